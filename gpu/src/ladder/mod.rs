@@ -1,0 +1,50 @@
+//! The kernels of the teaching texts that belong to no other family, and small ones that exercise single words of `simt`.
+
+pub mod vector_add;
+pub mod vocabulary;
+
+/// The family's kernels.
+#[cfg(not(target_arch = "nvptx64"))]
+pub const KERNELS: &[&simt::KernelInfo] = &[
+    vector_add::vector_add.info(),
+    vocabulary::arithmetic::fma_and_sqrt_f32.info(),
+    vocabulary::arithmetic::fma_and_sqrt_f64.info(),
+    vocabulary::arithmetic::round_to_bf16.info(),
+    vocabulary::arithmetic::round_to_f16.info(),
+    vocabulary::async_copy::async_pipeline.info(),
+    vocabulary::async_copy::async_widths.info(),
+    vocabulary::atomics::atomic_bounds_i64.info(),
+    vocabulary::atomics::atomic_max_by_cas.info(),
+    vocabulary::atomics::atomic_sum_f32.info(),
+    vocabulary::atomics::atomic_sum_f64.info(),
+    vocabulary::atomics::atomic_swap_chain.info(),
+    vocabulary::atomics::atomic_tally_i32.info(),
+    vocabulary::atomics::atomic_tally_u32.info(),
+    vocabulary::atomics::atomic_tally_u64.info(),
+    vocabulary::atomics::shared_histogram.info(),
+    vocabulary::barriers::barrier_votes.info(),
+    vocabulary::barriers::named_hand_over.info(),
+    vocabulary::barriers::warp_rotate.info(),
+    vocabulary::geometry::clocks.info(),
+    vocabulary::geometry::thread_geometry.info(),
+    vocabulary::order::last_block_by_fence.info(),
+    vocabulary::order::last_block_by_order.info(),
+    vocabulary::order::orders_and_scopes.info(),
+    vocabulary::order::shared_flag.info(),
+    vocabulary::vectors::copy_f16.info(),
+    vocabulary::vectors::copy_f16x8.info(),
+    vocabulary::vectors::copy_f32x2.info(),
+    vocabulary::vectors::copy_f32x4.info(),
+    vocabulary::vectors::copy_f32x4_cs.info(),
+    vocabulary::vectors::copy_f64.info(),
+    vocabulary::vectors::copy_f64x2.info(),
+    vocabulary::vectors::copy_u8.info(),
+    vocabulary::vectors::copy_u8x4.info(),
+    vocabulary::vectors::copy_u8x16.info(),
+    vocabulary::vectors::reverse_in_shared.info(),
+    vocabulary::warps::warp_matches.info(),
+    vocabulary::warps::warp_reductions.info(),
+    vocabulary::warps::warp_shuffles.info(),
+    vocabulary::warps::warp_sum_f64.info(),
+    vocabulary::warps::warp_votes.info(),
+];

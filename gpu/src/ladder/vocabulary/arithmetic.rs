@@ -1,0 +1,43 @@
+//! Arithmetic and conversions that must round as the host's do, bit for bit.
+
+use half::{bf16, f16};
+use simt::{
+    convert::{bf16_from_f32, f16_from_f32, f32_from_bf16, f32_from_f16},
+    math::sqrt,
+    prelude::*,
+};
+
+/// Threads of a block.
+pub const BLOCK: u32 = 128;
+
+/// `d[i]` = √|`a[i]` · `b[i]` + `c[i]`|, the sum rounded once.
+#[kernel(block = (BLOCK))]
+pub fn fma_and_sqrt_f32(a: VecRef<f32>, b: VecRef<f32>, c: VecRef<f32>, d: VecMut<f32>) {
+    let i = index_1d();
+    d.set_within(i, sqrt(fma(a.get_or(i, 0.0), b.get_or(i, 0.0), c.get_or(i, 0.0)).abs()));
+}
+
+/// [`fma_and_sqrt_f32`] with 64 bits.
+#[kernel(block = (BLOCK))]
+pub fn fma_and_sqrt_f64(a: VecRef<f64>, b: VecRef<f64>, c: VecRef<f64>, d: VecMut<f64>) {
+    let i = index_1d();
+    d.set_within(i, sqrt(fma(a.get_or(i, 0.0), b.get_or(i, 0.0), c.get_or(i, 0.0)).abs()));
+}
+
+/// `y[i]` = `x[i]` rounded to binary16, `z[i]` = the value of `y[i]`.
+#[kernel(block = (BLOCK))]
+pub fn round_to_f16(x: VecRef<f32>, y: VecMut<f16>, z: VecMut<f32>) {
+    let i = index_1d();
+    let rounded = f16_from_f32(x.get_or(i, 0.0));
+    y.set_within(i, rounded);
+    z.set_within(i, f32_from_f16(rounded));
+}
+
+/// `y[i]` = `x[i]` rounded to bfloat16, `z[i]` = the value of `y[i]`.
+#[kernel(block = (BLOCK))]
+pub fn round_to_bf16(x: VecRef<f32>, y: VecMut<bf16>, z: VecMut<f32>) {
+    let i = index_1d();
+    let rounded = bf16_from_f32(x.get_or(i, 0.0));
+    y.set_within(i, rounded);
+    z.set_within(i, f32_from_bf16(rounded));
+}

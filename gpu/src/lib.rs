@@ -1,0 +1,50 @@
+//! The kernels.
+//!
+//! Compiled twice from this one source: for `nvptx64` every kernel becomes a PTX entry, on the host every kernel is a
+//! [`simt::Kernel`] constant that the host crate launches and the simulator runs.
+//!
+//! Kernels come in *families*, one module and one PTX file each ([`FAMILIES`]); the PTX build enables one family's
+//! feature at a time. To add a kernel: a file in its family's folder, and its name in the family's `KERNELS`.
+#![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx))]
+
+#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
+pub mod gemm;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "ladder"))]
+pub mod ladder;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce"))]
+pub mod reduce;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "transpose"))]
+pub mod transpose;
+
+/// Every kernel, by family.
+#[cfg(not(target_arch = "nvptx64"))]
+pub const FAMILIES: &[(&str, &[&simt::KernelInfo])] = &[
+    ("gemm", gemm::KERNELS),
+    ("reduce", reduce::KERNELS),
+    ("transpose", transpose::KERNELS),
+    ("ladder", ladder::KERNELS),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::FAMILIES;
+
+    #[test]
+    fn a_kernel_is_listed_in_the_family_of_its_module() {
+        for (family, kernels) in FAMILIES {
+            for kernel in *kernels {
+                assert_eq!(kernel.family(), *family, "family of {}", kernel.name);
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<_> =
+            FAMILIES.iter().flat_map(|(_, kernels)| kernels.iter().map(|kernel| kernel.name)).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count, "two kernels have the same name: {names:?}");
+    }
+}

@@ -1,0 +1,7 @@
+//! Sums.
+
+pub mod dynamic;
+
+/// The family's kernels.
+#[cfg(not(target_arch = "nvptx64"))]
+pub const KERNELS: &[&simt::KernelInfo] = &[dynamic::reduce_sum_dynamic.info()];

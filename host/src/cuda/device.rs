@@ -1,0 +1,121 @@
+//! One GPU: its context, its kernels, its limits.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cust::sys::CUdevice_attribute as Attribute;
+
+use super::memory::Memory;
+use super::module::Module;
+use super::pinned::Pinned;
+use super::primary::Primary;
+use super::ptx;
+use super::queue::Queue;
+use crate::device::Limits;
+use crate::error::{BadLaunch, Error, LaunchRule, Result};
+
+/// What runs kernels on one GPU.
+pub(crate) struct Backend {
+    primary: Arc<Primary>,
+    limits: Limits,
+    capability: (u32, u32),
+    /// The families of the crate `gpu` that were used so far.
+    families: Mutex<HashMap<&'static str, Arc<Module>>>,
+}
+
+impl Backend {
+    /// Opens device `ordinal`.
+    pub(crate) fn open(ordinal: u32) -> Result<Self> {
+        let primary = Arc::new(Primary::open(ordinal)?);
+        let attribute = |attribute| primary.attribute(attribute);
+        let limits = Limits {
+            threads_per_block: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+            block: [
+                attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
+                attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
+                attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
+            ],
+            grid: [
+                attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
+                attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
+                attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
+            ],
+            shared_bytes: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)? as usize,
+            multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        };
+        let capability = (
+            attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        );
+        Ok(Self { primary, limits, capability, families: Mutex::default() })
+    }
+
+    pub(crate) fn describe(&self) -> &str {
+        self.primary.describe()
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Compute capability, major and minor.
+    pub(crate) fn capability(&self) -> (u32, u32) {
+        self.capability
+    }
+
+    pub(super) fn primary(&self) -> &Arc<Primary> {
+        &self.primary
+    }
+
+    pub(crate) fn allocate(&self, bytes: usize) -> Result<Memory> {
+        Memory::new(&self.primary, bytes)
+    }
+
+    pub(crate) fn pinned(&self, bytes: usize) -> Result<Pinned> {
+        Pinned::new(&self.primary, bytes)
+    }
+
+    pub(crate) fn queue(&self) -> Result<Arc<Queue>> {
+        Queue::new(&self.primary).map(Arc::new)
+    }
+
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        self.primary.synchronize()
+    }
+
+    /// Compiles PTX for this device.
+    pub(crate) fn module(&self, name: &str, text: &str) -> Result<Module> {
+        Module::load(&self.primary, name, text)
+    }
+
+    /// The PTX of a family of the crate `gpu`, compiled at its first use.
+    pub(super) fn family(&self, kernel: &str, family: &'static str) -> Result<Arc<Module>> {
+        // Held while the driver compiles, so that two threads do not compile the same.
+        let mut families = self.families.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = families.get(family) {
+            return Ok(Arc::clone(module));
+        }
+        let built: Vec<_> = ptx::BUILT.iter().filter(|built| built.family == family).collect();
+        if built.is_empty() {
+            return Err(BadLaunch::new(
+                LaunchRule::Module,
+                kernel,
+                format_args!("PTX of the family `{family}` in this build"),
+                "none",
+                "build it with `cargo xtask build`, or give the kernel's own PTX with Launch::module",
+            )
+            .into());
+        }
+        let Some(best) = ptx::best(&built, self.capability) else {
+            return Err(Error::TooOld {
+                device: self.describe().to_owned(),
+                capability: self.capability,
+                family: family.to_owned(),
+                built: built.iter().map(|built| built.arch).collect::<Vec<_>>().join(", "),
+            });
+        };
+        let module = Arc::new(self.module(&format!("{family}.{}", best.arch), best.text)?);
+        families.insert(family, Arc::clone(&module));
+        Ok(module)
+    }
+}

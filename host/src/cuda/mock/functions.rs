@@ -1,0 +1,247 @@
+//! The mock's C functions, by the names of the driver's.
+
+use std::cell::Cell;
+use std::ffi::{CStr, c_char, c_void};
+use std::mem::offset_of;
+use std::ptr;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use cust::sys::CUDA_MEMCPY2D;
+
+use super::machine::Work;
+use super::{CHARACTERS, Character, Machine};
+
+/// The state of each device.
+pub(super) static MACHINES: LazyLock<Vec<Mutex<Machine>>> =
+    LazyLock::new(|| CHARACTERS.iter().map(|_| Mutex::default()).collect());
+
+thread_local! {
+    /// The device whose context is current on this thread.
+    static CURRENT: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// Runs `work` on the current device; 201 (invalid context) without one, the device's own status once it is lost.
+fn here(work: impl FnOnce(&mut Machine, Character) -> i32) -> i32 {
+    let Some(machine) = MACHINES.get(CURRENT.get()) else { return 201 };
+    let mut machine = machine.lock().unwrap_or_else(PoisonError::into_inner);
+    if machine.lost != 0 {
+        return machine.lost;
+    }
+    let status = work(&mut machine, CHARACTERS[CURRENT.get()]);
+    if status == 0 { machine.lost } else { status }
+}
+
+/// Stores `value` at `place`, as the driver does.
+fn give<T>(place: *mut T, value: T) -> i32 {
+    // SAFETY: the caller of a driver function passes a place for its result.
+    unsafe { place.write(value) };
+    0
+}
+
+fn handle(number: usize) -> *mut c_void {
+    ptr::without_provenance_mut(number)
+}
+
+macro_rules! functions {
+    ($(fn $name:ident($($argument:ident: $type:ty),*) $body:block)*) => {
+        $(
+            #[allow(non_snake_case, clippy::too_many_arguments)]
+            extern "C" fn $name($($argument: $type),*) -> i32 $body
+        )*
+
+        /// The address of a function by its name.
+        pub(super) fn find(name: &CStr) -> Option<*mut c_void> {
+            match name.to_str().ok()? {
+                $(stringify!($name) => Some($name as *mut c_void),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+functions! {
+    fn cuInit(_flags: u32) { 0 }
+    fn cuDeviceGetCount(count: *mut i32) { give(count, CHARACTERS.len() as i32) }
+    fn cuDeviceGet(device: *mut i32, ordinal: i32) { give(device, ordinal) }
+    fn cuDeviceGetName(name: *mut c_char, _length: i32, _device: i32) {
+        // SAFETY: the caller has room for more than this.
+        unsafe { c"Mock GPU".as_ptr().copy_to_nonoverlapping(name, 9) };
+        0
+    }
+    fn cuDeviceGetAttribute(value: *mut i32, attribute: i32, device: i32) {
+        let (major, minor) = if CHARACTERS[device as usize] == Character::Old { (7, 5) } else { (9, 0) };
+        give(value, match attribute {
+            1..=3 => 1024,
+            4 => 64,
+            5 => i32::MAX,
+            6 | 7 => 65535,
+            16 => 132,
+            75 => major,
+            76 => minor,
+            97 => 232_448,
+            _ => return 1,
+        })
+    }
+    fn cuGetErrorName(status: i32, text: *mut *const c_char) {
+        give(text, match status {
+            2 => c"CUDA_ERROR_OUT_OF_MEMORY",
+            222 => c"CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+            700 => c"CUDA_ERROR_ILLEGAL_ADDRESS",
+            _ => return 1,
+        }.as_ptr())
+    }
+    fn cuGetErrorString(status: i32, text: *mut *const c_char) {
+        give(text, match status {
+            700 => c"an illegal memory access was encountered",
+            222 => c"the provided PTX was compiled with an unsupported toolchain.",
+            _ => return 1,
+        }.as_ptr())
+    }
+    fn cuDevicePrimaryCtxRetain(context: *mut *mut c_void, device: i32) {
+        super::machine(device as u32).contexts += 1;
+        give(context, handle(device as usize + 1))
+    }
+    fn cuDevicePrimaryCtxRelease_v2(device: i32) {
+        super::machine(device as u32).contexts -= 1;
+        0
+    }
+    fn cuCtxSetCurrent(context: *mut c_void) {
+        CURRENT.set((context as usize).wrapping_sub(1));
+        0
+    }
+    fn cuCtxSynchronize() {
+        here(|machine, _| { machine.run_all(); 0 })
+    }
+    fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) { give(free, 400) + give(total, 1000) }
+    fn cuMemAlloc_v2(address: *mut u64, bytes: usize) {
+        here(|machine, character| {
+            if character == Character::Small && bytes > 1000 { 2 } else { give(address, machine.allocate(bytes)) }
+        })
+    }
+    fn cuMemFree_v2(address: u64) { here(|machine, _| { machine.free(address); 0 }) }
+    fn cuMemAllocHost_v2(address: *mut *mut c_void, bytes: usize) {
+        here(|machine, _| give(address, machine.allocate(bytes) as *mut c_void))
+    }
+    fn cuMemFreeHost(address: *mut c_void) { here(|machine, _| { machine.free(address as u64); 0 }) }
+    fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, stream: *mut c_void) {
+        copy(to, from as u64, bytes, stream)
+    }
+    fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, bytes: usize, stream: *mut c_void) {
+        copy(to as u64, from, bytes, stream)
+    }
+    fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: *mut c_void) { copy(to, from, bytes, stream) }
+    fn cuMemcpy2DAsync_v2(description: *const c_void, stream: *mut c_void) {
+        // SAFETY: the caller passes a description.
+        let it = unsafe { &*description.cast::<CUDA_MEMCPY2D>() };
+        let to = if it.dstDevice == 0 { it.dstHost as u64 } else { it.dstDevice };
+        let from = if it.srcDevice == 0 { it.srcHost as u64 } else { it.srcDevice };
+        (0..it.Height as u64).map(|row| {
+            copy(to + row * it.dstPitch as u64, from + row * it.srcPitch as u64, it.WidthInBytes, stream)
+        }).find(|&status| status != 0).unwrap_or(0)
+    }
+    fn cuMemsetD8Async(at: u64, value: u8, bytes: usize, stream: *mut c_void) {
+        assert_eq!(value, 0, "the mock only clears");
+        here(|machine, _| { machine.push(stream as usize, Work::Clear { at, bytes }); 0 })
+    }
+    fn cuStreamCreateWithPriority(stream: *mut *mut c_void, _flags: u32, _priority: i32) {
+        here(|machine, _| give(stream, handle(machine.new_queue())))
+    }
+    fn cuStreamDestroy_v2(stream: *mut c_void) { here(|machine, _| { machine.remove_queue(stream as usize); 0 }) }
+    fn cuStreamSynchronize(stream: *mut c_void) {
+        here(|machine, character| {
+            machine.run(stream as usize, None);
+            if character == Character::Newfangled { 912 } else { 0 }
+        })
+    }
+    fn cuStreamWaitEvent(stream: *mut c_void, event: *mut c_void, _flags: u32) {
+        here(|machine, _| { machine.wait(stream as usize, event as usize); 0 })
+    }
+    fn cuEventCreate(event: *mut *mut c_void, _flags: u32) {
+        here(|machine, _| give(event, handle(machine.new_event())))
+    }
+    fn cuEventDestroy_v2(_event: *mut c_void) { here(|_, _| 0) }
+    fn cuEventRecord(event: *mut c_void, stream: *mut c_void) {
+        here(|machine, _| { machine.record(event as usize, stream as usize); 0 })
+    }
+    fn cuEventSynchronize(event: *mut c_void) { here(|machine, _| { machine.pass(event as usize); 0 }) }
+    fn cuEventQuery(event: *mut c_void) {
+        here(|machine, _| if machine.is_passed(event as usize) { 0 } else { 600 })
+    }
+    fn cuEventElapsedTime(milliseconds: *mut f32, start: *mut c_void, end: *mut c_void) {
+        here(|machine, _| {
+            if machine.is_passed(start as usize) && machine.is_passed(end as usize) { give(milliseconds, 1.5) } else { 600 }
+        })
+    }
+    fn cuModuleLoadDataEx(module: *mut *mut c_void, image: *const c_void, _n: u32, _options: *mut i32, values: *mut *mut c_void) {
+        here(|machine, character| {
+            if character == Character::Strict {
+                let log = c"ptxas application ptx input, line 1; fatal : Unsupported .version 99.0\n";
+                // SAFETY: the first value is the error log's buffer, which is larger than this.
+                unsafe { log.as_ptr().copy_to_nonoverlapping((*values).cast(), log.count_bytes() + 1) };
+                return 222;
+            }
+            machine.modules += 1;
+            // SAFETY: the image is PTX, a string that ends with a zero.
+            let text = unsafe { CStr::from_ptr(image.cast()) }.to_owned();
+            give(module, text.into_raw().cast())
+        })
+    }
+    fn cuModuleUnload(module: *mut c_void) {
+        // SAFETY: made by `into_raw` when it was loaded.
+        drop(unsafe { std::ffi::CString::from_raw(module.cast()) });
+        here(|machine, _| { machine.modules -= 1; 0 })
+    }
+    fn cuModuleGetFunction(function: *mut *mut c_void, module: *mut c_void, name: *const c_char) {
+        // SAFETY: the module is its text; the name ends with a zero.
+        let (text, name) = unsafe { (CStr::from_ptr(module.cast()), CStr::from_ptr(name)) };
+        let entry = format!(".entry {}(", name.to_string_lossy());
+        if text.to_string_lossy().contains(&entry) { give(function, handle(1)) } else { 500 }
+    }
+    fn cuFuncGetAttribute(value: *mut i32, attribute: i32, _function: *mut c_void) {
+        assert_eq!(attribute, 0, "the mock knows the most threads per block");
+        here(|_, character| give(value, if character == Character::Narrow { 32 } else { 1024 }))
+    }
+    fn cuFuncSetAttribute(_function: *mut c_void, attribute: i32, value: i32) {
+        assert_eq!(attribute, 8, "the mock knows dynamic shared memory");
+        here(|_, _| if value <= 232_448 { 0 } else { 1 })
+    }
+    fn cuLaunchKernel(
+        _function: *mut c_void,
+        gx: u32, gy: u32, gz: u32,
+        bx: u32, by: u32, bz: u32,
+        shared: u32,
+        stream: *mut c_void,
+        arguments: *mut *mut c_void,
+        _extra: *mut *mut c_void
+    ) {
+        here(|machine, character| {
+            machine.launches.push(([gx, gy, gz], [bx, by, bz], shared));
+            // SAFETY: every kernel that these tests launch takes three vectors.
+            let [x, y, z] = [0, 1, 2].map(|i| unsafe { (*arguments.add(i)).cast::<Vector>().read() });
+            let work = match character {
+                Character::Failing => Work::Fault,
+                _ => Work::Add { x: x.address, y: y.address, z: z.address, len: z.len as usize },
+            };
+            machine.push(stream as usize, work);
+            0
+        })
+    }
+}
+
+fn copy(to: u64, from: u64, bytes: usize, stream: *mut c_void) -> i32 {
+    here(|machine, _| {
+        machine.push(stream as usize, Work::Copy { to, from, bytes });
+        0
+    })
+}
+
+/// A vector as PTX reads it from the parameters.
+#[repr(C)]
+struct Vector {
+    address: u64,
+    len: u64,
+    tag: u32,
+    padding: u32,
+}
+
+const _: () = assert!(size_of::<Vector>() == size_of::<simt::global::VecRef<f32>>() && offset_of!(Vector, len) == 8);

@@ -1,0 +1,202 @@
+//! Memory, queues and events of one mock device.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+/// A piece of queued work.
+#[derive(Clone, Debug)]
+pub(super) enum Work {
+    /// Copies bytes; host addresses and device addresses alike are addresses of this process.
+    Copy { to: u64, from: u64, bytes: usize },
+    /// Clears bytes.
+    Clear { at: u64, bytes: usize },
+    /// Passes an event's version.
+    Record { event: usize, version: u64 },
+    /// Goes on once an event's version is passed.
+    Wait { event: usize, version: u64 },
+    /// z[i] = x[i] + y[i], with the vectors' addresses and the shortest length.
+    Add { x: u64, y: u64, z: u64, len: usize },
+    /// A kernel that fails.
+    Fault,
+}
+
+/// One mock device.
+#[derive(Default)]
+pub(in crate::cuda) struct Machine {
+    allocations: BTreeMap<u64, Vec<u128>>,
+    queues: HashMap<usize, VecDeque<Work>>,
+    /// Latest version of each event that was recorded.
+    events: HashMap<usize, u64>,
+    passed: HashSet<(usize, u64)>,
+    next: usize,
+    /// Status of every call once a kernel has failed.
+    pub(super) lost: i32,
+    /// Retained contexts.
+    pub(in crate::cuda) contexts: usize,
+    /// Modules that are loaded.
+    pub(in crate::cuda) modules: usize,
+    /// Launches so far: grid, block, shared bytes.
+    pub(in crate::cuda) launches: Vec<([u32; 3], [u32; 3], u32)>,
+    /// Waits of one queue for another so far.
+    pub(in crate::cuda) waits: usize,
+    /// What no correct program does: uses of freed memory.
+    pub(in crate::cuda) violations: Vec<String>,
+}
+
+impl Machine {
+    pub(super) fn handle(&mut self) -> usize {
+        self.next += 1;
+        self.next
+    }
+
+    /// Allocations that are alive.
+    pub(in crate::cuda) fn live(&self) -> usize {
+        self.allocations.len()
+    }
+
+    /// Work that is put off.
+    pub(in crate::cuda) fn pending(&self) -> usize {
+        self.queues.values().map(VecDeque::len).sum()
+    }
+
+    pub(super) fn allocate(&mut self, bytes: usize) -> u64 {
+        // Never written memory holds anything: here, nothing like zero.
+        let memory = vec![0xdead_beef_dead_beef_dead_beef_dead_beef_u128; bytes.div_ceil(16)];
+        let address = memory.as_ptr() as u64;
+        self.allocations.insert(address, memory);
+        address
+    }
+
+    pub(super) fn free(&mut self, address: u64) {
+        let Some(memory) = self.allocations.remove(&address) else {
+            return self.violations.push(format!("free of {address:#x}, which is not allocated"));
+        };
+        let end = address + 16 * memory.len() as u64;
+        // Kept for good, so that a violation fails its test and nothing worse.
+        std::mem::forget(memory);
+        for work in self.queues.values().flatten() {
+            if uses(work).iter().any(|&used| (address..end).contains(&used)) {
+                self.violations.push(format!("free of {address:#x}, which {work:?} needs"));
+            }
+        }
+    }
+
+    pub(super) fn new_queue(&mut self) -> usize {
+        let queue = self.handle();
+        self.queues.insert(queue, VecDeque::new());
+        queue
+    }
+
+    pub(super) fn remove_queue(&mut self, queue: usize) {
+        self.run(queue, None);
+        self.queues.remove(&queue);
+    }
+
+    pub(super) fn push(&mut self, queue: usize, work: Work) {
+        match self.queues.get_mut(&queue) {
+            Some(works) => works.push_back(work),
+            None => self.violations.push(format!("{work:?} in a queue that is gone")),
+        }
+    }
+
+    pub(super) fn new_event(&mut self) -> usize {
+        let event = self.handle();
+        self.events.insert(event, 0);
+        event
+    }
+
+    pub(super) fn record(&mut self, event: usize, queue: usize) {
+        let version = self.events.entry(event).or_default();
+        *version += 1;
+        let version = *version;
+        self.push(queue, Work::Record { event, version });
+    }
+
+    pub(super) fn wait(&mut self, queue: usize, event: usize) {
+        self.waits += 1;
+        let version = self.events.get(&event).copied().unwrap_or_default();
+        self.push(queue, Work::Wait { event, version });
+    }
+
+    pub(super) fn is_passed(&self, event: usize) -> bool {
+        let version = self.events.get(&event).copied().unwrap_or_default();
+        version == 0 || self.passed.contains(&(event, version))
+    }
+
+    pub(super) fn pass(&mut self, event: usize) {
+        let version = self.events.get(&event).copied().unwrap_or_default();
+        if version > 0 {
+            self.run_to(event, version);
+        }
+    }
+
+    /// Does all work, the youngest queue's first.
+    pub(super) fn run_all(&mut self) {
+        let mut queues: Vec<usize> = self.queues.keys().copied().collect();
+        queues.sort_unstable_by(|a, b| b.cmp(a));
+        for queue in queues {
+            self.run(queue, None);
+        }
+    }
+
+    /// Does a queue's work, to its end or until it has passed `until`.
+    pub(super) fn run(&mut self, queue: usize, until: Option<(usize, u64)>) {
+        while until.is_none_or(|until| !self.passed.contains(&until)) {
+            let Some(work) = self.queues.get_mut(&queue).and_then(VecDeque::pop_front) else { return };
+            self.perform(&work);
+        }
+    }
+
+    fn run_to(&mut self, event: usize, version: u64) {
+        let recorded =
+            |work: &Work| matches!(work, Work::Record { event: e, version: v } if (*e, *v) == (event, version));
+        let queue = self.queues.iter().find(|(_, works)| works.iter().any(recorded)).map(|(&queue, _)| queue);
+        if let Some(queue) = queue {
+            self.run(queue, Some((event, version)));
+        }
+    }
+
+    fn perform(&mut self, work: &Work) {
+        match *work {
+            Work::Record { event, version } => {
+                self.passed.insert((event, version));
+            }
+            Work::Wait { event, version } => {
+                if version > 0 && !self.passed.contains(&(event, version)) {
+                    self.run_to(event, version);
+                }
+            }
+            // A dead context does nothing any more.
+            _ if self.lost != 0 => {}
+            Work::Copy { to, from, bytes } => {
+                // SAFETY: host and device memory of the copy are allocated, or a violation was noted when freed and the
+                // test fails; the two do not overlap.
+                unsafe { (from as *const u8).copy_to_nonoverlapping(to as *mut u8, bytes) };
+            }
+            Work::Clear { at, bytes } => {
+                // SAFETY: as above.
+                unsafe { (at as *mut u8).write_bytes(0, bytes) };
+            }
+            Work::Add { x, y, z, len } => {
+                for i in 0..len {
+                    // SAFETY: as above, for `len` elements of each vector.
+                    unsafe {
+                        let sum = (x as *const f32).add(i).read() + (y as *const f32).add(i).read();
+                        (z as *mut f32).add(i).write(sum);
+                    }
+                }
+            }
+            // CUDA_ERROR_ILLEGAL_ADDRESS
+            Work::Fault => self.lost = 700,
+        }
+    }
+}
+
+/// Addresses that the work touches.
+fn uses(work: &Work) -> Vec<u64> {
+    match *work {
+        Work::Copy { to, from, .. } => vec![to, from],
+        Work::Clear { at, .. } => vec![at],
+        Work::Add { x, y, z, .. } => vec![x, y, z],
+        Work::Record { .. } | Work::Wait { .. } | Work::Fault => vec![],
+    }
+}

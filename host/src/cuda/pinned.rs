@@ -1,0 +1,47 @@
+//! Page-locked host memory, which the copy engines reach by themselves.
+
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
+use cust::memory::LockedBuffer;
+
+use super::driver;
+use super::primary::Primary;
+use crate::error::Result;
+
+/// Page-locked bytes, at the start of a page.
+pub(crate) struct Pinned {
+    bytes: ManuallyDrop<LockedBuffer<u8>>,
+    base: *mut u8,
+    primary: Arc<Primary>,
+}
+
+// SAFETY: owned host memory; the driver frees it from any thread.
+unsafe impl Send for Pinned {}
+// SAFETY: `base` is only an address here; whoever reads or writes through it says why it may.
+unsafe impl Sync for Pinned {}
+
+impl Pinned {
+    /// `len` bytes of zero.
+    pub(super) fn new(primary: &Arc<Primary>, len: usize) -> Result<Self> {
+        let mut bytes = primary.call(format_args!("allocating {len} bytes of page-locked host memory"), || {
+            driver::check_cust("cuMemAllocHost_v2", LockedBuffer::new(&0_u8, len))
+        })?;
+        let base = bytes.as_mut_slice().as_mut_ptr();
+        Ok(Self { bytes: ManuallyDrop::new(bytes), base, primary: Arc::clone(primary) })
+    }
+
+    /// Address of the first byte; dangling if there is none.
+    pub(crate) fn base(&self) -> *mut u8 {
+        self.base
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        if self.primary.enter_to_clean_up() {
+            // SAFETY: dropped once, here.
+            unsafe { ManuallyDrop::drop(&mut self.bytes) };
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A device's primary context: made current for each call, and remembered as lost once the driver says so.
+
+use std::fmt::Display;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use cust::context::{Context, CurrentContext};
+use cust::device::Device;
+use cust::sys;
+
+use super::driver::{self, Failure, codes};
+use crate::error::{DeviceLost, DriverError, Error, Result};
+
+/// The primary context of one GPU, released when dropped.
+pub(crate) struct Primary {
+    context: Context,
+    device: Device,
+    name: String,
+    lost: OnceLock<DeviceLost>,
+    enqueue: Mutex<()>,
+    last_kernel: Mutex<Option<&'static str>>,
+}
+
+/// Held while a use of memory is registered and the work is queued.
+pub(super) type Enqueue<'a> = MutexGuard<'a, ()>;
+
+impl Primary {
+    /// Loads the driver and retains the context of device `ordinal`.
+    pub(super) fn open(ordinal: u32) -> Result<Self> {
+        driver::load().map_err(|missing| Error::NoDriver { library: missing.library, reason: missing.reason })?;
+        let opening = |failure: Failure| match failure.code {
+            codes::NO_DEVICE => Error::NoSuchDevice { asked: ordinal, found: 0 },
+            _ => Error::Driver(Box::new(describe("the NVIDIA driver", "starting", &failure))),
+        };
+        driver::check_cust("cuInit", cust::init(cust::CudaFlags::empty())).map_err(opening)?;
+        let found = driver::check_cust("cuDeviceGetCount", Device::num_devices()).map_err(opening)?;
+        if ordinal >= found {
+            return Err(Error::NoSuchDevice { asked: ordinal, found });
+        }
+        let device = driver::check_cust("cuDeviceGet", Device::get_device(ordinal)).map_err(opening)?;
+        let name = driver::check_cust("cuDeviceGetName", device.name()).map_err(opening)?;
+        let name = format!("CUDA device {ordinal} ({name})");
+        let context = driver::check_cust("cuDevicePrimaryCtxRetain", Context::new(device))
+            .map_err(|failure| Error::Driver(Box::new(describe(&name, "opening the device", &failure))))?;
+        Ok(Self {
+            context,
+            device,
+            name,
+            lost: OnceLock::new(),
+            enqueue: Mutex::default(),
+            last_kernel: Mutex::default(),
+        })
+    }
+
+    /// Number and name, for messages.
+    pub(super) fn describe(&self) -> &str {
+        &self.name
+    }
+
+    /// Makes the context current on this thread and calls `work`.
+    ///
+    /// # Errors
+    /// The device is lost, or `work` fails; `doing` says in the message what was tried.
+    pub(super) fn call<T>(&self, doing: impl Display, work: impl FnOnce() -> Result<T, Failure>) -> Result<T> {
+        if let Some(lost) = self.lost.get() {
+            return Err(Error::DeviceLost(Box::new(lost.clone())));
+        }
+        self.make_current().and_then(|()| work()).map_err(|failure| self.failed(doing, &failure))
+    }
+
+    /// Makes the context current for cleaning up; false where that is in vain.
+    pub(super) fn enter_to_clean_up(&self) -> bool {
+        self.make_current().is_ok()
+    }
+
+    fn make_current(&self) -> Result<(), Failure> {
+        driver::check_cust("cuCtxSetCurrent", CurrentContext::set_current(&self.context))
+    }
+
+    /// The lock under which work is queued.
+    pub(super) fn enqueue(&self) -> Enqueue<'_> {
+        self.enqueue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers the kernel launched last, for [`DeviceLost`].
+    pub(super) fn launched(&self, kernel: &'static str) {
+        *self.last_kernel.lock().unwrap_or_else(PoisonError::into_inner) = Some(kernel);
+    }
+
+    /// The error for a failure; one that ends the context is kept for all later calls.
+    pub(super) fn failed(&self, doing: impl Display, failure: &Failure) -> Error {
+        let error = describe(&self.name, doing, failure);
+        if !failure.is_sticky() {
+            return Error::Driver(Box::new(error));
+        }
+        let last_kernel = *self.last_kernel.lock().unwrap_or_else(PoisonError::into_inner);
+        let lost =
+            self.lost.get_or_init(|| DeviceLost { cause: error, last_kernel: last_kernel.map(ToOwned::to_owned) });
+        Error::DeviceLost(Box::new(lost.clone()))
+    }
+
+    /// A device attribute.
+    pub(super) fn attribute(&self, attribute: sys::CUdevice_attribute) -> Result<u32> {
+        self.call(format_args!("reading {attribute:?}"), || {
+            let mut value = 0;
+            // SAFETY: `value` is a place for an int, and the device is one that the driver gave.
+            driver::check("cuDeviceGetAttribute", unsafe {
+                sys::cuDeviceGetAttribute(&raw mut value, attribute, self.device.as_raw())
+            })?;
+            Ok(u32::try_from(value).unwrap_or(0))
+        })
+    }
+
+    /// Waits for all work of the context.
+    pub(super) fn synchronize(&self) -> Result<()> {
+        self.call("waiting for the device", || driver::check_cust("cuCtxSynchronize", CurrentContext::synchronize()))
+    }
+
+    /// Free and total bytes of device memory, in words.
+    pub(super) fn memory(&self) -> String {
+        let (mut free, mut total) = (0, 0);
+        let asked = self.make_current().and_then(|()| {
+            // SAFETY: both are places for a size.
+            driver::check("cuMemGetInfo_v2", unsafe { sys::cuMemGetInfo_v2(&raw mut free, &raw mut total) })
+        });
+        match asked {
+            Ok(()) => format!("{free} of {total} bytes are free"),
+            Err(failure) => format!("the driver does not say how much is free: {}", failure.text()),
+        }
+    }
+}
+
+/// A failure with the driver's words for it.
+pub(super) fn describe(device: &str, doing: impl Display, failure: &Failure) -> DriverError {
+    DriverError {
+        device: device.to_owned(),
+        doing: doing.to_string(),
+        call: failure.call,
+        code: failure.code,
+        name: failure.name(),
+        text: failure.text(),
+    }
+}

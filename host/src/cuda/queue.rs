@@ -1,0 +1,149 @@
+//! Streams and events of the driver.
+
+use std::mem::ManuallyDrop;
+use std::ptr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cust::stream::{Stream, StreamFlags};
+use cust::sys;
+
+use super::driver::{self, Failure, codes};
+use super::primary::Primary;
+use crate::error::Result;
+
+/// A stream, with the context it belongs to.
+pub(crate) struct Queue {
+    stream: ManuallyDrop<Stream>,
+    primary: Arc<Primary>,
+}
+
+impl Queue {
+    pub(super) fn new(primary: &Arc<Primary>) -> Result<Self> {
+        let stream = primary.call("creating a stream", || {
+            driver::check_cust("cuStreamCreateWithPriority", Stream::new(StreamFlags::NON_BLOCKING, None))
+        })?;
+        Ok(Self { stream: ManuallyDrop::new(stream), primary: Arc::clone(primary) })
+    }
+
+    pub(super) fn raw(&self) -> sys::CUstream {
+        self.stream.as_inner()
+    }
+
+    /// Waits for the work queued so far.
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        self.primary
+            .call("waiting for a stream", || driver::check_cust("cuStreamSynchronize", self.stream.synchronize()))
+    }
+
+    /// Waits for the work queued so far, before a handle is freed. False if the driver cannot say when it is done.
+    pub(super) fn synchronize_to_clean_up(&self) -> bool {
+        self.primary.enter_to_clean_up() && self.stream.synchronize().is_ok()
+    }
+
+    /// Marks the point that the queue has reached.
+    pub(crate) fn mark(&self) -> Result<Marker> {
+        let marker = Marker::new(&self.primary, sys::CUevent_flags::CU_EVENT_DEFAULT)?;
+        self.primary.call("recording an event", || marker.record(self))?;
+        Ok(marker)
+    }
+
+    /// Lets later work of this queue wait for the marker.
+    pub(crate) fn wait(&self, marker: &Marker) -> Result<()> {
+        self.primary.call("letting a stream wait for an event", || self.wait_raw(marker))
+    }
+
+    fn wait_raw(&self, marker: &Marker) -> Result<(), Failure> {
+        // SAFETY: stream and event are alive; the driver keeps what the wait needs when the event is destroyed later.
+        driver::check("cuStreamWaitEvent", unsafe { sys::cuStreamWaitEvent(self.raw(), marker.event, 0) })
+    }
+
+    /// Lets later work of this queue wait for all work queued so far in `other`.
+    pub(super) fn wait_for(&self, other: &Self) -> Result<()> {
+        let marker = Marker::new(&self.primary, sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)?;
+        self.primary.call("ordering two streams", || {
+            marker.record(other)?;
+            self.wait_raw(&marker)
+        })
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        // The driver finishes what is queued before the stream goes; if the context is gone, so is the stream.
+        if self.primary.enter_to_clean_up() {
+            // SAFETY: dropped once, here.
+            unsafe { ManuallyDrop::drop(&mut self.stream) };
+        }
+    }
+}
+
+/// An event that was recorded in a queue.
+pub(crate) struct Marker {
+    event: sys::CUevent,
+    primary: Arc<Primary>,
+}
+
+// SAFETY: events may be used from any thread, several at once; each call makes the context current first.
+unsafe impl Send for Marker {}
+// SAFETY: as above.
+unsafe impl Sync for Marker {}
+
+impl Marker {
+    fn new(primary: &Arc<Primary>, flags: sys::CUevent_flags) -> Result<Self> {
+        let event = primary.call("creating an event", || {
+            let mut event = ptr::null_mut();
+            // SAFETY: `event` is a place for a handle.
+            driver::check("cuEventCreate", unsafe { sys::cuEventCreate(&raw mut event, flags as u32) })?;
+            Ok(event)
+        })?;
+        Ok(Self { event, primary: Arc::clone(primary) })
+    }
+
+    fn record(&self, queue: &Queue) -> Result<(), Failure> {
+        // SAFETY: event and stream are alive and of one context.
+        driver::check("cuEventRecord", unsafe { sys::cuEventRecord(self.event, queue.raw()) })
+    }
+
+    /// Waits until the queue has passed the point.
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        self.primary.call("waiting for an event", || {
+            // SAFETY: the event is alive.
+            driver::check("cuEventSynchronize", unsafe { sys::cuEventSynchronize(self.event) })
+        })
+    }
+
+    /// Whether the queue has passed the point.
+    pub(crate) fn is_passed(&self) -> Result<bool> {
+        self.primary.call("asking for an event", || {
+            // SAFETY: the event is alive.
+            match driver::check("cuEventQuery", unsafe { sys::cuEventQuery(self.event) }) {
+                Ok(()) => Ok(true),
+                Err(failure) if failure.code == codes::NOT_READY => Ok(false),
+                Err(failure) => Err(failure),
+            }
+        })
+    }
+
+    /// Time on the device from `start` to here, both passed; the driver's clock ticks every half microsecond.
+    pub(crate) fn since(&self, start: &Self) -> Result<Duration> {
+        let milliseconds = self.primary.call("reading the time between two events", || {
+            let mut milliseconds = 0.0_f32;
+            // SAFETY: both events are alive and were recorded with timing; the first is a place for a float.
+            driver::check("cuEventElapsedTime", unsafe {
+                sys::cuEventElapsedTime(&raw mut milliseconds, start.event, self.event)
+            })?;
+            Ok(milliseconds)
+        })?;
+        Ok(Duration::from_secs_f64(f64::from(milliseconds.max(0.0)) / 1e3))
+    }
+}
+
+impl Drop for Marker {
+    fn drop(&mut self) {
+        if self.primary.enter_to_clean_up() {
+            // SAFETY: destroyed once, here; the driver waits for its completion by itself. A failure leaves nothing to do.
+            let _ = unsafe { sys::cuEventDestroy_v2(self.event) };
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! The CUDA back end on the mock driver: order, lifetimes, failures.
+
+use std::thread;
+
+use gpu::ladder::vector_add::vector_add;
+use ndarray::{Array2, s};
+
+use super::mock::{self, Character};
+use crate::{Buffer, Device, Error, Launch, LaunchRule, Module, Stream};
+
+/// PTX as far as the mock reads it.
+const PTX: &str = ".version 8.0\n.target sm_80\n.visible .entry vector_add(";
+
+fn device(ordinal: u32) -> Device {
+    mock::install();
+    Device::cuda(ordinal).unwrap()
+}
+
+fn module(device: &Device) -> Module {
+    // SAFETY: the mock runs what the kernel computes.
+    unsafe { Module::from_ptx(device, "mock", PTX) }.unwrap()
+}
+
+/// z = x + y on a stream.
+fn add(stream: &Stream, module: &Module, x: &Buffer<f32>, y: &Buffer<f32>, z: &mut Buffer<f32>) {
+    let launch = Launch::cover(z.len(), 64).module(module).stream(stream);
+    stream.device().launch(&vector_add, launch, (x, y, z)).unwrap();
+}
+
+#[test]
+fn data_comes_back_as_it_went() {
+    let device = device(0);
+    let x = [1.5_f32, -2.0, 3.25];
+    assert_eq!(device.upload(&x).unwrap().download().unwrap(), x);
+    assert_eq!(device.alloc_zeros::<u8>(5).unwrap().download().unwrap(), [0; 5]);
+    assert_eq!(device.upload::<&[f64]>(&[]).unwrap().download().unwrap(), []);
+
+    let a = Array2::from_shape_fn((5, 7), |(i, j)| (10 * i + j) as i32);
+    let mut matrix = device.upload(&a).unwrap();
+    let block = matrix.block(1..4, 2..5).unwrap();
+    assert_eq!(block.download().unwrap(), a.slice(s![1..4, 2..5]));
+    assert_eq!(block.to_contiguous().unwrap().download().unwrap(), a.slice(s![1..4, 2..5]));
+
+    let mut expected = a.clone();
+    expected.slice_mut(s![1..3, 1..3]).fill(-1);
+    matrix.block_mut(1..3, 1..3).unwrap().write(Array2::from_elem((2, 2), -1).view()).unwrap();
+    assert_eq!(matrix.download().unwrap(), expected);
+    expected.slice_mut(s![0..5, 6..7]).fill(0);
+    matrix.block_mut(0..5, 6..7).unwrap().zero().unwrap();
+    assert_eq!(matrix.download().unwrap(), expected);
+}
+
+#[test]
+fn work_on_one_buffer_keeps_its_order_across_streams() {
+    let device = device(1);
+    let module = module(&device);
+    let (first, second) = (device.stream().unwrap(), device.stream().unwrap());
+    let x = device.upload(&[1.0_f32; 100]).unwrap();
+    let (mut y, mut z) = (device.alloc(100).unwrap(), device.alloc(100).unwrap());
+    // Write after write, read after write, write after read, each on the other stream.
+    add(&first, &module, &x, &x, &mut y);
+    add(&second, &module, &x, &y, &mut z);
+    add(&first, &module, &z, &z, &mut y);
+    add(&second, &module, &y, &y, &mut z);
+    let stale = mock::machine(1).pending();
+    assert!(stale > 0, "the mock puts work off, or this test shows nothing");
+    assert_eq!(z.download().unwrap(), [12.0; 100]);
+    assert_eq!(y.download().unwrap(), [6.0; 100]);
+}
+
+#[test]
+fn what_is_read_is_overwritten_only_after() {
+    let device = device(2);
+    let (module, stream) = (module(&device), device.stream().unwrap());
+    let mut x = device.upload(&[1.0_f32; 10]).unwrap();
+    let mut y = device.alloc(10).unwrap();
+    add(&stream, &module, &x, &x, &mut y);
+    // On the default stream, while the launch that reads `x` is still queued.
+    x.write(&[7.0; 10]).unwrap();
+    assert_eq!(y.download().unwrap(), [2.0; 10]);
+}
+
+#[test]
+fn one_stream_needs_no_waits() {
+    let ordinal = mock::ordinal(Character::Single);
+    let device = device(ordinal);
+    let (module, stream) = (module(&device), device.default_stream());
+    let x = device.upload(&[1.0_f32; 10]).unwrap();
+    let mut y = device.alloc(10).unwrap();
+    let mut z = device.alloc(10).unwrap();
+    add(&stream, &module, &x, &x, &mut y);
+    add(&stream, &module, &x, &y, &mut z);
+    assert_eq!(z.download().unwrap(), [3.0; 10]);
+    assert_eq!(mock::machine(ordinal).waits, 0);
+}
+
+#[test]
+fn dropping_everything_at_once_frees_everything_in_order() {
+    let ordinal = 3;
+    {
+        let device = device(ordinal);
+        let module = module(&device);
+        let streams = [device.stream().unwrap(), device.stream().unwrap()];
+        let x = device.upload(&[1.0_f32; 10]).unwrap();
+        let mut kept = device.alloc(10).unwrap();
+        add(&streams[0], &module, &x, &x, &mut kept);
+        {
+            let mut dropped = device.alloc(10).unwrap();
+            add(&streams[1], &module, &x, &x, &mut dropped);
+        }
+        let mut pinned = device.pinned::<f32>(10).unwrap();
+        pinned.fill(4.0);
+        let mut target = device.alloc(10).unwrap();
+        drop(streams[0].upload(pinned, &mut target).unwrap());
+        add(&streams[0], &module, &x, &x, &mut kept);
+        // Read by a stream that has not run yet, and on another thread.
+        thread::spawn(move || drop(x)).join().unwrap();
+    }
+    let machine = mock::machine(ordinal);
+    assert_eq!(machine.violations, Vec::<String>::new());
+    assert_eq!((machine.live(), machine.pending(), machine.modules, machine.contexts), (0, 0, 0, 0));
+}
+
+#[test]
+fn two_halves_of_a_buffer_on_two_threads() {
+    let ordinal = 4;
+    let device = device(ordinal);
+    let module = &module(&device);
+    let x = &device.upload(&[1.0_f32; 8]).unwrap();
+    let streams = [device.stream().unwrap(), device.stream().unwrap()];
+    for _ in 0..1000 {
+        let mut z = device.alloc::<f32>(16).unwrap();
+        let (low, high) = z.view_mut().split_at(8).unwrap();
+        thread::scope(|scope| {
+            for (half, stream) in [low, high].into_iter().zip(&streams) {
+                scope.spawn(move || {
+                    let launch = Launch::cover(8, 64).module(module).stream(stream);
+                    stream.device().launch(&vector_add, launch, (x, x, half)).unwrap();
+                });
+            }
+        });
+        assert_eq!(z.download().unwrap(), [2.0; 16]);
+    }
+    assert_eq!(mock::machine(ordinal).violations, Vec::<String>::new());
+}
+
+#[test]
+fn asynchronous_copies_own_their_memory() {
+    let ordinal = 5;
+    let device = device(ordinal);
+    let stream = device.stream().unwrap();
+    let mut pinned = device.pinned::<u32>(4).unwrap();
+    pinned.copy_from_slice(&[1, 2, 3, 4]);
+    let mut buffer = device.alloc(4).unwrap();
+    let upload = stream.upload(pinned, &mut buffer).unwrap();
+    assert!(!upload.is_done().unwrap());
+    let download = stream.download(&buffer, device.pinned(4).unwrap()).unwrap();
+    assert_eq!(*download.wait().unwrap(), [1, 2, 3, 4]);
+    assert!(upload.is_done().unwrap());
+
+    let short = stream.upload(upload.wait().unwrap(), buffer.slice_mut(0..3).unwrap()).unwrap_err();
+    assert_eq!(
+        short.to_string(),
+        "Stream::upload: argument `data`: expected 3 elements, the length of `to`, found 4; take a slice of `to`, or \
+         page-locked memory of its length"
+    );
+    assert_eq!(mock::machine(ordinal).violations, Vec::<String>::new());
+}
+
+#[test]
+fn events_mark_time() {
+    let device = device(6);
+    let (stream, other) = (device.stream().unwrap(), device.stream().unwrap());
+    let start = stream.record().unwrap();
+    let end = stream.record().unwrap();
+    assert!(!end.is_done().unwrap());
+    assert_eq!(end.since(&start).unwrap().as_micros(), 1500);
+    assert!(end.is_done().unwrap());
+    other.wait(&end).unwrap();
+    other.synchronize().unwrap();
+}
+
+#[test]
+fn handles_of_one_gpu_are_one_device() {
+    let (one, two) = (device(7), device(7));
+    let x = one.upload(&[1.0_f32]).unwrap();
+    let mut y = two.alloc(1).unwrap();
+    y.view_mut().copy_from(&x).unwrap();
+    assert_eq!(y.download().unwrap(), [1.0]);
+    let other = device(0).alloc::<f32>(1).unwrap();
+    let error = y.view_mut().copy_from(&other).unwrap_err().to_string();
+    assert!(error.contains("CUDA device 7 (Mock GPU)") && error.contains("CUDA device 0 (Mock GPU)"), "{error}");
+}
+
+#[test]
+fn a_failed_kernel_loses_the_device_without_a_crash() {
+    let device = device(mock::ordinal(Character::Failing));
+    let (module, stream) = (module(&device), device.default_stream());
+    let x = device.upload(&[1.0_f32; 10]).unwrap();
+    let mut y = device.alloc(10).unwrap();
+    add(&stream, &module, &x, &x, &mut y);
+    let first = y.download().unwrap_err();
+    let Error::DeviceLost(lost) = &first else { panic!("{first}") };
+    assert_eq!((lost.cause.code, lost.last_kernel.as_deref()), (700, Some("vector_add")));
+    assert_eq!(
+        first.to_string(),
+        "the CUDA context is gone, and with it every buffer on this device: CUDA device 9 (Mock GPU): waiting for a \
+         stream: cuStreamSynchronize says CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered; the \
+         last kernel launched was `vector_add`; restart the program; to find the fault, make the same launch on \
+         Device::simulator(), which names line, block and thread, or run the program under compute-sanitizer"
+    );
+    for later in [
+        device.alloc::<f32>(1).unwrap_err(),
+        device.synchronize().unwrap_err(),
+        x.download().unwrap_err(),
+        device.launch(&vector_add, Launch::grid(1).module(&module), (&x, &x, &mut y)).unwrap_err(),
+    ] {
+        assert_eq!(later.to_string(), first.to_string());
+    }
+}
+
+#[test]
+fn ptx_that_is_too_new_shows_the_compilers_log() {
+    let device = device(mock::ordinal(Character::Strict));
+    // SAFETY: nothing is launched.
+    let error = unsafe { Module::from_ptx(&device, "tomorrow", ".version 99.0") }.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "PTX module `tomorrow`: CUDA device 10 (Mock GPU): compiling the PTX module `tomorrow`: cuModuleLoadDataEx says \
+         CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222): the provided PTX was compiled with an unsupported toolchain.\n\
+         ptxas application ptx input, line 1; fatal : Unsupported .version 99.0\n\
+         the PTX is newer than the driver: update the NVIDIA driver, or build the PTX for an older version"
+    );
+}
+
+#[test]
+fn a_device_that_is_too_old_is_told_so() {
+    let device = device(mock::ordinal(Character::Old));
+    let x = device.upload(&[1.0_f32; 10]).unwrap();
+    match device.add(&x, &x).unwrap_err() {
+        Error::TooOld { capability: (7, 5), family, .. } => assert_eq!(family, "ladder"),
+        // A build without PTX says so first.
+        Error::Launch(bad) => assert_eq!(bad.rule, LaunchRule::Module),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn too_little_memory_is_told_with_figures() {
+    let device = device(mock::ordinal(Character::Small));
+    let error = device.alloc::<f64>(1000).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "CUDA device 11 (Mock GPU): no memory for 8000 bytes (400 of 1000 bytes are free); drop buffers that are done with, \
+         or work in parts"
+    );
+    assert!(device.alloc::<f64>(10).is_ok(), "the device stays usable");
+}
+
+#[test]
+fn a_status_that_cust_does_not_know_is_shown_as_it_came() {
+    let device = device(mock::ordinal(Character::Newfangled));
+    let Error::Driver(error) = device.default_stream().synchronize().unwrap_err() else { panic!() };
+    assert_eq!((error.code, error.call), (912, "cuStreamSynchronize"));
+}
+
+#[test]
+fn a_kernel_may_allow_fewer_threads_than_the_device() {
+    let device = device(mock::ordinal(Character::Narrow));
+    let module = module(&device);
+    let x = device.upload(&[1.0_f32; 10]).unwrap();
+    let mut y = device.alloc(10).unwrap();
+    let error = device.launch(&vector_add, Launch::grid(1).module(&module), (&x, &x, &mut y)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "kernel `vector_add`: expected at most 32 threads per block, which the kernel's registers allow here, found 64; take \
+         a smaller block"
+    );
+    assert!(mock::machine(mock::ordinal(Character::Narrow)).launches.is_empty());
+}
+
+#[test]
+fn a_launch_passes_its_geometry() {
+    let device = device(mock::ordinal(Character::Geometric));
+    let module = module(&device);
+    let x = device.upload(&[1.0_f32; 100]).unwrap();
+    let mut y = device.alloc(100).unwrap();
+    device.launch(&vector_add, Launch::grid((2, 3, 4)).module(&module), (&x, &x, &mut y)).unwrap();
+    let launches = &mock::machine(mock::ordinal(Character::Geometric)).launches;
+    assert_eq!(*launches, [([2, 3, 4], [64, 1, 1], 0)]);
+}
+
+#[test]
+fn a_kernel_that_the_ptx_lacks_is_named() {
+    let device = device(0);
+    // SAFETY: nothing is launched.
+    let module = unsafe { Module::from_ptx(&device, "empty", ".version 8.0") }.unwrap();
+    let x = device.upload(&[1.0_f32; 10]).unwrap();
+    let mut y = device.alloc(10).unwrap();
+    let error = device.launch(&vector_add, Launch::grid(1).module(&module), (&x, &x, &mut y)).unwrap_err();
+    assert!(error.to_string().contains("an entry of this name in the PTX module `empty`"), "{error}");
+}
+
+#[test]
+fn a_number_beyond_the_devices_is_told_how_many_there_are() {
+    mock::install();
+    let error = Device::cuda(99).unwrap_err();
+    assert!(matches!(error, Error::NoSuchDevice { asked: 99, found: 16 }), "{error}");
+}

@@ -1,0 +1,29 @@
+//! What one launch may ask of a device.
+
+/// Limits of a device on the geometry and shared memory of a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Most threads of a block.
+    pub threads_per_block: u32,
+    /// Most threads of a block along x, y and z.
+    pub block: [u32; 3],
+    /// Most blocks of a grid along x, y and z.
+    pub grid: [u32; 3],
+    /// Most shared memory of a block, in bytes.
+    pub shared_bytes: usize,
+    /// Multiprocessors.
+    pub multiprocessors: u32,
+}
+
+impl Limits {
+    /// Limits of the simulator: those of compute capability 9.0 (CUDA C++ Programming Guide, "Compute Capabilities"), so
+    /// that what it accepts runs on the GPU, with the multiprocessors of an H200.
+    pub const SIMULATED: Self = Self {
+        threads_per_block: 1024,
+        block: [1024, 1024, 64],
+        grid: [i32::MAX as u32, 65_535, 65_535],
+        shared_bytes: 227 * 1024,
+        multiprocessors: 132,
+    };
+}

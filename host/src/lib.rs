@@ -1,0 +1,67 @@
+//! GPU kernels written in Rust, run on an NVIDIA GPU or, the same source, on a checking simulator.
+//!
+//! ```
+//! use ndarray::Array2;
+//! use warpwright::Device;
+//!
+//! let device = Device::best()?; // the GPU, or the simulator where there is none
+//! let a = device.upload(&Array2::from_shape_fn((48, 64), |(i, k)| (i + k) as f32))?;
+//! let b = device.upload(&Array2::<f32>::eye(64))?;
+//! let c = device.matmul(&a, &b)?;
+//! assert_eq!(c.download()?, a.download()?);
+//! # Ok::<(), warpwright::Error>(())
+//! ```
+//!
+//! | to | look at |
+//! |---|---|
+//! | choose where kernels run | [`Device`] |
+//! | have data there | [`Device::upload`], [`Buffer`], [`Matrix`] and their views |
+//! | multiply, transpose, sum, add | [`Device::matmul`], [`Device::transpose`], [`Device::sum`], [`Device::add`] |
+//! | launch a kernel of your own | [`Device::launch`], [`Launch`], [`Module`] |
+//! | overlap work, measure time | [`Stream`], [`Event`], [`Transfer`] |
+//! | know whether a result is right | [`oracle`] |
+//! | know what went wrong | [`Error`] |
+//!
+//! # The cargo feature `cuda`
+//!
+//! Without it the crate builds on stable Rust with nothing else installed, and kernels run on the simulator. With it they
+//! also run on NVIDIA GPUs of compute capability 8.0 and later: the driver is found at run time, so the same program runs
+//! on machines without one. No CUDA toolkit is needed, but the build script of the crate `cust` asks for one
+//! unless the environment variable `DOCS_RS` is set: build with `DOCS_RS=1`, or set it for good in
+//! `.cargo/config.toml` (`[env]`, `DOCS_RS = "1"`).
+//!
+//! # What may go wrong, and what may not
+//!
+//! Nothing in the safe interface leads to undefined behaviour, on either back end, and nothing panics on bad input:
+//! mistakes are [`Error`]s that name the kernel or call, the argument, what was expected, what came and what to do. A
+//! kernel with a data race computes a wrong number, no worse; the simulator reports the race.
+
+mod backend;
+#[cfg(feature = "cuda")]
+mod cuda;
+mod device;
+mod error;
+mod launch;
+mod memory;
+mod module;
+mod ops;
+pub mod oracle;
+mod simulated;
+mod stream;
+
+pub use device::{Device, Limits};
+pub use error::{
+    ArgumentRule, BadArgument, BadLaunch, DeviceLost, DriverError, Error, FaultReport, LaunchRule, PtxError, Result,
+};
+pub use launch::{Arg, Dims, Execution, KernelArgs, Launch};
+pub use memory::{
+    Buffer, BufferView, BufferViewMut, HostData, Layout, Matrix, MatrixView, MatrixViewMut, PinnedBuffer, Transfer,
+};
+pub use module::Module;
+pub use ops::{Operand, sum_depth};
+pub use stream::{Event, Stream};
+
+#[doc(no_inline)]
+pub use simt::element::Element;
+#[doc(no_inline)]
+pub use {gpu, half, ndarray, simt, simulator};

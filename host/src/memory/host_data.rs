@@ -1,0 +1,78 @@
+//! Host data that can be copied to a device.
+
+use ndarray::{ArrayBase, Data, Ix1, Ix2};
+use simt::element::Element;
+
+use super::{Buffer, Matrix};
+use crate::device::Device;
+use crate::error::Result;
+
+mod sealed {
+    pub trait Sealed {}
+}
+use sealed::Sealed;
+
+/// Data on the host that [`Device::upload`] takes: `&[T]`, `&[T; N]`, `&Vec<T>` and one-dimensional `ndarray` arrays become a
+/// [`Buffer`], two-dimensional ones a [`Matrix`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be copied to a device",
+    label = "no data for a device",
+    note = "pass `&[T]`, `&[T; N]`, `&Vec<T>`, or a reference to an `ndarray` array of one or two dimensions",
+    note = "elements are u8 to u64, i8 to i64, f16, bf16, f32, f64, and `simt::element::Vector`s of them"
+)]
+pub trait HostData: Sealed {
+    /// What it becomes.
+    type OnDevice;
+
+    /// Copies it.
+    #[doc(hidden)]
+    fn upload_to(self, device: &Device) -> Result<Self::OnDevice>;
+}
+
+impl<T: Element> Sealed for &[T] {}
+impl<T: Element> HostData for &[T] {
+    type OnDevice = Buffer<T>;
+
+    fn upload_to(self, device: &Device) -> Result<Buffer<T>> {
+        let mut buffer = Buffer::alloc(device, self.len())?;
+        buffer.write(self)?;
+        Ok(buffer)
+    }
+}
+
+impl<T: Element, const N: usize> Sealed for &[T; N] {}
+impl<T: Element, const N: usize> HostData for &[T; N] {
+    type OnDevice = Buffer<T>;
+
+    fn upload_to(self, device: &Device) -> Result<Buffer<T>> {
+        self.as_slice().upload_to(device)
+    }
+}
+
+impl<T: Element> Sealed for &Vec<T> {}
+impl<T: Element> HostData for &Vec<T> {
+    type OnDevice = Buffer<T>;
+
+    fn upload_to(self, device: &Device) -> Result<Buffer<T>> {
+        self.as_slice().upload_to(device)
+    }
+}
+
+impl<T: Element, S: Data<Elem = T>> Sealed for &ArrayBase<S, Ix1> {}
+impl<T: Element, S: Data<Elem = T>> HostData for &ArrayBase<S, Ix1> {
+    type OnDevice = Buffer<T>;
+
+    fn upload_to(self, device: &Device) -> Result<Buffer<T>> {
+        self.as_standard_layout().as_slice().unwrap_or_default().upload_to(device)
+    }
+}
+
+impl<T: Element, S: Data<Elem = T>> Sealed for &ArrayBase<S, Ix2> {}
+impl<T: Element, S: Data<Elem = T>> HostData for &ArrayBase<S, Ix2> {
+    type OnDevice = Matrix<T>;
+
+    fn upload_to(self, device: &Device) -> Result<Matrix<T>> {
+        let rows = self.as_standard_layout();
+        device.upload_matrix(rows.as_slice().unwrap_or_default(), self.nrows(), self.ncols())
+    }
+}

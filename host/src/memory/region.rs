@@ -1,0 +1,57 @@
+//! Which bytes of an allocation a copy means.
+
+/// Rows of bytes at equal distances: a vector is one row, a matrix with a leading dimension is many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Region {
+    /// First byte.
+    pub(crate) offset: usize,
+    /// Number of rows.
+    pub(crate) rows: usize,
+    /// Bytes of a row.
+    pub(crate) row: usize,
+    /// Bytes from the start of one row to the start of the next.
+    pub(crate) pitch: usize,
+}
+
+impl Region {
+    /// `bytes` bytes from `offset` on.
+    pub(crate) fn bytes(offset: usize, bytes: usize) -> Self {
+        Self { offset, rows: 1, row: bytes, pitch: bytes }
+    }
+
+    /// `rows` rows of `row` bytes, `pitch` bytes apart; one row where they follow each other without a gap.
+    pub(crate) fn rows(offset: usize, rows: usize, row: usize, pitch: usize) -> Self {
+        if rows == 1 || pitch == row { Self::bytes(offset, rows * row) } else { Self { offset, rows, row, pitch } }
+    }
+
+    /// Bytes of all rows together, without the gaps.
+    pub(crate) fn len(&self) -> usize {
+        self.rows * self.row
+    }
+
+    /// Whether there is nothing to copy.
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "the driver refuses copies of nothing"))]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Where each row starts.
+    pub(crate) fn starts(&self) -> impl Iterator<Item = usize> + use<> {
+        let Self { offset, rows, pitch, .. } = *self;
+        (0..rows).map(move |row| offset + row * pitch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_without_gaps_are_one_row() {
+        assert_eq!(Region::rows(4, 3, 8, 8), Region::bytes(4, 24));
+        assert_eq!(Region::rows(4, 1, 8, 100), Region::bytes(4, 8));
+        let strided = Region::rows(4, 3, 8, 12);
+        assert_eq!((strided.len(), strided.starts().collect::<Vec<_>>()), (24, vec![4, 16, 28]));
+        assert!(Region::rows(0, 0, 8, 12).is_empty());
+    }
+}

@@ -1,0 +1,78 @@
+//! Matrix multiplication.
+
+use gpu::gemm::tiled::{TILE, matmul_tiled};
+
+use super::{bands, shape};
+use crate::device::Device;
+use crate::error::Result;
+use crate::launch::Launch;
+use crate::memory::{Matrix, MatrixView, MatrixViewMut};
+
+impl Device {
+    /// A·B in `f32`: `a` is m × k, `b` is k × n, the result m × n.
+    ///
+    /// Each element is summed in order of k by fused multiply-adds from 0; with k = 0 it is 0.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// let device = warpwright::Device::simulator();
+    /// let a = device.upload(&array![[1.0_f32, 2.0], [3.0, 4.0]])?;
+    /// let b = device.upload(&array![[5.0_f32], [6.0]])?;
+    /// assert_eq!(device.matmul(&a, &b)?.download()?, array![[17.0], [39.0]]);
+    /// # Ok::<(), warpwright::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `b` has not as many rows as `a` has columns; as [`Device::alloc_matrix`] and [`Device::launch`].
+    pub fn matmul<'a>(
+        &self,
+        a: impl Into<MatrixView<'a, f32>>,
+        b: impl Into<MatrixView<'a, f32>>,
+    ) -> Result<Matrix<f32>> {
+        let (a, b) = (a.into(), b.into());
+        check_inner(a, b)?;
+        let mut c = self.alloc_matrix(a.rows(), b.cols())?;
+        self.matmul_into(a, b, &mut c)?;
+        Ok(c)
+    }
+
+    /// C = A·B in `f32`, as [`Device::matmul`], to memory of the caller's.
+    ///
+    /// # Errors
+    /// `b` has not as many rows as `a` has columns, or `c` is not m × n; as [`Device::launch`].
+    pub fn matmul_into<'a, 'c>(
+        &self,
+        a: impl Into<MatrixView<'a, f32>>,
+        b: impl Into<MatrixView<'a, f32>>,
+        c: impl Into<MatrixViewMut<'c, f32>>,
+    ) -> Result<()> {
+        let (a, b, c) = (a.into(), b.into(), c.into());
+        check_inner(a, b)?;
+        let (m, k, n) = (a.rows(), a.cols(), b.cols());
+        if (c.rows(), c.cols()) != (m, n) {
+            let (expected, found) =
+                (format!("{m} x {n}, rows of a by columns of b"), format!("{} x {}", c.rows(), c.cols()));
+            return Err(shape("matmul_into", "c", expected, found, "give c the shape of the product").into());
+        }
+        if c.is_empty() {
+            return Ok(());
+        }
+        let mut rest = c;
+        for rows in bands(m, TILE, self.limits().grid[1]) {
+            let grid = ((n as u32).div_ceil(TILE), (rows.len() as u32).div_ceil(TILE));
+            let (band, below) = rest.split_at_row(rows.len())?;
+            self.launch(&matmul_tiled, Launch::grid(grid), (a.block(rows, 0..k)?, b, band))?;
+            rest = below;
+        }
+        Ok(())
+    }
+}
+
+fn check_inner(a: MatrixView<'_, f32>, b: MatrixView<'_, f32>) -> Result<()> {
+    if a.cols() == b.rows() {
+        return Ok(());
+    }
+    let expected = format!("{} rows, as many as a has columns", a.cols());
+    let found = format!("{} x {}", b.rows(), b.cols());
+    Err(shape("matmul", "b", expected, found, "check the order of the factors, or transpose one").into())
+}

@@ -1,0 +1,53 @@
+//! Operations: the launches that most programs want, for any shape, empty ones included.
+//!
+//! | operation | kernel | result |
+//! |---|---|---|
+//! | [`Device::matmul`](crate::Device::matmul) | `matmul_tiled` | A·B |
+//! | [`Device::transpose`](crate::Device::transpose) | `transpose_smem_pad2` | Aᵀ |
+//! | [`Device::sum`](crate::Device::sum) | `reduce_sum_dynamic`, until one value is left | Σx |
+//! | [`Device::add`](crate::Device::add) | `vector_add` | x + y |
+//!
+//! Matrices may have any leading dimension. Each operation has a form that allocates its result and, where the result is
+//! a matrix or vector, one with `_into` that writes it to memory of the caller's. Work is queued on the device's default
+//! stream.
+
+mod add;
+mod matmul;
+mod sum;
+mod transpose;
+
+pub use add::Operand;
+pub use sum::sum_depth;
+
+use std::ops::Range;
+
+use crate::error::{ArgumentRule, BadArgument};
+
+/// The error of an argument whose shape does not fit the others'.
+fn shape(call: &str, argument: &str, expected: impl ToString, found: impl ToString, remedy: &str) -> BadArgument {
+    BadArgument::new(ArgumentRule::Shape, call, argument)
+        .expected(expected.to_string())
+        .found(found.to_string())
+        .remedy(remedy)
+}
+
+/// The parts of `0..len` that one launch each can handle, where the grid has at most `blocks` blocks along an axis and each
+/// block handles `per_block`.
+fn bands(len: usize, per_block: u32, blocks: u32) -> impl Iterator<Item = Range<usize>> {
+    let band = per_block as usize * blocks as usize;
+    (0..len).step_by(band).map(move |start| start..len.min(start + band))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bands_cover_everything_once() {
+        let cut = |len| bands(len, 32, 3).collect::<Vec<_>>();
+        assert_eq!(cut(0), []);
+        assert_eq!(cut(96), [0..96]);
+        assert_eq!(cut(97), [0..96, 96..97]);
+        assert_eq!(cut(300), [0..96, 96..192, 192..288, 288..300]);
+    }
+}

@@ -1,0 +1,210 @@
+//! Results against references.
+
+use std::fmt;
+
+/// What an operation should give: for each element its value, and how far a correct result may be from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reference {
+    /// The values, row by row.
+    pub value: Vec<f64>,
+    /// The largest error that rounding explains, element by element; infinite where overflow makes any result possible.
+    pub bound: Vec<f64>,
+}
+
+/// The worst element of a result.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Verdict {
+    /// Largest error over bound. 0: every element is exact. At most 1: rounding explains every error. Infinite: an
+    /// error where none is allowed, or a NaN or infinity that should not be (or should).
+    pub worst: f64,
+    /// Index of that element.
+    pub index: usize,
+    /// Its value in the result.
+    pub got: f32,
+    /// Its value in the reference.
+    pub expected: f64,
+    /// Elements compared.
+    pub count: usize,
+}
+
+impl Verdict {
+    /// Whether rounding explains every error.
+    pub fn passes(&self) -> bool {
+        self.worst <= 1.0
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { worst, index, got, expected, count } = self;
+        if *count == 0 {
+            return write!(f, "nothing to compare");
+        }
+        write!(
+            f,
+            "worst error over bound {worst:.3e} at element {index} of {count}: got {got:e}, expected {expected:e}"
+        )
+    }
+}
+
+impl Reference {
+    /// Compares a result, element by element, with the reference.
+    ///
+    /// An element passes if its distance from the value is at most the bound; a NaN must answer a NaN, an infinity the
+    /// same infinity.
+    ///
+    /// # Errors
+    /// The lengths differ.
+    pub fn check<'a>(&self, got: impl IntoIterator<Item = &'a f32>) -> Result<Verdict, Mismatch> {
+        let expected = self.value.len();
+        let mut verdict = Verdict { worst: 0.0, index: 0, got: 0.0, expected: 0.0, count: 0 };
+        let mut got = got.into_iter();
+        for (index, (&value, &bound)) in self.value.iter().zip(&self.bound).enumerate() {
+            let Some(&got) = got.next() else {
+                return Err(Mismatch::Length { expected, got: index });
+            };
+            let ratio = error_over_bound(got, value, bound);
+            // The first element is shown when all are exact.
+            if index == 0 || ratio > verdict.worst {
+                verdict = Verdict { worst: ratio, index, got, expected: value, count: 0 };
+            }
+        }
+        let more = got.count();
+        if more > 0 {
+            return Err(Mismatch::Length { expected, got: expected + more });
+        }
+        verdict.count = expected;
+        Ok(verdict)
+    }
+}
+
+fn error_over_bound(got: f32, value: f64, bound: f64) -> f64 {
+    let got = f64::from(got);
+    if got == value || (got.is_nan() && value.is_nan()) {
+        return 0.0;
+    }
+    if bound == f64::INFINITY {
+        return 0.0;
+    }
+    let error = (got - value).abs();
+    // A NaN or an infinity on one side only, or an error where none is allowed.
+    if !error.is_finite() || bound == 0.0 || bound.is_nan() {
+        return f64::INFINITY;
+    }
+    error / bound
+}
+
+/// Why a result is not the reference.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Mismatch {
+    /// Not as many elements.
+    #[error("expected {expected} elements, got {got}")]
+    Length {
+        /// Elements of the reference.
+        expected: usize,
+        /// Elements of the result.
+        got: usize,
+    },
+    /// Bits differ.
+    #[error(
+        "element {index}: expected {expected:e} (bits {:#010x}), got {got:e} (bits {:#010x}); {count} elements differ",
+        expected.to_bits(),
+        got.to_bits()
+    )]
+    Bits {
+        /// The first element that differs.
+        index: usize,
+        /// Its value in the reference.
+        expected: f32,
+        /// Its value in the result.
+        got: f32,
+        /// How many differ.
+        count: usize,
+    },
+}
+
+/// Compares bit by bit: for copies, and for data whose sums are exact in every order.
+///
+/// # Errors
+/// The lengths or any bits differ.
+pub fn same_bits<'a>(
+    expected: impl IntoIterator<Item = &'a f32>,
+    got: impl IntoIterator<Item = &'a f32>,
+) -> Result<(), Mismatch> {
+    let (mut expected, mut got) = (expected.into_iter(), got.into_iter());
+    let mut first = None;
+    let mut count = 0;
+    let mut index = 0;
+    loop {
+        match (expected.next(), got.next()) {
+            (Some(&e), Some(&g)) => {
+                if e.to_bits() != g.to_bits() {
+                    first.get_or_insert((index, e, g));
+                    count += 1;
+                }
+            }
+            (None, None) => break,
+            (e, g) => {
+                let left = index + usize::from(e.is_some()) + expected.count();
+                return Err(Mismatch::Length { expected: left, got: index + usize::from(g.is_some()) + got.count() });
+            }
+        }
+        index += 1;
+    }
+    match first {
+        None => Ok(()),
+        Some((index, expected, got)) => Err(Mismatch::Bits { index, expected, got, count }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(value: f64, bound: f64) -> Reference {
+        Reference { value: vec![value], bound: vec![bound] }
+    }
+
+    #[test]
+    fn ratio_is_error_over_bound() {
+        assert_eq!(one(1.0, 0.5).check(&[1.25]).unwrap().worst, 0.5);
+        assert_eq!(one(1.0, 0.0).check(&[1.0]).unwrap().worst, 0.0);
+        assert_eq!(one(1.0, 0.0).check(&[1.5]).unwrap().worst, f64::INFINITY);
+    }
+
+    #[test]
+    fn nan_and_infinity_must_answer_their_like() {
+        let (nan, inf) = (f32::NAN, f32::INFINITY);
+        assert!(one(f64::NAN, f64::NAN).check(&[nan]).unwrap().passes());
+        assert!(!one(f64::NAN, f64::NAN).check(&[1.0]).unwrap().passes());
+        assert!(!one(1.0, 0.5).check(&[nan]).unwrap().passes());
+        assert!(one(f64::INFINITY, 0.0).check(&[inf]).unwrap().passes());
+        assert!(!one(f64::INFINITY, 0.0).check(&[-inf]).unwrap().passes());
+        assert!(!one(1.0, 1.0).check(&[inf]).unwrap().passes());
+    }
+
+    #[test]
+    fn the_worst_element_is_named() {
+        let reference = Reference { value: vec![1.0, 2.0, 3.0], bound: vec![1.0; 3] };
+        let verdict = reference.check(&[1.5, 4.0, 2.0]).unwrap();
+        assert_eq!((verdict.worst, verdict.index, verdict.got, verdict.count), (2.0, 1, 4.0, 3));
+        assert!(!verdict.passes());
+    }
+
+    #[test]
+    fn lengths_must_agree() {
+        let reference = one(1.0, 1.0);
+        assert_eq!(reference.check(&[]), Err(Mismatch::Length { expected: 1, got: 0 }));
+        assert_eq!(reference.check(&[1.0, 2.0]), Err(Mismatch::Length { expected: 1, got: 2 }));
+        assert_eq!(same_bits(&[1.0], &[]), Err(Mismatch::Length { expected: 1, got: 0 }));
+        assert_eq!(same_bits(&[1.0], &[1.0, 2.0, 3.0]), Err(Mismatch::Length { expected: 1, got: 3 }));
+    }
+
+    #[test]
+    fn bits_tell_zeros_apart() {
+        assert_eq!(same_bits(&[1.0, 0.0], &[1.0, 0.0]), Ok(()));
+        let mismatch = same_bits(&[1.0, 0.0, 2.0], &[1.0, -0.0, 3.0]).unwrap_err();
+        assert!(matches!(mismatch, Mismatch::Bits { index: 1, count: 2, .. }), "{mismatch}");
+    }
+}

@@ -1,0 +1,31 @@
+//! The oracle: what the operations should give, computed on the CPU, and how far a correct kernel may be from it.
+//!
+//! A [`Reference`] holds, for each element of the result, its value in `f64` and a *bound*: the largest distance that
+//! rounding in the arithmetic of the kernel can explain, from the standard model fl(x ∘ y) = (x ∘ y)(1 + δ), |δ| ≤ u
+//! (N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., ch. 2 and 3), with the reference's own
+//! error added. A check gives the worst ratio of error to bound: above 1 the kernel is wrong, whatever the data. No
+//! tolerance is chosen anywhere.
+//!
+//! Inputs that are small integers make every sum exact, in any order; then the bound is far too kind and
+//! [`same_bits`] is the check to use.
+//!
+//! | operation | reference | bound |
+//! |---|---|---|
+//! | [`matmul`] | `f64` product by `matrixmultiply`, [`matmul_plain`] as its check | γ(K)·(│A││B│) + K·η |
+//! | [`sum`] | Neumaier's compensated sum in `f64` | γ(depth)·Σ│x│ |
+//! | [`add`] | the `f32` sum, correctly rounded | 0: equal bits |
+//! | [`transpose`] | a copy | 0: equal bits |
+//!
+//! Here γ(n) = n·u/(1 − n·u), u = 2⁻²⁴ and η = 2⁻¹⁵⁰ (half the smallest subnormal).
+
+mod bounds;
+mod compare;
+mod elementwise;
+mod matmul;
+mod sum;
+
+pub use bounds::{ETA_F32, U_F32, U_F64, gamma};
+pub use compare::{Mismatch, Reference, Verdict, same_bits};
+pub use elementwise::{add, transpose};
+pub use matmul::{matmul, matmul_fast, matmul_plain};
+pub use sum::{neumaier, sum};

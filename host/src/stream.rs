@@ -1,0 +1,172 @@
+//! Streams and events.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use simt::element::Element;
+
+use crate::backend::{Marker, Queue};
+use crate::device::Device;
+use crate::error::{ArgumentRule, BadArgument, Result};
+use crate::memory::{BufferView, BufferViewMut, PinnedBuffer, Transfer};
+
+/// A queue of work of a device: its work is done in order, that of different streams side by side.
+///
+/// Work on one buffer keeps the order of the calls even on different streams: the later stream waits, on the device, for
+/// the earlier. On the simulator every call is done when it returns.
+#[derive(Clone)]
+pub struct Stream {
+    device: Device,
+    queue: Queue,
+}
+
+impl Stream {
+    pub(crate) fn new(device: Device, queue: Queue) -> Self {
+        Self { device, queue }
+    }
+
+    /// The device whose work it queues.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    /// Waits until all its work is done.
+    ///
+    /// # Errors
+    /// [`crate::Error::DeviceLost`] if any of it failed.
+    pub fn synchronize(&self) -> Result<()> {
+        self.queue.synchronize()
+    }
+
+    /// Marks the point it has reached.
+    ///
+    /// # Errors
+    /// The driver refuses.
+    pub fn record(&self) -> Result<Event> {
+        Ok(Event { marker: Arc::new(self.queue.mark()?), device: self.device.clone() })
+    }
+
+    /// Lets its later work wait for the event.
+    ///
+    /// # Errors
+    /// The event is of another device.
+    pub fn wait(&self, event: &Event) -> Result<()> {
+        self.device.check_same(&event.device, "Stream::wait", "event")?;
+        self.queue.wait(&event.marker)
+    }
+
+    /// Starts a copy of `data` to `to`, which later work may use at once. The transfer owns `data` until the copy is done.
+    ///
+    /// # Errors
+    /// The two have different lengths, or are not of this stream's device.
+    pub fn upload<'b, T: Element>(
+        &self,
+        data: PinnedBuffer<T>,
+        to: impl Into<BufferViewMut<'b, T>>,
+    ) -> Result<Transfer<T>> {
+        let to = to.into();
+        self.check("Stream::upload", ("data", &data), ("to", to.device(), to.len()))?;
+        let region = to.view().region();
+        // SAFETY: lengths agree. The transfer keeps the memory and lets nobody touch it until the queue has passed.
+        let started = unsafe { to.allocation().memory().start_write(&self.queue, &region, data.memory()) };
+        self.transfer(data, started)
+    }
+
+    /// Starts a copy of `from` to `out`, after all work that writes it. The transfer owns `out` until the copy is done.
+    ///
+    /// # Errors
+    /// As [`Stream::upload`].
+    pub fn download<'b, T: Element>(
+        &self,
+        from: impl Into<BufferView<'b, T>>,
+        out: PinnedBuffer<T>,
+    ) -> Result<Transfer<T>> {
+        let from = from.into();
+        self.check("Stream::download", ("out", &out), ("from", from.device(), from.len()))?;
+        // SAFETY: as in `upload`.
+        let started = unsafe { from.allocation().memory().start_read(&self.queue, &from.region(), out.memory()) };
+        self.transfer(out, started)
+    }
+
+    fn transfer<T: Element>(&self, buffer: PinnedBuffer<T>, started: Result<()>) -> Result<Transfer<T>> {
+        match started {
+            Ok(()) => Transfer::new(buffer, &self.queue),
+            Err(error) => {
+                crate::memory::release(buffer, self.queue.synchronize().is_ok());
+                Err(error)
+            }
+        }
+    }
+
+    fn check<T: Element>(
+        &self,
+        call: &str,
+        (host, buffer): (&str, &PinnedBuffer<T>),
+        (view, device, len): (&str, &Device, usize),
+    ) -> Result<()> {
+        self.device.check_same(buffer.device(), call, host)?;
+        self.device.check_same(device, call, view)?;
+        if buffer.len() == len {
+            return Ok(());
+        }
+        Err(BadArgument::new(ArgumentRule::Length, call, host)
+            .expected(format_args!("{len} elements, the length of `{view}`"))
+            .found(buffer.len())
+            .remedy(format_args!("take a slice of `{view}`, or page-locked memory of its length"))
+            .into())
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stream({})", self.device.name())
+    }
+}
+
+/// A point in the work of a stream.
+#[derive(Clone)]
+pub struct Event {
+    marker: Arc<Marker>,
+    device: Device,
+}
+
+impl Event {
+    /// Waits until the stream has done its work up to here.
+    ///
+    /// # Errors
+    /// [`crate::Error::DeviceLost`] if any of it failed.
+    pub fn synchronize(&self) -> Result<()> {
+        self.marker.synchronize()
+    }
+
+    /// Whether the stream has done its work up to here.
+    ///
+    /// # Errors
+    /// [`crate::Error::DeviceLost`] if any of it failed.
+    pub fn is_done(&self) -> Result<bool> {
+        self.marker.is_passed()
+    }
+
+    /// Time from `start` to here, waiting for both: on a GPU by its own clock, on the simulator the time that simulating
+    /// took. Zero if `start` came later.
+    ///
+    /// # Errors
+    /// `start` is of another device; [`crate::Error::DeviceLost`] if any of the work failed.
+    pub fn since(&self, start: &Self) -> Result<Duration> {
+        self.device.check_same(&start.device, "Event::since", "start")?;
+        start.marker.synchronize()?;
+        self.marker.synchronize()?;
+        self.marker.since(&start.marker)
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Event({})", self.device.name())
+    }
+}

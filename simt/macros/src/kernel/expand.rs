@@ -1,0 +1,174 @@
+//! The code that `#[kernel]` writes.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::{Expr, ItemFn, spanned::Spanned};
+
+use super::{keys::Keys, signature::Signature};
+
+pub(crate) fn kernel(function: &ItemFn, keys: &Keys, signature: &Signature<'_>) -> TokenStream {
+    let body = body(function, signature);
+    let ptx = ptx(function, keys, signature, &body);
+    let host = host(function, keys, signature, &body);
+    quote! { #ptx #host }
+}
+
+/// The user's code as a function, generic over the lifetimes that its signature leaves out.
+fn body(function: &ItemFn, signature: &Signature<'_>) -> TokenStream {
+    let lints = function.attrs.iter().filter(|attribute| !attribute.path().is_ident("doc"));
+    let params = signature.shared.iter().chain(&signature.args).map(|param| {
+        let (pattern, ty) = (param.pattern, param.ty);
+        quote!(#pattern: #ty)
+    });
+    let block = &function.block;
+    quote! {
+        #(#lints)*
+        #[inline(always)]
+        fn __body(#(#params),*) #block
+    }
+}
+
+/// The call of the body, in a function whose parameters are the launch's arguments.
+fn call(signature: &Signature<'_>) -> TokenStream {
+    let names = signature.args.iter().map(super::signature::Param::name);
+    let shared = signature.shared.as_ref().map(|param| {
+        quote_spanned! { param.ty.span() =>
+            // SAFETY: this is the kernel's entry; launches reserve what `SharedParam::SPEC` asks for.
+            unsafe { ::simt::shared::SharedParam::take() },
+        }
+    });
+    quote! { __body(#shared #(#names),*) }
+}
+
+/// The entry in PTX. What the keys say about the block is stated to the optimiser.
+fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenStream) -> TokenStream {
+    let cfgs = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
+    let name = &function.sig.ident;
+    let params = signature.args.iter().map(|param| {
+        let (name, ty) = (param.name(), param.ty);
+        quote!(#name: #ty)
+    });
+    let geometry = match &keys.block {
+        Some(extents) => {
+            let [x, y, z] = shape(extents);
+            quote! { ::simt::entry::assume_block([#x, #y, #z]) }
+        }
+        None => match keys.number("max_threads") {
+            Some(threads) => quote! { ::simt::entry::assume_at_most(#threads) },
+            None => quote! { ::simt::entry::assume_at_most(1024) },
+        },
+    };
+    let call = call(signature);
+    quote! {
+        #(#cfgs)*
+        #[cfg(target_arch = "nvptx64")]
+        const _: () = {
+            #body
+
+            #[unsafe(no_mangle)]
+            unsafe extern "ptx-kernel" fn #name(#(#params),*) {
+                // SAFETY: launches are checked against the geometry that the kernel declares, and so is the PTX entry by
+                // the driver.
+                unsafe { #geometry };
+                #call
+            }
+        };
+    }
+}
+
+/// The constant by which a host launches the kernel.
+fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenStream) -> TokenStream {
+    let kept =
+        function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc") || attribute.path().is_ident("cfg"));
+    let (vis, name) = (&function.vis, &function.sig.ident);
+    let types: Vec<_> = signature.args.iter().map(|param| param.ty).collect();
+    let names: Vec<_> = signature.args.iter().map(super::signature::Param::name).collect();
+    let call = call(signature);
+    let checks = types.iter().map(|ty| quote_spanned! { ty.span() => argument::<#ty>(); });
+    let info = info(keys, signature);
+    // `__body` and the entries stand in the constant's block: they see the names of the module and are seen by nobody.
+    quote! {
+        #(#kept)*
+        #[cfg(not(target_arch = "nvptx64"))]
+        #[allow(non_upper_case_globals)]
+        #vis const #name: ::simt::Kernel<(#(#types,)*)> = {
+            #body
+
+            #[allow(dead_code, clippy::extra_unused_type_parameters)]
+            fn __check() {
+                fn argument<T: ::simt::KernelArg>() {}
+                #(#checks)*
+            }
+
+            fn __baseline((#(#names,)*): (#(#types,)*)) {
+                #call
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma,bmi1,bmi2")]
+            unsafe fn __fma((#(#names,)*): (#(#types,)*)) {
+                #call
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            use __baseline as __fma;
+
+            const INFO: ::simt::KernelInfo = ::simt::KernelInfo {
+                name: ::core::stringify!(#name),
+                path: ::core::module_path!(),
+                file: ::core::file!(),
+                line: ::core::line!(),
+                #info
+            };
+            // SAFETY: all of it is written from one function, as is the PTX entry; `__fma` demands these features.
+            unsafe { ::simt::Kernel::new(&INFO, __baseline, __fma) }
+        };
+    }
+}
+
+/// The fields of `KernelInfo` that come from the keys and the parameters.
+fn info(keys: &Keys, signature: &Signature<'_>) -> TokenStream {
+    let args = signature.args.iter().map(|param| param.name().to_string());
+    let block = match &keys.block {
+        Some(extents) => {
+            let [x, y, z] = shape(extents);
+            quote! { ::core::option::Option::Some([#x, #y, #z]) }
+        }
+        None => quote! { ::core::option::Option::None },
+    };
+    let shared = match &signature.shared {
+        Some(param) => {
+            let ty = param.ty;
+            quote_spanned! { ty.span() => <#ty as ::simt::shared::SharedParam>::SPEC }
+        }
+        None => quote! { ::simt::SharedSpec::None },
+    };
+    let launch = options(keys, &["max_threads", "min_blocks"]);
+    let limits = options(keys, &["registers", "barriers", "global_load_bytes", "global_store_bytes", "traps"]);
+    let local_bytes = keys.number("local_bytes").map_or_else(|| quote!(0), |value| quote!(#value));
+    quote! {
+        args: &[#(#args),*],
+        block: #block,
+        #launch
+        shared: #shared,
+        limits: ::simt::Limits { #limits local_bytes: #local_bytes },
+    }
+}
+
+/// Fields of type `Option<u32>` with the names and values of keys.
+fn options(keys: &Keys, names: &[&str]) -> TokenStream {
+    names
+        .iter()
+        .map(|name| {
+            let field = format_ident!("{name}");
+            match keys.number(name) {
+                Some(value) => quote! { #field: ::core::option::Option::Some(#value), },
+                None => quote! { #field: ::core::option::Option::None, },
+            }
+        })
+        .collect()
+}
+
+/// One to three extents as three.
+fn shape(extents: &[Expr]) -> [TokenStream; 3] {
+    core::array::from_fn(|axis| extents.get(axis).map_or_else(|| quote!(1), |extent| quote!(#extent)))
+}

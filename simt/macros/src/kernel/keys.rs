@@ -1,0 +1,73 @@
+//! The keys in `#[kernel(key = value, …)]`.
+
+use syn::{
+    Error, Expr, Ident, Result, Token,
+    parse::{Parse, ParseStream},
+};
+
+/// The keys with a number for value, in the order in which messages list them after `block`.
+const NUMBERS: [&str; 8] = [
+    "max_threads",
+    "min_blocks",
+    "registers",
+    "barriers",
+    "global_load_bytes",
+    "global_store_bytes",
+    "traps",
+    "local_bytes",
+];
+
+/// What the attribute said.
+#[derive(Default)]
+pub(crate) struct Keys {
+    /// One to three extents.
+    pub(crate) block: Option<Vec<Expr>>,
+    numbers: [Option<Expr>; NUMBERS.len()],
+}
+
+impl Keys {
+    /// The value of a key that is a number.
+    pub(crate) fn number(&self, key: &str) -> Option<&Expr> {
+        let index = NUMBERS.iter().position(|name| *name == key);
+        index.and_then(|index| self.numbers[index].as_ref())
+    }
+}
+
+impl Parse for Keys {
+    fn parse(input: ParseStream) -> Result<Self> {
+        let mut keys = Self::default();
+        while !input.is_empty() {
+            let key: Ident = input.parse()?;
+            input.parse::<Token![=]>()?;
+            let value: Expr = input.parse()?;
+            let twice = if key == "block" {
+                keys.block.replace(extents(value)?).is_some()
+            } else if let Some(index) = NUMBERS.iter().position(|name| key == name) {
+                keys.numbers[index].replace(value).is_some()
+            } else {
+                let list = NUMBERS.join("`, `");
+                return Err(Error::new(key.span(), format!("no key of #[kernel]: the keys are `block`, `{list}`")));
+            };
+            if twice {
+                return Err(Error::new(key.span(), format!("`{key}` is given twice: keep one")));
+            }
+            if key == "max_threads" && keys.block.is_some() || key == "block" && keys.number("max_threads").is_some() {
+                return Err(Error::new(key.span(), "`block` fixes the number of threads: leave `max_threads` out"));
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(keys)
+    }
+}
+
+/// The extents in `(x)`, `(x,)`, `(x, y)` or `(x, y, z)`; a bare `x` is taken, too.
+fn extents(value: Expr) -> Result<Vec<Expr>> {
+    match value {
+        Expr::Tuple(tuple) if (1..=3).contains(&tuple.elems.len()) => Ok(tuple.elems.into_iter().collect()),
+        Expr::Tuple(tuple) => Err(Error::new_spanned(tuple, "a block has one to three extents: block = (x, y, z)")),
+        Expr::Paren(paren) => Ok(vec![*paren.expr]),
+        other => Ok(vec![other]),
+    }
+}

@@ -1,0 +1,112 @@
+//! What a kernel's signature may be, and the messages for what it may not.
+
+use syn::{Error, FnArg, Ident, Pat, PatIdent, PatType, Result, ReturnType, Type, spanned::Spanned};
+
+/// The parameters of a kernel.
+pub(crate) struct Signature<'a> {
+    /// The parameter marked `#[shared]`.
+    pub(crate) shared: Option<Param<'a>>,
+    /// The launch's arguments.
+    pub(crate) args: Vec<Param<'a>>,
+}
+
+/// A parameter.
+pub(crate) struct Param<'a> {
+    pub(crate) pattern: &'a PatIdent,
+    pub(crate) ty: &'a Type,
+}
+
+impl Param<'_> {
+    pub(crate) fn name(&self) -> &Ident {
+        &self.pattern.ident
+    }
+}
+
+impl<'a> Signature<'a> {
+    pub(crate) fn of(sig: &'a syn::Signature) -> Result<Self> {
+        refuse_qualifiers(sig)?;
+        let mut shared = None;
+        let mut args = Vec::new();
+        for (position, input) in sig.inputs.iter().enumerate() {
+            let typed = match input {
+                FnArg::Receiver(receiver) => {
+                    return Err(Error::new(
+                        receiver.span(),
+                        "a kernel is a free function: pass what it needs as arguments",
+                    ));
+                }
+                FnArg::Typed(typed) => typed,
+            };
+            let is_shared = is_shared(typed)?;
+            let Pat::Ident(pattern @ PatIdent { by_ref: None, subpat: None, .. }) = &*typed.pat else {
+                return Err(Error::new(
+                    typed.pat.span(),
+                    "a kernel's parameter is a plain name, by which messages call the argument: take it apart in the body",
+                ));
+            };
+            let param = Param { pattern, ty: &typed.ty };
+            match (is_shared, position) {
+                (false, _) => args.push(param),
+                (true, 0) => shared = Some(param),
+                (true, _) => {
+                    return Err(Error::new(
+                        typed.span(),
+                        "a kernel has one #[shared] parameter, the first: put several tiles into one #[derive(Shared)] struct",
+                    ));
+                }
+            }
+        }
+        Ok(Self { shared, args })
+    }
+}
+
+fn refuse_qualifiers(sig: &syn::Signature) -> Result<()> {
+    if let Some(token) = sig.asyncness {
+        return Err(Error::new(token.span, "a kernel cannot be async: threads wait by barriers"));
+    }
+    if let Some(token) = sig.constness {
+        return Err(Error::new(token.span, "a kernel cannot be const: it runs on a GPU"));
+    }
+    if let Some(token) = sig.unsafety {
+        return Err(Error::new(
+            token.span,
+            "a kernel is a safe function: put `unsafe` blocks, each with its reason, into the body",
+        ));
+    }
+    if let Some(abi) = &sig.abi {
+        return Err(Error::new(abi.span(), "#[kernel] chooses the calling convention: leave `extern` out"));
+    }
+    if !sig.generics.params.is_empty() || sig.generics.where_clause.is_some() {
+        let span =
+            if sig.generics.params.is_empty() { sig.generics.where_clause.span() } else { sig.generics.params.span() };
+        return Err(Error::new(
+            span,
+            "a kernel has no generics, since each has one name in the PTX: write a generic #[inline(always)] function, and for \
+             each instance a kernel that calls it",
+        ));
+    }
+    if let ReturnType::Type(_, ty) = &sig.output {
+        return Err(Error::new(
+            ty.span(),
+            "a kernel returns nothing: write results through a `VecMut` or `MatMut` argument",
+        ));
+    }
+    if let Some(variadic) = &sig.variadic {
+        return Err(Error::new(variadic.span(), "a kernel has a fixed number of arguments"));
+    }
+    Ok(())
+}
+
+/// Whether a parameter is marked `#[shared]`, which is the only attribute that it may have.
+fn is_shared(param: &PatType) -> Result<bool> {
+    let mut shared = false;
+    for attribute in &param.attrs {
+        if attribute.path().is_ident("shared") && !shared {
+            attribute.meta.require_path_only()?;
+            shared = true;
+        } else {
+            return Err(Error::new(attribute.span(), "the only attribute of a kernel's parameter is #[shared], once"));
+        }
+    }
+    Ok(shared)
+}

@@ -1,0 +1,58 @@
+//! `#[kernel]` and `#[derive(Shared)]`: see their documentation in `simt`, which re-exports them.
+
+mod kernel;
+mod shared;
+
+use proc_macro::TokenStream;
+
+/// Makes a function a GPU kernel.
+///
+/// ```ignore
+/// #[kernel(block = (TILE, TILE), registers = 40, barriers = 2)]
+/// pub fn matmul_tiled(#[shared] tiles: &Tiles, a: MatRef<f32>, b: MatRef<f32>, c: MatMut<f32>) { … }
+/// ```
+///
+/// Compiled for `nvptx64`, the function becomes a PTX entry of its name. Elsewhere it becomes a constant of its name and
+/// visibility, a `simt::Kernel` that a host launches; the argument types are part of its type, elided lifetimes being
+/// `'static` there. The body sees them with lifetimes of its own, so that no view can leave the kernel.
+///
+/// The parameters are the launch's arguments (`simt::KernelArg`: views and numbers), except that the first one may be
+/// marked `#[shared]`: the block's shared memory, as `&Layout` with a `#[derive(Shared)]` layout of fixed size, or as
+/// `DynShared<T>`, whose size the launch chooses.
+///
+/// # Keys, all optional
+///
+/// | key | meaning | in PTX |
+/// |---|---|---|
+/// | `block = (x, y, z)` | the block shape that a launch must have; `y` and `z` may be left out | `.reqntid` |
+/// | `max_threads = n` | else the most threads of a block, 1024 if not said | `.maxntid` |
+/// | `min_blocks = n` | blocks that must fit a multiprocessor at once | `.minnctapersm` |
+/// | `registers = n` | audit: most registers per thread | |
+/// | `barriers = n` | audit: exact number of barrier instructions | |
+/// | `global_load_bytes = n`, `global_store_bytes = n` | audit: narrowest access to global memory | |
+/// | `traps = n` | audit: most `trap` instructions, 0 if not said | |
+/// | `local_bytes = n` | audit: most bytes of local memory per thread, 0 if not said | |
+///
+/// Values are constant expressions of type `u32`. What `block` and `max_threads` say is known to the optimiser, so that
+/// bounds checks that follow from it disappear.
+#[proc_macro_attribute]
+pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    kernel::expand(attribute.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Makes a struct a layout of shared memory.
+///
+/// It must be `#[repr(C)]`; its fields are `SharedTile`s, `SharedArray`s, arrays of them, and other such structs.
+///
+/// ```ignore
+/// #[repr(C)]
+/// #[derive(Shared)]
+/// pub struct Tiles {
+///     a: SharedTile<f32, 32, 32>,
+///     b: SharedTile<f32, 32, 32>,
+/// }
+/// ```
+#[proc_macro_derive(Shared)]
+pub fn shared(item: TokenStream) -> TokenStream {
+    shared::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}

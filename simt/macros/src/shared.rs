@@ -1,0 +1,52 @@
+//! `#[derive(Shared)]`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Data, DeriveInput, Error, Result, parse_quote};
+
+pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
+    let mut input: DeriveInput = syn::parse2(item)?;
+    let Data::Struct(data) = &input.data else {
+        return Err(Error::new_spanned(&input.ident, "a layout of shared memory is a struct"));
+    };
+    check_repr(&input)?;
+
+    let fields: Vec<_> = data.fields.iter().map(|field| field.ty.clone()).collect();
+    let bounds = &mut input.generics.make_where_clause().predicates;
+    for ty in fields {
+        bounds.push(parse_quote!(#ty: ::simt::Shared));
+    }
+    let name = &input.ident;
+    let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
+    Ok(quote! {
+        // SAFETY: `#[repr(C)]`, checked by the macro; every field is a layout, by the bounds.
+        unsafe impl #impl_generics ::simt::Shared for #name #ty_generics #where_clause {}
+    })
+}
+
+/// Demands `#[repr(C)]`, and refuses `packed`, with which fields would lose their alignment.
+fn check_repr(input: &DeriveInput) -> Result<()> {
+    let mut c = false;
+    for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
+        attribute.parse_nested_meta(|meta| {
+            if meta.path.is_ident("packed") {
+                return Err(meta.error("a layout of shared memory cannot be packed: its tiles are aligned to 16 bytes"));
+            }
+            c |= meta.path.is_ident("C");
+            if meta.input.peek(syn::token::Paren) {
+                let argument;
+                syn::parenthesized!(argument in meta.input);
+                argument.parse::<TokenStream>()?;
+            }
+            Ok(())
+        })?;
+    }
+    if c {
+        Ok(())
+    } else {
+        Err(Error::new_spanned(
+            &input.ident,
+            "a layout of shared memory has a fixed order of fields: write #[repr(C)] above the struct",
+        ))
+    }
+}

@@ -1,0 +1,155 @@
+//! One access to shared or global memory with its bounds decided: what every container of this crate ends in.
+
+use crate::{arch, element::Element};
+
+/// Which memory an address lies in. A constant wherever it is used, so that the tests on it fold away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(unreachable_pub, reason = "on PTX it is in the signatures of traits that bound public ones")]
+pub enum Space {
+    /// Shared memory of the block.
+    Shared,
+    /// Global memory: buffer number `tag` of the launch (which only the simulator asks for).
+    Global {
+        /// Index of the buffer among the launch's bindings.
+        tag: u32,
+    },
+}
+
+/// An element addressed by `D` indices: where it would be, and whether it is inside its container.
+#[derive(Clone, Copy)]
+pub(crate) struct Access<T, const D: usize> {
+    pub(crate) space: Space,
+    /// The element's address; meaningless where `inside` is false.
+    pub(crate) ptr: *mut T,
+    pub(crate) inside: bool,
+    /// For the report only: the indices asked for and the container's extents.
+    pub(crate) index: [u64; D],
+    pub(crate) extent: [u64; D],
+}
+
+impl<T: Element, const D: usize> Access<T, D> {
+    /// The same address seen as an element of another type, such as a vector that starts there.
+    #[inline(always)]
+    pub(crate) fn cast<U: Element>(self) -> Access<U, D> {
+        let Self { space, ptr, inside, index, extent } = self;
+        Access { space, ptr: ptr.cast(), inside, index, extent }
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn get(self) -> T {
+        if self.inside {
+            // SAFETY: inside a container, whose constructor vouched for its memory.
+            unsafe { arch::memory::read(self.space, self.ptr) }
+        } else {
+            arch::memory::outside(self.space, false, self.index, self.extent);
+            zero()
+        }
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn get_or(self, default: T) -> T {
+        if self.inside {
+            // SAFETY: inside a container, whose constructor vouched for its memory.
+            unsafe { arch::memory::read(self.space, self.ptr) }
+        } else {
+            default
+        }
+    }
+
+    /// [`Self::get`] of data that will not be needed again soon.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn get_streaming(self) -> T {
+        if self.inside {
+            // SAFETY: inside a container, whose constructor vouched for its memory.
+            unsafe { arch::memory::read_streaming(self.space, self.ptr) }
+        } else {
+            arch::memory::outside(self.space, false, self.index, self.extent);
+            zero()
+        }
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn set(self, value: T) {
+        if self.inside {
+            // SAFETY: inside a writable container, whose constructor vouched for its memory.
+            unsafe { arch::memory::write(self.space, self.ptr, value) }
+        } else {
+            arch::memory::outside(self.space, true, self.index, self.extent);
+        }
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn set_within(self, value: T) -> bool {
+        if self.inside {
+            // SAFETY: inside a writable container, whose constructor vouched for its memory.
+            unsafe { arch::memory::write(self.space, self.ptr, value) }
+        }
+        self.inside
+    }
+
+    /// [`Self::set`] of data that will not be needed again soon.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn set_streaming(self, value: T) {
+        if self.inside {
+            // SAFETY: inside a writable container, whose constructor vouched for its memory.
+            unsafe { arch::memory::write_streaming(self.space, self.ptr, value) }
+        } else {
+            arch::memory::outside(self.space, true, self.index, self.extent);
+        }
+    }
+
+    /// # Safety
+    /// The element is inside its container. (The simulator checks.)
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) unsafe fn get_unchecked(self) -> T {
+        // SAFETY: the caller's promise.
+        unsafe { arch::memory::read_unchecked(self.space, self.ptr) }
+    }
+
+    /// # Safety
+    /// The element is inside its container. (The simulator checks.)
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) unsafe fn set_unchecked(self, value: T) {
+        // SAFETY: the caller's promise.
+        unsafe { arch::memory::write_unchecked(self.space, self.ptr, value) }
+    }
+
+    /// The address, or null (after a report) where it is outside. On PTX an outside access has trapped instead.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn address(self, write: bool) -> *mut T {
+        if self.inside {
+            self.ptr
+        } else {
+            arch::memory::outside(self.space, write, self.index, self.extent);
+            core::ptr::null_mut()
+        }
+    }
+}
+
+/// The element whose bytes are zero.
+#[inline(always)]
+pub(crate) fn zero<T: Element>() -> T {
+    // SAFETY: any bytes are a value of an `Element`.
+    unsafe { core::mem::zeroed() }
+}
+
+/// Whether `lanes` elements starting at `index` lie inside an extent.
+#[inline(always)]
+pub(crate) fn fits<const LANES: usize>(index: u64, extent: u64) -> bool {
+    if LANES == 1 { index < extent } else { index < extent && extent - index >= LANES as u64 }
+}
+
+/// [`fits`] in 32 bits, the width in which rows, columns and shared memory are counted.
+#[inline(always)]
+pub(crate) fn fits32<const LANES: usize>(index: u32, extent: u32) -> bool {
+    if LANES == 1 { index < extent } else { index < extent && extent - index >= LANES as u32 }
+}

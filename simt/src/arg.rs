@@ -1,0 +1,36 @@
+//! What may be an argument of a kernel.
+
+use crate::{
+    element::Element,
+    global::{MatMut, MatRef, VecMut, VecRef},
+};
+
+/// Values that a launch passes to a kernel: views of global memory and numbers of 4 or 8 bytes.
+///
+/// # Safety
+/// The type is laid out in the same way on the host and on the GPU, contains no reference to host memory, and any
+/// thread may hold a copy of it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an argument of a kernel",
+    label = "no kernel argument",
+    note = "arguments are `VecRef<T>`, `VecMut<T>`, `MatRef<T>`, `MatMut<T>`, and `u32`, `i32`, `u64`, `i64`, `f32`, `f64`",
+    note = "shared memory is no launch argument: mark the first parameter `#[shared]`"
+)]
+pub unsafe trait KernelArg: Copy + Send + Sync {}
+
+macro_rules! numbers {
+    ($($t:ty)+) => {$(
+        // SAFETY: a number of 4 or 8 bytes.
+        unsafe impl KernelArg for $t {}
+    )+};
+}
+numbers! { u32 i32 u64 i64 f32 f64 }
+
+// SAFETY: views are `#[repr(C)]` with fields of fixed width, made for being copied to every thread.
+unsafe impl<T: Element> KernelArg for VecRef<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Element> KernelArg for VecMut<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Element> KernelArg for MatRef<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Element> KernelArg for MatMut<'_, T> {}

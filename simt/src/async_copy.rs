@@ -1,0 +1,82 @@
+//! Copies from global to shared memory that run while the thread goes on (`cp.async`, compute capability 8.0).
+//!
+//! A thread issues copies, closes them into a group with [`cp_async_commit`], and later waits for its groups. The bytes
+//! may be read by this thread after its wait, by others after a barrier that follows the wait.
+//!
+//! ```ignore
+//! cp_async(tile.slot::<4>(row, col), a.slot(i, k));
+//! cp_async_commit();
+//! // … work on the tile before …
+//! cp_async_wait_group::<0>();
+//! sync_threads();
+//! ```
+
+use core::marker::PhantomData;
+
+use crate::{access::Access, arch, element::Element};
+
+/// `N` elements of shared memory to copy to.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedSlot<'a, T, const N: usize> {
+    /// Null for elements outside their container, after the report: the copy is then dropped.
+    ptr: *mut T,
+    memory: PhantomData<&'a T>,
+}
+
+/// `N` elements of global memory to copy from.
+#[derive(Clone, Copy, Debug)]
+pub struct GlobalSlot<'a, T, const N: usize> {
+    /// Null for elements outside their container, after the report: the copy is then dropped.
+    ptr: *const T,
+    tag: u32,
+    memory: PhantomData<&'a T>,
+}
+
+impl<T: Element, const N: usize> SharedSlot<'_, T, N> {
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn new<const D: usize>(access: Access<T, D>) -> Self {
+        Self { ptr: access.address(true), memory: PhantomData }
+    }
+}
+
+impl<T: Element, const N: usize> GlobalSlot<'_, T, N> {
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn new<const D: usize>(access: Access<T, D>, tag: u32) -> Self {
+        Self { ptr: access.address(false), tag, memory: PhantomData }
+    }
+}
+
+/// Starts to copy `N` elements from global to shared memory: 4, 8 or 16 bytes, both addresses multiples of that (the
+/// hardware faults otherwise, the simulator reports). 16 bytes bypass the L1 cache (`.cg`), fewer do not (`.ca`).
+#[inline(always)]
+#[track_caller]
+pub fn cp_async<T: Element, const N: usize>(dst: SharedSlot<T, N>, src: GlobalSlot<T, N>) {
+    const {
+        assert!(matches!(N * size_of::<T>(), 4 | 8 | 16), "an asynchronous copy moves 4, 8 or 16 bytes");
+    }
+    // SAFETY: both are null or inside containers, whose constructors vouched for their memory.
+    unsafe { arch::async_copy::copy::<T, N>(dst.ptr, src.ptr, src.tag) }
+}
+
+/// Closes the copies that this thread started since the last call into a group.
+#[inline(always)]
+#[track_caller]
+pub fn cp_async_commit() {
+    arch::async_copy::commit();
+}
+
+/// Waits until at most the `PENDING` youngest groups of this thread are under way.
+#[inline(always)]
+#[track_caller]
+pub fn cp_async_wait_group<const PENDING: u32>() {
+    arch::async_copy::wait_group::<PENDING>();
+}
+
+/// Waits for all copies of this thread, whether in a group or not.
+#[inline(always)]
+#[track_caller]
+pub fn cp_async_wait_all() {
+    arch::async_copy::wait_all();
+}

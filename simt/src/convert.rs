@@ -1,0 +1,74 @@
+//! Conversions between `f32` and the 16-bit formats, rounded to nearest even: one instruction on PTX, where the methods
+//! of [`half`] would be a dozen.
+//!
+//! A NaN stays a NaN; which one is unspecified.
+
+use half::{bf16, f16};
+
+use crate::arch;
+
+/// `x` as binary16: overflow gives ∞, results below 2⁻¹⁴ are subnormal (`cvt.rn.f16.f32`).
+#[inline(always)]
+#[must_use]
+pub fn f16_from_f32(x: f32) -> f16 {
+    f16::from_bits(arch::convert::f16_bits_from_f32(x))
+}
+
+/// The value of a binary16, exactly (`cvt.f32.f16`).
+#[inline(always)]
+#[must_use]
+pub fn f32_from_f16(x: f16) -> f32 {
+    arch::convert::f32_from_f16_bits(x.to_bits())
+}
+
+/// `x` as bfloat16 (`cvt.rn.bf16.f32`).
+#[inline(always)]
+#[must_use]
+pub fn bf16_from_f32(x: f32) -> bf16 {
+    bf16::from_bits(arch::convert::bf16_bits_from_f32(x))
+}
+
+/// The value of a bfloat16, exactly: its bits are the upper half of the `f32`.
+#[inline(always)]
+#[must_use]
+pub fn f32_from_bf16(x: bf16) -> f32 {
+    f32::from_bits((x.to_bits() as u32) << 16)
+}
+
+#[cfg(all(test, not(target_arch = "nvptx64")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_go_to_even() {
+        let half_ulp = 2f32.powi(-11);
+        let cases = [(1.0 + half_ulp, 1.0), (1.0 + 3.0 * half_ulp, 1.0 + 4.0 * half_ulp), (-1.0 - half_ulp, -1.0)];
+        for (x, expected) in cases {
+            assert_eq!(f32_from_f16(f16_from_f32(x)), expected, "{x} as binary16");
+        }
+        let half_ulp = 2f32.powi(-8);
+        let cases = [(1.0 + half_ulp, 1.0), (1.0 + 3.0 * half_ulp, 1.0 + 4.0 * half_ulp), (-1.0 - half_ulp, -1.0)];
+        for (x, expected) in cases {
+            assert_eq!(f32_from_bf16(bf16_from_f32(x)), expected, "{x} as bfloat16");
+        }
+    }
+
+    #[test]
+    fn the_ends_of_the_range() {
+        assert_eq!(f16_from_f32(65504.0).to_bits(), 0x7bff, "largest binary16");
+        assert_eq!(f16_from_f32(65520.0).to_bits(), 0x7c00, "halfway to 2^16 is infinite");
+        assert_eq!(f16_from_f32(2f32.powi(-24)).to_bits(), 1, "least subnormal");
+        assert_eq!(f16_from_f32(-0.0).to_bits(), 0x8000);
+        assert_eq!(bf16_from_f32(f32::MAX).to_bits(), 0x7f80, "rounds up to infinity");
+        assert!(f16_from_f32(f32::NAN).is_nan() && bf16_from_f32(f32::NAN).is_nan());
+    }
+
+    #[test]
+    fn every_binary16_survives_the_way_through_f32() {
+        for bits in 0..=u16::MAX {
+            let (x, y) = (f16::from_bits(bits), bf16::from_bits(bits));
+            assert!(x.is_nan() || f16_from_f32(f32_from_f16(x)) == x, "binary16 {bits:#06x}");
+            assert!(y.is_nan() || bf16_from_f32(f32_from_bf16(y)) == y, "bfloat16 {bits:#06x}");
+        }
+    }
+}

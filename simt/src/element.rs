@@ -1,0 +1,178 @@
+//! What a kernel may keep in global and shared memory: numbers, and short vectors of them.
+
+use half::{bf16, f16};
+
+use crate::arch::Plain;
+
+/// A number, or a [`Vector`] of numbers, of 1, 2, 4, 8 or 16 bytes.
+///
+/// # Safety
+/// Every bit pattern is a value, there is no padding, and the alignment is at most the size. `Bits` has the size and
+/// the alignment of `Self`. `LANE` is the size of one number in bytes.
+pub unsafe trait Element: Copy + 'static {
+    /// A type of the same size and alignment that the simulator knows.
+    #[doc(hidden)]
+    type Bits: Plain;
+
+    /// Bytes of one number: the whole size for a number, less for a vector.
+    #[doc(hidden)]
+    const LANE: usize;
+}
+
+/// Numbers that can be the lanes of a [`Vector`] of `N`: those whose vector has 2, 4, 8 or 16 bytes.
+#[diagnostic::on_unimplemented(
+    message = "a vector of {N} `{Self}` is no single memory access",
+    note = "a memory access moves 2, 4, 8 or 16 bytes: choose the number of lanes accordingly"
+)]
+pub trait Lanes<const N: usize>: Element {
+    /// An empty field of this type aligns the vector to its own size.
+    #[doc(hidden)]
+    type Align: Copy + 'static;
+}
+
+/// `N` numbers that are read or written by one memory access, aligned to their total size (2, 4, 8 or 16 bytes).
+///
+/// ```
+/// use simt::element::{Vec4, Vector};
+/// let v: Vec4<f32> = Vector::new([1.0, 2.0, 3.0, 4.0]);
+/// assert_eq!(v.lanes[2], 3.0);
+/// assert_eq!(align_of::<Vec4<f32>>(), 16);
+/// ```
+#[repr(C)]
+pub struct Vector<T: Lanes<N>, const N: usize> {
+    align: [T::Align; 0],
+    /// The numbers, in the order of their addresses.
+    pub lanes: [T; N],
+}
+
+/// Two numbers moved by one access.
+pub type Vec2<T> = Vector<T, 2>;
+/// Four numbers moved by one access: 16 bytes where `T` has 4.
+pub type Vec4<T> = Vector<T, 4>;
+/// Eight numbers moved by one access: 16 bytes where `T` has 2.
+pub type Vec8<T> = Vector<T, 8>;
+
+impl<T: Lanes<N>, const N: usize> Vector<T, N> {
+    /// The vector of these numbers.
+    #[inline(always)]
+    pub const fn new(lanes: [T; N]) -> Self {
+        Self { align: [], lanes }
+    }
+}
+
+impl<T: Lanes<N>, const N: usize> From<[T; N]> for Vector<T, N> {
+    #[inline(always)]
+    fn from(lanes: [T; N]) -> Self {
+        Self::new(lanes)
+    }
+}
+
+impl<T: Lanes<N>, const N: usize> Clone for Vector<T, N> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Lanes<N>, const N: usize> Copy for Vector<T, N> {}
+
+impl<T: Lanes<N> + PartialEq, const N: usize> PartialEq for Vector<T, N> {
+    #[inline(always)]
+    fn eq(&self, other: &Self) -> bool {
+        self.lanes == other.lanes
+    }
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+impl<T: Lanes<N> + core::fmt::Debug, const N: usize> core::fmt::Debug for Vector<T, N> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.lanes.fmt(f)
+    }
+}
+
+// SAFETY: `Lanes<N>` is implemented below only where N lanes fill 2, 4, 8 or 16 bytes, the alignment of `Align`; the
+// lanes themselves take any bits.
+unsafe impl<T: Lanes<N>, const N: usize> Plain for Vector<T, N> {}
+
+// SAFETY: as above; `Bits` is the type itself.
+unsafe impl<T: Lanes<N>, const N: usize> Element for Vector<T, N> {
+    type Bits = Self;
+    const LANE: usize = size_of::<T>();
+}
+
+macro_rules! elements {
+    ($($t:ty as $bits:ty),* $(,)?) => {$(
+        // SAFETY: a primitive number or a transparent wrapper of one: any bits, no padding, aligned to its size.
+        unsafe impl Element for $t {
+            type Bits = $bits;
+            const LANE: usize = size_of::<$t>();
+        }
+    )*};
+}
+
+elements! {
+    u8 as u8, i8 as i8, u16 as u16, i16 as i16, u32 as u32, i32 as i32, u64 as u64, i64 as i64,
+    f16 as u16, bf16 as u16, f32 as f32, f64 as f64,
+}
+
+/// Zero-sized types that carry an alignment.
+mod align {
+    #[derive(Clone, Copy)]
+    #[repr(align(2))]
+    pub struct A2;
+    #[derive(Clone, Copy)]
+    #[repr(align(4))]
+    pub struct A4;
+    #[derive(Clone, Copy)]
+    #[repr(align(8))]
+    pub struct A8;
+    #[derive(Clone, Copy)]
+    #[repr(align(16))]
+    pub struct A16;
+}
+
+macro_rules! lanes {
+    ($($($t:ty)|+: $($n:literal => $align:ident),+;)*) => {$(lanes!(@each [$($t)+] [$($n => $align),+]);)*};
+    (@each [$($t:ty)+] $rest:tt) => {$(lanes!(@one $t, $rest);)+};
+    (@one $t:ty, [$($n:literal => $align:ident),+]) => {$(
+        impl Lanes<$n> for $t { type Align = align::$align; }
+    )+};
+}
+
+lanes! {
+    u8 | i8: 2 => A2, 4 => A4, 8 => A8, 16 => A16;
+    u16 | i16 | f16 | bf16: 2 => A4, 4 => A8, 8 => A16;
+    u32 | i32 | f32: 2 => A8, 4 => A16;
+    u64 | i64 | f64: 2 => A16;
+}
+
+#[cfg(all(test, not(target_arch = "nvptx64")))]
+mod tests {
+    use super::*;
+
+    fn layout<T: Element>() -> (usize, usize) {
+        assert_eq!((size_of::<T>(), align_of::<T>()), (size_of::<T::Bits>(), align_of::<T::Bits>()));
+        (size_of::<T>(), align_of::<T>())
+    }
+
+    #[test]
+    fn a_vector_is_aligned_to_its_size() {
+        let layouts = [
+            ("u8 x 16", layout::<Vector<u8, 16>>(), 16),
+            ("f16 x 2", layout::<Vec2<f16>>(), 4),
+            ("bf16 x 8", layout::<Vec8<bf16>>(), 16),
+            ("f32 x 2", layout::<Vec2<f32>>(), 8),
+            ("f32 x 4", layout::<Vec4<f32>>(), 16),
+            ("f64 x 2", layout::<Vec2<f64>>(), 16),
+        ];
+        for (name, layout, bytes) in layouts {
+            assert_eq!(layout, (bytes, bytes), "size and alignment of {name}");
+        }
+    }
+
+    #[test]
+    fn half_floats_travel_as_their_bits() {
+        assert_eq!(layout::<f16>(), (2, 2));
+        assert_eq!(layout::<bf16>(), (2, 2));
+    }
+}

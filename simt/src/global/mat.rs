@@ -1,0 +1,281 @@
+//! Views of matrices.
+
+use core::{marker::PhantomData, ops::Deref};
+
+use crate::{
+    access::{Access, Space, fits32},
+    async_copy::GlobalSlot,
+    atomic::{Atomic, AtomicElement},
+    element::{Element, Lanes, Vec4, Vector},
+};
+
+/// A `rows` × `cols` matrix in global memory for reading: row-major, element (r, c) at `r · ld + c` from the start, where
+/// the leading dimension `ld` is at least `cols`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct MatRef<'a, T: Element> {
+    ptr: *mut T,
+    rows: u32,
+    cols: u32,
+    ld: u32,
+    tag: u32,
+    memory: PhantomData<&'a T>,
+}
+
+// SAFETY: a view is an address with bounds; sharing it between threads is what it is for. Accesses go through `arch`, which
+// makes racing ones defined (see the module's documentation).
+unsafe impl<T: Element> Send for MatRef<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Element> Sync for MatRef<'_, T> {}
+
+impl<T: Element> MatRef<'_, T> {
+    /// A view of a `rows` × `cols` matrix at `ptr` with leading dimension `ld`, in buffer `tag` of the launch.
+    ///
+    /// # Safety
+    /// For as long as the view or a copy of it is used, every element (r, c) at `r · ld + c` is allocated in memory of
+    /// the machine that runs the kernel, aligned to the element, and nothing but kernels through views (on the simulator:
+    /// of launches whose binding `tag` is this memory) accesses them, or nobody writes them.
+    #[inline(always)]
+    pub const unsafe fn from_raw_parts(ptr: *const T, rows: u32, cols: u32, ld: u32, tag: u32) -> Self {
+        Self { ptr: ptr.cast_mut(), rows, cols, ld, tag, memory: PhantomData }
+    }
+
+    /// Address of element (0, 0).
+    #[inline(always)]
+    pub const fn as_ptr(&self) -> *const T {
+        self.ptr
+    }
+
+    /// Number of rows.
+    #[inline(always)]
+    pub const fn rows(&self) -> u32 {
+        self.rows
+    }
+
+    /// Number of columns.
+    #[inline(always)]
+    pub const fn cols(&self) -> u32 {
+        self.cols
+    }
+
+    /// Elements from the start of one row to the start of the next.
+    #[inline(always)]
+    pub const fn ld(&self) -> u32 {
+        self.ld
+    }
+
+    #[inline(always)]
+    fn at<const LANES: usize>(&self, row: u32, col: u32) -> Access<T, 2> {
+        let offset = row as u64 * self.ld as u64 + col as u64;
+        Access {
+            space: Space::Global { tag: self.tag },
+            ptr: self.ptr.wrapping_add(offset as usize),
+            inside: row < self.rows && fits32::<LANES>(col, self.cols),
+            index: [row as u64, col as u64],
+            extent: [self.rows as u64, self.cols as u64],
+        }
+    }
+
+    /// Element (`row`, `col`). Outside the matrix: a trap on PTX; on the simulator a report, and zero.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get(&self, row: u32, col: u32) -> T {
+        self.at::<1>(row, col).get()
+    }
+
+    /// Element (`row`, `col`), or `default` outside the matrix.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get_or(&self, row: u32, col: u32, default: T) -> T {
+        self.at::<1>(row, col).get_or(default)
+    }
+
+    /// Element (`row`, `col`) without a check on PTX; the simulator still checks and reports.
+    ///
+    /// # Safety
+    /// `row < self.rows()` and `col < self.cols()`.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn get_unchecked(&self, row: u32, col: u32) -> T {
+        // SAFETY: the caller's promise.
+        unsafe { self.at::<1>(row, col).get_unchecked() }
+    }
+
+    /// Elements (`row`, `col`) to (`row`, `col + N − 1`) in one access (`ld.global.v4.b32` for four `f32`). Their
+    /// address must be a multiple of their size; the hardware faults otherwise, the simulator reports. Outside the
+    /// matrix: as for [`Self::get`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn get_vec<const N: usize>(&self, row: u32, col: u32) -> Vector<T, N>
+    where
+        T: Lanes<N>,
+    {
+        self.at::<N>(row, col).cast().get()
+    }
+
+    /// [`Self::get_vec`] of data that will not be needed again soon (`ld.global.cs`): it is the first to leave the cache.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get_vec_cs<const N: usize>(&self, row: u32, col: u32) -> Vector<T, N>
+    where
+        T: Lanes<N>,
+    {
+        self.at::<N>(row, col).cast().get_streaming()
+    }
+
+    /// [`Self::get_vec`] of four elements.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get_vec4(&self, row: u32, col: u32) -> Vec4<T>
+    where
+        T: Lanes<4>,
+    {
+        self.get_vec(row, col)
+    }
+
+    /// [`Self::get_vec_cs`] of four elements.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get_vec4_cs(&self, row: u32, col: u32) -> Vec4<T>
+    where
+        T: Lanes<4>,
+    {
+        self.get_vec_cs(row, col)
+    }
+
+    /// Elements (`row`, `col`) to (`row`, `col + N − 1`) as the source of
+    /// [`cp_async`](crate::async_copy::cp_async). Outside the matrix: as for [`Self::get`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn slot<const N: usize>(&self, row: u32, col: u32) -> GlobalSlot<'_, T, N> {
+        GlobalSlot::new(self.at::<N>(row, col), self.tag)
+    }
+}
+
+/// A matrix in global memory, laid out as in [`MatRef`], for writing, and for reading as through a [`MatRef`].
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct MatMut<'a, T: Element>(MatRef<'a, T>);
+
+impl<'a, T: Element> Deref for MatMut<'a, T> {
+    type Target = MatRef<'a, T>;
+
+    #[inline(always)]
+    fn deref(&self) -> &MatRef<'a, T> {
+        &self.0
+    }
+}
+
+impl<T: Element> MatMut<'_, T> {
+    /// A view of a `rows` × `cols` matrix at `ptr` with leading dimension `ld`, in buffer `tag` of the launch.
+    ///
+    /// # Safety
+    /// As for [`MatRef::from_raw_parts`]; the elements may be written, and no two of them coincide (`ld >= cols` or
+    /// `rows <= 1`).
+    #[inline(always)]
+    pub const unsafe fn from_raw_parts(ptr: *mut T, rows: u32, cols: u32, ld: u32, tag: u32) -> Self {
+        // SAFETY: the caller's promise.
+        Self(unsafe { MatRef::from_raw_parts(ptr, rows, cols, ld, tag) })
+    }
+
+    /// Address of element (0, 0).
+    #[inline(always)]
+    pub const fn as_mut_ptr(&self) -> *mut T {
+        self.0.ptr
+    }
+
+    /// Writes element (`row`, `col`). Outside the matrix: a trap on PTX; on the simulator a report.
+    #[inline(always)]
+    #[track_caller]
+    pub fn set(&self, row: u32, col: u32, value: T) {
+        self.0.at::<1>(row, col).set(value);
+    }
+
+    /// Writes element (`row`, `col`) if it is inside the matrix, and tells whether it is.
+    #[inline(always)]
+    #[track_caller]
+    pub fn set_within(&self, row: u32, col: u32, value: T) -> bool {
+        self.0.at::<1>(row, col).set_within(value)
+    }
+
+    /// Writes element (`row`, `col`) without a check on PTX; the simulator still checks and reports.
+    ///
+    /// # Safety
+    /// `row < self.rows()` and `col < self.cols()`.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn set_unchecked(&self, row: u32, col: u32, value: T) {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.at::<1>(row, col).set_unchecked(value) }
+    }
+
+    /// Writes elements (`row`, `col`) to (`row`, `col + N − 1`) in one access; aligned as for [`MatRef::get_vec`],
+    /// outside as for [`Self::set`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn set_vec<const N: usize>(&self, row: u32, col: u32, value: Vector<T, N>)
+    where
+        T: Lanes<N>,
+    {
+        self.0.at::<N>(row, col).cast().set(value);
+    }
+
+    /// [`Self::set_vec`] of data that will not be needed again soon (`st.global.cs`).
+    #[inline(always)]
+    #[track_caller]
+    pub fn set_vec_cs<const N: usize>(&self, row: u32, col: u32, value: Vector<T, N>)
+    where
+        T: Lanes<N>,
+    {
+        self.0.at::<N>(row, col).cast().set_streaming(value);
+    }
+
+    /// [`Self::set_vec`] of four elements.
+    #[inline(always)]
+    #[track_caller]
+    pub fn set_vec4(&self, row: u32, col: u32, value: Vec4<T>)
+    where
+        T: Lanes<4>,
+    {
+        self.set_vec(row, col, value);
+    }
+
+    /// [`Self::set_vec_cs`] of four elements.
+    #[inline(always)]
+    #[track_caller]
+    pub fn set_vec4_cs(&self, row: u32, col: u32, value: Vec4<T>)
+    where
+        T: Lanes<4>,
+    {
+        self.set_vec_cs(row, col, value);
+    }
+
+    /// Element (`row`, `col`) for atomic operations. Outside the matrix: as for [`Self::set`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn atomic(&self, row: u32, col: u32) -> Atomic<'_, T>
+    where
+        T: AtomicElement,
+    {
+        Atomic::new(self.0.at::<1>(row, col))
+    }
+}
+
+#[cfg(all(test, not(target_arch = "nvptx64")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layout_is_what_the_ptx_entry_reads() {
+        assert_eq!((size_of::<MatRef<f32>>(), align_of::<MatRef<f32>>()), (24, 8));
+        assert_eq!((size_of::<MatMut<f64>>(), align_of::<MatMut<f64>>()), (24, 8));
+        let offsets = [
+            core::mem::offset_of!(MatRef<f32>, ptr),
+            core::mem::offset_of!(MatRef<f32>, rows),
+            core::mem::offset_of!(MatRef<f32>, cols),
+            core::mem::offset_of!(MatRef<f32>, ld),
+            core::mem::offset_of!(MatRef<f32>, tag),
+        ];
+        assert_eq!(offsets, [0, 8, 12, 16, 20]);
+    }
+}

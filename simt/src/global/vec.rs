@@ -1,0 +1,285 @@
+//! Views of vectors.
+
+use core::{marker::PhantomData, ops::Deref};
+
+use crate::{
+    access::{Access, Space, fits},
+    async_copy::GlobalSlot,
+    atomic::{Atomic, AtomicElement},
+    element::{Element, Lanes, Vec4, Vector},
+};
+
+/// `len` elements of global memory, one after the other, for reading.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct VecRef<'a, T: Element> {
+    ptr: *mut T,
+    len: u64,
+    tag: u32,
+    pad: u32,
+    memory: PhantomData<&'a T>,
+}
+
+// SAFETY: a view is an address with bounds; sharing it between threads is what it is for. Accesses go through `arch`, which
+// makes racing ones defined (see the module's documentation).
+unsafe impl<T: Element> Send for VecRef<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Element> Sync for VecRef<'_, T> {}
+
+impl<'a, T: Element> VecRef<'a, T> {
+    /// A view of `len` elements at `ptr`, which belong to buffer `tag` of the launch.
+    ///
+    /// # Safety
+    /// For as long as the view or a copy of it is used, the elements are allocated in memory of the machine that runs
+    /// the kernel, aligned to the element, and nothing but kernels through views (on the simulator: of launches whose
+    /// binding `tag` is this memory) accesses them, or nobody writes them.
+    #[inline(always)]
+    pub const unsafe fn from_raw_parts(ptr: *const T, len: u64, tag: u32) -> Self {
+        Self { ptr: ptr.cast_mut(), len, tag, pad: 0, memory: PhantomData }
+    }
+
+    /// Address of the first element.
+    #[inline(always)]
+    pub const fn as_ptr(&self) -> *const T {
+        self.ptr
+    }
+
+    /// Number of elements.
+    #[inline(always)]
+    pub const fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether there is no element.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The elements by `N`: as many vectors as they fill, without those left over at the end. Access by it moves `N`
+    /// elements at once (`ld.global.v4.b32` for four `f32`); the address must be a multiple of their size, the hardware
+    /// faults otherwise, the simulator reports.
+    #[inline(always)]
+    pub const fn vectors<const N: usize>(&self) -> VecRef<'a, Vector<T, N>>
+    where
+        T: Lanes<N>,
+    {
+        VecRef { ptr: self.ptr.cast(), len: self.len / N as u64, tag: self.tag, pad: 0, memory: PhantomData }
+    }
+
+    #[inline(always)]
+    fn at<const LANES: usize>(&self, i: usize) -> Access<T, 1> {
+        Access {
+            space: Space::Global { tag: self.tag },
+            ptr: self.ptr.wrapping_add(i),
+            inside: fits::<LANES>(i as u64, self.len),
+            index: [i as u64],
+            extent: [self.len],
+        }
+    }
+
+    /// Element `i`. Outside the vector: a trap on PTX; on the simulator a report, and zero.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get(&self, i: usize) -> T {
+        self.at::<1>(i).get()
+    }
+
+    /// Element `i`, or `default` outside the vector.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get_or(&self, i: usize, default: T) -> T {
+        self.at::<1>(i).get_or(default)
+    }
+
+    /// Element `i` without a check on PTX; the simulator still checks and reports.
+    ///
+    /// # Safety
+    /// `i < self.len()`.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn get_unchecked(&self, i: usize) -> T {
+        // SAFETY: the caller's promise.
+        unsafe { self.at::<1>(i).get_unchecked() }
+    }
+
+    /// Elements `i` to `i + N − 1` in one access (`ld.global.v4.b32` for four `f32`). Their address must be a multiple
+    /// of their size; the hardware faults otherwise, the simulator reports. Outside the vector: as for [`Self::get`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn get_vec<const N: usize>(&self, i: usize) -> Vector<T, N>
+    where
+        T: Lanes<N>,
+    {
+        self.at::<N>(i).cast().get()
+    }
+
+    /// [`Self::get_vec`] of data that will not be needed again soon (`ld.global.cs`): it is the first to leave the cache.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get_vec_cs<const N: usize>(&self, i: usize) -> Vector<T, N>
+    where
+        T: Lanes<N>,
+    {
+        self.at::<N>(i).cast().get_streaming()
+    }
+
+    /// [`Self::get_vec`] of four elements.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get_vec4(&self, i: usize) -> Vec4<T>
+    where
+        T: Lanes<4>,
+    {
+        self.get_vec(i)
+    }
+
+    /// [`Self::get_vec_cs`] of four elements.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get_vec4_cs(&self, i: usize) -> Vec4<T>
+    where
+        T: Lanes<4>,
+    {
+        self.get_vec_cs(i)
+    }
+
+    /// Elements `i` to `i + N − 1` as the source of [`cp_async`](crate::async_copy::cp_async). Outside the vector: as
+    /// for [`Self::get`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn slot<const N: usize>(&self, i: usize) -> GlobalSlot<'_, T, N> {
+        GlobalSlot::new(self.at::<N>(i), self.tag)
+    }
+}
+
+/// `len` elements of global memory, one after the other, for writing, and for reading as through a [`VecRef`].
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct VecMut<'a, T: Element>(VecRef<'a, T>);
+
+impl<'a, T: Element> Deref for VecMut<'a, T> {
+    type Target = VecRef<'a, T>;
+
+    #[inline(always)]
+    fn deref(&self) -> &VecRef<'a, T> {
+        &self.0
+    }
+}
+
+impl<'a, T: Element> VecMut<'a, T> {
+    /// A view of `len` elements at `ptr`, which belong to buffer `tag` of the launch.
+    ///
+    /// # Safety
+    /// As for [`VecRef::from_raw_parts`]; the memory may be written.
+    #[inline(always)]
+    pub const unsafe fn from_raw_parts(ptr: *mut T, len: u64, tag: u32) -> Self {
+        // SAFETY: the caller's promise.
+        Self(unsafe { VecRef::from_raw_parts(ptr, len, tag) })
+    }
+
+    /// Address of the first element.
+    #[inline(always)]
+    pub const fn as_mut_ptr(&self) -> *mut T {
+        self.0.ptr
+    }
+
+    /// The elements by `N`, as [`VecRef::vectors`], for writing.
+    #[inline(always)]
+    pub const fn vectors_mut<const N: usize>(&self) -> VecMut<'a, Vector<T, N>>
+    where
+        T: Lanes<N>,
+    {
+        VecMut(self.0.vectors())
+    }
+
+    /// Writes element `i`. Outside the vector: a trap on PTX; on the simulator a report.
+    #[inline(always)]
+    #[track_caller]
+    pub fn set(&self, i: usize, value: T) {
+        self.0.at::<1>(i).set(value);
+    }
+
+    /// Writes element `i` if it is inside the vector, and tells whether it is.
+    #[inline(always)]
+    #[track_caller]
+    pub fn set_within(&self, i: usize, value: T) -> bool {
+        self.0.at::<1>(i).set_within(value)
+    }
+
+    /// Writes element `i` without a check on PTX; the simulator still checks and reports.
+    ///
+    /// # Safety
+    /// `i < self.len()`.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn set_unchecked(&self, i: usize, value: T) {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.at::<1>(i).set_unchecked(value) }
+    }
+
+    /// Writes elements `i` to `i + N − 1` in one access; aligned as for [`VecRef::get_vec`], outside as for
+    /// [`Self::set`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn set_vec<const N: usize>(&self, i: usize, value: Vector<T, N>)
+    where
+        T: Lanes<N>,
+    {
+        self.0.at::<N>(i).cast().set(value);
+    }
+
+    /// [`Self::set_vec`] of data that will not be needed again soon (`st.global.cs`).
+    #[inline(always)]
+    #[track_caller]
+    pub fn set_vec_cs<const N: usize>(&self, i: usize, value: Vector<T, N>)
+    where
+        T: Lanes<N>,
+    {
+        self.0.at::<N>(i).cast().set_streaming(value);
+    }
+
+    /// [`Self::set_vec`] of four elements.
+    #[inline(always)]
+    #[track_caller]
+    pub fn set_vec4(&self, i: usize, value: Vec4<T>)
+    where
+        T: Lanes<4>,
+    {
+        self.set_vec(i, value);
+    }
+
+    /// [`Self::set_vec_cs`] of four elements.
+    #[inline(always)]
+    #[track_caller]
+    pub fn set_vec4_cs(&self, i: usize, value: Vec4<T>)
+    where
+        T: Lanes<4>,
+    {
+        self.set_vec_cs(i, value);
+    }
+
+    /// Element `i` for atomic operations. Outside the vector: as for [`Self::set`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn atomic(&self, i: usize) -> Atomic<'_, T>
+    where
+        T: AtomicElement,
+    {
+        Atomic::new(self.0.at::<1>(i))
+    }
+}
+
+#[cfg(all(test, not(target_arch = "nvptx64")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layout_is_what_the_ptx_entry_reads() {
+        assert_eq!((size_of::<VecRef<f32>>(), align_of::<VecRef<f32>>()), (24, 8));
+        assert_eq!((size_of::<VecMut<u8>>(), align_of::<VecMut<u8>>()), (24, 8));
+        assert_eq!(core::mem::offset_of!(VecRef<f32>, ptr), 0);
+        assert_eq!(core::mem::offset_of!(VecRef<f32>, len), 8);
+        assert_eq!(core::mem::offset_of!(VecRef<f32>, tag), 16);
+    }
+}

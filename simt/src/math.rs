@@ -1,0 +1,47 @@
+//! Arithmetic that must be one instruction, rounded as IEEE 754 says, and the same on both sides.
+//!
+//! `a * b + c` is never fused by the compiler: kernels say [`fma`]. Integer `/` and `%` by a run-time value bring a test
+//! for zero and a panic into a kernel; where the divisor is known to be non-zero hold it in a
+//! [`NonZero`](core::num::NonZero), else use `checked_div(…).unwrap_or(…)`, which is a select.
+
+use crate::arch;
+
+/// `f32` and `f64`.
+pub trait Float: Copy + arch::math::Float {}
+impl Float for f32 {}
+impl Float for f64 {}
+
+/// `a · b + c`, rounded once, to nearest even (`fma.rn`).
+#[inline(always)]
+#[must_use]
+pub fn fma<T: Float>(a: T, b: T, c: T) -> T {
+    arch::math::Float::fma(a, b, c)
+}
+
+/// Square root, rounded to nearest even (`sqrt.rn`).
+#[inline(always)]
+#[must_use]
+pub fn sqrt<T: Float>(x: T) -> T {
+    arch::math::Float::sqrt(x)
+}
+
+#[cfg(all(test, not(target_arch = "nvptx64")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fma_rounds_once() {
+        // (1 + 2⁻¹²)² = 1 + 2⁻¹¹ + 2⁻²⁴: the last term is lost when the product is rounded first.
+        let x = 1.0 + 2f32.powi(-12);
+        assert_eq!(fma(x, x, -(1.0 + 2f32.powi(-11))), 2f32.powi(-24));
+        assert_eq!(x * x - (1.0 + 2f32.powi(-11)), 0.0);
+        let y = 1.0 + 2f64.powi(-27);
+        assert_eq!(fma(y, y, -(1.0 + 2f64.powi(-26))), 2f64.powi(-54));
+    }
+
+    #[test]
+    fn sqrt_is_exact_on_squares() {
+        assert_eq!(sqrt(2.25f32), 1.5);
+        assert_eq!(sqrt(2.25f64), 1.5);
+    }
+}

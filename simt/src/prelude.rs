@@ -1,0 +1,12 @@
+//! The words of an ordinary kernel: `use simt::prelude::*;`.
+
+pub use crate::{
+    Shared,
+    branch::branch,
+    global::{MatMut, MatRef, VecMut, VecRef},
+    kernel,
+    math::fma,
+    shared::{DynShared, SharedArray, SharedTile},
+    sync::{Order, Scope},
+    thread::*,
+};

@@ -1,0 +1,46 @@
+//! Asynchronous copies. Not `nomem`: LLVM must keep accesses to shared memory on their side.
+
+use core::arch::asm;
+
+macro_rules! copy {
+    ($dst:ident, $src:ident, $op:literal) => {
+        asm!(
+            concat!(
+                "{{ .reg .b64 s, g; cvta.to.shared.u64 s, {dst}; cvta.to.global.u64 g, {src}; cp.async.", $op, "; }}"
+            ),
+            dst = in(reg64) $dst,
+            src = in(reg64) $src,
+            options(nostack, preserves_flags)
+        )
+    };
+}
+
+/// # Safety
+/// Both addresses are inside allocated memory of their space. Misaligned ones are a fault of the hardware.
+#[inline(always)]
+pub(crate) unsafe fn copy<T, const N: usize>(dst: *mut T, src: *const T, _tag: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match N * size_of::<T>() {
+            4 => copy!(dst, src, "ca.shared.global [s], [g], 4"),
+            8 => copy!(dst, src, "ca.shared.global [s], [g], 8"),
+            _ => copy!(dst, src, "cg.shared.global [s], [g], 16"),
+        }
+    }
+}
+
+#[inline(always)]
+pub(crate) fn commit() {
+    // SAFETY: closes a group.
+    unsafe { asm!("cp.async.commit_group;", options(nostack, preserves_flags)) }
+}
+#[inline(always)]
+pub(crate) fn wait_group<const PENDING: u32>() {
+    // SAFETY: waits.
+    unsafe { asm!("cp.async.wait_group {};", const PENDING, options(nostack, preserves_flags)) }
+}
+#[inline(always)]
+pub(crate) fn wait_all() {
+    // SAFETY: waits.
+    unsafe { asm!("cp.async.wait_all;", options(nostack, preserves_flags)) }
+}

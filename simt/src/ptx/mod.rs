@@ -1,0 +1,42 @@
+//! The words' bodies for PTX.
+//!
+//! Two means, chosen by one rule: what threads of a warp or block must execute *together* is an LLVM intrinsic, which
+//! the optimiser knows to be convergent; it may duplicate or sink an `asm!`. Everything else that Rust has no word for
+//! is `asm!`: with `nomem` or `readonly` where it is pure, without where it orders memory.
+
+pub(crate) mod async_copy;
+pub(crate) mod atomic;
+pub(crate) mod convert;
+mod llvm;
+mod load_store;
+pub(crate) mod math;
+pub(crate) mod memory;
+pub(crate) mod sync;
+pub(crate) mod thread;
+pub(crate) mod warp;
+
+/// On the host the simulator demands something of this name of an element's bits; here nothing does.
+///
+/// # Safety
+/// No padding, any bytes are valid.
+pub unsafe trait Plain: Copy + 'static {}
+
+macro_rules! plain {
+    ($($t:ty)+) => {$(
+        // SAFETY: a number.
+        unsafe impl Plain for $t {}
+    )+};
+}
+plain! { u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 }
+
+#[inline(always)]
+pub(crate) fn branch(condition: bool) -> bool {
+    condition
+}
+
+/// A panic ends the kernel; the message is not kept. Kernels of this project are audited to have no panic left.
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    // SAFETY: ends the kernel.
+    unsafe { core::arch::nvptx::trap() }
+}

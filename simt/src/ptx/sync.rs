@@ -1,0 +1,30 @@
+//! Fences and named barriers.
+
+use core::arch::asm;
+
+use super::llvm;
+use crate::sync::Scope;
+
+/// Not `nomem`: what was written before must not sink below the fence, nor what is read after rise above it.
+#[inline(always)]
+pub(crate) fn fence(scope: Scope) {
+    // SAFETY: a fence.
+    unsafe {
+        match scope {
+            Scope::Block => asm!("fence.acq_rel.cta;", options(nostack, preserves_flags)),
+            Scope::Device => asm!("fence.acq_rel.gpu;", options(nostack, preserves_flags)),
+            Scope::System => asm!("fence.acq_rel.sys;", options(nostack, preserves_flags)),
+        }
+    }
+}
+
+#[inline(always)]
+pub(crate) fn named_barrier(id: u32, threads: u32) {
+    // SAFETY: a barrier; which threads reach it is the kernel's matter, and no matter of memory safety.
+    unsafe { llvm::barrier_count(id, threads) }
+}
+#[inline(always)]
+pub(crate) fn named_barrier_arrive(id: u32, threads: u32) {
+    // SAFETY: as above.
+    unsafe { llvm::barrier_arrive(id, threads) }
+}

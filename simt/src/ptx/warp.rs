@@ -1,0 +1,168 @@
+//! Warp operations, all by intrinsics, which are convergent.
+
+use super::llvm;
+use crate::warp::WarpValue;
+
+#[inline(always)]
+pub(crate) fn warp_size() -> u32 {
+    crate::warp::WARP_SIZE
+}
+#[inline(always)]
+pub(crate) fn lane_id() -> u32 {
+    // SAFETY: reads a special register, which is below 32.
+    unsafe {
+        let lane = llvm::lane_id();
+        core::hint::assert_unchecked(lane < 32);
+        lane
+    }
+}
+
+#[inline(always)]
+pub(crate) fn sync_warp(mask: u32) {
+    // SAFETY: a barrier of the warp; a wrong mask is no matter of memory safety.
+    unsafe { llvm::warp_sync(mask) }
+}
+
+/// The operand of `shfl` that says how the warp is divided: segments of `width` lanes, and the lane (31 or 0) at which a
+/// source counts as outside.
+#[inline(always)]
+fn segment(width: u32, limit: u32) -> u32 {
+    (32u32.wrapping_sub(width)) << 8 | limit
+}
+
+/// First lane of the caller's segment.
+#[inline(always)]
+fn first_lane(width: u32) -> u32 {
+    lane_id() & 0u32.wrapping_sub(width)
+}
+
+/// Moves a value of 4 bytes by one instruction, one of 8 by two.
+macro_rules! shuffle {
+    ($instruction:ident, $mask:expr, $value:expr, $arg:expr, $segment:expr) => {{
+        let bits = $value.to_bits();
+        // SAFETY: exchanges registers; a wrong mask is no matter of memory safety.
+        let bits = unsafe {
+            let low = llvm::$instruction($mask, bits as u32, $arg, $segment) as u64;
+            if size_of::<T>() == 8 {
+                low | (llvm::$instruction($mask, (bits >> 32) as u32, $arg, $segment) as u64) << 32
+            } else {
+                low
+            }
+        };
+        T::from_bits(bits)
+    }};
+}
+
+#[inline(always)]
+pub(crate) fn shuffle_idx<T: WarpValue>(mask: u32, value: T, lane: u32, width: u32) -> (T, bool) {
+    (shuffle!(shuffle_idx, mask, value, lane, segment(width, 31)), true)
+}
+#[inline(always)]
+pub(crate) fn shuffle_up<T: WarpValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
+    let inside = lane_id() - first_lane(width) >= delta;
+    (shuffle!(shuffle_up, mask, value, delta, segment(width, 0)), inside)
+}
+#[inline(always)]
+pub(crate) fn shuffle_down<T: WarpValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
+    let inside = lane_id() - first_lane(width) + delta < width;
+    (shuffle!(shuffle_down, mask, value, delta, segment(width, 31)), inside)
+}
+#[inline(always)]
+pub(crate) fn shuffle_xor<T: WarpValue>(mask: u32, value: T, lane_mask: u32, width: u32) -> (T, bool) {
+    let inside = lane_id() ^ lane_mask < first_lane(width) + width;
+    (shuffle!(shuffle_xor, mask, value, lane_mask, segment(width, 31)), inside)
+}
+
+#[inline(always)]
+pub(crate) fn vote_all(mask: u32, predicate: bool) -> bool {
+    // SAFETY: exchanges predicates; a wrong mask is no matter of memory safety.
+    unsafe { llvm::vote_all(mask, predicate) }
+}
+#[inline(always)]
+pub(crate) fn vote_any(mask: u32, predicate: bool) -> bool {
+    // SAFETY: as above.
+    unsafe { llvm::vote_any(mask, predicate) }
+}
+#[inline(always)]
+pub(crate) fn vote_ballot(mask: u32, predicate: bool) -> u32 {
+    // SAFETY: as above.
+    unsafe { llvm::vote_ballot(mask, predicate) }
+}
+#[inline(always)]
+pub(crate) fn match_any<T: WarpValue>(mask: u32, value: T) -> u32 {
+    let bits = value.to_bits();
+    // SAFETY: as above.
+    unsafe {
+        if size_of::<T>() == 8 { llvm::match_any_b64(mask, bits) } else { llvm::match_any_b32(mask, bits as u32) }
+    }
+}
+#[inline(always)]
+pub(crate) fn match_all<T: WarpValue>(mask: u32, value: T) -> (u32, bool) {
+    let bits = value.to_bits();
+    // SAFETY: as above.
+    unsafe {
+        if size_of::<T>() == 8 { llvm::match_all_b64(mask, bits) } else { llvm::match_all_b32(mask, bits as u32) }
+    }
+}
+
+/// Reductions over a warp.
+pub trait Redux {
+    /// Sum.
+    fn add(self, mask: u32) -> Self;
+    /// Least.
+    fn min(self, mask: u32) -> Self;
+    /// Greatest.
+    fn max(self, mask: u32) -> Self;
+}
+
+impl Redux for u32 {
+    #[inline(always)]
+    fn add(self, mask: u32) -> Self {
+        // SAFETY: exchanges registers; a wrong mask is no matter of memory safety.
+        unsafe { llvm::redux_add(self, mask) }
+    }
+    #[inline(always)]
+    fn min(self, mask: u32) -> Self {
+        // SAFETY: as above.
+        unsafe { llvm::redux_min_u32(self, mask) }
+    }
+    #[inline(always)]
+    fn max(self, mask: u32) -> Self {
+        // SAFETY: as above.
+        unsafe { llvm::redux_max_u32(self, mask) }
+    }
+}
+
+impl Redux for i32 {
+    #[inline(always)]
+    fn add(self, mask: u32) -> Self {
+        // SAFETY: exchanges registers; a wrong mask is no matter of memory safety.
+        unsafe { llvm::redux_add(self as u32, mask) as i32 }
+    }
+    #[inline(always)]
+    fn min(self, mask: u32) -> Self {
+        // SAFETY: as above.
+        unsafe { llvm::redux_min_i32(self, mask) }
+    }
+    #[inline(always)]
+    fn max(self, mask: u32) -> Self {
+        // SAFETY: as above.
+        unsafe { llvm::redux_max_i32(self, mask) }
+    }
+}
+
+#[inline(always)]
+pub(crate) fn reduce_and(mask: u32, value: u32) -> u32 {
+    // SAFETY: exchanges registers; a wrong mask is no matter of memory safety.
+    unsafe { llvm::redux_and(value, mask) }
+}
+#[inline(always)]
+pub(crate) fn reduce_or(mask: u32, value: u32) -> u32 {
+    // SAFETY: as above.
+    unsafe { llvm::redux_or(value, mask) }
+}
+#[inline(always)]
+pub(crate) fn reduce_xor(mask: u32, value: u32) -> u32 {
+    // SAFETY: as above.
+    unsafe { llvm::redux_xor(value, mask) }
+}

@@ -1,0 +1,155 @@
+//! A matrix in shared memory.
+
+use core::cell::UnsafeCell;
+
+use super::Shared;
+use crate::{
+    access::{Access, Space, fits32},
+    arch,
+    async_copy::SharedSlot,
+    atomic::{Atomic, AtomicElement},
+    element::{Element, Lanes, Vec4, Vector},
+};
+
+/// `ROWS` × `COLS` elements in row-major order, aligned to 16 bytes.
+///
+/// For tiles read along columns make `COLS` odd (a *padded* tile): neighbouring rows then start in different banks.
+#[repr(C, align(16))]
+pub struct SharedTile<T, const ROWS: usize, const COLS: usize> {
+    cells: [[UnsafeCell<T>; COLS]; ROWS],
+}
+
+// SAFETY: elements take any bytes and lie behind `UnsafeCell`; `#[repr(C)]`; elements are `Copy`, nothing to drop.
+unsafe impl<T: Element, const ROWS: usize, const COLS: usize> Shared for SharedTile<T, ROWS, COLS> {}
+
+impl<T: Element, const ROWS: usize, const COLS: usize> SharedTile<T, ROWS, COLS> {
+    #[inline(always)]
+    fn at<const LANES: usize>(&self, row: u32, col: u32) -> Access<T, 2> {
+        let offset = row as usize * COLS + col as usize;
+        Access {
+            space: Space::Shared,
+            ptr: self.cells.as_ptr().cast::<T>().cast_mut().wrapping_add(offset),
+            inside: row < ROWS as u32 && fits32::<LANES>(col, COLS as u32),
+            index: [row as u64, col as u64],
+            extent: [ROWS as u64, COLS as u64],
+        }
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn vector_at<const LANES: usize>(&self, row: u32, col: u32) -> Access<Vector<T, LANES>, 2>
+    where
+        T: Lanes<LANES>,
+    {
+        arch::memory::expect_aligned(row * COLS as u32 + col, LANES as u32);
+        self.at::<LANES>(row, col).cast()
+    }
+
+    /// Element (`row`, `col`). Outside the tile: a trap on PTX; on the simulator a report, and zero.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get(&self, row: u32, col: u32) -> T {
+        self.at::<1>(row, col).get()
+    }
+
+    /// Writes element (`row`, `col`). Outside the tile: a trap on PTX; on the simulator a report.
+    #[inline(always)]
+    #[track_caller]
+    pub fn set(&self, row: u32, col: u32, value: T) {
+        self.at::<1>(row, col).set(value);
+    }
+
+    /// Element (`row`, `col`) without a check on PTX; the simulator still checks and reports.
+    ///
+    /// # Safety
+    /// `row < ROWS` and `col < COLS`.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn get_unchecked(&self, row: u32, col: u32) -> T {
+        // SAFETY: the caller's promise.
+        unsafe { self.at::<1>(row, col).get_unchecked() }
+    }
+
+    /// Writes element (`row`, `col`) without a check on PTX; the simulator still checks and reports.
+    ///
+    /// # Safety
+    /// `row < ROWS` and `col < COLS`.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn set_unchecked(&self, row: u32, col: u32, value: T) {
+        // SAFETY: the caller's promise.
+        unsafe { self.at::<1>(row, col).set_unchecked(value) }
+    }
+
+    /// Elements (`row`, `col`) to (`row`, `col + N − 1`) in one access. They must start at a multiple of their size: a
+    /// trap on PTX otherwise, a report on the simulator.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get_vec<const N: usize>(&self, row: u32, col: u32) -> Vector<T, N>
+    where
+        T: Lanes<N>,
+    {
+        self.vector_at(row, col).get()
+    }
+
+    /// Writes elements (`row`, `col`) to (`row`, `col + N − 1`) in one access; aligned as for [`Self::get_vec`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn set_vec<const N: usize>(&self, row: u32, col: u32, value: Vector<T, N>)
+    where
+        T: Lanes<N>,
+    {
+        self.vector_at(row, col).set(value);
+    }
+
+    /// [`Self::get_vec`] of four elements.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get_vec4(&self, row: u32, col: u32) -> Vec4<T>
+    where
+        T: Lanes<4>,
+    {
+        self.get_vec(row, col)
+    }
+
+    /// [`Self::set_vec`] of four elements.
+    #[inline(always)]
+    #[track_caller]
+    pub fn set_vec4(&self, row: u32, col: u32, value: Vec4<T>)
+    where
+        T: Lanes<4>,
+    {
+        self.set_vec(row, col, value);
+    }
+
+    /// Element (`row`, `col`) for atomic operations. Outside the tile: as for [`Self::set`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn atomic(&self, row: u32, col: u32) -> Atomic<'_, T>
+    where
+        T: AtomicElement,
+    {
+        Atomic::new(self.at::<1>(row, col))
+    }
+
+    /// Elements (`row`, `col`) to (`row`, `col + N − 1`) as the destination of
+    /// [`cp_async`](crate::async_copy::cp_async). Outside the tile: as for [`Self::set`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn slot<const N: usize>(&self, row: u32, col: u32) -> SharedSlot<'_, T, N> {
+        SharedSlot::new(self.at::<N>(row, col))
+    }
+}
+
+#[cfg(all(test, not(target_arch = "nvptx64")))]
+mod tests {
+    use super::SharedTile;
+
+    #[test]
+    fn a_tile_is_its_elements_padded_to_16_bytes() {
+        assert_eq!(size_of::<SharedTile<f32, 32, 32>>(), 4096);
+        assert_eq!(size_of::<SharedTile<f32, 32, 33>>(), 4224);
+        assert_eq!(size_of::<SharedTile<u8, 3, 5>>(), 16);
+        assert_eq!(align_of::<SharedTile<u8, 3, 5>>(), 16);
+    }
+}

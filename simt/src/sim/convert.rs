@@ -1,0 +1,16 @@
+//! Conversions by the `half` crate.
+
+use half::{bf16, f16};
+
+#[inline(always)]
+pub(crate) fn f16_bits_from_f32(x: f32) -> u16 {
+    f16::from_f32(x).to_bits()
+}
+#[inline(always)]
+pub(crate) fn f32_from_f16_bits(bits: u16) -> f32 {
+    f16::from_bits(bits).to_f32()
+}
+#[inline(always)]
+pub(crate) fn bf16_bits_from_f32(x: f32) -> u16 {
+    bf16::from_f32(x).to_bits()
+}

@@ -1,0 +1,138 @@
+//! Plain accesses. Elements travel as their `Bits`, the types that the simulator knows.
+
+use simulator::device::{self, Place};
+
+use crate::{access::Space, element::Element};
+
+#[inline(always)]
+pub(super) const fn place(space: Space) -> Place {
+    match space {
+        Space::Shared => Place::Shared,
+        Space::Global { tag } => Place::Global { tag },
+    }
+}
+
+#[inline(always)]
+fn bits<T: Element>(value: T) -> T::Bits {
+    // SAFETY: `Element` promises the same size, and that any bytes are valid for both.
+    unsafe { core::mem::transmute_copy::<T, T::Bits>(&value) }
+}
+
+#[inline(always)]
+fn value<T: Element>(bits: T::Bits) -> T {
+    // SAFETY: as above.
+    unsafe { core::mem::transmute_copy::<T::Bits, T>(&bits) }
+}
+
+/// Whether the access is a vector's, which may be misaligned although every lane is aligned. Such an access goes to the
+/// simulator unchecked: it reports.
+#[inline(always)]
+fn misaligned<T: Element>(ptr: *const T) -> bool {
+    T::LANE < size_of::<T>() && !ptr.is_aligned()
+}
+
+/// # Safety
+/// `ptr` is inside allocated memory of `space`.
+#[inline(always)]
+#[track_caller]
+pub(crate) unsafe fn read<T: Element>(space: Space, ptr: *const T) -> T {
+    if misaligned(ptr) {
+        return value(device::read_unchecked(place(space), ptr.cast::<T::Bits>()));
+    }
+    value(match space {
+        // SAFETY: the caller's promise; aligned.
+        Space::Shared => unsafe { device::read_shared(ptr.cast::<T::Bits>()) },
+        // SAFETY: as above.
+        Space::Global { tag } => unsafe { device::read_global(ptr.cast::<T::Bits>(), tag) },
+    })
+}
+
+/// # Safety
+/// `ptr` is inside allocated, writable memory of `space`.
+#[inline(always)]
+#[track_caller]
+pub(crate) unsafe fn write<T: Element>(space: Space, ptr: *mut T, new: T) {
+    if misaligned(ptr) {
+        return device::write_unchecked(place(space), ptr.cast::<T::Bits>(), bits(new));
+    }
+    match space {
+        // SAFETY: the caller's promise; aligned.
+        Space::Shared => unsafe { device::write_shared(ptr.cast::<T::Bits>(), bits(new)) },
+        // SAFETY: as above.
+        Space::Global { tag } => unsafe { device::write_global(ptr.cast::<T::Bits>(), tag, bits(new)) },
+    }
+}
+
+/// # Safety
+/// As for [`read`]. Caches are not simulated.
+#[inline(always)]
+#[track_caller]
+pub(crate) unsafe fn read_streaming<T: Element>(space: Space, ptr: *const T) -> T {
+    // SAFETY: the caller's promise.
+    unsafe { read(space, ptr) }
+}
+
+/// # Safety
+/// As for [`write`]. Caches are not simulated.
+#[inline(always)]
+#[track_caller]
+pub(crate) unsafe fn write_streaming<T: Element>(space: Space, ptr: *mut T, new: T) {
+    // SAFETY: the caller's promise.
+    unsafe { write(space, ptr, new) }
+}
+
+/// # Safety
+/// None here: the simulator checks the address. Unsafe like its twin on PTX.
+#[inline(always)]
+#[track_caller]
+pub(crate) unsafe fn read_unchecked<T: Element>(space: Space, ptr: *const T) -> T {
+    value(device::read_unchecked(place(space), ptr.cast::<T::Bits>()))
+}
+
+/// # Safety
+/// None here: the simulator checks the address. Unsafe like its twin on PTX.
+#[inline(always)]
+#[track_caller]
+pub(crate) unsafe fn write_unchecked<T: Element>(space: Space, ptr: *mut T, new: T) {
+    device::write_unchecked(place(space), ptr.cast::<T::Bits>(), bits(new));
+}
+
+/// An access outside its container: a report.
+///
+/// Takes its arrays by value and stays a call, so that the accesses inside need not put them into memory first.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(crate) fn outside<const D: usize>(space: Space, write: bool, index: [u64; D], extent: [u64; D]) {
+    device::out_of_bounds(place(space), write, &index, &extent);
+}
+
+/// Start and length in bytes of the block's shared memory.
+#[inline(always)]
+pub(crate) fn shared_bytes() -> (*mut u8, usize) {
+    device::shared_memory()
+}
+
+/// The block's shared memory as a `T`.
+///
+/// # Panics
+/// The launch reserved too little, or aligned it too coarsely. Launches are checked, so a kernel run through `host` never
+/// sees it.
+#[inline(always)]
+pub(crate) fn shared_layout<T>() -> *const T {
+    let (base, bytes) = device::shared_memory();
+    let base = base.cast_const().cast::<T>();
+    assert!(
+        bytes >= size_of::<T>() && base.is_aligned(),
+        "the launch reserved {bytes} bytes of shared memory at {base:p}; `{}` needs {} bytes aligned to {}",
+        std::any::type_name::<T>(),
+        size_of::<T>(),
+        align_of::<T>()
+    );
+    base
+}
+
+/// A vector that starts at element `offset` of memory that is aligned for it should be aligned. Here nothing: [`read`]
+/// and [`write`] look at the address.
+#[inline(always)]
+pub(crate) fn expect_aligned(_offset: u32, _lanes: u32) {}

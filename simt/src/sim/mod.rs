@@ -1,0 +1,12 @@
+//! The words' bodies for the simulator: each hands its arguments to `simulator::device`, with the caller's location.
+
+pub(crate) mod async_copy;
+pub(crate) mod atomic;
+pub(crate) mod convert;
+pub(crate) mod math;
+pub(crate) mod memory;
+pub(crate) mod sync;
+pub(crate) mod thread;
+pub(crate) mod warp;
+
+pub(crate) use simulator::device::{Plain, branch};

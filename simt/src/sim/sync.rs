@@ -1,0 +1,40 @@
+//! Fences, named barriers, and this crate's orders and scopes in the simulator's words.
+
+use simulator::device;
+
+use crate::sync::{Order, Scope};
+
+#[inline(always)]
+pub(super) const fn order(order: Order) -> device::Order {
+    match order {
+        Order::Relaxed => device::Order::Relaxed,
+        Order::Acquire => device::Order::Acquire,
+        Order::Release => device::Order::Release,
+        Order::AcqRel => device::Order::AcqRel,
+    }
+}
+
+#[inline(always)]
+pub(super) const fn scope(scope: Scope) -> device::Scope {
+    match scope {
+        Scope::Block => device::Scope::Block,
+        Scope::Device => device::Scope::Device,
+        Scope::System => device::Scope::System,
+    }
+}
+
+#[inline(always)]
+#[track_caller]
+pub(crate) fn fence(of: Scope) {
+    device::fence(scope(of));
+}
+#[inline(always)]
+#[track_caller]
+pub(crate) fn named_barrier(id: u32, threads: u32) {
+    device::named_barrier(id, threads, true);
+}
+#[inline(always)]
+#[track_caller]
+pub(crate) fn named_barrier_arrive(id: u32, threads: u32) {
+    device::named_barrier(id, threads, false);
+}

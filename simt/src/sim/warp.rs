@@ -1,0 +1,129 @@
+//! Warp operations: one call of the simulator each, with the operation as a value.
+
+use simulator::device::{self, WarpOp, warp_op};
+
+use crate::warp::WarpValue;
+
+#[inline(always)]
+pub(crate) fn warp_size() -> u32 {
+    device::warp_size()
+}
+#[inline(always)]
+pub(crate) fn lane_id() -> u32 {
+    device::lane_id()
+}
+
+#[inline(always)]
+#[track_caller]
+pub(crate) fn sync_warp(mask: u32) {
+    warp_op(WarpOp::Sync, mask, 0, 0);
+}
+
+#[inline(always)]
+#[track_caller]
+fn shuffle<T: WarpValue>(op: WarpOp, mask: u32, value: T, arg: u32) -> (T, bool) {
+    let (bits, inside) = warp_op(op, mask, value.to_bits(), arg);
+    (T::from_bits(bits), inside)
+}
+#[inline(always)]
+#[track_caller]
+pub(crate) fn shuffle_idx<T: WarpValue>(mask: u32, value: T, lane: u32, width: u32) -> (T, bool) {
+    shuffle(WarpOp::ShuffleIdx { width }, mask, value, lane)
+}
+#[inline(always)]
+#[track_caller]
+pub(crate) fn shuffle_up<T: WarpValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
+    shuffle(WarpOp::ShuffleUp { width }, mask, value, delta)
+}
+#[inline(always)]
+#[track_caller]
+pub(crate) fn shuffle_down<T: WarpValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
+    shuffle(WarpOp::ShuffleDown { width }, mask, value, delta)
+}
+#[inline(always)]
+#[track_caller]
+pub(crate) fn shuffle_xor<T: WarpValue>(mask: u32, value: T, lane_mask: u32, width: u32) -> (T, bool) {
+    shuffle(WarpOp::ShuffleXor { width }, mask, value, lane_mask)
+}
+
+#[inline(always)]
+#[track_caller]
+pub(crate) fn vote_all(mask: u32, predicate: bool) -> bool {
+    vote_ballot(mask, predicate) == mask
+}
+#[inline(always)]
+#[track_caller]
+pub(crate) fn vote_any(mask: u32, predicate: bool) -> bool {
+    vote_ballot(mask, predicate) != 0
+}
+#[inline(always)]
+#[track_caller]
+pub(crate) fn vote_ballot(mask: u32, predicate: bool) -> u32 {
+    warp_op(WarpOp::Ballot, mask, predicate as u64, 0).0 as u32
+}
+#[inline(always)]
+#[track_caller]
+pub(crate) fn match_any<T: WarpValue>(mask: u32, value: T) -> u32 {
+    warp_op(WarpOp::MatchAny, mask, value.to_bits(), 0).0 as u32
+}
+#[inline(always)]
+#[track_caller]
+pub(crate) fn match_all<T: WarpValue>(mask: u32, value: T) -> (u32, bool) {
+    let (lanes, all) = warp_op(WarpOp::MatchAll, mask, value.to_bits(), 0);
+    (lanes as u32, all)
+}
+
+/// Reductions over a warp.
+pub trait Redux: WarpValue {
+    /// Sum.
+    #[track_caller]
+    fn add(self, mask: u32) -> Self;
+    /// Least.
+    #[track_caller]
+    fn min(self, mask: u32) -> Self;
+    /// Greatest.
+    #[track_caller]
+    fn max(self, mask: u32) -> Self;
+}
+
+macro_rules! redux {
+    ($($t:ty: $add:ident $min:ident $max:ident;)*) => {$(
+        impl Redux for $t {
+            #[inline(always)]
+            #[track_caller]
+            fn add(self, mask: u32) -> Self {
+                shuffle(WarpOp::$add, mask, self, 0).0
+            }
+            #[inline(always)]
+            #[track_caller]
+            fn min(self, mask: u32) -> Self {
+                shuffle(WarpOp::$min, mask, self, 0).0
+            }
+            #[inline(always)]
+            #[track_caller]
+            fn max(self, mask: u32) -> Self {
+                shuffle(WarpOp::$max, mask, self, 0).0
+            }
+        }
+    )*};
+}
+redux! {
+    u32: AddU32 MinU32 MaxU32;
+    i32: AddU32 MinI32 MaxI32;
+}
+
+#[inline(always)]
+#[track_caller]
+pub(crate) fn reduce_and(mask: u32, value: u32) -> u32 {
+    shuffle(WarpOp::And, mask, value, 0).0
+}
+#[inline(always)]
+#[track_caller]
+pub(crate) fn reduce_or(mask: u32, value: u32) -> u32 {
+    shuffle(WarpOp::Or, mask, value, 0).0
+}
+#[inline(always)]
+#[track_caller]
+pub(crate) fn reduce_xor(mask: u32, value: u32) -> u32 {
+    shuffle(WarpOp::Xor, mask, value, 0).0
+}

@@ -1,0 +1,152 @@
+//! Where a thread stands in its block and grid, the barrier of the block, and clocks.
+
+use crate::{
+    arch,
+    sync::{Scope, fence},
+};
+
+/// Three extents or indices, x fastest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dim3 {
+    /// Along x, in which neighbouring threads differ.
+    pub x: u32,
+    /// Along y.
+    pub y: u32,
+    /// Along z.
+    pub z: u32,
+}
+
+macro_rules! geometry {
+    ($($what:literal: $x:ident $y:ident $z:ident $all:ident;)*) => {$(
+        #[doc = concat!($what, ", along x.")]
+        #[inline(always)]
+        pub fn $x() -> u32 {
+            arch::thread::$x()
+        }
+
+        #[doc = concat!($what, ", along y.")]
+        #[inline(always)]
+        pub fn $y() -> u32 {
+            arch::thread::$y()
+        }
+
+        #[doc = concat!($what, ", along z.")]
+        #[inline(always)]
+        pub fn $z() -> u32 {
+            arch::thread::$z()
+        }
+
+        #[doc = concat!($what, ".")]
+        #[inline(always)]
+        pub fn $all() -> Dim3 {
+            Dim3 { x: $x(), y: $y(), z: $z() }
+        }
+    )*};
+}
+
+geometry! {
+    "Index of the thread in its block": thread_idx_x thread_idx_y thread_idx_z thread_idx;
+    "Index of the block in the grid": block_idx_x block_idx_y block_idx_z block_idx;
+    "Threads of a block": block_dim_x block_dim_y block_dim_z block_dim;
+    "Blocks of the grid": grid_dim_x grid_dim_y grid_dim_z grid_dim;
+}
+
+/// Index of the thread in a grid of one dimension: `block_idx_x · block_dim_x + thread_idx_x`.
+///
+/// 64 bits wide where cuda_std has 32, so that a grid of more than 2³² threads does not wrap.
+#[inline(always)]
+pub fn index_1d() -> usize {
+    block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize
+}
+
+/// Indices of the thread in a grid of two dimensions, as (x, y).
+#[inline(always)]
+pub fn index_2d() -> (usize, usize) {
+    (index_1d(), block_idx_y() as usize * block_dim_y() as usize + thread_idx_y() as usize)
+}
+
+/// Index of the thread among the threads of its block, x fastest, then y, then z.
+#[inline(always)]
+pub fn index_in_block() -> u32 {
+    arch::thread::index_in_block()
+}
+
+/// Whether this is thread (0, 0, 0) of block (0, 0, 0).
+#[inline(always)]
+pub fn first() -> bool {
+    let (thread, block) = (thread_idx(), block_idx());
+    (thread.x | thread.y | thread.z | block.x | block.y | block.z) == 0
+}
+
+/// Waits until every thread of the block is here, and makes what each wrote to memory before visible to all of them
+/// afterwards (`bar.sync 0`). Every thread of the block must reach the same call.
+#[inline(always)]
+#[track_caller]
+pub fn sync_threads() {
+    arch::thread::sync_threads();
+}
+
+/// [`sync_threads`] that tells every thread for how many threads of the block `predicate` holds.
+#[inline(always)]
+#[track_caller]
+pub fn sync_threads_count(predicate: bool) -> u32 {
+    arch::thread::sync_threads_count(predicate)
+}
+
+/// [`sync_threads`] that tells every thread whether `predicate` holds for all threads of the block.
+#[inline(always)]
+#[track_caller]
+pub fn sync_threads_and(predicate: bool) -> bool {
+    arch::thread::sync_threads_and(predicate)
+}
+
+/// [`sync_threads`] that tells every thread whether `predicate` holds for any thread of the block.
+#[inline(always)]
+#[track_caller]
+pub fn sync_threads_or(predicate: bool) -> bool {
+    arch::thread::sync_threads_or(predicate)
+}
+
+/// [`fence`] for the whole GPU.
+#[inline(always)]
+#[track_caller]
+pub fn device_fence() {
+    fence(Scope::Device);
+}
+
+/// [`fence`] for the threads of the grid: the same instruction as [`device_fence`], by the name cuda_std gives it.
+#[inline(always)]
+#[track_caller]
+pub fn grid_fence() {
+    fence(Scope::Device);
+}
+
+/// [`fence`] for the whole machine.
+#[inline(always)]
+#[track_caller]
+pub fn system_fence() {
+    fence(Scope::System);
+}
+
+/// Sleeps for about `nanoseconds`, at most 1 ms: for loops that wait for another block. On the simulator it lets other
+/// threads run.
+#[inline(always)]
+#[track_caller]
+pub fn nanosleep(nanoseconds: u32) {
+    arch::thread::nanosleep(nanoseconds);
+}
+
+/// Clock of the multiprocessor, in cycles since an arbitrary start. On the simulator: the block's logical clock.
+#[inline(always)]
+#[track_caller]
+pub fn clock() -> u64 {
+    arch::thread::clock()
+}
+
+/// Clock of the whole GPU, in nanoseconds; its resolution depends on the GPU (about 1 µs is common). On the simulator:
+/// the block's logical clock.
+#[inline(always)]
+#[track_caller]
+pub fn global_timer() -> u64 {
+    arch::thread::global_timer()
+}

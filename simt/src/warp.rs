@@ -1,0 +1,207 @@
+//! What the threads of a warp do together: shuffles, votes, matches and reductions without memory or barrier.
+//!
+//! `mask` names the lanes that take part, bit i for lane i. Every lane of the mask must reach the same call, none of
+//! them may have exited, and the caller must be among them; otherwise the result is unspecified and the GPU may hang.
+//! The simulator reports it. None of these calls orders memory accesses except [`sync_warp`].
+
+use crate::arch;
+
+/// Lanes of a warp on every GPU. The simulator can run with other sizes: [`warp_size`] tells.
+pub const WARP_SIZE: u32 = 32;
+
+/// All lanes of a full warp.
+pub const FULL_MASK: u32 = u32::MAX;
+
+/// Lanes of a warp: 32 on a GPU, a parameter on the simulator.
+#[inline(always)]
+pub fn warp_size() -> u32 {
+    arch::warp::warp_size()
+}
+
+/// Index of the thread in its warp.
+#[inline(always)]
+pub fn lane_id() -> u32 {
+    arch::warp::lane_id()
+}
+
+/// Index of the thread's warp in its block: threads are dealt to warps in order of
+/// [`index_in_block`](crate::thread::index_in_block).
+#[inline(always)]
+pub fn warp_id() -> u32 {
+    crate::thread::index_in_block() / warp_size()
+}
+
+/// Waits for the lanes of `mask` and orders their accesses to memory (`bar.warp.sync`).
+#[inline(always)]
+#[track_caller]
+pub fn sync_warp(mask: u32) {
+    arch::warp::sync_warp(mask);
+}
+
+/// Values that travel between lanes: 4 or 8 bytes.
+pub trait WarpValue: Copy + sealed::Sealed {
+    /// The value as bits, zero-extended.
+    #[doc(hidden)]
+    fn to_bits(self) -> u64;
+    /// The value of these bits.
+    #[doc(hidden)]
+    fn from_bits(bits: u64) -> Self;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! warp_values {
+    ($($t:ident: $x:ident => $bits:expr, $b:ident => $value:expr;)*) => {$(
+        impl sealed::Sealed for $t {}
+        impl WarpValue for $t {
+            #[inline(always)]
+            fn to_bits(self) -> u64 {
+                let $x = self;
+                $bits
+            }
+            #[inline(always)]
+            fn from_bits($b: u64) -> Self {
+                $value
+            }
+        }
+    )*};
+}
+
+warp_values! {
+    u32: x => x as u64, b => b as u32;
+    i32: x => x as u32 as u64, b => b as i32;
+    f32: x => x.to_bits() as u64, b => f32::from_bits(b as u32);
+    u64: x => x, b => b;
+    i64: x => x as u64, b => b as i64;
+    f64: x => x.to_bits(), b => f64::from_bits(b);
+}
+
+/// The value of lane `lane` of the caller's segment of `width` lanes (a power of two up to the warp size; `lane` is
+/// taken modulo `width`). The flag is true: the source is always inside the segment.
+#[inline(always)]
+#[track_caller]
+pub fn warp_shuffle_idx<T: WarpValue>(mask: u32, value: T, lane: u32, width: u32) -> (T, bool) {
+    arch::warp::shuffle_idx(mask, value, lane, width)
+}
+
+/// The value of the lane `delta` below the caller. The flag tells whether that lane is in the caller's segment of
+/// `width` lanes; where it is not, the caller gets its own value. `delta` is below the warp size.
+#[inline(always)]
+#[track_caller]
+pub fn warp_shuffle_up<T: WarpValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
+    arch::warp::shuffle_up(mask, value, delta, width)
+}
+
+/// The value of the lane `delta` above the caller. The flag tells whether that lane is in the caller's segment of
+/// `width` lanes; where it is not, the caller gets its own value. `delta` is below the warp size.
+#[inline(always)]
+#[track_caller]
+pub fn warp_shuffle_down<T: WarpValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
+    arch::warp::shuffle_down(mask, value, delta, width)
+}
+
+/// The value of the lane whose index is the caller's XOR `lane_mask`. The flag is false where that lane lies above the
+/// caller's segment of `width` lanes: the caller then gets its own value. Lanes of earlier segments can be read.
+#[inline(always)]
+#[track_caller]
+pub fn warp_shuffle_xor<T: WarpValue>(mask: u32, value: T, lane_mask: u32, width: u32) -> (T, bool) {
+    arch::warp::shuffle_xor(mask, value, lane_mask, width)
+}
+
+/// Whether `predicate` holds for all lanes of `mask`.
+#[inline(always)]
+#[track_caller]
+pub fn warp_vote_all(mask: u32, predicate: bool) -> bool {
+    arch::warp::vote_all(mask, predicate)
+}
+
+/// Whether `predicate` holds for any lane of `mask`.
+#[inline(always)]
+#[track_caller]
+pub fn warp_vote_any(mask: u32, predicate: bool) -> bool {
+    arch::warp::vote_any(mask, predicate)
+}
+
+/// The lanes of `mask` for which `predicate` holds, bit i for lane i.
+#[inline(always)]
+#[track_caller]
+pub fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
+    arch::warp::vote_ballot(mask, predicate)
+}
+
+/// The lanes of `mask` whose value has the same bits as the caller's.
+#[inline(always)]
+#[track_caller]
+pub fn warp_match_any<T: WarpValue>(mask: u32, value: T) -> u32 {
+    arch::warp::match_any(mask, value)
+}
+
+/// `(mask, true)` if the value has the same bits in all lanes of `mask`, else `(0, false)`.
+#[inline(always)]
+#[track_caller]
+pub fn warp_match_all<T: WarpValue>(mask: u32, value: T) -> (u32, bool) {
+    arch::warp::match_all(mask, value)
+}
+
+/// Integers that a warp sums and compares in one instruction (`redux.sync`).
+pub trait WarpReduce: WarpValue + arch::warp::Redux {}
+impl WarpReduce for u32 {}
+impl WarpReduce for i32 {}
+
+/// Sum of the values of the lanes of `mask`, wrapping.
+#[inline(always)]
+#[track_caller]
+pub fn warp_reduce_add<T: WarpReduce>(mask: u32, value: T) -> T {
+    value.add(mask)
+}
+
+/// Least of the values of the lanes of `mask`.
+#[inline(always)]
+#[track_caller]
+pub fn warp_reduce_min<T: WarpReduce>(mask: u32, value: T) -> T {
+    value.min(mask)
+}
+
+/// Greatest of the values of the lanes of `mask`.
+#[inline(always)]
+#[track_caller]
+pub fn warp_reduce_max<T: WarpReduce>(mask: u32, value: T) -> T {
+    value.max(mask)
+}
+
+/// Bitwise and of the values of the lanes of `mask`.
+#[inline(always)]
+#[track_caller]
+pub fn warp_reduce_and(mask: u32, value: u32) -> u32 {
+    arch::warp::reduce_and(mask, value)
+}
+
+/// Bitwise or of the values of the lanes of `mask`.
+#[inline(always)]
+#[track_caller]
+pub fn warp_reduce_or(mask: u32, value: u32) -> u32 {
+    arch::warp::reduce_or(mask, value)
+}
+
+/// Bitwise exclusive or of the values of the lanes of `mask`.
+#[inline(always)]
+#[track_caller]
+pub fn warp_reduce_xor(mask: u32, value: u32) -> u32 {
+    arch::warp::reduce_xor(mask, value)
+}
+
+#[cfg(all(test, not(target_arch = "nvptx64")))]
+mod tests {
+    use super::WarpValue;
+
+    #[test]
+    fn values_survive_the_way_through_bits() {
+        assert_eq!(<i32 as WarpValue>::from_bits(WarpValue::to_bits(-5i32)), -5);
+        assert_eq!(WarpValue::to_bits(-1i32), 0xffff_ffff, "a 4-byte value is zero-extended");
+        assert_eq!(<i64 as WarpValue>::from_bits(WarpValue::to_bits(i64::MIN)), i64::MIN);
+        assert_eq!(<f32 as WarpValue>::from_bits(WarpValue::to_bits(-0.0f32)).to_bits(), (-0.0f32).to_bits());
+        assert_eq!(<f64 as WarpValue>::from_bits(WarpValue::to_bits(1.0f64 / 3.0)), 1.0 / 3.0);
+    }
+}

@@ -1,0 +1,117 @@
+//! A block's reports, and the names it gives to threads and addresses in them.
+
+use super::Block;
+use crate::lane::Lane;
+use crate::panics::Said;
+use crate::report::{Finding, Kind, Site};
+use std::panic::Location;
+
+impl Block {
+    /// Reports a fault of a running lane.
+    #[cold]
+    pub(crate) fn fault(
+        &self,
+        lane: &Lane,
+        kind: Kind,
+        location: &'static Location<'static>,
+        other: Option<&'static Location<'static>>,
+        message: impl FnOnce() -> String,
+    ) {
+        self.fault_at(kind, location, other, self.index(), lane.thread_index(), message);
+    }
+
+    /// Reports a fault of a thread that need not be running.
+    #[cold]
+    pub(crate) fn fault_at(
+        &self,
+        kind: Kind,
+        location: &'static Location<'static>,
+        other: Option<&'static Location<'static>>,
+        block: [u32; 3],
+        thread: [u32; 3],
+        message: impl FnOnce() -> String,
+    ) {
+        let finding = Finding { kind, site: Site::new(location), other: other.map(Site::new), block, thread };
+        self.run().reports.borrow_mut().add(self.kernel(), self.run().config.seed, finding, message);
+    }
+
+    /// The kernel panicked in `lane`.
+    #[cold]
+    pub(crate) fn panicked(&self, lane: &Lane, said: Said) {
+        let (file, line, column) = said.place.unwrap_or_else(|| ("unknown".to_owned(), 0, 0));
+        // A panic's place is a string of unknown lifetime; reports keep places for ever, and distinct ones are few.
+        let site = Site { file: intern(file), line, column };
+        let finding =
+            Finding { kind: Kind::Panic, site, other: None, block: self.index(), thread: lane.thread_index() };
+        let seed = self.run().config.seed;
+        self.run().reports.borrow_mut().add(self.kernel(), seed, finding, || said.message);
+    }
+
+    /// Says once that a clock is at its end.
+    pub(super) fn bounded(&self, clock: u32) -> u32 {
+        let most = crate::shadow::MAX_CLOCK;
+        if clock > most {
+            self.fault_at(Kind::Limit, Location::caller(), None, self.index(), [0; 3], || {
+                format!("a thread passed {most} points of order in one block; later accesses are not told apart")
+            });
+        }
+        clock.min(most)
+    }
+
+    pub(crate) fn kernel(&self) -> &str {
+        self.run().launch.name
+    }
+
+    /// "thread (x, y, z)".
+    pub(crate) fn name_thread(&self, linear: u16) -> String {
+        let [x, y, z] = self.lanes[usize::from(linear)].thread_index();
+        format!("thread ({x}, {y}, {z})")
+    }
+
+    /// "shared memory at byte 12".
+    pub(crate) fn name_shared(&self, address: usize) -> String {
+        format!("shared memory at byte {}", address - self.geometry.get().shared as usize)
+    }
+
+    /// "`c` at byte 12 (element 3)".
+    pub(crate) fn name_global(&self, address: usize) -> String {
+        for binding in self.bindings() {
+            let (start, len) = (binding.memory.as_ptr() as usize, binding.memory.len());
+            if (start..start + len).contains(&address) {
+                let byte = address - start;
+                return format!("`{}` at byte {byte} of its buffer", binding.name);
+            }
+        }
+        format!("global memory at {address:#x}")
+    }
+
+    /// "threads 0-31, 40" for linear indices in ascending order.
+    pub(super) fn name_threads(&self, threads: &[u16]) -> String {
+        let mut ranges: Vec<(u16, u16)> = Vec::new();
+        for &thread in threads {
+            match ranges.last_mut() {
+                Some((_, end)) if *end + 1 == thread => *end = thread,
+                _ => ranges.push((thread, thread)),
+            }
+        }
+        let mut words: Vec<String> =
+            ranges.iter().take(6).map(|&(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }).collect();
+        if ranges.len() > 6 {
+            words.push("…".to_owned());
+        }
+        format!("{} thread{} ({})", threads.len(), if threads.len() == 1 { "" } else { "s" }, words.join(", "))
+    }
+}
+
+fn intern(text: String) -> &'static str {
+    use std::collections::HashSet;
+    use std::sync::{LazyLock, Mutex, PoisonError};
+    static KNOWN: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Mutex::default);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known.get(text.as_str()) {
+        return found;
+    }
+    let leaked: &'static str = text.leak();
+    known.insert(leaked);
+    leaked
+}

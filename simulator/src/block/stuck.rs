@@ -1,0 +1,65 @@
+//! No lane of a block can run: says who waits for whom, and lets them go on, so that the rest of the kernel is checked too.
+
+use super::Block;
+use crate::report::Kind;
+use std::panic::Location;
+
+impl Block {
+    /// Reports the deadlock and ends it.
+    #[cold]
+    pub(super) fn resolve(&self) {
+        // Lanes in a warp operation wait for lanes that stand elsewhere: theirs is the mistake, not the barrier's.
+        let mut resolved = false;
+        for warp in 0..self.warps.len() {
+            resolved |= self.resolve_warp(warp as u16);
+        }
+        if resolved {
+            return;
+        }
+        let busy: Vec<usize> = (0..self.barriers.len()).filter(|&id| !self.barriers[id].is_idle()).collect();
+        let Some(&first) = busy.first() else {
+            unreachable!("a live lane that is neither ready nor spinning waits at a barrier or in a warp operation")
+        };
+        self.report_barrier(first, &busy);
+        for id in busy {
+            self.release(&self.barriers[id]);
+        }
+    }
+
+    fn report_barrier(&self, id: usize, busy: &[usize]) {
+        if self.run().reports.borrow().has(Kind::Panic) {
+            return; // A thread that panicked reaches no barrier: the panic is the report.
+        }
+        let site = |id: usize| self.barriers[id].site.get().unwrap_or_else(|| Location::caller());
+        let mut groups: Vec<String> = Vec::new();
+        for &id in busy {
+            let waiting = self.threads(|warp| self.barriers[id].waiting(warp));
+            let Location { .. } = site(id);
+            let expected = self.barriers[id].expected();
+            groups.push(format!(
+                "{} wait at barrier {id}, {}:{}, which expects {expected}",
+                self.name_threads(&waiting),
+                site(id).file(),
+                site(id).line()
+            ));
+        }
+        let exited = self.threads(|warp| self.warps[warp].existing() & !self.warps[warp].live.get());
+        if !exited.is_empty() {
+            groups.push(format!("{} have exited", self.name_threads(&exited)));
+        }
+        let kind = if busy.len() > 1 { Kind::DivergentBarrier } else { Kind::AbandonedBarrier };
+        let other = busy.get(1).map(|&id| site(id));
+        let waiting = self.threads(|warp| self.barriers[id].waiting(warp));
+        let lane = &self.lanes[usize::from(waiting.first().copied().unwrap_or(0))];
+        self.fault(lane, kind, site(id), other, || groups.join("; "));
+    }
+
+    /// Linear indices of the threads in per-warp masks.
+    pub(super) fn threads(&self, mask: impl Fn(usize) -> u32) -> Vec<u16> {
+        self.lanes
+            .iter()
+            .filter(|lane| mask(usize::from(lane.warp)) & lane.bit() != 0)
+            .map(|lane| lane.linear)
+            .collect()
+    }
+}

@@ -1,0 +1,190 @@
+//! Atomic operations and fences.
+//!
+//! The operation itself is a compare-and-swap loop on the host's own atomics, with the strongest order: kernels that
+//! synchronise through atomics work across the cores too. What order the *kernel* asked for is what the checks go by.
+
+use super::memory::{is_inside, misaligned};
+use super::{Order, Place, Plain, Scope};
+use crate::counters::Access;
+use crate::lane::{current, suspend};
+use crate::order::Act;
+use crate::shadow::{Accessed, Touch};
+use std::panic::Location;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
+
+/// Values that atomics work on: 4 or 8 bytes.
+pub trait AtomicPlain: Plain + PartialEq {}
+impl AtomicPlain for u32 {}
+impl AtomicPlain for i32 {}
+impl AtomicPlain for u64 {}
+impl AtomicPlain for i64 {}
+impl AtomicPlain for f32 {}
+impl AtomicPlain for f64 {}
+
+/// Bits of a value of 4 or 8 bytes.
+fn to_bits<T: AtomicPlain>(value: T) -> u64 {
+    let from = (&raw const value).cast::<u8>();
+    // SAFETY: the value has 4 or 8 bytes without padding.
+    if size_of::<T>() == 4 {
+        u64::from(unsafe { from.cast::<u32>().read() })
+    } else {
+        unsafe { from.cast::<u64>().read() }
+    }
+}
+
+/// Value of the low 4, or all 8, bytes.
+fn from_bits<T: AtomicPlain>(bits: u64) -> T {
+    let low = bits as u32;
+    let from = if size_of::<T>() == 4 { (&raw const low).cast::<T>() } else { (&raw const bits).cast::<T>() };
+    // SAFETY: `from` points to as many bytes as `T` has, and any bytes are a valid `T`.
+    unsafe { from.read_unaligned() }
+}
+
+/// A compare-and-swap loop: replaces `old` by `new(old)` until nobody came between, or gives up where `new` gives `None`.
+///
+/// # Safety
+/// `ptr` is aligned and lies in memory that others touch only by atomics now.
+unsafe fn swap<T: AtomicPlain>(ptr: *mut T, new: impl Fn(T) -> Option<T>) -> (T, bool) {
+    let update = |bits: u64| new(from_bits::<T>(bits)).map(to_bits::<T>);
+    let result = if size_of::<T>() == 4 {
+        // SAFETY: as the caller promises.
+        let cell = unsafe { AtomicU32::from_ptr(ptr.cast()) };
+        cell.fetch_update(SeqCst, SeqCst, |bits| update(u64::from(bits)).map(|bits| bits as u32))
+            .map(u64::from)
+            .map_err(u64::from)
+    } else {
+        // SAFETY: as the caller promises.
+        unsafe { AtomicU64::from_ptr(ptr.cast()) }.fetch_update(SeqCst, SeqCst, update)
+    };
+    match result {
+        Ok(bits) => (from_bits(bits), true),
+        Err(bits) => (from_bits(bits), false),
+    }
+}
+
+/// Atomically replaces the value by `update(value)` and gives the old one. `update` may be called several times.
+///
+/// # Safety
+/// The value lies in the memory of `place`, which the launch may write.
+#[track_caller]
+pub unsafe fn atomic_update<T: AtomicPlain>(
+    place: Place,
+    ptr: *mut T,
+    order: Order,
+    scope: Scope,
+    update: impl Fn(T) -> T,
+) -> T {
+    if !begin::<T>(place, ptr as usize, Act::Update, (order, scope), Location::caller()) {
+        return from_bits(0);
+    }
+    // SAFETY: aligned, as `begin` has checked, and as the caller promises.
+    unsafe { swap(ptr, |old| Some(update(old))) }.0
+}
+
+/// Compares by bits and exchanges; gives the old value and whether the exchange happened.
+///
+/// # Safety
+/// As [`atomic_update`].
+#[track_caller]
+pub unsafe fn atomic_compare_exchange<T: AtomicPlain>(
+    place: Place,
+    ptr: *mut T,
+    expected: T,
+    new: T,
+    order: Order,
+    scope: Scope,
+) -> (T, bool) {
+    if !begin::<T>(place, ptr as usize, Act::Update, (order, scope), Location::caller()) {
+        return (from_bits(0), false);
+    }
+    // SAFETY: aligned, as `begin` has checked, and as the caller promises.
+    unsafe { swap(ptr, |old| (to_bits(old) == to_bits(expected)).then_some(new)) }
+}
+
+/// Atomic load.
+///
+/// # Safety
+/// The value lies in the memory of `place`.
+#[track_caller]
+pub unsafe fn atomic_load<T: AtomicPlain>(place: Place, ptr: *const T, order: Order, scope: Scope) -> T {
+    if !begin::<T>(place, ptr as usize, Act::Load, (order, scope), Location::caller()) {
+        return from_bits(0);
+    }
+    let ptr = ptr.cast_mut();
+    // SAFETY: aligned, as `begin` has checked, and as the caller promises.
+    let bits = unsafe {
+        if size_of::<T>() == 4 {
+            u64::from(AtomicU32::from_ptr(ptr.cast()).load(SeqCst))
+        } else {
+            AtomicU64::from_ptr(ptr.cast()).load(SeqCst)
+        }
+    };
+    from_bits(bits)
+}
+
+/// Atomic store.
+///
+/// # Safety
+/// As [`atomic_update`].
+#[track_caller]
+pub unsafe fn atomic_store<T: AtomicPlain>(place: Place, ptr: *mut T, value: T, order: Order, scope: Scope) {
+    if !begin::<T>(place, ptr as usize, Act::Store, (order, scope), Location::caller()) {
+        return;
+    }
+    // SAFETY: aligned, as `begin` has checked, and as the caller promises.
+    unsafe {
+        if size_of::<T>() == 4 {
+            AtomicU32::from_ptr(ptr.cast()).store(to_bits(value) as u32, SeqCst);
+        } else {
+            AtomicU64::from_ptr(ptr.cast()).store(to_bits(value), SeqCst);
+        }
+    }
+}
+
+/// Counts and checks an atomic operation, and lets others run now and then. Gives whether it may go ahead.
+#[inline(never)]
+fn begin<T: AtomicPlain>(
+    place: Place,
+    address: usize,
+    act: Act,
+    (order, scope): (Order, Scope),
+    location: &'static Location<'static>,
+) -> bool {
+    let lane = current();
+    let block = lane.block();
+    block.advance_clock();
+    let size = size_of::<T>();
+    let touch = if act == Act::Load { Touch::AtomicRead } else { Touch::AtomicWrite };
+    let accessed = Accessed { address, size, touch, location };
+    if address & (size - 1) != 0 {
+        misaligned(&lane, accessed);
+        return false;
+    }
+    if lane.watched() {
+        if !is_inside(place, address, size, touch.writes(), location) {
+            return false;
+        }
+        match place {
+            Place::Shared => block.shared_access(&lane, accessed, Access::SharedAtomic),
+            Place::Global { tag } => block.global_access(&lane, tag, accessed, Access::GlobalAtomic),
+        }
+        block.order_atomic(&lane, address, act, (order, scope));
+    }
+    if block.poll(&lane, location) {
+        suspend(&lane);
+    }
+    true
+}
+
+/// `fence.acq_rel` of the given scope.
+#[track_caller]
+pub fn fence(scope: Scope) {
+    let lane = current();
+    let block = lane.block();
+    block.advance_clock();
+    std::sync::atomic::fence(SeqCst);
+    if lane.watched() {
+        lane.rare().fence(scope, block.standing(&lane), block.acquired());
+        block.tick(&lane);
+    }
+}

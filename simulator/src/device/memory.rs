@@ -1,0 +1,290 @@
+//! Reads and writes.
+//!
+//! Global memory is read and written by relaxed atomics, so that two blocks on two cores that race give a wrong value and
+//! never undefined behaviour; measured, it costs nothing. Shared memory belongs to one OS thread and needs none.
+
+use super::{Place, Plain};
+use crate::counters::Access;
+use crate::lane::{Lane, current};
+use crate::report::Kind;
+use crate::shadow::{Accessed, Touch};
+use std::mem::MaybeUninit;
+use std::panic::Location;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// Start and length in bytes of the block's shared memory.
+#[inline(always)]
+pub fn shared_memory() -> (*mut u8, usize) {
+    let lane = current();
+    let geometry = lane.geometry();
+    (geometry.shared, geometry.shared_len)
+}
+
+/// Reads a value of shared memory.
+///
+/// # Safety
+/// The value lies in the block's shared memory.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn read_shared<T: Plain>(ptr: *const T) -> T {
+    if current().watched() {
+        shared_read(ptr as usize, size_of::<T>(), Location::caller());
+    }
+    // SAFETY: as the caller promises; any bytes are a valid `T`, and only this OS thread touches shared memory.
+    unsafe { ptr.read_unaligned() }
+}
+
+/// Writes a value of shared memory.
+///
+/// # Safety
+/// The place lies in the block's shared memory.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn write_shared<T: Plain>(ptr: *mut T, value: T) {
+    if current().watched() {
+        shared_write(ptr as usize, size_of::<T>(), Location::caller());
+    }
+    // SAFETY: as in `read_shared`.
+    unsafe { ptr.write_unaligned(value) };
+}
+
+/// Reads a value of global memory.
+///
+/// # Safety
+/// The value lies in the memory bound as `tag`.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn read_global<T: Plain>(ptr: *const T, tag: u32) -> T {
+    if current().watched() {
+        global_read(ptr as usize, size_of::<T>(), tag, Location::caller());
+    }
+    // SAFETY: as the caller promises.
+    unsafe { load(ptr) }
+}
+
+/// Writes a value of global memory.
+///
+/// # Safety
+/// The place lies in the memory bound as `tag`, which the launch may write.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn write_global<T: Plain>(ptr: *mut T, tag: u32, value: T) {
+    if current().watched() {
+        global_write(ptr as usize, size_of::<T>(), tag, Location::caller());
+    }
+    // SAFETY: as the caller promises.
+    unsafe { store(ptr, value) };
+}
+
+/// Reads a value whose bounds nobody has checked: a wild address is reported and gives zero bytes.
+#[inline]
+#[track_caller]
+pub fn read_unchecked<T: Plain>(place: Place, ptr: *const T) -> T {
+    if !is_inside(place, ptr as usize, size_of::<T>(), false, Location::caller()) {
+        // SAFETY: any bytes are a valid `T`.
+        return unsafe { MaybeUninit::zeroed().assume_init() };
+    }
+    match place {
+        // SAFETY: inside, as just checked.
+        Place::Shared => unsafe { read_shared(ptr) },
+        // SAFETY: inside, as just checked.
+        Place::Global { tag } => unsafe { read_global(ptr, tag) },
+    }
+}
+
+/// Writes a value whose bounds nobody has checked: a wild address is reported and nothing is written.
+#[inline]
+#[track_caller]
+pub fn write_unchecked<T: Plain>(place: Place, ptr: *mut T, value: T) {
+    if !is_inside(place, ptr as usize, size_of::<T>(), true, Location::caller()) {
+        return;
+    }
+    match place {
+        // SAFETY: inside, as just checked.
+        Place::Shared => unsafe { write_shared(ptr, value) },
+        // SAFETY: inside and writable, as just checked.
+        Place::Global { tag } => unsafe { write_global(ptr, tag, value) },
+    }
+}
+
+/// Reports an index outside a view (`index` and `extent` have the view's dimensions). The caller drops the access and goes
+/// on with a default value.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub fn out_of_bounds(place: Place, write: bool, index: &[u64], extent: &[u64]) {
+    let lane = current();
+    let block = lane.block();
+    block.fault(&lane, Kind::OutOfBounds, Location::caller(), None, || {
+        let what = if write { "write" } else { "read" };
+        let name = match place {
+            Place::Shared => "a shared array".to_owned(),
+            Place::Global { tag } => {
+                block.bindings().get(tag as usize).map_or("a view".to_owned(), |binding| format!("`{}`", binding.name))
+            }
+        };
+        format!("{what} at index {} of {name}, whose extent is {}", tuple(index), tuple(extent))
+    });
+}
+
+fn tuple(numbers: &[u64]) -> String {
+    match numbers {
+        [one] => one.to_string(),
+        many => format!("({})", many.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// Whether the address lies in the memory it is said to lie in; reports it if not.
+pub(super) fn is_inside(
+    place: Place,
+    address: usize,
+    size: usize,
+    write: bool,
+    location: &'static Location<'static>,
+) -> bool {
+    let lane = current();
+    let block = lane.block();
+    let (name, start, len) = match place {
+        Place::Shared => ("shared memory", lane.geometry().shared as usize, lane.geometry().shared_len),
+        Place::Global { tag } => match block.bindings().get(tag as usize) {
+            Some(binding) => (
+                binding.name,
+                binding.memory.as_ptr() as usize,
+                if write && !binding.writable { 0 } else { binding.memory.len() },
+            ),
+            None => ("an unknown buffer", 0, 0),
+        },
+    };
+    let inside = address.checked_sub(start).and_then(|offset| offset.checked_add(size)).is_some_and(|end| end <= len);
+    if !inside {
+        block.fault(&lane, Kind::OutOfBounds, location, None, || {
+            let what = if write { "write" } else { "read" };
+            let offset = address.wrapping_sub(start) as isize;
+            format!("unchecked {what} of {size} bytes at byte {offset} of `{name}`, which has {len} bytes")
+        });
+    }
+    inside
+}
+
+// Called `cold` although a checked launch calls nothing more often: what it buys is that the compiler keeps the kernel's
+// values in registers past the test, and saves them only around the call.
+macro_rules! hook {
+    ($name:ident, shared, $touch:ident, $access:ident) => {
+        #[cold]
+        #[inline(never)]
+        fn $name(address: usize, size: usize, location: &'static Location<'static>) {
+            let lane = current();
+            let accessed = Accessed { address, size, touch: Touch::$touch, location };
+            if address & (size - 1) != 0 {
+                misaligned(&lane, accessed);
+                return;
+            }
+            lane.block().shared_access(&lane, accessed, Access::$access);
+        }
+    };
+    ($name:ident, global, $touch:ident, $access:ident) => {
+        #[cold]
+        #[inline(never)]
+        fn $name(address: usize, size: usize, tag: u32, location: &'static Location<'static>) {
+            let lane = current();
+            let accessed = Accessed { address, size, touch: Touch::$touch, location };
+            if address & (size - 1) != 0 {
+                misaligned(&lane, accessed);
+                return;
+            }
+            lane.block().global_access(&lane, tag, accessed, Access::$access);
+        }
+    };
+}
+hook!(shared_read, shared, Read, SharedLoad);
+hook!(shared_write, shared, Write, SharedStore);
+hook!(global_read, global, Read, GlobalLoad);
+hook!(global_write, global, Write, GlobalStore);
+
+#[cold]
+pub(super) fn misaligned(lane: &Lane, accessed: Accessed) {
+    let block = lane.block();
+    block.fault(lane, Kind::Misaligned, accessed.location, None, || {
+        let Accessed { address, size, .. } = accessed;
+        let what = if accessed.touch.writes() { "write" } else { "read" };
+        let geometry = lane.geometry();
+        let shared = (geometry.shared as usize..geometry.shared as usize + geometry.shared_len).contains(&address);
+        let name = if shared { block.name_shared(address) } else { block.name_global(address) };
+        format!("{what} of {size} bytes at {name}, {} bytes past a multiple of {size}", address & (size - 1))
+    });
+}
+
+/// A relaxed atomic load, in pieces of at most 8 bytes.
+///
+/// # Safety
+/// The value lies in memory that others touch at most by relaxed atomics now.
+#[inline(always)]
+unsafe fn load<T: Plain>(ptr: *const T) -> T {
+    let (mut value, from) = (MaybeUninit::<T>::uninit(), ptr.cast_mut());
+    let to = value.as_mut_ptr();
+    // SAFETY: every piece lies in the value, and is aligned: up to 4 bytes by the views' own invariant, the wider ones as
+    // tested. The pieces fill `value`, of which any bytes are valid.
+    unsafe {
+        match size_of::<T>() {
+            1 => to.cast::<u8>().write(AtomicU8::from_ptr(from.cast()).load(Relaxed)),
+            2 => to.cast::<u16>().write_unaligned(AtomicU16::from_ptr(from.cast()).load(Relaxed)),
+            4 => to.cast::<u32>().write_unaligned(AtomicU32::from_ptr(from.cast()).load(Relaxed)),
+            _ if !from.cast::<u64>().is_aligned() => bytes_in(from.cast(), to.cast(), size_of::<T>()),
+            size => {
+                for piece in 0..size / 8 {
+                    let bits = AtomicU64::from_ptr(from.cast::<u64>().add(piece)).load(Relaxed);
+                    to.cast::<u64>().add(piece).write_unaligned(bits);
+                }
+            }
+        }
+        value.assume_init()
+    }
+}
+
+/// A relaxed atomic store, in pieces of at most 8 bytes.
+///
+/// # Safety
+/// As [`load`].
+#[inline(always)]
+unsafe fn store<T: Plain>(ptr: *mut T, value: T) {
+    let from = &raw const value;
+    // SAFETY: as in `load`.
+    unsafe {
+        match size_of::<T>() {
+            1 => AtomicU8::from_ptr(ptr.cast()).store(from.cast::<u8>().read(), Relaxed),
+            2 => AtomicU16::from_ptr(ptr.cast()).store(from.cast::<u16>().read_unaligned(), Relaxed),
+            4 => AtomicU32::from_ptr(ptr.cast()).store(from.cast::<u32>().read_unaligned(), Relaxed),
+            _ if !ptr.cast::<u64>().is_aligned() => bytes_out(from.cast(), ptr.cast(), size_of::<T>()),
+            size => {
+                for piece in 0..size / 8 {
+                    let bits = from.cast::<u64>().add(piece).read_unaligned();
+                    AtomicU64::from_ptr(ptr.cast::<u64>().add(piece)).store(bits, Relaxed);
+                }
+            }
+        }
+    }
+}
+
+/// A misaligned load, byte by byte: the GPU would fault, which the checks report.
+///
+/// # Safety
+/// As [`load`]; `to` has room.
+#[cold]
+unsafe fn bytes_in(from: *mut u8, to: *mut u8, size: usize) {
+    for i in 0..size {
+        // SAFETY: as the caller promises.
+        unsafe { to.add(i).write(AtomicU8::from_ptr(from.add(i)).load(Relaxed)) };
+    }
+}
+
+/// A misaligned store, byte by byte.
+///
+/// # Safety
+/// As [`store`].
+#[cold]
+unsafe fn bytes_out(from: *const u8, to: *mut u8, size: usize) {
+    for i in 0..size {
+        // SAFETY: as the caller promises.
+        unsafe { AtomicU8::from_ptr(to.add(i)).store(from.add(i).read(), Relaxed) };
+    }
+}

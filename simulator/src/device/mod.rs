@@ -1,0 +1,117 @@
+//! What a kernel asks of the machine it runs on: the calls behind `simt`'s words.
+//!
+//! Everything that touches memory, synchronises or communicates is `#[track_caller]`: the caller's place in the source is
+//! the name of the instruction. Indices may be asked for anywhere; calls that need a running kernel panic outside one.
+
+mod atomics;
+mod copies;
+mod memory;
+mod sync;
+
+pub use atomics::{AtomicPlain, atomic_compare_exchange, atomic_load, atomic_store, atomic_update, fence};
+pub use copies::{cp_async, cp_async_commit, cp_async_wait_all, cp_async_wait_group};
+pub use memory::{
+    out_of_bounds, read_global, read_shared, read_unchecked, shared_memory, write_global, write_shared, write_unchecked,
+};
+pub use sync::{BlockVote, WarpOp, branch, named_barrier, sync_threads, sync_threads_vote, warp_op, yield_now};
+
+use crate::lane::current;
+
+/// Which memory an address lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Shared memory of the block.
+    Shared,
+    /// Global memory.
+    Global {
+        /// Index of the buffer among the launch's bindings.
+        tag: u32,
+    },
+}
+
+/// A plain value of 1, 2, 4, 8 or 16 bytes for which any bytes are valid.
+///
+/// # Safety
+/// No padding, no invalid bit pattern, size 1, 2, 4, 8 or 16, alignment at most its size.
+pub unsafe trait Plain: Copy + 'static {}
+
+macro_rules! plain {
+    ($($t:ty)*) => {$(
+        // SAFETY: a primitive number: no padding, every bit pattern valid, a power of two of bytes.
+        unsafe impl Plain for $t {}
+    )*};
+}
+plain!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 f32 f64);
+
+/// Memory order of an atomic operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Atomic, orders nothing else.
+    Relaxed,
+    /// What comes after sees what the matching release came after.
+    Acquire,
+    /// What came before is seen by the matching acquire.
+    Release,
+    /// Both.
+    AcqRel,
+}
+
+/// Set of threads an atomic operation or a fence speaks to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Threads of the block.
+    Block,
+    /// Threads of the device.
+    Device,
+    /// All threads, the host's included.
+    System,
+}
+
+/// Thread index in its block.
+#[inline(always)]
+pub fn thread_idx() -> [u32; 3] {
+    current().thread.map(u32::from)
+}
+
+/// Block index in the grid.
+#[inline(always)]
+pub fn block_idx() -> [u32; 3] {
+    current().geometry().block_idx
+}
+
+/// Threads per block.
+#[inline(always)]
+pub fn block_dim() -> [u32; 3] {
+    current().geometry().block_dim
+}
+
+/// Blocks in the grid.
+#[inline(always)]
+pub fn grid_dim() -> [u32; 3] {
+    current().geometry().grid_dim
+}
+
+/// Linear index of the thread in its block, x fastest.
+#[inline(always)]
+pub fn linear_thread() -> u32 {
+    u32::from(current().linear)
+}
+
+/// Index of the thread in its warp.
+#[inline(always)]
+pub fn lane_id() -> u32 {
+    u32::from(current().lane)
+}
+
+/// Threads per warp.
+#[inline(always)]
+pub fn warp_size() -> u32 {
+    current().geometry().warp_size
+}
+
+/// Logical clock of the block: accesses (when watched), barriers, atomics and warp operations of its threads so far.
+#[inline]
+pub fn clock() -> u64 {
+    let lane = current();
+    if lane.block.get().is_null() { 0 } else { lane.block().clock() }
+}

@@ -1,0 +1,227 @@
+//! One simulated GPU thread, in one cache line, and the pointer to the one that runs now.
+
+use crate::block::Block;
+use crate::fiber::{Pause, Switch};
+use crate::order::Rare;
+use std::cell::Cell;
+use std::marker::PhantomData;
+
+/// [`Lane::watch`]: accesses are checked.
+pub(crate) const CHECKS: u8 = 1;
+/// [`Lane::watch`]: accesses are counted.
+pub(crate) const COUNTERS: u8 = 2;
+
+/// Indices and extents that a kernel may ask for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Geometry {
+    pub(crate) block_idx: [u32; 3],
+    pub(crate) block_dim: [u32; 3],
+    pub(crate) grid_dim: [u32; 3],
+    pub(crate) warp_size: u32,
+    pub(crate) shared: *mut u8,
+    pub(crate) shared_len: usize,
+}
+
+/// A thread of a resident block. Everything here is `Cell`: lanes are seen from the fibers of their block and from the
+/// scheduler, all on one OS thread.
+#[repr(C, align(64))]
+pub(crate) struct Lane {
+    /// The block; null outside a launch.
+    pub(crate) block: Cell<*const Block>,
+    pub(crate) geometry: Cell<*const Geometry>,
+    /// How to leave the fiber that carries this lane.
+    pub(crate) switch: Cell<*const Switch>,
+    /// What is seldom there: acquired order, asynchronous copies. Null until needed.
+    pub(crate) rare: Cell<*mut Rare>,
+    pub(crate) thread: [u16; 3],
+    /// Linear index in the block.
+    pub(crate) linear: u16,
+    /// This thread's scalar clock: accesses are stamped with it.
+    pub(crate) clock: Cell<u32>,
+    /// Everything that threads of this block did up to this clock came before.
+    pub(crate) known: Cell<u32>,
+    /// The same for the threads of this warp.
+    pub(crate) known_warp: Cell<u32>,
+    pub(crate) watch: Cell<u8>,
+    pub(crate) lane: u8,
+    pub(crate) warp: u16,
+    /// The fiber that carries this lane, once started.
+    pub(crate) fiber: Cell<u32>,
+    /// Counter slot of the last access: the next one is guessed from it.
+    pub(crate) slot: Cell<u16>,
+    /// Atomic operations since this lane last let others run.
+    pub(crate) polls: Cell<u16>,
+}
+
+const _: () = assert!(size_of::<Lane>() == 64, "a lane is one cache line");
+
+/// What [`current`] finds outside a launch: a grid of one thread that watches nothing and belongs to no block.
+struct Outside(Lane);
+// SAFETY: nothing ever writes to it: writers need a block, and this lane has none.
+unsafe impl Sync for Outside {}
+struct OutsideGeometry(Geometry);
+// SAFETY: it is never written, and its pointer is null.
+unsafe impl Sync for OutsideGeometry {}
+
+static OUTSIDE_GEOMETRY: OutsideGeometry = OutsideGeometry(Geometry {
+    block_idx: [0; 3],
+    block_dim: [1; 3],
+    grid_dim: [1; 3],
+    warp_size: 32,
+    shared: std::ptr::null_mut(),
+    shared_len: 0,
+});
+static OUTSIDE: Outside = Outside(Lane::new(std::ptr::null(), &raw const OUTSIDE_GEOMETRY.0, [0; 3], 0, 32));
+
+thread_local! {
+    static CURRENT: Cell<*const Lane> = const { Cell::new(&raw const OUTSIDE.0) };
+}
+
+impl Lane {
+    pub(crate) const fn new(
+        block: *const Block,
+        geometry: *const Geometry,
+        thread: [u16; 3],
+        linear: u16,
+        warp_size: u16,
+    ) -> Self {
+        Self {
+            block: Cell::new(block),
+            geometry: Cell::new(geometry),
+            switch: Cell::new(std::ptr::null()),
+            rare: Cell::new(std::ptr::null_mut()),
+            thread,
+            linear,
+            clock: Cell::new(1),
+            known: Cell::new(0),
+            known_warp: Cell::new(0),
+            watch: Cell::new(0),
+            lane: (linear % warp_size) as u8,
+            warp: linear / warp_size,
+            fiber: Cell::new(u32::MAX),
+            slot: Cell::new(0),
+            polls: Cell::new(0),
+        }
+    }
+
+    /// Whether accesses are looked at.
+    #[inline(always)]
+    pub(crate) fn watched(&self) -> bool {
+        self.watch.get() != 0
+    }
+
+    /// The block this lane belongs to.
+    ///
+    /// # Panics
+    /// Outside a launch: a device function was called from host code.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn block(&self) -> &Block {
+        let block = self.block.get();
+        assert!(!block.is_null(), "a device function that needs a running kernel was called outside a launch");
+        // SAFETY: a block outlives its lanes' runs, and `block` is set only while it does.
+        unsafe { &*block }
+    }
+
+    /// Indices and extents.
+    #[inline(always)]
+    pub(crate) fn geometry(&self) -> &Geometry {
+        // SAFETY: set to the geometry of the lane's block, which outlives the lane's run, or to the static one outside.
+        unsafe { &*self.geometry.get() }
+    }
+
+    /// Bit of this lane in masks of its warp.
+    #[inline]
+    pub(crate) fn bit(&self) -> u32 {
+        1 << self.lane
+    }
+
+    /// Thread index, as reports give it.
+    pub(crate) fn thread_index(&self) -> [u32; 3] {
+        self.thread.map(u32::from)
+    }
+
+    /// What this lane seldom needs, made on first use.
+    #[expect(clippy::mut_from_ref, reason = "one OS thread; no two of these borrows live at once")]
+    pub(crate) fn rare(&self) -> &mut Rare {
+        if self.rare.get().is_null() {
+            self.rare.set(Box::into_raw(Box::default()));
+        }
+        // SAFETY: not null, made by `Box::into_raw`, freed only in `forget`; callers do not hold it across a switch or a
+        // second call for the same lane.
+        unsafe { &mut *self.rare.get() }
+    }
+
+    /// The same where it exists.
+    #[expect(clippy::mut_from_ref, reason = "as `rare`")]
+    #[inline]
+    pub(crate) fn rare_if_any(&self) -> Option<&mut Rare> {
+        // SAFETY: as in `rare`; null gives `None`.
+        unsafe { self.rare.get().as_mut() }
+    }
+
+    /// Drops what `rare` made.
+    pub(crate) fn forget(&self) {
+        let rare = self.rare.replace(std::ptr::null_mut());
+        if !rare.is_null() {
+            // SAFETY: made by `Box::into_raw` in `rare`, and no longer reachable.
+            drop(unsafe { Box::from_raw(rare) });
+        }
+    }
+
+    /// Back to the state before the first instruction, for the next block.
+    pub(crate) fn reset(&self, watch: u8) {
+        self.clock.set(1);
+        self.known.set(0);
+        self.known_warp.set(0);
+        self.watch.set(watch);
+        self.slot.set(0);
+        self.polls.set(0);
+        self.forget();
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        self.forget();
+    }
+}
+
+/// The lane that runs on this OS thread; outside a launch, one that belongs to no block.
+#[inline(always)]
+pub(crate) fn current() -> Current {
+    // SAFETY: the pointer is to `OUTSIDE` or to a lane of a resident block, which the scheduler keeps alive while it runs.
+    Current { lane: CURRENT.with(Cell::get), here: PhantomData }
+}
+
+/// Reference to the running lane; must not leave the OS thread.
+#[derive(Clone, Copy)]
+pub(crate) struct Current {
+    lane: *const Lane,
+    here: PhantomData<*const ()>,
+}
+
+impl std::ops::Deref for Current {
+    type Target = Lane;
+    #[inline(always)]
+    fn deref(&self) -> &Lane {
+        // SAFETY: see `current`.
+        unsafe { &*self.lane }
+    }
+}
+
+/// Makes `lane` the running one (null: none).
+#[inline(always)]
+pub(crate) fn set_current(lane: *const Lane) {
+    CURRENT.with(|current| current.set(if lane.is_null() { &raw const OUTSIDE.0 } else { lane }));
+}
+
+/// Lets others run until this lane is ready again.
+///
+/// Inlined into the kernel on purpose: the processor predicts no return address across a change of stacks, so every
+/// function between here and the kernel would cost a misprediction.
+#[inline(always)]
+pub(crate) fn suspend(lane: &Lane) {
+    // SAFETY: `switch` was set when this lane was started, by the fiber that is running now.
+    unsafe { &*lane.switch.get() }.suspend(Pause::Blocked);
+}

@@ -1,0 +1,224 @@
+//! What a launch did wrong: kinds of fault, and one report for each distinct place.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::panic::Location;
+
+/// The kinds of fault the simulator tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Kind {
+    /// An index outside a view, or an unchecked address outside its buffer.
+    OutOfBounds,
+    /// An address that is no multiple of the access's size.
+    Misaligned,
+    /// A read of memory that nothing wrote.
+    Uninitialised,
+    /// Two accesses to one place, at least one of them a plain or unordered write, with no order between them.
+    Race,
+    /// Threads of one barrier stand at different places or ask for different counts.
+    DivergentBarrier,
+    /// Threads wait at a barrier that others will never reach.
+    AbandonedBarrier,
+    /// A warp operation whose mask does not fit the lanes that carry it out.
+    WarpMask,
+    /// A warp operation that names a lane which has already exited.
+    WarpExited,
+    /// A read of the destination of an asynchronous copy before its wait.
+    AsyncNotWaited,
+    /// The kernel panicked.
+    Panic,
+    /// Threads spin for something that never comes.
+    Hang,
+    /// A limit of the simulator itself was reached; the verdict on this launch is incomplete.
+    Limit,
+}
+
+impl Kind {
+    /// A few words for tables and messages.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::OutOfBounds => "out of bounds",
+            Self::Misaligned => "misaligned access",
+            Self::Uninitialised => "uninitialised read",
+            Self::Race => "data race",
+            Self::DivergentBarrier => "divergent barrier",
+            Self::AbandonedBarrier => "abandoned barrier",
+            Self::WarpMask => "wrong warp mask",
+            Self::WarpExited => "warp operation with an exited lane",
+            Self::AsyncNotWaited => "asynchronous copy not waited for",
+            Self::Panic => "panic in the kernel",
+            Self::Hang => "hang",
+            Self::Limit => "simulator limit",
+        }
+    }
+
+    /// What to look at first.
+    pub fn hint(self) -> &'static str {
+        match self {
+            Self::OutOfBounds => {
+                "compare the index with the extent; guard the access with `if`, `get_or` or `set_within`"
+            }
+            Self::Misaligned => {
+                "vector accesses need an address that is a multiple of their size; peel the head or use scalars"
+            }
+            Self::Uninitialised => "write the element first, or put a barrier between the writer and this read",
+            Self::Race => "order the two accesses: `sync_threads`, `sync_warp`, or an atomic with its fence",
+            Self::DivergentBarrier => "move the barrier out of the branch, so that all threads reach the same one",
+            Self::AbandonedBarrier => {
+                "let every thread reach the barrier: guard the work, not the barrier, and return after it"
+            }
+            Self::WarpMask => "name exactly the lanes that reach this operation, the calling lane included",
+            Self::WarpExited => {
+                "let lanes with nothing to do stay until the last warp operation, or leave them out of the mask"
+            }
+            Self::AsyncNotWaited => {
+                "call `cp_async_wait_group`/`cp_async_wait_all` in the thread that issued the copy, then a barrier"
+            }
+            Self::Panic => "the message is the kernel's own",
+            Self::Hang => {
+                "look at what the spinning threads wait for: a flag nobody sets, a count that is never reached"
+            }
+            Self::Limit => "use a smaller launch for the checks",
+        }
+    }
+}
+
+/// A place in the source of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Site {
+    /// Source file as the compiler named it.
+    pub file: &'static str,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+}
+
+impl Site {
+    pub(crate) fn new(location: &'static Location<'static>) -> Self {
+        Self { file: location.file(), line: location.line(), column: location.column() }
+    }
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// One fault, at one place, seen at least once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// What it is.
+    pub kind: Kind,
+    /// Name of the kernel.
+    pub kernel: String,
+    /// Where it was seen.
+    pub site: Site,
+    /// The other access of a race, the other barrier.
+    pub other: Option<Site>,
+    /// Block of the first occurrence.
+    pub block: [u32; 3],
+    /// Thread of the first occurrence.
+    pub thread: [u32; 3],
+    /// What happened, in words, with addresses and threads.
+    pub message: String,
+    /// Seed of the schedule that shows it.
+    pub seed: u64,
+    /// How often this kind was seen at this place in this launch.
+    pub occurrences: u64,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([bx, by, bz], [tx, ty, tz]) = (self.block, self.thread);
+        writeln!(f, "{} in kernel `{}` at {}", self.kind.title(), self.kernel, self.site)?;
+        writeln!(f, "  block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz}): {}", self.message)?;
+        if let Some(other) = &self.other {
+            writeln!(f, "  other place: {other}")?;
+        }
+        writeln!(f, "  look at: {}", self.kind.hint())?;
+        write!(f, "  seen {} time{}; seed {} replays it", self.occurrences, plural(self.occurrences), self.seed)
+    }
+}
+
+fn plural(n: u64) -> &'static str {
+    if n == 1 { "" } else { "s" }
+}
+
+/// A fault before it is put into words; words are made once per distinct place.
+pub(crate) struct Finding {
+    pub(crate) kind: Kind,
+    pub(crate) site: Site,
+    pub(crate) other: Option<Site>,
+    pub(crate) block: [u32; 3],
+    pub(crate) thread: [u32; 3],
+}
+
+/// The distinct reports of one launch.
+#[derive(Default)]
+pub(crate) struct Reports {
+    found: Vec<Report>,
+    index: HashMap<(Kind, Site, Option<Site>), usize>,
+    suppressed: u64,
+    most: usize,
+}
+
+impl Reports {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most: most.max(1), ..Self::default() }
+    }
+
+    /// Counts the finding; if its place is new, keeps it with the words that `message` makes.
+    pub(crate) fn add(&mut self, kernel: &str, seed: u64, finding: Finding, message: impl FnOnce() -> String) {
+        self.add_times(kernel, seed, finding, 1, message);
+    }
+
+    fn add_times(
+        &mut self,
+        kernel: &str,
+        seed: u64,
+        finding: Finding,
+        occurrences: u64,
+        message: impl FnOnce() -> String,
+    ) {
+        let key = (finding.kind, finding.site.clone(), finding.other.clone());
+        if let Some(&at) = self.index.get(&key) {
+            self.found[at].occurrences += occurrences;
+        } else if self.found.len() >= self.most {
+            self.suppressed += 1;
+        } else {
+            self.index.insert(key, self.found.len());
+            self.found.push(Report {
+                kind: finding.kind,
+                kernel: kernel.to_owned(),
+                site: finding.site,
+                other: finding.other,
+                block: finding.block,
+                thread: finding.thread,
+                message: message(),
+                seed,
+                occurrences,
+            });
+        }
+    }
+
+    pub(crate) fn has(&self, kind: Kind) -> bool {
+        self.found.iter().any(|report| report.kind == kind)
+    }
+
+    /// Takes over another worker's reports.
+    pub(crate) fn absorb(&mut self, reports: Vec<Report>, suppressed: u64) {
+        self.suppressed += suppressed;
+        for report in reports {
+            let Report { kind, kernel, site, other, block, thread, message, seed, occurrences } = report;
+            let finding = Finding { kind, site, other, block, thread };
+            self.add_times(&kernel, seed, finding, occurrences, || message);
+        }
+    }
+
+    pub(crate) fn into_parts(self) -> (Vec<Report>, u64) {
+        (self.found, self.suppressed)
+    }
+}

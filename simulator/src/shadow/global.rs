@@ -1,0 +1,246 @@
+//! Shadow of global memory: for each element of a buffer that the launch may write, who wrote it last and who read it since.
+//!
+//! Buffers that the launch only reads have no shadow: nothing in it can race.
+
+use super::locations::Numbers;
+use super::{Accessed, Touch, Unwritten, before, before_otherwise};
+use crate::block::Block;
+use crate::lane::Lane;
+use crate::memory::Memory;
+use crate::order::Stamp;
+use crate::report::Kind;
+
+const CLOCK_SHIFT: u32 = 44;
+const BLOCK_SHIFT: u32 = 22;
+const THREAD_SHIFT: u32 = 12;
+const PLACE_SHIFT: u32 = 3;
+const PLACE_BITS: u32 = THREAD_SHIFT - PLACE_SHIFT;
+const FLAGS: u64 = 7;
+/// Largest clock a stamp can hold.
+pub(super) const MAX_CLOCK: u32 = (1 << (64 - CLOCK_SHIFT)) - 1;
+/// Most blocks a stamp can tell apart.
+pub(crate) const MAX_BLOCKS: u64 = 1 << (CLOCK_SHIFT - BLOCK_SHIFT);
+
+/// Write stamp: by an atomic operation.
+const ATOMIC: u64 = 1;
+/// Read stamp: several threads; the stamp is the latest reader's.
+const SEVERAL: u64 = 1;
+
+fn clock(stamp: u64) -> u32 {
+    (stamp >> CLOCK_SHIFT) as u32
+}
+fn thread(stamp: u64) -> u16 {
+    (stamp >> THREAD_SHIFT) as u16 & 0x3ff
+}
+fn block_number(stamp: u64) -> u32 {
+    (stamp >> BLOCK_SHIFT) as u32 & ((1 << (CLOCK_SHIFT - BLOCK_SHIFT)) - 1)
+}
+fn place(stamp: u64) -> u64 {
+    stamp >> PLACE_SHIFT & ((1 << PLACE_BITS) - 1)
+}
+
+/// Shadow of one buffer.
+struct Buffer {
+    base: usize,
+    bytes: usize,
+    shift: u32,
+    /// Every element counts as written.
+    full: bool,
+    writable: bool,
+    writes: Vec<u64>,
+    /// Made at the first read of a writable buffer.
+    reads: Vec<u64>,
+    unwritten: Unwritten,
+}
+
+/// Shadows of a launch's buffers, by tag.
+pub(crate) struct GlobalShadow {
+    buffers: Vec<Buffer>,
+    places: Numbers,
+}
+
+impl GlobalShadow {
+    pub(crate) fn new<'a>(buffers: impl Iterator<Item = (&'a Memory, bool)>) -> Self {
+        let buffers = buffers.map(|(memory, writable)| {
+            // SAFETY: the launch's contract: nobody writes the memory but this launch.
+            let full = unsafe { memory.first_unwritten(0, memory.len()) }.is_none();
+            let cells = if writable { memory.len() >> memory.shift() } else { 0 };
+            Buffer {
+                base: memory.as_ptr() as usize,
+                bytes: memory.len(),
+                shift: memory.shift(),
+                full,
+                writable,
+                writes: vec![0; cells],
+                reads: Vec::new(),
+                unwritten: Unwritten::default(),
+            }
+        });
+        Self { buffers: buffers.collect(), places: Numbers::default() }
+    }
+
+    /// Bytes these shadows take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.buffers.iter().map(|buffer| (buffer.writes.len() + buffer.reads.len()) * 8).sum()
+    }
+
+    /// Checks and notes one access to the buffer `tag`, which the address lies in.
+    #[inline(always)]
+    pub(crate) fn access(&mut self, tag: u32, memory: &Memory, block: &Block, lane: &Lane, accessed: Accessed) {
+        let Self { buffers, places } = self;
+        let Some(buffer) = buffers.get_mut(tag as usize) else { return };
+        if buffer.full && !buffer.writable {
+            return;
+        }
+        let first = (accessed.address - buffer.base) >> buffer.shift;
+        let count = (accessed.size >> buffer.shift).max(1);
+        for index in first..first + count {
+            buffer.cell(index, places, memory, block, lane, accessed);
+        }
+    }
+
+    /// Reports what is left of uninitialised reads, and marks what was written.
+    pub(crate) fn finish<'a>(&mut self, block: Option<&Block>, memories: impl Iterator<Item = &'a Memory>) {
+        for (buffer, memory) in self.buffers.iter_mut().zip(memories) {
+            if let Some(block) = block
+                && !buffer.unwritten.is_settled()
+            {
+                buffer.unwritten.settle(block, |address| block.name_global(address));
+            }
+            if buffer.full || !buffer.writable {
+                continue;
+            }
+            let mut index = 0;
+            while index < buffer.writes.len() {
+                let start = index;
+                while index < buffer.writes.len() && buffer.writes[index] != 0 {
+                    index += 1;
+                }
+                let end = if index == buffer.writes.len() { buffer.bytes } else { index << buffer.shift };
+                // SAFETY: the launch is over; the memory is still this launch's alone.
+                unsafe { memory.mark(start << buffer.shift, end - (start << buffer.shift)) };
+                index += 1;
+            }
+        }
+    }
+}
+
+impl Buffer {
+    #[inline(always)]
+    fn cell(
+        &mut self,
+        index: usize,
+        places: &mut Numbers,
+        memory: &Memory,
+        block: &Block,
+        lane: &Lane,
+        accessed: Accessed,
+    ) {
+        let write = self.writes.get(index).copied().unwrap_or(0);
+        let touch = accessed.touch;
+        // SAFETY: the launch's contract; the index lies in the memory because the address does.
+        if write == 0
+            && !self.full
+            && matches!(touch, Touch::Read | Touch::AtomicRead | Touch::AtomicWrite)
+            && !unsafe { memory.is_marked(index << self.shift) }
+        {
+            self.unwritten.hold(index, lane, accessed, block);
+        }
+        if !self.writable || index >= self.writes.len() {
+            return;
+        }
+        let stamp = u64::from(lane.clock.get()) << CLOCK_SHIFT
+            | u64::from(block.number()) << BLOCK_SHIFT
+            | u64::from(lane.linear) << THREAD_SHIFT
+            | places.number(accessed.location, PLACE_BITS) << PLACE_SHIFT;
+        if write != 0 && !(block_number(write) == block.number() && before(lane, thread(write), clock(write))) {
+            self.unordered_write(index, write, places, block, lane, accessed);
+        }
+        if touch == Touch::AtomicRead {
+            return;
+        }
+        if touch == Touch::Read {
+            if self.reads.is_empty() {
+                self.reads = vec![0; self.writes.len()];
+            }
+            let reads = &mut self.reads[index];
+            let alone = *reads == 0
+                || *reads & FLAGS == 0
+                    && block_number(*reads) == block.number()
+                    && before(lane, thread(*reads), clock(*reads));
+            *reads = stamp | if alone { 0 } else { SEVERAL };
+            return;
+        }
+        if let Some(reads) = self.reads.get_mut(index)
+            && *reads != 0
+        {
+            let reads = std::mem::take(reads);
+            if !(block_number(reads) == block.number() && before(lane, thread(reads), clock(reads))) {
+                self.unordered_reads(index, reads, places, block, lane, accessed);
+            }
+        }
+        self.writes[index] = stamp | if touch == Touch::AtomicWrite { ATOMIC } else { 0 };
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unordered_write(
+        &mut self,
+        index: usize,
+        write: u64,
+        places: &Numbers,
+        block: &Block,
+        lane: &Lane,
+        accessed: Accessed,
+    ) {
+        let atomic = write & FLAGS == ATOMIC;
+        if atomic && accessed.touch.is_atomic() || before_otherwise(block, lane, stamped(block, write)) {
+            return;
+        }
+        self.unwritten.race(index);
+        block.fault(lane, Kind::Race, accessed.location, Some(places.location(place(write))), || {
+            let what = accessed.touch.verb();
+            let how = if atomic { "atomic write" } else { "write" };
+            let (where_, who) = (block.name_global(accessed.address), name(block, write));
+            format!("{what} of {where_} has no order with the {how} by {who}")
+        });
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unordered_reads(
+        &mut self,
+        index: usize,
+        reads: u64,
+        places: &Numbers,
+        block: &Block,
+        lane: &Lane,
+        accessed: Accessed,
+    ) {
+        if before_otherwise(block, lane, stamped(block, reads)) {
+            return;
+        }
+        self.unwritten.race(index);
+        block.fault(lane, Kind::Race, accessed.location, Some(places.location(place(reads))), || {
+            let what = accessed.touch.verb();
+            let others = if reads & FLAGS == 0 { "" } else { " and others" };
+            let (where_, who) = (block.name_global(accessed.address), name(block, reads));
+            format!("{what} of {where_} has no order with the read by {who}{others}")
+        });
+    }
+}
+
+fn stamped(block: &Block, stamp: u64) -> Stamp {
+    let thread = thread(stamp);
+    Stamp { block: block_number(stamp), thread, warp: block.warp_of(thread), clock: clock(stamp) }
+}
+
+fn name(block: &Block, stamp: u64) -> String {
+    let who = block.name_thread(thread(stamp));
+    if block_number(stamp) == block.number() {
+        who
+    } else {
+        let [x, y, z] = block.index_of(block_number(stamp));
+        format!("{who} of block ({x}, {y}, {z})")
+    }
+}

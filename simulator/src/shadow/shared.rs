@@ -1,0 +1,314 @@
+//! Shadow of a block's shared memory: 16 bytes for each word of 4.
+//!
+//! A cell is `{last write, reads since}`, each a stamp of clock, thread and place; no write at all is what "uninitialised"
+//! means. Words of 4 bytes share a cell until the first narrower access; from then on each byte has its own.
+
+use super::locations::{DISTANCE_BITS, at_distance, distance};
+use super::{Accessed, Touch, Unwritten, before, before_otherwise};
+use crate::block::Block;
+use crate::lane::Lane;
+use crate::order::Stamp;
+use crate::report::Kind;
+use std::collections::HashMap;
+use std::panic::Location;
+
+const CLOCK_SHIFT: u32 = 42;
+const THREAD_SHIFT: u32 = 32;
+const FLAGS: u64 = 3;
+/// Largest clock a stamp can hold.
+pub(super) const MAX_CLOCK: u32 = (1 << (64 - CLOCK_SHIFT)) - 1;
+
+/// Write stamp: by an atomic operation.
+const ATOMIC: u64 = 1;
+/// Write stamp: an asynchronous copy is under way.
+const ASYNC: u64 = 2;
+/// Read stamp: several threads of one warp, none ordered after another; the thread is the first, the clock the latest.
+const SEVERAL_IN_WARP: u64 = 1;
+/// Read stamp: the same for threads of several warps.
+const SEVERAL: u64 = 2;
+
+const _: () = assert!(THREAD_SHIFT == DISTANCE_BITS + 2 && CLOCK_SHIFT == THREAD_SHIFT + 10);
+
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    write: u64,
+    reads: u64,
+}
+
+#[inline(always)]
+fn stamp(lane: &Lane, location: &'static Location<'static>, flags: u64) -> u64 {
+    u64::from(lane.clock.get()) << CLOCK_SHIFT
+        | u64::from(lane.linear) << THREAD_SHIFT
+        | distance(location) << 2
+        | flags
+}
+
+#[inline(always)]
+fn clock(stamp: u64) -> u32 {
+    (stamp >> CLOCK_SHIFT) as u32
+}
+
+#[inline(always)]
+fn thread(stamp: u64) -> u16 {
+    (stamp >> THREAD_SHIFT) as u16 & 0x3ff
+}
+
+fn place(stamp: u64) -> &'static Location<'static> {
+    at_distance(stamp >> 2)
+}
+
+/// The shadow of one resident block's shared memory.
+pub(crate) struct SharedShadow {
+    cells: Vec<Cell>,
+    base: usize,
+    /// log2 of the bytes per cell: 2, or 0 once bytes are told apart.
+    shift: u32,
+    /// Readers one by one, for cells with several, kept once partial barriers are in use.
+    readers: HashMap<usize, Vec<(u16, u32, &'static Location<'static>)>>,
+    /// Whether readers are to be kept one by one.
+    pub(crate) fine: bool,
+    pub(crate) unwritten: Unwritten,
+}
+
+impl SharedShadow {
+    pub(crate) fn new(base: usize, bytes: usize) -> Self {
+        let cells = vec![Cell::default(); bytes.div_ceil(4)];
+        Self { cells, base, shift: 2, readers: HashMap::new(), fine: false, unwritten: Unwritten::default() }
+    }
+
+    /// For the next block.
+    pub(crate) fn reset(&mut self) {
+        self.cells.fill(Cell::default());
+        self.readers.clear();
+        self.unwritten = Unwritten::default();
+    }
+
+    /// Bytes this shadow takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.cells.len() * size_of::<Cell>()
+    }
+
+    /// A read of one cell whose last write is known to have come before and whose earlier readers leave little to note:
+    /// nearly every read. False: look closer.
+    #[inline(always)]
+    pub(crate) fn read_in_order(&mut self, lane: &Lane, accessed: Accessed, lanes_shift: u32) -> bool {
+        let index = (accessed.address - self.base) >> self.shift;
+        if accessed.size != 1 << self.shift || index >= self.cells.len() {
+            return false;
+        }
+        let cell = &mut self.cells[index];
+        let (known, now) = (lane.known.get(), lane.clock.get());
+        if cell.write == 0 || clock(cell.write) > known || cell.write & FLAGS == ASYNC {
+            return false;
+        }
+        let reads = cell.reads;
+        if clock(reads) <= known {
+            cell.reads = stamp(lane, accessed.location, 0);
+            return true;
+        }
+        if self.fine || clock(reads) < now {
+            return false;
+        }
+        let same_warp = thread(reads) >> lanes_shift == lane.warp;
+        match reads & FLAGS {
+            SEVERAL => {}
+            SEVERAL_IN_WARP if same_warp => {}
+            0 if thread(reads) == lane.linear => {}
+            0 if same_warp => cell.reads = reads | SEVERAL_IN_WARP,
+            _ => cell.reads = reads & !FLAGS | SEVERAL,
+        }
+        true
+    }
+
+    /// A write of one cell whose last write and reads are known to have come before. False: look closer.
+    #[inline(always)]
+    pub(crate) fn write_in_order(&mut self, lane: &Lane, accessed: Accessed) -> bool {
+        let index = (accessed.address - self.base) >> self.shift;
+        if accessed.size != 1 << self.shift || index >= self.cells.len() {
+            return false;
+        }
+        let cell = &mut self.cells[index];
+        let known = lane.known.get();
+        if clock(cell.write) > known || clock(cell.reads) > known || cell.write & FLAGS == ASYNC {
+            return false;
+        }
+        *cell = Cell { write: stamp(lane, accessed.location, 0), reads: 0 };
+        true
+    }
+
+    /// Checks and notes one access.
+    #[inline(never)]
+    pub(crate) fn access(&mut self, block: &Block, lane: &Lane, accessed: Accessed) {
+        let offset = accessed.address - self.base;
+        if accessed.size < 1 << self.shift {
+            self.refine();
+        }
+        let first = offset >> self.shift;
+        if accessed.size >> self.shift == 1 {
+            self.cell(first, block, lane, accessed);
+        } else {
+            for index in first..first + (accessed.size >> self.shift) {
+                self.cell(index, block, lane, accessed);
+            }
+        }
+    }
+
+    #[cold]
+    fn refine(&mut self) {
+        self.cells = self.cells.iter().flat_map(|&cell| [cell; 4]).collect();
+        self.readers = std::mem::take(&mut self.readers)
+            .into_iter()
+            .flat_map(|(cell, list)| (0..4).map(move |byte| (cell * 4 + byte, list.clone())))
+            .collect();
+        self.shift = 0;
+    }
+
+    #[inline(always)]
+    fn cell(&mut self, index: usize, block: &Block, lane: &Lane, accessed: Accessed) {
+        let Some(cell) = self.cells.get_mut(index) else { return };
+        let Cell { write, reads } = *cell;
+        let touch = accessed.touch;
+        if touch == Touch::Read {
+            // Reader after writer.
+            if write == 0 {
+                self.unwritten.hold(index, lane, accessed, block);
+            } else if write & FLAGS == ASYNC || !before(lane, thread(write), clock(write)) {
+                self.unordered_write(index, write, block, lane, accessed);
+            }
+            // Note the read, unless one of the same time is noted that says as much.
+            let now = lane.clock.get();
+            if reads == 0
+                || before(lane, thread(reads), clock(reads)) && reads & FLAGS == 0
+                || clock(reads) <= lane.known.get()
+            {
+                self.cells[index].reads = stamp(lane, accessed.location, 0);
+            } else {
+                self.several(index, reads, now, block, lane, accessed);
+            }
+            return;
+        }
+        // Writer after writer, writer after readers.
+        if write != 0 && (write & FLAGS == ASYNC || !before(lane, thread(write), clock(write))) {
+            self.unordered_write(index, write, block, lane, accessed);
+        }
+        if write == 0 && touch == Touch::AtomicRead {
+            self.unwritten.hold(index, lane, accessed, block);
+        }
+        if touch == Touch::AtomicRead {
+            return;
+        }
+        if reads != 0 && (reads & FLAGS != 0 || !before(lane, thread(reads), clock(reads))) {
+            self.unordered_reads(index, reads, block, lane, accessed);
+        }
+        let flags = match touch {
+            Touch::AtomicWrite => ATOMIC,
+            Touch::AsyncWrite => ASYNC,
+            _ => 0,
+        };
+        self.cells[index] = Cell { write: stamp(lane, accessed.location, flags), reads: 0 };
+    }
+
+    /// The asynchronous copies of this lane to `address..address + size` have landed.
+    pub(crate) fn land(&mut self, lane: &Lane, address: usize, size: usize, location: &'static Location<'static>) {
+        let first = (address - self.base) >> self.shift;
+        for index in first..first + (size >> self.shift) {
+            if let Some(cell) = self.cells.get_mut(index)
+                && cell.write & FLAGS == ASYNC
+                && thread(cell.write) == lane.linear
+            {
+                cell.write = stamp(lane, location, 0);
+            }
+        }
+    }
+
+    /// A further reader that is not ordered after the noted ones.
+    #[cold]
+    fn several(&mut self, index: usize, reads: u64, now: u32, block: &Block, lane: &Lane, accessed: Accessed) {
+        let same_warp = block.warp_of(thread(reads)) == lane.warp;
+        let flags = if same_warp && reads & FLAGS != SEVERAL { SEVERAL_IN_WARP } else { SEVERAL };
+        if self.fine {
+            let list = self.readers.entry(index).or_default();
+            if reads & FLAGS == 0 {
+                list.clear();
+                list.push((thread(reads), clock(reads), place(reads)));
+            }
+            // A list that was not begun with the first of several readers stays away: its absence says "unknown".
+            if list.is_empty() {
+                self.readers.remove(&index);
+            } else if let Some(own) = list.iter_mut().find(|(thread, ..)| *thread == lane.linear) {
+                *own = (lane.linear, now, accessed.location);
+            } else {
+                list.push((lane.linear, now, accessed.location));
+            }
+        }
+        if clock(reads) < now || reads & FLAGS != flags {
+            let latest = u64::from(clock(reads).max(now));
+            self.cells[index].reads = latest << CLOCK_SHIFT | reads & ((1 << CLOCK_SHIFT) - 1) & !FLAGS | flags;
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unordered_write(&mut self, index: usize, write: u64, block: &Block, lane: &Lane, accessed: Accessed) {
+        let (writer, at) = (thread(write), place(write));
+        let what = accessed.touch.verb();
+        if write & FLAGS == ASYNC {
+            block.fault(lane, Kind::AsyncNotWaited, accessed.location, Some(at), || {
+                let whose = if writer == lane.linear { "this thread".to_owned() } else { block.name_thread(writer) };
+                let offset = block.name_shared(accessed.address);
+                format!("{what} of {offset} while the copy that {whose} issued there is under way")
+            });
+            return;
+        }
+        if write & FLAGS == ATOMIC && accessed.touch.is_atomic()
+            || before_otherwise(block, lane, self.stamped(block, write))
+        {
+            return;
+        }
+        self.unwritten.race(index);
+        block.fault(lane, Kind::Race, accessed.location, Some(at), || {
+            let how = if write & FLAGS == ATOMIC { "atomic write" } else { "write" };
+            let offset = block.name_shared(accessed.address);
+            format!("{what} of {offset} has no order with the {how} by {}", block.name_thread(writer))
+        });
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unordered_reads(&mut self, index: usize, reads: u64, block: &Block, lane: &Lane, accessed: Accessed) {
+        let (first, latest) = (thread(reads), clock(reads));
+        if latest <= lane.known.get() {
+            return;
+        }
+        let culprit = match reads & FLAGS {
+            0 => (!before_otherwise(block, lane, self.stamped(block, reads))).then(|| (first, place(reads))),
+            SEVERAL_IN_WARP if block.warp_of(first) == lane.warp && latest <= lane.known_warp.get() => None,
+            _ if self.fine => self.readers.get(&index).and_then(|list| {
+                let late = |&&(thread, clock, _): &&(u16, u32, &'static Location<'static>)| {
+                    let stamp = Stamp { block: block.number(), thread, warp: block.warp_of(thread), clock };
+                    !before(lane, thread, clock) && !before_otherwise(block, lane, stamp)
+                };
+                list.iter().find(late).map(|&(thread, _, at)| (thread, at))
+            }),
+            _ => {
+                // Scalars alone: every reader has at most the latest clock; whoever is covered at that clock is covered.
+                let whole = Stamp { clock: latest, ..self.stamped(block, reads) };
+                let covered = before_otherwise(block, lane, Stamp { thread: u16::MAX, warp: u16::MAX, ..whole });
+                (!covered).then(|| (first, place(reads)))
+            }
+        };
+        self.readers.remove(&index);
+        let Some((reader, at)) = culprit else { return };
+        self.unwritten.race(index);
+        block.fault(lane, Kind::Race, accessed.location, Some(at), || {
+            let (what, offset) = (accessed.touch.verb(), block.name_shared(accessed.address));
+            let others = if reads & FLAGS == 0 { "" } else { " and others" };
+            format!("{what} of {offset} has no order with the read by {}{others}", block.name_thread(reader))
+        });
+    }
+
+    fn stamped(&self, block: &Block, stamp: u64) -> Stamp {
+        let thread = thread(stamp);
+        Stamp { block: block.number(), thread, warp: block.warp_of(thread), clock: clock(stamp) }
+    }
+}

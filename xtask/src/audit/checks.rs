@@ -1,0 +1,171 @@
+//! The rules: what a kernel's PTX may and may not hold, against the limits declared beside the kernel.
+
+use std::fmt::{self, Display};
+
+use simt::KernelInfo;
+
+use super::usage::{Site, Usage, Widths};
+use crate::build::directives;
+use crate::ptx::{Function, Module};
+use crate::ptxas::{Report, Resources};
+
+/// A rule broken.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Finding {
+    /// The kernel, or `-` where the file as a whole is at fault.
+    pub(crate) kernel: String,
+    /// What was found, and what was allowed.
+    pub(crate) found: String,
+    /// `gpu/src/gemm/tiled.rs:23`, where the kernel and its limits are declared.
+    pub(crate) declared: String,
+}
+
+impl Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} (declared at {})", self.kernel, self.found, self.declared)
+    }
+}
+
+/// Rules for the file: its target, that it is complete, and that it holds just the family's kernels.
+pub(crate) fn check_file(module: &Module, family: &str, arch: &str, kernels: &[&KernelInfo]) -> Vec<Finding> {
+    let list = format!("gpu::{family}::KERNELS");
+    let finding =
+        |kernel: &str, found: String, declared: String| Finding { kernel: kernel.to_owned(), found, declared };
+    let mut findings = Vec::new();
+    if module.target != arch {
+        let found = format!("its .target is `{}`, its name says {arch}", module.target);
+        findings.push(finding("-", found, list.clone()));
+    }
+    for missing in &module.extern_functions {
+        let name = rustc_demangle::demangle(&missing.name);
+        let found =
+            format!("line {}: {name:#} is declared and defined nowhere: no driver can load this file", missing.line);
+        findings.push(finding("-", found, list.clone()));
+    }
+    for info in kernels {
+        if !module.kernels().any(|kernel| kernel.name == info.name) {
+            findings.push(finding(info.name, format!("{list} lists it, the PTX has no such .entry"), place(info)));
+        }
+    }
+    for kernel in module.kernels() {
+        if !kernels.iter().any(|info| info.name == kernel.name) {
+            let found = format!("line {}: the PTX has this .entry, {list} does not list it", kernel.line);
+            findings.push(finding(&kernel.name, found, list.clone()));
+        }
+    }
+    findings
+}
+
+/// Rules for one kernel that the PTX text alone can show.
+pub(crate) fn check_kernel(info: &KernelInfo, function: &Function, usage: &Usage) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let limits = &info.limits;
+
+    found.extend(usage.generic.first().map(|site| {
+        format!(
+            "{} without a memory space, first at {}; use simt's views",
+            count(usage.generic.len(), "access"),
+            quote(site)
+        )
+    }));
+    found.extend(usage.calls.first().map(|site| {
+        format!(
+            "{} not inlined, first at line {}: {}; a kernel calls nothing",
+            count(usage.calls.len(), "call"),
+            site.line,
+            site.what
+        )
+    }));
+    let traps = limits.traps.unwrap_or(0);
+    if usage.traps.len() as u32 > traps {
+        let first = quote(&usage.traps[0]);
+        found.push(format!(
+            "{}, at most {traps} allowed, first at {first}; a check that the compiler could not remove: prove it away, use the unchecked twin, or declare `traps = {}`",
+            count(usage.traps.len(), "trap"),
+            usage.traps.len()
+        ));
+    }
+    if usage.local_bytes > limits.local_bytes || limits.local_bytes == 0 && !usage.local.is_empty() {
+        let first = usage.local.first().map_or_else(String::new, |site| format!(", first at {}", quote(site)));
+        found.push(format!(
+            "{} bytes of local memory, at most {} allowed{first}; an array indexed by a variable, or one that is too large for registers",
+            usage.local_bytes, limits.local_bytes
+        ));
+    }
+    if let Some(barriers) = limits.barriers
+        && usage.barriers != barriers
+    {
+        found.push(format!("{}, exactly {barriers} expected", count(usage.barriers as usize, "barrier instruction")));
+    }
+    found.extend(narrower(&usage.global_loads, limits.global_load_bytes, "load"));
+    found.extend(narrower(&usage.global_stores, limits.global_store_bytes, "store"));
+    for directive in directives::of(info) {
+        if !function.header.lines().any(|line| line.trim() == directive) {
+            found.push(format!("line {}: its header lacks `{directive}`; run `cargo xtask build`", function.line));
+        }
+    }
+    with_place(info, found)
+}
+
+/// Rules for one kernel that need ptxas.
+pub(crate) fn check_resources(info: &KernelInfo, resources: Resources) -> Vec<Finding> {
+    let mut found = Vec::new();
+    if let (Some(limit), Some(registers)) = (info.limits.registers, resources.registers)
+        && registers > limit
+    {
+        found.push(format!("{registers} registers, at most {limit} allowed"));
+    }
+    if resources.spill_stores > 0 || resources.spill_loads > 0 {
+        found.push(format!(
+            "spills {} bytes out and {} bytes back, none allowed",
+            resources.spill_stores, resources.spill_loads
+        ));
+    }
+    if resources.stack > info.limits.local_bytes {
+        found.push(format!("{} bytes of stack, at most {} allowed", resources.stack, info.limits.local_bytes));
+    }
+    with_place(info, found)
+}
+
+/// Rules for the file that need ptxas.
+pub(crate) fn check_assembly(family: &str, report: &Report) -> Vec<Finding> {
+    let finding = |text: &String| Finding {
+        kernel: "-".to_owned(),
+        found: text.clone(),
+        declared: format!("gpu::{family}::KERNELS"),
+    };
+    report.performance_losses.iter().map(finding).collect()
+}
+
+fn with_place(info: &KernelInfo, found: Vec<String>) -> Vec<Finding> {
+    found.into_iter().map(|found| Finding { kernel: info.name.to_owned(), found, declared: place(info) }).collect()
+}
+
+fn narrower(widths: &Widths, limit: Option<u32>, what: &str) -> Option<String> {
+    let limit = limit?;
+    let (&width, lines) = widths.first_key_value()?;
+    (width < limit).then(|| {
+        let plural = count(lines.len(), &format!("global {what}"));
+        format!("{plural} of {width} bytes, at least {limit} expected, first at line {}", lines[0])
+    })
+}
+
+fn place(info: &KernelInfo) -> String {
+    format!("{}:{}", info.file, info.line)
+}
+
+fn quote(site: &Site) -> String {
+    format!("line {}: `{}`", site.line, site.what)
+}
+
+fn count(number: usize, what: &str) -> String {
+    match (number, what.ends_with("ss")) {
+        (1, _) => format!("1 {what}"),
+        (_, true) => format!("{number} {what}es"),
+        (_, false) => format!("{number} {what}s"),
+    }
+}
+
+#[cfg(test)]
+#[path = "checks_tests.rs"]
+mod tests;

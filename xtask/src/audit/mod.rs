@@ -1,0 +1,108 @@
+//! `cargo xtask audit`: reads the PTX and holds every kernel to the limits declared beside it.
+//!
+//! The text of the PTX answers most questions, on any machine. Registers and spills need ptxas; where there is none the
+//! audit says so and checks the rest.
+
+mod checks;
+mod table;
+mod usage;
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+
+use self::checks::Finding;
+use self::table::Row;
+use self::usage::Usage;
+use crate::progress;
+use crate::ptx;
+use crate::ptxas::{self, Ptxas};
+use crate::selection::{PtxFile, Selection};
+use crate::workspace::{PTX_DIR, Workspace};
+
+/// What `audit` is asked for.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    selection: Selection,
+}
+
+/// Audits the committed PTX; exit code 1 where a rule is broken.
+pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
+    let sound = audit(workspace, &args.selection.files()?)?;
+    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Audits all that is committed; whether no rule is broken.
+pub(crate) fn audit_everything(workspace: &Workspace) -> Result<bool> {
+    audit(workspace, &Selection::everything().files()?)
+}
+
+/// Audits the committed PTX, prints the resource table and every rule broken; whether there was none.
+pub(crate) fn audit(workspace: &Workspace, files: &[PtxFile]) -> Result<bool> {
+    let ptxas = Ptxas::find(workspace);
+    let progress = progress::bar(files.len());
+    let mut rows = Vec::new();
+    let mut findings = Vec::new();
+    let mut warnings = Vec::new();
+    for file in files {
+        progress.set_message(format!("audit {}", file.name()));
+        let audited = audit_file(&file.committed(workspace), file, ptxas.as_ref())?;
+        rows.extend(audited.rows);
+        findings.extend(audited.findings.into_iter().map(|finding| (file.name(), finding)));
+        warnings.extend(audited.warnings);
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+
+    println!("{}", table::render(&rows));
+    match &ptxas {
+        Some(ptxas) => println!("registers and spills: ptxas {} ({})", ptxas.version, ptxas.path.display()),
+        None => println!("registers and spills were not checked: no ptxas here; `{}` installs one", ptxas::INSTALL),
+    }
+    for warning in warnings {
+        println!("note: {warning}");
+    }
+    for (file, finding) in &findings {
+        println!("FAILED {PTX_DIR}/{file}: {finding}");
+    }
+    println!(
+        "audit: {} kernels in {} files, {}",
+        rows.len(),
+        files.len(),
+        if findings.is_empty() {
+            "all within their limits".to_owned()
+        } else {
+            format!("{} rules broken", findings.len())
+        }
+    );
+    Ok(findings.is_empty())
+}
+
+struct Audited {
+    rows: Vec<Row>,
+    findings: Vec<Finding>,
+    warnings: Vec<String>,
+}
+
+fn audit_file(path: &Path, file: &PtxFile, ptxas: Option<&Ptxas>) -> Result<Audited> {
+    let text = fs::read_to_string(path)
+        .with_context(|| format!("cannot read {}; `cargo xtask build` writes it", path.display()))?;
+    let module = ptx::read(&text).with_context(|| format!("{} is no complete PTX", path.display()))?;
+    let report = ptxas.map(|ptxas| ptxas.assemble(path, &file.arch)).transpose()?;
+
+    let mut findings = checks::check_file(&module, file.family, &file.arch, file.kernels);
+    let mut rows = Vec::new();
+    for info in file.kernels {
+        let Some(function) = module.kernels().find(|kernel| kernel.name == info.name) else { continue };
+        let usage = Usage::of(function);
+        let resources = report.as_ref().and_then(|report| report.functions.get(info.name).copied());
+        findings.extend(checks::check_kernel(info, function, &usage));
+        findings.extend(resources.into_iter().flat_map(|resources| checks::check_resources(info, resources)));
+        rows.push(Row { file: file.name(), info, usage, resources });
+    }
+    findings.extend(report.iter().flat_map(|report| checks::check_assembly(file.family, report)));
+    Ok(Audited { rows, findings, warnings: report.map_or_else(Vec::new, |report| report.warnings) })
+}

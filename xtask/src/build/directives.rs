@@ -1,0 +1,97 @@
+//! Launch bounds: directives that Rust has no spelling for, put between a kernel's `)` and its `{`.
+
+use anyhow::{Context as _, Result};
+use simt::KernelInfo;
+
+use crate::ptx;
+
+/// The directives of one kernel, one line each.
+pub(crate) fn of(info: &KernelInfo) -> Vec<String> {
+    let threads = match info.block {
+        Some([x, y, z]) => format!(".reqntid {x}, {y}, {z}"),
+        None => format!(".maxntid {}", info.max_threads()),
+    };
+    std::iter::once(threads).chain(info.min_blocks.map(|blocks| format!(".minnctapersm {blocks}"))).collect()
+}
+
+/// Adds every kernel's directives to `text`. Fails where the text is no PTX or lacks a kernel.
+pub(super) fn insert(text: &str, kernels: &[&KernelInfo]) -> Result<String> {
+    let module = ptx::read(text)?;
+    let mut places = Vec::new();
+    for info in kernels {
+        let kernel = module.kernels().find(|kernel| kernel.name == info.name);
+        let kernel = kernel.with_context(|| {
+            format!(
+                "rustc wrote no .entry {} ({}:{}): is the kernel behind a feature or a cfg?",
+                info.name, info.file, info.line
+            )
+        })?;
+        places.push((kernel.body_at, of(info)));
+    }
+    places.sort();
+    let mut out = String::with_capacity(text.len() + places.len() * 64);
+    let mut done = 0;
+    for (at, lines) in places {
+        out.push_str(&text[done..at]);
+        for line in lines {
+            out.push_str(&line);
+            out.push('\n');
+        }
+        done = at;
+    }
+    out.push_str(&text[done..]);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use simt::{KernelInfo, Limits, SharedSpec};
+
+    use super::insert;
+
+    const fn info(
+        name: &'static str,
+        block: Option<[u32; 3]>,
+        max_threads: Option<u32>,
+        min_blocks: Option<u32>,
+    ) -> KernelInfo {
+        let limits = Limits {
+            registers: None,
+            barriers: None,
+            global_load_bytes: None,
+            global_store_bytes: None,
+            traps: None,
+            local_bytes: 0,
+        };
+        KernelInfo {
+            name,
+            path: "gpu::f",
+            file: "f.rs",
+            line: 1,
+            args: &[],
+            block,
+            max_threads,
+            min_blocks,
+            shared: SharedSpec::None,
+            limits,
+        }
+    }
+
+    #[test]
+    fn directives_stand_before_the_body() {
+        let text = ".version 7.0\n.visible .entry a(\n.param .b32 p\n)\n{\nret;\n}\n.visible .entry b()\n{\nret;\n}\n.entry c()\n{\nret;\n}\n";
+        let a = info("a", Some([32, 8, 1]), None, Some(2));
+        let b = info("b", None, Some(256), None);
+        let c = info("c", None, None, None);
+        let expected = ".version 7.0\n.visible .entry a(\n.param .b32 p\n)\n.reqntid 32, 8, 1\n.minnctapersm 2\n{\nret;\n}\n\
+            .visible .entry b()\n.maxntid 256\n{\nret;\n}\n.entry c()\n.maxntid 1024\n{\nret;\n}\n";
+        assert_eq!(insert(text, &[&c, &b, &a]).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_kernel_that_is_not_there_is_named() {
+        let missing = info("missing", None, None, None);
+        let message = insert(".version 7.0\n", &[&missing]).unwrap_err().to_string();
+        assert!(message.contains("no .entry missing (f.rs:1)"), "{message}");
+    }
+}

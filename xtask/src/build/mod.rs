@@ -1,0 +1,174 @@
+//! `cargo xtask build`: gpu/ → host/ptx/*.ptx, one file per kernel family and architecture.
+//!
+//! 1. Find the source of `core` for the nightly that writes PTX ([`core_source`], [`html`]).
+//! 2. Compile it once per architecture into a private sysroot under target/ ([`sysroot`]).
+//! 3. Compile gpu/ for nvptx64 with fat LTO and keep the assembly text ([`compile`]), launch bounds added ([`directives`]).
+//! 4. Record which rustc made which file from which sources ([`manifest`], [`sources`]); what is unchanged is not built.
+//! 5. Audit the result ([`crate::audit`]).
+//!
+//! `--check` builds aside and compares ([`check`]).
+
+mod check;
+mod compile;
+pub(crate) mod core_source;
+pub(crate) mod directives;
+mod html;
+mod manifest;
+mod sources;
+mod sysroot;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+
+use self::manifest::{Entry, Manifest, State};
+use crate::audit;
+use crate::progress;
+use crate::selection::{PtxFile, Selection};
+use crate::toolchain::Nightly;
+use crate::workspace::{PTX_DIR, Workspace};
+
+/// rustc's name for NVIDIA's virtual machine.
+const TARGET: &str = "nvptx64-nvidia-cuda";
+
+/// What `build` is asked for.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    selection: Selection,
+    /// Write nothing; fail if the committed PTX is not what the sources give.
+    #[arg(long)]
+    check: bool,
+}
+
+/// Builds what is stale and audits all that was selected; exit code 1 where the audit or the check finds a fault.
+pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
+    let files = args.selection.files()?;
+    let sound = if args.check {
+        check::check(workspace, &files)?
+    } else {
+        build_stale(workspace, &files)?;
+        audit::audit(workspace, &files)?
+    };
+    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What `build --check` does, for all that is committed; whether there was no fault.
+pub(crate) fn check_everything(workspace: &Workspace) -> Result<bool> {
+    check::check(workspace, &Selection::everything().files()?)
+}
+
+/// Why each committed file that is not made from the sources is stale; empty where all is fresh. Needs no nightly.
+pub(crate) fn stale(workspace: &Workspace) -> Result<Vec<String>> {
+    let manifest = Manifest::load(workspace)?;
+    let mut reasons = Vec::new();
+    for file in &Selection::everything().files()? {
+        if let State::Stale(reason) = manifest.state(workspace, file, &sources::hash(workspace, file.family)?) {
+            reasons.push(reason);
+        }
+    }
+    Ok(reasons)
+}
+
+/// Builds every file that is stale or was made by another rustc. Where nothing is stale a missing nightly is no fault.
+fn build_stale(workspace: &Workspace, files: &[PtxFile]) -> Result<()> {
+    let mut manifest = Manifest::load(workspace)?;
+    if manifest.forget_deleted(workspace) {
+        manifest.save(workspace)?;
+    }
+    let nightly = Nightly::find(workspace);
+    let mut todo = Vec::new();
+    for file in files {
+        let sources = sources::hash(workspace, file.family)?;
+        let fresh = manifest.state(workspace, file, &sources) == State::Fresh;
+        let same_rustc =
+            |nightly: &Nightly| manifest.files.get(&file.name()).is_some_and(|entry| entry.rustc == nightly.stamp);
+        if !fresh || nightly.as_ref().is_ok_and(|nightly| !same_rustc(nightly)) {
+            todo.push((file.clone(), sources));
+        }
+    }
+    if todo.is_empty() {
+        let made =
+            nightly.map_or_else(|error| format!("no nightly to compare with: {error:#}"), |nightly| nightly.stamp);
+        println!("{PTX_DIR}: all {} files are up to date ({made})", files.len());
+        return Ok(());
+    }
+    let nightly = nightly.context("the PTX is stale and cannot be built here")?;
+    let started = Instant::now();
+    let names: Vec<_> = todo.iter().map(|(file, _)| file.clone()).collect();
+    let texts = compile_all(workspace, &nightly, &names)?;
+    fs::create_dir_all(workspace.ptx_dir())?;
+    for ((file, sources), text) in todo.into_iter().zip(texts) {
+        let path = file.committed(workspace);
+        fs::write(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;
+        let entry = Entry {
+            family: file.family.to_owned(),
+            arch: file.arch.clone(),
+            rustc: nightly.stamp.clone(),
+            sha256: sources::of_bytes(text.as_bytes()),
+            sources,
+        };
+        manifest.files.insert(file.name(), entry);
+    }
+    manifest.save(workspace)?;
+    println!("{PTX_DIR}: built {} files in {:.1} s ({})", names.len(), started.elapsed().as_secs_f64(), nightly.stamp);
+    Ok(())
+}
+
+/// Compiles `files`, one thread per architecture; the texts in the same order.
+fn compile_all(workspace: &Workspace, nightly: &Nightly, files: &[PtxFile]) -> Result<Vec<String>> {
+    let source = core_source::find(workspace, nightly)?;
+    let mut by_arch: BTreeMap<&str, Vec<&PtxFile>> = BTreeMap::new();
+    for file in files {
+        by_arch.entry(&file.arch).or_default().push(file);
+    }
+    let known = compile::archs(nightly)?;
+    if let Some(unknown) = by_arch.keys().find(|arch| !known.iter().any(|known| known == *arch)) {
+        bail!("{} does not know {unknown}; it knows {}", nightly.version, known.join(", "));
+    }
+    let progress = progress::bar(by_arch.len() + files.len());
+    let compile_arch = |arch: &str, files: &[&PtxFile]| -> Result<Vec<(String, String)>> {
+        let (sysroot, built) = sysroot::path(workspace, nightly, &source, arch);
+        if !built {
+            progress.set_message(format!("core for {arch}, from {} (once)", source.kind.name()));
+            sysroot::compile(nightly, &source, arch, &sysroot)?;
+        }
+        progress.inc(1);
+        let mut texts = Vec::new();
+        for file in files {
+            progress.set_message(format!("{} for {arch}", file.family));
+            texts.push((file.name(), compile::compile(workspace, nightly, &sysroot, file, &progress)?));
+            progress.inc(1);
+        }
+        Ok(texts)
+    };
+    let mut texts: BTreeMap<String, String> = thread::scope(|scope| {
+        let compile_arch = &compile_arch;
+        let running: Vec<_> =
+            by_arch.iter().map(|(arch, files)| scope.spawn(move || compile_arch(arch, files))).collect();
+        let finished = running.into_iter().map(|thread| thread.join().expect("compiling does not panic"));
+        finished.collect::<Result<Vec<_>>>().map(|texts| texts.into_iter().flatten().collect())
+    })?;
+    progress.finish_and_clear();
+    Ok(files.iter().map(|file| texts.remove(&file.name()).expect("each file was compiled")).collect())
+}
+
+/// Makes a folder all at once: `fill` writes beside it, and the result moves into place when it is whole.
+fn build_aside(folder: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let aside = folder.with_extension(format!("partial-{}", std::process::id()));
+    if aside.exists() {
+        fs::remove_dir_all(&aside)?;
+    }
+    fs::create_dir_all(&aside).with_context(|| format!("cannot create {}", aside.display()))?;
+    fill(&aside)?;
+    match fs::rename(&aside, folder) {
+        // Another build was first: what it made is the same.
+        Err(_) if folder.is_dir() => Ok(fs::remove_dir_all(&aside)?),
+        result => result.with_context(|| format!("cannot move {} into place", folder.display())),
+    }
+}

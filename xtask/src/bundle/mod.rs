@@ -1,0 +1,176 @@
+//! `cargo xtask bundle DIR`: one folder with everything a GPU machine needs that has no Rust.
+//!
+//! Test programs, the programs and benchmarks of bench/, the PTX for reference (each program has it built in) and a run
+//! script. The programs are stripped of debug information and need x86-64 Linux with the glibc that is printed.
+
+mod programs;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context as _, Result, ensure};
+use serde::Deserialize;
+
+use self::programs::Program;
+use crate::process;
+use crate::progress;
+use crate::workspace::Workspace;
+
+/// What `bundle` is asked for.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The folder to write; it must be new, empty, or an older bundle.
+    dir: PathBuf,
+}
+
+const RUN: &str = include_str!("run.sh");
+
+/// Packages whose tests make sense on a GPU machine.
+const TESTED: &[&str] = &["warpwright-tests", "warpwright"];
+
+/// The package with the main job and the benchmarks.
+const BENCH: &str = "warpwright-bench";
+
+/// Builds and collects everything.
+pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
+    let dir = &args.dir;
+    prepare(dir)?;
+    let programs = programs::build(workspace, TESTED, BENCH)?;
+    let progress = progress::bar(programs.len());
+    let mut glibc = (0, 0);
+    for program in &programs {
+        progress.set_message(program.name.clone());
+        let goal = dir.join(program.folder).join(&program.name);
+        fs::create_dir_all(goal.parent().expect("a file is in a folder"))?;
+        fs::copy(&program.file, &goal).with_context(|| format!("cannot copy {}", program.file.display()))?;
+        process::capture(Command::new("strip").arg("--strip-debug").arg(&goal))
+            .context("`strip` of binutils takes the debug information out; it comes with gcc")?;
+        glibc = glibc.max(glibc_needed(&fs::read(&goal)?));
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    copy_ptx(workspace, &dir.join("ptx"))?;
+    let gpu_tests = gpu_tests(workspace, &programs)?;
+    fs::write(dir.join("gpu-tests.txt"), gpu_tests.join("\n") + "\n")?;
+    let script = dir.join("run.sh");
+    fs::write(&script, RUN)?;
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
+
+    println!("{}: {} programs, {:.1} MiB", dir.display(), programs.len(), size(dir)? as f64 / f64::from(1 << 20));
+    println!("needs x86-64 Linux with glibc ≥ {}.{}; no Rust, no CUDA toolkit", glibc.0, glibc.1);
+    println!("on the GPU machine: ./run.sh help");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Makes `dir` empty; refuses to empty a folder that is no bundle.
+fn prepare(dir: &Path) -> Result<()> {
+    if dir.exists() {
+        let empty = fs::read_dir(dir).with_context(|| format!("{} is no folder", dir.display()))?.next().is_none();
+        let bundle = dir.join("run.sh").is_file() && dir.join("gpu-tests.txt").is_file();
+        ensure!(empty || bundle, "{} holds something that is no bundle; name a new folder", dir.display());
+        fs::remove_dir_all(dir)?;
+    }
+    fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))
+}
+
+/// The test programs that launch kernels: `package.metadata.bundle.gpu-tests` of tests/Cargo.toml, each of them built.
+fn gpu_tests(workspace: &Workspace, programs: &[Program]) -> Result<Vec<String>> {
+    #[derive(Deserialize)]
+    struct Manifest {
+        package: Package,
+    }
+    #[derive(Deserialize)]
+    struct Package {
+        metadata: Metadata,
+    }
+    #[derive(Deserialize)]
+    struct Metadata {
+        bundle: Bundle,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    struct Bundle {
+        gpu_tests: Vec<String>,
+    }
+    let text = fs::read_to_string(workspace.root().join("tests/Cargo.toml")).context("cannot read tests/Cargo.toml")?;
+    let manifest: Manifest =
+        toml::from_str(&text).context("tests/Cargo.toml should list `gpu-tests` in [package.metadata.bundle]")?;
+    let names =
+        manifest.package.metadata.bundle.gpu_tests.iter().map(|target| programs::test_name("warpwright-tests", target));
+    let names: Vec<String> = names.collect();
+    for name in &names {
+        ensure!(
+            programs.iter().any(|program| &program.name == name),
+            "gpu-tests of tests/Cargo.toml names {name}, no such test was built"
+        );
+    }
+    Ok(names)
+}
+
+fn copy_ptx(workspace: &Workspace, goal: &Path) -> Result<()> {
+    fs::create_dir_all(goal)?;
+    for entry in fs::read_dir(workspace.ptx_dir()).context("there is no PTX; `cargo xtask build` makes it")? {
+        let entry = entry?;
+        fs::copy(entry.path(), goal.join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
+/// The newest version of glibc that a program asks for: its symbol versions are text in the file.
+fn glibc_needed(bytes: &[u8]) -> (u32, u32) {
+    const MARK: &[u8] = b"GLIBC_";
+    let after = bytes
+        .windows(MARK.len())
+        .enumerate()
+        .filter(|(_, window)| *window == MARK)
+        .map(|(at, _)| &bytes[at + MARK.len()..]);
+    let versions = after.filter_map(|rest| {
+        let end = rest.iter().position(|byte| *byte != b'.' && !byte.is_ascii_digit())?;
+        let (major, minor) = std::str::from_utf8(&rest[..end]).ok()?.split_once('.')?;
+        Some((major.parse().ok()?, minor.split('.').next()?.parse().ok()?))
+    });
+    versions.max().unwrap_or((0, 0))
+}
+
+fn size(dir: &Path) -> Result<u64> {
+    let mut sum = 0;
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        sum += if entry.file_type()?.is_dir() { size(&entry.path())? } else { entry.metadata()?.len() };
+    }
+    Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{glibc_needed, prepare};
+
+    #[test]
+    fn the_newest_glibc_is_found_among_symbol_versions() {
+        assert_eq!(glibc_needed(b"\0GLIBC_2.2.5\0GLIBC_2.34\0GLIBC_2.9\0GLIBC_PRIVATE\0"), (2, 34));
+        assert_eq!(glibc_needed(b"static"), (0, 0));
+    }
+
+    #[test]
+    fn a_folder_with_other_things_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("thesis.txt");
+        fs::write(&file, "years of work").unwrap();
+        assert!(prepare(dir.path()).unwrap_err().to_string().contains("no bundle"));
+        assert!(file.is_file());
+    }
+
+    #[test]
+    fn an_older_bundle_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["run.sh", "gpu-tests.txt", "old"] {
+            fs::write(dir.path().join(name), "").unwrap();
+        }
+        prepare(dir.path()).unwrap();
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+}

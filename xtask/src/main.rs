@@ -1,0 +1,69 @@
+//! xtask exists so that everything a contributor does here is one `cargo xtask …` away, with no tool to install first.
+//!
+//! One module per command: [`build`], [`audit`], [`run`], [`test`], [`bundle`], [`doctor`]. They share the reader of PTX
+//! ([`ptx`]), the search for tools ([`toolchain`], [`ptxas`]) and a few words for paths, processes and progress.
+
+mod audit;
+mod build;
+mod bundle;
+mod doctor;
+mod process;
+mod progress;
+mod ptx;
+mod ptxas;
+mod run;
+mod selection;
+mod test;
+mod toolchain;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::workspace::Workspace;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", about = "The project's commands.", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Compile gpu/ to host/ptx/*.ptx, then audit it.
+    Build(build::Args),
+    /// Check the committed PTX against the limits declared beside each kernel; needs no nightly.
+    Audit(audit::Args),
+    /// The main job: every kernel on real-sized input, checked against the oracle.
+    Run(run::Args),
+    /// Everything CI runs.
+    Test(test::Args),
+    /// Test programs, main job and run script in one folder, for a machine that has no Rust.
+    Bundle(bundle::Args),
+    /// What is here, what is missing, and the command that mends it.
+    Doctor,
+}
+
+fn main() -> ExitCode {
+    // SAFETY: no other thread runs yet, and the default action installs no handler of ours. `cargo xtask audit | head`
+    // then ends quietly, as programs do, where Rust's own default would panic at the closed pipe.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    let cli = Cli::parse();
+    let outcome = Workspace::find().and_then(|workspace| match cli.command {
+        Command::Build(args) => build::command(&workspace, &args),
+        Command::Audit(args) => audit::command(&workspace, &args),
+        Command::Run(args) => run::command(&workspace, &args),
+        Command::Test(args) => test::command(&workspace, &args),
+        Command::Bundle(args) => bundle::command(&workspace, &args),
+        Command::Doctor => doctor::command(&workspace),
+    });
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! A small reader of PTX: enough to count what a kernel does and to see where a directive belongs.
+//!
+//! It knows the shape of the text (comments, directives, functions, statements) and of an instruction's opcode, not what
+//! instructions mean. PTX ISA reference: <https://docs.nvidia.com/cuda/parallel-thread-execution/>.
+
+mod instruction;
+mod reader;
+
+pub(crate) use instruction::{Action, Space, decode};
+pub(crate) use reader::read;
+
+/// A PTX file.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Module {
+    /// `.target`, such as `sm_80`.
+    pub(crate) target: String,
+    /// Functions with a body, kernels among them, in the order of the file.
+    pub(crate) functions: Vec<Function>,
+    /// Declarations of functions that are defined elsewhere.
+    pub(crate) extern_functions: Vec<Declared>,
+}
+
+/// A function declared, not defined.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Declared {
+    /// Its symbol.
+    pub(crate) name: String,
+    /// Line in the file, from 1.
+    pub(crate) line: usize,
+}
+
+/// A function with a body.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Function {
+    /// Its symbol.
+    pub(crate) name: String,
+    /// Whether the host can launch it (`.entry`).
+    pub(crate) kernel: bool,
+    /// Line of its header, from 1.
+    pub(crate) line: usize,
+    /// From `.visible .entry` to just before `{`.
+    pub(crate) header: String,
+    /// Offset of the body's `{` in the text.
+    pub(crate) body_at: usize,
+    /// Declarations and instructions, without labels and scopes.
+    pub(crate) statements: Vec<Statement>,
+}
+
+/// One declaration or instruction.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Statement {
+    /// Line in the file, from 1.
+    pub(crate) line: usize,
+    /// Its text without the `;`.
+    pub(crate) text: String,
+}
+
+impl Module {
+    /// The functions that the host can launch.
+    pub(crate) fn kernels(&self) -> impl Iterator<Item = &Function> {
+        self.functions.iter().filter(|function| function.kernel)
+    }
+}

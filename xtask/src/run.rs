@@ -1,0 +1,25 @@
+//! `cargo xtask run`: the main job, in release, with every argument passed on.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::process;
+use crate::workspace::Workspace;
+
+/// What `run` is asked for: the arguments of `warpwright-run`.
+#[derive(clap::Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct Args {
+    /// Passed on to warpwright-run, `--device best|simulator|cuda` among them; `--help` shows its own help.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
+
+/// Builds and runs the program; its exit code is ours: 0 when every result agrees with the oracle.
+pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
+    let mut cargo = workspace.cargo();
+    cargo.args(["run", "--quiet", "--release", "--package=warpwright-bench", "--bin=warpwright-run", "--"]);
+    let succeeded = process::succeeds(cargo.args(&args.arguments))?;
+    Ok(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
