@@ -3,12 +3,22 @@
 //! A thread issues copies, closes them into a group with [`cp_async_commit`], and later waits for its groups. The bytes
 //! may be read by this thread after its wait, by others after a barrier that follows the wait.
 //!
-//! ```ignore
-//! cp_async(tile.slot::<4>(row, col), a.slot(i, k));
-//! cp_async_commit();
-//! // … work on the tile before …
-//! cp_async_wait_group::<0>();
-//! sync_threads();
+//! ```
+//! use simt::{async_copy::*, prelude::*};
+//!
+//! /// Each block reverses its 128 elements of x into y.
+//! #[kernel(block = (32))]
+//! pub fn reverse(#[shared] section: &SharedArray<f32, 128>, x: VecRef<f32>, y: VecMut<f32>) {
+//!     let (t, first) = (thread_idx_x(), block_idx_x() as usize * 128);
+//!     cp_async(section.slot::<4>(4 * t), x.slot::<4>(first + 4 * t as usize));
+//!     cp_async_commit();
+//!     // … work that does not need the section …
+//!     cp_async_wait_group::<0>();
+//!     sync_threads();
+//!     for i in (t..128).step_by(32) {
+//!         y.set(first + i as usize, section.get(127 - i));
+//!     }
+//! }
 //! ```
 
 use core::marker::PhantomData;

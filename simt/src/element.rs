@@ -4,11 +4,16 @@ use half::{bf16, f16};
 
 use crate::arch::Plain;
 
-/// A number, or a [`Vector`] of numbers, of 1, 2, 4, 8 or 16 bytes.
+/// What kernels read and write: a number, or a [`Vector`] of numbers, of 1, 2, 4, 8 or 16 bytes.
 ///
 /// # Safety
 /// Every bit pattern is a value, there is no padding, and the alignment is at most the size. `Bits` has the size and
 /// the alignment of `Self`. `LANE` is the size of one number in bytes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no element of global or shared memory",
+    label = "not an element",
+    note = "elements are the integers of 8 to 64 bits, `f16`, `bf16`, `f32`, `f64`, and vectors of them of up to 16 bytes"
+)]
 pub unsafe trait Element: Copy + 'static {
     /// A type of the same size and alignment that the simulator knows.
     #[doc(hidden)]

@@ -34,7 +34,7 @@ type Fiber = Coroutine<*const Block, Pause, (), FiberStack>;
 #[derive(Default)]
 pub(crate) struct Pool {
     fibers: Vec<Fiber>,
-    idle: Vec<u32>,
+    idle: Vec<u16>,
 }
 
 thread_local! {
@@ -48,11 +48,11 @@ pub(crate) fn with_pool<R>(work: impl FnOnce(&mut Pool) -> R) -> Option<R> {
 
 impl Pool {
     /// An idle fiber's number.
-    pub(crate) fn take(&mut self) -> io::Result<u32> {
+    pub(crate) fn take(&mut self) -> io::Result<u16> {
         if let Some(fiber) = self.idle.pop() {
             return Ok(fiber);
         }
-        let number = self.fibers.len() as u32;
+        let number = u16::try_from(self.fibers.len()).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
         #[cfg(unix)]
         let stack = FiberStack::new()?;
         #[cfg(not(unix))]
@@ -63,8 +63,8 @@ impl Pool {
 
     /// Lets fiber `number` go on for `block`; gives it back to the idle ones when it has nothing more to do.
     #[inline(always)]
-    pub(crate) fn resume(&mut self, number: u32, block: &Block) -> Pause {
-        match self.fibers[number as usize].resume(&raw const *block) {
+    pub(crate) fn resume(&mut self, number: u16, block: &Block) -> Pause {
+        match self.fibers[usize::from(number)].resume(&raw const *block) {
             CoroutineResult::Yield(Pause::Blocked) => Pause::Blocked,
             CoroutineResult::Yield(Pause::Idle) => {
                 self.idle.push(number);
@@ -75,8 +75,8 @@ impl Pool {
     }
 
     /// Gives up the lane that fiber `number` carries; its values are not dropped. The fiber begins anew.
-    pub(crate) fn abandon(&mut self, number: u32) {
-        let old = &mut self.fibers[number as usize];
+    pub(crate) fn abandon(&mut self, number: u16) {
+        let old = &mut self.fibers[usize::from(number)];
         // SAFETY: the frames left behind are the kernel's and the simulator's own, and neither keeps anything whose
         // destructor others rely on: kernels hold plain values and views.
         unsafe { old.force_reset() };
@@ -86,7 +86,7 @@ impl Pool {
     }
 }
 
-fn fiber_without_stack_reuse(number: u32) -> Fiber {
+fn fiber_without_stack_reuse(number: u16) -> Fiber {
     #[cfg(unix)]
     let stack = FiberStack::new();
     #[cfg(not(unix))]
@@ -94,7 +94,7 @@ fn fiber_without_stack_reuse(number: u32) -> Fiber {
     fiber(stack.expect("a slot was free a moment ago"), number)
 }
 
-fn fiber(stack: FiberStack, number: u32) -> Fiber {
+fn fiber(stack: FiberStack, number: u16) -> Fiber {
     Coroutine::with_stack(stack, move |switch: &Switch, mut block: *const Block| {
         loop {
             // SAFETY: the scheduler resumes with a block that it keeps alive until the fiber is idle again.
@@ -105,14 +105,14 @@ fn fiber(stack: FiberStack, number: u32) -> Fiber {
 }
 
 /// Runs lanes of `block` that have not started yet, until there is none or one blocks for good.
-fn carry(block: &Block, switch: &Switch, number: u32) {
+fn carry(block: &Block, switch: &Switch, number: u16) {
     while let Some(lane) = block.next_unstarted() {
         start(block, lane, switch, number);
     }
 }
 
 #[inline(always)]
-fn start(block: &Block, lane: &Lane, switch: &Switch, number: u32) {
+fn start(block: &Block, lane: &Lane, switch: &Switch, number: u16) {
     lane.switch.set(switch);
     lane.fiber.set(number);
     lane::set_current(lane);

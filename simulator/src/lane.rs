@@ -46,9 +46,10 @@ pub(crate) struct Lane {
     pub(crate) lane: u8,
     pub(crate) warp: u16,
     /// The fiber that carries this lane, once started.
-    pub(crate) fiber: Cell<u32>,
-    /// Counter slot of the last access: the next one is guessed from it.
+    pub(crate) fiber: Cell<u16>,
+    /// Counter slot that the next access probably has, and the last one's.
     pub(crate) slot: Cell<u16>,
+    pub(crate) slot_before: Cell<u16>,
     /// Atomic operations since this lane last let others run.
     pub(crate) polls: Cell<u16>,
 }
@@ -98,8 +99,9 @@ impl Lane {
             watch: Cell::new(0),
             lane: (linear % warp_size) as u8,
             warp: linear / warp_size,
-            fiber: Cell::new(u32::MAX),
+            fiber: Cell::new(u16::MAX),
             slot: Cell::new(0),
+            slot_before: Cell::new(0),
             polls: Cell::new(0),
         }
     }
@@ -176,6 +178,7 @@ impl Lane {
         self.known_warp.set(0);
         self.watch.set(watch);
         self.slot.set(0);
+        self.slot_before.set(0);
         self.polls.set(0);
         self.forget();
     }

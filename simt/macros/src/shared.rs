@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Data, DeriveInput, Error, Result, parse_quote};
+use syn::{Data, DeriveInput, Error, Result, parse_quote_spanned, spanned::Spanned};
 
 pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
     let mut input: DeriveInput = syn::parse2(item)?;
@@ -14,7 +14,7 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
     let fields: Vec<_> = data.fields.iter().map(|field| field.ty.clone()).collect();
     let bounds = &mut input.generics.make_where_clause().predicates;
     for ty in fields {
-        bounds.push(parse_quote!(#ty: ::simt::Shared));
+        bounds.push(parse_quote_spanned!(ty.span() => #ty: ::simt::Shared));
     }
     let name = &input.ident;
     let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();

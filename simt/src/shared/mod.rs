@@ -15,6 +15,7 @@ mod tile;
 
 pub use array::SharedArray;
 pub use dynamic::DynShared;
+pub use simt_macros::Shared;
 pub use tile::SharedTile;
 
 use crate::{arch, element::Element};

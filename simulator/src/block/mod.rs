@@ -349,21 +349,29 @@ impl Block {
         }
     }
 
-    /// Checks and counts an access to shared memory.
+    /// Checks an access to shared memory, if it is one of those that need no closer look. False: nothing was done.
     #[inline(always)]
-    pub(crate) fn shared_access(&self, lane: &Lane, accessed: Accessed, access: Access) {
-        self.clock.set(self.clock.get() + 1);
-        if lane.watch.get() & COUNTERS != 0 {
-            self.count(lane, accessed.location, access, accessed.size as u32, accessed.address);
-        }
-        let Some(shadow) = self.shadow() else { return };
-        let in_order = match accessed.touch {
+    pub(crate) fn shared_access_in_order(&self, lane: &Lane, accessed: Accessed) -> bool {
+        let in_order = self.shadow().is_some_and(|shadow| match accessed.touch {
             Touch::Read => shadow.read_in_order(lane, accessed, self.lanes_shift),
             Touch::Write => shadow.write_in_order(lane, accessed),
             _ => false,
-        };
-        if !in_order {
-            shadow.access(self, lane, accessed);
+        });
+        self.clock.set(self.clock.get() + u64::from(in_order));
+        in_order
+    }
+
+    /// Checks and counts an access to shared memory.
+    #[inline(always)]
+    pub(crate) fn shared_access(&self, lane: &Lane, accessed: Accessed, access: Access) {
+        if lane.watch.get() & COUNTERS != 0 {
+            self.count(lane, accessed.location, access, accessed.size as u32, accessed.address);
+        }
+        if !self.shared_access_in_order(lane, accessed) {
+            self.advance_clock();
+            if let Some(shadow) = self.shadow() {
+                shadow.access(self, lane, accessed);
+            }
         }
     }
 
@@ -424,8 +432,10 @@ impl Block {
         let live = self.warps[warp].live.get();
         let counted = Counted { location, access, size, address };
         let (warps, spare) = self.warp_counters();
-        let slot = warps[warp].record((lane.lane, lane.slot.get()), counted, live, self.banks, spare);
-        lane.slot.set(slot);
+        let slots = (lane.slot.get(), lane.slot_before.get());
+        let (slot, next) = warps[warp].record(lane.lane, slots, counted, live, self.banks, spare);
+        lane.slot.set(next);
+        lane.slot_before.set(slot);
     }
 
     /// Counts an atomic operation; now and then lets others run, because this one may wait for them. Gives whether the

@@ -14,47 +14,50 @@ pub(crate) struct Counted {
     pub(crate) address: usize,
 }
 
-/// A request in the making. Addresses are kept as distances from the first one: half the memory, and the requests of a
-/// warp's loop stay in the fastest cache.
-#[derive(Clone)]
-struct Request {
-    mask: u32,
-    distances: [i32; 32],
-    origin: usize,
-    /// All addresses in full, once one is too far away.
-    far: Option<Box<[usize; 32]>>,
+/// Requests in the making, [`CHUNK`] successive ones of one instruction.
+///
+/// A lane runs through many requests before the next lane does. So its addresses lie side by side, as distances from the
+/// first lane's: what one lane touches of a chunk is a handful of cache lines.
+struct Chunk {
+    masks: [u32; CHUNK],
+    origins: [usize; CHUNK],
+    distances: [[i32; CHUNK]; 32],
+    /// Addresses too far from the origin: request, lane, address.
+    far: Vec<(usize, usize, usize)>,
 }
 
-impl Request {
-    const EMPTY: Self = Self { mask: 0, distances: [0; 32], origin: 0, far: None };
+const CHUNK: usize = 16;
 
+impl Chunk {
+    /// Adds a lane's address; gives the request's mask.
     #[inline(always)]
-    fn add(&mut self, lane: usize, address: usize) {
-        if self.mask == 0 {
-            self.origin = address;
+    fn add(&mut self, at: usize, lane: usize, address: usize) -> u32 {
+        if self.masks[at] == 0 {
+            self.origins[at] = address;
         }
-        self.mask |= 1 << lane;
-        let distance = address.wrapping_sub(self.origin) as isize;
-        self.distances[lane] = distance as i32;
-        if distance as i32 as isize != distance || self.far.is_some() {
-            self.add_far(lane, address);
+        self.masks[at] |= 1 << lane;
+        let distance = address.wrapping_sub(self.origins[at]) as isize;
+        self.distances[lane][at] = distance as i32;
+        if distance as i32 as isize != distance {
+            self.add_far(at, lane, address);
         }
+        self.masks[at]
     }
 
     #[cold]
-    fn add_far(&mut self, lane: usize, address: usize) {
-        let near = self.near();
-        self.far.get_or_insert_with(|| Box::new(near))[lane] = address;
+    fn add_far(&mut self, at: usize, lane: usize, address: usize) {
+        self.far.push((at, lane, address));
     }
 
-    fn near(&self) -> [usize; 32] {
-        self.distances.map(|distance| self.origin.wrapping_add_signed(distance as isize))
-    }
-
-    /// Mask and addresses; the request is empty afterwards.
-    fn take(&mut self) -> (u32, [usize; 32]) {
-        let addresses = self.far.take().map_or_else(|| self.near(), |far| *far);
-        (std::mem::take(&mut self.mask), addresses)
+    /// Mask and addresses of a request, which is empty afterwards.
+    fn take(&mut self, at: usize) -> (u32, [usize; 32]) {
+        let origin = self.origins[at];
+        let mut addresses = self.distances.each_ref().map(|lane| origin.wrapping_add_signed(lane[at] as isize));
+        for &(_, lane, address) in self.far.iter().filter(|far| far.0 == at) {
+            addresses[lane] = address;
+        }
+        self.far.retain(|far| far.0 != at);
+        (std::mem::take(&mut self.masks[at]), addresses)
     }
 }
 
@@ -69,15 +72,16 @@ struct Slot {
     passed: [u32; 32],
     /// Occurrences before the last flush.
     base: u32,
-    requests: Vec<Request>,
-    /// Requests that are not evaluated yet.
-    open: u32,
+    chunks: Vec<Box<Chunk>>,
+    /// Requests that were begun, and those of them that are not evaluated yet.
+    begun: usize,
+    open: usize,
     counts: SiteCounts,
 }
 
 /// Room for requests that no warp uses at present: the next warp takes it while it is still in the cache.
 #[derive(Default)]
-pub(crate) struct Spare(Vec<Vec<Request>>);
+pub(crate) struct Spare(Vec<Box<Chunk>>);
 
 /// The counters of one warp of a resident block.
 #[derive(Default)]
@@ -86,54 +90,46 @@ pub(crate) struct WarpCounters {
 }
 
 impl WarpCounters {
-    /// Counts one access of lane `lane`; `live` are the lanes of the warp that have not exited. Gives the slot, from which
-    /// the next one is guessed.
+    /// Counts one access of lane `lane`; `live` are the lanes of the warp that have not exited. `slots` are the slot that
+    /// it probably has and the one before. Gives its slot and the one that will probably follow.
     #[inline(always)]
     pub(crate) fn record(
         &mut self,
-        (lane, previous): (u8, u16),
+        lane: u8,
+        (guess, before): (u16, u16),
         counted: Counted,
         live: u32,
         banks: Banks,
         spare: &mut Spare,
-    ) -> u16 {
-        let index = self.find(previous, counted);
+    ) -> (u16, u16) {
+        let index = match self.slots.get(usize::from(guess)) {
+            Some(slot) if slot.is(counted) => guess,
+            _ => self.search(before, counted),
+        };
         let slot = &mut self.slots[usize::from(index)];
         let lane = usize::from(lane) & 31;
         let occurrence = slot.passed[lane] as usize;
         slot.passed[lane] += 1;
-        if occurrence >= slot.requests.len() {
-            slot.grow(spare);
+        if occurrence >= slot.begun {
+            slot.begin(spare);
         }
-        let request = &mut slot.requests[occurrence];
-        request.add(lane, counted.address);
-        if request.mask == live {
+        let mask = slot.chunks[occurrence / CHUNK].add(occurrence % CHUNK, lane, counted.address);
+        if mask == live {
             slot.evaluate(occurrence, banks);
             // Nothing open: every live lane has passed equally often, and counting can begin anew.
             if slot.open == 0 {
                 slot.restart(spare);
             }
         }
-        index
-    }
-
-    #[inline]
-    fn find(&mut self, previous: u16, counted: Counted) -> u16 {
-        if let Some(before) = self.slots.get(usize::from(previous)) {
-            let guess = before.next;
-            if self.slots[usize::from(guess)].is(counted) {
-                return guess;
-            }
-        }
-        self.search(previous, counted)
+        (index, slot.next)
     }
 
     #[cold]
     fn search(&mut self, previous: u16, counted: Counted) -> u16 {
         let found = self.slots.iter().position(|slot| slot.is(counted)).unwrap_or_else(|| {
             let Counted { location, access, size, .. } = counted;
-            let (passed, requests, counts) = ([0; 32], Vec::new(), SiteCounts::default());
-            self.slots.push(Slot { location, access, size, next: 0, passed, base: 0, requests, open: 0, counts });
+            let (passed, chunks, counts) = ([0; 32], Vec::new(), SiteCounts::default());
+            self.slots.push(Slot { location, access, size, next: 0, passed, base: 0, chunks, begun: 0, open: 0, counts });
             self.slots.len() - 1
         }) as u16;
         if let Some(before) = self.slots.get_mut(usize::from(previous)) {
@@ -145,12 +141,12 @@ impl WarpCounters {
     /// Evaluates what is still open: the warp has met with the whole block, or ended.
     pub(crate) fn flush(&mut self, banks: Banks, spare: &mut Spare) {
         for slot in &mut self.slots {
-            for occurrence in 0..slot.requests.len() {
-                if slot.requests[occurrence].mask != 0 {
+            for occurrence in 0..slot.begun {
+                if slot.chunks[occurrence / CHUNK].masks[occurrence % CHUNK] != 0 {
                     slot.evaluate(occurrence, banks);
                 }
             }
-            if !slot.requests.is_empty() {
+            if slot.begun > 0 {
                 slot.restart(spare);
             }
         }
@@ -173,28 +169,28 @@ impl Slot {
     }
 
     /// Room for one more request.
-    #[inline(never)]
-    fn grow(&mut self, spare: &mut Spare) {
-        if self.requests.capacity() == 0
-            && let Some(room) = spare.0.pop()
-        {
-            self.requests = room;
+    #[inline]
+    fn begin(&mut self, spare: &mut Spare) {
+        if self.begun == self.chunks.len() * CHUNK {
+            self.chunks.push(spare.0.pop().unwrap_or_else(|| {
+                let (masks, origins, distances) = ([0; CHUNK], [0; CHUNK], [[0; CHUNK]; 32]);
+                Box::new(Chunk { masks, origins, distances, far: Vec::new() })
+            }));
         }
-        self.requests.push(Request::EMPTY);
+        self.begun += 1;
         self.open += 1;
     }
 
     /// Back to the first occurrence, nothing open.
     fn restart(&mut self, spare: &mut Spare) {
-        self.base += self.requests.len() as u32;
+        self.base += self.begun as u32;
+        self.begun = 0;
         self.passed = [0; 32];
-        let mut room = std::mem::take(&mut self.requests);
-        room.clear();
-        spare.0.push(room);
+        spare.0.append(&mut self.chunks);
     }
 
     fn evaluate(&mut self, occurrence: usize, banks: Banks) {
-        let (mask, addresses) = self.requests[occurrence].take();
+        let (mask, addresses) = self.chunks[occurrence / CHUNK].take(occurrence % CHUNK);
         self.open -= 1;
         let (counts, size) = (&mut self.counts, self.size as usize);
         counts.requests += 1;

@@ -5,7 +5,7 @@
 
 use super::{Place, Plain};
 use crate::counters::Access;
-use crate::lane::{Lane, current};
+use crate::lane::{CHECKS, Lane, current};
 use crate::report::Kind;
 use crate::shadow::{Accessed, Touch};
 use std::mem::MaybeUninit;
@@ -167,39 +167,53 @@ pub(super) fn is_inside(
 }
 
 // Called `cold` although a checked launch calls nothing more often: what it buys is that the compiler keeps the kernel's
-// values in registers past the test, and saves them only around the call.
-macro_rules! hook {
-    ($name:ident, shared, $touch:ident, $access:ident) => {
+// values in registers past the test, and saves them only around the call. Each hook first tries what nearly every access
+// is, in a function without a frame, and leaves the rest to a second one.
+macro_rules! shared_hook {
+    ($name:ident, $closely:ident, $touch:ident, $access:ident) => {
         #[cold]
         #[inline(never)]
         fn $name(address: usize, size: usize, location: &'static Location<'static>) {
             let lane = current();
             let accessed = Accessed { address, size, touch: Touch::$touch, location };
-            if address & (size - 1) != 0 {
-                misaligned(&lane, accessed);
-                return;
+            let plain = lane.watch.get() == CHECKS && address & (size - 1) == 0;
+            if !(plain && lane.block().shared_access_in_order(&lane, accessed)) {
+                $closely(address, size, location);
             }
-            lane.block().shared_access(&lane, accessed, Access::$access);
+        }
+
+        #[inline(never)]
+        fn $closely(address: usize, size: usize, location: &'static Location<'static>) {
+            let lane = current();
+            let accessed = Accessed { address, size, touch: Touch::$touch, location };
+            if address & (size - 1) == 0 {
+                lane.block().shared_access(&lane, accessed, Access::$access);
+            } else {
+                misaligned(&lane, accessed);
+            }
         }
     };
-    ($name:ident, global, $touch:ident, $access:ident) => {
+}
+shared_hook!(shared_read, shared_read_closely, Read, SharedLoad);
+shared_hook!(shared_write, shared_write_closely, Write, SharedStore);
+
+macro_rules! global_hook {
+    ($name:ident, $touch:ident, $access:ident) => {
         #[cold]
         #[inline(never)]
         fn $name(address: usize, size: usize, tag: u32, location: &'static Location<'static>) {
             let lane = current();
             let accessed = Accessed { address, size, touch: Touch::$touch, location };
-            if address & (size - 1) != 0 {
+            if address & (size - 1) == 0 {
+                lane.block().global_access(&lane, tag, accessed, Access::$access);
+            } else {
                 misaligned(&lane, accessed);
-                return;
             }
-            lane.block().global_access(&lane, tag, accessed, Access::$access);
         }
     };
 }
-hook!(shared_read, shared, Read, SharedLoad);
-hook!(shared_write, shared, Write, SharedStore);
-hook!(global_read, global, Read, GlobalLoad);
-hook!(global_write, global, Write, GlobalStore);
+global_hook!(global_read, Read, GlobalLoad);
+global_hook!(global_write, Write, GlobalStore);
 
 #[cold]
 pub(super) fn misaligned(lane: &Lane, accessed: Accessed) {

@@ -68,16 +68,11 @@ pub(crate) fn audit(workspace: &Workspace, files: &[PtxFile]) -> Result<bool> {
     for (file, finding) in &findings {
         println!("FAILED {PTX_DIR}/{file}: {finding}");
     }
-    println!(
-        "audit: {} kernels in {} files, {}",
-        rows.len(),
-        files.len(),
-        if findings.is_empty() {
-            "all within their limits".to_owned()
-        } else {
-            format!("{} rules broken", findings.len())
-        }
-    );
+    let verdict = match findings.len() {
+        0 => "all within their limits".to_owned(),
+        broken => format!("{} broken", checks::count(broken, "rule")),
+    };
+    println!("audit: {} in {}, {verdict}", checks::count(rows.len(), "kernel"), checks::count(files.len(), "file"));
     Ok(findings.is_empty())
 }
 

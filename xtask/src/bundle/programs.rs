@@ -20,7 +20,7 @@ pub(super) struct Program {
     pub(super) file: PathBuf,
 }
 
-/// Builds, in release and with every feature, the tests of `tested` and all of `bench`.
+/// Builds, in release and with every feature, the tests of `tested` and the programs and benchmarks of `bench`.
 pub(super) fn build(workspace: &Workspace, tested: &[&str], bench: &str) -> Result<Vec<Program>> {
     let mut tests = workspace.cargo();
     tests.args(["test", "--no-run", "--release", "--all-features"]);
@@ -30,8 +30,10 @@ pub(super) fn build(workspace: &Workspace, tested: &[&str], bench: &str) -> Resu
     let mut benches = workspace.cargo();
     benches.args(["bench", "--no-run", "--all-features", "--benches"]).arg(format!("--package={bench}"));
     let mut programs = Vec::new();
-    for cargo in [&mut tests, &mut bins, &mut benches] {
-        programs.extend(artifacts(&json_messages(cargo)?)?);
+    for (folder, cargo) in [("tests", &mut tests), ("bin", &mut bins), ("bench", &mut benches)] {
+        let built = artifacts(&json_messages(cargo)?)?;
+        // `cargo bench` also builds what could hold a #[bench]: the library and the programs, as test harnesses.
+        programs.extend(built.into_iter().filter(|program| program.folder == folder));
     }
     Ok(programs)
 }
@@ -60,6 +62,7 @@ fn artifacts(messages: &str) -> Result<Vec<Program>> {
         reason: String,
         package_id: Option<String>,
         target: Option<Target>,
+        profile: Option<Profile>,
         executable: Option<PathBuf>,
     }
     #[derive(Deserialize)]
@@ -67,25 +70,32 @@ fn artifacts(messages: &str) -> Result<Vec<Program>> {
         name: String,
         kind: Vec<String>,
     }
+    #[derive(Deserialize)]
+    struct Profile {
+        test: bool,
+    }
     let mut programs = Vec::new();
     for line in messages.lines().filter(|line| line.starts_with('{')) {
         let message: Message = serde_json::from_str(line).with_context(|| format!("cargo printed `{line}`"))?;
-        let (Some(file), Some(target), Some(package)) = (message.executable, message.target, message.package_id) else {
+        let Message {
+            reason,
+            package_id: Some(id),
+            target: Some(target),
+            profile: Some(profile),
+            executable: Some(file),
+        } = message
+        else {
             continue;
         };
-        if message.reason != "compiler-artifact" {
+        if reason != "compiler-artifact" {
             continue;
         }
         let kind = |kind: &str| target.kind.iter().any(|own| own == kind);
-        let package = package_name(&package);
-        let (folder, name) = if kind("bin") {
-            ("bin", target.name)
-        } else if kind("bench") {
-            ("bench", target.name)
-        } else if kind("test") || kind("lib") {
-            ("tests", test_name(package, &target.name))
-        } else {
-            continue;
+        let (folder, name) = match profile.test {
+            _ if kind("bench") => ("bench", target.name),
+            true => ("tests", test_name(package_name(&id), &target.name)),
+            false if kind("bin") => ("bin", target.name),
+            false => continue,
         };
         programs.push(Program { folder, name, file });
     }
@@ -107,10 +117,12 @@ mod tests {
     #[test]
     fn executables_are_sorted_into_folders() {
         let messages = r#"
-{"reason":"compiler-artifact","package_id":"path+file:///w/host#warpwright@0.1.0","target":{"kind":["lib"],"name":"warpwright"},"executable":null}
-{"reason":"compiler-artifact","package_id":"path+file:///w/host#warpwright@0.1.0","target":{"kind":["lib"],"name":"warpwright"},"executable":"/t/warpwright-1"}
-{"reason":"compiler-artifact","package_id":"path+file:///w/tests#warpwright-tests@0.1.0","target":{"kind":["test"],"name":"gemm"},"executable":"/t/gemm-2"}
-{"reason":"compiler-artifact","package_id":"path+file:///w/bench#warpwright-bench@0.1.0","target":{"kind":["bin"],"name":"warpwright-run"},"executable":"/t/warpwright-run"}
+{"reason":"compiler-artifact","package_id":"path+file:///w/host#warpwright@0.1.0","target":{"kind":["lib"],"name":"warpwright"},"profile":{"test":false},"executable":null}
+{"reason":"compiler-artifact","package_id":"path+file:///w/host#warpwright@0.1.0","target":{"kind":["lib"],"name":"warpwright"},"profile":{"test":true},"executable":"/t/warpwright-1"}
+{"reason":"compiler-artifact","package_id":"path+file:///w/tests#warpwright-tests@0.1.0","target":{"kind":["test"],"name":"gemm"},"profile":{"test":true},"executable":"/t/gemm-2"}
+{"reason":"compiler-artifact","package_id":"path+file:///w/bench#warpwright-bench@0.1.0","target":{"kind":["bin"],"name":"warpwright-run"},"profile":{"test":false},"executable":"/t/warpwright-run"}
+{"reason":"compiler-artifact","package_id":"path+file:///w/bench#warpwright-bench@0.1.0","target":{"kind":["bin"],"name":"warpwright-run"},"profile":{"test":true},"executable":"/t/warpwright-run-3"}
+{"reason":"compiler-artifact","package_id":"path+file:///w/bench#warpwright-bench@0.1.0","target":{"kind":["bench"],"name":"simulator"},"profile":{"test":true},"executable":"/t/simulator-4"}
 {"reason":"build-finished","success":true}
 "#;
         let program = |folder, name: &str, file: &str| Program { folder, name: name.into(), file: PathBuf::from(file) };
@@ -118,6 +130,8 @@ mod tests {
             program("tests", "warpwright-unit", "/t/warpwright-1"),
             program("tests", "warpwright-tests-gemm", "/t/gemm-2"),
             program("bin", "warpwright-run", "/t/warpwright-run"),
+            program("tests", "warpwright-bench-warpwright-run", "/t/warpwright-run-3"),
+            program("bench", "simulator", "/t/simulator-4"),
         ];
         assert_eq!(artifacts(messages).unwrap(), expected);
     }

@@ -214,6 +214,9 @@ functions! {
         arguments: *mut *mut c_void,
         _extra: *mut *mut c_void
     ) {
+        if CHARACTERS.get(CURRENT.get()) == Some(&Character::Slow) {
+            std::thread::sleep(std::time::Duration::from_micros(300));
+        }
         here(|machine, character| {
             machine.launches.push(([gx, gy, gz], [bx, by, bz], shared));
             // SAFETY: every kernel that these tests launch takes three vectors.

@@ -32,10 +32,12 @@ pub(super) enum Character {
     Geometric,
     /// Nothing; for the test that counts waits.
     Single,
+    /// Launches take a while to be queued, so that two threads meet there.
+    Slow,
 }
 
 /// One device for each test that looks at counts, then the others.
-const CHARACTERS: [Character; 16] = [
+const CHARACTERS: [Character; 17] = [
     Character::Plain,
     Character::Plain,
     Character::Plain,
@@ -52,6 +54,7 @@ const CHARACTERS: [Character; 16] = [
     Character::Narrow,
     Character::Geometric,
     Character::Single,
+    Character::Slow,
 ];
 
 /// Puts the mock in the driver's place. Panics if a driver is loaded already.

@@ -100,14 +100,19 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
                 #(#checks)*
             }
 
-            fn __baseline((#(#names,)*): (#(#types,)*)) {
+            #[inline(always)]
+            fn __run((#(#names,)*): (#(#types,)*)) {
                 #call
+            }
+
+            fn __baseline(arguments: (#(#types,)*)) {
+                __run(arguments);
             }
 
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,bmi1,bmi2")]
-            unsafe fn __fma((#(#names,)*): (#(#types,)*)) {
-                #call
+            unsafe fn __fma(arguments: (#(#types,)*)) {
+                __run(arguments);
             }
             #[cfg(not(target_arch = "x86_64"))]
             use __baseline as __fma;

@@ -50,7 +50,7 @@ impl<'a> Signature<'a> {
                 (true, 0) => shared = Some(param),
                 (true, _) => {
                     return Err(Error::new(
-                        typed.span(),
+                        typed.pat.span(),
                         "a kernel has one #[shared] parameter, the first: put several tiles into one #[derive(Shared)] struct",
                     ));
                 }
@@ -105,7 +105,10 @@ fn is_shared(param: &PatType) -> Result<bool> {
             attribute.meta.require_path_only()?;
             shared = true;
         } else {
-            return Err(Error::new(attribute.span(), "the only attribute of a kernel's parameter is #[shared], once"));
+            return Err(Error::new(
+                attribute.path().span(),
+                "the only attribute of a kernel's parameter is #[shared], once",
+            ));
         }
     }
     Ok(shared)

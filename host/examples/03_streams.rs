@@ -1,0 +1,41 @@
+//! Streams, events and copies that overlap with kernels.
+//!
+//! Work on one buffer keeps the order of the calls, whatever streams it is queued on; so nothing here synchronises by
+//! hand, and nothing can be read too early. On the simulator every call is done when it returns.
+
+use warpwright::gpu::ladder::vector_add::{self, vector_add};
+use warpwright::{Device, Launch, Result};
+
+/// Elements of a chunk.
+const CHUNK: usize = 1 << 16;
+/// Chunks.
+const CHUNKS: usize = 4;
+
+fn main() -> Result<()> {
+    let device = Device::from_env()?;
+    let (copies, kernels) = (device.stream()?, device.stream()?);
+    let step = device.upload(&[1.0_f32; CHUNK])?;
+    let start = kernels.record()?;
+
+    // One stream brings the chunks, the other works on those that are there.
+    let mut results = Vec::new();
+    for chunk in 0..CHUNKS {
+        let mut host = device.pinned(CHUNK)?;
+        host.fill(chunk as f32);
+        let mut x = device.alloc(CHUNK)?;
+        let upload = copies.upload(host, &mut x)?;
+        let mut y = device.alloc(CHUNK)?;
+        let launch = Launch::grid(vector_add::grid(CHUNK)).stream(&kernels);
+        device.launch(&vector_add, launch, (&x, &step, &mut y))?;
+        // The transfer owns its host memory until the copy is done; `y` and `x` may go any time.
+        results.push((copies.download(&y, upload.wait()?)?, x, y));
+    }
+    for (chunk, (download, ..)) in results.into_iter().enumerate() {
+        let host = download.wait()?;
+        println!("chunk {chunk}: first {}, last {}", host[0], host[CHUNK - 1]);
+    }
+
+    let end = kernels.record()?;
+    println!("{} chunks in {:?} on {}", CHUNKS, end.since(&start)?, device.name());
+    Ok(())
+}

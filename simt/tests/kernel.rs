@@ -1,0 +1,130 @@
+//! What `#[kernel]` and `#[derive(Shared)]` make of a function and of a struct.
+
+use simt::{
+    Kernel, KernelInfo, Limits, SharedSpec,
+    global::{MatMut, VecMut, VecRef},
+    kernel,
+    shared::{DynShared, Shared, SharedArray, SharedTile},
+};
+
+/// A layout with a layout in it.
+#[repr(C)]
+#[derive(Shared)]
+pub struct Layout {
+    tile: SharedTile<f32, 4, 33>,
+    inner: [Inner; 2],
+}
+
+/// A small layout.
+#[repr(C)]
+#[derive(Shared)]
+pub struct Inner {
+    bytes: SharedArray<u8, 3>,
+}
+
+/// A layout with a parameter.
+#[repr(C)]
+#[derive(Shared)]
+pub struct Ring<S, const STAGES: usize> {
+    stages: [S; STAGES],
+}
+
+const TILE: u32 = 8;
+
+mod kernels {
+    use super::*;
+
+    /// Says nothing about itself.
+    #[kernel]
+    pub fn bare() {}
+
+    /// Says everything.
+    #[kernel(
+        block = (2 * TILE, TILE, 2),
+        min_blocks = 2,
+        registers = 40,
+        barriers = 1,
+        global_load_bytes = 16,
+        global_store_bytes = 8,
+        traps = 3,
+        local_bytes = 64
+    )]
+    #[allow(unused_variables)]
+    pub(crate) fn full(#[shared] layout: &Layout, alpha: f32, x: VecRef<u8>, mut y: MatMut<f64>) {
+        // A parameter can be a variable.
+        y = MatMut::clone(&y);
+        assert_eq!(y.rows(), 0);
+        let Layout { tile, inner } = layout;
+    }
+
+    /// Is not compiled.
+    #[kernel(max_threads = 256)]
+    #[cfg(any())]
+    pub fn left_out() {}
+
+    /// Takes shared memory by the launch.
+    #[kernel(max_threads = 256)]
+    pub fn dynamic(#[shared] _section: DynShared<u16>, _out: VecMut<u32>) {}
+
+    /// One extent, no tuple.
+    #[kernel(block = TILE)]
+    pub fn line(#[shared] _ring: &Ring<Inner, 3>) {}
+}
+
+#[test]
+fn a_bare_kernel_demands_nothing() {
+    let kernel: Kernel<()> = kernels::bare;
+    let KernelInfo { name, path, args, block, max_threads, min_blocks, shared, limits, .. } = *kernel.info();
+    assert_eq!((name, path), ("bare", "kernel::kernels"));
+    assert_eq!(args, [""; 0]);
+    assert_eq!((block, max_threads, min_blocks), (None, None, None));
+    assert_eq!((shared, limits), (SharedSpec::None, Limits::default()));
+    kernel.entry()(());
+    kernel.baseline()(());
+}
+
+#[test]
+fn keys_and_parameters_reach_the_description() {
+    let kernel: Kernel<(f32, VecRef<'static, u8>, MatMut<'static, f64>)> = kernels::full;
+    let info = kernel.info();
+    assert_eq!(info.args, ["alpha", "x", "y"]);
+    assert_eq!(info.block, Some([16, 8, 2]));
+    assert_eq!((info.min_blocks, info.max_threads()), (Some(2), 256));
+    let bytes = 4 * 33 * 4 + 2 * 16;
+    assert_eq!(info.shared, SharedSpec::Fixed { bytes, align: 16 });
+    let limits = Limits {
+        registers: Some(40),
+        barriers: Some(1),
+        global_load_bytes: Some(16),
+        global_store_bytes: Some(8),
+        traps: Some(3),
+        local_bytes: 64,
+    };
+    assert_eq!(info.limits, limits);
+    assert!(info.file.ends_with("kernel.rs"), "{}", info.file);
+}
+
+#[test]
+fn shared_memory_can_be_the_launchs_choice() {
+    let info = kernels::dynamic.info();
+    assert_eq!(info.shared, SharedSpec::PerLaunch { element: 2, align: 16 });
+    assert_eq!((info.block, info.max_threads()), (None, 256));
+    assert_eq!(info.args, ["_out"], "shared memory is no argument");
+}
+
+#[test]
+fn layouts_can_be_generic() {
+    assert_eq!(kernels::line.info().shared, SharedSpec::Fixed { bytes: 48, align: 16 });
+    assert_eq!(kernels::line.info().block, Some([8, 1, 1]));
+}
+
+#[test]
+fn a_kernel_outside_a_launch_panics() {
+    /// Sets an element.
+    #[kernel]
+    pub fn write(#[shared] section: DynShared<f32>) {
+        section.set(0, 1.0);
+    }
+    let entry = write.entry();
+    assert!(std::panic::catch_unwind(|| entry(())).is_err());
+}

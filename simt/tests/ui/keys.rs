@@ -1,0 +1,18 @@
+use simt::kernel;
+
+#[kernel(blocks = (32, 32))]
+fn unknown() {}
+
+#[kernel(block = (1, 2, 3, 4))]
+fn four_extents() {}
+
+#[kernel(registers = 32, registers = 40)]
+fn twice() {}
+
+#[kernel(block = (32), max_threads = 64)]
+fn contradiction() {}
+
+#[kernel(block = (32usize))]
+fn not_u32() {}
+
+fn main() {}

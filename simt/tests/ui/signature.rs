@@ -1,0 +1,26 @@
+use simt::prelude::*;
+
+#[kernel]
+fn returns(x: VecRef<f32>) -> f32 {
+    x.get(0)
+}
+
+#[kernel]
+fn generic<T: simt::element::Element>(x: VecRef<T>) {}
+
+#[kernel]
+async fn waits() {}
+
+#[kernel]
+unsafe fn dangerous() {}
+
+#[kernel]
+extern "C" fn foreign() {}
+
+#[kernel]
+fn method(&self) {}
+
+#[kernel]
+fn pattern((x, y): (u32, u32)) {}
+
+fn main() {}
