@@ -7,7 +7,7 @@ use warpwright::{Device, Launch, Layout, Matrix, Result};
 fn main() -> Result<()> {
     let device = Device::from_env()?;
     let (a, b) = (device.alloc_matrix_zeros::<f32>(4, 5)?, device.alloc_matrix_zeros::<f32>(4, 5)?);
-    let x = device.alloc_zeros::<f32>(100)?;
+    let x = device.upload(&[1.0_f32; 100])?;
     let mut sums = device.alloc_zeros::<f32>(100)?;
     let mut c = device.alloc_matrix_zeros::<f32>(4, 4)?;
 
@@ -21,7 +21,10 @@ fn main() -> Result<()> {
     show("shared memory left out", device.launch(&reduce_sum_dynamic, reduce, (&x, &mut sums)));
     show("too much of it", device.launch(&reduce_sum_dynamic, reduce.shared_elements(1 << 20), (&x, &mut sums)));
     let other = Device::simulator().alloc_zeros::<f32>(100)?;
-    show("memory of another device", device.launch(&reduce_sum_dynamic, reduce.shared_elements(128), (&other, &mut sums)));
+    show(
+        "memory of another device",
+        device.launch(&reduce_sum_dynamic, reduce.shared_elements(128), (&other, &mut sums)),
+    );
     show("a device that is not there", Device::cuda(99));
 
     // All the while the device stays usable.

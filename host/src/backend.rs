@@ -291,15 +291,16 @@ impl Memory {
         }
     }
 
-    /// Copies the rows of `from` in `source` to the rows of `to`.
-    pub(crate) fn copy(&self, queue: &Queue, to: &Region, source: &Self, from: &Region) -> Result<()> {
+    /// Copies the rows of `from` in `source` to the rows of `to`; both have one length.
+    pub(crate) fn copy(&self, queue: &Queue, to: Region, source: &Self, from: Region) -> Result<()> {
+        let (to, from) = to.matched(from);
         match (self, source, queue) {
             (Self::Simulated(memory), Self::Simulated(source), Queue::Simulated) => {
-                memory.copy(to, source, from);
+                memory.copy(&to, source, &from);
                 Ok(())
             }
             #[cfg(feature = "cuda")]
-            (Self::Cuda(memory), Self::Cuda(source), Queue::Cuda(queue)) => memory.copy(queue, to, source, from),
+            (Self::Cuda(memory), Self::Cuda(source), Queue::Cuda(queue)) => memory.copy(queue, &to, source, &from),
             #[cfg(feature = "cuda")]
             _ => unreachable!("{SAME_DEVICE}"),
         }

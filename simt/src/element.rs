@@ -43,6 +43,7 @@ pub trait Lanes<const N: usize>: Element {
 /// assert_eq!(v.lanes[2], 3.0);
 /// assert_eq!(align_of::<Vec4<f32>>(), 16);
 /// ```
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Vector<T: Lanes<N>, const N: usize> {
     align: [T::Align; 0],
@@ -71,15 +72,6 @@ impl<T: Lanes<N>, const N: usize> From<[T; N]> for Vector<T, N> {
         Self::new(lanes)
     }
 }
-
-impl<T: Lanes<N>, const N: usize> Clone for Vector<T, N> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: Lanes<N>, const N: usize> Copy for Vector<T, N> {}
 
 impl<T: Lanes<N> + PartialEq, const N: usize> PartialEq for Vector<T, N> {
     #[inline(always)]

@@ -29,7 +29,7 @@
 //!   `get_unchecked` and `set_unchecked`, which the simulator still checks.
 //! * An ordinary kernel needs no `unsafe`.
 //!
-//! # cuda_std, here, PTX
+//! # `cuda_std`, here, PTX
 //!
 //! Names are those of rust-cuda's `cuda_std` where it has the thing.
 //!

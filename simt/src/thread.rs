@@ -53,7 +53,7 @@ geometry! {
 
 /// Index of the thread in a grid of one dimension: `block_idx_x · block_dim_x + thread_idx_x`.
 ///
-/// 64 bits wide where cuda_std has 32, so that a grid of more than 2³² threads does not wrap.
+/// 64 bits wide where `cuda_std` has 32, so that a grid of more than 2³² threads does not wrap.
 #[inline(always)]
 pub fn index_1d() -> usize {
     block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize
@@ -114,7 +114,7 @@ pub fn device_fence() {
     fence(Scope::Device);
 }
 
-/// [`fence`] for the threads of the grid: the same instruction as [`device_fence`], by the name cuda_std gives it.
+/// [`fence`] for the threads of the grid: the same instruction as [`device_fence`], by the name `cuda_std` gives it.
 #[inline(always)]
 #[track_caller]
 pub fn grid_fence() {

@@ -19,6 +19,8 @@ pub(crate) struct Args {
 /// Builds and runs the program; its exit code is ours: 0 when every result agrees with the oracle.
 pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
     let mut cargo = workspace.cargo();
+    // The program's own paths are the caller's.
+    cargo.current_dir(std::env::current_dir()?);
     cargo.args(["run", "--quiet", "--release", "--package=warpwright-bench", "--bin=warpwright-run", "--"]);
     let succeeded = process::succeeds(cargo.args(&args.arguments))?;
     Ok(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -5,7 +5,7 @@
 
 use std::env;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
@@ -14,11 +14,16 @@ use serde::Deserialize;
 use crate::process;
 use crate::workspace::Workspace;
 
+/// Names the toolchain that writes PTX, from the checkout.
+pub(crate) const PTX_TOOLCHAIN: &str = "gpu/rust-toolchain.toml";
+
 /// Names a toolchain directory that rustup does not manage.
 pub(crate) const OVERRIDE: &str = "WARPWRIGHT_NIGHTLY";
 
 /// A nightly rustc with its cargo.
 pub(crate) struct Nightly {
+    /// What rustup calls it; its path where rustup does not know it.
+    pub(crate) name: String,
     /// Its directory: bin/, lib/, share/.
     pub(crate) sysroot: PathBuf,
     /// All of `rustc -vV`.
@@ -35,9 +40,10 @@ impl Nightly {
     /// The toolchain to build PTX with, or an error that says which command installs it.
     pub(crate) fn find(workspace: &Workspace) -> Result<Self> {
         if let Some(path) = env::var_os(OVERRIDE) {
-            return Self::at(PathBuf::from(path)).with_context(|| format!("{OVERRIDE} names no usable toolchain"));
+            return Self::at(path.to_string_lossy().into_owned(), PathBuf::from(&path))
+                .with_context(|| format!("{OVERRIDE} names no usable toolchain"));
         }
-        let channel = channel(workspace)?;
+        let channel = channel(&workspace.root().join(PTX_TOOLCHAIN))?;
         let installed = rustup(&["toolchain", "list"])
             .context("no rustup to look for a nightly toolchain with; see https://rustup.rs")?;
         let Some(name) = choose(&channel, &installed) else {
@@ -45,10 +51,10 @@ impl Nightly {
         };
         let rustc = PathBuf::from(rustup(&["which", "--toolchain", &name, "rustc"])?.trim_end());
         let sysroot = rustc.ancestors().nth(2).with_context(|| format!("{} is in no toolchain", rustc.display()))?;
-        Self::at(sysroot.to_owned())
+        Self::at(name, sysroot.to_owned())
     }
 
-    fn at(sysroot: PathBuf) -> Result<Self> {
+    fn at(name: String, sysroot: PathBuf) -> Result<Self> {
         let mut rustc = Command::new(sysroot.join("bin/rustc"));
         process::forget_toolchain(&mut rustc);
         let verbose = process::capture(rustc.arg("-vV"))?;
@@ -62,7 +68,7 @@ impl Nightly {
         }
         let stamp = format!("rustc {release} ({commit} {}), LLVM {}", field("commit-date")?, field("LLVM version")?);
         let version = verbose.lines().next().unwrap_or_default().to_owned();
-        Ok(Self { sysroot, verbose, version, commit, stamp })
+        Ok(Self { name, sysroot, verbose, version, commit, stamp })
     }
 
     /// Its rustc, with nothing inherited that could steer it.
@@ -90,8 +96,8 @@ pub(crate) fn install_command(channel: &str) -> String {
     format!("rustup toolchain install {channel} --profile minimal --component rust-docs")
 }
 
-/// `toolchain.channel` of gpu/rust-toolchain.toml.
-pub(crate) fn channel(workspace: &Workspace) -> Result<String> {
+/// `toolchain.channel` of a toolchain file.
+pub(crate) fn channel(path: &Path) -> Result<String> {
     #[derive(Deserialize)]
     struct File {
         toolchain: Toolchain,
@@ -100,8 +106,7 @@ pub(crate) fn channel(workspace: &Workspace) -> Result<String> {
     struct Toolchain {
         channel: String,
     }
-    let path = workspace.root().join("gpu/rust-toolchain.toml");
-    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let file: File = toml::from_str(&text).with_context(|| format!("{} is malformed", path.display()))?;
     Ok(file.toolchain.channel)
 }

@@ -99,13 +99,8 @@ pub(super) unsafe fn on_device(
             sys::cuMemcpyDtoDAsync_v2(base + to.offset as u64, source + from.offset as u64, to.row, queue.raw())
         });
     }
-    // One side may be a single run of bytes and the other not: `rows` says how both are cut.
-    let (rows_of, row) = if to.rows == 1 { (from.rows, from.row) } else { (to.rows, to.row) };
-    let cut =
-        |region: &Region| if region.rows == 1 { Region { rows: rows_of, row, pitch: row, ..*region } } else { *region };
-    let (to, from) = (cut(to), cut(from));
     if to.pitch > MOST_PITCH || from.pitch > MOST_PITCH {
-        return each_row(&to, &from, |to, from, row| {
+        return each_row(to, from, |to, from, row| {
             // SAFETY: one row of what the caller promises.
             unsafe { on_device(queue, base, &Region::bytes(to, row), source, &Region::bytes(from, row)) }
         });
@@ -117,8 +112,8 @@ pub(super) unsafe fn on_device(
         dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
         dstDevice: base + to.offset as u64,
         dstPitch: to.pitch,
-        WidthInBytes: row,
-        Height: rows_of,
+        WidthInBytes: to.row,
+        Height: to.rows,
         ..nothing()
     };
     // SAFETY: as the caller promises.

@@ -202,7 +202,7 @@ impl<'a, T: Element> BufferViewMut<'a, T> {
         check_len("copy_from", "source", self.len, source.len())?;
         self.device().check_same(source.device(), "copy_from", "source")?;
         let memory = self.allocation.memory();
-        memory.copy(self.device().queue(), &self.view().region(), source.allocation.memory(), &source.region())
+        memory.copy(self.device().queue(), self.view().region(), source.allocation.memory(), source.region())
     }
 }
 

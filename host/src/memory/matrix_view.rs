@@ -228,7 +228,7 @@ impl<'a, T: Element> MatrixViewMut<'a, T> {
         self.check_shape("copy_from", "source", source.rows(), source.cols())?;
         self.device().check_same(source.device(), "copy_from", "source")?;
         let memory = self.allocation.memory();
-        memory.copy(self.device().queue(), &self.view().region(), source.allocation.memory(), &source.region())
+        memory.copy(self.device().queue(), self.view().region(), source.allocation.memory(), source.region())
     }
 
     fn check_shape(&self, call: &str, argument: &str, rows: usize, cols: usize) -> Result<()> {

@@ -24,6 +24,14 @@ impl Region {
         if rows == 1 || pitch == row { Self::bytes(offset, rows * row) } else { Self { offset, rows, row, pitch } }
     }
 
+    /// Two regions of one length, cut into the same rows: where one has no gaps, it is cut as the other.
+    pub(crate) fn matched(self, other: Self) -> (Self, Self) {
+        let cut = |it: Self, like: Self| {
+            if it.rows == 1 { Self { rows: like.rows, row: like.row, pitch: like.row, ..it } } else { it }
+        };
+        (cut(self, other), cut(other, self))
+    }
+
     /// Bytes of all rows together, without the gaps.
     pub(crate) fn len(&self) -> usize {
         self.rows * self.row
@@ -53,5 +61,16 @@ mod tests {
         let strided = Region::rows(4, 3, 8, 12);
         assert_eq!((strided.len(), strided.starts().collect::<Vec<_>>()), (24, vec![4, 16, 28]));
         assert!(Region::rows(0, 0, 8, 12).is_empty());
+    }
+
+    #[test]
+    fn matched_regions_have_the_same_rows() {
+        let (packed, strided) = (Region::bytes(4, 24), Region::rows(0, 3, 8, 12));
+        let cut = Region { offset: 4, rows: 3, row: 8, pitch: 8 };
+        assert_eq!(packed.matched(strided), (cut, strided));
+        assert_eq!(strided.matched(packed), (strided, cut));
+        assert_eq!(packed.matched(packed), (packed, packed));
+        let wider = Region::rows(0, 3, 8, 100);
+        assert_eq!(strided.matched(wider), (strided, wider));
     }
 }

@@ -92,7 +92,7 @@ unsafe impl<T: Element> SharedParam for DynShared<'_, T> {
     }
 }
 
-/// Start of the block's shared memory, as cuda_std names it. Kernels without `unsafe` use a `#[shared]` parameter.
+/// Start of the block's shared memory, as `cuda_std` names it. Kernels without `unsafe` use a `#[shared]` parameter.
 ///
 /// Aligned to 16 bytes. What may be accessed there is what the launch reserved.
 #[inline(always)]

@@ -50,8 +50,9 @@ pub(crate) fn available(nightly: &Nightly) -> Result<Kind> {
     }
     bail!(
         "the nightly at {} has neither rust-src nor rust-docs, so there is no source of `core` to compile for the GPU; \
-        `rustup component add rust-src --toolchain nightly` (or rust-docs) adds it",
-        nightly.sysroot.display()
+        `rustup component add rust-src --toolchain {}` (or rust-docs) adds it",
+        nightly.sysroot.display(),
+        nightly.name
     )
 }
 

@@ -4,6 +4,7 @@
 //! script. The programs are stripped of debug information and need x86-64 Linux with the glibc that is printed.
 
 mod programs;
+mod wishes;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,9 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result, ensure};
-use serde::Deserialize;
 
-use self::programs::Program;
+use self::wishes::Wishes;
 use crate::process;
 use crate::progress;
 use crate::workspace::Workspace;
@@ -37,7 +37,10 @@ const BENCH: &str = "warpwright-bench";
 pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
     let dir = &args.dir;
     prepare(dir)?;
-    let programs = programs::build(workspace, TESTED, BENCH)?;
+    let wishes = Wishes::of(workspace, TESTED)?;
+    let mut programs = programs::build(workspace, TESTED, BENCH)?;
+    wishes.check(&programs)?;
+    programs.retain(|program| !wishes.needs_cargo.contains(&program.name));
     let progress = progress::bar(programs.len());
     let mut glibc = (0, 0);
     for program in &programs {
@@ -52,8 +55,7 @@ pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
     }
     progress.finish_and_clear();
     copy_ptx(workspace, &dir.join("ptx"))?;
-    let gpu_tests = gpu_tests(workspace, &programs)?;
-    fs::write(dir.join("gpu-tests.txt"), gpu_tests.join("\n") + "\n")?;
+    fs::write(dir.join("gpu-tests.txt"), wishes.gpu_tests.join("\n") + "\n")?;
     let script = dir.join("run.sh");
     fs::write(&script, RUN)?;
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
@@ -73,40 +75,6 @@ fn prepare(dir: &Path) -> Result<()> {
         fs::remove_dir_all(dir)?;
     }
     fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))
-}
-
-/// The test programs that launch kernels: `package.metadata.bundle.gpu-tests` of tests/Cargo.toml, each of them built.
-fn gpu_tests(workspace: &Workspace, programs: &[Program]) -> Result<Vec<String>> {
-    #[derive(Deserialize)]
-    struct Manifest {
-        package: Package,
-    }
-    #[derive(Deserialize)]
-    struct Package {
-        metadata: Metadata,
-    }
-    #[derive(Deserialize)]
-    struct Metadata {
-        bundle: Bundle,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "kebab-case")]
-    struct Bundle {
-        gpu_tests: Vec<String>,
-    }
-    let text = fs::read_to_string(workspace.root().join("tests/Cargo.toml")).context("cannot read tests/Cargo.toml")?;
-    let manifest: Manifest =
-        toml::from_str(&text).context("tests/Cargo.toml should list `gpu-tests` in [package.metadata.bundle]")?;
-    let names =
-        manifest.package.metadata.bundle.gpu_tests.iter().map(|target| programs::test_name("warpwright-tests", target));
-    let names: Vec<String> = names.collect();
-    for name in &names {
-        ensure!(
-            programs.iter().any(|program| &program.name == name),
-            "gpu-tests of tests/Cargo.toml names {name}, no such test was built"
-        );
-    }
-    Ok(names)
 }
 
 fn copy_ptx(workspace: &Workspace, goal: &Path) -> Result<()> {

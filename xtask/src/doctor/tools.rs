@@ -13,9 +13,10 @@ use crate::workspace::{PTX_DIR, Workspace};
 
 /// Everything but the GPU.
 pub(super) fn checks(workspace: &Workspace) -> Result<Vec<Check>> {
-    let stable = |component: &str| format!("rustup component add {component} --toolchain 1.95.0");
+    let stable = toolchain::channel(&workspace.root().join("rust-toolchain.toml"))?;
+    let component = |name: &str| format!("rustup component add {name} --toolchain {stable}");
     let nightly = Nightly::find(workspace);
-    let install = toolchain::install_command(&toolchain::channel(workspace)?);
+    let install = toolchain::install_command(&toolchain::channel(&workspace.root().join(toolchain::PTX_TOOLCHAIN))?);
     let (found_nightly, found_core) = match &nightly {
         Ok(nightly) => (
             Found::Here(format!("{} ({})", nightly.version, nightly.sysroot.display())),
@@ -23,7 +24,7 @@ pub(super) fn checks(workspace: &Workspace) -> Result<Vec<Check>> {
                 Ok(kind) => Found::Here(format!("in {}", kind.name())),
                 Err(_) => missing(
                     "neither rust-src nor rust-docs",
-                    format!("rustup component add rust-src --toolchain {}", nightly.sysroot.display()),
+                    format!("rustup component add rust-src --toolchain {}", nightly.name),
                 ),
             },
         ),
@@ -36,19 +37,19 @@ pub(super) fn checks(workspace: &Workspace) -> Result<Vec<Check>> {
             what: "stable rustc and cargo",
             needed_by: "everything",
             required: true,
-            found: version(workspace.cargo().arg("--version"), "rustup toolchain install 1.95.0"),
+            found: version(workspace.cargo().arg("--version"), &format!("rustup toolchain install {stable}")),
         },
         Check {
             what: "rustfmt",
             needed_by: "test",
             required: true,
-            found: version(workspace.cargo().args(["fmt", "--version"]), &stable("rustfmt")),
+            found: version(workspace.cargo().args(["fmt", "--version"]), &component("rustfmt")),
         },
         Check {
             what: "clippy",
             needed_by: "test",
             required: true,
-            found: version(workspace.cargo().args(["clippy", "--version"]), &stable("clippy")),
+            found: version(workspace.cargo().args(["clippy", "--version"]), &component("clippy")),
         },
         Check {
             what: "committed PTX",

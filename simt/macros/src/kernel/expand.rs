@@ -1,7 +1,7 @@
 //! The code that `#[kernel]` writes.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Expr, ItemFn, spanned::Spanned};
 
 use super::{keys::Keys, signature::Signature};
@@ -48,15 +48,12 @@ fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenSt
         let (name, ty) = (param.name(), param.ty);
         quote!(#name: #ty)
     });
-    let geometry = match &keys.block {
-        Some(extents) => {
-            let [x, y, z] = shape(extents);
-            quote! { ::simt::entry::assume_block([#x, #y, #z]) }
-        }
-        None => match keys.number("max_threads") {
-            Some(threads) => quote! { ::simt::entry::assume_at_most(#threads) },
-            None => quote! { ::simt::entry::assume_at_most(1024) },
-        },
+    let geometry = if let Some(extents) = &keys.block {
+        let [x, y, z] = shape(extents);
+        quote! { ::simt::entry::assume_block([#x, #y, #z]) }
+    } else {
+        let threads = keys.number("max_threads").map_or_else(|| quote!(1024), |threads| quote!(#threads));
+        quote! { ::simt::entry::assume_at_most(#threads) }
     };
     let call = call(signature);
     quote! {
@@ -133,20 +130,14 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
 /// The fields of `KernelInfo` that come from the keys and the parameters.
 fn info(keys: &Keys, signature: &Signature<'_>) -> TokenStream {
     let args = signature.args.iter().map(|param| param.name().to_string());
-    let block = match &keys.block {
-        Some(extents) => {
-            let [x, y, z] = shape(extents);
-            quote! { ::core::option::Option::Some([#x, #y, #z]) }
-        }
-        None => quote! { ::core::option::Option::None },
-    };
-    let shared = match &signature.shared {
-        Some(param) => {
+    let block = option(keys.block.as_deref().map(shape).map(|[x, y, z]| quote!([#x, #y, #z])));
+    let shared = signature.shared.as_ref().map_or_else(
+        || quote!(::simt::SharedSpec::None),
+        |param| {
             let ty = param.ty;
             quote_spanned! { ty.span() => <#ty as ::simt::shared::SharedParam>::SPEC }
-        }
-        None => quote! { ::simt::SharedSpec::None },
-    };
+        },
+    );
     let launch = options(keys, &["max_threads", "min_blocks"]);
     let limits = options(keys, &["registers", "barriers", "global_load_bytes", "global_store_bytes", "traps"]);
     let local_bytes = keys.number("local_bytes").map_or_else(|| quote!(0), |value| quote!(#value));
@@ -164,13 +155,15 @@ fn options(keys: &Keys, names: &[&str]) -> TokenStream {
     names
         .iter()
         .map(|name| {
-            let field = format_ident!("{name}");
-            match keys.number(name) {
-                Some(value) => quote! { #field: ::core::option::Option::Some(#value), },
-                None => quote! { #field: ::core::option::Option::None, },
-            }
+            let (field, value) = (format_ident!("{name}"), option(keys.number(name)));
+            quote! { #field: #value, }
         })
         .collect()
+}
+
+/// `Some(value)` or `None`.
+fn option(value: Option<impl ToTokens>) -> TokenStream {
+    value.map_or_else(|| quote!(::core::option::Option::None), |value| quote!(::core::option::Option::Some(#value)))
 }
 
 /// One to three extents as three.

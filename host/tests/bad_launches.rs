@@ -1,0 +1,291 @@
+//! Every kind of bad launch gives the error one would want to read. On the device that WARPWRIGHT_DEVICE names; tests that
+//! need a GPU do nothing without one.
+
+use std::process::Command;
+
+use warpwright::gpu::gemm::tiled::matmul_tiled;
+use warpwright::gpu::ladder::vector_add::vector_add;
+use warpwright::gpu::reduce::dynamic::reduce_sum_dynamic;
+use warpwright::{ArgumentRule, Device, Error, Launch, LaunchRule, Layout, Matrix, Module};
+
+fn device() -> Device {
+    Device::from_env().unwrap()
+}
+
+/// The rule and words of a refused argument.
+#[track_caller]
+fn argument<T>(result: Result<T, Error>, rule: ArgumentRule, words: &[&str]) {
+    let Err(error) = result else { panic!("accepted") };
+    let Error::Argument(bad) = &error else { panic!("another error: {error}") };
+    assert_eq!(bad.rule, rule, "{error}");
+    has(&error, words);
+}
+
+/// The rule and words of a refused launch.
+#[track_caller]
+fn launch<T>(result: Result<T, Error>, rule: LaunchRule, words: &[&str]) {
+    let Err(error) = result else { panic!("accepted") };
+    let Error::Launch(bad) = &error else { panic!("another error: {error}") };
+    assert_eq!(bad.rule, rule, "{error}");
+    has(&error, words);
+}
+
+#[track_caller]
+fn has(error: &Error, words: &[&str]) {
+    let text = error.to_string();
+    for word in words {
+        assert!(text.contains(word), "no `{word}` in: {text}");
+    }
+}
+
+#[test]
+fn wrong_length() {
+    let device = device();
+    let words = ["upload_matrix", "`data`", "12 elements", "found 10"];
+    argument(device.upload_matrix(&[0.0_f32; 10], 3, 4), ArgumentRule::Length, &words);
+    let mut x = device.alloc::<f32>(5).unwrap();
+    argument(x.write(&[0.0; 6]), ArgumentRule::Length, &["write", "`data`", "5 elements", "found 6"]);
+    argument(x.view().download_into(&mut [0.0; 4]), ArgumentRule::Length, &["download_into", "`out`", "5", "4"]);
+    let layout = Layout::contiguous(3, 4).ld(5).offset(1);
+    let words = ["`buffer`", "at least 15 elements", "3 x 4, ld 5, offset 1", "found 14"];
+    argument(Matrix::from_buffer(device.alloc::<f32>(14).unwrap(), layout), ArgumentRule::Length, &words);
+    let (y, z) = (device.alloc::<f32>(4).unwrap(), device.alloc::<f32>(5).unwrap());
+    argument(device.add(&y, &z), ArgumentRule::Shape, &["add", "`y`", "1 x 4", "found 1 x 5"]);
+}
+
+#[test]
+fn wrong_leading_dimension() {
+    let device = device();
+    let buffer = device.alloc::<f32>(100).unwrap();
+    let words = ["`ld`", "at least 4", "found 3"];
+    argument(buffer.view().as_matrix(Layout::contiguous(5, 4).ld(3)), ArgumentRule::LeadingDimension, &words);
+    argument(Matrix::from_buffer(buffer, Layout::contiguous(5, 4).ld(3)), ArgumentRule::LeadingDimension, &words);
+}
+
+#[test]
+fn wrong_range() {
+    let device = device();
+    let x = device.alloc::<f32>(5).unwrap();
+    argument(x.slice(2..6), ArgumentRule::Range, &["slice", "0..5", "2..6"]);
+    let a = device.alloc_matrix::<f32>(3, 4).unwrap();
+    argument(a.block(0..4, 0..1), ArgumentRule::Range, &["block", "`rows`", "0..3", "0..4"]);
+    argument(a.block(0..1, 2..5), ArgumentRule::Range, &["block", "`cols`", "0..4", "2..5"]);
+}
+
+#[test]
+fn extents_beyond_what_kernels_count() {
+    let device = device();
+    let words = ["`rows`", "4294967295", "4294967296"];
+    argument(device.alloc_matrix::<u8>(1 << 32, 0), ArgumentRule::Extent, &words);
+    let words = ["alloc", "`len`", "18446744073709551615"];
+    argument(device.alloc::<f64>(usize::MAX), ArgumentRule::Extent, &words);
+    argument(device.alloc_matrix::<u8>(usize::MAX, 2), ArgumentRule::Extent, &["alloc_matrix"]);
+}
+
+#[test]
+fn shapes_that_disagree() {
+    let device = device();
+    let (a, b) = (device.alloc_matrix::<f32>(2, 3).unwrap(), device.alloc_matrix::<f32>(4, 5).unwrap());
+    argument(device.matmul(&a, &b), ArgumentRule::Shape, &["matmul", "`b`", "3 rows", "4 x 5"]);
+    let mut c = device.alloc_matrix::<f32>(2, 4).unwrap();
+    let b = b.block(0..3, 0..5).unwrap();
+    argument(device.matmul_into(&a, b, &mut c), ArgumentRule::Shape, &["matmul_into", "`c`", "2 x 5", "2 x 4"]);
+    argument(device.transpose_into(&a, &mut c), ArgumentRule::Shape, &["transpose_into", "`b`", "3 x 2", "2 x 4"]);
+}
+
+#[test]
+fn empty_grid() {
+    let device = device();
+    let x = device.alloc::<f32>(0).unwrap();
+    let mut y = device.alloc::<f32>(0).unwrap();
+    let words = ["`vector_add`", "at least one block", "0 x 1 x 1"];
+    launch(device.launch(&vector_add, Launch::cover(0, 64), (&x, &x, &mut y)), LaunchRule::EmptyGrid, &words);
+    let words = ["3 x 0 x 1"];
+    launch(device.launch(&vector_add, Launch::grid((3, 0)), (&x, &x, &mut y)), LaunchRule::EmptyGrid, &words);
+    assert_eq!(device.add(&x, &x).unwrap().len(), 0, "operations need no launch for empty input");
+}
+
+#[test]
+fn grid_beyond_the_device() {
+    let device = device();
+    let x = device.alloc::<f32>(1).unwrap();
+    let mut y = device.alloc::<f32>(1).unwrap();
+    let words = ["`vector_add`", "2147483647 x 65535 x 65535", "1 x 65536 x 1"];
+    launch(device.launch(&vector_add, Launch::grid((1, 65_536)), (&x, &x, &mut y)), LaunchRule::GridLimit, &words);
+    let words = ["288230376151711744 x 1 x 1"];
+    launch(device.launch(&vector_add, Launch::cover(usize::MAX, 64), (&x, &x, &mut y)), LaunchRule::GridLimit, &words);
+}
+
+#[test]
+fn wrong_block() {
+    let device = device();
+    let a = device.alloc_matrix::<f32>(4, 4).unwrap();
+    let mut c = device.alloc_matrix::<f32>(4, 4).unwrap();
+    let words = ["`matmul_tiled`", "32 x 32 x 1", "16 x 16 x 1", "leave out Launch::block"];
+    let sixteen = Launch::grid(1).block((16, 16));
+    launch(device.launch(&matmul_tiled, sixteen, (&a, &a, &mut c)), LaunchRule::RequiredBlock, &words);
+
+    let x = device.alloc::<f32>(4).unwrap();
+    let mut sums = device.alloc::<f32>(1).unwrap();
+    let mut reduce = |it: Launch<'_>| device.launch(&reduce_sum_dynamic, it.shared_elements(64), (&x, &mut sums));
+    launch(reduce(Launch::grid(1)), LaunchRule::BlockShape, &["`reduce_sum_dynamic`", "found none", "Launch::block"]);
+    launch(reduce(Launch::grid(1).block((64, 0))), LaunchRule::BlockShape, &["64 x 0 x 1"]);
+    launch(reduce(Launch::grid(1).block((1, 1, 65))), LaunchRule::BlockShape, &["1024 x 1024 x 64", "1 x 1 x 65"]);
+    launch(
+        reduce(Launch::grid(1).block((64, 32))),
+        LaunchRule::Threads,
+        &["at most 1024", "64 x 32 x 1, that is 2048"],
+    );
+}
+
+#[test]
+fn wrong_shared_memory() {
+    let device = device();
+    let x = device.alloc::<f32>(4).unwrap();
+    let mut sums = device.alloc::<f32>(1).unwrap();
+    let plain = Launch::grid(1).block(64);
+    let words = ["`reduce_sum_dynamic`", "4 bytes each", "found none", "Launch::shared_elements"];
+    launch(device.launch(&reduce_sum_dynamic, plain, (&x, &mut sums)), LaunchRule::SharedMemory, &words);
+    for elements in [1 << 20, usize::MAX] {
+        let much = plain.shared_elements(elements);
+        let words = ["bytes of shared memory per block", if elements == 1 << 20 { "4194304" } else { "addresses" }];
+        launch(device.launch(&reduce_sum_dynamic, much, (&x, &mut sums)), LaunchRule::SharedLimit, &words);
+    }
+    let a = device.alloc_matrix::<f32>(4, 4).unwrap();
+    let mut c = device.alloc_matrix::<f32>(4, 4).unwrap();
+    let words = ["`matmul_tiled`", "layout of 8192 bytes", "5 elements"];
+    let given = Launch::grid(1).shared_elements(5);
+    launch(device.launch(&matmul_tiled, given, (&a, &a, &mut c)), LaunchRule::SharedMemory, &words);
+    let (x, mut y) = (device.alloc::<f32>(4).unwrap(), device.alloc::<f32>(4).unwrap());
+    let words = ["`vector_add`", "uses none"];
+    launch(device.launch(&vector_add, given, (&x, &x, &mut y)), LaunchRule::SharedMemory, &words);
+}
+
+#[test]
+fn more_than_48_kilobytes_of_shared_memory_are_fine() {
+    let device = device();
+    let x = device.upload(&[1.0_f32; 100]).unwrap();
+    let mut sums = device.alloc::<f32>(1).unwrap();
+    let much = Launch::grid(1).block(128).shared_elements(25_000);
+    device.launch(&reduce_sum_dynamic, much, (&x, &mut sums)).unwrap();
+    assert_eq!(sums.download().unwrap(), [100.0]);
+}
+
+#[test]
+fn objects_of_another_device() {
+    let (device, other) = (device(), Device::simulator());
+    let x = device.alloc_zeros::<f32>(4).unwrap();
+    let strange = other.alloc_zeros::<f32>(4).unwrap();
+    let mut y = device.alloc::<f32>(4).unwrap();
+    let grid = Launch::grid(1);
+    let words = ["kernel `vector_add`", "`y`", "the simulator"];
+    argument(device.launch(&vector_add, grid, (&x, &strange, &mut y)), ArgumentRule::Device, &words);
+    let stream = other.stream().unwrap();
+    let words = ["`vector_add`", "a stream of this device", "the simulator"];
+    launch(device.launch(&vector_add, grid.stream(&stream), (&x, &x, &mut y)), LaunchRule::Stream, &words);
+    // SAFETY: nothing is launched with it; on the simulator a module is empty.
+    let module = unsafe { Module::from_ptx(&other, "none", "") }.unwrap();
+    let words = ["`vector_add`", "a module of this device"];
+    launch(device.launch(&vector_add, grid.module(&module), (&x, &x, &mut y)), LaunchRule::Module, &words);
+    argument(y.view_mut().copy_from(&strange), ArgumentRule::Device, &["copy_from", "`source`"]);
+    let event = stream.record().unwrap();
+    argument(device.default_stream().wait(&event), ArgumentRule::Device, &["Stream::wait", "`event`"]);
+}
+
+#[test]
+fn a_fault_on_the_simulator_leaves_the_device_usable() {
+    let device = Device::simulator();
+    let x = device.upload(&[1.0_f32; 64]).unwrap();
+    let mut y = device.alloc(64).unwrap();
+    let unwritten = device.alloc::<f32>(64).unwrap();
+    let error = device.launch(&vector_add, Launch::grid(1), (&x, &unwritten, &mut y)).unwrap_err();
+    let Error::Faults(report) = &error else { panic!("another error: {error}") };
+    assert_eq!(report.reports.len(), 1, "{error}");
+    has(&error, &["kernel `vector_add`: the simulator found 1 fault", "vector_add.rs:", "block (0, 0, 0)", "seed 0"]);
+    device.launch(&vector_add, Launch::grid(1), (&x, &x, &mut y)).unwrap();
+    assert_eq!(y.download().unwrap(), [2.0; 64]);
+}
+
+#[test]
+fn ptx_that_is_too_new_for_the_driver_or_the_device() {
+    let device = device();
+    if device.is_simulator() {
+        return;
+    }
+    let entry = ".address_size 64\n.visible .entry nothing() { ret; }\n";
+    for (head, target) in [(".version 99.0", "sm_80"), (".version 8.8", "sm_121")] {
+        let text = format!("{head}\n.target {target}\n{entry}");
+        // SAFETY: nothing is launched.
+        let error = unsafe { Module::from_ptx(&device, "tomorrow", &text) }.unwrap_err();
+        let Error::Ptx(ptx) = &error else { panic!("another error: {error}") };
+        println!("{error}");
+        assert!(!ptx.log.is_empty(), "the driver's log: {error}");
+        has(&error, &["PTX module `tomorrow`", "cuModuleLoadDataEx", "CUDA_ERROR_", &device.name()]);
+    }
+    assert!(device.upload(&[1.0_f32]).is_ok(), "the device stays usable");
+}
+
+/// Runs one of this file's tests in a process of its own, with more environment; gives whether it passed, and its output.
+fn alone(test: &str, variables: &[(&str, &str)]) -> (bool, String) {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--include-ignored", "--nocapture"])
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    (output.status.success() && text.contains("1 passed"), text)
+}
+
+#[test]
+fn a_failed_kernel_loses_the_gpu() {
+    if device().is_simulator() {
+        return;
+    }
+    let (passed, text) = alone("child_that_loses_the_gpu", &[]);
+    assert!(passed, "{text}");
+}
+
+/// The context of the whole process is gone after this.
+#[test]
+#[ignore = "run by a_failed_kernel_loses_the_gpu in a process of its own"]
+fn child_that_loses_the_gpu() {
+    let device = device();
+    let x = device.upload(&[1.0_f32; 128]).unwrap();
+    let mut sums = device.alloc(1).unwrap();
+    // Half the shared memory that the kernel needs: it traps.
+    let short = Launch::grid(1).block(128).shared_elements(64);
+    device.launch(&reduce_sum_dynamic, short, (&x, &mut sums)).unwrap();
+    let error = device.synchronize().unwrap_err();
+    assert!(matches!(error, Error::DeviceLost(_)), "{error}");
+    has(&error, &["reduce_sum_dynamic", "CUDA_ERROR_", "Device::simulator()"]);
+    assert_eq!(x.download().unwrap_err().to_string(), error.to_string());
+    drop((x, sums, device));
+}
+
+#[cfg(feature = "cuda")]
+#[test]
+fn no_driver() {
+    let (passed, text) = alone("child_without_driver", &[("WARPWRIGHT_LIBCUDA", "libcuda-not-there.so.1")]);
+    assert!(passed, "{text}");
+}
+
+#[cfg(feature = "cuda")]
+#[test]
+#[ignore = "run by no_driver in a process of its own"]
+fn child_without_driver() {
+    let error = Device::cuda(0).unwrap_err();
+    assert!(matches!(error, Error::NoDriver { .. }), "{error}");
+    has(&error, &["no NVIDIA driver", "libcuda-not-there.so.1", "Device::simulator()"]);
+    let device = Device::best().unwrap();
+    assert!(device.is_simulator());
+    assert_eq!(device.sum(&device.upload(&[1.0; 3]).unwrap()).unwrap(), 3.0);
+}
+
+#[cfg(not(feature = "cuda"))]
+#[test]
+fn no_cuda_in_this_build() {
+    let error = Device::cuda(0).unwrap_err();
+    assert!(matches!(error, Error::CudaNotBuilt), "{error}");
+    has(&error, &["features = [\"cuda\"]"]);
+    assert!(Device::best().unwrap().is_simulator());
+}

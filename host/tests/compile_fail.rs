@@ -1,0 +1,7 @@
+//! What the compiler says of launches that do not fit their kernel. The messages in `compile_fail/` are those of the
+//! pinned toolchain; `TRYBUILD=overwrite cargo test -p warpwright --test compile_fail` writes them anew.
+
+#[test]
+fn a_wrong_launch_does_not_compile() {
+    trybuild::TestCases::new().compile_fail("tests/compile_fail/*.rs");
+}

@@ -1,0 +1,10 @@
+//! Strings cannot be copied to a device.
+
+use warpwright::{Device, Result};
+
+fn main() -> Result<()> {
+    let device = Device::simulator();
+    device.upload("numbers")?;
+    device.upload(&["a", "b"])?;
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! Devices, buffers and streams on several threads.
+
+use std::thread;
+
+use warpwright::gpu::ladder::vector_add::vector_add;
+use warpwright::{
+    Buffer, BufferView, BufferViewMut, Device, Event, Launch, Matrix, Module, PinnedBuffer, Stream, Transfer,
+};
+
+fn sendable<T: Send + Sync>() {}
+
+#[test]
+fn everything_may_move_between_threads() {
+    sendable::<Device>();
+    sendable::<Buffer<f32>>();
+    sendable::<BufferView<'_, f32>>();
+    sendable::<BufferViewMut<'_, f32>>();
+    sendable::<Matrix<f32>>();
+    sendable::<Stream>();
+    sendable::<Event>();
+    sendable::<Module>();
+    sendable::<PinnedBuffer<f32>>();
+    sendable::<Transfer<f32>>();
+    sendable::<warpwright::Error>();
+}
+
+#[test]
+fn halves_of_a_buffer_are_filled_by_two_threads_from_one_input() {
+    let device = Device::from_env().unwrap();
+    let x = device.upload(&[1.0_f32; 1000]).unwrap();
+    let mut z = device.alloc::<f32>(2000).unwrap();
+    for _ in 0..20 {
+        let (low, high) = z.view_mut().split_at(1000).unwrap();
+        thread::scope(|scope| {
+            for half in [low, high] {
+                let (device, x) = (&device, &x);
+                scope.spawn(move || {
+                    let stream = device.stream().unwrap();
+                    let launch = Launch::cover(1000, 64).stream(&stream);
+                    device.launch(&vector_add, launch, (x, x, half)).unwrap();
+                });
+            }
+        });
+        assert_eq!(z.download().unwrap(), [2.0; 2000]);
+        z.view_mut().zero().unwrap();
+    }
+}
+
+#[test]
+fn buffers_are_dropped_on_other_threads() {
+    let device = Device::from_env().unwrap();
+    let x = device.upload(&vec![1.0_f32; 100_000]).unwrap();
+    let sum = device.add(&x, &x).unwrap();
+    thread::spawn(move || drop(x)).join().unwrap();
+    let value = thread::spawn(move || sum.download().unwrap()[99_999]).join().unwrap();
+    assert_eq!(value, 2.0);
+}
+
+#[test]
+fn a_transfer_may_be_dropped_or_forgotten() {
+    let device = Device::from_env().unwrap();
+    let stream = device.stream().unwrap();
+    let mut x = device.alloc::<u32>(1000).unwrap();
+    for round in 0..3 {
+        let mut host = device.pinned(1000).unwrap();
+        host.fill(round);
+        let transfer = stream.upload(host, &mut x).unwrap();
+        if round == 1 {
+            std::mem::forget(transfer);
+        }
+        assert_eq!(x.download().unwrap(), [round; 1000]);
+    }
+}
