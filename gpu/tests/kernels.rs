@@ -96,7 +96,7 @@ fn reduce_sum_dynamic_sums_per_block() {
             let (x, sums) = (Buffer::input(0, &x), Buffer::output(1, expected.len()));
             let args = (x.vec(), sums.vec_mut());
             run(kernel.info(), seed, grid, [threads, 1, 1], 4 * threads as usize, &[&x, &sums], || {
-                kernel.entry()(args)
+                kernel.entry()(args);
             });
             assert_eq!(sums.read(), expected, "{n} elements, {threads} threads, seed {seed}");
         }

@@ -14,7 +14,7 @@ const CHUNKS: usize = 4;
 fn main() -> Result<()> {
     let device = Device::from_env()?;
     let (copies, kernels) = (device.stream()?, device.stream()?);
-    let step = device.upload(&[1.0_f32; CHUNK])?;
+    let step = device.upload(&vec![1.0_f32; CHUNK])?;
     let start = kernels.record()?;
 
     // One stream brings the chunks, the other works on those that are there.

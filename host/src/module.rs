@@ -53,6 +53,7 @@ impl fmt::Debug for Module {
 }
 
 impl Device {
+    #[cfg_attr(not(feature = "cuda"), allow(clippy::unnecessary_wraps, reason = "it is the driver that refuses"))]
     fn load(&self, name: &str, text: &str) -> Result<Option<Loaded>> {
         let _ = (name, text);
         match self.backend() {

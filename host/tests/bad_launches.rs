@@ -1,4 +1,4 @@
-//! Every kind of bad launch gives the error one would want to read. On the device that WARPWRIGHT_DEVICE names; tests that
+//! Every kind of bad launch gives the error one would want to read. On the device that `WARPWRIGHT_DEVICE` names; tests that
 //! need a GPU do nothing without one.
 
 use std::process::Command;

@@ -1,1 +1,3 @@
-//! tests
+//! What the test programs of this package share.
+
+pub mod sim;

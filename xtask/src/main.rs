@@ -1,6 +1,6 @@
 //! xtask exists so that everything a contributor does here is one `cargo xtask …` away, with no tool to install first.
 //!
-//! One module per command: [`build`], [`audit`], [`run`], [`test`], [`bundle`], [`doctor`]. They share the reader of PTX
+//! One module per command: [`build`], [`audit`], [`run`], [`mod@test`], [`bundle`], [`doctor`]. They share the reader of PTX
 //! ([`ptx`]), the search for tools ([`toolchain`], [`ptxas`]) and a few words for paths, processes and progress.
 
 mod audit;

@@ -27,7 +27,7 @@ pub const fn grid(m: u32, n: u32) -> [u32; 3] {
 /// C = A·B in `f32`, each element summed in order of k by fused multiply-adds.
 ///
 /// `a` is m × k, `b` is k × n, `c` is m × n; where they disagree the common part is multiplied.
-#[kernel(block = (COLS, ROWS), registers = 40, barriers = 0)]
+#[kernel(block = (COLS, ROWS), registers = 40, barriers = 0, global_load_bytes = 4, global_store_bytes = 4)]
 pub fn matmul_naive(a: MatRef<f32>, b: MatRef<f32>, c: MatMut<f32>) {
     let row = block_idx_y() * ROWS + thread_idx_y();
     let col = block_idx_x() * COLS + thread_idx_x();

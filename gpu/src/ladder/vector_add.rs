@@ -19,7 +19,7 @@ pub const fn grid(n: usize) -> [u32; 3] {
 }
 
 /// z = x + y in `f32`. The vectors have the same length; else their common part is added.
-#[kernel(block = (BLOCK), registers = 24, barriers = 0)]
+#[kernel(block = (BLOCK), registers = 16, barriers = 0, global_load_bytes = 4, global_store_bytes = 4)]
 pub fn vector_add(x: VecRef<f32>, y: VecRef<f32>, z: VecMut<f32>) {
     let n = x.len().min(y.len()).min(z.len());
     let i = index_1d();

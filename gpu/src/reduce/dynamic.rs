@@ -23,8 +23,8 @@ pub const fn grid(n: usize, threads: u32) -> [u32; 3] {
 
 /// `sums[b]` = sum of the elements `b`·T to (`b` + 1)·T − 1 of `x`, in `f32`, for each block `b` of T threads.
 ///
-/// `section` has T elements. T is a power of two for the figures above; the sum is right for any.
-#[kernel(max_threads = 1024, registers = 24, barriers = 2, traps = 1)]
+/// `section` has T elements; one trap is left, for a launch that reserved fewer. T is a power of two for the figures above; the sum is right for any.
+#[kernel(max_threads = 1024, registers = 24, barriers = 2, traps = 1, global_load_bytes = 4, global_store_bytes = 4)]
 pub fn reduce_sum_dynamic(#[shared] section: DynShared<f32>, x: VecRef<f32>, sums: VecMut<f32>) {
     let (t, threads) = (thread_idx_x(), block_dim_x());
     let section = section.first(threads);

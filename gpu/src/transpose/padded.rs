@@ -32,13 +32,13 @@ pub const fn grid(rows: u32, cols: u32) -> [u32; 3] {
 
 /// B = Aᵀ for any shape: `a` is m × n, `b` is n × m; what one of them lacks is left out. Rows are padded by one element:
 /// reads from the tile have a conflict degree of 2.
-#[kernel(block = (COLS, ROWS), registers = 32, barriers = 1)]
+#[kernel(block = (COLS, ROWS), registers = 24, barriers = 1, global_load_bytes = 4, global_store_bytes = 4)]
 pub fn transpose_smem_pad1(#[shared] tile: &Tile<33>, a: MatRef<f32>, b: MatMut<f32>) {
     transpose_smem_pad(tile, a, b);
 }
 
 /// [`transpose_smem_pad1`] with rows padded by two elements: no conflicts.
-#[kernel(block = (COLS, ROWS), registers = 32, barriers = 1)]
+#[kernel(block = (COLS, ROWS), registers = 24, barriers = 1, global_load_bytes = 4, global_store_bytes = 4)]
 pub fn transpose_smem_pad2(#[shared] tile: &Tile<34>, a: MatRef<f32>, b: MatMut<f32>) {
     transpose_smem_pad(tile, a, b);
 }

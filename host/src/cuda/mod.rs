@@ -17,7 +17,7 @@
 //!   ([`primary`]), so handles may be used and dropped on any thread. The driver's own functions may be called from
 //!   several threads at once.
 //! - *After a kernel has failed*, the context refuses all work. The first call that learns of it keeps the failure, and
-//!   each later call answers with it, the driver not asked again.
+//!   each later call answers with it. Page-locked memory of a copy whose end cannot be waited for is leaked, not freed.
 //! - *Kernels and PTX match*: the PTX of the crate `gpu` is built from the very functions that give the launches their
 //!   types; other PTX comes in through an `unsafe` constructor.
 

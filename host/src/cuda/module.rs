@@ -18,7 +18,7 @@ const SHARED_BYTES: usize = 48 * 1024;
 
 /// A loaded module.
 pub(crate) struct Module {
-    module: sys::CUmodule,
+    raw: sys::CUmodule,
     name: String,
     functions: Mutex<HashMap<&'static str, Function>>,
     primary: Arc<Primary>,
@@ -62,8 +62,8 @@ impl Module {
             Ok(module)
         });
         match loaded {
-            Ok(module) => {
-                Ok(Self { module, name: name.to_owned(), functions: Mutex::default(), primary: Arc::clone(primary) })
+            Ok(raw) => {
+                Ok(Self { raw, name: name.to_owned(), functions: Mutex::default(), primary: Arc::clone(primary) })
             }
             Err(Error::Driver(cause)) => Err(Error::Ptx(Box::new(PtxError {
                 module: name.to_owned(),
@@ -102,7 +102,7 @@ impl Module {
             let mut raw = ptr::null_mut();
             // SAFETY: the module is alive, the name ends with a zero.
             match driver::check("cuModuleGetFunction", unsafe {
-                sys::cuModuleGetFunction(&raw mut raw, self.module, symbol.as_ptr())
+                sys::cuModuleGetFunction(&raw mut raw, self.raw, symbol.as_ptr())
             }) {
                 Ok(()) => Ok(Some(raw)),
                 Err(Failure { code: codes::NOT_FOUND, .. }) => Ok(None),
@@ -135,7 +135,7 @@ impl Drop for Module {
         // Kernels of this module may still be running.
         if self.primary.enter_to_clean_up() && self.primary.synchronize().is_ok() {
             // SAFETY: unloaded once, here, with nothing running. A failure leaves nothing to do.
-            let _ = unsafe { sys::cuModuleUnload(self.module) };
+            let _ = unsafe { sys::cuModuleUnload(self.raw) };
         }
     }
 }

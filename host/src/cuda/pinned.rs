@@ -1,6 +1,7 @@
 //! Page-locked host memory, which the copy engines reach by themselves.
 
 use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use cust::memory::LockedBuffer;
@@ -27,11 +28,13 @@ impl Pinned {
         let mut bytes = primary.call(format_args!("allocating {len} bytes of page-locked host memory"), || {
             driver::check_cust("cuMemAllocHost_v2", LockedBuffer::new(&0_u8, len))
         })?;
-        let base = bytes.as_mut_slice().as_mut_ptr();
+        // The driver's memory starts at a page; where there is none, the address must suit every element all the same.
+        let base =
+            if len == 0 { NonNull::<u128>::dangling().as_ptr().cast() } else { bytes.as_mut_slice().as_mut_ptr() };
         Ok(Self { bytes: ManuallyDrop::new(bytes), base, primary: Arc::clone(primary) })
     }
 
-    /// Address of the first byte; dangling if there is none.
+    /// Address of the first byte, aligned for every element; dangling if there is none.
     pub(crate) fn base(&self) -> *mut u8 {
         self.base
     }

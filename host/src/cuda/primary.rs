@@ -61,10 +61,23 @@ impl Primary {
     /// # Errors
     /// The device is lost, or `work` fails; `doing` says in the message what was tried.
     pub(super) fn call<T>(&self, doing: impl Display, work: impl FnOnce() -> Result<T, Failure>) -> Result<T> {
-        if let Some(lost) = self.lost.get() {
-            return Err(Error::DeviceLost(Box::new(lost.clone())));
-        }
+        self.check_lost()?;
         self.make_current().and_then(|()| work()).map_err(|failure| self.failed(doing, &failure))
+    }
+
+    /// As [`Primary::call`], for a wait that host memory depends on: the driver is asked even if the device is known to be
+    /// lost, lest a copy is still under way when the memory's borrow ends.
+    pub(super) fn wait(&self, doing: impl Display, work: impl FnOnce() -> Result<(), Failure>) -> Result<()> {
+        let waited = self.make_current().and_then(|()| work());
+        self.check_lost()?;
+        waited.map_err(|failure| self.failed(doing, &failure))
+    }
+
+    fn check_lost(&self) -> Result<()> {
+        match self.lost.get() {
+            None => Ok(()),
+            Some(lost) => Err(Error::DeviceLost(Box::new(lost.clone()))),
+        }
     }
 
     /// Makes the context current for cleaning up; false where that is in vain.

@@ -107,7 +107,7 @@ impl Marker {
 
     /// Waits until the queue has passed the point.
     pub(crate) fn synchronize(&self) -> Result<()> {
-        self.primary.call("waiting for an event", || {
+        self.primary.wait("waiting for an event", || {
             // SAFETY: the event is alive.
             driver::check("cuEventSynchronize", unsafe { sys::cuEventSynchronize(self.event) })
         })

@@ -9,8 +9,12 @@ pub use bad::{ArgumentRule, BadArgument, BadLaunch, LaunchRule};
 pub use driver::{DeviceLost, DriverError, PtxError};
 pub use faults::FaultReport;
 
+use std::fmt;
+
 /// Everything that this crate refuses or fails to do. Nothing in it panics on a caller's input.
-#[derive(Debug, thiserror::Error)]
+///
+/// Its `Debug` form is its message too, so that `main` and `unwrap` show something to read.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The NVIDIA driver's library is not on this machine.
@@ -112,6 +116,12 @@ pub enum Error {
         /// The simulator's reason.
         reason: String,
     },
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// A result with this crate's [`Error`].

@@ -98,17 +98,11 @@ impl Device {
         };
         let mut binder = Binder { device: self, info, argument: "", bound: Vec::new() };
         let mut values = args.bind(&mut binder)?;
-        let parameters = A::addresses(&mut values);
         let entry = kernel.entry();
-        let request = Request {
-            info,
-            geometry,
-            bound: &binder.bound,
-            parameters: &parameters,
-            body: &move || entry(values),
-            queue,
-            module,
-        };
+        let body = move || entry(values);
+        let parameters = A::addresses(&mut values);
+        let request =
+            Request { info, geometry, bound: &binder.bound, parameters: &parameters, body: &body, queue, module };
         // SAFETY: parameters and body hold the values that the arguments gave, of the types that the kernel takes; their
         // views were made with the tags of `bound`; the geometry was checked. The borrows in `args` last until after this
         // call, which excludes writers of what is read and everybody else from what is written.

@@ -1,5 +1,6 @@
 //! Borrowed vectors.
 
+use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -11,6 +12,7 @@ use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Result};
 
 /// Elements of a buffer, borrowed for reading.
+#[derive(Clone, Copy)]
 pub struct BufferView<'a, T: Element> {
     allocation: &'a Allocation,
     offset: usize,
@@ -25,14 +27,6 @@ pub struct BufferViewMut<'a, T: Element> {
     len: usize,
     elements: PhantomData<&'a mut T>,
 }
-
-impl<T: Element> Clone for BufferView<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: Element> Copy for BufferView<'_, T> {}
 
 impl<'a, T: Element> BufferView<'a, T> {
     /// `len` elements from element `offset` of the allocation on, which lie in it.
@@ -245,5 +239,17 @@ impl<'a, T: Element> From<&'a BufferViewMut<'_, T>> for BufferView<'a, T> {
 impl<'a, T: Element> From<&'a mut BufferViewMut<'_, T>> for BufferViewMut<'a, T> {
     fn from(view: &'a mut BufferViewMut<'_, T>) -> Self {
         view.view_mut()
+    }
+}
+
+impl<T: Element> fmt::Debug for BufferView<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BufferView<{}>({} elements from {} on)", std::any::type_name::<T>(), self.len, self.offset)
+    }
+}
+
+impl<T: Element> fmt::Debug for BufferViewMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BufferViewMut<{}>({} elements from {} on)", std::any::type_name::<T>(), self.len, self.offset)
     }
 }

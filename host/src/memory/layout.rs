@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::error::{ArgumentRule, BadArgument};
+use crate::error::{ArgumentRule, BadArgument, Result};
 
 /// Shape and place of a row-major matrix in a buffer: element (r, c) is element `offset + r · ld + c` of the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,21 +57,23 @@ impl Layout {
     }
 
     /// Checks the layout against a buffer of `len` elements.
-    pub(crate) fn check(&self, call: &str, len: usize) -> Result<(), BadArgument> {
+    pub(crate) fn check(&self, call: &str, len: usize) -> Result<()> {
         let Self { rows, cols, ld, .. } = *self;
         for (name, extent) in [("rows", rows), ("cols", cols), ("ld", ld)] {
             if extent > MOST {
                 return Err(BadArgument::new(ArgumentRule::Extent, call, name)
                     .expected(format_args!("at most {MOST}"))
                     .found(extent)
-                    .remedy("kernels count rows and columns in 32 bits: work on parts of the matrix"));
+                    .remedy("kernels count rows and columns in 32 bits: work on parts of the matrix")
+                    .into());
             }
         }
         if ld < cols {
             return Err(BadArgument::new(ArgumentRule::LeadingDimension, call, "ld")
                 .expected(format_args!("at least {cols}, the number of columns"))
                 .found(ld)
-                .remedy("the leading dimension is the distance between the starts of two rows, in elements"));
+                .remedy("the leading dimension is the distance between the starts of two rows, in elements")
+                .into());
         }
         match self.end() {
             Some(end) if end <= len => Ok(()),
@@ -81,12 +83,13 @@ impl Layout {
                     None => format!("more elements than there are addresses ({self})"),
                 })
                 .found(len)
-                .remedy("take a longer buffer, or fewer rows or columns, a smaller ld or offset")),
+                .remedy("take a longer buffer, or fewer rows or columns, a smaller ld or offset")
+                .into()),
         }
     }
 
     /// The part of given rows and columns.
-    pub(crate) fn part(&self, rows: Range<usize>, cols: Range<usize>) -> Result<Self, BadArgument> {
+    pub(crate) fn part(&self, rows: Range<usize>, cols: Range<usize>) -> Result<Self> {
         check_range("block", "rows", &rows, self.rows)?;
         check_range("block", "cols", &cols, self.cols)?;
         Ok(Self {
@@ -111,22 +114,28 @@ impl std::fmt::Display for Layout {
 }
 
 /// Checks that `range` lies within `0..len`.
-pub(crate) fn check_range(call: &str, argument: &str, range: &Range<usize>, len: usize) -> Result<(), BadArgument> {
+pub(crate) fn check_range(call: &str, argument: &str, range: &Range<usize>, len: usize) -> Result<()> {
     if range.start <= range.end && range.end <= len {
         return Ok(());
     }
     Err(BadArgument::new(ArgumentRule::Range, call, argument)
         .expected(format_args!("a range within 0..{len}"))
         .found(format_args!("{}..{}", range.start, range.end))
-        .remedy("the range counts elements from the view's own start"))
+        .remedy("the range counts elements from the view's own start")
+        .into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Error;
 
     fn rule(layout: Layout, len: usize) -> Option<ArgumentRule> {
-        layout.check("test", len).err().map(|bad| bad.rule)
+        match layout.check("test", len) {
+            Ok(()) => None,
+            Err(Error::Argument(bad)) => Some(bad.rule),
+            Err(other) => panic!("{other}"),
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Borrowed matrices.
 
+use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -12,6 +13,7 @@ use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Result};
 
 /// A row-major matrix in a buffer, borrowed for reading.
+#[derive(Clone, Copy)]
 pub struct MatrixView<'a, T: Element> {
     allocation: &'a Allocation,
     layout: Layout,
@@ -24,14 +26,6 @@ pub struct MatrixViewMut<'a, T: Element> {
     layout: Layout,
     elements: PhantomData<&'a mut T>,
 }
-
-impl<T: Element> Clone for MatrixView<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: Element> Copy for MatrixView<'_, T> {}
 
 impl<'a, T: Element> MatrixView<'a, T> {
     /// The matrix of a layout that was checked against the allocation.
@@ -270,5 +264,17 @@ impl<'a, T: Element> From<&'a MatrixViewMut<'_, T>> for MatrixView<'a, T> {
 impl<'a, T: Element> From<&'a mut MatrixViewMut<'_, T>> for MatrixViewMut<'a, T> {
     fn from(view: &'a mut MatrixViewMut<'_, T>) -> Self {
         view.view_mut()
+    }
+}
+
+impl<T: Element> fmt::Debug for MatrixView<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MatrixView<{}>({})", std::any::type_name::<T>(), self.layout)
+    }
+}
+
+impl<T: Element> fmt::Debug for MatrixViewMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MatrixViewMut<{}>({})", std::any::type_name::<T>(), self.layout)
     }
 }

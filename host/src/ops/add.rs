@@ -137,9 +137,8 @@ impl Device {
         if x.shape() != y.shape() {
             let words = |(rows, cols): (usize, usize)| format!("{rows} x {cols}");
             let remedy = "both operands of an addition have one shape (a vector counts as one row)";
-            return Err(
-                shape("add", "y", format!("{}, the shape of x", words(x.shape())), words(y.shape()), remedy).into()
-            );
+            let expected = format!("{}, the shape of x", words(x.shape()));
+            return Err(shape("add", "y", &expected, &words(y.shape()), remedy));
         }
         let (left, right) = (x.contiguous()?, y.contiguous()?);
         let n = left.view().len();

@@ -52,7 +52,7 @@ impl Device {
         if (c.rows(), c.cols()) != (m, n) {
             let (expected, found) =
                 (format!("{m} x {n}, rows of a by columns of b"), format!("{} x {}", c.rows(), c.cols()));
-            return Err(shape("matmul_into", "c", expected, found, "give c the shape of the product").into());
+            return Err(shape("matmul_into", "c", &expected, &found, "give c the shape of the product"));
         }
         if c.is_empty() {
             return Ok(());
@@ -74,5 +74,5 @@ fn check_inner(a: MatrixView<'_, f32>, b: MatrixView<'_, f32>) -> Result<()> {
     }
     let expected = format!("{} rows, as many as a has columns", a.cols());
     let found = format!("{} x {}", b.rows(), b.cols());
-    Err(shape("matmul", "b", expected, found, "check the order of the factors, or transpose one").into())
+    Err(shape("matmul", "b", &expected, &found, "check the order of the factors, or transpose one"))
 }

@@ -21,14 +21,11 @@ pub use sum::sum_depth;
 
 use std::ops::Range;
 
-use crate::error::{ArgumentRule, BadArgument};
+use crate::error::{ArgumentRule, BadArgument, Error};
 
 /// The error of an argument whose shape does not fit the others'.
-fn shape(call: &str, argument: &str, expected: impl ToString, found: impl ToString, remedy: &str) -> BadArgument {
-    BadArgument::new(ArgumentRule::Shape, call, argument)
-        .expected(expected.to_string())
-        .found(found.to_string())
-        .remedy(remedy)
+fn shape(call: &str, argument: &str, expected: &str, found: &str, remedy: &str) -> Error {
+    BadArgument::new(ArgumentRule::Shape, call, argument).expected(expected).found(found).remedy(remedy).into()
 }
 
 /// The parts of `0..len` that one launch each can handle, where the grid has at most `blocks` blocks along an axis and each
@@ -44,10 +41,10 @@ mod tests {
 
     #[test]
     fn bands_cover_everything_once() {
-        let cut = |len| bands(len, 32, 3).collect::<Vec<_>>();
+        let cut = |len| bands(len, 32, 3).map(|band| (band.start, band.end)).collect::<Vec<_>>();
         assert_eq!(cut(0), []);
-        assert_eq!(cut(96), [0..96]);
-        assert_eq!(cut(97), [0..96, 96..97]);
-        assert_eq!(cut(300), [0..96, 96..192, 192..288, 288..300]);
+        assert_eq!(cut(96), [(0, 96)]);
+        assert_eq!(cut(97), [(0, 96), (96, 97)]);
+        assert_eq!(cut(300), [(0, 96), (96, 192), (192, 288), (288, 300)]);
     }
 }

@@ -42,7 +42,7 @@ impl Device {
         if (b.rows(), b.cols()) != (n, m) {
             let (expected, found) =
                 (format!("{n} x {m}, columns of a by rows of a"), format!("{} x {}", b.rows(), b.cols()));
-            return Err(shape("transpose_into", "b", expected, found, "give b the transposed shape").into());
+            return Err(shape("transpose_into", "b", &expected, &found, "give b the transposed shape"));
         }
         if a.is_empty() {
             return Ok(());

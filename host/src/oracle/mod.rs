@@ -11,8 +11,8 @@
 //!
 //! | operation | reference | bound |
 //! |---|---|---|
-//! | [`matmul`] | `f64` product by `matrixmultiply`, [`matmul_plain`] as its check | γ(K)·(│A││B│) + K·η |
-//! | [`sum`] | Neumaier's compensated sum in `f64` | γ(depth)·Σ│x│ |
+//! | [`matmul()`] | `f64` product by `matrixmultiply`, [`matmul_plain`] as its check | γ(K)·(│A││B│) + K·η |
+//! | [`sum()`] | Neumaier's compensated sum in `f64` | γ(depth)·Σ│x│ |
 //! | [`add`] | the `f32` sum, correctly rounded | 0: equal bits |
 //! | [`transpose`] | a copy | 0: equal bits |
 //!

@@ -5,6 +5,5 @@ use warpwright::{Device, Result};
 fn main() -> Result<()> {
     let device = Device::simulator();
     device.upload("numbers")?;
-    device.upload(&["a", "b"])?;
     Ok(())
 }

@@ -7,9 +7,18 @@ use proc_macro::TokenStream;
 
 /// Makes a function a GPU kernel.
 ///
-/// ```ignore
+/// ```
+/// # use simt::prelude::*;
+/// # const TILE: u32 = 32;
+/// # #[repr(C)]
+/// # #[derive(Shared)]
+/// # pub struct Tiles {
+/// #     a: SharedTile<f32, 32, 32>,
+/// # }
 /// #[kernel(block = (TILE, TILE), registers = 40, barriers = 2)]
-/// pub fn matmul_tiled(#[shared] tiles: &Tiles, a: MatRef<f32>, b: MatRef<f32>, c: MatMut<f32>) { … }
+/// pub fn matmul_tiled(#[shared] tiles: &Tiles, a: MatRef<f32>, b: MatRef<f32>, c: MatMut<f32>) {
+///     /* … */
+/// }
 /// ```
 ///
 /// Compiled for `nvptx64`, the function becomes a PTX entry of its name. Elsewhere it becomes a constant of its name and
@@ -44,7 +53,8 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// It must be `#[repr(C)]`; its fields are `SharedTile`s, `SharedArray`s, arrays of them, and other such structs.
 ///
-/// ```ignore
+/// ```
+/// # use simt::prelude::*;
 /// #[repr(C)]
 /// #[derive(Shared)]
 /// pub struct Tiles {

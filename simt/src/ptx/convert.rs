@@ -15,7 +15,9 @@ pub(crate) fn f16_bits_from_f32(x: f32) -> u16 {
 pub(crate) fn f32_from_f16_bits(bits: u16) -> f32 {
     let x: f32;
     // SAFETY: arithmetic.
-    unsafe { asm!("cvt.f32.f16 {}, {};", out(reg32) x, in(reg16) bits, options(pure, nomem, nostack, preserves_flags)) }
+    unsafe {
+        asm!("cvt.f32.f16 {}, {};", out(reg32) x, in(reg16) bits, options(pure, nomem, nostack, preserves_flags));
+    }
     x
 }
 #[inline(always)]

@@ -82,7 +82,7 @@ pub(crate) fn outside<const D: usize>(_space: Space, _write: bool, _index: [u64;
 /// offset is written as a multiple, nothing is left of the test.
 #[inline(always)]
 pub(crate) fn expect_aligned(offset: u32, lanes: u32) {
-    if offset % lanes != 0 {
+    if !offset.is_multiple_of(lanes) {
         // SAFETY: ends the kernel.
         unsafe { core::arch::nvptx::trap() }
     }

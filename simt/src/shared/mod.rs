@@ -94,7 +94,8 @@ unsafe impl<T: Element> SharedParam for DynShared<'_, T> {
 
 /// Start of the block's shared memory, as `cuda_std` names it. Kernels without `unsafe` use a `#[shared]` parameter.
 ///
-/// Aligned to 16 bytes. What may be accessed there is what the launch reserved.
+/// Aligned to 16 bytes. What may be accessed there is what the launch reserved; it is the same memory that a `#[shared]`
+/// parameter has.
 #[inline(always)]
 pub fn dynamic_shared_mem<T: Element>() -> *mut T {
     arch::memory::shared_bytes().0.cast()

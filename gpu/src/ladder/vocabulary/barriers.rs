@@ -57,5 +57,5 @@ pub fn warp_rotate(#[shared] cells: &SharedArray<u32, { BLOCK as usize }>, x: Ve
     let (i, t, lane) = (index_1d(), thread_idx_x(), lane_id());
     cells.set(t, x.get_or(i, 0));
     sync_warp(FULL_MASK);
-    out.set_within(i, cells.get((t & !31) | (lane + 1) % WARP_SIZE));
+    out.set_within(i, cells.get((t & !31) + (lane + 1) % WARP_SIZE));
 }

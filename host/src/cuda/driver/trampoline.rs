@@ -41,6 +41,11 @@ macro_rules! jump {
     };
 }
 
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+compile_error!(
+    "warpwright's feature `cuda` is for x86-64 and aarch64: build without it, or write the jump for this processor"
+);
+
 macro_rules! trampolines {
     ($($name:ident)*) => {
         #[allow(non_upper_case_globals)]

@@ -203,7 +203,7 @@ functions! {
     }
     fn cuFuncSetAttribute(_function: *mut c_void, attribute: i32, value: i32) {
         assert_eq!(attribute, 8, "the mock knows dynamic shared memory");
-        here(|_, _| if value <= 232_448 { 0 } else { 1 })
+        here(|_, _| i32::from(value > 232_448))
     }
     fn cuLaunchKernel(
         _function: *mut c_void,

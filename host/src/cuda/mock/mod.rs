@@ -32,12 +32,14 @@ pub(super) enum Character {
     Geometric,
     /// Nothing; for the test that counts waits.
     Single,
+    /// Nothing; for the test that counts modules.
+    Embedded,
     /// Launches take a while to be queued, so that two threads meet there.
     Slow,
 }
 
 /// One device for each test that looks at counts, then the others.
-const CHARACTERS: [Character; 17] = [
+const CHARACTERS: [Character; 18] = [
     Character::Plain,
     Character::Plain,
     Character::Plain,
@@ -55,6 +57,7 @@ const CHARACTERS: [Character; 17] = [
     Character::Geometric,
     Character::Single,
     Character::Slow,
+    Character::Embedded,
 ];
 
 /// Puts the mock in the driver's place. Panics if a driver is loaded already.

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Expr, ItemFn, spanned::Spanned};
+use syn::{Expr, Index, ItemFn, spanned::Spanned};
 
 use super::{keys::Keys, signature::Signature};
 
@@ -28,26 +28,23 @@ fn body(function: &ItemFn, signature: &Signature<'_>) -> TokenStream {
     }
 }
 
-/// The call of the body, in a function whose parameters are the launch's arguments.
-fn call(signature: &Signature<'_>) -> TokenStream {
-    let names = signature.args.iter().map(super::signature::Param::name);
+/// The call of the body with these launch arguments.
+fn call(signature: &Signature<'_>, arguments: &[TokenStream]) -> TokenStream {
     let shared = signature.shared.as_ref().map(|param| {
         quote_spanned! { param.ty.span() =>
             // SAFETY: this is the kernel's entry; launches reserve what `SharedParam::SPEC` asks for.
             unsafe { ::simt::shared::SharedParam::take() },
         }
     });
-    quote! { __body(#shared #(#names),*) }
+    quote! { __body(#shared #(#arguments),*) }
 }
 
 /// The entry in PTX. What the keys say about the block is stated to the optimiser.
 fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenStream) -> TokenStream {
     let cfgs = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     let name = &function.sig.ident;
-    let params = signature.args.iter().map(|param| {
-        let (name, ty) = (param.name(), param.ty);
-        quote!(#name: #ty)
-    });
+    let types = signature.args.iter().map(|param| param.ty);
+    let arguments: Vec<_> = (0..signature.args.len()).map(|i| format_ident!("__{i}").into_token_stream()).collect();
     let geometry = if let Some(extents) = &keys.block {
         let [x, y, z] = shape(extents);
         quote! { ::simt::entry::assume_block([#x, #y, #z]) }
@@ -55,7 +52,7 @@ fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenSt
         let threads = keys.number("max_threads").map_or_else(|| quote!(1024), |threads| quote!(#threads));
         quote! { ::simt::entry::assume_at_most(#threads) }
     };
-    let call = call(signature);
+    let call = call(signature, &arguments);
     quote! {
         #(#cfgs)*
         #[cfg(target_arch = "nvptx64")]
@@ -63,7 +60,7 @@ fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenSt
             #body
 
             #[unsafe(no_mangle)]
-            unsafe extern "ptx-kernel" fn #name(#(#params),*) {
+            unsafe extern "ptx-kernel" fn #name(#(#arguments: #types),*) {
                 // SAFETY: launches are checked against the geometry that the kernel declares, and so is the PTX entry by
                 // the driver.
                 unsafe { #geometry };
@@ -79,8 +76,8 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
         function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc") || attribute.path().is_ident("cfg"));
     let (vis, name) = (&function.vis, &function.sig.ident);
     let types: Vec<_> = signature.args.iter().map(|param| param.ty).collect();
-    let names: Vec<_> = signature.args.iter().map(super::signature::Param::name).collect();
-    let call = call(signature);
+    let arguments: Vec<_> = (0..types.len()).map(Index::from).map(|i| quote!(arguments.#i)).collect();
+    let call = call(signature, &arguments);
     let checks = types.iter().map(|ty| quote_spanned! { ty.span() => argument::<#ty>(); });
     let info = info(keys, signature);
     // `__body` and the entries stand in the constant's block: they see the names of the module and are seen by nobody.
@@ -98,7 +95,7 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
             }
 
             #[inline(always)]
-            fn __run((#(#names,)*): (#(#types,)*)) {
+            fn __run(arguments: (#(#types,)*)) {
                 #call
             }
 
@@ -106,13 +103,10 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
                 __run(arguments);
             }
 
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx2,fma,bmi1,bmi2")]
+            #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma,bmi1,bmi2"))]
             unsafe fn __fma(arguments: (#(#types,)*)) {
                 __run(arguments);
             }
-            #[cfg(not(target_arch = "x86_64"))]
-            use __baseline as __fma;
 
             const INFO: ::simt::KernelInfo = ::simt::KernelInfo {
                 name: ::core::stringify!(#name),

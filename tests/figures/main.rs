@@ -1,0 +1,1 @@
+//! Figures of the teaching texts, computed by the simulator's counters.

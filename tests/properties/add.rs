@@ -1,0 +1,168 @@
+//! z = x + y: `vector_add` by launch, `Device::add` on vectors and on matrices.
+
+use gpu::ladder::vector_add::{self, vector_add};
+use ndarray::Array2;
+use proptest::prelude::*;
+use warpwright::{Device, Error, Launch, LaunchRule, Layout, Result, oracle};
+
+use crate::support::device::under_test;
+use crate::support::frame::{Frame, Place};
+use crate::support::problem::{Expected, OnDevice, Outcome, Problem};
+use crate::support::runner::check;
+use crate::support::suite;
+use crate::support::{shapes, values};
+
+suite! {
+    [integers_are_exact, reals_are_rounded_once, any_bits_add_as_ieee_754_says, a_hundred_runs_are_equal];
+    launch => BY_LAUNCH;
+    operation => BY_VECTORS;
+    operation_on_matrices => BY_MATRICES;
+}
+
+/// A way to the sum of two vectors or matrices.
+#[derive(Clone, Copy)]
+struct Way {
+    /// Runs a problem: two inputs and the output, all of one shape.
+    run: fn(&Device, &Problem) -> Result<Outcome>,
+    /// Whether it takes more than one row.
+    matrices: bool,
+}
+
+const BY_LAUNCH: Way = Way { run: by_launch, matrices: false };
+const BY_VECTORS: Way = Way { run: by_vectors, matrices: false };
+const BY_MATRICES: Way = Way { run: by_matrices, matrices: true };
+
+#[derive(Clone, Debug)]
+struct Case {
+    rows: usize,
+    cols: usize,
+    places: [Place; 3],
+    data: u64,
+    schedule: u64,
+}
+
+/// Vectors, and where the way takes them also matrices.
+fn any_case(way: Way) -> impl Strategy<Value = Case> {
+    let vector = shapes::length().prop_map(|n| [1, n]);
+    let shape = if way.matrices { prop_oneof![shapes::two_extents(), vector].boxed() } else { vector.boxed() };
+    let places = [shapes::place(), shapes::place(), shapes::place()];
+    (shape, places, any::<u64>(), any::<u64>())
+        .prop_map(|([rows, cols], places, data, schedule)| Case { rows, cols, places, data, schedule })
+}
+
+impl Case {
+    /// The problem of adding `x` and `y`; `x + y` on the CPU is what IEEE 754 says.
+    fn problem(&self, x: &Array2<f32>, y: &Array2<f32>) -> Problem {
+        let sum = oracle::add(x.as_slice().unwrap_or_default(), y.as_slice().unwrap_or_default());
+        let [in_x, in_y, in_z] = self.places;
+        Problem {
+            inputs: vec![Frame::holding(x.view(), in_x), Frame::holding(y.view(), in_y)],
+            output: Frame::blank(self.rows, self.cols, in_z),
+            expected: vec![Expected::Values(sum)],
+        }
+    }
+
+    fn of(&self, make: impl Fn(usize, usize, &mut rand::rngs::StdRng) -> Array2<f32>) -> Problem {
+        let mut rng = values::rng(self.data);
+        self.problem(&make(self.rows, self.cols, &mut rng), &make(self.rows, self.cols, &mut rng))
+    }
+}
+
+/// A problem for the self-test.
+pub(crate) fn sample(n: usize) -> Problem {
+    let places = [(1, 0, 3), (0, 0, 0), (5, 0, 1)].map(|(offset, gap, after)| Place { offset, gap, after });
+    Case { rows: 1, cols: n, places, data: 3, schedule: 4 }.of(|rows, cols, rng| values::reals(rows, cols, 1.0, rng))
+}
+
+/// The elements of a vector's frame, in its buffer.
+fn range(layout: Layout) -> std::ops::Range<usize> {
+    assert_eq!(layout.rows, 1, "a vector is one row");
+    layout.offset..layout.offset + layout.cols
+}
+
+/// Launches `vector_add`.
+pub(crate) fn by_launch(device: &Device, problem: &Problem) -> Result<Outcome> {
+    let mut on = problem.upload(device)?;
+    let OnDevice { inputs, output } = &mut on;
+    let x = inputs[0].slice(range(problem.inputs[0].layout()))?;
+    let y = inputs[1].slice(range(problem.inputs[1].layout()))?;
+    let z = output.slice_mut(range(problem.output.layout()))?;
+    let n = z.len();
+    match device.launch(&vector_add, Launch::grid(vector_add::grid(n)), (x, y, z)) {
+        // Nothing to add needs no block, and a grid of none is refused.
+        Err(Error::Launch(bad)) if n == 0 && bad.rule == LaunchRule::EmptyGrid => {}
+        other => drop(other?),
+    }
+    on.download()
+}
+
+/// Calls `Device::add` on vectors.
+fn by_vectors(device: &Device, problem: &Problem) -> Result<Outcome> {
+    let on = problem.upload(device)?;
+    let x = on.inputs[0].slice(range(problem.inputs[0].layout()))?;
+    let y = on.inputs[1].slice(range(problem.inputs[1].layout()))?;
+    let z = device.add(x, y)?.download()?;
+    Ok(Outcome { output: problem.output.with(&z), ..on.download()? })
+}
+
+/// Calls `Device::add` on matrices.
+fn by_matrices(device: &Device, problem: &Problem) -> Result<Outcome> {
+    let on = problem.upload(device)?;
+    let x = on.inputs[0].view().as_matrix(problem.inputs[0].layout())?;
+    let y = on.inputs[1].view().as_matrix(problem.inputs[1].layout())?;
+    let z = device.add(x, y)?.download()?;
+    Ok(Outcome { output: problem.output.with(z.as_slice().unwrap_or_default()), ..on.download()? })
+}
+
+fn integers_are_exact(way: Way) {
+    check(any_case(way), |case| case.of(values::integers).verify(case.schedule, way.run));
+}
+
+fn reals_are_rounded_once(way: Way) {
+    check(any_case(way), |case| {
+        case.of(|rows, cols, rng| values::reals(rows, cols, 1.0, rng)).verify(case.schedule, way.run)
+    });
+}
+
+/// Zeros of both signs, subnormals, infinities and NaN included.
+fn any_bits_add_as_ieee_754_says(way: Way) {
+    check(any_case(way), |case| case.of(values::any_bits).verify(case.schedule, way.run));
+}
+
+fn a_hundred_runs_are_equal(way: Way) {
+    let problem = sample(1003);
+    let run = |schedule| (way.run)(&under_test(schedule), &problem).expect("a run").output;
+    let first = run(0);
+    for schedule in 1..100 {
+        oracle::same_bits(&first, &run(schedule)).unwrap_or_else(|error| panic!("run {schedule}: {error}"));
+    }
+}
+
+/// −0 + −0 = −0: nothing is added that was not asked for.
+#[test]
+fn minus_zeros_stay() {
+    let zeros = Array2::from_elem((1, 100), -0.0_f32);
+    let place = Place { offset: 1, gap: 0, after: 1 };
+    let case = Case { rows: 1, cols: 100, places: [place; 3], data: 0, schedule: 0 };
+    let mut problem = case.problem(&zeros, &zeros);
+    problem.expected.push(Expected::Bits(vec![-0.0; 100]));
+    for way in [BY_LAUNCH, BY_VECTORS, BY_MATRICES] {
+        problem.verify(0, way.run).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+/// Of vectors of different lengths the kernel adds the common part and leaves the rest.
+#[test]
+fn lengths_may_differ_in_a_launch() {
+    let lengths = [100, 65, 64, 1, 0];
+    for (nx, ny, nz) in lengths.iter().flat_map(|x| lengths.iter().flat_map(move |y| lengths.map(|z| (*x, *y, z)))) {
+        let device = under_test(2);
+        let (x, y) = (vec![1.5_f32; nx], vec![0.25_f32; ny]);
+        let (on_x, on_y) = (device.upload(&x).expect("x"), device.upload(&y).expect("y"));
+        let mut z = device.upload(&vec![-7.0_f32; nz]).expect("z");
+        device.launch(&vector_add, Launch::grid(2), (&on_x, &on_y, &mut z)).expect("a launch");
+        let common = nx.min(ny).min(nz);
+        let expected: Vec<f32> = (0..nz).map(|i| if i < common { 1.75 } else { -7.0 }).collect();
+        assert_eq!(z.download().expect("z"), expected, "lengths {nx}, {ny}, {nz}");
+    }
+}

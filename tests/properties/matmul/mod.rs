@@ -1,0 +1,198 @@
+//! C = A·B: `matmul_naive` and `matmul_tiled` by launch, `Device::matmul` and `Device::matmul_into`.
+
+mod ways;
+
+use ndarray::{Array2, ArrayView2};
+use proptest::prelude::*;
+use rand::Rng;
+use warpwright::oracle;
+
+use crate::support::device::{is_gpu, under_test};
+use crate::support::frame::{Frame, Place};
+use crate::support::problem::{Expected, Problem};
+use crate::support::runner::{check, check_within};
+use crate::support::suite;
+use crate::support::{shapes, values};
+use ways::Way;
+pub(crate) use ways::{by_matmul, by_matmul_into, by_naive, by_tiled};
+
+suite! {
+    [
+        integers_are_exact,
+        tile_edges_are_exact,
+        reals_stay_within_the_bound,
+        one_hot_picks_a_row,
+        a_non_finite_element_reaches_its_row_or_column,
+        minus_zeros_give_zero,
+        a_hundred_runs_are_equal,
+    ];
+    naive => by_naive;
+    tiled => by_tiled;
+    operation => by_matmul;
+    operation_into => by_matmul_into;
+}
+
+/// A shape, three places, and seeds of data and schedule.
+#[derive(Clone, Debug)]
+struct Case {
+    m: usize,
+    k: usize,
+    n: usize,
+    places: [Place; 3],
+    data: u64,
+    schedule: u64,
+}
+
+fn any_case() -> impl Strategy<Value = Case> {
+    let places = [shapes::place(), shapes::place(), shapes::place()];
+    (shapes::three_extents(), places, any::<u64>(), any::<u64>())
+        .prop_map(|([m, k, n], places, data, schedule)| Case { m, k, n, places, data, schedule })
+}
+
+/// Cases with at least one element on either side.
+fn case_with_elements() -> impl Strategy<Value = Case> {
+    any_case().prop_map(|case| Case { m: case.m.max(1), k: case.k.max(1), n: case.n.max(1), ..case })
+}
+
+impl Case {
+    fn problem(&self, a: &Array2<f32>, b: &Array2<f32>, expected: Vec<Expected>) -> Problem {
+        let [in_a, in_b, in_c] = self.places;
+        Problem {
+            inputs: vec![Frame::holding(a.view(), in_a), Frame::holding(b.view(), in_b)],
+            output: Frame::blank(self.m, self.n, in_c),
+            expected,
+        }
+    }
+
+    /// Integer data and the product in integers.
+    pub(crate) fn of_integers(&self) -> Problem {
+        let mut rng = values::rng(self.data);
+        let (a, b) = (values::integers(self.m, self.k, &mut rng), values::integers(self.k, self.n, &mut rng));
+        let reference = oracle::matmul(a.view(), b.view()).expect("shapes agree");
+        self.problem(&a, &b, vec![Expected::Bits(integer_product(a.view(), b.view())), Expected::Within(reference)])
+    }
+}
+
+/// A problem of integers for the self-test.
+pub(crate) fn sample_of_integers(m: usize, k: usize, n: usize) -> Problem {
+    sample(m, k, n).of_integers()
+}
+
+/// A problem of reals for the self-test.
+pub(crate) fn sample_of_reals(m: usize, k: usize, n: usize) -> Problem {
+    real_problem(&sample(m, k, n), 1.0)
+}
+
+fn sample(m: usize, k: usize, n: usize) -> Case {
+    let places = [(3, 1, 2), (0, 5, 1), (1, 2, 4)].map(|(offset, gap, after)| Place { offset, gap, after });
+    Case { m, k, n, places, data: 5, schedule: 6 }
+}
+
+/// A·B with `i64`, exact while it stays below 2²⁴.
+fn integer_product(a: ArrayView2<f32>, b: ArrayView2<f32>) -> Vec<f32> {
+    let mut product = Vec::with_capacity(a.nrows() * b.ncols());
+    for row in a.rows() {
+        for col in b.columns() {
+            let sum: i64 = row.iter().zip(col).map(|(&x, &y)| x as i64 * y as i64).sum();
+            assert!(sum.abs() < 1 << 24, "the data is too large for the test");
+            product.push(sum as f32);
+        }
+    }
+    product
+}
+
+fn integers_are_exact(way: Way) {
+    check(any_case(), |case| case.of_integers().verify(case.schedule, way));
+}
+
+/// Every combination of extents at the edges of the 32 × 32 tiles.
+fn tile_edges_are_exact(way: Way) {
+    let edges = [0, 1, 31, 32, 33];
+    for (m, k, n) in edges.iter().flat_map(|m| edges.iter().flat_map(move |k| edges.iter().map(move |n| (*m, *k, *n)))) {
+        let verdict = sample(m, k, n).of_integers().verify(1, way);
+        verdict.unwrap_or_else(|error| panic!("m {m}, k {k}, n {n}: {error}"));
+    }
+}
+
+/// Reals of ordinary size, so small that products are subnormal (a device that flushes those to zero fails), and large.
+fn reals_stay_within_the_bound(way: Way) {
+    let scales = proptest::sample::select(&[0_i32, -70, 55][..]);
+    check_within("matmul", (any_case(), scales), |(case, power)| {
+        real_problem(case, 2_f32.powi(*power)).verify(case.schedule, way)
+    });
+}
+
+fn real_problem(case: &Case, scale: f32) -> Problem {
+    let mut rng = values::rng(case.data);
+    let (a, b) = (values::reals(case.m, case.k, scale, &mut rng), values::reals(case.k, case.n, scale, &mut rng));
+    let reference = oracle::matmul(a.view(), b.view()).expect("shapes agree");
+    case.problem(&a, &b, vec![Expected::Within(reference)])
+}
+
+/// One element of A is not 0: one row of C is that multiple of a row of B.
+fn one_hot_picks_a_row(way: Way) {
+    check(case_with_elements(), |case| {
+        let mut rng = values::rng(case.data);
+        let (row, col) = (rng.random_range(0..case.m), rng.random_range(0..case.k));
+        let mut a = Array2::zeros((case.m, case.k));
+        a[(row, col)] = 3.0;
+        let b = values::integers(case.k, case.n, &mut rng);
+        let mut c = Array2::zeros((case.m, case.n));
+        // Sums start from +0, so no −0 remains of 3 · 0.
+        c.row_mut(row).assign(&b.row(col).mapv(|x| 3.0 * x + 0.0));
+        case.problem(&a, &b, vec![Expected::Bits(c.iter().copied().collect())]).verify(case.schedule, way)
+    });
+}
+
+/// A NaN or infinity in A spoils its row of C, in B its column, and nothing else: no 0 · ∞ from beyond an edge leaks in.
+fn a_non_finite_element_reaches_its_row_or_column(way: Way) {
+    let values = (proptest::sample::select(&values::NON_FINITE[..]), any::<bool>());
+    check((case_with_elements(), values), |(case, (value, in_a))| {
+        let mut rng = values::rng(case.data);
+        // No zeros, so that an infinity stays one.
+        let mut integers = |rows, cols| values::integers(rows, cols, &mut rng).mapv(|x| if x == 0.0 { 1.0 } else { x });
+        let (mut a, mut b) = (integers(case.m, case.k), integers(case.k, case.n));
+        let mut c = Array2::from_shape_vec((case.m, case.n), integer_product(a.view(), b.view())).expect("m · n elements");
+        let depth = rng.random_range(0..case.k);
+        if *in_a {
+            let row = rng.random_range(0..case.m);
+            a[(row, depth)] = *value;
+            c.row_mut(row).assign(&b.row(depth).mapv(|x| *value * x));
+        } else {
+            let col = rng.random_range(0..case.n);
+            b[(depth, col)] = *value;
+            c.column_mut(col).assign(&a.column(depth).mapv(|x| *value * x));
+        }
+        case.problem(&a, &b, vec![Expected::Values(c.iter().copied().collect())]).verify(case.schedule, way)
+    });
+}
+
+/// Sums start from +0, and +0 + −0·y = +0.
+fn minus_zeros_give_zero(way: Way) {
+    check(any_case(), |case| {
+        let a = Array2::from_elem((case.m, case.k), -0.0);
+        let b = values::integers(case.k, case.n, &mut values::rng(case.data));
+        case.problem(&a, &b, vec![Expected::Bits(vec![0.0; case.m * case.n])]).verify(case.schedule, way)
+    });
+}
+
+fn a_hundred_runs_are_equal(way: Way) {
+    let problem = sample_of_reals(33, 40, 35);
+    let run = |schedule| way(&under_test(schedule), &problem).expect("a run").output;
+    let first = run(0);
+    for schedule in 1..100 {
+        oracle::same_bits(&first, &run(schedule)).unwrap_or_else(|error| panic!("run {schedule}: {error}"));
+    }
+}
+
+/// A grid is at most 65 535 blocks high: the operation launches again below. Too much work for the simulator's checks.
+#[test]
+fn rows_beyond_the_height_of_a_grid() {
+    if !is_gpu() {
+        return;
+    }
+    let case = Case { m: 65_535 * 32 + 5, k: 1, n: 1, ..sample(1, 1, 1) };
+    let problem = case.of_integers();
+    let outcome = by_matmul_into(&under_test(0), &problem).expect("a run");
+    problem.judge(&outcome).unwrap_or_else(|error| panic!("{error}"));
+}

@@ -1,0 +1,61 @@
+//! Ways to a product.
+
+use gpu::gemm::naive::{self, matmul_naive};
+use gpu::gemm::tiled::{self, matmul_tiled};
+use simt::Kernel;
+use simt::global::{MatMut, MatRef};
+use warpwright::{Device, Error, Launch, LaunchRule, Result};
+
+use crate::support::problem::{OnDevice, Outcome, Problem};
+
+/// Runs a problem: two inputs, A and B, and the output C.
+pub(crate) type Way = fn(&Device, &Problem) -> Result<Outcome>;
+
+/// A kernel that multiplies.
+type Gemm = Kernel<(MatRef<'static, f32>, MatRef<'static, f32>, MatMut<'static, f32>)>;
+
+/// Launches `matmul_naive`.
+pub(crate) fn by_naive(device: &Device, problem: &Problem) -> Result<Outcome> {
+    by_launch(device, problem, &matmul_naive, naive::grid)
+}
+
+/// Launches `matmul_tiled`.
+pub(crate) fn by_tiled(device: &Device, problem: &Problem) -> Result<Outcome> {
+    by_launch(device, problem, &matmul_tiled, tiled::grid)
+}
+
+fn by_launch(device: &Device, problem: &Problem, kernel: &Gemm, grid: fn(u32, u32) -> [u32; 3]) -> Result<Outcome> {
+    let mut on = problem.upload(device)?;
+    let OnDevice { inputs, output } = &mut on;
+    let a = inputs[0].view().as_matrix(problem.inputs[0].layout())?;
+    let b = inputs[1].view().as_matrix(problem.inputs[1].layout())?;
+    let c = output.view_mut().as_matrix(problem.output.layout())?;
+    let blocks = grid(c.rows() as u32, c.cols() as u32);
+    let empty = c.is_empty();
+    match device.launch(kernel, Launch::grid(blocks), (a, b, c)) {
+        // An empty result needs no block, and a grid of none is refused.
+        Err(Error::Launch(bad)) if empty && bad.rule == LaunchRule::EmptyGrid => {}
+        other => drop(other?),
+    }
+    on.download()
+}
+
+/// Calls `Device::matmul_into`.
+pub(crate) fn by_matmul_into(device: &Device, problem: &Problem) -> Result<Outcome> {
+    let mut on = problem.upload(device)?;
+    let OnDevice { inputs, output } = &mut on;
+    let a = inputs[0].view().as_matrix(problem.inputs[0].layout())?;
+    let b = inputs[1].view().as_matrix(problem.inputs[1].layout())?;
+    device.matmul_into(a, b, output.view_mut().as_matrix(problem.output.layout())?)?;
+    on.download()
+}
+
+/// Calls `Device::matmul`, whose result is a matrix of its own.
+pub(crate) fn by_matmul(device: &Device, problem: &Problem) -> Result<Outcome> {
+    let on = problem.upload(device)?;
+    let a = on.inputs[0].view().as_matrix(problem.inputs[0].layout())?;
+    let b = on.inputs[1].view().as_matrix(problem.inputs[1].layout())?;
+    let c = device.matmul(a, b)?.download()?;
+    let outcome = on.download()?;
+    Ok(Outcome { output: problem.output.with(c.as_slice().unwrap_or_default()), ..outcome })
+}

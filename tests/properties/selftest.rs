@@ -1,0 +1,135 @@
+//! A test that cannot fail proves nothing: here right outcomes are spoilt one element at a time, and right ways are replaced
+//! by wrong ones, and the judgement must notice each.
+
+use warpwright::{Device, Result};
+
+use crate::support::device::under_test;
+use crate::support::problem::{Expected, Outcome, Problem};
+use crate::{add, matmul, sum, transpose};
+
+type Way = fn(&Device, &Problem) -> Result<Outcome>;
+
+/// A problem of each operation and a right way to solve it.
+fn samples() -> Vec<(&'static str, Problem, Way)> {
+    vec![
+        ("matmul_naive of integers", matmul::sample_of_integers(5, 3, 4), matmul::by_naive),
+        ("matmul_tiled of integers", matmul::sample_of_integers(33, 2, 4), matmul::by_tiled),
+        ("matmul_tiled of reals", matmul::sample_of_reals(4, 33, 5), matmul::by_tiled),
+        ("matmul_into of reals", matmul::sample_of_reals(4, 20, 5), matmul::by_matmul_into),
+        ("matmul of integers", matmul::sample_of_integers(3, 4, 5), matmul::by_matmul),
+        ("vector_add", add::sample(70), add::by_launch),
+        ("reduce_sum_dynamic", sum::kernel_sample(70, 32), |device, problem| sum::by_launch(device, problem, 32)),
+        ("sum", sum::operation_sample(300), sum::by_sum),
+        ("transpose_smem_pad1", transpose::sample(17, 9), transpose::by_pad1),
+        ("transpose_smem_pad2", transpose::sample(9, 17), transpose::by_pad2),
+        ("transpose_into", transpose::sample(5, 33), transpose::by_transpose_into),
+    ]
+}
+
+/// The next value above or below in the order of bits; for the bounds of reals, a value far outside.
+fn spoilt(problem: &Problem, value: f32) -> f32 {
+    let bounded = problem.expected.iter().all(|expected| matches!(expected, Expected::Within(_)));
+    if bounded && !value.is_nan() { value + 1.0 } else { f32::from_bits(value.to_bits() ^ 1) }
+}
+
+/// Whether an element of the output is a canary beside the matrix.
+fn is_canary(problem: &Problem, index: usize) -> bool {
+    let mut other = problem.output.image().to_vec();
+    other[index] = f32::from_bits(other[index].to_bits() ^ 1);
+    problem.output.elements(&other).is_err()
+}
+
+#[test]
+fn right_outcomes_pass() {
+    for (name, problem, way) in samples() {
+        problem.verify(1, way).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+#[test]
+fn every_spoilt_element_of_an_output_is_noticed() {
+    for (name, problem, way) in samples() {
+        let outcome = way(&under_test(1), &problem).expect("a run");
+        let (mut canaries, mut results) = (0, 0);
+        for index in 0..outcome.output.len() {
+            let mut wrong = outcome.clone();
+            wrong.output[index] = spoilt(&problem, wrong.output[index]);
+            assert!(problem.judge(&wrong).is_err(), "{name}: element {index} of the output's buffer is wrong, unnoticed");
+            assert!(outcome.agrees_with(&wrong).is_err(), "{name}: two runs differ in element {index}, unnoticed");
+            if is_canary(&problem, index) { canaries += 1 } else { results += 1 }
+        }
+        assert!(results > 0, "{name}: no element of a result");
+        assert!(canaries > 0 || name == "sum", "{name}: no canary");
+    }
+}
+
+#[test]
+fn every_changed_element_of_an_input_is_noticed() {
+    for (name, problem, way) in samples() {
+        let outcome = way(&under_test(1), &problem).expect("a run");
+        for input in 0..outcome.inputs.len() {
+            for index in 0..outcome.inputs[input].len() {
+                let mut wrong = outcome.clone();
+                let value = &mut wrong.inputs[input][index];
+                *value = f32::from_bits(value.to_bits() ^ 1);
+                assert!(problem.judge(&wrong).is_err(), "{name}: element {index} of input {input} changed, unnoticed");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_exchanged_elements_are_noticed() {
+    for (name, problem, way) in samples().into_iter().filter(|(name, ..)| *name != "sum") {
+        let outcome = way(&under_test(1), &problem).expect("a run");
+        let inside: Vec<usize> = (0..outcome.output.len()).filter(|&index| !is_canary(&problem, index)).collect();
+        let (first, second) = (inside[0], inside[inside.len() - 1]);
+        assert_ne!(outcome.output[first], outcome.output[second], "{name}: choose other data for this test");
+        let mut wrong = outcome.clone();
+        wrong.output.swap(first, second);
+        assert!(problem.judge(&wrong).is_err(), "{name}: exchanged elements, unnoticed");
+    }
+}
+
+/// The same problem with one column of A and one row of B left out: a product lost in every sum.
+#[test]
+fn a_lost_product_is_noticed() {
+    for problem in [matmul::sample_of_integers(6, 33, 5), matmul::sample_of_reals(6, 33, 5)] {
+        let verdict = problem.verify(1, |device, problem| {
+            let mut on = problem.upload(device)?;
+            let a = on.inputs[0].view().as_matrix(problem.inputs[0].layout())?.block(0..6, 0..32)?;
+            let b = on.inputs[1].view().as_matrix(problem.inputs[1].layout())?.block(0..32, 0..5)?;
+            device.matmul_into(a, b, on.output.view_mut().as_matrix(problem.output.layout())?)?;
+            on.download()
+        });
+        assert!(verdict.is_err(), "a lost product passes");
+    }
+}
+
+/// A transpose into a place one element further on: each element is right, where it should not be.
+#[test]
+fn a_shifted_result_is_noticed() {
+    let problem = transpose::sample(9, 17);
+    let verdict = problem.verify(1, |device, problem| {
+        let mut on = problem.upload(device)?;
+        let a = on.inputs[0].view().as_matrix(problem.inputs[0].layout())?;
+        let layout = problem.output.layout();
+        device.transpose_into(a, on.output.view_mut().as_matrix(layout.offset(layout.offset + 1))?)?;
+        on.download()
+    });
+    assert!(verdict.is_err(), "a shifted result passes");
+}
+
+/// Reading padding gives a NaN, leaving out an element leaves one.
+#[test]
+fn canaries_are_not_numbers() {
+    let problem = sum::operation_sample(300);
+    let verdict = problem.verify(1, |device, problem| {
+        let on = problem.upload(device)?;
+        let start = problem.inputs[0].layout().offset;
+        let sum = device.sum(on.inputs[0].slice(start + 1..start + 301)?)?;
+        assert!(sum.is_nan(), "the sum of a canary is {sum}");
+        Ok(Outcome { output: problem.output.with(&[sum]), ..on.download()? })
+    });
+    assert!(verdict.is_err(), "a NaN for a sum passes");
+}

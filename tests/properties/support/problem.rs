@@ -1,0 +1,109 @@
+//! A problem: inputs, where the output goes, what it must be; and the judgement of an outcome.
+
+use warpwright::oracle::{Reference, same_bits};
+use warpwright::{Buffer, Device, Result as WarpwrightResult};
+
+use super::device::{counterpart, under_test};
+use super::frame::Frame;
+
+/// What an output must be, row by row.
+#[derive(Clone, Debug)]
+pub(crate) enum Expected {
+    /// These bits.
+    Bits(Vec<f32>),
+    /// These bits, except that any NaN is as good as any other: processors choose its payload differently.
+    Values(Vec<f32>),
+    /// Values within their bounds.
+    Within(Reference),
+}
+
+/// Inputs, output, and everything that is expected of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    pub(crate) inputs: Vec<Frame>,
+    pub(crate) output: Frame,
+    pub(crate) expected: Vec<Expected>,
+}
+
+/// All buffers after a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) inputs: Vec<Vec<f32>>,
+    pub(crate) output: Vec<f32>,
+}
+
+/// The buffers of a problem on a device.
+pub(crate) struct OnDevice {
+    pub(crate) inputs: Vec<Buffer<f32>>,
+    pub(crate) output: Buffer<f32>,
+}
+
+impl Problem {
+    /// Uploads inputs and canaries.
+    pub(crate) fn upload(&self, device: &Device) -> WarpwrightResult<OnDevice> {
+        let inputs = self.inputs.iter().map(|frame| device.upload(frame.image()));
+        Ok(OnDevice { inputs: inputs.collect::<Result<_, _>>()?, output: device.upload(self.output.image())? })
+    }
+
+    /// Whether the outcome is right: inputs and surroundings untouched, the output as expected. Gives the largest error over
+    /// its bound.
+    pub(crate) fn judge(&self, outcome: &Outcome) -> Result<f64, String> {
+        for (number, (frame, got)) in self.inputs.iter().zip(&outcome.inputs).enumerate() {
+            frame.unchanged(got).map_err(|error| format!("input {number}: {error}"))?;
+        }
+        let got = self.output.elements(&outcome.output).map_err(|error| format!("output: {error}"))?;
+        let mut worst = 0.0_f64;
+        for expected in &self.expected {
+            worst = worst.max(expected.judge(&got).map_err(|error| format!("output: {error}"))?);
+        }
+        Ok(worst)
+    }
+
+    /// Runs on the device under test and judges; then runs on its counterpart, which must give the same bits.
+    pub(crate) fn verify(
+        &self,
+        schedule: u64,
+        way: impl Fn(&Device, &Self) -> WarpwrightResult<Outcome>,
+    ) -> Result<f64, String> {
+        let run = |device: &Device| way(device, self).map_err(|error| format!("{}: {error}", device.name()));
+        let outcome = run(&under_test(schedule))?;
+        let worst = self.judge(&outcome)?;
+        let other = run(&counterpart(schedule))?;
+        outcome.agrees_with(&other).map_err(|error| format!("against the simulator with another schedule: {error}"))?;
+        Ok(worst)
+    }
+}
+
+impl Expected {
+    fn judge(&self, got: &[f32]) -> Result<f64, String> {
+        match self {
+            Self::Bits(expected) => same_bits(expected, got).map(|()| 0.0).map_err(|error| error.to_string()),
+            Self::Values(expected) => same_values(expected, got).map(|()| 0.0),
+            Self::Within(reference) => {
+                let verdict = reference.check(got).map_err(|error| error.to_string())?;
+                if verdict.passes() { Ok(verdict.worst) } else { Err(verdict.to_string()) }
+            }
+        }
+    }
+}
+
+impl OnDevice {
+    /// All buffers, downloaded.
+    pub(crate) fn download(&self) -> WarpwrightResult<Outcome> {
+        let inputs = self.inputs.iter().map(Buffer::download).collect::<Result<_, _>>()?;
+        Ok(Outcome { inputs, output: self.output.download()? })
+    }
+}
+
+impl Outcome {
+    /// Whether another run left the same output, the payload of a NaN aside.
+    pub(crate) fn agrees_with(&self, other: &Self) -> Result<(), String> {
+        same_values(&self.output, &other.output)
+    }
+}
+
+/// Equal bits, or two NaNs.
+fn same_values(expected: &[f32], got: &[f32]) -> Result<(), String> {
+    let plain = |values: &[f32]| values.iter().map(|&x| if x.is_nan() { f32::NAN } else { x }).collect::<Vec<_>>();
+    same_bits(&plain(expected), &plain(got)).map_err(|error| error.to_string())
+}

@@ -1,0 +1,157 @@
+//! B = Aᵀ: `transpose_smem_pad1` and `transpose_smem_pad2` by launch, `Device::transpose` and `Device::transpose_into`.
+
+use gpu::transpose::padded::{ROWS, grid, transpose_smem_pad1, transpose_smem_pad2};
+use ndarray::Array2;
+use proptest::prelude::*;
+use simt::Kernel;
+use simt::global::{MatMut, MatRef};
+use warpwright::simulator::{Config, Level};
+use warpwright::{Device, Error, Launch, LaunchRule, Result, oracle};
+
+use crate::support::device::{is_gpu, under_test};
+use crate::support::frame::{Frame, Place};
+use crate::support::problem::{Expected, OnDevice, Outcome, Problem};
+use crate::support::runner::check;
+use crate::support::suite;
+use crate::support::{shapes, values};
+
+suite! {
+    [any_bits_are_moved, tile_edges_are_exact, a_hundred_runs_are_equal];
+    pad1 => by_pad1;
+    pad2 => by_pad2;
+    operation => by_transpose;
+    operation_into => by_transpose_into;
+}
+
+/// Runs a problem: one input and the output.
+type Way = fn(&Device, &Problem) -> Result<Outcome>;
+
+#[derive(Clone, Debug)]
+struct Case {
+    rows: usize,
+    cols: usize,
+    places: [Place; 2],
+    data: u64,
+    schedule: u64,
+}
+
+fn any_case() -> impl Strategy<Value = Case> {
+    (shapes::two_extents(), [shapes::place(), shapes::place()], any::<u64>(), any::<u64>())
+        .prop_map(|([rows, cols], places, data, schedule)| Case { rows, cols, places, data, schedule })
+}
+
+impl Case {
+    /// Any bits, since a transpose only moves them: NaN payloads must arrive, too.
+    fn problem(&self) -> Problem {
+        let a = values::any_bits(self.rows, self.cols, &mut values::rng(self.data));
+        let mut b = vec![0.0; a.len()];
+        for ((row, col), value) in a.indexed_iter() {
+            b[col * self.rows + row] = *value;
+        }
+        Problem {
+            inputs: vec![Frame::holding(a.view(), self.places[0])],
+            output: Frame::blank(self.cols, self.rows, self.places[1]),
+            expected: vec![Expected::Bits(b), Expected::Bits(oracle::transpose(a.view()).iter().copied().collect())],
+        }
+    }
+}
+
+/// A problem for the self-test.
+pub(crate) fn sample(rows: usize, cols: usize) -> Problem {
+    sample_case(rows, cols).problem()
+}
+
+fn sample_case(rows: usize, cols: usize) -> Case {
+    let places = [(1, 3, 2), (5, 2, 1)].map(|(offset, gap, after)| Place { offset, gap, after });
+    Case { rows, cols, places, data: 7, schedule: 8 }
+}
+
+/// Launches `transpose_smem_pad1`.
+pub(crate) fn by_pad1(device: &Device, problem: &Problem) -> Result<Outcome> {
+    by_launch(device, problem, &transpose_smem_pad1)
+}
+
+/// Launches `transpose_smem_pad2`.
+pub(crate) fn by_pad2(device: &Device, problem: &Problem) -> Result<Outcome> {
+    by_launch(device, problem, &transpose_smem_pad2)
+}
+
+fn by_launch(
+    device: &Device,
+    problem: &Problem,
+    kernel: &Kernel<(MatRef<'static, f32>, MatMut<'static, f32>)>,
+) -> Result<Outcome> {
+    let mut on = problem.upload(device)?;
+    let OnDevice { inputs, output } = &mut on;
+    let a = inputs[0].view().as_matrix(problem.inputs[0].layout())?;
+    let b = output.view_mut().as_matrix(problem.output.layout())?;
+    let empty = a.is_empty();
+    match device.launch(kernel, Launch::grid(grid(a.rows() as u32, a.cols() as u32)), (a, b)) {
+        // An empty matrix needs no block, and a grid of none is refused.
+        Err(Error::Launch(bad)) if empty && bad.rule == LaunchRule::EmptyGrid => {}
+        other => drop(other?),
+    }
+    on.download()
+}
+
+/// Calls `Device::transpose_into`.
+pub(crate) fn by_transpose_into(device: &Device, problem: &Problem) -> Result<Outcome> {
+    let mut on = problem.upload(device)?;
+    let OnDevice { inputs, output } = &mut on;
+    let a = inputs[0].view().as_matrix(problem.inputs[0].layout())?;
+    device.transpose_into(a, output.view_mut().as_matrix(problem.output.layout())?)?;
+    on.download()
+}
+
+/// Calls `Device::transpose`, whose result is a matrix of its own.
+fn by_transpose(device: &Device, problem: &Problem) -> Result<Outcome> {
+    let on = problem.upload(device)?;
+    let a = on.inputs[0].view().as_matrix(problem.inputs[0].layout())?;
+    let b = device.transpose(a)?.download()?;
+    Ok(Outcome { output: problem.output.with(b.as_slice().unwrap_or_default()), ..on.download()? })
+}
+
+fn any_bits_are_moved(way: Way) {
+    check(any_case(), |case| case.problem().verify(case.schedule, way));
+}
+
+/// Every combination of extents at the edges of the 32 × 16 tiles and their multiples.
+fn tile_edges_are_exact(way: Way) {
+    let edges = [0, 1, 15, 16, 17, 31, 32, 33, 64, 65];
+    for (rows, cols) in edges.iter().flat_map(|rows| edges.map(|cols| (*rows, cols))) {
+        let verdict = sample(rows, cols).verify(1, way);
+        verdict.unwrap_or_else(|error| panic!("{rows} × {cols}: {error}"));
+    }
+}
+
+fn a_hundred_runs_are_equal(way: Way) {
+    let problem = sample(33, 35);
+    let run = |schedule| way(&under_test(schedule), &problem).expect("a run").output;
+    let first = run(0);
+    for schedule in 1..100 {
+        oracle::same_bits(&first, &run(schedule)).unwrap_or_else(|error| panic!("run {schedule}: {error}"));
+    }
+}
+
+/// A grid is at most 65 535 blocks high: the operation launches again below. On the simulator unchecked, for its 33 million
+/// threads.
+#[test]
+fn rows_beyond_the_height_of_a_grid() {
+    let device = if is_gpu() { under_test(0) } else { Device::simulator_with(Config::new(Level::Off)) };
+    let rows = 65_535 * ROWS as usize + 3;
+    let a = values::reals(rows, 1, 1.0, &mut values::rng(9));
+    let b = device.upload(&a).and_then(|a| device.transpose(&a)).and_then(|b| b.download()).expect("a transpose");
+    assert_eq!(b.dim(), (1, rows));
+    oracle::same_bits(&a, &b).unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Twice transposed is the matrix again.
+#[test]
+fn twice_is_the_identity() {
+    let a = Array2::from_shape_fn((100, 37), |(row, col)| (row * 1000 + col) as f32);
+    let device = under_test(3);
+    let on_device = device.upload(&a).expect("a");
+    let once = device.transpose(&on_device).expect("a transpose");
+    let twice = device.transpose(&once).expect("a transpose").download().expect("a matrix");
+    assert_eq!(twice, a);
+}
