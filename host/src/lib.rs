@@ -30,6 +30,18 @@
 //! unless the environment variable `DOCS_RS` is set: build with `DOCS_RS=1`, or set it for good in
 //! `.cargo/config.toml` (`[env]`, `DOCS_RS = "1"`).
 //!
+//! | environment variable | says |
+//! |---|---|
+//! | `WARPWRIGHT_DEVICE` | what [`Device::from_env`] opens: `best`, `simulator`, `cuda`, `cuda:N` |
+//! | `WARPWRIGHT_LIBCUDA` | the driver's library, where it is not the `libcuda.so.1` that the dynamic linker finds |
+//!
+//! # Queued work
+//!
+//! On a GPU, launches, copies within the device and operations are queued and the call returns; what reads results
+//! (`download`, [`Device::sum`], `synchronize`) waits. Work on one buffer keeps the order of the calls, on whatever streams
+//! it is queued, so there is nothing to synchronise by hand. Buffers, streams and devices may be used and dropped on any
+//! thread, at any time: dropping a buffer waits for the work that uses it. On the simulator every call is done when it returns.
+//!
 //! # What may go wrong, and what may not
 //!
 //! Nothing in the safe interface leads to undefined behaviour, on either back end, and nothing panics on bad input:

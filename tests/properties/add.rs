@@ -46,8 +46,13 @@ fn any_case(way: Way) -> impl Strategy<Value = Case> {
     let vector = shapes::length().prop_map(|n| [1, n]);
     let shape = if way.matrices { prop_oneof![shapes::two_extents(), vector].boxed() } else { vector.boxed() };
     let places = [shapes::place(), shapes::place(), shapes::place()];
-    (shape, places, any::<u64>(), any::<u64>())
-        .prop_map(|([rows, cols], places, data, schedule)| Case { rows, cols, places, data, schedule })
+    (shape, places, any::<u64>(), any::<u64>()).prop_map(|([rows, cols], places, data, schedule)| Case {
+        rows,
+        cols,
+        places,
+        data,
+        schedule,
+    })
 }
 
 impl Case {
@@ -155,7 +160,8 @@ fn minus_zeros_stay() {
 #[test]
 fn lengths_may_differ_in_a_launch() {
     let lengths = [100, 65, 64, 1, 0];
-    for (nx, ny, nz) in lengths.iter().flat_map(|x| lengths.iter().flat_map(move |y| lengths.map(|z| (*x, *y, z)))) {
+    let pairs = lengths.into_iter().flat_map(|x| lengths.map(|y| (x, y)));
+    for (nx, ny, nz) in pairs.flat_map(|(x, y)| lengths.map(|z| (x, y, z))) {
         let device = under_test(2);
         let (x, y) = (vec![1.5_f32; nx], vec![0.25_f32; ny]);
         let (on_x, on_y) = (device.upload(&x).expect("x"), device.upload(&y).expect("y"));

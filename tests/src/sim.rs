@@ -98,7 +98,11 @@ impl<T: Element> Buffer<T> {
     fn check(&self, rows: u32, cols: u32, ld: u32) {
         let needed = if rows == 0 { 0 } else { (rows as usize - 1) * ld as usize + cols as usize };
         assert!(ld >= cols, "leading dimension {ld} is less than the {cols} columns");
-        assert!(needed <= self.len, "{rows} × {cols} elements with leading dimension {ld} do not fit into {}", self.len);
+        assert!(
+            needed <= self.len,
+            "{rows} × {cols} elements with leading dimension {ld} do not fit into {}",
+            self.len
+        );
     }
 }
 

@@ -19,7 +19,8 @@ pub const COLS: u32 = 32;
 /// Rows of C per block: 8 warps of 256 threads fill a multiprocessor evenly.
 pub const ROWS: u32 = 8;
 
-/// Blocks for an m × n matrix C.
+/// Blocks for an m × n matrix C. A grid is at most 65 535 blocks high: beyond 65 535 · [`ROWS`] rows, launch again
+/// on the rows below.
 pub const fn grid(m: u32, n: u32) -> [u32; 3] {
     [n.div_ceil(COLS), m.div_ceil(ROWS), 1]
 }

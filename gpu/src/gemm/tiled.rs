@@ -27,7 +27,8 @@ pub struct Tiles {
     b: SharedTile<f32, { TILE as usize }, { TILE as usize }>,
 }
 
-/// Blocks for an m × n matrix C.
+/// Blocks for an m × n matrix C. A grid is at most 65 535 blocks high: beyond 65 535 · [`TILE`] rows, launch again
+/// on the rows below.
 pub const fn grid(m: u32, n: u32) -> [u32; 3] {
     [n.div_ceil(TILE), m.div_ceil(TILE), 1]
 }

@@ -25,7 +25,8 @@ pub const ROWS: u32 = 16;
 /// Tile of 16 rows that are `PITCH` elements apart, of which 32 are used.
 pub type Tile<const PITCH: usize> = SharedTile<f32, { ROWS as usize }, PITCH>;
 
-/// Blocks for a matrix A of this shape.
+/// Blocks for a matrix A of this shape. A grid is at most 65 535 blocks high: beyond 65 535 · [`ROWS`] rows, launch again
+/// on the rows below.
 pub const fn grid(rows: u32, cols: u32) -> [u32; 3] {
     [cols.div_ceil(COLS), rows.div_ceil(ROWS), 1]
 }

@@ -33,7 +33,7 @@ impl Queue {
     /// Waits for the work queued so far.
     pub(crate) fn synchronize(&self) -> Result<()> {
         self.primary
-            .call("waiting for a stream", || driver::check_cust("cuStreamSynchronize", self.stream.synchronize()))
+            .wait("waiting for a stream", || driver::check_cust("cuStreamSynchronize", self.stream.synchronize()))
     }
 
     /// Waits for the work queued so far, before a handle is freed. False if the driver cannot say when it is done.

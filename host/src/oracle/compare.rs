@@ -48,6 +48,13 @@ impl fmt::Display for Verdict {
 }
 
 impl Reference {
+    /// A reference whose values must be met exactly: any error is infinite. Unlike [`same_bits`] it takes one NaN for
+    /// another (a GPU's NaN has other payload bits than the CPU's), and −0 for 0.
+    pub fn exact(values: impl IntoIterator<Item = f32>) -> Self {
+        let value: Vec<f64> = values.into_iter().map(f64::from).collect();
+        Self { bound: vec![0.0; value.len()], value }
+    }
+
     /// Compares a result, element by element, with the reference.
     ///
     /// An element passes if its distance from the value is at most the bound; a NaN must answer a NaN, an infinity the
@@ -182,6 +189,13 @@ mod tests {
         assert!(one(f64::INFINITY, 0.0).check(&[inf]).unwrap().passes());
         assert!(!one(f64::INFINITY, 0.0).check(&[-inf]).unwrap().passes());
         assert!(!one(1.0, 1.0).check(&[inf]).unwrap().passes());
+    }
+
+    #[test]
+    fn an_exact_reference_allows_no_error_and_any_nan() {
+        let reference = Reference::exact([1.5, f32::NAN, 0.0]);
+        assert_eq!(reference.check(&[1.5, f32::from_bits(0x7fff_ffff), -0.0]).unwrap().worst, 0.0);
+        assert_eq!(reference.check(&[1.5, f32::NAN, f32::from_bits(1)]).unwrap().index, 2);
     }
 
     #[test]

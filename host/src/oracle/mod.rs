@@ -13,7 +13,7 @@
 //! |---|---|---|
 //! | [`matmul()`] | `f64` product by `matrixmultiply`, [`matmul_plain`] as its check | γ(K)·(│A││B│) + K·η |
 //! | [`sum()`] | Neumaier's compensated sum in `f64` | γ(depth)·Σ│x│ |
-//! | [`add`] | the `f32` sum, correctly rounded | 0: equal bits |
+//! | [`add`] | the `f32` sum, correctly rounded | 0: equal bits, [`Reference::exact`] where there are NaNs |
 //! | [`transpose`] | a copy | 0: equal bits |
 //!
 //! Here γ(n) = n·u/(1 − n·u), u = 2⁻²⁴ and η = 2⁻¹⁵⁰ (half the smallest subnormal).

@@ -31,8 +31,13 @@ fn any_case() -> impl Strategy<Value = Case> {
         2 => shapes::length().prop_map(|n| [1, n]),
         1 => long.prop_map(|n| [1, n]),
     ];
-    (shape, shapes::place(), any::<u64>(), any::<u64>())
-        .prop_map(|([rows, cols], place, data, schedule)| Case { rows, cols, place, data, schedule })
+    (shape, shapes::place(), any::<u64>(), any::<u64>()).prop_map(|([rows, cols], place, data, schedule)| Case {
+        rows,
+        cols,
+        place,
+        data,
+        schedule,
+    })
 }
 
 impl Case {

@@ -9,17 +9,15 @@ pub(crate) mod values;
 
 /// Makes a module of tests for each way to a result, one test for each property: a function that takes the way.
 macro_rules! suite {
-    ($properties:tt; $($module:ident => $way:expr;)+) => {$(
+    ($properties:tt; $($module:ident => $way:ident;)+) => {$(
         mod $module {
-            suite!(@tests $properties $way);
+            crate::support::suite!(@tests $properties $way);
         }
     )+};
-    (@tests [$($property:ident),+ $(,)?] $way:expr) => {$(
+    (@tests [$($property:ident),+ $(,)?] $way:ident) => {$(
         #[test]
         fn $property() {
-            #[allow(unused_imports, reason = "a way may be a path of its own")]
-            use super::*;
-            super::$property($way);
+            super::$property(super::$way);
         }
     )+};
 }

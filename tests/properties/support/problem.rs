@@ -59,7 +59,7 @@ impl Problem {
         Ok(worst)
     }
 
-    /// Runs on the device under test and judges; then runs on its counterpart, which must give the same bits.
+    /// Runs on the device under test and on its counterpart, judges both, and demands the same bits of them.
     pub(crate) fn verify(
         &self,
         schedule: u64,
@@ -69,7 +69,8 @@ impl Problem {
         let outcome = run(&under_test(schedule))?;
         let worst = self.judge(&outcome)?;
         let other = run(&counterpart(schedule))?;
-        outcome.agrees_with(&other).map_err(|error| format!("against the simulator with another schedule: {error}"))?;
+        self.judge(&other).map_err(|error| format!("on the unchecked simulator: {error}"))?;
+        outcome.agrees_with(&other).map_err(|error| format!("against the unchecked simulator: {error}"))?;
         Ok(worst)
     }
 }

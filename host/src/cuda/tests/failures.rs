@@ -1,0 +1,133 @@
+//! Refusals and failures, and what launches pass to the driver.
+
+use gpu::ladder::vector_add::vector_add;
+
+use super::{Character, add, device, mock, module};
+use crate::{Device, Error, Launch, Module};
+
+#[test]
+fn a_failed_kernel_loses_the_device_without_a_crash() {
+    let device = device(mock::ordinal(Character::Failing));
+    let (module, stream) = (module(&device), device.default_stream());
+    let x = device.upload(&[1.0_f32; 10]).unwrap();
+    let mut y = device.alloc(10).unwrap();
+    add(&stream, &module, &x, &x, &mut y);
+    let first = y.download().unwrap_err();
+    let Error::DeviceLost(lost) = &first else { panic!("{first}") };
+    assert_eq!((lost.cause.code, lost.last_kernel.as_deref()), (700, Some("vector_add")));
+    assert_eq!(
+        first.to_string(),
+        "the CUDA context is gone, and with it every buffer on this device: CUDA device 9 (Mock GPU): waiting for a \
+         stream: cuStreamSynchronize says CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered; the \
+         last kernel launched was `vector_add`; restart the program; to find the fault, make the same launch on \
+         Device::simulator(), which names line, block and thread, or run the program under compute-sanitizer"
+    );
+    for later in [
+        device.alloc::<f32>(1).unwrap_err(),
+        device.synchronize().unwrap_err(),
+        x.download().unwrap_err(),
+        device.launch(&vector_add, Launch::grid(1).module(&module), (&x, &x, &mut y)).unwrap_err(),
+    ] {
+        assert_eq!(later.to_string(), first.to_string());
+    }
+}
+
+#[test]
+fn ptx_that_is_too_new_shows_the_compilers_log() {
+    let device = device(mock::ordinal(Character::Strict));
+    // SAFETY: nothing is launched.
+    let error = unsafe { Module::from_ptx(&device, "tomorrow", ".version 99.0") }.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "PTX module `tomorrow`: CUDA device 10 (Mock GPU): compiling the PTX module `tomorrow`: cuModuleLoadDataEx says \
+         CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222): the provided PTX was compiled with an unsupported toolchain.\n\
+         ptxas application ptx input, line 1; fatal : Unsupported .version 99.0\n\
+         the PTX is newer than the driver: update the NVIDIA driver, or build the PTX for an older version"
+    );
+}
+
+#[test]
+fn a_device_that_is_too_old_is_told_so() {
+    let device = device(mock::ordinal(Character::Old));
+    let x = device.upload(&[1.0_f32; 10]).unwrap();
+    let error = device.add(&x, &x).unwrap_err();
+    assert!(matches!(error, Error::TooOld { capability: (7, 5), .. }), "{error}");
+    assert_eq!(
+        error.to_string(),
+        "CUDA device 8 (Mock GPU) has compute capability 7.5; the PTX of `ladder` is built for sm_80, sm_90a; take a newer \
+         GPU, build the PTX for this one with `cargo xtask build --arch sm_75`, or take Device::simulator()"
+    );
+}
+
+#[test]
+fn too_little_memory_is_told_with_figures() {
+    let device = device(mock::ordinal(Character::Small));
+    let error = device.alloc::<f64>(1000).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "CUDA device 11 (Mock GPU): no memory for 8000 bytes (400 of 1000 bytes are free); drop buffers that are done with, \
+         or work in parts"
+    );
+    assert!(device.alloc::<f64>(10).is_ok(), "the device stays usable");
+}
+
+#[test]
+fn a_status_that_cust_does_not_know_is_shown_as_it_came() {
+    let device = device(mock::ordinal(Character::Newfangled));
+    let Error::Driver(error) = device.default_stream().synchronize().unwrap_err() else { panic!() };
+    assert_eq!((error.code, error.call), (912, "cuStreamSynchronize"));
+}
+
+#[test]
+fn a_kernel_may_allow_fewer_threads_than_the_device() {
+    let device = device(mock::ordinal(Character::Narrow));
+    let module = module(&device);
+    let x = device.upload(&[1.0_f32; 10]).unwrap();
+    let mut y = device.alloc(10).unwrap();
+    let error = device.launch(&vector_add, Launch::grid(1).module(&module), (&x, &x, &mut y)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "kernel `vector_add`: expected at most 32 threads per block, which the kernel's registers allow here, found 64; take \
+         a smaller block"
+    );
+    assert!(mock::machine(mock::ordinal(Character::Narrow)).launches.is_empty());
+}
+
+#[test]
+fn a_launch_passes_its_geometry() {
+    let device = device(mock::ordinal(Character::Geometric));
+    let module = module(&device);
+    let x = device.upload(&[1.0_f32; 100]).unwrap();
+    let mut y = device.alloc(100).unwrap();
+    device.launch(&vector_add, Launch::grid((2, 3, 4)).module(&module), (&x, &x, &mut y)).unwrap();
+    let launches = &mock::machine(mock::ordinal(Character::Geometric)).launches;
+    assert_eq!(*launches, [([2, 3, 4], [64, 1, 1], 0)]);
+}
+
+#[test]
+fn embedded_ptx_is_loaded_once_and_needs_no_module() {
+    let ordinal = mock::ordinal(Character::Embedded);
+    let device = device(ordinal);
+    let x = device.upload(&[1.0_f32; 100]).unwrap();
+    let y = device.add(&x, &x).unwrap();
+    assert_eq!(device.add(&x, &y).unwrap().download().unwrap(), [3.0; 100]);
+    assert_eq!(mock::machine(ordinal).modules, 1);
+}
+
+#[test]
+fn a_kernel_that_the_ptx_lacks_is_named() {
+    let device = device(0);
+    // SAFETY: nothing is launched.
+    let module = unsafe { Module::from_ptx(&device, "empty", ".version 8.0") }.unwrap();
+    let x = device.upload(&[1.0_f32; 10]).unwrap();
+    let mut y = device.alloc(10).unwrap();
+    let error = device.launch(&vector_add, Launch::grid(1).module(&module), (&x, &x, &mut y)).unwrap_err();
+    assert!(error.to_string().contains("an entry of this name in the PTX module `empty`"), "{error}");
+}
+
+#[test]
+fn a_number_beyond_the_devices_is_told_how_many_there_are() {
+    mock::install();
+    let error = Device::cuda(99).unwrap_err();
+    assert!(matches!(error, Error::NoSuchDevice { asked: 99, found: 18 }), "{error}");
+}

@@ -1,0 +1,28 @@
+//! The CUDA back end on the mock driver.
+
+mod failures;
+mod order;
+
+use gpu::ladder::vector_add::vector_add;
+
+use super::mock::{self, Character};
+use crate::{Buffer, Device, Launch, Module, Stream};
+
+/// PTX as far as the mock reads it.
+const PTX: &str = ".version 8.0\n.target sm_80\n.visible .entry vector_add(";
+
+fn device(ordinal: u32) -> Device {
+    mock::install();
+    Device::cuda(ordinal).unwrap()
+}
+
+fn module(device: &Device) -> Module {
+    // SAFETY: the mock runs what the kernel computes.
+    unsafe { Module::from_ptx(device, "mock", PTX) }.unwrap()
+}
+
+/// z = x + y on a stream.
+fn add(stream: &Stream, module: &Module, x: &Buffer<f32>, y: &Buffer<f32>, z: &mut Buffer<f32>) {
+    let launch = Launch::cover(z.len(), 64).module(module).stream(stream);
+    stream.device().launch(&vector_add, launch, (x, y, z)).unwrap();
+}
