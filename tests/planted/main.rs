@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `shared_races`, `warp_races` | shared memory without a barrier, `sync_warp` or atomics where they are needed |
 //! | `global_races` | the same in global memory, within a block and across blocks |
-//! | `publication` | results handed to other blocks through atomics of too weak an order or too narrow a scope |
+//! | `publication`, `messages` | results handed to other blocks through atomics of too weak an order or too narrow a scope |
 //! | `barriers` | barriers that not all threads reach, or not all at the same place |
 //! | `warps` | masks that do not fit the lanes, lanes that have exited or never were |
 //! | `bounds`, `alignment`, `uninitialised` | wild and misaligned accesses, reads of what nothing has written |
@@ -22,6 +22,7 @@ mod bounds;
 mod case;
 mod global_races;
 mod hangs;
+mod messages;
 mod panics;
 mod publication;
 mod shared_races;
@@ -42,6 +43,7 @@ const GROUPS: &[Group] = &[
     bounds::GROUP,
     global_races::GROUP,
     hangs::GROUP,
+    messages::GROUP,
     panics::GROUP,
     publication::GROUP,
     shared_races::GROUP,

@@ -1,5 +1,5 @@
 //! Races in shared memory within what was meant to be one warp: order comes from `sync_warp` alone, and only for the lanes
-//! of its mask.
+//! of its mask. (Sums wrap: what a racing lane reads may be anything.)
 
 use crate::case::{Bench, Case, Group};
 use simt::prelude::*;
@@ -37,7 +37,7 @@ fn warp_tree_faulty(#[shared] line: &Line, x: VecRef<u32>, sums: VecMut<u32>) {
     while stride > 0 {
         warp_vote_all(FULL_MASK, true); // keeps the lanes together, and orders nothing
         if t < stride {
-            line.words.set(t, line.words.get(t) + line.words.get(t + stride)); // FAULT
+            line.words.set(t, line.words.get(t).wrapping_add(line.words.get(t + stride))); // FAULT
         }
         stride /= 2;
     }
@@ -54,7 +54,7 @@ fn warp_tree_mended(#[shared] line: &Line, x: VecRef<u32>, sums: VecMut<u32>) {
     while stride > 0 {
         sync_warp(FULL_MASK);
         if t < stride {
-            line.words.set(t, line.words.get(t) + line.words.get(t + stride));
+            line.words.set(t, line.words.get(t).wrapping_add(line.words.get(t + stride)));
         }
         stride /= 2;
     }
@@ -76,7 +76,7 @@ fn half_warp_faulty(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
     line.words.set(t, x.get(index_1d())); // FAULT
     if t < 16 {
         sync_warp(0xffff); // the lanes that wrote the upper half are not in it
-        y.set((block_idx_x() * 16 + t) as usize, line.words.get(t) + line.words.get(t + 16)); // FAULT
+        y.set((block_idx_x() * 16 + t) as usize, line.words.get(t).wrapping_add(line.words.get(t + 16))); // FAULT
     }
 }
 
@@ -86,7 +86,7 @@ fn half_warp_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
     line.words.set(t, x.get(index_1d()));
     sync_warp(FULL_MASK);
     if t < 16 {
-        y.set((block_idx_x() * 16 + t) as usize, line.words.get(t) + line.words.get(t + 16));
+        y.set((block_idx_x() * 16 + t) as usize, line.words.get(t).wrapping_add(line.words.get(t + 16)));
     }
 }
 

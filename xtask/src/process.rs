@@ -73,3 +73,30 @@ pub(crate) fn forget_toolchain(command: &mut Command) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::{capture, forget_package, line};
+
+    #[test]
+    fn a_command_line_can_be_pasted() {
+        let mut command = Command::new("rustc");
+        command.args(["-Copt-level=3", "", "a b", "it's"]);
+        assert_eq!(line(&command), r"rustc -Copt-level=3 '' 'a b' 'it'\''s'");
+    }
+
+    #[test]
+    fn a_failure_carries_what_was_printed() {
+        let error = capture(Command::new("sh").args(["-c", "echo because >&2; exit 3"])).unwrap_err().to_string();
+        assert!(error.contains("exit status: 3") && error.contains("because"), "{error}");
+    }
+
+    #[test]
+    fn the_package_that_cargo_runs_is_forgotten() {
+        let mut command = Command::new("true");
+        forget_package(&mut command);
+        assert!(command.get_envs().any(|(name, value)| name == "CARGO_PKG_NAME" && value.is_none()));
+    }
+}

@@ -6,7 +6,7 @@ mod stuck;
 mod warp;
 
 use crate::config::{Config, Level};
-use crate::counters::{Access, Banks, Counted, Counters, Spare, WarpCounters};
+use crate::counters::{Access, Banks, Counted, Counters, Spare, WarpCounters, What};
 use crate::device;
 use crate::fiber::{Pause, Pool};
 use crate::lane::{self, CHECKS, COUNTERS, Geometry, Lane};
@@ -178,8 +178,9 @@ impl Block {
         for lane in &self.lanes {
             lane.reset(watch);
         }
-        for warp in &self.warps {
+        for (warp, counters) in self.warps.iter().zip(self.warp_counters().0) {
             warp.reset();
+            counters.live = warp.live.get();
         }
         if run.config.seed != 0 {
             self.shuffle_starts();
@@ -288,6 +289,7 @@ impl Block {
         self.live.set(self.live.get() - 1);
         let warp = &self.warps[usize::from(lane.warp)];
         warp.live.set(warp.live.get() & !lane.bit());
+        self.warp_counters().0[usize::from(lane.warp)].live = warp.live.get();
         if warp.is_waiting() {
             self.complete_after_exit(lane.warp);
         }
@@ -361,17 +363,12 @@ impl Block {
         in_order
     }
 
-    /// Checks and counts an access to shared memory.
-    #[inline(always)]
-    pub(crate) fn shared_access(&self, lane: &Lane, accessed: Accessed, access: Access) {
-        if lane.watch.get() & COUNTERS != 0 {
-            self.count(lane, accessed.location, access, accessed.size as u32, accessed.address);
-        }
-        if !self.shared_access_in_order(lane, accessed) {
-            self.advance_clock();
-            if let Some(shadow) = self.shadow() {
-                shadow.access(self, lane, accessed);
-            }
+    /// Checks an access to shared memory that needs a closer look.
+    #[inline(never)]
+    pub(crate) fn shared_access_closely(&self, lane: &Lane, accessed: Accessed) {
+        self.advance_clock();
+        if let Some(shadow) = self.shadow() {
+            shadow.access(self, lane, accessed);
         }
     }
 
@@ -380,7 +377,7 @@ impl Block {
     pub(crate) fn global_access(&self, lane: &Lane, tag: u32, accessed: Accessed, access: Access) {
         self.clock.set(self.clock.get() + 1);
         if lane.watch.get() & COUNTERS != 0 {
-            self.count(lane, accessed.location, access, accessed.size as u32, accessed.address);
+            self.count(lane, accessed.location, What::new(access, accessed.size), accessed.address);
         }
         if let Some(binding) = self.bindings().get(tag as usize) {
             // SAFETY: one OS thread works on a watched run, and no borrow of the shadow lives across this call.
@@ -419,21 +416,12 @@ impl Block {
     }
 
     /// Counts one instruction of a lane.
-    #[inline(always)]
-    pub(crate) fn count(
-        &self,
-        lane: &Lane,
-        location: &'static Location<'static>,
-        access: Access,
-        size: u32,
-        address: usize,
-    ) {
-        let warp = usize::from(lane.warp);
-        let live = self.warps[warp].live.get();
-        let counted = Counted { location, access, size, address };
+    #[inline(never)]
+    pub(crate) fn count(&self, lane: &Lane, location: &'static Location<'static>, what: What, address: usize) {
         let (warps, spare) = self.warp_counters();
         let slots = (lane.slot.get(), lane.slot_before.get());
-        let (slot, next) = warps[warp].record(lane.lane, slots, counted, live, self.banks, spare);
+        let counted = Counted { location, what, address };
+        let (slot, next) = warps[usize::from(lane.warp)].record(lane.lane, slots, counted, self.banks, spare);
         lane.slot.set(next);
         lane.slot_before.set(slot);
     }

@@ -8,7 +8,7 @@ mod measure;
 mod warp;
 
 pub(crate) use measure::Banks;
-pub(crate) use warp::{Counted, Spare, WarpCounters};
+pub(crate) use warp::{Counted, Spare, WarpCounters, What};
 
 use crate::report::Site;
 use std::collections::BTreeMap;

@@ -8,10 +8,39 @@ use std::panic::Location;
 #[derive(Clone, Copy)]
 pub(crate) struct Counted {
     pub(crate) location: &'static Location<'static>,
-    pub(crate) access: Access,
-    pub(crate) size: u32,
+    pub(crate) what: What,
     /// Its address; for a branch, the condition.
     pub(crate) address: usize,
+}
+
+/// Kind and width of an access in one word: told apart by one comparison.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct What(u32);
+
+impl What {
+    /// An access of `size` bytes.
+    #[inline(always)]
+    pub(crate) const fn new(access: Access, size: usize) -> Self {
+        Self((access as u32) << 8 | size as u32)
+    }
+
+    fn access(self) -> Access {
+        const ALL: [Access; 8] = [
+            Access::GlobalLoad,
+            Access::GlobalStore,
+            Access::GlobalAtomic,
+            Access::SharedLoad,
+            Access::SharedStore,
+            Access::SharedAtomic,
+            Access::AsyncCopy,
+            Access::Branch,
+        ];
+        ALL[(self.0 >> 8) as usize]
+    }
+
+    fn size(self) -> u32 {
+        self.0 & 0xff
+    }
 }
 
 /// Requests in the making, [`CHUNK`] successive ones of one instruction.
@@ -49,23 +78,79 @@ impl Chunk {
         self.far.push((at, lane, address));
     }
 
-    /// Mask and addresses of a request, which is empty afterwards.
-    fn take(&mut self, at: usize) -> (u32, [usize; 32]) {
-        let origin = self.origins[at];
-        let mut addresses = self.distances.each_ref().map(|lane| origin.wrapping_add_signed(lane[at] as isize));
+    /// The addresses of a request, whose mask is emptied.
+    #[inline(always)]
+    fn take(&mut self, at: usize) -> Request {
+        let mask = std::mem::take(&mut self.masks[at]);
+        let distances = self.distances.each_ref().map(|lane| lane[at]);
+        let mut request = Request { mask, origin: self.origins[at], distances, far: None };
+        if !self.far.is_empty() {
+            self.take_far(at, &mut request);
+        }
+        request
+    }
+
+    #[cold]
+    fn take_far(&mut self, at: usize, request: &mut Request) {
+        let mut addresses = request.addresses();
         for &(_, lane, address) in self.far.iter().filter(|far| far.0 == at) {
             addresses[lane] = address;
         }
         self.far.retain(|far| far.0 != at);
-        (std::mem::take(&mut self.masks[at]), addresses)
+        request.far = Some(Box::new(addresses));
+    }
+}
+
+/// A complete request.
+struct Request {
+    mask: u32,
+    origin: usize,
+    distances: [i32; 32],
+    far: Option<Box<[usize; 32]>>,
+}
+
+impl Request {
+    fn addresses(&self) -> [usize; 32] {
+        match &self.far {
+            Some(far) => **far,
+            None => self.distances.map(|distance| self.origin.wrapping_add_signed(distance as isize)),
+        }
+    }
+
+    /// The distance from each lane's address to the next one's, if it is the same for all 32 lanes.
+    #[inline(always)]
+    fn stride(&self) -> Option<i32> {
+        let stride = self.distances[1].wrapping_sub(self.distances[0]);
+        let mut same = self.mask == u32::MAX && self.far.is_none();
+        for pair in self.distances.windows(2) {
+            same &= pair[1].wrapping_sub(pair[0]) == stride;
+        }
+        same.then_some(stride)
+    }
+
+    fn sectors(&self, size: usize) -> u32 {
+        match self.stride() {
+            Some(0) => sectors(1, &[self.origin; 32], size),
+            Some(stride) if stride as usize == size => {
+                let first = self.origin.wrapping_add_signed(self.distances[0] as isize);
+                ((first + 32 * size - 1) / 32 - first / 32 + 1) as u32
+            }
+            _ => sectors(self.mask, &self.addresses(), size),
+        }
+    }
+
+    fn wavefronts(&self, size: usize, banks: Banks) -> u32 {
+        match self.stride() {
+            Some(0 | 4) if size == 4 => 1,
+            _ => wavefronts(self.mask, &self.addresses(), size, banks),
+        }
     }
 }
 
 /// An instruction of the source as one warp sees it.
 struct Slot {
     location: &'static Location<'static>,
-    access: Access,
-    size: u32,
+    what: What,
     /// The slot that followed this one last time: programs repeat themselves.
     next: u16,
     /// Per lane, how often it has come by since the last flush.
@@ -87,25 +172,26 @@ pub(crate) struct Spare(Vec<Box<Chunk>>);
 #[derive(Default)]
 pub(crate) struct WarpCounters {
     slots: Vec<Slot>,
+    /// Lanes of the warp that have not exited.
+    pub(crate) live: u32,
 }
 
 impl WarpCounters {
-    /// Counts one access of lane `lane`; `live` are the lanes of the warp that have not exited. `slots` are the slot that
-    /// it probably has and the one before. Gives its slot and the one that will probably follow.
+    /// Counts one access of lane `lane`. `slots` are the slot that it probably has and the one before. Gives its slot and
+    /// the one that will probably follow.
     #[inline(always)]
     pub(crate) fn record(
         &mut self,
         lane: u8,
         (guess, before): (u16, u16),
         counted: Counted,
-        live: u32,
         banks: Banks,
         spare: &mut Spare,
     ) -> (u16, u16) {
-        let index = match self.slots.get(usize::from(guess)) {
-            Some(slot) if slot.is(counted) => guess,
-            _ => self.search(before, counted),
-        };
+        let mut index = guess;
+        if !self.slots.get(usize::from(guess)).is_some_and(|slot| slot.is(counted)) {
+            index = self.search(before, counted);
+        }
         let slot = &mut self.slots[usize::from(index)];
         let lane = usize::from(lane) & 31;
         let occurrence = slot.passed[lane] as usize;
@@ -114,22 +200,20 @@ impl WarpCounters {
             slot.begin(spare);
         }
         let mask = slot.chunks[occurrence / CHUNK].add(occurrence % CHUNK, lane, counted.address);
-        if mask == live {
-            slot.evaluate(occurrence, banks);
-            // Nothing open: every live lane has passed equally often, and counting can begin anew.
-            if slot.open == 0 {
-                slot.restart(spare);
-            }
+        let next = slot.next;
+        if mask == self.live {
+            slot.complete(occurrence, banks, spare);
         }
-        (index, slot.next)
+        (index, next)
     }
 
     #[cold]
+    #[inline(never)]
     fn search(&mut self, previous: u16, counted: Counted) -> u16 {
         let found = self.slots.iter().position(|slot| slot.is(counted)).unwrap_or_else(|| {
-            let Counted { location, access, size, .. } = counted;
+            let Counted { location, what, .. } = counted;
             let (passed, chunks, counts) = ([0; 32], Vec::new(), SiteCounts::default());
-            self.slots.push(Slot { location, access, size, next: 0, passed, base: 0, chunks, begun: 0, open: 0, counts });
+            self.slots.push(Slot { location, what, next: 0, passed, base: 0, chunks, begun: 0, open: 0, counts });
             self.slots.len() - 1
         }) as u16;
         if let Some(before) = self.slots.get_mut(usize::from(previous)) {
@@ -155,7 +239,7 @@ impl WarpCounters {
     /// Hands over what was counted, and starts anew for the next block.
     pub(crate) fn drain(&mut self, mut take: impl FnMut((&'static Location<'static>, Access, u32), &SiteCounts)) {
         for slot in &mut self.slots {
-            take((slot.location, slot.access, slot.size), &slot.counts);
+            take((slot.location, slot.what.access(), slot.what.size()), &slot.counts);
             slot.counts = SiteCounts::default();
             slot.base = 0;
         }
@@ -165,11 +249,23 @@ impl WarpCounters {
 impl Slot {
     #[inline]
     fn is(&self, counted: Counted) -> bool {
-        std::ptr::eq(self.location, counted.location) && self.access == counted.access && self.size == counted.size
+        std::ptr::eq(self.location, counted.location) && self.what == counted.what
+    }
+
+    /// A request that every live lane is in.
+    #[cold]
+    #[inline(never)]
+    fn complete(&mut self, occurrence: usize, banks: Banks, spare: &mut Spare) {
+        self.evaluate(occurrence, banks);
+        // Nothing open: every live lane has passed equally often, and counting can begin anew.
+        if self.open == 0 {
+            self.restart(spare);
+        }
     }
 
     /// Room for one more request.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     fn begin(&mut self, spare: &mut Spare) {
         if self.begun == self.chunks.len() * CHUNK {
             self.chunks.push(spare.0.pop().unwrap_or_else(|| {
@@ -189,21 +285,24 @@ impl Slot {
         spare.0.append(&mut self.chunks);
     }
 
+    #[inline(always)]
     fn evaluate(&mut self, occurrence: usize, banks: Banks) {
-        let (mask, addresses) = self.chunks[occurrence / CHUNK].take(occurrence % CHUNK);
+        let request = self.chunks[occurrence / CHUNK].take(occurrence % CHUNK);
         self.open -= 1;
-        let (counts, size) = (&mut self.counts, self.size as usize);
+        let (counts, access, size) = (&mut self.counts, self.what.access(), self.what.size() as usize);
+        let lanes = request.mask.count_ones();
         counts.requests += 1;
-        counts.lanes += u64::from(mask.count_ones());
-        if self.access.is_global() {
-            counts.sectors += u64::from(sectors(mask, &addresses, size));
-        } else if self.access.is_shared() {
-            let wavefronts = wavefronts(mask, &addresses, size, banks);
+        counts.lanes += u64::from(lanes);
+        if access.is_global() {
+            counts.sectors += u64::from(request.sectors(size));
+        } else if access.is_shared() {
+            let wavefronts = request.wavefronts(size, banks);
             counts.wavefronts += u64::from(wavefronts);
             counts.worst = counts.worst.max(wavefronts);
         } else {
-            let taken = (0..32).filter(|&lane| mask >> lane & 1 != 0 && addresses[lane] != 0).count() as u32;
-            let divergent = u64::from(taken != 0 && taken != mask.count_ones());
+            let addresses = request.addresses();
+            let taken = (0..32).filter(|&lane| request.mask >> lane & 1 != 0 && addresses[lane] != 0).count() as u32;
+            let divergent = u64::from(taken != 0 && taken != lanes);
             counts.divergent += divergent;
             let at = self.base as usize + occurrence;
             if counts.steps.len() <= at {

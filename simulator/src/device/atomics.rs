@@ -5,8 +5,8 @@
 
 use super::memory::{is_inside, misaligned};
 use super::{Order, Place, Plain, Scope};
-use crate::counters::Access;
-use crate::lane::{current, suspend};
+use crate::counters::{Access, What};
+use crate::lane::{COUNTERS, current, suspend};
 use crate::order::Act;
 use crate::shadow::{Accessed, Touch};
 use std::panic::Location;
@@ -165,7 +165,12 @@ fn begin<T: AtomicPlain>(
             return false;
         }
         match place {
-            Place::Shared => block.shared_access(&lane, accessed, Access::SharedAtomic),
+            Place::Shared => {
+                if lane.watch.get() & COUNTERS != 0 {
+                    block.count(&lane, location, What::new(Access::SharedAtomic, size), address);
+                }
+                block.shared_access_closely(&lane, accessed);
+            }
             Place::Global { tag } => block.global_access(&lane, tag, accessed, Access::GlobalAtomic),
         }
         block.order_atomic(&lane, address, act, (order, scope));

@@ -4,8 +4,8 @@
 //! never undefined behaviour; measured, it costs nothing. Shared memory belongs to one OS thread and needs none.
 
 use super::{Place, Plain};
-use crate::counters::Access;
-use crate::lane::{CHECKS, Lane, current};
+use crate::counters::{Access, What};
+use crate::lane::{CHECKS, COUNTERS, Lane, current};
 use crate::report::Kind;
 use crate::shadow::{Accessed, Touch};
 use std::mem::MaybeUninit;
@@ -167,8 +167,8 @@ pub(super) fn is_inside(
 }
 
 // Called `cold` although a checked launch calls nothing more often: what it buys is that the compiler keeps the kernel's
-// values in registers past the test, and saves them only around the call. Each hook first tries what nearly every access
-// is, in a function without a frame, and leaves the rest to a second one.
+// values in registers past the test, and saves them only around the call. Each hook for shared memory first tries what
+// nearly every access is, in a function without a frame, and leaves the rest to a second one.
 macro_rules! shared_hook {
     ($name:ident, $closely:ident, $touch:ident, $access:ident) => {
         #[cold]
@@ -186,10 +186,16 @@ macro_rules! shared_hook {
         fn $closely(address: usize, size: usize, location: &'static Location<'static>) {
             let lane = current();
             let accessed = Accessed { address, size, touch: Touch::$touch, location };
-            if address & (size - 1) == 0 {
-                lane.block().shared_access(&lane, accessed, Access::$access);
-            } else {
+            if address & (size - 1) != 0 {
                 misaligned(&lane, accessed);
+                return;
+            }
+            let block = lane.block();
+            if lane.watch.get() & COUNTERS != 0 {
+                block.count(&lane, location, What::new(Access::$access, size), address);
+            }
+            if !block.shared_access_in_order(&lane, accessed) {
+                block.shared_access_closely(&lane, accessed);
             }
         }
     };

@@ -1,6 +1,6 @@
 //! Barriers, warp operations and branches.
 
-use crate::counters::Access;
+use crate::counters::{Access, What};
 use crate::lane::{COUNTERS, current, suspend};
 use std::panic::Location;
 
@@ -115,7 +115,7 @@ pub fn branch(condition: bool) -> bool {
 #[inline(never)]
 fn note_branch(condition: bool, location: &'static Location<'static>) {
     let lane = current();
-    lane.block().count(&lane, location, Access::Branch, 0, usize::from(condition));
+    lane.block().count(&lane, location, What::new(Access::Branch, 0), usize::from(condition));
 }
 
 /// Lets others run: this thread waits for one of them.

@@ -1,0 +1,129 @@
+//! C = A·B.
+
+use std::sync::{Arc, OnceLock};
+
+use anyhow::{Context as _, Result};
+use gpu::gemm::naive::{self, matmul_naive};
+use gpu::gemm::tiled::{self, matmul_tiled};
+use ndarray::{ArrayView2, Axis, s};
+use rayon::prelude::*;
+use simt::Kernel;
+use simt::global::{MatMut, MatRef};
+use warpwright::oracle::{self, Reference};
+use warpwright::{Buffer, Device, Launch, Layout};
+
+use super::{Finding, Job, Task};
+use crate::data::{Poison, uniform};
+use crate::units::Work;
+
+type Gemm = &'static Kernel<(MatRef<'static, f32>, MatRef<'static, f32>, MatMut<'static, f32>)>;
+type Grid = fn(u32, u32) -> [u32; 3];
+
+/// Rows of C that one core computes at a time.
+const BAND: usize = 256;
+
+/// The factors and what their product should be, made when first asked for: both kernels multiply the same.
+struct Product {
+    n: usize,
+    seed: u64,
+    factors: OnceLock<[Vec<f32>; 2]>,
+    reference: OnceLock<Reference>,
+}
+
+struct Multiplied {
+    kernel: Gemm,
+    grid: Grid,
+    product: Arc<Product>,
+    on_device: [Buffer<f32>; 3],
+}
+
+/// Multiplies `n` × `n` matrices by each kernel: n³ multiply-adds.
+pub(super) fn jobs(n: usize, seed: u64) -> impl Iterator<Item = Job> {
+    let kernels: [(Gemm, Grid); 2] = [(&matmul_naive, naive::grid), (&matmul_tiled, tiled::grid)];
+    let product = Arc::new(Product { n, seed, factors: OnceLock::new(), reference: OnceLock::new() });
+    kernels.into_iter().map(move |(kernel, grid)| {
+        let product = Arc::clone(&product);
+        Job {
+            kernel: kernel.info().name,
+            shape: format!("{n} x {n} x {n}"),
+            work: Work::Operations(2.0 * (n as f64).powi(3)),
+            prepare: Box::new(move |device| {
+                let [a, b] = product.factors();
+                let on_device = [device.upload(a)?, device.upload(b)?, device.alloc(n * n)?];
+                Ok(Box::new(Multiplied { kernel, grid, product, on_device }))
+            }),
+        }
+    })
+}
+
+impl Product {
+    fn factors(&self) -> &[Vec<f32>; 2] {
+        self.factors.get_or_init(|| [3, 4].map(|stream| uniform(self.n * self.n, self.seed, stream)))
+    }
+
+    /// The oracle's product, a band of rows on each core.
+    fn reference(&self) -> &Reference {
+        self.reference.get_or_init(|| {
+            let [a, b] = self.factors();
+            let [a, b] = [a, b].map(|x| ArrayView2::from_shape((self.n, self.n), x).expect("n · n elements"));
+            product(a, b)
+        })
+    }
+}
+
+/// [`oracle::matmul`] of each band of rows of `a`.
+fn product(a: ArrayView2<'_, f32>, b: ArrayView2<'_, f32>) -> Reference {
+    let starts: Vec<usize> = (0..a.len_of(Axis(0))).step_by(BAND).collect();
+    let bands: Vec<Reference> = starts
+        .into_par_iter()
+        .map(|start| {
+            let rows = a.slice(s![start..a.nrows().min(start + BAND), ..]);
+            oracle::matmul(rows, b).expect("b has as many rows as a has columns")
+        })
+        .collect();
+    let mut whole = Reference { value: Vec::new(), bound: Vec::new() };
+    for band in bands {
+        whole.value.extend(band.value);
+        whole.bound.extend(band.bound);
+    }
+    whole
+}
+
+impl Task for Multiplied {
+    fn poison(&mut self, poison: &Poison) -> Result<()> {
+        Ok(poison.fill(&mut self.on_device[2])?)
+    }
+
+    fn launch(&mut self, device: &Device) -> Result<()> {
+        let n = self.product.n;
+        let layout = Layout::contiguous(n, n);
+        let [a, b, c] = &mut self.on_device;
+        let arguments = (a.view().as_matrix(layout)?, b.view().as_matrix(layout)?, c.view_mut().as_matrix(layout)?);
+        device.launch(self.kernel, Launch::grid((self.grid)(n as u32, n as u32)), arguments)?;
+        Ok(())
+    }
+
+    fn output(&self) -> Result<Vec<f32>> {
+        Ok(self.on_device[2].download()?)
+    }
+
+    fn check(&self, output: &[f32]) -> Result<Finding> {
+        let verdict = self.product.reference().check(output).context("the product")?;
+        Ok(Finding { worst: verdict.worst, detail: verdict.to_string() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array2;
+
+    use super::*;
+
+    #[test]
+    fn bands_make_the_whole_product() {
+        let (m, k, n) = (2 * BAND + 3, 5, 4);
+        let a = Array2::from_shape_vec((m, k), uniform(m * k, 1, 0)).unwrap();
+        let b = Array2::from_shape_vec((k, n), uniform(k * n, 1, 1)).unwrap();
+        assert_eq!(product(a.view(), b.view()), oracle::matmul(a.view(), b.view()).unwrap());
+    }
+}

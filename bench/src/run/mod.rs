@@ -1,0 +1,162 @@
+//! The main job: every kernel on real-sized random input, checked against the oracle, timed.
+
+mod measure;
+mod progress;
+mod table;
+
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::thread;
+
+use anyhow::{Result, bail};
+use clap::{Parser, ValueEnum};
+use warpwright::Device;
+use warpwright::simulator::{Config, Level};
+
+use crate::job::{self, Job, Sizes};
+use measure::{Outcome, measure};
+use progress::Progress;
+
+/// Runs every kernel on real-sized random input, checks each result against the oracle, element by element, and prints a
+/// table. The exit code is 1 if anything is wrong.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "warpwright-run", version)]
+pub struct Args {
+    /// Where to run: best (a GPU, else the simulator), simulator, cuda or cuda:N. Without it, what the environment variable
+    /// `WARPWRIGHT_DEVICE` says, else best.
+    #[arg(long)]
+    device: Option<String>,
+    /// How closely the simulator watches.
+    #[arg(long, value_enum)]
+    level: Option<Watch>,
+    /// Chooses the random input, and the simulator's schedule.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Small inputs.
+    #[arg(long)]
+    quick: bool,
+}
+
+/// The simulator's levels by their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Watch {
+    /// Bounds and barriers only, on all cores.
+    Off,
+    /// Every access: races, uninitialised and wild accesses.
+    Checks,
+    /// Also the profiler's counters.
+    Counters,
+}
+
+impl Watch {
+    fn level(self) -> Level {
+        match self {
+            Self::Off => Level::Off,
+            Self::Checks => Level::Checks,
+            Self::Counters => Level::Counters,
+        }
+    }
+}
+
+/// Runs the program.
+///
+/// # Errors
+/// The device is not there, or the arguments contradict each other. A kernel that fails is a row of the table.
+pub fn main(args: &Args) -> Result<ExitCode> {
+    let device = device(args)?;
+    let sizes = Sizes::for_device(device.is_simulator(), args.quick);
+    let workers = workers(&device);
+    let outcomes = run_all(&device, job::all(&sizes, args.seed), workers);
+    println!("{}", table::table(&outcomes));
+    println!("{}", table::legend(&device, workers, args.seed));
+    let failed = outcomes.iter().filter(|outcome| !outcome.passes()).count();
+    for outcome in outcomes.iter().filter(|outcome| !outcome.passes()) {
+        println!("{} {}: {}", outcome.kernel, outcome.shape, outcome.detail());
+    }
+    println!("{} passed, {failed} failed", outcomes.len() - failed);
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn device(args: &Args) -> Result<Device> {
+    let simulator = || {
+        let level = args.level.unwrap_or(Watch::Checks).level();
+        Device::simulator_with(Config::new(level).seed(args.seed))
+    };
+    let device = match args.device.as_deref() {
+        None => Device::from_env()?,
+        Some("best") => Device::best()?,
+        Some("simulator") => simulator(),
+        Some("cuda") => Device::cuda(0)?,
+        Some(other) => match other.strip_prefix("cuda:").and_then(|number| number.parse().ok()) {
+            Some(number) => Device::cuda(number)?,
+            None => bail!("--device {other}: expected best, simulator, cuda or cuda:N with N the device's number"),
+        },
+    };
+    if device.is_simulator() {
+        return Ok(simulator());
+    }
+    if args.level.is_some() {
+        bail!("--level is the simulator's, and the device is {}; leave it out, or ask for --device simulator", device.name());
+    }
+    Ok(device)
+}
+
+/// Jobs that run at the same time. A GPU does one, to be timed alone; the simulator's checks keep one core busy each.
+fn workers(device: &Device) -> usize {
+    match device.simulator_config() {
+        Some(config) if config.level > Level::Off => thread::available_parallelism().map_or(1, usize::from).min(4),
+        _ => 1,
+    }
+}
+
+/// Runs all jobs; outcomes in their order.
+fn run_all(device: &Device, jobs: Vec<Job>, workers: usize) -> Vec<Outcome> {
+    let progress = Progress::new(jobs.len());
+    let queue = Mutex::new(jobs.into_iter().enumerate());
+    let outcomes = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let next = queue.lock().expect("no worker panics with it").next();
+                    let Some((number, job)) = next else { break };
+                    let outcome = measure(device, job, &progress);
+                    outcomes.lock().expect("no worker panics with it").push((number, outcome));
+                }
+            });
+        }
+    });
+    let mut outcomes = outcomes.into_inner().expect("no worker panics with it");
+    outcomes.sort_by_key(|(number, _)| *number);
+    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn a_quick_run_on_the_simulator_passes() {
+        let args = Args::parse_from(["warpwright-run", "--device", "simulator", "--quick", "--level", "off"]);
+        let device = device(&args).unwrap();
+        let sizes = Sizes { elements: 10_000, factors: 33, transposed: 65 };
+        let outcomes = run_all(&device, job::all(&sizes, args.seed), 2);
+        assert_eq!(outcomes.len(), 6);
+        for outcome in &outcomes {
+            assert!(outcome.passes(), "{}: {}", outcome.kernel, outcome.detail());
+        }
+    }
+
+    #[test]
+    fn an_unknown_device_is_refused() {
+        let args = Args::parse_from(["warpwright-run", "--device", "abacus"]);
+        assert!(device(&args).unwrap_err().to_string().starts_with("--device abacus: expected best, simulator"));
+    }
+}

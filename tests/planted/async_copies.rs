@@ -1,0 +1,194 @@
+//! Asynchronous copies without their commit, their wait, or the barrier that lets others see them.
+
+use crate::case::{Bench, Case, Group};
+use simt::async_copy::{cp_async, cp_async_commit, cp_async_wait_all, cp_async_wait_group};
+use simt::prelude::*;
+use simt::shared::{SharedArray, SharedTile};
+use simulator::Kind;
+use warpwright_tests::sim::{Buffer, Grid};
+
+pub(crate) const GROUP: Group = Group {
+    file: file!(),
+    text: include_str!("async_copies.rs"),
+    cases: &[
+        Case::new("asynchronous copy without a wait", Kind::AsyncNotWaited, no_wait),
+        Case::new("wait for one group too few", Kind::AsyncNotWaited, count),
+        Case::new("wait for a group that was never committed", Kind::AsyncNotWaited, commit),
+        Case::new("wait without a barrier behind it", Kind::Race, no_barrier),
+        Case::new("buffer refilled while others read it", Kind::Race, refill),
+    ],
+};
+
+fn ramp(n: u32) -> Vec<u32> {
+    (0..n).map(|i| 3 * i + 1).collect()
+}
+
+fn reversed(n: u32, section: usize) -> Vec<u32> {
+    ramp(n).chunks(section).flat_map(|part| part.iter().rev().copied()).collect()
+}
+
+#[repr(C)]
+#[derive(Shared)]
+struct Line {
+    words: SharedArray<u32, 64>,
+}
+
+/// Reverses each section of 64.
+#[kernel(block = 64)]
+fn no_wait_faulty(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
+    let (i, t) = (index_1d(), thread_idx_x());
+    cp_async(line.words.slot::<1>(t), x.slot(i)); // FAULT: the barrier does not wait for it
+    cp_async_commit();
+    sync_threads();
+    y.set(i, line.words.get(63 - t)); // FAULT
+}
+
+#[kernel(block = 64)]
+fn no_wait_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
+    let (i, t) = (index_1d(), thread_idx_x());
+    cp_async(line.words.slot::<1>(t), x.slot(i));
+    cp_async_commit();
+    cp_async_wait_group::<0>();
+    sync_threads();
+    y.set(i, line.words.get(63 - t));
+}
+
+fn no_wait(bench: &mut Bench) -> bool {
+    let (x, mut y) = (Buffer::new(&ramp(128)), Buffer::unwritten(128));
+    bench.launch((no_wait_faulty, no_wait_mended), Grid::line(2, 64), (&x, &mut y));
+    y.to_vec() == reversed(128, 64)
+}
+
+#[repr(C)]
+#[derive(Shared)]
+struct Stages {
+    stages: SharedTile<u32, 2, 128>,
+}
+
+/// Reverses rows of 128: while one row is in use, the next is on its way.
+#[kernel(block = 32)]
+fn count_faulty(#[shared] shared: &Stages, x: MatRef<u32>, y: MatMut<u32>) {
+    let (t, rows) = (thread_idx_x(), x.rows());
+    let load = |row: u32| {
+        if row < rows {
+            cp_async(shared.stages.slot::<4>(row % 2, 4 * t), x.slot(row, 4 * t)); // FAULT
+        }
+        cp_async_commit();
+    };
+    load(0);
+    for row in 0..rows {
+        load(row + 1);
+        cp_async_wait_group::<2>(); // one of the two groups under way should have landed
+        sync_threads();
+        (0..4).for_each(|k| y.set(row, 32 * k + t, shared.stages.get(row % 2, 127 - 32 * k - t))); // FAULT
+        sync_threads();
+    }
+}
+
+#[kernel(block = 32)]
+fn count_mended(#[shared] shared: &Stages, x: MatRef<u32>, y: MatMut<u32>) {
+    let (t, rows) = (thread_idx_x(), x.rows());
+    let load = |row: u32| {
+        if row < rows {
+            cp_async(shared.stages.slot::<4>(row % 2, 4 * t), x.slot(row, 4 * t));
+        }
+        cp_async_commit();
+    };
+    load(0);
+    for row in 0..rows {
+        load(row + 1);
+        cp_async_wait_group::<1>();
+        sync_threads();
+        (0..4).for_each(|k| y.set(row, 32 * k + t, shared.stages.get(row % 2, 127 - 32 * k - t)));
+        sync_threads();
+    }
+}
+
+fn count(bench: &mut Bench) -> bool {
+    let (x, mut y) = (Buffer::new(&ramp(5 * 128)), Buffer::unwritten(5 * 128));
+    let args = (x.matrix(5, 128), y.matrix_mut(5, 128));
+    bench.launch((count_faulty, count_mended), Grid::line(1, 32), args);
+    y.to_vec() == reversed(5 * 128, 128)
+}
+
+/// Reverses each section of 64.
+#[kernel(block = 64)]
+fn commit_faulty(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
+    let (i, t) = (index_1d(), thread_idx_x());
+    cp_async(line.words.slot::<1>(t), x.slot(i)); // FAULT: in no group
+    cp_async_wait_group::<0>();
+    sync_threads();
+    y.set(i, line.words.get(63 - t)); // FAULT
+}
+
+#[kernel(block = 64)]
+fn commit_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
+    let (i, t) = (index_1d(), thread_idx_x());
+    cp_async(line.words.slot::<1>(t), x.slot(i));
+    cp_async_wait_all();
+    sync_threads();
+    y.set(i, line.words.get(63 - t));
+}
+
+fn commit(bench: &mut Bench) -> bool {
+    let (x, mut y) = (Buffer::new(&ramp(128)), Buffer::unwritten(128));
+    bench.launch((commit_faulty, commit_mended), Grid::line(2, 64), (&x, &mut y));
+    y.to_vec() == reversed(128, 64)
+}
+
+/// Reverses each section of 64.
+#[kernel(block = 64)]
+fn no_barrier_faulty(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
+    let (i, t) = (index_1d(), thread_idx_x());
+    cp_async(line.words.slot::<1>(t), x.slot(i)); // FAULT: has landed for its own thread only
+    cp_async_wait_all();
+    y.set(i, line.words.get(63 - t)); // FAULT
+}
+
+#[kernel(block = 64)]
+fn no_barrier_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
+    let (i, t) = (index_1d(), thread_idx_x());
+    cp_async(line.words.slot::<1>(t), x.slot(i));
+    cp_async_wait_all();
+    sync_threads();
+    y.set(i, line.words.get(63 - t));
+}
+
+fn no_barrier(bench: &mut Bench) -> bool {
+    let (x, mut y) = (Buffer::new(&ramp(128)), Buffer::unwritten(128));
+    bench.launch((no_barrier_faulty, no_barrier_mended), Grid::line(2, 64), (&x, &mut y));
+    y.to_vec() == reversed(128, 64)
+}
+
+/// Reverses rows of 64, all by way of one buffer.
+#[kernel(block = 64)]
+fn refill_faulty(#[shared] line: &Line, x: MatRef<u32>, y: MatMut<u32>) {
+    let t = thread_idx_x();
+    for row in 0..x.rows() {
+        cp_async(line.words.slot::<1>(t), x.slot(row, t)); // FAULT: others may still read the row before
+        cp_async_commit();
+        cp_async_wait_all();
+        sync_threads();
+        y.set(row, t, line.words.get(63 - t)); // FAULT
+    }
+}
+
+#[kernel(block = 64)]
+fn refill_mended(#[shared] line: &Line, x: MatRef<u32>, y: MatMut<u32>) {
+    let t = thread_idx_x();
+    for row in 0..x.rows() {
+        cp_async(line.words.slot::<1>(t), x.slot(row, t));
+        cp_async_commit();
+        cp_async_wait_all();
+        sync_threads();
+        y.set(row, t, line.words.get(63 - t));
+        sync_threads();
+    }
+}
+
+fn refill(bench: &mut Bench) -> bool {
+    let (x, mut y) = (Buffer::new(&ramp(256)), Buffer::unwritten(256));
+    let args = (x.matrix(4, 64), y.matrix_mut(4, 64));
+    bench.launch((refill_faulty, refill_mended), Grid::line(1, 64), args);
+    y.to_vec() == reversed(256, 64)
+}

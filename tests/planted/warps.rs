@@ -1,0 +1,254 @@
+//! Warp operations whose mask does not fit the lanes that carry them out, or that ask lanes which are no longer, or never
+//! were, there.
+
+use crate::case::{Bench, Case, Group};
+use simt::prelude::*;
+use simt::warp::{
+    FULL_MASK, lane_id, warp_id, warp_reduce_add, warp_shuffle_down, warp_shuffle_idx, warp_shuffle_xor, warp_size,
+    warp_vote_any,
+};
+use simulator::Kind;
+use warpwright_tests::sim::{Buffer, Grid};
+
+pub(crate) const GROUP: Group = Group {
+    file: file!(),
+    text: include_str!("warps.rs"),
+    cases: &[
+        Case::new("mask of the other half", Kind::WarpMask, halves),
+        Case::new("full mask in a branch of half the lanes", Kind::WarpMask, lower),
+        Case::new("shuffle from lanes outside the mask", Kind::WarpMask, outside),
+        Case::new("one vote written twice, in two branches", Kind::WarpMask, votes),
+        Case::new("shuffles after an early return", Kind::WarpExited, early),
+        Case::new("broadcast from a lane that has exited", Kind::WarpExited, leader),
+        Case::new("butterfly in a block of one and a half warps", Kind::WarpExited, partial),
+        Case::new("butterfly over 32 lanes, on warps of 16", Kind::WarpExited, width).on_warps_of(16),
+    ],
+};
+
+fn ramp(n: u32) -> Vec<u32> {
+    (0..n).map(|i| 3 * i + 1).collect()
+}
+
+/// Each of the first 8 lanes of a half warp adds the element 8 further on.
+#[kernel(block = 32)]
+fn halves_faulty(x: VecRef<u32>, y: VecMut<u32>) {
+    let v = x.get(index_1d());
+    let (other, inside) = warp_shuffle_down(0x0000_ffff, v, 8, 16); // FAULT: the upper half names the lower
+    y.set(index_1d(), if inside { v + other } else { v });
+}
+
+#[kernel(block = 32)]
+fn halves_mended(x: VecRef<u32>, y: VecMut<u32>) {
+    let v = x.get(index_1d());
+    let (other, inside) = warp_shuffle_down(FULL_MASK, v, 8, 16);
+    y.set(index_1d(), if inside { v + other } else { v });
+}
+
+fn halves(bench: &mut Bench) -> bool {
+    let (x, mut y) = (Buffer::new(&ramp(64)), Buffer::unwritten(64));
+    bench.launch((halves_faulty, halves_mended), Grid::line(2, 32), (&x, &mut y));
+    let x = ramp(64);
+    y.to_vec() == (0..64).map(|i| if i % 16 < 8 { x[i] + x[i + 8] } else { x[i] }).collect::<Vec<_>>()
+}
+
+/// The sum of the first 16 elements.
+#[kernel(block = 32)]
+fn lower_faulty(x: VecRef<u32>, sum: VecMut<u32>) {
+    let lane = lane_id();
+    if lane < 16 {
+        let total = warp_reduce_add(FULL_MASK, x.get(lane as usize)); // FAULT
+        if lane == 0 {
+            sum.set(0, total);
+        }
+    }
+    sync_threads(); // FAULT: where the other lanes are
+}
+
+#[kernel(block = 32)]
+fn lower_mended(x: VecRef<u32>, sum: VecMut<u32>) {
+    let lane = lane_id();
+    if lane < 16 {
+        let total = warp_reduce_add(0xffff, x.get(lane as usize));
+        if lane == 0 {
+            sum.set(0, total);
+        }
+    }
+    sync_threads();
+}
+
+fn lower(bench: &mut Bench) -> bool {
+    let (x, mut sum) = (Buffer::new(&ramp(16)), Buffer::unwritten(1));
+    bench.launch((lower_faulty, lower_mended), Grid::line(1, 32), (&x, &mut sum));
+    sum.to_vec() == [ramp(16).iter().sum::<u32>()]
+}
+
+/// Each of the first 16 elements plus the one 8 further on, where that is among the first 16 too.
+#[kernel(block = 32)]
+fn outside_faulty(x: VecRef<u32>, y: VecMut<u32>) {
+    let (lane, v) = (lane_id(), x.get(index_1d()));
+    if lane < 16 {
+        let (other, inside) = warp_shuffle_down(0xffff, v, 8, 32); // FAULT: lanes 8 to 15 ask 16 to 23
+        y.set(lane as usize, if inside { v + other } else { v });
+    }
+    sync_threads();
+}
+
+#[kernel(block = 32)]
+fn outside_mended(x: VecRef<u32>, y: VecMut<u32>) {
+    let (lane, v) = (lane_id(), x.get(index_1d()));
+    if lane < 16 {
+        let (other, inside) = warp_shuffle_down(0xffff, v, 8, 16);
+        y.set(lane as usize, if inside { v + other } else { v });
+    }
+    sync_threads();
+}
+
+fn outside(bench: &mut Bench) -> bool {
+    let (x, mut y) = (Buffer::new(&ramp(32)), Buffer::unwritten(16));
+    bench.launch((outside_faulty, outside_mended), Grid::line(1, 32), (&x, &mut y));
+    let x = ramp(32);
+    y.to_vec() == (0..16).map(|i| if i < 8 { x[i] + x[i + 8] } else { x[i] }).collect::<Vec<_>>()
+}
+
+/// Whether some element is 0: asked of the even lanes' squares and the odd lanes' doubles.
+#[kernel(block = 32)]
+fn votes_faulty(x: VecRef<u32>, y: VecMut<u32>) {
+    let v = x.get(index_1d());
+    let any = if lane_id().is_multiple_of(2) {
+        warp_vote_any(FULL_MASK, v * v == 0) // FAULT
+    } else {
+        warp_vote_any(FULL_MASK, 2 * v == 0) // FAULT
+    };
+    y.set(index_1d(), u32::from(any));
+}
+
+#[kernel(block = 32)]
+fn votes_mended(x: VecRef<u32>, y: VecMut<u32>) {
+    let v = x.get(index_1d());
+    let mapped = if lane_id().is_multiple_of(2) { v * v } else { 2 * v };
+    y.set(index_1d(), u32::from(warp_vote_any(FULL_MASK, mapped == 0)));
+}
+
+fn votes(bench: &mut Bench) -> bool {
+    let mut values = ramp(64);
+    values[37] = 0;
+    let (x, mut y) = (Buffer::new(&values), Buffer::unwritten(64));
+    bench.launch((votes_faulty, votes_mended), Grid::line(2, 32), (&x, &mut y));
+    y.to_vec() == (0..64).map(|i| u32::from(i >= 32)).collect::<Vec<_>>()
+}
+
+/// The sum of each warp's elements; the last warps have fewer than 32.
+#[kernel(block = 64)]
+fn early_faulty(x: VecRef<u32>, sums: VecMut<u32>) {
+    let i = index_1d();
+    if i >= x.len() {
+        return;
+    }
+    let mut sum = x.get(i);
+    for delta in [16, 8, 4, 2, 1] {
+        sum += warp_shuffle_down(FULL_MASK, sum, delta, 32).0; // FAULT: from lanes that have returned
+    }
+    if lane_id() == 0 {
+        sums.set(i / 32, sum);
+    }
+}
+
+#[kernel(block = 64)]
+fn early_mended(x: VecRef<u32>, sums: VecMut<u32>) {
+    let i = index_1d();
+    let mut sum = x.get_or(i, 0);
+    for delta in [16, 8, 4, 2, 1] {
+        sum += warp_shuffle_down(FULL_MASK, sum, delta, 32).0;
+    }
+    if lane_id() == 0 && i < x.len() {
+        sums.set(i / 32, sum);
+    }
+}
+
+fn early(bench: &mut Bench) -> bool {
+    let (x, mut sums) = (Buffer::new(&ramp(100)), Buffer::unwritten(4));
+    bench.launch((early_faulty, early_mended), Grid::line(2, 64), (&x, &mut sums));
+    sums.to_vec() == ramp(100).chunks(32).map(|part| part.iter().sum()).collect::<Vec<u32>>()
+}
+
+/// Each element less the first of its warp's; that one is 0 and needs no subtraction.
+#[kernel(block = 64)]
+fn leader_faulty(x: VecRef<u32>, y: VecMut<u32>) {
+    let v = x.get(index_1d());
+    if lane_id() == 0 {
+        y.set(index_1d(), 0);
+        return;
+    }
+    let (first, _) = warp_shuffle_idx(FULL_MASK, v, 0, 32); // FAULT
+    y.set(index_1d(), v - first.min(v));
+}
+
+#[kernel(block = 64)]
+fn leader_mended(x: VecRef<u32>, y: VecMut<u32>) {
+    let v = x.get(index_1d());
+    let (first, _) = warp_shuffle_idx(FULL_MASK, v, 0, 32);
+    y.set(index_1d(), v - first.min(v));
+}
+
+fn leader(bench: &mut Bench) -> bool {
+    let (x, mut y) = (Buffer::new(&ramp(64)), Buffer::unwritten(64));
+    bench.launch((leader_faulty, leader_mended), Grid::line(1, 64), (&x, &mut y));
+    y.to_vec() == (0..64).map(|i| 3 * (i % 32)).collect::<Vec<_>>()
+}
+
+/// The sum of each warp's elements, in every lane.
+#[kernel]
+fn partial_faulty(x: VecRef<u32>, y: VecMut<u32>) {
+    let mut sum = x.get(index_1d());
+    for mask in [16, 8, 4, 2, 1] {
+        sum += warp_shuffle_xor(FULL_MASK, sum, mask, 32).0; // FAULT: the second warp has 16 lanes
+    }
+    y.set(index_1d(), sum);
+}
+
+#[kernel]
+fn partial_mended(x: VecRef<u32>, y: VecMut<u32>) {
+    let mut sum = x.get(index_1d());
+    let lanes = (block_dim_x() - warp_id() * 32).min(32);
+    for mask in [16, 8, 4, 2, 1] {
+        let partner = lane_id() ^ mask;
+        let (other, _) = warp_shuffle_idx(FULL_MASK, sum, if partner < lanes { partner } else { lane_id() }, 32);
+        sum += if partner < lanes { other } else { 0 };
+    }
+    y.set(index_1d(), sum);
+}
+
+fn partial(bench: &mut Bench) -> bool {
+    let (x, mut y) = (Buffer::new(&ramp(48)), Buffer::unwritten(48));
+    bench.launch((partial_faulty, partial_mended), Grid::line(1, 48), (&x, &mut y));
+    let sums: Vec<u32> = ramp(48).chunks(32).map(|part| part.iter().sum()).collect();
+    y.to_vec() == (0..48).map(|i| sums[i / 32]).collect::<Vec<_>>()
+}
+
+/// The sum of each warp's elements, in every lane, for warps of any size.
+#[kernel(block = 64)]
+fn width_faulty(x: VecRef<u32>, y: VecMut<u32>) {
+    let (mut sum, mut mask) = (x.get(index_1d()), 16);
+    while mask > 0 {
+        sum += warp_shuffle_xor(FULL_MASK, sum, mask, 32).0; // FAULT: there is no lane 16
+        mask /= 2;
+    }
+    y.set(index_1d(), sum);
+}
+
+#[kernel(block = 64)]
+fn width_mended(x: VecRef<u32>, y: VecMut<u32>) {
+    let (mut sum, mut mask) = (x.get(index_1d()), warp_size() / 2);
+    while mask > 0 {
+        sum += warp_shuffle_xor(FULL_MASK, sum, mask, warp_size()).0;
+        mask /= 2;
+    }
+    y.set(index_1d(), sum);
+}
+
+fn width(bench: &mut Bench) -> bool {
+    let (x, mut y) = (Buffer::new(&ramp(64)), Buffer::unwritten(64));
+    bench.launch((width_faulty, width_mended), Grid::line(1, 64), (&x, &mut y));
+    let sums: Vec<u32> = ramp(64).chunks(16).map(|part| part.iter().sum()).collect();
+    y.to_vec() == (0..64).map(|i| sums[i / 16]).collect::<Vec<_>>()
+}
