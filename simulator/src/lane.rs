@@ -24,6 +24,7 @@ pub(crate) struct Geometry {
 
 /// A thread of a resident block. Everything here is `Cell`: lanes are seen from the fibers of their block and from the
 /// scheduler, all on one OS thread.
+#[expect(clippy::struct_field_names, reason = "`lane` is the field's word for the index in the warp")]
 #[repr(C, align(64))]
 pub(crate) struct Lane {
     /// The block; null outside a launch.
@@ -45,7 +46,7 @@ pub(crate) struct Lane {
     pub(crate) watch: Cell<u8>,
     pub(crate) lane: u8,
     pub(crate) warp: u16,
-    /// The fiber that carries this lane, once started.
+    /// The fiber that carries this lane; the largest number before it has started.
     pub(crate) fiber: Cell<u16>,
     /// Counter slot that the next access probably has, and the last one's.
     pub(crate) slot: Cell<u16>,
@@ -132,6 +133,11 @@ impl Lane {
         unsafe { &*self.geometry.get() }
     }
 
+    /// Whether a fiber carries, or has carried, this lane.
+    pub(crate) fn has_started(&self) -> bool {
+        self.fiber.get() != u16::MAX
+    }
+
     /// Bit of this lane in masks of its warp.
     #[inline]
     pub(crate) fn bit(&self) -> u32 {
@@ -177,6 +183,7 @@ impl Lane {
         self.known.set(0);
         self.known_warp.set(0);
         self.watch.set(watch);
+        self.fiber.set(u16::MAX);
         self.slot.set(0);
         self.slot_before.set(0);
         self.polls.set(0);

@@ -272,8 +272,10 @@ fn work(launch: &Launch<'_>, config: &Config, body: &(dyn Fn() + Sync), queue: &
 struct Worker<'a> {
     run: &'a Run<'a>,
     queue: &'a Queue,
+    #[expect(clippy::vec_box, reason = "lanes point to their block: it must not move")]
     resident: Vec<Box<Block>>,
     /// Blocks that are done and can be used again.
+    #[expect(clippy::vec_box, reason = "as above")]
     spare: Vec<Box<Block>>,
     clock: u64,
 }

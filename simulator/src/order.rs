@@ -5,7 +5,7 @@
 //! `known_warp` (the same for the warp: set by a `sync_warp` of the whole warp) and being the same thread. Barriers and warp
 //! syncs of *some* threads need more: [`Rare::vector`] then holds, per thread of the block, the clock up to which this
 //! thread knows it. Order through atomics, within and across blocks, is kept in logs: a release appends an entry, an acquire
-//! remembers how long the log was. (FastTrack, Flanagan and Freund 2009, with the vectors left out where a scalar says the
+//! remembers how long the log was. (`FastTrack`, Flanagan and Freund 2009, with the vectors left out where a scalar says the
 //! same; release sequences and fences as in the PTX memory model.)
 
 use crate::device::{Order, Scope};

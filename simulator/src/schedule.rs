@@ -3,7 +3,7 @@
 //! Every order is a permutation that costs no memory: an affine map for any count, a rotation and an exclusive-or for the
 //! 32 lanes of a warp. Seed 0 is the identity throughout.
 
-/// SplitMix64 (Steele, Lea, Flood 2014): the finaliser as a hash of a counter.
+/// `SplitMix64` (Steele, Lea, Flood 2014): the finaliser as a hash of a counter.
 fn mix(mut x: u64) -> u64 {
     x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

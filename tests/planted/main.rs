@@ -190,8 +190,7 @@ fn counting_changes_no_report() {
 fn unchecked_launches_see_what_needs_no_shadow() {
     let mut failures = Vec::new();
     for (group, case) in all() {
-        let shadow =
-            matches!(case.kind, Kind::Race | Kind::Uninitialised | Kind::Misaligned | Kind::AsyncNotWaited);
+        let shadow = matches!(case.kind, Kind::Race | Kind::Uninitialised | Kind::Misaligned | Kind::AsyncNotWaited);
         for seed in 0..5 {
             let schedule = Schedule { level: Level::Off, seed, resident: 1 };
             let reports = case.run(Version::Faulty, schedule).reports;

@@ -47,7 +47,13 @@ fn last_mended(#[shared] before: &Word, x: VecRef<u32>, part: VecMut<u32>, ticke
 }
 
 #[kernel(block = 32)]
-fn last_faulty_none(#[shared] before: &Word, x: VecRef<u32>, part: VecMut<u32>, ticket: VecMut<u32>, sums: VecMut<u32>) {
+fn last_faulty_none(
+    #[shared] before: &Word,
+    x: VecRef<u32>,
+    part: VecMut<u32>,
+    ticket: VecMut<u32>,
+    sums: VecMut<u32>,
+) {
     let (t, b) = (thread_idx_x() as usize, block_idx_x() as usize);
     if t == 0 {
         part.set(b, (b * 32..b * 32 + 32).map(|i| x.get(i)).sum()); // FAULT: no fence before the ticket
@@ -64,7 +70,13 @@ fn last_faulty_none(#[shared] before: &Word, x: VecRef<u32>, part: VecMut<u32>, 
 }
 
 #[kernel(block = 32)]
-fn last_faulty_block(#[shared] before: &Word, x: VecRef<u32>, part: VecMut<u32>, ticket: VecMut<u32>, sums: VecMut<u32>) {
+fn last_faulty_block(
+    #[shared] before: &Word,
+    x: VecRef<u32>,
+    part: VecMut<u32>,
+    ticket: VecMut<u32>,
+    sums: VecMut<u32>,
+) {
     let (t, b) = (thread_idx_x() as usize, block_idx_x() as usize);
     if t == 0 {
         part.set(b, (b * 32..b * 32 + 32).map(|i| x.get(i)).sum()); // FAULT: the fence is for this block
@@ -82,7 +94,13 @@ fn last_faulty_block(#[shared] before: &Word, x: VecRef<u32>, part: VecMut<u32>,
 }
 
 #[kernel(block = 32)]
-fn last_faulty_release(#[shared] before: &Word, x: VecRef<u32>, part: VecMut<u32>, ticket: VecMut<u32>, sums: VecMut<u32>) {
+fn last_faulty_release(
+    #[shared] before: &Word,
+    x: VecRef<u32>,
+    part: VecMut<u32>,
+    ticket: VecMut<u32>,
+    sums: VecMut<u32>,
+) {
     let (t, b) = (thread_idx_x() as usize, block_idx_x() as usize);
     if t == 0 {
         part.set(b, (b * 32..b * 32 + 32).map(|i| x.get(i)).sum()); // FAULT: the ticket releases and does not acquire

@@ -96,7 +96,10 @@ fn device(args: &Args) -> Result<Device> {
         return Ok(simulator());
     }
     if args.level.is_some() {
-        bail!("--level is the simulator's, and the device is {}; leave it out, or ask for --device simulator", device.name());
+        bail!(
+            "--level is the simulator's, and the device is {}; leave it out, or ask for --device simulator",
+            device.name()
+        );
     }
     Ok(device)
 }

@@ -86,7 +86,7 @@ impl Block {
     }
 
     /// "threads 0-31, 40" for linear indices in ascending order.
-    pub(super) fn name_threads(&self, threads: &[u16]) -> String {
+    pub(super) fn name_threads(threads: &[u16]) -> String {
         let mut ranges: Vec<(u16, u16)> = Vec::new();
         for &thread in threads {
             match ranges.last_mut() {

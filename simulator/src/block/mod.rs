@@ -295,12 +295,11 @@ impl Block {
         }
     }
 
-    /// Gives up every lane that has not exited: the launch hangs.
+    /// Gives up every lane that has not exited: the launch hangs, or the host has no memory for more stacks.
     pub(crate) fn abandon(&self, pool: &mut Pool) {
-        let size = self.run().config.warp_size;
         for lane in &self.lanes {
-            let warp = &self.warps[usize::from(lane.warp)];
-            if warp.live.get() & lane.bit() != 0 && usize::from(lane.linear) < self.lanes.len() && size > 0 {
+            let live = self.warps[usize::from(lane.warp)].live.get() & lane.bit() != 0;
+            if live && lane.has_started() {
                 pool.abandon(lane.fiber.get());
             }
         }

@@ -38,14 +38,14 @@ impl Block {
             let expected = self.barriers[id].expected();
             groups.push(format!(
                 "{} wait at barrier {id}, {}:{}, which expects {expected}",
-                self.name_threads(&waiting),
+                Self::name_threads(&waiting),
                 site(id).file(),
                 site(id).line()
             ));
         }
         let exited = self.threads(|warp| self.warps[warp].existing() & !self.warps[warp].live.get());
         if !exited.is_empty() {
-            groups.push(format!("{} have exited", self.name_threads(&exited)));
+            groups.push(format!("{} have exited", Self::name_threads(&exited)));
         }
         let kind = if busy.len() > 1 { Kind::DivergentBarrier } else { Kind::AbandonedBarrier };
         let other = busy.get(1).map(|&id| site(id));

@@ -157,6 +157,7 @@ struct Slot {
     passed: [u32; 32],
     /// Occurrences before the last flush.
     base: u32,
+    #[expect(clippy::vec_box, reason = "chunks change hands: the box moves, not its two kilobytes")]
     chunks: Vec<Box<Chunk>>,
     /// Requests that were begun, and those of them that are not evaluated yet.
     begun: usize,
@@ -166,6 +167,7 @@ struct Slot {
 
 /// Room for requests that no warp uses at present: the next warp takes it while it is still in the cache.
 #[derive(Default)]
+#[expect(clippy::vec_box, reason = "as in `Slot`")]
 pub(crate) struct Spare(Vec<Box<Chunk>>);
 
 /// The counters of one warp of a resident block.

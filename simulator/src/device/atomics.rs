@@ -23,12 +23,13 @@ impl AtomicPlain for f64 {}
 
 /// Bits of a value of 4 or 8 bytes.
 fn to_bits<T: AtomicPlain>(value: T) -> u64 {
-    let from = (&raw const value).cast::<u8>();
-    // SAFETY: the value has 4 or 8 bytes without padding.
+    let from = &raw const value;
     if size_of::<T>() == 4 {
-        u64::from(unsafe { from.cast::<u32>().read() })
+        // SAFETY: the value has 4 bytes without padding.
+        u64::from(unsafe { from.cast::<u32>().read_unaligned() })
     } else {
-        unsafe { from.cast::<u64>().read() }
+        // SAFETY: the value has 8 bytes without padding.
+        unsafe { from.cast::<u64>().read_unaligned() }
     }
 }
 

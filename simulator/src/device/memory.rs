@@ -77,6 +77,7 @@ pub unsafe fn write_global<T: Plain>(ptr: *mut T, tag: u32, value: T) {
 }
 
 /// Reads a value whose bounds nobody has checked: a wild address is reported and gives zero bytes.
+#[expect(clippy::not_unsafe_ptr_arg_deref, reason = "dereferenced only where it points into the launch's own memory")]
 #[inline]
 #[track_caller]
 pub fn read_unchecked<T: Plain>(place: Place, ptr: *const T) -> T {
@@ -93,6 +94,7 @@ pub fn read_unchecked<T: Plain>(place: Place, ptr: *const T) -> T {
 }
 
 /// Writes a value whose bounds nobody has checked: a wild address is reported and nothing is written.
+#[expect(clippy::not_unsafe_ptr_arg_deref, reason = "dereferenced only where it points into the launch's own memory")]
 #[inline]
 #[track_caller]
 pub fn write_unchecked<T: Plain>(place: Place, ptr: *mut T, value: T) {

@@ -138,13 +138,13 @@ impl Buffer {
     ) {
         let write = self.writes.get(index).copied().unwrap_or(0);
         let touch = accessed.touch;
-        // SAFETY: the launch's contract; the index lies in the memory because the address does.
-        if write == 0
-            && !self.full
-            && matches!(touch, Touch::Read | Touch::AtomicRead | Touch::AtomicWrite)
-            && !unsafe { memory.is_marked(index << self.shift) }
-        {
-            self.unwritten.hold(index, lane, accessed, block);
+        let reads = matches!(touch, Touch::Read | Touch::AtomicRead | Touch::AtomicWrite);
+        if write == 0 && !self.full && reads {
+            // SAFETY: the launch's contract; the index lies in the memory because the address does.
+            let marked = unsafe { memory.is_marked(index << self.shift) };
+            if !marked {
+                self.unwritten.hold(index, lane, accessed, block);
+            }
         }
         if !self.writable || index >= self.writes.len() {
             return;

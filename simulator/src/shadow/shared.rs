@@ -261,7 +261,7 @@ impl SharedShadow {
             return;
         }
         if write & FLAGS == ATOMIC && accessed.touch.is_atomic()
-            || before_otherwise(block, lane, self.stamped(block, write))
+            || before_otherwise(block, lane, Self::stamped(block, write))
         {
             return;
         }
@@ -281,7 +281,7 @@ impl SharedShadow {
             return;
         }
         let culprit = match reads & FLAGS {
-            0 => (!before_otherwise(block, lane, self.stamped(block, reads))).then(|| (first, place(reads))),
+            0 => (!before_otherwise(block, lane, Self::stamped(block, reads))).then(|| (first, place(reads))),
             SEVERAL_IN_WARP if block.warp_of(first) == lane.warp && latest <= lane.known_warp.get() => None,
             _ if self.fine => self.readers.get(&index).and_then(|list| {
                 let late = |&&(thread, clock, _): &&(u16, u32, &'static Location<'static>)| {
@@ -292,7 +292,7 @@ impl SharedShadow {
             }),
             _ => {
                 // Scalars alone: every reader has at most the latest clock; whoever is covered at that clock is covered.
-                let whole = Stamp { clock: latest, ..self.stamped(block, reads) };
+                let whole = Stamp { clock: latest, ..Self::stamped(block, reads) };
                 let covered = before_otherwise(block, lane, Stamp { thread: u16::MAX, warp: u16::MAX, ..whole });
                 (!covered).then(|| (first, place(reads)))
             }
@@ -307,7 +307,7 @@ impl SharedShadow {
         });
     }
 
-    fn stamped(&self, block: &Block, stamp: u64) -> Stamp {
+    fn stamped(block: &Block, stamp: u64) -> Stamp {
         let thread = thread(stamp);
         Stamp { block: block.number(), thread, warp: block.warp_of(thread), clock: clock(stamp) }
     }
