@@ -3,6 +3,7 @@
 //! `cargo bench -p warpwright-bench --bench simulator`. Each figure is time over the elements given as throughput: for
 //! `matmul_tiled` the m·n·k multiply-adds, for the others the elements of the input.
 #![allow(missing_docs, reason = "criterion's macros make public functions")]
+#![allow(clippy::cast_ptr_alignment, reason = "simulated memory starts at a multiple of 256 bytes")]
 
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime};
 use simt::Kernel;
@@ -33,8 +34,8 @@ fn run<P: Copy + Sync>(
 ) {
     let bindings: Vec<Binding<'_>> =
         bound.iter().map(|&(memory, writable)| Binding { name: "buffer", memory, writable }).collect();
-    let launch = Launch { name: kernel.info.name, grid, block, shared_bytes: shared, bindings: &bindings };
-    let entry = kernel.entry.best();
+    let launch = Launch { name: kernel.info().name, grid, block, shared_bytes: shared, bindings: &bindings };
+    let entry = kernel.entry();
     // SAFETY: the views in `args` lie in the bound memories and carry their tags; nobody else uses them.
     let outcome = unsafe { simulator::launch(&launch, config, &|| entry(args)) }.expect("launch");
     assert!(outcome.reports.is_empty(), "{}", outcome.reports[0]);

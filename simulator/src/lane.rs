@@ -48,9 +48,6 @@ pub(crate) struct Lane {
     pub(crate) warp: u16,
     /// The fiber that carries this lane; the largest number before it has started.
     pub(crate) fiber: Cell<u16>,
-    /// Counter slot that the next access probably has, and the last one's.
-    pub(crate) slot: Cell<u16>,
-    pub(crate) slot_before: Cell<u16>,
     /// Atomic operations since this lane last let others run.
     pub(crate) polls: Cell<u16>,
 }
@@ -101,8 +98,6 @@ impl Lane {
             lane: (linear % warp_size) as u8,
             warp: linear / warp_size,
             fiber: Cell::new(u16::MAX),
-            slot: Cell::new(0),
-            slot_before: Cell::new(0),
             polls: Cell::new(0),
         }
     }
@@ -184,8 +179,6 @@ impl Lane {
         self.known_warp.set(0);
         self.watch.set(watch);
         self.fiber.set(u16::MAX);
-        self.slot.set(0);
-        self.slot_before.set(0);
         self.polls.set(0);
         self.forget();
     }

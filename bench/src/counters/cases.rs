@@ -18,7 +18,7 @@ use crate::data::uniform;
 pub(super) struct Case {
     /// The kernel's name.
     pub(super) kernel: &'static str,
-    /// The input's shape, in words.
+    /// The input's shape, in words; of products m x n x k.
     pub(super) shape: String,
     make: Box<dyn Fn(&Device) -> Launched>,
 }
@@ -62,7 +62,7 @@ fn sum(n: usize) -> Case {
     const THREADS: u32 = 256;
     Case {
         kernel: reduce_sum_dynamic.info().name,
-        shape: format!("{n} elements, blocks of {THREADS}"),
+        shape: format!("{n} elements in blocks of {THREADS}"),
         make: Box::new(move |device| {
             let x = device.upload(&uniform(n, 1, 2))?;
             let grid = dynamic::grid(n, THREADS);
@@ -76,7 +76,7 @@ fn sum(n: usize) -> Case {
 fn gemm(kernel: Gemm, grid: fn(u32, u32) -> [u32; 3], [m, n, k]: [usize; 3]) -> Case {
     Case {
         kernel: kernel.info().name,
-        shape: format!("m {m}, n {n}, k {k}"),
+        shape: format!("{m} x {n} x {k}"),
         make: Box::new(move |device| {
             let a = device.upload_matrix(&uniform(m * k, 1, 3), m, k)?;
             let b = device.upload_matrix(&uniform(k * n, 1, 4), k, n)?;

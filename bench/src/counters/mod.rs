@@ -1,6 +1,6 @@
 //! The simulator's counters beside the profiler's.
 //!
-//! The same launches are made on a GPU under `ncu` and on the simulator; [`compare`] puts both counts side by side. They count
+//! The same launches are made on a GPU under `ncu` and on the simulator, and both counts put side by side. They count
 //! *instructions*: where the compiler merges neighbouring loads or splits a wide store, requests differ and sectors do not.
 //!
 //! ```text
@@ -108,3 +108,31 @@ fn csv(counted: &[(Case, Counters)]) -> Result<String> {
 
 /// What a launch of a case gives.
 type Launched = Result<warpwright::Execution, Error>;
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_takes_exactly_one_mode() {
+        Args::command().debug_assert();
+        assert!(Args::try_parse_from(["warpwright-counters"]).is_err());
+        assert!(Args::try_parse_from(["warpwright-counters", "--launch", "--simulate"]).is_err());
+        let args = Args::try_parse_from(["warpwright-counters", "--compare", "ncu.csv"]).unwrap();
+        assert_eq!(args.mode.compare, Some(PathBuf::from("ncu.csv")));
+    }
+
+    #[test]
+    fn csv_has_a_line_for_each_metric() {
+        let case = cases::all().swap_remove(0);
+        let text = csv(&[(case, Counters::default())]).unwrap();
+        assert_eq!(text.lines().count(), 1 + METRICS.len());
+        let second = text.lines().nth(1).unwrap();
+        assert_eq!(
+            second,
+            "vector_add,1048576 elements,global load requests,l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum,0"
+        );
+    }
+}

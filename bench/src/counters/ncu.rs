@@ -52,6 +52,8 @@ fn count(text: &str) -> Result<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
 
     /// As ncu 2025 prints it, with the lines around.
@@ -89,9 +91,11 @@ a line of the program
 
     #[test]
     fn launches_come_in_the_order_of_their_numbers() {
-        let head = "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Value\"\n";
-        let lines: String = (0..12).rev().map(|id| format!("\"{id}\",\"k{id}\",\"m\",\"{id}\"\n")).collect();
-        let launches = parse(&(head.to_owned() + &lines)).unwrap();
+        let mut text = String::from("\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Value\"\n");
+        for id in (0..12).rev() {
+            writeln!(text, "\"{id}\",\"k{id}\",\"m\",\"{id}\"").unwrap();
+        }
+        let launches = parse(&text).unwrap();
         let names: Vec<_> = launches.iter().map(|launch| launch.kernel.as_str()).collect();
         assert_eq!(names, ["k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8", "k9", "k10", "k11"]);
     }

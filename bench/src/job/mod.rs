@@ -21,8 +21,11 @@ pub struct Job {
     pub shape: String,
     /// What one launch does.
     pub work: Work,
-    prepare: Box<dyn FnOnce(&Device) -> Result<Box<dyn Task>> + Send>,
+    prepare: Prepare,
 }
+
+/// Makes the input and brings it to a device.
+type Prepare = Box<dyn FnOnce(&Device) -> Result<Box<dyn Task>> + Send>;
 
 impl Job {
     /// Makes the input and brings it to the device.
@@ -126,6 +129,18 @@ mod tests {
 
     /// Sizes whose jobs take no time.
     const SMALL: Sizes = Sizes { elements: 5000, factors: 40, transposed: 70 };
+
+    /// Kernels that exercise single words of `simt` are no work to be done.
+    #[test]
+    fn every_kernel_has_a_job() {
+        let kernels = gpu::FAMILIES.iter().flat_map(|(_, kernels)| kernels.iter());
+        let mut expected: Vec<&str> =
+            kernels.filter(|info| !info.path.contains("vocabulary")).map(|info| info.name).collect();
+        let mut jobs: Vec<&str> = all(&SMALL, 1).iter().map(|job| job.kernel).collect();
+        expected.sort_unstable();
+        jobs.sort_unstable();
+        assert_eq!(jobs, expected);
+    }
 
     #[test]
     fn a_right_result_passes_and_any_spoilt_element_does_not() {

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::thread;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use clap::{Parser, ValueEnum};
 use warpwright::Device;
 use warpwright::simulator::{Config, Level};
@@ -86,9 +86,9 @@ fn device(args: &Args) -> Result<Device> {
         None => Device::from_env()?,
         Some("best") => Device::best()?,
         Some("simulator") => simulator(),
-        Some("cuda") => Device::cuda(0)?,
+        Some("cuda") => cuda(0)?,
         Some(other) => match other.strip_prefix("cuda:").and_then(|number| number.parse().ok()) {
-            Some(number) => Device::cuda(number)?,
+            Some(number) => cuda(number)?,
             None => bail!("--device {other}: expected best, simulator, cuda or cuda:N with N the device's number"),
         },
     };
@@ -102,6 +102,10 @@ fn device(args: &Args) -> Result<Device> {
         );
     }
     Ok(device)
+}
+
+fn cuda(number: u32) -> Result<Device> {
+    Device::cuda(number).with_context(|| format!("--device cuda:{number}; without a GPU, take --device simulator"))
 }
 
 /// Jobs that run at the same time. A GPU does one, to be timed alone; the simulator's checks keep one core busy each.

@@ -77,6 +77,7 @@ pub(crate) fn sync_threads_or(predicate: bool) -> bool {
 }
 
 #[inline(always)]
+#[track_caller]
 pub(crate) fn nanosleep(_nanoseconds: u32) {
     device::yield_now();
 }

@@ -143,7 +143,7 @@ impl Block {
             interval: Cell::new(0),
             clock: Cell::new(0),
             shadow: UnsafeCell::new(watched.then(|| SharedShadow::new(base as usize, shared_bytes))),
-            counters: UnsafeCell::new(((0..warps).map(|_| WarpCounters::default()).collect(), Spare::default())),
+            counters: UnsafeCell::new(((0..warps).map(|_| WarpCounters::new()).collect(), Spare::default())),
             shared,
             acquired: UnsafeCell::default(),
             last_poll: Cell::new(None),
@@ -418,11 +418,8 @@ impl Block {
     #[inline(never)]
     pub(crate) fn count(&self, lane: &Lane, location: &'static Location<'static>, what: What, address: usize) {
         let (warps, spare) = self.warp_counters();
-        let slots = (lane.slot.get(), lane.slot_before.get());
         let counted = Counted { location, what, address };
-        let (slot, next) = warps[usize::from(lane.warp)].record(lane.lane, slots, counted, self.banks, spare);
-        lane.slot.set(next);
-        lane.slot_before.set(slot);
+        warps[usize::from(lane.warp)].record(lane.lane, counted, self.banks, spare);
     }
 
     /// Counts an atomic operation; now and then lets others run, because this one may wait for them. Gives whether the

@@ -43,104 +43,80 @@ impl What {
     }
 }
 
-/// Requests in the making, [`CHUNK`] successive ones of one instruction.
+/// A request in the making, or complete.
 ///
-/// A lane runs through many requests before the next lane does. So its addresses lie side by side, as distances from the
-/// first lane's: what one lane touches of a chunk is a handful of cache lines.
-struct Chunk {
-    masks: [u32; CHUNK],
-    origins: [usize; CHUNK],
-    distances: [[i32; CHUNK]; 32],
-    /// Addresses too far from the origin: request, lane, address.
-    far: Vec<(usize, usize, usize)>,
-}
-
-const CHUNK: usize = 16;
-
-impl Chunk {
-    /// Adds a lane's address; gives the request's mask.
-    #[inline(always)]
-    fn add(&mut self, at: usize, lane: usize, address: usize) -> u32 {
-        if self.masks[at] == 0 {
-            self.origins[at] = address;
-        }
-        self.masks[at] |= 1 << lane;
-        let distance = address.wrapping_sub(self.origins[at]) as isize;
-        self.distances[lane][at] = distance as i32;
-        if distance as i32 as isize != distance {
-            self.add_far(at, lane, address);
-        }
-        self.masks[at]
-    }
-
-    #[cold]
-    fn add_far(&mut self, at: usize, lane: usize, address: usize) {
-        self.far.push((at, lane, address));
-    }
-
-    /// The addresses of a request, whose mask is emptied.
-    #[inline(always)]
-    fn take(&mut self, at: usize) -> Request {
-        let mask = std::mem::take(&mut self.masks[at]);
-        let distances = self.distances.each_ref().map(|lane| lane[at]);
-        let mut request = Request { mask, origin: self.origins[at], distances, far: None };
-        if !self.far.is_empty() {
-            self.take_far(at, &mut request);
-        }
-        request
-    }
-
-    #[cold]
-    fn take_far(&mut self, at: usize, request: &mut Request) {
-        let mut addresses = request.addresses();
-        for &(_, lane, address) in self.far.iter().filter(|far| far.0 == at) {
-            addresses[lane] = address;
-        }
-        self.far.retain(|far| far.0 != at);
-        request.far = Some(Box::new(addresses));
-    }
-}
-
-/// A complete request.
+/// Nearly every request is affine in the lane: a broadcast, a row, a column, a diagonal. So a request is an address and a
+/// stride for as long as its lanes fit them, and 32 addresses only once one does not: the requests of a whole loop stay in
+/// the fastest cache, and most are evaluated without looking at each lane.
+#[derive(Default)]
 struct Request {
-    mask: u32,
+    /// Address that lane 0 has, or would have.
     origin: usize,
-    distances: [i32; 32],
-    far: Option<Box<[usize; 32]>>,
+    stride: isize,
+    mask: u32,
+    addresses: Option<Box<[usize; 32]>>,
 }
 
 impl Request {
-    fn addresses(&self) -> [usize; 32] {
-        match &self.far {
-            Some(far) => **far,
-            None => self.distances.map(|distance| self.origin.wrapping_add_signed(distance as isize)),
+    /// Adds a lane's address; gives the mask.
+    #[inline(always)]
+    fn add(&mut self, lane: usize, address: usize) -> u32 {
+        let fits = self.at(lane) == address && self.mask != 0 && self.addresses.is_none();
+        self.mask |= 1 << lane;
+        if !fits {
+            self.bend(lane, address);
+        }
+        self.mask
+    }
+
+    /// Address of a lane of an affine request.
+    #[inline(always)]
+    fn at(&self, lane: usize) -> usize {
+        self.origin.wrapping_add_signed(self.stride.wrapping_mul(lane as isize))
+    }
+
+    /// A lane, already in the mask, that is the first, or the second, or breaks the rule.
+    #[inline(never)]
+    fn bend(&mut self, lane: usize, address: usize) {
+        let others = self.mask & !(1 << lane);
+        if let Some(addresses) = &mut self.addresses {
+            addresses[lane] = address;
+        } else if others == 0 {
+            (self.origin, self.stride) = (address, 0);
+        } else {
+            let first = others.trailing_zeros() as isize;
+            let (lanes, distance) = (lane as isize - first, address.wrapping_sub(self.origin) as isize);
+            if others.is_power_of_two() && distance % lanes == 0 {
+                self.stride = distance / lanes;
+                self.origin = self.origin.wrapping_add_signed(self.stride.wrapping_mul(-first));
+            } else {
+                let mut addresses: Box<[usize; 32]> = Box::new(std::array::from_fn(|lane| self.at(lane)));
+                addresses[lane] = address;
+                self.addresses = Some(addresses);
+            }
         }
     }
 
-    /// The distance from each lane's address to the next one's, if it is the same for all 32 lanes.
-    #[inline(always)]
-    fn stride(&self) -> Option<i32> {
-        let stride = self.distances[1].wrapping_sub(self.distances[0]);
-        let mut same = self.mask == u32::MAX && self.far.is_none();
-        for pair in self.distances.windows(2) {
-            same &= pair[1].wrapping_sub(pair[0]) == stride;
-        }
-        same.then_some(stride)
+    /// Addresses by lane.
+    fn addresses(&self) -> [usize; 32] {
+        self.addresses.as_deref().copied().unwrap_or_else(|| std::array::from_fn(|lane| self.at(lane)))
+    }
+
+    /// The stride of an affine request of all 32 lanes.
+    fn full_stride(&self) -> Option<isize> {
+        (self.mask == u32::MAX && self.addresses.is_none()).then_some(self.stride)
     }
 
     fn sectors(&self, size: usize) -> u32 {
-        match self.stride() {
+        match self.full_stride() {
+            Some(stride) if stride == size as isize => ((self.origin + 32 * size - 1) / 32 - self.origin / 32 + 1) as u32,
             Some(0) => sectors(1, &[self.origin; 32], size),
-            Some(stride) if stride as usize == size => {
-                let first = self.origin.wrapping_add_signed(self.distances[0] as isize);
-                ((first + 32 * size - 1) / 32 - first / 32 + 1) as u32
-            }
             _ => sectors(self.mask, &self.addresses(), size),
         }
     }
 
     fn wavefronts(&self, size: usize, banks: Banks) -> u32 {
-        match self.stride() {
+        match self.full_stride() {
             Some(0 | 4) if size == 4 => 1,
             _ => wavefronts(self.mask, &self.addresses(), size, banks),
         }
@@ -151,88 +127,81 @@ impl Request {
 struct Slot {
     location: &'static Location<'static>,
     what: What,
-    /// The slot that followed this one last time: programs repeat themselves.
-    next: u16,
     /// Per lane, how often it has come by since the last flush.
     passed: [u32; 32],
     /// Occurrences before the last flush.
     base: u32,
-    #[expect(clippy::vec_box, reason = "chunks change hands: the box moves, not its two kilobytes")]
-    chunks: Vec<Box<Chunk>>,
-    /// Requests that were begun, and those of them that are not evaluated yet.
-    begun: usize,
+    requests: Vec<Request>,
+    /// Requests that are not evaluated yet.
     open: usize,
     counts: SiteCounts,
 }
 
 /// Room for requests that no warp uses at present: the next warp takes it while it is still in the cache.
 #[derive(Default)]
-#[expect(clippy::vec_box, reason = "as in `Slot`")]
-pub(crate) struct Spare(Vec<Box<Chunk>>);
+pub(crate) struct Spare(Vec<Vec<Request>>);
+
+/// Entries of the table that finds a slot by its place in the source.
+const TABLE: usize = 64;
 
 /// The counters of one warp of a resident block.
-#[derive(Default)]
 pub(crate) struct WarpCounters {
     slots: Vec<Slot>,
+    /// Slot by place, as far as entries do not collide. An access must not wait for what the one before it found out.
+    table: [u16; TABLE],
     /// Lanes of the warp that have not exited.
     pub(crate) live: u32,
 }
 
 impl WarpCounters {
-    /// Counts one access of lane `lane`. `slots` are the slot that it probably has and the one before. Gives its slot and
-    /// the one that will probably follow.
+    pub(crate) fn new() -> Self {
+        Self { slots: Vec::new(), table: [0; TABLE], live: 0 }
+    }
+
+    /// Counts one access of lane `lane`.
     #[inline(always)]
-    pub(crate) fn record(
-        &mut self,
-        lane: u8,
-        (guess, before): (u16, u16),
-        counted: Counted,
-        banks: Banks,
-        spare: &mut Spare,
-    ) -> (u16, u16) {
-        let mut index = guess;
-        if !self.slots.get(usize::from(guess)).is_some_and(|slot| slot.is(counted)) {
-            index = self.search(before, counted);
+    pub(crate) fn record(&mut self, lane: u8, counted: Counted, banks: Banks, spare: &mut Spare) {
+        // Locations are 24 bytes apart, or multiples of that.
+        let entry = std::ptr::from_ref(counted.location) as usize / 8 % TABLE;
+        let mut index = usize::from(self.table[entry]);
+        if !self.slots.get(index).is_some_and(|slot| slot.is(counted)) {
+            index = self.search(entry, counted);
         }
-        let slot = &mut self.slots[usize::from(index)];
+        let slot = &mut self.slots[index];
         let lane = usize::from(lane) & 31;
         let occurrence = slot.passed[lane] as usize;
         slot.passed[lane] += 1;
-        if occurrence >= slot.begun {
+        if occurrence >= slot.requests.len() {
             slot.begin(spare);
         }
-        let mask = slot.chunks[occurrence / CHUNK].add(occurrence % CHUNK, lane, counted.address);
-        let next = slot.next;
+        let mask = slot.requests[occurrence].add(lane, counted.address);
         if mask == self.live {
             slot.complete(occurrence, banks, spare);
         }
-        (index, next)
     }
 
     #[cold]
     #[inline(never)]
-    fn search(&mut self, previous: u16, counted: Counted) -> u16 {
-        let found = self.slots.iter().position(|slot| slot.is(counted)).unwrap_or_else(|| {
+    fn search(&mut self, entry: usize, counted: Counted) -> usize {
+        let index = self.slots.iter().position(|slot| slot.is(counted)).unwrap_or_else(|| {
             let Counted { location, what, .. } = counted;
-            let (passed, chunks, counts) = ([0; 32], Vec::new(), SiteCounts::default());
-            self.slots.push(Slot { location, what, next: 0, passed, base: 0, chunks, begun: 0, open: 0, counts });
+            let (passed, requests, counts) = ([0; 32], Vec::new(), SiteCounts::default());
+            self.slots.push(Slot { location, what, passed, base: 0, requests, open: 0, counts });
             self.slots.len() - 1
-        }) as u16;
-        if let Some(before) = self.slots.get_mut(usize::from(previous)) {
-            before.next = found;
-        }
-        found
+        });
+        self.table[entry] = u16::try_from(index).unwrap_or(0);
+        index
     }
 
     /// Evaluates what is still open: the warp has met with the whole block, or ended.
     pub(crate) fn flush(&mut self, banks: Banks, spare: &mut Spare) {
         for slot in &mut self.slots {
-            for occurrence in 0..slot.begun {
-                if slot.chunks[occurrence / CHUNK].masks[occurrence % CHUNK] != 0 {
+            for occurrence in 0..slot.requests.len() {
+                if slot.requests[occurrence].mask != 0 {
                     slot.evaluate(occurrence, banks);
                 }
             }
-            if slot.begun > 0 {
+            if !slot.requests.is_empty() {
                 slot.restart(spare);
             }
         }
@@ -269,27 +238,27 @@ impl Slot {
     #[cold]
     #[inline(never)]
     fn begin(&mut self, spare: &mut Spare) {
-        if self.begun == self.chunks.len() * CHUNK {
-            self.chunks.push(spare.0.pop().unwrap_or_else(|| {
-                let (masks, origins, distances) = ([0; CHUNK], [0; CHUNK], [[0; CHUNK]; 32]);
-                Box::new(Chunk { masks, origins, distances, far: Vec::new() })
-            }));
+        if self.requests.capacity() == 0
+            && let Some(room) = spare.0.pop()
+        {
+            self.requests = room;
         }
-        self.begun += 1;
+        self.requests.push(Request::default());
         self.open += 1;
     }
 
     /// Back to the first occurrence, nothing open.
     fn restart(&mut self, spare: &mut Spare) {
-        self.base += self.begun as u32;
-        self.begun = 0;
+        self.base += self.requests.len() as u32;
         self.passed = [0; 32];
-        spare.0.append(&mut self.chunks);
+        let mut room = std::mem::take(&mut self.requests);
+        room.clear();
+        spare.0.push(room);
     }
 
     #[inline(always)]
     fn evaluate(&mut self, occurrence: usize, banks: Banks) {
-        let request = self.chunks[occurrence / CHUNK].take(occurrence % CHUNK);
+        let request = std::mem::take(&mut self.requests[occurrence]);
         self.open -= 1;
         let (counts, access, size) = (&mut self.counts, self.what.access(), self.what.size() as usize);
         let lanes = request.mask.count_ones();
@@ -315,6 +284,38 @@ impl Slot {
             step.active += u64::from(taken != 0);
             step.divergent += divergent;
             step.lanes += u64::from(taken);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Request;
+
+    /// Adds lanes in a given order and gives the addresses back.
+    fn through(lanes: &[usize], address: impl Fn(usize) -> usize) -> Request {
+        let mut request = Request::default();
+        for &lane in lanes {
+            request.add(lane, address(lane));
+        }
+        for &lane in lanes {
+            assert_eq!(request.addresses()[lane], address(lane), "lane {lane} of {lanes:?}");
+        }
+        assert_eq!(request.mask, lanes.iter().fold(0, |mask, lane| mask | 1 << lane));
+        request
+    }
+
+    #[test]
+    fn requests_keep_every_address() {
+        let orders: [Vec<usize>; 4] =
+            [(0..32).collect(), (0..32).rev().collect(), (0..32).map(|i| (i + 5) % 32 ^ 3).collect(), vec![7, 3, 30]];
+        for order in &orders {
+            assert!(through(order, |_| 4096).addresses.is_none(), "a broadcast is affine");
+            assert!(through(order, |lane| 4096 + 4 * lane).addresses.is_none(), "a row is affine");
+            assert!(through(order, |lane| 1 << 40 | (31 - lane) << 34).addresses.is_none(), "a falling column is affine");
+            through(order, |lane| 4096 + lane * lane * 4);
+            through(order, |lane| if lane == 30 { 0 } else { usize::MAX - lane });
+            through(order, |lane| if lane == 7 { 5 } else { 4 });
         }
     }
 }

@@ -155,11 +155,19 @@ fn begin<T: AtomicPlain>(
     let block = lane.block();
     block.advance_clock();
     let size = size_of::<T>();
-    let touch = if act == Act::Load { Touch::AtomicRead } else { Touch::AtomicWrite };
+    let touch = match act {
+        Act::Load => Touch::AtomicRead,
+        Act::Store => Touch::AtomicWrite,
+        Act::Update => Touch::AtomicUpdate,
+    };
     let accessed = Accessed { address, size, touch, location };
     if address & (size - 1) != 0 {
         misaligned(&lane, accessed);
         return false;
+    }
+    // Others run before this operation takes its place in the order of things, not between that and the operation itself.
+    if block.poll(&lane, location) {
+        suspend(&lane);
     }
     if lane.watched() {
         if !is_inside(place, address, size, touch.writes(), location) {
@@ -175,9 +183,6 @@ fn begin<T: AtomicPlain>(
             Place::Global { tag } => block.global_access(&lane, tag, accessed, Access::GlobalAtomic),
         }
         block.order_atomic(&lane, address, act, (order, scope));
-    }
-    if block.poll(&lane, location) {
-        suspend(&lane);
     }
     true
 }

@@ -25,7 +25,6 @@ pub unsafe fn cp_async(shared: *mut u8, global: *const u8, tag: u32, bytes: u32)
     for accessed in [from, to] {
         if accessed.address & (size - 1) != 0 {
             misaligned(&lane, accessed);
-            return;
         }
     }
     if lane.watched() {

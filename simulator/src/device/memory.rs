@@ -88,7 +88,18 @@ pub fn read_unchecked<T: Plain>(place: Place, ptr: *const T) -> T {
     match place {
         // SAFETY: inside, as just checked.
         Place::Shared => unsafe { read_shared(ptr) },
-        // SAFETY: inside, as just checked.
+        Place::Global { tag } if !ptr.is_aligned() => {
+            if current().watched() {
+                global_read(ptr as usize, size_of::<T>(), tag, Location::caller());
+            }
+            let mut value = MaybeUninit::<T>::uninit();
+            // SAFETY: inside, as just checked; `value` has room, and any bytes are a valid `T`.
+            unsafe {
+                bytes_in(ptr.cast_mut().cast(), value.as_mut_ptr().cast(), size_of::<T>());
+                value.assume_init()
+            }
+        }
+        // SAFETY: inside, as just checked, and aligned.
         Place::Global { tag } => unsafe { read_global(ptr, tag) },
     }
 }
@@ -104,7 +115,14 @@ pub fn write_unchecked<T: Plain>(place: Place, ptr: *mut T, value: T) {
     match place {
         // SAFETY: inside, as just checked.
         Place::Shared => unsafe { write_shared(ptr, value) },
-        // SAFETY: inside and writable, as just checked.
+        Place::Global { tag } if !ptr.is_aligned() => {
+            if current().watched() {
+                global_write(ptr as usize, size_of::<T>(), tag, Location::caller());
+            }
+            // SAFETY: inside and writable, as just checked.
+            unsafe { bytes_out((&raw const value).cast(), ptr.cast(), size_of::<T>()) };
+        }
+        // SAFETY: inside and writable, as just checked, and aligned.
         Place::Global { tag } => unsafe { write_global(ptr, tag, value) },
     }
 }
@@ -190,7 +208,6 @@ macro_rules! shared_hook {
             let accessed = Accessed { address, size, touch: Touch::$touch, location };
             if address & (size - 1) != 0 {
                 misaligned(&lane, accessed);
-                return;
             }
             let block = lane.block();
             if lane.watch.get() & COUNTERS != 0 {
@@ -212,17 +229,17 @@ macro_rules! global_hook {
         fn $name(address: usize, size: usize, tag: u32, location: &'static Location<'static>) {
             let lane = current();
             let accessed = Accessed { address, size, touch: Touch::$touch, location };
-            if address & (size - 1) == 0 {
-                lane.block().global_access(&lane, tag, accessed, Access::$access);
-            } else {
+            if address & (size - 1) != 0 {
                 misaligned(&lane, accessed);
             }
+            lane.block().global_access(&lane, tag, accessed, Access::$access);
         }
     };
 }
 global_hook!(global_read, Read, GlobalLoad);
 global_hook!(global_write, Write, GlobalStore);
 
+/// Reports a misaligned access. Where it can be carried out all the same it is, so that later reports are of other faults.
 #[cold]
 pub(super) fn misaligned(lane: &Lane, accessed: Accessed) {
     let block = lane.block();

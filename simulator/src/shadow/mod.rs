@@ -25,19 +25,21 @@ pub(crate) enum Touch {
     Write,
     /// Atomic load: in order with other atomics, not with plain writes.
     AtomicRead,
-    /// Atomic store or update.
+    /// Atomic store.
     AtomicWrite,
+    /// Atomic read-modify-write.
+    AtomicUpdate,
     /// The write of an asynchronous copy, when it is issued.
     AsyncWrite,
 }
 
 impl Touch {
     pub(crate) fn writes(self) -> bool {
-        matches!(self, Self::Write | Self::AtomicWrite | Self::AsyncWrite)
+        matches!(self, Self::Write | Self::AtomicWrite | Self::AtomicUpdate | Self::AsyncWrite)
     }
 
     fn is_atomic(self) -> bool {
-        matches!(self, Self::AtomicRead | Self::AtomicWrite)
+        matches!(self, Self::AtomicRead | Self::AtomicWrite | Self::AtomicUpdate)
     }
 
     fn verb(self) -> &'static str {
@@ -46,6 +48,7 @@ impl Touch {
             Self::Write => "write",
             Self::AtomicRead => "atomic read",
             Self::AtomicWrite => "atomic write",
+            Self::AtomicUpdate => "atomic update",
             Self::AsyncWrite => "asynchronous copy",
         }
     }
@@ -117,6 +120,12 @@ impl Unwritten {
     #[cold]
     fn race(&mut self, cell: usize) {
         self.raced.insert(cell);
+    }
+
+    /// Each cell has become `parts` cells.
+    fn refine(&mut self, parts: usize) {
+        self.reads.iter_mut().for_each(|read| read.cell *= parts);
+        self.raced = self.raced.iter().flat_map(|cell| cell * parts..(cell + 1) * parts).collect();
     }
 
     /// Reports what turned out to be nothing but uninitialised.

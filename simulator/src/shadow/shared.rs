@@ -26,6 +26,8 @@ const ASYNC: u64 = 2;
 const SEVERAL_IN_WARP: u64 = 1;
 /// Read stamp: the same for threads of several warps.
 const SEVERAL: u64 = 2;
+/// Read stamp: by an atomic load. Only plain writes race with it.
+const LOAD: u64 = 3;
 
 const _: () = assert!(THREAD_SHIFT == DISTANCE_BITS + 2 && CLOCK_SHIFT == THREAD_SHIFT + 10);
 
@@ -115,6 +117,7 @@ impl SharedShadow {
             SEVERAL_IN_WARP if same_warp => {}
             0 if thread(reads) == lane.linear => {}
             0 if same_warp => cell.reads = reads | SEVERAL_IN_WARP,
+            LOAD => return false,
             _ => cell.reads = reads & !FLAGS | SEVERAL,
         }
         true
@@ -160,6 +163,7 @@ impl SharedShadow {
             .into_iter()
             .flat_map(|(cell, list)| (0..4).map(move |byte| (cell * 4 + byte, list.clone())))
             .collect();
+        self.unwritten.refine(4);
         self.shift = 0;
     }
 
@@ -180,6 +184,7 @@ impl SharedShadow {
             if reads == 0
                 || before(lane, thread(reads), clock(reads)) && reads & FLAGS == 0
                 || clock(reads) <= lane.known.get()
+                || reads & FLAGS == LOAD
             {
                 self.cells[index].reads = stamp(lane, accessed.location, 0);
             } else {
@@ -191,21 +196,31 @@ impl SharedShadow {
         if write != 0 && (write & FLAGS == ASYNC || !before(lane, thread(write), clock(write))) {
             self.unordered_write(index, write, block, lane, accessed);
         }
-        if write == 0 && touch == Touch::AtomicRead {
+        if write == 0 && matches!(touch, Touch::AtomicRead | Touch::AtomicUpdate) {
             self.unwritten.hold(index, lane, accessed, block);
         }
         if touch == Touch::AtomicRead {
+            if reads == 0 || clock(reads) <= lane.known.get() || reads & FLAGS == LOAD {
+                self.cells[index].reads = stamp(lane, accessed.location, LOAD);
+            }
             return;
         }
-        if reads != 0 && (reads & FLAGS != 0 || !before(lane, thread(reads), clock(reads))) {
+        let among_atomics = touch.is_atomic() && reads & FLAGS == LOAD;
+        if reads != 0 && !among_atomics && (reads & FLAGS != 0 || !before(lane, thread(reads), clock(reads))) {
             self.unordered_reads(index, reads, block, lane, accessed);
         }
         let flags = match touch {
-            Touch::AtomicWrite => ATOMIC,
+            Touch::AtomicWrite | Touch::AtomicUpdate => ATOMIC,
             Touch::AsyncWrite => ASYNC,
             _ => 0,
         };
-        self.cells[index] = Cell { write: stamp(lane, accessed.location, flags), reads: 0 };
+        // A plain write stays noted when its own thread goes on with an atomic: others' atomics race with it as before.
+        let stays = flags == ATOMIC
+            && write & FLAGS == 0
+            && thread(write) == lane.linear
+            && clock(write) == lane.clock.get();
+        let write = if stays { write } else { stamp(lane, accessed.location, flags) };
+        self.cells[index] = Cell { write, reads: 0 };
     }
 
     /// The asynchronous copies of this lane to `address..address + size` have landed.
@@ -252,7 +267,11 @@ impl SharedShadow {
     fn unordered_write(&mut self, index: usize, write: u64, block: &Block, lane: &Lane, accessed: Accessed) {
         let (writer, at) = (thread(write), place(write));
         let what = accessed.touch.verb();
-        if write & FLAGS == ASYNC {
+        let copying = write & FLAGS == ASYNC;
+        let issued_before = || {
+            before(lane, writer, clock(write)) || before_otherwise(block, lane, Self::stamped(block, write))
+        };
+        if copying && issued_before() {
             block.fault(lane, Kind::AsyncNotWaited, accessed.location, Some(at), || {
                 let whose = if writer == lane.linear { "this thread".to_owned() } else { block.name_thread(writer) };
                 let offset = block.name_shared(accessed.address);
@@ -261,13 +280,17 @@ impl SharedShadow {
             return;
         }
         if write & FLAGS == ATOMIC && accessed.touch.is_atomic()
-            || before_otherwise(block, lane, Self::stamped(block, write))
+            || !copying && before_otherwise(block, lane, Self::stamped(block, write))
         {
             return;
         }
         self.unwritten.race(index);
         block.fault(lane, Kind::Race, accessed.location, Some(at), || {
-            let how = if write & FLAGS == ATOMIC { "atomic write" } else { "write" };
+            let how = match write & FLAGS {
+                ATOMIC => "atomic write",
+                ASYNC => "asynchronous copy",
+                _ => "write",
+            };
             let offset = block.name_shared(accessed.address);
             format!("{what} of {offset} has no order with the {how} by {}", block.name_thread(writer))
         });
@@ -281,7 +304,7 @@ impl SharedShadow {
             return;
         }
         let culprit = match reads & FLAGS {
-            0 => (!before_otherwise(block, lane, Self::stamped(block, reads))).then(|| (first, place(reads))),
+            0 | LOAD => (!before_otherwise(block, lane, Self::stamped(block, reads))).then(|| (first, place(reads))),
             SEVERAL_IN_WARP if block.warp_of(first) == lane.warp && latest <= lane.known_warp.get() => None,
             _ if self.fine => self.readers.get(&index).and_then(|list| {
                 let late = |&&(thread, clock, _): &&(u16, u32, &'static Location<'static>)| {
@@ -302,8 +325,12 @@ impl SharedShadow {
         self.unwritten.race(index);
         block.fault(lane, Kind::Race, accessed.location, Some(at), || {
             let (what, offset) = (accessed.touch.verb(), block.name_shared(accessed.address));
-            let others = if reads & FLAGS == 0 { "" } else { " and others" };
-            format!("{what} of {offset} has no order with the read by {}{others}", block.name_thread(reader))
+            let (how, others) = match reads & FLAGS {
+                0 => ("read", ""),
+                LOAD => ("atomic read", ""),
+                _ => ("read", " and others"),
+            };
+            format!("{what} of {offset} has no order with the {how} by {}{others}", block.name_thread(reader))
         });
     }
 
