@@ -369,7 +369,8 @@ impl Block {
         let finding = Finding { kind, site, other: None, block: self.index(), thread };
         let run = self.run();
         run.reports.borrow_mut().add(self.kernel(), run.config.seed, finding, || {
-            format!("{count} threads of this block spin here, and no thread of the launch gets on")
+            let threads = if count == 1 { "thread of this block spins" } else { "threads of this block spin" };
+            format!("{count} {threads} here, and no thread of the launch gets on")
         });
     }
 }

@@ -82,6 +82,9 @@ pub(crate) struct Acquired {
     seen: Vec<Seen>,
 }
 
+/// No thread, no warp: in the stamp of an access by several, which is ordered only if any thread's at its clock would be.
+pub(crate) const NOBODY: u16 = u16::MAX;
+
 /// An access, as far as order goes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stamp {
@@ -165,7 +168,7 @@ impl Release {
         stamp.clock <= self.known
             || stamp.thread == self.thread && stamp.clock <= self.clock
             || stamp.warp == self.warp && stamp.clock <= self.known_warp
-            || self.vector.as_ref().is_some_and(|vector| stamp.clock <= vector[usize::from(stamp.thread)])
+            || self.vector.as_ref().and_then(|v| v.get(usize::from(stamp.thread))).is_some_and(|&v| stamp.clock <= v)
     }
 }
 

@@ -130,15 +130,15 @@ fn copied(bench: &mut Bench) -> bool {
 #[kernel(block = 8)]
 fn text_faulty(text: VecRef<u8>, lines: VecMut<u32>) {
     let four = text.get_vec::<4>(4 * index_1d() + 1); // FAULT
-    let newlines = four.lanes.iter().filter(|&&byte| byte == b'\n').count();
-    lines.atomic(0).fetch_add(newlines as u32, Order::Relaxed, Scope::Device);
+    let newlines = four.lanes.iter().map(|&byte| u32::from(byte == b'\n')).sum();
+    lines.atomic(0).fetch_add(newlines, Order::Relaxed, Scope::Device);
 }
 
 #[kernel(block = 8)]
 fn text_mended(text: VecRef<u8>, lines: VecMut<u32>) {
     let first = 4 * index_1d() + 1;
-    let newlines = (first..first + 4).filter(|&i| text.get(i) == b'\n').count();
-    lines.atomic(0).fetch_add(newlines as u32, Order::Relaxed, Scope::Device);
+    let newlines = (first..first + 4).map(|i| u32::from(text.get(i) == b'\n')).sum();
+    lines.atomic(0).fetch_add(newlines, Order::Relaxed, Scope::Device);
 }
 
 fn text(bench: &mut Bench) -> bool {

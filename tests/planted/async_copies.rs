@@ -4,6 +4,7 @@ use crate::case::{Bench, Case, Group};
 use simt::async_copy::{cp_async, cp_async_commit, cp_async_wait_all, cp_async_wait_group};
 use simt::prelude::*;
 use simt::shared::{SharedArray, SharedTile};
+use simt::warp::{FULL_MASK, lane_id, warp_reduce_add};
 use simulator::Kind;
 use warpwright_tests::sim::{Buffer, Grid};
 
@@ -160,35 +161,55 @@ fn no_barrier(bench: &mut Bench) -> bool {
     y.to_vec() == reversed(128, 64)
 }
 
-/// Reverses rows of 64, all by way of one buffer.
+/// The sums of the halves of rows of 64, the second half first. The copy of the next row is under way while the warps add.
 #[kernel(block = 64)]
-fn refill_faulty(#[shared] line: &Line, x: MatRef<u32>, y: MatMut<u32>) {
+fn refill_faulty(#[shared] line: &Line, x: MatRef<u32>, sums: MatMut<u32>) {
     let t = thread_idx_x();
+    let load = |row: u32| {
+        if row < x.rows() {
+            cp_async(line.words.slot::<1>(t), x.slot(row, t)); // FAULT: others may still read the row before
+        }
+    };
+    load(0);
     for row in 0..x.rows() {
-        cp_async(line.words.slot::<1>(t), x.slot(row, t)); // FAULT: others may still read the row before
-        cp_async_commit();
         cp_async_wait_all();
         sync_threads();
-        y.set(row, t, line.words.get(63 - t)); // FAULT
+        let v = line.words.get(63 - t); // FAULT
+        load(row + 1);
+        let sum = warp_reduce_add(FULL_MASK, v);
+        if lane_id() == 0 {
+            sums.set(row, t / 32, sum);
+        }
     }
 }
 
 #[kernel(block = 64)]
-fn refill_mended(#[shared] line: &Line, x: MatRef<u32>, y: MatMut<u32>) {
+fn refill_mended(#[shared] line: &Line, x: MatRef<u32>, sums: MatMut<u32>) {
     let t = thread_idx_x();
+    let load = |row: u32| {
+        if row < x.rows() {
+            cp_async(line.words.slot::<1>(t), x.slot(row, t));
+        }
+    };
+    load(0);
     for row in 0..x.rows() {
-        cp_async(line.words.slot::<1>(t), x.slot(row, t));
-        cp_async_commit();
         cp_async_wait_all();
         sync_threads();
-        y.set(row, t, line.words.get(63 - t));
+        let v = line.words.get(63 - t);
         sync_threads();
+        load(row + 1);
+        let sum = warp_reduce_add(FULL_MASK, v);
+        if lane_id() == 0 {
+            sums.set(row, t / 32, sum);
+        }
     }
 }
 
 fn refill(bench: &mut Bench) -> bool {
-    let (x, mut y) = (Buffer::new(&ramp(256)), Buffer::unwritten(256));
-    let args = (x.matrix(4, 64), y.matrix_mut(4, 64));
+    let (x, mut sums) = (Buffer::new(&ramp(256)), Buffer::unwritten(8));
+    let args = (x.matrix(4, 64), sums.matrix_mut(4, 2));
     bench.launch((refill_faulty, refill_mended), Grid::line(1, 64), args);
-    y.to_vec() == reversed(256, 64)
+    let halves =
+        ramp(256).chunks(64).flat_map(|row| [row[32..].iter().sum(), row[..32].iter().sum()]).collect::<Vec<u32>>();
+    sums.to_vec() == halves
 }

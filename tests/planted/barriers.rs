@@ -273,13 +273,8 @@ fn crossed_faulty(y: VecMut<u32>) {
 
 #[kernel(block = 64)]
 fn crossed_mended(y: VecMut<u32>) {
-    if thread_idx_x() < 32 {
-        named_barrier(1, 64);
-        named_barrier(2, 64);
-    } else {
-        named_barrier(1, 64);
-        named_barrier(2, 64);
-    }
+    named_barrier(1, 64);
+    named_barrier(2, 64);
     y.set(index_1d(), thread_idx_x());
 }
 

@@ -20,7 +20,8 @@ pub(crate) const GROUP: Group = Group {
 fn flag_faulty(done: VecMut<u32>) {
     let b = block_idx_x() as usize;
     if thread_idx_x() == 0 {
-        while b > 0 && done.atomic(b - 1).load(Order::Acquire, Scope::Device) == 0 {
+        let ready = || b == 0 || done.atomic(b - 1).load(Order::Acquire, Scope::Device) == 1; // FAULT
+        while !ready() {
             nanosleep(100); // FAULT
         }
         if b > 0 {
@@ -33,7 +34,8 @@ fn flag_faulty(done: VecMut<u32>) {
 fn flag_mended(done: VecMut<u32>) {
     let b = block_idx_x() as usize;
     if thread_idx_x() == 0 {
-        while b > 0 && done.atomic(b - 1).load(Order::Acquire, Scope::Device) == 0 {
+        let ready = || b == 0 || done.atomic(b - 1).load(Order::Acquire, Scope::Device) == 1;
+        while !ready() {
             nanosleep(100);
         }
         done.atomic(b).store(1, Order::Release, Scope::Device);

@@ -1,4 +1,4 @@
-//! Races in shared memory that a barrier of the block, or an atomic operation, mends.
+//! Races in shared memory that a barrier of the block mends.
 
 use crate::case::{Bench, Case, Group};
 use simt::prelude::*;
@@ -13,7 +13,6 @@ pub(crate) const GROUP: Group = Group {
         Case::new("reversal without its barrier", Kind::Race, reverse),
         Case::new("tile loop without its second barrier", Kind::Race, tiles),
         Case::new("tree without a barrier between its steps", Kind::Race, tree),
-        Case::new("histogram by plain increments", Kind::Race, histogram),
         Case::new("broadcast word written again too early", Kind::Race, broadcast),
         Case::new("terminator in the neighbour's byte", Kind::Race, bytes),
         Case::new("stencil in place", Kind::Race, stencil),
@@ -146,39 +145,6 @@ fn tree(bench: &mut Bench) -> bool {
     let (x, mut sums) = (Buffer::new(&ramp(128)), Buffer::unwritten(2));
     bench.launch((tree_faulty, tree_mended), Grid::line(2, 64), (&x, &mut sums));
     sums.to_vec() == ramp(128).chunks(64).map(|section| section.iter().sum()).collect::<Vec<u32>>()
-}
-
-/// How often each of 8 values occurs in a section of 64.
-#[kernel(block = 64)]
-fn histogram_faulty(#[shared] bins: &Line, x: VecRef<u32>, counts: VecMut<u32>) {
-    let t = thread_idx_x();
-    bins.words.set(t, 0);
-    sync_threads();
-    let bin = x.get(index_1d()) % 8;
-    bins.words.set(bin, bins.words.get(bin) + 1); // FAULT
-    sync_threads();
-    if t < 8 {
-        counts.set((block_idx_x() * 8 + t) as usize, bins.words.get(t));
-    }
-}
-
-#[kernel(block = 64)]
-fn histogram_mended(#[shared] bins: &Line, x: VecRef<u32>, counts: VecMut<u32>) {
-    let t = thread_idx_x();
-    bins.words.set(t, 0);
-    sync_threads();
-    let bin = x.get(index_1d()) % 8;
-    bins.words.atomic(bin).fetch_add(1, Order::Relaxed, Scope::Block);
-    sync_threads();
-    if t < 8 {
-        counts.set((block_idx_x() * 8 + t) as usize, bins.words.get(t));
-    }
-}
-
-fn histogram(bench: &mut Bench) -> bool {
-    let (x, mut counts) = (Buffer::new(&ramp(128)), Buffer::unwritten(16));
-    bench.launch((histogram_faulty, histogram_mended), Grid::line(2, 64), (&x, &mut counts));
-    counts.to_vec() == [8_u32; 16]
 }
 
 /// Each element times the first of its section, plus the second.

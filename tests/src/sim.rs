@@ -263,8 +263,9 @@ pub fn launch<'a, P: Copy + Sync>(
     if let Some(block) = info.block {
         assert_eq!(grid.threads, block, "block of `{}`", info.name);
     }
-    let threads: u32 = grid.threads.iter().product();
-    assert!(threads <= info.max_threads() || threads > 1024, "threads per block of `{}`: {threads}", info.name);
+    let threads: u64 = grid.threads.into_iter().map(u64::from).product();
+    // More than any block may have is the simulator's to refuse.
+    assert!(threads <= info.max_threads().into() || threads > 1024, "threads per block of `{}`: {threads}", info.name);
     let shared_bytes = match info.shared {
         SharedSpec::None => 0,
         SharedSpec::Fixed { bytes, .. } => bytes,

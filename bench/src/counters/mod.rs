@@ -4,7 +4,8 @@
 //! *instructions*: where the compiler merges neighbouring loads or splits a wide store, requests differ and sectors do not.
 //!
 //! ```text
-//! ncu --clock-control none --csv --metrics "$(warpwright-counters --metrics)" warpwright-counters --launch > ncu.csv
+//! ncu --clock-control none --csv --print-units base --metrics "$(warpwright-counters --metrics)" \
+//!     warpwright-counters --launch > ncu.csv
 //! warpwright-counters --compare ncu.csv
 //! ```
 

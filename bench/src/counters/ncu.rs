@@ -1,4 +1,4 @@
-//! Reads what `ncu --csv` writes: one line for each launch and metric ("long" form), between lines of other kinds.
+//! Reads what `ncu --csv --print-units base` writes: one line for each launch and metric ("long" form), between lines of other kinds.
 
 use std::collections::BTreeMap;
 
@@ -41,12 +41,16 @@ pub(super) fn parse(text: &str) -> Result<Vec<Profiled>> {
     Ok(launches.into_values().collect())
 }
 
-/// A count as ncu prints it: digits, with commas between thousands in some locales.
+/// A count as ncu prints it: digits, in some locales with commas between thousands, for some metrics with decimals of zero.
 fn count(text: &str) -> Result<u64> {
     let digits: String = text.chars().filter(|c| *c != ',').collect();
-    match digits.parse() {
-        Ok(count) => Ok(count),
-        Err(_) => bail!("`{text}` is no count; ncu prints n/a for a metric that the GPU does not have"),
+    let (whole, decimals) = digits.split_once('.').unwrap_or((&digits, ""));
+    match whole.parse() {
+        Ok(count) if decimals.chars().all(|c| c == '0') => Ok(count),
+        _ => bail!(
+            "`{text}` is no count; n/a means that the GPU has no such metric, decimals that ncu scaled the unit: \
+                    give it --print-units base"
+        ),
     }
 }
 
@@ -76,6 +80,14 @@ a line of the program
         assert_eq!(launches[0].values["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"], 262_144);
         assert_eq!(launches[1].kernel, "matmul_tiled");
         assert_eq!(launches[1].values["smsp__inst_executed_op_shared_ld.sum"], 0);
+    }
+
+    #[test]
+    fn counts_are_whole() {
+        assert_eq!(count("1,048,576").unwrap(), 1 << 20);
+        assert_eq!(count("40.00").unwrap(), 40);
+        assert!(count("1.05").unwrap_err().to_string().contains("--print-units base"));
+        assert!(count("-1").is_err() && count("").is_err());
     }
 
     #[test]

@@ -21,11 +21,11 @@ pub struct Job {
     pub shape: String,
     /// What one launch does.
     pub work: Work,
-    prepare: Prepare,
+    pub(crate) prepare: Prepare,
 }
 
 /// Makes the input and brings it to a device.
-type Prepare = Box<dyn FnOnce(&Device) -> Result<Box<dyn Task>> + Send>;
+pub(crate) type Prepare = Box<dyn FnOnce(&Device) -> Result<Box<dyn Task>> + Send>;
 
 impl Job {
     /// Makes the input and brings it to the device.

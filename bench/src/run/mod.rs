@@ -69,12 +69,17 @@ pub fn main(args: &Args) -> Result<ExitCode> {
     let outcomes = run_all(&device, job::all(&sizes, args.seed), workers);
     println!("{}", table::table(&outcomes));
     println!("{}", table::legend(&device, workers, args.seed));
-    let failed = outcomes.iter().filter(|outcome| !outcome.passes()).count();
-    for outcome in outcomes.iter().filter(|outcome| !outcome.passes()) {
+    Ok(verdict(&outcomes))
+}
+
+/// Says what failed and how much passed.
+fn verdict(outcomes: &[Outcome]) -> ExitCode {
+    let failed: Vec<&Outcome> = outcomes.iter().filter(|outcome| !outcome.passes()).collect();
+    for outcome in &failed {
         println!("{} {}: {}", outcome.kernel, outcome.shape, outcome.detail());
     }
-    println!("{} passed, {failed} failed", outcomes.len() - failed);
-    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    println!("{} passed, {} failed", outcomes.len() - failed.len(), failed.len());
+    if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn device(args: &Args) -> Result<Device> {
@@ -140,9 +145,14 @@ fn run_all(device: &Device, jobs: Vec<Job>, workers: usize) -> Vec<Outcome> {
 
 #[cfg(test)]
 mod tests {
+    use anyhow::ensure;
     use clap::CommandFactory as _;
+    use warpwright::oracle;
 
     use super::*;
+    use crate::data::Poison;
+    use crate::job::{Finding, Task};
+    use crate::units::Work;
 
     #[test]
     fn the_command_line_is_consistent() {
@@ -159,6 +169,54 @@ mod tests {
         for outcome in &outcomes {
             assert!(outcome.passes(), "{}: {}", outcome.kernel, outcome.detail());
         }
+    }
+
+    /// A kernel that does nothing, or cannot be launched.
+    struct Idle {
+        output: warpwright::Buffer<f32>,
+        refuses: bool,
+    }
+
+    impl Task for Idle {
+        fn poison(&mut self, poison: &Poison) -> Result<()> {
+            Ok(poison.fill(&mut self.output)?)
+        }
+
+        fn launch(&mut self, _: &Device) -> Result<()> {
+            ensure!(!self.refuses, "no launch today");
+            Ok(())
+        }
+
+        fn output(&self) -> Result<Vec<f32>> {
+            Ok(self.output.download()?)
+        }
+
+        fn check(&self, output: &[f32]) -> Result<Finding> {
+            let verdict = oracle::sum(&[1.0], 0).check(output)?;
+            Ok(Finding { worst: verdict.worst, detail: verdict.to_string() })
+        }
+    }
+
+    #[test]
+    fn a_wrong_result_and_a_failed_launch_are_rows_that_fail() {
+        let idle = |refuses| Job {
+            kernel: "idle",
+            shape: "1".into(),
+            work: Work::Bytes(1.0),
+            prepare: Box::new(move |device| {
+                // The right answer of an earlier run, which must not pass for this one's.
+                Ok(Box::new(Idle { output: device.upload(&[1.0_f32])?, refuses }))
+            }),
+        };
+        let device = Device::simulator();
+        let outcomes = run_all(&device, vec![idle(false), idle(true)], 1);
+        assert!(outcomes.iter().all(|outcome| !outcome.passes()));
+        assert!(outcomes[0].detail().contains("got NaN, expected 1"), "{}", outcomes[0].detail());
+        assert_eq!(outcomes[1].detail(), "no launch today");
+        let text = table::table(&outcomes).to_string();
+        assert_eq!(text.matches("FAILED").count(), 2, "{text}");
+        assert_eq!(verdict(&outcomes), ExitCode::FAILURE);
+        assert_eq!(verdict(&[]), ExitCode::SUCCESS);
     }
 
     #[test]

@@ -49,8 +49,8 @@ pub(super) fn legend(device: &Device, workers: usize, seed: u64) -> String {
             "time: by GPU events, median (shortest … longest) of {TIMED} launches after warming up; output poisoned before \
              each, the last result checked and equal to the first"
         ),
-        Some(Level::Off) => "time: to simulate the kernel once, on all cores".into(),
-        Some(_) => format!("time: to simulate the kernel once on one core, {workers} kernels at a time"),
+        Some(Level::Off) => "time: wall, to simulate the kernel once on all cores".into(),
+        Some(_) => format!("time: wall, to simulate the kernel once on one core, {workers} kernels at a time"),
     };
     format!(
         "{time}\ninput: uniform random reals in [-1, 1], seed {seed}; every element compared with the oracle; a ratio up to 1 \

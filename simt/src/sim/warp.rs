@@ -25,25 +25,32 @@ fn shuffle<T: WarpValue>(op: WarpOp, mask: u32, value: T, arg: u32) -> (T, bool)
     let (bits, inside) = warp_op(op, mask, value.to_bits(), arg);
     (T::from_bits(bits), inside)
 }
+/// A width that PTX can express.
+#[inline(always)]
+#[track_caller]
+fn valid(width: u32) -> u32 {
+    assert!(width.is_power_of_two() && width <= 32, "a shuffle's width is a power of two from 1 to 32, not {width}");
+    width
+}
 #[inline(always)]
 #[track_caller]
 pub(crate) fn shuffle_idx<T: WarpValue>(mask: u32, value: T, lane: u32, width: u32) -> (T, bool) {
-    shuffle(WarpOp::ShuffleIdx { width }, mask, value, lane)
+    shuffle(WarpOp::ShuffleIdx { width: valid(width) }, mask, value, lane)
 }
 #[inline(always)]
 #[track_caller]
 pub(crate) fn shuffle_up<T: WarpValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
-    shuffle(WarpOp::ShuffleUp { width }, mask, value, delta)
+    shuffle(WarpOp::ShuffleUp { width: valid(width) }, mask, value, delta)
 }
 #[inline(always)]
 #[track_caller]
 pub(crate) fn shuffle_down<T: WarpValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
-    shuffle(WarpOp::ShuffleDown { width }, mask, value, delta)
+    shuffle(WarpOp::ShuffleDown { width: valid(width) }, mask, value, delta)
 }
 #[inline(always)]
 #[track_caller]
 pub(crate) fn shuffle_xor<T: WarpValue>(mask: u32, value: T, lane_mask: u32, width: u32) -> (T, bool) {
-    shuffle(WarpOp::ShuffleXor { width }, mask, value, lane_mask)
+    shuffle(WarpOp::ShuffleXor { width: valid(width) }, mask, value, lane_mask)
 }
 
 #[inline(always)]

@@ -521,7 +521,7 @@ impl Block {
     }
 
     /// From now on some threads synchronise without the others.
-    fn be_fine(&self) {
+    pub(crate) fn be_fine(&self) {
         self.run().fine.set(true);
         if let Some(shadow) = self.shadow() {
             shadow.fine = true;

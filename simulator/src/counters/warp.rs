@@ -109,7 +109,9 @@ impl Request {
 
     fn sectors(&self, size: usize) -> u32 {
         match self.full_stride() {
-            Some(stride) if stride == size as isize => ((self.origin + 32 * size - 1) / 32 - self.origin / 32 + 1) as u32,
+            Some(stride) if stride == size as isize => {
+                ((self.origin + 32 * size - 1) / 32 - self.origin / 32 + 1) as u32
+            }
             Some(0) => sectors(1, &[self.origin; 32], size),
             _ => sectors(self.mask, &self.addresses(), size),
         }
@@ -308,11 +310,14 @@ mod tests {
     #[test]
     fn requests_keep_every_address() {
         let orders: [Vec<usize>; 4] =
-            [(0..32).collect(), (0..32).rev().collect(), (0..32).map(|i| (i + 5) % 32 ^ 3).collect(), vec![7, 3, 30]];
+            [(0..32).collect(), (0..32).rev().collect(), (0..32).map(|i| ((i + 5) % 32) ^ 3).collect(), vec![7, 3, 30]];
         for order in &orders {
             assert!(through(order, |_| 4096).addresses.is_none(), "a broadcast is affine");
             assert!(through(order, |lane| 4096 + 4 * lane).addresses.is_none(), "a row is affine");
-            assert!(through(order, |lane| 1 << 40 | (31 - lane) << 34).addresses.is_none(), "a falling column is affine");
+            assert!(
+                through(order, |lane| 1 << 40 | (31 - lane) << 34).addresses.is_none(),
+                "a falling column is affine"
+            );
             through(order, |lane| 4096 + lane * lane * 4);
             through(order, |lane| if lane == 30 { 0 } else { usize::MAX - lane });
             through(order, |lane| if lane == 7 { 5 } else { 4 });

@@ -182,6 +182,10 @@ fn begin<T: AtomicPlain>(
             }
             Place::Global { tag } => block.global_access(&lane, tag, accessed, Access::GlobalAtomic),
         }
+        // Order among some threads of the block: who has read what must then be known one by one.
+        if order != Order::Relaxed && (scope == Scope::Block || place == Place::Shared) {
+            block.be_fine();
+        }
         block.order_atomic(&lane, address, act, (order, scope));
     }
     true
@@ -195,6 +199,9 @@ pub fn fence(scope: Scope) {
     block.advance_clock();
     std::sync::atomic::fence(SeqCst);
     if lane.watched() {
+        if scope == Scope::Block {
+            block.be_fine();
+        }
         lane.rare().fence(scope, block.standing(&lane), block.acquired());
         block.tick(&lane);
     }

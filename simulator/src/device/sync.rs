@@ -36,11 +36,17 @@ pub fn sync_threads_vote(predicate: bool) -> BlockVote {
 /// Barrier `id` (0 to 15) for `threads` threads, a multiple of the warp size; with `wait` false the thread only counts.
 ///
 /// # Panics
-/// If there is no barrier `id`.
+/// If there is no barrier `id`, or `threads` is 0 or no multiple of the warp size.
 #[inline(always)]
 #[track_caller]
 pub fn named_barrier(id: u32, threads: u32, wait: bool) {
     let lane = current();
+    let size = lane.geometry().warp_size;
+    assert!(id < 16, "there is no barrier {id}: a block has barriers 0 to 15");
+    assert!(
+        threads > 0 && threads.is_multiple_of(size),
+        "barrier {id} is to wait for {threads} threads: it counts whole warps, multiples of {size}"
+    );
     lane.block().named_barrier(&lane, id, threads, wait, Location::caller());
 }
 

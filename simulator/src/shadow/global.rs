@@ -3,6 +3,7 @@
 //! Buffers that the launch only reads have no shadow: nothing in it can race.
 
 use super::locations::Numbers;
+use super::readers::{LOAD, Readers, come_before};
 use super::{Accessed, Touch, Unwritten, before, before_otherwise};
 use crate::block::Block;
 use crate::lane::Lane;
@@ -10,12 +11,12 @@ use crate::memory::Memory;
 use crate::order::Stamp;
 use crate::report::Kind;
 
-const CLOCK_SHIFT: u32 = 44;
+pub(super) const CLOCK_SHIFT: u32 = 44;
 const BLOCK_SHIFT: u32 = 22;
 const THREAD_SHIFT: u32 = 12;
 const PLACE_SHIFT: u32 = 3;
 const PLACE_BITS: u32 = THREAD_SHIFT - PLACE_SHIFT;
-const FLAGS: u64 = 7;
+pub(super) const FLAGS: u64 = 7;
 /// Largest clock a stamp can hold.
 pub(super) const MAX_CLOCK: u32 = (1 << (64 - CLOCK_SHIFT)) - 1;
 /// Most blocks a stamp can tell apart.
@@ -23,16 +24,14 @@ pub(crate) const MAX_BLOCKS: u64 = 1 << (CLOCK_SHIFT - BLOCK_SHIFT);
 
 /// Write stamp: by an atomic operation.
 const ATOMIC: u64 = 1;
-/// Read stamp: several threads; the stamp is the latest reader's.
-const SEVERAL: u64 = 1;
 
-fn clock(stamp: u64) -> u32 {
+pub(super) fn clock(stamp: u64) -> u32 {
     (stamp >> CLOCK_SHIFT) as u32
 }
-fn thread(stamp: u64) -> u16 {
+pub(super) fn thread(stamp: u64) -> u16 {
     (stamp >> THREAD_SHIFT) as u16 & 0x3ff
 }
-fn block_number(stamp: u64) -> u32 {
+pub(super) fn block_number(stamp: u64) -> u32 {
     (stamp >> BLOCK_SHIFT) as u32 & ((1 << (CLOCK_SHIFT - BLOCK_SHIFT)) - 1)
 }
 fn place(stamp: u64) -> u64 {
@@ -50,6 +49,8 @@ struct Buffer {
     writes: Vec<u64>,
     /// Made at the first read of a writable buffer.
     reads: Vec<u64>,
+    /// Of elements that several have read.
+    readers: Readers,
     unwritten: Unwritten,
 }
 
@@ -73,6 +74,7 @@ impl GlobalShadow {
                 writable,
                 writes: vec![0; cells],
                 reads: Vec::new(),
+                readers: Readers::default(),
                 unwritten: Unwritten::default(),
             }
         });
@@ -81,7 +83,8 @@ impl GlobalShadow {
 
     /// Bytes these shadows take.
     pub(crate) fn bytes(&self) -> usize {
-        self.buffers.iter().map(|buffer| (buffer.writes.len() + buffer.reads.len()) * 8).sum()
+        let bytes = |buffer: &Buffer| (buffer.writes.len() + buffer.reads.len()) * 8 + buffer.readers.bytes();
+        self.buffers.iter().map(bytes).sum()
     }
 
     /// Checks and notes one access to the buffer `tag`, which the address lies in.
@@ -138,7 +141,7 @@ impl Buffer {
     ) {
         let write = self.writes.get(index).copied().unwrap_or(0);
         let touch = accessed.touch;
-        let reads = matches!(touch, Touch::Read | Touch::AtomicRead | Touch::AtomicWrite);
+        let reads = matches!(touch, Touch::Read | Touch::AtomicRead | Touch::AtomicUpdate);
         if write == 0 && !self.full && reads {
             // SAFETY: the launch's contract; the index lies in the memory because the address does.
             let marked = unsafe { memory.is_marked(index << self.shift) };
@@ -156,30 +159,39 @@ impl Buffer {
         if write != 0 && !(block_number(write) == block.number() && before(lane, thread(write), clock(write))) {
             self.unordered_write(index, write, places, block, lane, accessed);
         }
-        if touch == Touch::AtomicRead {
-            return;
-        }
-        if touch == Touch::Read {
+        if matches!(touch, Touch::Read | Touch::AtomicRead) {
             if self.reads.is_empty() {
                 self.reads = vec![0; self.writes.len()];
             }
-            let reads = &mut self.reads[index];
-            let alone = *reads == 0
-                || *reads & FLAGS == 0
-                    && block_number(*reads) == block.number()
-                    && before(lane, thread(*reads), clock(*reads));
-            *reads = stamp | if alone { 0 } else { SEVERAL };
+            let reads = self.reads[index];
+            let none = reads == 0 || reads & FLAGS == LOAD;
+            if touch == Touch::AtomicRead {
+                self.reads[index] = if none { stamp | LOAD } else { reads };
+            } else if none || come_before(reads, block, lane) {
+                self.reads[index] = stamp;
+            } else {
+                self.reads[index] = self.readers.add(index, reads, stamp, block);
+            }
             return;
         }
         if let Some(reads) = self.reads.get_mut(index)
             && *reads != 0
         {
             let reads = std::mem::take(reads);
-            if !(block_number(reads) == block.number() && before(lane, thread(reads), clock(reads))) {
+            let among_atomics = touch.is_atomic() && reads & FLAGS == LOAD;
+            if !among_atomics && !come_before(reads, block, lane) {
                 self.unordered_reads(index, reads, places, block, lane, accessed);
             }
         }
-        self.writes[index] = stamp | if touch == Touch::AtomicWrite { ATOMIC } else { 0 };
+        // A plain write stays noted when its own thread goes on with an atomic: others' atomics race with it as before.
+        let own = |write| {
+            block_number(write) == block.number() && thread(write) == lane.linear && clock(write) == lane.clock.get()
+        };
+        self.writes[index] = match touch.is_atomic() {
+            true if write != 0 && write & FLAGS != ATOMIC && own(write) => write,
+            true => stamp | ATOMIC,
+            false => stamp,
+        };
     }
 
     #[cold]
@@ -217,20 +229,24 @@ impl Buffer {
         lane: &Lane,
         accessed: Accessed,
     ) {
-        if before_otherwise(block, lane, stamped(block, reads)) {
-            return;
-        }
+        let Some(reads) = self.readers.take_unordered(index, reads, block, lane) else { return };
         self.unwritten.race(index);
         block.fault(lane, Kind::Race, accessed.location, Some(places.location(place(reads))), || {
             let what = accessed.touch.verb();
-            let others = if reads & FLAGS == 0 { "" } else { " and others" };
-            let (where_, who) = (block.name_global(accessed.address), name(block, reads));
-            format!("{what} of {where_} has no order with the read by {who}{others}")
+            let itself = block_number(reads) == block.number() && thread(reads) == lane.linear;
+            let (how, who) = match reads & FLAGS {
+                0 => ("read", name(block, reads)),
+                LOAD => ("atomic read", name(block, reads)),
+                _ if itself => ("read", "other threads".to_owned()),
+                _ => ("read", format!("{} and others", name(block, reads))),
+            };
+            let where_ = block.name_global(accessed.address);
+            format!("{what} of {where_} has no order with the {how} by {who}")
         });
     }
 }
 
-fn stamped(block: &Block, stamp: u64) -> Stamp {
+pub(super) fn stamped(block: &Block, stamp: u64) -> Stamp {
     let thread = thread(stamp);
     Stamp { block: block_number(stamp), thread, warp: block.warp_of(thread), clock: clock(stamp) }
 }

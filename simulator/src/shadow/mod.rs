@@ -2,6 +2,7 @@
 
 mod global;
 mod locations;
+mod readers;
 mod shared;
 
 pub(crate) use global::{GlobalShadow, MAX_BLOCKS};
@@ -78,7 +79,7 @@ fn before_otherwise(block: &Block, lane: &Lane, stamp: Stamp) -> bool {
         }
         if let Some(rare) = lane.rare_if_any()
             && let Some(vector) = &rare.vector
-            && stamp.clock <= vector[usize::from(stamp.thread)]
+            && vector.get(usize::from(stamp.thread)).is_some_and(|&known| stamp.clock <= known)
         {
             return true;
         }

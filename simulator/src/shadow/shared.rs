@@ -7,7 +7,7 @@ use super::locations::{DISTANCE_BITS, at_distance, distance};
 use super::{Accessed, Touch, Unwritten, before, before_otherwise};
 use crate::block::Block;
 use crate::lane::Lane;
-use crate::order::Stamp;
+use crate::order::{NOBODY, Stamp};
 use crate::report::Kind;
 use std::collections::HashMap;
 use std::panic::Location;
@@ -200,7 +200,7 @@ impl SharedShadow {
             self.unwritten.hold(index, lane, accessed, block);
         }
         if touch == Touch::AtomicRead {
-            if reads == 0 || clock(reads) <= lane.known.get() || reads & FLAGS == LOAD {
+            if reads == 0 || reads & FLAGS == LOAD {
                 self.cells[index].reads = stamp(lane, accessed.location, LOAD);
             }
             return;
@@ -215,10 +215,8 @@ impl SharedShadow {
             _ => 0,
         };
         // A plain write stays noted when its own thread goes on with an atomic: others' atomics race with it as before.
-        let stays = flags == ATOMIC
-            && write & FLAGS == 0
-            && thread(write) == lane.linear
-            && clock(write) == lane.clock.get();
+        let stays =
+            flags == ATOMIC && write & FLAGS == 0 && thread(write) == lane.linear && clock(write) == lane.clock.get();
         let write = if stays { write } else { stamp(lane, accessed.location, flags) };
         self.cells[index] = Cell { write, reads: 0 };
     }
@@ -268,9 +266,8 @@ impl SharedShadow {
         let (writer, at) = (thread(write), place(write));
         let what = accessed.touch.verb();
         let copying = write & FLAGS == ASYNC;
-        let issued_before = || {
-            before(lane, writer, clock(write)) || before_otherwise(block, lane, Self::stamped(block, write))
-        };
+        let issued_before =
+            || before(lane, writer, clock(write)) || before_otherwise(block, lane, Self::stamped(block, write));
         if copying && issued_before() {
             block.fault(lane, Kind::AsyncNotWaited, accessed.location, Some(at), || {
                 let whose = if writer == lane.linear { "this thread".to_owned() } else { block.name_thread(writer) };
@@ -316,7 +313,7 @@ impl SharedShadow {
             _ => {
                 // Scalars alone: every reader has at most the latest clock; whoever is covered at that clock is covered.
                 let whole = Stamp { clock: latest, ..Self::stamped(block, reads) };
-                let covered = before_otherwise(block, lane, Stamp { thread: u16::MAX, warp: u16::MAX, ..whole });
+                let covered = before_otherwise(block, lane, Stamp { thread: NOBODY, warp: NOBODY, ..whole });
                 (!covered).then(|| (first, place(reads)))
             }
         };
@@ -325,12 +322,13 @@ impl SharedShadow {
         self.unwritten.race(index);
         block.fault(lane, Kind::Race, accessed.location, Some(at), || {
             let (what, offset) = (accessed.touch.verb(), block.name_shared(accessed.address));
-            let (how, others) = match reads & FLAGS {
-                0 => ("read", ""),
-                LOAD => ("atomic read", ""),
-                _ => ("read", " and others"),
+            let (how, who) = match reads & FLAGS {
+                0 => ("read", block.name_thread(reader)),
+                LOAD => ("atomic read", block.name_thread(reader)),
+                _ if reader == lane.linear => ("read", "other threads".to_owned()),
+                _ => ("read", format!("{} and others", block.name_thread(reader))),
             };
-            format!("{what} of {offset} has no order with the {how} by {}{others}", block.name_thread(reader))
+            format!("{what} of {offset} has no order with the {how} by {who}")
         });
     }
 

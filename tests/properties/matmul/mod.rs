@@ -2,7 +2,7 @@
 
 mod ways;
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, s};
 use proptest::prelude::*;
 use rand::Rng;
 use warpwright::simulator::{Config, Level};
@@ -31,6 +31,12 @@ suite! {
     tiled => by_tiled;
     operation => by_matmul;
     operation_into => by_matmul_into;
+}
+
+suite! {
+    [the_common_part_of_unequal_inner_extents_is_multiplied];
+    naive_launch => by_naive;
+    tiled_launch => by_tiled;
 }
 
 /// A shape, three places, and seeds of data and schedule.
@@ -185,6 +191,18 @@ fn minus_zeros_give_zero(way: Way) {
     });
 }
 
+/// A has k columns, B another number of rows, which the kernels take and the operations refuse: what one of them lacks counts
+/// as 0.
+fn the_common_part_of_unequal_inner_extents_is_multiplied(way: Way) {
+    check((any_case(), shapes::extent()), |(case, rows)| {
+        let mut rng = values::rng(case.data);
+        let (a, b) = (values::integers(case.m, case.k, &mut rng), values::integers(*rows, case.n, &mut rng));
+        let common = case.k.min(*rows);
+        let product = integer_product(a.slice(s![.., ..common]), b.slice(s![..common, ..]));
+        case.problem(&a, &b, vec![Expected::Bits(product)]).verify(case.schedule, way)
+    });
+}
+
 fn a_hundred_runs_are_equal(way: Way) {
     let problem = sample_of_reals(33, 40, 35);
     let run = |schedule| way(&under_test(schedule), &problem).expect("a run").output;
@@ -194,12 +212,12 @@ fn a_hundred_runs_are_equal(way: Way) {
     }
 }
 
-/// A grid is at most 65 535 blocks high: the operation launches again below. On the simulator unchecked, for its 67 million
-/// threads.
+/// A grid is at most 65 535 blocks high: the operation launches again below. The simulator does it unchecked and with nothing
+/// to multiply, for its 67 million threads: rows that are left out stay canaries.
 #[test]
 fn rows_beyond_the_height_of_a_grid() {
-    let device = if is_gpu() { under_test(0) } else { Device::simulator_with(Config::new(Level::Off)) };
-    let problem = sample_of_integers(65_535 * 32 + 5, 1, 1);
+    let (device, k) = if is_gpu() { (under_test(0), 1) } else { (Device::simulator_with(Config::new(Level::Off)), 0) };
+    let problem = sample_of_integers(65_535 * 32 + 5, k, 1);
     let outcome = by_matmul_into(&device, &problem).expect("a run");
     problem.judge(&outcome).unwrap_or_else(|error| panic!("{error}"));
 }

@@ -11,7 +11,7 @@ use super::device;
 
 /// Cases per property: on the simulator few enough that all properties together take seconds.
 fn cases() -> u32 {
-    number("WARPWRIGHT_CASES").map_or(if device::is_gpu() { 256 } else { 200 }, |cases| cases as u32)
+    number("WARPWRIGHT_CASES").map_or(if device::is_gpu() { 256 } else { 128 }, |cases| cases as u32)
 }
 
 /// The seed of the cases: the same in every run, so that a test that fails fails again.

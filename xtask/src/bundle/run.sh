@@ -12,13 +12,13 @@ usage: ./run.sh COMMAND [--filter TEXT] [--program NAME] [ARGUMENT…]
   test       every test program, on the GPU
   sanitize   memcheck, racecheck, synccheck and initcheck over the test programs named in gpu-tests.txt
   bench      the benchmark programs in bench/
-  counters   ncu's memory and divergence counters for the main job, as CSV (arguments go to bin/warpwright-run)
+  counters   ncu's counters beside the simulator's, as a table; what ncu prints is kept in ncu.csv or the file named
   list       the programs in this bundle
 
   --filter TEXT    only tests whose name contains TEXT
   --program NAME   only the test or benchmark program NAME
 
-WARPWRIGHT_DEVICE says where tests run: cuda (what this script sets where it is not set), simulator, best.
+WARPWRIGHT_DEVICE says where to run: cuda, simulator, best. Where it is not set, tests run on cuda and run on best.
 Every program that fails is named at the end, and the exit code is then 1.
 TEXT
 }
@@ -85,7 +85,9 @@ while (($# > 0)); do
         *) arguments+=("$1"); shift ;;
     esac
 done
-export WARPWRIGHT_DEVICE=${WARPWRIGHT_DEVICE:-cuda}
+if [[ $command == test || $command == sanitize ]]; then
+    export WARPWRIGHT_DEVICE=${WARPWRIGHT_DEVICE:-cuda}
+fi
 
 case $command in
     run)
@@ -117,21 +119,13 @@ case $command in
         ;;
     counters)
         need ncu "it comes with the CUDA toolkit (Nsight Compute)"
-        metrics=(
-            l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum
-            l1tex__t_requests_pipe_lsu_mem_global_op_st.sum
-            l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum
-            l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum
-            smsp__inst_executed_op_shared_ld.sum
-            smsp__inst_executed_op_shared_st.sum
-            l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum
-            l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum
-            l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum
-            l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum
-            smsp__sass_branch_targets_threads_divergent.sum
-        )
-        exec ncu --clock-control none --csv --metrics "$(IFS=,; echo "${metrics[*]}")" \
-            "$here/bin/warpwright-run" --device cuda "${arguments[@]}"
+        file=${arguments[0]:-ncu.csv}
+        counters=$here/bin/warpwright-counters
+        if ! ncu --clock-control none --csv --metrics "$("$counters" --metrics)" "$counters" --launch >"$file"; then
+            echo "ncu failed; what it printed is in $file" >&2
+            exit 1
+        fi
+        exec "$counters" --compare "$file"
         ;;
     list)
         (cd "$here" && ls -l bin tests bench 2>/dev/null)

@@ -1,0 +1,135 @@
+//! Races in shared memory between plain accesses, of which some or all should have been atomic.
+
+use crate::case::{Bench, Case, Group};
+use simt::prelude::*;
+use simt::shared::SharedArray;
+use simulator::Kind;
+use warpwright_tests::sim::{Buffer, Grid};
+
+pub(crate) const GROUP: Group = Group {
+    file: file!(),
+    text: include_str!("shared_atomics.rs"),
+    cases: &[
+        Case::new("histogram by plain increments", Kind::Race, histogram),
+        Case::new("shared counter set to zero while others count", Kind::Race, count),
+        Case::new("end of a search announced by a plain store", Kind::Race, search),
+    ],
+};
+
+#[repr(C)]
+#[derive(Shared)]
+struct Line {
+    words: SharedArray<u32, 64>,
+}
+
+fn ramp(n: u32) -> Vec<u32> {
+    (0..n).map(|i| 3 * i + 1).collect()
+}
+
+/// How often each of 8 values occurs in a section of 64.
+#[kernel(block = 64)]
+fn histogram_faulty(#[shared] bins: &Line, x: VecRef<u32>, counts: VecMut<u32>) {
+    let t = thread_idx_x();
+    bins.words.set(t, 0);
+    sync_threads();
+    let bin = x.get(index_1d()) % 8;
+    bins.words.set(bin, bins.words.get(bin) + 1); // FAULT
+    sync_threads();
+    if t < 8 {
+        counts.set((block_idx_x() * 8 + t) as usize, bins.words.get(t));
+    }
+}
+
+#[kernel(block = 64)]
+fn histogram_mended(#[shared] bins: &Line, x: VecRef<u32>, counts: VecMut<u32>) {
+    let t = thread_idx_x();
+    bins.words.set(t, 0);
+    sync_threads();
+    let bin = x.get(index_1d()) % 8;
+    bins.words.atomic(bin).fetch_add(1, Order::Relaxed, Scope::Block);
+    sync_threads();
+    if t < 8 {
+        counts.set((block_idx_x() * 8 + t) as usize, bins.words.get(t));
+    }
+}
+
+fn histogram(bench: &mut Bench) -> bool {
+    let (x, mut counts) = (Buffer::new(&ramp(128)), Buffer::unwritten(16));
+    bench.launch((histogram_faulty, histogram_mended), Grid::line(2, 64), (&x, &mut counts));
+    counts.to_vec() == [8_u32; 16]
+}
+
+/// How many elements of each section of 64 are odd.
+#[kernel(block = 64)]
+fn count_faulty(#[shared] odd: &Line, x: VecRef<u32>, counts: VecMut<u32>) {
+    if thread_idx_x() == 0 {
+        odd.words.set(0, 0); // FAULT
+    }
+    odd.words.atomic(0).fetch_add(x.get(index_1d()) % 2, Order::Relaxed, Scope::Block); // FAULT
+    sync_threads();
+    if thread_idx_x() == 0 {
+        counts.set(block_idx_x() as usize, odd.words.get(0));
+    }
+}
+
+#[kernel(block = 64)]
+fn count_mended(#[shared] odd: &Line, x: VecRef<u32>, counts: VecMut<u32>) {
+    if thread_idx_x() == 0 {
+        odd.words.set(0, 0);
+    }
+    sync_threads();
+    odd.words.atomic(0).fetch_add(x.get(index_1d()) % 2, Order::Relaxed, Scope::Block);
+    sync_threads();
+    if thread_idx_x() == 0 {
+        counts.set(block_idx_x() as usize, odd.words.get(0));
+    }
+}
+
+fn count(bench: &mut Bench) -> bool {
+    let (x, mut counts) = (Buffer::new(&ramp(128)), Buffer::unwritten(2));
+    bench.launch((count_faulty, count_mended), Grid::line(2, 64), (&x, &mut counts));
+    counts.to_vec() == [32, 32]
+}
+
+/// Whether a value is among 512: threads stop looking once one has found it.
+#[kernel(block = 64)]
+fn search_faulty(#[shared] found: &Line, x: VecRef<u32>, value: u32, y: VecMut<u32>) {
+    let t = thread_idx_x() as usize;
+    found.words.set(t as u32, 0);
+    sync_threads();
+    for i in (t..x.len()).step_by(64) {
+        let done = found.words.atomic(0).load(Order::Relaxed, Scope::Block) == 1; // FAULT
+        if done {
+            break;
+        }
+        if x.get(i) == value {
+            found.words.set(0, 1); // FAULT
+        }
+    }
+    sync_threads();
+    y.set(t, found.words.get(0));
+}
+
+#[kernel(block = 64)]
+fn search_mended(#[shared] found: &Line, x: VecRef<u32>, value: u32, y: VecMut<u32>) {
+    let t = thread_idx_x() as usize;
+    found.words.set(t as u32, 0);
+    sync_threads();
+    for i in (t..x.len()).step_by(64) {
+        let done = found.words.atomic(0).load(Order::Relaxed, Scope::Block) == 1;
+        if done {
+            break;
+        }
+        if x.get(i) == value {
+            found.words.atomic(0).store(1, Order::Relaxed, Scope::Block);
+        }
+    }
+    sync_threads();
+    y.set(t, found.words.get(0));
+}
+
+fn search(bench: &mut Bench) -> bool {
+    let (x, mut y) = (Buffer::new(&ramp(512)), Buffer::unwritten(64));
+    bench.launch((search_faulty, search_mended), Grid::line(1, 64), (&x, 3 * 300 + 1, &mut y));
+    y.to_vec() == [1; 64]
+}

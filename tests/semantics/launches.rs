@@ -1,0 +1,156 @@
+//! Launches: their geometry, their errors, and the parameters of the simulated machine.
+
+use crate::silent;
+use simt::prelude::*;
+use simt::warp::{lane_id, warp_id, warp_size};
+use simulator::{Config, Kind, Launch, LaunchError, Level};
+use std::sync::Mutex;
+use warpwright_tests::sim::{Buffer, Grid, launch};
+
+/// Every index and extent of a thread.
+#[kernel]
+fn places(y: MatMut<u32>) {
+    let (t, b, threads, blocks) = (thread_idx(), block_idx(), block_dim(), grid_dim());
+    let block = (b.z * blocks.y + b.y) * blocks.x + b.x;
+    let row = block * threads.x * threads.y * threads.z + index_in_block();
+    let values = [t.x, t.y, t.z, b.x, b.y, b.z, lane_id(), warp_id(), warp_size(), index_1d() as u32];
+    for (col, value) in (0..).zip(values) {
+        y.set(row, col, value);
+    }
+}
+
+#[test]
+fn every_thread_knows_its_place() {
+    let (blocks, threads) = ([3, 2, 4], [5, 3, 2]);
+    for size in [1_u32, 2, 4, 8, 16, 32] {
+        for seed in 0..4 {
+            let mut y = Buffer::unwritten(24 * 30 * 10);
+            let config = Config::default().warp_size(size).seed(seed).resident(3);
+            let args = (y.matrix_mut(24 * 30, 10),);
+            silent(&launch(&config, places, Grid::new(blocks, threads), args).unwrap(), &config);
+            for (row, got) in (0_u32..).zip(y.to_vec().chunks(10)) {
+                let (b, t) = (row / 30, row % 30);
+                let (tx, ty, tz) = (t % 5, t / 5 % 3, t / 15);
+                let (bx, by, bz) = (b % 3, b / 3 % 2, b / 6);
+                assert_eq!(got, [tx, ty, tz, bx, by, bz, t % size, t / size, size, bx * 5 + tx]);
+            }
+        }
+    }
+}
+
+fn error(config: &Config, grid: Grid) -> LaunchError {
+    launch(config, places, grid, (Buffer::unwritten(0).matrix_mut(0, 0),)).expect_err("a launch that cannot begin")
+}
+
+#[test]
+fn launches_that_make_no_sense_say_why() {
+    let good = Config::default();
+    let cases = [
+        (error(&good, Grid::new([1, 0, 1], [32, 1, 1])), "grid [1, 0, 1] of blocks [32, 1, 1] is empty"),
+        (error(&good, Grid::new([1, 1, 1], [32, 1, 0])), "every extent must be at least 1"),
+        (error(&good, Grid::line(1, 1025)), "1025 threads per block, at most 1024"),
+        (error(&good, Grid::new([1; 3], [1 << 16, 1 << 16, 2])), "threads per block, at most 1024"),
+        (error(&good, Grid::new([1 << 31, 1 << 31, 4], [1, 1, 1])), "use `Level::Off` or a smaller grid"),
+        (error(&good.clone().warp_size(0), Grid::line(1, 1)), "warp_size must be a power of two from 1 to 32, it is 0"),
+        (
+            error(&good.clone().warp_size(24), Grid::line(1, 1)),
+            "warp_size must be a power of two from 1 to 32, it is 24",
+        ),
+        (
+            error(&good.clone().warp_size(64), Grid::line(1, 1)),
+            "warp_size must be a power of two from 1 to 32, it is 64",
+        ),
+        (error(&good.clone().bank_bytes(16), Grid::line(1, 1)), "bank_bytes must be 4 or 8, it is 16"),
+        (error(&good.clone().resident(0), Grid::line(1, 1)), "resident must be at least 1, it is 0"),
+    ];
+    for (error, words) in cases {
+        assert!(error.to_string().contains(words), "`{words}` is not in `{error}`");
+    }
+}
+
+#[test]
+fn a_kernel_cannot_launch() {
+    for level in [Level::Off, Level::Checks, Level::Counters] {
+        let config = Config::new(level).threads(1);
+        let grid = Launch { name: "outer", grid: [1; 3], block: [1; 3], shared_bytes: 0, bindings: &[] };
+        let inner = Mutex::new(None);
+        let body = || {
+            // SAFETY: no memory is bound and the body does nothing.
+            let result = unsafe { simulator::launch(&Launch { name: "inner", ..grid }, &config, &|| {}) };
+            *inner.lock().unwrap() = Some(result.map(|outcome| outcome.reports));
+        };
+        // SAFETY: no memory is bound; the body is safe.
+        let outer = unsafe { simulator::launch(&grid, &config, &body) };
+        assert_eq!(outer.unwrap().reports, []);
+        assert_eq!(inner.into_inner().unwrap(), Some(Err(LaunchError::Nested)));
+    }
+}
+
+/// Three faults at three places.
+#[kernel(block = 1)]
+fn three(y: VecMut<u32>) {
+    y.set(1, 0);
+    y.set(2, 0);
+    y.set(3, 0);
+}
+
+#[test]
+fn reports_beyond_the_most_are_counted() {
+    let mut config = Config::default();
+    config.max_reports = 2;
+    let mut y = Buffer::unwritten(1);
+    let outcome = launch(&config, three, Grid::line(1, 1), (&mut y,)).unwrap();
+    assert_eq!((outcome.reports.len(), outcome.suppressed), (2, 1));
+}
+
+/// Waits for ever, or adds 1 to every element.
+#[kernel(block = 64)]
+fn hang_or_add(hang: u32, flag: VecMut<u32>, y: VecMut<u32>) {
+    while hang == 1 && flag.atomic(0).load(Order::Relaxed, Scope::Device) == 0 {}
+    sync_threads();
+    y.set(index_1d(), y.get(index_1d()) + 1);
+}
+
+#[test]
+fn a_hung_launch_leaves_nothing_behind() {
+    let mut config = Config::default();
+    config.hang_turns = 100;
+    let (mut flag, mut y) = (Buffer::zeroed(1), Buffer::zeroed(128));
+    for round in 0..5_u32 {
+        let outcome = launch(&config, hang_or_add, Grid::line(2, 64), (1, &mut flag, &mut y)).unwrap();
+        assert!(outcome.reports.iter().all(|report| report.kind == Kind::Hang) && !outcome.reports.is_empty());
+        silent(&launch(&config, hang_or_add, Grid::line(2, 64), (0, &mut flag, &mut y)).unwrap(), &config);
+        assert_eq!(y.to_vec(), vec![round + 1; 128]);
+    }
+}
+
+#[test]
+fn launches_on_several_threads_do_not_meet() {
+    let work = || {
+        for seed in 0..20 {
+            let (mut flag, mut y) = (Buffer::zeroed(1), Buffer::zeroed(128));
+            let config = Config::default().seed(seed);
+            silent(&launch(&config, hang_or_add, Grid::line(2, 64), (0, &mut flag, &mut y)).unwrap(), &config);
+            assert_eq!(y.to_vec(), vec![1; 128]);
+        }
+    };
+    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
+}
+
+/// Says what it is, with an argument that it then needs.
+#[kernel(block = 32)]
+fn clocks(y: VecMut<u64>) {
+    let before = clock();
+    sync_threads();
+    y.set(index_1d(), clock() - before);
+}
+
+#[test]
+fn the_logical_clock_goes_on() {
+    for level in [Level::Off, Level::Checks] {
+        let mut y = Buffer::unwritten(32);
+        let outcome = launch(&Config::new(level), clocks, Grid::line(1, 32), (&mut y,)).unwrap();
+        assert!(y.to_vec().iter().all(|&steps| steps >= 1));
+        assert!(outcome.clock >= 32, "32 arrivals at a barrier");
+    }
+}
