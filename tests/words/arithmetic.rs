@@ -1,0 +1,69 @@
+//! Arithmetic and conversions: the host's own are the rule.
+
+use gpu::ladder::vocabulary::arithmetic::{self as kernels, BLOCK};
+use simt::Kernel;
+use simt::element::Element;
+use simt::global::{VecMut, VecRef};
+use warpwright::half::{bf16, f16};
+use warpwright::{Device, Launch};
+
+use crate::case::{Bits, Case, Outcome, noise, same};
+
+pub(crate) const CASES: &[Case] = &[
+    Case { kernel: kernels::fma_and_sqrt_f32.info(), run: fma_and_sqrt_f32 },
+    Case { kernel: kernels::fma_and_sqrt_f64.info(), run: fma_and_sqrt_f64 },
+    Case {
+        kernel: kernels::round_to_f16.info(),
+        run: |device| round(device, kernels::round_to_f16, f16::from_f32, f16::to_f32),
+    },
+    Case {
+        kernel: kernels::round_to_bf16.info(),
+        run: |device| round(device, kernels::round_to_bf16, bf16::from_f32, bf16::to_f32),
+    },
+];
+
+/// Elements of each operand: the last block is not full.
+const N: usize = 500;
+
+/// All exponents and signs, subnormal numbers and infinities too, no NaN.
+fn wide_range(n: usize) -> Vec<f32> {
+    let edges = [0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, f32::MIN_POSITIVE, 1e-45, 65519.99, 65520.0];
+    let noise = noise(n).into_iter().map(f32::from_bits).map(|x| if x.is_nan() { 1.5 } else { x });
+    edges.into_iter().chain(noise).take(n).collect()
+}
+
+fn fma_and_sqrt_f32(device: &Device) -> Outcome {
+    let x = wide_range(3 * N);
+    let [a, b, c] = [&x[..N], &x[N..2 * N], &x[2 * N..]];
+    let expected: Vec<_> = (0..N).map(|i| a[i].mul_add(b[i], c[i]).abs().sqrt()).collect();
+    let (a, b, c) = (device.upload(a)?, device.upload(b)?, device.upload(c)?);
+    let mut d = device.upload(&[-1.0_f32; N])?;
+    device.launch(&kernels::fma_and_sqrt_f32, Launch::cover(N, BLOCK), (&a, &b, &c, &mut d))?;
+    Ok(same(&d.download()?, &expected, "square roots"))
+}
+
+fn fma_and_sqrt_f64(device: &Device) -> Outcome {
+    let x: Vec<_> = noise(3 * N).into_iter().map(|x| f64::from(x).sqrt() - 30_000.0).collect();
+    let [a, b, c] = [&x[..N], &x[N..2 * N], &x[2 * N..]];
+    let expected: Vec<_> = (0..N).map(|i| a[i].mul_add(b[i], c[i]).abs().sqrt()).collect();
+    let (a, b, c) = (device.upload(a)?, device.upload(b)?, device.upload(c)?);
+    let mut d = device.upload(&[-1.0_f64; N])?;
+    device.launch(&kernels::fma_and_sqrt_f64, Launch::cover(N, BLOCK), (&a, &b, &c, &mut d))?;
+    Ok(same(&d.download()?, &expected, "square roots"))
+}
+
+fn round<T: Element + Bits>(
+    device: &Device,
+    kernel: Kernel<(VecRef<'static, f32>, VecMut<'static, T>, VecMut<'static, f32>)>,
+    narrow: fn(f32) -> T,
+    widen: fn(T) -> f32,
+) -> Outcome {
+    let x = wide_range(1000);
+    let rounded: Vec<T> = x.iter().map(|&x| narrow(x)).collect();
+    let widened: Vec<f32> = rounded.iter().map(|&y| widen(y)).collect();
+    let input = device.upload(&x[..])?;
+    let mut y = device.upload(&vec![narrow(-77.0); x.len()][..])?;
+    let mut z = device.upload(&vec![-77.0_f32; x.len()][..])?;
+    device.launch(&kernel, Launch::cover(x.len(), BLOCK), (&input, &mut y, &mut z))?;
+    Ok([same(&y.download()?, &rounded, "rounded"), same(&z.download()?, &widened, "widened again")].concat())
+}

@@ -1,0 +1,82 @@
+//! Every word of `simt` on the device that `WARPWRIGHT_DEVICE` names: each kernel of the vocabulary is launched there and
+//! must do what its documentation says, and its result must have the bits that another device gives, the simulator.
+//!
+//! One module per module of the vocabulary, and [`case`], what they are made of. A kernel without a case fails a test.
+
+mod arithmetic;
+mod async_copy;
+mod atomics;
+mod barriers;
+mod case;
+mod geometry;
+mod order;
+mod vectors;
+mod warps;
+
+#[path = "../properties/support/device.rs"]
+mod device;
+
+use std::collections::BTreeSet;
+
+use case::{Case, check};
+
+/// The cases, by module.
+const CASES: [&[Case]; 8] = [
+    arithmetic::CASES,
+    async_copy::CASES,
+    atomics::CASES,
+    barriers::CASES,
+    geometry::CASES,
+    order::CASES,
+    vectors::CASES,
+    warps::CASES,
+];
+
+#[test]
+fn every_kernel_of_the_vocabulary_has_a_case() {
+    let kernels = gpu::ladder::KERNELS.iter().filter(|kernel| kernel.path.starts_with("gpu::ladder::vocabulary"));
+    let kernels: BTreeSet<_> = kernels.map(|kernel| kernel.name).collect();
+    let cases: BTreeSet<_> = CASES.into_iter().flatten().map(|case| case.kernel.name).collect();
+    assert!(!kernels.is_empty(), "no kernel lies in gpu::ladder::vocabulary");
+    assert_eq!(kernels, cases, "kernels of the vocabulary on the left, those with a case on the right");
+}
+
+#[test]
+fn arithmetic_rounds_as_the_host_does() {
+    check(arithmetic::CASES);
+}
+
+#[test]
+fn asynchronous_copies_land() {
+    check(async_copy::CASES);
+}
+
+#[test]
+fn atomic_operations_lose_nothing() {
+    check(atomics::CASES);
+}
+
+#[test]
+fn barriers_hold() {
+    check(barriers::CASES);
+}
+
+#[test]
+fn threads_know_place_and_time() {
+    check(geometry::CASES);
+}
+
+#[test]
+fn memory_order_holds() {
+    check(order::CASES);
+}
+
+#[test]
+fn accesses_of_every_width_copy() {
+    check(vectors::CASES);
+}
+
+#[test]
+fn warps_act_together() {
+    check(warps::CASES);
+}
