@@ -20,7 +20,7 @@ pub(crate) struct Case {
 const SEEDS: [u64; 4] = [0, 1, 2, 42];
 
 /// Runs each case on the device under test and on its counterpart: both follow the rule, and give the same bits.
-pub(crate) fn check(cases: &[Case]) {
+pub(crate) fn check<'a>(cases: impl IntoIterator<Item = &'a Case>) {
     for Case { kernel, run } in cases {
         for seed in SEEDS {
             let [got, expected] = [under_test(seed), counterpart(seed)].map(|device| {

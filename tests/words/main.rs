@@ -20,6 +20,15 @@ use std::collections::BTreeSet;
 
 use case::{Case, check};
 
+/// Kernels whose order compute-sanitizer's racecheck does not see: it knows barriers that threads wait at, but neither
+/// `bar.arrive` as the release of what was read before it, nor acquire and release by atomics. Both order accesses by the
+/// PTX memory model, and the simulator, which knows them, is silent.
+const BEYOND_RACECHECK: [&str; 2] = ["named_hand_over", "shared_flag"];
+
+fn is_beyond_racecheck(case: &Case) -> bool {
+    BEYOND_RACECHECK.contains(&case.kernel.name)
+}
+
 /// The cases, by module.
 const CASES: [&[Case]; 8] = [
     arithmetic::CASES,
@@ -58,7 +67,7 @@ fn atomic_operations_lose_nothing() {
 
 #[test]
 fn barriers_hold() {
-    check(barriers::CASES);
+    check(barriers::CASES.iter().filter(|case| !is_beyond_racecheck(case)));
 }
 
 #[test]
@@ -68,7 +77,15 @@ fn threads_know_place_and_time() {
 
 #[test]
 fn memory_order_holds() {
-    check(order::CASES);
+    check(order::CASES.iter().filter(|case| !is_beyond_racecheck(case)));
+}
+
+/// `run.sh sanitize` leaves this one out of racecheck, by its name.
+#[test]
+fn order_beyond_racecheck_holds() {
+    let cases: Vec<&Case> = CASES.into_iter().flatten().filter(|case| is_beyond_racecheck(case)).collect();
+    assert_eq!(cases.len(), BEYOND_RACECHECK.len());
+    check(cases);
 }
 
 #[test]
