@@ -9,6 +9,7 @@ use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterio
 use simt::Kernel;
 use simt::global::{MatMut, MatRef, VecMut, VecRef};
 use simulator::{Binding, Config, Launch, Level, Memory};
+use std::hint::black_box;
 use std::time::Duration;
 
 /// Memory with `n` values in [-1, 1) that are not zero and not all the same.
@@ -106,5 +107,15 @@ fn reduce(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, matmul, reduce);
+/// A chain of `f32::mul_add` through libm: how fast this machine is, so that figures of two machines can be compared.
+fn calibration(c: &mut Criterion) {
+    const N: usize = 1 << 22;
+    let mut group = group(c, "calibration", N);
+    group.bench_function("f32::mul_add chain", |bencher| {
+        let (a, b) = (black_box(0.999_f32), black_box(0.5_f32));
+        bencher.iter(|| (0..N).fold(black_box(1.0_f32), |sum, _| sum.mul_add(a, b)));
+    });
+}
+
+criterion_group!(benches, calibration, matmul, reduce);
 criterion_main!(benches);
