@@ -190,7 +190,9 @@ impl Block {
             unsafe { self.shared.base.as_ptr().write_bytes(POISON, geometry.shared_len) };
             if let Some(shadow) = self.shadow() {
                 shadow.reset();
-                shadow.fine = self.is_fine();
+                if self.is_fine() {
+                    shadow.be_fine();
+                }
             }
             *self.acquired_mut() = Acquired::default();
         }
@@ -524,7 +526,7 @@ impl Block {
     pub(crate) fn be_fine(&self) {
         self.run().fine.set(true);
         if let Some(shadow) = self.shadow() {
-            shadow.fine = true;
+            shadow.be_fine();
         }
     }
 

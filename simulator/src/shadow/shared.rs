@@ -68,21 +68,37 @@ pub(crate) struct SharedShadow {
     /// Readers one by one, for cells with several, kept once partial barriers are in use.
     readers: HashMap<usize, Vec<(u16, u32, &'static Location<'static>)>>,
     /// Whether readers are to be kept one by one.
-    pub(crate) fine: bool,
+    fine: bool,
+    /// Whether a further reader is to be looked at closely: because of that, or because some readers were atomic loads.
+    closely: bool,
     pub(crate) unwritten: Unwritten,
 }
 
 impl SharedShadow {
     pub(crate) fn new(base: usize, bytes: usize) -> Self {
         let cells = vec![Cell::default(); bytes.div_ceil(4)];
-        Self { cells, base, shift: 2, readers: HashMap::new(), fine: false, unwritten: Unwritten::default() }
+        Self {
+            cells,
+            base,
+            shift: 2,
+            readers: HashMap::new(),
+            fine: false,
+            closely: false,
+            unwritten: Unwritten::default(),
+        }
     }
 
     /// For the next block.
     pub(crate) fn reset(&mut self) {
         self.cells.fill(Cell::default());
         self.readers.clear();
+        (self.fine, self.closely) = (false, false);
         self.unwritten = Unwritten::default();
+    }
+
+    /// From now on readers are kept one by one.
+    pub(crate) fn be_fine(&mut self) {
+        (self.fine, self.closely) = (true, true);
     }
 
     /// Bytes this shadow takes.
@@ -108,7 +124,7 @@ impl SharedShadow {
             cell.reads = stamp(lane, accessed.location, 0);
             return true;
         }
-        if self.fine || clock(reads) < now {
+        if self.closely || clock(reads) < now {
             return false;
         }
         let same_warp = thread(reads) >> lanes_shift == lane.warp;
@@ -117,7 +133,6 @@ impl SharedShadow {
             SEVERAL_IN_WARP if same_warp => {}
             0 if thread(reads) == lane.linear => {}
             0 if same_warp => cell.reads = reads | SEVERAL_IN_WARP,
-            LOAD => return false,
             _ => cell.reads = reads & !FLAGS | SEVERAL,
         }
         true
@@ -202,6 +217,7 @@ impl SharedShadow {
         if touch == Touch::AtomicRead {
             if reads == 0 || reads & FLAGS == LOAD {
                 self.cells[index].reads = stamp(lane, accessed.location, LOAD);
+                self.closely = true;
             }
             return;
         }
