@@ -34,7 +34,6 @@ impl Block {
         let mut groups: Vec<String> = Vec::new();
         for &id in busy {
             let waiting = self.threads(|warp| self.barriers[id].waiting(warp));
-            let Location { .. } = site(id);
             let expected = self.barriers[id].expected();
             groups.push(format!(
                 "{} wait at barrier {id}, {}:{}, which expects {expected}",

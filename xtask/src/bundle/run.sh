@@ -104,7 +104,7 @@ case $command in
         while read -r name; do
             [[ -z $program || $name == "$program" ]] || continue
             for tool in memcheck racecheck synccheck initcheck; do
-                # racecheck does not know every order that PTX has: the tests so named say which it misses.
+                # Tests so named hold kernels that racecheck reports although PTX orders them; they say why.
                 skip=()
                 [[ $tool == racecheck ]] && skip=(--skip beyond_racecheck)
                 # One test at a time: the tool serialises launches, and its report then names the test that runs.
