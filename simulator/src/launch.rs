@@ -259,10 +259,11 @@ fn work(launch: &Launch<'_>, config: &Config, body: &(dyn Fn() + Sync), queue: &
         progress: Cell::new(0),
         shadow_bytes: Cell::new(0),
     };
-    let clock =
-        with_pool(|pool| Worker { run: &run, queue, resident: Vec::new(), spare: Vec::new(), clock: 0 }.work(pool))
-            .ok_or(LaunchError::Nested)?
-            .map_err(|error| LaunchError::Memory { reason: error.to_string() })?;
+    let clock = with_pool(|pool| {
+        Worker { run: &run, queue, resident: Vec::new(), spare: Vec::new(), round: 0, clock: 0 }.work(pool)
+    })
+    .ok_or(LaunchError::Nested)?
+    .map_err(|error| LaunchError::Memory { reason: error.to_string() })?;
     let Run { reports, counters, shadow_bytes, .. } = run;
     let (reports, suppressed) = reports.into_inner().into_parts();
     let counters = (config.level == Level::Counters).then(|| counters.into_inner());
@@ -277,6 +278,8 @@ struct Worker<'a> {
     /// Blocks that are done and can be used again.
     #[expect(clippy::vec_box, reason = "as above")]
     spare: Vec<Box<Block>>,
+    /// Turns that every resident block has had.
+    round: u64,
     clock: u64,
 }
 
@@ -305,6 +308,7 @@ impl Worker<'_> {
             if self.resident.is_empty() {
                 return Ok(());
             }
+            self.rotate();
             let mut spinning = 0;
             let mut at = 0;
             while at < self.resident.len() {
@@ -313,6 +317,7 @@ impl Worker<'_> {
                         spinning += 1;
                         at += 1;
                     }
+                    Turn::Paused => at += 1,
                     Turn::Done => {
                         let block = self.resident.remove(at);
                         block.finish();
@@ -334,6 +339,15 @@ impl Worker<'_> {
             } else if idle_turns.is_multiple_of(64) {
                 std::thread::yield_now();
             }
+        }
+    }
+
+    /// Lets the seed say which block comes first in this round.
+    fn rotate(&mut self) {
+        let (seed, blocks) = (self.run.config.seed, self.resident.len() as u64);
+        self.round += 1;
+        if seed != 0 && blocks > 1 {
+            self.resident.rotate_left(Order::new(blocks, seed, self.round).at(0) as usize);
         }
     }
 

@@ -191,6 +191,17 @@ pub(crate) enum Act {
     Update,
 }
 
+/// What an atomic operation did for the order of things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Nothing for others.
+    None,
+    /// Relaxed, but after a fence: passes on what the fence released.
+    PassesOn,
+    /// Released what its thread had done, whose clock must rise.
+    Releases,
+}
+
 impl Rare {
     fn release(&self, standing: Standing, scope: Scope, block: &Acquired) -> Release {
         let mut acquired = self.acquired.clone();
@@ -208,7 +219,7 @@ impl Rare {
         }
     }
 
-    /// An atomic operation on the place at `address`. Gives whether it released, so that the thread's clock must rise.
+    /// An atomic operation on the place at `address`.
     pub(crate) fn atomic(
         &mut self,
         logs: &mut Logs,
@@ -217,7 +228,7 @@ impl Rare {
         (order, scope): (Order, Scope),
         standing: Standing,
         block: &Acquired,
-    ) -> bool {
+    ) -> Effect {
         let log = logs.at(address);
         let wide = scope != Scope::Block;
         // The length before this operation's own release: an operation does not acquire what it releases itself.
@@ -231,7 +242,7 @@ impl Rare {
             }
         }
         if act == Act::Load {
-            return false;
+            return Effect::None;
         }
         let released = matches!(order, Order::Release | Order::AcqRel);
         let entry = if released {
@@ -250,6 +261,11 @@ impl Rare {
         } else {
             log
         };
+        let effect = match &entry {
+            None => Effect::None,
+            Some(_) if released => Effect::Releases,
+            Some(_) => Effect::PassesOn,
+        };
         if let Some(entry) = entry {
             let links = entry.acquired.seen.iter().any(|seen| !Rc::ptr_eq(&seen.log, &log));
             let mut log = log.borrow_mut();
@@ -260,7 +276,7 @@ impl Rare {
             log.by_block.entry(entry.block).or_default().push(at);
             log.releases.push(entry);
         }
-        released
+        effect
     }
 
     /// A fence: acquires what relaxed reads have seen, releases what came before for the relaxed writes to come.
@@ -322,7 +338,7 @@ mod tests {
     fn release_then_acquire_orders_across_blocks() {
         let (mut logs, none) = (Logs::default(), Acquired::default());
         let (mut a, mut b) = (Rare::default(), Rare::default());
-        assert!(a.atomic(&mut logs, 8, Act::Update, ACQ_REL, standing(0, 0, 5), &none));
+        assert_eq!(a.atomic(&mut logs, 8, Act::Update, ACQ_REL, standing(0, 0, 5), &none), Effect::Releases);
         assert!(!b.acquired.covers(stamp(0, 0, 5), 1));
         b.atomic(&mut logs, 8, Act::Update, ACQ_REL, standing(1, 0, 2), &none);
         assert!(b.acquired.covers(stamp(0, 0, 5), 1), "the releasing thread's own clock");

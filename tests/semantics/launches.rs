@@ -154,3 +154,31 @@ fn the_logical_clock_goes_on() {
         assert!(outcome.clock >= 32, "32 arrivals at a barrier");
     }
 }
+
+/// Every block writes its number down once in each interval between barriers.
+#[kernel(block = 32)]
+fn sign(log: VecMut<u32>, next: VecMut<u32>) {
+    for _ in 0..4 {
+        if thread_idx_x() == 0 {
+            let at = next.atomic(0).fetch_add(1, Order::Relaxed, Scope::Device);
+            log.set(at as usize, block_idx_x());
+        }
+        sync_threads();
+    }
+}
+
+#[test]
+fn resident_blocks_take_turns_at_barriers() {
+    let signed = |resident, seed| {
+        let (mut log, mut next) = (Buffer::<u32>::zeroed(32), Buffer::<u32>::zeroed(1));
+        let config = Config::default().resident(resident).seed(seed);
+        assert!(launch(&config, sign, Grid::line(8, 32), (&mut log, &mut next)).unwrap().reports.is_empty());
+        log.to_vec()
+    };
+    let alternations = |log: &[u32]| log.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    for seed in 0..10 {
+        assert_eq!(alternations(&signed(1, seed)), 7, "one at a time, seed {seed}");
+        assert!(alternations(&signed(4, seed)) > 14, "four at a time, seed {seed}: {:?}", signed(4, seed));
+        assert_eq!(signed(4, seed), signed(4, seed), "seed {seed} repeats itself");
+    }
+}

@@ -3,7 +3,7 @@
 use crate::{schedules, silent};
 use simt::prelude::*;
 use simt::shared::SharedArray;
-use simt::sync::named_barrier;
+use simt::sync::{fence, named_barrier};
 use simulator::{Kind, Report};
 use warpwright_tests::sim::{Buffer, Grid, launch};
 
@@ -58,6 +58,109 @@ fn readers_can_hand_a_buffer_back_through_a_counter() {
         assert_eq!(y.to_vec(), (0..5 * 64).map(expected).collect::<Vec<_>>());
         let args = (1, x.matrix(5, 8), y.matrix_mut(5, 64));
         races(&launch(&config, hand_over, Grid::line(1, 64), args).unwrap().reports, "without release");
+    }
+}
+
+/// [`hand_over`] with the two counters in global memory, and of device scope, as between blocks.
+#[kernel(block = 64)]
+fn hand_over_widely(
+    #[shared] words: DynShared<u32>,
+    relaxed: u32,
+    x: MatRef<u32>,
+    y: MatMut<u32>,
+    counts: VecMut<u32>,
+) {
+    let t = thread_idx_x();
+    let read = if relaxed == 1 { Order::Relaxed } else { Order::Release };
+    for row in 0..x.rows() {
+        if t == 0 {
+            while counts.atomic(1).load(Order::Acquire, Scope::Device) < 63 * row {}
+            (0..8).for_each(|i| words.set(i, x.get(row, i)));
+            counts.atomic(0).fetch_add(1, Order::Release, Scope::Device);
+        } else {
+            while counts.atomic(0).load(Order::Acquire, Scope::Device) <= row {}
+            y.set(row, t, (0..8).map(|i| words.get(i)).sum::<u32>() + t);
+            counts.atomic(1).fetch_add(1, read, Scope::Device);
+        }
+    }
+}
+
+#[test]
+fn readers_can_hand_a_buffer_back_through_a_counter_of_device_scope() {
+    let x = Buffer::new(&(0..40).collect::<Vec<u32>>());
+    for config in schedules(20) {
+        let (mut y, mut counts) = (Buffer::zeroed(5 * 64), Buffer::zeroed(2));
+        let grid = Grid::line(1, 64).shared(32);
+        let args = (0, x.matrix(5, 8), y.matrix_mut(5, 64), &mut counts);
+        silent(&launch(&config, hand_over_widely, grid, args).unwrap(), &config);
+        let mut counts = Buffer::zeroed(2);
+        let args = (1, x.matrix(5, 8), y.matrix_mut(5, 64), &mut counts);
+        races(&launch(&config, hand_over_widely, grid, args).unwrap().reports, "without release");
+    }
+}
+
+/// Thread 0 sets an element by a plain write and goes on with atomics, one of them after a fence. `how` the others come to
+/// it: 0 at once, 1 after a barrier, 2 after having acquired what thread 0 released.
+#[kernel(block = 64)]
+fn set_then_count(how: u32, x: VecMut<u32>, flag: VecMut<u32>) {
+    if thread_idx_x() == 0 {
+        x.set(0, 100);
+        fence(Scope::Device);
+        x.atomic(0).fetch_add(1, Order::Relaxed, Scope::Device);
+        flag.atomic(0).fetch_add(1, Order::Release, Scope::Device);
+        x.atomic(0).fetch_add(1, Order::Relaxed, Scope::Device);
+    }
+    if how == 1 {
+        sync_threads();
+    }
+    if thread_idx_x() == 32 {
+        while how == 2 && flag.atomic(0).load(Order::Acquire, Scope::Device) == 0 {}
+        x.atomic(0).fetch_add(1, Order::Relaxed, Scope::Device);
+    }
+}
+
+/// The same in shared memory.
+#[kernel(block = 64)]
+fn set_then_count_in_shared(#[shared] x: DynShared<u32>, how: u32, y: VecMut<u32>) {
+    if thread_idx_x() == 0 {
+        x.atomic(1).store(0, Order::Relaxed, Scope::Block);
+    }
+    sync_threads();
+    if thread_idx_x() == 0 {
+        x.set(0, 100);
+        fence(Scope::Block);
+        x.atomic(0).fetch_add(1, Order::Relaxed, Scope::Block);
+        x.atomic(1).fetch_add(1, Order::Release, Scope::Block);
+        x.atomic(0).fetch_add(1, Order::Relaxed, Scope::Block);
+    }
+    if how == 1 {
+        sync_threads();
+    }
+    if thread_idx_x() == 32 {
+        while how == 2 && x.atomic(1).load(Order::Acquire, Scope::Block) == 0 {}
+        x.atomic(0).fetch_add(1, Order::Relaxed, Scope::Block);
+    }
+    sync_threads();
+    y.set(thread_idx_x() as usize, x.get(0));
+}
+
+#[test]
+fn an_atomic_does_not_hide_the_plain_write_before_it() {
+    for config in schedules(20) {
+        for how in 0..3 {
+            let (mut x, mut flag, mut y) = (Buffer::zeroed(1), Buffer::zeroed(1), Buffer::zeroed(64));
+            let outcome = launch(&config, set_then_count, Grid::line(1, 64), (how, &mut x, &mut flag)).unwrap();
+            let grid = Grid::line(1, 64).shared(8);
+            let shared = launch(&config, set_then_count_in_shared, grid, (how, &mut y)).unwrap();
+            if how == 0 {
+                races(&outcome.reports, "at once");
+                races(&shared.reports, "at once, in shared memory");
+            } else {
+                silent(&outcome, &config);
+                silent(&shared, &config);
+                assert_eq!((x.to_vec(), y.to_vec()), (vec![103], vec![103; 64]));
+            }
+        }
     }
 }
 

@@ -6,11 +6,11 @@ mod stuck;
 mod warp;
 
 use crate::config::{Config, Level};
-use crate::counters::{Access, Banks, Counted, Counters, Spare, WarpCounters, What};
+use crate::counters::{Access, Banks, BlockCounters, Counted, Counters, What};
 use crate::device;
 use crate::fiber::{Pause, Pool};
 use crate::lane::{self, CHECKS, COUNTERS, Geometry, Lane};
-use crate::order::{Acquired, Act, Logs, Standing};
+use crate::order::{Acquired, Act, Effect, Logs, Standing};
 use crate::report::Reports;
 use crate::schedule::{LaneOrder, Order};
 use crate::shadow::{Accessed, GlobalShadow, SharedShadow, Touch};
@@ -66,10 +66,11 @@ pub(crate) struct Block {
     clock: Cell<u64>,
     shared: SharedMemory,
     shadow: UnsafeCell<Option<SharedShadow>>,
-    counters: UnsafeCell<(Vec<WarpCounters>, Spare)>,
+    counters: UnsafeCell<BlockCounters>,
     acquired: UnsafeCell<Acquired>,
+    /// The thread that was the last to release through an atomic, and what the block knew then.
+    releaser: Cell<(u32, u16)>,
     last_poll: Cell<Option<&'static Location<'static>>>,
-    banks: Banks,
     /// log2 of the lanes per warp.
     lanes_shift: u32,
     /// Lanes that never came back were given up.
@@ -83,6 +84,8 @@ pub(crate) enum Turn {
     Done,
     /// Every lane that could run spins on an atomic.
     Spinning,
+    /// It is another block's turn; this one can go on.
+    Paused,
 }
 
 struct SharedMemory {
@@ -143,11 +146,11 @@ impl Block {
             interval: Cell::new(0),
             clock: Cell::new(0),
             shadow: UnsafeCell::new(watched.then(|| SharedShadow::new(base as usize, shared_bytes))),
-            counters: UnsafeCell::new(((0..warps).map(|_| WarpCounters::new()).collect(), Spare::default())),
+            counters: UnsafeCell::new(BlockCounters::new(warps, Banks::new(run.config.bank_bytes))),
             shared,
             acquired: UnsafeCell::default(),
+            releaser: Cell::new((u32::MAX, 0)),
             last_poll: Cell::new(None),
-            banks: Banks::new(run.config.bank_bytes),
             lanes_shift: size.trailing_zeros(),
             abandoned: Cell::new(false),
         });
@@ -170,6 +173,7 @@ impl Block {
         self.started.set(0);
         self.live.set(self.lanes.len() as u32);
         self.abandoned.set(false);
+        self.releaser.set((u32::MAX, 0));
         let watch = match run.config.level {
             Level::Off => 0,
             Level::Checks => CHECKS,
@@ -178,9 +182,9 @@ impl Block {
         for lane in &self.lanes {
             lane.reset(watch);
         }
-        for (warp, counters) in self.warps.iter().zip(self.warp_counters().0) {
+        for (index, warp) in self.warps.iter().enumerate() {
             warp.reset();
-            counters.live = warp.live.get();
+            self.counters().set_live(index as u16, warp.live.get());
         }
         if run.config.seed != 0 {
             self.shuffle_starts();
@@ -226,17 +230,25 @@ impl Block {
         (self.run().body)();
     }
 
-    /// Lets lanes run until all have exited or only spinning ones could.
+    /// Lets lanes run until all have exited or only spinning ones could; if the block shares its processor, only until
+    /// every lane waits for something.
     pub(crate) fn turn(&self, pool: &mut Pool) -> io::Result<Turn> {
+        let shares = self.run().config.resident > 1;
         while self.started.get() < self.lanes.len() {
             let fiber = pool.take()?;
             pool.resume(fiber, self);
             lane::set_current(std::ptr::null());
+            if shares && self.started.get() == self.lanes.len() && self.live.get() != 0 {
+                return Ok(Turn::Paused);
+            }
         }
         loop {
             let progressed = self.sweep(pool);
             if self.live.get() == 0 {
                 return Ok(Turn::Done);
+            }
+            if progressed && shares && self.warps.iter().all(|warp| warp.spinning.get() == 0) {
+                return Ok(Turn::Paused);
             }
             if progressed {
                 continue;
@@ -291,7 +303,7 @@ impl Block {
         self.live.set(self.live.get() - 1);
         let warp = &self.warps[usize::from(lane.warp)];
         warp.live.set(warp.live.get() & !lane.bit());
-        self.warp_counters().0[usize::from(lane.warp)].live = warp.live.get();
+        self.counters().set_live(lane.warp, warp.live.get());
         if warp.is_waiting() {
             self.complete_after_exit(lane.warp);
         }
@@ -331,9 +343,7 @@ impl Block {
         if run.config.level == Level::Counters {
             let mut counters = run.counters.borrow_mut();
             counters.warps += self.warps.len() as u64;
-            for warp in self.warp_counters().0 {
-                warp.drain(|key, counts| counters.add(key, counts));
-            }
+            self.counters().drain(|key, counts| counters.add(key, counts));
         }
     }
 
@@ -345,30 +355,32 @@ impl Block {
             shadow.unwritten.settle(self, |address| self.name_shared(address));
         }
         if self.run().config.level == Level::Counters {
-            let (warps, spare) = self.warp_counters();
-            for warp in warps {
-                warp.flush(self.banks, spare);
-            }
+            self.counters().flush();
         }
     }
 
-    /// Checks an access to shared memory, if it is one of those that need no closer look. False: nothing was done.
+    /// Checks an access to shared memory, if it is one of those that leave next to nothing to do. False: nothing was done.
     #[inline(always)]
-    pub(crate) fn shared_access_in_order(&self, lane: &Lane, accessed: Accessed) -> bool {
-        let in_order = self.shadow().is_some_and(|shadow| match accessed.touch {
-            Touch::Read => shadow.read_in_order(lane, accessed, self.lanes_shift),
+    pub(crate) fn shared_access_is_plain(&self, lane: &Lane, accessed: Accessed) -> bool {
+        let Some(shadow) = self.shadow() else { return false };
+        let is_plain = match accessed.touch {
+            Touch::Read => shadow.is_read_again(lane, accessed, self.lanes_shift),
             Touch::Write => shadow.write_in_order(lane, accessed),
             _ => false,
-        });
-        self.clock.set(self.clock.get() + u64::from(in_order));
-        in_order
+        };
+        if is_plain {
+            self.clock.set(self.clock.get() + 1);
+        }
+        is_plain
     }
 
     /// Checks an access to shared memory that needs a closer look.
     #[inline(never)]
     pub(crate) fn shared_access_closely(&self, lane: &Lane, accessed: Accessed) {
         self.advance_clock();
-        if let Some(shadow) = self.shadow() {
+        let Some(shadow) = self.shadow() else { return };
+        let is_read = accessed.touch == Touch::Read;
+        if !(is_read && (shadow.read_next(lane, accessed, self.lanes_shift) || shadow.read_first(lane, accessed))) {
             shadow.access(self, lane, accessed);
         }
     }
@@ -411,17 +423,23 @@ impl Block {
     pub(crate) fn order_atomic(&self, lane: &Lane, address: usize, act: Act, how: (device::Order, device::Scope)) {
         // SAFETY: one OS thread works on a watched run, and no borrow of the logs lives across this call.
         let logs = unsafe { &mut *self.run().logs.get() };
-        if lane.rare().atomic(logs, address, act, how, self.standing(lane), self.acquired()) {
-            self.tick(lane);
+        match lane.rare().atomic(logs, address, act, how, self.standing(lane), self.acquired()) {
+            Effect::None => return,
+            Effect::PassesOn => {}
+            Effect::Releases => self.tick(lane),
+        }
+        // Two threads that release between the same two barriers may be two of several readers, each of which says for
+        // itself that it has done: who has read what must then be known one by one.
+        let (interval, releaser) = self.releaser.replace((lane.known.get(), lane.linear));
+        if releaser != lane.linear && interval == lane.known.get() && !self.is_fine() {
+            self.be_fine();
         }
     }
 
     /// Counts one instruction of a lane.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn count(&self, lane: &Lane, location: &'static Location<'static>, what: What, address: usize) {
-        let (warps, spare) = self.warp_counters();
-        let counted = Counted { location, what, address };
-        warps[usize::from(lane.warp)].record(lane.lane, counted, self.banks, spare);
+        self.counters().count(lane.warp, lane.lane, Counted { location, what, address });
     }
 
     /// Counts an atomic operation; now and then lets others run, because this one may wait for them. Gives whether the
@@ -485,10 +503,9 @@ impl Block {
 
     #[expect(clippy::mut_from_ref, reason = "as `shadow`")]
     #[inline(always)]
-    fn warp_counters(&self) -> (&mut [WarpCounters], &mut Spare) {
+    fn counters(&self) -> &mut BlockCounters {
         // SAFETY: as `shadow`.
-        let (warps, spare) = unsafe { &mut *self.counters.get() };
-        (warps, spare)
+        unsafe { &mut *self.counters.get() }
     }
 
     #[expect(clippy::mut_from_ref, reason = "as `shadow`")]

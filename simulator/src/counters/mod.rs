@@ -4,11 +4,15 @@
 //! place and occurrence: the n-th time a lane passes this place belongs to the n-th request of the warp there. A request is
 //! evaluated as soon as every live lane of the warp is in it, else when the block meets at a barrier or ends.
 
+mod block;
 mod measure;
+mod trace;
 mod warp;
 
+pub(crate) use block::BlockCounters;
 pub(crate) use measure::Banks;
-pub(crate) use warp::{Counted, Spare, WarpCounters, What};
+use warp::WarpCounters;
+pub(crate) use warp::{Counted, What};
 
 use crate::report::Site;
 use std::collections::BTreeMap;

@@ -13,18 +13,31 @@ pub(crate) struct Counted {
     pub(crate) address: usize,
 }
 
-/// Kind and width of an access in one word: told apart by one comparison.
+/// Kind and width of an access in one byte: told apart by one comparison.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct What(u32);
 
 impl What {
-    /// An access of `size` bytes.
+    /// How many bits it takes.
+    pub(super) const BITS: u32 = 8;
+
+    /// An access of `size` bytes, at most 16.
     #[inline(always)]
     pub(crate) const fn new(access: Access, size: usize) -> Self {
-        Self((access as u32) << 8 | size as u32)
+        debug_assert!(size <= 16);
+        Self((access as u32) << 5 | size as u32)
     }
 
-    fn access(self) -> Access {
+    #[inline(always)]
+    pub(super) const fn bits(self) -> u32 {
+        self.0
+    }
+
+    pub(super) const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    pub(super) fn access(self) -> Access {
         const ALL: [Access; 8] = [
             Access::GlobalLoad,
             Access::GlobalStore,
@@ -35,76 +48,44 @@ impl What {
             Access::AsyncCopy,
             Access::Branch,
         ];
-        ALL[(self.0 >> 8) as usize]
+        ALL[(self.0 >> 5) as usize]
     }
 
-    fn size(self) -> u32 {
-        self.0 & 0xff
+    pub(super) fn size(self) -> u32 {
+        self.0 & 0x1f
     }
 }
 
-/// A request in the making, or complete.
+/// The addresses of a request's lanes.
 ///
-/// Nearly every request is affine in the lane: a broadcast, a row, a column, a diagonal. So a request is an address and a
-/// stride for as long as its lanes fit them, and 32 addresses only once one does not: the requests of a whole loop stay in
-/// the fastest cache, and most are evaluated without looking at each lane.
-#[derive(Default)]
-struct Request {
+/// Nearly every request is affine in the lane: a broadcast, a row, a column, a diagonal.
+#[derive(Clone, Copy)]
+pub(super) struct Lanes<'a> {
+    /// The lanes that take part.
+    pub(super) mask: u32,
     /// Address that lane 0 has, or would have.
-    origin: usize,
-    stride: isize,
-    mask: u32,
-    addresses: Option<Box<[usize; 32]>>,
+    pub(super) origin: usize,
+    /// Distance from a lane's address to the next one's.
+    pub(super) stride: isize,
+    /// All addresses, where they follow no such rule.
+    pub(super) scattered: Option<&'a [usize; 32]>,
 }
 
-impl Request {
-    /// Adds a lane's address; gives the mask.
-    #[inline(always)]
-    fn add(&mut self, lane: usize, address: usize) -> u32 {
-        let fits = self.at(lane) == address && self.mask != 0 && self.addresses.is_none();
-        self.mask |= 1 << lane;
-        if !fits {
-            self.bend(lane, address);
-        }
-        self.mask
-    }
-
+impl Lanes<'_> {
     /// Address of a lane of an affine request.
     #[inline(always)]
     fn at(&self, lane: usize) -> usize {
         self.origin.wrapping_add_signed(self.stride.wrapping_mul(lane as isize))
     }
 
-    /// A lane, already in the mask, that is the first, or the second, or breaks the rule.
-    #[inline(never)]
-    fn bend(&mut self, lane: usize, address: usize) {
-        let others = self.mask & !(1 << lane);
-        if let Some(addresses) = &mut self.addresses {
-            addresses[lane] = address;
-        } else if others == 0 {
-            (self.origin, self.stride) = (address, 0);
-        } else {
-            let first = others.trailing_zeros() as isize;
-            let (lanes, distance) = (lane as isize - first, address.wrapping_sub(self.origin) as isize);
-            if others.is_power_of_two() && distance % lanes == 0 {
-                self.stride = distance / lanes;
-                self.origin = self.origin.wrapping_add_signed(self.stride.wrapping_mul(-first));
-            } else {
-                let mut addresses: Box<[usize; 32]> = Box::new(std::array::from_fn(|lane| self.at(lane)));
-                addresses[lane] = address;
-                self.addresses = Some(addresses);
-            }
-        }
-    }
-
     /// Addresses by lane.
     fn addresses(&self) -> [usize; 32] {
-        self.addresses.as_deref().copied().unwrap_or_else(|| std::array::from_fn(|lane| self.at(lane)))
+        self.scattered.copied().unwrap_or_else(|| std::array::from_fn(|lane| self.at(lane)))
     }
 
     /// The stride of an affine request of all 32 lanes.
     fn full_stride(&self) -> Option<isize> {
-        (self.mask == u32::MAX && self.addresses.is_none()).then_some(self.stride)
+        (self.mask == u32::MAX && self.scattered.is_none()).then_some(self.stride)
     }
 
     fn sectors(&self, size: usize) -> u32 {
@@ -125,6 +106,55 @@ impl Request {
     }
 }
 
+/// A request in the making: an address and a stride for as long as its lanes fit them, and 32 addresses only once one does
+/// not. So the requests of a whole loop stay in the fastest cache.
+#[derive(Default)]
+struct Request {
+    origin: usize,
+    stride: isize,
+    mask: u32,
+    addresses: Option<Box<[usize; 32]>>,
+}
+
+impl Request {
+    fn lanes(&self) -> Lanes<'_> {
+        Lanes { mask: self.mask, origin: self.origin, stride: self.stride, scattered: self.addresses.as_deref() }
+    }
+
+    /// Adds a lane's address; gives the mask.
+    #[inline(always)]
+    fn add(&mut self, lane: usize, address: usize) -> u32 {
+        let fits = self.mask != 0 && self.addresses.is_none() && self.lanes().at(lane) == address;
+        self.mask |= 1 << lane;
+        if !fits {
+            self.bend(lane, address);
+        }
+        self.mask
+    }
+
+    /// A lane, already in the mask, that is the first, or the second, or breaks the rule.
+    #[inline(never)]
+    fn bend(&mut self, lane: usize, address: usize) {
+        let others = self.mask & !(1 << lane);
+        if let Some(addresses) = &mut self.addresses {
+            addresses[lane] = address;
+        } else if others == 0 {
+            (self.origin, self.stride) = (address, 0);
+        } else {
+            let first = others.trailing_zeros() as isize;
+            let (lanes, distance) = (lane as isize - first, address.wrapping_sub(self.origin) as isize);
+            if others.is_power_of_two() && distance % lanes == 0 {
+                self.stride = distance / lanes;
+                self.origin = self.origin.wrapping_add_signed(self.stride.wrapping_mul(-first));
+            } else {
+                let mut addresses = Box::new(self.lanes().addresses());
+                addresses[lane] = address;
+                self.addresses = Some(addresses);
+            }
+        }
+    }
+}
+
 /// An instruction of the source as one warp sees it.
 struct Slot {
     location: &'static Location<'static>,
@@ -139,17 +169,13 @@ struct Slot {
     counts: SiteCounts,
 }
 
-/// Room for requests that no warp uses at present: the next warp takes it while it is still in the cache.
-#[derive(Default)]
-pub(crate) struct Spare(Vec<Vec<Request>>);
-
 /// Entries of the table that finds a slot by its place in the source.
 const TABLE: usize = 64;
 
 /// The counters of one warp of a resident block.
 pub(crate) struct WarpCounters {
     slots: Vec<Slot>,
-    /// Slot by place, as far as entries do not collide. An access must not wait for what the one before it found out.
+    /// Slot by place, as far as entries do not collide.
     table: [u16; TABLE],
     /// Lanes of the warp that have not exited.
     pub(crate) live: u32,
@@ -161,25 +187,39 @@ impl WarpCounters {
     }
 
     /// Counts one access of lane `lane`.
-    #[inline(always)]
-    pub(crate) fn record(&mut self, lane: u8, counted: Counted, banks: Banks, spare: &mut Spare) {
-        // Locations are 24 bytes apart, or multiples of that.
-        let entry = std::ptr::from_ref(counted.location) as usize / 8 % TABLE;
-        let mut index = usize::from(self.table[entry]);
-        if !self.slots.get(index).is_some_and(|slot| slot.is(counted)) {
-            index = self.search(entry, counted);
-        }
+    pub(crate) fn record(&mut self, lane: usize, counted: Counted, banks: Banks) {
+        let index = self.slot(counted);
         let slot = &mut self.slots[index];
-        let lane = usize::from(lane) & 31;
         let occurrence = slot.passed[lane] as usize;
         slot.passed[lane] += 1;
         if occurrence >= slot.requests.len() {
-            slot.begin(spare);
+            slot.begin();
         }
         let mask = slot.requests[occurrence].add(lane, counted.address);
         if mask == self.live {
-            slot.complete(occurrence, banks, spare);
+            slot.complete(occurrence, banks);
         }
+    }
+
+    /// Counts a request that is whole; none may be open.
+    pub(super) fn whole(&mut self, counted: Counted, lanes: Lanes<'_>, banks: Banks) {
+        let index = self.slot(counted);
+        let slot = &mut self.slots[index];
+        slot.count(0, lanes, banks);
+        slot.base += 1;
+    }
+
+    /// Whether no request is open: every lane that has not exited has passed every place equally often.
+    pub(super) fn is_settled(&self) -> bool {
+        self.slots.iter().all(|slot| slot.requests.is_empty())
+    }
+
+    #[inline(always)]
+    fn slot(&mut self, counted: Counted) -> usize {
+        // Locations are 24 bytes apart, or multiples of that.
+        let entry = std::ptr::from_ref(counted.location) as usize / 8 % TABLE;
+        let index = usize::from(self.table[entry]);
+        if self.slots.get(index).is_some_and(|slot| slot.is(counted)) { index } else { self.search(entry, counted) }
     }
 
     #[cold]
@@ -196,7 +236,7 @@ impl WarpCounters {
     }
 
     /// Evaluates what is still open: the warp has met with the whole block, or ended.
-    pub(crate) fn flush(&mut self, banks: Banks, spare: &mut Spare) {
+    pub(crate) fn flush(&mut self, banks: Banks) {
         for slot in &mut self.slots {
             for occurrence in 0..slot.requests.len() {
                 if slot.requests[occurrence].mask != 0 {
@@ -204,7 +244,7 @@ impl WarpCounters {
                 }
             }
             if !slot.requests.is_empty() {
-                slot.restart(spare);
+                slot.restart();
             }
         }
     }
@@ -228,40 +268,38 @@ impl Slot {
     /// A request that every live lane is in.
     #[cold]
     #[inline(never)]
-    fn complete(&mut self, occurrence: usize, banks: Banks, spare: &mut Spare) {
+    fn complete(&mut self, occurrence: usize, banks: Banks) {
         self.evaluate(occurrence, banks);
         // Nothing open: every live lane has passed equally often, and counting can begin anew.
         if self.open == 0 {
-            self.restart(spare);
+            self.restart();
         }
     }
 
     /// Room for one more request.
     #[cold]
     #[inline(never)]
-    fn begin(&mut self, spare: &mut Spare) {
-        if self.requests.capacity() == 0
-            && let Some(room) = spare.0.pop()
-        {
-            self.requests = room;
-        }
+    fn begin(&mut self) {
         self.requests.push(Request::default());
         self.open += 1;
     }
 
     /// Back to the first occurrence, nothing open.
-    fn restart(&mut self, spare: &mut Spare) {
+    fn restart(&mut self) {
         self.base += self.requests.len() as u32;
         self.passed = [0; 32];
-        let mut room = std::mem::take(&mut self.requests);
-        room.clear();
-        spare.0.push(room);
+        self.requests.clear();
     }
 
-    #[inline(always)]
+    /// Counts an open request, and empties it.
     fn evaluate(&mut self, occurrence: usize, banks: Banks) {
         let request = std::mem::take(&mut self.requests[occurrence]);
         self.open -= 1;
+        self.count(occurrence, request.lanes(), banks);
+    }
+
+    /// Counts a request that no lane will add to.
+    fn count(&mut self, occurrence: usize, request: Lanes<'_>, banks: Banks) {
         let (counts, access, size) = (&mut self.counts, self.what.access(), self.what.size() as usize);
         let lanes = request.mask.count_ones();
         counts.requests += 1;
@@ -301,7 +339,7 @@ mod tests {
             request.add(lane, address(lane));
         }
         for &lane in lanes {
-            assert_eq!(request.addresses()[lane], address(lane), "lane {lane} of {lanes:?}");
+            assert_eq!(request.lanes().addresses()[lane], address(lane), "lane {lane} of {lanes:?}");
         }
         assert_eq!(request.mask, lanes.iter().fold(0, |mask, lane| mask | 1 << lane));
         request

@@ -5,7 +5,7 @@
 
 use super::{Place, Plain};
 use crate::counters::{Access, What};
-use crate::lane::{CHECKS, COUNTERS, Lane, current};
+use crate::lane::{COUNTERS, Lane, current};
 use crate::report::Kind;
 use crate::shadow::{Accessed, Touch};
 use std::mem::MaybeUninit;
@@ -196,9 +196,11 @@ macro_rules! shared_hook {
         fn $name(address: usize, size: usize, location: &'static Location<'static>) {
             let lane = current();
             let accessed = Accessed { address, size, touch: Touch::$touch, location };
-            let plain = lane.watch.get() == CHECKS && address & (size - 1) == 0;
-            if !(plain && lane.block().shared_access_in_order(&lane, accessed)) {
+            let aligned = address & (size - 1) == 0;
+            if !(aligned && lane.block().shared_access_is_plain(&lane, accessed)) {
                 $closely(address, size, location);
+            } else if lane.watch.get() & COUNTERS != 0 {
+                count(address, size, location, Access::$access);
             }
         }
 
@@ -209,18 +211,22 @@ macro_rules! shared_hook {
             if address & (size - 1) != 0 {
                 misaligned(&lane, accessed);
             }
-            let block = lane.block();
+            lane.block().shared_access_closely(&lane, accessed);
             if lane.watch.get() & COUNTERS != 0 {
-                block.count(&lane, location, What::new(Access::$access, size), address);
-            }
-            if !block.shared_access_in_order(&lane, accessed) {
-                block.shared_access_closely(&lane, accessed);
+                count(address, size, location, Access::$access);
             }
         }
     };
 }
 shared_hook!(shared_read, shared_read_closely, Read, SharedLoad);
 shared_hook!(shared_write, shared_write_closely, Write, SharedStore);
+
+/// Counts an access to shared memory.
+#[inline(never)]
+fn count(address: usize, size: usize, location: &'static Location<'static>, access: Access) {
+    let lane = current();
+    lane.block().count(&lane, location, What::new(access, size), address);
+}
 
 macro_rules! global_hook {
     ($name:ident, $touch:ident, $access:ident) => {

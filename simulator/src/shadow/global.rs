@@ -10,6 +10,7 @@ use crate::lane::Lane;
 use crate::memory::Memory;
 use crate::order::Stamp;
 use crate::report::Kind;
+use std::collections::HashMap;
 
 pub(super) const CLOCK_SHIFT: u32 = 44;
 const BLOCK_SHIFT: u32 = 22;
@@ -24,6 +25,8 @@ pub(crate) const MAX_BLOCKS: u64 = 1 << (CLOCK_SHIFT - BLOCK_SHIFT);
 
 /// Write stamp: by an atomic operation.
 const ATOMIC: u64 = 1;
+/// Write stamp, beside [`ATOMIC`]: the plain write before it is kept in [`Buffer::plain`].
+const OVER: u64 = 2;
 
 pub(super) fn clock(stamp: u64) -> u32 {
     (stamp >> CLOCK_SHIFT) as u32
@@ -51,6 +54,8 @@ struct Buffer {
     reads: Vec<u64>,
     /// Of elements that several have read.
     readers: Readers,
+    /// The last plain write of elements that atomic operations have written since: atomics in no order with it race.
+    plain: HashMap<usize, u64>,
     unwritten: Unwritten,
 }
 
@@ -75,6 +80,7 @@ impl GlobalShadow {
                 writes: vec![0; cells],
                 reads: Vec::new(),
                 readers: Readers::default(),
+                plain: HashMap::new(),
                 unwritten: Unwritten::default(),
             }
         });
@@ -83,7 +89,9 @@ impl GlobalShadow {
 
     /// Bytes these shadows take.
     pub(crate) fn bytes(&self) -> usize {
-        let bytes = |buffer: &Buffer| (buffer.writes.len() + buffer.reads.len()) * 8 + buffer.readers.bytes();
+        let bytes = |buffer: &Buffer| {
+            (buffer.writes.len() + buffer.reads.len()) * 8 + buffer.readers.bytes() + buffer.plain.len() * 16
+        };
         self.buffers.iter().map(bytes).sum()
     }
 
@@ -159,6 +167,13 @@ impl Buffer {
         if write != 0 && !(block_number(write) == block.number() && before(lane, thread(write), clock(write))) {
             self.unordered_write(index, write, places, block, lane, accessed);
         }
+        let mut plain = if write & OVER == 0 { None } else { self.plain.get(&index).copied() };
+        if let Some(plain) = plain
+            && touch.is_atomic()
+            && !(block_number(plain) == block.number() && before(lane, thread(plain), clock(plain)))
+        {
+            self.unordered_write(index, plain, places, block, lane, accessed);
+        }
         if matches!(touch, Touch::Read | Touch::AtomicRead) {
             if self.reads.is_empty() {
                 self.reads = vec![0; self.writes.len()];
@@ -183,14 +198,16 @@ impl Buffer {
                 self.unordered_reads(index, reads, places, block, lane, accessed);
             }
         }
-        // A plain write stays noted when its own thread goes on with an atomic: others' atomics race with it as before.
-        let own = |write| {
-            block_number(write) == block.number() && thread(write) == lane.linear && clock(write) == lane.clock.get()
-        };
-        self.writes[index] = match touch.is_atomic() {
-            true if write != 0 && write & FLAGS != ATOMIC && own(write) => write,
-            true => stamp | ATOMIC,
-            false => stamp,
+        if write != 0 && write & ATOMIC == 0 {
+            plain = Some(write);
+        }
+        self.writes[index] = match (touch.is_atomic(), plain) {
+            (false, _) => stamp,
+            (true, None) => stamp | ATOMIC,
+            (true, Some(plain)) => {
+                self.plain.insert(index, plain);
+                stamp | ATOMIC | OVER
+            }
         };
     }
 
@@ -205,7 +222,7 @@ impl Buffer {
         lane: &Lane,
         accessed: Accessed,
     ) {
-        let atomic = write & FLAGS == ATOMIC;
+        let atomic = write & ATOMIC != 0;
         if atomic && accessed.touch.is_atomic() || before_otherwise(block, lane, stamped(block, write)) {
             return;
         }

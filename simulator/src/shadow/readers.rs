@@ -20,8 +20,8 @@ pub(super) const LISTED: u64 = 3;
 /// Read stamp: an atomic load, with which only plain writes race.
 pub(super) const LOAD: u64 = 4;
 
-/// Most stamps in one buffer's lists. Beyond, a further reader replaces none and is forgotten: a buffer that a launch may
-/// write, yet all its blocks only read, must not cost more than its shadow.
+/// Most stamps in one buffer's lists. Beyond, a further reader replaces none and is forgotten, and a race with that reader
+/// alone is missed: a buffer that a launch may write, yet all its blocks only read, must not cost more than its shadow.
 const MOST: usize = 1 << 20;
 
 /// Lists of readers of one buffer, by element.

@@ -1,7 +1,9 @@
 //! Shadow of a block's shared memory: 16 bytes for each word of 4.
 //!
-//! A cell is `{last write, reads since}`, each a stamp of clock, thread and place; no write at all is what "uninitialised"
-//! means. Words of 4 bytes share a cell until the first narrower access; from then on each byte has its own.
+//! A cell is a last write and the reads since, each a stamp of clock, thread and place; no write at all is what
+//! "uninitialised" means. The two lie in arrays of their own: most reads need to look at the second alone, and the
+//! second of a tile fits into the fastest cache. Words of 4 bytes share a cell until the first narrower access; from then
+//! on each byte has its own.
 
 use super::locations::{DISTANCE_BITS, at_distance, distance};
 use super::{Accessed, Touch, Unwritten, before, before_otherwise};
@@ -16,26 +18,26 @@ const CLOCK_SHIFT: u32 = 42;
 const THREAD_SHIFT: u32 = 32;
 const FLAGS: u64 = 3;
 /// Largest clock a stamp can hold.
-pub(super) const MAX_CLOCK: u32 = (1 << (64 - CLOCK_SHIFT)) - 1;
+pub(super) const MAX_CLOCK: u32 = (1 << (63 - CLOCK_SHIFT)) - 1;
 
 /// Write stamp: by an atomic operation.
 const ATOMIC: u64 = 1;
-/// Write stamp: an asynchronous copy is under way.
-const ASYNC: u64 = 2;
+/// Write stamp, beside [`ATOMIC`]: the plain write before it is kept in [`SharedShadow::plain`].
+const OVER: u64 = 2;
+/// Write stamp: an asynchronous copy is under way. The topmost bit, so that such a stamp is above those of every clock and
+/// one comparison finds out that it is in no order.
+const ASYNC: u64 = 1 << 63;
 /// Read stamp: several threads of one warp, none ordered after another; the thread is the first, the clock the latest.
 const SEVERAL_IN_WARP: u64 = 1;
 /// Read stamp: the same for threads of several warps.
 const SEVERAL: u64 = 2;
 /// Read stamp: by an atomic load. Only plain writes race with it.
 const LOAD: u64 = 3;
+/// Read stamp: the last write came before everything that the block did since its last barrier, so that who reads after this
+/// stamp, up to the next barrier, need not look at it. The topmost bit, so that one comparison finds such a stamp.
+const SETTLED: u64 = 1 << 63;
 
 const _: () = assert!(THREAD_SHIFT == DISTANCE_BITS + 2 && CLOCK_SHIFT == THREAD_SHIFT + 10);
-
-#[derive(Clone, Copy, Default)]
-struct Cell {
-    write: u64,
-    reads: u64,
-}
 
 #[inline(always)]
 fn stamp(lane: &Lane, location: &'static Location<'static>, flags: u64) -> u64 {
@@ -47,7 +49,13 @@ fn stamp(lane: &Lane, location: &'static Location<'static>, flags: u64) -> u64 {
 
 #[inline(always)]
 fn clock(stamp: u64) -> u32 {
-    (stamp >> CLOCK_SHIFT) as u32
+    (stamp >> CLOCK_SHIFT) as u32 & MAX_CLOCK
+}
+
+/// The stamps below this one are of what the lane knows to have come before.
+#[inline(always)]
+fn horizon(lane: &Lane) -> u64 {
+    (u64::from(lane.known.get()) + 1) << CLOCK_SHIFT
 }
 
 #[inline(always)]
@@ -61,12 +69,15 @@ fn place(stamp: u64) -> &'static Location<'static> {
 
 /// The shadow of one resident block's shared memory.
 pub(crate) struct SharedShadow {
-    cells: Vec<Cell>,
+    writes: Vec<u64>,
+    reads: Vec<u64>,
     base: usize,
     /// log2 of the bytes per cell: 2, or 0 once bytes are told apart.
     shift: u32,
     /// Readers one by one, for cells with several, kept once partial barriers are in use.
     readers: HashMap<usize, Vec<(u16, u32, &'static Location<'static>)>>,
+    /// The last plain write of cells that atomic operations have written since: atomics in no order with it race.
+    plain: HashMap<usize, u64>,
     /// Whether readers are to be kept one by one.
     fine: bool,
     /// Whether a further reader is to be looked at closely: because of that, or because some readers were atomic loads.
@@ -76,12 +87,14 @@ pub(crate) struct SharedShadow {
 
 impl SharedShadow {
     pub(crate) fn new(base: usize, bytes: usize) -> Self {
-        let cells = vec![Cell::default(); bytes.div_ceil(4)];
+        let cells = bytes.div_ceil(4);
         Self {
-            cells,
+            writes: vec![0; cells],
+            reads: vec![0; cells],
             base,
             shift: 2,
             readers: HashMap::new(),
+            plain: HashMap::new(),
             fine: false,
             closely: false,
             unwritten: Unwritten::default(),
@@ -90,8 +103,10 @@ impl SharedShadow {
 
     /// For the next block.
     pub(crate) fn reset(&mut self) {
-        self.cells.fill(Cell::default());
+        self.writes.fill(0);
+        self.reads.fill(0);
         self.readers.clear();
+        self.plain.clear();
         (self.fine, self.closely) = (false, false);
         self.unwritten = Unwritten::default();
     }
@@ -103,54 +118,66 @@ impl SharedShadow {
 
     /// Bytes this shadow takes.
     pub(crate) fn bytes(&self) -> usize {
-        self.cells.len() * size_of::<Cell>()
+        (self.writes.len() + self.reads.len()) * size_of::<u64>()
     }
 
-    /// A read of one cell whose last write is known to have come before and whose earlier readers leave little to note:
-    /// nearly every read. False: look closer.
+    /// Number of the cell of an access that has exactly one.
     #[inline(always)]
-    pub(crate) fn read_in_order(&mut self, lane: &Lane, accessed: Accessed, lanes_shift: u32) -> bool {
-        let index = (accessed.address - self.base) >> self.shift;
-        if accessed.size != 1 << self.shift || index >= self.cells.len() {
+    fn only_cell(&self, accessed: Accessed) -> Option<usize> {
+        (accessed.size == 1 << self.shift).then(|| (accessed.address - self.base) >> self.shift)
+    }
+
+    /// A read of one cell that leaves nothing to note, because enough others have read it since the last barrier: nearly
+    /// every read. False: look closer.
+    #[inline(always)]
+    pub(crate) fn is_read_again(&self, lane: &Lane, accessed: Accessed, lanes_shift: u32) -> bool {
+        let Some(&stamp) = self.only_cell(accessed).and_then(|index| self.reads.get(index)) else { return false };
+        if stamp < SETTLED | u64::from(lane.clock.get()) << CLOCK_SHIFT || self.closely {
             return false;
         }
-        let cell = &mut self.cells[index];
-        let (known, now) = (lane.known.get(), lane.clock.get());
-        if cell.write == 0 || clock(cell.write) > known || cell.write & FLAGS == ASYNC {
+        let flags = stamp & FLAGS;
+        flags == SEVERAL || flags == SEVERAL_IN_WARP && thread(stamp) >> lanes_shift == lane.warp
+    }
+
+    /// A further read of a cell since the last barrier, where nothing was written since. False: look closer.
+    #[inline(always)]
+    pub(crate) fn read_next(&mut self, lane: &Lane, accessed: Accessed, lanes_shift: u32) -> bool {
+        let closely = self.closely;
+        let Some(reads) = self.only_cell(accessed).and_then(|index| self.reads.get_mut(index)) else { return false };
+        let stamp = *reads;
+        if stamp < SETTLED | u64::from(lane.clock.get()) << CLOCK_SHIFT || closely {
             return false;
         }
-        let reads = cell.reads;
-        if clock(reads) <= known {
-            cell.reads = stamp(lane, accessed.location, 0);
-            return true;
+        if thread(stamp) >> lanes_shift != lane.warp {
+            *reads = stamp & !FLAGS | SEVERAL;
+        } else if thread(stamp) != lane.linear {
+            *reads = stamp | SEVERAL_IN_WARP;
         }
-        if self.closely || clock(reads) < now {
+        true
+    }
+
+    /// The first read of a cell since the last barrier, where nothing was written since. False: look closer.
+    #[inline(always)]
+    pub(crate) fn read_first(&mut self, lane: &Lane, accessed: Accessed) -> bool {
+        let Some(index) = self.only_cell(accessed).filter(|&index| index < self.writes.len()) else { return false };
+        let horizon = horizon(lane);
+        // 0, nothing written, becomes the largest number.
+        if self.writes[index].wrapping_sub(1) >= horizon - 1 || self.reads[index] & !SETTLED >= horizon {
             return false;
         }
-        let same_warp = thread(reads) >> lanes_shift == lane.warp;
-        match reads & FLAGS {
-            SEVERAL => {}
-            SEVERAL_IN_WARP if same_warp => {}
-            0 if thread(reads) == lane.linear => {}
-            0 if same_warp => cell.reads = reads | SEVERAL_IN_WARP,
-            _ => cell.reads = reads & !FLAGS | SEVERAL,
-        }
+        self.reads[index] = stamp(lane, accessed.location, SETTLED);
         true
     }
 
     /// A write of one cell whose last write and reads are known to have come before. False: look closer.
     #[inline(always)]
     pub(crate) fn write_in_order(&mut self, lane: &Lane, accessed: Accessed) -> bool {
-        let index = (accessed.address - self.base) >> self.shift;
-        if accessed.size != 1 << self.shift || index >= self.cells.len() {
+        let Some(index) = self.only_cell(accessed).filter(|&index| index < self.writes.len()) else { return false };
+        let horizon = horizon(lane);
+        if self.writes[index] >= horizon || self.reads[index] & !SETTLED >= horizon {
             return false;
         }
-        let cell = &mut self.cells[index];
-        let known = lane.known.get();
-        if clock(cell.write) > known || clock(cell.reads) > known || cell.write & FLAGS == ASYNC {
-            return false;
-        }
-        *cell = Cell { write: stamp(lane, accessed.location, 0), reads: 0 };
+        (self.writes[index], self.reads[index]) = (stamp(lane, accessed.location, 0), 0);
         true
     }
 
@@ -173,25 +200,30 @@ impl SharedShadow {
 
     #[cold]
     fn refine(&mut self) {
-        self.cells = self.cells.iter().flat_map(|&cell| [cell; 4]).collect();
+        for cells in [&mut self.writes, &mut self.reads] {
+            *cells = cells.iter().flat_map(|&cell| [cell; 4]).collect();
+        }
         self.readers = std::mem::take(&mut self.readers)
             .into_iter()
             .flat_map(|(cell, list)| (0..4).map(move |byte| (cell * 4 + byte, list.clone())))
             .collect();
+        self.plain = self.plain.iter().flat_map(|(cell, &at)| (0..4).map(move |byte| (cell * 4 + byte, at))).collect();
         self.unwritten.refine(4);
         self.shift = 0;
     }
 
     #[inline(always)]
     fn cell(&mut self, index: usize, block: &Block, lane: &Lane, accessed: Accessed) {
-        let Some(cell) = self.cells.get_mut(index) else { return };
-        let Cell { write, reads } = *cell;
+        if index >= self.writes.len() {
+            return;
+        }
+        let (write, reads) = (self.writes[index], self.reads[index]);
         let touch = accessed.touch;
         if touch == Touch::Read {
             // Reader after writer.
             if write == 0 {
                 self.unwritten.hold(index, lane, accessed, block);
-            } else if write & FLAGS == ASYNC || !before(lane, thread(write), clock(write)) {
+            } else if write & ASYNC != 0 || !before(lane, thread(write), clock(write)) {
                 self.unordered_write(index, write, block, lane, accessed);
             }
             // Note the read, unless one of the same time is noted that says as much.
@@ -201,22 +233,29 @@ impl SharedShadow {
                 || clock(reads) <= lane.known.get()
                 || reads & FLAGS == LOAD
             {
-                self.cells[index].reads = stamp(lane, accessed.location, 0);
+                self.reads[index] = stamp(lane, accessed.location, 0);
             } else {
                 self.several(index, reads, now, block, lane, accessed);
             }
             return;
         }
         // Writer after writer, writer after readers.
-        if write != 0 && (write & FLAGS == ASYNC || !before(lane, thread(write), clock(write))) {
+        if write != 0 && (write & ASYNC != 0 || !before(lane, thread(write), clock(write))) {
             self.unordered_write(index, write, block, lane, accessed);
         }
         if write == 0 && matches!(touch, Touch::AtomicRead | Touch::AtomicUpdate) {
             self.unwritten.hold(index, lane, accessed, block);
         }
+        let mut plain = if write & OVER == 0 { None } else { self.plain.get(&index).copied() };
+        if let Some(plain) = plain
+            && touch.is_atomic()
+            && !before(lane, thread(plain), clock(plain))
+        {
+            self.unordered_write(index, plain, block, lane, accessed);
+        }
         if touch == Touch::AtomicRead {
             if reads == 0 || reads & FLAGS == LOAD {
-                self.cells[index].reads = stamp(lane, accessed.location, LOAD);
+                self.reads[index] = stamp(lane, accessed.location, LOAD);
                 self.closely = true;
             }
             return;
@@ -225,27 +264,31 @@ impl SharedShadow {
         if reads != 0 && !among_atomics && (reads & FLAGS != 0 || !before(lane, thread(reads), clock(reads))) {
             self.unordered_reads(index, reads, block, lane, accessed);
         }
-        let flags = match touch {
-            Touch::AtomicWrite | Touch::AtomicUpdate => ATOMIC,
-            Touch::AsyncWrite => ASYNC,
+        if write != 0 && write & (ATOMIC | ASYNC) == 0 && clock(write) > lane.known.get() {
+            plain = Some(write);
+        }
+        let flags = match (touch, plain) {
+            (Touch::AtomicWrite | Touch::AtomicUpdate, None) => ATOMIC,
+            (Touch::AtomicWrite | Touch::AtomicUpdate, Some(plain)) => {
+                self.plain.insert(index, plain);
+                ATOMIC | OVER
+            }
+            (Touch::AsyncWrite, _) => ASYNC,
             _ => 0,
         };
-        // A plain write stays noted when its own thread goes on with an atomic: others' atomics race with it as before.
-        let stays =
-            flags == ATOMIC && write & FLAGS == 0 && thread(write) == lane.linear && clock(write) == lane.clock.get();
-        let write = if stays { write } else { stamp(lane, accessed.location, flags) };
-        self.cells[index] = Cell { write, reads: 0 };
+        let write = stamp(lane, accessed.location, flags);
+        (self.writes[index], self.reads[index]) = (write, 0);
     }
 
     /// The asynchronous copies of this lane to `address..address + size` have landed.
     pub(crate) fn land(&mut self, lane: &Lane, address: usize, size: usize, location: &'static Location<'static>) {
         let first = (address - self.base) >> self.shift;
         for index in first..first + (size >> self.shift) {
-            if let Some(cell) = self.cells.get_mut(index)
-                && cell.write & FLAGS == ASYNC
-                && thread(cell.write) == lane.linear
+            if let Some(write) = self.writes.get_mut(index)
+                && *write & ASYNC != 0
+                && thread(*write) == lane.linear
             {
-                cell.write = stamp(lane, location, 0);
+                *write = stamp(lane, location, 0);
             }
         }
     }
@@ -272,7 +315,8 @@ impl SharedShadow {
         }
         if clock(reads) < now || reads & FLAGS != flags {
             let latest = u64::from(clock(reads).max(now));
-            self.cells[index].reads = latest << CLOCK_SHIFT | reads & ((1 << CLOCK_SHIFT) - 1) & !FLAGS | flags;
+            let rest = reads & (SETTLED | ((1 << CLOCK_SHIFT) - 1)) & !FLAGS;
+            self.reads[index] = latest << CLOCK_SHIFT | rest | flags;
         }
     }
 
@@ -281,7 +325,7 @@ impl SharedShadow {
     fn unordered_write(&mut self, index: usize, write: u64, block: &Block, lane: &Lane, accessed: Accessed) {
         let (writer, at) = (thread(write), place(write));
         let what = accessed.touch.verb();
-        let copying = write & FLAGS == ASYNC;
+        let copying = write & ASYNC != 0;
         let issued_before =
             || before(lane, writer, clock(write)) || before_otherwise(block, lane, Self::stamped(block, write));
         if copying && issued_before() {
@@ -292,17 +336,17 @@ impl SharedShadow {
             });
             return;
         }
-        if write & FLAGS == ATOMIC && accessed.touch.is_atomic()
+        if write & ATOMIC != 0 && accessed.touch.is_atomic()
             || !copying && before_otherwise(block, lane, Self::stamped(block, write))
         {
             return;
         }
         self.unwritten.race(index);
         block.fault(lane, Kind::Race, accessed.location, Some(at), || {
-            let how = match write & FLAGS {
-                ATOMIC => "atomic write",
-                ASYNC => "asynchronous copy",
-                _ => "write",
+            let how = match write & ATOMIC {
+                _ if copying => "asynchronous copy",
+                0 => "write",
+                _ => "atomic write",
             };
             let offset = block.name_shared(accessed.address);
             format!("{what} of {offset} has no order with the {how} by {}", block.name_thread(writer))
