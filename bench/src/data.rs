@@ -1,9 +1,10 @@
 //! Input data, and the poison that outputs start with.
 
+use rand::distr::{Distribution, StandardUniform};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use rayon::prelude::*;
-use warpwright::{Buffer, Device, Result};
+use warpwright::{Buffer, Device, Element, Result};
 
 /// Elements that share one generator, so that the data does not depend on the number of cores.
 const CHUNK: usize = 1 << 16;
@@ -12,45 +13,94 @@ const CHUNK: usize = 1 << 16;
 ///
 /// Never zeros: a GPU multiplies zeros with less power, and so faster.
 pub fn uniform(n: usize, seed: u64, stream: u64) -> Vec<f32> {
-    let mut values = vec![0.0; n];
+    random(vec![0.0; n], seed, stream, |rng| rng.random_range(-1.0..=1.0))
+}
+
+/// `values`, each replaced by what `draw` makes of a generator; as [`uniform`] otherwise.
+pub(crate) fn random<T: Send>(
+    mut values: Vec<T>,
+    seed: u64,
+    stream: u64,
+    draw: impl Fn(&mut StdRng) -> T + Sync,
+) -> Vec<T> {
     values.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, values)| {
         let place = stream.wrapping_mul(1 << 32) | chunk as u64;
         let mut rng = StdRng::seed_from_u64(seed ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         for value in values {
-            *value = rng.random_range(-1.0..=1.0);
+            *value = draw(&mut rng);
         }
     });
     values
 }
 
-/// What outputs are filled with before a launch: a NaN, so that an element left out, or an older run's, cannot pass.
-pub struct Poison(Buffer<f32>);
+/// `n` integers, uniform over all values of their type; as [`uniform`] otherwise.
+pub fn uniform_integers<T>(n: usize, seed: u64, stream: u64) -> Vec<T>
+where
+    T: Copy + Default + Send,
+    StandardUniform: Distribution<T>,
+{
+    random(vec![T::default(); n], seed, stream, Rng::random)
+}
+
+/// An element with a value that outputs are filled with before a launch, so that one left out, or an older run's, cannot
+/// pass for a result.
+pub trait Poisoned: Element {
+    /// That value.
+    const POISON: Self;
+    /// Its buffer.
+    #[doc(hidden)]
+    fn of(poison: &Poison) -> &Buffer<Self>;
+}
+
+/// What outputs are filled with before a launch.
+pub struct Poison {
+    f32: Buffer<f32>,
+    i32: Buffer<i32>,
+    u32: Buffer<u32>,
+    u8: Buffer<u8>,
+}
 
 impl Poison {
-    /// A NaN with a payload that no arithmetic gives.
-    pub const VALUE: f32 = f32::from_bits(0xffd0_150e);
-
     /// Poison for a device.
     ///
     /// # Errors
     /// As [`Device::upload`].
     pub fn new(device: &Device) -> Result<Self> {
-        Ok(Self(device.upload(&vec![Self::VALUE; 1 << 20])?))
+        Ok(Self { f32: filled(device)?, i32: filled(device)?, u32: filled(device)?, u8: filled(device)? })
     }
 
     /// Overwrites a buffer with poison, on the device.
     ///
     /// # Errors
     /// The driver refuses.
-    pub fn fill(&self, buffer: &mut Buffer<f32>) -> Result<()> {
-        let len = buffer.len();
-        for start in (0..len).step_by(self.0.len()) {
-            let end = len.min(start + self.0.len());
-            buffer.slice_mut(start..end)?.copy_from(self.0.slice(0..end - start)?)?;
+    pub fn fill<T: Poisoned>(&self, buffer: &mut Buffer<T>) -> Result<()> {
+        let (own, len) = (T::of(self), buffer.len());
+        for start in (0..len).step_by(own.len()) {
+            let end = len.min(start + own.len());
+            buffer.slice_mut(start..end)?.copy_from(own.slice(0..end - start)?)?;
         }
         Ok(())
     }
 }
+
+fn filled<T: Poisoned>(device: &Device) -> Result<Buffer<T>> {
+    device.upload(&vec![T::POISON; 1 << 20])
+}
+
+/// The `poison` of each type.
+macro_rules! poisoned {
+    ($($type:ident: $poison:expr),*) => {
+        $(impl Poisoned for $type {
+            const POISON: Self = $poison;
+            fn of(poison: &Poison) -> &Buffer<Self> {
+                &poison.$type
+            }
+        })*
+    };
+}
+
+// A NaN with a payload that no arithmetic gives, and integers far from what the kernels write.
+poisoned!(f32: f32::from_bits(0xffd0_150e), i32: -0x2ff1_2345, u32: 0xd0ed_cafe, u8: 0xa5);
 
 #[cfg(test)]
 mod tests {
@@ -71,10 +121,27 @@ mod tests {
     }
 
     #[test]
+    fn integers_take_all_values() {
+        let values: Vec<u8> = uniform_integers(100_000, 1, 0);
+        let mut seen = [0_u32; 256];
+        for value in &values {
+            seen[usize::from(*value)] += 1;
+        }
+        // 390 expected of each, with a standard deviation of 20.
+        assert!(seen.iter().all(|count| (270..510).contains(count)), "{seen:?}");
+        assert_eq!(values, uniform_integers::<u8>(100_000, 1, 0));
+        assert_ne!(values, uniform_integers::<u8>(100_000, 2, 0));
+    }
+
+    #[test]
     fn poison_covers_every_element() {
         let device = Device::simulator();
-        let mut buffer = device.upload(&vec![1.0_f32; (1 << 20) + 3]).unwrap();
-        Poison::new(&device).unwrap().fill(&mut buffer).unwrap();
-        assert!(buffer.download().unwrap().iter().all(|x| x.to_bits() == Poison::VALUE.to_bits()));
+        let poison = Poison::new(&device).unwrap();
+        let mut reals = device.upload(&vec![1.0_f32; (1 << 20) + 3]).unwrap();
+        poison.fill(&mut reals).unwrap();
+        assert!(reals.download().unwrap().iter().all(|x| x.to_bits() == f32::POISON.to_bits()));
+        let mut bytes = device.upload(&[1_u8; 5]).unwrap();
+        poison.fill(&mut bytes).unwrap();
+        assert_eq!(bytes.download().unwrap(), [u8::POISON; 5]);
     }
 }

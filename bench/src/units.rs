@@ -9,21 +9,35 @@ pub enum Work {
     Operations(f64),
     /// Bytes that must be read or written at least once.
     Bytes(f64),
+    /// Elements written, where neither arithmetic nor memory bounds the speed.
+    Elements(f64),
 }
 
 impl Work {
     /// Work over time, as `53.1 TFLOP/s` or `4.68 TB/s`.
     pub fn rate(self, time: Duration) -> String {
-        let per_second = |amount: f64| amount / time.as_secs_f64();
+        format!("{}{}/s", scaled(self.amount() / time.as_secs_f64()), self.unit())
+    }
+
+    /// How much, in [`Work::unit`]s.
+    pub fn amount(self) -> f64 {
         match self {
-            Self::Operations(operations) => format!("{}FLOP/s", scaled(per_second(operations))),
-            Self::Bytes(bytes) => format!("{}B/s", scaled(per_second(bytes))),
+            Self::Operations(amount) | Self::Bytes(amount) | Self::Elements(amount) => amount,
+        }
+    }
+
+    /// Of what.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Operations(_) => "FLOP",
+            Self::Bytes(_) => "B",
+            Self::Elements(_) => "elements",
         }
     }
 }
 
 /// Three digits, a space and the prefix of the unit that follows.
-fn scaled(value: f64) -> String {
+pub fn scaled(value: f64) -> String {
     let (prefix, scale) =
         [("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)].into_iter().find(|(_, s)| value >= *s).unwrap_or(("", 1.0));
     format!("{} {prefix}", three_digits(value / scale))
@@ -36,7 +50,8 @@ pub fn time(time: Duration) -> String {
     format!("{} {unit}", three_digits(seconds / scale))
 }
 
-fn three_digits(value: f64) -> String {
+/// A number with three digits, or all those before the point.
+pub fn three_digits(value: f64) -> String {
     let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
     format!("{value:.digits$}")
 }

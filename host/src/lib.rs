@@ -61,7 +61,9 @@ pub mod oracle;
 mod simulated;
 mod stream;
 
-pub use device::{Device, Limits};
+#[cfg(feature = "cuda")]
+pub use cuda::embedded_ptx;
+pub use device::{Device, Hardware, Limits};
 pub use error::{
     ArgumentRule, BadArgument, BadLaunch, DeviceLost, DriverError, Error, FaultReport, LaunchRule, PtxError, Result,
 };

@@ -1,5 +1,6 @@
 //! Streams and events.
 
+use std::ffi::c_void;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +34,15 @@ impl Stream {
 
     pub(crate) fn queue(&self) -> &Queue {
         &self.queue
+    }
+
+    /// The driver's handle, a `CUstream`, for other CUDA libraries; none on the simulator. It lives as long as any clone of
+    /// this stream or any buffer that was used on it.
+    ///
+    /// Buffers do not know of work that others queue. Use each such buffer on this stream alone, and synchronise it before the
+    /// buffer is dropped.
+    pub fn as_raw(&self) -> Option<*mut c_void> {
+        self.queue.raw()
     }
 
     /// Waits until all its work is done.

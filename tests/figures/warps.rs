@@ -1,11 +1,103 @@
-//! C3 and C7: warps, divergent warps, values that come back.
+//! C1 to C9: warps, divergent warps, warps at work, values that come back.
 
 use gpu::ladder::vector_add::{self, vector_add};
 use gpu::reduce::dynamic::{self, reduce_sum_dynamic};
 use warpwright::Launch;
 use warpwright::simulator::{Access, Counters};
+use warpwright_bench::ladder::figures::Value::{Count, Steps};
+use warpwright_bench::ladder::figures::warps::rows;
 
-use crate::{count, device};
+use crate::{computed, count, device};
+
+#[test]
+fn c1_threads_are_dealt_to_warps_x_first() {
+    let figures = computed(rows(), "C1");
+    assert_eq!(figures["48 threads: warps"], Count(2));
+    assert_eq!(figures["48 threads: of warp 1"], Count(16), "half of the second warp is idle");
+    assert_eq!(figures["8 x 8: last of warp 0 (z, y, x)"], Steps(vec![0, 3, 7]));
+    assert_eq!(figures["8 x 8: first of warp 1 (z, y, x)"], Steps(vec![0, 4, 0]));
+    assert_eq!(figures["8 x 8: last of warp 1 (z, y, x)"], Steps(vec![0, 7, 7]));
+    assert_eq!(figures["4 x 8 x 2: warps"], Count(2));
+    assert_eq!(figures["4 x 8 x 2: last of warp 0 (z, y, x)"], Steps(vec![0, 7, 3]));
+}
+
+#[test]
+fn c2_branch_inside_a_warp_diverges_and_between_warps_does_not() {
+    let figures = computed(rows(), "C2");
+    assert_eq!(figures["tx > 15: divergent warps of 2"], Count(1));
+    assert_eq!(figures["tx > 31: divergent warps of 2"], Count(0));
+}
+
+/// Where the text says 313 warps the figure says why 314 were launched.
+#[test]
+fn c3_vector_add_states_what_is_counted() {
+    let figures = computed(rows(), "C3");
+    assert_eq!(figures["1003 elements: blocks"], Count(16));
+    for (n, warps, with_data) in [(1003, 32, 32), (100, 4, 4), (1000, 32, 32), (10_000, 314, 313)] {
+        assert_eq!(figures[&format!("{n} elements: warps")], Count(warps));
+        assert_eq!(figures[&format!("{n} elements: warps that hold data")], Count(with_data));
+        assert_eq!(figures[&format!("{n} elements: divergent warps")], Count(1));
+    }
+    reasons("C3", &["10000 elements: warps"]);
+}
+
+/// The text counts 80 divergent warps of 200 × 150, with 5 of the corner block that lie wholly outside.
+#[test]
+fn c4_color_to_gray() {
+    let figures = computed(rows(), "C4");
+    for (picture, [blocks, warps, divergent]) in [("76 x 62", [20, 160, 31]), ("200 x 150", [130, 1040, 75])] {
+        assert_eq!(figures[&format!("{picture}: blocks")], Count(blocks));
+        assert_eq!(figures[&format!("{picture}: warps")], Count(warps));
+        assert_eq!(figures[&format!("{picture}: divergent warps")], Count(divergent));
+    }
+    reasons("C4", &["200 x 150: divergent warps"]);
+}
+
+/// The figures in which the text is off, and no others, say why.
+fn reasons(id: &str, expected: &[&str]) {
+    let row = rows().into_iter().find(|row| row.id == id).expect("a row of this name");
+    let figures = (row.figures)().expect("figures");
+    let off: Vec<&str> = figures.iter().filter(|figure| figure.because.is_some()).map(|f| f.what.as_str()).collect();
+    assert_eq!(off, expected, "{id}");
+}
+
+#[test]
+fn c5_interleaved_diverges_in_each_of_its_9_steps() {
+    let figures = computed(rows(), "C5");
+    assert_eq!(figures["steps for a section of 512"], Count(9));
+    assert_eq!(figures["steps in which a warp diverges"], Count(9));
+    assert_eq!(figures["divergent warps, step by step"], Steps(vec![16, 16, 16, 16, 16, 8, 4, 2, 1]));
+    assert_eq!(figures["additions"], Count(511));
+}
+
+#[test]
+fn c6_sequential_diverges_in_the_last_5_steps_only() {
+    let figures = computed(rows(), "C6");
+    assert_eq!(figures["divergent warps, step by step"], Steps(vec![0, 0, 0, 0, 1, 1, 1, 1, 1]));
+    assert_eq!(figures["additions"], Count(511));
+}
+
+#[test]
+fn c7_states_what_is_counted() {
+    let figures = computed(rows(), "C7");
+    assert_eq!(figures["5000 elements in blocks of 512: values that come back"], Count(10));
+    assert_eq!(figures["5000 elements in blocks of 512: elements read, missing ones not among them"], Count(5000));
+}
+
+#[test]
+fn c8_shuffles_need_no_shared_memory_in_the_last_5_steps() {
+    let figures = computed(rows(), "C8");
+    assert_eq!(figures["requests of shared memory in the last 5 of 9 steps"], Count(0));
+    assert_eq!(figures["the same of C6"], Count(15), "the figure is not 0 where there is traffic");
+    assert_eq!(figures["barriers"], Count(5));
+}
+
+#[test]
+fn c9_warps_of_two_still_at_work() {
+    let figures = computed(rows(), "C9");
+    assert_eq!(figures["halves first: warps active in steps 1, 2, 3"], Steps(vec![2, 1, 1]));
+    assert_eq!(figures["neighbours first: warps active in steps 1, 2, 3"], Steps(vec![4, 2, 1]));
+}
 
 fn add(n: usize) -> Counters {
     let device = device();

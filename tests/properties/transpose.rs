@@ -1,6 +1,7 @@
-//! B = Aᵀ: `transpose_smem_pad1` and `transpose_smem_pad2` by launch, `Device::transpose` and `Device::transpose_into`.
+//! B = Aᵀ: `transpose_smem_pad1`, `transpose_smem_pad2` and `transpose_f32` by launch, `Device::transpose` and `Device::transpose_into`.
 
-use gpu::transpose::padded::{ROWS, grid, transpose_smem_pad1, transpose_smem_pad2};
+use gpu::transpose::padded::{self, transpose_smem_pad1, transpose_smem_pad2};
+use gpu::transpose::swizzled::{self, transpose_f32};
 use ndarray::Array2;
 use proptest::prelude::*;
 use simt::Kernel;
@@ -19,6 +20,7 @@ suite! {
     [any_bits_are_moved, tile_edges_are_exact, a_hundred_runs_are_equal];
     pad1 => by_pad1;
     pad2 => by_pad2;
+    whole_tiles => by_swizzled;
     operation => by_transpose;
     operation_into => by_transpose_into;
 }
@@ -68,18 +70,24 @@ fn sample_case(rows: usize, cols: usize) -> Case {
 
 /// Launches `transpose_smem_pad1`.
 pub(crate) fn by_pad1(device: &Device, problem: &Problem) -> Result<Outcome> {
-    by_launch(device, problem, &transpose_smem_pad1)
+    by_launch(device, problem, &transpose_smem_pad1, padded::grid)
 }
 
 /// Launches `transpose_smem_pad2`.
 pub(crate) fn by_pad2(device: &Device, problem: &Problem) -> Result<Outcome> {
-    by_launch(device, problem, &transpose_smem_pad2)
+    by_launch(device, problem, &transpose_smem_pad2, padded::grid)
+}
+
+/// Launches `transpose_f32`.
+pub(crate) fn by_swizzled(device: &Device, problem: &Problem) -> Result<Outcome> {
+    by_launch(device, problem, &transpose_f32, swizzled::grid)
 }
 
 fn by_launch(
     device: &Device,
     problem: &Problem,
     kernel: &Kernel<(MatRef<'static, f32>, MatMut<'static, f32>)>,
+    grid: fn(u32, u32) -> [u32; 3],
 ) -> Result<Outcome> {
     let mut on = problem.upload(device)?;
     let OnDevice { inputs, output } = &mut on;
@@ -115,12 +123,16 @@ fn any_bits_are_moved(way: Way) {
     check(any_case(), |case| case.problem().verify(case.schedule, way));
 }
 
-/// Every combination of extents at the edges of the 32 × 16 tiles and their multiples.
+/// Every combination of extents at the edges of the tiles, 32 × 16 and 64 × 64, and their multiples; in places that are not
+/// aligned, and in such as are, where a tile goes 16 bytes at a time.
 fn tile_edges_are_exact(way: Way) {
-    let edges = [0, 1, 15, 16, 17, 31, 32, 33, 64, 65];
+    let edges = [0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 128, 132];
     for (rows, cols) in edges.iter().flat_map(|rows| edges.map(|cols| (*rows, cols))) {
-        let verdict = sample(rows, cols).verify(1, way);
-        verdict.unwrap_or_else(|error| panic!("{rows} × {cols}: {error}"));
+        let aligned = |len: usize| Place { offset: 8, gap: len.next_multiple_of(4) - len, after: 4 };
+        let aligned = Case { places: [aligned(cols), aligned(rows)], ..sample_case(rows, cols) };
+        for (name, problem) in [("anywhere", sample(rows, cols)), ("aligned", aligned.problem())] {
+            problem.verify(1, way).unwrap_or_else(|error| panic!("{rows} × {cols} {name}: {error}"));
+        }
     }
 }
 
@@ -133,12 +145,12 @@ fn a_hundred_runs_are_equal(way: Way) {
     }
 }
 
-/// A grid is at most 65 535 blocks high: the operation launches again below. On the simulator unchecked, for its 33 million
+/// A grid is at most 65 535 blocks high: the operation launches again below. On the simulator unchecked, for its 17 million
 /// threads.
 #[test]
 fn rows_beyond_the_height_of_a_grid() {
     let device = if is_gpu() { under_test(0) } else { Device::simulator_with(Config::new(Level::Off)) };
-    let rows = 65_535 * ROWS as usize + 3;
+    let rows = 65_535 * swizzled::TILE as usize + 3;
     let a = values::reals(rows, 1, 1.0, &mut values::rng(9));
     let b = device.upload(&a).and_then(|a| device.transpose(&a)).and_then(|b| b.download()).expect("a transpose");
     assert_eq!(b.dim(), (1, rows));

@@ -1,12 +1,14 @@
 //! xtask exists so that everything a contributor does here is one `cargo xtask …` away, with no tool to install first.
 //!
-//! One module per command: [`build`], [`audit`], [`run`], [`mod@test`], [`bundle`], [`doctor`]. They share the reader of PTX
-//! ([`ptx`]), the search for tools ([`toolchain`], [`ptxas`]) and a few words for paths, processes and progress.
+//! One module per command: [`build`], [`audit`], [`run`], [`ladder`], [`mod@bench`], [`mod@test`], [`bundle`], [`doctor`]. They share
+//! the reader of PTX ([`ptx`]), the search for tools ([`toolchain`], [`ptxas`]) and a few words for paths, processes and progress.
 
 mod audit;
+mod bench;
 mod build;
 mod bundle;
 mod doctor;
+mod ladder;
 mod process;
 mod progress;
 mod ptx;
@@ -38,6 +40,10 @@ enum Command {
     Audit(audit::Args),
     /// The main job: every kernel on real-sized input, checked against the oracle.
     Run(run::Args),
+    /// Every kernel from the smallest idea up, and every figure of the teaching texts reproduced.
+    Ladder(ladder::Args),
+    /// Ours beside cuBLAS, CUB and others on a GPU; tables, plots and comparisons of what was measured.
+    Bench(bench::Args),
     /// Everything CI runs.
     Test(test::Args),
     /// Test programs, main job and run script in one folder, for a machine that has no Rust.
@@ -55,6 +61,8 @@ fn main() -> ExitCode {
         Command::Build(args) => build::command(&workspace, &args),
         Command::Audit(args) => audit::command(&workspace, &args),
         Command::Run(args) => run::command(&workspace, &args),
+        Command::Ladder(args) => ladder::command(&workspace, &args),
+        Command::Bench(args) => bench::command(&workspace, &args),
         Command::Test(args) => test::command(&workspace, &args),
         Command::Bundle(args) => bundle::command(&workspace, &args),
         Command::Doctor => doctor::command(&workspace),

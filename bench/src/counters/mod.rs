@@ -26,7 +26,7 @@ use warpwright::{Device, Error};
 use cases::Case;
 use metric::METRICS;
 
-/// The simulator's counters beside those of ncu, for every kernel of the main job, each at an aligned and at an odd shape.
+/// The simulator's counters beside those of ncu, for every kernel of the main job and of the ladder, each at an aligned and at an odd shape.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "warpwright-counters", version)]
 pub struct Args {

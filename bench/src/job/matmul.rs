@@ -10,20 +10,27 @@ use rayon::prelude::*;
 use simt::Kernel;
 use simt::global::{MatMut, MatRef};
 use warpwright::oracle::{self, Reference};
+use warpwright::simulator::Counters;
 use warpwright::{Buffer, Device, Launch, Layout};
 
-use super::{Finding, Job, Task};
+use super::{Finding, Job, Output, Task};
 use crate::data::{Poison, uniform};
 use crate::units::Work;
 
-type Gemm = &'static Kernel<(MatRef<'static, f32>, MatRef<'static, f32>, MatMut<'static, f32>)>;
-type Grid = fn(u32, u32) -> [u32; 3];
+/// A kernel that multiplies.
+pub(crate) type Gemm = &'static Kernel<(MatRef<'static, f32>, MatRef<'static, f32>, MatMut<'static, f32>)>;
+/// How to launch it for an m × n product.
+pub(crate) type Plan = fn(u32, u32) -> Launch<'static>;
+
+/// The kernels of the main job.
+pub(super) const KERNELS: [(Gemm, Plan); 2] =
+    [(&matmul_naive, |m, n| Launch::grid(naive::grid(m, n))), (&matmul_tiled, |m, n| Launch::grid(tiled::grid(m, n)))];
 
 /// Rows of C that one core computes at a time.
 const BAND: usize = 256;
 
-/// The factors and what their product should be, made when first asked for: both kernels multiply the same.
-struct Product {
+/// The factors and what their product should be, made when first asked for: all kernels multiply the same.
+pub(crate) struct Product {
     n: usize,
     seed: u64,
     factors: OnceLock<[Vec<f32>; 2]>,
@@ -32,31 +39,32 @@ struct Product {
 
 struct Multiplied {
     kernel: Gemm,
-    grid: Grid,
+    plan: Plan,
     product: Arc<Product>,
     on_device: [Buffer<f32>; 3],
 }
 
-/// Multiplies `n` × `n` matrices by each kernel: n³ multiply-adds.
-pub(super) fn jobs(n: usize, seed: u64) -> impl Iterator<Item = Job> {
-    let kernels: [(Gemm, Grid); 2] = [(&matmul_naive, naive::grid), (&matmul_tiled, tiled::grid)];
-    let product = Arc::new(Product { n, seed, factors: OnceLock::new(), reference: OnceLock::new() });
-    kernels.into_iter().map(move |(kernel, grid)| {
-        let product = Arc::clone(&product);
-        Job {
-            kernel: kernel.info().name,
-            shape: format!("{n} x {n} x {n}"),
-            work: Work::Operations(2.0 * (n as f64).powi(3)),
-            prepare: Box::new(move |device| {
-                let [a, b] = product.factors();
-                let on_device = [device.upload(a)?, device.upload(b)?, device.alloc(n * n)?];
-                Ok(Box::new(Multiplied { kernel, grid, product, on_device }))
-            }),
-        }
-    })
+/// Multiplies n × n matrices: n³ multiply-adds.
+pub(crate) fn job(kernel: Gemm, plan: Plan, product: &Arc<Product>) -> Job {
+    let (n, product) = (product.n, Arc::clone(product));
+    Job {
+        kernel: kernel.info(),
+        shape: format!("{n} x {n} x {n}"),
+        work: Work::Operations(2.0 * (n as f64).powi(3)),
+        prepare: Box::new(move |device| {
+            let [a, b] = product.factors();
+            let on_device = [device.upload(a)?, device.upload(b)?, device.alloc(n * n)?];
+            Ok(Box::new(Multiplied { kernel, plan, product, on_device }))
+        }),
+    }
 }
 
 impl Product {
+    /// Factors of `n` × `n` elements.
+    pub(crate) fn new(n: usize, seed: u64) -> Self {
+        Self { n, seed, factors: OnceLock::new(), reference: OnceLock::new() }
+    }
+
     fn factors(&self) -> &[Vec<f32>; 2] {
         self.factors.get_or_init(|| [3, 4].map(|stream| uniform(self.n * self.n, self.seed, stream)))
     }
@@ -94,21 +102,20 @@ impl Task for Multiplied {
         Ok(poison.fill(&mut self.on_device[2])?)
     }
 
-    fn launch(&mut self, device: &Device) -> Result<()> {
+    fn launch(&mut self, device: &Device) -> Result<Option<Counters>> {
         let n = self.product.n;
         let layout = Layout::contiguous(n, n);
         let [a, b, c] = &mut self.on_device;
         let arguments = (a.view().as_matrix(layout)?, b.view().as_matrix(layout)?, c.view_mut().as_matrix(layout)?);
-        device.launch(self.kernel, Launch::grid((self.grid)(n as u32, n as u32)), arguments)?;
-        Ok(())
+        Ok(device.launch(self.kernel, (self.plan)(n as u32, n as u32), arguments)?.counters)
     }
 
-    fn output(&self) -> Result<Vec<f32>> {
-        Ok(self.on_device[2].download()?)
+    fn output(&self) -> Result<Output> {
+        Ok(self.on_device[2].download()?.into())
     }
 
-    fn check(&self, output: &[f32]) -> Result<Finding> {
-        let verdict = self.product.reference().check(output).context("the product")?;
+    fn check(&self, output: &Output) -> Result<Finding> {
+        let verdict = self.product.reference().check(output.reals()).context("the product")?;
         Ok(Finding { worst: verdict.worst, detail: verdict.to_string() })
     }
 }

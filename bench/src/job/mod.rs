@@ -1,22 +1,31 @@
 //! The jobs: a kernel, a real-sized random input, and the oracle's judgement of what came out.
 //!
-//! [`Job`] is the description; preparing it on a device makes a [`Task`], which can be launched again and again.
+//! [`Job`] is the description; preparing it on a device makes a [`Task`], which can be launched again and again. The main
+//! job and the ladder ([`crate::ladder`]) share them.
 
-mod matmul;
-mod sum;
-mod transpose;
-mod vector_add;
+pub(crate) mod matmul;
+mod output;
+pub(crate) mod sum;
+pub(crate) mod transpose;
+pub(crate) mod vector_add;
+pub(crate) mod whole_sum;
+
+use std::sync::Arc;
 
 use anyhow::Result;
+use gpu::reduce::dynamic::reduce_sum_dynamic;
+use simt::KernelInfo;
 use warpwright::Device;
+use warpwright::simulator::Counters;
 
 use crate::data::Poison;
 use crate::units::Work;
+pub use output::Output;
 
 /// A kernel and its input.
 pub struct Job {
-    /// The kernel's name.
-    pub kernel: &'static str,
+    /// The kernel.
+    pub kernel: &'static KernelInfo,
     /// The input's shape, in words.
     pub shape: String,
     /// What one launch does.
@@ -45,23 +54,23 @@ pub trait Task {
     /// The driver refuses.
     fn poison(&mut self, poison: &Poison) -> Result<()>;
 
-    /// Launches the kernel.
+    /// Launches the kernel; gives what the simulator counted, where it counts.
     ///
     /// # Errors
     /// As [`Device::launch`].
-    fn launch(&mut self, device: &Device) -> Result<()>;
+    fn launch(&mut self, device: &Device) -> Result<Option<Counters>>;
 
     /// All outputs, one after the other.
     ///
     /// # Errors
     /// The work failed.
-    fn output(&self) -> Result<Vec<f32>>;
+    fn output(&self) -> Result<Output>;
 
     /// Compares every element of the outputs with the oracle's.
     ///
     /// # Errors
     /// There are not as many elements as there should be.
-    fn check(&self, output: &[f32]) -> Result<Finding>;
+    fn check(&self, output: &Output) -> Result<Finding>;
 }
 
 /// What the oracle says.
@@ -80,10 +89,10 @@ impl Finding {
     }
 
     /// The finding for a result that must have these bits.
-    fn of_bits(expected: &[f32], got: &[f32]) -> Self {
-        match warpwright::oracle::same_bits(expected, got) {
+    pub(crate) fn of_bits(expected: impl Into<Output>, got: &Output) -> Self {
+        match expected.into().same_bits(got) {
             Ok(()) => Self { worst: 0.0, detail: "equal bits".into() },
-            Err(mismatch) => Self { worst: f64::INFINITY, detail: mismatch.to_string() },
+            Err(mismatch) => Self { worst: f64::INFINITY, detail: mismatch },
         }
     }
 }
@@ -114,15 +123,18 @@ impl Sizes {
 /// Every job; the longest on the simulator first, so that two workers end together.
 pub fn all(sizes: &Sizes, seed: u64) -> Vec<Job> {
     let mut jobs = Vec::new();
-    jobs.extend(matmul::jobs(sizes.factors, seed));
-    jobs.push(sum::job(sizes.elements, seed));
-    jobs.extend(transpose::jobs(sizes.transposed, seed));
+    let product = Arc::new(matmul::Product::new(sizes.factors, seed));
+    jobs.extend(matmul::KERNELS.map(|(kernel, grid)| matmul::job(kernel, grid, &product)));
+    jobs.push(sum::job(&reduce_sum_dynamic, sizes.elements, sum::THREADS, seed));
+    jobs.push(whole_sum::job(sizes.elements, seed));
+    jobs.extend(transpose::KERNELS.map(|(kernel, grid)| transpose::job(kernel, grid, sizes.transposed, seed)));
     jobs.push(vector_add::job(sizes.elements, seed));
     jobs
 }
 
 #[cfg(test)]
 mod tests {
+    use gpu::ladder::vector_add::vector_add;
     use warpwright::simulator::{Config, Level};
 
     use super::*;
@@ -130,13 +142,13 @@ mod tests {
     /// Sizes whose jobs take no time.
     const SMALL: Sizes = Sizes { elements: 5000, factors: 40, transposed: 70 };
 
-    /// Kernels that exercise single words of `simt` are no work to be done.
+    /// Every kernel but those of the family `ladder`, which are lessons: the ladder runs them.
     #[test]
     fn every_kernel_has_a_job() {
         let kernels = gpu::FAMILIES.iter().flat_map(|(_, kernels)| kernels.iter());
-        let mut expected: Vec<&str> =
-            kernels.filter(|info| !info.path.contains("vocabulary")).map(|info| info.name).collect();
-        let mut jobs: Vec<&str> = all(&SMALL, 1).iter().map(|job| job.kernel).collect();
+        let mut expected: Vec<&str> = kernels.filter(|info| info.family() != "ladder").map(|info| info.name).collect();
+        expected.push(vector_add.info().name);
+        let mut jobs: Vec<&str> = all(&SMALL, 1).iter().map(|job| job.kernel.name).collect();
         expected.sort_unstable();
         jobs.sort_unstable();
         assert_eq!(jobs, expected);
@@ -147,22 +159,20 @@ mod tests {
         let device = Device::simulator_with(Config::new(Level::Checks));
         let poison = Poison::new(&device).unwrap();
         for job in all(&SMALL, 1) {
-            let kernel = job.kernel;
+            let kernel = job.kernel.name;
             let mut task = job.prepare(&device).unwrap();
             task.poison(&poison).unwrap();
             let poisoned = task.output().unwrap();
-            assert!(poisoned.iter().all(|x| x.to_bits() == Poison::VALUE.to_bits()), "{kernel}: not all is poisoned");
+            assert!(poisoned.is_poison(), "{kernel}: not all is poisoned");
             assert!(!task.check(&poisoned).unwrap().passes(), "{kernel}: poison passes");
             task.launch(&device).unwrap();
             let output = task.output().unwrap();
             let finding = task.check(&output).unwrap();
             assert!(finding.passes(), "{kernel}: {}", finding.detail);
             for index in (0..output.len()).step_by(1 + output.len() / 300) {
-                let mut spoilt = output.clone();
-                spoilt[index] += 1.0;
-                assert!(!task.check(&spoilt).unwrap().passes(), "{kernel}: element {index} is wrong, unnoticed");
-                spoilt[index] = Poison::VALUE;
-                assert!(!task.check(&spoilt).unwrap().passes(), "{kernel}: element {index} is left out, unnoticed");
+                for spoilt in [output.spoilt_at(index), output.poisoned_at(index)] {
+                    assert!(!task.check(&spoilt).unwrap().passes(), "{kernel}: element {index} is wrong, unnoticed");
+                }
             }
         }
     }

@@ -2,9 +2,10 @@
 
 use anyhow::Result;
 use gpu::ladder::vector_add::{grid, vector_add};
+use warpwright::simulator::Counters;
 use warpwright::{Buffer, Device, Launch, oracle};
 
-use super::{Finding, Job, Task};
+use super::{Finding, Job, Output, Task};
 use crate::data::{Poison, uniform};
 use crate::units::{Work, count};
 
@@ -15,9 +16,9 @@ struct Add {
 }
 
 /// Adds two vectors of `n` elements: reads two, writes one.
-pub(super) fn job(n: usize, seed: u64) -> Job {
+pub(crate) fn job(n: usize, seed: u64) -> Job {
     Job {
-        kernel: vector_add.info().name,
+        kernel: vector_add.info(),
         shape: format!("{} elements", count(n)),
         work: Work::Bytes(12.0 * n as f64),
         prepare: Box::new(move |device| {
@@ -33,17 +34,16 @@ impl Task for Add {
         Ok(poison.fill(&mut self.on_device[2])?)
     }
 
-    fn launch(&mut self, device: &Device) -> Result<()> {
+    fn launch(&mut self, device: &Device) -> Result<Option<Counters>> {
         let [x, y, z] = &mut self.on_device;
-        device.launch(&vector_add, Launch::grid(grid(x.len())), (&*x, &*y, z))?;
-        Ok(())
+        Ok(device.launch(&vector_add, Launch::grid(grid(x.len())), (&*x, &*y, z))?.counters)
     }
 
-    fn output(&self) -> Result<Vec<f32>> {
-        Ok(self.on_device[2].download()?)
+    fn output(&self) -> Result<Output> {
+        Ok(self.on_device[2].download()?.into())
     }
 
-    fn check(&self, output: &[f32]) -> Result<Finding> {
-        Ok(Finding::of_bits(&oracle::add(&self.x, &self.y), output))
+    fn check(&self, output: &Output) -> Result<Finding> {
+        Ok(Finding::of_bits(oracle::add(&self.x, &self.y), output))
     }
 }

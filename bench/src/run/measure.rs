@@ -6,19 +6,18 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use warpwright::oracle::same_bits;
 use warpwright::simulator::Level;
 use warpwright::{Device, Event};
 
-use super::progress::Progress;
 use crate::data::Poison;
 use crate::job::{Finding, Job, Task};
+use crate::progress::Progress;
 use crate::units::Work;
 
 /// Launches before the timed ones take at least this long: a GPU raises its clocks only under load.
 const WARM_UP: Duration = Duration::from_millis(300);
 /// Timed launches on a GPU.
-pub(super) const TIMED: usize = 9;
+pub(crate) const TIMED: usize = 9;
 
 /// A row of the table.
 pub(super) struct Outcome {
@@ -31,20 +30,21 @@ pub(super) struct Outcome {
 }
 
 /// Times of the launches, in order of size.
-pub(super) struct Times(Vec<Duration>);
+pub(crate) struct Times(Vec<Duration>);
 
 impl Times {
-    fn new(mut times: Vec<Duration>) -> Self {
+    pub(crate) fn new(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
         Self(times)
     }
 
-    pub(super) fn median(&self) -> Duration {
+    /// The middle one.
+    pub(crate) fn median(&self) -> Duration {
         self.0[self.0.len() / 2]
     }
 
     /// Shortest and longest, where there are several.
-    pub(super) fn spread(&self) -> Option<(Duration, Duration)> {
+    pub(crate) fn spread(&self) -> Option<(Duration, Duration)> {
         (self.0.len() > 1).then(|| (self.0[0], self.0[self.0.len() - 1]))
     }
 }
@@ -65,7 +65,7 @@ impl Outcome {
 
 /// Prepares, launches, times and checks a job.
 pub(super) fn measure(device: &Device, job: Job, progress: &Progress) -> Outcome {
-    let (kernel, shape, work) = (job.kernel, job.shape.clone(), job.work);
+    let (kernel, shape, work) = (job.kernel.name, job.shape.clone(), job.work);
     let step = progress.start(format!("{kernel} {shape}"));
     let result = (|| {
         step.now("making the input");
@@ -94,26 +94,53 @@ fn simulated(device: &Device, task: &mut dyn Task, poison: &Poison) -> Result<Ti
     Ok(Times::new(vec![start.elapsed()]))
 }
 
-fn timed(device: &Device, task: &mut dyn Task, poison: &Poison) -> Result<Times> {
-    let stream = device.default_stream();
+/// Launches a task until the clocks have settled, then times it. Its first result and its last must be the same.
+///
+/// # Errors
+/// A launch fails, or two launches give different results.
+pub(crate) fn timed(device: &Device, task: &mut dyn Task, poison: &Poison) -> Result<Times> {
     task.poison(poison)?;
     task.launch(device)?;
     let first = task.output()?;
+    let times = events(
+        device,
+        task,
+        |task| task.poison(poison),
+        |task| {
+            task.launch(device)?;
+            Ok(())
+        },
+    )?;
+    let repeated = first.same_bits(&task.output()?);
+    ensure!(repeated.is_ok(), "the first launch and the last differ: {}", repeated.unwrap_err());
+    Ok(times)
+}
+
+/// Times `work` by events on the device's default stream: once the clocks have settled, [`TIMED`] times, each after `before`,
+/// which is not timed.
+///
+/// # Errors
+/// Those of `work` and `before`, and what the driver says.
+pub(crate) fn events<S: ?Sized>(
+    device: &Device,
+    state: &mut S,
+    before: impl Fn(&mut S) -> Result<()>,
+    work: impl Fn(&mut S) -> Result<()>,
+) -> Result<Times> {
+    let stream = device.default_stream();
     let start = Instant::now();
     while start.elapsed() < WARM_UP {
-        task.launch(device)?;
+        work(state)?;
         device.synchronize()?;
     }
     let mut events: Vec<(Event, Event)> = Vec::new();
     for _ in 0..TIMED {
-        task.poison(poison)?;
-        let before = stream.record()?;
-        task.launch(device)?;
-        events.push((before, stream.record()?));
+        before(state)?;
+        let start = stream.record()?;
+        work(state)?;
+        events.push((start, stream.record()?));
     }
-    let times = events.iter().map(|(before, after)| after.since(before)).collect::<warpwright::Result<_>>()?;
-    let repeated = same_bits(&first, &task.output()?);
-    ensure!(repeated.is_ok(), "the first launch and the last differ: {}", repeated.unwrap_err());
+    let times = events.iter().map(|(start, end)| end.since(start)).collect::<warpwright::Result<_>>()?;
     Ok(Times::new(times))
 }
 

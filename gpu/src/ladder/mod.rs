@@ -1,11 +1,35 @@
 //! The kernels of the teaching texts that belong to no other family, and small ones that exercise single words of `simt`.
 
+pub mod banks;
+pub mod matmul;
+pub mod squares;
+pub mod transposes;
 pub mod vector_add;
 pub mod vocabulary;
+pub mod warps;
 
 /// The family's kernels.
 #[cfg(not(target_arch = "nvptx64"))]
 pub const KERNELS: &[&simt::KernelInfo] = &[
+    banks::rectangular::set_row_read_col_rect.info(),
+    banks::rectangular::set_row_read_col_rect_dyn.info(),
+    banks::rectangular::set_row_read_col_rect_dyn_pad2.info(),
+    banks::rectangular::set_row_read_col_rect_pad1.info(),
+    banks::rectangular::set_row_read_col_rect_pad2.info(),
+    banks::square::set_row_read_col.info(),
+    banks::square::set_row_read_col_dyn.info(),
+    banks::square::set_row_read_col_dyn_pad.info(),
+    banks::square::set_row_read_col_pad.info(),
+    matmul::block_tiled::matmul_block_tiled.info(),
+    matmul::single_block::matmul_single_block.info(),
+    squares::partials::sum_squares_partials.info(),
+    squares::thread0::sum_squares_thread0.info(),
+    squares::tree_mask::sum_squares_tree_mask.info(),
+    transposes::naive::transpose_naive_col.info(),
+    transposes::naive::transpose_naive_row.info(),
+    transposes::smem::transpose_smem.info(),
+    transposes::unrolled::transpose_smem_unroll_pad1.info(),
+    transposes::unrolled::transpose_smem_unroll_pad2.info(),
     vector_add::vector_add.info(),
     vocabulary::arithmetic::fma_and_sqrt_f32.info(),
     vocabulary::arithmetic::fma_and_sqrt_f64.info(),
@@ -39,12 +63,18 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     vocabulary::vectors::copy_f64.info(),
     vocabulary::vectors::copy_f64x2.info(),
     vocabulary::vectors::copy_u8.info(),
-    vocabulary::vectors::copy_u8x4.info(),
     vocabulary::vectors::copy_u8x16.info(),
+    vocabulary::vectors::copy_u8x4.info(),
     vocabulary::vectors::reverse_in_shared.info(),
     vocabulary::warps::warp_matches.info(),
     vocabulary::warps::warp_reductions.info(),
     vocabulary::warps::warp_shuffles.info(),
     vocabulary::warps::warp_sum_f64.info(),
     vocabulary::warps::warp_votes.info(),
+    warps::color_to_gray::color_to_gray.info(),
+    warps::divergent_branch::divergent_branch.info(),
+    warps::interleaved::reduce_interleaved.info(),
+    warps::partition::warp_partition.info(),
+    warps::sequential::reduce_sequential.info(),
+    warps::shuffle::reduce_shuffle.info(),
 ];

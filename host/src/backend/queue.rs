@@ -20,6 +20,15 @@ pub(crate) enum Queue {
 }
 
 impl Queue {
+    /// The driver's handle; none on the simulator.
+    pub(crate) fn raw(&self) -> Option<*mut std::ffi::c_void> {
+        match self {
+            Self::Simulated => None,
+            #[cfg(feature = "cuda")]
+            Self::Cuda(queue) => Some(queue.raw().cast()),
+        }
+    }
+
     /// Waits for the work queued so far.
     pub(crate) fn synchronize(&self) -> Result<()> {
         match self {

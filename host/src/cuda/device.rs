@@ -11,7 +11,7 @@ use super::pinned::Pinned;
 use super::primary::Primary;
 use super::ptx;
 use super::queue::Queue;
-use crate::device::Limits;
+use crate::device::{Hardware, Limits};
 use crate::error::{BadLaunch, Error, LaunchRule, Result};
 
 /// What runs kernels on one GPU.
@@ -61,6 +61,18 @@ impl Backend {
     /// Compute capability, major and minor.
     pub(crate) fn capability(&self) -> (u32, u32) {
         self.capability
+    }
+
+    /// What the GPU is made of.
+    pub(crate) fn hardware(&self) -> Result<Hardware> {
+        let attribute = |attribute| self.primary.attribute(attribute);
+        Ok(Hardware {
+            multiprocessors: self.limits.multiprocessors,
+            clock_khz: attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
+            memory_clock_khz: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?,
+            memory_bus_bits: attribute(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?,
+            l2_bytes: attribute(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as usize,
+        })
     }
 
     pub(super) fn primary(&self) -> &Arc<Primary> {

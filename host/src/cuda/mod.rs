@@ -41,4 +41,5 @@ pub(crate) use device::Backend;
 pub(crate) use memory::Memory;
 pub(crate) use module::Module;
 pub(crate) use pinned::Pinned;
+pub use ptx::embedded_ptx;
 pub(crate) use queue::{Marker, Queue};

@@ -1,5 +1,7 @@
 //! The PTX in this build, and the choice among it.
 
+use simt::KernelInfo;
+
 /// One PTX file of `host/ptx/`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Built {
@@ -13,6 +15,21 @@ pub(super) struct Built {
 
 // `BUILT: &[Built]`, written by the build script from the files.
 include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
+
+/// The PTX of this build that holds `kernel`: for each architecture its name, as `sm_90a`, and the text of the file, which
+/// is that of the kernel's whole family. None for kernels outside the crate `gpu`.
+///
+/// ```
+/// let kernel = gpu::gemm::tiled::matmul_tiled.info();
+/// for (arch, text) in warpwright::embedded_ptx(kernel) {
+///     assert!(text.contains(&format!(".target {arch}")) && text.contains(".entry matmul_tiled("));
+/// }
+/// ```
+pub fn embedded_ptx(kernel: &KernelInfo) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+    let own = kernel.path.starts_with("gpu::");
+    let family = kernel.family();
+    BUILT.iter().filter(move |built| own && built.family == family).map(|built| (built.arch, built.text))
+}
 
 /// The best of `built` for a device: the highest architecture that it runs, the one with a suffix before the one without.
 pub(super) fn best<'a>(built: &[&'a Built], capability: (u32, u32)) -> Option<&'a Built> {

@@ -26,7 +26,7 @@ impl Queue {
         Ok(Self { stream: ManuallyDrop::new(stream), primary: Arc::clone(primary) })
     }
 
-    pub(super) fn raw(&self) -> sys::CUstream {
+    pub(crate) fn raw(&self) -> sys::CUstream {
         self.stream.as_inner()
     }
 

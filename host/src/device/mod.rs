@@ -1,5 +1,6 @@
 //! Devices: a GPU, or the simulator, behind one type.
 
+mod hardware;
 mod limits;
 mod memory;
 mod open;
@@ -7,6 +8,7 @@ mod open;
 use std::fmt;
 use std::sync::Arc;
 
+pub use hardware::Hardware;
 pub use limits::Limits;
 
 use crate::backend::{Backend, Queue};

@@ -53,6 +53,12 @@ impl<'a, T: Element> BufferView<'a, T> {
         self.allocation
     }
 
+    /// Address of the first element on the machine that runs the kernels, for other CUDA libraries: on a GPU a `CUdeviceptr`,
+    /// which the host cannot read. See [`Stream::as_raw`](crate::Stream::as_raw) for what its user owes.
+    pub fn device_ptr(&self) -> *const T {
+        self.address()
+    }
+
     /// Address of the first element, on the machine that runs the kernels.
     pub(crate) fn address(&self) -> *const T {
         self.allocation.memory().base().cast::<T>().wrapping_add(self.offset)
@@ -120,6 +126,11 @@ impl<'a, T: Element> BufferViewMut<'a, T> {
     /// The device that owns the memory.
     pub fn device(&self) -> &'a Device {
         self.allocation.device()
+    }
+
+    /// As [`BufferView::device_ptr`], to be written through.
+    pub fn device_ptr(&mut self) -> *mut T {
+        self.view().address().cast_mut()
     }
 
     /// The same elements, for reading.

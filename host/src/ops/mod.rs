@@ -3,8 +3,8 @@
 //! | operation | kernel | result |
 //! |---|---|---|
 //! | [`Device::matmul`](crate::Device::matmul) | `matmul_tiled` | A·B |
-//! | [`Device::transpose`](crate::Device::transpose) | `transpose_smem_pad2` | Aᵀ |
-//! | [`Device::sum`](crate::Device::sum) | `reduce_sum_dynamic`, until one value is left | Σx |
+//! | [`Device::transpose`](crate::Device::transpose) | `transpose_f32` | Aᵀ |
+//! | [`Device::sum`](crate::Device::sum) | `sum_f32` | Σx |
 //! | [`Device::add`](crate::Device::add) | `vector_add` | x + y |
 //!
 //! Matrices may have any leading dimension. Each operation has a form that allocates its result and, where the result is

@@ -1,21 +1,18 @@
 //! Sums.
 
-use gpu::reduce::dynamic::reduce_sum_dynamic;
+use gpu::reduce::sum::{THREADS, TILE_ELEMENTS, blocks, sum_f32};
 
 use super::add::Operand;
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::Launch;
-use crate::memory::{Buffer, BufferView};
-
-/// Threads of a block, and so elements of which one launch makes one: 8 warps, of which several blocks fit a multiprocessor.
-const THREADS: u32 = 256;
 
 impl Device {
-    /// The sum of all elements of a vector or matrix in `f32`, 0 if there is none.
+    /// The sum of all elements of a vector or matrix, added in `f64` and rounded to `f32` once; 0 if there is none.
     ///
-    /// Added along a tree of depth [`sum_depth`], the same on every device, so the result has the same bits everywhere.
-    /// Waits for the result. A matrix with gaps between its rows is copied without them first.
+    /// The order of additions depends on the number of elements and on how the first is aligned to 16 bytes, not on the
+    /// device: the result has the same bits everywhere. Waits for the result. A matrix with gaps between its rows is copied
+    /// without them first.
     ///
     /// ```
     /// let device = warpwright::Device::simulator();
@@ -33,37 +30,32 @@ impl Device {
         if x.is_empty() {
             return Ok(0.0);
         }
-        let mut sums = self.sum_blocks(x)?;
-        while sums.len() > 1 {
-            sums = self.sum_blocks(sums.view())?;
-        }
+        let blocks = blocks(x.len());
+        let (mut partials, mut ticket) = (self.alloc::<f64>(blocks as usize)?, self.alloc_zeros::<u32>(1)?);
+        let mut out = self.alloc(1)?;
+        self.launch(&sum_f32, Launch::grid(blocks), (x, &mut partials, &mut ticket, &mut out))?;
         let mut sum = [0.0];
-        sums.view().download_into(&mut sum)?;
+        out.view().download_into(&mut sum)?;
         Ok(sum[0])
-    }
-
-    /// One sum for each block of elements.
-    fn sum_blocks(&self, x: BufferView<'_, f32>) -> Result<Buffer<f32>> {
-        let mut sums = self.alloc(x.len().div_ceil(THREADS as usize))?;
-        let launch = Launch::cover(x.len(), THREADS).shared_elements(THREADS as usize);
-        self.launch(&reduce_sum_dynamic, launch, (x, &mut sums))?;
-        Ok(sums)
     }
 }
 
-/// The most additions that an element passes through in [`Device::sum`] of `n` elements, additions of a zero that stands
-/// for a missing one aside: the depth for [`crate::oracle::sum`].
+/// The most additions that an element passes through in [`Device::sum`] of `n` elements: the depth for
+/// [`crate::oracle::sum_in_f64`].
 ///
 /// ```
 /// use warpwright::sum_depth;
-/// assert_eq!([0, 1, 2, 256, 257, 65536, 65537].map(sum_depth), [0, 0, 1, 8, 9, 16, 17]);
+/// // A thread adds 16 elements at once, in 4 steps, to what it has; then come the ends, the warp and the block.
+/// assert_eq!(sum_depth(1), 5 + 2 + 5 + 8);
+/// // Two blocks: their two sums are added as a block's are.
+/// assert_eq!(sum_depth(5000), (5 + 2 + 5 + 8) + (1 + 5 + 8));
 /// ```
 pub fn sum_depth(n: usize) -> u64 {
-    let (mut left, mut depth) = (n, 0);
-    while left > 1 {
-        // A block halves its section until one element is left.
-        depth += u64::from(left.min(THREADS as usize).next_power_of_two().ilog2());
-        left = left.div_ceil(THREADS as usize);
-    }
-    depth
+    let blocks = u64::from(blocks(n));
+    // Up to 15 elements more may be needed than fill whole tiles, where the first is not aligned.
+    let tiles = (n as u64).div_ceil(TILE_ELEMENTS as u64).div_ceil(blocks).max(1);
+    let (warp, block) = (5, u64::from(THREADS / 32));
+    let thread = 4 + tiles + 2;
+    let last = if blocks == 1 { 0 } else { blocks.div_ceil(u64::from(THREADS)) + warp + block };
+    thread + warp + block + last
 }

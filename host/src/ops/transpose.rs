@@ -1,6 +1,6 @@
 //! Transposition.
 
-use gpu::transpose::padded::{COLS, ROWS, transpose_smem_pad2};
+use gpu::transpose::swizzled::{TILE, grid, transpose_f32};
 
 use super::{bands, shape};
 use crate::device::Device;
@@ -48,10 +48,10 @@ impl Device {
             return Ok(());
         }
         // Blocks go along a's columns in x, which is nearly unlimited, and along its rows in y.
-        for rows in bands(m, ROWS, self.limits().grid[1]) {
-            let grid = ((n as u32).div_ceil(COLS), (rows.len() as u32).div_ceil(ROWS));
+        for rows in bands(m, TILE, self.limits().grid[1]) {
+            let grid = grid(rows.len() as u32, n as u32);
             let columns = b.view_mut().block(0..n, rows.clone())?;
-            self.launch(&transpose_smem_pad2, Launch::grid(grid), (a.block(rows, 0..n)?, columns))?;
+            self.launch(&transpose_f32, Launch::grid(grid), (a.block(rows, 0..n)?, columns))?;
         }
         Ok(())
     }

@@ -13,6 +13,7 @@
 //! |---|---|---|
 //! | [`matmul()`] | `f64` product by `matrixmultiply`, [`matmul_plain`] as its check | γ(K)·(│A││B│) + K·η |
 //! | [`sum()`] | Neumaier's compensated sum in `f64` | γ(depth)·Σ│x│ |
+//! | [`sum_in_f64`] | the same | u·│s│ + γ(depth)·Σ│x│ with u = 2⁻⁵³ in γ |
 //! | [`add`] | the `f32` sum, correctly rounded | 0: equal bits, [`Reference::exact`] where there are NaNs |
 //! | [`transpose`] | a copy | 0: equal bits |
 //!
@@ -28,4 +29,4 @@ pub use bounds::{ETA_F32, U_F32, U_F64, gamma};
 pub use compare::{Mismatch, Reference, Verdict, same_bits};
 pub use elementwise::{add, transpose};
 pub use matmul::{matmul, matmul_fast, matmul_plain};
-pub use sum::{neumaier, sum};
+pub use sum::{neumaier, sum, sum_in_f64};

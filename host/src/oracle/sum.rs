@@ -1,6 +1,6 @@
 //! Sums.
 
-use super::{Reference, U_F32, U_F64, bounds, gamma};
+use super::{ETA_F32, Reference, U_F32, U_F64, bounds, gamma};
 
 /// Neumaier's compensated sum in `f64`: what each addition loses is kept and added at the end.
 ///
@@ -37,9 +37,44 @@ pub fn sum(x: &[f32], depth: u64) -> Reference {
     Reference { value: vec![value], bound: vec![bounds::element(magnitude, kernel, own)] }
 }
 
+/// The sum of `x`, for a kernel that adds in `f64` along a tree of the given depth and rounds the result to `f32`.
+///
+/// As in [`sum()`], the sum in `f64` is off by at most e = γ(depth)·Σ|x|, here with the unit roundoff of `f64`; the last
+/// rounding adds at most u·(|s| + e), or η where the result is subnormal.
+pub fn sum_in_f64(x: &[f32], depth: u64) -> Reference {
+    let value = neumaier(x.iter().copied().map(f64::from));
+    let magnitude = neumaier(x.iter().map(|x| f64::from(x.abs())));
+    let own = U_F64 * value.abs() + gamma(x.len() as u64, U_F64).powi(2) * magnitude;
+    let added = gamma(depth, U_F64) * magnitude;
+    let rounded = U_F32 * (value.abs() + added) + ETA_F32;
+    let bound = if !magnitude.is_finite() {
+        0.0
+    } else if value.abs() + added + own > f64::from(f32::MAX) {
+        f64::INFINITY
+    } else if value == 0.0 && magnitude == 0.0 {
+        0.0
+    } else {
+        added + rounded + own
+    };
+    Reference { value: vec![value], bound: vec![bound] }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_rounding_is_within_the_bound_and_two_are_not() {
+        let x: Vec<f32> = (0..4096_u32).map(|i| (i as f32).sin() * f32::powi(2.0, (i % 20) as i32)).collect();
+        let once = x.iter().copied().map(f64::from).sum::<f64>() as f32;
+        let verdict = sum_in_f64(&x, 4096).check(&[once]).unwrap();
+        assert!(verdict.passes() && verdict.worst > 0.0, "{verdict}");
+        let next = f32::from_bits(once.to_bits() + 1);
+        assert!(!sum_in_f64(&x, 4096).check(&[next]).unwrap().passes(), "the next number is too far");
+        assert_eq!(sum_in_f64(&[], 1), Reference { value: vec![0.0], bound: vec![0.0] });
+        assert_eq!(sum_in_f64(&[3e38, 3e38], 1).bound, [f64::INFINITY], "out of range once rounded");
+        assert!(sum_in_f64(&[3e38, 3e38, -3e38], 2).bound[0].is_finite(), "out of the range of f32 on the way only");
+    }
 
     #[test]
     fn compensation_keeps_what_plain_addition_loses() {

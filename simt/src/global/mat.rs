@@ -28,7 +28,7 @@ unsafe impl<T: Element> Send for MatRef<'_, T> {}
 // SAFETY: as above.
 unsafe impl<T: Element> Sync for MatRef<'_, T> {}
 
-impl<T: Element> MatRef<'_, T> {
+impl<'a, T: Element> MatRef<'a, T> {
     /// A view of a `rows` × `cols` matrix at `ptr` with leading dimension `ld`, in buffer `tag` of the launch.
     ///
     /// # Safety
@@ -62,6 +62,26 @@ impl<T: Element> MatRef<'_, T> {
     #[inline(always)]
     pub const fn ld(&self) -> u32 {
         self.ld
+    }
+
+    /// The `rows` × `cols` elements from (`row`, `col`) on, if they all are in the matrix. Where the extents are constants,
+    /// accesses to the part at indices that are below them for all to see need no test of their own.
+    #[inline(always)]
+    pub fn part(&self, row: u32, col: u32, rows: u32, cols: u32) -> Option<MatRef<'a, T>> {
+        let down = row <= self.rows && rows <= self.rows - row;
+        let across = col <= self.cols && cols <= self.cols - col;
+        let offset = row as u64 * self.ld as u64 + col as u64;
+        (down && across).then(|| MatRef { ptr: self.ptr.wrapping_add(offset as usize), rows, cols, ..*self })
+    }
+
+    /// Whether every row starts at a multiple of `N` elements' size, so that `N` elements can be accessed at once from any
+    /// column that is a multiple of `N`.
+    #[inline(always)]
+    pub fn has_aligned_rows<const N: usize>(&self) -> bool
+    where
+        T: Lanes<N>,
+    {
+        self.ptr.addr().is_multiple_of(size_of::<T>() * N) && self.ld.is_multiple_of(N as u32)
     }
 
     #[inline(always)]
@@ -166,7 +186,7 @@ impl<'a, T: Element> Deref for MatMut<'a, T> {
     }
 }
 
-impl<T: Element> MatMut<'_, T> {
+impl<'a, T: Element> MatMut<'a, T> {
     /// A view of a `rows` × `cols` matrix at `ptr` with leading dimension `ld`, in buffer `tag` of the launch.
     ///
     /// # Safety
@@ -182,6 +202,12 @@ impl<T: Element> MatMut<'_, T> {
     #[inline(always)]
     pub const fn as_mut_ptr(&self) -> *mut T {
         self.0.ptr
+    }
+
+    /// [`MatRef::part`], for writing.
+    #[inline(always)]
+    pub fn part_mut(&self, row: u32, col: u32, rows: u32, cols: u32) -> Option<MatMut<'a, T>> {
+        self.0.part(row, col, rows, cols).map(MatMut)
     }
 
     /// Writes element (`row`, `col`). Outside the matrix: a trap on PTX; on the simulator a report.

@@ -67,6 +67,33 @@ impl<'a, T: Element> VecRef<'a, T> {
         VecRef { ptr: self.ptr.cast(), len: self.len / N as u64, tag: self.tag, pad: 0, memory: PhantomData }
     }
 
+    /// The `len` elements from `start` on, if there are so many. Where `len` is a constant, accesses to the part at an index
+    /// that is below it for all to see need no test of their own.
+    #[inline(always)]
+    pub fn part(&self, start: usize, len: usize) -> Option<VecRef<'a, T>> {
+        let (start, len) = (start as u64, len as u64);
+        let inside = start <= self.len && len <= self.len - start;
+        inside.then(|| VecRef { ptr: self.ptr.wrapping_add(start as usize), len, ..*self })
+    }
+
+    /// Splits the vector at the addresses that are multiples of `N` elements' size: the elements before the first, the rest
+    /// by `N`, and the elements left over, fewer than `N` on either side. So a vector that starts anywhere can be accessed
+    /// `N` elements at a time (as by `align_to` of a slice).
+    #[inline(always)]
+    pub fn align_to<const N: usize>(&self) -> (VecRef<'a, T>, VecRef<'a, Vector<T, N>>, VecRef<'a, T>)
+    where
+        T: Lanes<N>,
+    {
+        let vector = const { size_of::<T>() * N };
+        let past = self.ptr.addr() % vector / size_of::<T>();
+        let head = if past == 0 { 0 } else { ((N - past) as u64).min(self.len) };
+        let left = self.len - head;
+        let tail = left % N as u64;
+        let part = |from, len| VecRef { ptr: self.ptr.wrapping_add(from as usize), len, ..*self };
+        let body = part(head, left - tail);
+        (part(0, head), body.vectors(), part(self.len - tail, tail))
+    }
+
     #[inline(always)]
     fn at<const LANES: usize>(&self, i: usize) -> Access<T, 1> {
         Access {
@@ -273,6 +300,25 @@ impl<'a, T: Element> VecMut<'a, T> {
 #[cfg(all(test, not(target_arch = "nvptx64")))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_vector_splits_where_addresses_are_aligned() {
+        let memory = [Vec4::<f32>::new([0.0; 4]); 8];
+        for start in 0..5 {
+            for len in 0..20 {
+                let ptr = memory.as_ptr().cast::<f32>().wrapping_add(start);
+                // SAFETY: never accessed.
+                let view = unsafe { VecRef::from_raw_parts(ptr, len as u64, 3) };
+                let (head, body, tail) = view.align_to::<4>();
+                assert_eq!(head.len() + 4 * body.len() + tail.len(), len, "start {start}, {len} elements");
+                assert!(head.len() < 4 && tail.len() < 4, "start {start}, {len} elements");
+                assert!(body.is_empty() || body.as_ptr().is_aligned(), "start {start}, {len} elements");
+                assert_eq!(head.as_ptr(), ptr);
+                assert_eq!(body.as_ptr().cast(), ptr.wrapping_add(head.len()));
+                assert_eq!(tail.as_ptr(), ptr.wrapping_add(len - tail.len()));
+            }
+        }
+    }
 
     #[test]
     fn layout_is_what_the_ptx_entry_reads() {

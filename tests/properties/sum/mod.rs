@@ -1,7 +1,8 @@
-//! Sums: `reduce_sum_dynamic` by launch with every block size, and `Device::sum`.
+//! Sums: `reduce_sum_dynamic` by launch with every block size, `sum_f32` by launch, and `Device::sum`.
 
 mod kernel;
 mod operation;
+mod whole;
 
 use ndarray::Array2;
 use rand::Rng;

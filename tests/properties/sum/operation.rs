@@ -23,9 +23,9 @@ struct Case {
     schedule: u64,
 }
 
-/// Vectors, some longer than one level of the tree can add up (65 536), and matrices.
+/// Vectors, some at the edges of one, two and seventeen blocks' tiles of 4096 elements, and matrices.
 fn any_case() -> impl Strategy<Value = Case> {
-    let long = proptest::sample::select(&[255_usize, 256, 257, 65_535, 65_536, 65_537, 70_001][..]);
+    let long = proptest::sample::select(&[4095_usize, 4096, 4097, 4100, 8191, 8192, 8193, 65_537, 70_001][..]);
     let shape = prop_oneof![
         6 => shapes::two_extents(),
         6 => shapes::length().prop_map(|n| [1, n]),
@@ -56,7 +56,7 @@ impl Case {
 
     fn within_bound(&self, make: impl Fn(usize, usize, &mut StdRng) -> Array2<f32>) -> Problem {
         let x = make(self.rows, self.cols, &mut values::rng(self.data));
-        let reference = oracle::sum(x.as_slice().unwrap_or_default(), sum_depth(x.len()));
+        let reference = oracle::sum_in_f64(x.as_slice().unwrap_or_default(), sum_depth(x.len()));
         self.problem(&x, Expected::Within(reference))
     }
 }

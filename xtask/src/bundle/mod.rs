@@ -1,7 +1,7 @@
 //! `cargo xtask bundle DIR`: one folder with everything a GPU machine needs that has no Rust.
 //!
-//! Test programs, the programs and benchmarks of bench/, the PTX for reference (each program has it built in) and a run
-//! script. The programs are stripped of debug information and need x86-64 Linux with the glibc that is printed.
+//! Test programs, the programs and benchmarks of bench/, the sources of the peers that the benchmark compares with, the PTX
+//! for reference (each program has it built in) and a run script. The programs are stripped of debug information and need x86-64 Linux with the glibc that is printed.
 
 mod programs;
 mod wishes;
@@ -14,6 +14,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context as _, Result, ensure};
 
 use self::wishes::Wishes;
+use crate::bench;
 use crate::process;
 use crate::progress;
 use crate::workspace::Workspace;
@@ -55,6 +56,8 @@ pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
     }
     progress.finish_and_clear();
     copy_ptx(workspace, &dir.join("ptx"))?;
+    copy_peers(workspace, &dir.join("peers"))?;
+    fs::write(dir.join("commit.txt"), bench::commit(workspace) + "\n")?;
     fs::write(dir.join("gpu-tests.txt"), wishes.gpu_tests.join("\n") + "\n")?;
     let script = dir.join("run.sh");
     fs::write(&script, RUN)?;
@@ -75,6 +78,16 @@ fn prepare(dir: &Path) -> Result<()> {
         fs::remove_dir_all(dir)?;
     }
     fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))
+}
+
+/// The sources of what only a GPU machine can build or run: CUB's library, the script for `PyTorch`.
+fn copy_peers(workspace: &Workspace, goal: &Path) -> Result<()> {
+    fs::create_dir_all(goal)?;
+    for name in ["cub.cu", "torch_bench.py"] {
+        let source = workspace.root().join("bench/peers").join(name);
+        fs::copy(&source, goal.join(name)).with_context(|| format!("cannot copy {}", source.display()))?;
+    }
+    Ok(())
 }
 
 fn copy_ptx(workspace: &Workspace, goal: &Path) -> Result<()> {

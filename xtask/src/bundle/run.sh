@@ -9,14 +9,21 @@ usage() {
 usage: ./run.sh COMMAND [--filter TEXT] [--program NAME] [ARGUMENT…]
 
   run        the main job: every kernel on real-sized input, checked against the oracle (bin/warpwright-run ARGUMENT…)
+  ladder     every kernel from the smallest idea up, and the figures of the teaching texts (bin/warpwright-ladder ARGUMENT…)
   test       every test program, on the GPU
   sanitize   memcheck, racecheck, synccheck and initcheck over the test programs named in gpu-tests.txt
-  bench      the benchmark programs in bench/
+  bench      ours beside cuBLAS, cuBLASLt, CUB and the driver's copy (bin/warpwright-bench ARGUMENT…); records go to
+             benchmarks/DEVICE.jsonl of the bundle, or where --out says. Builds peers/libwarpwright_cub.so with nvcc once
+  bench-torch [FILE.jsonl]   the same cases with PyTorch (--only, --shape, --quick, --mode choose as for bench)
+  simulator  the benchmark programs in bench/: the simulator's own speed
   counters   ncu's counters beside the simulator's, as a table; what ncu prints is kept in ncu.csv or the file named
   list       the programs in this bundle
 
   --filter TEXT    only tests whose name contains TEXT
   --program NAME   only the test or benchmark program NAME
+
+bench finds cuBLAS in the toolkit or beside PyTorch; WARPWRIGHT_CUBLAS, WARPWRIGHT_CUBLASLT and WARPWRIGHT_CUB name other
+files, CUDA_HOME another toolkit, PYTHON another python3.
 
 WARPWRIGHT_DEVICE says where to run: cuda, simulator, best. Where it is not set, tests run on cuda and run on best.
 Every program that fails is named at the end, and the exit code is then 1.
@@ -73,6 +80,46 @@ programs() {
     done
 }
 
+# Builds CUB's library beside its source, unless it is there already and newer.
+build_cub() {
+    local source=$here/peers/cub.cu library=$here/peers/libwarpwright_cub.so
+    local nvcc=${CUDA_HOME:-/usr/local/cuda}/bin/nvcc
+    [[ -f $library && ! $source -nt $library ]] && return
+    command -v "$nvcc" >/dev/null || nvcc=nvcc
+    if ! command -v "$nvcc" >/dev/null; then
+        echo "no nvcc on PATH or in CUDA_HOME: CUB will be left out" >&2
+        return
+    fi
+    echo "building $library with $nvcc" >&2
+    if ! "$nvcc" -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC,-fvisibility=hidden -o "$library.new" "$source"; then
+        echo "nvcc failed: CUB will be left out" >&2
+        return
+    fi
+    mv "$library.new" "$library"
+}
+
+# Lets the dynamic linker find the cuBLAS that came with PyTorch, after whatever it finds by itself.
+find_cublas() {
+    local folders
+    folders=$("${PYTHON:-python3}" - 2>/dev/null <<'PYTHON'
+import glob, os, site, sys
+roots = site.getsitepackages() + [site.getusersitepackages()] + sys.path
+found = [p for r in roots if r for p in glob.glob(os.path.join(r, "nvidia", "*", "lib", "libcublas.so.1*"))]
+print(":".join(dict.fromkeys(os.path.dirname(p) for p in found)))
+PYTHON
+    ) || return 0
+    if [[ -n $folders ]]; then
+        export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$folders
+    fi
+}
+
+# Runs the benchmark with its records in the bundle.
+bench() {
+    export WARPWRIGHT_BENCHMARKS=${WARPWRIGHT_BENCHMARKS:-$here/benchmarks}
+    export WARPWRIGHT_COMMIT=${WARPWRIGHT_COMMIT:-$(<"$here/commit.txt")}
+    exec "$@"
+}
+
 command=${1:-help}
 shift || true
 filter=()
@@ -92,6 +139,9 @@ fi
 case $command in
     run)
         exec "$here/bin/warpwright-run" "${arguments[@]}"
+        ;;
+    ladder)
+        exec "$here/bin/warpwright-ladder" "${arguments[@]}"
         ;;
     test)
         while read -r file; do
@@ -115,6 +165,22 @@ case $command in
         summary
         ;;
     bench)
+        build_cub
+        find_cublas
+        bench "$here/bin/warpwright-bench" "${arguments[@]}"
+        ;;
+    bench-torch)
+        need "${PYTHON:-python3}" "it runs PyTorch; PYTHON names another"
+        file=
+        if [[ ${arguments[0]:-} == *.jsonl ]]; then
+            file=${arguments[0]}
+            arguments=("${arguments[@]:1}")
+        fi
+        cases=$("$here/bin/warpwright-bench" --list --json "${arguments[@]}") || exit 1
+        export WARPWRIGHT_COMMIT=${WARPWRIGHT_COMMIT:-$(<"$here/commit.txt")}
+        exec "${PYTHON:-python3}" "$here/peers/torch_bench.py" --folder "$here/benchmarks" --out "$file" <<<"$cases"
+        ;;
+    simulator)
         while read -r file; do
             step "$(basename "$file")" "$file" --bench "${filter[@]}" "${arguments[@]}"
         done < <(programs bench)

@@ -26,3 +26,10 @@ fn add(stream: &Stream, module: &Module, x: &Buffer<f32>, y: &Buffer<f32>, z: &m
     let launch = Launch::cover(z.len(), 64).module(module).stream(stream);
     stream.device().launch(&vector_add, launch, (x, y, z)).unwrap();
 }
+
+#[test]
+fn the_driver_says_what_a_gpu_is_made_of() {
+    let hardware = device(0).hardware().unwrap().expect("a GPU");
+    assert_eq!((hardware.multiprocessors, hardware.clock_khz, hardware.l2_bytes), (132, 1_980_000, 50 << 20));
+    assert_eq!((hardware.memory_clock_khz, hardware.memory_bus_bits), (3_201_000, 6144));
+}

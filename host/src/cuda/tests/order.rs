@@ -7,7 +7,7 @@ use gpu::ladder::vector_add::vector_add;
 use ndarray::{Array2, s};
 
 use super::{Character, add, device, mock, module};
-use crate::Launch;
+use crate::{Device, Launch};
 
 #[test]
 fn data_comes_back_as_it_went() {
@@ -162,6 +162,25 @@ fn events_mark_time() {
     assert!(end.is_done().unwrap());
     other.wait(&end).unwrap();
     other.synchronize().unwrap();
+}
+
+#[test]
+fn other_libraries_get_the_drivers_own_handles() {
+    let device = device(6);
+    let (one, other) = (device.stream().unwrap(), device.stream().unwrap());
+    let raw = one.as_raw().expect("a GPU's stream has a handle");
+    assert_eq!(one.clone().as_raw(), Some(raw));
+    assert_ne!(other.as_raw(), Some(raw));
+
+    // Device memory of the mock is memory of this process.
+    let mut buffer = device.upload(&[1_i32, 2, 3, 4]).unwrap();
+    let third = buffer.slice_mut(2..4).unwrap().device_ptr();
+    assert_eq!(third.cast_const(), buffer.slice(2..3).unwrap().device_ptr());
+    assert_eq!(buffer.view().device_ptr().wrapping_add(2), third.cast_const());
+    // SAFETY: an element of the buffer, which nothing else uses.
+    unsafe { third.write(30) };
+    assert_eq!(buffer.download().unwrap(), [1, 2, 30, 4]);
+    assert_eq!(Device::simulator().default_stream().as_raw(), None);
 }
 
 #[test]

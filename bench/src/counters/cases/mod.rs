@@ -2,11 +2,15 @@
 //!
 //! Small enough to simulate in seconds, large enough for hundreds of blocks.
 
+mod banks;
+mod transposes;
+mod warps;
+
 use gpu::gemm::naive::{self, matmul_naive};
 use gpu::gemm::tiled::{self, matmul_tiled};
+use gpu::ladder::matmul::block_tiled::{self, matmul_block_tiled};
 use gpu::ladder::vector_add::{self, vector_add};
 use gpu::reduce::dynamic::{self, reduce_sum_dynamic};
-use gpu::transpose::padded::{self, transpose_smem_pad1, transpose_smem_pad2};
 use simt::Kernel;
 use simt::global::{MatMut, MatRef};
 use warpwright::{Device, Launch};
@@ -31,7 +35,6 @@ impl Case {
 }
 
 type Gemm = &'static Kernel<(MatRef<'static, f32>, MatRef<'static, f32>, MatMut<'static, f32>)>;
-type Transpose = &'static Kernel<(MatRef<'static, f32>, MatMut<'static, f32>)>;
 
 /// Every case, in the order in which they are launched.
 pub(super) fn all() -> Vec<Case> {
@@ -39,10 +42,11 @@ pub(super) fn all() -> Vec<Case> {
     cases.extend([1 << 20, 1_000_003].map(add));
     cases.extend([[256, 192, 128], [251, 193, 131]].map(|mnk| gemm(&matmul_naive, naive::grid, mnk)));
     cases.extend([[512, 384, 256], [509, 387, 251]].map(|mnk| gemm(&matmul_tiled, tiled::grid, mnk)));
+    cases.extend([[512, 384, 256], [509, 387, 251]].map(|mnk| gemm(&matmul_block_tiled, block_tiled::grid, mnk)));
     cases.extend([1 << 20, 1_000_003].map(sum));
-    for kernel in [&transpose_smem_pad1 as Transpose, &transpose_smem_pad2] {
-        cases.extend([[1024, 768], [1003, 771]].map(|shape| transpose(kernel, shape)));
-    }
+    cases.extend(warps::cases());
+    cases.extend(banks::cases());
+    cases.extend(transposes::cases());
     cases
 }
 
@@ -82,18 +86,6 @@ fn gemm(kernel: Gemm, grid: fn(u32, u32) -> [u32; 3], [m, n, k]: [usize; 3]) -> 
             let b = device.upload_matrix(&uniform(k * n, 1, 4), k, n)?;
             let mut c = device.alloc_matrix(m, n)?;
             device.launch(kernel, Launch::grid(grid(m as u32, n as u32)), (&a, &b, &mut c))
-        }),
-    }
-}
-
-fn transpose(kernel: Transpose, [rows, cols]: [usize; 2]) -> Case {
-    Case {
-        kernel: kernel.info().name,
-        shape: format!("{rows} x {cols}"),
-        make: Box::new(move |device| {
-            let a = device.upload_matrix(&uniform(rows * cols, 1, 5), rows, cols)?;
-            let mut b = device.alloc_matrix(cols, rows)?;
-            device.launch(kernel, Launch::grid(padded::grid(rows as u32, cols as u32)), (&a, &mut b))
         }),
     }
 }

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 /// Progress of all jobs.
-pub(super) struct Progress {
+pub(crate) struct Progress {
     lines: MultiProgress,
     all: ProgressBar,
     terminal: bool,
 }
 
 /// Progress of one job.
-pub(super) struct Step {
+pub(crate) struct Step {
     line: ProgressBar,
     all: ProgressBar,
     name: String,
@@ -22,14 +22,16 @@ pub(super) struct Step {
 }
 
 impl Progress {
-    pub(super) fn new(jobs: usize) -> Self {
+    /// Progress of so many jobs; `of` says what they are, in the plural.
+    pub(crate) fn new(jobs: usize, of: &str) -> Self {
         let lines = MultiProgress::new();
         let all = lines.add(ProgressBar::new(jobs as u64));
-        all.set_style(style("{bar:30} {pos} of {len} kernels, {elapsed}"));
+        all.set_style(style(&format!("{{bar:30}} {{pos}} of {{len}} {of}, {{elapsed}}")));
         Self { lines, all, terminal: stderr().is_terminal() }
     }
 
-    pub(super) fn start(&self, name: String) -> Step {
+    /// A job begins.
+    pub(crate) fn start(&self, name: String) -> Step {
         let line = self.lines.insert_before(&self.all, ProgressBar::new_spinner());
         line.set_style(style("{spinner} {prefix}: {msg}, {elapsed}"));
         line.set_prefix(name.clone());
@@ -46,7 +48,7 @@ impl Drop for Progress {
 
 impl Step {
     /// Says what the job does now.
-    pub(super) fn now(&self, what: &'static str) {
+    pub(crate) fn now(&self, what: &'static str) {
         self.line.set_message(what);
         if !self.terminal {
             eprintln!("{}: {what}", self.name);
@@ -54,7 +56,7 @@ impl Step {
     }
 
     /// Says how it ended.
-    pub(super) fn done(self, passed: bool) {
+    pub(crate) fn done(self, passed: bool) {
         self.line.finish_and_clear();
         self.all.inc(1);
         if !self.terminal {
@@ -65,5 +67,5 @@ impl Step {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).expect("the template is a constant of this file")
+    ProgressStyle::with_template(template).expect("the template is a constant of this program")
 }

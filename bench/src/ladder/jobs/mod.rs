@@ -1,0 +1,6 @@
+//! Jobs that only the ladder has; matrix products, sums and transposes are those of the main job ([`crate::job`]).
+
+pub(super) mod banks;
+pub(super) mod gray;
+pub(super) mod squares;
+pub(super) mod threads;

@@ -1,0 +1,226 @@
+//! The peers' calls: cases in the words of cuBLAS, cuBLASLt, CUB and the driver.
+#![allow(clippy::unnecessary_wraps, reason = "all have the signature of `Implementation::prepare`")]
+
+use anyhow::{Context as _, Result};
+use warpwright::Buffer;
+
+use super::case::{Case, Dtype, Shape, Work};
+use super::implementations::{Call, Context, Run};
+use super::slot::Slot;
+use crate::peers::cub::{Operation, Reduction, Type};
+use crate::peers::cublas::{Arithmetic, Product, WORKSPACE};
+use crate::peers::cublaslt::Matmul;
+use crate::peers::driver::Driver;
+
+fn plain(run: Run<'_>) -> Call<'_> {
+    Call { run, captures: true, note: None }
+}
+
+/// The driver's copy within the device.
+pub(super) fn copy<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot) -> Result<Option<Call<'c>>> {
+    let (Some(driver), Work::Copy, &Shape::Vector { n, offset }) = (&context.driver, case.work, &case.shape) else {
+        return Ok(None);
+    };
+    let bytes = n * case.dtype.bytes();
+    Ok(Some(plain(Box::new(move |slot| {
+        let (to, from) = (slot.out.address(0)?, slot.a.address(offset)?);
+        // SAFETY: the slot's buffers hold n elements from there on; they are used on this stream alone, which is waited for
+        // before they are dropped.
+        unsafe { driver.copy(to, from, bytes) }
+    }))))
+}
+
+/// Addresses of A, B and C.
+fn factors(slot: &Slot) -> Result<[u64; 3]> {
+    let b = slot.b.as_ref().context("a product has a second operand")?;
+    Ok([slot.a.address(0)?, b.address(0)?, slot.out.address(0)?])
+}
+
+/// The product that a case asks for.
+fn product(case: &Case) -> Option<Product> {
+    let Shape::Product { mnk: [m, n, k], transposed: [transpose_a, transpose_b], batch } = case.shape else {
+        return None;
+    };
+    let arithmetic = match case.dtype {
+        Dtype::F32 => Arithmetic::F32,
+        Dtype::Tf32 => Arithmetic::TF32,
+        Dtype::F16 => Arithmetic::F16,
+        Dtype::Bf16 => Arithmetic::BF16,
+        Dtype::F64 => Arithmetic::F64,
+        Dtype::I32 | Dtype::U8 | Dtype::C128 => return None,
+    };
+    Some(Product { m, n, k, transpose_a, transpose_b, batch, arithmetic })
+}
+
+/// cuBLAS: products, and `geam`'s transposes of elements of 4, 8 and 16 bytes.
+pub(super) fn cublas<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot) -> Result<Option<Call<'c>>> {
+    let Some(session) = &context.cublas else { return Ok(None) };
+    if let Some(product) = product(case) {
+        return Ok(Some(plain(Box::new(move |slot| {
+            // SAFETY: the slot holds the product's matrices; for streams and drops see `copy`.
+            Ok(unsafe { session.gemm(&product, factors(slot)?) }?)
+        }))));
+    }
+    match (case.work, case.dtype, &case.shape) {
+        (Work::Transpose, Dtype::F32 | Dtype::F64 | Dtype::C128, &Shape::Matrix { rows, cols, ld }) => {
+            let bytes = case.dtype.bytes();
+            Ok(Some(plain(Box::new(move |slot| {
+                let (a, b) = (slot.a.address(0)?, slot.out.address(0)?);
+                // SAFETY: the slot holds both matrices; for streams and drops see `copy`.
+                Ok(unsafe { session.transpose(bytes, [rows, cols, ld], a, b) }?)
+            }))))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// cuBLASLt: products, by the fastest of its candidates for the case.
+pub(super) fn cublaslt<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot) -> Result<Option<Call<'c>>> {
+    let (Ok(library), Some(driver), Some(product)) = (&context.peers.cublaslt, &context.driver, product(case)) else {
+        return Ok(None);
+    };
+    let matmul = library.matmul(&product)?;
+    let workspace = context.device.alloc::<u8>(WORKSPACE)?;
+    let (best, failed) = fastest(driver, &matmul, &workspace, slot)?;
+    let note = format!("candidate {best} of {} was fastest, {failed} failed", matmul.candidates());
+    let run: Run<'_> = Box::new(move |slot| {
+        let workspace = workspace.view().device_ptr() as u64;
+        // SAFETY: the slot holds the product's matrices, the workspace has its size; for streams and drops see `copy`.
+        Ok(unsafe { matmul.queue(best, factors(slot)?, workspace, driver.raw()) }?)
+    });
+    Ok(Some(Call { run, captures: true, note: Some(note) }))
+}
+
+/// The fastest candidate, and how many cannot run.
+fn fastest(driver: &Driver, matmul: &Matmul<'_>, workspace: &Buffer<u8>, slot: &Slot) -> Result<(usize, usize)> {
+    let (matrices, workspace) = (factors(slot)?, workspace.view().device_ptr() as u64);
+    let (start, end) = (driver.event()?, driver.event()?);
+    let time = |candidate: usize, calls: usize| -> Result<f64> {
+        driver.record(&start)?;
+        for _ in 0..calls {
+            // SAFETY: the slot holds the product's matrices; the stream is waited for below.
+            unsafe { matmul.queue(candidate, matrices, workspace, driver.raw()) }?;
+        }
+        driver.record(&end)?;
+        driver.synchronize()?;
+        Ok(driver.elapsed_us(&start, &end)? / calls as f64)
+    };
+    let (mut best, mut failed) = (None, 0);
+    for candidate in 0..matmul.candidates() {
+        // The first call loads the kernel. A candidate may turn out not to support the alignment: it is no candidate then.
+        let Ok(first) = time(candidate, 1).and_then(|_| time(candidate, 1)) else {
+            failed += 1;
+            continue;
+        };
+        let calls = (2000.0 / first.max(1.0)).clamp(1.0, 50.0) as usize;
+        let us = (0..3).map(|_| time(candidate, calls)).try_fold(first, |least, us| us.map(|us| us.min(least)))?;
+        if best.is_none_or(|(_, least)| us < least) {
+            best = Some((candidate, us));
+        }
+    }
+    let (best, _) = best.context("none of cuBLASLt's candidates runs")?;
+    Ok((best, failed))
+}
+
+/// CUB's number for a type.
+fn cub_type(dtype: Dtype) -> Option<Type> {
+    match dtype {
+        Dtype::F32 => Some(Type::F32),
+        Dtype::F64 => Some(Type::F64),
+        Dtype::F16 => Some(Type::F16),
+        Dtype::Bf16 => Some(Type::Bf16),
+        Dtype::I32 => Some(Type::I32),
+        Dtype::Tf32 | Dtype::U8 | Dtype::C128 => None,
+    }
+}
+
+/// CUB: reductions of vectors, rows and segments.
+pub(super) fn cub<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot) -> Result<Option<Call<'c>>> {
+    let (Ok(cub), Some(driver), Some(element)) = (&context.peers.cub, &context.driver, cub_type(case.dtype)) else {
+        return Ok(None);
+    };
+    let case = case.clone();
+    let Some(first) = reduction(&case, slot)? else { return Ok(None) };
+    let bytes = cub.temporary_bytes(element, first)?.max(1);
+    let temporary = context.device.alloc::<u8>(bytes)?;
+    Ok(Some(plain(Box::new(move |slot| {
+        let reduction = reduction(&case, slot)?.context("every slot of a case has its memory")?;
+        let temporary = temporary.view().device_ptr() as u64;
+        // SAFETY: the slot holds what the reduction names, the temporary memory is of the size that CUB asked for; for streams
+        // and drops see `copy`.
+        unsafe { cub.queue(element, reduction, (temporary, bytes), driver.raw()) }
+    }))))
+}
+
+/// The case as CUB's reduction of a slot.
+fn reduction(case: &Case, slot: &Slot) -> Result<Option<Reduction>> {
+    let out = slot.out.address(0)?;
+    let vector = |operation, n: usize, offset| -> Result<Reduction> {
+        let y = slot.b.as_ref().map(|b| b.address(offset)).transpose()?.unwrap_or(0);
+        Ok(Reduction::Vector { operation, x: slot.a.address(offset)?, y, n: n as i64, out })
+    };
+    Ok(match (case.work, &case.shape) {
+        (Work::Sum, &Shape::Vector { n, offset }) => Some(vector(Operation::Sum, n, offset)?),
+        (Work::SumSquares, &Shape::Vector { n, offset }) => Some(vector(Operation::SumSquares, n, offset)?),
+        (Work::Max, &Shape::Vector { n, offset }) => Some(vector(Operation::Max, n, offset)?),
+        (Work::Dot, &Shape::Vector { n, offset }) => Some(vector(Operation::Dot, n, offset)?),
+        (Work::Argmax, &Shape::Vector { n, offset }) => {
+            let index = slot.index.as_ref().context("an argmax has room for its index")?;
+            let index = index.view().device_ptr() as u64;
+            Some(Reduction::Argmax { x: slot.a.address(offset)?, n: n as i64, out, index })
+        }
+        (Work::SumSegments, &Shape::Segments { segments, .. }) => {
+            let offsets = slot.offsets.as_ref().context("segments have boundaries")?.view().device_ptr() as u64;
+            Some(Reduction::Segments { x: slot.a.address(0)?, count: segments as i64, offsets, out })
+        }
+        (Work::SumAxis1, &Shape::Matrix { rows, cols, ld }) if ld == cols => {
+            Some(Reduction::Rows { x: slot.a.address(0)?, count: rows as i64, length: cols as i64, out })
+        }
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use warpwright::Device;
+
+    use super::super::data::Period;
+    use super::*;
+
+    #[test]
+    fn reductions_name_the_memory_of_their_slot() {
+        let device = Device::simulator();
+        let case = Case { work: Work::Dot, dtype: Dtype::F16, shape: Shape::Vector { n: 10, offset: 3 }, quick: false };
+        let period = Period::new(&device, Dtype::F16, 7, 1).unwrap();
+        let slot = Slot::new(&device, &case, &period).unwrap();
+        let Some(Reduction::Vector { operation: Operation::Dot, x, y, n: 10, out }) = reduction(&case, &slot).unwrap()
+        else {
+            panic!("a dot product is a reduction of a vector");
+        };
+        assert_eq!(x, slot.a.address(0).unwrap() + 6);
+        assert_eq!(y, slot.b.as_ref().unwrap().address(0).unwrap() + 6);
+        assert_eq!(out, slot.out.address(0).unwrap());
+    }
+
+    #[test]
+    fn only_rows_without_gaps_are_asked_of_cub() {
+        let device = Device::simulator();
+        let period = Period::new(&device, Dtype::F32, 7, 1).unwrap();
+        for (ld, asked) in [(5, true), (6, false)] {
+            let shape = Shape::Matrix { rows: 3, cols: 5, ld };
+            let case = Case { work: Work::SumAxis1, dtype: Dtype::F32, shape, quick: false };
+            let slot = Slot::new(&device, &case, &period).unwrap();
+            assert_eq!(reduction(&case, &slot).unwrap().is_some(), asked);
+        }
+    }
+
+    #[test]
+    fn integers_are_no_product_of_these_libraries() {
+        let shape = Shape::Product { mnk: [1, 2, 3], transposed: [true, false], batch: 4 };
+        let case = |dtype| Case { work: Work::Gemm, dtype, shape: shape.clone(), quick: false };
+        assert!(product(&case(Dtype::I32)).is_none());
+        let product = product(&case(Dtype::Tf32)).unwrap();
+        assert_eq!((product.m, product.n, product.k, product.batch), (1, 2, 3, 4));
+        assert!(product.transpose_a && !product.transpose_b && product.arithmetic == Arithmetic::TF32);
+    }
+}

@@ -1,0 +1,326 @@
+//! The benchmark: ours and the libraries people would else use, by turns in one process on one GPU.
+//!
+//! | module | is about |
+//! |---|---|
+//! | [`case`], [`cases`] | what is measured |
+//! | [`implementations`], `calls` | who does it |
+//! | [`data`], [`slot`], [`expected`] | operands, results, and whether they are right |
+//! | [`interleave`], [`on_gpu`] | the order and the timing of samples |
+//! | [`session`], [`record`] | a run, and what it writes |
+//! | [`statistics`], [`compare`] | whether two runs differ |
+//! | [`render`] | tables and plots |
+//!
+//! docs/benchmarks/README.md says how to read what comes out.
+
+mod calls;
+pub mod case;
+pub mod cases;
+pub mod compare;
+pub mod data;
+pub mod expected;
+pub mod implementations;
+pub mod interleave;
+pub mod on_gpu;
+pub mod record;
+pub mod render;
+pub mod session;
+pub mod slot;
+pub mod statistics;
+
+use std::env;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use clap::{Parser, ValueEnum};
+use jiff::Timestamp;
+use warpwright::{Device, Error};
+
+use crate::peers::Peers;
+use crate::peers::nvml::Nvml;
+use case::{Case, Pattern};
+use implementations::Context;
+use interleave::Mode;
+use record::{Record, Records, Run, append};
+use session::{Session, Settings};
+
+/// Measures ours beside cuBLAS, cuBLASLt, CUB and the driver's copy on a GPU, and appends what it measures to a file of
+/// JSON records; makes tables and plots of such a file; compares two of its runs.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "warpwright-bench", version)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
+pub struct Args {
+    /// Only these cases: WORK, WORK/TYPE or */TYPE, as sum/f32; several, or separated by commas.
+    #[arg(long, value_name = "WORK[/TYPE]", value_delimiter = ',')]
+    only: Vec<Pattern>,
+    /// Only cases whose shape contains this text, as `k=4096` or `n=268435456`.
+    #[arg(long, value_name = "TEXT")]
+    shape: Option<String>,
+    /// Only these implementations: warpwright, warpwright-blocking, copy, cub, cublas, cublaslt.
+    #[arg(long = "impl", value_name = "NAME", value_delimiter = ',')]
+    implementations: Vec<String>,
+    /// A dozen cases with few samples: under a minute.
+    #[arg(long)]
+    quick: bool,
+    /// Short pieces of work after pauses, or the same work for seconds; auto takes both for products, which power limits,
+    /// and bursts for the rest.
+    #[arg(long, value_enum, default_value_t = Modes::Auto)]
+    mode: Modes,
+    /// Samples of each implementation in each case; else 15, or 7 with --quick.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(3..=10_000))]
+    samples: Option<u32>,
+    /// Seconds of work before a sustained measurement; else 1.5, or 0.5 with --quick.
+    #[arg(long, value_name = "SECONDS")]
+    warm_up: Option<f64>,
+    /// Chooses the random data.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The GPU's number.
+    #[arg(long, default_value_t = 0)]
+    gpu: u32,
+    /// The file of records to append to, to render or to compare in. Else DEVICE.jsonl, named after the GPU, in
+    /// docs/benchmarks; to render and compare, nvidia-h200.jsonl there.
+    #[arg(long, visible_alias = "file", value_name = "FILE.jsonl")]
+    out: Option<PathBuf>,
+    /// Print the cases instead of measuring them.
+    #[arg(long)]
+    list: bool,
+    /// With --list: as JSON, a case a line, for `bench/peers/torch_bench.py`.
+    #[arg(long, requires = "list")]
+    json: bool,
+    /// Write tables and plots of the records instead of measuring.
+    #[arg(long, conflicts_with_all = ["list", "compare"])]
+    render: bool,
+    /// Say what of ours became slower from run A to run B, beyond the noise; the exit code is 1 if anything did, or is
+    /// missing.
+    #[arg(long, num_args = 2, value_names = ["RUN_A", "RUN_B"], conflicts_with = "list")]
+    compare: Option<Vec<String>>,
+}
+
+/// Which modes to measure in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Modes {
+    Auto,
+    Burst,
+    Sustained,
+    Both,
+}
+
+impl Modes {
+    fn of(self, case: &Case) -> &'static [Mode] {
+        match self {
+            Self::Burst => &[Mode::Burst],
+            Self::Sustained => &[Mode::Sustained],
+            Self::Auto if case.moves() => &[Mode::Burst],
+            Self::Auto | Self::Both => &[Mode::Burst, Mode::Sustained],
+        }
+    }
+}
+
+/// Names the folder of the records, where it is not docs/benchmarks of the current one.
+const FOLDER: &str = "WARPWRIGHT_BENCHMARKS";
+/// The commit that was built, said by whoever built it.
+const COMMIT: &str = "WARPWRIGHT_COMMIT";
+
+/// Runs the program.
+///
+/// # Errors
+/// There is no GPU to measure on; a file cannot be read or written; the GPU is lost.
+pub fn main(args: &Args) -> Result<ExitCode> {
+    let file = |device: &str| args.out.clone().unwrap_or_else(|| folder().join(format!("{device}.jsonl")));
+    if args.list {
+        print!("{}", list(args)?);
+    } else if args.render {
+        let file = file("nvidia-h200");
+        for written in render::render(&file, &Records::read(&file)?)? {
+            println!("{}", written.display());
+        }
+    } else if let Some([a, b]) = args.compare.as_deref() {
+        let (report, holds) = compare::compare(&Records::read(&file("nvidia-h200"))?, a, b, &args.only)?;
+        print!("{report}");
+        return Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    } else {
+        return measure(args, file);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn folder() -> PathBuf {
+    env::var_os(FOLDER).map_or_else(|| PathBuf::from("docs/benchmarks"), PathBuf::from)
+}
+
+/// The cases that the command line asks for.
+fn chosen(args: &Args) -> Result<Vec<Case>> {
+    let mut cases = cases::all();
+    let all = cases.len();
+    cases.retain(|case| {
+        let named = args.only.is_empty() || args.only.iter().any(|own| own.takes(case.work.name(), case.dtype.name()));
+        let shaped = args.shape.as_ref().is_none_or(|text| case.shape.to_string().contains(text.as_str()));
+        named && shaped && (case.quick || !args.quick)
+    });
+    if cases.is_empty() {
+        bail!("none of the {all} cases is asked for; `--list` shows them");
+    }
+    Ok(cases)
+}
+
+fn list(args: &Args) -> Result<String> {
+    let mut text = String::new();
+    for case in chosen(args)? {
+        let line = if args.json {
+            serde_json::json!({
+                "work": case.work.name(),
+                "dtype": case.dtype.name(),
+                "shape": case.shape.to_string(),
+                "bytes": case.bytes(),
+                "flops": case.flops(),
+                "modes": args.mode.of(&case).iter().map(|mode| mode.name()).collect::<Vec<_>>(),
+            })
+            .to_string()
+        } else {
+            case.to_string() + if case.quick { " (quick)" } else { "" }
+        };
+        text.push_str(&line);
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+fn measure(args: &Args, file: impl Fn(&str) -> PathBuf) -> Result<ExitCode> {
+    let cases = chosen(args)?;
+    for name in &args.implementations {
+        if !implementations::ALL.iter().any(|own| own.name == name) {
+            let names: Vec<&str> = implementations::ALL.iter().map(|own| own.name).collect();
+            bail!("--impl {name}: nobody is named so; there are {}", names.join(", "));
+        }
+    }
+    let device = gpu(args.gpu)?;
+    let name = gpu_name(&device.name()).to_owned();
+    let file = file(&slug(&name));
+    let peers = Peers::load();
+    for missing in peers.missing() {
+        eprintln!("{missing}");
+    }
+    let context = Context::new(&device, &peers)?;
+    let driver = context.driver.as_ref().context("a GPU has a driver")?;
+    let monitor = driver.pci_bus_id(args.gpu as i32).map(|address| Nvml::open(&address))?;
+    if let Err(missing) = &monitor {
+        eprintln!("clocks and power will not be recorded: {missing}");
+    }
+    let monitor = monitor.ok();
+    let settings = Settings {
+        samples: args.samples.unwrap_or(if args.quick { 7 } else { 15 }) as usize,
+        sustained: seconds(args.warm_up.unwrap_or(if args.quick { 0.5 } else { 1.5 }))?,
+        seed: args.seed,
+        implementations: args.implementations.clone(),
+    };
+    let run = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
+    println!("run {run} on {name}, {} cases, records in {}", cases.len(), file.display());
+    let mut session = Session::new(&context, &settings, monitor.as_ref(), &file, run.clone());
+    session.notes.extend(peers.missing().map(ToString::to_string));
+    let ended = cases.iter().try_for_each(|case| session.measure(case, args.mode.of(case)));
+    let Session { mut conditions, notes, failures, .. } = session;
+    conditions.after = monitor.as_ref().map(Nvml::read).unwrap_or_default();
+    let version = monitor.as_ref().and_then(Nvml::driver_version).unwrap_or_else(|| "unknown".into());
+    let record = Run {
+        run,
+        device: name,
+        driver: format!("{version}, CUDA {}", driver.cuda_version()),
+        clocks: conditions,
+        power_limit_w: monitor.as_ref().and_then(Nvml::power_limit_w),
+        commit: env::var(COMMIT).unwrap_or_else(|_| "unknown".into()),
+        command: env::args().collect::<Vec<_>>().join(" "),
+        peers: peers.versions(),
+        notes,
+    };
+    append(&file, &Record::Run(record))?;
+    ended?;
+    if failures > 0 {
+        println!("{failures} left out, see above");
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn gpu(number: u32) -> Result<Device> {
+    match Device::cuda(number) {
+        Err(error @ (Error::NoDriver { .. } | Error::NoSuchDevice { .. })) => Err(error).context(
+            "the benchmark needs an NVIDIA GPU, and there is none here; `cargo xtask bundle DIR` makes a folder that runs on a \
+             machine with one (`./run.sh bench`). Without a GPU there are --list, --render and --compare",
+        ),
+        other => Ok(other?),
+    }
+}
+
+fn seconds(seconds: f64) -> Result<Duration> {
+    let duration = Duration::try_from_secs_f64(seconds).ok().filter(|duration| duration.as_secs() < 600);
+    duration.with_context(|| format!("--warm-up {seconds}: expected seconds, from 0 to 600"))
+}
+
+/// `NVIDIA H200` of `CUDA device 0 (NVIDIA H200)`.
+fn gpu_name(described: &str) -> &str {
+    described.split_once('(').and_then(|(_, name)| name.strip_suffix(')')).unwrap_or(described)
+}
+
+/// `nvidia-h200` of `NVIDIA H200`.
+fn slug(name: &str) -> String {
+    let words = name.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    fn args(words: &[&str]) -> Args {
+        Args::parse_from([&["warpwright-bench"], words].concat())
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+        assert!(Args::try_parse_from(["warpwright-bench", "--compare", "A"]).is_err());
+        assert!(Args::try_parse_from(["warpwright-bench", "--json"]).is_err());
+        assert!(Args::try_parse_from(["warpwright-bench", "--only", "nothing/f32"]).is_err());
+    }
+
+    #[test]
+    fn cases_are_chosen_by_work_type_and_shape() {
+        let names =
+            |words: &[&str]| -> Vec<String> { chosen(&args(words)).unwrap().iter().map(ToString::to_string).collect() };
+        assert_eq!(names(&["--only", "sum/f64,dot"]), ["sum/f64 n=268435456", "dot/f32 n=268435456"]);
+        assert_eq!(names(&["--only", "sum/f32", "--shape", "n=1024"]), ["sum/f32 n=1024"]);
+        assert!(names(&["--quick"]).len() < 20);
+        let error = chosen(&args(&["--only", "sum/c128"])).unwrap_err().to_string();
+        assert!(error.ends_with("`--list` shows them"), "{error}");
+    }
+
+    #[test]
+    fn products_are_measured_in_both_modes() {
+        let listed = list(&args(&["--list", "--json", "--only", "gemm/f32,copy"])).unwrap();
+        let line = |work: &str| listed.lines().find(|line| line.contains(work)).unwrap().to_owned();
+        assert!(line("gemm").contains(r#""modes":["burst","sustained"]"#), "{listed}");
+        assert!(line("copy").contains(r#""modes":["burst"]"#), "{listed}");
+    }
+
+    #[test]
+    fn files_are_named_after_the_gpu() {
+        assert_eq!(slug(gpu_name("CUDA device 0 (NVIDIA H200)")), "nvidia-h200");
+        assert_eq!(slug("NVIDIA GeForce RTX 4090 (D)"), "nvidia-geforce-rtx-4090-d");
+    }
+
+    #[test]
+    fn an_unknown_implementation_is_refused() {
+        let error = main(&args(&["--impl", "cutlass"])).unwrap_err().to_string();
+        assert!(error.starts_with("--impl cutlass: nobody is named so"), "{error}");
+    }
+
+    #[test]
+    fn seconds_are_sane() {
+        assert!(seconds(1.5).is_ok());
+        assert!([-1.0, f64::NAN, 1e9].iter().all(|&wrong| seconds(wrong).is_err()));
+    }
+}

@@ -1,0 +1,277 @@
+//! Samples on a GPU: calls between two events on the stream of all work.
+//!
+//! - A sample has as many calls, the same number for all contenders, as make the fastest last `SAMPLE_US`: the driver's
+//!   clock ticks every half microsecond, and launches have a start and an end.
+//! - Where that is more than one call, contenders are captured once in a CUDA graph each and the graph is launched: the host
+//!   would else be what is timed. One that cannot be captured (it waits, or allocates) is called from the host, and the
+//!   record says so.
+//! - Calls take the slots in turn, so that data comes from memory: together they are at least [`ROTATED`] bytes, or, where
+//!   that would be too many slots, each sample begins with an L2 cache full of something else.
+//! - Work is queued ahead of the GPU, so that it never waits for a launch.
+
+use std::rc::Rc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use warpwright::Buffer;
+
+use super::implementations::Call;
+use super::interleave::Machine;
+use super::slot::Slot;
+use crate::peers::driver::{Driver, Event, Graph};
+use crate::peers::nvml::{Nvml, Reading};
+
+/// How long a sample should last at least.
+const SAMPLE_US: f64 = 300.0;
+/// Most calls of a sample, but for a whole turn of the slots: as many as there are slots at most, so that where the cache is
+/// overwritten before a sample, each of its calls finds its data in memory.
+const CALLS: usize = SLOTS;
+/// Bytes of all slots together, at least: twice the L2 cache of an H200.
+pub const ROTATED: f64 = 2.0 * 60e6;
+/// Calls so long need no lead-in: launching takes a hundredth of it.
+const LONG_US: f64 = 1000.0;
+/// Asking the GPU for its clocks takes time, and interrupts it.
+const BETWEEN_READINGS: Duration = Duration::from_millis(200);
+/// Most slots.
+const SLOTS: usize = 128;
+
+/// How many slots a case takes whose calls touch `bytes` bytes.
+pub fn slots(bytes: f64) -> usize {
+    ((ROTATED / bytes.max(1.0)).ceil() as usize).clamp(1, SLOTS)
+}
+
+/// Calls of a sample, where the fastest call takes `fastest_us` and there are `slots` slots: every slot as often.
+fn calls(fastest_us: f64, slots: usize) -> usize {
+    let wanted = (SAMPLE_US / fastest_us.max(0.5)).ceil() as usize;
+    wanted.clamp(1, CALLS).div_ceil(slots) * slots
+}
+
+/// Somebody whose calls are timed.
+pub struct Contender<'c> {
+    /// Its name in records.
+    pub name: &'static str,
+    /// The calls.
+    pub call: Call<'c>,
+    graph: Option<Graph>,
+}
+
+impl<'c> Contender<'c> {
+    /// One that calls `call`.
+    pub fn new(name: &'static str, call: Call<'c>) -> Self {
+        Self { name, call, graph: None }
+    }
+}
+
+/// A GPU with the contenders of one case.
+pub struct Gpu<'c, 'm> {
+    // Graphs and calls before the memory that they use: fields are dropped in this order.
+    contenders: Vec<Contender<'c>>,
+    slots: Vec<Slot>,
+    /// Overwritten before each sample, where the slots do not fill the L2 cache.
+    flushed: Option<Buffer<u8>>,
+    driver: Driver,
+    calls: usize,
+    /// Microseconds of the fastest contender's call.
+    fastest: f64,
+    /// Whether the sample before waited for the GPU, so that nothing is queued now.
+    drained: bool,
+    free: Vec<Rc<[Event; 2]>>,
+    queued: Vec<Rc<[Event; 2]>>,
+    monitor: Option<&'m Nvml>,
+    readings: Vec<Reading>,
+    read: Option<Instant>,
+}
+
+impl<'c, 'm> Gpu<'c, 'm> {
+    /// Calls each contender a few times, to load its kernels and to see how long it takes; captures what can be.
+    ///
+    /// # Errors
+    /// A call fails; there is no memory.
+    pub fn new(
+        driver: &Driver,
+        contenders: Vec<Contender<'c>>,
+        slots: Vec<Slot>,
+        bytes: f64,
+        monitor: Option<&'m Nvml>,
+    ) -> Result<Self> {
+        let mut gpu = Self {
+            contenders,
+            slots,
+            flushed: None,
+            driver: driver.clone(),
+            calls: 1,
+            fastest: f64::INFINITY,
+            drained: false,
+            free: Vec::new(),
+            queued: Vec::new(),
+            monitor,
+            readings: Vec::new(),
+            read: None,
+        };
+        let mut fastest = f64::INFINITY;
+        for contender in 0..gpu.contenders.len() {
+            let name = gpu.contenders[contender].name;
+            let us = gpu.try_out(contender).with_context(|| name.to_owned())?;
+            fastest = fastest.min(us);
+        }
+        gpu.fastest = fastest;
+        gpu.calls = calls(fastest, gpu.slots.len());
+        if gpu.slots.len() as f64 * bytes < ROTATED {
+            let device = gpu.slots[0].a.device();
+            gpu.flushed = Some(device.alloc(ROTATED as usize)?);
+        }
+        if gpu.calls > 1 {
+            for contender in 0..gpu.contenders.len() {
+                gpu.capture(contender);
+            }
+        }
+        Ok(gpu)
+    }
+
+    /// Microseconds of a call, the least of a few.
+    fn try_out(&mut self, contender: usize) -> Result<f64> {
+        let mut least = f64::INFINITY;
+        for _ in 0..3 {
+            for _ in 0..2 {
+                self.sample(contender)?;
+            }
+            least = self.collect()?.into_iter().fold(least, f64::min);
+        }
+        Ok(least)
+    }
+
+    fn capture(&mut self, contender: usize) {
+        let Contender { call, graph, .. } = &mut self.contenders[contender];
+        if !call.captures {
+            return;
+        }
+        let (slots, calls) = (&mut self.slots, self.calls);
+        let captured = self.driver.capture(|| queue(call, slots, calls));
+        match captured {
+            Ok(captured) => *graph = Some(captured),
+            // It is timed without a graph, then; the context may have been left current elsewhere, or the error pending.
+            Err(error) => {
+                let note = format!("cannot be captured: {error:#}");
+                call.note = Some(call.note.take().map_or(note.clone(), |before| format!("{before}; {note}")));
+            }
+        }
+    }
+
+    /// Queues the calls of a sample.
+    fn work(&mut self, contender: usize) -> Result<()> {
+        let Contender { call, graph, .. } = &mut self.contenders[contender];
+        match graph {
+            Some(graph) => self.driver.launch(graph),
+            None => queue(call, &mut self.slots, self.calls),
+        }
+    }
+
+    /// The contenders.
+    pub fn contenders(&self) -> &[Contender<'c>] {
+        &self.contenders
+    }
+
+    /// What there is to say of how a contender is called.
+    pub fn note(&self, contender: usize) -> Option<String> {
+        let Contender { call, graph, .. } = &self.contenders[contender];
+        let host = (self.calls > 1 && graph.is_none()).then(|| "called from the host, not from a graph".to_owned());
+        let notes: Vec<String> = call.note.iter().cloned().chain(host).collect();
+        (!notes.is_empty()).then(|| notes.join("; "))
+    }
+
+    /// Clocks and power seen while work was under way.
+    pub fn readings(&self) -> &[Reading] {
+        &self.readings
+    }
+}
+
+/// Queues `calls` calls, on one slot after the other.
+fn queue(call: &mut Call<'_>, slots: &mut [Slot], calls: usize) -> Result<()> {
+    let len = slots.len();
+    (0..calls).try_for_each(|number| (call.run)(&mut slots[number % len]))
+}
+
+impl Machine for Gpu<'_, '_> {
+    fn sample(&mut self, contender: usize) -> Result<()> {
+        if self.drained {
+            self.lead_in(contender)?;
+        }
+        let events = match self.free.pop() {
+            Some(events) => events,
+            None => Rc::new([self.driver.event()?, self.driver.event()?]),
+        };
+        if let Some(flushed) = &self.flushed {
+            let (at, bytes) = (flushed.view().device_ptr() as u64, flushed.len());
+            // SAFETY: the buffer has so many bytes, is used on this stream alone, and is dropped after it was waited for.
+            unsafe { self.driver.fill(at, self.queued.len() as u8, bytes) }?;
+        }
+        self.driver.record(&events[0])?;
+        self.work(contender)?;
+        self.driver.record(&events[1])?;
+        self.drained = !self.contenders[contender].call.captures;
+        self.queued.push(events);
+        Ok(())
+    }
+
+    fn lead_in(&mut self, contender: usize) -> Result<()> {
+        self.drained = false;
+        // A whole sample's worth, which the GPU is busy with for longer than a launch takes; where single calls last, the gap
+        // before the first is nothing to them. Who waits for the GPU gains nothing by it.
+        if self.fastest < LONG_US && self.contenders[contender].call.captures { self.work(contender) } else { Ok(()) }
+    }
+
+    fn collect(&mut self) -> Result<Vec<f64>> {
+        // Work is under way: this is when clocks and power are what they are while it is measured.
+        if self.read.is_none_or(|read| read.elapsed() > BETWEEN_READINGS) {
+            self.readings.extend(self.monitor.map(Nvml::read));
+            self.read = Some(Instant::now());
+        }
+        self.driver.synchronize()?;
+        let calls = self.calls as f64;
+        let times = self.queued.iter().map(|events| Ok(self.driver.elapsed_us(&events[0], &events[1])? / calls));
+        let times: Result<Vec<f64>> = times.collect();
+        self.free.append(&mut self.queued);
+        times
+    }
+
+    fn calls(&self) -> usize {
+        self.calls
+    }
+
+    fn idle(&mut self, time: Duration) {
+        thread::sleep(time);
+    }
+}
+
+impl Drop for Gpu<'_, '_> {
+    fn drop(&mut self) {
+        // The slots do not know of the work that the peers queued. If the wait fails, the context is gone, and its memory.
+        let _ = self.driver.synchronize();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_fill_twice_the_cache_or_are_many() {
+        assert_eq!(slots(4e9), 1);
+        assert_eq!(slots(100e6), 2);
+        assert_eq!(slots(4e6), 30);
+        assert_eq!(slots(16.0), SLOTS);
+    }
+
+    #[test]
+    fn a_sample_lasts_and_takes_every_slot_as_often() {
+        assert_eq!(calls(1000.0, 1), 1);
+        assert_eq!(calls(100.0, 1), 3);
+        assert_eq!(calls(100.0, 2), 4);
+        assert_eq!(calls(4.0, 30), 90);
+        assert_eq!(calls(2.0, 128), 128);
+        assert_eq!(calls(0.0, 1), 128);
+        // One turn at least, however long.
+        assert_eq!(calls(1e6, 30), 30);
+    }
+}

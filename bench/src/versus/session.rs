@@ -1,0 +1,285 @@
+//! A run: every case checked, timed, recorded.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use warpwright::{Device, Error};
+
+use super::case::{Case, Dtype};
+use super::data::Period;
+use super::expected;
+use super::implementations::{self, Call, Context};
+use super::interleave::{Mode, Plan, interleave};
+use super::on_gpu::{Contender, Gpu, slots};
+use super::record::{Conditions, Measurement, Record, append};
+use super::slot::Slot;
+use super::statistics::{median, spread};
+use crate::peers::nvml::Nvml;
+use crate::units;
+
+/// How to measure.
+pub struct Settings {
+    /// Samples of each contender.
+    pub samples: usize,
+    /// Work before a sustained measurement.
+    pub sustained: Duration,
+    /// Chooses the random data.
+    pub seed: u64,
+    /// Only implementations so named; all, if empty.
+    pub implementations: Vec<String>,
+}
+
+impl Settings {
+    fn takes(&self, name: &str) -> bool {
+        self.implementations.is_empty() || self.implementations.iter().any(|own| own == name)
+    }
+}
+
+/// A run under way.
+pub struct Session<'a> {
+    context: &'a Context<'a>,
+    settings: &'a Settings,
+    monitor: Option<&'a Nvml>,
+    file: &'a Path,
+    run: String,
+    periods: HashMap<(Dtype, bool), Period>,
+    length: usize,
+    /// Clocks and power so far.
+    pub conditions: Conditions,
+    /// What there is to say of the measurements.
+    pub notes: Vec<String>,
+    /// Implementations that gave a wrong result or failed.
+    pub failures: usize,
+}
+
+impl<'a> Session<'a> {
+    /// A run named `run` whose records go to `file`.
+    pub fn new(
+        context: &'a Context<'a>,
+        settings: &'a Settings,
+        monitor: Option<&'a Nvml>,
+        file: &'a Path,
+        run: String,
+    ) -> Self {
+        let length = if context.device.is_simulator() { 1009 } else { Period::LONG };
+        let conditions = Conditions { before: monitor.map(Nvml::read).unwrap_or_default(), ..Conditions::default() };
+        let periods = HashMap::new();
+        Self { context, settings, monitor, file, run, periods, length, conditions, notes: Vec::new(), failures: 0 }
+    }
+
+    /// Checks and times one case in each of the modes.
+    ///
+    /// # Errors
+    /// The GPU is lost, or the records cannot be written. What fails for one implementation or one case is noted, and the
+    /// run goes on.
+    pub fn measure(&mut self, case: &Case, modes: &[Mode]) -> Result<()> {
+        let start = Instant::now();
+        match self.try_measure(case, modes) {
+            Ok(()) => {}
+            Err(error) if is_fatal(&error) => return Err(error.context(case.to_string())),
+            Err(error) => {
+                self.failures += 1;
+                self.note(format!("{case}: left out: {error:#}"));
+            }
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        if seconds > 10.0 {
+            self.note(format!("{case}: took {seconds:.0} s"));
+        }
+        Ok(())
+    }
+
+    fn try_measure(&mut self, case: &Case, modes: &[Mode]) -> Result<()> {
+        let contenders = self.contenders(case)?;
+        if contenders.is_empty() {
+            println!("{case}: nobody does it here");
+            return Ok(());
+        }
+        let Some(driver) = &self.context.driver else { return Ok(()) };
+        let device = &self.context.device;
+        let period = period(&mut self.periods, device, case.dtype, false, self.length, self.settings.seed)?;
+        let slots = (0..slots(case.bytes())).map(|_| Slot::new(device, case, period)).collect::<Result<Vec<_>>>()?;
+        let mut gpu = Gpu::new(driver, contenders, slots, case.bytes(), self.monitor)?;
+        let mut lines = Vec::new();
+        for &mode in modes {
+            let plan = Plan { mode, samples: self.settings.samples, sustained: self.settings.sustained };
+            let times = interleave(&plan, gpu.contenders().len(), &mut gpu)?;
+            let mut measured = Vec::new();
+            for (contender, samples_us) in gpu.contenders().iter().zip(times) {
+                let measurement = measurement(case, contender.name, &self.run, mode, samples_us);
+                append(self.file, &Record::Measurement(measurement.clone()))?;
+                measured.push(measurement);
+            }
+            lines.push(line(case, mode, &measured));
+        }
+        let notes: Vec<String> = (0..gpu.contenders().len())
+            .filter_map(|number| Some(format!("{case}: {}: {}", gpu.contenders()[number].name, gpu.note(number)?)))
+            .collect();
+        for reading in gpu.readings() {
+            self.conditions.see(reading);
+        }
+        drop(gpu);
+        for line in lines {
+            println!("{line}");
+        }
+        self.notes.extend(notes);
+        Ok(())
+    }
+
+    /// Everybody who does the case and does it right.
+    ///
+    /// # Errors
+    /// There is no memory for the data, or the GPU is lost.
+    fn contenders(&mut self, case: &Case) -> Result<Vec<Contender<'a>>> {
+        let context: &'a Context<'a> = self.context;
+        let integers = case.flops() > 0.0 || matches!(case.work, super::case::Work::Max | super::case::Work::Argmax);
+        let dtype = case.dtype.stored();
+        period(&mut self.periods, &context.device, dtype, integers, self.length, self.settings.seed)?;
+        let mut slot = Slot::new(&context.device, case, &self.periods[&(dtype, integers)])?;
+        let mut contenders = Vec::new();
+        for implementation in implementations::ALL.iter().filter(|own| self.settings.takes(own.name)) {
+            let period = &self.periods[&(dtype, integers)];
+            let checked = (|| -> Result<Option<Call<'a>>> {
+                let Some(mut call) = (implementation.prepare)(context, case, &mut slot)? else { return Ok(None) };
+                slot.poison()?;
+                (call.run)(&mut slot)?;
+                context.device.default_stream().synchronize()?;
+                expected::check(case, period, &slot).context("wrong result")?;
+                Ok(Some(call))
+            })();
+            match checked {
+                Ok(None) => {}
+                Ok(Some(call)) => contenders.push(Contender::new(implementation.name, call)),
+                Err(error) if is_fatal(&error) => return Err(error.context(implementation.name)),
+                Err(error) => {
+                    self.failures += 1;
+                    self.note(format!("{case}: {} is left out: {error:#}", implementation.name));
+                }
+            }
+        }
+        Ok(contenders)
+    }
+
+    fn note(&mut self, note: String) {
+        eprintln!("{note}");
+        self.notes.push(note);
+    }
+}
+
+/// Random data of a type, made when first asked for.
+fn period<'p>(
+    periods: &'p mut HashMap<(Dtype, bool), Period>,
+    device: &Device,
+    dtype: Dtype,
+    integers: bool,
+    length: usize,
+    seed: u64,
+) -> Result<&'p Period> {
+    let dtype = dtype.stored();
+    let key = (dtype, integers);
+    if let std::collections::hash_map::Entry::Vacant(vacant) = periods.entry(key) {
+        let make = if integers { Period::integers } else { Period::new };
+        vacant.insert(make(device, dtype, length, seed)?);
+    }
+    Ok(&periods[&key])
+}
+
+/// Whether nothing more can be measured after an error.
+fn is_fatal(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| matches!(cause.downcast_ref::<Error>(), Some(Error::DeviceLost(_))))
+}
+
+fn measurement(case: &Case, by: &str, run: &str, mode: Mode, samples_us: Vec<f64>) -> Measurement {
+    let samples_us: Vec<f64> = samples_us.into_iter().map(|us| (us * 1e4).round() / 1e4).collect();
+    Measurement {
+        work: case.work.name().into(),
+        dtype: case.dtype.name().into(),
+        shape: case.shape.to_string(),
+        by: by.into(),
+        run: run.into(),
+        mode: mode.name().into(),
+        median_us: median(&samples_us),
+        samples_us,
+        bytes: case.bytes(),
+        flops: case.flops(),
+    }
+}
+
+/// A line for people: everybody's median and rate, and how much faster ours is.
+fn line(case: &Case, mode: Mode, measured: &[Measurement]) -> String {
+    let ours = measured.iter().find(|measurement| measurement.by == implementations::OURS);
+    let each = measured.iter().map(|measurement| {
+        let time = Duration::from_secs_f64(measurement.median_us / 1e6);
+        let work = if case.moves() {
+            units::Work::Bytes(measurement.bytes)
+        } else {
+            units::Work::Operations(measurement.flops)
+        };
+        let ratio = ours.filter(|ours| ours.by != measurement.by).map(|ours| measurement.median_us / ours.median_us);
+        let ratio = ratio.map_or(String::new(), |ratio| format!(" ({ratio:.3}x)"));
+        let spread = 100.0 * spread(&measurement.samples_us);
+        format!("{} {} {} ±{spread:.1}%{ratio}", measurement.by, units::time(time), work.rate(time))
+    });
+    format!("{case} {}: {}", mode.name(), each.collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::case::{Shape, Work};
+    use super::*;
+    use crate::peers::Peers;
+
+    /// Ours at shapes that the simulator does at once: the data, the calls and the checks are those of the real run.
+    #[test]
+    fn ours_passes_the_check_on_the_simulator_and_a_spoilt_result_does_not() {
+        let device = Device::simulator();
+        let peers = Peers::none();
+        let context = Context::new(&device, &peers).unwrap();
+        let settings = Settings { samples: 1, sustained: Duration::ZERO, seed: 1, implementations: Vec::new() };
+        let mut session = Session::new(&context, &settings, None, Path::new("none"), "r".into());
+        let case = |work, dtype, shape| Case { work, dtype, shape, quick: false };
+        let vector = Shape::Vector { n: 2000, offset: 3 };
+        let product = Shape::Product { mnk: [33, 34, 35], transposed: [false; 2], batch: 1 };
+        for case in [
+            case(Work::Add, Dtype::F32, Shape::Vector { n: 2000, offset: 0 }),
+            case(Work::Sum, Dtype::F32, vector),
+            case(Work::Transpose, Dtype::F32, Shape::Matrix { rows: 65, cols: 40, ld: 43 }),
+            case(Work::Gemm, Dtype::F32, product),
+        ] {
+            let mut contenders = session.contenders(&case).unwrap();
+            assert_eq!(session.notes, Vec::<String>::new());
+            let names: Vec<&str> = contenders.iter().map(|contender| contender.name).collect();
+            let expected: &[&str] =
+                if case.work == Work::Sum { &["warpwright", "warpwright-blocking"] } else { &["warpwright"] };
+            assert_eq!(names, expected, "{case}");
+
+            let integers = case.work != Work::Transpose;
+            let period = &session.periods[&(Dtype::F32, integers)];
+            let mut slot = Slot::new(&device, &case, period).unwrap();
+            slot.poison().unwrap();
+            assert!(expected::check(&case, period, &slot).is_err(), "{case}: poison passes");
+            (contenders[0].call.run)(&mut slot).unwrap();
+            expected::check(&case, period, &slot).unwrap();
+            // Operands of another seed: every result but the copies' is another.
+            let other = Period::integers(&device, Dtype::F32, 1009, 2).unwrap();
+            let mut slot = Slot::new(&device, &case, &other).unwrap();
+            (contenders[0].call.run)(&mut slot).unwrap();
+            assert!(expected::check(&case, period, &slot).is_err(), "{case}: the result of other data passes");
+        }
+    }
+
+    #[test]
+    fn lines_name_everybody_and_the_ratio() {
+        let case =
+            Case { work: Work::Sum, dtype: Dtype::F32, shape: Shape::Vector { n: 1000, offset: 0 }, quick: false };
+        let measured: Vec<Measurement> = [("warpwright", 2.0), ("cub", 5.0)]
+            .map(|(by, us)| measurement(&case, by, "r", Mode::Burst, vec![us, us, us]))
+            .into();
+        assert_eq!(
+            line(&case, Mode::Burst, &measured),
+            "sum/f32 n=1000 burst: warpwright 2.00 µs 2.00 GB/s ±0.0%, cub 5.00 µs 800 MB/s ±0.0% (2.500x)"
+        );
+    }
+}

@@ -1,0 +1,135 @@
+//! The memory of one case: operands and results. A case whose data would fit the L2 cache has several, used in turn.
+
+use anyhow::Result;
+use warpwright::{Buffer, Device};
+
+use super::case::{Case, Lengths, Shape, Work};
+use super::data::{AnyBuffer, Period};
+
+/// Operands and results of one call.
+pub struct Slot {
+    /// The first operand.
+    pub a: AnyBuffer,
+    /// The second, where there are two.
+    pub b: Option<AnyBuffer>,
+    /// The result, without gaps: of the operands' type, or of the type of their sums.
+    pub out: AnyBuffer,
+    /// The index that an argmax finds.
+    pub index: Option<Buffer<i64>>,
+    /// Boundaries of segments, one more than there are segments.
+    pub offsets: Option<Buffer<i64>>,
+    /// The result of a call that hands it to the host instead of writing `out`.
+    pub returned: Option<f64>,
+}
+
+impl Slot {
+    /// Memory for `case` with operands from `period`.
+    ///
+    /// # Errors
+    /// The device has not so much.
+    pub fn new(device: &Device, case: &Case, period: &Period) -> Result<Self> {
+        let (a, b) = operands(case);
+        let out = match case.work {
+            Work::Copy | Work::Add | Work::Max | Work::Argmax | Work::Transpose | Work::Permute | Work::Gemm => {
+                case.dtype.stored()
+            }
+            _ => case.dtype.sum(),
+        };
+        let (index, offsets) = match &case.shape {
+            Shape::Segments { n, segments, lengths } => {
+                (None, Some(device.upload(&boundaries(*n, *segments, *lengths))?))
+            }
+            _ if case.work == Work::Argmax => (Some(device.alloc(1)?), None),
+            _ => (None, None),
+        };
+        Ok(Self {
+            a: period.buffer(device, a, 0)?,
+            b: b.map(|len| period.buffer(device, len, Period::SECOND)).transpose()?,
+            out: AnyBuffer::alloc(device, out, results(case))?,
+            index,
+            offsets,
+            returned: None,
+        })
+    }
+
+    /// Overwrites every result.
+    ///
+    /// # Errors
+    /// The driver refuses.
+    pub fn poison(&mut self) -> Result<()> {
+        self.returned = None;
+        if let Some(index) = &mut self.index {
+            index.write(&[-1])?;
+        }
+        self.out.poison()
+    }
+}
+
+/// Elements of the operands.
+fn operands(case: &Case) -> (usize, Option<usize>) {
+    match &case.shape {
+        Shape::Vector { n, offset } => {
+            let two = matches!(case.work, Work::Add | Work::Dot);
+            (n + offset, two.then_some(n + offset))
+        }
+        Shape::Segments { n, .. } => (*n, None),
+        Shape::Matrix { rows, ld, .. } => (rows * ld, None),
+        Shape::Array { dims, .. } => (dims.iter().product(), None),
+        Shape::Product { mnk: [m, n, k], batch, .. } => (m * k * batch, Some(k * n * batch)),
+    }
+}
+
+/// Elements of the result.
+pub fn results(case: &Case) -> usize {
+    match &case.shape {
+        Shape::Vector { n, .. } => {
+            if matches!(case.work, Work::Copy | Work::Add) {
+                *n
+            } else {
+                1
+            }
+        }
+        Shape::Segments { segments, .. } => *segments,
+        Shape::Matrix { rows, cols, .. } => match case.work {
+            Work::SumAxis0 => *cols,
+            Work::SumAxis1 => *rows,
+            _ => rows * cols,
+        },
+        Shape::Array { dims, .. } => dims.iter().product(),
+        Shape::Product { mnk: [m, n, _], batch, .. } => m * n * batch,
+    }
+}
+
+/// Where each segment of a vector of `n` elements begins, and the end of the last.
+pub fn boundaries(n: usize, segments: usize, lengths: Lengths) -> Vec<i64> {
+    let weight = |segment: usize| match lengths {
+        Lengths::Equal => 1.0,
+        Lengths::Skewed => f64::powi(0.5, (segment % 16) as i32),
+    };
+    let total: f64 = (0..segments).map(weight).sum();
+    let mut before = 0.0;
+    let starts = (0..segments).map(|segment| {
+        let start = (before / total * n as f64) as i64;
+        before += weight(segment);
+        start
+    });
+    let mut boundaries: Vec<i64> = starts.collect();
+    boundaries.push(n as i64);
+    boundaries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boundaries_rise_from_0_to_n() {
+        for (lengths, longest) in [(Lengths::Equal, 63), (Lengths::Skewed, 500)] {
+            let boundaries = boundaries(1003, 16, lengths);
+            assert_eq!((boundaries[0], boundaries[16], boundaries.len()), (0, 1003, 17));
+            assert!(boundaries.is_sorted());
+            let most = boundaries.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap();
+            assert!((most - longest).abs() <= 2, "{most} of {longest}");
+        }
+    }
+}

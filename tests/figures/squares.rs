@@ -1,0 +1,44 @@
+//! B1 to B3: values that come back, divergence, logical clock.
+
+use warpwright_bench::ladder::figures::Value::{Count, Steps};
+use warpwright_bench::ladder::figures::squares::rows;
+
+use crate::computed;
+
+const VALUES: &str = "values that come back, 32 blocks of 256";
+const CLOCK: &str = "steps of the logical clock from first start to last end, 1048576 elements";
+
+#[test]
+fn b1_partial_sums_come_back_from_every_thread() {
+    let figures = computed(rows(), "B1");
+    assert_eq!(figures[VALUES], Count(8192));
+}
+
+#[test]
+fn b2_one_sum_comes_back_per_block() {
+    let figures = computed(rows(), "B2");
+    assert_eq!(figures[VALUES], Count(32));
+}
+
+#[test]
+fn b3_tree_by_mask_diverges_in_each_of_its_8_steps() {
+    let figures = computed(rows(), "B3");
+    assert_eq!(figures[VALUES], Count(32));
+    assert_eq!(figures["steps in which a warp diverges"], Count(8));
+    // Five steps in which each of the 8 warps keeps 16, 8, 4, 2, 1 lanes at work, then every second warp has one, and so on.
+    assert_eq!(figures["divergent warps of a block, step by step"], Steps(vec![8, 8, 8, 8, 8, 4, 2, 1]));
+}
+
+/// The clock sees the block-level step on top of the 32 768 loads of a block: B1 has none but the store, B2 adds what thread 0
+/// reads, B3 the accesses and barriers of the tree.
+#[test]
+fn b1_to_b3_clocks_differ_by_the_block_level_step() {
+    let clock = |row: &str| match computed(rows(), row)[CLOCK] {
+        Count(steps) => steps,
+        ref other => panic!("{row}: {other}"),
+    };
+    let [partials, thread0, tree] = ["B1", "B2", "B3"].map(clock);
+    assert_eq!(partials, 1 + 32_768 + 256 + 256);
+    assert_eq!(thread0 - partials, 256 + 1);
+    assert_eq!(tree - partials, 8 * 256 + 3 * 255 + 2);
+}

@@ -1,0 +1,221 @@
+//! A1 and A4: C = A·B by one block of any shape, and by tiles of 128 × 128. (A2 and A3 are in the properties of the product.)
+
+use gpu::ladder::matmul::block_tiled::{grid, matmul_block_tiled};
+use gpu::ladder::matmul::single_block::matmul_single_block;
+use ndarray::{Array2, ArrayView2, s};
+use proptest::prelude::*;
+use rand::Rng;
+use simt::Kernel;
+use simt::global::{MatMut, MatRef};
+use warpwright::{Device, Error, Launch, LaunchRule, Result, oracle};
+
+use crate::support::device::under_test;
+use crate::support::frame::{Frame, Place};
+use crate::support::problem::{Expected, OnDevice, Outcome, Problem};
+use crate::support::runner::{check, check_within};
+use crate::support::{shapes, suite, values};
+
+suite! {
+    [
+        integers_are_exact,
+        tile_edges_are_exact,
+        reals_stay_within_the_bound,
+        a_non_finite_element_reaches_its_row_or_column,
+        the_common_part_of_unequal_inner_extents_is_multiplied,
+        runs_are_equal,
+    ];
+    single_thread => ONE_THREAD;
+    single_block_7_by_5 => SEVEN_BY_FIVE;
+    single_block_of_32 => THIRTY_TWO;
+    block_tiled => BLOCK_TILED;
+}
+
+/// A kernel, its launch for m × n elements, and where its tiles end: extents of C, and along k.
+#[derive(Clone, Copy)]
+struct Way {
+    kernel: &'static Kernel<(MatRef<'static, f32>, MatRef<'static, f32>, MatMut<'static, f32>)>,
+    launch: fn(u32, u32) -> Launch<'static>,
+    edges: [&'static [usize]; 2],
+}
+
+const ONE_THREAD: Way = Way {
+    kernel: &matmul_single_block,
+    launch: |_, _| Launch::grid(1).block(1),
+    edges: [&[0, 1, 2, 3], &[0, 1, 2, 3]],
+};
+const SEVEN_BY_FIVE: Way = Way {
+    kernel: &matmul_single_block,
+    launch: |_, _| Launch::grid(1).block((7, 5)),
+    edges: [&[0, 1, 4, 5, 6, 7, 8, 14, 15], &[0, 1, 5]],
+};
+const THIRTY_TWO: Way = Way {
+    kernel: &matmul_single_block,
+    launch: |_, _| Launch::grid(1).block((32, 32)),
+    edges: [&[0, 1, 31, 32, 33, 65], &[0, 1, 33]],
+};
+const BLOCK_TILED: Way = Way {
+    kernel: &matmul_block_tiled,
+    launch: |m, n| Launch::grid(grid(m, n)),
+    edges: [&[0, 1, 63, 64, 65, 127, 128, 129], &[0, 1, 7, 8, 9, 17]],
+};
+
+impl Way {
+    fn run(&self, device: &Device, problem: &Problem) -> Result<Outcome> {
+        let mut on = problem.upload(device)?;
+        let OnDevice { inputs, output } = &mut on;
+        let a = inputs[0].view().as_matrix(problem.inputs[0].layout())?;
+        let b = inputs[1].view().as_matrix(problem.inputs[1].layout())?;
+        let c = output.view_mut().as_matrix(problem.output.layout())?;
+        let launch = (self.launch)(c.rows() as u32, c.cols() as u32);
+        let empty = c.is_empty();
+        match device.launch(self.kernel, launch, (a, b, c)) {
+            // An empty result needs no block, and a grid of none is refused.
+            Err(Error::Launch(bad)) if empty && bad.rule == LaunchRule::EmptyGrid => {}
+            other => drop(other?),
+        }
+        on.download()
+    }
+
+    fn verify(&self, case: &Case, problem: &Problem) -> std::result::Result<f64, String> {
+        problem.verify(case.schedule, |device, problem| self.run(device, problem))
+    }
+}
+
+/// A shape, three places, and seeds of data and schedule.
+#[derive(Clone, Debug)]
+struct Case {
+    m: usize,
+    k: usize,
+    n: usize,
+    places: [Place; 3],
+    data: u64,
+    schedule: u64,
+}
+
+/// Extents of the properties of the product, and of C around one and two tiles of 128.
+fn any_case() -> impl Strategy<Value = Case> {
+    let around = proptest::sample::select(&[127_usize, 128, 129, 200, 257][..]);
+    let extents = prop_oneof![
+        3 => shapes::three_extents(),
+        1 => (around.clone(), 0..20_usize, around).prop_map(|(m, k, n)| [m, k, n]),
+    ];
+    let places = [shapes::place(), shapes::place(), shapes::place()];
+    (extents, places, any::<u64>(), any::<u64>()).prop_map(|([m, k, n], places, data, schedule)| Case {
+        m,
+        k,
+        n,
+        places,
+        data,
+        schedule,
+    })
+}
+
+/// A case of integers at a place where nothing is aligned.
+fn sample(m: usize, k: usize, n: usize) -> Case {
+    let places = [(3, 1, 2), (0, 5, 1), (1, 2, 4)].map(|(offset, gap, after)| Place { offset, gap, after });
+    Case { m, k, n, places, data: 5, schedule: 6 }
+}
+
+impl Case {
+    fn problem(&self, a: &Array2<f32>, b: &Array2<f32>, expected: Vec<Expected>) -> Problem {
+        let [in_a, in_b, in_c] = self.places;
+        Problem {
+            inputs: vec![Frame::holding(a.view(), in_a), Frame::holding(b.view(), in_b)],
+            output: Frame::blank(self.m, self.n, in_c),
+            expected,
+        }
+    }
+
+    fn integers(&self) -> (Array2<f32>, Array2<f32>) {
+        let mut rng = values::rng(self.data);
+        (values::integers(self.m, self.k, &mut rng), values::integers(self.k, self.n, &mut rng))
+    }
+
+    fn of_integers(&self) -> Problem {
+        let (a, b) = self.integers();
+        self.problem(&a, &b, vec![Expected::Bits(integer_product(a.view(), b.view()))])
+    }
+
+    fn of_reals(&self) -> Problem {
+        let mut rng = values::rng(self.data);
+        let (a, b) = (values::reals(self.m, self.k, 1.0, &mut rng), values::reals(self.k, self.n, 1.0, &mut rng));
+        let reference = oracle::matmul(a.view(), b.view()).expect("shapes agree");
+        // One fma after the other in the order of k: the bits of the same chain on the CPU.
+        let chain = |(row, col)| (0..self.k).fold(0.0_f32, |sum, k| a[(row, k)].mul_add(b[(k, col)], sum));
+        let chains = Array2::from_shape_fn((self.m, self.n), chain).iter().copied().collect();
+        self.problem(&a, &b, vec![Expected::Within(reference), Expected::Bits(chains)])
+    }
+}
+
+/// A·B with `i64`: 1025 products of at most 64 stay below 2²⁴, so every partial sum is exact in `f32`.
+fn integer_product(a: ArrayView2<f32>, b: ArrayView2<f32>) -> Vec<f32> {
+    let element = |row: usize, col: usize| -> i64 {
+        a.row(row).iter().zip(b.column(col)).map(|(&x, &y)| x as i64 * y as i64).sum()
+    };
+    Array2::from_shape_fn((a.nrows(), b.ncols()), |(row, col)| element(row, col) as f32).iter().copied().collect()
+}
+
+fn integers_are_exact(way: Way) {
+    check(any_case(), |case| way.verify(case, &case.of_integers()));
+}
+
+fn tile_edges_are_exact(way: Way) {
+    let [extents, depths] = way.edges;
+    for (&m, &n) in extents.iter().flat_map(|m| extents.iter().map(move |n| (m, n))) {
+        for &k in depths {
+            let case = sample(m, k, n);
+            let verdict = way.verify(&case, &case.of_integers());
+            verdict.unwrap_or_else(|error| panic!("m {m}, k {k}, n {n}: {error}"));
+        }
+    }
+}
+
+fn reals_stay_within_the_bound(way: Way) {
+    check_within(way.kernel.info().name, any_case(), |case| way.verify(case, &case.of_reals()));
+}
+
+/// A NaN or infinity in A spoils its row of C, in B its column, and nothing else: no 0 · ∞ from beyond an edge leaks in.
+fn a_non_finite_element_reaches_its_row_or_column(way: Way) {
+    let values = (proptest::sample::select(&values::NON_FINITE[..]), any::<bool>());
+    check((any_case(), values), |(case, (value, in_a))| {
+        let case = Case { m: case.m.max(1), k: case.k.max(1), n: case.n.max(1), ..case.clone() };
+        // No zeros, so that an infinity stays one.
+        let (mut a, mut b) = case.integers();
+        a.mapv_inplace(|x| if x == 0.0 { 1.0 } else { x });
+        b.mapv_inplace(|x| if x == 0.0 { 1.0 } else { x });
+        let product = integer_product(a.view(), b.view());
+        let mut c = Array2::from_shape_vec((case.m, case.n), product).expect("m · n elements");
+        let mut rng = values::rng(!case.data);
+        let depth = rng.random_range(0..case.k);
+        if *in_a {
+            let row = rng.random_range(0..case.m);
+            a[(row, depth)] = *value;
+            c.row_mut(row).assign(&b.row(depth).mapv(|x| *value * x));
+        } else {
+            let col = rng.random_range(0..case.n);
+            b[(depth, col)] = *value;
+            c.column_mut(col).assign(&a.column(depth).mapv(|x| *value * x));
+        }
+        way.verify(&case, &case.problem(&a, &b, vec![Expected::Values(c.iter().copied().collect())]))
+    });
+}
+
+/// A has k columns, B another number of rows: what one of them lacks counts as 0.
+fn the_common_part_of_unequal_inner_extents_is_multiplied(way: Way) {
+    check((any_case(), shapes::extent()), |(case, rows)| {
+        let mut rng = values::rng(case.data);
+        let (a, b) = (values::integers(case.m, case.k, &mut rng), values::integers(*rows, case.n, &mut rng));
+        let common = case.k.min(*rows);
+        let product = integer_product(a.slice(s![.., ..common]), b.slice(s![..common, ..]));
+        way.verify(case, &case.problem(&a, &b, vec![Expected::Bits(product)]))
+    });
+}
+
+fn runs_are_equal(way: Way) {
+    let problem = sample(130, 20, 35).of_reals();
+    let run = |schedule| way.run(&under_test(schedule), &problem).expect("a run").output;
+    let first = run(0);
+    for schedule in 1..20 {
+        oracle::same_bits(&first, &run(schedule)).unwrap_or_else(|error| panic!("run {schedule}: {error}"));
+    }
+}

@@ -1,0 +1,113 @@
+//! `sum_f32`: the whole vector in one launch, from any element on, by any number of blocks, again and again with one ticket.
+
+use gpu::reduce::sum::{TILE_ELEMENTS, blocks, sum_f32};
+use proptest::prelude::*;
+use rand::Rng;
+use warpwright::{Device, Launch, Result, oracle};
+
+use super::integer_sum;
+use crate::support::device::under_test;
+use crate::support::runner::check;
+use crate::support::values;
+
+/// What stands round the memory that a launch may write, and in it before.
+const CANARY: f32 = -1234.5;
+
+#[derive(Clone, Debug)]
+struct Case {
+    n: usize,
+    /// Elements of the buffer before the first, and after the last.
+    around: [usize; 2],
+    blocks: u32,
+    data: u64,
+    schedule: u64,
+}
+
+fn any_case() -> impl Strategy<Value = Case> {
+    let tile = TILE_ELEMENTS;
+    let edges = proptest::sample::select(vec![0, 1, 3, 4, 5, tile - 1, tile, tile + 1, 2 * tile + 3, 5 * tile + 7]);
+    let n = prop_oneof![edges, 0..3 * tile];
+    (n, [0..9_usize, 0..9_usize], 1..6_u32, any::<u64>(), any::<u64>())
+        .prop_map(|(n, around, blocks, data, schedule)| Case { n, around, blocks, data, schedule })
+}
+
+/// Sums twice with the same ticket and partial sums. Everything in the output but its middle, and the ticket, must be as
+/// before.
+fn sum_twice(device: &Device, case: &Case, x: &[f32]) -> Result<[f32; 2]> {
+    let [before, after] = case.around;
+    let mut whole = vec![f32::NAN; before];
+    whole.extend_from_slice(x);
+    whole.resize(before + x.len() + after, f32::NAN);
+    let x = device.upload(&whole)?;
+    let mut partials = device.upload(&vec![f64::from(CANARY); case.blocks as usize + 1])?;
+    let mut ticket = device.alloc_zeros::<u32>(1)?;
+    let mut sums = [0.0; 2];
+    for sum in &mut sums {
+        let mut out = device.upload(&[CANARY; 3])?;
+        let view = x.slice(before..before + case.n)?;
+        let (room, result) = (partials.slice_mut(0..case.blocks as usize)?, out.slice_mut(1..2)?);
+        device.launch(&sum_f32, Launch::grid(case.blocks), (view, room, &mut ticket, result))?;
+        let out = out.download()?;
+        assert_eq!([out[0], out[2]], [CANARY; 2], "beside the result");
+        assert_eq!(ticket.download()?, [0], "the ticket is ready for the next launch");
+        *sum = out[1];
+    }
+    assert_eq!(partials.download()?[case.blocks as usize], f64::from(CANARY), "beside the partial sums");
+    Ok(sums)
+}
+
+#[test]
+fn integers_are_exact() {
+    check(any_case(), |case| {
+        let x = values::integers(1, case.n, &mut values::rng(case.data));
+        let x = x.as_slice().unwrap_or_default();
+        let sums = sum_twice(&under_test(case.schedule), case, x).map_err(|error| error.to_string())?;
+        let expected = integer_sum(x);
+        if sums == [expected; 2] { Ok(0.0) } else { Err(format!("{sums:?} for {expected}")) }
+    });
+}
+
+/// One element is not 0, anywhere: in the peeled ends, at the edges of tiles, in the last of them.
+#[test]
+fn no_element_is_lost_or_counted_twice() {
+    check(any_case(), |case| {
+        let n = case.n.max(1);
+        let case = Case { n, ..case.clone() };
+        let mut x = vec![0.0; n];
+        x[values::rng(case.data).random_range(0..n)] = 0.75;
+        let sums = sum_twice(&under_test(case.schedule), &case, &x).map_err(|error| error.to_string())?;
+        if sums == [0.75; 2] { Ok(0.0) } else { Err(format!("{sums:?}")) }
+    });
+}
+
+/// What cancels in `f32` does not in `f64`: 10⁸ − 10⁸ between reals.
+#[test]
+fn one_rounding_is_all_there_is() {
+    check(any_case(), |case| {
+        let x = super::large_and_noise(1, case.n, &mut values::rng(case.data));
+        let x = x.as_slice().unwrap_or_default();
+        let sums = sum_twice(&under_test(case.schedule), case, x).map_err(|error| error.to_string())?;
+        let tiles = (case.n as u64).div_ceil(TILE_ELEMENTS as u64).div_ceil(u64::from(case.blocks));
+        // As `sum_depth`, for this number of blocks: thread, warp and block, then the partial sums.
+        let depth = (4 + tiles.max(1) + 2 + 5 + 8) + (u64::from(case.blocks).div_ceil(256) + 5 + 8);
+        let verdict = oracle::sum_in_f64(x, depth).check(&sums[..1]).map_err(|error| error.to_string())?;
+        if verdict.passes() && sums[0].to_bits() == sums[1].to_bits() {
+            Ok(verdict.worst)
+        } else {
+            Err(format!("{sums:?}: {verdict}"))
+        }
+    });
+}
+
+#[test]
+fn runs_are_equal_whatever_the_schedule() {
+    let n = 3 * TILE_ELEMENTS + 5;
+    let x = values::reals(1, n, 1.0, &mut values::rng(16));
+    let case = |schedule| Case { n, around: [1, 2], blocks: blocks(n), data: 0, schedule };
+    let run =
+        |schedule| sum_twice(&under_test(schedule), &case(schedule), x.as_slice().expect("one row")).expect("a run");
+    let first = run(0);
+    for schedule in 1..50 {
+        oracle::same_bits(&first, &run(schedule)).unwrap_or_else(|error| panic!("run {schedule}: {error}"));
+    }
+}

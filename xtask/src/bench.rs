@@ -1,0 +1,49 @@
+//! `cargo xtask bench`: the benchmark, in release, with every argument passed on.
+
+use std::process::{Command, ExitCode};
+
+use anyhow::Result;
+
+use crate::process;
+use crate::workspace::Workspace;
+
+/// What `bench` is asked for: the arguments of `warpwright-bench`.
+#[derive(clap::Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct Args {
+    /// Passed on to warpwright-bench, `--only sum/f32`, `--list`, `--render` and `--compare RUN_A RUN_B` among them; `--help`
+    /// shows its own help.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
+
+/// Builds and runs the program; its exit code is ours.
+pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
+    let mut cargo = workspace.cargo();
+    // The program's own paths are the caller's; where it is not told otherwise, it writes to the checkout.
+    cargo.current_dir(std::env::current_dir()?);
+    cargo.env("WARPWRIGHT_BENCHMARKS", workspace.root().join("docs/benchmarks"));
+    cargo.env("WARPWRIGHT_COMMIT", commit(workspace));
+    cargo.args(["run", "--quiet", "--release", "--package=warpwright-bench", "--bin=warpwright-bench", "--"]);
+    let succeeded = process::succeeds(cargo.args(&args.arguments))?;
+    Ok(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The commit that is checked out, with `-dirty` where files differ from it; `unknown` outside git.
+pub(crate) fn commit(workspace: &Workspace) -> String {
+    let mut git = Command::new("git");
+    git.current_dir(workspace.root()).args(["describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]);
+    process::capture(&mut git).map_or_else(|_| "unknown".into(), |text| text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::commit;
+    use crate::workspace::Workspace;
+
+    #[test]
+    fn a_folder_without_git_has_no_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(commit(&Workspace::made_up(folder.path())), "unknown");
+    }
+}
