@@ -19,6 +19,7 @@
 //! | multiply, transpose, sum, add | [`Device::matmul`], [`Device::transpose`], [`Device::sum`], [`Device::add`] |
 //! | launch a kernel of your own | [`Device::launch`], [`Launch`], [`Module`] |
 //! | overlap work, measure time | [`Stream`], [`Event`], [`Transfer`] |
+//! | reduce a vector to one number | [`Device::max`], [`Device::mean`] …, [`reduce`] |
 //! | know whether a result is right | [`oracle`] |
 //! | know what went wrong | [`Error`] |
 //!
@@ -69,10 +70,11 @@ pub use error::{
 };
 pub use launch::{Arg, Dims, Execution, KernelArgs, Launch};
 pub use memory::{
-    Buffer, BufferView, BufferViewMut, HostData, Layout, Matrix, MatrixView, MatrixViewMut, PinnedBuffer, Transfer,
+    Buffer, BufferView, BufferViewMut, HostData, Layout, Matrix, MatrixView, MatrixViewMut, PinnedBuffer, Tensor,
+    TensorView, TensorViewMut, Transfer,
 };
 pub use module::Module;
-pub use ops::{Operand, sum_depth};
+pub use ops::{Operand, reduce, sum_depth};
 pub use stream::{Event, Stream};
 
 #[doc(no_inline)]

@@ -71,6 +71,18 @@ impl<T: Element, const D: usize> Access<T, D> {
         }
     }
 
+    /// [`Self::get_or`] of data that will not be needed again soon.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn get_streaming_or(self, default: T) -> T {
+        if self.inside {
+            // SAFETY: inside a container, whose constructor vouched for its memory.
+            unsafe { arch::memory::read_streaming(self.space, self.ptr) }
+        } else {
+            default
+        }
+    }
+
     #[inline(always)]
     #[track_caller]
     pub(crate) fn set(self, value: T) {
@@ -102,6 +114,17 @@ impl<T: Element, const D: usize> Access<T, D> {
         } else {
             arch::memory::outside(self.space, true, self.index, self.extent);
         }
+    }
+
+    /// [`Self::set_within`] of data that will not be needed again soon.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn set_streaming_within(self, value: T) -> bool {
+        if self.inside {
+            // SAFETY: inside a writable container, whose constructor vouched for its memory.
+            unsafe { arch::memory::write_streaming(self.space, self.ptr, value) }
+        }
+        self.inside
     }
 
     /// # Safety

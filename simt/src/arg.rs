@@ -5,7 +5,8 @@ use crate::{
     global::{MatMut, MatRef, VecMut, VecRef},
 };
 
-/// Values that a launch passes to a kernel: views of global memory and numbers of 4 or 8 bytes.
+/// Values that a launch passes to a kernel: views of global memory, numbers of 4 or 8 bytes and arrays of them. A kernel
+/// indexes an array argument by constants: by anything else the compiler would first copy it to local memory.
 ///
 /// # Safety
 /// The type is laid out in the same way on the host and on the GPU, contains no reference to host memory, and any
@@ -13,7 +14,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a kernel",
     label = "no kernel argument",
-    note = "arguments are `VecRef<T>`, `VecMut<T>`, `MatRef<T>`, `MatMut<T>`, and `u32`, `i32`, `u64`, `i64`, `f32`, `f64`",
+    note = "arguments are `VecRef<T>`, `VecMut<T>`, `MatRef<T>`, `MatMut<T>`, `u32`, `i32`, `u64`, `i64`, `f32`, `f64` and arrays of them",
     note = "shared memory is no launch argument: mark the first parameter `#[shared]`"
 )]
 pub unsafe trait KernelArg: Copy + Send + Sync {}
@@ -22,6 +23,8 @@ macro_rules! numbers {
     ($($t:ty)+) => {$(
         // SAFETY: a number of 4 or 8 bytes.
         unsafe impl KernelArg for $t {}
+        // SAFETY: such numbers one after the other.
+        unsafe impl<const N: usize> KernelArg for [$t; N] {}
     )+};
 }
 numbers! { u32 i32 u64 i64 f32 f64 }

@@ -51,6 +51,20 @@ pub struct Vector<T: Lanes<N>, const N: usize> {
     pub lanes: [T; N],
 }
 
+/// The bits of an element as another one of the same size.
+///
+/// ```
+/// use simt::element::{Vec4, Vector, bits_as};
+/// let word: u32 = bits_as(Vec4::<u8>::new([1, 2, 3, 4]));
+/// assert_eq!(word, 0x0403_0201);
+/// ```
+#[inline(always)]
+pub fn bits_as<T: Element, U: Element>(element: T) -> U {
+    const { assert!(size_of::<T>() == size_of::<U>()) };
+    // SAFETY: the same size, and any bits are an `Element`.
+    unsafe { core::mem::transmute_copy(&element) }
+}
+
 /// Two numbers moved by one access.
 pub type Vec2<T> = Vector<T, 2>;
 /// Four numbers moved by one access: 16 bytes where `T` has 4.

@@ -59,8 +59,10 @@
 //! | `*const T`, `&[T]` arguments | [`global::VecRef`], [`global::MatRef`] | `ld.global` |
 //! | `*mut T` arguments | [`global::VecMut`], [`global::MatMut`] | `ld.global`, `st.global` |
 //! | – | [`element::Vector`] by `get_vec`, `vectors`; `…_cs` for data used once | `ld.global.v4`, `ld.global.cs.v4` … |
+//! | – | [`global::Window`], [`global::WindowMut`]: rows cut out of a vector or matrix | `ld.global`, `st.global` |
 //! | `atomic::mid::…` | [`atomic::Atomic`] from `atomic(i)` of a container | `atom`, `ld.acquire`, `st.release` |
 //! | `GpuFloat::mul_add` | [`math::fma`], [`math::sqrt`] | `fma.rn`, `sqrt.rn` |
+//! | – | [`math::byte_perm`] | `prmt` |
 //! | – | [`convert`] for `f16` and `bf16` | `cvt` |
 //! | – | [`async_copy`] | `cp.async` |
 //! | – | [`branch()`]: counts divergence on the simulator | |

@@ -25,6 +25,22 @@ pub fn sqrt<T: Float>(x: T) -> T {
     arch::math::Float::sqrt(x)
 }
 
+/// Four bytes chosen out of eight (`prmt.b32`): byte i of the result is the one that bits 4i to 4i + 2 of `selector` number,
+/// those of `low` being 0 to 3 and those of `high` 4 to 7, the lowest first. Bit 4i + 3 replaces the chosen byte by copies of
+/// its sign; bits from 16 on count for nothing.
+///
+/// ```
+/// # use simt::math::byte_perm;
+/// assert_eq!(byte_perm(0x3322_1100, 0x7766_5544, 0x5140), 0x5511_4400);
+/// assert_eq!(byte_perm(0x3322_1100, 0x8866_5544, 0x6543), 0x6655_4433);
+/// assert_eq!(byte_perm(0x3322_1100, 0x8866_5544, 0x0f80), 0x00ff_0000);
+/// ```
+#[inline(always)]
+#[must_use]
+pub fn byte_perm(low: u32, high: u32, selector: u32) -> u32 {
+    arch::math::byte_perm(low, high, selector)
+}
+
 #[cfg(all(test, not(target_arch = "nvptx64")))]
 mod tests {
     use super::*;

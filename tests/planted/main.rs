@@ -8,10 +8,12 @@
 //! | `shared_races`, `warp_races`, `shared_atomics` | shared memory without a barrier, `sync_warp` or atomics where they are needed |
 //! | `global_races` | the same in global memory, within a block and across blocks |
 //! | `publication`, `messages` | results handed to other blocks through atomics of too weak an order or too narrow a scope |
+//! | `reductions` | the same in reductions of a whole vector, a ticket good for one launch, vectors peeled where they are not aligned |
 //! | `barriers` | barriers that not all threads reach, or not all at the same place |
 //! | `warps` | masks that do not fit the lanes, lanes that have exited or never were |
 //! | `bounds`, `alignment`, `uninitialised` | wild and misaligned accesses, reads of what nothing has written |
 //! | `transposes` | two listings of a teaching text |
+//! | `tiles` | transposition by swizzled tiles, and in place |
 //! | `async_copies` | `cp.async` without its commit, wait or barrier |
 //! | `panics`, `hangs` | kernels that give up, and kernels that never do |
 
@@ -25,9 +27,11 @@ mod hangs;
 mod messages;
 mod panics;
 mod publication;
+mod reductions;
 mod shared_atomics;
 mod shared_races;
 mod texts;
+mod tiles;
 mod transposes;
 mod uninitialised;
 mod warp_races;
@@ -47,8 +51,10 @@ const GROUPS: &[Group] = &[
     messages::GROUP,
     panics::GROUP,
     publication::GROUP,
+    reductions::GROUP,
     shared_atomics::GROUP,
     shared_races::GROUP,
+    tiles::GROUP,
     transposes::GROUP,
     uninitialised::GROUP,
     warp_races::GROUP,

@@ -17,6 +17,7 @@
 
 mod add;
 mod matmul;
+mod reduce;
 mod selftest;
 mod sum;
 mod support;

@@ -22,7 +22,7 @@ fn samples() -> Vec<(&'static str, Problem, Way)> {
         ("sum", sum::operation_sample(300), sum::by_sum),
         ("transpose_smem_pad1", transpose::sample(17, 9), transpose::by_pad1),
         ("transpose_smem_pad2", transpose::sample(9, 17), transpose::by_pad2),
-        ("transpose_f32", transpose::sample(66, 70), transpose::by_swizzled),
+        ("transpose_b32", transpose::sample(66, 70), transpose::by_swizzled),
         ("transpose_into", transpose::sample(5, 33), transpose::by_transpose_into),
     ]
 }

@@ -12,6 +12,7 @@ use crate::case::{Bits, Case, Outcome, noise, same};
 pub(crate) const CASES: &[Case] = &[
     Case { kernel: kernels::fma_and_sqrt_f32.info(), run: fma_and_sqrt_f32 },
     Case { kernel: kernels::fma_and_sqrt_f64.info(), run: fma_and_sqrt_f64 },
+    Case { kernel: kernels::pick_bytes.info(), run: pick_bytes },
     Case {
         kernel: kernels::round_to_f16.info(),
         run: |device| round(device, kernels::round_to_f16, f16::from_f32, f16::to_f32),
@@ -50,6 +51,27 @@ fn fma_and_sqrt_f64(device: &Device) -> Outcome {
     let mut d = device.upload(&[-1.0_f64; N])?;
     device.launch(&kernels::fma_and_sqrt_f64, Launch::cover(N, BLOCK), (&a, &b, &c, &mut d))?;
     Ok(same(&d.download()?, &expected, "square roots"))
+}
+
+/// Against the description of `prmt` in NVIDIA's PTX manual, byte by byte.
+fn pick_bytes(device: &Device) -> Outcome {
+    let x: Vec<_> = noise(3 * N);
+    let [low, high, selectors] = [&x[..N], &x[N..2 * N], &x[2 * N..]];
+    let pick = |i: usize, place: u32| {
+        let (from, nibble) =
+            ([low[i].to_le_bytes(), high[i].to_le_bytes()].concat(), (selectors[i] >> (4 * place)) & 15);
+        let byte = from[nibble as usize % 8];
+        match (nibble < 8, byte < 128) {
+            (true, _) => byte,
+            (false, true) => 0,
+            (false, false) => 255,
+        }
+    };
+    let expected: Vec<_> = (0..N).map(|i| u32::from_le_bytes([0, 1, 2, 3].map(|place| pick(i, place)))).collect();
+    let (low, high, selectors) = (device.upload(low)?, device.upload(high)?, device.upload(selectors)?);
+    let mut bytes = device.alloc_zeros::<u32>(N)?;
+    device.launch(&kernels::pick_bytes, Launch::cover(N, BLOCK), (&low, &high, &selectors, &mut bytes))?;
+    Ok(same(&bytes.download()?, &expected, "bytes"))
 }
 
 fn round<T: Element + Bits>(

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, Result};
+use gpu::gemm::ffma::{self, gemm_f32_64x64, gemm_f32_128x128, gemm_f32_128x256, gemm_f32_256x128};
 use gpu::gemm::naive::{self, matmul_naive};
 use gpu::gemm::tiled::{self, matmul_tiled};
 use ndarray::{ArrayView2, Axis, s};
@@ -23,8 +24,14 @@ pub(crate) type Gemm = &'static Kernel<(MatRef<'static, f32>, MatRef<'static, f3
 pub(crate) type Plan = fn(u32, u32) -> Launch<'static>;
 
 /// The kernels of the main job.
-pub(super) const KERNELS: [(Gemm, Plan); 2] =
-    [(&matmul_naive, |m, n| Launch::grid(naive::grid(m, n))), (&matmul_tiled, |m, n| Launch::grid(tiled::grid(m, n)))];
+pub(super) const KERNELS: [(Gemm, Plan); 6] = [
+    (&matmul_naive, |m, n| Launch::grid(naive::grid(m, n))),
+    (&matmul_tiled, |m, n| Launch::grid(tiled::grid(m, n))),
+    (&gemm_f32_128x256, |m, n| Launch::grid(ffma::grid(m, n, ffma::TILE_128X256))),
+    (&gemm_f32_256x128, |m, n| Launch::grid(ffma::grid(m, n, ffma::TILE_256X128))),
+    (&gemm_f32_128x128, |m, n| Launch::grid(ffma::grid(m, n, ffma::TILE_128X128))),
+    (&gemm_f32_64x64, |m, n| Launch::grid(ffma::grid(m, n, ffma::TILE_64X64))),
+];
 
 /// Rows of C that one core computes at a time.
 const BAND: usize = 256;

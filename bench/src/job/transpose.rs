@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use gpu::transpose::padded::{self, transpose_smem_pad1, transpose_smem_pad2};
-use gpu::transpose::swizzled::{self, transpose_f32};
+use gpu::transpose::swizzled::{self, transpose_b32};
 use ndarray::ArrayView2;
 use simt::Kernel;
 use simt::global::{MatMut, MatRef};
@@ -21,7 +21,7 @@ pub(crate) type Grid = fn(u32, u32) -> [u32; 3];
 
 /// The kernels of the main job.
 pub(super) const KERNELS: [(Transpose, Grid); 3] =
-    [(&transpose_smem_pad1, padded::grid), (&transpose_smem_pad2, padded::grid), (&transpose_f32, swizzled::grid)];
+    [(&transpose_smem_pad1, padded::grid), (&transpose_smem_pad2, padded::grid), (&transpose_b32, swizzled::grid)];
 
 struct Transposed {
     kernel: Transpose,

@@ -76,7 +76,7 @@ fn argmax(case: &Case, period: &Period, slot: &Slot) -> Result<()> {
     let (largest, _) = extreme(period, n, offset);
     let index = match (&slot.index, slot.returned) {
         (_, Some(index)) => index as i64,
-        (Some(index), None) => index.download()?[0],
+        (Some(index), None) => index.download()?[0].cast_signed(),
         (None, None) => -1,
     };
     ensure!((0..n as i64).contains(&index), "the index {index} is not within 0..{n}");

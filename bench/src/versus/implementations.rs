@@ -1,12 +1,15 @@
 //! Who does a case: ours and the peers. A line more in [`ALL`] is an implementation more.
 
 use anyhow::{Context as _, Result};
+use gpu::gemm::ffma;
 use warpwright::{Device, Launch, Layout};
 
 use super::calls;
 use super::case::{Case, Dtype, Shape, Work};
 use super::data::AnyBuffer;
+use super::ours;
 use super::slot::Slot;
+use crate::job::matmul::Gemm;
 use crate::peers::Peers;
 use crate::peers::cublas::{Cublas, Session};
 use crate::peers::driver::Driver;
@@ -62,8 +65,13 @@ pub struct Implementation {
 
 /// Every implementation, ours first.
 pub const ALL: &[Implementation] = &[
-    Implementation { name: OURS, prepare: ours },
+    Implementation { name: OURS, prepare: ours::prepare },
+    Implementation { name: "warpwright-sum_f32", prepare: sum_f32 },
     Implementation { name: "warpwright-blocking", prepare: blocking },
+    Implementation { name: "warpwright-128x256", prepare: |context, case, _| tiles(context, case, &GEMMS[0]) },
+    Implementation { name: "warpwright-256x128", prepare: |context, case, _| tiles(context, case, &GEMMS[1]) },
+    Implementation { name: "warpwright-128x128", prepare: |context, case, _| tiles(context, case, &GEMMS[2]) },
+    Implementation { name: "warpwright-64x64", prepare: |context, case, _| tiles(context, case, &GEMMS[3]) },
     Implementation { name: "copy", prepare: calls::copy },
     Implementation { name: "cub", prepare: calls::cub },
     Implementation { name: "cublas", prepare: calls::cublas },
@@ -72,49 +80,6 @@ pub const ALL: &[Implementation] = &[
 
 /// The name under which the operations of `warpwright` are recorded; other kernels of ours are `warpwright-…`.
 pub const OURS: &str = "warpwright";
-
-/// The operations that users call, or what they launch.
-fn ours<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot) -> Result<Option<Call<'c>>> {
-    use AnyBuffer::F32;
-    let device = &context.device;
-    let plain = |run: Run<'c>| Ok(Some(Call { run, captures: true, note: None }));
-    match (case.work, case.dtype, &case.shape) {
-        (Work::Add, Dtype::F32, _) => plain(Box::new(move |slot| {
-            let Slot { a: F32(x), b: Some(F32(y)), out: F32(z), .. } = slot else { return wrong_type() };
-            let launch = Launch::cover(z.len(), gpu::ladder::vector_add::BLOCK);
-            device.launch(&gpu::ladder::vector_add::vector_add, launch, (&*x, &*y, z))?;
-            Ok(())
-        })),
-        // What `Device::sum` launches, on memory that is there: it neither allocates nor waits.
-        (Work::Sum, Dtype::F32, &Shape::Vector { n, offset }) => {
-            let blocks = gpu::reduce::sum::blocks(n);
-            let mut partials = device.alloc::<f64>(blocks as usize)?;
-            // Every launch leaves it at 0 for the next.
-            let mut ticket = device.alloc_zeros::<u32>(1)?;
-            plain(Box::new(move |slot| {
-                let Slot { a: F32(x), out: F32(out), .. } = slot else { return wrong_type() };
-                let x = x.slice(offset..offset + n)?;
-                let arguments = (x, &mut partials, &mut ticket, out);
-                device.launch(&gpu::reduce::sum::sum_f32, Launch::grid(blocks), arguments)?;
-                Ok(())
-            }))
-        }
-        (Work::Transpose, Dtype::F32, &Shape::Matrix { rows, cols, ld }) => plain(Box::new(move |slot| {
-            let Slot { a: F32(a), out: F32(b), .. } = slot else { return wrong_type() };
-            let a = a.view().as_matrix(Layout::contiguous(rows, cols).ld(ld))?;
-            Ok(device.transpose_into(a, b.view_mut().as_matrix(Layout::contiguous(cols, rows))?)?)
-        })),
-        (Work::Gemm, Dtype::F32, &Shape::Product { mnk: [m, n, k], transposed: [false, false], batch: 1 }) => {
-            plain(Box::new(move |slot| {
-                let Slot { a: F32(a), b: Some(F32(b)), out: F32(c), .. } = slot else { return wrong_type() };
-                let a = a.view().as_matrix(Layout::contiguous(m, k))?;
-                let b = b.view().as_matrix(Layout::contiguous(k, n))?;
-                Ok(device.matmul_into(a, b, c.view_mut().as_matrix(Layout::contiguous(m, n))?)?)
-            }))
-        }
-        _ => Ok(None),
-    }
-}
 
 #[allow(clippy::unnecessary_wraps, reason = "it has the signature of `Implementation::prepare`")]
 /// Operations that hand their result to the host: they allocate, and wait.
@@ -134,6 +99,62 @@ fn blocking<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot) -> Resu
     }
 }
 
-fn wrong_type() -> Result<()> {
+#[allow(clippy::unnecessary_wraps, reason = "it is what `Implementation::prepare` gives")]
+/// The simple kernel from which the reductions grew.
+fn sum_f32<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot) -> Result<Option<Call<'c>>> {
+    use AnyBuffer::F32;
+    let device = &context.device;
+    let (Work::Sum, Dtype::F32, &Shape::Vector { n, offset }) = (case.work, case.dtype, &case.shape) else {
+        return Ok(None);
+    };
+    let blocks = gpu::reduce::sum::blocks(n);
+    let mut partials = device.alloc::<f64>(blocks as usize)?;
+    // Every launch leaves it at 0 for the next.
+    let mut ticket = device.alloc_zeros::<u32>(1)?;
+    let run: Run<'c> = Box::new(move |slot| {
+        let Slot { a: F32(x), out: F32(out), .. } = slot else { return wrong_type() };
+        let x = x.slice(offset..offset + n)?;
+        device.launch(&gpu::reduce::sum::sum_f32, Launch::grid(blocks), (x, &mut partials, &mut ticket, out))?;
+        Ok(())
+    });
+    Ok(Some(Call { run, captures: true, note: None }))
+}
+
+/// Kernels of which `Device::matmul` chooses one, with their tiles.
+const GEMMS: [(Gemm, [u32; 2]); 4] = [
+    (&ffma::gemm_f32_128x256, ffma::TILE_128X256),
+    (&ffma::gemm_f32_256x128, ffma::TILE_256X128),
+    (&ffma::gemm_f32_128x128, ffma::TILE_128X128),
+    (&ffma::gemm_f32_64x64, ffma::TILE_64X64),
+];
+
+#[allow(clippy::unnecessary_wraps, reason = "it is what `Implementation::prepare` gives")]
+/// One of them for every shape, to see whether the choice is right. Only where time means something.
+fn tiles<'c>(
+    context: &'c Context<'_>,
+    case: &Case,
+    &(kernel, tile): &'static (Gemm, [u32; 2]),
+) -> Result<Option<Call<'c>>> {
+    use AnyBuffer::F32;
+    let device = &context.device;
+    match (case.work, case.dtype, &case.shape) {
+        (Work::Gemm, Dtype::F32, &Shape::Product { mnk: [m, n, k], transposed: [false, false], batch: 1 })
+            if !device.is_simulator() =>
+        {
+            let run: Run<'c> = Box::new(move |slot| {
+                let Slot { a: F32(a), b: Some(F32(b)), out: F32(c), .. } = slot else { return wrong_type() };
+                let a = a.view().as_matrix(Layout::contiguous(m, k))?;
+                let b = b.view().as_matrix(Layout::contiguous(k, n))?;
+                let c = c.view_mut().as_matrix(Layout::contiguous(m, n))?;
+                device.launch(kernel, Launch::grid(ffma::grid(m as u32, n as u32, tile)), (a, b, c))?;
+                Ok(())
+            });
+            Ok(Some(Call { run, captures: true, note: None }))
+        }
+        _ => Ok(None),
+    }
+}
+
+pub(super) fn wrong_type() -> Result<()> {
     anyhow::bail!("the slot holds other types than the case has")
 }

@@ -21,6 +21,7 @@ pub mod expected;
 pub mod implementations;
 pub mod interleave;
 pub mod on_gpu;
+mod ours;
 pub mod record;
 pub mod render;
 pub mod session;

@@ -244,18 +244,24 @@ mod tests {
         let product = Shape::Product { mnk: [33, 34, 35], transposed: [false; 2], batch: 1 };
         for case in [
             case(Work::Add, Dtype::F32, Shape::Vector { n: 2000, offset: 0 }),
-            case(Work::Sum, Dtype::F32, vector),
+            case(Work::Sum, Dtype::F32, vector.clone()),
+            case(Work::SumSquares, Dtype::F32, vector.clone()),
+            case(Work::Dot, Dtype::F32, vector),
+            case(Work::Permute, Dtype::F32, Shape::Array { dims: vec![5, 20, 33], order: vec![2, 0, 1] }),
             case(Work::Transpose, Dtype::F32, Shape::Matrix { rows: 65, cols: 40, ld: 43 }),
             case(Work::Gemm, Dtype::F32, product),
         ] {
             let mut contenders = session.contenders(&case).unwrap();
             assert_eq!(session.notes, Vec::<String>::new());
             let names: Vec<&str> = contenders.iter().map(|contender| contender.name).collect();
-            let expected: &[&str] =
-                if case.work == Work::Sum { &["warpwright", "warpwright-blocking"] } else { &["warpwright"] };
+            let expected: &[&str] = if case.work == Work::Sum {
+                &["warpwright", "warpwright-sum_f32", "warpwright-blocking"]
+            } else {
+                &["warpwright"]
+            };
             assert_eq!(names, expected, "{case}");
 
-            let integers = case.work != Work::Transpose;
+            let integers = !matches!(case.work, Work::Transpose | Work::Permute);
             let period = &session.periods[&(Dtype::F32, integers)];
             let mut slot = Slot::new(&device, &case, period).unwrap();
             slot.poison().unwrap();

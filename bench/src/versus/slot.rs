@@ -15,7 +15,7 @@ pub struct Slot {
     /// The result, without gaps: of the operands' type, or of the type of their sums.
     pub out: AnyBuffer,
     /// The index that an argmax finds.
-    pub index: Option<Buffer<i64>>,
+    pub index: Option<Buffer<u64>>,
     /// Boundaries of segments, one more than there are segments.
     pub offsets: Option<Buffer<i64>>,
     /// The result of a call that hands it to the host instead of writing `out`.
@@ -59,7 +59,7 @@ impl Slot {
     pub fn poison(&mut self) -> Result<()> {
         self.returned = None;
         if let Some(index) = &mut self.index {
-            index.write(&[-1])?;
+            index.write(&[u64::MAX])?;
         }
         self.out.poison()
     }

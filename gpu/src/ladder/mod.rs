@@ -33,6 +33,7 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     vector_add::vector_add.info(),
     vocabulary::arithmetic::fma_and_sqrt_f32.info(),
     vocabulary::arithmetic::fma_and_sqrt_f64.info(),
+    vocabulary::arithmetic::pick_bytes.info(),
     vocabulary::arithmetic::round_to_bf16.info(),
     vocabulary::arithmetic::round_to_f16.info(),
     vocabulary::async_copy::async_pipeline.info(),

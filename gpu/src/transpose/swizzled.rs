@@ -1,78 +1,83 @@
-//! B = Aᵀ at the speed of memory: 64 × 64 tiles, 16 bytes a lane on both sides, a swizzle instead of padding.
+//! B = Aᵀ at the speed of memory, for elements of 1, 2, 4, 8 and 16 bytes.
 //!
-//! ```text
-//!   A, 64 columns = 16 chunks of 4            tile in shared memory, by rows of B
-//!  ┌────┬────┬────┬─ … ─┐                    ┌────┬────┬─ … ─┐
-//!  │ a  │    │    │     │ 4 rows      ┌────► │ aᵀ │    │     │ 4 rows; chunk c of row r
-//!  ├────┼────┼────┼─ … ─┤      in registers  ├────┼────┼─ … ─┤ lies at chunk c ^ (r / 4)
-//!  │ b  │    │    │     │             └────► │    │ bᵀ │     │
-//!  └────┴────┴────┴─ … ─┘                    └────┴────┴─ … ─┘
-//! ```
+//! A block moves one tile, by [`fill`] and [`drain`]: 16 bytes a lane on both sides where rows are aligned to them, no bank
+//! conflicts by a swizzle instead of padding ([`super::cell`]), one barrier. Kernels of this module see bits; the types in
+//! their signatures stand for all elements of their sizes.
 //!
-//! A thread takes a 4 × 4 block: four loads of 16 bytes, all under way at once, turned over in registers, four accesses of
-//! 16 bytes to shared memory each way, four stores. Half a warp reads or writes 256 bytes that lie together, on both sides.
+//! | bytes | tile of A, rows × columns | bytes that lie together, in A and B | shared memory | threads |
+//! |---|---|---|---|---|
+//! | 1 | 128 × 128 | 128, 128 | 16 KiB | 256 |
+//! | 2 | 128 × 128 | 256, 256 | 32 KiB | 512 |
+//! | 4 | 64 × 64 | 256, 256 | 16 KiB | 256 |
+//! | 8 | 32 × 64 | 512, 256 | 16 KiB | 256 |
+//! | 16 | 32 × 32 | 512, 512 | 16 KiB | 256 |
 //!
-//! Bank conflicts: a quarter of a warp, 8 lanes of 16 bytes, is served at once. When it writes, its lanes have 8 rows that
-//! are 4 apart and one chunk c: without the swizzle all in the same four banks, with it in 8 different chunks. When it
-//! reads, its lanes have one row and 8 neighbouring chunks, which the swizzle permutes.
-//!
-//! Tiles at the edge, and matrices whose rows are not aligned to 16 bytes, go element by element on the side concerned.
+//! Every tile gives a thread four loads and four stores of 16 bytes; 1536 threads of a multiprocessor have 96 KiB under way.
 
 use simt::element::Vec4;
 use simt::prelude::*;
 
-/// Edge of a tile.
-pub const TILE: u32 = 64;
-/// Threads of a block: one for each 4 × 4 block of the tile.
-pub const THREADS: u32 = 256;
+use super::cell::Cell;
+use super::tile::{Tile, drain, fill, threads};
 
-/// Chunks of 4 elements in a row of the tile.
-const CHUNKS: u32 = TILE / 4;
+/// Rows of A in the tile of elements of 1, 2, 4, 8 and 16 bytes.
+pub const ROWS: [u32; 5] = [128, 128, 64, 32, 32];
+/// Columns of A in the tile.
+pub const COLS: [u32; 5] = [128, 128, 64, 64, 32];
 
-/// Shared memory: a tile of B.
-pub type Tile = SharedTile<f32, { TILE as usize }, { TILE as usize }>;
-
-/// Blocks for a matrix A of this shape. A grid is at most 65 535 blocks high: beyond 65 535 · [`TILE`] rows, launch again
-/// on the rows below.
+/// Blocks for a matrix A of this shape, of 4-byte elements. A grid is at most 65 535 blocks high: beyond so many tiles,
+/// launch again on the columns to the right.
+///
+/// Blocks that run at the same time lie below one another in A, so that they write neighbouring pieces of the same rows of
+/// B: on an H200 97 % of a copy's speed in `f32`, against 94.5 % in the other order.
 pub const fn grid(rows: u32, cols: u32) -> [u32; 3] {
-    [cols.div_ceil(TILE), rows.div_ceil(TILE), 1]
+    grid_of(4, rows, cols)
 }
 
-/// B = Aᵀ for any shape: `a` is m × n, `b` is n × m. What A lacks counts as 0, what B lacks is left out.
-#[kernel(block = (THREADS), min_blocks = 6, registers = 40, barriers = 1, traps = 0)]
-pub fn transpose_f32(#[shared] tile: &Tile, a: MatRef<f32>, b: MatMut<f32>) {
-    let t = thread_idx_x();
-    let (row0, col0) = (block_idx_y() * TILE, block_idx_x() * TILE);
-    let (block_row, block_col) = (t / CHUNKS, t % CHUNKS);
-    if let Some(part) = a.part(row0, col0, TILE, TILE).filter(MatRef::has_aligned_rows::<4>) {
-        let load = |i| part.get_vec4_cs(4 * block_row + i, 4 * block_col).lanes;
-        let rows = [load(0), load(1), load(2), load(3)];
-        for j in 0..4 {
-            let row = 4 * block_col + j;
-            tile.set_vec4(row, 4 * swizzled(row, block_row), Vec4::new(rows.map(|lanes| lanes[j as usize])));
-        }
-    } else {
-        for row in (t / TILE..TILE).step_by((THREADS / TILE) as usize) {
-            let col = t % TILE;
-            tile.set(col, 4 * swizzled(col, row / 4) + row % 4, a.get_or(row0 + row, col0 + col, 0.0));
-        }
-    }
-    sync_threads();
-    if let Some(part) = b.part_mut(col0, row0, TILE, TILE).filter(|part| part.has_aligned_rows::<4>()) {
-        for i in 0..4 {
-            let row = 4 * block_row + i;
-            part.set_vec4_cs(row, 4 * block_col, tile.get_vec4(row, 4 * swizzled(row, block_col)));
-        }
-    } else {
-        for row in (t / TILE..TILE).step_by((THREADS / TILE) as usize) {
-            let col = t % TILE;
-            b.set_within(col0 + row, row0 + col, tile.get(row, 4 * swizzled(row, col / 4) + col % 4));
-        }
-    }
+/// [`grid`] for elements of `bytes` bytes: 1, 2, 4, 8 or 16.
+pub const fn grid_of(bytes: usize, rows: u32, cols: u32) -> [u32; 3] {
+    let size = bytes.trailing_zeros() as usize;
+    [rows.div_ceil(ROWS[size]), cols.div_ceil(COLS[size]), 1]
 }
 
-/// Where chunk `chunk` of row `row` lies.
 #[inline(always)]
-fn swizzled(row: u32, chunk: u32) -> u32 {
-    (chunk ^ (row / 4)) % CHUNKS
+fn transpose<T: Cell, const C: usize, const W: usize, const BATCH: usize>(
+    tile: &Tile<T, C, W>,
+    a: MatRef<T>,
+    b: MatMut<T>,
+) {
+    let (row, col) = (block_idx_x() * W as u32 * T::PER_UNIT, block_idx_y() * C as u32);
+    fill::<T, C, W, BATCH>(tile, &a.window(), (row, col), b.cols().saturating_sub(row));
+    sync_threads();
+    drain::<T, C, W>(tile, &b.window_mut(), (col, row));
+}
+
+/// B = Aᵀ for any shape of 1-byte elements: `a` is m × n, `b` is n × m. What A lacks counts as 0, what B lacks is left out.
+#[kernel(block = (threads::<u8>(128, 32)), min_blocks = 6, registers = 40, barriers = 1)]
+pub fn transpose_b8(#[shared] tile: &Tile<u8, 128, 32>, a: MatRef<u8>, b: MatMut<u8>) {
+    transpose::<u8, 128, 32, 2>(tile, a, b);
+}
+
+/// [`transpose_b8`] for 2-byte elements.
+#[kernel(block = (threads::<u16>(128, 64)), min_blocks = 3, registers = 40, barriers = 1)]
+pub fn transpose_b16(#[shared] tile: &Tile<u16, 128, 64>, a: MatRef<u16>, b: MatMut<u16>) {
+    transpose::<u16, 128, 64, 2>(tile, a, b);
+}
+
+/// [`transpose_b8`] for 4-byte elements.
+#[kernel(block = (threads::<f32>(64, 64)), min_blocks = 6, registers = 40, barriers = 1)]
+pub fn transpose_b32(#[shared] tile: &Tile<f32, 64, 64>, a: MatRef<f32>, b: MatMut<f32>) {
+    transpose::<f32, 64, 64, 8>(tile, a, b);
+}
+
+/// [`transpose_b8`] for 8-byte elements.
+#[kernel(block = (threads::<u64>(64, 32)), min_blocks = 6, registers = 40, barriers = 1)]
+pub fn transpose_b64(#[shared] tile: &Tile<u64, 64, 32>, a: MatRef<u64>, b: MatMut<u64>) {
+    transpose::<u64, 64, 32, 8>(tile, a, b);
+}
+
+/// [`transpose_b8`] for 16-byte elements.
+#[kernel(block = (threads::<Vec4<u32>>(32, 32)), min_blocks = 6, registers = 40, barriers = 1)]
+pub fn transpose_b128(#[shared] tile: &Tile<Vec4<u32>, 32, 32>, a: MatRef<Vec4<u32>>, b: MatMut<Vec4<u32>>) {
+    transpose::<Vec4<u32>, 32, 32, 4>(tile, a, b);
 }

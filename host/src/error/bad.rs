@@ -18,6 +18,12 @@ pub enum ArgumentRule {
     Shape,
     /// Memory of the device that does the work.
     Device,
+    /// At least one element from which there is something to choose.
+    Elements,
+    /// At most six axes, each named once, a stride for each.
+    Axes,
+    /// No two elements to be written that share memory.
+    Overlap,
 }
 
 /// An argument that does not fit: which, of what call, what was expected, what came, what to do.

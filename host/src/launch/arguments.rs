@@ -6,7 +6,7 @@
 //! | `VecMut<T>` | `&mut Buffer<T>`, [`BufferViewMut<T>`](BufferViewMut) or `&mut` of one |
 //! | `MatRef<T>` | `&Matrix<T>`, [`MatrixView<T>`](MatrixView) or a reference to one |
 //! | `MatMut<T>` | `&mut Matrix<T>`, [`MatrixViewMut<T>`](MatrixViewMut) or `&mut` of one |
-//! | a number | a number of the same type |
+//! | a number, an array of numbers | the same |
 
 use std::ffi::c_void;
 
@@ -118,6 +118,16 @@ macro_rules! numbers {
         impl Sealed for $t {}
         impl Arg<$t> for $t {
             fn bind<'a>(self, _: &mut Binder<'a>) -> Result<$t>
+            where
+                Self: 'a,
+            {
+                Ok(self)
+            }
+        }
+
+        impl<const N: usize> Sealed for [$t; N] {}
+        impl<const N: usize> Arg<[$t; N]> for [$t; N] {
+            fn bind<'a>(self, _: &mut Binder<'a>) -> Result<Self>
             where
                 Self: 'a,
             {

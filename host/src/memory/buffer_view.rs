@@ -64,8 +64,19 @@ impl<'a, T: Element> BufferView<'a, T> {
         self.allocation.memory().base().cast::<T>().wrapping_add(self.offset)
     }
 
+    /// The first element's number in the allocation.
+    pub(super) fn start(&self) -> usize {
+        self.offset
+    }
+
     pub(crate) fn region(&self) -> Region {
         Region::bytes(self.offset * size_of::<T>(), self.len * size_of::<T>())
+    }
+
+    /// The same bytes as elements of another type of the same size: any bytes are an element.
+    pub(crate) fn cast<U: Element>(self) -> BufferView<'a, U> {
+        const { assert!(size_of::<T>() == size_of::<U>(), "elements of one size") };
+        BufferView::new(self.allocation, self.offset, self.len)
     }
 
     /// The elements of `range`, counted from the start of this view.
@@ -143,8 +154,19 @@ impl<'a, T: Element> BufferViewMut<'a, T> {
         BufferViewMut::new(self.allocation, self.offset, self.len)
     }
 
+    /// As [`BufferView::cast`].
+    pub(crate) fn cast<U: Element>(self) -> BufferViewMut<'a, U> {
+        const { assert!(size_of::<T>() == size_of::<U>(), "elements of one size") };
+        BufferViewMut::new(self.allocation, self.offset, self.len)
+    }
+
     pub(crate) fn allocation(&self) -> &'a Allocation {
         self.allocation
+    }
+
+    /// The first element's number in the allocation.
+    pub(super) fn start(&self) -> usize {
+        self.offset
     }
 
     /// The elements of `range`, counted from the start of this view.

@@ -67,6 +67,12 @@ impl<'a, T: Element> MatrixView<'a, T> {
         self.allocation
     }
 
+    /// The same places as elements of another type of the same size.
+    pub(crate) fn bits<U: Element>(self) -> MatrixView<'a, U> {
+        debug_assert_eq!(size_of::<T>(), size_of::<U>());
+        MatrixView::new(self.allocation, self.layout)
+    }
+
     /// Address of element (0, 0), on the machine that runs the kernels.
     pub(crate) fn address(&self) -> *const T {
         self.allocation.memory().base().cast::<T>().wrapping_add(self.layout.offset)
@@ -161,6 +167,12 @@ impl<'a, T: Element> MatrixViewMut<'a, T> {
     /// The same matrix, for reading.
     pub fn view(&self) -> MatrixView<'_, T> {
         MatrixView::new(self.allocation, self.layout)
+    }
+
+    /// [`MatrixView::bits`], for writing.
+    pub(crate) fn bits_mut<U: Element>(self) -> MatrixViewMut<'a, U> {
+        debug_assert_eq!(size_of::<T>(), size_of::<U>());
+        MatrixViewMut::new(self.allocation, self.layout)
     }
 
     /// The same matrix, for writing, for a shorter time.

@@ -1,13 +1,16 @@
 //! Device memory: buffers, matrices, views of them, and copies.
 //!
-//! A [`Buffer`] owns elements one after the other, a [`Matrix`] is a buffer with a [`Layout`]. Views borrow either, whole or
+//! A [`Buffer`] owns elements one after the other, a [`Matrix`] is a buffer with a [`Layout`], a [`Tensor`] one with up to six
+//! axes. Views borrow either, whole or
 //! in part, as slices borrow a `Vec`: [`BufferView`] and [`MatrixView`] for reading, any number of them;
-//! [`BufferViewMut`] and [`MatrixViewMut`] for writing, one at a time for each element.
+//! [`BufferViewMut`] and [`MatrixViewMut`] for writing, one at a time for each element; [`TensorView`] and [`TensorViewMut`]
+//! see any of them with any strides.
 //!
 //! Memory is freed when its owner is dropped; on a GPU the drop waits for the work that uses it. Elements are
 //! numbers or short vectors of them, for which any bits are a value.
 
 mod allocation;
+mod axes;
 mod buffer;
 mod buffer_view;
 pub(crate) mod bytes;
@@ -17,6 +20,8 @@ mod matrix;
 mod matrix_view;
 mod pinned;
 mod region;
+mod tensor;
+mod tensor_view;
 
 pub(crate) use allocation::Allocation;
 pub use buffer::Buffer;
@@ -28,3 +33,5 @@ pub use matrix_view::{MatrixView, MatrixViewMut};
 pub(crate) use pinned::release;
 pub use pinned::{PinnedBuffer, Transfer};
 pub(crate) use region::Region;
+pub use tensor::Tensor;
+pub use tensor_view::{TensorView, TensorViewMut};

@@ -1,6 +1,7 @@
 //! Element-wise addition, and the operands of element-wise operations.
 
 use gpu::ladder::vector_add::{BLOCK, vector_add};
+use simt::element::Element;
 
 use super::shape;
 use crate::device::Device;
@@ -13,19 +14,22 @@ mod sealed {
 }
 use sealed::Sealed;
 
-/// A vector or a matrix of `f32`, borrowed for reading: `&Buffer`, `BufferView`, `&Matrix` or `MatrixView`.
+/// A vector or a matrix, borrowed for reading: `&Buffer`, `BufferView`, `&Matrix` or `MatrixView`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operand of this operation",
-    label = "neither vector nor matrix of `f32`",
-    note = "pass `&Buffer<f32>`, `BufferView<f32>`, `&Matrix<f32>` or `MatrixView<f32>`"
+    label = "neither vector nor matrix",
+    note = "pass `&Buffer<T>`, `BufferView<T>`, `&Matrix<T>` or `MatrixView<T>`"
 )]
 pub trait Operand<'a>: Sealed + Copy {
+    /// What it is made of.
+    type Element: Element;
+
     /// What holds a result of the same shape.
     type Owned;
 
     /// The elements one after the other, copied if there are gaps between them.
     #[doc(hidden)]
-    fn contiguous(self) -> Result<Contiguous<'a>>;
+    fn contiguous(self) -> Result<Contiguous<'a, Self::Element>>;
 
     /// Rows and columns; a vector is one row.
     #[doc(hidden)]
@@ -33,18 +37,18 @@ pub trait Operand<'a>: Sealed + Copy {
 
     /// The elements of `buffer` in this shape.
     #[doc(hidden)]
-    fn own(self, buffer: Buffer<f32>) -> Result<Self::Owned>;
+    fn own(self, buffer: Buffer<Self::Element>) -> Result<Self::Owned>;
 }
 
 /// Elements without gaps, borrowed or a copy.
 #[doc(hidden)]
-pub enum Contiguous<'a> {
-    Borrowed(BufferView<'a, f32>),
-    Copied(Buffer<f32>),
+pub enum Contiguous<'a, T: Element> {
+    Borrowed(BufferView<'a, T>),
+    Copied(Buffer<T>),
 }
 
-impl Contiguous<'_> {
-    pub(super) fn view(&self) -> BufferView<'_, f32> {
+impl<T: Element> Contiguous<'_, T> {
+    pub(super) fn view(&self) -> BufferView<'_, T> {
         match self {
             Self::Borrowed(view) => *view,
             Self::Copied(buffer) => buffer.view(),
@@ -52,11 +56,12 @@ impl Contiguous<'_> {
     }
 }
 
-impl Sealed for BufferView<'_, f32> {}
-impl<'a> Operand<'a> for BufferView<'a, f32> {
-    type Owned = Buffer<f32>;
+impl<T: Element> Sealed for BufferView<'_, T> {}
+impl<'a, T: Element> Operand<'a> for BufferView<'a, T> {
+    type Element = T;
+    type Owned = Buffer<T>;
 
-    fn contiguous(self) -> Result<Contiguous<'a>> {
+    fn contiguous(self) -> Result<Contiguous<'a, T>> {
         Ok(Contiguous::Borrowed(self))
     }
 
@@ -64,16 +69,17 @@ impl<'a> Operand<'a> for BufferView<'a, f32> {
         (1, self.len())
     }
 
-    fn own(self, buffer: Buffer<f32>) -> Result<Buffer<f32>> {
+    fn own(self, buffer: Buffer<T>) -> Result<Buffer<T>> {
         Ok(buffer)
     }
 }
 
-impl Sealed for MatrixView<'_, f32> {}
-impl<'a> Operand<'a> for MatrixView<'a, f32> {
-    type Owned = Matrix<f32>;
+impl<T: Element> Sealed for MatrixView<'_, T> {}
+impl<'a, T: Element> Operand<'a> for MatrixView<'a, T> {
+    type Element = T;
+    type Owned = Matrix<T>;
 
-    fn contiguous(self) -> Result<Contiguous<'a>> {
+    fn contiguous(self) -> Result<Contiguous<'a, T>> {
         match self.as_contiguous() {
             Some(view) => Ok(Contiguous::Borrowed(view)),
             None => Ok(Contiguous::Copied(self.to_contiguous()?.into_buffer())),
@@ -84,7 +90,7 @@ impl<'a> Operand<'a> for MatrixView<'a, f32> {
         (self.rows(), self.cols())
     }
 
-    fn own(self, buffer: Buffer<f32>) -> Result<Matrix<f32>> {
+    fn own(self, buffer: Buffer<T>) -> Result<Matrix<T>> {
         Matrix::from_buffer(buffer, Layout::contiguous(self.rows(), self.cols()))
     }
 }
@@ -92,11 +98,12 @@ impl<'a> Operand<'a> for MatrixView<'a, f32> {
 /// Operands by reference: what their view is.
 macro_rules! by_reference {
     ($($owner:ident => $view:ident => $owned:ty;)+) => {$(
-        impl Sealed for &$owner<f32> {}
-        impl<'a> Operand<'a> for &'a $owner<f32> {
+        impl<T: Element> Sealed for &$owner<T> {}
+        impl<'a, T: Element> Operand<'a> for &'a $owner<T> {
+            type Element = T;
             type Owned = $owned;
 
-            fn contiguous(self) -> Result<Contiguous<'a>> {
+            fn contiguous(self) -> Result<Contiguous<'a, T>> {
                 $view::from(self).contiguous()
             }
 
@@ -104,15 +111,15 @@ macro_rules! by_reference {
                 $view::from(self).shape()
             }
 
-            fn own(self, buffer: Buffer<f32>) -> Result<$owned> {
+            fn own(self, buffer: Buffer<T>) -> Result<$owned> {
                 $view::from(self).own(buffer)
             }
         }
     )+};
 }
 by_reference! {
-    Buffer => BufferView => Buffer<f32>;
-    Matrix => MatrixView => Matrix<f32>;
+    Buffer => BufferView => Buffer<T>;
+    Matrix => MatrixView => Matrix<T>;
 }
 
 impl Device {
@@ -131,8 +138,8 @@ impl Device {
     /// The shapes differ; as [`Device::alloc`] and [`Device::launch`].
     pub fn add<'a, X, Y>(&self, x: X, y: Y) -> Result<X::Owned>
     where
-        X: Operand<'a>,
-        Y: Operand<'a, Owned = X::Owned>,
+        X: Operand<'a, Element = f32>,
+        Y: Operand<'a, Element = f32, Owned = X::Owned>,
     {
         if x.shape() != y.shape() {
             let words = |(rows, cols): (usize, usize)| format!("{rows} x {cols}");

@@ -2,9 +2,11 @@
 //!
 //! | operation | kernel | result |
 //! |---|---|---|
-//! | [`Device::matmul`](crate::Device::matmul) | `matmul_tiled` | A·B |
-//! | [`Device::transpose`](crate::Device::transpose) | `transpose_f32` | Aᵀ |
-//! | [`Device::sum`](crate::Device::sum) | `sum_f32` | Σx |
+//! | [`Device::matmul`](crate::Device::matmul) | `gemm_f32_…`, the tile by a cost model | A·B |
+//! | [`Device::transpose`](crate::Device::transpose) | `transpose_b8` … `transpose_b128` | Aᵀ |
+//! | [`Device::transpose_in_place`](crate::Device::transpose_in_place) | `transpose_in_place_b8` … `_b128` | A becomes Aᵀ |
+//! | [`Device::transpose_batch`](crate::Device::transpose_batch), [`Device::permute`](crate::Device::permute) | `permute_b8` … `_b128`, `copy_strided_b8` … `_b128` | axes in another order |
+//! | [`Device::sum`](crate::Device::sum), [`max`](crate::Device::max), [`argmin`](crate::Device::argmin) … | [`reduce`] | one number |
 //! | [`Device::add`](crate::Device::add) | `vector_add` | x + y |
 //!
 //! Matrices may have any leading dimension. Each operation has a form that allocates its result and, where the result is
@@ -13,10 +15,13 @@
 
 mod add;
 mod matmul;
+mod permute;
+pub mod reduce;
 mod sum;
 mod transpose;
 
 pub use add::Operand;
+pub(crate) use permute::copy_tensor;
 pub use sum::sum_depth;
 
 use std::ops::Range;

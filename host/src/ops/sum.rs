@@ -1,46 +1,9 @@
-//! Sums.
+//! The depth of sums.
 
-use gpu::reduce::sum::{THREADS, TILE_ELEMENTS, blocks, sum_f32};
+use gpu::reduce::sum::{THREADS, TILE_ELEMENTS, blocks};
 
-use super::add::Operand;
-use crate::device::Device;
-use crate::error::Result;
-use crate::launch::Launch;
-
-impl Device {
-    /// The sum of all elements of a vector or matrix, added in `f64` and rounded to `f32` once; 0 if there is none.
-    ///
-    /// The order of additions depends on the number of elements and on how the first is aligned to 16 bytes, not on the
-    /// device: the result has the same bits everywhere. Waits for the result. A matrix with gaps between its rows is copied
-    /// without them first.
-    ///
-    /// ```
-    /// let device = warpwright::Device::simulator();
-    /// let x = device.upload(&[0.5_f32; 1000])?;
-    /// assert_eq!(device.sum(&x)?, 500.0);
-    /// assert_eq!(device.sum(x.slice(0..0)?)?, 0.0);
-    /// # Ok::<(), warpwright::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Device::alloc`] and [`Device::launch`]; [`crate::Error::DeviceLost`] if work before it failed.
-    pub fn sum<'a>(&self, x: impl Operand<'a>) -> Result<f32> {
-        let contiguous = x.contiguous()?;
-        let x = contiguous.view();
-        if x.is_empty() {
-            return Ok(0.0);
-        }
-        let blocks = blocks(x.len());
-        let (mut partials, mut ticket) = (self.alloc::<f64>(blocks as usize)?, self.alloc_zeros::<u32>(1)?);
-        let mut out = self.alloc(1)?;
-        self.launch(&sum_f32, Launch::grid(blocks), (x, &mut partials, &mut ticket, &mut out))?;
-        let mut sum = [0.0];
-        out.view().download_into(&mut sum)?;
-        Ok(sum[0])
-    }
-}
-
-/// The most additions that an element passes through in [`Device::sum`] of `n` elements: the depth for
+/// The most additions that an element passes through in [`Device::sum`](crate::Device::sum) of `n` elements of `f32`, or in
+/// the kernel `sum_f32`: the depth for
 /// [`crate::oracle::sum_in_f64`].
 ///
 /// ```

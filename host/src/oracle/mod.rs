@@ -13,6 +13,7 @@
 //! |---|---|---|
 //! | [`matmul()`] | `f64` product by `matrixmultiply`, [`matmul_plain`] as its check | γ(K)·(│A││B│) + K·η |
 //! | [`sum()`] | Neumaier's compensated sum in `f64` | γ(depth)·Σ│x│ |
+//! | [`reduce`]: sums, means, norms, products, variances | exact sums | see there |
 //! | [`sum_in_f64`] | the same | u·│s│ + γ(depth)·Σ│x│ with u = 2⁻⁵³ in γ |
 //! | [`add`] | the `f32` sum, correctly rounded | 0: equal bits, [`Reference::exact`] where there are NaNs |
 //! | [`transpose`] | a copy | 0: equal bits |
@@ -23,6 +24,7 @@ mod bounds;
 mod compare;
 mod elementwise;
 mod matmul;
+pub mod reduce;
 mod sum;
 
 pub use bounds::{ETA_F32, U_F32, U_F64, gamma};

@@ -46,6 +46,12 @@ impl<'a, T: Element> MatRef<'a, T> {
         self.ptr
     }
 
+    /// Address, rows, columns, leading dimension, tag.
+    #[inline(always)]
+    pub(super) const fn parts(&self) -> (*mut T, u32, u32, u32, u32) {
+        (self.ptr, self.rows, self.cols, self.ld, self.tag)
+    }
+
     /// Number of rows.
     #[inline(always)]
     pub const fn rows(&self) -> u32 {

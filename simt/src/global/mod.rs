@@ -13,6 +13,8 @@
 
 mod mat;
 mod vec;
+mod window;
 
 pub use mat::{MatMut, MatRef};
 pub use vec::{VecMut, VecRef};
+pub use window::{Window, WindowMut};

@@ -50,6 +50,12 @@ impl<'a, T: Element> VecRef<'a, T> {
         self.len as usize
     }
 
+    /// Buffer of the launch.
+    #[inline(always)]
+    pub(super) const fn tag(&self) -> u32 {
+        self.tag
+    }
+
     /// Whether there is no element.
     #[inline(always)]
     pub const fn is_empty(&self) -> bool {

@@ -1,4 +1,6 @@
-//! Arithmetic by LLVM's operations, each one instruction.
+//! Arithmetic by LLVM's operations, each one instruction, and by the one that LLVM has no operation for.
+
+use core::arch::asm;
 
 /// Numbers with arithmetic.
 pub trait Float {
@@ -23,3 +25,21 @@ macro_rules! floats {
     )+};
 }
 floats! { f32 f64 }
+
+/// Four bytes out of eight.
+#[inline(always)]
+pub(crate) fn byte_perm(low: u32, high: u32, selector: u32) -> u32 {
+    let bytes: u32;
+    // SAFETY: arithmetic on registers.
+    unsafe {
+        asm!(
+            "prmt.b32 {bytes}, {low}, {high}, {selector};",
+            bytes = out(reg32) bytes,
+            low = in(reg32) low,
+            high = in(reg32) high,
+            selector = in(reg32) selector,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    bytes
+}

@@ -26,3 +26,15 @@ macro_rules! floats {
     )+};
 }
 floats! { f32 f64 }
+
+/// Four bytes out of eight.
+#[inline(always)]
+pub(crate) fn byte_perm(low: u32, high: u32, selector: u32) -> u32 {
+    let bytes = u64::from(high) << 32 | u64::from(low);
+    (0..4).fold(0, |result, place| {
+        let pick = selector >> (4 * place);
+        let byte = (bytes >> (8 * (pick & 7))) as u8;
+        let byte = if pick & 8 == 0 { byte } else { 0_u8.wrapping_sub(byte >> 7) };
+        result | u32::from(byte) << (8 * place)
+    })
+}

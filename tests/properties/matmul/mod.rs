@@ -1,5 +1,6 @@
-//! C = A·B: `matmul_naive` and `matmul_tiled` by launch, `Device::matmul` and `Device::matmul_into`.
+//! C = A·B: `matmul_naive`, `matmul_tiled` and `gemm_f32_…` by launch, `Device::matmul` and `Device::matmul_into`.
 
+mod large_tiles;
 mod ways;
 
 use ndarray::{Array2, ArrayView2, s};
@@ -14,7 +15,8 @@ use crate::support::problem::{Expected, Problem};
 use crate::support::runner::{check, check_within};
 use crate::support::suite;
 use crate::support::{shapes, values};
-use ways::Way;
+use large_tiles::{sums_have_the_bits_of_matmul_naive, tile_edges_are_exact_aligned_or_not};
+use ways::{Way, by_64x64, by_128x128, by_128x256, by_256x128};
 pub(crate) use ways::{by_matmul, by_matmul_into, by_naive, by_tiled};
 
 suite! {
@@ -29,6 +31,10 @@ suite! {
     ];
     naive => by_naive;
     tiled => by_tiled;
+    gemm_128x256 => by_128x256;
+    gemm_256x128 => by_256x128;
+    gemm_128x128 => by_128x128;
+    gemm_64x64 => by_64x64;
     operation => by_matmul;
     operation_into => by_matmul_into;
 }
@@ -37,6 +43,19 @@ suite! {
     [the_common_part_of_unequal_inner_extents_is_multiplied];
     naive_launch => by_naive;
     tiled_launch => by_tiled;
+    gemm_128x256_launch => by_128x256;
+    gemm_256x128_launch => by_256x128;
+    gemm_128x128_launch => by_128x128;
+    gemm_64x64_launch => by_64x64;
+}
+
+suite! {
+    [tile_edges_are_exact_aligned_or_not, sums_have_the_bits_of_matmul_naive];
+    gemm_128x256_tiles => by_128x256;
+    gemm_256x128_tiles => by_256x128;
+    gemm_128x128_tiles => by_128x128;
+    gemm_64x64_tiles => by_64x64;
+    operation_tiles => by_matmul_into;
 }
 
 /// A shape, three places, and seeds of data and schedule.
@@ -212,12 +231,12 @@ fn a_hundred_runs_are_equal(way: Way) {
     }
 }
 
-/// A grid is at most 65 535 blocks high: the operation launches again below. The simulator does it unchecked and with nothing
-/// to multiply, for its 67 million threads: rows that are left out stay canaries.
+/// A grid is at most 65 535 blocks high, and blocks go along x. The simulator does it unchecked and with nothing to multiply:
+/// rows that are left out stay canaries.
 #[test]
 fn rows_beyond_the_height_of_a_grid() {
     let (device, k) = if is_gpu() { (under_test(0), 1) } else { (Device::simulator_with(Config::new(Level::Off)), 0) };
-    let problem = sample_of_integers(65_535 * 32 + 5, k, 1);
+    let problem = sample_of_integers(65_535 * 64 + 5, k, 1);
     let outcome = by_matmul_into(&device, &problem).expect("a run");
     problem.judge(&outcome).unwrap_or_else(|error| panic!("{error}"));
 }

@@ -1,5 +1,6 @@
 //! Ways to a product.
 
+use gpu::gemm::ffma;
 use gpu::gemm::naive::{self, matmul_naive};
 use gpu::gemm::tiled::{self, matmul_tiled};
 use simt::Kernel;
@@ -12,7 +13,7 @@ use crate::support::problem::{OnDevice, Outcome, Problem};
 pub(crate) type Way = fn(&Device, &Problem) -> Result<Outcome>;
 
 /// A kernel that multiplies.
-type Gemm = Kernel<(MatRef<'static, f32>, MatRef<'static, f32>, MatMut<'static, f32>)>;
+pub(super) type Gemm = Kernel<(MatRef<'static, f32>, MatRef<'static, f32>, MatMut<'static, f32>)>;
 
 /// Launches `matmul_naive`.
 pub(crate) fn by_naive(device: &Device, problem: &Problem) -> Result<Outcome> {
@@ -22,6 +23,26 @@ pub(crate) fn by_naive(device: &Device, problem: &Problem) -> Result<Outcome> {
 /// Launches `matmul_tiled`.
 pub(crate) fn by_tiled(device: &Device, problem: &Problem) -> Result<Outcome> {
     by_launch(device, problem, &matmul_tiled, tiled::grid)
+}
+
+/// Launches `gemm_f32_128x256`.
+pub(crate) fn by_128x256(device: &Device, problem: &Problem) -> Result<Outcome> {
+    by_launch(device, problem, &ffma::gemm_f32_128x256, |m, n| ffma::grid(m, n, ffma::TILE_128X256))
+}
+
+/// Launches `gemm_f32_256x128`.
+pub(crate) fn by_256x128(device: &Device, problem: &Problem) -> Result<Outcome> {
+    by_launch(device, problem, &ffma::gemm_f32_256x128, |m, n| ffma::grid(m, n, ffma::TILE_256X128))
+}
+
+/// Launches `gemm_f32_128x128`.
+pub(crate) fn by_128x128(device: &Device, problem: &Problem) -> Result<Outcome> {
+    by_launch(device, problem, &ffma::gemm_f32_128x128, |m, n| ffma::grid(m, n, ffma::TILE_128X128))
+}
+
+/// Launches `gemm_f32_64x64`.
+pub(crate) fn by_64x64(device: &Device, problem: &Problem) -> Result<Outcome> {
+    by_launch(device, problem, &ffma::gemm_f32_64x64, |m, n| ffma::grid(m, n, ffma::TILE_64X64))
 }
 
 fn by_launch(device: &Device, problem: &Problem, kernel: &Gemm, grid: fn(u32, u32) -> [u32; 3]) -> Result<Outcome> {

@@ -1,5 +1,6 @@
 //! The table.
 
+use gpu::gemm::ffma::{self, gemm_f32_128x256};
 use gpu::gemm::naive::{self, matmul_naive};
 use gpu::gemm::tiled::{self, matmul_tiled};
 use gpu::ladder::banks::{rectangular as rect, square};
@@ -58,6 +59,18 @@ pub const FAMILIES: &[Family] = &[
                     inputs.gemm(
                         &matmul_block_tiled,
                         |m, n| Launch::grid(block_tiled::grid(m, n)),
+                        inputs.pick(256, 4096),
+                    )
+                },
+            },
+            Rung {
+                row: None,
+                operation: "product",
+                idea: "128 x 256 per block, 16 x 8 per thread: 9 of 10 instructions multiply",
+                job: |inputs| {
+                    inputs.gemm(
+                        &gemm_f32_128x256,
+                        |m, n| Launch::grid(ffma::grid(m, n, ffma::TILE_128X256)),
                         inputs.pick(256, 4096),
                     )
                 },
@@ -170,7 +183,7 @@ pub const FAMILIES: &[Family] = &[
                 row: None,
                 operation: "transposition",
                 idea: "4 x 4 elements per thread, 16-byte accesses, a swizzle for padding",
-                job: |inputs| inputs.transpose(&swizzled::transpose_f32, swizzled::grid),
+                job: |inputs| inputs.transpose(&swizzled::transpose_b32, swizzled::grid),
             },
         ],
     },

@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 use simt::{
     convert::{bf16_from_f32, f16_from_f32, f32_from_bf16, f32_from_f16},
-    math::sqrt,
+    math::{byte_perm, sqrt},
     prelude::*,
 };
 
@@ -22,6 +22,13 @@ pub fn fma_and_sqrt_f32(a: VecRef<f32>, b: VecRef<f32>, c: VecRef<f32>, d: VecMu
 pub fn fma_and_sqrt_f64(a: VecRef<f64>, b: VecRef<f64>, c: VecRef<f64>, d: VecMut<f64>) {
     let i = index_1d();
     d.set_within(i, sqrt(fma(a.get_or(i, 0.0), b.get_or(i, 0.0), c.get_or(i, 0.0)).abs()));
+}
+
+/// `bytes[i]` = the four bytes that `selectors[i]` picks from `low[i]` and `high[i]`.
+#[kernel(block = (BLOCK))]
+pub fn pick_bytes(low: VecRef<u32>, high: VecRef<u32>, selectors: VecRef<u32>, bytes: VecMut<u32>) {
+    let i = index_1d();
+    bytes.set_within(i, byte_perm(low.get_or(i, 0), high.get_or(i, 0), selectors.get_or(i, 0)));
 }
 
 /// `y[i]` = `x[i]` rounded to binary16, `z[i]` = the value of `y[i]`.

@@ -1,7 +1,13 @@
-//! B = Aᵀ: `transpose_smem_pad1`, `transpose_smem_pad2` and `transpose_f32` by launch, `Device::transpose` and `Device::transpose_into`.
+//! B = Aᵀ: `transpose_smem_pad1`, `transpose_smem_pad2` and `transpose_b32` by launch, `Device::transpose` and
+//! `Device::transpose_into`. Other elements: `sizes`; permutations of axes: `permutations`; what the fast paths cost: `counted`.
+
+mod bits;
+mod counted;
+mod permutations;
+mod sizes;
 
 use gpu::transpose::padded::{self, transpose_smem_pad1, transpose_smem_pad2};
-use gpu::transpose::swizzled::{self, transpose_f32};
+use gpu::transpose::swizzled::{self, transpose_b32};
 use ndarray::Array2;
 use proptest::prelude::*;
 use simt::Kernel;
@@ -78,9 +84,9 @@ pub(crate) fn by_pad2(device: &Device, problem: &Problem) -> Result<Outcome> {
     by_launch(device, problem, &transpose_smem_pad2, padded::grid)
 }
 
-/// Launches `transpose_f32`.
+/// Launches `transpose_b32`.
 pub(crate) fn by_swizzled(device: &Device, problem: &Problem) -> Result<Outcome> {
-    by_launch(device, problem, &transpose_f32, swizzled::grid)
+    by_launch(device, problem, &transpose_b32, swizzled::grid)
 }
 
 fn by_launch(
@@ -148,13 +154,14 @@ fn a_hundred_runs_are_equal(way: Way) {
 /// A grid is at most 65 535 blocks high: the operation launches again below. On the simulator unchecked, for its 17 million
 /// threads.
 #[test]
-fn rows_beyond_the_height_of_a_grid() {
+fn columns_beyond_the_height_of_a_grid() {
     let device = if is_gpu() { under_test(0) } else { Device::simulator_with(Config::new(Level::Off)) };
-    let rows = 65_535 * swizzled::TILE as usize + 3;
-    let a = values::reals(rows, 1, 1.0, &mut values::rng(9));
+    // So many rows that tiles are taken.
+    let (rows, cols) = (16, 65_535 * swizzled::COLS[2] as usize + 3);
+    let a = values::reals(rows, cols, 1.0, &mut values::rng(9));
     let b = device.upload(&a).and_then(|a| device.transpose(&a)).and_then(|b| b.download()).expect("a transpose");
-    assert_eq!(b.dim(), (1, rows));
-    oracle::same_bits(&a, &b).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(b.dim(), (cols, rows));
+    oracle::same_bits(&a, b.t()).unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// Twice transposed is the matrix again.

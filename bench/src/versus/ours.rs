@@ -1,0 +1,97 @@
+//! The operations that users of `warpwright` call, in the forms that neither allocate nor wait.
+#![allow(clippy::unnecessary_wraps, reason = "it has the signature of `Implementation::prepare`")]
+
+use anyhow::Result;
+use warpwright::reduce::{ArgMax, Max, Sum, SumOfSquares, Workspace};
+use warpwright::{Launch, Layout};
+
+use super::case::{Case, Dtype, Shape, Work};
+use super::data::AnyBuffer::{Bf16, C128, F16, F32, F64, U8};
+use super::implementations::{Call, Context, Run, wrong_type};
+use super::slot::Slot;
+
+/// Matches the type of the operand and, where it is given, of the result; other pairs do not occur.
+macro_rules! typed {
+    ($a:expr, $b:expr, [$($x:ident $y:ident),+], |$view:ident, $out:ident| $body:expr) => {
+        match ($a, $b) {
+            $(($x($view), $y($out)) => $body,)+
+            _ => wrong_type(),
+        }
+    };
+}
+
+/// Ours, for the cases that we do.
+pub(super) fn prepare<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot) -> Result<Option<Call<'c>>> {
+    let device = &context.device;
+    let run: Run<'c> = match (case.work, case.dtype, case.shape.clone()) {
+        (Work::Add, Dtype::F32, _) => Box::new(move |slot| {
+            let Slot { a: F32(x), b: Some(F32(y)), out: F32(z), .. } = slot else { return wrong_type() };
+            let launch = Launch::cover(z.len(), gpu::ladder::vector_add::BLOCK);
+            device.launch(&gpu::ladder::vector_add::vector_add, launch, (&*x, &*y, z))?;
+            Ok(())
+        }),
+        (Work::Sum, Dtype::F32 | Dtype::F16 | Dtype::Bf16 | Dtype::F64, Shape::Vector { n, offset }) => {
+            let mut workspace = Workspace::new(device)?;
+            Box::new(move |slot| {
+                typed!(&slot.a, &mut slot.out, [F32 F32, F16 F32, Bf16 F32, F64 F64], |x, out| {
+                    Ok(device.reduce_into(Sum, x.slice(offset..offset + n)?, out, &mut workspace, None)?)
+                })
+            })
+        }
+        (Work::SumSquares, Dtype::F32, Shape::Vector { n, offset }) => {
+            let mut workspace = Workspace::new(device)?;
+            Box::new(move |slot| {
+                typed!(&slot.a, &mut slot.out, [F32 F32], |x, out| {
+                    Ok(device.reduce_into(SumOfSquares, x.slice(offset..offset + n)?, out, &mut workspace, None)?)
+                })
+            })
+        }
+        (Work::Max, Dtype::F32, Shape::Vector { n, offset }) => {
+            let mut workspace = Workspace::new(device)?;
+            Box::new(move |slot| {
+                typed!(&slot.a, &mut slot.out, [F32 F32], |x, out| {
+                    Ok(device.reduce_into(Max, x.slice(offset..offset + n)?, out, &mut workspace, None)?)
+                })
+            })
+        }
+        (Work::Argmax, Dtype::F32, Shape::Vector { n, offset }) => {
+            let mut workspace = Workspace::new(device)?;
+            Box::new(move |slot| {
+                let Slot { a: F32(x), index: Some(index), .. } = slot else { return wrong_type() };
+                Ok(device.reduce_into(ArgMax, x.slice(offset..offset + n)?, index, &mut workspace, None)?)
+            })
+        }
+        (Work::Dot, Dtype::F32, Shape::Vector { n, offset }) => {
+            let mut workspace = Workspace::new(device)?;
+            Box::new(move |slot| {
+                let Slot { a: F32(x), b: Some(F32(y)), out: F32(out), .. } = slot else { return wrong_type() };
+                let (x, y) = (x.slice(offset..offset + n)?, y.slice(offset..offset + n)?);
+                Ok(device.dot_into(x, y, out, &mut workspace, None)?)
+            })
+        }
+        (Work::Transpose, _, Shape::Matrix { rows, cols, ld }) => Box::new(move |slot| {
+            typed!(&slot.a, &mut slot.out, [U8 U8, F16 F16, F32 F32, F64 F64, C128 C128], |a, b| {
+                let a = a.view().as_matrix(Layout::contiguous(rows, cols).ld(ld))?;
+                Ok(device.transpose_into(a, b.view_mut().as_matrix(Layout::contiguous(cols, rows))?)?)
+            })
+        }),
+        (Work::Permute, _, Shape::Array { dims, order }) => {
+            let to: Vec<usize> = order.iter().map(|&axis| dims[axis]).collect();
+            Box::new(move |slot| {
+                typed!(&slot.a, &mut slot.out, [U8 U8, F16 F16, F32 F32, F64 F64], |a, b| {
+                    Ok(device.permute_into(a.view().as_tensor(&dims)?, &order, b.view_mut().as_tensor(&to)?)?)
+                })
+            })
+        }
+        (Work::Gemm, Dtype::F32, Shape::Product { mnk: [m, n, k], transposed: [false, false], batch: 1 }) => {
+            Box::new(move |slot| {
+                let Slot { a: F32(a), b: Some(F32(b)), out: F32(c), .. } = slot else { return wrong_type() };
+                let a = a.view().as_matrix(Layout::contiguous(m, k))?;
+                let b = b.view().as_matrix(Layout::contiguous(k, n))?;
+                Ok(device.matmul_into(a, b, c.view_mut().as_matrix(Layout::contiguous(m, n))?)?)
+            })
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(Call { run, captures: true, note: None }))
+}

@@ -1,0 +1,38 @@
+//! The states of a block's threads, merged: five shuffles in each warp, one barrier, three shuffles in the first.
+
+use simt::prelude::*;
+use simt::warp::lane_id;
+
+use super::partition::{MOST_STATE_WORDS, WARPS};
+use super::reduction::{Merge, State};
+
+/// Shared memory: what the warps of a block hand to the first, `W` words each, and whether the block is the last.
+#[repr(C)]
+#[derive(Shared)]
+pub struct Scratch<const W: usize> {
+    states: SharedTile<u64, W, WARPS>,
+    pub(super) last: SharedArray<u32, 1>,
+}
+
+/// The merged states of the block's threads, in thread 0. One barrier; another must follow before the next call.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn of_block<M: Merge, const W: usize>(scratch: &Scratch<W>, state: M::State) -> M::State {
+    let t = thread_idx_x();
+    let state = M::of_lanes(state, 32);
+    if lane_id() == 0 {
+        let words = state.pack();
+        for word in 0..W {
+            scratch.states.set(word as u32, t / 32, words[word]);
+        }
+    }
+    sync_threads();
+    if t >= 32 {
+        return state;
+    }
+    let mut words = [0; MOST_STATE_WORDS];
+    for word in 0..W {
+        words[word] = scratch.states.get(word as u32, t % WARPS as u32);
+    }
+    M::of_lanes(M::State::unpack(words), WARPS as u32)
+}

@@ -1,0 +1,81 @@
+//! How many elements are not zero; and with it, whether any or all are.
+//!
+//! A NaN is not zero, −0 is. Types whose zeros have the same bits share a kernel: `f16` and `bf16` as `u16`, which ignores the
+//! sign bit, `i32` and `u32`, `i64` and `u64`.
+
+use core::marker::PhantomData;
+
+use simt::element::Element;
+
+use super::entries::entries;
+use super::reduction::{Merge, Reduction};
+use super::sums::{Wrapped, merges_as};
+
+/// Elements that are zero or not.
+pub trait Zero: Element {
+    /// Whether it is not zero.
+    fn is_some(self) -> bool;
+}
+
+macro_rules! zeros {
+    ($($t:ty: $x:ident => $some:expr;)+) => {$(
+        impl Zero for $t {
+            #[inline(always)]
+            fn is_some(self) -> bool {
+                let $x = self;
+                $some
+            }
+        }
+    )+};
+}
+zeros! {
+    u8: x => x != 0;
+    u16: x => x << 1 != 0;
+    u32: x => x != 0;
+    u64: x => x != 0;
+    f32: x => x != 0.0;
+    f64: x => x != 0.0;
+}
+
+/// The count of what is not zero where `parameter` is 0; else 1 or 0: whether at least `parameter` − 1 elements are not.
+pub struct Count<T>(PhantomData<T>);
+
+merges_as! {
+    [T: Zero] Count<T>: Wrapped;
+}
+
+impl<T: Zero> Reduction for Count<T> {
+    type Element = T;
+    type Output = u64;
+    #[inline(always)]
+    fn of(x: T, _: u64) -> u64 {
+        u64::from(x.is_some())
+    }
+    #[inline(always)]
+    fn of_vector<const N: usize>(lanes: [T; N], _: u64) -> u64 {
+        let mut count = 0_u32;
+        for lane in 0..N {
+            count += u32::from(lanes[lane].is_some());
+        }
+        u64::from(count)
+    }
+    #[inline(always)]
+    fn finish(count: u64, parameter: u64) -> u64 {
+        if parameter == 0 { count } else { u64::from(count >= parameter - 1) }
+    }
+}
+
+entries! {
+    /// The count of elements that are not 0, or whether at least `parameter` − 1 are not.
+    at 6 blocks: reduce_count_u8(u8 by 16 => u64) Count<u8>, parameter;
+    /// The same of `f16` or `bf16`, by their bits.
+    at 8 blocks: reduce_count_f16_bits(u16 by 8 => u64) Count<u16>, parameter;
+    /// The same of `u32` or `i32`.
+    at 6 blocks: reduce_count_u32(u32 by 4 => u64) Count<u32>, parameter;
+    /// The same of `u64` or `i64`.
+    at 6 blocks: reduce_count_u64(u64 by 2 => u64) Count<u64>, parameter;
+    /// The same of `f32`.
+    at 6 blocks: reduce_count_f32(f32 by 4 => u64) Count<f32>, parameter;
+    /// The same of `f64`.
+    at 6 blocks: reduce_count_f64(f64 by 2 => u64) Count<f64>, parameter;
+}

@@ -1,0 +1,205 @@
+//! Scalar products: Σ x·y, both vectors read 16 bytes at a time.
+//!
+//! ```text
+//!  x   │head│ 16 bytes │ 16 bytes │ …          peeled where x is aligned; y goes along:
+//!  y    │head│ 16 bytes │ 16 bytes │ …         where y is then aligned, too, by vectors, else element by element
+//! ```
+//!
+//! Two slices that start alike keep the fast path from any element on. Where they do not, the elements of y that a warp reads
+//! still lie in one stretch of 512 bytes, and all but the first of its loads hit the first-level cache.
+//!
+//! Products are exact in `f64` for the shorter types; those of `f64` are taken with their rounding error, as in
+//! [`squares`](super::squares); those of integers wrap.
+
+use core::marker::PhantomData;
+
+use half::{bf16, f16};
+use simt::element::Lanes;
+use simt::global::{VecMut, VecRef};
+use simt::math::fma;
+use simt::thread::{block_idx_x, grid_dim_x, thread_idx_x};
+
+use super::block::{Scratch, of_block};
+use super::grid::of_grid;
+use super::number::{Integer, Short};
+use super::partition::{IN_FLIGHT, THREADS, registers};
+use super::reduction::{Merge, Pairing, State};
+use super::sums::{Added, Compensated, Wrapped, merges_as};
+
+/// Vectors of each operand in a tile.
+const TILE: usize = THREADS as usize * IN_FLIGHT / 2;
+
+/// Σ x·y in `f64`, rounded to `f32`.
+pub struct Dot<T>(PhantomData<T>);
+/// Σ x·y of `f64`, compensated.
+pub struct DotOfF64;
+/// Σ x·y of integers, modulo 2⁶⁴.
+pub struct DotOfIntegers<T>(PhantomData<T>);
+
+merges_as! {
+    [T: Short] Dot<T>: Added;
+    [] DotOfF64: Compensated;
+    [T: Integer] DotOfIntegers<T>: Wrapped;
+}
+
+impl<T: Short> Pairing for Dot<T> {
+    type Element = T;
+    type Output = f32;
+    #[inline(always)]
+    fn of_pair(x: T, y: T) -> f64 {
+        x.wide() * y.wide()
+    }
+    #[inline(always)]
+    fn finish(sum: f64) -> f32 {
+        sum as f32
+    }
+}
+
+impl Pairing for DotOfF64 {
+    type Element = f64;
+    type Output = f64;
+    #[inline(always)]
+    fn of_pair(x: f64, y: f64) -> (f64, f64) {
+        let product = x * y;
+        (product, fma(x, y, -product))
+    }
+    #[inline(always)]
+    fn finish(state: (f64, f64)) -> f64 {
+        Compensated::total(state)
+    }
+}
+
+impl<T: Integer> Pairing for DotOfIntegers<T> {
+    type Element = T;
+    type Output = T::Wide;
+    #[inline(always)]
+    fn of_pair(x: T, y: T) -> u64 {
+        x.residue().wrapping_mul(y.residue())
+    }
+    #[inline(always)]
+    fn finish(sum: u64) -> T::Wide {
+        T::of_residue(sum)
+    }
+}
+
+/// The whole of a kernel. Where the lengths differ, what is beyond the shorter one does not count.
+#[inline(always)]
+#[track_caller]
+fn whole<P: Pairing, const N: usize, const W: usize>(
+    scratch: &Scratch<W>,
+    x: VecRef<P::Element>,
+    y: VecRef<P::Element>,
+    workspace: VecMut<u64>,
+    out: VecMut<P::Output>,
+) where
+    P::Element: Lanes<N>,
+{
+    let n = x.len().min(y.len());
+    let (Some(x), Some(y)) = (x.part(0, n), y.part(0, n)) else {
+        return;
+    };
+    let (x_head, x_body, x_tail) = x.align_to::<N>();
+    let (Some(y_body), Some(y_tail)) = (y.part(x_head.len(), x_body.len() * N), y.part(n - x_tail.len(), x_tail.len()))
+    else {
+        return;
+    };
+    let (y_head, y_vectors, _) = y_body.align_to::<N>();
+    let mut state = if y_head.is_empty() && y_vectors.len() == x_body.len() {
+        of_tiles::<P, N>(x_body, |vector| y_vectors.get(vector).lanes)
+    } else {
+        of_tiles::<P, N>(x_body, |vector| core::array::from_fn(|lane| y_body.get(vector * N + lane)))
+    };
+    if block_idx_x() == 0 {
+        let t = thread_idx_x() as usize;
+        if t < x_head.len() {
+            state = P::merge(state, P::of_pair(x_head.get(t), y.get(t)));
+        }
+        if t < x_tail.len() {
+            state = P::merge(state, P::of_pair(x_tail.get(t), y_tail.get(t)));
+        }
+    }
+    let state = of_block::<P, W>(scratch, state);
+    let Some(state) = of_grid::<P, W>(scratch, state, workspace) else {
+        return;
+    };
+    if thread_idx_x() == 0 {
+        out.set_within(0, P::finish(state));
+    }
+}
+
+/// What this thread sees of the tiles. `y` gives the elements that belong to a vector of x.
+#[inline(always)]
+#[track_caller]
+fn of_tiles<P: Pairing, const N: usize>(
+    x: VecRef<simt::element::Vector<P::Element, N>>,
+    y: impl Fn(usize) -> [P::Element; N],
+) -> P::State
+where
+    P::Element: Lanes<N>,
+{
+    let (t, block, blocks) = (thread_idx_x() as usize, block_idx_x() as usize, grid_dim_x() as usize);
+    let mut state = P::none();
+    let mut tile = block * TILE;
+    while tile < x.len() {
+        // A missing vector is read from the place of the last one, and not merged: see `thread`.
+        let last = x.len() - 1;
+        let at = |i: usize| tile + i * THREADS as usize + t;
+        let xs = [0, 1].map(|i| x.get(at(i).min(last)).lanes);
+        let ys = [0, 1].map(|i| y(at(i).min(last)));
+        let of = |i: usize| {
+            let mut state = P::of_pair(xs[i][0], ys[i][0]);
+            for lane in 1..N {
+                state = P::merge(state, P::of_pair(xs[i][lane], ys[i][lane]));
+            }
+            if at(i) <= last { state } else { P::none() }
+        };
+        state = P::merge(state, P::merge(of(0), of(1)));
+        tile += blocks * TILE;
+    }
+    state
+}
+
+macro_rules! dots {
+    ($($(#[$doc:meta])* at $blocks:literal blocks, traps $traps:literal: $name:ident($t:ident by $n:literal => $out:ident) $pairing:ty;)+) => {
+        $(
+            $(#[$doc])*
+            #[simt::kernel(
+                block = (THREADS),
+                registers = registers($blocks),
+                barriers = 3,
+                traps = $traps,
+                global_load_bytes = size_of::<$t>() as u32,
+                global_store_bytes = size_of::<$out>() as u32
+            )]
+            pub fn $name(
+                #[shared] scratch: &Scratch<{ <<$pairing as Merge>::State as State>::WORDS }>,
+                x: VecRef<$t>,
+                y: VecRef<$t>,
+                workspace: VecMut<u64>,
+                out: VecMut<$out>,
+            ) {
+                whole::<$pairing, $n, _>(scratch, x, y, workspace, out);
+            }
+        )+
+
+        /// The kernels of this module.
+        #[cfg(not(target_arch = "nvptx64"))]
+        pub const KERNELS: &[&simt::KernelInfo] = &[$($name.info()),+];
+    };
+}
+dots! {
+    /// `out[0]` = Σ x·y.
+    at 6 blocks, traps 4: reduce_dot_f32(f32 by 4 => f32) Dot<f32>;
+    /// `out[0]` = Σ x·y.
+    at 6 blocks, traps 4: reduce_dot_f16(f16 by 8 => f32) Dot<f16>;
+    /// `out[0]` = Σ x·y.
+    at 6 blocks, traps 4: reduce_dot_bf16(bf16 by 8 => f32) Dot<bf16>;
+    /// `out[0]` = Σ x·y.
+    at 5 blocks, traps 3: reduce_dot_f64(f64 by 2 => f64) DotOfF64;
+    /// `out[0]` = Σ x·y modulo 2⁶⁴.
+    at 6 blocks, traps 4: reduce_dot_i32(i32 by 4 => i64) DotOfIntegers<i32>;
+    /// `out[0]` = Σ x·y modulo 2⁶⁴.
+    at 6 blocks, traps 4: reduce_dot_u32(u32 by 4 => u64) DotOfIntegers<u32>;
+    /// `out[0]` = Σ x·y modulo 2⁶⁴; with the same bits for `i64`.
+    at 6 blocks, traps 3: reduce_dot_u64(u64 by 2 => u64) DotOfIntegers<u64>;
+}

@@ -1,0 +1,90 @@
+//! The kernels of a reduction: one for each type of element, since an entry of PTX cannot be generic.
+
+use simt::element::Lanes;
+use simt::global::{VecMut, VecRef};
+use simt::thread::{block_idx_x, grid_dim_x, thread_idx_x};
+
+use super::block::{Scratch, of_block};
+use super::grid::of_grid;
+use super::reduction::Reduction;
+use super::thread::of_thread;
+
+/// The whole of a kernel: thread, block, grid.
+#[inline(always)]
+#[track_caller]
+pub(super) fn whole<R: Reduction, const N: usize, const W: usize>(
+    scratch: &Scratch<W>,
+    x: VecRef<R::Element>,
+    workspace: VecMut<u64>,
+    out: VecMut<R::Output>,
+    parameter: u64,
+) where
+    R::Element: Lanes<N>,
+{
+    let state = of_thread::<R, N>(x, block_idx_x() as usize, grid_dim_x() as usize);
+    let state = of_block::<R, W>(scratch, state);
+    let Some(state) = of_grid::<R, W>(scratch, state, workspace) else {
+        return;
+    };
+    if thread_idx_x() == 0 {
+        out.set_within(0, R::finish(state, parameter));
+    }
+}
+
+/// Writes kernels, and the list of them.
+///
+/// `at 8 blocks: name(T by N => U) Reduction, parameter;` is a kernel that reads `T`, N at a time, and writes one `U`; with
+/// `parameter` it has that argument, a `u64`. It takes no more registers than let so many blocks share a multiprocessor,
+/// on the architecture where it takes most.
+macro_rules! entries {
+    ($(
+        $(#[$doc:meta])*
+        at $blocks:literal blocks: $name:ident($t:ident by $n:literal => $out:ident) $reduction:ty $(, $parameter:ident)?;
+    )+) => {
+        $(entries!(@one [$(#[$doc])*] $blocks $name $t $n $out [$reduction] $($parameter)?);)+
+
+        /// The kernels of this module.
+        #[cfg(not(target_arch = "nvptx64"))]
+        pub const KERNELS: &[&simt::KernelInfo] = &[$($name.info()),+];
+    };
+    (@one [$(#[$doc:meta])*] $blocks:literal $name:ident $t:ident $n:literal $out:ident [$reduction:ty]) => {
+        $(#[$doc])*
+        #[simt::kernel(
+            block = (super::partition::THREADS),
+            registers = super::partition::registers($blocks),
+            barriers = 3,
+            traps = 2,
+            global_load_bytes = size_of::<$t>() as u32,
+            global_store_bytes = size_of::<$out>() as u32
+        )]
+        pub fn $name(
+            #[shared] scratch: &super::block::Scratch<{ <<$reduction as super::reduction::Merge>::State as super::reduction::State>::WORDS }>,
+            x: simt::global::VecRef<$t>,
+            workspace: simt::global::VecMut<u64>,
+            out: simt::global::VecMut<$out>,
+        ) {
+            super::entries::whole::<$reduction, $n, _>(scratch, x, workspace, out, 0);
+        }
+    };
+    (@one [$(#[$doc:meta])*] $blocks:literal $name:ident $t:ident $n:literal $out:ident [$reduction:ty] $parameter:ident) => {
+        $(#[$doc])*
+        #[simt::kernel(
+            block = (super::partition::THREADS),
+            registers = super::partition::registers($blocks),
+            barriers = 3,
+            traps = 2,
+            global_load_bytes = size_of::<$t>() as u32,
+            global_store_bytes = size_of::<$out>() as u32
+        )]
+        pub fn $name(
+            #[shared] scratch: &super::block::Scratch<{ <<$reduction as super::reduction::Merge>::State as super::reduction::State>::WORDS }>,
+            x: simt::global::VecRef<$t>,
+            workspace: simt::global::VecMut<u64>,
+            out: simt::global::VecMut<$out>,
+            $parameter: u64,
+        ) {
+            super::entries::whole::<$reduction, $n, _>(scratch, x, workspace, out, $parameter);
+        }
+    };
+}
+pub(super) use entries;

@@ -1,0 +1,120 @@
+//! Variance: Σ (x − mean)² / divisor, in one reading and without the cancellation of Σ x² − n·mean².
+//!
+//! States are counts, means and sums of squared deviations, all in `f64`, and merge by the formula of T. F. Chan, G. H. Golub
+//! and R. J. `LeVeque` (*Updating formulae and a pairwise algorithm for computing sample variances*, COMPSTAT 1982):
+//!
+//! ```text
+//!   δ = b.mean − a.mean,   n = a.n + b.n,   mean = a.mean + δ·(b.n / n),   squares = a.squares + b.squares + δ²·a.n·(b.n / n)
+//! ```
+//!
+//! Sums shifted by one fixed number would be cheaper, but no number suits all data: one outlier at the place it is taken from,
+//! and everything cancels again. Every deviation here is taken from a mean of the very elements it belongs to, so the error
+//! grows with max│x│ over the standard deviation, not with its square. Within 16 bytes the mean comes first, and division is
+//! by constants; one true division is left in 64 bytes.
+
+use core::marker::PhantomData;
+
+use half::{bf16, f16};
+
+use super::entries::entries;
+use super::number::Short;
+use super::reduction::{Merge, Reduction};
+
+/// A count, the mean, and the sum of squared deviations from it.
+type State = (f64, f64, f64);
+
+/// Merges by Chan's formula.
+pub struct Moments;
+
+impl Merge for Moments {
+    type State = State;
+    #[inline(always)]
+    fn none() -> State {
+        (0.0, 0.0, 0.0)
+    }
+    #[inline(always)]
+    fn merge(a: State, b: State) -> State {
+        let ((n_a, mean_a, squares_a), (n_b, mean_b, squares_b)) = (a, b);
+        let n = n_a + n_b;
+        let share = n_b / n;
+        let delta = mean_b - mean_a;
+        let merged = (n, mean_a + delta * share, (squares_a + squares_b) + (delta * delta) * (n_a * share));
+        // Without elements on one side the other is kept as it is: 0 / 0 is not to spoil it, nor is −∞ − 0.
+        if n_b == 0.0 {
+            a
+        } else if n_a == 0.0 {
+            b
+        } else {
+            merged
+        }
+    }
+}
+
+#[inline(always)]
+fn of_lanes<const N: usize>(lanes: [f64; N]) -> State {
+    let mut sum = lanes[0];
+    for lane in 1..N {
+        sum += lanes[lane];
+    }
+    let mean = sum / N as f64;
+    let mut squares = 0.0;
+    for lane in 0..N {
+        squares += (lanes[lane] - mean) * (lanes[lane] - mean);
+    }
+    (N as f64, mean, squares)
+}
+
+/// Σ (x − mean)² / `parameter` in `f64`, rounded to `f32`.
+pub struct Variance<T>(PhantomData<T>);
+/// Σ (x − mean)² / `parameter` of `f64`.
+pub struct VarianceOfF64;
+
+super::sums::merges_as! {
+    [T: Short] Variance<T>: Moments;
+    [] VarianceOfF64: Moments;
+}
+
+impl<T: Short> Reduction for Variance<T> {
+    type Element = T;
+    type Output = f32;
+    #[inline(always)]
+    fn of(x: T, _: u64) -> State {
+        of_lanes([x.wide()])
+    }
+    #[inline(always)]
+    fn of_vector<const N: usize>(lanes: [T; N], _: u64) -> State {
+        of_lanes(lanes.map(T::wide))
+    }
+    #[inline(always)]
+    fn finish((_, _, squares): State, divisor: u64) -> f32 {
+        (squares / divisor as f64) as f32
+    }
+}
+
+impl Reduction for VarianceOfF64 {
+    type Element = f64;
+    type Output = f64;
+    #[inline(always)]
+    fn of(x: f64, _: u64) -> State {
+        of_lanes([x])
+    }
+    #[inline(always)]
+    fn of_vector<const N: usize>(lanes: [f64; N], _: u64) -> State {
+        of_lanes(lanes)
+    }
+    #[inline(always)]
+    fn finish((_, _, squares): State, divisor: u64) -> f64 {
+        squares / divisor as f64
+    }
+}
+
+entries! {
+    /// `out[0]` = Σ (x − mean)² / `parameter`.
+    at 3 blocks: reduce_variance_f32(f32 by 4 => f32) Variance<f32>, parameter;
+    /// `out[0]` = Σ (x − mean)² / `parameter`.
+    at 3 blocks: reduce_variance_f16(f16 by 8 => f32) Variance<f16>, parameter;
+    /// `out[0]` = Σ (x − mean)² / `parameter`.
+    at 3 blocks: reduce_variance_bf16(bf16 by 8 => f32) Variance<bf16>, parameter;
+    /// `out[0]` = Σ (x − mean)² / `parameter`.
+    at 3 blocks: reduce_variance_f64(f64 by 2 => f64) VarianceOfF64, parameter;
+}

@@ -1,0 +1,164 @@
+//! Sums of squares and Euclidean norms.
+//!
+//! The square of an `f32`, `f16` or `bf16` is exact in `f64` and far from its ends, so these sums and norms neither overflow
+//! nor underflow where the result does not. A square of `f64` is taken with its rounding error (Dot2 of T. Ogita, S. M. Rump,
+//! S. Oishi, *Accurate sum and dot product*, SIAM J. Sci. Comput. 26, 2005), and overflows from 1.3·10¹⁵⁴ on; the norm of
+//! `f64` instead sorts its elements into three sums by size, as J. L. Blue does (*A portable Fortran program to find the
+//! Euclidean norm of a vector*, ACM TOMS 4, 1978), scales the outer two, and is right wherever the result is a number.
+
+use core::marker::PhantomData;
+
+use half::{bf16, f16};
+use simt::math::{fma, sqrt};
+
+use super::entries::entries;
+use super::number::{Integer, Short};
+use super::reduction::{Merge, Reduction};
+use super::sums::{Added, Compensated, Wrapped, merges_as};
+
+/// Σ x² in `f64`, rounded to `f32`.
+pub struct Squares<T>(PhantomData<T>);
+/// √Σ x² in `f64`, rounded to `f32`.
+pub struct Norm<T>(PhantomData<T>);
+/// Σ x² of `f64`, compensated.
+pub struct SquaresOfF64;
+/// √Σ x² of `f64`, in three sums: of the small, the middling and the large.
+pub struct NormOfF64;
+/// Σ x² of integers, modulo 2⁶⁴.
+pub struct SquaresOfIntegers<T>(PhantomData<T>);
+
+merges_as! {
+    [T: Short] Squares<T>: Added;
+    [T: Short] Norm<T>: Added;
+    [] SquaresOfF64: Compensated;
+    [T: Integer] SquaresOfIntegers<T>: Wrapped;
+}
+
+/// Below this the square of an `f64` may underflow: it is multiplied by 2⁶⁰⁰ before.
+const SMALL: f64 = f64::from_bits((1023 - 480) << 52);
+/// From this on the sum of 2⁵³ squares may overflow: it is multiplied by 2⁻⁶⁰⁰ before.
+const LARGE: f64 = f64::from_bits((1023 + 480) << 52);
+const UP: f64 = f64::from_bits((1023 + 600) << 52);
+const DOWN: f64 = f64::from_bits((1023 - 600) << 52);
+
+impl<T: Short> Reduction for Squares<T> {
+    type Element = T;
+    type Output = f32;
+    #[inline(always)]
+    fn of(x: T, _: u64) -> f64 {
+        x.wide() * x.wide()
+    }
+    #[inline(always)]
+    fn finish(sum: f64, _: u64) -> f32 {
+        sum as f32
+    }
+}
+
+impl<T: Short> Reduction for Norm<T> {
+    type Element = T;
+    type Output = f32;
+    #[inline(always)]
+    fn of(x: T, _: u64) -> f64 {
+        x.wide() * x.wide()
+    }
+    #[inline(always)]
+    fn finish(sum: f64, _: u64) -> f32 {
+        sqrt(sum) as f32
+    }
+}
+
+impl Reduction for SquaresOfF64 {
+    type Element = f64;
+    type Output = f64;
+    #[inline(always)]
+    fn of(x: f64, _: u64) -> (f64, f64) {
+        let square = x * x;
+        (square, fma(x, x, -square))
+    }
+    #[inline(always)]
+    fn finish(state: (f64, f64), _: u64) -> f64 {
+        Compensated::total(state)
+    }
+}
+
+impl Merge for NormOfF64 {
+    type State = (f64, f64, f64);
+    #[inline(always)]
+    fn none() -> (f64, f64, f64) {
+        (0.0, 0.0, 0.0)
+    }
+    #[inline(always)]
+    fn merge(a: (f64, f64, f64), b: (f64, f64, f64)) -> (f64, f64, f64) {
+        (a.0 + b.0, a.1 + b.1, a.2 + b.2)
+    }
+}
+
+impl Reduction for NormOfF64 {
+    type Element = f64;
+    type Output = f64;
+    #[inline(always)]
+    fn of(x: f64, _: u64) -> (f64, f64, f64) {
+        let size = x.abs();
+        let (small, large) = (size < SMALL, size >= LARGE);
+        let scaled = x * if small {
+            UP
+        } else if large {
+            DOWN
+        } else {
+            1.0
+        };
+        let square = scaled * scaled;
+        let within = |yes: bool| if yes { square } else { 0.0 };
+        // A NaN is neither small nor large.
+        (within(small), within(!small && !large), within(large))
+    }
+    #[inline(always)]
+    fn finish((small, middling, large): (f64, f64, f64), _: u64) -> f64 {
+        if large > 0.0 {
+            // What is small vanishes beside it, and a NaN does not.
+            sqrt(large + (middling * DOWN) * DOWN) * UP
+        } else if middling > 0.0 || middling.is_nan() {
+            sqrt(middling + (small * DOWN) * DOWN)
+        } else {
+            sqrt(small) * DOWN
+        }
+    }
+}
+
+impl<T: Integer> Reduction for SquaresOfIntegers<T> {
+    type Element = T;
+    type Output = u64;
+    #[inline(always)]
+    fn of(x: T, _: u64) -> u64 {
+        x.residue().wrapping_mul(x.residue())
+    }
+    #[inline(always)]
+    fn finish(sum: u64, _: u64) -> u64 {
+        sum
+    }
+}
+
+entries! {
+    /// `out[0]` = Σ x².
+    at 6 blocks: reduce_sum_squares_f32(f32 by 4 => f32) Squares<f32>;
+    /// `out[0]` = Σ x².
+    at 6 blocks: reduce_sum_squares_f16(f16 by 8 => f32) Squares<f16>;
+    /// `out[0]` = Σ x².
+    at 6 blocks: reduce_sum_squares_bf16(bf16 by 8 => f32) Squares<bf16>;
+    /// `out[0]` = Σ x².
+    at 5 blocks: reduce_sum_squares_f64(f64 by 2 => f64) SquaresOfF64;
+    /// `out[0]` = Σ x² modulo 2⁶⁴.
+    at 8 blocks: reduce_sum_squares_i32(i32 by 4 => u64) SquaresOfIntegers<i32>;
+    /// `out[0]` = Σ x² modulo 2⁶⁴.
+    at 8 blocks: reduce_sum_squares_u32(u32 by 4 => u64) SquaresOfIntegers<u32>;
+    /// `out[0]` = Σ x² modulo 2⁶⁴; with the same bits for `i64`.
+    at 8 blocks: reduce_sum_squares_u64(u64 by 2 => u64) SquaresOfIntegers<u64>;
+    /// `out[0]` = √Σ x².
+    at 6 blocks: reduce_norm_f32(f32 by 4 => f32) Norm<f32>;
+    /// `out[0]` = √Σ x².
+    at 6 blocks: reduce_norm_f16(f16 by 8 => f32) Norm<f16>;
+    /// `out[0]` = √Σ x².
+    at 6 blocks: reduce_norm_bf16(bf16 by 8 => f32) Norm<bf16>;
+    /// `out[0]` = √Σ x².
+    at 4 blocks: reduce_norm_f64(f64 by 2 => f64) NormOfF64;
+}

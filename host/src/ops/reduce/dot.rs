@@ -1,0 +1,117 @@
+//! Scalar products.
+
+use gpu::reduce::whole::dots;
+use gpu::reduce::whole::partition::{blocks_of_pairs, workspace_words};
+use half::{bf16, f16};
+use simt::element::Element;
+
+use super::task::Task;
+use super::workspace::Workspace;
+use super::{one_element, read};
+use crate::device::Device;
+use crate::error::Result;
+use crate::memory::{BufferView, BufferViewMut};
+use crate::ops::add::Operand;
+use crate::stream::Stream;
+
+mod sealed {
+    pub trait Sealed {}
+}
+use sealed::Sealed;
+
+/// Elements whose products a kernel adds.
+#[diagnostic::on_unimplemented(
+    message = "there is no kernel for scalar products of `{Self}`",
+    note = "there are kernels for `f32`, `f16`, `bf16`, `f64`, `i32`, `u32`, `i64` and `u64`"
+)]
+pub trait Dot: Element + Sealed {
+    /// What comes out: `f32` for `f32` and the 16-bit formats, `f64`, or 64 bits.
+    type Output: Element;
+
+    #[doc(hidden)]
+    fn launch(task: Task<'_, Self, Self::Output>, y: BufferView<'_, Self>) -> Result<()>;
+}
+
+macro_rules! dots {
+    ($($t:ty => $u:ty: $kernel:path;)+) => {$(
+        impl Sealed for $t {}
+        impl Dot for $t {
+            type Output = $u;
+
+            fn launch(task: Task<'_, $t, $u>, y: BufferView<'_, $t>) -> Result<()> {
+                task.launch_of_two(&$kernel, y)
+            }
+        }
+    )+};
+}
+dots! {
+    f32 => f32: dots::reduce_dot_f32;
+    f16 => f32: dots::reduce_dot_f16;
+    bf16 => f32: dots::reduce_dot_bf16;
+    f64 => f64: dots::reduce_dot_f64;
+    i32 => i64: dots::reduce_dot_i32;
+    u32 => u64: dots::reduce_dot_u32;
+    i64 => i64: dots::reduce_dot_u64;
+    u64 => u64: dots::reduce_dot_u64;
+}
+
+fn same_shape(call: &str, x: (usize, usize), y: (usize, usize)) -> Result<()> {
+    if x == y {
+        return Ok(());
+    }
+    let words = |(rows, cols): (usize, usize)| format!("{rows} x {cols}");
+    let remedy = "both operands of a scalar product have one shape (a vector counts as one row)";
+    Err(crate::ops::shape(call, "y", &format!("{}, the shape of x", words(x)), &words(y), remedy))
+}
+
+impl Device {
+    /// Σ x·y: two vectors of one length, or two matrices of one shape. Waits for the result; 0 if there is no element.
+    ///
+    /// Products of `f32`, `f16` and `bf16` are exact and added in `f64`, the sum is rounded to `f32` once; products of `f64`
+    /// are added with their rounding errors; integers wrap in 64 bits. Where the two start at different places of 16 bytes, `y`
+    /// is read element by element.
+    ///
+    /// ```
+    /// let device = warpwright::Device::simulator();
+    /// let (x, y) = (device.upload(&[1.0_f32, 2.0, 3.0])?, device.upload(&[4.0_f32, 5.0, 6.0])?);
+    /// assert_eq!(device.dot(&x, &y)?, 32.0);
+    /// # Ok::<(), warpwright::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The shapes differ; as [`Device::alloc`] and [`Device::launch`].
+    pub fn dot<'a, X, Y>(&self, x: X, y: Y) -> Result<<X::Element as Dot>::Output>
+    where
+        X: Operand<'a>,
+        Y: Operand<'a, Element = X::Element>,
+        X::Element: Dot,
+    {
+        same_shape("dot", x.shape(), y.shape())?;
+        let (x, y) = (x.contiguous()?, y.contiguous()?);
+        let (x, y) = (x.view(), y.view());
+        let blocks = blocks_of_pairs(x.len(), size_of::<X::Element>());
+        let mut workspace = Workspace::with_words(self, workspace_words(blocks, 2))?;
+        let mut out = self.alloc(1)?;
+        let (workspace, result) = (workspace.view_mut(), out.view_mut());
+        X::Element::launch(Task { device: self, stream: None, x, workspace, out: result }, y)?;
+        read(&out)
+    }
+
+    /// [`Device::dot`] that waits for nothing and allocates nothing: see [`Device::reduce_into`].
+    ///
+    /// # Errors
+    /// The lengths differ, `out` has not one element; as [`Device::launch`].
+    pub fn dot_into<'x, 'y, 'o, T: Dot>(
+        &self,
+        x: impl Into<BufferView<'x, T>>,
+        y: impl Into<BufferView<'y, T>>,
+        out: impl Into<BufferViewMut<'o, T::Output>>,
+        workspace: &mut Workspace,
+        stream: Option<&Stream>,
+    ) -> Result<()> {
+        let (x, y, out) = (x.into(), y.into(), out.into());
+        same_shape("dot_into", (1, x.len()), (1, y.len()))?;
+        one_element("dot_into", out.len())?;
+        T::launch(Task { device: self, stream, x, workspace: workspace.view_mut(), out }, y)
+    }
+}

@@ -1,0 +1,266 @@
+//! Rows of a vector or matrix, as a kernel cuts them out for itself.
+
+use core::{marker::PhantomData, ops::Deref};
+
+use super::{MatMut, MatRef, VecMut, VecRef};
+use crate::{
+    access::{Access, Space, fits32},
+    element::{Element, Lanes, Vector},
+};
+
+/// `rows` × `cols` elements for reading, element (r, c) at `r · ld + c` from the start. Unlike a [`MatRef`] it is no
+/// argument of a kernel but made in one, and its rows may be any 64-bit number of elements apart, overlapping ones too.
+///
+/// An access outside neither touches memory nor ends the kernel: it reads the default, or writes nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Window<'a, T: Element> {
+    ptr: *mut T,
+    rows: u32,
+    cols: u32,
+    ld: u64,
+    tag: u32,
+    memory: PhantomData<&'a T>,
+}
+
+impl<'a, T: Element> MatRef<'a, T> {
+    /// The whole matrix as a window.
+    #[inline(always)]
+    pub fn window(&self) -> Window<'a, T> {
+        let (ptr, rows, cols, ld, tag) = self.parts();
+        Window { ptr, rows, cols, ld: ld as u64, tag, memory: PhantomData }
+    }
+}
+
+impl<'a, T: Element> MatMut<'a, T> {
+    /// The whole matrix as a window for writing.
+    #[inline(always)]
+    pub fn window_mut(&self) -> WindowMut<'a, T> {
+        WindowMut(MatRef::window(self))
+    }
+}
+
+impl<'a, T: Element> VecRef<'a, T> {
+    /// `rows` × `cols` elements, the first of them element `start`, rows `ld` apart; none if not all of them lie in the
+    /// vector.
+    #[inline(always)]
+    pub fn window(&self, start: u64, rows: u32, cols: u32, ld: u64) -> Option<Window<'a, T>> {
+        // Below 2⁹⁶ + 2³² + 2⁶⁴: no overflow in 128 bits.
+        let end = rows.saturating_sub(1) as u128 * ld as u128 + cols as u128 + start as u128;
+        let ptr = self.as_ptr().cast_mut().wrapping_add(start as usize);
+        (end <= self.len() as u128).then(|| Window { ptr, rows, cols, ld, tag: self.tag(), memory: PhantomData })
+    }
+}
+
+impl<'a, T: Element> VecMut<'a, T> {
+    /// [`VecRef::window`], for writing.
+    #[inline(always)]
+    pub fn window_mut(&self, start: u64, rows: u32, cols: u32, ld: u64) -> Option<WindowMut<'a, T>> {
+        self.window(start, rows, cols, ld).map(WindowMut)
+    }
+}
+
+impl<'a, T: Element> Window<'a, T> {
+    /// Number of rows.
+    #[inline(always)]
+    pub const fn rows(&self) -> u32 {
+        self.rows
+    }
+
+    /// Number of columns.
+    #[inline(always)]
+    pub const fn cols(&self) -> u32 {
+        self.cols
+    }
+
+    /// The same bytes as elements of another type of the same size and alignment.
+    #[inline(always)]
+    pub const fn cast<U: Element>(self) -> Window<'a, U> {
+        const { assert!(size_of::<T>() == size_of::<U>() && align_of::<T>() == align_of::<U>()) };
+        let Self { ptr, rows, cols, ld, tag, .. } = self;
+        Window { ptr: ptr.cast(), rows, cols, ld, tag, memory: PhantomData }
+    }
+
+    /// The `rows` × `cols` elements from (`row`, `col`) on, if they all are in the window: see [`MatRef::part`].
+    #[inline(always)]
+    pub fn part(&self, row: u32, col: u32, rows: u32, cols: u32) -> Option<Self> {
+        let down = row <= self.rows && rows <= self.rows - row;
+        let across = col <= self.cols && cols <= self.cols - col;
+        (down && across).then(|| Self { ptr: self.ptr.wrapping_add(self.offset(row, col)), rows, cols, ..*self })
+    }
+
+    /// Whether every row starts at a multiple of `N` elements' size: see [`MatRef::has_aligned_rows`].
+    #[inline(always)]
+    pub fn has_aligned_rows<const N: usize>(&self) -> bool
+    where
+        T: Lanes<N>,
+    {
+        self.ptr.addr().is_multiple_of(size_of::<T>() * N) && self.ld.is_multiple_of(N as u64)
+    }
+
+    /// How many elements (`row`, `col`) lies past the last multiple of `N` elements' size, 0 to `N − 1`.
+    #[inline(always)]
+    pub fn past_alignment<const N: usize>(&self, row: u32, col: u32) -> u32
+    where
+        T: Lanes<N>,
+    {
+        (self.ptr.wrapping_add(self.offset(row, col)).addr() / size_of::<T>() % N) as u32
+    }
+
+    #[inline(always)]
+    const fn offset(&self, row: u32, col: u32) -> usize {
+        (row as u64).wrapping_mul(self.ld).wrapping_add(col as u64) as usize
+    }
+
+    #[inline(always)]
+    fn at<const LANES: usize>(&self, row: u32, col: u32) -> Access<T, 2> {
+        Access {
+            space: Space::Global { tag: self.tag },
+            ptr: self.ptr.wrapping_add(self.offset(row, col)),
+            inside: row < self.rows && fits32::<LANES>(col, self.cols),
+            index: [row as u64, col as u64],
+            extent: [self.rows as u64, self.cols as u64],
+        }
+    }
+
+    /// Element (`row`, `col`), or `default` outside the window.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get_or(&self, row: u32, col: u32, default: T) -> T {
+        self.at::<1>(row, col).get_or(default)
+    }
+
+    /// [`Self::get_or`] of data that will not be needed again soon (`ld.global.cs`).
+    #[inline(always)]
+    #[track_caller]
+    pub fn get_cs_or(&self, row: u32, col: u32, default: T) -> T {
+        self.at::<1>(row, col).get_streaming_or(default)
+    }
+
+    /// Elements (`row`, `col`) to (`row`, `col + N − 1`) in one access, or `default` if not all of them are in the window.
+    /// Their address must be a multiple of their size: see [`MatRef::get_vec`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn get_vec_or<const N: usize>(&self, row: u32, col: u32, default: Vector<T, N>) -> Vector<T, N>
+    where
+        T: Lanes<N>,
+    {
+        self.at::<N>(row, col).cast().get_or(default)
+    }
+
+    /// [`Self::get_vec_or`] of data that will not be needed again soon (`ld.global.cs`).
+    #[inline(always)]
+    #[track_caller]
+    pub fn get_vec_cs_or<const N: usize>(&self, row: u32, col: u32, default: Vector<T, N>) -> Vector<T, N>
+    where
+        T: Lanes<N>,
+    {
+        self.at::<N>(row, col).cast().get_streaming_or(default)
+    }
+
+    /// Elements (`row`, `col`) to (`row`, `col + N − 1`) in one access, aligned as for [`MatRef::get_vec`], without a check of
+    /// bounds on PTX; the simulator still checks and reports.
+    ///
+    /// # Safety
+    /// `row < self.rows()` and `col + N <= self.cols()`.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn get_vec_unchecked<const N: usize>(&self, row: u32, col: u32) -> Vector<T, N>
+    where
+        T: Lanes<N>,
+    {
+        // SAFETY: the caller's promise.
+        unsafe { self.at::<N>(row, col).cast().get_unchecked() }
+    }
+}
+
+/// A [`Window`] for writing, and for reading.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct WindowMut<'a, T: Element>(Window<'a, T>);
+
+impl<'a, T: Element> Deref for WindowMut<'a, T> {
+    type Target = Window<'a, T>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Window<'a, T> {
+        &self.0
+    }
+}
+
+impl<'a, T: Element> WindowMut<'a, T> {
+    /// [`Window::cast`], for writing.
+    #[inline(always)]
+    pub const fn cast_mut<U: Element>(self) -> WindowMut<'a, U> {
+        WindowMut(self.0.cast())
+    }
+
+    /// [`Window::part`], for writing.
+    #[inline(always)]
+    pub fn part_mut(&self, row: u32, col: u32, rows: u32, cols: u32) -> Option<Self> {
+        self.0.part(row, col, rows, cols).map(Self)
+    }
+
+    /// Writes element (`row`, `col`) if it is in the window, and tells whether it is.
+    #[inline(always)]
+    #[track_caller]
+    pub fn set_within(&self, row: u32, col: u32, value: T) -> bool {
+        self.0.at::<1>(row, col).set_within(value)
+    }
+
+    /// [`Self::set_within`] of data that will not be needed again soon (`st.global.cs`).
+    #[inline(always)]
+    #[track_caller]
+    pub fn set_cs_within(&self, row: u32, col: u32, value: T) -> bool {
+        self.0.at::<1>(row, col).set_streaming_within(value)
+    }
+
+    /// Writes elements (`row`, `col`) to (`row`, `col + N − 1`) in one access if all of them are in the window, and tells
+    /// whether they are. Their address must be a multiple of their size: see [`MatRef::get_vec`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn set_vec_within<const N: usize>(&self, row: u32, col: u32, value: Vector<T, N>) -> bool
+    where
+        T: Lanes<N>,
+    {
+        self.0.at::<N>(row, col).cast().set_within(value)
+    }
+
+    /// [`Self::set_vec_within`] of data that will not be needed again soon (`st.global.cs`).
+    #[inline(always)]
+    #[track_caller]
+    pub fn set_vec_cs_within<const N: usize>(&self, row: u32, col: u32, value: Vector<T, N>) -> bool
+    where
+        T: Lanes<N>,
+    {
+        self.0.at::<N>(row, col).cast().set_streaming_within(value)
+    }
+}
+
+#[cfg(all(test, not(target_arch = "nvptx64")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_lies_in_its_vector() {
+        // SAFETY: never accessed.
+        let vector = unsafe { VecRef::<u16>::from_raw_parts(core::ptr::without_provenance(64), 20, 0) };
+        let fits = |start, rows, cols, ld| vector.window(start, rows, cols, ld).is_some();
+        assert!(fits(0, 4, 5, 5) && fits(2, 3, 4, 7) && fits(20, 0, 0, 9) && fits(0, 1, 20, u64::MAX));
+        assert!(!fits(1, 4, 5, 5) && !fits(3, 3, 4, 7) && !fits(21, 0, 0, 9) && !fits(0, 2, 1, u64::MAX));
+        assert!(!fits(u64::MAX, u32::MAX, u32::MAX, u64::MAX));
+    }
+
+    #[test]
+    fn elements_past_an_alignment() {
+        // SAFETY: never accessed.
+        let vector = unsafe { VecRef::<u8>::from_raw_parts(core::ptr::without_provenance(64), 100, 0) };
+        let window = vector.window(3, 4, 5, 9).expect("44 elements");
+        let past: [u32; 4] = core::array::from_fn(|row| window.past_alignment::<4>(row as u32, 1));
+        assert_eq!(past, [0, 1, 2, 3]);
+        assert!(!window.has_aligned_rows::<4>());
+        assert!(vector.window(8, 4, 5, 16).expect("61 elements").has_aligned_rows::<8>());
+        let inner = window.part(1, 2, 3, 3).expect("the end of the window");
+        assert_eq!((inner.rows(), inner.cols(), inner.past_alignment::<16>(0, 0)), (3, 3, 14));
+        assert!(window.part(1, 2, 3, 4).is_none() && window.part(2, 2, 3, 3).is_none());
+    }
+}

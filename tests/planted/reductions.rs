@@ -1,0 +1,178 @@
+//! A whole vector reduced in one launch, from any element on: hand-overs between blocks that order too little, a ticket that is
+//! good for one launch, and vectors peeled where they are not aligned.
+
+use crate::case::{Bench, Case, Group};
+use simt::Kernel;
+use simt::element::Vec4;
+use simt::prelude::*;
+use simt::shared::SharedArray;
+use simulator::Kind;
+use warpwright_tests::sim::{Buffer, Grid};
+
+pub(crate) const GROUP: Group = Group {
+    file: file!(),
+    text: include_str!("reductions.rs"),
+    cases: &[
+        Case::new("partial sums whose ticket does not release", Kind::Race, |b| reduced(b, reduce_faulty_acquire)),
+        Case::new("partial sums read without acquire", Kind::Race, |b| reduced(b, reduce_faulty_release)),
+        Case::new("a reduction whose ticket is not set back", Kind::Uninitialised, again),
+        Case::new("a head peeled by the index, not by the address", Kind::Misaligned, peeled),
+    ],
+};
+
+const BLOCKS: u32 = 5;
+const THREADS: u32 = 64;
+
+#[repr(C)]
+#[derive(Shared)]
+struct Word {
+    last: SharedArray<u32, 1>,
+}
+
+/// Thread 0 of each block adds 64 elements; each thread of the last block adds its share of the partial sums to `sums`.
+#[kernel(block = THREADS)]
+fn reduce_mended(#[shared] word: &Word, x: VecRef<u32>, partials: VecMut<u32>, ticket: VecMut<u32>, sums: VecMut<u32>) {
+    let (t, b) = (thread_idx_x() as usize, block_idx_x() as usize);
+    if t == 0 {
+        partials.set(b, (b * 64..b * 64 + 64).map(|i| x.get(i)).sum());
+        let drawn = ticket.atomic(0).fetch_add(1, Order::AcqRel, Scope::Device);
+        word.last.set(0, u32::from(drawn == grid_dim_x() - 1));
+    }
+    sync_threads();
+    if word.last.get(0) == 1 && t < partials.len() {
+        sums.set(t, partials.get(t));
+        if t == 0 {
+            ticket.atomic(0).store(0, Order::Relaxed, Scope::Device);
+        }
+    }
+}
+
+#[kernel(block = THREADS)]
+fn reduce_faulty_acquire(
+    #[shared] word: &Word,
+    x: VecRef<u32>,
+    partials: VecMut<u32>,
+    ticket: VecMut<u32>,
+    sums: VecMut<u32>,
+) {
+    let (t, b) = (thread_idx_x() as usize, block_idx_x() as usize);
+    if t == 0 {
+        partials.set(b, (b * 64..b * 64 + 64).map(|i| x.get(i)).sum()); // FAULT: nothing releases it
+        let drawn = ticket.atomic(0).fetch_add(1, Order::Acquire, Scope::Device);
+        word.last.set(0, u32::from(drawn == grid_dim_x() - 1));
+    }
+    sync_threads();
+    if word.last.get(0) == 1 && t < partials.len() {
+        sums.set(t, partials.get(t)); // FAULT
+        if t == 0 {
+            ticket.atomic(0).store(0, Order::Relaxed, Scope::Device);
+        }
+    }
+}
+
+#[kernel(block = THREADS)]
+fn reduce_faulty_release(
+    #[shared] word: &Word,
+    x: VecRef<u32>,
+    partials: VecMut<u32>,
+    ticket: VecMut<u32>,
+    sums: VecMut<u32>,
+) {
+    let (t, b) = (thread_idx_x() as usize, block_idx_x() as usize);
+    if t == 0 {
+        partials.set(b, (b * 64..b * 64 + 64).map(|i| x.get(i)).sum()); // FAULT: nobody acquires it
+        let drawn = ticket.atomic(0).fetch_add(1, Order::Release, Scope::Device);
+        word.last.set(0, u32::from(drawn == grid_dim_x() - 1));
+    }
+    sync_threads();
+    if word.last.get(0) == 1 && t < partials.len() {
+        sums.set(t, partials.get(t)); // FAULT
+        if t == 0 {
+            ticket.atomic(0).store(0, Order::Relaxed, Scope::Device);
+        }
+    }
+}
+
+/// Good for one launch: in a second one no ticket is the last.
+#[kernel(block = THREADS)]
+fn reduce_once(#[shared] word: &Word, x: VecRef<u32>, partials: VecMut<u32>, ticket: VecMut<u32>, sums: VecMut<u32>) {
+    let (t, b) = (thread_idx_x() as usize, block_idx_x() as usize);
+    if t == 0 {
+        partials.set(b, (b * 64..b * 64 + 64).map(|i| x.get(i)).sum());
+        let drawn = ticket.atomic(0).fetch_add(1, Order::AcqRel, Scope::Device);
+        word.last.set(0, u32::from(drawn == grid_dim_x() - 1));
+    }
+    sync_threads();
+    if word.last.get(0) == 1 && t < partials.len() {
+        sums.set(t, partials.get(t));
+    }
+}
+
+/// Reads the sums of the launch before.
+#[kernel(block = THREADS)]
+fn copy(sums: VecRef<u32>, y: VecMut<u32>) {
+    let i = index_1d();
+    if i < sums.len() {
+        y.set(i, sums.get(i)); // FAULT: no block was the last, none wrote them
+    }
+}
+
+/// The sums of all elements but the first, 4 at a time: of the index the fours are multiples of 4, of the address they are not.
+#[kernel(block = THREADS)]
+fn peel_faulty(x: VecRef<u32>, sums: VecMut<u32>) {
+    let t = thread_idx_x() as usize;
+    let Some(x) = x.part(1, x.len() - 1) else { return };
+    if 4 * t + 4 <= x.len() {
+        sums.set(t, x.get_vec4(4 * t).lanes.iter().sum()); // FAULT: the address is no multiple of 16 bytes
+    }
+}
+
+#[kernel(block = THREADS)]
+fn peel_mended(x: VecRef<u32>, sums: VecMut<u32>) {
+    let t = thread_idx_x() as usize;
+    let Some(x) = x.part(1, x.len() - 1) else { return };
+    let (head, body, tail) = x.align_to::<4>();
+    let mut sum = body.get_or(t, Vec4::new([0; 4])).lanes.iter().sum::<u32>();
+    if t == 0 {
+        sum += (0..head.len()).map(|i| head.get(i)).sum::<u32>();
+        sum += (0..tail.len()).map(|i| tail.get(i)).sum::<u32>();
+    }
+    sums.set_within(t, sum);
+}
+
+type Args = (VecRef<'static, u32>, VecMut<'static, u32>, VecMut<'static, u32>, VecMut<'static, u32>);
+
+fn section_sums(x: &[u32]) -> Vec<u32> {
+    x.chunks(THREADS as usize).map(|section| section.iter().sum()).collect()
+}
+
+fn reduced(bench: &mut Bench, faulty: Kernel<Args>) -> bool {
+    let values: Vec<u32> = (0..BLOCKS * THREADS).collect();
+    let (x, mut ticket) = (Buffer::new(&values), Buffer::zeroed(1));
+    let (mut partials, mut sums) = (Buffer::unwritten(BLOCKS as usize), Buffer::unwritten(BLOCKS as usize));
+    bench.launch((faulty, reduce_mended), Grid::line(BLOCKS, THREADS), (&x, &mut partials, &mut ticket, &mut sums));
+    sums.to_vec() == section_sums(&values) && ticket.to_vec() == [0]
+}
+
+fn again(bench: &mut Bench) -> bool {
+    let values: Vec<u32> = (0..BLOCKS * THREADS).collect();
+    let (x, mut ticket) = (Buffer::new(&values), Buffer::zeroed(1));
+    let mut right = true;
+    for _ in 0..2 {
+        let unwritten = || Buffer::unwritten(BLOCKS as usize);
+        let (mut partials, mut sums, mut y) = (unwritten(), unwritten(), unwritten());
+        let args = (&x, &mut partials, &mut ticket, &mut sums);
+        bench.launch((reduce_once, reduce_mended), Grid::line(BLOCKS, THREADS), args);
+        bench.launch((copy, copy), Grid::line(1, THREADS), (&sums, &mut y));
+        right &= y.to_vec() == section_sums(&values);
+    }
+    right
+}
+
+/// Elements 1 to 256: 3 are peeled before the first 16 bytes, and 1 is left over.
+fn peeled(bench: &mut Bench) -> bool {
+    let values: Vec<u32> = (0..257).collect();
+    let (x, mut sums) = (Buffer::new(&values), Buffer::zeroed(THREADS as usize));
+    bench.launch((peel_faulty, peel_mended), Grid::line(1, THREADS), (&x, &mut sums));
+    sums.to_vec().iter().sum::<u32>() == (1..=256).sum()
+}

@@ -1,0 +1,146 @@
+//! A vector anywhere in a buffer, reduced twice with one workspace, on two devices.
+
+use half::{bf16, f16};
+use proptest::prelude::*;
+use warpwright::gpu::reduce::whole::partition::TILE_BYTES;
+use warpwright::half;
+use warpwright::reduce::{Dot, Reduction, Workspace};
+use warpwright::{Buffer, BufferViewMut, Device, Element, Result as WarpwrightResult};
+
+use crate::support::device::{counterpart, under_test};
+
+/// Elements that tests compare by their bits and fill with canaries.
+pub(super) trait Bits: Element + PartialOrd + std::fmt::Debug {
+    fn bits(self) -> u64;
+    /// What surrounds vectors and results: a NaN, or a number that stands out in every result.
+    const CANARY: Self;
+}
+
+macro_rules! bits {
+    ($($t:ty: $canary:expr;)+) => {$(
+        impl Bits for $t {
+            #[allow(clippy::redundant_closure_call, reason = "floats and integers alike")]
+            fn bits(self) -> u64 {
+                let mut bytes = [0; 8];
+                bytes[..size_of::<Self>()].copy_from_slice(&self.to_ne_bytes());
+                u64::from_ne_bytes(bytes)
+            }
+            const CANARY: Self = $canary;
+        }
+    )+};
+}
+bits! {
+    f32: f32::from_bits(0x7fc1_2345);
+    f64: f64::from_bits(0x7ff8_1234_5678_9abc);
+    f16: f16::from_bits(0x7e55);
+    bf16: bf16::from_bits(0x7fd5);
+    u8: 0xa5;
+    i32: 0x3a5a_5a5a;
+    u32: 0xa5a5_a5a5;
+    i64: 0x3a5a_5a5a_5a5a_5a5a;
+    u64: 0xa5a5_a5a5_a5a5_a5a5;
+}
+
+/// Whether it is no number: processors choose the payload of a NaN differently.
+pub(super) fn is_nan<T: Bits>(x: T) -> bool {
+    x.partial_cmp(&x).is_none()
+}
+
+/// Where a vector lies, how long it is, and by what numbers it and the schedule are chosen.
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    pub(super) n: usize,
+    /// Elements of the buffer before the first, and after the last.
+    pub(super) around: [usize; 2],
+    pub(super) data: u64,
+    pub(super) schedule: u64,
+}
+
+/// Vectors of elements of `bytes` bytes, from every offset to 16 bytes, often at the edges of 16 bytes and of tiles.
+pub(super) fn any_case(bytes: usize) -> impl Strategy<Value = Case> {
+    let (lanes, tile) = (16 / bytes, TILE_BYTES / bytes);
+    let near = vec![1, 2, lanes - 1, lanes, lanes + 1, 2 * lanes + 1, 32 * lanes, 32 * lanes + 1];
+    let quarter = tile / 4;
+    let far = vec![quarter - 1, quarter + 1, tile - 1, tile, tile + 1, tile + lanes, 2 * tile - 1, 2 * tile + 3];
+    let n = prop_oneof![
+        8 => proptest::sample::select(near).prop_map(|n| n.max(1)),
+        6 => 1..40_usize,
+        3 => proptest::sample::select(far),
+        1 => 1..2 * tile,
+        1 => Just(4 * tile + 2 * lanes + 1),
+    ];
+    (n, [0..lanes + 1, 0..lanes + 1], any::<u64>(), any::<u64>()).prop_map(|(n, around, data, schedule)| Case {
+        n,
+        around,
+        data,
+        schedule,
+    })
+}
+
+/// The vector in a buffer whose other elements are canaries.
+fn surrounded<T: Bits>([before, after]: [usize; 2], x: &[T]) -> Vec<T> {
+    let mut whole = vec![T::CANARY; before];
+    whole.extend_from_slice(x);
+    whole.resize(before + x.len() + after, T::CANARY);
+    whole
+}
+
+/// Runs `queue` twice with one workspace; both results, once everything round them and the workspace's ticket is as before.
+fn twice<U: Bits>(
+    device: &Device,
+    queue: impl Fn(BufferViewMut<'_, U>, &mut Workspace) -> WarpwrightResult<()>,
+) -> WarpwrightResult<[U; 2]> {
+    let mut workspace = Workspace::new(device)?;
+    let mut results = [U::CANARY; 2];
+    for result in &mut results {
+        let mut out: Buffer<U> = device.upload(&[U::CANARY; 3])?;
+        queue(out.slice_mut(1..2)?, &mut workspace)?;
+        let out = out.download()?;
+        assert_eq!([out[0].bits(), out[2].bits()], [U::CANARY.bits(); 2], "beside the result");
+        *result = out[1];
+    }
+    Ok(results)
+}
+
+/// The result, if it is the same twice on the device under test and twice on its counterpart.
+fn agreed<U: Bits>(schedule: u64, run: impl Fn(&Device) -> WarpwrightResult<[U; 2]>) -> Result<U, String> {
+    let [first, second] = run(&under_test(schedule)).map_err(|error| error.to_string())?;
+    let others = run(&counterpart(schedule)).map_err(|error| format!("on the unchecked simulator: {error}"))?;
+    let same = |other: U| other.bits() == first.bits() || (is_nan(other) && is_nan(first));
+    if !same(second) {
+        return Err(format!("{first:?}, and {second:?} by a second launch with the same workspace"));
+    }
+    if let Some(other) = others.into_iter().find(|&other| !same(other)) {
+        return Err(format!("{first:?}, and {other:?} on the unchecked simulator"));
+    }
+    Ok(first)
+}
+
+/// A reduction of `x` at the case's place.
+pub(super) fn reduce<T: Bits, R: Reduction<T>>(case: &Case, reduction: R, x: &[T]) -> Result<R::Output, String>
+where
+    R::Output: Bits,
+{
+    let image = surrounded(case.around, x);
+    agreed(case.schedule, |device| {
+        let on = device.upload(&image)?;
+        let view = on.slice(case.around[0]..case.around[0] + x.len())?;
+        let results = twice(device, |out, workspace| device.reduce_into(reduction, view, out, workspace, None))?;
+        assert!(on.download()?.iter().map(|x| x.bits()).eq(image.iter().map(|x| x.bits())), "the input changed");
+        Ok(results)
+    })
+}
+
+/// The scalar product of `x` and `y`, the latter at another place.
+pub(super) fn dot<T: Bits + Dot>(case: &Case, before: usize, x: &[T], y: &[T]) -> Result<T::Output, String>
+where
+    T::Output: Bits,
+{
+    let images = [surrounded(case.around, x), surrounded([before, case.around[1]], y)];
+    agreed(case.schedule, |device| {
+        let [x, y] = [device.upload(&images[0])?, device.upload(&images[1])?];
+        let view = |on, before| Buffer::slice(on, before..before + case.n);
+        let (x, y) = (view(&x, case.around[0])?, view(&y, before)?);
+        twice(device, |out, workspace| device.dot_into(x, y, out, workspace, None))
+    })
+}

@@ -1,0 +1,11 @@
+//! Reductions of whole vectors to one number: every kernel, from every offset to 16 bytes, at the edges of tiles.
+//!
+//! Each case launches twice with one workspace, on the device under test and on its counterpart, and demands four times the
+//! same bits; canaries stand round the vector and the result.
+
+mod case;
+mod moments;
+mod operation;
+mod order;
+mod sums;
+mod values;

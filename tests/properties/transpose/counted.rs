@@ -1,0 +1,139 @@
+//! What the fast paths cost, by the simulator's counters: no bank conflict, no sector more than the bytes fill.
+
+use gpu::transpose::in_place::{
+    transpose_in_place_b8, transpose_in_place_b16, transpose_in_place_b32, transpose_in_place_b64,
+    transpose_in_place_b128,
+};
+use gpu::transpose::swizzled::{self, transpose_b8, transpose_b16, transpose_b32, transpose_b64, transpose_b128};
+use simt::Kernel;
+use simt::element::{Element, Vec4};
+use simt::global::{MatMut, MatRef};
+use warpwright::simulator::{Access, Config, Counters, Level};
+use warpwright::{Device, Launch, Layout};
+
+use super::bits::{Bits, random};
+
+impl Bits for u16 {
+    fn of(bits: u128) -> Self {
+        bits as Self
+    }
+    fn bits(self) -> u128 {
+        self.into()
+    }
+}
+
+impl Bits for Vec4<u32> {
+    fn of(bits: u128) -> Self {
+        Self::new([0, 1, 2, 3].map(|lane| (bits >> (32 * lane)) as u32))
+    }
+    fn bits(self) -> u128 {
+        self.lanes.iter().rev().fold(0, |bits, &lane| bits << 32 | u128::from(lane))
+    }
+}
+
+fn device() -> Device {
+    Device::simulator_with(Config::new(Level::Counters))
+}
+
+/// Transposes 2 × 2 tiles; B has the leading dimension of its shape and `gap`, A too.
+fn out_of_place<T: Bits>(
+    kernel: Kernel<(MatRef<'static, T>, MatMut<'static, T>)>,
+    [rows, cols]: [usize; 2],
+    gap: usize,
+) -> Counters {
+    let device = device();
+    let from = Layout::contiguous(rows, cols).ld(cols + gap);
+    let to = Layout::contiguous(cols, rows).ld(rows + gap);
+    let a = device.upload(&random::<T>(rows * from.ld, 1)).expect("a");
+    let mut b = device.upload(&random::<T>(cols * to.ld, 2)).expect("b");
+    let views = (a.view().as_matrix(from).expect("a"), b.view_mut().as_matrix(to).expect("b"));
+    let grid = swizzled::grid_of(size_of::<T>(), rows as u32, cols as u32);
+    device.launch(&kernel, Launch::grid(grid), views).expect("a launch").counters.expect("counters")
+}
+
+fn in_place<T: Element + Bits>(kernel: Kernel<(MatMut<'static, T>,)>, n: usize) -> Counters {
+    let device = device();
+    let mut a = device.upload_matrix(&random::<T>(n * n, 1), n, n).expect("a");
+    let grid = gpu::transpose::in_place::grid(size_of::<T>(), n as u32);
+    device.launch(&kernel, Launch::grid(grid), (&mut a,)).expect("a launch").counters.expect("counters")
+}
+
+/// All bytes moved once, 16 bytes a lane in global memory, 4 sectors for 128 bytes, a wavefront for 128 bytes.
+fn is_free(name: &str, bytes: u64, counters: &Counters) {
+    for access in [Access::GlobalLoad, Access::GlobalStore] {
+        let total = counters.total(access);
+        assert_eq!(counters.bytes(access), bytes, "{name}: {access:?}");
+        assert_eq!(total.lanes, bytes / 16, "{name}: {access:?}, lanes");
+        assert_eq!(total.sectors, bytes / 32, "{name}: {access:?}, sectors");
+    }
+    for access in [Access::SharedLoad, Access::SharedStore] {
+        assert_eq!(counters.bytes(access), bytes, "{name}: {access:?}");
+        assert_eq!(counters.total(access).wavefronts, bytes / 128, "{name}: {access:?}, wavefronts");
+    }
+}
+
+#[test]
+fn whole_tiles_are_free_of_conflicts() {
+    is_free("b8", 256 * 256, &out_of_place(transpose_b8, [256, 256], 0));
+    is_free("b16", 256 * 256 * 2, &out_of_place(transpose_b16, [256, 256], 0));
+    is_free("b32", 128 * 128 * 4, &out_of_place(transpose_b32, [128, 128], 0));
+    is_free("b64", 64 * 128 * 8, &out_of_place(transpose_b64, [64, 128], 0));
+    is_free("b128", 64 * 64 * 16, &out_of_place(transpose_b128, [64, 64], 0));
+}
+
+#[test]
+fn whole_tiles_in_place_are_free_of_conflicts() {
+    is_free("b8", 384 * 384, &in_place(transpose_in_place_b8, 384));
+    is_free("b16", 192 * 192 * 2, &in_place(transpose_in_place_b16, 192));
+    is_free("b32", 192 * 192 * 4, &in_place(transpose_in_place_b32, 192));
+    is_free("b64", 96 * 96 * 8, &in_place(transpose_in_place_b64, 96));
+    is_free("b128", 96 * 96 * 16, &in_place(transpose_in_place_b128, 96));
+}
+
+/// Rows of odd length: narrow accesses, but still one wavefront for 128 bytes, the ends of rows apart. These are at most 16
+/// requests for a tile, of up to four wavefronts.
+fn is_nearly_free(name: &str, tiles: u64, counters: &Counters) {
+    for access in [Access::SharedLoad, Access::SharedStore] {
+        let sites = counters.sites.iter().filter(|((_, kind, _), _)| *kind == access);
+        let more: u64 =
+            sites.map(|((.., bytes), counts)| counts.wavefronts - counts.requests * u64::from(bytes.div_ceil(4))).sum();
+        assert!(more <= 16 * 3 * tiles, "{name}: {access:?}: {more} wavefronts too many: {counters:?}");
+    }
+}
+
+#[test]
+fn odd_rows_are_nearly_free_of_conflicts() {
+    is_nearly_free("b8", 4, &out_of_place(transpose_b8, [256, 256], 1));
+    is_nearly_free("b16", 4, &out_of_place(transpose_b16, [256, 256], 1));
+    is_nearly_free("b32", 4, &out_of_place(transpose_b32, [128, 128], 1));
+    is_nearly_free("b64", 4, &out_of_place(transpose_b64, [64, 128], 1));
+}
+
+/// The same: a request of 32 lanes touches as few sectors as its bytes span, one more where they start beside one.
+#[test]
+fn odd_rows_are_coalesced() {
+    let most = |name: &str, counters: &Counters, sectors: u64| {
+        for access in [Access::GlobalLoad, Access::GlobalStore] {
+            let total = counters.total(access);
+            // Requests by elements at the ends of rows are few: they may touch a sector for each lane.
+            let ends: u64 = counters
+                .sites
+                .iter()
+                .filter(|((_, kind, bytes), _)| *kind == access && *bytes < 4)
+                .map(|(_, counts)| counts.sectors)
+                .sum();
+            let rest = total.sectors - ends;
+            let requests: u64 = counters
+                .sites
+                .iter()
+                .filter(|((_, kind, bytes), _)| *kind == access && *bytes >= 4)
+                .map(|(_, counts)| counts.requests)
+                .sum();
+            assert!(rest <= requests * sectors, "{name}: {access:?}: {rest} sectors in {requests} requests");
+        }
+    };
+    most("b8", &out_of_place(transpose_b8, [256, 256], 1), 5);
+    most("b16", &out_of_place(transpose_b16, [256, 256], 1), 5);
+    most("b32", &out_of_place(transpose_b32, [128, 128], 1), 5);
+    most("b64", &out_of_place(transpose_b64, [64, 128], 1), 9);
+}
