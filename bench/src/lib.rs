@@ -2,7 +2,7 @@
 //!
 //! | program | does |
 //! |---|---|
-//! | `warpwright-run` ([`run`]) | every kernel on real-sized input, checked against the oracle, timed: one table |
+//! | `warpwright-run` ([`run`]) | the main kernels on real-sized input, checked against the oracle, timed: one table |
 //! | `warpwright-ladder` ([`ladder`]) | every kernel from the smallest idea up, and every figure of the teaching texts |
 //! | `warpwright-bench` ([`versus`]) | ours beside cuBLAS, cuBLASLt, CUB and the driver's copy, in one process |
 //! | `warpwright-counters` ([`counters`]) | the simulator's counters beside those of `ncu` |

@@ -74,7 +74,7 @@ pub use memory::{
     TensorView, TensorViewMut, Transfer,
 };
 pub use module::Module;
-pub use ops::{Operand, reduce, sum_depth};
+pub use ops::{Operand, reduce};
 pub use stream::{Event, Stream};
 
 #[doc(no_inline)]

@@ -2,16 +2,14 @@
 
 use gpu::ladder::matmul::block_tiled::{grid, matmul_block_tiled};
 use gpu::ladder::matmul::single_block::matmul_single_block;
-use ndarray::{Array2, ArrayView2, s};
+use ndarray::{Array2, s};
 use proptest::prelude::*;
 use rand::Rng;
-use simt::Kernel;
-use simt::global::{MatMut, MatRef};
-use warpwright::{Device, Error, Launch, LaunchRule, Result, oracle};
+use warpwright::{Device, Launch, Result, oracle};
 
 use crate::support::device::under_test;
-use crate::support::frame::{Frame, Place};
-use crate::support::problem::{Expected, OnDevice, Outcome, Problem};
+use crate::support::problem::{Expected, Outcome, Problem};
+use crate::support::product::{Case, Gemm, by_launch, case_of, integer_product, sample};
 use crate::support::runner::{check, check_within};
 use crate::support::{shapes, suite, values};
 
@@ -33,7 +31,7 @@ suite! {
 /// A kernel, its launch for m × n elements, and where its tiles end: extents of C, and along k.
 #[derive(Clone, Copy)]
 struct Way {
-    kernel: &'static Kernel<(MatRef<'static, f32>, MatRef<'static, f32>, MatMut<'static, f32>)>,
+    kernel: &'static Gemm,
     launch: fn(u32, u32) -> Launch<'static>,
     edges: [&'static [usize]; 2],
 }
@@ -61,19 +59,7 @@ const BLOCK_TILED: Way = Way {
 
 impl Way {
     fn run(&self, device: &Device, problem: &Problem) -> Result<Outcome> {
-        let mut on = problem.upload(device)?;
-        let OnDevice { inputs, output } = &mut on;
-        let a = inputs[0].view().as_matrix(problem.inputs[0].layout())?;
-        let b = inputs[1].view().as_matrix(problem.inputs[1].layout())?;
-        let c = output.view_mut().as_matrix(problem.output.layout())?;
-        let launch = (self.launch)(c.rows() as u32, c.cols() as u32);
-        let empty = c.is_empty();
-        match device.launch(self.kernel, launch, (a, b, c)) {
-            // An empty result needs no block, and a grid of none is refused.
-            Err(Error::Launch(bad)) if empty && bad.rule == LaunchRule::EmptyGrid => {}
-            other => drop(other?),
-        }
-        on.download()
+        by_launch(device, problem, self.kernel, self.launch)
     }
 
     fn verify(&self, case: &Case, problem: &Problem) -> std::result::Result<f64, String> {
@@ -81,82 +67,31 @@ impl Way {
     }
 }
 
-/// A shape, three places, and seeds of data and schedule.
-#[derive(Clone, Debug)]
-struct Case {
-    m: usize,
-    k: usize,
-    n: usize,
-    places: [Place; 3],
-    data: u64,
-    schedule: u64,
-}
-
 /// Extents of the properties of the product, and of C around one and two tiles of 128.
 fn any_case() -> impl Strategy<Value = Case> {
     let around = proptest::sample::select(&[127_usize, 128, 129, 200, 257][..]);
-    let extents = prop_oneof![
+    case_of(prop_oneof![
         3 => shapes::three_extents(),
         1 => (around.clone(), 0..20_usize, around).prop_map(|(m, k, n)| [m, k, n]),
-    ];
-    let places = [shapes::place(), shapes::place(), shapes::place()];
-    (extents, places, any::<u64>(), any::<u64>()).prop_map(|([m, k, n], places, data, schedule)| Case {
-        m,
-        k,
-        n,
-        places,
-        data,
-        schedule,
-    })
+    ])
 }
 
-/// A case of integers at a place where nothing is aligned.
-fn sample(m: usize, k: usize, n: usize) -> Case {
-    let places = [(3, 1, 2), (0, 5, 1), (1, 2, 4)].map(|(offset, gap, after)| Place { offset, gap, after });
-    Case { m, k, n, places, data: 5, schedule: 6 }
+fn of_integers(case: &Case) -> Problem {
+    let (a, b) = case.integers();
+    case.problem(&a, &b, vec![Expected::Bits(integer_product(a.view(), b.view()))])
 }
 
-impl Case {
-    fn problem(&self, a: &Array2<f32>, b: &Array2<f32>, expected: Vec<Expected>) -> Problem {
-        let [in_a, in_b, in_c] = self.places;
-        Problem {
-            inputs: vec![Frame::holding(a.view(), in_a), Frame::holding(b.view(), in_b)],
-            output: Frame::blank(self.m, self.n, in_c),
-            expected,
-        }
-    }
-
-    fn integers(&self) -> (Array2<f32>, Array2<f32>) {
-        let mut rng = values::rng(self.data);
-        (values::integers(self.m, self.k, &mut rng), values::integers(self.k, self.n, &mut rng))
-    }
-
-    fn of_integers(&self) -> Problem {
-        let (a, b) = self.integers();
-        self.problem(&a, &b, vec![Expected::Bits(integer_product(a.view(), b.view()))])
-    }
-
-    fn of_reals(&self) -> Problem {
-        let mut rng = values::rng(self.data);
-        let (a, b) = (values::reals(self.m, self.k, 1.0, &mut rng), values::reals(self.k, self.n, 1.0, &mut rng));
-        let reference = oracle::matmul(a.view(), b.view()).expect("shapes agree");
-        // One fma after the other in the order of k: the bits of the same chain on the CPU.
-        let chain = |(row, col)| (0..self.k).fold(0.0_f32, |sum, k| a[(row, k)].mul_add(b[(k, col)], sum));
-        let chains = Array2::from_shape_fn((self.m, self.n), chain).iter().copied().collect();
-        self.problem(&a, &b, vec![Expected::Within(reference), Expected::Bits(chains)])
-    }
-}
-
-/// A·B with `i64`: 1025 products of at most 64 stay below 2²⁴, so every partial sum is exact in `f32`.
-fn integer_product(a: ArrayView2<f32>, b: ArrayView2<f32>) -> Vec<f32> {
-    let element = |row: usize, col: usize| -> i64 {
-        a.row(row).iter().zip(b.column(col)).map(|(&x, &y)| x as i64 * y as i64).sum()
-    };
-    Array2::from_shape_fn((a.nrows(), b.ncols()), |(row, col)| element(row, col) as f32).iter().copied().collect()
+fn of_reals(case: &Case) -> Problem {
+    let (a, b) = case.reals(1.0);
+    let reference = oracle::matmul(a.view(), b.view()).expect("shapes agree");
+    // One fma after the other in the order of k: the bits of the same chain on the CPU.
+    let chain = |(row, col)| (0..case.k).fold(0.0_f32, |sum, k| a[(row, k)].mul_add(b[(k, col)], sum));
+    let chains = Array2::from_shape_fn((case.m, case.n), chain).iter().copied().collect();
+    case.problem(&a, &b, vec![Expected::Within(reference), Expected::Bits(chains)])
 }
 
 fn integers_are_exact(way: Way) {
-    check(any_case(), |case| way.verify(case, &case.of_integers()));
+    check(any_case(), |case| way.verify(case, &of_integers(case)));
 }
 
 fn tile_edges_are_exact(way: Way) {
@@ -164,14 +99,14 @@ fn tile_edges_are_exact(way: Way) {
     for (&m, &n) in extents.iter().flat_map(|m| extents.iter().map(move |n| (m, n))) {
         for &k in depths {
             let case = sample(m, k, n);
-            let verdict = way.verify(&case, &case.of_integers());
+            let verdict = way.verify(&case, &of_integers(&case));
             verdict.unwrap_or_else(|error| panic!("m {m}, k {k}, n {n}: {error}"));
         }
     }
 }
 
 fn reals_stay_within_the_bound(way: Way) {
-    check_within(way.kernel.info().name, any_case(), |case| way.verify(case, &case.of_reals()));
+    check_within(way.kernel.info().name, any_case(), |case| way.verify(case, &of_reals(case)));
 }
 
 /// A NaN or infinity in A spoils its row of C, in B its column, and nothing else: no 0 · ∞ from beyond an edge leaks in.
@@ -212,7 +147,7 @@ fn the_common_part_of_unequal_inner_extents_is_multiplied(way: Way) {
 }
 
 fn runs_are_equal(way: Way) {
-    let problem = sample(130, 20, 35).of_reals();
+    let problem = of_reals(&sample(130, 20, 35));
     let run = |schedule| way.run(&under_test(schedule), &problem).expect("a run").output;
     let first = run(0);
     for schedule in 1..20 {

@@ -4,8 +4,8 @@ use std::process::{Command, ExitCode};
 
 use anyhow::Result;
 
-use crate::process;
 use crate::workspace::Workspace;
+use crate::{process, program};
 
 /// What `bench` is asked for: the arguments of `warpwright-bench`.
 #[derive(clap::Args)]
@@ -17,16 +17,12 @@ pub(crate) struct Args {
     arguments: Vec<String>,
 }
 
-/// Builds and runs the program; its exit code is ours.
+/// Builds and runs the program; its exit code is ours. Where it is not told otherwise, it writes to the checkout.
 pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
-    let mut cargo = workspace.cargo();
-    // The program's own paths are the caller's; where it is not told otherwise, it writes to the checkout.
-    cargo.current_dir(std::env::current_dir()?);
-    cargo.env("WARPWRIGHT_BENCHMARKS", workspace.root().join("docs/benchmarks"));
-    cargo.env("WARPWRIGHT_COMMIT", commit(workspace));
-    cargo.args(["run", "--quiet", "--release", "--package=warpwright-bench", "--bin=warpwright-bench", "--"]);
-    let succeeded = process::succeeds(cargo.args(&args.arguments))?;
-    Ok(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let records = workspace.root().join("docs/benchmarks");
+    let variables =
+        [("WARPWRIGHT_BENCHMARKS", records.display().to_string()), ("WARPWRIGHT_COMMIT", commit(workspace))];
+    program::run(workspace, "warpwright-bench", &args.arguments, &variables)
 }
 
 /// The commit that is checked out, with `-dirty` where files differ from it; `unknown` outside git.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use crate::process;
+use crate::program;
 use crate::workspace::Workspace;
 
 /// What `ladder` is asked for: the arguments of `warpwright-ladder`.
@@ -20,10 +20,5 @@ pub(crate) struct Args {
 
 /// Builds and runs the program; its exit code is ours: 0 when every row is reproduced and every result right.
 pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
-    let mut cargo = workspace.cargo();
-    // The program's own paths are the caller's.
-    cargo.current_dir(std::env::current_dir()?);
-    cargo.args(["run", "--quiet", "--release", "--package=warpwright-bench", "--bin=warpwright-ladder", "--"]);
-    let succeeded = process::succeeds(cargo.args(&args.arguments))?;
-    Ok(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    program::run(workspace, "warpwright-ladder", &args.arguments, &[])
 }

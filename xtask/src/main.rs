@@ -10,6 +10,7 @@ mod bundle;
 mod doctor;
 mod ladder;
 mod process;
+mod program;
 mod progress;
 mod ptx;
 mod ptxas;
@@ -38,7 +39,7 @@ enum Command {
     Build(build::Args),
     /// Check the committed PTX against the limits declared beside each kernel; needs no nightly.
     Audit(audit::Args),
-    /// The main job: every kernel on real-sized input, checked against the oracle.
+    /// The main job: the main kernels on real-sized input, checked against the oracle.
     Run(run::Args),
     /// Every kernel from the smallest idea up, and every figure of the teaching texts reproduced.
     Ladder(ladder::Args),

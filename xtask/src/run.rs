@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use crate::process;
+use crate::program;
 use crate::workspace::Workspace;
 
 /// What `run` is asked for: the arguments of `warpwright-run`.
@@ -18,10 +18,5 @@ pub(crate) struct Args {
 
 /// Builds and runs the program; its exit code is ours: 0 when every result agrees with the oracle.
 pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
-    let mut cargo = workspace.cargo();
-    // The program's own paths are the caller's.
-    cargo.current_dir(std::env::current_dir()?);
-    cargo.args(["run", "--quiet", "--release", "--package=warpwright-bench", "--bin=warpwright-run", "--"]);
-    let succeeded = process::succeeds(cargo.args(&args.arguments))?;
-    Ok(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    program::run(workspace, "warpwright-run", &args.arguments, &[])
 }

@@ -234,67 +234,21 @@ impl Session<'_> {
         // Column-major: B is rows × cols, A is cols × rows. With beta = 0 the second operand is not read; in place of B is allowed.
         let (rows, cols, ld) = (rows as i32, cols as i32, ld as i32);
         let (handle, functions) = (self.handle, self.functions);
-        // SAFETY: as the caller promises; the factors are read before the call returns.
-        unsafe {
-            match bytes {
-                4 => {
-                    let (one, zero) = (1.0_f32, 0.0_f32);
-                    let status = (functions.sgeam)(
-                        handle,
-                        1,
-                        0,
-                        rows,
-                        cols,
-                        &raw const one,
-                        a,
-                        ld,
-                        &raw const zero,
-                        b,
-                        rows,
-                        b,
-                        rows,
-                    );
-                    check("cublasSgeam", status)
-                }
-                8 => {
-                    let (one, zero) = (1.0_f64, 0.0_f64);
-                    let status = (functions.dgeam)(
-                        handle,
-                        1,
-                        0,
-                        rows,
-                        cols,
-                        &raw const one,
-                        a,
-                        ld,
-                        &raw const zero,
-                        b,
-                        rows,
-                        b,
-                        rows,
-                    );
-                    check("cublasDgeam", status)
-                }
-                _ => {
-                    let (one, zero) = ([1.0_f64, 0.0], [0.0_f64; 2]);
-                    let status = (functions.zgeam)(
-                        handle,
-                        1,
-                        0,
-                        rows,
-                        cols,
-                        &raw const one,
-                        a,
-                        ld,
-                        &raw const zero,
-                        b,
-                        rows,
-                        b,
-                        rows,
-                    );
-                    check("cublasZgeam", status)
-                }
-            }
+        // All that differs between the three: the function, its name and the factors' type.
+        macro_rules! geam {
+            ($function:ident, $name:literal, $one:expr, $zero:expr) => {{
+                let (one, zero) = ($one, $zero);
+                let factors = (&raw const one, &raw const zero);
+                let call = functions.$function;
+                // SAFETY: as the caller promises; the factors are read before the call returns.
+                let status = unsafe { call(handle, 1, 0, rows, cols, factors.0, a, ld, factors.1, b, rows, b, rows) };
+                check($name, status)
+            }};
+        }
+        match bytes {
+            4 => geam!(sgeam, "cublasSgeam", 1.0_f32, 0.0_f32),
+            8 => geam!(dgeam, "cublasDgeam", 1.0_f64, 0.0_f64),
+            _ => geam!(zgeam, "cublasZgeam", [1.0_f64, 0.0], [0.0_f64; 2]),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The main job: every kernel on real-sized random input, checked against the oracle, timed.
+//! The main job: the main kernels on real-sized random input, checked against the oracle, timed.
 
 pub(crate) mod measure;
 mod table;
@@ -17,7 +17,7 @@ use crate::job::{self, Job, Sizes};
 use crate::progress::Progress;
 use measure::{Outcome, measure};
 
-/// Runs every kernel on real-sized random input, checks each result against the oracle, element by element, and prints a
+/// Runs the main kernels on real-sized random input, checks each result against the oracle, element by element, and prints a
 /// table. The exit code is 1 if anything is wrong.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "warpwright-run", version)]

@@ -66,7 +66,6 @@ pub struct Implementation {
 /// Every implementation, ours first.
 pub const ALL: &[Implementation] = &[
     Implementation { name: OURS, prepare: ours::prepare },
-    Implementation { name: "warpwright-sum_f32", prepare: sum_f32 },
     Implementation { name: "warpwright-blocking", prepare: blocking },
     Implementation { name: "warpwright-128x256", prepare: |context, case, _| tiles(context, case, &GEMMS[0]) },
     Implementation { name: "warpwright-256x128", prepare: |context, case, _| tiles(context, case, &GEMMS[1]) },
@@ -97,27 +96,6 @@ fn blocking<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot) -> Resu
         })),
         _ => Ok(None),
     }
-}
-
-#[allow(clippy::unnecessary_wraps, reason = "it is what `Implementation::prepare` gives")]
-/// The simple kernel from which the reductions grew.
-fn sum_f32<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot) -> Result<Option<Call<'c>>> {
-    use AnyBuffer::F32;
-    let device = &context.device;
-    let (Work::Sum, Dtype::F32, &Shape::Vector { n, offset }) = (case.work, case.dtype, &case.shape) else {
-        return Ok(None);
-    };
-    let blocks = gpu::reduce::sum::blocks(n);
-    let mut partials = device.alloc::<f64>(blocks as usize)?;
-    // Every launch leaves it at 0 for the next.
-    let mut ticket = device.alloc_zeros::<u32>(1)?;
-    let run: Run<'c> = Box::new(move |slot| {
-        let Slot { a: F32(x), out: F32(out), .. } = slot else { return wrong_type() };
-        let x = x.slice(offset..offset + n)?;
-        device.launch(&gpu::reduce::sum::sum_f32, Launch::grid(blocks), (x, &mut partials, &mut ticket, out))?;
-        Ok(())
-    });
-    Ok(Some(Call { run, captures: true, note: None }))
 }
 
 /// Kernels of which `Device::matmul` chooses one, with their tiles.

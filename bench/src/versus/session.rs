@@ -254,11 +254,8 @@ mod tests {
             let mut contenders = session.contenders(&case).unwrap();
             assert_eq!(session.notes, Vec::<String>::new());
             let names: Vec<&str> = contenders.iter().map(|contender| contender.name).collect();
-            let expected: &[&str] = if case.work == Work::Sum {
-                &["warpwright", "warpwright-sum_f32", "warpwright-blocking"]
-            } else {
-                &["warpwright"]
-            };
+            let expected: &[&str] =
+                if case.work == Work::Sum { &["warpwright", "warpwright-blocking"] } else { &["warpwright"] };
             assert_eq!(names, expected, "{case}");
 
             let integers = !matches!(case.work, Work::Transpose | Work::Permute);

@@ -1,7 +1,6 @@
 //! Reductions.
 
 pub mod dynamic;
-pub mod sum;
 pub mod whole;
 
 /// The family's kernels.
@@ -9,11 +8,8 @@ pub mod whole;
 pub const KERNELS: &[&simt::KernelInfo] = &all();
 
 #[cfg(not(target_arch = "nvptx64"))]
-const SINGLE: [&simt::KernelInfo; 2] = [dynamic::reduce_sum_dynamic.info(), sum::sum_f32.info()];
-
-#[cfg(not(target_arch = "nvptx64"))]
 const COUNT: usize = {
-    let (mut count, mut module) = (SINGLE.len(), 0);
+    let (mut count, mut module) = (1, 0);
     while module < whole::KERNELS.len() {
         count += whole::KERNELS[module].len();
         module += 1;
@@ -21,12 +17,11 @@ const COUNT: usize = {
     count
 };
 
-/// The single kernels, and those of every module of [`whole`].
+/// The kernel of [`dynamic`], and those of every module of [`whole`].
 #[cfg(not(target_arch = "nvptx64"))]
 const fn all() -> [&'static simt::KernelInfo; COUNT] {
-    let mut list = [SINGLE[0]; COUNT];
-    list[1] = SINGLE[1];
-    let (mut at, mut module) = (SINGLE.len(), 0);
+    let mut list = [dynamic::reduce_sum_dynamic.info(); COUNT];
+    let (mut at, mut module) = (1, 0);
     while module < whole::KERNELS.len() {
         let kernels = whole::KERNELS[module];
         let mut kernel = 0;

@@ -17,12 +17,10 @@ mod add;
 mod matmul;
 mod permute;
 pub mod reduce;
-mod sum;
 mod transpose;
 
 pub use add::Operand;
 pub(crate) use permute::copy_tensor;
-pub use sum::sum_depth;
 
 use std::ops::Range;
 

@@ -18,9 +18,6 @@ use crate::launch::Launch;
 use crate::memory::{Matrix, MatrixView, MatrixViewMut, Tensor, TensorView, TensorViewMut};
 use crate::stream::Stream;
 
-/// The shortest side for which the kernel for matrices is taken: below, the general one knows better ways.
-const NARROWEST: usize = 16;
-
 impl Device {
     /// Aᵀ: `a` is m × n, the result n × m, its bits those of `a`. Elements may have any type: numbers, and vectors of them,
     /// such as complex numbers.
@@ -97,9 +94,7 @@ impl Device {
         a: impl Into<TensorView<'a, T>>,
         b: impl Into<TensorViewMut<'b, T>>,
     ) -> Result<()> {
-        let a = a.into();
-        let axes = last_two("transpose_batch_into", a.shape().len())?;
-        permute::run(self, None, "transpose_batch_into", (a, &axes), b.into())
+        batch(self, None, a.into(), b.into())
     }
 }
 
@@ -133,9 +128,7 @@ impl Stream {
         a: impl Into<TensorView<'a, T>>,
         b: impl Into<TensorViewMut<'b, T>>,
     ) -> Result<()> {
-        let a = a.into();
-        let axes = last_two("transpose_batch_into", a.shape().len())?;
-        permute::run(self.device(), Some(self), "transpose_batch_into", (a, &axes), b.into())
+        batch(self.device(), Some(self), a.into(), b.into())
     }
 }
 
@@ -162,7 +155,7 @@ fn into<T: Element>(
             (format!("{n} x {m}, columns of a by rows of a"), format!("{} x {}", b.rows(), b.cols()));
         return Err(shape("transpose_into", "b", &expected, &found, "give b the transposed shape"));
     }
-    if m.min(n) < NARROWEST {
+    if m.min(n) < permute::NARROWEST {
         return permute::run(device, stream, "transpose_into", (a.into(), &[1, 0]), b.into());
     }
     match size_of::<T>() {
@@ -172,6 +165,16 @@ fn into<T: Element>(
         8 => matrices::<T, u64>(device, stream, &transpose_b64, a, b),
         _ => matrices::<T, Vec4<u32>>(device, stream, &transpose_b128, a, b),
     }
+}
+
+fn batch<T: Element>(
+    device: &Device,
+    stream: Option<&Stream>,
+    a: TensorView<'_, T>,
+    b: TensorViewMut<'_, T>,
+) -> Result<()> {
+    let axes = last_two("transpose_batch_into", a.shape().len())?;
+    permute::run(device, stream, "transpose_batch_into", (a, &axes), b)
 }
 
 /// Launches `kernel`, whose elements have the size of `T`.

@@ -5,10 +5,11 @@ use warpwright::oracle::same_bits;
 use warpwright::simulator::{Access, Config, Counters, Level};
 use warpwright::{Device, Launch};
 
-use super::ways::{Gemm, Way, by_naive};
-use super::{Case, real_problem, sample};
+use super::ways::{Way, by_naive};
+use super::{integer_problem, real_problem};
 use crate::support::device::under_test;
 use crate::support::frame::Place;
+use crate::support::product::{Case, Gemm, sample};
 
 /// Rows start at multiples of 16 bytes, but for those of one matrix or of none.
 fn places(cols: [usize; 3], astray: usize) -> [Place; 3] {
@@ -33,7 +34,7 @@ pub(super) fn tile_edges_are_exact_aligned_or_not(way: Way) {
             for astray in [3, number % 3] {
                 let k = depths.next().unwrap_or_default();
                 let case = Case { m, k, n, places: places([k, n, n], astray), data: number as u64, schedule: 7 };
-                let verdict = case.of_integers().verify(case.schedule, way);
+                let verdict = integer_problem(&case).verify(case.schedule, way);
                 verdict.unwrap_or_else(|error| panic!("m {m}, k {k}, n {n}, matrix {astray} astray: {error}"));
             }
             number += 1;

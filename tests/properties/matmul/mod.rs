@@ -3,15 +3,15 @@
 mod large_tiles;
 mod ways;
 
-use ndarray::{Array2, ArrayView2, s};
+use ndarray::{Array2, s};
 use proptest::prelude::*;
 use rand::Rng;
 use warpwright::simulator::{Config, Level};
 use warpwright::{Device, oracle};
 
 use crate::support::device::{is_gpu, under_test};
-use crate::support::frame::{Frame, Place};
 use crate::support::problem::{Expected, Problem};
+use crate::support::product::{Case, case_of, integer_product, sample};
 use crate::support::runner::{check, check_within};
 use crate::support::suite;
 use crate::support::{shapes, values};
@@ -58,27 +58,8 @@ suite! {
     operation_tiles => by_matmul_into;
 }
 
-/// A shape, three places, and seeds of data and schedule.
-#[derive(Clone, Debug)]
-struct Case {
-    m: usize,
-    k: usize,
-    n: usize,
-    places: [Place; 3],
-    data: u64,
-    schedule: u64,
-}
-
 fn any_case() -> impl Strategy<Value = Case> {
-    let places = [shapes::place(), shapes::place(), shapes::place()];
-    (shapes::three_extents(), places, any::<u64>(), any::<u64>()).prop_map(|([m, k, n], places, data, schedule)| Case {
-        m,
-        k,
-        n,
-        places,
-        data,
-        schedule,
-    })
+    case_of(shapes::three_extents())
 }
 
 /// Cases with at least one element on either side.
@@ -86,28 +67,16 @@ fn case_with_elements() -> impl Strategy<Value = Case> {
     any_case().prop_map(|case| Case { m: case.m.max(1), k: case.k.max(1), n: case.n.max(1), ..case })
 }
 
-impl Case {
-    fn problem(&self, a: &Array2<f32>, b: &Array2<f32>, expected: Vec<Expected>) -> Problem {
-        let [in_a, in_b, in_c] = self.places;
-        Problem {
-            inputs: vec![Frame::holding(a.view(), in_a), Frame::holding(b.view(), in_b)],
-            output: Frame::blank(self.m, self.n, in_c),
-            expected,
-        }
-    }
-
-    /// Integer data and the product in integers.
-    pub(crate) fn of_integers(&self) -> Problem {
-        let mut rng = values::rng(self.data);
-        let (a, b) = (values::integers(self.m, self.k, &mut rng), values::integers(self.k, self.n, &mut rng));
-        let reference = oracle::matmul(a.view(), b.view()).expect("shapes agree");
-        self.problem(&a, &b, vec![Expected::Bits(integer_product(a.view(), b.view())), Expected::Within(reference)])
-    }
+/// Integer data and the product in integers.
+fn integer_problem(case: &Case) -> Problem {
+    let (a, b) = case.integers();
+    let reference = oracle::matmul(a.view(), b.view()).expect("shapes agree");
+    case.problem(&a, &b, vec![Expected::Bits(integer_product(a.view(), b.view())), Expected::Within(reference)])
 }
 
 /// A problem of integers for the self-test.
 pub(crate) fn sample_of_integers(m: usize, k: usize, n: usize) -> Problem {
-    sample(m, k, n).of_integers()
+    integer_problem(&sample(m, k, n))
 }
 
 /// A problem of reals for the self-test.
@@ -115,26 +84,8 @@ pub(crate) fn sample_of_reals(m: usize, k: usize, n: usize) -> Problem {
     real_problem(&sample(m, k, n), 1.0)
 }
 
-fn sample(m: usize, k: usize, n: usize) -> Case {
-    let places = [(3, 1, 2), (0, 5, 1), (1, 2, 4)].map(|(offset, gap, after)| Place { offset, gap, after });
-    Case { m, k, n, places, data: 5, schedule: 6 }
-}
-
-/// A·B with `i64`, exact while it stays below 2²⁴.
-fn integer_product(a: ArrayView2<f32>, b: ArrayView2<f32>) -> Vec<f32> {
-    let mut product = Vec::with_capacity(a.nrows() * b.ncols());
-    for row in a.rows() {
-        for col in b.columns() {
-            let sum: i64 = row.iter().zip(col).map(|(&x, &y)| x as i64 * y as i64).sum();
-            assert!(sum.abs() < 1 << 24, "the data is too large for the test");
-            product.push(sum as f32);
-        }
-    }
-    product
-}
-
 fn integers_are_exact(way: Way) {
-    check(any_case(), |case| case.of_integers().verify(case.schedule, way));
+    check(any_case(), |case| integer_problem(case).verify(case.schedule, way));
 }
 
 /// Every combination of extents at the edges of the 32 × 32 tiles.
@@ -142,7 +93,7 @@ fn tile_edges_are_exact(way: Way) {
     let edges = [0, 1, 31, 32, 33];
     let pairs = edges.into_iter().flat_map(|m| edges.map(|k| (m, k)));
     for (m, k, n) in pairs.flat_map(|(m, k)| edges.map(|n| (m, k, n))) {
-        let verdict = sample(m, k, n).of_integers().verify(1, way);
+        let verdict = sample_of_integers(m, k, n).verify(1, way);
         verdict.unwrap_or_else(|error| panic!("m {m}, k {k}, n {n}: {error}"));
     }
 }
@@ -156,8 +107,7 @@ fn reals_stay_within_the_bound(way: Way) {
 }
 
 fn real_problem(case: &Case, scale: f32) -> Problem {
-    let mut rng = values::rng(case.data);
-    let (a, b) = (values::reals(case.m, case.k, scale, &mut rng), values::reals(case.k, case.n, scale, &mut rng));
+    let (a, b) = case.reals(scale);
     let reference = oracle::matmul(a.view(), b.view()).expect("shapes agree");
     case.problem(&a, &b, vec![Expected::Within(reference)])
 }

@@ -3,62 +3,46 @@
 use gpu::gemm::ffma;
 use gpu::gemm::naive::{self, matmul_naive};
 use gpu::gemm::tiled::{self, matmul_tiled};
-use simt::Kernel;
-use simt::global::{MatMut, MatRef};
-use warpwright::{Device, Error, Launch, LaunchRule, Result};
+use warpwright::{Device, Launch, Result};
 
 use crate::support::problem::{OnDevice, Outcome, Problem};
+use crate::support::product::{Gemm, by_launch};
 
 /// Runs a problem: two inputs, A and B, and the output C.
 pub(crate) type Way = fn(&Device, &Problem) -> Result<Outcome>;
 
-/// A kernel that multiplies.
-pub(super) type Gemm = Kernel<(MatRef<'static, f32>, MatRef<'static, f32>, MatMut<'static, f32>)>;
-
 /// Launches `matmul_naive`.
 pub(crate) fn by_naive(device: &Device, problem: &Problem) -> Result<Outcome> {
-    by_launch(device, problem, &matmul_naive, naive::grid)
+    by_grid(device, problem, &matmul_naive, naive::grid)
 }
 
 /// Launches `matmul_tiled`.
 pub(crate) fn by_tiled(device: &Device, problem: &Problem) -> Result<Outcome> {
-    by_launch(device, problem, &matmul_tiled, tiled::grid)
+    by_grid(device, problem, &matmul_tiled, tiled::grid)
 }
 
 /// Launches `gemm_f32_128x256`.
 pub(crate) fn by_128x256(device: &Device, problem: &Problem) -> Result<Outcome> {
-    by_launch(device, problem, &ffma::gemm_f32_128x256, |m, n| ffma::grid(m, n, ffma::TILE_128X256))
+    by_grid(device, problem, &ffma::gemm_f32_128x256, |m, n| ffma::grid(m, n, ffma::TILE_128X256))
 }
 
 /// Launches `gemm_f32_256x128`.
 pub(crate) fn by_256x128(device: &Device, problem: &Problem) -> Result<Outcome> {
-    by_launch(device, problem, &ffma::gemm_f32_256x128, |m, n| ffma::grid(m, n, ffma::TILE_256X128))
+    by_grid(device, problem, &ffma::gemm_f32_256x128, |m, n| ffma::grid(m, n, ffma::TILE_256X128))
 }
 
 /// Launches `gemm_f32_128x128`.
 pub(crate) fn by_128x128(device: &Device, problem: &Problem) -> Result<Outcome> {
-    by_launch(device, problem, &ffma::gemm_f32_128x128, |m, n| ffma::grid(m, n, ffma::TILE_128X128))
+    by_grid(device, problem, &ffma::gemm_f32_128x128, |m, n| ffma::grid(m, n, ffma::TILE_128X128))
 }
 
 /// Launches `gemm_f32_64x64`.
 pub(crate) fn by_64x64(device: &Device, problem: &Problem) -> Result<Outcome> {
-    by_launch(device, problem, &ffma::gemm_f32_64x64, |m, n| ffma::grid(m, n, ffma::TILE_64X64))
+    by_grid(device, problem, &ffma::gemm_f32_64x64, |m, n| ffma::grid(m, n, ffma::TILE_64X64))
 }
 
-fn by_launch(device: &Device, problem: &Problem, kernel: &Gemm, grid: fn(u32, u32) -> [u32; 3]) -> Result<Outcome> {
-    let mut on = problem.upload(device)?;
-    let OnDevice { inputs, output } = &mut on;
-    let a = inputs[0].view().as_matrix(problem.inputs[0].layout())?;
-    let b = inputs[1].view().as_matrix(problem.inputs[1].layout())?;
-    let c = output.view_mut().as_matrix(problem.output.layout())?;
-    let blocks = grid(c.rows() as u32, c.cols() as u32);
-    let empty = c.is_empty();
-    match device.launch(kernel, Launch::grid(blocks), (a, b, c)) {
-        // An empty result needs no block, and a grid of none is refused.
-        Err(Error::Launch(bad)) if empty && bad.rule == LaunchRule::EmptyGrid => {}
-        other => drop(other?),
-    }
-    on.download()
+fn by_grid(device: &Device, problem: &Problem, kernel: &Gemm, grid: fn(u32, u32) -> [u32; 3]) -> Result<Outcome> {
+    by_launch(device, problem, kernel, |m, n| Launch::grid(grid(m, n)))
 }
 
 /// Calls `Device::matmul_into`.

@@ -1,4 +1,4 @@
-//! Sums: `reduce_sum_dynamic` by launch with every block size, `sum_f32` by launch, and `Device::sum`.
+//! Sums: `reduce_sum_dynamic` by launch with every block size, `reduce_sum_f32` by launch, and `Device::sum`.
 
 mod kernel;
 mod operation;

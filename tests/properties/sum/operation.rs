@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use rand::Rng;
 use rand::rngs::StdRng;
 use warpwright::oracle::{self, Reference};
-use warpwright::{Device, Result, sum_depth};
+use warpwright::reduce::reduction_depth;
+use warpwright::{Device, Result};
 
 use super::{integer_sum, large_and_noise};
 use crate::support::device::under_test;
@@ -56,7 +57,7 @@ impl Case {
 
     fn within_bound(&self, make: impl Fn(usize, usize, &mut StdRng) -> Array2<f32>) -> Problem {
         let x = make(self.rows, self.cols, &mut values::rng(self.data));
-        let reference = oracle::sum_in_f64(x.as_slice().unwrap_or_default(), sum_depth(x.len()));
+        let reference = oracle::sum_in_f64(x.as_slice().unwrap_or_default(), reduction_depth(x.len(), 4));
         self.problem(&x, Expected::Within(reference))
     }
 }

@@ -1,6 +1,7 @@
-//! `sum_f32`: the whole vector in one launch, from any element on, by any number of blocks, again and again with one ticket.
+//! `reduce_sum_f32`: the whole vector in one launch, from any element on, by any number of blocks, again and again with one ticket.
 
-use gpu::reduce::sum::{TILE_ELEMENTS, blocks, sum_f32};
+use gpu::reduce::whole::partition::{HEADER_WORDS, TILE_BYTES, blocks, workspace_words};
+use gpu::reduce::whole::sums::reduce_sum_f32;
 use proptest::prelude::*;
 use rand::Rng;
 use warpwright::{Device, Launch, Result, oracle};
@@ -9,6 +10,9 @@ use super::integer_sum;
 use crate::support::device::under_test;
 use crate::support::runner::check;
 use crate::support::values;
+
+/// Elements of a tile: what one more block is worth.
+const TILE_ELEMENTS: usize = TILE_BYTES / 4;
 
 /// What stands round the memory that a launch may write, and in it before.
 const CANARY: f32 = -1234.5;
@@ -39,20 +43,25 @@ fn sum_twice(device: &Device, case: &Case, x: &[f32]) -> Result<[f32; 2]> {
     whole.extend_from_slice(x);
     whole.resize(before + x.len() + after, f32::NAN);
     let x = device.upload(&whole)?;
-    let mut partials = device.upload(&vec![f64::from(CANARY); case.blocks as usize + 1])?;
-    let mut ticket = device.alloc_zeros::<u32>(1)?;
+    // Canaries but for the ticket: one after the blocks' words, too.
+    let words = workspace_words(case.blocks, 1);
+    let mut workspace = device.upload(&vec![f64::from(CANARY).to_bits(); words + 1])?;
+    workspace.slice_mut(0..1)?.write(&[0])?;
     let mut sums = [0.0; 2];
     for sum in &mut sums {
         let mut out = device.upload(&[CANARY; 3])?;
         let view = x.slice(before..before + case.n)?;
-        let (room, result) = (partials.slice_mut(0..case.blocks as usize)?, out.slice_mut(1..2)?);
-        device.launch(&sum_f32, Launch::grid(case.blocks), (view, room, &mut ticket, result))?;
+        let (room, result) = (workspace.slice_mut(0..words)?, out.slice_mut(1..2)?);
+        device.launch(&reduce_sum_f32, Launch::grid(case.blocks), (view, room, result))?;
         let out = out.download()?;
         assert_eq!([out[0], out[2]], [CANARY; 2], "beside the result");
-        assert_eq!(ticket.download()?, [0], "the ticket is ready for the next launch");
+        assert_eq!(workspace.slice(0..1)?.download()?, [0], "the ticket is ready for the next launch");
         *sum = out[1];
     }
-    assert_eq!(partials.download()?[case.blocks as usize], f64::from(CANARY), "beside the partial sums");
+    let after = workspace.download()?;
+    for beside in (1..HEADER_WORDS).chain([words]) {
+        assert_eq!(after[beside], f64::from(CANARY).to_bits(), "word {beside}, beside the partial sums");
+    }
     Ok(sums)
 }
 
@@ -88,8 +97,8 @@ fn one_rounding_is_all_there_is() {
         let x = x.as_slice().unwrap_or_default();
         let sums = sum_twice(&under_test(case.schedule), case, x).map_err(|error| error.to_string())?;
         let tiles = (case.n as u64).div_ceil(TILE_ELEMENTS as u64).div_ceil(u64::from(case.blocks));
-        // As `sum_depth`, for this number of blocks: thread, warp and block, then the partial sums.
-        let depth = (4 + tiles.max(1) + 2 + 5 + 8) + (u64::from(case.blocks).div_ceil(256) + 5 + 8);
+        // As `reduction_depth`, for this number of blocks: thread, warp and block, then the partial sums.
+        let depth = (3 + 2 + tiles.max(1) + 2 + 5 + 3) + (u64::from(case.blocks).div_ceil(256) + 5 + 3);
         let verdict = oracle::sum_in_f64(x, depth).check(&sums[..1]).map_err(|error| error.to_string())?;
         if verdict.passes() && sums[0].to_bits() == sums[1].to_bits() {
             Ok(verdict.worst)
@@ -103,7 +112,7 @@ fn one_rounding_is_all_there_is() {
 fn runs_are_equal_whatever_the_schedule() {
     let n = 3 * TILE_ELEMENTS + 5;
     let x = values::reals(1, n, 1.0, &mut values::rng(16));
-    let case = |schedule| Case { n, around: [1, 2], blocks: blocks(n), data: 0, schedule };
+    let case = |schedule| Case { n, around: [1, 2], blocks: blocks(n, 4), data: 0, schedule };
     let run =
         |schedule| sum_twice(&under_test(schedule), &case(schedule), x.as_slice().expect("one row")).expect("a run");
     let first = run(0);

@@ -3,6 +3,7 @@
 pub(crate) mod device;
 pub(crate) mod frame;
 pub(crate) mod problem;
+pub(crate) mod product;
 pub(crate) mod runner;
 pub(crate) mod shapes;
 pub(crate) mod values;

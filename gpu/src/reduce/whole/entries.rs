@@ -47,7 +47,7 @@ macro_rules! entries {
         #[cfg(not(target_arch = "nvptx64"))]
         pub const KERNELS: &[&simt::KernelInfo] = &[$($name.info()),+];
     };
-    (@one [$(#[$doc:meta])*] $blocks:literal $name:ident $t:ident $n:literal $out:ident [$reduction:ty]) => {
+    (@one [$(#[$doc:meta])*] $blocks:literal $name:ident $t:ident $n:literal $out:ident [$reduction:ty] $($parameter:ident)?) => {
         $(#[$doc])*
         #[simt::kernel(
             block = (super::partition::THREADS),
@@ -62,28 +62,9 @@ macro_rules! entries {
             x: simt::global::VecRef<$t>,
             workspace: simt::global::VecMut<u64>,
             out: simt::global::VecMut<$out>,
+            $($parameter: u64,)?
         ) {
-            super::entries::whole::<$reduction, $n, _>(scratch, x, workspace, out, 0);
-        }
-    };
-    (@one [$(#[$doc:meta])*] $blocks:literal $name:ident $t:ident $n:literal $out:ident [$reduction:ty] $parameter:ident) => {
-        $(#[$doc])*
-        #[simt::kernel(
-            block = (super::partition::THREADS),
-            registers = super::partition::registers($blocks),
-            barriers = 3,
-            traps = 2,
-            global_load_bytes = size_of::<$t>() as u32,
-            global_store_bytes = size_of::<$out>() as u32
-        )]
-        pub fn $name(
-            #[shared] scratch: &super::block::Scratch<{ <<$reduction as super::reduction::Merge>::State as super::reduction::State>::WORDS }>,
-            x: simt::global::VecRef<$t>,
-            workspace: simt::global::VecMut<u64>,
-            out: simt::global::VecMut<$out>,
-            $parameter: u64,
-        ) {
-            super::entries::whole::<$reduction, $n, _>(scratch, x, workspace, out, $parameter);
+            super::entries::whole::<$reduction, $n, _>(scratch, x, workspace, out, 0 $(+ $parameter)?);
         }
     };
 }

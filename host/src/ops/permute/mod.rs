@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::launch::Launch;
 use crate::memory::{Region, Tensor, TensorView, TensorViewMut};
 use crate::stream::Stream;
+pub(super) use plan::NARROWEST;
 use plan::{Dim, Plan, Way, cut};
 
 impl Device {

@@ -11,7 +11,7 @@
 //! | the same dimension fastest, or one of them short, or neither side without gaps | a copy element by element |
 
 /// The shortest dimension for which tiles are taken: a tile of that many rows keeps a quarter of its threads busy.
-pub(super) const NARROWEST: usize = 16;
+pub(in crate::ops) const NARROWEST: usize = 16;
 
 /// One dimension: its extent, and elements between neighbours in input and output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

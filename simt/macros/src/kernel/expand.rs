@@ -59,6 +59,8 @@ fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenSt
         const _: () = {
             #body
 
+            // No C caller: a parameter is its bytes in the order of `simt::Arg`, of arrays too.
+            #[allow(improper_ctypes_definitions)]
             #[unsafe(no_mangle)]
             unsafe extern "ptx-kernel" fn #name(#(#arguments: #types),*) {
                 // SAFETY: launches are checked against the geometry that the kernel declares, and so is the PTX entry by
