@@ -91,6 +91,12 @@ fn transposes() -> Vec<Case> {
         matrix(U8, 32767, 32769, 32769),
         matrix(F16, 16381, 32771, 32771),
         matrix(F64, 16381, 8191, 8191),
+        matrix(C128, 8191, 8193, 8193),
+        matrix(U8, 32768, 32768, 32771),
+        matrix(F16, 16384, 32768, 32769),
+        matrix(F64, 16384, 8192, 8195),
+        // Rows that begin at 16 bytes, but beside sectors.
+        matrix(F32, 16380, 16388, 16388),
         matrix(F32, 1 << 22, 64, 64),
         matrix(F32, 64, 1 << 22, 1 << 22),
     ]
