@@ -11,6 +11,7 @@ const LARGE: usize = 1 << 28;
 pub fn all() -> Vec<Case> {
     let mut cases = Vec::new();
     cases.extend(copies());
+    cases.extend(reads());
     cases.extend(vectors());
     cases.extend(axes());
     cases.extend(segments());
@@ -36,6 +37,11 @@ fn vector(work: Work, dtype: Dtype, n: usize) -> Case {
 /// The ceilings: copies of 256 MiB to 4 GiB, counting what is read and what is written.
 fn copies() -> Vec<Case> {
     vec![vector(Work::Copy, F32, 1 << 26), quick(vector(Work::Copy, F32, LARGE)), vector(Work::Copy, F32, 1 << 30)]
+}
+
+/// The ceiling of what only reads.
+fn reads() -> Vec<Case> {
+    vec![quick(vector(Work::Read, F32, LARGE)), vector(Work::Read, F32, 1 << 30)]
 }
 
 fn vectors() -> Vec<Case> {
