@@ -65,6 +65,9 @@
 //! | – | [`math::byte_perm`] | `prmt` |
 //! | – | [`convert`] for `f16` and `bf16` | `cvt` |
 //! | – | [`async_copy`] | `cp.async` |
+//! | – | [`matrix::mma_sync`], [`matrix::ldmatrix`], [`matrix::stmatrix`] | `mma.sync`, `ldmatrix`, `stmatrix` |
+//! | – | [`wgmma`]: products by a warpgroup | `wgmma.fence`, `.mma_async`, `.commit_group`, `.wait_group` |
+//! | – | [`warpgroup::increase_registers`], [`warpgroup::decrease_registers`] | `setmaxnreg` |
 //! | – | [`branch()`]: counts divergence on the simulator | |
 //!
 //! # Locations
@@ -103,15 +106,19 @@ pub mod global;
 #[cfg(not(target_arch = "nvptx64"))]
 mod kernel;
 pub mod math;
+pub mod matrix;
 pub mod prelude;
 #[cfg(target_arch = "nvptx64")]
 mod ptx;
 pub mod shared;
 #[cfg(not(target_arch = "nvptx64"))]
 mod sim;
+mod swizzle;
 pub mod sync;
 pub mod thread;
 pub mod warp;
+pub mod warpgroup;
+pub mod wgmma;
 
 #[cfg(target_arch = "nvptx64")]
 use ptx as arch;

@@ -10,10 +10,12 @@ pub(crate) mod convert;
 mod llvm;
 mod load_store;
 pub(crate) mod math;
+pub(crate) mod matrix;
 pub(crate) mod memory;
 pub(crate) mod sync;
 pub(crate) mod thread;
 pub(crate) mod warp;
+pub(crate) mod wgmma;
 
 /// On the host the simulator demands something of this name of an element's bits; here nothing does.
 ///
