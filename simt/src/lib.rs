@@ -103,6 +103,7 @@ pub mod global;
 #[cfg(not(target_arch = "nvptx64"))]
 mod kernel;
 pub mod math;
+pub mod mbarrier;
 pub mod prelude;
 #[cfg(target_arch = "nvptx64")]
 mod ptx;
@@ -111,6 +112,7 @@ pub mod shared;
 mod sim;
 pub mod sync;
 pub mod thread;
+pub mod tma;
 pub mod warp;
 
 #[cfg(target_arch = "nvptx64")]

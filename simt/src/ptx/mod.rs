@@ -10,9 +10,11 @@ pub(crate) mod convert;
 mod llvm;
 mod load_store;
 pub(crate) mod math;
+pub(crate) mod mbarrier;
 pub(crate) mod memory;
 pub(crate) mod sync;
 pub(crate) mod thread;
+pub(crate) mod tma;
 pub(crate) mod warp;
 
 /// On the host the simulator demands something of this name of an element's bits; here nothing does.
