@@ -70,8 +70,8 @@ pub use error::{
 };
 pub use launch::{Arg, Dims, Execution, KernelArgs, Launch};
 pub use memory::{
-    Buffer, BufferView, BufferViewMut, HostData, Layout, Matrix, MatrixView, MatrixViewMut, PinnedBuffer, Tensor,
-    TensorView, TensorViewMut, Transfer,
+    Boxes, BoxesMut, Buffer, BufferView, BufferViewMut, HostData, Layout, Matrix, MatrixView, MatrixViewMut,
+    PinnedBuffer, Tensor, TensorView, TensorViewMut, Transfer,
 };
 pub use module::Module;
 pub use ops::{Operand, reduce};

@@ -3,6 +3,7 @@
 use crate::{
     element::Element,
     global::{MatMut, MatRef, VecMut, VecRef},
+    tma::{TensorMap, TensorMapMut},
 };
 
 /// Values that a launch passes to a kernel: views of global memory, numbers of 4 or 8 bytes and arrays of them. A kernel
@@ -37,3 +38,8 @@ unsafe impl<T: Element> KernelArg for VecMut<'_, T> {}
 unsafe impl<T: Element> KernelArg for MatRef<'_, T> {}
 // SAFETY: as above.
 unsafe impl<T: Element> KernelArg for MatMut<'_, T> {}
+// SAFETY: 128 bytes without a pointer of the host's language, read by the copy engine alone; the macro has a kernel take it
+// by reference.
+unsafe impl<T: Element> KernelArg for TensorMap<T> {}
+// SAFETY: as above.
+unsafe impl<T: Element> KernelArg for TensorMapMut<T> {}

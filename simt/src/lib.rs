@@ -107,15 +107,16 @@ pub mod global;
 mod kernel;
 pub mod math;
 pub mod matrix;
+pub mod mbarrier;
 pub mod prelude;
 #[cfg(target_arch = "nvptx64")]
 mod ptx;
 pub mod shared;
 #[cfg(not(target_arch = "nvptx64"))]
 mod sim;
-mod swizzle;
 pub mod sync;
 pub mod thread;
+pub mod tma;
 pub mod warp;
 pub mod warpgroup;
 pub mod wgmma;

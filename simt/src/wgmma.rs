@@ -35,7 +35,7 @@
 
 use core::fmt;
 
-pub use crate::swizzle::Swizzle;
+pub use crate::tma::Swizzle;
 use crate::{arch, arch::wgmma::Fragment, async_copy::SharedSlot, element::Element, matrix::Kind};
 
 /// A matrix in shared memory: where it starts, and how its atoms lie (the *matrix descriptor* of PTX).

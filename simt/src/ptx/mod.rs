@@ -2,7 +2,8 @@
 //!
 //! Two means, chosen by one rule: what threads of a warp or block must execute *together* is an LLVM intrinsic, which
 //! the optimiser knows to be convergent; it may duplicate or sink an `asm!`. Everything else that Rust has no word for
-//! is `asm!`: with `nomem` or `readonly` where it is pure, without where it orders memory.
+//! is `asm!`: with `nomem` or `readonly` where it is pure, without where it orders memory. Tensor cores are the exception to
+//! the first: `matrix` and `wgmma` say why.
 
 pub(crate) mod async_copy;
 pub(crate) mod atomic;
@@ -11,9 +12,11 @@ mod llvm;
 mod load_store;
 pub(crate) mod math;
 pub(crate) mod matrix;
+pub(crate) mod mbarrier;
 pub(crate) mod memory;
 pub(crate) mod sync;
 pub(crate) mod thread;
+pub(crate) mod tma;
 pub(crate) mod warp;
 pub(crate) mod wgmma;
 

@@ -5,9 +5,11 @@ pub(crate) mod atomic;
 pub(crate) mod convert;
 pub(crate) mod math;
 pub(crate) mod matrix;
+pub(crate) mod mbarrier;
 pub(crate) mod memory;
 pub(crate) mod sync;
 pub(crate) mod thread;
+pub(crate) mod tma;
 pub(crate) mod warp;
 pub(crate) mod wgmma;
 

@@ -1,6 +1,6 @@
 //! What a kernel's signature may be, and the messages for what it may not.
 
-use syn::{Error, FnArg, Ident, Pat, PatIdent, PatType, Result, ReturnType, Type, spanned::Spanned};
+use syn::{Error, FnArg, Ident, Pat, PatIdent, PatType, Result, ReturnType, Type, TypeReference, spanned::Spanned};
 
 /// The parameters of a kernel.
 pub(crate) struct Signature<'a> {
@@ -19,6 +19,20 @@ pub(crate) struct Param<'a> {
 impl Param<'_> {
     pub(crate) fn name(&self) -> &Ident {
         &self.pattern.ident
+    }
+
+    /// The type behind the `&` of a launch argument that the kernel takes by reference, because the copy engine reads it
+    /// where it stands: a tensor map. Told by its name, since a macro sees no more of a type.
+    pub(crate) fn in_place(&self) -> Option<&Type> {
+        let Type::Reference(TypeReference { mutability: None, elem, .. }) = self.ty else { return None };
+        let Type::Path(path) = &**elem else { return None };
+        let name = &path.path.segments.last()?.ident;
+        (name == "TensorMap" || name == "TensorMapMut").then_some(&**elem)
+    }
+
+    /// The type of the launch's argument.
+    pub(crate) fn argument(&self) -> &Type {
+        self.in_place().unwrap_or(self.ty)
     }
 }
 

@@ -1,0 +1,12 @@
+//! Kernels for Hopper (`sm_90a`): those whose words no other architecture has.
+
+pub mod vocabulary;
+
+/// The family's kernels.
+#[cfg(not(target_arch = "nvptx64"))]
+pub const KERNELS: &[&simt::KernelInfo] = &[
+    vocabulary::boxes::box_copy.info(),
+    vocabulary::boxes::box_copy_3d.info(),
+    vocabulary::boxes::box_places.info(),
+    vocabulary::ring::box_ring_sums.info(),
+];
