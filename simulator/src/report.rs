@@ -26,6 +26,12 @@ pub enum Kind {
     WarpExited,
     /// A read of the destination of an asynchronous copy before its wait.
     AsyncNotWaited,
+    /// A use of the result of a matrix product before its wait.
+    ProductNotWaited,
+    /// Threads of a warpgroup that do not carry out one matrix product together.
+    Warpgroup,
+    /// An operand of a matrix product whose descriptor does not fit the data in shared memory.
+    WrongOperand,
     /// The kernel panicked.
     Panic,
     /// Threads spin for something that never comes.
@@ -47,6 +53,9 @@ impl Kind {
             Self::WarpMask => "wrong warp mask",
             Self::WarpExited => "warp operation with an exited lane",
             Self::AsyncNotWaited => "asynchronous copy not waited for",
+            Self::ProductNotWaited => "matrix product not waited for",
+            Self::Warpgroup => "warpgroup not together",
+            Self::WrongOperand => "wrong matrix operand",
             Self::Panic => "panic in the kernel",
             Self::Hang => "hang",
             Self::Limit => "simulator limit",
@@ -74,6 +83,15 @@ impl Kind {
             }
             Self::AsyncNotWaited => {
                 "call `cp_async_wait_group`/`cp_async_wait_all` in the thread that issued the copy, then a barrier"
+            }
+            Self::ProductNotWaited => {
+                "call `wait` on the accumulators before their values are used, and before the kernel ends"
+            }
+            Self::Warpgroup => {
+                "let all 128 threads of the warpgroup reach the same product with the same operands; no branch inside it"
+            }
+            Self::WrongOperand => {
+                "compare start, leading and stride bytes, swizzle and major order with how the tile was written"
             }
             Self::Panic => "the message is the kernel's own",
             Self::Hang => {

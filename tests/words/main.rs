@@ -10,6 +10,7 @@ mod barriers;
 mod case;
 mod geometry;
 mod order;
+mod products;
 mod vectors;
 mod warps;
 
@@ -86,6 +87,11 @@ fn order_beyond_racecheck_holds() {
     let cases: Vec<&Case> = CASES.into_iter().flatten().filter(|case| is_beyond_racecheck(case)).collect();
     assert_eq!(cases.len(), BEYOND_RACECHECK.len());
     check(cases);
+}
+
+#[test]
+fn warpgroups_multiply() {
+    check(products::CASES);
 }
 
 #[test]

@@ -13,12 +13,17 @@ impl Block {
         for warp in 0..self.warps.len() {
             resolved |= self.resolve_warp(warp as u16);
         }
+        for warpgroup in 0..self.warpgroups.len() {
+            resolved |= self.resolve_warpgroup(warpgroup);
+        }
         if resolved {
             return;
         }
         let busy: Vec<usize> = (0..self.barriers.len()).filter(|&id| !self.barriers[id].is_idle()).collect();
         let Some(&first) = busy.first() else {
-            unreachable!("a live lane that is neither ready nor spinning waits at a barrier or in a warp operation")
+            unreachable!(
+                "a live lane that is neither ready nor spinning waits at a barrier or in an operation of its warp or warpgroup"
+            )
         };
         self.report_barrier(first, &busy);
         for id in busy {

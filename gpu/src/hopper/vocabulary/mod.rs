@@ -3,4 +3,6 @@
 //! What a kernel leaves in its outputs is said where it is defined, as a rule that a test can compute.
 
 pub mod boxes;
+pub mod operand;
+pub mod products;
 pub mod ring;

@@ -1,0 +1,123 @@
+//! Products on tensor cores.
+//!
+//! Of small integers every sum is exact: the result must be that of the integers, bit for bit. Of random numbers it must
+//! lie within what the rounding allows.
+
+use gpu::hopper::vocabulary::products as kernels;
+use simt::Kernel;
+use simt::global::{MatMut, MatRef};
+use simt::matrix::Tf32;
+use warpwright::half::{bf16, f16};
+use warpwright::{Device, Launch};
+
+use crate::case::{Case, Outcome, noise, same};
+
+/// A kernel of the vocabulary.
+type Product<T> = Kernel<(MatRef<'static, T>, MatRef<'static, T>, MatMut<'static, f32>)>;
+
+macro_rules! cases {
+    ($($kernel:ident: $kind:ty, $cols:literal, $depth:literal, $times:literal;)+) => {
+        pub(crate) const CASES: &[Case] = &[$(
+            Case {
+                kernel: kernels::$kernel.info(),
+                run: |device| run::<$kind>(device, &kernels::$kernel, $cols, $depth, $times),
+            },
+        )+];
+    };
+}
+cases! {
+    product_f16_8: f16, 8, 16, 2;
+    product_bf16_16: bf16, 16, 64, 2;
+    product_tf32_32: Tf32, 32, 16, 2;
+    product_f16_64: f16, 64, 64, 2;
+    product_bf16_96: bf16, 96, 32, 2;
+    product_f16_128: f16, 128, 32, 2;
+    product_bf16_192: bf16, 192, 64, 2;
+    product_tf32_256: Tf32, 256, 32, 2;
+    product_registers_f16: f16, 64, 32, 1;
+    product_registers_tf32: Tf32, 128, 8, 1;
+}
+
+/// How numbers of a kind are made.
+trait Numbers {
+    /// As they lie in memory.
+    type Stored: simt::element::Element + warpwright::Element;
+    /// An integer, and bits that the tensor cores do not look at.
+    fn integer(value: i32, noise: u32) -> Self::Stored;
+    /// A number between −1 and 1 that the kind has, and its value.
+    fn random(noise: u32) -> (Self::Stored, f64);
+}
+
+fn unit(noise: u32) -> f32 {
+    noise as i32 as f32 / (1_u32 << 31) as f32
+}
+
+macro_rules! halves {
+    ($($t:ty)+) => {$(
+        impl Numbers for $t {
+            type Stored = $t;
+            fn integer(value: i32, _: u32) -> $t {
+                <$t>::from_f32(value as f32)
+            }
+            fn random(noise: u32) -> ($t, f64) {
+                let number = <$t>::from_f32(unit(noise));
+                (number, number.to_f64())
+            }
+        }
+    )+};
+}
+halves! { f16 bf16 }
+
+impl Numbers for Tf32 {
+    type Stored = f32;
+    fn integer(value: i32, noise: u32) -> f32 {
+        f32::from_bits((value as f32).to_bits() | noise & 0x1fff)
+    }
+    fn random(noise: u32) -> (f32, f64) {
+        let number = f32::from_bits(unit(noise).to_bits() & !0x1fff);
+        (number, f64::from(number))
+    }
+}
+
+/// Row-major a (64 × depth) and b (depth × cols) in `f64`: their product, and that of their absolute values.
+fn multiply(a: &[f64], b: &[f64], depth: usize, cols: usize) -> Vec<(f64, f64)> {
+    let dot = |row: usize, col: usize| {
+        let products = (0..depth).map(|k| a[row * depth + k] * b[k * cols + col]);
+        products.fold((0.0, 0.0), |(sum, size), x: f64| (sum + x, size + x.abs()))
+    };
+    (0..64).flat_map(|row| (0..cols).map(move |col| dot(row, col))).collect()
+}
+
+fn run<N: Numbers>(device: &Device, kernel: &Product<N::Stored>, cols: usize, depth: usize, times: u32) -> Outcome {
+    let launch = |a: &[N::Stored], b: &[N::Stored]| {
+        let a = device.upload(&ndarray::ArrayView2::from_shape((64, depth), a).expect("64 rows of A"))?;
+        let b = device.upload(&ndarray::ArrayView2::from_shape((depth, cols), b).expect("rows of B"))?;
+        let mut c = device.upload(&ndarray::Array2::from_elem((64, cols), f32::NAN))?;
+        device.launch(kernel, Launch::grid(1), (&a, &b, &mut c))?;
+        c.download().map(|c| c.into_raw_vec_and_offset().0)
+    };
+    let noise = noise(64 * depth + depth * cols);
+    let (of_a, of_b) = noise.split_at(64 * depth);
+
+    let integer = |&x: &u32| (x >> 8) as i32 % 17 - 8;
+    let stored = |x: &[u32]| x.iter().map(|x| N::integer(integer(x), *x)).collect::<Vec<_>>();
+    let values = |x: &[u32]| x.iter().map(|x| f64::from(integer(x))).collect::<Vec<_>>();
+    let exact = multiply(&values(of_a), &values(of_b), depth, cols);
+    let exact: Vec<f32> = exact.iter().map(|&(sum, _)| (f64::from(times) * sum) as f32).collect();
+    let bits = same(&launch(&stored(of_a), &stored(of_b))?, &exact, "the product of integers");
+
+    let (a, a_values): (Vec<_>, Vec<_>) = of_a.iter().map(|&x| N::random(x)).unzip();
+    let (b, b_values): (Vec<_>, Vec<_>) = of_b.iter().map(|&x| N::random(x)).unzip();
+    let found = launch(&a, &b)?;
+    // Each instruction adds its products and what was there, each of which is cut off no higher than the last bit of an
+    // `f32` of the largest of them, and then the sum. All are at most as large as the sum of absolute values at the end.
+    let instruction = 32 / size_of::<N::Stored>();
+    let instructions = times as usize * depth / instruction;
+    let cuts = instructions * (instruction + 2);
+    for (i, (&c, (sum, size))) in found.iter().zip(multiply(&a_values, &b_values, depth, cols)).enumerate() {
+        let (sum, bound) = (f64::from(times) * sum, cuts as f64 * f64::from(f32::EPSILON) * f64::from(times) * size);
+        let error = (f64::from(c) - sum).abs();
+        assert!(error <= bound, "element {i} of {cols} columns: {c} for {sum}, off by {error:e} of {bound:e} allowed");
+    }
+    Ok(bits)
+}
