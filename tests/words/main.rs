@@ -9,6 +9,7 @@ mod atomics;
 mod barriers;
 mod case;
 mod geometry;
+mod matrices;
 mod order;
 mod products;
 mod vectors;
@@ -31,12 +32,13 @@ fn is_beyond_racecheck(case: &Case) -> bool {
 }
 
 /// The cases, by module.
-const CASES: [&[Case]; 8] = [
+const CASES: [&[Case]; 9] = [
     arithmetic::CASES,
     async_copy::CASES,
     atomics::CASES,
     barriers::CASES,
     geometry::CASES,
+    matrices::CASES,
     order::CASES,
     vectors::CASES,
     warps::CASES,
@@ -90,8 +92,14 @@ fn order_beyond_racecheck_holds() {
 }
 
 #[test]
+fn warps_multiply() {
+    check(matrices::CASES);
+}
+
+#[test]
 fn warpgroups_multiply() {
     check(products::CASES);
+    check(matrices::STORES);
 }
 
 #[test]

@@ -13,14 +13,14 @@ use warpwright::{Device, Launch};
 use crate::case::{Case, Outcome, noise, same};
 
 /// A kernel of the vocabulary.
-type Product<T> = Kernel<(MatRef<'static, T>, MatRef<'static, T>, MatMut<'static, f32>)>;
+pub(crate) type Product<T> = Kernel<(MatRef<'static, T>, MatRef<'static, T>, MatMut<'static, f32>)>;
 
 macro_rules! cases {
     ($($kernel:ident: $kind:ty, $cols:literal, $depth:literal, $times:literal;)+) => {
         pub(crate) const CASES: &[Case] = &[$(
             Case {
                 kernel: kernels::$kernel.info(),
-                run: |device| run::<$kind>(device, &kernels::$kernel, $cols, $depth, $times),
+                run: |device| run::<$kind>(device, &kernels::$kernel, [64, $cols, $depth], $times),
             },
         )+];
     };
@@ -39,7 +39,7 @@ cases! {
 }
 
 /// How numbers of a kind are made.
-trait Numbers {
+pub(crate) trait Numbers {
     /// As they lie in memory.
     type Stored: simt::element::Element + warpwright::Element;
     /// An integer, and bits that the tensor cores do not look at.
@@ -79,30 +79,32 @@ impl Numbers for Tf32 {
     }
 }
 
-/// Row-major a (64 × depth) and b (depth × cols) in `f64`: their product, and that of their absolute values.
-fn multiply(a: &[f64], b: &[f64], depth: usize, cols: usize) -> Vec<(f64, f64)> {
+/// Row-major a (rows × depth) and b (depth × cols) in `f64`: their product, and that of their absolute values.
+fn multiply(a: &[f64], b: &[f64], [rows, cols, depth]: [usize; 3]) -> Vec<(f64, f64)> {
     let dot = |row: usize, col: usize| {
         let products = (0..depth).map(|k| a[row * depth + k] * b[k * cols + col]);
         products.fold((0.0, 0.0), |(sum, size), x: f64| (sum + x, size + x.abs()))
     };
-    (0..64).flat_map(|row| (0..cols).map(move |col| dot(row, col))).collect()
+    (0..rows).flat_map(|row| (0..cols).map(move |col| dot(row, col))).collect()
 }
 
-fn run<N: Numbers>(device: &Device, kernel: &Product<N::Stored>, cols: usize, depth: usize, times: u32) -> Outcome {
+/// Checks `kernel`, whose C (rows × cols) becomes `times` the product of A (rows × depth) and B (depth × cols).
+pub(crate) fn run<N: Numbers>(device: &Device, kernel: &Product<N::Stored>, shape: [usize; 3], times: u32) -> Outcome {
+    let [rows, cols, depth] = shape;
     let launch = |a: &[N::Stored], b: &[N::Stored]| {
-        let a = device.upload(&ndarray::ArrayView2::from_shape((64, depth), a).expect("64 rows of A"))?;
+        let a = device.upload(&ndarray::ArrayView2::from_shape((rows, depth), a).expect("rows of A"))?;
         let b = device.upload(&ndarray::ArrayView2::from_shape((depth, cols), b).expect("rows of B"))?;
-        let mut c = device.upload(&ndarray::Array2::from_elem((64, cols), f32::NAN))?;
+        let mut c = device.upload(&ndarray::Array2::from_elem((rows, cols), f32::NAN))?;
         device.launch(kernel, Launch::grid(1), (&a, &b, &mut c))?;
         c.download().map(|c| c.into_raw_vec_and_offset().0)
     };
-    let noise = noise(64 * depth + depth * cols);
-    let (of_a, of_b) = noise.split_at(64 * depth);
+    let noise = noise(rows * depth + depth * cols);
+    let (of_a, of_b) = noise.split_at(rows * depth);
 
     let integer = |&x: &u32| (x >> 8) as i32 % 17 - 8;
     let stored = |x: &[u32]| x.iter().map(|x| N::integer(integer(x), *x)).collect::<Vec<_>>();
     let values = |x: &[u32]| x.iter().map(|x| f64::from(integer(x))).collect::<Vec<_>>();
-    let exact = multiply(&values(of_a), &values(of_b), depth, cols);
+    let exact = multiply(&values(of_a), &values(of_b), shape);
     let exact: Vec<f32> = exact.iter().map(|&(sum, _)| (f64::from(times) * sum) as f32).collect();
     let bits = same(&launch(&stored(of_a), &stored(of_b))?, &exact, "the product of integers");
 
@@ -114,7 +116,7 @@ fn run<N: Numbers>(device: &Device, kernel: &Product<N::Stored>, cols: usize, de
     let instruction = 32 / size_of::<N::Stored>();
     let instructions = times as usize * depth / instruction;
     let cuts = instructions * (instruction + 2);
-    for (i, (&c, (sum, size))) in found.iter().zip(multiply(&a_values, &b_values, depth, cols)).enumerate() {
+    for (i, (&c, (sum, size))) in found.iter().zip(multiply(&a_values, &b_values, shape)).enumerate() {
         let (sum, bound) = (f64::from(times) * sum, cuts as f64 * f64::from(f32::EPSILON) * f64::from(times) * size);
         let error = (f64::from(c) - sum).abs();
         assert!(error <= bound, "element {i} of {cols} columns: {c} for {sum}, off by {error:e} of {bound:e} allowed");

@@ -3,6 +3,7 @@
 //! What a kernel leaves in its outputs is said where it is defined, as a rule that a test can compute.
 
 pub mod boxes;
+pub mod matrix_stores;
 pub mod operand;
 pub mod products;
 pub mod ring;
