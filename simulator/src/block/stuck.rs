@@ -8,6 +8,10 @@ impl Block {
     /// Reports the deadlock and ends it.
     #[cold]
     pub(super) fn resolve(&self) {
+        // An mbarrier that keeps lanes from a warp operation is the mistake, not the operation.
+        if self.keeps_from_warps() && self.resolve_mbarriers() {
+            return;
+        }
         // Lanes in a warp operation wait for lanes that stand elsewhere: theirs is the mistake, not the barrier's.
         let mut resolved = false;
         for warp in 0..self.warps.len() {
@@ -16,9 +20,14 @@ impl Block {
         if resolved {
             return;
         }
+        if self.resolve_mbarriers() {
+            return;
+        }
         let busy: Vec<usize> = (0..self.barriers.len()).filter(|&id| !self.barriers[id].is_idle()).collect();
         let Some(&first) = busy.first() else {
-            unreachable!("a live lane that is neither ready nor spinning waits at a barrier or in a warp operation")
+            unreachable!(
+                "a live lane that is neither ready nor spinning waits at a barrier, at an mbarrier or in a warp operation"
+            )
         };
         self.report_barrier(first, &busy);
         for id in busy {
