@@ -335,33 +335,38 @@ impl Block {
         waiters.map(|waiter| &self.lanes[usize::from(waiter.lane)]).any(|lane| self.is_awaited(lane))
     }
 
-    /// Reports that nobody will end a phase that threads wait for, and ends it. Gives whether there was one.
-    pub(super) fn resolve_mbarriers(&self) -> bool {
-        let stuck = self.engine().mbarriers.iter().position(|mbarrier| !mbarrier.waiters.is_empty());
-        let Some(index) = stuck else { return false };
-        let mbarrier = &self.engine().mbarriers[index];
+    /// Reports that nobody will end the phases that threads wait for. Gives whether there was one.
+    pub(super) fn report_mbarriers(&self) -> bool {
+        let mbarriers = &self.engine().mbarriers;
+        let mut stuck: Vec<&Mbarrier> = mbarriers.iter().filter(|mbarrier| !mbarrier.waiters.is_empty()).collect();
+        // First where something has come, but not enough; else where the first thread waits.
+        stuck.sort_by_key(|mbarrier| (!mbarrier.is_begun(), mbarrier.waiters.iter().map(|waiter| waiter.lane).min()));
+        let Some(first) = stuck.first() else { return false };
+        let Some(waiter) = first.waiters.iter().min_by_key(|waiter| waiter.lane) else { return false };
+        if self.run().reports.borrow().has(Kind::Panic) {
+            return true; // A thread that panicked arrives nowhere: the panic is the report.
+        }
+        let lane = &self.lanes[usize::from(waiter.lane)];
+        self.fault(lane, Kind::AbandonedMbarrier, waiter.location, Some(first.site), || {
+            let mut groups: Vec<String> = stuck.iter().map(|mbarrier| self.describe_wait(mbarrier)).collect();
+            let exited = self.threads(|warp| self.warps[warp].existing() & !self.warps[warp].live.get());
+            if !exited.is_empty() {
+                groups.push(format!("{} have exited", Self::name_threads(&exited)));
+            }
+            groups.join("; ")
+        });
+        true
+    }
+
+    fn describe_wait(&self, mbarrier: &Mbarrier) -> String {
         let mut threads: Vec<u16> = mbarrier.waiters.iter().map(|waiter| waiter.lane).collect();
         threads.sort_unstable();
-        let first = mbarrier.waiters.iter().min_by_key(|waiter| waiter.lane).map(|waiter| waiter.location);
-        let (missing, phase, site, address) = (mbarrier.missing(), mbarrier.phases, mbarrier.site, mbarrier.address);
-        if let Some(location) = first
-            && !self.run().reports.borrow().has(Kind::Panic)
-        {
-            let lane = &self.lanes[usize::from(threads[0])];
-            self.fault(lane, Kind::AbandonedMbarrier, location, Some(site), || {
-                let mut text = format!(
-                    "{} wait for phase {phase} of the mbarrier in {}, which waits for {missing}",
-                    Self::name_threads(&threads),
-                    self.name_shared(address)
-                );
-                let exited = self.threads(|warp| self.warps[warp].existing() & !self.warps[warp].live.get());
-                if !exited.is_empty() {
-                    text = format!("{text}; {} have exited", Self::name_threads(&exited));
-                }
-                text
-            });
-        }
-        self.end_phase(index);
-        true
+        format!(
+            "{} wait for the end of phase {} of the mbarrier in {}, which lacks {}",
+            Self::name_threads(&threads),
+            mbarrier.phases,
+            self.name_shared(mbarrier.address),
+            mbarrier.missing()
+        )
     }
 }

@@ -269,7 +269,10 @@ impl Block {
             if spinning {
                 return Ok(Turn::Spinning);
             }
-            self.resolve();
+            if !self.resolve() {
+                self.abandon(pool);
+                return Ok(Turn::Done);
+            }
         }
     }
 
@@ -317,7 +320,7 @@ impl Block {
         }
     }
 
-    /// Gives up every lane that has not exited: the launch hangs, or the host has no memory for more stacks.
+    /// Gives up every lane that has not exited: it or the launch hangs, or the host has no memory for more stacks.
     pub(crate) fn abandon(&self, pool: &mut Pool) {
         for lane in &self.lanes {
             let live = self.warps[usize::from(lane.warp)].live.get() & lane.bit() != 0;

@@ -90,7 +90,12 @@ impl Mbarrier {
         self.phases & 1 != u64::from(parity & 1)
     }
 
-    /// "waits for 1 arrival of 2 and 512 bytes".
+    /// Whether some of what the phase waits for has come, or is expected.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.pending < self.arrivals || self.bytes != 0
+    }
+
+    /// "1 arrival of 2 and 512 bytes …": what the phase waits for.
     pub(crate) fn missing(&self) -> String {
         let mut missing = Vec::new();
         if self.pending > 0 {

@@ -20,6 +20,8 @@ pub(super) struct Bulk {
     tokens: u64,
     /// Per 16 bytes: 0, or which piece of a box came there last, and nothing since.
     pieces: Vec<u64>,
+    /// Where reads that have ended were issued.
+    sites: Vec<&'static Location<'static>>,
 }
 
 /// A read under way.
@@ -42,6 +44,12 @@ impl Bulk {
     pub(super) fn reset(&mut self) {
         self.readings.clear();
         self.pieces.clear();
+        self.sites.clear();
+    }
+
+    /// Whether a read that was issued there is an asynchronous one.
+    pub(super) fn is_reading_at(&self, site: &'static Location<'static>) -> bool {
+        self.sites.iter().any(|&known| std::ptr::eq(known, site))
     }
 }
 
@@ -97,6 +105,9 @@ impl SharedShadow {
         let Some(at) = self.bulk.readings.iter().position(|reading| reading.token == token) else { return };
         let Reading { range, site, .. } = self.bulk.readings.swap_remove(at);
         let accessed = Accessed { address: range.start, size: range.len(), touch: Touch::BulkRead, location: site };
+        if !self.bulk.is_reading_at(site) {
+            self.bulk.sites.push(site);
+        }
         for index in self.cells(range.start, range.len()) {
             self.note_read(index, block, lane, accessed);
         }

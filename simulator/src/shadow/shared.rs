@@ -405,7 +405,8 @@ impl SharedShadow {
         self.readers.remove(&index);
         let Some((reader, at)) = culprit else { return };
         self.unwritten.race(index);
-        let kind = if accessed.touch.is_bulk() { Kind::AsyncRace } else { Kind::Race };
+        let bulk = accessed.touch.is_bulk() || self.bulk.is_reading_at(at);
+        let kind = if bulk { Kind::AsyncRace } else { Kind::Race };
         block.fault(lane, kind, accessed.location, Some(at), || {
             let (what, offset) = (accessed.touch.verb(), block.name_shared(accessed.address));
             let (how, who) = match reads & FLAGS {
