@@ -4,14 +4,15 @@
 //! the others, so that the product is one. It then has a number and runs on its own. At some time between here and the
 //! first wait that covers it, which the seed chooses, it reads its operands; its result is handed out at the waits.
 //!
-//! What it reads of shared memory is checked when it starts, as reads by the first thread of the warpgroup at a clock of
-//! their own. Who has waited knows that they are done, whichever of the 128 it is.
+//! What it reads of shared memory is checked when it starts, against what the first thread of the warpgroup knows, and is
+//! being read until the first wait. The read then counts as one by the tensor cores, which have a place of their own in
+//! vectors of clocks: whoever has waited knows of it, whichever of the 128 it is.
 
 use super::Block;
 use crate::lane::{Lane, suspend};
 use crate::report::Kind;
 use crate::schedule::Order;
-use crate::tensor::{self, Layout, TensorKind};
+use crate::tensor::{self, Disagreement, Layout, TensorKind};
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::panic::Location;
@@ -75,7 +76,7 @@ struct State {
     started: u64,
     joining: Option<Joining>,
     groups: VecDeque<Group>,
-    /// At which clock of the first thread a product read, by its number.
+    /// At which clock of the tensor cores a product had read, by its number.
     clocks: [u32; CLOCKS],
 }
 
@@ -100,6 +101,10 @@ struct Group {
     /// 64 × cols: what was there, then the result.
     d: Vec<f32>,
     computed: bool,
+    /// Its reads of shared memory, until somebody has waited for it.
+    reads: Vec<u64>,
+    /// Somebody has waited for it.
+    awaited: bool,
     /// Threads that have not taken their part of the result.
     remaining: u32,
 }
@@ -284,6 +289,12 @@ impl Block {
         state.joining.as_ref().is_some_and(|joining| joining.arrived == self.live_of(first))
     }
 
+    /// Whether a product of its warpgroup waits for this lane.
+    pub(super) fn is_awaited_for_product(&self, lane: &Lane) -> bool {
+        let (warpgroup, thread) = self.warpgroup_of(lane);
+        warpgroup.state().joining.as_ref().is_some_and(|joining| joining.arrived >> thread & 1 == 0)
+    }
+
     fn live_of(&self, first: usize) -> u128 {
         self.warps.iter().skip(first / 32).take(4).rev().fold(0, |mask, warp| mask << 32 | u128::from(warp.live.get()))
     }
@@ -339,26 +350,27 @@ impl Block {
                 )
             });
         }
+        let operands = [("A", shape.a, ROWS), ("B", Some(shape.b), shape.cols)];
         if valid {
-            for (name, operand, extent) in [("A", shape.a, ROWS), ("B", Some(shape.b), shape.cols)] {
+            for (name, operand, extent) in operands {
                 if let Some(operand) = operand {
                     valid &= self.check_operand(reader, name, operand, (shape.steps, extent), location);
                 }
             }
         }
-        state.clocks[number as usize % CLOCKS] = reader.clock.get();
+        let mut reads = Vec::new();
         if valid && reader.watched() {
-            // The reads have a clock of their own, so that to know of them is to know of nothing later.
-            self.tick(reader);
-            state.clocks[number as usize % CLOCKS] = reader.clock.get();
-            for (operand, extent) in [(shape.a, ROWS), (Some(shape.b), shape.cols)] {
+            self.be_fine();
+            self.limit_engine_threads(reader, location);
+            for (name, operand, extent) in operands {
                 if let Some(operand) = operand {
-                    self.read_operand(reader, operand, (shape.steps, extent), location);
+                    self.check_boxes(reader, name, operand, (shape.steps, extent), location);
+                    self.begin_reads(&mut reads, reader, operand, (shape.steps, extent), location);
                 }
             }
-            self.tick(reader);
         }
-        let mut group = Group { number, shape, location, a, d, computed: !valid, remaining: arrived.count_ones() };
+        let (computed, remaining) = (!valid, arrived.count_ones());
+        let mut group = Group { number, shape, location, a, d, computed, reads, awaited: false, remaining };
         let salt = u64::from(self.number.get()) << 32 ^ number << 8 ^ first as u64;
         if Order::new(2, self.run().config.seed, salt).at(0) == 0 {
             group.compute(self.shared_bytes());
@@ -403,21 +415,66 @@ impl Block {
         true
     }
 
-    /// The reads of an operand, for the checks.
-    fn read_operand(
+    /// Reports a descriptor that takes what boxes brought for something else.
+    fn check_boxes(
         &self,
+        reader: &Lane,
+        name: &str,
+        operand: Operand,
+        (steps, extent): (usize, usize),
+        location: &'static Location<'static>,
+    ) {
+        let base = self.geometry.get().shared as usize;
+        let written = |offset| self.shadow().and_then(|shadow| shadow.piece(base + offset));
+        let found = (0..steps).find_map(|step| {
+            let pieces = operand.layout(step).pieces(extent).map(|(.., piece)| piece);
+            tensor::disagreement(pieces, written)
+        });
+        if let Some(Disagreement { piece, expected, found }) = found {
+            self.fault(reader, Kind::WrongOperand, location, None, || {
+                format!(
+                    "operand {name} ({}) takes the 16 bytes at byte {} of shared memory for piece {} of row {} of a box; they are \
+                     piece {} of row {}",
+                    operand.layout(0).swizzle(), piece.offset, expected.1, expected.0, found.1, found.0
+                )
+            });
+        }
+    }
+
+    /// Begins the reads of an operand, for the checks; adds their tokens.
+    fn begin_reads(
+        &self,
+        reads: &mut Vec<u64>,
         reader: &Lane,
         operand: Operand,
         (steps, extent): (usize, usize),
         location: &'static Location<'static>,
     ) {
         let base = self.geometry.get().shared as usize;
-        for step in 0..steps {
-            for (.., piece) in operand.layout(step).pieces(extent) {
-                let address = base + piece.offset;
-                let touch = crate::shadow::Touch::Read;
-                self.shared_access_closely(reader, crate::shadow::Accessed { address, size: 16, touch, location });
+        let pieces = (0..steps).flat_map(|step| operand.layout(step).pieces(extent));
+        let mut offsets: Vec<usize> = pieces.map(|(.., piece)| piece.offset).collect();
+        offsets.sort_unstable();
+        offsets.dedup();
+        for run in offsets.chunk_by(|a, b| a + 16 == *b) {
+            reads.push(self.begin_async_read(reader, base + run[0], 16 * run.len(), location));
+        }
+    }
+
+    /// Somebody has waited for a product: what it read may be overwritten by whoever knows of this wait.
+    fn end_reads(&self, lane: &Lane, first: usize, upto: u64) {
+        let state = self.warpgroups[first / THREADS].state();
+        let latest = self.lanes.iter().map(|lane| lane.clock.get()).max().unwrap_or(0);
+        let (reader, clock) = (self.tensor_thread(first / THREADS), self.bounded(latest + 1));
+        for group in state.groups.iter_mut().filter(|group| group.number <= upto && !group.awaited) {
+            group.awaited = true;
+            state.clocks[group.number as usize % CLOCKS] = clock;
+            for token in std::mem::take(&mut group.reads) {
+                if let Some(shadow) = self.shadow() {
+                    shadow.end_read_by(self, (reader, clock), lane.known.get(), token);
+                }
             }
+            // Barriers of the whole block tell of all clocks up to the latest: it must be this one where the lane takes part.
+            lane.clock.set(self.bounded(clock + 1));
         }
     }
 
@@ -426,15 +483,16 @@ impl Block {
     pub(crate) fn await_products(&self, lane: &Lane, pending: u64, d: &mut [f32], ticket: &mut u64) {
         self.advance_clock();
         let (warpgroup, thread) = self.warpgroup_of(lane);
-        let state = warpgroup.state();
+        let (state, first) = (warpgroup.state(), usize::from(lane.linear) - thread);
         let products = &mut lane.rare().products;
         products.awaited = products.awaited.max(products.started.saturating_sub(pending));
         let awaited = products.awaited;
         for group in state.groups.iter_mut().take_while(|group| group.number <= awaited) {
             group.compute(self.shared_bytes());
         }
-        if awaited != 0 && lane.watched() && thread != 0 {
-            self.learn(lane, usize::from(lane.linear) - thread, state.clocks[awaited as usize % CLOCKS]);
+        if awaited != 0 && lane.watched() {
+            self.end_reads(lane, first, awaited);
+            self.learn(lane, self.tensor_thread(first / THREADS), state.clocks[awaited as usize % CLOCKS]);
         }
         if *ticket != 0 && *ticket <= awaited {
             state.take(*ticket, thread, d, self.shared_bytes());
@@ -443,16 +501,15 @@ impl Block {
     }
 
     /// What `thread` did up to `clock` comes before what the lane will do.
-    fn learn(&self, lane: &Lane, thread: usize, clock: u32) {
+    fn learn(&self, lane: &Lane, thread: u16, clock: u32) {
         if clock <= lane.known.get() {
             return;
         }
-        if !self.is_fine() {
-            self.be_fine();
-        }
         let vector = &mut lane.rare().vector;
-        let mut known = vector.as_deref().map_or_else(|| vec![0; self.lanes.len()], <[u32]>::to_vec);
-        known[thread] = known[thread].max(clock);
+        let mut known = vector.as_deref().map_or_else(|| vec![0; self.clocks()], <[u32]>::to_vec);
+        if let Some(known) = known.get_mut(usize::from(thread)) {
+            *known = (*known).max(clock);
+        }
         *vector = Some(known.into());
     }
 
