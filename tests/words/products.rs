@@ -3,10 +3,12 @@
 //! Of small integers every sum is exact: the result must be that of the integers, bit for bit. Of random numbers it must
 //! lie within what the rounding allows.
 
+use gpu::hopper::vocabulary::product_ring::{COLS, DEPTH, ROWS, product_ring};
 use gpu::hopper::vocabulary::products as kernels;
 use simt::Kernel;
 use simt::global::{MatMut, MatRef};
 use simt::matrix::Tf32;
+use simt::wgmma::Swizzle;
 use warpwright::half::{bf16, f16};
 use warpwright::{Device, Launch};
 
@@ -22,7 +24,7 @@ macro_rules! cases {
                 kernel: kernels::$kernel.info(),
                 run: |device| run::<$kind>(device, &kernels::$kernel, [64, $cols, $depth], $times),
             },
-        )+];
+        )+ Case { kernel: product_ring.info(), run: ring }];
     };
 }
 cases! {
@@ -122,4 +124,31 @@ pub(crate) fn run<N: Numbers>(device: &Device, kernel: &Product<N::Stored>, shap
         assert!(error <= bound, "element {i} of {cols} columns: {c} for {sum}, off by {error:e} of {bound:e} allowed");
     }
     Ok(bits)
+}
+
+fn ring(device: &Device) -> Outcome {
+    let (rows, cols) = (ROWS as usize, COLS as usize);
+    let mut all = Vec::new();
+    // Along k, numbers that fill no last step: what boxes bring from outside is zero.
+    for depth in [8, DEPTH as usize, 5 * DEPTH as usize - 8] {
+        let noise = noise((rows + cols) * depth);
+        let integer = |&x: &u32| (x >> 8) as i32 % 17 - 8;
+        let (a, b) = noise.split_at(rows * depth);
+        let upload = |x: &[u32], rows| {
+            let x: Vec<bf16> = x.iter().map(|x| bf16::integer(integer(x), 0)).collect();
+            device.upload(&ndarray::ArrayView2::from_shape((rows, depth), &x).expect("as many as noise"))
+        };
+        let (of_a, of_b) = (upload(a, rows)?, upload(b, cols)?);
+        let mut c = device.upload(&ndarray::Array2::from_elem((rows, cols), f32::NAN))?;
+        let maps = (of_a.view().boxes(ROWS, DEPTH, Swizzle::B128)?, of_b.view().boxes(COLS, DEPTH, Swizzle::B128)?);
+        let steps = depth.div_ceil(DEPTH as usize) as u32;
+        device.launch(&product_ring, Launch::grid(1), (maps.0, maps.1, steps, &mut c))?;
+        let dot = |row: usize, col: usize| -> i32 {
+            (0..depth).map(|k| integer(&a[row * depth + k]) * integer(&b[col * depth + k])).sum()
+        };
+        let exact: Vec<f32> =
+            (0..rows).flat_map(|r| (0..cols).map(move |c| (r, c))).map(|(r, c)| dot(r, c) as f32).collect();
+        all.extend(same(&c.download()?.into_raw_vec_and_offset().0, &exact, &format!("k = {depth}")));
+    }
+    Ok(all)
 }

@@ -135,7 +135,12 @@ impl State {
             *d = group.d[place(thread, i, group.shape.cols)];
         }
         group.remaining -= 1;
-        while self.groups.front().is_some_and(|group| group.remaining == 0) {
+        self.forget();
+    }
+
+    /// Drops the oldest products that have nothing left to give, to anybody.
+    fn forget(&mut self) {
+        while self.groups.front().is_some_and(|group| group.remaining == 0 && group.awaited) {
             self.groups.pop_front();
         }
     }
@@ -476,6 +481,7 @@ impl Block {
             // Barriers of the whole block tell of all clocks up to the latest: it must be this one where the lane takes part.
             lane.clock.set(self.bounded(clock + 1));
         }
+        state.forget();
     }
 
     /// Waits until at most `pending` products of the lane's warpgroup are under way, and takes its part of the result if
@@ -490,8 +496,8 @@ impl Block {
         for group in state.groups.iter_mut().take_while(|group| group.number <= awaited) {
             group.compute(self.shared_bytes());
         }
+        self.end_reads(lane, first, awaited);
         if awaited != 0 && lane.watched() {
-            self.end_reads(lane, first, awaited);
             self.learn(lane, self.tensor_thread(first / THREADS), state.clocks[awaited as usize % CLOCKS]);
         }
         if *ticket != 0 && *ticket <= awaited {

@@ -5,5 +5,6 @@
 pub mod boxes;
 pub mod matrix_stores;
 pub mod operand;
+pub mod product_ring;
 pub mod products;
 pub mod ring;
