@@ -33,6 +33,9 @@ impl Block {
             return; // Reported when they met.
         }
         if group.arrived != u32::MAX {
+            if group.arrived != self.warps[usize::from(index)].live.get() {
+                return; // The others stand elsewhere, which was reported.
+            }
             let lane = &first[group.arrived.trailing_zeros() as usize];
             self.fault(lane, Kind::WarpExited, group.location, None, || {
                 format!("a tensor core works for 32 lanes; here are {:#010x} alone", group.arrived)

@@ -398,7 +398,7 @@ impl Block {
         let layout = operand.layout(0);
         if let Some(step) = (0..steps).find(|&step| operand.layout(step).misplaced() != 0) {
             let layout = operand.layout(step);
-            self.fault(reader, Kind::Misaligned, location, None, || {
+            self.fault(reader, Kind::WrongOperand, location, None, || {
                 format!(
                     "operand {name} starts its step {step} at byte {} of shared memory, with rows of {} bytes ({}): {} bytes \
                      past the first of 8 rows, which lies at a multiple of {}",

@@ -54,7 +54,7 @@ impl Layout {
 
     /// How far the first atom's first row is from where its swizzle begins; 0 is right.
     pub(crate) fn misplaced(self) -> usize {
-        self.start & (7 * self.span())
+        if self.bits == 0 { 0 } else { self.start & (7 * self.span()) }
     }
 
     /// Pieces of one instruction, row by row as they lie in memory: `extent` numbers along m or n, 32 bytes (k-major) or 16
