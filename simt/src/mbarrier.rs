@@ -20,7 +20,7 @@
 //! }
 //!
 //! /// The sum of each 32 × 32 tile of `x`, in a grid of as many blocks as there are tiles in x and y.
-//! #[kernel(block = (32), traps = 8)]
+//! #[kernel(block = (32))]
 //! pub fn tile_sums(#[shared] stage: &Stage, x: &TensorMap<f32>, sums: VecMut<f32>) {
 //!     let lane = thread_idx_x();
 //!     if lane == 0 {

@@ -75,7 +75,7 @@ fn await_box(ring: &Ring, step: u32) {
 /// Waits until box `step` may be loaded.
 #[track_caller]
 fn await_room(ring: &Ring, step: u32) {
-    ring.empty.wait(step % STAGES, step / STAGES % 2 ^ 1);
+    ring.empty.wait(step % STAGES, (step / STAGES % 2) ^ 1);
 }
 
 /// The sum of a column of box `step`.

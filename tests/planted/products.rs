@@ -366,7 +366,7 @@ const STEPS: u32 = 6;
 #[track_caller]
 fn produce(ring: &Ring, a: &TensorMap<f16>, b: &TensorMap<f16>) {
     for step in 0..STEPS {
-        ring.empty.wait(step % 2, step / 2 % 2 ^ 1);
+        ring.empty.wait(step % 2, (step / 2 + 1) % 2);
         fetch(ring, step % 2, a, b, step);
     }
 }

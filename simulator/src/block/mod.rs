@@ -264,7 +264,8 @@ impl Block {
             if self.live.get() == 0 {
                 return Ok(Turn::Done);
             }
-            let progressed = self.turn_engine(!progressed) || progressed;
+            let spins = self.warps.iter().any(|warp| warp.spinning.get() != 0);
+            let progressed = self.turn_engine(!progressed && !spins) || progressed;
             if progressed && shares && self.warps.iter().all(|warp| warp.spinning.get() == 0) {
                 return Ok(Turn::Paused);
             }

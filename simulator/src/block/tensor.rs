@@ -50,14 +50,14 @@ impl Block {
             TensorOp::Multiply(kind) => multiply_fragments(kind, &mut fragments),
             TensorOp::Load { count, transpose } => {
                 let rows = self.rows(&first[..32], group, &fragments, count, Touch::Read);
-                for lane in 0..32 {
+                for (lane, fragments) in fragments.iter_mut().enumerate() {
                     for matrix in 0..count {
                         let number = |part| {
                             let (row, col) = element(lane, part, transpose);
                             let at = |i| rows.get(matrix * 8 + row).map_or(0, |row| u32::from(row[2 * col + i]));
                             at(0) | at(1) << 8
                         };
-                        fragments[lane].a[matrix] = number(0) | number(1) << 16;
+                        fragments.a[matrix] = number(0) | number(1) << 16;
                     }
                 }
             }

@@ -39,7 +39,7 @@ impl Layout {
 
     /// The operand of the `step`-th instruction of a group.
     pub(crate) fn advanced(self, step: usize, bytes: usize) -> Self {
-        Self { start: self.start + step * bytes & 0x3ffff, ..self }
+        Self { start: (self.start + step * bytes) & 0x3ffff, ..self }
     }
 
     /// Bytes of a row of an atom.
@@ -129,9 +129,9 @@ mod tests {
     fn narrow_swizzles_exchange_fewer_bits() {
         let b64 = Layout::new(descriptor(0, 0, 512, 2), false);
         assert_eq!(b64.span(), 64);
-        assert_eq!(offset(b64, 8, 6, 0), 6 * 64 ^ 3 << 4);
+        assert_eq!(offset(b64, 8, 6, 0), (6 * 64) ^ (3 << 4));
         let b32 = Layout::new(descriptor(0, 0, 256, 3), false);
         assert_eq!(b32.span(), 32);
-        assert_eq!(offset(b32, 8, 5, 1), 5 * 32 + 16 ^ 1 << 4);
+        assert_eq!(offset(b32, 8, 5, 1), (5 * 32 + 16) ^ (1 << 4));
     }
 }

@@ -57,9 +57,8 @@ impl Layout {
     #[must_use]
     pub const fn step(self) -> u32 {
         match (self.mn_major, self.swizzle) {
-            (false, Swizzle::None) => 2 * self.leading(),
+            (_, Swizzle::None) => 2 * self.leading(),
             (false, _) => 32,
-            (true, Swizzle::None) => 2 * self.leading(),
             (true, _) => 2 * self.stride(),
         }
     }
