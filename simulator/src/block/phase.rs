@@ -127,8 +127,9 @@ impl Block {
         let mut threads: Vec<u16> = mbarrier.waiters.iter().map(|waiter| waiter.lane).collect();
         threads.sort_unstable();
         format!(
-            "{} wait for the end of phase {} of the mbarrier in {}, which lacks {}",
+            "{} {} for the end of phase {} of the mbarrier in {}, which lacks {}",
             Self::name_threads(&threads),
+            if threads.len() == 1 { "waits" } else { "wait" },
             mbarrier.phases,
             self.name_shared(mbarrier.address),
             mbarrier.missing()
