@@ -9,6 +9,10 @@
 //! the values of the accumulators, and the operands' shared memory, until a wait that covers it. Operands that ordinary
 //! stores have written (and not the copy engine) need a `fence.proxy.async` in each writing thread before the barrier.
 //!
+//! While a product is under way, its accumulators must stay where they are. What makes ptxas wait for it nevertheless
+//! (its messages C7510 to C7519, which the audit refuses) is a use of them before the wait, also on a path that is never
+//! taken: a bounds check that is left in the loop, for one. Step through an operand by [`Operand::advance`], which has none.
+//!
 //! # Layouts in shared memory
 //!
 //! An operand is made of *atoms* of 8 rows; a row is one of A, or one column of B, or, in the other order, one step along k.

@@ -2,8 +2,11 @@
 
 mod barrier;
 pub(crate) mod copies;
+mod engine;
 mod fault;
 mod mbarrier;
+mod phase;
+mod stores;
 mod stuck;
 mod tensor;
 mod warp;

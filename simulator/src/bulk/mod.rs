@@ -14,10 +14,12 @@
 //!
 //! [`Block::engine_thread`]: crate::block::Block::engine_thread
 
+mod bytes;
 mod mbarrier;
 mod operation;
 mod tensor;
 
+pub(crate) use bytes::{bytes_from, bytes_to};
 pub(crate) use mbarrier::{Landing, Mbarrier, Waiter};
 pub(crate) use operation::{Operation, Stage};
 pub(crate) use tensor::{row_bytes, rows, swizzle, to_tf32};

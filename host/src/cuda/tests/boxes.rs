@@ -28,6 +28,8 @@ fn the_driver_is_asked_for_what_the_view_is() {
     let part = matrix.block(3..10, 4..24).unwrap().boxes(4, 8, Swizzle::None).unwrap();
     assert_eq!(asked(map(&part)), (2, 0, [20, 7, 0], [96, 0], [8, 4, 0]));
     assert_eq!(map(&part)[0], base + 3 * 96 + 16, "address of the view's first element");
+    let row = matrix.block(3..4, 0..23).unwrap().boxes(4, 8, Swizzle::None).unwrap();
+    assert_eq!(asked(map(&row)), (2, 0, [23, 1, 0], [96, 0], [8, 4, 0]), "one row has a stride all the same");
     let rounded = whole.rounded_to_tf32().unwrap();
     assert_eq!(asked(map(&rounded)), (11, 2, [24, 20, 0], [96, 0], [16, 8, 0]));
 
