@@ -5,10 +5,12 @@
 //!
 //! Kernels come in *families*, one module and one PTX file each ([`FAMILIES`]); the PTX build enables one family's
 //! feature at a time. To add a kernel: a file in its family's folder, and its name in the family's `KERNELS`.
-#![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx))]
+#![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 
 #[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
 pub mod gemm;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "hopper"))]
+pub mod hopper;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "ladder"))]
 pub mod ladder;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "reduce"))]
@@ -23,11 +25,16 @@ pub const FAMILIES: &[(&str, &[&simt::KernelInfo])] = &[
     ("reduce", reduce::KERNELS),
     ("transpose", transpose::KERNELS),
     ("ladder", ladder::KERNELS),
+    ("hopper", hopper::KERNELS),
 ];
+
+/// The families whose words only one architecture has, with that architecture: there is no PTX of theirs for others.
+#[cfg(not(target_arch = "nvptx64"))]
+pub const TIED: &[(&str, &str)] = &[("hopper", "sm_90a")];
 
 #[cfg(test)]
 mod tests {
-    use super::FAMILIES;
+    use super::{FAMILIES, TIED};
 
     #[test]
     fn a_kernel_is_listed_in_the_family_of_its_module() {
@@ -35,6 +42,13 @@ mod tests {
             for kernel in *kernels {
                 assert_eq!(kernel.family(), *family, "family of {}", kernel.name);
             }
+        }
+    }
+
+    #[test]
+    fn tied_families_exist() {
+        for (tied, _) in TIED {
+            assert!(FAMILIES.iter().any(|(family, _)| family == tied), "{tied} is no family");
         }
     }
 

@@ -3,9 +3,10 @@
 use crate::{
     element::Element,
     global::{MatMut, MatRef, VecMut, VecRef},
+    tma::{TensorMap, TensorMapMut},
 };
 
-/// Values that a launch passes to a kernel: views of global memory, numbers of 4 or 8 bytes and arrays of them. A kernel
+/// Values that a launch passes to a kernel: views of global memory, tensor maps, numbers of 4 or 8 bytes and arrays of them. A kernel
 /// indexes an array argument by constants: by anything else the compiler would first copy it to local memory.
 ///
 /// # Safety
@@ -14,7 +15,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a kernel",
     label = "no kernel argument",
-    note = "arguments are `VecRef<T>`, `VecMut<T>`, `MatRef<T>`, `MatMut<T>`, `u32`, `i32`, `u64`, `i64`, `f32`, `f64` and arrays of them",
+    note = "arguments are `VecRef<T>`, `VecMut<T>`, `MatRef<T>`, `MatMut<T>`, `&TensorMap<T>`, `&TensorMapMut<T>`, `u32`, `i32`, `u64`, `i64`, `f32`, `f64` and arrays of them",
     note = "shared memory is no launch argument: mark the first parameter `#[shared]`"
 )]
 pub unsafe trait KernelArg: Copy + Send + Sync {}
@@ -37,3 +38,8 @@ unsafe impl<T: Element> KernelArg for VecMut<'_, T> {}
 unsafe impl<T: Element> KernelArg for MatRef<'_, T> {}
 // SAFETY: as above.
 unsafe impl<T: Element> KernelArg for MatMut<'_, T> {}
+// SAFETY: 128 bytes without a pointer of the host's language, read by the copy engine alone; the macro has a kernel take it
+// by reference.
+unsafe impl<T: Element> KernelArg for TensorMap<T> {}
+// SAFETY: as above.
+unsafe impl<T: Element> KernelArg for TensorMapMut<T> {}

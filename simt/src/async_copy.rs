@@ -25,7 +25,7 @@ use core::marker::PhantomData;
 
 use crate::{access::Access, arch, element::Element};
 
-/// `N` elements of shared memory to copy to.
+/// `N` elements of shared memory to copy to, or, for the copy engine, from.
 #[derive(Clone, Copy, Debug)]
 pub struct SharedSlot<'a, T, const N: usize> {
     /// Null for elements outside their container, after the report: the copy is then dropped.
@@ -47,6 +47,11 @@ impl<T: Element, const N: usize> SharedSlot<'_, T, N> {
     #[track_caller]
     pub(crate) fn new<const D: usize>(access: Access<T, D>) -> Self {
         Self { ptr: access.address(true), memory: PhantomData }
+    }
+
+    #[inline(always)]
+    pub(crate) fn address(self) -> *mut T {
+        self.ptr
     }
 }
 

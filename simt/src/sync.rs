@@ -34,6 +34,17 @@ pub fn fence(scope: Scope) {
     arch::sync::fence(scope);
 }
 
+/// Orders this thread's ordinary accesses to shared memory before the fence before what the copy engine and the tensor
+/// cores, which go past the ordinary path, access afterwards (`fence.proxy.async.shared::cta`, compute capability 9.0).
+///
+/// Each thread that wrote what a [`store`](crate::tma) or a matrix product is to read calls it, and then synchronises
+/// with the thread that starts the one or the other: write, this fence, barrier, store.
+#[inline(always)]
+#[track_caller]
+pub fn fence_proxy_async() {
+    arch::sync::fence_proxy_async();
+}
+
 /// Waits until `threads` threads of the block have reached barrier `id`, this one included, and orders their accesses
 /// to memory (`bar.sync id, threads`).
 ///

@@ -7,9 +7,12 @@ mod arithmetic;
 mod async_copy;
 mod atomics;
 mod barriers;
+mod boxes;
 mod case;
 mod geometry;
+mod matrices;
 mod order;
+mod products;
 mod vectors;
 mod warps;
 
@@ -30,23 +33,28 @@ fn is_beyond_racecheck(case: &Case) -> bool {
 }
 
 /// The cases, by module.
-const CASES: [&[Case]; 8] = [
+const CASES: [&[Case]; 12] = [
     arithmetic::CASES,
     async_copy::CASES,
     atomics::CASES,
     barriers::CASES,
+    boxes::CASES,
     geometry::CASES,
+    matrices::CASES,
+    matrices::STORES,
     order::CASES,
+    products::CASES,
     vectors::CASES,
     warps::CASES,
 ];
 
 #[test]
 fn every_kernel_of_the_vocabulary_has_a_case() {
-    let kernels = gpu::ladder::KERNELS.iter().filter(|kernel| kernel.path.starts_with("gpu::ladder::vocabulary"));
+    let kernels = gpu::ladder::KERNELS.iter().chain(gpu::hopper::KERNELS);
+    let kernels = kernels.filter(|kernel| kernel.path.contains("::vocabulary"));
     let kernels: BTreeSet<_> = kernels.map(|kernel| kernel.name).collect();
     let cases: BTreeSet<_> = CASES.into_iter().flatten().map(|case| case.kernel.name).collect();
-    assert!(!kernels.is_empty(), "no kernel lies in gpu::ladder::vocabulary");
+    assert!(!kernels.is_empty(), "no kernel lies in a vocabulary");
     assert_eq!(kernels, cases, "kernels of the vocabulary on the left, those with a case on the right");
 }
 
@@ -71,6 +79,11 @@ fn barriers_hold() {
 }
 
 #[test]
+fn boxes_come_and_go() {
+    check(boxes::CASES);
+}
+
+#[test]
 fn threads_know_place_and_time() {
     check(geometry::CASES);
 }
@@ -86,6 +99,17 @@ fn order_beyond_racecheck_holds() {
     let cases: Vec<&Case> = CASES.into_iter().flatten().filter(|case| is_beyond_racecheck(case)).collect();
     assert_eq!(cases.len(), BEYOND_RACECHECK.len());
     check(cases);
+}
+
+#[test]
+fn warps_multiply() {
+    check(matrices::CASES);
+}
+
+#[test]
+fn warpgroups_multiply() {
+    check(products::CASES);
+    check(matrices::STORES);
 }
 
 #[test]

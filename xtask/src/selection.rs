@@ -35,7 +35,7 @@ impl Selection {
         Self { arch: ARCHS.iter().map(ToString::to_string).collect(), family: Vec::new() }
     }
 
-    /// The files meant. Families that have no kernel yet have no file.
+    /// The files meant. Families that have no kernel yet have no file; those tied to one architecture have one for it alone.
     pub(crate) fn files(&self) -> Result<Vec<PtxFile>> {
         let known: Vec<&str> = gpu::FAMILIES.iter().map(|(name, _)| *name).collect();
         if let Some(unknown) = self.family.iter().find(|name| !known.contains(&name.as_str())) {
@@ -44,7 +44,8 @@ impl Selection {
         let wanted = |name: &str| self.family.is_empty() || self.family.iter().any(|family| family == name);
         let families = gpu::FAMILIES.iter().filter(|(name, kernels)| wanted(name) && !kernels.is_empty());
         let files = families.flat_map(|&(family, kernels)| {
-            self.arch.iter().map(move |arch| PtxFile { family, kernels, arch: arch.clone() })
+            let archs = self.arch.iter().filter(move |arch| is_for(family, arch));
+            archs.map(move |arch| PtxFile { family, kernels, arch: arch.clone() })
         });
         Ok(files.collect())
     }
@@ -62,6 +63,11 @@ impl PtxFile {
     }
 }
 
+/// Whether there is PTX of `family` for `arch`.
+fn is_for(family: &str, arch: &str) -> bool {
+    gpu::TIED.iter().all(|&(tied, only)| tied != family || only == arch)
+}
+
 /// `sm_` and digits, then perhaps `a` or `f`: what rustc's `-C target-cpu` takes for nvptx64.
 fn arch(text: &str) -> Result<String, String> {
     let digits = text.strip_prefix("sm_").map(|rest| rest.strip_suffix(['a', 'f']).unwrap_or(rest));
@@ -73,7 +79,13 @@ fn arch(text: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::arch;
+    use super::{arch, is_for};
+
+    #[test]
+    fn a_tied_family_has_one_architecture() {
+        assert!(is_for("gemm", "sm_80") && is_for("hopper", "sm_90a"));
+        assert!(!is_for("hopper", "sm_80"));
+    }
 
     #[test]
     fn architectures_are_checked() {

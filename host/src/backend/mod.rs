@@ -7,6 +7,8 @@ mod queue;
 pub(crate) use memory::{HostMemory, Memory};
 pub(crate) use queue::{Marker, Queue};
 
+use simulator::TensorMap;
+
 #[cfg(feature = "cuda")]
 use crate::cuda;
 use crate::device::Limits;
@@ -78,6 +80,24 @@ impl Backend {
             Self::Simulated(_) => Ok(()),
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => cuda.synchronize(),
+        }
+    }
+
+    /// A tensor map as a kernel's argument, the tag of its memory left open.
+    pub(crate) fn tensor_map(&self, map: &TensorMap) -> Result<[u64; 16]> {
+        match self {
+            Self::Simulated(_) => Ok(map.encode()),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => cuda.tensor_map(map),
+        }
+    }
+
+    /// Such a map of memory that the launch binds under `tag`. A GPU's maps know no tags.
+    pub(crate) fn tagged(&self, words: [u64; 16], tag: u32) -> [u64; 16] {
+        match self {
+            Self::Simulated(_) => TensorMap::tagged(words, tag),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(_) => words,
         }
     }
 

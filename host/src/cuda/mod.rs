@@ -31,6 +31,7 @@ mod pinned;
 mod primary;
 mod ptx;
 mod queue;
+mod tensor_map;
 
 #[cfg(test)]
 mod mock;

@@ -24,6 +24,9 @@ pub enum ArgumentRule {
     Axes,
     /// No two elements to be written that share memory.
     Overlap,
+    /// Memory and boxes as the copy engine takes them: starts and strides that are multiples of 16 bytes, boxes of at most
+    /// 256 elements along each dimension.
+    Boxes,
 }
 
 /// An argument that does not fit: which, of what call, what was expected, what came, what to do.

@@ -6,16 +6,19 @@
 //! | `VecMut<T>` | `&mut Buffer<T>`, [`BufferViewMut<T>`](BufferViewMut) or `&mut` of one |
 //! | `MatRef<T>` | `&Matrix<T>`, [`MatrixView<T>`](MatrixView) or a reference to one |
 //! | `MatMut<T>` | `&mut Matrix<T>`, [`MatrixViewMut<T>`](MatrixViewMut) or `&mut` of one |
+//! | `&TensorMap<T>` | [`Boxes<T>`](Boxes) or a reference to one |
+//! | `&TensorMapMut<T>` | [`BoxesMut<T>`](BoxesMut) or `&mut` of one |
 //! | a number, an array of numbers | the same |
 
 use std::ffi::c_void;
 
 use simt::element::Element;
 use simt::global::{MatMut, MatRef, VecMut, VecRef};
+use simt::tma::{TensorMap, TensorMapMut};
 
 use super::run::Binder;
 use crate::error::Result;
-use crate::memory::{Buffer, BufferView, BufferViewMut, Matrix, MatrixView, MatrixViewMut};
+use crate::memory::{Boxes, BoxesMut, Buffer, BufferView, BufferViewMut, Matrix, MatrixView, MatrixViewMut};
 
 mod sealed {
     pub trait Sealed {}
@@ -28,6 +31,7 @@ use sealed::Sealed;
     label = "this argument does not fit the parameter `{V}`",
     note = "`VecRef<T>` takes `&Buffer<T>` or `BufferView<T>`; `VecMut<T>` takes `&mut Buffer<T>` or `BufferViewMut<T>`",
     note = "`MatRef<T>` takes `&Matrix<T>` or `MatrixView<T>`; `MatMut<T>` takes `&mut Matrix<T>` or `MatrixViewMut<T>`",
+    note = "`&TensorMap<T>` takes `Boxes<T>`, `&TensorMapMut<T>` takes `BoxesMut<T>`: `boxes` of a matrix's view makes them",
     note = "a number takes a number of the very same type, and the elements of both sides must have the same type"
 )]
 pub trait Arg<V>: Sealed {
@@ -165,6 +169,28 @@ views! {
     &mut Matrix<T> => MatrixViewMut => MatMut;
     MatrixViewMut<'_, T> => MatrixViewMut => MatMut;
     &mut MatrixViewMut<'_, T> => MatrixViewMut => MatMut;
+}
+
+/// Arguments that are taken as they are, copied or for as long as the call, for the tensor map `$map`.
+macro_rules! maps {
+    ($($boxes:ident => $map:ident, $($argument:ty),+;)+) => {$($(
+        impl<T: Element> Sealed for $argument {}
+        impl<T: Element> Arg<$map<T>> for $argument {
+            fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<$map<T>>
+            where
+                Self: 'a,
+            {
+                let tag = binder.memory(self.allocation(), $boxes::<T>::WRITE)?;
+                // SAFETY: the words are what the device made of boxes of `T` in this allocation, which the launch binds
+                // under this tag, for writing where the boxes are borrowed so.
+                Ok(unsafe { $map::from_raw(binder.tagged(self.words(), tag)) })
+            }
+        }
+    )+)+};
+}
+maps! {
+    Boxes => TensorMap, Boxes<'_, T>, &Boxes<'_, T>;
+    BoxesMut => TensorMapMut, BoxesMut<'_, T>, &mut BoxesMut<'_, T>;
 }
 
 impl<'a, T: Element> BufferView<'a, T> {

@@ -65,6 +65,11 @@ impl<'a> Binder<'a> {
         self.bound[tag].write |= write;
         Ok(tag as u32)
     }
+
+    /// The words of a tensor map of memory with this tag.
+    pub(super) fn tagged(&self, words: [u64; 16], tag: u32) -> [u64; 16] {
+        self.device.backend().tagged(words, tag)
+    }
 }
 
 impl Device {

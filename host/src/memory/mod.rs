@@ -4,13 +4,14 @@
 //! axes. Views borrow either, whole or
 //! in part, as slices borrow a `Vec`: [`BufferView`] and [`MatrixView`] for reading, any number of them;
 //! [`BufferViewMut`] and [`MatrixViewMut`] for writing, one at a time for each element; [`TensorView`] and [`TensorViewMut`]
-//! see any of them with any strides.
+//! see any of them with any strides. [`Boxes`] and [`BoxesMut`] are what the copy engine sees of a view.
 //!
 //! Memory is freed when its owner is dropped; on a GPU the drop waits for the work that uses it. Elements are
 //! numbers or short vectors of them, for which any bits are a value.
 
 mod allocation;
 mod axes;
+mod boxes;
 mod buffer;
 mod buffer_view;
 pub(crate) mod bytes;
@@ -24,6 +25,7 @@ mod tensor;
 mod tensor_view;
 
 pub(crate) use allocation::Allocation;
+pub use boxes::{Boxes, BoxesMut};
 pub use buffer::Buffer;
 pub use buffer_view::{BufferView, BufferViewMut};
 pub use host_data::HostData;

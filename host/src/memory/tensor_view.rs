@@ -36,6 +36,10 @@ macro_rules! common {
                 Self { allocation, offset, axes, elements: PhantomData }
             }
 
+            pub(crate) fn allocation(&self) -> &'a Allocation {
+                self.allocation
+            }
+
             /// Extents of the axes, of which the last varies fastest in memory unless the strides say otherwise.
             pub fn shape(&self) -> &[usize] {
                 self.axes.shape()

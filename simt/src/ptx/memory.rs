@@ -108,3 +108,23 @@ pub(crate) fn shared_layout<T>() -> *const T {
 
     gpu_launch_sized_workgroup_mem::<Aligned<T>>().cast()
 }
+
+/// The address in the shared window of a place in the block's shared memory, for `asm!`.
+///
+/// As the distance from the start, which LLVM computes and folds like any other arithmetic, plus the address of the
+/// start, which it converts once per kernel: an `asm!` that converts every address is one that it cannot see into.
+#[inline(always)]
+pub(crate) fn shared_address<T>(place: *const T) -> u32 {
+    let start = gpu_launch_sized_workgroup_mem::<u64>();
+    let address: u32;
+    // SAFETY: converts an address.
+    unsafe {
+        asm!(
+            "{{ .reg .b64 s; cvta.to.shared.u64 s, {start}; cvt.u32.u64 {address}, s; }}",
+            address = out(reg32) address,
+            start = in(reg64) start,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    address + (place.addr() - start.addr()) as u32
+}

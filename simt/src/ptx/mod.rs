@@ -2,7 +2,8 @@
 //!
 //! Two means, chosen by one rule: what threads of a warp or block must execute *together* is an LLVM intrinsic, which
 //! the optimiser knows to be convergent; it may duplicate or sink an `asm!`. Everything else that Rust has no word for
-//! is `asm!`: with `nomem` or `readonly` where it is pure, without where it orders memory.
+//! is `asm!`: with `nomem` or `readonly` where it is pure, without where it orders memory. Tensor cores are the exception to
+//! the first: `matrix` and `wgmma` say why.
 
 pub(crate) mod async_copy;
 pub(crate) mod atomic;
@@ -10,10 +11,14 @@ pub(crate) mod convert;
 mod llvm;
 mod load_store;
 pub(crate) mod math;
+pub(crate) mod matrix;
+pub(crate) mod mbarrier;
 pub(crate) mod memory;
 pub(crate) mod sync;
 pub(crate) mod thread;
+pub(crate) mod tma;
 pub(crate) mod warp;
+pub(crate) mod wgmma;
 
 /// On the host the simulator demands something of this name of an element's bits; here nothing does.
 ///

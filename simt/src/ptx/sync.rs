@@ -18,6 +18,13 @@ pub(crate) fn fence(scope: Scope) {
     }
 }
 
+/// Not `nomem`, as above.
+#[inline(always)]
+pub(crate) fn fence_proxy_async() {
+    // SAFETY: a fence.
+    unsafe { asm!("fence.proxy.async.shared::cta;", options(nostack, preserves_flags)) }
+}
+
 #[inline(always)]
 pub(crate) fn named_barrier(id: u32, threads: u32) {
     // SAFETY: a barrier; which threads reach it is the kernel's matter, and no matter of memory safety.

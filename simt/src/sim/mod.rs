@@ -4,9 +4,13 @@ pub(crate) mod async_copy;
 pub(crate) mod atomic;
 pub(crate) mod convert;
 pub(crate) mod math;
+pub(crate) mod matrix;
+pub(crate) mod mbarrier;
 pub(crate) mod memory;
 pub(crate) mod sync;
 pub(crate) mod thread;
+pub(crate) mod tma;
 pub(crate) mod warp;
+pub(crate) mod wgmma;
 
 pub(crate) use simulator::device::{Plain, branch};

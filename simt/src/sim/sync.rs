@@ -30,6 +30,11 @@ pub(crate) fn fence(of: Scope) {
 }
 #[inline(always)]
 #[track_caller]
+pub(crate) fn fence_proxy_async() {
+    device::fence_proxy_async();
+}
+#[inline(always)]
+#[track_caller]
 pub(crate) fn named_barrier(id: u32, threads: u32) {
     device::named_barrier(id, threads, true);
 }

@@ -5,15 +5,32 @@
 
 mod atomics;
 mod copies;
+mod mbarrier;
 mod memory;
 mod sync;
+mod tensor;
+mod tensor_cores;
 
 pub use atomics::{AtomicPlain, atomic_compare_exchange, atomic_load, atomic_store, atomic_update, fence};
 pub use copies::{cp_async, cp_async_commit, cp_async_wait_all, cp_async_wait_group};
+pub use mbarrier::{
+    fence_mbarrier_init, mbarrier_arrive, mbarrier_expect_tx, mbarrier_init, mbarrier_invalidate, mbarrier_test,
+    mbarrier_wait,
+};
 pub use memory::{
     out_of_bounds, read_global, read_shared, read_unchecked, shared_memory, write_global, write_shared, write_unchecked,
 };
 pub use sync::{BlockVote, WarpOp, branch, named_barrier, sync_threads, sync_threads_vote, warp_op, yield_now};
+pub use tensor::{
+    async_shared_read, async_shared_read_done, fence_proxy_async, tensor_load, tensor_store, tensor_store_commit,
+    tensor_store_wait, written_by_box,
+};
+pub use tensor_cores::{
+    TensorKind, TensorOperand, WarpgroupProduct, matrix_load, matrix_multiply, matrix_store, operand_start,
+    warpgroup_multiply, warpgroup_unsettled, warpgroup_wait,
+};
+
+pub(crate) use memory::misaligned;
 
 use crate::lane::current;
 

@@ -1,4 +1,5 @@
-//! Launch bounds: directives that Rust has no spelling for, put between a kernel's `)` and its `{`.
+//! What Rust has no spelling for in a kernel's header: launch bounds, put between its `)` and its `{`, and the alignment of
+//! tensor maps among its parameters.
 
 use anyhow::{Context as _, Result};
 use simt::KernelInfo;
@@ -14,8 +15,21 @@ pub(crate) fn of(info: &KernelInfo) -> Vec<String> {
     std::iter::once(threads).chain(info.min_blocks.map(|blocks| format!(".minnctapersm {blocks}"))).collect()
 }
 
+/// The copy engine reads a tensor map at a multiple of 64 bytes. rustc aligns no argument so, and the kernels have no other
+/// parameter of this size and alignment.
+fn align_tensor_maps(text: &str) -> String {
+    let is_map = |line: &str| {
+        line.trim_start().starts_with(".param .align 16 .b8 ") && line.trim_end_matches(',').ends_with("[128]")
+    };
+    let lines = text
+        .split_inclusive('\n')
+        .map(|line| if is_map(line.trim_end()) { line.replacen(".align 16", ".align 64", 1) } else { line.to_owned() });
+    lines.collect()
+}
+
 /// Adds every kernel's directives to `text`. Fails where the text is no PTX or lacks a kernel.
 pub(super) fn insert(text: &str, kernels: &[&KernelInfo]) -> Result<String> {
+    let text = &align_tensor_maps(text);
     let module = ptx::read(text)?;
     let mut places = Vec::new();
     for info in kernels {
@@ -86,6 +100,15 @@ mod tests {
         let expected = ".version 7.0\n.visible .entry a(\n.param .b32 p\n)\n.reqntid 32, 8, 1\n.minnctapersm 2\n{\nret;\n}\n\
             .visible .entry b()\n.maxntid 256\n{\nret;\n}\n.entry c()\n.maxntid 1024\n{\nret;\n}\n";
         assert_eq!(insert(text, &[&c, &b, &a]).unwrap(), expected);
+    }
+
+    #[test]
+    fn tensor_maps_are_aligned_for_the_copy_engine() {
+        let text = ".entry a(\n\t.param .align 16 .b8 a_param_0[128],\n\t.param .align 8 .b8 a_param_1[128],\n\
+            \t.param .align 16 .b8 a_param_2[32]\n)\n{\nret;\n}\n";
+        let out = insert(text, &[&info("a", None, None, None)]).unwrap();
+        assert!(out.contains(".align 64 .b8 a_param_0[128]"), "{out}");
+        assert!(out.contains(".align 8 .b8 a_param_1") && out.contains(".align 16 .b8 a_param_2"), "{out}");
     }
 
     #[test]

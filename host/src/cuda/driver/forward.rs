@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 
 use super::codes;
 use super::library::{Function, Slot, load};
-use super::status::record;
+use super::status::{Failure, record};
 
 /// A handle of the driver: context, module, function, stream, event.
 type Handle = *mut c_void;
@@ -126,6 +126,21 @@ forwards! {
     cuEventSynchronize(event: Handle);
     cuEventQuery(event: Handle);
     cuEventElapsedTime(milliseconds: *mut f32, start: Handle, end: Handle);
+    // Tensor maps.
+    cuTensorMapEncodeTiled(
+        map: *mut c_void,
+        kind: i32,
+        rank: u32,
+        base: *mut c_void,
+        extents: *const u64,
+        strides: *const u64,
+        boxes: *const u32,
+        steps: *const u32,
+        interleave: i32,
+        swizzle: i32,
+        promotion: i32,
+        fill: i32
+    );
     // Modules and launches.
     cuModuleLoadDataEx(module: *mut Handle, image: *const c_void, count: u32, options: *mut i32, values: *mut *mut c_void);
     cuModuleUnload(module: Handle);
@@ -153,4 +168,52 @@ pub(super) fn error_name(status: i32, text: *mut *const c_char) -> i32 {
 pub(super) fn error_string(status: i32, text: *mut *const c_char) -> i32 {
     // SAFETY: any status is allowed, and `text` is a place for an address.
     unsafe { typed::cuGetErrorString(status, text) }
+}
+
+/// What `cuTensorMapEncodeTiled` is asked, which `cust` has no word for.
+pub(crate) struct Encode<'a> {
+    /// `CUtensorMapDataType`.
+    pub(crate) kind: i32,
+    /// Address of the first element.
+    pub(crate) base: u64,
+    /// Elements along each dimension, as many as there are dimensions.
+    pub(crate) extents: &'a [u64],
+    /// Bytes between neighbours along each dimension but the first.
+    pub(crate) strides: &'a [u64],
+    /// Elements of a box along each dimension.
+    pub(crate) boxes: &'a [u32],
+    /// `CUtensorMapSwizzle`.
+    pub(crate) swizzle: i32,
+    /// `CUtensorMapL2promotion`.
+    pub(crate) promotion: i32,
+}
+
+/// The map's 128 bytes.
+pub(crate) fn encode_tensor_map(ask: &Encode<'_>) -> Result<[u64; 16], Failure> {
+    /// The driver wants its place aligned so.
+    #[repr(C, align(64))]
+    struct Map([u64; 16]);
+
+    let rank = ask.extents.len();
+    assert!((1..=5).contains(&rank) && ask.strides.len() + 1 == rank && ask.boxes.len() == rank);
+    let mut map = Map([0; 16]);
+    // SAFETY: the map's place is writable and aligned; the slices have as many numbers as the rank says, the strides one
+    // less, and so have the steps, all 1. The base is only a number here.
+    let status = unsafe {
+        typed::cuTensorMapEncodeTiled(
+            (&raw mut map).cast(),
+            ask.kind,
+            rank as u32,
+            ptr::without_provenance_mut(ask.base as usize),
+            ask.extents.as_ptr(),
+            ask.strides.as_ptr(),
+            ask.boxes.as_ptr(),
+            [1; 5].as_ptr(),
+            0,
+            ask.swizzle,
+            ask.promotion,
+            0,
+        )
+    };
+    if status == 0 { Ok(map.0) } else { Err(Failure { call: "cuTensorMapEncodeTiled", code: status }) }
 }

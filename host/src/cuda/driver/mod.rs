@@ -18,6 +18,7 @@ mod library;
 mod status;
 mod trampoline;
 
+pub(crate) use forward::{Encode, encode_tensor_map};
 pub(crate) use library::load;
 pub(crate) use status::{Failure, check, check_cust, codes};
 

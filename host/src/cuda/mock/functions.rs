@@ -176,6 +176,40 @@ functions! {
             if machine.is_passed(start as usize) && machine.is_passed(end as usize) { give(milliseconds, 1.5) } else { 600 }
         })
     }
+    fn cuTensorMapEncodeTiled(
+        map: *mut c_void,
+        kind: i32,
+        rank: u32,
+        base: *mut c_void,
+        extents: *const u64,
+        strides: *const u64,
+        boxes: *const u32,
+        steps: *const u32,
+        interleave: i32,
+        swizzle: i32,
+        promotion: i32,
+        fill: i32
+    ) {
+        if !(map as usize).is_multiple_of(64) || !(base as usize).is_multiple_of(16) || interleave != 0 || fill != 0 || promotion != 2 {
+            return 1;
+        }
+        let rank = rank as usize;
+        let mut words = [0_u64; 16];
+        words[0] = base as u64;
+        words[1] = kind as u64;
+        words[2] = swizzle as u64;
+        // SAFETY: the caller passes as many extents, boxes and steps as the rank says, strides one less, room for the map.
+        unsafe {
+            words[3..3 + rank].copy_from_slice(std::slice::from_raw_parts(extents, rank));
+            words[8..7 + rank].copy_from_slice(std::slice::from_raw_parts(strides, rank - 1));
+            for i in 0..rank {
+                assert_eq!(*steps.add(i), 1);
+                words[12] |= u64::from(*boxes.add(i)) << (9 * i);
+            }
+            map.cast::<[u64; 16]>().write(words);
+        }
+        0
+    }
     fn cuModuleLoadDataEx(module: *mut *mut c_void, image: *const c_void, _n: u32, _options: *mut i32, values: *mut *mut c_void) {
         here(|machine, character| {
             if character == Character::Strict {

@@ -2,9 +2,12 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Expr, Index, ItemFn, spanned::Spanned};
+use syn::{Expr, Ident, Index, ItemFn, Type, spanned::Spanned};
 
-use super::{keys::Keys, signature::Signature};
+use super::{
+    keys::Keys,
+    signature::{Param, Signature},
+};
 
 pub(crate) fn kernel(function: &ItemFn, keys: &Keys, signature: &Signature<'_>) -> TokenStream {
     let body = body(function, signature);
@@ -43,8 +46,11 @@ fn call(signature: &Signature<'_>, arguments: &[TokenStream]) -> TokenStream {
 fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenStream) -> TokenStream {
     let cfgs = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     let name = &function.sig.ident;
-    let types = signature.args.iter().map(|param| param.ty);
-    let arguments: Vec<_> = (0..signature.args.len()).map(|i| format_ident!("__{i}").into_token_stream()).collect();
+    let types = signature.args.iter().map(Param::argument);
+    let names: Vec<_> = (0..signature.args.len()).map(|i| format_ident!("__{i}")).collect();
+    let in_place = signature.args.iter().zip(&names).enumerate().filter(|(_, (param, _))| param.in_place().is_some());
+    let in_place =
+        in_place.map(|(i, (param, argument))| in_place_ptx(&name.to_string(), i, argument, param.argument()));
     let geometry = if let Some(extents) = &keys.block {
         let [x, y, z] = shape(extents);
         quote! { ::simt::entry::assume_block([#x, #y, #z]) }
@@ -52,6 +58,7 @@ fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenSt
         let threads = keys.number("max_threads").map_or_else(|| quote!(1024), |threads| quote!(#threads));
         quote! { ::simt::entry::assume_at_most(#threads) }
     };
+    let arguments: Vec<_> = names.iter().map(ToTokens::to_token_stream).collect();
     let call = call(signature, &arguments);
     quote! {
         #(#cfgs)*
@@ -62,12 +69,28 @@ fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenSt
             // No C caller: a parameter is its bytes in the order of `simt::Arg`, of arrays too.
             #[allow(improper_ctypes_definitions)]
             #[unsafe(no_mangle)]
-            unsafe extern "ptx-kernel" fn #name(#(#arguments: #types),*) {
+            unsafe extern "ptx-kernel" fn #name(#(#names: #types),*) {
                 // SAFETY: launches are checked against the geometry that the kernel declares, and so is the PTX entry by
                 // the driver.
                 unsafe { #geometry };
+                #(#in_place)*
                 #call
             }
+        };
+    }
+}
+
+/// A reference to parameter `index` where the launch put it. Taken in Rust, it would be one to a copy in local memory.
+fn in_place_ptx(entry: &str, index: usize, argument: &Ident, ty: &Type) -> TokenStream {
+    // The names that LLVM gives parameters: `mov` takes the address in their space, `cvta` makes it a generic one.
+    let text = format!("mov.b64 {{0}}, {entry}_param_{index}; cvta.param.u64 {{0}}, {{0}};");
+    quote! {
+        let #argument = {
+            let __at: u64;
+            // SAFETY: takes the address of a parameter.
+            unsafe { ::core::arch::asm!(#text, out(reg64) __at, options(pure, nomem, nostack, preserves_flags)) };
+            // SAFETY: there the launch put a value of this type, which stays as it is while the kernel runs.
+            unsafe { &*::core::ptr::with_exposed_provenance::<#ty>(__at as usize) }
         };
     }
 }
@@ -77,8 +100,12 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
     let kept =
         function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc") || attribute.path().is_ident("cfg"));
     let (vis, name) = (&function.vis, &function.sig.ident);
-    let types: Vec<_> = signature.args.iter().map(|param| param.ty).collect();
-    let arguments: Vec<_> = (0..types.len()).map(Index::from).map(|i| quote!(arguments.#i)).collect();
+    let types: Vec<_> = signature.args.iter().map(Param::argument).collect();
+    let arguments = signature.args.iter().enumerate().map(|(i, param)| {
+        let (i, reference) = (Index::from(i), param.in_place().map(|_| quote!(&)));
+        quote!(#reference arguments.#i)
+    });
+    let arguments: Vec<_> = arguments.collect();
     let call = call(signature, &arguments);
     let checks = types.iter().map(|ty| quote_spanned! { ty.span() => argument::<#ty>(); });
     let info = info(keys, signature);

@@ -1,6 +1,6 @@
 //! What a kernel's signature may be, and the messages for what it may not.
 
-use syn::{Error, FnArg, Ident, Pat, PatIdent, PatType, Result, ReturnType, Type, spanned::Spanned};
+use syn::{Error, FnArg, Ident, Pat, PatIdent, PatType, Result, ReturnType, Type, TypeReference, spanned::Spanned};
 
 /// The parameters of a kernel.
 pub(crate) struct Signature<'a> {
@@ -19,6 +19,18 @@ pub(crate) struct Param<'a> {
 impl Param<'_> {
     pub(crate) fn name(&self) -> &Ident {
         &self.pattern.ident
+    }
+
+    /// The type behind the `&` of a launch argument that the kernel takes by reference, because the copy engine reads it
+    /// where it stands: a tensor map. Told by its name, since a macro sees no more of a type.
+    pub(crate) fn in_place(&self) -> Option<&Type> {
+        let Type::Reference(TypeReference { mutability: None, elem, .. }) = self.ty else { return None };
+        is_tensor_map(elem).then_some(&**elem)
+    }
+
+    /// The type of the launch's argument.
+    pub(crate) fn argument(&self) -> &Type {
+        self.in_place().unwrap_or(self.ty)
     }
 }
 
@@ -45,6 +57,12 @@ impl<'a> Signature<'a> {
                 ));
             };
             let param = Param { pattern, ty: &typed.ty };
+            if is_tensor_map(param.ty) {
+                return Err(Error::new(
+                    typed.ty.span(),
+                    "a kernel takes a tensor map by reference, since the copy engine reads it where the launch put it: write `&`",
+                ));
+            }
             match (is_shared, position) {
                 (false, _) => args.push(param),
                 (true, 0) => shared = Some(param),
@@ -58,6 +76,11 @@ impl<'a> Signature<'a> {
         }
         Ok(Self { shared, args })
     }
+}
+
+fn is_tensor_map(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident == "TensorMap" || last.ident == "TensorMapMut")
 }
 
 fn refuse_qualifiers(sig: &syn::Signature) -> Result<()> {

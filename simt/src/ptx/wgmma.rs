@@ -1,0 +1,285 @@
+//! Tensor cores, by warpgroup.
+//!
+//! LLVM has no intrinsic with the dependence of the registers on the wait, without which it moves uses of the
+//! accumulators before it; so a group is one `asm!` from the fence to the wait, of which every accumulator is an input and
+//! an output. Between the fence and the wait ptxas then sees nothing but the products, and runs them back to back.
+
+use core::arch::asm;
+
+use super::memory::shared_address;
+use crate::matrix::Code;
+
+/// On the simulator, whether products are under way.
+#[derive(Clone, Copy, Default)]
+pub struct Flight;
+
+impl Flight {
+    #[inline(always)]
+    #[expect(clippy::unused_self, reason = "as on the simulator")]
+    pub(crate) fn settled(self) {}
+}
+
+/// Where an operand starts.
+#[inline(always)]
+pub(crate) fn start(tile: *const u8, _leading: u32, _stride: u32) -> u32 {
+    shared_address(tile)
+}
+
+#[inline(always)]
+pub(crate) fn increase_registers<const REGISTERS: u32>() {
+    // SAFETY: changes how many registers there are, not what they hold.
+    unsafe { asm!("setmaxnreg.inc.sync.aligned.u32 {};", const REGISTERS, options(nomem, nostack, preserves_flags)) }
+}
+#[inline(always)]
+pub(crate) fn decrease_registers<const REGISTERS: u32>() {
+    // SAFETY: as above; ptxas makes sure that the registers given up hold nothing.
+    unsafe { asm!("setmaxnreg.dec.sync.aligned.u32 {};", const REGISTERS, options(nomem, nostack, preserves_flags)) }
+}
+
+/// A thread's part of D.
+pub trait Fragment: Copy + AsRef<[f32]> {
+    #[doc(hidden)]
+    fn multiply<
+        const STEPS: usize,
+        const A_STEP: u32,
+        const B_STEP: u32,
+        const TRANS_A: bool,
+        const TRANS_B: bool,
+        const PENDING: u32,
+    >(
+        &mut self,
+        flight: &mut Flight,
+        code: Code,
+        a: u64,
+        b: u64,
+        fresh: bool,
+    );
+    #[doc(hidden)]
+    fn multiply_registers<const STEPS: usize, const B_STEP: u32, const TRANS_B: bool>(
+        &mut self,
+        flight: &mut Flight,
+        code: Code,
+        a: [[u32; 4]; STEPS],
+        b: u64,
+        fresh: bool,
+    );
+    #[doc(hidden)]
+    fn wait<const PENDING: u32>(&mut self, flight: &mut Flight);
+    #[doc(hidden)]
+    fn for_each(&self, body: impl FnMut(u32, f32));
+    #[doc(hidden)]
+    fn for_each_8_columns(&self, body: impl FnMut(u32, [f32; 4]));
+    #[doc(hidden)]
+    fn for_each_16_columns(&self, body: impl FnMut(u32, [f32; 8]));
+}
+
+/// The text of a group: `$products` between the fence and the wait, with the accumulators `$i` as `$d`, and the address of
+/// B in `b`. `p` says whether the first product adds to D, `q` that the others do.
+macro_rules! group {
+    ($($products:expr),+) => {
+        concat!(
+            "{{ .reg .pred p, q; .reg .b64 a, b; mov.b64 b, {b}; setp.eq.u32 p, {fresh}, 0; setp.eq.u32 q, 0, 0; ",
+            "wgmma.fence.sync.aligned; ",
+            $($products,)+
+            "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned {pending}; }}"
+        )
+    };
+}
+
+/// `{0}, {1}, …`: the accumulators, which are the first operands of the `asm!`.
+macro_rules! registers {
+    ($first:literal $($i:literal)*) => {
+        concat!("{{{", $first, "}", $(", {", $i, "}",)* "}}")
+    };
+}
+
+/// A group with A in shared memory. The last advance is not used, and ptxas drops it.
+macro_rules! shared {
+    ($n:literal $types:literal [$($scale:literal)+] $trans:literal, $v:ident $i:tt $args:tt $($ta:ident $tb:ident)?) => {
+        shared!(@asm registers! $i, $n $types [$($scale)+] $trans, $v $i $args $($ta $tb)?)
+    };
+    (@asm $list:ident ! $d:tt, $n:literal $types:literal [$($scale:literal)+] $trans:literal, $v:ident [$($i:literal)+]
+     ($a:ident $b:ident $fresh:ident $a_step:ident $b_step:ident $pending:ident) $($ta:ident $tb:ident)?) => {
+        asm!(
+            group!(
+                "mov.b64 a, {a}; ",
+                $(concat!(
+                    "wgmma.mma_async.sync.aligned.m64", $n, $types, " ", $list! $d, ", a, b, ", $scale, ", 1, 1", $trans, "; ",
+                    "add.s64 a, a, {a_step}; add.s64 b, b, {b_step}; "
+                )),+
+            ),
+            $(inout(reg32) $v[$i],)+
+            a = in(reg64) $a,
+            b = in(reg64) $b,
+            fresh = in(reg32) $fresh,
+            $(ta = const $ta as i32, tb = const $tb as i32,)?
+            a_step = const $a_step / 16,
+            b_step = const $b_step / 16,
+            pending = const $pending,
+            options(nostack, preserves_flags)
+        )
+    };
+}
+
+/// A group with A in registers.
+macro_rules! registered {
+    ($n:literal $types:literal [$($scale:literal $step:literal: $r0:ident $r1:ident $r2:ident $r3:ident),+] $trans:literal,
+     $v:ident $i:tt $args:tt $($tb:ident)?) => {
+        registered!(
+            @asm registers! $i, $n $types [$($scale $step: $r0 $r1 $r2 $r3),+] $trans, $v $i $args $($tb)?
+        )
+    };
+    (@asm $list:ident ! $d:tt, $n:literal $types:literal [$($scale:literal $step:literal: $r0:ident $r1:ident $r2:ident $r3:ident),+]
+     $trans:literal, $v:ident [$($i:literal)+] ($a:ident $b:ident $fresh:ident $b_step:ident) $($tb:ident)?) => {
+        asm!(
+            group!(
+                $(concat!(
+                    "wgmma.mma_async.sync.aligned.m64", $n, $types, " ", $list! $d, ", {{{", stringify!($r0), "}, {",
+                    stringify!($r1), "}, {", stringify!($r2), "}, {", stringify!($r3), "}}}, b, ", $scale, ", 1, 1", $trans,
+                    "; add.s64 b, b, {b_step}; "
+                )),+
+            ),
+            $(inout(reg32) $v[$i],)+
+            $($r0 = in(reg32) $a[$step % STEPS][0], $r1 = in(reg32) $a[$step % STEPS][1],
+              $r2 = in(reg32) $a[$step % STEPS][2], $r3 = in(reg32) $a[$step % STEPS][3],)+
+            b = in(reg64) $b,
+            fresh = in(reg32) $fresh,
+            $(tb = const $tb as i32,)?
+            b_step = const $b_step / 16,
+            pending = const 0,
+            options(nostack, preserves_flags)
+        )
+    };
+}
+
+/// `$body` with every index, written out.
+macro_rules! each {
+    ($v:expr, $body:ident, $stride:literal, $parts:tt, [$($i:literal)+]) => {
+        $(each!(@one $v, $body, $stride, $parts, $i);)+
+    };
+    (@one $v:expr, $body:ident, $stride:literal, [$($part:literal)+], $i:literal) => {
+        if $i % $stride == 0 && $i + $stride <= $v.len() {
+            $body($i / $stride, [$($v[($i + $part) % $v.len()]),+]);
+        }
+    };
+}
+
+macro_rules! fragment {
+    ($count:literal $n16:literal $n8:literal $i:tt) => {
+        impl Fragment for [f32; $count] {
+            #[inline(always)]
+            fn multiply<
+                const STEPS: usize,
+                const A_STEP: u32,
+                const B_STEP: u32,
+                const TRANS_A: bool,
+                const TRANS_B: bool,
+                const PENDING: u32,
+            >(
+                &mut self,
+                _flight: &mut Flight,
+                code: Code,
+                a: u64,
+                b: u64,
+                fresh: bool,
+            ) {
+                let fresh = u32::from(fresh);
+                // SAFETY: reads shared memory by descriptors, whose fields do not reach beyond the shared window, and
+                // writes registers.
+                unsafe {
+                    fragment!(@kinds code, STEPS, $n16 $n8, shared,
+                        [["p"] ["p" "q"] ["p" "q" "q" "q"]],
+                        [self $i (a b fresh A_STEP B_STEP PENDING)], [TRANS_A TRANS_B], ", {ta}, {tb}")
+                }
+            }
+
+            #[inline(always)]
+            fn multiply_registers<const STEPS: usize, const B_STEP: u32, const TRANS_B: bool>(
+                &mut self,
+                _flight: &mut Flight,
+                code: Code,
+                a: [[u32; 4]; STEPS],
+                b: u64,
+                fresh: bool,
+            ) {
+                let fresh = u32::from(fresh);
+                // SAFETY: as above.
+                unsafe {
+                    fragment!(@kinds code, STEPS, $n16 $n8, registered, [
+                        ["p" 0: a0 a1 a2 a3]
+                        ["p" 0: a0 a1 a2 a3, "q" 1: a4 a5 a6 a7]
+                        ["p" 0: a0 a1 a2 a3, "q" 1: a4 a5 a6 a7, "q" 2: a8 a9 a10 a11, "q" 3: a12 a13 a14 a15]
+                    ], [self $i (a b fresh B_STEP)], [TRANS_B], ", {tb}")
+                }
+            }
+
+            #[inline(always)]
+            fn wait<const PENDING: u32>(&mut self, _flight: &mut Flight) {
+                fragment!(@wait self PENDING $i)
+            }
+
+            #[inline(always)]
+            fn for_each(&self, mut body: impl FnMut(u32, f32)) {
+                let mut body = |i: u32, [value]: [f32; 1]| body(i, value);
+                each!(self, body, 1, [0], $i);
+            }
+            #[inline(always)]
+            fn for_each_8_columns(&self, mut body: impl FnMut(u32, [f32; 4])) {
+                let mut body = |i: u32, values: [f32; 4]| body(8 * i, values);
+                each!(self, body, 4, [0 1 2 3], $i);
+            }
+            #[inline(always)]
+            fn for_each_16_columns(&self, mut body: impl FnMut(u32, [f32; 8])) {
+                let mut body = |i: u32, values: [f32; 8]| body(16 * i, values);
+                each!(self, body, 8, [0 1 2 3 4 5 6 7], $i);
+            }
+        }
+    };
+    (@kinds $code:ident, $steps:ident, $n16:literal $n8:literal, $group:ident, [$one:tt $two:tt $four:tt],
+     [$($args:tt)+], [$($t:ident)+], $trans:literal) => {
+        match ($code, $steps) {
+            (Code::F16, 1) => $group!($n16 ".f32.f16.f16" $one $trans, $($args)+ $($t)+),
+            (Code::F16, 2) => $group!($n16 ".f32.f16.f16" $two $trans, $($args)+ $($t)+),
+            (Code::F16, _) => $group!($n16 ".f32.f16.f16" $four $trans, $($args)+ $($t)+),
+            (Code::Bf16, 1) => $group!($n16 ".f32.bf16.bf16" $one $trans, $($args)+ $($t)+),
+            (Code::Bf16, 2) => $group!($n16 ".f32.bf16.bf16" $two $trans, $($args)+ $($t)+),
+            (Code::Bf16, _) => $group!($n16 ".f32.bf16.bf16" $four $trans, $($args)+ $($t)+),
+            (Code::Tf32, 1) => $group!($n8 ".f32.tf32.tf32" $one "", $($args)+),
+            (Code::Tf32, 2) => $group!($n8 ".f32.tf32.tf32" $two "", $($args)+),
+            (Code::Tf32, _) => $group!($n8 ".f32.tf32.tf32" $four "", $($args)+),
+        }
+    };
+    (@wait $v:ident $pending:ident [$($i:literal)+]) => {
+        // SAFETY: waits. The accumulators are operands so that nothing that uses them moves before it.
+        unsafe {
+            asm!(
+                concat!("wgmma.wait_group.sync.aligned {pending}; //", $(" {", $i, "}"),+),
+                $(inout(reg32) $v[$i],)+
+                pending = const $pending,
+                options(nostack, preserves_flags)
+            )
+        }
+    };
+}
+
+/// A [`Fragment`] for each width: the indices of one are those of the one before and some more.
+macro_rules! fragments {
+    ([$($have:literal)*]) => {};
+    ([$($have:literal)*] $count:literal $n16:literal $n8:literal: $($more:literal)+; $($rest:tt)*) => {
+        fragment!($count $n16 $n8 [$($have)* $($more)+]);
+        fragments!([$($have)* $($more)+] $($rest)*);
+    };
+}
+
+fragments! { []
+    4 "n8k16" "n8k8": 0 1 2 3;
+    8 "n16k16" "n16k8": 4 5 6 7;
+    16 "n32k16" "n32k8": 8 9 10 11 12 13 14 15;
+    32 "n64k16" "n64k8": 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31;
+    48 "n96k16" "n96k8": 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47;
+    64 "n128k16" "n128k8": 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63;
+    96 "n192k16" "n192k8": 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87 88 89 90 91 92 93 94
+        95;
+    128 "n256k16" "n256k8": 96 97 98 99 100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 117 118 119
+        120 121 122 123 124 125 126 127;
+}

@@ -1,0 +1,55 @@
+//! Copies by the copy engine.
+
+use simulator::device;
+
+/// # Safety
+/// `dst` and `bar` are null or in the block's shared memory, `map` is a map that the simulator encoded, of memory that
+/// the launch binds under the map's tag.
+#[inline(always)]
+#[track_caller]
+pub(crate) unsafe fn load<const RANK: usize>(
+    dst: *mut u8,
+    bytes: usize,
+    map: *const [u64; 16],
+    element: usize,
+    at: [i32; RANK],
+    bar: *mut u64,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { device::tensor_load(dst, bytes, &*map, element, &at, bar) }
+}
+
+/// # Safety
+/// As for [`load`]; the memory may be written.
+#[inline(always)]
+#[track_caller]
+pub(crate) unsafe fn store<const RANK: usize>(
+    map: *const [u64; 16],
+    element: usize,
+    at: [i32; RANK],
+    src: *const u8,
+    bytes: usize,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { device::tensor_store(&*map, element, &at, src, bytes) }
+}
+
+#[inline(always)]
+#[track_caller]
+pub(crate) fn commit() {
+    device::tensor_store_commit();
+}
+#[inline(always)]
+#[track_caller]
+pub(crate) fn wait_group_read<const PENDING: u32>() {
+    device::tensor_store_wait(PENDING, true);
+}
+#[inline(always)]
+#[track_caller]
+pub(crate) fn wait_group<const PENDING: u32>() {
+    device::tensor_store_wait(PENDING, false);
+}
+
+/// Caches are not simulated.
+#[inline(always)]
+pub(crate) fn prefetch(_map: *const [u64; 16]) {}

@@ -1,0 +1,206 @@
+//! Copies of boxes of a tensor between global and shared memory, by the copy engine (TMA, compute capability 9.0).
+//!
+//! The host describes the tensor and the box once, in a [`TensorMap`] or [`TensorMapMut`], a parameter that a kernel
+//! takes by reference: `a: &TensorMap<f16>`. One thread starts a copy by naming the box's first element. Elements of
+//! the box outside the tensor come as zeros, and are left out on the way back; coordinates may be negative.
+//!
+//! - **Loads** complete on an [`mbarrier`](crate::mbarrier), which is told how many bytes to expect: those of the whole
+//!   box, whatever lies outside. Who has waited for its phase may read them.
+//! - **Stores** read shared memory behind the back of ordinary writes, so each writer calls
+//!   [`fence_proxy_async`](crate::sync::fence_proxy_async) before the barrier that precedes the store. The thread that
+//!   started them closes them into a group with [`store_commit`], and waits until the buffer may be used again
+//!   ([`store_wait_read`]) or until the data are in global memory ([`store_wait`]). It must have waited for the first
+//!   before it exits.
+//!
+//! In shared memory a box is its rows one after the other, packed, the first dimension contiguous; its start is a
+//! multiple of 128 bytes. With a [`Swizzle`] the 16-byte pieces of each row lie in another order.
+//!
+//! The box comes from the host, the place from the kernel. Where the two differ in size the simulator reports; a GPU writes
+//! past the place, within the block's shared memory, for which any bytes are valid.
+
+use core::{marker::PhantomData, ops::Deref};
+
+use crate::{arch, async_copy::SharedSlot, element::Element, mbarrier::MbarrierSlot};
+
+/// How the 16-byte pieces of a box lie in shared memory: which bits of an address are replaced by their exclusive or
+/// with the bits that count 128-byte lines, so that a column of pieces falls into different banks.
+///
+/// The first dimension of the box has at most the bytes that the name says. The pattern is one of addresses: the
+/// destination is aligned to 256, 512 or 1024 bytes for it to begin at the box's start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Swizzle {
+    /// In order.
+    #[default]
+    None = 0,
+    /// Address bit 4 with bit 7: rows of 32 bytes.
+    B32 = 1,
+    /// Address bits 4 and 5 with bits 7 and 8: rows of 64 bytes.
+    B64 = 2,
+    /// Address bits 4 to 6 with bits 7 to 9: rows of 128 bytes. Piece c of row r of a box of such rows is at c ^ (r % 8).
+    B128 = 3,
+}
+
+impl Swizzle {
+    /// The most bytes that the first dimension of a box may have; none for [`Swizzle::None`].
+    #[must_use]
+    pub const fn span(self) -> Option<u32> {
+        match self {
+            Self::None => None,
+            Self::B32 => Some(32),
+            Self::B64 => Some(64),
+            Self::B128 => Some(128),
+        }
+    }
+
+    /// Where the byte lies that would be at `offset` without a swizzle, counted from a place aligned to 1024 bytes.
+    ///
+    /// ```
+    /// use simt::tma::Swizzle;
+    /// // Row 3, piece 2 of 128-byte rows.
+    /// assert_eq!(Swizzle::B128.place(3 * 128 + 2 * 16), 3 * 128 + (2 ^ 3) * 16);
+    /// ```
+    #[inline(always)]
+    #[must_use]
+    pub const fn place(self, offset: u32) -> u32 {
+        offset ^ (((offset >> 7) & ((1 << self as u32) - 1)) << 4)
+    }
+}
+
+/// A tensor in global memory and the box that copies move, for loads. A kernel's parameter `map: &TensorMap<T>`; the
+/// host's argument for it comes from `boxes` of a view.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+pub struct TensorMap<T> {
+    /// On a GPU the driver's 128 bytes, on the simulator its own.
+    words: [u64; 16],
+    element: PhantomData<fn() -> T>,
+}
+
+/// A [`TensorMap`] for loads and stores. A kernel's parameter `map: &TensorMapMut<T>`.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct TensorMapMut<T>(TensorMap<T>);
+
+impl<T: Element> TensorMap<T> {
+    /// The map with these bytes.
+    ///
+    /// # Safety
+    /// They describe a tensor of `T` in memory that, for as long as a kernel uses the map, is allocated on the machine
+    /// that runs it, and that nobody writes but kernels: on a GPU as the driver encoded them, on the simulator as it did.
+    #[must_use]
+    pub const unsafe fn from_raw(words: [u64; 16]) -> Self {
+        Self { words, element: PhantomData }
+    }
+
+    #[inline(always)]
+    fn words(&self) -> *const [u64; 16] {
+        &raw const self.words
+    }
+}
+
+impl<T: Element> TensorMapMut<T> {
+    /// The map with these bytes.
+    ///
+    /// # Safety
+    /// As for [`TensorMap::from_raw`], and nobody else accesses the tensor's elements.
+    #[must_use]
+    pub const unsafe fn from_raw(words: [u64; 16]) -> Self {
+        Self(TensorMap { words, element: PhantomData })
+    }
+}
+
+impl<T> Deref for TensorMapMut<T> {
+    type Target = TensorMap<T>;
+
+    #[inline(always)]
+    fn deref(&self) -> &TensorMap<T> {
+        &self.0
+    }
+}
+
+macro_rules! loads {
+    ($($(#[$doc:meta])* $name:ident: $rank:literal;)+) => {$(
+        $(#[$doc])*
+        #[inline(always)]
+        #[track_caller]
+        pub fn $name<T: Element, const N: usize>(
+            dst: SharedSlot<'_, T, N>,
+            map: &TensorMap<T>,
+            at: [i32; $rank],
+            bar: MbarrierSlot<'_>,
+        ) {
+            // SAFETY: the map is as `from_raw` demands; destination and mbarrier are in the block's shared memory, or
+            // null after a report. A box larger than the destination stays in shared memory, which takes any bytes.
+            unsafe {
+                arch::tma::load::<$rank>(
+                    dst.address().cast(), N * size_of::<T>(), map.words(), size_of::<T>(), at, bar.address(),
+                )
+            }
+        }
+    )+};
+}
+
+loads! {
+    /// Starts to load the box whose first element is at `at`, innermost dimension first, of a map of two dimensions
+    /// (`cp.async.bulk.tensor.2d`). `N` is the number of elements of the box. The bytes of the whole box count on `bar`.
+    ///
+    /// The destination must be aligned to 128 bytes, and nobody may access it until the phase of `bar` is over.
+    load_2d: 2;
+    /// [`load_2d`] of a map of three dimensions (`cp.async.bulk.tensor.3d`).
+    load_3d: 3;
+}
+
+macro_rules! stores {
+    ($($(#[$doc:meta])* $name:ident: $rank:literal;)+) => {$(
+        $(#[$doc])*
+        #[inline(always)]
+        #[track_caller]
+        pub fn $name<T: Element, const N: usize>(map: &TensorMapMut<T>, at: [i32; $rank], src: SharedSlot<'_, T, N>) {
+            // SAFETY: the map is as `from_raw` demands; the source is in the block's shared memory, or null after a
+            // report.
+            unsafe {
+                arch::tma::store::<$rank>(map.words(), size_of::<T>(), at, src.address().cast(), N * size_of::<T>())
+            }
+        }
+    )+};
+}
+
+stores! {
+    /// Starts to store a box to `at`, innermost dimension first, of a map of two dimensions (`cp.async.bulk.tensor.2d`).
+    /// `N` is the number of elements of the box.
+    ///
+    /// The source must be aligned to 128 bytes, and nobody may write it until a [`store_wait_read`] of this thread.
+    store_2d: 2;
+    /// [`store_2d`] to a map of three dimensions (`cp.async.bulk.tensor.3d`).
+    store_3d: 3;
+}
+
+/// Closes the stores that this thread started since the last call into a group (`cp.async.bulk.commit_group`).
+#[inline(always)]
+#[track_caller]
+pub fn store_commit() {
+    arch::tma::commit();
+}
+
+/// Waits until all but the `PENDING` youngest groups of this thread have read their shared memory, which may then be
+/// used again (`cp.async.bulk.wait_group.read`).
+#[inline(always)]
+#[track_caller]
+pub fn store_wait_read<const PENDING: u32>() {
+    arch::tma::wait_group_read::<PENDING>();
+}
+
+/// Waits until all but the `PENDING` youngest groups of this thread are done, their data visible to this thread
+/// (`cp.async.bulk.wait_group`).
+#[inline(always)]
+#[track_caller]
+pub fn store_wait<const PENDING: u32>() {
+    arch::tma::wait_group::<PENDING>();
+}
+
+/// Has the map fetched into the cache from which the copy engine reads it (`prefetch.tensormap`).
+#[inline(always)]
+pub fn prefetch<T: Element>(map: &TensorMap<T>) {
+    arch::tma::prefetch(map.words());
+}
