@@ -9,6 +9,7 @@
 //! same; release sequences and fences as in the PTX memory model.)
 
 use crate::device::{Order, Scope};
+use crate::tensor_map::TensorMap;
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -57,6 +58,9 @@ pub(crate) struct Store {
     pub(crate) number: u64,
     /// The read of shared memory that the shadow knows.
     pub(crate) token: u64,
+    /// What it writes.
+    pub(crate) map: TensorMap,
+    pub(crate) at: [i32; 5],
     pub(crate) site: &'static std::panic::Location<'static>,
     /// Whether the thread has waited for that read.
     pub(crate) waited: bool,

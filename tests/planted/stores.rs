@@ -1,9 +1,10 @@
 //! Boxes stored by the copy engine: behind the back of ordinary writes, from buffers that are used again.
 
 use crate::case::{Bench, Case, Group};
+use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
 use simt::prelude::*;
 use simt::sync::fence_proxy_async;
-use simt::tma::{Swizzle, TensorMapMut, store_2d, store_commit, store_wait, store_wait_read};
+use simt::tma::{Swizzle, TensorMapMut, load_2d, store_2d, store_commit, store_wait, store_wait_read};
 use simulator::Kind;
 use warpwright_tests::sim::{Buffer, Grid};
 
@@ -22,6 +23,7 @@ pub(crate) const GROUP: Group = Group {
         Case::new("end without a wait for the store", Kind::AsyncNotWaited, |b| store(b, left_faulty)),
         Case::new("wait for a store that was never committed", Kind::AsyncNotWaited, |b| store(b, open_faulty)),
         Case::new("store of a tile half written", Kind::Uninitialised, |b| store(b, half_faulty)),
+        Case::new("stored box fetched by another thread before it is there", Kind::Race, back),
         Case::new("boxes of two blocks in one place", Kind::Race, overlap),
     ],
 };
@@ -207,4 +209,67 @@ fn overlap(bench: &mut Bench) -> bool {
     let boxes = y.matrix_mut(2 * SIDE, SIDE).boxes(SIDE, SIDE, Swizzle::None);
     bench.launch((overlap_kernel, overlap_kernel), Grid::line(2, 64), (step, boxes));
     y.to_vec() == expected(2)
+}
+
+/// A tile goes out, and another thread fetches it back.
+#[kernel(block = 64)]
+fn back_faulty(#[shared] trip: &Trip, y: &TensorMapMut<f32>, sum: VecMut<f32>) {
+    fill(&trip.out, 0);
+    open(trip);
+    if thread_idx_x() == 0 {
+        store_2d(y, [0, 0], trip.out.slot::<TILE>(0)); // FAULT
+        store_commit();
+        store_wait_read::<0>(); // the buffer is read, the data may still be under way
+    }
+    sync_threads();
+    if thread_idx_x() == 32 {
+        trip.came.arrive_expect_tx(0, 4096);
+        load_2d(trip.back.slot::<TILE>(0), y, [0, 0], trip.came.at(0)); // FAULT
+    }
+    trip.came.wait(0, 0);
+    sum.set(thread_idx_x() as usize, trip.out.get(thread_idx_x()) + trip.back.get(thread_idx_x()));
+}
+
+#[kernel(block = 64)]
+fn back_mended(#[shared] trip: &Trip, y: &TensorMapMut<f32>, sum: VecMut<f32>) {
+    fill(&trip.out, 0);
+    open(trip);
+    if thread_idx_x() == 0 {
+        store_2d(y, [0, 0], trip.out.slot::<TILE>(0));
+        store_commit();
+        store_wait::<0>();
+    }
+    sync_threads();
+    if thread_idx_x() == 32 {
+        trip.came.arrive_expect_tx(0, 4096);
+        load_2d(trip.back.slot::<TILE>(0), y, [0, 0], trip.came.at(0));
+    }
+    trip.came.wait(0, 0);
+    sum.set(thread_idx_x() as usize, trip.out.get(thread_idx_x()) + trip.back.get(thread_idx_x()));
+}
+
+#[repr(C, align(128))]
+#[derive(Shared)]
+struct Trip {
+    out: SharedArray<f32, TILE>,
+    back: SharedArray<f32, TILE>,
+    came: Mbarriers<1>,
+}
+
+/// Makes the mbarrier ready, and the tile's writes visible to the copy engine.
+#[track_caller]
+fn open(trip: &Trip) {
+    if thread_idx_x() == 0 {
+        trip.came.init(0, 1);
+        fence_mbarrier_init();
+    }
+    fence_proxy_async();
+    sync_threads();
+}
+
+fn back(bench: &mut Bench) -> bool {
+    let (mut y, mut sum) = (Buffer::zeroed(TILE), Buffer::unwritten(64));
+    let boxes = y.matrix_mut(SIDE, SIDE).boxes(SIDE, SIDE, Swizzle::None);
+    bench.launch((back_faulty, back_mended), Grid::line(1, 64), (boxes, &mut sum));
+    sum.to_vec() == (0..64).map(|i| (2 * i) as f32).collect::<Vec<_>>()
 }

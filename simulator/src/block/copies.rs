@@ -5,7 +5,7 @@ use crate::bulk::{Operation, Stage, rows};
 use crate::lane::Lane;
 use crate::order::Store;
 use crate::report::Kind;
-use crate::shadow::{Accessed, Touch};
+use crate::shadow::{Accessed, MAX_CLOCK, Touch};
 use crate::tensor_map::TensorMap;
 use std::panic::Location;
 
@@ -22,6 +22,15 @@ pub(crate) struct Ask<'a> {
     pub(crate) location: &'static Location<'static>,
 }
 
+impl Ask<'_> {
+    /// The box's first element, in all dimensions that there can be.
+    fn first(&self) -> [i32; 5] {
+        let mut at = [0; 5];
+        at[..self.at.len()].copy_from_slice(self.at);
+        at
+    }
+}
+
 impl Block {
     /// Issues a load that completes on an mbarrier.
     pub(crate) fn issue_load(&self, lane: &Lane, ask: &Ask<'_>, mbarrier: usize) {
@@ -35,7 +44,7 @@ impl Block {
         let mut stamp = 0;
         if lane.watched() && ask.address != 0 {
             if !unfit {
-                self.global_rows(lane, &map, ask, Touch::Read);
+                self.global_rows(lane, &map, ask.first(), Touch::Read, ask.location);
             }
             let size = if unfit { ask.bytes } else { map.box_bytes() as usize };
             let accessed = Accessed { address: ask.address, size, touch: Touch::BulkWrite, location: ask.location };
@@ -56,21 +65,23 @@ impl Block {
         let mut token = 0;
         if lane.watched() {
             token = self.begin_async_read(lane, ask.address, map.box_bytes() as usize, ask.location);
-            self.global_rows(lane, &map, ask, Touch::Write);
+            // Until its thread has waited for it the write comes before nothing that others do: a clock that they never know.
+            let now = lane.clock.replace(MAX_CLOCK);
+            self.global_rows(lane, &map, ask.first(), Touch::Write, ask.location);
+            lane.clock.set(now);
         }
         let number = self.engine().issued;
         self.issue(lane, map, ask, Stage::Read);
-        lane.rare().stores.open.push(Store { number, token, site: ask.location, waited: false });
+        let store = Store { number, token, map, at: ask.first(), site: ask.location, waited: false };
+        lane.rare().stores.open.push(store);
     }
 
     fn issue(&self, lane: &Lane, map: TensorMap, ask: &Ask<'_>, stage: Stage) {
-        let mut at = [0; 5];
-        at[..ask.at.len()].copy_from_slice(ask.at);
         let engine = self.engine();
         engine.operations.push(Operation {
             number: engine.issued,
             map,
-            at,
+            at: ask.first(),
             address: ask.address,
             size: ask.bytes,
             // A map that is none has no bytes of its own: those that the kernel thinks of, so that its wait ends.
@@ -123,13 +134,18 @@ impl Block {
         }
     }
 
-    /// Checks and notes what the box reads or writes of global memory.
-    fn global_rows(&self, lane: &Lane, map: &TensorMap, ask: &Ask<'_>, touch: Touch) {
-        let mut at = [0; 5];
-        at[..ask.at.len()].copy_from_slice(ask.at);
+    /// Checks and notes what the box at `at` reads or writes of global memory.
+    pub(super) fn global_rows(
+        &self,
+        lane: &Lane,
+        map: &TensorMap,
+        at: [i32; 5],
+        touch: Touch,
+        location: &'static Location<'static>,
+    ) {
         let Some(binding) = self.bindings().get(map.tag as usize) else { return };
         for row in rows(map, at) {
-            let accessed = Accessed { address: row.address as usize, size: row.bytes, touch, location: ask.location };
+            let accessed = Accessed { address: row.address as usize, size: row.bytes, touch, location };
             // SAFETY: one OS thread works on a watched run, and no borrow of the shadow lives across this call.
             let global = unsafe { &mut *self.run().global.get() };
             global.access(map.tag, binding.memory, self, lane, accessed);

@@ -11,6 +11,16 @@ use std::panic::Location;
 const RARELY: u64 = 3;
 
 impl Block {
+    /// The engine's turn after a sweep: it must do something if the lanes did nothing and none spins.
+    #[inline]
+    pub(super) fn turn_engine_after(&self, progressed: bool) -> bool {
+        if self.engine().operations.is_empty() {
+            return false;
+        }
+        let spins = self.warps.iter().any(|warp| warp.spinning.get() != 0);
+        self.turn_engine(!progressed && !spins)
+    }
+
     /// Perhaps carries out an operation; surely, if it must and there is one. Gives whether it did.
     pub(super) fn turn_engine(&self, must: bool) -> bool {
         let engine = self.engine();

@@ -267,8 +267,7 @@ impl Block {
             if self.live.get() == 0 {
                 return Ok(Turn::Done);
             }
-            let spins = self.warps.iter().any(|warp| warp.spinning.get() != 0);
-            let progressed = self.turn_engine(!progressed && !spins) || progressed;
+            let progressed = self.turn_engine_after(progressed) || progressed;
             if progressed && shares && self.warps.iter().all(|warp| warp.spinning.get() == 0) {
                 return Ok(Turn::Paused);
             }

@@ -3,7 +3,9 @@
 use super::Block;
 use crate::bulk::Stage;
 use crate::lane::Lane;
+use crate::order::Store;
 use crate::report::Kind;
+use crate::shadow::Touch;
 
 impl Block {
     /// Closes the thread's stores into a group.
@@ -19,8 +21,8 @@ impl Block {
         self.advance_clock();
         let count = lane.rare().stores.groups.len().saturating_sub(pending as usize);
         for group in 0..count {
-            for at in 0..lane.rare().stores.groups[group].len() {
-                let store = &mut lane.rare().stores.groups[group][at];
+            for at_store in 0..lane.rare().stores.groups[group].len() {
+                let store = &mut lane.rare().stores.groups[group][at_store];
                 let (number, token, first) = (store.number, store.token, !std::mem::replace(&mut store.waited, true));
                 while let Some(index) = self.engine().operations.iter().position(|it| it.number == number)
                     && (!only_read || matches!(self.engine().operations[index].stage, Stage::Read))
@@ -29,6 +31,10 @@ impl Block {
                 }
                 if first {
                     self.end_async_read(lane, token);
+                }
+                if !only_read && lane.watched() {
+                    let Store { map, at, site, .. } = lane.rare().stores.groups[group][at_store];
+                    self.global_rows(lane, &map, at, Touch::Write, site);
                 }
             }
         }

@@ -16,6 +16,8 @@ use std::panic::Location;
 /// What is under way, and what came in boxes.
 #[derive(Default)]
 pub(super) struct Bulk {
+    /// Whether there is anything here.
+    used: bool,
     readings: Vec<Reading>,
     tokens: u64,
     /// Per 16 bytes: 0, or which piece of a box came there last, and nothing since.
@@ -38,10 +40,11 @@ impl Bulk {
     /// Whether writes must be looked at closely.
     #[inline(always)]
     pub(super) fn is_used(&self) -> bool {
-        !self.pieces.is_empty() || !self.readings.is_empty()
+        self.used
     }
 
     pub(super) fn reset(&mut self) {
+        self.used = false;
         self.readings.clear();
         self.pieces.clear();
         self.sites.clear();
@@ -85,6 +88,7 @@ impl SharedShadow {
 
     /// The piece of 16 bytes at an address now comes from this place of a box.
     pub(crate) fn note_piece(&mut self, address: usize, row: u32, piece: u32) {
+        self.bulk.used = true;
         if self.bulk.pieces.is_empty() {
             self.bulk.pieces = vec![0; (self.writes.len() << self.shift).div_ceil(16)];
         }
@@ -104,6 +108,7 @@ impl SharedShadow {
     pub(crate) fn begin_read(&mut self, block: &Block, lane: &Lane, accessed: Accessed) -> u64 {
         self.access(block, lane, accessed);
         let Accessed { address, size, location, .. } = accessed;
+        self.bulk.used = true;
         self.bulk.tokens += 1;
         let (token, range) = (self.bulk.tokens, address..address + size);
         self.bulk.readings.push(Reading { token, range, thread: lane.linear, site: location });
