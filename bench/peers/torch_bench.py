@@ -122,13 +122,15 @@ class Bench:
                 y = self.random(n, dtype)
                 return lambda: torch.dot(x, y)
             return lambda: torch.amax(x) if work == "max" else torch.argmax(x)
-        if work in ("sum_axis0", "sum_axis1", "transpose"):
+        if work in ("sum_axis0", "sum_axis1", "max_axis0", "max_axis1", "transpose"):
             rows, cols, ld = shape["rows"], shape["cols"], shape["ld"]
             a = self.random(rows * ld, dtype).view(rows, ld)[:, :cols]
             if work == "transpose":
                 out = torch.empty(cols, rows, dtype=a.dtype, device="cuda")
                 return lambda: out.copy_(a.t())
             axis = int(work[-1])
+            if work.startswith("max"):
+                return lambda: torch.amax(a, dim=axis)
             return lambda: torch.sum(a, dim=axis, dtype=accumulator)
         if work == "sum_segments":
             n, segments = shape["n"], shape["segments"]

@@ -12,7 +12,12 @@ pub mod gemm;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "ladder"))]
 pub mod ladder;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "reduce"))]
+#[cfg_attr(all(target_arch = "nvptx64", feature = "algebra"), allow(dead_code, unused_macros, unused_imports))]
 pub mod reduce;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_columns"))]
+pub mod reduce_columns;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_rows"))]
+pub mod reduce_rows;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "transpose"))]
 pub mod transpose;
 
@@ -21,6 +26,8 @@ pub mod transpose;
 pub const FAMILIES: &[(&str, &[&simt::KernelInfo])] = &[
     ("gemm", gemm::KERNELS),
     ("reduce", reduce::KERNELS),
+    ("reduce_rows", reduce_rows::KERNELS),
+    ("reduce_columns", reduce_columns::KERNELS),
     ("transpose", transpose::KERNELS),
     ("ladder", ladder::KERNELS),
 ];

@@ -26,6 +26,10 @@ pub enum Work {
     SumAxis0,
     /// The sum of each row.
     SumAxis1,
+    /// The largest element of each column.
+    MaxAxis0,
+    /// The largest element of each row.
+    MaxAxis1,
     /// The sum of each segment of a vector.
     SumSegments,
     /// Aᵀ.
@@ -38,7 +42,7 @@ pub enum Work {
 
 impl Work {
     /// Every work, in the order of the tables.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Copy,
         Self::Add,
         Self::Sum,
@@ -48,6 +52,8 @@ impl Work {
         Self::Dot,
         Self::SumAxis0,
         Self::SumAxis1,
+        Self::MaxAxis0,
+        Self::MaxAxis1,
         Self::SumSegments,
         Self::Transpose,
         Self::Permute,
@@ -66,6 +72,8 @@ impl Work {
             Self::Dot => "dot",
             Self::SumAxis0 => "sum_axis0",
             Self::SumAxis1 => "sum_axis1",
+            Self::MaxAxis0 => "max_axis0",
+            Self::MaxAxis1 => "max_axis1",
             Self::SumSegments => "sum_segments",
             Self::Transpose => "transpose",
             Self::Permute => "permute",
@@ -252,6 +260,8 @@ impl Case {
                 match self.work {
                     Work::SumAxis0 => element * elements + sum * *cols as f64,
                     Work::SumAxis1 => element * elements + sum * *rows as f64,
+                    Work::MaxAxis0 => element * (elements + *cols as f64),
+                    Work::MaxAxis1 => element * (elements + *rows as f64),
                     _ => 2.0 * element * elements,
                 }
             }
@@ -273,7 +283,13 @@ impl Case {
         match self.work {
             Work::Add | Work::Sum | Work::SumAxis0 | Work::SumAxis1 | Work::SumSegments => elements,
             Work::SumSquares | Work::Dot | Work::Gemm => 2.0 * elements,
-            Work::Copy | Work::Max | Work::Argmax | Work::Transpose | Work::Permute => 0.0,
+            Work::Copy
+            | Work::Max
+            | Work::MaxAxis0
+            | Work::MaxAxis1
+            | Work::Argmax
+            | Work::Transpose
+            | Work::Permute => 0.0,
         }
     }
 

@@ -30,9 +30,15 @@ impl Slot {
     pub fn new(device: &Device, case: &Case, period: &Period) -> Result<Self> {
         let (a, b) = operands(case);
         let out = match case.work {
-            Work::Copy | Work::Add | Work::Max | Work::Argmax | Work::Transpose | Work::Permute | Work::Gemm => {
-                case.dtype.stored()
-            }
+            Work::Copy
+            | Work::Add
+            | Work::Max
+            | Work::MaxAxis0
+            | Work::MaxAxis1
+            | Work::Argmax
+            | Work::Transpose
+            | Work::Permute
+            | Work::Gemm => case.dtype.stored(),
             _ => case.dtype.sum(),
         };
         let (index, offsets) = match &case.shape {
@@ -91,8 +97,8 @@ pub fn results(case: &Case) -> usize {
         }
         Shape::Segments { segments, .. } => *segments,
         Shape::Matrix { rows, cols, .. } => match case.work {
-            Work::SumAxis0 => *cols,
-            Work::SumAxis1 => *rows,
+            Work::SumAxis0 | Work::MaxAxis0 => *cols,
+            Work::SumAxis1 | Work::MaxAxis1 => *rows,
             _ => rows * cols,
         },
         Shape::Array { dims, .. } => dims.iter().product(),

@@ -1,5 +1,7 @@
 //! Reductions.
 
+pub mod along;
+#[cfg(not(all(target_arch = "nvptx64", feature = "algebra")))]
 pub mod dynamic;
 pub mod whole;
 
