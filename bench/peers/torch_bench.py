@@ -52,9 +52,11 @@ def call_count(fastest_us, slots):
     return math.ceil(wanted / slots) * slots
 
 
-def boundaries(n, segments, skewed):
+def boundaries(n, segments, lengths):
     """As boundaries() of bench/src/versus/slot.rs."""
-    weights = [0.5 ** (i % 16) if skewed else 1.0 for i in range(segments)]
+    weights = [0.5 ** (i % 16) if lengths == "skewed" else 1.0 for i in range(segments)]
+    if lengths == "giant":
+        weights[segments // 2] = float(segments)
     total, before, starts = sum(weights), 0.0, []
     for weight in weights:
         starts.append(int(before / total * n))
@@ -135,7 +137,7 @@ class Bench:
         if work == "sum_segments":
             n, segments = shape["n"], shape["segments"]
             x = self.random(n, dtype)
-            offsets = torch.tensor(boundaries(n, segments, "skewed" in shape["words"]), device="cuda")
+            offsets = torch.tensor(boundaries(n, segments, shape["words"][0]), device="cuda")
             return lambda: torch.segment_reduce(x, "sum", offsets=offsets, unsafe=True)
         if work == "permute":
             a = self.random(math.prod(shape["dims"]), dtype).view(shape["dims"])

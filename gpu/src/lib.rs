@@ -18,6 +18,8 @@ pub mod reduce;
 pub mod reduce_columns;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_rows"))]
 pub mod reduce_rows;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_segments"))]
+pub mod reduce_segments;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "transpose"))]
 pub mod transpose;
 
@@ -28,6 +30,7 @@ pub const FAMILIES: &[(&str, &[&simt::KernelInfo])] = &[
     ("reduce", reduce::KERNELS),
     ("reduce_rows", reduce_rows::KERNELS),
     ("reduce_columns", reduce_columns::KERNELS),
+    ("reduce_segments", reduce_segments::KERNELS),
     ("transpose", transpose::KERNELS),
     ("ladder", ladder::KERNELS),
 ];

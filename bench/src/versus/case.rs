@@ -156,6 +156,8 @@ pub enum Lengths {
     Equal,
     /// Segment i of s has a share of about 2^-(i mod 16): very different ones side by side.
     Skewed,
+    /// One has about half of all elements, the others are the same.
+    Giant,
 }
 
 /// Extents, as records write them.
@@ -210,7 +212,11 @@ impl fmt::Display for Shape {
             Self::Vector { n, offset: 0 } => write!(f, "n={n}"),
             Self::Vector { n, offset } => write!(f, "n={n} offset={offset}"),
             Self::Segments { n, segments, lengths } => {
-                let lengths = if *lengths == Lengths::Equal { "equal" } else { "skewed" };
+                let lengths = match lengths {
+                    Lengths::Equal => "equal",
+                    Lengths::Skewed => "skewed",
+                    Lengths::Giant => "giant",
+                };
                 write!(f, "n={n} segments={segments} {lengths}")
             }
             Self::Matrix { rows, cols, ld } => write!(f, "rows={rows} cols={cols} ld={ld}"),

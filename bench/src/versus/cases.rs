@@ -90,6 +90,8 @@ fn segments() -> Vec<Case> {
         quick(segments(1 << 16, Lengths::Skewed)),
         segments(1 << 16, Lengths::Equal),
         segments(1 << 22, Lengths::Skewed),
+        segments(1 << 18, Lengths::Equal),
+        segments(1 << 22, Lengths::Giant),
     ]
 }
 

@@ -97,6 +97,14 @@ pub(super) fn prepare<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot
                 Ok(device.reduce_axis_into(Max, x, axis, out, &mut workspace, None)?)
             })
         }
+        (Work::SumSegments, Dtype::F32, Shape::Segments { segments, .. }) => {
+            let Slot { a: F32(x), .. } = &*slot else { return wrong_type() };
+            let mut workspace = LinesWorkspace::new(device, device.reduce_segments_bytes(Sum, x, segments))?;
+            Box::new(move |slot| {
+                let Slot { a: F32(x), out: F32(out), offsets: Some(offsets), .. } = slot else { return wrong_type() };
+                Ok(device.reduce_segments_into(Sum, &*x, &*offsets, out, &mut workspace, None)?)
+            })
+        }
         (Work::Transpose, _, Shape::Matrix { rows, cols, ld }) => Box::new(move |slot| {
             typed!(&slot.a, &mut slot.out, [U8 U8, F16 F16, F32 F32, F64 F64, C128 C128], |a, b| {
                 let a = a.view().as_matrix(Layout::contiguous(rows, cols).ld(ld))?;

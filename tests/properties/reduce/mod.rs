@@ -12,5 +12,6 @@ mod case;
 mod moments;
 mod operation;
 mod order;
+mod segments;
 mod sums;
 mod values;

@@ -20,6 +20,9 @@
 //! | [`NanArgMax`], [`NanArgMin`] | `u64` | `u64` | – | – | an error |
 //! | [`CountNonzero`], [`Any`], [`All`] | `u64`; also of `u8` | `u64` | `u64` | `u64` | 0, 0, 1 |
 //!
+//! Along an axis of a tensor there are all but [`PlainSum`], by [`Device::reduce_axis`]; of the segments of a vector there are sums,
+//! means, minima and maxima and their places, by [`Device::reduce_segments`].
+//!
 //! The order of merges depends on the number of elements and on how the first is aligned to 16 bytes, not on the device: the
 //! result has the same bits everywhere, run after run.
 
@@ -28,6 +31,7 @@ mod depth;
 mod dot;
 mod kinds;
 mod named;
+mod segments;
 mod task;
 mod workspace;
 
@@ -38,6 +42,7 @@ pub use kinds::{
     All, Any, ArgMax, ArgMin, CountNonzero, Max, Mean, Min, NanArgMax, NanArgMin, NanMax, NanMin, NanSum, Norm,
     PlainSum, Product, Reduction, Sum, SumOfSquares, Variance,
 };
+pub use segments::{Offset, SegmentReduction, segments_depth};
 pub use workspace::Workspace;
 
 use gpu::reduce::whole::partition::{blocks, workspace_words};

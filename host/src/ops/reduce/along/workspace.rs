@@ -45,7 +45,7 @@ impl LinesWorkspace {
     }
 
     /// Its memory, if there are so many words of it.
-    pub(super) fn view_mut(&mut self, call: &str, words: usize) -> Result<BufferViewMut<'_, u64>> {
+    pub(in crate::ops::reduce) fn view_mut(&mut self, call: &str, words: usize) -> Result<BufferViewMut<'_, u64>> {
         if self.words.len() < words {
             return Err(BadArgument::new(ArgumentRule::Length, call, "workspace")
                 .expected(format_args!("at least {} bytes", 8 * words))
