@@ -1,5 +1,6 @@
 //! Reductions.
 
+#[cfg(any(not(target_arch = "nvptx64"), feature = "algebra"))]
 pub mod along;
 #[cfg(not(all(target_arch = "nvptx64", feature = "algebra")))]
 pub mod dynamic;

@@ -151,23 +151,23 @@ kernels! {
     /// The greatest or least of what is no NaN.
     3 segments_nan_best_f64(f64 by 2 => f64) best::Best<f64, Ignore>;
     /// The first index, in its segment, of the greatest or least, or of NaN if there is one.
-    3 segments_best_at_f32(f32 by 4 => u64) best::BestAt<f32>;
+    2 segments_best_at_f32(f32 by 4 => u64) best::BestAt<f32>;
     /// The first index, in its segment, of the greatest or least, or of NaN if there is one.
-    3 segments_best_at_f16(f16 by 8 => u64) best::BestAt<f16>;
+    2 segments_best_at_f16(f16 by 8 => u64) best::BestAt<f16>;
     /// The first index, in its segment, of the greatest or least, or of NaN if there is one.
-    3 segments_best_at_bf16(bf16 by 8 => u64) best::BestAt<bf16>;
+    2 segments_best_at_bf16(bf16 by 8 => u64) best::BestAt<bf16>;
     /// The first index, in its segment, of the greatest or least, or of NaN if there is one.
     2 segments_best_at_f64(f64 by 2 => u64) best::BestAt<f64>;
     /// The first index, in its segment, of the greatest or least, of `i32`, too.
-    3 segments_best_at_u32(u32 by 4 => u64) best::BestAt<u32>;
+    2 segments_best_at_u32(u32 by 4 => u64) best::BestAt<u32>;
     /// The first index, in its segment, of the greatest or least, of `i64`, too.
     2 segments_best_at_u64(u64 by 2 => u64) best::BestAt<u64>;
     /// The first index, in its segment, of the greatest or least of what is no NaN.
-    3 segments_nan_best_at_f32(f32 by 4 => u64) best::BestAt<f32, Ignore>;
+    2 segments_nan_best_at_f32(f32 by 4 => u64) best::BestAt<f32, Ignore>;
     /// The first index, in its segment, of the greatest or least of what is no NaN.
-    3 segments_nan_best_at_f16(f16 by 8 => u64) best::BestAt<f16, Ignore>;
+    2 segments_nan_best_at_f16(f16 by 8 => u64) best::BestAt<f16, Ignore>;
     /// The first index, in its segment, of the greatest or least of what is no NaN.
-    3 segments_nan_best_at_bf16(bf16 by 8 => u64) best::BestAt<bf16, Ignore>;
+    2 segments_nan_best_at_bf16(bf16 by 8 => u64) best::BestAt<bf16, Ignore>;
     /// The first index, in its segment, of the greatest or least of what is no NaN.
     2 segments_nan_best_at_f64(f64 by 2 => u64) best::BestAt<f64, Ignore>;
 }
