@@ -136,9 +136,10 @@ fn rows_faulty(x: VecRef<u32>, sums: VecMut<u32>) {
     let row = thread_idx_x() as usize;
     if row < sums.len() {
         let start = row * DISTANCE;
-        let mut sum = 0;
+        let mut sum = 0_u32;
         for col in (0..LENGTH).step_by(4) {
-            sum += x.get_vec4(start + col).lanes.iter().sum::<u32>(); // FAULT: the last has two elements of the gap
+            let four = x.get_vec4(start + col); // FAULT: the last has two elements of the gap
+            sum = four.lanes.iter().fold(sum, |sum: u32, x| sum.wrapping_add(*x));
         }
         sums.set(row, sum);
     }
