@@ -52,9 +52,11 @@ def call_count(fastest_us, slots):
     return math.ceil(wanted / slots) * slots
 
 
-def boundaries(n, segments, skewed):
+def boundaries(n, segments, lengths):
     """As boundaries() of bench/src/versus/slot.rs."""
-    weights = [0.5 ** (i % 16) if skewed else 1.0 for i in range(segments)]
+    weights = [0.5 ** (i % 16) if lengths == "skewed" else 1.0 for i in range(segments)]
+    if lengths == "giant":
+        weights[segments // 2] = float(segments)
     total, before, starts = sum(weights), 0.0, []
     for weight in weights:
         starts.append(int(before / total * n))
@@ -122,18 +124,20 @@ class Bench:
                 y = self.random(n, dtype)
                 return lambda: torch.dot(x, y)
             return lambda: torch.amax(x) if work == "max" else torch.argmax(x)
-        if work in ("sum_axis0", "sum_axis1", "transpose"):
+        if work in ("sum_axis0", "sum_axis1", "max_axis0", "max_axis1", "transpose"):
             rows, cols, ld = shape["rows"], shape["cols"], shape["ld"]
             a = self.random(rows * ld, dtype).view(rows, ld)[:, :cols]
             if work == "transpose":
                 out = torch.empty(cols, rows, dtype=a.dtype, device="cuda")
                 return lambda: out.copy_(a.t())
             axis = int(work[-1])
+            if work.startswith("max"):
+                return lambda: torch.amax(a, dim=axis)
             return lambda: torch.sum(a, dim=axis, dtype=accumulator)
         if work == "sum_segments":
             n, segments = shape["n"], shape["segments"]
             x = self.random(n, dtype)
-            offsets = torch.tensor(boundaries(n, segments, "skewed" in shape["words"]), device="cuda")
+            offsets = torch.tensor(boundaries(n, segments, shape["words"][0]), device="cuda")
             return lambda: torch.segment_reduce(x, "sum", offsets=offsets, unsafe=True)
         if work == "permute":
             a = self.random(math.prod(shape["dims"]), dtype).view(shape["dims"])

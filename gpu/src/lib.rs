@@ -14,7 +14,14 @@ pub mod hopper;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "ladder"))]
 pub mod ladder;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "reduce"))]
+#[cfg_attr(all(target_arch = "nvptx64", feature = "algebra"), allow(dead_code, unused_macros, unused_imports))]
 pub mod reduce;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_columns"))]
+pub mod reduce_columns;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_rows"))]
+pub mod reduce_rows;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_segments"))]
+pub mod reduce_segments;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "transpose"))]
 pub mod transpose;
 
@@ -23,6 +30,9 @@ pub mod transpose;
 pub const FAMILIES: &[(&str, &[&simt::KernelInfo])] = &[
     ("gemm", gemm::KERNELS),
     ("reduce", reduce::KERNELS),
+    ("reduce_rows", reduce_rows::KERNELS),
+    ("reduce_columns", reduce_columns::KERNELS),
+    ("reduce_segments", reduce_segments::KERNELS),
     ("transpose", transpose::KERNELS),
     ("ladder", ladder::KERNELS),
     ("hopper", hopper::KERNELS),

@@ -65,6 +65,17 @@ pub fn bits_as<T: Element, U: Element>(element: T) -> U {
     unsafe { core::mem::transmute_copy(&element) }
 }
 
+/// The element whose bytes are all 0.
+///
+/// ```
+/// use simt::element::{Vec4, zeroed};
+/// assert_eq!(zeroed::<Vec4<f32>>().lanes, [0.0; 4]);
+/// ```
+#[inline(always)]
+pub fn zeroed<T: Element>() -> T {
+    crate::access::zero()
+}
+
 /// Two numbers moved by one access.
 pub type Vec2<T> = Vector<T, 2>;
 /// Four numbers moved by one access: 16 bytes where `T` has 4.

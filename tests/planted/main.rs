@@ -9,6 +9,7 @@
 //! | `global_races` | the same in global memory, within a block and across blocks |
 //! | `publication`, `messages` | results handed to other blocks through atomics of too weak an order or too narrow a scope |
 //! | `reductions` | the same in reductions of a whole vector, a ticket good for one launch, vectors peeled where they are not aligned |
+//! | `lines` | the same in reductions of many lines: a barrier before the ticket, a ticket for each tile, rows with gaps |
 //! | `barriers` | barriers that not all threads reach, or not all at the same place |
 //! | `warps` | masks that do not fit the lanes, lanes that have exited or never were |
 //! | `bounds`, `alignment`, `uninitialised` | wild and misaligned accesses, reads of what nothing has written |
@@ -30,6 +31,7 @@ mod case;
 mod global_races;
 mod hangs;
 mod mbarriers;
+mod lines;
 mod messages;
 mod panics;
 mod products;
@@ -59,6 +61,7 @@ const GROUPS: &[Group] = &[
     global_races::GROUP,
     hangs::GROUP,
     mbarriers::GROUP,
+    lines::GROUP,
     messages::GROUP,
     panics::GROUP,
     products::GROUP,

@@ -28,6 +28,10 @@ pub enum Work {
     SumAxis0,
     /// The sum of each row.
     SumAxis1,
+    /// The largest element of each column.
+    MaxAxis0,
+    /// The largest element of each row.
+    MaxAxis1,
     /// The sum of each segment of a vector.
     SumSegments,
     /// Aᵀ.
@@ -41,6 +45,7 @@ pub enum Work {
 impl Work {
     /// Every work, in the order of the tables.
     pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Copy,
         Self::Read,
         Self::Add,
@@ -51,6 +56,8 @@ impl Work {
         Self::Dot,
         Self::SumAxis0,
         Self::SumAxis1,
+        Self::MaxAxis0,
+        Self::MaxAxis1,
         Self::SumSegments,
         Self::Transpose,
         Self::Permute,
@@ -70,6 +77,8 @@ impl Work {
             Self::Dot => "dot",
             Self::SumAxis0 => "sum_axis0",
             Self::SumAxis1 => "sum_axis1",
+            Self::MaxAxis0 => "max_axis0",
+            Self::MaxAxis1 => "max_axis1",
             Self::SumSegments => "sum_segments",
             Self::Transpose => "transpose",
             Self::Permute => "permute",
@@ -152,6 +161,8 @@ pub enum Lengths {
     Equal,
     /// Segment i of s has a share of about 2^-(i mod 16): very different ones side by side.
     Skewed,
+    /// One has about half of all elements, the others are the same.
+    Giant,
 }
 
 /// Extents, as records write them.
@@ -206,7 +217,11 @@ impl fmt::Display for Shape {
             Self::Vector { n, offset: 0 } => write!(f, "n={n}"),
             Self::Vector { n, offset } => write!(f, "n={n} offset={offset}"),
             Self::Segments { n, segments, lengths } => {
-                let lengths = if *lengths == Lengths::Equal { "equal" } else { "skewed" };
+                let lengths = match lengths {
+                    Lengths::Equal => "equal",
+                    Lengths::Skewed => "skewed",
+                    Lengths::Giant => "giant",
+                };
                 write!(f, "n={n} segments={segments} {lengths}")
             }
             Self::Matrix { rows, cols, ld } => write!(f, "rows={rows} cols={cols} ld={ld}"),
@@ -256,6 +271,8 @@ impl Case {
                 match self.work {
                     Work::SumAxis0 => element * elements + sum * *cols as f64,
                     Work::SumAxis1 => element * elements + sum * *rows as f64,
+                    Work::MaxAxis0 => element * (elements + *cols as f64),
+                    Work::MaxAxis1 => element * (elements + *rows as f64),
                     _ => 2.0 * element * elements,
                 }
             }
@@ -278,6 +295,13 @@ impl Case {
             Work::Add | Work::Sum | Work::SumAxis0 | Work::SumAxis1 | Work::SumSegments => elements,
             Work::SumSquares | Work::Dot | Work::Gemm => 2.0 * elements,
             Work::Copy | Work::Read | Work::Max | Work::Argmax | Work::Transpose | Work::Permute => 0.0,
+            Work::Copy
+            | Work::Max
+            | Work::MaxAxis0
+            | Work::MaxAxis1
+            | Work::Argmax
+            | Work::Transpose
+            | Work::Permute => 0.0,
         }
     }
 

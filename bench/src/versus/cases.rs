@@ -60,15 +60,32 @@ fn vectors() -> Vec<Case> {
     cases
 }
 
-/// 1 GiB of f32, folded to lengths from 16 to 2²⁰.
+/// 1 GiB of f32, folded to lengths from 16 to 2²⁰; the same of other reductions and types, of f16 half a GiB.
 fn axes() -> Vec<Case> {
     let mut cases = Vec::new();
-    for length in [4, 7, 10, 13, 16, 20].map(|exponent| 1_usize << exponent) {
+    for length in [4, 6, 8, 10, 12, 16, 20].map(|exponent| 1_usize << exponent) {
         let others = LARGE / length;
         cases.push(case(Work::SumAxis1, F32, Shape::Matrix { rows: others, cols: length, ld: length }));
         cases.push(case(Work::SumAxis0, F32, Shape::Matrix { rows: length, cols: others, ld: others }));
     }
-    cases[5].quick = true;
+    for length in [64, 1 << 10, 1 << 16] {
+        let others = LARGE / length;
+        let (rows, columns) = (
+            Shape::Matrix { rows: others, cols: length, ld: length },
+            Shape::Matrix { rows: length, cols: others, ld: others },
+        );
+        for (sum, max, shape) in [(Work::SumAxis1, Work::MaxAxis1, rows), (Work::SumAxis0, Work::MaxAxis0, columns)] {
+            cases.push(case(max, F32, shape.clone()));
+            cases.push(case(sum, F16, shape));
+        }
+    }
+    // Rows that begin at every alignment.
+    for length in [33, 1001] {
+        let rows = LARGE / length;
+        cases.push(case(Work::SumAxis1, F32, Shape::Matrix { rows, cols: length, ld: length }));
+        cases.push(case(Work::SumAxis0, F32, Shape::Matrix { rows: length, cols: rows, ld: rows }));
+    }
+    cases[7].quick = true;
     cases
 }
 
@@ -79,6 +96,8 @@ fn segments() -> Vec<Case> {
         quick(segments(1 << 16, Lengths::Skewed)),
         segments(1 << 16, Lengths::Equal),
         segments(1 << 22, Lengths::Skewed),
+        segments(1 << 18, Lengths::Equal),
+        segments(1 << 22, Lengths::Giant),
     ]
 }
 

@@ -121,10 +121,9 @@ struct Sample {
 }
 
 fn computed(case: &Case, period: &Period, slot: &Slot) -> Result<()> {
-    let dtype = if case.work == Work::Max || case.work == Work::Gemm || case.work == Work::Add {
-        case.dtype
-    } else {
-        case.dtype.sum()
+    let dtype = match case.work {
+        Work::Max | Work::MaxAxis0 | Work::MaxAxis1 | Work::Gemm | Work::Add => case.dtype,
+        _ => case.dtype.sum(),
     };
     for Sample { index, value, bound } in samples(case, period) {
         let wide = slot.wide.as_ref().map(Buffer::download).transpose()?.map(|wide| wide[0]);
@@ -171,9 +170,15 @@ fn samples(case: &Case, period: &Period) -> Vec<Sample> {
             chosen(*segments, ADDITIONS / (n / segments).max(1)).into_par_iter().map(|s| exact(s, value(s))).collect()
         }
         (Shape::Matrix { rows, cols, ld }, work) => {
-            let (others, length, step, next) =
-                if work == Work::SumAxis0 { (*cols, *rows, *ld, 1) } else { (*rows, *cols, 1, *ld) };
-            let value = |line: usize| (0..length).map(|index| period.number(line * next + index * step)).sum();
+            let (others, length, step, next) = if matches!(work, Work::SumAxis0 | Work::MaxAxis0) {
+                (*cols, *rows, *ld, 1)
+            } else {
+                (*rows, *cols, 1, *ld)
+            };
+            let value = |line: usize| {
+                let line = (0..length).map(|index| period.number(line * next + index * step));
+                if matches!(work, Work::MaxAxis0 | Work::MaxAxis1) { line.fold(f64::MIN, f64::max) } else { line.sum() }
+            };
             chosen(others, ADDITIONS / length).into_par_iter().map(|line| exact(line, value(line))).collect()
         }
         (Shape::Product { mnk: [m, n, k], transposed, batch }, _) => {

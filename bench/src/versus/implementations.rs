@@ -133,6 +133,6 @@ fn tiles<'c>(
     }
 }
 
-pub(super) fn wrong_type() -> Result<()> {
+pub(super) fn wrong_type<T>() -> Result<T> {
     anyhow::bail!("the slot holds other types than the case has")
 }

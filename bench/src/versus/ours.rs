@@ -5,6 +5,7 @@ use anyhow::Result;
 use gpu::reduce::read::read_f32;
 use gpu::reduce::whole::partition::blocks;
 use warpwright::reduce::{ArgMax, Max, Sum, SumOfSquares, Workspace};
+use warpwright::reduce::{ArgMax, LinesWorkspace, Max, Sum, SumOfSquares, Workspace};
 use warpwright::{Launch, Layout};
 
 use super::case::{Case, Dtype, Shape, Work};
@@ -23,7 +24,7 @@ macro_rules! typed {
 }
 
 /// Ours, for the cases that we do.
-pub(super) fn prepare<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot) -> Result<Option<Call<'c>>> {
+pub(super) fn prepare<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot) -> Result<Option<Call<'c>>> {
     let device = &context.device;
     let run: Run<'c> = match (case.work, case.dtype, case.shape.clone()) {
         (Work::Add, Dtype::F32, _) => Box::new(move |slot| {
@@ -84,6 +85,42 @@ pub(super) fn prepare<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slo
                 let Slot { a: F32(x), b: Some(F32(y)), out: F32(out), .. } = slot else { return wrong_type() };
                 let (x, y) = (x.slice(offset..offset + n)?, y.slice(offset..offset + n)?);
                 Ok(device.dot_into(x, y, out, &mut workspace, None)?)
+            })
+        }
+        (
+            Work::SumAxis0 | Work::SumAxis1,
+            Dtype::F32 | Dtype::F16 | Dtype::Bf16 | Dtype::F64,
+            Shape::Matrix { rows, cols, ld },
+        ) => {
+            let axis = usize::from(case.work == Work::SumAxis1);
+            let bytes = typed!(&slot.a, &mut slot.out, [F32 F32, F16 F32, Bf16 F32, F64 F64], |x, _out| {
+                Ok(device.reduce_axis_bytes(Sum, x.view().as_tensor_strided(&[rows, cols], &[ld, 1])?, axis)?)
+            })?;
+            let mut workspace = LinesWorkspace::new(device, bytes)?;
+            Box::new(move |slot| {
+                typed!(&slot.a, &mut slot.out, [F32 F32, F16 F32, Bf16 F32, F64 F64], |x, out| {
+                    let x = x.view().as_tensor_strided(&[rows, cols], &[ld, 1])?;
+                    Ok(device.reduce_axis_into(Sum, x, axis, out, &mut workspace, None)?)
+                })
+            })
+        }
+        (Work::MaxAxis0 | Work::MaxAxis1, Dtype::F32, Shape::Matrix { rows, cols, ld }) => {
+            let axis = usize::from(case.work == Work::MaxAxis1);
+            let Slot { a: F32(x), .. } = &*slot else { return wrong_type() };
+            let x = x.view().as_tensor_strided(&[rows, cols], &[ld, 1])?;
+            let mut workspace = LinesWorkspace::new(device, device.reduce_axis_bytes(Max, x, axis)?)?;
+            Box::new(move |slot| {
+                let Slot { a: F32(x), out: F32(out), .. } = slot else { return wrong_type() };
+                let x = x.view().as_tensor_strided(&[rows, cols], &[ld, 1])?;
+                Ok(device.reduce_axis_into(Max, x, axis, out, &mut workspace, None)?)
+            })
+        }
+        (Work::SumSegments, Dtype::F32, Shape::Segments { segments, .. }) => {
+            let Slot { a: F32(x), .. } = &*slot else { return wrong_type() };
+            let mut workspace = LinesWorkspace::new(device, device.reduce_segments_bytes(Sum, x, segments))?;
+            Box::new(move |slot| {
+                let Slot { a: F32(x), out: F32(out), offsets: Some(offsets), .. } = slot else { return wrong_type() };
+                Ok(device.reduce_segments_into(Sum, &*x, &*offsets, out, &mut workspace, None)?)
             })
         }
         (Work::Transpose, _, Shape::Matrix { rows, cols, ld }) => Box::new(move |slot| {

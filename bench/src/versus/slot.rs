@@ -19,7 +19,7 @@ pub struct Slot {
     /// A sum of 32-bit integers in 64 bits, by who gives it so.
     pub wide: Option<Buffer<i64>>,
     /// Boundaries of segments, one more than there are segments.
-    pub offsets: Option<Buffer<i64>>,
+    pub offsets: Option<Buffer<u64>>,
     /// The result of a call that hands it to the host instead of writing `out`.
     pub returned: Option<f64>,
 }
@@ -36,6 +36,10 @@ impl Slot {
             | Work::Read
             | Work::Add
             | Work::Max
+            | Work::Add
+            | Work::Max
+            | Work::MaxAxis0
+            | Work::MaxAxis1
             | Work::Argmax
             | Work::Transpose
             | Work::Permute
@@ -102,8 +106,8 @@ pub fn results(case: &Case) -> usize {
         }
         Shape::Segments { segments, .. } => *segments,
         Shape::Matrix { rows, cols, .. } => match case.work {
-            Work::SumAxis0 => *cols,
-            Work::SumAxis1 => *rows,
+            Work::SumAxis0 | Work::MaxAxis0 => *cols,
+            Work::SumAxis1 | Work::MaxAxis1 => *rows,
             _ => rows * cols,
         },
         Shape::Array { dims, .. } => dims.iter().product(),
@@ -112,20 +116,22 @@ pub fn results(case: &Case) -> usize {
 }
 
 /// Where each segment of a vector of `n` elements begins, and the end of the last.
-pub fn boundaries(n: usize, segments: usize, lengths: Lengths) -> Vec<i64> {
+pub fn boundaries(n: usize, segments: usize, lengths: Lengths) -> Vec<u64> {
     let weight = |segment: usize| match lengths {
         Lengths::Equal => 1.0,
         Lengths::Skewed => f64::powi(0.5, (segment % 16) as i32),
+        Lengths::Giant if segment == segments / 2 => segments as f64,
+        Lengths::Giant => 1.0,
     };
     let total: f64 = (0..segments).map(weight).sum();
     let mut before = 0.0;
     let starts = (0..segments).map(|segment| {
-        let start = (before / total * n as f64) as i64;
+        let start = (before / total * n as f64) as u64;
         before += weight(segment);
         start
     });
-    let mut boundaries: Vec<i64> = starts.collect();
-    boundaries.push(n as i64);
+    let mut boundaries: Vec<u64> = starts.collect();
+    boundaries.push(n as u64);
     boundaries
 }
 
@@ -135,12 +141,12 @@ mod tests {
 
     #[test]
     fn boundaries_rise_from_0_to_n() {
-        for (lengths, longest) in [(Lengths::Equal, 63), (Lengths::Skewed, 500)] {
+        for (lengths, longest) in [(Lengths::Equal, 63), (Lengths::Skewed, 500), (Lengths::Giant, 518)] {
             let boundaries = boundaries(1003, 16, lengths);
             assert_eq!((boundaries[0], boundaries[16], boundaries.len()), (0, 1003, 17));
             assert!(boundaries.is_sorted());
             let most = boundaries.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap();
-            assert!((most - longest).abs() <= 2, "{most} of {longest}");
+            assert!(most.abs_diff(longest) <= 2, "{most} of {longest}");
         }
     }
 }

@@ -1,5 +1,8 @@
 //! Reductions.
 
+#[cfg(any(not(target_arch = "nvptx64"), feature = "algebra"))]
+pub mod along;
+#[cfg(not(all(target_arch = "nvptx64", feature = "algebra")))]
 pub mod dynamic;
 pub mod read;
 pub mod whole;

@@ -79,6 +79,15 @@ impl<'a, T: Element> BufferView<'a, T> {
         BufferView::new(self.allocation, self.offset, self.len)
     }
 
+    /// The same bytes as words of 4, of which elements have one or more.
+    pub(crate) fn words(self) -> BufferView<'a, u32> {
+        let words = const {
+            assert!(size_of::<T>() >= 4, "elements of whole words");
+            size_of::<T>() / 4
+        };
+        BufferView::new(self.allocation, self.offset * words, self.len * words)
+    }
+
     /// The elements of `range`, counted from the start of this view.
     ///
     /// # Errors

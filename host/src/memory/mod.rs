@@ -26,6 +26,7 @@ mod tensor_view;
 
 pub(crate) use allocation::Allocation;
 pub use boxes::{Boxes, BoxesMut};
+pub(crate) use axes::Axes;
 pub use buffer::Buffer;
 pub use buffer_view::{BufferView, BufferViewMut};
 pub use host_data::HostData;

@@ -7,6 +7,8 @@
 //! | [`Device::transpose_in_place`](crate::Device::transpose_in_place) | `transpose_in_place_b8` … `_b128` | A becomes Aᵀ |
 //! | [`Device::transpose_batch`](crate::Device::transpose_batch), [`Device::permute`](crate::Device::permute) | `permute_b8` … `_b128`, `copy_strided_b8` … `_b128` | axes in another order |
 //! | [`Device::sum`](crate::Device::sum), [`max`](crate::Device::max), [`argmin`](crate::Device::argmin) … | [`reduce`] | one number |
+//! | [`Device::reduce_axis`](crate::Device::reduce_axis) | `rows_…`, `columns_…` | a number for each line along an axis |
+//! | [`Device::reduce_segments`](crate::Device::reduce_segments) | `segments_…` | a number for each segment of a vector |
 //! | [`Device::add`](crate::Device::add) | `vector_add` | x + y |
 //!
 //! Matrices may have any leading dimension. Each operation has a form that allocates its result and, where the result is

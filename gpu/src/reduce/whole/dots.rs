@@ -171,6 +171,7 @@ macro_rules! dots {
     ($($(#[$doc:meta])* at $blocks:literal blocks, traps $traps:literal: $name:ident($t:ident by $n:literal => $out:ident) $pairing:ty;)+) => {
         $(
             $(#[$doc])*
+            #[cfg(not(all(target_arch = "nvptx64", feature = "algebra")))]
             #[simt::kernel(
                 block = (THREADS),
                 min_blocks = $blocks,

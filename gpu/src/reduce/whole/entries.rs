@@ -49,6 +49,7 @@ macro_rules! entries {
     };
     (@one [$(#[$doc:meta])*] $blocks:literal $name:ident $t:ident $n:literal $out:ident [$reduction:ty] $($parameter:ident)?) => {
         $(#[$doc])*
+        #[cfg(not(all(target_arch = "nvptx64", feature = "algebra")))]
         #[simt::kernel(
             block = (super::partition::THREADS),
             min_blocks = $blocks,

@@ -69,7 +69,7 @@ impl Merge for Compensated {
 impl Compensated {
     /// The sum with what it lacks; an infinite or NaN sum alone, beside which the lost part is NaN.
     #[inline(always)]
-    pub(super) fn total((sum, lost): (f64, f64)) -> f64 {
+    pub(crate) fn total((sum, lost): (f64, f64)) -> f64 {
         if lost.is_nan() { sum } else { sum + lost }
     }
 }
@@ -90,10 +90,14 @@ macro_rules! merges_as {
         }
     )+};
 }
-pub(super) use merges_as;
+pub(crate) use merges_as;
 
 /// Σ x in `f64`, rounded to `f32`.
 pub struct Sum<T>(PhantomData<T>);
+/// Σ of what is no NaN in `f64`, rounded to `f32`.
+pub struct NanSum<T>(PhantomData<T>);
+/// Σ of what is no NaN of `f64`, compensated.
+pub struct NanSumOfF64;
 /// Σ x / `parameter` in `f64`, rounded to `f32`.
 pub struct Mean<T>(PhantomData<T>);
 /// Σ x in `f32`.
@@ -109,6 +113,8 @@ pub struct MeanOfIntegers<T>(PhantomData<T>);
 
 merges_as! {
     [T: Short] Sum<T>: Added;
+    [T: Short] NanSum<T>: Added;
+    [] NanSumOfF64: Compensated;
     [T: Short] Mean<T>: Added;
     [] SumOfF64: Compensated;
     [] MeanOfF64: Compensated;
@@ -138,6 +144,33 @@ impl<T: Short> Reduction for Sum<T> {
     #[inline(always)]
     fn finish(sum: f64, _: u64) -> f32 {
         sum as f32
+    }
+}
+
+impl<T: Short> Reduction for NanSum<T> {
+    type Element = T;
+    type Output = f32;
+    #[inline(always)]
+    fn of(x: T, _: u64) -> f64 {
+        let x = x.wide();
+        if x.is_nan() { 0.0 } else { x }
+    }
+    #[inline(always)]
+    fn finish(sum: f64, _: u64) -> f32 {
+        sum as f32
+    }
+}
+
+impl Reduction for NanSumOfF64 {
+    type Element = f64;
+    type Output = f64;
+    #[inline(always)]
+    fn of(x: f64, _: u64) -> (f64, f64) {
+        (if x.is_nan() { 0.0 } else { x }, 0.0)
+    }
+    #[inline(always)]
+    fn finish(state: (f64, f64), _: u64) -> f64 {
+        Compensated::total(state)
     }
 }
 
@@ -236,6 +269,15 @@ entries! {
     at 3 blocks: reduce_sum_u32(u32 by 4 => u64) SumOfIntegers<u32>;
     /// `out[0]` = Σ x modulo 2⁶⁴; with the same bits for `i64`.
     at 4 blocks: reduce_sum_u64(u64 by 2 => u64) SumOfIntegers<u64>;
+    at 8 blocks: reduce_sum_u64(u64 by 2 => u64) SumOfIntegers<u64>;
+    /// `out[0]` = Σ of what is no NaN.
+    at 6 blocks: reduce_nan_sum_f32(f32 by 4 => f32) NanSum<f32>;
+    /// `out[0]` = Σ of what is no NaN.
+    at 6 blocks: reduce_nan_sum_f16(f16 by 8 => f32) NanSum<f16>;
+    /// `out[0]` = Σ of what is no NaN.
+    at 6 blocks: reduce_nan_sum_bf16(bf16 by 8 => f32) NanSum<bf16>;
+    /// `out[0]` = Σ of what is no NaN.
+    at 5 blocks: reduce_nan_sum_f64(f64 by 2 => f64) NanSumOfF64;
     /// `out[0]` = Σ x / `parameter`.
     at 4 blocks: reduce_mean_f32(f32 by 4 => f32) Mean<f32>, parameter;
     /// `out[0]` = Σ x / `parameter`.

@@ -110,6 +110,13 @@ reductions! {
     PlainSum, "plain sum", least 0 {
         f32 => f32: sums::reduce_sum_f32_plain;
     }
+    /// Σ of what is no NaN.
+    NanSum, "nan_sum", words 2, least 0 {
+        f32 => f32: sums::reduce_nan_sum_f32;
+        f16 => f32: sums::reduce_nan_sum_f16;
+        bf16 => f32: sums::reduce_nan_sum_bf16;
+        f64 => f64: sums::reduce_nan_sum_f64;
+    }
     /// Σ x².
     SumOfSquares, "sum_of_squares", least 0 {
         f32 => f32: squares::reduce_sum_squares_f32;

@@ -8,6 +8,7 @@
 //! |---|---|---|---|---|---|
 //! | [`Sum`] | `f32`, added in `f64` | `f64`, compensated | 64 bits, wrapping | 64 bits, wrapping | 0 |
 //! | [`PlainSum`] | `f32` only, added in `f32` | – | – | – | 0 |
+//! | [`NanSum`] | `f32`, each NaN as 0 | `f64` | – | – | 0 |
 //! | [`SumOfSquares`] | `f32`, added in `f64` | `f64`, compensated | `u64`, wrapping | `u64`, wrapping | 0 |
 //! | [`Product`] | `f32`, multiplied in `f64` | `f64` | 64 bits, wrapping | 64 bits, wrapping | 1 |
 //! | [`Norm`] | `f32`, added in `f64` | `f64`, scaled | – | – | 0 |
@@ -19,22 +20,29 @@
 //! | [`NanArgMax`], [`NanArgMin`] | `u64` | `u64` | – | – | an error |
 //! | [`CountNonzero`], [`Any`], [`All`] | `u64`; also of `u8` | `u64` | `u64` | `u64` | 0, 0, 1 |
 //!
+//! Along an axis of a tensor there are all but [`PlainSum`], by [`Device::reduce_axis`]; of the segments of a vector there are sums,
+//! means, minima and maxima and their places, by [`Device::reduce_segments`].
+//!
 //! The order of merges depends on the number of elements and on how the first is aligned to 16 bytes, not on the device: the
 //! result has the same bits everywhere, run after run.
 
+mod along;
 mod depth;
 mod dot;
 mod kinds;
 mod named;
+mod segments;
 mod task;
 mod workspace;
 
+pub use along::{AxisReduction, LinesWorkspace, axis_depth};
 pub use depth::{dot_depth, reduction_depth};
 pub use dot::Dot;
 pub use kinds::{
-    All, Any, ArgMax, ArgMin, CountNonzero, Max, Mean, Min, NanArgMax, NanArgMin, NanMax, NanMin, Norm, PlainSum,
-    Product, Reduction, Sum, SumOfSquares, Variance,
+    All, Any, ArgMax, ArgMin, CountNonzero, Max, Mean, Min, NanArgMax, NanArgMin, NanMax, NanMin, NanSum, Norm,
+    PlainSum, Product, Reduction, Sum, SumOfSquares, Variance,
 };
+pub use segments::{Offset, SegmentReduction, segments_depth};
 pub use workspace::Workspace;
 
 use simt::element::Element;

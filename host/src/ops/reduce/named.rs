@@ -3,8 +3,8 @@
 use gpu::reduce::whole::positions::NOWHERE;
 
 use super::kinds::{
-    All, Any, ArgMax, ArgMin, CountNonzero, Max, Mean, Min, NanArgMax, NanArgMin, NanMax, NanMin, Norm, Product,
-    Reduction, Sum, SumOfSquares, Variance,
+    All, Any, ArgMax, ArgMin, CountNonzero, Max, Mean, Min, NanArgMax, NanArgMin, NanMax, NanMin, NanSum, Norm,
+    Product, Reduction, Sum, SumOfSquares, Variance,
 };
 use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Result};
@@ -82,6 +82,18 @@ impl Device {
         /// # Errors
         /// As [`Device::reduce`].
         sum: Sum;
+
+        /// Σ of what is no NaN, added as in [`Device::sum`]; 0 if there is nothing else.
+        ///
+        /// ```
+        /// let device = warpwright::Device::simulator();
+        /// assert_eq!(device.nan_sum(&device.upload(&[1.0, f32::NAN, 2.0])?)?, 3.0);
+        /// # Ok::<(), warpwright::Error>(())
+        /// ```
+        ///
+        /// # Errors
+        /// As [`Device::reduce`].
+        nan_sum: NanSum;
 
         /// Σ x², added as in [`Device::sum`]; integers give `u64` and wrap.
         ///

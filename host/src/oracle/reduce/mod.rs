@@ -1,15 +1,17 @@
-//! What reductions of a whole vector should give, and within which bounds.
+//! What reductions of a whole vector, or of the [`lines`] of a tensor, should give, and within which bounds.
 //!
 //! Inputs are given as `f64`, which holds every element of the shorter types. Sums are exact ([`Scalar`] has the part that
 //! `f64` cannot hold), so that results in `f64` can be judged, too. `depth` is the most merges that an element passes through:
-//! [`reduction_depth`](crate::reduce::reduction_depth), [`dot_depth`](crate::reduce::dot_depth).
+//! [`reduction_depth`](crate::reduce::reduction_depth), [`dot_depth`](crate::reduce::dot_depth), [`axis_depth`](crate::reduce::axis_depth).
 
 mod exact;
+mod lines;
 mod moments;
 mod order;
 mod scalar;
 mod sums;
 
+pub use lines::{lines, segments};
 pub use moments::variance;
 pub use order::{Nan, best};
 pub use scalar::{Format, Scalar};

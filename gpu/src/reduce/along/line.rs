@@ -1,0 +1,85 @@
+//! What some threads see of a line whose elements lie side by side: 16 bytes at a time, four of them under way, from wherever
+//! the line starts.
+//!
+//! ```text
+//!  line   │head│ 16 bytes │ 16 bytes │ …                      │tail│   less than 16 bytes on either side
+//!  thread   0..     0          1     … lanes − 1  0  1 …   … 0..       vectors are dealt out in turn
+//! ```
+
+use simt::element::{Lanes, Vector};
+use simt::global::{VecRef, Window};
+
+use super::{Along, IN_FLIGHT};
+
+/// The states of four vectors, merged as a tree. Vector i lies at (`row` + i, 0); its first element is number
+/// `first` + i·`step` of the line.
+#[inline(always)]
+#[track_caller]
+fn of_four<R: Along, const N: usize>(
+    own: &Window<Vector<R::Element, N>>,
+    rows: [u32; IN_FLIGHT],
+    within: impl Fn(usize) -> bool,
+    (first, step): (u64, u64),
+    parameter: u64,
+) -> R::State
+where
+    R::Element: Lanes<N>,
+{
+    let nothing = simt::element::zeroed::<Vector<R::Element, N>>();
+    let [v0, v1, v2, v3] = rows.map(|row| own.get_cs_or(row, 0, nothing));
+    let of = |vector: Vector<R::Element, N>, i: usize| {
+        let state = R::of_vector(vector.lanes, first + i as u64 * step, parameter);
+        if within(i) { state } else { R::none() }
+    };
+    R::merge(R::merge(of(v0, 0), of(v1, 1)), R::merge(of(v2, 2), of(v3, 3)))
+}
+
+/// What thread `lane` of `1 << shift` sees of `x`, whose first element is number `first` of the line.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn of_line<R: Along, const N: usize>(
+    x: VecRef<R::Element>,
+    first: u64,
+    lane: u32,
+    shift: u32,
+    parameter: u64,
+) -> R::State
+where
+    R::Element: Lanes<N>,
+{
+    let lanes = 1_u32 << shift;
+    let (head, body, tail) = x.align_to::<N>();
+    let mut state = R::none();
+    // Vectors of this thread: lane, lane + lanes … of the body, as rows of a window one vector wide.
+    let count = (body.len() as u32).saturating_sub(lane).div_ceil(lanes);
+    if count > 0
+        && let Some(own) = body.window(u64::from(lane), count, 1, u64::from(lanes))
+    {
+        let number = |row: u32| first + head.len() as u64 + (u64::from(lane) + (u64::from(row) << shift)) * N as u64;
+        let step = u64::from(lanes) * N as u64;
+        let mut row = 0;
+        while let Some(four) = own.part(row, 0, IN_FLIGHT as u32, 1) {
+            state = R::merge(state, of_four::<R, N>(&four, [0, 1, 2, 3], |_| true, (number(row), step), parameter));
+            row += IN_FLIGHT as u32;
+        }
+        if row < count {
+            // A missing vector is read from the place of the last one, and not merged: the loads stay side by side.
+            let last = count - 1;
+            let rows = [0, 1, 2, 3].map(|i| (row + i).min(last));
+            let within = |i: usize| row + i as u32 <= last;
+            state = R::merge(state, of_four::<R, N>(&own, rows, within, (number(row), step), parameter));
+        }
+    }
+    let mut edge = lane as usize;
+    while edge < head.len() {
+        state = R::merge(state, R::of(head.get(edge), first + edge as u64, parameter));
+        edge += lanes as usize;
+    }
+    let mut edge = lane as usize;
+    while edge < tail.len() {
+        let number = x.len() - tail.len() + edge;
+        state = R::merge(state, R::of(tail.get(edge), first + number as u64, parameter));
+        edge += lanes as usize;
+    }
+    state
+}

@@ -1,0 +1,82 @@
+//! Lines of at most 16 vectors, or, where they are not aligned, of so few elements: some lanes of a warp for each, and four lines
+//! under way in each thread.
+//!
+//! ```text
+//!  a warp, 4 lanes a line    │ line 0 │ line 1 │ … │ line 7 │   64 bytes each: one access of 512 bytes
+//!                            │ 64 …   │                           and three more, 8 warps further on each
+//! ```
+
+use simt::element::{Element, Lanes, Vector, zeroed};
+use simt::global::Window;
+use simt::prelude::*;
+
+use super::Lines;
+use crate::reduce::along::unroll::unroll;
+use crate::reduce::along::{Along, IN_FLIGHT, THREADS};
+
+/// Reduces the block's lines, which lie at equal distances: by vectors where all of them start at multiples of 16 bytes and have
+/// no element left over, else by elements.
+#[inline(always)]
+#[track_caller]
+pub(super) fn reduce<R: Along, const N: usize>(
+    x: VecRef<R::Element>,
+    out: VecMut<R::Output>,
+    lines: Lines,
+    by_vectors: bool,
+) where
+    R::Element: Lanes<N>,
+{
+    let Lines { length, strides: [.., distance], parameter, .. } = lines;
+    let (count, length) = (out.len() as u32, length as u32);
+    if by_vectors {
+        let of =
+            |vector: Vector<R::Element, N>, col: u32| R::of_vector(vector.lanes, u64::from(col) * N as u64, parameter);
+        if let Some(window) = x.vectors::<N>().window(0, count, length / N as u32, distance / N as u64) {
+            each::<R, _>(window, out, lines, of);
+        }
+    } else if let Some(window) = x.window(0, count, length, distance) {
+        each::<R, _>(window, out, lines, |x, col| R::of(x, u64::from(col), parameter));
+    }
+}
+
+/// The block's rows of `window`; `of` is the state of what stands in a column.
+#[inline(always)]
+#[track_caller]
+fn each<R: Along, E: Element>(
+    window: Window<E>,
+    out: VecMut<R::Output>,
+    lines: Lines,
+    of: impl Fn(E, u32) -> R::State,
+) {
+    let [_, shift, lines_per_block, _] = lines.cut;
+    let (t, lanes, groups) = (thread_idx_x(), 1_u32 << shift, THREADS >> shift);
+    let (group, lane) = (t >> shift, t & (lanes - 1));
+    let (rows, cols) = (window.rows(), window.cols());
+    if rows == 0 || cols == 0 {
+        return;
+    }
+    let mut base = block_idx_x().saturating_mul(lines_per_block);
+    let end = base.saturating_add(lines_per_block).min(rows);
+    // All lanes of a warp go round together, for the shuffles: those without a line or column read another's and leave it out.
+    while base < end {
+        let row = |i: usize| (base + i as u32 * groups).saturating_add(group);
+        let mut states = [R::none(); IN_FLIGHT];
+        let mut at = 0;
+        while at < cols {
+            let col = at + lane;
+            let loaded = [0, 1, 2, 3].map(|i| window.get_cs_or(row(i).min(rows - 1), col.min(cols - 1), zeroed()));
+            unroll!(for i in 0..IN_FLIGHT {
+                let merged = R::merge(states[i], of(loaded[i], col));
+                states[i] = if col < cols { merged } else { states[i] };
+            });
+            at += lanes;
+        }
+        unroll!(for i in 0..IN_FLIGHT {
+            let state = R::of_lanes(states[i], lanes);
+            if lane == 0 && row(i) < end {
+                out.set_within(row(i) as usize, R::finish(state, lines.parameter));
+            }
+        });
+        base = base.saturating_add(IN_FLIGHT as u32 * groups);
+    }
+}

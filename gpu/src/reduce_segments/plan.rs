@@ -1,0 +1,47 @@
+//! How the work is cut, from the two lengths alone.
+
+use crate::reduce::along::{THREADS, TICKETS};
+
+/// Most blocks, for the last of them merges what each hands on; several for each place on an H200.
+const MOST_BLOCKS: u64 = 4224;
+/// Least items of a warp.
+const LEAST: u64 = 256;
+
+/// How the kernels go about segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Blocks.
+    pub blocks: u32,
+    /// Elements and ends of segments for each warp.
+    pub items: u32,
+}
+
+impl Plan {
+    /// The plan for `n` elements in `segments` segments, of which there is one at least.
+    ///
+    /// ```
+    /// use gpu::reduce_segments::plan::Plan;
+    /// assert_eq!(Plan::new(2000, 48), Plan { blocks: 1, items: 256 });
+    /// assert_eq!(Plan::new(1 << 28, 1 << 16).blocks, 4194);
+    /// ```
+    pub fn new(n: u64, segments: u32) -> Self {
+        let warps = u64::from(THREADS / 32);
+        let total = n + u64::from(segments);
+        let items = total.div_ceil(warps * MOST_BLOCKS).next_multiple_of(128).clamp(LEAST, 1 << 31);
+        Self { blocks: total.div_ceil(warps * items) as u32, items: items as u32 }
+    }
+
+    /// 8-byte words of a workspace, where a state has `state` words: 0 if none is needed.
+    pub fn workspace_words(&self, state: usize) -> usize {
+        if self.blocks == 1 { 0 } else { TICKETS + (1 + 2 * state) * self.blocks as usize }
+    }
+
+    /// The most merges that an element passes through.
+    pub fn depth(&self, vector: u64) -> u64 {
+        let blocks = u64::from(self.blocks);
+        let items = u64::from(self.items);
+        // One element after the other in short pieces; a lane's share and a warp in others; then warps, blocks.
+        let piece = 128.max(vector + 2 + items.div_ceil(vector * 128) + 1 + 2 * vector + 5);
+        piece + 2 * u64::from(THREADS / 32) + blocks.div_ceil(u64::from(THREADS)) + 2 + u64::from(THREADS)
+    }
+}

@@ -1,0 +1,176 @@
+//! Reductions of the segments of a vector.
+
+mod kinds;
+
+pub use kinds::{Offset, SegmentReduction};
+
+use gpu::reduce_segments::plan::Plan;
+use simt::element::Element;
+
+use super::along::LinesWorkspace;
+use crate::device::Device;
+use crate::error::{ArgumentRule, BadArgument, Result};
+use crate::launch::Launch;
+use crate::memory::{Buffer, BufferView, BufferViewMut};
+use crate::stream::Stream;
+
+/// Most segments; kernels count them in 32 bits, and round up.
+const MOST_SEGMENTS: usize = u32::MAX as usize - (1 << 12);
+
+/// The number of segments between so many offsets.
+fn count(call: &str, offsets: usize) -> Result<usize> {
+    if (1..=MOST_SEGMENTS + 1).contains(&offsets) {
+        return Ok(offsets - 1);
+    }
+    Err(BadArgument::new(ArgumentRule::Length, call, "offsets")
+        .expected(format_args!("1 to {} offsets, one more than there are segments", MOST_SEGMENTS + 1))
+        .found(offsets)
+        .remedy("segment s has the elements from offsets[s] to offsets[s + 1] - 1")
+        .into())
+}
+
+/// Refuses offsets that fall, or reach past the end of `n` elements.
+fn check(call: &str, offsets: &[impl Offset], n: usize) -> Result<()> {
+    let bad = |at: usize, expected: String, found: u64| {
+        Err(BadArgument::new(ArgumentRule::Range, call, "offsets")
+            .expected(expected)
+            .found(format_args!("{found} at {at}"))
+            .remedy("segment s has the elements from offsets[s] to offsets[s + 1] - 1")
+            .into())
+    };
+    let mut before = 0;
+    for (at, &offset) in offsets.iter().enumerate() {
+        let offset = offset.into();
+        if offset < before {
+            return bad(at, format!("offsets that never fall, {before} at least"), offset);
+        }
+        if offset > n as u64 {
+            return bad(at, format!("offsets of at most {n}, the elements of x"), offset);
+        }
+        before = offset;
+    }
+    Ok(())
+}
+
+/// The most merges that an element passes through in a reduction of `segments` segments of `n` elements in all, of `bytes` bytes
+/// each: what the oracle's bounds need.
+pub fn segments_depth(n: usize, segments: usize, bytes: usize) -> u64 {
+    Plan::new(n as u64, segments as u32).depth(16 / bytes as u64)
+}
+
+impl Device {
+    /// Reduces each segment of `x` to one number: segment s is elements `offsets[s]` to `offsets[s + 1]` − 1, for one segment
+    /// fewer than there are offsets (`u32` or `u64`).
+    ///
+    /// Segments may have any lengths: the work is shared out by elements. A segment without elements gives what no element
+    /// gives: 0 as its sum, NaN as its mean, −∞ or the least integer as its maximum, +∞ or the greatest as its minimum, NaN where
+    /// NaNs are ignored, and `u64::MAX` for an index. Others count from the start of their segment.
+    ///
+    /// Waits for the offsets, to check them; [`Device::reduce_segments_into`] does neither.
+    ///
+    /// ```
+    /// use warpwright::reduce::{ArgMin, Mean, Sum};
+    /// let device = warpwright::Device::simulator();
+    /// let x = device.upload(&[3.0_f32, 1.0, 4.0, 1.0, 5.0])?;
+    /// let offsets = device.upload(&[0_u32, 2, 2, 5])?;
+    /// assert_eq!(device.reduce_segments(Sum, &x, &offsets)?.download()?, [4.0, 0.0, 10.0]);
+    /// assert_eq!(device.reduce_segments(ArgMin, &x, &offsets)?.download()?, [1, u64::MAX, 1]);
+    /// assert!(device.reduce_segments(Mean, &x, &offsets)?.download()?[1].is_nan());
+    /// # Ok::<(), warpwright::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// - [`crate::Error::Argument`]: no offset; offsets that fall, or reach past the end of `x`; 2³² segments or more.
+    /// - As [`Device::alloc`] and [`Device::launch`]; [`crate::Error::DeviceLost`] if work before failed.
+    pub fn reduce_segments<'x, 'f, T: Element, R: SegmentReduction<T>, F: Offset>(
+        &self,
+        reduction: R,
+        x: impl Into<BufferView<'x, T>>,
+        offsets: impl Into<BufferView<'f, F>>,
+    ) -> Result<Buffer<R::Output>> {
+        let (x, offsets, call) = (x.into(), offsets.into(), "reduce_segments");
+        let segments = count(call, offsets.len())?;
+        check(call, &offsets.download()?, x.len())?;
+        let mut out = self.alloc(segments)?;
+        let bytes = self.reduce_segments_bytes(reduction, x, segments);
+        let mut workspace = LinesWorkspace::new(self, bytes)?;
+        self.queue_segments(call, reduction, (x, offsets), out.view_mut(), &mut workspace, None)?;
+        Ok(out)
+    }
+
+    /// Bytes of a [`LinesWorkspace`] for a reduction of `segments` segments of `x`.
+    pub fn reduce_segments_bytes<'x, T: Element, R: SegmentReduction<T>>(
+        &self,
+        _: R,
+        x: impl Into<BufferView<'x, T>>,
+        segments: usize,
+    ) -> usize {
+        8 * Plan::new(x.into().len() as u64, segments.clamp(1, MOST_SEGMENTS) as u32).workspace_words(R::STATE_WORDS)
+    }
+
+    /// [`Device::reduce_segments`] to memory of the caller's: one launch, no allocation, no waiting, for use on a stream or in a
+    /// CUDA graph. Offsets are not checked: where they fall or reach past the end of `x`, results are unspecified, but nothing
+    /// outside `x` is read and nothing outside `out` written.
+    ///
+    /// # Errors
+    /// As [`Device::reduce_segments`] but for allocation and the offsets' values; `out` has not as many elements as there are
+    /// segments, or the workspace too few bytes; the stream or any memory is of another device.
+    pub fn reduce_segments_into<'x, 'f, 'o, T: Element, R: SegmentReduction<T>, F: Offset>(
+        &self,
+        reduction: R,
+        x: impl Into<BufferView<'x, T>>,
+        offsets: impl Into<BufferView<'f, F>>,
+        out: impl Into<BufferViewMut<'o, R::Output>>,
+        workspace: &mut LinesWorkspace,
+        stream: Option<&Stream>,
+    ) -> Result<()> {
+        let memory = (x.into(), offsets.into());
+        self.queue_segments("reduce_segments_into", reduction, memory, out.into(), workspace, stream)
+    }
+
+    fn queue_segments<T: Element, R: SegmentReduction<T>, F: Offset>(
+        &self,
+        call: &str,
+        reduction: R,
+        (x, offsets): (BufferView<'_, T>, BufferView<'_, F>),
+        out: BufferViewMut<'_, R::Output>,
+        workspace: &mut LinesWorkspace,
+        stream: Option<&Stream>,
+    ) -> Result<()> {
+        let segments = count(call, offsets.len())?;
+        if out.len() != segments {
+            return Err(BadArgument::new(ArgumentRule::Length, call, "out")
+                .expected(format_args!("{segments} elements, one for each segment"))
+                .found(out.len())
+                .remedy("take a slice of so many; there is one offset more than segments")
+                .into());
+        }
+        self.check_same(x.device(), call, "x")?;
+        self.check_same(offsets.device(), call, "offsets")?;
+        self.check_same(out.device(), call, "out")?;
+        if segments == 0 {
+            return Ok(());
+        }
+        let plan = Plan::new(x.len() as u64, segments as u32);
+        let workspace = workspace.view_mut(call, plan.workspace_words(R::STATE_WORDS))?;
+        let launch = Launch::grid(plan.blocks);
+        let launch = match stream {
+            Some(stream) => launch.stream(stream),
+            None => launch,
+        };
+        let wide = u32::from(size_of::<F>() == 8);
+        let parameter = if R::BY_LENGTH { 0 } else { reduction.parameter(0) };
+        let arguments = (
+            x.cast::<R::Read>(),
+            offsets.words(),
+            workspace,
+            out.cast::<R::Written>(),
+            wide,
+            plan.items,
+            u32::from(R::BY_LENGTH),
+            parameter,
+        );
+        self.launch(&R::SEGMENTS, launch, arguments)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! A tensor anywhere in a buffer, its axes in any order and with gaps, reduced along one of them twice with one workspace, on two
+//! devices.
+
+use proptest::prelude::*;
+use warpwright::oracle::reduce::lines;
+use warpwright::reduce::{AxisReduction, LinesWorkspace, axis_depth};
+use warpwright::{Device, Result as WarpwrightResult};
+
+use super::case::{Bits, is_nan};
+use crate::support::device::{counterpart, under_test};
+
+/// How a tensor lies, along which axis it is reduced, and by what numbers it and the schedule are chosen.
+#[derive(Clone, Debug)]
+pub(super) struct AxisCase {
+    pub(super) shape: Vec<usize>,
+    pub(super) strides: Vec<usize>,
+    pub(super) axis: usize,
+    /// Elements of the buffer before the first.
+    pub(super) before: usize,
+    pub(super) data: u64,
+    pub(super) schedule: u64,
+}
+
+impl AxisCase {
+    /// A tensor without gaps at the start of its buffer.
+    pub(super) fn plain(shape: &[usize], axis: usize, schedule: u64) -> Self {
+        let strides = (0..shape.len()).map(|axis| shape[axis + 1..].iter().product()).collect();
+        Self { shape: shape.to_vec(), strides, axis, before: 0, data: schedule, schedule }
+    }
+
+    /// Elements from the first to the end of the last.
+    pub(super) fn span(&self) -> usize {
+        if self.shape.contains(&0) {
+            return 0;
+        }
+        1 + self.shape.iter().zip(&self.strides).map(|(extent, stride)| (extent - 1) * stride).sum::<usize>()
+    }
+
+    /// Elements of a line.
+    pub(super) fn length(&self) -> usize {
+        self.shape[self.axis]
+    }
+
+    /// The lines of `x`, which holds what the tensor spans.
+    pub(super) fn lines<T: Copy>(&self, x: &[T]) -> Vec<Vec<T>> {
+        lines(x, &self.shape, &self.strides, self.axis)
+    }
+
+    /// Whether element `place` of the span is one of the tensor.
+    fn contains(&self) -> Vec<bool> {
+        let mut within = vec![false; self.span()];
+        let places: Vec<usize> = (0..self.span()).collect();
+        self.lines(&places).into_iter().flatten().for_each(|place| within[place] = true);
+        within
+    }
+}
+
+/// Extents of up to four axes whose product stays small, in any order in memory, with gaps of any size or none.
+fn any_layout(bytes: usize) -> impl Strategy<Value = (Vec<usize>, Vec<usize>, usize)> {
+    let lanes = 16 / bytes;
+    let edges = vec![1, 2, 3, lanes, lanes + 1, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 4 * lanes, 8 * lanes + 1];
+    let long =
+        vec![127, 128, 257, 500, 16 * lanes, 64 * lanes, 128 * lanes, 129 * lanes, 600 * lanes, 1024 * lanes + 3];
+    let few = prop_oneof![3 => Just(1), 2 => 2..6_usize];
+    let extent = proptest::sample::select(edges);
+    let long = prop_oneof![3 => extent.clone(), 2 => proptest::sample::select(long)];
+    (2..=4_usize).prop_flat_map(move |rank| {
+        let short = proptest::collection::vec(few.clone(), rank - 2);
+        let gap = prop_oneof![3 => Just(0), 1 => 1..4_usize, 1 => Just(lanes)];
+        let gaps = proptest::collection::vec(gap, rank);
+        let innermost = prop_oneof![5 => Just(1), 1 => 2..4_usize];
+        let positions = Just((0..rank).collect::<Vec<_>>()).prop_shuffle();
+        (short, long.clone(), extent.clone(), gaps, innermost, positions.clone(), positions).prop_map(
+            move |(short, long, other, gaps, innermost, extents, memory)| {
+                // The axis that is reduced is the long one.
+                let mut list = vec![long, other];
+                list.extend(short);
+                let shape: Vec<usize> = extents.iter().map(|&place| list[place]).collect();
+                let axis = extents.iter().position(|&place| place == 0).unwrap_or(0);
+                let mut strides = vec![0; rank];
+                let mut stride = innermost;
+                for (&axis, gap) in memory.iter().zip(gaps) {
+                    strides[axis] = stride;
+                    stride = stride * shape[axis] + gap;
+                }
+                (shape, strides, axis)
+            },
+        )
+    })
+}
+
+/// Tensors of elements of `bytes` bytes.
+pub(super) fn any_tensor(bytes: usize) -> impl Strategy<Value = AxisCase> {
+    (any_layout(bytes), 0..(16 / bytes + 1), any::<u64>(), any::<u64>()).prop_map(
+        |((shape, strides, axis), before, data, schedule)| AxisCase { shape, strides, axis, before, data, schedule },
+    )
+}
+
+/// The results of a reduction of the tensor that lies in `x`, if they are the same twice on the device under test and twice on its
+/// counterpart. All round the tensor, within its gaps too, and round the results are canaries.
+pub(super) fn reduce_axis<T: Bits, R: AxisReduction<T>>(
+    case: &AxisCase,
+    reduction: R,
+    x: &[T],
+) -> Result<Vec<R::Output>, String>
+where
+    R::Output: Bits,
+{
+    let within = case.contains();
+    let mut image = vec![T::CANARY; case.before];
+    image.extend(x.iter().zip(&within).map(|(&x, &within)| if within { x } else { T::CANARY }));
+    image.extend([T::CANARY; 5]);
+    let run = |device: &Device| -> WarpwrightResult<[Vec<R::Output>; 2]> {
+        let on = device.upload(&image)?;
+        let view = on.slice(case.before..on.len())?.as_tensor_strided(&case.shape, &case.strides)?;
+        let count = view.len() / case.length().max(1);
+        let bytes = device.reduce_axis_bytes(reduction, view, case.axis)?;
+        let mut workspace = LinesWorkspace::new(device, bytes)?;
+        let mut results = [Vec::new(), Vec::new()];
+        for result in &mut results {
+            let mut out = device.upload(&vec![R::Output::CANARY; count + 2])?;
+            let place = out.slice_mut(1..count + 1)?;
+            device.reduce_axis_into(reduction, view, case.axis, place, &mut workspace, None)?;
+            let mut out = out.download()?;
+            let last = out.pop().expect("a canary");
+            let first = out.remove(0);
+            assert_eq!([first.bits(), last.bits()], [R::Output::CANARY.bits(); 2], "beside the results");
+            *result = out;
+        }
+        assert!(on.download()?.iter().map(|x| x.bits()).eq(image.iter().map(|x| x.bits())), "the input changed");
+        Ok(results)
+    };
+    let [first, second] = run(&under_test(case.schedule)).map_err(|error| error.to_string())?;
+    let [third, fourth] = run(&counterpart(case.schedule)).map_err(|error| format!("on the counterpart: {error}"))?;
+    for (which, other) in [("a second launch", &second), ("the counterpart", &third), ("its second launch", &fourth)] {
+        let same = |a: R::Output, b: R::Output| a.bits() == b.bits() || (is_nan(a) && is_nan(b));
+        if let Some(line) = (0..first.len()).find(|&line| !same(first[line], other[line])) {
+            return Err(format!("line {line}: {:?}, and {:?} by {which}", first[line], other[line]));
+        }
+    }
+    Ok(first)
+}
+
+/// The depth of the tree of merges on the device under test, whose allocations are aligned as all are.
+pub(super) fn depth<T: Bits, R: AxisReduction<T>>(case: &AxisCase, reduction: R) -> u64 {
+    let device = under_test(0);
+    let on = device.upload(&vec![T::CANARY; case.before + case.span()]).expect("memory");
+    let view = on.slice(case.before..on.len()).and_then(|on| on.as_tensor_strided(&case.shape, &case.strides));
+    axis_depth(reduction, view.expect("it fits"), case.axis).expect("there is such an axis")
+}

@@ -1,0 +1,272 @@
+//! Reductions of segments: lengths of every kind, ends at every place of a share, offsets of both widths.
+
+use std::cmp::Ordering::{Greater, Less};
+
+use proptest::prelude::*;
+use rand::Rng;
+use warpwright::half::{bf16, f16};
+use warpwright::oracle::reduce::{self as oracle, Added, Nan, best, segments};
+use warpwright::reduce::{
+    ArgMax, ArgMin, LinesWorkspace, Max, Mean, Min, NanArgMin, NanMax, NanSum, SegmentReduction, Sum, segments_depth,
+};
+use warpwright::{Buffer, Device, Result as WarpwrightResult};
+
+use super::case::{Bits, is_nan};
+use super::values::{Real, small, uniform, wide};
+use crate::support::device::{counterpart, under_test};
+use crate::support::runner::{check, check_within};
+use crate::support::values;
+
+/// Lengths of segments, elements of the buffer before the first, and by what numbers data and schedule are chosen.
+#[derive(Clone, Debug)]
+struct Case {
+    offsets: Vec<u64>,
+    before: usize,
+    data: u64,
+    schedule: u64,
+}
+
+impl Case {
+    fn new(first: u64, lengths: &[u64], before: usize, data: u64, schedule: u64) -> Self {
+        let mut offsets = vec![first];
+        offsets.extend(lengths.iter().scan(first, |end, length| {
+            *end += length;
+            Some(*end)
+        }));
+        Self { offsets, before, data, schedule }
+    }
+
+    /// Elements, with some behind the last segment.
+    fn n(&self) -> usize {
+        self.offsets[self.offsets.len() - 1] as usize + (self.data % 3) as usize
+    }
+}
+
+fn any_segments() -> impl Strategy<Value = Case> {
+    let empty = Just(0_u64).boxed();
+    let short = (1..20_u64).boxed();
+    let edges =
+        proptest::sample::select(vec![15_u64, 16, 17, 127, 128, 129, 255, 256, 257, 511, 2047, 2048, 2049]).boxed();
+    let giant = (3000..9000_u64).boxed();
+    let mixed = prop_oneof![4 => empty.clone(), 6 => short.clone(), 2 => edges.clone(), 1 => giant.clone()].boxed();
+    let lengths = prop_oneof![
+        1 => proptest::collection::vec(empty, 1..600),
+        2 => proptest::collection::vec(short, 1..300),
+        2 => proptest::collection::vec(edges, 1..6),
+        1 => proptest::collection::vec(giant, 1..3),
+        4 => proptest::collection::vec(mixed, 1..40),
+    ];
+    (lengths, prop_oneof![3 => Just(0), 1 => 1..70_u64], 0..5_usize, any::<u64>(), any::<u64>())
+        .prop_map(|(lengths, first, before, data, schedule)| Case::new(first, &lengths, before, data, schedule))
+}
+
+/// The results, the same twice on the device under test, with offsets of either width, and twice on its counterpart.
+fn reduce<T: Bits, R: SegmentReduction<T>>(case: &Case, reduction: R, x: &[T]) -> Result<Vec<R::Output>, String>
+where
+    R::Output: Bits,
+{
+    let mut image = vec![T::CANARY; case.before];
+    image.extend_from_slice(x);
+    let count = case.offsets.len() - 1;
+    let run = |device: &Device| -> WarpwrightResult<[Vec<R::Output>; 2]> {
+        let on = device.upload(&image)?;
+        let x = on.slice(case.before..image.len())?;
+        let wide = device.upload(&case.offsets)?;
+        let narrow: Buffer<u32> =
+            device.upload(&case.offsets.iter().map(|&offset| offset as u32).collect::<Vec<_>>())?;
+        let bytes = device.reduce_segments_bytes(reduction, x, count);
+        let mut workspace = LinesWorkspace::new(device, bytes)?;
+        let mut results = [Vec::new(), Vec::new()];
+        for (which, result) in results.iter_mut().enumerate() {
+            let mut out = device.upload(&vec![R::Output::CANARY; count + 2])?;
+            let place = out.slice_mut(1..count + 1)?;
+            if which == 0 {
+                device.reduce_segments_into(reduction, x, &wide, place, &mut workspace, None)?;
+            } else {
+                device.reduce_segments_into(reduction, x, &narrow, place, &mut workspace, None)?;
+            }
+            let mut out = out.download()?;
+            let last = out.pop().expect("a canary");
+            assert_eq!([out.remove(0).bits(), last.bits()], [R::Output::CANARY.bits(); 2], "beside the results");
+            *result = out;
+        }
+        Ok(results)
+    };
+    let [first, second] = run(&under_test(case.schedule)).map_err(|error| error.to_string())?;
+    let [third, fourth] = run(&counterpart(case.schedule)).map_err(|error| format!("on the counterpart: {error}"))?;
+    for (which, other) in [("32-bit offsets", &second), ("the counterpart", &third), ("its second launch", &fourth)] {
+        let same = |a: R::Output, b: R::Output| a.bits() == b.bits() || (is_nan(a) && is_nan(b));
+        if let Some(at) = (0..count).find(|&at| !same(first[at], other[at])) {
+            return Err(format!("segment {at}: {:?}, and {:?} by {which}", first[at], other[at]));
+        }
+    }
+    Ok(first)
+}
+
+/// Whether each segment's result is what the oracle says of it.
+fn each<T: Bits, R: SegmentReduction<T>>(
+    what: &str,
+    case: &Case,
+    reduction: R,
+    x: &[T],
+    expected: impl Fn(&[T]) -> R::Output,
+) -> Result<(), String>
+where
+    R::Output: Bits,
+{
+    let got = reduce(case, reduction, x)?;
+    for (number, (segment, got)) in segments(x, &case.offsets).into_iter().zip(got).enumerate() {
+        let expected = expected(segment);
+        if got != expected && !(is_nan(got) && is_nan(expected)) {
+            return Err(format!(
+                "{what} of segment {number}, {} elements: {got:?} instead of {expected:?}",
+                segment.len()
+            ));
+        }
+    }
+    Ok(())
+}
+
+macro_rules! integers {
+    ($($name:ident: $t:ty => $u:ty;)+) => {$(
+        #[test]
+        fn $name() {
+            check(any_segments(), |case| {
+                let mut rng = values::rng(case.data);
+                let x: Vec<$t> = (0..case.n()).map(|_| if rng.random() { rng.random() } else { 3 }).collect();
+                let at = |x: &[$t], wish| best(x, wish, Nan::Propagate);
+                let place = |x: &[$t], wish| at(x, wish).map_or(u64::MAX, |at| at as u64);
+                each("sum", case, Sum, &x, |x| x.iter().fold(0, |sum: $u, &x| sum.wrapping_add(x.into())))?;
+                each("max", case, Max, &x, |x| at(x, Greater).map_or(<$t>::MIN, |at| x[at]))?;
+                each("min", case, Min, &x, |x| at(x, Less).map_or(<$t>::MAX, |at| x[at]))?;
+                each("argmax", case, ArgMax, &x, |x| place(x, Greater))?;
+                each("argmin", case, ArgMin, &x, |x| place(x, Less))?;
+                Ok(0.0)
+            });
+        }
+    )+};
+}
+integers! {
+    segments_of_i32_are_reduced_exactly: i32 => i64;
+    segments_of_u32_are_reduced_exactly: u32 => u64;
+    segments_of_i64_are_reduced_exactly: i64 => i64;
+    segments_of_u64_are_reduced_exactly: u64 => u64;
+}
+
+fn reals<T: Real, U: Bits + Into<f64>>(what: &str, added: Added, of: impl Fn(f64) -> U)
+where
+    Sum: SegmentReduction<T, Output = U>,
+    NanSum: SegmentReduction<T, Output = U>,
+    Mean: SegmentReduction<T, Output = U>,
+    Max: SegmentReduction<T, Output = T>,
+    NanMax: SegmentReduction<T, Output = T>,
+    ArgMin: SegmentReduction<T, Output = u64>,
+    NanArgMin: SegmentReduction<T, Output = u64>,
+{
+    check_within(what, any_segments(), |case| {
+        let mut rng = values::rng(case.data);
+        let integers: Vec<T> = small(case.n(), &mut rng, -8);
+        each("sum of integers", case, Sum, &integers, |x| of(wide(x).iter().sum::<f64>() + 0.0))?;
+        let mut x: Vec<T> = uniform(case.n(), &mut rng);
+        let depth = segments_depth(case.n(), case.offsets.len() - 1, size_of::<T>());
+        let mut worst = 0.0_f64;
+        let (sums, means) = (reduce(case, Sum, &x)?, reduce(case, Mean, &x)?);
+        for (number, segment) in segments(&x, &case.offsets).into_iter().enumerate() {
+            let sum = oracle::sum(&wide(segment), depth, added).error_over_bound(sums[number].into());
+            let mean = if segment.is_empty() {
+                if is_nan(means[number]) { 0.0 } else { f64::INFINITY }
+            } else {
+                oracle::mean(&wide(segment), depth, added).error_over_bound(means[number].into())
+            };
+            if !(sum <= 1.0 && mean <= 1.0) {
+                return Err(format!(
+                    "segment {number}, {} elements: errors over bound {sum:e}, {mean:e}",
+                    segment.len()
+                ));
+            }
+            worst = worst.max(sum).max(mean);
+        }
+        for _ in 0..x.len() / 5 {
+            let at = rng.random_range(0..x.len());
+            x[at] = T::from_f64(if rng.random() { f64::NAN } else { f64::INFINITY });
+        }
+        let place = |at: Option<usize>| at.map_or(u64::MAX, |at| at as u64);
+        let lowest = T::from_f64(f64::NEG_INFINITY);
+        each("max", case, Max, &x, |x| best(x, Greater, Nan::Propagate).map_or(lowest, |at| x[at]))?;
+        let nan = T::from_f64(f64::NAN);
+        each("nan_max", case, NanMax, &x, |x| best(x, Greater, Nan::Ignore).map_or(nan, |at| x[at]))?;
+        each("argmin", case, ArgMin, &x, |x| place(best(x, Less, Nan::Propagate)))?;
+        each("nan_argmin", case, NanArgMin, &x, |x| place(best(x, Less, Nan::Ignore)))?;
+        let holes: Vec<T> =
+            integers.iter().zip(&x).map(|(&x, hole)| if hole.wide().is_nan() { *hole } else { x }).collect();
+        each("nan_sum", case, NanSum, &holes, |x| of(wide(x).into_iter().filter(|x| !x.is_nan()).sum::<f64>() + 0.0))?;
+        Ok(worst)
+    });
+}
+
+#[test]
+fn segments_of_reals_are_reduced_within_the_bounds() {
+    reals::<f32, f32>("segments of f32", Added::InF64, |sum| sum as f32);
+    reals::<f16, f32>("segments of f16", Added::InF64, |sum| sum as f32);
+    reals::<bf16, f32>("segments of bf16", Added::InF64, |sum| sum as f32);
+    reals::<f64, f64>("segments of f64", Added::Compensated, |sum| sum);
+}
+
+/// Wrong offsets on the device: no fault, and nothing written outside the results, whatever comes out.
+#[test]
+fn wild_offsets_read_nothing_outside() {
+    check(any_segments(), |case| {
+        let mut rng = values::rng(case.data);
+        let x = [1.0_f32; 4];
+        let wild: Vec<u64> = case.offsets.iter().map(|_| rng.random::<u64>() >> rng.random_range(0..64)).collect();
+        let device = under_test(case.schedule);
+        let (x, wild) = (device.upload(&x).unwrap(), device.upload(&wild).unwrap());
+        let count = wild.len() - 1;
+        let mut out = device.upload(&vec![f32::CANARY; count + 2]).unwrap();
+        let mut workspace = LinesWorkspace::new(&device, device.reduce_segments_bytes(Sum, &x, count)).unwrap();
+        let place = out.slice_mut(1..count + 1).unwrap();
+        // Two shares may finish one segment: a race that is reported, of which only its bounds matter here.
+        let queued = device.reduce_segments_into(Sum, &x, &wild, place, &mut workspace, None);
+        if let Err(error) = queued {
+            let text = error.to_string();
+            if !text.contains("data race") || text.contains("out of bounds") {
+                return Err(text);
+            }
+        }
+        let out = out.download().unwrap();
+        let beside = [out[0].bits(), out[count + 1].bits()] == [f32::CANARY.bits(); 2];
+        if beside { Ok(0.0) } else { Err("written beside the results".to_owned()) }
+    });
+}
+
+#[test]
+fn wrong_offsets_are_named() {
+    let device = under_test(1);
+    let x = device.upload(&[1.0_f32; 10]).unwrap();
+    let text = |offsets: &[u32]| {
+        device.reduce_segments(Sum, &x, &device.upload(offsets).unwrap()).map(|_| ()).expect_err("wrong").to_string()
+    };
+    assert!(text(&[]).contains("argument `offsets`: expected 1 to "), "{}", text(&[]));
+    assert!(text(&[0, 5, 4]).contains("never fall, 5 at least, found 4 at 2"), "{}", text(&[0, 5, 4]));
+    assert!(text(&[0, 11]).contains("at most 10, the elements of x, found 11 at 1"), "{}", text(&[0, 11]));
+    let offsets = device.upload(&[0_u64, 10]).unwrap();
+    let (mut out, mut workspace) = (device.alloc(2).unwrap(), LinesWorkspace::new(&device, 0).unwrap());
+    let error = device.reduce_segments_into(Sum, &x, &offsets, &mut out, &mut workspace, None).unwrap_err().to_string();
+    assert!(error.contains("argument `out`: expected 1 elements, one for each segment, found 2"), "{error}");
+    assert_eq!(device.reduce_segments(Sum, &x, offsets.slice(0..1).unwrap()).unwrap().len(), 0);
+}
+
+/// Many shares and blocks, thirty schedules, one result.
+#[test]
+fn segment_runs_are_equal_whatever_the_schedule() {
+    let mut rng = values::rng(18);
+    let lengths: Vec<u64> = [5000, 0, 1, 700, 3, 2048, 90].into_iter().chain((0..200).map(|i| i % 7)).collect();
+    let case = |schedule| Case::new(2, &lengths, 1, 0, schedule);
+    let x: Vec<f64> = uniform(case(0).n(), &mut rng);
+    let run = |schedule| reduce(&case(schedule), Sum, &x).unwrap().into_iter().map(Bits::bits).collect::<Vec<_>>();
+    let first = run(0);
+    for _ in 0..30 {
+        let schedule = rng.random();
+        assert_eq!(run(schedule), first, "schedule {schedule}");
+    }
+}
