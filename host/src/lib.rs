@@ -19,6 +19,7 @@
 //! | multiply, transpose, sum, add | [`Device::matmul`], [`Device::transpose`], [`Device::sum`], [`Device::add`] |
 //! | launch a kernel of your own | [`Device::launch`], [`Launch`], [`Module`] |
 //! | overlap work, measure time | [`Stream`], [`Event`], [`Transfer`] |
+//! | multiply matrices as BLAS's GEMM does, of any type and layout | [`Device::gemm`], [`gemm`] |
 //! | reduce a vector to one number | [`Device::max`], [`Device::mean`] …, [`reduce`] |
 //! | know whether a result is right | [`oracle`] |
 //! | know what went wrong | [`Error`] |
@@ -74,7 +75,7 @@ pub use memory::{
     TensorView, TensorViewMut, Transfer,
 };
 pub use module::Module;
-pub use ops::{Operand, reduce};
+pub use ops::{Operand, gemm, reduce};
 pub use stream::{Event, Stream};
 
 #[doc(no_inline)]

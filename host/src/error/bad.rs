@@ -24,6 +24,8 @@ pub enum ArgumentRule {
     Axes,
     /// No two elements to be written that share memory.
     Overlap,
+    /// A way that computes what is asked for.
+    Way,
 }
 
 /// An argument that does not fit: which, of what call, what was expected, what came, what to do.

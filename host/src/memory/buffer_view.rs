@@ -79,6 +79,11 @@ impl<'a, T: Element> BufferView<'a, T> {
         BufferView::new(self.allocation, self.offset, self.len)
     }
 
+    /// No elements, for an argument of a kernel that is left out.
+    pub(crate) fn nothing<U: Element>(&self) -> BufferView<'a, U> {
+        BufferView::new(self.allocation, 0, 0)
+    }
+
     /// The elements of `range`, counted from the start of this view.
     ///
     /// # Errors
@@ -167,6 +172,11 @@ impl<'a, T: Element> BufferViewMut<'a, T> {
     /// The first element's number in the allocation.
     pub(super) fn start(&self) -> usize {
         self.offset
+    }
+
+    /// As [`BufferView::nothing`].
+    pub(crate) fn nothing<U: Element>(&self) -> BufferViewMut<'a, U> {
+        BufferViewMut::new(self.allocation, 0, 0)
     }
 
     /// The elements of `range`, counted from the start of this view.

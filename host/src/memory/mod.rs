@@ -24,6 +24,7 @@ mod tensor;
 mod tensor_view;
 
 pub(crate) use allocation::Allocation;
+pub(crate) use axes::Axes;
 pub use buffer::Buffer;
 pub use buffer_view::{BufferView, BufferViewMut};
 pub use host_data::HostData;
