@@ -9,16 +9,15 @@ mod sample;
 mod spoilt;
 
 use ndarray::{Array2, Axis};
-use proptest::prelude::*;
 use proptest::sample::select;
 use rand::Rng;
-use warpwright::gemm::{Activation, Op};
+use warpwright::gemm::Op;
 use warpwright::oracle::{self, Gemm, Reference, U_F32};
 
 use self::case::{Bias, Case, Data, any_case, sample};
 use self::held::Place;
 use self::run::{OnDevice, Ways, equal, verify};
-use self::sample::{Brain, BrainToSingle, Double, Half, HalfToSingle, Kind, Single, Tensor, Wide};
+use self::sample::{Brain, BrainToSingle, Double, Half, HalfToSingle, Kind, Single, Tensor};
 use crate::support::device::{counterpart, under_test};
 use crate::support::runner::{check, check_within};
 use crate::support::values;
@@ -37,8 +36,6 @@ macro_rules! kinds {
         }
     )+};
 }
-use kinds;
-
 kinds! {
     [
         integers_are_exact,
@@ -160,7 +157,7 @@ fn within(reference: &Reference, got: &[f64]) -> Result<f64, String> {
 
 /// Reals of ordinary size, and so small that products are subnormal.
 fn reals_stay_within_the_bound<K: Kind>() {
-    let scale = select(&[1.0, 1.0, 2_f64.powi(-70)][..]);
+    let scale = select(vec![1.0, 1.0, 2_f64.powi(-70)]);
     check_within("gemm", (any_case::<K>(), scale), |(case, scale)| {
         let case = Case { alpha: case.alpha * 0.7, beta: case.beta * 1.3, ..case.clone() };
         // Rounded as the kernels are given them.
