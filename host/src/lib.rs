@@ -20,6 +20,7 @@
 //! | let the copy engine fetch boxes | [`MatrixView::boxes`], [`TensorView::boxes`], [`Boxes`] |
 //! | launch a kernel of your own | [`Device::launch`], [`Launch`], [`Module`] |
 //! | overlap work, measure time | [`Stream`], [`Event`], [`Transfer`] |
+//! | multiply matrices as BLAS's GEMM does, of any type and layout | [`Device::gemm`], [`gemm`] |
 //! | reduce a vector to one number | [`Device::max`], [`Device::mean`] …, [`reduce`] |
 //! | know whether a result is right | [`oracle`] |
 //! | know what went wrong | [`Error`] |
@@ -75,7 +76,7 @@ pub use memory::{
     PinnedBuffer, Tensor, TensorView, TensorViewMut, Transfer,
 };
 pub use module::Module;
-pub use ops::{Operand, reduce};
+pub use ops::{Operand, gemm, reduce};
 pub use stream::{Event, Stream};
 
 #[doc(no_inline)]

@@ -18,6 +18,7 @@
 mod add;
 mod graphs;
 mod huge;
+mod gemm;
 mod matmul;
 mod reduce;
 mod selftest;

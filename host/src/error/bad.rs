@@ -27,6 +27,8 @@ pub enum ArgumentRule {
     /// Memory and boxes as the copy engine takes them: starts and strides that are multiples of 16 bytes, boxes of at most
     /// 256 elements along each dimension.
     Boxes,
+    /// A way that computes what is asked for.
+    Way,
 }
 
 /// An argument that does not fit: which, of what call, what was expected, what came, what to do.

@@ -86,6 +86,9 @@ impl<'a, T: Element> BufferView<'a, T> {
             size_of::<T>() / 4
         };
         BufferView::new(self.allocation, self.offset * words, self.len * words)
+    /// No elements, for an argument of a kernel that is left out.
+    pub(crate) fn nothing<U: Element>(&self) -> BufferView<'a, U> {
+        BufferView::new(self.allocation, 0, 0)
     }
 
     /// The elements of `range`, counted from the start of this view.
@@ -176,6 +179,11 @@ impl<'a, T: Element> BufferViewMut<'a, T> {
     /// The first element's number in the allocation.
     pub(super) fn start(&self) -> usize {
         self.offset
+    }
+
+    /// As [`BufferView::nothing`].
+    pub(crate) fn nothing<U: Element>(&self) -> BufferViewMut<'a, U> {
+        BufferViewMut::new(self.allocation, 0, 0)
     }
 
     /// The elements of `range`, counted from the start of this view.

@@ -2,7 +2,8 @@
 //!
 //! | operation | kernel | result |
 //! |---|---|---|
-//! | [`Device::matmul`](crate::Device::matmul) | `gemm_f32_…`, the tile by a cost model | A·B |
+//! | [`Device::gemm`](crate::Device::gemm) | [`gemm`] | act(alpha · op(A)·op(B) + beta · C + bias) |
+//! | [`Device::matmul`](crate::Device::matmul) | the same | A·B |
 //! | [`Device::transpose`](crate::Device::transpose) | `transpose_b8` … `_b128`, `transpose_shifted_b8` … `_b128` where rows begin anywhere | Aᵀ |
 //! | [`Device::transpose_in_place`](crate::Device::transpose_in_place) | `transpose_in_place_b8` … `_b128` | A becomes Aᵀ |
 //! | [`Device::transpose_batch`](crate::Device::transpose_batch), [`Device::permute`](crate::Device::permute) | `permute_b8` … `_b128`, `copy_strided_b8` … `_b128` | axes in another order |
@@ -16,6 +17,7 @@
 //! stream.
 
 mod add;
+pub mod gemm;
 mod matmul;
 mod permute;
 pub mod reduce;
@@ -27,10 +29,20 @@ pub(crate) use permute::copy_tensor;
 use std::ops::Range;
 
 use crate::error::{ArgumentRule, BadArgument, Error};
+use crate::launch::Launch;
+use crate::stream::Stream;
 
 /// The error of an argument whose shape does not fit the others'.
 fn shape(call: &str, argument: &str, expected: &str, found: &str, remedy: &str) -> Error {
     BadArgument::new(ArgumentRule::Shape, call, argument).expected(expected).found(found).remedy(remedy).into()
+}
+
+/// The launch as work of the stream, if there is one.
+fn on<'s>(stream: Option<&'s Stream>, launch: Launch<'s>) -> Launch<'s> {
+    match stream {
+        Some(stream) => launch.stream(stream),
+        None => launch,
+    }
 }
 
 /// The parts of `0..len` that one launch each can handle, where the grid has at most `blocks` blocks along an axis and each

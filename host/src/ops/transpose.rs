@@ -13,7 +13,7 @@ use simt::Kernel;
 use simt::element::{Element, Vec4};
 use simt::global::{MatMut, MatRef};
 
-use super::{bands, permute, shape};
+use super::{bands, on, permute, shape};
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::Launch;
@@ -231,12 +231,4 @@ fn within<T: Element>(device: &Device, stream: Option<&Stream>, a: MatrixViewMut
         _ => device.launch(&transpose_in_place_b128, launch, (a.bits_mut::<Vec4<u32>>(),)),
     }?;
     Ok(())
-}
-
-/// The launch as work of the stream, if there is one.
-fn on<'s>(stream: Option<&'s Stream>, launch: Launch<'s>) -> Launch<'s> {
-    match stream {
-        Some(stream) => launch.stream(stream),
-        None => launch,
-    }
 }

@@ -12,6 +12,7 @@
 //! | operation | reference | bound |
 //! |---|---|---|
 //! | [`matmul()`] | `f64` product by `matrixmultiply`, [`matmul_plain`] as its check | γ(K)·(│A││B│) + K·η |
+//! | [`gemm()`]: scaled, added to C and a bias, activated, rounded | the same | see there |
 //! | [`sum()`] | Neumaier's compensated sum in `f64` | γ(depth)·Σ│x│ |
 //! | [`reduce`]: sums, means, norms, products, variances | exact sums | see there |
 //! | [`sum_in_f64`] | the same | u·│s│ + γ(depth)·Σ│x│ with u = 2⁻⁵³ in γ |
@@ -23,6 +24,7 @@
 mod bounds;
 mod compare;
 mod elementwise;
+mod gemm;
 mod matmul;
 pub mod reduce;
 mod sum;
@@ -30,5 +32,6 @@ mod sum;
 pub use bounds::{ETA_F32, U_F32, U_F64, gamma};
 pub use compare::{Mismatch, Reference, Verdict, same_bits};
 pub use elementwise::{add, transpose};
+pub use gemm::{Format, Gemm, gemm};
 pub use matmul::{matmul, matmul_fast, matmul_plain};
 pub use sum::{neumaier, sum, sum_in_f64};

@@ -1,0 +1,273 @@
+//! Which numbers are multiplied, by which kernels.
+
+use gpu::gemm::call::WIDE_C;
+use gpu::gemm::number::Number;
+use gpu::gemm::{ffma, merge, plain};
+use half::{bf16, f16};
+use simt::element::Element;
+use simt::global::{MatMut, MatRef, VecMut, VecRef};
+use simt::{Kernel, KernelInfo};
+
+use super::Arithmetic;
+use crate::device::Device;
+use crate::error::Result;
+use crate::launch::Launch;
+use crate::memory::{BufferView, BufferViewMut};
+
+mod sealed {
+    pub trait Sealed {}
+}
+use sealed::Sealed;
+
+/// A kernel that takes the arguments of `gpu::gemm::call`.
+type Call<T, W> = Kernel<(
+    VecRef<'static, T>,
+    VecRef<'static, T>,
+    VecMut<'static, T>,
+    VecMut<'static, W>,
+    VecRef<'static, W>,
+    [u32; 4],
+    [u64; 3],
+    [u64; 3],
+    [W; 2],
+    u32,
+)>;
+/// A kernel that adds partial products.
+type Merge<T> = Kernel<(
+    VecRef<'static, f32>,
+    VecMut<'static, T>,
+    VecMut<'static, f32>,
+    VecRef<'static, f32>,
+    [u32; 3],
+    u64,
+    [f32; 2],
+    u32,
+)>;
+/// A kernel for C = A·B, all three row by row.
+type Product<T> = Kernel<(MatRef<'static, T>, MatRef<'static, T>, MatMut<'static, T>)>;
+
+/// A kernel, and what its cost depends on.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Candidate<T: Multiply> {
+    pub(super) program: Program<T>,
+    /// The arithmetic that it does.
+    pub(super) arithmetic: Arithmetic,
+    /// Whether A and B are transposed, where it is written for one layout only.
+    pub(super) layout: Option<[bool; 2]>,
+    /// Rows and columns of C per block.
+    pub(super) tile: [u32; 2],
+    /// What it issues of a multiprocessor's 128 `f32` multiply-adds per clock, with one block on it and with more.
+    pub(super) share: [f64; 2],
+    /// What a block does before its first multiply-add and after its last, in units of k.
+    pub(super) lost: f64,
+}
+
+/// What a candidate launches.
+#[derive(Debug)]
+pub(super) enum Program<T: Multiply> {
+    /// Everything in one launch.
+    Call(&'static Call<T, T::Wide>),
+    /// The product alone; what else there is comes after it.
+    Product(&'static Product<T>),
+}
+
+impl<T: Multiply> Candidate<T> {
+    pub(super) fn info(&self) -> &'static KernelInfo {
+        match self.program {
+            Program::Call(kernel) => kernel.info(),
+            Program::Product(kernel) => kernel.info(),
+        }
+    }
+}
+
+/// The arguments of a [`Call`].
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Arguments<'a, T: Multiply> {
+    pub(super) a: BufferView<'a, T>,
+    pub(super) b: BufferView<'a, T>,
+    pub(super) c: BufferViewMut<'a, T>,
+    pub(super) wide: BufferViewMut<'a, T::Wide>,
+    pub(super) bias: BufferView<'a, T::Wide>,
+    pub(super) extents: [u32; 4],
+    pub(super) ld: [u64; 3],
+    pub(super) batch: [u64; 3],
+    pub(super) scale: [T::Wide; 2],
+    pub(super) flags: u32,
+}
+
+/// Numbers that can be multiplied: `f32`, `f16` and `bf16`, whose products are added in `f32`, and `f64`.
+#[diagnostic::on_unimplemented(
+    message = "there is no matrix product of `{Self}`",
+    note = "the elements of A and B are `f32`, `f16`, `bf16` or `f64`, the same for both"
+)]
+pub trait Multiply: Number<Wide: std::fmt::Debug + PartialEq + From<f32>> + Sealed {
+    /// The kernels, the one for everything first.
+    #[doc(hidden)]
+    const CANDIDATES: &'static [Candidate<Self>];
+
+    /// Whether there is a kernel that adds partial products.
+    #[doc(hidden)]
+    const SPLITS: bool;
+
+    /// Launches a kernel that takes these arguments.
+    #[doc(hidden)]
+    fn launch(
+        device: &Device,
+        kernel: &Call<Self, Self::Wide>,
+        launch: Launch<'_>,
+        arguments: Arguments<'_, Self>,
+    ) -> Result<()>;
+
+    /// Partial products in a workspace as a C; none where nothing is split.
+    #[doc(hidden)]
+    fn partial(workspace: BufferViewMut<'_, f32>) -> Destination<'_, Self>;
+
+    /// Adds as many partial products as the last of the extents says; `a`, `b` and `batch` have no use.
+    #[doc(hidden)]
+    fn merge(
+        device: &Device,
+        launch: Launch<'_>,
+        partial: BufferView<'_, f32>,
+        arguments: Arguments<'_, Self>,
+    ) -> Result<()>;
+}
+
+/// A kernel for every layout: see `gpu::gemm::plain`. From global memory it issues 5 to 7 % of the multiply-adds.
+const fn plain<T: Multiply>(kernel: &'static Call<T, T::Wide>, arithmetic: Arithmetic) -> Candidate<T> {
+    let program = Program::Call(kernel);
+    Candidate { program, arithmetic, layout: None, tile: plain::TILE, share: [0.02, 0.06], lost: 16.0 }
+}
+
+/// The shares are the predictions of docs/gemm.md.
+const fn product(kernel: &'static Product<f32>, tile: [u32; 2], share: [f64; 2], lost: f64) -> Candidate<f32> {
+    let program = Program::Product(kernel);
+    Candidate { program, arithmetic: Arithmetic::Full, layout: Some([false, false]), tile, share, lost }
+}
+
+macro_rules! multiply {
+    ($($t:ident in $wide:ident: $splits:literal, [$($candidate:expr),+ $(,)?] $(, $merge:path)?;)+) => {$(
+        impl Sealed for $t {}
+        impl Multiply for $t {
+            const CANDIDATES: &'static [Candidate<$t>] = &[$($candidate),+];
+            const SPLITS: bool = $splits;
+
+            fn launch(
+                device: &Device,
+                kernel: &Call<$t, $wide>,
+                launch: Launch<'_>,
+                Arguments { a, b, c, wide, bias, extents, ld, batch, scale, flags }: Arguments<'_, $t>,
+            ) -> Result<()> {
+                device.launch(kernel, launch, (a, b, c, wide, bias, extents, ld, batch, scale, flags))?;
+                Ok(())
+            }
+
+            fn partial(workspace: BufferViewMut<'_, f32>) -> Destination<'_, $t> {
+                multiply!(@partial workspace $($merge)?)
+            }
+
+            #[allow(unused_variables, reason = "where nothing is split")]
+            fn merge(
+                device: &Device,
+                launch: Launch<'_>,
+                partial: BufferView<'_, f32>,
+                Arguments { c, wide, bias, extents: [m, n, _, parts], ld, scale, flags, .. }: Arguments<'_, $t>,
+            ) -> Result<()> {
+                $(
+                    let kernel: &Merge<$t> = &$merge;
+                    device.launch(kernel, launch, (partial, c, wide, bias, [m, n, parts], ld[2], scale, flags))?;
+                )?
+                Ok(())
+            }
+        }
+    )+};
+    (@partial $workspace:ident) => {
+        Destination { own: $workspace.nothing(), wide: $workspace.nothing(), flag: 0 }
+    };
+    (@partial $workspace:ident $merge:path) => {
+        Destination::of($workspace)
+    };
+}
+multiply! {
+    // From the largest tile to the smallest: of equally fast ones the first is taken.
+    f32 in f32: true, [
+        plain(&plain::gemm_plain_f32, Arithmetic::Full),
+        plain(&plain::gemm_plain_tf32, Arithmetic::Tf32),
+        product(&ffma::gemm_f32_128x256, ffma::TILE_128X256, [0.82, 0.82], 16.0),
+        product(&ffma::gemm_f32_256x128, ffma::TILE_256X128, [0.82, 0.82], 16.0),
+        product(&ffma::gemm_f32_128x128, ffma::TILE_128X128, [0.55, 0.78], 16.0),
+        product(&ffma::gemm_f32_64x64, ffma::TILE_64X64, [0.40, 0.70], 32.0),
+    ], merge::gemm_merge_f32;
+    f16 in f32: true, [plain(&plain::gemm_plain_f16, Arithmetic::Full)], merge::gemm_merge_f16;
+    bf16 in f32: true, [plain(&plain::gemm_plain_bf16, Arithmetic::Full)], merge::gemm_merge_bf16;
+    f64 in f64: false, [plain(&plain::gemm_plain_f64, Arithmetic::Full)];
+}
+
+/// C as the kernels take it: as elements of A and B, or as sums; the other one is empty.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Destination<'c, T: Multiply> {
+    pub(super) own: BufferViewMut<'c, T>,
+    pub(super) wide: BufferViewMut<'c, T::Wide>,
+    /// Which of both it is, as a call's flag.
+    pub(super) flag: u32,
+}
+
+impl<'c, T: Multiply> Destination<'c, T> {
+    pub(super) fn of<C: Output<T>>(c: BufferViewMut<'c, C>) -> Self {
+        let (own, wide) = C::destination(c);
+        Self { own, wide, flag: if C::WIDE { WIDE_C } else { 0 } }
+    }
+
+    /// `len` elements from `start` on.
+    pub(super) fn part(
+        &mut self,
+        start: usize,
+        len: usize,
+    ) -> Result<(BufferViewMut<'_, T>, BufferViewMut<'_, T::Wide>)> {
+        let range = |is_c: bool| if is_c { start..start + len } else { 0..0 };
+        let is_wide = self.flag == WIDE_C;
+        Ok((self.own.view_mut().slice(range(!is_wide))?, self.wide.view_mut().slice(range(is_wide))?))
+    }
+}
+
+/// What C may be made of: the type of A and B, or `f32` where that is shorter.
+#[diagnostic::on_unimplemented(
+    message = "a matrix of `{Self}` cannot take the product of matrices of `{T}`",
+    note = "C has the elements of A and B, or `f32` where these are `f16` or `bf16`"
+)]
+pub trait Output<T: Multiply>: Element + Sealed {
+    /// Whether C has the type of the sums and not that of A and B.
+    #[doc(hidden)]
+    const WIDE: bool;
+
+    /// C as the kernels take it: as elements of A and B, or as sums, the other one empty.
+    #[doc(hidden)]
+    fn destination(c: BufferViewMut<'_, Self>) -> (BufferViewMut<'_, T>, BufferViewMut<'_, T::Wide>);
+}
+
+macro_rules! outputs {
+    ($($t:ty),+) => {$(
+        impl Output<$t> for $t {
+            const WIDE: bool = false;
+            fn destination(c: BufferViewMut<'_, Self>) -> (BufferViewMut<'_, $t>, BufferViewMut<'_, <$t as Number>::Wide>) {
+                let none = c.nothing();
+                (c, none)
+            }
+        }
+    )+};
+}
+outputs! { f32, f16, bf16, f64 }
+
+macro_rules! wide_outputs {
+    ($($t:ty),+) => {$(
+        impl Output<$t> for f32 {
+            const WIDE: bool = true;
+            fn destination(c: BufferViewMut<'_, Self>) -> (BufferViewMut<'_, $t>, BufferViewMut<'_, f32>) {
+                (c.nothing(), c)
+            }
+        }
+    )+};
+}
+wide_outputs! { f16, bf16 }

@@ -1,0 +1,223 @@
+//! Ways to a product, and what they cost.
+//!
+//! The cost of a way is the time of the multiprocessor with most work, counted in `f32` multiply-adds at full speed, 128 of
+//! which it does in a clock:
+//!
+//! ```text
+//! launch     2 µs: 500 000
+//! blocks     ⌈blocks / multiprocessors⌉ · rows · columns · (k + lost) / share
+//! memory     7 for each byte of partial products or of C that is written and read once more, over all multiprocessors
+//! ```
+//!
+//! `share` and `lost` are the kernel's. A split along k multiplies the blocks and divides k. 7 is what a multiprocessor does
+//! while it gets a byte: 128 multiply-adds a clock at 1.98 GHz, a 132nd of 4.8 TB/s.
+
+use std::fmt;
+
+use simt::KernelInfo;
+
+use super::Arithmetic;
+use super::element::{Candidate, Multiply, Program};
+use super::problem::Problem;
+
+/// In multiply-adds of one multiprocessor.
+const LAUNCH: f64 = 500_000.0;
+/// The same, for each byte.
+const BYTE: f64 = 7.0;
+/// Parts of a split begin at multiples of this along k, so that they begin as aligned as the operands do.
+const PART: usize = 16;
+/// Most parts.
+const MOST_PARTS: u32 = 64;
+
+/// A way to a product: which kernel, and into how many parts k is split.
+///
+/// ```
+/// use warpwright::gemm::Way;
+/// let way = Way::of(gpu::gemm::plain::gemm_plain_f32.info()).split(4);
+/// assert_eq!(way.to_string(), "gemm_plain_f32, k in 4 parts");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    kernel: &'static KernelInfo,
+    parts: u32,
+}
+
+impl Way {
+    /// By this kernel, with k undivided.
+    pub fn of(kernel: &'static KernelInfo) -> Self {
+        Self { kernel, parts: 1 }
+    }
+
+    /// The same with k in so many parts, whose products are added up in their order. There may be fewer: parts begin at
+    /// multiples of 16.
+    #[must_use]
+    pub fn split(self, parts: u32) -> Self {
+        Self { parts: parts.max(1), ..self }
+    }
+
+    /// The kernel that multiplies.
+    pub fn kernel(&self) -> &'static KernelInfo {
+        self.kernel
+    }
+
+    /// Parts of k.
+    pub fn parts(&self) -> u32 {
+        self.parts
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.parts {
+            1 => f.write_str(self.kernel.name),
+            parts => write!(f, "{}, k in {parts} parts", self.kernel.name),
+        }
+    }
+}
+
+/// A way to one product, with what it needs and costs.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    pub(super) way: Way,
+    /// Which of the candidates.
+    pub(super) candidate: usize,
+    /// Elements along k of each part but the last.
+    pub(super) part: usize,
+    pub(super) workspace: usize,
+    pub(super) ending: Ending,
+    tile: [u32; 2],
+    cost: f64,
+}
+
+/// What comes after the kernel that multiplies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// Nothing: it does everything itself.
+    Nothing,
+    /// C is the product already; it is scaled and finished in its place.
+    InPlace,
+    /// Partial products, or one whole one, in the workspace are added up and finished.
+    Merge,
+}
+
+impl Plan {
+    /// The kernel and the split.
+    pub fn way(&self) -> Way {
+        self.way
+    }
+
+    /// Rows and columns of C per block.
+    pub fn tile(&self) -> [u32; 2] {
+        self.tile
+    }
+
+    /// Elements of `f32` that it needs for partial products: see [`Gemm::workspace`](super::Gemm::workspace).
+    pub fn workspace_len(&self) -> usize {
+        self.workspace
+    }
+
+    /// Estimated time, in `f32` multiply-adds of one multiprocessor at full speed, 128 per clock: for comparisons.
+    pub fn cost(&self) -> f64 {
+        self.cost
+    }
+}
+
+/// What decides on a plan beside the shape.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Demands {
+    pub(super) arithmetic: Arithmetic,
+    /// alpha is not 1, or there is a bias or an activation.
+    pub(super) finished: bool,
+    /// beta is not 0.
+    pub(super) adds_to_c: bool,
+    /// Bytes of an element of C.
+    pub(super) element: usize,
+    pub(super) multiprocessors: u32,
+}
+
+/// All plans for a product, the cheapest first; of equally cheap ones the one listed first.
+pub(super) fn plans<T: Multiply>(problem: &Problem, demands: Demands) -> Vec<Plan> {
+    let mut plans: Vec<_> = (0..T::CANDIDATES.len())
+        .flat_map(|candidate| {
+            let splits = (0..=MOST_PARTS.ilog2()).map(|power| 1 << power);
+            let mut of_candidate: Vec<Plan> =
+                splits.filter_map(|parts| plan::<T>(problem, demands, candidate, parts)).collect();
+            // Few steps along k make fewer parts than asked for.
+            of_candidate.dedup_by_key(|plan| plan.way.parts);
+            of_candidate
+        })
+        .collect();
+    plans.sort_by(|left, right| left.cost.total_cmp(&right.cost));
+    plans
+}
+
+/// The plan for a way that the caller named, if it is one for this product.
+pub(super) fn named<T: Multiply>(problem: &Problem, demands: Demands, way: Way) -> Option<Plan> {
+    let candidate = T::CANDIDATES.iter().position(|candidate| candidate.info() == way.kernel)?;
+    plan::<T>(problem, demands, candidate, way.parts)
+}
+
+/// One candidate with k in at most so many parts, if it computes this product.
+fn plan<T: Multiply>(problem: &Problem, demands: Demands, number: usize, parts: u32) -> Option<Plan> {
+    let candidate = &T::CANDIDATES[number];
+    let Problem { m, n, k, batch, a, b, c, .. } = *problem;
+    let layout = [a.transposed, b.transposed];
+    let fits = candidate.arithmetic == demands.arithmetic && candidate.layout.is_none_or(|only| only == layout);
+    let part = k.div_ceil(parts as usize).next_multiple_of(PART).max(PART);
+    let parts = k.div_ceil(part).max(1) as u32;
+    if !fits || parts > 1 && (!T::SPLITS || batch != 1) {
+        return None;
+    }
+    let elements = m.checked_mul(n)?;
+    // What counts C in 32 bits and has no sections of it.
+    let counted = [m, n, a.ld, b.ld, c.ld].iter().all(|&extent| u32::try_from(extent).is_ok());
+    if parts > 1 && !counted {
+        return None;
+    }
+    let (ending, workspace, launches) = match candidate.program {
+        Program::Call(_) if parts == 1 => (Ending::Nothing, 0, 1),
+        // The last part may be shorter: a launch of its own.
+        Program::Call(_) => (Ending::Merge, elements.checked_mul(parts as usize)?, if k % part == 0 { 2 } else { 3 }),
+        Program::Product(_) => {
+            if parts > 1 || k == 0 || !counted {
+                return None;
+            }
+            match (demands.adds_to_c, demands.finished) {
+                (true, _) => (Ending::Merge, elements, 2 * batch),
+                (false, true) => (Ending::InPlace, 0, batch + 1),
+                (false, false) => (Ending::Nothing, 0, batch),
+            }
+        }
+    };
+    let cost = cost(candidate, problem, demands, parts, launches, ending);
+    let way = Way { kernel: candidate.info(), parts };
+    Some(Plan { way, candidate: number, part, workspace, ending, tile: candidate.tile, cost })
+}
+
+fn cost<T: Multiply>(
+    candidate: &Candidate<T>,
+    problem: &Problem,
+    demands: Demands,
+    parts: u32,
+    launches: usize,
+    ending: Ending,
+) -> f64 {
+    let Problem { m, n, k, batch, .. } = *problem;
+    let [rows, cols] = candidate.tile.map(|edge| edge as usize);
+    let multiprocessors = f64::from(demands.multiprocessors.max(1));
+    // Products of one launch each do not share it.
+    let (at_once, turns) = match candidate.program {
+        Program::Call(_) => (batch as f64 * f64::from(parts), 1.0),
+        Program::Product(_) => (1.0, batch as f64),
+    };
+    let blocks = (m.div_ceil(rows) as f64 * n.div_ceil(cols) as f64 * at_once / multiprocessors).ceil();
+    let share = candidate.share[usize::from(blocks > 1.0)];
+    let depth = k as f64 / f64::from(parts) + candidate.lost;
+    let bytes = match ending {
+        Ending::Nothing => 0,
+        Ending::InPlace => 2 * demands.element,
+        Ending::Merge => 8 * parts as usize,
+    };
+    let memory = bytes as f64 * m as f64 * n as f64 * batch as f64 * BYTE / multiprocessors;
+    launches as f64 * LAUNCH + turns * blocks * (rows * cols) as f64 * depth / share + memory
+}

@@ -1,0 +1,255 @@
+//! From a plan to launches.
+
+use std::ops::Range;
+
+use gpu::gemm::call::{BIAS_PER_COLUMN, BIAS_PER_ROW, TRANSPOSE_A, TRANSPOSE_B};
+use gpu::gemm::{ffma, merge};
+use simt::Kernel;
+use simt::global::{MatMut, MatRef};
+
+use super::element::{Arguments, Candidate, Destination, Multiply, Program};
+use super::plan::{Ending, Plan};
+use super::problem::Problem;
+use super::stored::Stored;
+use crate::device::Device;
+use crate::error::Result;
+use crate::launch::Launch;
+use crate::memory::{BufferView, BufferViewMut, MatrixViewMut, TensorView};
+use crate::ops::{bands, on};
+use crate::stream::Stream;
+
+/// A product with its plan, ready to be launched. C is not empty.
+pub(super) struct Task<'t, T: Multiply> {
+    pub(super) device: &'t Device,
+    pub(super) stream: Option<&'t Stream>,
+    pub(super) problem: &'t Problem,
+    pub(super) plan: &'t Plan,
+    pub(super) a: TensorView<'t, T>,
+    pub(super) b: TensorView<'t, T>,
+    pub(super) bias: Option<BufferView<'t, T::Wide>>,
+    pub(super) scale: [T::Wide; 2],
+    /// Bias and activation.
+    pub(super) flags: u32,
+    /// Most blocks of a grid along x, y and z.
+    pub(super) grid: [u32; 3],
+}
+
+/// What one kernel call is about: a product of parts of A and B, and how it ends.
+#[derive(Clone, Copy)]
+struct Part<W> {
+    a: Stored,
+    b: Stored,
+    c: Stored,
+    batch: usize,
+    /// First element along k, and their number.
+    k: (usize, usize),
+    scale: [W; 2],
+    flags: u32,
+}
+
+impl<T: Multiply> Task<'_, T> {
+    pub(super) fn run(&self, mut c: Destination<'_, T>, workspace: Option<&mut BufferViewMut<'_, f32>>) -> Result<()> {
+        let Problem { m, n, k, batch, .. } = *self.problem;
+        let candidate = &T::CANDIDATES[self.plan.candidate];
+        match (&candidate.program, self.plan.ending, workspace) {
+            (Program::Call(_), Ending::Merge, Some(workspace)) => {
+                self.parts(candidate, workspace)?;
+                self.merge(0, self.plan.way().parts(), &mut c, workspace)
+            }
+            (Program::Call(_), ..) => self.call(candidate, self.whole((0, k), self.scale), &mut c),
+            (Program::Product(kernel), Ending::Merge, Some(workspace)) => (0..batch).try_for_each(|number| {
+                let mut product = T::partial(workspace.view_mut());
+                self.product(kernel, number, product.own.view_mut().slice(0..m * n)?.as_matrix(super::rows(m, n, n))?)?;
+                self.merge(number, 1, &mut c, workspace)
+            }),
+            (Program::Product(kernel), ending, _) => {
+                let Stored { ld, stride, .. } = self.problem.c;
+                for number in 0..batch {
+                    let start = number * stride;
+                    let layout = super::rows(m, n, ld).offset(start);
+                    self.product(kernel, number, c.own.view_mut().as_matrix(layout)?)?;
+                }
+                if ending == Ending::Nothing {
+                    return Ok(());
+                }
+                // The product of nothing, added to alpha · C.
+                let [alpha, _] = self.scale;
+                self.call(&T::CANDIDATES[0], self.whole((0, 0), [T::Wide::from(0.0), alpha]), &mut c)
+            }
+        }
+    }
+
+    /// The whole product, or of parts of A and B along k.
+    fn whole(&self, k: (usize, usize), scale: [T::Wide; 2]) -> Part<T::Wide> {
+        let Problem { a, b, c, batch, .. } = *self.problem;
+        Part { a, b, c, batch, k, scale, flags: self.flags }
+    }
+
+    /// Partial products to the workspace: the parts of one length as a batch along k, and a shorter last one.
+    fn parts(&self, candidate: &Candidate<T>, workspace: &mut BufferViewMut<'_, f32>) -> Result<()> {
+        let Problem { m, n, k, a, b, .. } = *self.problem;
+        let part = self.plan.part;
+        let along = |start, len, batch| Part {
+            a: Stored { stride: a.place(0, part), ..a },
+            b: Stored { stride: b.place(part, 0), ..b },
+            c: Stored { rows: m, cols: n, transposed: false, ld: n, batch: None, stride: m * n },
+            batch,
+            k: (start, len),
+            scale: [T::Wide::from(1.0), T::Wide::from(0.0)],
+            flags: 0,
+        };
+        let full = k / part;
+        self.call(candidate, along(0, part, full), &mut T::partial(workspace.view_mut()))?;
+        if k % part == 0 {
+            return Ok(());
+        }
+        let last = workspace.view_mut().slice(full * m * n..(full + 1) * m * n)?;
+        self.call(candidate, along(full * part, k % part, 1), &mut T::partial(last))
+    }
+
+    /// Launches a kernel that does everything, in as many sections of C as its grid and 32-bit extents ask for.
+    fn call(&self, candidate: &Candidate<T>, part: Part<T::Wide>, c: &mut Destination<'_, T>) -> Result<()> {
+        let Program::Call(kernel) = candidate.program else {
+            return Ok(());
+        };
+        let Part { a, b, c: to, batch, k: (k0, k), scale, flags } = part;
+        let transposes = [(a, TRANSPOSE_A), (b, TRANSPOSE_B)].map(|(x, flag)| if x.transposed { flag } else { 0 });
+        let bits = transposes[0] | transposes[1] | c.flag | flags;
+        for batch in (0..batch).step_by(u32::MAX as usize).map(|start| start..batch.min(start + u32::MAX as usize)) {
+            for [rows, cols] in sections([to.rows, to.cols], candidate.tile, self.grid[0]) {
+                let (start, count, height, width) = (batch.start, batch.len(), rows.len(), cols.len());
+                let corner = start * to.stride + to.place(rows.start, cols.start);
+                let (own, wide) = c.part(corner, to.span(count, height, width))?;
+                let (from_a, from_b) = if k == 0 {
+                    (self.a.bits(0, 0), self.b.bits(0, 0))
+                } else {
+                    let starts =
+                        [start * a.stride + a.place(rows.start, k0), start * b.stride + b.place(k0, cols.start)];
+                    (self.a.bits(starts[0], a.span(count, height, k)), self.b.bits(starts[1], b.span(count, k, width)))
+                };
+                let arguments = Arguments {
+                    a: from_a,
+                    b: from_b,
+                    c: own,
+                    wide,
+                    bias: self.bias(flags, &rows, &cols)?,
+                    extents: [height, width, k, count].map(|extent| extent as u32),
+                    ld: [a.ld, b.ld, to.ld].map(|ld| ld as u64),
+                    batch: [a.stride, b.stride, to.stride].map(|stride| stride as u64),
+                    scale,
+                    flags: bits,
+                };
+                let grid = (tiles([height, width], candidate.tile), 1, (count as u32).min(self.grid[2]));
+                T::launch(self.device, kernel, on(self.stream, Launch::grid(grid)), arguments)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The numbers of the bias for these rows and columns of C.
+    fn bias(&self, flags: u32, rows: &Range<usize>, cols: &Range<usize>) -> Result<BufferView<'_, T::Wide>> {
+        match (self.bias, flags & (BIAS_PER_COLUMN | BIAS_PER_ROW)) {
+            (Some(bias), BIAS_PER_COLUMN) => bias.slice(cols.clone()),
+            (Some(bias), BIAS_PER_ROW) => bias.slice(rows.clone()),
+            _ => Ok(self.a.bits::<T>(0, 0).nothing()),
+        }
+    }
+
+    /// Launches a kernel for C = A·B on product `number` of the batch.
+    fn product(
+        &self,
+        kernel: &Kernel<(MatRef<'static, T>, MatRef<'static, T>, MatMut<'static, T>)>,
+        number: usize,
+        c: MatrixViewMut<'_, T>,
+    ) -> Result<()> {
+        let Problem { m, n, k, a, b, .. } = *self.problem;
+        let matrix = |x: Stored| (number * x.stride, x.span(1, x.rows, x.cols), super::rows(x.rows, x.cols, x.ld));
+        let (start, len, layout) = matrix(a);
+        let a = self.a.bits::<T>(start, len).as_matrix(layout)?;
+        let (start, len, layout) = matrix(b);
+        let b = self.b.bits::<T>(start, len).as_matrix(layout)?;
+        let tile = self.plan.tile();
+        // Blocks go along x alone, which is nearly unlimited.
+        let across = n.div_ceil(tile[1] as usize) as u32;
+        let mut rest = c;
+        for rows in bands(m, tile[0], (self.grid[0] / across).max(1)) {
+            let grid = ffma::grid(rows.len() as u32, n as u32, tile);
+            let (band, below) = rest.split_at_row(rows.len())?;
+            self.device.launch(kernel, on(self.stream, Launch::grid(grid)), (a.block(rows, 0..k)?, b, band))?;
+            rest = below;
+        }
+        Ok(())
+    }
+
+    /// Adds the partial products of the workspace and finishes C, product `number` of the batch.
+    fn merge(
+        &self,
+        number: usize,
+        parts: u32,
+        c: &mut Destination<'_, T>,
+        workspace: &BufferViewMut<'_, f32>,
+    ) -> Result<()> {
+        let Problem { m, n, c: to, .. } = *self.problem;
+        let flag = c.flag;
+        let (c_own, c_wide) = c.part(number * to.stride, to.span(1, m, n))?;
+        let arguments = Arguments {
+            a: self.a.bits(0, 0),
+            b: self.b.bits(0, 0),
+            c: c_own,
+            wide: c_wide,
+            bias: self.bias(self.flags, &(0..m), &(0..n))?,
+            extents: [m as u32, n as u32, 0, parts],
+            ld: [0, 0, to.ld as u64],
+            batch: [0; 3],
+            scale: self.scale,
+            flags: self.flags | flag,
+        };
+        let partial = workspace.view().slice(0..parts as usize * m * n)?;
+        let grid = tiles([m, n], merge::TILE);
+        T::merge(self.device, on(self.stream, Launch::grid(grid)), partial, arguments)
+    }
+}
+
+/// The parts of an m × n matrix C that one launch each can handle, in whole tiles: at most `blocks` of them, and extents that 32
+/// bits count.
+fn sections([m, n]: [usize; 2], [rows, cols]: [u32; 2], blocks: u32) -> impl Iterator<Item = [Range<usize>; 2]> {
+    bands(n, cols, blocks.min(u32::MAX / cols)).flat_map(move |across| {
+        let per_row = across.len().div_ceil(cols as usize) as u32;
+        bands(m, rows, (blocks / per_row).clamp(1, u32::MAX / rows)).map(move |down| [down, across.clone()])
+    })
+}
+
+/// Tiles of a section.
+fn tiles([height, width]: [usize; 2], [rows, cols]: [u32; 2]) -> u32 {
+    (height.div_ceil(rows as usize) * width.div_ceil(cols as usize)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_cover_c_once_and_fit_a_grid() {
+        for (m, n, blocks) in [(1, 1, 1), (9, 100, 3), (64, 64, 16), (70, 33, 5), (17, 200, 1000), (100, 31, 1)] {
+            let mut seen = vec![0; m * n];
+            for [rows, cols] in sections([m, n], [8, 32], blocks) {
+                assert!(tiles([rows.len(), cols.len()], [8, 32]) <= blocks, "{m} x {n}, {blocks} blocks");
+                for row in rows {
+                    cols.clone().for_each(|col| seen[row * n + col] += 1);
+                }
+            }
+            assert!(seen.iter().all(|&times| times == 1), "{m} x {n}, {blocks} blocks");
+        }
+    }
+
+    #[test]
+    fn extents_beyond_32_bits_are_cut() {
+        let long = (1_usize << 33) + 5;
+        for [rows, cols] in
+            sections([long, 3], [8, 32], i32::MAX as u32).chain(sections([3, long], [8, 32], i32::MAX as u32))
+        {
+            assert!(u32::try_from(rows.len()).is_ok() && u32::try_from(cols.len()).is_ok());
+        }
+        assert_eq!(sections([long, 3], [8, 32], i32::MAX as u32).map(|[rows, _]| rows.len()).sum::<usize>(), long);
+    }
+}

@@ -1,0 +1,103 @@
+//! What is refused, before anything is written.
+
+use warpwright::gemm::{Gemm, Way};
+use warpwright::{ArgumentRule, Device, Error, Matrix, Result, TensorViewMut};
+
+use crate::support::device::under_test;
+
+/// Rule and argument of an error.
+fn refused<T>(result: Result<T>) -> (ArgumentRule, String) {
+    match result {
+        Err(Error::Argument(bad)) => {
+            assert_eq!(bad.call, "gemm");
+            assert!(!bad.expected.is_empty() && !bad.found.is_empty() && !bad.remedy.is_empty(), "{bad}");
+            (bad.rule, bad.argument)
+        }
+        Err(other) => panic!("not an argument's error: {other}"),
+        Ok(_) => panic!("accepted"),
+    }
+}
+
+fn zeros(device: &Device, rows: usize, cols: usize) -> Matrix<f32> {
+    device.alloc_matrix_zeros(rows, cols).expect("memory")
+}
+
+/// C is 3 × 5 from 3 × 4 and 4 × 5; each line spoils one thing.
+#[test]
+fn arguments_that_do_not_agree() {
+    let device = under_test(0);
+    let (a, b, short) = (zeros(&device, 3, 4), zeros(&device, 4, 5), device.alloc_zeros::<f32>(3).expect("memory"));
+    let mut c = device.upload(&ndarray::Array2::from_elem((3, 5), 7.0_f32)).expect("memory");
+    let mut refuse = |gemm: Gemm<'_, f32>| refused(gemm.into(&mut c));
+    let is = |rule: ArgumentRule, argument: &str| (rule, argument.to_owned());
+    assert_eq!(refuse(device.gemm(&a, &b).transpose_a()), is(ArgumentRule::Shape, "b"));
+    assert_eq!(refuse(device.gemm(&b, &a)), is(ArgumentRule::Shape, "b"));
+    assert_eq!(refuse(device.gemm(&a, &zeros(&device, 4, 6))), is(ArgumentRule::Shape, "c"));
+    assert_eq!(refuse(device.gemm(&zeros(&device, 2, 4), &b)), is(ArgumentRule::Shape, "c"));
+    assert_eq!(refuse(device.gemm(&a, &b).bias(&short)), is(ArgumentRule::Length, "bias"));
+    let five = device.alloc_zeros::<f32>(5).expect("memory");
+    assert_eq!(refuse(device.gemm(&a, &b).bias_per_row(&five)), is(ArgumentRule::Length, "bias"));
+    let two = device.alloc_zeros::<f32>(24).expect("memory");
+    let batch = two.view().as_tensor(&[2, 3, 4]).expect("24 elements");
+    assert_eq!(refuse(device.gemm(batch, &b)), is(ArgumentRule::Shape, "a"));
+    let four_axes = two.view().as_tensor(&[1, 1, 3, 4]).expect("12 elements");
+    assert_eq!(refuse(device.gemm(four_axes, &b)), is(ArgumentRule::Axes, "a"));
+    let vector = two.view().as_tensor(&[4]).expect("4 elements");
+    assert_eq!(refuse(device.gemm(&a, vector)), is(ArgumentRule::Axes, "b"));
+    let spread = two.view().as_tensor_strided(&[3, 4], &[8, 2]).expect("23 elements");
+    assert_eq!(refuse(device.gemm(spread, &b)), is(ArgumentRule::LeadingDimension, "a"));
+    let dense = two.view().as_tensor_strided(&[3, 4], &[3, 1]).expect("10 elements");
+    assert_eq!(refuse(device.gemm(dense, &b)), is(ArgumentRule::LeadingDimension, "a"));
+    let other = Device::simulator();
+    let stranger = zeros(&other, 3, 4);
+    assert_eq!(refuse(device.gemm(&stranger, &b)), is(ArgumentRule::Device, "a"));
+    let foreign = other.alloc_zeros::<f32>(5).expect("memory");
+    assert_eq!(refuse(device.gemm(&a, &b).bias(&foreign)), is(ArgumentRule::Device, "bias"));
+    assert!(c.download().expect("c").iter().all(|&x| x == 7.0), "something was written");
+}
+
+#[test]
+fn batches_of_nothing_and_batches_that_overlap() {
+    let device = under_test(0);
+    let (a, b) = (zeros(&device, 3, 4), zeros(&device, 4, 5));
+    let mut memory = device.alloc_zeros::<f32>(30).expect("memory");
+    let none = memory.view_mut().as_tensor(&[0, 3, 5]).expect("no element");
+    assert_eq!(refused(device.gemm(&a, &b).into(none)).0, ArgumentRule::Elements);
+    for strides in [[14, 5, 1], [0, 5, 1], [15, 4, 1], [15, 1, 2]] {
+        let overlapping: Result<TensorViewMut<f32>> = memory.view_mut().as_tensor_strided(&[2, 3, 5], &strides);
+        match overlapping {
+            Err(Error::Argument(bad)) => assert_eq!(bad.rule, ArgumentRule::Overlap, "{strides:?}"),
+            other => panic!("{strides:?}: {other:?}"),
+        }
+    }
+    let batch = device.alloc_zeros::<f32>(24).expect("memory");
+    let batch = batch.view().as_tensor(&[2, 3, 4]).expect("24 elements");
+    assert_eq!(refused(device.gemm(batch, &b).run()).0, ArgumentRule::Axes);
+    assert_eq!(refused(device.gemm(&a, &b).beta(1.0).run()), (ArgumentRule::Shape, "beta".to_owned()));
+    assert_eq!(refused(device.gemm(batch, &b).beta(1.0).run_batch()), (ArgumentRule::Shape, "beta".to_owned()));
+}
+
+#[test]
+fn ways_that_do_not_compute_it_and_workspaces_that_are_too_small() {
+    let device = under_test(0);
+    let (a, b) = (zeros(&device, 64, 64), zeros(&device, 64, 64));
+    let mut c = zeros(&device, 64, 64);
+    let way = |kernel| Way::of(kernel);
+    let (plain, tiles) = (gpu::gemm::plain::gemm_plain_f32.info(), gpu::gemm::ffma::gemm_f32_64x64.info());
+    let of_f16 = gpu::gemm::plain::gemm_plain_f16.info();
+    for gemm in [
+        device.gemm(&a, &b).way(way(of_f16)),
+        device.gemm(&a, &b).way(way(tiles)).transpose_b(),
+        device.gemm(&a, &b).way(way(tiles).split(2)),
+        device.gemm(&a, &b).way(way(plain)).arithmetic(warpwright::gemm::Arithmetic::Tf32),
+    ] {
+        assert_eq!(refused(gemm.into(&mut c)), (ArgumentRule::Way, "way".to_owned()));
+    }
+    let mut workspace = device.alloc::<f32>(4 * 64 * 64 - 1).expect("memory");
+    let split = || device.gemm(&a, &b).way(way(plain).split(4));
+    let too_little = (ArgumentRule::Length, "workspace".to_owned());
+    assert_eq!(refused(split().into(&mut c)), too_little);
+    assert_eq!(refused(split().workspace(&mut workspace).into(&mut c)), too_little);
+    device.gemm(&a, &b).way(way(plain).split(3)).workspace(&mut workspace).into(&mut c).expect("enough for three");
+    assert_eq!(split().run().expect("a workspace of its own").download().expect("c")[(63, 63)], 0.0);
+}

@@ -1,0 +1,124 @@
+//! Running a case by some or all ways to it.
+
+use warpwright::gemm::{Gemm, Plan};
+use warpwright::{Buffer, Device, Result as WarpwrightResult};
+
+use super::case::{Bias, Case, Data};
+use super::held::Held;
+use super::sample::{Kind, Sample, Wide};
+
+/// Which ways.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Ways {
+    /// The one that `into` takes without a workspace, and another, chosen by this number.
+    Two(u64),
+    /// All of them.
+    All,
+}
+
+/// The buffers of a case on a device.
+pub(crate) struct OnDevice<K: Kind> {
+    case: Case,
+    a: (Held<K::Factor>, Buffer<K::Factor>),
+    b: (Held<K::Factor>, Buffer<K::Factor>),
+    bias: Buffer<Wide<K>>,
+    pub(crate) c: Held<K::Result>,
+    device: Device,
+}
+
+impl<K: Kind> OnDevice<K> {
+    pub(crate) fn new(device: &Device, case: &Case, data: &Data) -> WarpwrightResult<Self> {
+        let [a, b] = [(&data.a, 0), (&data.b, 1)].map(|(values, operand)| {
+            let transposed = case.ops[operand] == warpwright::gemm::Op::T;
+            let values = if transposed { values.clone().permuted_axes([0, 2, 1]) } else { values.clone() };
+            Held::holding(&values, case.places[operand])
+        });
+        let (on_a, on_b) = (device.upload(a.image())?, device.upload(b.image())?);
+        let bias: Vec<_> = data.bias.iter().map(|&x| Wide::<K>::of(x)).collect();
+        let c = if case.beta == 0.0 {
+            // All of it canaries.
+            Held::blank([case.batch, case.m, case.n], case.places[2])
+        } else {
+            Held::holding(&data.c, case.places[2])
+        };
+        let bias = device.upload(&bias)?;
+        Ok(Self { case: case.clone(), a: (a, on_a), b: (b, on_b), bias, c, device: device.clone() })
+    }
+
+    /// The product, described.
+    pub(crate) fn gemm(&self) -> WarpwrightResult<Gemm<'_, K::Factor>> {
+        let Case { batch, shared, ops, alpha, beta, bias, activation, .. } = self.case;
+        let repeat = |shared: bool| (shared && batch > 1).then_some(batch);
+        let (a, b) = (self.a.0.view(&self.a.1, repeat(shared[0]))?, self.b.0.view(&self.b.1, repeat(shared[1]))?);
+        let gemm = self.device.gemm(a, b).op(ops[0], ops[1]).alpha(Wide::<K>::of(alpha)).beta(Wide::<K>::of(beta));
+        let gemm = match bias {
+            Bias::None => gemm,
+            Bias::PerColumn => gemm.bias(&self.bias),
+            Bias::PerRow => gemm.bias_per_row(&self.bias),
+        };
+        Ok(K::dressed(gemm, activation))
+    }
+
+    /// The ways that are asked for; `None` is the one that `into` takes.
+    pub(crate) fn plans(&self, ways: Ways) -> WarpwrightResult<Vec<Option<Plan>>> {
+        let buffer = self.device.upload(self.c.image())?;
+        let plans = self.gemm()?.plans(self.c.view(&buffer, None)?)?;
+        Ok(match ways {
+            Ways::All => plans.into_iter().map(Some).chain([None]).collect(),
+            Ways::Two(number) => vec![None, Some(plans[number as usize % plans.len()])],
+        })
+    }
+
+    /// C after the product, the whole buffer.
+    pub(crate) fn run(&self, plan: Option<Plan>) -> WarpwrightResult<Vec<K::Result>> {
+        let mut buffer = self.device.upload(self.c.image())?;
+        let (gemm, mut workspace);
+        gemm = match plan {
+            None => self.gemm()?,
+            Some(plan) => {
+                workspace = self.device.alloc::<f32>(plan.workspace_len())?;
+                self.gemm()?.way(plan.way()).workspace(&mut workspace)
+            }
+        };
+        gemm.into(self.c.view_mut(&mut buffer)?)?;
+        buffer.download()
+    }
+
+    /// Whether inputs are as they were.
+    pub(crate) fn inputs_unchanged(&self) -> Result<(), String> {
+        let download = |error: warpwright::Error| error.to_string();
+        self.a.0.unchanged(&self.a.1.download().map_err(download)?)?;
+        self.b.0.unchanged(&self.b.1.download().map_err(download)?)
+    }
+}
+
+/// Runs a case by these ways, and has `judge` look at the values of each C.
+pub(crate) fn verify<K: Kind>(
+    device: &Device,
+    case: &Case,
+    data: &Data,
+    ways: Ways,
+    judge: impl Fn(&[f64]) -> Result<f64, String>,
+) -> Result<f64, String> {
+    let failed = |error: warpwright::Error| format!("{}: {error}", device.name());
+    let on = OnDevice::<K>::new(device, case, data).map_err(failed)?;
+    let mut worst = 0.0_f64;
+    for plan in on.plans(ways).map_err(failed)? {
+        let name = plan.map_or("into".to_owned(), |plan| plan.way().to_string());
+        let got = on.run(plan).map_err(|error| format!("{name}: {error}"))?;
+        let ratio = on.c.values(&got).and_then(|values| judge(&values)).map_err(|error| format!("{name}: {error}"))?;
+        worst = worst.max(ratio);
+    }
+    on.inputs_unchanged()?;
+    Ok(worst)
+}
+
+/// Equal values; one NaN for another, and −0 for 0.
+pub(crate) fn equal(expected: &[f64], got: &[f64]) -> Result<f64, String> {
+    let differ = |(x, y): (&f64, &f64)| x != y && !(x.is_nan() && y.is_nan());
+    match expected.iter().zip(got).position(differ) {
+        _ if expected.len() != got.len() => Err(format!("{} elements, not {}", got.len(), expected.len())),
+        None => Ok(0.0),
+        Some(at) => Err(format!("element {at} is {}, not {}", got[at], expected[at])),
+    }
+}
