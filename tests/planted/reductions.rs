@@ -1,5 +1,5 @@
-//! A whole vector reduced in one launch, from any element on: hand-overs between blocks that order too little, a ticket that is
-//! good for one launch, and vectors peeled where they are not aligned.
+//! A whole vector reduced in one launch, from any element on: hand-overs between blocks that order too little or wait for too
+//! much, a ticket that is good for one launch, and vectors peeled where they are not aligned.
 
 use crate::case::{Bench, Case, Group};
 use simt::Kernel;
@@ -16,6 +16,10 @@ pub(crate) const GROUP: Group = Group {
         Case::new("partial sums whose ticket does not release", Kind::Race, |b| reduced(b, reduce_faulty_acquire)),
         Case::new("partial sums read without acquire", Kind::Race, |b| reduced(b, reduce_faulty_release)),
         Case::new("a reduction whose ticket is not set back", Kind::Uninitialised, again),
+        Case::new("a partial sum announced in another word", Kind::Race, |b| handed_over(b, hand_over_faulty_words)),
+        Case::new("the last block waits for its own partial sum", Kind::Hang, |b| {
+            handed_over(b, hand_over_faulty_wait)
+        }),
         Case::new("a head peeled by the index, not by the address", Kind::Misaligned, peeled),
     ],
 };
@@ -117,6 +121,68 @@ fn copy(sums: VecRef<u32>, y: VecMut<u32>) {
     }
 }
 
+/// Says of 32 bits that they are there.
+const HERE: u64 = 1 << 32;
+
+/// Thread 0 of each block but the last hands over the sum of 64 elements; threads of the last block wait for one each.
+#[kernel(block = THREADS)]
+fn hand_over_mended(x: VecRef<u32>, states: VecMut<u64>, sums: VecMut<u32>) {
+    let (t, b, last) = (thread_idx_x() as usize, block_idx_x() as usize, grid_dim_x() as usize - 1);
+    let sum = || (b * 64..b * 64 + 64).map(|i| x.get(i)).sum::<u32>();
+    if b < last {
+        if t == 0 {
+            states.atomic(b).store(HERE | u64::from(sum()), Order::Relaxed, Scope::Device);
+        }
+    } else if t < last {
+        let mut state = 0;
+        while state & HERE == 0 {
+            state = states.atomic(t).load(Order::Relaxed, Scope::Device);
+        }
+        sums.set(t, state as u32);
+        states.atomic(t).store(0, Order::Relaxed, Scope::Device);
+    } else if t == last {
+        sums.set(t, sum());
+    }
+}
+
+#[kernel(block = THREADS)]
+fn hand_over_faulty_words(x: VecRef<u32>, states: VecMut<u64>, sums: VecMut<u32>) {
+    let (t, b, last) = (thread_idx_x() as usize, block_idx_x() as usize, grid_dim_x() as usize - 1);
+    let sum = || (b * 64..b * 64 + 64).map(|i| x.get(i)).sum::<u32>();
+    if b < last {
+        if t == 0 {
+            sums.set(b, sum()); // FAULT: nothing orders the sum before the word that announces it
+            states.atomic(b).store(HERE, Order::Relaxed, Scope::Device);
+        }
+    } else if t < last {
+        let mut state = 0;
+        while state & HERE == 0 {
+            state = states.atomic(t).load(Order::Relaxed, Scope::Device);
+        }
+        sums.set(t, sums.get(t)); // FAULT
+        states.atomic(t).store(0, Order::Relaxed, Scope::Device);
+    } else if t == last {
+        sums.set(t, sum());
+    }
+}
+
+#[kernel(block = THREADS)]
+fn hand_over_faulty_wait(x: VecRef<u32>, states: VecMut<u64>, sums: VecMut<u32>) {
+    let (t, b, last) = (thread_idx_x() as usize, block_idx_x() as usize, grid_dim_x() as usize - 1);
+    if b < last {
+        if t == 0 {
+            let sum = (b * 64..b * 64 + 64).map(|i| x.get(i)).sum::<u32>();
+            states.atomic(b).store(HERE | u64::from(sum), Order::Relaxed, Scope::Device);
+        }
+    } else if t <= last {
+        let mut state = 0;
+        while state & HERE == 0 {
+            state = states.atomic(t).load(Order::Relaxed, Scope::Device); // FAULT: nobody stores the last one
+        }
+        sums.set(t, state as u32);
+    }
+}
+
 /// The sums of all elements but the first, 4 at a time: of the index the fours are multiples of 4, of the address they are not.
 #[kernel(block = THREADS)]
 fn peel_faulty(x: VecRef<u32>, sums: VecMut<u32>) {
@@ -152,6 +218,19 @@ fn reduced(bench: &mut Bench, faulty: Kernel<Args>) -> bool {
     let (mut partials, mut sums) = (Buffer::unwritten(BLOCKS as usize), Buffer::unwritten(BLOCKS as usize));
     bench.launch((faulty, reduce_mended), Grid::line(BLOCKS, THREADS), (&x, &mut partials, &mut ticket, &mut sums));
     sums.to_vec() == section_sums(&values) && ticket.to_vec() == [0]
+}
+
+type HandOver = (VecRef<'static, u32>, VecMut<'static, u64>, VecMut<'static, u32>);
+
+/// Twice with the same states: they are set back.
+fn handed_over(bench: &mut Bench, faulty: Kernel<HandOver>) -> bool {
+    let values: Vec<u32> = (0..BLOCKS * THREADS).collect();
+    let (x, mut states) = (Buffer::new(&values), Buffer::zeroed(BLOCKS as usize));
+    (0..2).all(|_| {
+        let mut sums = Buffer::unwritten(BLOCKS as usize);
+        bench.launch((faulty, hand_over_mended), Grid::line(BLOCKS, THREADS), (&x, &mut states, &mut sums));
+        sums.to_vec() == section_sums(&values) && states.to_vec().iter().all(|&state: &u64| state == 0)
+    })
 }
 
 fn again(bench: &mut Bench) -> bool {

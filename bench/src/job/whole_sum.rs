@@ -18,6 +18,11 @@ struct Sum {
     out: Buffer<f32>,
 }
 
+/// Blocks for `n` elements.
+fn grid(n: usize) -> u32 {
+    blocks(n, 4, reduce_sum_f32.info().min_blocks.unwrap_or(1))
+}
+
 /// Adds `n` elements; reads them once.
 pub(crate) fn job(n: usize, seed: u64) -> Job {
     Job {
@@ -28,7 +33,7 @@ pub(crate) fn job(n: usize, seed: u64) -> Job {
             let x = uniform(n, seed, 5);
             let on_device = device.upload(&x)?;
             // A state is one word.
-            let workspace = device.alloc_zeros(workspace_words(blocks(n, 4), 1))?;
+            let workspace = device.alloc_zeros(workspace_words(grid(n), 1))?;
             Ok(Box::new(Sum { x, on_device, workspace, out: device.alloc(1)? }))
         }),
     }
@@ -39,10 +44,10 @@ impl Task for Sum {
         Ok(poison.fill(&mut self.out)?)
     }
 
-    /// The ticket in the workspace is 0 again after each launch: the next needs no other work before it.
+    /// The workspace is 0 again after each launch: the next needs no other work before it.
     fn launch(&mut self, device: &Device) -> Result<Option<Counters>> {
         let arguments = (&self.on_device, &mut self.workspace, &mut self.out);
-        Ok(device.launch(&reduce_sum_f32, Launch::grid(blocks(self.x.len(), 4)), arguments)?.counters)
+        Ok(device.launch(&reduce_sum_f32, Launch::grid(grid(self.x.len())), arguments)?.counters)
     }
 
     fn output(&self) -> Result<Output> {

@@ -277,6 +277,11 @@ impl Case {
         }
     }
 
+    /// Whether a launch takes a good part of its time.
+    pub fn is_short(&self) -> bool {
+        self.moves() && self.bytes() < 20e6
+    }
+
     /// Whether memory limits it: everything but the products.
     pub fn moves(&self) -> bool {
         self.work != Work::Gemm

@@ -9,6 +9,8 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use rayon::prelude::*;
 
+use warpwright::Buffer;
+
 use super::case::{Case, Dtype, Shape, Work};
 use super::data::{Period, number};
 use super::slot::{Slot, boundaries, results};
@@ -112,9 +114,11 @@ fn computed(case: &Case, period: &Period, slot: &Slot) -> Result<()> {
         case.dtype.sum()
     };
     for Sample { index, value, bound } in samples(case, period) {
-        let got = match slot.returned {
-            Some(returned) => returned,
-            None => number(dtype, slot.out.read(index, 1)?[0]),
+        let wide = slot.wide.as_ref().map(Buffer::download).transpose()?.map(|wide| wide[0]);
+        let got = match (slot.returned, wide) {
+            (Some(returned), _) => returned,
+            (None, Some(wide)) if wide != i64::MIN => wide as f64,
+            _ => number(dtype, slot.out.read(index, 1)?[0]),
         };
         // Not `<=` the other way round: a NaN must not pass.
         ensure!((got - value).abs() <= bound, "element {index} is {got} instead of {value} ± {bound:e}");

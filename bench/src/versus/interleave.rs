@@ -29,6 +29,9 @@ pub trait Machine {
     /// Calls of a sample, the same for every contender.
     fn calls(&self) -> usize;
 
+    /// From now on every call of a sample is launched on its own, or all of them at once.
+    fn launch_each(&mut self, each: bool);
+
     /// Leaves the machine idle.
     fn idle(&mut self, time: Duration);
 }
@@ -38,6 +41,9 @@ pub trait Machine {
 pub enum Mode {
     /// Every round after a pause: the clocks are as high as they go.
     Burst,
+    /// As a burst, but every call is launched by the host on its own: what a program sees that calls an operation, and does
+    /// not capture it in a graph. Where calls are short, the number of launches that each takes is what counts.
+    Stream,
     /// Without a pause, after seconds of the same work: the clocks are what heat and power leave.
     Sustained,
 }
@@ -47,6 +53,7 @@ impl Mode {
     pub fn name(self) -> &'static str {
         match self {
             Self::Burst => "burst",
+            Self::Stream => "stream",
             Self::Sustained => "sustained",
         }
     }
@@ -87,12 +94,14 @@ pub fn interleave(plan: &Plan, contenders: usize, machine: &mut impl Machine) ->
     if contenders == 0 {
         return Ok(times);
     }
+    machine.launch_each(plan.mode == Mode::Stream);
     let round_us = warm_up(plan, contenders, machine)?;
-    let whole_us = if plan.mode == Mode::Burst { round_us * (1.0 + PAUSES) } else { round_us };
+    let pauses = plan.mode != Mode::Sustained;
+    let whole_us = if pauses { round_us * (1.0 + PAUSES) } else { round_us };
     let rounds = plan.samples.min(FEWEST.max((MOST / whole_us) as usize));
     let mut queued = Vec::new();
     for round in 0..rounds {
-        if plan.mode == Mode::Burst {
+        if pauses {
             machine.idle(PAUSE.max(Duration::from_secs_f64(PAUSES * round_us / 1e6)));
         }
         let first = round % contenders;
@@ -106,7 +115,7 @@ pub fn interleave(plan: &Plan, contenders: usize, machine: &mut impl Machine) ->
             queued.push(contender);
         }
         let enough = queued.len() as f64 / contenders as f64 * round_us >= AHEAD;
-        if plan.mode == Mode::Burst || enough || round + 1 == rounds {
+        if pauses || enough || round + 1 == rounds {
             for (contender, us) in queued.drain(..).zip(machine.collect()?) {
                 times[contender].push(us);
             }
@@ -134,7 +143,7 @@ fn warm_up(plan: &Plan, contenders: usize, machine: &mut impl Machine) -> Result
         before = round;
         let done = match plan.mode {
             Mode::Sustained => worked >= plan.sustained.as_secs_f64() * 1e6,
-            Mode::Burst => worked >= SETTLE[1] || (worked >= SETTLE[0] && settled),
+            Mode::Burst | Mode::Stream => worked >= SETTLE[1] || (worked >= SETTLE[0] && settled),
         };
         if done {
             return Ok(round);
@@ -184,6 +193,12 @@ mod tests {
             4
         }
 
+        fn launch_each(&mut self, each: bool) {
+            if each {
+                self.events.push("each".into());
+            }
+        }
+
         fn idle(&mut self, time: Duration) {
             self.events.push("i".into());
             self.idle += time;
@@ -214,6 +229,14 @@ mod tests {
         // 60 ms of samples of 400 µs where they do not change; where they never settle, 600 ms of 410 µs.
         assert_eq!(rounds(false), 150);
         assert_eq!(rounds(true), 1464);
+    }
+
+    #[test]
+    fn a_stream_is_a_burst_of_single_launches() {
+        let mut machine = Counted::default();
+        interleave(&plan(Mode::Stream, 2), 2, &mut machine).unwrap();
+        let events = machine.events.join(" ");
+        assert!(events.starts_with("each s0 s1 c") && events.ends_with("i l0 s0 s1 c i l1 s1 s0 c"), "{events}");
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub struct Args {
     #[arg(long)]
     quick: bool,
     /// Short pieces of work after pauses, or the same work for seconds; auto takes both for products, which power limits,
-    /// and bursts for the rest.
+    /// bursts for the rest, and for short work single launches (stream) besides.
     #[arg(long, value_enum, default_value_t = Modes::Auto)]
     mode: Modes,
     /// Samples of each implementation in each case; else 15, or 7 with --quick.
@@ -104,6 +104,7 @@ pub struct Args {
 enum Modes {
     Auto,
     Burst,
+    Stream,
     Sustained,
     Both,
 }
@@ -113,6 +114,8 @@ impl Modes {
         match self {
             Self::Burst => &[Mode::Burst],
             Self::Sustained => &[Mode::Sustained],
+            Self::Stream => &[Mode::Stream],
+            Self::Auto if case.is_short() => &[Mode::Burst, Mode::Stream],
             Self::Auto if case.moves() => &[Mode::Burst],
             Self::Auto | Self::Both => &[Mode::Burst, Mode::Sustained],
         }
@@ -304,6 +307,9 @@ mod tests {
         let listed = list(&args(&["--list", "--json", "--only", "gemm/f32,copy"])).unwrap();
         let line = |work: &str| listed.lines().find(|line| line.contains(work)).unwrap().to_owned();
         assert!(line("gemm").contains(r#""modes":["burst","sustained"]"#), "{listed}");
+        let listed = list(&args(&["--list", "--json", "--only", "sum/f32,copy"])).unwrap();
+        let line = |work: &str| listed.lines().find(|line| line.contains(work)).unwrap().to_owned();
+        assert!(line("n=1024\"").contains(r#""modes":["burst","stream"]"#), "{listed}");
         assert!(line("copy").contains(r#""modes":["burst"]"#), "{listed}");
     }
 

@@ -3,7 +3,7 @@
 //! - A sample has as many calls, the same number for all contenders, as make the fastest last `SAMPLE_US`: the driver's
 //!   clock ticks every half microsecond, and launches have a start and an end.
 //! - Where that is more than one call, contenders are captured once in a CUDA graph each and the graph is launched: the host
-//!   would else be what is timed. One that cannot be captured (it waits, or allocates) is called from the host, and the
+//!   would else be what is timed, and in the mode `stream` is meant to be. One that cannot be captured (it waits, or allocates) is called from the host, and the
 //!   record says so.
 //! - Calls take the slots in turn, so that data comes from memory: together they are at least [`ROTATED`] bytes, or, where
 //!   that would be too many slots, each sample begins with an L2 cache full of something else.
@@ -72,6 +72,8 @@ pub struct Gpu<'c, 'm> {
     flushed: Option<Buffer<u8>>,
     driver: Driver,
     calls: usize,
+    /// Launch the calls one by one, graph or not.
+    each: bool,
     /// Microseconds of the fastest contender's call.
     fastest: f64,
     /// Whether the sample before waited for the GPU, so that nothing is queued now.
@@ -101,6 +103,7 @@ impl<'c, 'm> Gpu<'c, 'm> {
             flushed: None,
             driver: driver.clone(),
             calls: 1,
+            each: false,
             fastest: f64::INFINITY,
             drained: false,
             free: Vec::new(),
@@ -162,8 +165,8 @@ impl<'c, 'm> Gpu<'c, 'm> {
     fn work(&mut self, contender: usize) -> Result<()> {
         let Contender { call, graph, .. } = &mut self.contenders[contender];
         match graph {
-            Some(graph) => self.driver.launch(graph),
-            None => queue(call, &mut self.slots, self.calls),
+            Some(graph) if !self.each => self.driver.launch(graph),
+            _ => queue(call, &mut self.slots, self.calls),
         }
     }
 
@@ -237,6 +240,10 @@ impl Machine for Gpu<'_, '_> {
 
     fn calls(&self) -> usize {
         self.calls
+    }
+
+    fn launch_each(&mut self, each: bool) {
+        self.each = each;
     }
 
     fn idle(&mut self, time: Duration) {

@@ -6,7 +6,7 @@ use warpwright::reduce::{ArgMax, Max, Sum, SumOfSquares, Workspace};
 use warpwright::{Launch, Layout};
 
 use super::case::{Case, Dtype, Shape, Work};
-use super::data::AnyBuffer::{Bf16, C128, F16, F32, F64, U8};
+use super::data::AnyBuffer::{Bf16, C128, F16, F32, F64, I32, U8};
 use super::implementations::{Call, Context, Run, wrong_type};
 use super::slot::Slot;
 
@@ -36,6 +36,13 @@ pub(super) fn prepare<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slo
                 typed!(&slot.a, &mut slot.out, [F32 F32, F16 F32, Bf16 F32, F64 F64], |x, out| {
                     Ok(device.reduce_into(Sum, x.slice(offset..offset + n)?, out, &mut workspace, None)?)
                 })
+            })
+        }
+        (Work::Sum, Dtype::I32, Shape::Vector { n, offset }) => {
+            let mut workspace = Workspace::new(device)?;
+            Box::new(move |slot| {
+                let Slot { a: I32(x), wide: Some(wide), .. } = slot else { return wrong_type() };
+                Ok(device.reduce_into(Sum, x.slice(offset..offset + n)?, wide, &mut workspace, None)?)
             })
         }
         (Work::SumSquares, Dtype::F32, Shape::Vector { n, offset }) => {

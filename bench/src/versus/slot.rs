@@ -3,7 +3,7 @@
 use anyhow::Result;
 use warpwright::{Buffer, Device};
 
-use super::case::{Case, Lengths, Shape, Work};
+use super::case::{Case, Dtype, Lengths, Shape, Work};
 use super::data::{AnyBuffer, Period};
 
 /// Operands and results of one call.
@@ -16,6 +16,8 @@ pub struct Slot {
     pub out: AnyBuffer,
     /// The index that an argmax finds.
     pub index: Option<Buffer<u64>>,
+    /// A sum of 32-bit integers in 64 bits, by who gives it so.
+    pub wide: Option<Buffer<i64>>,
     /// Boundaries of segments, one more than there are segments.
     pub offsets: Option<Buffer<i64>>,
     /// The result of a call that hands it to the host instead of writing `out`.
@@ -47,6 +49,7 @@ impl Slot {
             b: b.map(|len| period.buffer(device, len, Period::SECOND)).transpose()?,
             out: AnyBuffer::alloc(device, out, results(case))?,
             index,
+            wide: (case.work == Work::Sum && case.dtype == Dtype::I32).then(|| device.alloc(1)).transpose()?,
             offsets,
             returned: None,
         })
@@ -60,6 +63,9 @@ impl Slot {
         self.returned = None;
         if let Some(index) = &mut self.index {
             index.write(&[u64::MAX])?;
+        }
+        if let Some(wide) = &mut self.wide {
+            wide.write(&[i64::MIN])?;
         }
         self.out.poison()
     }

@@ -226,6 +226,12 @@ impl<'a, T: Element> VecMut<'a, T> {
         VecMut(self.0.vectors())
     }
 
+    /// As [`VecRef::part`], for writing.
+    #[inline(always)]
+    pub fn part_mut(&self, start: usize, len: usize) -> Option<VecMut<'a, T>> {
+        self.0.part(start, len).map(VecMut)
+    }
+
     /// Writes element `i`. Outside the vector: a trap on PTX; on the simulator a report.
     #[inline(always)]
     #[track_caller]

@@ -85,7 +85,7 @@ fn surrounded<T: Bits>([before, after]: [usize; 2], x: &[T]) -> Vec<T> {
     whole
 }
 
-/// Runs `queue` twice with one workspace; both results, once everything round them and the workspace's ticket is as before.
+/// Runs `queue` twice with one workspace; both results, once everything round them is as before.
 fn twice<U: Bits>(
     device: &Device,
     queue: impl Fn(BufferViewMut<'_, U>, &mut Workspace) -> WarpwrightResult<()>,

@@ -1,7 +1,7 @@
 //! The methods of `Device`: nothing, matrices with gaps, wrong arguments, and the same bits whatever the schedule.
 
 use ndarray::Array2;
-use warpwright::gpu::reduce::whole::partition::TILE_BYTES;
+use warpwright::gpu::reduce::whole::partition::{MOST_BLOCKS, THREADS, TILE_BYTES};
 use warpwright::reduce::{ArgMax, Max, Sum, Variance, Workspace};
 use warpwright::{Error, Layout, Matrix};
 
@@ -75,7 +75,7 @@ fn matrices_with_gaps_are_reduced_without_them() {
     assert_eq!(device.dot(&matrix, &matrix).unwrap(), squares);
 }
 
-/// One workspace for reductions of every state and length, one after the other: each finds the ticket at 0.
+/// One workspace for reductions of every state and length, one after the other: each finds it at 0.
 #[test]
 fn a_workspace_serves_reductions_of_every_kind() {
     let device = under_test(4);
@@ -89,6 +89,35 @@ fn a_workspace_serves_reductions_of_every_kind() {
         device.reduce_into(Sum, &x, &mut sum, &mut workspace, None).unwrap();
         device.reduce_into(ArgMax, &x, &mut place, &mut workspace, Some(&device.default_stream())).unwrap();
         assert_eq!((sum.download().unwrap(), place.download().unwrap()), (vec![3.0], vec![(n / 2) as u64]));
+    }
+}
+
+/// Longer than one vector for each thread of the largest grid: tiles are dealt out in turn, the last one ragged, and all
+/// blocks hand their states to the last.
+#[test]
+fn longer_than_the_largest_grid() {
+    let device = under_test(9);
+    let n = (MOST_BLOCKS * THREADS) as usize * 4 + 5 * TILE_BYTES / 4 + 7;
+    let mut x: Vec<f32> = (0..n).map(|i| (i % 7) as f32 - 3.0).collect();
+    let place = n - 70_001;
+    x[place] = 5.0;
+    let sum = x.iter().map(|&x| f64::from(x)).sum::<f64>();
+    let squares = x.iter().map(|&x| f64::from(x * x)).sum::<f64>();
+    let x = device.upload(&x).unwrap();
+    for start in [0, 1] {
+        let part = x.slice(start..n).unwrap();
+        // Without its first element, which is −3.
+        let (sum, squares) = (sum + 3.0 * start as f64, squares - 9.0 * start as f64);
+        assert_eq!(f64::from(device.sum(part).unwrap()), sum);
+        assert_eq!(device.argmax(part).unwrap(), place - start);
+        assert_eq!(device.max(part).unwrap(), 5.0);
+        assert_eq!(f64::from(device.dot(part, part).unwrap()), f64::from(squares as f32));
+        let nonzero = (start..n).filter(|&i| i % 7 != 3 || i == place).count() as u64;
+        assert_eq!(device.count_nonzero(part).unwrap(), nonzero);
+        let count = (n - start) as f64;
+        let (variance, exact) = (f64::from(device.variance(part, 0).unwrap()), squares / count - (sum / count).powi(2));
+        // Exact sums: what is left is the rounding of the result to `f32`, and that of this line.
+        assert!((variance - exact).abs() <= exact * f64::from(f32::EPSILON), "{variance} for {exact}");
     }
 }
 

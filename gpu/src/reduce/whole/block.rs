@@ -1,4 +1,4 @@
-//! The states of a block's threads, merged: five shuffles in each warp, one barrier, three shuffles in the first.
+//! The states of a block's threads, merged: five shuffles in each warp, one barrier, four shuffles in the first.
 
 use simt::prelude::*;
 use simt::warp::lane_id;
@@ -6,12 +6,11 @@ use simt::warp::lane_id;
 use super::partition::{MOST_STATE_WORDS, WARPS};
 use super::reduction::{Merge, State};
 
-/// Shared memory: what the warps of a block hand to the first, `W` words each, and whether the block is the last.
+/// Shared memory: what the warps of a block hand to the first, `W` words each.
 #[repr(C)]
 #[derive(Shared)]
 pub struct Scratch<const W: usize> {
     states: SharedTile<u64, W, WARPS>,
-    pub(super) last: SharedArray<u32, 1>,
 }
 
 /// The merged states of the block's threads, in thread 0. One barrier; another must follow before the next call.

@@ -67,15 +67,15 @@ impl<T: Zero> Reduction for Count<T> {
 
 entries! {
     /// The count of elements that are not 0, or whether at least `parameter` − 1 are not.
-    at 6 blocks: reduce_count_u8(u8 by 16 => u64) Count<u8>, parameter;
+    at 3 blocks: reduce_count_u8(u8 by 16 => u64) Count<u8>, parameter;
     /// The same of `f16` or `bf16`, by their bits.
-    at 8 blocks: reduce_count_f16_bits(u16 by 8 => u64) Count<u16>, parameter;
+    at 4 blocks: reduce_count_f16_bits(u16 by 8 => u64) Count<u16>, parameter;
     /// The same of `u32` or `i32`.
-    at 6 blocks: reduce_count_u32(u32 by 4 => u64) Count<u32>, parameter;
+    at 3 blocks: reduce_count_u32(u32 by 4 => u64) Count<u32>, parameter;
     /// The same of `u64` or `i64`.
-    at 6 blocks: reduce_count_u64(u64 by 2 => u64) Count<u64>, parameter;
+    at 3 blocks: reduce_count_u64(u64 by 2 => u64) Count<u64>, parameter;
     /// The same of `f32`.
-    at 6 blocks: reduce_count_f32(f32 by 4 => u64) Count<f32>, parameter;
+    at 3 blocks: reduce_count_f32(f32 by 4 => u64) Count<f32>, parameter;
     /// The same of `f64`.
-    at 6 blocks: reduce_count_f64(f64 by 2 => u64) Count<f64>, parameter;
+    at 3 blocks: reduce_count_f64(f64 by 2 => u64) Count<f64>, parameter;
 }

@@ -138,7 +138,18 @@ where
     P::Element: Lanes<N>,
 {
     let (t, block, blocks) = (thread_idx_x() as usize, block_idx_x() as usize, grid_dim_x() as usize);
+    let of = |x: [P::Element; N], y: [P::Element; N]| {
+        let mut state = P::of_pair(x[0], y[0]);
+        for lane in 1..N {
+            state = P::merge(state, P::of_pair(x[lane], y[lane]));
+        }
+        state
+    };
     let mut state = P::none();
+    if x.len() <= blocks * THREADS as usize {
+        let own = block * THREADS as usize + t;
+        return if own < x.len() { of(x.get(own).lanes, y(own)) } else { state };
+    }
     let mut tile = block * TILE;
     while tile < x.len() {
         // A missing vector is read from the place of the last one, and not merged: see `thread`.
@@ -147,10 +158,7 @@ where
         let xs = [0, 1].map(|i| x.get(at(i).min(last)).lanes);
         let ys = [0, 1].map(|i| y(at(i).min(last)));
         let of = |i: usize| {
-            let mut state = P::of_pair(xs[i][0], ys[i][0]);
-            for lane in 1..N {
-                state = P::merge(state, P::of_pair(xs[i][lane], ys[i][lane]));
-            }
+            let state = of(xs[i], ys[i]);
             if at(i) <= last { state } else { P::none() }
         };
         state = P::merge(state, P::merge(of(0), of(1)));
@@ -165,6 +173,7 @@ macro_rules! dots {
             $(#[$doc])*
             #[simt::kernel(
                 block = (THREADS),
+                min_blocks = $blocks,
                 registers = registers($blocks),
                 barriers = 3,
                 traps = $traps,
@@ -189,17 +198,17 @@ macro_rules! dots {
 }
 dots! {
     /// `out[0]` = Σ x·y.
-    at 6 blocks, traps 4: reduce_dot_f32(f32 by 4 => f32) Dot<f32>;
+    at 3 blocks, traps 5: reduce_dot_f32(f32 by 4 => f32) Dot<f32>;
     /// `out[0]` = Σ x·y.
-    at 6 blocks, traps 4: reduce_dot_f16(f16 by 8 => f32) Dot<f16>;
+    at 2 blocks, traps 5: reduce_dot_f16(f16 by 8 => f32) Dot<f16>;
     /// `out[0]` = Σ x·y.
-    at 6 blocks, traps 4: reduce_dot_bf16(bf16 by 8 => f32) Dot<bf16>;
+    at 2 blocks, traps 5: reduce_dot_bf16(bf16 by 8 => f32) Dot<bf16>;
     /// `out[0]` = Σ x·y.
-    at 5 blocks, traps 3: reduce_dot_f64(f64 by 2 => f64) DotOfF64;
+    at 2 blocks, traps 4: reduce_dot_f64(f64 by 2 => f64) DotOfF64;
     /// `out[0]` = Σ x·y modulo 2⁶⁴.
-    at 6 blocks, traps 4: reduce_dot_i32(i32 by 4 => i64) DotOfIntegers<i32>;
+    at 3 blocks, traps 5: reduce_dot_i32(i32 by 4 => i64) DotOfIntegers<i32>;
     /// `out[0]` = Σ x·y modulo 2⁶⁴.
-    at 6 blocks, traps 4: reduce_dot_u32(u32 by 4 => u64) DotOfIntegers<u32>;
+    at 3 blocks, traps 5: reduce_dot_u32(u32 by 4 => u64) DotOfIntegers<u32>;
     /// `out[0]` = Σ x·y modulo 2⁶⁴; with the same bits for `i64`.
-    at 6 blocks, traps 3: reduce_dot_u64(u64 by 2 => u64) DotOfIntegers<u64>;
+    at 3 blocks, traps 4: reduce_dot_u64(u64 by 2 => u64) DotOfIntegers<u64>;
 }

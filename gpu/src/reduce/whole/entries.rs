@@ -33,9 +33,9 @@ pub(super) fn whole<R: Reduction, const N: usize, const W: usize>(
 
 /// Writes kernels, and the list of them.
 ///
-/// `at 8 blocks: name(T by N => U) Reduction, parameter;` is a kernel that reads `T`, N at a time, and writes one `U`; with
-/// `parameter` it has that argument, a `u64`. It takes no more registers than let so many blocks share a multiprocessor,
-/// on the architecture where it takes most.
+/// `at 4 blocks: name(T by N => U) Reduction, parameter;` is a kernel that reads `T`, N at a time, and writes one `U`; with
+/// `parameter` it has that argument, a `u64`. So many blocks share a multiprocessor: its registers allow
+/// it on every architecture, and as many times 132 is its largest grid.
 macro_rules! entries {
     ($(
         $(#[$doc:meta])*
@@ -51,6 +51,7 @@ macro_rules! entries {
         $(#[$doc])*
         #[simt::kernel(
             block = (super::partition::THREADS),
+            min_blocks = $blocks,
             registers = super::partition::registers($blocks),
             barriers = 3,
             traps = 2,

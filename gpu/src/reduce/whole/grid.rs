@@ -1,21 +1,30 @@
-//! The states of a grid's blocks, merged in the same launch by the block that finishes last.
+//! The states of a grid's blocks, merged in the same launch by its last block.
 //!
 //! ```text
-//!  workspace   │ ticket │ – │ word 0 of each block's state │ word 1 of each … │      8 bytes each
+//!  workspace   │ block 0: low half of word 0 │ high half │ word 1 … │ block 1: …            8 bytes each
+//!               a half:  31 bits of nothing │ here │ 32 bits                        0: not here yet
 //! ```
 //!
-//! A block writes its state and draws a ticket, which *releases* the state; whoever draws the last ticket *acquires* the
-//! states of all blocks with it. Which block that is differs from run to run, what it does with the states does not: it
-//! merges them by their index. It also sets the ticket back to 0, so that the workspace is ready for the next launch.
+//! A block stores its state and is done. The last block looks at each state until it is there: whether it is stands in the
+//! same 8 bytes as the state itself, so neither side needs a fence, and no block waits for the answer of an atomic operation.
+//! In which order states arrive differs from run to run, what the last block does with them does not: it merges them by their
+//! index, and its own after all others. It also sets the words back to 0, so that the workspace is ready for the next launch.
+//!
+//! The last block waits for all others, so they must not wait for its place on the GPU. Blocks start in the order of their
+//! index, as CUB's scans with decoupled look-back (Merrill and Garland 2016) rely on, too; when the last one starts, the others
+//! have started.
 
 use simt::prelude::*;
 
 use super::block::{Scratch, of_block};
-use super::partition::{HEADER_WORDS, IN_FLIGHT, MOST_STATE_WORDS, THREADS};
+use super::partition::{MOST_STATE_WORDS, THREADS};
 use super::reduction::{Merge, State};
 
-/// The merged states of the grid's blocks, in thread 0 of one block; `None` in the other blocks, and in the threads of this
-/// one nothing of use. `state` is the block's, in thread 0.
+/// Says of a half that it is there.
+const HERE: u64 = 1 << 32;
+
+/// The merged states of the grid's blocks, in thread 0 of its last block; `None` in the other blocks, and in the threads of
+/// this one nothing of use. `state` is the block's, in thread 0.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn of_grid<M: Merge, const W: usize>(
@@ -23,51 +32,71 @@ pub(crate) fn of_grid<M: Merge, const W: usize>(
     state: M::State,
     workspace: VecMut<u64>,
 ) -> Option<M::State> {
-    let (t, block, blocks) = (thread_idx_x() as usize, block_idx_x() as usize, grid_dim_x() as usize);
+    let (t, block, blocks) = (thread_idx_x() as usize, block_idx_x() as usize, grid_dim_x());
     if blocks == 1 {
         return Some(state);
     }
-    if t == 0 {
-        let words = state.pack();
-        for word in 0..W {
-            workspace.set(HEADER_WORDS + word * blocks + block, words[word]);
+    let others = blocks as usize - 1;
+    if block < others {
+        if t == 0 {
+            hand_over::<W>(state.pack(), workspace, block);
         }
-        let drawn = workspace.atomic(0).fetch_add(1, Order::AcqRel, Scope::Device);
-        scratch.last.set(0, u32::from(drawn as usize == blocks - 1));
-    }
-    sync_threads();
-    if scratch.last.get(0) == 0 {
         return None;
     }
-    let state = of_block::<M, W>(scratch, collect::<M, W>(workspace, t, blocks));
-    if t == 0 {
-        workspace.atomic(0).store(0, Order::Relaxed, Scope::Device);
+    let mut merged = M::none();
+    let mut from = t;
+    while from < others {
+        merged = M::merge(merged, M::State::unpack(take::<W>(workspace, from)));
+        from += THREADS as usize;
     }
-    Some(state)
+    // `of_block` is done with what the warps handed over the first time.
+    sync_threads();
+    Some(M::merge(of_block::<M, W>(scratch, merged), state))
 }
 
-/// The merged states of the blocks t, t + T, t + 2T …, four loads side by side as in [`of_thread`](super::thread::of_thread).
+/// Stores the state of block `block`, for the last block to take.
 #[inline(always)]
 #[track_caller]
-fn collect<M: Merge, const W: usize>(workspace: VecMut<u64>, t: usize, blocks: usize) -> M::State {
-    let mut state = M::none();
-    let mut from = t;
-    while from < blocks {
-        let at = |i: usize| from + i * THREADS as usize;
-        let mut words = [[0; MOST_STATE_WORDS]; IN_FLIGHT];
-        for word in 0..W {
-            // There are so many: each block has written its own.
-            if let Some(column) = workspace.part(HEADER_WORDS + word * blocks, blocks) {
-                for i in 0..IN_FLIGHT {
-                    words[i][word] = column.get(at(i).min(blocks - 1));
-                }
-            }
-        }
-        for i in 0..IN_FLIGHT {
-            let merged = M::merge(state, M::State::unpack(words[i]));
-            state = if at(i) < blocks { merged } else { state };
-        }
-        from += IN_FLIGHT * THREADS as usize;
+fn hand_over<const W: usize>(words: [u64; MOST_STATE_WORDS], workspace: VecMut<u64>, block: usize) {
+    let Some(own) = workspace.part_mut(2 * W * block, 2 * W) else {
+        return too_short(&workspace);
+    };
+    for word in 0..W {
+        own.atomic(2 * word).store(HERE | words[word] & 0xffff_ffff, Order::Relaxed, Scope::Device);
+        own.atomic(2 * word + 1).store(HERE | words[word] >> 32, Order::Relaxed, Scope::Device);
     }
-    state
+}
+
+/// Waits for the state of block `block` and leaves zeros.
+#[inline(always)]
+#[track_caller]
+fn take<const W: usize>(workspace: VecMut<u64>, block: usize) -> [u64; MOST_STATE_WORDS] {
+    let mut words = [0; MOST_STATE_WORDS];
+    let Some(theirs) = workspace.part_mut(2 * W * block, 2 * W) else {
+        too_short(&workspace);
+        return words;
+    };
+    loop {
+        let mut all = HERE;
+        for word in 0..W {
+            let low = theirs.atomic(2 * word).load(Order::Relaxed, Scope::Device);
+            let high = theirs.atomic(2 * word + 1).load(Order::Relaxed, Scope::Device);
+            all &= low & high;
+            words[word] = high << 32 | low & 0xffff_ffff;
+        }
+        if all != 0 {
+            break;
+        }
+    }
+    for half in 0..2 * W {
+        theirs.atomic(half).store(0, Order::Relaxed, Scope::Device);
+    }
+    words
+}
+
+/// The access outside that a workspace too short leads to: nobody waits for what has no place.
+#[inline(always)]
+#[track_caller]
+fn too_short(workspace: &VecMut<u64>) {
+    workspace.set(workspace.len(), 0);
 }

@@ -110,11 +110,11 @@ impl Reduction for VarianceOfF64 {
 
 entries! {
     /// `out[0]` = Σ (x − mean)² / `parameter`.
-    at 3 blocks: reduce_variance_f32(f32 by 4 => f32) Variance<f32>, parameter;
+    at 2 blocks: reduce_variance_f32(f32 by 4 => f32) Variance<f32>, parameter;
     /// `out[0]` = Σ (x − mean)² / `parameter`.
-    at 3 blocks: reduce_variance_f16(f16 by 8 => f32) Variance<f16>, parameter;
+    at 2 blocks: reduce_variance_f16(f16 by 8 => f32) Variance<f16>, parameter;
     /// `out[0]` = Σ (x − mean)² / `parameter`.
-    at 3 blocks: reduce_variance_bf16(bf16 by 8 => f32) Variance<bf16>, parameter;
+    at 2 blocks: reduce_variance_bf16(bf16 by 8 => f32) Variance<bf16>, parameter;
     /// `out[0]` = Σ (x − mean)² / `parameter`.
-    at 3 blocks: reduce_variance_f64(f64 by 2 => f64) VarianceOfF64, parameter;
+    at 2 blocks: reduce_variance_f64(f64 by 2 => f64) VarianceOfF64, parameter;
 }

@@ -91,17 +91,17 @@ impl<T: Integer> Reduction for ProductOfIntegers<T> {
 
 entries! {
     /// `out[0]` = ∏ x.
-    at 8 blocks: reduce_product_f32(f32 by 4 => f32) Product<f32>;
+    at 4 blocks: reduce_product_f32(f32 by 4 => f32) Product<f32>;
     /// `out[0]` = ∏ x.
-    at 6 blocks: reduce_product_f16(f16 by 8 => f32) Product<f16>;
+    at 3 blocks: reduce_product_f16(f16 by 8 => f32) Product<f16>;
     /// `out[0]` = ∏ x.
-    at 6 blocks: reduce_product_bf16(bf16 by 8 => f32) Product<bf16>;
+    at 3 blocks: reduce_product_bf16(bf16 by 8 => f32) Product<bf16>;
     /// `out[0]` = ∏ x.
-    at 8 blocks: reduce_product_f64(f64 by 2 => f64) ProductOfF64;
+    at 4 blocks: reduce_product_f64(f64 by 2 => f64) ProductOfF64;
     /// `out[0]` = ∏ x modulo 2⁶⁴.
-    at 6 blocks: reduce_product_i32(i32 by 4 => i64) ProductOfIntegers<i32>;
+    at 3 blocks: reduce_product_i32(i32 by 4 => i64) ProductOfIntegers<i32>;
     /// `out[0]` = ∏ x modulo 2⁶⁴.
-    at 8 blocks: reduce_product_u32(u32 by 4 => u64) ProductOfIntegers<u32>;
+    at 3 blocks: reduce_product_u32(u32 by 4 => u64) ProductOfIntegers<u32>;
     /// `out[0]` = ∏ x modulo 2⁶⁴; with the same bits for `i64`.
-    at 8 blocks: reduce_product_u64(u64 by 2 => u64) ProductOfIntegers<u64>;
+    at 4 blocks: reduce_product_u64(u64 by 2 => u64) ProductOfIntegers<u64>;
 }

@@ -140,25 +140,25 @@ impl<T: Integer> Reduction for SquaresOfIntegers<T> {
 
 entries! {
     /// `out[0]` = Σ x².
-    at 6 blocks: reduce_sum_squares_f32(f32 by 4 => f32) Squares<f32>;
+    at 3 blocks: reduce_sum_squares_f32(f32 by 4 => f32) Squares<f32>;
     /// `out[0]` = Σ x².
-    at 6 blocks: reduce_sum_squares_f16(f16 by 8 => f32) Squares<f16>;
+    at 3 blocks: reduce_sum_squares_f16(f16 by 8 => f32) Squares<f16>;
     /// `out[0]` = Σ x².
-    at 6 blocks: reduce_sum_squares_bf16(bf16 by 8 => f32) Squares<bf16>;
+    at 3 blocks: reduce_sum_squares_bf16(bf16 by 8 => f32) Squares<bf16>;
     /// `out[0]` = Σ x².
-    at 5 blocks: reduce_sum_squares_f64(f64 by 2 => f64) SquaresOfF64;
+    at 2 blocks: reduce_sum_squares_f64(f64 by 2 => f64) SquaresOfF64;
     /// `out[0]` = Σ x² modulo 2⁶⁴.
-    at 8 blocks: reduce_sum_squares_i32(i32 by 4 => u64) SquaresOfIntegers<i32>;
+    at 3 blocks: reduce_sum_squares_i32(i32 by 4 => u64) SquaresOfIntegers<i32>;
     /// `out[0]` = Σ x² modulo 2⁶⁴.
-    at 8 blocks: reduce_sum_squares_u32(u32 by 4 => u64) SquaresOfIntegers<u32>;
+    at 3 blocks: reduce_sum_squares_u32(u32 by 4 => u64) SquaresOfIntegers<u32>;
     /// `out[0]` = Σ x² modulo 2⁶⁴; with the same bits for `i64`.
-    at 8 blocks: reduce_sum_squares_u64(u64 by 2 => u64) SquaresOfIntegers<u64>;
+    at 4 blocks: reduce_sum_squares_u64(u64 by 2 => u64) SquaresOfIntegers<u64>;
     /// `out[0]` = √Σ x².
-    at 6 blocks: reduce_norm_f32(f32 by 4 => f32) Norm<f32>;
+    at 3 blocks: reduce_norm_f32(f32 by 4 => f32) Norm<f32>;
     /// `out[0]` = √Σ x².
-    at 6 blocks: reduce_norm_f16(f16 by 8 => f32) Norm<f16>;
+    at 3 blocks: reduce_norm_f16(f16 by 8 => f32) Norm<f16>;
     /// `out[0]` = √Σ x².
-    at 6 blocks: reduce_norm_bf16(bf16 by 8 => f32) Norm<bf16>;
+    at 3 blocks: reduce_norm_bf16(bf16 by 8 => f32) Norm<bf16>;
     /// `out[0]` = √Σ x².
-    at 4 blocks: reduce_norm_f64(f64 by 2 => f64) NormOfF64;
+    at 2 blocks: reduce_norm_f64(f64 by 2 => f64) NormOfF64;
 }

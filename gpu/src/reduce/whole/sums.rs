@@ -221,31 +221,31 @@ impl<T: Integer> Reduction for MeanOfIntegers<T> {
 
 entries! {
     /// `out[0]` = Σ x.
-    at 8 blocks: reduce_sum_f32(f32 by 4 => f32) Sum<f32>;
+    at 4 blocks: reduce_sum_f32(f32 by 4 => f32) Sum<f32>;
     /// `out[0]` = Σ x, added in `f32`: what the accuracy of [`reduce_sum_f32`] costs is the difference.
-    at 6 blocks: reduce_sum_f32_plain(f32 by 4 => f32) PlainSum;
+    at 3 blocks: reduce_sum_f32_plain(f32 by 4 => f32) PlainSum;
     /// `out[0]` = Σ x.
-    at 6 blocks: reduce_sum_f16(f16 by 8 => f32) Sum<f16>;
+    at 3 blocks: reduce_sum_f16(f16 by 8 => f32) Sum<f16>;
     /// `out[0]` = Σ x.
-    at 6 blocks: reduce_sum_bf16(bf16 by 8 => f32) Sum<bf16>;
+    at 3 blocks: reduce_sum_bf16(bf16 by 8 => f32) Sum<bf16>;
     /// `out[0]` = Σ x.
-    at 5 blocks: reduce_sum_f64(f64 by 2 => f64) SumOfF64;
+    at 2 blocks: reduce_sum_f64(f64 by 2 => f64) SumOfF64;
     /// `out[0]` = Σ x modulo 2⁶⁴.
-    at 8 blocks: reduce_sum_i32(i32 by 4 => i64) SumOfIntegers<i32>;
+    at 4 blocks: reduce_sum_i32(i32 by 4 => i64) SumOfIntegers<i32>;
     /// `out[0]` = Σ x modulo 2⁶⁴.
-    at 6 blocks: reduce_sum_u32(u32 by 4 => u64) SumOfIntegers<u32>;
+    at 3 blocks: reduce_sum_u32(u32 by 4 => u64) SumOfIntegers<u32>;
     /// `out[0]` = Σ x modulo 2⁶⁴; with the same bits for `i64`.
-    at 8 blocks: reduce_sum_u64(u64 by 2 => u64) SumOfIntegers<u64>;
+    at 4 blocks: reduce_sum_u64(u64 by 2 => u64) SumOfIntegers<u64>;
     /// `out[0]` = Σ x / `parameter`.
-    at 8 blocks: reduce_mean_f32(f32 by 4 => f32) Mean<f32>, parameter;
+    at 4 blocks: reduce_mean_f32(f32 by 4 => f32) Mean<f32>, parameter;
     /// `out[0]` = Σ x / `parameter`.
-    at 6 blocks: reduce_mean_f16(f16 by 8 => f32) Mean<f16>, parameter;
+    at 3 blocks: reduce_mean_f16(f16 by 8 => f32) Mean<f16>, parameter;
     /// `out[0]` = Σ x / `parameter`.
-    at 6 blocks: reduce_mean_bf16(bf16 by 8 => f32) Mean<bf16>, parameter;
+    at 3 blocks: reduce_mean_bf16(bf16 by 8 => f32) Mean<bf16>, parameter;
     /// `out[0]` = Σ x / `parameter`.
-    at 5 blocks: reduce_mean_f64(f64 by 2 => f64) MeanOfF64, parameter;
+    at 2 blocks: reduce_mean_f64(f64 by 2 => f64) MeanOfF64, parameter;
     /// `out[0]` = Σ x / `parameter`.
-    at 8 blocks: reduce_mean_i32(i32 by 4 => f64) MeanOfIntegers<i32>, parameter;
+    at 4 blocks: reduce_mean_i32(i32 by 4 => f64) MeanOfIntegers<i32>, parameter;
     /// `out[0]` = Σ x / `parameter`.
-    at 6 blocks: reduce_mean_u32(u32 by 4 => f64) MeanOfIntegers<u32>, parameter;
+    at 3 blocks: reduce_mean_u32(u32 by 4 => f64) MeanOfIntegers<u32>, parameter;
 }

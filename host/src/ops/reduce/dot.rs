@@ -1,7 +1,6 @@
 //! Scalar products.
 
 use gpu::reduce::whole::dots;
-use gpu::reduce::whole::partition::{blocks_of_pairs, workspace_words};
 use half::{bf16, f16};
 use simt::element::Element;
 
@@ -89,8 +88,7 @@ impl Device {
         same_shape("dot", x.shape(), y.shape())?;
         let (x, y) = (x.contiguous()?, y.contiguous()?);
         let (x, y) = (x.view(), y.view());
-        let blocks = blocks_of_pairs(x.len(), size_of::<X::Element>());
-        let mut workspace = Workspace::with_words(self, workspace_words(blocks, 2))?;
+        let mut workspace = Workspace::new(self)?;
         let mut out = self.alloc(1)?;
         let (workspace, result) = (workspace.view_mut(), out.view_mut());
         X::Element::launch(Task { device: self, stream: None, x, workspace, out: result }, y)?;

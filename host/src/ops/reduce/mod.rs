@@ -37,7 +37,6 @@ pub use kinds::{
 };
 pub use workspace::Workspace;
 
-use gpu::reduce::whole::partition::{blocks, workspace_words};
 use simt::element::Element;
 
 use self::task::Task;
@@ -90,8 +89,7 @@ impl Device {
         let contiguous = x.contiguous()?;
         let x = contiguous.view();
         reduction.check(x.len())?;
-        let blocks = blocks(x.len(), size_of::<X::Element>());
-        let mut workspace = Workspace::with_words(self, workspace_words(blocks, R::STATE_WORDS))?;
+        let mut workspace = Workspace::new(self)?;
         let mut out = self.alloc(1)?;
         let task = Task { device: self, stream: None, x, workspace: workspace.view_mut(), out: out.view_mut() };
         reduction.launch(task)?;

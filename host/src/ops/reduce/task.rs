@@ -1,9 +1,9 @@
 //! One reduction, ready to be launched.
 
 use gpu::reduce::whole::partition::{blocks, blocks_of_pairs};
-use simt::Kernel;
 use simt::element::Element;
 use simt::global::{VecMut, VecRef};
+use simt::{Kernel, KernelInfo};
 
 use crate::device::Device;
 use crate::error::Result;
@@ -27,6 +27,11 @@ pub struct Task<'a, T: Element, U: Element> {
     pub(super) out: BufferViewMut<'a, U>,
 }
 
+/// Blocks of a kernel that share a multiprocessor.
+fn resident(kernel: &KernelInfo) -> u32 {
+    kernel.min_blocks.unwrap_or(1)
+}
+
 impl<'a, T: Element, U: Element> Task<'a, T, U> {
     fn grid(&self, blocks: u32) -> Launch<'a> {
         let launch = Launch::grid(blocks);
@@ -38,7 +43,7 @@ impl<'a, T: Element, U: Element> Task<'a, T, U> {
 
     /// Launches a kernel for elements `S` of the size of `T` and a result `V` of the size of `U`.
     pub(super) fn launch<S: Element, V: Element>(self, kernel: &Kernel<Arguments<S, V>>) -> Result<()> {
-        let launch = self.grid(blocks(self.x.len(), size_of::<T>()));
+        let launch = self.grid(blocks(self.x.len(), size_of::<T>(), resident(kernel.info())));
         self.device.launch(kernel, launch, (self.x.cast::<S>(), self.workspace, self.out.cast::<V>()))?;
         Ok(())
     }
@@ -49,7 +54,7 @@ impl<'a, T: Element, U: Element> Task<'a, T, U> {
         kernel: &Kernel<ArgumentsWith<S, V>>,
         parameter: u64,
     ) -> Result<()> {
-        let launch = self.grid(blocks(self.x.len(), size_of::<T>()));
+        let launch = self.grid(blocks(self.x.len(), size_of::<T>(), resident(kernel.info())));
         self.device.launch(kernel, launch, (self.x.cast::<S>(), self.workspace, self.out.cast::<V>(), parameter))?;
         Ok(())
     }
@@ -60,7 +65,7 @@ impl<'a, T: Element, U: Element> Task<'a, T, U> {
         kernel: &Kernel<ArgumentsOfTwo<S, V>>,
         y: BufferView<'_, T>,
     ) -> Result<()> {
-        let launch = self.grid(blocks_of_pairs(self.x.len(), size_of::<T>()));
+        let launch = self.grid(blocks_of_pairs(self.x.len(), size_of::<T>(), resident(kernel.info())));
         let arguments = (self.x.cast::<S>(), y.cast::<S>(), self.workspace, self.out.cast::<V>());
         self.device.launch(kernel, launch, arguments)?;
         Ok(())

@@ -8,7 +8,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::memory::{Buffer, BufferViewMut};
 
-/// Device memory in which the blocks of a reduction leave their states: about 50 KB, enough for every reduction of a whole
+/// Device memory in which the blocks of a reduction leave their states: about 25 KB, enough for every reduction of a whole
 /// vector, of any length and type.
 ///
 /// A reduction leaves it ready for the next. Reductions that run at the same time need one each; on one stream they share one.
@@ -25,15 +25,7 @@ impl Workspace {
     /// # Errors
     /// As [`Device::alloc`].
     pub fn new(device: &Device) -> Result<Self> {
-        Self::with_words(device, WORKSPACE_WORDS)
-    }
-
-    /// A workspace for a reduction that needs so many words.
-    pub(super) fn with_words(device: &Device, words: usize) -> Result<Self> {
-        let mut words = device.alloc::<u64>(words)?;
-        // The ticket; what follows it is written before it is read.
-        words.slice_mut(0..1)?.zero()?;
-        Ok(Self { words })
+        Ok(Self { words: device.alloc_zeros(WORKSPACE_WORDS)? })
     }
 
     /// The device that owns the memory.
