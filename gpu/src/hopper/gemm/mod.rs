@@ -1,0 +1,4 @@
+//! Products of matrices on Hopper's tensor cores.
+pub mod ring;
+pub mod tiles;
+pub mod wgmma;
