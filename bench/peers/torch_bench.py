@@ -198,13 +198,15 @@ class Bench:
         fastest = min(self.elapsed_us([slots[0]] * 4, False)[1:])
         count = call_count(fastest, len(slots))
         sample, why_not = slots[0], None
+        calls = [slots[i % len(slots)] for i in range(count)]
         if count > 1:
-            sample, why_not = self.capture([slots[i % len(slots)] for i in range(count)])
+            sample, why_not = self.capture(calls)
         if why_not:
             self.notes.append(f"{case['work']}/{case['dtype']} {case['shape']}: torch: no graph: {why_not}")
         flush = len(slots) * case["bytes"] < ROTATED
         for mode in case["modes"]:
-            yield self.record(case, mode, self.samples(sample, mode, flush), count)
+            called = (lambda: [call() for call in calls]) if mode == "stream" else sample
+            yield self.record(case, mode, self.samples(called, mode, flush), count)
 
     def samples(self, sample, mode, flush):
         """Microseconds of each sample."""

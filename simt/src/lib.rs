@@ -63,6 +63,7 @@
 //! | `atomic::mid::…` | [`atomic::Atomic`] from `atomic(i)` of a container | `atom`, `ld.acquire`, `st.release` |
 //! | `GpuFloat::mul_add` | [`math::fma`], [`math::sqrt`] | `fma.rn`, `sqrt.rn` |
 //! | – | [`math::byte_perm`] | `prmt` |
+//! | – | [`math::maximum`], [`math::minimum`], [`math::maximum_number`], [`math::minimum_number`] | `max.NaN`, `min.NaN`, `max`, `min` |
 //! | – | [`convert`] for `f16` and `bf16` | `cvt` |
 //! | – | [`async_copy`] | `cp.async` |
 //! | – | [`matrix::mma_sync`], [`matrix::ldmatrix`], [`matrix::stmatrix`] | `mma.sync`, `ldmatrix`, `stmatrix` |

@@ -13,6 +13,7 @@
 //! | `warps` | masks that do not fit the lanes, lanes that have exited or never were |
 //! | `bounds`, `alignment`, `uninitialised` | wild and misaligned accesses, reads of what nothing has written |
 //! | `transposes` | two listings of a teaching text |
+//! | `shifts` | transposition with rows that begin anywhere, by whole sectors |
 //! | `tiles` | transposition by swizzled tiles, and in place |
 //! | `async_copies` | `cp.async` without its commit, wait or barrier |
 //! | `panics`, `hangs` | kernels that give up, and kernels that never do |
@@ -30,6 +31,7 @@ mod publication;
 mod reductions;
 mod shared_atomics;
 mod shared_races;
+mod shifts;
 mod texts;
 mod tiles;
 mod transposes;
@@ -54,6 +56,7 @@ const GROUPS: &[Group] = &[
     reductions::GROUP,
     shared_atomics::GROUP,
     shared_races::GROUP,
+    shifts::GROUP,
     tiles::GROUP,
     transposes::GROUP,
     uninitialised::GROUP,

@@ -16,6 +16,8 @@
 //! `WARPWRIGHT_CASES=1000` runs more cases, `WARPWRIGHT_SEED=7` other ones.
 
 mod add;
+mod graphs;
+mod huge;
 mod matmul;
 mod reduce;
 mod selftest;

@@ -10,6 +10,7 @@ use warpwright::{Device, Launch};
 use crate::case::{Bits, Case, Outcome, noise, same};
 
 pub(crate) const CASES: &[Case] = &[
+    Case { kernel: kernels::choose_f32.info(), run: choose_f32 },
     Case { kernel: kernels::fma_and_sqrt_f32.info(), run: fma_and_sqrt_f32 },
     Case { kernel: kernels::fma_and_sqrt_f64.info(), run: fma_and_sqrt_f64 },
     Case { kernel: kernels::pick_bytes.info(), run: pick_bytes },
@@ -31,6 +32,28 @@ fn wide_range(n: usize) -> Vec<f32> {
     let edges = [0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, f32::MIN_POSITIVE, 1e-45, 65519.99, 65520.0];
     let noise = noise(n).into_iter().map(f32::from_bits).map(|x| if x.is_nan() { 1.5 } else { x });
     edges.into_iter().chain(noise).take(n).collect()
+}
+
+/// Every pair of zeros, NaNs with payloads, infinities and numbers, by IEEE 754's total order of what is no NaN.
+fn choose_f32(device: &Device) -> Outcome {
+    let bits = [0x7fc0_0000, 0xffc0_0001, 0x7f80_0001, 0, 0x8000_0000, 0x7f80_0000, 0xff80_0000, 1, 0x8000_0001];
+    let values: Vec<f32> = bits.map(f32::from_bits).into_iter().chain([1.5, -2.5, f32::MAX, f32::MIN]).collect();
+    let pairs: Vec<(f32, f32)> = values.iter().flat_map(|&a| values.iter().map(move |&b| (a, b))).collect();
+    let nan = f32::from_bits(0x7fff_ffff);
+    let expected: Vec<f32> = pairs
+        .iter()
+        .flat_map(|&(a, b)| {
+            let numbers: Vec<f32> = [a, b].into_iter().filter(|x| !x.is_nan()).collect();
+            let greatest = numbers.iter().copied().max_by(f32::total_cmp).unwrap_or(nan);
+            let least = numbers.iter().copied().min_by(f32::total_cmp).unwrap_or(nan);
+            if numbers.len() == 2 { [greatest, least, greatest, least] } else { [nan, nan, greatest, least] }
+        })
+        .collect();
+    let (a, b): (Vec<f32>, Vec<f32>) = pairs.into_iter().unzip();
+    let mut chosen = device.upload(&vec![-1.0_f32; expected.len()])?;
+    let launch = Launch::cover(a.len(), BLOCK);
+    device.launch(&kernels::choose_f32, launch, (&device.upload(&a)?, &device.upload(&b)?, &mut chosen))?;
+    Ok(same(&chosen.download()?, &expected, "choices"))
 }
 
 fn fma_and_sqrt_f32(device: &Device) -> Outcome {

@@ -10,6 +10,8 @@ use anyhow::{Result, bail};
 pub enum Work {
     /// y = x.
     Copy,
+    /// Nothing but reading x.
+    Read,
     /// z = x + y.
     Add,
     /// Σx.
@@ -38,8 +40,9 @@ pub enum Work {
 
 impl Work {
     /// Every work, in the order of the tables.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Copy,
+        Self::Read,
         Self::Add,
         Self::Sum,
         Self::SumSquares,
@@ -58,6 +61,7 @@ impl Work {
     pub fn name(self) -> &'static str {
         match self {
             Self::Copy => "copy",
+            Self::Read => "read",
             Self::Add => "add",
             Self::Sum => "sum",
             Self::SumSquares => "sum_squares",
@@ -273,7 +277,7 @@ impl Case {
         match self.work {
             Work::Add | Work::Sum | Work::SumAxis0 | Work::SumAxis1 | Work::SumSegments => elements,
             Work::SumSquares | Work::Dot | Work::Gemm => 2.0 * elements,
-            Work::Copy | Work::Max | Work::Argmax | Work::Transpose | Work::Permute => 0.0,
+            Work::Copy | Work::Read | Work::Max | Work::Argmax | Work::Transpose | Work::Permute => 0.0,
         }
     }
 

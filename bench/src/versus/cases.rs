@@ -11,6 +11,7 @@ const LARGE: usize = 1 << 28;
 pub fn all() -> Vec<Case> {
     let mut cases = Vec::new();
     cases.extend(copies());
+    cases.extend(reads());
     cases.extend(vectors());
     cases.extend(axes());
     cases.extend(segments());
@@ -36,6 +37,11 @@ fn vector(work: Work, dtype: Dtype, n: usize) -> Case {
 /// The ceilings: copies of 256 MiB to 4 GiB, counting what is read and what is written.
 fn copies() -> Vec<Case> {
     vec![vector(Work::Copy, F32, 1 << 26), quick(vector(Work::Copy, F32, LARGE)), vector(Work::Copy, F32, 1 << 30)]
+}
+
+/// The ceiling of what only reads.
+fn reads() -> Vec<Case> {
+    vec![quick(vector(Work::Read, F32, LARGE)), vector(Work::Read, F32, 1 << 30)]
 }
 
 fn vectors() -> Vec<Case> {
@@ -91,6 +97,12 @@ fn transposes() -> Vec<Case> {
         matrix(U8, 32767, 32769, 32769),
         matrix(F16, 16381, 32771, 32771),
         matrix(F64, 16381, 8191, 8191),
+        matrix(C128, 8191, 8193, 8193),
+        matrix(U8, 32768, 32768, 32771),
+        matrix(F16, 16384, 32768, 32769),
+        matrix(F64, 16384, 8192, 8195),
+        // Rows that begin at 16 bytes, but beside sectors.
+        matrix(F32, 16380, 16388, 16388),
         matrix(F32, 1 << 22, 64, 64),
         matrix(F32, 64, 1 << 22, 1 << 22),
     ]

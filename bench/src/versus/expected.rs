@@ -31,6 +31,7 @@ pub fn check(case: &Case, period: &Period, slot: &Slot) -> Result<()> {
     match case.work {
         Work::Copy | Work::Transpose | Work::Permute => moved(case, period, slot),
         Work::Argmax => argmax(case, period, slot),
+        Work::Read => parity(case, period, slot),
         _ => computed(case, period, slot),
     }
 }
@@ -71,6 +72,18 @@ fn source(case: &Case, index: usize) -> usize {
         Shape::Vector { offset, .. } => index + offset,
         Shape::Segments { .. } | Shape::Product { .. } => index,
     }
+}
+
+/// The exclusive or of all elements' bits; of each whole period it is the same, so that pairs of them leave nothing.
+fn parity(case: &Case, period: &Period, slot: &Slot) -> Result<()> {
+    let Shape::Vector { n, .. } = case.shape else { return Ok(()) };
+    let of = |n: usize| (0..n).into_par_iter().map(|index| period.bits(index)).reduce(|| 0, |a, b| a ^ b);
+    let length = period.period();
+    let expected = of(n % length) ^ if n / length % 2 == 1 { of(length) } else { 0 };
+    // Into the poison.
+    let got = slot.index.as_ref().map(Buffer::download).transpose()?.map_or(0, |bits| u128::from(!bits[0]));
+    ensure!(got == expected, "the exclusive or is {got:#x} instead of {expected:#x}");
+    Ok(())
 }
 
 fn argmax(case: &Case, period: &Period, slot: &Slot) -> Result<()> {

@@ -2,6 +2,8 @@
 #![allow(clippy::unnecessary_wraps, reason = "it has the signature of `Implementation::prepare`")]
 
 use anyhow::Result;
+use gpu::reduce::read::read_f32;
+use gpu::reduce::whole::partition::blocks;
 use warpwright::reduce::{ArgMax, Max, Sum, SumOfSquares, Workspace};
 use warpwright::{Launch, Layout};
 
@@ -30,6 +32,14 @@ pub(super) fn prepare<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slo
             device.launch(&gpu::ladder::vector_add::vector_add, launch, (&*x, &*y, z))?;
             Ok(())
         }),
+        (Work::Read, Dtype::F32, Shape::Vector { n, .. }) => {
+            let blocks = blocks(n, 4, read_f32.info().min_blocks.unwrap_or(1));
+            Box::new(move |slot| {
+                let Slot { a: F32(x), index: Some(parity), .. } = slot else { return wrong_type() };
+                device.launch(&read_f32, Launch::grid(blocks), (&*x, parity))?;
+                Ok(())
+            })
+        }
         (Work::Sum, Dtype::F32 | Dtype::F16 | Dtype::Bf16 | Dtype::F64, Shape::Vector { n, offset }) => {
             let mut workspace = Workspace::new(device)?;
             Box::new(move |slot| {

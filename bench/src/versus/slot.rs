@@ -14,7 +14,7 @@ pub struct Slot {
     pub b: Option<AnyBuffer>,
     /// The result, without gaps: of the operands' type, or of the type of their sums.
     pub out: AnyBuffer,
-    /// The index that an argmax finds.
+    /// The index that an argmax finds; the bits that are left of what is only read.
     pub index: Option<Buffer<u64>>,
     /// A sum of 32-bit integers in 64 bits, by who gives it so.
     pub wide: Option<Buffer<i64>>,
@@ -32,16 +32,21 @@ impl Slot {
     pub fn new(device: &Device, case: &Case, period: &Period) -> Result<Self> {
         let (a, b) = operands(case);
         let out = match case.work {
-            Work::Copy | Work::Add | Work::Max | Work::Argmax | Work::Transpose | Work::Permute | Work::Gemm => {
-                case.dtype.stored()
-            }
+            Work::Copy
+            | Work::Read
+            | Work::Add
+            | Work::Max
+            | Work::Argmax
+            | Work::Transpose
+            | Work::Permute
+            | Work::Gemm => case.dtype.stored(),
             _ => case.dtype.sum(),
         };
         let (index, offsets) = match &case.shape {
             Shape::Segments { n, segments, lengths } => {
                 (None, Some(device.upload(&boundaries(*n, *segments, *lengths))?))
             }
-            _ if case.work == Work::Argmax => (Some(device.alloc(1)?), None),
+            _ if matches!(case.work, Work::Argmax | Work::Read) => (Some(device.alloc(1)?), None),
             _ => (None, None),
         };
         Ok(Self {

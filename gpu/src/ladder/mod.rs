@@ -31,6 +31,7 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     transposes::unrolled::transpose_smem_unroll_pad1.info(),
     transposes::unrolled::transpose_smem_unroll_pad2.info(),
     vector_add::vector_add.info(),
+    vocabulary::arithmetic::choose_f32.info(),
     vocabulary::arithmetic::fma_and_sqrt_f32.info(),
     vocabulary::arithmetic::fma_and_sqrt_f64.info(),
     vocabulary::arithmetic::pick_bytes.info(),

@@ -1,6 +1,7 @@
 //! Reductions.
 
 pub mod dynamic;
+pub mod read;
 pub mod whole;
 
 /// The family's kernels.
@@ -9,7 +10,7 @@ pub const KERNELS: &[&simt::KernelInfo] = &all();
 
 #[cfg(not(target_arch = "nvptx64"))]
 const COUNT: usize = {
-    let (mut count, mut module) = (1, 0);
+    let (mut count, mut module) = (2, 0);
     while module < whole::KERNELS.len() {
         count += whole::KERNELS[module].len();
         module += 1;
@@ -17,11 +18,12 @@ const COUNT: usize = {
     count
 };
 
-/// The kernel of [`dynamic`], and those of every module of [`whole`].
+/// The kernels of [`dynamic`] and [`read`], and those of every module of [`whole`].
 #[cfg(not(target_arch = "nvptx64"))]
 const fn all() -> [&'static simt::KernelInfo; COUNT] {
     let mut list = [dynamic::reduce_sum_dynamic.info(); COUNT];
-    let (mut at, mut module) = (1, 0);
+    list[1] = read::read_f32.info();
+    let (mut at, mut module) = (2, 0);
     while module < whole::KERNELS.len() {
         let kernels = whole::KERNELS[module];
         let mut kernel = 0;

@@ -119,7 +119,7 @@ fn ordered<T: Cell, U: Copy>([a, b, c, d]: [U; 4], row: u32) -> [U; 4] {
 
 /// Columns of four rows of bytes.
 #[inline(always)]
-fn turned_bytes([a, b, c, d]: [u32; 4]) -> [u32; 4] {
+pub(super) fn turned_bytes([a, b, c, d]: [u32; 4]) -> [u32; 4] {
     let (low, high) =
         ([byte_perm(a, b, 0x5140), byte_perm(a, b, 0x7362)], [byte_perm(c, d, 0x5140), byte_perm(c, d, 0x7362)]);
     [
@@ -132,7 +132,7 @@ fn turned_bytes([a, b, c, d]: [u32; 4]) -> [u32; 4] {
 
 /// Columns of two rows of 16-bit halves.
 #[inline(always)]
-fn turned_halves([a, b]: [u32; 2]) -> [u32; 2] {
+pub(super) fn turned_halves([a, b]: [u32; 2]) -> [u32; 2] {
     [byte_perm(a, b, 0x5410), byte_perm(a, b, 0x7632)]
 }
 

@@ -4,6 +4,8 @@ pub mod cell;
 pub mod in_place;
 pub mod padded;
 pub mod permute;
+pub mod shift;
+pub mod shifted;
 pub mod strided;
 pub mod swizzled;
 pub mod tile;
@@ -23,6 +25,11 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     permute::permute_b32.info(),
     permute::permute_b64.info(),
     permute::permute_b128.info(),
+    shifted::transpose_shifted_b8.info(),
+    shifted::transpose_shifted_b16.info(),
+    shifted::transpose_shifted_b32.info(),
+    shifted::transpose_shifted_b64.info(),
+    shifted::transpose_shifted_b128.info(),
     strided::copy_strided_b8.info(),
     strided::copy_strided_b16.info(),
     strided::copy_strided_b32.info(),

@@ -4,9 +4,11 @@ use gpu::transpose::in_place::{
     self, transpose_in_place_b8, transpose_in_place_b16, transpose_in_place_b32, transpose_in_place_b64,
     transpose_in_place_b128,
 };
-use gpu::transpose::swizzled::{
-    COLS, grid_of, transpose_b8, transpose_b16, transpose_b32, transpose_b64, transpose_b128,
+use gpu::transpose::shifted::{
+    self, transpose_shifted_b8, transpose_shifted_b16, transpose_shifted_b32, transpose_shifted_b64,
+    transpose_shifted_b128,
 };
+use gpu::transpose::swizzled::{self, transpose_b8, transpose_b16, transpose_b32, transpose_b64, transpose_b128};
 use simt::Kernel;
 use simt::element::{Element, Vec4};
 use simt::global::{MatMut, MatRef};
@@ -159,11 +161,11 @@ fn into<T: Element>(
         return permute::run(device, stream, "transpose_into", (a.into(), &[1, 0]), b.into());
     }
     match size_of::<T>() {
-        1 => matrices::<T, u8>(device, stream, &transpose_b8, a, b),
-        2 => matrices::<T, u16>(device, stream, &transpose_b16, a, b),
-        4 => matrices::<T, f32>(device, stream, &transpose_b32, a, b),
-        8 => matrices::<T, u64>(device, stream, &transpose_b64, a, b),
-        _ => matrices::<T, Vec4<u32>>(device, stream, &transpose_b128, a, b),
+        1 => matrices::<T, u8>(device, stream, (&transpose_b8, &transpose_shifted_b8), a, b),
+        2 => matrices::<T, u16>(device, stream, (&transpose_b16, &transpose_shifted_b16), a, b),
+        4 => matrices::<T, f32>(device, stream, (&transpose_b32, &transpose_shifted_b32), a, b),
+        8 => matrices::<T, u64>(device, stream, (&transpose_b64, &transpose_shifted_b64), a, b),
+        _ => matrices::<T, Vec4<u32>>(device, stream, (&transpose_b128, &transpose_shifted_b128), a, b),
     }
 }
 
@@ -177,21 +179,35 @@ fn batch<T: Element>(
     permute::run(device, stream, "transpose_batch_into", (a, &axes), b)
 }
 
-/// Launches `kernel`, whose elements have the size of `T`.
+type Transpose<U> = Kernel<(MatRef<'static, U>, MatMut<'static, U>)>;
+
+/// Whether every row of a matrix starts at a multiple of so many bytes.
+fn starts_at<T>(bytes: usize, address: *const T, ld: usize) -> bool {
+    address.addr().is_multiple_of(bytes) && (ld * size_of::<T>()).is_multiple_of(bytes)
+}
+
+/// Launches the first kernel where each row of `a` starts at a multiple of 16 bytes, the widest load, and each of `b` at a
+/// sector of memory; else the second, which shifts what it writes. Their elements have the size of `T`.
 fn matrices<T: Element, U: Element>(
     device: &Device,
     stream: Option<&Stream>,
-    kernel: &Kernel<(MatRef<'static, U>, MatMut<'static, U>)>,
+    (whole, skewed): (&Transpose<U>, &Transpose<U>),
     a: MatrixView<'_, T>,
     b: MatrixViewMut<'_, T>,
 ) -> Result<()> {
     let (a, mut b) = (a.bits::<U>(), b.bits_mut::<U>());
-    let (m, n, tile) = (a.rows(), a.cols(), COLS[size_of::<U>().trailing_zeros() as usize]);
+    let (m, n, size) = (a.rows(), a.cols(), size_of::<U>());
+    let aligned = starts_at(16, a.address(), a.ld()) && starts_at(32, b.view().address(), b.ld());
+    let cols = if aligned { swizzled::COLS } else { shifted::COLS };
     // Blocks go along a's rows in x, which is nearly unlimited, and along its columns in y.
-    for columns in bands(n, tile, device.limits().grid[1]) {
-        let launch = on(stream, Launch::grid(grid_of(size_of::<U>(), m as u32, columns.len() as u32)));
+    for columns in bands(n, cols[size.trailing_zeros() as usize], device.limits().grid[1]) {
+        let (kernel, grid) = if aligned {
+            (whole, swizzled::grid_of(size, m as u32, columns.len() as u32))
+        } else {
+            (skewed, shifted::grid(size, m as u32, columns.len() as u32))
+        };
         let rows = b.view_mut().block(columns.clone(), 0..m)?;
-        device.launch(kernel, launch, (a.block(0..m, columns)?, rows))?;
+        device.launch(kernel, on(stream, Launch::grid(grid)), (a.block(0..m, columns)?, rows))?;
     }
     Ok(())
 }

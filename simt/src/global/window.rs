@@ -106,6 +106,12 @@ impl<'a, T: Element> Window<'a, T> {
         (self.ptr.wrapping_add(self.offset(row, col)).addr() / size_of::<T>() % N) as u32
     }
 
+    /// How many elements (`row`, `col`) lies past the start of a sector: 32 bytes, what memory is written by.
+    #[inline(always)]
+    pub fn past_sector(&self, row: u32, col: u32) -> u32 {
+        (self.ptr.wrapping_add(self.offset(row, col)).addr() % 32 / size_of::<T>()) as u32
+    }
+
     #[inline(always)]
     const fn offset(&self, row: u32, col: u32) -> usize {
         (row as u64).wrapping_mul(self.ld).wrapping_add(col as u64) as usize
@@ -257,6 +263,8 @@ mod tests {
         let window = vector.window(3, 4, 5, 9).expect("44 elements");
         let past: [u32; 4] = core::array::from_fn(|row| window.past_alignment::<4>(row as u32, 1));
         assert_eq!(past, [0, 1, 2, 3]);
+        let past: [u32; 4] = core::array::from_fn(|row| window.past_sector(row as u32, 1));
+        assert_eq!(past, [4, 13, 22, 31]);
         assert!(!window.has_aligned_rows::<4>());
         assert!(vector.window(8, 4, 5, 16).expect("61 elements").has_aligned_rows::<8>());
         let inner = window.part(1, 2, 3, 3).expect("the end of the window");

@@ -1,9 +1,10 @@
 //! The methods of `Device`: nothing, matrices with gaps, wrong arguments, and the same bits whatever the schedule.
 
 use ndarray::Array2;
+use warpwright::gpu::reduce::read::read_f32;
 use warpwright::gpu::reduce::whole::partition::{MOST_BLOCKS, THREADS, TILE_BYTES};
 use warpwright::reduce::{ArgMax, Max, Sum, Variance, Workspace};
-use warpwright::{Error, Layout, Matrix};
+use warpwright::{Error, Launch, Layout, Matrix};
 
 use super::case::{Bits, Case, reduce};
 use super::values::{uniform, wide};
@@ -118,6 +119,21 @@ fn longer_than_the_largest_grid() {
         let (variance, exact) = (f64::from(device.variance(part, 0).unwrap()), squares / count - (sum / count).powi(2));
         // Exact sums: what is left is the rounding of the result to `f32`, and that of this line.
         assert!((variance - exact).abs() <= exact * f64::from(f32::EPSILON), "{variance} for {exact}");
+    }
+}
+
+/// The ceiling of the benchmark reads every element, however many blocks share the work.
+#[test]
+fn who_only_reads_reads_everything() {
+    let device = under_test(3);
+    for (n, blocks) in [(0, 1), (4, 1), (TILE_BYTES / 4, 2), (3 * TILE_BYTES / 4 + 36, 2), (5 * TILE_BYTES / 4 - 8, 7)]
+    {
+        let x = uniform::<f32>(n, &mut values::rng(n as u64));
+        let mut parity = device.upload(&[0_u64]).unwrap();
+        let arguments = (&device.upload(&x).unwrap(), &mut parity);
+        device.launch(&read_f32, Launch::grid(blocks), arguments).unwrap();
+        let expected = x.iter().fold(0, |bits, x| bits ^ x.to_bits());
+        assert_eq!(parity.download().unwrap(), [u64::from(expected)], "{n} elements, {blocks} blocks");
     }
 }
 

@@ -4,6 +4,10 @@ use gpu::transpose::in_place::{
     transpose_in_place_b8, transpose_in_place_b16, transpose_in_place_b32, transpose_in_place_b64,
     transpose_in_place_b128,
 };
+use gpu::transpose::shifted::{
+    self, transpose_shifted_b8, transpose_shifted_b16, transpose_shifted_b32, transpose_shifted_b64,
+    transpose_shifted_b128,
+};
 use gpu::transpose::swizzled::{self, transpose_b8, transpose_b16, transpose_b32, transpose_b64, transpose_b128};
 use simt::Kernel;
 use simt::element::{Element, Vec4};
@@ -35,9 +39,10 @@ fn device() -> Device {
     Device::simulator_with(Config::new(Level::Counters))
 }
 
-/// Transposes 2 × 2 tiles; B has the leading dimension of its shape and `gap`, A too.
-fn out_of_place<T: Bits>(
+/// Transposes; B has the leading dimension of its shape and `gap`, A too.
+fn transposed<T: Bits>(
     kernel: Kernel<(MatRef<'static, T>, MatMut<'static, T>)>,
+    grid: [u32; 3],
     [rows, cols]: [usize; 2],
     gap: usize,
 ) -> Counters {
@@ -47,8 +52,16 @@ fn out_of_place<T: Bits>(
     let a = device.upload(&random::<T>(rows * from.ld, 1)).expect("a");
     let mut b = device.upload(&random::<T>(cols * to.ld, 2)).expect("b");
     let views = (a.view().as_matrix(from).expect("a"), b.view_mut().as_matrix(to).expect("b"));
-    let grid = swizzled::grid_of(size_of::<T>(), rows as u32, cols as u32);
     device.launch(&kernel, Launch::grid(grid), views).expect("a launch").counters.expect("counters")
+}
+
+/// By tiles that lie where they are.
+fn out_of_place<T: Bits>(
+    kernel: Kernel<(MatRef<'static, T>, MatMut<'static, T>)>,
+    shape: [usize; 2],
+    gap: usize,
+) -> Counters {
+    transposed(kernel, swizzled::grid_of(size_of::<T>(), shape[0] as u32, shape[1] as u32), shape, gap)
 }
 
 fn in_place<T: Element + Bits>(kernel: Kernel<(MatMut<'static, T>,)>, n: usize) -> Counters {
@@ -136,4 +149,75 @@ fn odd_rows_are_coalesced() {
     most("b16", &out_of_place(transpose_b16, [256, 256], 1), 5);
     most("b32", &out_of_place(transpose_b32, [128, 128], 1), 5);
     most("b64", &out_of_place(transpose_b64, [64, 128], 1), 9);
+}
+
+/// Requests, lanes, sectors and wavefronts of accesses of at least so many bytes.
+fn counted(counters: &Counters, kind: Access, least: usize) -> [u64; 4] {
+    let sites = counters.sites.iter().filter(|((_, access, bytes), _)| *access == kind && *bytes as usize >= least);
+    sites.fold([0; 4], |[requests, lanes, sectors, wavefronts], (_, site)| {
+        [requests + site.requests, lanes + site.lanes, sectors + site.sectors, wavefronts + site.wavefronts]
+    })
+}
+
+/// What one more row of shifted tiles costs, rows of both sides `gap` elements longer than they are. Every sector that it
+/// writes it writes at once, by one request, as whole chunks. (The first and last tiles write the ends of rows besides: they
+/// are in both counts.)
+fn shifted_rows<T: Bits>(
+    name: &str,
+    kernel: Kernel<(MatRef<'static, T>, MatMut<'static, T>)>,
+    [rows, cols]: [usize; 2],
+    gap: usize,
+) {
+    let size = size_of::<T>();
+    let log = size.trailing_zeros() as usize;
+    let (height, width) = (shifted::ROWS[log] as usize, shifted::COLS[log] as usize);
+    let counts = |rows: usize| {
+        let grid = shifted::grid(size, rows as u32, cols as u32);
+        let counters = transposed(kernel, grid, [rows, cols], gap);
+        assert_eq!(counters.bytes(Access::GlobalStore), (rows * cols * size) as u64, "{name}: bytes written");
+        counters
+    };
+    let (few, more) = (counts(rows), counts(rows + height));
+    let difference = |kind, least| {
+        let (few, more) = (counted(&few, kind, least), counted(&more, kind, least));
+        [0, 1, 2, 3].map(|i| more[i] - few[i])
+    };
+    let bytes = cols * height * size;
+    let [_, lanes, sectors, _] = difference(Access::GlobalStore, 1);
+    assert_eq!([lanes, sectors], [bytes / 16, bytes / 32].map(|n| n as u64), "{name}: chunks and sectors written");
+
+    // A request reads whole rows of the tile by chunks, or a piece of one by elements; sectors at their ends are read twice.
+    let narrow = size < 4;
+    let [requests, lanes, sectors, _] = difference(Access::GlobalLoad, if narrow { 16 } else { size });
+    let bytes = if narrow { 512 } else { 32 * size };
+    let most = (bytes / 32 + bytes.div_ceil(width * size)) as u64;
+    assert!(sectors <= requests * most, "{name}: {sectors} sectors read by {requests} requests of {most} each");
+    let lines = height + 32 / size;
+    let all = if narrow { lines * cols.div_ceil(16 / size) * 2 } else { lines * cols };
+    assert!(lanes <= all as u64, "{name}: {lanes} pieces read, of {all}");
+
+    let words = size.div_ceil(4) as u64;
+    let [requests, _, _, wavefronts] = difference(Access::SharedLoad, 1);
+    assert!(wavefronts <= words * requests, "{name}: {wavefronts} wavefronts to read the tile, {requests} requests");
+    let [requests, _, _, wavefronts] = difference(Access::SharedStore, 1);
+    let degree = if size == 1 { 2 } else { 1 };
+    assert!(
+        wavefronts <= degree * words * requests,
+        "{name}: {wavefronts} wavefronts to fill the tile, {requests} requests"
+    );
+}
+
+#[test]
+fn shifted_rows_write_no_sector_twice() {
+    for gap in [0, 1, 3, 16] {
+        shifted_rows("b8", transpose_shifted_b8, [300, 257], gap);
+        shifted_rows("b8", transpose_shifted_b8, [511, 259], gap);
+        shifted_rows("b16", transpose_shifted_b16, [136, 255], gap);
+        shifted_rows("b16", transpose_shifted_b16, [129, 257], gap);
+        shifted_rows("b32", transpose_shifted_b32, [132, 129], gap);
+        shifted_rows("b32", transpose_shifted_b32, [159, 131], gap);
+        shifted_rows("b64", transpose_shifted_b64, [65, 129], gap);
+        shifted_rows("b64", transpose_shifted_b64, [98, 131], gap);
+        shifted_rows("b128", transpose_shifted_b128, [51, 67], gap);
+    }
 }

@@ -1,6 +1,7 @@
 //! `Device::transpose_into`, `transpose_in_place` and `transpose_batch_into` for elements of 1, 2, 4, 8 and 16 bytes: shapes
 //! at the edges of tiles, every start and leading dimension modulo 16 bytes.
 
+use gpu::transpose::shifted;
 use proptest::prelude::*;
 use proptest::sample::select;
 use simt::element::{Vec2, Vec4};
@@ -13,7 +14,7 @@ use crate::support::runner::check;
 use crate::support::{shapes, suite};
 
 suite! {
-    [matrices, aligned_matrices, odd_rows, tile_edges, in_place, in_place_edges, batches, streams];
+    [matrices, aligned_matrices, odd_rows, tile_edges, shifted_edges, every_shift, in_place, in_place_edges, batches, streams];
     bytes => one;
     halves => two;
     words => four;
@@ -22,9 +23,13 @@ suite! {
     vectors => sixteen;
 }
 
-/// Which element a property is about: the edge of a tile, and the checks for its type.
+/// Which element a property is about: the edges of tiles, and the checks for its type.
 struct Size {
     tile: usize,
+    /// Rows and columns of a tile where rows begin anywhere.
+    shifted: [usize; 2],
+    /// Elements in a sector.
+    sector: usize,
     transposed: fn(&Matrices) -> Result<f64, String>,
     in_place: fn(usize, Place, u64) -> Result<f64, String>,
     batched: fn([usize; 3], [usize; 3], u64) -> Result<f64, String>,
@@ -33,7 +38,10 @@ struct Size {
 macro_rules! sizes {
     ($($name:ident: $t:ty, $tile:literal;)+) => {$(
         const fn $name() -> Size {
-            Size { tile: $tile, transposed: transposed::<$t>, in_place: turned::<$t>, batched: batched::<$t> }
+            let size = size_of::<$t>();
+            let log = size.trailing_zeros() as usize;
+            let shifted = [shifted::ROWS[log] as usize, shifted::COLS[log] as usize];
+            Size { tile: $tile, shifted, sector: 32 / size, transposed: transposed::<$t>, in_place: turned::<$t>, batched: batched::<$t> }
         }
     )+};
 }
@@ -161,6 +169,34 @@ fn tile_edges(size: fn() -> Size) {
             let case = Matrices { shape: [rows, cols], places, seed: 4, stream: false };
             (size().transposed)(&case).unwrap_or_else(|error| panic!("{case:?}: {error}"));
         }
+    }
+}
+
+/// The edges of the tiles that are shifted: what B's first block leaves out of a row, the last one takes, and A has no row
+/// before the first.
+fn shifted_edges(size: fn() -> Size) {
+    let Size { shifted: [height, width], sector, transposed, .. } = size();
+    for rows in [height - sector, height - sector + 1, height - 1, height, height + 1, 2 * height + 1 - sector] {
+        for cols in [16, width - 1, width, width + 1] {
+            let at = |offset, gap| Place { offset, gap, after: 3 };
+            for places in [[at(1, 1), at(3, 2)], [at(0, cols % 2), at(sector - 1, 1 + rows % 2)]] {
+                let case = Matrices { shape: [rows, cols], places, seed: 9, stream: false };
+                transposed(&case).unwrap_or_else(|error| panic!("{case:?}: {error}"));
+            }
+        }
+    }
+}
+
+/// Every start of B in a sector, with every step from row to row.
+fn every_shift(size: fn() -> Size) {
+    let Size { shifted: [height, width], sector, transposed, .. } = size();
+    for shift in 0..sector.max(2) {
+        let places = [
+            Place { offset: 3 * shift, gap: shift, after: 0 },
+            Place { offset: shift, gap: (7 * shift + 3) % sector, after: 1 },
+        ];
+        let case = Matrices { shape: [height + 5, width / 2 + 3], places, seed: shift as u64, stream: false };
+        transposed(&case).unwrap_or_else(|error| panic!("{case:?}: {error}"));
     }
 }
 

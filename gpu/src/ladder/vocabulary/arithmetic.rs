@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 use simt::{
     convert::{bf16_from_f32, f16_from_f32, f32_from_bf16, f32_from_f16},
-    math::{byte_perm, sqrt},
+    math::{byte_perm, maximum, maximum_number, minimum, minimum_number, sqrt},
     prelude::*,
 };
 
@@ -29,6 +29,17 @@ pub fn fma_and_sqrt_f64(a: VecRef<f64>, b: VecRef<f64>, c: VecRef<f64>, d: VecMu
 pub fn pick_bytes(low: VecRef<u32>, high: VecRef<u32>, selectors: VecRef<u32>, bytes: VecMut<u32>) {
     let i = index_1d();
     bytes.set_within(i, byte_perm(low.get_or(i, 0), high.get_or(i, 0), selectors.get_or(i, 0)));
+}
+
+/// `chosen[4i]` to `chosen[4i + 3]` = maximum, minimum, maximumNumber and minimumNumber of `a[i]` and `b[i]`.
+#[kernel(block = (BLOCK))]
+pub fn choose_f32(a: VecRef<f32>, b: VecRef<f32>, chosen: VecMut<f32>) {
+    let i = index_1d();
+    let (a, b) = (a.get_or(i, 0.0), b.get_or(i, 0.0));
+    chosen.set_within(4 * i, maximum(a, b));
+    chosen.set_within(4 * i + 1, minimum(a, b));
+    chosen.set_within(4 * i + 2, maximum_number(a, b));
+    chosen.set_within(4 * i + 3, minimum_number(a, b));
 }
 
 /// `y[i]` = `x[i]` rounded to binary16, `z[i]` = the value of `y[i]`.

@@ -2,15 +2,15 @@
 //!
 //! A NaN wins by default, as in `numpy.max`; in the `nan_` kernels every number beats it, as in `numpy.nanmax`, and NaN comes
 //! out where there is nothing else. The maximum of no element is −∞ or the least integer, never a finite float; that of
-//! nothing but −∞ is −∞. Zeros are equal whatever their sign: which comes out, where both are there, is settled by the order
-//! of merges.
+//! nothing but −∞ is −∞. +0 is greater than −0, but in `f64`, where they are equal and the order of merges
+//! settles which comes out.
 
 use core::marker::PhantomData;
 
 use half::{bf16, f16};
 
 use super::entries::entries;
-use super::order::{Greatest, Ignore, Least, NanPolicy, Ordered, Propagate, Wish};
+use super::order::{Greatest, Ignore, Key, Least, NanPolicy, Ordered, Propagate, Wish};
 use super::reduction::{Merge, Reduction};
 
 /// The best element by the wish `W`, with a policy for NaNs.
@@ -24,7 +24,7 @@ impl<T: Ordered, W: Wish, P: NanPolicy> Merge for Extreme<T, W, P> {
     }
     #[inline(always)]
     fn merge(a: T::Key, b: T::Key) -> T::Key {
-        if P::beats::<W, _>(b, a) { b } else { a }
+        Key::of_two(a, b, W::GREATEST, P::IGNORES).unwrap_or(if P::beats::<W, _>(b, a) { b } else { a })
     }
     #[inline(always)]
     #[track_caller]
@@ -58,11 +58,11 @@ impl<T: Ordered, W: Wish, P: NanPolicy> Reduction for Extreme<T, W, P> {
 
 entries! {
     /// `out[0]` = max x, NaN if there is one.
-    at 4 blocks: reduce_max_f32(f32 by 4 => f32) Extreme<f32, Greatest>;
+    at 3 blocks: reduce_max_f32(f32 by 4 => f32) Extreme<f32, Greatest>;
     /// `out[0]` = max x, NaN if there is one.
     at 4 blocks: reduce_max_f64(f64 by 2 => f64) Extreme<f64, Greatest>;
     /// `out[0]` = max x, NaN if there is one.
-    at 4 blocks: reduce_max_f16(f16 by 8 => f16) Extreme<f16, Greatest>;
+    at 3 blocks: reduce_max_f16(f16 by 8 => f16) Extreme<f16, Greatest>;
     /// `out[0]` = max x, NaN if there is one.
     at 4 blocks: reduce_max_bf16(bf16 by 8 => bf16) Extreme<bf16, Greatest>;
     /// `out[0]` = max x.
@@ -74,11 +74,11 @@ entries! {
     /// `out[0]` = max x.
     at 4 blocks: reduce_max_u64(u64 by 2 => u64) Extreme<u64, Greatest>;
     /// `out[0]` = min x, NaN if there is one.
-    at 4 blocks: reduce_min_f32(f32 by 4 => f32) Extreme<f32, Least>;
+    at 3 blocks: reduce_min_f32(f32 by 4 => f32) Extreme<f32, Least>;
     /// `out[0]` = min x, NaN if there is one.
     at 4 blocks: reduce_min_f64(f64 by 2 => f64) Extreme<f64, Least>;
     /// `out[0]` = min x, NaN if there is one.
-    at 4 blocks: reduce_min_f16(f16 by 8 => f16) Extreme<f16, Least>;
+    at 3 blocks: reduce_min_f16(f16 by 8 => f16) Extreme<f16, Least>;
     /// `out[0]` = min x, NaN if there is one.
     at 4 blocks: reduce_min_bf16(bf16 by 8 => bf16) Extreme<bf16, Least>;
     /// `out[0]` = min x.
@@ -94,7 +94,7 @@ entries! {
     /// `out[0]` = the maximum of what is no NaN.
     at 4 blocks: reduce_nan_max_f64(f64 by 2 => f64) Extreme<f64, Greatest, Ignore>;
     /// `out[0]` = the maximum of what is no NaN.
-    at 4 blocks: reduce_nan_max_f16(f16 by 8 => f16) Extreme<f16, Greatest, Ignore>;
+    at 3 blocks: reduce_nan_max_f16(f16 by 8 => f16) Extreme<f16, Greatest, Ignore>;
     /// `out[0]` = the maximum of what is no NaN.
     at 3 blocks: reduce_nan_max_bf16(bf16 by 8 => bf16) Extreme<bf16, Greatest, Ignore>;
     /// `out[0]` = the minimum of what is no NaN.
@@ -102,7 +102,7 @@ entries! {
     /// `out[0]` = the minimum of what is no NaN.
     at 4 blocks: reduce_nan_min_f64(f64 by 2 => f64) Extreme<f64, Least, Ignore>;
     /// `out[0]` = the minimum of what is no NaN.
-    at 4 blocks: reduce_nan_min_f16(f16 by 8 => f16) Extreme<f16, Least, Ignore>;
+    at 3 blocks: reduce_nan_min_f16(f16 by 8 => f16) Extreme<f16, Least, Ignore>;
     /// `out[0]` = the minimum of what is no NaN.
     at 3 blocks: reduce_nan_min_bf16(bf16 by 8 => bf16) Extreme<bf16, Least, Ignore>;
 }

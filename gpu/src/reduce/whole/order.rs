@@ -3,6 +3,7 @@
 use half::{bf16, f16};
 use simt::convert::{bf16_from_f32, f16_from_f32, f32_from_bf16, f32_from_f16};
 use simt::element::Element;
+use simt::math::{maximum, maximum_number, minimum, minimum_number};
 use simt::warp::{FULL_MASK, WarpValue, warp_reduce_max, warp_reduce_min};
 
 use super::reduction::State;
@@ -17,6 +18,8 @@ pub trait Key: State + WarpValue + PartialOrd {
     const NOTHING: Option<Self>;
     /// Whether it is a NaN.
     fn is_nan(self) -> bool;
+    /// The greater or the lesser of two, NaNs ignored or not, where one instruction finds it.
+    fn of_two(a: Self, b: Self, greatest: bool, ignore_nan: bool) -> Option<Self>;
     /// The greatest key of the warp, where one instruction finds it.
     #[track_caller]
     fn greatest_of_warp(self) -> Option<Self>;
@@ -37,6 +40,8 @@ pub trait Ordered: Element {
 
 /// Which elements win.
 pub trait Wish {
+    /// Whether it is the greatest.
+    const GREATEST: bool;
     /// Loses to every key or is equal to it.
     fn loser<K: Key>() -> K;
     /// Whether `b` is at most as good as `a`; false where either is a NaN.
@@ -52,6 +57,7 @@ pub struct Greatest;
 pub struct Least;
 
 impl Wish for Greatest {
+    const GREATEST: bool = true;
     #[inline(always)]
     fn loser<K: Key>() -> K {
         K::LOWEST
@@ -68,6 +74,7 @@ impl Wish for Greatest {
 }
 
 impl Wish for Least {
+    const GREATEST: bool = false;
     #[inline(always)]
     fn loser<K: Key>() -> K {
         K::HIGHEST
@@ -85,6 +92,8 @@ impl Wish for Least {
 
 /// What a NaN is worth.
 pub trait NanPolicy {
+    /// Whether numbers beat it.
+    const IGNORES: bool;
     /// The key of no element.
     fn none<W: Wish, K: Key>() -> K;
     /// Whether `b` beats `a`. Of equal keys neither does.
@@ -97,6 +106,7 @@ pub struct Propagate;
 pub struct Ignore;
 
 impl NanPolicy for Propagate {
+    const IGNORES: bool = false;
     #[inline(always)]
     fn none<W: Wish, K: Key>() -> K {
         W::loser()
@@ -108,6 +118,7 @@ impl NanPolicy for Propagate {
 }
 
 impl NanPolicy for Ignore {
+    const IGNORES: bool = true;
     #[inline(always)]
     fn none<W: Wish, K: Key>() -> K {
         K::NOTHING.unwrap_or(W::loser())
@@ -119,7 +130,7 @@ impl NanPolicy for Ignore {
 }
 
 macro_rules! reals {
-    ($($t:ident)+) => {$(
+    ($($t:ident: $of_two:expr;)+) => {$(
         impl Key for $t {
             const LOWEST: Self = $t::NEG_INFINITY;
             const HIGHEST: Self = $t::INFINITY;
@@ -127,6 +138,11 @@ macro_rules! reals {
             #[inline(always)]
             fn is_nan(self) -> bool {
                 self.is_nan()
+            }
+            #[inline(always)]
+            fn of_two(a: Self, b: Self, greatest: bool, ignore_nan: bool) -> Option<Self> {
+                let of_two: fn(Self, Self, bool, bool) -> Option<Self> = $of_two;
+                of_two(a, b, greatest, ignore_nan)
             }
             #[inline(always)]
             fn greatest_of_warp(self) -> Option<Self> {
@@ -139,7 +155,15 @@ macro_rules! reals {
         }
     )+};
 }
-reals! { f32 f64 }
+reals! {
+    f32: |a, b, greatest, ignore_nan| Some(match (greatest, ignore_nan) {
+        (true, false) => maximum(a, b),
+        (false, false) => minimum(a, b),
+        (true, true) => maximum_number(a, b),
+        (false, true) => minimum_number(a, b),
+    });
+    f64: |_, _, _, _| None;
+}
 
 macro_rules! integers {
     ($($t:ident: $greatest:expr, $least:expr;)+) => {$(
@@ -150,6 +174,10 @@ macro_rules! integers {
             #[inline(always)]
             fn is_nan(self) -> bool {
                 false
+            }
+            #[inline(always)]
+            fn of_two(_: Self, _: Self, _: bool, _: bool) -> Option<Self> {
+                None
             }
             #[inline(always)]
             #[track_caller]

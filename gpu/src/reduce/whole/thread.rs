@@ -7,8 +7,10 @@
 //! ```
 //!
 //! A vector of no more than one 16-byte vector for each thread of the grid is not dealt out in tiles: block b takes 512 vectors,
-//! so that as many multiprocessors as possible share the work. In a longer one the last tile is ragged. There a missing vector is read too, from the place of the last one, and not merged: the four loads
-//! stay side by side, where branches round them would make each wait for the one before.
+//! so that as many multiprocessors as possible share the work.
+//!
+//! In a longer one the last tile is ragged. There a missing vector is read too, from the place of the last one, and not merged:
+//! the four loads stay side by side, where branches round them would make each wait for the one before.
 
 use simt::element::{Lanes, Vector};
 use simt::global::VecRef;

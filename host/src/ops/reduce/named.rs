@@ -114,7 +114,8 @@ impl Device {
         /// There is no element; as [`Device::reduce`].
         mean: Mean;
 
-        /// The greatest element. A NaN is greater than every number; of zeros with both signs either may come.
+        /// The greatest element. A NaN is greater than every number; +0 is greater than −0, but of
+        /// `f64` either may come.
         ///
         /// ```
         /// let device = warpwright::Device::simulator();
@@ -128,7 +129,8 @@ impl Device {
         /// There is no element; as [`Device::reduce`].
         max: Max;
 
-        /// The least element. A NaN is less than every number; of zeros with both signs either may come.
+        /// The least element. A NaN is less than every number; −0 is less than +0, but of `f64` either
+        /// may come.
         ///
         /// # Errors
         /// There is no element; as [`Device::reduce`].
