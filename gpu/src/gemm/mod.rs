@@ -1,7 +1,12 @@
 //! Matrix multiplication.
 
+pub mod call;
 pub mod ffma;
+pub mod gelu;
+pub mod merge;
 pub mod naive;
+pub mod number;
+pub mod plain;
 pub mod tiled;
 
 /// The family's kernels.
@@ -11,6 +16,14 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     ffma::gemm_f32_128x256.info(),
     ffma::gemm_f32_256x128.info(),
     ffma::gemm_f32_64x64.info(),
+    merge::gemm_merge_bf16.info(),
+    merge::gemm_merge_f16.info(),
+    merge::gemm_merge_f32.info(),
     naive::matmul_naive.info(),
+    plain::gemm_plain_bf16.info(),
+    plain::gemm_plain_f16.info(),
+    plain::gemm_plain_f32.info(),
+    plain::gemm_plain_f64.info(),
+    plain::gemm_plain_tf32.info(),
     tiled::matmul_tiled.info(),
 ];
