@@ -17,6 +17,7 @@
 //! | choose where kernels run | [`Device`] |
 //! | have data there | [`Device::upload`], [`Buffer`], [`Matrix`] and their views |
 //! | multiply, transpose, sum, add | [`Device::matmul`], [`Device::transpose`], [`Device::sum`], [`Device::add`] |
+//! | let the copy engine fetch boxes | [`MatrixView::boxes`], [`TensorView::boxes`], [`Boxes`] |
 //! | launch a kernel of your own | [`Device::launch`], [`Launch`], [`Module`] |
 //! | overlap work, measure time | [`Stream`], [`Event`], [`Transfer`] |
 //! | reduce a vector to one number | [`Device::max`], [`Device::mean`] …, [`reduce`] |

@@ -3,6 +3,8 @@
 
 use std::process::Command;
 
+use ndarray::Array2;
+use simt::tma::Swizzle;
 use warpwright::gpu::gemm::tiled::matmul_tiled;
 use warpwright::gpu::ladder::vector_add::vector_add;
 use warpwright::gpu::reduce::dynamic::reduce_sum_dynamic;
@@ -288,4 +290,41 @@ fn no_cuda_in_this_build() {
     assert!(matches!(error, Error::CudaNotBuilt), "{error}");
     has(&error, &["features = [\"cuda\"]"]);
     assert!(Device::best().unwrap().is_simulator());
+}
+
+#[test]
+fn boxes_that_the_copy_engine_would_not_take() {
+    let device = device();
+    let matrix = device.upload(&Array2::<f32>::zeros((20, 24))).unwrap();
+    let whole = matrix.view();
+    let rule = ArgumentRule::Boxes;
+    for (rows, cols) in [(0, 8), (8, 0), (257, 8), (8, 260)] {
+        let words = ["boxes", "`shape`", "1 to 256", &format!("[{rows}, {cols}]")];
+        argument(whole.boxes(rows, cols, Swizzle::None), rule, &words);
+    }
+    argument(whole.boxes(8, 6, Swizzle::None), rule, &["`shape`", "multiple of 16 bytes", "found 24 bytes"]);
+    for (swizzle, span) in [(Swizzle::B32, 32), (Swizzle::B64, 64), (Swizzle::B128, 128)] {
+        let cols = span / 4;
+        assert!(whole.boxes(8, cols, swizzle).is_ok(), "{swizzle:?} spans {span} bytes");
+        let words = ["`shape`", &format!("at most {span} bytes"), &format!("found {} bytes", span + 16)];
+        argument(whole.boxes(8, cols + 4, swizzle), rule, &words);
+    }
+    let part = matrix.block(0..20, 1..24).unwrap();
+    argument(part.boxes(8, 8, Swizzle::None), rule, &["`self`", "first element", "4 bytes past"]);
+    assert!(matrix.block(3..20, 4..24).unwrap().boxes(8, 8, Swizzle::None).is_ok(), "16 bytes in");
+    let odd = device.upload(&Array2::<f32>::zeros((20, 23))).unwrap();
+    argument(odd.view().boxes(8, 8, Swizzle::None), rule, &["`self`", "multiples of 16 bytes", "stride of 92 bytes"]);
+    assert!(odd.block(5..6, 0..23).is_ok_and(|row| row.boxes(8, 8, Swizzle::None).is_err()), "starts at 460 bytes");
+    assert!(odd.block(0..1, 0..23).is_ok_and(|row| row.boxes(8, 8, Swizzle::None).is_ok()), "one row has no stride");
+    let none = matrix.block(4..4, 0..24).unwrap();
+    argument(none.boxes(8, 8, Swizzle::None), ArgumentRule::Elements, &["`self`", "at least one element"]);
+
+    let buffer = device.alloc::<f32>(960).unwrap();
+    let tensor = || buffer.view().as_tensor(&[2, 20, 24]).unwrap();
+    assert!(tensor().boxes(&[1, 8, 8], Swizzle::None).is_ok());
+    argument(tensor().boxes(&[8, 8], Swizzle::None), ArgumentRule::Axes, &["`shape`", "two or three axes", "[8, 8]"]);
+    let turned = tensor().permuted(&[0, 2, 1]).unwrap();
+    argument(turned.boxes(&[1, 8, 8], Swizzle::None), rule, &["`self`", "next to each other", "[480, 1, 24]"]);
+    let four = buffer.view().as_tensor(&[2, 2, 10, 24]).unwrap();
+    argument(four.boxes(&[1, 1, 8, 8], Swizzle::None), ArgumentRule::Axes, &["`shape`", "[2, 2, 10, 24]"]);
 }

@@ -6,7 +6,7 @@ use crate::{
     tma::{TensorMap, TensorMapMut},
 };
 
-/// Values that a launch passes to a kernel: views of global memory, numbers of 4 or 8 bytes and arrays of them. A kernel
+/// Values that a launch passes to a kernel: views of global memory, tensor maps, numbers of 4 or 8 bytes and arrays of them. A kernel
 /// indexes an array argument by constants: by anything else the compiler would first copy it to local memory.
 ///
 /// # Safety
@@ -15,7 +15,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a kernel",
     label = "no kernel argument",
-    note = "arguments are `VecRef<T>`, `VecMut<T>`, `MatRef<T>`, `MatMut<T>`, `u32`, `i32`, `u64`, `i64`, `f32`, `f64` and arrays of them",
+    note = "arguments are `VecRef<T>`, `VecMut<T>`, `MatRef<T>`, `MatMut<T>`, `&TensorMap<T>`, `&TensorMapMut<T>`, `u32`, `i32`, `u64`, `i64`, `f32`, `f64` and arrays of them",
     note = "shared memory is no launch argument: mark the first parameter `#[shared]`"
 )]
 pub unsafe trait KernelArg: Copy + Send + Sync {}

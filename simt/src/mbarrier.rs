@@ -10,7 +10,7 @@
 //! copies brought.
 //!
 //! ```
-//! use simt::{mbarrier::*, prelude::*, sync::fence_proxy_async, tma::*};
+//! use simt::{mbarrier::*, prelude::*, tma::*};
 //!
 //! #[repr(C, align(128))]
 //! #[derive(Shared)]
@@ -20,7 +20,7 @@
 //! }
 //!
 //! /// The sum of each 32 × 32 tile of `x`, in a grid of as many blocks as there are tiles in x and y.
-//! #[kernel(block = (32), traps = 8)]
+//! #[kernel(block = (32))]
 //! pub fn tile_sums(#[shared] stage: &Stage, x: &TensorMap<f32>, sums: VecMut<f32>) {
 //!     let lane = thread_idx_x();
 //!     if lane == 0 {
@@ -36,7 +36,7 @@
 //!     stage.full.wait(0, 0);
 //!     let sum = (0..32).fold(0.0, |sum, row| sum + stage.tile.get(row * 32 + lane));
 //!     let block = block_idx_y() * grid_dim_x() + block_idx_x();
-//!     sums.atomic(block as usize).fetch_add(sum);
+//!     sums.atomic(block as usize).fetch_add(sum, Order::Relaxed, Scope::Device);
 //! }
 //! ```
 

@@ -15,9 +15,8 @@
 //! In shared memory a box is its rows one after the other, packed, the first dimension contiguous; its start is a
 //! multiple of 128 bytes. With a [`Swizzle`] the 16-byte pieces of each row lie in another order.
 //!
-//! What a load brings in the other direction of trust: the box comes from the host, the place from the kernel. If the
-//! box has more elements than the place, the simulator reports, and a GPU writes past it within the block's shared
-//! memory, which any bytes are valid for.
+//! The box comes from the host, the place from the kernel. Where the two differ in size the simulator reports; a GPU writes
+//! past the place, within the block's shared memory, for which any bytes are valid.
 
 use core::{marker::PhantomData, ops::Deref};
 

@@ -26,6 +26,29 @@ pub(crate) struct Rare {
     fence: Option<Release>,
     /// Asynchronous copies: issued and not yet committed, and the groups under way, oldest first.
     pub(crate) copies: Copies,
+    /// The copy engine's stores.
+    pub(crate) stores: Stores,
+    /// Clocks at which this thread fenced its writes for the copy engine, ascending.
+    pub(crate) proxy_fences: Vec<u32>,
+}
+
+/// Stores of one thread by the copy engine: not yet committed, and the groups that it has not waited for in full, oldest
+/// first.
+#[derive(Default)]
+pub(crate) struct Stores {
+    pub(crate) open: Vec<Store>,
+    pub(crate) groups: VecDeque<Vec<Store>>,
+}
+
+/// One such store.
+pub(crate) struct Store {
+    /// The operation's number.
+    pub(crate) number: u64,
+    /// The read of shared memory that the shadow knows.
+    pub(crate) token: u64,
+    pub(crate) site: &'static std::panic::Location<'static>,
+    /// Whether the thread has waited for that read.
+    pub(crate) waited: bool,
 }
 
 /// Asynchronous copies of one thread.

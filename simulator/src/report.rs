@@ -24,8 +24,18 @@ pub enum Kind {
     WarpMask,
     /// A warp operation that names a lane which has already exited.
     WarpExited,
-    /// A read of the destination of an asynchronous copy before its wait.
+    /// A read of the destination of an asynchronous copy before its wait, or an end without a wait.
     AsyncNotWaited,
+    /// An access to shared memory in no order with what the copy engine or the tensor cores read or write there.
+    AsyncRace,
+    /// The copy engine or the tensor cores are to see an ordinary write that no fence has made known to them.
+    ProxyFence,
+    /// An mbarrier used against its rules: initialisation, arrivals, bytes.
+    Mbarrier,
+    /// Threads wait at an mbarrier for what nobody will bring.
+    AbandonedMbarrier,
+    /// A tensor map that does not fit the place or the call.
+    UnfitBox,
     /// The kernel panicked.
     Panic,
     /// Threads spin for something that never comes.
@@ -47,6 +57,11 @@ impl Kind {
             Self::WarpMask => "wrong warp mask",
             Self::WarpExited => "warp operation with an exited lane",
             Self::AsyncNotWaited => "asynchronous copy not waited for",
+            Self::AsyncRace => "race with an asynchronous copy or read",
+            Self::ProxyFence => "missing proxy fence",
+            Self::Mbarrier => "misused mbarrier",
+            Self::AbandonedMbarrier => "abandoned mbarrier",
+            Self::UnfitBox => "box that does not fit",
             Self::Panic => "panic in the kernel",
             Self::Hang => "hang",
             Self::Limit => "simulator limit",
@@ -73,8 +88,21 @@ impl Kind {
                 "let lanes with nothing to do stay until the last warp operation, or leave them out of the mask"
             }
             Self::AsyncNotWaited => {
-                "call `cp_async_wait_group`/`cp_async_wait_all` in the thread that issued the copy, then a barrier"
+                "call `cp_async_wait_group`/`cp_async_wait_all` in the thread that issued the copy, then a barrier; \
+                 for boxes, wait at the mbarrier, or `store_wait_read` before the end"
             }
+            Self::AsyncRace => {
+                "wait at the mbarrier before using what a load brings; arrive at the one that frees a stage only after the \
+                 last read, all lanes together; `store_wait_read` before a buffer is written again"
+            }
+            Self::ProxyFence => {
+                "`fence_proxy_async` in each thread that wrote, then a barrier; `fence_mbarrier_init` after `init`"
+            }
+            Self::Mbarrier => {
+                "initialise once, by one thread, before a barrier; count arrivals, and the bytes of whole boxes"
+            }
+            Self::AbandonedMbarrier => "compare arrivals, bytes and parity with those that the phase waits for",
+            Self::UnfitBox => "give the box of the view the extents that the kernel's place has",
             Self::Panic => "the message is the kernel's own",
             Self::Hang => {
                 "look at what the spinning threads wait for: a flag nobody sets, a count that is never reached"

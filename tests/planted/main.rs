@@ -16,22 +16,30 @@
 //! | `shifts` | transposition with rows that begin anywhere, by whole sectors |
 //! | `tiles` | transposition by swizzled tiles, and in place |
 //! | `async_copies` | `cp.async` without its commit, wait or barrier |
+//! | `boxes`, `stores` | the copy engine: waits, fences, places that do not fit |
+//! | `mbarriers` | arrivals, bytes, initialisation; stages of a ring that are used again too early |
 //! | `panics`, `hangs` | kernels that give up, and kernels that never do |
 
 mod alignment;
 mod async_copies;
 mod barriers;
 mod bounds;
+mod boxes;
 mod case;
 mod global_races;
 mod hangs;
+mod mbarriers;
 mod messages;
 mod panics;
 mod publication;
 mod reductions;
 mod shared_atomics;
 mod shared_races;
+<<<<<<< HEAD
 mod shifts;
+=======
+mod stores;
+>>>>>>> w-bulk
 mod texts;
 mod tiles;
 mod transposes;
@@ -48,15 +56,21 @@ const GROUPS: &[Group] = &[
     async_copies::GROUP,
     barriers::GROUP,
     bounds::GROUP,
+    boxes::GROUP,
     global_races::GROUP,
     hangs::GROUP,
+    mbarriers::GROUP,
     messages::GROUP,
     panics::GROUP,
     publication::GROUP,
     reductions::GROUP,
     shared_atomics::GROUP,
     shared_races::GROUP,
+<<<<<<< HEAD
     shifts::GROUP,
+=======
+    stores::GROUP,
+>>>>>>> w-bulk
     tiles::GROUP,
     transposes::GROUP,
     uninitialised::GROUP,
@@ -101,6 +115,11 @@ fn every_kind_is_planted_at_least_twice() {
         Kind::WarpMask,
         Kind::WarpExited,
         Kind::AsyncNotWaited,
+        Kind::AsyncRace,
+        Kind::ProxyFence,
+        Kind::Mbarrier,
+        Kind::AbandonedMbarrier,
+        Kind::UnfitBox,
         Kind::Panic,
         Kind::Hang,
     ];
@@ -201,7 +220,16 @@ fn counting_changes_no_report() {
 fn unchecked_launches_see_what_needs_no_shadow() {
     let mut failures = Vec::new();
     for (group, case) in all() {
-        let shadow = matches!(case.kind, Kind::Race | Kind::Uninitialised | Kind::Misaligned | Kind::AsyncNotWaited);
+        let shadow = matches!(
+            case.kind,
+            Kind::Race
+                | Kind::Uninitialised
+                | Kind::Misaligned
+                | Kind::AsyncNotWaited
+                | Kind::AsyncRace
+                | Kind::ProxyFence
+                | Kind::Mbarrier
+        );
         for seed in 0..5 {
             let schedule = Schedule { level: Level::Off, seed, resident: 1 };
             let reports = case.run(Version::Faulty, schedule).reports;

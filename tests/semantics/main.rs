@@ -1,9 +1,10 @@
 //! What the simulator does with kernels that have no defect, against plain models: warp operations, barriers, atomics, the
-//! order they give, launches and their parameters, counters. Defects are in the planted-bug collection.
+//! order they give, the copy engine, launches and their parameters, counters. Defects are in the planted-bug collection.
 
 mod atomics;
 mod barriers;
 mod counters;
+mod engine;
 mod launches;
 mod limits;
 mod order;

@@ -5,8 +5,9 @@
 
 use simt::element::Element;
 use simt::global::{MatMut, MatRef, VecMut, VecRef};
+use simt::tma::{self, Swizzle};
 use simt::{Kernel, KernelArg, SharedSpec};
-use simulator::{Binding, Config, LaunchError, Memory, Outcome};
+use simulator::{Binding, Config, LaunchError, Memory, Outcome, TensorMap};
 use std::marker::PhantomData;
 
 /// Elements in simulated device memory.
@@ -115,6 +116,42 @@ pub struct Matrix<B> {
     ld: u32,
 }
 
+impl<B> Matrix<B> {
+    /// The matrix in boxes of so many rows and columns, as the copy engine sees it.
+    pub fn boxes(self, rows: u32, cols: u32, swizzle: Swizzle) -> Boxes<B> {
+        Boxes { matrix: self, rows, cols, swizzle }
+    }
+}
+
+/// A matrix cut into boxes.
+#[derive(Clone, Copy, Debug)]
+pub struct Boxes<B> {
+    matrix: Matrix<B>,
+    rows: u32,
+    cols: u32,
+    swizzle: Swizzle,
+}
+
+impl<B> Boxes<B> {
+    /// The map of a matrix of `T` in memory with a tag.
+    fn map<T>(&self, memory: &Memory, tag: u32) -> [u64; 16] {
+        let element = size_of::<T>() as u32;
+        let Matrix { rows, cols, ld, .. } = self.matrix;
+        let map = TensorMap {
+            base: memory.as_ptr() as u64,
+            tag,
+            element,
+            rank: 2,
+            extents: [cols.into(), rows.into(), 1, 1, 1],
+            strides: [element.into(), u64::from(ld) * u64::from(element), 0, 0, 0],
+            boxes: [self.cols, self.rows, 1, 1, 1],
+            swizzle: self.swizzle as u32,
+            tf32: false,
+        };
+        map.encode()
+    }
+}
+
 /// Blocks of a launch, their threads, their bytes of launch-sized shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
@@ -196,6 +233,24 @@ impl<'a, T: Element> Arg<'a, MatMut<'static, T>> for Matrix<&'a mut Buffer<T>> {
         let tag = bound.add(&self.buffer.memory, true);
         // SAFETY: the matrix fits into the buffer, which is bound as `tag`; the borrow is exclusive.
         unsafe { MatMut::from_raw_parts(self.buffer.memory.as_ptr().cast(), self.rows, self.cols, self.ld, tag) }
+    }
+}
+
+impl<'a, T: Element> Arg<'a, tma::TensorMap<T>> for Boxes<&'a Buffer<T>> {
+    unsafe fn view(self, bound: &mut Bound<'a>) -> tma::TensorMap<T> {
+        let memory = &self.matrix.buffer.memory;
+        let tag = bound.add(memory, false);
+        // SAFETY: the matrix fits into the buffer, which is bound as `tag`.
+        unsafe { tma::TensorMap::from_raw(self.map::<T>(memory, tag)) }
+    }
+}
+
+impl<'a, T: Element> Arg<'a, tma::TensorMapMut<T>> for Boxes<&'a mut Buffer<T>> {
+    unsafe fn view(self, bound: &mut Bound<'a>) -> tma::TensorMapMut<T> {
+        let words = self.map::<T>(&self.matrix.buffer.memory, bound.bindings.len() as u32);
+        bound.add(&self.matrix.buffer.memory, true);
+        // SAFETY: the matrix fits into the buffer, which is bound under the tag it was given; the borrow is exclusive.
+        unsafe { tma::TensorMapMut::from_raw(words) }
     }
 }
 

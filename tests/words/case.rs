@@ -23,8 +23,18 @@ const SEEDS: [u64; 4] = [0, 1, 2, 42];
 pub(crate) fn check<'a>(cases: impl IntoIterator<Item = &'a Case>) {
     for Case { kernel, run } in cases {
         for seed in SEEDS {
-            let [got, expected] = [under_test(seed), counterpart(seed)].map(|device| {
+            let on = |device: Device| {
                 let outcome = run(&device);
+                (device, outcome)
+            };
+            let tested = on(under_test(seed));
+            // Some words are Hopper's alone.
+            if let (_, Err(error @ Error::TooOld { .. })) = &tested {
+                println!("{} left out: {error}", kernel.name);
+                break;
+            }
+            let outcomes = [tested, on(counterpart(seed))];
+            let [got, expected] = outcomes.map(|(device, outcome)| {
                 outcome.unwrap_or_else(|error| panic!("{} on {}, seed {seed}: {error}", kernel.name, device.name()))
             });
             assert_eq!(got, expected, "{}, seed {seed}: the devices differ", kernel.name);

@@ -7,6 +7,7 @@ mod arithmetic;
 mod async_copy;
 mod atomics;
 mod barriers;
+mod boxes;
 mod case;
 mod geometry;
 mod order;
@@ -30,11 +31,12 @@ fn is_beyond_racecheck(case: &Case) -> bool {
 }
 
 /// The cases, by module.
-const CASES: [&[Case]; 8] = [
+const CASES: [&[Case]; 9] = [
     arithmetic::CASES,
     async_copy::CASES,
     atomics::CASES,
     barriers::CASES,
+    boxes::CASES,
     geometry::CASES,
     order::CASES,
     vectors::CASES,
@@ -43,10 +45,11 @@ const CASES: [&[Case]; 8] = [
 
 #[test]
 fn every_kernel_of_the_vocabulary_has_a_case() {
-    let kernels = gpu::ladder::KERNELS.iter().filter(|kernel| kernel.path.starts_with("gpu::ladder::vocabulary"));
+    let kernels = gpu::ladder::KERNELS.iter().chain(gpu::hopper::KERNELS);
+    let kernels = kernels.filter(|kernel| kernel.path.contains("::vocabulary"));
     let kernels: BTreeSet<_> = kernels.map(|kernel| kernel.name).collect();
     let cases: BTreeSet<_> = CASES.into_iter().flatten().map(|case| case.kernel.name).collect();
-    assert!(!kernels.is_empty(), "no kernel lies in gpu::ladder::vocabulary");
+    assert!(!kernels.is_empty(), "no kernel lies in a vocabulary");
     assert_eq!(kernels, cases, "kernels of the vocabulary on the left, those with a case on the right");
 }
 
@@ -68,6 +71,11 @@ fn atomic_operations_lose_nothing() {
 #[test]
 fn barriers_hold() {
     check(barriers::CASES.iter().filter(|case| !is_beyond_racecheck(case)));
+}
+
+#[test]
+fn boxes_come_and_go() {
+    check(boxes::CASES);
 }
 
 #[test]

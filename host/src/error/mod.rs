@@ -57,9 +57,8 @@ pub enum Error {
 
     /// No PTX in this build runs on the device.
     #[error(
-        "{device} has compute capability {}.{}; the PTX of `{family}` is built for {built}; take a newer GPU, build the PTX \
-         for this one with `cargo xtask build --arch sm_{}{}`, or take Device::simulator()",
-        capability.0, capability.1, capability.0, capability.1
+        "{device} has compute capability {}.{}; the PTX of `{family}` is built for {built}; {}, or take Device::simulator()",
+        capability.0, capability.1, other_gpu(family, *capability)
     )]
     TooOld {
         /// The device's name and number.
@@ -136,5 +135,15 @@ impl From<BadArgument> for Error {
 impl From<BadLaunch> for Error {
     fn from(bad: BadLaunch) -> Self {
         Self::Launch(Box::new(bad))
+    }
+}
+
+/// What to do where the PTX of a family does not run on a GPU.
+fn other_gpu(family: &str, (major, minor): (u32, u32)) -> String {
+    match gpu::TIED.iter().find(|(tied, _)| *tied == family) {
+        Some((_, arch)) => format!("no other GPU has its instructions: take one of {arch}"),
+        None => {
+            format!("take a newer GPU, build the PTX for this one with `cargo xtask build --arch sm_{major}{minor}`")
+        }
     }
 }

@@ -69,8 +69,11 @@ impl<'a, T: Element> Boxes<'a, T> {
         };
         let dimensions = extents.iter().zip(strides).zip(shape).rev();
         for (i, ((&extent, &stride), &along)) in dimensions.enumerate() {
-            // Where there is no neighbour the stride is nobody's, and the driver wants one that it would take.
-            let stride = if extent == 1 && i > 0 { 16 } else { (stride as u64).saturating_mul(element) };
+            // Where there is no neighbour the stride is nobody's, and the driver wants one that steps over what lies within.
+            let stride = match i {
+                1.. if extent == 1 => (map.extents[i - 1] * map.strides[i - 1]).next_multiple_of(16),
+                _ => (stride as u64).saturating_mul(element),
+            };
             (map.extents[i], map.strides[i], map.boxes[i]) = (extent as u64, stride, along);
         }
         check_memory(&map)?;

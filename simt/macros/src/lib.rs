@@ -25,7 +25,8 @@ use proc_macro::TokenStream;
 /// visibility, a `simt::Kernel` that a host launches; the argument types are part of its type, elided lifetimes being
 /// `'static` there. The body sees them with lifetimes of its own, so that no view can leave the kernel.
 ///
-/// The parameters are the launch's arguments (`simt::KernelArg`: views and numbers), except that the first one may be
+/// The parameters are the launch's arguments (`simt::KernelArg`: views, numbers, and tensor maps, which a kernel takes by
+/// reference: `map: &TensorMap<T>`, under this very name), except that the first one may be
 /// marked `#[shared]`: the block's shared memory, as `&Layout` with a `#[derive(Shared)]` layout of fixed size, or as
 /// `DynShared<T>`, whose size the launch chooses.
 ///

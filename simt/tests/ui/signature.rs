@@ -23,4 +23,7 @@ fn method(&self) {}
 #[kernel]
 fn pattern((x, y): (u32, u32)) {}
 
+#[kernel]
+fn map_by_value(map: simt::tma::TensorMap<f32>) {}
+
 fn main() {}

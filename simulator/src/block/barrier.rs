@@ -258,7 +258,7 @@ impl Block {
 
     /// Gives `lanes` the joined knowledge of `members`.
     pub(super) fn share(&self, members: &[Member], known: u32, lanes: &[&Lane]) {
-        let joined = join(self.lanes.len(), members);
+        let joined = join(self.clocks(), members);
         let mut acquired = crate::order::Acquired::default();
         for member in members {
             if let Some(rare) = self.lanes[usize::from(member.thread)].rare_if_any() {

@@ -64,6 +64,9 @@ impl Block {
 
     /// "thread (x, y, z)".
     pub(crate) fn name_thread(&self, linear: u16) -> String {
+        if self.is_engine(linear) {
+            return "the copy engine".to_owned();
+        }
         let [x, y, z] = self.lanes[usize::from(linear)].thread_index();
         format!("thread ({x}, {y}, {z})")
     }

@@ -1,10 +1,16 @@
 //! A resident block: its lanes, warps, barriers and shared memory, and the scheduler that takes turns among its lanes.
 
 mod barrier;
+pub(crate) mod copies;
+mod engine;
 mod fault;
+mod mbarrier;
+mod phase;
+mod stores;
 mod stuck;
 mod warp;
 
+use crate::bulk::Engine;
 use crate::config::{Config, Level};
 use crate::counters::{Access, Banks, BlockCounters, Counted, Counters, What};
 use crate::device;
@@ -68,6 +74,7 @@ pub(crate) struct Block {
     shadow: UnsafeCell<Option<SharedShadow>>,
     counters: UnsafeCell<BlockCounters>,
     acquired: UnsafeCell<Acquired>,
+    engine: UnsafeCell<Engine>,
     /// The thread that was the last to release through an atomic, and what the block knew then.
     releaser: Cell<(u32, u16)>,
     last_poll: Cell<Option<&'static Location<'static>>>,
@@ -149,6 +156,7 @@ impl Block {
             counters: UnsafeCell::new(BlockCounters::new(warps, Banks::new(run.config.bank_bytes))),
             shared,
             acquired: UnsafeCell::default(),
+            engine: UnsafeCell::default(),
             releaser: Cell::new((u32::MAX, 0)),
             last_poll: Cell::new(None),
             lanes_shift: size.trailing_zeros(),
@@ -238,6 +246,7 @@ impl Block {
             let fiber = pool.take()?;
             pool.resume(fiber, self);
             lane::set_current(std::ptr::null());
+            self.turn_engine(false);
             if shares && self.started.get() == self.lanes.len() && self.live.get() != 0 {
                 return Ok(Turn::Paused);
             }
@@ -247,6 +256,8 @@ impl Block {
             if self.live.get() == 0 {
                 return Ok(Turn::Done);
             }
+            let spins = self.warps.iter().any(|warp| warp.spinning.get() != 0);
+            let progressed = self.turn_engine(!progressed && !spins) || progressed;
             if progressed && shares && self.warps.iter().all(|warp| warp.spinning.get() == 0) {
                 return Ok(Turn::Paused);
             }
@@ -262,7 +273,10 @@ impl Block {
             if spinning {
                 return Ok(Turn::Spinning);
             }
-            self.resolve();
+            if !self.resolve() {
+                self.abandon(pool);
+                return Ok(Turn::Done);
+            }
         }
     }
 
@@ -300,6 +314,7 @@ impl Block {
     /// The lane's kernel has returned.
     pub(crate) fn exited(&self, lane: &Lane) {
         self.note_progress();
+        self.check_stores(lane);
         self.live.set(self.live.get() - 1);
         let warp = &self.warps[usize::from(lane.warp)];
         warp.live.set(warp.live.get() & !lane.bit());
@@ -309,7 +324,7 @@ impl Block {
         }
     }
 
-    /// Gives up every lane that has not exited: the launch hangs, or the host has no memory for more stacks.
+    /// Gives up every lane that has not exited: it or the launch hangs, or the host has no memory for more stacks.
     pub(crate) fn abandon(&self, pool: &mut Pool) {
         for lane in &self.lanes {
             let live = self.warps[usize::from(lane.warp)].live.get() & lane.bit() != 0;
@@ -327,6 +342,7 @@ impl Block {
         if !self.abandoned.get() {
             self.check_left_barriers();
         }
+        self.finish_engine();
         for barrier in &self.barriers {
             barrier.clear();
         }
@@ -495,7 +511,7 @@ impl Block {
 
     #[expect(clippy::mut_from_ref, reason = "one OS thread; no two of these borrows live at once")]
     #[inline(always)]
-    fn shadow(&self) -> Option<&mut SharedShadow> {
+    pub(crate) fn shadow(&self) -> Option<&mut SharedShadow> {
         // SAFETY: only this OS thread touches the block, and callers end the borrow before the next call or switch; the
         // reports made meanwhile do not come back here.
         unsafe { &mut *self.shadow.get() }.as_mut()
@@ -506,6 +522,12 @@ impl Block {
     fn counters(&self) -> &mut BlockCounters {
         // SAFETY: as `shadow`.
         unsafe { &mut *self.counters.get() }
+    }
+
+    #[expect(clippy::mut_from_ref, reason = "as `shadow`")]
+    pub(crate) fn engine(&self) -> &mut Engine {
+        // SAFETY: as `shadow`.
+        unsafe { &mut *self.engine.get() }
     }
 
     #[expect(clippy::mut_from_ref, reason = "as `shadow`")]

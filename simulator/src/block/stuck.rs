@@ -5,25 +5,36 @@ use crate::report::Kind;
 use std::panic::Location;
 
 impl Block {
-    /// Reports the deadlock and ends it.
+    /// Reports the deadlock and ends it. False: it cannot be ended, and the block is to be given up. So it is at mbarriers,
+    /// because a ring that has lost count of its phases would show nothing but what follows from that.
     #[cold]
-    pub(super) fn resolve(&self) {
+    pub(super) fn resolve(&self) -> bool {
+        // An mbarrier that keeps lanes from a warp operation is the mistake, not the operation.
+        if self.keeps_from_warps() && self.report_mbarriers() {
+            return false;
+        }
         // Lanes in a warp operation wait for lanes that stand elsewhere: theirs is the mistake, not the barrier's.
         let mut resolved = false;
         for warp in 0..self.warps.len() {
             resolved |= self.resolve_warp(warp as u16);
         }
         if resolved {
-            return;
+            return true;
+        }
+        if self.report_mbarriers() {
+            return false;
         }
         let busy: Vec<usize> = (0..self.barriers.len()).filter(|&id| !self.barriers[id].is_idle()).collect();
         let Some(&first) = busy.first() else {
-            unreachable!("a live lane that is neither ready nor spinning waits at a barrier or in a warp operation")
+            unreachable!(
+                "a live lane that is neither ready nor spinning waits at a barrier, at an mbarrier or in a warp operation"
+            )
         };
         self.report_barrier(first, &busy);
         for id in busy {
             self.release(&self.barriers[id]);
         }
+        true
     }
 
     fn report_barrier(&self, id: usize, busy: &[usize]) {

@@ -141,6 +141,12 @@ impl Block {
         }
     }
 
+    /// Whether an operation of its warp waits for this lane.
+    pub(super) fn is_awaited(&self, lane: &Lane) -> bool {
+        let groups = self.warps[usize::from(lane.warp)].groups();
+        groups.iter().any(|group| group.mask & !group.arrived & lane.bit() != 0)
+    }
+
     /// Ends operations that nobody will complete. Gives whether there was any.
     pub(super) fn resolve_warp(&self, index: u16) -> bool {
         let warp = &self.warps[usize::from(index)];

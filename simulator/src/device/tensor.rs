@@ -1,40 +1,75 @@
-//! Boxes.
+//! Boxes of tensors between global and shared memory, proxy fences, and what a matrix product needs of both.
 
-/// `cp.async.bulk.tensor` to shared memory.
+use super::Place;
+use super::memory::is_inside;
+use crate::block::copies::Ask;
+use crate::lane::current;
+use std::panic::Location;
+
+/// `cp.async.bulk.tensor` to shared memory, for elements of `element` bytes: the box at `at`, innermost dimension first, to
+/// the `bytes` bytes at `dst`, completing on `bar`. Null addresses are those of indices outside, which were reported.
 ///
 /// # Safety
-/// As `simt` says.
+/// `dst` and `bar` are null or in the block's shared memory; a map that [`crate::TensorMap::encode`] made is of memory that
+/// the launch binds under its tag.
 #[track_caller]
-pub unsafe fn tensor_load(
-    _dst: *mut u8,
-    _bytes: usize,
-    _map: &[u64; 16],
-    _element: usize,
-    _at: &[i32],
-    _bar: *mut u64,
-) {
-    unimplemented!()
+pub unsafe fn tensor_load(dst: *mut u8, bytes: usize, words: &[u64; 16], element: usize, at: &[i32], bar: *mut u64) {
+    let (lane, address, location) = (current(), dst as usize, Location::caller());
+    lane.block().issue_load(&lane, &Ask { words, element, at, address, bytes, location }, bar as usize);
 }
-/// `cp.async.bulk.tensor` to global memory.
+
+/// `cp.async.bulk.tensor` to global memory, as [`tensor_load`] in the other direction.
 ///
 /// # Safety
-/// As `simt` says.
+/// As there; the launch may write the memory.
 #[track_caller]
-pub unsafe fn tensor_store(_map: &[u64; 16], _element: usize, _at: &[i32], _src: *const u8, _bytes: usize) {
-    unimplemented!()
+pub unsafe fn tensor_store(words: &[u64; 16], element: usize, at: &[i32], src: *const u8, bytes: usize) {
+    let (lane, address, location) = (current(), src as usize, Location::caller());
+    lane.block().issue_store(&lane, &Ask { words, element, at, address, bytes, location });
 }
+
 /// `cp.async.bulk.commit_group`.
 #[track_caller]
 pub fn tensor_store_commit() {
-    unimplemented!()
+    let lane = current();
+    lane.block().commit_stores(&lane);
 }
-/// `cp.async.bulk.wait_group`, `.read`.
+
+/// `cp.async.bulk.wait_group`; with `only_read`, `.read`.
 #[track_caller]
-pub fn tensor_store_wait(_pending: u32, _read: bool) {
-    unimplemented!()
+pub fn tensor_store_wait(pending: u32, only_read: bool) {
+    let lane = current();
+    lane.block().wait_stores(&lane, pending, only_read);
 }
-/// `fence.proxy.async`.
+
+/// `fence.proxy.async.shared::cta`: this thread's ordinary writes before it may be seen by the copy engine and the tensor
+/// cores, on behalf of whoever learns of this fence.
 #[track_caller]
 pub fn fence_proxy_async() {
-    unimplemented!()
+    let lane = current();
+    lane.block().advance_clock();
+    lane.block().fence_proxy(&lane);
+}
+
+/// An asynchronous read of `bytes` bytes of shared memory at `address` by an operation of this lane, from now until
+/// [`async_shared_read_done`] with the token that this gives. Reported: bytes outside or never written, writes in no order
+/// before, ordinary ones without a proxy fence, and writes that come before the read is done.
+pub fn async_shared_read(address: *const u8, bytes: usize, location: &'static Location<'static>) -> u64 {
+    let lane = current();
+    let inside = is_inside(Place::Shared, address as usize, bytes, false, location);
+    if inside { lane.block().begin_async_read(&lane, address as usize, bytes, location) } else { 0 }
+}
+
+/// This lane has waited for the operation: the read is over.
+pub fn async_shared_read_done(token: u64) {
+    let lane = current();
+    lane.block().end_async_read(&lane, token);
+}
+
+/// Row, and 16-byte piece of the row, in the box that brought the bytes at `address` of shared memory; the piece's own order,
+/// whatever the swizzle. None where no box did, where something was written since, and where nobody watches.
+#[must_use]
+pub fn written_by_box(address: *const u8) -> Option<(u32, u32)> {
+    let lane = current();
+    lane.block().shadow().and_then(|shadow| shadow.piece(address as usize))
 }

@@ -1,5 +1,6 @@
 //! Shadow memory: for each word who wrote it last and who read it since, and the checks made of that.
 
+mod bulk;
 mod global;
 mod locations;
 mod readers;
@@ -19,6 +20,9 @@ use std::panic::Location;
 pub(crate) const MAX_CLOCK: u32 =
     if shared::MAX_CLOCK < global::MAX_CLOCK { shared::MAX_CLOCK } else { global::MAX_CLOCK };
 
+/// Largest number of a thread that stamps can hold.
+pub(crate) const MAX_THREAD: usize = 0x3ff;
+
 /// How a place is touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Touch {
@@ -32,15 +36,24 @@ pub(crate) enum Touch {
     AtomicUpdate,
     /// The write of an asynchronous copy, when it is issued.
     AsyncWrite,
+    /// The write of the copy engine, when it is issued.
+    BulkWrite,
+    /// The read of the copy engine or of a matrix product, when it is issued.
+    BulkRead,
 }
 
 impl Touch {
     pub(crate) fn writes(self) -> bool {
-        matches!(self, Self::Write | Self::AtomicWrite | Self::AtomicUpdate | Self::AsyncWrite)
+        matches!(self, Self::Write | Self::AtomicWrite | Self::AtomicUpdate | Self::AsyncWrite | Self::BulkWrite)
     }
 
     fn is_atomic(self) -> bool {
         matches!(self, Self::AtomicRead | Self::AtomicWrite | Self::AtomicUpdate)
+    }
+
+    /// Whether it goes past the path of ordinary accesses.
+    fn is_bulk(self) -> bool {
+        matches!(self, Self::BulkWrite | Self::BulkRead)
     }
 
     fn verb(self) -> &'static str {
@@ -51,6 +64,8 @@ impl Touch {
             Self::AtomicWrite => "atomic write",
             Self::AtomicUpdate => "atomic update",
             Self::AsyncWrite => "asynchronous copy",
+            Self::BulkWrite => "load of a box",
+            Self::BulkRead => "asynchronous read",
         }
     }
 }
@@ -68,6 +83,12 @@ pub(crate) struct Accessed {
 #[inline(always)]
 fn before(lane: &Lane, thread: u16, clock: u32) -> bool {
     clock <= lane.known.get() || thread == lane.linear
+}
+
+/// Whether the lane knows all that a thread of its block did up to a clock.
+pub(crate) fn knows(block: &Block, lane: &Lane, thread: u16, clock: u32) -> bool {
+    let stamp = Stamp { block: block.number(), thread, warp: block.warp_of(thread), clock };
+    before(lane, thread, clock) || before_otherwise(block, lane, stamp)
 }
 
 /// The other answers: the warp's order, partial barriers, atomics; and other blocks.

@@ -5,6 +5,7 @@
 //! second of a tile fits into the fastest cache. Words of 4 bytes share a cell until the first narrower access; from then
 //! on each byte has its own.
 
+use super::bulk::Bulk;
 use super::locations::{DISTANCE_BITS, at_distance, distance};
 use super::{Accessed, Touch, Unwritten, before, before_otherwise};
 use crate::block::Block;
@@ -26,7 +27,7 @@ const ATOMIC: u64 = 1;
 const OVER: u64 = 2;
 /// Write stamp: an asynchronous copy is under way. The topmost bit, so that such a stamp is above those of every clock and
 /// one comparison finds out that it is in no order.
-const ASYNC: u64 = 1 << 63;
+pub(super) const ASYNC: u64 = 1 << 63;
 /// Read stamp: several threads of one warp, none ordered after another; the thread is the first, the clock the latest.
 const SEVERAL_IN_WARP: u64 = 1;
 /// Read stamp: the same for threads of several warps.
@@ -41,14 +42,16 @@ const _: () = assert!(THREAD_SHIFT == DISTANCE_BITS + 2 && CLOCK_SHIFT == THREAD
 
 #[inline(always)]
 fn stamp(lane: &Lane, location: &'static Location<'static>, flags: u64) -> u64 {
-    u64::from(lane.clock.get()) << CLOCK_SHIFT
-        | u64::from(lane.linear) << THREAD_SHIFT
-        | distance(location) << 2
-        | flags
+    stamp_of(lane.linear, lane.clock.get(), location, flags)
 }
 
 #[inline(always)]
-fn clock(stamp: u64) -> u32 {
+pub(super) fn stamp_of(thread: u16, clock: u32, location: &'static Location<'static>, flags: u64) -> u64 {
+    u64::from(clock) << CLOCK_SHIFT | u64::from(thread) << THREAD_SHIFT | distance(location) << 2 | flags
+}
+
+#[inline(always)]
+pub(super) fn clock(stamp: u64) -> u32 {
     (stamp >> CLOCK_SHIFT) as u32 & MAX_CLOCK
 }
 
@@ -59,21 +62,21 @@ fn horizon(lane: &Lane) -> u64 {
 }
 
 #[inline(always)]
-fn thread(stamp: u64) -> u16 {
+pub(super) fn thread(stamp: u64) -> u16 {
     (stamp >> THREAD_SHIFT) as u16 & 0x3ff
 }
 
-fn place(stamp: u64) -> &'static Location<'static> {
+pub(super) fn place(stamp: u64) -> &'static Location<'static> {
     at_distance(stamp >> 2)
 }
 
 /// The shadow of one resident block's shared memory.
 pub(crate) struct SharedShadow {
-    writes: Vec<u64>,
-    reads: Vec<u64>,
-    base: usize,
+    pub(super) writes: Vec<u64>,
+    pub(super) reads: Vec<u64>,
+    pub(super) base: usize,
     /// log2 of the bytes per cell: 2, or 0 once bytes are told apart.
-    shift: u32,
+    pub(super) shift: u32,
     /// Readers one by one, for cells with several, kept once partial barriers are in use.
     readers: HashMap<usize, Vec<(u16, u32, &'static Location<'static>)>>,
     /// The last plain write of cells that atomic operations have written since: atomics in no order with it race.
@@ -83,6 +86,8 @@ pub(crate) struct SharedShadow {
     /// Whether a further reader is to be looked at closely: because of that, or because some readers were atomic loads.
     closely: bool,
     pub(crate) unwritten: Unwritten,
+    /// What the copy engine and the tensor cores do there.
+    pub(super) bulk: Bulk,
 }
 
 impl SharedShadow {
@@ -98,6 +103,7 @@ impl SharedShadow {
             fine: false,
             closely: false,
             unwritten: Unwritten::default(),
+            bulk: Bulk::default(),
         }
     }
 
@@ -109,6 +115,7 @@ impl SharedShadow {
         self.plain.clear();
         (self.fine, self.closely) = (false, false);
         self.unwritten = Unwritten::default();
+        self.bulk.reset();
     }
 
     /// From now on readers are kept one by one.
@@ -174,7 +181,7 @@ impl SharedShadow {
     pub(crate) fn write_in_order(&mut self, lane: &Lane, accessed: Accessed) -> bool {
         let Some(index) = self.only_cell(accessed).filter(|&index| index < self.writes.len()) else { return false };
         let horizon = horizon(lane);
-        if self.writes[index] >= horizon || self.reads[index] & !SETTLED >= horizon {
+        if self.bulk.is_used() || self.writes[index] >= horizon || self.reads[index] & !SETTLED >= horizon {
             return false;
         }
         (self.writes[index], self.reads[index]) = (stamp(lane, accessed.location, 0), 0);
@@ -188,8 +195,15 @@ impl SharedShadow {
         if accessed.size < 1 << self.shift {
             self.refine();
         }
+        if self.bulk.is_used() && accessed.touch.writes() {
+            self.check_readings(block, lane, accessed);
+        }
         let first = offset >> self.shift;
-        if accessed.size >> self.shift == 1 {
+        if accessed.touch == Touch::BulkRead {
+            for index in first..first + (accessed.size >> self.shift) {
+                self.bulk_read_cell(index, block, lane, accessed);
+            }
+        } else if accessed.size >> self.shift == 1 {
             self.cell(first, block, lane, accessed);
         } else {
             for index in first..first + (accessed.size >> self.shift) {
@@ -226,22 +240,14 @@ impl SharedShadow {
             } else if write & ASYNC != 0 || !before(lane, thread(write), clock(write)) {
                 self.unordered_write(index, write, block, lane, accessed);
             }
-            // Note the read, unless one of the same time is noted that says as much.
-            let now = lane.clock.get();
-            if reads == 0
-                || before(lane, thread(reads), clock(reads)) && reads & FLAGS == 0
-                || clock(reads) <= lane.known.get()
-                || reads & FLAGS == LOAD
-            {
-                self.reads[index] = stamp(lane, accessed.location, 0);
-            } else {
-                self.several(index, reads, now, block, lane, accessed);
-            }
+            self.note_read(index, block, lane, accessed);
             return;
         }
         // Writer after writer, writer after readers.
         if write != 0 && (write & ASYNC != 0 || !before(lane, thread(write), clock(write))) {
             self.unordered_write(index, write, block, lane, accessed);
+        } else if touch == Touch::BulkWrite && write != 0 {
+            Self::check_fenced(write, block, lane, accessed);
         }
         if write == 0 && matches!(touch, Touch::AtomicRead | Touch::AtomicUpdate) {
             self.unwritten.hold(index, lane, accessed, block);
@@ -278,6 +284,21 @@ impl SharedShadow {
         };
         let write = stamp(lane, accessed.location, flags);
         (self.writes[index], self.reads[index]) = (write, 0);
+    }
+
+    /// Notes a read, unless one of the same time is noted that says as much.
+    #[inline(always)]
+    pub(super) fn note_read(&mut self, index: usize, block: &Block, lane: &Lane, accessed: Accessed) {
+        let (reads, now) = (self.reads[index], lane.clock.get());
+        if reads == 0
+            || before(lane, thread(reads), clock(reads)) && reads & FLAGS == 0
+            || clock(reads) <= lane.known.get()
+            || reads & FLAGS == LOAD
+        {
+            self.reads[index] = stamp(lane, accessed.location, 0);
+        } else {
+            self.several(index, reads, now, block, lane, accessed);
+        }
     }
 
     /// The asynchronous copies of this lane to `address..address + size` have landed.
@@ -322,10 +343,14 @@ impl SharedShadow {
 
     #[cold]
     #[inline(never)]
-    fn unordered_write(&mut self, index: usize, write: u64, block: &Block, lane: &Lane, accessed: Accessed) {
+    pub(super) fn unordered_write(&mut self, index: usize, write: u64, block: &Block, lane: &Lane, accessed: Accessed) {
         let (writer, at) = (thread(write), place(write));
         let what = accessed.touch.verb();
         let copying = write & ASYNC != 0;
+        if accessed.touch.is_bulk() || block.is_engine(writer) {
+            self.unordered_bulk(index, write, block, lane, accessed);
+            return;
+        }
         let issued_before =
             || before(lane, writer, clock(write)) || before_otherwise(block, lane, Self::stamped(block, write));
         if copying && issued_before() {
@@ -380,7 +405,9 @@ impl SharedShadow {
         self.readers.remove(&index);
         let Some((reader, at)) = culprit else { return };
         self.unwritten.race(index);
-        block.fault(lane, Kind::Race, accessed.location, Some(at), || {
+        let bulk = accessed.touch.is_bulk() || self.bulk.is_reading_at(at);
+        let kind = if bulk { Kind::AsyncRace } else { Kind::Race };
+        block.fault(lane, kind, accessed.location, Some(at), || {
             let (what, offset) = (accessed.touch.verb(), block.name_shared(accessed.address));
             let (how, who) = match reads & FLAGS {
                 0 => ("read", block.name_thread(reader)),
@@ -392,7 +419,7 @@ impl SharedShadow {
         });
     }
 
-    fn stamped(block: &Block, stamp: u64) -> Stamp {
+    pub(super) fn stamped(block: &Block, stamp: u64) -> Stamp {
         let thread = thread(stamp);
         Stamp { block: block.number(), thread, warp: block.warp_of(thread), clock: clock(stamp) }
     }

@@ -1,5 +1,6 @@
 //! The CUDA back end on the mock driver.
 
+mod boxes;
 mod failures;
 mod order;
 

@@ -25,9 +25,7 @@ impl Param<'_> {
     /// where it stands: a tensor map. Told by its name, since a macro sees no more of a type.
     pub(crate) fn in_place(&self) -> Option<&Type> {
         let Type::Reference(TypeReference { mutability: None, elem, .. }) = self.ty else { return None };
-        let Type::Path(path) = &**elem else { return None };
-        let name = &path.path.segments.last()?.ident;
-        (name == "TensorMap" || name == "TensorMapMut").then_some(&**elem)
+        is_tensor_map(elem).then_some(&**elem)
     }
 
     /// The type of the launch's argument.
@@ -59,6 +57,12 @@ impl<'a> Signature<'a> {
                 ));
             };
             let param = Param { pattern, ty: &typed.ty };
+            if is_tensor_map(param.ty) {
+                return Err(Error::new(
+                    typed.ty.span(),
+                    "a kernel takes a tensor map by reference, since the copy engine reads it where the launch put it: write `&`",
+                ));
+            }
             match (is_shared, position) {
                 (false, _) => args.push(param),
                 (true, 0) => shared = Some(param),
@@ -72,6 +76,11 @@ impl<'a> Signature<'a> {
         }
         Ok(Self { shared, args })
     }
+}
+
+fn is_tensor_map(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident == "TensorMap" || last.ident == "TensorMapMut")
 }
 
 fn refuse_qualifiers(sig: &syn::Signature) -> Result<()> {

@@ -1,0 +1,171 @@
+//! Boxes as threads ask for them: the checks of an operation when it is issued, and of asynchronous reads.
+
+use super::Block;
+use crate::bulk::{Operation, Stage, rows};
+use crate::lane::Lane;
+use crate::order::Store;
+use crate::report::Kind;
+use crate::shadow::{Accessed, Touch};
+use crate::tensor_map::TensorMap;
+use std::panic::Location;
+
+/// What a thread asks the engine for.
+pub(crate) struct Ask<'a> {
+    pub(crate) words: &'a [u64; 16],
+    /// Bytes of an element, as the kernel has it.
+    pub(crate) element: usize,
+    /// The box's first element, innermost dimension first.
+    pub(crate) at: &'a [i32],
+    /// The place in shared memory, 0 where there is none, and its bytes.
+    pub(crate) address: usize,
+    pub(crate) bytes: usize,
+    pub(crate) location: &'static Location<'static>,
+}
+
+impl Block {
+    /// Issues a load that completes on an mbarrier.
+    pub(crate) fn issue_load(&self, lane: &Lane, ask: &Ask<'_>, mbarrier: usize) {
+        self.advance_clock();
+        if mbarrier == 0 {
+            return;
+        }
+        let (map, mut unfit) = self.fitting(lane, ask, Touch::Read);
+        unfit |= ask.address == 0;
+        let Some((phase, writer)) = self.mbarrier_for_copy(lane, mbarrier, ask.location) else { return };
+        let mut stamp = 0;
+        if lane.watched() && ask.address != 0 {
+            if !unfit {
+                self.global_rows(lane, &map, ask, Touch::Read);
+            }
+            let size = if unfit { ask.bytes } else { map.box_bytes() as usize };
+            let accessed = Accessed { address: ask.address, size, touch: Touch::BulkWrite, location: ask.location };
+            if let Some(shadow) = self.shadow() {
+                stamp = shadow.bulk_write(self, lane, accessed, writer);
+            }
+        }
+        self.issue(lane, map, ask, Stage::Load { mbarrier, phase, stamp, unfit });
+    }
+
+    /// Issues a store.
+    pub(crate) fn issue_store(&self, lane: &Lane, ask: &Ask<'_>) {
+        self.advance_clock();
+        let (map, unfit) = self.fitting(lane, ask, Touch::Write);
+        if unfit || ask.address == 0 {
+            return;
+        }
+        let mut token = 0;
+        if lane.watched() {
+            token = self.begin_async_read(lane, ask.address, map.box_bytes() as usize, ask.location);
+            self.global_rows(lane, &map, ask, Touch::Write);
+        }
+        let number = self.engine().issued;
+        self.issue(lane, map, ask, Stage::Read);
+        lane.rare().stores.open.push(Store { number, token, site: ask.location, waited: false });
+    }
+
+    fn issue(&self, lane: &Lane, map: TensorMap, ask: &Ask<'_>, stage: Stage) {
+        let mut at = [0; 5];
+        at[..ask.at.len()].copy_from_slice(ask.at);
+        let engine = self.engine();
+        engine.operations.push(Operation {
+            number: engine.issued,
+            map,
+            at,
+            address: ask.address,
+            size: ask.bytes,
+            // A map that is none has no bytes of its own: those that the kernel thinks of, so that its wait ends.
+            count: if map.rank == 0 { ask.bytes } else { map.box_bytes() as usize },
+            stage,
+            thread: lane.linear,
+            site: ask.location,
+        });
+        engine.issued += 1;
+    }
+
+    /// The map, and whether it does not fit what the kernel asks; reported.
+    fn fitting(&self, lane: &Lane, ask: &Ask<'_>, touch: Touch) -> (TensorMap, bool) {
+        let unfit = |map: TensorMap, why: String| {
+            self.fault(lane, Kind::UnfitBox, ask.location, None, || why);
+            (map, true)
+        };
+        let Some(map) = TensorMap::decode(ask.words) else {
+            return unfit(TensorMap::default(), "the map was not made by `boxes` of a view".to_owned());
+        };
+        if map.rank as usize != ask.at.len() {
+            return unfit(map, format!("a copy of {} dimensions with a map of {}", ask.at.len(), map.rank));
+        }
+        if map.element as usize != ask.element {
+            return unfit(map, format!("elements of {} bytes with a map of ones of {}", ask.element, map.element));
+        }
+        if ask.address == 0 {
+            return (map, true);
+        }
+        let bytes = map.box_bytes();
+        if bytes != ask.bytes as u64 {
+            self.fault(lane, Kind::UnfitBox, ask.location, None, || {
+                let extents = &map.boxes[..map.rank as usize];
+                format!("the place has {} bytes, the map's box of {extents:?} elements has {bytes}", ask.bytes)
+            });
+            return (map, bytes > ask.bytes as u64);
+        }
+        let offset = ask.address - self.geometry.get().shared as usize;
+        let unit = if map.swizzle == 0 { 128 } else { 128 << map.swizzle };
+        if !offset.is_multiple_of(unit) {
+            self.fault(lane, Kind::Misaligned, ask.location, None, || {
+                let why = if unit > 128 { ", with which the pattern of its swizzle begins" } else { "" };
+                format!("a box at byte {offset} of shared memory, which is no multiple of {unit}{why}")
+            });
+        }
+        match self.bindings().get(map.tag as usize) {
+            Some(binding) if touch == Touch::Read || binding.writable => (map, false),
+            Some(binding) => unfit(map, format!("a store to `{}`, which is bound for reading", binding.name)),
+            None => unfit(map, "a map of memory that the launch does not bind".to_owned()),
+        }
+    }
+
+    /// Checks and notes what the box reads or writes of global memory.
+    fn global_rows(&self, lane: &Lane, map: &TensorMap, ask: &Ask<'_>, touch: Touch) {
+        let mut at = [0; 5];
+        at[..ask.at.len()].copy_from_slice(ask.at);
+        let Some(binding) = self.bindings().get(map.tag as usize) else { return };
+        for row in rows(map, at) {
+            let accessed = Accessed { address: row.address as usize, size: row.bytes, touch, location: ask.location };
+            // SAFETY: one OS thread works on a watched run, and no borrow of the shadow lives across this call.
+            let global = unsafe { &mut *self.run().global.get() };
+            global.access(map.tag, binding.memory, self, lane, accessed);
+        }
+    }
+
+    /// An asynchronous read of shared memory begins; gives the token by which it ends. 0 where nobody watches.
+    pub(crate) fn begin_async_read(
+        &self,
+        lane: &Lane,
+        address: usize,
+        size: usize,
+        location: &'static Location<'static>,
+    ) -> u64 {
+        if !lane.watched() {
+            return 0;
+        }
+        let accessed = Accessed { address, size, touch: Touch::BulkRead, location };
+        self.shadow().map_or(0, |shadow| shadow.begin_read(self, lane, accessed))
+    }
+
+    /// It has ended, for the lane that issued it.
+    pub(crate) fn end_async_read(&self, lane: &Lane, token: u64) {
+        if lane.watched()
+            && let Some(shadow) = self.shadow()
+        {
+            shadow.end_read(self, lane, token);
+        }
+    }
+
+    /// This thread's ordinary writes so far are for the engine to see, once it learns of this.
+    pub(crate) fn fence_proxy(&self, lane: &Lane) {
+        self.fence_mbarriers(lane);
+        if lane.watched() {
+            lane.rare().proxy_fences.push(lane.clock.get());
+            self.tick(lane);
+        }
+    }
+}

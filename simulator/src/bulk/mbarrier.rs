@@ -1,0 +1,130 @@
+//! The state of one mbarrier.
+
+use crate::order::{Acquired, Member};
+use std::panic::Location;
+use std::rc::Rc;
+
+/// Clocks of threads.
+type Vector = Rc<[u32]>;
+
+/// An mbarrier.
+pub(crate) struct Mbarrier {
+    pub(crate) address: usize,
+    /// Whether it is initialised and not invalidated since.
+    pub(crate) valid: bool,
+    /// Arrivals of a phase.
+    pub(crate) arrivals: u32,
+    /// Arrivals that the present phase still waits for.
+    pub(crate) pending: u32,
+    /// Bytes that the present phase still waits for; less than 0 where they came before they were expected.
+    pub(crate) bytes: i64,
+    /// Phases that are over.
+    pub(crate) phases: u64,
+    /// Who initialised it, when, where, and whether the copy engine was told.
+    pub(crate) by: u16,
+    pub(crate) at: u32,
+    pub(crate) site: &'static Location<'static>,
+    pub(crate) fenced: bool,
+    pub(crate) waiters: Vec<Waiter>,
+    /// What those who have arrived in this phase bring.
+    pub(crate) members: Vec<Member>,
+    /// What they, and those of all phases before, knew by barriers of the block, and had acquired.
+    pub(crate) known: u32,
+    pub(crate) acquired: Acquired,
+    /// What those of the phases that are over knew: what a wait gives.
+    pub(crate) released: Vector,
+    pub(crate) released_known: u32,
+    pub(crate) released_acquired: Acquired,
+    /// Loads that have landed in this phase, and in phases that are over but that nobody has waited for.
+    pub(crate) landing: Vec<Landing>,
+    pub(crate) landed: Vec<Landing>,
+    /// What waits have already made of `released`: many threads know the same before they wait.
+    pub(crate) merged: Vec<(Option<Vector>, Vector)>,
+}
+
+/// A lane that waits.
+#[derive(Clone, Copy)]
+pub(crate) struct Waiter {
+    pub(crate) lane: u16,
+    pub(crate) location: &'static Location<'static>,
+}
+
+/// A load whose bytes are there.
+#[derive(Clone, Copy)]
+pub(crate) struct Landing {
+    pub(crate) address: usize,
+    pub(crate) size: usize,
+    /// The shadow's stamp of the write under way.
+    pub(crate) stamp: u64,
+    pub(crate) site: &'static Location<'static>,
+}
+
+impl Mbarrier {
+    pub(crate) fn new(address: usize, site: &'static Location<'static>) -> Self {
+        Self {
+            address,
+            valid: false,
+            arrivals: 1,
+            pending: 1,
+            bytes: 0,
+            phases: 0,
+            by: 0,
+            at: 0,
+            site,
+            fenced: false,
+            waiters: Vec::new(),
+            members: Vec::new(),
+            known: 0,
+            acquired: Acquired::default(),
+            released: [].into(),
+            released_known: 0,
+            released_acquired: Acquired::default(),
+            landing: Vec::new(),
+            landed: Vec::new(),
+            merged: Vec::new(),
+        }
+    }
+
+    /// Whether the phase of this parity is over: the present phase, or the one before, has it.
+    pub(crate) fn is_over(&self, parity: u32) -> bool {
+        self.phases & 1 != u64::from(parity & 1)
+    }
+
+    /// Whether some of what the phase waits for has come, or is expected.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.pending < self.arrivals || self.bytes != 0
+    }
+
+    /// "1 arrival of 2 and 512 bytes …": what the phase waits for.
+    pub(crate) fn missing(&self) -> String {
+        let mut missing = Vec::new();
+        if self.pending > 0 {
+            let arrivals = if self.pending == 1 { "arrival" } else { "arrivals" };
+            missing.push(format!("{} {arrivals} of {}", self.pending, self.arrivals));
+        }
+        match self.bytes {
+            0 => {}
+            1.. => missing.push(format!("{} bytes for which no copy is under way", self.bytes)),
+            _ => missing.push(format!("the expectation of {} bytes that have come", -self.bytes)),
+        }
+        missing.join(" and ")
+    }
+
+    /// `vector` with all that the phases which are over have released.
+    pub(crate) fn merge(&mut self, vector: Option<&Vector>) -> Vector {
+        let same = |known: &Option<Vector>| match (known, vector) {
+            (None, None) => true,
+            (Some(known), Some(vector)) => Rc::ptr_eq(known, vector),
+            _ => false,
+        };
+        if let Some((_, merged)) = self.merged.iter().find(|(known, _)| same(known)) {
+            return Rc::clone(merged);
+        }
+        let merged: Vector = match vector {
+            None => Rc::clone(&self.released),
+            Some(vector) => vector.iter().zip(self.released.iter()).map(|(&a, &b)| a.max(b)).collect(),
+        };
+        self.merged.push((vector.cloned(), Rc::clone(&merged)));
+        merged
+    }
+}

@@ -1,0 +1,51 @@
+//! One operation of the copy engine.
+
+use crate::tensor_map::TensorMap;
+use std::panic::Location;
+
+/// A box on its way.
+pub(crate) struct Operation {
+    /// Its number among those of the block.
+    pub(crate) number: u64,
+    pub(crate) map: TensorMap,
+    /// The box's first element, innermost dimension first.
+    pub(crate) at: [i32; 5],
+    /// Where it is in shared memory, and how many bytes there are its own.
+    pub(crate) address: usize,
+    pub(crate) size: usize,
+    /// Bytes that a load counts on its mbarrier.
+    pub(crate) count: usize,
+    pub(crate) stage: Stage,
+    /// The thread that issued it, and where.
+    pub(crate) thread: u16,
+    pub(crate) site: &'static Location<'static>,
+}
+
+/// What is to be done next.
+pub(crate) enum Stage {
+    /// Global memory is to be read, shared memory to be written, bytes to be counted.
+    Load {
+        /// Address of the mbarrier.
+        mbarrier: usize,
+        /// The phase that is to count the bytes.
+        phase: u64,
+        /// The shadow's stamp of the write under way.
+        stamp: u64,
+        /// Whether the map is unfit: nothing but the count is done.
+        unfit: bool,
+    },
+    /// Shared memory is to be read.
+    Read,
+    /// Global memory is to be written with these bytes, row by row.
+    Write {
+        /// The box.
+        bytes: Vec<u8>,
+    },
+}
+
+impl Operation {
+    /// Whether its bytes are to count on the mbarrier at `address`.
+    pub(crate) fn completes_on(&self, address: usize) -> bool {
+        matches!(self.stage, Stage::Load { mbarrier, .. } if mbarrier == address)
+    }
+}
