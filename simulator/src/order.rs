@@ -26,10 +26,21 @@ pub(crate) struct Rare {
     fence: Option<Release>,
     /// Asynchronous copies: issued and not yet committed, and the groups under way, oldest first.
     pub(crate) copies: Copies,
+    /// Matrix products of the warpgroup.
+    pub(crate) products: Products,
     /// The copy engine's stores.
     pub(crate) stores: Stores,
     /// Clocks at which this thread fenced its writes for the copy engine, ascending.
     pub(crate) proxy_fences: Vec<u32>,
+}
+
+/// How far a thread has got with its warpgroup's matrix products, which are numbered from 1.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Products {
+    /// The last one that this thread started.
+    pub(crate) started: u64,
+    /// The last one that it has waited for.
+    pub(crate) awaited: u64,
 }
 
 /// Stores of one thread by the copy engine: not yet committed, and the groups that it has not waited for in full, oldest

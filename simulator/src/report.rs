@@ -26,6 +26,12 @@ pub enum Kind {
     WarpExited,
     /// A read of the destination of an asynchronous copy before its wait, or an end without a wait.
     AsyncNotWaited,
+    /// A use of the result of a matrix product before its wait.
+    ProductNotWaited,
+    /// Threads of a warpgroup that do not carry out one matrix product together.
+    Warpgroup,
+    /// An operand of a matrix product whose descriptor does not fit the data in shared memory.
+    WrongOperand,
     /// An access to shared memory in no order with what the copy engine or the tensor cores read or write there.
     AsyncRace,
     /// The copy engine or the tensor cores are to see an ordinary write that no fence has made known to them.
@@ -57,6 +63,9 @@ impl Kind {
             Self::WarpMask => "wrong warp mask",
             Self::WarpExited => "warp operation with an exited lane",
             Self::AsyncNotWaited => "asynchronous copy not waited for",
+            Self::ProductNotWaited => "matrix product not waited for",
+            Self::Warpgroup => "warpgroup not together",
+            Self::WrongOperand => "wrong matrix operand",
             Self::AsyncRace => "race with an asynchronous copy or read",
             Self::ProxyFence => "missing proxy fence",
             Self::Mbarrier => "misused mbarrier",
@@ -90,6 +99,15 @@ impl Kind {
             Self::AsyncNotWaited => {
                 "call `cp_async_wait_group`/`cp_async_wait_all` in the thread that issued the copy, then a barrier; \
                  for boxes, wait at the mbarrier, or `store_wait_read` before the end"
+            }
+            Self::ProductNotWaited => {
+                "call `wait` on the accumulators before their values are used, and before the kernel ends"
+            }
+            Self::Warpgroup => {
+                "let all 128 threads of the warpgroup reach the same product with the same operands; no branch inside it"
+            }
+            Self::WrongOperand => {
+                "compare start, leading and stride bytes, swizzle and major order with how the tile was written"
             }
             Self::AsyncRace => {
                 "wait at the mbarrier before using what a load brings; arrive at the one that frees a stage only after the \

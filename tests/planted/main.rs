@@ -18,6 +18,7 @@
 //! | `async_copies` | `cp.async` without its commit, wait or barrier |
 //! | `boxes`, `stores` | the copy engine: waits, fences, places that do not fit |
 //! | `mbarriers` | arrivals, bytes, initialisation; stages of a ring that are used again too early |
+//! | `products` | tensor cores: waits, operands that are not what their descriptor says, threads that do not come |
 //! | `panics`, `hangs` | kernels that give up, and kernels that never do |
 
 mod alignment;
@@ -31,6 +32,7 @@ mod hangs;
 mod mbarriers;
 mod messages;
 mod panics;
+mod products;
 mod publication;
 mod reductions;
 mod shared_atomics;
@@ -62,6 +64,7 @@ const GROUPS: &[Group] = &[
     mbarriers::GROUP,
     messages::GROUP,
     panics::GROUP,
+    products::GROUP,
     publication::GROUP,
     reductions::GROUP,
     shared_atomics::GROUP,
@@ -120,6 +123,9 @@ fn every_kind_is_planted_at_least_twice() {
         Kind::Mbarrier,
         Kind::AbandonedMbarrier,
         Kind::UnfitBox,
+        Kind::ProductNotWaited,
+        Kind::Warpgroup,
+        Kind::WrongOperand,
         Kind::Panic,
         Kind::Hang,
     ];
@@ -229,6 +235,7 @@ fn unchecked_launches_see_what_needs_no_shadow() {
                 | Kind::AsyncRace
                 | Kind::ProxyFence
                 | Kind::Mbarrier
+                | Kind::WrongOperand
         );
         for seed in 0..5 {
             let schedule = Schedule { level: Level::Off, seed, resident: 1 };

@@ -9,6 +9,7 @@ mod launches;
 mod limits;
 mod order;
 mod places;
+mod products;
 mod warps;
 
 use simulator::{Config, Level, Outcome};

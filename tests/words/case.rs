@@ -57,7 +57,7 @@ macro_rules! integers {
         }
     )+};
 }
-integers! { u8 as u8, u32 as u32, i32 as u32, u64 as u64, i64 as u64 }
+integers! { u8 as u8, u16 as u16, u32 as u32, i32 as u32, u64 as u64, i64 as u64 }
 
 macro_rules! floats {
     ($($t:ty),+) => {$(

@@ -10,7 +10,9 @@ mod barriers;
 mod boxes;
 mod case;
 mod geometry;
+mod matrices;
 mod order;
+mod products;
 mod vectors;
 mod warps;
 
@@ -31,14 +33,17 @@ fn is_beyond_racecheck(case: &Case) -> bool {
 }
 
 /// The cases, by module.
-const CASES: [&[Case]; 9] = [
+const CASES: [&[Case]; 12] = [
     arithmetic::CASES,
     async_copy::CASES,
     atomics::CASES,
     barriers::CASES,
     boxes::CASES,
     geometry::CASES,
+    matrices::CASES,
+    matrices::STORES,
     order::CASES,
+    products::CASES,
     vectors::CASES,
     warps::CASES,
 ];
@@ -94,6 +99,17 @@ fn order_beyond_racecheck_holds() {
     let cases: Vec<&Case> = CASES.into_iter().flatten().filter(|case| is_beyond_racecheck(case)).collect();
     assert_eq!(cases.len(), BEYOND_RACECHECK.len());
     check(cases);
+}
+
+#[test]
+fn warps_multiply() {
+    check(matrices::CASES);
+}
+
+#[test]
+fn warpgroups_multiply() {
+    check(products::CASES);
+    check(matrices::STORES);
 }
 
 #[test]

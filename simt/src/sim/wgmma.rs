@@ -1,33 +1,48 @@
 //! Tensor cores, by warpgroup.
 
+use simulator::device::{self, TensorOperand, WarpOp, WarpgroupProduct, warp_op};
+
+use super::matrix::kind;
 use crate::matrix::Code;
 
-/// Whether products are under way that will change an accumulator.
+/// The product under way that will change an accumulator; 0: none.
 #[derive(Clone, Copy, Default)]
-pub struct Flight;
+pub struct Flight(u64);
 
 impl Flight {
+    /// The accumulators are to be used now.
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn settled(self) {}
+    pub(crate) fn settled(self) {
+        if self.0 != 0 {
+            device::warpgroup_unsettled(self.0);
+        }
+    }
 }
 
 /// Where an operand starts, in bytes from the start of shared memory.
 #[inline(always)]
 #[track_caller]
-pub(crate) fn start(_tile: *const u8, _leading: u32, _stride: u32) -> u32 {
-    todo!()
+pub(crate) fn start(tile: *const u8, leading: u32, stride: u32) -> u32 {
+    device::operand_start(tile, leading, stride)
+}
+
+/// There are no registers to share out here; all the warp's threads must come nevertheless.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn increase_registers<const REGISTERS: u32>() {
+    warp_op(WarpOp::Ballot, u32::MAX, 1, 0);
 }
 #[inline(always)]
 #[track_caller]
-pub(crate) fn increase_registers<const REGISTERS: u32>() {}
-#[inline(always)]
-#[track_caller]
-pub(crate) fn decrease_registers<const REGISTERS: u32>() {}
+pub(crate) fn decrease_registers<const REGISTERS: u32>() {
+    warp_op(WarpOp::Ballot, u32::MAX, 1, 0);
+}
 
 /// A thread's part of D.
-pub trait Fragment: Copy + AsRef<[f32]> {
+pub trait Fragment: Copy + AsRef<[f32]> + AsMut<[f32]> {
     #[doc(hidden)]
+    #[inline(always)]
     #[track_caller]
     fn multiply<
         const STEPS: usize,
@@ -38,48 +53,66 @@ pub trait Fragment: Copy + AsRef<[f32]> {
         const PENDING: u32,
     >(
         &mut self,
-        _flight: &mut Flight,
-        _code: Code,
-        _a: u64,
-        _b: u64,
-        _fresh: bool,
+        flight: &mut Flight,
+        code: Code,
+        a: u64,
+        b: u64,
+        fresh: bool,
     ) {
-        todo!()
+        let a = TensorOperand { descriptor: a, step: A_STEP, mn_major: TRANS_A };
+        let b = TensorOperand { descriptor: b, step: B_STEP, mn_major: TRANS_B };
+        let product = WarpgroupProduct { kind: kind(code), steps: STEPS, a: Some(a), registers: &[], b, fresh };
+        device::warpgroup_multiply(&product, self.as_mut(), &mut flight.0);
+        device::warpgroup_wait(PENDING, self.as_mut(), &mut flight.0);
     }
+
     #[doc(hidden)]
+    #[inline(always)]
     #[track_caller]
     fn multiply_registers<const STEPS: usize, const B_STEP: u32, const TRANS_B: bool>(
         &mut self,
-        _flight: &mut Flight,
-        _code: Code,
-        _a: [[u32; 4]; STEPS],
-        _b: u64,
-        _fresh: bool,
+        flight: &mut Flight,
+        code: Code,
+        a: [[u32; 4]; STEPS],
+        b: u64,
+        fresh: bool,
     ) {
-        todo!()
+        let b = TensorOperand { descriptor: b, step: B_STEP, mn_major: TRANS_B };
+        let product = WarpgroupProduct { kind: kind(code), steps: STEPS, a: None, registers: &a, b, fresh };
+        device::warpgroup_multiply(&product, self.as_mut(), &mut flight.0);
+        device::warpgroup_wait(0, self.as_mut(), &mut flight.0);
     }
+
     #[doc(hidden)]
+    #[inline(always)]
     #[track_caller]
-    fn wait<const PENDING: u32>(&mut self, _flight: &mut Flight) {
-        todo!()
+    fn wait<const PENDING: u32>(&mut self, flight: &mut Flight) {
+        device::warpgroup_wait(PENDING, self.as_mut(), &mut flight.0);
     }
+
     #[doc(hidden)]
+    #[inline(always)]
     fn for_each(&self, mut body: impl FnMut(u32, f32)) {
         for (i, &value) in (0..).zip(self.as_ref()) {
             body(i, value);
         }
     }
+
     #[doc(hidden)]
+    #[inline(always)]
     fn for_each_8_columns(&self, mut body: impl FnMut(u32, [f32; 4])) {
         for (i, &values) in (0..).zip(self.as_ref().as_chunks().0) {
             body(8 * i, values);
         }
     }
+
     #[doc(hidden)]
+    #[inline(always)]
     fn for_each_16_columns(&self, mut body: impl FnMut(u32, [f32; 8])) {
         for (i, &values) in (0..).zip(self.as_ref().as_chunks().0) {
             body(16 * i, values);
         }
     }
 }
+
 impl<const N: usize> Fragment for [f32; N] {}

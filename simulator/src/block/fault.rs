@@ -64,6 +64,9 @@ impl Block {
 
     /// "thread (x, y, z)".
     pub(crate) fn name_thread(&self, linear: u16) -> String {
+        if self.is_tensor(linear) {
+            return "the tensor cores".to_owned();
+        }
         if self.is_engine(linear) {
             return "the copy engine".to_owned();
         }

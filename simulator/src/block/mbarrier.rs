@@ -28,9 +28,30 @@ impl Block {
         usize::from(thread) >= self.lanes.len()
     }
 
+    /// What the shadow takes for the thread that reads the operands of a warpgroup's matrix products.
+    pub(super) fn tensor_thread(&self, warpgroup: usize) -> u16 {
+        (self.engine_base() + ENGINE_THREADS + warpgroup).min(shadow::MAX_THREAD) as u16
+    }
+
+    /// Whether a thread of a stamp is the tensor cores.
+    pub(super) fn is_tensor(&self, thread: u16) -> bool {
+        usize::from(thread) >= self.engine_base() + ENGINE_THREADS
+    }
+
+    /// Says that there are more threads than stamps can tell apart, if so.
+    pub(super) fn limit_engine_threads(&self, lane: &Lane, location: &'static Location<'static>) {
+        let beside = ENGINE_THREADS + self.warpgroups.len();
+        if self.engine_base() + beside > shadow::MAX_THREAD + 1 {
+            self.fault(lane, Kind::Limit, location, None, || {
+                let most = shadow::MAX_THREAD + 1 - beside;
+                format!("copies and matrix products in a block of more than {most} threads are not checked in full")
+            });
+        }
+    }
+
     /// Length of the vectors of clocks.
     pub(crate) fn clocks(&self) -> usize {
-        self.engine_base() + ENGINE_THREADS
+        self.engine_base() + ENGINE_THREADS + self.warpgroups.len()
     }
 
     /// Makes an mbarrier.
@@ -49,12 +70,7 @@ impl Block {
         }
         if lane.watched() {
             self.be_fine();
-            if self.engine_base() + ENGINE_THREADS > shadow::MAX_THREAD + 1 {
-                self.fault(lane, Kind::Limit, location, None, || {
-                    let most = shadow::MAX_THREAD + 1 - ENGINE_THREADS;
-                    format!("mbarriers in a block of more than {most} threads: copies to it are not checked in full")
-                });
-            }
+            self.limit_engine_threads(lane, location);
         }
         let arrivals = arrivals.clamp(1, MOST_PENDING);
         let known = self.engine().mbarriers.iter().position(|mbarrier| mbarrier.address == address);

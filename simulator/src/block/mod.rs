@@ -8,7 +8,9 @@ mod mbarrier;
 mod phase;
 mod stores;
 mod stuck;
+mod tensor;
 mod warp;
+mod warpgroup;
 
 use crate::bulk::Engine;
 use crate::config::{Config, Level};
@@ -26,7 +28,11 @@ use std::cell::{Cell, RefCell, UnsafeCell};
 use std::io;
 use std::panic::Location;
 use std::ptr::NonNull;
+pub(crate) use tensor::TensorOp;
+pub(crate) use warp::Op;
 use warp::Warp;
+use warpgroup::Warpgroup;
+pub(crate) use warpgroup::{Operand, Product, Shape};
 
 /// Number of barriers a block has.
 const BARRIERS: usize = 16;
@@ -62,6 +68,7 @@ pub(crate) struct Block {
     number: Cell<u32>,
     lanes: Box<[Lane]>,
     warps: Box<[Warp]>,
+    warpgroups: Box<[Warpgroup]>,
     barriers: [Barrier; BARRIERS],
     /// Lanes in the order in which they start, and how many have.
     starts: RefCell<Vec<u16>>,
@@ -146,6 +153,7 @@ impl Block {
             number: Cell::new(0),
             lanes: lanes.collect(),
             warps: (0..warps).map(|w| Warp::new((threads - w * size as usize).min(size as usize) as u32)).collect(),
+            warpgroups: (0..threads.div_ceil(128)).map(|_| Warpgroup::default()).collect(),
             barriers: std::array::from_fn(|_| Barrier::new(warps)),
             starts: RefCell::new((0..threads as u16).collect()),
             started: Cell::new(0),
@@ -193,6 +201,9 @@ impl Block {
         for (index, warp) in self.warps.iter().enumerate() {
             warp.reset();
             self.counters().set_live(index as u16, warp.live.get());
+        }
+        for warpgroup in &self.warpgroups {
+            warpgroup.reset();
         }
         if run.config.seed != 0 {
             self.shuffle_starts();
@@ -322,6 +333,7 @@ impl Block {
         if warp.is_waiting() {
             self.complete_after_exit(lane.warp);
         }
+        self.leave_warpgroup(lane);
     }
 
     /// Gives up every lane that has not exited: it or the launch hangs, or the host has no memory for more stacks.

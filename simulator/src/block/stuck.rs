@@ -9,7 +9,7 @@ impl Block {
     /// because a ring that has lost count of its phases would show nothing but what follows from that.
     #[cold]
     pub(super) fn resolve(&self) -> bool {
-        // An mbarrier that keeps lanes from a warp operation is the mistake, not the operation.
+        // An mbarrier that keeps lanes from an operation of their warp or warpgroup is the mistake, not the operation.
         if self.keeps_from_warps() && self.report_mbarriers() {
             return false;
         }
@@ -17,6 +17,9 @@ impl Block {
         let mut resolved = false;
         for warp in 0..self.warps.len() {
             resolved |= self.resolve_warp(warp as u16);
+        }
+        for warpgroup in 0..self.warpgroups.len() {
+            resolved |= self.resolve_warpgroup(warpgroup);
         }
         if resolved {
             return true;
@@ -27,7 +30,8 @@ impl Block {
         let busy: Vec<usize> = (0..self.barriers.len()).filter(|&id| !self.barriers[id].is_idle()).collect();
         let Some(&first) = busy.first() else {
             unreachable!(
-                "a live lane that is neither ready nor spinning waits at a barrier, at an mbarrier or in a warp operation"
+                "a live lane that is neither ready nor spinning waits at a barrier, at an mbarrier or in an operation of its \
+                 warp or warpgroup"
             )
         };
         self.report_barrier(first, &busy);

@@ -3,6 +3,7 @@
 //! Every lane that the mask names and that has not exited must come; the last one computes everybody's result.
 
 use super::Block;
+use super::tensor::TensorOp;
 use crate::device::WarpOp;
 use crate::lane::{Lane, suspend};
 use crate::report::Kind;
@@ -22,13 +23,24 @@ pub(super) struct Warp {
     flags: Cell<u32>,
 }
 
+/// What lanes carry out together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Op {
+    /// An operation on values.
+    Values(WarpOp),
+    /// One of the tensor cores. The values are addresses of the lanes' `Fragments`.
+    Tensor(TensorOp),
+}
+
 /// Lanes that carry out one operation together.
-struct Group {
-    op: WarpOp,
-    mask: u32,
-    arrived: u32,
-    location: &'static Location<'static>,
-    values: [u64; 32],
+pub(super) struct Group {
+    op: Op,
+    pub(super) mask: u32,
+    pub(super) arrived: u32,
+    /// Some lane carries out another operation than the first: the values are not of one kind.
+    pub(super) mixed: bool,
+    pub(super) location: &'static Location<'static>,
+    pub(super) values: [u64; 32],
     arguments: [u32; 32],
 }
 
@@ -74,7 +86,7 @@ impl Block {
     pub(crate) fn warp_op(
         &self,
         lane: &Lane,
-        op: WarpOp,
+        op: Op,
         mask: u32,
         (value, argument): (u64, u32),
         location: &'static Location<'static>,
@@ -91,7 +103,7 @@ impl Block {
     fn join_group(
         &self,
         lane: &Lane,
-        op: WarpOp,
+        op: Op,
         mask: u32,
         (value, argument): (u64, u32),
         location: &'static Location<'static>,
@@ -110,13 +122,14 @@ impl Block {
         let at = groups.iter().position(|group| group.mask == mask && group.arrived & lane.bit() == 0);
         let at = at.unwrap_or_else(|| {
             let (values, arguments) = ([0; 32], [0; 32]);
-            groups.push(Group { op, mask, arrived: 0, location, values, arguments });
+            groups.push(Group { op, mask, arrived: 0, mixed: false, location, values, arguments });
             groups.len() - 1
         });
         let group = &mut groups[at];
         group.arrived |= lane.bit();
         group.values[usize::from(lane.lane) & 31] = value;
         group.arguments[usize::from(lane.lane) & 31] = argument;
+        group.mixed |= group.op != op;
         if group.op != op || group.location != location {
             let first = group.location;
             self.fault(lane, Kind::WarpMask, location, Some(first), || {
@@ -141,10 +154,10 @@ impl Block {
         }
     }
 
-    /// Whether an operation of its warp waits for this lane.
+    /// Whether an operation of its warp or warpgroup waits for this lane.
     pub(super) fn is_awaited(&self, lane: &Lane) -> bool {
         let groups = self.warps[usize::from(lane.warp)].groups();
-        groups.iter().any(|group| group.mask & !group.arrived & lane.bit() != 0)
+        groups.iter().any(|group| group.mask & !group.arrived & lane.bit() != 0) || self.is_awaited_for_product(lane)
     }
 
     /// Ends operations that nobody will complete. Gives whether there was any.
@@ -171,14 +184,17 @@ impl Block {
         self.note_progress();
         let warp = &self.warps[usize::from(index)];
         match group.op {
-            WarpOp::Sync => self.order_warp(index, group),
-            WarpOp::ShuffleIdx { width }
-            | WarpOp::ShuffleUp { width }
-            | WarpOp::ShuffleDown { width }
-            | WarpOp::ShuffleXor { width } => {
-                self.shuffle(index, group, width);
+            Op::Tensor(op) => self.complete_tensor(index, group, op),
+            Op::Values(WarpOp::Sync) => self.order_warp(index, group),
+            Op::Values(
+                op @ (WarpOp::ShuffleIdx { width }
+                | WarpOp::ShuffleUp { width }
+                | WarpOp::ShuffleDown { width }
+                | WarpOp::ShuffleXor { width }),
+            ) => {
+                self.shuffle(index, group, op, width);
             }
-            op => {
+            Op::Values(op) => {
                 for lane in lanes(group.arrived) {
                     let (value, flag) = combine(op, group, lane);
                     warp.results[lane].set(value);
@@ -191,13 +207,13 @@ impl Block {
     }
 
     /// PTX `shfl.sync`: the source lane by mode, within segments of `width` lanes; outside, a lane keeps its own value.
-    fn shuffle(&self, index: u16, group: &Group, width: u32) {
+    fn shuffle(&self, index: u16, group: &Group, op: WarpOp, width: u32) {
         let warp = &self.warps[usize::from(index)];
         let mut flags = warp.flags.get();
         for lane in lanes(group.arrived) {
             let (own, argument) = (lane as u32, group.arguments[lane]);
             let (first, last) = (own & !(width - 1), own | (width - 1));
-            let source = match group.op {
+            let source = match op {
                 WarpOp::ShuffleIdx { .. } => Some(first | argument & (width - 1)),
                 WarpOp::ShuffleUp { .. } => own.checked_sub(argument).filter(|&source| source >= first),
                 WarpOp::ShuffleDown { .. } => own.checked_add(argument).filter(|&source| source <= last),
@@ -264,7 +280,7 @@ impl Block {
     }
 }
 
-fn lanes(mask: u32) -> impl Iterator<Item = usize> + Clone {
+pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> + Clone {
     (0..32).filter(move |lane| mask >> lane & 1 != 0)
 }
 

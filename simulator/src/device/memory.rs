@@ -247,7 +247,7 @@ global_hook!(global_write, Write, GlobalStore);
 
 /// Reports a misaligned access. Where it can be carried out all the same it is, so that later reports are of other faults.
 #[cold]
-pub(super) fn misaligned(lane: &Lane, accessed: Accessed) {
+pub(crate) fn misaligned(lane: &Lane, accessed: Accessed) {
     let block = lane.block();
     block.fault(lane, Kind::Misaligned, accessed.location, None, || {
         let Accessed { address, size, .. } = accessed;

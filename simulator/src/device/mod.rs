@@ -9,6 +9,7 @@ mod mbarrier;
 mod memory;
 mod sync;
 mod tensor;
+mod tensor_cores;
 
 pub use atomics::{AtomicPlain, atomic_compare_exchange, atomic_load, atomic_store, atomic_update, fence};
 pub use copies::{cp_async, cp_async_commit, cp_async_wait_all, cp_async_wait_group};
@@ -24,6 +25,12 @@ pub use tensor::{
     async_shared_read, async_shared_read_done, fence_proxy_async, tensor_load, tensor_store, tensor_store_commit,
     tensor_store_wait, written_by_box,
 };
+pub use tensor_cores::{
+    TensorKind, TensorOperand, WarpgroupProduct, matrix_load, matrix_multiply, matrix_store, operand_start,
+    warpgroup_multiply, warpgroup_unsettled, warpgroup_wait,
+};
+
+pub(crate) use memory::misaligned;
 
 use crate::lane::current;
 

@@ -1,5 +1,6 @@
 //! Barriers, warp operations and branches.
 
+use crate::block::Op;
 use crate::counters::{Access, What};
 use crate::lane::{COUNTERS, current, suspend};
 use std::panic::Location;
@@ -105,7 +106,7 @@ pub enum WarpOp {
 #[track_caller]
 pub fn warp_op(op: WarpOp, mask: u32, value: u64, arg: u32) -> (u64, bool) {
     let lane = current();
-    lane.block().warp_op(&lane, op, mask, (value, arg), Location::caller())
+    lane.block().warp_op(&lane, Op::Values(op), mask, (value, arg), Location::caller())
 }
 
 /// Records a branch of the kernel for the divergence counter; the identity.

@@ -4,7 +4,7 @@
 //! makes it an ordinary one ([`SharedShadow::settle`]). Reads under way are few and are kept in a list, in which every
 //! write looks; when they end they become reads of their issuer.
 
-use super::shared::{ASYNC, SharedShadow, clock, place, stamp_of, thread};
+use super::shared::{ASYNC, FLAGS, LOAD, SharedShadow, clock, place, stamp_of, thread};
 use super::{Accessed, Touch, before, before_otherwise, knows};
 use crate::block::Block;
 use crate::bulk::Landing;
@@ -45,6 +45,16 @@ impl Bulk {
         self.readings.clear();
         self.pieces.clear();
         self.sites.clear();
+    }
+
+    /// Takes out a read that has ended.
+    fn end(&mut self, token: u64) -> Option<Reading> {
+        let at = self.readings.iter().position(|reading| reading.token == token)?;
+        let reading = self.readings.swap_remove(at);
+        if !self.is_reading_at(reading.site) {
+            self.sites.push(reading.site);
+        }
+        Some(reading)
     }
 
     /// Whether a read that was issued there is an asynchronous one.
@@ -102,14 +112,25 @@ impl SharedShadow {
 
     /// An asynchronous read has ended, for its issuer.
     pub(crate) fn end_read(&mut self, block: &Block, lane: &Lane, token: u64) {
-        let Some(at) = self.bulk.readings.iter().position(|reading| reading.token == token) else { return };
-        let Reading { range, site, .. } = self.bulk.readings.swap_remove(at);
+        let Some(Reading { range, site, .. }) = self.bulk.end(token) else { return };
         let accessed = Accessed { address: range.start, size: range.len(), touch: Touch::BulkRead, location: site };
-        if !self.bulk.is_reading_at(site) {
-            self.bulk.sites.push(site);
-        }
         for index in self.cells(range.start, range.len()) {
             self.note_read(index, block, lane, accessed);
+        }
+    }
+
+    /// An asynchronous read has ended, for all who learn of `reader`'s clock, and of nothing else that they would not know.
+    /// `known` is what the whole block knows.
+    pub(crate) fn end_read_by(&mut self, block: &Block, (reader, clock): (u16, u32), known: u32, token: u64) {
+        let Some(Reading { range, site, .. }) = self.bulk.end(token) else { return };
+        for index in self.cells(range.start, range.len()) {
+            let reads = self.reads[index];
+            let own = thread(reads) == reader && reads & FLAGS == 0;
+            if reads == 0 || own || self::clock(reads) <= known || reads & FLAGS == LOAD {
+                self.reads[index] = stamp_of(reader, clock, site, 0);
+            } else {
+                self.several(index, reads, (reader, clock), block, site);
+            }
         }
     }
 

@@ -17,7 +17,7 @@ use std::panic::Location;
 
 const CLOCK_SHIFT: u32 = 42;
 const THREAD_SHIFT: u32 = 32;
-const FLAGS: u64 = 3;
+pub(super) const FLAGS: u64 = 3;
 /// Largest clock a stamp can hold.
 pub(super) const MAX_CLOCK: u32 = (1 << (63 - CLOCK_SHIFT)) - 1;
 
@@ -33,7 +33,7 @@ const SEVERAL_IN_WARP: u64 = 1;
 /// Read stamp: the same for threads of several warps.
 const SEVERAL: u64 = 2;
 /// Read stamp: by an atomic load. Only plain writes race with it.
-const LOAD: u64 = 3;
+pub(super) const LOAD: u64 = 3;
 /// Read stamp: the last write came before everything that the block did since its last barrier, so that who reads after this
 /// stamp, up to the next barrier, need not look at it. The topmost bit, so that one comparison finds such a stamp.
 const SETTLED: u64 = 1 << 63;
@@ -297,7 +297,7 @@ impl SharedShadow {
         {
             self.reads[index] = stamp(lane, accessed.location, 0);
         } else {
-            self.several(index, reads, now, block, lane, accessed);
+            self.several(index, reads, (lane.linear, now), block, accessed.location);
         }
     }
 
@@ -316,8 +316,15 @@ impl SharedShadow {
 
     /// A further reader that is not ordered after the noted ones.
     #[cold]
-    fn several(&mut self, index: usize, reads: u64, now: u32, block: &Block, lane: &Lane, accessed: Accessed) {
-        let same_warp = block.warp_of(thread(reads)) == lane.warp;
+    pub(super) fn several(
+        &mut self,
+        index: usize,
+        reads: u64,
+        (reader, now): (u16, u32),
+        block: &Block,
+        location: &'static Location<'static>,
+    ) {
+        let same_warp = block.warp_of(thread(reads)) == block.warp_of(reader);
         let flags = if same_warp && reads & FLAGS != SEVERAL { SEVERAL_IN_WARP } else { SEVERAL };
         if self.fine {
             let list = self.readers.entry(index).or_default();
@@ -328,10 +335,10 @@ impl SharedShadow {
             // A list that was not begun with the first of several readers stays away: its absence says "unknown".
             if list.is_empty() {
                 self.readers.remove(&index);
-            } else if let Some(own) = list.iter_mut().find(|(thread, ..)| *thread == lane.linear) {
-                *own = (lane.linear, now, accessed.location);
+            } else if let Some(own) = list.iter_mut().find(|(thread, ..)| *thread == reader) {
+                *own = (reader, now, location);
             } else {
-                list.push((lane.linear, now, accessed.location));
+                list.push((reader, now, location));
             }
         }
         if clock(reads) < now || reads & FLAGS != flags {

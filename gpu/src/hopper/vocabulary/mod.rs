@@ -3,4 +3,8 @@
 //! What a kernel leaves in its outputs is said where it is defined, as a rule that a test can compute.
 
 pub mod boxes;
+pub mod matrix_stores;
+pub mod operand;
+pub mod product_ring;
+pub mod products;
 pub mod ring;

@@ -7,6 +7,7 @@ pub mod async_copy;
 pub mod atomics;
 pub mod barriers;
 pub mod geometry;
+pub mod matrices;
 pub mod order;
 pub mod vectors;
 pub mod warps;

@@ -1,0 +1,158 @@
+//! Products by a warpgroup, of every kind, width, major order and swizzle.
+
+use half::{bf16, f16};
+use simt::{
+    element::Element,
+    matrix::{Kind, Tf32},
+    prelude::*,
+    sync::fence_proxy_async,
+    warpgroup::{decrease_registers, increase_registers, warpgroup_id},
+    wgmma::{Accumulators, Columns, Swizzle, Width},
+};
+
+use super::operand::Layout;
+
+/// Threads of a block.
+pub const BLOCK: u32 = 128;
+
+/// Room for A of 64 × 128 bytes along k and B of 256 columns, of numbers of `1/N` of that.
+#[repr(C, align(1024))]
+#[derive(Shared)]
+pub struct Operands<T: Element, const A: usize, const B: usize> {
+    a: SharedArray<T, A>,
+    b: SharedArray<T, B>,
+}
+
+/// Operands of 16-bit numbers.
+pub type Halves<T> = Operands<T, 4096, 16384>;
+/// Operands of 32-bit numbers.
+pub type Words = Operands<f32, 2048, 8192>;
+
+/// Twice the product of `a` (64 × k) and `b` (k × `COLS`), in two groups, of which the first is under way when the second
+/// starts.
+#[inline(always)]
+#[track_caller]
+fn twice<
+    K: Kind,
+    T: Element,
+    const A: usize,
+    const B: usize,
+    const COLS: usize,
+    const STEPS: usize,
+    const A_STEP: u32,
+    const B_STEP: u32,
+    const TRANS_A: bool,
+    const TRANS_B: bool,
+>(
+    operands: &Operands<T, A, B>,
+    (of_a, of_b): (Layout, Layout),
+    a: MatRef<T>,
+    b: MatRef<T>,
+    zero: T,
+) -> Accumulators<COLS>
+where
+    Columns<COLS>: Width,
+{
+    let threads = (thread_idx_x() % BLOCK, BLOCK);
+    of_a.write(&operands.a, 0, threads, |m, k| a.get_or(m, k, zero));
+    of_b.write(&operands.b, 0, threads, |n, k| b.get_or(k, n, zero));
+    fence_proxy_async();
+    sync_threads();
+    let (at_a, at_b) = (of_a.operand(&operands.a, 0), of_b.operand(&operands.b, 0));
+    let mut d = Accumulators::zeroed();
+    d.multiply::<K, STEPS, A_STEP, B_STEP, TRANS_A, TRANS_B, 1>(at_a, at_b, true);
+    d.multiply::<K, STEPS, A_STEP, B_STEP, TRANS_A, TRANS_B, 1>(at_a, at_b, false);
+    d.wait::<0>();
+    d
+}
+
+/// Writes D to `c`, as far as it has rows and columns.
+#[inline(always)]
+#[track_caller]
+fn write<const COLS: usize>(d: &Accumulators<COLS>, c: MatMut<f32>)
+where
+    Columns<COLS>: Width,
+{
+    let (row, col) = Accumulators::<COLS>::position(0);
+    d.for_each_8_columns(|first, [a, b, e, f]| {
+        c.set_within(row, first + col, a);
+        c.set_within(row, first + col + 1, b);
+        c.set_within(row + 8, first + col, e);
+        c.set_within(row + 8, first + col + 1, f);
+    });
+}
+
+macro_rules! products {
+    ($($name:ident: $kind:ty, $operands:ty => $t:ty, $cols:literal columns, $steps:literal steps,
+       A $a:ident $trans_a:literal, B $b:ident $trans_b:literal;)+) => {$(
+        /// `c` (64 × columns) becomes twice the product of `a` (64 × k) and `b` (k × columns). One block.
+        #[kernel(block = (BLOCK), barriers = 1)]
+        pub fn $name(#[shared] operands: &$operands, a: MatRef<$t>, b: MatRef<$t>, c: MatMut<f32>) {
+            const DEPTH: u32 = $steps * <$kind as Kind>::DEPTH;
+            const BYTES: u32 = <$kind as Kind>::BYTES;
+            const A: Layout =
+                Layout { swizzle: Swizzle::$a, mn_major: $trans_a, bytes: BYTES, extent: 64, depth: DEPTH };
+            const B: Layout =
+                Layout { swizzle: Swizzle::$b, mn_major: $trans_b, bytes: BYTES, extent: $cols, depth: DEPTH };
+            let zero = <$t>::default();
+            let d = twice::<$kind, $t, _, _, $cols, $steps, { A.step() }, { B.step() }, $trans_a, $trans_b>(
+                operands, (A, B), a, b, zero,
+            );
+            write(&d, c);
+        }
+    )+};
+}
+
+products! {
+    product_f16_8: f16, Halves<f16> => f16, 8 columns, 1 steps, A B32 false, B B32 false;
+    product_bf16_16: bf16, Halves<bf16> => bf16, 16 columns, 4 steps, A None false, B None false;
+    product_tf32_32: Tf32, Words => f32, 32 columns, 2 steps, A B64 false, B B64 false;
+    product_f16_64: f16, Halves<f16> => f16, 64 columns, 4 steps, A B128 false, B B128 true;
+    product_bf16_96: bf16, Halves<bf16> => bf16, 96 columns, 2 steps, A B64 true, B B32 true;
+    product_f16_128: f16, Halves<f16> => f16, 128 columns, 2 steps, A None true, B None true;
+    product_bf16_192: bf16, Halves<bf16> => bf16, 192 columns, 4 steps, A B128 true, B B64 true;
+    product_tf32_256: Tf32, Words => f32, 256 columns, 4 steps, A B128 false, B B128 false;
+}
+
+/// `c` (64 × 64) becomes the product of `a` (64 × 32) and `b` (32 × 64), with A in registers. One block.
+#[kernel(block = (BLOCK), barriers = 1)]
+pub fn product_registers_f16(#[shared] operands: &Halves<f16>, a: MatRef<f16>, b: MatRef<f16>, c: MatMut<f32>) {
+    const B: Layout = Layout { swizzle: Swizzle::B128, mn_major: true, bytes: 2, extent: 64, depth: 32 };
+    let t = thread_idx_x();
+    B.write(&operands.b, 0, (t, BLOCK), |n, k| b.get_or(k, n, f16::ZERO));
+    fence_proxy_async();
+    sync_threads();
+    let (row, col) = (t / 32 * 16 + t % 32 / 4, t % 4 * 2);
+    let pair = |row, col| {
+        let [low, high] = [col, col + 1].map(|col| u32::from(a.get_or(row, col, f16::ZERO).to_bits()));
+        low | high << 16
+    };
+    let fragment =
+        |k: u32| [pair(row, k + col), pair(row + 8, k + col), pair(row, k + 8 + col), pair(row + 8, k + 8 + col)];
+    let mut d = Accumulators::<64>::zeroed();
+    let at = B.operand(&operands.b, 0);
+    d.multiply_registers::<f16, 2, { B.step() }, true>([fragment(0), fragment(16)], at, true);
+    write(&d, c);
+}
+
+/// `c` (64 × 128) becomes the product of `a` (64 × 8) and `b` (8 × 128), with A in registers, and the one warpgroup that
+/// multiplies having taken registers from the other. One block.
+#[kernel(block = (256), min_blocks = 1, barriers = 1)]
+pub fn product_registers_tf32(#[shared] operands: &Words, a: MatRef<f32>, b: MatRef<f32>, c: MatMut<f32>) {
+    const B: Layout = Layout { swizzle: Swizzle::B32, mn_major: false, bytes: 4, extent: 128, depth: 8 };
+    let t = thread_idx_x();
+    B.write(&operands.b, 0, (t, 256), |n, k| b.get_or(k, n, 0.0));
+    fence_proxy_async();
+    sync_threads();
+    if warpgroup_id() == 0 {
+        decrease_registers::<40>();
+    } else {
+        increase_registers::<232>();
+        let (row, col) = (t / 32 % 4 * 16 + t % 32 / 4, t % 4);
+        let number = |row, col| a.get_or(row, col, 0.0).to_bits();
+        let fragment = [number(row, col), number(row + 8, col), number(row, col + 4), number(row + 8, col + 4)];
+        let mut d = Accumulators::<128>::zeroed();
+        d.multiply_registers::<Tf32, 1, 32, false>([fragment], B.operand(&operands.b, 0), true);
+        write(&d, c);
+    }
+}

@@ -1,0 +1,103 @@
+//! Matrices in a warp's registers: loads, and products on tensor cores.
+
+use half::{bf16, f16};
+use simt::{
+    element::Element,
+    matrix::{Kind, Tf32, ldmatrix, mma_sync},
+    prelude::*,
+    warp::lane_id,
+};
+
+/// Each of the warp's 32 lanes writes what it gets of the four 8 × 8 matrices in `x`, row-major one after the other: loads of 1, 2
+/// and 4 matrices, first as they are, then transposed. Lane l's 14 words are `y[14 · l …]`. One warp.
+#[kernel(block = (32), barriers = 1)]
+pub fn matrix_loads(#[shared] rows: &SharedTile<u16, 32, 8>, x: VecRef<u16>, y: VecMut<u32>) {
+    let lane = lane_id();
+    for col in 0..8 {
+        rows.set(lane, col, x.get_or((8 * lane + col) as usize, 0));
+    }
+    sync_threads();
+    let row = rows.slot::<8>(lane, 0);
+    let [a] = ldmatrix::<1, false, _, 8>(row);
+    let [b, c] = ldmatrix::<2, false, _, 8>(row);
+    let [d, e, f, g] = ldmatrix::<4, false, _, 8>(row);
+    let [h] = ldmatrix::<1, true, _, 8>(row);
+    let [i, j] = ldmatrix::<2, true, _, 8>(row);
+    let [k, l, m, n] = ldmatrix::<4, true, _, 8>(row);
+    for (at, word) in [a, b, c, d, e, f, g, h, i, j, k, l, m, n].into_iter().enumerate() {
+        y.set_within(14 * lane as usize + at, word);
+    }
+}
+
+/// A (16 × k) and B (k × 8), of 32 bytes along k; B also with its columns as rows.
+#[repr(C)]
+#[derive(Shared)]
+pub struct Operands<T: Element, const K: usize> {
+    a: SharedTile<T, 16, K>,
+    b: SharedTile<T, K, 8>,
+    columns_of_b: SharedTile<T, 8, K>,
+}
+
+/// Fetches the operands.
+#[inline(always)]
+#[track_caller]
+fn fetch<T: Element, const K: usize>(operands: &Operands<T, K>, a: MatRef<T>, b: MatRef<T>, zero: T) {
+    let lane = lane_id();
+    for k in 0..K as u32 {
+        if lane < 16 {
+            operands.a.set(lane, k, a.get_or(lane, k, zero));
+        } else if lane < 24 {
+            operands.b.set(k, lane - 16, b.get_or(k, lane - 16, zero));
+        } else {
+            operands.columns_of_b.set(lane - 24, k, b.get_or(k, lane - 24, zero));
+        }
+    }
+    sync_threads();
+}
+
+/// Writes C.
+#[inline(always)]
+#[track_caller]
+fn write(sums: [f32; 4], c: MatMut<f32>) {
+    let (row, col) = (lane_id() / 4, lane_id() % 4 * 2);
+    c.set_within(row, col, sums[0]);
+    c.set_within(row, col + 1, sums[1]);
+    c.set_within(row + 8, col, sums[2]);
+    c.set_within(row + 8, col + 1, sums[3]);
+}
+
+/// Twice the product: B's fragment comes once from its columns, once from its rows, transposed on the way.
+#[inline(always)]
+#[track_caller]
+fn twice<K: Kind, T: Element>(operands: &Operands<T, 16>) -> [f32; 4] {
+    let lane = lane_id();
+    let a = ldmatrix::<4, false, _, 8>(operands.a.slot::<8>(lane % 16, lane / 16 * 8));
+    let b = ldmatrix::<2, false, _, 8>(operands.columns_of_b.slot::<8>(lane % 8, lane / 8 % 2 * 8));
+    let transposed = ldmatrix::<2, true, _, 8>(operands.b.slot::<8>(lane % 16, 0));
+    mma_sync::<K>(a, transposed, mma_sync::<K>(a, b, [0.0; 4]))
+}
+
+/// `c` (16 × 8) becomes twice the product of `a` (16 × 16) and `b` (16 × 8). One warp.
+#[kernel(block = (32), barriers = 1)]
+pub fn warp_product_f16(#[shared] operands: &Operands<f16, 16>, a: MatRef<f16>, b: MatRef<f16>, c: MatMut<f32>) {
+    fetch(operands, a, b, f16::ZERO);
+    write(twice::<f16, f16>(operands), c);
+}
+
+/// `c` (16 × 8) becomes twice the product of `a` (16 × 16) and `b` (16 × 8). One warp.
+#[kernel(block = (32), barriers = 1)]
+pub fn warp_product_bf16(#[shared] operands: &Operands<bf16, 16>, a: MatRef<bf16>, b: MatRef<bf16>, c: MatMut<f32>) {
+    fetch(operands, a, b, bf16::ZERO);
+    write(twice::<bf16, bf16>(operands), c);
+}
+
+/// `c` (16 × 8) becomes the product of `a` (16 × 8) and `b` (8 × 8). One warp. An 8 × 8 matrix of 16-bit numbers is an 8 × 4 matrix
+/// of 32-bit ones to `ldmatrix`.
+#[kernel(block = (32), barriers = 1)]
+pub fn warp_product_tf32(#[shared] operands: &Operands<f32, 8>, a: MatRef<f32>, b: MatRef<f32>, c: MatMut<f32>) {
+    fetch(operands, a, b, 0.0);
+    let lane = lane_id();
+    let a = ldmatrix::<4, false, _, 4>(operands.a.slot::<4>(lane % 16, lane / 16 * 4));
+    let b = ldmatrix::<2, false, _, 4>(operands.columns_of_b.slot::<4>(lane % 8, lane / 8 % 2 * 4));
+    write(mma_sync::<Tf32>(a, b, [0.0; 4]), c);
+}

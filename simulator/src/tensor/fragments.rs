@@ -1,0 +1,59 @@
+//! Which lane holds which number of a matrix that lies in a warp's registers.
+
+use super::numbers::{TensorKind, add_product};
+
+/// What a lane brings to a warp-wide operation of the tensor cores, and takes from it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fragments {
+    /// The row of a matrix in shared memory that this lane names; null for one outside its container.
+    pub(crate) row: *mut u8,
+    pub(crate) a: [u32; 4],
+    pub(crate) b: [u32; 2],
+    pub(crate) c: [f32; 4],
+}
+
+/// Row and column in A (16 × depth) of the number that lane `lane` holds in part `part` of register `register`.
+pub(crate) fn a_position(kind: TensorKind, lane: usize, register: usize, part: usize) -> (usize, usize) {
+    let parts = 4 / kind.bytes();
+    (lane / 4 + register % 2 * 8, parts * (lane % 4) + part + register / 2 * (kind.depth() / 2))
+}
+
+/// Row and column in a warp's 16 rows of D of value `i` of lane `lane`.
+pub(crate) fn d_position(lane: usize, i: usize) -> (usize, usize) {
+    (lane / 4 + i / 2 % 2 * 8, i / 4 * 8 + 2 * (lane % 4) + i % 2)
+}
+
+/// Part `part` of a register: the whole of it for 32-bit numbers, else one half.
+pub(crate) fn part_of_row(kind: TensorKind, register: u32, part: usize) -> f64 {
+    kind.number(if kind.bytes() == 4 { register } else { register >> (16 * part) & 0xffff })
+}
+
+/// `mma.sync`: each lane's C becomes its part of A · B + C.
+pub(crate) fn multiply_fragments(kind: TensorKind, lanes: &mut [Fragments; 32]) {
+    let depth = kind.depth();
+    let (mut a, mut b, mut d) = (vec![0.0; 16 * depth], vec![0.0; depth * 8], [0.0; 16 * 8]);
+    for (lane, fragments) in lanes.iter().enumerate() {
+        for part in 0..4 / kind.bytes() {
+            for (register, &bits) in fragments.a.iter().enumerate() {
+                let (row, col) = a_position(kind, lane, register, part);
+                a[row * depth + col] = part_of_row(kind, bits, part);
+            }
+            // B is as the upper 8 rows of A, transposed.
+            for (register, &bits) in fragments.b.iter().enumerate() {
+                let (col, row) = a_position(kind, lane, 2 * register, part);
+                b[row * 8 + col] = part_of_row(kind, bits, part);
+            }
+        }
+        for (i, &value) in fragments.c.iter().enumerate() {
+            let (row, col) = d_position(lane, i);
+            d[row * 8 + col] = value;
+        }
+    }
+    add_product(&mut d, &a, &b, depth, 8, false);
+    for (lane, fragments) in lanes.iter_mut().enumerate() {
+        for (i, value) in fragments.c.iter_mut().enumerate() {
+            let (row, col) = d_position(lane, i);
+            *value = d[row * 8 + col];
+        }
+    }
+}

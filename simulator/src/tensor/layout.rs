@@ -1,0 +1,137 @@
+//! Where the numbers of an operand lie in shared memory: the *matrix descriptor* of `wgmma`.
+//!
+//! An operand is made of atoms of 8 rows of 16, 32, 64 or 128 bytes; `simt::wgmma` says how they follow one another. All of it
+//! is a matter of 16-byte pieces, which never come apart. (PTX ISA, "Asynchronous warpgroup level matrix shared memory
+//! layout"; the same strides as in CUTLASS's canonical layouts, `cute/arch/mma_sm90_desc.hpp`.)
+
+/// A descriptor, taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// Byte of shared memory at which the operand starts.
+    pub(crate) start: usize,
+    leading: usize,
+    stride: usize,
+    /// Address bits that the swizzle exchanges: 0 to 3, for rows of 16, 32, 64 or 128 bytes.
+    bits: u32,
+    /// Rows run along m or n instead of k.
+    mn_major: bool,
+}
+
+/// 16 bytes of an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// The byte of shared memory at which it lies.
+    pub(crate) offset: usize,
+    /// The atom, counted along the 8 rows and across them.
+    pub(crate) atom: (usize, usize),
+    /// Row of the atom.
+    pub(crate) row: usize,
+    /// Position in that row.
+    pub(crate) chunk: usize,
+}
+
+impl Layout {
+    pub(crate) fn new(descriptor: u64, mn_major: bool) -> Self {
+        let field = |shift: u32| (descriptor >> shift & 0x3fff) as usize * 16;
+        let bits = [0, 3, 2, 1][(descriptor >> 62) as usize];
+        Self { start: field(0), leading: field(16), stride: field(32), bits, mn_major }
+    }
+
+    /// The operand of the `step`-th instruction of a group.
+    pub(crate) fn advanced(self, step: usize, bytes: usize) -> Self {
+        Self { start: self.start + step * bytes & 0x3ffff, ..self }
+    }
+
+    /// Bytes of a row of an atom.
+    pub(crate) fn span(self) -> usize {
+        16 << self.bits
+    }
+
+    /// The swizzle's name.
+    pub(crate) fn swizzle(self) -> &'static str {
+        ["no swizzle", "swizzle B32", "swizzle B64", "swizzle B128"][self.bits as usize]
+    }
+
+    /// How far the first atom's first row is from where its swizzle begins; 0 is right.
+    pub(crate) fn misplaced(self) -> usize {
+        if self.bits == 0 { 0 } else { self.start & (7 * self.span()) }
+    }
+
+    /// Pieces of one instruction, row by row as they lie in memory: `extent` numbers along m or n, 32 bytes (k-major) or 16
+    /// numbers (mn-major) along k. Of each the operand's row (along m or n if k-major, else along k) and position in it.
+    pub(crate) fn pieces(self, extent: usize) -> impl Iterator<Item = (usize, usize, Piece)> {
+        let (rows, pieces) = if self.mn_major { (16, extent / 8) } else { (extent, 2) };
+        (0..rows).flat_map(move |row| (0..pieces).map(move |at| (row, at, self.piece(row, at))))
+    }
+
+    fn piece(self, row: usize, at: usize) -> Piece {
+        // Pieces in a row of an atom, and the strides to the next atom along the rows and across them.
+        let (wide, along, across) = match (self.mn_major, self.bits) {
+            (false, 0) => (1, self.stride, self.leading),
+            // 32 bytes of k lie in one row, wherever in it they start.
+            (false, _) => (2, self.stride, 0),
+            (true, 0) => (1, self.leading, self.stride),
+            (true, _) => (self.span() / 16, self.stride, self.leading),
+        };
+        let (atom, chunk) = ((row / 8, at / wide), at % wide);
+        let line = self.start + atom.0 * along + atom.1 * across + row % 8 * self.span() + chunk * 16;
+        Piece { offset: swizzled(line, self.bits), atom, row: row % 8, chunk }
+    }
+}
+
+/// Bits 4 and up of an address are exchanged by those from bit 7 on.
+fn swizzled(offset: usize, bits: u32) -> usize {
+    offset ^ (offset >> 7 & ((1 << bits) - 1)) << 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn descriptor(start: u64, leading: u64, stride: u64, mode: u64) -> u64 {
+        start >> 4 | leading >> 4 << 16 | stride >> 4 << 32 | mode << 62
+    }
+
+    fn offset(layout: Layout, extent: usize, row: usize, at: usize) -> usize {
+        layout.pieces(extent).find(|&(r, p, _)| (r, p) == (row, at)).unwrap().2.offset
+    }
+
+    #[test]
+    fn rows_of_128_bytes_along_k() {
+        let layout = Layout::new(descriptor(2048, 0, 1024, 1), false);
+        assert_eq!((layout.span(), layout.misplaced()), (128, 0));
+        assert_eq!(offset(layout, 64, 0, 1), 2048 + 16);
+        assert_eq!(offset(layout, 64, 3, 0), 2048 + 3 * 128 + 3 * 16);
+        assert_eq!(offset(layout, 64, 13, 1), 2048 + 1024 + 5 * 128 + (1 ^ 5) * 16);
+        let third = layout.advanced(3, 32);
+        assert_eq!(third.misplaced(), 0);
+        assert_eq!(offset(third, 64, 5, 1), 2048 + 5 * 128 + (7 ^ 5) * 16);
+        assert_eq!(layout.advanced(1, 128).misplaced(), 128);
+    }
+
+    #[test]
+    fn rows_of_128_bytes_along_n() {
+        // Boxes of 32 steps of k, 64 numbers wide.
+        let layout = Layout::new(descriptor(0, 4096, 1024, 1), true);
+        assert_eq!(offset(layout, 256, 0, 9), 4096 + 16);
+        assert_eq!(offset(layout, 256, 10, 9), 4096 + 1024 + 2 * 128 + (1 ^ 2) * 16);
+    }
+
+    #[test]
+    fn without_swizzle_leading_goes_along_k() {
+        let k_major = Layout::new(descriptor(16, 512, 128, 0), false);
+        assert_eq!(offset(k_major, 16, 9, 1), 16 + 512 + 128 + 16);
+        let n_major = Layout::new(descriptor(16, 512, 128, 0), true);
+        assert_eq!(offset(n_major, 16, 9, 1), 16 + 512 + 16 + 128);
+    }
+
+    #[test]
+    fn narrow_swizzles_exchange_fewer_bits() {
+        let b64 = Layout::new(descriptor(0, 0, 512, 2), false);
+        assert_eq!(b64.span(), 64);
+        assert_eq!(offset(b64, 8, 6, 0), 6 * 64 ^ 3 << 4);
+        let b32 = Layout::new(descriptor(0, 0, 256, 3), false);
+        assert_eq!(b32.span(), 32);
+        assert_eq!(offset(b32, 8, 5, 1), 5 * 32 + 16 ^ 1 << 4);
+    }
+}

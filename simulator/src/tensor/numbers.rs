@@ -1,0 +1,123 @@
+//! The arithmetic of a tensor core.
+//!
+//! Products are exact in `f64`. A tensor core adds the products of one instruction and the number that was there in an
+//! order and a width of its own, and cuts off what does not fit; no document says how. Here they are added one after the
+//! other in `f64`, and the sum is rounded to `f32` towards zero once per instruction: more exact than the hardware by a few bits,
+//! and equal to it where the sums are exact.
+
+use half::{bf16, f16};
+
+/// Kinds of numbers that tensor cores multiply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TensorKind {
+    /// `f16`.
+    F16,
+    /// `bf16`.
+    Bf16,
+    /// `f32` without the last 13 bits.
+    Tf32,
+}
+
+impl TensorKind {
+    /// Bytes of a number in memory.
+    pub(crate) const fn bytes(self) -> usize {
+        if matches!(self, Self::Tf32) { 4 } else { 2 }
+    }
+
+    /// Numbers along k in one instruction.
+    pub(crate) const fn depth(self) -> usize {
+        32 / self.bytes()
+    }
+
+    /// The number with these bits.
+    pub(crate) fn number(self, bits: u32) -> f64 {
+        match self {
+            Self::F16 => f16::from_bits(bits as u16).to_f64(),
+            Self::Bf16 => bf16::from_bits(bits as u16).to_f64(),
+            Self::Tf32 => f64::from(f32::from_bits(bits & !0x1fff)),
+        }
+    }
+
+    /// The numbers in these bytes.
+    pub(crate) fn numbers(self, bytes: &[u8]) -> impl Iterator<Item = f64> {
+        bytes.chunks_exact(self.bytes()).map(move |bytes| {
+            let mut word = [0; 4];
+            word[..bytes.len()].copy_from_slice(bytes);
+            self.number(u32::from_le_bytes(word))
+        })
+    }
+}
+
+/// D += A · B for row-major A of `depth` and D of `cols` columns: one instruction.
+pub(crate) fn add_product(d: &mut [f32], a: &[f64], b: &[f64], depth: usize, cols: usize, fresh: bool) {
+    let mut sums = vec![0.0; cols];
+    for (d, a) in d.chunks_exact_mut(cols).zip(a.chunks_exact(depth)) {
+        for (sum, &d) in sums.iter_mut().zip(&*d) {
+            *sum = if fresh { 0.0 } else { f64::from(d) };
+        }
+        for (&a, b) in a.iter().zip(b.chunks_exact(cols)) {
+            for (sum, &b) in sums.iter_mut().zip(b) {
+                *sum += a * b;
+            }
+        }
+        for (d, &sum) in d.iter_mut().zip(&sums) {
+            *d = towards_zero(sum);
+        }
+    }
+}
+
+/// The `f32` next to `sum` that is not further from zero. What is no number becomes the one NaN that tensor cores give.
+fn towards_zero(sum: f64) -> f32 {
+    const INFINITE: f64 = 2.0 * (1_u128 << 127) as f64;
+    if sum.is_nan() {
+        return f32::from_bits(0x7fff_ffff);
+    }
+    if sum.abs() >= INFINITE {
+        return if sum > 0.0 { f32::INFINITY } else { f32::NEG_INFINITY };
+    }
+    let nearest = sum as f32;
+    if f64::from(nearest).abs() > sum.abs() { f32::from_bits(nearest.to_bits() - 1) } else { nearest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_cut_off() {
+        let one = 1.0_f64;
+        let cases = [
+            (one + 2.0_f64.powi(-24), 1.0),
+            (one + 2.0_f64.powi(-23) - 2.0_f64.powi(-40), 1.0),
+            (-one - 2.0_f64.powi(-23) + 2.0_f64.powi(-40), -1.0),
+            (one + 2.0_f64.powi(-23), 1.0 + f32::EPSILON),
+            (f64::from(f32::MAX) + 2.0_f64.powi(103), f32::MAX),
+            (2.0_f64.powi(128), f32::INFINITY),
+            (f64::NEG_INFINITY, f32::NEG_INFINITY),
+            (2.0_f64.powi(-150), 0.0),
+            (-0.0, -0.0),
+        ];
+        for (sum, expected) in cases {
+            assert_eq!(towards_zero(sum).to_bits(), f32::to_bits(expected), "{sum:e}");
+        }
+        assert_eq!(towards_zero(f64::NAN).to_bits(), 0x7fff_ffff);
+    }
+
+    #[test]
+    fn tf32_ignores_the_last_13_bits() {
+        assert_eq!(TensorKind::Tf32.number(1.5_f32.to_bits() | 0x1fff), 1.5);
+        assert_eq!(TensorKind::Tf32.number(f32::NEG_INFINITY.to_bits()), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn a_nan_reaches_its_row_and_column_only() {
+        let (a, b) = ([f64::NAN, 1.0, 2.0, 3.0], [1.0, 0.0, f64::INFINITY, 2.0]);
+        let mut d = [f32::NAN, 1.0, 10.0, 20.0];
+        add_product(&mut d, &a, &b, 2, 2, false);
+        assert!(d[0].is_nan() && d[1].is_nan());
+        assert_eq!(d[2..], [f32::INFINITY, 26.0]);
+        let mut d = [f32::NAN];
+        add_product(&mut d, &[2.0], &[3.0], 1, 1, true);
+        assert_eq!(d, [6.0], "a fresh product ignores what was there");
+    }
+}
