@@ -66,18 +66,16 @@
 //! | – | [`math::maximum`], [`math::minimum`], [`math::maximum_number`], [`math::minimum_number`] | `max.NaN`, `min.NaN`, `max`, `min` |
 //! | – | [`convert`] for `f16` and `bf16` | `cvt` |
 //! | – | [`async_copy`] | `cp.async` |
-<<<<<<< HEAD
 //! | – | [`matrix::mma_sync`], [`matrix::ldmatrix`], [`matrix::stmatrix`] | `mma.sync`, `ldmatrix`, `stmatrix` |
 //! | – | [`wgmma`]: products by a warpgroup | `wgmma.fence`, `.mma_async`, `.commit_group`, `.wait_group` |
 //! | – | [`warpgroup::increase_registers`], [`warpgroup::decrease_registers`] | `setmaxnreg` |
-=======
 //! | – | [`mbarrier::Mbarriers`]: `init`, `arrive`, `expect_tx`, `arrive_expect_tx`, `test`, `wait`, `invalidate` | `mbarrier.*.shared::cta.b64` (Hopper) |
 //! | – | [`mbarrier::fence_mbarrier_init`], [`sync::fence_proxy_async`] | `fence.mbarrier_init`, `fence.proxy.async` (Hopper) |
 //! | – | [`tma::TensorMap`], [`tma::TensorMapMut`], taken by reference; [`tma::prefetch`] | a parameter, `.param .align 64`; `prefetch.tensormap` (Hopper) |
 //! | – | [`tma::load_2d`], [`tma::load_3d`], [`tma::store_2d`], [`tma::store_3d`] | `cp.async.bulk.tensor` (Hopper) |
 //! | – | [`tma::store_commit`], [`tma::store_wait_read`], [`tma::store_wait`] | `cp.async.bulk.commit_group`, `.wait_group` (Hopper) |
->>>>>>> w-bulk
 //! | – | [`branch()`]: counts divergence on the simulator | |
+//! | – | [`anew`]: keeps the compiler from computing something early | |
 //!
 //! # Locations
 //!
@@ -136,7 +134,7 @@ use ptx as arch;
 use sim as arch;
 
 pub use arg::KernelArg;
-pub use branch::branch;
+pub use branch::{anew, branch};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use kernel::{Kernel, KernelInfo, Limits, SharedSpec};
 pub use shared::Shared;

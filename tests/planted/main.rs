@@ -37,11 +37,8 @@ mod publication;
 mod reductions;
 mod shared_atomics;
 mod shared_races;
-<<<<<<< HEAD
 mod shifts;
-=======
 mod stores;
->>>>>>> w-bulk
 mod texts;
 mod tiles;
 mod transposes;
@@ -69,11 +66,8 @@ const GROUPS: &[Group] = &[
     reductions::GROUP,
     shared_atomics::GROUP,
     shared_races::GROUP,
-<<<<<<< HEAD
     shifts::GROUP,
-=======
     stores::GROUP,
->>>>>>> w-bulk
     tiles::GROUP,
     transposes::GROUP,
     uninitialised::GROUP,

@@ -1,24 +1,28 @@
-//! A ring of stages: where a producer or a consumer is.
+//! Where somebody is in a ring of stages.
 
-/// Stage and the parity to wait for.
-#[derive(Clone, Copy)]
-pub struct Place<const STAGES: u32> {
-    /// The stage.
-    pub stage: u32,
-    /// Of the phase to wait for.
+/// The stage that comes next, and the parity of the phase to wait for there.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn<const STAGES: u32> {
+    stage: u32,
+    /// Of its mbarrier's phase.
     pub parity: u32,
 }
 
-impl<const STAGES: u32> Place<STAGES> {
-    /// The first stage.
+impl<const STAGES: u32> Turn<STAGES> {
+    /// The first stage of who waits for stages to be full.
+    pub const FULL: Self = Self { stage: 0, parity: 0 };
+    /// The first stage of who waits for stages to be empty, which they are at first.
+    pub const EMPTY: Self = Self { stage: 0, parity: 1 };
+
+    /// The stage. (The minimum tells the compiler that it is one, so that no access to it needs a check of its own.)
     #[inline(always)]
-    pub fn first(parity: u32) -> Self {
-        Self { stage: 0, parity }
+    pub const fn stage(self) -> u32 {
+        if self.stage < STAGES { self.stage } else { STAGES - 1 }
     }
 
-    /// The next stage.
+    /// Goes on to the next stage.
     #[inline(always)]
-    pub fn advance(&mut self) {
+    pub const fn advance(&mut self) {
         self.stage += 1;
         if self.stage >= STAGES {
             self.stage = 0;
