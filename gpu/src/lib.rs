@@ -7,7 +7,7 @@
 //! feature at a time. To add a kernel: a file in its family's folder, and its name in the family's `KERNELS`.
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 
-#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
+#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm", feature = "hopper"))]
 pub mod gemm;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "hopper"))]
 pub mod hopper;

@@ -55,6 +55,16 @@ impl<T: Element, const N: usize> SharedSlot<'_, T, N> {
     }
 }
 
+impl<'a, T: Element, const N: usize> SharedSlot<'a, T, N> {
+    /// The same bytes as `M` elements of another type.
+    #[inline(always)]
+    #[must_use]
+    pub fn cast<U: Element, const M: usize>(self) -> SharedSlot<'a, U, M> {
+        const { assert!(N * size_of::<T>() == M * size_of::<U>(), "the same bytes") }
+        SharedSlot { ptr: self.ptr.cast(), memory: PhantomData }
+    }
+}
+
 impl<T: Element, const N: usize> GlobalSlot<'_, T, N> {
     #[inline(always)]
     #[track_caller]

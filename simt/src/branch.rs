@@ -8,3 +8,11 @@
 pub fn branch(condition: bool) -> bool {
     crate::arch::branch(condition)
 }
+
+/// `x`, of which the compiler no longer knows where it comes from. What depends on it is computed after this line and not
+/// kept in registers from before a loop: for addresses that are needed once in a while, where registers are scarce.
+#[inline(always)]
+#[must_use]
+pub fn anew(x: u32) -> u32 {
+    crate::arch::anew(x)
+}

@@ -75,6 +75,7 @@
 //! | – | [`tma::load_2d`], [`tma::load_3d`], [`tma::store_2d`], [`tma::store_3d`] | `cp.async.bulk.tensor` (Hopper) |
 //! | – | [`tma::store_commit`], [`tma::store_wait_read`], [`tma::store_wait`] | `cp.async.bulk.commit_group`, `.wait_group` (Hopper) |
 //! | – | [`branch()`]: counts divergence on the simulator | |
+//! | – | [`anew`]: keeps the compiler from computing something early | |
 //!
 //! # Locations
 //!
@@ -133,7 +134,7 @@ use ptx as arch;
 use sim as arch;
 
 pub use arg::KernelArg;
-pub use branch::branch;
+pub use branch::{anew, branch};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use kernel::{Kernel, KernelInfo, Limits, SharedSpec};
 pub use shared::Shared;

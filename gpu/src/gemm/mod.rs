@@ -1,12 +1,17 @@
 //! Matrix multiplication.
 
 pub mod call;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
 pub mod ffma;
 pub mod gelu;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
 pub mod merge;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
 pub mod naive;
 pub mod number;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
 pub mod plain;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
 pub mod tiled;
 
 /// The family's kernels.

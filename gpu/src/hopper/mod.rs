@@ -1,10 +1,27 @@
 //! Kernels for Hopper (`sm_90a`): those whose words no other architecture has.
 
+pub mod gemm;
 pub mod vocabulary;
 
 /// The family's kernels.
 #[cfg(not(target_arch = "nvptx64"))]
 pub const KERNELS: &[&simt::KernelInfo] = &[
+    gemm::gemm_hopper_bf16_nn_128.info(),
+    gemm::gemm_hopper_bf16_nn_256.info(),
+    gemm::gemm_hopper_bf16_nt_128.info(),
+    gemm::gemm_hopper_bf16_nt_256.info(),
+    gemm::gemm_hopper_bf16_tn_128.info(),
+    gemm::gemm_hopper_bf16_tn_256.info(),
+    gemm::gemm_hopper_bf16_tt_128.info(),
+    gemm::gemm_hopper_bf16_tt_256.info(),
+    gemm::gemm_hopper_f16_nn_128.info(),
+    gemm::gemm_hopper_f16_nn_256.info(),
+    gemm::gemm_hopper_f16_nt_128.info(),
+    gemm::gemm_hopper_f16_nt_256.info(),
+    gemm::gemm_hopper_f16_tn_128.info(),
+    gemm::gemm_hopper_f16_tn_256.info(),
+    gemm::gemm_hopper_f16_tt_128.info(),
+    gemm::gemm_hopper_f16_tt_256.info(),
     vocabulary::boxes::box_copy.info(),
     vocabulary::boxes::box_copy_3d.info(),
     vocabulary::boxes::box_places.info(),

@@ -35,6 +35,14 @@ macro_rules! plain {
 plain! { u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 }
 
 #[inline(always)]
+pub(crate) fn anew(x: u32) -> u32 {
+    let mut x = x;
+    // SAFETY: no instruction.
+    unsafe { core::arch::asm!("/* {} */", inout(reg32) x, options(nomem, nostack, preserves_flags)) }
+    x
+}
+
+#[inline(always)]
 pub(crate) fn branch(condition: bool) -> bool {
     condition
 }

@@ -1,0 +1,166 @@
+//! How a warpgroup's sums become C.
+//!
+//! ```text
+//!                     ┌─ stmatrix ─▶ 64 × 64 of 16 bits, swizzled ─▶ copy engine ─▶ C     BY_ENGINE
+//!   64 × COLS sums ───┤
+//!                     └────────────▶ 64 × 32 of f32 ─▶ one element a thread ──────▶ C     everything else
+//! ```
+//!
+//! The short way takes alpha alone, and C where the copy engine can write it. The long way does all that
+//! [`call`](crate::gemm::call) knows, at any address.
+
+use half::{bf16, f16};
+use simt::anew;
+use simt::element::Vec2;
+use simt::matrix::stmatrix;
+use simt::prelude::*;
+use simt::sync::{fence_proxy_async, named_barrier};
+use simt::tma::{TensorMapMut, store_3d, store_commit, store_wait_read};
+use simt::warpgroup::WARPGROUP_SIZE;
+use simt::wgmma::{Accumulators, Columns, Width};
+
+use crate::gemm::call::epilogue;
+use crate::gemm::number::Number;
+
+/// The copy engine writes C by a tensor map; the flags ask for nothing else, and beta is 0.
+pub const BY_ENGINE: u32 = 1 << 16;
+
+/// `f32` in which a warpgroup puts C together: 16 KiB.
+pub(super) const STAGING: usize = 4096;
+/// Columns that are put together at a time, on the long way.
+const PART: u32 = 32;
+/// From one row of them to the next: 8 more, so that the rows that a warp writes at once start in different banks.
+const PITCH: u32 = PART + 8;
+
+/// A number of 16 bits.
+pub trait Half: Number<Wide = f32> {
+    /// Its bits.
+    fn bits(self) -> u16;
+}
+impl Half for f16 {
+    #[inline(always)]
+    fn bits(self) -> u16 {
+        self.to_bits()
+    }
+}
+impl Half for bf16 {
+    #[inline(always)]
+    fn bits(self) -> u16 {
+        self.to_bits()
+    }
+}
+
+/// Everything after the sums.
+#[derive(Clone, Copy)]
+pub(super) struct Finish<'a, T: Half> {
+    pub(super) c: VecMut<'a, T>,
+    pub(super) wide: VecMut<'a, f32>,
+    pub(super) bias: VecRef<'a, f32>,
+    /// Elements of C from row to row, and from matrix to matrix.
+    pub(super) strides: [u64; 2],
+    pub(super) scale: [f32; 2],
+    pub(super) flags: u32,
+}
+
+/// Writes the part of C at `[row, column, matrix]` from the sums of this warpgroup. `buffer` is which
+/// half of its staging memory comes next.
+#[inline(always)]
+#[track_caller]
+#[allow(clippy::too_many_arguments, reason = "called once: it is the second half of a block's program")]
+pub(super) fn tile<T: Half, const COLS: usize>(
+    sums: &Accumulators<COLS>,
+    staging: &SharedArray<f32, { 2 * STAGING }>,
+    stored: &TensorMapMut<T>,
+    [row, col, matrix]: [u32; 3],
+    [m, n]: [u32; 2],
+    buffer: &mut u32,
+    how: Finish<'_, T>,
+) where
+    Columns<COLS>: Width,
+{
+    // No address of what follows is worth a register while the tile is multiplied.
+    let t = anew(thread_idx_x());
+    let (half, t) = ((t / WARPGROUP_SIZE - 1) & 1, t % WARPGROUP_SIZE);
+    let own = half * STAGING as u32;
+    if how.flags & BY_ENGINE == 0 {
+        by_threads(sums, staging, [half, t], [row, col, matrix], [m, n], how);
+        return;
+    }
+    let lane = t % 32;
+    // The row that this lane names for `stmatrix`: of the upper or the lower 8 × 8 of two, in the left or the right pair.
+    let named = t / 32 * 16 + lane / 8 % 2 * 8 + lane % 8;
+    sums.for_each_16_columns(|first, sums| {
+        if first % 64 == 0 {
+            // The buffer is free once the engine has read what was there two stores ago.
+            if t == 0 {
+                store_wait_read::<1>();
+            }
+            named_barrier(half + 1, WARPGROUP_SIZE);
+        }
+        let chunk = (first % 64 / 8 + lane / 16) ^ (named % 8);
+        let pairs = [0, 2, 4, 6].map(|i| pack::<T>(how.scale[0] * sums[i], how.scale[0] * sums[i + 1]));
+        let base = own + (*buffer & 1) * (STAGING as u32 / 2);
+        stmatrix::<4, false, _, 4>(staging.slot::<4>(base + named * 32 + chunk * 4), pairs);
+        if first % 64 == 48 {
+            fence_proxy_async();
+            named_barrier(half + 1, WARPGROUP_SIZE);
+            if t == 0 {
+                let place = [(col + first - 48) as i32, row as i32, matrix as i32];
+                store_3d(stored, place, staging.slot::<{ STAGING / 2 }>(base).cast::<T, STAGING>());
+                store_commit();
+            }
+            *buffer ^= 1;
+        }
+    });
+}
+
+/// Two numbers of 16 bits as `stmatrix` takes them.
+#[inline(always)]
+fn pack<T: Half>(low: f32, high: f32) -> u32 {
+    u32::from(T::narrow(low).bits()) | u32::from(T::narrow(high).bits()) << 16
+}
+
+/// Waits until the copy engine has read all that this thread told it to store.
+#[inline(always)]
+#[track_caller]
+pub(super) fn drain(flags: u32) {
+    if flags & BY_ENGINE != 0 && thread_idx_x() % WARPGROUP_SIZE == 0 {
+        store_wait_read::<0>();
+    }
+}
+
+/// The long way: 32 columns at a time through shared memory, so that a warp writes 32 neighbours of C.
+#[inline(always)]
+#[track_caller]
+fn by_threads<T: Half, const COLS: usize>(
+    sums: &Accumulators<COLS>,
+    staging: &SharedArray<f32, { 2 * STAGING }>,
+    [half, t]: [u32; 2],
+    [row, col, matrix]: [u32; 3],
+    [m, n]: [u32; 2],
+    how: Finish<'_, T>,
+) where
+    Columns<COLS>: Width,
+{
+    let (own, lane) = (half * STAGING as u32, t % 32);
+    let top = own + (t / 32 * 16 + lane / 4) * PITCH + lane % 4 * 2;
+    sums.for_each_8_columns(|first, [a, b, c, d]| {
+        let at = top + first % PART;
+        staging.set_vec::<2>(at, Vec2::new([a, b]));
+        staging.set_vec::<2>(at + 8 * PITCH, Vec2::new([c, d]));
+        if first % PART == PART - 8 {
+            named_barrier(half + 1, WARPGROUP_SIZE);
+            let column = col + first - (PART - 8) + t % PART;
+            let mut line = t / PART;
+            while line < 64 {
+                let sum = staging.get(own + line * PITCH + t % PART);
+                if row + line < m && column < n {
+                    let at = matrix as u64 * how.strides[1] + (row + line) as u64 * how.strides[0] + column as u64;
+                    epilogue(sum, at, (how.c, how.wide), how.bias, (row + line, column), how.scale, how.flags);
+                }
+                line += WARPGROUP_SIZE / PART;
+            }
+            named_barrier(half + 1, WARPGROUP_SIZE);
+        }
+    });
+}

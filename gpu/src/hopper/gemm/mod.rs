@@ -1,0 +1,29 @@
+//! C = act(alpha · op(A)·op(B) + beta · C + bias) on Hopper's tensor cores, of 16-bit numbers.
+//!
+//! ```text
+//!            copy engine                          tensor cores
+//!   A, B ───────────────▶ ring of stages ──────────────────────────▶ registers ──▶ C
+//!                         128 × 64 of A     2 warpgroups, each       64 × COLS
+//!    warp 0, one thread   64 × COLS of B    64 rows of the tile      of each warpgroup
+//! ```
+//!
+//! A block of three warpgroups stays on its multiprocessor and computes one tile of C, 128 × COLS, after the other. Of the
+//! first warpgroup one thread works: it has the copy engine load the next 64 columns of A and rows of B into a stage of the
+//! ring as soon as that is empty. The other two wait until a stage is full, multiply 64 rows of it each, and say that it is
+//! empty; one group of products is always under way while the next is started. The loader goes on with the next tile while
+//! the others finish theirs.
+//!
+//! - [`product`]: what a block does, in order.
+//! - [`finish`](mod@finish): how the sums in registers become C.
+//! - [`tiles`]: which tile comes when. [`ring`]: where one is in the ring.
+//!
+//! Per tile and 64 of k: 16 KiB of A and COLS · 128 bytes of B loaded, 8 · 64·COLS·16 products, for COLS = 256 in 1024 clocks
+//! at the tensor cores' full speed; a warp takes about 90 instructions for it.
+
+pub mod finish;
+mod kernels;
+pub mod product;
+pub mod ring;
+pub mod tiles;
+
+pub use kernels::*;

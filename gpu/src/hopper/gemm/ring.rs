@@ -1,0 +1,32 @@
+//! Where somebody is in a ring of stages.
+
+/// The stage that comes next, and the parity of the phase to wait for there.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn<const STAGES: u32> {
+    stage: u32,
+    /// Of its mbarrier's phase.
+    pub parity: u32,
+}
+
+impl<const STAGES: u32> Turn<STAGES> {
+    /// The first stage of who waits for stages to be full.
+    pub const FULL: Self = Self { stage: 0, parity: 0 };
+    /// The first stage of who waits for stages to be empty, which they are at first.
+    pub const EMPTY: Self = Self { stage: 0, parity: 1 };
+
+    /// The stage. (The minimum tells the compiler that it is one, so that no access to it needs a check of its own.)
+    #[inline(always)]
+    pub const fn stage(self) -> u32 {
+        if self.stage < STAGES { self.stage } else { STAGES - 1 }
+    }
+
+    /// Goes on to the next stage.
+    #[inline(always)]
+    pub const fn advance(&mut self) {
+        self.stage += 1;
+        if self.stage >= STAGES {
+            self.stage = 0;
+            self.parity ^= 1;
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Which tile of C comes when.
+//!
+//! ```text
+//!   0  4  8 12 │        Tiles are walked through in groups of GROUP rows, within a group column by column: the blocks that
+//!   1  5  9 13 │ group  work at the same time, one tile each, then share rows of A and columns of B, which the L2 cache holds.
+//!   2  6 10 14 │
+//!   3  7 11 15 │        A wave of 132 blocks of 128 × 256 in groups of 8 takes 1024 rows of A and 4224 columns of B.
+//! ```
+
+/// Rows of tiles in a group.
+pub const GROUP: u32 = 8;
+
+/// Row and column of tile `index` in a grid of `rows` × `cols` tiles.
+///
+/// ```
+/// use gpu::hopper::gemm::tiles::{GROUP, place};
+/// assert_eq!((place(0, 20, 3), place(1, 20, 3), place(GROUP, 20, 3)), ((0, 0), (1, 0), (0, 1)));
+/// // The last group has 4 rows.
+/// assert_eq!((place(48, 20, 3), place(52, 20, 3), place(59, 20, 3)), ((16, 0), (16, 1), (19, 2)));
+/// ```
+#[inline(always)]
+pub const fn place(index: u32, rows: u32, cols: u32) -> (u32, u32) {
+    let of_group = if cols == 0 { GROUP } else { GROUP * cols };
+    let first = index / of_group * GROUP;
+    let rest = rows.saturating_sub(first);
+    let height = if rest == 0 {
+        1
+    } else if rest < GROUP {
+        rest
+    } else {
+        GROUP
+    };
+    let within = index % of_group;
+    (first + within % height, within / height)
+}
