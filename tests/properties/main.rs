@@ -16,9 +16,9 @@
 //! `WARPWRIGHT_CASES=1000` runs more cases, `WARPWRIGHT_SEED=7` other ones.
 
 mod add;
+mod gemm;
 mod graphs;
 mod huge;
-mod gemm;
 mod matmul;
 mod reduce;
 mod selftest;

@@ -4,7 +4,6 @@
 use anyhow::Result;
 use gpu::reduce::read::read_f32;
 use gpu::reduce::whole::partition::blocks;
-use warpwright::reduce::{ArgMax, Max, Sum, SumOfSquares, Workspace};
 use warpwright::reduce::{ArgMax, LinesWorkspace, Max, Sum, SumOfSquares, Workspace};
 use warpwright::{Launch, Layout};
 

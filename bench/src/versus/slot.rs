@@ -36,8 +36,6 @@ impl Slot {
             | Work::Read
             | Work::Add
             | Work::Max
-            | Work::Add
-            | Work::Max
             | Work::MaxAxis0
             | Work::MaxAxis1
             | Work::Argmax

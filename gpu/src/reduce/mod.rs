@@ -4,6 +4,7 @@
 pub mod along;
 #[cfg(not(all(target_arch = "nvptx64", feature = "algebra")))]
 pub mod dynamic;
+#[cfg(not(all(target_arch = "nvptx64", feature = "algebra")))]
 pub mod read;
 pub mod whole;
 

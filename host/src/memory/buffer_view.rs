@@ -86,6 +86,8 @@ impl<'a, T: Element> BufferView<'a, T> {
             size_of::<T>() / 4
         };
         BufferView::new(self.allocation, self.offset * words, self.len * words)
+    }
+
     /// No elements, for an argument of a kernel that is left out.
     pub(crate) fn nothing<U: Element>(&self) -> BufferView<'a, U> {
         BufferView::new(self.allocation, 0, 0)

@@ -25,8 +25,8 @@ mod tensor;
 mod tensor_view;
 
 pub(crate) use allocation::Allocation;
-pub use boxes::{Boxes, BoxesMut};
 pub(crate) use axes::Axes;
+pub use boxes::{Boxes, BoxesMut};
 pub use buffer::Buffer;
 pub use buffer_view::{BufferView, BufferViewMut};
 pub use host_data::HostData;
