@@ -116,10 +116,9 @@ pub fn results(case: &Case) -> usize {
 /// Where each segment of a vector of `n` elements begins, and the end of the last.
 pub fn boundaries(n: usize, segments: usize, lengths: Lengths) -> Vec<u64> {
     let weight = |segment: usize| match lengths {
-        Lengths::Equal => 1.0,
         Lengths::Skewed => f64::powi(0.5, (segment % 16) as i32),
         Lengths::Giant if segment == segments / 2 => segments as f64,
-        Lengths::Giant => 1.0,
+        Lengths::Equal | Lengths::Giant => 1.0,
     };
     let total: f64 = (0..segments).map(weight).sum();
     let mut before = 0.0;
