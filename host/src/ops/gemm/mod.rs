@@ -30,6 +30,7 @@
 //! is not split. The result has the same bits, run after run; which bits depends on the [`Way`], which [`Gemm::plans`]
 //! lists and [`Gemm::way`] fixes.
 
+mod candidates;
 mod element;
 mod plan;
 mod problem;
