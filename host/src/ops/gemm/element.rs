@@ -1,14 +1,14 @@
-//! Which numbers are multiplied, by which kernels.
+//! Which numbers are multiplied, and how kernels are launched on them.
 
 use gpu::gemm::call::WIDE_C;
+use gpu::gemm::merge;
 use gpu::gemm::number::Number;
-use gpu::gemm::{ffma, merge, plain};
 use half::{bf16, f16};
+use simt::Kernel;
 use simt::element::Element;
-use simt::global::{MatMut, MatRef, VecMut, VecRef};
-use simt::{Kernel, KernelInfo};
+use simt::global::{VecMut, VecRef};
 
-use super::Arithmetic;
+use super::candidates::{self, Call, Candidate};
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::Launch;
@@ -19,19 +19,6 @@ mod sealed {
 }
 use sealed::Sealed;
 
-/// A kernel that takes the arguments of `gpu::gemm::call`.
-type Call<T, W> = Kernel<(
-    VecRef<'static, T>,
-    VecRef<'static, T>,
-    VecMut<'static, T>,
-    VecMut<'static, W>,
-    VecRef<'static, W>,
-    [u32; 4],
-    [u64; 3],
-    [u64; 3],
-    [W; 2],
-    u32,
-)>;
 /// A kernel that adds partial products.
 type Merge<T> = Kernel<(
     VecRef<'static, f32>,
@@ -43,43 +30,6 @@ type Merge<T> = Kernel<(
     [f32; 2],
     u32,
 )>;
-/// A kernel for C = A·B, all three row by row.
-type Product<T> = Kernel<(MatRef<'static, T>, MatRef<'static, T>, MatMut<'static, T>)>;
-
-/// A kernel, and what its cost depends on.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Candidate<T: Multiply> {
-    pub(super) program: Program<T>,
-    /// The arithmetic that it does.
-    pub(super) arithmetic: Arithmetic,
-    /// Whether A and B are transposed, where it is written for one layout only.
-    pub(super) layout: Option<[bool; 2]>,
-    /// Rows and columns of C per block.
-    pub(super) tile: [u32; 2],
-    /// What it issues of a multiprocessor's 128 `f32` multiply-adds per clock, with one block on it and with more.
-    pub(super) share: [f64; 2],
-    /// What a block does before its first multiply-add and after its last, in units of k.
-    pub(super) lost: f64,
-}
-
-/// What a candidate launches.
-#[derive(Debug)]
-pub(super) enum Program<T: Multiply> {
-    /// Everything in one launch.
-    Call(&'static Call<T, T::Wide>),
-    /// The product alone; what else there is comes after it.
-    Product(&'static Product<T>),
-}
-
-impl<T: Multiply> Candidate<T> {
-    pub(super) fn info(&self) -> &'static KernelInfo {
-        match self.program {
-            Program::Call(kernel) => kernel.info(),
-            Program::Product(kernel) => kernel.info(),
-        }
-    }
-}
 
 /// The arguments of a [`Call`].
 #[doc(hidden)]
@@ -134,23 +84,11 @@ pub trait Multiply: Number<Wide: std::fmt::Debug + PartialEq + From<f32>> + Seal
     ) -> Result<()>;
 }
 
-/// A kernel for every layout: see `gpu::gemm::plain`. From global memory it issues 5 to 7 % of the multiply-adds.
-const fn plain<T: Multiply>(kernel: &'static Call<T, T::Wide>, arithmetic: Arithmetic) -> Candidate<T> {
-    let program = Program::Call(kernel);
-    Candidate { program, arithmetic, layout: None, tile: plain::TILE, share: [0.02, 0.06], lost: 16.0 }
-}
-
-/// The shares are the predictions of docs/gemm.md.
-const fn product(kernel: &'static Product<f32>, tile: [u32; 2], share: [f64; 2], lost: f64) -> Candidate<f32> {
-    let program = Program::Product(kernel);
-    Candidate { program, arithmetic: Arithmetic::Full, layout: Some([false, false]), tile, share, lost }
-}
-
 macro_rules! multiply {
-    ($($t:ident in $wide:ident: $splits:literal, [$($candidate:expr),+ $(,)?] $(, $merge:path)?;)+) => {$(
+    ($($t:ident in $wide:ident: $splits:literal, $candidates:ident $(, $merge:path)?;)+) => {$(
         impl Sealed for $t {}
         impl Multiply for $t {
-            const CANDIDATES: &'static [Candidate<$t>] = &[$($candidate),+];
+            const CANDIDATES: &'static [Candidate<$t>] = candidates::$candidates;
             const SPLITS: bool = $splits;
 
             fn launch(
@@ -190,18 +128,10 @@ macro_rules! multiply {
     };
 }
 multiply! {
-    // From the largest tile to the smallest: of equally fast ones the first is taken.
-    f32 in f32: true, [
-        plain(&plain::gemm_plain_f32, Arithmetic::Full),
-        plain(&plain::gemm_plain_tf32, Arithmetic::Tf32),
-        product(&ffma::gemm_f32_128x256, ffma::TILE_128X256, [0.82, 0.82], 16.0),
-        product(&ffma::gemm_f32_256x128, ffma::TILE_256X128, [0.82, 0.82], 16.0),
-        product(&ffma::gemm_f32_128x128, ffma::TILE_128X128, [0.55, 0.78], 16.0),
-        product(&ffma::gemm_f32_64x64, ffma::TILE_64X64, [0.40, 0.70], 32.0),
-    ], merge::gemm_merge_f32;
-    f16 in f32: true, [plain(&plain::gemm_plain_f16, Arithmetic::Full)], merge::gemm_merge_f16;
-    bf16 in f32: true, [plain(&plain::gemm_plain_bf16, Arithmetic::Full)], merge::gemm_merge_bf16;
-    f64 in f64: false, [plain(&plain::gemm_plain_f64, Arithmetic::Full)];
+    f32 in f32: true, F32, merge::gemm_merge_f32;
+    f16 in f32: true, F16, merge::gemm_merge_f16;
+    bf16 in f32: true, BF16, merge::gemm_merge_bf16;
+    f64 in f64: false, F64;
 }
 
 /// C as the kernels take it: as elements of A and B, or as sums; the other one is empty.

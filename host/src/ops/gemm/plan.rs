@@ -17,7 +17,8 @@ use std::fmt;
 use simt::KernelInfo;
 
 use super::Arithmetic;
-use super::element::{Candidate, Multiply, Program};
+use super::candidates::{Candidate, Program};
+use super::element::Multiply;
 use super::problem::Problem;
 
 /// In multiply-adds of one multiprocessor.
@@ -220,4 +221,80 @@ fn cost<T: Multiply>(
     };
     let memory = bytes as f64 * m as f64 * n as f64 * batch as f64 * BYTE / multiprocessors;
     launches as f64 * LAUNCH + turns * blocks * (rows * cols) as f64 * depth / share + memory
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Axes;
+    use crate::ops::gemm::Op;
+    use crate::ops::gemm::stored::Stored;
+
+    fn problem([m, n, k]: [usize; 3], [a, b]: [Op; 2]) -> Problem {
+        let stored = |rows, cols, op| {
+            let (down, across) = if op == Op::N { (cols, 1) } else { (1, rows) };
+            Stored::of("x", &Axes::strided("test", &[rows, cols], &[down, across]).unwrap(), Op::N).unwrap()
+        };
+        Problem::new(stored(m, k, a), stored(k, n, b), stored(m, n, Op::N), None, true).unwrap()
+    }
+
+    const PLAIN: Demands =
+        Demands { arithmetic: Arithmetic::Full, finished: false, adds_to_c: false, element: 4, multiprocessors: 132 };
+
+    /// The cheapest plan of `f32` that needs no workspace.
+    fn best(extents: [usize; 3]) -> Plan {
+        *plans::<f32>(&problem(extents, [Op::N; 2]), PLAIN).iter().find(|plan| plan.workspace == 0).unwrap()
+    }
+
+    #[test]
+    fn large_products_take_large_tiles_and_small_ones_small_tiles() {
+        for edge in [2048, 4096, 8192, 16384] {
+            let [rows, cols] = best([edge; 3]).tile();
+            assert_eq!(rows * cols, 128 * 256, "{edge}");
+        }
+        for edge in [1, 512, 1024] {
+            assert_eq!(best([edge; 3]).tile(), [64, 64], "{edge}");
+        }
+    }
+
+    #[test]
+    fn the_model_stands_every_extent() {
+        // A single column fills least of a wide tile.
+        assert_eq!(best([u32::MAX as usize, 1, 1000]).tile()[1], 64);
+        assert_eq!(best([usize::MAX / 8, 3, 2]).way().kernel().name, "gemm_plain_f32", "what 32 bits do not count");
+        let none = Demands { multiprocessors: 0, ..PLAIN };
+        assert!(plans::<f32>(&problem([100; 3], [Op::N; 2]), none).iter().all(|plan| plan.cost().is_finite()));
+    }
+
+    #[test]
+    fn a_small_c_of_long_sums_is_split() {
+        let long = problem([64, 64, 65_536], [Op::T, Op::N]);
+        let plans = plans::<f32>(&long, PLAIN);
+        assert!(plans[0].way().parts() > 1 && plans[0].workspace_len() == 64 * 64 * plans[0].way().parts() as usize);
+        assert!(plans.is_sorted_by(|left, right| left.cost() <= right.cost()));
+        assert!(plans.iter().any(|plan| plan.workspace == 0));
+        assert!(named::<f64>(&long, PLAIN, Way::of(gpu::gemm::plain::gemm_plain_f64.info()).split(2)).is_none());
+    }
+
+    #[test]
+    fn parts_cover_k_and_are_counted() {
+        let way = Way::of(gpu::gemm::plain::gemm_plain_f32.info());
+        for (k, asked, parts, part) in
+            [(100, 1, 1, 112), (100, 2, 2, 64), (100, 3, 3, 48), (100, 50, 7, 16), (16, 9, 1, 16), (0, 4, 1, 16)]
+        {
+            let plan = named::<f32>(&problem([9, 9, k], [Op::N; 2]), PLAIN, way.split(asked)).unwrap();
+            assert_eq!((plan.way().parts(), plan.part), (parts, part), "k = {k} in {asked}");
+        }
+    }
+
+    #[test]
+    fn kernels_of_one_layout_are_left_out_of_others() {
+        let names = |ops| {
+            plans::<f32>(&problem([100; 3], ops), PLAIN).iter().map(|plan| plan.way().kernel().name).collect::<Vec<_>>()
+        };
+        assert!(names([Op::N, Op::N]).iter().any(|name| name.starts_with("gemm_f32_")));
+        for ops in [[Op::N, Op::T], [Op::T, Op::N], [Op::T, Op::T]] {
+            assert!(names(ops).iter().all(|name| *name == "gemm_plain_f32"), "{ops:?}");
+        }
+    }
 }

@@ -7,7 +7,8 @@ use gpu::gemm::{ffma, merge};
 use simt::Kernel;
 use simt::global::{MatMut, MatRef};
 
-use super::element::{Arguments, Candidate, Destination, Multiply, Program};
+use super::candidates::{Candidate, Program};
+use super::element::{Arguments, Destination, Multiply};
 use super::plan::{Ending, Plan};
 use super::problem::Problem;
 use super::stored::Stored;

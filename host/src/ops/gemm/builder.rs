@@ -1,0 +1,125 @@
+//! The words in which a product is described.
+
+use super::{Activation, Arithmetic, Bias, Multiply, Op, Way};
+use crate::device::Device;
+use crate::memory::{BufferView, BufferViewMut, TensorView};
+use crate::stream::Stream;
+
+/// A matrix product that is being described: see [`Device::gemm`] and [the module](crate::gemm).
+#[derive(Debug)]
+#[must_use = "a description of a product multiplies nothing: call `run` or `into`"]
+pub struct Gemm<'a, T: Multiply> {
+    pub(super) device: &'a Device,
+    pub(super) stream: Option<&'a Stream>,
+    pub(super) a: TensorView<'a, T>,
+    pub(super) b: TensorView<'a, T>,
+    pub(super) ops: [Op; 2],
+    pub(super) alpha: T::Wide,
+    pub(super) beta: T::Wide,
+    pub(super) bias: Option<(Bias, BufferView<'a, T::Wide>)>,
+    pub(super) activation: Activation,
+    pub(super) arithmetic: Arithmetic,
+    pub(super) way: Option<Way>,
+    pub(super) workspace: Option<BufferViewMut<'a, f32>>,
+}
+
+impl Device {
+    /// A product of A and B, matrices or batches of them, to be described further and run: [`gemm`](crate::gemm).
+    pub fn gemm<'a, T: Multiply>(
+        &'a self,
+        a: impl Into<TensorView<'a, T>>,
+        b: impl Into<TensorView<'a, T>>,
+    ) -> Gemm<'a, T> {
+        Gemm {
+            device: self,
+            stream: None,
+            a: a.into(),
+            b: b.into(),
+            ops: [Op::N; 2],
+            alpha: T::Wide::from(1.0),
+            beta: T::Wide::from(0.0),
+            bias: None,
+            activation: Activation::None,
+            arithmetic: Arithmetic::Full,
+            way: None,
+            workspace: None,
+        }
+    }
+}
+
+impl<'a, T: Multiply> Gemm<'a, T> {
+    /// op(A) and op(B), as BLAS's `trans` arguments.
+    pub fn op(self, a: Op, b: Op) -> Self {
+        Self { ops: [a, b], ..self }
+    }
+
+    /// op(A) = Aᵀ: A is k × m.
+    pub fn transpose_a(self) -> Self {
+        Self { ops: [Op::T, self.ops[1]], ..self }
+    }
+
+    /// op(B) = Bᵀ: B is n × k.
+    pub fn transpose_b(self) -> Self {
+        Self { ops: [self.ops[0], Op::T], ..self }
+    }
+
+    /// The factor of op(A)·op(B); without it 1. With 0 neither A nor B is read.
+    pub fn alpha(self, alpha: T::Wide) -> Self {
+        Self { alpha, ..self }
+    }
+
+    /// The factor of C's old value; without it 0, and C is not read.
+    pub fn beta(self, beta: T::Wide) -> Self {
+        Self { beta, ..self }
+    }
+
+    /// Adds one number to each column of C: a vector along n.
+    pub fn bias(self, bias: impl Into<BufferView<'a, T::Wide>>) -> Self {
+        Self { bias: Some((Bias::PerColumn, bias.into())), ..self }
+    }
+
+    /// Adds one number to each row of C: a vector along m.
+    pub fn bias_per_row(self, bias: impl Into<BufferView<'a, T::Wide>>) -> Self {
+        Self { bias: Some((Bias::PerRow, bias.into())), ..self }
+    }
+
+    /// Negative results become 0.
+    pub fn relu(self) -> Self {
+        Self { activation: Activation::Relu, ..self }
+    }
+
+    /// The stream whose work it becomes; without it, the device's default stream.
+    pub fn stream(self, stream: &'a Stream) -> Self {
+        Self { stream: Some(stream), ..self }
+    }
+
+    /// This way and no other: one of those that [`Gemm::plans`] lists, or one of another split.
+    pub fn way(self, way: Way) -> Self {
+        Self { way: Some(way), ..self }
+    }
+
+    /// Memory for partial products: [`Plan::workspace_len`](crate::gemm::Plan::workspace_len) says how much a way needs. Its content is of no use before or after.
+    /// With more memory than needed the rest stays as it is; with less, ways are chosen that fit.
+    pub fn workspace(self, workspace: impl Into<BufferViewMut<'a, f32>>) -> Self {
+        Self { workspace: Some(workspace.into()), ..self }
+    }
+}
+
+impl<T: Multiply<Wide = f32>> Gemm<'_, T> {
+    /// x·Φ(x) of the result: see [`Activation::Gelu`].
+    pub fn gelu(self) -> Self {
+        self.activation(Activation::Gelu)
+    }
+
+    /// What is done to the result before it is rounded to C's type.
+    pub fn activation(self, activation: Activation) -> Self {
+        Self { activation, ..self }
+    }
+}
+
+impl Gemm<'_, f32> {
+    /// How `f32` is multiplied; without it [`Arithmetic::Full`].
+    pub fn arithmetic(self, arithmetic: Arithmetic) -> Self {
+        Self { arithmetic, ..self }
+    }
+}

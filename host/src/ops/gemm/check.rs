@@ -1,0 +1,156 @@
+//! From a description to a checked product, its plan and its launches.
+
+use gpu::gemm::call::{GELU, RELU};
+use simt::element::Element;
+
+use super::element::Destination;
+use super::plan::Demands;
+use super::problem::Problem;
+use super::run::Task;
+use super::stored::Stored;
+use super::{Activation, CALL, Gemm, Multiply, Op, Output, Plan, plan, problem};
+use crate::device::Device;
+use crate::error::{ArgumentRule, BadArgument, Error, Result};
+use crate::memory::{BufferViewMut, Matrix, TensorView, TensorViewMut};
+
+impl<T: Multiply> Gemm<'_, T> {
+    pub(super) fn allocate<C: Output<T>>(self) -> Result<Matrix<C>> {
+        let [a, b] = self.operands()?;
+        let (m, n) = problem::inner(a, b)?;
+        self.without_beta()?;
+        if let Some(batch) = problem::batch(a, b) {
+            return Err(BadArgument::new(ArgumentRule::Axes, CALL, "a")
+                .expected("two matrices, for a result that is one")
+                .found(format_args!("a batch of {batch}"))
+                .remedy("take run_batch")
+                .into());
+        }
+        let mut c = self.device.alloc_matrix(m, n)?;
+        self.with_memory(c.view_mut().into())?;
+        Ok(c)
+    }
+
+    /// [`Gemm::into`], with a workspace if the cheapest way needs one that was not given.
+    pub(super) fn with_memory<C: Output<T>>(self, mut c: TensorViewMut<'_, C>) -> Result<()> {
+        let problem = self.problem(c.view())?;
+        let demands = self.demands::<C>();
+        let wanted = match self.way {
+            Some(way) => plan::named::<T>(&problem, demands, way),
+            None => plan::plans::<T>(&problem, demands).first().copied(),
+        };
+        match wanted {
+            Some(plan) if self.workspace.is_none() && plan.workspace > 0 => {
+                let device = self.device;
+                let mut workspace = device.alloc(plan.workspace)?;
+                Gemm { workspace: Some(workspace.view_mut()), ..self }.queue(&problem, &plan, &mut c)
+            }
+            _ => self.into(c),
+        }
+    }
+
+    pub(super) fn operands(&self) -> Result<[Stored; 2]> {
+        let [a, b] = self.ops;
+        Ok([Stored::of("a", self.a.axes(), a)?, Stored::of("b", self.b.axes(), b)?])
+    }
+
+    /// The product, checked.
+    pub(super) fn problem<C: Element>(&self, c: TensorView<'_, C>) -> Result<Problem> {
+        let [a, b] = self.operands()?;
+        let bias = self.bias.as_ref().map(|(kind, numbers)| (*kind, numbers.len()));
+        let problem = Problem::new(a, b, Stored::of("c", c.axes(), Op::N)?, bias, self.alpha != T::Wide::from(0.0))?;
+        let same = |device: &Device, argument| self.device.check_same(device, CALL, argument);
+        same(self.a.device(), "a")?;
+        same(self.b.device(), "b")?;
+        same(c.device(), "c")?;
+        self.bias.as_ref().map_or(Ok(()), |(_, numbers)| same(numbers.device(), "bias"))?;
+        self.workspace.as_ref().map_or(Ok(()), |workspace| same(workspace.device(), "workspace"))?;
+        Ok(problem)
+    }
+
+    pub(super) fn demands<C: Element>(&self) -> Demands {
+        let plain = self.alpha == T::Wide::from(1.0) && self.bias.is_none() && self.activation == Activation::None;
+        Demands {
+            arithmetic: self.arithmetic,
+            finished: !plain,
+            adds_to_c: self.beta != T::Wide::from(0.0),
+            element: size_of::<C>(),
+            multiprocessors: self.device.limits().multiprocessors,
+        }
+    }
+
+    /// The way that was named, or the cheapest for which there is workspace.
+    pub(super) fn choose(&self, problem: &Problem, demands: Demands) -> Result<Plan> {
+        let room = self.workspace.as_ref().map_or(0, BufferViewMut::len);
+        let plans = plan::plans::<T>(problem, demands);
+        let Some(way) = self.way else {
+            // The plain kernel computes everything, without workspace.
+            return plans.into_iter().find(|plan| plan.workspace <= room).ok_or_else(|| no_way("any", "none"));
+        };
+        let Some(plan) = plan::named::<T>(problem, demands, way) else {
+            let mut names: Vec<_> = plans.iter().map(|plan| plan.way().kernel().name).collect();
+            names.sort_unstable();
+            names.dedup();
+            return Err(no_way(&names.join(", "), &way.to_string()));
+        };
+        if plan.workspace <= room {
+            return Ok(plan);
+        }
+        Err(BadArgument::new(ArgumentRule::Length, CALL, "workspace")
+            .expected(format_args!("at least {} elements for {}", plan.workspace, plan.way()))
+            .found(room)
+            .remedy("allocate as many as Plan::workspace_len says, or take a way without a split")
+            .into())
+    }
+
+    pub(super) fn without_beta(&self) -> Result<()> {
+        if self.beta == T::Wide::from(0.0) {
+            return Ok(());
+        }
+        Err(BadArgument::new(ArgumentRule::Shape, CALL, "beta")
+            .expected("0, since C is new memory")
+            .found(format_args!("{:?}", self.beta))
+            .remedy("take Gemm::into with the C that is to be added to")
+            .into())
+    }
+
+    /// Launches what the plan says.
+    pub(super) fn queue<C: Output<T>>(
+        mut self,
+        problem: &Problem,
+        plan: &Plan,
+        c: &mut TensorViewMut<'_, C>,
+    ) -> Result<()> {
+        if problem.is_empty() {
+            return Ok(());
+        }
+        let activation = match self.activation {
+            Activation::None => 0,
+            Activation::Relu => RELU,
+            Activation::Gelu => GELU,
+        };
+        let (a, b) = if problem.exchanged { (self.b, self.a) } else { (self.a, self.b) };
+        let alpha = if problem.k == 0 { T::Wide::from(0.0) } else { self.alpha };
+        let task = Task {
+            device: self.device,
+            stream: self.stream,
+            problem,
+            plan,
+            a,
+            b,
+            bias: self.bias.map(|(_, numbers)| numbers),
+            scale: [alpha, self.beta],
+            flags: problem.bias | activation,
+            grid: self.device.limits().grid,
+        };
+        let elements = c.view().axes().span().unwrap_or(0);
+        task.run(Destination::of(c.bits_mut::<C>(0, elements)), self.workspace.as_mut())
+    }
+}
+
+fn no_way(expected: &str, found: &str) -> Error {
+    BadArgument::new(ArgumentRule::Way, CALL, "way")
+        .expected(format_args!("a way to this product: {expected}"))
+        .found(found)
+        .remedy("take one that Gemm::plans lists; kernels differ in layouts, types and arithmetic, a split wants one product")
+        .into()
+}

@@ -1,0 +1,10 @@
+//! C may not be one of the factors.
+
+use warpwright::Device;
+
+fn main() -> warpwright::Result<()> {
+    let device = Device::simulator();
+    let mut a = device.alloc_matrix_zeros::<f32>(4, 4)?;
+    let b = device.alloc_matrix_zeros::<f32>(4, 4)?;
+    device.gemm(&a, &b).into(&mut a)
+}
