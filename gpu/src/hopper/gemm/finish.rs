@@ -124,7 +124,7 @@ fn pack<T: Half>(low: f32, high: f32) -> u32 {
 #[inline(always)]
 #[track_caller]
 pub(super) fn drain(flags: u32) {
-    if flags & BY_ENGINE != 0 && thread_idx_x() % WARPGROUP_SIZE == 0 {
+    if flags & BY_ENGINE != 0 && thread_idx_x().is_multiple_of(WARPGROUP_SIZE) {
         store_wait_read::<0>();
     }
 }

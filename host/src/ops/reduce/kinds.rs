@@ -25,6 +25,10 @@ pub trait Reduction<T: Element>: Sealed + Copy {
     #[doc(hidden)]
     const CALL: &'static str;
 
+    /// Words of a block's state.
+    #[doc(hidden)]
+    const STATE_WORDS: usize;
+
     /// Refuses a length for which there is no result.
     #[doc(hidden)]
     fn check(&self, n: usize) -> Result<()>;
@@ -48,7 +52,7 @@ fn at_least(call: &str, least: u64, n: usize) -> Result<()> {
 }
 
 macro_rules! reductions {
-    ($($(#[$doc:meta])* $name:ident, $call:literal, least $least:literal {
+    ($($(#[$doc:meta])* $name:ident, $call:literal, words $words:literal, least $least:literal {
         $($t:ty => $u:ty: $kernel:path $(, $parameter:expr)?;)+
     })+) => {$(
         $(#[$doc])*
@@ -59,6 +63,7 @@ macro_rules! reductions {
             impl Reduction<$t> for $name {
                 type Output = $u;
                 const CALL: &'static str = $call;
+                const STATE_WORDS: usize = $words;
 
                 fn check(&self, n: usize) -> Result<()> {
                     at_least($call, $least, n)
@@ -96,7 +101,7 @@ fn length(n: usize) -> u64 {
 
 reductions! {
     /// Σ x.
-    Sum, "sum", least 0 {
+    Sum, "sum", words 2, least 0 {
         f32 => f32: sums::reduce_sum_f32;
         f16 => f32: sums::reduce_sum_f16;
         bf16 => f32: sums::reduce_sum_bf16;
@@ -107,7 +112,7 @@ reductions! {
         u64 => u64: sums::reduce_sum_u64;
     }
     /// Σ x of `f32`, added in `f32`: no faster than [`Sum`], and less exact.
-    PlainSum, "plain sum", least 0 {
+    PlainSum, "plain sum", words 1, least 0 {
         f32 => f32: sums::reduce_sum_f32_plain;
     }
     /// Σ of what is no NaN.
@@ -118,7 +123,7 @@ reductions! {
         f64 => f64: sums::reduce_nan_sum_f64;
     }
     /// Σ x².
-    SumOfSquares, "sum_of_squares", least 0 {
+    SumOfSquares, "sum_of_squares", words 2, least 0 {
         f32 => f32: squares::reduce_sum_squares_f32;
         f16 => f32: squares::reduce_sum_squares_f16;
         bf16 => f32: squares::reduce_sum_squares_bf16;
@@ -129,14 +134,14 @@ reductions! {
         u64 => u64: squares::reduce_sum_squares_u64;
     }
     /// √Σ x²: neither overflows nor underflows on the way.
-    Norm, "norm", least 0 {
+    Norm, "norm", words 3, least 0 {
         f32 => f32: squares::reduce_norm_f32;
         f16 => f32: squares::reduce_norm_f16;
         bf16 => f32: squares::reduce_norm_bf16;
         f64 => f64: squares::reduce_norm_f64;
     }
     /// ∏ x.
-    Product, "product", least 0 {
+    Product, "product", words 1, least 0 {
         f32 => f32: products::reduce_product_f32;
         f16 => f32: products::reduce_product_f16;
         bf16 => f32: products::reduce_product_bf16;
@@ -147,7 +152,7 @@ reductions! {
         u64 => u64: products::reduce_product_u64;
     }
     /// Σ x / n.
-    Mean, "mean", least 1 {
+    Mean, "mean", words 2, least 1 {
         f32 => f32: sums::reduce_mean_f32, length;
         f16 => f32: sums::reduce_mean_f16, length;
         bf16 => f32: sums::reduce_mean_bf16, length;
@@ -156,7 +161,7 @@ reductions! {
         u32 => f64: sums::reduce_mean_u32, length;
     }
     /// The greatest element; NaN if there is one.
-    Max, "max", least 1 {
+    Max, "max", words 1, least 1 {
         f32 => f32: extremes::reduce_max_f32;
         f16 => f16: extremes::reduce_max_f16;
         bf16 => bf16: extremes::reduce_max_bf16;
@@ -167,7 +172,7 @@ reductions! {
         u64 => u64: extremes::reduce_max_u64;
     }
     /// The least element; NaN if there is one.
-    Min, "min", least 1 {
+    Min, "min", words 1, least 1 {
         f32 => f32: extremes::reduce_min_f32;
         f16 => f16: extremes::reduce_min_f16;
         bf16 => bf16: extremes::reduce_min_bf16;
@@ -178,21 +183,21 @@ reductions! {
         u64 => u64: extremes::reduce_min_u64;
     }
     /// The greatest number among the elements; NaN if there is none.
-    NanMax, "nan_max", least 1 {
+    NanMax, "nan_max", words 1, least 1 {
         f32 => f32: extremes::reduce_nan_max_f32;
         f16 => f16: extremes::reduce_nan_max_f16;
         bf16 => bf16: extremes::reduce_nan_max_bf16;
         f64 => f64: extremes::reduce_nan_max_f64;
     }
     /// The least number among the elements; NaN if there is none.
-    NanMin, "nan_min", least 1 {
+    NanMin, "nan_min", words 1, least 1 {
         f32 => f32: extremes::reduce_nan_min_f32;
         f16 => f16: extremes::reduce_nan_min_f16;
         bf16 => bf16: extremes::reduce_nan_min_bf16;
         f64 => f64: extremes::reduce_nan_min_f64;
     }
     /// The first index of the greatest element; of the first NaN if there is one.
-    ArgMax, "argmax", least 1 {
+    ArgMax, "argmax", words 2, least 1 {
         f32 => u64: positions::reduce_argmax_f32;
         f16 => u64: positions::reduce_argmax_f16;
         bf16 => u64: positions::reduce_argmax_bf16;
@@ -203,7 +208,7 @@ reductions! {
         u64 => u64: positions::reduce_argmax_u64;
     }
     /// The first index of the least element; of the first NaN if there is one.
-    ArgMin, "argmin", least 1 {
+    ArgMin, "argmin", words 2, least 1 {
         f32 => u64: positions::reduce_argmin_f32;
         f16 => u64: positions::reduce_argmin_f16;
         bf16 => u64: positions::reduce_argmin_bf16;
@@ -214,21 +219,21 @@ reductions! {
         u64 => u64: positions::reduce_argmin_u64;
     }
     /// The first index of the greatest number among the elements; `u64::MAX` if there is none.
-    NanArgMax, "nan_argmax", least 1 {
+    NanArgMax, "nan_argmax", words 2, least 1 {
         f32 => u64: positions::reduce_nan_argmax_f32;
         f16 => u64: positions::reduce_nan_argmax_f16;
         bf16 => u64: positions::reduce_nan_argmax_bf16;
         f64 => u64: positions::reduce_nan_argmax_f64;
     }
     /// The first index of the least number among the elements; `u64::MAX` if there is none.
-    NanArgMin, "nan_argmin", least 1 {
+    NanArgMin, "nan_argmin", words 2, least 1 {
         f32 => u64: positions::reduce_nan_argmin_f32;
         f16 => u64: positions::reduce_nan_argmin_f16;
         bf16 => u64: positions::reduce_nan_argmin_bf16;
         f64 => u64: positions::reduce_nan_argmin_f64;
     }
     /// How many elements are not zero. A NaN is not, −0 is.
-    CountNonzero, "count_nonzero", least 0 {
+    CountNonzero, "count_nonzero", words 1, least 0 {
         u8 => u64: counts::reduce_count_u8, count;
         f32 => u64: counts::reduce_count_f32, count;
         f16 => u64: counts::reduce_count_f16_bits, count;
@@ -240,7 +245,7 @@ reductions! {
         u64 => u64: counts::reduce_count_u64, count;
     }
     /// 1 if any element is not zero, else 0.
-    Any, "any", least 0 {
+    Any, "any", words 1, least 0 {
         u8 => u64: counts::reduce_count_u8, one;
         f32 => u64: counts::reduce_count_f32, one;
         f16 => u64: counts::reduce_count_f16_bits, one;
@@ -252,7 +257,7 @@ reductions! {
         u64 => u64: counts::reduce_count_u64, one;
     }
     /// 1 if all elements are not zero, else 0.
-    All, "all", least 0 {
+    All, "all", words 1, least 0 {
         u8 => u64: counts::reduce_count_u8, every;
         f32 => u64: counts::reduce_count_f32, every;
         f16 => u64: counts::reduce_count_f16_bits, every;
@@ -278,6 +283,7 @@ macro_rules! variances {
         impl Reduction<$t> for Variance {
             type Output = $u;
             const CALL: &'static str = "variance";
+            const STATE_WORDS: usize = 3;
 
             fn check(&self, n: usize) -> Result<()> {
                 at_least("variance", u64::from(self.ddof) + 1, n)
