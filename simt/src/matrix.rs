@@ -45,7 +45,7 @@ mod sealed {
 }
 pub(crate) use sealed::{Code, Sealed};
 
-/// Numbers that tensor cores multiply: [`f16`], [`bf16`] and [`Tf32`]. They add in `f32`.
+/// Numbers that tensor cores multiply: [`f16`](struct@f16), [`bf16`] and [`Tf32`]. They add in `f32`.
 #[diagnostic::on_unimplemented(
     message = "tensor cores do not multiply `{Self}`",
     note = "choose `f16`, `bf16`, or `Tf32` for `f32` of which 10 bits after the point are used"

@@ -17,6 +17,7 @@
 
 mod add;
 mod gemm;
+mod gemm_hopper;
 mod graphs;
 mod huge;
 mod matmul;

@@ -1,0 +1,227 @@
+//! The kernels for Hopper's tensor cores: small integers, whose sums are exact in every order, so that C must be equal.
+//! On the simulator they run as they are, copy engine, mbarriers and asynchronous products with all checks.
+
+use gpu::gemm::call::{BIAS_PER_COLUMN, RELU, WIDE_C};
+use gpu::hopper::gemm::finish::BY_ENGINE;
+use gpu::hopper::gemm::{self as kernels, product::ROWS};
+use rand::Rng;
+use simt::Kernel;
+use simt::element::Element;
+use simt::global::{VecMut, VecRef};
+use simt::tma::{Swizzle, TensorMap, TensorMapMut};
+use warpwright::half::{bf16, f16};
+use warpwright::{Buffer, Device, Launch};
+
+use crate::support::device::under_test;
+use crate::support::values;
+
+/// What all of them take.
+type Product<T> = Kernel<(
+    TensorMap<T>,
+    TensorMap<T>,
+    TensorMapMut<T>,
+    VecMut<'static, T>,
+    VecMut<'static, f32>,
+    VecRef<'static, f32>,
+    [u32; 4],
+    [u32; 2],
+    [u64; 2],
+    [f32; 2],
+    u32,
+)>;
+
+/// How C is finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    Engine,
+    Threads,
+    WideWithBias,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    /// m, n, k and matrices.
+    extents: [usize; 4],
+    transposed: [bool; 2],
+    /// Tiles are so wide.
+    cols: usize,
+    ending: Ending,
+    blocks: u32,
+    seed: u64,
+}
+
+/// Elements from row to row: a multiple of 16 bytes, and of nothing more.
+fn ld(cols: usize) -> usize {
+    cols.next_multiple_of(8) + 8
+}
+
+fn operand<T: Element + From16>(rows: usize, cols: usize, count: usize, rng: &mut impl Rng) -> Vec<T> {
+    (0..count * rows * ld(cols)).map(|_| T::of(rng.random_range(-4..=4) as f32)).collect()
+}
+
+trait From16: Copy {
+    fn of(x: f32) -> Self;
+    fn to(self) -> f32;
+}
+impl From16 for f16 {
+    fn of(x: f32) -> Self {
+        Self::from_f32(x)
+    }
+    fn to(self) -> f32 {
+        self.to_f32()
+    }
+}
+impl From16 for bf16 {
+    fn of(x: f32) -> Self {
+        Self::from_f32(x)
+    }
+    fn to(self) -> f32 {
+        self.to_f32()
+    }
+}
+
+fn check<T: Element + From16>(device: &Device, kernel: &Product<T>, case: Case) {
+    let Case { extents: [m, n, k, count], transposed: [ta, tb], cols, ending, .. } = case;
+    let mut rng = values::rng(case.seed);
+    let (a_shape, b_shape) = (if ta { [k, m] } else { [m, k] }, if tb { [n, k] } else { [k, n] });
+    // A is the same for all matrices of the batch.
+    let a: Vec<T> = operand(a_shape[0], a_shape[1], 1, &mut rng);
+    let b: Vec<T> = operand(b_shape[0], b_shape[1], count, &mut rng);
+    let bias: Vec<f32> = (0..n).map(|_| rng.random_range(-9..=9) as f32).collect();
+    let (on_a, on_b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
+    let canary = T::of(-77.0);
+    let strides = [ld(n), m * ld(n)];
+    let mut c = device.upload(&vec![canary; count * strides[1]]).unwrap();
+    let mut wide = device.upload(&vec![-77.0_f32; count * strides[1]]).unwrap();
+    let mut spare = device.upload(&vec![canary; 64 * 64]).unwrap();
+    let bias_on = device.upload(&bias).unwrap();
+
+    let map_a = on_a.view().as_tensor_strided(&[1, a_shape[0], a_shape[1]], &[a.len(), ld(a_shape[1]), 1]).unwrap();
+    let step_b = b_shape[0] * ld(b_shape[1]);
+    let map_b = on_b.view().as_tensor_strided(&[count, b_shape[0], b_shape[1]], &[step_b, ld(b_shape[1]), 1]).unwrap();
+    let map_a = map_a.boxes(if ta { &[1, 64, 64] } else { &[1, ROWS, 64] }, Swizzle::B128).unwrap();
+    let map_b = map_b.boxes(&if tb { [1, cols as u32, 64] } else { [1, 64, 64] }, Swizzle::B128).unwrap();
+    let mut nothing: Buffer<T> = device.alloc(0).unwrap();
+    let mut nothing_wide: Buffer<f32> = device.alloc(0).unwrap();
+    let (flags, scale) = match ending {
+        Ending::Engine => (BY_ENGINE, [1.0, 0.0]),
+        Ending::Threads => (0, [1.0, 0.0]),
+        Ending::WideWithBias => (WIDE_C | BIAS_PER_COLUMN | RELU, [2.0, 0.0]),
+    };
+    let extents = [m as u32, n as u32, k as u32, count as u32];
+    let strides64 = strides.map(|stride| stride as u64);
+    let launch = Launch::grid(case.blocks);
+    // C is borrowed once: by its map or as a vector.
+    if ending == Ending::Engine {
+        let stored = c.view_mut().as_tensor_strided(&[count, m, n], &[strides[1], strides[0], 1]).unwrap();
+        let stored = stored.boxes(&[1, 64, 64], Swizzle::B128).unwrap();
+        let (none, wide) = (nothing.view_mut(), nothing_wide.view_mut());
+        let rest = (map_a, map_b, stored, none, wide, &bias_on, extents, [0, 1], strides64, scale, flags);
+        device.launch(kernel, launch, rest).unwrap();
+    } else {
+        let stored = spare.view_mut().as_tensor(&[1, 64, 64]).unwrap().boxes(&[1, 64, 64], Swizzle::B128).unwrap();
+        let rest = (map_a, map_b, stored, &mut c, &mut wide, &bias_on, extents, [0, 1], strides64, scale, flags);
+        device.launch(kernel, launch, rest).unwrap();
+    }
+    let (c, wide) = (c.download().unwrap(), wide.download().unwrap());
+    let at_a = |row: usize, step: usize| if ta { a[step * ld(m) + row] } else { a[row * ld(k) + step] }.to();
+    let at_b = |matrix: usize, step: usize, col: usize| {
+        b[matrix * step_b + if tb { col * ld(k) + step } else { step * ld(n) + col }].to()
+    };
+    for matrix in 0..count {
+        for row in 0..m {
+            for col in 0..ld(n) {
+                let at = matrix * strides[1] + row * strides[0] + col;
+                let inside = col < n;
+                let sum = || (0..k).map(|step| at_a(row, step) * at_b(matrix, step, col)).sum::<f32>();
+                let (in_c, in_wide) = match ending {
+                    _ if !inside => (-77.0, -77.0),
+                    Ending::WideWithBias => (-77.0, (2.0 * sum() + bias[col]).max(0.0)),
+                    _ => (T::of(sum()).to(), -77.0),
+                };
+                assert_eq!((c[at].to(), wide[at]), (in_c, in_wide), "{case:?}: matrix {matrix}, {row}, {col}");
+            }
+        }
+    }
+}
+
+/// Kernels of a type: layout, width.
+type Kernels<T> = [([bool; 2], usize, Product<T>); 8];
+
+const BF16: Kernels<bf16> = [
+    ([false, false], 256, kernels::gemm_hopper_bf16_nn_256),
+    ([false, true], 256, kernels::gemm_hopper_bf16_nt_256),
+    ([true, false], 256, kernels::gemm_hopper_bf16_tn_256),
+    ([true, true], 256, kernels::gemm_hopper_bf16_tt_256),
+    ([false, false], 128, kernels::gemm_hopper_bf16_nn_128),
+    ([false, true], 128, kernels::gemm_hopper_bf16_nt_128),
+    ([true, false], 128, kernels::gemm_hopper_bf16_tn_128),
+    ([true, true], 128, kernels::gemm_hopper_bf16_tt_128),
+];
+const F16: Kernels<f16> = [
+    ([false, false], 256, kernels::gemm_hopper_f16_nn_256),
+    ([false, true], 256, kernels::gemm_hopper_f16_nt_256),
+    ([true, false], 256, kernels::gemm_hopper_f16_tn_256),
+    ([true, true], 256, kernels::gemm_hopper_f16_tt_256),
+    ([false, false], 128, kernels::gemm_hopper_f16_nn_128),
+    ([false, true], 128, kernels::gemm_hopper_f16_nt_128),
+    ([true, false], 128, kernels::gemm_hopper_f16_tn_128),
+    ([true, true], 128, kernels::gemm_hopper_f16_tt_128),
+];
+
+/// Every kernel: a tile cut off on every side, and more stages than the ring has.
+fn every_kernel<T: Element + From16>(kernels: &Kernels<T>, ending: Ending) {
+    for (number, (transposed, cols, kernel)) in kernels.iter().enumerate() {
+        let extents = [[70, 75, 8 * 64 + 9, 1], [129, cols + 9, 33, 2]][number % 2];
+        let case = Case { extents, transposed: *transposed, cols: *cols, ending, blocks: 2, seed: 40 + number as u64 };
+        check(&under_test(case.seed), kernel, case);
+    }
+}
+
+#[test]
+fn bf16_is_exact_by_the_engine() {
+    every_kernel(&BF16, Ending::Engine);
+}
+
+#[test]
+fn f16_is_exact_by_the_engine() {
+    every_kernel(&F16, Ending::Engine);
+}
+
+#[test]
+fn bf16_is_exact_by_threads() {
+    every_kernel(&BF16, Ending::Threads);
+}
+
+#[test]
+fn f16_is_exact_in_f32_with_bias_and_relu() {
+    every_kernel(&F16, Ending::WideWithBias);
+}
+
+/// More tiles than blocks, in more than one group of rows: every tile comes once.
+#[test]
+fn blocks_walk_through_all_tiles() {
+    for (blocks, seed) in [(1, 1), (3, 2), (7, 3)] {
+        let extents = [9 * 128 + 5, 300, 8, 1];
+        let case = Case { extents, transposed: [false; 2], cols: 128, ending: Ending::Engine, blocks, seed };
+        check(&under_test(seed), &kernels::gemm_hopper_bf16_nn_128, case);
+    }
+}
+
+/// Without a product there is nothing to do, and nobody waits.
+#[test]
+fn nothing_along_k_writes_nothing() {
+    let device = under_test(5);
+    let x = device.alloc_zeros::<bf16>(64 * 64).unwrap();
+    let mut y = device.upload(&vec![bf16::ONE; 64 * 64]).unwrap();
+    let boxes = |shape: &[u32]| x.view().as_tensor(&[1, 64, 64]).unwrap().boxes(shape, Swizzle::B128).unwrap();
+    let (mut none, mut wide): (Buffer<bf16>, Buffer<f32>) = (device.alloc(0).unwrap(), device.alloc(0).unwrap());
+    let bias = device.alloc::<f32>(0).unwrap();
+    let stored = y.view_mut().as_tensor(&[1, 64, 64]).unwrap().boxes(&[1, 64, 64], Swizzle::B128).unwrap();
+    let maps = (boxes(&[1, ROWS, 64]), boxes(&[1, 64, 64]), stored);
+    let rest = (&mut none, &mut wide, &bias);
+    let arguments =
+        (maps.0, maps.1, maps.2, rest.0, rest.1, rest.2, [64, 64, 0, 1], [0, 0], [64, 0], [1.0, 0.0], BY_ENGINE);
+    device.launch(&kernels::gemm_hopper_bf16_nn_256, Launch::grid(2), arguments).unwrap();
+    assert_eq!(y.download().unwrap(), vec![bf16::ONE; 64 * 64]);
+}
