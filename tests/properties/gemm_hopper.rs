@@ -128,6 +128,7 @@ fn check<T: Element + From16>(device: &Device, kernel: &Product<T>, case: Case) 
     let at_b = |matrix: usize, step: usize, col: usize| {
         b[matrix * step_b + if tb { col * ld(k) + step } else { step * ld(n) + col }].to()
     };
+    #[allow(clippy::needless_range_loop, reason = "indices of a matrix, some of them beyond the bias")]
     for matrix in 0..count {
         for row in 0..m {
             for col in 0..ld(n) {

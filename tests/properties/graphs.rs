@@ -19,11 +19,13 @@ fn a_captured_reduction_sees_new_data_at_every_launch() {
     // Loads the kernels, which cannot be done while a graph is captured.
     device.reduce_into(Sum, &x, &mut sum, &mut workspace, None).expect("a sum");
     device.reduce_into(ArgMax, &x, &mut place, &mut workspace, None).expect("an argmax");
-    let driver = Driver::new(device.default_stream()).expect("the driver");
+    // A stream of its own: other tests use the default one meanwhile.
+    let stream = device.stream().expect("a stream");
+    let driver = Driver::new(stream.clone()).expect("the driver");
     let graph = driver
         .capture(|| {
-            device.reduce_into(Sum, &x, &mut sum, &mut workspace, None)?;
-            device.reduce_into(ArgMax, &x, &mut place, &mut workspace, None)?;
+            device.reduce_into(Sum, &x, &mut sum, &mut workspace, Some(&stream))?;
+            device.reduce_into(ArgMax, &x, &mut place, &mut workspace, Some(&stream))?;
             Ok(())
         })
         .expect("a graph");
