@@ -143,13 +143,24 @@ mod tests {
     const SMALL: Sizes = Sizes { elements: 5000, factors: 40, transposed: 70 };
 
     /// Every kernel of `f32`, but those of the family `ladder`, which are lessons: the ladder runs them, and those that try
-    /// single words. Reductions and
-    /// transposes of other types, and other reductions, are instances of the same bodies, for the property tests and the
-    /// benchmark, whose ceiling is the kernel that only reads.
+    /// single words. Reductions and transposes of other types, other reductions, those of lines and segments, and the kernels
+    /// of `Device::gemm` are for the property tests and the benchmark, whose ceiling is the kernel that only reads.
     #[test]
     fn every_kernel_has_a_job() {
-        const INSTANCES: [&str; 6] =
-            ["read_f32", "reduce_", "transpose_b", "transpose_shifted_b", "transpose_in_place_b", "permute_b"];
+        const INSTANCES: [&str; 12] = [
+            "read_f32",
+            "reduce_",
+            "rows_",
+            "columns_",
+            "segments_",
+            "transpose_b",
+            "transpose_shifted_b",
+            "transpose_in_place_b",
+            "permute_b",
+            "gemm_plain_",
+            "gemm_merge_",
+            "gemm_hopper_",
+        ];
         let is_instance = |name: &str| {
             let others = INSTANCES.iter().any(|start| name.starts_with(start)) || name.starts_with("copy_strided_b");
             others && !["reduce_sum_dynamic", "reduce_sum_f32", "transpose_b32"].contains(&name)

@@ -8,7 +8,7 @@
 //!  piece 1   │         │        │   another block's; the block that finishes last merges the pieces
 //! ```
 //!
-//! A thread keeps a state for each line of its unit ([`unit`]), the block merges them by column of the tile ([`tile`]). How many
+//! A thread keeps a state for each line of its unit (`unit`), the block merges them by column of the tile (`tile`). How many
 //! threads stand side by side, and how many blocks share a line, goes by shapes alone ([`plan`]): the result has the same bits on
 //! every GPU and on the simulator. One read of the lines; of each piece, states of 8 bytes a word for each line; 1 or 5 barriers.
 

@@ -2,7 +2,7 @@
 //!
 //! Segment s is the elements from `offsets[s]` to `offsets[s + 1]` − 1. The work is cut where it is equal, not where segments
 //! end: elements and ends of segments are one list, an end behind the elements before it, and each warp has as many of them
-//! ([`tile`]), whether they are a part of one long segment or a thousand empty ones.
+//! (`tile`), whether they are a part of one long segment or a thousand empty ones.
 //!
 //! ```text
 //!  list     e e e e ┃ e e e ┃ ┃ e e e e e e e e e e ┃ e e e         e an element, ┃ the end of a segment

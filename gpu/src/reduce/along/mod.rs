@@ -7,10 +7,10 @@
 //! | module | has |
 //! |---|---|
 //! | [`totals`], [`best`] | the reductions with a parameter |
-//! | [`line`](self::line) | what some threads see of a line whose elements lie side by side |
+//! | `line` | what some threads see of a line whose elements lie side by side |
 //! | [`block`] | the states of a block's threads, and of several blocks, merged |
 //! | [`dims`] | where a line starts, its number being given |
-//! | [`list`] | which reductions of which elements there are |
+//! | `list` | which reductions of which elements there are |
 //!
 //! Families of kernels: `reduce_rows` (lines whose elements lie side by side), `reduce_columns` (all others).
 
