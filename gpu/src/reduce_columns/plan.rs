@@ -55,8 +55,8 @@ impl Plan {
     /// let shape = |units, length| Shape { units, per: 4, length, bytes: 4, state: 1, along: false };
     /// // 16 rows of 2²⁴ floats: a thread for each 4 columns.
     /// assert_eq!(Plan::new(shape(1 << 22, 16)).cut, [1, 8, 1 << 14, 1]);
-    /// // 2²⁰ rows of 256 floats: 132 blocks for each 32 columns.
-    /// assert_eq!(Plan::new(shape(64, 1 << 20)).cut, [1, 3, 8, 132]);
+    /// // 2²⁰ rows of 256 floats: 128 blocks for each 32 columns.
+    /// assert_eq!(Plan::new(shape(64, 1 << 20)).cut, [1, 3, 8, 128]);
     /// ```
     pub fn new(shape: Shape) -> Self {
         let Shape { units, per, length, bytes, state, along } = shape;

@@ -22,7 +22,7 @@ impl Plan {
     /// ```
     /// use gpu::reduce_segments::plan::Plan;
     /// assert_eq!(Plan::new(2000, 48), Plan { blocks: 1, items: 256 });
-    /// assert_eq!(Plan::new(1 << 28, 1 << 16).blocks, 4194);
+    /// assert_eq!(Plan::new(1 << 28, 1 << 16).blocks, 4163);
     /// ```
     pub fn new(n: u64, segments: u32) -> Self {
         let warps = u64::from(THREADS / 32);
