@@ -24,6 +24,8 @@ pub mod reduce_rows;
 pub mod reduce_segments;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "transpose"))]
 pub mod transpose;
+#[allow(unused_macros, reason = "the PTX of some families writes no loop out")]
+mod unroll;
 
 /// Every kernel, by family.
 #[cfg(not(target_arch = "nvptx64"))]

@@ -306,8 +306,10 @@ fn boxes_that_the_copy_engine_would_not_take() {
     for (swizzle, span) in [(Swizzle::B32, 32), (Swizzle::B64, 64), (Swizzle::B128, 128)] {
         let cols = span / 4;
         assert!(whole.boxes(8, cols, swizzle).is_ok(), "{swizzle:?} spans {span} bytes");
-        let words = ["`shape`", &format!("at most {span} bytes"), &format!("found {} bytes", span + 16)];
-        argument(whole.boxes(8, cols + 4, swizzle), rule, &words);
+        for (cols, bytes) in [(cols + 4, span + 16), (cols - 4, span - 16)] {
+            let words = ["`shape`", &format!("of {span} bytes"), &format!("found {bytes} bytes")];
+            argument(whole.boxes(8, cols, swizzle), rule, &words);
+        }
     }
     let part = matrix.block(0..20, 1..24).unwrap();
     argument(part.boxes(8, 8, Swizzle::None), rule, &["`self`", "first element", "4 bytes past"]);

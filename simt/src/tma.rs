@@ -42,7 +42,7 @@ pub enum Swizzle {
 }
 
 impl Swizzle {
-    /// The most bytes that the first dimension of a box may have; none for [`Swizzle::None`].
+    /// The bytes that the first dimension of a box has; any number for [`Swizzle::None`].
     #[must_use]
     pub const fn span(self) -> Option<u32> {
         match self {

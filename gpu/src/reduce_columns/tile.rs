@@ -10,10 +10,10 @@ use simt::prelude::*;
 use simt::warp::lane_id;
 
 use crate::reduce::along::dims::DIMS;
-use crate::reduce::along::unroll::unroll;
 use crate::reduce::along::{Along, IN_FLIGHT, THREADS, TICKETS};
 use crate::reduce::whole::partition::MOST_STATE_WORDS;
 use crate::reduce::whole::reduction::State;
+use crate::unroll::unroll;
 
 /// Shared memory: a state for each line of each group of threads, and whether the block is the last of its tile.
 #[repr(C)]

@@ -4,7 +4,7 @@ use simt::element::{Element, zeroed};
 use simt::prelude::*;
 
 use crate::reduce::along::Along;
-use crate::reduce::along::unroll::unroll;
+use crate::unroll::unroll;
 
 /// Rows that a thread has under way before it looks at the first.
 pub(super) const BATCH: u32 = 8;

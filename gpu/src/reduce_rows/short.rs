@@ -11,8 +11,8 @@ use simt::global::Window;
 use simt::prelude::*;
 
 use super::Lines;
-use crate::reduce::along::unroll::unroll;
 use crate::reduce::along::{Along, IN_FLIGHT, THREADS};
+use crate::unroll::unroll;
 
 /// Reduces the block's lines, which lie at equal distances: by vectors where all of them start at multiples of 16 bytes and have
 /// no element left over, else by elements.

@@ -4,10 +4,11 @@ use simt::element::Lanes;
 use simt::prelude::*;
 
 use super::{Lines, plan};
-use crate::reduce::along::block::{Scratch, of_block, of_pieces};
+use crate::reduce::along::block::{Scratch, of_pieces};
 use crate::reduce::along::dims::start;
 use crate::reduce::along::line::of_line;
 use crate::reduce::along::{Along, THREADS};
+use crate::reduce::whole::block::of_block;
 
 /// Reduces the block's middling lines, one after the other in each group of lanes; or the block's piece of its long line, and, if
 /// it is the line's last to finish, the pieces.
@@ -46,7 +47,7 @@ pub(super) fn reduce<R: Along, const N: usize, const W: usize>(
             state = of_line::<R, N>(part, from, lane, shift, parameter);
         }
         if long {
-            state = of_block::<R, W>(scratch, state);
+            state = of_block::<R, W, _>(&scratch.threads, state);
             if pieces > 1 {
                 let place = (piece as usize, pieces as usize);
                 let Some(merged) = of_pieces::<R, W>(scratch, state, workspace, number as usize, place) else {

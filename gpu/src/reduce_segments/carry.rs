@@ -10,10 +10,10 @@
 use simt::prelude::*;
 use simt::warp::lane_id;
 
-use crate::reduce::along::unroll::unroll;
 use crate::reduce::along::{Along, IN_FLIGHT, THREADS, TICKETS};
 use crate::reduce::whole::partition::MOST_STATE_WORDS;
 use crate::reduce::whole::reduction::State;
+use crate::unroll::unroll;
 
 const WARPS: usize = THREADS as usize / 32;
 const RUNS: usize = THREADS as usize;

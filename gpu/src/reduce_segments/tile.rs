@@ -6,8 +6,8 @@ use simt::warp::{FULL_MASK, lane_id, warp_shuffle_idx, warp_vote_ballot};
 
 use super::carry::Passed;
 use crate::reduce::along::line::of_line;
-use crate::reduce::along::unroll::unroll;
 use crate::reduce::along::{Along, IN_FLIGHT, THREADS};
+use crate::unroll::unroll;
 
 /// Longest piece of a segment that one lane sees alone, where there are pieces for many lanes, and where there are few.
 const ALONE: u64 = 128;

@@ -132,7 +132,8 @@ impl<'a, T: Element> MatrixView<'a, T> {
     ///
     /// # Errors
     /// The matrix has no element; it does not start, or its rows do not, at a multiple of 16 bytes; the box has an extent
-    /// of 0 or more than 256, its rows are no multiple of 16 bytes, or longer than the swizzle's span; the driver refuses.
+    /// of 0 or more than 256, its rows are no multiple of 16 bytes, or not as long as the swizzle's span (the copy engine
+    /// takes shorter ones, and lays them down with gaps that no word here knows of); the driver refuses.
     pub fn boxes(self, rows: u32, cols: u32, swizzle: Swizzle) -> Result<Boxes<'a, T>> {
         let (extents, strides) = ([self.rows(), self.cols()], [self.ld(), 1]);
         Boxes::new(self.allocation(), self.address().addr() as u64, &extents, &strides, &[rows, cols], swizzle)
@@ -251,10 +252,10 @@ fn check_box(map: &TensorMap, swizzle: Swizzle) -> Result<()> {
             .into());
     }
     match swizzle.span() {
-        Some(span) if row > span => Err(bad(ArgumentRule::Boxes, "shape")
-            .expected(format_args!("rows of the box of at most {span} bytes, the span of {swizzle:?}"))
+        Some(span) if row != span => Err(bad(ArgumentRule::Boxes, "shape")
+            .expected(format_args!("rows of the box of {span} bytes, the span of {swizzle:?}"))
             .found(format_args!("{row} bytes"))
-            .remedy("take fewer columns and several boxes, or another swizzle")
+            .remedy("take boxes of as many columns as the span holds, or another swizzle")
             .into()),
         _ => Ok(()),
     }

@@ -5,7 +5,7 @@ use simt::prelude::*;
 
 use super::Stages;
 use super::fetch::{PieceOfA, copy_b, turn};
-use super::unroll::unroll;
+use crate::unroll::unroll;
 
 /// Rows of C in a band of tiles: see [`tile_of`].
 const BAND: u32 = 2048;

@@ -1,17 +1,17 @@
-//! The states of a block's threads, merged: five shuffles in each warp, one barrier, three shuffles in the first; and those of
-//! the blocks that share a line, by the one that finishes last.
+//! The states of the blocks that share a line, merged by the one that finishes last; those of a block's threads are merged as
+//! in [`whole`](crate::reduce::whole::block).
 //!
 //! ```text
 //!  workspace   │ a ticket for each line │ state of each piece of each line, W words of 8 bytes │
 //! ```
 
 use simt::prelude::*;
-use simt::warp::lane_id;
 
-use super::unroll::unroll;
 use super::{IN_FLIGHT, THREADS, TICKETS};
+use crate::reduce::whole::block::{self, of_block};
 use crate::reduce::whole::partition::MOST_STATE_WORDS;
 use crate::reduce::whole::reduction::{Merge, State};
+use crate::unroll::unroll;
 
 const WARPS: usize = THREADS as usize / 32;
 
@@ -19,31 +19,8 @@ const WARPS: usize = THREADS as usize / 32;
 #[repr(C)]
 #[derive(Shared)]
 pub struct Scratch<const W: usize> {
-    states: SharedTile<u64, W, WARPS>,
+    pub(crate) threads: block::Scratch<W, WARPS>,
     last: SharedArray<u32, 1>,
-}
-
-/// The merged states of the block's threads, in thread 0. One barrier; another must follow before the next call.
-#[inline(always)]
-#[track_caller]
-pub(crate) fn of_block<M: Merge, const W: usize>(scratch: &Scratch<W>, state: M::State) -> M::State {
-    let t = thread_idx_x();
-    let state = M::of_lanes(state, 32);
-    if lane_id() == 0 {
-        let words = state.pack();
-        for word in 0..W {
-            scratch.states.set(word as u32, t / 32, words[word]);
-        }
-    }
-    sync_threads();
-    if t >= 32 {
-        return state;
-    }
-    let mut words = [0; MOST_STATE_WORDS];
-    for word in 0..W {
-        words[word] = scratch.states.get(word as u32, t % WARPS as u32);
-    }
-    M::of_lanes(M::State::unpack(words), WARPS as u32)
 }
 
 /// The merged states of the pieces of line `line`, each a block's, in thread 0 of the block that finishes last; `None` in the
@@ -90,7 +67,7 @@ pub(crate) fn of_pieces<M: Merge, const W: usize>(
         });
         from += IN_FLIGHT * THREADS as usize;
     }
-    let state = of_block::<M, W>(scratch, state);
+    let state = of_block::<M, W, _>(&scratch.threads, state);
     if t == 0 {
         workspace.atomic(line).store(0, Order::Relaxed, Scope::Device);
     }

@@ -22,7 +22,6 @@ pub mod dims;
 pub(crate) mod line;
 pub(crate) mod list;
 pub mod totals;
-pub(crate) mod unroll;
 
 use simt::element::Element;
 

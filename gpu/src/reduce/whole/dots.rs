@@ -22,7 +22,7 @@ use simt::thread::{block_idx_x, grid_dim_x, thread_idx_x};
 use super::block::{Scratch, of_block};
 use super::grid::of_grid;
 use super::number::{Integer, Short};
-use super::partition::{IN_FLIGHT, THREADS, registers};
+use super::partition::{IN_FLIGHT, THREADS};
 use super::reduction::{Merge, Pairing, State};
 use super::sums::{Added, Compensated, Wrapped, merges_as};
 
@@ -118,7 +118,7 @@ fn whole<P: Pairing, const N: usize, const W: usize>(
             state = P::merge(state, P::of_pair(x_tail.get(t), y_tail.get(t)));
         }
     }
-    let state = of_block::<P, W>(scratch, state);
+    let state = of_block::<P, W, _>(scratch, state);
     let Some(state) = of_grid::<P, W>(scratch, state, workspace) else {
         return;
     };
@@ -175,7 +175,7 @@ macro_rules! dots {
             #[simt::kernel(
                 block = (THREADS),
                 min_blocks = $blocks,
-                registers = registers($blocks),
+                registers = super::partition::registers($blocks),
                 barriers = 3,
                 traps = $traps,
                 global_load_bytes = size_of::<$t>() as u32,

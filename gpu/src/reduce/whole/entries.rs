@@ -22,7 +22,7 @@ pub(super) fn whole<R: Reduction, const N: usize, const W: usize>(
     R::Element: Lanes<N>,
 {
     let state = of_thread::<R, N>(x, block_idx_x() as usize, grid_dim_x() as usize);
-    let state = of_block::<R, W>(scratch, state);
+    let state = of_block::<R, W, _>(scratch, state);
     let Some(state) = of_grid::<R, W>(scratch, state, workspace) else {
         return;
     };

@@ -51,7 +51,7 @@ pub(crate) fn of_grid<M: Merge, const W: usize>(
     }
     // `of_block` is done with what the warps handed over the first time.
     sync_threads();
-    Some(M::merge(of_block::<M, W>(scratch, merged), state))
+    Some(M::merge(of_block::<M, W, _>(scratch, merged), state))
 }
 
 /// Stores the state of block `block`, for the last block to take.

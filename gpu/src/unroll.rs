@@ -1,9 +1,9 @@
 //! Loops written out.
 
-/// A loop from 0 whose body stands in the PTX once for every value.
+/// A loop from 0 whose body stands in the PTX once for every value: to 4, 8 or 32, or to a constant of at most 16.
 ///
-/// An array stays in registers only where every index is a constant, and the compiler leaves a loop with a body of this
-/// size as it is. The simulator has no registers to fill: there it is a loop.
+/// An array stays in registers only where every index is a constant, and the compiler leaves a loop with a large body as it is.
+/// The simulator has no registers to fill: there it is a loop.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! unroll {
     (for $i:ident in 0..4 $body:block) => {
@@ -15,8 +15,17 @@ macro_rules! unroll {
     (for $i:ident in 0..32 $body:block) => {
         unroll!(@each $i $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31)
     };
+    (for $i:ident in 0..$end:ident $body:block) => {
+        unroll!(@below $end $i $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+    };
     (@each $i:ident $body:block $($value:literal)+) => {
         {$({
+            let $i: usize = $value;
+            $body
+        })+}
+    };
+    (@below $end:ident $i:ident $body:block $($value:literal)+) => {
+        {$(if $value < $end {
             let $i: usize = $value;
             $body
         })+}
@@ -24,7 +33,7 @@ macro_rules! unroll {
 }
 #[cfg(not(target_arch = "nvptx64"))]
 macro_rules! unroll {
-    (for $i:ident in 0..$end:literal $body:block) => {
+    (for $i:ident in 0..$end:tt $body:block) => {
         {
             #[allow(clippy::needless_range_loop, reason = "written out, it is no loop, and several arrays have the index")]
             for $i in 0..$end as usize $body
@@ -32,4 +41,5 @@ macro_rules! unroll {
     };
 }
 
-pub(super) use unroll;
+#[allow(unused_imports, reason = "the PTX of some families writes no loop out")]
+pub(crate) use unroll;
