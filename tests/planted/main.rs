@@ -13,6 +13,7 @@
 //! | `warps` | masks that do not fit the lanes, lanes that have exited or never were |
 //! | `bounds`, `alignment`, `uninitialised` | wild and misaligned accesses, reads of what nothing has written |
 //! | `transposes` | two listings of a teaching text |
+//! | `boxes` | permutation of short dimensions, by parts of lines |
 //! | `shifts` | transposition with rows that begin anywhere, by whole sectors |
 //! | `tiles` | transposition by swizzled tiles, and in place |
 //! | `async_copies` | `cp.async` without its commit, wait or barrier |
@@ -22,6 +23,7 @@ mod alignment;
 mod async_copies;
 mod barriers;
 mod bounds;
+mod boxes;
 mod case;
 mod global_races;
 mod hangs;
@@ -48,6 +50,7 @@ const GROUPS: &[Group] = &[
     async_copies::GROUP,
     barriers::GROUP,
     bounds::GROUP,
+    boxes::GROUP,
     global_races::GROUP,
     hangs::GROUP,
     messages::GROUP,
