@@ -14,6 +14,7 @@
 //! | `warps` | masks that do not fit the lanes, lanes that have exited or never were |
 //! | `bounds`, `alignment`, `uninitialised` | wild and misaligned accesses, reads of what nothing has written |
 //! | `transposes` | two listings of a teaching text |
+//! | `permuted_boxes` | permutation of short dimensions, by parts of lines |
 //! | `shifts` | transposition with rows that begin anywhere, by whole sectors |
 //! | `tiles` | transposition by swizzled tiles, and in place |
 //! | `async_copies` | `cp.async` without its commit, wait or barrier |
@@ -34,6 +35,7 @@ mod lines;
 mod mbarriers;
 mod messages;
 mod panics;
+mod permuted_boxes;
 mod products;
 mod publication;
 mod reductions;
@@ -58,6 +60,7 @@ const GROUPS: &[Group] = &[
     barriers::GROUP,
     bounds::GROUP,
     boxes::GROUP,
+    permuted_boxes::GROUP,
     global_races::GROUP,
     hangs::GROUP,
     mbarriers::GROUP,

@@ -1,5 +1,7 @@
 //! Transposition, permutation of dimensions, and copies between strides.
 
+pub mod boxed;
+pub mod boxes;
 pub mod cell;
 pub mod in_place;
 pub mod padded;
@@ -13,6 +15,11 @@ pub mod tile;
 /// The family's kernels.
 #[cfg(not(target_arch = "nvptx64"))]
 pub const KERNELS: &[&simt::KernelInfo] = &[
+    boxes::permute_boxes_b8.info(),
+    boxes::permute_boxes_b16.info(),
+    boxes::permute_boxes_b32.info(),
+    boxes::permute_boxes_b64.info(),
+    boxes::permute_boxes_b128.info(),
     in_place::transpose_in_place_b8.info(),
     in_place::transpose_in_place_b16.info(),
     in_place::transpose_in_place_b32.info(),

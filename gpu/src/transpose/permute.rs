@@ -17,8 +17,12 @@ use simt::element::Vec4;
 use simt::prelude::*;
 
 use super::cell::Cell;
-use super::swizzled::{COLS, ROWS};
+use super::swizzled::COLS;
 use super::tile::{Tile, drain, fill, threads};
+
+/// Rows of A in the tile of elements of 1, 2, 4, 8 and 16 bytes: as in [`super::swizzled`], but fewer of bytes, for images
+/// often have no more channels.
+const ROWS: [u32; 5] = [128, 128, 64, 32, 32];
 
 /// Most dimensions.
 pub const DIMS: usize = 6;

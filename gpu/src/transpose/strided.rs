@@ -6,9 +6,8 @@
 //! ```
 //!
 //! Neighbouring lanes write neighbouring elements of `b`. They read neighbouring elements of `a` where its fastest dimension is
-//! the same; there the host makes elements as wide as alignment allows, up to 16 bytes, and this is a plain copy. Else they
-//! read from many rows of `a`, each a few elements at a time: that serves for dimensions too short to be worth a tile, the
-//! rest of whose bytes the cache keeps for the neighbours.
+//! the same; there the host makes elements as wide as alignment allows, up to 16 bytes, and this is a plain copy. Else, where a
+//! side has no dimension without gaps, they read whatever the strides say.
 //!
 //! A thread has four elements under way. Each costs one division per dimension, by multiplication with a reciprocal that the
 //! host computes (T. Granlund and P. L. Montgomery, *Division by invariant integers using multiplication*, 1994, the variant
@@ -49,7 +48,7 @@ pub fn reciprocals(extents: [u32; DIMS]) -> [u32; 2 * DIMS] {
 
 /// ⌊`n` / d⌋ by the reciprocal of d, for n < 2³¹.
 #[inline(always)]
-const fn quotient(n: u32, multiplier: u32, shift: u32) -> u32 {
+pub(super) const fn quotient(n: u32, multiplier: u32, shift: u32) -> u32 {
     (((n as u64 * multiplier as u64) >> 32) as u32).wrapping_add(n) >> (shift & 31)
 }
 

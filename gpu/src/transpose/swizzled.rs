@@ -6,7 +6,7 @@
 //!
 //! | bytes | tile of A, rows × columns | bytes that lie together, in A and B | shared memory | threads |
 //! |---|---|---|---|---|
-//! | 1 | 128 × 128 | 128, 128 | 16 KiB | 256 |
+//! | 1 | 256 × 128 | 128, 256 | 32 KiB | 512 |
 //! | 2 | 128 × 128 | 256, 256 | 32 KiB | 512 |
 //! | 4 | 64 × 64 | 256, 256 | 16 KiB | 256 |
 //! | 8 | 32 × 64 | 512, 256 | 16 KiB | 256 |
@@ -21,7 +21,7 @@ use super::cell::Cell;
 use super::tile::{Tile, drain, fill, threads};
 
 /// Rows of A in the tile of elements of 1, 2, 4, 8 and 16 bytes.
-pub const ROWS: [u32; 5] = [128, 128, 64, 32, 32];
+pub const ROWS: [u32; 5] = [256, 128, 64, 32, 32];
 /// Columns of A in the tile.
 pub const COLS: [u32; 5] = [128, 128, 64, 64, 32];
 
@@ -53,9 +53,9 @@ fn transpose<T: Cell, const C: usize, const W: usize, const BATCH: usize>(
 }
 
 /// B = Aᵀ for any shape of 1-byte elements: `a` is m × n, `b` is n × m. What A lacks counts as 0, what B lacks is left out.
-#[kernel(block = (threads::<u8>(128, 32)), min_blocks = 6, registers = 40, barriers = 1)]
-pub fn transpose_b8(#[shared] tile: &Tile<u8, 128, 32>, a: MatRef<u8>, b: MatMut<u8>) {
-    transpose::<u8, 128, 32, 2>(tile, a, b);
+#[kernel(block = (threads::<u8>(128, 64)), min_blocks = 3, registers = 40, barriers = 1)]
+pub fn transpose_b8(#[shared] tile: &Tile<u8, 128, 64>, a: MatRef<u8>, b: MatMut<u8>) {
+    transpose::<u8, 128, 64, 2>(tile, a, b);
 }
 
 /// [`transpose_b8`] for 2-byte elements.

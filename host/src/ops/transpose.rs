@@ -157,7 +157,7 @@ fn into<T: Element>(
             (format!("{n} x {m}, columns of a by rows of a"), format!("{} x {}", b.rows(), b.cols()));
         return Err(shape("transpose_into", "b", &expected, &found, "give b the transposed shape"));
     }
-    if m.min(n) < permute::NARROWEST {
+    if permute::is_short(m.min(n), size_of::<T>()) {
         return permute::run(device, stream, "transpose_into", (a.into(), &[1, 0]), b.into());
     }
     match size_of::<T>() {

@@ -154,7 +154,7 @@ fn a_hundred_runs_are_equal(way: Way) {
 fn columns_beyond_the_height_of_a_grid() {
     let device = if is_gpu() { under_test(0) } else { Device::simulator_with(Config::new(Level::Off)) };
     // So many rows that tiles are taken.
-    let (rows, cols) = (16, 65_535 * swizzled::COLS[2] as usize + 3);
+    let (rows, cols) = (32, 65_535 * swizzled::COLS[2] as usize + 3);
     let a = values::reals(rows, cols, 1.0, &mut values::rng(9));
     let b = device.upload(&a).and_then(|a| device.transpose(&a)).and_then(|b| b.download()).expect("a transpose");
     assert_eq!(b.dim(), (cols, rows));

@@ -4,9 +4,11 @@
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use simt::element::Vec4;
+use warpwright::simulator::{Config, Level};
 use warpwright::{Device, Error, Result};
 
 use super::bits::{Bits, random, verify};
+use crate::support::device::{is_gpu, under_test};
 use crate::support::runner::check;
 
 /// Where a tensor lies: elements before it, and gaps after each axis's run.
@@ -148,6 +150,64 @@ fn orders_of_up_to_six_axes() {
         })
     });
     check((cases, any::<Index>()), |(case, size)| of_size(size.index(5), case));
+}
+
+/// Images whose channels are few, to and from both orders: lines of B begin at every byte, and boxes at every pixel.
+#[test]
+fn images_of_few_channels() {
+    let (images, channels) = (select(&[1_usize, 2][..]), 2_usize..=9);
+    let pixels = prop_oneof![1_usize..=40, select(&[63_usize, 64, 85, 86, 128, 255, 256, 257, 341, 683, 1024][..])];
+    let shapes = (images, channels, pixels, any::<bool>()).prop_map(
+        |(n, c, p, planes)| {
+            if planes { vec![n, c, p] } else { vec![n, p, c] }
+        },
+    );
+    let at = || {
+        let gaps = select(&[[0_usize, 0, 0], [1, 0, 0], [3, 5, 0], [16, 32, 0], [0, 0, 1]][..]);
+        (0_usize..=17, gaps).prop_map(|(offset, gaps)| Where { offset, gaps: gaps.to_vec() })
+    };
+    let cases = (shapes, at(), at(), any::<u64>()).prop_map(|(shape, from, to, seed)| {
+        let axes = vec![0, 2, 1];
+        Case { shape, axes, from, to, seed }
+    });
+    check((cases, any::<Index>()), |(case, size)| of_size(size.index(5), case));
+}
+
+/// Orders in which both sides need two dimensions for a line, and leave a rest of each.
+#[test]
+fn short_dimensions_on_both_sides() {
+    for (shape, axes) in [
+        (vec![4, 2, 5, 3, 7, 6], vec![5, 3, 1, 4, 2, 0]),
+        (vec![9, 3, 10, 2, 11], vec![4, 1, 3, 0, 2]),
+        (vec![16, 5, 16, 17], vec![0, 3, 1, 2]),
+        (vec![16, 16, 16, 3], vec![2, 0, 1, 3]),
+        (vec![7, 9, 31, 5], vec![1, 2, 0, 3]),
+        (vec![150, 2, 51], vec![2, 1, 0]),
+        (vec![3, 5, 7, 11, 13], vec![4, 3, 2, 1, 0]),
+    ] {
+        for (size, (offset, gap)) in (0..5).flat_map(|size| [(0, 0), (3, 1)].map(|at| (size, at))) {
+            let at = |offset| Where { offset, gaps: vec![gap; shape.len()] };
+            let case = Case { shape: shape.clone(), axes: axes.clone(), from: at(offset), to: at(offset + 1), seed: 7 };
+            of_size(size, &case).unwrap_or_else(|error| panic!("{case:?}, size {size}: {error}"));
+        }
+    }
+}
+
+/// Boxes as large as they become where there are enough of them. On the simulator unchecked, for its many threads.
+#[test]
+fn the_largest_boxes() {
+    let device = if is_gpu() { under_test(0) } else { Device::simulator_with(Config::new(Level::Off)) };
+    let (channels, pixels) = (3, 8192 * 1024 + 5001);
+    let planes = random::<u8>(channels * pixels, 3);
+    let on_device = device.upload(&planes).expect("planes");
+    let interleaved = device
+        .permute(on_device.view().as_tensor(&[channels, pixels]).expect("planes"), &[1, 0])
+        .expect("a permutation");
+    let back = device.permute(&interleaved, &[1, 0]).and_then(|back| back.download()).expect("planes");
+    let interleaved = interleaved.download().expect("pixels");
+    let wrong = (0..channels * pixels).find(|i| interleaved[*i] != planes[i % channels * pixels + i / channels]);
+    assert_eq!(wrong, None, "an element of {pixels} by {channels}");
+    assert!(back == planes, "there and back is another thing");
 }
 
 /// What has no stride of 1, and what repeats one element.

@@ -1,7 +1,9 @@
 //! Permutation of dimensions, and copies between strides.
 
+mod boxes;
 mod plan;
 
+use gpu::transpose::boxes as boxed;
 use gpu::transpose::permute::{self as tiled, DIMS};
 use gpu::transpose::strided::{self, reciprocals};
 use simt::Kernel;
@@ -14,7 +16,8 @@ use crate::error::Result;
 use crate::launch::Launch;
 use crate::memory::{Region, Tensor, TensorView, TensorViewMut};
 use crate::stream::Stream;
-pub(super) use plan::NARROWEST;
+use boxes::Boxes;
+pub(super) use plan::is_short;
 use plan::{Dim, Plan, Way, cut};
 
 impl Device {
@@ -99,11 +102,41 @@ pub(super) fn run<T: Element>(
     let dims = along.map(|((&extent, &a), &b)| Dim { extent, a, b }).collect();
     let plan = Plan::new(dims, size_of::<T>(), [a.address(), b.view().address()]);
     match plan.size {
-        1 => plan.run::<T, u8>(device, stream, &a, &mut b, (&tiled::permute_b8, &strided::copy_strided_b8)),
-        2 => plan.run::<T, u16>(device, stream, &a, &mut b, (&tiled::permute_b16, &strided::copy_strided_b16)),
-        4 => plan.run::<T, f32>(device, stream, &a, &mut b, (&tiled::permute_b32, &strided::copy_strided_b32)),
-        8 => plan.run::<T, u64>(device, stream, &a, &mut b, (&tiled::permute_b64, &strided::copy_strided_b64)),
-        _ => plan.run::<T, Vec4<u32>>(device, stream, &a, &mut b, (&tiled::permute_b128, &strided::copy_strided_b128)),
+        1 => plan.run::<T, u8>(
+            device,
+            stream,
+            &a,
+            &mut b,
+            (&tiled::permute_b8, &boxed::permute_boxes_b8, &strided::copy_strided_b8),
+        ),
+        2 => plan.run::<T, u16>(
+            device,
+            stream,
+            &a,
+            &mut b,
+            (&tiled::permute_b16, &boxed::permute_boxes_b16, &strided::copy_strided_b16),
+        ),
+        4 => plan.run::<T, f32>(
+            device,
+            stream,
+            &a,
+            &mut b,
+            (&tiled::permute_b32, &boxed::permute_boxes_b32, &strided::copy_strided_b32),
+        ),
+        8 => plan.run::<T, u64>(
+            device,
+            stream,
+            &a,
+            &mut b,
+            (&tiled::permute_b64, &boxed::permute_boxes_b64, &strided::copy_strided_b64),
+        ),
+        _ => plan.run::<T, Vec4<u32>>(
+            device,
+            stream,
+            &a,
+            &mut b,
+            (&tiled::permute_b128, &boxed::permute_boxes_b128, &strided::copy_strided_b128),
+        ),
     }
 }
 
@@ -111,6 +144,23 @@ type Strides = [u64; DIMS];
 type Extents = [u32; DIMS];
 /// The kernel that takes tiles.
 type Tiled<U> = Kernel<(VecRef<'static, U>, VecMut<'static, U>, Extents, Strides, Strides)>;
+/// What the kernel that takes boxes is told, of inputs `A` and outputs `B`.
+type Arguments<A, B> = (
+    A,
+    B,
+    Extents,
+    Extents,
+    Extents,
+    [u32; 2 * DIMS],
+    Strides,
+    Strides,
+    Extents,
+    [u32; 2],
+    [u32; boxed::SIDE],
+    [u32; boxed::SIDE],
+);
+/// The kernel that takes boxes.
+type Boxed<U> = Kernel<Arguments<VecRef<'static, U>, VecMut<'static, U>>>;
 /// The kernel that takes elements.
 type Strided<U> = Kernel<(VecRef<'static, U>, VecMut<'static, U>, u32, Extents, [u32; 2 * DIMS], Strides, Strides)>;
 
@@ -122,7 +172,7 @@ impl Plan {
         stream: Option<&Stream>,
         a: &TensorView<'_, T>,
         b: &mut TensorViewMut<'_, T>,
-        (tiles, elements): (&Tiled<U>, &Strided<U>),
+        (tiles, boxes, elements): (&Tiled<U>, &Boxed<U>, &Strided<U>),
     ) -> Result<()> {
         let on = |launch: Launch<'static>| match stream {
             Some(stream) => launch.stream(stream),
@@ -152,6 +202,22 @@ impl Plan {
                     Ok(())
                 })
             }
+            Way::Boxes => {
+                let address = b.view().address();
+                let of = |dims: &[Dim], aligned| {
+                    let task = Boxes::of(dims, self.size, aligned)?;
+                    Some((task, task.blocks()?))
+                };
+                let fits = |dims: &[Dim]| of(dims, false).is_some() && of(dims, true).is_some();
+                cut(&self.dims, (0, 0), &fits, &mut |dims, start| {
+                    let aligned = (address + start.1 * self.size).is_multiple_of(4);
+                    let (task, blocks) = of(dims, aligned).expect("as it fits");
+                    let (from, to) = span(dims, start, a, b);
+                    let arguments = arguments(from, to, dims, task);
+                    device.launch(boxes, on(Launch::grid((blocks, 1))), arguments)?;
+                    Ok(())
+                })
+            }
             Way::Elements => {
                 let count = |dims: &[Dim]| dims.iter().map(|dim| dim.extent).try_fold(1, usize::checked_mul);
                 let fits = |dims: &[Dim]| count(dims).is_some_and(|count| count <= strided::MOST as usize);
@@ -176,6 +242,13 @@ fn array<N: Copy>(dims: &[Dim], fill: N, number: impl Fn(&Dim) -> N) -> [N; DIMS
 
 fn strides(dims: &[Dim]) -> (Strides, Strides) {
     (array(dims, 0, |dim| dim.a as u64), array(dims, 0, |dim| dim.b as u64))
+}
+
+/// The arguments of the kernel that takes boxes.
+fn arguments<A, B>(from: A, to: B, dims: &[Dim], task: Boxes) -> Arguments<A, B> {
+    let Boxes { extents, shape, counts, reciprocals, places, tuning, read, write } = task;
+    let (a, b) = strides(dims);
+    (from, to, extents, shape, counts, reciprocals, a, b, places, tuning, read, write)
 }
 
 /// The elements from the first to the last on either side.

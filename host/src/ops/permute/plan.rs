@@ -7,11 +7,21 @@
 //! | left | way |
 //! |---|---|
 //! | nothing, or one dimension without gaps | a copy by the driver |
-//! | different dimensions fastest in input and output, each of at least [`NARROWEST`] | a transposition in tiles, looped over the others |
-//! | the same dimension fastest, or one of them short, or neither side without gaps | a copy element by element |
+//! | different dimensions fastest in input and output, neither [short](is_short) | a transposition in tiles, looped over the others |
+//! | the same, one of them short; or one that is fastest on both sides, of less than [`ROW`] bytes | boxes: lines of two dimensions on each side ([`super::boxes`]) |
+//! | one dimension fastest on both sides, and longer; or a side without one | a copy element by element |
 
-/// The shortest dimension for which tiles are taken: a tile of that many rows keeps a quarter of its threads busy.
-pub(in crate::ops) const NARROWEST: usize = 16;
+use super::boxes::Boxes;
+
+/// Bytes that must lie together on both sides for tiles to be taken: half of a tile's rows.
+const SHORT: usize = 128;
+/// Bytes that must lie together on both sides for a copy element by element: two sectors, which memory reads as one.
+const ROW: usize = 64;
+
+/// Whether a fastest dimension of so many elements of `size` bytes is too short for tiles.
+pub(in crate::ops) fn is_short(extent: usize, size: usize) -> bool {
+    extent.saturating_mul(size) < SHORT
+}
 
 /// One dimension: its extent, and elements between neighbours in input and output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +38,8 @@ pub(super) enum Way {
     Contiguous,
     /// Dimension 0 is the fastest of the input, dimension 1 that of the output.
     Tiles,
+    /// Dimension 0 is the fastest of the output, another one or the same that of the input.
+    Boxes,
     /// Dimension 0 is the fastest of the output.
     Elements,
 }
@@ -51,7 +63,7 @@ impl Plan {
         let way = match &dims[..] {
             [] => Way::Contiguous,
             [dim] if packed(dim) => Way::Contiguous,
-            _ => tiles(&mut dims),
+            _ => way(&mut dims, size),
         };
         Self { way, size, dims }
     }
@@ -95,15 +107,19 @@ fn widen(dims: &mut Vec<Dim>, size: usize, addresses: [usize; 2]) -> usize {
     factor
 }
 
-/// Whether tiles do it, and if so, puts the fastest dimension of the input first and that of the output second.
-fn tiles(dims: &mut [Dim]) -> Way {
+/// The way for more than one dimension; for tiles, puts the fastest of the input first and that of the output second.
+fn way(dims: &mut [Dim], size: usize) -> Way {
     let (first, input) = (dims[0], dims.iter().position(|dim| dim.a == 1));
-    let Some(input) = input.filter(|&input| input > 0) else { return Way::Elements };
-    if first.b != 1 || first.extent < NARROWEST || dims[input].extent < NARROWEST {
-        return Way::Elements;
+    let Some(input) = input.filter(|_| first.b == 1) else { return Way::Elements };
+    let long = input == 0 && first.extent * size >= ROW;
+    if input > 0 && !is_short(first.extent, size) && !is_short(dims[input].extent, size) {
+        dims[..=input].rotate_right(1);
+        Way::Tiles
+    } else if !long && Boxes::of(dims, size, false).is_some() {
+        Way::Boxes
+    } else {
+        Way::Elements
     }
-    dims[..=input].rotate_right(1);
-    Way::Tiles
 }
 
 /// Cuts the work into parts that `fits` accepts; does `part` with the dimensions and where they start on either side.
@@ -144,8 +160,8 @@ mod tests {
     #[test]
     fn neighbours_that_stay_are_merged() {
         // N C H W to N H W C: H and W stay together.
-        let nchw = [(8, 60_000, 60_000), (30, 2000, 1), (40, 50, 1500), (50, 1, 30)];
-        assert_eq!(plan(&nchw, 4), (Way::Tiles, 4, dims(&[(2000, 1, 30), (30, 2000, 1), (8, 60_000, 60_000)])));
+        let nchw = [(8, 80_000, 80_000), (40, 2000, 1), (40, 50, 2000), (50, 1, 40)];
+        assert_eq!(plan(&nchw, 4), (Way::Tiles, 4, dims(&[(2000, 1, 40), (40, 2000, 1), (8, 80_000, 80_000)])));
         // All stay: one copy, of elements of 16 bytes.
         assert_eq!(
             plan(&[(8, 600, 600), (30, 20, 20), (1, 7, 9), (20, 1, 1)], 4),
@@ -172,11 +188,24 @@ mod tests {
     }
 
     #[test]
-    fn short_dimensions_are_copied_by_elements() {
-        assert_eq!(plan(&[(3, 1, 1000), (1000, 3, 1)], 4).0, Way::Elements);
-        assert_eq!(plan(&[(16, 1, 1000), (1000, 16, 1)], 4).0, Way::Tiles);
-        assert_eq!(plan(&[(15, 1, 1000), (1000, 15, 1)], 4).0, Way::Elements);
-        // No side without gaps.
+    fn short_dimensions_are_moved_in_boxes() {
+        // Three channels, to both sides; 128 bytes are no longer short.
+        assert_eq!(plan(&[(3, 1, 1000), (1000, 3, 1)], 4).0, Way::Boxes);
+        assert_eq!(plan(&[(1000, 1, 3), (3, 1000, 1)], 1).0, Way::Boxes);
+        assert_eq!(plan(&[(31, 1, 1000), (1000, 31, 1)], 4).0, Way::Boxes);
+        assert_eq!(plan(&[(32, 1, 1000), (1000, 32, 1)], 4).0, Way::Tiles);
+        assert_eq!(plan(&[(127, 1, 1000), (1000, 127, 1)], 1).0, Way::Boxes);
+        assert_eq!(plan(&[(128, 1, 1000), (1000, 128, 1)], 1).0, Way::Tiles);
+        // One dimension fastest on both sides: rows of 3, of 60 and of 64 bytes.
+        assert_eq!(plan(&[(3, 1, 1), (100, 3, 600), (200, 300, 3)], 1).0, Way::Boxes);
+        assert_eq!(plan(&[(15, 1, 1), (100, 15, 3000), (200, 1500, 15)], 4).0, Way::Boxes);
+        assert_eq!(plan(&[(16, 1, 1), (100, 16, 3200), (200, 1600, 16)], 4), {
+            (Way::Elements, 16, dims(&[(4, 1, 1), (200, 400, 4), (100, 4, 800)]))
+        });
+    }
+
+    #[test]
+    fn a_side_with_gaps_alone_is_copied_by_elements() {
         assert_eq!(plan(&[(100, 2, 200), (100, 200, 2)], 4).0, Way::Elements);
         // One number for all.
         assert_eq!(plan(&[(100, 0, 1), (50, 1, 100)], 4).0, Way::Tiles);
