@@ -44,7 +44,7 @@ fn copy(device: &Device) -> Outcome {
     for (box_rows, box_cols, swizzles) in SHAPES {
         // Tensors of one box, less, and a little more than some; boxes that stick out are filled and clipped.
         for (rows, cols) in
-            [(box_rows, box_cols), (1, 1), (box_rows + 1, box_cols - 3), (2 * box_rows - 1, box_cols + 5)]
+            [(box_rows, box_cols), (1, 4), (box_rows + 1, box_cols - 4), (2 * box_rows - 1, box_cols + 4)]
         {
             let values = floats(rows * cols);
             let x = padded(device, rows, cols, 5, &values)?;

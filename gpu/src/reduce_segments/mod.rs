@@ -33,13 +33,21 @@ use self::tile::Offsets;
 use crate::reduce::along::{Along, THREADS, best, totals};
 use crate::reduce::whole::order::Ignore;
 use crate::reduce::whole::reduction::{Merge, State};
+use crate::reduce::whole::{counts, moments, products, squares};
+
+/// The parameter is the same for all segments.
+pub const AS_IT_IS: u32 = 0;
+/// The parameter is joined with the segment's length + 1.
+pub const LENGTH: u32 = 1;
+/// The parameter is what the segment is longer than it, at least 0.
+pub const LESS: u32 = 2;
 
 /// What a kernel is told beside its memory.
 #[derive(Clone, Copy)]
 struct Segments {
     /// Elements and ends for each warp.
     items: u32,
-    /// Whether the reduction's parameter is to be the length of the segment + 1.
+    /// What the length of a segment has to do with its parameter: one of [`AS_IT_IS`], [`LENGTH`] and [`LESS`].
     by_length: u32,
     /// The reduction's own.
     parameter: u64,
@@ -49,7 +57,11 @@ impl Segments {
     /// The parameter for a segment of `length` elements.
     #[inline(always)]
     fn parameter(&self, length: u64) -> u64 {
-        if self.by_length == 1 { self.parameter | (length + 1) } else { self.parameter }
+        match self.by_length {
+            LENGTH => self.parameter | (length + 1),
+            LESS => length.saturating_sub(self.parameter),
+            _ => self.parameter,
+        }
     }
 }
 
@@ -82,7 +94,7 @@ macro_rules! kernels {
             ///
             /// `out` has one element for each segment, `offsets` one more: a word each, or two, the lower first, where `wide` is
             /// 1. `items` and the number of blocks are those of a [`plan::Plan`], and the workspace is as large as it says, with a
-            /// ticket of 0. Where `by_length` is 1 the parameter is joined with the segment's length + 1.
+            /// ticket of 0. `by_length` is one of [`AS_IT_IS`], [`LENGTH`], [`LESS`].
             #[simt::kernel(
                 block = (THREADS),
                 min_blocks = $blocks,
@@ -170,4 +182,54 @@ kernels! {
     2 segments_nan_best_at_bf16(bf16 by 8 => u64) best::BestAt<bf16, Ignore>;
     /// The first index, in its segment, of the greatest or least of what is no NaN.
     2 segments_nan_best_at_f64(f64 by 2 => u64) best::BestAt<f64, Ignore>;
+    /// Σ x², or its root: see [`totals`].
+    3 segments_squares_f32(f32 by 4 => f32) totals::SquareTotal<f32>;
+    /// Σ x², or its root.
+    3 segments_squares_f16(f16 by 8 => f32) totals::SquareTotal<f16>;
+    /// Σ x², or its root.
+    3 segments_squares_bf16(bf16 by 8 => f32) totals::SquareTotal<bf16>;
+    /// Σ x².
+    2 segments_squares_f64(f64 by 2 => f64) squares::SquaresOfF64;
+    /// √Σ x².
+    2 segments_norm_f64(f64 by 2 => f64) squares::NormOfF64;
+    /// Σ x² modulo 2⁶⁴.
+    3 segments_squares_i32(i32 by 4 => u64) squares::SquaresOfIntegers<i32>;
+    /// Σ x² modulo 2⁶⁴.
+    3 segments_squares_u32(u32 by 4 => u64) squares::SquaresOfIntegers<u32>;
+    /// Σ x² modulo 2⁶⁴; the same for `i64`.
+    2 segments_squares_u64(u64 by 2 => u64) squares::SquaresOfIntegers<u64>;
+    /// ∏ x.
+    3 segments_product_f32(f32 by 4 => f32) products::Product<f32>;
+    /// ∏ x.
+    3 segments_product_f16(f16 by 8 => f32) products::Product<f16>;
+    /// ∏ x.
+    3 segments_product_bf16(bf16 by 8 => f32) products::Product<bf16>;
+    /// ∏ x.
+    2 segments_product_f64(f64 by 2 => f64) products::ProductOfF64;
+    /// ∏ x modulo 2⁶⁴.
+    3 segments_product_i32(i32 by 4 => i64) products::ProductOfIntegers<i32>;
+    /// ∏ x modulo 2⁶⁴.
+    3 segments_product_u32(u32 by 4 => u64) products::ProductOfIntegers<u32>;
+    /// ∏ x modulo 2⁶⁴; the same for `i64`.
+    2 segments_product_u64(u64 by 2 => u64) products::ProductOfIntegers<u64>;
+    /// The count of what is not 0, or whether at least so many are not: see [`counts`].
+    2 segments_count_u8(u8 by 16 => u64) counts::Count<u8>;
+    /// The same of `f16` or `bf16`, by their bits.
+    3 segments_count_f16_bits(u16 by 8 => u64) counts::Count<u16>;
+    /// The same of `u32` or `i32`.
+    3 segments_count_u32(u32 by 4 => u64) counts::Count<u32>;
+    /// The same of `u64` or `i64`.
+    2 segments_count_u64(u64 by 2 => u64) counts::Count<u64>;
+    /// The same of `f32`.
+    3 segments_count_f32(f32 by 4 => u64) counts::Count<f32>;
+    /// The same of `f64`.
+    2 segments_count_f64(f64 by 2 => u64) counts::Count<f64>;
+    /// Σ (x − mean)² / d.
+    1 segments_variance_f32(f32 by 4 => f32) moments::Variance<f32>;
+    /// Σ (x − mean)² / d.
+    1 segments_variance_f16(f16 by 4 => f32) moments::Variance<f16>;
+    /// Σ (x − mean)² / d.
+    1 segments_variance_bf16(bf16 by 4 => f32) moments::Variance<bf16>;
+    /// Σ (x − mean)² / d.
+    1 segments_variance_f64(f64 by 2 => f64) moments::VarianceOfF64;
 }

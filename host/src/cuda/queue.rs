@@ -58,13 +58,51 @@ impl Queue {
         driver::check("cuStreamWaitEvent", unsafe { sys::cuStreamWaitEvent(self.raw(), marker.event, 0) })
     }
 
-    /// Lets later work of this queue wait for all work queued so far in `other`.
+    /// Lets later work of this queue wait for all work queued so far in `other`. Where this one is being captured in a graph,
+    /// which cannot depend on work outside it, that work is waited for here and now.
     pub(super) fn wait_for(&self, other: &Self) -> Result<()> {
         let marker = Marker::new(&self.primary, sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)?;
         self.primary.call("ordering two streams", || {
+            if self.is_captured()? {
+                let _waiting = Relaxed::begin()?;
+                marker.record(other)?;
+                // SAFETY: the event is alive.
+                return driver::check("cuEventSynchronize", unsafe { sys::cuEventSynchronize(marker.event) });
+            }
             marker.record(other)?;
             self.wait_raw(&marker)
         })
+    }
+
+    /// Whether what is queued goes to a graph.
+    fn is_captured(&self) -> Result<bool, Failure> {
+        let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+        // SAFETY: the stream is alive; `status` is a place for the answer.
+        driver::check("cuStreamIsCapturing", unsafe { sys::cuStreamIsCapturing(self.raw(), &raw mut status) })?;
+        Ok(status != sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
+    }
+}
+
+/// While it lives this thread may wait for the device although one of its streams is being captured.
+struct Relaxed {
+    before: sys::CUstreamCaptureMode,
+}
+
+impl Relaxed {
+    fn begin() -> Result<Self, Failure> {
+        let mut before = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+        // SAFETY: `before` is the mode to take, and a place for the one that was.
+        driver::check("cuThreadExchangeStreamCaptureMode", unsafe {
+            sys::cuThreadExchangeStreamCaptureMode(&raw mut before)
+        })?;
+        Ok(Self { before })
+    }
+}
+
+impl Drop for Relaxed {
+    fn drop(&mut self) {
+        // SAFETY: as in `begin`. It took another mode then, and has no reason not to take this one.
+        let _ = unsafe { sys::cuThreadExchangeStreamCaptureMode(&raw mut self.before) };
     }
 }
 

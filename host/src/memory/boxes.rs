@@ -144,11 +144,13 @@ impl<'a, T: Element> MatrixViewMut<'a, T> {
     /// [`MatrixView::boxes`], for a kernel that stores them.
     ///
     /// # Errors
-    /// As there.
+    /// As there; rows of the matrix are no multiple of 16 bytes: the copy engine writes whole pieces of 16 bytes, and would
+    /// write beside the last element of each row.
     pub fn boxes(self, rows: u32, cols: u32, swizzle: Swizzle) -> Result<BoxesMut<'a, T>> {
         let base = self.view().address().addr() as u64;
         let (extents, strides) = ([self.rows(), self.cols()], [self.ld(), 1]);
         let boxes = Boxes::new(self.allocation(), base, &extents, &strides, &[rows, cols], swizzle)?;
+        check_rows(&boxes.map)?;
         Ok(BoxesMut { boxes, elements: PhantomData })
     }
 }
@@ -168,10 +170,11 @@ impl<'a, T: Element> TensorViewMut<'a, T> {
     /// [`TensorView::boxes`], for a kernel that stores them.
     ///
     /// # Errors
-    /// As there.
+    /// As there; rows, along the last axis, are no multiple of 16 bytes, as for [`MatrixViewMut::boxes`].
     pub fn boxes(self, shape: &[u32], swizzle: Swizzle) -> Result<BoxesMut<'a, T>> {
         let base = self.view().address() as u64;
         let boxes = Boxes::new(self.allocation(), base, self.shape(), self.strides(), shape, swizzle)?;
+        check_rows(&boxes.map)?;
         Ok(BoxesMut { boxes, elements: PhantomData })
     }
 }
@@ -231,6 +234,19 @@ fn check_memory(map: &TensorMap) -> Result<()> {
             .into()),
         None => Ok(()),
     }
+}
+
+/// Rows of a tensor into which boxes are stored.
+fn check_rows(map: &TensorMap) -> Result<()> {
+    let row = map.extents[0] * u64::from(map.element);
+    if row.is_multiple_of(16) {
+        return Ok(());
+    }
+    Err(bad(ArgumentRule::Boxes, "self")
+        .expected("rows of a multiple of 16 bytes, where boxes are stored: the copy engine writes whole pieces of 16")
+        .found(format_args!("{row} bytes"))
+        .remedy("make the rows longer, or write the matrix by threads")
+        .into())
 }
 
 /// A box as the copy engine takes it.

@@ -1,7 +1,7 @@
 //! Boxes as threads ask for them: the checks of an operation when it is issued, and of asynchronous reads.
 
 use super::Block;
-use crate::bulk::{Operation, Stage, rows};
+use crate::bulk::{Operation, Row, Stage, rows, stored_rows};
 use crate::lane::Lane;
 use crate::order::Store;
 use crate::report::Kind;
@@ -144,11 +144,16 @@ impl Block {
         location: &'static Location<'static>,
     ) {
         let Some(binding) = self.bindings().get(map.tag as usize) else { return };
-        for row in rows(map, at) {
+        let check = |row: Row| {
             let accessed = Accessed { address: row.address as usize, size: row.bytes, touch, location };
             // SAFETY: one OS thread works on a watched run, and no borrow of the shadow lives across this call.
             let global = unsafe { &mut *self.run().global.get() };
             global.access(map.tag, binding.memory, self, lane, accessed);
+        };
+        if touch == Touch::Read {
+            rows(map, at).for_each(check);
+        } else {
+            stored_rows(map, at).for_each(check);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The copy engine at work: operations carried out between the turns of threads.
 
 use super::Block;
-use crate::bulk::{Landing, Operation, Stage, bytes_from, bytes_to, row_bytes, rows, swizzle, to_tf32};
+use crate::bulk::{Landing, Operation, Stage, bytes_from, bytes_to, row_bytes, rows, stored_rows, swizzle, to_tf32};
 use crate::report::Kind;
 use crate::schedule::Order;
 use crate::tensor_map::TensorMap;
@@ -129,10 +129,10 @@ impl Block {
         whole
     }
 
-    /// Writes the part of a box that lies in the tensor.
+    /// Writes the part of a box that lies in the tensor, and the rest of pieces that lie there in part.
     fn write_box(&self, operation: &Operation, bytes: &[u8]) {
         let map = &operation.map;
-        for row in rows(map, operation.at) {
+        for row in stored_rows(map, operation.at) {
             let first = row.number * row_bytes(map) + row.skip;
             if self.is_bound(map, row.address, row.bytes) {
                 // SAFETY: inside memory that the launch binds for writing; others touch it at most by relaxed atomics.

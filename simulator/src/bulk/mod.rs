@@ -22,7 +22,7 @@ mod tensor;
 pub(crate) use bytes::{bytes_from, bytes_to};
 pub(crate) use mbarrier::{Landing, Mbarrier, Waiter};
 pub(crate) use operation::{Operation, Stage};
-pub(crate) use tensor::{row_bytes, rows, swizzle, to_tf32};
+pub(crate) use tensor::{Row, row_bytes, rows, stored_rows, swizzle, to_tf32};
 
 /// Most arrivals of a phase, and most bytes that one can wait for: 20 bits (PTX ISA, mbarrier).
 pub(crate) const MOST_PENDING: u32 = (1 << 20) - 1;

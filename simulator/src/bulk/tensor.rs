@@ -47,6 +47,16 @@ pub(crate) fn rows(map: &TensorMap, at: [i32; 5]) -> impl Iterator<Item = Row> +
     })
 }
 
+/// The rows of the box at `at` as a store writes them: in whole pieces of 16 bytes, as an H200 does. Where the tensor ends inside
+/// a piece, what follows in the box is written, too, beside the tensor.
+pub(crate) fn stored_rows(map: &TensorMap, at: [i32; 5]) -> impl Iterator<Item = Row> + use<> {
+    let length = row_bytes(map);
+    rows(map, at).map(move |row| {
+        let end = (row.address + row.bytes as u64).next_multiple_of(16);
+        Row { bytes: ((end - row.address) as usize).min(length - row.skip), ..row }
+    })
+}
+
 /// Where the byte that would be at `offset` of shared memory lies with a swizzle: address bits 4 and up, exclusive or with
 /// bits 7 and up.
 pub(crate) fn swizzle(kind: u32, offset: usize) -> usize {
@@ -72,7 +82,7 @@ pub(crate) fn to_tf32(bytes: &mut [u8]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Row, rows, swizzle, to_tf32};
+    use super::{Row, rows, stored_rows, swizzle, to_tf32};
     use crate::tensor_map::TensorMap;
 
     const MAP: TensorMap = TensorMap {
@@ -98,6 +108,16 @@ mod tests {
         assert_eq!(at(-4, 0), []);
         assert_eq!(at(0, 3), []);
         assert_eq!(at(i32::MIN, i32::MAX), []);
+    }
+
+    #[test]
+    fn stores_write_whole_pieces() {
+        let map = TensorMap { base: 1024, boxes: [8, 2, 1, 1, 1], ..MAP };
+        let bytes = |x| stored_rows(&map, [x, 0, 0, 0, 0]).map(|row| (row.skip, row.bytes)).collect::<Vec<_>>();
+        assert_eq!(bytes(0), [(0, 32); 2]);
+        assert_eq!(bytes(8), [(0, 16); 2], "two elements inside, two beside");
+        assert_eq!(bytes(4), [(0, 32); 2], "to the end of the piece, which is the end of the box");
+        assert_eq!(bytes(-4), [(16, 16); 2]);
     }
 
     #[test]

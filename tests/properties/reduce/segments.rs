@@ -5,9 +5,10 @@ use std::cmp::Ordering::{Greater, Less};
 use proptest::prelude::*;
 use rand::Rng;
 use warpwright::half::{bf16, f16};
-use warpwright::oracle::reduce::{self as oracle, Added, Nan, best, segments};
+use warpwright::oracle::reduce::{self as oracle, Added, Format, Nan, Scalar, best, segments};
 use warpwright::reduce::{
-    ArgMax, ArgMin, LinesWorkspace, Max, Mean, Min, NanArgMin, NanMax, NanSum, SegmentReduction, Sum, segments_depth,
+    All, Any, ArgMax, ArgMin, CountNonzero, LinesWorkspace, Max, Mean, Min, NanArgMin, NanMax, NanSum, Norm, Product,
+    SegmentReduction, Sum, SumOfSquares, Variance, segments_depth,
 };
 use warpwright::{Buffer, Device, Result as WarpwrightResult};
 
@@ -127,6 +128,103 @@ where
     Ok(())
 }
 
+/// How many are not 0, whether one is not, whether none is.
+fn counted<T: Bits>(case: &Case, x: &[T], counts: impl Fn(T) -> bool + Copy) -> Result<(), String>
+where
+    CountNonzero: SegmentReduction<T, Output = u64>,
+    Any: SegmentReduction<T, Output = u64>,
+    All: SegmentReduction<T, Output = u64>,
+{
+    each("count", case, CountNonzero, x, |x| x.iter().filter(|&&x| counts(x)).count() as u64)?;
+    each("any", case, Any, x, |x| u64::from(x.iter().any(|&x| counts(x))))?;
+    each("all", case, All, x, |x| u64::from(x.iter().all(|&x| counts(x))))
+}
+
+#[test]
+fn bytes_of_segments_are_counted() {
+    check(any_segments(), |case| {
+        let mut rng = values::rng(case.data);
+        let x: Vec<u8> = (0..case.n()).map(|_| rng.random_range(0..5)).collect();
+        counted(case, &x, |x| x != 0).map(|()| 0.0)
+    });
+}
+
+/// The worst error over bound of all segments with an element.
+fn judged<T: Real, R: SegmentReduction<T, Output: Into<f64>>>(
+    what: &str,
+    case: &Case,
+    reduction: R,
+    x: &[T],
+    expected: impl Fn(&[f64], u64) -> Scalar,
+) -> Result<f64, String>
+where
+    R::Output: Bits,
+{
+    let depth = segments_depth(case.n(), case.offsets.len() - 1, size_of::<T>());
+    let got = reduce(case, reduction, x)?;
+    let mut worst = 0.0_f64;
+    for (number, (segment, got)) in segments(x, &case.offsets).into_iter().zip(got).enumerate() {
+        if segment.is_empty() {
+            continue;
+        }
+        let (scalar, got) = (expected(&wide(segment), depth), got.into());
+        let ratio = scalar.error_over_bound(got);
+        if ratio > 1.0 || ratio.is_nan() {
+            let n = segment.len();
+            return Err(format!(
+                "{what} of segment {number}, {n} elements: {got:e}, error over bound {ratio:e} of {scalar:?}"
+            ));
+        }
+        worst = worst.max(ratio);
+    }
+    Ok(worst)
+}
+
+fn rounded<T: Real, U: Real + Into<f64>>(what: &str, format: Format)
+where
+    Norm: SegmentReduction<T, Output = U>,
+    Product: SegmentReduction<T, Output = U>,
+    SumOfSquares: SegmentReduction<T, Output = U>,
+    Variance: SegmentReduction<T, Output = U>,
+    CountNonzero: SegmentReduction<T, Output = u64>,
+    Any: SegmentReduction<T, Output = u64>,
+    All: SegmentReduction<T, Output = u64>,
+{
+    check_within(what, any_segments(), |case| {
+        let mut rng = values::rng(case.data);
+        let small: Vec<T> = small(case.n(), &mut rng, 0);
+        each("squares of integers", case, SumOfSquares, &small, |x| {
+            U::from_f64(wide(x).iter().map(|x| x * x).sum::<f64>())
+        })?;
+        counted(case, &small, |x| x.wide() != 0.0)?;
+        let x: Vec<T> = uniform(case.n(), &mut rng);
+        let mut worst = judged("norm", case, Norm, &x, |x, depth| oracle::norm(x, depth, format))?;
+        for ddof in [0, 1] {
+            worst = worst.max(judged("variance", case, Variance { ddof }, &x, |x, depth| {
+                oracle::variance(x, ddof, depth, format)
+            })?);
+        }
+        let near_one: Vec<T> = (0..case.n()).map(|_| T::from_f64(rng.random_range(0.9..1.1))).collect();
+        judged("product", case, Product, &near_one, |x, _| oracle::product(x, format))?;
+        // What no element gives.
+        let empty = Case::new(0, &[0, 0], case.before, case.data, case.schedule);
+        let none: [T; 2] = [T::from_f64(7.0); 2];
+        each("squares of nothing", &empty, SumOfSquares, &none, |_| U::from_f64(0.0))?;
+        each("norm of nothing", &empty, Norm, &none, |_| U::from_f64(0.0))?;
+        each("product of nothing", &empty, Product, &none, |_| U::from_f64(1.0))?;
+        each("variance of nothing", &empty, Variance { ddof: 0 }, &none, |_| U::from_f64(f64::NAN))?;
+        Ok(worst)
+    });
+}
+
+#[test]
+fn products_and_moments_of_segments_stay_within_the_bounds() {
+    rounded::<f32, f32>("moments of segments of f32", Format::F32);
+    rounded::<f16, f32>("moments of segments of f16", Format::F32);
+    rounded::<bf16, f32>("moments of segments of bf16", Format::F32);
+    rounded::<f64, f64>("moments of segments of f64", Format::F64);
+}
+
 macro_rules! integers {
     ($($name:ident: $t:ty => $u:ty;)+) => {$(
         #[test]
@@ -141,6 +239,13 @@ macro_rules! integers {
                 each("min", case, Min, &x, |x| at(x, Less).map_or(<$t>::MAX, |at| x[at]))?;
                 each("argmax", case, ArgMax, &x, |x| place(x, Greater))?;
                 each("argmin", case, ArgMin, &x, |x| place(x, Less))?;
+                let squares = |x: &[$t]| x.iter().fold(0, |sum: $u, &x| {
+                    sum.wrapping_add(<$u>::from(x).wrapping_mul(x.into()))
+                });
+                each("squares", case, SumOfSquares, &x, |x| squares(x) as u64)?;
+                each("product", case, Product, &x, |x| x.iter().fold(1, |product: $u, &x| product.wrapping_mul(x.into())))?;
+                let few: Vec<$t> = (0..case.n()).map(|_| <$t>::from(rng.random_range(0..9) > 0)).collect();
+                counted(case, &few, |x| x != 0)?;
                 Ok(0.0)
             });
         }

@@ -22,7 +22,7 @@ use simt::wgmma::{Accumulators, Columns, Width};
 use crate::gemm::call::epilogue;
 use crate::gemm::number::Number;
 
-/// The copy engine writes C by a tensor map; the flags ask for nothing else, and beta is 0.
+/// The copy engine writes C by a tensor map, its rows a multiple of 16 bytes long; the flags ask for nothing else, and beta is 0.
 pub const BY_ENGINE: u32 = 1 << 16;
 
 /// `f32` in which a warpgroup puts C together: 16 KiB.

@@ -120,6 +120,8 @@ forwards! {
     cuStreamDestroy_v2(stream: Handle);
     cuStreamSynchronize(stream: Handle);
     cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32);
+    cuStreamIsCapturing(stream: Handle, status: *mut u32);
+    cuThreadExchangeStreamCaptureMode(mode: *mut u32);
     cuEventCreate(event: *mut Handle, flags: u32);
     cuEventDestroy_v2(event: Handle);
     cuEventRecord(event: Handle, stream: Handle);

@@ -160,6 +160,8 @@ functions! {
     fn cuStreamWaitEvent(stream: *mut c_void, event: *mut c_void, _flags: u32) {
         here(|machine, _| { machine.wait(stream as usize, event as usize); 0 })
     }
+    fn cuStreamIsCapturing(_stream: *mut c_void, status: *mut u32) { here(|_, _| give(status, 0)) }
+    fn cuThreadExchangeStreamCaptureMode(_mode: *mut u32) { 0 }
     fn cuEventCreate(event: *mut *mut c_void, _flags: u32) {
         here(|machine, _| give(event, handle(machine.new_event())))
     }

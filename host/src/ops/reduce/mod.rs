@@ -20,8 +20,8 @@
 //! | [`NanArgMax`], [`NanArgMin`] | `u64` | `u64` | – | – | an error |
 //! | [`CountNonzero`], [`Any`], [`All`] | `u64`; also of `u8` | `u64` | `u64` | `u64` | 0, 0, 1 |
 //!
-//! Along an axis of a tensor there are all but [`PlainSum`], by [`Device::reduce_axis`]; of the segments of a vector there are sums,
-//! means, minima and maxima and their places, by [`Device::reduce_segments`].
+//! All but [`PlainSum`] there are along an axis of a tensor, too, by [`Device::reduce_axis`], and of the segments of a vector, by
+//! [`Device::reduce_segments`].
 //!
 //! The order of merges depends on the number of elements and on how the first is aligned to 16 bytes, not on the device: the
 //! result has the same bits everywhere, run after run.

@@ -1,13 +1,16 @@
 //! Which reductions there are of segments, and by which kernels.
 
-use gpu::reduce_segments as kernels;
+use gpu::reduce_segments::{self as kernels, AS_IT_IS, LENGTH, LESS};
 use half::{bf16, f16};
 use simt::Kernel;
 use simt::element::Element;
 use simt::global::{VecMut, VecRef};
 
 use crate::ops::reduce::along::AxisReduction;
-use crate::ops::reduce::kinds::{ArgMax, ArgMin, Max, Mean, Min, NanArgMax, NanArgMin, NanMax, NanMin, NanSum, Sum};
+use crate::ops::reduce::kinds::{
+    All, Any, ArgMax, ArgMin, CountNonzero, Max, Mean, Min, NanArgMax, NanArgMin, NanMax, NanMin, NanSum, Norm,
+    Product, Sum, SumOfSquares, Variance,
+};
 
 type Memory<T> = VecRef<'static, T>;
 type Results<U> = VecMut<'static, U>;
@@ -27,30 +30,39 @@ impl sealed::Sealed for u64 {}
 impl Offset for u32 {}
 impl Offset for u64 {}
 
-/// A reduction that has a kernel for the segments of a vector of `T`.
+/// A reduction that has a kernel for the segments of a vector of `T`: every [`AxisReduction`].
 #[diagnostic::on_unimplemented(
     message = "there is no kernel for the reduction `{Self}` of segments of `{T}`",
-    note = "segments have `Sum`, `NanSum`, `Mean`, `Max`, `Min`, `ArgMax`, `ArgMin`, and these with `Nan` before"
+    note = "the table in `warpwright::reduce` says which elements a reduction takes"
 )]
 pub trait SegmentReduction<T: Element>: AxisReduction<T> {
     /// The kernel.
     #[doc(hidden)]
     const SEGMENTS: Segments<Self::Read, Self::Written>;
-    /// Whether its parameter is the segment's length + 1.
+    /// What the length of a segment has to do with its parameter: see [`gpu::reduce_segments`].
     #[doc(hidden)]
-    const BY_LENGTH: bool;
+    const BY_LENGTH: u32;
+    /// The parameter, or what makes it with the length.
+    #[doc(hidden)]
+    fn told(&self) -> u64;
 }
 
 macro_rules! segments {
-    ($($name:ident, by length $by:literal { $($t:ty: $kernel:ident;)+ })+) => {$($(
+    ($($name:ident $by:ident { $($t:ty: $kernel:ident;)+ })+) => {$($(
         impl SegmentReduction<$t> for $name {
             const SEGMENTS: Segments<Self::Read, Self::Written> = kernels::$kernel;
-            const BY_LENGTH: bool = $by;
+            const BY_LENGTH: u32 = $by;
+            fn told(&self) -> u64 {
+                segments!(@told $by self $t)
+            }
         }
     )+)+};
+    (@told AS_IT_IS $own:ident $t:ty) => { AxisReduction::<$t>::parameter($own, 0) };
+    (@told LENGTH $own:ident $t:ty) => { 0 };
+    (@told LESS $own:ident $t:ty) => { u64::from($own.ddof) };
 }
 segments! {
-    Sum, by length false {
+    Sum AS_IT_IS {
         f32: segments_total_f32;
         f16: segments_total_f16;
         bf16: segments_total_bf16;
@@ -60,13 +72,13 @@ segments! {
         i64: segments_total_u64;
         u64: segments_total_u64;
     }
-    NanSum, by length false {
+    NanSum AS_IT_IS {
         f32: segments_total_f32;
         f16: segments_total_f16;
         bf16: segments_total_bf16;
         f64: segments_total_f64;
     }
-    Max, by length false {
+    Max AS_IT_IS {
         f32: segments_best_f32;
         f16: segments_best_f16;
         bf16: segments_best_bf16;
@@ -76,7 +88,7 @@ segments! {
         i64: segments_best_u64;
         u64: segments_best_u64;
     }
-    Min, by length false {
+    Min AS_IT_IS {
         f32: segments_best_f32;
         f16: segments_best_f16;
         bf16: segments_best_bf16;
@@ -86,19 +98,19 @@ segments! {
         i64: segments_best_u64;
         u64: segments_best_u64;
     }
-    NanMax, by length false {
+    NanMax AS_IT_IS {
         f32: segments_nan_best_f32;
         f16: segments_nan_best_f16;
         bf16: segments_nan_best_bf16;
         f64: segments_nan_best_f64;
     }
-    NanMin, by length false {
+    NanMin AS_IT_IS {
         f32: segments_nan_best_f32;
         f16: segments_nan_best_f16;
         bf16: segments_nan_best_bf16;
         f64: segments_nan_best_f64;
     }
-    ArgMax, by length false {
+    ArgMax AS_IT_IS {
         f32: segments_best_at_f32;
         f16: segments_best_at_f16;
         bf16: segments_best_at_bf16;
@@ -108,7 +120,7 @@ segments! {
         i64: segments_best_at_u64;
         u64: segments_best_at_u64;
     }
-    ArgMin, by length false {
+    ArgMin AS_IT_IS {
         f32: segments_best_at_f32;
         f16: segments_best_at_f16;
         bf16: segments_best_at_bf16;
@@ -118,24 +130,89 @@ segments! {
         i64: segments_best_at_u64;
         u64: segments_best_at_u64;
     }
-    NanArgMax, by length false {
+    NanArgMax AS_IT_IS {
         f32: segments_nan_best_at_f32;
         f16: segments_nan_best_at_f16;
         bf16: segments_nan_best_at_bf16;
         f64: segments_nan_best_at_f64;
     }
-    NanArgMin, by length false {
+    NanArgMin AS_IT_IS {
         f32: segments_nan_best_at_f32;
         f16: segments_nan_best_at_f16;
         bf16: segments_nan_best_at_bf16;
         f64: segments_nan_best_at_f64;
     }
-    Mean, by length true {
+    Mean LENGTH {
         f32: segments_total_f32;
         f16: segments_total_f16;
         bf16: segments_total_bf16;
         f64: segments_total_f64;
         i32: segments_total_i32;
         u32: segments_total_u32;
+    }
+    SumOfSquares AS_IT_IS {
+        f32: segments_squares_f32;
+        f16: segments_squares_f16;
+        bf16: segments_squares_bf16;
+        f64: segments_squares_f64;
+        i32: segments_squares_i32;
+        u32: segments_squares_u32;
+        i64: segments_squares_u64;
+        u64: segments_squares_u64;
+    }
+    Norm AS_IT_IS {
+        f32: segments_squares_f32;
+        f16: segments_squares_f16;
+        bf16: segments_squares_bf16;
+        f64: segments_norm_f64;
+    }
+    Product AS_IT_IS {
+        f32: segments_product_f32;
+        f16: segments_product_f16;
+        bf16: segments_product_bf16;
+        f64: segments_product_f64;
+        i32: segments_product_i32;
+        u32: segments_product_u32;
+        i64: segments_product_u64;
+        u64: segments_product_u64;
+    }
+    CountNonzero AS_IT_IS {
+        u8: segments_count_u8;
+        f32: segments_count_f32;
+        f16: segments_count_f16_bits;
+        bf16: segments_count_f16_bits;
+        f64: segments_count_f64;
+        i32: segments_count_u32;
+        u32: segments_count_u32;
+        i64: segments_count_u64;
+        u64: segments_count_u64;
+    }
+    Any AS_IT_IS {
+        u8: segments_count_u8;
+        f32: segments_count_f32;
+        f16: segments_count_f16_bits;
+        bf16: segments_count_f16_bits;
+        f64: segments_count_f64;
+        i32: segments_count_u32;
+        u32: segments_count_u32;
+        i64: segments_count_u64;
+        u64: segments_count_u64;
+    }
+    All LENGTH {
+        u8: segments_count_u8;
+        f32: segments_count_f32;
+        f16: segments_count_f16_bits;
+        bf16: segments_count_f16_bits;
+        f64: segments_count_f64;
+        i32: segments_count_u32;
+        u32: segments_count_u32;
+        i64: segments_count_u64;
+        u64: segments_count_u64;
+    }
+    Variance LESS {
+        f32: segments_variance_f32;
+        f16: segments_variance_f16;
+        bf16: segments_variance_bf16;
+        f64: segments_variance_f64;
     }
 }

@@ -63,8 +63,9 @@ impl Device {
     /// fewer than there are offsets (`u32` or `u64`).
     ///
     /// Segments may have any lengths: the work is shared out by elements. A segment without elements gives what no element
-    /// gives: 0 as its sum, NaN as its mean, −∞ or the least integer as its maximum, +∞ or the greatest as its minimum, NaN where
-    /// NaNs are ignored, and `u64::MAX` for an index. Others count from the start of their segment.
+    /// gives: 0 as its sum, 1 as its product, NaN as its mean and variance, −∞ or the least integer as its maximum, +∞ or the greatest
+    /// as its minimum, NaN where NaNs are ignored, and `u64::MAX` for an index. Others count from the start of their segment. The
+    /// variance of no more elements than its `ddof` is divided by 0.
     ///
     /// Waits for the offsets, to check them; [`Device::reduce_segments_into`] does neither.
     ///
@@ -159,7 +160,6 @@ impl Device {
             None => launch,
         };
         let wide = u32::from(size_of::<F>() == 8);
-        let parameter = if R::BY_LENGTH { 0 } else { reduction.parameter(0) };
         let arguments = (
             x.cast::<R::Read>(),
             offsets.words(),
@@ -167,8 +167,8 @@ impl Device {
             out.cast::<R::Written>(),
             wide,
             plan.items,
-            u32::from(R::BY_LENGTH),
-            parameter,
+            R::BY_LENGTH,
+            reduction.told(),
         );
         self.launch(&R::SEGMENTS, launch, arguments)?;
         Ok(())
