@@ -130,6 +130,14 @@ kernels! {
     3 segments_total_u32(u32 by 4 => u64) totals::TotalOfIntegers<u32>;
     /// The bits of Σ x modulo 2⁶⁴; the same for `i64`.
     2 segments_total_u64(u64 by 2 => u64) totals::TotalOfIntegers<u64>;
+    /// Σ x, or Σ x / d, of what is no NaN.
+    3 segments_nan_total_f32(f32 by 4 => f32) totals::Total<f32, Ignore>;
+    /// Σ x, or Σ x / d, of what is no NaN.
+    3 segments_nan_total_f16(f16 by 8 => f32) totals::Total<f16, Ignore>;
+    /// Σ x, or Σ x / d, of what is no NaN.
+    3 segments_nan_total_bf16(bf16 by 8 => f32) totals::Total<bf16, Ignore>;
+    /// Σ x, or Σ x / d, of what is no NaN.
+    2 segments_nan_total_f64(f64 by 2 => f64) totals::TotalOfF64<Ignore>;
     /// The greatest or least, NaN if there is one: see [`best`].
     3 segments_best_f32(f32 by 4 => f32) best::Best<f32>;
     /// The greatest or least, NaN if there is one.

@@ -19,6 +19,14 @@ macro_rules! reductions {
             [rows_total_u32 columns_total_u32] [5 4] (u32 by 4 => u64) totals::TotalOfIntegers<u32>;
             /// The bits of Σ x modulo 2⁶⁴; the same for `i64`.
             [rows_total_u64 columns_total_u64] [5 4] (u64 by 2 => u64) totals::TotalOfIntegers<u64>;
+            /// Σ x, or Σ x / d, of what is no NaN.
+            [rows_nan_total_f32 columns_nan_total_f32] [5 4] (f32 by 4 => f32) totals::Total<f32, Ignore>;
+            /// Σ x, or Σ x / d, of what is no NaN.
+            [rows_nan_total_f16 columns_nan_total_f16] [4 3] (f16 by 8 => f32) totals::Total<f16, Ignore>;
+            /// Σ x, or Σ x / d, of what is no NaN.
+            [rows_nan_total_bf16 columns_nan_total_bf16] [4 3] (bf16 by 8 => f32) totals::Total<bf16, Ignore>;
+            /// Σ x, or Σ x / d, of what is no NaN.
+            [rows_nan_total_f64 columns_nan_total_f64] [4 4] (f64 by 2 => f64) totals::TotalOfF64<Ignore>;
             /// Σ x², or its root: see [`totals`](crate::reduce::along::totals).
             [rows_squares_f32 columns_squares_f32] [5 4] (f32 by 4 => f32) totals::SquareTotal<f32>;
             /// Σ x², or its root.
