@@ -108,7 +108,8 @@ fn many_lines_of_whole_vectors_are_reduced_exactly() {
 #[test]
 fn axis_runs_are_equal_whatever_the_schedule() {
     let mut rng = values::rng(17);
-    let shapes: [(&[usize], usize); 4] = [(&[2, 9001], 1), (&[9001, 6], 0), (&[9000, 4], 0), (&[5000, 1], 0)];
+    let shapes: [(&[usize], usize); 5] =
+        [(&[2, 9001], 1), (&[9001, 6], 0), (&[9000, 4], 0), (&[5000, 1], 0), (&[500, 131], 0)];
     for (shape, axis) in shapes {
         let x: Vec<f64> = uniform(shape.iter().product(), &mut rng);
         let y: Vec<f32> = x.iter().map(|&x| x as f32).collect();
