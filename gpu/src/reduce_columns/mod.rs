@@ -1,12 +1,15 @@
 //! Reductions of lines whose elements do not lie side by side, each to one element of `out`: columns of a matrix, above all.
 //!
 //! ```text
-//!               unit 0   unit 1  …            a unit: 16 bytes of neighbouring lines, or one line where they have no neighbours
+//!               unit 0   unit 1  …            a unit: 16 bytes of neighbouring lines, or one line
 //!  batch 0   │ 8 rows  │        │   thread (x, y) of TX × TY reads unit x, batches y, y + TY … of 8 rows,
 //!  batch 1   │         │        │   all 8 under way; the states of TY threads merge in the block
 //!  …
 //!  piece 1   │         │        │   another block's; the block that finishes last merges the pieces
 //! ```
+//!
+//! Where rows begin beside 16-byte boundaries, or lines have few neighbours, units are lines. If there are many, a thread has four
+//! of them, x, x + TX, x + 2·TX and x + 3·TX of its tile: each access of a warp is of neighbours, and as many bytes are under way as with vectors.
 //!
 //! A thread keeps a state for each line of its unit (`unit`), the block merges them by column of the tile (`tile`). How many
 //! threads stand side by side, and how many blocks share a line, goes by shapes alone ([`plan`]): the result has the same bits on
@@ -29,6 +32,7 @@ use crate::reduce::along::{Along, THREADS, best, totals};
 use crate::reduce::whole::order::Ignore;
 use crate::reduce::whole::reduction::{Merge, State};
 use crate::reduce::whole::{counts, moments, products, squares};
+use crate::unroll::unroll;
 
 /// What a kernel is told of its lines.
 #[derive(Clone, Copy)]
@@ -39,7 +43,7 @@ struct Lines {
     extents: [u32; DIMS],
     strides: [u64; DIMS],
     out_strides: [u64; DIMS],
-    /// Whether units are vectors; the logarithm of TX; tiles; pieces: see [`plan::Plan`].
+    /// What units are; the logarithm of TX; tiles; pieces: see [`plan::Plan`].
     cut: [u32; 4],
     /// Elements of `out` between neighbouring lines of a unit.
     out_step: u64,
@@ -50,7 +54,7 @@ struct Lines {
 /// The whole of a kernel.
 #[inline(always)]
 #[track_caller]
-fn columns<R: Along, const N: usize, const S: usize>(
+fn columns<R: Along, const N: usize, const K: usize, const S: usize>(
     scratch: &Scratch<S>,
     x: VecRef<R::Element>,
     workspace: VecMut<u64>,
@@ -59,29 +63,40 @@ fn columns<R: Along, const N: usize, const S: usize>(
 ) where
     R::Element: Lanes<N>,
 {
-    let Lines { length: [length, stride, per_piece], extents, strides, cut: [vectors, shift, tiles, pieces], .. } =
-        lines;
+    let Lines { length: [length, stride, per_piece], extents, strides, cut: [kind, shift, tiles, pieces], .. } = lines;
     let (t, block, tiles) = (thread_idx_x(), block_idx_x(), tiles.max(1));
     let place = Place {
         shift,
         tile: block % tiles,
         piece: block / tiles,
         pieces,
-        per: if vectors == 1 { N.trailing_zeros() } else { 0 },
+        per: if kind == plan::VECTORS { N.trailing_zeros() } else { 0 },
+        spread: if kind == plan::SPREAD { K.trailing_zeros() } else { 0 },
     };
     let from = (u64::from(place.piece) * per_piece).min(length);
+    // Threads beyond the last unit read it once more; what they find goes nowhere.
+    let begin = |which: u32| {
+        let unit = place.unit(t, which).min(tile::last(extents));
+        start(unit, extents, strides).wrapping_add(from.wrapping_mul(stride))
+    };
     let rows = unit::Rows {
-        // Threads beyond the last unit read it once more; what they find goes nowhere.
-        begin: start(place.unit(t).min(tile::last(extents)), extents, strides).wrapping_add(from.wrapping_mul(stride)),
+        begin: begin(0),
         count: (length - from).min(per_piece) as u32,
         stride,
         first: from,
         thread: t >> shift,
         threads: THREADS >> shift,
     };
-    if vectors == 1 {
+    if kind == plan::VECTORS {
         let states = unit::of_rows::<R, _, N>(x.vectors::<N>(), rows, |vector| vector.lanes, lines.parameter);
         tile::put::<R, N, S>(scratch, place, states);
+    } else if kind == plan::SPREAD {
+        let mut begins = [rows.begin; K];
+        unroll!(for which in 0..K {
+            begins[which] = begin(which as u32);
+        });
+        let states = unit::of_spread_rows::<R, K>(x, rows, begins, lines.parameter);
+        tile::put::<R, K, S>(scratch, place, states);
     } else {
         let states = unit::of_rows::<R, _, 1>(x, rows, |x| [x], lines.parameter);
         tile::put::<R, 1, S>(scratch, place, states);
@@ -107,7 +122,7 @@ macro_rules! kernels {
                 min_blocks = $blocks,
                 registers = crate::reduce::along::registers($blocks),
                 barriers = 5,
-                traps = 11 + $n,
+                traps = 11 + $n + plan::spread(size_of::<$t>() as u64) as u32,
                 global_load_bytes = size_of::<$t>() as u32,
                 global_store_bytes = size_of::<$out>() as u32
             )]
@@ -126,7 +141,7 @@ macro_rules! kernels {
                 parameter: u64,
             ) {
                 let lines = Lines { length, extents, strides, out_strides, cut, out_step, parameter };
-                columns::<$reduction, $n, _>(scratch, x, workspace, out, lines);
+                columns::<$reduction, $n, { plan::spread(size_of::<$t>() as u64) as usize }, _>(scratch, x, workspace, out, lines);
             }
         )+
 

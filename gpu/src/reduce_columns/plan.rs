@@ -1,6 +1,6 @@
 //! How threads and blocks share columns, from shapes and alignment alone: it decides the order of merges.
 
-use super::unit::BATCH;
+use super::unit::{BATCH, SPREAD_BATCH};
 use crate::reduce::along::{THREADS, TICKETS};
 
 /// Threads side by side at most where lines are long: 512 bytes of each row.
@@ -15,6 +15,17 @@ const FULL: u64 = 1056;
 const MERGED: u64 = 10_240;
 /// Least bytes of a piece.
 const PIECE: u64 = 1 << 15;
+
+/// What the units of a kernel are: values of the first number of its `cut`. One line to a thread; a vector of neighbouring lines;
+/// some lines to a thread, each TX from the next.
+pub(crate) const SINGLE: u32 = 0;
+pub(crate) const VECTORS: u32 = 1;
+pub(crate) const SPREAD: u32 = 2;
+
+/// Lines of a thread where they are spread, of elements of `bytes` bytes: 16 bytes, but no more than four lines.
+pub(crate) const fn spread(bytes: u64) -> u64 {
+    if bytes < 4 { 4 } else { 16 / bytes }
+}
 
 /// Lines: how many units of them, and of what.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +51,7 @@ pub struct Plan {
     pub blocks: u32,
     /// Elements of a line for a block.
     pub per_piece: u64,
-    /// What the kernel is told: whether units are vectors, the logarithm of the threads side by side, tiles, pieces.
+    /// What the kernel is told: what its units are, the logarithm of the threads side by side, tiles, pieces.
     pub cut: [u32; 4],
     /// Lines of a tile.
     lines: u64,
@@ -57,17 +68,24 @@ impl Plan {
     /// assert_eq!(Plan::new(shape(1 << 22, 16)).cut, [1, 8, 1 << 14, 1]);
     /// // 2²⁰ rows of 256 floats: 128 blocks for each 32 columns.
     /// assert_eq!(Plan::new(shape(64, 1 << 20)).cut, [1, 3, 8, 128]);
+    /// // 33 rows of 8134407 floats, no two aligned alike: 4 columns to a thread, 128 from one to the next.
+    /// let odd = Shape { per: 1, ..shape(8_134_407, 33) };
+    /// assert_eq!(Plan::new(odd).cut, [2, 7, 15_888, 1]);
     /// ```
     pub fn new(shape: Shape) -> Self {
         let Shape { units, per, length, bytes, state, along } = shape;
         let units = u64::from(units.max(1));
         let most_down = if along { u64::from(THREADS) } else { u64::from(THREADS) / ACROSS };
         let down = below(length / (2 * u64::from(BATCH)), most_down);
+        // Lines beside 16-byte boundaries, enough for each access of a warp to be of 32 neighbours.
+        let is_spread = per == 1 && !along && units >= 32 * spread(bytes);
+        let (per, least_across) = if is_spread { (spread(bytes), 32) } else { (per, 8) };
+        let units = if is_spread { units.div_ceil(per) } else { units };
         let mut across = (u64::from(THREADS) / down).min(units.next_power_of_two());
         let tiles = |across: u64| units.div_ceil(across);
         let most = |across: u64| (MERGED / (across * per * state)).max(1);
         let long = |across: u64| length >= 2 * u64::from(BATCH) * u64::from(THREADS) / across;
-        while across > 8 && tiles(across) * most(across) < FULL && long(across / 2) {
+        while across > least_across && tiles(across) * most(across) < FULL && long(across / 2) {
             across /= 2;
         }
         let (tiles, most) = (tiles(across), most(across));
@@ -81,7 +99,12 @@ impl Plan {
         // A window of a piece has at most 2³² − 1 rows.
         let per_piece = length.div_ceil(pieces).max(1).next_multiple_of(turn).min(1 << 31);
         let pieces = length.div_ceil(per_piece).max(1);
-        let cut = [u32::from(per > 1), across.trailing_zeros(), tiles as u32, pieces as u32];
+        let kind = match (is_spread, per) {
+            (true, _) => SPREAD,
+            (_, 1) => SINGLE,
+            _ => VECTORS,
+        };
+        let cut = [kind, across.trailing_zeros(), tiles as u32, pieces as u32];
         Self { blocks: (tiles * pieces) as u32, per_piece, cut, lines: across * per, state }
     }
 
@@ -95,7 +118,8 @@ impl Plan {
     pub fn depth(&self) -> u64 {
         let [_, shift, _, pieces] = self.cut.map(u64::from);
         let down = u64::from(THREADS) >> shift;
-        let turns = self.per_piece.div_ceil(u64::from(BATCH) * down);
+        let batch = if self.cut[0] == SPREAD { SPREAD_BATCH } else { BATCH };
+        let turns = self.per_piece.div_ceil(u64::from(batch) * down);
         let last = if pieces == 1 { 0 } else { pieces + u64::from(THREADS) / self.lines.min(u64::from(THREADS)) };
         u64::from(BATCH) + turns + 1 + 5 + 8 + last
     }

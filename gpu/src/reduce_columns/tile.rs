@@ -33,19 +33,27 @@ pub(super) struct Place {
     pub(super) pieces: u32,
     /// Logarithm of the lines of a unit.
     pub(super) per: u32,
+    /// Logarithm of the units of a thread, each TX from the next.
+    pub(super) spread: u32,
 }
 
 impl Place {
-    /// The unit of thread `t`.
+    /// The first unit of the tile.
     #[inline(always)]
-    pub(super) fn unit(&self, t: u32) -> u32 {
-        (self.tile << self.shift).saturating_add(t & ((1 << self.shift) - 1))
+    fn first(&self) -> u32 {
+        self.tile << (self.shift + self.spread)
+    }
+
+    /// Unit `which` of thread `t`.
+    #[inline(always)]
+    pub(super) fn unit(&self, t: u32, which: u32) -> u32 {
+        self.first().saturating_add((t & ((1 << self.shift) - 1)) + (which << self.shift))
     }
 
     /// Lines of a tile.
     #[inline(always)]
     fn lines(&self) -> u32 {
-        1 << (self.per + self.shift)
+        1 << (self.per + self.shift + self.spread)
     }
 }
 
@@ -56,7 +64,7 @@ pub(super) fn last(extents: [u32; DIMS]) -> u32 {
     a.wrapping_mul(b).wrapping_mul(c).wrapping_mul(d).wrapping_mul(e).wrapping_sub(1)
 }
 
-/// Leaves the states of a thread's unit in shared memory, those of a warp merged.
+/// Leaves the states of a thread's lines in shared memory, those of a warp merged.
 #[inline(always)]
 #[track_caller]
 pub(super) fn put<R: Along, const N: usize, const S: usize>(scratch: &Scratch<S>, place: Place, states: [R::State; N]) {
@@ -71,11 +79,13 @@ pub(super) fn put<R: Along, const N: usize, const S: usize>(scratch: &Scratch<S>
     }
     if lane_id() < across {
         let group = t / across.max(32);
-        let at = group * place.lines() + (t & (across - 1)) * N as u32;
+        let x = t & (across - 1);
+        let (first, step) = if place.spread > 0 { (x, across) } else { (x * N as u32, 1) };
+        let at = group * place.lines() + first;
         unroll!(for line in 0..N {
             let words = states[line].pack();
             for word in 0..R::State::WORDS {
-                scratch.states.set(word as u32 * (S / R::State::WORDS) as u32 + at + line as u32, words[word]);
+                scratch.states.set(word as u32 * (S / R::State::WORDS) as u32 + at + line as u32 * step, words[word]);
             }
         });
     }
@@ -103,7 +113,7 @@ pub(super) fn reduce<R: Along, const S: usize>(
 ) {
     let (t, lines, pieces) = (thread_idx_x(), place.lines(), place.pieces as usize);
     let write = |line: u32, state| {
-        write((place.tile << place.shift) + (line >> place.per), line & ((1 << place.per) - 1), state);
+        write(place.first() + (line >> place.per), line & ((1 << place.per) - 1), state);
     };
     let groups = THREADS / (1_u32 << place.shift).max(32);
     let states = TICKETS + place.tile as usize * pieces * R::State::WORDS * lines as usize;
@@ -139,7 +149,7 @@ pub(super) fn reduce<R: Along, const S: usize>(
         return;
     }
     // Lines by 256 at most; where there are fewer, threads share a line, each with every so many pieces.
-    let by = (place.per + place.shift).min(THREADS.trailing_zeros());
+    let by = lines.trailing_zeros().min(THREADS.trailing_zeros());
     let (width, parts) = (1_u32 << by, THREADS as usize >> by);
     let mut first = 0;
     while first < lines {

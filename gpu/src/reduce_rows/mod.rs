@@ -3,7 +3,8 @@
 //! How many threads a line gets goes by its length alone, or, of long ones, also by how many there are ([`plan`]):
 //!
 //! ```text
-//!  short      up to 16 vectors of 16 bytes; 2 to 32 lanes each, four lines under way at once          short.rs
+//!  short      up to 16 vectors of 16 bytes, many lines of whole vectors up to 128; 1 to 32 lanes
+//!             each, four lines under way at once                                                      short.rs
 //!  middling   4 to 32 lanes each, four vectors of a line under way                                    ┐ streamed.rs
 //!  long       a block each; or several, which leave their states to the one that finishes last        ┘
 //! ```

@@ -10,6 +10,8 @@ pub(crate) const SHORT_ELEMENTS: u32 = 3;
 
 /// Vectors of a line from which four are under way in each thread; below, four lines are.
 const SHORT: u64 = 16;
+/// The same where every line is whole vectors, and there are lines for [`MANY`] warps, four in each.
+const SHORT_OF_VECTORS: u64 = 128;
 /// Most vectors of a line that a warp reads, if there are lines for [`MANY`] warps; else at most four in each thread.
 const MIDDLING: u64 = 1024;
 const MANY: u64 = 8448;
@@ -62,12 +64,11 @@ impl Plan {
         let per_vector = vector / bytes;
         let vectors = length.div_ceil(per_vector).max(1);
         let by_vectors = aligned && length.is_multiple_of(per_vector);
-        // Two lines or more in a warp's access, else a warp of its own does no worse.
+        let many = by_vectors && vectors <= SHORT_OF_VECTORS && u64::from(lines) >= 4 * MANY;
         // Lines without elements have no place; the others take none for what they are.
-        if even && vectors < SHORT && length > 0 {
+        if even && (vectors < SHORT || many) && length > 0 {
             let (way, units) = if by_vectors { (SHORT_VECTORS, vectors) } else { (SHORT_ELEMENTS, length) };
-            let lanes = (units.min(32) as u32).next_power_of_two();
-            return Self::shared(lines, way, lanes, 4);
+            return Self::shared(lines, way, lanes(units), 4);
         }
         let few = vectors <= 4 * 32;
         if few || vectors <= MIDDLING && u64::from(lines) >= MANY {
@@ -123,8 +124,16 @@ impl Plan {
                 let turns = length.div_ceil(per_vector).div_ceil(4 << second) + 1;
                 within + 2 + turns + 2 * per_vector + u64::from(second)
             }
-            SHORT_VECTORS => within + 1 + u64::from(second),
+            SHORT_VECTORS => within + length.div_ceil(per_vector << second) + u64::from(second),
             _ => length.div_ceil(1 << second) + u64::from(second),
         }
     }
+}
+
+/// Lanes for a short line of `units` vectors or elements: of 8, 16 and 32 those of which the fewest idle.
+fn lanes(units: u64) -> u32 {
+    if units <= 8 {
+        return (units as u32).next_power_of_two();
+    }
+    [32, 16, 8].into_iter().min_by_key(|&lanes| units.next_multiple_of(u64::from(lanes))).unwrap_or(32)
 }

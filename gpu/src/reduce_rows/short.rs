@@ -1,9 +1,11 @@
-//! Lines of at most 16 vectors, or, where they are not aligned, of so few elements: some lanes of a warp for each, and four lines
+//! Lines of few vectors, or, where they are not aligned, of so few elements: some lanes of a warp for each, and four lines
 //! under way in each thread.
 //!
 //! ```text
 //!  a warp, 4 lanes a line    │ line 0 │ line 1 │ … │ line 7 │   64 bytes each: one access of 512 bytes
 //!                            │ 64 …   │                           and three more, 8 warps further on each
+//!  exchange                  lanes 0, 1 keep lines 0 and 64, lanes 2, 3 the other two; then each lane keeps one:
+//!                            three shuffles where four lines one by one take eight, and every lane has a result to write
 //! ```
 
 use simt::element::{Element, Lanes, Vector, zeroed};
@@ -12,6 +14,7 @@ use simt::prelude::*;
 
 use super::Lines;
 use crate::reduce::along::{Along, IN_FLIGHT, THREADS};
+use crate::reduce::whole::reduction::State;
 use crate::unroll::unroll;
 
 /// Reduces the block's lines, which lie at equal distances: by vectors where all of them start at multiples of 16 bytes and have
@@ -71,12 +74,47 @@ fn each<R: Along, E: Element>(
             });
             at += lanes;
         }
+        let (first, held) = exchange::<R>(&mut states, lane, lanes);
         unroll!(for i in 0..IN_FLIGHT {
-            let state = R::of_lanes(states[i], lanes);
-            if lane == 0 && row(i) < end {
-                out.set_within(row(i) as usize, R::finish(state, lines.parameter));
+            let row = row(first + i);
+            if i < held && row < end {
+                out.set_within(row as usize, R::finish(states[i], lines.parameter));
             }
         });
         base = base.saturating_add(IN_FLIGHT as u32 * groups);
     }
+}
+
+/// Lines that a lane keeps of four when it has handed on the others.
+const HALF: usize = IN_FLIGHT / 2;
+
+/// Merges what the group's lanes have of its four lines. Gives which of the lines the lane has then, from the front of `states` on,
+/// and how many: one where there are four lanes or more, none in lanes that have handed on what they had.
+#[inline(always)]
+#[track_caller]
+fn exchange<R: Along>(states: &mut [R::State; IN_FLIGHT], lane: u32, lanes: u32) -> (usize, usize) {
+    if lanes == 1 {
+        return (0, IN_FLIGHT);
+    }
+    let mut distance = lanes / 2;
+    let upper = lane & distance != 0;
+    unroll!(for i in 0..HALF {
+        let (kept, given) = if upper { (states[i + HALF], states[i]) } else { (states[i], states[i + HALF]) };
+        states[i] = R::merge(kept, given.of_lane_across(distance));
+    });
+    let pair = if upper { HALF } else { 0 };
+    if lanes == 2 {
+        return (pair, HALF);
+    }
+    distance /= 2;
+    let upper = lane & distance != 0;
+    let (kept, given) = if upper { (states[1], states[0]) } else { (states[0], states[1]) };
+    states[0] = R::merge(kept, given.of_lane_across(distance));
+    let first = if upper { pair + 1 } else { pair };
+    let writes = lane & (distance - 1) == 0;
+    while distance > 1 {
+        distance /= 2;
+        states[0] = R::merge(states[0], states[0].of_lane_above(distance));
+    }
+    (first, if writes { 1 } else { 0 })
 }

@@ -10,13 +10,15 @@
 use simt::prelude::*;
 use simt::warp::lane_id;
 
-use crate::reduce::along::{Along, IN_FLIGHT, THREADS, TICKETS};
+use crate::reduce::along::{Along, THREADS, TICKETS};
 use crate::reduce::whole::partition::MOST_STATE_WORDS;
 use crate::reduce::whole::reduction::State;
 use crate::unroll::unroll;
 
 const WARPS: usize = THREADS as usize / 32;
 const RUNS: usize = THREADS as usize;
+/// Blocks of a run whose words are under way at once: as many as registers allow that four blocks share a multiprocessor.
+const IN_FLIGHT: usize = 2;
 
 /// What a share of the list hands on.
 #[derive(Clone, Copy)]
@@ -161,7 +163,7 @@ pub(super) fn of_grid<R: Along, const W: usize>(
     let mut all = Passed::nothing(R::none());
     let mut from = t as usize * run;
     while from < end {
-        let mut loaded = [Passed::nothing(R::none()); IN_FLIGHT];
+        let mut loaded = [(0, R::none(), R::none()); IN_FLIGHT];
         unroll!(for i in 0..IN_FLIGHT {
             let block = (from + i).min(end - 1);
             let (mut lead, mut trail) = ([0; MOST_STATE_WORDS], [0; MOST_STATE_WORDS]);
@@ -169,12 +171,12 @@ pub(super) fn of_grid<R: Along, const W: usize>(
                 lead[word] = workspace.get(at(1 + word, block));
                 trail[word] = workspace.get(at(1 + W + word, block));
             }
-            let ended = of_word(workspace.get(at(0, block)) as u32);
-            loaded[i] = Passed { ended, lead: State::unpack(lead), trail: State::unpack(trail) };
+            loaded[i] = (workspace.get(at(0, block)) as u32, State::unpack(lead), State::unpack(trail));
         });
         unroll!(for i in 0..IN_FLIGHT {
             if from + i < end {
-                all.add::<R>(loaded[i], &write);
+                let (ended, lead, trail) = loaded[i];
+                all.add::<R>(Passed { ended: of_word(ended), lead, trail }, &write);
             }
         });
         from += IN_FLIGHT;

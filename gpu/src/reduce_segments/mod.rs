@@ -57,11 +57,9 @@ impl Segments {
     /// The parameter for a segment of `length` elements.
     #[inline(always)]
     fn parameter(&self, length: u64) -> u64 {
-        match self.by_length {
-            LENGTH => self.parameter | (length + 1),
-            LESS => length.saturating_sub(self.parameter),
-            _ => self.parameter,
-        }
+        // Without a branch, round which the compiler would keep two words more.
+        let joined = self.parameter | (length + 1) & u64::from(self.by_length == LENGTH).wrapping_neg();
+        if self.by_length == LESS { length.saturating_sub(self.parameter) } else { joined }
     }
 }
 
@@ -129,59 +127,67 @@ macro_rules! kernels {
 }
 kernels! {
     /// Σ x, or Σ x / d: see [`totals`].
-    3 segments_total_f32(f32 by 4 => f32) totals::Total<f32>;
+    4 segments_total_f32(f32 by 4 => f32) totals::Total<f32>;
     /// Σ x, or Σ x / d.
-    3 segments_total_f16(f16 by 8 => f32) totals::Total<f16>;
+    4 segments_total_f16(f16 by 8 => f32) totals::Total<f16>;
     /// Σ x, or Σ x / d.
-    3 segments_total_bf16(bf16 by 8 => f32) totals::Total<bf16>;
+    4 segments_total_bf16(bf16 by 8 => f32) totals::Total<bf16>;
     /// Σ x, or Σ x / d.
-    2 segments_total_f64(f64 by 2 => f64) totals::TotalOfF64;
+    3 segments_total_f64(f64 by 2 => f64) totals::TotalOfF64;
     /// The bits of Σ x, or of Σ x / d.
-    3 segments_total_i32(i32 by 4 => u64) totals::TotalOfIntegers<i32>;
+    4 segments_total_i32(i32 by 4 => u64) totals::TotalOfIntegers<i32>;
     /// The bits of Σ x, or of Σ x / d.
-    3 segments_total_u32(u32 by 4 => u64) totals::TotalOfIntegers<u32>;
+    4 segments_total_u32(u32 by 4 => u64) totals::TotalOfIntegers<u32>;
     /// The bits of Σ x modulo 2⁶⁴; the same for `i64`.
-    2 segments_total_u64(u64 by 2 => u64) totals::TotalOfIntegers<u64>;
+    4 segments_total_u64(u64 by 2 => u64) totals::TotalOfIntegers<u64>;
+    /// Σ x, or Σ x / d, of what is no NaN.
+    4 segments_nan_total_f32(f32 by 4 => f32) totals::Total<f32, Ignore>;
+    /// Σ x, or Σ x / d, of what is no NaN.
+    4 segments_nan_total_f16(f16 by 8 => f32) totals::Total<f16, Ignore>;
+    /// Σ x, or Σ x / d, of what is no NaN.
+    4 segments_nan_total_bf16(bf16 by 8 => f32) totals::Total<bf16, Ignore>;
+    /// Σ x, or Σ x / d, of what is no NaN.
+    3 segments_nan_total_f64(f64 by 2 => f64) totals::TotalOfF64<Ignore>;
     /// The greatest or least, NaN if there is one: see [`best`].
-    3 segments_best_f32(f32 by 4 => f32) best::Best<f32>;
+    4 segments_best_f32(f32 by 4 => f32) best::Best<f32>;
     /// The greatest or least, NaN if there is one.
-    3 segments_best_f16(f16 by 8 => f16) best::Best<f16>;
+    4 segments_best_f16(f16 by 8 => f16) best::Best<f16>;
     /// The greatest or least, NaN if there is one.
-    3 segments_best_bf16(bf16 by 8 => bf16) best::Best<bf16>;
+    4 segments_best_bf16(bf16 by 8 => bf16) best::Best<bf16>;
     /// The greatest or least, NaN if there is one.
-    3 segments_best_f64(f64 by 2 => f64) best::Best<f64>;
+    4 segments_best_f64(f64 by 2 => f64) best::Best<f64>;
     /// The greatest or least, of `i32`, too.
-    3 segments_best_u32(u32 by 4 => u32) best::Best<u32>;
+    4 segments_best_u32(u32 by 4 => u32) best::Best<u32>;
     /// The greatest or least, of `i64`, too.
-    3 segments_best_u64(u64 by 2 => u64) best::Best<u64>;
+    4 segments_best_u64(u64 by 2 => u64) best::Best<u64>;
     /// The greatest or least of what is no NaN.
-    3 segments_nan_best_f32(f32 by 4 => f32) best::Best<f32, Ignore>;
+    4 segments_nan_best_f32(f32 by 4 => f32) best::Best<f32, Ignore>;
     /// The greatest or least of what is no NaN.
-    3 segments_nan_best_f16(f16 by 8 => f16) best::Best<f16, Ignore>;
+    4 segments_nan_best_f16(f16 by 8 => f16) best::Best<f16, Ignore>;
     /// The greatest or least of what is no NaN.
-    3 segments_nan_best_bf16(bf16 by 8 => bf16) best::Best<bf16, Ignore>;
+    4 segments_nan_best_bf16(bf16 by 8 => bf16) best::Best<bf16, Ignore>;
     /// The greatest or least of what is no NaN.
-    3 segments_nan_best_f64(f64 by 2 => f64) best::Best<f64, Ignore>;
+    4 segments_nan_best_f64(f64 by 2 => f64) best::Best<f64, Ignore>;
     /// The first index, in its segment, of the greatest or least, or of NaN if there is one.
-    2 segments_best_at_f32(f32 by 4 => u64) best::BestAt<f32>;
+    4 segments_best_at_f32(f32 by 4 => u64) best::BestAt<f32>;
     /// The first index, in its segment, of the greatest or least, or of NaN if there is one.
-    2 segments_best_at_f16(f16 by 8 => u64) best::BestAt<f16>;
+    4 segments_best_at_f16(f16 by 8 => u64) best::BestAt<f16>;
     /// The first index, in its segment, of the greatest or least, or of NaN if there is one.
-    2 segments_best_at_bf16(bf16 by 8 => u64) best::BestAt<bf16>;
+    4 segments_best_at_bf16(bf16 by 8 => u64) best::BestAt<bf16>;
     /// The first index, in its segment, of the greatest or least, or of NaN if there is one.
-    2 segments_best_at_f64(f64 by 2 => u64) best::BestAt<f64>;
+    4 segments_best_at_f64(f64 by 2 => u64) best::BestAt<f64>;
     /// The first index, in its segment, of the greatest or least, of `i32`, too.
-    2 segments_best_at_u32(u32 by 4 => u64) best::BestAt<u32>;
+    4 segments_best_at_u32(u32 by 4 => u64) best::BestAt<u32>;
     /// The first index, in its segment, of the greatest or least, of `i64`, too.
-    2 segments_best_at_u64(u64 by 2 => u64) best::BestAt<u64>;
+    4 segments_best_at_u64(u64 by 2 => u64) best::BestAt<u64>;
     /// The first index, in its segment, of the greatest or least of what is no NaN.
-    2 segments_nan_best_at_f32(f32 by 4 => u64) best::BestAt<f32, Ignore>;
+    4 segments_nan_best_at_f32(f32 by 4 => u64) best::BestAt<f32, Ignore>;
     /// The first index, in its segment, of the greatest or least of what is no NaN.
-    2 segments_nan_best_at_f16(f16 by 8 => u64) best::BestAt<f16, Ignore>;
+    4 segments_nan_best_at_f16(f16 by 8 => u64) best::BestAt<f16, Ignore>;
     /// The first index, in its segment, of the greatest or least of what is no NaN.
-    2 segments_nan_best_at_bf16(bf16 by 8 => u64) best::BestAt<bf16, Ignore>;
+    4 segments_nan_best_at_bf16(bf16 by 8 => u64) best::BestAt<bf16, Ignore>;
     /// The first index, in its segment, of the greatest or least of what is no NaN.
-    2 segments_nan_best_at_f64(f64 by 2 => u64) best::BestAt<f64, Ignore>;
+    4 segments_nan_best_at_f64(f64 by 2 => u64) best::BestAt<f64, Ignore>;
     /// Σ x², or its root: see [`totals`].
     3 segments_squares_f32(f32 by 4 => f32) totals::SquareTotal<f32>;
     /// Σ x², or its root.

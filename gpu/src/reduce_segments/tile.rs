@@ -9,10 +9,12 @@ use crate::reduce::along::line::of_line;
 use crate::reduce::along::{Along, IN_FLIGHT, THREADS};
 use crate::unroll::unroll;
 
-/// Longest piece of a segment that one lane sees alone, where there are pieces for many lanes, and where there are few.
-const ALONE: u64 = 128;
-const ALONE_OF_FEW: u64 = 16;
-const MANY: u32 = 8;
+/// Longest piece of a segment that one lane sees alone: from the least to the most, whichever takes the pieces of 32 segments the
+/// least time.
+const LEAST_ALONE: u64 = 16;
+const MOST_ALONE: u64 = 128;
+/// Elements that a lane sees alone while the warp sees a piece together.
+const TOGETHER: u64 = 8;
 
 /// Where segments begin and end.
 #[derive(Clone, Copy)]
@@ -44,20 +46,23 @@ impl<'a> Offsets<'a> {
         offset.min(self.end)
     }
 
-    /// How many of the segments from `low` on to `high` end before place `place` of the list, and `low`. The lanes of the warp
-    /// look at 32 places at once.
+    /// How many segments end before each of two places of the list. The lanes of the warp look at 32 ends at once for either: the
+    /// warp waits for memory as often as it would for one place.
     #[inline(always)]
     #[track_caller]
-    fn ended_before(&self, place: u64, low: u32, high: u32, origin: u64) -> u32 {
-        let (mut low, mut high) = (low, high);
-        while low < high {
-            let step = (high - low).div_ceil(32);
-            let probe = low.saturating_add((lane_id() + 1).saturating_mul(step)) - 1;
-            let ended = probe < high && self.at(probe + 1).saturating_sub(origin) + u64::from(probe) < place;
-            let count = warp_vote_ballot(FULL_MASK, ended).count_ones();
-            let next = low.saturating_add(count.saturating_mul(step));
-            high = next.saturating_add(step - 1).min(high);
-            low = next.min(high);
+    fn ended_before(&self, places: [u64; 2], origin: u64) -> [u32; 2] {
+        let (mut low, mut high) = ([0; 2], [self.count; 2]);
+        while low[0] < high[0] || low[1] < high[1] {
+            let step = [0, 1].map(|i| (high[i] - low[i]).div_ceil(32).max(1));
+            let probe = [0, 1].map(|i| low[i].saturating_add((lane_id() + 1).saturating_mul(step[i])) - 1);
+            let end = probe.map(|probe| self.at(probe.min(self.count - 1) + 1).saturating_sub(origin));
+            for i in 0..2 {
+                let ended = probe[i] < high[i] && end[i] + u64::from(probe[i]) < places[i];
+                let count = warp_vote_ballot(FULL_MASK, ended).count_ones();
+                let next = low[i].saturating_add(count.saturating_mul(step[i]));
+                high[i] = next.saturating_add(step[i] - 1).min(high[i]);
+                low[i] = next.min(high[i]);
+            }
         }
         low
     }
@@ -100,6 +105,21 @@ where
     R::of_lanes(state, 32)
 }
 
+/// How long a piece may be for one lane to see it alone, where that of this lane has `length` elements.
+#[inline(always)]
+#[track_caller]
+fn longest_alone(length: u64) -> u64 {
+    let (mut longest, mut least) = (LEAST_ALONE, u64::MAX);
+    let mut alone = LEAST_ALONE;
+    while alone <= MOST_ALONE {
+        let time = alone + TOGETHER * u64::from(warp_vote_ballot(FULL_MASK, length > alone).count_ones());
+        longest = if time < least { alone } else { longest };
+        least = time.min(least);
+        alone *= 2;
+    }
+    longest
+}
+
 /// Reduces the warp's share: writes the segments that begin and end in it; gives, in lane 0, what belongs to one that ends in it and
 /// may have begun before, and what belongs to one that goes on behind.
 #[inline(always)]
@@ -119,13 +139,13 @@ where
     let (origin, count) = (offsets.at(0), offsets.count);
     let span = offsets.at(count).saturating_sub(origin);
     let (from, to) = (warp * u64::from(items), (warp + 1) * u64::from(items));
-    let first = offsets.ended_before(from, 0, count, origin);
-    let last = offsets.ended_before(to, first, first.saturating_add(items).min(count), origin);
+    let [first, last] = offsets.ended_before([from, to], origin);
+    // As it is where offsets do not fall.
+    let last = last.max(first).min(first.saturating_add(items));
     // The elements of the share: what is left of its places when the ends are taken off.
     let begin = origin + from.saturating_sub(u64::from(first)).min(span);
     let end = origin + to.saturating_sub(u64::from(last)).min(span);
     let end = end.max(begin);
-    let longest_alone = if last - first >= MANY { ALONE } else { ALONE_OF_FEW };
     let mut lead = R::none();
     let mut base = first;
     while base < last {
@@ -134,7 +154,7 @@ where
         let start = offsets.at(segment.min(count));
         let from = start.clamp(begin, end);
         let to = if here { offsets.at(segment.saturating_add(1).min(count)).clamp(from, end) } else { from };
-        let short = to - from <= longest_alone;
+        let short = to - from <= longest_alone(to - from);
         if here && short {
             let state = alone::<R>(x, from, to, from - start.min(from), parameter);
             if segment == first {

@@ -58,19 +58,23 @@ impl AxisCase {
 /// Extents of up to four axes whose product stays small, in any order in memory, with gaps of any size or none.
 fn any_layout(bytes: usize) -> impl Strategy<Value = (Vec<usize>, Vec<usize>, usize)> {
     let lanes = 16 / bytes;
-    let edges = vec![1, 2, 3, lanes, lanes + 1, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 4 * lanes, 8 * lanes + 1];
+    let few = [1, 2, 3, 4, 9, 11, 15].map(|vectors| vectors * lanes);
+    let edges = [&few[..], &[1, 2, 3, lanes + 1, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 8 * lanes + 1]].concat();
+    // Columns of which a thread has four, if they are not aligned.
+    let wide = proptest::sample::select(vec![63, 64, 127, 128, 129, 131, 160, 257, 515]);
     let long =
         vec![127, 128, 257, 500, 16 * lanes, 64 * lanes, 128 * lanes, 129 * lanes, 600 * lanes, 1024 * lanes + 3];
-    let few = prop_oneof![3 => Just(1), 2 => 2..6_usize];
-    let extent = proptest::sample::select(edges);
-    let long = prop_oneof![3 => extent.clone(), 2 => proptest::sample::select(long)];
+    let small = prop_oneof![3 => Just(1), 2 => 2..6_usize];
+    let extent = proptest::sample::select(edges).boxed();
+    let other = prop_oneof![5 => extent.clone(), 1 => wide];
+    let long = prop_oneof![3 => extent, 2 => proptest::sample::select(long)];
     (2..=4_usize).prop_flat_map(move |rank| {
-        let short = proptest::collection::vec(few.clone(), rank - 2);
+        let short = proptest::collection::vec(small.clone(), rank - 2);
         let gap = prop_oneof![3 => Just(0), 1 => 1..4_usize, 1 => Just(lanes)];
         let gaps = proptest::collection::vec(gap, rank);
         let innermost = prop_oneof![5 => Just(1), 1 => 2..4_usize];
         let positions = Just((0..rank).collect::<Vec<_>>()).prop_shuffle();
-        (short, long.clone(), extent.clone(), gaps, innermost, positions.clone(), positions).prop_map(
+        (short, long.clone(), other.clone(), gaps, innermost, positions.clone(), positions).prop_map(
             move |(short, long, other, gaps, innermost, extents, memory)| {
                 // The axis that is reduced is the long one.
                 let mut list = vec![long, other];

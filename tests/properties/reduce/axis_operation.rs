@@ -83,11 +83,33 @@ fn a_workspace_serves_every_axis() {
     }
 }
 
+/// So many lines of whole vectors that each thread has four of them under way, in more steps than one: 17 vectors by 8 lanes, 128 by 32;
+/// and a last block that is not full.
+#[test]
+fn many_lines_of_whole_vectors_are_reduced_exactly() {
+    let device = under_test(9);
+    for (lines, length) in [(33_797, 68), (33_793, 512)] {
+        let number = |at: usize| (at % 8191 * 37 % 101) as f32;
+        let x: Vec<f32> = (0..lines * length).map(number).collect();
+        let on = device.upload(&x).unwrap();
+        let view = on.view().as_tensor(&[lines, length]).unwrap();
+        let sums = device.reduce_axis(Sum, view, 1).unwrap().download().unwrap();
+        let expected: Vec<f32> = x.chunks(length).map(|line| line.iter().sum()).collect();
+        assert!(sums == expected, "sums of {lines} lines of {length}");
+        let places = device.reduce_axis(ArgMax, view, 1).unwrap().download().unwrap();
+        for (line, place) in x.chunks(length).zip(places) {
+            let best = line.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            assert_eq!(Some(place as usize), line.iter().position(|&x| x == best));
+        }
+    }
+}
+
 /// Lines that several blocks share, thirty schedules, one result: for sums, whose merges round, above all.
 #[test]
 fn axis_runs_are_equal_whatever_the_schedule() {
     let mut rng = values::rng(17);
-    let shapes: [(&[usize], usize); 4] = [(&[2, 9001], 1), (&[9001, 6], 0), (&[9000, 4], 0), (&[5000, 1], 0)];
+    let shapes: [(&[usize], usize); 5] =
+        [(&[2, 9001], 1), (&[9001, 6], 0), (&[9000, 4], 0), (&[5000, 1], 0), (&[500, 131], 0)];
     for (shape, axis) in shapes {
         let x: Vec<f64> = uniform(shape.iter().product(), &mut rng);
         let y: Vec<f32> = x.iter().map(|&x| x as f32).collect();

@@ -46,8 +46,10 @@ impl Case {
 fn any_segments() -> impl Strategy<Value = Case> {
     let empty = Just(0_u64).boxed();
     let short = (1..20_u64).boxed();
-    let edges =
-        proptest::sample::select(vec![15_u64, 16, 17, 127, 128, 129, 255, 256, 257, 511, 2047, 2048, 2049]).boxed();
+    let edges = proptest::sample::select(vec![
+        15_u64, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 2047, 2048, 2049,
+    ])
+    .boxed();
     let giant = (3000..9000_u64).boxed();
     let mixed = prop_oneof![4 => empty.clone(), 6 => short.clone(), 2 => edges.clone(), 1 => giant.clone()].boxed();
     let lengths = prop_oneof![

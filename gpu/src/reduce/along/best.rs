@@ -49,7 +49,7 @@ impl<T: Ordered, P: NanPolicy> Merge for Best<T, P> {
     }
     #[inline(always)]
     fn merge(a: T::Key, b: T::Key) -> T::Key {
-        if P::beats::<Greatest, _>(b, a) { b } else { a }
+        Key::of_two(a, b, true, P::IGNORES).unwrap_or(if P::beats::<Greatest, _>(b, a) { b } else { a })
     }
 }
 

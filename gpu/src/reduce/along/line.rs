@@ -3,8 +3,10 @@
 //!
 //! ```text
 //!  line   │head│ 16 bytes │ 16 bytes │ …                      │tail│   less than 16 bytes on either side
-//!  thread   0..     0          1     … lanes − 1  0  1 …   … 0..       vectors are dealt out in turn
+//!  thread   0..     0          1     … lanes − 1  0  1 …     h..      vectors are dealt out in turn, and so are head and tail
 //! ```
+//!
+//! A thread's first element of head or tail is under way before its vectors, so that nobody waits for it alone.
 
 use simt::element::{Lanes, Vector};
 use simt::global::{VecRef, Window};
@@ -48,7 +50,14 @@ where
     R::Element: Lanes<N>,
 {
     let lanes = 1_u32 << shift;
-    let (head, body, tail) = x.align_to::<N>();
+    let (head, body, _) = x.align_to::<N>();
+    // Where element `edge` of head and tail lies; outside `x` if there are not so many.
+    let at = |edge: u32| {
+        let edge = edge as usize;
+        if edge < head.len() { edge } else { edge + body.len() * N }
+    };
+    let of_edge = |x: R::Element, edge: u32| R::of(x, first + at(edge) as u64, parameter);
+    let early = x.get_or(at(lane), simt::element::zeroed());
     let mut state = R::none();
     // Vectors of this thread: lane, lane + lanes … of the body, as rows of a window one vector wide.
     let count = (body.len() as u32).saturating_sub(lane).div_ceil(lanes);
@@ -70,16 +79,13 @@ where
             state = R::merge(state, of_four::<R, N>(&own, rows, within, (number(row), step), parameter));
         }
     }
-    let mut edge = lane as usize;
-    while edge < head.len() {
-        state = R::merge(state, R::of(head.get(edge), first + edge as u64, parameter));
-        edge += lanes as usize;
+    if at(lane) < x.len() {
+        state = R::merge(state, of_edge(early, lane));
     }
-    let mut edge = lane as usize;
-    while edge < tail.len() {
-        let number = x.len() - tail.len() + edge;
-        state = R::merge(state, R::of(tail.get(edge), first + number as u64, parameter));
-        edge += lanes as usize;
+    let mut edge = lane + lanes;
+    while at(edge) < x.len() {
+        state = R::merge(state, of_edge(x.get_or(at(edge), simt::element::zeroed()), edge));
+        edge += lanes;
     }
     state
 }

@@ -19,6 +19,14 @@ macro_rules! reductions {
             [rows_total_u32 columns_total_u32] [5 4] (u32 by 4 => u64) totals::TotalOfIntegers<u32>;
             /// The bits of Σ x modulo 2⁶⁴; the same for `i64`.
             [rows_total_u64 columns_total_u64] [5 4] (u64 by 2 => u64) totals::TotalOfIntegers<u64>;
+            /// Σ x, or Σ x / d, of what is no NaN.
+            [rows_nan_total_f32 columns_nan_total_f32] [5 4] (f32 by 4 => f32) totals::Total<f32, Ignore>;
+            /// Σ x, or Σ x / d, of what is no NaN.
+            [rows_nan_total_f16 columns_nan_total_f16] [4 3] (f16 by 8 => f32) totals::Total<f16, Ignore>;
+            /// Σ x, or Σ x / d, of what is no NaN.
+            [rows_nan_total_bf16 columns_nan_total_bf16] [4 3] (bf16 by 8 => f32) totals::Total<bf16, Ignore>;
+            /// Σ x, or Σ x / d, of what is no NaN.
+            [rows_nan_total_f64 columns_nan_total_f64] [4 4] (f64 by 2 => f64) totals::TotalOfF64<Ignore>;
             /// Σ x², or its root: see [`totals`](crate::reduce::along::totals).
             [rows_squares_f32 columns_squares_f32] [5 4] (f32 by 4 => f32) totals::SquareTotal<f32>;
             /// Σ x², or its root.
@@ -30,9 +38,9 @@ macro_rules! reductions {
             /// √Σ x².
             [rows_norm_f64 columns_norm_f64] [3 3] (f64 by 2 => f64) squares::NormOfF64;
             /// Σ x² modulo 2⁶⁴.
-            [rows_squares_i32 columns_squares_i32] [5 4] (i32 by 4 => u64) squares::SquaresOfIntegers<i32>;
+            [rows_squares_i32 columns_squares_i32] [4 4] (i32 by 4 => u64) squares::SquaresOfIntegers<i32>;
             /// Σ x² modulo 2⁶⁴.
-            [rows_squares_u32 columns_squares_u32] [5 4] (u32 by 4 => u64) squares::SquaresOfIntegers<u32>;
+            [rows_squares_u32 columns_squares_u32] [4 4] (u32 by 4 => u64) squares::SquaresOfIntegers<u32>;
             /// Σ x² modulo 2⁶⁴; the same for `i64`.
             [rows_squares_u64 columns_squares_u64] [5 4] (u64 by 2 => u64) squares::SquaresOfIntegers<u64>;
             /// ∏ x.
@@ -46,9 +54,9 @@ macro_rules! reductions {
             /// ∏ x modulo 2⁶⁴.
             [rows_product_i32 columns_product_i32] [5 4] (i32 by 4 => i64) products::ProductOfIntegers<i32>;
             /// ∏ x modulo 2⁶⁴.
-            [rows_product_u32 columns_product_u32] [5 4] (u32 by 4 => u64) products::ProductOfIntegers<u32>;
+            [rows_product_u32 columns_product_u32] [4 4] (u32 by 4 => u64) products::ProductOfIntegers<u32>;
             /// ∏ x modulo 2⁶⁴; the same for `i64`.
-            [rows_product_u64 columns_product_u64] [5 4] (u64 by 2 => u64) products::ProductOfIntegers<u64>;
+            [rows_product_u64 columns_product_u64] [4 4] (u64 by 2 => u64) products::ProductOfIntegers<u64>;
             /// The greatest or least, NaN if there is one: see [`best`](crate::reduce::along::best).
             [rows_best_f32 columns_best_f32] [5 4] (f32 by 4 => f32) best::Best<f32>;
             /// The greatest or least, NaN if there is one.

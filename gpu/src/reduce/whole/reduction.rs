@@ -5,7 +5,7 @@
 //! two comes first, unless it keeps their index.
 
 use simt::element::Element;
-use simt::warp::{FULL_MASK, WarpValue, warp_shuffle_down};
+use simt::warp::{FULL_MASK, WarpValue, warp_shuffle_down, warp_shuffle_xor};
 
 use super::partition::MOST_STATE_WORDS;
 
@@ -21,6 +21,10 @@ pub trait State: Copy {
     #[must_use]
     #[track_caller]
     fn of_lane_above(self, distance: u32) -> Self;
+    /// The state of the lane whose number differs by `distance`, a power of two, up or down. All lanes of the warp take part.
+    #[must_use]
+    #[track_caller]
+    fn of_lane_across(self, distance: u32) -> Self;
 }
 
 /// How states merge.
@@ -96,6 +100,11 @@ macro_rules! words {
             fn of_lane_above(self, distance: u32) -> Self {
                 warp_shuffle_down(FULL_MASK, self, distance, 32).0
             }
+            #[inline(always)]
+            #[track_caller]
+            fn of_lane_across(self, distance: u32) -> Self {
+                warp_shuffle_xor(FULL_MASK, self, distance, 32).0
+            }
         }
     )+};
 }
@@ -116,6 +125,11 @@ impl<A: State + WarpValue, B: State + WarpValue> State for (A, B) {
     fn of_lane_above(self, distance: u32) -> Self {
         (self.0.of_lane_above(distance), self.1.of_lane_above(distance))
     }
+    #[inline(always)]
+    #[track_caller]
+    fn of_lane_across(self, distance: u32) -> Self {
+        (self.0.of_lane_across(distance), self.1.of_lane_across(distance))
+    }
 }
 
 impl<A: State + WarpValue, B: State + WarpValue, C: State + WarpValue> State for (A, B, C) {
@@ -132,5 +146,10 @@ impl<A: State + WarpValue, B: State + WarpValue, C: State + WarpValue> State for
     #[track_caller]
     fn of_lane_above(self, distance: u32) -> Self {
         (self.0.of_lane_above(distance), self.1.of_lane_above(distance), self.2.of_lane_above(distance))
+    }
+    #[inline(always)]
+    #[track_caller]
+    fn of_lane_across(self, distance: u32) -> Self {
+        (self.0.of_lane_across(distance), self.1.of_lane_across(distance), self.2.of_lane_across(distance))
     }
 }

@@ -1,6 +1,5 @@
 //! Which reductions there are along an axis, and by which kernels.
 
-use gpu::reduce::along::totals::IGNORE_NANS;
 use gpu::{reduce_columns as columns, reduce_rows as rows};
 use half::{bf16, f16};
 use simt::Kernel;
@@ -104,11 +103,11 @@ along! {
         i64 as u64 => u64: rows_total_u64 columns_total_u64;
         u64 as u64 => u64: rows_total_u64 columns_total_u64;
     }
-    NanSum(T, _n => IGNORE_NANS) {
-        f32 as f32 => f32: rows_total_f32 columns_total_f32;
-        f16 as f16 => f32: rows_total_f16 columns_total_f16;
-        bf16 as bf16 => f32: rows_total_bf16 columns_total_bf16;
-        f64 as f64 => f64: rows_total_f64 columns_total_f64;
+    NanSum(T, _n => 0) {
+        f32 as f32 => f32: rows_nan_total_f32 columns_nan_total_f32;
+        f16 as f16 => f32: rows_nan_total_f16 columns_nan_total_f16;
+        bf16 as bf16 => f32: rows_nan_total_bf16 columns_nan_total_bf16;
+        f64 as f64 => f64: rows_nan_total_f64 columns_nan_total_f64;
     }
     Mean(T, n => n as u64 + 1) {
         f32 as f32 => f32: rows_total_f32 columns_total_f32;

@@ -73,10 +73,10 @@ segments! {
         u64: segments_total_u64;
     }
     NanSum AS_IT_IS {
-        f32: segments_total_f32;
-        f16: segments_total_f16;
-        bf16: segments_total_bf16;
-        f64: segments_total_f64;
+        f32: segments_nan_total_f32;
+        f16: segments_nan_total_f16;
+        bf16: segments_nan_total_bf16;
+        f64: segments_nan_total_f64;
     }
     Max AS_IT_IS {
         f32: segments_best_f32;
