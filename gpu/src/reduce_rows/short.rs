@@ -116,5 +116,5 @@ fn exchange<R: Along>(states: &mut [R::State; IN_FLIGHT], lane: u32, lanes: u32)
         distance /= 2;
         states[0] = R::merge(states[0], states[0].of_lane_above(distance));
     }
-    (first, if writes { 1 } else { 0 })
+    (first, usize::from(writes))
 }
