@@ -15,13 +15,18 @@ pub mod hopper;
 pub mod ladder;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "reduce"))]
 pub mod reduce;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "tensor"))]
+pub mod tensor;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "transpose"))]
 pub mod transpose;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
+mod unroll;
 
 /// Every kernel, by family.
 #[cfg(not(target_arch = "nvptx64"))]
 pub const FAMILIES: &[(&str, &[&simt::KernelInfo])] = &[
     ("gemm", gemm::KERNELS),
+    ("tensor", tensor::KERNELS),
     ("reduce", reduce::KERNELS),
     ("transpose", transpose::KERNELS),
     ("ladder", ladder::KERNELS),

@@ -25,6 +25,35 @@ pub fn sqrt<T: Float>(x: T) -> T {
     arch::math::Float::sqrt(x)
 }
 
+macro_rules! choices {
+    ($($(#[$doc:meta])+ $name:ident;)+) => {$(
+        $(#[$doc])+
+        #[inline(always)]
+        #[must_use]
+        pub fn $name(a: f32, b: f32) -> f32 {
+            arch::math::$name(a, b)
+        }
+    )+};
+}
+choices! {
+    /// The greater of both, a NaN if either is one, and +0 rather than −0: IEEE 754's `maximum` (`max.NaN.f32`). The NaN has
+    /// the bits 0x7fffffff.
+    ///
+    /// ```
+    /// # use simt::math::maximum;
+    /// assert_eq!(maximum(-0.0, 0.0).to_bits(), 0);
+    /// assert_eq!(maximum(f32::NAN, f32::INFINITY).to_bits(), 0x7fff_ffff);
+    /// ```
+    maximum;
+    /// The lesser of both, a NaN if either is one, and −0 rather than +0: IEEE 754's `minimum` (`min.NaN.f32`). The NaN is
+    /// that of [`maximum`].
+    minimum;
+    /// [`maximum`] of what is no NaN, which comes out only if both are: IEEE 754's `maximumNumber` (`max.f32`).
+    maximum_number;
+    /// [`minimum`] of what is no NaN: IEEE 754's `minimumNumber` (`min.f32`).
+    minimum_number;
+}
+
 /// Four bytes chosen out of eight (`prmt.b32`): byte i of the result is the one that bits 4i to 4i + 2 of `selector` number,
 /// those of `low` being 0 to 3 and those of `high` 4 to 7, the lowest first. Bit 4i + 3 replaces the chosen byte by copies of
 /// its sign; bits from 16 on count for nothing.

@@ -26,6 +26,32 @@ macro_rules! floats {
 }
 floats! { f32 f64 }
 
+macro_rules! choices {
+    ($($name:ident: $op:literal;)+) => {$(
+        #[inline(always)]
+        pub(crate) fn $name(a: f32, b: f32) -> f32 {
+            let choice: f32;
+            // SAFETY: arithmetic on registers.
+            unsafe {
+                asm!(
+                    concat!($op, " {choice}, {a}, {b};"),
+                    choice = out(reg32) choice,
+                    a = in(reg32) a,
+                    b = in(reg32) b,
+                    options(pure, nomem, nostack, preserves_flags)
+                );
+            }
+            choice
+        }
+    )+};
+}
+choices! {
+    maximum: "max.NaN.f32";
+    minimum: "min.NaN.f32";
+    maximum_number: "max.f32";
+    minimum_number: "min.f32";
+}
+
 /// Four bytes out of eight.
 #[inline(always)]
 pub(crate) fn byte_perm(low: u32, high: u32, selector: u32) -> u32 {

@@ -27,6 +27,38 @@ macro_rules! floats {
 }
 floats! { f32 f64 }
 
+/// The NaN that comes out of comparisons.
+const NAN: f32 = f32::from_bits(0x7fff_ffff);
+
+#[inline(always)]
+pub(crate) fn maximum(a: f32, b: f32) -> f32 {
+    if a.is_nan() || b.is_nan() { NAN } else { maximum_number(a, b) }
+}
+#[inline(always)]
+pub(crate) fn minimum(a: f32, b: f32) -> f32 {
+    if a.is_nan() || b.is_nan() { NAN } else { minimum_number(a, b) }
+}
+#[inline(always)]
+pub(crate) fn maximum_number(a: f32, b: f32) -> f32 {
+    match (a.is_nan(), b.is_nan()) {
+        (true, true) => NAN,
+        (true, false) => b,
+        (false, true) => a,
+        // Of equal zeros the one without a sign.
+        (false, false) => {
+            if a > b || (a == b && b.is_sign_negative()) {
+                a
+            } else {
+                b
+            }
+        }
+    }
+}
+#[inline(always)]
+pub(crate) fn minimum_number(a: f32, b: f32) -> f32 {
+    if a.is_nan() || b.is_nan() { maximum_number(a, b) } else { -maximum_number(-a, -b) }
+}
+
 /// Four bytes out of eight.
 #[inline(always)]
 pub(crate) fn byte_perm(low: u32, high: u32, selector: u32) -> u32 {

@@ -25,7 +25,7 @@
 use simt::async_copy::cp_async;
 use simt::prelude::*;
 
-use super::unroll::unroll;
+use crate::unroll::unroll;
 
 /// 1 in the columns of A, 4 to 7 of every 8, in which bit 4 of the row is inverted, else 0.
 #[inline(always)]

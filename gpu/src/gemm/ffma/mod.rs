@@ -36,7 +36,6 @@
 
 mod fetch;
 mod product;
-mod unroll;
 
 use simt::prelude::*;
 

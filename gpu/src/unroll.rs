@@ -6,6 +6,9 @@
 /// size as it is. The simulator has no registers to fill: there it is a loop.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! unroll {
+    (for $i:ident in 0..2 $body:block) => {
+        unroll!(@each $i $body 0 1)
+    };
     (for $i:ident in 0..4 $body:block) => {
         unroll!(@each $i $body 0 1 2 3)
     };
@@ -32,4 +35,4 @@ macro_rules! unroll {
     };
 }
 
-pub(super) use unroll;
+pub(crate) use unroll;

@@ -1,0 +1,122 @@
+//! What elements are to the products of `Device::gemm`: numbers that are multiplied and added in a wider type.
+
+use core::ops::{Add, Mul};
+
+use half::{bf16, f16};
+use simt::convert::{bf16_from_f32, f16_from_f32, f32_from_bf16, f32_from_f16};
+use simt::element::Element;
+use simt::math::{Float, maximum};
+
+use super::call::{ACTIVATION, GELU, RELU};
+use super::gelu::gelu;
+
+/// What sums are made in: `f32`, or `f64` for elements that are.
+pub trait Real: Element + Float + PartialEq + Add<Output = Self> + Mul<Output = Self> {
+    /// +0.
+    const ZERO: Self;
+    /// The activation that the flags of a call name.
+    #[must_use]
+    fn activated(self, flags: u32) -> Self;
+}
+
+impl Real for f32 {
+    const ZERO: Self = 0.0;
+
+    #[inline(always)]
+    fn activated(self, flags: u32) -> Self {
+        match flags & ACTIVATION {
+            RELU => maximum(self, 0.0),
+            GELU => gelu(self),
+            _ => self,
+        }
+    }
+}
+
+impl Real for f64 {
+    const ZERO: Self = 0.0;
+
+    #[inline(always)]
+    fn activated(self, flags: u32) -> Self {
+        // A comparison with a NaN is false: it stays what it is.
+        if flags & ACTIVATION == RELU && self <= 0.0 { 0.0 } else { self }
+    }
+}
+
+/// An element of A and B.
+pub trait Number: Element {
+    /// What its products are added in.
+    type Wide: Real;
+    /// +0.
+    const ZERO: Self;
+    /// The same number.
+    fn wide(self) -> Self::Wide;
+    /// The nearest element, ties to even.
+    fn narrow(wide: Self::Wide) -> Self;
+}
+
+macro_rules! numbers {
+    ($($t:ident in $wide:ident: $zero:expr, $to:expr, $from:expr;)+) => {$(
+        impl Number for $t {
+            type Wide = $wide;
+            const ZERO: Self = $zero;
+
+            #[inline(always)]
+            fn wide(self) -> $wide {
+                $to(self)
+            }
+            #[inline(always)]
+            fn narrow(wide: $wide) -> Self {
+                $from(wide)
+            }
+        }
+    )+};
+}
+numbers! {
+    f32 in f32: 0.0, core::convert::identity, core::convert::identity;
+    f16 in f32: f16::from_bits(0), f32_from_f16, f16_from_f32;
+    bf16 in f32: bf16::from_bits(0), f32_from_bf16, bf16_from_f32;
+    f64 in f64: 0.0, core::convert::identity, core::convert::identity;
+}
+
+/// `x` with 10 bits after the point, ties away from zero: what tensor cores take for a tf32 (`cvt.rna.tf32.f32`). Beyond the
+/// largest it is ∞; a NaN stays one.
+///
+/// ```
+/// use gpu::gemm::number::tf32;
+/// assert_eq!(tf32(1.0 + 1.0 / 2048.0), 1.0 + 1.0 / 1024.0);
+/// assert_eq!(tf32(-1.0 - 0.9 / 2048.0), -1.0);
+/// ```
+#[inline(always)]
+#[must_use]
+pub fn tf32(x: f32) -> f32 {
+    const LAST: u32 = 1 << 13;
+    if x.is_nan() { x } else { f32::from_bits(x.to_bits().wrapping_add(LAST / 2) & !(LAST - 1)) }
+}
+
+#[cfg(all(test, not(target_arch = "nvptx64")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tf32_at_the_ends() {
+        assert_eq!(tf32(f32::MAX), f32::INFINITY);
+        assert_eq!(tf32(f32::NEG_INFINITY), f32::NEG_INFINITY);
+        assert!(tf32(f32::from_bits(0x7fff_ffff)).is_nan() && tf32(f32::from_bits(0x7f80_0001)).is_nan());
+        assert_eq!(tf32(-0.0).to_bits(), (-0.0_f32).to_bits());
+        // The least subnormal of tf32 is 2⁻¹³⁶; half of it is away from zero.
+        assert_eq!(tf32(f32::from_bits(0x1000)), f32::from_bits(0x2000));
+        assert_eq!(tf32(f32::from_bits(0x0fff)), 0.0);
+    }
+
+    #[test]
+    fn relu_keeps_a_nan_and_no_sign_of_zero() {
+        for x in [-1.0, -0.0, 0.0, f32::NEG_INFINITY] {
+            assert_eq!(x.activated(RELU).to_bits(), 0);
+            assert_eq!(f64::from(x).activated(RELU).to_bits(), 0);
+        }
+        assert!(f32::NAN.activated(RELU).is_nan() && f64::NAN.activated(RELU).is_nan());
+        assert_eq!(f32::INFINITY.activated(RELU), f32::INFINITY);
+        assert_eq!(f64::INFINITY.activated(RELU), f64::INFINITY);
+        assert_eq!((-3.0_f32).activated(0), -3.0);
+    }
+}
