@@ -16,6 +16,7 @@
 //! `WARPWRIGHT_CASES=1000` runs more cases, `WARPWRIGHT_SEED=7` other ones.
 
 mod add;
+mod gemm_tensor;
 mod matmul;
 mod reduce;
 mod selftest;

@@ -1,9 +1,9 @@
 //! What elements are to `mma.sync`.
 
 use half::{bf16, f16};
+use simt::async_copy::cp_async_or_zero;
 use simt::element::Lanes;
 use simt::global::Window;
-use simt::async_copy::cp_async_or_zero;
 use simt::matrix::{Kind, Tf32};
 use simt::shared::SharedArray;
 
@@ -72,7 +72,8 @@ mod tests {
 
     #[test]
     fn registers_of_tf32_are_rounded() {
-        let edges = [0, 1, 0xfff, 0x1000, 0x1001, 0x1fff, 0x2000, 0x3fff, 0x3f80_0fff, 0x3f80_1000, 0x3f80_3000, 0x7f7f_ffff];
+        let edges =
+            [0, 1, 0xfff, 0x1000, 0x1001, 0x1fff, 0x2000, 0x3fff, 0x3f80_0fff, 0x3f80_1000, 0x3f80_3000, 0x7f7f_ffff];
         for bits in edges.into_iter().flat_map(|bits| [bits, bits | 1 << 31]) {
             assert_eq!(super::tf32(bits) & !0x1fff, number::tf32(f32::from_bits(bits)).to_bits(), "{bits:#x}");
         }

@@ -30,7 +30,8 @@ use crate::unroll::unroll;
 
 /// An operand of a block: rows of op(A) or columns of op(B), `EXTENT` of them, `ALONG_K` if they are rows in memory. `LEN` is
 /// the number of elements in all stages, `CHUNK` that in 16 bytes.
-pub(super) struct Panel<'a, T: Operand, const CHUNK: usize, const LEN: usize, const EXTENT: usize, const ALONG_K: bool> {
+pub(super) struct Panel<'a, T: Operand, const CHUNK: usize, const LEN: usize, const EXTENT: usize, const ALONG_K: bool>
+{
     stages: &'a SharedArray<T, LEN>,
     window: Window<'a, T>,
     /// The first of its rows or columns.

@@ -71,7 +71,8 @@ impl<T: Operand, const LEN: usize, const MT: usize, const NT: usize> Write<'_, T
     #[inline(always)]
     #[track_caller]
     fn rows(&self, matrix: u32, (row0, col0): (u32, u32)) {
-        let Call { c, wide, bias, extents: [m, n, ..], ld: [.., ld], batch: [.., batch], scale, flags, .. } = *self.call;
+        let Call { c, wide, bias, extents: [m, n, ..], ld: [.., ld], batch: [.., batch], scale, flags, .. } =
+            *self.call;
         let start = (matrix as u64).wrapping_mul(batch);
         let is_wide = flags & WIDE_C != 0;
         let c = if is_wide { None } else { c.window_mut(start, m, n, ld) };

@@ -32,8 +32,7 @@ pub(crate) unsafe fn copy_or_zero<T: Element, const N: usize>(dst: *mut T, src: 
     for i in 0..if dst.is_null() { 0 } else { N } {
         // SAFETY: the caller's promise.
         unsafe {
-            let element =
-                if i < count as usize { memory::read(Space::Global { tag }, src.add(i)) } else { zero() };
+            let element = if i < count as usize { memory::read(Space::Global { tag }, src.add(i)) } else { zero() };
             memory::write(Space::Shared, dst.add(i), element);
         }
     }
