@@ -93,6 +93,8 @@ fn ways_that_do_not_compute_it_and_workspaces_that_are_too_small() {
     ] {
         assert_eq!(refused(gemm.into(&mut c)), (ArgumentRule::Way, "way".to_owned()));
     }
+    // With alpha 0 there is no product for the way to compute.
+    device.gemm(&a, &b).way(way(tiles)).alpha(0.0).into(&mut c).expect("zeros");
     let mut workspace = device.alloc::<f32>(4 * 64 * 64 - 1).expect("memory");
     let split = || device.gemm(&a, &b).way(way(plain).split(4));
     let too_little = (ArgumentRule::Length, "workspace".to_owned());

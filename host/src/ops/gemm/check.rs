@@ -42,10 +42,22 @@ impl<T: Multiply> Gemm<'_, T> {
             Some(plan) if self.workspace.is_none() && plan.workspace > 0 => {
                 let device = self.device;
                 let mut workspace = device.alloc(plan.workspace)?;
-                Gemm { workspace: Some(workspace.view_mut()), ..self }.queue(&problem, &plan, &mut c)
+                Gemm { workspace: Some(workspace.view_mut()), ..self }.queue(
+                    &problem,
+                    &plan,
+                    &mut c,
+                    device.limits().grid,
+                )
             }
             _ => self.into(c),
         }
+    }
+
+    /// [`Gemm::into`], by launches of at most so many blocks along x, y and z.
+    pub(super) fn into_sections<C: Output<T>>(self, c: &mut TensorViewMut<'_, C>, grid: [u32; 3]) -> Result<()> {
+        let problem = self.problem(c.view())?;
+        let plan = self.choose(&problem, self.demands::<C>())?;
+        self.queue(&problem, &plan, c, grid)
     }
 
     pub(super) fn operands(&self) -> Result<[Stored; 2]> {
@@ -82,7 +94,8 @@ impl<T: Multiply> Gemm<'_, T> {
     pub(super) fn choose(&self, problem: &Problem, demands: Demands) -> Result<Plan> {
         let room = self.workspace.as_ref().map_or(0, BufferViewMut::len);
         let plans = plan::plans::<T>(problem, demands);
-        let Some(way) = self.way else {
+        // Where there is no product there is no way to it to be chosen.
+        let Some(way) = self.way.filter(|_| problem.k > 0) else {
             // The plain kernel computes everything, without workspace.
             return plans.into_iter().find(|plan| plan.workspace <= room).ok_or_else(|| no_way("any", "none"));
         };
@@ -119,6 +132,7 @@ impl<T: Multiply> Gemm<'_, T> {
         problem: &Problem,
         plan: &Plan,
         c: &mut TensorViewMut<'_, C>,
+        grid: [u32; 3],
     ) -> Result<()> {
         if problem.is_empty() {
             return Ok(());
@@ -140,7 +154,7 @@ impl<T: Multiply> Gemm<'_, T> {
             bias: self.bias.map(|(_, numbers)| numbers),
             scale: [alpha, self.beta],
             flags: problem.bias | activation,
-            grid: self.device.limits().grid,
+            grid,
         };
         let elements = c.view().axes().span().unwrap_or(0);
         task.run(Destination::of(c.bits_mut::<C>(0, elements)), self.workspace.as_mut())

@@ -228,6 +228,7 @@ fn tiles([height, width]: [usize; 2], [rows, cols]: [u32; 2]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gemm::Way;
 
     #[test]
     fn sections_cover_c_once_and_fit_a_grid() {
@@ -240,6 +241,29 @@ mod tests {
                 }
             }
             assert!(seen.iter().all(|&times| times == 1), "{m} x {n}, {blocks} blocks");
+        }
+    }
+
+    /// Products by launches of few blocks each are those of one launch.
+    #[test]
+    fn sections_of_a_product_are_put_together() {
+        let device = Device::simulator();
+        let numbers = |count: usize| (0..count).map(|i| (i * i % 23) as f32 - 11.0).collect::<Vec<_>>();
+        let (m, n, k, batch) = (70, 130, 9, 3);
+        let (a, b) = (device.upload(&numbers(batch * k * m)).unwrap(), device.upload(&numbers(k * n)).unwrap());
+        let bias = device.upload(&numbers(n)).unwrap();
+        for kernel in [gpu::gemm::plain::gemm_plain_f32.info(), gpu::gemm::ffma::gemm_f32_64x64.info()] {
+            let results = [device.limits().grid, [3, 1, 2]].map(|grid| {
+                let mut c = device.upload(&vec![-1.0_f32; batch * m * (n + 1)]).unwrap();
+                let mut to = c.view_mut().as_tensor_strided(&[batch, m, n], &[m * (n + 1), n + 1, 1]).unwrap();
+                let from = a.view().as_tensor(&[batch, m, k]).unwrap();
+                let gemm =
+                    device.gemm(from, b.view().as_tensor(&[k, n]).unwrap()).bias(&bias).relu().way(Way::of(kernel));
+                gemm.into_sections(&mut to, grid).unwrap();
+                c.download().unwrap()
+            });
+            assert!(results[0].iter().any(|&x| x > 0.0), "{}", kernel.name);
+            assert_eq!(results[0], results[1], "{}", kernel.name);
         }
     }
 
