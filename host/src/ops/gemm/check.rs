@@ -35,7 +35,7 @@ impl<T: Multiply> Gemm<'_, T> {
         let problem = self.problem(c.view())?;
         let demands = self.demands::<C>();
         let wanted = match self.way {
-            Some(way) => plan::named::<T>(&problem, demands, way),
+            Some(way) => plan::named::<T>(&problem, demands, way).ok(),
             None => plan::plans::<T>(&problem, demands).first().copied(),
         };
         match wanted {
@@ -62,14 +62,16 @@ impl<T: Multiply> Gemm<'_, T> {
 
     pub(super) fn operands(&self) -> Result<[Stored; 2]> {
         let [a, b] = self.ops;
-        Ok([Stored::of("a", self.a.axes(), a)?, Stored::of("b", self.b.axes(), b)?])
+        let [a, b] = [Stored::of("a", self.a.axes(), a)?, Stored::of("b", self.b.axes(), b)?];
+        Ok([a.at(self.a.address()), b.at(self.b.address())])
     }
 
     /// The product, checked.
     pub(super) fn problem<C: Element>(&self, c: TensorView<'_, C>) -> Result<Problem> {
         let [a, b] = self.operands()?;
         let bias = self.bias.as_ref().map(|(kind, numbers)| (*kind, numbers.len()));
-        let problem = Problem::new(a, b, Stored::of("c", c.axes(), Op::N)?, bias, self.alpha != T::Wide::from(0.0))?;
+        let to = Stored::of("c", c.axes(), Op::N)?.at(c.address());
+        let problem = Problem::new(a, b, to, bias, self.alpha != T::Wide::from(0.0))?;
         let same = |device: &Device, argument| self.device.check_same(device, CALL, argument);
         same(self.a.device(), "a")?;
         same(self.b.device(), "b")?;
@@ -79,11 +81,12 @@ impl<T: Multiply> Gemm<'_, T> {
         Ok(problem)
     }
 
-    pub(super) fn demands<C: Element>(&self) -> Demands {
-        let plain = self.alpha == T::Wide::from(1.0) && self.bias.is_none() && self.activation == Activation::None;
+    pub(super) fn demands<C: Element>(&self) -> Demands<'_> {
         Demands {
+            device: self.device,
             arithmetic: self.arithmetic,
-            finished: !plain,
+            scaled: self.alpha != T::Wide::from(1.0),
+            finished: self.bias.is_some() || self.activation != Activation::None,
             adds_to_c: self.beta != T::Wide::from(0.0),
             element: size_of::<C>(),
             multiprocessors: self.device.limits().multiprocessors,
@@ -91,7 +94,7 @@ impl<T: Multiply> Gemm<'_, T> {
     }
 
     /// The way that was named, or the cheapest for which there is workspace.
-    pub(super) fn choose(&self, problem: &Problem, demands: Demands) -> Result<Plan> {
+    pub(super) fn choose(&self, problem: &Problem, demands: Demands<'_>) -> Result<Plan> {
         let room = self.workspace.as_ref().map_or(0, BufferViewMut::len);
         let plans = plan::plans::<T>(problem, demands);
         // Where there is no product there is no way to it to be chosen.
@@ -99,12 +102,12 @@ impl<T: Multiply> Gemm<'_, T> {
             // The plain kernel computes everything, without workspace.
             return plans.into_iter().find(|plan| plan.workspace <= room).ok_or_else(|| no_way("any", "none"));
         };
-        let Some(plan) = plan::named::<T>(problem, demands, way) else {
+        let plan = plan::named::<T>(problem, demands, way).map_err(|unfit| {
             let mut names: Vec<_> = plans.iter().map(|plan| plan.way().kernel().name).collect();
             names.sort_unstable();
             names.dedup();
-            return Err(no_way(&names.join(", "), &way.to_string()));
-        };
+            no_way(&names.join(", "), &format!("{way}, which {unfit}"))
+        })?;
         if plan.workspace <= room {
             return Ok(plan);
         }
@@ -165,6 +168,6 @@ fn no_way(expected: &str, found: &str) -> Error {
     BadArgument::new(ArgumentRule::Way, CALL, "way")
         .expected(format_args!("a way to this product: {expected}"))
         .found(found)
-        .remedy("take one that Gemm::plans lists; kernels differ in layouts, types and arithmetic, a split wants one product")
+        .remedy("take one that Gemm::plans lists, or none")
         .into()
 }

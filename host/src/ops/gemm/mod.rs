@@ -39,6 +39,7 @@ mod plan;
 mod problem;
 mod run;
 mod stored;
+mod unfit;
 
 pub use builder::Gemm;
 pub use element::{Multiply, Output};
