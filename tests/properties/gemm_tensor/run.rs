@@ -235,7 +235,7 @@ impl<T: Number> Way<T> {
         let batch = [stride(0, a), stride(1, b), c.batch as u64];
         let extents = [m as u32, n as u32, k as u32, batches as u32];
         let (on_a, on_b) = (device.upload(&a.image)?, device.upload(&b.image)?);
-        let mut on_c = device.upload(&c.image)?;
+        let on_c = device.upload(&c.image)?;
         let bias = device.upload(bias)?;
         let (from_a, from_b) =
             (on_a.view().slice(a.offset..a.image.len())?, on_b.view().slice(b.offset..b.image.len())?);

@@ -282,6 +282,8 @@ fn cost<T: Multiply>(
 
 #[cfg(test)]
 mod tests {
+    use half::f16;
+
     use super::*;
     use crate::memory::Axes;
     use crate::ops::gemm::Op;
@@ -346,6 +348,30 @@ mod tests {
         assert!(plans.iter().any(|plan| plan.workspace == 0));
         let of_f64 = Way::of(gpu::gemm::plain::gemm_plain_f64.info()).split(2);
         assert!(matches!(named::<f64>(&long, simple(&device), of_f64), Err(Unfit::Split)));
+    }
+
+    #[test]
+    fn tensor_cores_multiply_what_they_can_and_boxes_what_is_aligned() {
+        let device = Device::simulator();
+        let first = |problem: &Problem| {
+            let demands = Demands { element: 2, ..simple(&device) };
+            plans::<f16>(problem, demands).iter().find(|plan| plan.workspace == 0).unwrap().way().kernel().name
+        };
+        for edge in [4096, 8192] {
+            assert_eq!(first(&problem([edge; 3], [Op::N, Op::T])), "gemm_hopper_f16_nt_256", "{edge}");
+            assert_eq!(first(&problem([edge - 1; 3], [Op::N, Op::T])), "gemm_f16_128x256_nt", "{edge} - 1");
+        }
+        let aligned = problem([4096; 3], [Op::N; 2]);
+        for (number, name) in [(0, "`a`"), (1, "`b`")] {
+            let mut astray = aligned;
+            [&mut astray.a, &mut astray.b][number].past = 2;
+            assert_eq!(first(&astray), "gemm_f16_128x256_nn");
+            let hopper = Way::of(gpu::hopper::gemm::gemm_hopper_f16_nn_256.info());
+            let unfit = named::<f16>(&astray, simple(&device), hopper).unwrap_err().to_string();
+            assert!(unfit.contains(name), "{unfit}");
+        }
+        let tf32 = Demands { arithmetic: Arithmetic::Tf32, ..simple(&device) };
+        assert_eq!(plans::<f32>(&aligned, tf32)[0].way().kernel().name, "gemm_tf32_128x128_nn");
     }
 
     #[test]
