@@ -41,6 +41,7 @@ kinds! {
         integers_are_exact,
         tile_edges_are_exact_in_every_way,
         endings_are_exact_in_every_way,
+        batches_are_exact_in_every_way,
         every_kernel_is_a_way,
         a_non_finite_number_reaches_what_it_should,
         runs_are_equal,
@@ -99,13 +100,27 @@ fn every_kernel_is_a_way<K: Kind>() {
 
 /// Extents around the edges of blocks, and depths around those of steps and of parts, by every way.
 fn tile_edges_are_exact_in_every_way<K: Kind>() {
-    let shapes = [(8, 16, 32), (7, 15, 31), (9, 17, 33), (64, 48, 64), (65, 33, 63), (1, 100, 1), (129, 20, 257)];
+    let shapes =
+        [(8, 16, 32), (7, 15, 31), (9, 17, 33), (64, 48, 64), (65, 33, 63), (1, 100, 1), (129, 20, 257), (17, 200, 24)];
     for (number, (m, k, n)) in shapes.into_iter().enumerate() {
         let aligned = [0, 1, 2].map(|_| Place { flat: true, aligned: true, ..Place::default() });
         for (ops, places) in LAYOUTS.into_iter().flat_map(|ops| [(ops, aligned), (ops, sample(m, k, n).places)]) {
             let case = Case { ops, places, data: number as u64, ..sample(m, k, n) };
             let verdict = exact::<K>(&case, &case.integers::<K>(), Ways::All);
             verdict.unwrap_or_else(|error| panic!("m {m}, k {k}, n {n}, {ops:?}, {places:?}: {error}"));
+        }
+    }
+}
+
+/// Matrices of their own, and one for all of them, by every way.
+fn batches_are_exact_in_every_way<K: Kind>() {
+    for (number, shared) in [[false, false], [true, false], [false, true], [true, true]].into_iter().enumerate() {
+        for ops in LAYOUTS {
+            let case = Case { batch: 3, shared, ops, data: number as u64, ..sample(9, 70, 35) };
+            for case in [case.clone(), case.aligned()] {
+                let verdict = exact::<K>(&case, &case.integers::<K>(), Ways::All);
+                verdict.unwrap_or_else(|error| panic!("{case:?}: {error}"));
+            }
         }
     }
 }
