@@ -1,11 +1,14 @@
 //! Loops written out.
 
-/// A loop from 0 whose body stands in the PTX once for every value: to 4, 8 or 32, or to a constant of at most 16.
+/// A loop from 0 whose body stands in the PTX once for every value: to 2, 4, 8 or 32, or to a constant of at most 16.
 ///
 /// An array stays in registers only where every index is a constant, and the compiler leaves a loop with a large body as it is.
 /// The simulator has no registers to fill: there it is a loop.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! unroll {
+    (for $i:ident in 0..2 $body:block) => {
+        unroll!(@each $i $body 0 1)
+    };
     (for $i:ident in 0..4 $body:block) => {
         unroll!(@each $i $body 0 1 2 3)
     };

@@ -85,6 +85,35 @@ pub fn cp_async<T: Element, const N: usize>(dst: SharedSlot<T, N>, src: GlobalSl
     unsafe { arch::async_copy::copy::<T, N>(dst.ptr, src.ptr, src.tag) }
 }
 
+/// At most `N` elements of global memory to copy from: as many as there are.
+#[derive(Clone, Copy, Debug)]
+pub struct GlobalPart<'a, T, const N: usize> {
+    ptr: *const T,
+    count: u32,
+    tag: u32,
+    memory: PhantomData<&'a T>,
+}
+
+impl<T: Element, const N: usize> GlobalPart<'_, T, N> {
+    /// The first `count` of `N` elements at `ptr`, in a container whose constructor vouched for them.
+    #[inline(always)]
+    pub(crate) fn new(ptr: *const T, count: u32, tag: u32) -> Self {
+        Self { ptr, count, tag, memory: PhantomData }
+    }
+}
+
+/// [`cp_async`] of as many elements as there are; the others of the `N` in shared memory become zero (`cp.async` with a size of
+/// its source). The simulator copies fewer than `N` at once instead of later.
+#[inline(always)]
+#[track_caller]
+pub fn cp_async_or_zero<T: Element, const N: usize>(dst: SharedSlot<T, N>, src: GlobalPart<T, N>) {
+    const {
+        assert!(matches!(N * size_of::<T>(), 4 | 8 | 16), "an asynchronous copy moves 4, 8 or 16 bytes");
+    }
+    // SAFETY: `count` elements are inside a container, whose constructor vouched for its memory; the destination is, or null.
+    unsafe { arch::async_copy::copy_or_zero::<T, N>(dst.ptr, src.ptr, src.tag, src.count) }
+}
+
 /// Closes the copies that this thread started since the last call into a group.
 #[inline(always)]
 #[track_caller]

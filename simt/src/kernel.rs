@@ -138,7 +138,7 @@ pub struct Limits {
     pub global_store_bytes: Option<u32>,
     /// Most `trap` instructions; none if not declared.
     pub traps: Option<u32>,
-    /// Most bytes of local memory per thread.
+    /// Most bytes of local memory per thread, spilt registers among them.
     pub local_bytes: u32,
 }
 

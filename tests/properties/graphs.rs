@@ -1,6 +1,8 @@
 //! Asynchronous operations in a CUDA graph: captured once, launched again and again on other data. On a GPU only: the
 //! simulator has no graphs.
 
+use warpwright::Stream;
+use warpwright::half::f16;
 use warpwright::reduce::{ArgMax, Sum, Workspace};
 use warpwright_bench::peers::driver::Driver;
 
@@ -37,5 +39,42 @@ fn a_captured_reduction_sees_new_data_at_every_launch() {
         driver.synchronize().expect("the end");
         assert_eq!(sum.download().expect("sum"), [n as f32 + 2.0], "round {round}");
         assert_eq!(place.download().expect("place"), [(round * 1000) as u64], "round {round}");
+    }
+}
+
+/// Products by every way, workspace and tensor maps and all: nothing is allocated and nobody waits.
+#[test]
+fn a_captured_product_sees_new_data_at_every_launch() {
+    if !is_gpu() {
+        return;
+    }
+    let device = under_test(0);
+    let (m, n, k) = (200, 312, 1000);
+    let a = device.upload(&vec![f16::ONE; m * k]).expect("a");
+    let (a, mut b) = (a.view().as_tensor(&[m, k]).expect("a"), device.alloc_zeros::<f16>(k * n).expect("b"));
+    let mut c = device.alloc::<f16>(m * n).expect("c");
+    let plans = {
+        let (b, c) = (b.view().as_tensor(&[k, n]).expect("b"), c.view().as_tensor(&[m, n]).expect("c"));
+        device.gemm(a, b).plans(c).expect("plans")
+    };
+    assert!(plans.len() > 4, "few ways: {plans:?}");
+    let stream = device.stream().expect("a stream");
+    let (first, driver) = (device.default_stream(), Driver::new(stream.clone()).expect("the driver"));
+    for plan in plans {
+        let mut workspace = device.alloc::<f32>(plan.workspace_len()).expect("a workspace");
+        let mut multiply = |stream: &Stream| {
+            let (b, c) = (b.view().as_tensor(&[k, n])?, c.view_mut().as_tensor(&[m, n])?);
+            device.gemm(a, b).way(plan.way()).workspace(&mut workspace).stream(stream).into(c)
+        };
+        // Loads the kernels.
+        multiply(&first).expect("a product");
+        let graph = driver.capture(|| Ok(multiply(&stream)?)).expect("a graph");
+        for round in 1..4 {
+            b.write(&vec![f16::from_f32(round as f32 / 4.0); k * n]).expect("new data");
+            driver.launch(&graph).expect("a launch");
+            driver.synchronize().expect("the end");
+            let expected = f16::from_f32(k as f32 * round as f32 / 4.0);
+            assert_eq!(c.download().expect("c"), vec![expected; m * n], "{}, round {round}", plan.way());
+        }
     }
 }

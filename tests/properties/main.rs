@@ -18,6 +18,7 @@
 mod add;
 mod gemm;
 mod gemm_hopper;
+mod gemm_tensor;
 mod graphs;
 mod huge;
 mod matmul;

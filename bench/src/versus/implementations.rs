@@ -8,6 +8,7 @@ use super::calls;
 use super::case::{Case, Dtype, Shape, Work};
 use super::data::AnyBuffer;
 use super::ours;
+use super::products;
 use super::slot::Slot;
 use crate::job::matmul::Gemm;
 use crate::peers::Peers;
@@ -71,6 +72,7 @@ pub const ALL: &[Implementation] = &[
     Implementation { name: "warpwright-256x128", prepare: |context, case, _| tiles(context, case, &GEMMS[1]) },
     Implementation { name: "warpwright-128x128", prepare: |context, case, _| tiles(context, case, &GEMMS[2]) },
     Implementation { name: "warpwright-64x64", prepare: |context, case, _| tiles(context, case, &GEMMS[3]) },
+    Implementation { name: "warpwright-mma", prepare: products::mma },
     Implementation { name: "copy", prepare: calls::copy },
     Implementation { name: "cub", prepare: calls::cub },
     Implementation { name: "cublas", prepare: calls::cublas },

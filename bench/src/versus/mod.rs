@@ -22,6 +22,7 @@ pub mod implementations;
 pub mod interleave;
 pub mod on_gpu;
 mod ours;
+mod products;
 pub mod record;
 pub mod render;
 pub mod session;

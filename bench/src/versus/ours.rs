@@ -10,6 +10,7 @@ use warpwright::{Launch, Layout};
 use super::case::{Case, Dtype, Shape, Work};
 use super::data::AnyBuffer::{Bf16, C128, F16, F32, F64, I32, U8};
 use super::implementations::{Call, Context, Run, wrong_type};
+use super::products;
 use super::slot::Slot;
 
 /// Matches the type of the operand and, where it is given, of the result; other pairs do not occur.
@@ -136,14 +137,7 @@ pub(super) fn prepare<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot
                 })
             })
         }
-        (Work::Gemm, Dtype::F32, Shape::Product { mnk: [m, n, k], transposed: [false, false], batch: 1 }) => {
-            Box::new(move |slot| {
-                let Slot { a: F32(a), b: Some(F32(b)), out: F32(c), .. } = slot else { return wrong_type() };
-                let a = a.view().as_matrix(Layout::contiguous(m, k))?;
-                let b = b.view().as_matrix(Layout::contiguous(k, n))?;
-                Ok(device.matmul_into(a, b, c.view_mut().as_matrix(Layout::contiguous(m, n))?)?)
-            })
-        }
+        (Work::Gemm, ..) => return products::prepare(context, case, slot),
         _ => return Ok(None),
     };
     Ok(Some(Call { run, captures: true, note: None }))

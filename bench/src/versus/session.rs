@@ -241,7 +241,7 @@ mod tests {
         let mut session = Session::new(&context, &settings, None, Path::new("none"), "r".into());
         let case = |work, dtype, shape| Case { work, dtype, shape, quick: false };
         let vector = Shape::Vector { n: 2000, offset: 3 };
-        let product = Shape::Product { mnk: [33, 34, 35], transposed: [false; 2], batch: 1 };
+        let product = |transposed, batch| Shape::Product { mnk: [33, 34, 35], transposed, batch };
         for case in [
             case(Work::Add, Dtype::F32, Shape::Vector { n: 2000, offset: 0 }),
             case(Work::Sum, Dtype::F32, vector.clone()),
@@ -249,7 +249,11 @@ mod tests {
             case(Work::Dot, Dtype::F32, vector),
             case(Work::Permute, Dtype::F32, Shape::Array { dims: vec![5, 20, 33], order: vec![2, 0, 1] }),
             case(Work::Transpose, Dtype::F32, Shape::Matrix { rows: 65, cols: 40, ld: 43 }),
-            case(Work::Gemm, Dtype::F32, product),
+            case(Work::Gemm, Dtype::F32, product([false; 2], 1)),
+            case(Work::Gemm, Dtype::Tf32, product([false, true], 1)),
+            case(Work::Gemm, Dtype::F16, product([true, true], 1)),
+            case(Work::Gemm, Dtype::Bf16, product([true, false], 3)),
+            case(Work::Gemm, Dtype::Bf16, Shape::Product { mnk: [64, 64, 64], transposed: [false; 2], batch: 1 }),
         ] {
             let mut contenders = session.contenders(&case).unwrap();
             assert_eq!(session.notes, Vec::<String>::new());
@@ -259,14 +263,14 @@ mod tests {
             assert_eq!(names, expected, "{case}");
 
             let integers = !matches!(case.work, Work::Transpose | Work::Permute);
-            let period = &session.periods[&(Dtype::F32, integers)];
+            let period = &session.periods[&(case.dtype.stored(), integers)];
             let mut slot = Slot::new(&device, &case, period).unwrap();
             slot.poison().unwrap();
             assert!(expected::check(&case, period, &slot).is_err(), "{case}: poison passes");
             (contenders[0].call.run)(&mut slot).unwrap();
             expected::check(&case, period, &slot).unwrap();
             // Operands of another seed: every result but the copies' is another.
-            let other = Period::integers(&device, Dtype::F32, 1009, 2).unwrap();
+            let other = Period::integers(&device, case.dtype.stored(), 1009, 2).unwrap();
             let mut slot = Slot::new(&device, &case, &other).unwrap();
             (contenders[0].call.run)(&mut slot).unwrap();
             assert!(expected::check(&case, period, &slot).is_err(), "{case}: the result of other data passes");

@@ -1,5 +1,9 @@
 //! Matrix multiplication.
+//!
+//! What all products have in common is also there for the families of PTX that need it; the kernels are in one.
 
+#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm", feature = "tensor"))]
+pub(crate) mod bands;
 pub mod call;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
 pub mod ffma;

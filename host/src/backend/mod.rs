@@ -7,6 +7,7 @@ mod queue;
 pub(crate) use memory::{HostMemory, Memory};
 pub(crate) use queue::{Marker, Queue};
 
+use simt::KernelInfo;
 use simulator::TensorMap;
 
 #[cfg(feature = "cuda")]
@@ -44,6 +45,16 @@ impl Backend {
             Self::Simulated(_) => &Limits::SIMULATED,
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => cuda.limits(),
+        }
+    }
+
+    /// Whether there is code of a kernel of the crate `gpu` for this device.
+    #[cfg_attr(not(feature = "cuda"), allow(unused_variables, reason = "the simulator runs every kernel"))]
+    pub(crate) fn has_kernel(&self, kernel: &KernelInfo) -> bool {
+        match self {
+            Self::Simulated(_) => true,
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => cuda.has_family(kernel.family()),
         }
     }
 

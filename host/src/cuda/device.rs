@@ -19,7 +19,9 @@ pub(crate) struct Backend {
     primary: Arc<Primary>,
     limits: Limits,
     capability: (u32, u32),
-    /// The families of the crate `gpu` that were used so far.
+    /// The families of the crate `gpu` of which this build has PTX that runs here.
+    runs: Vec<&'static str>,
+    /// Those that were used so far.
     families: Mutex<HashMap<&'static str, Arc<Module>>>,
 }
 
@@ -47,7 +49,9 @@ impl Backend {
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
         );
-        Ok(Self { primary, limits, capability, families: Mutex::default() })
+        let families = gpu::FAMILIES.iter().map(|(family, _)| *family);
+        let runs = families.filter(|family| ptx::best(&ptx::built(family), capability).is_some()).collect();
+        Ok(Self { primary, limits, capability, runs, families: Mutex::default() })
     }
 
     pub(crate) fn describe(&self) -> &str {
@@ -100,6 +104,11 @@ impl Backend {
         Module::load(&self.primary, name, text)
     }
 
+    /// Whether this build has PTX of a family of the crate `gpu` that runs on this device.
+    pub(crate) fn has_family(&self, family: &str) -> bool {
+        self.runs.contains(&family)
+    }
+
     /// The PTX of a family of the crate `gpu`, compiled at its first use.
     pub(super) fn family(&self, kernel: &str, family: &'static str) -> Result<Arc<Module>> {
         // Held while the driver compiles, so that two threads do not compile the same.
@@ -107,7 +116,7 @@ impl Backend {
         if let Some(module) = families.get(family) {
             return Ok(Arc::clone(module));
         }
-        let built: Vec<_> = ptx::BUILT.iter().filter(|built| built.family == family).collect();
+        let built = ptx::built(family);
         if built.is_empty() {
             return Err(BadLaunch::new(
                 LaunchRule::Module,

@@ -31,6 +31,11 @@ pub fn embedded_ptx(kernel: &KernelInfo) -> impl Iterator<Item = (&'static str, 
     BUILT.iter().filter(move |built| own && built.family == family).map(|built| (built.arch, built.text))
 }
 
+/// The files of a family.
+pub(super) fn built(family: &str) -> Vec<&'static Built> {
+    BUILT.iter().filter(|built| built.family == family).collect()
+}
+
 /// The best of `built` for a device: the highest architecture that it runs, the one with a suffix before the one without.
 pub(super) fn best<'a>(built: &[&'a Built], capability: (u32, u32)) -> Option<&'a Built> {
     built

@@ -11,6 +11,8 @@ use std::sync::Arc;
 pub use hardware::Hardware;
 pub use limits::Limits;
 
+use simt::KernelInfo;
+
 use crate::backend::{Backend, Queue};
 use crate::error::{ArgumentRule, BadArgument, Result};
 use crate::stream::Stream;
@@ -68,6 +70,12 @@ impl Device {
             #[cfg(feature = "cuda")]
             Backend::Cuda(cuda) => Some(cuda.capability()),
         }
+    }
+
+    /// Whether this device can run `kernel`, a kernel of the crate `gpu`: whether this build has PTX of it for such a GPU. The
+    /// simulator runs them all.
+    pub fn has_kernel(&self, kernel: &KernelInfo) -> bool {
+        self.inner.backend.has_kernel(kernel)
     }
 
     /// What one launch may ask for.

@@ -7,7 +7,7 @@
 //! | `MatRef<T>` | `&Matrix<T>`, [`MatrixView<T>`](MatrixView) or a reference to one |
 //! | `MatMut<T>` | `&mut Matrix<T>`, [`MatrixViewMut<T>`](MatrixViewMut) or `&mut` of one |
 //! | `&TensorMap<T>` | [`Boxes<T>`](Boxes) or a reference to one |
-//! | `&TensorMapMut<T>` | [`BoxesMut<T>`](BoxesMut) or `&mut` of one |
+//! | `&TensorMapMut<T>` | [`BoxesMut<T>`](BoxesMut), `&mut` of one, or an `Option` of one: none where the kernel leaves it alone |
 //! | a number, an array of numbers | the same |
 
 use std::ffi::c_void;
@@ -191,6 +191,20 @@ macro_rules! maps {
 maps! {
     Boxes => TensorMap, Boxes<'_, T>, &Boxes<'_, T>;
     BoxesMut => TensorMapMut, BoxesMut<'_, T>, &mut BoxesMut<'_, T>;
+}
+
+impl<T: Element> Sealed for Option<BoxesMut<'_, T>> {}
+impl<T: Element> Arg<TensorMapMut<T>> for Option<BoxesMut<'_, T>> {
+    fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<TensorMapMut<T>>
+    where
+        Self: 'a,
+    {
+        match self {
+            Some(boxes) => boxes.bind(binder),
+            // SAFETY: a map of no memory: what is copied through it is a fault, on the GPU as on the simulator.
+            None => Ok(unsafe { TensorMapMut::from_raw([0; 16]) }),
+        }
+    }
 }
 
 impl<'a, T: Element> BufferView<'a, T> {

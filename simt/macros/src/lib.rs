@@ -41,7 +41,7 @@ use proc_macro::TokenStream;
 /// | `barriers = n` | audit: exact number of barrier instructions | |
 /// | `global_load_bytes = n`, `global_store_bytes = n` | audit: narrowest access to global memory | |
 /// | `traps = n` | audit: most `trap` instructions, 0 if not said | |
-/// | `local_bytes = n` | audit: most bytes of local memory per thread, 0 if not said | |
+/// | `local_bytes = n` | audit: most bytes of local memory per thread, spilt registers among them, 0 if not said | |
 ///
 /// Values are constant expressions of type `u32`. What `block` and `max_threads` say is known to the optimiser, so that
 /// bounds checks that follow from it disappear.

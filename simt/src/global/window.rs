@@ -5,6 +5,7 @@ use core::{marker::PhantomData, ops::Deref};
 use super::{MatMut, MatRef, VecMut, VecRef};
 use crate::{
     access::{Access, Space, fits32},
+    async_copy::GlobalPart,
     element::{Element, Lanes, Vector},
 };
 
@@ -88,6 +89,14 @@ impl<'a, T: Element> Window<'a, T> {
         (down && across).then(|| Self { ptr: self.ptr.wrapping_add(self.offset(row, col)), rows, cols, ..*self })
     }
 
+    /// All from (`row`, `col`) on, to the right and down; nothing where that is outside.
+    #[inline(always)]
+    #[must_use]
+    pub fn rest(&self, row: u32, col: u32) -> Self {
+        let (rows, cols) = (self.rows.saturating_sub(row), self.cols.saturating_sub(col));
+        Self { ptr: self.ptr.wrapping_add(self.offset(row, col)), rows, cols, ..*self }
+    }
+
     /// Whether every row starts at a multiple of `N` elements' size: see [`MatRef::has_aligned_rows`].
     #[inline(always)]
     pub fn has_aligned_rows<const N: usize>(&self) -> bool
@@ -161,6 +170,14 @@ impl<'a, T: Element> Window<'a, T> {
         T: Lanes<N>,
     {
         self.at::<N>(row, col).cast().get_streaming_or(default)
+    }
+
+    /// What there is of elements (`row`, `col`) to (`row`, `col + N − 1`) in the window, as the source of
+    /// [`cp_async_or_zero`](crate::async_copy::cp_async_or_zero).
+    #[inline(always)]
+    pub fn slot_or_zero<const N: usize>(&self, row: u32, col: u32) -> GlobalPart<'a, T, N> {
+        let count = if row < self.rows { self.cols.saturating_sub(col).min(N as u32) } else { 0 };
+        GlobalPart::new(self.ptr.wrapping_add(self.offset(row, col)), count, self.tag)
     }
 
     /// Elements (`row`, `col`) to (`row`, `col + N − 1`) in one access, aligned as for [`MatRef::get_vec`], without a check of
@@ -270,5 +287,8 @@ mod tests {
         let inner = window.part(1, 2, 3, 3).expect("the end of the window");
         assert_eq!((inner.rows(), inner.cols(), inner.past_alignment::<16>(0, 0)), (3, 3, 14));
         assert!(window.part(1, 2, 3, 4).is_none() && window.part(2, 2, 3, 3).is_none());
+        let rest = window.rest(1, 2);
+        assert_eq!((rest.rows(), rest.cols(), rest.past_alignment::<16>(0, 0)), (3, 3, 14));
+        assert_eq!((window.rest(4, 5).rows(), window.rest(5, 9).cols()), (0, 0));
     }
 }

@@ -2,6 +2,8 @@
 
 use core::arch::asm;
 
+use super::memory::shared_address;
+
 macro_rules! copy {
     ($dst:ident, $src:ident, $op:literal) => {
         asm!(
@@ -25,6 +27,34 @@ pub(crate) unsafe fn copy<T, const N: usize>(dst: *mut T, src: *const T, _tag: u
             4 => copy!(dst, src, "ca.shared.global [s], [g], 4"),
             8 => copy!(dst, src, "ca.shared.global [s], [g], 8"),
             _ => copy!(dst, src, "cg.shared.global [s], [g], 16"),
+        }
+    }
+}
+
+macro_rules! copy_or_zero {
+    ($dst:ident, $src:ident, $bytes:ident, $op:literal) => {
+        asm!(
+            concat!("{{ .reg .b64 g; cvta.to.global.u64 g, {src}; cp.async.", $op, ", {bytes}; }}"),
+            dst = in(reg32) $dst,
+            src = in(reg64) $src,
+            bytes = in(reg32) $bytes,
+            options(nostack, preserves_flags)
+        )
+    };
+}
+
+/// # Safety
+/// `dst` is inside the block's shared memory, `count` elements at `src` in global memory. Misaligned addresses are a fault of
+/// the hardware.
+#[inline(always)]
+pub(crate) unsafe fn copy_or_zero<T, const N: usize>(dst: *mut T, src: *const T, _tag: u32, count: u32) {
+    let (dst, bytes) = (shared_address(dst), count * size_of::<T>() as u32);
+    // SAFETY: the caller's promise.
+    unsafe {
+        match N * size_of::<T>() {
+            4 => copy_or_zero!(dst, src, bytes, "ca.shared.global [{dst}], [g], 4"),
+            8 => copy_or_zero!(dst, src, bytes, "ca.shared.global [{dst}], [g], 8"),
+            _ => copy_or_zero!(dst, src, bytes, "cg.shared.global [{dst}], [g], 16"),
         }
     }
 }

@@ -112,19 +112,18 @@ pub(crate) fn shared_layout<T>() -> *const T {
 /// The address in the shared window of a place in the block's shared memory, for `asm!`.
 ///
 /// As the distance from the start, which LLVM computes and folds like any other arithmetic, plus the address of the
-/// start, which it converts once per kernel: an `asm!` that converts every address is one that it cannot see into.
+/// start by its name: where it is converted instead, 64 bits wide, the assembler keeps a pair of registers for every place of
+/// conversion.
 #[inline(always)]
 pub(crate) fn shared_address<T>(place: *const T) -> u32 {
-    let start = gpu_launch_sized_workgroup_mem::<u64>();
     let address: u32;
-    // SAFETY: converts an address.
+    // SAFETY: an address. `place` lies in this memory, so there is a symbol of this name.
     unsafe {
         asm!(
-            "{{ .reg .b64 s; cvta.to.shared.u64 s, {start}; cvt.u32.u64 {address}, s; }}",
+            "mov.u32 {address}, gpu_launch_sized_workgroup_mem;",
             address = out(reg32) address,
-            start = in(reg64) start,
             options(pure, nomem, nostack, preserves_flags)
         );
     }
-    address + (place.addr() - start.addr()) as u32
+    address + (place.addr() - gpu_launch_sized_workgroup_mem::<u64>().addr()) as u32
 }

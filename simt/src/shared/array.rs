@@ -2,7 +2,7 @@
 
 use core::cell::UnsafeCell;
 
-use super::Shared;
+use super::{DynShared, Shared};
 use crate::{
     access::{Access, Space, fits32},
     arch,
@@ -21,6 +21,14 @@ pub struct SharedArray<T, const N: usize> {
 unsafe impl<T: Element, const N: usize> Shared for SharedArray<T, N> {}
 
 impl<T: Element, const N: usize> SharedArray<T, N> {
+    /// The same bytes as a row of elements of another type, for a kernel that uses its memory again for something else.
+    #[inline(always)]
+    pub const fn cast<U: Element>(&self) -> DynShared<'_, U> {
+        let elements = const { N * size_of::<T>() / size_of::<U>() };
+        // SAFETY: no more bytes than the array has, which are shared memory of the block, aligned to 16.
+        unsafe { DynShared::from_raw_parts(self.cells.as_ptr().cast_mut().cast(), elements as u32) }
+    }
+
     #[inline(always)]
     fn at<const LANES: usize>(&self, i: u32) -> Access<T, 1> {
         Access {

@@ -2,6 +2,12 @@
 
 use simulator::device;
 
+use super::memory;
+use crate::{
+    access::{Space, zero},
+    element::Element,
+};
+
 /// # Safety
 /// Both addresses are null, or inside allocated memory of their space.
 #[inline(always)]
@@ -12,6 +18,24 @@ pub(crate) unsafe fn copy<T, const N: usize>(dst: *mut T, src: *const T, tag: u3
     }
     // SAFETY: the caller's promise.
     unsafe { device::cp_async(dst.cast(), src.cast(), tag, (N * size_of::<T>()) as u32) }
+}
+
+/// # Safety
+/// `dst` is null or inside shared memory, `count` elements at `src` are inside allocated global memory.
+#[inline(always)]
+#[track_caller]
+pub(crate) unsafe fn copy_or_zero<T: Element, const N: usize>(dst: *mut T, src: *const T, tag: u32, count: u32) {
+    if count as usize == N {
+        // SAFETY: the caller's promise.
+        return unsafe { copy::<T, N>(dst, src, tag) };
+    }
+    for i in 0..if dst.is_null() { 0 } else { N } {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let element = if i < count as usize { memory::read(Space::Global { tag }, src.add(i)) } else { zero() };
+            memory::write(Space::Shared, dst.add(i), element);
+        }
+    }
 }
 
 #[inline(always)]

@@ -48,12 +48,13 @@ pub(crate) struct Data {
 }
 
 fn place() -> impl Strategy<Value = Place> {
-    (shapes::place(), any::<bool>(), any::<bool>()).prop_map(|(place, by_columns, flat)| Place {
+    (shapes::place(), any::<[bool; 3]>()).prop_map(|(place, [by_columns, flat, aligned])| Place {
         offset: place.offset,
         gap: place.gap,
         after: place.after,
         by_columns,
         flat,
+        aligned,
     })
 }
 
@@ -96,6 +97,11 @@ pub(crate) fn sample(m: usize, k: usize, n: usize) -> Case {
 }
 
 impl Case {
+    /// The same, with everything at multiples of 16 elements: what the copy engine can fetch.
+    pub(crate) fn aligned(self) -> Self {
+        Self { places: self.places.map(|place| Place { aligned: true, ..place }), ..self }
+    }
+
     /// An axis for the batch may be left out of C only where there is one matrix, of A and B where there is one for all.
     fn settled(mut self) -> Self {
         let alone = [self.shared[0] || self.batch == 1, self.shared[1] || self.batch == 1, self.batch == 1];

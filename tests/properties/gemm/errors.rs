@@ -1,6 +1,7 @@
 //! What is refused, before anything is written.
 
 use warpwright::gemm::{Gemm, Way};
+use warpwright::half::f16;
 use warpwright::{ArgumentRule, Device, Error, Matrix, Result, TensorViewMut};
 
 use crate::support::device::under_test;
@@ -93,6 +94,8 @@ fn ways_that_do_not_compute_it_and_workspaces_that_are_too_small() {
     ] {
         assert_eq!(refused(gemm.into(&mut c)), (ArgumentRule::Way, "way".to_owned()));
     }
+    // With alpha 0 there is no product for the way to compute.
+    device.gemm(&a, &b).way(way(tiles)).alpha(0.0).into(&mut c).expect("zeros");
     let mut workspace = device.alloc::<f32>(4 * 64 * 64 - 1).expect("memory");
     let split = || device.gemm(&a, &b).way(way(plain).split(4));
     let too_little = (ArgumentRule::Length, "workspace".to_owned());
@@ -100,4 +103,47 @@ fn ways_that_do_not_compute_it_and_workspaces_that_are_too_small() {
     assert_eq!(refused(split().workspace(&mut workspace).into(&mut c)), too_little);
     device.gemm(&a, &b).way(way(plain).split(3)).workspace(&mut workspace).into(&mut c).expect("enough for three");
     assert_eq!(split().run().expect("a workspace of its own").download().expect("c")[(63, 63)], 0.0);
+}
+
+/// Operands that do not begin at multiples of 16 bytes, or whose rows do not: the kernels that have boxes fetched leave them to
+/// others, and say so.
+#[test]
+fn what_the_copy_engine_cannot_fetch_is_no_way_for_it() {
+    let device = under_test(0);
+    let [nn, tt] = [gpu::hopper::gemm::gemm_hopper_f16_nn_128, gpu::hopper::gemm::gemm_hopper_f16_tt_128];
+    let (nn, tt) = (Way::of(nn.info()), Way::of(tt.info()));
+    if !device.has_kernel(nn.kernel()) {
+        return;
+    }
+    let memory = device.alloc_zeros::<f16>(100 * 100).expect("memory");
+    let at = |offset: usize, ld: usize| {
+        memory.slice(offset..100 * 100).and_then(|x| x.as_tensor_strided(&[64, 64], &[ld, 1])).expect("64 rows")
+    };
+    let mut c = device.alloc_zeros::<f16>(64 * 67 + 1).expect("memory");
+    for (a, b, wants) in [
+        (at(0, 64), at(0, 64), None),
+        (at(8, 72), at(16, 80), None),
+        (at(1, 64), at(0, 64), Some("a")),
+        (at(0, 65), at(0, 64), Some("a")),
+        (at(8, 72), at(4, 64), Some("b")),
+        (at(8, 72), at(0, 68), Some("b")),
+    ] {
+        // C may lie anywhere; by columns it is the product of the transposed operands in the other order.
+        for (way, strides) in [(nn, [67, 1]), (tt, [1, 67])] {
+            let mut to = c.slice_mut(1..64 * 67 + 1).and_then(|c| c.as_tensor_strided(&[64, 64], &strides)).expect("C");
+            let listed = device.gemm(a, b).plans(&to).expect("plans").iter().any(|plan| plan.way() == way);
+            let verdict = device.gemm(a, b).way(way).into(&mut to).map_err(|error| error.to_string());
+            assert_eq!(listed, wants.is_none(), "{a:?}, {b:?}");
+            match wants {
+                None => verdict.expect("a product"),
+                Some(operand) => {
+                    let (message, reason) = (verdict.unwrap_err(), format!("wants `{operand}` to begin"));
+                    assert!(message.contains(&reason), "{a:?}, {b:?}: {message}");
+                }
+            }
+        }
+    }
+    // Where nothing is multiplied nothing is fetched.
+    let to = c.slice_mut(0..64 * 64).and_then(|c| c.as_tensor(&[64, 64])).expect("C");
+    device.gemm(at(1, 64), at(0, 64)).alpha(0.0).way(nn).into(to).expect("zeros");
 }

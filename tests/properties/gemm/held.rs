@@ -19,6 +19,15 @@ pub(crate) struct Place {
     pub(crate) by_columns: bool,
     /// The axis of the batch is left out: there is one matrix.
     pub(crate) flat: bool,
+    /// Offset, and distances of rows and matrices, are rounded up to multiples of 16 elements.
+    pub(crate) aligned: bool,
+}
+
+impl Place {
+    /// A distance in memory.
+    fn round(self, elements: usize) -> usize {
+        if self.aligned { elements.next_multiple_of(16) } else { elements }
+    }
 }
 
 /// Matrices in their buffer.
@@ -35,10 +44,11 @@ impl<T: Sample> Held<T> {
     /// Canaries throughout.
     pub(crate) fn blank(shape: [usize; 3], place: Place) -> Self {
         let [batch, rows, cols] = shape;
+        let place = Place { offset: place.round(place.offset), ..place };
         let (lines, line) = if place.by_columns { (cols, rows) } else { (rows, cols) };
-        let ld = (line + place.gap).max(1);
+        let ld = place.round((line + place.gap).max(1));
         let matrix = if lines == 0 || line == 0 { 0 } else { (lines - 1) * ld + line };
-        let stride = matrix + place.after;
+        let stride = place.round(matrix + place.after);
         let strides = if place.by_columns { [stride, 1, ld] } else { [stride, ld, 1] };
         Self { shape, strides, place, image: (0..place.offset + batch * stride).map(T::canary).collect() }
     }

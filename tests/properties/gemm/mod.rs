@@ -41,6 +41,8 @@ kinds! {
         integers_are_exact,
         tile_edges_are_exact_in_every_way,
         endings_are_exact_in_every_way,
+        batches_are_exact_in_every_way,
+        every_kernel_is_a_way,
         a_non_finite_number_reaches_what_it_should,
         runs_are_equal,
     ]:
@@ -73,16 +75,52 @@ fn integers_are_exact<K: Kind>() {
     check(any_case::<K>(), |case| exact::<K>(case, &case.integers::<K>(), Ways::Two(case.data)));
 }
 
+/// The four layouts.
+const LAYOUTS: [[Op; 2]; 4] = [[Op::N, Op::N], [Op::N, Op::T], [Op::T, Op::N], [Op::T, Op::T]];
+
+/// Every kernel that multiplies such numbers is a way to some product, and so what the other tests run.
+fn every_kernel_is_a_way<K: Kind>() {
+    let device = under_test(0);
+    let ways = LAYOUTS.map(|ops| {
+        let case = Case { ops, ..sample(64, 64, 64) }.aligned();
+        let plans = OnDevice::<K>::new(&device, &case, &case.integers::<K>()).and_then(|on| on.plans(Ways::All));
+        plans.expect("plans").into_iter().flatten().map(|plan| plan.way().kernel().name).collect::<Vec<_>>()
+    });
+    let kernels = gpu::FAMILIES.iter().flat_map(|(_, kernels)| *kernels).filter(|kernel| device.has_kernel(kernel));
+    let multiplies = |name: &str| {
+        name.starts_with("gemm_") && !name.starts_with("gemm_merge") && name.split('_').any(|part| part == K::NAME)
+    };
+    let mut count = 0;
+    for name in kernels.map(|kernel| kernel.name).filter(|name| multiplies(name)) {
+        assert!(ways.iter().flatten().any(|way| *way == name), "{name} is no way");
+        count += 1;
+    }
+    assert!(count > 0, "no kernel has {} in its name", K::NAME);
+}
+
 /// Extents around the edges of blocks, and depths around those of steps and of parts, by every way.
 fn tile_edges_are_exact_in_every_way<K: Kind>() {
-    let ops = [[Op::N, Op::N], [Op::N, Op::T], [Op::T, Op::N], [Op::T, Op::T]];
-    let shapes = [(8, 16, 32), (7, 15, 31), (9, 17, 33), (64, 48, 64), (65, 33, 63), (1, 100, 1), (129, 20, 257)];
+    let shapes =
+        [(8, 16, 32), (7, 15, 31), (9, 17, 33), (64, 48, 64), (65, 33, 63), (1, 100, 1), (129, 20, 257), (17, 200, 24)];
     for (number, (m, k, n)) in shapes.into_iter().enumerate() {
-        let aligned = [0, 1, 2].map(|_| Place { flat: true, ..Place::default() });
-        for (ops, places) in ops.into_iter().flat_map(|ops| [(ops, aligned), (ops, sample(m, k, n).places)]) {
+        let aligned = [0, 1, 2].map(|_| Place { flat: true, aligned: true, ..Place::default() });
+        for (ops, places) in LAYOUTS.into_iter().flat_map(|ops| [(ops, aligned), (ops, sample(m, k, n).places)]) {
             let case = Case { ops, places, data: number as u64, ..sample(m, k, n) };
             let verdict = exact::<K>(&case, &case.integers::<K>(), Ways::All);
             verdict.unwrap_or_else(|error| panic!("m {m}, k {k}, n {n}, {ops:?}, {places:?}: {error}"));
+        }
+    }
+}
+
+/// Matrices of their own, and one for all of them, by every way.
+fn batches_are_exact_in_every_way<K: Kind>() {
+    for (number, shared) in [[false, false], [true, false], [false, true], [true, true]].into_iter().enumerate() {
+        for ops in LAYOUTS {
+            let case = Case { batch: 3, shared, ops, data: number as u64, ..sample(9, 70, 35) };
+            for case in [case.clone(), case.aligned()] {
+                let verdict = exact::<K>(&case, &case.integers::<K>(), Ways::All);
+                verdict.unwrap_or_else(|error| panic!("{case:?}: {error}"));
+            }
         }
     }
 }
@@ -92,8 +130,9 @@ fn endings_are_exact_in_every_way<K: Kind>() {
     for (alpha, beta) in [(2.0, 0.0), (1.0, -1.0), (0.5, 1.0), (0.0, 1.0), (0.0, 0.0)] {
         for bias in [Bias::None, Bias::PerColumn, Bias::PerRow] {
             for &activation in K::ACTIVATIONS {
-                for by_columns in [false, true] {
-                    let mut case = Case { alpha, beta, bias, activation, ..sample(11, 37, 35) };
+                for (by_columns, aligned) in [(false, false), (false, true), (true, false), (true, true)] {
+                    let case = Case { alpha, beta, bias, activation, ..sample(11, 37, 35) };
+                    let mut case = if aligned { case.aligned() } else { case };
                     case.places[2].by_columns = by_columns;
                     let verdict = exact::<K>(&case, &case.integers::<K>(), Ways::All);
                     verdict.unwrap_or_else(|error| panic!("{case:?}: {error}"));
@@ -172,7 +211,8 @@ fn reals_stay_within_the_bound<K: Kind>() {
 /// The same bits in every run of every way; by the plain kernels also on another device.
 fn runs_are_equal<K: Kind>() {
     let activation = K::ACTIVATIONS[K::ACTIVATIONS.len() - 1];
-    let case = Case { activation, bias: Bias::PerColumn, beta: 0.5, ops: [Op::T, Op::N], ..sample(33, 40, 35) };
+    let case =
+        Case { activation, bias: Bias::PerColumn, beta: 0.5, ops: [Op::T, Op::N], ..sample(33, 80, 35) }.aligned();
     let data = case.data::<K>(|rng| rng.random_range(-1.0..=1.0));
     let run = |device: &warpwright::Device, plan| {
         let on = OnDevice::<K>::new(device, &case, &data).expect("memory");

@@ -53,6 +53,8 @@ pub(crate) trait Kind {
     type Factor: Multiply<Wide: Sample> + Sample;
     /// Elements of C.
     type Result: Output<Self::Factor> + Sample;
+    /// What the names of its kernels have.
+    const NAME: &'static str;
     /// What C is rounded to, and whether that is known to the oracle.
     const FORMAT: Option<Format>;
     /// The activations that there are.
@@ -85,6 +87,7 @@ macro_rules! kinds {
         impl Kind for $kind {
             type Factor = $factor;
             type Result = $result;
+            const NAME: &'static str = stringify!($factor);
             const FORMAT: Option<Format> = Some($format);
             const ACTIVATIONS: &'static [Activation] = ALL;
             fn dressed(gemm: Gemm<'_, $factor>, activation: Activation) -> Gemm<'_, $factor> {
@@ -111,6 +114,7 @@ pub(crate) struct Tensor;
 impl Kind for Tensor {
     type Factor = f32;
     type Result = f32;
+    const NAME: &'static str = "tf32";
     const FORMAT: Option<Format> = Some(Format::F32);
     const ACTIVATIONS: &'static [Activation] = ALL;
     fn factor(x: f64) -> f64 {
@@ -126,6 +130,7 @@ pub(crate) struct Double;
 impl Kind for Double {
     type Factor = f64;
     type Result = f64;
+    const NAME: &'static str = "f64";
     const FORMAT: Option<Format> = None;
     const ACTIVATIONS: &'static [Activation] = &[Activation::None, Activation::Relu];
     fn dressed(gemm: Gemm<'_, f64>, activation: Activation) -> Gemm<'_, f64> {

@@ -113,7 +113,10 @@ fn a_declared_allowance_is_an_allowance() {
     let module = ptx::read(&text("trap; trap; .local .align 4 .b8 depot[16]; st.local.b32 [%rd1], %r1;")).unwrap();
     let function = module.kernels().next().unwrap();
     assert_eq!(check_kernel(&info, function, &Usage::of(function)), []);
-    assert_eq!(check_resources(&info, Resources { stack: 16, registers: Some(1), ..Resources::default() }), []);
+    let resources = Resources { stack: 16, spill_stores: 24, registers: Some(1), ..Resources::default() };
+    assert_eq!(check_resources(&info, resources), []);
+    let findings = check_resources(&info, Resources { stack: 24, ..resources });
+    assert!(findings.len() == 1 && findings[0].to_string().starts_with("copy: 24 bytes of stack"), "{findings:?}");
 }
 
 #[test]

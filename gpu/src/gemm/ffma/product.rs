@@ -5,10 +5,8 @@ use simt::prelude::*;
 
 use super::Stages;
 use super::fetch::{PieceOfA, copy_b, turn};
+use crate::gemm::bands::tile_of;
 use crate::unroll::unroll;
-
-/// Rows of C in a band of tiles: see [`tile_of`].
-const BAND: u32 = 2048;
 
 /// C's tile of this block: `M` × `N` elements, `MQ` · 4 × `NQ` · 4 of them per thread, in steps of `DEPTH` along k. `ROWS` is
 /// twice the depth, for two stages.
@@ -35,7 +33,7 @@ pub(super) fn multiply<
     // The remainder tells the compiler what the launch has made sure of.
     let thread = thread_idx_x() % THREADS as u32;
     let place = Place::of::<N, MQ, NQ>(thread);
-    let (row0, col0) = tile_of::<M, N>(block_idx_x(), c.rows(), c.cols());
+    let (row0, col0) = tile_of(block_idx_x(), [M as u32, N as u32], c.rows(), c.cols());
     let inner = a.cols().min(b.rows());
     let (Some(a), Some(b)) = (a.part(0, 0, a.rows(), inner), b.part(0, 0, inner, b.cols())) else { return };
     let (a_aligned, b_aligned) = (a.has_aligned_rows::<4>(), b.has_aligned_rows::<4>());
@@ -131,20 +129,6 @@ fn write<const MQ: usize, const NQ: usize>(sums: &[[[[f32; 4]; NQ]; 4]; MQ], c: 
             }
         }),
     }
-}
-
-/// First row and column of tile number `block` of an m × n matrix. Tiles are numbered column by column in a band of [`BAND`]
-/// rows, then in the band below: the tiles that run at once need few rows of A and few columns of B, and find them in the L2
-/// cache.
-#[inline(always)]
-fn tile_of<const M: usize, const N: usize>(block: u32, m: u32, n: u32) -> (u32, u32) {
-    let (rows, cols) = (m.div_ceil(M as u32), n.div_ceil(N as u32));
-    let band = BAND / M as u32;
-    let above = block.checked_div(band * cols).unwrap_or(0) * band;
-    let height = (rows - above).min(band);
-    let within = block - above * cols;
-    let col = within.checked_div(height).unwrap_or(0);
-    ((above + within - col * height) * M as u32, col * N as u32)
 }
 
 /// Row and column in the block's tile of a thread's first element.

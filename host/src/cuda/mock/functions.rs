@@ -69,7 +69,11 @@ functions! {
         0
     }
     fn cuDeviceGetAttribute(value: *mut i32, attribute: i32, device: i32) {
-        let (major, minor) = if CHARACTERS[device as usize] == Character::Old { (7, 5) } else { (9, 0) };
+        let (major, minor) = match CHARACTERS[device as usize] {
+            Character::Old => (7, 5),
+            Character::Ampere => (8, 0),
+            _ => (9, 0),
+        };
         give(value, match attribute {
             1..=3 => 1024,
             4 => 64,

@@ -18,6 +18,8 @@ pub(super) enum Character {
     Plain,
     /// Capability 7.5.
     Old,
+    /// Capability 8.0.
+    Ampere,
     /// Every kernel fails while it runs.
     Failing,
     /// The PTX compiler refuses everything as too new.
@@ -39,7 +41,7 @@ pub(super) enum Character {
 }
 
 /// One device for each test that looks at counts, then the others.
-const CHARACTERS: [Character; 18] = [
+const CHARACTERS: [Character; 19] = [
     Character::Plain,
     Character::Plain,
     Character::Plain,
@@ -58,6 +60,7 @@ const CHARACTERS: [Character; 18] = [
     Character::Single,
     Character::Slow,
     Character::Embedded,
+    Character::Ampere,
 ];
 
 /// Puts the mock in the driver's place. Panics if a driver is loaded already.

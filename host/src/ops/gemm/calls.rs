@@ -73,10 +73,8 @@ impl<T: Multiply> Gemm<'_, T> {
     ///   a way that does not compute this product, or too little workspace for it; memory of another device.
     /// - As [`Device::launch`](crate::Device::launch).
     pub fn into<'c, C: Output<T>>(self, c: impl Into<TensorViewMut<'c, C>>) -> Result<()> {
-        let mut c = c.into();
-        let problem = self.problem(c.view())?;
-        let plan = self.choose(&problem, self.demands::<C>())?;
-        self.queue(&problem, &plan, &mut c)
+        let grid = self.device.limits().grid;
+        self.into_sections(&mut c.into(), grid)
     }
 
     /// All ways to the product with such a C, whatever the workspace, the cheapest by the cost model first. [`Gemm::into`] takes

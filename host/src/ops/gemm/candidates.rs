@@ -1,8 +1,13 @@
 //! The kernels, for each type of A and B. A new one is a line here: then it is planned with, and tested.
 
+use std::fmt;
+
 use gpu::gemm::{ffma, plain};
+use gpu::hopper::gemm as hopper;
+use gpu::tensor;
 use half::{bf16, f16};
 use simt::global::{MatMut, MatRef, VecMut, VecRef};
+use simt::tma::{TensorMap, TensorMapMut};
 use simt::{Kernel, KernelInfo};
 
 use super::Arithmetic;
@@ -21,6 +26,20 @@ pub(super) type Call<T, W> = Kernel<(
     [W; 2],
     u32,
 )>;
+/// A kernel that takes the same product with A and B, and C where it can be, as tensor maps: see `gpu::hopper::gemm`.
+pub(super) type Boxed<T, W> = Kernel<(
+    TensorMap<T>,
+    TensorMap<T>,
+    TensorMapMut<T>,
+    VecMut<'static, T>,
+    VecMut<'static, W>,
+    VecRef<'static, W>,
+    [u32; 4],
+    [u32; 2],
+    [u64; 2],
+    [W; 2],
+    u32,
+)>;
 /// A kernel for C = A·B, all three row by row.
 pub(super) type Product<T> = Kernel<(MatRef<'static, T>, MatRef<'static, T>, MatMut<'static, T>)>;
 
@@ -33,60 +52,173 @@ pub struct Candidate<T: Multiply> {
     pub(super) arithmetic: Arithmetic,
     /// Whether A and B are transposed, where it is written for one layout only.
     pub(super) layout: Option<[bool; 2]>,
-    /// Rows and columns of C per block.
-    pub(super) tile: [u32; 2],
-    /// What it issues of a multiprocessor's 128 `f32` multiply-adds per clock, with one block on it and with more.
-    pub(super) share: [f64; 2],
-    /// What a block does before its first multiply-add and after its last, in units of k.
-    pub(super) lost: f64,
+    pub(super) speed: &'static Speed,
 }
 
 /// What a candidate launches.
-#[derive(Debug)]
 pub(super) enum Program<T: Multiply> {
     /// Everything in one launch.
     Call(&'static Call<T, T::Wide>),
+    /// Everything in one launch, of operands that the copy engine can fetch.
+    Boxed(&'static Boxed<T, T::Wide>),
     /// The product alone; what else there is comes after it.
     Product(&'static Product<T>),
 }
 
-impl<T: Multiply> Candidate<T> {
-    pub(super) fn info(&self) -> &'static KernelInfo {
-        match self.program {
-            Program::Call(kernel) => kernel.info(),
-            Program::Product(kernel) => kernel.info(),
+impl<T: Multiply> Program<T> {
+    fn info(&self) -> &'static KernelInfo {
+        match self {
+            Self::Call(kernel) => kernel.info(),
+            Self::Boxed(kernel) => kernel.info(),
+            Self::Product(kernel) => kernel.info(),
         }
     }
 }
 
-/// A kernel for every layout: see `gpu::gemm::plain`. From global memory it issues 5 % of the multiply-adds when eight blocks
-/// share a multiprocessor, less when fewer do.
-const fn plain<T: Multiply>(kernel: &'static Call<T, T::Wide>, arithmetic: Arithmetic) -> Candidate<T> {
-    let program = Program::Call(kernel);
-    Candidate { program, arithmetic, layout: None, tile: plain::TILE, share: [0.01, 0.03], lost: 32.0 }
+impl<T: Multiply> fmt::Debug for Program<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.info().name)
+    }
 }
 
-/// The shares are the predictions of docs/gemm.md.
-const fn product(kernel: &'static Product<f32>, tile: [u32; 2], share: [f64; 2], lost: f64) -> Candidate<f32> {
+impl<T: Multiply> Candidate<T> {
+    pub(super) fn info(&self) -> &'static KernelInfo {
+        self.program.info()
+    }
+}
+
+/// How a kernel goes about its work, and how fast.
+#[derive(Debug)]
+pub(super) struct Speed {
+    /// Rows and columns of C per block.
+    pub(super) tile: [u32; 2],
+    /// Parts of a split along k are multiples of this long, so that they begin as aligned as the operands do and end with a
+    /// whole step.
+    pub(super) part: usize,
+    /// What it issues of a multiprocessor's 128 `f32` multiply-adds per clock, with one block on it and with more. Tensor cores
+    /// give more than 1: Hopper's 4096 multiply-adds of 16 bits a clock are 32.
+    pub(super) share: [f64; 2],
+    /// What a block does before its first multiply-add and after its last, in units of k: where C is the rounded product, and
+    /// where something is done to it or it is of another type.
+    pub(super) lost: [f64; 2],
+}
+
+// Predictions, each with its reason in docs/gemm.md, until they are measured.
+
+/// From global memory it issues 5 % of the multiply-adds when eight blocks share a multiprocessor, less when fewer do.
+const PLAIN: Speed = Speed { tile: plain::TILE, part: 16, share: [0.01, 0.03], lost: [32.0, 32.0] };
+const FFMA_128X256: Speed = Speed { tile: ffma::TILE_128X256, part: 16, share: [0.82, 0.82], lost: [16.0, 16.0] };
+const FFMA_256X128: Speed = Speed { tile: ffma::TILE_256X128, part: 16, share: [0.82, 0.82], lost: [16.0, 16.0] };
+const FFMA_128X128: Speed = Speed { tile: ffma::TILE_128X128, part: 16, share: [0.55, 0.78], lost: [16.0, 16.0] };
+const FFMA_64X64: Speed = Speed { tile: ffma::TILE_64X64, part: 16, share: [0.40, 0.70], lost: [32.0, 32.0] };
+/// `mma.sync` has 62 % of `wgmma`'s rate; nine tenths of that where eight warps are on a multiprocessor.
+const MMA_128X256: Speed = Speed { tile: [128, 256], part: 32, share: [17.0, 17.0], lost: [200.0, 200.0] };
+/// Half as many fragments are used again: three blocks of four warps come to half of the rate.
+const MMA_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [6.0, 11.0], lost: [200.0, 200.0] };
+/// tf32 has half the rate of 16 bits.
+const TF32_128X128: Speed = Speed { tile: [128, 128], part: 16, share: [8.0, 8.0], lost: [100.0, 100.0] };
+const TF32_64X64: Speed = Speed { tile: [64, 64], part: 16, share: [3.0, 5.5], lost: [100.0, 100.0] };
+/// The card's power bounds them: 690 TFLOP/s of 1071. The long way to C costs 21 000 clocks a tile of 128 × 256.
+const HOPPER_256: Speed =
+    Speed { tile: [hopper::product::ROWS, 256], part: 64, share: [21.0, 21.0], lost: [100.0, 1750.0] };
+const HOPPER_128: Speed =
+    Speed { tile: [hopper::product::ROWS, 128], part: 64, share: [16.0, 16.0], lost: [100.0, 1350.0] };
+
+/// A kernel for every layout: see `gpu::gemm::plain`.
+const fn plain<T: Multiply>(kernel: &'static Call<T, T::Wide>, arithmetic: Arithmetic) -> Candidate<T> {
+    Candidate { program: Program::Call(kernel), arithmetic, layout: None, speed: &PLAIN }
+}
+
+/// A kernel for A·B of `f32`.
+const fn product(kernel: &'static Product<f32>, speed: &'static Speed) -> Candidate<f32> {
     let program = Program::Product(kernel);
-    Candidate { program, arithmetic: Arithmetic::Full, layout: Some([false, false]), tile, share, lost }
+    Candidate { program, arithmetic: Arithmetic::Full, layout: Some([false, false]), speed }
+}
+
+/// The four layouts of a kernel.
+const NN: [bool; 2] = [false, false];
+const NT: [bool; 2] = [false, true];
+const TN: [bool; 2] = [true, false];
+const TT: [bool; 2] = [true, true];
+
+/// A kernel by `mma.sync`: see `gpu::tensor`.
+const fn mma<T: Multiply>(
+    kernel: &'static Call<T, T::Wide>,
+    layout: [bool; 2],
+    arithmetic: Arithmetic,
+    speed: &'static Speed,
+) -> Candidate<T> {
+    Candidate { program: Program::Call(kernel), arithmetic, layout: Some(layout), speed }
+}
+
+/// A kernel by `wgmma`: see `gpu::hopper::gemm`.
+const fn wgmma<T: Multiply>(
+    kernel: &'static Boxed<T, T::Wide>,
+    layout: [bool; 2],
+    speed: &'static Speed,
+) -> Candidate<T> {
+    Candidate { program: Program::Boxed(kernel), arithmetic: Arithmetic::Full, layout: Some(layout), speed }
 }
 
 /// For `f32`; of equally fast ones the first is taken.
 pub(super) const F32: &[Candidate<f32>] = &[
     plain(&plain::gemm_plain_f32, Arithmetic::Full),
     plain(&plain::gemm_plain_tf32, Arithmetic::Tf32),
-    product(&ffma::gemm_f32_128x256, ffma::TILE_128X256, [0.82, 0.82], 16.0),
-    product(&ffma::gemm_f32_256x128, ffma::TILE_256X128, [0.82, 0.82], 16.0),
-    product(&ffma::gemm_f32_128x128, ffma::TILE_128X128, [0.55, 0.78], 16.0),
-    product(&ffma::gemm_f32_64x64, ffma::TILE_64X64, [0.40, 0.70], 32.0),
+    product(&ffma::gemm_f32_128x256, &FFMA_128X256),
+    product(&ffma::gemm_f32_256x128, &FFMA_256X128),
+    product(&ffma::gemm_f32_128x128, &FFMA_128X128),
+    product(&ffma::gemm_f32_64x64, &FFMA_64X64),
+    mma(&tensor::gemm_tf32_128x128_nn, NN, Arithmetic::Tf32, &TF32_128X128),
+    mma(&tensor::gemm_tf32_128x128_nt, NT, Arithmetic::Tf32, &TF32_128X128),
+    mma(&tensor::gemm_tf32_128x128_tn, TN, Arithmetic::Tf32, &TF32_128X128),
+    mma(&tensor::gemm_tf32_128x128_tt, TT, Arithmetic::Tf32, &TF32_128X128),
+    mma(&tensor::gemm_tf32_64x64_nn, NN, Arithmetic::Tf32, &TF32_64X64),
+    mma(&tensor::gemm_tf32_64x64_nt, NT, Arithmetic::Tf32, &TF32_64X64),
+    mma(&tensor::gemm_tf32_64x64_tn, TN, Arithmetic::Tf32, &TF32_64X64),
+    mma(&tensor::gemm_tf32_64x64_tt, TT, Arithmetic::Tf32, &TF32_64X64),
 ];
 
 /// For `f16`.
-pub(super) const F16: &[Candidate<f16>] = &[plain(&plain::gemm_plain_f16, Arithmetic::Full)];
+pub(super) const F16: &[Candidate<f16>] = &[
+    plain(&plain::gemm_plain_f16, Arithmetic::Full),
+    mma(&tensor::gemm_f16_128x256_nn, NN, Arithmetic::Full, &MMA_128X256),
+    mma(&tensor::gemm_f16_128x256_nt, NT, Arithmetic::Full, &MMA_128X256),
+    mma(&tensor::gemm_f16_128x256_tn, TN, Arithmetic::Full, &MMA_128X256),
+    mma(&tensor::gemm_f16_128x256_tt, TT, Arithmetic::Full, &MMA_128X256),
+    mma(&tensor::gemm_f16_64x64_nn, NN, Arithmetic::Full, &MMA_64X64),
+    mma(&tensor::gemm_f16_64x64_nt, NT, Arithmetic::Full, &MMA_64X64),
+    mma(&tensor::gemm_f16_64x64_tn, TN, Arithmetic::Full, &MMA_64X64),
+    mma(&tensor::gemm_f16_64x64_tt, TT, Arithmetic::Full, &MMA_64X64),
+    wgmma(&hopper::gemm_hopper_f16_nn_256, NN, &HOPPER_256),
+    wgmma(&hopper::gemm_hopper_f16_nt_256, NT, &HOPPER_256),
+    wgmma(&hopper::gemm_hopper_f16_tn_256, TN, &HOPPER_256),
+    wgmma(&hopper::gemm_hopper_f16_tt_256, TT, &HOPPER_256),
+    wgmma(&hopper::gemm_hopper_f16_nn_128, NN, &HOPPER_128),
+    wgmma(&hopper::gemm_hopper_f16_nt_128, NT, &HOPPER_128),
+    wgmma(&hopper::gemm_hopper_f16_tn_128, TN, &HOPPER_128),
+    wgmma(&hopper::gemm_hopper_f16_tt_128, TT, &HOPPER_128),
+];
 
 /// For `bf16`.
-pub(super) const BF16: &[Candidate<bf16>] = &[plain(&plain::gemm_plain_bf16, Arithmetic::Full)];
+pub(super) const BF16: &[Candidate<bf16>] = &[
+    plain(&plain::gemm_plain_bf16, Arithmetic::Full),
+    mma(&tensor::gemm_bf16_128x256_nn, NN, Arithmetic::Full, &MMA_128X256),
+    mma(&tensor::gemm_bf16_128x256_nt, NT, Arithmetic::Full, &MMA_128X256),
+    mma(&tensor::gemm_bf16_128x256_tn, TN, Arithmetic::Full, &MMA_128X256),
+    mma(&tensor::gemm_bf16_128x256_tt, TT, Arithmetic::Full, &MMA_128X256),
+    mma(&tensor::gemm_bf16_64x64_nn, NN, Arithmetic::Full, &MMA_64X64),
+    mma(&tensor::gemm_bf16_64x64_nt, NT, Arithmetic::Full, &MMA_64X64),
+    mma(&tensor::gemm_bf16_64x64_tn, TN, Arithmetic::Full, &MMA_64X64),
+    mma(&tensor::gemm_bf16_64x64_tt, TT, Arithmetic::Full, &MMA_64X64),
+    wgmma(&hopper::gemm_hopper_bf16_nn_256, NN, &HOPPER_256),
+    wgmma(&hopper::gemm_hopper_bf16_nt_256, NT, &HOPPER_256),
+    wgmma(&hopper::gemm_hopper_bf16_tn_256, TN, &HOPPER_256),
+    wgmma(&hopper::gemm_hopper_bf16_tt_256, TT, &HOPPER_256),
+    wgmma(&hopper::gemm_hopper_bf16_nn_128, NN, &HOPPER_128),
+    wgmma(&hopper::gemm_hopper_bf16_nt_128, NT, &HOPPER_128),
+    wgmma(&hopper::gemm_hopper_bf16_tn_128, TN, &HOPPER_128),
+    wgmma(&hopper::gemm_hopper_bf16_tt_128, TT, &HOPPER_128),
+];
 
 /// For `f64`.
 pub(super) const F64: &[Candidate<f64>] = &[plain(&plain::gemm_plain_f64, Arithmetic::Full)];

@@ -35,29 +35,43 @@ impl<T: Multiply> Gemm<'_, T> {
         let problem = self.problem(c.view())?;
         let demands = self.demands::<C>();
         let wanted = match self.way {
-            Some(way) => plan::named::<T>(&problem, demands, way),
+            Some(way) => plan::named::<T>(&problem, demands, way).ok(),
             None => plan::plans::<T>(&problem, demands).first().copied(),
         };
         match wanted {
             Some(plan) if self.workspace.is_none() && plan.workspace > 0 => {
                 let device = self.device;
                 let mut workspace = device.alloc(plan.workspace)?;
-                Gemm { workspace: Some(workspace.view_mut()), ..self }.queue(&problem, &plan, &mut c)
+                Gemm { workspace: Some(workspace.view_mut()), ..self }.queue(
+                    &problem,
+                    &plan,
+                    &mut c,
+                    device.limits().grid,
+                )
             }
             _ => self.into(c),
         }
     }
 
+    /// [`Gemm::into`], by launches of at most so many blocks along x, y and z.
+    pub(super) fn into_sections<C: Output<T>>(self, c: &mut TensorViewMut<'_, C>, grid: [u32; 3]) -> Result<()> {
+        let problem = self.problem(c.view())?;
+        let plan = self.choose(&problem, self.demands::<C>())?;
+        self.queue(&problem, &plan, c, grid)
+    }
+
     pub(super) fn operands(&self) -> Result<[Stored; 2]> {
         let [a, b] = self.ops;
-        Ok([Stored::of("a", self.a.axes(), a)?, Stored::of("b", self.b.axes(), b)?])
+        let [a, b] = [Stored::of("a", self.a.axes(), a)?, Stored::of("b", self.b.axes(), b)?];
+        Ok([a.at(self.a.address()), b.at(self.b.address())])
     }
 
     /// The product, checked.
     pub(super) fn problem<C: Element>(&self, c: TensorView<'_, C>) -> Result<Problem> {
         let [a, b] = self.operands()?;
         let bias = self.bias.as_ref().map(|(kind, numbers)| (*kind, numbers.len()));
-        let problem = Problem::new(a, b, Stored::of("c", c.axes(), Op::N)?, bias, self.alpha != T::Wide::from(0.0))?;
+        let to = Stored::of("c", c.axes(), Op::N)?.at(c.address());
+        let problem = Problem::new(a, b, to, bias, self.alpha != T::Wide::from(0.0))?;
         let same = |device: &Device, argument| self.device.check_same(device, CALL, argument);
         same(self.a.device(), "a")?;
         same(self.b.device(), "b")?;
@@ -67,11 +81,12 @@ impl<T: Multiply> Gemm<'_, T> {
         Ok(problem)
     }
 
-    pub(super) fn demands<C: Element>(&self) -> Demands {
-        let plain = self.alpha == T::Wide::from(1.0) && self.bias.is_none() && self.activation == Activation::None;
+    pub(super) fn demands<C: Element>(&self) -> Demands<'_> {
         Demands {
+            device: self.device,
             arithmetic: self.arithmetic,
-            finished: !plain,
+            scaled: self.alpha != T::Wide::from(1.0),
+            finished: self.bias.is_some() || self.activation != Activation::None,
             adds_to_c: self.beta != T::Wide::from(0.0),
             element: size_of::<C>(),
             multiprocessors: self.device.limits().multiprocessors,
@@ -79,19 +94,20 @@ impl<T: Multiply> Gemm<'_, T> {
     }
 
     /// The way that was named, or the cheapest for which there is workspace.
-    pub(super) fn choose(&self, problem: &Problem, demands: Demands) -> Result<Plan> {
+    pub(super) fn choose(&self, problem: &Problem, demands: Demands<'_>) -> Result<Plan> {
         let room = self.workspace.as_ref().map_or(0, BufferViewMut::len);
         let plans = plan::plans::<T>(problem, demands);
-        let Some(way) = self.way else {
+        // Where there is no product there is no way to it to be chosen.
+        let Some(way) = self.way.filter(|_| problem.k > 0) else {
             // The plain kernel computes everything, without workspace.
             return plans.into_iter().find(|plan| plan.workspace <= room).ok_or_else(|| no_way("any", "none"));
         };
-        let Some(plan) = plan::named::<T>(problem, demands, way) else {
+        let plan = plan::named::<T>(problem, demands, way).map_err(|unfit| {
             let mut names: Vec<_> = plans.iter().map(|plan| plan.way().kernel().name).collect();
             names.sort_unstable();
             names.dedup();
-            return Err(no_way(&names.join(", "), &way.to_string()));
-        };
+            no_way(&names.join(", "), &format!("{way}, which {unfit}"))
+        })?;
         if plan.workspace <= room {
             return Ok(plan);
         }
@@ -119,6 +135,7 @@ impl<T: Multiply> Gemm<'_, T> {
         problem: &Problem,
         plan: &Plan,
         c: &mut TensorViewMut<'_, C>,
+        grid: [u32; 3],
     ) -> Result<()> {
         if problem.is_empty() {
             return Ok(());
@@ -140,7 +157,7 @@ impl<T: Multiply> Gemm<'_, T> {
             bias: self.bias.map(|(_, numbers)| numbers),
             scale: [alpha, self.beta],
             flags: problem.bias | activation,
-            grid: self.device.limits().grid,
+            grid,
         };
         let elements = c.view().axes().span().unwrap_or(0);
         task.run(Destination::of(c.bits_mut::<C>(0, elements)), self.workspace.as_mut())
@@ -151,6 +168,6 @@ fn no_way(expected: &str, found: &str) -> Error {
     BadArgument::new(ArgumentRule::Way, CALL, "way")
         .expected(format_args!("a way to this product: {expected}"))
         .found(found)
-        .remedy("take one that Gemm::plans lists; kernels differ in layouts, types and arithmetic, a split wants one product")
+        .remedy("take one that Gemm::plans lists, or none")
         .into()
 }

@@ -8,11 +8,11 @@ use simt::Kernel;
 use simt::element::Element;
 use simt::global::{VecMut, VecRef};
 
-use super::candidates::{self, Call, Candidate};
+use super::candidates::{self, Boxed, Call, Candidate};
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::Launch;
-use crate::memory::{BufferView, BufferViewMut};
+use crate::memory::{Boxes, BoxesMut, BufferView, BufferViewMut};
 
 mod sealed {
     pub trait Sealed {}
@@ -47,6 +47,18 @@ pub struct Arguments<'a, T: Multiply> {
     pub(super) flags: u32,
 }
 
+/// The operands of a [`Boxed`] kernel.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Maps<'a, T: Multiply> {
+    pub(super) a: Boxes<'a, T>,
+    pub(super) b: Boxes<'a, T>,
+    /// C, where the copy engine writes it.
+    pub(super) c: Option<BoxesMut<'a, T>>,
+    /// 1 where A's, B's matrix goes on with C's, 0 for the same one again.
+    pub(super) batches: [u32; 2],
+}
+
 /// Numbers that can be multiplied: `f32`, `f16` and `bf16`, whose products are added in `f32`, and `f64`.
 #[diagnostic::on_unimplemented(
     message = "there is no matrix product of `{Self}`",
@@ -67,6 +79,16 @@ pub trait Multiply: Number<Wide: std::fmt::Debug + PartialEq + From<f32>> + Seal
         device: &Device,
         kernel: &Call<Self, Self::Wide>,
         launch: Launch<'_>,
+        arguments: Arguments<'_, Self>,
+    ) -> Result<()>;
+
+    /// Launches a kernel that takes tensor maps; `a`, `b` and their strides have no use.
+    #[doc(hidden)]
+    fn launch_boxed(
+        device: &Device,
+        kernel: &Boxed<Self, Self::Wide>,
+        launch: Launch<'_>,
+        maps: Maps<'_, Self>,
         arguments: Arguments<'_, Self>,
     ) -> Result<()>;
 
@@ -98,6 +120,18 @@ macro_rules! multiply {
                 Arguments { a, b, c, wide, bias, extents, ld, batch, scale, flags }: Arguments<'_, $t>,
             ) -> Result<()> {
                 device.launch(kernel, launch, (a, b, c, wide, bias, extents, ld, batch, scale, flags))?;
+                Ok(())
+            }
+
+            fn launch_boxed(
+                device: &Device,
+                kernel: &Boxed<$t, $wide>,
+                launch: Launch<'_>,
+                Maps { a, b, c: stored, batches }: Maps<'_, $t>,
+                Arguments { c, wide, bias, extents, ld, batch, scale, flags, .. }: Arguments<'_, $t>,
+            ) -> Result<()> {
+                let strides = [ld[2], batch[2]];
+                device.launch(kernel, launch, (a, b, stored, c, wide, bias, extents, batches, strides, scale, flags))?;
                 Ok(())
             }
 

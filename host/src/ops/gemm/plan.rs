@@ -9,24 +9,25 @@
 //! memory     7 for each byte of partial products or of C that is written and read once more, over all multiprocessors
 //! ```
 //!
-//! `share` and `lost` are the kernel's. A split along k multiplies the blocks and divides k. 7 is what a multiprocessor does
-//! while it gets a byte: 128 multiply-adds a clock at 1.98 GHz, a 132nd of 4.8 TB/s.
+//! `share` and `lost` are the kernel's (`Speed`). A split along k multiplies the blocks and divides k. 7 is what a multiprocessor
+//! does while it gets a byte: 128 multiply-adds a clock at 1.98 GHz, a 132nd of 4.8 TB/s.
 
 use std::fmt;
 
 use simt::KernelInfo;
 
 use super::Arithmetic;
-use super::candidates::{Candidate, Program};
+use super::candidates::{Candidate, Program, Speed};
 use super::element::Multiply;
 use super::problem::Problem;
+use super::stored::Stored;
+use super::unfit::Unfit;
+use crate::device::Device;
 
 /// In multiply-adds of one multiprocessor.
 const LAUNCH: f64 = 500_000.0;
 /// The same, for each byte.
 const BYTE: f64 = 7.0;
-/// Parts of a split begin at multiples of this along k, so that they begin as aligned as the operands do.
-const PART: usize = 16;
 /// Most parts.
 const MOST_PARTS: u32 = 64;
 
@@ -50,7 +51,7 @@ impl Way {
     }
 
     /// The same with k in so many parts, whose products are added up in their order. There may be fewer: parts begin at
-    /// multiples of 16.
+    /// multiples of 16, 32 or 64, as the kernel likes it.
     #[must_use]
     pub fn split(self, parts: u32) -> Self {
         Self { parts: parts.max(1), ..self }
@@ -125,9 +126,13 @@ impl Plan {
 
 /// What decides on a plan beside the shape.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Demands {
+pub(super) struct Demands<'d> {
+    /// Which kernels there are depends on it.
+    pub(super) device: &'d Device,
     pub(super) arithmetic: Arithmetic,
-    /// alpha is not 1, or there is a bias or an activation.
+    /// alpha is not 1.
+    pub(super) scaled: bool,
+    /// There is a bias or an activation.
     pub(super) finished: bool,
     /// beta is not 0.
     pub(super) adds_to_c: bool,
@@ -136,13 +141,21 @@ pub(super) struct Demands {
     pub(super) multiprocessors: u32,
 }
 
+impl Demands<'_> {
+    /// Whether C is the product, at most scaled, in the type of A and B: `width` bytes.
+    fn rounds_only(&self, width: usize) -> bool {
+        !self.finished && !self.adds_to_c && self.element == width
+    }
+}
+
 /// All plans for a product, the cheapest first; of equally cheap ones the one listed first.
-pub(super) fn plans<T: Multiply>(problem: &Problem, demands: Demands) -> Vec<Plan> {
+pub(super) fn plans<T: Multiply>(problem: &Problem, demands: Demands<'_>) -> Vec<Plan> {
     let mut plans: Vec<_> = (0..T::CANDIDATES.len())
+        .filter(|&candidate| fits(&T::CANDIDATES[candidate], problem, demands).is_ok())
         .flat_map(|candidate| {
             let splits = (0..=MOST_PARTS.ilog2()).map(|power| 1 << power);
             let mut of_candidate: Vec<Plan> =
-                splits.filter_map(|parts| plan::<T>(problem, demands, candidate, parts)).collect();
+                splits.filter_map(|parts| plan::<T>(problem, demands, candidate, parts).ok()).collect();
             // Few steps along k make fewer parts than asked for.
             of_candidate.dedup_by_key(|plan| plan.way.parts);
             of_candidate
@@ -152,68 +165,112 @@ pub(super) fn plans<T: Multiply>(problem: &Problem, demands: Demands) -> Vec<Pla
     plans
 }
 
-/// The plan for a way that the caller named, if it is one for this product.
-pub(super) fn named<T: Multiply>(problem: &Problem, demands: Demands, way: Way) -> Option<Plan> {
-    let candidate = T::CANDIDATES.iter().position(|candidate| candidate.info() == way.kernel)?;
+/// The plan for a way that the caller named, or why it is none to this product.
+pub(super) fn named<T: Multiply>(problem: &Problem, demands: Demands<'_>, way: Way) -> Result<Plan, Unfit> {
+    let candidate = T::CANDIDATES.iter().position(|candidate| candidate.info() == way.kernel).ok_or(Unfit::Elements)?;
+    fits(&T::CANDIDATES[candidate], problem, demands)?;
     plan::<T>(problem, demands, candidate, way.parts)
 }
 
-/// One candidate with k in at most so many parts, if it computes this product.
-fn plan<T: Multiply>(problem: &Problem, demands: Demands, number: usize, parts: u32) -> Option<Plan> {
+/// Whether the candidate is for such products on this device.
+fn fits<T: Multiply>(candidate: &Candidate<T>, problem: &Problem, demands: Demands<'_>) -> Result<(), Unfit> {
+    if candidate.arithmetic != demands.arithmetic {
+        return Err(Unfit::Arithmetic);
+    }
+    let layout = [problem.a.transposed, problem.b.transposed];
+    if let Some(only) = candidate.layout.filter(|only| *only != layout) {
+        return Err(Unfit::Layout(only));
+    }
+    if demands.device.has_kernel(candidate.info()) { Ok(()) } else { Err(Unfit::Device) }
+}
+
+/// One candidate that [`fits`], with k in at most so many parts, if it computes this product.
+fn plan<T: Multiply>(problem: &Problem, demands: Demands<'_>, number: usize, parts: u32) -> Result<Plan, Unfit> {
     let candidate = &T::CANDIDATES[number];
     let Problem { m, n, k, batch, a, b, c, .. } = *problem;
-    let layout = [a.transposed, b.transposed];
-    let fits = candidate.arithmetic == demands.arithmetic && candidate.layout.is_none_or(|only| only == layout);
-    let part = k.div_ceil(parts as usize).next_multiple_of(PART).max(PART);
+    let part = k.div_ceil(parts as usize).next_multiple_of(candidate.speed.part).max(candidate.speed.part);
     let parts = k.div_ceil(part).max(1) as u32;
-    if !fits || parts > 1 && (!T::SPLITS || batch != 1) {
-        return None;
+    if parts > 1 && (!T::SPLITS || batch != 1) {
+        return Err(Unfit::Split);
     }
-    let elements = m.checked_mul(n)?;
+    let elements = m.checked_mul(n).ok_or(Unfit::Extents)?;
     // What counts C in 32 bits and has no sections of it.
     let counted = [m, n, a.ld, b.ld, c.ld].iter().all(|&extent| u32::try_from(extent).is_ok());
     if parts > 1 && !counted {
-        return None;
+        return Err(Unfit::Extents);
+    }
+    match candidate.program {
+        Program::Boxed(_) => boxes_fit::<T>(problem, candidate.speed, part, parts)?,
+        Program::Product(_) if parts > 1 => return Err(Unfit::Split),
+        Program::Product(_) if k == 0 => return Err(Unfit::Nothing),
+        Program::Product(_) if !counted => return Err(Unfit::Extents),
+        Program::Call(_) | Program::Product(_) => {}
     }
     let (ending, workspace, launches) = match candidate.program {
-        Program::Call(_) if parts == 1 => (Ending::Nothing, 0, 1),
+        Program::Call(_) | Program::Boxed(_) if parts == 1 => (Ending::Nothing, 0, 1),
         // The last part may be shorter: a launch of its own.
-        Program::Call(_) => (Ending::Merge, elements.checked_mul(parts as usize)?, if k % part == 0 { 2 } else { 3 }),
-        Program::Product(_) => {
-            if parts > 1 || k == 0 || !counted {
-                return None;
-            }
-            match (demands.adds_to_c, demands.finished) {
-                (true, _) => (Ending::Merge, elements, 2 * batch),
-                (false, true) => (Ending::InPlace, 0, batch + 1),
-                (false, false) => (Ending::Nothing, 0, batch),
-            }
+        Program::Call(_) | Program::Boxed(_) => {
+            let workspace = elements.checked_mul(parts as usize).ok_or(Unfit::Extents)?;
+            (Ending::Merge, workspace, if k % part == 0 { 2 } else { 3 })
         }
+        Program::Product(_) => match (demands.adds_to_c, demands.scaled || demands.finished) {
+            (true, _) => (Ending::Merge, elements, 2 * batch),
+            (false, true) => (Ending::InPlace, 0, batch + 1),
+            (false, false) => (Ending::Nothing, 0, batch),
+        },
     };
     let cost = cost(candidate, problem, demands, parts, launches, ending);
     let way = Way { kernel: candidate.info(), parts };
-    Some(Plan { way, candidate: number, part, workspace, ending, tile: candidate.tile, cost })
+    Ok(Plan { way, candidate: number, part, workspace, ending, tile: candidate.speed.tile, cost })
+}
+
+/// Whether the copy engine can fetch the operands, or the parts of them along k, and 32 bits count the tiles.
+fn boxes_fit<T: Multiply>(problem: &Problem, speed: &Speed, part: usize, parts: u32) -> Result<(), Unfit> {
+    let Problem { m, n, k, batch, a, b, exchanged, .. } = *problem;
+    if k == 0 {
+        return Err(Unfit::Nothing);
+    }
+    // Parts of a split are a batch along k.
+    let (a, b, count) = match parts {
+        1 => (a, b, batch),
+        _ => (Stored { stride: a.place(0, part), ..a }, Stored { stride: b.place(part, 0), ..b }, parts as usize),
+    };
+    let names = if exchanged { ["b", "a"] } else { ["a", "b"] };
+    for (operand, name) in [a, b].iter().zip(names) {
+        if !operand.fits_boxes(count, size_of::<T>()) {
+            return Err(Unfit::Boxes(name));
+        }
+    }
+    let [rows, cols] = speed.tile.map(|edge| edge as usize);
+    let tiles = m.div_ceil(rows).checked_mul(n.div_ceil(cols)).and_then(|tiles| tiles.checked_mul(count));
+    // A block goes on by the number of blocks.
+    if tiles.is_none_or(|tiles| tiles > i32::MAX as usize) {
+        return Err(Unfit::Extents);
+    }
+    Ok(())
 }
 
 fn cost<T: Multiply>(
     candidate: &Candidate<T>,
     problem: &Problem,
-    demands: Demands,
+    demands: Demands<'_>,
     parts: u32,
     launches: usize,
     ending: Ending,
 ) -> f64 {
-    let Problem { m, n, k, batch, .. } = *problem;
-    let [rows, cols] = candidate.tile.map(|edge| edge as usize);
+    let Problem { m, n, k, batch, c, .. } = *problem;
+    let Speed { tile, share, lost, .. } = candidate.speed;
+    let [rows, cols] = tile.map(|edge| edge as usize);
     let multiprocessors = f64::from(demands.multiprocessors.max(1));
     // Products of one launch each do not share it.
     let (at_once, turns) = match candidate.program {
-        Program::Call(_) => (batch as f64 * f64::from(parts), 1.0),
+        Program::Call(_) | Program::Boxed(_) => (batch as f64 * f64::from(parts), 1.0),
         Program::Product(_) => (1.0, batch as f64),
     };
     let blocks = (m.div_ceil(rows) as f64 * n.div_ceil(cols) as f64 * at_once / multiprocessors).ceil();
-    let share = candidate.share[usize::from(blocks > 1.0)];
-    let depth = k as f64 / f64::from(parts) + candidate.lost;
+    let share = share[usize::from(blocks > 1.0)];
+    let short = parts == 1 && demands.rounds_only(size_of::<T>()) && c.fits_boxes(batch, size_of::<T>());
+    let depth = k as f64 / f64::from(parts) + lost[usize::from(!short)];
     let bytes = match ending {
         Ending::Nothing => 0,
         Ending::InPlace => 2 * demands.element,
@@ -225,10 +282,11 @@ fn cost<T: Multiply>(
 
 #[cfg(test)]
 mod tests {
+    use half::f16;
+
     use super::*;
     use crate::memory::Axes;
     use crate::ops::gemm::Op;
-    use crate::ops::gemm::stored::Stored;
 
     fn problem([m, n, k]: [usize; 3], [a, b]: [Op; 2]) -> Problem {
         let stored = |rows, cols, op| {
@@ -238,12 +296,25 @@ mod tests {
         Problem::new(stored(m, k, a), stored(k, n, b), stored(m, n, Op::N), None, true).unwrap()
     }
 
-    const PLAIN: Demands =
-        Demands { arithmetic: Arithmetic::Full, finished: false, adds_to_c: false, element: 4, multiprocessors: 132 };
+    /// C = A·B of `f32`.
+    fn simple(device: &Device) -> Demands<'_> {
+        Demands {
+            device,
+            arithmetic: Arithmetic::Full,
+            scaled: false,
+            finished: false,
+            adds_to_c: false,
+            element: 4,
+            multiprocessors: 132,
+        }
+    }
 
     /// The cheapest plan of `f32` that needs no workspace.
     fn best(extents: [usize; 3]) -> Plan {
-        *plans::<f32>(&problem(extents, [Op::N; 2]), PLAIN).iter().find(|plan| plan.workspace == 0).unwrap()
+        *plans::<f32>(&problem(extents, [Op::N; 2]), simple(&Device::simulator()))
+            .iter()
+            .find(|plan| plan.workspace == 0)
+            .unwrap()
     }
 
     #[test]
@@ -262,18 +333,45 @@ mod tests {
         // A single column fills least of a wide tile.
         assert_eq!(best([u32::MAX as usize, 1, 1000]).tile()[1], 64);
         assert_eq!(best([usize::MAX / 8, 3, 2]).way().kernel().name, "gemm_plain_f32", "what 32 bits do not count");
-        let none = Demands { multiprocessors: 0, ..PLAIN };
+        let device = Device::simulator();
+        let none = Demands { multiprocessors: 0, ..simple(&device) };
         assert!(plans::<f32>(&problem([100; 3], [Op::N; 2]), none).iter().all(|plan| plan.cost().is_finite()));
     }
 
     #[test]
     fn a_small_c_of_long_sums_is_split() {
         let long = problem([64, 64, 65_536], [Op::T, Op::N]);
-        let plans = plans::<f32>(&long, PLAIN);
+        let device = Device::simulator();
+        let plans = plans::<f32>(&long, simple(&device));
         assert!(plans[0].way().parts() > 1 && plans[0].workspace_len() == 64 * 64 * plans[0].way().parts() as usize);
         assert!(plans.is_sorted_by(|left, right| left.cost() <= right.cost()));
         assert!(plans.iter().any(|plan| plan.workspace == 0));
-        assert!(named::<f64>(&long, PLAIN, Way::of(gpu::gemm::plain::gemm_plain_f64.info()).split(2)).is_none());
+        let of_f64 = Way::of(gpu::gemm::plain::gemm_plain_f64.info()).split(2);
+        assert!(matches!(named::<f64>(&long, simple(&device), of_f64), Err(Unfit::Split)));
+    }
+
+    #[test]
+    fn tensor_cores_multiply_what_they_can_and_boxes_what_is_aligned() {
+        let device = Device::simulator();
+        let first = |problem: &Problem| {
+            let demands = Demands { element: 2, ..simple(&device) };
+            plans::<f16>(problem, demands).iter().find(|plan| plan.workspace == 0).unwrap().way().kernel().name
+        };
+        for edge in [4096, 8192] {
+            assert_eq!(first(&problem([edge; 3], [Op::N, Op::T])), "gemm_hopper_f16_nt_256", "{edge}");
+            assert_eq!(first(&problem([edge - 1; 3], [Op::N, Op::T])), "gemm_f16_128x256_nt", "{edge} - 1");
+        }
+        let aligned = problem([4096; 3], [Op::N; 2]);
+        for (number, name) in [(0, "`a`"), (1, "`b`")] {
+            let mut astray = aligned;
+            [&mut astray.a, &mut astray.b][number].past = 2;
+            assert_eq!(first(&astray), "gemm_f16_128x256_nn");
+            let hopper = Way::of(gpu::hopper::gemm::gemm_hopper_f16_nn_256.info());
+            let unfit = named::<f16>(&astray, simple(&device), hopper).unwrap_err().to_string();
+            assert!(unfit.contains(name), "{unfit}");
+        }
+        let tf32 = Demands { arithmetic: Arithmetic::Tf32, ..simple(&device) };
+        assert_eq!(plans::<f32>(&aligned, tf32)[0].way().kernel().name, "gemm_tf32_128x128_nn");
     }
 
     #[test]
@@ -282,15 +380,20 @@ mod tests {
         for (k, asked, parts, part) in
             [(100, 1, 1, 112), (100, 2, 2, 64), (100, 3, 3, 48), (100, 50, 7, 16), (16, 9, 1, 16), (0, 4, 1, 16)]
         {
-            let plan = named::<f32>(&problem([9, 9, k], [Op::N; 2]), PLAIN, way.split(asked)).unwrap();
+            let problem = problem([9, 9, k], [Op::N; 2]);
+            let plan = named::<f32>(&problem, simple(&Device::simulator()), way.split(asked)).unwrap();
             assert_eq!((plan.way().parts(), plan.part), (parts, part), "k = {k} in {asked}");
         }
     }
 
     #[test]
     fn kernels_of_one_layout_are_left_out_of_others() {
+        let device = Device::simulator();
         let names = |ops| {
-            plans::<f32>(&problem([100; 3], ops), PLAIN).iter().map(|plan| plan.way().kernel().name).collect::<Vec<_>>()
+            plans::<f32>(&problem([100; 3], ops), simple(&device))
+                .iter()
+                .map(|plan| plan.way().kernel().name)
+                .collect::<Vec<_>>()
         };
         assert!(names([Op::N, Op::N]).iter().any(|name| name.starts_with("gemm_f32_")));
         for ops in [[Op::N, Op::T], [Op::T, Op::N], [Op::T, Op::T]] {

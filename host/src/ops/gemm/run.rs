@@ -4,11 +4,13 @@ use std::ops::Range;
 
 use gpu::gemm::call::{BIAS_PER_COLUMN, BIAS_PER_ROW, TRANSPOSE_A, TRANSPOSE_B};
 use gpu::gemm::{ffma, merge};
+use gpu::hopper::gemm::finish::BY_ENGINE;
 use simt::Kernel;
 use simt::global::{MatMut, MatRef};
+use simt::tma::Swizzle;
 
-use super::candidates::{Candidate, Program};
-use super::element::{Arguments, Destination, Multiply};
+use super::candidates::{Boxed, Call, Candidate, Program};
+use super::element::{Arguments, Destination, Maps, Multiply};
 use super::plan::{Ending, Plan};
 use super::problem::Problem;
 use super::stored::Stored;
@@ -48,16 +50,18 @@ struct Part<W> {
     flags: u32,
 }
 
-impl<T: Multiply> Task<'_, T> {
+impl<'t, T: Multiply> Task<'t, T> {
     pub(super) fn run(&self, mut c: Destination<'_, T>, workspace: Option<&mut BufferViewMut<'_, f32>>) -> Result<()> {
         let Problem { m, n, k, batch, .. } = *self.problem;
         let candidate = &T::CANDIDATES[self.plan.candidate];
         match (&candidate.program, self.plan.ending, workspace) {
-            (Program::Call(_), Ending::Merge, Some(workspace)) => {
+            (Program::Call(_) | Program::Boxed(_), Ending::Merge, Some(workspace)) => {
                 self.parts(candidate, workspace)?;
                 self.merge(0, self.plan.way().parts(), &mut c, workspace)
             }
-            (Program::Call(_), ..) => self.call(candidate, self.whole((0, k), self.scale), &mut c),
+            (Program::Call(_) | Program::Boxed(_), ..) => {
+                self.multiply(candidate, self.whole((0, k), self.scale), &mut c)
+            }
             (Program::Product(kernel), Ending::Merge, Some(workspace)) => (0..batch).try_for_each(|number| {
                 let mut product = T::partial(workspace.view_mut());
                 self.product(kernel, number, product.own.view_mut().slice(0..m * n)?.as_matrix(super::rows(m, n, n))?)?;
@@ -75,7 +79,7 @@ impl<T: Multiply> Task<'_, T> {
                 }
                 // The product of nothing, added to alpha · C.
                 let [alpha, _] = self.scale;
-                self.call(&T::CANDIDATES[0], self.whole((0, 0), [T::Wide::from(0.0), alpha]), &mut c)
+                self.multiply(&T::CANDIDATES[0], self.whole((0, 0), [T::Wide::from(0.0), alpha]), &mut c)
             }
         }
     }
@@ -93,31 +97,43 @@ impl<T: Multiply> Task<'_, T> {
         let along = |start, len, batch| Part {
             a: Stored { stride: a.place(0, part), ..a },
             b: Stored { stride: b.place(part, 0), ..b },
-            c: Stored { rows: m, cols: n, transposed: false, ld: n, batch: None, stride: m * n },
+            c: Stored { rows: m, cols: n, transposed: false, ld: n, batch: None, stride: m * n, past: 0 },
             batch,
             k: (start, len),
             scale: [T::Wide::from(1.0), T::Wide::from(0.0)],
             flags: 0,
         };
         let full = k / part;
-        self.call(candidate, along(0, part, full), &mut T::partial(workspace.view_mut()))?;
+        self.multiply(candidate, along(0, part, full), &mut T::partial(workspace.view_mut()))?;
         if k % part == 0 {
             return Ok(());
         }
         let last = workspace.view_mut().slice(full * m * n..(full + 1) * m * n)?;
-        self.call(candidate, along(full * part, k % part, 1), &mut T::partial(last))
+        self.multiply(candidate, along(full * part, k % part, 1), &mut T::partial(last))
     }
 
-    /// Launches a kernel that does everything, in as many sections of C as its grid and 32-bit extents ask for.
-    fn call(&self, candidate: &Candidate<T>, part: Part<T::Wide>, c: &mut Destination<'_, T>) -> Result<()> {
-        let Program::Call(kernel) = candidate.program else {
-            return Ok(());
-        };
+    /// Launches a kernel that does everything.
+    fn multiply(&self, candidate: &Candidate<T>, part: Part<T::Wide>, c: &mut Destination<'_, T>) -> Result<()> {
+        match candidate.program {
+            Program::Call(kernel) => self.call(kernel, candidate.speed.tile, part, c),
+            Program::Boxed(kernel) => self.boxed(kernel, candidate.speed.tile, part, c),
+            Program::Product(_) => Ok(()),
+        }
+    }
+
+    /// In as many sections of C as its grid and 32-bit extents ask for.
+    fn call(
+        &self,
+        kernel: &Call<T, T::Wide>,
+        tile: [u32; 2],
+        part: Part<T::Wide>,
+        c: &mut Destination<'_, T>,
+    ) -> Result<()> {
         let Part { a, b, c: to, batch, k: (k0, k), scale, flags } = part;
         let transposes = [(a, TRANSPOSE_A), (b, TRANSPOSE_B)].map(|(x, flag)| if x.transposed { flag } else { 0 });
         let bits = transposes[0] | transposes[1] | c.flag | flags;
         for batch in (0..batch).step_by(u32::MAX as usize).map(|start| start..batch.min(start + u32::MAX as usize)) {
-            for [rows, cols] in sections([to.rows, to.cols], candidate.tile, self.grid[0]) {
+            for [rows, cols] in sections([to.rows, to.cols], tile, self.grid[0]) {
                 let (start, count, height, width) = (batch.start, batch.len(), rows.len(), cols.len());
                 let corner = start * to.stride + to.place(rows.start, cols.start);
                 let (own, wide) = c.part(corner, to.span(count, height, width))?;
@@ -140,11 +156,62 @@ impl<T: Multiply> Task<'_, T> {
                     scale,
                     flags: bits,
                 };
-                let grid = (tiles([height, width], candidate.tile), 1, (count as u32).min(self.grid[2]));
+                let grid = (tiles([height, width], tile), 1, (count as u32).min(self.grid[2]));
                 T::launch(self.device, kernel, on(self.stream, Launch::grid(grid)), arguments)?;
             }
         }
         Ok(())
+    }
+
+    /// In one launch of as many blocks as there are multiprocessors, which share the tiles of C among them.
+    fn boxed(
+        &self,
+        kernel: &Boxed<T, T::Wide>,
+        tile: [u32; 2],
+        part: Part<T::Wide>,
+        c: &mut Destination<'_, T>,
+    ) -> Result<()> {
+        let Part { a, b, c: to, batch, k: (k0, k), scale, flags } = part;
+        let (m, n, [rows, cols]) = (to.rows, to.cols, tile);
+        let count = |x: Stored| if x.stride == 0 { 1 } else { batch };
+        let axes = |x: Stored, count: usize| ([count, x.lines()[0], x.lines()[1]], [x.stride, x.ld, 1]);
+        // Rows in memory go along k or across it; a box takes 128 bytes of each.
+        let map = |from: TensorView<'t, T>, x: Stored, start: usize, lines: u32| {
+            let (shape, strides) = axes(x, count(x));
+            let elements = from.bits::<T>(start, x.span(count(x), x.rows, x.cols));
+            elements.as_tensor_strided(&shape, &strides)?.boxes(&[1, lines, 64], Swizzle::B128)
+        };
+        let (of_a, of_b) = (Stored { cols: k, ..a }, Stored { rows: k, ..b });
+        let a = map(self.a, of_a, a.place(0, k0), if a.transposed { 64 } else { rows })?;
+        let b = map(self.b, of_b, b.place(k0, 0), if b.transposed { cols } else { 64 })?;
+        let batches = [of_a, of_b].map(|x| u32::from(x.stride != 0));
+
+        let flag = c.flag;
+        let is_product = flags | flag == 0 && scale[1] == T::Wide::from(0.0);
+        let by_engine = is_product && to.fits_boxes(batch, size_of::<T>());
+        let (own, wide) = c.part(0, to.span(batch, m, n))?;
+        let (stored, own) = if by_engine {
+            let (none, (shape, strides)) = (own.nothing(), axes(to, batch));
+            let stored = own.as_tensor_strided(&shape, &strides)?.boxes(&[1, 64, 64], Swizzle::B128)?;
+            (Some(stored), none)
+        } else {
+            (None, own)
+        };
+        let arguments = Arguments {
+            a: self.a.bits(0, 0),
+            b: self.b.bits(0, 0),
+            c: own,
+            wide,
+            bias: self.bias(flags, &(0..m), &(0..n))?,
+            extents: [m, n, k, batch].map(|extent| extent as u32),
+            ld: [0, 0, to.ld as u64],
+            batch: [0, 0, to.stride as u64],
+            scale,
+            flags: flags | if by_engine { BY_ENGINE } else { flag },
+        };
+        let blocks = (tiles([m, n], tile) as usize * batch).min(self.device.limits().multiprocessors.max(1) as usize);
+        let launch = on(self.stream, Launch::grid((blocks as u32).min(self.grid[0])));
+        T::launch_boxed(self.device, kernel, launch, Maps { a, b, c: stored, batches }, arguments)
     }
 
     /// The numbers of the bias for these rows and columns of C.
@@ -228,6 +295,7 @@ fn tiles([height, width]: [usize; 2], [rows, cols]: [u32; 2]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gemm::Way;
 
     #[test]
     fn sections_cover_c_once_and_fit_a_grid() {
@@ -240,6 +308,29 @@ mod tests {
                 }
             }
             assert!(seen.iter().all(|&times| times == 1), "{m} x {n}, {blocks} blocks");
+        }
+    }
+
+    /// Products by launches of few blocks each are those of one launch.
+    #[test]
+    fn sections_of_a_product_are_put_together() {
+        let device = Device::simulator();
+        let numbers = |count: usize| (0..count).map(|i| (i * i % 23) as f32 - 11.0).collect::<Vec<_>>();
+        let (m, n, k, batch) = (70, 130, 9, 3);
+        let (a, b) = (device.upload(&numbers(batch * k * m)).unwrap(), device.upload(&numbers(k * n)).unwrap());
+        let bias = device.upload(&numbers(n)).unwrap();
+        for kernel in [gpu::gemm::plain::gemm_plain_f32.info(), gpu::gemm::ffma::gemm_f32_64x64.info()] {
+            let results = [device.limits().grid, [3, 1, 2]].map(|grid| {
+                let mut c = device.upload(&vec![-1.0_f32; batch * m * (n + 1)]).unwrap();
+                let mut to = c.view_mut().as_tensor_strided(&[batch, m, n], &[m * (n + 1), n + 1, 1]).unwrap();
+                let from = a.view().as_tensor(&[batch, m, k]).unwrap();
+                let gemm =
+                    device.gemm(from, b.view().as_tensor(&[k, n]).unwrap()).bias(&bias).relu().way(Way::of(kernel));
+                gemm.into_sections(&mut to, grid).unwrap();
+                c.download().unwrap()
+            });
+            assert!(results[0].iter().any(|&x| x > 0.0), "{}", kernel.name);
+            assert_eq!(results[0], results[1], "{}", kernel.name);
         }
     }
 

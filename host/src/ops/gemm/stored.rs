@@ -4,6 +4,9 @@ use super::{CALL, Op};
 use crate::error::{ArgumentRule, BadArgument, Error, Result};
 use crate::memory::Axes;
 
+/// Most elements along an axis that is cut into boxes: places in it have 32 bits and a sign, with a tile beyond the end.
+const MOST_IN_BOXES: usize = 1 << 30;
+
 /// A matrix, or a batch of them: `rows` × `cols`, element (r, c) at `r · ld + c`, or at `c · ld + r` where it is transposed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stored {
@@ -15,6 +18,8 @@ pub(super) struct Stored {
     pub(super) batch: Option<usize>,
     /// Elements from matrix to matrix.
     pub(super) stride: usize,
+    /// Bytes from the last multiple of 16 to the first element.
+    pub(super) past: usize,
 }
 
 impl Stored {
@@ -33,7 +38,7 @@ impl Stored {
         let long_enough = |ld: &usize, least: usize| *ld >= least.max(1) || rows == 0 || cols == 0;
         let by_rows_fits = by_rows.filter(|ld| long_enough(ld, cols));
         let by_cols_fits = by_cols.filter(|ld| long_enough(ld, rows));
-        let stored = |transposed, ld| Self { rows, cols, transposed, ld, batch, stride };
+        let stored = |transposed, ld| Self { rows, cols, transposed, ld, batch, stride, past: 0 };
         let stored = match (by_rows_fits, by_cols_fits, op) {
             (Some(ld), None, _) | (Some(ld), Some(_), Op::N) => stored(false, ld),
             (None, Some(ld), _) | (Some(_), Some(ld), Op::T) => stored(true, ld),
@@ -43,6 +48,27 @@ impl Stored {
             Op::N => stored,
             Op::T => stored.t(),
         })
+    }
+
+    /// The same, the first element at this address.
+    pub(super) fn at(self, address: usize) -> Self {
+        Self { past: address % 16, ..self }
+    }
+
+    /// Rows as they lie in memory, and elements in each.
+    pub(super) fn lines(&self) -> [usize; 2] {
+        if self.transposed { [self.cols, self.rows] } else { [self.rows, self.cols] }
+    }
+
+    /// Whether the copy engine takes `batch` of these matrices, of elements of `bytes` bytes: everything begins at multiples of
+    /// 16 bytes, less than 2⁴⁰ apart, and 31 bits count what there is.
+    pub(super) fn fits_boxes(&self, batch: usize, bytes: usize) -> bool {
+        let [lines, line] = self.lines();
+        let apart = |count: usize, stride: usize| {
+            count <= 1 || stride.checked_mul(bytes).is_some_and(|gap| gap.is_multiple_of(16) && gap < 1 << 40)
+        };
+        let counted = [lines, line, batch].iter().all(|&count| count <= MOST_IN_BOXES);
+        self.past == 0 && counted && apart(lines, self.ld) && apart(batch, self.stride)
     }
 
     /// The transposed matrix, in the same memory.
@@ -135,6 +161,24 @@ mod tests {
             "gemm: argument `a`: expected a leading dimension of at least 4, the number of columns, found shape [3, 4], \
              strides [3, 1]; give the strides of the memory, or copy the matrix with permute_into or copy_from first"
         );
+    }
+
+    #[test]
+    fn the_copy_engine_takes_what_begins_at_multiples_of_16_bytes() {
+        let of = |shape: &[usize], strides: &[usize], op, address| {
+            Stored::of("a", &Axes::strided("test", shape, strides).unwrap(), op).unwrap().at(address)
+        };
+        assert!(of(&[3, 5], &[8, 1], Op::N, 256).fits_boxes(1, 2));
+        assert!(of(&[5, 3], &[1, 8], Op::T, 16).fits_boxes(1, 2), "columns of 16 bytes");
+        assert!(of(&[1, 5], &[5, 1], Op::N, 0).fits_boxes(1, 2), "one row begins where it begins");
+        assert!(!of(&[3, 5], &[8, 1], Op::N, 24).fits_boxes(1, 2), "the first element");
+        assert!(!of(&[3, 5], &[12, 1], Op::N, 0).fits_boxes(1, 2), "rows of 24 bytes");
+        assert!(of(&[3, 5], &[12, 1], Op::N, 0).fits_boxes(1, 4), "rows of 48 bytes");
+        assert!(!of(&[2, 3, 5], &[28, 8, 1], Op::N, 0).fits_boxes(2, 2), "matrices 56 bytes apart");
+        assert!(of(&[2, 3, 5], &[32, 8, 1], Op::N, 0).fits_boxes(2, 2));
+        assert!(of(&[2, 3, 5], &[0, 8, 1], Op::N, 0).fits_boxes(2, 2), "the same matrix twice");
+        assert!(!of(&[2, 5], &[1 << 39, 1], Op::N, 0).fits_boxes(1, 2), "rows 2^40 bytes apart");
+        assert!(!of(&[1, (1 << 30) + 1], &[1 << 31, 1], Op::N, 0).fits_boxes(1, 2), "too long");
     }
 
     #[test]

@@ -1,0 +1,200 @@
+//! One operand in shared memory: how a step along k comes there, and from there into a warp's fragments.
+//!
+//! A step takes 64 bytes of every row or column: 32 numbers of 16 bits, or 16 of 32. A piece lies in a stage in the order in
+//! which it lies in memory, in rows along k or across it; every row consists of *chunks* of 16 bytes. Eight chunks that are
+//! accessed together must lie in different banks, so chunks change places within their row:
+//!
+//! ```text
+//!   along k, 4 chunks a row                        across k, 16 bits: 8 · EXTENT/64 chunks a row
+//!     row  0   0 1 2 3   row  1   0 1 2 3            k 0   0 1 2 3 4 5 6 7  8 …
+//!          2   1 0 3 2        3   1 0 3 2              1   1 0 3 2 5 4 7 6  9 …
+//!          4   2 3 0 1        5   2 3 0 1              2   2 3 0 1 6 7 4 5 10 …
+//!          6   3 2 1 0        7   3 2 1 0              …
+//! ```
+//!
+//! `ldmatrix` reads the same chunk of eight rows, in the left picture eight times a quarter of 128 bytes, in the right one
+//! eight eighths. Across k it transposes on the way. It cannot do so with numbers of 32 bits: they are loaded one by one, four
+//! rows and eight columns at once, and there k turns by two chunks.
+//!
+//! What an operand lacks counts as +0.
+
+use simt::async_copy::cp_async_or_zero;
+use simt::element::{Lanes, Vector};
+use simt::global::Window;
+use simt::matrix::ldmatrix;
+use simt::prelude::*;
+
+use super::STAGES;
+use super::number::Operand;
+use crate::unroll::unroll;
+
+/// An operand of a block: rows of op(A) or columns of op(B), `EXTENT` of them, `ALONG_K` if they are rows in memory. `LEN` is
+/// the number of elements in all stages, `CHUNK` that in 16 bytes.
+pub(super) struct Panel<'a, T: Operand, const CHUNK: usize, const LEN: usize, const EXTENT: usize, const ALONG_K: bool>
+{
+    stages: &'a SharedArray<T, LEN>,
+    window: Window<'a, T>,
+    /// The first of its rows or columns.
+    first: u32,
+}
+
+impl<'a, T, const CHUNK: usize, const LEN: usize, const EXTENT: usize, const ALONG_K: bool>
+    Panel<'a, T, CHUNK, LEN, EXTENT, ALONG_K>
+where
+    T: Operand + Lanes<CHUNK>,
+{
+    /// Extent of a step along k.
+    pub(super) const DEPTH: u32 = 4 * CHUNK as u32;
+    /// Rows of a piece.
+    const ROWS: u32 = if ALONG_K { EXTENT as u32 } else { Self::DEPTH };
+    /// Chunks in a row.
+    const ACROSS: u32 = if ALONG_K { 4 } else { (EXTENT / CHUNK) as u32 };
+
+    /// The operand in `window`, whose rows go along k or across it, from row or column `first` on.
+    #[inline(always)]
+    pub(super) fn new(stages: &'a SharedArray<T, LEN>, window: Window<'a, T>, first: u32) -> Self {
+        const {
+            assert!(CHUNK * size_of::<T>() == 16 && LEN == STAGES as usize * EXTENT * 4 * CHUNK);
+            assert!(EXTENT.is_power_of_two() && EXTENT >= 64);
+        }
+        Self { stages, window, first }
+    }
+
+    /// The element at which a chunk of a row starts, in the stage of a step.
+    #[inline(always)]
+    fn at(step: u32, row: u32, chunk: u32) -> u32 {
+        let turn = match (ALONG_K, CHUNK) {
+            (true, _) => row / 2 % 4,
+            (false, 8) => row % 8,
+            (false, _) => row % 4 * 2,
+        };
+        let piece = const { EXTENT as u32 * Self::DEPTH };
+        let at = step % STAGES * piece + (row * Self::ACROSS + (chunk ^ turn)) * CHUNK as u32;
+        // What it is, for a compiler that has lost sight of a factor's bounds.
+        at % LEN as u32 / CHUNK as u32 * CHUNK as u32
+    }
+
+    /// Whether all `EXTENT` rows or columns are there, and rows in memory start at multiples of 16 bytes.
+    #[inline(always)]
+    pub(super) fn is_inside(&self) -> bool {
+        let extent = if ALONG_K { self.window.rows() } else { self.window.cols() };
+        self.window.has_aligned_rows::<CHUNK>() && self.first <= extent && EXTENT as u32 <= extent - self.first
+    }
+
+    /// Starts to copy a thread's share of a step, all of which [is inside](Self::is_inside).
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn copy<const THREADS: usize>(&self, step: u32, thread: u32) {
+        let (row0, col0) = self.place(step);
+        let Some(piece) = self.window.part(row0, col0, Self::ROWS, Self::ACROSS * CHUNK as u32) else { return };
+        let rows = const { THREADS as u32 / Self::ACROSS };
+        let (row, chunk) = Self::share(thread);
+        unroll!(for i in 0..8 {
+            if i < 4 * EXTENT / THREADS {
+                let down = i as u32 * rows;
+                if let Some(some) = piece.part(down, 0, rows, Self::ACROSS * CHUNK as u32) {
+                    let to = self.stages.slot::<CHUNK>(Self::at(step, down + row, chunk));
+                    cp_async_or_zero(to, some.slot_or_zero(row, chunk * CHUNK as u32));
+                }
+            }
+        });
+    }
+
+    /// Starts to copy what there is of a thread's share of a step: by 16 bytes where rows start at multiples of that, else by 4,
+    /// else at once, by elements through registers. One chunk after the other: it takes no more registers than one.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn copy_edges<const THREADS: usize>(&self, step: u32, thread: u32) {
+        let (row0, col0) = self.place(step);
+        let rest = self.window.rest(row0, col0);
+        let (chunks, words) = (rest.has_aligned_rows::<CHUNK>(), T::has_words(&rest));
+        let mut i = thread;
+        while i < 4 * EXTENT as u32 {
+            let (row, chunk) = Self::share(i);
+            let (to, col) = (Self::at(step, row, chunk), chunk * CHUNK as u32);
+            if chunks {
+                cp_async_or_zero(self.stages.slot::<CHUNK>(to), rest.slot_or_zero(row, col));
+            } else if words {
+                unroll!(for word in 0..4 {
+                    let along = (word * CHUNK / 4) as u32;
+                    T::copy_word(&rest, (row, col + along), self.stages, to + along);
+                });
+            } else {
+                let chunk = core::array::from_fn(|i| rest.get_or(row, col + i as u32, T::ZERO));
+                self.stages.set_vec::<CHUNK>(to, Vector::new(chunk));
+            }
+            i += THREADS as u32;
+        }
+    }
+
+    /// Row and column in the window of a step's first element.
+    #[inline(always)]
+    const fn place(&self, step: u32) -> (u32, u32) {
+        let k0 = step * Self::DEPTH;
+        if ALONG_K { (self.first, k0) } else { (k0, self.first) }
+    }
+
+    /// Row and chunk number `i` of a piece.
+    #[inline(always)]
+    const fn share(i: u32) -> (u32, u32) {
+        (i / Self::ACROSS, i % Self::ACROSS)
+    }
+
+    /// Of an A: the fragments of `TILES` times 16 rows, from row `first` of the piece on, in the half `half` of the step.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn rows<const TILES: usize>(&self, step: u32, half: u32, first: u32, lane: u32) -> [[u32; 4]; TILES] {
+        let mut fragments = [[0; 4]; TILES];
+        unroll!(for i in 0..4 {
+            if i < TILES {
+                let first = first + 16 * i as u32;
+                fragments[i] = if ALONG_K {
+                    let row = first + lane % 16;
+                    ldmatrix::<4, false, _, CHUNK>(self.stages.slot(Self::at(step, row, 2 * half + lane / 16)))
+                } else if CHUNK == 8 {
+                    let (k, chunk) = (16 * half + lane / 16 * 8 + lane % 8, first / 8 + lane / 8 % 2);
+                    ldmatrix::<4, true, _, CHUNK>(self.stages.slot(Self::at(step, k, chunk)))
+                } else {
+                    let [[upper_left, lower_left], [upper_right, lower_right]] = self.columns(step, half, first, lane);
+                    [upper_left, lower_left, upper_right, lower_right]
+                };
+                fragments[i] = fragments[i].map(T::rounded);
+            }
+        });
+        fragments
+    }
+
+    /// Of a B: the fragments of `TILES` times 8 columns, an even number.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn cols<const TILES: usize>(&self, step: u32, half: u32, first: u32, lane: u32) -> [[u32; 2]; TILES] {
+        let mut fragments = [[0; 2]; TILES];
+        unroll!(for i in 0..4 {
+            if 2 * i < TILES {
+                let first = first + 16 * i as u32;
+                let [a, b, c, d] = if ALONG_K {
+                    let row = first + lane / 16 * 8 + lane % 8;
+                    ldmatrix::<4, false, _, CHUNK>(self.stages.slot(Self::at(step, row, 2 * half + lane / 8 % 2)))
+                } else if CHUNK == 8 {
+                    let (k, chunk) = (16 * half + lane % 16, first / 8 + lane / 16);
+                    ldmatrix::<4, true, _, CHUNK>(self.stages.slot(Self::at(step, k, chunk)))
+                } else {
+                    let [[upper, next_upper], [lower, next_lower]] = self.columns(step, half, first, lane);
+                    [upper, lower, next_upper, next_lower]
+                };
+                fragments[2 * i] = [a, b].map(T::rounded);
+                fragments[2 * i + 1] = [c, d].map(T::rounded);
+            }
+        });
+        fragments
+    }
+
+    /// Numbers of 32 bits across k: at k = lane % 4 and 4 further, column lane / 4 from `first` on and 8 further.
+    #[inline(always)]
+    #[track_caller]
+    fn columns(&self, step: u32, half: u32, first: u32, lane: u32) -> [[u32; 2]; 2] {
+        let number = |k, col| self.stages.get(Self::at(step, k, col / 4) + col % 4).wide().to_bits();
+        let (k, col) = (8 * half + lane % 4, first + lane / 4);
+        [[number(k, col), number(k, col + 8)], [number(k + 4, col), number(k + 4, col + 8)]]
+    }
+}

@@ -1,0 +1,235 @@
+//! What a block does.
+
+use simt::async_copy::{cp_async_commit, cp_async_wait_group};
+use simt::element::Lanes;
+use simt::matrix::mma_sync;
+use simt::prelude::*;
+use simt::warp::{lane_id, warp_shuffle_idx};
+
+use super::number::Operand;
+use super::panel::Panel;
+use super::write::Write;
+use super::{STAGES, Stages};
+use crate::gemm::bands::tile_of;
+use crate::unroll::unroll;
+
+/// A call's arguments: see [`call`](crate::gemm::call).
+pub(super) struct Call<'a, T: Operand> {
+    pub(super) a: VecRef<'a, T>,
+    pub(super) b: VecRef<'a, T>,
+    pub(super) c: VecMut<'a, T>,
+    pub(super) wide: VecMut<'a, f32>,
+    pub(super) bias: VecRef<'a, f32>,
+    pub(super) extents: [u32; 4],
+    pub(super) ld: [u64; 3],
+    pub(super) batch: [u64; 3],
+    pub(super) scale: [f32; 2],
+    pub(super) flags: u32,
+}
+
+/// The product of two panels, as a block sees it: `MT` · 16 × `NT` · 8 elements of C per warp. `A_ALONG` says that rows of op(A)
+/// are rows in memory, `B_ALONG` that columns of op(B) are.
+pub(super) struct Block<
+    'a,
+    T: Operand,
+    const CHUNK: usize,
+    const LEN_A: usize,
+    const LEN_B: usize,
+    const M: usize,
+    const N: usize,
+    const MT: usize,
+    const NT: usize,
+    const THREADS: usize,
+    const A_ALONG: bool,
+    const B_ALONG: bool,
+> {
+    a: Panel<'a, T, CHUNK, LEN_A, M, A_ALONG>,
+    b: Panel<'a, T, CHUNK, LEN_B, N, B_ALONG>,
+    k: u32,
+}
+
+impl<
+    'a,
+    T,
+    const CHUNK: usize,
+    const LEN_A: usize,
+    const LEN_B: usize,
+    const M: usize,
+    const N: usize,
+    const MT: usize,
+    const NT: usize,
+    const THREADS: usize,
+    const A_ALONG: bool,
+    const B_ALONG: bool,
+> Block<'a, T, CHUNK, LEN_A, LEN_B, M, N, MT, NT, THREADS, A_ALONG, B_ALONG>
+where
+    T: Operand + Lanes<CHUNK>,
+{
+    /// Extent of a step along k.
+    const DEPTH: u32 = 4 * CHUNK as u32;
+
+    /// C's tile of this block, in every matrix of the batch that is its.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn run(stages: &'a Stages<T, LEN_A, LEN_B>, call: &Call<'a, T>) {
+        const { assert!(THREADS * MT * NT * 4 == M * N && MT <= 4 && NT <= 8 && NT.is_multiple_of(2)) }
+        let [m, n, k, batches] = call.extents;
+        let mut matrix = block_idx_z();
+        while matrix < batches {
+            let (row0, col0) = tile_of(block_idx_x(), [M as u32, N as u32], m, n);
+            let mut sums = const { [[[0.0_f32; 4]; NT]; MT] };
+            if k > 0 {
+                let (rows_a, cols_a) = if A_ALONG { (m, k) } else { (k, m) };
+                let (rows_b, cols_b) = if B_ALONG { (n, k) } else { (k, n) };
+                let from = |i: usize| (matrix as u64).wrapping_mul(call.batch[i]);
+                let Some(a) = call.a.window(from(0), rows_a, cols_a, call.ld[0]) else { return };
+                let Some(b) = call.b.window(from(1), rows_b, cols_b, call.ld[1]) else { return };
+                let (a, b) = (Panel::new(&stages.a, a, row0), Panel::new(&stages.b, b, col0));
+                let block = Self { a, b, k };
+                let inside = block.a.is_inside() && block.b.is_inside();
+                let whole = if inside { k / Self::DEPTH } else { 0 };
+                if whole > 0 {
+                    block.accumulate_whole(&mut sums, whole);
+                }
+                if whole < block.steps() {
+                    block.accumulate_edges(&mut sums, whole);
+                }
+            }
+            let thread = Self::thread();
+            let (row, col) = Self::place(thread);
+            let write = Write::<T, LEN_B, MT, NT> { room: &stages.b, call, warp: thread / 32, lane: thread % 32 };
+            write.tile(&sums, matrix, (row0.saturating_add(row), col0.saturating_add(col)));
+            matrix = matrix.saturating_add(grid_dim_z());
+            // The next matrix comes to the memory that this one was written through.
+            sync_threads();
+        }
+    }
+
+    /// The thread's number, by a shuffle, which no compiler moves: each part of the kernel then computes anew what follows from it.
+    /// All of it, computed before the loop over matrices, would not fit into the registers.
+    #[inline(always)]
+    #[track_caller]
+    fn thread() -> u32 {
+        // The remainder tells the compiler what the launch has made sure of.
+        warp_shuffle_idx(u32::MAX, thread_idx_x(), lane_id(), 32).0 % THREADS as u32
+    }
+
+    /// Row and column in the block's tile of a warp's.
+    #[inline(always)]
+    const fn place(thread: u32) -> (u32, u32) {
+        let (warp, across) = (thread / 32, (N / (8 * NT)) as u32);
+        (warp / across * (16 * MT as u32), warp % across * (8 * NT as u32))
+    }
+
+    /// Steps along k.
+    #[inline(always)]
+    const fn steps(&self) -> u32 {
+        self.k.div_ceil(Self::DEPTH)
+    }
+
+    /// A warp's fragments of half a step.
+    #[inline(always)]
+    #[track_caller]
+    fn load(&self, step: u32, half: u32, thread: u32) -> Fragments<MT, NT> {
+        let (row, col) = Self::place(thread);
+        let lane = thread % 32;
+        Fragments { a: self.a.rows(step, half, row, lane), b: self.b.cols(step, half, col, lane) }
+    }
+
+    /// Adds the product of the first `steps` steps to a warp's sums, at least one, all of which are in the panels. Three steps are
+    /// on their way to shared memory while the fourth is multiplied, and of that one half of the fragments while the other half
+    /// is.
+    #[inline(always)]
+    #[track_caller]
+    fn accumulate_whole(&self, sums: &mut [[[f32; 4]; NT]; MT], steps: u32) {
+        let thread = Self::thread();
+        let copy = |step| {
+            if step < steps {
+                self.a.copy::<THREADS>(step, thread);
+                self.b.copy::<THREADS>(step, thread);
+            }
+            // A group even of nothing: waiting counts groups.
+            cp_async_commit();
+        };
+        let mut step = 0;
+        while step < STAGES - 1 {
+            copy(step);
+            step += 1;
+        }
+        cp_async_wait_group::<{ STAGES - 2 }>();
+        sync_threads();
+        step = 0;
+        let mut first = self.load(step, 0, thread);
+        while step < steps {
+            let second = self.load(step, 1, thread);
+            copy(step + STAGES - 1);
+            first.add::<T>(sums);
+            // Everybody has loaded all of this step, and the next one has come: its stage may be overwritten after the barrier.
+            cp_async_wait_group::<{ STAGES - 2 }>();
+            sync_threads();
+            // After the last step there is no next one: its fragments are loaded again, for nothing.
+            first = self.load((step + 1).min(steps - 1), 0, thread);
+            second.add::<T>(sums);
+            step += 1;
+        }
+    }
+
+    /// Adds the product of the steps from `from` on, which may reach over the edges of the panels or lie at any address. What is
+    /// copied through registers takes them from the fragments.
+    #[inline(always)]
+    #[track_caller]
+    fn accumulate_edges(&self, sums: &mut [[[f32; 4]; NT]; MT], from: u32) {
+        let thread = Self::thread();
+        let copy = |step| {
+            if step < self.steps() {
+                self.a.copy_edges::<THREADS>(step, thread);
+                self.b.copy_edges::<THREADS>(step, thread);
+            }
+            cp_async_commit();
+        };
+        // Nobody needs what was in the stages.
+        sync_threads();
+        let mut step = from;
+        while step < from + STAGES - 1 {
+            copy(step);
+            step += 1;
+        }
+        step = from;
+        while step < self.steps() {
+            cp_async_wait_group::<{ STAGES - 2 }>();
+            sync_threads();
+            copy(step + STAGES - 1);
+            let mut half = 0;
+            while half < 2 {
+                self.load(step, half, thread).add::<T>(sums);
+                half += 1;
+            }
+            step += 1;
+        }
+    }
+}
+
+/// A warp's fragments of half a step.
+struct Fragments<const MT: usize, const NT: usize> {
+    a: [[u32; 4]; MT],
+    b: [[u32; 2]; NT],
+}
+
+impl<const MT: usize, const NT: usize> Fragments<MT, NT> {
+    /// Adds their product. Every second row of it is done from right to left: each instruction has an operand in common with the
+    /// one before.
+    #[inline(always)]
+    #[track_caller]
+    fn add<T: Operand>(&self, sums: &mut [[[f32; 4]; NT]; MT]) {
+        unroll!(for i in 0..4 {
+            if i < MT {
+                unroll!(for j in 0..8 {
+                    if j < NT {
+                        let j = if i % 2 == 0 { j } else { NT - 1 - j };
+                        sums[i][j] = mma_sync::<T::Kind>(self.a[i], self.b[j], sums[i][j]);
+                    }
+                });
+            }
+        });
+    }
+}

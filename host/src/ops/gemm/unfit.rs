@@ -1,0 +1,44 @@
+//! Why a way is none to a product.
+
+use std::fmt;
+
+/// What a kernel lacks for a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unfit {
+    /// It multiplies other elements, or is no kernel for products.
+    Elements,
+    /// It has the other arithmetic.
+    Arithmetic,
+    /// It is written for one layout: whether A and B are transposed.
+    Layout([bool; 2]),
+    /// There is no PTX of it for this device.
+    Device,
+    /// It does not split k.
+    Split,
+    /// It does not count so far.
+    Extents,
+    /// It does nothing where k or alpha is 0.
+    Nothing,
+    /// The copy engine does not take this operand: see [`Stored::fits_boxes`](super::stored::Stored::fits_boxes).
+    Boxes(&'static str),
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Elements => f.write_str("is for other elements"),
+            Self::Arithmetic => f.write_str("has another arithmetic"),
+            Self::Layout([a, b]) => {
+                let op = |transposed: &bool| if *transposed { 'T' } else { 'N' };
+                write!(f, "is for the layout {}{}, once C is row by row", op(a), op(b))
+            }
+            Self::Device => f.write_str("is for other GPUs"),
+            Self::Split => f.write_str("does not split this k: a split wants one product, and a kernel that can"),
+            Self::Extents => f.write_str("does not count so far"),
+            Self::Nothing => f.write_str("does nothing where k or alpha is 0"),
+            Self::Boxes(operand) => {
+                write!(f, "wants `{operand}` to begin, with each of its rows and matrices, at multiples of 16 bytes")
+            }
+        }
+    }
+}

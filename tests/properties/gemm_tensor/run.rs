@@ -1,0 +1,295 @@
+//! One product by launch, and what it must be.
+
+use rand::Rng;
+use simt::global::{VecMut, VecRef};
+use simt::{Kernel, KernelInfo};
+use warpwright::gpu::gemm::call::{BIAS_PER_COLUMN, BIAS_PER_ROW, WIDE_C, finish};
+use warpwright::gpu::gemm::number;
+use warpwright::gpu::tensor::{self, tiles};
+use warpwright::half::{bf16, f16};
+use warpwright::{Device, Element, Launch};
+
+use crate::support::device::under_test;
+use crate::support::values;
+
+/// What `#[kernel]` makes of the kernels.
+type Gemm<T> = Kernel<(
+    VecRef<'static, T>,
+    VecRef<'static, T>,
+    VecMut<'static, T>,
+    VecMut<'static, f32>,
+    VecRef<'static, f32>,
+    [u32; 4],
+    [u64; 3],
+    [u64; 3],
+    [f32; 2],
+    u32,
+)>;
+
+/// An element of A and B.
+pub(super) trait Number: Element + std::fmt::Debug + number::Number<Wide = f32> {
+    /// A NaN that surrounds the matrices.
+    const CANARY: Self;
+    fn bits(self) -> u32;
+    fn of_bits(bits: u32) -> Self;
+}
+
+macro_rules! numbers {
+    ($($t:ident: $bits:literal;)+) => {$(
+        impl Number for $t {
+            const CANARY: Self = Self::from_bits($bits);
+            fn bits(self) -> u32 {
+                self.to_bits().into()
+            }
+            fn of_bits(bits: u32) -> Self {
+                Self::from_bits(bits as _)
+            }
+        }
+    )+};
+}
+numbers! { f16: 0x7e55; bf16: 0x7fd5; f32: 0x7fc1_2345; }
+
+/// A kernel.
+pub(super) struct Way<T: Number> {
+    pub(super) kernel: Gemm<T>,
+    pub(super) tile: [u32; 2],
+    /// Whether A lies in memory as k × m, B as n × k.
+    pub(super) transposed: [bool; 2],
+}
+
+/// A product.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Case {
+    pub(super) m: usize,
+    pub(super) n: usize,
+    pub(super) k: usize,
+    pub(super) batches: usize,
+    /// Blocks along z.
+    pub(super) depth: u32,
+    /// Whether all matrices of A, of B, are the same one.
+    pub(super) shared: [bool; 2],
+    /// Elements before A, B and C, and between their rows.
+    pub(super) offset: [usize; 3],
+    pub(super) gap: [usize; 3],
+    /// Fill rows up to multiples of 16 bytes.
+    pub(super) fill: bool,
+    pub(super) scale: [f32; 2],
+    pub(super) flags: u32,
+    /// Whether it is in A, row of op(A) or column of op(B), place along k, and the value.
+    pub(super) spoilt: Option<(bool, usize, usize, f32)>,
+    pub(super) data: u64,
+}
+
+impl Default for Case {
+    /// Rows without gaps, C = A·B.
+    fn default() -> Self {
+        Self {
+            m: 1,
+            n: 1,
+            k: 1,
+            batches: 1,
+            depth: 1,
+            shared: [false; 2],
+            offset: [0; 3],
+            gap: [0; 3],
+            fill: false,
+            scale: [1.0, 0.0],
+            flags: 0,
+            spoilt: None,
+            data: 1,
+        }
+    }
+}
+
+impl Case {
+    /// The same, with all rows at multiples of 16 bytes.
+    pub(super) fn aligned(self) -> Self {
+        Self { fill: true, offset: [8, 0, 16], ..self }
+    }
+
+    /// The same, `by` elements from everywhere.
+    pub(super) fn astray(self, by: usize) -> Self {
+        Self { offset: [by, 1, by], gap: [1, by, 2], ..self }
+    }
+}
+
+/// All matrices of an operand in a buffer.
+struct Held<T> {
+    image: Vec<T>,
+    offset: usize,
+    ld: usize,
+    batch: usize,
+}
+
+impl<T: Number> Held<T> {
+    /// Canaries.
+    fn new(case: &Case, of: usize, rows: usize, cols: usize, matrices: usize) -> Self {
+        let filled = if case.fill { cols.next_multiple_of(8) } else { cols };
+        let (ld, offset) = ((filled + case.gap[of]).max(1), case.offset[of]);
+        let extent = if rows == 0 || cols == 0 { 0 } else { (rows - 1) * ld + cols };
+        let batch = if case.fill { (rows * ld).next_multiple_of(8) } else { rows * ld + 1 };
+        let end = if matrices == 0 { 0 } else { (matrices - 1) * batch + extent };
+        Self { image: vec![T::CANARY; offset + end], offset, ld, batch }
+    }
+
+    fn at(&self, matrix: usize, row: usize, col: usize) -> usize {
+        self.offset + matrix * self.batch + row * self.ld + col
+    }
+}
+
+impl<T: Number> Way<T> {
+    /// Launches the kernel and compares all of C's buffer.
+    pub(super) fn is_exact(&self, case: &Case) {
+        let verdict = if case.flags & WIDE_C == 0 { self.check::<T>(case) } else { self.check::<f32>(case) };
+        verdict.unwrap_or_else(|error| panic!("{}: {error}\n{case:#?}", self.info().name));
+    }
+
+    fn info(&self) -> &'static KernelInfo {
+        self.kernel.info()
+    }
+
+    /// Whether rows in memory go along k.
+    fn lies_along_rows(&self, of: usize) -> bool {
+        self.transposed[of] == (of == 1)
+    }
+
+    fn check<U: Number>(&self, case: &Case) -> Result<(), String> {
+        let Case { m, n, k, batches, .. } = *case;
+        let mut rng = values::rng(case.data);
+        let mut operand = |of: usize, rows: usize| {
+            let matrices = if case.shared[of] { 1 } else { batches };
+            let (down, across) = if self.lies_along_rows(of) { (rows, k) } else { (k, rows) };
+            let mut held = Held::<T>::new(case, of, down, across, matrices);
+            for matrix in 0..matrices {
+                for (i, along) in (0..rows).flat_map(|i| (0..k).map(move |along| (i, along))) {
+                    // Not 0, so that an infinity stays one.
+                    let mut value = [-3.0, -2.0, -1.0, 1.0, 2.0, 3.0][rng.random_range(0..6)];
+                    if let Some((in_a, row, depth, special)) = case.spoilt
+                        && (in_a == (of == 0) && row == i && depth == along)
+                    {
+                        value = special;
+                    }
+                    let (row, col) = if self.lies_along_rows(of) { (i, along) } else { (along, i) };
+                    let at = held.at(matrix, row, col);
+                    held.image[at] = T::narrow(value);
+                }
+            }
+            held
+        };
+        let (a, b) = (operand(0, m), operand(1, n));
+        let mut c = Held::<U>::new(case, 2, m, n, batches);
+        let biases = if case.flags & BIAS_PER_COLUMN != 0 {
+            n
+        } else if case.flags & BIAS_PER_ROW != 0 {
+            m
+        } else {
+            0
+        };
+        let bias: Vec<f32> = (0..biases).map(|i| (i % 7) as f32 - 3.0).collect();
+        // SAFETY: read on the host, for as long as `bias` is there.
+        let bias_view = unsafe { VecRef::from_raw_parts(bias.as_ptr(), bias.len() as u64, 0) };
+
+        let mut expected = c.image.clone();
+        for matrix in 0..batches {
+            for (row, col) in (0..m).flat_map(|row| (0..n).map(move |col| (row, col))) {
+                let at = c.at(matrix, row, col);
+                if case.scale[1] != 0.0 {
+                    c.image[at] = U::narrow(rng.random_range(-9..10) as f32);
+                }
+                let sum = (0..k).fold(0.0, |sum, along| {
+                    let of = |held: &Held<T>, of: usize, i: usize| {
+                        let matrix = if case.shared[of] { 0 } else { matrix };
+                        let (row, col) = if self.lies_along_rows(of) { (i, along) } else { (along, i) };
+                        held.image[held.at(matrix, row, col)].wide()
+                    };
+                    sum + of(&a, 0, row) * of(&b, 1, col)
+                });
+                let old = c.image[at].wide();
+                let place = (row as u32, col as u32);
+                expected[at] = U::narrow(finish(sum, || old, bias_view, place, case.scale, case.flags));
+            }
+        }
+
+        let got = self.launch(&under_test(case.data), case, [&a, &b], &c, &bias).map_err(|error| error.to_string())?;
+        for (at, (expected, got)) in expected.iter().zip(&got).enumerate() {
+            let canary = expected.bits() == U::CANARY.bits();
+            let same = expected.bits() == got.bits() || !canary && expected.wide().is_nan() && got.wide().is_nan();
+            if !same {
+                return Err(format!("element {at} of C's buffer is {got:?}, expected {expected:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn launch<U: Number>(
+        &self,
+        device: &Device,
+        case: &Case,
+        [a, b]: [&Held<T>; 2],
+        c: &Held<U>,
+        bias: &[f32],
+    ) -> warpwright::Result<Vec<U>> {
+        let Case { m, n, k, batches, .. } = *case;
+        let stride = |of: usize, held: &Held<T>| if case.shared[of] { 0 } else { held.batch as u64 };
+        let ld = [a.ld as u64, b.ld as u64, c.ld as u64];
+        let batch = [stride(0, a), stride(1, b), c.batch as u64];
+        let extents = [m as u32, n as u32, k as u32, batches as u32];
+        let (on_a, on_b) = (device.upload(&a.image)?, device.upload(&b.image)?);
+        let on_c = device.upload(&c.image)?;
+        let bias = device.upload(bias)?;
+        let (from_a, from_b) =
+            (on_a.view().slice(a.offset..a.image.len())?, on_b.view().slice(b.offset..b.image.len())?);
+        let blocks = tiles(m as u32, n as u32, self.tile);
+        if blocks == 0 {
+            return on_c.download();
+        }
+        let launch = Launch::grid([blocks, 1, case.depth.min(batches as u32)]);
+        let is_wide = case.flags & WIDE_C != 0;
+        let image = |is_here: bool| if is_here { &c.image[..] } else { &[] };
+        let mut narrow = device.upload(&image(!is_wide).iter().map(|x| T::of_bits(x.bits())).collect::<Vec<T>>())?;
+        let mut wide = device.upload(&image(is_wide).iter().map(|x| f32::of_bits(x.bits())).collect::<Vec<f32>>())?;
+        let range = |is_here: bool| if is_here { c.offset..c.image.len() } else { 0..0 };
+        let (to, to_wide) = (narrow.view_mut().slice(range(!is_wide))?, wide.view_mut().slice(range(is_wide))?);
+        let arguments = (from_a, from_b, to, to_wide, bias.view(), extents, ld, batch, case.scale, case.flags);
+        device.launch(&self.kernel, launch, arguments)?;
+        Ok(if is_wide {
+            wide.download()?.into_iter().map(|x| U::of_bits(x.bits())).collect()
+        } else {
+            narrow.download()?.into_iter().map(|x| U::of_bits(x.bits())).collect()
+        })
+    }
+}
+
+/// A NaN rounds to a NaN, halves away from zero, in every place of a fragment.
+pub(super) fn tf32_is_rounded() {
+    let ways = [
+        Way { kernel: tensor::gemm_tf32_64x64_nn, tile: [64, 64], transposed: [false, false] },
+        Way { kernel: tensor::gemm_tf32_64x64_tt, tile: [64, 64], transposed: [true, true] },
+    ];
+    let half = 2_f32.powi(-11);
+    for way in ways {
+        for (value, rounded) in
+            [(1.0 + half, 1.0 + 2.0 * half), (-1.0 - half, -1.0 - 2.0 * half), (1.0 + 0.99 * half, 1.0)]
+        {
+            let device = under_test(1);
+            let [a, b, c] = [value, 1.0, 0.0].map(|x| device.upload(&vec![x; 64 * 64]).expect("memory"));
+            let mut c = c;
+            let (none, mut empty) =
+                (device.upload(&[0.0_f32; 0][..]).expect("memory"), device.upload(&[0.0_f32; 0][..]).expect("memory"));
+            let arguments = (
+                a.view(),
+                b.view(),
+                c.view_mut(),
+                empty.view_mut(),
+                none.view(),
+                [64, 64, 64, 1],
+                [64; 3],
+                [0; 3],
+                [1.0, 0.0],
+                0,
+            );
+            device.launch(&way.kernel, Launch::grid([1, 1, 1]), arguments).expect("a launch");
+            assert_eq!(c.download().expect("C"), vec![64.0 * rounded; 64 * 64], "{value}");
+        }
+    }
+}
