@@ -269,7 +269,7 @@ fn cost<T: Multiply>(
     };
     let blocks = (m.div_ceil(rows) as f64 * n.div_ceil(cols) as f64 * at_once / multiprocessors).ceil();
     let share = share[usize::from(blocks > 1.0)];
-    let short = parts == 1 && demands.rounds_only(size_of::<T>()) && c.fits_boxes(batch, size_of::<T>());
+    let short = parts == 1 && demands.rounds_only(size_of::<T>()) && c.takes_boxes(batch, size_of::<T>());
     let depth = k as f64 / f64::from(parts) + lost[usize::from(!short)];
     let bytes = match ending {
         Ending::Nothing => 0,

@@ -188,7 +188,7 @@ impl<'t, T: Multiply> Task<'t, T> {
 
         let flag = c.flag;
         let is_product = flags | flag == 0 && scale[1] == T::Wide::from(0.0);
-        let by_engine = is_product && to.fits_boxes(batch, size_of::<T>());
+        let by_engine = is_product && to.takes_boxes(batch, size_of::<T>());
         let (own, wide) = c.part(0, to.span(batch, m, n))?;
         let (stored, own) = if by_engine {
             let (none, (shape, strides)) = (own.nothing(), axes(to, batch));

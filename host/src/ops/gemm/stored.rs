@@ -71,6 +71,11 @@ impl Stored {
         self.past == 0 && counted && apart(lines, self.ld) && apart(batch, self.stride)
     }
 
+    /// Whether it writes them, too: whole pieces of 16 bytes, and so to whole pieces only.
+    pub(super) fn takes_boxes(&self, batch: usize, bytes: usize) -> bool {
+        self.fits_boxes(batch, bytes) && (self.lines()[1] * bytes).is_multiple_of(16)
+    }
+
     /// The transposed matrix, in the same memory.
     pub(super) fn t(self) -> Self {
         Self { rows: self.cols, cols: self.rows, transposed: !self.transposed, ..self }
@@ -179,6 +184,8 @@ mod tests {
         assert!(of(&[2, 3, 5], &[0, 8, 1], Op::N, 0).fits_boxes(2, 2), "the same matrix twice");
         assert!(!of(&[2, 5], &[1 << 39, 1], Op::N, 0).fits_boxes(1, 2), "rows 2^40 bytes apart");
         assert!(!of(&[1, (1 << 30) + 1], &[1 << 31, 1], Op::N, 0).fits_boxes(1, 2), "too long");
+        assert!(of(&[3, 8], &[16, 1], Op::N, 0).takes_boxes(1, 2));
+        assert!(!of(&[3, 9], &[16, 1], Op::N, 0).takes_boxes(1, 2), "rows end within 16 bytes");
     }
 
     #[test]
