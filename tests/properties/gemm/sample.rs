@@ -7,7 +7,7 @@ use gpu::gemm::number::{Number, tf32};
 use warpwright::Element;
 use warpwright::gemm::{Activation, Arithmetic, Gemm, Multiply, Output};
 use warpwright::half::{bf16, f16};
-use warpwright::oracle::Format;
+use warpwright::oracle::{Format, U_F32};
 
 /// An element that test data is made of.
 pub(crate) trait Sample: Element + Debug {
@@ -55,6 +55,8 @@ pub(crate) trait Kind {
     type Result: Output<Self::Factor> + Sample;
     /// What C is rounded to, and whether that is known to the oracle.
     const FORMAT: Option<Format>;
+    /// What an addition adds to the error: where some ways are tensor cores', which cut off, twice a rounding to nearest.
+    const UNIT: f64 = U_F32;
     /// The activations that there are.
     const ACTIVATIONS: &'static [Activation];
 
@@ -79,13 +81,14 @@ pub(crate) trait Kind {
 const ALL: &[Activation] = &[Activation::None, Activation::Relu, Activation::Gelu];
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])+ $kind:ident: $factor:ident => $result:ident, $format:expr;)+) => {$(
+    ($($(#[$doc:meta])+ $kind:ident: $factor:ident => $result:ident, $format:expr, $unit:expr;)+) => {$(
         $(#[$doc])+
         pub(crate) struct $kind;
         impl Kind for $kind {
             type Factor = $factor;
             type Result = $result;
             const FORMAT: Option<Format> = Some($format);
+            const UNIT: f64 = $unit;
             const ACTIVATIONS: &'static [Activation] = ALL;
             fn dressed(gemm: Gemm<'_, $factor>, activation: Activation) -> Gemm<'_, $factor> {
                 gemm.activation(activation)
@@ -95,15 +98,15 @@ macro_rules! kinds {
 }
 kinds! {
     /// `f32` throughout.
-    Single: f32 => f32, Format::F32;
+    Single: f32 => f32, Format::F32, U_F32;
     /// `f16` throughout, but for the sums.
-    Half: f16 => f16, Format::F16;
+    Half: f16 => f16, Format::F16, 2.0 * U_F32;
     /// `bf16` throughout, but for the sums.
-    Brain: bf16 => bf16, Format::BF16;
+    Brain: bf16 => bf16, Format::BF16, 2.0 * U_F32;
     /// `f16` to `f32`.
-    HalfToSingle: f16 => f32, Format::F32;
+    HalfToSingle: f16 => f32, Format::F32, 2.0 * U_F32;
     /// `bf16` to `f32`.
-    BrainToSingle: bf16 => f32, Format::F32;
+    BrainToSingle: bf16 => f32, Format::F32, 2.0 * U_F32;
 }
 
 /// `f32` rounded to tf32.

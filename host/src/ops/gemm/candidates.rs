@@ -1,6 +1,7 @@
 //! The kernels, for each type of A and B. A new one is a line here: then it is planned with, and tested.
 
 use gpu::gemm::{ffma, plain};
+use gpu::skinny;
 use half::{bf16, f16};
 use simt::global::{MatMut, MatRef, VecMut, VecRef};
 use simt::{Kernel, KernelInfo};
@@ -72,6 +73,16 @@ const fn product(kernel: &'static Product<f32>, tile: [u32; 2], share: [f64; 2],
     Candidate { program, arithmetic: Arithmetic::Full, layout: Some([false, false]), tile, share, lost }
 }
 
+/// A kernel that memory bounds: see `gpu::skinny`. A block reads [`skinny::ACROSS`] elements of the large factor for each step of
+/// k, and a multiprocessor does 7 multiply-adds in the time of a byte ([`plan`](super::plan)); so much is its share.
+/// `speed` is what it gets of the memory's.
+const fn streamed<T: Multiply>(kernel: &'static Call<T, T::Wide>, tile: [u32; 2], speed: f64) -> Candidate<T> {
+    let per_element = (tile[0] * tile[1] / skinny::ACROSS) as f64;
+    let share = speed * per_element / (7.0 * size_of::<T>() as f64);
+    let program = Program::Call(kernel);
+    Candidate { program, arithmetic: Arithmetic::Full, layout: None, tile, share: [share, share], lost: 64.0 }
+}
+
 /// For `f32`; of equally fast ones the first is taken.
 pub(super) const F32: &[Candidate<f32>] = &[
     plain(&plain::gemm_plain_f32, Arithmetic::Full),
@@ -80,13 +91,25 @@ pub(super) const F32: &[Candidate<f32>] = &[
     product(&ffma::gemm_f32_256x128, ffma::TILE_256X128, [0.82, 0.82], 16.0),
     product(&ffma::gemm_f32_128x128, ffma::TILE_128X128, [0.55, 0.78], 16.0),
     product(&ffma::gemm_f32_64x64, ffma::TILE_64X64, [0.40, 0.70], 32.0),
+    streamed(&skinny::gemm_skinny_f32_4x64, [4, 64], 0.9),
+    streamed(&skinny::gemm_skinny_f32_64x4, [64, 4], 0.9),
+    streamed(&skinny::gemm_skinny_f32_16x64, [16, 64], 0.8),
+    streamed(&skinny::gemm_skinny_f32_64x16, [64, 16], 0.8),
 ];
 
 /// For `f16`.
-pub(super) const F16: &[Candidate<f16>] = &[plain(&plain::gemm_plain_f16, Arithmetic::Full)];
+pub(super) const F16: &[Candidate<f16>] = &[
+    plain(&plain::gemm_plain_f16, Arithmetic::Full),
+    streamed(&skinny::gemm_skinny_f16_16x64, [16, 64], 0.9),
+    streamed(&skinny::gemm_skinny_f16_64x16, [64, 16], 0.9),
+];
 
 /// For `bf16`.
-pub(super) const BF16: &[Candidate<bf16>] = &[plain(&plain::gemm_plain_bf16, Arithmetic::Full)];
+pub(super) const BF16: &[Candidate<bf16>] = &[
+    plain(&plain::gemm_plain_bf16, Arithmetic::Full),
+    streamed(&skinny::gemm_skinny_bf16_16x64, [16, 64], 0.9),
+    streamed(&skinny::gemm_skinny_bf16_64x16, [64, 16], 0.9),
+];
 
 /// For `f64`.
 pub(super) const F64: &[Candidate<f64>] = &[plain(&plain::gemm_plain_f64, Arithmetic::Full)];
