@@ -7,7 +7,7 @@
 //! feature at a time. To add a kernel: a file in its family's folder, and its name in the family's `KERNELS`.
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 
-#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm", feature = "tensor", feature = "hopper"))]
+#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm", feature = "tensor", feature = "hopper", feature = "skinny"))]
 pub mod gemm;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "hopper"))]
 pub mod hopper;
@@ -22,6 +22,8 @@ pub mod reduce_columns;
 pub mod reduce_rows;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_segments"))]
 pub mod reduce_segments;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "skinny"))]
+pub mod skinny;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "tensor"))]
 pub mod tensor;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "transpose"))]
@@ -41,6 +43,7 @@ pub const FAMILIES: &[(&str, &[&simt::KernelInfo])] = &[
     ("transpose", transpose::KERNELS),
     ("ladder", ladder::KERNELS),
     ("hopper", hopper::KERNELS),
+    ("skinny", skinny::KERNELS),
 ];
 
 /// The families whose words only one architecture has, with that architecture: there is no PTX of theirs for others.

@@ -12,7 +12,7 @@ use ndarray::{Array2, Axis};
 use proptest::sample::select;
 use rand::Rng;
 use warpwright::gemm::Op;
-use warpwright::oracle::{self, Gemm, Reference, U_F32};
+use warpwright::oracle::{self, Gemm, Reference};
 
 use self::case::{Bias, Case, Data, any_case, sample};
 use self::held::Place;
@@ -40,6 +40,7 @@ kinds! {
     [
         integers_are_exact,
         tile_edges_are_exact_in_every_way,
+        skinny_products_are_exact_in_every_way,
         endings_are_exact_in_every_way,
         batches_are_exact_in_every_way,
         every_kernel_is_a_way,
@@ -125,6 +126,25 @@ fn batches_are_exact_in_every_way<K: Kind>() {
     }
 }
 
+/// Few rows or few columns, and sums so long that every warp of a block has several pieces of k, the last ones cut off.
+fn skinny_products_are_exact_in_every_way<K: Kind>() {
+    let ops = [[Op::N, Op::N], [Op::N, Op::T], [Op::T, Op::N], [Op::T, Op::T]];
+    let shapes = [(1, 1000, 66), (67, 904, 1), (4, 777, 8), (13, 832, 5), (16, 784, 24), (9, 801, 17)];
+    for (number, (m, k, n)) in shapes.into_iter().enumerate() {
+        let aligned = [0, 1, 2].map(|_| Place { flat: true, ..Place::default() });
+        for ops in ops {
+            // Rows that begin at multiples of 16 bytes and end anywhere.
+            let lines = [if ops[0] == Op::N { k } else { m }, if ops[1] == Op::N { n } else { k }, n];
+            let padded = lines.map(|line: usize| Place { gap: line.next_multiple_of(8) - line, ..aligned[0] });
+            for places in [aligned, padded, sample(m, k, n).places] {
+                let case = Case { ops, places, data: number as u64, ..sample(m, k, n) };
+                let verdict = exact::<K>(&case, &case.integers::<K>(), Ways::All);
+                verdict.unwrap_or_else(|error| panic!("m {m}, k {k}, n {n}, {ops:?}, {places:?}: {error}"));
+            }
+        }
+    }
+}
+
 /// Every combination of beta, bias and activation, by every way.
 fn endings_are_exact_in_every_way<K: Kind>() {
     for (alpha, beta) in [(2.0, 0.0), (1.0, -1.0), (0.5, 1.0), (0.0, 1.0), (0.0, 0.0)] {
@@ -177,7 +197,7 @@ fn reference<K: Kind>(case: &Case, data: &Data) -> Reference {
             alpha: case.alpha,
             beta: case.beta,
             activation: case.activation,
-            unit: U_F32,
+            unit: K::UNIT,
             output: K::FORMAT.expect("a format that the oracle knows"),
         });
         let Reference { value, bound } = reference.expect("shapes agree");

@@ -7,7 +7,7 @@ use gpu::gemm::number::{Number, tf32};
 use warpwright::Element;
 use warpwright::gemm::{Activation, Arithmetic, Gemm, Multiply, Output};
 use warpwright::half::{bf16, f16};
-use warpwright::oracle::Format;
+use warpwright::oracle::{Format, U_F32};
 
 /// An element that test data is made of.
 pub(crate) trait Sample: Element + Debug {
@@ -57,6 +57,8 @@ pub(crate) trait Kind {
     const NAME: &'static str;
     /// What C is rounded to, and whether that is known to the oracle.
     const FORMAT: Option<Format>;
+    /// What an addition adds to the error: where some ways are tensor cores', which cut off, twice a rounding to nearest.
+    const UNIT: f64 = U_F32;
     /// The activations that there are.
     const ACTIVATIONS: &'static [Activation];
 
@@ -81,7 +83,7 @@ pub(crate) trait Kind {
 const ALL: &[Activation] = &[Activation::None, Activation::Relu, Activation::Gelu];
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])+ $kind:ident: $factor:ident => $result:ident, $format:expr;)+) => {$(
+    ($($(#[$doc:meta])+ $kind:ident: $factor:ident => $result:ident, $format:expr, $unit:expr;)+) => {$(
         $(#[$doc])+
         pub(crate) struct $kind;
         impl Kind for $kind {
@@ -89,6 +91,7 @@ macro_rules! kinds {
             type Result = $result;
             const NAME: &'static str = stringify!($factor);
             const FORMAT: Option<Format> = Some($format);
+            const UNIT: f64 = $unit;
             const ACTIVATIONS: &'static [Activation] = ALL;
             fn dressed(gemm: Gemm<'_, $factor>, activation: Activation) -> Gemm<'_, $factor> {
                 gemm.activation(activation)
@@ -98,15 +101,15 @@ macro_rules! kinds {
 }
 kinds! {
     /// `f32` throughout.
-    Single: f32 => f32, Format::F32;
+    Single: f32 => f32, Format::F32, U_F32;
     /// `f16` throughout, but for the sums.
-    Half: f16 => f16, Format::F16;
+    Half: f16 => f16, Format::F16, 2.0 * U_F32;
     /// `bf16` throughout, but for the sums.
-    Brain: bf16 => bf16, Format::BF16;
+    Brain: bf16 => bf16, Format::BF16, 2.0 * U_F32;
     /// `f16` to `f32`.
-    HalfToSingle: f16 => f32, Format::F32;
+    HalfToSingle: f16 => f32, Format::F32, 2.0 * U_F32;
     /// `bf16` to `f32`.
-    BrainToSingle: bf16 => f32, Format::F32;
+    BrainToSingle: bf16 => f32, Format::F32, 2.0 * U_F32;
 }
 
 /// `f32` rounded to tf32.

@@ -3,15 +3,15 @@
 //! ```text
 //!                     ┌─ stmatrix ─▶ 64 × 64 of 16 bits, swizzled ─▶ copy engine ─▶ C     BY_ENGINE
 //!   64 × COLS sums ───┤
-//!                     └────────────▶ 64 × 32 of f32 ─▶ one element a thread ──────▶ C     everything else
+//!                     └────────────▶ 64 × 64 of f32 ─▶ four elements a thread ────▶ C     everything else
 //! ```
 //!
 //! The short way takes alpha alone, and C where the copy engine can write it. The long way does all that
-//! [`call`](crate::gemm::call) knows, at any address.
+//! [`call`](crate::gemm::call) knows, at any address: four neighbours at a time where they are aligned, else one.
 
 use half::{bf16, f16};
 use simt::anew;
-use simt::element::Vec2;
+use simt::element::{Lanes, Vec2, Vec4, zeroed};
 use simt::matrix::stmatrix;
 use simt::prelude::*;
 use simt::sync::{fence_proxy_async, named_barrier};
@@ -19,7 +19,7 @@ use simt::tma::{TensorMapMut, store_3d, store_commit, store_wait_read};
 use simt::warpgroup::WARPGROUP_SIZE;
 use simt::wgmma::{Accumulators, Columns, Width};
 
-use crate::gemm::call::epilogue;
+use crate::gemm::call::{WIDE_C, epilogue, finish};
 use crate::gemm::number::Number;
 
 /// The copy engine writes C by a tensor map, its rows a multiple of 16 bytes long; the flags ask for nothing else, and beta is 0.
@@ -28,12 +28,17 @@ pub const BY_ENGINE: u32 = 1 << 16;
 /// `f32` in which a warpgroup puts C together: 16 KiB.
 pub(super) const STAGING: usize = 4096;
 /// Columns that are put together at a time, on the long way.
-const PART: u32 = 32;
-/// From one row of them to the next: 8 more, so that the rows that a warp writes at once start in different banks.
-const PITCH: u32 = PART + 8;
+const PART: u32 = 64;
+
+/// Where a sum lies among [`PART`] columns of a warpgroup: its column is changed so that the rows that a warp writes at once
+/// start in different banks. Eight neighbours stay neighbours.
+#[inline(always)]
+const fn swizzled(row: u32, col: u32) -> u32 {
+    row * PART + (col ^ (row % 4 * 8))
+}
 
 /// A number of 16 bits.
-pub trait Half: Number<Wide = f32> {
+pub trait Half: Number<Wide = f32> + Lanes<4> {
     /// Its bits.
     fn bits(self) -> u16;
 }
@@ -129,7 +134,45 @@ pub(super) fn drain(flags: u32) {
     }
 }
 
-/// The long way: 32 columns at a time through shared memory, so that a warp writes 32 neighbours of C.
+impl<T: Half> Finish<'_, T> {
+    /// Whether four elements of C whose columns begin at a multiple of 4 are all there, and are one access.
+    #[inline(always)]
+    fn by_fours(&self, n: u32) -> bool {
+        let aligned = |address: usize, bytes: usize| address.is_multiple_of(4 * bytes);
+        let base = if self.flags & WIDE_C == 0 {
+            aligned(self.c.as_ptr().addr(), size_of::<T>())
+        } else {
+            aligned(self.wide.as_ptr().addr(), size_of::<f32>())
+        };
+        base && n.is_multiple_of(4) && (self.strides[0] | self.strides[1]).is_multiple_of(4)
+    }
+
+    /// [`epilogue`] of four neighbours, the first of them element `at` of C.
+    #[inline(always)]
+    #[track_caller]
+    fn four(&self, sums: [f32; 4], at: u64, (row, col): (u32, u32)) {
+        let (at, is_wide) = ((at / 4) as usize, self.flags & WIDE_C != 0);
+        let mut old = [0.0; 4];
+        if self.scale[1] != 0.0 {
+            old = if is_wide {
+                self.wide.vectors::<4>().get_or(at, zeroed()).lanes
+            } else {
+                self.c.vectors::<4>().get_or(at, zeroed()).lanes.map(T::wide)
+            };
+        }
+        let done = [0, 1, 2, 3].map(|i: u32| {
+            let of = i as usize;
+            finish(sums[of], || old[of], self.bias, (row, col + i), self.scale, self.flags)
+        });
+        if is_wide {
+            self.wide.vectors_mut::<4>().set_within(at, Vec4::new(done));
+        } else {
+            self.c.vectors_mut::<4>().set_within(at, Vec4::new(done.map(T::narrow)));
+        }
+    }
+}
+
+/// The long way: 64 columns at a time through shared memory, so that a warp writes neighbours of C.
 #[inline(always)]
 #[track_caller]
 fn by_threads<T: Half, const COLS: usize>(
@@ -143,22 +186,37 @@ fn by_threads<T: Half, const COLS: usize>(
     Columns<COLS>: Width,
 {
     let (own, lane) = (half * STAGING as u32, t % 32);
-    let top = own + (t / 32 * 16 + lane / 4) * PITCH + lane % 4 * 2;
+    let (top, left) = (t / 32 * 16 + lane / 4, lane % 4 * 2);
+    let by_fours = how.by_fours(n);
     sums.for_each_8_columns(|first, [a, b, c, d]| {
-        let at = top + first % PART;
+        // Row 8 further down is changed as this one.
+        let at = own + swizzled(top, first % PART + left);
         staging.set_vec::<2>(at, Vec2::new([a, b]));
-        staging.set_vec::<2>(at + 8 * PITCH, Vec2::new([c, d]));
+        staging.set_vec::<2>(at + 8 * PART, Vec2::new([c, d]));
         if first % PART == PART - 8 {
             named_barrier(half + 1, WARPGROUP_SIZE);
-            let column = col + first - (PART - 8) + t % PART;
-            let mut line = t / PART;
-            while line < 64 {
-                let sum = staging.get(own + line * PITCH + t % PART);
-                if row + line < m && column < n {
-                    let at = matrix as u64 * how.strides[1] + (row + line) as u64 * how.strides[0] + column as u64;
-                    epilogue(sum, at, (how.c, how.wide), how.bias, (row + line, column), how.scale, how.flags);
+            let columns = col + first - (PART - 8);
+            let start = |line: u32, column: u32| {
+                matrix as u64 * how.strides[1] + (row + line) as u64 * how.strides[0] + column as u64
+            };
+            let lines = m.saturating_sub(row).min(64);
+            if by_fours {
+                let piece = t % (PART / 4) * 4;
+                let mut line = t / (PART / 4);
+                while line < lines && columns + piece < n {
+                    let sums = staging.get_vec4(own + swizzled(line % 64, piece)).lanes;
+                    how.four(sums, start(line, columns + piece), (row + line, columns + piece));
+                    line += WARPGROUP_SIZE / (PART / 4);
                 }
-                line += WARPGROUP_SIZE / PART;
+            } else {
+                let column = columns + t % PART;
+                let mut line = t / PART;
+                while line < lines && column < n {
+                    let sum = staging.get(own + swizzled(line % 64, t % PART));
+                    let at = start(line, column);
+                    epilogue(sum, at, (how.c, how.wide), how.bias, (row + line, column), how.scale, how.flags);
+                    line += WARPGROUP_SIZE / PART;
+                }
             }
             named_barrier(half + 1, WARPGROUP_SIZE);
         }

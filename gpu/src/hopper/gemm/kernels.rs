@@ -20,7 +20,7 @@ macro_rules! kernels {
         [$ta:literal $sa:literal $ba:literal], [$tb:literal $sb:literal $bb:literal];)+) => {
         $(
             $(#[$doc])+
-            #[kernel(block = (THREADS), min_blocks = 1, registers = 168, barriers = 1 + $cols / 32 * 3, traps = 30)]
+            #[kernel(block = (THREADS), min_blocks = 1, registers = 168, barriers = 1 + $cols / 64 * 4, traps = 1)]
             pub fn $name(
                 #[shared] stages: &Stages<$t, { 128 * 64 * $stages }, { $cols * 64 * $stages }, $stages>,
                 a: &TensorMap<$t>,

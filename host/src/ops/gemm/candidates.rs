@@ -4,6 +4,7 @@ use std::fmt;
 
 use gpu::gemm::{ffma, plain};
 use gpu::hopper::gemm as hopper;
+use gpu::skinny;
 use gpu::tensor;
 use half::{bf16, f16};
 use simt::global::{MatMut, MatRef, VecMut, VecRef};
@@ -96,14 +97,14 @@ pub(super) struct Speed {
     /// whole step.
     pub(super) part: usize,
     /// What it issues of a multiprocessor's 128 `f32` multiply-adds per clock, with one block on it and with more. Tensor cores
-    /// give more than 1: Hopper's 4096 multiply-adds of 16 bits a clock are 32.
+    /// give more than 1: Hopper's 2048 multiply-adds of 16 bits a clock are 16.
     pub(super) share: [f64; 2],
     /// What a block does before its first multiply-add and after its last, in units of k: where C is the rounded product, and
     /// where something is done to it or it is of another type.
     pub(super) lost: [f64; 2],
 }
 
-// Predictions, each with its reason in docs/gemm.md, until they are measured.
+// Measured on an H200 (docs/gemm.md), those of `PLAIN` and `FFMA` predicted.
 
 /// From global memory it issues 5 % of the multiply-adds when eight blocks share a multiprocessor, less when fewer do.
 const PLAIN: Speed = Speed { tile: plain::TILE, part: 16, share: [0.01, 0.03], lost: [32.0, 32.0] };
@@ -111,18 +112,20 @@ const FFMA_128X256: Speed = Speed { tile: ffma::TILE_128X256, part: 16, share: [
 const FFMA_256X128: Speed = Speed { tile: ffma::TILE_256X128, part: 16, share: [0.82, 0.82], lost: [16.0, 16.0] };
 const FFMA_128X128: Speed = Speed { tile: ffma::TILE_128X128, part: 16, share: [0.55, 0.78], lost: [16.0, 16.0] };
 const FFMA_64X64: Speed = Speed { tile: ffma::TILE_64X64, part: 16, share: [0.40, 0.70], lost: [32.0, 32.0] };
-/// `mma.sync` has 62 % of `wgmma`'s rate; nine tenths of that where eight warps are on a multiprocessor.
-const MMA_128X256: Speed = Speed { tile: [128, 256], part: 32, share: [17.0, 17.0], lost: [200.0, 200.0] };
-/// Half as many fragments are used again: three blocks of four warps come to half of the rate.
-const MMA_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [6.0, 11.0], lost: [200.0, 200.0] };
-/// tf32 has half the rate of 16 bits.
-const TF32_128X128: Speed = Speed { tile: [128, 128], part: 16, share: [8.0, 8.0], lost: [100.0, 100.0] };
-const TF32_64X64: Speed = Speed { tile: [64, 64], part: 16, share: [3.0, 5.5], lost: [100.0, 100.0] };
-/// The card's power bounds them: 690 TFLOP/s of 1071. The long way to C costs 21 000 clocks a tile of 128 × 256.
+const MMA_128X256: Speed = Speed { tile: [128, 256], part: 32, share: [5.7, 5.7], lost: [100.0, 100.0] };
+const MMA_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [2.0, 3.4], lost: [200.0, 200.0] };
+const TF32_128X128: Speed = Speed { tile: [128, 128], part: 16, share: [1.2, 1.2], lost: [100.0, 100.0] };
+const TF32_64X64: Speed = Speed { tile: [64, 64], part: 16, share: [0.6, 1.0], lost: [100.0, 100.0] };
 const HOPPER_256: Speed =
-    Speed { tile: [hopper::product::ROWS, 256], part: 64, share: [21.0, 21.0], lost: [100.0, 1750.0] };
+    Speed { tile: [hopper::product::ROWS, 256], part: 64, share: [11.4, 11.4], lost: [50.0, 750.0] };
 const HOPPER_128: Speed =
-    Speed { tile: [hopper::product::ROWS, 128], part: 64, share: [16.0, 16.0], lost: [100.0, 1350.0] };
+    Speed { tile: [hopper::product::ROWS, 128], part: 64, share: [8.5, 8.5], lost: [60.0, 600.0] };
+const SKINNY_F32_4X64: Speed = Speed { tile: [4, 64], part: 16, share: [0.105, 0.12], lost: [64.0, 64.0] };
+const SKINNY_F32_64X4: Speed = Speed { tile: [64, 4], part: 16, share: [0.105, 0.12], lost: [64.0, 64.0] };
+const SKINNY_F32_16X64: Speed = Speed { tile: [16, 64], part: 16, share: [0.23, 0.26], lost: [64.0, 64.0] };
+const SKINNY_F32_64X16: Speed = Speed { tile: [64, 16], part: 16, share: [0.21, 0.21], lost: [64.0, 64.0] };
+const SKINNY_HALF_16X64: Speed = Speed { tile: [16, 64], part: 16, share: [0.67, 0.70], lost: [64.0, 64.0] };
+const SKINNY_HALF_64X16: Speed = Speed { tile: [64, 16], part: 16, share: [0.41, 0.41], lost: [64.0, 64.0] };
 
 /// A kernel for every layout: see `gpu::gemm::plain`.
 const fn plain<T: Multiply>(kernel: &'static Call<T, T::Wide>, arithmetic: Arithmetic) -> Candidate<T> {
@@ -160,6 +163,11 @@ const fn wgmma<T: Multiply>(
     Candidate { program: Program::Boxed(kernel), arithmetic: Arithmetic::Full, layout: Some(layout), speed }
 }
 
+/// A kernel that memory bounds: see `gpu::skinny`.
+const fn streamed<T: Multiply>(kernel: &'static Call<T, T::Wide>, speed: &'static Speed) -> Candidate<T> {
+    Candidate { program: Program::Call(kernel), arithmetic: Arithmetic::Full, layout: None, speed }
+}
+
 /// For `f32`; of equally fast ones the first is taken.
 pub(super) const F32: &[Candidate<f32>] = &[
     plain(&plain::gemm_plain_f32, Arithmetic::Full),
@@ -176,6 +184,10 @@ pub(super) const F32: &[Candidate<f32>] = &[
     mma(&tensor::gemm_tf32_64x64_nt, NT, Arithmetic::Tf32, &TF32_64X64),
     mma(&tensor::gemm_tf32_64x64_tn, TN, Arithmetic::Tf32, &TF32_64X64),
     mma(&tensor::gemm_tf32_64x64_tt, TT, Arithmetic::Tf32, &TF32_64X64),
+    streamed(&skinny::gemm_skinny_f32_4x64, &SKINNY_F32_4X64),
+    streamed(&skinny::gemm_skinny_f32_64x4, &SKINNY_F32_64X4),
+    streamed(&skinny::gemm_skinny_f32_16x64, &SKINNY_F32_16X64),
+    streamed(&skinny::gemm_skinny_f32_64x16, &SKINNY_F32_64X16),
 ];
 
 /// For `f16`.
@@ -197,6 +209,8 @@ pub(super) const F16: &[Candidate<f16>] = &[
     wgmma(&hopper::gemm_hopper_f16_nt_128, NT, &HOPPER_128),
     wgmma(&hopper::gemm_hopper_f16_tn_128, TN, &HOPPER_128),
     wgmma(&hopper::gemm_hopper_f16_tt_128, TT, &HOPPER_128),
+    streamed(&skinny::gemm_skinny_f16_16x64, &SKINNY_HALF_16X64),
+    streamed(&skinny::gemm_skinny_f16_64x16, &SKINNY_HALF_64X16),
 ];
 
 /// For `bf16`.
@@ -218,6 +232,8 @@ pub(super) const BF16: &[Candidate<bf16>] = &[
     wgmma(&hopper::gemm_hopper_bf16_nt_128, NT, &HOPPER_128),
     wgmma(&hopper::gemm_hopper_bf16_tn_128, TN, &HOPPER_128),
     wgmma(&hopper::gemm_hopper_bf16_tt_128, TT, &HOPPER_128),
+    streamed(&skinny::gemm_skinny_bf16_16x64, &SKINNY_HALF_16X64),
+    streamed(&skinny::gemm_skinny_bf16_64x16, &SKINNY_HALF_64X16),
 ];
 
 /// For `f64`.
