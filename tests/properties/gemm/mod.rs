@@ -129,7 +129,7 @@ fn batches_are_exact_in_every_way<K: Kind>() {
 /// Few rows or few columns, and sums so long that every warp of a block has several pieces of k, the last ones cut off.
 fn skinny_products_are_exact_in_every_way<K: Kind>() {
     let ops = [[Op::N, Op::N], [Op::N, Op::T], [Op::T, Op::N], [Op::T, Op::T]];
-    let shapes = [(1, 1000, 66), (67, 904, 1), (4, 777, 8), (13, 832, 5), (16, 784, 24), (9, 801, 17)];
+    let shapes = [(67, 904, 1), (4, 777, 8), (16, 784, 24)];
     for (number, (m, k, n)) in shapes.into_iter().enumerate() {
         let aligned = [0, 1, 2].map(|_| Place { flat: true, ..Place::default() });
         for ops in ops {
