@@ -147,7 +147,7 @@ mod tests {
     /// of `Device::gemm` are for the property tests and the benchmark, whose ceiling is the kernel that only reads.
     #[test]
     fn every_kernel_has_a_job() {
-        const INSTANCES: [&str; 12] = [
+        const INSTANCES: [&str; 17] = [
             "read_f32",
             "reduce_",
             "rows_",
@@ -160,6 +160,11 @@ mod tests {
             "gemm_plain_",
             "gemm_merge_",
             "gemm_hopper_",
+            "gemm_f16_",
+            "gemm_bf16_",
+            "gemm_tf32_",
+            "gemm_skinny_",
+            "permute_boxes_b",
         ];
         let is_instance = |name: &str| {
             let others = INSTANCES.iter().any(|start| name.starts_with(start)) || name.starts_with("copy_strided_b");

@@ -20,6 +20,8 @@ pub struct Gemm<'a, T: Multiply> {
     pub(super) activation: Activation,
     pub(super) arithmetic: Arithmetic,
     pub(super) way: Option<Way>,
+    /// Whether only kernels that sum in order of k, in one chain, will do.
+    pub(super) chained: bool,
     pub(super) workspace: Option<BufferViewMut<'a, f32>>,
 }
 
@@ -42,6 +44,7 @@ impl Device {
             activation: Activation::None,
             arithmetic: Arithmetic::Full,
             way: None,
+            chained: false,
             workspace: None,
         }
     }
@@ -96,6 +99,11 @@ impl<'a, T: Multiply> Gemm<'a, T> {
     /// This way and no other: one of those that [`Gemm::plans`] lists, or one of another split.
     pub fn way(self, way: Way) -> Self {
         Self { way: Some(way), ..self }
+    }
+
+    /// By kernels that sum in order of k, in one chain, alone.
+    pub(in crate::ops) fn chained(self) -> Self {
+        Self { chained: true, ..self }
     }
 
     /// Memory for partial products: [`Plan::workspace_len`](crate::gemm::Plan::workspace_len) says how much a way needs. Its content is of no use before or after.

@@ -86,6 +86,11 @@ impl<T: Multiply> Candidate<T> {
     pub(super) fn info(&self) -> &'static KernelInfo {
         self.program.info()
     }
+
+    /// Whether each sum is one chain of fused multiply-adds in order of k.
+    pub(super) fn is_chain(&self) -> bool {
+        matches!(self.program, Program::Product(_)) || self.speed.tile == PLAIN.tile
+    }
 }
 
 /// How a kernel goes about its work, and how fast.

@@ -100,7 +100,9 @@ impl<T: Multiply> Gemm<'_, T> {
         // Where there is no product there is no way to it to be chosen.
         let Some(way) = self.way.filter(|_| problem.k > 0) else {
             // The plain kernel computes everything, without workspace.
-            return plans.into_iter().find(|plan| plan.workspace <= room).ok_or_else(|| no_way("any", "none"));
+            let fits =
+                |plan: &Plan| plan.workspace <= room && (!self.chained || T::CANDIDATES[plan.candidate].is_chain());
+            return plans.into_iter().find(fits).ok_or_else(|| no_way("any", "none"));
         };
         let plan = plan::named::<T>(problem, demands, way).map_err(|unfit| {
             let mut names: Vec<_> = plans.iter().map(|plan| plan.way().kernel().name).collect();
