@@ -101,7 +101,8 @@ where
     }
 
     /// Starts to copy what there is of a thread's share of a step: by 16 bytes where rows start at multiples of that, else by 4,
-    /// else at once, by elements through registers. One chunk after the other: it takes no more registers than one.
+    /// else, and where a row ends inside a chunk, at once, by elements through registers. One chunk after the other: it takes no
+    /// more registers than one.
     #[inline(always)]
     #[track_caller]
     pub(super) fn copy_edges<const THREADS: usize>(&self, step: u32, thread: u32) {
@@ -112,9 +113,10 @@ where
         while i < 4 * EXTENT as u32 {
             let (row, chunk) = Self::share(i);
             let (to, col) = (Self::at(step, row, chunk), chunk * CHUNK as u32);
-            if chunks {
+            let is_cut = rest.cuts::<CHUNK>(row, col);
+            if chunks && !is_cut {
                 cp_async_or_zero(self.stages.slot::<CHUNK>(to), rest.slot_or_zero(row, col));
-            } else if words {
+            } else if words && !is_cut {
                 unroll!(for word in 0..4 {
                     let along = (word * CHUNK / 4) as u32;
                     T::copy_word(&rest, (row, col + along), self.stages, to + along);
