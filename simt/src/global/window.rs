@@ -180,12 +180,6 @@ impl<'a, T: Element> Window<'a, T> {
         SlotOrZero::new(self.ptr.wrapping_add(self.offset(row, col)), is_inside, self.tag)
     }
 
-    /// Whether the window ends among elements (`row`, `col`) to (`row`, `col + N − 1`): the first is in it, the last is not.
-    #[inline(always)]
-    pub fn cuts<const N: usize>(&self, row: u32, col: u32) -> bool {
-        row < self.rows && col < self.cols && self.cols - col < N as u32
-    }
-
     /// Elements (`row`, `col`) to (`row`, `col + N − 1`) in one access, aligned as for [`MatRef::get_vec`], without a check of
     /// bounds on PTX; the simulator still checks and reports.
     ///
