@@ -4,6 +4,7 @@
 mod case;
 mod errors;
 mod held;
+mod packed;
 mod run;
 mod sample;
 mod spoilt;
@@ -16,6 +17,7 @@ use warpwright::oracle::{self, Gemm, Reference};
 
 use self::case::{Bias, Case, Data, any_case, sample};
 use self::held::Place;
+use self::packed::packed_operands_are_exact;
 use self::run::{OnDevice, Ways, equal, verify};
 use self::sample::{Brain, BrainToSingle, Double, Half, HalfToSingle, Kind, Single, Tensor};
 use crate::support::device::{counterpart, under_test};
@@ -43,6 +45,7 @@ kinds! {
         skinny_products_are_exact_in_every_way,
         endings_are_exact_in_every_way,
         batches_are_exact_in_every_way,
+        packed_operands_are_exact,
         every_kernel_is_a_way,
         a_non_finite_number_reaches_what_it_should,
         runs_are_equal,
