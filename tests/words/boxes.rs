@@ -87,9 +87,9 @@ fn copy_3d(device: &Device) -> Outcome {
     Ok(all)
 }
 
-/// `x` to 10 bits of mantissa, to the nearest, ties away from zero.
+/// `x` to 10 bits of mantissa, to the nearest, ties to even.
 fn tf32(x: f32) -> f32 {
-    f32::from_bits((x.to_bits() + 0x1000) & !0x1fff)
+    f32::from_bits((x.to_bits() + 0xfff + (x.to_bits() >> 13 & 1)) & !0x1fff)
 }
 
 fn places(device: &Device) -> Outcome {

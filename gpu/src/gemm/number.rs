@@ -78,19 +78,21 @@ numbers! {
     f64 in f64: 0.0, core::convert::identity, core::convert::identity;
 }
 
-/// `x` with 10 bits after the point, ties away from zero: what tensor cores take for a tf32 (`cvt.rna.tf32.f32`). Beyond the
-/// largest it is ∞; a NaN stays one.
+/// `x` with 10 bits after the point, to the nearest, ties to even: what tensor cores take for a tf32, rounded as Hopper's copy
+/// engine does. Beyond the largest it is ∞; a NaN stays one.
 ///
 /// ```
 /// use gpu::gemm::number::tf32;
-/// assert_eq!(tf32(1.0 + 1.0 / 2048.0), 1.0 + 1.0 / 1024.0);
-/// assert_eq!(tf32(-1.0 - 0.9 / 2048.0), -1.0);
+/// assert_eq!(tf32(1.0 + 3.0 / 2048.0), 1.0 + 2.0 / 1024.0);
+/// assert_eq!(tf32(-1.0 - 1.0 / 2048.0), -1.0);
 /// ```
 #[inline(always)]
 #[must_use]
 pub fn tf32(x: f32) -> f32 {
     const LAST: u32 = 1 << 13;
-    if x.is_nan() { x } else { f32::from_bits(x.to_bits().wrapping_add(LAST / 2) & !(LAST - 1)) }
+    let bits = x.to_bits();
+    let half = LAST / 2 - 1 + (bits / LAST & 1);
+    if x.is_nan() { x } else { f32::from_bits(bits.wrapping_add(half) & !(LAST - 1)) }
 }
 
 #[cfg(all(test, not(target_arch = "nvptx64")))]
@@ -103,9 +105,10 @@ mod tests {
         assert_eq!(tf32(f32::NEG_INFINITY), f32::NEG_INFINITY);
         assert!(tf32(f32::from_bits(0x7fff_ffff)).is_nan() && tf32(f32::from_bits(0x7f80_0001)).is_nan());
         assert_eq!(tf32(-0.0).to_bits(), (-0.0_f32).to_bits());
-        // The least subnormal of tf32 is 2⁻¹³⁶; half of it is away from zero.
-        assert_eq!(tf32(f32::from_bits(0x1000)), f32::from_bits(0x2000));
-        assert_eq!(tf32(f32::from_bits(0x0fff)), 0.0);
+        // The least subnormal of tf32 is 2⁻¹³⁶; half of it is nothing, three halves are two.
+        assert_eq!(tf32(f32::from_bits(0x1000)), 0.0);
+        assert_eq!(tf32(f32::from_bits(0x1001)), f32::from_bits(0x2000));
+        assert_eq!(tf32(f32::from_bits(0x3000)), f32::from_bits(0x4000));
     }
 
     #[test]

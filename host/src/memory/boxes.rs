@@ -99,7 +99,7 @@ impl<'a, T: Element> Boxes<'a, T> {
 
 impl Boxes<'_, f32> {
     /// The same boxes, whose elements are rounded to `tf32` as they are loaded: to 10 bits of mantissa, to the nearest, ties
-    /// away from zero. Tensor cores cut off what they do not take, which costs 2.6 times the error.
+    /// to even. Tensor cores cut off what they do not take, which costs 2.6 times the error.
     ///
     /// # Errors
     /// The driver refuses.

@@ -63,14 +63,14 @@ pub(crate) fn swizzle(kind: u32, offset: usize) -> usize {
     offset ^ (((offset >> 7) & ((1 << kind) - 1)) << 4)
 }
 
-/// Rounds each `f32` to `tf32`: to 10 bits of mantissa, to the nearest, ties away from zero.
+/// Rounds each `f32` to `tf32`: to 10 bits of mantissa, to the nearest, ties to even, as an H200 does.
 pub(crate) fn to_tf32(bytes: &mut [u8]) {
     for element in bytes.chunks_exact_mut(4) {
         let bits = u32::from_le_bytes([element[0], element[1], element[2], element[3]]);
         let is_finite = bits >> 23 & 0xff != 0xff;
         let is_nan = !is_finite && bits << 9 != 0;
         let rounded = if is_finite {
-            (bits + 0x1000) & !0x1fff
+            (bits + 0xfff + (bits >> 13 & 1)) & !0x1fff
         } else if is_nan {
             (bits | 1 << 22) & !0x1fff
         } else {
@@ -134,16 +134,19 @@ mod tests {
     }
 
     #[test]
-    fn tf32_is_nearest_with_ties_away() {
+    fn tf32_is_nearest_with_ties_to_even() {
         let cases = [
             (0x3f80_0000, 0x3f80_0000),
             (0x3f80_0fff, 0x3f80_0000),
-            (0x3f80_1000, 0x3f80_2000),
-            (0xbf80_1000, 0xbf80_2000),
+            (0x3f80_1000, 0x3f80_0000),
+            (0x3f80_1001, 0x3f80_2000),
+            (0xbf80_1000, 0xbf80_0000),
+            (0xbf80_3000, 0xbf80_4000),
             (0x7f7f_ffff, 0x7f80_0000),
             (0x7f80_0000, 0x7f80_0000),
             (0x7f80_0001, 0x7fc0_0000),
-            (0x0000_1000, 0x0000_2000),
+            (0x0000_1000, 0x0000_0000),
+            (0x0000_3000, 0x0000_4000),
         ];
         for (from, to) in cases {
             let mut bytes = u32::to_le_bytes(from);

@@ -139,7 +139,7 @@ fn batches_are_exact<T: Number>(way: &Way<T>) {
     }
 }
 
-/// Numbers that lie halfway between two of tf32 are rounded away from zero, not cut off.
+/// Numbers that lie halfway between two of tf32 are rounded to even, not cut off.
 #[test]
 fn tf32_is_rounded() {
     run::tf32_is_rounded();

@@ -260,7 +260,7 @@ impl<T: Number> Way<T> {
     }
 }
 
-/// A NaN rounds to a NaN, halves away from zero, in every place of a fragment.
+/// Halves are rounded to even, in every place of a fragment.
 pub(super) fn tf32_is_rounded() {
     let ways = [
         Way { kernel: tensor::gemm_tf32_64x64_nn, tile: [64, 64], transposed: [false, false] },
@@ -269,7 +269,7 @@ pub(super) fn tf32_is_rounded() {
     let half = 2_f32.powi(-11);
     for way in ways {
         for (value, rounded) in
-            [(1.0 + half, 1.0 + 2.0 * half), (-1.0 - half, -1.0 - 2.0 * half), (1.0 + 0.99 * half, 1.0)]
+            [(1.0 + 3.0 * half, 1.0 + 4.0 * half), (-1.0 - half, -1.0), (1.0 + 1.01 * half, 1.0 + 2.0 * half)]
         {
             let device = under_test(1);
             let [a, b, c] = [value, 1.0, 0.0].map(|x| device.upload(&vec![x; 64 * 64]).expect("memory"));
