@@ -131,11 +131,10 @@ fn batches_are_exact_in_every_way<K: Kind>() {
 
 /// Few rows or few columns, and sums so long that every warp of a block has several pieces of k, the last ones cut off.
 fn skinny_products_are_exact_in_every_way<K: Kind>() {
-    let ops = [[Op::N, Op::N], [Op::N, Op::T], [Op::T, Op::N], [Op::T, Op::T]];
     let shapes = [(67, 904, 1), (4, 777, 8), (16, 784, 24)];
     for (number, (m, k, n)) in shapes.into_iter().enumerate() {
         let aligned = [0, 1, 2].map(|_| Place { flat: true, ..Place::default() });
-        for ops in ops {
+        for ops in LAYOUTS {
             // Rows that begin at multiples of 16 bytes and end anywhere.
             let lines = [if ops[0] == Op::N { k } else { m }, if ops[1] == Op::N { n } else { k }, n];
             let padded = lines.map(|line: usize| Place { gap: line.next_multiple_of(8) - line, ..aligned[0] });
