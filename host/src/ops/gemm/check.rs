@@ -41,7 +41,11 @@ impl<T: Multiply> Gemm<'_, T> {
         match wanted {
             Some(plan) if self.workspace.is_none() && plan.workspace > 0 => {
                 let device = self.device;
-                let mut workspace = device.alloc(plan.workspace)?;
+                let mut workspace = match device.alloc(plan.workspace) {
+                    // There are ways that need none.
+                    Err(Error::OutOfMemory { .. }) if self.way.is_none() => return self.into(c),
+                    workspace => workspace?,
+                };
                 Gemm { workspace: Some(workspace.view_mut()), ..self }.queue(
                     &problem,
                     &plan,
