@@ -9,7 +9,7 @@ use simt::Kernel;
 use simt::global::{MatMut, MatRef};
 use simt::tma::Swizzle;
 
-use super::candidates::{Boxed, Call, Candidate, Program};
+use super::candidates::{Boxed, Call, Candidate, Cut, Program};
 use super::element::{Arguments, Destination, Maps, Multiply};
 use super::plan::{Ending, Plan};
 use super::problem::Problem;
@@ -55,11 +55,11 @@ impl<'t, T: Multiply> Task<'t, T> {
         let Problem { m, n, k, batch, .. } = *self.problem;
         let candidate = &T::CANDIDATES[self.plan.candidate];
         match (&candidate.program, self.plan.ending, workspace) {
-            (Program::Call(_) | Program::Boxed(_), Ending::Merge, Some(workspace)) => {
+            (Program::Call(_) | Program::Boxed(..), Ending::Merge, Some(workspace)) => {
                 self.parts(candidate, workspace)?;
                 self.merge(0, self.plan.way().parts(), &mut c, workspace)
             }
-            (Program::Call(_) | Program::Boxed(_), ..) => {
+            (Program::Call(_) | Program::Boxed(..), ..) => {
                 self.multiply(candidate, self.whole((0, k), self.scale), &mut c)
             }
             (Program::Product(kernel), Ending::Merge, Some(workspace)) => (0..batch).try_for_each(|number| {
@@ -116,7 +116,7 @@ impl<'t, T: Multiply> Task<'t, T> {
     fn multiply(&self, candidate: &Candidate<T>, part: Part<T::Wide>, c: &mut Destination<'_, T>) -> Result<()> {
         match candidate.program {
             Program::Call(kernel) => self.call(kernel, candidate.speed.tile, part, c),
-            Program::Boxed(kernel) => self.boxed(kernel, candidate.speed.tile, part, c),
+            Program::Boxed(kernel, cut) => self.boxed(kernel, cut, candidate.speed.tile, part, c),
             Program::Product(_) => Ok(()),
         }
     }
@@ -163,10 +163,11 @@ impl<'t, T: Multiply> Task<'t, T> {
         Ok(())
     }
 
-    /// In one launch of as many blocks as there are multiprocessors, which share the tiles of C among them.
+    /// In one launch.
     fn boxed(
         &self,
         kernel: &Boxed<T, T::Wide>,
+        cut: Cut,
         tile: [u32; 2],
         part: Part<T::Wide>,
         c: &mut Destination<'_, T>,
@@ -175,20 +176,24 @@ impl<'t, T: Multiply> Task<'t, T> {
         let (m, n, [rows, cols]) = (to.rows, to.cols, tile);
         let count = |x: Stored| if x.stride == 0 { 1 } else { batch };
         let axes = |x: Stored, count: usize| ([count, x.lines()[0], x.lines()[1]], [x.stride, x.ld, 1]);
-        // Rows in memory go along k or across it; a box takes 128 bytes of each.
-        let map = |from: TensorView<'t, T>, x: Stored, start: usize, lines: u32| {
+        // Rows in memory go along k or across it.
+        let map = |from: TensorView<'t, T>, x: Stored, start: usize, along_k: bool, edge: u32| {
             let (shape, strides) = axes(x, count(x));
             let elements = from.bits::<T>(start, x.span(count(x), x.rows, x.cols));
-            elements.as_tensor_strided(&shape, &strides)?.boxes(&[1, lines, 64], Swizzle::B128)
+            let (extents, swizzle) = match cut {
+                Cut::Swizzled => ([1, if along_k { edge } else { 64 }, 64], Swizzle::B128),
+                Cut::Lines(depth) => ([1, depth, edge], Swizzle::None),
+            };
+            elements.as_tensor_strided(&shape, &strides)?.boxes(&extents, swizzle)
         };
         let (of_a, of_b) = (Stored { cols: k, ..a }, Stored { rows: k, ..b });
-        let a = map(self.a, of_a, a.place(0, k0), if a.transposed { 64 } else { rows })?;
-        let b = map(self.b, of_b, b.place(k0, 0), if b.transposed { cols } else { 64 })?;
+        let a = map(self.a, of_a, a.place(0, k0), !a.transposed, rows)?;
+        let b = map(self.b, of_b, b.place(k0, 0), b.transposed, cols)?;
         let batches = [of_a, of_b].map(|x| u32::from(x.stride != 0));
 
         let flag = c.flag;
         let is_product = flags | flag == 0 && scale[1] == T::Wide::from(0.0);
-        let by_engine = is_product && to.takes_boxes(batch, size_of::<T>());
+        let by_engine = cut == Cut::Swizzled && is_product && to.takes_boxes(batch, size_of::<T>());
         let (own, wide) = c.part(0, to.span(batch, m, n))?;
         let (stored, own) = if by_engine {
             let (none, (shape, strides)) = (own.nothing(), axes(to, batch));
@@ -209,7 +214,11 @@ impl<'t, T: Multiply> Task<'t, T> {
             scale,
             flags: flags | if by_engine { BY_ENGINE } else { flag },
         };
-        let blocks = (tiles([m, n], tile) as usize * batch).min(self.device.limits().multiprocessors.max(1) as usize);
+        let at_once = match cut {
+            Cut::Swizzled => self.device.limits().multiprocessors.max(1) as usize,
+            Cut::Lines(_) => usize::MAX,
+        };
+        let blocks = (tiles([m, n], tile) as usize * batch).min(at_once);
         let launch = on(self.stream, Launch::grid((blocks as u32).min(self.grid[0])));
         T::launch_boxed(self.device, kernel, launch, Maps { a, b, c: stored, batches }, arguments)
     }
