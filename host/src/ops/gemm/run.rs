@@ -9,6 +9,7 @@ use simt::Kernel;
 use simt::global::{MatMut, MatRef};
 use simt::tma::Swizzle;
 
+use super::Arithmetic;
 use super::candidates::{Boxed, Call, Candidate, Cut, Program};
 use super::element::{Arguments, Destination, Maps, Multiply};
 use super::plan::{Ending, Plan};
@@ -21,7 +22,11 @@ use crate::memory::{BufferView, BufferViewMut, MatrixViewMut, TensorView};
 use crate::ops::{bands, on};
 use crate::stream::Stream;
 
+/// Bytes of a line of a box.
+const LINE: u32 = 128;
+
 /// A product with its plan, ready to be launched. C is not empty.
+#[derive(Clone, Copy)]
 pub(super) struct Task<'t, T: Multiply> {
     pub(super) device: &'t Device,
     pub(super) stream: Option<&'t Stream>,
@@ -51,7 +56,23 @@ struct Part<W> {
 }
 
 impl<'t, T: Multiply> Task<'t, T> {
-    pub(super) fn run(&self, mut c: Destination<'_, T>, workspace: Option<&mut BufferViewMut<'_, f32>>) -> Result<()> {
+    /// Copies what is to be copied, and multiplies.
+    pub(super) fn run(&self, c: Destination<'_, T>, workspace: Option<&mut BufferViewMut<'_, f32>>) -> Result<()> {
+        let Plan { packing, workspace: len, .. } = self.plan;
+        match workspace {
+            Some(workspace) if packing.launches() > 0 => {
+                let (mut partial, rest) = workspace.view_mut().split_at(len - packing.room())?;
+                let (mut room, _) = rest.split_at(packing.room())?;
+                let given = [self.a, self.b];
+                packing.pack((self.device, self.stream), self.problem, given, &mut room)?;
+                let [a, b] = packing.read(given, room.view())?;
+                Task { a, b, problem: &packing.of(self.problem), ..*self }.multiply_all(c, Some(&mut partial))
+            }
+            workspace => self.multiply_all(c, workspace),
+        }
+    }
+
+    fn multiply_all(&self, mut c: Destination<'_, T>, workspace: Option<&mut BufferViewMut<'_, f32>>) -> Result<()> {
         let Problem { m, n, k, batch, .. } = *self.problem;
         let candidate = &T::CANDIDATES[self.plan.candidate];
         match (&candidate.program, self.plan.ending, workspace) {
@@ -94,29 +115,32 @@ impl<'t, T: Multiply> Task<'t, T> {
     fn parts(&self, candidate: &Candidate<T>, workspace: &mut BufferViewMut<'_, f32>) -> Result<()> {
         let Problem { m, n, k, a, b, .. } = *self.problem;
         let part = self.plan.part;
-        let along = |start, len, batch| Part {
+        let along = |start, len, batch, to: BufferView<'_, f32>| Part {
             a: Stored { stride: a.place(0, part), ..a },
             b: Stored { stride: b.place(part, 0), ..b },
-            c: Stored { rows: m, cols: n, transposed: false, ld: n, batch: None, stride: m * n, past: 0 },
+            c: Stored { rows: m, cols: n, transposed: false, ld: n, batch: None, stride: m * n, past: 0 }
+                .at(to.address().addr()),
             batch,
             k: (start, len),
             scale: [T::Wide::from(1.0), T::Wide::from(0.0)],
             flags: 0,
         };
         let full = k / part;
-        self.multiply(candidate, along(0, part, full), &mut T::partial(workspace.view_mut()))?;
+        let first = along(0, part, full, workspace.view());
+        self.multiply(candidate, first, &mut T::partial(workspace.view_mut()))?;
         if k % part == 0 {
             return Ok(());
         }
         let last = workspace.view_mut().slice(full * m * n..(full + 1) * m * n)?;
-        self.multiply(candidate, along(full * part, k % part, 1), &mut T::partial(last))
+        let rest = along(full * part, k % part, 1, last.view());
+        self.multiply(candidate, rest, &mut T::partial(last))
     }
 
     /// Launches a kernel that does everything.
     fn multiply(&self, candidate: &Candidate<T>, part: Part<T::Wide>, c: &mut Destination<'_, T>) -> Result<()> {
         match candidate.program {
             Program::Call(kernel) => self.call(kernel, candidate.speed.tile, part, c),
-            Program::Boxed(kernel, cut) => self.boxed(kernel, cut, candidate.speed.tile, part, c),
+            Program::Boxed(kernel, cut) => self.boxed((kernel, cut), candidate, part, c),
             Program::Product(_) => Ok(()),
         }
     }
@@ -166,25 +190,26 @@ impl<'t, T: Multiply> Task<'t, T> {
     /// In one launch.
     fn boxed(
         &self,
-        kernel: &Boxed<T, T::Wide>,
-        cut: Cut,
-        tile: [u32; 2],
+        (kernel, cut): (&Boxed<T, T::Wide>, Cut),
+        candidate: &Candidate<T>,
         part: Part<T::Wide>,
         c: &mut Destination<'_, T>,
     ) -> Result<()> {
         let Part { a, b, c: to, batch, k: (k0, k), scale, flags } = part;
-        let (m, n, [rows, cols]) = (to.rows, to.cols, tile);
+        let tile = candidate.speed.tile;
+        let (m, n, [rows, cols], line) = (to.rows, to.cols, tile, LINE / size_of::<T>() as u32);
         let count = |x: Stored| if x.stride == 0 { 1 } else { batch };
         let axes = |x: Stored, count: usize| ([count, x.lines()[0], x.lines()[1]], [x.stride, x.ld, 1]);
-        // Rows in memory go along k or across it.
+        // Rows in memory go along k or across it. What is swizzled are 128 bytes of each, and as many steps of k as that is.
         let map = |from: TensorView<'t, T>, x: Stored, start: usize, along_k: bool, edge: u32| {
             let (shape, strides) = axes(x, count(x));
             let elements = from.bits::<T>(start, x.span(count(x), x.rows, x.cols));
             let (extents, swizzle) = match cut {
-                Cut::Swizzled => ([1, if along_k { edge } else { 64 }, 64], Swizzle::B128),
+                Cut::Swizzled => ([1, if along_k { edge } else { line }, line], Swizzle::B128),
                 Cut::Lines(depth) => ([1, depth, edge], Swizzle::None),
             };
-            elements.as_tensor_strided(&shape, &strides)?.boxes(&extents, swizzle)
+            let boxes = elements.as_tensor_strided(&shape, &strides)?.boxes(&extents, swizzle)?;
+            if candidate.arithmetic == Arithmetic::Tf32 { T::rounded(boxes) } else { Ok(boxes) }
         };
         let (of_a, of_b) = (Stored { cols: k, ..a }, Stored { rows: k, ..b });
         let a = map(self.a, of_a, a.place(0, k0), !a.transposed, rows)?;
@@ -197,7 +222,7 @@ impl<'t, T: Multiply> Task<'t, T> {
         let (own, wide) = c.part(0, to.span(batch, m, n))?;
         let (stored, own) = if by_engine {
             let (none, (shape, strides)) = (own.nothing(), axes(to, batch));
-            let stored = own.as_tensor_strided(&shape, &strides)?.boxes(&[1, 64, 64], Swizzle::B128)?;
+            let stored = own.as_tensor_strided(&shape, &strides)?.boxes(&[1, 64, line], Swizzle::B128)?;
             (Some(stored), none)
         } else {
             (None, own)
@@ -340,6 +365,28 @@ mod tests {
             });
             assert!(results[0].iter().any(|&x| x > 0.0), "{}", kernel.name);
             assert_eq!(results[0], results[1], "{}", kernel.name);
+        }
+    }
+
+    /// Two blocks go from tile to tile, and from matrix to matrix, until all are done: integers, so sums are exact.
+    #[test]
+    fn few_blocks_compute_all_tiles() {
+        let device = Device::simulator();
+        let numbers = |count: usize| (0..count).map(|i| (i * i % 23) as f32 - 11.0).collect::<Vec<_>>();
+        let (m, n, k, batch) = (260, 140, 200, 2);
+        let (a, b) = (device.upload(&numbers(batch * m * k)).unwrap(), device.upload(&numbers(k * n)).unwrap());
+        let product = |way: Way, grid| {
+            let mut c = device.upload(&vec![-1.0_f32; batch * m * n]).unwrap();
+            let mut to = c.view_mut().as_tensor(&[batch, m, n]).unwrap();
+            let a = a.view().as_tensor(&[batch, m, k]).unwrap();
+            let gemm = device.gemm(a, b.view().as_tensor(&[k, n]).unwrap()).arithmetic(Arithmetic::Tf32).way(way);
+            let mut workspace = device.alloc::<f32>(gemm.plan(way, &to).unwrap().workspace_len()).unwrap();
+            gemm.workspace(&mut workspace).into_sections(&mut to, grid).unwrap();
+            c.download().unwrap()
+        };
+        let expected = product(Way::of(gpu::gemm::plain::gemm_plain_tf32.info()), device.limits().grid);
+        for kernel in gpu::hopper::tf32::KERNELS {
+            assert!(product(Way::of(kernel).pack([true; 2]), [2, 1, 1]) == expected, "{}", kernel.name);
         }
     }
 
