@@ -32,6 +32,6 @@
 
 mod finish;
 mod kernels;
-mod product;
+pub mod product;
 
 pub use kernels::*;
