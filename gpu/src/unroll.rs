@@ -1,7 +1,7 @@
 //! Loops written out.
 
 /// A loop from 0 whose body stands in the PTX once for every value: to 2, 4, 8, 16 or 32, or to a constant of at most 16; or from
-/// 1 to 4 or 5.
+/// 1 to 17.
 ///
 /// An array stays in registers only where every index is a constant, and the compiler leaves a loop with a large body as it is.
 /// The simulator has no registers to fill: there it is a loop.
@@ -16,11 +16,8 @@ macro_rules! unroll {
     (for $i:ident in 0..8 $body:block) => {
         unroll!(@each $i $body 0 1 2 3 4 5 6 7)
     };
-    (for $i:ident in 1..4 $body:block) => {
-        unroll!(@each $i $body 1 2 3)
-    };
-    (for $i:ident in 1..5 $body:block) => {
-        unroll!(@each $i $body 1 2 3 4)
+    (for $i:ident in 1..17 $body:block) => {
+        unroll!(@each $i $body 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
     };
     (for $i:ident in 0..16 $body:block) => {
         unroll!(@each $i $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)

@@ -2,7 +2,7 @@
 //! the tile, the depth and the number of blocks. On the simulator they run as they are, copy engine and mbarriers with all checks.
 
 use gpu::gemm::naive::{self, matmul_naive};
-use gpu::hopper::ffma::{KERNELS, gemm_hopper_f32_tn_64x64, gemm_hopper_f32_tn_128x128};
+use gpu::hopper::ffma::{KERNELS, gemm_hopper_f32_tn_64x32, gemm_hopper_f32_tn_64x64, gemm_hopper_f32_tn_128x128};
 use ndarray::{Array2, s};
 use rand::Rng;
 use simt::Kernel;
@@ -32,8 +32,11 @@ type Product = Kernel<(
 )>;
 
 /// Kernels with their tiles and steps along k.
-const PRODUCTS: [(&Product, [usize; 2], usize); 2] =
-    [(&gemm_hopper_f32_tn_128x128, [128, 128], 32), (&gemm_hopper_f32_tn_64x64, [64, 64], 32)];
+const PRODUCTS: [(&Product, [usize; 2], usize); 3] = [
+    (&gemm_hopper_f32_tn_128x128, [128, 128], 32),
+    (&gemm_hopper_f32_tn_64x64, [64, 64], 32),
+    (&gemm_hopper_f32_tn_64x32, [64, 32], 64),
+];
 
 fn reals(rows: usize, cols: usize, factor: f32, rng: &mut impl Rng) -> Array2<f32> {
     Array2::from_shape_fn((rows, cols), |_| rng.random_range(-1.0..=1.0_f32) * factor)

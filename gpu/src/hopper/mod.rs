@@ -9,6 +9,7 @@ pub mod vocabulary;
 #[cfg(not(target_arch = "nvptx64"))]
 pub const KERNELS: &[&simt::KernelInfo] = &[
     ffma::gemm_hopper_f32_tn_128x128.info(),
+    ffma::gemm_hopper_f32_tn_64x32.info(),
     ffma::gemm_hopper_f32_tn_64x64.info(),
     gemm::gemm_hopper_bf16_nn_128.info(),
     gemm::gemm_hopper_bf16_nn_256.info(),

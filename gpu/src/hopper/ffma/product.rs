@@ -22,12 +22,10 @@ pub struct Stages<const ELEMENTS: usize, const STAGES: usize> {
     empty: Mbarriers<STAGES>,
 }
 
-/// Lines that the loop is written out for. A longer program is slower: it does not stay where instructions are fetched from.
-const PART: usize = 4;
-
 /// The tiles of C that this block computes, `M` × `N` each: those whose index is that of the block modulo the grid's size.
 ///
-/// A is k × m, B is k × n; a thread has `MQ` · 4 × `NQ` · 4 elements of a tile. The warps take turns in having boxes loaded, a
+/// A is k × m, B is k × n; the loop is written out for `PART` lines, for a long program does not stay where instructions are fetched
+/// from; a thread has `MQ` · 4 × `NQ` · 4 elements of a tile. The warps take turns in having boxes loaded, a
 /// thread of theirs each. `batches` says by how much A's and B's matrix in the map goes on with C's: 1, or 0 for the same one again.
 #[inline(always)]
 #[track_caller]
@@ -43,6 +41,7 @@ pub(super) fn product<
     const RING: u32,
     const BOX_A: usize,
     const BOX_B: usize,
+    const PART: usize,
 >(
     stages: &Stages<ELEMENTS, STAGES>,
     a: &TensorMap<f32>,
@@ -54,7 +53,7 @@ pub(super) fn product<
     const {
         assert!(THREADS * MQ * NQ * 16 == M * N && STAGES == RING as usize);
         assert!(BOX_A == M * DEPTH && BOX_B == N * DEPTH && ELEMENTS == (BOX_A + BOX_B) * STAGES);
-        assert!(DEPTH.is_multiple_of(PART) && DEPTH > PART);
+        assert!(DEPTH.is_multiple_of(PART) && DEPTH > PART && PART <= 16);
     }
     if k == 0 {
         return;
@@ -111,27 +110,31 @@ pub(super) fn product<
             loop {
                 let stage = turn.stage();
                 for part in 0..(DEPTH / PART) as u32 - 1 {
-                    unroll!(for k in 1..5 {
-                        let next = fragments(stage, part * PART as u32 + k as u32);
-                        accumulate(&mut sums, &x, &y);
-                        (x, y) = next;
+                    unroll!(for k in 1..17 {
+                        if k <= PART {
+                            let next = fragments(stage, part * PART as u32 + k as u32);
+                            accumulate(&mut sums, &x, &y);
+                            (x, y) = next;
+                        }
                     });
                 }
                 let mut following = turn;
                 following.advance();
                 let mut is_full = false;
-                unroll!(for k in 1..4 {
-                    let next = fragments(stage, (DEPTH - PART + k) as u32);
-                    if k == PART / 2 && step + RING - 1 < steps {
-                        // By now all warps have read the stage before this one.
-                        load(step + RING - 1);
+                unroll!(for k in 1..17 {
+                    if k < PART {
+                        let next = fragments(stage, (DEPTH - PART + k) as u32);
+                        if k == PART / 2 && step + RING - 1 < steps {
+                            // By now all warps have read the stage before this one.
+                            load(step + RING - 1);
+                        }
+                        if k + 1 == PART {
+                            // Asked for before the answer is needed: a wait takes its time even where it is over.
+                            is_full = stages.full.test(following.stage(), following.parity);
+                        }
+                        accumulate(&mut sums, &x, &y);
+                        (x, y) = next;
                     }
-                    if k + 1 == PART {
-                        // Asked for before the answer is needed: a wait takes its time even where it is over.
-                        is_full = stages.full.test(following.stage(), following.parity);
-                    }
-                    accumulate(&mut sums, &x, &y);
-                    (x, y) = next;
                 });
                 // All of the stage is in registers. Every lane has read before one says so.
                 sync_warp(u32::MAX);

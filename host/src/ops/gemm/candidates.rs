@@ -129,6 +129,7 @@ const FFMA_128X128: Speed = Speed { tile: ffma::TILE_128X128, part: 16, share: [
 const FFMA_64X64: Speed = Speed { tile: ffma::TILE_64X64, part: 16, share: [0.40, 0.70], lost: [32.0, 32.0] };
 const BOXED_128X128: Speed = Speed { tile: [128, 128], part: 32, share: [0.42, 0.80], lost: [40.0, 40.0] };
 const BOXED_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [0.40, 0.66], lost: [40.0, 40.0] };
+const BOXED_64X32: Speed = Speed { tile: [64, 32], part: 64, share: [0.42, 0.55], lost: [40.0, 40.0] };
 const MMA_128X256: Speed = Speed { tile: [128, 256], part: 32, share: [5.7, 5.7], lost: [100.0, 100.0] };
 const MMA_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [2.0, 3.4], lost: [200.0, 200.0] };
 const TF32_128X128: Speed = Speed { tile: [128, 128], part: 16, share: [1.2, 1.2], lost: [100.0, 100.0] };
@@ -209,6 +210,7 @@ pub(super) const F32: &[Candidate<f32>] = &[
     product(&ffma::gemm_f32_64x64, &FFMA_64X64),
     boxed_ffma(&boxed::gemm_hopper_f32_tn_128x128, 32, &BOXED_128X128),
     boxed_ffma(&boxed::gemm_hopper_f32_tn_64x64, 32, &BOXED_64X64),
+    boxed_ffma(&boxed::gemm_hopper_f32_tn_64x32, 64, &BOXED_64X32),
     mma(&tensor::gemm_tf32_128x128_nn, NN, Arithmetic::Tf32, &TF32_128X128),
     mma(&tensor::gemm_tf32_128x128_nt, NT, Arithmetic::Tf32, &TF32_128X128),
     mma(&tensor::gemm_tf32_128x128_tn, TN, Arithmetic::Tf32, &TF32_128X128),
