@@ -1,6 +1,7 @@
 //! Loops written out.
 
-/// A loop from 0 whose body stands in the PTX once for every value: to 2, 4, 8 or 32, or to a constant of at most 16.
+/// A loop from 0 whose body stands in the PTX once for every value: to 2, 4, 8, 16 or 32, or to a constant of at most 16; or from
+/// 1 to 17.
 ///
 /// An array stays in registers only where every index is a constant, and the compiler leaves a loop with a large body as it is.
 /// The simulator has no registers to fill: there it is a loop.
@@ -14,6 +15,12 @@ macro_rules! unroll {
     };
     (for $i:ident in 0..8 $body:block) => {
         unroll!(@each $i $body 0 1 2 3 4 5 6 7)
+    };
+    (for $i:ident in 1..17 $body:block) => {
+        unroll!(@each $i $body 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
+    };
+    (for $i:ident in 0..16 $body:block) => {
+        unroll!(@each $i $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
     };
     (for $i:ident in 0..32 $body:block) => {
         unroll!(@each $i $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31)
@@ -36,10 +43,10 @@ macro_rules! unroll {
 }
 #[cfg(not(target_arch = "nvptx64"))]
 macro_rules! unroll {
-    (for $i:ident in 0..$end:tt $body:block) => {
+    (for $i:ident in $first:literal..$end:tt $body:block) => {
         {
             #[allow(clippy::needless_range_loop, reason = "written out, it is no loop, and several arrays have the index")]
-            for $i in 0..$end as usize $body
+            for $i in $first..$end as usize $body
         }
     };
 }

@@ -18,6 +18,7 @@
 mod add;
 mod gemm;
 mod gemm_hopper;
+mod gemm_hopper_f32;
 mod gemm_tensor;
 mod graphs;
 mod huge;

@@ -1,5 +1,6 @@
 //! Kernels for Hopper (`sm_90a`): those whose words no other architecture has.
 
+pub mod ffma;
 pub mod gemm;
 pub mod tf32;
 pub mod vocabulary;
@@ -7,6 +8,9 @@ pub mod vocabulary;
 /// The family's kernels.
 #[cfg(not(target_arch = "nvptx64"))]
 pub const KERNELS: &[&simt::KernelInfo] = &[
+    ffma::gemm_hopper_f32_tn_128x128.info(),
+    ffma::gemm_hopper_f32_tn_64x32.info(),
+    ffma::gemm_hopper_f32_tn_64x64.info(),
     gemm::gemm_hopper_bf16_nn_128.info(),
     gemm::gemm_hopper_bf16_nn_256.info(),
     gemm::gemm_hopper_bf16_nt_128.info(),

@@ -137,7 +137,7 @@ pub(in crate::hopper) fn drain(flags: u32) {
 impl<T: Number<Wide = f32> + Lanes<4>> Finish<'_, T> {
     /// Whether four elements of C whose columns begin at a multiple of 4 are all there, and are one access.
     #[inline(always)]
-    fn by_fours(&self, n: u32) -> bool {
+    pub(in crate::hopper) fn by_fours(&self, n: u32) -> bool {
         let aligned = |address: usize, bytes: usize| address.is_multiple_of(4 * bytes);
         let base = if self.flags & WIDE_C == 0 {
             aligned(self.c.as_ptr().addr(), size_of::<T>())
@@ -150,7 +150,7 @@ impl<T: Number<Wide = f32> + Lanes<4>> Finish<'_, T> {
     /// [`epilogue`] of four neighbours, the first of them element `at` of C.
     #[inline(always)]
     #[track_caller]
-    fn four(&self, sums: [f32; 4], at: u64, (row, col): (u32, u32)) {
+    pub(in crate::hopper) fn four(&self, sums: [f32; 4], at: u64, (row, col): (u32, u32)) {
         let (at, is_wide) = ((at / 4) as usize, self.flags & WIDE_C != 0);
         let mut old = [0.0; 4];
         if self.scale[1] != 0.0 {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use gpu::gemm::{ffma, plain};
+use gpu::hopper::ffma as boxed;
 use gpu::hopper::gemm as hopper;
 use gpu::hopper::tf32;
 use gpu::skinny;
@@ -64,16 +65,27 @@ pub(super) enum Program<T: Multiply> {
     /// Everything in one launch.
     Call(&'static Call<T, T::Wide>),
     /// Everything in one launch, of operands that the copy engine can fetch.
-    Boxed(&'static Boxed<T, T::Wide>),
+    Boxed(&'static Boxed<T, T::Wide>, Cut),
     /// The product alone; what else there is comes after it.
     Product(&'static Product<T>),
+}
+
+/// The boxes that a kernel has its operands come in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// 128 bytes of each row in memory, swizzled: as tensor cores read them. C leaves in such boxes, too. A block per
+    /// multiprocessor goes from tile to tile.
+    Swizzled,
+    /// So many rows of memory, in order, each as long as the tile is high or wide: A and B both lie along k in rows. Threads
+    /// write C. There is a block for each tile.
+    Lines(u32),
 }
 
 impl<T: Multiply> Program<T> {
     fn info(&self) -> &'static KernelInfo {
         match self {
             Self::Call(kernel) => kernel.info(),
-            Self::Boxed(kernel) => kernel.info(),
+            Self::Boxed(kernel, _) => kernel.info(),
             Self::Product(kernel) => kernel.info(),
         }
     }
@@ -115,6 +127,9 @@ const FFMA_128X256: Speed = Speed { tile: ffma::TILE_128X256, part: 16, share: [
 const FFMA_256X128: Speed = Speed { tile: ffma::TILE_256X128, part: 16, share: [0.82, 0.82], lost: [16.0, 16.0] };
 const FFMA_128X128: Speed = Speed { tile: ffma::TILE_128X128, part: 16, share: [0.55, 0.78], lost: [16.0, 16.0] };
 const FFMA_64X64: Speed = Speed { tile: ffma::TILE_64X64, part: 16, share: [0.40, 0.70], lost: [32.0, 32.0] };
+const BOXED_128X128: Speed = Speed { tile: [128, 128], part: 32, share: [0.42, 0.80], lost: [40.0, 40.0] };
+const BOXED_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [0.40, 0.66], lost: [40.0, 40.0] };
+const BOXED_64X32: Speed = Speed { tile: [64, 32], part: 64, share: [0.42, 0.55], lost: [40.0, 40.0] };
 const MMA_128X256: Speed = Speed { tile: [128, 256], part: 32, share: [5.7, 5.7], lost: [100.0, 100.0] };
 const MMA_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [2.0, 3.4], lost: [200.0, 200.0] };
 const TF32_128X128: Speed = Speed { tile: [128, 128], part: 16, share: [1.2, 1.2], lost: [100.0, 100.0] };
@@ -170,7 +185,14 @@ const fn wgmma<T: Multiply>(
     arithmetic: Arithmetic,
     speed: &'static Speed,
 ) -> Candidate<T> {
-    Candidate { program: Program::Boxed(kernel), arithmetic, layout: Some(layout), speed, is_chain: false }
+    let program = Program::Boxed(kernel, Cut::Swizzled);
+    Candidate { program, arithmetic, layout: Some(layout), speed, is_chain: false }
+}
+
+/// A kernel by multiply-adds of what the copy engine brings, A as k × m and B as k × n: see `gpu::hopper::ffma`.
+const fn boxed_ffma(kernel: &'static Boxed<f32, f32>, depth: u32, speed: &'static Speed) -> Candidate<f32> {
+    let program = Program::Boxed(kernel, Cut::Lines(depth));
+    Candidate { program, arithmetic: Arithmetic::Full, layout: Some(TN), speed, is_chain: true }
 }
 
 /// A kernel that memory bounds: see `gpu::skinny`.
@@ -186,6 +208,9 @@ pub(super) const F32: &[Candidate<f32>] = &[
     product(&ffma::gemm_f32_256x128, &FFMA_256X128),
     product(&ffma::gemm_f32_128x128, &FFMA_128X128),
     product(&ffma::gemm_f32_64x64, &FFMA_64X64),
+    boxed_ffma(&boxed::gemm_hopper_f32_tn_128x128, 32, &BOXED_128X128),
+    boxed_ffma(&boxed::gemm_hopper_f32_tn_64x64, 32, &BOXED_64X64),
+    boxed_ffma(&boxed::gemm_hopper_f32_tn_64x32, 64, &BOXED_64X32),
     mma(&tensor::gemm_tf32_128x128_nn, NN, Arithmetic::Tf32, &TF32_128X128),
     mma(&tensor::gemm_tf32_128x128_nt, NT, Arithmetic::Tf32, &TF32_128X128),
     mma(&tensor::gemm_tf32_128x128_tn, TN, Arithmetic::Tf32, &TF32_128X128),

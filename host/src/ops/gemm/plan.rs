@@ -243,16 +243,16 @@ fn plan<T: Multiply>(
         return Err(Unfit::Extents);
     }
     match candidate.program {
-        Program::Boxed(_) => boxes_fit::<T>(&packing.of(problem), candidate.speed, part, parts)?,
+        Program::Boxed(..) => boxes_fit::<T>(&packing.of(problem), candidate.speed, part, parts)?,
         Program::Product(_) if parts > 1 => return Err(Unfit::Split),
         Program::Product(_) if k == 0 => return Err(Unfit::Nothing),
         Program::Product(_) if !counted => return Err(Unfit::Extents),
         Program::Call(_) | Program::Product(_) => {}
     }
     let (ending, workspace, launches) = match candidate.program {
-        Program::Call(_) | Program::Boxed(_) if parts == 1 => (Ending::Nothing, 0, 1),
+        Program::Call(_) | Program::Boxed(..) if parts == 1 => (Ending::Nothing, 0, 1),
         // The last part may be shorter: a launch of its own.
-        Program::Call(_) | Program::Boxed(_) => {
+        Program::Call(_) | Program::Boxed(..) => {
             let workspace = elements.checked_mul(parts as usize).ok_or(Unfit::Extents)?;
             (Ending::Merge, workspace, if k % part == 0 { 2 } else { 3 })
         }
@@ -308,7 +308,7 @@ fn cost<T: Multiply>(
     let multiprocessors = f64::from(demands.multiprocessors.max(1));
     // Products of one launch each do not share it.
     let (at_once, turns) = match candidate.program {
-        Program::Call(_) | Program::Boxed(_) => (batch as f64 * f64::from(parts), 1.0),
+        Program::Call(_) | Program::Boxed(..) => (batch as f64 * f64::from(parts), 1.0),
         Program::Product(_) => (1.0, batch as f64),
     };
     let blocks = (m.div_ceil(rows) as f64 * n.div_ceil(cols) as f64 * at_once / multiprocessors).ceil();

@@ -10,7 +10,7 @@ use simt::global::{MatMut, MatRef};
 use simt::tma::Swizzle;
 
 use super::Arithmetic;
-use super::candidates::{Boxed, Call, Candidate, Program};
+use super::candidates::{Boxed, Call, Candidate, Cut, Program};
 use super::element::{Arguments, Destination, Maps, Multiply};
 use super::plan::{Ending, Plan};
 use super::problem::Problem;
@@ -76,11 +76,11 @@ impl<'t, T: Multiply> Task<'t, T> {
         let Problem { m, n, k, batch, .. } = *self.problem;
         let candidate = &T::CANDIDATES[self.plan.candidate];
         match (&candidate.program, self.plan.ending, workspace) {
-            (Program::Call(_) | Program::Boxed(_), Ending::Merge, Some(workspace)) => {
+            (Program::Call(_) | Program::Boxed(..), Ending::Merge, Some(workspace)) => {
                 self.parts(candidate, workspace)?;
                 self.merge(0, self.plan.way().parts(), &mut c, workspace)
             }
-            (Program::Call(_) | Program::Boxed(_), ..) => {
+            (Program::Call(_) | Program::Boxed(..), ..) => {
                 self.multiply(candidate, self.whole((0, k), self.scale), &mut c)
             }
             (Program::Product(kernel), Ending::Merge, Some(workspace)) => (0..batch).try_for_each(|number| {
@@ -140,7 +140,7 @@ impl<'t, T: Multiply> Task<'t, T> {
     fn multiply(&self, candidate: &Candidate<T>, part: Part<T::Wide>, c: &mut Destination<'_, T>) -> Result<()> {
         match candidate.program {
             Program::Call(kernel) => self.call(kernel, candidate.speed.tile, part, c),
-            Program::Boxed(kernel) => self.boxed(kernel, candidate, part, c),
+            Program::Boxed(kernel, cut) => self.boxed((kernel, cut), candidate, part, c),
             Program::Product(_) => Ok(()),
         }
     }
@@ -187,10 +187,10 @@ impl<'t, T: Multiply> Task<'t, T> {
         Ok(())
     }
 
-    /// In one launch of as many blocks as there are multiprocessors, which share the tiles of C among them.
+    /// In one launch.
     fn boxed(
         &self,
-        kernel: &Boxed<T, T::Wide>,
+        (kernel, cut): (&Boxed<T, T::Wide>, Cut),
         candidate: &Candidate<T>,
         part: Part<T::Wide>,
         c: &mut Destination<'_, T>,
@@ -200,21 +200,25 @@ impl<'t, T: Multiply> Task<'t, T> {
         let (m, n, [rows, cols], line) = (to.rows, to.cols, tile, LINE / size_of::<T>() as u32);
         let count = |x: Stored| if x.stride == 0 { 1 } else { batch };
         let axes = |x: Stored, count: usize| ([count, x.lines()[0], x.lines()[1]], [x.stride, x.ld, 1]);
-        // Rows in memory go along k or across it; a box takes 128 bytes of each, and as many steps of k as that is.
-        let map = |from: TensorView<'t, T>, x: Stored, start: usize, lines: u32| {
+        // Rows in memory go along k or across it. What is swizzled are 128 bytes of each, and as many steps of k as that is.
+        let map = |from: TensorView<'t, T>, x: Stored, start: usize, along_k: bool, edge: u32| {
             let (shape, strides) = axes(x, count(x));
             let elements = from.bits::<T>(start, x.span(count(x), x.rows, x.cols));
-            let boxes = elements.as_tensor_strided(&shape, &strides)?.boxes(&[1, lines, line], Swizzle::B128)?;
+            let (extents, swizzle) = match cut {
+                Cut::Swizzled => ([1, if along_k { edge } else { line }, line], Swizzle::B128),
+                Cut::Lines(depth) => ([1, depth, edge], Swizzle::None),
+            };
+            let boxes = elements.as_tensor_strided(&shape, &strides)?.boxes(&extents, swizzle)?;
             if candidate.arithmetic == Arithmetic::Tf32 { T::rounded(boxes) } else { Ok(boxes) }
         };
         let (of_a, of_b) = (Stored { cols: k, ..a }, Stored { rows: k, ..b });
-        let a = map(self.a, of_a, a.place(0, k0), if a.transposed { line } else { rows })?;
-        let b = map(self.b, of_b, b.place(k0, 0), if b.transposed { cols } else { line })?;
+        let a = map(self.a, of_a, a.place(0, k0), !a.transposed, rows)?;
+        let b = map(self.b, of_b, b.place(k0, 0), b.transposed, cols)?;
         let batches = [of_a, of_b].map(|x| u32::from(x.stride != 0));
 
         let flag = c.flag;
         let is_product = flags | flag == 0 && scale[1] == T::Wide::from(0.0);
-        let by_engine = is_product && to.takes_boxes(batch, size_of::<T>());
+        let by_engine = cut == Cut::Swizzled && is_product && to.takes_boxes(batch, size_of::<T>());
         let (own, wide) = c.part(0, to.span(batch, m, n))?;
         let (stored, own) = if by_engine {
             let (none, (shape, strides)) = (own.nothing(), axes(to, batch));
@@ -235,7 +239,11 @@ impl<'t, T: Multiply> Task<'t, T> {
             scale,
             flags: flags | if by_engine { BY_ENGINE } else { flag },
         };
-        let blocks = (tiles([m, n], tile) as usize * batch).min(self.device.limits().multiprocessors.max(1) as usize);
+        let at_once = match cut {
+            Cut::Swizzled => self.device.limits().multiprocessors.max(1) as usize,
+            Cut::Lines(_) => usize::MAX,
+        };
+        let blocks = (tiles([m, n], tile) as usize * batch).min(at_once);
         let launch = on(self.stream, Launch::grid((blocks as u32).min(self.grid[0])));
         T::launch_boxed(self.device, kernel, launch, Maps { a, b, c: stored, batches }, arguments)
     }

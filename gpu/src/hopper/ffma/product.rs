@@ -1,0 +1,246 @@
+//! What a block does.
+
+use simt::anew;
+use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
+use simt::prelude::*;
+use simt::sync::fence_proxy_async;
+use simt::tma::{TensorMap, load_3d};
+use simt::warp::sync_warp;
+
+use super::finish::write;
+use crate::hopper::gemm::finish::Finish;
+use crate::hopper::gemm::ring::Turn;
+use crate::hopper::gemm::tiles::place;
+use crate::unroll::unroll;
+
+/// Shared memory: the ring, each stage a box of A and one of B, with `ELEMENTS` elements in all `STAGES` stages.
+#[repr(C, align(128))]
+#[derive(Shared)]
+pub struct Stages<const ELEMENTS: usize, const STAGES: usize> {
+    ring: SharedArray<f32, ELEMENTS>,
+    full: Mbarriers<STAGES>,
+    empty: Mbarriers<STAGES>,
+}
+
+/// The tiles of C that this block computes, `M` × `N` each: those whose index is that of the block modulo the grid's size.
+///
+/// A is k × m, B is k × n; the loop is written out for `PART` lines, for a long program does not stay where instructions are fetched
+/// from; a thread has `MQ` · 4 × `NQ` · 4 elements of a tile. The warps take turns in having boxes loaded, a
+/// thread of theirs each. `batches` says by how much A's and B's matrix in the map goes on with C's: 1, or 0 for the same one again.
+#[inline(always)]
+#[track_caller]
+pub(super) fn product<
+    const M: usize,
+    const N: usize,
+    const DEPTH: usize,
+    const MQ: usize,
+    const NQ: usize,
+    const THREADS: usize,
+    const ELEMENTS: usize,
+    const STAGES: usize,
+    const RING: u32,
+    const BOX_A: usize,
+    const BOX_B: usize,
+    const PART: usize,
+>(
+    stages: &Stages<ELEMENTS, STAGES>,
+    a: &TensorMap<f32>,
+    b: &TensorMap<f32>,
+    [m, n, k, count]: [u32; 4],
+    batches: [u32; 2],
+    how: Finish<'_, f32>,
+) {
+    const {
+        assert!(THREADS * MQ * NQ * 16 == M * N && STAGES == RING as usize);
+        assert!(BOX_A == M * DEPTH && BOX_B == N * DEPTH && ELEMENTS == (BOX_A + BOX_B) * STAGES);
+        assert!(DEPTH.is_multiple_of(PART) && DEPTH > PART && PART <= 16);
+    }
+    if k == 0 {
+        return;
+    }
+    let (depth, stage_len, warps) = (DEPTH as u32, (BOX_A + BOX_B) as u32, THREADS as u32 / 32);
+    let t = thread_idx_x() % THREADS as u32;
+    if t == 0 {
+        for stage in 0..RING {
+            stages.full.init(stage, 1);
+            stages.empty.init(stage, warps);
+        }
+        fence_mbarrier_init();
+    }
+    sync_threads();
+    let mine = Place::of::<N, MQ, NQ>(t);
+    let (tile_rows, tile_cols, steps) = (m.div_ceil(M as u32), n.div_ceil(N as u32), k.div_ceil(depth));
+    let per_matrix = tile_rows * tile_cols;
+    let tiles = per_matrix * count;
+    let (mut turn, mut ahead) = (Turn::<RING>::FULL, Turn::<RING>::EMPTY);
+    let mut tile = block_idx_x();
+    while tile < tiles {
+        let matrix = tile / per_matrix.max(1);
+        let (row, col) = place(tile - matrix * per_matrix, tile_rows, tile_cols);
+        let (row, col) = (row * M as u32, col * N as u32);
+        let mut load = |step: u32| {
+            if t == step % warps * 32 {
+                let at = (step * depth) as i32;
+                stages.empty.wait(ahead.stage(), ahead.parity);
+                stages.full.arrive_expect_tx(ahead.stage(), stage_len * size_of::<f32>() as u32);
+                let bar = stages.full.at(ahead.stage());
+                let to = ahead.stage() * stage_len;
+                load_3d(stages.ring.slot::<BOX_A>(to), a, [row as i32, at, (matrix * batches[0]) as i32], bar);
+                let to = to + BOX_A as u32;
+                load_3d(stages.ring.slot::<BOX_B>(to), b, [col as i32, at, (matrix * batches[1]) as i32], bar);
+            }
+            ahead.advance();
+        };
+        for step in 0..(RING - 1).min(steps) {
+            load(step);
+        }
+        let fragments = |stage: u32, line: u32| {
+            let first = stage * stage_len;
+            mine.fragments(&stages.ring, first + line * M as u32, first + BOX_A as u32 + line * N as u32)
+        };
+        // The compiler has forgotten that it is one.
+        let stage_of = |turn: Turn<RING>| anew(turn.stage()).min(RING - 1);
+        let mut sums = const { [[[[0.0_f32; 4]; NQ]; 4]; MQ] };
+        let whole = k / depth;
+        if whole > 0 {
+            let stage = stage_of(turn);
+            stages.full.wait(stage, turn.parity);
+            let (mut x, mut y) = fragments(stage, 0);
+            let mut step = 0;
+            loop {
+                let stage = turn.stage();
+                for part in 0..(DEPTH / PART) as u32 - 1 {
+                    unroll!(for k in 1..17 {
+                        if k <= PART {
+                            let next = fragments(stage, part * PART as u32 + k as u32);
+                            accumulate(&mut sums, &x, &y);
+                            (x, y) = next;
+                        }
+                    });
+                }
+                let mut following = turn;
+                following.advance();
+                let mut is_full = false;
+                unroll!(for k in 1..17 {
+                    if k < PART {
+                        let next = fragments(stage, (DEPTH - PART + k) as u32);
+                        if k == PART / 2 && step + RING - 1 < steps {
+                            // By now all warps have read the stage before this one.
+                            load(step + RING - 1);
+                        }
+                        if k + 1 == PART {
+                            // Asked for before the answer is needed: a wait takes its time even where it is over.
+                            is_full = stages.full.test(following.stage(), following.parity);
+                        }
+                        accumulate(&mut sums, &x, &y);
+                        (x, y) = next;
+                    }
+                });
+                // All of the stage is in registers. Every lane has read before one says so.
+                sync_warp(u32::MAX);
+                if t.is_multiple_of(32) {
+                    stages.empty.arrive(stage);
+                }
+                turn = following;
+                step += 1;
+                if step == whole {
+                    accumulate(&mut sums, &x, &y);
+                    break;
+                }
+                let stage = stage_of(turn);
+                if !is_full {
+                    stages.full.wait(stage, turn.parity);
+                }
+                let next = fragments(stage, 0);
+                accumulate(&mut sums, &x, &y);
+                (x, y) = next;
+            }
+        }
+        if !k.is_multiple_of(depth) {
+            let stage = stage_of(turn);
+            stages.full.wait(stage, turn.parity);
+            for line in 0..k % depth {
+                let (x, y) = fragments(stage, line % depth);
+                accumulate(&mut sums, &x, &y);
+            }
+            sync_warp(u32::MAX);
+            if t.is_multiple_of(32) {
+                stages.empty.arrive(stage);
+            }
+            turn.advance();
+        }
+        // The ring is empty, and nothing on its way.
+        sync_threads();
+        write::<M, N, MQ, NQ, THREADS, ELEMENTS>(&sums, &stages.ring, mine, [row, col, matrix], [m, n], how);
+        tile += grid_dim_x();
+        if tile < tiles {
+            fence_proxy_async();
+            sync_threads();
+        }
+    }
+}
+
+/// Adds the product of a column and a row, every second row of it from right to left, so that each multiply-add has an operand in
+/// common with the one before.
+#[inline(always)]
+fn accumulate<const MQ: usize, const NQ: usize>(
+    sums: &mut [[[[f32; 4]; NQ]; 4]; MQ],
+    a: &[[f32; 4]; MQ],
+    b: &[[f32; 4]; NQ],
+) {
+    unroll!(for i in 0..16 {
+        if i < 4 * MQ {
+            unroll!(for j in 0..8 {
+                if j < 4 * NQ {
+                    let j = if i % 2 == 0 { j } else { 4 * NQ - 1 - j };
+                    let sum = &mut sums[i / 4][i % 4][j / 4][j % 4];
+                    *sum = fma(a[i / 4][i % 4], b[j / 4][j % 4], *sum);
+                }
+            });
+        }
+    });
+}
+
+/// Row and column in the block's tile of a thread's first element.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) row: u32,
+    pub(super) col: u32,
+}
+
+impl Place {
+    /// The bits of a lane, highest first: row bit 1, column bits 2 and 1, row bit 0, column bit 0. Loads of 16 bytes then
+    /// take two wavefronts, the least there is: see [`block_tiled`](crate::ladder::matmul::block_tiled).
+    #[inline(always)]
+    const fn of<const N: usize, const MQ: usize, const NQ: usize>(thread: u32) -> Self {
+        let (warp, lane) = (thread / 32, thread % 32);
+        let ty = lane / 16 * 2 + lane / 2 % 2;
+        let tx = lane / 4 % 4 * 2 + lane % 2;
+        let (height, width) = (16 * MQ as u32, 32 * NQ as u32);
+        let across = N as u32 / width;
+        Self { row: warp / across * height + ty * 4, col: warp % across * width + tx * 4 }
+    }
+
+    /// The thread's elements of a line of A and one of B, which start at these elements of the ring.
+    #[inline(always)]
+    #[track_caller]
+    fn fragments<const MQ: usize, const NQ: usize, const ELEMENTS: usize>(
+        &self,
+        ring: &SharedArray<f32, ELEMENTS>,
+        of_a: u32,
+        of_b: u32,
+    ) -> ([[f32; 4]; MQ], [[f32; 4]; NQ]) {
+        let (mut a, mut b) = ([[0.0; 4]; MQ], [[0.0; 4]; NQ]);
+        unroll!(for i in 0..4 {
+            if i < NQ {
+                b[i] = ring.get_vec4(of_b + self.col + 32 * i as u32).lanes;
+            }
+        });
+        unroll!(for i in 0..4 {
+            if i < MQ {
+                a[i] = ring.get_vec4(of_a + self.row + 16 * i as u32).lanes;
+            }
+        });
+        (a, b)
+    }
+}
