@@ -7,6 +7,7 @@ use simt::prelude::*;
 use simt::tma::{TensorMap, TensorMapMut};
 
 use super::finish::Finish;
+use super::parts::Parts;
 use super::product::{Stages, THREADS, product};
 
 /// Stages of the ring where tiles are 256 wide.
@@ -20,7 +21,7 @@ macro_rules! kernels {
         [$ta:literal $sa:literal $ba:literal], [$tb:literal $sb:literal $bb:literal];)+) => {
         $(
             $(#[$doc])+
-            #[kernel(block = (THREADS), min_blocks = 1, registers = 168, barriers = 1 + $cols / 64 * 4, traps = 1)]
+            #[kernel(block = (THREADS), min_blocks = 1, registers = 168, barriers = 3 + $cols / 64 * 4, traps = 1)]
             pub fn $name(
                 #[shared] stages: &Stages<$t, { 128 * 64 * $stages }, { $cols * 64 * $stages }, $stages>,
                 a: &TensorMap<$t>,
@@ -34,10 +35,15 @@ macro_rules! kernels {
                 strides: [u64; 2],
                 scale: [f32; 2],
                 flags: u32,
+                shared: u32,
+                sums: VecMut<f32>,
+                up: VecMut<u64>,
+                token: u64,
             ) {
                 let how = Finish { c, wide, bias, strides, scale, flags };
+                let parts = Parts { sums, flags: up, token, steps: 0 };
                 product::<$t, $cols, _, _, _, { $stages as u32 }, $ta, $tb, $sa, $sb, $ba, $bb>(
-                    stages, a, b, stored, extents, batches, how,
+                    stages, a, b, stored, extents, batches, shared, parts, how,
                 );
             }
         )+

@@ -15,15 +15,19 @@
 //!
 //! - [`product`]: what a block does, in order.
 //! - [`finish`](mod@finish): how the sums in registers become C.
-//! - [`tiles`]: which tile comes when. [`ring`]: where one is in the ring.
+//! - [`share`]: which tiles and which of their steps a block has. [`parts`]: how the sums of a tile that several blocks share come
+//!   together.
+//! - [`tiles`]: where on C a tile lies. [`ring`]: where one is in the ring.
 //!
 //! Per tile and 64 of k: 16 KiB of A and COLS · 128 bytes of B loaded, 8 · 64·COLS·16 products, for COLS = 256 in 1024 clocks
 //! at the tensor cores' full speed; a warp takes about 90 instructions for it.
 
 pub mod finish;
 mod kernels;
+mod parts;
 pub mod product;
 pub mod ring;
+pub mod share;
 pub mod tiles;
 
 pub use kernels::*;

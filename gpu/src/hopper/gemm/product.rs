@@ -10,7 +10,9 @@ use simt::warpgroup::{WARPGROUP_SIZE, decrease_registers, increase_registers, wa
 use simt::wgmma::{Accumulators, Columns, Operand, Swizzle, Width};
 
 use super::finish::{self, Finish, Half, STAGING};
+use super::parts::Parts;
 use super::ring::Turn;
+use super::share::{Piece, Share};
 use super::tiles::place;
 
 /// Threads of a block: a warpgroup that loads and two that multiply.
@@ -37,7 +39,7 @@ pub struct Stages<T: Element, const A: usize, const B: usize, const STAGES: usiz
     empty: Mbarriers<STAGES>,
 }
 
-/// The tiles of C that this block computes: those whose index is that of the block modulo the grid's size.
+/// What this block computes of C: see [`share`](super::share).
 ///
 /// A is m × k, with `TRANS_A` k × m; B is n × k, with `TRANS_B` k × n, so that both boxes run along the contiguous dimension.
 /// `batches` says by how much A's and B's matrix in the map goes on with C's: 1, or 0 for the same one again. k is not 0.
@@ -64,6 +66,8 @@ pub(super) fn product<
     stored: &TensorMapMut<T>,
     [m, n, k, count]: [u32; 4],
     batches: [u32; 2],
+    shared: u32,
+    parts: Parts<'_>,
     how: Finish<'_, T>,
 ) where
     Columns<COLS>: Width,
@@ -84,18 +88,19 @@ pub(super) fn product<
     let per_matrix = tile_rows * tile_cols;
     let tiles = per_matrix * count;
     let (of_a, of_b) = (A as u32 / RING, B as u32 / RING);
+    let mut share = Share::new([block_idx_x(), grid_dim_x()], tiles, shared, steps);
+    let parts = Parts { steps: shared * steps, ..parts };
     let group = warpgroup_id();
     if group == 0 {
         decrease_registers::<LOADER_REGISTERS>();
         if t == 0 {
             let mut turn = Turn::<RING>::EMPTY;
-            let mut tile = block_idx_x();
-            while tile < tiles {
+            while let Some(Piece { tile, from, to }) = share.next_piece() {
                 let matrix = tile / per_matrix.max(1);
                 let (row, col) = place(tile - matrix * per_matrix, tile_rows, tile_cols);
                 let (row, col) = ((row * ROWS) as i32, (col * COLS as u32) as i32);
                 let (in_a, in_b) = ((matrix * batches[0]) as i32, (matrix * batches[1]) as i32);
-                for step in 0..steps {
+                for step in from..to {
                     let depth = (step * DEPTH) as i32;
                     stages.empty.wait(turn.stage(), turn.parity);
                     stages.full.arrive_expect_tx(turn.stage(), (of_a + of_b) * size_of::<T>() as u32);
@@ -117,7 +122,6 @@ pub(super) fn product<
                     }
                     turn.advance();
                 }
-                tile += grid_dim_x();
             }
         }
         return;
@@ -129,8 +133,7 @@ pub(super) fn product<
     let lane = lane_id();
     let mut turn = Turn::<RING>::FULL;
     let mut buffer = 0;
-    let mut tile = block_idx_x();
-    while tile < tiles {
+    while let Some(Piece { tile, from, to }) = share.next_piece() {
         let operands = |stage: u32| {
             let a = stages.a.slot::<8>(stage * of_a + half * BOX as u32);
             let b = stages.b.slot::<8>(stage * of_b);
@@ -143,7 +146,7 @@ pub(super) fn product<
         sums.multiply::<T, 4, STEP_A, STEP_B, TRANS_A, TRANS_B, 1>(x, y, true);
         let mut before = turn.stage();
         turn.advance();
-        for _ in 1..steps {
+        for _ in from + 1..to {
             stages.full.wait(turn.stage(), turn.parity);
             let (x, y) = operands(turn.stage());
             sums.multiply::<T, 4, STEP_A, STEP_B, TRANS_A, TRANS_B, 1>(x, y, false);
@@ -158,11 +161,17 @@ pub(super) fn product<
         if lane == 0 {
             stages.empty.arrive(before);
         }
+        if to < steps {
+            parts.hand_on(&sums, half);
+            continue;
+        }
+        if from > 0 {
+            parts.take(&mut sums, half, tile * steps);
+        }
         let matrix = tile / per_matrix.max(1);
         let (row, col) = place(tile - matrix * per_matrix, tile_rows, tile_cols);
         let at = [row * ROWS + half * 64, col * COLS as u32, matrix];
         finish::tile(&sums, &stages.c, stored, at, [m, n], &mut buffer, how);
-        tile += grid_dim_x();
     }
     finish::drain(how.flags);
 }
