@@ -41,6 +41,24 @@ pub(super) type Boxed<T, W> = Kernel<(
     [W; 2],
     u32,
 )>;
+/// A [`Boxed`] kernel whose blocks may share tiles: how many of them, sums, flags and token of `gpu::hopper::gemm::parts`.
+pub(super) type Shared<T, W> = Kernel<(
+    TensorMap<T>,
+    TensorMap<T>,
+    TensorMapMut<T>,
+    VecMut<'static, T>,
+    VecMut<'static, W>,
+    VecRef<'static, W>,
+    [u32; 4],
+    [u32; 2],
+    [u64; 2],
+    [W; 2],
+    u32,
+    u32,
+    VecMut<'static, f32>,
+    VecMut<'static, u64>,
+    u64,
+)>;
 /// A kernel for C = A·B, all three row by row.
 pub(super) type Product<T> = Kernel<(MatRef<'static, T>, MatRef<'static, T>, MatMut<'static, T>)>;
 
@@ -62,6 +80,8 @@ pub(super) enum Program<T: Multiply> {
     Call(&'static Call<T, T::Wide>),
     /// Everything in one launch, of operands that the copy engine can fetch.
     Boxed(&'static Boxed<T, T::Wide>),
+    /// The same, and tiles that fill no wave of blocks can be shared among them along k.
+    Shared(&'static Shared<T, T::Wide>),
     /// The product alone; what else there is comes after it.
     Product(&'static Product<T>),
 }
@@ -71,6 +91,7 @@ impl<T: Multiply> Program<T> {
         match self {
             Self::Call(kernel) => kernel.info(),
             Self::Boxed(kernel) => kernel.info(),
+            Self::Shared(kernel) => kernel.info(),
             Self::Product(kernel) => kernel.info(),
         }
     }
@@ -161,11 +182,11 @@ const fn mma<T: Multiply>(
 
 /// A kernel by `wgmma`: see `gpu::hopper::gemm`.
 const fn wgmma<T: Multiply>(
-    kernel: &'static Boxed<T, T::Wide>,
+    kernel: &'static Shared<T, T::Wide>,
     layout: [bool; 2],
     speed: &'static Speed,
 ) -> Candidate<T> {
-    Candidate { program: Program::Boxed(kernel), arithmetic: Arithmetic::Full, layout: Some(layout), speed }
+    Candidate { program: Program::Shared(kernel), arithmetic: Arithmetic::Full, layout: Some(layout), speed }
 }
 
 /// A kernel that memory bounds: see `gpu::skinny`.

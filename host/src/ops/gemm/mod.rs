@@ -42,6 +42,7 @@ mod element;
 mod plan;
 mod problem;
 mod run;
+mod share;
 mod stored;
 mod unfit;
 

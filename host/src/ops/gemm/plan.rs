@@ -20,12 +20,13 @@ use super::Arithmetic;
 use super::candidates::{Candidate, Program, Speed};
 use super::element::Multiply;
 use super::problem::Problem;
+use super::share;
 use super::stored::Stored;
 use super::unfit::Unfit;
 use crate::device::Device;
 
 /// In multiply-adds of one multiprocessor.
-const LAUNCH: f64 = 500_000.0;
+pub(super) const LAUNCH: f64 = 500_000.0;
 /// The same, for each byte.
 const BYTE: f64 = 7.0;
 /// Most parts.
@@ -42,12 +43,14 @@ const MOST_PARTS: u32 = 64;
 pub struct Way {
     kernel: &'static KernelInfo,
     parts: u32,
+    /// Blocks among which tiles are shared; 0: none is.
+    blocks: u32,
 }
 
 impl Way {
     /// By this kernel, with k undivided.
     pub fn of(kernel: &'static KernelInfo) -> Self {
-        Self { kernel, parts: 1 }
+        Self { kernel, parts: 1, blocks: 0 }
     }
 
     /// The same with k in so many parts, whose products are added up in their order. There may be fewer: parts begin at
@@ -55,6 +58,13 @@ impl Way {
     #[must_use]
     pub fn split(self, parts: u32) -> Self {
         Self { parts: parts.max(1), ..self }
+    }
+
+    /// The same by so many blocks, which share along k the tiles of C that fill no wave of them (*stream-K*), in one launch. There may be
+    /// fewer: no more than there are steps along k. The bits of the result depend on their number; the H200 has 132 multiprocessors.
+    #[must_use]
+    pub fn among(self, blocks: u32) -> Self {
+        Self { blocks, ..self }
     }
 
     /// The kernel that multiplies.
@@ -66,14 +76,23 @@ impl Way {
     pub fn parts(&self) -> u32 {
         self.parts
     }
+
+    /// Blocks that share tiles; 0 where each tile is one block's.
+    pub fn blocks(&self) -> u32 {
+        self.blocks
+    }
 }
 
 impl fmt::Display for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.parts {
-            1 => f.write_str(self.kernel.name),
-            parts => write!(f, "{}, k in {parts} parts", self.kernel.name),
+        f.write_str(self.kernel.name)?;
+        if self.parts > 1 {
+            write!(f, ", k in {} parts", self.parts)?;
         }
+        if self.blocks > 0 {
+            write!(f, ", tiles shared by {} blocks", self.blocks)?;
+        }
+        Ok(())
     }
 }
 
@@ -87,8 +106,8 @@ pub struct Plan {
     pub(super) part: usize,
     pub(super) workspace: usize,
     pub(super) ending: Ending,
-    tile: [u32; 2],
-    cost: f64,
+    pub(super) tile: [u32; 2],
+    pub(super) cost: f64,
 }
 
 /// What comes after the kernel that multiplies.
@@ -146,6 +165,11 @@ impl Demands<'_> {
     fn rounds_only(&self, width: usize) -> bool {
         !self.finished && !self.adds_to_c && self.element == width
     }
+
+    /// Whether C can be written the short way: rounded and no more, where the copy engine can write.
+    pub(super) fn is_short<T: Multiply>(&self, problem: &Problem) -> bool {
+        self.rounds_only(size_of::<T>()) && problem.c.takes_boxes(problem.batch, size_of::<T>())
+    }
 }
 
 /// All plans for a product, the cheapest first; of equally cheap ones the one listed first.
@@ -158,6 +182,10 @@ pub(super) fn plans<T: Multiply>(problem: &Problem, demands: Demands<'_>) -> Vec
                 splits.filter_map(|parts| plan::<T>(problem, demands, candidate, parts).ok()).collect();
             // Few steps along k make fewer parts than asked for.
             of_candidate.dedup_by_key(|plan| plan.way.parts);
+            if let Some(&whole) = of_candidate.first() {
+                let choices = share::choices(problem, whole.tile, demands.multiprocessors);
+                of_candidate.extend(choices.filter_map(|blocks| share::plan::<T>(problem, demands, whole, blocks).ok()));
+            }
             of_candidate
         })
         .collect();
@@ -169,7 +197,12 @@ pub(super) fn plans<T: Multiply>(problem: &Problem, demands: Demands<'_>) -> Vec
 pub(super) fn named<T: Multiply>(problem: &Problem, demands: Demands<'_>, way: Way) -> Result<Plan, Unfit> {
     let candidate = T::CANDIDATES.iter().position(|candidate| candidate.info() == way.kernel).ok_or(Unfit::Elements)?;
     fits(&T::CANDIDATES[candidate], problem, demands)?;
-    plan::<T>(problem, demands, candidate, way.parts)
+    let plan = plan::<T>(problem, demands, candidate, way.parts)?;
+    match way.blocks {
+        0 => Ok(plan),
+        _ if plan.way.parts > 1 => Err(Unfit::Share),
+        blocks => share::plan::<T>(problem, demands, plan, blocks),
+    }
 }
 
 /// Whether the candidate is for such products on this device.
@@ -200,16 +233,16 @@ fn plan<T: Multiply>(problem: &Problem, demands: Demands<'_>, number: usize, par
         return Err(Unfit::Extents);
     }
     match candidate.program {
-        Program::Boxed(_) => boxes_fit::<T>(problem, candidate.speed, part, parts)?,
+        Program::Boxed(_) | Program::Shared(_) => boxes_fit::<T>(problem, candidate.speed, part, parts)?,
         Program::Product(_) if parts > 1 => return Err(Unfit::Split),
         Program::Product(_) if k == 0 => return Err(Unfit::Nothing),
         Program::Product(_) if !counted => return Err(Unfit::Extents),
         Program::Call(_) | Program::Product(_) => {}
     }
     let (ending, workspace, launches) = match candidate.program {
-        Program::Call(_) | Program::Boxed(_) if parts == 1 => (Ending::Nothing, 0, 1),
+        Program::Call(_) | Program::Boxed(_) | Program::Shared(_) if parts == 1 => (Ending::Nothing, 0, 1),
         // The last part may be shorter: a launch of its own.
-        Program::Call(_) | Program::Boxed(_) => {
+        Program::Call(_) | Program::Boxed(_) | Program::Shared(_) => {
             let workspace = elements.checked_mul(parts as usize).ok_or(Unfit::Extents)?;
             (Ending::Merge, workspace, if k % part == 0 { 2 } else { 3 })
         }
@@ -220,7 +253,7 @@ fn plan<T: Multiply>(problem: &Problem, demands: Demands<'_>, number: usize, par
         },
     };
     let cost = cost(candidate, problem, demands, parts, launches, ending);
-    let way = Way { kernel: candidate.info(), parts };
+    let way = Way { kernel: candidate.info(), parts, blocks: 0 };
     Ok(Plan { way, candidate: number, part, workspace, ending, tile: candidate.speed.tile, cost })
 }
 
@@ -258,18 +291,18 @@ fn cost<T: Multiply>(
     launches: usize,
     ending: Ending,
 ) -> f64 {
-    let Problem { m, n, k, batch, c, .. } = *problem;
+    let Problem { m, n, k, batch, .. } = *problem;
     let Speed { tile, share, lost, .. } = candidate.speed;
     let [rows, cols] = tile.map(|edge| edge as usize);
     let multiprocessors = f64::from(demands.multiprocessors.max(1));
     // Products of one launch each do not share it.
     let (at_once, turns) = match candidate.program {
-        Program::Call(_) | Program::Boxed(_) => (batch as f64 * f64::from(parts), 1.0),
+        Program::Call(_) | Program::Boxed(_) | Program::Shared(_) => (batch as f64 * f64::from(parts), 1.0),
         Program::Product(_) => (1.0, batch as f64),
     };
     let blocks = (m.div_ceil(rows) as f64 * n.div_ceil(cols) as f64 * at_once / multiprocessors).ceil();
     let share = share[usize::from(blocks > 1.0)];
-    let short = parts == 1 && demands.rounds_only(size_of::<T>()) && c.takes_boxes(batch, size_of::<T>());
+    let short = parts == 1 && demands.is_short::<T>(problem);
     let depth = k as f64 / f64::from(parts) + lost[usize::from(!short)];
     let bytes = match ending {
         Ending::Nothing => 0,

@@ -9,10 +9,11 @@ use simt::Kernel;
 use simt::global::{MatMut, MatRef};
 use simt::tma::Swizzle;
 
-use super::candidates::{Boxed, Call, Candidate, Program};
+use super::candidates::{Call, Candidate, Program};
 use super::element::{Arguments, Destination, Maps, Multiply};
 use super::plan::{Ending, Plan};
 use super::problem::Problem;
+use super::share::{Cut, Sharing};
 use super::stored::Stored;
 use crate::device::Device;
 use crate::error::Result;
@@ -55,11 +56,19 @@ impl<'t, T: Multiply> Task<'t, T> {
         let Problem { m, n, k, batch, .. } = *self.problem;
         let candidate = &T::CANDIDATES[self.plan.candidate];
         match (&candidate.program, self.plan.ending, workspace) {
-            (Program::Call(_) | Program::Boxed(_), Ending::Merge, Some(workspace)) => {
+            (Program::Call(_) | Program::Boxed(_) | Program::Shared(_), Ending::Merge, Some(workspace)) => {
                 self.parts(candidate, workspace)?;
                 self.merge(0, self.plan.way().parts(), &mut c, workspace)
             }
-            (Program::Call(_) | Program::Boxed(_), ..) => {
+            (Program::Shared(_), _, Some(workspace)) if self.plan.way().blocks() > 0 => {
+                let cut = Cut::new(self.problem, candidate.speed.tile, self.plan.way().blocks());
+                let sharing = match cut {
+                    Ok(cut) => Some((cut.blocks, Sharing::new(&cut, candidate.speed.tile, workspace.view_mut())?)),
+                    Err(_) => None,
+                };
+                self.boxed(candidate, self.whole((0, k), self.scale), &mut c, sharing)
+            }
+            (Program::Call(_) | Program::Boxed(_) | Program::Shared(_), ..) => {
                 self.multiply(candidate, self.whole((0, k), self.scale), &mut c)
             }
             (Program::Product(kernel), Ending::Merge, Some(workspace)) => (0..batch).try_for_each(|number| {
@@ -116,7 +125,7 @@ impl<'t, T: Multiply> Task<'t, T> {
     fn multiply(&self, candidate: &Candidate<T>, part: Part<T::Wide>, c: &mut Destination<'_, T>) -> Result<()> {
         match candidate.program {
             Program::Call(kernel) => self.call(kernel, candidate.speed.tile, part, c),
-            Program::Boxed(kernel) => self.boxed(kernel, candidate.speed.tile, part, c),
+            Program::Boxed(_) | Program::Shared(_) => self.boxed(candidate, part, c, None),
             Program::Product(_) => Ok(()),
         }
     }
@@ -163,14 +172,16 @@ impl<'t, T: Multiply> Task<'t, T> {
         Ok(())
     }
 
-    /// In one launch of as many blocks as there are multiprocessors, which share the tiles of C among them.
+    /// In one launch of as many blocks as there are multiprocessors, which share the tiles of C among them; or of so many as are
+    /// given, which share the steps of tiles, too.
     fn boxed(
         &self,
-        kernel: &Boxed<T, T::Wide>,
-        tile: [u32; 2],
+        candidate: &Candidate<T>,
         part: Part<T::Wide>,
         c: &mut Destination<'_, T>,
+        sharing: Option<(u32, Sharing<'_>)>,
     ) -> Result<()> {
+        let tile = candidate.speed.tile;
         let Part { a, b, c: to, batch, k: (k0, k), scale, flags } = part;
         let (m, n, [rows, cols]) = (to.rows, to.cols, tile);
         let count = |x: Stored| if x.stride == 0 { 1 } else { batch };
@@ -210,8 +221,20 @@ impl<'t, T: Multiply> Task<'t, T> {
             flags: flags | if by_engine { BY_ENGINE } else { flag },
         };
         let blocks = (tiles([m, n], tile) as usize * batch).min(self.device.limits().multiprocessors.max(1) as usize);
-        let launch = on(self.stream, Launch::grid((blocks as u32).min(self.grid[0])));
-        T::launch_boxed(self.device, kernel, launch, Maps { a, b, c: stored, batches }, arguments)
+        let blocks = (blocks as u32).min(self.grid[0]);
+        let maps = Maps { a, b, c: stored, batches };
+        let launch = |blocks| on(self.stream, Launch::grid(blocks));
+        match (&candidate.program, sharing) {
+            (Program::Shared(kernel), Some((blocks, sharing))) => {
+                T::launch_shared(self.device, kernel, launch(blocks), maps, arguments, sharing)
+            }
+            (Program::Shared(kernel), None) => {
+                let sharing = Sharing::none(&arguments.c);
+                T::launch_shared(self.device, kernel, launch(blocks), maps, arguments, sharing)
+            }
+            (Program::Boxed(kernel), _) => T::launch_boxed(self.device, kernel, launch(blocks), maps, arguments),
+            (Program::Call(_) | Program::Product(_), _) => Ok(()),
+        }
     }
 
     /// The numbers of the bias for these rows and columns of C.
