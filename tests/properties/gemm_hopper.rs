@@ -51,8 +51,8 @@ struct Case {
     /// m, n, k and matrices.
     extents: [usize; 4],
     transposed: [bool; 2],
-    /// Tiles are so wide.
-    cols: usize,
+    /// Rows and columns of a tile.
+    tile: [usize; 2],
     ending: Ending,
     blocks: u32,
     /// Tiles that the blocks share.
@@ -94,7 +94,7 @@ impl From16 for bf16 {
 }
 
 fn check<T: Element + From16>(device: &Device, kernel: &Product<T>, case: Case) {
-    let Case { extents: [m, n, k, count], transposed: [ta, tb], cols, ending, .. } = case;
+    let Case { extents: [m, n, k, count], transposed: [ta, tb], tile: [rows, cols], ending, .. } = case;
     let mut rng = values::rng(case.seed);
     let (a_shape, b_shape) = (if ta { [k, m] } else { [m, k] }, if tb { [n, k] } else { [k, n] });
     // A is the same for all matrices of the batch.
@@ -112,13 +112,13 @@ fn check<T: Element + From16>(device: &Device, kernel: &Product<T>, case: Case) 
     let map_a = on_a.view().as_tensor_strided(&[1, a_shape[0], a_shape[1]], &[a.len(), ld(a_shape[1]), 1]).unwrap();
     let step_b = b_shape[0] * ld(b_shape[1]);
     let map_b = on_b.view().as_tensor_strided(&[count, b_shape[0], b_shape[1]], &[step_b, ld(b_shape[1]), 1]).unwrap();
-    let map_a = map_a.boxes(if ta { &[1, 64, 64] } else { &[1, ROWS, 64] }, Swizzle::B128).unwrap();
+    let map_a = map_a.boxes(&if ta { [1, 64, 64] } else { [1, rows as u32, 64] }, Swizzle::B128).unwrap();
     let map_b = map_b.boxes(&if tb { [1, cols as u32, 64] } else { [1, 64, 64] }, Swizzle::B128).unwrap();
     let mut nothing: Buffer<T> = device.alloc(0).unwrap();
     let mut nothing_wide: Buffer<f32> = device.alloc(0).unwrap();
     // Anything may be in the memory for what is handed on.
     let places = case.blocks as usize * usize::from(case.shared > 0);
-    let mut sums = device.upload(&vec![f32::NAN; places * ROWS as usize * cols]).unwrap();
+    let mut sums = device.upload(&vec![f32::NAN; places * rows * cols]).unwrap();
     let before: Vec<u64> = (0..2 * places).map(|_| rng.random_range(0..TOKEN)).collect();
     let mut up = device.upload(&before).unwrap();
     let (flags, scale) = match ending {
@@ -175,39 +175,55 @@ fn check<T: Element + From16>(device: &Device, kernel: &Product<T>, case: Case) 
 }
 
 /// Kernels of a type: layout, width.
-type Kernels<T> = [([bool; 2], usize, Product<T>); 8];
+type Kernels<T> = [([bool; 2], [usize; 2], Product<T>); 16];
 
 const BF16: Kernels<bf16> = [
-    ([false, false], 256, kernels::gemm_hopper_bf16_nn_256),
-    ([false, true], 256, kernels::gemm_hopper_bf16_nt_256),
-    ([true, false], 256, kernels::gemm_hopper_bf16_tn_256),
-    ([true, true], 256, kernels::gemm_hopper_bf16_tt_256),
-    ([false, false], 128, kernels::gemm_hopper_bf16_nn_128),
-    ([false, true], 128, kernels::gemm_hopper_bf16_nt_128),
-    ([true, false], 128, kernels::gemm_hopper_bf16_tn_128),
-    ([true, true], 128, kernels::gemm_hopper_bf16_tt_128),
+    ([false, false], [128, 256], kernels::gemm_hopper_bf16_nn_256),
+    ([false, true], [128, 256], kernels::gemm_hopper_bf16_nt_256),
+    ([true, false], [128, 256], kernels::gemm_hopper_bf16_tn_256),
+    ([true, true], [128, 256], kernels::gemm_hopper_bf16_tt_256),
+    ([false, false], [128, 128], kernels::gemm_hopper_bf16_nn_128),
+    ([false, true], [128, 128], kernels::gemm_hopper_bf16_nt_128),
+    ([true, false], [128, 128], kernels::gemm_hopper_bf16_tn_128),
+    ([true, true], [128, 128], kernels::gemm_hopper_bf16_tt_128),
+    ([false, false], [64, 128], kernels::gemm_hopper_bf16_nn_64x128),
+    ([false, true], [64, 128], kernels::gemm_hopper_bf16_nt_64x128),
+    ([true, false], [64, 128], kernels::gemm_hopper_bf16_tn_64x128),
+    ([true, true], [64, 128], kernels::gemm_hopper_bf16_tt_64x128),
+    ([false, false], [64, 64], kernels::gemm_hopper_bf16_nn_64x64),
+    ([false, true], [64, 64], kernels::gemm_hopper_bf16_nt_64x64),
+    ([true, false], [64, 64], kernels::gemm_hopper_bf16_tn_64x64),
+    ([true, true], [64, 64], kernels::gemm_hopper_bf16_tt_64x64),
 ];
 const F16: Kernels<f16> = [
-    ([false, false], 256, kernels::gemm_hopper_f16_nn_256),
-    ([false, true], 256, kernels::gemm_hopper_f16_nt_256),
-    ([true, false], 256, kernels::gemm_hopper_f16_tn_256),
-    ([true, true], 256, kernels::gemm_hopper_f16_tt_256),
-    ([false, false], 128, kernels::gemm_hopper_f16_nn_128),
-    ([false, true], 128, kernels::gemm_hopper_f16_nt_128),
-    ([true, false], 128, kernels::gemm_hopper_f16_tn_128),
-    ([true, true], 128, kernels::gemm_hopper_f16_tt_128),
+    ([false, false], [128, 256], kernels::gemm_hopper_f16_nn_256),
+    ([false, true], [128, 256], kernels::gemm_hopper_f16_nt_256),
+    ([true, false], [128, 256], kernels::gemm_hopper_f16_tn_256),
+    ([true, true], [128, 256], kernels::gemm_hopper_f16_tt_256),
+    ([false, false], [128, 128], kernels::gemm_hopper_f16_nn_128),
+    ([false, true], [128, 128], kernels::gemm_hopper_f16_nt_128),
+    ([true, false], [128, 128], kernels::gemm_hopper_f16_tn_128),
+    ([true, true], [128, 128], kernels::gemm_hopper_f16_tt_128),
+    ([false, false], [64, 128], kernels::gemm_hopper_f16_nn_64x128),
+    ([false, true], [64, 128], kernels::gemm_hopper_f16_nt_64x128),
+    ([true, false], [64, 128], kernels::gemm_hopper_f16_tn_64x128),
+    ([true, true], [64, 128], kernels::gemm_hopper_f16_tt_64x128),
+    ([false, false], [64, 64], kernels::gemm_hopper_f16_nn_64x64),
+    ([false, true], [64, 64], kernels::gemm_hopper_f16_nt_64x64),
+    ([true, false], [64, 64], kernels::gemm_hopper_f16_tn_64x64),
+    ([true, true], [64, 64], kernels::gemm_hopper_f16_tt_64x64),
 ];
 
 /// Every kernel: a tile cut off on every side, and more stages than the ring has. The engine writes whole pieces of 16 bytes.
 fn every_kernel<T: Element + From16>(kernels: &Kernels<T>, ending: Ending) {
-    for (number, (transposed, cols, kernel)) in kernels.iter().enumerate() {
+    for (number, (transposed, tile, kernel)) in kernels.iter().enumerate() {
         // Rows of C are cut off within 4 elements, or not.
         let cut = usize::from(number % 4 < 2);
-        let mut extents = [[70, 76 - cut, 8 * 64 + 9, 1], [129, cols + 12 - cut, 33, 2]][number % 2];
+        let mut extents = [[70, 76 - cut, 8 * 64 + 9, 1], [tile[0] + 1, tile[1] + 12 - cut, 33, 2]][number % 2];
         if ending == Ending::Engine {
             extents[1] = extents[1].next_multiple_of(8);
         }
-        let case = Case { extents, transposed: *transposed, cols: *cols, ending, blocks: 2, shared: 0, seed: 40 + number as u64 };
+        let case = Case { extents, transposed: *transposed, tile: *tile, ending, blocks: 2, shared: 0, seed: 40 + number as u64 };
         check(&under_test(case.seed), kernel, case);
     }
 }
@@ -242,7 +258,7 @@ fn f16_is_exact_in_f32_with_bias_and_relu() {
 fn blocks_walk_through_all_tiles() {
     for (blocks, seed) in [(1, 1), (3, 2), (7, 3)] {
         let extents = [9 * 128 + 5, 304, 8, 1];
-        let case = Case { extents, transposed: [false; 2], cols: 128, ending: Ending::Engine, blocks, shared: 0, seed };
+        let case = Case { extents, transposed: [false; 2], tile: [128; 2], ending: Ending::Engine, blocks, shared: 0, seed };
         check(&under_test(seed), &kernels::gemm_hopper_bf16_nn_128, case);
     }
 }
@@ -251,29 +267,34 @@ fn blocks_walk_through_all_tiles() {
 /// blocks than there are steps. Interleaved on the simulator as it likes.
 #[test]
 fn blocks_share_tiles() {
-    let cases: [([usize; 4], usize, u32); 7] = [
+    let cases: [([usize; 4], [usize; 2], u32); 8] = [
         // One tile of 9 steps: 2, 4 and 9 blocks, and 11, of which two have nothing to do.
-        ([100, 72, 9 * 64 - 7, 1], 128, 2),
-        ([100, 72, 9 * 64 - 7, 1], 128, 4),
-        ([70, 200, 9 * 64 - 7, 1], 256, 9),
-        ([70, 200, 9 * 64, 1], 256, 11),
+        ([100, 72, 9 * 64 - 7, 1], [128, 128], 2),
+        ([100, 72, 9 * 64 - 7, 1], [128, 128], 4),
+        ([70, 200, 9 * 64 - 7, 1], [128, 256], 9),
+        ([70, 200, 9 * 64, 1], [128, 256], 11),
         // 6 tiles of 3 steps for 4 blocks: 2 shared by all; for 5: 6, of which blocks have parts of up to three.
-        ([129, 304, 3 * 64, 1], 128, 4),
-        ([129, 304, 3 * 64 - 1, 1], 128, 5),
+        ([129, 304, 3 * 64, 1], [128, 128], 4),
+        ([129, 304, 3 * 64 - 1, 1], [128, 128], 5),
         // 7 tiles of 2 steps for 3 blocks, over matrices.
-        ([33, 80, 100, 7], 128, 3),
+        ([33, 80, 100, 7], [128, 128], 3),
+        // 6 tiles of one warpgroup each.
+        ([130, 144, 5 * 64, 1], [64, 128], 4),
     ];
-    for (number, (extents, cols, blocks)) in cases.into_iter().enumerate() {
+    for (number, (extents, tile, blocks)) in cases.into_iter().enumerate() {
         let [m, n, _, count] = extents;
-        let tiles = (m.div_ceil(128) * n.div_ceil(cols) * count) as u32;
+        let tiles = (m.div_ceil(tile[0]) * n.div_ceil(tile[1]) * count) as u32;
         let shared = kernels::share::shared(tiles, blocks);
         assert_ne!(shared, 0, "{extents:?}");
-        let kernel =
-            if cols == 256 { kernels::gemm_hopper_bf16_nt_256 } else { kernels::gemm_hopper_bf16_nt_128 };
+        let kernel = match tile {
+            [128, 256] => kernels::gemm_hopper_bf16_nt_256,
+            [128, _] => kernels::gemm_hopper_bf16_nt_128,
+            _ => kernels::gemm_hopper_bf16_nt_64x128,
+        };
         let transposed = [false, true];
         for (ending, seed) in [(Ending::Engine, 0), (Ending::Threads, 1), (Ending::AddedToC, 2), (Ending::WideWithBias, 3)] {
             let seed = 60 + 10 * number as u64 + seed;
-            check(&under_test(seed), &kernel, Case { extents, transposed, cols, ending, blocks, shared, seed });
+            check(&under_test(seed), &kernel, Case { extents, transposed, tile, ending, blocks, shared, seed });
         }
     }
 }
@@ -341,7 +362,7 @@ fn nothing_along_k_writes_nothing() {
     let bias = device.alloc::<f32>(0).unwrap();
     let (mut sums, mut up) = (device.alloc::<f32>(0).unwrap(), device.alloc::<u64>(0).unwrap());
     let stored = y.view_mut().as_tensor(&[1, 64, 64]).unwrap().boxes(&[1, 64, 64], Swizzle::B128).unwrap();
-    let maps = (boxes(&[1, ROWS, 64]), boxes(&[1, 64, 64]), stored);
+    let maps = (boxes(&[1, 2 * ROWS, 64]), boxes(&[1, 64, 64]), stored);
     let rest = (&mut none, &mut wide, &bias);
     let arguments =
         (maps.0, maps.1, maps.2, rest.0, rest.1, rest.2, [64, 64, 0, 1], [0, 0], [64, 0], [1.0, 0.0], BY_ENGINE, 0, &mut sums, &mut up, TOKEN);

@@ -1,9 +1,9 @@
 //! Sums of a tile's first steps, handed from the block that has them to the one that finishes the tile.
 //!
 //! ```text
-//!  parts   │ block 0: rows 0 to 63 │ rows 64 to 127 │ block 1: …      64 × COLS of f32 each, in the order of the registers:
+//!  parts   │ block 0: its first warpgroup │ its second │ block 1: …      64 × COLS of f32 each, in the order of the registers:
 //!            │ 4 sums of thread 0 │ 4 of thread 1 │ … │ 4 of thread 127 │ 4 more of thread 0 │ …
-//!  flags   │ block 0: token, rows 0 to 63 are there │ rows 64 to 127 │ block 1: …
+//!  flags   │ block 0: token, the first warpgroup’s are there │ the second’s │ block 1: …
 //! ```
 //!
 //! Each thread stores what the same thread of another block loads, 16 bytes at a time, a warp 512 bytes side by side. One thread of
@@ -36,8 +36,12 @@ pub(super) struct Parts<'a> {
 impl<'a> Parts<'a> {
     /// The place of block `block`, warpgroup `half`, by 4 sums, and its flag.
     #[inline(always)]
-    fn place<const COLS: usize>(&self, block: u32, half: u32) -> Option<(VecMut<'a, Vector<f32, 4>>, VecMut<'a, u64>)> {
-        let (vectors, number) = (const { 64 * COLS / 4 }, (2 * block + half) as usize);
+    fn place<const GROUPS: u32, const COLS: usize>(
+        &self,
+        block: u32,
+        half: u32,
+    ) -> Option<(VecMut<'a, Vector<f32, 4>>, VecMut<'a, u64>)> {
+        let (vectors, number) = (const { 64 * COLS / 4 }, (GROUPS * block + half) as usize);
         let sums = self.sums.vectors_mut::<4>().part_mut(number * vectors, vectors)?;
         Some((sums, self.flags.part_mut(number, 1)?))
     }
@@ -45,13 +49,13 @@ impl<'a> Parts<'a> {
     /// Hands the sums of this warpgroup to the block that finishes their tile.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn hand_on<const COLS: usize>(&self, sums: &Accumulators<COLS>, half: u32)
+    pub(super) fn hand_on<const GROUPS: u32, const COLS: usize>(&self, sums: &Accumulators<COLS>, half: u32)
     where
         Columns<COLS>: Width,
     {
         let t = anew(thread_idx_x()) % WARPGROUP_SIZE;
         let block = block_idx_x();
-        let Some((place, flag)) = self.place::<COLS>(block, half) else { return };
+        let Some((place, flag)) = self.place::<GROUPS, COLS>(block, half) else { return };
         sums.for_each_8_columns(|first, sums| {
             place.set((first / 8 * WARPGROUP_SIZE + t) as usize, Vec4::new(sums));
         });
@@ -64,7 +68,7 @@ impl<'a> Parts<'a> {
     /// Adds the sums of the tile whose first step is step `first` of all, from block to block downwards.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn take<const COLS: usize>(&self, sums: &mut Accumulators<COLS>, half: u32, first: u32)
+    pub(super) fn take<const GROUPS: u32, const COLS: usize>(&self, sums: &mut Accumulators<COLS>, half: u32, first: u32)
     where
         Columns<COLS>: Width,
     {
@@ -72,7 +76,7 @@ impl<'a> Parts<'a> {
         let mut block = block_idx_x();
         while block > 0 && start(block, grid_dim_x(), self.steps) > first {
             block -= 1;
-            let Some((place, flag)) = self.place::<COLS>(block, half) else { return };
+            let Some((place, flag)) = self.place::<GROUPS, COLS>(block, half) else { return };
             if t == 0 {
                 let flag = flag.atomic(0);
                 while flag.load(Order::Acquire, Scope::Device) != self.token {}

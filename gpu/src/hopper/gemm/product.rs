@@ -13,12 +13,15 @@ use super::finish::{self, Finish, Half, STAGING};
 use super::parts::Parts;
 use super::ring::Turn;
 use super::share::{Piece, Share};
-use super::tiles::place;
+use super::tiles::{place, place_shared};
 
-/// Threads of a block: a warpgroup that loads and two that multiply.
-pub const THREADS: u32 = 3 * WARPGROUP_SIZE;
-/// Rows of C in a tile.
-pub const ROWS: u32 = 128;
+/// Threads of a block: a warpgroup that loads and `groups` that multiply.
+#[must_use]
+pub const fn threads(groups: u32) -> u32 {
+    (1 + groups) * WARPGROUP_SIZE
+}
+/// Rows of C that a warpgroup multiplies.
+pub const ROWS: u32 = 64;
 /// Steps along k in a stage: 128 bytes.
 pub const DEPTH: u32 = 64;
 /// Registers of a thread that multiplies: 128 sums, addresses, and room to finish a tile.
@@ -48,6 +51,7 @@ pub struct Stages<T: Element, const A: usize, const B: usize, const STAGES: usiz
 #[allow(clippy::too_many_arguments, reason = "a product is told much: see `gemm::call`")]
 pub(super) fn product<
     T: Kind + Half,
+    const GROUPS: u32,
     const COLS: usize,
     const A: usize,
     const B: usize,
@@ -79,26 +83,37 @@ pub(super) fn product<
     if t == 0 {
         for stage in 0..RING {
             stages.full.init(stage, 1);
-            stages.empty.init(stage, 2 * WARPGROUP_SIZE / 32);
+            stages.empty.init(stage, GROUPS * WARPGROUP_SIZE / 32);
         }
         fence_mbarrier_init();
     }
     sync_threads();
-    let (tile_rows, tile_cols, steps) = (m.div_ceil(ROWS), n.div_ceil(COLS as u32), k.div_ceil(DEPTH));
+    let rows = GROUPS * ROWS;
+    let (tile_rows, tile_cols, steps) = (m.div_ceil(rows), n.div_ceil(COLS as u32), k.div_ceil(DEPTH));
     let per_matrix = tile_rows * tile_cols;
     let tiles = per_matrix * count;
     let (of_a, of_b) = (A as u32 / RING, B as u32 / RING);
+    // Matrix, row and column of a tile.
+    let at = |tile: u32| {
+        let matrix = tile / per_matrix.max(1);
+        let within = tile - matrix * per_matrix;
+        let all = shared == tiles;
+        let (row, col) =
+            if all { place_shared(within, tile_rows, tile_cols) } else { place(within, tile_rows, tile_cols) };
+        (matrix, row, col)
+    };
     let mut share = Share::new([block_idx_x(), grid_dim_x()], tiles, shared, steps);
     let parts = Parts { steps: shared * steps, ..parts };
     let group = warpgroup_id();
     if group == 0 {
-        decrease_registers::<LOADER_REGISTERS>();
+        if GROUPS > 1 {
+            decrease_registers::<LOADER_REGISTERS>();
+        }
         if t == 0 {
             let mut turn = Turn::<RING>::EMPTY;
             while let Some(Piece { tile, from, to }) = share.next_piece() {
-                let matrix = tile / per_matrix.max(1);
-                let (row, col) = place(tile - matrix * per_matrix, tile_rows, tile_cols);
-                let (row, col) = ((row * ROWS) as i32, (col * COLS as u32) as i32);
+                let (matrix, row, col) = at(tile);
+                let (row, col) = ((row * rows) as i32, (col * COLS as u32) as i32);
                 let (in_a, in_b) = ((matrix * batches[0]) as i32, (matrix * batches[1]) as i32);
                 for step in from..to {
                     let depth = (step * DEPTH) as i32;
@@ -108,7 +123,9 @@ pub(super) fn product<
                     let (a_at, b_at) = (turn.stage() * of_a, turn.stage() * of_b);
                     if TRANS_A {
                         load_3d(stages.a.slot::<BOX>(a_at), a, [row, depth, in_a], bar);
-                        load_3d(stages.a.slot::<BOX>(a_at + BOX as u32), a, [row + 64, depth, in_a], bar);
+                        if GROUPS > 1 {
+                            load_3d(stages.a.slot::<BOX>(a_at + BOX as u32), a, [row + 64, depth, in_a], bar);
+                        }
                     } else {
                         load_3d(stages.a.slot::<BOX_A>(a_at), a, [depth, row, in_a], bar);
                     }
@@ -127,9 +144,11 @@ pub(super) fn product<
         return;
     }
 
-    increase_registers::<REGISTERS>();
+    if GROUPS > 1 {
+        increase_registers::<REGISTERS>();
+    }
     // 0 or 1; so the compiler sees it.
-    let half = (group - 1).min(1);
+    let half = (group - 1).min(GROUPS - 1);
     let lane = lane_id();
     let mut turn = Turn::<RING>::FULL;
     let mut buffer = 0;
@@ -162,15 +181,14 @@ pub(super) fn product<
             stages.empty.arrive(before);
         }
         if to < steps {
-            parts.hand_on(&sums, half);
+            parts.hand_on::<GROUPS, COLS>(&sums, half);
             continue;
         }
         if from > 0 {
-            parts.take(&mut sums, half, tile * steps);
+            parts.take::<GROUPS, COLS>(&mut sums, half, tile * steps);
         }
-        let matrix = tile / per_matrix.max(1);
-        let (row, col) = place(tile - matrix * per_matrix, tile_rows, tile_cols);
-        let at = [row * ROWS + half * 64, col * COLS as u32, matrix];
+        let (matrix, row, col) = at(tile);
+        let at = [row * rows + half * ROWS, col * COLS as u32, matrix];
         finish::tile(&sums, &stages.c, stored, at, [m, n], &mut buffer, how);
     }
     finish::drain(how.flags);

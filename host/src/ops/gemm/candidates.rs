@@ -143,9 +143,12 @@ const MMA_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [2.0, 3.4], lo
 const TF32_128X128: Speed = Speed { tile: [128, 128], part: 16, share: [1.2, 1.2], lost: [100.0, 100.0] };
 const TF32_64X64: Speed = Speed { tile: [64, 64], part: 16, share: [0.6, 1.0], lost: [100.0, 100.0] };
 const HOPPER_256: Speed =
-    Speed { tile: [hopper::product::ROWS, 256], part: 64, share: [11.4, 11.4], lost: [50.0, 750.0] };
+    Speed { tile: [2 * hopper::product::ROWS, 256], part: 64, share: [11.4, 11.4], lost: [50.0, 750.0] };
 const HOPPER_128: Speed =
-    Speed { tile: [hopper::product::ROWS, 128], part: 64, share: [8.5, 8.5], lost: [60.0, 600.0] };
+    Speed { tile: [2 * hopper::product::ROWS, 128], part: 64, share: [9.3, 9.3], lost: [60.0, 600.0] };
+const HOPPER_64X128: Speed =
+    Speed { tile: [hopper::product::ROWS, 128], part: 64, share: [6.0, 6.0], lost: [60.0, 400.0] };
+const HOPPER_64X64: Speed = Speed { tile: [hopper::product::ROWS, 64], part: 64, share: [4.0, 4.0], lost: [60.0, 300.0] };
 const SKINNY_F32_4X64: Speed = Speed { tile: [4, 64], part: 16, share: [0.105, 0.12], lost: [64.0, 64.0] };
 const SKINNY_F32_64X4: Speed = Speed { tile: [64, 4], part: 16, share: [0.105, 0.12], lost: [64.0, 64.0] };
 const SKINNY_F32_16X64: Speed = Speed { tile: [16, 64], part: 16, share: [0.23, 0.26], lost: [64.0, 64.0] };
@@ -235,6 +238,14 @@ pub(super) const F16: &[Candidate<f16>] = &[
     wgmma(&hopper::gemm_hopper_f16_nt_128, NT, &HOPPER_128),
     wgmma(&hopper::gemm_hopper_f16_tn_128, TN, &HOPPER_128),
     wgmma(&hopper::gemm_hopper_f16_tt_128, TT, &HOPPER_128),
+    wgmma(&hopper::gemm_hopper_f16_nn_64x128, NN, &HOPPER_64X128),
+    wgmma(&hopper::gemm_hopper_f16_nt_64x128, NT, &HOPPER_64X128),
+    wgmma(&hopper::gemm_hopper_f16_tn_64x128, TN, &HOPPER_64X128),
+    wgmma(&hopper::gemm_hopper_f16_tt_64x128, TT, &HOPPER_64X128),
+    wgmma(&hopper::gemm_hopper_f16_nn_64x64, NN, &HOPPER_64X64),
+    wgmma(&hopper::gemm_hopper_f16_nt_64x64, NT, &HOPPER_64X64),
+    wgmma(&hopper::gemm_hopper_f16_tn_64x64, TN, &HOPPER_64X64),
+    wgmma(&hopper::gemm_hopper_f16_tt_64x64, TT, &HOPPER_64X64),
     streamed(&skinny::gemm_skinny_f16_16x64, &SKINNY_HALF_16X64),
     streamed(&skinny::gemm_skinny_f16_64x16, &SKINNY_HALF_64X16),
 ];
@@ -258,6 +269,14 @@ pub(super) const BF16: &[Candidate<bf16>] = &[
     wgmma(&hopper::gemm_hopper_bf16_nt_128, NT, &HOPPER_128),
     wgmma(&hopper::gemm_hopper_bf16_tn_128, TN, &HOPPER_128),
     wgmma(&hopper::gemm_hopper_bf16_tt_128, TT, &HOPPER_128),
+    wgmma(&hopper::gemm_hopper_bf16_nn_64x128, NN, &HOPPER_64X128),
+    wgmma(&hopper::gemm_hopper_bf16_nt_64x128, NT, &HOPPER_64X128),
+    wgmma(&hopper::gemm_hopper_bf16_tn_64x128, TN, &HOPPER_64X128),
+    wgmma(&hopper::gemm_hopper_bf16_tt_64x128, TT, &HOPPER_64X128),
+    wgmma(&hopper::gemm_hopper_bf16_nn_64x64, NN, &HOPPER_64X64),
+    wgmma(&hopper::gemm_hopper_bf16_nt_64x64, NT, &HOPPER_64X64),
+    wgmma(&hopper::gemm_hopper_bf16_tn_64x64, TN, &HOPPER_64X64),
+    wgmma(&hopper::gemm_hopper_bf16_tt_64x64, TT, &HOPPER_64X64),
     streamed(&skinny::gemm_skinny_bf16_16x64, &SKINNY_HALF_16X64),
     streamed(&skinny::gemm_skinny_bf16_64x16, &SKINNY_HALF_64X16),
 ];

@@ -28,7 +28,7 @@ use crate::device::Device;
 /// In multiply-adds of one multiprocessor.
 pub(super) const LAUNCH: f64 = 500_000.0;
 /// The same, for each byte.
-const BYTE: f64 = 7.0;
+pub(super) const BYTE: f64 = 7.0;
 /// Most parts.
 const MOST_PARTS: u32 = 64;
 

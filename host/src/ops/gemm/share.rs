@@ -61,22 +61,25 @@ impl Cut {
 
     /// Blocks that have steps of one tile, where it is most of them.
     fn sharers(&self) -> f64 {
-        1.0 + (f64::from(self.blocks) / f64::from(self.shared.max(1))).ceil()
+        let even = self.blocks.is_multiple_of(self.shared.max(1));
+        (f64::from(self.blocks) / f64::from(self.shared.max(1))).ceil() + if even { 0.0 } else { 1.0 }
     }
 
-    /// Estimated time, as [`plan`](super::plan) counts it.
-    fn cost(&self, speed: &Speed, lost: f64) -> f64 {
+    /// Estimated time, as [`plan`](super::plan) counts it, at least `memory`, that of reading A and B once.
+    fn cost(&self, speed: &Speed, lost: f64, memory: f64) -> f64 {
         let [rows, cols] = speed.tile.map(f64::from);
         let finished = f64::from(self.tiles.div_ceil(self.blocks));
         let depth = self.most() * f64::from(DEPTH) + finished * lost;
-        rows * cols * depth / speed.share[0] + WAIT + rows * cols * 4.0 * BYTE * self.sharers()
+        // The first stores its sums, the last loads those of all others, one after the other.
+        (rows * cols * depth / speed.share[0]).max(memory) + self.sharers() * (WAIT + rows * cols * 4.0 * BYTE)
     }
 }
 
-/// What handing on costs beside the bytes, in multiply-adds of one multiprocessor: 0.8 µs.
-const WAIT: f64 = 200_000.0;
-/// For each byte that a block writes or reads of sums that are handed on.
-const BYTE: f64 = 2.0;
+/// What storing or loading sums costs beside the bytes, in multiply-adds of one multiprocessor: 1.4 µs. Measured on an H200: 3 µs
+/// for two blocks that share tiles of 128 × 128, 8 µs for four that share tiles of 128 × 256.
+const WAIT: f64 = 350_000.0;
+/// For each byte.
+const BYTE: f64 = 1.9;
 
 /// Tiles, and steps of each.
 fn counts(problem: &Problem, [rows, cols]: [u32; 2]) -> Option<(u32, u32)> {
@@ -85,15 +88,19 @@ fn counts(problem: &Problem, [rows, cols]: [u32; 2]) -> Option<(u32, u32)> {
     Some((u32::try_from(tiles).ok()?, u32::try_from(problem.k.div_ceil(DEPTH as usize)).ok()?))
 }
 
-/// Numbers of blocks that may be worth it: all multiprocessors; as many as give every tile the same number of them; and those that have
-/// few steps each.
-pub(super) fn choices(problem: &Problem, tile: [u32; 2], multiprocessors: u32) -> impl Iterator<Item = u32> + use<> {
+/// Numbers of blocks that may be worth it, of multiprocessors and of such that have some steps each: all of them; as many as
+/// give every tile the same number of them; as many as give every row (column) of few tiles the same number.
+pub(super) fn choices(problem: &Problem, tile: [u32; 2], multiprocessors: u32) -> impl Iterator<Item = u32> {
     let (tiles, steps) = counts(problem, tile).unwrap_or((0, 0));
     let all = u64::from(tiles) * u64::from(steps);
     let most = u64::from(multiprocessors).min(all / LEAST_STEPS) as u32;
     let even = most.checked_div(tiles).unwrap_or(0) * tiles;
-    let of = [Some(most), Some(even).filter(|&even| even != most && even > tiles)];
-    of.into_iter().flatten().filter(move |&blocks| blocks > 1 && shared(tiles, blocks) > 0)
+    let lines = problem.m.div_ceil(tile[0] as usize).min(problem.n.div_ceil(tile[1] as usize)).max(1);
+    let lined = if tiles < most && lines < 16 { most - most % lines as u32 } else { most };
+    let of = [Some(most), Some(lined).filter(|&lined| lined != most), Some(even).filter(|&even| even > tiles)];
+    let mut of: Vec<_> = of.into_iter().flatten().collect();
+    of.dedup();
+    of.into_iter().filter(move |&blocks| blocks > 1 && shared(tiles, blocks) > 0)
 }
 
 /// The plan in which so many blocks share what fills no wave of them; `whole` is that in which none does.
@@ -114,7 +121,10 @@ pub(super) fn plan<T: Multiply>(
     }
     let lost = candidate.speed.lost[usize::from(!demands.is_short::<T>(problem))];
     let way = whole.way.among(cut.blocks);
-    Ok(Plan { way, workspace: cut.workspace(tile), cost: super::plan::LAUNCH + cut.cost(candidate.speed, lost), ..whole })
+    let bytes = (problem.m + problem.n) as f64 * problem.k as f64 * problem.batch as f64 * size_of::<T>() as f64;
+    let memory = bytes * super::plan::BYTE / f64::from(demands.multiprocessors.max(1));
+    let cost = super::plan::LAUNCH + cut.cost(candidate.speed, lost, memory);
+    Ok(Plan { way, workspace: cut.workspace(tile), cost, ..whole })
 }
 
 /// What the kernel is told of a cut.
