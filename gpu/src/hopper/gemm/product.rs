@@ -13,7 +13,7 @@ use super::finish::{self, Finish, Half, STAGING};
 use super::parts::Parts;
 use super::ring::Turn;
 use super::share::{Piece, Share};
-use super::tiles::{place, place_shared};
+use super::tiles::place;
 
 /// Threads of a block: a warpgroup that loads and `groups` that multiply.
 #[must_use]
@@ -96,10 +96,7 @@ pub(super) fn product<
     // Matrix, row and column of a tile.
     let at = |tile: u32| {
         let matrix = tile / per_matrix.max(1);
-        let within = tile - matrix * per_matrix;
-        let all = shared == tiles;
-        let (row, col) =
-            if all { place_shared(within, tile_rows, tile_cols) } else { place(within, tile_rows, tile_cols) };
+        let (row, col) = place(tile - matrix * per_matrix, tile_rows, tile_cols);
         (matrix, row, col)
     };
     let mut share = Share::new([block_idx_x(), grid_dim_x()], tiles, shared, steps);

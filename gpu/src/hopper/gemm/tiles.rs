@@ -33,21 +33,3 @@ pub const fn place(index: u32, rows: u32, cols: u32) -> (u32, u32) {
     let within = index % of_group;
     (first + within % height, within / height)
 }
-
-/// [`place`] where every tile is shared along k: the longer dimension first, so that blocks which multiply by the same columns of B
-/// (rows of A) are a whole row (column) of tiles apart. Where a multiple of the shorter one is the number of blocks, they are at the
-/// same step at the same time, and memory is read once.
-///
-/// ```
-/// use gpu::hopper::gemm::tiles::place_shared;
-/// assert_eq!((place_shared(1, 3, 16), place_shared(16, 3, 16)), ((0, 1), (1, 0)));
-/// assert_eq!((place_shared(1, 16, 3), place_shared(16, 16, 3)), ((1, 0), (0, 1)));
-/// ```
-#[inline(always)]
-#[must_use]
-pub const fn place_shared(index: u32, rows: u32, cols: u32) -> (u32, u32) {
-    let longer = if rows > cols { rows } else { cols };
-    let longer = if longer == 0 { 1 } else { longer };
-    let (slow, fast) = (index / longer, index % longer);
-    if rows > cols { (fast, slow) } else { (slow, fast) }
-}

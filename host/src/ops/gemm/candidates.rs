@@ -79,6 +79,7 @@ pub(super) enum Program<T: Multiply> {
     /// Everything in one launch.
     Call(&'static Call<T, T::Wide>),
     /// Everything in one launch, of operands that the copy engine can fetch.
+    #[allow(dead_code, reason = "kernels of other types take it")]
     Boxed(&'static Boxed<T, T::Wide>),
     /// The same, and tiles that fill no wave of blocks can be shared among them along k.
     Shared(&'static Shared<T, T::Wide>),

@@ -31,7 +31,7 @@
 //!
 //! **Work.** [`Gemm::into`] queues launches and nothing else: no allocation, no waiting; it can be captured in a CUDA graph once
 //! a product of the kind has loaded the kernels. Memory for partial products is the caller's, [`Gemm::workspace`]; without it k
-//! is not split. The result has the same bits, run after run; which bits depends on the [`Way`], which [`Gemm::plans`]
+//! is not split, and no tile of C is shared among blocks. The result has the same bits, run after run; which bits depends on the [`Way`], which [`Gemm::plans`]
 //! lists and [`Gemm::way`] fixes.
 
 mod builder;

@@ -6,6 +6,7 @@
 //! ```text
 //! launch     2 µs: 500 000
 //! blocks     ⌈blocks / multiprocessors⌉ · rows · columns · (k + lost) / share
+//! sharing    1.4 µs and 1.9 for each byte of a tile of f32, for each block that has a part of it: `share`
 //! memory     7 for each byte of partial products or of C that is written and read once more, over all multiprocessors
 //! ```
 //!
@@ -183,8 +184,8 @@ pub(super) fn plans<T: Multiply>(problem: &Problem, demands: Demands<'_>) -> Vec
             // Few steps along k make fewer parts than asked for.
             of_candidate.dedup_by_key(|plan| plan.way.parts);
             if let Some(&whole) = of_candidate.first() {
-                let choices = share::choices(problem, whole.tile, demands.multiprocessors);
-                of_candidate.extend(choices.filter_map(|blocks| share::plan::<T>(problem, demands, whole, blocks).ok()));
+                let blocks = share::choice(problem, whole.tile, demands.multiprocessors);
+                of_candidate.extend(blocks.and_then(|blocks| share::plan::<T>(problem, demands, whole, blocks).ok()));
             }
             of_candidate
         })
@@ -419,6 +420,36 @@ mod tests {
         }
         let tf32 = Demands { arithmetic: Arithmetic::Tf32, ..simple(&device) };
         assert_eq!(plans::<f32>(&aligned, tf32)[0].way().kernel().name, "gemm_tf32_128x128_nn");
+    }
+
+    #[test]
+    fn what_fills_no_wave_is_shared_where_it_pays() {
+        let device = Device::simulator();
+        let demands = Demands { element: 2, ..simple(&device) };
+        let best = |extents| plans::<f16>(&problem(extents, [Op::N; 2]), demands)[0];
+        for (extents, blocks) in [
+            // 5.2 rounds, 15.5 rounds.
+            ([2048, 11008, 4096], 132),
+            ([8192, 8192, 8192], 132),
+            // 64 tiles of 128 x 128, two blocks for each.
+            ([128, 8192, 8192], 128),
+            ([8192, 128, 8192], 128),
+            // 128 tiles and one round.
+            ([2048, 2048, 2048], 0),
+            ([512, 512, 512], 0),
+        ] {
+            let plan = best(extents);
+            assert_eq!((plan.way().blocks(), plan.way().parts()), (blocks, 1), "{extents:?}: {}", plan.way());
+            let [rows, cols] = plan.tile().map(|edge| edge as usize);
+            assert_eq!(plan.workspace_len(), if blocks == 0 { 0 } else { blocks as usize * (rows * cols + 4) + 3 });
+        }
+        // Named, there are no more blocks than steps; no tile is left for blocks that divide them; nothing else shares.
+        let hopper = Way::of(gpu::hopper::gemm::gemm_hopper_f16_nn_128.info());
+        let small = problem([128, 128, 200], [Op::N; 2]);
+        let of = |way| named::<f16>(&small, demands, way).map(|plan| plan.way().blocks());
+        assert_eq!((of(hopper.among(9)).unwrap(), of(hopper.among(1)).unwrap()), (4, 0));
+        assert!(matches!(of(hopper.split(2).among(9)), Err(Unfit::Share)));
+        assert!(matches!(of(Way::of(gpu::gemm::plain::gemm_plain_f16.info()).among(2)), Err(Unfit::Share)));
     }
 
     #[test]
