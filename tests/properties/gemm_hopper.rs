@@ -137,8 +137,7 @@ fn check<T: Element + From16>(device: &Device, kernel: &Product<T>, case: Case) 
         let (none, wide) = (nothing.view_mut(), nothing_wide.view_mut());
         let (a, b, shared) = (map_a, map_b, case.shared);
         let (s, f) = (&mut sums, &mut up);
-        let rest =
-            (a, b, stored, none, wide, &bias_on, extents, [0, 1], strides64, scale, flags, shared, s, f, TOKEN);
+        let rest = (a, b, stored, none, wide, &bias_on, extents, [0, 1], strides64, scale, flags, shared, s, f, TOKEN);
         device.launch(kernel, launch, rest).unwrap();
     } else {
         let stored = spare.view_mut().as_tensor(&[1, 64, 64]).unwrap().boxes(&[1, 64, 64], Swizzle::B128).unwrap();
@@ -223,7 +222,15 @@ fn every_kernel<T: Element + From16>(kernels: &Kernels<T>, ending: Ending) {
         if ending == Ending::Engine {
             extents[1] = extents[1].next_multiple_of(8);
         }
-        let case = Case { extents, transposed: *transposed, tile: *tile, ending, blocks: 2, shared: 0, seed: 40 + number as u64 };
+        let case = Case {
+            extents,
+            transposed: *transposed,
+            tile: *tile,
+            ending,
+            blocks: 2,
+            shared: 0,
+            seed: 40 + number as u64,
+        };
         check(&under_test(case.seed), kernel, case);
     }
 }
@@ -258,7 +265,8 @@ fn f16_is_exact_in_f32_with_bias_and_relu() {
 fn blocks_walk_through_all_tiles() {
     for (blocks, seed) in [(1, 1), (3, 2), (7, 3)] {
         let extents = [9 * 128 + 5, 304, 8, 1];
-        let case = Case { extents, transposed: [false; 2], tile: [128; 2], ending: Ending::Engine, blocks, shared: 0, seed };
+        let case =
+            Case { extents, transposed: [false; 2], tile: [128; 2], ending: Ending::Engine, blocks, shared: 0, seed };
         check(&under_test(seed), &kernels::gemm_hopper_bf16_nn_128, case);
     }
 }
@@ -292,7 +300,9 @@ fn blocks_share_tiles() {
             _ => kernels::gemm_hopper_bf16_nt_64x128,
         };
         let transposed = [false, true];
-        for (ending, seed) in [(Ending::Engine, 0), (Ending::Threads, 1), (Ending::AddedToC, 2), (Ending::WideWithBias, 3)] {
+        for (ending, seed) in
+            [(Ending::Engine, 0), (Ending::Threads, 1), (Ending::AddedToC, 2), (Ending::WideWithBias, 3)]
+        {
             let seed = 60 + 10 * number as u64 + seed;
             check(&under_test(seed), &kernel, Case { extents, transposed, tile, ending, blocks, shared, seed });
         }
@@ -364,8 +374,23 @@ fn nothing_along_k_writes_nothing() {
     let stored = y.view_mut().as_tensor(&[1, 64, 64]).unwrap().boxes(&[1, 64, 64], Swizzle::B128).unwrap();
     let maps = (boxes(&[1, 2 * ROWS, 64]), boxes(&[1, 64, 64]), stored);
     let rest = (&mut none, &mut wide, &bias);
-    let arguments =
-        (maps.0, maps.1, maps.2, rest.0, rest.1, rest.2, [64, 64, 0, 1], [0, 0], [64, 0], [1.0, 0.0], BY_ENGINE, 0, &mut sums, &mut up, TOKEN);
+    let arguments = (
+        maps.0,
+        maps.1,
+        maps.2,
+        rest.0,
+        rest.1,
+        rest.2,
+        [64, 64, 0, 1],
+        [0, 0],
+        [64, 0],
+        [1.0, 0.0],
+        BY_ENGINE,
+        0,
+        &mut sums,
+        &mut up,
+        TOKEN,
+    );
     device.launch(&kernels::gemm_hopper_bf16_nn_256, Launch::grid(2), arguments).unwrap();
     assert_eq!(y.download().unwrap(), vec![bf16::ONE; 64 * 64]);
 }

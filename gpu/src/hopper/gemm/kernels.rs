@@ -18,13 +18,25 @@ pub const STAGES_128: usize = 6;
 /// Stages of the ring where tiles are 64 high: all that there is room for, for as many steps are soon under way.
 pub const STAGES_64: usize = 8;
 
+/// Registers of a thread: a third of what there is where two warpgroups multiply, who then take some from the one that loads; else
+/// what the sums, and as many loads of sums handed on, want.
+const fn registers(groups: u32) -> u32 {
+    if groups == 1 { 176 } else { 168 }
+}
+
 /// `name: type, warpgroups × width, stages, [op(A) is Aᵀ] step and box of A, [op(B) is B] step and box of B;`
 macro_rules! kernels {
     ($($(#[$doc:meta])+ $name:ident: $t:ident, $groups:literal x $cols:literal, $stages:ident,
         [$ta:literal $sa:literal $ba:literal], [$tb:literal $sb:literal $bb:literal];)+) => {
         $(
             $(#[$doc])+
-            #[kernel(block = (threads($groups)), min_blocks = 1, registers = 168, barriers = 3 + $cols / 64 * 4, traps = 1)]
+            #[kernel(
+                block = (threads($groups)),
+                min_blocks = 1,
+                registers = registers($groups),
+                barriers = 3 + $cols / 64 * 4,
+                traps = 1
+            )]
             pub fn $name(
                 #[shared] stages: &Stages<$t, { $groups * 64 * 64 * $stages }, { $cols * 64 * $stages }, $stages>,
                 a: &TensorMap<$t>,

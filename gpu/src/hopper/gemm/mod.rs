@@ -11,7 +11,7 @@
 //! first warpgroup one thread works: it has the copy engine load the next 64 columns of A and rows of B into a stage of the
 //! ring as soon as that is empty. The other two wait until a stage is full, multiply 64 rows of it each, and say that it is
 //! empty; one group of products is always under way while the next is started. The loader goes on with the next tile while
-//! the others finish theirs.
+//! the others finish theirs. For small C there are blocks of two warpgroups, one of which multiplies: tiles 64 high.
 //!
 //! - [`product`]: what a block does, in order.
 //! - [`finish`](mod@finish): how the sums in registers become C.

@@ -68,8 +68,12 @@ impl<'a> Parts<'a> {
     /// Adds the sums of the tile whose first step is step `first` of all, from block to block downwards.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn take<const GROUPS: u32, const COLS: usize>(&self, sums: &mut Accumulators<COLS>, half: u32, first: u32)
-    where
+    pub(super) fn take<const GROUPS: u32, const COLS: usize>(
+        &self,
+        sums: &mut Accumulators<COLS>,
+        half: u32,
+        first: u32,
+    ) where
         Columns<COLS>: Width,
     {
         let t = anew(thread_idx_x()) % WARPGROUP_SIZE;

@@ -149,7 +149,8 @@ const HOPPER_128: Speed =
     Speed { tile: [2 * hopper::product::ROWS, 128], part: 64, share: [9.3, 9.3], lost: [60.0, 600.0] };
 const HOPPER_64X128: Speed =
     Speed { tile: [hopper::product::ROWS, 128], part: 64, share: [6.0, 6.0], lost: [60.0, 400.0] };
-const HOPPER_64X64: Speed = Speed { tile: [hopper::product::ROWS, 64], part: 64, share: [4.0, 4.0], lost: [60.0, 300.0] };
+const HOPPER_64X64: Speed =
+    Speed { tile: [hopper::product::ROWS, 64], part: 64, share: [4.0, 4.0], lost: [60.0, 300.0] };
 const SKINNY_F32_4X64: Speed = Speed { tile: [4, 64], part: 16, share: [0.105, 0.12], lost: [64.0, 64.0] };
 const SKINNY_F32_64X4: Speed = Speed { tile: [64, 4], part: 16, share: [0.105, 0.12], lost: [64.0, 64.0] };
 const SKINNY_F32_16X64: Speed = Speed { tile: [16, 64], part: 16, share: [0.23, 0.26], lost: [64.0, 64.0] };
