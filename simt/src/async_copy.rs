@@ -85,33 +85,36 @@ pub fn cp_async<T: Element, const N: usize>(dst: SharedSlot<T, N>, src: GlobalSl
     unsafe { arch::async_copy::copy::<T, N>(dst.ptr, src.ptr, src.tag) }
 }
 
-/// At most `N` elements of global memory to copy from: as many as there are.
+/// [`GlobalSlot`], or nothing: zeros.
 #[derive(Clone, Copy, Debug)]
-pub struct GlobalPart<'a, T, const N: usize> {
+pub struct SlotOrZero<'a, T, const N: usize> {
     ptr: *const T,
-    count: u32,
+    is_inside: bool,
     tag: u32,
     memory: PhantomData<&'a T>,
 }
 
-impl<T: Element, const N: usize> GlobalPart<'_, T, N> {
-    /// The first `count` of `N` elements at `ptr`, in a container whose constructor vouched for them.
+impl<T: Element, const N: usize> SlotOrZero<'_, T, N> {
+    /// The `N` elements at `ptr` if they are inside a container, whose constructor vouched for them.
     #[inline(always)]
-    pub(crate) fn new(ptr: *const T, count: u32, tag: u32) -> Self {
-        Self { ptr, count, tag, memory: PhantomData }
+    pub(crate) fn new(ptr: *const T, is_inside: bool, tag: u32) -> Self {
+        Self { ptr, is_inside, tag, memory: PhantomData }
     }
 }
 
-/// [`cp_async`] of as many elements as there are; the others of the `N` in shared memory become zero (`cp.async` with a size of
-/// its source). The simulator copies fewer than `N` at once instead of later.
+/// [`cp_async`] of what is inside its container; else the `N` elements in shared memory become zero (`cp.async` with a source
+/// of size 0). The simulator writes zeros at once instead of later.
+///
+/// The instruction knows sources of any size up to `N`; compute-sanitizer counts them as whole, and reports those that reach
+/// over the end of an allocation.
 #[inline(always)]
 #[track_caller]
-pub fn cp_async_or_zero<T: Element, const N: usize>(dst: SharedSlot<T, N>, src: GlobalPart<T, N>) {
+pub fn cp_async_or_zero<T: Element, const N: usize>(dst: SharedSlot<T, N>, src: SlotOrZero<T, N>) {
     const {
         assert!(matches!(N * size_of::<T>(), 4 | 8 | 16), "an asynchronous copy moves 4, 8 or 16 bytes");
     }
-    // SAFETY: `count` elements are inside a container, whose constructor vouched for its memory; the destination is, or null.
-    unsafe { arch::async_copy::copy_or_zero::<T, N>(dst.ptr, src.ptr, src.tag, src.count) }
+    // SAFETY: what is inside a container is memory for which its constructor vouched; the destination is, too, or null.
+    unsafe { arch::async_copy::copy_or_zero::<T, N>(dst.ptr, src.ptr, src.tag, src.is_inside) }
 }
 
 /// Closes the copies that this thread started since the last call into a group.

@@ -145,7 +145,8 @@ loads! {
     /// Starts to load the box whose first element is at `at`, innermost dimension first, of a map of two dimensions
     /// (`cp.async.bulk.tensor.2d`). `N` is the number of elements of the box. The bytes of the whole box count on `bar`.
     ///
-    /// The destination must be aligned to 128 bytes, and nobody may access it until the phase of `bar` is over.
+    /// The destination must be aligned to 128 bytes, and nobody may access it until the phase of `bar` is over. Along the
+    /// innermost dimension the box must begin at a multiple of 16 bytes, outside the tensor, too.
     load_2d: 2;
     /// [`load_2d`] of a map of three dimensions (`cp.async.bulk.tensor.3d`).
     load_3d: 3;

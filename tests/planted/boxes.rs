@@ -23,6 +23,7 @@ pub(crate) const GROUP: Group = Group {
         Case::new("load of three dimensions by a map of two", Kind::UnfitBox, dimensions),
         Case::new("box in the middle of 128 bytes", Kind::Misaligned, misplaced),
         Case::new("swizzled box in the middle of its pattern", Kind::Misaligned, pattern),
+        Case::new("box that begins inside 16 bytes of a row", Kind::Misaligned, astray),
         Case::new("box of a tensor half written", Kind::Uninitialised, unwritten),
     ],
 };
@@ -277,6 +278,29 @@ fn misplaced(bench: &mut Bench) -> bool {
 
 fn pattern(bench: &mut Bench) -> bool {
     place(bench, [128, 0], Swizzle::B128)
+}
+
+#[kernel(block = 64)]
+fn astray_kernel(#[shared] stage: &Stage, x: &TensorMap<f32>, left: i32, y: VecMut<f32>) {
+    begin(stage);
+    if thread_idx_x() == 0 {
+        stage.full.arrive_expect_tx(0, BYTES);
+        load_2d(stage.tile.slot::<TILE>(0), x, [left, 0], stage.full.at(0)); // FAULT
+    }
+    stage.full.wait(0, 0);
+    y.set(thread_idx_x() as usize, stage.tile.get(thread_idx_x()));
+}
+
+fn astray(bench: &mut Bench) -> bool {
+    let (x, mut y) = (Buffer::new(&ramp(TILE)), Buffer::unwritten(64));
+    let boxes = x.matrix(SIDE, SIDE).boxes(SIDE, SIDE, Swizzle::None);
+    let left = bench.choose(2, 4);
+    bench.launch((astray_kernel, astray_kernel), Grid::line(1, 64), (boxes, left, &mut y));
+    // Two rows of the box; right of the tensor are zeros.
+    let row = |row: usize| {
+        (0..32).map(move |col| if col + left < 32 { (32 * row as i32 + col + left) as f32 + 0.5 } else { 0.0 })
+    };
+    y.to_vec() == row(0).chain(row(1)).collect::<Vec<f32>>()
 }
 
 /// The defect is in the launch: the second half of the tensor was never written.

@@ -99,7 +99,7 @@ fn places(device: &Device) -> Outcome {
     let x = device.upload(&Array2::from_shape_vec((rows, cols), values.clone()).expect("as many as the shape says"))?;
     for (box_rows, box_cols, swizzles) in SHAPES {
         for &swizzle in swizzles {
-            for (left, top) in [(0, 0), (-3, -5), (cols as i32 - 6, rows as i32 - 1), (4, 1), (1000, -1000)] {
+            for (left, top) in [(0, 0), (-4, -5), (cols as i32 - 8, rows as i32 - 1), (4, 1), (1000, -1000)] {
                 for rounded in [false, true] {
                     let mut boxes = x.view().boxes(box_rows as u32, box_cols as u32, swizzle)?;
                     if rounded {

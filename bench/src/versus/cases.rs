@@ -187,6 +187,8 @@ fn products() -> Vec<Case> {
     for dtype in [Tf32, F32] {
         cases.extend([512, 1024, 2048, 4096, 8192].map(|n| square(dtype, n)));
     }
+    let other_layouts = [[false, true], [true, false], [true, true]];
+    cases.extend(other_layouts.map(|layout| product(Tf32, [4096; 3], layout, 1)));
     cases.push(square(F64, 4096));
     for case in &mut cases {
         let square = matches!(case.shape, Shape::Product { mnk: [4096, 4096, 4096], transposed: [false, false], .. });

@@ -1,6 +1,7 @@
 //! Kernels for Hopper (`sm_90a`): those whose words no other architecture has.
 
 pub mod gemm;
+pub mod tf32;
 pub mod vocabulary;
 
 /// The family's kernels.
@@ -22,6 +23,12 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     gemm::gemm_hopper_f16_tn_256.info(),
     gemm::gemm_hopper_f16_tt_128.info(),
     gemm::gemm_hopper_f16_tt_256.info(),
+    tf32::gemm_hopper_tf32_nn_128.info(),
+    tf32::gemm_hopper_tf32_nn_256.info(),
+    tf32::gemm_hopper_tf32_nt_128.info(),
+    tf32::gemm_hopper_tf32_nt_256.info(),
+    tf32::gemm_hopper_tf32_tt_128.info(),
+    tf32::gemm_hopper_tf32_tt_256.info(),
     vocabulary::boxes::box_copy.info(),
     vocabulary::boxes::box_copy_3d.info(),
     vocabulary::boxes::box_places.info(),

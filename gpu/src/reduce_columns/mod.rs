@@ -110,7 +110,7 @@ fn columns<R: Along, const N: usize, const K: usize, const S: usize>(
 }
 
 macro_rules! kernels {
-    ($($(#[$doc:meta])* [$_rows:ident $name:ident] [$_:literal $blocks:literal] ($t:ident by $n:literal => $out:ident) $reduction:ty;)+) => {
+    ($($(#[$doc:meta])* [$_rows:ident $name:ident $_segments:ident] [$_:literal $blocks:literal $__:literal] ($t:ident by $n:literal => $out:ident) $reduction:ty;)+) => {
         $(
             $(#[$doc])*
             ///

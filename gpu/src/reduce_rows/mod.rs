@@ -67,7 +67,7 @@ fn rows<R: Along, const N: usize, const W: usize>(
 }
 
 macro_rules! kernels {
-    ($($(#[$doc:meta])* [$name:ident $_columns:ident] [$blocks:literal $_:literal] ($t:ident by $n:literal => $out:ident) $reduction:ty;)+) => {
+    ($($(#[$doc:meta])* [$name:ident $_columns:ident $_segments:ident] [$blocks:literal $_:literal $__:literal] ($t:ident by $n:literal => $out:ident) $reduction:ty;)+) => {
         $(
             $(#[$doc])*
             ///

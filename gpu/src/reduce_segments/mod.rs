@@ -30,6 +30,7 @@ use simt::prelude::*;
 
 use self::carry::Scratch;
 use self::tile::Offsets;
+use crate::reduce::along::list::reductions;
 use crate::reduce::along::{Along, THREADS, best, totals};
 use crate::reduce::whole::order::Ignore;
 use crate::reduce::whole::reduction::{Merge, State};
@@ -86,7 +87,13 @@ fn segments<R: Along, const N: usize, const W: usize>(
 }
 
 macro_rules! kernels {
-    ($($(#[$doc:meta])* $blocks:literal $name:ident($t:ident by $n:literal => $out:ident) $reduction:ty;)+) => {
+    (
+        $(
+            $(#[$doc:meta])*
+            [$_rows:ident $_columns:ident $name:ident] [$_:literal $__:literal $blocks:literal]
+            ($t:ident by $n:literal => $out:ident) $reduction:ty;
+        )+
+    ) => {
         $(
             $(#[$doc])*
             ///
@@ -125,117 +132,4 @@ macro_rules! kernels {
         pub const KERNELS: &[&simt::KernelInfo] = &[$($name.info()),+];
     };
 }
-kernels! {
-    /// Σ x, or Σ x / d: see [`totals`].
-    4 segments_total_f32(f32 by 4 => f32) totals::Total<f32>;
-    /// Σ x, or Σ x / d.
-    4 segments_total_f16(f16 by 8 => f32) totals::Total<f16>;
-    /// Σ x, or Σ x / d.
-    4 segments_total_bf16(bf16 by 8 => f32) totals::Total<bf16>;
-    /// Σ x, or Σ x / d.
-    3 segments_total_f64(f64 by 2 => f64) totals::TotalOfF64;
-    /// The bits of Σ x, or of Σ x / d.
-    4 segments_total_i32(i32 by 4 => u64) totals::TotalOfIntegers<i32>;
-    /// The bits of Σ x, or of Σ x / d.
-    4 segments_total_u32(u32 by 4 => u64) totals::TotalOfIntegers<u32>;
-    /// The bits of Σ x modulo 2⁶⁴; the same for `i64`.
-    4 segments_total_u64(u64 by 2 => u64) totals::TotalOfIntegers<u64>;
-    /// Σ x, or Σ x / d, of what is no NaN.
-    4 segments_nan_total_f32(f32 by 4 => f32) totals::Total<f32, Ignore>;
-    /// Σ x, or Σ x / d, of what is no NaN.
-    4 segments_nan_total_f16(f16 by 8 => f32) totals::Total<f16, Ignore>;
-    /// Σ x, or Σ x / d, of what is no NaN.
-    4 segments_nan_total_bf16(bf16 by 8 => f32) totals::Total<bf16, Ignore>;
-    /// Σ x, or Σ x / d, of what is no NaN.
-    3 segments_nan_total_f64(f64 by 2 => f64) totals::TotalOfF64<Ignore>;
-    /// The greatest or least, NaN if there is one: see [`best`].
-    4 segments_best_f32(f32 by 4 => f32) best::Best<f32>;
-    /// The greatest or least, NaN if there is one.
-    4 segments_best_f16(f16 by 8 => f16) best::Best<f16>;
-    /// The greatest or least, NaN if there is one.
-    4 segments_best_bf16(bf16 by 8 => bf16) best::Best<bf16>;
-    /// The greatest or least, NaN if there is one.
-    4 segments_best_f64(f64 by 2 => f64) best::Best<f64>;
-    /// The greatest or least, of `i32`, too.
-    4 segments_best_u32(u32 by 4 => u32) best::Best<u32>;
-    /// The greatest or least, of `i64`, too.
-    4 segments_best_u64(u64 by 2 => u64) best::Best<u64>;
-    /// The greatest or least of what is no NaN.
-    4 segments_nan_best_f32(f32 by 4 => f32) best::Best<f32, Ignore>;
-    /// The greatest or least of what is no NaN.
-    4 segments_nan_best_f16(f16 by 8 => f16) best::Best<f16, Ignore>;
-    /// The greatest or least of what is no NaN.
-    4 segments_nan_best_bf16(bf16 by 8 => bf16) best::Best<bf16, Ignore>;
-    /// The greatest or least of what is no NaN.
-    4 segments_nan_best_f64(f64 by 2 => f64) best::Best<f64, Ignore>;
-    /// The first index, in its segment, of the greatest or least, or of NaN if there is one.
-    4 segments_best_at_f32(f32 by 4 => u64) best::BestAt<f32>;
-    /// The first index, in its segment, of the greatest or least, or of NaN if there is one.
-    4 segments_best_at_f16(f16 by 8 => u64) best::BestAt<f16>;
-    /// The first index, in its segment, of the greatest or least, or of NaN if there is one.
-    4 segments_best_at_bf16(bf16 by 8 => u64) best::BestAt<bf16>;
-    /// The first index, in its segment, of the greatest or least, or of NaN if there is one.
-    4 segments_best_at_f64(f64 by 2 => u64) best::BestAt<f64>;
-    /// The first index, in its segment, of the greatest or least, of `i32`, too.
-    4 segments_best_at_u32(u32 by 4 => u64) best::BestAt<u32>;
-    /// The first index, in its segment, of the greatest or least, of `i64`, too.
-    4 segments_best_at_u64(u64 by 2 => u64) best::BestAt<u64>;
-    /// The first index, in its segment, of the greatest or least of what is no NaN.
-    4 segments_nan_best_at_f32(f32 by 4 => u64) best::BestAt<f32, Ignore>;
-    /// The first index, in its segment, of the greatest or least of what is no NaN.
-    4 segments_nan_best_at_f16(f16 by 8 => u64) best::BestAt<f16, Ignore>;
-    /// The first index, in its segment, of the greatest or least of what is no NaN.
-    4 segments_nan_best_at_bf16(bf16 by 8 => u64) best::BestAt<bf16, Ignore>;
-    /// The first index, in its segment, of the greatest or least of what is no NaN.
-    4 segments_nan_best_at_f64(f64 by 2 => u64) best::BestAt<f64, Ignore>;
-    /// Σ x², or its root: see [`totals`].
-    3 segments_squares_f32(f32 by 4 => f32) totals::SquareTotal<f32>;
-    /// Σ x², or its root.
-    3 segments_squares_f16(f16 by 8 => f32) totals::SquareTotal<f16>;
-    /// Σ x², or its root.
-    3 segments_squares_bf16(bf16 by 8 => f32) totals::SquareTotal<bf16>;
-    /// Σ x².
-    2 segments_squares_f64(f64 by 2 => f64) squares::SquaresOfF64;
-    /// √Σ x².
-    2 segments_norm_f64(f64 by 2 => f64) squares::NormOfF64;
-    /// Σ x² modulo 2⁶⁴.
-    3 segments_squares_i32(i32 by 4 => u64) squares::SquaresOfIntegers<i32>;
-    /// Σ x² modulo 2⁶⁴.
-    3 segments_squares_u32(u32 by 4 => u64) squares::SquaresOfIntegers<u32>;
-    /// Σ x² modulo 2⁶⁴; the same for `i64`.
-    2 segments_squares_u64(u64 by 2 => u64) squares::SquaresOfIntegers<u64>;
-    /// ∏ x.
-    3 segments_product_f32(f32 by 4 => f32) products::Product<f32>;
-    /// ∏ x.
-    3 segments_product_f16(f16 by 8 => f32) products::Product<f16>;
-    /// ∏ x.
-    3 segments_product_bf16(bf16 by 8 => f32) products::Product<bf16>;
-    /// ∏ x.
-    2 segments_product_f64(f64 by 2 => f64) products::ProductOfF64;
-    /// ∏ x modulo 2⁶⁴.
-    3 segments_product_i32(i32 by 4 => i64) products::ProductOfIntegers<i32>;
-    /// ∏ x modulo 2⁶⁴.
-    3 segments_product_u32(u32 by 4 => u64) products::ProductOfIntegers<u32>;
-    /// ∏ x modulo 2⁶⁴; the same for `i64`.
-    2 segments_product_u64(u64 by 2 => u64) products::ProductOfIntegers<u64>;
-    /// The count of what is not 0, or whether at least so many are not: see [`counts`].
-    2 segments_count_u8(u8 by 16 => u64) counts::Count<u8>;
-    /// The same of `f16` or `bf16`, by their bits.
-    3 segments_count_f16_bits(u16 by 8 => u64) counts::Count<u16>;
-    /// The same of `u32` or `i32`.
-    3 segments_count_u32(u32 by 4 => u64) counts::Count<u32>;
-    /// The same of `u64` or `i64`.
-    2 segments_count_u64(u64 by 2 => u64) counts::Count<u64>;
-    /// The same of `f32`.
-    3 segments_count_f32(f32 by 4 => u64) counts::Count<f32>;
-    /// The same of `f64`.
-    2 segments_count_f64(f64 by 2 => u64) counts::Count<f64>;
-    /// Σ (x − mean)² / d.
-    1 segments_variance_f32(f32 by 4 => f32) moments::Variance<f32>;
-    /// Σ (x − mean)² / d.
-    1 segments_variance_f16(f16 by 4 => f32) moments::Variance<f16>;
-    /// Σ (x − mean)² / d.
-    1 segments_variance_bf16(bf16 by 4 => f32) moments::Variance<bf16>;
-    /// Σ (x − mean)² / d.
-    1 segments_variance_f64(f64 by 2 => f64) moments::VarianceOfF64;
-}
+reductions!(kernels);

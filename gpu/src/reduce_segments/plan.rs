@@ -2,8 +2,9 @@
 
 use crate::reduce::along::{THREADS, TICKETS};
 
-/// Most blocks, for the last of them merges what each hands on; several for each place on an H200.
-const MOST_BLOCKS: u64 = 4224;
+/// Most blocks, for the last of them merges what each hands on, and each begins by looking for its share: one for each of the four
+/// places on an H200's 132 multiprocessors.
+const MOST_BLOCKS: u64 = 528;
 /// Least items of a warp.
 const LEAST: u64 = 256;
 
@@ -22,7 +23,7 @@ impl Plan {
     /// ```
     /// use gpu::reduce_segments::plan::Plan;
     /// assert_eq!(Plan::new(2000, 48), Plan { blocks: 1, items: 256 });
-    /// assert_eq!(Plan::new(1 << 28, 1 << 16).blocks, 4163);
+    /// assert_eq!(Plan::new(1 << 28, 1 << 16).blocks, 528);
     /// ```
     pub fn new(n: u64, segments: u32) -> Self {
         let warps = u64::from(THREADS / 32);

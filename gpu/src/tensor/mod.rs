@@ -104,7 +104,7 @@ macro_rules! products {
 products! {
     /// A·B of `f16`, added in `f32`, in tiles of 128 × 256. Arguments are those of [`call`](crate::gemm::call); `a` and `b` have
     /// any offset and rows any distance, aligned to 16 bytes for speed.
-    gemm_f16_128x256_nn: f16 8, 128 x 256, 4 x 8, 256, true false, 1, 255, 2, 24;
+    gemm_f16_128x256_nn: f16 8, 128 x 256, 4 x 8, 256, true false, 1, 255, 2, 40;
     /// [`gemm_f16_128x256_nn`] for A·Bᵀ of `f16`, in tiles of 128 × 256.
     gemm_f16_128x256_nt: f16 8, 128 x 256, 4 x 8, 256, true true, 1, 255, 2, 0;
     /// [`gemm_f16_128x256_nn`] for Aᵀ·B of `f16`, in tiles of 128 × 256.
@@ -120,7 +120,7 @@ products! {
     /// [`gemm_f16_128x256_nn`] for Aᵀ·Bᵀ of `f16`, in tiles of 64 × 64.
     gemm_f16_64x64_tt: f16 8, 64 x 64, 2 x 4, 128, false true, 3, 168, 2, 0;
     /// [`gemm_f16_128x256_nn`] for A·B of `bf16`, in tiles of 128 × 256.
-    gemm_bf16_128x256_nn: bf16 8, 128 x 256, 4 x 8, 256, true false, 1, 255, 2, 24;
+    gemm_bf16_128x256_nn: bf16 8, 128 x 256, 4 x 8, 256, true false, 1, 255, 2, 40;
     /// [`gemm_f16_128x256_nn`] for A·Bᵀ of `bf16`, in tiles of 128 × 256.
     gemm_bf16_128x256_nt: bf16 8, 128 x 256, 4 x 8, 256, true true, 1, 255, 2, 0;
     /// [`gemm_f16_128x256_nn`] for Aᵀ·B of `bf16`, in tiles of 128 × 256.

@@ -17,11 +17,17 @@ pub(super) trait Operand: Number<Wide = f32> + Lanes<4> {
     /// A register of a fragment, as it came from shared memory, for the instruction.
     fn rounded(register: u32) -> u32;
 
-    /// Whether rows start at multiples of 4 bytes.
+    /// Whether rows start and end at multiples of 4 bytes.
     fn has_words(window: &Window<Self>) -> bool;
 
     /// Starts to copy what there is of the 4 bytes at (`row`, `col`), a multiple of 4 bytes, to element `to` of `stages`.
     fn copy_word<const LEN: usize>(window: &Window<Self>, at: (u32, u32), stages: &SharedArray<Self, LEN>, to: u32);
+}
+
+/// [`Operand::has_words`] of 16 bits.
+#[inline(always)]
+fn has_pairs<T: Lanes<2>>(window: &Window<T>) -> bool {
+    window.has_aligned_rows::<2>() && window.cols().is_multiple_of(2)
 }
 
 macro_rules! operands {
@@ -53,8 +59,8 @@ macro_rules! operands {
     )+};
 }
 operands! {
-    f16 as f16: 2 to a word, Window::has_aligned_rows::<2>, core::convert::identity;
-    bf16 as bf16: 2 to a word, Window::has_aligned_rows::<2>, core::convert::identity;
+    f16 as f16: 2 to a word, has_pairs, core::convert::identity;
+    bf16 as bf16: 2 to a word, has_pairs, core::convert::identity;
     f32 as Tf32: 1 to a word, |_| true, tf32;
 }
 

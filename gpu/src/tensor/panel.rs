@@ -36,6 +36,8 @@ pub(super) struct Panel<'a, T: Operand, const CHUNK: usize, const LEN: usize, co
     window: Window<'a, T>,
     /// The first of its rows or columns.
     first: u32,
+    /// Bytes of which rows, their ends included, are multiples: 16, 4, or 0.
+    unit: u32,
 }
 
 impl<'a, T, const CHUNK: usize, const LEN: usize, const EXTENT: usize, const ALONG_K: bool>
@@ -57,7 +59,9 @@ where
             assert!(CHUNK * size_of::<T>() == 16 && LEN == STAGES as usize * EXTENT * 4 * CHUNK);
             assert!(EXTENT.is_power_of_two() && EXTENT >= 64);
         }
-        Self { stages, window, first }
+        let chunks = window.has_aligned_rows::<CHUNK>() && window.cols().is_multiple_of(CHUNK as u32);
+        let unit = if chunks { 16 } else { 4 * u32::from(T::has_words(&window)) };
+        Self { stages, window, first, unit }
     }
 
     /// The element at which a chunk of a row starts, in the stage of a step.
@@ -100,21 +104,20 @@ where
         });
     }
 
-    /// Starts to copy what there is of a thread's share of a step: by 16 bytes where rows start at multiples of that, else by 4,
-    /// else at once, by elements through registers. One chunk after the other: it takes no more registers than one.
+    /// Starts to copy what there is of a thread's share of a step: by 16 bytes where rows start and end at multiples of that, else
+    /// by 4, else at once, by elements through registers. One chunk after the other: it takes no more registers than one.
     #[inline(always)]
     #[track_caller]
     pub(super) fn copy_edges<const THREADS: usize>(&self, step: u32, thread: u32) {
         let (row0, col0) = self.place(step);
         let rest = self.window.rest(row0, col0);
-        let (chunks, words) = (rest.has_aligned_rows::<CHUNK>(), T::has_words(&rest));
         let mut i = thread;
         while i < 4 * EXTENT as u32 {
             let (row, chunk) = Self::share(i);
             let (to, col) = (Self::at(step, row, chunk), chunk * CHUNK as u32);
-            if chunks {
+            if self.unit == 16 {
                 cp_async_or_zero(self.stages.slot::<CHUNK>(to), rest.slot_or_zero(row, col));
-            } else if words {
+            } else if self.unit == 4 {
                 unroll!(for word in 0..4 {
                     let along = (word * CHUNK / 4) as u32;
                     T::copy_word(&rest, (row, col + along), self.stages, to + along);

@@ -145,7 +145,8 @@ fn last_two(call: &str, rank: usize) -> Result<Vec<usize>> {
     Ok(axes)
 }
 
-fn into<T: Element>(
+/// B = Aᵀ.
+pub(super) fn into<T: Element>(
     device: &Device,
     stream: Option<&Stream>,
     a: MatrixView<'_, T>,

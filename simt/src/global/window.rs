@@ -5,7 +5,7 @@ use core::{marker::PhantomData, ops::Deref};
 use super::{MatMut, MatRef, VecMut, VecRef};
 use crate::{
     access::{Access, Space, fits32},
-    async_copy::GlobalPart,
+    async_copy::SlotOrZero,
     element::{Element, Lanes, Vector},
 };
 
@@ -172,12 +172,12 @@ impl<'a, T: Element> Window<'a, T> {
         self.at::<N>(row, col).cast().get_streaming_or(default)
     }
 
-    /// What there is of elements (`row`, `col`) to (`row`, `col + N − 1`) in the window, as the source of
+    /// Elements (`row`, `col`) to (`row`, `col + N − 1`), or none where not all of them are in the window, as the source of
     /// [`cp_async_or_zero`](crate::async_copy::cp_async_or_zero).
     #[inline(always)]
-    pub fn slot_or_zero<const N: usize>(&self, row: u32, col: u32) -> GlobalPart<'a, T, N> {
-        let count = if row < self.rows { self.cols.saturating_sub(col).min(N as u32) } else { 0 };
-        GlobalPart::new(self.ptr.wrapping_add(self.offset(row, col)), count, self.tag)
+    pub fn slot_or_zero<const N: usize>(&self, row: u32, col: u32) -> SlotOrZero<'a, T, N> {
+        let is_inside = row < self.rows && self.cols.saturating_sub(col) >= N as u32;
+        SlotOrZero::new(self.ptr.wrapping_add(self.offset(row, col)), is_inside, self.tag)
     }
 
     /// Elements (`row`, `col`) to (`row`, `col + N − 1`) in one access, aligned as for [`MatRef::get_vec`], without a check of

@@ -21,20 +21,17 @@ pub(crate) unsafe fn copy<T, const N: usize>(dst: *mut T, src: *const T, tag: u3
 }
 
 /// # Safety
-/// `dst` is null or inside shared memory, `count` elements at `src` are inside allocated global memory.
+/// `dst` is null or inside shared memory; if `is_inside`, `N` elements at `src` are inside allocated global memory.
 #[inline(always)]
 #[track_caller]
-pub(crate) unsafe fn copy_or_zero<T: Element, const N: usize>(dst: *mut T, src: *const T, tag: u32, count: u32) {
-    if count as usize == N {
+pub(crate) unsafe fn copy_or_zero<T: Element, const N: usize>(dst: *mut T, src: *const T, tag: u32, is_inside: bool) {
+    if is_inside {
         // SAFETY: the caller's promise.
         return unsafe { copy::<T, N>(dst, src, tag) };
     }
     for i in 0..if dst.is_null() { 0 } else { N } {
         // SAFETY: the caller's promise.
-        unsafe {
-            let element = if i < count as usize { memory::read(Space::Global { tag }, src.add(i)) } else { zero() };
-            memory::write(Space::Shared, dst.add(i), element);
-        }
+        unsafe { memory::write(Space::Shared, dst.add(i), zero::<T>()) };
     }
 }
 

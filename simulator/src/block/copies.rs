@@ -127,6 +127,13 @@ impl Block {
                 format!("a box at byte {offset} of shared memory, which is no multiple of {unit}{why}")
             });
         }
+        // Found on an H200, which ends the launch with an illegal instruction.
+        let start = i64::from(ask.at[0]) * ask.element as i64;
+        if touch == Touch::Read && start % 16 != 0 {
+            self.fault(lane, Kind::Misaligned, ask.location, None, || {
+                format!("a box from byte {start} of the tensor's rows, which is no multiple of 16")
+            });
+        }
         match self.bindings().get(map.tag as usize) {
             Some(binding) if touch == Touch::Read || binding.writable => (map, false),
             Some(binding) => unfit(map, format!("a store to `{}`, which is bound for reading", binding.name)),

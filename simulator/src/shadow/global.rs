@@ -1,4 +1,5 @@
-//! Shadow of global memory: for each element of a buffer that the launch may write, who wrote it last and who read it since.
+//! Shadow of global memory: for each element of a buffer that the launch may write, who wrote it last and who read it since. An
+//! element is what the buffer was allocated for, or what the launch takes it for, if that is smaller.
 //!
 //! Buffers that the launch only reads have no shadow: nothing in it can race.
 
@@ -103,8 +104,11 @@ impl GlobalShadow {
         if buffer.full && !buffer.writable {
             return;
         }
+        if accessed.size < 1 << buffer.shift {
+            buffer.refine(accessed.size);
+        }
         let first = (accessed.address - buffer.base) >> buffer.shift;
-        let count = (accessed.size >> buffer.shift).max(1);
+        let count = accessed.size >> buffer.shift;
         for index in first..first + count {
             buffer.cell(index, places, memory, block, lane, accessed);
         }
@@ -137,6 +141,22 @@ impl GlobalShadow {
 }
 
 impl Buffer {
+    /// Cells of `size` bytes from now on: a kernel takes the memory for smaller elements than it was allocated for.
+    #[cold]
+    fn refine(&mut self, size: usize) {
+        let finer = self.shift - size.ilog2();
+        let parts = 1 << finer;
+        for cells in [&mut self.writes, &mut self.reads] {
+            *cells = cells.iter().flat_map(|&cell| std::iter::repeat_n(cell, parts)).collect();
+        }
+        self.readers.refine(parts);
+        let plain = self.plain.iter();
+        self.plain =
+            plain.flat_map(|(cell, &write)| (0..parts).map(move |part| (cell * parts + part, write))).collect();
+        self.unwritten.refine(parts);
+        self.shift -= finer;
+    }
+
     #[inline(always)]
     fn cell(
         &mut self,

@@ -45,6 +45,14 @@ impl Readers {
         self.stamps * 8 + self.lists.len() * (size_of::<usize>() + size_of::<Vec<u64>>())
     }
 
+    /// Each element has become `parts` elements.
+    pub(super) fn refine(&mut self, parts: usize) {
+        let lists = std::mem::take(&mut self.lists).into_iter();
+        let each = |(index, list): (usize, Vec<u64>)| (0..parts).map(move |part| (index * parts + part, list.clone()));
+        self.lists = lists.flat_map(each).collect();
+        self.stamps *= parts;
+    }
+
     /// A further reader, with no order after those that `reads` stands for. Gives the stamp for all of them.
     #[inline(never)]
     pub(super) fn add(&mut self, index: usize, reads: u64, new: u64, block: &Block) -> u64 {

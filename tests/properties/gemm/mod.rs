@@ -4,6 +4,7 @@
 mod case;
 mod errors;
 mod held;
+mod packed;
 mod run;
 mod sample;
 mod spoilt;
@@ -16,6 +17,7 @@ use warpwright::oracle::{self, Gemm, Reference};
 
 use self::case::{Bias, Case, Data, any_case, sample};
 use self::held::Place;
+use self::packed::packed_operands_are_exact;
 use self::run::{OnDevice, Ways, equal, verify};
 use self::sample::{Brain, BrainToSingle, Double, Half, HalfToSingle, Kind, Single, Tensor};
 use crate::support::device::{counterpart, under_test};
@@ -43,6 +45,7 @@ kinds! {
         skinny_products_are_exact_in_every_way,
         endings_are_exact_in_every_way,
         batches_are_exact_in_every_way,
+        packed_operands_are_exact,
         every_kernel_is_a_way,
         a_non_finite_number_reaches_what_it_should,
         runs_are_equal,
@@ -128,11 +131,10 @@ fn batches_are_exact_in_every_way<K: Kind>() {
 
 /// Few rows or few columns, and sums so long that every warp of a block has several pieces of k, the last ones cut off.
 fn skinny_products_are_exact_in_every_way<K: Kind>() {
-    let ops = [[Op::N, Op::N], [Op::N, Op::T], [Op::T, Op::N], [Op::T, Op::T]];
     let shapes = [(67, 904, 1), (4, 777, 8), (16, 784, 24)];
     for (number, (m, k, n)) in shapes.into_iter().enumerate() {
         let aligned = [0, 1, 2].map(|_| Place { flat: true, ..Place::default() });
-        for ops in ops {
+        for ops in LAYOUTS {
             // Rows that begin at multiples of 16 bytes and end anywhere.
             let lines = [if ops[0] == Op::N { k } else { m }, if ops[1] == Op::N { n } else { k }, n];
             let padded = lines.map(|line: usize| Place { gap: line.next_multiple_of(8) - line, ..aligned[0] });

@@ -1,6 +1,6 @@
 //! Running a case by some or all ways to it.
 
-use warpwright::gemm::{Gemm, Plan};
+use warpwright::gemm::{Gemm, Plan, Way};
 use warpwright::{Buffer, Device, Result as WarpwrightResult};
 
 use super::case::{Bias, Case, Data};
@@ -72,16 +72,27 @@ impl<K: Kind> OnDevice<K> {
     /// C after the product, the whole buffer.
     pub(crate) fn run(&self, plan: Option<Plan>) -> WarpwrightResult<Vec<K::Result>> {
         let mut buffer = self.device.upload(self.c.image())?;
-        let (gemm, mut workspace);
-        gemm = match plan {
-            None => self.gemm()?,
-            Some(plan) => {
-                workspace = self.device.alloc::<f32>(plan.workspace_len())?;
-                self.gemm()?.way(plan.way()).workspace(&mut workspace)
-            }
+        let Some(plan) = plan else {
+            self.gemm()?.into(self.c.view_mut(&mut buffer)?)?;
+            return buffer.download();
         };
+        // The workspace may begin anywhere, and has neighbours.
+        let (before, len) = (self.case.schedule as usize % 37, plan.workspace_len());
+        let canaries: Vec<f32> = (0..before + len + 5).map(f32::canary).collect();
+        let mut room = self.device.upload(&canaries)?;
+        let gemm = self.gemm()?.way(plan.way()).workspace(room.slice_mut(before..before + len)?);
         gemm.into(self.c.view_mut(&mut buffer)?)?;
+        let room = room.download()?;
+        let outside = (0..before).chain(before + len..canaries.len());
+        let spoilt: Vec<_> = outside.filter(|&at| room[at].to_bits() != canaries[at].to_bits()).collect();
+        assert!(spoilt.is_empty(), "{}: {spoilt:?} beside {len} elements of workspace from {before} on", plan.way());
         buffer.download()
+    }
+
+    /// The plan for this way, listed or not.
+    pub(crate) fn plan(&self, way: Way) -> WarpwrightResult<Plan> {
+        let buffer = self.device.upload(self.c.image())?;
+        self.gemm()?.plan(way, self.c.view(&buffer, None)?)
     }
 
     /// Whether inputs are as they were.

@@ -12,8 +12,9 @@ use warpwright::reduce::{
 };
 
 use super::axis_case::{AxisCase, any_tensor, depth, reduce_axis};
-use super::case::{Bits, is_nan};
-use super::values::{Number, Real, cancelling, small, uniform, wide};
+use super::case::Bits;
+use super::judge::{equal, within};
+use super::values::{Number, Real, cancelling, small, uniform};
 use crate::support::runner::{check, check_within};
 use crate::support::values;
 
@@ -28,18 +29,7 @@ fn each<T: Bits, R: AxisReduction<T>>(
 where
     R::Output: Bits,
 {
-    let got = reduce_axis(case, reduction, x)?;
-    let lines = case.lines(x);
-    if got.len() != lines.len() {
-        return Err(format!("{what}: {} results of {} lines", got.len(), lines.len()));
-    }
-    for (number, (line, got)) in lines.iter().zip(got).enumerate() {
-        let expected = expected(line);
-        if got != expected && !(is_nan(got) && is_nan(expected)) {
-            return Err(format!("{what} of line {number}: {got:?} instead of {expected:?}"));
-        }
-    }
-    Ok(())
+    equal(what, &case.lines(x), &reduce_axis(case, reduction, x)?, expected)
 }
 
 /// The worst error over bound of all lines.
@@ -54,17 +44,7 @@ where
     R::Output: Bits,
 {
     let depth = depth::<T, R>(case, reduction);
-    let got = reduce_axis(case, reduction, x)?;
-    let mut worst = 0.0_f64;
-    for (number, (line, got)) in case.lines(x).iter().zip(got).enumerate() {
-        let (scalar, got) = (expected(&wide(line), depth), got.into());
-        let ratio = scalar.error_over_bound(got);
-        if ratio > 1.0 {
-            return Err(format!("{what} of line {number}: {got:e}, error over bound {ratio:e} of {scalar:?}"));
-        }
-        worst = worst.max(ratio);
-    }
-    Ok(worst)
+    within(what, &case.lines(x), &reduce_axis(case, reduction, x)?, |line| expected(line, depth))
 }
 
 macro_rules! exactly {

@@ -9,6 +9,7 @@ mod axis;
 mod axis_case;
 mod axis_operation;
 mod case;
+mod judge;
 mod moments;
 mod operation;
 mod order;

@@ -13,6 +13,7 @@ use warpwright::reduce::{
 use warpwright::{Buffer, Device, Result as WarpwrightResult};
 
 use super::case::{Bits, is_nan};
+use super::judge::{equal, within};
 use super::values::{Real, small, uniform, wide};
 use crate::support::device::{counterpart, under_test};
 use crate::support::runner::{check, check_within};
@@ -117,17 +118,7 @@ fn each<T: Bits, R: SegmentReduction<T>>(
 where
     R::Output: Bits,
 {
-    let got = reduce(case, reduction, x)?;
-    for (number, (segment, got)) in segments(x, &case.offsets).into_iter().zip(got).enumerate() {
-        let expected = expected(segment);
-        if got != expected && !(is_nan(got) && is_nan(expected)) {
-            return Err(format!(
-                "{what} of segment {number}, {} elements: {got:?} instead of {expected:?}",
-                segment.len()
-            ));
-        }
-    }
-    Ok(())
+    equal(what, &segments(x, &case.offsets), &reduce(case, reduction, x)?, expected)
 }
 
 /// How many are not 0, whether one is not, whether none is.
@@ -164,22 +155,9 @@ where
 {
     let depth = segments_depth(case.n(), case.offsets.len() - 1, size_of::<T>());
     let got = reduce(case, reduction, x)?;
-    let mut worst = 0.0_f64;
-    for (number, (segment, got)) in segments(x, &case.offsets).into_iter().zip(got).enumerate() {
-        if segment.is_empty() {
-            continue;
-        }
-        let (scalar, got) = (expected(&wide(segment), depth), got.into());
-        let ratio = scalar.error_over_bound(got);
-        if ratio > 1.0 || ratio.is_nan() {
-            let n = segment.len();
-            return Err(format!(
-                "{what} of segment {number}, {n} elements: {got:e}, error over bound {ratio:e} of {scalar:?}"
-            ));
-        }
-        worst = worst.max(ratio);
-    }
-    Ok(worst)
+    let with_elements = segments(x, &case.offsets).into_iter().zip(got).filter(|(segment, _)| !segment.is_empty());
+    let (segments, got): (Vec<_>, Vec<_>) = with_elements.unzip();
+    within(what, &segments, &got, |x| expected(x, depth))
 }
 
 fn rounded<T: Real, U: Real + Into<f64>>(what: &str, format: Format)

@@ -26,14 +26,14 @@ use crate::gemm::number::Number;
 pub const BY_ENGINE: u32 = 1 << 16;
 
 /// `f32` in which a warpgroup puts C together: 16 KiB.
-pub(super) const STAGING: usize = 4096;
+pub(in crate::hopper) const STAGING: usize = 4096;
 /// Columns that are put together at a time, on the long way.
-const PART: u32 = 64;
+pub(in crate::hopper) const PART: u32 = 64;
 
 /// Where a sum lies among [`PART`] columns of a warpgroup: its column is changed so that the rows that a warp writes at once
 /// start in different banks. Eight neighbours stay neighbours.
 #[inline(always)]
-const fn swizzled(row: u32, col: u32) -> u32 {
+pub(in crate::hopper) const fn swizzled(row: u32, col: u32) -> u32 {
     row * PART + (col ^ (row % 4 * 8))
 }
 
@@ -57,14 +57,14 @@ impl Half for bf16 {
 
 /// Everything after the sums.
 #[derive(Clone, Copy)]
-pub(super) struct Finish<'a, T: Half> {
-    pub(super) c: VecMut<'a, T>,
-    pub(super) wide: VecMut<'a, f32>,
-    pub(super) bias: VecRef<'a, f32>,
+pub(in crate::hopper) struct Finish<'a, T: Number<Wide = f32>> {
+    pub(in crate::hopper) c: VecMut<'a, T>,
+    pub(in crate::hopper) wide: VecMut<'a, f32>,
+    pub(in crate::hopper) bias: VecRef<'a, f32>,
     /// Elements of C from row to row, and from matrix to matrix.
-    pub(super) strides: [u64; 2],
-    pub(super) scale: [f32; 2],
-    pub(super) flags: u32,
+    pub(in crate::hopper) strides: [u64; 2],
+    pub(in crate::hopper) scale: [f32; 2],
+    pub(in crate::hopper) flags: u32,
 }
 
 /// Writes the part of C at `[row, column, matrix]` from the sums of this warpgroup. `buffer` is which
@@ -128,13 +128,13 @@ fn pack<T: Half>(low: f32, high: f32) -> u32 {
 /// Waits until the copy engine has read all that this thread told it to store.
 #[inline(always)]
 #[track_caller]
-pub(super) fn drain(flags: u32) {
+pub(in crate::hopper) fn drain(flags: u32) {
     if flags & BY_ENGINE != 0 && thread_idx_x().is_multiple_of(WARPGROUP_SIZE) {
         store_wait_read::<0>();
     }
 }
 
-impl<T: Half> Finish<'_, T> {
+impl<T: Number<Wide = f32> + Lanes<4>> Finish<'_, T> {
     /// Whether four elements of C whose columns begin at a multiple of 4 are all there, and are one access.
     #[inline(always)]
     fn by_fours(&self, n: u32) -> bool {
@@ -187,7 +187,6 @@ fn by_threads<T: Half, const COLS: usize>(
 {
     let (own, lane) = (half * STAGING as u32, t % 32);
     let (top, left) = (t / 32 * 16 + lane / 4, lane % 4 * 2);
-    let by_fours = how.by_fours(n);
     sums.for_each_8_columns(|first, [a, b, c, d]| {
         // Row 8 further down is changed as this one.
         let at = own + swizzled(top, first % PART + left);
@@ -195,30 +194,42 @@ fn by_threads<T: Half, const COLS: usize>(
         staging.set_vec::<2>(at + 8 * PART, Vec2::new([c, d]));
         if first % PART == PART - 8 {
             named_barrier(half + 1, WARPGROUP_SIZE);
-            let columns = col + first - (PART - 8);
-            let start = |line: u32, column: u32| {
-                matrix as u64 * how.strides[1] + (row + line) as u64 * how.strides[0] + column as u64
-            };
-            let lines = m.saturating_sub(row).min(64);
-            if by_fours {
-                let piece = t % (PART / 4) * 4;
-                let mut line = t / (PART / 4);
-                while line < lines && columns + piece < n {
-                    let sums = staging.get_vec4(own + swizzled(line % 64, piece)).lanes;
-                    how.four(sums, start(line, columns + piece), (row + line, columns + piece));
-                    line += WARPGROUP_SIZE / (PART / 4);
-                }
-            } else {
-                let column = columns + t % PART;
-                let mut line = t / PART;
-                while line < lines && column < n {
-                    let sum = staging.get(own + swizzled(line % 64, t % PART));
-                    let at = start(line, column);
-                    epilogue(sum, at, (how.c, how.wide), how.bias, (row + line, column), how.scale, how.flags);
-                    line += WARPGROUP_SIZE / PART;
-                }
-            }
+            part_by_threads(staging, [half, t], [row, col + first - (PART - 8), matrix], [m, n], how);
             named_barrier(half + 1, WARPGROUP_SIZE);
         }
     });
+}
+
+/// The part of C at `[row, column, matrix]`, 64 rows and [`PART`] columns, from this warpgroup's half of the staging memory.
+#[inline(always)]
+#[track_caller]
+pub(in crate::hopper) fn part_by_threads<T: Number<Wide = f32> + Lanes<4>>(
+    staging: &SharedArray<f32, { 2 * STAGING }>,
+    [half, t]: [u32; 2],
+    [row, columns, matrix]: [u32; 3],
+    [m, n]: [u32; 2],
+    how: Finish<'_, T>,
+) {
+    let own = half * STAGING as u32;
+    let start =
+        |line: u32, column: u32| matrix as u64 * how.strides[1] + (row + line) as u64 * how.strides[0] + column as u64;
+    let lines = m.saturating_sub(row).min(64);
+    if how.by_fours(n) {
+        let piece = t % (PART / 4) * 4;
+        let mut line = t / (PART / 4);
+        while line < lines && columns + piece < n {
+            let sums = staging.get_vec4(own + swizzled(line % 64, piece)).lanes;
+            how.four(sums, start(line, columns + piece), (row + line, columns + piece));
+            line += WARPGROUP_SIZE / (PART / 4);
+        }
+    } else {
+        let column = columns + t % PART;
+        let mut line = t / PART;
+        while line < lines && column < n {
+            let sum = staging.get(own + swizzled(line % 64, t % PART));
+            let at = start(line, column);
+            epilogue(sum, at, (how.c, how.wide), how.bias, (row + line, column), how.scale, how.flags);
+            line += WARPGROUP_SIZE / PART;
+        }
+    }
 }

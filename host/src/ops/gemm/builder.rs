@@ -106,7 +106,8 @@ impl<'a, T: Multiply> Gemm<'a, T> {
         Self { chained: true, ..self }
     }
 
-    /// Memory for partial products: [`Plan::workspace_len`](crate::gemm::Plan::workspace_len) says how much a way needs. Its content is of no use before or after.
+    /// Memory for partial products and for copies of operands: [`Plan::workspace_len`](crate::gemm::Plan::workspace_len) says how
+    /// much a way needs. Its content is of no use before or after.
     /// With more memory than needed the rest stays as it is; with less, ways are chosen that fit.
     pub fn workspace(self, workspace: impl Into<BufferViewMut<'a, f32>>) -> Self {
         Self { workspace: Some(workspace.into()), ..self }

@@ -1,12 +1,12 @@
 //! What is done with a description: `run`, `into`, `plans`.
 
-use super::{CALL, Gemm, Multiply, Output, Plan, plan, problem};
+use super::{CALL, Gemm, Multiply, Output, Plan, Way, plan, problem};
 use crate::error::Result;
 use crate::memory::{Matrix, Tensor, TensorView, TensorViewMut};
 
 impl<T: Multiply> Gemm<'_, T> {
-    /// C in memory of its own, in the type of A and B. Where a split along k pays and no workspace was given, it takes
-    /// memory for the time, and waits for the end.
+    /// C in memory of its own, in the type of A and B. Where a split along k or a copy of an operand pays and no workspace was
+    /// given, it takes memory for the time, and waits for the end.
     ///
     /// # Errors
     /// As [`Gemm::into`]; A or B is a batch; beta is not 0; as [`Device::alloc_matrix`](crate::Device::alloc_matrix).
@@ -95,5 +95,14 @@ impl<T: Multiply> Gemm<'_, T> {
     /// As [`Gemm::into`], before anything is launched.
     pub fn plans<'c, C: Output<T>>(&self, c: impl Into<TensorView<'c, C>>) -> Result<Vec<Plan>> {
         Ok(plan::plans::<T>(&self.problem(c.into())?, self.demands::<C>()))
+    }
+
+    /// The plan for one way to the product with such a C, whether [`Gemm::plans`] lists it or not: other splits, and copies of
+    /// operands that a kernel would take as they lie.
+    ///
+    /// # Errors
+    /// As [`Gemm::into`], before anything is launched.
+    pub fn plan<'c, C: Output<T>>(&self, way: Way, c: impl Into<TensorView<'c, C>>) -> Result<Plan> {
+        Self::named(&self.problem(c.into())?, self.demands::<C>(), way)
     }
 }

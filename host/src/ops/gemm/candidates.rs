@@ -4,6 +4,7 @@ use std::fmt;
 
 use gpu::gemm::{ffma, plain};
 use gpu::hopper::gemm as hopper;
+use gpu::hopper::tf32;
 use gpu::skinny;
 use gpu::tensor;
 use half::{bf16, f16};
@@ -72,6 +73,8 @@ pub struct Candidate<T: Multiply> {
     /// Whether A and B are transposed, where it is written for one layout only.
     pub(super) layout: Option<[bool; 2]>,
     pub(super) speed: &'static Speed,
+    /// Whether each sum is one chain of fused multiply-adds in order of k.
+    pub(super) is_chain: bool,
 }
 
 /// What a candidate launches.
@@ -79,7 +82,6 @@ pub(super) enum Program<T: Multiply> {
     /// Everything in one launch.
     Call(&'static Call<T, T::Wide>),
     /// Everything in one launch, of operands that the copy engine can fetch.
-    #[allow(dead_code, reason = "kernels of other types take it")]
     Boxed(&'static Boxed<T, T::Wide>),
     /// The same, and tiles that fill no wave of blocks can be shared among them along k.
     Shared(&'static Shared<T, T::Wide>),
@@ -107,11 +109,6 @@ impl<T: Multiply> fmt::Debug for Program<T> {
 impl<T: Multiply> Candidate<T> {
     pub(super) fn info(&self) -> &'static KernelInfo {
         self.program.info()
-    }
-
-    /// Whether each sum is one chain of fused multiply-adds in order of k.
-    pub(super) fn is_chain(&self) -> bool {
-        matches!(self.program, Program::Product(_)) || self.speed.tile == PLAIN.tile
     }
 }
 
@@ -151,6 +148,12 @@ const HOPPER_64X128: Speed =
     Speed { tile: [hopper::product::ROWS, 128], part: 64, share: [6.0, 6.0], lost: [60.0, 400.0] };
 const HOPPER_64X64: Speed =
     Speed { tile: [hopper::product::ROWS, 64], part: 64, share: [4.0, 4.0], lost: [60.0, 300.0] };
+const HOPPER_TF32_256: Speed =
+    Speed { tile: [tf32::product::ROWS, 256], part: 32, share: [6.2, 6.2], lost: [40.0, 200.0] };
+/// Tiles of a C that is computed as Cᵀ.
+const HOPPER_TF32_256_T: Speed = Speed { tile: [256, tf32::product::ROWS], ..HOPPER_TF32_256 };
+const HOPPER_TF32_128: Speed =
+    Speed { tile: [tf32::product::ROWS, 128], part: 32, share: [5.7, 5.7], lost: [40.0, 150.0] };
 const SKINNY_F32_4X64: Speed = Speed { tile: [4, 64], part: 16, share: [0.105, 0.12], lost: [64.0, 64.0] };
 const SKINNY_F32_64X4: Speed = Speed { tile: [64, 4], part: 16, share: [0.105, 0.12], lost: [64.0, 64.0] };
 const SKINNY_F32_16X64: Speed = Speed { tile: [16, 64], part: 16, share: [0.23, 0.26], lost: [64.0, 64.0] };
@@ -160,13 +163,13 @@ const SKINNY_HALF_64X16: Speed = Speed { tile: [64, 16], part: 16, share: [0.41,
 
 /// A kernel for every layout: see `gpu::gemm::plain`.
 const fn plain<T: Multiply>(kernel: &'static Call<T, T::Wide>, arithmetic: Arithmetic) -> Candidate<T> {
-    Candidate { program: Program::Call(kernel), arithmetic, layout: None, speed: &PLAIN }
+    Candidate { program: Program::Call(kernel), arithmetic, layout: None, speed: &PLAIN, is_chain: true }
 }
 
 /// A kernel for A·B of `f32`.
 const fn product(kernel: &'static Product<f32>, speed: &'static Speed) -> Candidate<f32> {
     let program = Program::Product(kernel);
-    Candidate { program, arithmetic: Arithmetic::Full, layout: Some([false, false]), speed }
+    Candidate { program, arithmetic: Arithmetic::Full, layout: Some([false, false]), speed, is_chain: true }
 }
 
 /// The four layouts of a kernel.
@@ -182,21 +185,32 @@ const fn mma<T: Multiply>(
     arithmetic: Arithmetic,
     speed: &'static Speed,
 ) -> Candidate<T> {
-    Candidate { program: Program::Call(kernel), arithmetic, layout: Some(layout), speed }
+    Candidate { program: Program::Call(kernel), arithmetic, layout: Some(layout), speed, is_chain: false }
 }
 
-/// A kernel by `wgmma`: see `gpu::hopper::gemm`.
+/// A kernel by `wgmma`: see `gpu::hopper`.
 const fn wgmma<T: Multiply>(
+    kernel: &'static Boxed<T, T::Wide>,
+    layout: [bool; 2],
+    arithmetic: Arithmetic,
+    speed: &'static Speed,
+) -> Candidate<T> {
+    Candidate { program: Program::Boxed(kernel), arithmetic, layout: Some(layout), speed, is_chain: false }
+}
+
+/// A kernel by `wgmma` whose blocks may share tiles: see `gpu::hopper::gemm`.
+const fn shared<T: Multiply>(
     kernel: &'static Shared<T, T::Wide>,
     layout: [bool; 2],
     speed: &'static Speed,
 ) -> Candidate<T> {
-    Candidate { program: Program::Shared(kernel), arithmetic: Arithmetic::Full, layout: Some(layout), speed }
+    let program = Program::Shared(kernel);
+    Candidate { program, arithmetic: Arithmetic::Full, layout: Some(layout), speed, is_chain: false }
 }
 
 /// A kernel that memory bounds: see `gpu::skinny`.
 const fn streamed<T: Multiply>(kernel: &'static Call<T, T::Wide>, speed: &'static Speed) -> Candidate<T> {
-    Candidate { program: Program::Call(kernel), arithmetic: Arithmetic::Full, layout: None, speed }
+    Candidate { program: Program::Call(kernel), arithmetic: Arithmetic::Full, layout: None, speed, is_chain: false }
 }
 
 /// For `f32`; of equally fast ones the first is taken.
@@ -215,6 +229,12 @@ pub(super) const F32: &[Candidate<f32>] = &[
     mma(&tensor::gemm_tf32_64x64_nt, NT, Arithmetic::Tf32, &TF32_64X64),
     mma(&tensor::gemm_tf32_64x64_tn, TN, Arithmetic::Tf32, &TF32_64X64),
     mma(&tensor::gemm_tf32_64x64_tt, TT, Arithmetic::Tf32, &TF32_64X64),
+    wgmma(&tf32::gemm_hopper_tf32_nn_256, NN, Arithmetic::Tf32, &HOPPER_TF32_256_T),
+    wgmma(&tf32::gemm_hopper_tf32_nt_256, NT, Arithmetic::Tf32, &HOPPER_TF32_256),
+    wgmma(&tf32::gemm_hopper_tf32_tt_256, TT, Arithmetic::Tf32, &HOPPER_TF32_256),
+    wgmma(&tf32::gemm_hopper_tf32_nn_128, NN, Arithmetic::Tf32, &HOPPER_TF32_128),
+    wgmma(&tf32::gemm_hopper_tf32_nt_128, NT, Arithmetic::Tf32, &HOPPER_TF32_128),
+    wgmma(&tf32::gemm_hopper_tf32_tt_128, TT, Arithmetic::Tf32, &HOPPER_TF32_128),
     streamed(&skinny::gemm_skinny_f32_4x64, &SKINNY_F32_4X64),
     streamed(&skinny::gemm_skinny_f32_64x4, &SKINNY_F32_64X4),
     streamed(&skinny::gemm_skinny_f32_16x64, &SKINNY_F32_16X64),
@@ -232,22 +252,22 @@ pub(super) const F16: &[Candidate<f16>] = &[
     mma(&tensor::gemm_f16_64x64_nt, NT, Arithmetic::Full, &MMA_64X64),
     mma(&tensor::gemm_f16_64x64_tn, TN, Arithmetic::Full, &MMA_64X64),
     mma(&tensor::gemm_f16_64x64_tt, TT, Arithmetic::Full, &MMA_64X64),
-    wgmma(&hopper::gemm_hopper_f16_nn_256, NN, &HOPPER_256),
-    wgmma(&hopper::gemm_hopper_f16_nt_256, NT, &HOPPER_256),
-    wgmma(&hopper::gemm_hopper_f16_tn_256, TN, &HOPPER_256),
-    wgmma(&hopper::gemm_hopper_f16_tt_256, TT, &HOPPER_256),
-    wgmma(&hopper::gemm_hopper_f16_nn_128, NN, &HOPPER_128),
-    wgmma(&hopper::gemm_hopper_f16_nt_128, NT, &HOPPER_128),
-    wgmma(&hopper::gemm_hopper_f16_tn_128, TN, &HOPPER_128),
-    wgmma(&hopper::gemm_hopper_f16_tt_128, TT, &HOPPER_128),
-    wgmma(&hopper::gemm_hopper_f16_nn_64x128, NN, &HOPPER_64X128),
-    wgmma(&hopper::gemm_hopper_f16_nt_64x128, NT, &HOPPER_64X128),
-    wgmma(&hopper::gemm_hopper_f16_tn_64x128, TN, &HOPPER_64X128),
-    wgmma(&hopper::gemm_hopper_f16_tt_64x128, TT, &HOPPER_64X128),
-    wgmma(&hopper::gemm_hopper_f16_nn_64x64, NN, &HOPPER_64X64),
-    wgmma(&hopper::gemm_hopper_f16_nt_64x64, NT, &HOPPER_64X64),
-    wgmma(&hopper::gemm_hopper_f16_tn_64x64, TN, &HOPPER_64X64),
-    wgmma(&hopper::gemm_hopper_f16_tt_64x64, TT, &HOPPER_64X64),
+    shared(&hopper::gemm_hopper_f16_nn_256, NN, &HOPPER_256),
+    shared(&hopper::gemm_hopper_f16_nt_256, NT, &HOPPER_256),
+    shared(&hopper::gemm_hopper_f16_tn_256, TN, &HOPPER_256),
+    shared(&hopper::gemm_hopper_f16_tt_256, TT, &HOPPER_256),
+    shared(&hopper::gemm_hopper_f16_nn_128, NN, &HOPPER_128),
+    shared(&hopper::gemm_hopper_f16_nt_128, NT, &HOPPER_128),
+    shared(&hopper::gemm_hopper_f16_tn_128, TN, &HOPPER_128),
+    shared(&hopper::gemm_hopper_f16_tt_128, TT, &HOPPER_128),
+    shared(&hopper::gemm_hopper_f16_nn_64x128, NN, &HOPPER_64X128),
+    shared(&hopper::gemm_hopper_f16_nt_64x128, NT, &HOPPER_64X128),
+    shared(&hopper::gemm_hopper_f16_tn_64x128, TN, &HOPPER_64X128),
+    shared(&hopper::gemm_hopper_f16_tt_64x128, TT, &HOPPER_64X128),
+    shared(&hopper::gemm_hopper_f16_nn_64x64, NN, &HOPPER_64X64),
+    shared(&hopper::gemm_hopper_f16_nt_64x64, NT, &HOPPER_64X64),
+    shared(&hopper::gemm_hopper_f16_tn_64x64, TN, &HOPPER_64X64),
+    shared(&hopper::gemm_hopper_f16_tt_64x64, TT, &HOPPER_64X64),
     streamed(&skinny::gemm_skinny_f16_16x64, &SKINNY_HALF_16X64),
     streamed(&skinny::gemm_skinny_f16_64x16, &SKINNY_HALF_64X16),
 ];
@@ -263,22 +283,22 @@ pub(super) const BF16: &[Candidate<bf16>] = &[
     mma(&tensor::gemm_bf16_64x64_nt, NT, Arithmetic::Full, &MMA_64X64),
     mma(&tensor::gemm_bf16_64x64_tn, TN, Arithmetic::Full, &MMA_64X64),
     mma(&tensor::gemm_bf16_64x64_tt, TT, Arithmetic::Full, &MMA_64X64),
-    wgmma(&hopper::gemm_hopper_bf16_nn_256, NN, &HOPPER_256),
-    wgmma(&hopper::gemm_hopper_bf16_nt_256, NT, &HOPPER_256),
-    wgmma(&hopper::gemm_hopper_bf16_tn_256, TN, &HOPPER_256),
-    wgmma(&hopper::gemm_hopper_bf16_tt_256, TT, &HOPPER_256),
-    wgmma(&hopper::gemm_hopper_bf16_nn_128, NN, &HOPPER_128),
-    wgmma(&hopper::gemm_hopper_bf16_nt_128, NT, &HOPPER_128),
-    wgmma(&hopper::gemm_hopper_bf16_tn_128, TN, &HOPPER_128),
-    wgmma(&hopper::gemm_hopper_bf16_tt_128, TT, &HOPPER_128),
-    wgmma(&hopper::gemm_hopper_bf16_nn_64x128, NN, &HOPPER_64X128),
-    wgmma(&hopper::gemm_hopper_bf16_nt_64x128, NT, &HOPPER_64X128),
-    wgmma(&hopper::gemm_hopper_bf16_tn_64x128, TN, &HOPPER_64X128),
-    wgmma(&hopper::gemm_hopper_bf16_tt_64x128, TT, &HOPPER_64X128),
-    wgmma(&hopper::gemm_hopper_bf16_nn_64x64, NN, &HOPPER_64X64),
-    wgmma(&hopper::gemm_hopper_bf16_nt_64x64, NT, &HOPPER_64X64),
-    wgmma(&hopper::gemm_hopper_bf16_tn_64x64, TN, &HOPPER_64X64),
-    wgmma(&hopper::gemm_hopper_bf16_tt_64x64, TT, &HOPPER_64X64),
+    shared(&hopper::gemm_hopper_bf16_nn_256, NN, &HOPPER_256),
+    shared(&hopper::gemm_hopper_bf16_nt_256, NT, &HOPPER_256),
+    shared(&hopper::gemm_hopper_bf16_tn_256, TN, &HOPPER_256),
+    shared(&hopper::gemm_hopper_bf16_tt_256, TT, &HOPPER_256),
+    shared(&hopper::gemm_hopper_bf16_nn_128, NN, &HOPPER_128),
+    shared(&hopper::gemm_hopper_bf16_nt_128, NT, &HOPPER_128),
+    shared(&hopper::gemm_hopper_bf16_tn_128, TN, &HOPPER_128),
+    shared(&hopper::gemm_hopper_bf16_tt_128, TT, &HOPPER_128),
+    shared(&hopper::gemm_hopper_bf16_nn_64x128, NN, &HOPPER_64X128),
+    shared(&hopper::gemm_hopper_bf16_nt_64x128, NT, &HOPPER_64X128),
+    shared(&hopper::gemm_hopper_bf16_tn_64x128, TN, &HOPPER_64X128),
+    shared(&hopper::gemm_hopper_bf16_tt_64x128, TT, &HOPPER_64X128),
+    shared(&hopper::gemm_hopper_bf16_nn_64x64, NN, &HOPPER_64X64),
+    shared(&hopper::gemm_hopper_bf16_nt_64x64, NT, &HOPPER_64X64),
+    shared(&hopper::gemm_hopper_bf16_tn_64x64, TN, &HOPPER_64X64),
+    shared(&hopper::gemm_hopper_bf16_tt_64x64, TT, &HOPPER_64X64),
     streamed(&skinny::gemm_skinny_bf16_16x64, &SKINNY_HALF_16X64),
     streamed(&skinny::gemm_skinny_bf16_64x16, &SKINNY_HALF_64X16),
 ];

@@ -8,7 +8,7 @@ use super::plan::Demands;
 use super::problem::Problem;
 use super::run::Task;
 use super::stored::Stored;
-use super::{Activation, CALL, Gemm, Multiply, Op, Output, Plan, plan, problem};
+use super::{Activation, CALL, Gemm, Multiply, Op, Output, Plan, Way, plan, problem};
 use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Error, Result};
 use crate::memory::{BufferViewMut, Matrix, TensorView, TensorViewMut};
@@ -96,28 +96,33 @@ impl<T: Multiply> Gemm<'_, T> {
     /// The way that was named, or the cheapest for which there is workspace.
     pub(super) fn choose(&self, problem: &Problem, demands: Demands<'_>) -> Result<Plan> {
         let room = self.workspace.as_ref().map_or(0, BufferViewMut::len);
-        let plans = plan::plans::<T>(problem, demands);
         // Where there is no product there is no way to it to be chosen.
         let Some(way) = self.way.filter(|_| problem.k > 0) else {
             // The plain kernel computes everything, without workspace.
             let fits =
-                |plan: &Plan| plan.workspace <= room && (!self.chained || T::CANDIDATES[plan.candidate].is_chain());
-            return plans.into_iter().find(fits).ok_or_else(|| no_way("any", "none"));
+                |plan: &Plan| plan.workspace <= room && (!self.chained || T::CANDIDATES[plan.candidate].is_chain);
+            return plan::plans::<T>(problem, demands).into_iter().find(fits).ok_or_else(|| no_way("any", "none"));
         };
-        let plan = plan::named::<T>(problem, demands, way).map_err(|unfit| {
-            let mut names: Vec<_> = plans.iter().map(|plan| plan.way().kernel().name).collect();
-            names.sort_unstable();
-            names.dedup();
-            no_way(&names.join(", "), &format!("{way}, which {unfit}"))
-        })?;
+        let plan = Self::named(problem, demands, way)?;
         if plan.workspace <= room {
             return Ok(plan);
         }
         Err(BadArgument::new(ArgumentRule::Length, CALL, "workspace")
             .expected(format_args!("at least {} elements for {}", plan.workspace, plan.way()))
             .found(room)
-            .remedy("allocate as many as Plan::workspace_len says, or take a way without a split")
+            .remedy("allocate as many as Plan::workspace_len says, or take a way without a split and without copies")
             .into())
+    }
+
+    /// The plan for this way.
+    pub(super) fn named(problem: &Problem, demands: Demands<'_>, way: Way) -> Result<Plan> {
+        plan::named::<T>(problem, demands, way).map_err(|unfit| {
+            let plans = plan::plans::<T>(problem, demands);
+            let mut names: Vec<_> = plans.iter().map(|plan| plan.way().kernel().name).collect();
+            names.sort_unstable();
+            names.dedup();
+            no_way(&names.join(", "), &format!("{way}, which {unfit}"))
+        })
     }
 
     pub(super) fn without_beta(&self) -> Result<()> {

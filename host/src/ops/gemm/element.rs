@@ -83,6 +83,10 @@ pub trait Multiply: Number<Wide: std::fmt::Debug + PartialEq + From<f32>> + Seal
         arguments: Arguments<'_, Self>,
     ) -> Result<()>;
 
+    /// The same boxes, their elements rounded to what tensor cores take.
+    #[doc(hidden)]
+    fn rounded(boxes: Boxes<'_, Self>) -> Result<Boxes<'_, Self>>;
+
     /// Launches a kernel that takes tensor maps; `a`, `b` and their strides have no use.
     #[doc(hidden)]
     fn launch_boxed(
@@ -119,7 +123,7 @@ pub trait Multiply: Number<Wide: std::fmt::Debug + PartialEq + From<f32>> + Seal
 }
 
 macro_rules! multiply {
-    ($($t:ident in $wide:ident: $splits:literal, $candidates:ident $(, $merge:path)?;)+) => {$(
+    ($($t:ident in $wide:ident: $splits:literal, $candidates:ident, $rounded:path $(, $merge:path)?;)+) => {$(
         impl Sealed for $t {}
         impl Multiply for $t {
             const CANDIDATES: &'static [Candidate<$t>] = candidates::$candidates;
@@ -133,6 +137,10 @@ macro_rules! multiply {
             ) -> Result<()> {
                 device.launch(kernel, launch, (a, b, c, wide, bias, extents, ld, batch, scale, flags))?;
                 Ok(())
+            }
+
+            fn rounded(boxes: Boxes<'_, $t>) -> Result<Boxes<'_, $t>> {
+                $rounded(boxes)
             }
 
             fn launch_boxed(
@@ -188,10 +196,10 @@ macro_rules! multiply {
     };
 }
 multiply! {
-    f32 in f32: true, F32, merge::gemm_merge_f32;
-    f16 in f32: true, F16, merge::gemm_merge_f16;
-    bf16 in f32: true, BF16, merge::gemm_merge_bf16;
-    f64 in f64: false, F64;
+    f32 in f32: true, F32, Boxes::rounded_to_tf32, merge::gemm_merge_f32;
+    f16 in f32: true, F16, Ok, merge::gemm_merge_f16;
+    bf16 in f32: true, BF16, Ok, merge::gemm_merge_bf16;
+    f64 in f64: false, F64, Ok;
 }
 
 /// C as the kernels take it: as elements of A and B, or as sums; the other one is empty.

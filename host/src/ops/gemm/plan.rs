@@ -7,7 +7,8 @@
 //! launch     2 µs: 500 000
 //! blocks     ⌈blocks / multiprocessors⌉ · rows · columns · (k + lost) / share
 //! sharing    1.4 µs and 1.9 for each byte of a tile of f32, for each block that has a part of it: `share`
-//! memory     7 for each byte of partial products or of C that is written and read once more, over all multiprocessors
+//! memory     7 for each byte of partial products, of C or of a packed operand that is written and read once more, over all
+//!            multiprocessors
 //! ```
 //!
 //! `share` and `lost` are the kernel's (`Speed`). A split along k multiplies the blocks and divides k. 7 is what a multiprocessor
@@ -20,6 +21,7 @@ use simt::KernelInfo;
 use super::Arithmetic;
 use super::candidates::{Candidate, Program, Speed};
 use super::element::Multiply;
+use super::packing::Packing;
 use super::problem::Problem;
 use super::share;
 use super::stored::Stored;
@@ -33,7 +35,7 @@ pub(super) const BYTE: f64 = 7.0;
 /// Most parts.
 const MOST_PARTS: u32 = 64;
 
-/// A way to a product: which kernel, and into how many parts k is split.
+/// A way to a product: which kernel, which operands are copied for it, and into how many parts k is split.
 ///
 /// ```
 /// use warpwright::gemm::Way;
@@ -46,12 +48,13 @@ pub struct Way {
     parts: u32,
     /// Blocks among which tiles are shared; 0: none is.
     blocks: u32,
+    packed: [bool; 2],
 }
 
 impl Way {
-    /// By this kernel, with k undivided.
+    /// By this kernel, with k undivided and A and B as they lie.
     pub fn of(kernel: &'static KernelInfo) -> Self {
-        Self { kernel, parts: 1, blocks: 0 }
+        Self { kernel, parts: 1, blocks: 0, packed: [false; 2] }
     }
 
     /// The same with k in so many parts, whose products are added up in their order. There may be fewer: parts begin at
@@ -66,6 +69,19 @@ impl Way {
     #[must_use]
     pub fn among(self, blocks: u32) -> Self {
         Self { blocks, ..self }
+    }
+
+    /// The same with a copy of A, of B, or of both made in the workspace first, as the kernel wants them: each row at a
+    /// multiple of 128 bytes, and transposed if the kernel is for another layout. For kernels that have boxes fetched. With
+    /// alpha = 0 nothing is copied.
+    #[must_use]
+    pub fn pack(self, [a, b]: [bool; 2]) -> Self {
+        Self { packed: [a, b], ..self }
+    }
+
+    /// Whether A, and B, is copied.
+    pub fn packed(&self) -> [bool; 2] {
+        self.packed
     }
 
     /// The kernel that multiplies.
@@ -87,6 +103,12 @@ impl Way {
 impl fmt::Display for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.kernel.name)?;
+        f.write_str(match self.packed {
+            [false, false] => "",
+            [true, false] => ", A packed",
+            [false, true] => ", B packed",
+            [true, true] => ", A and B packed",
+        })?;
         if self.parts > 1 {
             write!(f, ", k in {} parts", self.parts)?;
         }
@@ -105,7 +127,9 @@ pub struct Plan {
     pub(super) candidate: usize,
     /// Elements along k of each part but the last.
     pub(super) part: usize,
+    /// `f32` in all: partial products, and [`Packing::room`].
     pub(super) workspace: usize,
+    pub(super) packing: Packing,
     pub(super) ending: Ending,
     pub(super) tile: [u32; 2],
     pub(super) cost: f64,
@@ -133,7 +157,7 @@ impl Plan {
         self.tile
     }
 
-    /// Elements of `f32` that it needs for partial products: see [`Gemm::workspace`](super::Gemm::workspace).
+    /// Elements of `f32` that it needs for partial products and copies of operands: see [`Gemm::workspace`](super::Gemm::workspace).
     pub fn workspace_len(&self) -> usize {
         self.workspace
     }
@@ -173,14 +197,28 @@ impl Demands<'_> {
     }
 }
 
-/// All plans for a product, the cheapest first; of equally cheap ones the one listed first.
+/// All plans for a product, the cheapest first; of equally cheap ones the one listed first. Of kernels that are as fast
+/// as each other, those for other layouts, the ones that need the fewest copies.
 pub(super) fn plans<T: Multiply>(problem: &Problem, demands: Demands<'_>) -> Vec<Plan> {
-    let mut plans: Vec<_> = (0..T::CANDIDATES.len())
-        .filter(|&candidate| fits(&T::CANDIDATES[candidate], problem, demands).is_ok())
-        .flat_map(|candidate| {
+    let usable: Vec<_> = (0..T::CANDIDATES.len())
+        .filter_map(|number| {
+            let candidate = &T::CANDIDATES[number];
+            serves(candidate, demands).ok()?;
+            let packing = Packing::new(candidate, problem, Packing::needed(candidate, problem)).ok()?;
+            Some((number, candidate.speed, packing))
+        })
+        .collect();
+    let is_least = |speed: &'static Speed, packing: &Packing| {
+        let others = usable.iter().filter(|(_, other, _)| other.share == speed.share);
+        others.map(|(.., other)| other.effort(problem)).min() == Some(packing.effort(problem))
+    };
+    let mut plans: Vec<_> = usable
+        .iter()
+        .filter(|(_, speed, packing)| is_least(speed, packing))
+        .flat_map(|&(candidate, _, packing)| {
             let splits = (0..=MOST_PARTS.ilog2()).map(|power| 1 << power);
             let mut of_candidate: Vec<Plan> =
-                splits.filter_map(|parts| plan::<T>(problem, demands, candidate, parts).ok()).collect();
+                splits.filter_map(|parts| plan::<T>(problem, demands, candidate, parts, packing).ok()).collect();
             // Few steps along k make fewer parts than asked for.
             of_candidate.dedup_by_key(|plan| plan.way.parts);
             if let Some(&whole) = of_candidate.first() {
@@ -197,8 +235,9 @@ pub(super) fn plans<T: Multiply>(problem: &Problem, demands: Demands<'_>) -> Vec
 /// The plan for a way that the caller named, or why it is none to this product.
 pub(super) fn named<T: Multiply>(problem: &Problem, demands: Demands<'_>, way: Way) -> Result<Plan, Unfit> {
     let candidate = T::CANDIDATES.iter().position(|candidate| candidate.info() == way.kernel).ok_or(Unfit::Elements)?;
-    fits(&T::CANDIDATES[candidate], problem, demands)?;
-    let plan = plan::<T>(problem, demands, candidate, way.parts)?;
+    serves(&T::CANDIDATES[candidate], demands)?;
+    let packing = Packing::new(&T::CANDIDATES[candidate], problem, problem.in_order(way.packed))?;
+    let plan = plan::<T>(problem, demands, candidate, way.parts, packing)?;
     match way.blocks {
         0 => Ok(plan),
         _ if plan.way.parts > 1 => Err(Unfit::Share),
@@ -206,22 +245,25 @@ pub(super) fn named<T: Multiply>(problem: &Problem, demands: Demands<'_>, way: W
     }
 }
 
-/// Whether the candidate is for such products on this device.
-fn fits<T: Multiply>(candidate: &Candidate<T>, problem: &Problem, demands: Demands<'_>) -> Result<(), Unfit> {
+/// Whether the candidate is for such arithmetic, and for this device.
+fn serves<T: Multiply>(candidate: &Candidate<T>, demands: Demands<'_>) -> Result<(), Unfit> {
     if candidate.arithmetic != demands.arithmetic {
         return Err(Unfit::Arithmetic);
-    }
-    let layout = [problem.a.transposed, problem.b.transposed];
-    if let Some(only) = candidate.layout.filter(|only| *only != layout) {
-        return Err(Unfit::Layout(only));
     }
     if demands.device.has_kernel(candidate.info()) { Ok(()) } else { Err(Unfit::Device) }
 }
 
-/// One candidate that [`fits`], with k in at most so many parts, if it computes this product.
-fn plan<T: Multiply>(problem: &Problem, demands: Demands<'_>, number: usize, parts: u32) -> Result<Plan, Unfit> {
+/// One candidate that [`serves`], with k in at most so many parts, if it computes this product.
+fn plan<T: Multiply>(
+    problem: &Problem,
+    demands: Demands<'_>,
+    number: usize,
+    parts: u32,
+    packing: Packing,
+) -> Result<Plan, Unfit> {
     let candidate = &T::CANDIDATES[number];
-    let Problem { m, n, k, batch, a, b, c, .. } = *problem;
+    let Problem { m, n, k, batch, c, .. } = *problem;
+    let [a, b] = packing.operands;
     let part = k.div_ceil(parts as usize).next_multiple_of(candidate.speed.part).max(candidate.speed.part);
     let parts = k.div_ceil(part).max(1) as u32;
     if parts > 1 && (!T::SPLITS || batch != 1) {
@@ -234,7 +276,7 @@ fn plan<T: Multiply>(problem: &Problem, demands: Demands<'_>, number: usize, par
         return Err(Unfit::Extents);
     }
     match candidate.program {
-        Program::Boxed(_) | Program::Shared(_) => boxes_fit::<T>(problem, candidate.speed, part, parts)?,
+        Program::Boxed(_) | Program::Shared(_) => boxes_fit::<T>(&packing.of(problem), candidate.speed, part, parts)?,
         Program::Product(_) if parts > 1 => return Err(Unfit::Split),
         Program::Product(_) if k == 0 => return Err(Unfit::Nothing),
         Program::Product(_) if !counted => return Err(Unfit::Extents),
@@ -253,9 +295,10 @@ fn plan<T: Multiply>(problem: &Problem, demands: Demands<'_>, number: usize, par
             (false, false) => (Ending::Nothing, 0, batch),
         },
     };
-    let cost = cost(candidate, problem, demands, parts, launches, ending);
-    let way = Way { kernel: candidate.info(), parts, blocks: 0 };
-    Ok(Plan { way, candidate: number, part, workspace, ending, tile: candidate.speed.tile, cost })
+    let workspace = workspace.checked_add(packing.room()).ok_or(Unfit::Extents)?;
+    let cost = cost(candidate, problem, demands, parts, (launches, packing), ending);
+    let way = Way { kernel: candidate.info(), parts, blocks: 0, packed: problem.in_order(packing.packed()) };
+    Ok(Plan { way, candidate: number, part, workspace, packing, ending, tile: candidate.speed.tile, cost })
 }
 
 /// Whether the copy engine can fetch the operands, or the parts of them along k, and 32 bits count the tiles.
@@ -289,7 +332,7 @@ fn cost<T: Multiply>(
     problem: &Problem,
     demands: Demands<'_>,
     parts: u32,
-    launches: usize,
+    (launches, packing): (usize, Packing),
     ending: Ending,
 ) -> f64 {
     let Problem { m, n, k, batch, .. } = *problem;
@@ -310,8 +353,9 @@ fn cost<T: Multiply>(
         Ending::InPlace => 2 * demands.element,
         Ending::Merge => 8 * parts as usize,
     };
-    let memory = bytes as f64 * m as f64 * n as f64 * batch as f64 * BYTE / multiprocessors;
-    launches as f64 * LAUNCH + turns * blocks * (rows * cols) as f64 * depth / share + memory
+    let bytes = bytes as f64 * m as f64 * n as f64 * batch as f64 + 2.0 * packing.moved() as f64;
+    let memory = bytes * BYTE / multiprocessors;
+    (launches + packing.launches()) as f64 * LAUNCH + turns * blocks * (rows * cols) as f64 * depth / share + memory
 }
 
 #[cfg(test)]
@@ -419,7 +463,10 @@ mod tests {
             assert!(unfit.contains(name), "{unfit}");
         }
         let tf32 = Demands { arithmetic: Arithmetic::Tf32, ..simple(&device) };
-        assert_eq!(plans::<f32>(&aligned, tf32)[0].way().kernel().name, "gemm_tf32_128x128_nn");
+        assert_eq!(plans::<f32>(&aligned, tf32)[0].way().kernel().name, "gemm_hopper_tf32_nn_256");
+        let tn = problem([16384; 3], [Op::T, Op::N]);
+        let turned = plans::<f32>(&tn, tf32)[0].way();
+        assert_eq!(turned.packed().iter().filter(|&&packed| packed).count(), 1, "{turned}");
     }
 
     #[test]

@@ -70,6 +70,11 @@ impl Problem {
         self.m == 0 || self.n == 0
     }
 
+    /// Something about A and about B, in the caller's order or back.
+    pub(super) fn in_order<X>(&self, [a, b]: [X; 2]) -> [X; 2] {
+        if self.exchanged { [b, a] } else { [a, b] }
+    }
+
     /// Cᵀ = Bᵀ·Aᵀ.
     fn exchange(self) -> Self {
         let bias = match self.bias {

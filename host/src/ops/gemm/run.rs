@@ -9,6 +9,7 @@ use simt::Kernel;
 use simt::global::{MatMut, MatRef};
 use simt::tma::Swizzle;
 
+use super::Arithmetic;
 use super::candidates::{Call, Candidate, Program};
 use super::element::{Arguments, Destination, Maps, Multiply};
 use super::plan::{Ending, Plan};
@@ -22,7 +23,11 @@ use crate::memory::{BufferView, BufferViewMut, MatrixViewMut, TensorView};
 use crate::ops::{bands, on};
 use crate::stream::Stream;
 
+/// Bytes of a line of a box.
+const LINE: u32 = 128;
+
 /// A product with its plan, ready to be launched. C is not empty.
+#[derive(Clone, Copy)]
 pub(super) struct Task<'t, T: Multiply> {
     pub(super) device: &'t Device,
     pub(super) stream: Option<&'t Stream>,
@@ -52,7 +57,23 @@ struct Part<W> {
 }
 
 impl<'t, T: Multiply> Task<'t, T> {
-    pub(super) fn run(&self, mut c: Destination<'_, T>, workspace: Option<&mut BufferViewMut<'_, f32>>) -> Result<()> {
+    /// Copies what is to be copied, and multiplies.
+    pub(super) fn run(&self, c: Destination<'_, T>, workspace: Option<&mut BufferViewMut<'_, f32>>) -> Result<()> {
+        let Plan { packing, workspace: len, .. } = self.plan;
+        match workspace {
+            Some(workspace) if packing.launches() > 0 => {
+                let (mut partial, rest) = workspace.view_mut().split_at(len - packing.room())?;
+                let (mut room, _) = rest.split_at(packing.room())?;
+                let given = [self.a, self.b];
+                packing.pack((self.device, self.stream), self.problem, given, &mut room)?;
+                let [a, b] = packing.read(given, room.view())?;
+                Task { a, b, problem: &packing.of(self.problem), ..*self }.multiply_all(c, Some(&mut partial))
+            }
+            workspace => self.multiply_all(c, workspace),
+        }
+    }
+
+    fn multiply_all(&self, mut c: Destination<'_, T>, workspace: Option<&mut BufferViewMut<'_, f32>>) -> Result<()> {
         let Problem { m, n, k, batch, .. } = *self.problem;
         let candidate = &T::CANDIDATES[self.plan.candidate];
         match (&candidate.program, self.plan.ending, workspace) {
@@ -103,22 +124,25 @@ impl<'t, T: Multiply> Task<'t, T> {
     fn parts(&self, candidate: &Candidate<T>, workspace: &mut BufferViewMut<'_, f32>) -> Result<()> {
         let Problem { m, n, k, a, b, .. } = *self.problem;
         let part = self.plan.part;
-        let along = |start, len, batch| Part {
+        let along = |start, len, batch, to: BufferView<'_, f32>| Part {
             a: Stored { stride: a.place(0, part), ..a },
             b: Stored { stride: b.place(part, 0), ..b },
-            c: Stored { rows: m, cols: n, transposed: false, ld: n, batch: None, stride: m * n, past: 0 },
+            c: Stored { rows: m, cols: n, transposed: false, ld: n, batch: None, stride: m * n, past: 0 }
+                .at(to.address().addr()),
             batch,
             k: (start, len),
             scale: [T::Wide::from(1.0), T::Wide::from(0.0)],
             flags: 0,
         };
         let full = k / part;
-        self.multiply(candidate, along(0, part, full), &mut T::partial(workspace.view_mut()))?;
+        let first = along(0, part, full, workspace.view());
+        self.multiply(candidate, first, &mut T::partial(workspace.view_mut()))?;
         if k % part == 0 {
             return Ok(());
         }
         let last = workspace.view_mut().slice(full * m * n..(full + 1) * m * n)?;
-        self.multiply(candidate, along(full * part, k % part, 1), &mut T::partial(last))
+        let rest = along(full * part, k % part, 1, last.view());
+        self.multiply(candidate, rest, &mut T::partial(last))
     }
 
     /// Launches a kernel that does everything.
@@ -181,20 +205,21 @@ impl<'t, T: Multiply> Task<'t, T> {
         c: &mut Destination<'_, T>,
         sharing: Option<(u32, Sharing<'_>)>,
     ) -> Result<()> {
-        let tile = candidate.speed.tile;
         let Part { a, b, c: to, batch, k: (k0, k), scale, flags } = part;
-        let (m, n, [rows, cols]) = (to.rows, to.cols, tile);
+        let tile = candidate.speed.tile;
+        let (m, n, [rows, cols], line) = (to.rows, to.cols, tile, LINE / size_of::<T>() as u32);
         let count = |x: Stored| if x.stride == 0 { 1 } else { batch };
         let axes = |x: Stored, count: usize| ([count, x.lines()[0], x.lines()[1]], [x.stride, x.ld, 1]);
-        // Rows in memory go along k or across it; a box takes 128 bytes of each.
+        // Rows in memory go along k or across it; a box takes 128 bytes of each, and as many steps of k as that is.
         let map = |from: TensorView<'t, T>, x: Stored, start: usize, lines: u32| {
             let (shape, strides) = axes(x, count(x));
             let elements = from.bits::<T>(start, x.span(count(x), x.rows, x.cols));
-            elements.as_tensor_strided(&shape, &strides)?.boxes(&[1, lines, 64], Swizzle::B128)
+            let boxes = elements.as_tensor_strided(&shape, &strides)?.boxes(&[1, lines, line], Swizzle::B128)?;
+            if candidate.arithmetic == Arithmetic::Tf32 { T::rounded(boxes) } else { Ok(boxes) }
         };
         let (of_a, of_b) = (Stored { cols: k, ..a }, Stored { rows: k, ..b });
-        let a = map(self.a, of_a, a.place(0, k0), if a.transposed { 64 } else { rows })?;
-        let b = map(self.b, of_b, b.place(k0, 0), if b.transposed { cols } else { 64 })?;
+        let a = map(self.a, of_a, a.place(0, k0), if a.transposed { line } else { rows })?;
+        let b = map(self.b, of_b, b.place(k0, 0), if b.transposed { cols } else { line })?;
         let batches = [of_a, of_b].map(|x| u32::from(x.stride != 0));
 
         let flag = c.flag;
@@ -203,7 +228,7 @@ impl<'t, T: Multiply> Task<'t, T> {
         let (own, wide) = c.part(0, to.span(batch, m, n))?;
         let (stored, own) = if by_engine {
             let (none, (shape, strides)) = (own.nothing(), axes(to, batch));
-            let stored = own.as_tensor_strided(&shape, &strides)?.boxes(&[1, 64, 64], Swizzle::B128)?;
+            let stored = own.as_tensor_strided(&shape, &strides)?.boxes(&[1, 64, line], Swizzle::B128)?;
             (Some(stored), none)
         } else {
             (None, own)
@@ -354,6 +379,28 @@ mod tests {
             });
             assert!(results[0].iter().any(|&x| x > 0.0), "{}", kernel.name);
             assert_eq!(results[0], results[1], "{}", kernel.name);
+        }
+    }
+
+    /// Two blocks go from tile to tile, and from matrix to matrix, until all are done: integers, so sums are exact.
+    #[test]
+    fn few_blocks_compute_all_tiles() {
+        let device = Device::simulator();
+        let numbers = |count: usize| (0..count).map(|i| (i * i % 23) as f32 - 11.0).collect::<Vec<_>>();
+        let (m, n, k, batch) = (260, 140, 200, 2);
+        let (a, b) = (device.upload(&numbers(batch * m * k)).unwrap(), device.upload(&numbers(k * n)).unwrap());
+        let product = |way: Way, grid| {
+            let mut c = device.upload(&vec![-1.0_f32; batch * m * n]).unwrap();
+            let mut to = c.view_mut().as_tensor(&[batch, m, n]).unwrap();
+            let a = a.view().as_tensor(&[batch, m, k]).unwrap();
+            let gemm = device.gemm(a, b.view().as_tensor(&[k, n]).unwrap()).arithmetic(Arithmetic::Tf32).way(way);
+            let mut workspace = device.alloc::<f32>(gemm.plan(way, &to).unwrap().workspace_len()).unwrap();
+            gemm.workspace(&mut workspace).into_sections(&mut to, grid).unwrap();
+            c.download().unwrap()
+        };
+        let expected = product(Way::of(gpu::gemm::plain::gemm_plain_tf32.info()), device.limits().grid);
+        for kernel in gpu::hopper::tf32::KERNELS {
+            assert!(product(Way::of(kernel).pack([true; 2]), [2, 1, 1]) == expected, "{}", kernel.name);
         }
     }
 

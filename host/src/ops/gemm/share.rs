@@ -118,8 +118,11 @@ pub(super) fn plan<T: Multiply>(
     let way = whole.way.among(cut.blocks);
     let bytes = (problem.m + problem.n) as f64 * problem.k as f64 * problem.batch as f64 * size_of::<T>() as f64;
     let memory = bytes * super::plan::BYTE / f64::from(demands.multiprocessors.max(1));
-    let cost = super::plan::LAUNCH + cut.cost(candidate.speed, lost, memory);
-    Ok(Plan { way, workspace: cut.workspace(tile), cost, ..whole })
+    let copied = 2.0 * whole.packing.moved() as f64 * super::plan::BYTE / f64::from(demands.multiprocessors.max(1));
+    let launches = 1.0 + whole.packing.launches() as f64;
+    let cost = launches * super::plan::LAUNCH + copied + cut.cost(candidate.speed, lost, memory);
+    let workspace = cut.workspace(tile).checked_add(whole.packing.room()).ok_or(Unfit::Extents)?;
+    Ok(Plan { way, workspace, cost, ..whole })
 }
 
 /// What the kernel is told of a cut.

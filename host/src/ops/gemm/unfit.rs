@@ -21,6 +21,8 @@ pub(super) enum Unfit {
     Extents,
     /// It does nothing where k or alpha is 0.
     Nothing,
+    /// It takes operands as they lie, wherever that is, or has no copies made for it.
+    Packed,
     /// The copy engine does not take this operand: see [`Stored::fits_boxes`](super::stored::Stored::fits_boxes).
     Boxes(&'static str),
 }
@@ -32,15 +34,20 @@ impl fmt::Display for Unfit {
             Self::Arithmetic => f.write_str("has another arithmetic"),
             Self::Layout([a, b]) => {
                 let op = |transposed: &bool| if *transposed { 'T' } else { 'N' };
-                write!(f, "is for the layout {}{}, once C is row by row", op(a), op(b))
+                write!(f, "is for the layout {}{}, once C is row by row, and packs no operand into it", op(a), op(b))
             }
             Self::Device => f.write_str("is for other GPUs"),
             Self::Split => f.write_str("does not split this k: a split wants one product, and a kernel that can"),
             Self::Share => f.write_str("does not share tiles among blocks: a kernel that can does so with k undivided"),
             Self::Extents => f.write_str("does not count so far"),
             Self::Nothing => f.write_str("does nothing where k or alpha is 0"),
+            Self::Packed => f.write_str("takes no packed operands: only kernels that have boxes fetched do"),
             Self::Boxes(operand) => {
-                write!(f, "wants `{operand}` to begin, with each of its rows and matrices, at multiples of 16 bytes")
+                write!(
+                    f,
+                    "wants `{operand}` to begin, with each of its rows and matrices, at multiples of 16 bytes, or to be \
+                     packed (Way::pack)"
+                )
             }
         }
     }

@@ -73,11 +73,14 @@ masks! {
     i64: 1 << 63, !(1 << 63);
 }
 
-/// `Reduction(parameter) { element as what is read => what is written: kernels; }`
+/// `reductions that share kernels, each with its parameter => { element as what is read => what is written: kernels; }`
 macro_rules! along {
-    ($($name:ident($t:ident, $n:ident => $parameter:expr) {
+    ($($($name:ident($t:ident, $n:ident => $parameter:expr)),+ => $kernels:tt)+) => {$($(
+        along! { @of $name($t, $n => $parameter) $kernels }
+    )+)+};
+    (@of $name:ident($t:ident, $n:ident => $parameter:expr) {
         $($element:ty as $read:ty => $written:ty: $rows:ident $columns:ident;)+
-    })+) => {$($(
+    }) => {$(
         impl AxisReduction<$element> for $name {
             type Read = $read;
             type Written = $written;
@@ -89,11 +92,11 @@ macro_rules! along {
                 $parameter
             }
         }
-    )+)+};
+    )+};
 }
 
 along! {
-    Sum(T, _n => 0) {
+    Sum(T, _n => 0) => {
         f32 as f32 => f32: rows_total_f32 columns_total_f32;
         f16 as f16 => f32: rows_total_f16 columns_total_f16;
         bf16 as bf16 => f32: rows_total_bf16 columns_total_bf16;
@@ -103,13 +106,13 @@ along! {
         i64 as u64 => u64: rows_total_u64 columns_total_u64;
         u64 as u64 => u64: rows_total_u64 columns_total_u64;
     }
-    NanSum(T, _n => 0) {
+    NanSum(T, _n => 0) => {
         f32 as f32 => f32: rows_nan_total_f32 columns_nan_total_f32;
         f16 as f16 => f32: rows_nan_total_f16 columns_nan_total_f16;
         bf16 as bf16 => f32: rows_nan_total_bf16 columns_nan_total_bf16;
         f64 as f64 => f64: rows_nan_total_f64 columns_nan_total_f64;
     }
-    Mean(T, n => n as u64 + 1) {
+    Mean(T, n => n as u64 + 1) => {
         f32 as f32 => f32: rows_total_f32 columns_total_f32;
         f16 as f16 => f32: rows_total_f16 columns_total_f16;
         bf16 as bf16 => f32: rows_total_bf16 columns_total_bf16;
@@ -117,7 +120,7 @@ along! {
         i32 as i32 => u64: rows_total_i32 columns_total_i32;
         u32 as u32 => u64: rows_total_u32 columns_total_u32;
     }
-    SumOfSquares(T, _n => 0) {
+    SumOfSquares(T, _n => 0) => {
         f32 as f32 => f32: rows_squares_f32 columns_squares_f32;
         f16 as f16 => f32: rows_squares_f16 columns_squares_f16;
         bf16 as bf16 => f32: rows_squares_bf16 columns_squares_bf16;
@@ -127,13 +130,13 @@ along! {
         i64 as u64 => u64: rows_squares_u64 columns_squares_u64;
         u64 as u64 => u64: rows_squares_u64 columns_squares_u64;
     }
-    Norm(T, _n => 1) {
+    Norm(T, _n => 1) => {
         f32 as f32 => f32: rows_squares_f32 columns_squares_f32;
         f16 as f16 => f32: rows_squares_f16 columns_squares_f16;
         bf16 as bf16 => f32: rows_squares_bf16 columns_squares_bf16;
         f64 as f64 => f64: rows_norm_f64 columns_norm_f64;
     }
-    Product(T, _n => 0) {
+    Product(T, _n => 0) => {
         f32 as f32 => f32: rows_product_f32 columns_product_f32;
         f16 as f16 => f32: rows_product_f16 columns_product_f16;
         bf16 as bf16 => f32: rows_product_bf16 columns_product_bf16;
@@ -143,7 +146,7 @@ along! {
         i64 as u64 => u64: rows_product_u64 columns_product_u64;
         u64 as u64 => u64: rows_product_u64 columns_product_u64;
     }
-    Max(T, _n => <T as Masks>::GREATEST) {
+    Max(T, _n => <T as Masks>::GREATEST), Min(T, _n => <T as Masks>::LEAST) => {
         f32 as f32 => f32: rows_best_f32 columns_best_f32;
         f16 as f16 => f16: rows_best_f16 columns_best_f16;
         bf16 as bf16 => bf16: rows_best_bf16 columns_best_bf16;
@@ -153,29 +156,13 @@ along! {
         i64 as u64 => u64: rows_best_u64 columns_best_u64;
         u64 as u64 => u64: rows_best_u64 columns_best_u64;
     }
-    Min(T, _n => <T as Masks>::LEAST) {
-        f32 as f32 => f32: rows_best_f32 columns_best_f32;
-        f16 as f16 => f16: rows_best_f16 columns_best_f16;
-        bf16 as bf16 => bf16: rows_best_bf16 columns_best_bf16;
-        f64 as f64 => f64: rows_best_f64 columns_best_f64;
-        i32 as u32 => u32: rows_best_u32 columns_best_u32;
-        u32 as u32 => u32: rows_best_u32 columns_best_u32;
-        i64 as u64 => u64: rows_best_u64 columns_best_u64;
-        u64 as u64 => u64: rows_best_u64 columns_best_u64;
-    }
-    NanMax(T, _n => <T as Masks>::GREATEST) {
+    NanMax(T, _n => <T as Masks>::GREATEST), NanMin(T, _n => <T as Masks>::LEAST) => {
         f32 as f32 => f32: rows_nan_best_f32 columns_nan_best_f32;
         f16 as f16 => f16: rows_nan_best_f16 columns_nan_best_f16;
         bf16 as bf16 => bf16: rows_nan_best_bf16 columns_nan_best_bf16;
         f64 as f64 => f64: rows_nan_best_f64 columns_nan_best_f64;
     }
-    NanMin(T, _n => <T as Masks>::LEAST) {
-        f32 as f32 => f32: rows_nan_best_f32 columns_nan_best_f32;
-        f16 as f16 => f16: rows_nan_best_f16 columns_nan_best_f16;
-        bf16 as bf16 => bf16: rows_nan_best_bf16 columns_nan_best_bf16;
-        f64 as f64 => f64: rows_nan_best_f64 columns_nan_best_f64;
-    }
-    ArgMax(T, _n => <T as Masks>::GREATEST) {
+    ArgMax(T, _n => <T as Masks>::GREATEST), ArgMin(T, _n => <T as Masks>::LEAST) => {
         f32 as f32 => u64: rows_best_at_f32 columns_best_at_f32;
         f16 as f16 => u64: rows_best_at_f16 columns_best_at_f16;
         bf16 as bf16 => u64: rows_best_at_bf16 columns_best_at_bf16;
@@ -185,51 +172,13 @@ along! {
         i64 as u64 => u64: rows_best_at_u64 columns_best_at_u64;
         u64 as u64 => u64: rows_best_at_u64 columns_best_at_u64;
     }
-    ArgMin(T, _n => <T as Masks>::LEAST) {
-        f32 as f32 => u64: rows_best_at_f32 columns_best_at_f32;
-        f16 as f16 => u64: rows_best_at_f16 columns_best_at_f16;
-        bf16 as bf16 => u64: rows_best_at_bf16 columns_best_at_bf16;
-        f64 as f64 => u64: rows_best_at_f64 columns_best_at_f64;
-        i32 as u32 => u64: rows_best_at_u32 columns_best_at_u32;
-        u32 as u32 => u64: rows_best_at_u32 columns_best_at_u32;
-        i64 as u64 => u64: rows_best_at_u64 columns_best_at_u64;
-        u64 as u64 => u64: rows_best_at_u64 columns_best_at_u64;
-    }
-    NanArgMax(T, _n => <T as Masks>::GREATEST) {
+    NanArgMax(T, _n => <T as Masks>::GREATEST), NanArgMin(T, _n => <T as Masks>::LEAST) => {
         f32 as f32 => u64: rows_nan_best_at_f32 columns_nan_best_at_f32;
         f16 as f16 => u64: rows_nan_best_at_f16 columns_nan_best_at_f16;
         bf16 as bf16 => u64: rows_nan_best_at_bf16 columns_nan_best_at_bf16;
         f64 as f64 => u64: rows_nan_best_at_f64 columns_nan_best_at_f64;
     }
-    NanArgMin(T, _n => <T as Masks>::LEAST) {
-        f32 as f32 => u64: rows_nan_best_at_f32 columns_nan_best_at_f32;
-        f16 as f16 => u64: rows_nan_best_at_f16 columns_nan_best_at_f16;
-        bf16 as bf16 => u64: rows_nan_best_at_bf16 columns_nan_best_at_bf16;
-        f64 as f64 => u64: rows_nan_best_at_f64 columns_nan_best_at_f64;
-    }
-    CountNonzero(T, _n => 0) {
-        u8 as u8 => u64: rows_count_u8 columns_count_u8;
-        f32 as f32 => u64: rows_count_f32 columns_count_f32;
-        f16 as u16 => u64: rows_count_f16_bits columns_count_f16_bits;
-        bf16 as u16 => u64: rows_count_f16_bits columns_count_f16_bits;
-        f64 as f64 => u64: rows_count_f64 columns_count_f64;
-        i32 as u32 => u64: rows_count_u32 columns_count_u32;
-        u32 as u32 => u64: rows_count_u32 columns_count_u32;
-        i64 as u64 => u64: rows_count_u64 columns_count_u64;
-        u64 as u64 => u64: rows_count_u64 columns_count_u64;
-    }
-    Any(T, _n => 2) {
-        u8 as u8 => u64: rows_count_u8 columns_count_u8;
-        f32 as f32 => u64: rows_count_f32 columns_count_f32;
-        f16 as u16 => u64: rows_count_f16_bits columns_count_f16_bits;
-        bf16 as u16 => u64: rows_count_f16_bits columns_count_f16_bits;
-        f64 as f64 => u64: rows_count_f64 columns_count_f64;
-        i32 as u32 => u64: rows_count_u32 columns_count_u32;
-        u32 as u32 => u64: rows_count_u32 columns_count_u32;
-        i64 as u64 => u64: rows_count_u64 columns_count_u64;
-        u64 as u64 => u64: rows_count_u64 columns_count_u64;
-    }
-    All(T, n => n as u64 + 1) {
+    CountNonzero(T, _n => 0), Any(T, _n => 2), All(T, n => n as u64 + 1) => {
         u8 as u8 => u64: rows_count_u8 columns_count_u8;
         f32 as f32 => u64: rows_count_f32 columns_count_f32;
         f16 as u16 => u64: rows_count_f16_bits columns_count_f16_bits;

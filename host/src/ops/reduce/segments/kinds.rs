@@ -47,8 +47,10 @@ pub trait SegmentReduction<T: Element>: AxisReduction<T> {
     fn told(&self) -> u64;
 }
 
+/// `reductions that share kernels, each with what its parameter is => { element: kernel; }`
 macro_rules! segments {
-    ($($name:ident $by:ident { $($t:ty: $kernel:ident;)+ })+) => {$($(
+    ($($($name:ident $by:ident),+ => $kernels:tt)+) => {$($(segments! { @of $name $by $kernels })+)+};
+    (@of $name:ident $by:ident { $($t:ty: $kernel:ident;)+ }) => {$(
         impl SegmentReduction<$t> for $name {
             const SEGMENTS: Segments<Self::Read, Self::Written> = kernels::$kernel;
             const BY_LENGTH: u32 = $by;
@@ -56,13 +58,13 @@ macro_rules! segments {
                 segments!(@told $by self $t)
             }
         }
-    )+)+};
+    )+};
     (@told AS_IT_IS $own:ident $t:ty) => { AxisReduction::<$t>::parameter($own, 0) };
     (@told LENGTH $own:ident $t:ty) => { 0 };
     (@told LESS $own:ident $t:ty) => { u64::from($own.ddof) };
 }
 segments! {
-    Sum AS_IT_IS {
+    Sum AS_IT_IS => {
         f32: segments_total_f32;
         f16: segments_total_f16;
         bf16: segments_total_bf16;
@@ -72,13 +74,13 @@ segments! {
         i64: segments_total_u64;
         u64: segments_total_u64;
     }
-    NanSum AS_IT_IS {
+    NanSum AS_IT_IS => {
         f32: segments_nan_total_f32;
         f16: segments_nan_total_f16;
         bf16: segments_nan_total_bf16;
         f64: segments_nan_total_f64;
     }
-    Max AS_IT_IS {
+    Max AS_IT_IS, Min AS_IT_IS => {
         f32: segments_best_f32;
         f16: segments_best_f16;
         bf16: segments_best_bf16;
@@ -88,29 +90,13 @@ segments! {
         i64: segments_best_u64;
         u64: segments_best_u64;
     }
-    Min AS_IT_IS {
-        f32: segments_best_f32;
-        f16: segments_best_f16;
-        bf16: segments_best_bf16;
-        f64: segments_best_f64;
-        i32: segments_best_u32;
-        u32: segments_best_u32;
-        i64: segments_best_u64;
-        u64: segments_best_u64;
-    }
-    NanMax AS_IT_IS {
+    NanMax AS_IT_IS, NanMin AS_IT_IS => {
         f32: segments_nan_best_f32;
         f16: segments_nan_best_f16;
         bf16: segments_nan_best_bf16;
         f64: segments_nan_best_f64;
     }
-    NanMin AS_IT_IS {
-        f32: segments_nan_best_f32;
-        f16: segments_nan_best_f16;
-        bf16: segments_nan_best_bf16;
-        f64: segments_nan_best_f64;
-    }
-    ArgMax AS_IT_IS {
+    ArgMax AS_IT_IS, ArgMin AS_IT_IS => {
         f32: segments_best_at_f32;
         f16: segments_best_at_f16;
         bf16: segments_best_at_bf16;
@@ -120,29 +106,13 @@ segments! {
         i64: segments_best_at_u64;
         u64: segments_best_at_u64;
     }
-    ArgMin AS_IT_IS {
-        f32: segments_best_at_f32;
-        f16: segments_best_at_f16;
-        bf16: segments_best_at_bf16;
-        f64: segments_best_at_f64;
-        i32: segments_best_at_u32;
-        u32: segments_best_at_u32;
-        i64: segments_best_at_u64;
-        u64: segments_best_at_u64;
-    }
-    NanArgMax AS_IT_IS {
+    NanArgMax AS_IT_IS, NanArgMin AS_IT_IS => {
         f32: segments_nan_best_at_f32;
         f16: segments_nan_best_at_f16;
         bf16: segments_nan_best_at_bf16;
         f64: segments_nan_best_at_f64;
     }
-    NanArgMin AS_IT_IS {
-        f32: segments_nan_best_at_f32;
-        f16: segments_nan_best_at_f16;
-        bf16: segments_nan_best_at_bf16;
-        f64: segments_nan_best_at_f64;
-    }
-    Mean LENGTH {
+    Mean LENGTH => {
         f32: segments_total_f32;
         f16: segments_total_f16;
         bf16: segments_total_bf16;
@@ -150,7 +120,7 @@ segments! {
         i32: segments_total_i32;
         u32: segments_total_u32;
     }
-    SumOfSquares AS_IT_IS {
+    SumOfSquares AS_IT_IS => {
         f32: segments_squares_f32;
         f16: segments_squares_f16;
         bf16: segments_squares_bf16;
@@ -160,13 +130,13 @@ segments! {
         i64: segments_squares_u64;
         u64: segments_squares_u64;
     }
-    Norm AS_IT_IS {
+    Norm AS_IT_IS => {
         f32: segments_squares_f32;
         f16: segments_squares_f16;
         bf16: segments_squares_bf16;
         f64: segments_norm_f64;
     }
-    Product AS_IT_IS {
+    Product AS_IT_IS => {
         f32: segments_product_f32;
         f16: segments_product_f16;
         bf16: segments_product_bf16;
@@ -176,7 +146,7 @@ segments! {
         i64: segments_product_u64;
         u64: segments_product_u64;
     }
-    CountNonzero AS_IT_IS {
+    CountNonzero AS_IT_IS, Any AS_IT_IS, All LENGTH => {
         u8: segments_count_u8;
         f32: segments_count_f32;
         f16: segments_count_f16_bits;
@@ -187,29 +157,7 @@ segments! {
         i64: segments_count_u64;
         u64: segments_count_u64;
     }
-    Any AS_IT_IS {
-        u8: segments_count_u8;
-        f32: segments_count_f32;
-        f16: segments_count_f16_bits;
-        bf16: segments_count_f16_bits;
-        f64: segments_count_f64;
-        i32: segments_count_u32;
-        u32: segments_count_u32;
-        i64: segments_count_u64;
-        u64: segments_count_u64;
-    }
-    All LENGTH {
-        u8: segments_count_u8;
-        f32: segments_count_f32;
-        f16: segments_count_f16_bits;
-        bf16: segments_count_f16_bits;
-        f64: segments_count_f64;
-        i32: segments_count_u32;
-        u32: segments_count_u32;
-        i64: segments_count_u64;
-        u64: segments_count_u64;
-    }
-    Variance LESS {
+    Variance LESS => {
         f32: segments_variance_f32;
         f16: segments_variance_f16;
         bf16: segments_variance_bf16;
