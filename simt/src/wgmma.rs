@@ -252,6 +252,15 @@ where
         self.values.for_each_8_columns(body);
     }
 
+    /// Replaces each 8 columns' 4 values of this thread by what `body` makes of them, as [`Self::for_each_8_columns`] goes
+    /// through them.
+    #[inline(always)]
+    #[track_caller]
+    pub fn map_8_columns(&mut self, body: impl FnMut(u32, [f32; 4]) -> [f32; 4]) {
+        self.flight.settled();
+        self.values.map_8_columns(body);
+    }
+
     /// Calls `body` with each 16 columns' 8 values of this thread, and the first of those columns, written out; the
     /// values of the left 8 columns first. `COLS` is at least 16.
     #[inline(always)]

@@ -9,6 +9,7 @@
 //! | `global_races` | the same in global memory, within a block and across blocks |
 //! | `publication`, `messages` | results handed to other blocks through atomics of too weak an order or too narrow a scope |
 //! | `reductions` | the same in reductions of a whole vector, a ticket good for one launch, vectors peeled where they are not aligned |
+//! | `parts` | sums of a tile that one block hands to the next: taken or announced too early |
 //! | `lines` | the same in reductions of many lines: a barrier before the ticket, a ticket for each tile, rows with gaps |
 //! | `barriers` | barriers that not all threads reach, or not all at the same place |
 //! | `warps` | masks that do not fit the lanes, lanes that have exited or never were |
@@ -35,6 +36,7 @@ mod lines;
 mod mbarriers;
 mod messages;
 mod panics;
+mod parts;
 mod permuted_boxes;
 mod products;
 mod publication;
@@ -67,6 +69,7 @@ const GROUPS: &[Group] = &[
     lines::GROUP,
     messages::GROUP,
     panics::GROUP,
+    parts::GROUP,
     products::GROUP,
     publication::GROUP,
     reductions::GROUP,

@@ -9,6 +9,7 @@ use simt::Kernel;
 use simt::element::Element;
 use simt::global::{VecMut, VecRef};
 use simt::tma::{Swizzle, TensorMap, TensorMapMut};
+use warpwright::gemm::Way;
 use warpwright::half::{bf16, f16};
 use warpwright::{Buffer, Device, Launch};
 
@@ -28,6 +29,10 @@ type Product<T> = Kernel<(
     [u64; 2],
     [f32; 2],
     u32,
+    u32,
+    VecMut<'static, f32>,
+    VecMut<'static, u64>,
+    u64,
 )>;
 
 /// How C is finished.
@@ -46,12 +51,17 @@ struct Case {
     /// m, n, k and matrices.
     extents: [usize; 4],
     transposed: [bool; 2],
-    /// Tiles are so wide.
-    cols: usize,
+    /// Rows and columns of a tile.
+    tile: [usize; 2],
     ending: Ending,
     blocks: u32,
+    /// Tiles that the blocks share.
+    shared: u32,
     seed: u64,
 }
+
+/// What no flag is before a launch.
+const TOKEN: u64 = 0x0123_4567_89ab_cdef;
 
 /// Elements from row to row: a multiple of 16 bytes, and of nothing more.
 fn ld(cols: usize) -> usize {
@@ -84,7 +94,7 @@ impl From16 for bf16 {
 }
 
 fn check<T: Element + From16>(device: &Device, kernel: &Product<T>, case: Case) {
-    let Case { extents: [m, n, k, count], transposed: [ta, tb], cols, ending, .. } = case;
+    let Case { extents: [m, n, k, count], transposed: [ta, tb], tile: [rows, cols], ending, .. } = case;
     let mut rng = values::rng(case.seed);
     let (a_shape, b_shape) = (if ta { [k, m] } else { [m, k] }, if tb { [n, k] } else { [k, n] });
     // A is the same for all matrices of the batch.
@@ -102,10 +112,15 @@ fn check<T: Element + From16>(device: &Device, kernel: &Product<T>, case: Case) 
     let map_a = on_a.view().as_tensor_strided(&[1, a_shape[0], a_shape[1]], &[a.len(), ld(a_shape[1]), 1]).unwrap();
     let step_b = b_shape[0] * ld(b_shape[1]);
     let map_b = on_b.view().as_tensor_strided(&[count, b_shape[0], b_shape[1]], &[step_b, ld(b_shape[1]), 1]).unwrap();
-    let map_a = map_a.boxes(if ta { &[1, 64, 64] } else { &[1, ROWS, 64] }, Swizzle::B128).unwrap();
+    let map_a = map_a.boxes(&if ta { [1, 64, 64] } else { [1, rows as u32, 64] }, Swizzle::B128).unwrap();
     let map_b = map_b.boxes(&if tb { [1, cols as u32, 64] } else { [1, 64, 64] }, Swizzle::B128).unwrap();
     let mut nothing: Buffer<T> = device.alloc(0).unwrap();
     let mut nothing_wide: Buffer<f32> = device.alloc(0).unwrap();
+    // Anything may be in the memory for what is handed on.
+    let places = case.blocks as usize * usize::from(case.shared > 0);
+    let mut sums = device.upload(&vec![f32::NAN; places * rows * cols]).unwrap();
+    let before: Vec<u64> = (0..2 * places).map(|_| rng.random_range(0..TOKEN)).collect();
+    let mut up = device.upload(&before).unwrap();
     let (flags, scale) = match ending {
         Ending::Engine => (BY_ENGINE, [1.0, 0.0]),
         Ending::Threads => (0, [1.0, 0.0]),
@@ -120,12 +135,19 @@ fn check<T: Element + From16>(device: &Device, kernel: &Product<T>, case: Case) 
         let stored = c.view_mut().as_tensor_strided(&[count, m, n], &[strides[1], strides[0], 1]).unwrap();
         let stored = stored.boxes(&[1, 64, 64], Swizzle::B128).unwrap();
         let (none, wide) = (nothing.view_mut(), nothing_wide.view_mut());
-        let rest = (map_a, map_b, stored, none, wide, &bias_on, extents, [0, 1], strides64, scale, flags);
+        let (a, b, shared) = (map_a, map_b, case.shared);
+        let (s, f) = (&mut sums, &mut up);
+        let rest = (a, b, stored, none, wide, &bias_on, extents, [0, 1], strides64, scale, flags, shared, s, f, TOKEN);
         device.launch(kernel, launch, rest).unwrap();
     } else {
         let stored = spare.view_mut().as_tensor(&[1, 64, 64]).unwrap().boxes(&[1, 64, 64], Swizzle::B128).unwrap();
-        let rest = (map_a, map_b, stored, &mut c, &mut wide, &bias_on, extents, [0, 1], strides64, scale, flags);
+        let (a, b, c, wide, shared) = (map_a, map_b, &mut c, &mut wide, case.shared);
+        let (s, f) = (&mut sums, &mut up);
+        let rest = (a, b, stored, c, wide, &bias_on, extents, [0, 1], strides64, scale, flags, shared, s, f, TOKEN);
         device.launch(kernel, launch, rest).unwrap();
+    }
+    for (flag, before) in up.download().unwrap().into_iter().zip(before) {
+        assert!(flag == before || flag == 0, "{case:?}: a flag is left up");
     }
     let (c, wide) = (c.download().unwrap(), wide.download().unwrap());
     let at_a = |row: usize, step: usize| if ta { a[step * ld(m) + row] } else { a[row * ld(k) + step] }.to();
@@ -152,39 +174,63 @@ fn check<T: Element + From16>(device: &Device, kernel: &Product<T>, case: Case) 
 }
 
 /// Kernels of a type: layout, width.
-type Kernels<T> = [([bool; 2], usize, Product<T>); 8];
+type Kernels<T> = [([bool; 2], [usize; 2], Product<T>); 16];
 
 const BF16: Kernels<bf16> = [
-    ([false, false], 256, kernels::gemm_hopper_bf16_nn_256),
-    ([false, true], 256, kernels::gemm_hopper_bf16_nt_256),
-    ([true, false], 256, kernels::gemm_hopper_bf16_tn_256),
-    ([true, true], 256, kernels::gemm_hopper_bf16_tt_256),
-    ([false, false], 128, kernels::gemm_hopper_bf16_nn_128),
-    ([false, true], 128, kernels::gemm_hopper_bf16_nt_128),
-    ([true, false], 128, kernels::gemm_hopper_bf16_tn_128),
-    ([true, true], 128, kernels::gemm_hopper_bf16_tt_128),
+    ([false, false], [128, 256], kernels::gemm_hopper_bf16_nn_256),
+    ([false, true], [128, 256], kernels::gemm_hopper_bf16_nt_256),
+    ([true, false], [128, 256], kernels::gemm_hopper_bf16_tn_256),
+    ([true, true], [128, 256], kernels::gemm_hopper_bf16_tt_256),
+    ([false, false], [128, 128], kernels::gemm_hopper_bf16_nn_128),
+    ([false, true], [128, 128], kernels::gemm_hopper_bf16_nt_128),
+    ([true, false], [128, 128], kernels::gemm_hopper_bf16_tn_128),
+    ([true, true], [128, 128], kernels::gemm_hopper_bf16_tt_128),
+    ([false, false], [64, 128], kernels::gemm_hopper_bf16_nn_64x128),
+    ([false, true], [64, 128], kernels::gemm_hopper_bf16_nt_64x128),
+    ([true, false], [64, 128], kernels::gemm_hopper_bf16_tn_64x128),
+    ([true, true], [64, 128], kernels::gemm_hopper_bf16_tt_64x128),
+    ([false, false], [64, 64], kernels::gemm_hopper_bf16_nn_64x64),
+    ([false, true], [64, 64], kernels::gemm_hopper_bf16_nt_64x64),
+    ([true, false], [64, 64], kernels::gemm_hopper_bf16_tn_64x64),
+    ([true, true], [64, 64], kernels::gemm_hopper_bf16_tt_64x64),
 ];
 const F16: Kernels<f16> = [
-    ([false, false], 256, kernels::gemm_hopper_f16_nn_256),
-    ([false, true], 256, kernels::gemm_hopper_f16_nt_256),
-    ([true, false], 256, kernels::gemm_hopper_f16_tn_256),
-    ([true, true], 256, kernels::gemm_hopper_f16_tt_256),
-    ([false, false], 128, kernels::gemm_hopper_f16_nn_128),
-    ([false, true], 128, kernels::gemm_hopper_f16_nt_128),
-    ([true, false], 128, kernels::gemm_hopper_f16_tn_128),
-    ([true, true], 128, kernels::gemm_hopper_f16_tt_128),
+    ([false, false], [128, 256], kernels::gemm_hopper_f16_nn_256),
+    ([false, true], [128, 256], kernels::gemm_hopper_f16_nt_256),
+    ([true, false], [128, 256], kernels::gemm_hopper_f16_tn_256),
+    ([true, true], [128, 256], kernels::gemm_hopper_f16_tt_256),
+    ([false, false], [128, 128], kernels::gemm_hopper_f16_nn_128),
+    ([false, true], [128, 128], kernels::gemm_hopper_f16_nt_128),
+    ([true, false], [128, 128], kernels::gemm_hopper_f16_tn_128),
+    ([true, true], [128, 128], kernels::gemm_hopper_f16_tt_128),
+    ([false, false], [64, 128], kernels::gemm_hopper_f16_nn_64x128),
+    ([false, true], [64, 128], kernels::gemm_hopper_f16_nt_64x128),
+    ([true, false], [64, 128], kernels::gemm_hopper_f16_tn_64x128),
+    ([true, true], [64, 128], kernels::gemm_hopper_f16_tt_64x128),
+    ([false, false], [64, 64], kernels::gemm_hopper_f16_nn_64x64),
+    ([false, true], [64, 64], kernels::gemm_hopper_f16_nt_64x64),
+    ([true, false], [64, 64], kernels::gemm_hopper_f16_tn_64x64),
+    ([true, true], [64, 64], kernels::gemm_hopper_f16_tt_64x64),
 ];
 
 /// Every kernel: a tile cut off on every side, and more stages than the ring has. The engine writes whole pieces of 16 bytes.
 fn every_kernel<T: Element + From16>(kernels: &Kernels<T>, ending: Ending) {
-    for (number, (transposed, cols, kernel)) in kernels.iter().enumerate() {
+    for (number, (transposed, tile, kernel)) in kernels.iter().enumerate() {
         // Rows of C are cut off within 4 elements, or not.
         let cut = usize::from(number % 4 < 2);
-        let mut extents = [[70, 76 - cut, 8 * 64 + 9, 1], [129, cols + 12 - cut, 33, 2]][number % 2];
+        let mut extents = [[70, 76 - cut, 8 * 64 + 9, 1], [tile[0] + 1, tile[1] + 12 - cut, 33, 2]][number % 2];
         if ending == Ending::Engine {
             extents[1] = extents[1].next_multiple_of(8);
         }
-        let case = Case { extents, transposed: *transposed, cols: *cols, ending, blocks: 2, seed: 40 + number as u64 };
+        let case = Case {
+            extents,
+            transposed: *transposed,
+            tile: *tile,
+            ending,
+            blocks: 2,
+            shared: 0,
+            seed: 40 + number as u64,
+        };
         check(&under_test(case.seed), kernel, case);
     }
 }
@@ -219,8 +265,99 @@ fn f16_is_exact_in_f32_with_bias_and_relu() {
 fn blocks_walk_through_all_tiles() {
     for (blocks, seed) in [(1, 1), (3, 2), (7, 3)] {
         let extents = [9 * 128 + 5, 304, 8, 1];
-        let case = Case { extents, transposed: [false; 2], cols: 128, ending: Ending::Engine, blocks, seed };
+        let case =
+            Case { extents, transposed: [false; 2], tile: [128; 2], ending: Ending::Engine, blocks, shared: 0, seed };
         check(&under_test(seed), &kernels::gemm_hopper_bf16_nn_128, case);
+    }
+}
+
+/// Blocks that share tiles: two a tile and many, whole tiles between the ends, tiles that are not shared after them, and more
+/// blocks than there are steps. Interleaved on the simulator as it likes.
+#[test]
+fn blocks_share_tiles() {
+    let cases: [([usize; 4], [usize; 2], u32); 8] = [
+        // One tile of 9 steps: 2, 4 and 9 blocks, and 11, of which two have nothing to do.
+        ([100, 72, 9 * 64 - 7, 1], [128, 128], 2),
+        ([100, 72, 9 * 64 - 7, 1], [128, 128], 4),
+        ([70, 200, 9 * 64 - 7, 1], [128, 256], 9),
+        ([70, 200, 9 * 64, 1], [128, 256], 11),
+        // 6 tiles of 3 steps for 4 blocks: 2 shared by all; for 5: 6, of which blocks have parts of up to three.
+        ([129, 304, 3 * 64, 1], [128, 128], 4),
+        ([129, 304, 3 * 64 - 1, 1], [128, 128], 5),
+        // 7 tiles of 2 steps for 3 blocks, over matrices.
+        ([33, 80, 100, 7], [128, 128], 3),
+        // 6 tiles of one warpgroup each.
+        ([130, 144, 5 * 64, 1], [64, 128], 4),
+    ];
+    for (number, (extents, tile, blocks)) in cases.into_iter().enumerate() {
+        let [m, n, _, count] = extents;
+        let tiles = (m.div_ceil(tile[0]) * n.div_ceil(tile[1]) * count) as u32;
+        let shared = kernels::share::shared(tiles, blocks);
+        assert_ne!(shared, 0, "{extents:?}");
+        let kernel = match tile {
+            [128, 256] => kernels::gemm_hopper_bf16_nt_256,
+            [128, _] => kernels::gemm_hopper_bf16_nt_128,
+            _ => kernels::gemm_hopper_bf16_nt_64x128,
+        };
+        let transposed = [false, true];
+        for (ending, seed) in
+            [(Ending::Engine, 0), (Ending::Threads, 1), (Ending::AddedToC, 2), (Ending::WideWithBias, 3)]
+        {
+            let seed = 60 + 10 * number as u64 + seed;
+            check(&under_test(seed), &kernel, Case { extents, transposed, tile, ending, blocks, shared, seed });
+        }
+    }
+}
+
+/// Sums that several blocks add up have the same bits in every run.
+#[test]
+fn shared_sums_are_the_same_in_every_run() {
+    let (m, n, k) = (64, 64, 20 * 64);
+    let way = Way::of(kernels::gemm_hopper_f16_nn_128.info()).among(7);
+    let mut rng = values::rng(9);
+    let mut draw = |len: usize| (0..len).map(|_| f16::from_f32(rng.random_range(-1.0..=1.0))).collect::<Vec<_>>();
+    let (a, b) = (draw(m * k), draw(k * n));
+    let run = |device: &Device| {
+        if !device.has_kernel(way.kernel()) {
+            return None;
+        }
+        let (a, b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
+        let (a, b) = (a.view().as_tensor(&[m, k]).unwrap(), b.view().as_tensor(&[k, n]).unwrap());
+        let c = device.gemm(a, b).way(way).run_wide().unwrap().download().unwrap();
+        Some(c.mapv(f32::to_bits))
+    };
+    let first = run(&under_test(0));
+    for seed in 1..8 {
+        assert_eq!(first, run(&under_test(seed)), "run {seed}");
+    }
+}
+
+/// The workspace begins anywhere, is as long as it must be, and what is beside it stays.
+#[test]
+fn a_workspace_for_shared_tiles_begins_anywhere() {
+    let device = under_test(11);
+    let (m, n, k) = (40, 72, 6 * 64);
+    let way = Way::of(kernels::gemm_hopper_bf16_nn_128.info()).among(4);
+    if !device.has_kernel(way.kernel()) {
+        return;
+    }
+    let a = device.upload(&vec![bf16::ONE; m * k]).unwrap();
+    let b = device.upload(&vec![bf16::from_f32(0.5); k * n]).unwrap();
+    let (a, b) = (a.view().as_tensor(&[m, k]).unwrap(), b.view().as_tensor(&[k, n]).unwrap());
+    let mut c = device.alloc::<bf16>(m * n).unwrap();
+    let len = 4 * (4 + 128 * 128) + 3;
+    for offset in 0..5 {
+        let mut memory = device.upload(&vec![-77.0_f32; len + 16]).unwrap();
+        let to = c.view_mut().as_tensor(&[m, n]).unwrap();
+        let short = memory.slice_mut(offset..offset + len - 1).unwrap();
+        let refused = device.gemm(a, b).way(way).workspace(short).into(to).unwrap_err().to_string();
+        assert!(refused.contains("workspace") && refused.contains(&len.to_string()), "{refused}");
+        let to = c.view_mut().as_tensor(&[m, n]).unwrap();
+        let room = memory.slice_mut(offset..offset + len).unwrap();
+        device.gemm(a, b).way(way).workspace(room).into(to).unwrap();
+        assert_eq!(c.download().unwrap(), vec![bf16::from_f32(k as f32 / 2.0); m * n], "offset {offset}");
+        let after = memory.download().unwrap();
+        assert!(after[..offset].iter().chain(&after[offset + len..]).all(|&x| x == -77.0), "offset {offset}");
     }
 }
 
@@ -233,11 +370,27 @@ fn nothing_along_k_writes_nothing() {
     let boxes = |shape: &[u32]| x.view().as_tensor(&[1, 64, 64]).unwrap().boxes(shape, Swizzle::B128).unwrap();
     let (mut none, mut wide): (Buffer<bf16>, Buffer<f32>) = (device.alloc(0).unwrap(), device.alloc(0).unwrap());
     let bias = device.alloc::<f32>(0).unwrap();
+    let (mut sums, mut up) = (device.alloc::<f32>(0).unwrap(), device.alloc::<u64>(0).unwrap());
     let stored = y.view_mut().as_tensor(&[1, 64, 64]).unwrap().boxes(&[1, 64, 64], Swizzle::B128).unwrap();
-    let maps = (boxes(&[1, ROWS, 64]), boxes(&[1, 64, 64]), stored);
+    let maps = (boxes(&[1, 2 * ROWS, 64]), boxes(&[1, 64, 64]), stored);
     let rest = (&mut none, &mut wide, &bias);
-    let arguments =
-        (maps.0, maps.1, maps.2, rest.0, rest.1, rest.2, [64, 64, 0, 1], [0, 0], [64, 0], [1.0, 0.0], BY_ENGINE);
+    let arguments = (
+        maps.0,
+        maps.1,
+        maps.2,
+        rest.0,
+        rest.1,
+        rest.2,
+        [64, 64, 0, 1],
+        [0, 0],
+        [64, 0],
+        [1.0, 0.0],
+        BY_ENGINE,
+        0,
+        &mut sums,
+        &mut up,
+        TOKEN,
+    );
     device.launch(&kernels::gemm_hopper_bf16_nn_256, Launch::grid(2), arguments).unwrap();
     assert_eq!(y.download().unwrap(), vec![bf16::ONE; 64 * 64]);
 }

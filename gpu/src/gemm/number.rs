@@ -91,7 +91,7 @@ numbers! {
 pub fn tf32(x: f32) -> f32 {
     const LAST: u32 = 1 << 13;
     let bits = x.to_bits();
-    let half = LAST / 2 - 1 + (bits / LAST & 1);
+    let half = LAST / 2 - 1 + ((bits / LAST) & 1);
     if x.is_nan() { x } else { f32::from_bits(bits.wrapping_add(half) & !(LAST - 1)) }
 }
 

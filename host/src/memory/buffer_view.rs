@@ -174,6 +174,13 @@ impl<'a, T: Element> BufferViewMut<'a, T> {
         BufferViewMut::new(self.allocation, self.offset, self.len)
     }
 
+    /// The same bytes, which begin at a multiple of 8, as words of 8; one that is cut off is left out.
+    pub(crate) fn pairs(self) -> BufferViewMut<'a, u64> {
+        const { assert!(size_of::<T>() == 4, "two elements to a word") }
+        debug_assert!(self.offset.is_multiple_of(2), "words are aligned");
+        BufferViewMut::new(self.allocation, self.offset / 2, self.len / 2)
+    }
+
     pub(crate) fn allocation(&self) -> &'a Allocation {
         self.allocation
     }

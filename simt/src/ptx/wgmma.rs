@@ -70,6 +70,8 @@ pub trait Fragment: Copy + AsRef<[f32]> {
     #[doc(hidden)]
     fn for_each_8_columns(&self, body: impl FnMut(u32, [f32; 4]));
     #[doc(hidden)]
+    fn map_8_columns(&mut self, body: impl FnMut(u32, [f32; 4]) -> [f32; 4]);
+    #[doc(hidden)]
     fn for_each_16_columns(&self, body: impl FnMut(u32, [f32; 8]));
 }
 
@@ -227,6 +229,15 @@ macro_rules! fragment {
             fn for_each_8_columns(&self, mut body: impl FnMut(u32, [f32; 4])) {
                 let mut body = |i: u32, values: [f32; 4]| body(8 * i, values);
                 each!(self, body, 4, [0 1 2 3], $i);
+            }
+            #[inline(always)]
+            fn map_8_columns(&mut self, mut body: impl FnMut(u32, [f32; 4]) -> [f32; 4]) {
+                let values = *self;
+                let mut body = |i: u32, before: [f32; 4]| {
+                    let at = 4 * i as usize;
+                    [self[at], self[at + 1], self[at + 2], self[at + 3]] = body(8 * i, before);
+                };
+                each!(values, body, 4, [0 1 2 3], $i);
             }
             #[inline(always)]
             fn for_each_16_columns(&self, mut body: impl FnMut(u32, [f32; 8])) {

@@ -108,6 +108,14 @@ pub trait Fragment: Copy + AsRef<[f32]> + AsMut<[f32]> {
 
     #[doc(hidden)]
     #[inline(always)]
+    fn map_8_columns(&mut self, mut body: impl FnMut(u32, [f32; 4]) -> [f32; 4]) {
+        for (i, values) in (0..).zip(self.as_mut().as_chunks_mut().0) {
+            *values = body(8 * i, *values);
+        }
+    }
+
+    #[doc(hidden)]
+    #[inline(always)]
     fn for_each_16_columns(&self, mut body: impl FnMut(u32, [f32; 8])) {
         for (i, &values) in (0..).zip(self.as_ref().as_chunks().0) {
             body(16 * i, values);

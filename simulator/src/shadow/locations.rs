@@ -10,11 +10,15 @@ fn anchor() -> &'static Location<'static> {
     Location::caller()
 }
 
+/// What distances are from. A static has one address in the whole program; a location is a constant, and may have one in each unit
+/// of compilation that asks for it.
+static BASE: u64 = 0;
+
 fn base() -> isize {
-    std::ptr::from_ref(anchor()) as isize
+    &raw const BASE as isize
 }
 
-/// The location as a signed distance, in units of 8 bytes, from one in this crate. All of them lie in the program's
+/// The location as a signed distance, in units of 8 bytes, from [`BASE`]. All of them lie in the program's
 /// read-only data; one that is further away than 4 GiB (from a plug-in loaded at run time) is given as "unknown".
 #[inline(always)]
 pub(super) fn distance(location: &'static Location<'static>) -> u64 {
@@ -28,6 +32,9 @@ pub(super) fn distance(location: &'static Location<'static>) -> u64 {
 pub(super) fn at_distance(distance: u64) -> &'static Location<'static> {
     let shift = 64 - DISTANCE_BITS;
     let distance = ((distance << shift) as i64 >> shift) as isize;
+    if distance == 0 {
+        return anchor();
+    }
     let address = base() + distance * 8;
     // SAFETY: `distance` made the number from the address of a `Location` that lives for ever.
     unsafe { &*(address as *const Location<'static>) }

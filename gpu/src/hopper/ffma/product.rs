@@ -225,7 +225,7 @@ impl Place {
     #[inline(always)]
     #[track_caller]
     fn fragments<const MQ: usize, const NQ: usize, const ELEMENTS: usize>(
-        &self,
+        self,
         ring: &SharedArray<f32, ELEMENTS>,
         of_a: u32,
         of_b: u32,

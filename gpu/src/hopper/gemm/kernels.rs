@@ -7,22 +7,38 @@ use simt::prelude::*;
 use simt::tma::{TensorMap, TensorMapMut};
 
 use super::finish::Finish;
-use super::product::{Stages, THREADS, product};
+use super::parts::Parts;
+use super::product::{Stages, product, threads};
 
 /// Stages of the ring where tiles are 256 wide.
 pub const STAGES_256: usize = 4;
 /// Stages of the ring where tiles are 128 wide.
 pub const STAGES_128: usize = 6;
 
-/// `name: type, width, stages, [op(A) is Aᵀ] step and box of A, [op(B) is B] step and box of B;`
+/// Stages of the ring where tiles are 64 high: all that there is room for, for as many steps are soon under way.
+pub const STAGES_64: usize = 8;
+
+/// Registers of a thread: a third of what there is where two warpgroups multiply, who then take some from the one that loads; else
+/// what the sums, and as many loads of sums handed on, want.
+const fn registers(groups: u32) -> u32 {
+    if groups == 1 { 176 } else { 168 }
+}
+
+/// `name: type, warpgroups × width, stages, [op(A) is Aᵀ] step and box of A, [op(B) is B] step and box of B;`
 macro_rules! kernels {
-    ($($(#[$doc:meta])+ $name:ident: $t:ident, $cols:literal, $stages:ident,
+    ($($(#[$doc:meta])+ $name:ident: $t:ident, $groups:literal x $cols:literal, $stages:ident,
         [$ta:literal $sa:literal $ba:literal], [$tb:literal $sb:literal $bb:literal];)+) => {
         $(
             $(#[$doc])+
-            #[kernel(block = (THREADS), min_blocks = 1, registers = 168, barriers = 1 + $cols / 64 * 4, traps = 1)]
+            #[kernel(
+                block = (threads($groups)),
+                min_blocks = 1,
+                registers = registers($groups),
+                barriers = 3 + $cols / 64 * 4,
+                traps = 1
+            )]
             pub fn $name(
-                #[shared] stages: &Stages<$t, { 128 * 64 * $stages }, { $cols * 64 * $stages }, $stages>,
+                #[shared] stages: &Stages<$t, { $groups * 64 * 64 * $stages }, { $cols * 64 * $stages }, $stages>,
                 a: &TensorMap<$t>,
                 b: &TensorMap<$t>,
                 stored: &TensorMapMut<$t>,
@@ -34,10 +50,15 @@ macro_rules! kernels {
                 strides: [u64; 2],
                 scale: [f32; 2],
                 flags: u32,
+                shared: u32,
+                sums: VecMut<f32>,
+                up: VecMut<u64>,
+                token: u64,
             ) {
                 let how = Finish { c, wide, bias, strides, scale, flags };
-                product::<$t, $cols, _, _, _, { $stages as u32 }, $ta, $tb, $sa, $sb, $ba, $bb>(
-                    stages, a, b, stored, extents, batches, how,
+                let parts = Parts { sums, flags: up, token, steps: 0 };
+                product::<$t, $groups, $cols, _, _, _, { $stages as u32 }, $ta, $tb, $sa, $sb, $ba, $bb>(
+                    stages, a, b, stored, extents, batches, shared, parts, how,
                 );
             }
         )+
@@ -52,35 +73,67 @@ kernels! {
     /// C = act(alpha·A·B + beta·C + bias) of `bf16`, tiles of 128 × 256. A is m × k, B is k × n, as they lie in memory.
     ///
     /// The maps are of boxes: of A 64 × 128 (k × m, contiguous first), of B 64 × 64 (n × k), of C 64 × 64, third the batch.
-    gemm_hopper_bf16_nn_256: bf16, 256, STAGES_256, [false 32 8192], [true 2048 16384];
+    gemm_hopper_bf16_nn_256: bf16, 2 x 256, STAGES_256, [false 32 8192], [true 2048 16384];
     /// [`gemm_hopper_bf16_nn_256`] where B lies as n × k, in boxes of 64 × 256 (k × n).
-    gemm_hopper_bf16_nt_256: bf16, 256, STAGES_256, [false 32 8192], [false 32 16384];
+    gemm_hopper_bf16_nt_256: bf16, 2 x 256, STAGES_256, [false 32 8192], [false 32 16384];
     /// [`gemm_hopper_bf16_nn_256`] where A lies as k × m, in boxes of 64 × 64 (m × k).
-    gemm_hopper_bf16_tn_256: bf16, 256, STAGES_256, [true 2048 8192], [true 2048 16384];
+    gemm_hopper_bf16_tn_256: bf16, 2 x 256, STAGES_256, [true 2048 8192], [true 2048 16384];
     /// Both.
-    gemm_hopper_bf16_tt_256: bf16, 256, STAGES_256, [true 2048 8192], [false 32 16384];
+    gemm_hopper_bf16_tt_256: bf16, 2 x 256, STAGES_256, [true 2048 8192], [false 32 16384];
     /// [`gemm_hopper_bf16_nn_256`] in tiles of 128 × 128.
-    gemm_hopper_bf16_nn_128: bf16, 128, STAGES_128, [false 32 8192], [true 2048 8192];
+    gemm_hopper_bf16_nn_128: bf16, 2 x 128, STAGES_128, [false 32 8192], [true 2048 8192];
     /// [`gemm_hopper_bf16_nt_256`] in tiles of 128 × 128.
-    gemm_hopper_bf16_nt_128: bf16, 128, STAGES_128, [false 32 8192], [false 32 8192];
+    gemm_hopper_bf16_nt_128: bf16, 2 x 128, STAGES_128, [false 32 8192], [false 32 8192];
     /// [`gemm_hopper_bf16_tn_256`] in tiles of 128 × 128.
-    gemm_hopper_bf16_tn_128: bf16, 128, STAGES_128, [true 2048 8192], [true 2048 8192];
+    gemm_hopper_bf16_tn_128: bf16, 2 x 128, STAGES_128, [true 2048 8192], [true 2048 8192];
     /// [`gemm_hopper_bf16_tt_256`] in tiles of 128 × 128.
-    gemm_hopper_bf16_tt_128: bf16, 128, STAGES_128, [true 2048 8192], [false 32 8192];
+    gemm_hopper_bf16_tt_128: bf16, 2 x 128, STAGES_128, [true 2048 8192], [false 32 8192];
     /// [`gemm_hopper_bf16_nn_256`] of `f16`.
-    gemm_hopper_f16_nn_256: f16, 256, STAGES_256, [false 32 8192], [true 2048 16384];
+    gemm_hopper_f16_nn_256: f16, 2 x 256, STAGES_256, [false 32 8192], [true 2048 16384];
     /// [`gemm_hopper_bf16_nt_256`] of `f16`.
-    gemm_hopper_f16_nt_256: f16, 256, STAGES_256, [false 32 8192], [false 32 16384];
+    gemm_hopper_f16_nt_256: f16, 2 x 256, STAGES_256, [false 32 8192], [false 32 16384];
     /// [`gemm_hopper_bf16_tn_256`] of `f16`.
-    gemm_hopper_f16_tn_256: f16, 256, STAGES_256, [true 2048 8192], [true 2048 16384];
+    gemm_hopper_f16_tn_256: f16, 2 x 256, STAGES_256, [true 2048 8192], [true 2048 16384];
     /// [`gemm_hopper_bf16_tt_256`] of `f16`.
-    gemm_hopper_f16_tt_256: f16, 256, STAGES_256, [true 2048 8192], [false 32 16384];
+    gemm_hopper_f16_tt_256: f16, 2 x 256, STAGES_256, [true 2048 8192], [false 32 16384];
     /// [`gemm_hopper_bf16_nn_128`] of `f16`.
-    gemm_hopper_f16_nn_128: f16, 128, STAGES_128, [false 32 8192], [true 2048 8192];
+    gemm_hopper_f16_nn_128: f16, 2 x 128, STAGES_128, [false 32 8192], [true 2048 8192];
     /// [`gemm_hopper_bf16_nt_128`] of `f16`.
-    gemm_hopper_f16_nt_128: f16, 128, STAGES_128, [false 32 8192], [false 32 8192];
+    gemm_hopper_f16_nt_128: f16, 2 x 128, STAGES_128, [false 32 8192], [false 32 8192];
     /// [`gemm_hopper_bf16_tn_128`] of `f16`.
-    gemm_hopper_f16_tn_128: f16, 128, STAGES_128, [true 2048 8192], [true 2048 8192];
+    gemm_hopper_f16_tn_128: f16, 2 x 128, STAGES_128, [true 2048 8192], [true 2048 8192];
     /// [`gemm_hopper_bf16_tt_128`] of `f16`.
-    gemm_hopper_f16_tt_128: f16, 128, STAGES_128, [true 2048 8192], [false 32 8192];
+    gemm_hopper_f16_tt_128: f16, 2 x 128, STAGES_128, [true 2048 8192], [false 32 8192];
+    /// [`gemm_hopper_bf16_nn_128`] in tiles of 64 × 128, by one warpgroup.
+    gemm_hopper_bf16_nn_64x128: bf16, 1 x 128, STAGES_64, [false 32 4096], [true 2048 8192];
+    /// [`gemm_hopper_bf16_nt_128`] in tiles of 64 × 128, by one warpgroup.
+    gemm_hopper_bf16_nt_64x128: bf16, 1 x 128, STAGES_64, [false 32 4096], [false 32 8192];
+    /// [`gemm_hopper_bf16_tn_128`] in tiles of 64 × 128, by one warpgroup.
+    gemm_hopper_bf16_tn_64x128: bf16, 1 x 128, STAGES_64, [true 2048 4096], [true 2048 8192];
+    /// [`gemm_hopper_bf16_tt_128`] in tiles of 64 × 128, by one warpgroup.
+    gemm_hopper_bf16_tt_64x128: bf16, 1 x 128, STAGES_64, [true 2048 4096], [false 32 8192];
+    /// [`gemm_hopper_bf16_nn_128`] in tiles of 64 × 64, by one warpgroup.
+    gemm_hopper_bf16_nn_64x64: bf16, 1 x 64, STAGES_64, [false 32 4096], [true 2048 4096];
+    /// [`gemm_hopper_bf16_nt_128`] in tiles of 64 × 64, by one warpgroup.
+    gemm_hopper_bf16_nt_64x64: bf16, 1 x 64, STAGES_64, [false 32 4096], [false 32 4096];
+    /// [`gemm_hopper_bf16_tn_128`] in tiles of 64 × 64, by one warpgroup.
+    gemm_hopper_bf16_tn_64x64: bf16, 1 x 64, STAGES_64, [true 2048 4096], [true 2048 4096];
+    /// [`gemm_hopper_bf16_tt_128`] in tiles of 64 × 64, by one warpgroup.
+    gemm_hopper_bf16_tt_64x64: bf16, 1 x 64, STAGES_64, [true 2048 4096], [false 32 4096];
+    /// [`gemm_hopper_f16_nn_128`] in tiles of 64 × 128, by one warpgroup.
+    gemm_hopper_f16_nn_64x128: f16, 1 x 128, STAGES_64, [false 32 4096], [true 2048 8192];
+    /// [`gemm_hopper_f16_nt_128`] in tiles of 64 × 128, by one warpgroup.
+    gemm_hopper_f16_nt_64x128: f16, 1 x 128, STAGES_64, [false 32 4096], [false 32 8192];
+    /// [`gemm_hopper_f16_tn_128`] in tiles of 64 × 128, by one warpgroup.
+    gemm_hopper_f16_tn_64x128: f16, 1 x 128, STAGES_64, [true 2048 4096], [true 2048 8192];
+    /// [`gemm_hopper_f16_tt_128`] in tiles of 64 × 128, by one warpgroup.
+    gemm_hopper_f16_tt_64x128: f16, 1 x 128, STAGES_64, [true 2048 4096], [false 32 8192];
+    /// [`gemm_hopper_f16_nn_128`] in tiles of 64 × 64, by one warpgroup.
+    gemm_hopper_f16_nn_64x64: f16, 1 x 64, STAGES_64, [false 32 4096], [true 2048 4096];
+    /// [`gemm_hopper_f16_nt_128`] in tiles of 64 × 64, by one warpgroup.
+    gemm_hopper_f16_nt_64x64: f16, 1 x 64, STAGES_64, [false 32 4096], [false 32 4096];
+    /// [`gemm_hopper_f16_tn_128`] in tiles of 64 × 64, by one warpgroup.
+    gemm_hopper_f16_tn_64x64: f16, 1 x 64, STAGES_64, [true 2048 4096], [true 2048 4096];
+    /// [`gemm_hopper_f16_tt_128`] in tiles of 64 × 64, by one warpgroup.
+    gemm_hopper_f16_tt_64x64: f16, 1 x 64, STAGES_64, [true 2048 4096], [false 32 4096];
 }

@@ -11,19 +11,23 @@
 //! first warpgroup one thread works: it has the copy engine load the next 64 columns of A and rows of B into a stage of the
 //! ring as soon as that is empty. The other two wait until a stage is full, multiply 64 rows of it each, and say that it is
 //! empty; one group of products is always under way while the next is started. The loader goes on with the next tile while
-//! the others finish theirs.
+//! the others finish theirs. For small C there are blocks of two warpgroups, one of which multiplies: tiles 64 high.
 //!
 //! - [`product`]: what a block does, in order.
 //! - [`finish`](mod@finish): how the sums in registers become C.
-//! - [`tiles`]: which tile comes when. [`ring`]: where one is in the ring.
+//! - [`share`]: which tiles and which of their steps a block has. [`parts`]: how the sums of a tile that several blocks share come
+//!   together.
+//! - [`tiles`]: where on C a tile lies. [`ring`]: where one is in the ring.
 //!
 //! Per tile and 64 of k: 16 KiB of A and COLS · 128 bytes of B loaded, 8 · 64·COLS·16 products, for COLS = 256 in 1024 clocks
 //! at the tensor cores' full speed; a warp takes about 90 instructions for it.
 
 pub mod finish;
 mod kernels;
+mod parts;
 pub mod product;
 pub mod ring;
+pub mod share;
 pub mod tiles;
 
 pub use kernels::*;

@@ -10,13 +10,18 @@ use simt::warpgroup::{WARPGROUP_SIZE, decrease_registers, increase_registers, wa
 use simt::wgmma::{Accumulators, Columns, Operand, Swizzle, Width};
 
 use super::finish::{self, Finish, Half, STAGING};
+use super::parts::Parts;
 use super::ring::Turn;
+use super::share::{Piece, Share};
 use super::tiles::place;
 
-/// Threads of a block: a warpgroup that loads and two that multiply.
-pub const THREADS: u32 = 3 * WARPGROUP_SIZE;
-/// Rows of C in a tile.
-pub const ROWS: u32 = 128;
+/// Threads of a block: a warpgroup that loads and `groups` that multiply.
+#[must_use]
+pub const fn threads(groups: u32) -> u32 {
+    (1 + groups) * WARPGROUP_SIZE
+}
+/// Rows of C that a warpgroup multiplies.
+pub const ROWS: u32 = 64;
 /// Steps along k in a stage: 128 bytes.
 pub const DEPTH: u32 = 64;
 /// Registers of a thread that multiplies: 128 sums, addresses, and room to finish a tile.
@@ -37,7 +42,7 @@ pub struct Stages<T: Element, const A: usize, const B: usize, const STAGES: usiz
     empty: Mbarriers<STAGES>,
 }
 
-/// The tiles of C that this block computes: those whose index is that of the block modulo the grid's size.
+/// What this block computes of C: see [`share`](super::share).
 ///
 /// A is m × k, with `TRANS_A` k × m; B is n × k, with `TRANS_B` k × n, so that both boxes run along the contiguous dimension.
 /// `batches` says by how much A's and B's matrix in the map goes on with C's: 1, or 0 for the same one again. k is not 0.
@@ -46,6 +51,7 @@ pub struct Stages<T: Element, const A: usize, const B: usize, const STAGES: usiz
 #[allow(clippy::too_many_arguments, reason = "a product is told much: see `gemm::call`")]
 pub(super) fn product<
     T: Kind + Half,
+    const GROUPS: u32,
     const COLS: usize,
     const A: usize,
     const B: usize,
@@ -64,6 +70,8 @@ pub(super) fn product<
     stored: &TensorMapMut<T>,
     [m, n, k, count]: [u32; 4],
     batches: [u32; 2],
+    shared: u32,
+    parts: Parts<'_>,
     how: Finish<'_, T>,
 ) where
     Columns<COLS>: Width,
@@ -75,27 +83,36 @@ pub(super) fn product<
     if t == 0 {
         for stage in 0..RING {
             stages.full.init(stage, 1);
-            stages.empty.init(stage, 2 * WARPGROUP_SIZE / 32);
+            stages.empty.init(stage, GROUPS * WARPGROUP_SIZE / 32);
         }
         fence_mbarrier_init();
     }
     sync_threads();
-    let (tile_rows, tile_cols, steps) = (m.div_ceil(ROWS), n.div_ceil(COLS as u32), k.div_ceil(DEPTH));
+    let rows = GROUPS * ROWS;
+    let (tile_rows, tile_cols, steps) = (m.div_ceil(rows), n.div_ceil(COLS as u32), k.div_ceil(DEPTH));
     let per_matrix = tile_rows * tile_cols;
     let tiles = per_matrix * count;
     let (of_a, of_b) = (A as u32 / RING, B as u32 / RING);
+    // Matrix, row and column of a tile.
+    let at = |tile: u32| {
+        let matrix = tile / per_matrix.max(1);
+        let (row, col) = place(tile - matrix * per_matrix, tile_rows, tile_cols);
+        (matrix, row, col)
+    };
+    let mut share = Share::new([block_idx_x(), grid_dim_x()], tiles, shared, steps);
+    let parts = Parts { steps: shared * steps, ..parts };
     let group = warpgroup_id();
     if group == 0 {
-        decrease_registers::<LOADER_REGISTERS>();
+        if GROUPS > 1 {
+            decrease_registers::<LOADER_REGISTERS>();
+        }
         if t == 0 {
             let mut turn = Turn::<RING>::EMPTY;
-            let mut tile = block_idx_x();
-            while tile < tiles {
-                let matrix = tile / per_matrix.max(1);
-                let (row, col) = place(tile - matrix * per_matrix, tile_rows, tile_cols);
-                let (row, col) = ((row * ROWS) as i32, (col * COLS as u32) as i32);
+            while let Some(Piece { tile, from, to }) = share.next_piece() {
+                let (matrix, row, col) = at(tile);
+                let (row, col) = ((row * rows) as i32, (col * COLS as u32) as i32);
                 let (in_a, in_b) = ((matrix * batches[0]) as i32, (matrix * batches[1]) as i32);
-                for step in 0..steps {
+                for step in from..to {
                     let depth = (step * DEPTH) as i32;
                     stages.empty.wait(turn.stage(), turn.parity);
                     stages.full.arrive_expect_tx(turn.stage(), (of_a + of_b) * size_of::<T>() as u32);
@@ -103,7 +120,9 @@ pub(super) fn product<
                     let (a_at, b_at) = (turn.stage() * of_a, turn.stage() * of_b);
                     if TRANS_A {
                         load_3d(stages.a.slot::<BOX>(a_at), a, [row, depth, in_a], bar);
-                        load_3d(stages.a.slot::<BOX>(a_at + BOX as u32), a, [row + 64, depth, in_a], bar);
+                        if GROUPS > 1 {
+                            load_3d(stages.a.slot::<BOX>(a_at + BOX as u32), a, [row + 64, depth, in_a], bar);
+                        }
                     } else {
                         load_3d(stages.a.slot::<BOX_A>(a_at), a, [depth, row, in_a], bar);
                     }
@@ -117,20 +136,20 @@ pub(super) fn product<
                     }
                     turn.advance();
                 }
-                tile += grid_dim_x();
             }
         }
         return;
     }
 
-    increase_registers::<REGISTERS>();
+    if GROUPS > 1 {
+        increase_registers::<REGISTERS>();
+    }
     // 0 or 1; so the compiler sees it.
-    let half = (group - 1).min(1);
+    let half = (group - 1).min(GROUPS - 1);
     let lane = lane_id();
     let mut turn = Turn::<RING>::FULL;
     let mut buffer = 0;
-    let mut tile = block_idx_x();
-    while tile < tiles {
+    while let Some(Piece { tile, from, to }) = share.next_piece() {
         let operands = |stage: u32| {
             let a = stages.a.slot::<8>(stage * of_a + half * BOX as u32);
             let b = stages.b.slot::<8>(stage * of_b);
@@ -143,7 +162,7 @@ pub(super) fn product<
         sums.multiply::<T, 4, STEP_A, STEP_B, TRANS_A, TRANS_B, 1>(x, y, true);
         let mut before = turn.stage();
         turn.advance();
-        for _ in 1..steps {
+        for _ in from + 1..to {
             stages.full.wait(turn.stage(), turn.parity);
             let (x, y) = operands(turn.stage());
             sums.multiply::<T, 4, STEP_A, STEP_B, TRANS_A, TRANS_B, 1>(x, y, false);
@@ -158,11 +177,16 @@ pub(super) fn product<
         if lane == 0 {
             stages.empty.arrive(before);
         }
-        let matrix = tile / per_matrix.max(1);
-        let (row, col) = place(tile - matrix * per_matrix, tile_rows, tile_cols);
-        let at = [row * ROWS + half * 64, col * COLS as u32, matrix];
+        if to < steps {
+            parts.hand_on::<GROUPS, COLS>(&sums, half);
+            continue;
+        }
+        if from > 0 {
+            parts.take::<GROUPS, COLS>(&mut sums, half, tile * steps);
+        }
+        let (matrix, row, col) = at(tile);
+        let at = [row * rows + half * ROWS, col * COLS as u32, matrix];
         finish::tile(&sums, &stages.c, stored, at, [m, n], &mut buffer, how);
-        tile += grid_dim_x();
     }
     finish::drain(how.flags);
 }

@@ -43,6 +43,24 @@ pub(super) type Boxed<T, W> = Kernel<(
     [W; 2],
     u32,
 )>;
+/// A [`Boxed`] kernel whose blocks may share tiles: how many of them, sums, flags and token of `gpu::hopper::gemm::parts`.
+pub(super) type Shared<T, W> = Kernel<(
+    TensorMap<T>,
+    TensorMap<T>,
+    TensorMapMut<T>,
+    VecMut<'static, T>,
+    VecMut<'static, W>,
+    VecRef<'static, W>,
+    [u32; 4],
+    [u32; 2],
+    [u64; 2],
+    [W; 2],
+    u32,
+    u32,
+    VecMut<'static, f32>,
+    VecMut<'static, u64>,
+    u64,
+)>;
 /// A kernel for C = A·B, all three row by row.
 pub(super) type Product<T> = Kernel<(MatRef<'static, T>, MatRef<'static, T>, MatMut<'static, T>)>;
 
@@ -65,14 +83,16 @@ pub(super) enum Program<T: Multiply> {
     /// Everything in one launch.
     Call(&'static Call<T, T::Wide>),
     /// Everything in one launch, of operands that the copy engine can fetch.
-    Boxed(&'static Boxed<T, T::Wide>, Cut),
+    Boxed(&'static Boxed<T, T::Wide>, BoxKind),
+    /// The same, and tiles that fill no wave of blocks can be shared among them along k.
+    Shared(&'static Shared<T, T::Wide>),
     /// The product alone; what else there is comes after it.
     Product(&'static Product<T>),
 }
 
 /// The boxes that a kernel has its operands come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(super) enum BoxKind {
     /// 128 bytes of each row in memory, swizzled: as tensor cores read them. C leaves in such boxes, too. A block per
     /// multiprocessor goes from tile to tile.
     Swizzled,
@@ -86,7 +106,17 @@ impl<T: Multiply> Program<T> {
         match self {
             Self::Call(kernel) => kernel.info(),
             Self::Boxed(kernel, _) => kernel.info(),
+            Self::Shared(kernel) => kernel.info(),
             Self::Product(kernel) => kernel.info(),
+        }
+    }
+
+    /// The boxes in which operands come, if they do.
+    pub(super) fn boxes(&self) -> Option<BoxKind> {
+        match self {
+            Self::Boxed(_, kind) => Some(*kind),
+            Self::Shared(_) => Some(BoxKind::Swizzled),
+            Self::Call(_) | Self::Product(_) => None,
         }
     }
 }
@@ -135,9 +165,13 @@ const MMA_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [2.0, 3.4], lo
 const TF32_128X128: Speed = Speed { tile: [128, 128], part: 16, share: [1.2, 1.2], lost: [100.0, 100.0] };
 const TF32_64X64: Speed = Speed { tile: [64, 64], part: 16, share: [0.6, 1.0], lost: [100.0, 100.0] };
 const HOPPER_256: Speed =
-    Speed { tile: [hopper::product::ROWS, 256], part: 64, share: [11.4, 11.4], lost: [50.0, 750.0] };
+    Speed { tile: [2 * hopper::product::ROWS, 256], part: 64, share: [11.4, 11.4], lost: [50.0, 750.0] };
 const HOPPER_128: Speed =
-    Speed { tile: [hopper::product::ROWS, 128], part: 64, share: [8.5, 8.5], lost: [60.0, 600.0] };
+    Speed { tile: [2 * hopper::product::ROWS, 128], part: 64, share: [9.3, 9.3], lost: [60.0, 600.0] };
+const HOPPER_64X128: Speed =
+    Speed { tile: [hopper::product::ROWS, 128], part: 64, share: [6.0, 6.0], lost: [60.0, 400.0] };
+const HOPPER_64X64: Speed =
+    Speed { tile: [hopper::product::ROWS, 64], part: 64, share: [4.0, 4.0], lost: [60.0, 300.0] };
 const HOPPER_TF32_256: Speed =
     Speed { tile: [tf32::product::ROWS, 256], part: 32, share: [6.2, 6.2], lost: [40.0, 200.0] };
 /// Tiles of a C that is computed as Cᵀ.
@@ -185,14 +219,24 @@ const fn wgmma<T: Multiply>(
     arithmetic: Arithmetic,
     speed: &'static Speed,
 ) -> Candidate<T> {
-    let program = Program::Boxed(kernel, Cut::Swizzled);
+    let program = Program::Boxed(kernel, BoxKind::Swizzled);
     Candidate { program, arithmetic, layout: Some(layout), speed, is_chain: false }
 }
 
 /// A kernel by multiply-adds of what the copy engine brings, A as k × m and B as k × n: see `gpu::hopper::ffma`.
 const fn boxed_ffma(kernel: &'static Boxed<f32, f32>, depth: u32, speed: &'static Speed) -> Candidate<f32> {
-    let program = Program::Boxed(kernel, Cut::Lines(depth));
+    let program = Program::Boxed(kernel, BoxKind::Lines(depth));
     Candidate { program, arithmetic: Arithmetic::Full, layout: Some(TN), speed, is_chain: true }
+}
+
+/// A kernel by `wgmma` whose blocks may share tiles: see `gpu::hopper::gemm`.
+const fn shared<T: Multiply>(
+    kernel: &'static Shared<T, T::Wide>,
+    layout: [bool; 2],
+    speed: &'static Speed,
+) -> Candidate<T> {
+    let program = Program::Shared(kernel);
+    Candidate { program, arithmetic: Arithmetic::Full, layout: Some(layout), speed, is_chain: false }
 }
 
 /// A kernel that memory bounds: see `gpu::skinny`.
@@ -242,14 +286,22 @@ pub(super) const F16: &[Candidate<f16>] = &[
     mma(&tensor::gemm_f16_64x64_nt, NT, Arithmetic::Full, &MMA_64X64),
     mma(&tensor::gemm_f16_64x64_tn, TN, Arithmetic::Full, &MMA_64X64),
     mma(&tensor::gemm_f16_64x64_tt, TT, Arithmetic::Full, &MMA_64X64),
-    wgmma(&hopper::gemm_hopper_f16_nn_256, NN, Arithmetic::Full, &HOPPER_256),
-    wgmma(&hopper::gemm_hopper_f16_nt_256, NT, Arithmetic::Full, &HOPPER_256),
-    wgmma(&hopper::gemm_hopper_f16_tn_256, TN, Arithmetic::Full, &HOPPER_256),
-    wgmma(&hopper::gemm_hopper_f16_tt_256, TT, Arithmetic::Full, &HOPPER_256),
-    wgmma(&hopper::gemm_hopper_f16_nn_128, NN, Arithmetic::Full, &HOPPER_128),
-    wgmma(&hopper::gemm_hopper_f16_nt_128, NT, Arithmetic::Full, &HOPPER_128),
-    wgmma(&hopper::gemm_hopper_f16_tn_128, TN, Arithmetic::Full, &HOPPER_128),
-    wgmma(&hopper::gemm_hopper_f16_tt_128, TT, Arithmetic::Full, &HOPPER_128),
+    shared(&hopper::gemm_hopper_f16_nn_256, NN, &HOPPER_256),
+    shared(&hopper::gemm_hopper_f16_nt_256, NT, &HOPPER_256),
+    shared(&hopper::gemm_hopper_f16_tn_256, TN, &HOPPER_256),
+    shared(&hopper::gemm_hopper_f16_tt_256, TT, &HOPPER_256),
+    shared(&hopper::gemm_hopper_f16_nn_128, NN, &HOPPER_128),
+    shared(&hopper::gemm_hopper_f16_nt_128, NT, &HOPPER_128),
+    shared(&hopper::gemm_hopper_f16_tn_128, TN, &HOPPER_128),
+    shared(&hopper::gemm_hopper_f16_tt_128, TT, &HOPPER_128),
+    shared(&hopper::gemm_hopper_f16_nn_64x128, NN, &HOPPER_64X128),
+    shared(&hopper::gemm_hopper_f16_nt_64x128, NT, &HOPPER_64X128),
+    shared(&hopper::gemm_hopper_f16_tn_64x128, TN, &HOPPER_64X128),
+    shared(&hopper::gemm_hopper_f16_tt_64x128, TT, &HOPPER_64X128),
+    shared(&hopper::gemm_hopper_f16_nn_64x64, NN, &HOPPER_64X64),
+    shared(&hopper::gemm_hopper_f16_nt_64x64, NT, &HOPPER_64X64),
+    shared(&hopper::gemm_hopper_f16_tn_64x64, TN, &HOPPER_64X64),
+    shared(&hopper::gemm_hopper_f16_tt_64x64, TT, &HOPPER_64X64),
     streamed(&skinny::gemm_skinny_f16_16x64, &SKINNY_HALF_16X64),
     streamed(&skinny::gemm_skinny_f16_64x16, &SKINNY_HALF_64X16),
 ];
@@ -265,14 +317,22 @@ pub(super) const BF16: &[Candidate<bf16>] = &[
     mma(&tensor::gemm_bf16_64x64_nt, NT, Arithmetic::Full, &MMA_64X64),
     mma(&tensor::gemm_bf16_64x64_tn, TN, Arithmetic::Full, &MMA_64X64),
     mma(&tensor::gemm_bf16_64x64_tt, TT, Arithmetic::Full, &MMA_64X64),
-    wgmma(&hopper::gemm_hopper_bf16_nn_256, NN, Arithmetic::Full, &HOPPER_256),
-    wgmma(&hopper::gemm_hopper_bf16_nt_256, NT, Arithmetic::Full, &HOPPER_256),
-    wgmma(&hopper::gemm_hopper_bf16_tn_256, TN, Arithmetic::Full, &HOPPER_256),
-    wgmma(&hopper::gemm_hopper_bf16_tt_256, TT, Arithmetic::Full, &HOPPER_256),
-    wgmma(&hopper::gemm_hopper_bf16_nn_128, NN, Arithmetic::Full, &HOPPER_128),
-    wgmma(&hopper::gemm_hopper_bf16_nt_128, NT, Arithmetic::Full, &HOPPER_128),
-    wgmma(&hopper::gemm_hopper_bf16_tn_128, TN, Arithmetic::Full, &HOPPER_128),
-    wgmma(&hopper::gemm_hopper_bf16_tt_128, TT, Arithmetic::Full, &HOPPER_128),
+    shared(&hopper::gemm_hopper_bf16_nn_256, NN, &HOPPER_256),
+    shared(&hopper::gemm_hopper_bf16_nt_256, NT, &HOPPER_256),
+    shared(&hopper::gemm_hopper_bf16_tn_256, TN, &HOPPER_256),
+    shared(&hopper::gemm_hopper_bf16_tt_256, TT, &HOPPER_256),
+    shared(&hopper::gemm_hopper_bf16_nn_128, NN, &HOPPER_128),
+    shared(&hopper::gemm_hopper_bf16_nt_128, NT, &HOPPER_128),
+    shared(&hopper::gemm_hopper_bf16_tn_128, TN, &HOPPER_128),
+    shared(&hopper::gemm_hopper_bf16_tt_128, TT, &HOPPER_128),
+    shared(&hopper::gemm_hopper_bf16_nn_64x128, NN, &HOPPER_64X128),
+    shared(&hopper::gemm_hopper_bf16_nt_64x128, NT, &HOPPER_64X128),
+    shared(&hopper::gemm_hopper_bf16_tn_64x128, TN, &HOPPER_64X128),
+    shared(&hopper::gemm_hopper_bf16_tt_64x128, TT, &HOPPER_64X128),
+    shared(&hopper::gemm_hopper_bf16_nn_64x64, NN, &HOPPER_64X64),
+    shared(&hopper::gemm_hopper_bf16_nt_64x64, NT, &HOPPER_64X64),
+    shared(&hopper::gemm_hopper_bf16_tn_64x64, TN, &HOPPER_64X64),
+    shared(&hopper::gemm_hopper_bf16_tt_64x64, TT, &HOPPER_64X64),
     streamed(&skinny::gemm_skinny_bf16_16x64, &SKINNY_HALF_16X64),
     streamed(&skinny::gemm_skinny_bf16_64x16, &SKINNY_HALF_64X16),
 ];

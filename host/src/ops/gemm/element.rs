@@ -8,7 +8,8 @@ use simt::Kernel;
 use simt::element::Element;
 use simt::global::{VecMut, VecRef};
 
-use super::candidates::{self, Boxed, Call, Candidate};
+use super::candidates::{self, Boxed, Call, Candidate, Shared};
+use super::share::Sharing;
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::Launch;
@@ -96,6 +97,17 @@ pub trait Multiply: Number<Wide: std::fmt::Debug + PartialEq + From<f32>> + Seal
         arguments: Arguments<'_, Self>,
     ) -> Result<()>;
 
+    /// [`Multiply::launch_boxed`] of a kernel whose blocks may share tiles.
+    #[doc(hidden)]
+    fn launch_shared(
+        device: &Device,
+        kernel: &Shared<Self, Self::Wide>,
+        launch: Launch<'_>,
+        maps: Maps<'_, Self>,
+        arguments: Arguments<'_, Self>,
+        sharing: Sharing<'_>,
+    ) -> Result<()>;
+
     /// Partial products in a workspace as a C; none where nothing is split.
     #[doc(hidden)]
     fn partial(workspace: BufferViewMut<'_, f32>) -> Destination<'_, Self>;
@@ -140,6 +152,20 @@ macro_rules! multiply {
             ) -> Result<()> {
                 let strides = [ld[2], batch[2]];
                 device.launch(kernel, launch, (a, b, stored, c, wide, bias, extents, batches, strides, scale, flags))?;
+                Ok(())
+            }
+
+            fn launch_shared(
+                device: &Device,
+                kernel: &Shared<$t, $wide>,
+                launch: Launch<'_>,
+                Maps { a, b, c: stored, batches }: Maps<'_, $t>,
+                Arguments { c, wide, bias, extents, ld, batch, scale, flags, .. }: Arguments<'_, $t>,
+                Sharing { tiles, sums, flags: up, token }: Sharing<'_>,
+            ) -> Result<()> {
+                let strides = [ld[2], batch[2]];
+                let call = (a, b, stored, c, wide, bias, extents, batches, strides, scale, flags, tiles, sums, up, token);
+                device.launch(kernel, launch, call)?;
                 Ok(())
             }
 

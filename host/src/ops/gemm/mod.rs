@@ -32,7 +32,8 @@
 //!
 //! **Work.** [`Gemm::into`] queues launches and nothing else: no allocation, no waiting; it can be captured in a CUDA graph once
 //! a product of the kind has loaded the kernels. Memory for partial products and copies is the caller's, [`Gemm::workspace`];
-//! without it k is not split, and nothing copied. The result has the same bits, run after run; which bits depends on the [`Way`], which [`Gemm::plans`]
+//! without it k is not split, no tile of C is shared among blocks, and nothing copied. The result has the same bits, run after run;
+//! which bits depends on the [`Way`], which [`Gemm::plans`]
 //! lists and [`Gemm::way`] fixes.
 
 mod builder;
@@ -44,6 +45,7 @@ mod packing;
 mod plan;
 mod problem;
 mod run;
+mod share;
 mod stored;
 mod unfit;
 

@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use super::CALL;
-use super::candidates::{Candidate, Program};
+use super::candidates::Candidate;
 use super::element::Multiply;
 use super::problem::Problem;
 use super::stored::Stored;
@@ -48,7 +48,7 @@ impl Packing {
     ) -> Result<Self, Unfit> {
         let given = [problem.a, problem.b];
         let layout = candidate.layout.unwrap_or(given.map(|operand| operand.transposed));
-        if packed != [false; 2] && !matches!(candidate.program, Program::Boxed(..)) {
+        if packed != [false; 2] && candidate.program.boxes().is_none() {
             return Err(Unfit::Packed);
         }
         let mut packing = Self { operands: given, copies: [None; 2], bytes: size_of::<T>() };
@@ -69,7 +69,7 @@ impl Packing {
 
     /// Which operands of `problem` have to be copied for the candidate.
     pub(super) fn needed<T: Multiply>(candidate: &Candidate<T>, problem: &Problem) -> [bool; 2] {
-        let (Program::Boxed(..), Some(layout)) = (&candidate.program, candidate.layout) else { return [false; 2] };
+        let (Some(_), Some(layout)) = (candidate.program.boxes(), candidate.layout) else { return [false; 2] };
         let needs = |operand: Stored, transposed: bool| {
             operand.transposed != transposed || !operand.fits_boxes(problem.batch, size_of::<T>())
         };

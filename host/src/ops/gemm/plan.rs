@@ -6,6 +6,7 @@
 //! ```text
 //! launch     2 µs: 500 000
 //! blocks     ⌈blocks / multiprocessors⌉ · rows · columns · (k + lost) / share
+//! sharing    1.4 µs and 1.9 for each byte of a tile of f32, for each block that has a part of it: `share`
 //! memory     7 for each byte of partial products, of C or of a packed operand that is written and read once more, over all
 //!            multiprocessors
 //! ```
@@ -22,14 +23,15 @@ use super::candidates::{Candidate, Program, Speed};
 use super::element::Multiply;
 use super::packing::Packing;
 use super::problem::Problem;
+use super::share;
 use super::stored::Stored;
 use super::unfit::Unfit;
 use crate::device::Device;
 
 /// In multiply-adds of one multiprocessor.
-const LAUNCH: f64 = 500_000.0;
+pub(super) const LAUNCH: f64 = 500_000.0;
 /// The same, for each byte.
-const BYTE: f64 = 7.0;
+pub(super) const BYTE: f64 = 7.0;
 /// Most parts.
 const MOST_PARTS: u32 = 64;
 
@@ -44,13 +46,15 @@ const MOST_PARTS: u32 = 64;
 pub struct Way {
     kernel: &'static KernelInfo,
     parts: u32,
+    /// Blocks among which tiles are shared; 0: none is.
+    blocks: u32,
     packed: [bool; 2],
 }
 
 impl Way {
     /// By this kernel, with k undivided and A and B as they lie.
     pub fn of(kernel: &'static KernelInfo) -> Self {
-        Self { kernel, parts: 1, packed: [false; 2] }
+        Self { kernel, parts: 1, blocks: 0, packed: [false; 2] }
     }
 
     /// The same with k in so many parts, whose products are added up in their order. There may be fewer: parts begin at
@@ -58,6 +62,13 @@ impl Way {
     #[must_use]
     pub fn split(self, parts: u32) -> Self {
         Self { parts: parts.max(1), ..self }
+    }
+
+    /// The same by so many blocks, which share along k the tiles of C that fill no wave of them (*stream-K*), in one launch. There may be
+    /// fewer: no more than there are steps along k. The bits of the result depend on their number; the H200 has 132 multiprocessors.
+    #[must_use]
+    pub fn among(self, blocks: u32) -> Self {
+        Self { blocks, ..self }
     }
 
     /// The same with a copy of A, of B, or of both made in the workspace first, as the kernel wants them: each row at a
@@ -82,6 +93,11 @@ impl Way {
     pub fn parts(&self) -> u32 {
         self.parts
     }
+
+    /// Blocks that share tiles; 0 where each tile is one block's.
+    pub fn blocks(&self) -> u32 {
+        self.blocks
+    }
 }
 
 impl fmt::Display for Way {
@@ -93,10 +109,13 @@ impl fmt::Display for Way {
             [false, true] => ", B packed",
             [true, true] => ", A and B packed",
         })?;
-        match self.parts {
-            1 => Ok(()),
-            parts => write!(f, ", k in {parts} parts"),
+        if self.parts > 1 {
+            write!(f, ", k in {} parts", self.parts)?;
         }
+        if self.blocks > 0 {
+            write!(f, ", tiles shared by {} blocks", self.blocks)?;
+        }
+        Ok(())
     }
 }
 
@@ -112,8 +131,8 @@ pub struct Plan {
     pub(super) workspace: usize,
     pub(super) packing: Packing,
     pub(super) ending: Ending,
-    tile: [u32; 2],
-    cost: f64,
+    pub(super) tile: [u32; 2],
+    pub(super) cost: f64,
 }
 
 /// What comes after the kernel that multiplies.
@@ -171,6 +190,11 @@ impl Demands<'_> {
     fn rounds_only(&self, width: usize) -> bool {
         !self.finished && !self.adds_to_c && self.element == width
     }
+
+    /// Whether C can be written the short way: rounded and no more, where the copy engine can write.
+    pub(super) fn is_short<T: Multiply>(&self, problem: &Problem) -> bool {
+        self.rounds_only(size_of::<T>()) && problem.c.takes_boxes(problem.batch, size_of::<T>())
+    }
 }
 
 /// All plans for a product, the cheapest first; of equally cheap ones the one listed first. Of kernels that are as fast
@@ -197,6 +221,10 @@ pub(super) fn plans<T: Multiply>(problem: &Problem, demands: Demands<'_>) -> Vec
                 splits.filter_map(|parts| plan::<T>(problem, demands, candidate, parts, packing).ok()).collect();
             // Few steps along k make fewer parts than asked for.
             of_candidate.dedup_by_key(|plan| plan.way.parts);
+            if let Some(&whole) = of_candidate.first() {
+                let blocks = share::choice(problem, whole.tile, demands.multiprocessors);
+                of_candidate.extend(blocks.and_then(|blocks| share::plan::<T>(problem, demands, whole, blocks).ok()));
+            }
             of_candidate
         })
         .collect();
@@ -209,7 +237,12 @@ pub(super) fn named<T: Multiply>(problem: &Problem, demands: Demands<'_>, way: W
     let candidate = T::CANDIDATES.iter().position(|candidate| candidate.info() == way.kernel).ok_or(Unfit::Elements)?;
     serves(&T::CANDIDATES[candidate], demands)?;
     let packing = Packing::new(&T::CANDIDATES[candidate], problem, problem.in_order(way.packed))?;
-    plan::<T>(problem, demands, candidate, way.parts, packing)
+    let plan = plan::<T>(problem, demands, candidate, way.parts, packing)?;
+    match way.blocks {
+        0 => Ok(plan),
+        _ if plan.way.parts > 1 => Err(Unfit::Share),
+        blocks => share::plan::<T>(problem, demands, plan, blocks),
+    }
 }
 
 /// Whether the candidate is for such arithmetic, and for this device.
@@ -243,16 +276,16 @@ fn plan<T: Multiply>(
         return Err(Unfit::Extents);
     }
     match candidate.program {
-        Program::Boxed(..) => boxes_fit::<T>(&packing.of(problem), candidate.speed, part, parts)?,
+        Program::Boxed(..) | Program::Shared(_) => boxes_fit::<T>(&packing.of(problem), candidate.speed, part, parts)?,
         Program::Product(_) if parts > 1 => return Err(Unfit::Split),
         Program::Product(_) if k == 0 => return Err(Unfit::Nothing),
         Program::Product(_) if !counted => return Err(Unfit::Extents),
         Program::Call(_) | Program::Product(_) => {}
     }
     let (ending, workspace, launches) = match candidate.program {
-        Program::Call(_) | Program::Boxed(..) if parts == 1 => (Ending::Nothing, 0, 1),
+        Program::Call(_) | Program::Boxed(..) | Program::Shared(_) if parts == 1 => (Ending::Nothing, 0, 1),
         // The last part may be shorter: a launch of its own.
-        Program::Call(_) | Program::Boxed(..) => {
+        Program::Call(_) | Program::Boxed(..) | Program::Shared(_) => {
             let workspace = elements.checked_mul(parts as usize).ok_or(Unfit::Extents)?;
             (Ending::Merge, workspace, if k % part == 0 { 2 } else { 3 })
         }
@@ -264,7 +297,7 @@ fn plan<T: Multiply>(
     };
     let workspace = workspace.checked_add(packing.room()).ok_or(Unfit::Extents)?;
     let cost = cost(candidate, problem, demands, parts, (launches, packing), ending);
-    let way = Way { kernel: candidate.info(), parts, packed: problem.in_order(packing.packed()) };
+    let way = Way { kernel: candidate.info(), parts, blocks: 0, packed: problem.in_order(packing.packed()) };
     Ok(Plan { way, candidate: number, part, workspace, packing, ending, tile: candidate.speed.tile, cost })
 }
 
@@ -302,18 +335,18 @@ fn cost<T: Multiply>(
     (launches, packing): (usize, Packing),
     ending: Ending,
 ) -> f64 {
-    let Problem { m, n, k, batch, c, .. } = *problem;
+    let Problem { m, n, k, batch, .. } = *problem;
     let Speed { tile, share, lost, .. } = candidate.speed;
     let [rows, cols] = tile.map(|edge| edge as usize);
     let multiprocessors = f64::from(demands.multiprocessors.max(1));
     // Products of one launch each do not share it.
     let (at_once, turns) = match candidate.program {
-        Program::Call(_) | Program::Boxed(..) => (batch as f64 * f64::from(parts), 1.0),
+        Program::Call(_) | Program::Boxed(..) | Program::Shared(_) => (batch as f64 * f64::from(parts), 1.0),
         Program::Product(_) => (1.0, batch as f64),
     };
     let blocks = (m.div_ceil(rows) as f64 * n.div_ceil(cols) as f64 * at_once / multiprocessors).ceil();
     let share = share[usize::from(blocks > 1.0)];
-    let short = parts == 1 && demands.rounds_only(size_of::<T>()) && c.takes_boxes(batch, size_of::<T>());
+    let short = parts == 1 && demands.is_short::<T>(problem);
     let depth = k as f64 / f64::from(parts) + lost[usize::from(!short)];
     let bytes = match ending {
         Ending::Nothing => 0,
@@ -434,6 +467,36 @@ mod tests {
         let tn = problem([16384; 3], [Op::T, Op::N]);
         let turned = plans::<f32>(&tn, tf32)[0].way();
         assert_eq!(turned.packed().iter().filter(|&&packed| packed).count(), 1, "{turned}");
+    }
+
+    #[test]
+    fn what_fills_no_wave_is_shared_where_it_pays() {
+        let device = Device::simulator();
+        let demands = Demands { element: 2, ..simple(&device) };
+        let best = |extents| plans::<f16>(&problem(extents, [Op::N; 2]), demands)[0];
+        for (extents, blocks) in [
+            // 5.2 rounds, 15.5 rounds.
+            ([2048, 11008, 4096], 132),
+            ([8192, 8192, 8192], 132),
+            // 64 tiles of 128 x 128, two blocks for each.
+            ([128, 8192, 8192], 128),
+            ([8192, 128, 8192], 128),
+            // 128 tiles and one round.
+            ([2048, 2048, 2048], 0),
+            ([512, 512, 512], 0),
+        ] {
+            let plan = best(extents);
+            assert_eq!((plan.way().blocks(), plan.way().parts()), (blocks, 1), "{extents:?}: {}", plan.way());
+            let [rows, cols] = plan.tile().map(|edge| edge as usize);
+            assert_eq!(plan.workspace_len(), if blocks == 0 { 0 } else { blocks as usize * (rows * cols + 4) + 3 });
+        }
+        // Named, there are no more blocks than steps; no tile is left for blocks that divide them; nothing else shares.
+        let hopper = Way::of(gpu::hopper::gemm::gemm_hopper_f16_nn_128.info());
+        let small = problem([128, 128, 200], [Op::N; 2]);
+        let of = |way| named::<f16>(&small, demands, way).map(|plan| plan.way().blocks());
+        assert_eq!((of(hopper.among(9)).unwrap(), of(hopper.among(1)).unwrap()), (4, 0));
+        assert!(matches!(of(hopper.split(2).among(9)), Err(Unfit::Share)));
+        assert!(matches!(of(Way::of(gpu::gemm::plain::gemm_plain_f16.info()).among(2)), Err(Unfit::Share)));
     }
 
     #[test]

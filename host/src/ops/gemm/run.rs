@@ -10,10 +10,11 @@ use simt::global::{MatMut, MatRef};
 use simt::tma::Swizzle;
 
 use super::Arithmetic;
-use super::candidates::{Boxed, Call, Candidate, Cut, Program};
+use super::candidates::{BoxKind, Call, Candidate, Program};
 use super::element::{Arguments, Destination, Maps, Multiply};
 use super::plan::{Ending, Plan};
 use super::problem::Problem;
+use super::share::{Cut, Sharing};
 use super::stored::Stored;
 use crate::device::Device;
 use crate::error::Result;
@@ -76,11 +77,19 @@ impl<'t, T: Multiply> Task<'t, T> {
         let Problem { m, n, k, batch, .. } = *self.problem;
         let candidate = &T::CANDIDATES[self.plan.candidate];
         match (&candidate.program, self.plan.ending, workspace) {
-            (Program::Call(_) | Program::Boxed(..), Ending::Merge, Some(workspace)) => {
+            (Program::Call(_) | Program::Boxed(..) | Program::Shared(_), Ending::Merge, Some(workspace)) => {
                 self.parts(candidate, workspace)?;
                 self.merge(0, self.plan.way().parts(), &mut c, workspace)
             }
-            (Program::Call(_) | Program::Boxed(..), ..) => {
+            (Program::Shared(_), _, Some(workspace)) if self.plan.way().blocks() > 0 => {
+                let cut = Cut::new(self.problem, candidate.speed.tile, self.plan.way().blocks());
+                let sharing = match cut {
+                    Ok(cut) => Some((cut.blocks, Sharing::new(&cut, candidate.speed.tile, workspace.view_mut())?)),
+                    Err(_) => None,
+                };
+                self.boxed(candidate, self.whole((0, k), self.scale), &mut c, sharing)
+            }
+            (Program::Call(_) | Program::Boxed(..) | Program::Shared(_), ..) => {
                 self.multiply(candidate, self.whole((0, k), self.scale), &mut c)
             }
             (Program::Product(kernel), Ending::Merge, Some(workspace)) => (0..batch).try_for_each(|number| {
@@ -140,7 +149,7 @@ impl<'t, T: Multiply> Task<'t, T> {
     fn multiply(&self, candidate: &Candidate<T>, part: Part<T::Wide>, c: &mut Destination<'_, T>) -> Result<()> {
         match candidate.program {
             Program::Call(kernel) => self.call(kernel, candidate.speed.tile, part, c),
-            Program::Boxed(kernel, cut) => self.boxed((kernel, cut), candidate, part, c),
+            Program::Boxed(..) | Program::Shared(_) => self.boxed(candidate, part, c, None),
             Program::Product(_) => Ok(()),
         }
     }
@@ -187,14 +196,16 @@ impl<'t, T: Multiply> Task<'t, T> {
         Ok(())
     }
 
-    /// In one launch.
+    /// In one launch: of a block for each tile, or of as many blocks as there are multiprocessors, which share the tiles among
+    /// them; or of so many as are given, which share the steps of tiles, too.
     fn boxed(
         &self,
-        (kernel, cut): (&Boxed<T, T::Wide>, Cut),
         candidate: &Candidate<T>,
         part: Part<T::Wide>,
         c: &mut Destination<'_, T>,
+        sharing: Option<(u32, Sharing<'_>)>,
     ) -> Result<()> {
+        let Some(kind) = candidate.program.boxes() else { return Ok(()) };
         let Part { a, b, c: to, batch, k: (k0, k), scale, flags } = part;
         let tile = candidate.speed.tile;
         let (m, n, [rows, cols], line) = (to.rows, to.cols, tile, LINE / size_of::<T>() as u32);
@@ -204,9 +215,9 @@ impl<'t, T: Multiply> Task<'t, T> {
         let map = |from: TensorView<'t, T>, x: Stored, start: usize, along_k: bool, edge: u32| {
             let (shape, strides) = axes(x, count(x));
             let elements = from.bits::<T>(start, x.span(count(x), x.rows, x.cols));
-            let (extents, swizzle) = match cut {
-                Cut::Swizzled => ([1, if along_k { edge } else { line }, line], Swizzle::B128),
-                Cut::Lines(depth) => ([1, depth, edge], Swizzle::None),
+            let (extents, swizzle) = match kind {
+                BoxKind::Swizzled => ([1, if along_k { edge } else { line }, line], Swizzle::B128),
+                BoxKind::Lines(depth) => ([1, depth, edge], Swizzle::None),
             };
             let boxes = elements.as_tensor_strided(&shape, &strides)?.boxes(&extents, swizzle)?;
             if candidate.arithmetic == Arithmetic::Tf32 { T::rounded(boxes) } else { Ok(boxes) }
@@ -218,7 +229,7 @@ impl<'t, T: Multiply> Task<'t, T> {
 
         let flag = c.flag;
         let is_product = flags | flag == 0 && scale[1] == T::Wide::from(0.0);
-        let by_engine = cut == Cut::Swizzled && is_product && to.takes_boxes(batch, size_of::<T>());
+        let by_engine = kind == BoxKind::Swizzled && is_product && to.takes_boxes(batch, size_of::<T>());
         let (own, wide) = c.part(0, to.span(batch, m, n))?;
         let (stored, own) = if by_engine {
             let (none, (shape, strides)) = (own.nothing(), axes(to, batch));
@@ -239,13 +250,24 @@ impl<'t, T: Multiply> Task<'t, T> {
             scale,
             flags: flags | if by_engine { BY_ENGINE } else { flag },
         };
-        let at_once = match cut {
-            Cut::Swizzled => self.device.limits().multiprocessors.max(1) as usize,
-            Cut::Lines(_) => usize::MAX,
+        let at_once = match kind {
+            BoxKind::Swizzled => self.device.limits().multiprocessors.max(1) as usize,
+            BoxKind::Lines(_) => usize::MAX,
         };
-        let blocks = (tiles([m, n], tile) as usize * batch).min(at_once);
-        let launch = on(self.stream, Launch::grid((blocks as u32).min(self.grid[0])));
-        T::launch_boxed(self.device, kernel, launch, Maps { a, b, c: stored, batches }, arguments)
+        let blocks = (tiles([m, n], tile) as usize * batch).min(at_once).min(self.grid[0] as usize) as u32;
+        let maps = Maps { a, b, c: stored, batches };
+        let launch = |blocks| on(self.stream, Launch::grid(blocks));
+        match (&candidate.program, sharing) {
+            (Program::Shared(kernel), Some((blocks, sharing))) => {
+                T::launch_shared(self.device, kernel, launch(blocks), maps, arguments, sharing)
+            }
+            (Program::Shared(kernel), None) => {
+                let sharing = Sharing::none(&arguments.c);
+                T::launch_shared(self.device, kernel, launch(blocks), maps, arguments, sharing)
+            }
+            (Program::Boxed(kernel, _), _) => T::launch_boxed(self.device, kernel, launch(blocks), maps, arguments),
+            (Program::Call(_) | Program::Product(_), _) => Ok(()),
+        }
     }
 
     /// The numbers of the bias for these rows and columns of C.

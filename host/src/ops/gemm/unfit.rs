@@ -15,6 +15,8 @@ pub(super) enum Unfit {
     Device,
     /// It does not split k.
     Split,
+    /// It shares no tiles along k, or this is a split already.
+    Share,
     /// It does not count so far.
     Extents,
     /// It does nothing where k or alpha is 0.
@@ -36,6 +38,7 @@ impl fmt::Display for Unfit {
             }
             Self::Device => f.write_str("is for other GPUs"),
             Self::Split => f.write_str("does not split this k: a split wants one product, and a kernel that can"),
+            Self::Share => f.write_str("does not share tiles among blocks: a kernel that can does so with k undivided"),
             Self::Extents => f.write_str("does not count so far"),
             Self::Nothing => f.write_str("does nothing where k or alpha is 0"),
             Self::Packed => f.write_str("takes no packed operands: only kernels that have boxes fetched do"),
