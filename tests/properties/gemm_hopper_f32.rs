@@ -57,7 +57,7 @@ fn sums_have_the_bits_of_matmul_naive() {
             (rows, cols, depth),
             (rows - 1, cols + 4, depth - 1),
             (rows + 1, cols, depth + 1),
-            (5, 8, 1),
+            (5, 8, 2),
             (68, 12, 4 * depth + 3),
             (rows, 4, 9 * depth),
         ];
