@@ -3,7 +3,7 @@
 
 use gpu::gemm::naive::{self, matmul_naive};
 use gpu::hopper::ffma::{KERNELS, gemm_hopper_f32_tn_64x32, gemm_hopper_f32_tn_64x64, gemm_hopper_f32_tn_128x128};
-use ndarray::{Array2, s};
+use ndarray::Array2;
 use rand::Rng;
 use simt::Kernel;
 use simt::global::{VecMut, VecRef};
@@ -57,7 +57,7 @@ fn sums_have_the_bits_of_matmul_naive() {
             (rows, cols, depth),
             (rows - 1, cols + 4, depth - 1),
             (rows + 1, cols, depth + 1),
-            (5, 8, 1),
+            (5, 8, 2),
             (68, 12, 4 * depth + 3),
             (rows, 4, 9 * depth),
         ];
@@ -66,7 +66,7 @@ fn sums_have_the_bits_of_matmul_naive() {
                 let mut rng = values::rng(m as u64 * 31 + k as u64);
                 // Rows of A's transpose are aligned whatever m is.
                 let wide = reals(k, m.next_multiple_of(4), 2_f32.powi(power), &mut rng);
-                let a = wide.slice(s![.., ..m]).t().to_owned();
+                let a = Array2::from_shape_fn((m, k), |(row, step)| wide[[step, row]]);
                 let b = reals(k, n, 2_f32.powi(power), &mut rng);
                 let (on_a, on_b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
                 let mut naive = device.alloc_matrix::<f32>(m, n).unwrap();
