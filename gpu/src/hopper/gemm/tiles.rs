@@ -7,6 +7,8 @@
 //!   3  7 11 15 │        A wave of 132 blocks of 128 × 256 in groups of 8 takes 1024 rows of A and 4224 columns of B.
 //! ```
 
+use core::num::NonZeroU32;
+
 /// Rows of tiles in a group.
 pub const GROUP: u32 = 8;
 
@@ -19,17 +21,16 @@ pub const GROUP: u32 = 8;
 /// assert_eq!((place(48, 20, 3), place(52, 20, 3), place(59, 20, 3)), ((16, 0), (16, 1), (19, 2)));
 /// ```
 #[inline(always)]
-pub const fn place(index: u32, rows: u32, cols: u32) -> (u32, u32) {
-    let of_group = if cols == 0 { GROUP } else { GROUP * cols };
+pub fn place(index: u32, rows: u32, cols: u32) -> (u32, u32) {
+    let of_group = at_least_1(GROUP.saturating_mul(cols));
     let first = index / of_group * GROUP;
-    let rest = rows.saturating_sub(first);
-    let height = if rest == 0 {
-        1
-    } else if rest < GROUP {
-        rest
-    } else {
-        GROUP
-    };
+    let height = at_least_1(rows.saturating_sub(first).min(GROUP));
     let within = index % of_group;
     (first + within % height, within / height)
+}
+
+/// What divides without a check.
+#[inline(always)]
+fn at_least_1(x: u32) -> NonZeroU32 {
+    NonZeroU32::new(x).unwrap_or(NonZeroU32::MIN)
 }
