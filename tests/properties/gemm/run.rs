@@ -12,7 +12,7 @@ use super::sample::{Kind, Sample, Wide};
 pub(crate) enum Ways {
     /// The one that `into` takes without a workspace, and another, chosen by this number.
     Two(u64),
-    /// All of them.
+    /// All of them, but of a kernel's splits along k one.
     All,
 }
 
@@ -64,7 +64,19 @@ impl<K: Kind> OnDevice<K> {
         let buffer = self.device.upload(self.c.image())?;
         let plans = self.gemm()?.plans(self.c.view(&buffer, None)?)?;
         Ok(match ways {
-            Ways::All => plans.into_iter().map(Some).chain([None]).collect(),
+            Ways::All => {
+                let all: Vec<Way> = plans.iter().map(Plan::way).collect();
+                // Of the splits along k by one kernel each case takes another.
+                let is_taken = |way: Way| {
+                    let of_kernel = |other: &Way| {
+                        other.parts() > 1 && other.kernel() == way.kernel() && other.packed() == way.packed()
+                    };
+                    let mut splits: Vec<u32> = all.iter().copied().filter(of_kernel).map(|way| way.parts()).collect();
+                    splits.sort_unstable();
+                    way.parts() == 1 || splits[self.case.data as usize % splits.len()] == way.parts()
+                };
+                plans.into_iter().filter(|plan| is_taken(plan.way())).map(Some).chain([None]).collect()
+            }
             Ways::Two(number) => vec![None, Some(plans[number as usize % plans.len()])],
         })
     }

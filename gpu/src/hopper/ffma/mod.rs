@@ -35,4 +35,6 @@ mod finish;
 mod kernels;
 pub mod product;
 
+// The PTX has the kernels alone, which nobody calls by name.
+#[cfg(not(target_arch = "nvptx64"))]
 pub use kernels::*;

@@ -20,6 +20,7 @@ pub const STAGES_64: usize = 8;
 
 /// Registers of a thread: a third of what there is where two warpgroups multiply, who then take some from the one that loads; else
 /// what the sums, and as many loads of sums handed on, want.
+#[cfg(not(target_arch = "nvptx64"))]
 const fn registers(groups: u32) -> u32 {
     if groups == 1 { 176 } else { 168 }
 }
