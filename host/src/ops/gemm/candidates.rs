@@ -149,15 +149,15 @@ pub(super) struct Speed {
     pub(super) lost: [f64; 2],
 }
 
-// Measured on an H200 (docs/gemm.md), those of `PLAIN` and `FFMA` predicted.
+// Measured on an H200 (docs/gemm.md), that of `PLAIN` predicted.
 
 /// From global memory it issues 5 % of the multiply-adds when eight blocks share a multiprocessor, less when fewer do.
 const PLAIN: Speed = Speed { tile: plain::TILE, part: 16, share: [0.01, 0.03], lost: [32.0, 32.0] };
-const FFMA_128X256: Speed = Speed { tile: ffma::TILE_128X256, part: 16, share: [0.82, 0.82], lost: [16.0, 16.0] };
-const FFMA_256X128: Speed = Speed { tile: ffma::TILE_256X128, part: 16, share: [0.82, 0.82], lost: [16.0, 16.0] };
-const FFMA_128X128: Speed = Speed { tile: ffma::TILE_128X128, part: 16, share: [0.55, 0.78], lost: [16.0, 16.0] };
-const FFMA_64X64: Speed = Speed { tile: ffma::TILE_64X64, part: 16, share: [0.40, 0.70], lost: [32.0, 32.0] };
-const BOXED_128X128: Speed = Speed { tile: [128, 128], part: 32, share: [0.42, 0.80], lost: [40.0, 40.0] };
+const FFMA_128X256: Speed = Speed { tile: ffma::TILE_128X256, part: 16, share: [0.72, 0.72], lost: [16.0, 16.0] };
+const FFMA_256X128: Speed = Speed { tile: ffma::TILE_256X128, part: 16, share: [0.72, 0.72], lost: [16.0, 16.0] };
+const FFMA_128X128: Speed = Speed { tile: ffma::TILE_128X128, part: 16, share: [0.40, 0.67], lost: [16.0, 16.0] };
+const FFMA_64X64: Speed = Speed { tile: ffma::TILE_64X64, part: 16, share: [0.36, 0.54], lost: [32.0, 32.0] };
+const BOXED_128X128: Speed = Speed { tile: [128, 128], part: 32, share: [0.42, 0.82], lost: [40.0, 40.0] };
 const BOXED_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [0.40, 0.66], lost: [40.0, 40.0] };
 const BOXED_64X32: Speed = Speed { tile: [64, 32], part: 64, share: [0.42, 0.55], lost: [40.0, 40.0] };
 const MMA_128X256: Speed = Speed { tile: [128, 256], part: 32, share: [5.7, 5.7], lost: [100.0, 100.0] };
