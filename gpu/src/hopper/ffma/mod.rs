@@ -21,7 +21,7 @@
 //! - the products of a column and a row are done row by row, from left to right and back: an element of A stays for 8
 //!   multiply-adds, and where the row changes, the element of B stays;
 //! - the sum and the element of B are in different banks, because of the order in which the sums are put down at the end:
-//!   see [`finish`](mod@finish);
+//!   see `finish`;
 //! - the operands of each k are read from shared memory while those of the k before are multiplied;
 //! - the loop is written out for no more than 4 of k at a time: a long one does not stay where instructions are fetched from.
 //!

@@ -15,7 +15,7 @@
 //!
 //! - [`product`]: what a block does, in order.
 //! - [`finish`](mod@finish): how the sums in registers become C.
-//! - [`share`]: which tiles and which of their steps a block has. [`parts`]: how the sums of a tile that several blocks share come
+//! - [`share`]: which tiles and which of their steps a block has. `parts`: how the sums of a tile that several blocks share come
 //!   together.
 //! - [`tiles`]: where on C a tile lies. [`ring`]: where one is in the ring.
 //!

@@ -9,7 +9,7 @@
 //!
 //! So that tiles which fill no wave of blocks leave none idle (*stream-K*, Osama, Merrill, Cecka, Garland and Owens 2023). Who has
 //! the last steps of a tile finishes it, and needs the sums of those before. A block goes through its range from the end to the
-//! beginning: first the tile of which it has no end, whose sums it hands on ([`parts`](super::parts)); then tiles that it has
+//! beginning: first the tile of which it has no end, whose sums it hands on (`parts`); then tiles that it has
 //! whole; at last the tile of which it has no beginning. It then waits for blocks of lower index alone, and these hand on first of
 //! all, so nobody waits in a circle, nor for a block that has not started: blocks start in the order of their index.
 

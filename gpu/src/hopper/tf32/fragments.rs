@@ -8,7 +8,7 @@
 //!       3  │ 3  2  1  0  7  6  5  4 │     step q. So c = 0, 1, 2, 3 are loads without conflicts.
 //! ```
 //!
-//! Which rows of D the 16 of a fragment stand for is free, as long as the sums are put where they belong: [`row`].
+//! Which rows of D the 16 of a fragment stand for is free, as long as the sums are put where they belong: `row`.
 
 use simt::prelude::*;
 
