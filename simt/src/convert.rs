@@ -28,6 +28,20 @@ pub fn bf16_from_f32(x: f32) -> bf16 {
     bf16::from_bits(arch::convert::bf16_bits_from_f32(x))
 }
 
+/// Two numbers as binary16, the first in the lower half (`cvt.rn.f16x2.f32`).
+#[inline(always)]
+#[must_use]
+pub fn f16_pair_from_f32(low: f32, high: f32) -> u32 {
+    arch::convert::f16_pair_from_f32(low, high)
+}
+
+/// Two numbers as bfloat16, the first in the lower half (`cvt.rn.bf16x2.f32`).
+#[inline(always)]
+#[must_use]
+pub fn bf16_pair_from_f32(low: f32, high: f32) -> u32 {
+    arch::convert::bf16_pair_from_f32(low, high)
+}
+
 /// The value of a bfloat16, exactly: its bits are the upper half of the `f32`.
 #[inline(always)]
 #[must_use]
@@ -50,6 +64,16 @@ mod tests {
         let cases = [(1.0 + half_ulp, 1.0), (1.0 + 3.0 * half_ulp, 1.0 + 4.0 * half_ulp), (-1.0 - half_ulp, -1.0)];
         for (x, expected) in cases {
             assert_eq!(f32_from_bf16(bf16_from_f32(x)), expected, "{x} as bfloat16");
+        }
+    }
+
+    #[test]
+    fn the_first_of_a_pair_is_its_lower_half() {
+        for (low, high) in [(1.0, -2.5), (f32::INFINITY, 1e-8), (-0.0, 65519.0)] {
+            let halves = |x: f16, y: f16| u32::from(x.to_bits()) | u32::from(y.to_bits()) << 16;
+            assert_eq!(f16_pair_from_f32(low, high), halves(f16_from_f32(low), f16_from_f32(high)));
+            let halves = |x: bf16, y: bf16| u32::from(x.to_bits()) | u32::from(y.to_bits()) << 16;
+            assert_eq!(bf16_pair_from_f32(low, high), halves(bf16_from_f32(low), bf16_from_f32(high)));
         }
     }
 
