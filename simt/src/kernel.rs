@@ -80,6 +80,8 @@ pub struct KernelInfo {
     pub max_threads: Option<u32>,
     /// Blocks per multiprocessor for which the compiler is to limit registers (`.minnctapersm`).
     pub min_blocks: Option<u32>,
+    /// Blocks of a cluster, 1 to 8, neighbours along x (`.reqnctapercluster`). The grid's extent along x is a multiple.
+    pub cluster: u32,
     /// Shared memory that a launch must reserve.
     pub shared: SharedSpec,
     /// What the audit of the PTX permits.
@@ -155,6 +157,7 @@ mod tests {
         block: None,
         max_threads: None,
         min_blocks: None,
+        cluster: 1,
         shared: SharedSpec::None,
         limits: Limits {
             registers: None,

@@ -70,9 +70,12 @@
 //! | – | [`wgmma`]: products by a warpgroup | `wgmma.fence`, `.mma_async`, `.commit_group`, `.wait_group` |
 //! | – | [`warpgroup::increase_registers`], [`warpgroup::decrease_registers`] | `setmaxnreg` |
 //! | – | [`mbarrier::Mbarriers`]: `init`, `arrive`, `expect_tx`, `arrive_expect_tx`, `test`, `wait`, `invalidate` | `mbarrier.*.shared::cta.b64` (Hopper) |
+//! | – | [`cluster::cluster_rank`], [`cluster::cluster_size`], [`cluster::cluster_sync`] | `%cluster_ctarank`, `%cluster_nctarank`, `barrier.cluster` (Hopper) |
+//! | – | [`mbarrier::Mbarriers::arrive_at`]: in another block of the cluster | `mapa`, `mbarrier.arrive.shared::cluster.b64` (Hopper) |
 //! | – | [`mbarrier::fence_mbarrier_init`], [`sync::fence_proxy_async`] | `fence.mbarrier_init`, `fence.proxy.async` (Hopper) |
 //! | – | [`tma::TensorMap`], [`tma::TensorMapMut`], taken by reference; [`tma::prefetch`] | a parameter, `.param .align 64`; `prefetch.tensormap` (Hopper) |
 //! | – | [`tma::load_2d`], [`tma::load_3d`], [`tma::store_2d`], [`tma::store_3d`] | `cp.async.bulk.tensor` (Hopper) |
+//! | – | [`tma::load_2d_multicast`], [`tma::load_3d_multicast`] | `cp.async.bulk.tensor….multicast::cluster` (Hopper) |
 //! | – | [`tma::store_commit`], [`tma::store_wait_read`], [`tma::store_wait`] | `cp.async.bulk.commit_group`, `.wait_group` (Hopper) |
 //! | – | [`branch()`]: counts divergence on the simulator | |
 //! | – | [`anew`]: keeps the compiler from computing something early | |
@@ -104,6 +107,7 @@ mod arg;
 pub mod async_copy;
 pub mod atomic;
 mod branch;
+pub mod cluster;
 pub mod convert;
 pub mod element;
 #[cfg(target_arch = "nvptx64")]

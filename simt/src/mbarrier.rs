@@ -106,6 +106,19 @@ impl<const N: usize> Mbarriers<N> {
         unsafe { arch::mbarrier::arrive(self.at(i).ptr) }
     }
 
+    /// Arrives at mbarrier `i` of block `rank` of the cluster, which may be this one (`mapa`, `mbarrier.arrive`).
+    ///
+    /// It releases what this thread wrote or read to the copy engine and to the threads of that block, in the way that a
+    /// ring needs: a stage that this thread has read may be loaded again. The block must not have exited, and its mbarrier
+    /// must have been initialised before a [`cluster_sync`](crate::cluster::cluster_sync) that this thread has passed. A
+    /// rank beyond the cluster ends the launch with an error.
+    #[inline(always)]
+    #[track_caller]
+    pub fn arrive_at(&self, i: u32, rank: u32) {
+        // SAFETY: as for `arrive`, at the same place of another block's shared memory.
+        unsafe { arch::mbarrier::arrive_at(self.at(i).ptr, rank) }
+    }
+
     /// Lets the present phase of mbarrier `i` wait for `bytes` more bytes of copies (`mbarrier.expect_tx`).
     #[inline(always)]
     #[track_caller]

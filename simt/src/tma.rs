@@ -6,6 +6,7 @@
 //!
 //! - **Loads** complete on an [`mbarrier`](crate::mbarrier), which is told how many bytes to expect: those of the whole
 //!   box, whatever lies outside. Who has waited for its phase may read them.
+//!   A *multicast* load brings one box to several blocks of a [cluster](crate::cluster).
 //! - **Stores** read shared memory behind the back of ordinary writes, so each writer calls
 //!   [`fence_proxy_async`](crate::sync::fence_proxy_async) before the barrier that precedes the store. The thread that
 //!   started them closes them into a group with [`store_commit`], and waits until the buffer may be used again
@@ -150,6 +151,41 @@ loads! {
     load_2d: 2;
     /// [`load_2d`] of a map of three dimensions (`cp.async.bulk.tensor.3d`).
     load_3d: 3;
+}
+
+macro_rules! multicast_loads {
+    ($($(#[$doc:meta])* $name:ident: $rank:literal;)+) => {$(
+        $(#[$doc])*
+        #[inline(always)]
+        #[track_caller]
+        pub fn $name<T: Element, const N: usize>(
+            dst: SharedSlot<'_, T, N>,
+            map: &TensorMap<T>,
+            at: [i32; $rank],
+            bar: MbarrierSlot<'_>,
+            mask: u16,
+        ) {
+            // SAFETY: as for the loads, in each block of the cluster: all have the same shared memory.
+            unsafe {
+                arch::tma::load_multicast::<$rank>(
+                    dst.address().cast(), N * size_of::<T>(), map.words(), size_of::<T>(), at, bar.address(), mask,
+                )
+            }
+        }
+    )+};
+}
+
+multicast_loads! {
+    /// [`load_2d`] to several blocks of the [cluster](crate::cluster): to the place of `dst` in each block whose bit is set
+    /// in `mask`, bit r being rank r. The bytes of the whole box count on the mbarrier of each at the place of `bar`
+    /// (`cp.async.bulk.tensor.2d….multicast::cluster`).
+    ///
+    /// Each of those blocks must have freed the place, and told this thread so
+    /// ([`arrive_at`](crate::mbarrier::Mbarriers::arrive_at)); none may have exited. A bit beyond the cluster ends the launch
+    /// with an error.
+    load_2d_multicast: 2;
+    /// [`load_2d_multicast`] of a map of three dimensions (`cp.async.bulk.tensor.3d….multicast::cluster`).
+    load_3d_multicast: 3;
 }
 
 macro_rules! stores {

@@ -18,6 +18,8 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 /// Most threads per block.
 pub const MAX_THREADS: u32 = 1024;
+/// Most blocks of a cluster: what every GPU with clusters can hold.
+pub const MAX_CLUSTER: u32 = 8;
 /// Most blocks that are made resident because others spin.
 const MAX_RESIDENT: usize = 256;
 
@@ -43,6 +45,8 @@ pub struct Launch<'a> {
     pub block: [u32; 3],
     /// Bytes of shared memory per block.
     pub shared_bytes: usize,
+    /// Blocks of a cluster, neighbours along x; 1 for a kernel without clusters. Divides the blocks along x.
+    pub cluster: u32,
     /// The buffers, by tag.
     pub bindings: &'a [Binding<'a>],
 }
@@ -86,6 +90,13 @@ pub enum LaunchError {
         /// Most blocks.
         most: u64,
     },
+    /// The blocks along x are not whole clusters, or a cluster has no block or too many.
+    Cluster {
+        /// Blocks of a cluster.
+        cluster: u32,
+        /// Blocks along x.
+        blocks: u32,
+    },
     /// A parameter of the configuration has no meaning.
     Config {
         /// Which one, what it must be, what it is.
@@ -111,6 +122,12 @@ impl fmt::Display for LaunchError {
             }
             Self::TooManyBlocks { blocks, most } => {
                 write!(f, "{blocks} blocks, the simulator can tell {most} apart; use `Level::Off` or a smaller grid")
+            }
+            Self::Cluster { cluster, blocks } => {
+                write!(
+                    f,
+                    "clusters of {cluster} in a grid of {blocks} blocks along x: a cluster has 1 to {MAX_CLUSTER}, and divides the grid"
+                )
             }
             Self::Config { problem } => write!(f, "simulator configuration: {problem}"),
             Self::Nested => write!(f, "a kernel cannot launch another one"),
@@ -165,6 +182,9 @@ fn check(launch: &Launch<'_>, config: &Config) -> Result<u64, LaunchError> {
     }
     if threads > u64::from(MAX_THREADS) {
         return Err(LaunchError::TooManyThreads { threads });
+    }
+    if !(1..=MAX_CLUSTER).contains(&launch.cluster) || !grid[0].is_multiple_of(launch.cluster) {
+        return Err(LaunchError::Cluster { cluster: launch.cluster, blocks: grid[0] });
     }
     let most = if config.level == Level::Off { u64::from(u32::MAX) } else { MAX_BLOCKS };
     if blocks > most {

@@ -37,7 +37,7 @@ mod tensor_map;
 
 pub use config::{Config, Level};
 pub use counters::{Access, Counters, SiteCounts, Step};
-pub use launch::{Binding, Launch, LaunchError, MAX_THREADS, Outcome, launch};
+pub use launch::{Binding, Launch, LaunchError, MAX_CLUSTER, MAX_THREADS, Outcome, launch};
 pub use memory::{AllocError, Memory};
 pub use report::{Kind, Report, Site};
 pub use tensor_map::TensorMap;

@@ -94,6 +94,8 @@ pub enum LaunchRule {
     EmptyGrid,
     /// A grid within the device's limits.
     GridLimit,
+    /// A grid that the kernel's clusters divide.
+    Cluster,
     /// A block shape, given by the kernel or by the launch, without a zero, within the device's limits.
     BlockShape,
     /// The very block shape that the kernel is written for.

@@ -42,6 +42,8 @@ pub(crate) struct Geometry {
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
     pub(crate) shared_bytes: usize,
+    /// Blocks of a cluster.
+    pub(crate) cluster: u32,
 }
 
 impl Geometry {
@@ -55,14 +57,15 @@ impl Geometry {
         let grid = grid(launch.grid, info, limits)?;
         let block = block(launch.block, info, limits)?;
         let shared_bytes = shared(launch.shared_elements, info, limits)?;
-        Ok(Self { grid, block, shared_bytes })
+        Ok(Self { grid, block, shared_bytes, cluster: info.cluster })
     }
 }
 
 impl fmt::Display for Geometry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { grid, block, shared_bytes } = self;
-        write!(f, "grid {}, block {}, {shared_bytes} bytes of shared memory", shape(grid), shape(block))
+        let Self { grid, block, shared_bytes, cluster } = self;
+        write!(f, "grid {}, block {}, {shared_bytes} bytes of shared memory", shape(grid), shape(block))?;
+        if *cluster > 1 { write!(f, ", clusters of {cluster} blocks") } else { Ok(()) }
     }
 }
 
@@ -84,6 +87,15 @@ fn grid(asked: [u64; 3], info: &KernelInfo, limits: &Limits) -> Result<[u32; 3],
             format_args!("at most {} blocks", shape(&limits.grid)),
             format_args!("a grid of {}", shape(&asked)),
             "put the longest extent along x, or launch several times on parts of the data",
+        ));
+    }
+    if !asked[0].is_multiple_of(u64::from(info.cluster)) {
+        return Err(BadLaunch::new(
+            LaunchRule::Cluster,
+            info.name,
+            format_args!("a multiple of {} blocks along x, of which the kernel makes clusters", info.cluster),
+            format_args!("a grid of {}", shape(&asked)),
+            "round the blocks along x up, the kernel leaves out what is beyond its data; or take a kernel without clusters",
         ));
     }
     Ok(asked.map(|extent| extent as u32))

@@ -37,6 +37,7 @@ use proc_macro::TokenStream;
 /// | `block = (x, y, z)` | the block shape that a launch must have; `y` and `z` may be left out | `.reqntid` |
 /// | `max_threads = n` | else the most threads of a block, 1024 if not said | `.maxntid` |
 /// | `min_blocks = n` | blocks that must fit a multiprocessor at once | `.minnctapersm` |
+/// | `cluster = n` | blocks of a cluster, 1 to 8, neighbours along x; 1 if not said (Hopper, see `simt::cluster`) | `.explicitcluster`, `.reqnctapercluster` |
 /// | `registers = n` | audit: most registers per thread | |
 /// | `barriers = n` | audit: exact number of barrier instructions | |
 /// | `global_load_bytes = n`, `global_store_bytes = n` | audit: narrowest access to global memory | |

@@ -16,6 +16,12 @@ unsafe extern "unadjusted" {
     #[link_name = "llvm.nvvm.barrier.cta.red.or.aligned.all"]
     pub(super) fn barrier_or(id: u32, predicate: bool) -> bool;
 
+    // The barrier of the cluster: arrival releases and wait acquires, as PTX has it where nothing is said.
+    #[link_name = "llvm.nvvm.barrier.cluster.arrive.aligned"]
+    pub(super) fn cluster_arrive();
+    #[link_name = "llvm.nvvm.barrier.cluster.wait.aligned"]
+    pub(super) fn cluster_wait();
+
     // Warps.
     #[link_name = "llvm.nvvm.bar.warp.sync"]
     pub(super) fn warp_sync(mask: u32);
@@ -61,6 +67,10 @@ unsafe extern "unadjusted" {
     // Registers and time.
     #[link_name = "llvm.nvvm.read.ptx.sreg.laneid"]
     pub(super) fn lane_id() -> u32;
+    #[link_name = "llvm.nvvm.read.ptx.sreg.cluster.ctarank"]
+    pub(super) fn cluster_rank() -> u32;
+    #[link_name = "llvm.nvvm.read.ptx.sreg.cluster.nctarank"]
+    pub(super) fn cluster_size() -> u32;
     #[link_name = "llvm.nvvm.read.ptx.sreg.clock64"]
     pub(super) fn clock() -> u64;
     #[link_name = "llvm.nvvm.read.ptx.sreg.globaltimer"]

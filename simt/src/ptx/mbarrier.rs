@@ -31,6 +31,26 @@ pub(crate) unsafe fn arrive(mbarrier: *mut u64) {
     unsafe { on!(mbarrier, "arrive.shared::cta.b64 _, [{mbarrier}]") }
 }
 
+/// Without `.release.cluster`: for that, ptxas writes a barrier of the memory of the whole GPU before each arrival, which
+/// waits for every store that the thread has under way. The plain form releases to the block, which is enough where the
+/// thread has only read what it gives free.
+///
+/// # Safety
+/// As for [`init`].
+#[inline(always)]
+pub(crate) unsafe fn arrive_at(mbarrier: *mut u64, rank: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!(
+            "{{ .reg .b32 there; mapa.shared::cluster.u32 there, {mbarrier}, {rank}; \
+             mbarrier.arrive.shared::cluster.b64 _, [there]; }}",
+            mbarrier = in(reg32) shared_address(mbarrier),
+            rank = in(reg32) rank,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
 /// # Safety
 /// As for [`init`].
 #[inline(always)]

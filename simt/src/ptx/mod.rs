@@ -7,6 +7,7 @@
 
 pub(crate) mod async_copy;
 pub(crate) mod atomic;
+pub(crate) mod cluster;
 pub(crate) mod convert;
 mod llvm;
 mod load_store;

@@ -39,6 +39,41 @@ pub(crate) unsafe fn load<const RANK: usize>(
 }
 
 /// # Safety
+/// As for [`load`].
+#[inline(always)]
+pub(crate) unsafe fn load_multicast<const RANK: usize>(
+    dst: *mut u8,
+    _bytes: usize,
+    map: *const [u64; 16],
+    _element: usize,
+    at: [i32; RANK],
+    bar: *mut u64,
+    mask: u16,
+) {
+    let (dst, bar) = (shared_address(dst), shared_address(bar));
+    // SAFETY: the caller's promise.
+    unsafe {
+        if RANK == 2 {
+            asm!(
+                "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster \
+                 [{dst}], [{map}, {{{x}, {y}}}], [{bar}], {mask};",
+                dst = in(reg32) dst, map = in(reg64) map, bar = in(reg32) bar, mask = in(reg16) mask,
+                x = in(reg32) at[0], y = in(reg32) at[1],
+                options(nostack, preserves_flags)
+            );
+        } else {
+            asm!(
+                "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster \
+                 [{dst}], [{map}, {{{x}, {y}, {z}}}], [{bar}], {mask};",
+                dst = in(reg32) dst, map = in(reg64) map, bar = in(reg32) bar, mask = in(reg16) mask,
+                x = in(reg32) at[0], y = in(reg32) at[1], z = in(reg32) at[RANK - 1],
+                options(nostack, preserves_flags)
+            );
+        }
+    }
+}
+
+/// # Safety
 /// `src` is in the block's shared memory, `map` is a tensor map of `RANK` dimensions of a tensor that may be written.
 #[inline(always)]
 pub(crate) unsafe fn store<const RANK: usize>(

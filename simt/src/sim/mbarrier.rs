@@ -20,6 +20,13 @@ pub(crate) unsafe fn arrive(mbarrier: *mut u64) {
 /// As for [`init`].
 #[inline(always)]
 #[track_caller]
+pub(crate) unsafe fn arrive_at(mbarrier: *mut u64, rank: u32) {
+    device::mbarrier_arrive_at(mbarrier, rank);
+}
+/// # Safety
+/// As for [`init`].
+#[inline(always)]
+#[track_caller]
 pub(crate) unsafe fn expect_tx(mbarrier: *mut u64, bytes: u32) {
     device::mbarrier_expect_tx(mbarrier, bytes);
 }

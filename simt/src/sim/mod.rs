@@ -2,6 +2,7 @@
 
 pub(crate) mod async_copy;
 pub(crate) mod atomic;
+pub(crate) mod cluster;
 pub(crate) mod convert;
 pub(crate) mod math;
 pub(crate) mod matrix;

@@ -20,6 +20,23 @@ pub(crate) unsafe fn load<const RANK: usize>(
 }
 
 /// # Safety
+/// As for [`load`].
+#[inline(always)]
+#[track_caller]
+pub(crate) unsafe fn load_multicast<const RANK: usize>(
+    dst: *mut u8,
+    bytes: usize,
+    map: *const [u64; 16],
+    element: usize,
+    at: [i32; RANK],
+    bar: *mut u64,
+    mask: u16,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { device::tensor_load_multicast(dst, bytes, &*map, element, &at, bar, mask) }
+}
+
+/// # Safety
 /// As for [`load`]; the memory may be written.
 #[inline(always)]
 #[track_caller]

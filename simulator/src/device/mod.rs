@@ -4,6 +4,7 @@
 //! the name of the instruction. Indices may be asked for anywhere; calls that need a running kernel panic outside one.
 
 mod atomics;
+mod cluster;
 mod copies;
 mod mbarrier;
 mod memory;
@@ -12,6 +13,7 @@ mod tensor;
 mod tensor_cores;
 
 pub use atomics::{AtomicPlain, atomic_compare_exchange, atomic_load, atomic_store, atomic_update, fence};
+pub use cluster::{cluster_rank, cluster_size, cluster_sync, mbarrier_arrive_at, tensor_load_multicast};
 pub use copies::{cp_async, cp_async_commit, cp_async_wait_all, cp_async_wait_group};
 pub use mbarrier::{
     fence_mbarrier_init, mbarrier_arrive, mbarrier_expect_tx, mbarrier_init, mbarrier_invalidate, mbarrier_test,

@@ -12,7 +12,12 @@ pub(crate) fn of(info: &KernelInfo) -> Vec<String> {
         Some([x, y, z]) => format!(".reqntid {x}, {y}, {z}"),
         None => format!(".maxntid {}", info.max_threads()),
     };
-    std::iter::once(threads).chain(info.min_blocks.map(|blocks| format!(".minnctapersm {blocks}"))).collect()
+    let residents = info.min_blocks.map(|blocks| format!(".minnctapersm {blocks}"));
+    // With the shape in the code an ordinary launch starts clusters, and one whose grid they do not divide fails.
+    let is_clustered = info.cluster > 1;
+    let cluster =
+        is_clustered.then(|| [".explicitcluster".into(), format!(".reqnctapercluster {}, 1, 1", info.cluster)]);
+    std::iter::once(threads).chain(residents).chain(cluster.into_iter().flatten()).collect()
 }
 
 /// The copy engine reads a tensor map at a multiple of 64 bytes. rustc aligns no argument so, and the kernels have no other
@@ -86,6 +91,7 @@ mod tests {
             block,
             max_threads,
             min_blocks,
+            cluster: 1,
             shared: SharedSpec::None,
             limits,
         }
@@ -96,9 +102,10 @@ mod tests {
         let text = ".version 7.0\n.visible .entry a(\n.param .b32 p\n)\n{\nret;\n}\n.visible .entry b()\n{\nret;\n}\n.entry c()\n{\nret;\n}\n";
         let a = info("a", Some([32, 8, 1]), None, Some(2));
         let b = info("b", None, Some(256), None);
-        let c = info("c", None, None, None);
+        let c = KernelInfo { cluster: 2, ..info("c", None, None, None) };
         let expected = ".version 7.0\n.visible .entry a(\n.param .b32 p\n)\n.reqntid 32, 8, 1\n.minnctapersm 2\n{\nret;\n}\n\
-            .visible .entry b()\n.maxntid 256\n{\nret;\n}\n.entry c()\n.maxntid 1024\n{\nret;\n}\n";
+            .visible .entry b()\n.maxntid 256\n{\nret;\n}\n.entry c()\n.maxntid 1024\n\
+            .explicitcluster\n.reqnctapercluster 2, 1, 1\n{\nret;\n}\n";
         assert_eq!(insert(text, &[&c, &b, &a]).unwrap(), expected);
     }
 

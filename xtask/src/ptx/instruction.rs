@@ -24,7 +24,7 @@ pub(crate) enum Action<'a> {
     Store { space: Space, bytes: Option<u32> },
     /// A read-modify-write.
     Atomic { space: Space },
-    /// A barrier of the block, waited for or only arrived at.
+    /// A barrier of the block, waited for or only arrived at; a barrier of the cluster, waited for.
     Barrier,
     /// Ends the kernel with an error.
     Trap,
@@ -59,8 +59,11 @@ pub(crate) fn decode(statement: &str) -> Action<'_> {
             let bytes = operands.split(',').nth(2).and_then(|size| size.trim().parse().ok());
             Action::Load { space: Space::Global, bytes }
         }
-        // bar.warp.sync and barrier.cluster are barriers of a warp and of a cluster, not of the block.
-        "bar" | "barrier" if !matches!(modifiers.first(), Some(&("warp" | "cluster"))) => Action::Barrier,
+        // bar.warp.sync is a barrier of a warp. A barrier of the cluster is two instructions: it counts once, as the wait.
+        "bar" | "barrier" if modifiers.first() == Some(&"cluster") && modifiers.get(1) != Some(&"wait") => {
+            Action::Other
+        }
+        "bar" | "barrier" if modifiers.first() != Some(&"warp") => Action::Barrier,
         "trap" => Action::Trap,
         "call" => Action::Call { callee: callee(operands) },
         _ => Action::Other,
@@ -135,7 +138,8 @@ mod tests {
             ("barrier.sync.aligned 1, 64", Action::Barrier),
             ("bar.red.popc.u32 %r1, 0, %p1", Action::Barrier),
             ("bar.warp.sync -1", Action::Other),
-            ("barrier.cluster.arrive", Action::Other),
+            ("barrier.cluster.arrive.aligned", Action::Other),
+            ("barrier.cluster.wait.aligned", Action::Barrier),
             ("trap", Action::Trap),
             ("call.uni _ZN4core9panicking5panicE, (param0)", Action::Call { callee: "_ZN4core9panicking5panicE" }),
             ("call (retval0), helper, (param0)", Action::Call { callee: "helper" }),

@@ -162,14 +162,28 @@ fn info(keys: &Keys, signature: &Signature<'_>) -> TokenStream {
         },
     );
     let launch = options(keys, &["max_threads", "min_blocks"]);
+    let cluster = cluster(keys);
     let limits = options(keys, &["registers", "barriers", "global_load_bytes", "global_store_bytes", "traps"]);
     let local_bytes = keys.number("local_bytes").map_or_else(|| quote!(0), |value| quote!(#value));
     quote! {
         args: &[#(#args),*],
         block: #block,
         #launch
+        cluster: #cluster,
         shared: #shared,
         limits: ::simt::Limits { #limits local_bytes: #local_bytes },
+    }
+}
+
+/// Blocks of a cluster, which every GPU that has clusters can hold.
+fn cluster(keys: &Keys) -> TokenStream {
+    let Some(blocks) = keys.number("cluster") else { return quote!(1) };
+    quote_spanned! { blocks.span() =>
+        {
+            const BLOCKS: u32 = #blocks;
+            ::core::assert!(1 <= BLOCKS && BLOCKS <= 8, "a cluster has 1 to 8 blocks");
+            BLOCKS
+        }
     }
 }
 

@@ -6,9 +6,10 @@ use syn::{
 };
 
 /// The keys with a number for value, in the order in which messages list them after `block`.
-const NUMBERS: [&str; 8] = [
+const NUMBERS: [&str; 9] = [
     "max_threads",
     "min_blocks",
+    "cluster",
     "registers",
     "barriers",
     "global_load_bytes",
