@@ -80,6 +80,8 @@ pub struct KernelInfo {
     pub max_threads: Option<u32>,
     /// Blocks per multiprocessor for which the compiler is to limit registers (`.minnctapersm`).
     pub min_blocks: Option<u32>,
+    /// Whether a launch may begin before its predecessor in the stream is done: see the module `grid` of `simt`.
+    pub overlap: bool,
     /// Shared memory that a launch must reserve.
     pub shared: SharedSpec,
     /// What the audit of the PTX permits.
@@ -155,6 +157,7 @@ mod tests {
         block: None,
         max_threads: None,
         min_blocks: None,
+        overlap: false,
         shared: SharedSpec::None,
         limits: Limits {
             registers: None,

@@ -74,6 +74,7 @@
 //! | – | [`tma::TensorMap`], [`tma::TensorMapMut`], taken by reference; [`tma::prefetch`] | a parameter, `.param .align 64`; `prefetch.tensormap` (Hopper) |
 //! | – | [`tma::load_2d`], [`tma::load_3d`], [`tma::store_2d`], [`tma::store_3d`] | `cp.async.bulk.tensor` (Hopper) |
 //! | – | [`tma::store_commit`], [`tma::store_wait_read`], [`tma::store_wait`] | `cp.async.bulk.commit_group`, `.wait_group` (Hopper) |
+//! | – | [`grid::wait_for_predecessor`], [`grid::let_successor_start`] in a kernel declared `overlap` | `griddepcontrol.wait`, `.launch_dependents` (Hopper) |
 //! | – | [`branch()`]: counts divergence on the simulator | |
 //! | – | [`anew`]: keeps the compiler from computing something early | |
 //!
@@ -110,6 +111,7 @@ pub mod element;
 #[doc(hidden)]
 pub mod entry;
 pub mod global;
+pub mod grid;
 #[cfg(not(target_arch = "nvptx64"))]
 mod kernel;
 pub mod math;

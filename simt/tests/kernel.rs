@@ -42,6 +42,7 @@ mod kernels {
     #[kernel(
         block = (2 * TILE, TILE, 2),
         min_blocks = 2,
+        overlap,
         registers = 40,
         barriers = 1,
         global_load_bytes = 16,
@@ -74,10 +75,10 @@ mod kernels {
 #[test]
 fn a_bare_kernel_demands_nothing() {
     let kernel: Kernel<()> = kernels::bare;
-    let KernelInfo { name, path, args, block, max_threads, min_blocks, shared, limits, .. } = *kernel.info();
+    let KernelInfo { name, path, args, block, max_threads, min_blocks, overlap, shared, limits, .. } = *kernel.info();
     assert_eq!((name, path), ("bare", "kernel::kernels"));
     assert_eq!(args, [""; 0]);
-    assert_eq!((block, max_threads, min_blocks), (None, None, None));
+    assert_eq!((block, max_threads, min_blocks, overlap), (None, None, None, false));
     assert_eq!((shared, limits), (SharedSpec::None, Limits::default()));
     kernel.entry()(());
     kernel.baseline()(());
@@ -89,7 +90,7 @@ fn keys_and_parameters_reach_the_description() {
     let info = kernel.info();
     assert_eq!(info.args, ["alpha", "x", "y"]);
     assert_eq!(info.block, Some([16, 8, 2]));
-    assert_eq!((info.min_blocks, info.max_threads()), (Some(2), 256));
+    assert_eq!((info.min_blocks, info.max_threads(), info.overlap), (Some(2), 256, true));
     let bytes = 4 * 33 * 4 + 2 * 16;
     assert_eq!(info.shared, SharedSpec::Fixed { bytes, align: 16 });
     let limits = Limits {

@@ -43,6 +43,9 @@ pub struct Launch<'a> {
     pub block: [u32; 3],
     /// Bytes of shared memory per block.
     pub shared_bytes: usize,
+    /// Whether the grid may begin before the one before it is done: each thread must wait for that one before it touches global
+    /// memory, and before it ends.
+    pub overlap: bool,
     /// The buffers, by tag.
     pub bindings: &'a [Binding<'a>],
 }

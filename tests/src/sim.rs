@@ -335,6 +335,7 @@ pub fn launch<'a, P: Copy + Sync>(
         grid: grid.blocks,
         block: grid.threads,
         shared_bytes,
+        overlap: info.overlap,
         bindings: &bound.bindings,
     };
     // SAFETY: the arguments borrow their buffers for `'a`, exclusively where the kernel may write, and `bound` holds them;

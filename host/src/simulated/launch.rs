@@ -41,6 +41,7 @@ pub(crate) unsafe fn launch(config: &Config, request: &Request<'_>) -> Result<Ex
         grid: request.geometry.grid,
         block: request.geometry.block,
         shared_bytes: request.geometry.shared_bytes,
+        overlap: request.info.overlap,
         bindings: &bindings,
     };
     // SAFETY: the guards give this launch the memory it writes for itself, and keep writers from what it reads; the views

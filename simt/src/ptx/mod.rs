@@ -8,6 +8,7 @@
 pub(crate) mod async_copy;
 pub(crate) mod atomic;
 pub(crate) mod convert;
+pub(crate) mod grid;
 mod llvm;
 mod load_store;
 pub(crate) mod math;

@@ -3,6 +3,7 @@
 pub(crate) mod async_copy;
 pub(crate) mod atomic;
 pub(crate) mod convert;
+pub(crate) mod grid;
 pub(crate) mod math;
 pub(crate) mod matrix;
 pub(crate) mod mbarrier;

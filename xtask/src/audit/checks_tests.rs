@@ -16,6 +16,7 @@ const INFO: KernelInfo = KernelInfo {
     block: Some([64, 1, 1]),
     max_threads: None,
     min_blocks: None,
+    overlap: false,
     shared: SharedSpec::None,
     limits: Limits {
         registers: Some(40),

@@ -86,6 +86,7 @@ mod tests {
             block,
             max_threads,
             min_blocks,
+            overlap: false,
             shared: SharedSpec::None,
             limits,
         }
