@@ -82,6 +82,8 @@ pub struct KernelInfo {
     pub min_blocks: Option<u32>,
     /// Blocks of a cluster, 1 to 8, neighbours along x (`.reqnctapercluster`). The grid's extent along x is a multiple.
     pub cluster: u32,
+    /// Whether a launch may begin before its predecessor in the stream is done: see the module `grid` of `simt`.
+    pub overlap: bool,
     /// Shared memory that a launch must reserve.
     pub shared: SharedSpec,
     /// What the audit of the PTX permits.
@@ -158,6 +160,7 @@ mod tests {
         max_threads: None,
         min_blocks: None,
         cluster: 1,
+        overlap: false,
         shared: SharedSpec::None,
         limits: Limits {
             registers: None,

@@ -77,6 +77,7 @@
 //! | – | [`tma::load_2d`], [`tma::load_3d`], [`tma::store_2d`], [`tma::store_3d`] | `cp.async.bulk.tensor` (Hopper) |
 //! | – | [`tma::load_2d_multicast`], [`tma::load_3d_multicast`] | `cp.async.bulk.tensor….multicast::cluster` (Hopper) |
 //! | – | [`tma::store_commit`], [`tma::store_wait_read`], [`tma::store_wait`] | `cp.async.bulk.commit_group`, `.wait_group` (Hopper) |
+//! | – | [`grid::wait_for_predecessor`], [`grid::let_successor_start`] in a kernel declared `overlap` | `griddepcontrol.wait`, `.launch_dependents` (Hopper) |
 //! | – | [`branch()`]: counts divergence on the simulator | |
 //! | – | [`anew`]: keeps the compiler from computing something early | |
 //!
@@ -114,6 +115,7 @@ pub mod element;
 #[doc(hidden)]
 pub mod entry;
 pub mod global;
+pub mod grid;
 #[cfg(not(target_arch = "nvptx64"))]
 mod kernel;
 pub mod math;

@@ -43,6 +43,7 @@ mod kernels {
         block = (2 * TILE, TILE, 2),
         min_blocks = 2,
         cluster = TILE / 2,
+        overlap,
         registers = 40,
         barriers = 1,
         global_load_bytes = 16,
@@ -79,6 +80,10 @@ fn a_bare_kernel_demands_nothing() {
     assert_eq!((name, path), ("bare", "kernel::kernels"));
     assert_eq!(args, [""; 0]);
     assert_eq!((block, max_threads, min_blocks, cluster), (None, None, None, 1));
+    let KernelInfo { name, path, args, block, max_threads, min_blocks, overlap, shared, limits, .. } = *kernel.info();
+    assert_eq!((name, path), ("bare", "kernel::kernels"));
+    assert_eq!(args, [""; 0]);
+    assert_eq!((block, max_threads, min_blocks, overlap), (None, None, None, false));
     assert_eq!((shared, limits), (SharedSpec::None, Limits::default()));
     kernel.entry()(());
     kernel.baseline()(());
@@ -91,6 +96,7 @@ fn keys_and_parameters_reach_the_description() {
     assert_eq!(info.args, ["alpha", "x", "y"]);
     assert_eq!(info.block, Some([16, 8, 2]));
     assert_eq!((info.min_blocks, info.max_threads(), info.cluster), (Some(2), 256, 4));
+    assert_eq!((info.min_blocks, info.max_threads(), info.overlap), (Some(2), 256, true));
     let bytes = 4 * 33 * 4 + 2 * 16;
     assert_eq!(info.shared, SharedSpec::Fixed { bytes, align: 16 });
     let limits = Limits {

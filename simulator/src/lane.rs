@@ -10,6 +10,8 @@ use std::marker::PhantomData;
 pub(crate) const CHECKS: u8 = 1;
 /// [`Lane::watch`]: accesses are counted.
 pub(crate) const COUNTERS: u8 = 2;
+/// [`Lane::watch`]: this thread has yet to wait for the grid before its own.
+pub(crate) const UNWAITED: u8 = 4;
 
 /// Indices and extents that a kernel may ask for.
 #[derive(Clone, Copy, Debug)]

@@ -47,6 +47,9 @@ pub struct Launch<'a> {
     pub shared_bytes: usize,
     /// Blocks of a cluster, neighbours along x; 1 for a kernel without clusters. Divides the blocks along x.
     pub cluster: u32,
+    /// Whether the grid may begin before the one before it is done: each thread must wait for that one before it touches global
+    /// memory, and before it ends.
+    pub overlap: bool,
     /// The buffers, by tag.
     pub bindings: &'a [Binding<'a>],
 }

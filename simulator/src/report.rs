@@ -26,6 +26,8 @@ pub enum Kind {
     WarpExited,
     /// A read of the destination of an asynchronous copy before its wait, or an end without a wait.
     AsyncNotWaited,
+    /// Global memory touched, or the end reached, before the wait for the grid before, by a launch that overlaps it.
+    PredecessorNotWaited,
     /// A use of the result of a matrix product before its wait.
     ProductNotWaited,
     /// Threads of a warpgroup that do not carry out one matrix product together.
@@ -63,6 +65,7 @@ impl Kind {
             Self::WarpMask => "wrong warp mask",
             Self::WarpExited => "warp operation with an exited lane",
             Self::AsyncNotWaited => "asynchronous copy not waited for",
+            Self::PredecessorNotWaited => "predecessor not waited for",
             Self::ProductNotWaited => "matrix product not waited for",
             Self::Warpgroup => "warpgroup not together",
             Self::WrongOperand => "wrong matrix operand",
@@ -99,6 +102,10 @@ impl Kind {
             Self::AsyncNotWaited => {
                 "call `cp_async_wait_group`/`cp_async_wait_all` in the thread that issued the copy, then a barrier; \
                  for boxes, wait at the mbarrier, or `store_wait_read` before the end"
+            }
+            Self::PredecessorNotWaited => {
+                "call `grid::wait_for_predecessor` in every thread of a kernel with `overlap`, before its first access to \
+                 global memory and before any `return`"
             }
             Self::ProductNotWaited => {
                 "call `wait` on the accumulators before their values are used, and before the kernel ends"

@@ -21,6 +21,7 @@
 //! | `async_copies` | `cp.async` without its commit, wait or barrier |
 //! | `boxes`, `stores` | the copy engine: waits, fences, places that do not fit |
 //! | `mbarriers` | arrivals, bytes, initialisation; stages of a ring that are used again too early |
+//! | `overlap` | launches that begin before their predecessor is done: global memory touched before the wait, no wait at all |
 //! | `products` | tensor cores: waits, operands that are not what their descriptor says, threads that do not come |
 //! | `panics`, `hangs` | kernels that give up, and kernels that never do |
 
@@ -35,6 +36,7 @@ mod hangs;
 mod lines;
 mod mbarriers;
 mod messages;
+mod overlap;
 mod panics;
 mod parts;
 mod permuted_boxes;
@@ -68,6 +70,7 @@ const GROUPS: &[Group] = &[
     mbarriers::GROUP,
     lines::GROUP,
     messages::GROUP,
+    overlap::GROUP,
     panics::GROUP,
     parts::GROUP,
     products::GROUP,
@@ -126,6 +129,7 @@ fn every_kind_is_planted_at_least_twice() {
         Kind::Mbarrier,
         Kind::AbandonedMbarrier,
         Kind::UnfitBox,
+        Kind::PredecessorNotWaited,
         Kind::ProductNotWaited,
         Kind::Warpgroup,
         Kind::WrongOperand,
@@ -237,6 +241,7 @@ fn unchecked_launches_see_what_needs_no_shadow() {
                 | Kind::AsyncNotWaited
                 | Kind::AsyncRace
                 | Kind::ProxyFence
+                | Kind::PredecessorNotWaited
                 | Kind::Mbarrier
                 | Kind::WrongOperand
         );

@@ -336,6 +336,7 @@ pub fn launch<'a, P: Copy + Sync>(
         block: grid.threads,
         shared_bytes,
         cluster: info.cluster,
+        overlap: info.overlap,
         bindings: &bound.bindings,
     };
     // SAFETY: the arguments borrow their buffers for `'a`, exclusively where the kernel may write, and `bound` holds them;

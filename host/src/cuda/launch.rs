@@ -3,7 +3,6 @@
 use std::ptr;
 use std::sync::Arc;
 
-use cust::sys;
 use simt::KernelInfo;
 
 use super::device::Backend;
@@ -62,26 +61,21 @@ impl Backend {
             memory.order(&held, queue, bound.write)?;
         }
         self.primary().launched(name);
-        let ([gx, gy, gz], [bx, by, bz]) = (geometry.grid, geometry.block);
+        let launch = driver::Launch {
+            function: function.raw.cast(),
+            grid: geometry.grid,
+            block: geometry.block,
+            shared_bytes: geometry.shared_bytes as u32,
+            stream: queue.raw().cast(),
+            arguments: request.parameters.as_ptr().cast_mut(),
+            overlap: request.info.overlap,
+        };
         self.primary().call(format_args!("launching kernel `{name}` ({geometry})"), || {
             // SAFETY: the function is of a module that is alive until its kernels are done; the parameters are read
             // before the call returns, and are what the function takes, as the caller promises; the memory they point to
-            // lives until the queue has passed this launch, since it is registered with the queue.
-            driver::check("cuLaunchKernel", unsafe {
-                sys::cuLaunchKernel(
-                    function.raw,
-                    gx,
-                    gy,
-                    gz,
-                    bx,
-                    by,
-                    bz,
-                    geometry.shared_bytes as u32,
-                    queue.raw(),
-                    request.parameters.as_ptr().cast_mut(),
-                    ptr::null_mut(),
-                )
-            })
+            // lives until the queue has passed this launch, since it is registered with the queue. Whether a kernel that
+            // overlaps keeps its promise is its own matter, as any order of its accesses is: the module's documentation.
+            unsafe { driver::launch(&launch) }
         })?;
         Ok(Execution::default())
     }

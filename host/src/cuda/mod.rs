@@ -11,6 +11,11 @@
 //!   under one lock per device, so that two threads with two halves of one buffer cannot slip past each other. Hence no
 //!   safe program has a data race between queues; were there one, it would be a wrong number in device memory, which Rust
 //!   never reads as anything but numbers.
+//! - *Launches that begin before their predecessor is done* (`KernelInfo::overlap`) change none of this: what comes before in
+//!   the stream, be it a kernel, a copy or a wait for another stream, is done and visible once the kernel's threads have
+//!   waited for it, before which they touch no global memory; and no such kernel ends before. A kernel that breaks this
+//!   promise, which the simulator checks, has a data race with its predecessor: wrong numbers in device memory, again. Only a
+//!   kernel begins early, and only behind a kernel, so nothing that the host does in a stream needs to know.
 //! - *Host memory outlives its copy.* Copies from and to borrowed slices are waited for before the borrow ends;
 //!   asynchronous ones own their page-locked memory until they are done ([`pinned`]).
 //! - *Contexts and threads.* Every call makes the device's primary context current on the calling thread first

@@ -9,6 +9,7 @@ pub(crate) mod async_copy;
 pub(crate) mod atomic;
 pub(crate) mod cluster;
 pub(crate) mod convert;
+pub(crate) mod grid;
 mod llvm;
 mod load_store;
 pub(crate) mod math;

@@ -4,6 +4,7 @@ pub(crate) mod async_copy;
 pub(crate) mod atomic;
 pub(crate) mod cluster;
 pub(crate) mod convert;
+pub(crate) mod grid;
 pub(crate) mod math;
 pub(crate) mod matrix;
 pub(crate) mod mbarrier;

@@ -15,4 +15,10 @@ fn contradiction() {}
 #[kernel(block = (32usize))]
 fn not_u32() {}
 
+#[kernel(overlap = true)]
+fn no_value() {}
+
+#[kernel(overlap, block = 32, overlap)]
+fn overlap_twice() {}
+
 fn main() {}

@@ -153,6 +153,7 @@ impl Block {
         let Some(binding) = self.bindings().get(map.tag as usize) else { return };
         let check = |row: Row| {
             let accessed = Accessed { address: row.address as usize, size: row.bytes, touch, location };
+            self.check_waited(lane, accessed);
             // SAFETY: one OS thread works on a watched run, and no borrow of the shadow lives across this call.
             let global = unsafe { &mut *self.run().global.get() };
             global.access(map.tag, binding.memory, self, lane, accessed);

@@ -4,6 +4,7 @@ mod barrier;
 pub(crate) mod copies;
 mod engine;
 mod fault;
+mod grid;
 mod mbarrier;
 mod phase;
 mod stores;
@@ -17,7 +18,7 @@ use crate::config::{Config, Level};
 use crate::counters::{Access, Banks, BlockCounters, Counted, Counters, What};
 use crate::device;
 use crate::fiber::{Pause, Pool};
-use crate::lane::{self, CHECKS, COUNTERS, Geometry, Lane};
+use crate::lane::{self, CHECKS, COUNTERS, Geometry, Lane, UNWAITED};
 use crate::order::{Acquired, Act, Effect, Logs, Standing};
 use crate::report::Reports;
 use crate::schedule::{LaneOrder, Order};
@@ -195,6 +196,7 @@ impl Block {
             Level::Checks => CHECKS,
             Level::Counters => CHECKS | COUNTERS,
         };
+        let watch = if run.launch.overlap && watch != 0 { watch | UNWAITED } else { watch };
         for lane in &self.lanes {
             lane.reset(watch);
         }
@@ -416,8 +418,11 @@ impl Block {
     #[inline(always)]
     pub(crate) fn global_access(&self, lane: &Lane, tag: u32, accessed: Accessed, access: Access) {
         self.clock.set(self.clock.get() + 1);
-        if lane.watch.get() & COUNTERS != 0 {
-            self.count(lane, accessed.location, What::new(access, accessed.size), accessed.address);
+        if lane.watch.get() & (COUNTERS | UNWAITED) != 0 {
+            if lane.watch.get() & COUNTERS != 0 {
+                self.count(lane, accessed.location, What::new(access, accessed.size), accessed.address);
+            }
+            self.check_waited(lane, accessed);
         }
         if let Some(binding) = self.bindings().get(tag as usize) {
             // SAFETY: one OS thread works on a watched run, and no borrow of the shadow lives across this call.

@@ -2,7 +2,7 @@
 
 use crate::block::Op;
 use crate::counters::{Access, What};
-use crate::lane::{COUNTERS, current, suspend};
+use crate::lane::{COUNTERS, UNWAITED, current, suspend};
 use std::panic::Location;
 
 /// Barrier of all threads of the block.
@@ -123,6 +123,25 @@ pub fn branch(condition: bool) -> bool {
 fn note_branch(condition: bool, location: &'static Location<'static>) {
     let lane = current();
     lane.block().count(&lane, location, What::new(Access::Branch, 0), usize::from(condition));
+}
+
+/// `griddepcontrol.wait`: from here on this thread may touch global memory although its launch overlaps the one before it.
+#[inline]
+pub fn wait_for_predecessor() {
+    let lane = current();
+    if lane.watch.get() & UNWAITED != 0 {
+        lane.watch.set(lane.watch.get() & !UNWAITED);
+    }
+}
+
+/// This thread has come to the end of a kernel whose launches overlap.
+#[inline]
+#[track_caller]
+pub fn end_of_kernel() {
+    let lane = current();
+    if lane.watch.get() & UNWAITED != 0 {
+        lane.block().ended_unwaited(&lane, Location::caller());
+    }
 }
 
 /// Lets others run: this thread waits for one of them.

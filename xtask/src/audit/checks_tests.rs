@@ -17,6 +17,7 @@ const INFO: KernelInfo = KernelInfo {
     max_threads: None,
     min_blocks: None,
     cluster: 1,
+    overlap: false,
     shared: SharedSpec::None,
     limits: Limits {
         registers: Some(40),

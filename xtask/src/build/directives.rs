@@ -92,6 +92,7 @@ mod tests {
             max_threads,
             min_blocks,
             cluster: 1,
+            overlap: false,
             shared: SharedSpec::None,
             limits,
         }

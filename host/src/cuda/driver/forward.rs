@@ -9,11 +9,12 @@ use std::ptr;
 use std::sync::atomic::Ordering;
 
 use super::codes;
+use super::launch::Config;
 use super::library::{Function, Slot, load};
 use super::status::{Failure, record};
 
 /// A handle of the driver: context, module, function, stream, event.
-type Handle = *mut c_void;
+pub(super) type Handle = *mut c_void;
 /// An address in device memory.
 type Address = u64;
 
@@ -37,7 +38,7 @@ macro_rules! forwards {
             $(pub(super) static $name: Slot = Slot::new(ptr::null_mut());)*
         }
 
-        mod typed {
+        pub(super) mod typed {
             use super::*;
             $(
                 /// Calls the driver's function of the same name; the status as the driver gave it.
@@ -45,7 +46,7 @@ macro_rules! forwards {
                 /// # Safety
                 /// That function's contract.
                 #[allow(non_snake_case, clippy::too_many_arguments)]
-                pub(super) unsafe fn $name($($argument: $type),*) -> i32 {
+                pub(in super::super) unsafe fn $name($($argument: $type),*) -> i32 {
                     let address = match target(&slots::$name) {
                         Ok(address) => address,
                         Err(status) => return status,
@@ -155,6 +156,12 @@ forwards! {
         block_x: u32, block_y: u32, block_z: u32,
         shared_bytes: u32,
         stream: Handle,
+        arguments: *mut *mut c_void,
+        extra: *mut *mut c_void
+    );
+    cuLaunchKernelEx(
+        config: *const Config,
+        function: Handle,
         arguments: *mut *mut c_void,
         extra: *mut *mut c_void
     );

@@ -14,13 +14,17 @@
 //!   that uses it beside this crate.
 
 mod forward;
+mod launch;
 mod library;
 mod status;
 mod trampoline;
 
 pub(crate) use forward::{Encode, encode_tensor_map};
+pub(crate) use launch::{Launch, launch};
 pub(crate) use library::load;
 pub(crate) use status::{Failure, check, check_cust, codes};
 
+#[cfg(test)]
+pub(crate) use launch::Config;
 #[cfg(test)]
 pub(crate) use library::install;

@@ -8,6 +8,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use cust::sys::CUDA_MEMCPY2D;
 
+use super::super::driver::Config;
 use super::machine::Work;
 use super::{CHARACTERS, Character, Machine};
 
@@ -258,21 +259,44 @@ functions! {
         arguments: *mut *mut c_void,
         _extra: *mut *mut c_void
     ) {
-        if CHARACTERS.get(CURRENT.get()) == Some(&Character::Slow) {
-            std::thread::sleep(std::time::Duration::from_micros(300));
-        }
-        here(|machine, character| {
-            machine.launches.push(([gx, gy, gz], [bx, by, bz], shared));
-            // SAFETY: every kernel that these tests launch takes three vectors.
-            let [x, y, z] = [0, 1, 2].map(|i| unsafe { (*arguments.add(i)).cast::<Vector>().read() });
-            let work = match character {
-                Character::Failing => Work::Fault,
-                _ => Work::Add { x: x.address, y: y.address, z: z.address, len: z.len as usize },
-            };
-            machine.push(stream as usize, work);
-            0
-        })
+        launch(([gx, gy, gz], [bx, by, bz], shared), stream, arguments, false)
     }
+    fn cuLaunchKernelEx(
+        config: *const Config,
+        _function: *mut c_void,
+        arguments: *mut *mut c_void,
+        _extra: *mut *mut c_void
+    ) {
+        if CHARACTERS.get(CURRENT.get()) == Some(&Character::Unattributed) {
+            return 801;
+        }
+        // SAFETY: the caller passes a configuration.
+        let it = unsafe { &*config };
+        launch((it.grid, it.block, it.shared_bytes), it.stream, arguments, it.overlaps())
+    }
+}
+
+fn launch(
+    geometry: ([u32; 3], [u32; 3], u32),
+    stream: *mut c_void,
+    arguments: *mut *mut c_void,
+    overlaps: bool,
+) -> i32 {
+    if CHARACTERS.get(CURRENT.get()) == Some(&Character::Slow) {
+        std::thread::sleep(std::time::Duration::from_micros(300));
+    }
+    here(|machine, character| {
+        machine.launches.push(geometry);
+        machine.overlaps.push(overlaps);
+        // SAFETY: every kernel that these tests launch takes three vectors.
+        let [x, y, z] = [0, 1, 2].map(|i| unsafe { (*arguments.add(i)).cast::<Vector>().read() });
+        let work = match character {
+            Character::Failing => Work::Fault,
+            _ => Work::Add { x: x.address, y: y.address, z: z.address, len: z.len as usize },
+        };
+        machine.push(stream as usize, work);
+        0
+    })
 }
 
 fn copy(to: u64, from: u64, bytes: usize, stream: *mut c_void) -> i32 {

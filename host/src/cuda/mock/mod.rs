@@ -38,10 +38,14 @@ pub(super) enum Character {
     Embedded,
     /// Launches take a while to be queued, so that two threads meet there.
     Slow,
+    /// Nothing; for the test that looks at launches with an attribute.
+    Overlapping,
+    /// Launches have no attributes: the driver is older than that.
+    Unattributed,
 }
 
 /// One device for each test that looks at counts, then the others.
-const CHARACTERS: [Character; 19] = [
+const CHARACTERS: [Character; 21] = [
     Character::Plain,
     Character::Plain,
     Character::Plain,
@@ -61,6 +65,8 @@ const CHARACTERS: [Character; 19] = [
     Character::Slow,
     Character::Embedded,
     Character::Ampere,
+    Character::Overlapping,
+    Character::Unattributed,
 ];
 
 /// Puts the mock in the driver's place. Panics if a driver is loaded already.

@@ -3,6 +3,7 @@
 mod boxes;
 mod failures;
 mod order;
+mod overlap;
 mod ways;
 
 use gpu::ladder::vector_add::vector_add;

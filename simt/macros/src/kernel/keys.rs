@@ -1,4 +1,4 @@
-//! The keys in `#[kernel(key = value, …)]`.
+//! The keys in `#[kernel(key = value, …)]`, and `overlap`, which has no value.
 
 use syn::{
     Error, Expr, Ident, Result, Token,
@@ -23,6 +23,8 @@ const NUMBERS: [&str; 9] = [
 pub(crate) struct Keys {
     /// One to three extents.
     pub(crate) block: Option<Vec<Expr>>,
+    /// Launches may begin before their predecessor is done.
+    pub(crate) overlap: bool,
     numbers: [Option<Expr>; NUMBERS.len()],
 }
 
@@ -39,15 +41,23 @@ impl Parse for Keys {
         let mut keys = Self::default();
         while !input.is_empty() {
             let key: Ident = input.parse()?;
-            input.parse::<Token![=]>()?;
-            let value: Expr = input.parse()?;
-            let twice = if key == "block" {
-                keys.block.replace(extents(value)?).is_some()
-            } else if let Some(index) = NUMBERS.iter().position(|name| key == name) {
-                keys.numbers[index].replace(value).is_some()
+            let twice = if key == "overlap" {
+                if input.peek(Token![=]) {
+                    return Err(Error::new(key.span(), "`overlap` takes no value: it is there or not"));
+                }
+                std::mem::replace(&mut keys.overlap, true)
             } else {
-                let list = NUMBERS.join("`, `");
-                return Err(Error::new(key.span(), format!("no key of #[kernel]: the keys are `block`, `{list}`")));
+                input.parse::<Token![=]>()?;
+                let value: Expr = input.parse()?;
+                if key == "block" {
+                    keys.block.replace(extents(value)?).is_some()
+                } else if let Some(index) = NUMBERS.iter().position(|name| key == name) {
+                    keys.numbers[index].replace(value).is_some()
+                } else {
+                    let list = NUMBERS.join("`, `");
+                    let message = format!("no key of #[kernel]: the keys are `overlap`, `block`, `{list}`");
+                    return Err(Error::new(key.span(), message));
+                }
             };
             if twice {
                 return Err(Error::new(key.span(), format!("`{key}` is given twice: keep one")));

@@ -1,0 +1,15 @@
+//! The grids before and after this one. Not `nomem`: LLVM must keep accesses to memory behind the wait.
+
+use core::arch::asm;
+
+#[inline(always)]
+pub(crate) fn wait_for_predecessor() {
+    // SAFETY: waits.
+    unsafe { asm!("griddepcontrol.wait;", options(nostack, preserves_flags)) }
+}
+
+#[inline(always)]
+pub(crate) fn let_successor_start() {
+    // SAFETY: lets another grid begin, which waits for this one before it touches memory.
+    unsafe { asm!("griddepcontrol.launch_dependents;", options(nostack, preserves_flags)) }
+}

@@ -1,0 +1,36 @@
+//! Launches that begin before their predecessor is done: what a thread may do before it has waited for that.
+
+use super::Block;
+use crate::lane::{Lane, UNWAITED};
+use crate::report::Kind;
+use crate::shadow::Accessed;
+use std::panic::Location;
+
+impl Block {
+    /// Reports an access to global memory by a thread that has yet to wait.
+    #[inline]
+    pub(super) fn check_waited(&self, lane: &Lane, accessed: Accessed) {
+        if lane.watch.get() & UNWAITED != 0 {
+            self.touched_unwaited(lane, accessed);
+        }
+    }
+
+    #[cold]
+    fn touched_unwaited(&self, lane: &Lane, accessed: Accessed) {
+        self.fault(lane, Kind::PredecessorNotWaited, accessed.location, None, || {
+            let what = if accessed.touch.writes() { "write" } else { "read" };
+            let name = self.name_global(accessed.address);
+            format!("{what} of {name}, while the grid before this one may still write it or read it")
+        });
+    }
+
+    /// Reports a thread that ends without having waited.
+    #[cold]
+    pub(crate) fn ended_unwaited(&self, lane: &Lane, location: &'static Location<'static>) {
+        self.fault(lane, Kind::PredecessorNotWaited, location, None, || {
+            "the thread ends without having waited: this grid might be done before the one before it, and the next one, \
+             which waits for this one alone, begin too soon"
+                .to_owned()
+        });
+    }
+}
