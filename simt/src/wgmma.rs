@@ -84,7 +84,7 @@ mod sealed {
 /// Columns of D: the extents along n for which there is an instruction here.
 #[diagnostic::on_unimplemented(
     message = "no product has so many columns",
-    note = "choose 8, 16, 32, 64, 96, 128, 192 or 256"
+    note = "choose 8, 16, 32, 64, 96, 128, 136, 192 or 256"
 )]
 pub trait Width: sealed::Sealed {
     /// A thread's part of D.
@@ -104,7 +104,7 @@ macro_rules! widths {
         }
     )+};
 }
-widths! { 8 16 32 64 96 128 192 256 }
+widths! { 8 16 32 64 96 128 136 192 256 }
 
 /// D of a warpgroup, 64 × `COLS` numbers in `f32`; of each thread, its `COLS` / 2 of them.
 ///
@@ -262,7 +262,7 @@ where
     }
 
     /// Calls `body` with each 16 columns' 8 values of this thread, and the first of those columns, written out; the
-    /// values of the left 8 columns first. `COLS` is at least 16.
+    /// values of the left 8 columns first. `COLS` is at least 16; the last 8 of an odd multiple of 8 are left out.
     #[inline(always)]
     #[track_caller]
     pub fn for_each_16_columns(&self, body: impl FnMut(u32, [f32; 8])) {

@@ -76,14 +76,13 @@ mod kernels {
 #[test]
 fn a_bare_kernel_demands_nothing() {
     let kernel: Kernel<()> = kernels::bare;
-    let KernelInfo { name, path, args, block, max_threads, min_blocks, cluster, shared, limits, .. } = *kernel.info();
     assert_eq!((name, path), ("bare", "kernel::kernels"));
     assert_eq!(args, [""; 0]);
-    assert_eq!((block, max_threads, min_blocks, cluster), (None, None, None, 1));
-    let KernelInfo { name, path, args, block, max_threads, min_blocks, overlap, shared, limits, .. } = *kernel.info();
+    let KernelInfo { name, path, args, block, max_threads, min_blocks, cluster, overlap, shared, limits, .. } =
+        *kernel.info();
     assert_eq!((name, path), ("bare", "kernel::kernels"));
     assert_eq!(args, [""; 0]);
-    assert_eq!((block, max_threads, min_blocks, overlap), (None, None, None, false));
+    assert_eq!((block, max_threads, min_blocks, cluster, overlap), (None, None, None, 1, false));
     assert_eq!((shared, limits), (SharedSpec::None, Limits::default()));
     kernel.entry()(());
     kernel.baseline()(());
@@ -95,8 +94,7 @@ fn keys_and_parameters_reach_the_description() {
     let info = kernel.info();
     assert_eq!(info.args, ["alpha", "x", "y"]);
     assert_eq!(info.block, Some([16, 8, 2]));
-    assert_eq!((info.min_blocks, info.max_threads(), info.cluster), (Some(2), 256, 4));
-    assert_eq!((info.min_blocks, info.max_threads(), info.overlap), (Some(2), 256, true));
+    assert_eq!((info.min_blocks, info.max_threads(), info.cluster, info.overlap), (Some(2), 256, 4, true));
     let bytes = 4 * 33 * 4 + 2 * 16;
     assert_eq!(info.shared, SharedSpec::Fixed { bytes, align: 16 });
     let limits = Limits {

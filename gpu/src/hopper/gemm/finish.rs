@@ -6,11 +6,12 @@
 //!                     └────────────▶ 64 × 64 of f32 ─▶ four elements a thread ────▶ C     everything else
 //! ```
 //!
-//! The short way takes alpha alone, and C where the copy engine can write it. The long way does all that
+//! The short way takes alpha alone, and C where the copy engine can write it, in tiles of whole boxes. The long way does all that
 //! [`call`](crate::gemm::call) knows, at any address: four neighbours at a time where they are aligned, else one.
 
 use half::{bf16, f16};
 use simt::anew;
+use simt::convert::{bf16_pair_from_f32, f16_pair_from_f32};
 use simt::element::{Lanes, Vec2, Vec4, zeroed};
 use simt::matrix::stmatrix;
 use simt::prelude::*;
@@ -39,19 +40,19 @@ pub(in crate::hopper) const fn swizzled(row: u32, col: u32) -> u32 {
 
 /// A number of 16 bits.
 pub trait Half: Number<Wide = f32> + Lanes<4> {
-    /// Its bits.
-    fn bits(self) -> u16;
+    /// Two of them as `stmatrix` takes them, the first in the lower half.
+    fn pair(low: f32, high: f32) -> u32;
 }
 impl Half for f16 {
     #[inline(always)]
-    fn bits(self) -> u16 {
-        self.to_bits()
+    fn pair(low: f32, high: f32) -> u32 {
+        f16_pair_from_f32(low, high)
     }
 }
 impl Half for bf16 {
     #[inline(always)]
-    fn bits(self) -> u16 {
-        self.to_bits()
+    fn pair(low: f32, high: f32) -> u32 {
+        bf16_pair_from_f32(low, high)
     }
 }
 
@@ -68,11 +69,11 @@ pub(in crate::hopper) struct Finish<'a, T: Number<Wide = f32>> {
 }
 
 /// Writes the part of C at `[row, column, matrix]` from the sums of this warpgroup. `buffer` is which
-/// half of its staging memory comes next.
+/// half of its staging memory comes next. With `ACROSS` the sums are those of Cᵀ, and `row`, `col`, m and n its own.
 #[inline(always)]
 #[track_caller]
 #[allow(clippy::too_many_arguments, reason = "called once: it is the second half of a block's program")]
-pub(super) fn tile<T: Half, const COLS: usize>(
+pub(super) fn tile<T: Half, const COLS: usize, const ACROSS: bool>(
     sums: &Accumulators<COLS>,
     staging: &SharedArray<f32, { 2 * STAGING }>,
     stored: &TensorMapMut<T>,
@@ -87,8 +88,9 @@ pub(super) fn tile<T: Half, const COLS: usize>(
     let t = anew(thread_idx_x());
     let (half, t) = ((t / WARPGROUP_SIZE - 1) & 1, t % WARPGROUP_SIZE);
     let own = half * STAGING as u32;
-    if how.flags & BY_ENGINE == 0 {
-        by_threads(sums, staging, [half, t], [row, col, matrix], [m, n], how);
+    if ACROSS || !COLS.is_multiple_of(64) || how.flags & BY_ENGINE == 0 {
+        let rows = [t / 32 * 16 + t % 32 / 4, 8];
+        by_threads::<_, _, ACROSS>(sums, staging, [half, t], rows, [row, col, matrix], [m, n], how);
         return;
     }
     let lane = t % 32;
@@ -103,7 +105,7 @@ pub(super) fn tile<T: Half, const COLS: usize>(
             named_barrier(half + 1, WARPGROUP_SIZE);
         }
         let chunk = (first % 64 / 8 + lane / 16) ^ (named % 8);
-        let pairs = [0, 2, 4, 6].map(|i| pack::<T>(how.scale[0] * sums[i], how.scale[0] * sums[i + 1]));
+        let pairs = [0, 2, 4, 6].map(|i| T::pair(how.scale[0] * sums[i], how.scale[0] * sums[i + 1]));
         let base = own + (*buffer & 1) * (STAGING as u32 / 2);
         stmatrix::<4, false, _, 4>(staging.slot::<4>(base + named * 32 + chunk * 4), pairs);
         if first % 64 == 48 {
@@ -117,12 +119,6 @@ pub(super) fn tile<T: Half, const COLS: usize>(
             *buffer ^= 1;
         }
     });
-}
-
-/// Two numbers of 16 bits as `stmatrix` takes them.
-#[inline(always)]
-fn pack<T: Half>(low: f32, high: f32) -> u32 {
-    u32::from(T::narrow(low).bits()) | u32::from(T::narrow(high).bits()) << 16
 }
 
 /// Waits until the copy engine has read all that this thread told it to store.
@@ -172,29 +168,42 @@ impl<T: Number<Wide = f32> + Lanes<4>> Finish<'_, T> {
     }
 }
 
-/// The long way: 64 columns at a time through shared memory, so that a warp writes neighbours of C.
+/// The long way: 64 columns at a time through shared memory, so that a warp writes neighbours of C. Thread `t` has sums of row
+/// `top` and of that `down` further down, 4 or 8. With `ACROSS` columns become C's rows.
 #[inline(always)]
 #[track_caller]
-fn by_threads<T: Half, const COLS: usize>(
+pub(in crate::hopper) fn by_threads<T: Number<Wide = f32> + Lanes<4>, const COLS: usize, const ACROSS: bool>(
     sums: &Accumulators<COLS>,
     staging: &SharedArray<f32, { 2 * STAGING }>,
     [half, t]: [u32; 2],
+    [top, down]: [u32; 2],
     [row, col, matrix]: [u32; 3],
     [m, n]: [u32; 2],
     how: Finish<'_, T>,
 ) where
     Columns<COLS>: Width,
 {
-    let (own, lane) = (half * STAGING as u32, t % 32);
-    let (top, left) = (t / 32 * 16 + lane / 4, lane % 4 * 2);
+    let (own, left) = (half * STAGING as u32, t % 4 * 2);
+    // A tile that is no multiple of PART wide ends within one.
+    let n = n.min(col + COLS as u32);
     sums.for_each_8_columns(|first, [a, b, c, d]| {
-        // Row 8 further down is changed as this one.
-        let at = own + swizzled(top, first % PART + left);
-        staging.set_vec::<2>(at, Vec2::new([a, b]));
-        staging.set_vec::<2>(at + 8 * PART, Vec2::new([c, d]));
-        if first % PART == PART - 8 {
+        let left = first % PART + left;
+        if ACROSS {
+            let places = [(left, top), (left + 1, top), (left, top + down), (left + 1, top + down)];
+            for ((line, column), sum) in places.into_iter().zip([a, b, c, d]) {
+                staging.set(own + swizzled(line, column), sum);
+            }
+        } else {
+            // The row further down is changed as this one.
+            let at = own + swizzled(top, left);
+            staging.set_vec::<2>(at, Vec2::new([a, b]));
+            staging.set_vec::<2>(at + down * PART, Vec2::new([c, d]));
+        }
+        if first % PART == PART - 8 || first + 8 == COLS as u32 {
             named_barrier(half + 1, WARPGROUP_SIZE);
-            part_by_threads(staging, [half, t], [row, col + first - (PART - 8), matrix], [m, n], how);
+            let col = col + first / PART * PART;
+            let (at, extents) = if ACROSS { ([col, row, matrix], [n, m]) } else { ([row, col, matrix], [m, n]) };
+            part_by_threads(staging, [half, t], at, extents, how);
             named_barrier(half + 1, WARPGROUP_SIZE);
         }
     });

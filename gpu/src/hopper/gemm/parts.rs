@@ -65,10 +65,11 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Adds the sums of the tile whose first step is step `first` of all, from block to block downwards.
+    /// Adds the sums of the tile whose first step is step `first` of all, from block to block downwards: of each cluster that with
+    /// this block's rank, which has the same part of the tile.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn take<const GROUPS: u32, const COLS: usize>(
+    pub(super) fn take<const GROUPS: u32, const CLUSTER: u32, const COLS: usize>(
         &self,
         sums: &mut Accumulators<COLS>,
         half: u32,
@@ -78,8 +79,8 @@ impl<'a> Parts<'a> {
     {
         let t = anew(thread_idx_x()) % WARPGROUP_SIZE;
         let mut block = block_idx_x();
-        while block > 0 && start(block, grid_dim_x(), self.steps) > first {
-            block -= 1;
+        while block >= CLUSTER && start(block / CLUSTER, grid_dim_x() / CLUSTER, self.steps) > first {
+            block -= CLUSTER;
             let Some((place, flag)) = self.place::<GROUPS, COLS>(block, half) else { return };
             if t == 0 {
                 let flag = flag.atomic(0);

@@ -1,19 +1,22 @@
 //! What a block does.
 
+use simt::anew;
+use simt::cluster::cluster_rank;
 use simt::element::Element;
+use simt::grid::wait_for_predecessor;
 use simt::matrix::Kind;
-use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
+use simt::mbarrier::Mbarriers;
 use simt::prelude::*;
-use simt::tma::{TensorMap, TensorMapMut, load_3d};
+use simt::tma::{TensorMap, TensorMapMut, load_3d, load_3d_multicast, prefetch};
 use simt::warp::lane_id;
 use simt::warpgroup::{WARPGROUP_SIZE, decrease_registers, increase_registers, warpgroup_id};
 use simt::wgmma::{Accumulators, Columns, Operand, Swizzle, Width};
 
-use super::finish::{self, Finish, Half, STAGING};
+use super::finish::{self, BY_ENGINE, Finish, Half, STAGING};
 use super::parts::Parts;
-use super::ring::Turn;
+use super::ring::{Turn, begin};
 use super::share::{Piece, Share};
-use super::tiles::place;
+use super::tiles::Tiles;
 
 /// Threads of a block: a warpgroup that loads and `groups` that multiply.
 #[must_use]
@@ -42,16 +45,20 @@ pub struct Stages<T: Element, const A: usize, const B: usize, const STAGES: usiz
     empty: Mbarriers<STAGES>,
 }
 
-/// What this block computes of C: see [`share`](super::share).
+/// What this block computes of C: see [`share`](super::share). Blocks of a cluster have tiles one below the other, and each loads an
+/// equal part of B's box for all of them.
 ///
 /// A is m × k, with `TRANS_A` k × m; B is n × k, with `TRANS_B` k × n, so that both boxes run along the contiguous dimension.
-/// `batches` says by how much A's and B's matrix in the map goes on with C's: 1, or 0 for the same one again. k is not 0.
+/// `batches` says by how much A's and B's matrix in the map goes on with C's: 1, or 0 for the same one again. k is not 0. With `ACROSS`
+/// this is Cᵀ = Bᵀ·Aᵀ, so that m is the number of C's columns, and what is written is C nevertheless.
 #[inline(always)]
 #[track_caller]
 #[allow(clippy::too_many_arguments, reason = "a product is told much: see `gemm::call`")]
 pub(super) fn product<
     T: Kind + Half,
     const GROUPS: u32,
+    const CLUSTER: u32,
+    const ACROSS: bool,
     const COLS: usize,
     const A: usize,
     const B: usize,
@@ -77,40 +84,46 @@ pub(super) fn product<
     Columns<COLS>: Width,
 {
     if k == 0 {
+        wait_for_predecessor();
         return;
     }
     let t = thread_idx_x();
     if t == 0 {
-        for stage in 0..RING {
-            stages.full.init(stage, 1);
-            stages.empty.init(stage, GROUPS * WARPGROUP_SIZE / 32);
+        prefetch(a);
+        prefetch(b);
+        if how.flags & BY_ENGINE != 0 {
+            prefetch(stored);
         }
-        fence_mbarrier_init();
     }
-    sync_threads();
+    begin!(stages, RING, t, CLUSTER * GROUPS * WARPGROUP_SIZE / 32, CLUSTER);
+    let rank = if CLUSTER > 1 { cluster_rank() } else { 0 };
     let rows = GROUPS * ROWS;
-    let (tile_rows, tile_cols, steps) = (m.div_ceil(rows), n.div_ceil(COLS as u32), k.div_ceil(DEPTH));
-    let per_matrix = tile_rows * tile_cols;
-    let tiles = per_matrix * count;
+    // Of a cluster.
+    let tiles = Tiles { rows: m.div_ceil(CLUSTER * rows), cols: n.div_ceil(COLS as u32) };
+    let (steps, all) = (k.div_ceil(DEPTH), tiles.per_matrix() * count);
     let (of_a, of_b) = (A as u32 / RING, B as u32 / RING);
-    // Matrix, row and column of a tile.
+    // Matrix, first row and first column of this block's tile.
     let at = |tile: u32| {
-        let matrix = tile / per_matrix.max(1);
-        let (row, col) = place(tile - matrix * per_matrix, tile_rows, tile_cols);
-        (matrix, row, col)
+        let (matrix, row, col) = tiles.at(tile);
+        (matrix, (row * CLUSTER + rank) * rows, col * COLS as u32)
     };
-    let mut share = Share::new([block_idx_x(), grid_dim_x()], tiles, shared, steps);
+    let mut share = Share::new([block_idx_x() / CLUSTER, grid_dim_x() / CLUSTER], all, shared, steps);
     let parts = Parts { steps: shared * steps, ..parts };
     let group = warpgroup_id();
     if group == 0 {
         if GROUPS > 1 {
             decrease_registers::<LOADER_REGISTERS>();
         }
+        let mut piece = share.next_piece();
+        let first = at(piece.map_or(0, |piece| piece.tile));
+        // The first place is known before the predecessor ends.
+        let mut place = (anew(first.0), anew(first.1), anew(first.2));
         if t == 0 {
+            wait_for_predecessor();
             let mut turn = Turn::<RING>::EMPTY;
-            while let Some(Piece { tile, from, to }) = share.next_piece() {
-                let (matrix, row, col) = at(tile);
-                let (row, col) = ((row * rows) as i32, (col * COLS as u32) as i32);
+            while let Some(Piece { from, to, .. }) = piece {
+                let (matrix, row, col) = place;
+                let (row, col) = (row as i32, col as i32);
                 let (in_a, in_b) = ((matrix * batches[0]) as i32, (matrix * batches[1]) as i32);
                 for step in from..to {
                     let depth = (step * DEPTH) as i32;
@@ -127,13 +140,34 @@ pub(super) fn product<
                         load_3d(stages.a.slot::<BOX_A>(a_at), a, [depth, row, in_a], bar);
                     }
                     if TRANS_B {
-                        for part in 0..COLS as u32 / 64 {
+                        let boxes = COLS as u32 / 64 / CLUSTER;
+                        for part in rank * boxes..(rank + 1) * boxes {
                             let place = [col + (part * 64) as i32, depth, in_b];
-                            load_3d(stages.b.slot::<BOX>(b_at + part * BOX as u32), b, place, bar);
+                            let slot = stages.b.slot::<BOX>(b_at + part * BOX as u32);
+                            if CLUSTER > 1 {
+                                load_3d_multicast(slot, b, place, bar, (1 << CLUSTER) - 1);
+                            } else {
+                                load_3d(slot, b, place, bar);
+                            }
                         }
+                    } else if CLUSTER > 1 {
+                        let part = rank * (COLS as u32 / CLUSTER);
+                        let slot = stages.b.slot::<BOX_B>(b_at + part * DEPTH);
+                        load_3d_multicast(slot, b, [depth, col + part as i32, in_b], bar, (1 << CLUSTER) - 1);
                     } else {
                         load_3d(stages.b.slot::<BOX_B>(b_at), b, [depth, col, in_b], bar);
                     }
+                    turn.advance();
+                }
+                piece = share.next_piece();
+                if let Some(piece) = piece {
+                    place = at(piece.tile);
+                }
+            }
+            if CLUSTER > 1 {
+                // Nobody arrives here any more: this block's mbarriers may go.
+                for _ in 0..RING {
+                    stages.empty.wait(turn.stage(), turn.parity);
                     turn.advance();
                 }
             }
@@ -144,9 +178,20 @@ pub(super) fn product<
     if GROUPS > 1 {
         increase_registers::<REGISTERS>();
     }
+    wait_for_predecessor();
     // 0 or 1; so the compiler sees it.
     let half = (group - 1).min(GROUPS - 1);
     let lane = lane_id();
+    // This warp is done with a stage, of which all blocks of the cluster have brought a part.
+    let release = |stage: u32| {
+        if CLUSTER > 1 {
+            if lane < CLUSTER {
+                stages.empty.arrive_at(stage, lane);
+            }
+        } else if lane == 0 {
+            stages.empty.arrive(stage);
+        }
+    };
     let mut turn = Turn::<RING>::FULL;
     let mut buffer = 0;
     while let Some(Piece { tile, from, to }) = share.next_piece() {
@@ -160,6 +205,9 @@ pub(super) fn product<
         stages.full.wait(turn.stage(), turn.parity);
         let (x, y) = operands(turn.stage());
         sums.multiply::<T, 4, STEP_A, STEP_B, TRANS_A, TRANS_B, 1>(x, y, true);
+        // Where the tile lies is computed while products are under way.
+        let (matrix, row, col) = at(tile);
+        let place = [anew(row) + half * ROWS, anew(col), anew(matrix)];
         let mut before = turn.stage();
         turn.advance();
         for _ in from + 1..to {
@@ -167,26 +215,20 @@ pub(super) fn product<
             let (x, y) = operands(turn.stage());
             sums.multiply::<T, 4, STEP_A, STEP_B, TRANS_A, TRANS_B, 1>(x, y, false);
             // All but the group just started are done: the stage before can be filled again.
-            if lane == 0 {
-                stages.empty.arrive(before);
-            }
+            release(before);
             before = turn.stage();
             turn.advance();
         }
         sums.wait::<0>();
-        if lane == 0 {
-            stages.empty.arrive(before);
-        }
+        release(before);
         if to < steps {
             parts.hand_on::<GROUPS, COLS>(&sums, half);
             continue;
         }
         if from > 0 {
-            parts.take::<GROUPS, COLS>(&mut sums, half, tile * steps);
+            parts.take::<GROUPS, CLUSTER, COLS>(&mut sums, half, tile * steps);
         }
-        let (matrix, row, col) = at(tile);
-        let at = [row * rows + half * ROWS, col * COLS as u32, matrix];
-        finish::tile(&sums, &stages.c, stored, at, [m, n], &mut buffer, how);
+        finish::tile::<_, _, ACROSS>(&sums, &stages.c, stored, place, [m, n], &mut buffer, how);
     }
     finish::drain(how.flags);
 }

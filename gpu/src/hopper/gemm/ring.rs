@@ -1,4 +1,32 @@
-//! Where somebody is in a ring of stages.
+//! A ring of stages: how it begins, and where somebody is in it.
+
+/// Makes the mbarriers of `$stages.full` and `$stages.empty`, `$ring` of each, ready, with all threads of the block, of which this is
+/// number `$t`, and of the others of its cluster: a stage is full when the copy engine has brought what one thread announced, and
+/// empty when `$readers` have said so. Then the next grid may begin: what it does before it waits for this one can go on beside.
+///
+/// No function: of references to mbarriers the compiler knows less than of the stages that they are in, and a dozen instructions
+/// compute where in shared memory they point to.
+macro_rules! begin {
+    ($stages:ident, $ring:ident, $t:ident, $readers:expr) => {
+        $crate::hopper::gemm::ring::begin!($stages, $ring, $t, $readers, 1)
+    };
+    ($stages:ident, $ring:ident, $t:ident, $readers:expr, $cluster:expr) => {
+        if $t == 0 {
+            for stage in 0..$ring {
+                $stages.full.init(stage, 1);
+                $stages.empty.init(stage, $readers);
+            }
+            simt::mbarrier::fence_mbarrier_init();
+        }
+        if $cluster > 1 {
+            simt::cluster::cluster_sync();
+        } else {
+            simt::prelude::sync_threads();
+        }
+        simt::grid::let_successor_start();
+    };
+}
+pub(in crate::hopper) use begin;
 
 /// The stage that comes next, and the parity of the phase to wait for there.
 #[derive(Clone, Copy, Debug)]
