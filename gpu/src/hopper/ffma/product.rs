@@ -1,7 +1,7 @@
 //! What a block does.
 
 use simt::anew;
-use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
+use simt::mbarrier::Mbarriers;
 use simt::prelude::*;
 use simt::sync::fence_proxy_async;
 use simt::tma::{TensorMap, load_3d};
@@ -9,8 +9,8 @@ use simt::warp::sync_warp;
 
 use super::finish::write;
 use crate::hopper::gemm::finish::Finish;
-use crate::hopper::gemm::ring::Turn;
-use crate::hopper::gemm::tiles::place;
+use crate::hopper::gemm::ring::{Turn, begin};
+use crate::hopper::gemm::tiles::Tiles;
 use crate::unroll::unroll;
 
 /// Shared memory: the ring, each stage a box of A and one of B, with `ELEMENTS` elements in all `STAGES` stages.
@@ -60,23 +60,14 @@ pub(super) fn product<
     }
     let (depth, stage_len, warps) = (DEPTH as u32, (BOX_A + BOX_B) as u32, THREADS as u32 / 32);
     let t = thread_idx_x() % THREADS as u32;
-    if t == 0 {
-        for stage in 0..RING {
-            stages.full.init(stage, 1);
-            stages.empty.init(stage, warps);
-        }
-        fence_mbarrier_init();
-    }
-    sync_threads();
+    begin!(stages, RING, t, warps);
     let mine = Place::of::<N, MQ, NQ>(t);
-    let (tile_rows, tile_cols, steps) = (m.div_ceil(M as u32), n.div_ceil(N as u32), k.div_ceil(depth));
-    let per_matrix = tile_rows * tile_cols;
-    let tiles = per_matrix * count;
+    let tiles = Tiles { rows: m.div_ceil(M as u32), cols: n.div_ceil(N as u32) };
+    let (steps, all) = (k.div_ceil(depth), tiles.per_matrix() * count);
     let (mut turn, mut ahead) = (Turn::<RING>::FULL, Turn::<RING>::EMPTY);
     let mut tile = block_idx_x();
-    while tile < tiles {
-        let matrix = tile / per_matrix.max(1);
-        let (row, col) = place(tile - matrix * per_matrix, tile_rows, tile_cols);
+    while tile < all {
+        let (matrix, row, col) = tiles.at(tile);
         let (row, col) = (row * M as u32, col * N as u32);
         let mut load = |step: u32| {
             if t == step % warps * 32 {
@@ -173,7 +164,7 @@ pub(super) fn product<
         sync_threads();
         write::<M, N, MQ, NQ, THREADS, ELEMENTS>(&sums, &stages.ring, mine, [row, col, matrix], [m, n], how);
         tile += grid_dim_x();
-        if tile < tiles {
+        if tile < all {
             fence_proxy_async();
             sync_threads();
         }

@@ -2,7 +2,7 @@
 
 use simt::element::Element;
 use simt::matrix::Kind;
-use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
+use simt::mbarrier::Mbarriers;
 use simt::prelude::*;
 use simt::tma::{TensorMap, TensorMapMut, load_3d};
 use simt::warp::lane_id;
@@ -11,7 +11,7 @@ use simt::wgmma::{Accumulators, Columns, Operand, Swizzle, Width};
 
 use super::finish::{self, Finish, Half, STAGING};
 use super::parts::Parts;
-use super::ring::Turn;
+use super::ring::{Turn, begin};
 use super::share::{Piece, Share};
 use super::tiles::place;
 
@@ -80,20 +80,13 @@ pub(super) fn product<
         return;
     }
     let t = thread_idx_x();
-    if t == 0 {
-        for stage in 0..RING {
-            stages.full.init(stage, 1);
-            stages.empty.init(stage, GROUPS * WARPGROUP_SIZE / 32);
-        }
-        fence_mbarrier_init();
-    }
-    sync_threads();
+    begin!(stages, RING, t, GROUPS * WARPGROUP_SIZE / 32);
     let rows = GROUPS * ROWS;
     let (tile_rows, tile_cols, steps) = (m.div_ceil(rows), n.div_ceil(COLS as u32), k.div_ceil(DEPTH));
     let per_matrix = tile_rows * tile_cols;
     let tiles = per_matrix * count;
     let (of_a, of_b) = (A as u32 / RING, B as u32 / RING);
-    // Matrix, row and column of a tile.
+    // `Tiles::at`, which in its place makes longer programs of some of these kernels: matrix, row and column of a tile.
     let at = |tile: u32| {
         let matrix = tile / per_matrix.max(1);
         let (row, col) = place(tile - matrix * per_matrix, tile_rows, tile_cols);
