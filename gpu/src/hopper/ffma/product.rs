@@ -8,6 +8,7 @@ use simt::tma::{TensorMap, load_3d};
 use simt::warp::sync_warp;
 
 use super::finish::write;
+use crate::gemm::place::{Place, accumulate};
 use crate::hopper::gemm::finish::Finish;
 use crate::hopper::gemm::ring::{Turn, begin};
 use crate::hopper::gemm::tiles::Tiles;
@@ -171,47 +172,7 @@ pub(super) fn product<
     }
 }
 
-/// Adds the product of a column and a row, every second row of it from right to left, so that each multiply-add has an operand in
-/// common with the one before.
-#[inline(always)]
-fn accumulate<const MQ: usize, const NQ: usize>(
-    sums: &mut [[[[f32; 4]; NQ]; 4]; MQ],
-    a: &[[f32; 4]; MQ],
-    b: &[[f32; 4]; NQ],
-) {
-    unroll!(for i in 0..16 {
-        if i < 4 * MQ {
-            unroll!(for j in 0..8 {
-                if j < 4 * NQ {
-                    let j = if i % 2 == 0 { j } else { 4 * NQ - 1 - j };
-                    let sum = &mut sums[i / 4][i % 4][j / 4][j % 4];
-                    *sum = fma(a[i / 4][i % 4], b[j / 4][j % 4], *sum);
-                }
-            });
-        }
-    });
-}
-
-/// Row and column in the block's tile of a thread's first element.
-#[derive(Clone, Copy)]
-pub(super) struct Place {
-    pub(super) row: u32,
-    pub(super) col: u32,
-}
-
 impl Place {
-    /// The bits of a lane, highest first: row bit 1, column bits 2 and 1, row bit 0, column bit 0. Loads of 16 bytes then
-    /// take two wavefronts, the least there is: see [`block_tiled`](crate::ladder::matmul::block_tiled).
-    #[inline(always)]
-    const fn of<const N: usize, const MQ: usize, const NQ: usize>(thread: u32) -> Self {
-        let (warp, lane) = (thread / 32, thread % 32);
-        let ty = lane / 16 * 2 + lane / 2 % 2;
-        let tx = lane / 4 % 4 * 2 + lane % 2;
-        let (height, width) = (16 * MQ as u32, 32 * NQ as u32);
-        let across = N as u32 / width;
-        Self { row: warp / across * height + ty * 4, col: warp % across * width + tx * 4 }
-    }
-
     /// The thread's elements of a line of A and one of B, which start at these elements of the ring.
     #[inline(always)]
     #[track_caller]
