@@ -4,7 +4,7 @@ use std::fmt;
 
 use gpu::gemm::{ffma, plain};
 use gpu::hopper::ffma as boxed;
-use gpu::hopper::gemm as hopper;
+use gpu::hopper::gemm::{self as hopper, product::ROWS};
 use gpu::hopper::tf32;
 use gpu::hopper::{Boxed, Shared};
 use gpu::skinny;
@@ -15,6 +15,7 @@ use simt::{Kernel, KernelInfo};
 
 use super::Arithmetic;
 use super::element::Multiply;
+use super::stored::Stored;
 
 /// A kernel that takes the arguments of `gpu::gemm::call`.
 pub(super) type Call<T, W> = Kernel<(
@@ -31,6 +32,9 @@ pub(super) type Call<T, W> = Kernel<(
 )>;
 /// A kernel for C = A·B, all three row by row.
 pub(super) type Product<T> = Kernel<(MatRef<'static, T>, MatRef<'static, T>, MatMut<'static, T>)>;
+
+/// Bytes of a line of memory.
+const LINE: usize = 128;
 
 /// A kernel, and what its cost depends on.
 #[doc(hidden)]
@@ -99,12 +103,24 @@ impl<T: Multiply> Candidate<T> {
     pub(super) fn info(&self) -> &'static KernelInfo {
         self.program.info()
     }
+
+    /// Its share where its operands lie like this, with one block on a multiprocessor or with more.
+    pub(super) fn share(&self, operands: [Stored; 2], more: bool) -> f64 {
+        let astray = |operand: Stored| !(operand.ld * size_of::<T>()).is_multiple_of(LINE) && operand.lines()[0] > 1;
+        let share = self.speed.share[usize::from(more)];
+        if self.program.boxes().is_some() && operands.into_iter().any(astray) { share * self.speed.astray } else { share }
+    }
+
+    /// Blocks that have a tile together.
+    pub(super) fn cluster(&self) -> u32 {
+        self.info().cluster
+    }
 }
 
 /// How a kernel goes about its work, and how fast.
 #[derive(Debug)]
 pub(super) struct Speed {
-    /// Rows and columns of C per block.
+    /// Rows and columns of C per block, or per cluster of blocks.
     pub(super) tile: [u32; 2],
     /// Parts of a split along k are multiples of this long, so that they begin as aligned as the operands do and end with a
     /// whole step.
@@ -112,6 +128,9 @@ pub(super) struct Speed {
     /// What it issues of a multiprocessor's 128 `f32` multiply-adds per clock, with one block on it and with more. Tensor cores
     /// give more than 1: Hopper's 2048 multiply-adds of 16 bits a clock are 16.
     pub(super) share: [f64; 2],
+    /// What is left of that where lines of an operand are no multiples of 128 bytes apart, so that what is fetched of each
+    /// lies in two.
+    pub(super) astray: f64,
     /// What a block does before its first multiply-add and after its last, in units of k: where C is the rounded product, and
     /// where something is done to it or it is of another type.
     pub(super) lost: [f64; 2],
@@ -120,38 +139,46 @@ pub(super) struct Speed {
 // Measured on an H200 (docs/gemm.md), that of `PLAIN` predicted.
 
 /// From global memory it issues 5 % of the multiply-adds when eight blocks share a multiprocessor, less when fewer do.
-const PLAIN: Speed = Speed { tile: plain::TILE, part: 16, share: [0.01, 0.03], lost: [32.0, 32.0] };
-const FFMA_128X256: Speed = Speed { tile: ffma::TILE_128X256, part: 16, share: [0.72, 0.72], lost: [16.0, 16.0] };
-const FFMA_256X128: Speed = Speed { tile: ffma::TILE_256X128, part: 16, share: [0.72, 0.72], lost: [16.0, 16.0] };
-const FFMA_128X128: Speed = Speed { tile: ffma::TILE_128X128, part: 16, share: [0.40, 0.67], lost: [16.0, 16.0] };
-const FFMA_64X64: Speed = Speed { tile: ffma::TILE_64X64, part: 16, share: [0.36, 0.54], lost: [32.0, 32.0] };
-const BOXED_128X128: Speed = Speed { tile: [128, 128], part: 32, share: [0.42, 0.82], lost: [40.0, 40.0] };
-const BOXED_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [0.40, 0.66], lost: [40.0, 40.0] };
-const BOXED_64X32: Speed = Speed { tile: [64, 32], part: 64, share: [0.42, 0.55], lost: [40.0, 40.0] };
-const MMA_128X256: Speed = Speed { tile: [128, 256], part: 32, share: [5.7, 5.7], lost: [100.0, 100.0] };
-const MMA_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [2.0, 3.4], lost: [200.0, 200.0] };
-const TF32_128X128: Speed = Speed { tile: [128, 128], part: 16, share: [1.2, 1.2], lost: [100.0, 100.0] };
-const TF32_64X64: Speed = Speed { tile: [64, 64], part: 16, share: [0.6, 1.0], lost: [100.0, 100.0] };
+const PLAIN: Speed = Speed { tile: plain::TILE, part: 16, share: [0.01, 0.03], astray: 1.0, lost: [32.0, 32.0] };
+const FFMA_128X256: Speed = Speed { tile: ffma::TILE_128X256, part: 16, share: [0.72, 0.72], astray: 1.0, lost: [16.0, 16.0] };
+const FFMA_256X128: Speed = Speed { tile: ffma::TILE_256X128, part: 16, share: [0.72, 0.72], astray: 1.0, lost: [16.0, 16.0] };
+const FFMA_128X128: Speed = Speed { tile: ffma::TILE_128X128, part: 16, share: [0.40, 0.67], astray: 1.0, lost: [16.0, 16.0] };
+const FFMA_64X64: Speed = Speed { tile: ffma::TILE_64X64, part: 16, share: [0.36, 0.54], astray: 1.0, lost: [32.0, 32.0] };
+const BOXED_128X128: Speed = Speed { tile: [128, 128], part: 32, share: [0.42, 0.82], astray: 1.0, lost: [40.0, 40.0] };
+const BOXED_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [0.40, 0.66], astray: 1.0, lost: [40.0, 40.0] };
+const BOXED_64X32: Speed = Speed { tile: [64, 32], part: 64, share: [0.42, 0.55], astray: 1.0, lost: [40.0, 40.0] };
+const MMA_128X256: Speed = Speed { tile: [128, 256], part: 32, share: [5.7, 5.7], astray: 1.0, lost: [100.0, 100.0] };
+const MMA_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [2.0, 3.4], astray: 1.0, lost: [200.0, 200.0] };
+const TF32_128X128: Speed = Speed { tile: [128, 128], part: 16, share: [1.2, 1.2], astray: 1.0, lost: [100.0, 100.0] };
+const TF32_64X64: Speed = Speed { tile: [64, 64], part: 16, share: [0.6, 1.0], astray: 1.0, lost: [100.0, 100.0] };
 const HOPPER_256: Speed =
-    Speed { tile: [2 * hopper::product::ROWS, 256], part: 64, share: [11.4, 11.4], lost: [50.0, 750.0] };
+    Speed { tile: [2 * ROWS, 256], part: 64, share: [11.0, 11.0], astray: 0.8, lost: [80.0, 700.0] };
 const HOPPER_128: Speed =
-    Speed { tile: [2 * hopper::product::ROWS, 128], part: 64, share: [9.3, 9.3], lost: [60.0, 600.0] };
+    Speed { tile: [2 * ROWS, 128], part: 64, share: [10.0, 10.0], astray: 0.6, lost: [60.0, 500.0] };
 const HOPPER_64X128: Speed =
-    Speed { tile: [hopper::product::ROWS, 128], part: 64, share: [6.0, 6.0], lost: [60.0, 400.0] };
-const HOPPER_64X64: Speed =
-    Speed { tile: [hopper::product::ROWS, 64], part: 64, share: [4.0, 4.0], lost: [60.0, 300.0] };
+    Speed { tile: [ROWS, 128], part: 64, share: [9.5, 9.5], astray: 0.5, lost: [60.0, 300.0] };
+const HOPPER_64X64: Speed = Speed { tile: [ROWS, 64], part: 64, share: [7.5, 7.5], astray: 0.5, lost: [0.0, 200.0] };
+/// Of two multiprocessors.
+const HOPPER_2X64X128: Speed =
+    Speed { tile: [2 * ROWS, 128], part: 64, share: [18.0, 18.0], astray: 0.75, lost: [100.0, 300.0] };
+const HOPPER_16X64: Speed = Speed { tile: [16, ROWS], part: 64, share: [3.2, 3.2], astray: 0.6, lost: [60.0, 60.0] };
+const HOPPER_64X16: Speed = Speed { tile: [ROWS, 16], part: 64, share: [3.1, 3.1], astray: 0.6, lost: [60.0, 60.0] };
+const HOPPER_136X128: Speed =
+    Speed { tile: [136, 2 * ROWS], part: 64, share: [9.8, 9.8], astray: 0.6, lost: [400.0, 400.0] };
+const HOPPER_128X136: Speed =
+    Speed { tile: [2 * ROWS, 136], part: 64, share: [9.7, 9.7], astray: 0.6, lost: [400.0, 400.0] };
 const HOPPER_TF32_256: Speed =
-    Speed { tile: [tf32::product::ROWS, 256], part: 32, share: [6.2, 6.2], lost: [40.0, 200.0] };
+    Speed { tile: [tf32::product::ROWS, 256], part: 32, share: [6.2, 6.2], astray: 1.0, lost: [40.0, 200.0] };
 /// Tiles of a C that is computed as Cᵀ.
 const HOPPER_TF32_256_T: Speed = Speed { tile: [256, tf32::product::ROWS], ..HOPPER_TF32_256 };
 const HOPPER_TF32_128: Speed =
-    Speed { tile: [tf32::product::ROWS, 128], part: 32, share: [5.7, 5.7], lost: [40.0, 150.0] };
-const SKINNY_F32_4X64: Speed = Speed { tile: [4, 64], part: 16, share: [0.105, 0.12], lost: [64.0, 64.0] };
-const SKINNY_F32_64X4: Speed = Speed { tile: [64, 4], part: 16, share: [0.105, 0.12], lost: [64.0, 64.0] };
-const SKINNY_F32_16X64: Speed = Speed { tile: [16, 64], part: 16, share: [0.23, 0.26], lost: [64.0, 64.0] };
-const SKINNY_F32_64X16: Speed = Speed { tile: [64, 16], part: 16, share: [0.21, 0.21], lost: [64.0, 64.0] };
-const SKINNY_HALF_16X64: Speed = Speed { tile: [16, 64], part: 16, share: [0.67, 0.70], lost: [64.0, 64.0] };
-const SKINNY_HALF_64X16: Speed = Speed { tile: [64, 16], part: 16, share: [0.41, 0.41], lost: [64.0, 64.0] };
+    Speed { tile: [tf32::product::ROWS, 128], part: 32, share: [5.7, 5.7], astray: 1.0, lost: [40.0, 150.0] };
+const SKINNY_F32_4X64: Speed = Speed { tile: [4, 64], part: 16, share: [0.105, 0.12], astray: 1.0, lost: [64.0, 64.0] };
+const SKINNY_F32_64X4: Speed = Speed { tile: [64, 4], part: 16, share: [0.105, 0.12], astray: 1.0, lost: [64.0, 64.0] };
+const SKINNY_F32_16X64: Speed = Speed { tile: [16, 64], part: 16, share: [0.23, 0.26], astray: 1.0, lost: [64.0, 64.0] };
+const SKINNY_F32_64X16: Speed = Speed { tile: [64, 16], part: 16, share: [0.21, 0.21], astray: 1.0, lost: [64.0, 64.0] };
+const SKINNY_HALF_16X64: Speed = Speed { tile: [16, 64], part: 16, share: [0.67, 0.70], astray: 1.0, lost: [64.0, 64.0] };
+const SKINNY_HALF_64X16: Speed = Speed { tile: [64, 16], part: 16, share: [0.41, 0.41], astray: 1.0, lost: [64.0, 64.0] };
 
 /// A kernel for every layout: see `gpu::gemm::plain`.
 const fn plain<T: Multiply>(kernel: &'static Call<T, T::Wide>, arithmetic: Arithmetic) -> Candidate<T> {
@@ -262,6 +289,18 @@ pub(super) const F16: &[Candidate<f16>] = &[
     shared(&hopper::gemm_hopper_f16_nt_128, NT, &HOPPER_128),
     shared(&hopper::gemm_hopper_f16_tn_128, TN, &HOPPER_128),
     shared(&hopper::gemm_hopper_f16_tt_128, TT, &HOPPER_128),
+    shared(&hopper::gemm_hopper_f16_nn_2x64x128, NN, &HOPPER_2X64X128),
+    shared(&hopper::gemm_hopper_f16_nt_2x64x128, NT, &HOPPER_2X64X128),
+    shared(&hopper::gemm_hopper_f16_tn_2x64x128, TN, &HOPPER_2X64X128),
+    shared(&hopper::gemm_hopper_f16_tt_2x64x128, TT, &HOPPER_2X64X128),
+    shared(&hopper::gemm_hopper_f16_nn_16x64, NN, &HOPPER_16X64),
+    shared(&hopper::gemm_hopper_f16_nn_136x128, NN, &HOPPER_136X128),
+    shared(&hopper::gemm_hopper_f16_nt_16x64, NT, &HOPPER_16X64),
+    shared(&hopper::gemm_hopper_f16_nt_136x128, NT, &HOPPER_136X128),
+    shared(&hopper::gemm_hopper_f16_nt_64x16, NT, &HOPPER_64X16),
+    shared(&hopper::gemm_hopper_f16_nt_128x136, NT, &HOPPER_128X136),
+    shared(&hopper::gemm_hopper_f16_tt_64x16, TT, &HOPPER_64X16),
+    shared(&hopper::gemm_hopper_f16_tt_128x136, TT, &HOPPER_128X136),
     shared(&hopper::gemm_hopper_f16_nn_64x128, NN, &HOPPER_64X128),
     shared(&hopper::gemm_hopper_f16_nt_64x128, NT, &HOPPER_64X128),
     shared(&hopper::gemm_hopper_f16_tn_64x128, TN, &HOPPER_64X128),
@@ -293,6 +332,18 @@ pub(super) const BF16: &[Candidate<bf16>] = &[
     shared(&hopper::gemm_hopper_bf16_nt_128, NT, &HOPPER_128),
     shared(&hopper::gemm_hopper_bf16_tn_128, TN, &HOPPER_128),
     shared(&hopper::gemm_hopper_bf16_tt_128, TT, &HOPPER_128),
+    shared(&hopper::gemm_hopper_bf16_nn_2x64x128, NN, &HOPPER_2X64X128),
+    shared(&hopper::gemm_hopper_bf16_nt_2x64x128, NT, &HOPPER_2X64X128),
+    shared(&hopper::gemm_hopper_bf16_tn_2x64x128, TN, &HOPPER_2X64X128),
+    shared(&hopper::gemm_hopper_bf16_tt_2x64x128, TT, &HOPPER_2X64X128),
+    shared(&hopper::gemm_hopper_bf16_nn_16x64, NN, &HOPPER_16X64),
+    shared(&hopper::gemm_hopper_bf16_nn_136x128, NN, &HOPPER_136X128),
+    shared(&hopper::gemm_hopper_bf16_nt_16x64, NT, &HOPPER_16X64),
+    shared(&hopper::gemm_hopper_bf16_nt_136x128, NT, &HOPPER_136X128),
+    shared(&hopper::gemm_hopper_bf16_nt_64x16, NT, &HOPPER_64X16),
+    shared(&hopper::gemm_hopper_bf16_nt_128x136, NT, &HOPPER_128X136),
+    shared(&hopper::gemm_hopper_bf16_tt_64x16, TT, &HOPPER_64X16),
+    shared(&hopper::gemm_hopper_bf16_tt_128x136, TT, &HOPPER_128X136),
     shared(&hopper::gemm_hopper_bf16_nn_64x128, NN, &HOPPER_64X128),
     shared(&hopper::gemm_hopper_bf16_nt_64x128, NT, &HOPPER_64X128),
     shared(&hopper::gemm_hopper_bf16_tn_64x128, TN, &HOPPER_64X128),

@@ -5,13 +5,13 @@
 //!
 //! ```text
 //! launch     2 µs: 500 000
-//! blocks     ⌈blocks / multiprocessors⌉ · rows · columns · (k + lost) / share
+//! blocks     ⌈blocks / multiprocessors⌉ · rows · columns · (k + lost) / share, but no less than reading A and B once
 //! sharing    1.4 µs and 1.9 for each byte of a tile of f32, for each block that has a part of it: `share`
-//! memory     7 for each byte of partial products, of C or of a packed operand that is written and read once more, over all
+//! memory     7 for each byte of A and B, of partial products, of C or of a packed operand that is written and read once more, over all
 //!            multiprocessors
 //! ```
 //!
-//! `share` and `lost` are the kernel's (`Speed`). A split along k multiplies the blocks and divides k. 7 is what a multiprocessor
+//! `share` and `lost` are the kernel's (`Speed`); a cluster of blocks counts as one, on as many multiprocessors. A split along k multiplies the blocks and divides k. 7 is what a multiprocessor
 //! does while it gets a byte: 128 multiply-adds a clock at 1.98 GHz, a 132nd of 4.8 TB/s.
 
 use std::fmt;
@@ -154,7 +154,7 @@ impl Plan {
         self.way
     }
 
-    /// Rows and columns of C per block.
+    /// Rows and columns of C per block, or per cluster of blocks.
     pub fn tile(&self) -> [u32; 2] {
         self.tile
     }
@@ -203,6 +203,12 @@ impl Demands<'_> {
         bytes * BYTE / f64::from(self.multiprocessors.max(1))
     }
 
+    /// What it costs to read A and B once.
+    pub(super) fn reading<T: Multiply>(&self, problem: &Problem) -> f64 {
+        let Problem { m, n, k, batch, .. } = *problem;
+        self.memory((m as f64 + n as f64) * k as f64 * batch as f64 * size_of::<T>() as f64)
+    }
+
     /// What launches and `bytes` beside the multiplication cost, with those of the copies.
     pub(super) fn aside(&self, launches: usize, bytes: f64, packing: &Packing) -> f64 {
         let launches = (launches + packing.launches()) as f64;
@@ -235,7 +241,9 @@ pub(super) fn plans<T: Multiply>(problem: &Problem, demands: Demands<'_>) -> Vec
             // Few steps along k make fewer parts than asked for.
             of_candidate.dedup_by_key(|plan| plan.way.parts);
             if let Some(&whole) = of_candidate.first() {
-                let blocks = share::choice(problem, whole.tile, demands.multiprocessors);
+                let speed = T::CANDIDATES[candidate].speed;
+                let clusters = demands.multiprocessors / T::CANDIDATES[candidate].cluster();
+                let blocks = share::choice(problem, speed.tile, clusters).map(|clusters| clusters * T::CANDIDATES[candidate].cluster());
                 of_candidate.extend(blocks.and_then(|blocks| share::plan::<T>(problem, demands, whole, blocks).ok()));
             }
             of_candidate
@@ -350,16 +358,16 @@ fn cost<T: Multiply>(
     ending: Ending,
 ) -> f64 {
     let Problem { m, n, k, batch, .. } = *problem;
-    let Speed { tile, share, lost, .. } = candidate.speed;
+    let Speed { tile, lost, .. } = candidate.speed;
     let [rows, cols] = tile.map(|edge| edge as usize);
-    let multiprocessors = f64::from(demands.multiprocessors.max(1));
+    let places = f64::from((demands.multiprocessors / candidate.cluster()).max(1));
     // Products of one launch each do not share it.
     let (at_once, turns) = match candidate.program {
         Program::Product(_) => (1.0, batch as f64),
         _ => (batch as f64 * f64::from(parts), 1.0),
     };
-    let blocks = (m.div_ceil(rows) as f64 * n.div_ceil(cols) as f64 * at_once / multiprocessors).ceil();
-    let share = share[usize::from(blocks > 1.0)];
+    let blocks = (m.div_ceil(rows) as f64 * n.div_ceil(cols) as f64 * at_once / places).ceil();
+    let share = candidate.share(packing.operands, blocks > 1.0);
     let short = parts == 1 && demands.is_short::<T>(problem);
     let depth = k as f64 / f64::from(parts) + lost[usize::from(!short)];
     let bytes = match ending {
@@ -368,7 +376,8 @@ fn cost<T: Multiply>(
         Ending::Merge => 8 * parts as usize,
     };
     let bytes = bytes as f64 * m as f64 * n as f64 * batch as f64;
-    demands.aside(launches, bytes, packing) + turns * blocks * (rows * cols) as f64 * depth / share
+    let multiplied = turns * blocks * (rows * cols) as f64 * depth / share;
+    demands.aside(launches, bytes, packing) + multiplied.max(demands.reading::<T>(problem))
 }
 
 #[cfg(test)]

@@ -204,7 +204,10 @@ impl<'t, T: Multiply> Task<'t, T> {
         let Some(kind) = candidate.program.boxes() else { return Ok(()) };
         let Part { a, b, c: to, batch, k: (k0, k), scale, flags } = part;
         let tile = candidate.speed.tile;
-        let (m, n, [rows, cols], line) = (to.rows, to.cols, tile, LINE / size_of::<T>() as u32);
+        let cluster = candidate.cluster();
+        // Each block of a cluster fetches its rows of A, and an equal part of what all have of B.
+        let [rows, cols] = tile.map(|edge| edge / cluster);
+        let (m, n, line) = (to.rows, to.cols, LINE / size_of::<T>() as u32);
         let count = |x: Stored| if x.stride == 0 { 1 } else { batch };
         let axes = |x: Stored, count: usize| ([count, x.lines()[0], x.lines()[1]], [x.stride, x.ld, 1]);
         // Rows in memory go along k or across it. What is swizzled are 128 bytes of each, and as many steps of k as that is.
@@ -225,7 +228,9 @@ impl<'t, T: Multiply> Task<'t, T> {
 
         let flag = c.flag;
         let is_product = flags | flag == 0 && scale[1] == T::Wide::from(0.0);
-        let by_engine = kind == BoxKind::Swizzled && is_product && to.takes_boxes(batch, size_of::<T>());
+        // Boxes of C are 64 high, and as wide as a line.
+        let whole = kind == BoxKind::Swizzled && tile.iter().all(|edge| edge.is_multiple_of(64));
+        let by_engine = whole && is_product && to.takes_boxes(batch, size_of::<T>());
         let (own, wide) = c.part(0, to.span(batch, m, n))?;
         let (stored, own) = if by_engine {
             let (none, (shape, strides)) = (own.nothing(), axes(to, batch));
@@ -247,12 +252,12 @@ impl<'t, T: Multiply> Task<'t, T> {
             flags: flags | if by_engine { BY_ENGINE } else { flag },
         };
         let at_once = match kind {
-            BoxKind::Swizzled => self.device.limits().multiprocessors.max(1) as usize,
+            BoxKind::Swizzled => (self.device.limits().multiprocessors / cluster).max(1) as usize,
             BoxKind::Lines(_) => usize::MAX,
         };
         let blocks = (tiles([m, n], tile) as usize * batch).min(at_once).min(self.grid[0] as usize) as u32;
         let maps = Maps { a, b, c: stored, batches };
-        let launch = |blocks| on(self.stream, Launch::grid(blocks));
+        let launch = |blocks| on(self.stream, Launch::grid(blocks * cluster));
         match (&candidate.program, sharing) {
             (Program::Shared(kernel), Some((blocks, sharing))) => {
                 T::launch_shared(self.device, kernel, launch(blocks), maps, arguments, sharing)

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use gpu::hopper::gemm::product::DEPTH;
 use gpu::hopper::gemm::share::shared;
 
-use super::candidates::{Program, Speed};
+use super::candidates::Program;
 use super::element::Multiply;
 use super::plan::{Demands, Plan};
 use super::problem::Problem;
@@ -27,7 +27,7 @@ const SLACK: usize = 3;
 /// Fewest steps of a block that are worth handing on.
 const LEAST_STEPS: u64 = 4;
 
-/// How many tiles there are, and how many of them so many blocks share.
+/// How many tiles there are, and how many of them so many blocks share: where blocks make clusters, so many clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     pub(super) tiles: u32,
@@ -66,12 +66,12 @@ impl Cut {
     }
 
     /// Estimated time, as [`plan`](super::plan) counts it, at least `memory`, that of reading A and B once.
-    fn cost(&self, speed: &Speed, lost: f64, memory: f64) -> f64 {
-        let [rows, cols] = speed.tile.map(f64::from);
+    fn cost(&self, tile: [u32; 2], share: f64, lost: f64, memory: f64) -> f64 {
+        let [rows, cols] = tile.map(f64::from);
         let finished = f64::from(self.tiles.div_ceil(self.blocks));
         let depth = self.most() * f64::from(DEPTH) + finished * lost;
         // The first stores its sums, the last loads those of all others, one after the other.
-        (rows * cols * depth / speed.share[0]).max(memory) + self.sharers() * (WAIT + rows * cols * 4.0 * BYTE)
+        (EVEN * rows * cols * depth / share).max(memory) + self.sharers() * (WAIT + rows * cols * 4.0 * BYTE)
     }
 }
 
@@ -80,6 +80,9 @@ impl Cut {
 const WAIT: f64 = 350_000.0;
 /// For each byte.
 const BYTE: f64 = 1.9;
+/// What a step costs where all multiprocessors have as many: while some have none, the others are given more power. Measured on an
+/// H200: at 4096³ and 8192³ the last round of tiles, which is not full, costs nothing.
+const EVEN: f64 = 1.03;
 
 /// Tiles, and steps of each.
 fn counts(problem: &Problem, [rows, cols]: [u32; 2]) -> Option<(u32, u32)> {
@@ -109,15 +112,16 @@ pub(super) fn plan<T: Multiply>(
     if !matches!(candidate.program, Program::Shared(_)) {
         return Err(Unfit::Share);
     }
-    let tile = candidate.speed.tile;
-    let cut = Cut::new(problem, tile, blocks)?;
+    let (tile, cluster) = (candidate.speed.tile, candidate.cluster());
+    let cut = Cut::new(problem, tile, blocks / cluster)?;
     if cut.shared == 0 {
         return Ok(whole);
     }
     let lost = candidate.speed.lost[usize::from(!demands.is_short::<T>(problem))];
-    let way = whole.way.among(cut.blocks);
-    let bytes = (problem.m + problem.n) as f64 * problem.k as f64 * problem.batch as f64 * size_of::<T>() as f64;
-    let cost = demands.aside(1, 0.0, &whole.packing) + cut.cost(candidate.speed, lost, demands.memory(bytes));
+    let way = whole.way.among(cut.blocks * cluster);
+    let share = candidate.share(whole.packing.operands, false);
+    let multiplied = cut.cost(tile, share, lost, demands.reading::<T>(problem));
+    let cost = demands.aside(1, 0.0, &whole.packing) + multiplied;
     let workspace = cut.workspace(tile).checked_add(whole.packing.room()).ok_or(Unfit::Extents)?;
     Ok(Plan { way, workspace, cut: Some(cut), cost, ..whole })
 }
