@@ -1,6 +1,7 @@
 //! What a block does.
 
 use simt::anew;
+use simt::grid::{let_successor_start, wait_for_predecessor};
 use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
 use simt::prelude::*;
 use simt::sync::fence_proxy_async;
@@ -55,9 +56,6 @@ pub(super) fn product<
         assert!(BOX_A == M * DEPTH && BOX_B == N * DEPTH && ELEMENTS == (BOX_A + BOX_B) * STAGES);
         assert!(DEPTH.is_multiple_of(PART) && DEPTH > PART && PART <= 16);
     }
-    if k == 0 {
-        return;
-    }
     let (depth, stage_len, warps) = (DEPTH as u32, (BOX_A + BOX_B) as u32, THREADS as u32 / 32);
     let t = thread_idx_x() % THREADS as u32;
     if t == 0 {
@@ -68,6 +66,11 @@ pub(super) fn product<
         fence_mbarrier_init();
     }
     sync_threads();
+    let_successor_start();
+    wait_for_predecessor();
+    if k == 0 {
+        return;
+    }
     let mine = Place::of::<N, MQ, NQ>(t);
     let (tile_rows, tile_cols, steps) = (m.div_ceil(M as u32), n.div_ceil(N as u32), k.div_ceil(depth));
     let per_matrix = tile_rows * tile_cols;

@@ -32,6 +32,7 @@ macro_rules! kernels {
         $(
             $(#[$doc])+
             #[kernel(
+                overlap,
                 block = (threads($groups)),
                 min_blocks = 1,
                 registers = registers($groups),

@@ -1,6 +1,7 @@
 //! What a block does.
 
 use simt::element::Element;
+use simt::grid::{let_successor_start, wait_for_predecessor};
 use simt::matrix::Kind;
 use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
 use simt::prelude::*;
@@ -76,9 +77,6 @@ pub(super) fn product<
 ) where
     Columns<COLS>: Width,
 {
-    if k == 0 {
-        return;
-    }
     let t = thread_idx_x();
     if t == 0 {
         for stage in 0..RING {
@@ -88,6 +86,11 @@ pub(super) fn product<
         fence_mbarrier_init();
     }
     sync_threads();
+    let_successor_start();
+    wait_for_predecessor();
+    if k == 0 {
+        return;
+    }
     let rows = GROUPS * ROWS;
     let (tile_rows, tile_cols, steps) = (m.div_ceil(rows), n.div_ceil(COLS as u32), k.div_ceil(DEPTH));
     let per_matrix = tile_rows * tile_cols;

@@ -1,5 +1,6 @@
 //! What a block does.
 
+use simt::grid::{let_successor_start, wait_for_predecessor};
 use simt::matrix::Tf32;
 use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
 use simt::prelude::*;
@@ -65,9 +66,6 @@ pub(super) fn product<
 ) where
     Columns<COLS>: Width,
 {
-    if k == 0 {
-        return;
-    }
     let t = thread_idx_x();
     if t == 0 {
         for stage in 0..RING {
@@ -77,6 +75,11 @@ pub(super) fn product<
         fence_mbarrier_init();
     }
     sync_threads();
+    let_successor_start();
+    wait_for_predecessor();
+    if k == 0 {
+        return;
+    }
     let (tile_rows, tile_cols, steps) = (m.div_ceil(ROWS), n.div_ceil(COLS as u32), k.div_ceil(DEPTH));
     let per_matrix = tile_rows * tile_cols;
     let tiles = per_matrix * count;
