@@ -22,6 +22,19 @@ const BLOCKS: u32 = 4;
 const THREADS: u32 = 64;
 const TOKEN: u64 = 0x1234_5678_9abc_def0;
 
+/// Waits until flag `i` is up, and lowers it.
+#[track_caller]
+fn lower(flags: VecMut<u64>, i: usize) {
+    while flags.atomic(i).load(Order::Acquire, Scope::Device) != TOKEN {}
+    flags.atomic(i).store(0, Order::Relaxed, Scope::Device);
+}
+
+/// Raises flag `i`.
+#[track_caller]
+fn raise(flags: VecMut<u64>, i: usize, order: Order) {
+    flags.atomic(i).store(TOKEN, order, Scope::Device);
+}
+
 /// Block b adds what block b − 1 hands on to its own numbers, and hands the sums on; the last one has the sums of all.
 #[kernel(block = THREADS)]
 fn chain_mended(x: VecRef<u32>, parts: VecMut<u32>, flags: VecMut<u64>, y: VecMut<u32>) {
@@ -29,8 +42,7 @@ fn chain_mended(x: VecRef<u32>, parts: VecMut<u32>, flags: VecMut<u64>, y: VecMu
     let mut sum = x.get(b * 64 + t);
     if b > 0 {
         if t == 0 {
-            while flags.atomic(b - 1).load(Order::Acquire, Scope::Device) != TOKEN {}
-            flags.atomic(b - 1).store(0, Order::Relaxed, Scope::Device);
+            lower(flags, b - 1);
         }
         sync_threads();
         sum += parts.get((b - 1) * 64 + t);
@@ -42,7 +54,7 @@ fn chain_mended(x: VecRef<u32>, parts: VecMut<u32>, flags: VecMut<u64>, y: VecMu
     parts.set(b * 64 + t, sum);
     sync_threads();
     if t == 0 {
-        flags.atomic(b).store(TOKEN, Order::Release, Scope::Device);
+        raise(flags, b, Order::Release);
     }
 }
 
@@ -56,7 +68,7 @@ fn blind_faulty(x: VecRef<u32>, parts: VecMut<u32>, flags: VecMut<u64>, y: VecMu
         parts.set(t, x.get(t)); // FAULT
         sync_threads();
         if t == 0 {
-            flags.atomic(b).store(TOKEN, Order::Release, Scope::Device);
+            raise(flags, b, Order::Release);
         }
     }
 }
@@ -66,8 +78,7 @@ fn alone_faulty(x: VecRef<u32>, parts: VecMut<u32>, flags: VecMut<u64>, y: VecMu
     let (t, b) = (thread_idx_x() as usize, block_idx_x() as usize);
     if b == 1 {
         if t == 0 {
-            while flags.atomic(0).load(Order::Acquire, Scope::Device) != TOKEN {}
-            flags.atomic(0).store(0, Order::Relaxed, Scope::Device);
+            lower(flags, 0);
         }
         y.set(t, x.get(64 + t) + parts.get(t)); // FAULT: one thread has waited
     }
@@ -75,7 +86,7 @@ fn alone_faulty(x: VecRef<u32>, parts: VecMut<u32>, flags: VecMut<u64>, y: VecMu
         parts.set(t, x.get(t)); // FAULT
         sync_threads();
         if t == 0 {
-            flags.atomic(0).store(TOKEN, Order::Release, Scope::Device);
+            raise(flags, 0, Order::Release);
         }
     }
 }
@@ -85,8 +96,7 @@ fn early_faulty(x: VecRef<u32>, parts: VecMut<u32>, flags: VecMut<u64>, y: VecMu
     let (t, b) = (thread_idx_x() as usize, block_idx_x() as usize);
     if b == 1 {
         if t == 0 {
-            while flags.atomic(0).load(Order::Acquire, Scope::Device) != TOKEN {}
-            flags.atomic(0).store(0, Order::Relaxed, Scope::Device);
+            lower(flags, 0);
         }
         sync_threads();
         y.set(t, x.get(64 + t) + parts.get(t)); // FAULT
@@ -94,7 +104,7 @@ fn early_faulty(x: VecRef<u32>, parts: VecMut<u32>, flags: VecMut<u64>, y: VecMu
     if b == 0 {
         parts.set(t, x.get(t)); // FAULT: thread 0 speaks for itself
         if t == 0 {
-            flags.atomic(0).store(TOKEN, Order::Release, Scope::Device);
+            raise(flags, 0, Order::Release);
         }
     }
 }
@@ -104,8 +114,7 @@ fn relaxed_faulty(x: VecRef<u32>, parts: VecMut<u32>, flags: VecMut<u64>, y: Vec
     let (t, b) = (thread_idx_x() as usize, block_idx_x() as usize);
     if b == 1 {
         if t == 0 {
-            while flags.atomic(0).load(Order::Acquire, Scope::Device) != TOKEN {}
-            flags.atomic(0).store(0, Order::Relaxed, Scope::Device);
+            lower(flags, 0);
         }
         sync_threads();
         y.set(t, x.get(64 + t) + parts.get(t)); // FAULT
@@ -114,7 +123,7 @@ fn relaxed_faulty(x: VecRef<u32>, parts: VecMut<u32>, flags: VecMut<u64>, y: Vec
         parts.set(t, x.get(t)); // FAULT: nothing releases it
         sync_threads();
         if t == 0 {
-            flags.atomic(0).store(TOKEN, Order::Relaxed, Scope::Device);
+            raise(flags, 0, Order::Relaxed);
         }
     }
 }

@@ -2,38 +2,18 @@
 //! On the simulator they run as they are, copy engine, mbarriers and asynchronous products with all checks.
 
 use gpu::gemm::call::{BIAS_PER_COLUMN, RELU, WIDE_C};
+use gpu::hopper::Shared;
 use gpu::hopper::gemm::finish::BY_ENGINE;
 use gpu::hopper::gemm::{self as kernels, product::ROWS};
 use rand::Rng;
-use simt::Kernel;
 use simt::element::Element;
-use simt::global::{VecMut, VecRef};
-use simt::tma::{Swizzle, TensorMap, TensorMapMut};
+use simt::tma::Swizzle;
 use warpwright::gemm::Way;
 use warpwright::half::{bf16, f16};
 use warpwright::{Buffer, Device, Launch};
 
 use crate::support::device::under_test;
 use crate::support::values;
-
-/// What all of them take.
-type Product<T> = Kernel<(
-    TensorMap<T>,
-    TensorMap<T>,
-    TensorMapMut<T>,
-    VecMut<'static, T>,
-    VecMut<'static, f32>,
-    VecRef<'static, f32>,
-    [u32; 4],
-    [u32; 2],
-    [u64; 2],
-    [f32; 2],
-    u32,
-    u32,
-    VecMut<'static, f32>,
-    VecMut<'static, u64>,
-    u64,
-)>;
 
 /// How C is finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +73,7 @@ impl From16 for bf16 {
     }
 }
 
-fn check<T: Element + From16>(device: &Device, kernel: &Product<T>, case: Case) {
+fn check<T: Element + From16>(device: &Device, kernel: &Shared<T>, case: Case) {
     let Case { extents: [m, n, k, count], transposed: [ta, tb], tile: [rows, cols], ending, .. } = case;
     let mut rng = values::rng(case.seed);
     let (a_shape, b_shape) = (if ta { [k, m] } else { [m, k] }, if tb { [n, k] } else { [k, n] });
@@ -174,7 +154,7 @@ fn check<T: Element + From16>(device: &Device, kernel: &Product<T>, case: Case) 
 }
 
 /// Kernels of a type: layout, width.
-type Kernels<T> = [([bool; 2], [usize; 2], Product<T>); 16];
+type Kernels<T> = [([bool; 2], [usize; 2], Shared<T>); 16];
 
 const BF16: Kernels<bf16> = [
     ([false, false], [128, 256], kernels::gemm_hopper_bf16_nn_256),

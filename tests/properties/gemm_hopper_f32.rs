@@ -2,12 +2,11 @@
 //! the tile, the depth and the number of blocks. On the simulator they run as they are, copy engine and mbarriers with all checks.
 
 use gpu::gemm::naive::{self, matmul_naive};
+use gpu::hopper::Boxed;
 use gpu::hopper::ffma::{KERNELS, gemm_hopper_f32_tn_64x32, gemm_hopper_f32_tn_64x64, gemm_hopper_f32_tn_128x128};
 use ndarray::Array2;
 use rand::Rng;
-use simt::Kernel;
-use simt::global::{VecMut, VecRef};
-use simt::tma::{Swizzle, TensorMap, TensorMapMut};
+use simt::tma::Swizzle;
 use warpwright::gemm::Way;
 use warpwright::oracle::same_bits;
 use warpwright::simulator::{Access, Config, Counters, Level};
@@ -16,23 +15,8 @@ use warpwright::{Boxes, Buffer, Device, Launch};
 use crate::support::device::under_test;
 use crate::support::values;
 
-/// What all of them take.
-type Product = Kernel<(
-    TensorMap<f32>,
-    TensorMap<f32>,
-    TensorMapMut<f32>,
-    VecMut<'static, f32>,
-    VecMut<'static, f32>,
-    VecRef<'static, f32>,
-    [u32; 4],
-    [u32; 2],
-    [u64; 2],
-    [f32; 2],
-    u32,
-)>;
-
 /// Kernels with their tiles and steps along k.
-const PRODUCTS: [(&Product, [usize; 2], usize); 3] = [
+const PRODUCTS: [(&Boxed<f32>, [usize; 2], usize); 3] = [
     (&gemm_hopper_f32_tn_128x128, [128, 128], 32),
     (&gemm_hopper_f32_tn_64x64, [64, 64], 32),
     (&gemm_hopper_f32_tn_64x32, [64, 32], 64),

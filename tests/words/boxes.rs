@@ -1,5 +1,6 @@
 //! Boxes of tensors by the copy engine, and the mbarriers on which they complete. Kernels for Hopper alone.
 
+use gpu::gemm::number::tf32;
 use gpu::hopper::vocabulary::boxes::{self as kernels, BOX};
 use gpu::hopper::vocabulary::ring::{self, COLS, ROWS, box_ring_sums};
 use ndarray::Array2;
@@ -85,11 +86,6 @@ fn copy_3d(device: &Device) -> Outcome {
         all.extend(same(&y.download()?, &expected, &format!("{planes} x {rows} x {cols}")));
     }
     Ok(all)
-}
-
-/// `x` to 10 bits of mantissa, to the nearest, ties to even.
-fn tf32(x: f32) -> f32 {
-    f32::from_bits((x.to_bits() + 0xfff + (x.to_bits() >> 13 & 1)) & !0x1fff)
 }
 
 fn places(device: &Device) -> Outcome {

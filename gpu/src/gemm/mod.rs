@@ -13,6 +13,8 @@ pub mod merge;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
 pub mod naive;
 pub mod number;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm", feature = "hopper"))]
+pub(crate) mod place;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
 pub mod plain;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]

@@ -1,9 +1,14 @@
 //! Kernels for Hopper (`sm_90a`): those whose words no other architecture has.
 
+#[cfg(not(target_arch = "nvptx64"))]
+mod arguments;
 pub mod ffma;
 pub mod gemm;
 pub mod tf32;
 pub mod vocabulary;
+
+#[cfg(not(target_arch = "nvptx64"))]
+pub use arguments::{Boxed, Shared};
 
 /// The family's kernels.
 #[cfg(not(target_arch = "nvptx64"))]

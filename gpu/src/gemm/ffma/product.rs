@@ -6,6 +6,7 @@ use simt::prelude::*;
 use super::Stages;
 use super::fetch::{PieceOfA, copy_b, turn};
 use crate::gemm::bands::tile_of;
+use crate::gemm::place::{Place, accumulate};
 use crate::unroll::unroll;
 
 /// C's tile of this block: `M` × `N` elements, `MQ` · 4 × `NQ` · 4 of them per thread, in steps of `DEPTH` along k. `ROWS` is
@@ -74,29 +75,6 @@ pub(super) fn multiply<
     write(&sums, c, row0 + place.row, col0 + place.col);
 }
 
-/// Adds the product of a column and a row. Every second row of it is done from right to left, so that each multiply-add has
-/// an operand in common with the one before: the registers have two ports, and the third operand is kept from that one.
-#[inline(always)]
-fn accumulate<const MQ: usize, const NQ: usize>(
-    sums: &mut [[[[f32; 4]; NQ]; 4]; MQ],
-    a: &[[f32; 4]; MQ],
-    b: &[[f32; 4]; NQ],
-) {
-    unroll!(for quad in 0..4 {
-        if quad < MQ {
-            unroll!(for i in 0..4 {
-                unroll!(for j in 0..8 {
-                    if j < 4 * NQ {
-                        let j = if i % 2 == 0 { j } else { 4 * NQ - 1 - j };
-                        let sum = &mut sums[quad][i][j / 4][j % 4];
-                        *sum = fma(a[quad][i], b[j / 4][j % 4], *sum);
-                    }
-                });
-            });
-        }
-    });
-}
-
 /// Writes a thread's elements, the first of which is (`row`, `col`) of C: 16 bytes at a time where they all are in C and rows
 /// start at multiples of 16 bytes. Eight lanes write 128 bytes of a row.
 #[inline(always)]
@@ -131,29 +109,11 @@ fn write<const MQ: usize, const NQ: usize>(sums: &[[[[f32; 4]; NQ]; 4]; MQ], c: 
     }
 }
 
-/// Row and column in the block's tile of a thread's first element.
-struct Place {
-    row: u32,
-    col: u32,
-}
-
 impl Place {
-    /// The bits of a lane, highest first: row bit 1, column bits 2 and 1, row bit 0, column bit 0. Loads of 16 bytes then
-    /// take two wavefronts, the least there is: see [`block_tiled`](crate::ladder::matmul::block_tiled).
-    #[inline(always)]
-    const fn of<const N: usize, const MQ: usize, const NQ: usize>(thread: u32) -> Self {
-        let (warp, lane) = (thread / 32, thread % 32);
-        let ty = lane / 16 * 2 + lane / 2 % 2;
-        let tx = lane / 4 % 4 * 2 + lane % 2;
-        let (height, width) = (16 * MQ as u32, 32 * NQ as u32);
-        let across = N as u32 / width;
-        Self { row: warp / across * height + ty * 4, col: warp % across * width + tx * 4 }
-    }
-
     /// The thread's elements of column `k` of A, in the stage that starts at row `stage`.
     #[inline(always)]
     fn column_of_a<const ROWS: usize, const M: usize, const MQ: usize>(
-        &self,
+        self,
         tile: &SharedTile<f32, ROWS, M>,
         stage: u32,
         k: usize,
@@ -170,7 +130,7 @@ impl Place {
     /// The thread's elements of row `k` of B.
     #[inline(always)]
     fn row_of_b<const ROWS: usize, const N: usize, const NQ: usize>(
-        &self,
+        self,
         tile: &SharedTile<f32, ROWS, N>,
         stage: u32,
         k: usize,

@@ -6,8 +6,8 @@
 
 use simt::prelude::*;
 
-use super::product::Place;
 use crate::gemm::call::epilogue;
+use crate::gemm::place::Place;
 use crate::hopper::gemm::finish::Finish;
 use crate::unroll::unroll;
 

@@ -1,17 +1,17 @@
 //! What a block does.
 
 use simt::anew;
-use simt::grid::{let_successor_start, wait_for_predecessor};
-use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
+use simt::mbarrier::Mbarriers;
 use simt::prelude::*;
 use simt::sync::fence_proxy_async;
 use simt::tma::{TensorMap, load_3d};
 use simt::warp::sync_warp;
 
 use super::finish::write;
+use crate::gemm::place::{Place, accumulate};
 use crate::hopper::gemm::finish::Finish;
-use crate::hopper::gemm::ring::Turn;
-use crate::hopper::gemm::tiles::place;
+use crate::hopper::gemm::ring::{Turn, begin};
+use crate::hopper::gemm::tiles::Tiles;
 use crate::unroll::unroll;
 
 /// Shared memory: the ring, each stage a box of A and one of B, with `ELEMENTS` elements in all `STAGES` stages.
@@ -58,28 +58,17 @@ pub(super) fn product<
     }
     let (depth, stage_len, warps) = (DEPTH as u32, (BOX_A + BOX_B) as u32, THREADS as u32 / 32);
     let t = thread_idx_x() % THREADS as u32;
-    if t == 0 {
-        for stage in 0..RING {
-            stages.full.init(stage, 1);
-            stages.empty.init(stage, warps);
-        }
-        fence_mbarrier_init();
-    }
-    sync_threads();
-    let_successor_start();
-    wait_for_predecessor();
+    begin!(stages, RING, t, warps);
     if k == 0 {
         return;
     }
     let mine = Place::of::<N, MQ, NQ>(t);
-    let (tile_rows, tile_cols, steps) = (m.div_ceil(M as u32), n.div_ceil(N as u32), k.div_ceil(depth));
-    let per_matrix = tile_rows * tile_cols;
-    let tiles = per_matrix * count;
+    let tiles = Tiles { rows: m.div_ceil(M as u32), cols: n.div_ceil(N as u32) };
+    let (steps, all) = (k.div_ceil(depth), tiles.per_matrix() * count);
     let (mut turn, mut ahead) = (Turn::<RING>::FULL, Turn::<RING>::EMPTY);
     let mut tile = block_idx_x();
-    while tile < tiles {
-        let matrix = tile / per_matrix.max(1);
-        let (row, col) = place(tile - matrix * per_matrix, tile_rows, tile_cols);
+    while tile < all {
+        let (matrix, row, col) = tiles.at(tile);
         let (row, col) = (row * M as u32, col * N as u32);
         let mut load = |step: u32| {
             if t == step % warps * 32 {
@@ -176,54 +165,14 @@ pub(super) fn product<
         sync_threads();
         write::<M, N, MQ, NQ, THREADS, ELEMENTS>(&sums, &stages.ring, mine, [row, col, matrix], [m, n], how);
         tile += grid_dim_x();
-        if tile < tiles {
+        if tile < all {
             fence_proxy_async();
             sync_threads();
         }
     }
 }
 
-/// Adds the product of a column and a row, every second row of it from right to left, so that each multiply-add has an operand in
-/// common with the one before.
-#[inline(always)]
-fn accumulate<const MQ: usize, const NQ: usize>(
-    sums: &mut [[[[f32; 4]; NQ]; 4]; MQ],
-    a: &[[f32; 4]; MQ],
-    b: &[[f32; 4]; NQ],
-) {
-    unroll!(for i in 0..16 {
-        if i < 4 * MQ {
-            unroll!(for j in 0..8 {
-                if j < 4 * NQ {
-                    let j = if i % 2 == 0 { j } else { 4 * NQ - 1 - j };
-                    let sum = &mut sums[i / 4][i % 4][j / 4][j % 4];
-                    *sum = fma(a[i / 4][i % 4], b[j / 4][j % 4], *sum);
-                }
-            });
-        }
-    });
-}
-
-/// Row and column in the block's tile of a thread's first element.
-#[derive(Clone, Copy)]
-pub(super) struct Place {
-    pub(super) row: u32,
-    pub(super) col: u32,
-}
-
 impl Place {
-    /// The bits of a lane, highest first: row bit 1, column bits 2 and 1, row bit 0, column bit 0. Loads of 16 bytes then
-    /// take two wavefronts, the least there is: see [`block_tiled`](crate::ladder::matmul::block_tiled).
-    #[inline(always)]
-    const fn of<const N: usize, const MQ: usize, const NQ: usize>(thread: u32) -> Self {
-        let (warp, lane) = (thread / 32, thread % 32);
-        let ty = lane / 16 * 2 + lane / 2 % 2;
-        let tx = lane / 4 % 4 * 2 + lane % 2;
-        let (height, width) = (16 * MQ as u32, 32 * NQ as u32);
-        let across = N as u32 / width;
-        Self { row: warp / across * height + ty * 4, col: warp % across * width + tx * 4 }
-    }
-
     /// The thread's elements of a line of A and one of B, which start at these elements of the ring.
     #[inline(always)]
     #[track_caller]

@@ -88,7 +88,7 @@ pub(super) fn tile<T: Half, const COLS: usize>(
     let (half, t) = ((t / WARPGROUP_SIZE - 1) & 1, t % WARPGROUP_SIZE);
     let own = half * STAGING as u32;
     if how.flags & BY_ENGINE == 0 {
-        by_threads(sums, staging, [half, t], [row, col, matrix], [m, n], how);
+        by_threads(sums, staging, [half, t], [t / 32 * 16 + t % 32 / 4, 8], [row, col, matrix], [m, n], how);
         return;
     }
     let lane = t % 32;
@@ -172,26 +172,27 @@ impl<T: Number<Wide = f32> + Lanes<4>> Finish<'_, T> {
     }
 }
 
-/// The long way: 64 columns at a time through shared memory, so that a warp writes neighbours of C.
+/// The long way: 64 columns at a time through shared memory, so that a warp writes neighbours of C. Thread `t` has sums of row
+/// `top` and of that `down` further down, 4 or 8.
 #[inline(always)]
 #[track_caller]
-fn by_threads<T: Half, const COLS: usize>(
+pub(in crate::hopper) fn by_threads<T: Number<Wide = f32> + Lanes<4>, const COLS: usize>(
     sums: &Accumulators<COLS>,
     staging: &SharedArray<f32, { 2 * STAGING }>,
     [half, t]: [u32; 2],
+    [top, down]: [u32; 2],
     [row, col, matrix]: [u32; 3],
     [m, n]: [u32; 2],
     how: Finish<'_, T>,
 ) where
     Columns<COLS>: Width,
 {
-    let (own, lane) = (half * STAGING as u32, t % 32);
-    let (top, left) = (t / 32 * 16 + lane / 4, lane % 4 * 2);
+    let (own, left) = (half * STAGING as u32, t % 4 * 2);
     sums.for_each_8_columns(|first, [a, b, c, d]| {
-        // Row 8 further down is changed as this one.
+        // The row further down is changed as this one.
         let at = own + swizzled(top, first % PART + left);
         staging.set_vec::<2>(at, Vec2::new([a, b]));
-        staging.set_vec::<2>(at + 8 * PART, Vec2::new([c, d]));
+        staging.set_vec::<2>(at + down * PART, Vec2::new([c, d]));
         if first % PART == PART - 8 {
             named_barrier(half + 1, WARPGROUP_SIZE);
             part_by_threads(staging, [half, t], [row, col + first - (PART - 8), matrix], [m, n], how);

@@ -17,7 +17,7 @@
 //! - [`finish`](mod@finish): how the sums in registers become C.
 //! - [`share`]: which tiles and which of their steps a block has. `parts`: how the sums of a tile that several blocks share come
 //!   together.
-//! - [`tiles`]: where on C a tile lies. [`ring`]: where one is in the ring.
+//! - [`tiles`]: where on C a tile lies. [`ring`]: how the ring begins, and where one is in it.
 //!
 //! Per tile and 64 of k: 16 KiB of A and COLS · 128 bytes of B loaded, 8 · 64·COLS·16 products, for COLS = 256 in 1024 clocks
 //! at the tensor cores' full speed; a warp takes about 90 instructions for it.

@@ -1,9 +1,8 @@
 //! What a block does.
 
 use simt::element::Element;
-use simt::grid::{let_successor_start, wait_for_predecessor};
 use simt::matrix::Kind;
-use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
+use simt::mbarrier::Mbarriers;
 use simt::prelude::*;
 use simt::tma::{TensorMap, TensorMapMut, load_3d};
 use simt::warp::lane_id;
@@ -12,7 +11,7 @@ use simt::wgmma::{Accumulators, Columns, Operand, Swizzle, Width};
 
 use super::finish::{self, Finish, Half, STAGING};
 use super::parts::Parts;
-use super::ring::Turn;
+use super::ring::{Turn, begin};
 use super::share::{Piece, Share};
 use super::tiles::place;
 
@@ -78,16 +77,7 @@ pub(super) fn product<
     Columns<COLS>: Width,
 {
     let t = thread_idx_x();
-    if t == 0 {
-        for stage in 0..RING {
-            stages.full.init(stage, 1);
-            stages.empty.init(stage, GROUPS * WARPGROUP_SIZE / 32);
-        }
-        fence_mbarrier_init();
-    }
-    sync_threads();
-    let_successor_start();
-    wait_for_predecessor();
+    begin!(stages, RING, t, GROUPS * WARPGROUP_SIZE / 32);
     if k == 0 {
         return;
     }
@@ -96,7 +86,7 @@ pub(super) fn product<
     let per_matrix = tile_rows * tile_cols;
     let tiles = per_matrix * count;
     let (of_a, of_b) = (A as u32 / RING, B as u32 / RING);
-    // Matrix, row and column of a tile.
+    // `Tiles::at`, which in its place makes longer programs of some of these kernels: matrix, row and column of a tile.
     let at = |tile: u32| {
         let matrix = tile / per_matrix.max(1);
         let (row, col) = place(tile - matrix * per_matrix, tile_rows, tile_cols);

@@ -1,4 +1,27 @@
-//! Where somebody is in a ring of stages.
+//! A ring of stages: how it begins, and where somebody is in it.
+
+/// Makes the mbarriers of `$stages.full` and `$stages.empty`, `$ring` of each, ready, with all threads of the block, of which this is
+/// number `$t`: a stage is full when the copy engine has brought what one thread announced, and empty when `$readers` have said so.
+///
+/// So far the launch may run beside its predecessor (`overlap`); from here on the block may touch global memory.
+///
+/// No function: of references to mbarriers the compiler knows less than of the stages that they are in, and a dozen instructions
+/// compute where in shared memory they point to.
+macro_rules! begin {
+    ($stages:ident, $ring:ident, $t:ident, $readers:expr) => {
+        if $t == 0 {
+            for stage in 0..$ring {
+                $stages.full.init(stage, 1);
+                $stages.empty.init(stage, $readers);
+            }
+            simt::mbarrier::fence_mbarrier_init();
+        }
+        simt::prelude::sync_threads();
+        simt::grid::let_successor_start();
+        simt::grid::wait_for_predecessor();
+    };
+}
+pub(in crate::hopper) use begin;
 
 /// The stage that comes next, and the parity of the phase to wait for there.
 #[derive(Clone, Copy, Debug)]

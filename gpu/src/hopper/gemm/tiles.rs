@@ -12,6 +12,40 @@ use core::num::NonZeroU32;
 /// Rows of tiles in a group.
 pub const GROUP: u32 = 8;
 
+/// The grids of tiles of the matrices C, which come one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Tiles {
+    /// Rows of tiles of a matrix.
+    pub rows: u32,
+    /// Its columns of tiles.
+    pub cols: u32,
+}
+
+impl Tiles {
+    /// Tiles of a matrix.
+    #[inline(always)]
+    #[must_use]
+    pub const fn per_matrix(self) -> u32 {
+        self.rows * self.cols
+    }
+
+    /// Matrix, row and column of a tile.
+    ///
+    /// ```
+    /// use gpu::hopper::gemm::tiles::Tiles;
+    /// let tiles = Tiles { rows: 20, cols: 3 };
+    /// assert_eq!((tiles.at(59), tiles.at(60), tiles.at(61)), ((0, 19, 2), (1, 0, 0), (1, 1, 0)));
+    /// ```
+    #[inline(always)]
+    #[must_use]
+    pub fn at(self, tile: u32) -> (u32, u32, u32) {
+        let per_matrix = self.per_matrix();
+        let matrix = tile / per_matrix.max(1);
+        let (row, col) = place(tile - matrix * per_matrix, self.rows, self.cols);
+        (matrix, row, col)
+    }
+}
+
 /// Row and column of tile `index` in a grid of `rows` × `cols` tiles.
 ///
 /// ```

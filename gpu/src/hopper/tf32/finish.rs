@@ -16,7 +16,7 @@ use simt::wgmma::{Accumulators, Columns, Width};
 
 use super::fragments;
 use super::product::LINE;
-use crate::hopper::gemm::finish::{BY_ENGINE, Finish, PART, STAGING, part_by_threads, swizzled};
+use crate::hopper::gemm::finish::{BY_ENGINE, Finish, STAGING, by_threads, part_by_threads, swizzled};
 
 /// Numbers of a box of C: 64 rows of 128 bytes.
 const BOX: u32 = 64 * LINE;
@@ -47,23 +47,9 @@ pub(super) fn tile<const COLS: usize, const ACROSS: bool>(
     let (half, t) = ((t / WARPGROUP_SIZE - 1) & 1, t % WARPGROUP_SIZE);
     let (own, lane) = (half * STAGING as u32, t % 32);
     let left = lane % 4 * 2;
-    let [top, below] = if ACROSS {
-        let top = fragments::row(t);
-        [top, top + 4]
-    } else {
-        let top = t / 32 * 16 + lane / 4;
-        [top, top + 8]
-    };
+    let [top, down] = if ACROSS { [fragments::row(t), 4] } else { [t / 32 * 16 + lane / 4, 8] };
     if how.flags & BY_ENGINE == 0 {
-        sums.for_each_8_columns(|first, [a, b, c, d]| {
-            staging.set_vec::<2>(own + swizzled(top, first % PART + left), Vec2::new([a, b]));
-            staging.set_vec::<2>(own + swizzled(below, first % PART + left), Vec2::new([c, d]));
-            if first % PART == PART - 8 {
-                named_barrier(half + 1, WARPGROUP_SIZE);
-                part_by_threads(staging, [half, t], [row, col + first - (PART - 8), matrix], [m, n], how);
-                named_barrier(half + 1, WARPGROUP_SIZE);
-            }
-        });
+        by_threads(sums, staging, [half, t], [top, down], [row, col, matrix], [m, n], how);
         return;
     }
     sums.for_each_8_columns(|first, sums| {
@@ -77,7 +63,7 @@ pub(super) fn tile<const COLS: usize, const ACROSS: bool>(
         let base = own + (*buffer & 1) * BOX;
         let [a, b, c, d] = sums.map(|sum| how.scale[0] * sum);
         staging.set_vec::<2>(base + in_box(top, first % LINE + left), Vec2::new([a, b]));
-        staging.set_vec::<2>(base + in_box(below, first % LINE + left), Vec2::new([c, d]));
+        staging.set_vec::<2>(base + in_box(top + down, first % LINE + left), Vec2::new([c, d]));
         if first % LINE == LINE - 8 {
             fence_proxy_async();
             named_barrier(half + 1, WARPGROUP_SIZE);

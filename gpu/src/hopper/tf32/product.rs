@@ -1,8 +1,7 @@
 //! What a block does.
 
-use simt::grid::{let_successor_start, wait_for_predecessor};
 use simt::matrix::Tf32;
-use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
+use simt::mbarrier::Mbarriers;
 use simt::prelude::*;
 use simt::tma::{TensorMap, TensorMapMut, load_3d};
 use simt::warp::{FULL_MASK, lane_id, sync_warp};
@@ -12,8 +11,8 @@ use simt::wgmma::{Accumulators, Columns, Operand, Swizzle, Width};
 use super::finish;
 use super::fragments::{self, BOX};
 use crate::hopper::gemm::finish::{Finish, STAGING, drain};
-use crate::hopper::gemm::ring::Turn;
-use crate::hopper::gemm::tiles::place;
+use crate::hopper::gemm::ring::{Turn, begin};
+use crate::hopper::gemm::tiles::Tiles;
 
 /// Threads of a block: a warpgroup that loads and two that multiply.
 pub const THREADS: u32 = 3 * WARPGROUP_SIZE;
@@ -67,22 +66,12 @@ pub(super) fn product<
     Columns<COLS>: Width,
 {
     let t = thread_idx_x();
-    if t == 0 {
-        for stage in 0..RING {
-            stages.full.init(stage, 1);
-            stages.empty.init(stage, 2 * WARPGROUP_SIZE / 32);
-        }
-        fence_mbarrier_init();
-    }
-    sync_threads();
-    let_successor_start();
-    wait_for_predecessor();
+    begin!(stages, RING, t, 2 * WARPGROUP_SIZE / 32);
     if k == 0 {
         return;
     }
-    let (tile_rows, tile_cols, steps) = (m.div_ceil(ROWS), n.div_ceil(COLS as u32), k.div_ceil(DEPTH));
-    let per_matrix = tile_rows * tile_cols;
-    let tiles = per_matrix * count;
+    let tiles = Tiles { rows: m.div_ceil(ROWS), cols: n.div_ceil(COLS as u32) };
+    let (steps, all) = (k.div_ceil(DEPTH), tiles.per_matrix() * count);
     let (of_x, of_y) = (X as u32 / RING, Y as u32 / RING);
     let group = warpgroup_id();
     if group == 0 {
@@ -90,9 +79,8 @@ pub(super) fn product<
         if t == 0 {
             let mut turn = Turn::<RING>::EMPTY;
             let mut tile = block_idx_x();
-            while tile < tiles {
-                let matrix = tile / per_matrix.max(1);
-                let (row, col) = place(tile - matrix * per_matrix, tile_rows, tile_cols);
+            while tile < all {
+                let (matrix, row, col) = tiles.at(tile);
                 let (row, col) = ((row * ROWS) as i32, (col * COLS as u32) as i32);
                 let (in_x, in_y) = ((matrix * batches[0]) as i32, (matrix * batches[1]) as i32);
                 for step in 0..steps {
@@ -125,7 +113,7 @@ pub(super) fn product<
     let mut turn = Turn::<RING>::FULL;
     let mut buffer = 0;
     let mut tile = block_idx_x();
-    while tile < tiles {
+    while tile < all {
         let of_half = |stage: u32| stage * of_x + half * (64 * DEPTH);
         let rows = |stage: u32| Operand::new(stages.x.slot::<4>(of_half(stage)), 0, 1024, Swizzle::B128);
         let columns = |stage: u32| Operand::new(stages.y.slot::<4>(stage * of_y), 0, 1024, Swizzle::B128);
@@ -170,8 +158,7 @@ pub(super) fn product<
         if lane == 0 {
             stages.empty.arrive(before);
         }
-        let matrix = tile / per_matrix.max(1);
-        let (row, col) = place(tile - matrix * per_matrix, tile_rows, tile_cols);
+        let (matrix, row, col) = tiles.at(tile);
         let at = [row * ROWS + half * 64, col * COLS as u32, matrix];
         if TRANSPOSED {
             finish::transposed(&sums, &stages.c, stored, at, [m, n], how);

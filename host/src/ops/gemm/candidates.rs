@@ -6,11 +6,11 @@ use gpu::gemm::{ffma, plain};
 use gpu::hopper::ffma as boxed;
 use gpu::hopper::gemm as hopper;
 use gpu::hopper::tf32;
+use gpu::hopper::{Boxed, Shared};
 use gpu::skinny;
 use gpu::tensor;
 use half::{bf16, f16};
 use simt::global::{MatMut, MatRef, VecMut, VecRef};
-use simt::tma::{TensorMap, TensorMapMut};
 use simt::{Kernel, KernelInfo};
 
 use super::Arithmetic;
@@ -28,38 +28,6 @@ pub(super) type Call<T, W> = Kernel<(
     [u64; 3],
     [W; 2],
     u32,
-)>;
-/// A kernel that takes the same product with A and B, and C where it can be, as tensor maps: see `gpu::hopper::gemm`.
-pub(super) type Boxed<T, W> = Kernel<(
-    TensorMap<T>,
-    TensorMap<T>,
-    TensorMapMut<T>,
-    VecMut<'static, T>,
-    VecMut<'static, W>,
-    VecRef<'static, W>,
-    [u32; 4],
-    [u32; 2],
-    [u64; 2],
-    [W; 2],
-    u32,
-)>;
-/// A [`Boxed`] kernel whose blocks may share tiles: how many of them, sums, flags and token of `gpu::hopper::gemm::parts`.
-pub(super) type Shared<T, W> = Kernel<(
-    TensorMap<T>,
-    TensorMap<T>,
-    TensorMapMut<T>,
-    VecMut<'static, T>,
-    VecMut<'static, W>,
-    VecRef<'static, W>,
-    [u32; 4],
-    [u32; 2],
-    [u64; 2],
-    [W; 2],
-    u32,
-    u32,
-    VecMut<'static, f32>,
-    VecMut<'static, u64>,
-    u64,
 )>;
 /// A kernel for C = A·B, all three row by row.
 pub(super) type Product<T> = Kernel<(MatRef<'static, T>, MatRef<'static, T>, MatMut<'static, T>)>;

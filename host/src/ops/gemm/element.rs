@@ -3,12 +3,13 @@
 use gpu::gemm::call::WIDE_C;
 use gpu::gemm::merge;
 use gpu::gemm::number::Number;
+use gpu::hopper::{Boxed, Shared};
 use half::{bf16, f16};
 use simt::Kernel;
 use simt::element::Element;
 use simt::global::{VecMut, VecRef};
 
-use super::candidates::{self, Boxed, Call, Candidate, Shared};
+use super::candidates::{self, Call, Candidate};
 use super::share::Sharing;
 use crate::device::Device;
 use crate::error::Result;

@@ -23,15 +23,15 @@ use super::candidates::{Candidate, Program, Speed};
 use super::element::Multiply;
 use super::packing::Packing;
 use super::problem::Problem;
-use super::share;
+use super::share::{self, Cut};
 use super::stored::Stored;
 use super::unfit::Unfit;
 use crate::device::Device;
 
 /// In multiply-adds of one multiprocessor.
-pub(super) const LAUNCH: f64 = 500_000.0;
+const LAUNCH: f64 = 500_000.0;
 /// The same, for each byte.
-pub(super) const BYTE: f64 = 7.0;
+const BYTE: f64 = 7.0;
 /// Most parts.
 const MOST_PARTS: u32 = 64;
 
@@ -129,6 +129,8 @@ pub struct Plan {
     pub(super) part: usize,
     /// `f32` in all: partial products, and [`Packing::room`].
     pub(super) workspace: usize,
+    /// How tiles are shared, if they are.
+    pub(super) cut: Option<Cut>,
     pub(super) packing: Packing,
     pub(super) ending: Ending,
     pub(super) tile: [u32; 2],
@@ -194,6 +196,17 @@ impl Demands<'_> {
     /// Whether C can be written the short way: rounded and no more, where the copy engine can write.
     pub(super) fn is_short<T: Multiply>(&self, problem: &Problem) -> bool {
         self.rounds_only(size_of::<T>()) && problem.c.takes_boxes(problem.batch, size_of::<T>())
+    }
+
+    /// What it costs that all multiprocessors together read or write so many bytes.
+    pub(super) fn memory(&self, bytes: f64) -> f64 {
+        bytes * BYTE / f64::from(self.multiprocessors.max(1))
+    }
+
+    /// What launches and `bytes` beside the multiplication cost, with those of the copies.
+    pub(super) fn aside(&self, launches: usize, bytes: f64, packing: &Packing) -> f64 {
+        let launches = (launches + packing.launches()) as f64;
+        launches * LAUNCH + self.memory(bytes + 2.0 * packing.moved() as f64)
     }
 }
 
@@ -283,22 +296,23 @@ fn plan<T: Multiply>(
         Program::Call(_) | Program::Product(_) => {}
     }
     let (ending, workspace, launches) = match candidate.program {
-        Program::Call(_) | Program::Boxed(..) | Program::Shared(_) if parts == 1 => (Ending::Nothing, 0, 1),
-        // The last part may be shorter: a launch of its own.
-        Program::Call(_) | Program::Boxed(..) | Program::Shared(_) => {
-            let workspace = elements.checked_mul(parts as usize).ok_or(Unfit::Extents)?;
-            (Ending::Merge, workspace, if k % part == 0 { 2 } else { 3 })
-        }
         Program::Product(_) => match (demands.adds_to_c, demands.scaled || demands.finished) {
             (true, _) => (Ending::Merge, elements, 2 * batch),
             (false, true) => (Ending::InPlace, 0, batch + 1),
             (false, false) => (Ending::Nothing, 0, batch),
         },
+        _ if parts == 1 => (Ending::Nothing, 0, 1),
+        // The last part may be shorter: a launch of its own.
+        _ => {
+            let workspace = elements.checked_mul(parts as usize).ok_or(Unfit::Extents)?;
+            (Ending::Merge, workspace, if k % part == 0 { 2 } else { 3 })
+        }
     };
     let workspace = workspace.checked_add(packing.room()).ok_or(Unfit::Extents)?;
-    let cost = cost(candidate, problem, demands, parts, (launches, packing), ending);
+    let cost = cost(candidate, problem, demands, parts, (launches, &packing), ending);
     let way = Way { kernel: candidate.info(), parts, blocks: 0, packed: problem.in_order(packing.packed()) };
-    Ok(Plan { way, candidate: number, part, workspace, packing, ending, tile: candidate.speed.tile, cost })
+    let tile = candidate.speed.tile;
+    Ok(Plan { way, candidate: number, part, workspace, cut: None, packing, ending, tile, cost })
 }
 
 /// Whether the copy engine can fetch the operands, or the parts of them along k, and 32 bits count the tiles.
@@ -332,7 +346,7 @@ fn cost<T: Multiply>(
     problem: &Problem,
     demands: Demands<'_>,
     parts: u32,
-    (launches, packing): (usize, Packing),
+    (launches, packing): (usize, &Packing),
     ending: Ending,
 ) -> f64 {
     let Problem { m, n, k, batch, .. } = *problem;
@@ -341,8 +355,8 @@ fn cost<T: Multiply>(
     let multiprocessors = f64::from(demands.multiprocessors.max(1));
     // Products of one launch each do not share it.
     let (at_once, turns) = match candidate.program {
-        Program::Call(_) | Program::Boxed(..) | Program::Shared(_) => (batch as f64 * f64::from(parts), 1.0),
         Program::Product(_) => (1.0, batch as f64),
+        _ => (batch as f64 * f64::from(parts), 1.0),
     };
     let blocks = (m.div_ceil(rows) as f64 * n.div_ceil(cols) as f64 * at_once / multiprocessors).ceil();
     let share = share[usize::from(blocks > 1.0)];
@@ -353,9 +367,8 @@ fn cost<T: Multiply>(
         Ending::InPlace => 2 * demands.element,
         Ending::Merge => 8 * parts as usize,
     };
-    let bytes = bytes as f64 * m as f64 * n as f64 * batch as f64 + 2.0 * packing.moved() as f64;
-    let memory = bytes * BYTE / multiprocessors;
-    (launches + packing.launches()) as f64 * LAUNCH + turns * blocks * (rows * cols) as f64 * depth / share + memory
+    let bytes = bytes as f64 * m as f64 * n as f64 * batch as f64;
+    demands.aside(launches, bytes, packing) + turns * blocks * (rows * cols) as f64 * depth / share
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::candidates::{BoxKind, Call, Candidate, Program};
 use super::element::{Arguments, Destination, Maps, Multiply};
 use super::plan::{Ending, Plan};
 use super::problem::Problem;
-use super::share::{Cut, Sharing};
+use super::share::Sharing;
 use super::stored::Stored;
 use crate::device::Device;
 use crate::error::Result;
@@ -77,21 +77,6 @@ impl<'t, T: Multiply> Task<'t, T> {
         let Problem { m, n, k, batch, .. } = *self.problem;
         let candidate = &T::CANDIDATES[self.plan.candidate];
         match (&candidate.program, self.plan.ending, workspace) {
-            (Program::Call(_) | Program::Boxed(..) | Program::Shared(_), Ending::Merge, Some(workspace)) => {
-                self.parts(candidate, workspace)?;
-                self.merge(0, self.plan.way().parts(), &mut c, workspace)
-            }
-            (Program::Shared(_), _, Some(workspace)) if self.plan.way().blocks() > 0 => {
-                let cut = Cut::new(self.problem, candidate.speed.tile, self.plan.way().blocks());
-                let sharing = match cut {
-                    Ok(cut) => Some((cut.blocks, Sharing::new(&cut, candidate.speed.tile, workspace.view_mut())?)),
-                    Err(_) => None,
-                };
-                self.boxed(candidate, self.whole((0, k), self.scale), &mut c, sharing)
-            }
-            (Program::Call(_) | Program::Boxed(..) | Program::Shared(_), ..) => {
-                self.multiply(candidate, self.whole((0, k), self.scale), &mut c)
-            }
             (Program::Product(kernel), Ending::Merge, Some(workspace)) => (0..batch).try_for_each(|number| {
                 let mut product = T::partial(workspace.view_mut());
                 self.product(kernel, number, product.own.view_mut().slice(0..m * n)?.as_matrix(super::rows(m, n, n))?)?;
@@ -111,6 +96,17 @@ impl<'t, T: Multiply> Task<'t, T> {
                 let [alpha, _] = self.scale;
                 self.multiply(&T::CANDIDATES[0], self.whole((0, 0), [T::Wide::from(0.0), alpha]), &mut c)
             }
+            (_, Ending::Merge, Some(workspace)) => {
+                self.parts(candidate, workspace)?;
+                self.merge(0, self.plan.way().parts(), &mut c, workspace)
+            }
+            (_, _, workspace) => match self.plan.cut.zip(workspace) {
+                Some((cut, workspace)) => {
+                    let sharing = Sharing::new(&cut, self.plan.tile, workspace.view_mut())?;
+                    self.boxed(candidate, self.whole((0, k), self.scale), &mut c, Some((cut.blocks, sharing)))
+                }
+                None => self.multiply(candidate, self.whole((0, k), self.scale), &mut c),
+            },
         }
     }
 

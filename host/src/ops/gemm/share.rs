@@ -117,12 +117,9 @@ pub(super) fn plan<T: Multiply>(
     let lost = candidate.speed.lost[usize::from(!demands.is_short::<T>(problem))];
     let way = whole.way.among(cut.blocks);
     let bytes = (problem.m + problem.n) as f64 * problem.k as f64 * problem.batch as f64 * size_of::<T>() as f64;
-    let memory = bytes * super::plan::BYTE / f64::from(demands.multiprocessors.max(1));
-    let copied = 2.0 * whole.packing.moved() as f64 * super::plan::BYTE / f64::from(demands.multiprocessors.max(1));
-    let launches = 1.0 + whole.packing.launches() as f64;
-    let cost = launches * super::plan::LAUNCH + copied + cut.cost(candidate.speed, lost, memory);
+    let cost = demands.aside(1, 0.0, &whole.packing) + cut.cost(candidate.speed, lost, demands.memory(bytes));
     let workspace = cut.workspace(tile).checked_add(whole.packing.room()).ok_or(Unfit::Extents)?;
-    Ok(Plan { way, workspace, cost, ..whole })
+    Ok(Plan { way, workspace, cut: Some(cut), cost, ..whole })
 }
 
 /// What the kernel is told of a cut.
