@@ -8,7 +8,7 @@
 //!
 //! - No thread touches global memory before its own [`wait_for_predecessor`]: no load, store, atomic, nor a copy of a box in
 //!   either direction. Parameters, shared memory and [`prefetch`](crate::tma::prefetch) of a tensor map are free.
-//! - Every thread calls it before it ends. For a grid that ended sooner would be done before its predecessor is, and its own
+//! - Some thread of every block calls it. For a grid that ended sooner would be done before its predecessor is, and its own
 //!   successor, which waits for it alone, would come too soon.
 //!
 //! ```

@@ -104,8 +104,8 @@ impl Kind {
                  for boxes, wait at the mbarrier, or `store_wait_read` before the end"
             }
             Self::PredecessorNotWaited => {
-                "call `grid::wait_for_predecessor` in every thread of a kernel with `overlap`, before its first access to \
-                 global memory and before any `return`"
+                "call `grid::wait_for_predecessor` in every thread of a kernel with `overlap` that touches global memory, \
+                 before its first access, and in some thread of every block"
             }
             Self::ProductNotWaited => {
                 "call `wait` on the accumulators before their values are used, and before the kernel ends"

@@ -100,11 +100,16 @@ fn copy_faulty(#[shared] line: &Line, x: VecRef<f32>, y: VecMut<f32>) {
 
 #[kernel(overlap, block = BLOCK)]
 #[rustfmt::skip]
-fn return_faulty(#[shared] _line: &Line, x: VecRef<f32>, y: VecMut<f32>) { // FAULT: threads without an element do not wait
-    let i = index_1d();
-    if branch(i < y.len()) {
-        wait_for_predecessor();
+fn return_faulty(#[shared] _line: &Line, x: VecRef<f32>, y: VecMut<f32>) { // FAULT: the last block does not wait
+    let rest = grid_dim_x() - 1;
+    if block_idx_x() == rest {
+        return;
+    }
+    wait_for_predecessor();
+    let mut i = index_1d();
+    while branch(i < y.len()) {
         y.set(i, 2.0 * x.get(i));
+        i += (rest * BLOCK) as usize;
     }
 }
 

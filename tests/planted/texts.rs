@@ -93,6 +93,12 @@ fn reports_say_what_happened() {
         ("mbarrier used before it is made", "is used in no order with its initialisation by thread (0, 0, 0)"),
         ("one arrival too few", "1 thread (0) waits for the end of phase 0 of the mbarrier"),
         ("one arrival too few", "which lacks 1 arrival of 3; 64 threads (32-95) wait for the end of phase 1"),
+        (
+            "read before the wait",
+            "read of `x` at byte 0 of its buffer, while the grid before this one may still write it",
+        ),
+        ("box stored before the wait", "write of `y` at byte 0 of its buffer, while the grid before"),
+        ("end without a wait", "the block ends, and none of its threads has waited"),
         ("division by zero", "attempt to divide by zero"),
         ("assertion about the block", "blocks of 48 threads are not supported"),
         ("lock that nobody gives back", "1 thread of this block spins here, and no thread of the launch gets on"),

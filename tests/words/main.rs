@@ -12,6 +12,7 @@ mod case;
 mod geometry;
 mod matrices;
 mod order;
+mod overlap;
 mod products;
 mod vectors;
 mod warps;
@@ -33,7 +34,7 @@ fn is_beyond_racecheck(case: &Case) -> bool {
 }
 
 /// The cases, by module.
-const CASES: [&[Case]; 12] = [
+const CASES: [&[Case]; 13] = [
     arithmetic::CASES,
     async_copy::CASES,
     atomics::CASES,
@@ -43,6 +44,7 @@ const CASES: [&[Case]; 12] = [
     matrices::CASES,
     matrices::STORES,
     order::CASES,
+    overlap::CASES,
     products::CASES,
     vectors::CASES,
     warps::CASES,
@@ -91,6 +93,11 @@ fn threads_know_place_and_time() {
 #[test]
 fn memory_order_holds() {
     check(order::CASES.iter().filter(|case| !is_beyond_racecheck(case)));
+}
+
+#[test]
+fn overlapping_launches_keep_their_order() {
+    check(overlap::CASES);
 }
 
 /// `run.sh sanitize` leaves this one out of racecheck, by its name.

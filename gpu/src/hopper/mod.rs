@@ -58,6 +58,7 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     vocabulary::boxes::box_copy_3d.info(),
     vocabulary::boxes::box_places.info(),
     vocabulary::matrix_stores::matrix_stores.info(),
+    vocabulary::overlap::overlap_relay.info(),
     vocabulary::product_ring::product_ring.info(),
     vocabulary::products::product_bf16_16.info(),
     vocabulary::products::product_bf16_192.info(),

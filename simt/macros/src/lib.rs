@@ -38,7 +38,7 @@ use proc_macro::TokenStream;
 /// | `max_threads = n` | else the most threads of a block, 1024 if not said | `.maxntid` |
 /// | `min_blocks = n` | blocks that must fit a multiprocessor at once | `.minnctapersm` |
 /// | `cluster = n` | blocks of a cluster, 1 to 8, neighbours along x; 1 if not said (Hopper, see `simt::cluster`) | `.explicitcluster`, `.reqnctapercluster` |
-/// | `overlap` | a launch may begin before its predecessor in the stream is done: no thread touches global memory, or ends, before its `grid::wait_for_predecessor` | a launch attribute |
+/// | `overlap` | a launch may begin before its predecessor in the stream is done: no thread touches global memory before its `grid::wait_for_predecessor`, which some thread of every block calls | a launch attribute |
 /// | `registers = n` | audit: most registers per thread | |
 /// | `barriers = n` | audit: exact number of barrier instructions | |
 /// | `global_load_bytes = n`, `global_store_bytes = n` | audit: narrowest access to global memory | |

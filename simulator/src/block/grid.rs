@@ -24,12 +24,20 @@ impl Block {
         });
     }
 
-    /// Reports a thread that ends without having waited.
-    #[cold]
-    pub(crate) fn ended_unwaited(&self, lane: &Lane, location: &'static Location<'static>) {
-        self.fault(lane, Kind::PredecessorNotWaited, location, None, || {
-            "the thread ends without having waited: this grid might be done before the one before it, and the next one, \
-             which waits for this one alone, begin too soon"
+    /// A thread ends without having waited, which is right if another of its block has.
+    pub(crate) fn ended_unwaited(&self, location: &'static Location<'static>) {
+        self.unwaited.set(Some(location));
+    }
+
+    /// The block ends: reports that none of its threads has waited.
+    pub(super) fn check_some_waited(&self) {
+        let Some(location) = self.unwaited.take() else { return };
+        if self.waited.get() || self.abandoned.get() {
+            return;
+        }
+        self.fault_at(Kind::PredecessorNotWaited, location, None, self.index(), [0; 3], || {
+            "the block ends, and none of its threads has waited: this grid might be done before the one before it, and the next \
+             one, which waits for this one alone, begin too soon"
                 .to_owned()
         });
     }

@@ -88,6 +88,9 @@ pub(crate) struct Block {
     last_poll: Cell<Option<&'static Location<'static>>>,
     /// log2 of the lanes per warp.
     lanes_shift: u32,
+    /// Whether a thread has waited for the grid before, and where one has ended without: in launches that overlap.
+    pub(crate) waited: Cell<bool>,
+    unwaited: Cell<Option<&'static Location<'static>>>,
     /// Lanes that never came back were given up.
     abandoned: Cell<bool>,
 }
@@ -169,6 +172,8 @@ impl Block {
             releaser: Cell::new((u32::MAX, 0)),
             last_poll: Cell::new(None),
             lanes_shift: size.trailing_zeros(),
+            waited: Cell::new(false),
+            unwaited: Cell::new(None),
             abandoned: Cell::new(false),
         });
         for lane in &this.lanes {
@@ -190,6 +195,8 @@ impl Block {
         self.started.set(0);
         self.live.set(self.lanes.len() as u32);
         self.abandoned.set(false);
+        self.waited.set(false);
+        self.unwaited.set(None);
         self.releaser.set((u32::MAX, 0));
         let watch = match run.config.level {
             Level::Off => 0,
@@ -356,6 +363,7 @@ impl Block {
             self.check_left_barriers();
         }
         self.finish_engine();
+        self.check_some_waited();
         for barrier in &self.barriers {
             barrier.clear();
         }

@@ -131,6 +131,7 @@ pub fn wait_for_predecessor() {
     let lane = current();
     if lane.watch.get() & UNWAITED != 0 {
         lane.watch.set(lane.watch.get() & !UNWAITED);
+        lane.block().waited.set(true);
     }
 }
 
@@ -140,7 +141,7 @@ pub fn wait_for_predecessor() {
 pub fn end_of_kernel() {
     let lane = current();
     if lane.watch.get() & UNWAITED != 0 {
-        lane.block().ended_unwaited(&lane, Location::caller());
+        lane.block().ended_unwaited(Location::caller());
     }
 }
 

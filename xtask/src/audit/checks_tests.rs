@@ -108,6 +108,33 @@ fn a_missing_or_different_launch_directive_is_found() {
 }
 
 #[test]
+fn a_kernel_that_overlaps_waits_before_it_touches_global_memory() {
+    let findings = |text: &str| {
+        let module = ptx::read(text).unwrap();
+        let function = module.kernels().next().unwrap();
+        let info = KernelInfo { overlap: true, ..INFO };
+        check_kernel(&info, function, &Usage::of(function)).iter().map(Finding::to_string).collect::<Vec<_>>()
+    };
+    let first = "ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1];";
+    let sound =
+        text("").replace(first, &format!("griddepcontrol.launch_dependents;\n\tgriddepcontrol.wait;\n\t{first}"));
+    assert_eq!(findings(&sound), [""; 0]);
+    let boxed = "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {%r1, %r2}], [%r3];";
+    let table = [
+        (text(""), "copy: no wait for the grid before"),
+        (text("griddepcontrol.wait;"), "copy: line 10: `ld.global.v4.b32 "),
+        (
+            sound.replace("\tgriddepcontrol.launch", &format!("\t{boxed}\n\tgriddepcontrol.launch")),
+            "copy: line 10: `cp.async.bulk",
+        ),
+    ];
+    for (text, expected) in table {
+        let findings = findings(&text);
+        assert!(findings.len() == 1 && findings[0].starts_with(expected), "{findings:?} for {text}");
+    }
+}
+
+#[test]
 fn a_declared_allowance_is_an_allowance() {
     let mut info = INFO;
     info.limits.traps = Some(2);

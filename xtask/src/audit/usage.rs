@@ -31,6 +31,10 @@ pub(crate) struct Usage {
     pub(crate) atomics: u32,
     /// Barriers of the block.
     pub(crate) barriers: u32,
+    /// Waits for the grid before.
+    pub(crate) grid_waits: u32,
+    /// The first access to global memory that stands before all of them.
+    pub(crate) before_grid_wait: Option<Site>,
     /// Places that end the kernel with an error.
     pub(crate) traps: Vec<Site>,
     /// Calls of functions that were not inlined: panics, mostly.
@@ -54,6 +58,11 @@ impl Usage {
                 usage.local_bytes += bytes;
                 usage.local.push(site());
                 continue;
+            }
+            if statement.text.trim() == "griddepcontrol.wait" {
+                usage.grid_waits += 1;
+            } else if usage.grid_waits == 0 && usage.before_grid_wait.is_none() && touches_global(&statement.text) {
+                usage.before_grid_wait = Some(site());
             }
             match decode(&statement.text) {
                 Action::Load { space: Space::Generic, .. }
@@ -81,6 +90,16 @@ impl Usage {
             }
         }
         usage
+    }
+}
+
+/// Whether the statement may touch global memory: by a thread or, in boxes, by the copy engine.
+fn touches_global(statement: &str) -> bool {
+    match decode(statement) {
+        Action::Load { space, .. } | Action::Store { space, .. } | Action::Atomic { space } => {
+            matches!(space, Space::Global | Space::Generic)
+        }
+        _ => statement.contains("cp.async.bulk.tensor") || statement.contains("cp.async.bulk.shared"),
     }
 }
 

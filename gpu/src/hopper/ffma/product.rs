@@ -56,12 +56,12 @@ pub(super) fn product<
         assert!(BOX_A == M * DEPTH && BOX_B == N * DEPTH && ELEMENTS == (BOX_A + BOX_B) * STAGES);
         assert!(DEPTH.is_multiple_of(PART) && DEPTH > PART && PART <= 16);
     }
-    if k == 0 {
-        return;
-    }
     let (depth, stage_len, warps) = (DEPTH as u32, (BOX_A + BOX_B) as u32, THREADS as u32 / 32);
     let t = thread_idx_x() % THREADS as u32;
     begin!(stages, RING, t, warps);
+    if k == 0 {
+        return;
+    }
     let mine = Place::of::<N, MQ, NQ>(t);
     let tiles = Tiles { rows: m.div_ceil(M as u32), cols: n.div_ceil(N as u32) };
     let (steps, all) = (k.div_ceil(depth), tiles.per_matrix() * count);

@@ -116,7 +116,7 @@ pub(super) fn product<
         }
         let mut piece = share.next_piece();
         let first = at(piece.map_or(0, |piece| piece.tile));
-        // The first place is known before the predecessor ends.
+        // The first place is known before the predecessor ends, for which the others of this warpgroup need not wait.
         let mut place = (anew(first.0), anew(first.1), anew(first.2));
         if t == 0 {
             wait_for_predecessor();

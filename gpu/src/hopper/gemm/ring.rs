@@ -2,13 +2,17 @@
 
 /// Makes the mbarriers of `$stages.full` and `$stages.empty`, `$ring` of each, ready, with all threads of the block, of which this is
 /// number `$t`, and of the others of its cluster: a stage is full when the copy engine has brought what one thread announced, and
-/// empty when `$readers` have said so. Then the next grid may begin: what it does before it waits for this one can go on beside.
+/// empty when `$readers` have said so. Then the next launch may begin.
+///
+/// So far a launch may run beside its predecessor (`overlap`). Without `$cluster` the block has waited for that and may touch global
+/// memory from here on; with it, each thread waits for itself.
 ///
 /// No function: of references to mbarriers the compiler knows less than of the stages that they are in, and a dozen instructions
 /// compute where in shared memory they point to.
 macro_rules! begin {
     ($stages:ident, $ring:ident, $t:ident, $readers:expr) => {
-        $crate::hopper::gemm::ring::begin!($stages, $ring, $t, $readers, 1)
+        $crate::hopper::gemm::ring::begin!($stages, $ring, $t, $readers, 1);
+        simt::grid::wait_for_predecessor();
     };
     ($stages:ident, $ring:ident, $t:ident, $readers:expr, $cluster:expr) => {
         if $t == 0 {

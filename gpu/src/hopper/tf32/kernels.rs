@@ -19,7 +19,7 @@ macro_rules! kernels {
         $barriers:literal;)+) => {
         $(
             $(#[$doc])+
-            #[kernel(block = (THREADS), min_blocks = 1, registers = 168, barriers = $barriers, traps = 1)]
+            #[kernel(overlap, block = (THREADS), min_blocks = 1, registers = 168, barriers = $barriers, traps = 1)]
             pub fn $name(
                 #[shared] stages: &Stages<{ 128 * 32 * $stages }, { $cols * 32 * $stages }, $stages>,
                 a: &TensorMap<f32>,

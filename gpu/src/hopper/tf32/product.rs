@@ -65,11 +65,11 @@ pub(super) fn product<
 ) where
     Columns<COLS>: Width,
 {
+    let t = thread_idx_x();
+    begin!(stages, RING, t, 2 * WARPGROUP_SIZE / 32);
     if k == 0 {
         return;
     }
-    let t = thread_idx_x();
-    begin!(stages, RING, t, 2 * WARPGROUP_SIZE / 32);
     let tiles = Tiles { rows: m.div_ceil(ROWS), cols: n.div_ceil(COLS as u32) };
     let (steps, all) = (k.div_ceil(DEPTH), tiles.per_matrix() * count);
     let (of_x, of_y) = (X as u32 / RING, Y as u32 / RING);

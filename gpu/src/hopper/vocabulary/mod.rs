@@ -5,6 +5,7 @@
 pub mod boxes;
 pub mod matrix_stores;
 pub mod operand;
+pub mod overlap;
 pub mod product_ring;
 pub mod products;
 pub mod ring;
