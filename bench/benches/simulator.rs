@@ -40,6 +40,7 @@ fn run<P: Copy + Sync>(
         grid,
         block,
         shared_bytes: shared,
+        cluster: 1,
         overlap: kernel.info().overlap,
         bindings: &bindings,
     };

@@ -34,6 +34,7 @@ struct Case {
     /// Rows and columns of a tile.
     tile: [usize; 2],
     ending: Ending,
+    /// Or clusters of them.
     blocks: u32,
     /// Tiles that the blocks share.
     shared: u32,
@@ -75,6 +76,9 @@ impl From16 for bf16 {
 
 fn check<T: Element + From16>(device: &Device, kernel: &Shared<T>, case: Case) {
     let Case { extents: [m, n, k, count], transposed: [ta, tb], tile: [rows, cols], ending, .. } = case;
+    let cluster = kernel.info().cluster;
+    // A block of a cluster has its rows of a tile, and has an equal part of the columns fetched.
+    let boxed = [rows as u32 / cluster, cols as u32 / cluster];
     let mut rng = values::rng(case.seed);
     let (a_shape, b_shape) = (if ta { [k, m] } else { [m, k] }, if tb { [n, k] } else { [k, n] });
     // A is the same for all matrices of the batch.
@@ -92,8 +96,8 @@ fn check<T: Element + From16>(device: &Device, kernel: &Shared<T>, case: Case) {
     let map_a = on_a.view().as_tensor_strided(&[1, a_shape[0], a_shape[1]], &[a.len(), ld(a_shape[1]), 1]).unwrap();
     let step_b = b_shape[0] * ld(b_shape[1]);
     let map_b = on_b.view().as_tensor_strided(&[count, b_shape[0], b_shape[1]], &[step_b, ld(b_shape[1]), 1]).unwrap();
-    let map_a = map_a.boxes(&if ta { [1, 64, 64] } else { [1, rows as u32, 64] }, Swizzle::B128).unwrap();
-    let map_b = map_b.boxes(&if tb { [1, cols as u32, 64] } else { [1, 64, 64] }, Swizzle::B128).unwrap();
+    let map_a = map_a.boxes(&if ta { [1, 64, 64] } else { [1, boxed[0], 64] }, Swizzle::B128).unwrap();
+    let map_b = map_b.boxes(&if tb { [1, boxed[1], 64] } else { [1, 64, 64] }, Swizzle::B128).unwrap();
     let mut nothing: Buffer<T> = device.alloc(0).unwrap();
     let mut nothing_wide: Buffer<f32> = device.alloc(0).unwrap();
     // Anything may be in the memory for what is handed on.
@@ -109,7 +113,7 @@ fn check<T: Element + From16>(device: &Device, kernel: &Shared<T>, case: Case) {
     };
     let extents = [m as u32, n as u32, k as u32, count as u32];
     let strides64 = strides.map(|stride| stride as u64);
-    let launch = Launch::grid(case.blocks);
+    let launch = Launch::grid(case.blocks * cluster);
     // C is borrowed once: by its map or as a vector.
     if ending == Ending::Engine {
         let stored = c.view_mut().as_tensor_strided(&[count, m, n], &[strides[1], strides[0], 1]).unwrap();
@@ -154,7 +158,7 @@ fn check<T: Element + From16>(device: &Device, kernel: &Shared<T>, case: Case) {
 }
 
 /// Kernels of a type: layout, width.
-type Kernels<T> = [([bool; 2], [usize; 2], Shared<T>); 16];
+type Kernels<T> = [([bool; 2], [usize; 2], Shared<T>); 28];
 
 const BF16: Kernels<bf16> = [
     ([false, false], [128, 256], kernels::gemm_hopper_bf16_nn_256),
@@ -173,6 +177,18 @@ const BF16: Kernels<bf16> = [
     ([false, true], [64, 64], kernels::gemm_hopper_bf16_nt_64x64),
     ([true, false], [64, 64], kernels::gemm_hopper_bf16_tn_64x64),
     ([true, true], [64, 64], kernels::gemm_hopper_bf16_tt_64x64),
+    ([false, false], [128, 128], kernels::gemm_hopper_bf16_nn_2x64x128),
+    ([false, true], [128, 128], kernels::gemm_hopper_bf16_nt_2x64x128),
+    ([true, false], [128, 128], kernels::gemm_hopper_bf16_tn_2x64x128),
+    ([true, true], [128, 128], kernels::gemm_hopper_bf16_tt_2x64x128),
+    ([false, false], [16, 64], kernels::gemm_hopper_bf16_nn_16x64),
+    ([false, false], [136, 128], kernels::gemm_hopper_bf16_nn_136x128),
+    ([false, true], [16, 64], kernels::gemm_hopper_bf16_nt_16x64),
+    ([false, true], [136, 128], kernels::gemm_hopper_bf16_nt_136x128),
+    ([false, true], [64, 16], kernels::gemm_hopper_bf16_nt_64x16),
+    ([false, true], [128, 136], kernels::gemm_hopper_bf16_nt_128x136),
+    ([true, true], [64, 16], kernels::gemm_hopper_bf16_tt_64x16),
+    ([true, true], [128, 136], kernels::gemm_hopper_bf16_tt_128x136),
 ];
 const F16: Kernels<f16> = [
     ([false, false], [128, 256], kernels::gemm_hopper_f16_nn_256),
@@ -191,11 +207,27 @@ const F16: Kernels<f16> = [
     ([false, true], [64, 64], kernels::gemm_hopper_f16_nt_64x64),
     ([true, false], [64, 64], kernels::gemm_hopper_f16_tn_64x64),
     ([true, true], [64, 64], kernels::gemm_hopper_f16_tt_64x64),
+    ([false, false], [128, 128], kernels::gemm_hopper_f16_nn_2x64x128),
+    ([false, true], [128, 128], kernels::gemm_hopper_f16_nt_2x64x128),
+    ([true, false], [128, 128], kernels::gemm_hopper_f16_tn_2x64x128),
+    ([true, true], [128, 128], kernels::gemm_hopper_f16_tt_2x64x128),
+    ([false, false], [16, 64], kernels::gemm_hopper_f16_nn_16x64),
+    ([false, false], [136, 128], kernels::gemm_hopper_f16_nn_136x128),
+    ([false, true], [16, 64], kernels::gemm_hopper_f16_nt_16x64),
+    ([false, true], [136, 128], kernels::gemm_hopper_f16_nt_136x128),
+    ([false, true], [64, 16], kernels::gemm_hopper_f16_nt_64x16),
+    ([false, true], [128, 136], kernels::gemm_hopper_f16_nt_128x136),
+    ([true, true], [64, 16], kernels::gemm_hopper_f16_tt_64x16),
+    ([true, true], [128, 136], kernels::gemm_hopper_f16_tt_128x136),
 ];
 
 /// Every kernel: a tile cut off on every side, and more stages than the ring has. The engine writes whole pieces of 16 bytes.
 fn every_kernel<T: Element + From16>(kernels: &Kernels<T>, ending: Ending) {
     for (number, (transposed, tile, kernel)) in kernels.iter().enumerate() {
+        // Boxes of C are 64 high and wide.
+        if ending == Ending::Engine && !tile.iter().all(|edge| edge.is_multiple_of(64)) {
+            continue;
+        }
         // Rows of C are cut off within 4 elements, or not.
         let cut = usize::from(number % 4 < 2);
         let mut extents = [[70, 76 - cut, 8 * 64 + 9, 1], [tile[0] + 1, tile[1] + 12 - cut, 33, 2]][number % 2];
@@ -255,7 +287,7 @@ fn blocks_walk_through_all_tiles() {
 /// blocks than there are steps. Interleaved on the simulator as it likes.
 #[test]
 fn blocks_share_tiles() {
-    let cases: [([usize; 4], [usize; 2], u32); 8] = [
+    let cases: [([usize; 4], [usize; 2], u32); 11] = [
         // One tile of 9 steps: 2, 4 and 9 blocks, and 11, of which two have nothing to do.
         ([100, 72, 9 * 64 - 7, 1], [128, 128], 2),
         ([100, 72, 9 * 64 - 7, 1], [128, 128], 4),
@@ -268,6 +300,11 @@ fn blocks_share_tiles() {
         ([33, 80, 100, 7], [128, 128], 3),
         // 6 tiles of one warpgroup each.
         ([130, 144, 5 * 64, 1], [64, 128], 4),
+        // Few rows, and few more than 128: one tile of Cᵀ for 3 blocks, two for 4.
+        ([13, 60, 5 * 64 - 9, 1], [16, 64], 3),
+        ([133, 150, 3 * 64, 1], [136, 128], 4),
+        // Two columns of tiles for 3 clusters of two blocks.
+        ([100, 130, 4 * 64 - 1, 1], [128, 128], 3),
     ];
     for (number, (extents, tile, blocks)) in cases.into_iter().enumerate() {
         let [m, n, _, count] = extents;
@@ -276,7 +313,10 @@ fn blocks_share_tiles() {
         assert_ne!(shared, 0, "{extents:?}");
         let kernel = match tile {
             [128, 256] => kernels::gemm_hopper_bf16_nt_256,
+            [128, _] if number == 10 => kernels::gemm_hopper_bf16_nt_2x64x128,
             [128, _] => kernels::gemm_hopper_bf16_nt_128,
+            [16, _] => kernels::gemm_hopper_bf16_nt_16x64,
+            [136, _] => kernels::gemm_hopper_bf16_nt_136x128,
             _ => kernels::gemm_hopper_bf16_nt_64x128,
         };
         let transposed = [false, true];
@@ -284,6 +324,9 @@ fn blocks_share_tiles() {
             [(Ending::Engine, 0), (Ending::Threads, 1), (Ending::AddedToC, 2), (Ending::WideWithBias, 3)]
         {
             let seed = 60 + 10 * number as u64 + seed;
+            if ending == Ending::Engine && tile[0] % 64 != 0 {
+                continue;
+            }
             check(&under_test(seed), &kernel, Case { extents, transposed, tile, ending, blocks, shared, seed });
         }
     }

@@ -117,7 +117,8 @@ pub(crate) fn run(
     }
     let bindings: Vec<_> = buffers.iter().map(|buffer| buffer.binding()).collect();
     let overlap = info.overlap;
-    let request = Launch { name: info.name, grid, block, shared_bytes, overlap, bindings: &bindings };
+    let request =
+        Launch { name: info.name, grid, block, shared_bytes, cluster: info.cluster, overlap, bindings: &bindings };
     // SAFETY: the test holds the buffers alone; the body runs a kernel on views of them, tagged by their place.
     let outcome = unsafe { launch(&request, &Config::new(Level::Counters).seed(seed), &body) }.expect("a valid launch");
     let reports: Vec<_> = outcome.reports.iter().map(ToString::to_string).collect();

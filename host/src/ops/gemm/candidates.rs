@@ -108,7 +108,11 @@ impl<T: Multiply> Candidate<T> {
     pub(super) fn share(&self, operands: [Stored; 2], more: bool) -> f64 {
         let astray = |operand: Stored| !(operand.ld * size_of::<T>()).is_multiple_of(LINE) && operand.lines()[0] > 1;
         let share = self.speed.share[usize::from(more)];
-        if self.program.boxes().is_some() && operands.into_iter().any(astray) { share * self.speed.astray } else { share }
+        if self.program.boxes().is_some() && operands.into_iter().any(astray) {
+            share * self.speed.astray
+        } else {
+            share
+        }
     }
 
     /// Blocks that have a tile together.
@@ -140,10 +144,14 @@ pub(super) struct Speed {
 
 /// From global memory it issues 5 % of the multiply-adds when eight blocks share a multiprocessor, less when fewer do.
 const PLAIN: Speed = Speed { tile: plain::TILE, part: 16, share: [0.01, 0.03], astray: 1.0, lost: [32.0, 32.0] };
-const FFMA_128X256: Speed = Speed { tile: ffma::TILE_128X256, part: 16, share: [0.72, 0.72], astray: 1.0, lost: [16.0, 16.0] };
-const FFMA_256X128: Speed = Speed { tile: ffma::TILE_256X128, part: 16, share: [0.72, 0.72], astray: 1.0, lost: [16.0, 16.0] };
-const FFMA_128X128: Speed = Speed { tile: ffma::TILE_128X128, part: 16, share: [0.40, 0.67], astray: 1.0, lost: [16.0, 16.0] };
-const FFMA_64X64: Speed = Speed { tile: ffma::TILE_64X64, part: 16, share: [0.36, 0.54], astray: 1.0, lost: [32.0, 32.0] };
+const FFMA_128X256: Speed =
+    Speed { tile: ffma::TILE_128X256, part: 16, share: [0.72, 0.72], astray: 1.0, lost: [16.0, 16.0] };
+const FFMA_256X128: Speed =
+    Speed { tile: ffma::TILE_256X128, part: 16, share: [0.72, 0.72], astray: 1.0, lost: [16.0, 16.0] };
+const FFMA_128X128: Speed =
+    Speed { tile: ffma::TILE_128X128, part: 16, share: [0.40, 0.67], astray: 1.0, lost: [16.0, 16.0] };
+const FFMA_64X64: Speed =
+    Speed { tile: ffma::TILE_64X64, part: 16, share: [0.36, 0.54], astray: 1.0, lost: [32.0, 32.0] };
 const BOXED_128X128: Speed = Speed { tile: [128, 128], part: 32, share: [0.42, 0.82], astray: 1.0, lost: [40.0, 40.0] };
 const BOXED_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [0.40, 0.66], astray: 1.0, lost: [40.0, 40.0] };
 const BOXED_64X32: Speed = Speed { tile: [64, 32], part: 64, share: [0.42, 0.55], astray: 1.0, lost: [40.0, 40.0] };
@@ -155,8 +163,7 @@ const HOPPER_256: Speed =
     Speed { tile: [2 * ROWS, 256], part: 64, share: [11.0, 11.0], astray: 0.8, lost: [80.0, 700.0] };
 const HOPPER_128: Speed =
     Speed { tile: [2 * ROWS, 128], part: 64, share: [10.0, 10.0], astray: 0.6, lost: [60.0, 500.0] };
-const HOPPER_64X128: Speed =
-    Speed { tile: [ROWS, 128], part: 64, share: [9.5, 9.5], astray: 0.5, lost: [60.0, 300.0] };
+const HOPPER_64X128: Speed = Speed { tile: [ROWS, 128], part: 64, share: [9.5, 9.5], astray: 0.5, lost: [60.0, 300.0] };
 const HOPPER_64X64: Speed = Speed { tile: [ROWS, 64], part: 64, share: [7.5, 7.5], astray: 0.5, lost: [0.0, 200.0] };
 /// Of two multiprocessors.
 const HOPPER_2X64X128: Speed =
@@ -175,10 +182,14 @@ const HOPPER_TF32_128: Speed =
     Speed { tile: [tf32::product::ROWS, 128], part: 32, share: [5.7, 5.7], astray: 1.0, lost: [40.0, 150.0] };
 const SKINNY_F32_4X64: Speed = Speed { tile: [4, 64], part: 16, share: [0.105, 0.12], astray: 1.0, lost: [64.0, 64.0] };
 const SKINNY_F32_64X4: Speed = Speed { tile: [64, 4], part: 16, share: [0.105, 0.12], astray: 1.0, lost: [64.0, 64.0] };
-const SKINNY_F32_16X64: Speed = Speed { tile: [16, 64], part: 16, share: [0.23, 0.26], astray: 1.0, lost: [64.0, 64.0] };
-const SKINNY_F32_64X16: Speed = Speed { tile: [64, 16], part: 16, share: [0.21, 0.21], astray: 1.0, lost: [64.0, 64.0] };
-const SKINNY_HALF_16X64: Speed = Speed { tile: [16, 64], part: 16, share: [0.67, 0.70], astray: 1.0, lost: [64.0, 64.0] };
-const SKINNY_HALF_64X16: Speed = Speed { tile: [64, 16], part: 16, share: [0.41, 0.41], astray: 1.0, lost: [64.0, 64.0] };
+const SKINNY_F32_16X64: Speed =
+    Speed { tile: [16, 64], part: 16, share: [0.23, 0.26], astray: 1.0, lost: [64.0, 64.0] };
+const SKINNY_F32_64X16: Speed =
+    Speed { tile: [64, 16], part: 16, share: [0.21, 0.21], astray: 1.0, lost: [64.0, 64.0] };
+const SKINNY_HALF_16X64: Speed =
+    Speed { tile: [16, 64], part: 16, share: [0.67, 0.70], astray: 1.0, lost: [64.0, 64.0] };
+const SKINNY_HALF_64X16: Speed =
+    Speed { tile: [64, 16], part: 16, share: [0.41, 0.41], astray: 1.0, lost: [64.0, 64.0] };
 
 /// A kernel for every layout: see `gpu::gemm::plain`.
 const fn plain<T: Multiply>(kernel: &'static Call<T, T::Wide>, arithmetic: Arithmetic) -> Candidate<T> {

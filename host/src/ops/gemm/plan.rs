@@ -243,7 +243,8 @@ pub(super) fn plans<T: Multiply>(problem: &Problem, demands: Demands<'_>) -> Vec
             if let Some(&whole) = of_candidate.first() {
                 let speed = T::CANDIDATES[candidate].speed;
                 let clusters = demands.multiprocessors / T::CANDIDATES[candidate].cluster();
-                let blocks = share::choice(problem, speed.tile, clusters).map(|clusters| clusters * T::CANDIDATES[candidate].cluster());
+                let blocks = share::choice(problem, speed.tile, clusters)
+                    .map(|clusters| clusters * T::CANDIDATES[candidate].cluster());
                 of_candidate.extend(blocks.and_then(|blocks| share::plan::<T>(problem, demands, whole, blocks).ok()));
             }
             of_candidate
