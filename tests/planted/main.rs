@@ -21,6 +21,7 @@
 //! | `async_copies` | `cp.async` without its commit, wait or barrier |
 //! | `boxes`, `stores` | the copy engine: waits, fences, places that do not fit |
 //! | `mbarriers` | arrivals, bytes, initialisation; stages of a ring that are used again too early |
+//! | `clusters` | blocks that touch each other's shared memory: too early, too late, out of step, where there is none |
 //! | `products` | tensor cores: waits, operands that are not what their descriptor says, threads that do not come |
 //! | `panics`, `hangs` | kernels that give up, and kernels that never do |
 
@@ -30,6 +31,7 @@ mod barriers;
 mod bounds;
 mod boxes;
 mod case;
+mod clusters;
 mod global_races;
 mod hangs;
 mod lines;
@@ -62,6 +64,7 @@ const GROUPS: &[Group] = &[
     barriers::GROUP,
     bounds::GROUP,
     boxes::GROUP,
+    clusters::GROUP,
     permuted_boxes::GROUP,
     global_races::GROUP,
     hangs::GROUP,
@@ -125,6 +128,7 @@ fn every_kind_is_planted_at_least_twice() {
         Kind::ProxyFence,
         Kind::Mbarrier,
         Kind::AbandonedMbarrier,
+        Kind::Cluster,
         Kind::UnfitBox,
         Kind::ProductNotWaited,
         Kind::Warpgroup,
