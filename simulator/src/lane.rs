@@ -19,6 +19,8 @@ pub(crate) struct Geometry {
     pub(crate) block_idx: [u32; 3],
     pub(crate) block_dim: [u32; 3],
     pub(crate) grid_dim: [u32; 3],
+    /// Blocks of a cluster.
+    pub(crate) cluster: u32,
     pub(crate) warp_size: u32,
     pub(crate) shared: *mut u8,
     pub(crate) shared_len: usize,
@@ -68,6 +70,7 @@ static OUTSIDE_GEOMETRY: OutsideGeometry = OutsideGeometry(Geometry {
     block_idx: [0; 3],
     block_dim: [1; 3],
     grid_dim: [1; 3],
+    cluster: 1,
     warp_size: 32,
     shared: std::ptr::null_mut(),
     shared_len: 0,

@@ -9,6 +9,7 @@ use crate::order::Logs;
 use crate::report::{Finding, Kind, Report, Reports, Site};
 use crate::schedule::Order;
 use crate::shadow::{GlobalShadow, MAX_BLOCKS};
+use crate::team::Team;
 use crate::{lane, panics};
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::collections::HashMap;
@@ -158,7 +159,7 @@ pub unsafe fn launch(launch: &Launch<'_>, config: &Config, body: &(dyn Fn() + Sy
     if !lane::current().block.get().is_null() {
         return Err(LaunchError::Nested);
     }
-    let queue = Queue::new(blocks, config.seed);
+    let queue = Queue::new(blocks / u64::from(launch.cluster), config.seed);
     let mut outcome = if config.level == Level::Off {
         spread(launch, config, body, &queue)?
     } else {
@@ -206,17 +207,18 @@ fn check(launch: &Launch<'_>, config: &Config) -> Result<u64, LaunchError> {
     Ok(blocks)
 }
 
-/// The blocks still to be run, in the seed's order, for all workers.
+/// The clusters (or blocks) still to be run, in the seed's order, for all workers.
 struct Queue {
     next: AtomicU64,
-    blocks: u64,
+    clusters: u64,
     order: Order,
     stopped: AtomicBool,
 }
 
 impl Queue {
-    fn new(blocks: u64, seed: u64) -> Self {
-        Self { next: AtomicU64::new(0), blocks, order: Order::new(blocks, seed, 0), stopped: AtomicBool::new(false) }
+    fn new(clusters: u64, seed: u64) -> Self {
+        let (next, stopped) = (AtomicU64::new(0), AtomicBool::new(false));
+        Self { next, clusters, order: Order::new(clusters, seed, 0), stopped }
     }
 
     fn take(&self) -> Option<u32> {
@@ -224,7 +226,7 @@ impl Queue {
             return None;
         }
         let position = self.next.fetch_add(1, Ordering::Relaxed);
-        (position < self.blocks).then(|| self.order.at(position) as u32)
+        (position < self.clusters).then(|| self.order.at(position) as u32)
     }
 }
 
@@ -235,7 +237,7 @@ fn spread(
     body: &(dyn Fn() + Sync),
     queue: &Queue,
 ) -> Result<Outcome, LaunchError> {
-    if config.threads == 1 || queue.blocks == 1 {
+    if config.threads == 1 || queue.clusters == 1 {
         return work(launch, config, body, queue);
     }
     let outcomes = match config.threads {
@@ -296,10 +298,9 @@ fn work(launch: &Launch<'_>, config: &Config, body: &(dyn Fn() + Sync), queue: &
 struct Worker<'a> {
     run: &'a Run<'a>,
     queue: &'a Queue,
-    #[expect(clippy::vec_box, reason = "lanes point to their block: it must not move")]
-    resident: Vec<Box<Block>>,
+    resident: Vec<Team>,
     /// Blocks that are done and can be used again.
-    #[expect(clippy::vec_box, reason = "as above")]
+    #[expect(clippy::vec_box, reason = "lanes point to their block: it must not move")]
     spare: Vec<Box<Block>>,
     /// Turns that every resident block has had.
     round: u64,
@@ -310,24 +311,26 @@ impl Worker<'_> {
     fn work(mut self, pool: &mut Pool) -> std::io::Result<u64> {
         let result = self.all(pool);
         if result.is_err() {
-            for block in &self.resident {
-                block.abandon(pool);
+            for team in &self.resident {
+                team.abandon(pool);
             }
         }
         if self.run.config.level != Level::Off {
-            let block = self.spare.pop().or_else(|| self.resident.pop());
+            let left = self.resident.first().and_then(|team| team.blocks().next());
+            let block = self.spare.last().map(|block| &**block).or(left);
             // SAFETY: one OS thread works on a watched run, and no lane runs now.
             let global = unsafe { &mut *self.run.global.get() };
-            global.finish(block.as_deref(), self.run.launch.bindings.iter().map(|binding| binding.memory));
+            global.finish(block, self.run.launch.bindings.iter().map(|binding| binding.memory));
         }
         result.map(|()| self.clock)
     }
 
     fn all(&mut self, pool: &mut Pool) -> std::io::Result<()> {
+        let cluster = self.run.launch.cluster as usize;
         let mut wanted = self.run.config.resident as usize;
         let (mut idle_turns, mut progress) = (0_u64, 0);
         loop {
-            while self.resident.len() < wanted && self.admit()? {}
+            while self.resident.len() * cluster < wanted && self.admit()? {}
             if self.resident.is_empty() {
                 return Ok(());
             }
@@ -335,17 +338,15 @@ impl Worker<'_> {
             let mut spinning = 0;
             let mut at = 0;
             while at < self.resident.len() {
-                match self.resident[at].turn(pool)? {
+                match self.resident[at].turn(pool, self.run.config.seed, self.round)? {
                     Turn::Spinning => {
-                        spinning += 1;
+                        spinning += self.resident[at].len();
                         at += 1;
                     }
-                    Turn::Paused => at += 1,
+                    Turn::Paused | Turn::Stuck => at += 1,
                     Turn::Done => {
-                        let block = self.resident.remove(at);
-                        block.finish();
-                        self.clock = self.clock.max(block.clock());
-                        self.spare.push(block);
+                        let team = self.resident.remove(at);
+                        self.retire(team);
                     }
                 }
             }
@@ -356,7 +357,7 @@ impl Worker<'_> {
             }
             idle_turns += 1;
             // Those resident wait for one that is not: let it in.
-            wanted = (wanted + 1).clamp(spinning, MAX_RESIDENT);
+            wanted = (wanted + 1).min(MAX_RESIDENT).max(spinning);
             if idle_turns > self.run.config.hang_turns {
                 self.hang(pool);
             } else if idle_turns.is_multiple_of(64) {
@@ -365,36 +366,47 @@ impl Worker<'_> {
         }
     }
 
-    /// Lets the seed say which block comes first in this round.
+    /// Lets the seed say which cluster comes first in this round.
     fn rotate(&mut self) {
-        let (seed, blocks) = (self.run.config.seed, self.resident.len() as u64);
+        let (seed, teams) = (self.run.config.seed, self.resident.len() as u64);
         self.round += 1;
-        if seed != 0 && blocks > 1 {
-            self.resident.rotate_left(Order::new(blocks, seed, self.round).at(0) as usize);
+        if seed != 0 && teams > 1 {
+            self.resident.rotate_left(Order::new(teams, seed, self.round).at(0) as usize);
         }
     }
 
-    /// Begins another block, if there is one.
+    /// Begins another cluster, if there is one.
     fn admit(&mut self) -> std::io::Result<bool> {
         let Some(number) = self.queue.take() else { return Ok(false) };
-        let block = match self.spare.pop() {
-            Some(block) => block,
-            None => Block::new(self.run)?,
-        };
-        block.begin(number);
-        self.resident.push(block);
+        let cluster = self.run.launch.cluster;
+        let mut blocks = Vec::with_capacity(cluster as usize);
+        for _ in 0..cluster {
+            blocks.push(match self.spare.pop() {
+                Some(block) => block,
+                None => Block::new(self.run)?,
+            });
+        }
+        // Clusters lie along x, and divide it: their blocks' numbers follow each other.
+        self.resident.push(Team::begin(blocks, number * cluster));
         Ok(true)
+    }
+
+    /// All of a cluster is done.
+    fn retire(&mut self, team: Team) {
+        for block in team.finish() {
+            self.clock = self.clock.max(block.clock());
+            self.spare.push(block);
+        }
     }
 
     /// Nobody gets on any more: says so, and gives the launch up.
     #[cold]
     fn hang(&mut self, pool: &mut Pool) {
         self.queue.stopped.store(true, Ordering::Relaxed);
-        for block in std::mem::take(&mut self.resident) {
-            block.report_hang();
-            block.abandon(pool);
-            block.finish();
-            self.spare.push(block);
+        for team in std::mem::take(&mut self.resident) {
+            team.blocks().for_each(Block::report_hang);
+            team.abandon(pool);
+            self.spare.extend(team.finish());
         }
     }
 }

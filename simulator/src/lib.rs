@@ -32,6 +32,7 @@ mod schedule;
 mod shadow;
 #[cfg(unix)]
 mod stack;
+mod team;
 mod tensor;
 mod tensor_map;
 

@@ -118,6 +118,18 @@ struct Seen {
 #[derive(Clone, Default)]
 pub(crate) struct Acquired {
     seen: Vec<Seen>,
+    /// What is known of other blocks of the cluster.
+    peers: Vec<Peer>,
+}
+
+/// What is known of one block of a cluster by its number.
+#[derive(Clone)]
+struct Peer {
+    block: u32,
+    /// Everything that its threads did up to this clock came before, by a barrier of the cluster.
+    met: u32,
+    /// Per thread of it: the clock up to which its accesses to its block's shared memory are over, by arrivals at mbarriers.
+    told: Option<Rc<[u32]>>,
 }
 
 /// No thread, no warp: in the stamp of an access by several, which is ordered only if any thread's at its clock would be.
@@ -151,7 +163,56 @@ pub(crate) struct Standing {
 
 impl Acquired {
     pub(crate) fn is_empty(&self) -> bool {
-        self.seen.is_empty()
+        self.seen.is_empty() && self.peers.is_empty()
+    }
+
+    /// Everything that a block did up to this clock came before.
+    pub(crate) fn meet(&mut self, block: u32, clock: u32) {
+        let peer = self.peer_mut(block);
+        peer.met = peer.met.max(clock);
+    }
+
+    /// What the threads of a block did in its shared memory up to these clocks is over.
+    pub(crate) fn hear(&mut self, block: u32, clocks: &Rc<[u32]>) {
+        let peer = self.peer_mut(block);
+        peer.told = Some(match &peer.told {
+            None => Rc::clone(clocks),
+            Some(told) => later(told, clocks),
+        });
+    }
+
+    /// What was heard of a block, no longer kept here.
+    pub(crate) fn take_told(&mut self, block: u32) -> Option<Rc<[u32]>> {
+        self.peers.iter_mut().find(|peer| peer.block == block)?.told.take()
+    }
+
+    /// Up to which clock everything of a block came before, and what was heard of it beyond.
+    pub(crate) fn of_peer(&self, block: u32) -> (u32, Option<&Rc<[u32]>>) {
+        let peer = self.peers.iter().find(|peer| peer.block == block);
+        peer.map_or((0, None), |peer| (peer.met, peer.told.as_ref()))
+    }
+
+    fn peer_mut(&mut self, block: u32) -> &mut Peer {
+        let at = self.peers.iter().position(|peer| peer.block == block).unwrap_or_else(|| {
+            self.peers.push(Peer { block, met: 0, told: None });
+            self.peers.len() - 1
+        });
+        &mut self.peers[at]
+    }
+
+    /// Takes over what `other` knows of the blocks of the cluster, and nothing else.
+    pub(crate) fn merge_peers(&mut self, other: &Self) {
+        for Peer { block, met, told } in &other.peers {
+            self.meet(*block, *met);
+            if let Some(told) = told {
+                self.hear(*block, told);
+            }
+        }
+    }
+
+    /// Whether an access came before a barrier of the cluster that is behind.
+    fn has_met(&self, stamp: Stamp) -> bool {
+        self.peers.iter().any(|peer| peer.block == stamp.block && stamp.clock <= peer.met)
     }
 
     fn add(&mut self, new: Seen) {
@@ -167,10 +228,14 @@ impl Acquired {
         for seen in &other.seen {
             self.add(seen.clone());
         }
+        self.merge_peers(other);
     }
 
     /// Whether some acquired release came after `stamp`, for a thread of block `reader`.
     pub(crate) fn covers(&self, stamp: Stamp, reader: u32) -> bool {
+        if self.has_met(stamp) {
+            return true;
+        }
         let mut visited: Vec<(*const RefCell<Log>, usize)> = Vec::new();
         let mut todo: Vec<Seen> = self.seen.clone();
         while let Some(seen) = todo.pop() {
@@ -194,7 +259,11 @@ impl Acquired {
                 return true;
             }
             for &at in log.links.iter().filter(|&&at| (from..seen.len).contains(&(at as usize))) {
-                todo.extend(log.releases[at as usize].acquired.seen.iter().cloned());
+                let acquired = &log.releases[at as usize].acquired;
+                if acquired.has_met(stamp) {
+                    return true;
+                }
+                todo.extend(acquired.seen.iter().cloned());
             }
         }
         false
@@ -305,7 +374,8 @@ impl Rare {
             Some(_) => Effect::PassesOn,
         };
         if let Some(entry) = entry {
-            let links = entry.acquired.seen.iter().any(|seen| !Rc::ptr_eq(&seen.log, &log));
+            let elsewhere = entry.acquired.seen.iter().any(|seen| !Rc::ptr_eq(&seen.log, &log));
+            let links = elsewhere || !entry.acquired.peers.is_empty();
             let mut log = log.borrow_mut();
             let at = log.releases.len() as u32;
             if links {
@@ -348,6 +418,17 @@ pub(crate) fn join(threads: usize, members: &[Member]) -> Rc<[u32]> {
         *own = (*own).max(member.clock);
     }
     joined.into()
+}
+
+/// The later clock of each thread; one of the two, where it is nowhere behind the other.
+fn later(a: &Rc<[u32]>, b: &Rc<[u32]>) -> Rc<[u32]> {
+    if Rc::ptr_eq(a, b) || a.iter().zip(b.iter()).all(|(a, b)| a >= b) {
+        Rc::clone(a)
+    } else if a.iter().zip(b.iter()).all(|(a, b)| a <= b) {
+        Rc::clone(b)
+    } else {
+        a.iter().zip(b.iter()).map(|(&a, &b)| a.max(b)).collect()
+    }
 }
 
 /// One thread that takes part in a [`join`].

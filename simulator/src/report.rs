@@ -42,6 +42,8 @@ pub enum Kind {
     Mbarrier,
     /// Threads wait at an mbarrier for what nobody will bring.
     AbandonedMbarrier,
+    /// Another block of the cluster touched where there is none, or where it may have ended.
+    Cluster,
     /// A tensor map that does not fit the place or the call.
     UnfitBox,
     /// The kernel panicked.
@@ -73,6 +75,7 @@ impl Kind {
             Self::ProxyFence => "missing proxy fence",
             Self::Mbarrier => "misused mbarrier",
             Self::AbandonedMbarrier => "abandoned mbarrier",
+            Self::Cluster => "misused cluster",
             Self::UnfitBox => "box that does not fit",
             Self::Panic => "panic in the kernel",
             Self::Hang => "hang",
@@ -127,6 +130,10 @@ impl Kind {
                 "initialise once, by one thread, before a barrier; count arrivals, and the bytes of whole boxes"
             }
             Self::AbandonedMbarrier => "compare arrivals, bytes and parity with those that the phase waits for",
+            Self::Cluster => {
+                "keep ranks and masks within the cluster; let no block end before it has waited for what others do to it, \
+                 by a `cluster_sync` at the end of the kernel for one"
+            }
             Self::UnfitBox => "give the box of the view the extents that the kernel's place has",
             Self::Panic => "the message is the kernel's own",
             Self::Hang => {

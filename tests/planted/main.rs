@@ -22,6 +22,7 @@
 //! | `boxes`, `stores` | the copy engine: waits, fences, places that do not fit |
 //! | `mbarriers` | arrivals, bytes, initialisation; stages of a ring that are used again too early |
 //! | `overlap` | launches that begin before their predecessor is done: global memory touched before the wait, no wait at all |
+//! | `clusters` | blocks that touch each other's shared memory: too early, too late, out of step, where there is none |
 //! | `products` | tensor cores: waits, operands that are not what their descriptor says, threads that do not come |
 //! | `panics`, `hangs` | kernels that give up, and kernels that never do |
 
@@ -31,6 +32,7 @@ mod barriers;
 mod bounds;
 mod boxes;
 mod case;
+mod clusters;
 mod global_races;
 mod hangs;
 mod lines;
@@ -64,6 +66,7 @@ const GROUPS: &[Group] = &[
     barriers::GROUP,
     bounds::GROUP,
     boxes::GROUP,
+    clusters::GROUP,
     permuted_boxes::GROUP,
     global_races::GROUP,
     hangs::GROUP,
@@ -128,6 +131,7 @@ fn every_kind_is_planted_at_least_twice() {
         Kind::ProxyFence,
         Kind::Mbarrier,
         Kind::AbandonedMbarrier,
+        Kind::Cluster,
         Kind::UnfitBox,
         Kind::PredecessorNotWaited,
         Kind::ProductNotWaited,

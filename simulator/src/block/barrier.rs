@@ -229,7 +229,7 @@ impl Block {
     }
 
     /// Everything that any thread of the block did comes before everything that any of them will do.
-    fn order_all(&self) {
+    pub(super) fn order_all(&self) {
         let latest = self.lanes.iter().map(|lane| lane.clock.get()).max().unwrap_or(0);
         let next = self.bounded(latest + 1);
         for lane in &self.lanes {

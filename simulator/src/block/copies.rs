@@ -10,6 +10,7 @@ use crate::tensor_map::TensorMap;
 use std::panic::Location;
 
 /// What a thread asks the engine for.
+#[derive(Clone, Copy)]
 pub(crate) struct Ask<'a> {
     pub(crate) words: &'a [u64; 16],
     /// Bytes of an element, as the kernel has it.
@@ -40,19 +41,70 @@ impl Block {
         }
         let (map, mut unfit) = self.fitting(lane, ask, Touch::Read);
         unfit |= ask.address == 0;
-        let Some((phase, writer)) = self.mbarrier_for_copy(lane, mbarrier, ask.location) else { return };
+        if self.load_here(lane, lane.linear, ask, mbarrier, (map, unfit)) && lane.watched() && !unfit {
+            self.global_rows(lane, &map, ask.first(), Touch::Read, ask.location);
+        }
+    }
+
+    /// Issues a load of many: to this place, and completing on the mbarrier at this place, of each block of the cluster whose
+    /// bit is set.
+    pub(crate) fn issue_multicast(&self, lane: &Lane, ask: &Ask<'_>, mbarrier: usize, mask: u16) {
+        self.advance_clock();
+        if mbarrier == 0 {
+            return;
+        }
+        let (map, mut unfit) = self.fitting(lane, ask, Touch::Read);
+        unfit |= ask.address == 0;
+        if mask == 0 {
+            self.fault(lane, Kind::Cluster, ask.location, None, || "a load to no block: the mask is 0".to_owned());
+        }
+        let mut issued = false;
+        for rank in (0..u16::BITS).filter(|rank| mask >> rank & 1 != 0) {
+            let Some(there) = self.peer_for(lane, rank, ask.location) else {
+                self.forgo(rank, mbarrier, &map);
+                continue;
+            };
+            let at = |address: usize| if address == 0 { 0 } else { self.address_in(there, address) };
+            let ask = Ask { address: at(ask.address), ..*ask };
+            issued |= if std::ptr::eq(there, self) {
+                self.load_here(lane, lane.linear, &ask, mbarrier, (map, unfit))
+            } else {
+                there.load_here(&self.seen_from(there, lane), lane.linear, &ask, at(mbarrier), (map, unfit))
+            };
+        }
+        if issued && lane.watched() && !unfit {
+            self.global_rows(lane, &map, ask.first(), Touch::Read, ask.location);
+        }
+    }
+
+    /// A load is not sent to block `rank`, which was reported: what it was to bring is not missed there.
+    fn forgo(&self, rank: u32, mbarrier: usize, map: &TensorMap) {
+        let Some(there) = self.peer(rank as usize) else { return };
+        if let Some(index) = there.engine().find(self.address_in(there, mbarrier)) {
+            there.engine().mbarriers[index].bytes -= map.box_bytes() as i64;
+        }
+    }
+
+    /// A load to this block by `thread`, which is `lane` as this block sees it. False: there is no mbarrier for it.
+    fn load_here(
+        &self,
+        lane: &Lane,
+        thread: u16,
+        ask: &Ask<'_>,
+        mbarrier: usize,
+        (map, unfit): (TensorMap, bool),
+    ) -> bool {
+        let Some((phase, writer)) = self.mbarrier_for_copy(lane, mbarrier, ask.location) else { return false };
         let mut stamp = 0;
         if lane.watched() && ask.address != 0 {
-            if !unfit {
-                self.global_rows(lane, &map, ask.first(), Touch::Read, ask.location);
-            }
             let size = if unfit { ask.bytes } else { map.box_bytes() as usize };
             let accessed = Accessed { address: ask.address, size, touch: Touch::BulkWrite, location: ask.location };
             if let Some(shadow) = self.shadow() {
                 stamp = shadow.bulk_write(self, lane, accessed, writer);
             }
         }
-        self.issue(lane, map, ask, Stage::Load { mbarrier, phase, stamp, unfit });
+        self.issue((lane.block().index(), thread), map, ask, Stage::Load { mbarrier, phase, stamp, unfit });
+        true
     }
 
     /// Issues a store.
@@ -71,12 +123,12 @@ impl Block {
             lane.clock.set(now);
         }
         let number = self.engine().issued;
-        self.issue(lane, map, ask, Stage::Read);
+        self.issue((self.index(), lane.linear), map, ask, Stage::Read);
         let store = Store { number, token, map, at: ask.first(), site: ask.location, waited: false };
         lane.rare().stores.open.push(store);
     }
 
-    fn issue(&self, lane: &Lane, map: TensorMap, ask: &Ask<'_>, stage: Stage) {
+    fn issue(&self, (from, thread): ([u32; 3], u16), map: TensorMap, ask: &Ask<'_>, stage: Stage) {
         let engine = self.engine();
         engine.operations.push(Operation {
             number: engine.issued,
@@ -87,7 +139,8 @@ impl Block {
             // A map that is none has no bytes of its own: those that the kernel thinks of, so that its wait ends.
             count: if map.rank == 0 { ask.bytes } else { map.box_bytes() as usize },
             stage,
-            thread: lane.linear,
+            thread,
+            from,
             site: ask.location,
         });
         engine.issued += 1;

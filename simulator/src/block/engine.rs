@@ -1,7 +1,9 @@
 //! The copy engine at work: operations carried out between the turns of threads.
 
 use super::Block;
-use crate::bulk::{Landing, Operation, Stage, bytes_from, bytes_to, row_bytes, rows, stored_rows, swizzle, to_tf32};
+use crate::bulk::{
+    Landing, Mbarrier, Operation, Stage, Visit, bytes_from, bytes_to, row_bytes, rows, stored_rows, swizzle, to_tf32,
+};
 use crate::report::Kind;
 use crate::schedule::Order;
 use crate::tensor_map::TensorMap;
@@ -74,7 +76,45 @@ impl Block {
 
     /// The box arrives: its bytes, and their count.
     fn land(&self, operation: &Operation) {
-        let Stage::Load { mbarrier, phase, stamp, unfit } = operation.stage else { return };
+        let Stage::Load { mbarrier, phase, .. } = operation.stage else { return };
+        let landing = self.bring(operation);
+        let Some(index) = self.engine().find(mbarrier) else { return };
+        let it = &mut self.engine().mbarriers[index];
+        if it.phases != phase {
+            // Another mbarrier in its place: such as one that was made again.
+            it.landed.extend(landing);
+            self.report_unexpected(index, operation);
+            return;
+        }
+        it.landing.extend(landing);
+        it.bytes -= operation.count as i64;
+        self.check_phase(index, operation.site);
+    }
+
+    /// Before a phase ends: copies that were issued in it are too late for it. They arrive now, lest reports of those who use
+    /// their places hide the cause.
+    pub(super) fn land_unexpected(&self, index: usize) {
+        let Mbarrier { address, phases, .. } = self.engine().mbarriers[index];
+        let is_late = |operation: &Operation| matches!(operation.stage, Stage::Load { mbarrier, phase, .. } if mbarrier == address && phase == phases);
+        while let Some(at) = self.engine().operations.iter().position(is_late) {
+            let operation = self.engine().operations.remove(at);
+            let landing = self.bring(&operation);
+            self.engine().mbarriers[index].landing.extend(landing);
+            self.report_unexpected(index, &operation);
+        }
+    }
+
+    fn report_unexpected(&self, index: usize, operation: &Operation) {
+        let site = self.engine().mbarriers[index].site;
+        let thread = self.lanes[usize::from(operation.thread)].thread_index();
+        self.fault_at(Kind::Mbarrier, operation.site, Some(site), operation.from, thread, || {
+            "the phase in which this copy was issued has ended without it: its bytes were not expected".to_owned()
+        });
+    }
+
+    /// Brings the bytes of a box, if it fits. Gives where they are now.
+    fn bring(&self, operation: &Operation) -> Option<Landing> {
+        let Stage::Load { stamp, unfit, .. } = operation.stage else { return None };
         let map = &operation.map;
         if !unfit {
             let row_bytes = row_bytes(map);
@@ -98,23 +138,9 @@ impl Block {
                 }
             }
         }
-        let Some(index) = self.engine().find(mbarrier) else { return };
         let size = if unfit { operation.size } else { map.box_bytes() as usize };
-        let landing = Landing { address: operation.address, size, stamp, site: operation.site };
-        let it = &mut self.engine().mbarriers[index];
-        let place = (operation.address != 0).then_some(landing);
-        if it.phases != phase {
-            let site = it.site;
-            it.landed.extend(place);
-            let thread = self.lanes[usize::from(operation.thread)].thread_index();
-            self.fault_at(Kind::Mbarrier, operation.site, Some(site), self.index(), thread, || {
-                "the phase in which this copy was issued has ended without it: its bytes were not expected".to_owned()
-            });
-            return;
-        }
-        it.landing.extend(place);
-        it.bytes -= operation.count as i64;
-        self.check_phase(index, operation.site);
+        let landing = Landing { address: operation.address, size, stamp, from: operation.from, site: operation.site };
+        (operation.address != 0).then_some(landing)
     }
 
     /// The bytes of a box in shared memory, row by row.
@@ -152,15 +178,21 @@ impl Block {
     /// The block ends: carries out what is left, and reports what nobody has waited for.
     pub(super) fn finish_engine(&self) {
         let silent = self.abandoned.get() || self.run().reports.borrow().has(Kind::Panic);
-        let under_way = |site: &'static Location<'static>| {
-            self.fault_at(Kind::AsyncNotWaited, site, None, self.index(), [0; 3], || {
-                "the block ends, and nobody has waited for the copy that was issued here".to_owned()
-            });
+        let under_way = |(from, site): ([u32; 3], &'static Location<'static>)| {
+            if from == self.index() {
+                self.fault_at(Kind::AsyncNotWaited, site, None, from, [0; 3], || {
+                    "the block ends, and nobody has waited for the copy that was issued here".to_owned()
+                });
+            } else {
+                self.fault_at(Kind::Cluster, site, None, from, [0; 3], || {
+                    format!("{} ends, and nobody in it has waited for the copy that is sent to it here", self.name())
+                });
+            }
         };
         if !silent {
             let loads = self.engine().operations.iter().filter(|it| matches!(it.stage, Stage::Load { .. }));
-            for site in loads.map(|it| it.site).collect::<Vec<_>>() {
-                under_way(site);
+            for load in loads.map(|it| (it.from, it.site)).collect::<Vec<_>>() {
+                under_way(load);
             }
         }
         while !self.engine().operations.is_empty() && !self.abandoned.get() {
@@ -168,13 +200,20 @@ impl Block {
         }
         for index in 0..self.engine().mbarriers.len() {
             let mbarrier = &self.engine().mbarriers[index];
-            let landed: Vec<_> = mbarrier.landing.iter().chain(&mbarrier.landed).map(|landing| landing.site).collect();
-            let (bytes, site, valid) = (mbarrier.bytes, mbarrier.site, mbarrier.valid);
+            let landed = mbarrier.landing.iter().chain(&mbarrier.landed);
+            let landed: Vec<_> = landed.map(|landing| (landing.from, landing.site)).collect();
+            let (bytes, site, valid, visit) =
+                (mbarrier.bytes, mbarrier.site, mbarrier.valid, mbarrier.visit.or(mbarrier.visited));
             if silent {
                 continue;
             }
-            for site in landed {
-                under_way(site);
+            for load in landed {
+                under_way(load);
+            }
+            if let Some(Visit { block, thread, site }) = visit {
+                self.fault_at(Kind::Cluster, site, None, block, thread, || {
+                    format!("{} ends, and nothing in it has waited for the arrival that comes from here", self.name())
+                });
             }
             if bytes != 0 && valid {
                 self.fault_at(Kind::Mbarrier, site, None, self.index(), [0; 3], || {

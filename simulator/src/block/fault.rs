@@ -17,7 +17,15 @@ impl Block {
         other: Option<&'static Location<'static>>,
         message: impl FnOnce() -> String,
     ) {
-        self.fault_at(kind, location, other, self.index(), lane.thread_index(), message);
+        let of = lane.block();
+        if std::ptr::eq(of, self) {
+            self.fault_at(kind, location, other, self.index(), lane.thread_index(), message);
+        } else {
+            // A thread of another block of the cluster, and what it does here.
+            self.fault_at(kind, location, other, of.index(), lane.thread_index(), || {
+                format!("in {}: {}", self.name(), message())
+            });
+        }
     }
 
     /// Reports a fault of a thread that need not be running.
@@ -60,6 +68,12 @@ impl Block {
 
     pub(crate) fn kernel(&self) -> &str {
         self.run().launch.name
+    }
+
+    /// "block (x, y, z)".
+    pub(crate) fn name(&self) -> String {
+        let [x, y, z] = self.index();
+        format!("block ({x}, {y}, {z})")
     }
 
     /// "thread (x, y, z)".

@@ -99,7 +99,12 @@ impl Block {
     }
 
     /// The number of the mbarrier at an address. Reports one that is not initialised, or not for this thread.
-    fn mbarrier_at(&self, lane: &Lane, address: usize, location: &'static Location<'static>) -> Option<usize> {
+    pub(super) fn mbarrier_at(
+        &self,
+        lane: &Lane,
+        address: usize,
+        location: &'static Location<'static>,
+    ) -> Option<usize> {
         self.advance_clock();
         let Some(index) = self.engine().find(address) else {
             self.fault(lane, Kind::Mbarrier, location, None, || {
@@ -144,16 +149,11 @@ impl Block {
         if let Some(bytes) = bytes {
             self.expect(lane, index, bytes, location);
         }
-        let mbarrier = &mut self.engine().mbarriers[index];
-        if mbarrier.pending == 0 {
-            let (arrivals, missing) = (mbarrier.arrivals, mbarrier.missing());
-            self.fault(lane, Kind::Mbarrier, location, Some(mbarrier.site), || {
-                format!("an arrival beyond the {arrivals} of a phase that still waits for {missing}")
-            });
+        if !self.count_arrival(lane, index, location) {
             return;
         }
-        mbarrier.pending -= 1;
         if lane.watched() {
+            let mbarrier = &mut self.engine().mbarriers[index];
             let member = self.member(lane);
             mbarrier.members.push(member);
             mbarrier.known = mbarrier.known.max(lane.known.get());
@@ -163,6 +163,20 @@ impl Block {
             self.tick(lane);
         }
         self.check_phase(index, location);
+    }
+
+    /// Counts an arrival in the present phase, if it has one left.
+    pub(super) fn count_arrival(&self, lane: &Lane, index: usize, location: &'static Location<'static>) -> bool {
+        let mbarrier = &mut self.engine().mbarriers[index];
+        if mbarrier.pending == 0 {
+            let (arrivals, missing) = (mbarrier.arrivals, mbarrier.missing());
+            self.fault(lane, Kind::Mbarrier, location, Some(mbarrier.site), || {
+                format!("an arrival beyond the {arrivals} of a phase that still waits for {missing}")
+            });
+            return false;
+        }
+        mbarrier.pending -= 1;
+        true
     }
 
     /// Expects bytes in the present phase.

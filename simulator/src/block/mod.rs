@@ -1,6 +1,7 @@
 //! A resident block: its lanes, warps, barriers and shared memory, and the scheduler that takes turns among its lanes.
 
 mod barrier;
+mod cluster;
 pub(crate) mod copies;
 mod engine;
 mod fault;
@@ -25,6 +26,7 @@ use crate::schedule::{LaneOrder, Order};
 use crate::shadow::{Accessed, GlobalShadow, SharedShadow, Touch};
 use crate::{Binding, Launch};
 use barrier::Barrier;
+use cluster::Meeting;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::io;
 use std::panic::Location;
@@ -71,6 +73,9 @@ pub(crate) struct Block {
     warps: Box<[Warp]>,
     warpgroups: Box<[Warpgroup]>,
     barriers: [Barrier; BARRIERS],
+    /// The barrier of the cluster, as far as this block goes, and the cluster's blocks by rank if there are others.
+    meeting: Meeting,
+    peers: RefCell<Vec<*const Block>>,
     /// Lanes in the order in which they start, and how many have.
     starts: RefCell<Vec<u16>>,
     started: Cell<usize>,
@@ -102,6 +107,8 @@ pub(crate) enum Turn {
     Done,
     /// Every lane that could run spins on an atomic.
     Spinning,
+    /// No lane can run, unless another block of the cluster brings what it waits for.
+    Stuck,
     /// It is another block's turn; this one can go on.
     Paused,
 }
@@ -132,7 +139,7 @@ impl Block {
     /// Makes room for blocks of the run's launch. The block is boxed because lanes point to it, and must be dropped before
     /// `run`.
     pub(crate) fn new(run: &Run<'_>) -> io::Result<Box<Self>> {
-        let Launch { block, grid, shared_bytes, .. } = *run.launch;
+        let Launch { block, grid, shared_bytes, cluster, .. } = *run.launch;
         let size = run.config.warp_size;
         let threads = (block[0] * block[1] * block[2]) as usize;
         let shared = SharedMemory::new(shared_bytes)?;
@@ -142,6 +149,7 @@ impl Block {
             block_idx: [0; 3],
             block_dim: block,
             grid_dim: grid,
+            cluster,
             warp_size: size,
             shared: base,
             shared_len: shared_bytes,
@@ -159,6 +167,8 @@ impl Block {
             warps: (0..warps).map(|w| Warp::new((threads - w * size as usize).min(size as usize) as u32)).collect(),
             warpgroups: (0..threads.div_ceil(128)).map(|_| Warpgroup::default()).collect(),
             barriers: std::array::from_fn(|_| Barrier::new(warps)),
+            meeting: Meeting::new(warps),
+            peers: RefCell::default(),
             starts: RefCell::new((0..threads as u16).collect()),
             started: Cell::new(0),
             live: Cell::new(0),
@@ -261,7 +271,7 @@ impl Block {
     /// Lets lanes run until all have exited or only spinning ones could; if the block shares its processor, only until
     /// every lane waits for something.
     pub(crate) fn turn(&self, pool: &mut Pool) -> io::Result<Turn> {
-        let shares = self.run().config.resident > 1;
+        let shares = self.run().config.resident > 1 || self.is_in_cluster();
         while self.started.get() < self.lanes.len() {
             let fiber = pool.take()?;
             pool.resume(fiber, self);
@@ -292,7 +302,10 @@ impl Block {
             if spinning {
                 return Ok(Turn::Spinning);
             }
-            if !self.resolve() {
+            if self.is_in_cluster() {
+                return Ok(Turn::Stuck);
+            }
+            if !Self::resolve(&[self]) {
                 self.abandon(pool);
                 return Ok(Turn::Done);
             }
@@ -342,6 +355,7 @@ impl Block {
             self.complete_after_exit(lane.warp);
         }
         self.leave_warpgroup(lane);
+        self.meet_after_exit();
     }
 
     /// Gives up every lane that has not exited: it or the launch hangs, or the host has no memory for more stacks.
@@ -367,6 +381,7 @@ impl Block {
         for barrier in &self.barriers {
             barrier.clear();
         }
+        self.meeting.clear();
         if run.config.level == Level::Off {
             return;
         }

@@ -28,6 +28,7 @@ impl Block {
     /// The phase is over: the next begins, and those who wait go on.
     pub(super) fn end_phase(&self, index: usize) {
         self.note_progress();
+        self.land_unexpected(index);
         let clocks = self.clocks();
         let mbarrier = &mut self.engine().mbarriers[index];
         mbarrier.phases += 1;
@@ -35,10 +36,15 @@ impl Block {
         mbarrier.bytes = 0;
         let landing = std::mem::take(&mut mbarrier.landing);
         mbarrier.landed.extend(landing);
+        mbarrier.visited = mbarrier.visit.take().or(mbarrier.visited);
         if self.lanes[0].watched() {
             let joined = join(clocks, &mbarrier.members);
             mbarrier.members.clear();
             mbarrier.released = joined.iter().zip(mbarrier.released.iter()).map(|(&a, &b)| a.max(b)).collect();
+            if let Some(own) = mbarrier.acquired.take_told(self.number()) {
+                // Of this very block, by way of another.
+                mbarrier.released = own.iter().zip(mbarrier.released.iter()).map(|(&a, &b)| a.max(b)).collect();
+            }
             mbarrier.released_known = mbarrier.known;
             mbarrier.released_acquired = mbarrier.acquired.clone();
             mbarrier.merged.clear();
@@ -53,6 +59,7 @@ impl Block {
 
     /// The lane has seen the end of a phase: what was released in it, and in those before, came before what it does now.
     pub(super) fn acquire_phase(&self, index: usize, lane: &Lane) {
+        self.engine().mbarriers[index].visited = None;
         if !lane.watched() {
             let mbarrier = &mut self.engine().mbarriers[index];
             mbarrier.landed.clear();

@@ -38,6 +38,9 @@ pub(crate) struct Mbarrier {
     /// Loads that have landed in this phase, and in phases that are over but that nobody has waited for.
     pub(crate) landing: Vec<Landing>,
     pub(crate) landed: Vec<Landing>,
+    /// The last arrival from another block in this phase, and in phases that are over but that nobody has waited for.
+    pub(crate) visit: Option<Visit>,
+    pub(crate) visited: Option<Visit>,
     /// What waits have already made of `released`: many threads know the same before they wait.
     pub(crate) merged: Vec<(Option<Vector>, Vector)>,
 }
@@ -56,6 +59,16 @@ pub(crate) struct Landing {
     pub(crate) size: usize,
     /// The shadow's stamp of the write under way.
     pub(crate) stamp: u64,
+    /// The block that sent for it.
+    pub(crate) from: [u32; 3],
+    pub(crate) site: &'static Location<'static>,
+}
+
+/// An arrival of a thread of another block.
+#[derive(Clone, Copy)]
+pub(crate) struct Visit {
+    pub(crate) block: [u32; 3],
+    pub(crate) thread: [u32; 3],
     pub(crate) site: &'static Location<'static>,
 }
 
@@ -81,6 +94,8 @@ impl Mbarrier {
             released_acquired: Acquired::default(),
             landing: Vec::new(),
             landed: Vec::new(),
+            visit: None,
+            visited: None,
             merged: Vec::new(),
         }
     }

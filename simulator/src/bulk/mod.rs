@@ -10,6 +10,8 @@
 //!   one who has: in vectors of clocks each mbarrier has a place of its own, beside the threads (see [`Block::engine_thread`]).
 //! - An asynchronous read (a store's, a matrix product's) lasts until its issuer has waited for it. Who writes there
 //!   meanwhile races with it.
+//! - A load may be sent to several blocks of a cluster; in each it is an operation of its own, which lands when that block's
+//!   engine has it land. See `block/cluster.rs` for the order that it needs.
 //! - Ordinary writes must have passed a proxy fence of their thread before the engine reads or overwrites what they wrote.
 //!
 //! [`Block::engine_thread`]: crate::block::Block::engine_thread
@@ -20,7 +22,7 @@ mod operation;
 mod tensor;
 
 pub(crate) use bytes::{bytes_from, bytes_to};
-pub(crate) use mbarrier::{Landing, Mbarrier, Waiter};
+pub(crate) use mbarrier::{Landing, Mbarrier, Visit, Waiter};
 pub(crate) use operation::{Operation, Stage};
 pub(crate) use tensor::{Row, row_bytes, rows, stored_rows, swizzle, to_tf32};
 

@@ -16,8 +16,9 @@ pub(crate) struct Operation {
     /// Bytes that a load counts on its mbarrier.
     pub(crate) count: usize,
     pub(crate) stage: Stage,
-    /// The thread that issued it, and where.
+    /// The thread that issued it, of which block (for a load, perhaps another of the cluster), and where.
     pub(crate) thread: u16,
+    pub(crate) from: [u32; 3],
     pub(crate) site: &'static Location<'static>,
 }
 

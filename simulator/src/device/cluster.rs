@@ -1,33 +1,43 @@
-//! Clusters.
+//! Clusters: blocks that run together and reach each other's shared memory.
 
-use super::{mbarrier_arrive, sync_threads, tensor_load};
+use crate::block::copies::Ask;
+use crate::lane::current;
+use std::panic::Location;
 
 /// The block's number in its cluster.
 #[inline(always)]
 pub fn cluster_rank() -> u32 {
-    0
+    let lane = current();
+    let geometry = lane.geometry();
+    geometry.block_idx[0] % geometry.cluster
 }
 
 /// Blocks of the cluster.
 #[inline(always)]
 pub fn cluster_size() -> u32 {
-    1
+    current().geometry().cluster
 }
 
-/// `barrier.cluster`.
+/// `barrier.cluster`, arrival and wait.
 #[inline(always)]
 #[track_caller]
 pub fn cluster_sync() {
-    sync_threads();
+    let lane = current();
+    lane.block().cluster_sync(&lane, Location::caller());
 }
 
-/// `mbarrier.arrive` at the mbarrier at this place of another block of the cluster.
+/// `mbarrier.arrive` at the mbarrier that is at this place in block `rank` of the cluster. A null address is that of an index
+/// outside its container, which was reported.
 #[track_caller]
-pub fn mbarrier_arrive_at(mbarrier: *mut u64, _rank: u32) {
-    mbarrier_arrive(mbarrier, None);
+pub fn mbarrier_arrive_at(mbarrier: *mut u64, rank: u32) {
+    if !mbarrier.is_null() {
+        let lane = current();
+        lane.block().mbarrier_arrive_at(&lane, mbarrier as usize, rank, Location::caller());
+    }
 }
 
-/// [`tensor_load`] to the blocks of the mask.
+/// [`tensor_load`](super::tensor_load) to the same place of each block of the cluster whose bit is set in `mask`, completing
+/// on the mbarrier that is at the place of `bar` in each.
 ///
 /// # Safety
 /// As there.
@@ -39,8 +49,8 @@ pub unsafe fn tensor_load_multicast(
     element: usize,
     at: &[i32],
     bar: *mut u64,
-    _mask: u16,
+    mask: u16,
 ) {
-    // SAFETY: the caller's promise.
-    unsafe { tensor_load(dst, bytes, words, element, at, bar) };
+    let (lane, address, location) = (current(), dst as usize, Location::caller());
+    lane.block().issue_multicast(&lane, &Ask { words, element, at, address, bytes, location }, bar as usize, mask);
 }

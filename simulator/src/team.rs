@@ -1,0 +1,86 @@
+//! The blocks of one cluster, which are resident together; one block where there are no clusters.
+
+use crate::block::{Block, Turn};
+use crate::fiber::Pool;
+use crate::schedule::Order;
+use std::io;
+
+/// Blocks by rank. Not empty.
+#[expect(clippy::vec_box, reason = "lanes point to their block, and blocks to each other: they must not move")]
+pub(crate) struct Team(Vec<Box<Block>>);
+
+impl Team {
+    /// Begins the cluster whose first block is number `first` of the grid.
+    #[expect(clippy::vec_box, reason = "as above")]
+    pub(crate) fn begin(blocks: Vec<Box<Block>>, first: u32) -> Self {
+        let peers: Vec<*const Block> =
+            if blocks.len() > 1 { blocks.iter().map(|block| &raw const **block).collect() } else { Vec::new() };
+        for (number, block) in (first..).zip(&blocks) {
+            block.begin(number);
+            block.join_cluster(&peers);
+        }
+        Self(blocks)
+    }
+
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.0.iter().map(|block| &**block)
+    }
+
+    /// How many blocks there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Closes the books of blocks that are done, and gives them back.
+    #[expect(clippy::vec_box, reason = "as above")]
+    pub(crate) fn finish(self) -> Vec<Box<Block>> {
+        for block in &self.0 {
+            block.finish();
+        }
+        self.0
+    }
+
+    /// Gives up all that has not exited.
+    pub(crate) fn abandon(&self, pool: &mut Pool) {
+        for block in &self.0 {
+            block.abandon(pool);
+        }
+    }
+
+    /// A turn of each block, in the order that `seed` and `round` say. The blocks are stuck only together: what one waits for
+    /// another may bring.
+    pub(crate) fn turn(&self, pool: &mut Pool, seed: u64, round: u64) -> io::Result<Turn> {
+        if let [block] = &self.0[..] {
+            return block.turn(pool);
+        }
+        let order = Order::new(self.0.len() as u64, seed, round << 8);
+        let (mut spinning, mut stuck, mut others) = (0, 0, 0);
+        for position in 0..self.0.len() as u64 {
+            let block = &self.0[order.at(position) as usize];
+            if block.is_over() {
+                continue;
+            }
+            match block.turn(pool)? {
+                Turn::Spinning => spinning += 1,
+                Turn::Stuck => stuck += 1,
+                Turn::Paused | Turn::Done => others += 1,
+            }
+        }
+        if self.blocks().all(Block::is_over) {
+            return Ok(Turn::Done);
+        }
+        if others > 0 {
+            return Ok(Turn::Paused);
+        }
+        if spinning > 0 {
+            return Ok(Turn::Spinning);
+        }
+        debug_assert!(stuck > 0, "a block that is not over does something in its turn");
+        let live: Vec<&Block> = self.blocks().filter(|block| !block.is_over()).collect();
+        if Block::resolve(&live) {
+            return Ok(Turn::Paused);
+        }
+        self.abandon(pool);
+        Ok(Turn::Done)
+    }
+}
