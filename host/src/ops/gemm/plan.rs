@@ -498,12 +498,12 @@ mod tests {
         let demands = Demands { element: 2, ..simple(&device) };
         let best = |extents| plans::<f16>(&problem(extents, [Op::N; 2]), demands)[0];
         for (extents, blocks) in [
-            // 5.2 rounds, 15.5 rounds.
+            // 5.2 rounds; 64 tiles of 136 x 128, two blocks for each.
             ([2048, 11008, 4096], 132),
-            ([8192, 8192, 8192], 132),
-            // 64 tiles of 128 x 128, two blocks for each.
-            ([128, 8192, 8192], 128),
-            ([8192, 128, 8192], 128),
+            ([257, 4096, 65_536], 128),
+            // 15.5 and 3.9 rounds: what is idle at the end costs nothing where power bounds.
+            ([8192, 8192, 8192], 0),
+            ([4096, 4096, 4096], 0),
             // 128 tiles and one round.
             ([2048, 2048, 2048], 0),
             ([512, 512, 512], 0),
@@ -520,6 +520,30 @@ mod tests {
         assert_eq!((of(hopper.among(9)).unwrap(), of(hopper.among(1)).unwrap()), (4, 0));
         assert!(matches!(of(hopper.split(2).among(9)), Err(Unfit::Share)));
         assert!(matches!(of(Way::of(gpu::gemm::plain::gemm_plain_f16.info()).among(2)), Err(Unfit::Share)));
+    }
+
+    #[test]
+    fn each_shape_takes_the_tiles_that_were_fastest() {
+        let device = Device::simulator();
+        let demands = Demands { element: 2, ..simple(&device) };
+        for (extents, tile) in [
+            ([512, 512, 512], "64x64"),
+            ([1024, 1024, 1024], "64x128"),
+            // Rows of 2000 bytes: what is fetched of each lies in two lines.
+            ([1000, 1000, 1000], "2x64x128"),
+            ([128, 8192, 8192], "2x64x128"),
+            ([8192, 8192, 128], "256"),
+            ([4096, 4096, 64], "256"),
+            ([1, 8192, 8192], "16x64"),
+            ([16, 8192, 8192], "16x64"),
+            ([257, 4096, 65_536], "136x128"),
+        ] {
+            let plan = plans::<f16>(&problem(extents, [Op::N; 2]), demands)[0];
+            assert_eq!(plan.way().kernel().name, format!("gemm_hopper_f16_nn_{tile}"), "{extents:?}: {}", plan.way());
+        }
+        // The small factor is turned.
+        let plan = plans::<f16>(&problem([8192, 16, 8192], [Op::N; 2]), demands)[0];
+        assert_eq!((plan.way().kernel().name, plan.way().packed()), ("gemm_hopper_f16_nt_64x16", [false, true]));
     }
 
     #[test]
