@@ -80,7 +80,7 @@ pub struct KernelInfo {
     pub max_threads: Option<u32>,
     /// Blocks per multiprocessor for which the compiler is to limit registers (`.minnctapersm`).
     pub min_blocks: Option<u32>,
-    /// Whether a launch may begin before its predecessor in the stream is done: see the module `grid` of `simt`.
+    /// Whether a launch may begin before its predecessor in the stream is done: see [`grid`](crate::grid).
     pub overlap: bool,
     /// Shared memory that a launch must reserve.
     pub shared: SharedSpec,
