@@ -82,7 +82,7 @@ pub struct KernelInfo {
     pub min_blocks: Option<u32>,
     /// Blocks of a cluster, 1 to 8, neighbours along x (`.reqnctapercluster`). The grid's extent along x is a multiple.
     pub cluster: u32,
-    /// Whether a launch may begin before its predecessor in the stream is done: see the module `grid` of `simt`.
+    /// Whether a launch may begin before its predecessor in the stream is done: see [`grid`](crate::grid).
     pub overlap: bool,
     /// Shared memory that a launch must reserve.
     pub shared: SharedSpec,
