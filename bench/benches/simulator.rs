@@ -35,7 +35,9 @@ fn run<P: Copy + Sync>(
 ) {
     let bindings: Vec<Binding<'_>> =
         bound.iter().map(|&(memory, writable)| Binding { name: "buffer", memory, writable }).collect();
-    let launch = Launch { name: kernel.info().name, grid, block, shared_bytes: shared, bindings: &bindings };
+    let info = kernel.info();
+    let launch =
+        Launch { name: info.name, grid, block, shared_bytes: shared, cluster: info.cluster, bindings: &bindings };
     let entry = kernel.entry();
     // SAFETY: the views in `args` lie in the bound memories and carry their tags; nobody else uses them.
     let outcome = unsafe { simulator::launch(&launch, config, &|| entry(args)) }.expect("launch");

@@ -483,7 +483,8 @@ fn places_faulty(x: VecMut<u32>) {
         let value = 2 * x.get(theirs());
         if cluster_rank() == 0 {
             cluster_sync(); // FAULT
-        } else {
+        }
+        if cluster_rank() == 1 {
             cluster_sync(); // FAULT
         }
         x.set(index_1d(), value);

@@ -72,7 +72,7 @@ fn launches_that_make_no_sense_say_why() {
 fn a_kernel_cannot_launch() {
     for level in [Level::Off, Level::Checks, Level::Counters] {
         let config = Config::new(level).threads(1);
-        let grid = Launch { name: "outer", grid: [1; 3], block: [1; 3], shared_bytes: 0, bindings: &[] };
+        let grid = Launch { name: "outer", grid: [1; 3], block: [1; 3], shared_bytes: 0, cluster: 1, bindings: &[] };
         let inner = Mutex::new(None);
         let body = || {
             // SAFETY: no memory is bound and the body does nothing.

@@ -9,6 +9,7 @@ mod atomics;
 mod barriers;
 mod boxes;
 mod case;
+mod clusters;
 mod geometry;
 mod matrices;
 mod order;
@@ -33,12 +34,13 @@ fn is_beyond_racecheck(case: &Case) -> bool {
 }
 
 /// The cases, by module.
-const CASES: [&[Case]; 12] = [
+const CASES: [&[Case]; 13] = [
     arithmetic::CASES,
     async_copy::CASES,
     atomics::CASES,
     barriers::CASES,
     boxes::CASES,
+    clusters::CASES,
     geometry::CASES,
     matrices::CASES,
     matrices::STORES,
@@ -81,6 +83,11 @@ fn barriers_hold() {
 #[test]
 fn boxes_come_and_go() {
     check(boxes::CASES);
+}
+
+#[test]
+fn blocks_of_a_cluster_reach_each_other() {
+    check(clusters::CASES);
 }
 
 #[test]

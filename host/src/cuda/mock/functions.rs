@@ -238,8 +238,12 @@ functions! {
     fn cuModuleGetFunction(function: *mut *mut c_void, module: *mut c_void, name: *const c_char) {
         // SAFETY: the module is its text; the name ends with a zero.
         let (text, name) = unsafe { (CStr::from_ptr(module.cast()), CStr::from_ptr(name)) };
-        let entry = format!(".entry {}(", name.to_string_lossy());
-        if text.to_string_lossy().contains(&entry) { give(function, handle(1)) } else { 500 }
+        let (text, entry) = (text.to_string_lossy(), format!(".entry {}(", name.to_string_lossy()));
+        // The function is known by the blocks of its clusters, which is all that a launch asks of it.
+        let Some((_, header)) = text.split_once(&entry) else { return 500 };
+        let header = header.split('{').next().unwrap_or_default();
+        let cluster = header.split_once(".reqnctapercluster ").and_then(|(_, shape)| shape.split(',').next()?.parse().ok());
+        give(function, handle(cluster.unwrap_or(1)))
     }
     fn cuFuncGetAttribute(value: *mut i32, attribute: i32, _function: *mut c_void) {
         assert_eq!(attribute, 0, "the mock knows the most threads per block");
@@ -250,7 +254,7 @@ functions! {
         here(|_, _| i32::from(value > 232_448))
     }
     fn cuLaunchKernel(
-        _function: *mut c_void,
+        function: *mut c_void,
         gx: u32, gy: u32, gz: u32,
         bx: u32, by: u32, bz: u32,
         shared: u32,
@@ -260,6 +264,10 @@ functions! {
     ) {
         if CHARACTERS.get(CURRENT.get()) == Some(&Character::Slow) {
             std::thread::sleep(std::time::Duration::from_micros(300));
+        }
+        if !gx.is_multiple_of(function as usize as u32) {
+            // CUDA_ERROR_INVALID_CLUSTER_SIZE
+            return 912;
         }
         here(|machine, character| {
             machine.launches.push(([gx, gy, gz], [bx, by, bz], shared));

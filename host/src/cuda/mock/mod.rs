@@ -32,6 +32,8 @@ pub(super) enum Character {
     Narrow,
     /// Nothing; for the test that looks at launches.
     Geometric,
+    /// Nothing; for the test that launches clusters.
+    Clustered,
     /// Nothing; for the test that counts waits.
     Single,
     /// Nothing; for the test that counts modules.
@@ -41,7 +43,7 @@ pub(super) enum Character {
 }
 
 /// One device for each test that looks at counts, then the others.
-const CHARACTERS: [Character; 19] = [
+const CHARACTERS: [Character; 20] = [
     Character::Plain,
     Character::Plain,
     Character::Plain,
@@ -61,6 +63,7 @@ const CHARACTERS: [Character; 19] = [
     Character::Slow,
     Character::Embedded,
     Character::Ampere,
+    Character::Clustered,
 ];
 
 /// Puts the mock in the driver's place. Panics if a driver is loaded already.
