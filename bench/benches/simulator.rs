@@ -40,7 +40,7 @@ fn run<P: Copy + Sync>(
         grid,
         block,
         shared_bytes: shared,
-        cluster: 1,
+        cluster: kernel.info().cluster,
         overlap: kernel.info().overlap,
         bindings: &bindings,
     };

@@ -6,6 +6,7 @@ use std::process::Command;
 use ndarray::Array2;
 use simt::tma::Swizzle;
 use warpwright::gpu::gemm::tiled::matmul_tiled;
+use warpwright::gpu::hopper::vocabulary::clusters::cluster_exchange;
 use warpwright::gpu::ladder::vector_add::vector_add;
 use warpwright::gpu::reduce::dynamic::reduce_sum_dynamic;
 use warpwright::{ArgumentRule, Device, Error, Launch, LaunchRule, Layout, Matrix, Module};
@@ -116,6 +117,19 @@ fn grid_beyond_the_device() {
     launch(device.launch(&vector_add, Launch::grid((1, 65_536)), (&x, &x, &mut y)), LaunchRule::GridLimit, &words);
     let words = ["288230376151711744 x 1 x 1"];
     launch(device.launch(&vector_add, Launch::cover(usize::MAX, 64), (&x, &x, &mut y)), LaunchRule::GridLimit, &words);
+}
+
+#[test]
+fn part_of_a_cluster() {
+    let device = device();
+    let mut x = device.upload(&[7_u32; 3 * 64]).unwrap();
+    let mut places = device.upload(&[7_u32; 3]).unwrap();
+    for (grid, found) in [((3, 1), "3 x 1 x 1"), ((1, 4), "1 x 4 x 1")] {
+        let words = ["`cluster_exchange`", "a multiple of 4 blocks along x", found, "round the blocks along x up"];
+        let result = device.launch(&cluster_exchange, Launch::grid(grid), (&mut x, &mut places));
+        launch(result, LaunchRule::Cluster, &words);
+    }
+    assert_eq!((x.download().unwrap(), places.download().unwrap()), (vec![7; 3 * 64], vec![7; 3]), "nothing has run");
 }
 
 #[test]

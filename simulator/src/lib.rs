@@ -12,7 +12,7 @@
 //! | [`Level::Counters`] | also requests, sectors, wavefronts, barriers, divergent branches | one core |
 //!
 //! What is a race: two accesses to one place by different threads, at least one of them a write, not both atomic, and
-//! neither ordered before the other by barriers, `sync_warp`, mbarriers, or atomics and fences of sufficient scope. Shuffles and votes
+//! neither ordered before the other by barriers of the block or the cluster, `sync_warp`, mbarriers, or atomics and fences of sufficient scope. Shuffles and votes
 //! order nothing. The finding does not depend on the schedule having made the race visible.
 
 pub mod device;

@@ -15,6 +15,7 @@ pub(crate) const GROUP: Group = Group {
     cases: &[
         Case::new("stage that the other block still reads", Kind::AsyncRace, |b| sums(b, own_faulty)),
         Case::new("stage freed for the other block before it is read", Kind::AsyncRace, |b| sums(b, hasty_faulty)),
+        Case::new("stage freed for the other block by one lane", Kind::AsyncRace, |b| sums(b, lane_faulty)),
         Case::new("end before the other block's arrivals", Kind::Cluster, |b| ring(b, end_faulty)),
         Case::new("end before the other block's box", Kind::Cluster, |b| send(b, send_faulty)),
         Case::new("box for this block alone", Kind::AbandonedMbarrier, |b| halves(b, alone_faulty)),
@@ -183,6 +184,30 @@ fn hasty_faulty(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
             sync_warp(u32::MAX);
             free(ring, step, 1 - cluster_rank());
             sum += add(ring, step, t - 32); // FAULT: the other block may fill it already
+            sync_warp(u32::MAX);
+            free(ring, step, cluster_rank());
+        }
+    }
+    cluster_sync();
+    if t >= 32 {
+        y.set((cluster_rank() * COLS + t - 32) as usize, sum);
+    }
+}
+
+#[kernel(block = BLOCK, cluster = 2)]
+fn lane_faulty(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
+    begin(ring, 4);
+    let t = thread_idx_x();
+    let mut sum = 0.0;
+    for step in 0..STEPS {
+        if t == 0 {
+            await_room(ring, step);
+            expect(ring, step);
+            load(ring, x, step, 3); // FAULT
+        } else if t >= 32 {
+            await_tile(ring, step);
+            sum += add(ring, step, t - 32); // FAULT: no sync_warp before one lane speaks for all
+            free(ring, step, 1 - cluster_rank());
             sync_warp(u32::MAX);
             free(ring, step, cluster_rank());
         }
@@ -483,7 +508,8 @@ fn places_faulty(x: VecMut<u32>) {
         let value = 2 * x.get(theirs());
         if cluster_rank() == 0 {
             cluster_sync(); // FAULT
-        } else {
+        }
+        if cluster_rank() == 1 {
             cluster_sync(); // FAULT
         }
         x.set(index_1d(), value);

@@ -3,6 +3,7 @@
 
 mod atomics;
 mod barriers;
+mod clusters;
 mod counters;
 mod engine;
 mod launches;

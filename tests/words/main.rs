@@ -9,6 +9,7 @@ mod atomics;
 mod barriers;
 mod boxes;
 mod case;
+mod clusters;
 mod geometry;
 mod matrices;
 mod order;
@@ -40,6 +41,7 @@ const CASES: [&[Case]; 13] = [
     atomics::CASES,
     barriers::CASES,
     boxes::CASES,
+    clusters::CASES,
     geometry::CASES,
     matrices::CASES,
     matrices::STORES,
@@ -83,6 +85,11 @@ fn barriers_hold() {
 #[test]
 fn boxes_come_and_go() {
     check(boxes::CASES);
+}
+
+#[test]
+fn blocks_of_a_cluster_reach_each_other() {
+    check(clusters::CASES);
 }
 
 #[test]

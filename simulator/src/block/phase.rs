@@ -125,6 +125,9 @@ impl Block {
             if !exited.is_empty() {
                 groups.push(format!("{} have exited", Self::name_threads(&exited)));
             }
+            if self.is_in_cluster() {
+                groups.push("no block of the cluster gets on".to_owned());
+            }
             groups.join("; ")
         });
         true

@@ -239,8 +239,12 @@ functions! {
     fn cuModuleGetFunction(function: *mut *mut c_void, module: *mut c_void, name: *const c_char) {
         // SAFETY: the module is its text; the name ends with a zero.
         let (text, name) = unsafe { (CStr::from_ptr(module.cast()), CStr::from_ptr(name)) };
-        let entry = format!(".entry {}(", name.to_string_lossy());
-        if text.to_string_lossy().contains(&entry) { give(function, handle(1)) } else { 500 }
+        let (text, entry) = (text.to_string_lossy(), format!(".entry {}(", name.to_string_lossy()));
+        // The function is known by the blocks of its clusters, which is all that a launch asks of it.
+        let Some((_, header)) = text.split_once(&entry) else { return 500 };
+        let header = header.split('{').next().unwrap_or_default();
+        let cluster = header.split_once(".reqnctapercluster ").and_then(|(_, shape)| shape.split(',').next()?.parse().ok());
+        give(function, handle(cluster.unwrap_or(1)))
     }
     fn cuFuncGetAttribute(value: *mut i32, attribute: i32, _function: *mut c_void) {
         assert_eq!(attribute, 0, "the mock knows the most threads per block");
@@ -251,7 +255,7 @@ functions! {
         here(|_, _| i32::from(value > 232_448))
     }
     fn cuLaunchKernel(
-        _function: *mut c_void,
+        function: *mut c_void,
         gx: u32, gy: u32, gz: u32,
         bx: u32, by: u32, bz: u32,
         shared: u32,
@@ -259,6 +263,10 @@ functions! {
         arguments: *mut *mut c_void,
         _extra: *mut *mut c_void
     ) {
+        if !gx.is_multiple_of(function as usize as u32) {
+            // CUDA_ERROR_INVALID_CLUSTER_SIZE
+            return 912;
+        }
         launch(([gx, gy, gz], [bx, by, bz], shared), stream, arguments, false)
     }
     fn cuLaunchKernelEx(

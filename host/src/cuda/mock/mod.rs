@@ -32,6 +32,8 @@ pub(super) enum Character {
     Narrow,
     /// Nothing; for the test that looks at launches.
     Geometric,
+    /// Nothing; for the test that launches clusters.
+    Clustered,
     /// Nothing; for the test that counts waits.
     Single,
     /// Nothing; for the test that counts modules.
@@ -45,7 +47,7 @@ pub(super) enum Character {
 }
 
 /// One device for each test that looks at counts, then the others.
-const CHARACTERS: [Character; 21] = [
+const CHARACTERS: [Character; 22] = [
     Character::Plain,
     Character::Plain,
     Character::Plain,
@@ -67,6 +69,7 @@ const CHARACTERS: [Character; 21] = [
     Character::Ampere,
     Character::Overlapping,
     Character::Unattributed,
+    Character::Clustered,
 ];
 
 /// Puts the mock in the driver's place. Panics if a driver is loaded already.

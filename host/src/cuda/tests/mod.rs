@@ -1,6 +1,7 @@
 //! The CUDA back end on the mock driver.
 
 mod boxes;
+mod clusters;
 mod failures;
 mod order;
 mod overlap;
