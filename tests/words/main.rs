@@ -35,7 +35,7 @@ fn is_beyond_racecheck(case: &Case) -> bool {
 }
 
 /// The cases, by module.
-const CASES: [&[Case]; 13] = [
+const CASES: [&[Case]; 14] = [
     arithmetic::CASES,
     async_copy::CASES,
     atomics::CASES,
