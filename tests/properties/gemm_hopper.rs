@@ -304,7 +304,7 @@ fn blocks_share_tiles() {
         ([13, 60, 5 * 64 - 9, 1], [16, 64], 3),
         ([133, 150, 3 * 64, 1], [136, 128], 4),
         // Two columns of tiles for 3 clusters of two blocks.
-        ([100, 130, 4 * 64 - 1, 1], [128, 128], 3),
+        ([100, 136, 4 * 64 - 1, 1], [128, 128], 3),
     ];
     for (number, (extents, tile, blocks)) in cases.into_iter().enumerate() {
         let [m, n, _, count] = extents;

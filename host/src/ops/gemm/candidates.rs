@@ -167,7 +167,7 @@ const HOPPER_64X128: Speed = Speed { tile: [ROWS, 128], part: 64, share: [9.5, 9
 const HOPPER_64X64: Speed = Speed { tile: [ROWS, 64], part: 64, share: [7.5, 7.5], astray: 0.5, lost: [0.0, 200.0] };
 /// Of two multiprocessors.
 const HOPPER_2X64X128: Speed =
-    Speed { tile: [2 * ROWS, 128], part: 64, share: [18.0, 18.0], astray: 0.75, lost: [100.0, 300.0] };
+    Speed { tile: [2 * ROWS, 128], part: 64, share: [19.5, 19.5], astray: 0.75, lost: [100.0, 300.0] };
 const HOPPER_16X64: Speed = Speed { tile: [16, ROWS], part: 64, share: [3.2, 3.2], astray: 0.6, lost: [60.0, 60.0] };
 const HOPPER_64X16: Speed = Speed { tile: [ROWS, 16], part: 64, share: [3.1, 3.1], astray: 0.6, lost: [60.0, 60.0] };
 const HOPPER_136X128: Speed =

@@ -71,7 +71,8 @@ impl Cut {
         let finished = f64::from(self.tiles.div_ceil(self.blocks));
         let depth = self.most() * f64::from(DEPTH) + finished * lost;
         // The first stores its sums, the last loads those of all others, one after the other.
-        (EVEN * rows * cols * depth / share).max(memory) + self.sharers() * (WAIT + rows * cols * 4.0 * BYTE)
+        let even = if self.tiles > self.blocks { EVEN } else { 1.0 };
+        (even * rows * cols * depth / share).max(memory) + self.sharers() * (WAIT + rows * cols * 4.0 * BYTE)
     }
 }
 
@@ -80,7 +81,8 @@ impl Cut {
 const WAIT: f64 = 350_000.0;
 /// For each byte.
 const BYTE: f64 = 1.9;
-/// What a step costs where all multiprocessors have as many: while some have none, the others are given more power. Measured on an
+/// What a step costs where a last round of tiles that is not full is shared: while some multiprocessors have none, the others are given
+/// more power. Measured on an
 /// H200: at 4096³ and 8192³ the last round of tiles, which is not full, costs nothing.
 const EVEN: f64 = 1.03;
 
