@@ -15,6 +15,7 @@ pub(crate) const GROUP: Group = Group {
     cases: &[
         Case::new("stage that the other block still reads", Kind::AsyncRace, |b| sums(b, own_faulty)),
         Case::new("stage freed for the other block before it is read", Kind::AsyncRace, |b| sums(b, hasty_faulty)),
+        Case::new("stage freed for the other block by one warp of two", Kind::AsyncRace, |b| sums(b, warp_faulty)),
         Case::new("stage freed for the other block by one lane", Kind::AsyncRace, |b| sums(b, lane_faulty)),
         Case::new("end before the other block's arrivals", Kind::Cluster, |b| ring(b, end_faulty)),
         Case::new("end before the other block's box", Kind::Cluster, |b| send(b, send_faulty)),
@@ -181,11 +182,46 @@ fn hasty_faulty(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
             load(ring, x, step, 3); // FAULT
         } else if t >= 32 {
             await_tile(ring, step);
+            if !t.is_multiple_of(32) {
+                sum += add(ring, step, t - 32);
+            }
             sync_warp(u32::MAX);
             free(ring, step, 1 - cluster_rank());
-            sum += add(ring, step, t - 32); // FAULT: the other block may fill it already
+            if t.is_multiple_of(32) {
+                sum += add(ring, step, t - 32); // FAULT: the other block may fill it already
+            }
             sync_warp(u32::MAX);
             free(ring, step, cluster_rank());
+        }
+    }
+    cluster_sync();
+    if t >= 32 {
+        y.set((cluster_rank() * COLS + t - 32) as usize, sum);
+    }
+}
+
+#[kernel(block = BLOCK, cluster = 2)]
+fn warp_faulty(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
+    begin(ring, 3);
+    let t = thread_idx_x();
+    let mut sum = 0.0;
+    for step in 0..STEPS - 1 {
+        if t == 0 {
+            await_room(ring, step);
+            expect(ring, step);
+            load(ring, x, step, 3); // FAULT
+        }
+        await_tile(ring, step);
+        if step < STAGES {
+            cluster_sync();
+        }
+        if t >= 32 {
+            sum += add(ring, step, t - 32); // FAULT
+            sync_warp(u32::MAX);
+            free(ring, step, cluster_rank());
+            if t < 64 {
+                free(ring, step, 1 - cluster_rank());
+            }
         }
     }
     cluster_sync();

@@ -94,6 +94,39 @@ fn the_barrier_of_the_cluster_orders_its_blocks() {
     }
 }
 
+/// Block 0 writes, meets block 1 of its cluster, which sets a flag for the other cluster.
+#[kernel(block = 32, cluster = 2)]
+fn relay(x: VecMut<u32>, flag: VecMut<u32>, y: VecMut<u32>) {
+    let (t, block) = (thread_idx_x(), block_idx_x());
+    if block == 0 {
+        x.set(t as usize, 3 * t);
+    }
+    cluster_sync();
+    if t == 0 && block == 1 {
+        flag.atomic(0).store(1, Order::Release, Scope::Device);
+    }
+    if t == 0 && block == 2 {
+        while flag.atomic(0).load(Order::Acquire, Scope::Device) == 0 {}
+    }
+    cluster_sync();
+    if block == 3 {
+        y.set(t as usize, x.get(t as usize));
+    }
+}
+
+#[test]
+fn what_clusters_know_passes_on_by_atomics() {
+    for mut config in schedules(30) {
+        for level in [Level::Off, Level::Checks] {
+            config.level = level;
+            let (mut x, mut flag, mut y) = (Buffer::unwritten(32), Buffer::new(&[0]), Buffer::unwritten(32));
+            let outcome = launch(&config, relay, Grid::line(4, 32), (&mut x, &mut flag, &mut y)).unwrap();
+            silent(&outcome, &config);
+            assert_eq!(y.to_vec(), (0..32).map(|t| 3 * t).collect::<Vec<u32>>(), "{config:?}");
+        }
+    }
+}
+
 /// Columns, one per adding thread; rows of a box; boxes of a tile; stages.
 const COLS: u32 = 64;
 const ROWS: u32 = 4;
