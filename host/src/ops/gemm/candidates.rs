@@ -162,9 +162,9 @@ const TF32_64X64: Speed = Speed { tile: [64, 64], part: 16, share: [0.6, 1.0], a
 const HOPPER_256: Speed =
     Speed { tile: [2 * ROWS, 256], part: 64, share: [11.0, 11.0], astray: 0.8, lost: [80.0, 700.0] };
 const HOPPER_128: Speed =
-    Speed { tile: [2 * ROWS, 128], part: 64, share: [10.0, 10.0], astray: 0.6, lost: [60.0, 500.0] };
-const HOPPER_64X128: Speed = Speed { tile: [ROWS, 128], part: 64, share: [9.5, 9.5], astray: 0.5, lost: [60.0, 300.0] };
-const HOPPER_64X64: Speed = Speed { tile: [ROWS, 64], part: 64, share: [7.5, 7.5], astray: 0.5, lost: [0.0, 200.0] };
+    Speed { tile: [2 * ROWS, 128], part: 64, share: [11.5, 10.0], astray: 0.6, lost: [160.0, 500.0] };
+const HOPPER_64X128: Speed = Speed { tile: [ROWS, 128], part: 64, share: [9.5, 7.5], astray: 0.5, lost: [60.0, 300.0] };
+const HOPPER_64X64: Speed = Speed { tile: [ROWS, 64], part: 64, share: [7.5, 5.0], astray: 0.5, lost: [40.0, 200.0] };
 /// Of two multiprocessors.
 const HOPPER_2X64X128: Speed =
     Speed { tile: [2 * ROWS, 128], part: 64, share: [19.5, 19.5], astray: 0.75, lost: [100.0, 300.0] };
