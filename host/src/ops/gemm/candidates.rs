@@ -167,7 +167,7 @@ const HOPPER_64X128: Speed = Speed { tile: [ROWS, 128], part: 64, share: [9.5, 7
 const HOPPER_64X64: Speed = Speed { tile: [ROWS, 64], part: 64, share: [7.5, 5.0], astray: 0.5, lost: [40.0, 200.0] };
 /// Of two multiprocessors.
 const HOPPER_2X64X128: Speed =
-    Speed { tile: [2 * ROWS, 128], part: 64, share: [19.5, 19.5], astray: 0.75, lost: [100.0, 300.0] };
+    Speed { tile: [2 * ROWS, 128], part: 64, share: [19.5, 15.0], astray: 0.75, lost: [100.0, 300.0] };
 const HOPPER_16X64: Speed = Speed { tile: [16, ROWS], part: 64, share: [3.2, 3.2], astray: 0.6, lost: [60.0, 60.0] };
 const HOPPER_64X16: Speed = Speed { tile: [ROWS, 16], part: 64, share: [3.1, 3.1], astray: 0.6, lost: [60.0, 60.0] };
 const HOPPER_136X128: Speed =
@@ -281,7 +281,7 @@ pub(super) const F32: &[Candidate<f32>] = &[
     streamed(&skinny::gemm_skinny_f32_64x16, &SKINNY_F32_64X16),
 ];
 
-/// For `f16`.
+/// For `f16`. Where memory bounds several, those that are least wide come first.
 pub(super) const F16: &[Candidate<f16>] = &[
     plain(&plain::gemm_plain_f16, Arithmetic::Full),
     mma(&tensor::gemm_f16_128x256_nn, NN, Arithmetic::Full, &MMA_128X256),
@@ -292,6 +292,10 @@ pub(super) const F16: &[Candidate<f16>] = &[
     mma(&tensor::gemm_f16_64x64_nt, NT, Arithmetic::Full, &MMA_64X64),
     mma(&tensor::gemm_f16_64x64_tn, TN, Arithmetic::Full, &MMA_64X64),
     mma(&tensor::gemm_f16_64x64_tt, TT, Arithmetic::Full, &MMA_64X64),
+    shared(&hopper::gemm_hopper_f16_nn_16x64, NN, &HOPPER_16X64),
+    shared(&hopper::gemm_hopper_f16_nt_16x64, NT, &HOPPER_16X64),
+    shared(&hopper::gemm_hopper_f16_nt_64x16, NT, &HOPPER_64X16),
+    shared(&hopper::gemm_hopper_f16_tt_64x16, TT, &HOPPER_64X16),
     shared(&hopper::gemm_hopper_f16_nn_256, NN, &HOPPER_256),
     shared(&hopper::gemm_hopper_f16_nt_256, NT, &HOPPER_256),
     shared(&hopper::gemm_hopper_f16_tn_256, TN, &HOPPER_256),
@@ -300,18 +304,14 @@ pub(super) const F16: &[Candidate<f16>] = &[
     shared(&hopper::gemm_hopper_f16_nt_128, NT, &HOPPER_128),
     shared(&hopper::gemm_hopper_f16_tn_128, TN, &HOPPER_128),
     shared(&hopper::gemm_hopper_f16_tt_128, TT, &HOPPER_128),
+    shared(&hopper::gemm_hopper_f16_nn_136x128, NN, &HOPPER_136X128),
+    shared(&hopper::gemm_hopper_f16_nt_136x128, NT, &HOPPER_136X128),
+    shared(&hopper::gemm_hopper_f16_nt_128x136, NT, &HOPPER_128X136),
+    shared(&hopper::gemm_hopper_f16_tt_128x136, TT, &HOPPER_128X136),
     shared(&hopper::gemm_hopper_f16_nn_2x64x128, NN, &HOPPER_2X64X128),
     shared(&hopper::gemm_hopper_f16_nt_2x64x128, NT, &HOPPER_2X64X128),
     shared(&hopper::gemm_hopper_f16_tn_2x64x128, TN, &HOPPER_2X64X128),
     shared(&hopper::gemm_hopper_f16_tt_2x64x128, TT, &HOPPER_2X64X128),
-    shared(&hopper::gemm_hopper_f16_nn_16x64, NN, &HOPPER_16X64),
-    shared(&hopper::gemm_hopper_f16_nn_136x128, NN, &HOPPER_136X128),
-    shared(&hopper::gemm_hopper_f16_nt_16x64, NT, &HOPPER_16X64),
-    shared(&hopper::gemm_hopper_f16_nt_136x128, NT, &HOPPER_136X128),
-    shared(&hopper::gemm_hopper_f16_nt_64x16, NT, &HOPPER_64X16),
-    shared(&hopper::gemm_hopper_f16_nt_128x136, NT, &HOPPER_128X136),
-    shared(&hopper::gemm_hopper_f16_tt_64x16, TT, &HOPPER_64X16),
-    shared(&hopper::gemm_hopper_f16_tt_128x136, TT, &HOPPER_128X136),
     shared(&hopper::gemm_hopper_f16_nn_64x128, NN, &HOPPER_64X128),
     shared(&hopper::gemm_hopper_f16_nt_64x128, NT, &HOPPER_64X128),
     shared(&hopper::gemm_hopper_f16_tn_64x128, TN, &HOPPER_64X128),
@@ -335,6 +335,10 @@ pub(super) const BF16: &[Candidate<bf16>] = &[
     mma(&tensor::gemm_bf16_64x64_nt, NT, Arithmetic::Full, &MMA_64X64),
     mma(&tensor::gemm_bf16_64x64_tn, TN, Arithmetic::Full, &MMA_64X64),
     mma(&tensor::gemm_bf16_64x64_tt, TT, Arithmetic::Full, &MMA_64X64),
+    shared(&hopper::gemm_hopper_bf16_nn_16x64, NN, &HOPPER_16X64),
+    shared(&hopper::gemm_hopper_bf16_nt_16x64, NT, &HOPPER_16X64),
+    shared(&hopper::gemm_hopper_bf16_nt_64x16, NT, &HOPPER_64X16),
+    shared(&hopper::gemm_hopper_bf16_tt_64x16, TT, &HOPPER_64X16),
     shared(&hopper::gemm_hopper_bf16_nn_256, NN, &HOPPER_256),
     shared(&hopper::gemm_hopper_bf16_nt_256, NT, &HOPPER_256),
     shared(&hopper::gemm_hopper_bf16_tn_256, TN, &HOPPER_256),
@@ -343,18 +347,14 @@ pub(super) const BF16: &[Candidate<bf16>] = &[
     shared(&hopper::gemm_hopper_bf16_nt_128, NT, &HOPPER_128),
     shared(&hopper::gemm_hopper_bf16_tn_128, TN, &HOPPER_128),
     shared(&hopper::gemm_hopper_bf16_tt_128, TT, &HOPPER_128),
+    shared(&hopper::gemm_hopper_bf16_nn_136x128, NN, &HOPPER_136X128),
+    shared(&hopper::gemm_hopper_bf16_nt_136x128, NT, &HOPPER_136X128),
+    shared(&hopper::gemm_hopper_bf16_nt_128x136, NT, &HOPPER_128X136),
+    shared(&hopper::gemm_hopper_bf16_tt_128x136, TT, &HOPPER_128X136),
     shared(&hopper::gemm_hopper_bf16_nn_2x64x128, NN, &HOPPER_2X64X128),
     shared(&hopper::gemm_hopper_bf16_nt_2x64x128, NT, &HOPPER_2X64X128),
     shared(&hopper::gemm_hopper_bf16_tn_2x64x128, TN, &HOPPER_2X64X128),
     shared(&hopper::gemm_hopper_bf16_tt_2x64x128, TT, &HOPPER_2X64X128),
-    shared(&hopper::gemm_hopper_bf16_nn_16x64, NN, &HOPPER_16X64),
-    shared(&hopper::gemm_hopper_bf16_nn_136x128, NN, &HOPPER_136X128),
-    shared(&hopper::gemm_hopper_bf16_nt_16x64, NT, &HOPPER_16X64),
-    shared(&hopper::gemm_hopper_bf16_nt_136x128, NT, &HOPPER_136X128),
-    shared(&hopper::gemm_hopper_bf16_nt_64x16, NT, &HOPPER_64X16),
-    shared(&hopper::gemm_hopper_bf16_nt_128x136, NT, &HOPPER_128X136),
-    shared(&hopper::gemm_hopper_bf16_tt_64x16, TT, &HOPPER_64X16),
-    shared(&hopper::gemm_hopper_bf16_tt_128x136, TT, &HOPPER_128X136),
     shared(&hopper::gemm_hopper_bf16_nn_64x128, NN, &HOPPER_64X128),
     shared(&hopper::gemm_hopper_bf16_nt_64x128, NT, &HOPPER_64X128),
     shared(&hopper::gemm_hopper_bf16_tn_64x128, TN, &HOPPER_64X128),
