@@ -121,7 +121,7 @@ pub(super) fn plan<T: Multiply>(
     }
     let lost = candidate.speed.lost[usize::from(!demands.is_short::<T>(problem))];
     let way = whole.way.among(cut.blocks * cluster);
-    let share = candidate.share(whole.packing.operands, false);
+    let share = candidate.share(whole.packing.operands, cut.tiles > cut.blocks);
     let multiplied = cut.cost(tile, share, lost, demands.reading::<T>(problem));
     let cost = demands.aside(1, 0.0, &whole.packing) + multiplied;
     let workspace = cut.workspace(tile).checked_add(whole.packing.room()).ok_or(Unfit::Extents)?;
