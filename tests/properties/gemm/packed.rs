@@ -1,6 +1,6 @@
 //! Operands that are copied to the workspace before they are multiplied.
 
-use warpwright::gemm::{Op, Way};
+use warpwright::gemm::{Op, Plan, Way};
 use warpwright::half::f16;
 use warpwright::{ArgumentRule, Error};
 
@@ -70,7 +70,10 @@ fn what_need_not_be_copied_is_not() {
         for strides in [[64, 1], [1, 64]] {
             let to = c.slice_mut(0..64 * 64).and_then(|c| c.as_tensor_strided(&[64, 64], &strides)).expect("C");
             let plans = device.gemm(a, b).plans(&to).expect("plans");
-            let boxed: Vec<_> = plans.iter().filter(|plan| plan.way().kernel().family() == "hopper").collect();
+            // Tiles that are not made of 64 × 64 are not there for every layout: for others their operands are turned.
+            let everywhere = |tile: [u32; 2]| tile.iter().all(|edge| edge.is_multiple_of(64));
+            let is_boxed = |plan: &&Plan| plan.way().kernel().family() == "hopper" && everywhere(plan.tile());
+            let boxed: Vec<_> = plans.iter().filter(is_boxed).collect();
             assert!(!boxed.is_empty() && boxed.iter().all(|plan| plan.way().packed() == packed), "{boxed:?}");
             let copies = packed.iter().filter(|&&packed| packed).count();
             assert!(boxed.iter().all(|plan| plan.workspace_len() >= copies * 64 * 64 / 2), "{boxed:?}");

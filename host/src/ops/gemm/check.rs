@@ -46,6 +46,10 @@ impl<T: Multiply> Gemm<'_, T> {
                     Err(Error::OutOfMemory { .. }) if self.way.is_none() => return self.into(c),
                     workspace => workspace?,
                 };
+                if let Some(cut) = plan.cut {
+                    // Whatever they hold is right, but nobody should read what was never written.
+                    workspace.slice_mut(0..cut.flags())?.zero()?;
+                }
                 Gemm { workspace: Some(workspace.view_mut()), ..self }.queue(
                     &problem,
                     &plan,

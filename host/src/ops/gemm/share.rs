@@ -53,6 +53,11 @@ impl Cut {
         self.blocks as usize * (FLAGS + rows as usize * cols as usize) + SLACK
     }
 
+    /// Elements of `f32` at the workspace's beginning among which all flags are.
+    pub(super) fn flags(&self) -> usize {
+        self.blocks as usize * FLAGS + SLACK
+    }
+
     /// Steps of the block with most work.
     fn most(&self) -> f64 {
         let whole = (self.tiles - self.shared) / self.blocks * self.steps;
