@@ -158,7 +158,7 @@ fn check<T: Element + From16>(device: &Device, kernel: &Shared<T>, case: Case) {
 }
 
 /// Kernels of a type: layout, width.
-type Kernels<T> = [([bool; 2], [usize; 2], Shared<T>); 28];
+type Kernels<T> = [([bool; 2], [usize; 2], Shared<T>); 32];
 
 const BF16: Kernels<bf16> = [
     ([false, false], [128, 256], kernels::gemm_hopper_bf16_nn_256),
@@ -177,6 +177,10 @@ const BF16: Kernels<bf16> = [
     ([false, true], [64, 64], kernels::gemm_hopper_bf16_nt_64x64),
     ([true, false], [64, 64], kernels::gemm_hopper_bf16_tn_64x64),
     ([true, true], [64, 64], kernels::gemm_hopper_bf16_tt_64x64),
+    ([false, false], [256, 256], kernels::gemm_hopper_bf16_nn_2x128x256),
+    ([false, true], [256, 256], kernels::gemm_hopper_bf16_nt_2x128x256),
+    ([true, false], [256, 256], kernels::gemm_hopper_bf16_tn_2x128x256),
+    ([true, true], [256, 256], kernels::gemm_hopper_bf16_tt_2x128x256),
     ([false, false], [128, 128], kernels::gemm_hopper_bf16_nn_2x64x128),
     ([false, true], [128, 128], kernels::gemm_hopper_bf16_nt_2x64x128),
     ([true, false], [128, 128], kernels::gemm_hopper_bf16_tn_2x64x128),
@@ -207,6 +211,10 @@ const F16: Kernels<f16> = [
     ([false, true], [64, 64], kernels::gemm_hopper_f16_nt_64x64),
     ([true, false], [64, 64], kernels::gemm_hopper_f16_tn_64x64),
     ([true, true], [64, 64], kernels::gemm_hopper_f16_tt_64x64),
+    ([false, false], [256, 256], kernels::gemm_hopper_f16_nn_2x128x256),
+    ([false, true], [256, 256], kernels::gemm_hopper_f16_nt_2x128x256),
+    ([true, false], [256, 256], kernels::gemm_hopper_f16_tn_2x128x256),
+    ([true, true], [256, 256], kernels::gemm_hopper_f16_tt_2x128x256),
     ([false, false], [128, 128], kernels::gemm_hopper_f16_nn_2x64x128),
     ([false, true], [128, 128], kernels::gemm_hopper_f16_nt_2x64x128),
     ([true, false], [128, 128], kernels::gemm_hopper_f16_tn_2x64x128),

@@ -167,6 +167,14 @@ kernels! {
     gemm_hopper_f16_tn_64x64: f16, 1, 1 x 64, STAGES_64, [true 2048 4096], [true 2048 4096];
     /// [`gemm_hopper_f16_tt_128`] in tiles of 64 × 64, by one warpgroup.
     gemm_hopper_f16_tt_64x64: f16, 1, 1 x 64, STAGES_64, [true 2048 4096], [false 32 4096];
+    /// [`gemm_hopper_bf16_nn_256`] by clusters of two blocks, tiles one below the other, that load B once for both.
+    gemm_hopper_bf16_nn_2x128x256: bf16, 2, 2 x 256, STAGES_256, [false 32 8192], [true 2048 16384];
+    /// [`gemm_hopper_bf16_nt_256`] by clusters of two blocks, tiles one below the other, that load B once for both.
+    gemm_hopper_bf16_nt_2x128x256: bf16, 2, 2 x 256, STAGES_256, [false 32 8192], [false 32 8192];
+    /// [`gemm_hopper_bf16_tn_256`] by clusters of two blocks, tiles one below the other, that load B once for both.
+    gemm_hopper_bf16_tn_2x128x256: bf16, 2, 2 x 256, STAGES_256, [true 2048 8192], [true 2048 16384];
+    /// [`gemm_hopper_bf16_tt_256`] by clusters of two blocks, tiles one below the other, that load B once for both.
+    gemm_hopper_bf16_tt_2x128x256: bf16, 2, 2 x 256, STAGES_256, [true 2048 8192], [false 32 8192];
     /// [`gemm_hopper_bf16_nn_64x128`] by clusters of two blocks, tiles one below the other, that load B once for both.
     gemm_hopper_bf16_nn_2x64x128: bf16, 2, 1 x 128, STAGES_64, [false 32 4096], [true 2048 8192];
     /// [`gemm_hopper_bf16_nt_64x128`] by clusters of two blocks, tiles one below the other, that load B once for both.
@@ -175,6 +183,14 @@ kernels! {
     gemm_hopper_bf16_tn_2x64x128: bf16, 2, 1 x 128, STAGES_64, [true 2048 4096], [true 2048 8192];
     /// [`gemm_hopper_bf16_tt_64x128`] by clusters of two blocks, tiles one below the other, that load B once for both.
     gemm_hopper_bf16_tt_2x64x128: bf16, 2, 1 x 128, STAGES_64, [true 2048 4096], [false 32 4096];
+    /// [`gemm_hopper_f16_nn_256`] by clusters of two blocks, tiles one below the other, that load B once for both.
+    gemm_hopper_f16_nn_2x128x256: f16, 2, 2 x 256, STAGES_256, [false 32 8192], [true 2048 16384];
+    /// [`gemm_hopper_f16_nt_256`] by clusters of two blocks, tiles one below the other, that load B once for both.
+    gemm_hopper_f16_nt_2x128x256: f16, 2, 2 x 256, STAGES_256, [false 32 8192], [false 32 8192];
+    /// [`gemm_hopper_f16_tn_256`] by clusters of two blocks, tiles one below the other, that load B once for both.
+    gemm_hopper_f16_tn_2x128x256: f16, 2, 2 x 256, STAGES_256, [true 2048 8192], [true 2048 16384];
+    /// [`gemm_hopper_f16_tt_256`] by clusters of two blocks, tiles one below the other, that load B once for both.
+    gemm_hopper_f16_tt_2x128x256: f16, 2, 2 x 256, STAGES_256, [true 2048 8192], [false 32 8192];
     /// [`gemm_hopper_f16_nn_64x128`] by clusters of two blocks, tiles one below the other, that load B once for both.
     gemm_hopper_f16_nn_2x64x128: f16, 2, 1 x 128, STAGES_64, [false 32 4096], [true 2048 8192];
     /// [`gemm_hopper_f16_nt_64x128`] by clusters of two blocks, tiles one below the other, that load B once for both.

@@ -165,11 +165,13 @@ const HOPPER_128: Speed =
     Speed { tile: [2 * ROWS, 128], part: 64, share: [11.5, 10.0], astray: 0.6, lost: [160.0, 500.0] };
 const HOPPER_64X128: Speed = Speed { tile: [ROWS, 128], part: 64, share: [9.5, 7.5], astray: 0.5, lost: [60.0, 300.0] };
 const HOPPER_64X64: Speed = Speed { tile: [ROWS, 64], part: 64, share: [7.5, 5.0], astray: 0.5, lost: [40.0, 200.0] };
-/// Of two multiprocessors.
+/// Of two multiprocessors, as the next.
+const HOPPER_2X128X256: Speed =
+    Speed { tile: [4 * ROWS, 256], part: 64, share: [21.6, 21.6], astray: 0.94, lost: [100.0, 700.0] };
 const HOPPER_2X64X128: Speed =
     Speed { tile: [2 * ROWS, 128], part: 64, share: [19.5, 15.0], astray: 0.75, lost: [100.0, 300.0] };
-const HOPPER_16X64: Speed = Speed { tile: [16, ROWS], part: 64, share: [3.2, 3.2], astray: 0.6, lost: [60.0, 60.0] };
-const HOPPER_64X16: Speed = Speed { tile: [ROWS, 16], part: 64, share: [3.1, 3.1], astray: 0.6, lost: [60.0, 60.0] };
+const HOPPER_16X64: Speed = Speed { tile: [16, ROWS], part: 64, share: [3.2, 1.8], astray: 0.6, lost: [300.0, 300.0] };
+const HOPPER_64X16: Speed = Speed { tile: [ROWS, 16], part: 64, share: [3.1, 1.7], astray: 0.6, lost: [300.0, 300.0] };
 const HOPPER_136X128: Speed =
     Speed { tile: [136, 2 * ROWS], part: 64, share: [9.8, 9.8], astray: 0.6, lost: [400.0, 400.0] };
 const HOPPER_128X136: Speed =
@@ -308,6 +310,10 @@ pub(super) const F16: &[Candidate<f16>] = &[
     shared(&hopper::gemm_hopper_f16_nt_136x128, NT, &HOPPER_136X128),
     shared(&hopper::gemm_hopper_f16_nt_128x136, NT, &HOPPER_128X136),
     shared(&hopper::gemm_hopper_f16_tt_128x136, TT, &HOPPER_128X136),
+    shared(&hopper::gemm_hopper_f16_nn_2x128x256, NN, &HOPPER_2X128X256),
+    shared(&hopper::gemm_hopper_f16_nt_2x128x256, NT, &HOPPER_2X128X256),
+    shared(&hopper::gemm_hopper_f16_tn_2x128x256, TN, &HOPPER_2X128X256),
+    shared(&hopper::gemm_hopper_f16_tt_2x128x256, TT, &HOPPER_2X128X256),
     shared(&hopper::gemm_hopper_f16_nn_2x64x128, NN, &HOPPER_2X64X128),
     shared(&hopper::gemm_hopper_f16_nt_2x64x128, NT, &HOPPER_2X64X128),
     shared(&hopper::gemm_hopper_f16_tn_2x64x128, TN, &HOPPER_2X64X128),
@@ -351,6 +357,10 @@ pub(super) const BF16: &[Candidate<bf16>] = &[
     shared(&hopper::gemm_hopper_bf16_nt_136x128, NT, &HOPPER_136X128),
     shared(&hopper::gemm_hopper_bf16_nt_128x136, NT, &HOPPER_128X136),
     shared(&hopper::gemm_hopper_bf16_tt_128x136, TT, &HOPPER_128X136),
+    shared(&hopper::gemm_hopper_bf16_nn_2x128x256, NN, &HOPPER_2X128X256),
+    shared(&hopper::gemm_hopper_bf16_nt_2x128x256, NT, &HOPPER_2X128X256),
+    shared(&hopper::gemm_hopper_bf16_tn_2x128x256, TN, &HOPPER_2X128X256),
+    shared(&hopper::gemm_hopper_bf16_tt_2x128x256, TT, &HOPPER_2X128X256),
     shared(&hopper::gemm_hopper_bf16_nn_2x64x128, NN, &HOPPER_2X64X128),
     shared(&hopper::gemm_hopper_bf16_nt_2x64x128, NT, &HOPPER_2X64X128),
     shared(&hopper::gemm_hopper_bf16_tn_2x64x128, TN, &HOPPER_2X64X128),
