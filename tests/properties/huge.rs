@@ -1,17 +1,20 @@
-//! More than 2³² elements, where every index that someone keeps in 32 bits goes wrong. On a GPU with 10 GB to spare only.
+//! More than 2³² elements, or 2³¹ for products, where every index that someone keeps in 32 bits goes wrong. On a GPU with 20 GB to spare only.
 
-use warpwright::{Device, Layout};
+use simt::element::Element;
+use warpwright::gemm::{Multiply, Output};
+use warpwright::half::{bf16, f16};
+use warpwright::{Buffer, Device, Layout};
 
 use crate::support::device::{is_gpu, under_test};
 
 /// Bytes of a repetition that divides no power of two.
 const PERIOD: usize = 16_777_213;
 
-/// `n` bytes, element i being i modulo 251 but for the repetition's start anew.
-fn bytes(device: &Device, n: usize) -> warpwright::Result<warpwright::Buffer<u8>> {
-    let period: Vec<u8> = (0..PERIOD).map(|i| (i % 251) as u8).collect();
+/// `n` elements, number i being that of i modulo [`PERIOD`].
+fn repeated<T: Element>(device: &Device, n: usize, of: impl Fn(usize) -> T) -> warpwright::Result<Buffer<T>> {
+    let period: Vec<T> = (0..PERIOD.min(n)).map(of).collect();
     let piece = device.upload(&period)?;
-    let mut x = device.alloc::<u8>(n)?;
+    let mut x = device.alloc::<T>(n)?;
     let mut at = 0;
     while at < n {
         let len = PERIOD.min(n - at);
@@ -19,6 +22,11 @@ fn bytes(device: &Device, n: usize) -> warpwright::Result<warpwright::Buffer<u8>
         at += len;
     }
     Ok(x)
+}
+
+/// `n` bytes, element i being i modulo 251 but for the repetition's start anew.
+fn bytes(device: &Device, n: usize) -> warpwright::Result<Buffer<u8>> {
+    repeated(device, n, element)
 }
 
 fn element(i: usize) -> u8 {
@@ -47,8 +55,8 @@ fn an_argmax_finds_the_last_of_more_than_2_to_32() {
     }
     let device = under_test(0);
     let n = (1 << 32) + 77;
-    let mut x = device.alloc_zeros::<warpwright::half::f16>(n).expect("8 GiB");
-    x.slice_mut(n - 3..n - 2).and_then(|mut one| one.write(&[warpwright::half::f16::ONE])).expect("one");
+    let mut x = device.alloc_zeros::<f16>(n).expect("8 GiB");
+    x.slice_mut(n - 3..n - 2).and_then(|mut one| one.write(&[f16::ONE])).expect("one");
     assert_eq!(device.argmax(&x).expect("an argmax"), n - 3);
     assert_eq!(device.sum(&x).expect("a sum"), 1.0);
 }
@@ -70,5 +78,64 @@ fn a_transpose_reaches_beyond_32_bits() {
         let got = y.slice(row * rows..(row + 1) * rows).and_then(warpwright::BufferView::download).expect("a row");
         let wrong = (0..rows).find(|&col| got[col] != element(col * cols + row));
         assert_eq!(wrong, None, "row {row}");
+    }
+}
+
+/// Small integers, so that sums are exact: element i of A, and of B.
+fn of_a(i: usize) -> i32 {
+    (i % PERIOD % 7) as i32 - 3
+}
+fn of_b(i: usize) -> i32 {
+    (i % PERIOD % 5) as i32 - 2
+}
+
+/// C = A·B of m × k and k × n, whose elements are [`of_a`] and [`of_b`]: the first rows, the last ones, and some between.
+fn product_is_exact<T: Multiply + Element, C: Output<T> + Element>(
+    device: &Device,
+    [m, n, k]: [usize; 3],
+    from: impl Fn(f32) -> T,
+    to: impl Fn(C) -> f32,
+) {
+    let a = repeated(device, m * k, |i| from(of_a(i) as f32)).expect("A");
+    let b = repeated(device, k * n, |i| from(of_b(i) as f32)).expect("B");
+    let mut c = device.alloc::<C>(m * n).expect("C");
+    let [x, y] = [(&a, [m, k]), (&b, [k, n])]
+        .map(|(x, [rows, cols])| x.view().as_matrix(Layout::contiguous(rows, cols)).expect("a matrix"));
+    let z = c.view_mut().as_matrix(Layout::contiguous(m, n)).expect("a matrix");
+    device.gemm(x, y).into(z).expect("a product");
+    for row in [0, 1, 127, 128, m / 3, m / 2 + 1, m - 129, m - 2, m - 1] {
+        let got = c.slice(row * n..(row + 1) * n).and_then(warpwright::BufferView::download).expect("a row");
+        let wrong = (0..n).find(|&col| {
+            let sum: i32 = (0..k).map(|p| of_a(row * k + p) * of_b(p * n + col)).sum();
+            to(got[col]) != sum as f32
+        });
+        assert_eq!(wrong, None, "row {row} of {m} x {n} x {k}");
+    }
+}
+
+/// C, then A, then B has more than 2³¹ elements; sums of 24 products are at most 144, which 8 bits hold.
+const HUGE: [[usize; 3]; 3] = [[65_600, 32_808, 24], [32_808, 40, 65_600], [40, 32_808, 65_600]];
+
+#[test]
+fn products_of_16_bits_reach_beyond_31_bits() {
+    if !is_gpu() {
+        return;
+    }
+    let device = under_test(0);
+    product_is_exact::<bf16, bf16>(&device, HUGE[0], bf16::from_f32, bf16::to_f32);
+    product_is_exact::<f16, f32>(&device, HUGE[1], f16::from_f32, |x| x);
+    product_is_exact::<bf16, f32>(&device, HUGE[2], bf16::from_f32, |x| x);
+    // Rows at no multiple of 16 bytes.
+    product_is_exact::<bf16, f32>(&device, [32_801, 17, 65_601], bf16::from_f32, |x| x);
+}
+
+#[test]
+fn products_of_f32_reach_beyond_31_bits() {
+    if !is_gpu() {
+        return;
+    }
+    let device = under_test(0);
+    for shape in HUGE {
+        product_is_exact::<f32, f32>(&device, shape, |x| x, |x| x);
     }
 }
