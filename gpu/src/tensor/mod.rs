@@ -77,7 +77,7 @@ macro_rules! products {
     )+) => {$(
         $(#[$doc])+
         #[kernel(
-            block = ($threads), min_blocks = $blocks, registers = $registers, barriers = 6,
+            block = ($threads), min_blocks = $blocks, registers = $registers, barriers = 5,
             global_load_bytes = $width, global_store_bytes = $width
         )]
         pub fn $name(
