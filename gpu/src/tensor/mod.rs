@@ -13,13 +13,14 @@
 //!    32
 //! ```
 //!
-//! What bounds it on Hopper. Its tensor cores give `mma.sync` about 62 % of the rate of `wgmma`, 51 clocks for the 65 536
-//! multiply-adds of half a step of a warp. Those need 4 KiB of fragments, and their share of the block's step is 1.5 KiB to be
-//! written: 44 clocks of the shared memory's 128 bytes. A warp of 64 × 64 is therefore the least that keeps the tensor cores
-//! busy, and 128 sums and 64 registers of fragments are the most that 255 registers hold. In the loop of
-//! [`gemm_bf16_128x256_nn`] 64 of 142 instructions multiply (16 load fragments, 6 start copies), in that of
-//! [`gemm_bf16_128x256_tn`] 64 of 156. The products of tf32 are rounded when they are loaded, three instructions for a register,
-//! and have half as many sums.
+//! What bounds it on Hopper. Its tensor cores take an `mma.sync` of 2048 multiply-adds every 6.0 clocks on each quarter of a
+//! multiprocessor, 66 % of the rate of `wgmma`. What half a step of a warp multiplies, 65 536, takes 48 clocks of all four; it needs
+//! 4 KiB of fragments, and its share of the block's step is 1.5 KiB to be written: 44 clocks of the shared memory's 128 bytes. A
+//! warp of 64 × 64 is therefore the least that keeps the tensor cores busy, and 128 sums and 64 registers of fragments are the most
+//! that 255 registers hold. A warp's instructions are issued in order, and there are only two warps on a quarter: so the loop along
+//! k has no branch, one barrier, and between each load and its use half a step of products. 64 of its 150 to 161 instructions
+//! multiply, 16 load fragments, 6 start copies. The products of tf32 are rounded when they are loaded, three instructions for a
+//! register, and have half as many sums.
 //!
 //! Where rows do not start at multiples of 16 bytes, at edges, and in a last step that is not whole, copies are of 4 bytes or go
 //! through registers: right, and slow. Blocks that need not do so do not pay for it but with code.
@@ -67,18 +68,17 @@ const fn elements(extent: usize, chunk: usize) -> usize {
 
 /// For each kernel: its elements and how many there are in 16 bytes; the block's tile; fragments of A and of B in a warp's;
 /// threads; whether rows of op(A), columns of op(B) are rows in memory; blocks to a multiprocessor; registers; least width of an
-/// access to global memory; local memory. What is spilt is, for compute capability 8.0 alone, a few addresses, outside the loop
-/// along k.
+/// access to global memory.
 macro_rules! products {
     ($(
         $(#[$doc:meta])+
         $name:ident: $t:ident $chunk:literal, $m:literal x $n:literal, $mt:literal x $nt:literal, $threads:literal,
-        $a_along:literal $b_along:literal, $blocks:literal, $registers:literal, $width:literal, $local:literal;
+        $a_along:literal $b_along:literal, $blocks:literal, $registers:literal, $width:literal;
     )+) => {$(
         $(#[$doc])+
         #[kernel(
-            block = ($threads), min_blocks = $blocks, registers = $registers, barriers = 6,
-            global_load_bytes = $width, global_store_bytes = $width, local_bytes = $local
+            block = ($threads), min_blocks = $blocks, registers = $registers, barriers = 5,
+            global_load_bytes = $width, global_store_bytes = $width
         )]
         pub fn $name(
             #[shared] stages: &Stages<$t, { elements($m, $chunk) }, { elements($n, $chunk) }>,
@@ -104,53 +104,53 @@ macro_rules! products {
 products! {
     /// A·B of `f16`, added in `f32`, in tiles of 128 × 256. Arguments are those of [`call`](crate::gemm::call); `a` and `b` have
     /// any offset and rows any distance, aligned to 16 bytes for speed.
-    gemm_f16_128x256_nn: f16 8, 128 x 256, 4 x 8, 256, true false, 1, 255, 2, 40;
+    gemm_f16_128x256_nn: f16 8, 128 x 256, 4 x 8, 256, true false, 1, 255, 2;
     /// [`gemm_f16_128x256_nn`] for A·Bᵀ of `f16`, in tiles of 128 × 256.
-    gemm_f16_128x256_nt: f16 8, 128 x 256, 4 x 8, 256, true true, 1, 255, 2, 0;
+    gemm_f16_128x256_nt: f16 8, 128 x 256, 4 x 8, 256, true true, 1, 255, 2;
     /// [`gemm_f16_128x256_nn`] for Aᵀ·B of `f16`, in tiles of 128 × 256.
-    gemm_f16_128x256_tn: f16 8, 128 x 256, 4 x 8, 256, false false, 1, 255, 2, 0;
+    gemm_f16_128x256_tn: f16 8, 128 x 256, 4 x 8, 256, false false, 1, 255, 2;
     /// [`gemm_f16_128x256_nn`] for Aᵀ·Bᵀ of `f16`, in tiles of 128 × 256.
-    gemm_f16_128x256_tt: f16 8, 128 x 256, 4 x 8, 256, false true, 1, 255, 2, 16;
+    gemm_f16_128x256_tt: f16 8, 128 x 256, 4 x 8, 256, false true, 1, 255, 2;
     /// [`gemm_f16_128x256_nn`] for A·B of `f16`, in tiles of 64 × 64.
-    gemm_f16_64x64_nn: f16 8, 64 x 64, 2 x 4, 128, true false, 3, 168, 2, 0;
+    gemm_f16_64x64_nn: f16 8, 64 x 64, 2 x 4, 128, true false, 3, 168, 2;
     /// [`gemm_f16_128x256_nn`] for A·Bᵀ of `f16`, in tiles of 64 × 64.
-    gemm_f16_64x64_nt: f16 8, 64 x 64, 2 x 4, 128, true true, 3, 168, 2, 0;
+    gemm_f16_64x64_nt: f16 8, 64 x 64, 2 x 4, 128, true true, 3, 168, 2;
     /// [`gemm_f16_128x256_nn`] for Aᵀ·B of `f16`, in tiles of 64 × 64.
-    gemm_f16_64x64_tn: f16 8, 64 x 64, 2 x 4, 128, false false, 3, 168, 2, 0;
+    gemm_f16_64x64_tn: f16 8, 64 x 64, 2 x 4, 128, false false, 3, 168, 2;
     /// [`gemm_f16_128x256_nn`] for Aᵀ·Bᵀ of `f16`, in tiles of 64 × 64.
-    gemm_f16_64x64_tt: f16 8, 64 x 64, 2 x 4, 128, false true, 3, 168, 2, 0;
+    gemm_f16_64x64_tt: f16 8, 64 x 64, 2 x 4, 128, false true, 3, 168, 2;
     /// [`gemm_f16_128x256_nn`] for A·B of `bf16`, in tiles of 128 × 256.
-    gemm_bf16_128x256_nn: bf16 8, 128 x 256, 4 x 8, 256, true false, 1, 255, 2, 40;
+    gemm_bf16_128x256_nn: bf16 8, 128 x 256, 4 x 8, 256, true false, 1, 255, 2;
     /// [`gemm_f16_128x256_nn`] for A·Bᵀ of `bf16`, in tiles of 128 × 256.
-    gemm_bf16_128x256_nt: bf16 8, 128 x 256, 4 x 8, 256, true true, 1, 255, 2, 0;
+    gemm_bf16_128x256_nt: bf16 8, 128 x 256, 4 x 8, 256, true true, 1, 255, 2;
     /// [`gemm_f16_128x256_nn`] for Aᵀ·B of `bf16`, in tiles of 128 × 256.
-    gemm_bf16_128x256_tn: bf16 8, 128 x 256, 4 x 8, 256, false false, 1, 255, 2, 0;
+    gemm_bf16_128x256_tn: bf16 8, 128 x 256, 4 x 8, 256, false false, 1, 255, 2;
     /// [`gemm_f16_128x256_nn`] for Aᵀ·Bᵀ of `bf16`, in tiles of 128 × 256.
-    gemm_bf16_128x256_tt: bf16 8, 128 x 256, 4 x 8, 256, false true, 1, 255, 2, 16;
+    gemm_bf16_128x256_tt: bf16 8, 128 x 256, 4 x 8, 256, false true, 1, 255, 2;
     /// [`gemm_f16_128x256_nn`] for A·B of `bf16`, in tiles of 64 × 64.
-    gemm_bf16_64x64_nn: bf16 8, 64 x 64, 2 x 4, 128, true false, 3, 168, 2, 0;
+    gemm_bf16_64x64_nn: bf16 8, 64 x 64, 2 x 4, 128, true false, 3, 168, 2;
     /// [`gemm_f16_128x256_nn`] for A·Bᵀ of `bf16`, in tiles of 64 × 64.
-    gemm_bf16_64x64_nt: bf16 8, 64 x 64, 2 x 4, 128, true true, 3, 168, 2, 0;
+    gemm_bf16_64x64_nt: bf16 8, 64 x 64, 2 x 4, 128, true true, 3, 168, 2;
     /// [`gemm_f16_128x256_nn`] for Aᵀ·B of `bf16`, in tiles of 64 × 64.
-    gemm_bf16_64x64_tn: bf16 8, 64 x 64, 2 x 4, 128, false false, 3, 168, 2, 0;
+    gemm_bf16_64x64_tn: bf16 8, 64 x 64, 2 x 4, 128, false false, 3, 168, 2;
     /// [`gemm_f16_128x256_nn`] for Aᵀ·Bᵀ of `bf16`, in tiles of 64 × 64.
-    gemm_bf16_64x64_tt: bf16 8, 64 x 64, 2 x 4, 128, false true, 3, 168, 2, 0;
+    gemm_bf16_64x64_tt: bf16 8, 64 x 64, 2 x 4, 128, false true, 3, 168, 2;
     /// [`gemm_f16_128x256_nn`] for A·B of `f32`, rounded to tf32, in tiles of 128 × 128.
-    gemm_tf32_128x128_nn: f32 4, 128 x 128, 4 x 4, 256, true false, 1, 255, 4, 0;
+    gemm_tf32_128x128_nn: f32 4, 128 x 128, 4 x 4, 256, true false, 1, 255, 4;
     /// [`gemm_f16_128x256_nn`] for A·Bᵀ of `f32`, rounded to tf32, in tiles of 128 × 128.
-    gemm_tf32_128x128_nt: f32 4, 128 x 128, 4 x 4, 256, true true, 1, 255, 4, 0;
+    gemm_tf32_128x128_nt: f32 4, 128 x 128, 4 x 4, 256, true true, 1, 255, 4;
     /// [`gemm_f16_128x256_nn`] for Aᵀ·B of `f32`, rounded to tf32, in tiles of 128 × 128.
-    gemm_tf32_128x128_tn: f32 4, 128 x 128, 4 x 4, 256, false false, 1, 255, 4, 0;
+    gemm_tf32_128x128_tn: f32 4, 128 x 128, 4 x 4, 256, false false, 1, 255, 4;
     /// [`gemm_f16_128x256_nn`] for Aᵀ·Bᵀ of `f32`, rounded to tf32, in tiles of 128 × 128.
-    gemm_tf32_128x128_tt: f32 4, 128 x 128, 4 x 4, 256, false true, 1, 255, 4, 0;
+    gemm_tf32_128x128_tt: f32 4, 128 x 128, 4 x 4, 256, false true, 1, 255, 4;
     /// [`gemm_f16_128x256_nn`] for A·B of `f32`, rounded to tf32, in tiles of 64 × 64.
-    gemm_tf32_64x64_nn: f32 4, 64 x 64, 2 x 4, 128, true false, 3, 168, 4, 0;
+    gemm_tf32_64x64_nn: f32 4, 64 x 64, 2 x 4, 128, true false, 3, 168, 4;
     /// [`gemm_f16_128x256_nn`] for A·Bᵀ of `f32`, rounded to tf32, in tiles of 64 × 64.
-    gemm_tf32_64x64_nt: f32 4, 64 x 64, 2 x 4, 128, true true, 3, 168, 4, 0;
+    gemm_tf32_64x64_nt: f32 4, 64 x 64, 2 x 4, 128, true true, 3, 168, 4;
     /// [`gemm_f16_128x256_nn`] for Aᵀ·B of `f32`, rounded to tf32, in tiles of 64 × 64.
-    gemm_tf32_64x64_tn: f32 4, 64 x 64, 2 x 4, 128, false false, 3, 168, 4, 0;
+    gemm_tf32_64x64_tn: f32 4, 64 x 64, 2 x 4, 128, false false, 3, 168, 4;
     /// [`gemm_f16_128x256_nn`] for Aᵀ·Bᵀ of `f32`, rounded to tf32, in tiles of 64 × 64.
-    gemm_tf32_64x64_tt: f32 4, 64 x 64, 2 x 4, 128, false true, 3, 168, 4, 0;
+    gemm_tf32_64x64_tt: f32 4, 64 x 64, 2 x 4, 128, false true, 3, 168, 4;
 }
 
 /// The family's kernels.

@@ -18,7 +18,7 @@
 //!
 //! What an operand lacks counts as +0.
 
-use simt::async_copy::cp_async_or_zero;
+use simt::async_copy::{SharedSlot, cp_async_or_zero};
 use simt::element::{Lanes, Vector};
 use simt::global::Window;
 use simt::matrix::ldmatrix;
@@ -47,8 +47,6 @@ where
 {
     /// Extent of a step along k.
     pub(super) const DEPTH: u32 = 4 * CHUNK as u32;
-    /// Rows of a piece.
-    const ROWS: u32 = if ALONG_K { EXTENT as u32 } else { Self::DEPTH };
     /// Chunks in a row.
     const ACROSS: u32 = if ALONG_K { 4 } else { (EXTENT / CHUNK) as u32 };
 
@@ -64,18 +62,28 @@ where
         Self { stages, window, first, unit }
     }
 
-    /// The element at which a chunk of a row starts, in the stage of a step.
+    /// The first element of the stage of a step.
     #[inline(always)]
-    fn at(step: u32, row: u32, chunk: u32) -> u32 {
+    const fn stage(step: u32) -> u32 {
+        step % STAGES * (EXTENT as u32 * Self::DEPTH)
+    }
+
+    /// The element of a stage at which a chunk of a row starts.
+    #[inline(always)]
+    const fn in_stage(row: u32, chunk: u32) -> u32 {
         let turn = match (ALONG_K, CHUNK) {
             (true, _) => row / 2 % 4,
             (false, 8) => row % 8,
             (false, _) => row % 4 * 2,
         };
-        let piece = const { EXTENT as u32 * Self::DEPTH };
-        let at = step % STAGES * piece + (row * Self::ACROSS + (chunk ^ turn)) * CHUNK as u32;
+        (row * Self::ACROSS + (chunk ^ turn)) * CHUNK as u32
+    }
+
+    /// The element at which a chunk of a row starts, in the stage of a step.
+    #[inline(always)]
+    const fn at(step: u32, row: u32, chunk: u32) -> u32 {
         // What it is, for a compiler that has lost sight of a factor's bounds.
-        at % LEN as u32 / CHUNK as u32 * CHUNK as u32
+        (Self::stage(step) + Self::in_stage(row, chunk)) % LEN as u32 / CHUNK as u32 * CHUNK as u32
     }
 
     /// Whether all `EXTENT` rows or columns are there, and rows in memory start at multiples of 16 bytes.
@@ -85,21 +93,21 @@ where
         self.window.has_aligned_rows::<CHUNK>() && self.first <= extent && EXTENT as u32 <= extent - self.first
     }
 
-    /// Starts to copy a thread's share of a step, all of which [is inside](Self::is_inside).
+    /// Starts to copy a thread's share of a step, or zeros where not all of it is there. Rows must start at multiples of 16 bytes.
     #[inline(always)]
     #[track_caller]
     pub(super) fn copy<const THREADS: usize>(&self, step: u32, thread: u32) {
-        let (row0, col0) = self.place(step);
-        let Some(piece) = self.window.part(row0, col0, Self::ROWS, Self::ACROSS * CHUNK as u32) else { return };
-        let rows = const { THREADS as u32 / Self::ACROSS };
-        let (row, chunk) = Self::share(thread);
+        let (rows, count) = const { (THREADS / Self::ACROSS as usize, 4 * EXTENT / THREADS) };
+        // A chunk's turn is that of the row `rows` further down.
+        const { assert!((THREADS / Self::ACROSS as usize).is_multiple_of(8)) }
+        let ((row0, col0), (row, chunk)) = (self.place(step), Self::share(thread));
+        let from = (row0.wrapping_add(row), col0.wrapping_add(chunk * CHUNK as u32));
+        let from = self.window.slots_or_zero::<CHUNK>(from, count as u32, rows as u32);
+        let to = Self::in_stage(row, chunk) & const { ((THREADS - 1) * CHUNK) as u32 };
         unroll!(for i in 0..8 {
-            if i < 4 * EXTENT / THREADS {
-                let down = i as u32 * rows;
-                if let Some(some) = piece.part(down, 0, rows, Self::ACROSS * CHUNK as u32) {
-                    let to = self.stages.slot::<CHUNK>(Self::at(step, down + row, chunk));
-                    cp_async_or_zero(to, some.slot_or_zero(row, chunk * CHUNK as u32));
-                }
+            if i < count {
+                let to = Self::stage(step) + to + (i * THREADS * CHUNK) as u32;
+                cp_async_or_zero(self.stages.slot_by_number::<CHUNK>(to), from(i as u32));
             }
         });
     }
@@ -130,10 +138,11 @@ where
         }
     }
 
-    /// Row and column in the window of a step's first element.
+    /// Row and column in the window of a step's first element. Steps behind the end of a k close to 2³² start from 0 again: what is
+    /// copied for them nobody reads.
     #[inline(always)]
     const fn place(&self, step: u32) -> (u32, u32) {
-        let k0 = step * Self::DEPTH;
+        let k0 = step.wrapping_mul(Self::DEPTH);
         if ALONG_K { (self.first, k0) } else { (k0, self.first) }
     }
 
@@ -143,53 +152,71 @@ where
         (i / Self::ACROSS, i % Self::ACROSS)
     }
 
-    /// Of an A: the fragments of `TILES` times 16 rows, from row `first` of the piece on, in the half `half` of the step.
+    /// Of an A: the fragment of 16 rows, number `tile` of a warp's `tiles`, which start at row `first` of the piece, in the half
+    /// `half` of the step.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn rows<const TILES: usize>(&self, step: u32, half: u32, first: u32, lane: u32) -> [[u32; 4]; TILES] {
-        let mut fragments = [[0; 4]; TILES];
-        unroll!(for i in 0..4 {
-            if i < TILES {
-                let first = first + 16 * i as u32;
-                fragments[i] = if ALONG_K {
-                    let row = first + lane % 16;
-                    ldmatrix::<4, false, _, CHUNK>(self.stages.slot(Self::at(step, row, 2 * half + lane / 16)))
-                } else if CHUNK == 8 {
-                    let (k, chunk) = (16 * half + lane / 16 * 8 + lane % 8, first / 8 + lane / 8 % 2);
-                    ldmatrix::<4, true, _, CHUNK>(self.stages.slot(Self::at(step, k, chunk)))
-                } else {
-                    let [[upper_left, lower_left], [upper_right, lower_right]] = self.columns(step, half, first, lane);
-                    [upper_left, lower_left, upper_right, lower_right]
-                };
-                fragments[i] = fragments[i].map(T::rounded);
-            }
-        });
-        fragments
+    pub(super) fn rows(
+        &self,
+        (step, half): (u32, u32),
+        first: u32,
+        (tile, tiles): (usize, usize),
+        lane: u32,
+    ) -> [u32; 4] {
+        let fragment = if ALONG_K {
+            ldmatrix::<4, false, _, CHUNK>(self.row(step, first + lane % 16, 2 * half + lane / 16, (tile, tiles)))
+        } else if CHUNK == 8 {
+            let (k, chunk) = (lane / 16 * 8 + lane % 8, first / 8 + 2 * tile as u32 + lane / 8 % 2);
+            ldmatrix::<4, true, _, CHUNK>(self.depth(step, k, chunk, half))
+        } else {
+            let [[upper_left, lower_left], [upper_right, lower_right]] =
+                self.columns(step, half, first + 16 * tile as u32, lane);
+            [upper_left, lower_left, upper_right, lower_right]
+        };
+        fragment.map(T::rounded)
     }
 
-    /// Of a B: the fragments of `TILES` times 8 columns, an even number.
+    /// Of a B: the fragments of twice 8 columns, pair number `pair` of a warp's `pairs`.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn cols<const TILES: usize>(&self, step: u32, half: u32, first: u32, lane: u32) -> [[u32; 2]; TILES] {
-        let mut fragments = [[0; 2]; TILES];
-        unroll!(for i in 0..4 {
-            if 2 * i < TILES {
-                let first = first + 16 * i as u32;
-                let [a, b, c, d] = if ALONG_K {
-                    let row = first + lane / 16 * 8 + lane % 8;
-                    ldmatrix::<4, false, _, CHUNK>(self.stages.slot(Self::at(step, row, 2 * half + lane / 8 % 2)))
-                } else if CHUNK == 8 {
-                    let (k, chunk) = (16 * half + lane % 16, first / 8 + lane / 16);
-                    ldmatrix::<4, true, _, CHUNK>(self.stages.slot(Self::at(step, k, chunk)))
-                } else {
-                    let [[upper, next_upper], [lower, next_lower]] = self.columns(step, half, first, lane);
-                    [upper, lower, next_upper, next_lower]
-                };
-                fragments[2 * i] = [a, b].map(T::rounded);
-                fragments[2 * i + 1] = [c, d].map(T::rounded);
-            }
-        });
-        fragments
+    pub(super) fn cols(
+        &self,
+        (step, half): (u32, u32),
+        first: u32,
+        (pair, pairs): (usize, usize),
+        lane: u32,
+    ) -> [[u32; 2]; 2] {
+        let [a, b, c, d] = if ALONG_K {
+            let row = first + lane / 16 * 8 + lane % 8;
+            ldmatrix::<4, false, _, CHUNK>(self.row(step, row, 2 * half + lane / 8 % 2, (pair, pairs)))
+        } else if CHUNK == 8 {
+            let (k, chunk) = (lane % 16, first / 8 + 2 * pair as u32 + lane / 16);
+            ldmatrix::<4, true, _, CHUNK>(self.depth(step, k, chunk, half))
+        } else {
+            let [[upper, next_upper], [lower, next_lower]] = self.columns(step, half, first + 16 * pair as u32, lane);
+            [upper, lower, next_upper, next_lower]
+        };
+        [[a, b], [c, d]].map(|of_8| of_8.map(T::rounded))
+    }
+
+    /// Of a piece along k: `chunk` of row `row` + 16 · `tile`, where `row` is in the first of `tiles` that start at a multiple of
+    /// their rows.
+    #[inline(always)]
+    #[track_caller]
+    fn row(&self, step: u32, row: u32, chunk: u32, (tile, tiles): (usize, usize)) -> SharedSlot<'a, T, CHUNK> {
+        let line = 4 * CHUNK;
+        // The bits that the place can have, for a compiler that has lost sight of them: the rest is added after it, by the load.
+        let bits = (EXTENT - 1 - 16 * (tiles - 1)) * line + 3 * CHUNK;
+        let place = Self::in_stage(row, chunk) & bits as u32;
+        self.stages.slot_by_number(Self::stage(step) + place + (tile * 16 * line) as u32)
+    }
+
+    /// Of a piece across k: `chunk` of row `k` + 16 · `half`, `k` below 16.
+    #[inline(always)]
+    #[track_caller]
+    fn depth(&self, step: u32, k: u32, chunk: u32, half: u32) -> SharedSlot<'a, T, CHUNK> {
+        let place = Self::in_stage(k, chunk) & const { (16 * EXTENT - CHUNK) as u32 };
+        self.stages.slot_by_number(Self::stage(step) + place + half * (16 * EXTENT) as u32)
     }
 
     /// Numbers of 32 bits across k: at k = lane % 4 and 4 further, column lane / 4 from `first` on and 8 further.

@@ -127,51 +127,97 @@ where
         self.k.div_ceil(Self::DEPTH)
     }
 
-    /// A warp's fragments of half a step.
+    /// Loads one of a warp's fragments of half a step, in the order in which [`Fragments::add`] needs them.
     #[inline(always)]
     #[track_caller]
-    fn load(&self, step: u32, half: u32, thread: u32) -> Fragments<MT, NT> {
-        let (row, col) = Self::place(thread);
-        let lane = thread % 32;
-        Fragments { a: self.a.rows(step, half, row, lane), b: self.b.cols(step, half, col, lane) }
+    fn load(&self, into: &mut Fragments<MT, NT>, number: usize, place: (u32, u32), thread: u32) {
+        let ((row, col), lane, pairs) = (Self::place(thread), thread % 32, NT / 2);
+        if number == 0 || number > pairs {
+            let tile = number.saturating_sub(pairs);
+            into.a[tile] = self.a.rows(place, row, (tile, MT), lane);
+        } else {
+            let pair = number - 1;
+            let [left, right] = self.b.cols(place, col, (pair, pairs), lane);
+            (into.b[2 * pair], into.b[2 * pair + 1]) = (left, right);
+        }
+    }
+
+    /// [`Self::load`] of all.
+    #[inline(always)]
+    #[track_caller]
+    fn load_all(&self, place: (u32, u32), thread: u32) -> Fragments<MT, NT> {
+        let mut fragments = Fragments::new();
+        unroll!(for number in 0..8 {
+            if number < Fragments::<MT, NT>::LOADS {
+                self.load(&mut fragments, number, place, thread);
+            }
+        });
+        fragments
+    }
+
+    /// Starts to copy a step that [is inside](Panel::is_inside), or zeros where there is none, as a group: waiting counts groups.
+    #[inline(always)]
+    #[track_caller]
+    fn copy(&self, step: u32, thread: u32) {
+        self.a.copy::<THREADS>(step, thread);
+        self.b.copy::<THREADS>(step, thread);
+        cp_async_commit();
     }
 
     /// Adds the product of the first `steps` steps to a warp's sums, at least one, all of which are in the panels. Three steps are
-    /// on their way to shared memory while the fourth is multiplied, and of that one half of the fragments while the other half
-    /// is.
+    /// on their way to shared memory while the fourth is multiplied, and of that one half of the fragments is loaded while the
+    /// half before is multiplied, over the end of a step, too.
+    ///
+    /// The loop has no branch, and its only barrier stands at its start: there are always products between a load and what
+    /// waits for it, and none that the assembler can move before the barrier.
     #[inline(always)]
     #[track_caller]
     fn accumulate_whole(&self, sums: &mut [[[f32; 4]; NT]; MT], steps: u32) {
         let thread = Self::thread();
-        let copy = |step| {
-            if step < steps {
-                self.a.copy::<THREADS>(step, thread);
-                self.b.copy::<THREADS>(step, thread);
-            }
-            // A group even of nothing: waiting counts groups.
-            cp_async_commit();
-        };
         let mut step = 0;
         while step < STAGES - 1 {
-            copy(step);
+            self.copy(step, thread);
             step += 1;
         }
-        cp_async_wait_group::<{ STAGES - 2 }>();
-        sync_threads();
+        // Nothing comes before the first half: zeros are multiplied.
+        let (mut first, mut second) = (Fragments::new(), Fragments::new());
         step = 0;
-        let mut first = self.load(step, 0, thread);
         while step < steps {
-            let second = self.load(step, 1, thread);
-            copy(step + STAGES - 1);
-            first.add::<T>(sums);
-            // Everybody has loaded all of this step, and the next one has come: its stage may be overwritten after the barrier.
+            // This step has come, and everybody has loaded all of the one before: its stage may be overwritten.
             cp_async_wait_group::<{ STAGES - 2 }>();
             sync_threads();
-            // After the last step there is no next one: its fragments are loaded again, for nothing.
-            first = self.load((step + 1).min(steps - 1), 0, thread);
-            second.add::<T>(sums);
+            self.load_and_add(&mut first, (step, 0), thread, (&second, sums), || ());
+            self.load_and_add(&mut second, (step, 1), thread, (&first, sums), || self.copy(step + STAGES - 1, thread));
             step += 1;
         }
+        second.add_all::<T>(sums);
+        // Zeros, where there was no step any more: to what is used for something else now.
+        cp_async_wait_group::<0>();
+    }
+
+    /// Loads a warp's fragments of half a step while those of the half before are multiplied; then, before the rest of the
+    /// products, does what `then` does.
+    #[inline(always)]
+    #[track_caller]
+    fn load_and_add(
+        &self,
+        into: &mut Fragments<MT, NT>,
+        place: (u32, u32),
+        thread: u32,
+        (before, sums): (&Fragments<MT, NT>, &mut [[[f32; 4]; NT]; MT]),
+        then: impl Fn(),
+    ) {
+        unroll!(for part in 0..16 {
+            if part < Fragments::<MT, NT>::LOADS {
+                self.load(into, part, place, thread);
+            }
+            if part == Fragments::<MT, NT>::LOADS - 1 {
+                then();
+            }
+            if part < Fragments::<MT, NT>::PARTS {
+                before.add::<T>(part, sums);
+            }
+        });
     }
 
     /// Adds the product of the steps from `from` on, which may reach over the edges of the panels or lie at any address. What is
@@ -201,7 +247,7 @@ where
             copy(step + STAGES - 1);
             let mut half = 0;
             while half < 2 {
-                self.load(step, half, thread).add::<T>(sums);
+                self.load_all((step, half), thread).add_all::<T>(sums);
                 half += 1;
             }
             step += 1;
@@ -216,19 +262,37 @@ struct Fragments<const MT: usize, const NT: usize> {
 }
 
 impl<const MT: usize, const NT: usize> Fragments<MT, NT> {
-    /// Adds their product. Every second row of it is done from right to left: each instruction has an operand in common with the
-    /// one before.
+    /// How many loads bring them: one for 16 rows or 16 columns.
+    const LOADS: usize = MT + NT / 2;
+    /// In how many parts they are multiplied: two products each.
+    const PARTS: usize = MT * NT / 2;
+
+    /// Zeros.
+    #[inline(always)]
+    const fn new() -> Self {
+        Self { a: [[0; 4]; MT], b: [[0; 2]; NT] }
+    }
+
+    /// Adds part `part` of their product. Every second row of it is done from right to left: each instruction has an operand in
+    /// common with the one before.
     #[inline(always)]
     #[track_caller]
-    fn add<T: Operand>(&self, sums: &mut [[[f32; 4]; NT]; MT]) {
-        unroll!(for i in 0..4 {
-            if i < MT {
-                unroll!(for j in 0..8 {
-                    if j < NT {
-                        let j = if i % 2 == 0 { j } else { NT - 1 - j };
-                        sums[i][j] = mma_sync::<T::Kind>(self.a[i], self.b[j], sums[i][j]);
-                    }
-                });
+    fn add<T: Operand>(&self, part: usize, sums: &mut [[[f32; 4]; NT]; MT]) {
+        let i = 2 * part / NT;
+        unroll!(for j in 0..2 {
+            let j = 2 * part % NT + j;
+            let j = if i % 2 == 0 { j } else { NT - 1 - j };
+            sums[i][j] = mma_sync::<T::Kind>(self.a[i], self.b[j], sums[i][j]);
+        });
+    }
+
+    /// Adds their product.
+    #[inline(always)]
+    #[track_caller]
+    fn add_all<T: Operand>(&self, sums: &mut [[[f32; 4]; NT]; MT]) {
+        unroll!(for part in 0..16 {
+            if part < Self::PARTS {
+                self.add::<T>(part, sums);
             }
         });
     }

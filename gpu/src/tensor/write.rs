@@ -14,7 +14,7 @@ use simt::warp::sync_warp;
 
 use super::number::Operand;
 use super::product::Call;
-use crate::gemm::call::{WIDE_C, finish};
+use crate::gemm::call::{ACTIVATION, BIAS_PER_COLUMN, BIAS_PER_ROW, WIDE_C, finish};
 use crate::gemm::number::Number;
 use crate::unroll::unroll;
 
@@ -49,7 +49,10 @@ impl<T: Operand, const LEN: usize, const MT: usize, const NT: usize> Write<'_, T
                     });
                 });
                 sync_warp(u32::MAX);
-                self.rows(matrix, (row0.saturating_add(32 * part as u32), col0));
+                let place = (row0.saturating_add(32 * part as u32), col0);
+                if !self.plain_rows(matrix, place) {
+                    self.rows(matrix, place);
+                }
                 sync_warp(u32::MAX);
             }
         });
@@ -65,6 +68,36 @@ impl<T: Operand, const LEN: usize, const MT: usize, const NT: usize> Write<'_, T
     #[track_caller]
     fn set(&self, row: u32, col: u32, pair: [f32; 2]) {
         self.room.cast::<f32>().set_vec(self.at(row, col), Vec2::new(pair));
+    }
+
+    /// Writes alpha times 32 rows to C from (`row0`, `col0`) on, if that is all there is to do to them and C has them all, aligned
+    /// for four at once; and tells whether it did. What [`Self::rows`] does to sums one after the other is done here to many at
+    /// once: a tenth of its time.
+    #[inline(always)]
+    #[track_caller]
+    fn plain_rows(&self, matrix: u32, (row0, col0): (u32, u32)) -> bool {
+        let Call {
+            c, bias, extents: [m, n, ..], ld: [.., ld], batch: [.., batch], scale: [alpha, beta], flags, ..
+        } = *self.call;
+        if beta != 0.0 || flags & (WIDE_C | BIAS_PER_COLUMN | BIAS_PER_ROW | ACTIVATION) != 0 {
+            return false;
+        }
+        let Some(c) = c.window_mut((matrix as u64).wrapping_mul(batch), m, n, ld) else { return false };
+        let Some(c) = c.part_mut(row0, col0, 32, Self::WIDTH) else { return false };
+        if !c.has_aligned_rows::<4>() {
+            return false;
+        }
+        let lanes = const { 2 * NT as u32 };
+        let (row, col) = (self.lane / lanes, self.lane % lanes * 4);
+        unroll!(for step in 0..16 {
+            let row = row + step as u32 * (32 / lanes);
+            if step as u32 * (32 / lanes) < 32 {
+                let sums = self.room.cast::<f32>().get_vec4(self.at(row, col)).lanes;
+                let new = sums.map(|sum| T::narrow(finish(sum, || 0.0, bias, (0, 0), [alpha, 0.0], 0)));
+                c.set_vec_within::<4>(row, col, Vec4::new(new));
+            }
+        });
+        true
     }
 
     /// Finishes 32 rows and writes them to C from (`row0`, `col0`) on.

@@ -180,6 +180,21 @@ impl<'a, T: Element> Window<'a, T> {
         SlotOrZero::new(self.ptr.wrapping_add(self.offset(row, col)), is_inside, self.tag)
     }
 
+    /// [`Self::slot_or_zero`] of `count` rows, from `row` on, `apart` rows from one to the next: a function of a row's number.
+    /// There are none where not all of them are in the window, so that one test does for all.
+    #[inline(always)]
+    pub fn slots_or_zero<const N: usize>(
+        &self,
+        (row, col): (u32, u32),
+        count: u32,
+        apart: u32,
+    ) -> impl Fn(u32) -> SlotOrZero<'a, T, N> {
+        let last = row.saturating_add(apart.saturating_mul(count.saturating_sub(1)));
+        let is_inside = (last < self.rows) & (self.cols.saturating_sub(col) >= N as u32);
+        let (first, step, tag) = (self.ptr.wrapping_add(self.offset(row, col)), self.offset(apart, 0), self.tag);
+        move |i| SlotOrZero::new(first.wrapping_add(step.wrapping_mul(i as usize)), is_inside & (i < count), tag)
+    }
+
     /// Elements (`row`, `col`) to (`row`, `col + N − 1`) in one access, aligned as for [`MatRef::get_vec`], without a check of
     /// bounds on PTX; the simulator still checks and reports.
     ///

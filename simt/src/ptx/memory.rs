@@ -127,3 +127,10 @@ pub(crate) fn shared_address<T>(place: *const T) -> u32 {
     }
     address + (place.addr() - gpu_launch_sized_workgroup_mem::<u64>().addr()) as u32
 }
+
+/// `offset` elements on from `start`, for [`shared_address`]: as numbers the start is subtracted again and nothing is left of it;
+/// a pointer LLVM would convert to the shared window and back, 64 bits wide, at every place.
+#[inline(always)]
+pub(crate) fn offset_by_number<T>(start: *mut T, offset: u32) -> *mut T {
+    core::ptr::with_exposed_provenance_mut(start.expose_provenance() + offset as usize * size_of::<T>())
+}

@@ -136,3 +136,9 @@ pub(crate) fn shared_layout<T>() -> *const T {
 /// and [`write`] look at the address.
 #[inline(always)]
 pub(crate) fn expect_aligned(_offset: u32, _lanes: u32) {}
+
+/// `offset` elements on from `start`.
+#[inline(always)]
+pub(crate) fn offset_by_number<T>(start: *mut T, offset: u32) -> *mut T {
+    start.wrapping_add(offset as usize)
+}
