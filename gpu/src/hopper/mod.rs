@@ -13,9 +13,17 @@ pub use arguments::{Boxed, Shared};
 /// The family's kernels.
 #[cfg(not(target_arch = "nvptx64"))]
 pub const KERNELS: &[&simt::KernelInfo] = &[
+    ffma::grouped::gemm_hopper_f32_nn_128x64_k4.info(),
+    ffma::grouped::gemm_hopper_f32_nn_32x64_k8.info(),
+    ffma::grouped::gemm_hopper_f32_nt_128x64_k4.info(),
+    ffma::grouped::gemm_hopper_f32_nt_32x64_k8.info(),
     ffma::gemm_hopper_f32_tn_128x128.info(),
+    ffma::grouped::gemm_hopper_f32_tn_128x64_k4.info(),
+    ffma::grouped::gemm_hopper_f32_tn_32x64_k8.info(),
     ffma::gemm_hopper_f32_tn_64x32.info(),
     ffma::gemm_hopper_f32_tn_64x64.info(),
+    ffma::grouped::gemm_hopper_f32_tt_128x64_k4.info(),
+    ffma::grouped::gemm_hopper_f32_tt_32x64_k8.info(),
     gemm::gemm_hopper_bf16_nn_128.info(),
     gemm::gemm_hopper_bf16_nn_136x128.info(),
     gemm::gemm_hopper_bf16_nn_16x64.info(),

@@ -42,8 +42,14 @@ pub(super) fn packed_operands_are_exact<K: Kind>() {
             seen += 1;
         }
     }
-    let mut kernels =
-        [gpu::hopper::gemm::KERNELS, gpu::hopper::tf32::KERNELS, gpu::hopper::ffma::KERNELS].concat().into_iter();
+    let mut kernels = [
+        gpu::hopper::gemm::KERNELS,
+        gpu::hopper::tf32::KERNELS,
+        gpu::hopper::ffma::KERNELS,
+        gpu::hopper::ffma::grouped::KERNELS,
+    ]
+    .concat()
+    .into_iter();
     let expected = kernels.any(|kernel| kernel.name.split('_').any(|part| part == K::NAME));
     assert_eq!(seen > 0, expected && under_test(0).has_kernel(gpu::hopper::gemm::KERNELS[0]), "{}", K::NAME);
 }

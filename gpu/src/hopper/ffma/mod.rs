@@ -30,8 +30,10 @@
 //!
 //! - `product`: what a block does, in order.
 //! - `finish`: how sums in registers become C.
+//! - [`grouped`]: kernels for a C of few tiles, whose steps of k groups of warps share.
 
 mod finish;
+pub mod grouped;
 mod kernels;
 pub mod product;
 

@@ -68,8 +68,8 @@ pub(super) enum BoxKind {
     /// 128 bytes of each row in memory, swizzled: as tensor cores read them. C leaves in such boxes, too. A block per
     /// multiprocessor goes from tile to tile.
     Swizzled,
-    /// So many rows of memory, in order, each as long as the tile is high or wide: A and B both lie along k in rows. Threads
-    /// write C. There is a block for each tile.
+    /// Of an operand whose rows in memory go across k so many of them, in order, each as long as the tile is high or wide; of one whose
+    /// rows go along k 128 bytes of each, swizzled. Threads write C. There is a block for each tile.
     Lines(u32),
 }
 
@@ -155,6 +155,9 @@ const FFMA_64X64: Speed =
 const BOXED_128X128: Speed = Speed { tile: [128, 128], part: 32, share: [0.42, 0.82], astray: 1.0, lost: [40.0, 40.0] };
 const BOXED_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [0.40, 0.66], astray: 1.0, lost: [40.0, 40.0] };
 const BOXED_64X32: Speed = Speed { tile: [64, 32], part: 64, share: [0.42, 0.55], astray: 1.0, lost: [40.0, 40.0] };
+const GROUPED_128X64: Speed =
+    Speed { tile: [128, 64], part: 32, share: [0.715, 0.70], astray: 1.0, lost: [40.0, 40.0] };
+const GROUPED_32X64: Speed = Speed { tile: [32, 64], part: 32, share: [0.62, 0.58], astray: 1.0, lost: [30.0, 30.0] };
 const MMA_128X256: Speed = Speed { tile: [128, 256], part: 32, share: [6.4, 6.4], astray: 1.0, lost: [60.0, 250.0] };
 const MMA_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [2.6, 4.4], astray: 1.0, lost: [200.0, 350.0] };
 const TF32_128X128: Speed = Speed { tile: [128, 128], part: 16, share: [1.2, 1.2], astray: 1.0, lost: [100.0, 100.0] };
@@ -237,6 +240,12 @@ const fn boxed_ffma(kernel: &'static Boxed<f32, f32>, depth: u32, speed: &'stati
     Candidate { program, arithmetic: Arithmetic::Full, layout: Some(TN), speed, is_chain: true }
 }
 
+/// The same for A and B that lie in one of four ways, its sums no chains: see `gpu::hopper::ffma::grouped`.
+const fn grouped(kernel: &'static Boxed<f32, f32>, layout: [bool; 2], speed: &'static Speed) -> Candidate<f32> {
+    let program = Program::Boxed(kernel, BoxKind::Lines(boxed::grouped::product::DEPTH));
+    Candidate { program, arithmetic: Arithmetic::Full, layout: Some(layout), speed, is_chain: false }
+}
+
 /// A kernel by `wgmma` whose blocks may share tiles: see `gpu::hopper::gemm`.
 const fn shared<T: Multiply>(
     kernel: &'static Shared<T, T::Wide>,
@@ -263,6 +272,14 @@ pub(super) const F32: &[Candidate<f32>] = &[
     boxed_ffma(&boxed::gemm_hopper_f32_tn_128x128, 32, &BOXED_128X128),
     boxed_ffma(&boxed::gemm_hopper_f32_tn_64x64, 32, &BOXED_64X64),
     boxed_ffma(&boxed::gemm_hopper_f32_tn_64x32, 64, &BOXED_64X32),
+    grouped(&boxed::grouped::gemm_hopper_f32_nn_128x64_k4, NN, &GROUPED_128X64),
+    grouped(&boxed::grouped::gemm_hopper_f32_nt_128x64_k4, NT, &GROUPED_128X64),
+    grouped(&boxed::grouped::gemm_hopper_f32_tn_128x64_k4, TN, &GROUPED_128X64),
+    grouped(&boxed::grouped::gemm_hopper_f32_tt_128x64_k4, TT, &GROUPED_128X64),
+    grouped(&boxed::grouped::gemm_hopper_f32_nn_32x64_k8, NN, &GROUPED_32X64),
+    grouped(&boxed::grouped::gemm_hopper_f32_nt_32x64_k8, NT, &GROUPED_32X64),
+    grouped(&boxed::grouped::gemm_hopper_f32_tn_32x64_k8, TN, &GROUPED_32X64),
+    grouped(&boxed::grouped::gemm_hopper_f32_tt_32x64_k8, TT, &GROUPED_32X64),
     mma(&tensor::gemm_tf32_128x128_nn, NN, Arithmetic::Tf32, &TF32_128X128),
     mma(&tensor::gemm_tf32_128x128_nt, NT, Arithmetic::Tf32, &TF32_128X128),
     mma(&tensor::gemm_tf32_128x128_tn, TN, Arithmetic::Tf32, &TF32_128X128),

@@ -427,9 +427,9 @@ mod tests {
             let [rows, cols] = best([edge; 3]).tile();
             assert_eq!(rows * cols, 128 * 256, "{edge}");
         }
-        assert_eq!(best([1024; 3]).tile(), [64, 64]);
-        // A quarter of the tiles for half of the multiprocessors, where blocks of 16 x 64 are twice as many as they.
-        assert_eq!(best([512; 3]).tile(), [16, 64]);
+        // 128 tiles each for 132 multiprocessors.
+        assert_eq!(best([1024; 3]).tile(), [128, 64]);
+        assert_eq!(best([512; 3]).tile(), [32, 64]);
     }
 
     #[test]
@@ -437,12 +437,25 @@ mod tests {
         for (extents, tile) in [
             ([1, 8192, 8192], [4, 64]),
             ([4, 8192, 8192], [4, 64]),
-            ([9, 8192, 8192], [16, 64]),
-            ([16, 8192, 8192], [16, 64]),
             ([8192, 1, 8192], [64, 4]),
             ([8192, 16, 8192], [64, 16]),
         ] {
             assert_eq!(best(extents).tile(), tile, "{extents:?}");
+        }
+    }
+
+    /// Few tiles are shared by groups of warps, in the layout that the operands have.
+    #[test]
+    fn small_products_take_their_operands_as_they_lie() {
+        let device = Device::simulator();
+        for (ops, layout) in
+            [([Op::N, Op::N], "nn"), ([Op::N, Op::T], "nt"), ([Op::T, Op::N], "tn"), ([Op::T, Op::T], "tt")]
+        {
+            for (edge, tile) in [(512, "32x64_k8"), (1024, "128x64_k4"), (1000, "128x64_k4")] {
+                let way = plans::<f32>(&problem([edge; 3], ops), simple(&device))[0].way();
+                assert_eq!(way, Way::of(way.kernel()), "{edge}");
+                assert_eq!(way.kernel().name, format!("gemm_hopper_f32_{layout}_{tile}"), "{edge}");
+            }
         }
     }
 

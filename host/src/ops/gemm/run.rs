@@ -216,6 +216,7 @@ impl<'t, T: Multiply> Task<'t, T> {
             let elements = from.bits::<T>(start, x.span(count(x), x.rows, x.cols));
             let (extents, swizzle) = match kind {
                 BoxKind::Swizzled => ([1, if along_k { edge } else { line }, line], Swizzle::B128),
+                BoxKind::Lines(_) if along_k => ([1, edge, line], Swizzle::B128),
                 BoxKind::Lines(depth) => ([1, depth, edge], Swizzle::None),
             };
             let boxes = elements.as_tensor_strided(&shape, &strides)?.boxes(&extents, swizzle)?;
