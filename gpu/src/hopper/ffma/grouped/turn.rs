@@ -25,7 +25,7 @@ pub(super) fn turn_over<const EDGE: usize, const WARPS: u32, const LEN: usize>(
             let from = from + square * 32 * DEPTH;
             let mut row = [[0.0_f32; 4]; 8];
             unroll!(for piece in 0..8 {
-                row[piece] = four(ring, from + lane * DEPTH + (piece as u32 ^ lane % 8) * 4);
+                row[piece] = four(ring, from + lane * DEPTH + (piece as u32 ^ (lane % 8)) * 4);
             });
             sync_warp(u32::MAX);
             unroll!(for piece in 0..8 {
