@@ -183,6 +183,7 @@ impl<'a, T: Element> Window<'a, T> {
     /// [`Self::slot_or_zero`] of `count` rows, from `row` on, `apart` rows from one to the next: a function of a row's number.
     /// There are none where not all of them are in the window, so that one test does for all.
     #[inline(always)]
+    #[expect(clippy::needless_bitwise_bool, reason = "a branch costs more than both comparisons")]
     pub fn slots_or_zero<const N: usize>(
         &self,
         (row, col): (u32, u32),

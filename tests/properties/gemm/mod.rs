@@ -7,6 +7,7 @@ mod held;
 mod packed;
 mod run;
 mod sample;
+mod shared;
 mod spoilt;
 
 use ndarray::{Array2, Axis};

@@ -10,7 +10,7 @@ use super::{Case, LAYOUTS, Place, sample};
 use crate::support::device::under_test;
 
 /// Ways without copies to an aligned product of this layout, by kernels that have boxes fetched.
-fn boxed<K: Kind>(ops: [Op; 2]) -> Vec<Way> {
+pub(super) fn boxed<K: Kind>(ops: [Op; 2]) -> Vec<Way> {
     let case = Case { ops, ..sample(64, 64, 64) }.aligned();
     let plans = OnDevice::<K>::new(&under_test(0), &case, &case.integers::<K>()).and_then(|on| on.plans(Ways::All));
     let ways = plans.expect("plans").into_iter().flatten().map(|plan| plan.way());

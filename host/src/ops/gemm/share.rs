@@ -1,8 +1,10 @@
 //! Products whose tiles are shared among blocks along k: see `gpu::hopper::gemm::share`.
 //!
 //! ```text
-//! workspace   │ up to 3 to reach 16 bytes │ 2 flags of 8 bytes for each block │ a tile of f32 for each block │
+//! workspace   │ up to 3 to reach 16 bytes │ 4 flags of 8 bytes for each block │ a tile of f32 for each block │
 //! ```
+//!
+//! Where blocks make clusters, *block* is a cluster here, and its tile that of all of its blocks.
 
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
@@ -20,8 +22,8 @@ use super::unfit::Unfit;
 use crate::error::Result as WarpwrightResult;
 use crate::memory::BufferViewMut;
 
-/// Elements of 4 bytes that a block's flags take.
-const FLAGS: usize = 4;
+/// Elements of 4 bytes that the flags of a block, or of a cluster of two, take: one of 8 bytes for each warpgroup that multiplies.
+const FLAGS: usize = 8;
 /// To begin at a multiple of 16 bytes.
 const SLACK: usize = 3;
 /// Fewest steps of a block that are worth handing on.
@@ -169,4 +171,27 @@ fn token() -> u64 {
     static LAUNCHES: AtomicU64 = AtomicU64::new(0);
     static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
     KEY.hash_one(LAUNCHES.fetch_add(1, Ordering::Relaxed)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use half::{bf16, f16};
+
+    use super::*;
+
+    /// Every warpgroup that multiplies has a flag: all but one of a block.
+    #[test]
+    fn there_are_flags_for_all_who_hand_on() {
+        fn check<T: Multiply>() {
+            for candidate in T::CANDIDATES {
+                if matches!(candidate.program, Program::Shared(_)) {
+                    let info = candidate.info();
+                    let groups = info.max_threads() / 128 - 1;
+                    assert!(2 * groups * info.cluster <= FLAGS as u32, "{}", info.name);
+                }
+            }
+        }
+        check::<f16>();
+        check::<bf16>();
+    }
 }
