@@ -377,7 +377,7 @@ fn a_workspace_for_shared_tiles_begins_anywhere() {
     let (a, b) = (a.view().as_tensor(&[m, k]).unwrap(), b.view().as_tensor(&[k, n]).unwrap());
     // Written by the copy engine, of which compute-sanitizer's initcheck does not know.
     let mut c = device.upload(&vec![bf16::ZERO; m * n]).unwrap();
-    let len = 4 * (4 + 128 * 128) + 3;
+    let len = 4 * (8 + 128 * 128) + 3;
     for offset in 0..5 {
         let mut memory = device.upload(&vec![-77.0_f32; len + 16]).unwrap();
         let to = c.view_mut().as_tensor(&[m, n]).unwrap();

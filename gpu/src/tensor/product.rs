@@ -281,7 +281,7 @@ impl<const MT: usize, const NT: usize> Fragments<MT, NT> {
         let i = 2 * part / NT;
         unroll!(for j in 0..2 {
             let j = 2 * part % NT + j;
-            let j = if i % 2 == 0 { j } else { NT - 1 - j };
+            let j = if i.is_multiple_of(2) { j } else { NT - 1 - j };
             sums[i][j] = mma_sync::<T::Kind>(self.a[i], self.b[j], sums[i][j]);
         });
     }

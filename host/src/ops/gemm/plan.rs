@@ -527,7 +527,7 @@ mod tests {
             let plan = best(extents);
             assert_eq!((plan.way().blocks(), plan.way().parts()), (blocks, 1), "{extents:?}: {}", plan.way());
             let [rows, cols] = plan.tile().map(|edge| edge as usize);
-            assert_eq!(plan.workspace_len(), if blocks == 0 { 0 } else { blocks as usize * (rows * cols + 4) + 3 });
+            assert_eq!(plan.workspace_len(), if blocks == 0 { 0 } else { blocks as usize * (rows * cols + 8) + 3 });
         }
         // Named, there are no more blocks than steps; no tile is left for blocks that divide them; nothing else shares.
         let hopper = Way::of(gpu::hopper::gemm::gemm_hopper_f16_nn_128.info());
