@@ -7,7 +7,7 @@ use warpwright::{Buffer, Device, Layout};
 
 use crate::support::device::{is_gpu, under_test};
 
-/// Bytes of a repetition that divides no power of two.
+/// Elements of a repetition that divides no power of two.
 const PERIOD: usize = 16_777_213;
 
 /// `n` elements, number i being that of i modulo [`PERIOD`].

@@ -11,8 +11,7 @@ use crate::support::device::under_test;
 /// Every kernel that can, by eight blocks, or four clusters, of which each has a few steps.
 fn shared_tiles_are_exact<K: Kind>(layouts: &[[Op; 2]]) {
     let mut seen = 0;
-    for way in layouts.iter().flat_map(|&ops| boxed::<K>(ops).into_iter().map(move |way| (ops, way.among(8)))) {
-        let (ops, way) = way;
+    for (ops, way) in layouts.iter().flat_map(|&ops| boxed::<K>(ops).into_iter().map(move |way| (ops, way.among(8)))) {
         let case = Case { ops, schedule: seen, ..sample(120, 520, 120) }.aligned();
         let data = case.integers::<K>();
         let on = OnDevice::<K>::new(&under_test(case.schedule), &case, &data).expect("memory");

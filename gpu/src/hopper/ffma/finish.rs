@@ -14,7 +14,7 @@ use crate::unroll::unroll;
 /// The order in which four sums are put down. Sums that go into one access lie in four registers in a row. In this order
 /// they are an even and an odd one where four neighbours of B are an odd and an even one, so that a multiply-add finds its
 /// sum and its element of B in different register banks.
-const CROSSED: [usize; 4] = [1, 0, 3, 2];
+pub(super) const CROSSED: [usize; 4] = [1, 0, 3, 2];
 
 /// Writes the tile of C at `[row, column, matrix]` from the sums of this block's threads.
 #[inline(always)]

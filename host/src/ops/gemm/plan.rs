@@ -457,6 +457,10 @@ mod tests {
                 assert_eq!(way.kernel().name, format!("gemm_hopper_f32_{layout}_{tile}"), "{edge}");
             }
         }
+        // Few rows of them: 104 µs on an H200 for both, where skinny products take 143.
+        for m in [9, 16] {
+            assert_eq!(best([m, 8192, 8192]).tile(), [32, 64], "{m}");
+        }
     }
 
     #[test]

@@ -4,11 +4,9 @@ use simt::prelude::*;
 
 use crate::gemm::call::epilogue;
 use crate::gemm::place::Place;
+use crate::hopper::ffma::finish::CROSSED;
 use crate::hopper::gemm::finish::Finish;
 use crate::unroll::unroll;
-
-/// The order in which four sums are put down, in different register banks than what they are sums of: see [`super::super`].
-const CROSSED: [usize; 4] = [1, 0, 3, 2];
 
 /// Puts the sums of this thread, whose group has the steps that are `group` modulo the number of groups, down in that tile of `staging`.
 #[inline(always)]
