@@ -2,9 +2,10 @@
 //! On the simulator they run as they are, copy engine, mbarriers and asynchronous products with all checks.
 
 use gpu::gemm::call::{BIAS_PER_COLUMN, RELU, WIDE_C};
-use gpu::hopper::Shared;
 use gpu::hopper::gemm::finish::BY_ENGINE;
 use gpu::hopper::gemm::{self as kernels, product::ROWS};
+use gpu::hopper::wide::tiles::Mix;
+use gpu::hopper::{Boxed, Shared, wide};
 use rand::Rng;
 use simt::element::Element;
 use simt::tma::Swizzle;
@@ -74,11 +75,24 @@ impl From16 for bf16 {
     }
 }
 
-fn check<T: Element + From16>(device: &Device, kernel: &Shared<T>, case: Case) {
+/// A kernel, and what it takes.
+#[derive(Clone, Copy)]
+enum Program<'k, T: Element> {
+    Shared(&'k Shared<T>),
+    /// Its tiles have two widths, and B comes in boxes of 64 × 64.
+    Mixed(&'k Boxed<T>),
+}
+
+fn check<T: Element + From16>(device: &Device, program: Program<'_, T>, case: Case) {
     let Case { extents: [m, n, k, count], transposed: [ta, tb], tile: [rows, cols], ending, .. } = case;
-    let cluster = kernel.info().cluster;
     // A block of a cluster has its rows of a tile, and has an equal part of the columns fetched.
-    let boxed = [rows as u32 / cluster, cols as u32 / cluster];
+    let (cluster, boxed) = match program {
+        Program::Shared(kernel) => {
+            let cluster = kernel.info().cluster;
+            (cluster, [rows, cols].map(|edge| edge as u32 / cluster))
+        }
+        Program::Mixed(_) => (1, [rows as u32, 64]),
+    };
     let mut rng = values::rng(case.seed);
     let (a_shape, b_shape) = (if ta { [k, m] } else { [m, k] }, if tb { [n, k] } else { [k, n] });
     // A is the same for all matrices of the batch.
@@ -114,21 +128,46 @@ fn check<T: Element + From16>(device: &Device, kernel: &Shared<T>, case: Case) {
     let extents = [m as u32, n as u32, k as u32, count as u32];
     let strides64 = strides.map(|stride| stride as u64);
     let launch = Launch::grid(case.blocks * cluster);
+    macro_rules! launch_on {
+        ($stored:expr, $c:expr, $wide:expr) => {
+            match program {
+                Program::Shared(kernel) => {
+                    let arguments = (
+                        map_a,
+                        map_b,
+                        $stored,
+                        $c,
+                        $wide,
+                        &bias_on,
+                        extents,
+                        [0, 1],
+                        strides64,
+                        scale,
+                        flags,
+                        case.shared,
+                        &mut sums,
+                        &mut up,
+                        TOKEN,
+                    );
+                    device.launch(kernel, launch, arguments)
+                }
+                Program::Mixed(kernel) => {
+                    let arguments =
+                        (map_a, map_b, $stored, $c, $wide, &bias_on, extents, [0, 1], strides64, scale, flags);
+                    device.launch(kernel, launch, arguments)
+                }
+            }
+            .unwrap()
+        };
+    }
     // C is borrowed once: by its map or as a vector.
     if ending == Ending::Engine {
         let stored = c.view_mut().as_tensor_strided(&[count, m, n], &[strides[1], strides[0], 1]).unwrap();
         let stored = stored.boxes(&[1, 64, 64], Swizzle::B128).unwrap();
-        let (none, wide) = (nothing.view_mut(), nothing_wide.view_mut());
-        let (a, b, shared) = (map_a, map_b, case.shared);
-        let (s, f) = (&mut sums, &mut up);
-        let rest = (a, b, stored, none, wide, &bias_on, extents, [0, 1], strides64, scale, flags, shared, s, f, TOKEN);
-        device.launch(kernel, launch, rest).unwrap();
+        launch_on!(stored, nothing.view_mut(), nothing_wide.view_mut());
     } else {
         let stored = spare.view_mut().as_tensor(&[1, 64, 64]).unwrap().boxes(&[1, 64, 64], Swizzle::B128).unwrap();
-        let (a, b, c, wide, shared) = (map_a, map_b, &mut c, &mut wide, case.shared);
-        let (s, f) = (&mut sums, &mut up);
-        let rest = (a, b, stored, c, wide, &bias_on, extents, [0, 1], strides64, scale, flags, shared, s, f, TOKEN);
-        device.launch(kernel, launch, rest).unwrap();
+        launch_on!(stored, &mut c, &mut wide);
     }
     for (flag, before) in up.download().unwrap().into_iter().zip(before) {
         assert!(flag == before || flag == 0, "{case:?}: a flag is left up");
@@ -251,7 +290,7 @@ fn every_kernel<T: Element + From16>(kernels: &Kernels<T>, ending: Ending) {
             shared: 0,
             seed: 40 + number as u64,
         };
-        check(&under_test(case.seed), kernel, case);
+        check(&under_test(case.seed), Program::Shared(kernel), case);
     }
 }
 
@@ -280,6 +319,56 @@ fn f16_is_exact_in_f32_with_bias_and_relu() {
     every_kernel(&F16, Ending::WideWithBias);
 }
 
+/// Kernels with tiles of two widths, of a type: layout.
+type Mixed<T> = [([bool; 2], Boxed<T>); 4];
+
+const MIXED_BF16: Mixed<bf16> = [
+    ([false, false], wide::gemm_hopper_bf16_nn_256x192),
+    ([false, true], wide::gemm_hopper_bf16_nt_256x192),
+    ([true, false], wide::gemm_hopper_bf16_tn_256x192),
+    ([true, true], wide::gemm_hopper_bf16_tt_256x192),
+];
+const MIXED_F16: Mixed<f16> = [
+    ([false, false], wide::gemm_hopper_f16_nn_256x192),
+    ([false, true], wide::gemm_hopper_f16_nt_256x192),
+    ([true, false], wide::gemm_hopper_f16_tn_256x192),
+    ([true, true], wide::gemm_hopper_f16_tt_256x192),
+];
+
+/// Every such kernel in every way to C: narrow tiles alone, a wide one alone, both, over matrices, and some bands with a wide tile more.
+fn every_mixture<T: Element + From16>(kernels: &Mixed<T>) {
+    // Extents, blocks; wide tiles, and all.
+    let cases: [([usize; 4], u32, [u32; 2]); 4] = [
+        ([70, 80, 8 * 64 + 9, 1], 2, [0, 1]),
+        ([120, 184, 90, 1], 1, [1, 1]),
+        ([260, 264, 4 * 64 + 1, 2], 2, [4, 8]),
+        ([600, 400, 64, 1], 4, [4, 9]),
+    ];
+    let endings = [Ending::Engine, Ending::Threads, Ending::AddedToC, Ending::WideWithBias];
+    for (number, (transposed, kernel)) in kernels.iter().enumerate() {
+        for (which, (mut extents, blocks, tiles)) in cases.into_iter().enumerate() {
+            let (ending, seed) = (endings[(number + which) % 4], 80 + 4 * number as u64 + which as u64);
+            // The engine writes whole pieces of 16 bytes; threads need not.
+            extents[1] -= if ending == Ending::Engine { 0 } else { which };
+            let [m, n, _, count] = extents.map(|extent| extent as u32);
+            let mix = Mix::new(m.div_ceil(256) * count, n, blocks);
+            assert_eq!([mix.count_wide(), mix.count()], tiles, "{extents:?} for {blocks} blocks");
+            let case = Case { extents, transposed: *transposed, tile: [256, 192], ending, blocks, shared: 0, seed };
+            check(&under_test(seed), Program::Mixed(kernel), case);
+        }
+    }
+}
+
+#[test]
+fn bf16_in_tiles_of_two_widths_is_exact() {
+    every_mixture(&MIXED_BF16);
+}
+
+#[test]
+fn f16_in_tiles_of_two_widths_is_exact() {
+    every_mixture(&MIXED_F16);
+}
+
 /// More tiles than blocks, in more than one group of rows: every tile comes once.
 #[test]
 fn blocks_walk_through_all_tiles() {
@@ -287,7 +376,7 @@ fn blocks_walk_through_all_tiles() {
         let extents = [9 * 128 + 5, 304, 8, 1];
         let case =
             Case { extents, transposed: [false; 2], tile: [128; 2], ending: Ending::Engine, blocks, shared: 0, seed };
-        check(&under_test(seed), &kernels::gemm_hopper_bf16_nn_128, case);
+        check(&under_test(seed), Program::Shared(&kernels::gemm_hopper_bf16_nn_128), case);
     }
 }
 
@@ -335,7 +424,8 @@ fn blocks_share_tiles() {
             if ending == Ending::Engine && tile[0] % 64 != 0 {
                 continue;
             }
-            check(&under_test(seed), &kernel, Case { extents, transposed, tile, ending, blocks, shared, seed });
+            let program = Program::Shared(&kernel);
+            check(&under_test(seed), program, Case { extents, transposed, tile, ending, blocks, shared, seed });
         }
     }
 }

@@ -6,6 +6,7 @@ pub mod ffma;
 pub mod gemm;
 pub mod tf32;
 pub mod vocabulary;
+pub mod wide;
 
 #[cfg(not(target_arch = "nvptx64"))]
 pub use arguments::{Boxed, Shared};
@@ -28,6 +29,7 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     gemm::gemm_hopper_bf16_nn_136x128.info(),
     gemm::gemm_hopper_bf16_nn_16x64.info(),
     gemm::gemm_hopper_bf16_nn_256.info(),
+    wide::gemm_hopper_bf16_nn_256x192.info(),
     gemm::gemm_hopper_bf16_nn_2x128x256.info(),
     gemm::gemm_hopper_bf16_nn_2x64x128.info(),
     gemm::gemm_hopper_bf16_nn_64x128.info(),
@@ -37,6 +39,7 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     gemm::gemm_hopper_bf16_nt_136x128.info(),
     gemm::gemm_hopper_bf16_nt_16x64.info(),
     gemm::gemm_hopper_bf16_nt_256.info(),
+    wide::gemm_hopper_bf16_nt_256x192.info(),
     gemm::gemm_hopper_bf16_nt_2x128x256.info(),
     gemm::gemm_hopper_bf16_nt_2x64x128.info(),
     gemm::gemm_hopper_bf16_nt_64x128.info(),
@@ -44,6 +47,7 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     gemm::gemm_hopper_bf16_nt_64x64.info(),
     gemm::gemm_hopper_bf16_tn_128.info(),
     gemm::gemm_hopper_bf16_tn_256.info(),
+    wide::gemm_hopper_bf16_tn_256x192.info(),
     gemm::gemm_hopper_bf16_tn_2x128x256.info(),
     gemm::gemm_hopper_bf16_tn_2x64x128.info(),
     gemm::gemm_hopper_bf16_tn_64x128.info(),
@@ -51,6 +55,7 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     gemm::gemm_hopper_bf16_tt_128.info(),
     gemm::gemm_hopper_bf16_tt_128x136.info(),
     gemm::gemm_hopper_bf16_tt_256.info(),
+    wide::gemm_hopper_bf16_tt_256x192.info(),
     gemm::gemm_hopper_bf16_tt_2x128x256.info(),
     gemm::gemm_hopper_bf16_tt_2x64x128.info(),
     gemm::gemm_hopper_bf16_tt_64x128.info(),
@@ -60,6 +65,7 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     gemm::gemm_hopper_f16_nn_136x128.info(),
     gemm::gemm_hopper_f16_nn_16x64.info(),
     gemm::gemm_hopper_f16_nn_256.info(),
+    wide::gemm_hopper_f16_nn_256x192.info(),
     gemm::gemm_hopper_f16_nn_2x128x256.info(),
     gemm::gemm_hopper_f16_nn_2x64x128.info(),
     gemm::gemm_hopper_f16_nn_64x128.info(),
@@ -69,6 +75,7 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     gemm::gemm_hopper_f16_nt_136x128.info(),
     gemm::gemm_hopper_f16_nt_16x64.info(),
     gemm::gemm_hopper_f16_nt_256.info(),
+    wide::gemm_hopper_f16_nt_256x192.info(),
     gemm::gemm_hopper_f16_nt_2x128x256.info(),
     gemm::gemm_hopper_f16_nt_2x64x128.info(),
     gemm::gemm_hopper_f16_nt_64x128.info(),
@@ -76,6 +83,7 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     gemm::gemm_hopper_f16_nt_64x64.info(),
     gemm::gemm_hopper_f16_tn_128.info(),
     gemm::gemm_hopper_f16_tn_256.info(),
+    wide::gemm_hopper_f16_tn_256x192.info(),
     gemm::gemm_hopper_f16_tn_2x128x256.info(),
     gemm::gemm_hopper_f16_tn_2x64x128.info(),
     gemm::gemm_hopper_f16_tn_64x128.info(),
@@ -83,6 +91,7 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     gemm::gemm_hopper_f16_tt_128.info(),
     gemm::gemm_hopper_f16_tt_128x136.info(),
     gemm::gemm_hopper_f16_tt_256.info(),
+    wide::gemm_hopper_f16_tt_256x192.info(),
     gemm::gemm_hopper_f16_tt_2x128x256.info(),
     gemm::gemm_hopper_f16_tt_2x64x128.info(),
     gemm::gemm_hopper_f16_tt_64x128.info(),

@@ -45,6 +45,7 @@ pub(super) fn packed_operands_are_exact<K: Kind>() {
     let mut kernels = [
         gpu::hopper::gemm::KERNELS,
         gpu::hopper::tf32::KERNELS,
+        gpu::hopper::wide::KERNELS,
         gpu::hopper::ffma::KERNELS,
         gpu::hopper::ffma::grouped::KERNELS,
     ]

@@ -1,6 +1,6 @@
 //! Tiles that many blocks share along k: everyone hands on what it has, and finds what it needs.
 
-use warpwright::gemm::Op;
+use warpwright::gemm::{Op, Way};
 
 use super::packed::boxed;
 use super::run::{OnDevice, equal};
@@ -11,7 +11,9 @@ use crate::support::device::under_test;
 /// Every kernel that can, by eight blocks, or four clusters, of which each has a few steps.
 fn shared_tiles_are_exact<K: Kind>(layouts: &[[Op; 2]]) {
     let mut seen = 0;
-    for (ops, way) in layouts.iter().flat_map(|&ops| boxed::<K>(ops).into_iter().map(move |way| (ops, way.among(8)))) {
+    let can_share = |way: &Way| gpu::hopper::gemm::KERNELS.contains(&way.kernel());
+    let ways = |ops| boxed::<K>(ops).into_iter().filter(can_share).map(|way| way.among(8));
+    for (ops, way) in layouts.iter().flat_map(|&ops| ways(ops).map(move |way| (ops, way))) {
         let case = Case { ops, schedule: seen, ..sample(120, 520, 120) }.aligned();
         let data = case.integers::<K>();
         let on = OnDevice::<K>::new(&under_test(case.schedule), &case, &data).expect("memory");

@@ -73,7 +73,7 @@ pub(in crate::hopper) struct Finish<'a, T: Number<Wide = f32>> {
 #[inline(always)]
 #[track_caller]
 #[allow(clippy::too_many_arguments, reason = "called once: it is the second half of a block's program")]
-pub(super) fn tile<T: Half, const COLS: usize, const ACROSS: bool>(
+pub(in crate::hopper) fn tile<T: Half, const COLS: usize, const ACROSS: bool>(
     sums: &Accumulators<COLS>,
     staging: &SharedArray<f32, { 2 * STAGING }>,
     stored: &TensorMapMut<T>,
@@ -89,8 +89,8 @@ pub(super) fn tile<T: Half, const COLS: usize, const ACROSS: bool>(
     let (half, t) = ((t / WARPGROUP_SIZE - 1) & 1, t % WARPGROUP_SIZE);
     let own = half * STAGING as u32;
     if ACROSS || !COLS.is_multiple_of(64) || how.flags & BY_ENGINE == 0 {
-        let rows = [t / 32 * 16 + t % 32 / 4, 8];
-        by_threads::<_, _, ACROSS>(sums, staging, [half, t], rows, [row, col, matrix], [m, n], how);
+        let top = |t: u32| t / 32 * 16 + t % 32 / 4;
+        by_threads::<_, _, ACROSS>(sums, staging, [half, t], (top, 8), [row, col, matrix], [m, n], how);
         return;
     }
     let lane = t % 32;
@@ -169,44 +169,57 @@ impl<T: Number<Wide = f32> + Lanes<4>> Finish<'_, T> {
 }
 
 /// The long way: 64 columns at a time through shared memory, so that a warp writes neighbours of C. Thread `t` has sums of row
-/// `top` and of that `down` further down, 4 or 8. With `ACROSS` columns become C's rows.
+/// `top(t)` and of that `down` further down, 4 or 8. With `ACROSS` columns become C's rows.
 #[inline(always)]
 #[track_caller]
 pub(in crate::hopper) fn by_threads<T: Number<Wide = f32> + Lanes<4>, const COLS: usize, const ACROSS: bool>(
     sums: &Accumulators<COLS>,
     staging: &SharedArray<f32, { 2 * STAGING }>,
     [half, t]: [u32; 2],
-    [top, down]: [u32; 2],
+    (top, down): (impl Fn(u32) -> u32, u32),
     [row, col, matrix]: [u32; 3],
     [m, n]: [u32; 2],
     how: Finish<'_, T>,
 ) where
     Columns<COLS>: Width,
 {
-    let (own, left) = (half * STAGING as u32, t % 4 * 2);
+    let own = half * STAGING as u32;
     // A tile that is no multiple of PART wide ends within one.
     let n = n.min(col + COLS as u32);
-    sums.for_each_8_columns(|first, [a, b, c, d]| {
-        let left = first % PART + left;
-        if ACROSS {
-            let places = [(left, top), (left + 1, top), (left, top + down), (left + 1, top + down)];
-            for ((line, column), sum) in places.into_iter().zip([a, b, c, d]) {
-                staging.set(own + swizzled(line, column), sum);
+    // Each part is the same code, but for the registers that are put down: a loop that is not written out.
+    let mut part = anew(0);
+    while part < (COLS as u32).div_ceil(PART) {
+        // All of it anew for each part: beside what could be kept from one to the next there is no room for the sums.
+        let (t, row, n) = (anew(t) % WARPGROUP_SIZE, anew(row), anew(n));
+        let (top, left) = (top(t), t % 4 * 2);
+        sums.for_each_8_columns(|first, [a, b, c, d]| {
+            if first / PART != part {
+                return;
             }
-        } else {
-            // The row further down is changed as this one.
-            let at = own + swizzled(top, left);
-            staging.set_vec::<2>(at, Vec2::new([a, b]));
-            staging.set_vec::<2>(at + down * PART, Vec2::new([c, d]));
-        }
-        if first % PART == PART - 8 || first + 8 == COLS as u32 {
-            named_barrier(half + 1, WARPGROUP_SIZE);
-            let col = col + first / PART * PART;
-            let (at, extents) = if ACROSS { ([col, row, matrix], [n, m]) } else { ([row, col, matrix], [m, n]) };
-            part_by_threads(staging, [half, t], at, extents, how);
-            named_barrier(half + 1, WARPGROUP_SIZE);
-        }
-    });
+            let left = first % PART + left;
+            if ACROSS {
+                let places = [(left, top), (left + 1, top), (left, top + down), (left + 1, top + down)];
+                for ((line, column), sum) in places.into_iter().zip([a, b, c, d]) {
+                    staging.set(own + swizzled(line, column), sum);
+                }
+            } else {
+                // The row further down is changed as this one.
+                let at = own + swizzled(top, left);
+                staging.set_vec::<2>(at, Vec2::new([a, b]));
+                staging.set_vec::<2>(at + down * PART, Vec2::new([c, d]));
+            }
+            if first % PART == PART - 8 {
+                // The stores of the parts are the same but for what they store: joined, they would want it copied.
+                let _ = anew(part);
+            }
+        });
+        named_barrier(half + 1, WARPGROUP_SIZE);
+        let col = col + part * PART;
+        let (at, extents) = if ACROSS { ([col, row, matrix], [n, m]) } else { ([row, col, matrix], [m, n]) };
+        part_by_threads(staging, [half, t], at, extents, how);
+        named_barrier(half + 1, WARPGROUP_SIZE);
+        part += 1;
+    }
 }
 
 /// The part of C at `[row, column, matrix]`, 64 rows and [`PART`] columns, from this warpgroup's half of the staging memory.

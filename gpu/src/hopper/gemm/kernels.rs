@@ -33,11 +33,11 @@ const fn registers(groups: u32, cols: usize) -> u32 {
     }
 }
 
-/// Barriers in the code: the ring's, those of a launch, and two for each 64 columns on each way to C.
+/// Barriers in the code: the ring's, those of a launch, two on the long way to C, and two for each 64 columns on the short one.
 #[cfg(not(target_arch = "nvptx64"))]
 const fn barriers(cols: usize, across: bool) -> u32 {
     let parts = cols.div_ceil(64) as u32;
-    3 + if across || !cols.is_multiple_of(64) { 2 } else { 4 } * parts
+    5 + if across || !cols.is_multiple_of(64) { 0 } else { 2 * parts }
 }
 
 /// `name: type, blocks of a cluster, warpgroups × width, stages, [op(A) is Aᵀ] step and box of A, [op(B) is B] step and box of B;`

@@ -28,9 +28,9 @@ pub const ROWS: u32 = 64;
 /// Steps along k in a stage: 128 bytes.
 pub const DEPTH: u32 = 64;
 /// Registers of a thread that multiplies: 128 sums, addresses, and room to finish a tile.
-const REGISTERS: u32 = 232;
+pub(in crate::hopper) const REGISTERS: u32 = 232;
 /// Registers of the others: what is left of 65 536.
-const LOADER_REGISTERS: u32 = 40;
+pub(in crate::hopper) const LOADER_REGISTERS: u32 = 40;
 /// Elements of the boxes in which an operand comes that is not along k: 64 of m or n, [`DEPTH`] of k.
 const BOX: usize = 64 * DEPTH as usize;
 

@@ -46,6 +46,13 @@ impl<const STAGES: u32> Turn<STAGES> {
     /// The first stage of who waits for stages to be empty, which they are at first.
     pub const EMPTY: Self = Self { stage: 0, parity: 1 };
 
+    /// That of who waits for stages to be full and has had so many.
+    #[inline(always)]
+    #[must_use]
+    pub const fn after(steps: u64) -> Self {
+        Self { stage: (steps % STAGES as u64) as u32, parity: (steps / STAGES as u64 % 2) as u32 }
+    }
+
     /// The stage. (The minimum tells the compiler that it is one, so that no access to it needs a check of its own.)
     #[inline(always)]
     pub const fn stage(self) -> u32 {

@@ -47,9 +47,10 @@ pub(super) fn tile<const COLS: usize, const ACROSS: bool>(
     let (half, t) = ((t / WARPGROUP_SIZE - 1) & 1, t % WARPGROUP_SIZE);
     let (own, lane) = (half * STAGING as u32, t % 32);
     let left = lane % 4 * 2;
-    let [top, down] = if ACROSS { [fragments::row(t), 4] } else { [t / 32 * 16 + lane / 4, 8] };
+    let rows = |t: u32| if ACROSS { fragments::row(t) } else { t / 32 * 16 + t % 32 / 4 };
+    let (top, down) = (rows(t), if ACROSS { 4 } else { 8 });
     if how.flags & BY_ENGINE == 0 {
-        by_threads::<_, _, false>(sums, staging, [half, t], [top, down], [row, col, matrix], [m, n], how);
+        by_threads::<_, _, false>(sums, staging, [half, t], (rows, down), [row, col, matrix], [m, n], how);
         return;
     }
     sums.for_each_8_columns(|first, sums| {

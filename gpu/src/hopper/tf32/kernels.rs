@@ -19,7 +19,7 @@ macro_rules! kernels {
         $barriers:literal;)+) => {
         $(
             $(#[$doc])+
-            #[kernel(overlap, block = (THREADS), min_blocks = 1, registers = 168, barriers = $barriers, traps = 1)]
+            #[kernel(overlap, block = (THREADS), min_blocks = 1, registers = 168, barriers = $barriers, traps = 4)]
             pub fn $name(
                 #[shared] stages: &Stages<{ 128 * 32 * $stages }, { $cols * 32 * $stages }, $stages>,
                 a: &TensorMap<f32>,
@@ -58,13 +58,13 @@ kernels! {
     ///
     /// The maps round, and are of boxes: of A 32 × 128 (k × m, contiguous first), of B 32 × 256 (k × n), of C 32 × 64, third
     /// the batch.
-    gemm_hopper_tf32_nt_256: 256, STAGES_256, [false] [false] 8192, 25;
+    gemm_hopper_tf32_nt_256: 256, STAGES_256, [false] [false] 8192, 19;
     /// [`gemm_hopper_tf32_nt_256`] in tiles of 128 × 128.
-    gemm_hopper_tf32_nt_128: 128, STAGES_128, [false] [false] 4096, 13;
+    gemm_hopper_tf32_nt_128: 128, STAGES_128, [false] [false] 4096, 11;
     /// [`gemm_hopper_tf32_nt_256`] where A lies as k × m, in boxes of 32 × 32 (m × k).
-    gemm_hopper_tf32_tt_256: 256, STAGES_256, [true] [false] 8192, 25;
+    gemm_hopper_tf32_tt_256: 256, STAGES_256, [true] [false] 8192, 19;
     /// [`gemm_hopper_tf32_tt_256`] in tiles of 128 × 128.
-    gemm_hopper_tf32_tt_128: 128, STAGES_128, [true] [false] 4096, 13;
+    gemm_hopper_tf32_tt_128: 128, STAGES_128, [true] [false] 4096, 11;
     /// C = act(alpha·A·B + beta·C + bias), tiles of 256 × 128: boxes of A 32 × 256 (k × m), of B 32 × 32 (n × k).
     gemm_hopper_tf32_nn_256: 256, STAGES_256, [true] [true] 8192, 13;
     /// [`gemm_hopper_tf32_nn_256`] in tiles of 128 × 128.

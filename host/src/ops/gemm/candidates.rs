@@ -5,8 +5,8 @@ use std::fmt;
 use gpu::gemm::{ffma, plain};
 use gpu::hopper::ffma as boxed;
 use gpu::hopper::gemm::{self as hopper, product::ROWS};
-use gpu::hopper::tf32;
 use gpu::hopper::{Boxed, Shared};
+use gpu::hopper::{tf32, wide};
 use gpu::skinny;
 use gpu::tensor;
 use half::{bf16, f16};
@@ -68,6 +68,8 @@ pub(super) enum BoxKind {
     /// 128 bytes of each row in memory, swizzled: as tensor cores read them. C leaves in such boxes, too. A block per
     /// multiprocessor goes from tile to tile.
     Swizzled,
+    /// The same with B in boxes as high as wide, since tiles have two widths: `gpu::hopper::wide::tiles`.
+    Mixed,
     /// Of an operand whose rows in memory go across k so many of them, in order, each as long as the tile is high or wide; of one whose
     /// rows go along k 128 bytes of each, swizzled. Threads write C. There is a block for each tile.
     Lines(u32),
@@ -130,7 +132,8 @@ pub(super) struct Speed {
     /// whole step.
     pub(super) part: usize,
     /// What it issues of a multiprocessor's 128 `f32` multiply-adds per clock, with one block on it and with more. Tensor cores
-    /// give more than 1: Hopper's 2048 multiply-adds of 16 bits a clock are 16.
+    /// give more than 1: Hopper's 2048 multiply-adds of 16 bits a clock are 16. Where tiles have two widths: in narrow ones, and in wide
+    /// ones.
     pub(super) share: [f64; 2],
     /// What is left of that where lines of an operand are no multiples of 128 bytes apart, so that what is fetched of each
     /// lies in two.
@@ -164,6 +167,13 @@ const TF32_128X128: Speed = Speed { tile: [128, 128], part: 16, share: [1.2, 1.2
 const TF32_64X64: Speed = Speed { tile: [64, 64], part: 16, share: [0.6, 1.0], astray: 1.0, lost: [100.0, 100.0] };
 const HOPPER_256: Speed =
     Speed { tile: [2 * ROWS, 256], part: 64, share: [11.0, 11.0], astray: 0.8, lost: [80.0, 700.0] };
+const HOPPER_256X192: Speed = Speed {
+    tile: [wide::tiles::ROWS, wide::tiles::WIDE],
+    part: 64,
+    share: [10.8, 11.4],
+    astray: 0.86,
+    lost: [85.0, 700.0],
+};
 const HOPPER_128: Speed =
     Speed { tile: [2 * ROWS, 128], part: 64, share: [11.5, 10.0], astray: 0.6, lost: [160.0, 500.0] };
 const HOPPER_64X128: Speed = Speed { tile: [ROWS, 128], part: 64, share: [9.5, 7.5], astray: 0.5, lost: [60.0, 300.0] };
@@ -256,6 +266,16 @@ const fn shared<T: Multiply>(
     Candidate { program, arithmetic: Arithmetic::Full, layout: Some(layout), speed, is_chain: false }
 }
 
+/// A kernel by `wgmma` with tiles of two widths: see `gpu::hopper::wide`.
+const fn mixed<T: Multiply>(
+    kernel: &'static Boxed<T, T::Wide>,
+    layout: [bool; 2],
+    speed: &'static Speed,
+) -> Candidate<T> {
+    let program = Program::Boxed(kernel, BoxKind::Mixed);
+    Candidate { program, arithmetic: Arithmetic::Full, layout: Some(layout), speed, is_chain: false }
+}
+
 /// A kernel that memory bounds: see `gpu::skinny`.
 const fn streamed<T: Multiply>(kernel: &'static Call<T, T::Wide>, speed: &'static Speed) -> Candidate<T> {
     Candidate { program: Program::Call(kernel), arithmetic: Arithmetic::Full, layout: None, speed, is_chain: false }
@@ -319,6 +339,10 @@ pub(super) const F16: &[Candidate<f16>] = &[
     shared(&hopper::gemm_hopper_f16_nt_256, NT, &HOPPER_256),
     shared(&hopper::gemm_hopper_f16_tn_256, TN, &HOPPER_256),
     shared(&hopper::gemm_hopper_f16_tt_256, TT, &HOPPER_256),
+    mixed(&wide::gemm_hopper_f16_nn_256x192, NN, &HOPPER_256X192),
+    mixed(&wide::gemm_hopper_f16_nt_256x192, NT, &HOPPER_256X192),
+    mixed(&wide::gemm_hopper_f16_tn_256x192, TN, &HOPPER_256X192),
+    mixed(&wide::gemm_hopper_f16_tt_256x192, TT, &HOPPER_256X192),
     shared(&hopper::gemm_hopper_f16_nn_128, NN, &HOPPER_128),
     shared(&hopper::gemm_hopper_f16_nt_128, NT, &HOPPER_128),
     shared(&hopper::gemm_hopper_f16_tn_128, TN, &HOPPER_128),
@@ -366,6 +390,10 @@ pub(super) const BF16: &[Candidate<bf16>] = &[
     shared(&hopper::gemm_hopper_bf16_nt_256, NT, &HOPPER_256),
     shared(&hopper::gemm_hopper_bf16_tn_256, TN, &HOPPER_256),
     shared(&hopper::gemm_hopper_bf16_tt_256, TT, &HOPPER_256),
+    mixed(&wide::gemm_hopper_bf16_nn_256x192, NN, &HOPPER_256X192),
+    mixed(&wide::gemm_hopper_bf16_nt_256x192, NT, &HOPPER_256X192),
+    mixed(&wide::gemm_hopper_bf16_tn_256x192, TN, &HOPPER_256X192),
+    mixed(&wide::gemm_hopper_bf16_tt_256x192, TT, &HOPPER_256X192),
     shared(&hopper::gemm_hopper_bf16_nn_128, NN, &HOPPER_128),
     shared(&hopper::gemm_hopper_bf16_nt_128, NT, &HOPPER_128),
     shared(&hopper::gemm_hopper_bf16_tn_128, TN, &HOPPER_128),

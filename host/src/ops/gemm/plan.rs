@@ -16,10 +16,11 @@
 
 use std::fmt;
 
+use gpu::hopper::wide::tiles::Mix;
 use simt::KernelInfo;
 
 use super::Arithmetic;
-use super::candidates::{Candidate, Program, Speed};
+use super::candidates::{BoxKind, Candidate, Program, Speed};
 use super::element::Multiply;
 use super::packing::Packing;
 use super::problem::Problem;
@@ -367,8 +368,16 @@ fn cost<T: Multiply>(
         Program::Product(_) => (1.0, batch as f64),
         _ => (batch as f64 * f64::from(parts), 1.0),
     };
-    let blocks = (m.div_ceil(rows) as f64 * n.div_ceil(cols) as f64 * at_once / places).ceil();
-    let share = candidate.share(packing.operands, blocks > 1.0);
+    let share = |more| candidate.share(packing.operands, more);
+    // Elements of C of the multiprocessor with most of them, and how long each takes.
+    let elements = if candidate.program.boxes() == Some(BoxKind::Mixed) {
+        let mix = Mix::new((m.div_ceil(rows) as f64 * at_once) as u32, n as u32, places as u32);
+        let [wide, narrow] = mix.columns(places as u32).map(f64::from);
+        rows as f64 * (wide / share(true) + narrow / share(false))
+    } else {
+        let blocks = (m.div_ceil(rows) as f64 * n.div_ceil(cols) as f64 * at_once / places).ceil();
+        blocks * (rows * cols) as f64 / share(blocks > 1.0)
+    };
     let short = parts == 1 && demands.is_short::<T>(problem);
     let depth = k as f64 / f64::from(parts) + lost[usize::from(!short)];
     let bytes = match ending {
@@ -377,7 +386,7 @@ fn cost<T: Multiply>(
         Ending::Merge => 8 * parts as usize,
     };
     let bytes = bytes as f64 * m as f64 * n as f64 * batch as f64;
-    let multiplied = turns * blocks * (rows * cols) as f64 * depth / share;
+    let multiplied = turns * elements * depth;
     // Clusters that share what is little have nothing of it: 41 µs for 8192, 128, 8192, where 64 x 128 alone takes 38.
     let shares_little = candidate.cluster() > 1 && n <= cols;
     let reading = demands.reading::<T>(problem) * if shares_little { 1.1 } else { 1.0 };
@@ -493,7 +502,7 @@ mod tests {
             plans::<f16>(problem, demands).iter().find(|plan| plan.workspace == 0).unwrap().way().kernel().name
         };
         for edge in [4096, 8192] {
-            assert_eq!(first(&problem([edge; 3], [Op::N, Op::T])), "gemm_hopper_f16_nt_256", "{edge}");
+            assert_eq!(first(&problem([edge; 3], [Op::N, Op::T])), "gemm_hopper_f16_nt_256x192", "{edge}");
             assert_eq!(first(&problem([edge - 1; 3], [Op::N, Op::T])), "gemm_f16_128x256_nt", "{edge} - 1");
         }
         let aligned = problem([4096; 3], [Op::N; 2]);
@@ -518,10 +527,10 @@ mod tests {
         let demands = Demands { element: 2, ..simple(&device) };
         let best = |extents| plans::<f16>(&problem(extents, [Op::N; 2]), demands)[0];
         for (extents, blocks) in [
-            // 5.2 rounds; 64 tiles of 136 x 128, two blocks for each.
-            ([2048, 11008, 4096], 132),
+            // 64 tiles of 136 x 128, two blocks for each.
             ([257, 4096, 65_536], 128),
-            // 15.5 and 3.9 rounds: what is idle at the end costs nothing where power bounds.
+            // Tiles of two widths fill the last wave.
+            ([2048, 11008, 4096], 0),
             ([8192, 8192, 8192], 0),
             ([4096, 4096, 4096], 0),
             // 128 tiles and one round.
@@ -554,9 +563,13 @@ mod tests {
             // Rows of 2000 bytes: what is fetched of each lies in two lines.
             ([1000, 1000, 1000], "2x64x128"),
             ([3000, 5000, 4104], "2x128x256"),
+            ([2048, 2048, 2048], "256"),
+            ([4096, 4096, 4096], "256x192"),
+            ([8192, 8192, 8192], "256x192"),
+            ([16_384, 16_384, 16_384], "256x192"),
             ([128, 8192, 8192], "2x64x128"),
             ([8192, 128, 8192], "64x128"),
-            ([8192, 8192, 128], "256"),
+            ([8192, 8192, 128], "256x192"),
             ([4096, 4096, 64], "256"),
             ([1, 8192, 8192], "16x64"),
             ([16, 8192, 8192], "16x64"),

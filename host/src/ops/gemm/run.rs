@@ -5,6 +5,7 @@ use std::ops::Range;
 use gpu::gemm::call::{BIAS_PER_COLUMN, BIAS_PER_ROW, TRANSPOSE_A, TRANSPOSE_B};
 use gpu::gemm::{ffma, merge};
 use gpu::hopper::gemm::finish::BY_ENGINE;
+use gpu::hopper::wide::tiles::Mix;
 use simt::Kernel;
 use simt::global::{MatMut, MatRef};
 use simt::tma::Swizzle;
@@ -205,9 +206,12 @@ impl<'t, T: Multiply> Task<'t, T> {
         let Part { a, b, c: to, batch, k: (k0, k), scale, flags } = part;
         let tile = candidate.speed.tile;
         let cluster = candidate.cluster();
-        // Each block of a cluster fetches its rows of A, and an equal part of what all have of B.
-        let [rows, cols] = tile.map(|edge| edge / cluster);
         let (m, n, line) = (to.rows, to.cols, LINE / size_of::<T>() as u32);
+        // Each block of a cluster fetches its rows of A, and an equal part of what all have of B.
+        let [rows, cols] = match kind {
+            BoxKind::Mixed => [tile[0], line],
+            BoxKind::Swizzled | BoxKind::Lines(_) => tile.map(|edge| edge / cluster),
+        };
         let count = |x: Stored| if x.stride == 0 { 1 } else { batch };
         let axes = |x: Stored, count: usize| ([count, x.lines()[0], x.lines()[1]], [x.stride, x.ld, 1]);
         // Rows in memory go along k or across it. What is swizzled are 128 bytes of each, and as many steps of k as that is.
@@ -215,7 +219,7 @@ impl<'t, T: Multiply> Task<'t, T> {
             let (shape, strides) = axes(x, count(x));
             let elements = from.bits::<T>(start, x.span(count(x), x.rows, x.cols));
             let (extents, swizzle) = match kind {
-                BoxKind::Swizzled => ([1, if along_k { edge } else { line }, line], Swizzle::B128),
+                BoxKind::Swizzled | BoxKind::Mixed => ([1, if along_k { edge } else { line }, line], Swizzle::B128),
                 BoxKind::Lines(_) if along_k => ([1, edge, line], Swizzle::B128),
                 BoxKind::Lines(depth) => ([1, depth, edge], Swizzle::None),
             };
@@ -230,7 +234,7 @@ impl<'t, T: Multiply> Task<'t, T> {
         let flag = c.flag;
         let is_product = flags | flag == 0 && scale[1] == T::Wide::from(0.0);
         // Boxes of C are 64 high, and as wide as a line.
-        let whole = kind == BoxKind::Swizzled && tile.iter().all(|edge| edge.is_multiple_of(64));
+        let whole = !matches!(kind, BoxKind::Lines(_)) && tile.iter().all(|edge| edge.is_multiple_of(64));
         let by_engine = whole && is_product && to.takes_boxes(batch, size_of::<T>());
         let (own, wide) = c.part(0, to.span(batch, m, n))?;
         let (stored, own) = if by_engine {
@@ -252,11 +256,13 @@ impl<'t, T: Multiply> Task<'t, T> {
             scale,
             flags: flags | if by_engine { BY_ENGINE } else { flag },
         };
-        let at_once = match kind {
-            BoxKind::Swizzled => (self.device.limits().multiprocessors / cluster).max(1) as usize,
-            BoxKind::Lines(_) => usize::MAX,
+        let places = (self.device.limits().multiprocessors / cluster).max(1).min(self.grid[0]);
+        let number = tiles([m, n], tile) as usize * batch;
+        let blocks = match kind {
+            BoxKind::Swizzled => number.min(places as usize) as u32,
+            BoxKind::Mixed => Mix::new(tiles([m, 1], tile) * batch as u32, n as u32, places).count().min(places),
+            BoxKind::Lines(_) => number.min(self.grid[0] as usize) as u32,
         };
-        let blocks = (tiles([m, n], tile) as usize * batch).min(at_once).min(self.grid[0] as usize) as u32;
         let maps = Maps { a, b, c: stored, batches };
         let launch = |blocks| on(self.stream, Launch::grid(blocks * cluster));
         match (&candidate.program, sharing) {
