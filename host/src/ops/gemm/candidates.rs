@@ -121,6 +121,11 @@ impl<T: Multiply> Candidate<T> {
     pub(super) fn cluster(&self) -> u32 {
         self.info().cluster
     }
+
+    /// Clusters of its blocks that so many multiprocessors hold with one block on each; at least one.
+    pub(super) fn places(&self, multiprocessors: u32) -> u32 {
+        (multiprocessors / self.cluster()).max(1)
+    }
 }
 
 /// How a kernel goes about its work, and how fast.

@@ -242,10 +242,9 @@ pub(super) fn plans<T: Multiply>(problem: &Problem, demands: Demands<'_>) -> Vec
             // Few steps along k make fewer parts than asked for.
             of_candidate.dedup_by_key(|plan| plan.way.parts);
             if let Some(&whole) = of_candidate.first() {
-                let speed = T::CANDIDATES[candidate].speed;
-                let clusters = demands.multiprocessors / T::CANDIDATES[candidate].cluster();
-                let blocks = share::choice(problem, speed.tile, clusters)
-                    .map(|clusters| clusters * T::CANDIDATES[candidate].cluster());
+                let candidate = &T::CANDIDATES[candidate];
+                let clusters = share::choice(problem, candidate.speed.tile, candidate.places(demands.multiprocessors));
+                let blocks = clusters.map(|clusters| clusters * candidate.cluster());
                 of_candidate.extend(blocks.and_then(|blocks| share::plan::<T>(problem, demands, whole, blocks).ok()));
             }
             of_candidate
@@ -362,7 +361,7 @@ fn cost<T: Multiply>(
     let Problem { m, n, k, batch, .. } = *problem;
     let Speed { tile, lost, .. } = candidate.speed;
     let [rows, cols] = tile.map(|edge| edge as usize);
-    let places = f64::from((demands.multiprocessors / candidate.cluster()).max(1));
+    let places = f64::from(candidate.places(demands.multiprocessors));
     // Products of one launch each do not share it.
     let (at_once, turns) = match candidate.program {
         Program::Product(_) => (1.0, batch as f64),

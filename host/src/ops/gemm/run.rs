@@ -256,7 +256,7 @@ impl<'t, T: Multiply> Task<'t, T> {
             scale,
             flags: flags | if by_engine { BY_ENGINE } else { flag },
         };
-        let places = (self.device.limits().multiprocessors / cluster).max(1).min(self.grid[0]);
+        let places = candidate.places(self.device.limits().multiprocessors).min(self.grid[0]);
         let number = tiles([m, n], tile) as usize * batch;
         let blocks = match kind {
             BoxKind::Swizzled => number.min(places as usize) as u32,
