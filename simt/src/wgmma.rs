@@ -84,7 +84,7 @@ mod sealed {
 /// Columns of D: the extents along n for which there is an instruction here.
 #[diagnostic::on_unimplemented(
     message = "no product has so many columns",
-    note = "choose 8, 16, 32, 64, 96, 128, 136, 192 or 256"
+    note = "choose 8, 16, 32, 64, 96, 128, 136, 144, 192 or 256"
 )]
 pub trait Width: sealed::Sealed {
     /// A thread's part of D.
@@ -104,7 +104,7 @@ macro_rules! widths {
         }
     )+};
 }
-widths! { 8 16 32 64 96 128 136 192 256 }
+widths! { 8 16 32 64 96 128 136 144 192 256 }
 
 /// D of a warpgroup, 64 × `COLS` numbers in `f32`; of each thread, its `COLS` / 2 of them.
 ///

@@ -31,6 +31,24 @@ pub(in crate::hopper) const STAGING: usize = 4096;
 /// Columns that are put together at a time, on the long way.
 pub(in crate::hopper) const PART: u32 = 64;
 
+/// Rows of the boxes, 64 columns wide, in which the copy engine writes C, of tiles with so many rows: as many as make whole tiles. None
+/// where threads write them.
+///
+/// ```
+/// use gpu::hopper::gemm::finish::box_rows;
+/// assert_eq!([256, 144, 16, 136].map(box_rows), [Some(64), Some(48), None, None]);
+/// ```
+#[must_use]
+pub const fn box_rows(rows: u32) -> Option<u32> {
+    if rows.is_multiple_of(64) {
+        Some(64)
+    } else if rows.is_multiple_of(48) {
+        Some(48)
+    } else {
+        None
+    }
+}
+
 /// Where a sum lies among [`PART`] columns of a warpgroup: its column is changed so that the rows that a warp writes at once
 /// start in different banks. Eight neighbours stay neighbours.
 #[inline(always)]
@@ -88,6 +106,10 @@ pub(in crate::hopper) fn tile<T: Half, const COLS: usize, const ACROSS: bool>(
     let t = anew(thread_idx_x());
     let (half, t) = ((t / WARPGROUP_SIZE - 1) & 1, t % WARPGROUP_SIZE);
     let own = half * STAGING as u32;
+    if ACROSS && COLS.is_multiple_of(48) && how.flags & BY_ENGINE != 0 {
+        across(sums, staging, stored, [half, t], [row, col, matrix], buffer, how.scale[0]);
+        return;
+    }
     if ACROSS || !COLS.is_multiple_of(64) || how.flags & BY_ENGINE == 0 {
         let top = |t: u32| t / 32 * 16 + t % 32 / 4;
         by_threads::<_, _, ACROSS>(sums, staging, [half, t], (top, 8), [row, col, matrix], [m, n], how);
@@ -114,6 +136,49 @@ pub(in crate::hopper) fn tile<T: Half, const COLS: usize, const ACROSS: bool>(
             if t == 0 {
                 let place = [(col + first - 48) as i32, row as i32, matrix as i32];
                 store_3d(stored, place, staging.slot::<{ STAGING / 2 }>(base).cast::<T, STAGING>());
+                store_commit();
+            }
+            *buffer ^= 1;
+        }
+    });
+}
+
+/// The short way of sums of Cᵀ, 48 columns of it at a time, which are rows of C.
+#[inline(always)]
+#[track_caller]
+fn across<T: Half, const COLS: usize>(
+    sums: &Accumulators<COLS>,
+    staging: &SharedArray<f32, { 2 * STAGING }>,
+    stored: &TensorMapMut<T>,
+    [half, t]: [u32; 2],
+    [row, col, matrix]: [u32; 3],
+    buffer: &mut u32,
+    alpha: f32,
+) where
+    Columns<COLS>: Width,
+{
+    let (own, lane) = (half * STAGING as u32, t % 32);
+    // What this lane names for `stmatrix`: a row of the left or the right pair of 8 × 8, which are below each other once they are
+    // transposed, and of which the upper and the lower one lie side by side then.
+    let (named, chunk) = (lane / 16 * 8 + lane % 8, (t / 32 * 2 + lane / 8 % 2) ^ (lane % 8));
+    sums.for_each_16_columns(|first, sums| {
+        let within = first % 48;
+        if within == 0 {
+            // The buffer is free once the engine has read what was there two stores ago.
+            if t == 0 {
+                store_wait_read::<1>();
+            }
+            named_barrier(half + 1, WARPGROUP_SIZE);
+        }
+        let pairs = [0, 2, 4, 6].map(|i| T::pair(alpha * sums[i], alpha * sums[i + 1]));
+        let base = own + (*buffer & 1) * (STAGING as u32 / 2);
+        stmatrix::<4, true, _, 4>(staging.slot::<4>(base + (within + named) * 32 + chunk * 4), pairs);
+        if within == 32 {
+            fence_proxy_async();
+            named_barrier(half + 1, WARPGROUP_SIZE);
+            if t == 0 {
+                let place = [row as i32, (col + first - 32) as i32, matrix as i32];
+                store_3d(stored, place, staging.slot::<{ 48 * 32 }>(base).cast::<T, { 48 * 64 }>());
                 store_commit();
             }
             *buffer ^= 1;

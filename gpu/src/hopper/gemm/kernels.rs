@@ -7,6 +7,8 @@ use simt::prelude::*;
 use simt::tma::{TensorMap, TensorMapMut};
 
 use super::finish::Finish;
+#[cfg(not(target_arch = "nvptx64"))]
+use super::finish::box_rows;
 use super::parts::Parts;
 use super::product::{Stages, product, threads};
 
@@ -17,6 +19,8 @@ pub const STAGES_128: usize = 6;
 
 /// Stages of the ring where tiles are 136 wide.
 pub const STAGES_136: usize = 5;
+/// Stages of the ring where tiles are 144 wide.
+pub const STAGES_144: usize = 7;
 /// Stages of the ring where tiles are 16 wide: 10 KiB each, of which enough are under way to keep memory busy.
 pub const STAGES_16: usize = 16;
 /// Stages of the ring where tiles are 64 high: all that there is room for, for as many steps are soon under way.
@@ -33,11 +37,14 @@ const fn registers(groups: u32, cols: usize) -> u32 {
     }
 }
 
-/// Barriers in the code: the ring's, those of a launch, two on the long way to C, and two for each 64 columns on the short one.
+/// Barriers in the code: the ring's, those of a launch, two on the long way to C, and two for each box on the short one.
 #[cfg(not(target_arch = "nvptx64"))]
 const fn barriers(cols: usize, across: bool) -> u32 {
-    let parts = cols.div_ceil(64) as u32;
-    5 + if across || !cols.is_multiple_of(64) { 0 } else { 2 * parts }
+    let cols = cols as u32;
+    match box_rows(cols) {
+        Some(rows) if across || rows == 64 => 5 + 2 * (cols / rows),
+        _ => 5,
+    }
 }
 
 /// `name: type, blocks of a cluster, warpgroups × width, stages, [op(A) is Aᵀ] step and box of A, [op(B) is B] step and box of B;`
@@ -207,6 +214,10 @@ kernels! {
     gemm_hopper_bf16_nt_16x64: bf16, 1, 1 x 16, STAGES_16, [false 32 4096], [false 32 1024] across;
     /// [`gemm_hopper_bf16_nt_16x64`] in tiles of 136 × 128, by two warpgroups: for few rows more than a multiple of 128.
     gemm_hopper_bf16_nt_136x128: bf16, 1, 2 x 136, STAGES_136, [false 32 8192], [false 32 8704] across;
+    /// [`gemm_hopper_bf16_nn_16x64`] in tiles of 144 × 64 by clusters of four blocks, side by side, that load A once for all.
+    gemm_hopper_bf16_nn_4x144x64: bf16, 4, 1 x 144, STAGES_144, [true 2048 4096], [false 32 1024] across;
+    /// [`gemm_hopper_bf16_nt_16x64`] in tiles of 144 × 64 by clusters of four blocks, side by side, that load A once for all.
+    gemm_hopper_bf16_nt_4x144x64: bf16, 4, 1 x 144, STAGES_144, [false 32 4096], [false 32 1024] across;
     /// [`gemm_hopper_bf16_nt_128`] in tiles of 64 × 16, by one warpgroup: for few columns.
     gemm_hopper_bf16_nt_64x16: bf16, 1, 1 x 16, STAGES_16, [false 32 4096], [false 32 1024];
     /// [`gemm_hopper_bf16_nt_128`] in tiles of 128 × 136: for few columns more than a multiple of 128.
@@ -223,6 +234,10 @@ kernels! {
     gemm_hopper_f16_nt_16x64: f16, 1, 1 x 16, STAGES_16, [false 32 4096], [false 32 1024] across;
     /// [`gemm_hopper_f16_nt_16x64`] in tiles of 136 × 128, by two warpgroups: for few rows more than a multiple of 128.
     gemm_hopper_f16_nt_136x128: f16, 1, 2 x 136, STAGES_136, [false 32 8192], [false 32 8704] across;
+    /// [`gemm_hopper_f16_nn_16x64`] in tiles of 144 × 64 by clusters of four blocks, side by side, that load A once for all.
+    gemm_hopper_f16_nn_4x144x64: f16, 4, 1 x 144, STAGES_144, [true 2048 4096], [false 32 1024] across;
+    /// [`gemm_hopper_f16_nt_16x64`] in tiles of 144 × 64 by clusters of four blocks, side by side, that load A once for all.
+    gemm_hopper_f16_nt_4x144x64: f16, 4, 1 x 144, STAGES_144, [false 32 4096], [false 32 1024] across;
     /// [`gemm_hopper_f16_nt_128`] in tiles of 64 × 16, by one warpgroup: for few columns.
     gemm_hopper_f16_nt_64x16: f16, 1, 1 x 16, STAGES_16, [false 32 4096], [false 32 1024];
     /// [`gemm_hopper_f16_nt_128`] in tiles of 128 × 136: for few columns more than a multiple of 128.

@@ -50,7 +50,8 @@ pub struct Stages<T: Element, const A: usize, const B: usize, const STAGES: usiz
 ///
 /// A is m × k, with `TRANS_A` k × m; B is n × k, with `TRANS_B` k × n, so that both boxes run along the contiguous dimension.
 /// `batches` says by how much A's and B's matrix in the map goes on with C's: 1, or 0 for the same one again. k is not 0. With `ACROSS`
-/// this is Cᵀ = Bᵀ·Aᵀ, so that m is the number of C's columns, and what is written is C nevertheless.
+/// this is Cᵀ = Bᵀ·Aᵀ, so that m is the number of C's columns, and what is written is C nevertheless. `BOX_A` and `BOX_B` are the
+/// elements of the boxes of an operand along k; of a cluster's part of B the blocks fetch one box each, by turns, until all are fetched.
 #[inline(always)]
 #[track_caller]
 #[allow(clippy::too_many_arguments, reason = "a product is told much: see `gemm::call`")]
@@ -150,10 +151,18 @@ pub(super) fn product<
                                 load_3d(slot, b, place, bar);
                             }
                         }
-                    } else if CLUSTER > 1 {
+                    } else if CLUSTER > 1 && of_b == CLUSTER * BOX_B as u32 {
                         let part = rank * (COLS as u32 / CLUSTER);
                         let slot = stages.b.slot::<BOX_B>(b_at + part * DEPTH);
                         load_3d_multicast(slot, b, [depth, col + part as i32, in_b], bar, (1 << CLUSTER) - 1);
+                    } else if CLUSTER > 1 {
+                        let mut part = rank;
+                        while part < of_b / BOX_B as u32 {
+                            let place = [depth, col + (part * (BOX_B as u32 / DEPTH)) as i32, in_b];
+                            let slot = stages.b.slot::<BOX_B>(b_at + part * BOX_B as u32);
+                            load_3d_multicast(slot, b, place, bar, (1 << CLUSTER) - 1);
+                            part += CLUSTER;
+                        }
                     } else {
                         load_3d(stages.b.slot::<BOX_B>(b_at), b, [depth, col, in_b], bar);
                     }

@@ -12,6 +12,19 @@ use core::num::NonZeroU32;
 /// Rows of tiles in a group.
 pub const GROUP: u32 = 8;
 
+/// Rows of a tile, or columns, that a block of a cluster has fetched at a time, where all blocks read so many: an equal part; where that
+/// is no multiple of the 8 with which the pattern of swizzled boxes begins again, 16.
+///
+/// ```
+/// use gpu::hopper::gemm::tiles::fetched;
+/// assert_eq!((fetched(256, 1), fetched(256, 2), fetched(144, 4)), (256, 128, 16));
+/// ```
+#[must_use]
+pub const fn fetched(edge: u32, cluster: u32) -> u32 {
+    let part = edge / cluster;
+    if part.is_multiple_of(8) { part } else { 16 }
+}
+
 /// The grids of tiles of the matrices C, which come one after the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Tiles {

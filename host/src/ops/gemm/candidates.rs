@@ -4,7 +4,7 @@ use std::fmt;
 
 use gpu::gemm::{ffma, plain};
 use gpu::hopper::ffma as boxed;
-use gpu::hopper::gemm::{self as hopper, product::ROWS};
+use gpu::hopper::gemm::{self as hopper, finish::box_rows, product::ROWS};
 use gpu::hopper::{Boxed, Shared};
 use gpu::hopper::{tf32, wide};
 use gpu::skinny;
@@ -122,9 +122,20 @@ impl<T: Multiply> Candidate<T> {
         self.info().cluster
     }
 
-    /// Clusters of its blocks that so many multiprocessors hold with one block on each; at least one.
+    /// Clusters of its blocks that run at the same time on so many multiprocessors, one block on each. These come in groups of 16
+    /// or 18 or less, and a cluster is in one group: on an H200, 28 clusters of four run together, and 32 do not.
     pub(super) fn places(&self, multiprocessors: u32) -> u32 {
-        (multiprocessors / self.cluster()).max(1)
+        let all = multiprocessors / self.cluster();
+        (if self.cluster() > 2 { all * 7 / 8 } else { all }).max(1)
+    }
+
+    /// Rows of the boxes, 64 columns wide, in which the copy engine writes C, if it can.
+    pub(super) fn rows_written(&self) -> Option<u32> {
+        let [rows, cols] = self.speed.tile;
+        match self.program.boxes()? {
+            BoxKind::Swizzled | BoxKind::Mixed if cols.is_multiple_of(64) => box_rows(rows),
+            _ => None,
+        }
     }
 }
 
@@ -188,6 +199,9 @@ const HOPPER_2X128X256: Speed =
     Speed { tile: [4 * ROWS, 256], part: 64, share: [21.6, 21.6], astray: 0.94, lost: [100.0, 700.0] };
 const HOPPER_2X64X128: Speed =
     Speed { tile: [2 * ROWS, 128], part: 64, share: [19.5, 15.0], astray: 0.75, lost: [100.0, 300.0] };
+/// Of four multiprocessors. For rows that are no multiples of 128 bytes: each fetches but a quarter of what all read of A.
+const HOPPER_4X144X64: Speed =
+    Speed { tile: [144, 4 * ROWS], part: 64, share: [36.0, 36.0], astray: 1.0, lost: [100.0, 770.0] };
 const HOPPER_16X64: Speed = Speed { tile: [16, ROWS], part: 64, share: [3.2, 1.8], astray: 0.6, lost: [300.0, 300.0] };
 const HOPPER_64X16: Speed = Speed { tile: [ROWS, 16], part: 64, share: [3.1, 1.7], astray: 0.6, lost: [300.0, 300.0] };
 const HOPPER_136X128: Speed =
@@ -360,6 +374,8 @@ pub(super) const F16: &[Candidate<f16>] = &[
     shared(&hopper::gemm_hopper_f16_nt_2x128x256, NT, &HOPPER_2X128X256),
     shared(&hopper::gemm_hopper_f16_tn_2x128x256, TN, &HOPPER_2X128X256),
     shared(&hopper::gemm_hopper_f16_tt_2x128x256, TT, &HOPPER_2X128X256),
+    shared(&hopper::gemm_hopper_f16_nn_4x144x64, NN, &HOPPER_4X144X64),
+    shared(&hopper::gemm_hopper_f16_nt_4x144x64, NT, &HOPPER_4X144X64),
     shared(&hopper::gemm_hopper_f16_nn_2x64x128, NN, &HOPPER_2X64X128),
     shared(&hopper::gemm_hopper_f16_nt_2x64x128, NT, &HOPPER_2X64X128),
     shared(&hopper::gemm_hopper_f16_tn_2x64x128, TN, &HOPPER_2X64X128),
@@ -411,6 +427,8 @@ pub(super) const BF16: &[Candidate<bf16>] = &[
     shared(&hopper::gemm_hopper_bf16_nt_2x128x256, NT, &HOPPER_2X128X256),
     shared(&hopper::gemm_hopper_bf16_tn_2x128x256, TN, &HOPPER_2X128X256),
     shared(&hopper::gemm_hopper_bf16_tt_2x128x256, TT, &HOPPER_2X128X256),
+    shared(&hopper::gemm_hopper_bf16_nn_4x144x64, NN, &HOPPER_4X144X64),
+    shared(&hopper::gemm_hopper_bf16_nt_4x144x64, NT, &HOPPER_4X144X64),
     shared(&hopper::gemm_hopper_bf16_nn_2x64x128, NN, &HOPPER_2X64X128),
     shared(&hopper::gemm_hopper_bf16_nt_2x64x128, NT, &HOPPER_2X64X128),
     shared(&hopper::gemm_hopper_bf16_tn_2x64x128, TN, &HOPPER_2X64X128),

@@ -5,6 +5,7 @@ use std::ops::Range;
 use gpu::gemm::call::{BIAS_PER_COLUMN, BIAS_PER_ROW, TRANSPOSE_A, TRANSPOSE_B};
 use gpu::gemm::{ffma, merge};
 use gpu::hopper::gemm::finish::BY_ENGINE;
+use gpu::hopper::gemm::tiles::fetched;
 use gpu::hopper::wide::tiles::Mix;
 use simt::Kernel;
 use simt::global::{MatMut, MatRef};
@@ -207,10 +208,10 @@ impl<'t, T: Multiply> Task<'t, T> {
         let tile = candidate.speed.tile;
         let cluster = candidate.cluster();
         let (m, n, line) = (to.rows, to.cols, LINE / size_of::<T>() as u32);
-        // Each block of a cluster fetches its rows of A, and an equal part of what all have of B.
+        // Each block of a cluster fetches its own part of one operand, and of what all have of the other a part.
         let [rows, cols] = match kind {
             BoxKind::Mixed => [tile[0], line],
-            BoxKind::Swizzled | BoxKind::Lines(_) => tile.map(|edge| edge / cluster),
+            BoxKind::Swizzled | BoxKind::Lines(_) => tile.map(|edge| fetched(edge, cluster)),
         };
         let count = |x: Stored| if x.stride == 0 { 1 } else { batch };
         let axes = |x: Stored, count: usize| ([count, x.lines()[0], x.lines()[1]], [x.stride, x.ld, 1]);
@@ -233,13 +234,12 @@ impl<'t, T: Multiply> Task<'t, T> {
 
         let flag = c.flag;
         let is_product = flags | flag == 0 && scale[1] == T::Wide::from(0.0);
-        // Boxes of C are 64 high, and as wide as a line.
-        let whole = !matches!(kind, BoxKind::Lines(_)) && tile.iter().all(|edge| edge.is_multiple_of(64));
-        let by_engine = whole && is_product && to.takes_boxes(batch, size_of::<T>());
+        // Boxes of C are as wide as a line.
+        let written = candidate.rows_written().filter(|_| is_product && to.takes_boxes(batch, size_of::<T>()));
         let (own, wide) = c.part(0, to.span(batch, m, n))?;
-        let (stored, own) = if by_engine {
+        let (stored, own) = if let Some(rows) = written {
             let (none, (shape, strides)) = (own.nothing(), axes(to, batch));
-            let stored = own.as_tensor_strided(&shape, &strides)?.boxes(&[1, 64, line], Swizzle::B128)?;
+            let stored = own.as_tensor_strided(&shape, &strides)?.boxes(&[1, rows, line], Swizzle::B128)?;
             (Some(stored), none)
         } else {
             (None, own)
@@ -254,7 +254,7 @@ impl<'t, T: Multiply> Task<'t, T> {
             ld: [0, 0, to.ld as u64],
             batch: [0, 0, to.stride as u64],
             scale,
-            flags: flags | if by_engine { BY_ENGINE } else { flag },
+            flags: flags | if written.is_some() { BY_ENGINE } else { flag },
         };
         let places = candidate.places(self.device.limits().multiprocessors).min(self.grid[0]);
         let number = tiles([m, n], tile) as usize * batch;
