@@ -1,8 +1,10 @@
 //! The kernels for `f32` by multiply-adds that the copy engine feeds: every sum has the bits of a chain in order of k, whatever
 //! the tile, the depth and the number of blocks. On the simulator they run as they are, copy engine and mbarriers with all checks.
 
+use std::ops::Range;
+
 use gpu::gemm::naive::{self, matmul_naive};
-use gpu::hopper::Boxed;
+use gpu::hopper::Shared;
 use gpu::hopper::ffma::{KERNELS, gemm_hopper_f32_tn_64x32, gemm_hopper_f32_tn_64x64, gemm_hopper_f32_tn_128x128};
 use ndarray::Array2;
 use rand::Rng;
@@ -10,13 +12,13 @@ use simt::tma::Swizzle;
 use warpwright::gemm::Way;
 use warpwright::oracle::same_bits;
 use warpwright::simulator::{Access, Config, Counters, Level};
-use warpwright::{Boxes, Buffer, Device, Launch};
+use warpwright::{Boxes, Buffer, Device, Launch, Matrix};
 
 use crate::support::device::under_test;
 use crate::support::values;
 
 /// Kernels with their tiles and steps along k.
-const PRODUCTS: [(&Boxed<f32>, [usize; 2], usize); 3] = [
+const PRODUCTS: [(&Shared<f32>, [usize; 2], usize); 3] = [
     (&gemm_hopper_f32_tn_128x128, [128, 128], 32),
     (&gemm_hopper_f32_tn_64x64, [64, 64], 32),
     (&gemm_hopper_f32_tn_64x32, [64, 32], 64),
@@ -47,26 +49,78 @@ fn sums_have_the_bits_of_matmul_naive() {
         ];
         for (m, n, k) in extents {
             for power in [0, -76] {
-                let mut rng = values::rng(m as u64 * 31 + k as u64);
-                // Rows of A's transpose are aligned whatever m is.
-                let wide = reals(k, m.next_multiple_of(4), 2_f32.powi(power), &mut rng);
-                let a = Array2::from_shape_fn((m, k), |(row, step)| wide[[step, row]]);
-                let b = reals(k, n, 2_f32.powi(power), &mut rng);
-                let (on_a, on_b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
-                let mut naive = device.alloc_matrix::<f32>(m, n).unwrap();
-                let grid = naive::grid(m as u32, n as u32);
-                device.launch(&matmul_naive, Launch::grid(grid), (&on_a, &on_b, &mut naive)).unwrap();
-                let turned = device.upload(&wide).unwrap();
-                let turned = turned.view().block(0..k, 0..m).unwrap();
-                let mut c = device.alloc_matrix::<f32>(m, n).unwrap();
-                let gemm = device.gemm(turned, &on_b).transpose_a().way(Way::of(kernel.info()));
-                gemm.into(&mut c).unwrap();
-                let (naive, c) = (naive.download().unwrap(), c.download().unwrap());
-                let (naive, c) = (naive.as_slice().unwrap(), c.as_slice().unwrap());
+                let factors = Factors::new(&device, [m, n, k], 2_f32.powi(power));
                 let what = format!("{}, m {m}, n {n}, k {k}, times 2^{power}", kernel.info().name);
-                same_bits(naive, c).unwrap_or_else(|error| panic!("{what}: {error}"));
+                factors.check(Way::of(kernel.info()), 0..1, &what);
             }
         }
+    }
+}
+
+/// Six tiles for four and five blocks, each of which goes on with the sums of another: the same chains. With depths that are no whole steps,
+/// and so few steps that some have no beginning of a tile.
+#[test]
+fn sums_of_shared_tiles_have_the_bits_of_matmul_naive() {
+    let device = under_test(5);
+    for (kernel, [rows, cols], depth) in PRODUCTS {
+        for (blocks, k) in [(4, 5 * depth + 3), (5, 7 * depth), (4, 2 * depth), (5, depth + 1), (4, depth - 1)] {
+            let (m, n) = (2 * rows + 3, cols + 4);
+            let what = format!("{}, {blocks} blocks, m {m}, n {n}, k {k}", kernel.info().name);
+            let factors = Factors::new(&device, [m, n, k], 1.0);
+            let tile = rows * cols;
+            factors.check(Way::of(kernel.info()).among(blocks), blocks as usize * tile..usize::MAX, &what);
+        }
+    }
+}
+
+/// Where each tile is one block's whatever is asked for: fewer tiles than blocks, or as many for each.
+#[test]
+fn nothing_is_shared_where_nobody_is_done_sooner() {
+    let device = under_test(6);
+    for (kernel, [rows, cols], depth) in PRODUCTS {
+        for blocks in [2, 3, 7] {
+            let factors = Factors::new(&device, [2 * rows + 3, cols + 4, 2 * depth], 1.0);
+            let what = format!("{}, {blocks} blocks", kernel.info().name);
+            factors.check(Way::of(kernel.info()).among(blocks), 0..1, &what);
+        }
+    }
+}
+
+/// A, as k × m with rows that are aligned whatever m is, B, and what [`matmul_naive`] makes of them.
+struct Factors<'d> {
+    device: &'d Device,
+    a: Matrix<f32>,
+    b: Matrix<f32>,
+    naive: Array2<f32>,
+}
+
+impl<'d> Factors<'d> {
+    fn new(device: &'d Device, [m, n, k]: [usize; 3], factor: f32) -> Self {
+        let mut rng = values::rng(m as u64 * 31 + k as u64);
+        let wide = reals(k, m.next_multiple_of(4), factor, &mut rng);
+        let a = Array2::from_shape_fn((m, k), |(row, step)| wide[[step, row]]);
+        let b = reals(k, n, factor, &mut rng);
+        let (on_a, b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
+        let mut naive = device.alloc_matrix::<f32>(m, n).unwrap();
+        let grid = naive::grid(m as u32, n as u32);
+        device.launch(&matmul_naive, Launch::grid(grid), (&on_a, &b, &mut naive)).unwrap();
+        Self { device, a: device.upload(&wide).unwrap(), b, naive: naive.download().unwrap() }
+    }
+
+    /// Multiplies, with a workspace whose length is in `room`.
+    fn check(&self, way: Way, room: Range<usize>, what: &str) {
+        let (m, n) = self.naive.dim();
+        let k = self.b.rows();
+        let a = self.a.view().block(0..k, 0..m).unwrap();
+        let mut c = self.device.alloc_matrix::<f32>(m, n).unwrap();
+        let gemm = self.device.gemm(a, &self.b).transpose_a().way(way);
+        let len = gemm.plan(way, &c).unwrap().workspace_len();
+        assert!(room.contains(&len), "{what}: {len} elements of workspace, {room:?} expected");
+        let mut workspace = self.device.upload(&vec![f32::NAN; len]).unwrap();
+        gemm.workspace(&mut workspace).into(&mut c).unwrap();
+        let c = c.download().unwrap();
+        let (naive, c) = (self.naive.as_slice().unwrap(), c.as_slice().unwrap());
+        same_bits(naive, c).unwrap_or_else(|error| panic!("{what}: {error}"));
     }
 }
 
@@ -99,6 +153,7 @@ impl Run {
         let (mut spare, mut wide) = (self.device.alloc::<f32>(64).unwrap(), self.device.alloc::<f32>(0).unwrap());
         let stored = spare.view_mut().as_tensor(&[1, 1, 64]).unwrap().boxes(&[1, 1, 64], Swizzle::None).unwrap();
         let bias = self.device.alloc::<f32>(0).unwrap();
+        let (mut sums, mut flags) = (self.device.alloc::<f32>(0).unwrap(), self.device.alloc::<u64>(0).unwrap());
         let extents = [m as u32, n as u32, k as u32, 1];
         let operands = (boxes(&self.a, [k, m], [depth, rows]), boxes(&self.b, [k, n], [depth, cols]));
         let arguments = (
@@ -113,6 +168,10 @@ impl Run {
             [n as u64, 0],
             [1.0, 0.0],
             0,
+            0,
+            &mut sums,
+            &mut flags,
+            1,
         );
         self.device.launch(kernel, Launch::grid(blocks), arguments).unwrap().counters
     }

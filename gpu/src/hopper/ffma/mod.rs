@@ -23,15 +23,17 @@
 //! - the sum and the element of B are in different banks, because of the order in which the sums are put down at the end:
 //!   see `finish`;
 //! - the operands of each k are read from shared memory while those of the k before are multiplied;
-//! - the loop is written out for no more than 4 of k at a time: a long one does not stay where instructions are fetched from.
+//! - the loop is written out for no more than 2 of k at a time: a long one does not stay where instructions are fetched from.
 //!
 //! Each element of C is one chain of fused multiply-adds in order of k, from +0. What lies beyond k is not multiplied, so that
 //! also a sum of −0 is what [`matmul_naive`](crate::gemm::naive::matmul_naive) gives.
 //!
 //! - `product`: what a block does, in order.
+//! - `chain`: how a block goes on with the sums of another.
 //! - `finish`: how sums in registers become C.
 //! - [`grouped`]: kernels for a C of few tiles, whose steps of k groups of warps share.
 
+mod chain;
 mod finish;
 pub mod grouped;
 mod kernels;

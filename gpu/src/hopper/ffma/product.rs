@@ -7,10 +7,13 @@ use simt::sync::fence_proxy_async;
 use simt::tma::{TensorMap, load_3d};
 use simt::warp::sync_warp;
 
+use super::chain;
 use super::finish::write;
 use crate::gemm::place::{Place, accumulate};
 use crate::hopper::gemm::finish::Finish;
+use crate::hopper::gemm::parts::Parts;
 use crate::hopper::gemm::ring::{Turn, begin};
+use crate::hopper::gemm::share::{Piece, Share};
 use crate::hopper::gemm::tiles::Tiles;
 use crate::unroll::unroll;
 
@@ -23,13 +26,15 @@ pub struct Stages<const ELEMENTS: usize, const STAGES: usize> {
     empty: Mbarriers<STAGES>,
 }
 
-/// The tiles of C that this block computes, `M` × `N` each: those whose index is that of the block modulo the grid's size.
+/// The tiles of C that this block computes, `M` × `N` each, and its steps of the first `shared` tiles: see
+/// [`share`](crate::hopper::gemm::share) and [`chain`].
 ///
 /// A is k × m, B is k × n; the loop is written out for `PART` lines, for a long program does not stay where instructions are fetched
 /// from; a thread has `MQ` · 4 × `NQ` · 4 elements of a tile. The warps take turns in having boxes loaded, a
 /// thread of theirs each. `batches` says by how much A's and B's matrix in the map goes on with C's: 1, or 0 for the same one again.
 #[inline(always)]
 #[track_caller]
+#[allow(clippy::too_many_arguments, reason = "a product is told much: see `gemm::call`")]
 pub(super) fn product<
     const M: usize,
     const N: usize,
@@ -49,6 +54,8 @@ pub(super) fn product<
     b: &TensorMap<f32>,
     [m, n, k, count]: [u32; 4],
     batches: [u32; 2],
+    shared: u32,
+    parts: Parts<'_>,
     how: Finish<'_, f32>,
 ) {
     const {
@@ -63,28 +70,32 @@ pub(super) fn product<
         return;
     }
     let mine = Place::of::<N, MQ, NQ>(t);
+    // Kept, not computed again for each stage. (The minima are what they cannot exceed, so that no access needs a check of its own.)
+    let mine = Place {
+        row: anew(mine.row / 4).min(const { (M - 16 * (MQ - 1) - 4) / 4 } as u32) * 4,
+        col: anew(mine.col / 4).min(const { (N - 32 * (NQ - 1) - 4) / 4 } as u32) * 4,
+    };
     let tiles = Tiles { rows: m.div_ceil(M as u32), cols: n.div_ceil(N as u32) };
-    let (steps, all) = (k.div_ceil(depth), tiles.per_matrix() * count);
-    let (mut turn, mut ahead) = (Turn::<RING>::FULL, Turn::<RING>::EMPTY);
-    let mut tile = block_idx_x();
-    while tile < all {
+    let steps = k.div_ceil(depth);
+    let mut share = Share::new([block_idx_x(), grid_dim_x()], tiles.per_matrix() * count, shared, steps);
+    let mut turn = Turn::<RING>::FULL;
+    while let Some(Piece { tile, from, to }) = share.next_piece() {
         let (matrix, row, col) = tiles.at(tile);
         let (row, col) = (row * M as u32, col * N as u32);
-        let mut load = |step: u32| {
-            if t == step % warps * 32 {
-                let at = (step * depth) as i32;
-                stages.empty.wait(ahead.stage(), ahead.parity);
-                stages.full.arrive_expect_tx(ahead.stage(), stage_len * size_of::<f32>() as u32);
-                let bar = stages.full.at(ahead.stage());
-                let to = ahead.stage() * stage_len;
-                load_3d(stages.ring.slot::<BOX_A>(to), a, [row as i32, at, (matrix * batches[0]) as i32], bar);
-                let to = to + BOX_A as u32;
-                load_3d(stages.ring.slot::<BOX_B>(to), b, [col as i32, at, (matrix * batches[1]) as i32], bar);
-            }
-            ahead.advance();
+        let load = |step: u32, ahead: Turn<RING>| {
+            let at = (step * depth) as i32;
+            stages.empty.wait(ahead.stage(), ahead.parity);
+            stages.full.arrive_expect_tx(ahead.stage(), stage_len * size_of::<f32>() as u32);
+            let bar = stages.full.at(ahead.stage());
+            let to = ahead.stage() * stage_len;
+            load_3d(stages.ring.slot::<BOX_A>(to), a, [row as i32, at, (matrix * batches[0]) as i32], bar);
+            let to = to + BOX_A as u32;
+            load_3d(stages.ring.slot::<BOX_B>(to), b, [col as i32, at, (matrix * batches[1]) as i32], bar);
         };
-        for step in 0..(RING - 1).min(steps) {
-            load(step);
+        for ahead in 0..(RING - 1).min(to - from) {
+            if t == (from + ahead) % warps * 32 {
+                load(from + ahead, turn.empty_after(ahead));
+            }
         }
         let fragments = |stage: u32, line: u32| {
             let first = stage * stage_len;
@@ -92,13 +103,20 @@ pub(super) fn product<
         };
         // The compiler has forgotten that it is one.
         let stage_of = |turn: Turn<RING>| anew(turn.stage()).min(RING - 1);
-        let mut sums = const { [[[[0.0_f32; 4]; NQ]; 4]; MQ] };
-        let whole = k / depth;
-        if whole > 0 {
+        let whole = (k / depth).min(to);
+        let mut first = ([[0.0; 4]; MQ], [[0.0; 4]; NQ]);
+        if from < whole {
             let stage = stage_of(turn);
             stages.full.wait(stage, turn.parity);
-            let (mut x, mut y) = fragments(stage, 0);
-            let mut step = 0;
+            first = fragments(stage, 0);
+        }
+        let mut sums = const { [[[[0.0_f32; 4]; NQ]; 4]; MQ] };
+        if from > 0 {
+            chain::take::<MQ, NQ, THREADS>(&parts, &mut sums);
+        }
+        if from < whole {
+            let (mut x, mut y) = first;
+            let mut step = from;
             loop {
                 let stage = turn.stage();
                 for part in 0..(DEPTH / PART) as u32 - 1 {
@@ -116,9 +134,10 @@ pub(super) fn product<
                 unroll!(for k in 1..17 {
                     if k < PART {
                         let next = fragments(stage, (DEPTH - PART + k) as u32);
-                        if k == PART / 2 && step + RING - 1 < steps {
+                        let ahead = step + RING - 1;
+                        if k == PART / 2 && t == ahead % warps * 32 && ahead < to {
                             // By now all warps have read the stage before this one.
-                            load(step + RING - 1);
+                            load(ahead, turn.empty_after(RING - 1));
                         }
                         if k + 1 == PART {
                             // Asked for before the answer is needed: a wait takes its time even where it is over.
@@ -148,7 +167,7 @@ pub(super) fn product<
                 (x, y) = next;
             }
         }
-        if !k.is_multiple_of(depth) {
+        if whole < to {
             let stage = stage_of(turn);
             stages.full.wait(stage, turn.parity);
             for line in 0..k % depth {
@@ -161,14 +180,15 @@ pub(super) fn product<
             }
             turn.advance();
         }
+        if to < steps {
+            chain::hand_on::<MQ, NQ, THREADS>(&parts, &sums);
+            continue;
+        }
         // The ring is empty, and nothing on its way.
         sync_threads();
         write::<M, N, MQ, NQ, THREADS, ELEMENTS>(&sums, &stages.ring, mine, [row, col, matrix], [m, n], how);
-        tile += grid_dim_x();
-        if tile < all {
-            fence_proxy_async();
-            sync_threads();
-        }
+        fence_proxy_async();
+        sync_threads();
     }
 }
 

@@ -29,7 +29,7 @@
 
 pub mod finish;
 mod kernels;
-mod parts;
+pub(in crate::hopper) mod parts;
 pub mod product;
 pub mod ring;
 pub mod share;

@@ -24,13 +24,13 @@ use super::share::start;
 
 /// Where sums are handed on, and what is known of the cut.
 #[derive(Clone, Copy)]
-pub(super) struct Parts<'a> {
-    pub(super) sums: VecMut<'a, f32>,
-    pub(super) flags: VecMut<'a, u64>,
+pub(in crate::hopper) struct Parts<'a> {
+    pub(in crate::hopper) sums: VecMut<'a, f32>,
+    pub(in crate::hopper) flags: VecMut<'a, u64>,
     /// What no flag is before the launch.
-    pub(super) token: u64,
+    pub(in crate::hopper) token: u64,
     /// Steps of all shared tiles.
-    pub(super) steps: u32,
+    pub(in crate::hopper) steps: u32,
 }
 
 impl<'a> Parts<'a> {
@@ -44,6 +44,22 @@ impl<'a> Parts<'a> {
         let (vectors, number) = (const { 64 * COLS / 4 }, (GROUPS * block + half) as usize);
         let sums = self.sums.vectors_mut::<4>().part_mut(number * vectors, vectors)?;
         Some((sums, self.flags.part_mut(number, 1)?))
+    }
+
+    /// What this thread has stored, or others before a barrier, can be read by who sees the flag.
+    #[inline(always)]
+    #[track_caller]
+    pub(in crate::hopper) fn raise(&self, flag: VecMut<'_, u64>) {
+        flag.atomic(0).store(self.token, Order::Release, Scope::Device);
+    }
+
+    /// Waits for the flag, and puts it to 0.
+    #[inline(always)]
+    #[track_caller]
+    pub(in crate::hopper) fn wait_until_up(&self, flag: VecMut<'_, u64>) {
+        let flag = flag.atomic(0);
+        while flag.load(Order::Acquire, Scope::Device) != self.token {}
+        flag.store(0, Order::Relaxed, Scope::Device);
     }
 
     /// Hands the sums of this warpgroup to the block that finishes their tile.
@@ -61,7 +77,7 @@ impl<'a> Parts<'a> {
         });
         named_barrier(half + 1, WARPGROUP_SIZE);
         if t == 0 {
-            flag.atomic(0).store(self.token, Order::Release, Scope::Device);
+            self.raise(flag);
         }
     }
 
@@ -83,9 +99,7 @@ impl<'a> Parts<'a> {
             block -= CLUSTER;
             let Some((place, flag)) = self.place::<GROUPS, COLS>(block, half) else { return };
             if t == 0 {
-                let flag = flag.atomic(0);
-                while flag.load(Order::Acquire, Scope::Device) != self.token {}
-                flag.store(0, Order::Relaxed, Scope::Device);
+                self.wait_until_up(flag);
             }
             named_barrier(half + 1, WARPGROUP_SIZE);
             sums.map_8_columns(|first, sums| {

@@ -53,6 +53,32 @@ impl<const STAGES: u32> Turn<STAGES> {
         Self { stage: (steps % STAGES as u64) as u32, parity: (steps / STAGES as u64 % 2) as u32 }
     }
 
+    /// That of who is to wait for the stage `later` turns after this one, fewer than there are stages, to be empty, where this is of who
+    /// waits for it to be full.
+    ///
+    /// ```
+    /// use gpu::hopper::gemm::ring::Turn;
+    /// let (mut full, mut empty) = (Turn::<3>::FULL, Turn::<3>::EMPTY);
+    /// empty.advance();
+    /// empty.advance();
+    /// for _ in 0..7 {
+    ///     let ahead = full.empty_after(2);
+    ///     assert_eq!((ahead.stage(), ahead.parity), (empty.stage(), empty.parity));
+    ///     full.advance();
+    ///     empty.advance();
+    /// }
+    /// ```
+    #[inline(always)]
+    #[must_use]
+    pub const fn empty_after(self, later: u32) -> Self {
+        let stage = self.stage + later;
+        if stage < STAGES {
+            Self { stage, parity: self.parity ^ 1 }
+        } else {
+            Self { stage: stage - STAGES, parity: self.parity }
+        }
+    }
+
     /// The stage. (The minimum tells the compiler that it is one, so that no access to it needs a check of its own.)
     #[inline(always)]
     pub const fn stage(self) -> u32 {

@@ -30,6 +30,18 @@ pub const fn shared(tiles: u32, blocks: u32) -> u32 {
     if rest == 0 || rest >= blocks.div_ceil(2) || tiles < blocks { rest } else { rest + blocks }
 }
 
+/// [`shared`] where a block goes on with the sums of the one before it: none if there is less than one wave, for no tile is then done
+/// sooner. Else those beyond the last whole wave and that wave, so that no tile has more than two blocks.
+///
+/// ```
+/// use gpu::hopper::gemm::share::shared_in_order;
+/// assert_eq!([528, 256, 1024, 4096].map(|tiles| shared_in_order(tiles, 264)), [0, 0, 496, 400]);
+/// ```
+#[must_use]
+pub const fn shared_in_order(tiles: u32, blocks: u32) -> u32 {
+    if blocks == 0 || tiles < blocks || tiles.is_multiple_of(blocks) { 0 } else { tiles % blocks + blocks }
+}
+
 /// The range of block `block` of `blocks` that share `steps` steps evenly: where it begins. Those of the first blocks are
 /// longer by one, where it must be.
 #[inline(always)]

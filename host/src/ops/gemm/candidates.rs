@@ -4,7 +4,9 @@ use std::fmt;
 
 use gpu::gemm::{ffma, plain};
 use gpu::hopper::ffma as boxed;
-use gpu::hopper::gemm::{self as hopper, finish::box_rows, product::ROWS};
+use gpu::hopper::gemm::finish::box_rows;
+use gpu::hopper::gemm::product::{DEPTH, ROWS};
+use gpu::hopper::gemm::{self as hopper};
 use gpu::hopper::{Boxed, Shared};
 use gpu::hopper::{tf32, wide};
 use gpu::skinny;
@@ -57,7 +59,7 @@ pub(super) enum Program<T: Multiply> {
     /// Everything in one launch, of operands that the copy engine can fetch.
     Boxed(&'static Boxed<T, T::Wide>, BoxKind),
     /// The same, and tiles that fill no wave of blocks can be shared among them along k.
-    Shared(&'static Shared<T, T::Wide>),
+    Shared(&'static Shared<T, T::Wide>, BoxKind),
     /// The product alone; what else there is comes after it.
     Product(&'static Product<T>),
 }
@@ -71,7 +73,7 @@ pub(super) enum BoxKind {
     /// The same with B in boxes as high as wide, since tiles have two widths: `gpu::hopper::wide::tiles`.
     Mixed,
     /// Of an operand whose rows in memory go across k so many of them, in order, each as long as the tile is high or wide; of one whose
-    /// rows go along k 128 bytes of each, swizzled. Threads write C. There is a block for each tile.
+    /// rows go along k 128 bytes of each, swizzled. Threads write C. There is a block for each tile, unless tiles are shared.
     Lines(u32),
 }
 
@@ -80,7 +82,7 @@ impl<T: Multiply> Program<T> {
         match self {
             Self::Call(kernel) => kernel.info(),
             Self::Boxed(kernel, _) => kernel.info(),
-            Self::Shared(kernel) => kernel.info(),
+            Self::Shared(kernel, _) => kernel.info(),
             Self::Product(kernel) => kernel.info(),
         }
     }
@@ -88,8 +90,7 @@ impl<T: Multiply> Program<T> {
     /// The boxes in which operands come, if they do.
     pub(super) fn boxes(&self) -> Option<BoxKind> {
         match self {
-            Self::Boxed(_, kind) => Some(*kind),
-            Self::Shared(_) => Some(BoxKind::Swizzled),
+            Self::Boxed(_, kind) | Self::Shared(_, kind) => Some(*kind),
             Self::Call(_) | Self::Product(_) => None,
         }
     }
@@ -127,6 +128,19 @@ impl<T: Multiply> Candidate<T> {
     pub(super) fn places(&self, multiprocessors: u32) -> u32 {
         let all = multiprocessors / self.cluster();
         (if self.cluster() > 2 { all * 7 / 8 } else { all }).max(1)
+    }
+
+    /// Clusters of its blocks that run at the same time on so many multiprocessors.
+    pub(super) fn at_once(&self, multiprocessors: u32) -> u32 {
+        self.places(multiprocessors) * self.info().min_blocks.unwrap_or(1)
+    }
+
+    /// Elements along k of the steps that its tiles are shared by.
+    pub(super) fn depth(&self) -> u32 {
+        match self.program.boxes() {
+            Some(BoxKind::Lines(depth)) => depth,
+            _ => DEPTH,
+        }
     }
 
     /// Rows of the boxes, 64 columns wide, in which the copy engine writes C, if it can.
@@ -264,8 +278,8 @@ const fn wgmma<T: Multiply>(
 }
 
 /// A kernel by multiply-adds of what the copy engine brings, A as k × m and B as k × n: see `gpu::hopper::ffma`.
-const fn boxed_ffma(kernel: &'static Boxed<f32, f32>, depth: u32, speed: &'static Speed) -> Candidate<f32> {
-    let program = Program::Boxed(kernel, BoxKind::Lines(depth));
+const fn boxed_ffma(kernel: &'static Shared<f32, f32>, depth: u32, speed: &'static Speed) -> Candidate<f32> {
+    let program = Program::Shared(kernel, BoxKind::Lines(depth));
     Candidate { program, arithmetic: Arithmetic::Full, layout: Some(TN), speed, is_chain: true }
 }
 
@@ -281,7 +295,7 @@ const fn shared<T: Multiply>(
     layout: [bool; 2],
     speed: &'static Speed,
 ) -> Candidate<T> {
-    let program = Program::Shared(kernel);
+    let program = Program::Shared(kernel, BoxKind::Swizzled);
     Candidate { program, arithmetic: Arithmetic::Full, layout: Some(layout), speed, is_chain: false }
 }
 

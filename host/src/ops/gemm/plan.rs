@@ -66,7 +66,8 @@ impl Way {
     }
 
     /// The same by so many blocks, which share along k the tiles of C that fill no wave of them (*stream-K*), in one launch. There may be
-    /// fewer: no more than there are steps along k. The bits of the result depend on their number; the H200 has 132 multiprocessors.
+    /// fewer: no more than there are steps along k. The bits of the result depend on their number, except where each sum is one chain of
+    /// multiply-adds in order of k however many there are (`gemm_hopper_f32_tn_…`); the H200 has 132 multiprocessors.
     #[must_use]
     pub fn among(self, blocks: u32) -> Self {
         Self { blocks, ..self }
@@ -243,7 +244,7 @@ pub(super) fn plans<T: Multiply>(problem: &Problem, demands: Demands<'_>) -> Vec
             of_candidate.dedup_by_key(|plan| plan.way.parts);
             if let Some(&whole) = of_candidate.first() {
                 let candidate = &T::CANDIDATES[candidate];
-                let clusters = share::choice(problem, candidate.speed.tile, candidate.places(demands.multiprocessors));
+                let clusters = share::choice(problem, candidate, demands.multiprocessors);
                 let blocks = clusters.map(|clusters| clusters * candidate.cluster());
                 of_candidate.extend(blocks.and_then(|blocks| share::plan::<T>(problem, demands, whole, blocks).ok()));
             }
@@ -298,7 +299,7 @@ fn plan<T: Multiply>(
         return Err(Unfit::Extents);
     }
     match candidate.program {
-        Program::Boxed(..) | Program::Shared(_) => boxes_fit::<T>(&packing.of(problem), candidate.speed, part, parts)?,
+        Program::Boxed(..) | Program::Shared(..) => boxes_fit::<T>(&packing.of(problem), candidate.speed, part, parts)?,
         Program::Product(_) if parts > 1 => return Err(Unfit::Split),
         Program::Product(_) if k == 0 => return Err(Unfit::Nothing),
         Program::Product(_) if !counted => return Err(Unfit::Extents),
@@ -548,6 +549,31 @@ mod tests {
         assert_eq!((of(hopper.among(9)).unwrap(), of(hopper.among(1)).unwrap()), (4, 0));
         assert!(matches!(of(hopper.split(2).among(9)), Err(Unfit::Share)));
         assert!(matches!(of(Way::of(gpu::gemm::plain::gemm_plain_f16.info()).among(2)), Err(Unfit::Share)));
+    }
+
+    /// Chains of `f32` go on from block to block, two of which a multiprocessor has, where there is more than one wave of them.
+    #[test]
+    fn chains_are_shared_where_tiles_fill_no_wave() {
+        let device = Device::simulator();
+        for (extents, kernel, blocks) in [
+            ([3072, 3072, 3072], "tn_128x128", 264),
+            ([4096, 4096, 4096], "tn_128x128", 264),
+            ([8192, 8192, 8192], "tn_128x128", 264),
+            // 256 tiles, and 264 blocks at once.
+            ([2048, 2048, 2048], "tn_128x128", 0),
+            ([1024, 1024, 1024], "tn_128x64_k4", 0),
+        ] {
+            let plan = plans::<f32>(&problem(extents, [Op::T, Op::N]), simple(&device))[0];
+            let name = format!("gemm_hopper_f32_{kernel}");
+            assert_eq!(
+                (plan.way().kernel().name, plan.way().blocks()),
+                (name.as_str(), blocks),
+                "{extents:?}: {}",
+                plan.way()
+            );
+            let [rows, cols] = plan.tile().map(|edge| edge as usize);
+            assert_eq!(plan.workspace_len(), if blocks == 0 { 0 } else { blocks as usize * (rows * cols + 8) + 3 });
+        }
     }
 
     #[test]

@@ -147,7 +147,7 @@ impl<'t, T: Multiply> Task<'t, T> {
     fn multiply(&self, candidate: &Candidate<T>, part: Part<T::Wide>, c: &mut Destination<'_, T>) -> Result<()> {
         match candidate.program {
             Program::Call(kernel) => self.call(kernel, candidate.speed.tile, part, c),
-            Program::Boxed(..) | Program::Shared(_) => self.boxed(candidate, part, c, None),
+            Program::Boxed(..) | Program::Shared(..) => self.boxed(candidate, part, c, None),
             Program::Product(_) => Ok(()),
         }
     }
@@ -266,10 +266,10 @@ impl<'t, T: Multiply> Task<'t, T> {
         let maps = Maps { a, b, c: stored, batches };
         let launch = |blocks| on(self.stream, Launch::grid(blocks * cluster));
         match (&candidate.program, sharing) {
-            (Program::Shared(kernel), Some((blocks, sharing))) => {
+            (Program::Shared(kernel, _), Some((blocks, sharing))) => {
                 T::launch_shared(self.device, kernel, launch(blocks), maps, arguments, sharing)
             }
-            (Program::Shared(kernel), None) => {
+            (Program::Shared(kernel, _), None) => {
                 let sharing = Sharing::none(&arguments.c);
                 T::launch_shared(self.device, kernel, launch(blocks), maps, arguments, sharing)
             }

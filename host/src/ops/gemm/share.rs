@@ -11,10 +11,9 @@ use std::ops::Range;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gpu::hopper::gemm::product::DEPTH;
-use gpu::hopper::gemm::share::shared;
+use gpu::hopper::gemm::share::{shared, shared_in_order};
 
-use super::candidates::Program;
+use super::candidates::{Candidate, Program};
 use super::element::Multiply;
 use super::plan::{Demands, Plan};
 use super::problem::Problem;
@@ -37,17 +36,25 @@ pub(super) struct Cut {
     /// Steps of a tile along k.
     pub(super) steps: u32,
     pub(super) blocks: u32,
+    /// Elements along k of a step.
+    depth: u32,
+    /// Blocks that have a multiprocessor together.
+    beside: u32,
+    /// Blocks go on with the sums of others instead of adding theirs to them.
+    in_order: bool,
 }
 
 impl Cut {
     /// The cut for at most so many blocks: no more than there are steps to share.
-    pub(super) fn new(problem: &Problem, tile: [u32; 2], blocks: u32) -> Result<Self, Unfit> {
-        let (tiles, steps) = counts(problem, tile).ok_or(Unfit::Extents)?;
+    pub(super) fn new<T: Multiply>(problem: &Problem, candidate: &Candidate<T>, blocks: u32) -> Result<Self, Unfit> {
+        let (tiles, steps) = counts(problem, candidate).ok_or(Unfit::Extents)?;
         let blocks = u64::from(blocks).min(u64::from(tiles) * u64::from(steps)).max(1) as u32;
-        let shared = shared(tiles, blocks);
+        let in_order = candidate.is_chain;
+        let shared = if in_order { shared_in_order(tiles, blocks) } else { shared(tiles, blocks) };
         // The kernel counts the steps of shared tiles.
         shared.checked_mul(steps).ok_or(Unfit::Extents)?;
-        Ok(Self { tiles, shared, steps, blocks })
+        let (depth, beside) = (candidate.depth(), candidate.info().min_blocks.unwrap_or(1));
+        Ok(Self { tiles, shared, steps, blocks, depth, beside, in_order })
     }
 
     /// Elements of `f32` that its workspace has.
@@ -76,10 +83,11 @@ impl Cut {
     fn cost(&self, tile: [u32; 2], share: f64, lost: f64, memory: f64) -> f64 {
         let [rows, cols] = tile.map(f64::from);
         let finished = f64::from(self.tiles.div_ceil(self.blocks));
-        let depth = self.most() * f64::from(DEPTH) + finished * lost;
+        let depth = self.most() * f64::from(self.depth) + finished * lost;
         // The first stores its sums, the last loads those of all others, one after the other.
-        let even = if self.tiles > self.blocks { EVEN } else { 1.0 };
-        (even * rows * cols * depth / share).max(memory) + self.sharers() * (WAIT + rows * cols * 4.0 * BYTE)
+        let even = if self.tiles > self.blocks && !self.in_order { EVEN } else { 1.0 };
+        let multiplied = even * f64::from(self.beside) * rows * cols * depth / share;
+        multiplied.max(memory) + self.sharers() * (WAIT + rows * cols * 4.0 * BYTE)
     }
 }
 
@@ -94,20 +102,23 @@ const BYTE: f64 = 1.9;
 const EVEN: f64 = 1.03;
 
 /// Tiles, and steps of each.
-fn counts(problem: &Problem, [rows, cols]: [u32; 2]) -> Option<(u32, u32)> {
-    let down = problem.m.div_ceil(rows as usize);
-    let tiles = down.checked_mul(problem.n.div_ceil(cols as usize))?.checked_mul(problem.batch)?;
-    Some((u32::try_from(tiles).ok()?, u32::try_from(problem.k.div_ceil(DEPTH as usize)).ok()?))
+fn counts<T: Multiply>(problem: &Problem, candidate: &Candidate<T>) -> Option<(u32, u32)> {
+    let [rows, cols] = candidate.speed.tile.map(|edge| edge as usize);
+    let tiles = problem.m.div_ceil(rows).checked_mul(problem.n.div_ceil(cols))?.checked_mul(problem.batch)?;
+    let steps = problem.k.div_ceil(candidate.depth() as usize);
+    Some((u32::try_from(tiles).ok()?, u32::try_from(steps).ok()?))
 }
 
-/// The number of blocks that may be worth it, of multiprocessors and of such that have some steps each: all of them; where
+/// The number of blocks, or clusters, that may be worth it, of those that run at the same time and have some steps each: all of them; where
 /// there are fewer tiles, as many as give every tile the same number of them. (Blocks that are at different steps of their tiles at the
-/// same time do not read the same rows of A and columns of B: 5 to 20 % slower.)
-pub(super) fn choice(problem: &Problem, tile: [u32; 2], multiprocessors: u32) -> Option<u32> {
-    let (tiles, steps) = counts(problem, tile)?;
-    let most = u64::from(multiprocessors).min(u64::from(tiles) * u64::from(steps) / LEAST_STEPS) as u32;
+/// same time do not read the same rows of A and columns of B: for 16 bits 5 to 20 % slower.)
+pub(super) fn choice<T: Multiply>(problem: &Problem, candidate: &Candidate<T>, multiprocessors: u32) -> Option<u32> {
+    let (tiles, steps) = counts(problem, candidate)?;
+    let at_once = u64::from(candidate.at_once(multiprocessors));
+    let most = at_once.min(u64::from(tiles) * u64::from(steps) / LEAST_STEPS) as u32;
     let blocks = if tiles < most { most / tiles.max(1) * tiles } else { most };
-    (blocks > 1 && blocks != tiles && shared(tiles, blocks) > 0).then_some(blocks)
+    let cut = Cut::new(problem, candidate, blocks).ok()?;
+    (cut.shared > 0 && blocks > 1 && blocks != tiles).then_some(blocks)
 }
 
 /// The plan in which so many blocks share what fills no wave of them; `whole` is that in which none does.
@@ -118,17 +129,17 @@ pub(super) fn plan<T: Multiply>(
     blocks: u32,
 ) -> Result<Plan, Unfit> {
     let candidate = &T::CANDIDATES[whole.candidate];
-    if !matches!(candidate.program, Program::Shared(_)) {
+    if !matches!(candidate.program, Program::Shared(..)) {
         return Err(Unfit::Share);
     }
     let (tile, cluster) = (candidate.speed.tile, candidate.cluster());
-    let cut = Cut::new(problem, tile, blocks / cluster)?;
+    let cut = Cut::new(problem, candidate, blocks / cluster)?;
     if cut.shared == 0 {
         return Ok(whole);
     }
     let lost = candidate.speed.lost[usize::from(!demands.is_short::<T>(problem))];
     let way = whole.way.among(cut.blocks * cluster);
-    let share = candidate.share(whole.packing.operands, cut.tiles > cut.blocks);
+    let share = candidate.share(whole.packing.operands, cut.tiles > cut.blocks || cut.beside > 1);
     let multiplied = cut.cost(tile, share, lost, demands.reading::<T>(problem));
     let cost = demands.aside(1, 0.0, &whole.packing) + multiplied;
     let workspace = cut.workspace(tile).checked_add(whole.packing.room()).ok_or(Unfit::Extents)?;
@@ -177,21 +188,23 @@ fn token() -> u64 {
 mod tests {
     use half::{bf16, f16};
 
+    use super::super::candidates::BoxKind;
     use super::*;
 
-    /// Every warpgroup that multiplies has a flag: all but one of a block.
+    /// Every warpgroup of tensor cores' kernels that multiplies has a flag, all but one of a block; every block of the others.
     #[test]
     fn there_are_flags_for_all_who_hand_on() {
         fn check<T: Multiply>() {
             for candidate in T::CANDIDATES {
-                if matches!(candidate.program, Program::Shared(_)) {
+                if let Program::Shared(_, kind) = candidate.program {
                     let info = candidate.info();
-                    let groups = info.max_threads() / 128 - 1;
+                    let groups = if kind == BoxKind::Swizzled { info.max_threads() / 128 - 1 } else { 1 };
                     assert!(2 * groups * info.cluster <= FLAGS as u32, "{}", info.name);
                 }
             }
         }
         check::<f16>();
         check::<bf16>();
+        check::<f32>();
     }
 }
