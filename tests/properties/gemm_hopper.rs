@@ -273,13 +273,11 @@ const F16: Kernels<f16> = [
     ([true, true], [128, 136], kernels::gemm_hopper_f16_tt_128x136),
 ];
 
-/// Every kernel: a tile cut off on every side, and more stages than the ring has. The engine writes whole pieces of 16 bytes.
-fn every_kernel<T: Element + From16>(kernels: &Kernels<T>, ending: Ending) {
-    for (number, (transposed, tile, kernel)) in kernels.iter().enumerate() {
-        // Boxes of C are 64 wide.
-        if ending == Ending::Engine && (tile[1] % 64 != 0 || box_rows(tile[0] as u32).is_none()) {
-            continue;
-        }
+/// Every kernel with this tile: one cut off on every side, and more stages than the ring has. The engine writes whole pieces of 16 bytes.
+fn every_kernel<T: Element + From16>(kernels: &Kernels<T>, name: &str, ending: Ending) {
+    let chosen = || kernels.iter().enumerate().filter(|(_, (.., kernel))| has_tile(kernel, name));
+    assert!(chosen().count() >= 2, "kernels with tiles of {name}");
+    for (number, (transposed, tile, kernel)) in chosen() {
         // Rows of C are cut off within 4 elements, or not.
         let cut = usize::from(number % 4 < 2);
         let mut extents = [[70, 76 - cut, 8 * 64 + 9, 1], [tile[0] + 1, tile[1] + 12 - cut, 33, 2]][number % 2];
@@ -299,29 +297,77 @@ fn every_kernel<T: Element + From16>(kernels: &Kernels<T>, ending: Ending) {
     }
 }
 
-#[test]
-fn bf16_is_exact_by_the_engine() {
-    every_kernel(&BF16, Ending::Engine);
+fn has_tile<T: Element>(kernel: &Shared<T>, name: &str) -> bool {
+    kernel.info().name.ends_with(&format!("_{name}"))
+}
+
+/// Tests of the kernels with each tile, of C by the engine where that can write it.
+macro_rules! tests_by_tile {
+    ($($module:ident $tile:literal $([$by:ident])?;)+) => {
+        /// Tiles, and those of which the engine writes C.
+        const TILES: &[(&str, &[Ending])] = &[$(($tile, &[$(Ending::$by)?])),+];
+
+        $(mod $module {
+            use super::*;
+
+            $(
+                #[test]
+                fn bf16_is_exact_by_the_engine() {
+                    every_kernel(&BF16, $tile, Ending::$by);
+                }
+
+                #[test]
+                fn f16_is_exact_by_the_engine() {
+                    every_kernel(&F16, $tile, Ending::$by);
+                }
+            )?
+
+            #[test]
+            fn bf16_is_exact_by_threads() {
+                every_kernel(&BF16, $tile, Ending::Threads);
+            }
+
+            #[test]
+            fn f16_is_exact_added_to_c() {
+                every_kernel(&F16, $tile, Ending::AddedToC);
+            }
+
+            #[test]
+            fn f16_is_exact_in_f32_with_bias_and_relu() {
+                every_kernel(&F16, $tile, Ending::WideWithBias);
+            }
+        })+
+    };
+}
+
+tests_by_tile! {
+    tiles_of_128x256 "256" [Engine];
+    tiles_of_128x128 "128" [Engine];
+    tiles_of_64x128 "64x128" [Engine];
+    tiles_of_64x64 "64x64" [Engine];
+    pairs_of_128x256 "2x128x256" [Engine];
+    pairs_of_64x128 "2x64x128" [Engine];
+    fours_of_144x64 "4x144x64" [Engine];
+    tiles_of_16x64 "16x64";
+    tiles_of_136x128 "136x128";
+    tiles_of_64x16 "64x16";
+    tiles_of_128x136 "128x136";
 }
 
 #[test]
-fn f16_is_exact_by_the_engine() {
-    every_kernel(&F16, Ending::Engine);
-}
-
-#[test]
-fn bf16_is_exact_by_threads() {
-    every_kernel(&BF16, Ending::Threads);
-}
-
-#[test]
-fn f16_is_exact_added_to_c() {
-    every_kernel(&F16, Ending::AddedToC);
-}
-
-#[test]
-fn f16_is_exact_in_f32_with_bias_and_relu() {
-    every_kernel(&F16, Ending::WideWithBias);
+fn every_kernel_has_its_tests() {
+    fn check<T: Element>(kernels: &Kernels<T>) {
+        for (_, [rows, cols], kernel) in kernels {
+            let [(_, by)] = TILES.iter().filter(|(name, _)| has_tile(kernel, name)).collect::<Vec<_>>()[..] else {
+                panic!("{}: one kind of tile expected", kernel.info().name)
+            };
+            // Its boxes are 64 wide.
+            let can = cols % 64 == 0 && box_rows(*rows as u32).is_some();
+            assert_eq!(!by.is_empty(), can, "{}", kernel.info().name);
+        }
+    }
+    check(&BF16);
+    check(&F16);
 }
 
 /// Kernels with tiles of two widths, of a type: layout.

@@ -132,7 +132,12 @@ impl<T: Multiply> Candidate<T> {
 
     /// Clusters of its blocks that run at the same time on so many multiprocessors.
     pub(super) fn at_once(&self, multiprocessors: u32) -> u32 {
-        self.places(multiprocessors) * self.info().min_blocks.unwrap_or(1)
+        self.places(multiprocessors) * self.beside()
+    }
+
+    /// Blocks that have a multiprocessor together.
+    pub(super) fn beside(&self) -> u32 {
+        self.info().min_blocks.unwrap_or(1)
     }
 
     /// Elements along k of the steps that its tiles are shared by.

@@ -36,12 +36,6 @@ pub(super) struct Cut {
     /// Steps of a tile along k.
     pub(super) steps: u32,
     pub(super) blocks: u32,
-    /// Elements along k of a step.
-    depth: u32,
-    /// Blocks that have a multiprocessor together.
-    beside: u32,
-    /// Blocks go on with the sums of others instead of adding theirs to them.
-    in_order: bool,
 }
 
 impl Cut {
@@ -49,12 +43,10 @@ impl Cut {
     pub(super) fn new<T: Multiply>(problem: &Problem, candidate: &Candidate<T>, blocks: u32) -> Result<Self, Unfit> {
         let (tiles, steps) = counts(problem, candidate).ok_or(Unfit::Extents)?;
         let blocks = u64::from(blocks).min(u64::from(tiles) * u64::from(steps)).max(1) as u32;
-        let in_order = candidate.is_chain;
-        let shared = if in_order { shared_in_order(tiles, blocks) } else { shared(tiles, blocks) };
+        let shared = if candidate.is_chain { shared_in_order(tiles, blocks) } else { shared(tiles, blocks) };
         // The kernel counts the steps of shared tiles.
         shared.checked_mul(steps).ok_or(Unfit::Extents)?;
-        let (depth, beside) = (candidate.depth(), candidate.info().min_blocks.unwrap_or(1));
-        Ok(Self { tiles, shared, steps, blocks, depth, beside, in_order })
+        Ok(Self { tiles, shared, steps, blocks })
     }
 
     /// Elements of `f32` that its workspace has.
@@ -80,13 +72,13 @@ impl Cut {
     }
 
     /// Estimated time, as [`plan`](super::plan) counts it, at least `memory`, that of reading A and B once.
-    fn cost(&self, tile: [u32; 2], share: f64, lost: f64, memory: f64) -> f64 {
-        let [rows, cols] = tile.map(f64::from);
+    fn cost<T: Multiply>(&self, candidate: &Candidate<T>, share: f64, lost: f64, memory: f64) -> f64 {
+        let [rows, cols] = candidate.speed.tile.map(f64::from);
         let finished = f64::from(self.tiles.div_ceil(self.blocks));
-        let depth = self.most() * f64::from(self.depth) + finished * lost;
+        let depth = self.most() * f64::from(candidate.depth()) + finished * lost;
         // The first stores its sums, the last loads those of all others, one after the other.
-        let even = if self.tiles > self.blocks && !self.in_order { EVEN } else { 1.0 };
-        let multiplied = even * f64::from(self.beside) * rows * cols * depth / share;
+        let even = if self.tiles > self.blocks && !candidate.is_chain { EVEN } else { 1.0 };
+        let multiplied = even * f64::from(candidate.beside()) * rows * cols * depth / share;
         multiplied.max(memory) + self.sharers() * (WAIT + rows * cols * 4.0 * BYTE)
     }
 }
@@ -139,8 +131,8 @@ pub(super) fn plan<T: Multiply>(
     }
     let lost = candidate.speed.lost[usize::from(!demands.is_short::<T>(problem))];
     let way = whole.way.among(cut.blocks * cluster);
-    let share = candidate.share(whole.packing.operands, cut.tiles > cut.blocks || cut.beside > 1);
-    let multiplied = cut.cost(tile, share, lost, demands.reading::<T>(problem));
+    let share = candidate.share(whole.packing.operands, cut.tiles > cut.blocks || candidate.beside() > 1);
+    let multiplied = cut.cost(candidate, share, lost, demands.reading::<T>(problem));
     let cost = demands.aside(1, 0.0, &whole.packing) + multiplied;
     let workspace = cut.workspace(tile).checked_add(whole.packing.room()).ok_or(Unfit::Extents)?;
     Ok(Plan { way, workspace, cut: Some(cut), cost, ..whole })
