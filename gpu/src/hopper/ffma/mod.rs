@@ -14,7 +14,7 @@
 //! ```
 //!
 //! A warp scheduler starts one instruction a clock. Per thread and k that are 128 multiply-adds and 6 loads; waiting for a stage,
-//! giving it back and turning round take about 100 instructions for 32 of k: 93 % of what starts are multiply-adds. But one starts
+//! giving it back and turning round take about 150 instructions for 32 of k: 92 % of what starts are multiply-adds. But one starts
 //! in every clock only if it finds its operands: each of two register banks, the even and the odd numbers, delivers one in a
 //! clock, and what the instruction before left in the operand cache costs nothing. So
 //!

@@ -11,9 +11,10 @@
 //! first warpgroup one thread works: it has the copy engine load the next 64 columns of A and rows of B into a stage of the
 //! ring as soon as that is empty. The other two wait until a stage is full, multiply 64 rows of it each, and say that it is
 //! empty; one group of products is always under way while the next is started. The loader goes on with the next tile while
-//! the others finish theirs. For small C there are blocks of two warpgroups, one of which multiplies: tiles 64 high. Two of these may be
-//! a cluster, whose tiles lie one below the other; each loads half of B's part for both. For a C of few rows there are tiles of Cᵀ,
-//! 16 or 136 wide: A and B change places, and the sums are transposed on their way to C.
+//! the others finish theirs. For small C there are blocks of two warpgroups, one of which multiplies: tiles 64 high. Two blocks, of these
+//! or of tiles of 128 × 256, may be a cluster, whose tiles lie one below the other; each loads half of B's part for both. For a C of few
+//! rows there are tiles of Cᵀ, 16 or 136 wide: A and B change places, and the sums are transposed on their way to C. So they are in
+//! clusters of four with tiles of 144 × 64 side by side, which load A once for all, for rows that are no multiples of 128 bytes.
 //!
 //! A launch overlaps the end of the one before it in its stream: until that is done, mbarriers are made, the tensor maps fetched and the
 //! first tile's place computed.
