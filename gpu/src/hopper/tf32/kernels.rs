@@ -12,6 +12,8 @@ use crate::hopper::gemm::finish::Finish;
 pub const STAGES_256: usize = 4;
 /// Stages of the ring where it has 128.
 pub const STAGES_128: usize = 6;
+/// Stages of the ring where it has 64.
+pub const STAGES_64: usize = 8;
 
 /// `name: columns of D, stages, [X is across k] [D is Cᵀ] box of Y, barriers;`
 macro_rules! kernels {
@@ -61,12 +63,18 @@ kernels! {
     gemm_hopper_tf32_nt_256: 256, STAGES_256, [false] [false] 8192, 19;
     /// [`gemm_hopper_tf32_nt_256`] in tiles of 128 × 128.
     gemm_hopper_tf32_nt_128: 128, STAGES_128, [false] [false] 4096, 11;
+    /// [`gemm_hopper_tf32_nt_256`] in tiles of 128 × 64: for small C.
+    gemm_hopper_tf32_nt_64: 64, STAGES_64, [false] [false] 2048, 7;
     /// [`gemm_hopper_tf32_nt_256`] where A lies as k × m, in boxes of 32 × 32 (m × k).
     gemm_hopper_tf32_tt_256: 256, STAGES_256, [true] [false] 8192, 19;
     /// [`gemm_hopper_tf32_tt_256`] in tiles of 128 × 128.
     gemm_hopper_tf32_tt_128: 128, STAGES_128, [true] [false] 4096, 11;
+    /// [`gemm_hopper_tf32_tt_256`] in tiles of 128 × 64.
+    gemm_hopper_tf32_tt_64: 64, STAGES_64, [true] [false] 2048, 7;
     /// C = act(alpha·A·B + beta·C + bias), tiles of 256 × 128: boxes of A 32 × 256 (k × m), of B 32 × 32 (n × k).
     gemm_hopper_tf32_nn_256: 256, STAGES_256, [true] [true] 8192, 13;
     /// [`gemm_hopper_tf32_nn_256`] in tiles of 128 × 128.
     gemm_hopper_tf32_nn_128: 128, STAGES_128, [true] [true] 4096, 7;
+    /// [`gemm_hopper_tf32_nn_256`] in tiles of 64 × 128.
+    gemm_hopper_tf32_nn_64: 64, STAGES_64, [true] [true] 2048, 4;
 }

@@ -233,6 +233,9 @@ const HOPPER_TF32_256: Speed =
 const HOPPER_TF32_256_T: Speed = Speed { tile: [256, tf32::product::ROWS], ..HOPPER_TF32_256 };
 const HOPPER_TF32_128: Speed =
     Speed { tile: [tf32::product::ROWS, 128], part: 32, share: [5.7, 5.7], astray: 1.0, lost: [40.0, 150.0] };
+const HOPPER_TF32_64: Speed =
+    Speed { tile: [tf32::product::ROWS, 64], part: 32, share: [3.8, 3.8], astray: 1.0, lost: [40.0, 120.0] };
+const HOPPER_TF32_64_T: Speed = Speed { tile: [64, tf32::product::ROWS], ..HOPPER_TF32_64 };
 const SKINNY_F32_4X64: Speed = Speed { tile: [4, 64], part: 16, share: [0.105, 0.12], astray: 1.0, lost: [64.0, 64.0] };
 const SKINNY_F32_64X4: Speed = Speed { tile: [64, 4], part: 16, share: [0.105, 0.12], astray: 1.0, lost: [64.0, 64.0] };
 const SKINNY_F32_16X64: Speed =
@@ -352,6 +355,9 @@ pub(super) const F32: &[Candidate<f32>] = &[
     wgmma(&tf32::gemm_hopper_tf32_nn_128, NN, Arithmetic::Tf32, &HOPPER_TF32_128),
     wgmma(&tf32::gemm_hopper_tf32_nt_128, NT, Arithmetic::Tf32, &HOPPER_TF32_128),
     wgmma(&tf32::gemm_hopper_tf32_tt_128, TT, Arithmetic::Tf32, &HOPPER_TF32_128),
+    wgmma(&tf32::gemm_hopper_tf32_nn_64, NN, Arithmetic::Tf32, &HOPPER_TF32_64_T),
+    wgmma(&tf32::gemm_hopper_tf32_nt_64, NT, Arithmetic::Tf32, &HOPPER_TF32_64),
+    wgmma(&tf32::gemm_hopper_tf32_tt_64, TT, Arithmetic::Tf32, &HOPPER_TF32_64),
     streamed(&skinny::gemm_skinny_f32_4x64, &SKINNY_F32_4X64),
     streamed(&skinny::gemm_skinny_f32_64x4, &SKINNY_F32_64X4),
     streamed(&skinny::gemm_skinny_f32_16x64, &SKINNY_F32_16X64),
