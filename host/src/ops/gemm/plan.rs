@@ -608,6 +608,26 @@ mod tests {
         assert_eq!((plan.way().kernel().name, plan.way().packed()), ("gemm_hopper_f16_nt_64x16", [false, true]));
     }
 
+    /// Those that were fastest on an H200.
+    #[test]
+    fn small_products_of_tf32_take_narrow_tiles() {
+        let device = Device::simulator();
+        let demands = Demands { arithmetic: Arithmetic::Tf32, ..simple(&device) };
+        for (extents, width) in [
+            ([512; 3], 64),
+            ([768; 3], 64),
+            ([1024; 3], 64),
+            ([1024, 2048, 1024], 128),
+            ([2048; 3], 256),
+            ([4096; 3], 256),
+        ] {
+            for (ops, layout) in [([Op::N, Op::N], "nn"), ([Op::N, Op::T], "nt"), ([Op::T, Op::T], "tt")] {
+                let way = plans::<f32>(&problem(extents, ops), demands)[0].way();
+                assert_eq!(way.kernel().name, format!("gemm_hopper_tf32_{layout}_{width}"), "{extents:?}: {way}");
+            }
+        }
+    }
+
     #[test]
     fn parts_cover_k_and_are_counted() {
         let way = Way::of(gpu::gemm::plain::gemm_plain_f32.info());
