@@ -28,6 +28,8 @@ pub(crate) use permute::copy_tensor;
 
 use std::ops::Range;
 
+use simt::KernelInfo;
+
 use crate::error::{ArgumentRule, BadArgument, Error};
 use crate::launch::Launch;
 use crate::stream::Stream;
@@ -43,6 +45,11 @@ fn on<'s>(stream: Option<&'s Stream>, launch: Launch<'s>) -> Launch<'s> {
         Some(stream) => launch.stream(stream),
         None => launch,
     }
+}
+
+/// Blocks of a kernel that share a multiprocessor.
+fn resident(kernel: &KernelInfo) -> u32 {
+    kernel.min_blocks.unwrap_or(1)
 }
 
 /// The parts of `0..len` that one launch each can handle, where the grid has at most `blocks` blocks along an axis and each

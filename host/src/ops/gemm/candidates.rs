@@ -18,6 +18,7 @@ use simt::{Kernel, KernelInfo};
 use super::Arithmetic;
 use super::element::Multiply;
 use super::stored::Stored;
+use crate::ops::resident;
 
 /// A kernel that takes the arguments of `gpu::gemm::call`.
 pub(super) type Call<T, W> = Kernel<(
@@ -137,7 +138,7 @@ impl<T: Multiply> Candidate<T> {
 
     /// Blocks that have a multiprocessor together.
     pub(super) fn beside(&self) -> u32 {
-        self.info().min_blocks.unwrap_or(1)
+        resident(self.info())
     }
 
     /// Elements along k of the steps that its tiles are shared by.

@@ -1,14 +1,15 @@
 //! One reduction, ready to be launched.
 
 use gpu::reduce::whole::partition::{blocks, blocks_of_pairs};
+use simt::Kernel;
 use simt::element::Element;
 use simt::global::{VecMut, VecRef};
-use simt::{Kernel, KernelInfo};
 
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::Launch;
 use crate::memory::{BufferView, BufferViewMut};
+use crate::ops::resident;
 use crate::stream::Stream;
 
 /// What a kernel takes that reduces one vector; with `N`, numbers behind.
@@ -25,11 +26,6 @@ pub struct Task<'a, T: Element, U: Element> {
     pub(super) x: BufferView<'a, T>,
     pub(super) workspace: BufferViewMut<'a, u64>,
     pub(super) out: BufferViewMut<'a, U>,
-}
-
-/// Blocks of a kernel that share a multiprocessor.
-fn resident(kernel: &KernelInfo) -> u32 {
-    kernel.min_blocks.unwrap_or(1)
 }
 
 impl<'a, T: Element, U: Element> Task<'a, T, U> {
