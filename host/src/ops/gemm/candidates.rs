@@ -38,6 +38,8 @@ pub(super) type Product<T> = Kernel<(MatRef<'static, T>, MatRef<'static, T>, Mat
 
 /// Bytes of a line of memory.
 const LINE: usize = 128;
+/// Bytes of the longest access of a thread.
+const PIECE: usize = 16;
 
 /// A kernel, and what its cost depends on.
 #[doc(hidden)]
@@ -108,15 +110,31 @@ impl<T: Multiply> Candidate<T> {
         self.program.info()
     }
 
-    /// Its share where its operands lie like this, with one block on a multiprocessor or with more.
-    pub(super) fn share(&self, operands: [Stored; 2], more: bool) -> f64 {
-        let astray = |operand: Stored| !(operand.ld * size_of::<T>()).is_multiple_of(LINE) && operand.lines()[0] > 1;
-        let share = self.speed.share[usize::from(more)];
-        if self.program.boxes().is_some() && operands.into_iter().any(astray) {
-            share * self.speed.astray
+    /// Its share where its operands lie like this and a multiprocessor has so many blocks: at once, or one after the other if it has no more
+    /// than one at once.
+    pub(super) fn share(&self, operands: [Stored; 2], blocks: f64) -> f64 {
+        let line = if self.program.boxes().is_some() { LINE } else { PIECE };
+        let astray = |operand: Stored| !(operand.ld * size_of::<T>()).is_multiple_of(line) && operand.lines()[0] > 1;
+        let ([one, more], most) = (self.speed.share, f64::from(self.beside()));
+        let share = if most > 1.0 {
+            one + (more - one) * (blocks.clamp(1.0, most) - 1.0) / (most - 1.0)
+        } else if blocks > 1.0 {
+            more
         } else {
-            share
+            one
+        };
+        if operands.into_iter().any(astray) { share * self.speed.astray } else { share }
+    }
+
+    /// How long so many blocks keep a multiprocessor, where one alone at full speed takes 1: rounds of as many as it has at once, and then
+    /// those that are left, which are fewer and no faster for it than their share.
+    pub(super) fn rounds(&self, operands: [Stored; 2], blocks: f64) -> f64 {
+        let most = f64::from(self.beside());
+        if most <= 1.0 {
+            return blocks / self.share(operands, blocks);
         }
+        let left = blocks % most;
+        (blocks - left) / self.share(operands, most) + left / self.share(operands, left)
     }
 
     /// Blocks that have a tile together.
@@ -167,12 +185,13 @@ pub(super) struct Speed {
     /// Parts of a split along k are multiples of this long, so that they begin as aligned as the operands do and end with a
     /// whole step.
     pub(super) part: usize,
-    /// What it issues of a multiprocessor's 128 `f32` multiply-adds per clock, with one block on it and with more. Tensor cores
+    /// What it issues of a multiprocessor's 128 `f32` multiply-adds per clock, with one block on it and with as many as it has at once, or,
+    /// if that is one, with several one after the other. Tensor cores
     /// give more than 1: Hopper's 2048 multiply-adds of 16 bits a clock are 16. Where tiles have two widths: in narrow ones, and in wide
     /// ones.
     pub(super) share: [f64; 2],
-    /// What is left of that where lines of an operand are no multiples of 128 bytes apart, so that what is fetched of each
-    /// lies in two.
+    /// What is left of that where lines of an operand are no multiples of 128 bytes apart, so that what is fetched of each lies in two
+    /// lines of memory; of kernels whose threads fetch, no multiples of 16, so that they do it in smaller pieces.
     pub(super) astray: f64,
     /// What a block does before its first multiply-add and after its last, in units of k: where C is the rounded product, and
     /// where something is done to it or it is of another type.
@@ -184,25 +203,24 @@ pub(super) struct Speed {
 /// From global memory it issues 5 % of the multiply-adds when eight blocks share a multiprocessor, less when fewer do.
 const PLAIN: Speed = Speed { tile: plain::TILE, part: 16, share: [0.01, 0.03], astray: 1.0, lost: [32.0, 32.0] };
 const FFMA_128X256: Speed =
-    Speed { tile: ffma::TILE_128X256, part: 16, share: [0.72, 0.72], astray: 1.0, lost: [16.0, 16.0] };
+    Speed { tile: ffma::TILE_128X256, part: 16, share: [0.72, 0.72], astray: 0.93, lost: [16.0, 16.0] };
 const FFMA_256X128: Speed =
-    Speed { tile: ffma::TILE_256X128, part: 16, share: [0.72, 0.72], astray: 1.0, lost: [16.0, 16.0] };
+    Speed { tile: ffma::TILE_256X128, part: 16, share: [0.72, 0.72], astray: 0.93, lost: [16.0, 16.0] };
 const FFMA_128X128: Speed =
-    Speed { tile: ffma::TILE_128X128, part: 16, share: [0.40, 0.67], astray: 1.0, lost: [16.0, 16.0] };
+    Speed { tile: ffma::TILE_128X128, part: 16, share: [0.40, 0.67], astray: 0.93, lost: [4.0, 4.0] };
 const FFMA_64X64: Speed =
-    Speed { tile: ffma::TILE_64X64, part: 16, share: [0.36, 0.54], astray: 1.0, lost: [32.0, 32.0] };
-const BOXED_128X128: Speed = Speed { tile: [128, 128], part: 32, share: [0.42, 0.82], astray: 1.0, lost: [40.0, 40.0] };
-const BOXED_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [0.40, 0.66], astray: 1.0, lost: [40.0, 40.0] };
-const BOXED_64X32: Speed = Speed { tile: [64, 32], part: 64, share: [0.42, 0.55], astray: 1.0, lost: [40.0, 40.0] };
-const GROUPED_128X64: Speed =
-    Speed { tile: [128, 64], part: 32, share: [0.715, 0.70], astray: 1.0, lost: [40.0, 40.0] };
-const GROUPED_32X64: Speed = Speed { tile: [32, 64], part: 32, share: [0.62, 0.58], astray: 1.0, lost: [30.0, 30.0] };
-const MMA_128X256: Speed = Speed { tile: [128, 256], part: 32, share: [6.4, 6.4], astray: 1.0, lost: [60.0, 250.0] };
-const MMA_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [2.6, 4.4], astray: 1.0, lost: [200.0, 350.0] };
-const TF32_128X128: Speed = Speed { tile: [128, 128], part: 16, share: [1.2, 1.2], astray: 1.0, lost: [100.0, 100.0] };
-const TF32_64X64: Speed = Speed { tile: [64, 64], part: 16, share: [0.6, 1.0], astray: 1.0, lost: [100.0, 100.0] };
+    Speed { tile: ffma::TILE_64X64, part: 16, share: [0.36, 0.54], astray: 0.93, lost: [32.0, 32.0] };
+const BOXED_128X128: Speed = Speed { tile: [128, 128], part: 32, share: [0.40, 0.79], astray: 1.0, lost: [15.0, 15.0] };
+const BOXED_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [0.33, 0.70], astray: 1.0, lost: [15.0, 15.0] };
+const BOXED_64X32: Speed = Speed { tile: [64, 32], part: 64, share: [0.43, 0.63], astray: 1.0, lost: [40.0, 40.0] };
+const GROUPED_128X64: Speed = Speed { tile: [128, 64], part: 32, share: [0.69, 0.67], astray: 1.0, lost: [40.0, 40.0] };
+const GROUPED_32X64: Speed = Speed { tile: [32, 64], part: 32, share: [0.62, 0.58], astray: 1.0, lost: [120.0, 120.0] };
+const MMA_128X256: Speed = Speed { tile: [128, 256], part: 32, share: [6.4, 6.4], astray: 0.15, lost: [60.0, 250.0] };
+const MMA_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [2.6, 4.4], astray: 0.2, lost: [200.0, 350.0] };
+const TF32_128X128: Speed = Speed { tile: [128, 128], part: 16, share: [1.2, 1.2], astray: 0.4, lost: [100.0, 100.0] };
+const TF32_64X64: Speed = Speed { tile: [64, 64], part: 16, share: [0.6, 1.0], astray: 0.4, lost: [130.0, 130.0] };
 const HOPPER_256: Speed =
-    Speed { tile: [2 * ROWS, 256], part: 64, share: [11.0, 11.0], astray: 0.8, lost: [80.0, 700.0] };
+    Speed { tile: [2 * ROWS, 256], part: 64, share: [11.0, 11.0], astray: 0.8, lost: [50.0, 670.0] };
 const HOPPER_256X192: Speed = Speed {
     tile: [wide::tiles::ROWS, wide::tiles::WIDE],
     part: 64,
@@ -211,42 +229,45 @@ const HOPPER_256X192: Speed = Speed {
     lost: [85.0, 700.0],
 };
 const HOPPER_128: Speed =
-    Speed { tile: [2 * ROWS, 128], part: 64, share: [11.5, 10.0], astray: 0.6, lost: [160.0, 500.0] };
-const HOPPER_64X128: Speed = Speed { tile: [ROWS, 128], part: 64, share: [9.5, 7.5], astray: 0.5, lost: [60.0, 300.0] };
-const HOPPER_64X64: Speed = Speed { tile: [ROWS, 64], part: 64, share: [7.5, 5.0], astray: 0.5, lost: [40.0, 200.0] };
+    Speed { tile: [2 * ROWS, 128], part: 64, share: [12.0, 10.4], astray: 0.6, lost: [160.0, 500.0] };
+const HOPPER_64X128: Speed = Speed { tile: [ROWS, 128], part: 64, share: [9.9, 7.8], astray: 0.5, lost: [60.0, 300.0] };
+const HOPPER_64X64: Speed = Speed { tile: [ROWS, 64], part: 64, share: [8.2, 4.65], astray: 0.5, lost: [40.0, 200.0] };
 /// Of two multiprocessors, as the next.
 const HOPPER_2X128X256: Speed =
-    Speed { tile: [4 * ROWS, 256], part: 64, share: [21.6, 21.6], astray: 0.94, lost: [100.0, 700.0] };
+    Speed { tile: [4 * ROWS, 256], part: 64, share: [22.5, 22.5], astray: 0.94, lost: [100.0, 700.0] };
 const HOPPER_2X64X128: Speed =
-    Speed { tile: [2 * ROWS, 128], part: 64, share: [19.5, 15.0], astray: 0.75, lost: [100.0, 300.0] };
+    Speed { tile: [2 * ROWS, 128], part: 64, share: [17.5, 13.5], astray: 0.75, lost: [70.0, 270.0] };
 /// Of four multiprocessors. For rows that are no multiples of 128 bytes: each fetches but a quarter of what all read of A.
 const HOPPER_4X144X64: Speed =
     Speed { tile: [144, 4 * ROWS], part: 64, share: [36.0, 36.0], astray: 1.0, lost: [100.0, 770.0] };
-const HOPPER_16X64: Speed = Speed { tile: [16, ROWS], part: 64, share: [3.2, 1.8], astray: 0.6, lost: [300.0, 300.0] };
-const HOPPER_64X16: Speed = Speed { tile: [ROWS, 16], part: 64, share: [3.1, 1.7], astray: 0.6, lost: [300.0, 300.0] };
+const HOPPER_16X64: Speed =
+    Speed { tile: [16, ROWS], part: 64, share: [2.55, 1.45], astray: 0.6, lost: [300.0, 300.0] };
+const HOPPER_64X16: Speed = Speed { tile: [ROWS, 16], part: 64, share: [2.6, 1.45], astray: 0.6, lost: [500.0, 500.0] };
 const HOPPER_136X128: Speed =
     Speed { tile: [136, 2 * ROWS], part: 64, share: [9.8, 9.8], astray: 0.6, lost: [400.0, 400.0] };
 const HOPPER_128X136: Speed =
     Speed { tile: [2 * ROWS, 136], part: 64, share: [9.7, 9.7], astray: 0.6, lost: [400.0, 400.0] };
 const HOPPER_TF32_256: Speed =
-    Speed { tile: [tf32::product::ROWS, 256], part: 32, share: [6.2, 6.2], astray: 1.0, lost: [40.0, 200.0] };
+    Speed { tile: [tf32::product::ROWS, 256], part: 32, share: [5.95, 5.95], astray: 1.0, lost: [70.0, 230.0] };
 /// Tiles of a C that is computed as Cᵀ.
 const HOPPER_TF32_256_T: Speed = Speed { tile: [256, tf32::product::ROWS], ..HOPPER_TF32_256 };
 const HOPPER_TF32_128: Speed =
-    Speed { tile: [tf32::product::ROWS, 128], part: 32, share: [5.7, 5.7], astray: 1.0, lost: [40.0, 150.0] };
+    Speed { tile: [tf32::product::ROWS, 128], part: 32, share: [5.35, 5.35], astray: 1.0, lost: [70.0, 180.0] };
 const HOPPER_TF32_64: Speed =
     Speed { tile: [tf32::product::ROWS, 64], part: 32, share: [3.8, 3.8], astray: 1.0, lost: [40.0, 120.0] };
 const HOPPER_TF32_64_T: Speed = Speed { tile: [64, tf32::product::ROWS], ..HOPPER_TF32_64 };
-const SKINNY_F32_4X64: Speed = Speed { tile: [4, 64], part: 16, share: [0.105, 0.12], astray: 1.0, lost: [64.0, 64.0] };
-const SKINNY_F32_64X4: Speed = Speed { tile: [64, 4], part: 16, share: [0.105, 0.12], astray: 1.0, lost: [64.0, 64.0] };
+const SKINNY_F32_4X64: Speed =
+    Speed { tile: [4, 64], part: 16, share: [0.12, 0.11], astray: 0.7, lost: [160.0, 160.0] };
+const SKINNY_F32_64X4: Speed =
+    Speed { tile: [64, 4], part: 16, share: [0.12, 0.11], astray: 0.7, lost: [160.0, 160.0] };
 const SKINNY_F32_16X64: Speed =
-    Speed { tile: [16, 64], part: 16, share: [0.23, 0.26], astray: 1.0, lost: [64.0, 64.0] };
+    Speed { tile: [16, 64], part: 16, share: [0.22, 0.25], astray: 0.65, lost: [64.0, 64.0] };
 const SKINNY_F32_64X16: Speed =
-    Speed { tile: [64, 16], part: 16, share: [0.21, 0.21], astray: 1.0, lost: [64.0, 64.0] };
+    Speed { tile: [64, 16], part: 16, share: [0.21, 0.21], astray: 0.65, lost: [64.0, 64.0] };
 const SKINNY_HALF_16X64: Speed =
-    Speed { tile: [16, 64], part: 16, share: [0.67, 0.70], astray: 1.0, lost: [64.0, 64.0] };
+    Speed { tile: [16, 64], part: 16, share: [0.67, 0.70], astray: 0.6, lost: [64.0, 64.0] };
 const SKINNY_HALF_64X16: Speed =
-    Speed { tile: [64, 16], part: 16, share: [0.41, 0.41], astray: 1.0, lost: [64.0, 64.0] };
+    Speed { tile: [64, 16], part: 16, share: [0.41, 0.41], astray: 0.5, lost: [64.0, 64.0] };
 
 /// A kernel for every layout: see `gpu::gemm::plain`.
 const fn plain<T: Multiply>(kernel: &'static Call<T, T::Wide>, arithmetic: Arithmetic) -> Candidate<T> {

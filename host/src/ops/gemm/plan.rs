@@ -4,15 +4,21 @@
 //! which it does in a clock:
 //!
 //! ```text
-//! launch     2 µs: 500 000
-//! blocks     ⌈blocks / multiprocessors⌉ · rows · columns · (k + lost) / share, but no less than reading A and B once
-//! sharing    1.4 µs and 1.9 for each byte of a tile of f32, for each block that has a part of it: `share`
-//! memory     7 for each byte of A and B, of partial products, of C or of a packed operand that is written and read once more, over all
+//! launch     2 µs: 500 000; 700 000 for that of a copy, 660 000 more where partial products are added up
+//! blocks     for each of a multiprocessor: rows · columns · (k + lost) / share, in rounds of as many as it has at once
+//! reading    what that takes at least: 7.7 for each byte of A and B, over all multiprocessors, and more where under 77 % of them have
+//!            a block; and for each byte that a multiprocessor takes in for its tiles 3.5, or 2.4 of an operand that stays in L2, and
+//!            2.5 times that for lines of a tile beyond A or B, which are zeros
+//! sharing    1.4 µs and 2.4 for each byte of a tile of f32, for each block that has a part of it: `share`
+//! memory     7 for each byte of partial products, of C or of a packed operand that is written and read once more, over all
 //!            multiprocessors
 //! ```
 //!
-//! `share` and `lost` are the kernel's (`Speed`); a cluster of blocks counts as one, on as many multiprocessors. A split along k multiplies the blocks and divides k. 7 is what a multiprocessor
-//! does while it gets a byte: 128 multiply-adds a clock at 1.98 GHz, a 132nd of 4.8 TB/s.
+//! `share` and `lost` are the kernel's (`Speed`); a cluster of blocks counts as one, on as many multiprocessors, and takes in what it fetches
+//! once. A split along k multiplies the blocks and divides k. 7 is what a multiprocessor does while it gets a byte: 128 multiply-adds a
+//! clock at 1.98 GHz, a 132nd of 4.8 TB/s.
+//!
+//! Fitted to the times of 23925 ways to 1116 products of `f32`, tf32 and `bf16` on an H200: docs/gemm.md, "Which way".
 
 use std::fmt;
 
@@ -33,6 +39,21 @@ use crate::device::Device;
 const LAUNCH: f64 = 500_000.0;
 /// The same, for each byte.
 const BYTE: f64 = 7.0;
+/// What a copy costs beside its bytes, in launches.
+const COPY: f64 = 1.4;
+/// What adding partial products up costs beside its launch and its bytes.
+const MERGE: f64 = 660_000.0;
+/// How much longer memory takes than that for A and B, where nothing else bounds: 4.4 TB/s.
+const READ: f64 = 1.1;
+/// What a multiprocessor takes for each byte of A and B that it takes in, 72 GB/s; of an operand that stays in L2,
+/// 106.
+const INTAKE: [f64; 2] = [3.5, 2.4];
+/// Bytes of an operand that stays there.
+const STAY: f64 = 35e6;
+/// How much longer it takes for a line of zeros.
+const ZEROS: f64 = 2.5;
+/// The part of the multiprocessors that must read so that memory gives what it can.
+const READERS: f64 = 0.77;
 /// Most parts.
 const MOST_PARTS: u32 = 64;
 
@@ -205,15 +226,38 @@ impl Demands<'_> {
         bytes * BYTE / f64::from(self.multiprocessors.max(1))
     }
 
-    /// What it costs to read A and B once.
-    pub(super) fn reading<T: Multiply>(&self, problem: &Problem) -> f64 {
+    /// What it costs at least to bring A and B to where they are multiplied: from memory once, by so many blocks of this kernel; to a
+    /// multiprocessor that has `tiles` of them, or parts of tiles along k, as often as these need them.
+    pub(super) fn reading<T: Multiply>(
+        &self,
+        problem: &Problem,
+        candidate: &Candidate<T>,
+        tiles: f64,
+        blocks: f64,
+    ) -> f64 {
         let Problem { m, n, k, batch, .. } = *problem;
-        self.memory((m as f64 + n as f64) * k as f64 * batch as f64 * size_of::<T>() as f64)
+        let [rows, cols] = candidate.speed.tile.map(f64::from);
+        let (m, n) = (m as f64, n as f64);
+        let (down, across) = ((m / rows).ceil().max(1.0), (n / cols).ceil().max(1.0));
+        let bytes = |lines: f64| lines * k as f64 * size_of::<T>() as f64;
+        let once = bytes(m + n) * batch as f64;
+        let readers = (READERS * f64::from(self.multiprocessors) / blocks.max(1.0)).max(1.0);
+        // Of a tile, on average.
+        let each = |lines: f64, edge: f64, tiles: f64| {
+            let rate = INTAKE[usize::from(batch as f64 * bytes(lines) < STAY)];
+            rate * (lines / tiles + ZEROS * (edge - lines / tiles))
+        };
+        let lines = each(m, rows, down) + each(n, cols, across);
+        // Blocks of a cluster fetch its lines together, but have little of it where B is: 41 µs for 8192, 128, 8192, where 64 x 128 alone
+        // takes 38.
+        let together = if n > cols { f64::from(candidate.cluster()) } else { 1.0 };
+        let intake = tiles * bytes(lines) / together;
+        (READ * self.memory(once) * readers).max(intake)
     }
 
     /// What launches and `bytes` beside the multiplication cost, with those of the copies.
     pub(super) fn aside(&self, launches: usize, bytes: f64, packing: &Packing) -> f64 {
-        let launches = (launches + packing.launches()) as f64;
+        let launches = launches as f64 + COPY * packing.launches() as f64;
         launches * LAUNCH + self.memory(bytes + 2.0 * packing.moved() as f64)
     }
 }
@@ -368,15 +412,16 @@ fn cost<T: Multiply>(
         Program::Product(_) => (1.0, batch as f64),
         _ => (batch as f64 * f64::from(parts), 1.0),
     };
-    let share = |more| candidate.share(packing.operands, more);
+    let blocks = m.div_ceil(rows) as f64 * n.div_ceil(cols) as f64 * at_once;
+    let most = (blocks / places).ceil();
     // Elements of C of the multiprocessor with most of them, and how long each takes.
     let elements = if candidate.program.boxes() == Some(BoxKind::Mixed) {
         let mix = Mix::new((m.div_ceil(rows) as f64 * at_once) as u32, n as u32, places as u32);
         let [wide, narrow] = mix.columns(places as u32).map(f64::from);
-        rows as f64 * (wide / share(true) + narrow / share(false))
+        let share = |blocks| candidate.share(packing.operands, blocks);
+        rows as f64 * (wide / share(2.0) + narrow / share(1.0))
     } else {
-        let blocks = (m.div_ceil(rows) as f64 * n.div_ceil(cols) as f64 * at_once / places).ceil();
-        blocks * (rows * cols) as f64 / share(blocks > 1.0)
+        candidate.rounds(packing.operands, most) * (rows * cols) as f64
     };
     let short = parts == 1 && demands.is_short::<T>(problem);
     let depth = k as f64 / f64::from(parts) + lost[usize::from(!short)];
@@ -387,10 +432,10 @@ fn cost<T: Multiply>(
     };
     let bytes = bytes as f64 * m as f64 * n as f64 * batch as f64;
     let multiplied = turns * elements * depth;
-    // Clusters that share what is little have nothing of it: 41 µs for 8192, 128, 8192, where 64 x 128 alone takes 38.
-    let shares_little = candidate.cluster() > 1 && n <= cols;
-    let reading = demands.reading::<T>(problem) * if shares_little { 1.1 } else { 1.0 };
-    demands.aside(launches, bytes, packing) + multiplied.max(reading)
+    let (tiles, active) = (turns * most / f64::from(parts), blocks * f64::from(candidate.cluster()));
+    let reading = demands.reading(problem, candidate, tiles, active);
+    let merging = if ending == Ending::Merge { MERGE } else { 0.0 };
+    demands.aside(launches, bytes, packing) + merging + multiplied.max(reading)
 }
 
 #[cfg(test)]
@@ -594,7 +639,7 @@ mod tests {
             ([16_384, 16_384, 16_384], "256x192"),
             ([128, 8192, 8192], "2x64x128"),
             ([8192, 128, 8192], "64x128"),
-            ([8192, 8192, 128], "256x192"),
+            ([8192, 8192, 128], "256"),
             ([4096, 4096, 64], "256"),
             ([1, 8192, 8192], "16x64"),
             ([16, 8192, 8192], "16x64"),
@@ -606,6 +651,38 @@ mod tests {
         // The small factor is turned.
         let plan = plans::<f16>(&problem([8192, 16, 8192], [Op::N; 2]), demands)[0];
         assert_eq!((plan.way().kernel().name, plan.way().packed()), ("gemm_hopper_f16_nt_64x16", [false, true]));
+    }
+
+    /// Ways that were fastest on an H200, or within a twentieth of it: where reading bounds, where a last round is not full, where rows are
+    /// not aligned.
+    #[test]
+    fn what_is_read_and_what_is_left_over_decides() {
+        fn check<T: Multiply>(demands: Demands<'_>, extents: [usize; 3], ops: [Op; 2], name: &str, blocks: u32) {
+            let way = plans::<T>(&problem(extents, ops), demands)[0].way();
+            assert_eq!((way.kernel().name, way.blocks(), way.parts()), (name, blocks, 1), "{extents:?}: {way}");
+        }
+        let device = Device::simulator();
+        let single = simple(&device);
+        for (edge, name, blocks) in [
+            (768, "gemm_hopper_f32_tn_64x32", 264),
+            (1536, "gemm_hopper_f32_tn_64x64", 396),
+            // 169 tiles of 128 x 128 for 264 blocks; in two parts 74 would be left over.
+            (1664, "gemm_hopper_f32_tn_64x64", 396),
+            (2304, "gemm_hopper_f32_tn_128x128", 264),
+        ] {
+            check::<f32>(single, [edge; 3], [Op::N; 2], name, blocks);
+        }
+        let half = Demands { element: 2, ..single };
+        let (nn, nt) = ([Op::N; 2], [Op::N, Op::T]);
+        // No zeros for rows that are not there; every multiprocessor reads.
+        check::<f16>(half, [8, 14_336, 4096], nt, "gemm_hopper_f16_nt_16x64", 0);
+        check::<f16>(half, [8, 4096, 4096], nt, "gemm_hopper_f16_nt_16x64", 128);
+        check::<f16>(half, [64, 4096, 14_336], nt, "gemm_hopper_f16_nt_64x64", 128);
+        // A copy, not one element at a time.
+        let way = plans::<f16>(&problem([24, 3773, 5744], nn), half)[0].way();
+        assert_eq!(way.packed(), [false, true], "{way}");
+        let tf32 = Demands { arithmetic: Arithmetic::Tf32, ..single };
+        check::<f32>(tf32, [8, 14_336, 4096], nn, "gemm_hopper_tf32_nn_64", 0);
     }
 
     /// Those that were fastest on an H200.

@@ -71,15 +71,15 @@ impl Cut {
         (f64::from(self.blocks) / f64::from(self.shared.max(1))).ceil() + if even { 0.0 } else { 1.0 }
     }
 
-    /// Estimated time, as [`plan`](super::plan) counts it, at least `memory`, that of reading A and B once.
-    fn cost<T: Multiply>(&self, candidate: &Candidate<T>, share: f64, lost: f64, memory: f64) -> f64 {
+    /// Estimated time, as [`plan`](super::plan) counts it, at least `reading`.
+    fn cost<T: Multiply>(&self, candidate: &Candidate<T>, share: f64, lost: f64, reading: f64) -> f64 {
         let [rows, cols] = candidate.speed.tile.map(f64::from);
         let finished = f64::from(self.tiles.div_ceil(self.blocks));
         let depth = self.most() * f64::from(candidate.depth()) + finished * lost;
         // The first stores its sums, the last loads those of all others, one after the other.
         let even = if self.tiles > self.blocks && !candidate.is_chain { EVEN } else { 1.0 };
         let multiplied = even * f64::from(candidate.beside()) * rows * cols * depth / share;
-        multiplied.max(memory) + self.sharers() * (WAIT + rows * cols * 4.0 * BYTE)
+        multiplied.max(reading) + self.sharers() * (WAIT + rows * cols * 4.0 * BYTE)
     }
 }
 
@@ -87,11 +87,11 @@ impl Cut {
 /// for two blocks that share tiles of 128 × 128, 8 µs for four that share tiles of 128 × 256.
 const WAIT: f64 = 350_000.0;
 /// For each byte.
-const BYTE: f64 = 1.9;
+const BYTE: f64 = 2.4;
 /// What a step costs where a last round of tiles that is not full is shared: while some multiprocessors have none, the others are given
 /// more power. Measured on an
 /// H200: at 4096³ and 8192³ the last round of tiles, which is not full, costs nothing.
-const EVEN: f64 = 1.03;
+const EVEN: f64 = 1.2;
 
 /// Tiles, and steps of each.
 fn counts<T: Multiply>(problem: &Problem, candidate: &Candidate<T>) -> Option<(u32, u32)> {
@@ -131,8 +131,12 @@ pub(super) fn plan<T: Multiply>(
     }
     let lost = candidate.speed.lost[usize::from(!demands.is_short::<T>(problem))];
     let way = whole.way.among(cut.blocks * cluster);
-    let share = candidate.share(whole.packing.operands, cut.tiles > cut.blocks || candidate.beside() > 1);
-    let multiplied = cut.cost(candidate, share, lost, demands.reading::<T>(problem));
+    // One after the other, or at once.
+    let each = f64::from(candidate.beside().max(if cut.tiles > cut.blocks { 2 } else { 1 }));
+    let share = candidate.share(whole.packing.operands, each);
+    let tiles = f64::from(candidate.beside()) * cut.most() / f64::from(cut.steps.max(1));
+    let reading = demands.reading(problem, candidate, tiles, f64::from(cut.blocks * cluster));
+    let multiplied = cut.cost(candidate, share, lost, reading);
     let cost = demands.aside(1, 0.0, &whole.packing) + multiplied;
     let workspace = cut.workspace(tile).checked_add(whole.packing.room()).ok_or(Unfit::Extents)?;
     Ok(Plan { way, workspace, cut: Some(cut), cost, ..whole })
