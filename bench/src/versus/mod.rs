@@ -8,6 +8,7 @@
 //! | [`interleave`], [`on_gpu`] | the order and the timing of samples |
 //! | [`session`], [`record`] | a run, and what it writes |
 //! | [`statistics`], [`compare`] | whether two runs differ |
+//! | `ways` | whether `Device::gemm` chooses the best of its ways |
 //! | [`render`] | tables and plots |
 //!
 //! docs/benchmarks/README.md says how to read what comes out.
@@ -28,7 +29,10 @@ pub mod render;
 pub mod session;
 pub mod slot;
 pub mod statistics;
+mod ways;
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::env;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -42,6 +46,7 @@ use warpwright::{Device, Error};
 use crate::peers::Peers;
 use crate::peers::nvml::Nvml;
 use case::{Case, Pattern};
+use data::Period;
 use implementations::Context;
 use interleave::Mode;
 use record::{Record, Records, Run, append};
@@ -91,6 +96,10 @@ pub struct Args {
     /// With --list: as JSON, a case a line, for `bench/peers/torch_bench.py`.
     #[arg(long, requires = "list")]
     json: bool,
+    /// Instead of the cases, time the ways to so many random products that `Device::gemm` ranks first, of `f32`, tf32 and `bf16` each, and say
+    /// how far the one that it chooses is from the best. Nothing is recorded.
+    #[arg(long, value_name = "PRODUCTS", conflicts_with_all = ["list", "render", "compare", "only", "shape", "implementations", "out"])]
+    ways: Option<u32>,
     /// Write tables and plots of the records instead of measuring.
     #[arg(long, conflicts_with_all = ["list", "compare"])]
     render: bool,
@@ -145,10 +154,31 @@ pub fn main(args: &Args) -> Result<ExitCode> {
         let (report, holds) = compare::compare(&Records::read(&file("nvidia-h200"))?, a, b, &args.only)?;
         print!("{report}");
         return Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    } else if let Some(products) = args.ways {
+        rank(args, products)?;
     } else {
         return measure(args, file);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints how good the choice among ways is.
+fn rank(args: &Args, products: u32) -> Result<()> {
+    let device = gpu(args.gpu)?;
+    let peers = Peers::load();
+    let context = Context::new(&device, &peers)?;
+    let (mut periods, mut outcomes) = (HashMap::new(), Vec::new());
+    for case in ways::cases(products, args.seed) {
+        let dtype = case.dtype.stored();
+        if let Entry::Vacant(vacant) = periods.entry(dtype) {
+            vacant.insert(Period::new(&device, dtype, Period::LONG, args.seed)?);
+        }
+        let outcome = ways::measure(&context, &case, &periods[&dtype]).with_context(|| case.to_string())?;
+        println!("{case}: {outcome}");
+        outcomes.push(outcome);
+    }
+    println!("{}", ways::summary(&outcomes));
+    Ok(())
 }
 
 fn folder() -> PathBuf {

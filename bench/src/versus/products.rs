@@ -38,9 +38,20 @@ macro_rules! factors {
     };
 }
 
+/// Which of the ways to a product.
+#[derive(Clone, Copy)]
+enum Choice {
+    /// The one that `Device::gemm` takes.
+    Own,
+    /// The cheapest by kernels of this family.
+    Family(&'static str),
+    /// So many of the cheapest.
+    Cheapest(usize),
+}
+
 /// Ours, the way that `Device::gemm` takes.
 pub(super) fn prepare<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot) -> Result<Option<Call<'c>>> {
-    by(context, case, slot, None)
+    Ok(by(context, case, slot, Choice::Own)?.pop())
 }
 
 /// The kernels by `mma.sync`, which serve every GPU from compute capability 8.0 on, where others are faster: large squares of
@@ -50,49 +61,71 @@ pub(super) fn mma<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot) ->
     if case.dtype != Dtype::Bf16 || !is_large || context.device.is_simulator() {
         return Ok(None);
     }
-    by(context, case, slot, Some("tensor"))
+    Ok(by(context, case, slot, Choice::Family("tensor"))?.pop())
 }
 
-/// The cheapest way, of those of one family where that is given.
-fn by<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot, family: Option<&str>) -> Result<Option<Call<'c>>> {
-    let (Work::Gemm, &Shape::Product { mnk, transposed, batch }) = (case.work, &case.shape) else { return Ok(None) };
+/// The `most` ways that should be cheapest, that first which `Device::gemm` takes.
+pub(super) fn cheapest<'c>(
+    context: &'c Context<'_>,
+    case: &Case,
+    slot: &mut Slot,
+    most: usize,
+) -> Result<Vec<Call<'c>>> {
+    by(context, case, slot, Choice::Cheapest(most))
+}
+
+fn by<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot, choice: Choice) -> Result<Vec<Call<'c>>> {
+    let (Work::Gemm, &Shape::Product { mnk, transposed, batch }) = (case.work, &case.shape) else {
+        return Ok(Vec::new());
+    };
     let ops = transposed.map(|transposed| if transposed { Op::T } else { Op::N });
     let (device, product) = (&context.device, Product { mnk, ops, batch });
     match case.dtype {
-        Dtype::F32 => call::<f32>(device, product, Kind { factors: factors!(F32), dressed: |gemm| gemm }, slot, family),
+        Dtype::F32 => {
+            calls::<f32>(device, product, Kind { factors: factors!(F32), dressed: |gemm| gemm }, slot, choice)
+        }
         Dtype::Tf32 => {
             let kind = Kind { factors: factors!(F32), dressed: |gemm| gemm.arithmetic(Arithmetic::Tf32) };
-            call::<f32>(device, product, kind, slot, family)
+            calls::<f32>(device, product, kind, slot, choice)
         }
-        Dtype::F16 => call::<f16>(device, product, Kind { factors: factors!(F16), dressed: |gemm| gemm }, slot, family),
+        Dtype::F16 => {
+            calls::<f16>(device, product, Kind { factors: factors!(F16), dressed: |gemm| gemm }, slot, choice)
+        }
         Dtype::Bf16 => {
-            call::<bf16>(device, product, Kind { factors: factors!(Bf16), dressed: |gemm| gemm }, slot, family)
+            calls::<bf16>(device, product, Kind { factors: factors!(Bf16), dressed: |gemm| gemm }, slot, choice)
         }
-        _ => Ok(None),
+        _ => Ok(Vec::new()),
     }
 }
 
-fn call<'c, T: Multiply + Output<T>>(
+fn calls<'c, T: Multiply + Output<T>>(
     device: &'c Device,
     product: Product,
     kind: Kind<T>,
     slot: &mut Slot,
-    family: Option<&str>,
-) -> Result<Option<Call<'c>>> {
+    choice: Choice,
+) -> Result<Vec<Call<'c>>> {
     let Product { mnk: [m, n, _], batch, .. } = product;
     let (a, b, c) = (kind.factors)(slot)?;
     let plans = (kind.dressed)(described(device, product, a, b)?).plans(c.view().as_tensor(&[batch, m, n])?)?;
-    let of_family = |kernel: &simt::KernelInfo| family.is_none_or(|family| kernel.family() == family);
-    let Some(plan) = plans.into_iter().find(|plan| of_family(plan.way().kernel())) else { return Ok(None) };
-    let mut workspace = device.alloc::<f32>(plan.workspace_len())?;
-    let named = family.is_some();
-    let run = Box::new(move |slot: &mut Slot| {
-        let (a, b, c) = (kind.factors)(slot)?;
-        let gemm = (kind.dressed)(described(device, product, a, b)?).workspace(&mut workspace);
-        let gemm = if named { gemm.way(plan.way()) } else { gemm };
-        Ok(gemm.into(c.view_mut().as_tensor(&[batch, m, n])?)?)
+    let chosen = plans.into_iter().filter(|plan| match choice {
+        Choice::Family(family) => plan.way().kernel().family() == family,
+        Choice::Own | Choice::Cheapest(_) => true,
     });
-    Ok(Some(Call { run, captures: true, note: Some(plan.way().to_string()) }))
+    let most = if let Choice::Cheapest(most) = choice { most } else { 1 };
+    chosen
+        .take(most)
+        .map(|plan| {
+            let mut workspace = device.alloc::<f32>(plan.workspace_len())?;
+            let run = Box::new(move |slot: &mut Slot| {
+                let (a, b, c) = (kind.factors)(slot)?;
+                let gemm = (kind.dressed)(described(device, product, a, b)?).workspace(&mut workspace);
+                let gemm = if matches!(choice, Choice::Own) { gemm } else { gemm.way(plan.way()) };
+                Ok(gemm.into(c.view_mut().as_tensor(&[batch, m, n])?)?)
+            });
+            Ok(Call { run, captures: true, note: Some(plan.way().to_string()) })
+        })
+        .collect()
 }
 
 /// The product of these factors.
