@@ -220,7 +220,7 @@ const MMA_64X64: Speed = Speed { tile: [64, 64], part: 32, share: [2.6, 4.4], as
 const TF32_128X128: Speed = Speed { tile: [128, 128], part: 16, share: [1.2, 1.2], astray: 0.4, lost: [100.0, 100.0] };
 const TF32_64X64: Speed = Speed { tile: [64, 64], part: 16, share: [0.6, 1.0], astray: 0.4, lost: [130.0, 130.0] };
 const HOPPER_256: Speed =
-    Speed { tile: [2 * ROWS, 256], part: 64, share: [11.0, 11.0], astray: 0.8, lost: [50.0, 670.0] };
+    Speed { tile: [2 * ROWS, 256], part: 64, share: [11.0, 11.0], astray: 0.8, lost: [80.0, 700.0] };
 const HOPPER_256X192: Speed = Speed {
     tile: [wide::tiles::ROWS, wide::tiles::WIDE],
     part: 64,
@@ -234,7 +234,7 @@ const HOPPER_64X128: Speed = Speed { tile: [ROWS, 128], part: 64, share: [9.9, 7
 const HOPPER_64X64: Speed = Speed { tile: [ROWS, 64], part: 64, share: [8.2, 4.65], astray: 0.5, lost: [40.0, 200.0] };
 /// Of two multiprocessors, as the next.
 const HOPPER_2X128X256: Speed =
-    Speed { tile: [4 * ROWS, 256], part: 64, share: [22.5, 22.5], astray: 0.94, lost: [100.0, 700.0] };
+    Speed { tile: [4 * ROWS, 256], part: 64, share: [21.6, 21.6], astray: 0.94, lost: [100.0, 700.0] };
 const HOPPER_2X64X128: Speed =
     Speed { tile: [2 * ROWS, 128], part: 64, share: [17.5, 13.5], astray: 0.75, lost: [70.0, 270.0] };
 /// Of four multiprocessors. For rows that are no multiples of 128 bytes: each fetches but a quarter of what all read of A.

@@ -363,7 +363,7 @@ fn plan<T: Multiply>(
         }
     };
     let workspace = workspace.checked_add(packing.room()).ok_or(Unfit::Extents)?;
-    let cost = cost(candidate, problem, demands, parts, (launches, &packing), ending);
+    let cost = cost(candidate, problem, demands, (parts, part), (launches, &packing), ending);
     let way = Way { kernel: candidate.info(), parts, blocks: 0, packed: problem.in_order(packing.packed()) };
     let tile = candidate.speed.tile;
     Ok(Plan { way, candidate: number, part, workspace, cut: None, packing, ending, tile, cost })
@@ -399,7 +399,7 @@ fn cost<T: Multiply>(
     candidate: &Candidate<T>,
     problem: &Problem,
     demands: Demands<'_>,
-    parts: u32,
+    (parts, part): (u32, usize),
     (launches, packing): (usize, &Packing),
     ending: Ending,
 ) -> f64 {
@@ -410,32 +410,42 @@ fn cost<T: Multiply>(
     // Products of one launch each do not share it.
     let (at_once, turns) = match candidate.program {
         Program::Product(_) => (1.0, batch as f64),
-        _ => (batch as f64 * f64::from(parts), 1.0),
+        _ => (batch as f64, 1.0),
     };
-    let blocks = m.div_ceil(rows) as f64 * n.div_ceil(cols) as f64 * at_once;
-    let most = (blocks / places).ceil();
-    // Elements of C of the multiprocessor with most of them, and how long each takes.
-    let elements = if candidate.program.boxes() == Some(BoxKind::Mixed) {
-        let mix = Mix::new((m.div_ceil(rows) as f64 * at_once) as u32, n as u32, places as u32);
-        let [wide, narrow] = mix.columns(places as u32).map(f64::from);
-        let share = |blocks| candidate.share(packing.operands, blocks);
-        rows as f64 * (wide / share(2.0) + narrow / share(1.0))
-    } else {
-        candidate.rounds(packing.operands, most) * (rows * cols) as f64
+    // Blocks of a launch that multiplies so many parts, and how many the busiest multiprocessor has.
+    let blocks = |parts: f64| m.div_ceil(rows) as f64 * n.div_ceil(cols) as f64 * at_once * parts;
+    let most = |parts: f64| (blocks(parts) / places).ceil();
+    // Elements of C of that multiprocessor, and how long each takes.
+    let elements = |parts: f64| {
+        if candidate.program.boxes() == Some(BoxKind::Mixed) {
+            let mix = Mix::new((m.div_ceil(rows) as f64 * at_once * parts) as u32, n as u32, places as u32);
+            let [wide, narrow] = mix.columns(places as u32).map(f64::from);
+            let share = |blocks| candidate.share(packing.operands, blocks);
+            rows as f64 * (wide / share(2.0) + narrow / share(1.0))
+        } else {
+            candidate.rounds(packing.operands, most(parts)) * (rows * cols) as f64
+        }
     };
     let short = parts == 1 && demands.is_short::<T>(problem);
-    let depth = k as f64 / f64::from(parts) + lost[usize::from(!short)];
+    let lost = lost[usize::from(!short)];
+    // Parts as long as each other, and a shorter last one: a launch of its own, after theirs.
+    let (even, left) = match parts {
+        1 => (1, 0),
+        _ if k % part == 0 => (parts, 0),
+        _ => (parts - 1, k % part),
+    };
+    let (even, each, left) = (f64::from(even), if parts == 1 { k } else { part } as f64, left as f64);
+    let multiplied = elements(even) * (each + lost) + if left > 0.0 { elements(1.0) * (left + lost) } else { 0.0 };
     let bytes = match ending {
         Ending::Nothing => 0,
         Ending::InPlace => 2 * demands.element,
         Ending::Merge => 8 * parts as usize,
     };
     let bytes = bytes as f64 * m as f64 * n as f64 * batch as f64;
-    let multiplied = turns * elements * depth;
-    let (tiles, active) = (turns * most / f64::from(parts), blocks * f64::from(candidate.cluster()));
-    let reading = demands.reading(problem, candidate, tiles, active);
+    let tiles = turns * (most(even) * each + most(1.0) * left) / (k as f64).max(1.0);
+    let reading = demands.reading(problem, candidate, tiles, blocks(even) * f64::from(candidate.cluster()));
     let merging = if ending == Ending::Merge { MERGE } else { 0.0 };
-    demands.aside(launches, bytes, packing) + merging + multiplied.max(reading)
+    demands.aside(launches, bytes, packing) + merging + (turns * multiplied).max(reading)
 }
 
 #[cfg(test)]
@@ -639,7 +649,7 @@ mod tests {
             ([16_384, 16_384, 16_384], "256x192"),
             ([128, 8192, 8192], "2x64x128"),
             ([8192, 128, 8192], "64x128"),
-            ([8192, 8192, 128], "256"),
+            ([8192, 8192, 128], "256x192"),
             ([4096, 4096, 64], "256"),
             ([1, 8192, 8192], "16x64"),
             ([16, 8192, 8192], "16x64"),
