@@ -32,7 +32,6 @@ pub mod statistics;
 mod ways;
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::env;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -169,11 +168,8 @@ fn rank(args: &Args, products: u32) -> Result<()> {
     let context = Context::new(&device, &peers)?;
     let (mut periods, mut outcomes) = (HashMap::new(), Vec::new());
     for case in ways::cases(products, args.seed) {
-        let dtype = case.dtype.stored();
-        if let Entry::Vacant(vacant) = periods.entry(dtype) {
-            vacant.insert(Period::new(&device, dtype, Period::LONG, args.seed)?);
-        }
-        let outcome = ways::measure(&context, &case, &periods[&dtype]).with_context(|| case.to_string())?;
+        let period = session::period(&mut periods, &device, case.dtype, false, Period::LONG, args.seed)?;
+        let outcome = ways::measure(&context, &case, period).with_context(|| case.to_string())?;
         println!("{case}: {outcome}");
         outcomes.push(outcome);
     }

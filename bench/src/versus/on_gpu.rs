@@ -14,8 +14,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use warpwright::Buffer;
+use warpwright::{Buffer, Device};
 
+use super::case::Case;
+use super::data::Period;
 use super::implementations::Call;
 use super::interleave::Machine;
 use super::slot::Slot;
@@ -36,8 +38,16 @@ const BETWEEN_READINGS: Duration = Duration::from_millis(200);
 /// Most slots.
 const SLOTS: usize = 128;
 
+/// The slots of a case, with operands from `period`.
+///
+/// # Errors
+/// There is no memory.
+pub fn slots(device: &Device, case: &Case, period: &Period) -> Result<Vec<Slot>> {
+    (0..how_many(case.bytes())).map(|_| Slot::new(device, case, period)).collect()
+}
+
 /// How many slots a case takes whose calls touch `bytes` bytes.
-pub fn slots(bytes: f64) -> usize {
+fn how_many(bytes: f64) -> usize {
     ((ROTATED / bytes.max(1.0)).ceil() as usize).clamp(1, SLOTS)
 }
 
@@ -264,10 +274,10 @@ mod tests {
 
     #[test]
     fn slots_fill_twice_the_cache_or_are_many() {
-        assert_eq!(slots(4e9), 1);
-        assert_eq!(slots(100e6), 2);
-        assert_eq!(slots(4e6), 30);
-        assert_eq!(slots(16.0), SLOTS);
+        assert_eq!(how_many(4e9), 1);
+        assert_eq!(how_many(100e6), 2);
+        assert_eq!(how_many(4e6), 30);
+        assert_eq!(how_many(16.0), SLOTS);
     }
 
     #[test]

@@ -100,7 +100,7 @@ impl<'a> Session<'a> {
         let Some(driver) = &self.context.driver else { return Ok(()) };
         let device = &self.context.device;
         let period = period(&mut self.periods, device, case.dtype, false, self.length, self.settings.seed)?;
-        let slots = (0..slots(case.bytes())).map(|_| Slot::new(device, case, period)).collect::<Result<Vec<_>>>()?;
+        let slots = slots(device, case, period)?;
         let mut gpu = Gpu::new(driver, contenders, slots, case.bytes(), self.monitor)?;
         let mut lines = Vec::new();
         for &mode in modes {
@@ -169,7 +169,7 @@ impl<'a> Session<'a> {
 }
 
 /// Random data of a type, made when first asked for.
-fn period<'p>(
+pub(super) fn period<'p>(
     periods: &'p mut HashMap<(Dtype, bool), Period>,
     device: &Device,
     dtype: Dtype,

@@ -15,7 +15,6 @@ use super::implementations::Context;
 use super::interleave::{Mode, Plan, interleave};
 use super::on_gpu::{Contender, Gpu, slots};
 use super::products;
-use super::slot::Slot;
 use super::statistics::median;
 
 /// Ways to a product that are timed.
@@ -86,8 +85,7 @@ impl fmt::Display for Outcome {
 /// A call fails; there is no memory.
 pub(super) fn measure(context: &Context<'_>, case: &Case, period: &Period) -> Result<Outcome> {
     let Some(driver) = &context.driver else { anyhow::bail!("time means nothing on the simulator") };
-    let mut slots =
-        (0..slots(case.bytes())).map(|_| Slot::new(&context.device, case, period)).collect::<Result<Vec<_>>>()?;
+    let mut slots = slots(&context.device, case, period)?;
     let calls = products::cheapest(context, case, &mut slots[0], WAYS)?;
     let names: Vec<String> = calls.iter().map(|call| call.note.clone().unwrap_or_default()).collect();
     let mut contenders: Vec<Contender<'_>> = calls.into_iter().map(|call| Contender::new("way", call)).collect();

@@ -429,12 +429,9 @@ fn cost<T: Multiply>(
     let short = parts == 1 && demands.is_short::<T>(problem);
     let lost = lost[usize::from(!short)];
     // Parts as long as each other, and a shorter last one: a launch of its own, after theirs.
-    let (even, left) = match parts {
-        1 => (1, 0),
-        _ if k % part == 0 => (parts, 0),
-        _ => (parts - 1, k % part),
-    };
-    let (even, each, left) = (f64::from(even), if parts == 1 { k } else { part } as f64, left as f64);
+    let left = if parts > 1 { k % part } else { 0 };
+    let even = f64::from(if left > 0 { parts - 1 } else { parts });
+    let (each, left) = (part.min(k) as f64, left as f64);
     let multiplied = elements(even) * (each + lost) + if left > 0.0 { elements(1.0) * (left + lost) } else { 0.0 };
     let bytes = match ending {
         Ending::Nothing => 0,
