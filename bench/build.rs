@@ -1,4 +1,4 @@
-//! Lists the kernels' source files for `include_str!`, so that `warpwright-ladder --kernel` can show them where there is no
+//! Lists the kernels' source files for `include_str!`, so that `warpwright-tutorial --kernel` can show them where there is no
 //! checkout.
 
 use std::fmt::Write;

@@ -1,4 +1,5 @@
-//! Lists the PTX files in `ptx/` for `include_str!`: the crate embeds what is there, `<family>.<arch>.ptx`.
+//! Embeds the PTX of the crate `gpu`: writes, for each file in `ptx/` and, with the feature `lab`, in `ptx/lab/`, its text and
+//! the names of its kernels.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -6,15 +7,15 @@ use std::{env, fs};
 
 fn main() {
     let folder = Path::new(&env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("ptx");
-    println!("cargo::rerun-if-changed={}", folder.display());
-    let mut files: Vec<PathBuf> = fs::read_dir(&folder)
-        .map(|entries| entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect())
-        .unwrap_or_default();
+    let mut files = ptx_files(&folder);
+    if env::var_os("CARGO_FEATURE_LAB").is_some() {
+        files.extend(ptx_files(&folder.join("lab")));
+    }
     // The same text whatever order the file system lists them in.
     files.sort();
     let mut text = String::from("/// Every PTX file of this build.\npub(super) const BUILT: &[Built] = &[\n");
     for file in files {
-        let Some((family, arch)) = file
+        let Some((name, arch)) = file
             .file_name()
             .and_then(|name| name.to_str())
             .and_then(|name| name.strip_suffix(".ptx"))
@@ -23,14 +24,28 @@ fn main() {
             continue;
         };
         println!("cargo::rerun-if-changed={}", file.display());
+        let ptx = fs::read_to_string(&file).unwrap_or_else(|error| panic!("cannot read {}: {error}", file.display()));
+        let kernels: Vec<&str> = ptx.lines().filter_map(entry).collect();
+        let path = file.display().to_string();
         writeln!(
             text,
-            "    Built {{ family: {family:?}, arch: {arch:?}, text: include_str!({:?}) }},",
-            file.display().to_string()
+            "    Built {{ name: {name:?}, arch: {arch:?}, kernels: &{kernels:?}, text: include_str!({path:?}) }},"
         )
         .expect("writing to a string");
     }
     text.push_str("];\n");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it")).join("ptx.rs");
     fs::write(&out, text).unwrap_or_else(|error| panic!("cannot write {}: {error}", out.display()));
+}
+
+/// The files in a folder; none where there is no folder.
+fn ptx_files(folder: &Path) -> Vec<PathBuf> {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect()
+}
+
+/// The kernel whose entry begins on this line of PTX.
+fn entry(line: &str) -> Option<&str> {
+    line.strip_prefix(".visible .entry ")?.split('(').next()
 }

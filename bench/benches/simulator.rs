@@ -41,7 +41,7 @@ fn run<P: Copy + Sync>(
         block,
         shared_bytes: shared,
         cluster: kernel.info().cluster,
-        overlap: kernel.info().overlap,
+        pdl: kernel.info().pdl,
         bindings: &bindings,
     };
     let entry = kernel.entry();

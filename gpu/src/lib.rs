@@ -7,12 +7,14 @@
 //! feature at a time. To add a kernel: a file in its family's folder, and its name in the family's `KERNELS`.
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 
+#[cfg(any(not(target_arch = "nvptx64"), feature = "elementwise"))]
+pub mod elementwise;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "gemm", feature = "tensor", feature = "hopper", feature = "skinny"))]
 pub mod gemm;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "hopper"))]
 pub mod hopper;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "ladder"))]
-pub mod ladder;
+#[cfg(any(feature = "tutorial", feature = "instructions", feature = "instructions_sm90"))]
+pub mod lab;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "reduce"))]
 #[cfg_attr(all(target_arch = "nvptx64", feature = "algebra"), allow(dead_code, unused_macros, unused_imports))]
 pub mod reduce;
@@ -31,49 +33,76 @@ pub mod transpose;
 #[allow(unused_macros, reason = "the PTX of some families writes no loop out")]
 mod unroll;
 
-/// Every kernel, by family.
+/// Kernels that are compiled to one PTX file.
 #[cfg(not(target_arch = "nvptx64"))]
-pub const FAMILIES: &[(&str, &[&simt::KernelInfo])] = &[
-    ("gemm", gemm::KERNELS),
-    ("tensor", tensor::KERNELS),
-    ("reduce", reduce::KERNELS),
-    ("reduce_rows", reduce_rows::KERNELS),
-    ("reduce_columns", reduce_columns::KERNELS),
-    ("reduce_segments", reduce_segments::KERNELS),
-    ("transpose", transpose::KERNELS),
-    ("ladder", ladder::KERNELS),
-    ("hopper", hopper::KERNELS),
-    ("skinny", skinny::KERNELS),
-];
+#[derive(Clone, Copy, Debug)]
+pub struct Family {
+    /// Its name, which is that of the file and of the cargo feature.
+    pub name: &'static str,
+    /// Where its source is, below `gpu/src`.
+    pub module: &'static str,
+    /// The one architecture that it is compiled for, where its instructions exist on no other.
+    pub arch: Option<&'static str>,
+    /// Its kernels.
+    pub kernels: &'static [&'static simt::KernelInfo],
+}
 
-/// The families whose words only one architecture has, with that architecture: there is no PTX of theirs for others.
 #[cfg(not(target_arch = "nvptx64"))]
-pub const TIED: &[(&str, &str)] = &[("hopper", "sm_90a")];
+impl Family {
+    const fn new(name: &'static str, kernels: &'static [&'static simt::KernelInfo]) -> Self {
+        Self { name, module: name, arch: None, kernels }
+    }
+}
+
+/// The family of a kernel of this crate; none for any other, also one of the same name.
+#[cfg(not(target_arch = "nvptx64"))]
+pub fn family_of(kernel: &simt::KernelInfo) -> Option<&'static Family> {
+    FAMILIES.iter().find(|family| family.kernels.iter().any(|&own| core::ptr::eq(own, kernel) || own == kernel))
+}
+
+/// The build list: every kernel, by family.
+#[cfg(not(target_arch = "nvptx64"))]
+pub const FAMILIES: &[Family] = &[
+    Family::new("elementwise", elementwise::KERNELS),
+    Family::new("gemm", gemm::KERNELS),
+    Family::new("tensor", tensor::KERNELS),
+    Family::new("reduce", reduce::KERNELS),
+    Family::new("reduce_rows", reduce_rows::KERNELS),
+    Family::new("reduce_columns", reduce_columns::KERNELS),
+    Family::new("reduce_segments", reduce_segments::KERNELS),
+    Family::new("transpose", transpose::KERNELS),
+    Family { arch: Some("sm_90a"), ..Family::new("hopper", hopper::KERNELS) },
+    Family::new("skinny", skinny::KERNELS),
+    #[cfg(feature = "tutorial")]
+    Family { module: "lab/tutorial", ..Family::new("tutorial", lab::tutorial::KERNELS) },
+    #[cfg(feature = "instructions")]
+    Family { module: "lab/instructions", ..Family::new("instructions", lab::instructions::KERNELS) },
+    #[cfg(feature = "instructions_sm90")]
+    Family {
+        module: "lab/instructions_sm90",
+        arch: Some("sm_90a"),
+        ..Family::new("instructions_sm90", lab::instructions_sm90::KERNELS)
+    },
+];
 
 #[cfg(test)]
 mod tests {
-    use super::{FAMILIES, TIED};
+    use super::FAMILIES;
 
     #[test]
     fn a_kernel_is_listed_in_the_family_of_its_module() {
-        for (family, kernels) in FAMILIES {
-            for kernel in *kernels {
-                assert_eq!(kernel.family(), *family, "family of {}", kernel.name);
+        for family in FAMILIES {
+            let module = format!("gpu::{}", family.module.replace('/', "::"));
+            for kernel in family.kernels {
+                assert!(kernel.path.starts_with(&module), "{}: {} is not in {module}", kernel.name, kernel.path);
             }
-        }
-    }
-
-    #[test]
-    fn tied_families_exist() {
-        for (tied, _) in TIED {
-            assert!(FAMILIES.iter().any(|(family, _)| family == tied), "{tied} is no family");
         }
     }
 
     #[test]
     fn names_are_unique() {
         let mut names: Vec<_> =
-            FAMILIES.iter().flat_map(|(_, kernels)| kernels.iter().map(|kernel| kernel.name)).collect();
+            FAMILIES.iter().flat_map(|family| family.kernels.iter().map(|kernel| kernel.name)).collect();
         let count = names.len();
         names.sort_unstable();
         names.dedup();

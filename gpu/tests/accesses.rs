@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Buffer, SEEDS, noise, run};
-use gpu::ladder::vocabulary::{arithmetic, async_copy, vectors};
+use gpu::lab::instructions::{arithmetic, async_copy, vectors};
 use half::{bf16, f16};
 use simt::{
     Kernel,

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Buffer, SEEDS, noise, run};
-use gpu::ladder::vocabulary::{atomics, order};
+use gpu::lab::instructions::{atomics, order};
 use simt::{
     Kernel,
     element::Element,

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Buffer, SEEDS, noise, run};
-use gpu::ladder::vocabulary::{barriers, geometry, warps};
+use gpu::lab::instructions::{barriers, geometry, warps};
 
 #[test]
 fn threads_know_where_they_stand() {

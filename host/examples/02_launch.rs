@@ -2,8 +2,8 @@
 //!
 //! The kernels are in the crate `gpu`; each file there says what its kernel takes and how many blocks it needs.
 
+use warpwright::gpu::elementwise::add::{self, add_f32};
 use warpwright::gpu::gemm::naive::{self, matmul_naive};
-use warpwright::gpu::ladder::vector_add::{self, vector_add};
 use warpwright::{Device, Launch, Layout, Matrix, Result};
 
 fn main() -> Result<()> {
@@ -15,7 +15,7 @@ fn main() -> Result<()> {
     let x = device.upload(&vec![1.0_f32; n])?;
     let y = device.upload(&(0..n).map(|i| i as f32).collect::<Vec<_>>())?;
     let mut z = device.alloc(n)?;
-    device.launch(&vector_add, Launch::grid(vector_add::grid(n)), (&x, &y, &mut z))?;
+    device.launch(&add_f32, Launch::grid(add::grid(n)), (&x, &y, &mut z))?;
     println!("z ends with {:?}", z.slice(n - 3..n)?.download()?);
 
     // Matrices in a larger buffer: a leading dimension above the number of columns, a start past the first element.

@@ -3,7 +3,7 @@
 //! Work on one buffer keeps the order of the calls, whatever streams it is queued on; so nothing here synchronises by
 //! hand, and nothing can be read too early. On the simulator every call is done when it returns.
 
-use warpwright::gpu::ladder::vector_add::{self, vector_add};
+use warpwright::gpu::elementwise::add::{self, add_f32};
 use warpwright::{Device, Launch, Result};
 
 /// Elements of a chunk.
@@ -25,8 +25,8 @@ fn main() -> Result<()> {
         let mut x = device.alloc(CHUNK)?;
         let upload = copies.upload(host, &mut x)?;
         let mut y = device.alloc(CHUNK)?;
-        let launch = Launch::grid(vector_add::grid(CHUNK)).stream(&kernels);
-        device.launch(&vector_add, launch, (&x, &step, &mut y))?;
+        let launch = Launch::grid(add::grid(CHUNK)).stream(&kernels);
+        device.launch(&add_f32, launch, (&x, &step, &mut y))?;
         // The transfer owns its host memory until the copy is done; `y` and `x` may go any time.
         results.push((copies.download(&y, upload.wait()?)?, x, y));
     }

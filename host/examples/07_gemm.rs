@@ -1,7 +1,7 @@
 //! Matrix products in BLAS's words: a layer of a network, batches, columns instead of rows, partial sums in a workspace.
 
 use ndarray::Array2;
-use warpwright::gemm::Way;
+use warpwright::gemm::Algorithm;
 use warpwright::half::bf16;
 use warpwright::{Device, Result};
 
@@ -38,11 +38,11 @@ fn main() -> Result<()> {
     let mut dot = device.alloc_matrix::<f32>(1, 1)?;
     let product = || device.gemm(&row, &column);
     for plan in product().plans(&dot)?.iter().take(3) {
-        println!("{}: {} elements of workspace, cost {:.2e}", plan.way(), plan.workspace_len(), plan.cost());
+        println!("{}: {} elements of workspace, cost {:.2e}", plan.algorithm(), plan.workspace_len(), plan.cost());
     }
-    let way = Way::of(warpwright::gpu::gemm::plain::gemm_plain_f32.info()).split(16);
+    let algorithm = Algorithm::of(warpwright::gpu::gemm::plain::gemm_plain_f32.info()).split_k(16);
     let mut workspace = device.alloc(16)?;
-    product().way(way).workspace(&mut workspace).into(&mut dot)?;
-    println!("{way}: {}", dot.download()?);
+    product().algorithm(algorithm).workspace(&mut workspace).into(&mut dot)?;
+    println!("{algorithm}: {}", dot.download()?);
     Ok(())
 }

@@ -17,12 +17,12 @@
 //! | choose where kernels run | [`Device`] |
 //! | have data there | [`Device::upload`], [`Buffer`], [`Matrix`] and their views |
 //! | multiply, transpose, sum, add | [`Device::matmul`], [`Device::transpose`], [`Device::sum`], [`Device::add`] |
-//! | let the copy engine fetch boxes | [`MatrixView::boxes`], [`TensorView::boxes`], [`Boxes`] |
+//! | let the copy engine fetch boxes | [`MatrixView::boxes`], [`TensorView::boxes`], [`TmaTensor`] |
 //! | launch a kernel of your own | [`Device::launch`], [`Launch`], [`Module`] |
 //! | overlap work, measure time | [`Stream`], [`Event`], [`Transfer`] |
 //! | multiply matrices as BLAS's GEMM does, of any type and layout | [`Device::gemm`], [`gemm`] |
 //! | reduce a vector to one number | [`Device::max`], [`Device::mean`] …, [`reduce`] |
-//! | know whether a result is right | [`oracle`] |
+//! | know whether a result is right | [`reference`] |
 //! | know what went wrong | [`Error`] |
 //!
 //! # The cargo feature `cuda`
@@ -60,7 +60,7 @@ mod launch;
 mod memory;
 mod module;
 mod ops;
-pub mod oracle;
+pub mod reference;
 mod simulated;
 mod stream;
 
@@ -72,8 +72,8 @@ pub use error::{
 };
 pub use launch::{Arg, Dims, Execution, KernelArgs, Launch};
 pub use memory::{
-    Boxes, BoxesMut, Buffer, BufferView, BufferViewMut, HostData, Layout, Matrix, MatrixView, MatrixViewMut,
-    PinnedBuffer, Tensor, TensorView, TensorViewMut, Transfer,
+    Buffer, BufferView, BufferViewMut, HostData, Layout, Matrix, MatrixView, MatrixViewMut, PinnedBuffer, Tensor,
+    TensorView, TensorViewMut, TmaTensor, TmaTensorMut, Transfer,
 };
 pub use module::Module;
 pub use ops::{Operand, gemm, reduce};

@@ -5,9 +5,9 @@ use std::process::Command;
 
 use ndarray::Array2;
 use simt::tma::Swizzle;
+use warpwright::gpu::elementwise::add::add_f32;
 use warpwright::gpu::gemm::tiled::matmul_tiled;
-use warpwright::gpu::hopper::vocabulary::clusters::cluster_exchange;
-use warpwright::gpu::ladder::vector_add::vector_add;
+use warpwright::gpu::lab::instructions_sm90::clusters::cluster_exchange;
 use warpwright::gpu::reduce::dynamic::reduce_sum_dynamic;
 use warpwright::{ArgumentRule, Device, Error, Launch, LaunchRule, Layout, Matrix, Module};
 
@@ -101,10 +101,10 @@ fn empty_grid() {
     let device = device();
     let x = device.alloc::<f32>(0).unwrap();
     let mut y = device.alloc::<f32>(0).unwrap();
-    let words = ["`vector_add`", "at least one block", "0 x 1 x 1"];
-    launch(device.launch(&vector_add, Launch::cover(0, 64), (&x, &x, &mut y)), LaunchRule::EmptyGrid, &words);
+    let words = ["`add_f32`", "at least one block", "0 x 1 x 1"];
+    launch(device.launch(&add_f32, Launch::cover(0, 64), (&x, &x, &mut y)), LaunchRule::EmptyGrid, &words);
     let words = ["3 x 0 x 1"];
-    launch(device.launch(&vector_add, Launch::grid((3, 0)), (&x, &x, &mut y)), LaunchRule::EmptyGrid, &words);
+    launch(device.launch(&add_f32, Launch::grid((3, 0)), (&x, &x, &mut y)), LaunchRule::EmptyGrid, &words);
     assert_eq!(device.add(&x, &x).unwrap().len(), 0, "operations need no launch for empty input");
 }
 
@@ -113,10 +113,10 @@ fn grid_beyond_the_device() {
     let device = device();
     let x = device.alloc::<f32>(1).unwrap();
     let mut y = device.alloc::<f32>(1).unwrap();
-    let words = ["`vector_add`", "2147483647 x 65535 x 65535", "1 x 65536 x 1"];
-    launch(device.launch(&vector_add, Launch::grid((1, 65_536)), (&x, &x, &mut y)), LaunchRule::GridLimit, &words);
+    let words = ["`add_f32`", "2147483647 x 65535 x 65535", "1 x 65536 x 1"];
+    launch(device.launch(&add_f32, Launch::grid((1, 65_536)), (&x, &x, &mut y)), LaunchRule::GridLimit, &words);
     let words = ["288230376151711744 x 1 x 1"];
-    launch(device.launch(&vector_add, Launch::cover(usize::MAX, 64), (&x, &x, &mut y)), LaunchRule::GridLimit, &words);
+    launch(device.launch(&add_f32, Launch::cover(usize::MAX, 64), (&x, &x, &mut y)), LaunchRule::GridLimit, &words);
 }
 
 #[test]
@@ -173,8 +173,8 @@ fn wrong_shared_memory() {
     let given = Launch::grid(1).shared_elements(5);
     launch(device.launch(&matmul_tiled, given, (&a, &a, &mut c)), LaunchRule::SharedMemory, &words);
     let (x, mut y) = (device.alloc::<f32>(4).unwrap(), device.alloc::<f32>(4).unwrap());
-    let words = ["`vector_add`", "uses none"];
-    launch(device.launch(&vector_add, given, (&x, &x, &mut y)), LaunchRule::SharedMemory, &words);
+    let words = ["`add_f32`", "uses none"];
+    launch(device.launch(&add_f32, given, (&x, &x, &mut y)), LaunchRule::SharedMemory, &words);
 }
 
 #[test]
@@ -194,15 +194,15 @@ fn objects_of_another_device() {
     let strange = other.alloc_zeros::<f32>(4).unwrap();
     let mut y = device.alloc::<f32>(4).unwrap();
     let grid = Launch::grid(1);
-    let words = ["kernel `vector_add`", "`y`", "the simulator"];
-    argument(device.launch(&vector_add, grid, (&x, &strange, &mut y)), ArgumentRule::Device, &words);
+    let words = ["kernel `add_f32`", "`y`", "the simulator"];
+    argument(device.launch(&add_f32, grid, (&x, &strange, &mut y)), ArgumentRule::Device, &words);
     let stream = other.stream().unwrap();
-    let words = ["`vector_add`", "a stream of this device", "the simulator"];
-    launch(device.launch(&vector_add, grid.stream(&stream), (&x, &x, &mut y)), LaunchRule::Stream, &words);
+    let words = ["`add_f32`", "a stream of this device", "the simulator"];
+    launch(device.launch(&add_f32, grid.stream(&stream), (&x, &x, &mut y)), LaunchRule::Stream, &words);
     // SAFETY: nothing is launched with it; on the simulator a module is empty.
     let module = unsafe { Module::from_ptx(&other, "none", "") }.unwrap();
-    let words = ["`vector_add`", "a module of this device"];
-    launch(device.launch(&vector_add, grid.module(&module), (&x, &x, &mut y)), LaunchRule::Module, &words);
+    let words = ["`add_f32`", "a module of this device"];
+    launch(device.launch(&add_f32, grid.module(&module), (&x, &x, &mut y)), LaunchRule::Module, &words);
     argument(y.view_mut().copy_from(&strange), ArgumentRule::Device, &["copy_from", "`source`"]);
     let event = stream.record().unwrap();
     argument(device.default_stream().wait(&event), ArgumentRule::Device, &["Stream::wait", "`event`"]);
@@ -214,11 +214,11 @@ fn a_fault_on_the_simulator_leaves_the_device_usable() {
     let x = device.upload(&[1.0_f32; 64]).unwrap();
     let mut y = device.alloc(64).unwrap();
     let unwritten = device.alloc::<f32>(64).unwrap();
-    let error = device.launch(&vector_add, Launch::grid(1), (&x, &unwritten, &mut y)).unwrap_err();
+    let error = device.launch(&add_f32, Launch::grid(1), (&x, &unwritten, &mut y)).unwrap_err();
     let Error::Faults(report) = &error else { panic!("another error: {error}") };
     assert_eq!(report.reports.len(), 1, "{error}");
-    has(&error, &["kernel `vector_add`: the simulator found 1 fault", "vector_add.rs:", "block (0, 0, 0)", "seed 0"]);
-    device.launch(&vector_add, Launch::grid(1), (&x, &x, &mut y)).unwrap();
+    has(&error, &["kernel `add_f32`: the simulator found 1 fault", "add_f32.rs:", "block (0, 0, 0)", "seed 0"]);
+    device.launch(&add_f32, Launch::grid(1), (&x, &x, &mut y)).unwrap();
     assert_eq!(y.download().unwrap(), [2.0; 64]);
 }
 
@@ -311,41 +311,41 @@ fn boxes_that_the_copy_engine_would_not_take() {
     let device = device();
     let matrix = device.upload(&Array2::<f32>::zeros((20, 24))).unwrap();
     let whole = matrix.view();
-    let rule = ArgumentRule::Boxes;
+    let rule = ArgumentRule::TmaTensor;
     for (rows, cols) in [(0, 8), (8, 0), (257, 8), (8, 260)] {
         let words = ["boxes", "`shape`", "1 to 256", &format!("[{rows}, {cols}]")];
-        argument(whole.boxes(rows, cols, Swizzle::None), rule, &words);
+        argument(whole.tma(rows, cols, Swizzle::None), rule, &words);
     }
-    argument(whole.boxes(8, 6, Swizzle::None), rule, &["`shape`", "multiple of 16 bytes", "found 24 bytes"]);
+    argument(whole.tma(8, 6, Swizzle::None), rule, &["`shape`", "multiple of 16 bytes", "found 24 bytes"]);
     for (swizzle, span) in [(Swizzle::B32, 32), (Swizzle::B64, 64), (Swizzle::B128, 128)] {
         let cols = span / 4;
-        assert!(whole.boxes(8, cols, swizzle).is_ok(), "{swizzle:?} spans {span} bytes");
+        assert!(whole.tma(8, cols, swizzle).is_ok(), "{swizzle:?} spans {span} bytes");
         for (cols, bytes) in [(cols + 4, span + 16), (cols - 4, span - 16)] {
             let words = ["`shape`", &format!("of {span} bytes"), &format!("found {bytes} bytes")];
-            argument(whole.boxes(8, cols, swizzle), rule, &words);
+            argument(whole.tma(8, cols, swizzle), rule, &words);
         }
     }
     let part = matrix.block(0..20, 1..24).unwrap();
-    argument(part.boxes(8, 8, Swizzle::None), rule, &["`self`", "first element", "4 bytes past"]);
-    assert!(matrix.block(3..20, 4..24).unwrap().boxes(8, 8, Swizzle::None).is_ok(), "16 bytes in");
+    argument(part.tma(8, 8, Swizzle::None), rule, &["`self`", "first element", "4 bytes past"]);
+    assert!(matrix.block(3..20, 4..24).unwrap().tma(8, 8, Swizzle::None).is_ok(), "16 bytes in");
     let odd = device.upload(&Array2::<f32>::zeros((20, 23))).unwrap();
-    argument(odd.view().boxes(8, 8, Swizzle::None), rule, &["`self`", "multiples of 16 bytes", "stride of 92 bytes"]);
-    assert!(odd.block(5..6, 0..23).is_ok_and(|row| row.boxes(8, 8, Swizzle::None).is_err()), "starts at 460 bytes");
-    assert!(odd.block(0..1, 0..23).is_ok_and(|row| row.boxes(8, 8, Swizzle::None).is_ok()), "one row has no stride");
+    argument(odd.view().tma(8, 8, Swizzle::None), rule, &["`self`", "multiples of 16 bytes", "stride of 92 bytes"]);
+    assert!(odd.block(5..6, 0..23).is_ok_and(|row| row.tma(8, 8, Swizzle::None).is_err()), "starts at 460 bytes");
+    assert!(odd.block(0..1, 0..23).is_ok_and(|row| row.tma(8, 8, Swizzle::None).is_ok()), "one row has no stride");
     let mut ragged = device.upload(&Array2::<f32>::zeros((20, 24))).unwrap();
     let part = ragged.view_mut().block(0..20, 0..22).unwrap();
     let words = ["`self`", "rows of a multiple of 16 bytes", "found 88 bytes"];
-    argument(part.boxes(8, 8, Swizzle::None).map(|_| ()), rule, &words);
-    assert!(ragged.view_mut().block(0..20, 0..20).unwrap().boxes(8, 8, Swizzle::None).is_ok());
+    argument(part.tma(8, 8, Swizzle::None).map(|_| ()), rule, &words);
+    assert!(ragged.view_mut().block(0..20, 0..20).unwrap().tma(8, 8, Swizzle::None).is_ok());
     let none = matrix.block(4..4, 0..24).unwrap();
-    argument(none.boxes(8, 8, Swizzle::None), ArgumentRule::Elements, &["`self`", "at least one element"]);
+    argument(none.tma(8, 8, Swizzle::None), ArgumentRule::Elements, &["`self`", "at least one element"]);
 
     let buffer = device.alloc::<f32>(960).unwrap();
     let tensor = || buffer.view().as_tensor(&[2, 20, 24]).unwrap();
-    assert!(tensor().boxes(&[1, 8, 8], Swizzle::None).is_ok());
-    argument(tensor().boxes(&[8, 8], Swizzle::None), ArgumentRule::Axes, &["`shape`", "two or three axes", "[8, 8]"]);
+    assert!(tensor().tma(&[1, 8, 8], Swizzle::None).is_ok());
+    argument(tensor().tma(&[8, 8], Swizzle::None), ArgumentRule::Axes, &["`shape`", "two or three axes", "[8, 8]"]);
     let turned = tensor().permuted(&[0, 2, 1]).unwrap();
-    argument(turned.boxes(&[1, 8, 8], Swizzle::None), rule, &["`self`", "next to each other", "[480, 1, 24]"]);
+    argument(turned.tma(&[1, 8, 8], Swizzle::None), rule, &["`self`", "next to each other", "[480, 1, 24]"]);
     let four = buffer.view().as_tensor(&[2, 2, 10, 24]).unwrap();
-    argument(four.boxes(&[1, 1, 8, 8], Swizzle::None), ArgumentRule::Axes, &["`shape`", "[2, 2, 10, 24]"]);
+    argument(four.tma(&[1, 1, 8, 8], Swizzle::None), ArgumentRule::Axes, &["`shape`", "[2, 2, 10, 24]"]);
 }

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use warpwright::gpu::ladder::vector_add::vector_add;
+use warpwright::gpu::elementwise::add::add_f32;
 use warpwright::{
     Buffer, BufferView, BufferViewMut, Device, Event, Launch, Matrix, Module, PinnedBuffer, Stream, Transfer,
 };
@@ -37,7 +37,7 @@ fn halves_of_a_buffer_are_filled_by_two_threads_from_one_input() {
                 scope.spawn(move || {
                     let stream = device.stream().unwrap();
                     let launch = Launch::cover(1000, 64).stream(&stream);
-                    device.launch(&vector_add, launch, (x, x, half)).unwrap();
+                    device.launch(&add_f32, launch, (x, x, half)).unwrap();
                 });
             }
         });

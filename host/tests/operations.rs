@@ -3,8 +3,8 @@
 use ndarray::{Array2, s};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use warpwright::oracle::{self, same_bits};
 use warpwright::reduce::reduction_depth;
+use warpwright::reference::{self, same_bits};
 use warpwright::{Device, Layout, Matrix};
 
 fn device() -> Device {
@@ -63,7 +63,7 @@ fn matmul_is_within_its_bound_for_every_shape_and_layout() {
             let (left, right) = (embed(&device, &a, gap, offset), embed(&device, &b, gap, offset));
             let mut c = embed(&device, &Array2::from_elem((m, n), f32::NAN), gap, offset);
             device.matmul_into(&left, &right, &mut c).unwrap();
-            let verdict = oracle::matmul(a.view(), b.view()).unwrap().check(&extract(c)).unwrap();
+            let verdict = reference::matmul(a.view(), b.view()).unwrap().check(&extract(c)).unwrap();
             assert!(verdict.passes(), "{m} x {k} x {n}, gap {gap}, offset {offset}: {verdict}");
             let c = device.matmul(&left, &right).unwrap().download().unwrap();
             assert_eq!(c.dim(), (m, n));
@@ -82,7 +82,7 @@ fn transpose_copies_every_bit() {
             let source = embed(&device, &a, gap, offset);
             let mut target = embed(&device, &Array2::from_elem((n, m), 0.5), gap, offset);
             device.transpose_into(&source, &mut target).unwrap();
-            same_bits(&oracle::transpose(a.view()), &extract(target)).unwrap_or_else(|e| panic!("{m} x {n}: {e}"));
+            same_bits(&reference::transpose(a.view()), &extract(target)).unwrap_or_else(|e| panic!("{m} x {n}: {e}"));
         }
     }
 }
@@ -94,7 +94,7 @@ fn sums_are_within_their_bound_and_exact_for_integers() {
     for n in [0, 1, 2, 31, 32, 33, 255, 256, 257, 1000, 65_536, 65_537, 100_003] {
         let x: Vec<f32> = (0..n).map(|_| rng.random_range(-1.0..1.0)).collect();
         let sum = device.sum(&device.upload(&x).unwrap()).unwrap();
-        let verdict = oracle::sum_in_f64(&x, reduction_depth(n, 4)).check(&[sum]).unwrap();
+        let verdict = reference::sum_in_f64(&x, reduction_depth(n, 4)).check(&[sum]).unwrap();
         assert!(verdict.passes(), "{n}: {verdict}");
         // Sums of so few small integers are exact in any order.
         let x: Vec<f32> = (0..n).map(|_| rng.random_range(-8..=8) as f32).collect();
@@ -124,7 +124,7 @@ fn additions_have_the_bits_of_f32() {
         let mut values = || (0..n).map(|_| rng.random_range(-1e3_f32..1e3)).collect::<Vec<_>>();
         let (x, y) = (values(), values());
         let z = device.add(&device.upload(&x).unwrap(), &device.upload(&y).unwrap()).unwrap();
-        same_bits(&oracle::add(&x, &y), &z.download().unwrap()).unwrap_or_else(|e| panic!("{n}: {e}"));
+        same_bits(&reference::add(&x, &y), &z.download().unwrap()).unwrap_or_else(|e| panic!("{n}: {e}"));
     }
     let (a, b) = (random(9, 11, &mut rng), random(9, 11, &mut rng));
     let sum = device.add(&embed(&device, &a, 2, 1), embed(&device, &b, 0, 3).view()).unwrap();

@@ -13,6 +13,6 @@ pub fn branch(condition: bool) -> bool {
 /// kept in registers from before a loop: for addresses that are needed once in a while, where registers are scarce.
 #[inline(always)]
 #[must_use]
-pub fn anew(x: u32) -> u32 {
-    crate::arch::anew(x)
+pub fn opaque(x: u32) -> u32 {
+    crate::arch::opaque(x)
 }

@@ -3,10 +3,10 @@
 //!
 //! A launch ordinarily begins when everything before it in its stream is done, its writes included. A kernel that is declared
 //! `#[kernel(overlap)]` begins sooner: as soon as each block of the grid before it has exited or has called
-//! [`let_successor_start`], and there is room. What it does then that needs nothing from before – making mbarriers, setting
+//! [`launch_dependents`], and there is room. What it does then that needs nothing from before – making mbarriers, setting
 //! up its shared memory – no longer counts. The price is a promise, which the simulator checks:
 //!
-//! - No thread touches global memory before its own [`wait_for_predecessor`]: no load, store, atomic, nor a copy of a box in
+//! - No thread touches global memory before its own [`dependency_wait`]: no load, store, atomic, nor a copy of a box in
 //!   either direction. Parameters, shared memory and [`prefetch`](crate::tma::prefetch) of a tensor map are free.
 //! - Some thread of every block calls it. For a grid that ended sooner would be done before its predecessor is, and its own
 //!   successor, which waits for it alone, would come too soon.
@@ -18,8 +18,8 @@
 //! #[kernel(overlap, block = (256))]
 //! pub fn double(x: VecRef<f32>, y: VecMut<f32>) {
 //!     let i = index_1d();
-//!     grid::let_successor_start();
-//!     grid::wait_for_predecessor();
+//!     grid::launch_dependents();
+//!     grid::dependency_wait();
 //!     if branch(i < x.len().min(y.len())) {
 //!         y.set(i, 2.0 * x.get(i));
 //!     }
@@ -28,7 +28,7 @@
 //! assert!(double.info().overlap);
 //! ```
 //!
-//! In a kernel without `overlap`, and where the driver launches it the ordinary way, there is nothing to wait for and both
+//! In a kernel without `pdl`, and where the driver launches it the ordinary way, there is nothing to wait for and both
 //! words do nothing.
 
 use crate::arch;
@@ -37,21 +37,21 @@ use crate::arch;
 /// (`griddepcontrol.wait`).
 #[inline(always)]
 #[track_caller]
-pub fn wait_for_predecessor() {
-    arch::grid::wait_for_predecessor();
+pub fn dependency_wait() {
+    arch::grid::dependency_wait();
 }
 
-/// From this block's side the next grid of the stream may begin, if its kernel is declared `overlap`
+/// From this block's side the next grid of the stream may begin, if its kernel is declared `pdl`
 /// (`griddepcontrol.launch_dependents`). One thread of a block suffices.
 ///
 /// It begins once every block has called this or exited, so never in the place of a block of this grid; and it waits itself for
 /// all that this grid writes, before this call or after. So the call orders nothing, and may stand first of all.
 #[inline(always)]
-pub fn let_successor_start() {
-    arch::grid::let_successor_start();
+pub fn launch_dependents() {
+    arch::grid::launch_dependents();
 }
 
-/// The thread has come to the end of a kernel that is declared `overlap`. Called by `#[kernel]`, for nothing else.
+/// The thread has come to the end of a kernel that is declared `pdl`. Called by `#[kernel]`, for nothing else.
 #[cfg(not(target_arch = "nvptx64"))]
 #[doc(hidden)]
 #[inline(always)]

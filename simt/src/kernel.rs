@@ -66,7 +66,7 @@ impl<P> Kernel<P> {
 pub struct KernelInfo {
     /// Name of the function and of the PTX entry.
     pub name: &'static str,
-    /// Module, as `gpu::gemm::tiled`. The second segment is the family: see [`KernelInfo::family`].
+    /// Module, as `gpu::gemm::tiled`.
     pub path: &'static str,
     /// Source file, as the compiler names it.
     pub file: &'static str,
@@ -83,7 +83,7 @@ pub struct KernelInfo {
     /// Blocks of a cluster, 1 to 8, neighbours along x (`.reqnctapercluster`). The grid's extent along x is a multiple.
     pub cluster: u32,
     /// Whether a launch may begin before its predecessor in the stream is done: see [`grid`](crate::grid).
-    pub overlap: bool,
+    pub pdl: bool,
     /// Shared memory that a launch must reserve.
     pub shared: SharedSpec,
     /// What the audit of the PTX permits.
@@ -91,14 +91,6 @@ pub struct KernelInfo {
 }
 
 impl KernelInfo {
-    /// The kernel family, which is the name of the PTX file: second segment of the module path, `gemm` in
-    /// `gpu::gemm::tiled`. A kernel at the root of a crate belongs to the family named like the crate.
-    pub fn family(&self) -> &'static str {
-        let mut segments = self.path.split("::");
-        let root = segments.next().unwrap_or(self.path);
-        segments.next().unwrap_or(root)
-    }
-
     /// The most threads that a block of this kernel may have: the block shape's product, the declared maximum, or 1024.
     pub fn max_threads(&self) -> u32 {
         match self.block {
@@ -160,7 +152,7 @@ mod tests {
         max_threads: None,
         min_blocks: None,
         cluster: 1,
-        overlap: false,
+        pdl: false,
         shared: SharedSpec::None,
         limits: Limits {
             registers: None,
@@ -171,12 +163,6 @@ mod tests {
             local_bytes: 0,
         },
     };
-
-    #[test]
-    fn family_is_the_second_segment() {
-        assert_eq!(INFO.family(), "gemm");
-        assert_eq!(KernelInfo { path: "kernels", ..INFO }.family(), "kernels");
-    }
 
     #[test]
     fn most_threads_of_a_block() {

@@ -77,9 +77,9 @@
 //! | – | [`tma::load_2d`], [`tma::load_3d`], [`tma::store_2d`], [`tma::store_3d`] | `cp.async.bulk.tensor` (Hopper) |
 //! | – | [`tma::load_2d_multicast`], [`tma::load_3d_multicast`] | `cp.async.bulk.tensor….multicast::cluster` (Hopper) |
 //! | – | [`tma::store_commit`], [`tma::store_wait_read`], [`tma::store_wait`] | `cp.async.bulk.commit_group`, `.wait_group` (Hopper) |
-//! | – | [`grid::wait_for_predecessor`], [`grid::let_successor_start`] in a kernel declared `overlap` | `griddepcontrol.wait`, `.launch_dependents` (Hopper) |
+//! | – | [`grid::dependency_wait`], [`grid::launch_dependents`] in a kernel declared `pdl` | `griddepcontrol.wait`, `.launch_dependents` (Hopper) |
 //! | – | [`branch()`]: counts divergence on the simulator | |
-//! | – | [`anew`]: keeps the compiler from computing something early | |
+//! | – | [`opaque`]: keeps the compiler from computing something early | |
 //!
 //! # Locations
 //!
@@ -140,7 +140,7 @@ use ptx as arch;
 use sim as arch;
 
 pub use arg::KernelArg;
-pub use branch::{anew, branch};
+pub use branch::{branch, opaque};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use kernel::{Kernel, KernelInfo, Limits, SharedSpec};
 pub use shared::Shared;

@@ -69,7 +69,7 @@ impl Swizzle {
 }
 
 /// A tensor in global memory and the box that copies move, for loads. A kernel's parameter `map: &TensorMap<T>`; the
-/// host's argument for it comes from `boxes` of a view.
+/// host's argument for it comes from `tma` of a view.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 pub struct TensorMap<T> {

@@ -43,7 +43,7 @@ mod kernels {
         block = (2 * TILE, TILE, 2),
         min_blocks = 2,
         cluster = TILE / 2,
-        overlap,
+        pdl,
         registers = 40,
         barriers = 1,
         global_load_bytes = 16,
@@ -76,11 +76,11 @@ mod kernels {
 #[test]
 fn a_bare_kernel_demands_nothing() {
     let kernel: Kernel<()> = kernels::bare;
-    let KernelInfo { name, path, args, block, max_threads, min_blocks, cluster, overlap, shared, limits, .. } =
+    let KernelInfo { name, path, args, block, max_threads, min_blocks, cluster, pdl, shared, limits, .. } =
         *kernel.info();
     assert_eq!((name, path), ("bare", "kernel::kernels"));
     assert_eq!(args, [""; 0]);
-    assert_eq!((block, max_threads, min_blocks, cluster, overlap), (None, None, None, 1, false));
+    assert_eq!((block, max_threads, min_blocks, cluster, pdl), (None, None, None, 1, false));
     assert_eq!((shared, limits), (SharedSpec::None, Limits::default()));
     kernel.entry()(());
     kernel.baseline()(());
@@ -92,7 +92,7 @@ fn keys_and_parameters_reach_the_description() {
     let info = kernel.info();
     assert_eq!(info.args, ["alpha", "x", "y"]);
     assert_eq!(info.block, Some([16, 8, 2]));
-    assert_eq!((info.min_blocks, info.max_threads(), info.cluster, info.overlap), (Some(2), 256, 4, true));
+    assert_eq!((info.min_blocks, info.max_threads(), info.cluster, info.pdl), (Some(2), 256, 4, true));
     let bytes = 4 * 33 * 4 + 2 * 16;
     assert_eq!(info.shared, SharedSpec::Fixed { bytes, align: 16 });
     let limits = Limits {

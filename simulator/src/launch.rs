@@ -50,7 +50,7 @@ pub struct Launch<'a> {
     pub cluster: u32,
     /// Whether the grid may begin before the one before it is done: each thread must wait for that one before it touches global
     /// memory, and before it ends.
-    pub overlap: bool,
+    pub pdl: bool,
     /// The buffers, by tag.
     pub bindings: &'a [Binding<'a>],
 }

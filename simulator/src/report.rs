@@ -107,7 +107,7 @@ impl Kind {
                  for boxes, wait at the mbarrier, or `store_wait_read` before the end"
             }
             Self::PredecessorNotWaited => {
-                "call `grid::wait_for_predecessor` in every thread of a kernel with `overlap` that touches global memory, \
+                "call `grid::dependency_wait` in every thread of a kernel with `pdl` that touches global memory, \
                  before its first access, and in some thread of every block"
             }
             Self::ProductNotWaited => {

@@ -1,8 +1,8 @@
 //! D1 to D7: conflict degrees of a tile that is written along its rows and read along its columns, with banks of 4 bytes, and
 //! with the 8 bytes of the texts' older hardware.
 
-use warpwright_bench::ladder::figures::Value::{self, Count, Degrees};
-use warpwright_bench::ladder::figures::banks::rows;
+use warpwright_bench::tutorial::figures::Value::{self, Count, Degrees};
+use warpwright_bench::tutorial::figures::banks::rows;
 
 use crate::computed;
 
@@ -55,7 +55,7 @@ fn d7_size_chosen_at_launch_unpadded_and_padded_by_2() {
 /// Every request of the unpadded kernels has the worst degree: the wavefronts of all are that many times the requests.
 #[test]
 fn d1_to_d7_every_request_has_the_degree() {
-    let rungs = [
+    let steps = [
         ("D1", "set_row_read_col", 32, [32, 16]),
         ("D2", "set_row_read_col_pad", 32, [1, 0]),
         ("D3", "set_row_read_col_dyn", 32, [32, 16]),
@@ -66,7 +66,7 @@ fn d1_to_d7_every_request_has_the_degree() {
         ("D7", "set_row_read_col_rect_dyn", 16, [16, 8]),
         ("D7", "set_row_read_col_rect_dyn_pad2", 16, [1, 1]),
     ];
-    for (row, kernel, warps, degrees) in rungs {
+    for (row, kernel, warps, degrees) in steps {
         let figures = computed(rows(), row);
         for (bytes, degree) in [4, 8].into_iter().zip(degrees) {
             let what = format!("{kernel}, banks of {bytes} bytes: wavefronts of the {warps}");

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use warpwright::simulator::{Config, Counters, Level};
 use warpwright::{Device, KernelArgs, Launch};
-use warpwright_bench::ladder::figures::{Row, Value};
+use warpwright_bench::tutorial::figures::{Row, Value};
 
 /// The simulator at the level that counts.
 fn device() -> Device {

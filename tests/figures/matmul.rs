@@ -2,14 +2,14 @@
 
 use gpu::gemm::naive::{self, matmul_naive};
 use gpu::gemm::tiled::{self, TILE, matmul_tiled};
-use gpu::ladder::matmul::block_tiled::{self, matmul_block_tiled};
-use gpu::ladder::matmul::single_block::matmul_single_block;
+use gpu::lab::tutorial::matmul::block_tiled::{self, matmul_block_tiled};
+use gpu::lab::tutorial::matmul::single_block::matmul_single_block;
 use simt::Kernel;
 use simt::global::{MatMut, MatRef};
 use warpwright::Launch;
 use warpwright::simulator::{Access, Counters};
-use warpwright_bench::ladder::figures::Value::{Count, Gflops};
-use warpwright_bench::ladder::figures::matmul::rows;
+use warpwright_bench::tutorial::figures::Value::{Count, Gflops};
+use warpwright_bench::tutorial::figures::matmul::rows;
 
 use crate::{computed, count, device};
 

@@ -1,7 +1,7 @@
 //! B1 to B3: values that come back, divergence, logical clock.
 
-use warpwright_bench::ladder::figures::Value::{Count, Steps};
-use warpwright_bench::ladder::figures::squares::rows;
+use warpwright_bench::tutorial::figures::Value::{Count, Steps};
+use warpwright_bench::tutorial::figures::squares::rows;
 
 use crate::computed;
 

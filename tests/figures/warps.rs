@@ -1,11 +1,11 @@
 //! C1 to C9: warps, divergent warps, warps at work, values that come back.
 
-use gpu::ladder::vector_add::{self, vector_add};
+use gpu::lab::tutorial::vector_add::{self, vector_add};
 use gpu::reduce::dynamic::{self, reduce_sum_dynamic};
 use warpwright::Launch;
 use warpwright::simulator::{Access, Counters};
-use warpwright_bench::ladder::figures::Value::{Count, Steps};
-use warpwright_bench::ladder::figures::warps::rows;
+use warpwright_bench::tutorial::figures::Value::{Count, Steps};
+use warpwright_bench::tutorial::figures::warps::rows;
 
 use crate::{computed, count, device};
 

@@ -1,9 +1,9 @@
 //! z = x + y: `vector_add` by launch, `Device::add` on vectors and on matrices.
 
-use gpu::ladder::vector_add::{self, vector_add};
+use gpu::lab::tutorial::vector_add::{self, vector_add};
 use ndarray::Array2;
 use proptest::prelude::*;
-use warpwright::{Device, Launch, Layout, Result, oracle};
+use warpwright::{Device, Launch, Layout, Result, reference};
 
 use crate::support::device::under_test;
 use crate::support::frame::{Frame, Place};
@@ -21,16 +21,16 @@ suite! {
 
 /// A way to the sum of two vectors or matrices.
 #[derive(Clone, Copy)]
-struct Way {
+struct Algorithm {
     /// Runs a problem: two inputs and the output, all of one shape.
     run: fn(&Device, &Problem) -> Result<Outcome>,
     /// Whether it takes more than one row.
     matrices: bool,
 }
 
-const BY_LAUNCH: Way = Way { run: by_launch, matrices: false };
-const BY_VECTORS: Way = Way { run: by_vectors, matrices: false };
-const BY_MATRICES: Way = Way { run: by_matrices, matrices: true };
+const BY_LAUNCH: Algorithm = Algorithm { run: by_launch, matrices: false };
+const BY_VECTORS: Algorithm = Algorithm { run: by_vectors, matrices: false };
+const BY_MATRICES: Algorithm = Algorithm { run: by_matrices, matrices: true };
 
 #[derive(Clone, Debug)]
 struct Case {
@@ -42,7 +42,7 @@ struct Case {
 }
 
 /// Vectors, and where the way takes them also matrices.
-fn any_case(way: Way) -> impl Strategy<Value = Case> {
+fn any_case(way: Algorithm) -> impl Strategy<Value = Case> {
     let vector = shapes::length().prop_map(|n| [1, n]);
     let shape = if way.matrices { prop_oneof![shapes::two_extents(), vector].boxed() } else { vector.boxed() };
     let places = [shapes::place(), shapes::place(), shapes::place()];
@@ -58,7 +58,7 @@ fn any_case(way: Way) -> impl Strategy<Value = Case> {
 impl Case {
     /// The problem of adding `x` and `y`; `x + y` on the CPU is what IEEE 754 says.
     fn problem(&self, x: &Array2<f32>, y: &Array2<f32>) -> Problem {
-        let sum = oracle::add(x.as_slice().unwrap_or_default(), y.as_slice().unwrap_or_default());
+        let sum = reference::add(x.as_slice().unwrap_or_default(), y.as_slice().unwrap_or_default());
         let [in_x, in_y, in_z] = self.places;
         Problem {
             inputs: vec![Frame::holding(x.view(), in_x), Frame::holding(y.view(), in_y)],
@@ -115,27 +115,27 @@ fn by_matrices(device: &Device, problem: &Problem) -> Result<Outcome> {
     Ok(Outcome { output: problem.output.with(z.as_slice().unwrap_or_default()), ..on.download()? })
 }
 
-fn integers_are_exact(way: Way) {
+fn integers_are_exact(way: Algorithm) {
     check(any_case(way), |case| case.of(values::integers).verify(case.schedule, way.run));
 }
 
-fn reals_are_rounded_once(way: Way) {
+fn reals_are_rounded_once(way: Algorithm) {
     check(any_case(way), |case| {
         case.of(|rows, cols, rng| values::reals(rows, cols, 1.0, rng)).verify(case.schedule, way.run)
     });
 }
 
 /// Zeros of both signs, subnormals, infinities and NaN included.
-fn any_bits_add_as_ieee_754_says(way: Way) {
+fn any_bits_add_as_ieee_754_says(way: Algorithm) {
     check(any_case(way), |case| case.of(values::any_bits).verify(case.schedule, way.run));
 }
 
-fn a_hundred_runs_are_equal(way: Way) {
+fn a_hundred_runs_are_equal(way: Algorithm) {
     let problem = sample(1003);
     let run = |schedule| (way.run)(&under_test(schedule), &problem).expect("a run").output;
     let first = run(0);
     for schedule in 1..100 {
-        oracle::same_bits(&first, &run(schedule)).unwrap_or_else(|error| panic!("run {schedule}: {error}"));
+        reference::same_bits(&first, &run(schedule)).unwrap_or_else(|error| panic!("run {schedule}: {error}"));
     }
 }
 

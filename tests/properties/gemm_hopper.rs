@@ -2,7 +2,7 @@
 //! On the simulator they run as they are, copy engine, mbarriers and asynchronous products with all checks.
 
 use gpu::gemm::call::{BIAS_PER_COLUMN, RELU, WIDE_C};
-use gpu::hopper::gemm::finish::{BY_ENGINE, box_rows};
+use gpu::hopper::gemm::finish::{TMA_STORE, box_rows};
 use gpu::hopper::gemm::tiles::fetched;
 use gpu::hopper::gemm::{self as kernels, product::ROWS};
 use gpu::hopper::wide::tiles::Mix;
@@ -10,7 +10,7 @@ use gpu::hopper::{Boxed, Shared, wide};
 use rand::Rng;
 use simt::element::Element;
 use simt::tma::Swizzle;
-use warpwright::gemm::Way;
+use warpwright::gemm::Algorithm;
 use warpwright::half::{bf16, f16};
 use warpwright::{Buffer, Device, Launch};
 
@@ -111,8 +111,8 @@ fn check<T: Element + From16>(device: &Device, program: Program<'_, T>, case: Ca
     let map_a = on_a.view().as_tensor_strided(&[1, a_shape[0], a_shape[1]], &[a.len(), ld(a_shape[1]), 1]).unwrap();
     let step_b = b_shape[0] * ld(b_shape[1]);
     let map_b = on_b.view().as_tensor_strided(&[count, b_shape[0], b_shape[1]], &[step_b, ld(b_shape[1]), 1]).unwrap();
-    let map_a = map_a.boxes(&if ta { [1, 64, 64] } else { [1, boxed[0], 64] }, Swizzle::B128).unwrap();
-    let map_b = map_b.boxes(&if tb { [1, boxed[1], 64] } else { [1, 64, 64] }, Swizzle::B128).unwrap();
+    let map_a = map_a.tma(&if ta { [1, 64, 64] } else { [1, boxed[0], 64] }, Swizzle::B128).unwrap();
+    let map_b = map_b.tma(&if tb { [1, boxed[1], 64] } else { [1, 64, 64] }, Swizzle::B128).unwrap();
     let mut nothing: Buffer<T> = device.alloc(0).unwrap();
     let mut nothing_wide: Buffer<f32> = device.alloc(0).unwrap();
     // Anything may be in the memory for what is handed on.
@@ -121,7 +121,7 @@ fn check<T: Element + From16>(device: &Device, program: Program<'_, T>, case: Ca
     let before: Vec<u64> = (0..2 * places).map(|_| rng.random_range(0..TOKEN)).collect();
     let mut up = device.upload(&before).unwrap();
     let (flags, scale) = match ending {
-        Ending::Engine => (BY_ENGINE, [1.0, 0.0]),
+        Ending::Engine => (TMA_STORE, [1.0, 0.0]),
         Ending::Threads => (0, [1.0, 0.0]),
         Ending::AddedToC => (0, [1.0, -1.0]),
         Ending::WideWithBias => (WIDE_C | BIAS_PER_COLUMN | RELU, [2.0, -1.0]),
@@ -164,10 +164,10 @@ fn check<T: Element + From16>(device: &Device, program: Program<'_, T>, case: Ca
     // C is borrowed once: by its map or as a vector.
     if ending == Ending::Engine {
         let stored = c.view_mut().as_tensor_strided(&[count, m, n], &[strides[1], strides[0], 1]).unwrap();
-        let stored = stored.boxes(&[1, box_rows(rows as u32).unwrap(), 64], Swizzle::B128).unwrap();
+        let stored = stored.tma(&[1, box_rows(rows as u32).unwrap(), 64], Swizzle::B128).unwrap();
         launch_on!(stored, nothing.view_mut(), nothing_wide.view_mut());
     } else {
-        let stored = spare.view_mut().as_tensor(&[1, 64, 64]).unwrap().boxes(&[1, 64, 64], Swizzle::B128).unwrap();
+        let stored = spare.view_mut().as_tensor(&[1, 64, 64]).unwrap().tma(&[1, 64, 64], Swizzle::B128).unwrap();
         launch_on!(stored, &mut c, &mut wide);
     }
     for (flag, before) in up.download().unwrap().into_iter().zip(before) {
@@ -486,17 +486,17 @@ fn blocks_share_tiles() {
 #[test]
 fn shared_sums_are_the_same_in_every_run() {
     let (m, n, k) = (64, 64, 20 * 64);
-    let way = Way::of(kernels::gemm_hopper_f16_nn_128.info()).among(7);
+    let algorithm = Algorithm::of(kernels::gemm_hopper_f16_nn_128.info()).stream_k(7);
     let mut rng = values::rng(9);
     let mut draw = |len: usize| (0..len).map(|_| f16::from_f32(rng.random_range(-1.0..=1.0))).collect::<Vec<_>>();
     let (a, b) = (draw(m * k), draw(k * n));
     let run = |device: &Device| {
-        if !device.has_kernel(way.kernel()) {
+        if !device.has_kernel(algorithm.kernel()) {
             return None;
         }
         let (a, b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
         let (a, b) = (a.view().as_tensor(&[m, k]).unwrap(), b.view().as_tensor(&[k, n]).unwrap());
-        let c = device.gemm(a, b).way(way).run_wide().unwrap().download().unwrap();
+        let c = device.gemm(a, b).algorithm(algorithm).run_wide().unwrap().download().unwrap();
         Some(c.mapv(f32::to_bits))
     };
     let first = run(&under_test(0));
@@ -510,8 +510,8 @@ fn shared_sums_are_the_same_in_every_run() {
 fn a_workspace_for_shared_tiles_begins_anywhere() {
     let device = under_test(11);
     let (m, n, k) = (40, 72, 6 * 64);
-    let way = Way::of(kernels::gemm_hopper_bf16_nn_128.info()).among(4);
-    if !device.has_kernel(way.kernel()) {
+    let algorithm = Algorithm::of(kernels::gemm_hopper_bf16_nn_128.info()).stream_k(4);
+    if !device.has_kernel(algorithm.kernel()) {
         return;
     }
     let a = device.upload(&vec![bf16::ONE; m * k]).unwrap();
@@ -524,11 +524,11 @@ fn a_workspace_for_shared_tiles_begins_anywhere() {
         let mut memory = device.upload(&vec![-77.0_f32; len + 16]).unwrap();
         let to = c.view_mut().as_tensor(&[m, n]).unwrap();
         let short = memory.slice_mut(offset..offset + len - 1).unwrap();
-        let refused = device.gemm(a, b).way(way).workspace(short).into(to).unwrap_err().to_string();
+        let refused = device.gemm(a, b).algorithm(algorithm).workspace(short).into(to).unwrap_err().to_string();
         assert!(refused.contains("workspace") && refused.contains(&len.to_string()), "{refused}");
         let to = c.view_mut().as_tensor(&[m, n]).unwrap();
         let room = memory.slice_mut(offset..offset + len).unwrap();
-        device.gemm(a, b).way(way).workspace(room).into(to).unwrap();
+        device.gemm(a, b).algorithm(algorithm).workspace(room).into(to).unwrap();
         assert_eq!(c.download().unwrap(), vec![bf16::from_f32(k as f32 / 2.0); m * n], "offset {offset}");
         let after = memory.download().unwrap();
         assert!(after[..offset].iter().chain(&after[offset + len..]).all(|&x| x == -77.0), "offset {offset}");
@@ -541,11 +541,11 @@ fn nothing_along_k_writes_nothing() {
     let device = under_test(5);
     let x = device.alloc_zeros::<bf16>(64 * 64).unwrap();
     let mut y = device.upload(&vec![bf16::ONE; 64 * 64]).unwrap();
-    let boxes = |shape: &[u32]| x.view().as_tensor(&[1, 64, 64]).unwrap().boxes(shape, Swizzle::B128).unwrap();
+    let boxes = |shape: &[u32]| x.view().as_tensor(&[1, 64, 64]).unwrap().tma(shape, Swizzle::B128).unwrap();
     let (mut none, mut wide): (Buffer<bf16>, Buffer<f32>) = (device.alloc(0).unwrap(), device.alloc(0).unwrap());
     let bias = device.alloc::<f32>(0).unwrap();
     let (mut sums, mut up) = (device.alloc::<f32>(0).unwrap(), device.alloc::<u64>(0).unwrap());
-    let stored = y.view_mut().as_tensor(&[1, 64, 64]).unwrap().boxes(&[1, 64, 64], Swizzle::B128).unwrap();
+    let stored = y.view_mut().as_tensor(&[1, 64, 64]).unwrap().tma(&[1, 64, 64], Swizzle::B128).unwrap();
     let maps = (boxes(&[1, 2 * ROWS, 64]), boxes(&[1, 64, 64]), stored);
     let rest = (&mut none, &mut wide, &bias);
     let arguments = (
@@ -559,7 +559,7 @@ fn nothing_along_k_writes_nothing() {
         [0, 0],
         [64, 0],
         [1.0, 0.0],
-        BY_ENGINE,
+        TMA_STORE,
         0,
         &mut sums,
         &mut up,

@@ -9,10 +9,10 @@ use gpu::hopper::ffma::{KERNELS, gemm_hopper_f32_tn_64x32, gemm_hopper_f32_tn_64
 use ndarray::Array2;
 use rand::Rng;
 use simt::tma::Swizzle;
-use warpwright::gemm::Way;
-use warpwright::oracle::same_bits;
+use warpwright::gemm::Algorithm;
+use warpwright::reference::same_bits;
 use warpwright::simulator::{Access, Config, Counters, Level};
-use warpwright::{Boxes, Buffer, Device, Launch, Matrix};
+use warpwright::{Buffer, Device, Launch, Matrix, TmaTensor};
 
 use crate::support::device::under_test;
 use crate::support::values;
@@ -51,7 +51,7 @@ fn sums_have_the_bits_of_matmul_naive() {
             for power in [0, -76] {
                 let factors = Factors::new(&device, [m, n, k], 2_f32.powi(power));
                 let what = format!("{}, m {m}, n {n}, k {k}, times 2^{power}", kernel.info().name);
-                factors.check(Way::of(kernel.info()), 0..1, &what);
+                factors.check(Algorithm::of(kernel.info()), 0..1, &what);
             }
         }
     }
@@ -68,7 +68,7 @@ fn sums_of_shared_tiles_have_the_bits_of_matmul_naive() {
             let what = format!("{}, {blocks} blocks, m {m}, n {n}, k {k}", kernel.info().name);
             let factors = Factors::new(&device, [m, n, k], 1.0);
             let tile = rows * cols;
-            factors.check(Way::of(kernel.info()).among(blocks), blocks as usize * tile..usize::MAX, &what);
+            factors.check(Algorithm::of(kernel.info()).stream_k(blocks), blocks as usize * tile..usize::MAX, &what);
         }
     }
 }
@@ -81,7 +81,7 @@ fn nothing_is_shared_where_nobody_is_done_sooner() {
         for blocks in [2, 3, 7] {
             let factors = Factors::new(&device, [2 * rows + 3, cols + 4, 2 * depth], 1.0);
             let what = format!("{}, {blocks} blocks", kernel.info().name);
-            factors.check(Way::of(kernel.info()).among(blocks), 0..1, &what);
+            factors.check(Algorithm::of(kernel.info()).stream_k(blocks), 0..1, &what);
         }
     }
 }
@@ -108,13 +108,13 @@ impl<'d> Factors<'d> {
     }
 
     /// Multiplies, with a workspace whose length is in `room`.
-    fn check(&self, way: Way, room: Range<usize>, what: &str) {
+    fn check(&self, algorithm: Algorithm, room: Range<usize>, what: &str) {
         let (m, n) = self.naive.dim();
         let k = self.b.rows();
         let a = self.a.view().block(0..k, 0..m).unwrap();
         let mut c = self.device.alloc_matrix::<f32>(m, n).unwrap();
-        let gemm = self.device.gemm(a, &self.b).transpose_a().way(way);
-        let len = gemm.plan(way, &c).unwrap().workspace_len();
+        let gemm = self.device.gemm(a, &self.b).transpose_a().algorithm(algorithm);
+        let len = gemm.plan(algorithm, &c).unwrap().workspace_len();
         assert!(room.contains(&len), "{what}: {len} elements of workspace, {room:?} expected");
         let mut workspace = self.device.upload(&vec![f32::NAN; len]).unwrap();
         gemm.workspace(&mut workspace).into(&mut c).unwrap();
@@ -124,10 +124,10 @@ impl<'d> Factors<'d> {
     }
 }
 
-/// Boxes of a matrix, its rows one after the other.
-fn boxes(of: &Buffer<f32>, [lines, line]: [usize; 2], [depth, edge]: [usize; 2]) -> Boxes<'_, f32> {
+/// TmaTensor of a matrix, its rows one after the other.
+fn boxes(of: &Buffer<f32>, [lines, line]: [usize; 2], [depth, edge]: [usize; 2]) -> TmaTensor<'_, f32> {
     let tensor = of.view().as_tensor(&[1, lines, line]).unwrap();
-    tensor.boxes(&[1, depth as u32, edge as u32], Swizzle::None).unwrap()
+    tensor.tma(&[1, depth as u32, edge as u32], Swizzle::None).unwrap()
 }
 
 /// One launch of small integers, C row by row without gaps.
@@ -151,7 +151,7 @@ impl Run {
     fn launch(&mut self, number: usize, [m, n, k]: [usize; 3], blocks: u32) -> Option<Counters> {
         let (kernel, [rows, cols], depth) = PRODUCTS[number];
         let (mut spare, mut wide) = (self.device.alloc::<f32>(64).unwrap(), self.device.alloc::<f32>(0).unwrap());
-        let stored = spare.view_mut().as_tensor(&[1, 1, 64]).unwrap().boxes(&[1, 1, 64], Swizzle::None).unwrap();
+        let stored = spare.view_mut().as_tensor(&[1, 1, 64]).unwrap().tma(&[1, 1, 64], Swizzle::None).unwrap();
         let bias = self.device.alloc::<f32>(0).unwrap();
         let (mut sums, mut flags) = (self.device.alloc::<f32>(0).unwrap(), self.device.alloc::<u64>(0).unwrap());
         let extents = [m as u32, n as u32, k as u32, 1];

@@ -5,9 +5,9 @@ use gpu::hopper::Boxed;
 use gpu::hopper::ffma::grouped::{self as kernels, KERNELS, product::DEPTH};
 use rand::Rng;
 use simt::tma::Swizzle;
-use warpwright::gemm::Way;
+use warpwright::gemm::Algorithm;
 use warpwright::simulator::{Access, Config, Counters, Level};
-use warpwright::{Boxes, Buffer, Device, Launch, TensorView};
+use warpwright::{Buffer, Device, Launch, TensorView, TmaTensor};
 
 use crate::support::device::under_test;
 use crate::support::values;
@@ -61,12 +61,12 @@ impl Operand {
     }
 
     /// In boxes for a tile of which this edge is the operand's.
-    fn boxes(&self, along_k: bool, edge: usize) -> Boxes<'_, f32> {
+    fn tma(&self, along_k: bool, edge: usize) -> TmaTensor<'_, f32> {
         let [lines, line] = if self.transposed { [self.cols, self.rows] } else { [self.rows, self.cols] };
         let ld = Self::ld(line);
         let tensor = self.memory.view().as_tensor_strided(&[1, lines, line], &[lines * ld, ld, 1]).unwrap();
         let (rows, swizzle) = if along_k { ([edge, STEP], Swizzle::B128) } else { ([STEP, edge], Swizzle::None) };
-        tensor.boxes(&[1, rows[0] as u32, rows[1] as u32], swizzle).unwrap()
+        tensor.tma(&[1, rows[0] as u32, rows[1] as u32], swizzle).unwrap()
     }
 }
 
@@ -107,7 +107,7 @@ fn products_are_exact_in_every_layout() {
             for ends in [false, true] {
                 let mut c = device.upload(&vec![-77.0_f32; m * (n + gap)]).unwrap();
                 let to = c.view_mut().as_tensor_strided(&[m, n], &[n + gap, 1]).unwrap();
-                let gemm = device.gemm(a.view(), b.view()).way(Way::of(kernel.info()));
+                let gemm = device.gemm(a.view(), b.view()).algorithm(Algorithm::of(kernel.info()));
                 if ends { gemm.alpha(2.0).beta(-1.0).bias(&on_bias).relu().into(to) } else { gemm.into(to) }.unwrap();
                 let (c, sums) = (c.download().unwrap(), product(&a, &b));
                 for (row, col) in (0..m).flat_map(|row| (0..n + gap).map(move |col| (row, col))) {
@@ -130,10 +130,10 @@ fn launch(device: &Device, number: usize, a: &Operand, b: &Operand, blocks: u32)
     let (m, n, k) = (a.rows, b.cols, a.cols);
     let mut c = device.upload(&vec![f32::NAN; m * n]).unwrap();
     let (mut spare, mut wide) = (device.alloc::<f32>(64).unwrap(), device.alloc::<f32>(0).unwrap());
-    let stored = spare.view_mut().as_tensor(&[1, 1, 64]).unwrap().boxes(&[1, 1, 64], Swizzle::None).unwrap();
+    let stored = spare.view_mut().as_tensor(&[1, 1, 64]).unwrap().tma(&[1, 1, 64], Swizzle::None).unwrap();
     let bias = device.alloc::<f32>(0).unwrap();
     let extents = [m as u32, n as u32, k as u32, 1];
-    let operands = (a.boxes(!ta, rows), b.boxes(tb, cols));
+    let operands = (a.tma(!ta, rows), b.tma(tb, cols));
     let rest = (&mut c, &mut wide, &bias);
     let arguments =
         (operands.0, operands.1, stored, rest.0, rest.1, rest.2, extents, [0, 0], [n as u64, 0], [1.0, 0.0], 0);

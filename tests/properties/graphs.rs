@@ -64,7 +64,7 @@ fn a_captured_product_sees_new_data_at_every_launch() {
         let mut workspace = device.alloc::<f32>(plan.workspace_len()).expect("a workspace");
         let mut multiply = |stream: &Stream| {
             let (b, c) = (b.view().as_tensor(&[k, n])?, c.view_mut().as_tensor(&[m, n])?);
-            device.gemm(a, b).way(plan.way()).workspace(&mut workspace).stream(stream).into(c)
+            device.gemm(a, b).algorithm(plan.algorithm()).workspace(&mut workspace).stream(stream).into(c)
         };
         // Loads the kernels.
         multiply(&first).expect("a product");
@@ -74,7 +74,7 @@ fn a_captured_product_sees_new_data_at_every_launch() {
             driver.launch(&graph).expect("a launch");
             driver.synchronize().expect("the end");
             let expected = f16::from_f32(k as f32 * round as f32 / 4.0);
-            assert_eq!(c.download().expect("c"), vec![expected; m * n], "{}, round {round}", plan.way());
+            assert_eq!(c.download().expect("c"), vec![expected; m * n], "{}, round {round}", plan.algorithm());
         }
     }
 }

@@ -7,10 +7,10 @@ use crate::support::device::under_test;
 use crate::support::problem::{Expected, Outcome, Problem};
 use crate::{add, matmul, sum, transpose};
 
-type Way = fn(&Device, &Problem) -> Result<Outcome>;
+type Algorithm = fn(&Device, &Problem) -> Result<Outcome>;
 
 /// A problem of each operation and a right way to solve it.
-fn samples() -> Vec<(&'static str, Problem, Way)> {
+fn samples() -> Vec<(&'static str, Problem, Algorithm)> {
     vec![
         ("matmul_naive of integers", matmul::sample_of_integers(5, 3, 4), matmul::by_naive),
         ("matmul_tiled of integers", matmul::sample_of_integers(33, 2, 4), matmul::by_tiled),

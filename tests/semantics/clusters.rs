@@ -284,7 +284,7 @@ fn overwritten(#[shared] ring: &Ring, x: &TensorMap<f32>, _steps: u32, y: VecMut
 
 type Sums = simt::Kernel<(TensorMap<f32>, u32, VecMut<'static, f32>)>;
 
-/// Sums of the columns of `boxes` boxes in `steps` steps, which each block of a cluster leaves; two clusters.
+/// Sums of the columns of `tma` boxes in `steps` steps, which each block of a cluster leaves; two clusters.
 fn sums(kernel: Sums, blocks: u32, boxes: u32, steps: u32) {
     let rows = boxes * ROWS;
     let x: Vec<f32> = (0..rows * COLS).map(|i| (i % 1009) as f32).collect();
@@ -295,7 +295,7 @@ fn sums(kernel: Sums, blocks: u32, boxes: u32, steps: u32) {
         for level in [Level::Off, Level::Checks] {
             config.level = level;
             let mut y = Buffer::unwritten(expected.len());
-            let map = x.matrix(rows, COLS).boxes(ROWS, COLS, Swizzle::None);
+            let map = x.matrix(rows, COLS).tma(ROWS, COLS, Swizzle::None);
             silent(&launch(&config, kernel, Grid::line(blocks, 96), (map, steps, &mut y)).unwrap(), &config);
             assert_eq!(y.to_vec(), expected, "{config:?}");
         }
@@ -401,8 +401,8 @@ fn products_of_operands_that_blocks_load_for_each_other() {
         let (a, b) = (Buffer::new(&a), Buffer::new(&b));
         for config in schedules(20) {
             let mut c = Buffer::unwritten(rows * cols);
-            let of_a = a.matrix(rows as u32, k as u32).boxes(A_ROWS as u32, DEPTH as u32, Swizzle::B128);
-            let of_b = b.matrix(cols as u32, k as u32).boxes(B_ROWS as u32 / 2, DEPTH as u32, Swizzle::B128);
+            let of_a = a.matrix(rows as u32, k as u32).tma(A_ROWS as u32, DEPTH as u32, Swizzle::B128);
+            let of_b = b.matrix(cols as u32, k as u32).tma(B_ROWS as u32 / 2, DEPTH as u32, Swizzle::B128);
             let arguments = (of_a, of_b, steps as u32, c.matrix_mut(rows as u32, cols as u32));
             silent(&launch(&config, product, Grid::line(2, 256), arguments).unwrap(), &config);
             assert_eq!(c.to_vec(), expected, "{config:?}");

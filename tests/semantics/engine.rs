@@ -108,7 +108,7 @@ fn who_hears_of_a_wait_may_read() {
     for config in schedules(20) {
         for (how, readers) in [(0, 0..96), (1, 32..96), (2, 32..64)] {
             let mut y = Buffer::zeroed(96);
-            let boxes = x.matrix(32, 32).boxes(32, 32, Swizzle::None);
+            let boxes = x.matrix(32, 32).tma(32, 32, Swizzle::None);
             silent(&launch(&config, told, Grid::line(1, 96), (boxes, how, &mut y)).unwrap(), &config);
             let expected = |t: u32| if readers.contains(&t) { (1023 - t) as f32 } else { 0.0 };
             assert_eq!(y.to_vec(), (0..96).map(expected).collect::<Vec<_>>(), "{config:?}, {how}");
@@ -138,7 +138,7 @@ fn bytes_may_come_before_they_are_expected() {
     let x = Buffer::new(&ramp(1024));
     for config in schedules(30) {
         let mut y = Buffer::unwritten(64);
-        let boxes = x.matrix(32, 32).boxes(32, 32, Swizzle::None);
+        let boxes = x.matrix(32, 32).tma(32, 32, Swizzle::None);
         silent(&launch(&config, expected_late, Grid::line(1, 64), (boxes, &mut y)).unwrap(), &config);
         assert_eq!(y.to_vec(), ramp(64), "{config:?}");
     }
@@ -164,7 +164,7 @@ fn the_seed_says_when_a_box_lands() {
     let x = Buffer::new(&ramp(1024));
     let run = |level, seed| {
         let mut y = Buffer::unwritten(1);
-        let boxes = x.matrix(32, 32).boxes(32, 32, Swizzle::None);
+        let boxes = x.matrix(32, 32).tma(32, 32, Swizzle::None);
         let config = Config::new(level).seed(seed).threads(1);
         silent(&launch(&config, questions, Grid::line(1, 32), (boxes, &mut y)).unwrap(), &config);
         y.to_vec()[0]
@@ -206,7 +206,7 @@ fn pieces_of_a_box_lie_where_the_swizzle_says() {
         [(32, 32, Swizzle::None), (32, 32, Swizzle::B128), (64, 16, Swizzle::B64), (128, 8, Swizzle::B32)]
     {
         let mut y = Buffer::unwritten(512);
-        let boxes = x.matrix(rows, cols).boxes(rows, cols, swizzle);
+        let boxes = x.matrix(rows, cols).tma(rows, cols, swizzle);
         let config = Config::new(Level::Checks);
         silent(&launch(&config, origins, Grid::line(1, 32), (boxes, y.matrix_mut(256, 2))).unwrap(), &config);
         let mut expected = vec![0; 512];
@@ -288,7 +288,7 @@ fn a_store_writes_what_was_read() {
     for config in schedules(20) {
         for swizzle in [Swizzle::None, Swizzle::B128] {
             let mut y = Buffer::unwritten(3 * 1024);
-            let boxes = y.matrix_mut(96, 32).boxes(32, 32, swizzle);
+            let boxes = y.matrix_mut(96, 32).tma(32, 32, swizzle);
             silent(&launch(&config, changed_after, Grid::line(1, 32), (boxes,)).unwrap(), &config);
             let mut expected = vec![0.0; 3 * 1024];
             for (i, word) in (0..).zip(&mut expected) {

@@ -78,7 +78,7 @@ fn a_kernel_cannot_launch() {
             block: [1; 3],
             shared_bytes: 0,
             cluster: 1,
-            overlap: false,
+            pdl: false,
             bindings: &[],
         };
         let inner = Mutex::new(None);

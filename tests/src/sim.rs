@@ -118,21 +118,21 @@ pub struct Matrix<B> {
 
 impl<B> Matrix<B> {
     /// The matrix in boxes of so many rows and columns, as the copy engine sees it.
-    pub fn boxes(self, rows: u32, cols: u32, swizzle: Swizzle) -> Boxes<B> {
-        Boxes { matrix: self, rows, cols, swizzle }
+    pub fn tma(self, rows: u32, cols: u32, swizzle: Swizzle) -> TmaTensor<B> {
+        TmaTensor { matrix: self, rows, cols, swizzle }
     }
 }
 
 /// A matrix cut into boxes.
 #[derive(Clone, Copy, Debug)]
-pub struct Boxes<B> {
+pub struct TmaTensor<B> {
     matrix: Matrix<B>,
     rows: u32,
     cols: u32,
     swizzle: Swizzle,
 }
 
-impl<B> Boxes<B> {
+impl<B> TmaTensor<B> {
     /// The map of a matrix of `T` in memory with a tag.
     fn map<T>(&self, memory: &Memory, tag: u32) -> [u64; 16] {
         let element = size_of::<T>() as u32;
@@ -236,7 +236,7 @@ impl<'a, T: Element> Arg<'a, MatMut<'static, T>> for Matrix<&'a mut Buffer<T>> {
     }
 }
 
-impl<'a, T: Element> Arg<'a, tma::TensorMap<T>> for Boxes<&'a Buffer<T>> {
+impl<'a, T: Element> Arg<'a, tma::TensorMap<T>> for TmaTensor<&'a Buffer<T>> {
     unsafe fn view(self, bound: &mut Bound<'a>) -> tma::TensorMap<T> {
         let memory = &self.matrix.buffer.memory;
         let tag = bound.add(memory, false);
@@ -245,7 +245,7 @@ impl<'a, T: Element> Arg<'a, tma::TensorMap<T>> for Boxes<&'a Buffer<T>> {
     }
 }
 
-impl<'a, T: Element> Arg<'a, tma::TensorMapMut<T>> for Boxes<&'a mut Buffer<T>> {
+impl<'a, T: Element> Arg<'a, tma::TensorMapMut<T>> for TmaTensor<&'a mut Buffer<T>> {
     unsafe fn view(self, bound: &mut Bound<'a>) -> tma::TensorMapMut<T> {
         let words = self.map::<T>(&self.matrix.buffer.memory, bound.bindings.len() as u32);
         bound.add(&self.matrix.buffer.memory, true);
@@ -336,7 +336,7 @@ pub fn launch<'a, P: Copy + Sync>(
         block: grid.threads,
         shared_bytes,
         cluster: info.cluster,
-        overlap: info.overlap,
+        pdl: info.pdl,
         bindings: &bound.bindings,
     };
     // SAFETY: the arguments borrow their buffers for `'a`, exclusively where the kernel may write, and `bound` holds them;

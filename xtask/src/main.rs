@@ -8,7 +8,6 @@ mod bench;
 mod build;
 mod bundle;
 mod doctor;
-mod ladder;
 mod process;
 mod program;
 mod progress;
@@ -18,6 +17,7 @@ mod run;
 mod selection;
 mod test;
 mod toolchain;
+mod tutorial;
 mod workspace;
 
 use std::process::ExitCode;
@@ -42,7 +42,7 @@ enum Command {
     /// The main job: the main kernels on real-sized input, checked against the oracle.
     Run(run::Args),
     /// Every kernel from the smallest idea up, and every figure of the teaching texts reproduced.
-    Ladder(ladder::Args),
+    Tutorial(tutorial::Args),
     /// Ours beside cuBLAS, CUB and others on a GPU; tables, plots and comparisons of what was measured.
     Bench(bench::Args),
     /// Everything CI runs.
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
         Command::Build(args) => build::command(&workspace, &args),
         Command::Audit(args) => audit::command(&workspace, &args),
         Command::Run(args) => run::command(&workspace, &args),
-        Command::Ladder(args) => ladder::command(&workspace, &args),
+        Command::Tutorial(args) => tutorial::command(&workspace, &args),
         Command::Bench(args) => bench::command(&workspace, &args),
         Command::Test(args) => test::command(&workspace, &args),
         Command::Bundle(args) => bundle::command(&workspace, &args),

@@ -21,10 +21,12 @@ pub(crate) struct Selection {
 /// One PTX file.
 #[derive(Clone)]
 pub(crate) struct PtxFile {
-    /// The module of `gpu` whose kernels it holds.
+    /// The family whose kernels it holds.
     pub(crate) family: &'static str,
     /// Those kernels.
     pub(crate) kernels: &'static [&'static KernelInfo],
+    /// Whether its kernels are used by this repository alone.
+    pub(crate) is_lab: bool,
     /// `sm_80`.
     pub(crate) arch: String,
 }
@@ -37,21 +39,26 @@ impl Selection {
 
     /// The files meant. Families that have no kernel yet have no file; those tied to one architecture have one for it alone.
     pub(crate) fn files(&self) -> Result<Vec<PtxFile>> {
-        let known: Vec<&str> = gpu::FAMILIES.iter().map(|(name, _)| *name).collect();
+        let known: Vec<&str> = gpu::FAMILIES.iter().map(|family| family.name).collect();
         if let Some(unknown) = self.family.iter().find(|name| !known.contains(&name.as_str())) {
             bail!("--family {unknown}: no such family; gpu::FAMILIES has {}", known.join(", "));
         }
         let wanted = |name: &str| self.family.is_empty() || self.family.iter().any(|family| family == name);
-        let families = gpu::FAMILIES.iter().filter(|(name, kernels)| wanted(name) && !kernels.is_empty());
-        let files = families.flat_map(|&(family, kernels)| {
+        let families = gpu::FAMILIES.iter().filter(|family| wanted(family.name) && !family.kernels.is_empty());
+        let files = families.flat_map(|family| {
             let archs = self.arch.iter().filter(move |arch| is_for(family, arch));
-            archs.map(move |arch| PtxFile { family, kernels, arch: arch.clone() })
+            archs.map(move |arch| PtxFile::new(family, arch))
         });
         Ok(files.collect())
     }
 }
 
 impl PtxFile {
+    fn new(family: &gpu::Family, arch: &str) -> Self {
+        let is_lab = family.module.starts_with("lab/");
+        Self { family: family.name, kernels: family.kernels, is_lab, arch: arch.to_owned() }
+    }
+
     /// `gemm.sm_80.ptx`
     pub(crate) fn name(&self) -> String {
         format!("{}.{}.ptx", self.family, self.arch)
@@ -59,13 +66,13 @@ impl PtxFile {
 
     /// Where the committed file is.
     pub(crate) fn committed(&self, workspace: &Workspace) -> PathBuf {
-        workspace.ptx_dir().join(self.name())
+        workspace.ptx_dir().join(if self.is_lab { "lab" } else { "" }).join(self.name())
     }
 }
 
 /// Whether there is PTX of `family` for `arch`.
-fn is_for(family: &str, arch: &str) -> bool {
-    gpu::TIED.iter().all(|&(tied, only)| tied != family || only == arch)
+fn is_for(family: &gpu::Family, arch: &str) -> bool {
+    family.arch.is_none_or(|only| only == arch)
 }
 
 /// `sm_` and digits, then perhaps `a` or `f`: what rustc's `-C target-cpu` takes for nvptx64.
@@ -82,9 +89,10 @@ mod tests {
     use super::{arch, is_for};
 
     #[test]
-    fn a_tied_family_has_one_architecture() {
-        assert!(is_for("gemm", "sm_80") && is_for("hopper", "sm_90a"));
-        assert!(!is_for("hopper", "sm_80"));
+    fn a_family_may_have_one_architecture() {
+        let family = |name| gpu::FAMILIES.iter().find(|family| family.name == name).unwrap();
+        assert!(is_for(family("gemm"), "sm_80") && is_for(family("hopper"), "sm_90a"));
+        assert!(!is_for(family("hopper"), "sm_80"));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use ndarray::{ArrayView2, Axis, s};
 use rayon::prelude::*;
 use simt::Kernel;
 use simt::global::{MatMut, MatRef};
-use warpwright::oracle::{self, Reference};
+use warpwright::reference::{self, Reference};
 use warpwright::simulator::Counters;
 use warpwright::{Buffer, Device, Launch, Layout};
 
@@ -86,14 +86,14 @@ impl Product {
     }
 }
 
-/// [`oracle::matmul`] of each band of rows of `a`.
+/// [`reference::matmul`] of each band of rows of `a`.
 fn product(a: ArrayView2<'_, f32>, b: ArrayView2<'_, f32>) -> Reference {
     let starts: Vec<usize> = (0..a.len_of(Axis(0))).step_by(BAND).collect();
     let bands: Vec<Reference> = starts
         .into_par_iter()
         .map(|start| {
             let rows = a.slice(s![start..a.nrows().min(start + BAND), ..]);
-            oracle::matmul(rows, b).expect("b has as many rows as a has columns")
+            reference::matmul(rows, b).expect("b has as many rows as a has columns")
         })
         .collect();
     let mut whole = Reference { value: Vec::new(), bound: Vec::new() };
@@ -138,6 +138,6 @@ mod tests {
         let (m, k, n) = (2 * BAND + 3, 5, 4);
         let a = Array2::from_shape_vec((m, k), uniform(m * k, 1, 0)).unwrap();
         let b = Array2::from_shape_vec((k, n), uniform(k * n, 1, 1)).unwrap();
-        assert_eq!(product(a.view(), b.view()), oracle::matmul(a.view(), b.view()).unwrap());
+        assert_eq!(product(a.view(), b.view()), reference::matmul(a.view(), b.view()).unwrap());
     }
 }

@@ -1,7 +1,7 @@
 //! The jobs: a kernel, a real-sized random input, and the oracle's judgement of what came out.
 //!
 //! [`Job`] is the description; preparing it on a device makes a [`Task`], which can be launched again and again. The main
-//! job and the ladder ([`crate::ladder`]) share them.
+//! job and the ladder ([`crate::tutorial`]) share them.
 
 pub(crate) mod matmul;
 mod output;
@@ -134,7 +134,7 @@ pub fn all(sizes: &Sizes, seed: u64) -> Vec<Job> {
 
 #[cfg(test)]
 mod tests {
-    use gpu::ladder::vector_add::vector_add;
+    use gpu::lab::tutorial::vector_add::vector_add;
     use warpwright::simulator::{Config, Level};
 
     use super::*;
@@ -170,8 +170,8 @@ mod tests {
             let others = INSTANCES.iter().any(|start| name.starts_with(start)) || name.starts_with("copy_strided_b");
             others && !["reduce_sum_dynamic", "reduce_sum_f32", "transpose_b32"].contains(&name)
         };
-        let kernels = gpu::FAMILIES.iter().flat_map(|(_, kernels)| kernels.iter());
-        let is_lesson = |path: &str| path.starts_with("gpu::ladder::") || path.contains("::vocabulary::");
+        let kernels = gpu::FAMILIES.iter().flat_map(|family| family.kernels.iter());
+        let is_lesson = |path: &str| path.starts_with("gpu::lab::");
         let kernels = kernels.filter(|info| !is_lesson(info.path)).map(|info| info.name);
         let mut expected: Vec<&str> = kernels.filter(|name| !is_instance(name)).collect();
         expected.push(vector_add.info().name);

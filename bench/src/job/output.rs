@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use warpwright::oracle;
+use warpwright::reference;
 
 /// All outputs of a task, one after the other.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ impl Output {
     pub fn same_bits(&self, got: &Self) -> Result<(), String> {
         match (self, got) {
             (Self::F32(expected), Self::F32(got)) => {
-                oracle::same_bits(expected, got).map_err(|mismatch| mismatch.to_string())
+                reference::same_bits(expected, got).map_err(|mismatch| mismatch.to_string())
             }
             (Self::I32(expected), Self::I32(got)) => equal(expected, got),
             (Self::U32(expected), Self::U32(got)) => equal(expected, got),

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use simt::Kernel;
 use simt::global::{VecMut, VecRef};
 use warpwright::simulator::Counters;
-use warpwright::{Buffer, Device, Launch, oracle};
+use warpwright::{Buffer, Device, Launch, reference};
 
 use super::{Finding, Job, Output, Task};
 use crate::data::{Poison, uniform};
@@ -101,7 +101,7 @@ impl Task for Sum {
 /// The worst of the sums of sections of `x`.
 fn check_level(x: &[f32], section: usize, depth: u64, sums: &[f32]) -> Finding {
     let judge = |(block, (section, sum)): (usize, (&[f32], &f32))| {
-        let verdict = oracle::sum(section, depth).check([sum]).expect("one value for one sum");
+        let verdict = reference::sum(section, depth).check([sum]).expect("one value for one sum");
         Finding { worst: verdict.worst, detail: format!("block {block}: {verdict}") }
     };
     let worse = |a: Finding, b: Finding| if b.worst > a.worst { b } else { a };

@@ -7,7 +7,7 @@ use ndarray::ArrayView2;
 use simt::Kernel;
 use simt::global::{MatMut, MatRef};
 use warpwright::simulator::Counters;
-use warpwright::{Buffer, Device, Launch, Layout, oracle};
+use warpwright::{Buffer, Device, Launch, Layout, reference};
 
 use super::{Finding, Job, Output, Task};
 use crate::data::{Poison, uniform};
@@ -63,7 +63,7 @@ impl Task for Transposed {
     }
 
     fn check(&self, output: &Output) -> Result<Finding> {
-        let expected = oracle::transpose(ArrayView2::from_shape((self.n, self.n), &self.a)?);
+        let expected = reference::transpose(ArrayView2::from_shape((self.n, self.n), &self.a)?);
         Ok(Finding::of_bits(expected.into_raw_vec_and_offset().0, output))
     }
 }

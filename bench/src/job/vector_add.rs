@@ -1,9 +1,9 @@
 //! z = x + y.
 
 use anyhow::Result;
-use gpu::ladder::vector_add::{grid, vector_add};
+use gpu::lab::tutorial::vector_add::{grid, vector_add};
 use warpwright::simulator::Counters;
-use warpwright::{Buffer, Device, Launch, oracle};
+use warpwright::{Buffer, Device, Launch, reference};
 
 use super::{Finding, Job, Output, Task};
 use crate::data::{Poison, uniform};
@@ -44,6 +44,6 @@ impl Task for Add {
     }
 
     fn check(&self, output: &Output) -> Result<Finding> {
-        Ok(Finding::of_bits(oracle::add(&self.x, &self.y), output))
+        Ok(Finding::of_bits(reference::add(&self.x, &self.y), output))
     }
 }

@@ -5,7 +5,7 @@ use gpu::reduce::whole::partition::{blocks, workspace_words};
 use gpu::reduce::whole::sums::reduce_sum_f32;
 use warpwright::reduce::reduction_depth;
 use warpwright::simulator::Counters;
-use warpwright::{Buffer, Device, Launch, oracle};
+use warpwright::{Buffer, Device, Launch, reference};
 
 use super::{Finding, Job, Output, Task};
 use crate::data::{Poison, uniform};
@@ -55,7 +55,7 @@ impl Task for Sum {
     }
 
     fn check(&self, output: &Output) -> Result<Finding> {
-        let reference = oracle::sum_in_f64(&self.x, reduction_depth(self.x.len(), 4));
+        let reference = reference::sum_in_f64(&self.x, reduction_depth(self.x.len(), 4));
         let verdict = reference.check(output.reals()).context("the sum")?;
         Ok(Finding { worst: verdict.worst, detail: verdict.to_string() })
     }

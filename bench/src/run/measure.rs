@@ -78,7 +78,7 @@ pub(super) fn measure(device: &Device, job: Job, progress: &Progress) -> Outcome
             step.now("timing");
             timed(device, task.as_mut(), &poison)?
         };
-        step.now("checking against the oracle");
+        step.now("checking against the reference");
         let finding = task.check(&task.output()?)?;
         Ok((times, finding))
     })();

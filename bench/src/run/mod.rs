@@ -132,8 +132,8 @@ fn run_all(device: &Device, jobs: Vec<Job>, workers: usize) -> Vec<Outcome> {
 mod tests {
     use anyhow::ensure;
     use clap::CommandFactory as _;
-    use gpu::ladder::vector_add::vector_add;
-    use warpwright::oracle;
+    use gpu::lab::tutorial::vector_add::vector_add;
+    use warpwright::reference;
     use warpwright::simulator::Counters;
 
     use super::*;
@@ -179,7 +179,7 @@ mod tests {
         }
 
         fn check(&self, output: &Output) -> Result<Finding> {
-            let verdict = oracle::sum(&[1.0], 0).check(output.reals())?;
+            let verdict = reference::sum(&[1.0], 0).check(output.reals())?;
             Ok(Finding { worst: verdict.worst, detail: verdict.to_string() })
         }
     }

@@ -53,7 +53,7 @@ pub(super) fn legend(device: &Device, workers: usize, seed: u64) -> String {
         Some(_) => format!("time: wall, to simulate the kernel once on one core, {workers} kernels at a time"),
     };
     format!(
-        "{time}\ninput: uniform random reals in [-1, 1], seed {seed}; every element compared with the oracle; a ratio up to 1 \
+        "{time}\ninput: uniform random reals in [-1, 1], seed {seed}; every element compared with the reference; a ratio up to 1 \
          is explained by rounding"
     )
 }

@@ -13,6 +13,7 @@
 //!
 //! docs/benchmarks/README.md says how to read what comes out.
 
+mod algorithms;
 mod calls;
 pub mod case;
 pub mod cases;
@@ -29,7 +30,6 @@ pub mod render;
 pub mod session;
 pub mod slot;
 pub mod statistics;
-mod ways;
 
 use std::collections::HashMap;
 use std::env;
@@ -98,7 +98,7 @@ pub struct Args {
     /// Instead of the cases, time the ways to so many random products that `Device::gemm` ranks first, of `f32`, tf32 and `bf16` each, and say
     /// how far the one that it chooses is from the best. Nothing is recorded.
     #[arg(long, value_name = "PRODUCTS", conflicts_with_all = ["list", "render", "compare", "only", "shape", "implementations", "out"])]
-    ways: Option<u32>,
+    algorithms: Option<u32>,
     /// Write tables and plots of the records instead of measuring.
     #[arg(long, conflicts_with_all = ["list", "compare"])]
     render: bool,
@@ -153,7 +153,7 @@ pub fn main(args: &Args) -> Result<ExitCode> {
         let (report, holds) = compare::compare(&Records::read(&file("nvidia-h200"))?, a, b, &args.only)?;
         print!("{report}");
         return Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE });
-    } else if let Some(products) = args.ways {
+    } else if let Some(products) = args.algorithms {
         rank(args, products)?;
     } else {
         return measure(args, file);
@@ -167,13 +167,13 @@ fn rank(args: &Args, products: u32) -> Result<()> {
     let peers = Peers::load();
     let context = Context::new(&device, &peers)?;
     let (mut periods, mut outcomes) = (HashMap::new(), Vec::new());
-    for case in ways::cases(products, args.seed) {
+    for case in algorithms::cases(products, args.seed) {
         let period = session::period(&mut periods, &device, case.dtype, false, Period::LONG, args.seed)?;
-        let outcome = ways::measure(&context, &case, period).with_context(|| case.to_string())?;
+        let outcome = algorithms::measure(&context, &case, period).with_context(|| case.to_string())?;
         println!("{case}: {outcome}");
         outcomes.push(outcome);
     }
-    println!("{}", ways::summary(&outcomes));
+    println!("{}", algorithms::summary(&outcomes));
     Ok(())
 }
 

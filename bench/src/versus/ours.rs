@@ -29,8 +29,8 @@ pub(super) fn prepare<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot
     let run: Run<'c> = match (case.work, case.dtype, case.shape.clone()) {
         (Work::Add, Dtype::F32, _) => Box::new(move |slot| {
             let Slot { a: F32(x), b: Some(F32(y)), out: F32(z), .. } = slot else { return wrong_type() };
-            let launch = Launch::cover(z.len(), gpu::ladder::vector_add::BLOCK);
-            device.launch(&gpu::ladder::vector_add::vector_add, launch, (&*x, &*y, z))?;
+            let launch = Launch::cover(z.len(), gpu::lab::tutorial::vector_add::BLOCK);
+            device.launch(&gpu::lab::tutorial::vector_add::vector_add, launch, (&*x, &*y, z))?;
             Ok(())
         }),
         (Work::Read, Dtype::F32, Shape::Vector { n, .. }) => {

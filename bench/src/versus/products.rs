@@ -109,7 +109,7 @@ fn calls<'c, T: Multiply + Output<T>>(
     let (a, b, c) = (kind.factors)(slot)?;
     let plans = (kind.dressed)(described(device, product, a, b)?).plans(c.view().as_tensor(&[batch, m, n])?)?;
     let chosen = plans.into_iter().filter(|plan| match choice {
-        Choice::Family(family) => plan.way().kernel().family() == family,
+        Choice::Family(family) => gpu::family_of(plan.algorithm().kernel()).is_some_and(|of| of.name == family),
         Choice::Own | Choice::Cheapest(_) => true,
     });
     let most = if let Choice::Cheapest(most) = choice { most } else { 1 };
@@ -120,10 +120,10 @@ fn calls<'c, T: Multiply + Output<T>>(
             let run = Box::new(move |slot: &mut Slot| {
                 let (a, b, c) = (kind.factors)(slot)?;
                 let gemm = (kind.dressed)(described(device, product, a, b)?).workspace(&mut workspace);
-                let gemm = if matches!(choice, Choice::Own) { gemm } else { gemm.way(plan.way()) };
+                let gemm = if matches!(choice, Choice::Own) { gemm } else { gemm.algorithm(plan.algorithm()) };
                 Ok(gemm.into(c.view_mut().as_tensor(&[batch, m, n])?)?)
             });
-            Ok(Call { run, captures: true, note: Some(plan.way().to_string()) })
+            Ok(Call { run, captures: true, note: Some(plan.algorithm().to_string()) })
         })
         .collect()
 }

@@ -14,7 +14,7 @@ pub(crate) struct Place {
 
 impl Place {
     /// The bits of a lane, highest first: row bit 1, column bits 2 and 1, row bit 0, column bit 0. Loads of 16 bytes then
-    /// take two wavefronts, the least there is: see [`block_tiled`](crate::ladder::matmul::block_tiled).
+    /// take two wavefronts, the least there is: see [`block_tiled`](crate::lab::tutorial::matmul::block_tiled).
     #[inline(always)]
     pub(crate) const fn of<const N: usize, const MQ: usize, const NQ: usize>(thread: u32) -> Self {
         let (warp, lane) = (thread / 32, thread % 32);

@@ -7,7 +7,7 @@ use simt::tma::{TensorMap, TensorMapMut};
 /// A kernel for a product of numbers `T`, whose sums are `W`: the maps of A, of B and of C; C, C in `W` and the bias; m, n, k and the
 /// number of matrices; how A's and B's matrix goes on with C's; elements of C from row to row and from matrix to matrix;
 /// alpha and beta; flags. One of both C is empty, and the map of C counts only with
-/// [`BY_ENGINE`](super::gemm::finish::BY_ENGINE).
+/// [`TMA_STORE`](super::gemm::finish::TMA_STORE).
 pub type Boxed<T, W = f32> = Kernel<(
     TensorMap<T>,
     TensorMap<T>,

@@ -5,7 +5,6 @@ mod arguments;
 pub mod ffma;
 pub mod gemm;
 pub mod tf32;
-pub mod vocabulary;
 pub mod wide;
 
 #[cfg(not(target_arch = "nvptx64"))]
@@ -110,24 +109,4 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     tf32::gemm_hopper_tf32_tt_128.info(),
     tf32::gemm_hopper_tf32_tt_256.info(),
     tf32::gemm_hopper_tf32_tt_64.info(),
-    vocabulary::boxes::box_copy.info(),
-    vocabulary::boxes::box_copy_3d.info(),
-    vocabulary::boxes::box_places.info(),
-    vocabulary::clusters::cluster_exchange.info(),
-    vocabulary::matrix_stores::matrix_stores.info(),
-    vocabulary::multicast::multicast_planes.info(),
-    vocabulary::multicast::multicast_ring_sums.info(),
-    vocabulary::overlap::overlap_relay.info(),
-    vocabulary::product_ring::product_ring.info(),
-    vocabulary::products::product_bf16_16.info(),
-    vocabulary::products::product_bf16_192.info(),
-    vocabulary::products::product_bf16_96.info(),
-    vocabulary::products::product_f16_128.info(),
-    vocabulary::products::product_f16_64.info(),
-    vocabulary::products::product_f16_8.info(),
-    vocabulary::products::product_registers_f16.info(),
-    vocabulary::products::product_registers_tf32.info(),
-    vocabulary::products::product_tf32_256.info(),
-    vocabulary::products::product_tf32_32.info(),
-    vocabulary::ring::box_ring_sums.info(),
 ];

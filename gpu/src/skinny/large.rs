@@ -3,8 +3,8 @@
 //! Where rows start at multiples of 16 bytes and no vector is cut off, vectors are loaded as they are. Elsewhere they are put
 //! together element by element, in shared memory: a loop, where registers would ask for 64 loads written out.
 
-use simt::anew;
 use simt::element::{Lanes, Vec4, Vector, bits_as, zeroed};
+use simt::opaque;
 use simt::prelude::*;
 
 use super::LOADS;
@@ -51,7 +51,7 @@ pub(super) fn chunk<
         }
     } else {
         // Bounds of which nobody sees that they are 8 apart: it stays a loop.
-        let (mut at, k0) = (slot::<THREADS>(0, anew(thread) % THREADS), anew(k0));
+        let (mut at, k0) = (slot::<THREADS>(0, opaque(thread) % THREADS), opaque(k0));
         while at < slot::<THREADS>(LOADS as u32, 0) {
             let (row, col) = place::<V, ALONG>(at / slot::<THREADS>(1, 0), k0, at / 4 % 32);
             let mut lanes = [T::ZERO; V];

@@ -1,7 +1,7 @@
 //! What a block does.
 
-use simt::anew;
 use simt::element::{Lanes, Vector};
+use simt::opaque;
 use simt::prelude::*;
 use simt::warp::{lane_id, sync_warp};
 
@@ -139,7 +139,7 @@ fn sum<
     let mut k0 = thread_idx_x() % THREADS / 32 * chunk;
     while k0 < k {
         // No address is worth a register from chunk to chunk.
-        let thread = anew(thread_idx_x()) % THREADS;
+        let thread = opaque(thread_idx_x()) % THREADS;
         let (warp, lane) = (thread / 32, thread % 32);
         let own = warp * (ROWS * CHUNK_BYTES / size_of::<T>()) as u32;
         // The small factor comes while the large one is under way.

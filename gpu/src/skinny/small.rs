@@ -1,7 +1,7 @@
 //! The small factor: at most 16 rows of it, staged in shared memory chunk by chunk, each warp's for itself.
 
-use simt::anew;
 use simt::element::{Lanes, Vector, zeroed};
+use simt::opaque;
 use simt::prelude::*;
 
 use super::strip::Strip;
@@ -51,7 +51,7 @@ pub(super) fn stage<T: Number + Lanes<V>, const V: usize, const ROWS: usize, con
         let element = element % (ROWS as u32 * chunk);
         if small.along { (element / chunk, element % chunk) } else { (element % ROWS as u32, element / ROWS as u32) }
     };
-    let (mut first, k0) = (anew(lane), anew(k0));
+    let (mut first, k0) = (opaque(lane), opaque(k0));
     while first < ROWS as u32 * chunk {
         let mut elements = [T::ZERO; 4];
         unroll!(for i in 0..4 {

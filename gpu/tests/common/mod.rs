@@ -116,9 +116,9 @@ pub(crate) fn run(
         assert_eq!(buffer.tag() as usize, tag, "the tag of a buffer is its place among the buffers");
     }
     let bindings: Vec<_> = buffers.iter().map(|buffer| buffer.binding()).collect();
-    let overlap = info.overlap;
+    let pdl = info.pdl;
     let request =
-        Launch { name: info.name, grid, block, shared_bytes, cluster: info.cluster, overlap, bindings: &bindings };
+        Launch { name: info.name, grid, block, shared_bytes, cluster: info.cluster, pdl, bindings: &bindings };
     // SAFETY: the test holds the buffers alone; the body runs a kernel on views of them, tagged by their place.
     let outcome = unsafe { launch(&request, &Config::new(Level::Counters).seed(seed), &body) }.expect("a valid launch");
     let reports: Vec<_> = outcome.reports.iter().map(ToString::to_string).collect();

@@ -54,7 +54,7 @@ impl Backend {
         match self {
             Self::Simulated(_) => true,
             #[cfg(feature = "cuda")]
-            Self::Cuda(cuda) => cuda.has_family(kernel.family()),
+            Self::Cuda(cuda) => cuda.has_kernel(kernel),
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cust::sys::CUdevice_attribute as Attribute;
+use simt::KernelInfo;
 
 use super::memory::Memory;
 use super::module::Module;
@@ -43,13 +44,13 @@ impl Backend {
                 attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
             ],
             shared_bytes: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)? as usize,
-            multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            sm_count: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
         };
         let capability = (
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
         );
-        let families = gpu::FAMILIES.iter().map(|(family, _)| *family);
+        let families = gpu::FAMILIES.iter().map(|family| family.name);
         let runs = families.filter(|family| ptx::best(&ptx::built(family), capability).is_some()).collect();
         Ok(Self { primary, limits, capability, runs, families: Mutex::default() })
     }
@@ -71,7 +72,7 @@ impl Backend {
     pub(crate) fn hardware(&self) -> Result<Hardware> {
         let attribute = |attribute| self.primary.attribute(attribute);
         Ok(Hardware {
-            multiprocessors: self.limits.multiprocessors,
+            sm_count: self.limits.sm_count,
             clock_khz: attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
             memory_clock_khz: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?,
             memory_bus_bits: attribute(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?,
@@ -104,13 +105,14 @@ impl Backend {
         Module::load(&self.primary, name, text)
     }
 
-    /// Whether this build has PTX of a family of the crate `gpu` that runs on this device.
-    pub(crate) fn has_family(&self, family: &str) -> bool {
-        self.runs.contains(&family)
+    /// Whether this build has PTX of the kernel, one of the crate `gpu`, that runs on this device.
+    pub(crate) fn has_kernel(&self, kernel: &KernelInfo) -> bool {
+        gpu::family_of(kernel).is_some_and(|family| self.runs.contains(&family.name))
     }
 
     /// The PTX of a family of the crate `gpu`, compiled at its first use.
-    pub(super) fn family(&self, kernel: &str, family: &'static str) -> Result<Arc<Module>> {
+    pub(super) fn family(&self, kernel: &str, family: &'static gpu::Family) -> Result<Arc<Module>> {
+        let family = family.name;
         // Held while the driver compiles, so that two threads do not compile the same.
         let mut families = self.families.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = families.get(family) {

@@ -1,9 +1,6 @@
 //! Launches on a GPU.
 
-use std::ptr;
 use std::sync::Arc;
-
-use simt::KernelInfo;
 
 use super::device::Backend;
 use super::driver;
@@ -22,17 +19,19 @@ impl Backend {
         let geometry = &request.geometry;
         let module = match request.module {
             Some(module) => Arc::clone(module),
-            None if is_embedded(request.info) => self.family(name, request.info.family())?,
-            None => {
-                return Err(BadLaunch::new(
-                    LaunchRule::Module,
-                    name,
-                    "a kernel of the crate `gpu`, whose PTX is embedded",
-                    format_args!("one of `{}`", request.info.path),
-                    "build its PTX, load it with Module::from_ptx, and name it with Launch::module",
-                )
-                .into());
-            }
+            None => match gpu::family_of(request.info) {
+                Some(family) => self.family(name, family)?,
+                None => {
+                    return Err(BadLaunch::new(
+                        LaunchRule::Module,
+                        name,
+                        "a kernel of the crate `gpu`, whose PTX is embedded",
+                        format_args!("one of `{}`", request.info.path),
+                        "build its PTX, load it with Module::from_ptx, and name it with Launch::module",
+                    )
+                    .into());
+                }
+            },
         };
         let function = module.function(name, geometry.shared_bytes)?;
         let threads = geometry.threads_per_block();
@@ -68,7 +67,7 @@ impl Backend {
             shared_bytes: geometry.shared_bytes as u32,
             stream: queue.raw().cast(),
             arguments: request.parameters.as_ptr().cast_mut(),
-            overlap: request.info.overlap,
+            pdl: request.info.pdl,
         };
         self.primary().call(format_args!("launching kernel `{name}` ({geometry})"), || {
             // SAFETY: the function is of a module that is alive until its kernels are done; the parameters are read
@@ -79,9 +78,4 @@ impl Backend {
         })?;
         Ok(Execution::default())
     }
-}
-
-/// Whether the embedded PTX was built from this very kernel: its name alone would not say so.
-fn is_embedded(info: &KernelInfo) -> bool {
-    gpu::FAMILIES.iter().any(|(_, kernels)| kernels.iter().any(|&kernel| ptr::eq(kernel, info) || kernel == info))
 }

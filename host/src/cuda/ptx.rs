@@ -5,10 +5,12 @@ use simt::KernelInfo;
 /// One PTX file of `host/ptx/`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Built {
-    /// Kernel family, as `gemm`.
-    pub(super) family: &'static str,
+    /// What is before the architecture in the file's name, as `gemm`.
+    name: &'static str,
     /// Architecture, as `sm_90a`.
     pub(super) arch: &'static str,
+    /// Its kernels.
+    kernels: &'static [&'static str],
     /// The text.
     pub(super) text: &'static str,
 }
@@ -26,14 +28,14 @@ include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
 /// }
 /// ```
 pub fn embedded_ptx(kernel: &KernelInfo) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
-    let own = kernel.path.starts_with("gpu::");
-    let family = kernel.family();
-    BUILT.iter().filter(move |built| own && built.family == family).map(|built| (built.arch, built.text))
+    let name = gpu::family_of(kernel).map(|_| kernel.name);
+    let has = move |built: &&Built| name.is_some_and(|name| built.kernels.contains(&name));
+    BUILT.iter().filter(has).map(|built| (built.arch, built.text))
 }
 
 /// The files of a family.
 pub(super) fn built(family: &str) -> Vec<&'static Built> {
-    BUILT.iter().filter(|built| built.family == family).collect()
+    BUILT.iter().filter(|built| built.name == family).collect()
 }
 
 /// The best of `built` for a device: the highest architecture that it runs, the one with a suffix before the one without.
@@ -90,7 +92,8 @@ mod tests {
     use super::*;
 
     fn choice(architectures: &[&'static str], capability: (u32, u32)) -> Option<&'static str> {
-        let built: Vec<Built> = architectures.iter().map(|arch| Built { family: "f", arch, text: "" }).collect();
+        let built: Vec<Built> =
+            architectures.iter().map(|arch| Built { name: "f", arch, kernels: &[], text: "" }).collect();
         best(&built.iter().collect::<Vec<_>>(), capability).map(|built| built.arch)
     }
 
@@ -117,14 +120,9 @@ mod tests {
     #[test]
     fn every_file_of_this_build_has_a_known_name() {
         for built in BUILT {
-            assert!(Architecture::parse(built.arch).is_some(), "{}.{}.ptx", built.family, built.arch);
-            assert!(
-                gpu::FAMILIES.iter().any(|(family, _)| *family == built.family),
-                "{}.{}.ptx",
-                built.family,
-                built.arch
-            );
-            assert!(built.text.contains(&format!(".target {}", built.arch)), "{}.{}.ptx", built.family, built.arch);
+            assert!(Architecture::parse(built.arch).is_some(), "{}.{}.ptx", built.name, built.arch);
+            assert!(gpu::FAMILIES.iter().any(|family| family.name == built.name), "{}.{}.ptx", built.name, built.arch);
+            assert!(built.text.contains(&format!(".target {}", built.arch)), "{}.{}.ptx", built.name, built.arch);
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::error::Result;
 #[non_exhaustive]
 pub struct Hardware {
     /// Multiprocessors.
-    pub multiprocessors: u32,
+    pub sm_count: u32,
     /// Highest clock of the multiprocessors in kHz. Power and heat may keep the clock below it.
     pub clock_khz: u32,
     /// Highest clock of the memory in kHz.

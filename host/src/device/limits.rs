@@ -13,7 +13,7 @@ pub struct Limits {
     /// Most shared memory of a block, in bytes.
     pub shared_bytes: usize,
     /// Multiprocessors.
-    pub multiprocessors: u32,
+    pub sm_count: u32,
 }
 
 impl Limits {
@@ -24,6 +24,6 @@ impl Limits {
         block: [1024, 1024, 64],
         grid: [i32::MAX as u32, 65_535, 65_535],
         shared_bytes: 227 * 1024,
-        multiprocessors: 132,
+        sm_count: 132,
     };
 }

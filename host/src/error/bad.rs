@@ -26,9 +26,9 @@ pub enum ArgumentRule {
     Overlap,
     /// Memory and boxes as the copy engine takes them: starts and strides that are multiples of 16 bytes, boxes of at most
     /// 256 elements along each dimension.
-    Boxes,
+    TmaTensor,
     /// A way that computes what is asked for.
-    Way,
+    Algorithm,
 }
 
 /// An argument that does not fit: which, of what call, what was expected, what came, what to do.
@@ -37,7 +37,7 @@ pub enum ArgumentRule {
 pub struct BadArgument {
     /// The rule it breaks.
     pub rule: ArgumentRule,
-    /// The call, as `matmul` or `kernel vector_add`.
+    /// The call, as `matmul` or `kernel add_f32`.
     pub call: String,
     /// The argument's name.
     pub argument: String,

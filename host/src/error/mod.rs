@@ -140,8 +140,8 @@ impl From<BadLaunch> for Error {
 
 /// What to do where the PTX of a family does not run on a GPU.
 fn other_gpu(family: &str, (major, minor): (u32, u32)) -> String {
-    match gpu::TIED.iter().find(|(tied, _)| *tied == family) {
-        Some((_, arch)) => format!("no other GPU has its instructions: take one of {arch}"),
+    match gpu::FAMILIES.iter().find(|known| known.name == family).and_then(|family| family.arch) {
+        Some(arch) => format!("no other GPU has its instructions: take one of {arch}"),
         None => {
             format!("take a newer GPU, build the PTX for this one with `cargo xtask build --arch sm_{major}{minor}`")
         }

@@ -6,8 +6,8 @@
 //! | `VecMut<T>` | `&mut Buffer<T>`, [`BufferViewMut<T>`](BufferViewMut) or `&mut` of one |
 //! | `MatRef<T>` | `&Matrix<T>`, [`MatrixView<T>`](MatrixView) or a reference to one |
 //! | `MatMut<T>` | `&mut Matrix<T>`, [`MatrixViewMut<T>`](MatrixViewMut) or `&mut` of one |
-//! | `&TensorMap<T>` | [`Boxes<T>`](Boxes) or a reference to one |
-//! | `&TensorMapMut<T>` | [`BoxesMut<T>`](BoxesMut), `&mut` of one, or an `Option` of one: none where the kernel leaves it alone |
+//! | `&TensorMap<T>` | [`TmaTensor<T>`](TmaTensor) or a reference to one |
+//! | `&TensorMapMut<T>` | [`TmaTensorMut<T>`](TmaTensorMut), `&mut` of one, or an `Option` of one: none where the kernel leaves it alone |
 //! | a number, an array of numbers | the same |
 
 use std::ffi::c_void;
@@ -18,7 +18,7 @@ use simt::tma::{TensorMap, TensorMapMut};
 
 use super::run::Binder;
 use crate::error::Result;
-use crate::memory::{Boxes, BoxesMut, Buffer, BufferView, BufferViewMut, Matrix, MatrixView, MatrixViewMut};
+use crate::memory::{Buffer, BufferView, BufferViewMut, Matrix, MatrixView, MatrixViewMut, TmaTensor, TmaTensorMut};
 
 mod sealed {
     pub trait Sealed {}
@@ -31,7 +31,7 @@ use sealed::Sealed;
     label = "this argument does not fit the parameter `{V}`",
     note = "`VecRef<T>` takes `&Buffer<T>` or `BufferView<T>`; `VecMut<T>` takes `&mut Buffer<T>` or `BufferViewMut<T>`",
     note = "`MatRef<T>` takes `&Matrix<T>` or `MatrixView<T>`; `MatMut<T>` takes `&mut Matrix<T>` or `MatrixViewMut<T>`",
-    note = "`&TensorMap<T>` takes `Boxes<T>`, `&TensorMapMut<T>` takes `BoxesMut<T>`: `boxes` of a matrix's view makes them",
+    note = "`&TensorMap<T>` takes `TmaTensor<T>`, `&TensorMapMut<T>` takes `TmaTensorMut<T>`: `tma` of a matrix's view makes them",
     note = "a number takes a number of the very same type, and the elements of both sides must have the same type"
 )]
 pub trait Arg<V>: Sealed {
@@ -189,12 +189,12 @@ macro_rules! maps {
     )+)+};
 }
 maps! {
-    Boxes => TensorMap, Boxes<'_, T>, &Boxes<'_, T>;
-    BoxesMut => TensorMapMut, BoxesMut<'_, T>, &mut BoxesMut<'_, T>;
+    TmaTensor => TensorMap, TmaTensor<'_, T>, &TmaTensor<'_, T>;
+    TmaTensorMut => TensorMapMut, TmaTensorMut<'_, T>, &mut TmaTensorMut<'_, T>;
 }
 
-impl<T: Element> Sealed for Option<BoxesMut<'_, T>> {}
-impl<T: Element> Arg<TensorMapMut<T>> for Option<BoxesMut<'_, T>> {
+impl<T: Element> Sealed for Option<TmaTensorMut<'_, T>> {}
+impl<T: Element> Arg<TensorMapMut<T>> for Option<TmaTensorMut<'_, T>> {
     fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<TensorMapMut<T>>
     where
         Self: 'a,

@@ -6,7 +6,7 @@
 //! let device = Device::simulator();
 //! let (x, y) = (device.upload(&[1.0_f32; 1000])?, device.upload(&[2.0_f32; 1000])?);
 //! let mut sum = device.alloc(1000)?;
-//! device.launch(&gpu::ladder::vector_add::vector_add, Launch::cover(1000, 64), (&x, &y, &mut sum))?;
+//! device.launch(&gpu::elementwise::add::add_f32, Launch::cover(1000, 64), (&x, &y, &mut sum))?;
 //! assert_eq!(sum.download()?, [3.0; 1000]);
 //! # Ok::<(), warpwright::Error>(())
 //! ```

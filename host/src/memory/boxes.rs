@@ -17,13 +17,13 @@ use crate::error::{ArgumentRule, BadArgument, Result};
 ///
 /// let device = Device::simulator();
 /// let a = device.upload(&Array2::<f32>::zeros((100, 64)))?;
-/// let boxes = a.view().boxes(8, 32, Swizzle::B128)?;
+/// let boxes = a.view().tma(8, 32, Swizzle::B128)?;
 /// // The last row of boxes lies partly outside: what is loaded from there is zero.
 /// assert_eq!(boxes.box_bytes(), 8 * 32 * 4);
 /// # Ok::<(), warpwright::Error>(())
 /// ```
 #[derive(Clone, Copy)]
-pub struct Boxes<'a, T: Element> {
+pub struct TmaTensor<'a, T: Element> {
     allocation: &'a Allocation,
     map: TensorMap,
     words: [u64; 16],
@@ -31,18 +31,18 @@ pub struct Boxes<'a, T: Element> {
 }
 
 /// A tensor that a kernel loads and stores box by box: the argument for a parameter `&TensorMapMut<T>`.
-pub struct BoxesMut<'a, T: Element> {
-    boxes: Boxes<'a, T>,
+pub struct TmaTensorMut<'a, T: Element> {
+    boxes: TmaTensor<'a, T>,
     elements: PhantomData<&'a mut T>,
 }
 
 /// Dimensions that loads and stores have words for.
 const RANKS: std::ops::RangeInclusive<usize> = 2..=3;
 
-impl<'a, T: Element> Boxes<'a, T> {
+impl<'a, T: Element> TmaTensor<'a, T> {
     pub(crate) const WRITE: bool = false;
 
-    /// Boxes of `shape` elements, of a tensor with these extents and strides (in elements); outermost dimension first.
+    /// TmaTensor of `shape` elements, of a tensor with these extents and strides (in elements); outermost dimension first.
     fn new(
         allocation: &'a Allocation,
         base: u64,
@@ -97,7 +97,7 @@ impl<'a, T: Element> Boxes<'a, T> {
     }
 }
 
-impl Boxes<'_, f32> {
+impl TmaTensor<'_, f32> {
     /// The same boxes, whose elements are rounded to `tf32` as they are loaded: to 10 bits of mantissa, to the nearest, ties
     /// to even. Tensor cores cut off what they do not take, which costs 2.6 times the error.
     ///
@@ -109,7 +109,7 @@ impl Boxes<'_, f32> {
     }
 }
 
-impl<'a, T: Element> BoxesMut<'a, T> {
+impl<'a, T: Element> TmaTensorMut<'a, T> {
     pub(crate) const WRITE: bool = true;
 
     /// Bytes of a box in shared memory.
@@ -134,9 +134,9 @@ impl<'a, T: Element> MatrixView<'a, T> {
     /// The matrix has no element; it does not start, or its rows do not, at a multiple of 16 bytes; the box has an extent
     /// of 0 or more than 256, its rows are no multiple of 16 bytes, or not as long as the swizzle's span (the copy engine
     /// takes shorter ones, and lays them down with gaps that no word here knows of); the driver refuses.
-    pub fn boxes(self, rows: u32, cols: u32, swizzle: Swizzle) -> Result<Boxes<'a, T>> {
+    pub fn tma(self, rows: u32, cols: u32, swizzle: Swizzle) -> Result<TmaTensor<'a, T>> {
         let (extents, strides) = ([self.rows(), self.cols()], [self.ld(), 1]);
-        Boxes::new(self.allocation(), self.address().addr() as u64, &extents, &strides, &[rows, cols], swizzle)
+        TmaTensor::new(self.allocation(), self.address().addr() as u64, &extents, &strides, &[rows, cols], swizzle)
     }
 }
 
@@ -146,12 +146,12 @@ impl<'a, T: Element> MatrixViewMut<'a, T> {
     /// # Errors
     /// As there; rows of the matrix are no multiple of 16 bytes: the copy engine writes whole pieces of 16 bytes, and would
     /// write beside the last element of each row.
-    pub fn boxes(self, rows: u32, cols: u32, swizzle: Swizzle) -> Result<BoxesMut<'a, T>> {
+    pub fn tma(self, rows: u32, cols: u32, swizzle: Swizzle) -> Result<TmaTensorMut<'a, T>> {
         let base = self.view().address().addr() as u64;
         let (extents, strides) = ([self.rows(), self.cols()], [self.ld(), 1]);
-        let boxes = Boxes::new(self.allocation(), base, &extents, &strides, &[rows, cols], swizzle)?;
+        let boxes = TmaTensor::new(self.allocation(), base, &extents, &strides, &[rows, cols], swizzle)?;
         check_rows(&boxes.map)?;
-        Ok(BoxesMut { boxes, elements: PhantomData })
+        Ok(TmaTensorMut { boxes, elements: PhantomData })
     }
 }
 
@@ -161,8 +161,8 @@ impl<'a, T: Element> TensorView<'a, T> {
     ///
     /// # Errors
     /// Another number of axes, a gap along the last; else as [`MatrixView::boxes`].
-    pub fn boxes(self, shape: &[u32], swizzle: Swizzle) -> Result<Boxes<'a, T>> {
-        Boxes::new(self.allocation(), self.address() as u64, self.shape(), self.strides(), shape, swizzle)
+    pub fn tma(self, shape: &[u32], swizzle: Swizzle) -> Result<TmaTensor<'a, T>> {
+        TmaTensor::new(self.allocation(), self.address() as u64, self.shape(), self.strides(), shape, swizzle)
     }
 }
 
@@ -171,11 +171,11 @@ impl<'a, T: Element> TensorViewMut<'a, T> {
     ///
     /// # Errors
     /// As there; rows, along the last axis, are no multiple of 16 bytes, as for [`MatrixViewMut::boxes`].
-    pub fn boxes(self, shape: &[u32], swizzle: Swizzle) -> Result<BoxesMut<'a, T>> {
+    pub fn tma(self, shape: &[u32], swizzle: Swizzle) -> Result<TmaTensorMut<'a, T>> {
         let base = self.view().address() as u64;
-        let boxes = Boxes::new(self.allocation(), base, self.shape(), self.strides(), shape, swizzle)?;
+        let boxes = TmaTensor::new(self.allocation(), base, self.shape(), self.strides(), shape, swizzle)?;
         check_rows(&boxes.map)?;
-        Ok(BoxesMut { boxes, elements: PhantomData })
+        Ok(TmaTensorMut { boxes, elements: PhantomData })
     }
 }
 
@@ -206,7 +206,7 @@ fn check_shape(extents: &[usize], strides: &[usize], shape: &[u32]) -> Result<()
             .remedy("cut the tensor into parts")
             .into()),
         None if strides[strides.len() - 1] != 1 && extents[extents.len() - 1] > 1 => {
-            Err(bad(ArgumentRule::Boxes, "self")
+            Err(bad(ArgumentRule::TmaTensor, "self")
                 .expected("elements of the last axis next to each other")
                 .found(format_args!("strides {strides:?}"))
                 .remedy("permute the axes so that the one without gaps comes last, or copy the tensor")
@@ -219,7 +219,7 @@ fn check_shape(extents: &[usize], strides: &[usize], shape: &[u32]) -> Result<()
 /// Start and strides as the copy engine takes them.
 fn check_memory(map: &TensorMap) -> Result<()> {
     if !map.base.is_multiple_of(16) {
-        return Err(bad(ArgumentRule::Boxes, "self")
+        return Err(bad(ArgumentRule::TmaTensor, "self")
             .expected("a first element at a multiple of 16 bytes")
             .found(format_args!("one {} bytes past such an address", map.base % 16))
             .remedy("begin the view at such an element, or copy it with to_contiguous")
@@ -227,7 +227,7 @@ fn check_memory(map: &TensorMap) -> Result<()> {
     }
     let outer = &map.strides[1..map.rank as usize];
     match outer.iter().find(|stride| !stride.is_multiple_of(16) || **stride >= 1 << 40) {
-        Some(stride) => Err(bad(ArgumentRule::Boxes, "self")
+        Some(stride) => Err(bad(ArgumentRule::TmaTensor, "self")
             .expected("rows that begin at multiples of 16 bytes, less than 2^40 bytes apart")
             .found(format_args!("a stride of {stride} bytes"))
             .remedy("allocate the matrix with a leading dimension that is a multiple of 16 bytes")
@@ -242,7 +242,7 @@ fn check_rows(map: &TensorMap) -> Result<()> {
     if row.is_multiple_of(16) {
         return Ok(());
     }
-    Err(bad(ArgumentRule::Boxes, "self")
+    Err(bad(ArgumentRule::TmaTensor, "self")
         .expected("rows of a multiple of 16 bytes, where boxes are stored: the copy engine writes whole pieces of 16")
         .found(format_args!("{row} bytes"))
         .remedy("make the rows longer, or write the matrix by threads")
@@ -253,7 +253,7 @@ fn check_rows(map: &TensorMap) -> Result<()> {
 fn check_box(map: &TensorMap, swizzle: Swizzle) -> Result<()> {
     let shape: Vec<u32> = map.boxes[..map.rank as usize].iter().rev().copied().collect();
     if shape.iter().any(|extent| !(1..=256).contains(extent)) {
-        return Err(bad(ArgumentRule::Boxes, "shape")
+        return Err(bad(ArgumentRule::TmaTensor, "shape")
             .expected("1 to 256 elements along each axis of the box")
             .found(format_args!("{shape:?}"))
             .remedy("take a smaller box, and several of them")
@@ -261,14 +261,14 @@ fn check_box(map: &TensorMap, swizzle: Swizzle) -> Result<()> {
     }
     let row = map.boxes[0] * map.element;
     if !row.is_multiple_of(16) {
-        return Err(bad(ArgumentRule::Boxes, "shape")
+        return Err(bad(ArgumentRule::TmaTensor, "shape")
             .expected("rows of the box that are a multiple of 16 bytes")
             .found(format_args!("{row} bytes"))
             .remedy("take a box with other columns: what lies outside the tensor is filled with zeros")
             .into());
     }
     match swizzle.span() {
-        Some(span) if row != span => Err(bad(ArgumentRule::Boxes, "shape")
+        Some(span) if row != span => Err(bad(ArgumentRule::TmaTensor, "shape")
             .expected(format_args!("rows of the box of {span} bytes, the span of {swizzle:?}"))
             .found(format_args!("{row} bytes"))
             .remedy("take boxes of as many columns as the span holds, or another swizzle")
@@ -284,14 +284,14 @@ fn describe(f: &mut fmt::Formatter<'_>, name: &str, element: &str, map: &TensorM
     write!(f, "{name}<{element}>({:?} of {:?})", outward(&boxes), outward(&map.extents[..rank]))
 }
 
-impl<T: Element> fmt::Debug for Boxes<'_, T> {
+impl<T: Element> fmt::Debug for TmaTensor<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        describe(f, "Boxes", std::any::type_name::<T>(), &self.map)
+        describe(f, "TmaTensor", std::any::type_name::<T>(), &self.map)
     }
 }
 
-impl<T: Element> fmt::Debug for BoxesMut<'_, T> {
+impl<T: Element> fmt::Debug for TmaTensorMut<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        describe(f, "BoxesMut", std::any::type_name::<T>(), &self.boxes.map)
+        describe(f, "TmaTensorMut", std::any::type_name::<T>(), &self.boxes.map)
     }
 }

@@ -4,7 +4,7 @@
 //! axes. Views borrow either, whole or
 //! in part, as slices borrow a `Vec`: [`BufferView`] and [`MatrixView`] for reading, any number of them;
 //! [`BufferViewMut`] and [`MatrixViewMut`] for writing, one at a time for each element; [`TensorView`] and [`TensorViewMut`]
-//! see any of them with any strides. [`Boxes`] and [`BoxesMut`] are what the copy engine sees of a view.
+//! see any of them with any strides. [`TmaTensor`] and [`TmaTensorMut`] are what the copy engine sees of a view.
 //!
 //! Memory is freed when its owner is dropped; on a GPU the drop waits for the work that uses it. Elements are
 //! numbers or short vectors of them, for which any bits are a value.
@@ -26,7 +26,7 @@ mod tensor_view;
 
 pub(crate) use allocation::Allocation;
 pub(crate) use axes::Axes;
-pub use boxes::{Boxes, BoxesMut};
+pub use boxes::{TmaTensor, TmaTensorMut};
 pub use buffer::Buffer;
 pub use buffer_view::{BufferView, BufferViewMut};
 pub use host_data::HostData;

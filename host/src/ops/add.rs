@@ -1,6 +1,6 @@
 //! Element-wise addition, and the operands of element-wise operations.
 
-use gpu::ladder::vector_add::{BLOCK, vector_add};
+use gpu::elementwise::add::{add_f32, grid};
 use simt::element::Element;
 
 use super::shape;
@@ -151,7 +151,7 @@ impl Device {
         let n = left.view().len();
         let mut z = self.alloc(n)?;
         if n > 0 {
-            self.launch(&vector_add, Launch::cover(n, BLOCK), (left.view(), right.view(), &mut z))?;
+            self.launch(&add_f32, Launch::grid(grid(n)), (left.view(), right.view(), &mut z))?;
         }
         x.own(z)
     }

@@ -10,7 +10,7 @@
 //! | [`Device::sum`](crate::Device::sum), [`max`](crate::Device::max), [`argmin`](crate::Device::argmin) … | [`reduce`] | one number |
 //! | [`Device::reduce_axis`](crate::Device::reduce_axis) | `rows_…`, `columns_…` | a number for each line along an axis |
 //! | [`Device::reduce_segments`](crate::Device::reduce_segments) | `segments_…` | a number for each segment of a vector |
-//! | [`Device::add`](crate::Device::add) | `vector_add` | x + y |
+//! | [`Device::add`](crate::Device::add) | `add_f32` | x + y |
 //!
 //! Matrices may have any leading dimension. Each operation has a form that allocates its result and, where the result is
 //! a matrix or vector, one with `_into` that writes it to memory of the caller's. Work is queued on the device's default

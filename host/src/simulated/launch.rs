@@ -42,7 +42,7 @@ pub(crate) unsafe fn launch(config: &Config, request: &Request<'_>) -> Result<Ex
         block: request.geometry.block,
         shared_bytes: request.geometry.shared_bytes,
         cluster: request.geometry.cluster,
-        overlap: request.info.overlap,
+        pdl: request.info.pdl,
         bindings: &bindings,
     };
     // SAFETY: the guards give this launch the memory it writes for itself, and keep writers from what it reads; the views

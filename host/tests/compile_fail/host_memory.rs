@@ -1,12 +1,12 @@
 //! A slice of the host is no buffer of the device.
 
-use warpwright::gpu::ladder::vector_add::vector_add;
+use warpwright::gpu::elementwise::add::add_f32;
 use warpwright::{Device, Launch, Result};
 
 fn main() -> Result<()> {
     let device = Device::simulator();
     let grid = Launch::grid(1);
     let (x, mut z) = (device.alloc(64)?, device.alloc(64)?);
-    device.launch(&vector_add, grid, (&x, &[0.0_f32; 64], &mut z))?;
+    device.launch(&add_f32, grid, (&x, &[0.0_f32; 64], &mut z))?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The kernel adds `f32`, the buffer holds `f64`.
 
-use warpwright::gpu::ladder::vector_add::vector_add;
+use warpwright::gpu::elementwise::add::add_f32;
 use warpwright::{Device, Launch, Result};
 
 fn main() -> Result<()> {
@@ -8,6 +8,6 @@ fn main() -> Result<()> {
     let grid = Launch::grid(1);
     let x = device.alloc::<f64>(64)?;
     let (y, mut z) = (device.alloc(64)?, device.alloc(64)?);
-    device.launch(&vector_add, grid, (&x, &y, &mut z))?;
+    device.launch(&add_f32, grid, (&x, &y, &mut z))?;
     Ok(())
 }

@@ -38,14 +38,14 @@ use proc_macro::TokenStream;
 /// | `max_threads = n` | else the most threads of a block, 1024 if not said | `.maxntid` |
 /// | `min_blocks = n` | blocks that must fit a multiprocessor at once | `.minnctapersm` |
 /// | `cluster = n` | blocks of a cluster, 1 to 8, neighbours along x; 1 if not said (Hopper, see `simt::cluster`) | `.explicitcluster`, `.reqnctapercluster` |
-/// | `overlap` | a launch may begin before its predecessor in the stream is done: no thread touches global memory before its `grid::wait_for_predecessor`, which some thread of every block calls | a launch attribute |
+/// | `pdl` | a launch may begin before its predecessor in the stream is done: no thread touches global memory before its `grid::dependency_wait`, which some thread of every block calls | a launch attribute |
 /// | `registers = n` | audit: most registers per thread | |
 /// | `barriers = n` | audit: exact number of barrier instructions | |
 /// | `global_load_bytes = n`, `global_store_bytes = n` | audit: narrowest access to global memory | |
 /// | `traps = n` | audit: most `trap` instructions, 0 if not said | |
 /// | `local_bytes = n` | audit: most bytes of local memory per thread, spilt registers among them, 0 if not said | |
 ///
-/// `overlap` has no value; the module `simt::grid` says what it is for. The other values are constant expressions of type `u32`. What `block` and `max_threads` say is known to the optimiser, so that
+/// `pdl` has no value; the module `simt::grid` says what it is for. The other values are constant expressions of type `u32`. What `block` and `max_threads` say is known to the optimiser, so that
 /// bounds checks that follow from it disappear.
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {

@@ -3,13 +3,13 @@
 use core::arch::asm;
 
 #[inline(always)]
-pub(crate) fn wait_for_predecessor() {
+pub(crate) fn dependency_wait() {
     // SAFETY: waits.
     unsafe { asm!("griddepcontrol.wait;", options(nostack, preserves_flags)) }
 }
 
 #[inline(always)]
-pub(crate) fn let_successor_start() {
+pub(crate) fn launch_dependents() {
     // SAFETY: lets another grid begin, which waits for this one before it touches memory.
     unsafe { asm!("griddepcontrol.launch_dependents;", options(nostack, preserves_flags)) }
 }

@@ -37,7 +37,7 @@ macro_rules! plain {
 plain! { u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 }
 
 #[inline(always)]
-pub(crate) fn anew(x: u32) -> u32 {
+pub(crate) fn opaque(x: u32) -> u32 {
     let mut x = x;
     // SAFETY: no instruction.
     unsafe { core::arch::asm!("/* {} */", inout(reg32) x, options(nomem, nostack, preserves_flags)) }

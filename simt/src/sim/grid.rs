@@ -3,13 +3,13 @@
 use simulator::device;
 
 #[inline(always)]
-pub(crate) fn wait_for_predecessor() {
-    device::wait_for_predecessor();
+pub(crate) fn dependency_wait() {
+    device::dependency_wait();
 }
 
 /// Launches run one after the other.
 #[inline(always)]
-pub(crate) fn let_successor_start() {}
+pub(crate) fn launch_dependents() {}
 
 #[inline(always)]
 #[track_caller]

@@ -18,6 +18,6 @@ pub(crate) mod wgmma;
 pub(crate) use simulator::device::{Plain, branch};
 
 #[inline(always)]
-pub(crate) fn anew(x: u32) -> u32 {
+pub(crate) fn opaque(x: u32) -> u32 {
     x
 }

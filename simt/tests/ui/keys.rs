@@ -15,10 +15,10 @@ fn contradiction() {}
 #[kernel(block = (32usize))]
 fn not_u32() {}
 
-#[kernel(overlap = true)]
+#[kernel(pdl = true)]
 fn no_value() {}
 
-#[kernel(overlap, block = 32, overlap)]
+#[kernel(pdl, block = 32, pdl)]
 fn overlap_twice() {}
 
 fn main() {}

@@ -1,4 +1,4 @@
-//! Boxes as threads ask for them: the checks of an operation when it is issued, and of asynchronous reads.
+//! TmaTensor as threads ask for them: the checks of an operation when it is issued, and of asynchronous reads.
 
 use super::Block;
 use crate::bulk::{Operation, Row, Stage, rows, stored_rows};
@@ -153,7 +153,7 @@ impl Block {
             (map, true)
         };
         let Some(map) = TensorMap::decode(ask.words) else {
-            return unfit(TensorMap::default(), "the map was not made by `boxes` of a view".to_owned());
+            return unfit(TensorMap::default(), "the map was not made by `tma` of a view".to_owned());
         };
         if map.rank as usize != ask.at.len() {
             return unfit(map, format!("a copy of {} dimensions with a map of {}", ask.at.len(), map.rank));

@@ -213,7 +213,7 @@ impl Block {
             Level::Checks => CHECKS,
             Level::Counters => CHECKS | COUNTERS,
         };
-        let watch = if run.launch.overlap && watch != 0 { watch | UNWAITED } else { watch };
+        let watch = if run.launch.pdl && watch != 0 { watch | UNWAITED } else { watch };
         for lane in &self.lanes {
             lane.reset(watch);
         }

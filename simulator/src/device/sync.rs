@@ -127,7 +127,7 @@ fn note_branch(condition: bool, location: &'static Location<'static>) {
 
 /// `griddepcontrol.wait`: from here on this thread may touch global memory although its launch overlaps the one before it.
 #[inline]
-pub fn wait_for_predecessor() {
+pub fn dependency_wait() {
     let lane = current();
     if lane.watch.get() & UNWAITED != 0 {
         lane.watch.set(lane.watch.get() & !UNWAITED);

@@ -1,4 +1,4 @@
-//! Boxes of tensors between global and shared memory, proxy fences, and what a matrix product needs of both.
+//! TmaTensor of tensors between global and shared memory, proxy fences, and what a matrix product needs of both.
 
 use super::Place;
 use super::memory::is_inside;

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use warpwright::ndarray::Array2;
-use warpwright::{Device, oracle};
+use warpwright::{Device, reference};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (m, k, n) = (70, 100, 33);
@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (left, right) = (device.upload(&a)?, device.upload(&b)?);
     let c = device.matmul(&left, &right)?.download()?;
 
-    let verdict = oracle::matmul(a.view(), b.view())?.check(&c)?;
+    let verdict = reference::matmul(a.view(), b.view())?.check(&c)?;
     println!("{m} x {k} x {n} on {}: {verdict}", device.name());
     if verdict.passes() { Ok(()) } else { Err("the product is wrong".into()) }
 }

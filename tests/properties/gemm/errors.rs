@@ -1,6 +1,6 @@
 //! What is refused, before anything is written.
 
-use warpwright::gemm::{Gemm, Way};
+use warpwright::gemm::{Algorithm, Gemm};
 use warpwright::half::f16;
 use warpwright::{ArgumentRule, Device, Error, Matrix, Result, TensorViewMut};
 
@@ -83,25 +83,30 @@ fn ways_that_do_not_compute_it_and_workspaces_that_are_too_small() {
     let device = under_test(0);
     let (a, b) = (zeros(&device, 64, 64), zeros(&device, 64, 64));
     let mut c = zeros(&device, 64, 64);
-    let way = |kernel| Way::of(kernel);
+    let algorithm = |kernel| Algorithm::of(kernel);
     let (plain, tiles) = (gpu::gemm::plain::gemm_plain_f32.info(), gpu::gemm::ffma::gemm_f32_64x64.info());
     let of_f16 = gpu::gemm::plain::gemm_plain_f16.info();
     for gemm in [
-        device.gemm(&a, &b).way(way(of_f16)),
-        device.gemm(&a, &b).way(way(tiles)).transpose_b(),
-        device.gemm(&a, &b).way(way(tiles).split(2)),
-        device.gemm(&a, &b).way(way(plain)).arithmetic(warpwright::gemm::Arithmetic::Tf32),
+        device.gemm(&a, &b).algorithm(algorithm(of_f16)),
+        device.gemm(&a, &b).algorithm(algorithm(tiles)).transpose_b(),
+        device.gemm(&a, &b).algorithm(algorithm(tiles).split_k(2)),
+        device.gemm(&a, &b).algorithm(algorithm(plain)).arithmetic(warpwright::gemm::Arithmetic::Tf32),
     ] {
-        assert_eq!(refused(gemm.into(&mut c)), (ArgumentRule::Way, "way".to_owned()));
+        assert_eq!(refused(gemm.into(&mut c)), (ArgumentRule::Algorithm, "algorithm".to_owned()));
     }
     // With alpha 0 there is no product for the way to compute.
-    device.gemm(&a, &b).way(way(tiles)).alpha(0.0).into(&mut c).expect("zeros");
+    device.gemm(&a, &b).algorithm(algorithm(tiles)).alpha(0.0).into(&mut c).expect("zeros");
     let mut workspace = device.alloc::<f32>(4 * 64 * 64 - 1).expect("memory");
-    let split = || device.gemm(&a, &b).way(way(plain).split(4));
+    let split = || device.gemm(&a, &b).algorithm(algorithm(plain).split_k(4));
     let too_little = (ArgumentRule::Length, "workspace".to_owned());
     assert_eq!(refused(split().into(&mut c)), too_little);
     assert_eq!(refused(split().workspace(&mut workspace).into(&mut c)), too_little);
-    device.gemm(&a, &b).way(way(plain).split(3)).workspace(&mut workspace).into(&mut c).expect("enough for three");
+    device
+        .gemm(&a, &b)
+        .algorithm(algorithm(plain).split_k(3))
+        .workspace(&mut workspace)
+        .into(&mut c)
+        .expect("enough for three");
     assert_eq!(split().run().expect("a workspace of its own").download().expect("c")[(63, 63)], 0.0);
 }
 
@@ -111,7 +116,7 @@ fn ways_that_do_not_compute_it_and_workspaces_that_are_too_small() {
 fn what_the_copy_engine_cannot_fetch_is_no_way_for_it() {
     let device = under_test(0);
     let [nn, tt] = [gpu::hopper::gemm::gemm_hopper_f16_nn_128, gpu::hopper::gemm::gemm_hopper_f16_tt_128];
-    let (nn, tt) = (Way::of(nn.info()), Way::of(tt.info()));
+    let (nn, tt) = (Algorithm::of(nn.info()), Algorithm::of(tt.info()));
     if !device.has_kernel(nn.kernel()) {
         return;
     }
@@ -129,10 +134,10 @@ fn what_the_copy_engine_cannot_fetch_is_no_way_for_it() {
         (at(8, 72), at(0, 68), Some("b")),
     ] {
         // C may lie anywhere; by columns it is the product of the transposed operands in the other order.
-        for (way, strides) in [(nn, [67, 1]), (tt, [1, 67])] {
+        for (algorithm, strides) in [(nn, [67, 1]), (tt, [1, 67])] {
             let mut to = c.slice_mut(1..64 * 67 + 1).and_then(|c| c.as_tensor_strided(&[64, 64], &strides)).expect("C");
-            let listed = device.gemm(a, b).plans(&to).expect("plans").iter().any(|plan| plan.way() == way);
-            let verdict = device.gemm(a, b).way(way).into(&mut to).map_err(|error| error.to_string());
+            let listed = device.gemm(a, b).plans(&to).expect("plans").iter().any(|plan| plan.algorithm() == algorithm);
+            let verdict = device.gemm(a, b).algorithm(algorithm).into(&mut to).map_err(|error| error.to_string());
             assert_eq!(listed, wants.is_none(), "{a:?}, {b:?}");
             match wants {
                 None => verdict.expect("a product"),
@@ -145,5 +150,5 @@ fn what_the_copy_engine_cannot_fetch_is_no_way_for_it() {
     }
     // Where nothing is multiplied nothing is fetched.
     let to = c.slice_mut(0..64 * 64).and_then(|c| c.as_tensor(&[64, 64])).expect("C");
-    device.gemm(at(1, 64), at(0, 64)).alpha(0.0).way(nn).into(to).expect("zeros");
+    device.gemm(at(1, 64), at(0, 64)).alpha(0.0).algorithm(nn).into(to).expect("zeros");
 }

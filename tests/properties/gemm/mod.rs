@@ -14,7 +14,7 @@ use ndarray::{Array2, Axis};
 use proptest::sample::select;
 use rand::Rng;
 use warpwright::gemm::Op;
-use warpwright::oracle::{self, Gemm, Reference};
+use warpwright::reference::{self, Gemm, Reference};
 
 use self::case::{Bias, Case, Data, any_case, sample};
 use self::held::Place;
@@ -70,9 +70,9 @@ kinds! {
     bf16_to_f32_reals => super::BrainToSingle;
 }
 
-fn exact<K: Kind>(case: &Case, data: &Data, ways: Ways) -> Result<f64, String> {
+fn exact<K: Kind>(case: &Case, data: &Data, algorithms: Ways) -> Result<f64, String> {
     let expected = case.expected::<K>(data);
-    verify::<K>(&under_test(case.schedule), case, data, ways, |got| equal(&expected, got))
+    verify::<K>(&under_test(case.schedule), case, data, algorithms, |got| equal(&expected, got))
 }
 
 /// All layouts, places, batches and endings; where alpha or beta is 0, NaNs lie in what must not be read.
@@ -86,18 +86,18 @@ const LAYOUTS: [[Op; 2]; 4] = [[Op::N, Op::N], [Op::N, Op::T], [Op::T, Op::N], [
 /// Every kernel that multiplies such numbers is a way to some product, and so what the other tests run.
 fn every_kernel_is_a_way<K: Kind>() {
     let device = under_test(0);
-    let ways = LAYOUTS.map(|ops| {
+    let algorithms = LAYOUTS.map(|ops| {
         let case = Case { ops, ..sample(64, 64, 64) }.aligned();
         let plans = OnDevice::<K>::new(&device, &case, &case.integers::<K>()).and_then(|on| on.plans(Ways::All));
-        plans.expect("plans").into_iter().flatten().map(|plan| plan.way().kernel().name).collect::<Vec<_>>()
+        plans.expect("plans").into_iter().flatten().map(|plan| plan.algorithm().kernel().name).collect::<Vec<_>>()
     });
-    let kernels = gpu::FAMILIES.iter().flat_map(|(_, kernels)| *kernels).filter(|kernel| device.has_kernel(kernel));
+    let kernels = gpu::FAMILIES.iter().flat_map(|family| family.kernels).filter(|kernel| device.has_kernel(kernel));
     let multiplies = |name: &str| {
         name.starts_with("gemm_") && !name.starts_with("gemm_merge") && name.split('_').any(|part| part == K::NAME)
     };
     let mut count = 0;
     for name in kernels.map(|kernel| kernel.name).filter(|name| multiplies(name)) {
-        assert!(ways.iter().flatten().any(|way| *way == name), "{name} is no way");
+        assert!(algorithms.iter().flatten().any(|algorithm| *algorithm == name), "{name} is no algorithm");
         count += 1;
     }
     assert!(count > 0, "no kernel has {} in its name", K::NAME);
@@ -192,7 +192,7 @@ fn reference<K: Kind>(case: &Case, data: &Data) -> Reference {
     let bias = Array2::from_shape_fn((case.m, case.n), |(row, col)| case.bias_at(data, row, col));
     for matrix in 0..case.batch {
         let [a, b] = [&data.a, &data.b].map(|x| x.index_axis(Axis(0), matrix % x.dim().0).mapv(K::factor));
-        let reference = oracle::gemm(&Gemm {
+        let reference = reference::gemm(&Gemm {
             a: a.view(),
             b: b.view(),
             c: Some(data.c.index_axis(Axis(0), matrix)),
@@ -201,7 +201,7 @@ fn reference<K: Kind>(case: &Case, data: &Data) -> Reference {
             beta: case.beta,
             activation: case.activation,
             unit: K::UNIT,
-            output: K::FORMAT.expect("a format that the oracle knows"),
+            output: K::FORMAT.expect("a format that the reference knows"),
         });
         let Reference { value, bound } = reference.expect("shapes agree");
         whole.value.extend(value);
@@ -248,7 +248,7 @@ fn runs_are_equal<K: Kind>() {
         for schedule in 1..10 {
             assert_eq!(first, run(&under_test(schedule), plan), "{plan:?}, run {schedule}");
         }
-        if plan.is_some_and(|plan| plan.way().kernel().name.starts_with("gemm_plain")) {
+        if plan.is_some_and(|plan| plan.algorithm().kernel().name.starts_with("gemm_plain")) {
             assert_eq!(first, run(&counterpart(0), plan), "{plan:?} on the unchecked simulator");
         }
     }

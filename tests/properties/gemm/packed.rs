@@ -1,6 +1,6 @@
 //! Operands that are copied to the workspace before they are multiplied.
 
-use warpwright::gemm::{Op, Plan, Way};
+use warpwright::gemm::{Algorithm, Op, Plan};
 use warpwright::half::f16;
 use warpwright::{ArgumentRule, Error};
 
@@ -10,11 +10,15 @@ use super::{Case, LAYOUTS, Place, sample};
 use crate::support::device::under_test;
 
 /// Ways without copies to an aligned product of this layout, by kernels that have boxes fetched.
-pub(super) fn boxed<K: Kind>(ops: [Op; 2]) -> Vec<Way> {
+pub(super) fn boxed<K: Kind>(ops: [Op; 2]) -> Vec<Algorithm> {
     let case = Case { ops, ..sample(64, 64, 64) }.aligned();
     let plans = OnDevice::<K>::new(&under_test(0), &case, &case.integers::<K>()).and_then(|on| on.plans(Ways::All));
-    let ways = plans.expect("plans").into_iter().flatten().map(|plan| plan.way());
-    ways.filter(|way| way.kernel().family() == "hopper" && way.parts() == 1 && way.packed() == [false; 2]).collect()
+    let algorithms = plans.expect("plans").into_iter().flatten().map(|plan| plan.algorithm());
+    algorithms
+        .filter(|algorithm| {
+            algorithm.kernel().path.contains("::hopper::") && algorithm.parts() == 1 && algorithm.packed() == [false; 2]
+        })
+        .collect()
 }
 
 /// Rows at odd distances, offsets of one element, batches and one matrix for all: of every layout to every kernel's, so that
@@ -22,7 +26,9 @@ pub(super) fn boxed<K: Kind>(ops: [Op; 2]) -> Vec<Way> {
 pub(super) fn packed_operands_are_exact<K: Kind>() {
     let odd = Place { offset: 1, gap: 1, after: 3, ..Place::default() };
     let mut seen = 0;
-    for (to, way) in LAYOUTS.into_iter().flat_map(|to| boxed::<K>(to).into_iter().map(move |way| (to, way))) {
+    for (to, algorithm) in
+        LAYOUTS.into_iter().flat_map(|to| boxed::<K>(to).into_iter().map(move |algorithm| (to, algorithm)))
+    {
         for (number, from) in LAYOUTS.into_iter().enumerate() {
             // The first operand lies right or not, the second not; and the other way round.
             let aligned = Place { aligned: true, ..odd };
@@ -31,14 +37,14 @@ pub(super) fn packed_operands_are_exact<K: Kind>() {
             let (batch, parts) = [(1, 2), (3, 1), (1, 1)][seen % 3];
             let shared = [[true, false], [false, true], [false, false]][number % 3];
             let case = Case { ops: from, places, batch, shared, schedule: seen as u64, ..sample(70, 131, 67) };
-            let (data, way) = (case.integers::<K>(), way.split(parts).pack(pack));
+            let (data, algorithm) = (case.integers::<K>(), algorithm.split_k(parts).pack(pack));
             let on = OnDevice::<K>::new(&under_test(case.schedule), &case, &data).expect("memory");
-            let plan = on.plan(way).unwrap_or_else(|error| panic!("{way}, {case:?}: {error}"));
-            assert_eq!((plan.way().packed(), plan.way().parts()), (pack, parts));
-            let got = on.run(Some(plan)).unwrap_or_else(|error| panic!("{way}, {case:?}: {error}"));
+            let plan = on.plan(algorithm).unwrap_or_else(|error| panic!("{algorithm}, {case:?}: {error}"));
+            assert_eq!((plan.algorithm().packed(), plan.algorithm().parts()), (pack, parts));
+            let got = on.run(Some(plan)).unwrap_or_else(|error| panic!("{algorithm}, {case:?}: {error}"));
             let verdict = on.c.values(&got).and_then(|values| equal(&case.expected::<K>(&data), &values));
-            verdict.unwrap_or_else(|error| panic!("{way}, {case:?}: {error}"));
-            on.inputs_unchanged().unwrap_or_else(|error| panic!("{way}, {case:?}: {error}"));
+            verdict.unwrap_or_else(|error| panic!("{algorithm}, {case:?}: {error}"));
+            on.inputs_unchanged().unwrap_or_else(|error| panic!("{algorithm}, {case:?}: {error}"));
             seen += 1;
         }
     }
@@ -79,13 +85,14 @@ fn what_need_not_be_copied_is_not() {
             let plans = device.gemm(a, b).plans(&to).expect("plans");
             // Tiles that are not made of 64 × 64 are not there for every layout: for others their operands are turned.
             let everywhere = |tile: [u32; 2]| tile.iter().all(|edge| edge.is_multiple_of(64));
-            let is_boxed = |plan: &&Plan| plan.way().kernel().family() == "hopper" && everywhere(plan.tile());
+            let is_boxed =
+                |plan: &&Plan| plan.algorithm().kernel().path.contains("::hopper::") && everywhere(plan.tile());
             let boxed: Vec<_> = plans.iter().filter(is_boxed).collect();
-            assert!(!boxed.is_empty() && boxed.iter().all(|plan| plan.way().packed() == packed), "{boxed:?}");
+            assert!(!boxed.is_empty() && boxed.iter().all(|plan| plan.algorithm().packed() == packed), "{boxed:?}");
             let copies = packed.iter().filter(|&&packed| packed).count();
             assert!(boxed.iter().all(|plan| plan.workspace_len() >= copies * 64 * 64 / 2), "{boxed:?}");
-            let others = plans.iter().filter(|plan| plan.way().kernel().family() != "hopper");
-            assert!(others.clone().count() > 0 && others.clone().all(|plan| plan.way().packed() == [false; 2]));
+            let others = plans.iter().filter(|plan| !plan.algorithm().kernel().path.contains("::hopper::"));
+            assert!(others.clone().count() > 0 && others.clone().all(|plan| plan.algorithm().packed() == [false; 2]));
         }
     }
 }
@@ -97,11 +104,11 @@ fn too_little_room_and_kernels_that_pack_nothing_are_refused() {
     let case = sample(33, 40, 30);
     let data = case.integers::<Half>();
     let on = OnDevice::<Half>::new(&device, &case, &data).expect("memory");
-    let plain = Way::of(gpu::gemm::plain::gemm_plain_f16.info()).pack([true, false]);
+    let plain = Algorithm::of(gpu::gemm::plain::gemm_plain_f16.info()).pack([true, false]);
     assert_eq!(plain.to_string(), "gemm_plain_f16, A packed");
     match on.plan(plain) {
         Err(Error::Argument(bad)) => {
-            assert_eq!((bad.rule, bad.argument.as_str()), (ArgumentRule::Way, "way"));
+            assert_eq!((bad.rule, bad.argument.as_str()), (ArgumentRule::Algorithm, "algorithm"));
             assert!(bad.found.contains("takes no packed operands"), "{bad}");
         }
         other => panic!("{other:?}"),
@@ -110,15 +117,15 @@ fn too_little_room_and_kernels_that_pack_nothing_are_refused() {
         let mut c = device.upload(on.c.image()).expect("C");
         let canaries = vec![7.0_f32; plan.workspace_len() - 1];
         let mut short = device.upload(&canaries).expect("workspace");
-        let gemm = on.gemm().expect("a product").way(plan.way()).workspace(&mut short);
+        let gemm = on.gemm().expect("a product").algorithm(plan.algorithm()).workspace(&mut short);
         match gemm.into(on.c.view_mut(&mut c).expect("C")) {
             Err(Error::Argument(bad)) => {
                 assert_eq!((bad.rule, bad.argument.as_str()), (ArgumentRule::Length, "workspace"));
             }
-            other => panic!("{}: {other:?}", plan.way()),
+            other => panic!("{}: {other:?}", plan.algorithm()),
         }
-        assert_eq!(short.download().expect("workspace"), canaries, "{}", plan.way());
+        assert_eq!(short.download().expect("workspace"), canaries, "{}", plan.algorithm());
         let written = c.download().expect("C");
-        assert!(written.iter().zip(on.c.image()).all(|(x, y)| x.to_bits() == y.to_bits()), "{}", plan.way());
+        assert!(written.iter().zip(on.c.image()).all(|(x, y)| x.to_bits() == y.to_bits()), "{}", plan.algorithm());
     }
 }

@@ -1,6 +1,6 @@
 //! Running a case by some or all ways to it.
 
-use warpwright::gemm::{Gemm, Plan, Way};
+use warpwright::gemm::{Algorithm, Gemm, Plan};
 use warpwright::{Buffer, Device, Result as WarpwrightResult};
 
 use super::case::{Bias, Case, Data};
@@ -60,22 +60,25 @@ impl<K: Kind> OnDevice<K> {
     }
 
     /// The ways that are asked for; `None` is the one that `into` takes.
-    pub(crate) fn plans(&self, ways: Ways) -> WarpwrightResult<Vec<Option<Plan>>> {
+    pub(crate) fn plans(&self, algorithms: Ways) -> WarpwrightResult<Vec<Option<Plan>>> {
         let buffer = self.device.upload(self.c.image())?;
         let plans = self.gemm()?.plans(self.c.view(&buffer, None)?)?;
-        Ok(match ways {
+        Ok(match algorithms {
             Ways::All => {
-                let all: Vec<Way> = plans.iter().map(Plan::way).collect();
+                let all: Vec<Algorithm> = plans.iter().map(Plan::algorithm).collect();
                 // Of the splits along k by one kernel each case takes another.
-                let is_taken = |way: Way| {
-                    let of_kernel = |other: &Way| {
-                        other.parts() > 1 && other.kernel() == way.kernel() && other.packed() == way.packed()
+                let is_taken = |algorithm: Algorithm| {
+                    let of_kernel = |other: &Algorithm| {
+                        other.parts() > 1
+                            && other.kernel() == algorithm.kernel()
+                            && other.packed() == algorithm.packed()
                     };
-                    let mut splits: Vec<u32> = all.iter().copied().filter(of_kernel).map(|way| way.parts()).collect();
+                    let mut splits: Vec<u32> =
+                        all.iter().copied().filter(of_kernel).map(|algorithm| algorithm.parts()).collect();
                     splits.sort_unstable();
-                    way.parts() == 1 || splits[self.case.data as usize % splits.len()] == way.parts()
+                    algorithm.parts() == 1 || splits[self.case.data as usize % splits.len()] == algorithm.parts()
                 };
-                plans.into_iter().filter(|plan| is_taken(plan.way())).map(Some).chain([None]).collect()
+                plans.into_iter().filter(|plan| is_taken(plan.algorithm())).map(Some).chain([None]).collect()
             }
             Ways::Two(number) => vec![None, Some(plans[number as usize % plans.len()])],
         })
@@ -92,19 +95,23 @@ impl<K: Kind> OnDevice<K> {
         let (before, len) = (self.case.schedule as usize % 37, plan.workspace_len());
         let canaries: Vec<f32> = (0..before + len + 5).map(f32::canary).collect();
         let mut room = self.device.upload(&canaries)?;
-        let gemm = self.gemm()?.way(plan.way()).workspace(room.slice_mut(before..before + len)?);
+        let gemm = self.gemm()?.algorithm(plan.algorithm()).workspace(room.slice_mut(before..before + len)?);
         gemm.into(self.c.view_mut(&mut buffer)?)?;
         let room = room.download()?;
         let outside = (0..before).chain(before + len..canaries.len());
         let spoilt: Vec<_> = outside.filter(|&at| room[at].to_bits() != canaries[at].to_bits()).collect();
-        assert!(spoilt.is_empty(), "{}: {spoilt:?} beside {len} elements of workspace from {before} on", plan.way());
+        assert!(
+            spoilt.is_empty(),
+            "{}: {spoilt:?} beside {len} elements of workspace from {before} on",
+            plan.algorithm()
+        );
         buffer.download()
     }
 
     /// The plan for this way, listed or not.
-    pub(crate) fn plan(&self, way: Way) -> WarpwrightResult<Plan> {
+    pub(crate) fn plan(&self, algorithm: Algorithm) -> WarpwrightResult<Plan> {
         let buffer = self.device.upload(self.c.image())?;
-        self.gemm()?.plan(way, self.c.view(&buffer, None)?)
+        self.gemm()?.plan(algorithm, self.c.view(&buffer, None)?)
     }
 
     /// Whether inputs are as they were.
@@ -120,14 +127,14 @@ pub(crate) fn verify<K: Kind>(
     device: &Device,
     case: &Case,
     data: &Data,
-    ways: Ways,
+    algorithms: Ways,
     judge: impl Fn(&[f64]) -> Result<f64, String>,
 ) -> Result<f64, String> {
     let failed = |error: warpwright::Error| format!("{}: {error}", device.name());
     let on = OnDevice::<K>::new(device, case, data).map_err(failed)?;
     let mut worst = 0.0_f64;
-    for plan in on.plans(ways).map_err(failed)? {
-        let name = plan.map_or("into".to_owned(), |plan| plan.way().to_string());
+    for plan in on.plans(algorithms).map_err(failed)? {
+        let name = plan.map_or("into".to_owned(), |plan| plan.algorithm().to_string());
         let got = on.run(plan).map_err(|error| format!("{name}: {error}"))?;
         let ratio = on.c.values(&got).and_then(|values| judge(&values)).map_err(|error| format!("{name}: {error}"))?;
         worst = worst.max(ratio);

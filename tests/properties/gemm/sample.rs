@@ -7,7 +7,7 @@ use gpu::gemm::number::{Number, tf32};
 use warpwright::Element;
 use warpwright::gemm::{Activation, Arithmetic, Gemm, Multiply, Output};
 use warpwright::half::{bf16, f16};
-use warpwright::oracle::{Format, U_F32};
+use warpwright::reference::{Format, U_F32};
 
 /// An element that test data is made of.
 pub(crate) trait Sample: Element + Debug {

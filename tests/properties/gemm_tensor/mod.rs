@@ -7,14 +7,14 @@ use warpwright::gpu::gemm::call::{BIAS_PER_COLUMN, BIAS_PER_ROW, GELU, RELU, WID
 use warpwright::gpu::tensor;
 use warpwright::half::{bf16, f16};
 
-use run::{Case, Number, Way};
+use run::{Algorithm, Case, Number};
 
 /// One module for each kernel, with a test for each property.
 macro_rules! kernels {
     ($($module:ident => $t:ty, $kernel:ident, $tile:expr, $a:literal $b:literal;)+) => {$(
         mod $module {
             use super::*;
-            const WAY: Way<$t> = Way { kernel: tensor::$kernel, tile: $tile, transposed: [$a, $b] };
+            const WAY: Algorithm<$t> = Algorithm { kernel: tensor::$kernel, tile: $tile, transposed: [$a, $b] };
 
             #[test]
             fn tile_edges_are_exact() {
@@ -67,8 +67,8 @@ kernels! {
 }
 
 /// Extents one below, at and one above the edges of the tile, with depths at the edges of steps and of the stages.
-fn tile_edges_are_exact<T: Number>(way: &Way<T>) {
-    let [rows, cols] = way.tile.map(|extent| extent as usize);
+fn tile_edges_are_exact<T: Number>(algorithm: &Algorithm<T>) {
+    let [rows, cols] = algorithm.tile.map(|extent| extent as usize);
     let mut depths = [1, 32, 15, 16, 17, 33, 64, 100, 128, 161].into_iter().cycle();
     for (m, n) in
         [(rows, cols), (rows - 1, cols + 1), (rows + 1, cols - 1), (rows + 8, cols + 8), (1, 1), (3, cols), (rows, 5)]
@@ -76,66 +76,66 @@ fn tile_edges_are_exact<T: Number>(way: &Way<T>) {
         for aligned in [true, false] {
             let k = depths.next().unwrap_or_default();
             let case = Case { m, n, k, ..Case::default() };
-            way.is_exact(&if aligned { case.aligned() } else { case.astray(3) });
+            algorithm.is_exact(&if aligned { case.aligned() } else { case.astray(3) });
         }
     }
     for (m, n, k) in [(0, 5, 3), (5, 0, 3), (5, 3, 0), (rows + 1, cols + 1, 0)] {
-        way.is_exact(&Case { m, n, k, ..Case::default() });
+        algorithm.is_exact(&Case { m, n, k, ..Case::default() });
     }
 }
 
 /// Rows at multiples of 16, 8, 4, 2 bytes, in one matrix or all.
-fn alignments_are_exact<T: Number>(way: &Way<T>) {
-    let [rows, cols] = way.tile.map(|extent| extent as usize);
+fn alignments_are_exact<T: Number>(algorithm: &Algorithm<T>) {
+    let [rows, cols] = algorithm.tile.map(|extent| extent as usize);
     for by in [1, 2, 4] {
         for of in 0..3 {
             let case = Case { m: rows + 2, n: cols, k: 70, ..Case::default() }.aligned();
             let mut offset = case;
             offset.offset[of] += by;
-            way.is_exact(&offset);
+            algorithm.is_exact(&offset);
             let mut gap = case;
             gap.gap[of] += by;
-            way.is_exact(&gap);
+            algorithm.is_exact(&gap);
         }
     }
 }
 
 /// Every part of what is done to a sum, C in either type.
-fn endings_are_exact<T: Number>(way: &Way<T>) {
+fn endings_are_exact<T: Number>(algorithm: &Algorithm<T>) {
     let small = Case { m: 37, n: 70, k: 20, ..Case::default() };
     let biases = [0, BIAS_PER_COLUMN, BIAS_PER_ROW];
     for (i, flags) in biases.into_iter().flat_map(|bias| [0, RELU, GELU].map(|act| bias | act)).enumerate() {
         for wide in [0, WIDE_C] {
             let scale = [[1.0, 0.0], [-2.0, 3.0], [0.0, 1.0], [3.0, -1.0]][(i + wide as usize / 2) % 4];
             let case = Case { flags: flags | wide, scale, data: i as u64, ..small };
-            way.is_exact(&if i % 2 == 0 { case } else { case.aligned() });
+            algorithm.is_exact(&if i % 2 == 0 { case } else { case.aligned() });
         }
     }
 }
 
 /// A NaN or infinity in A spoils its row of C, in B its column, and nothing else.
-fn a_non_finite_number_reaches_its_row_or_column<T: Number>(way: &Way<T>) {
-    let [rows, cols] = way.tile.map(|extent| extent as usize);
+fn a_non_finite_number_reaches_its_row_or_column<T: Number>(algorithm: &Algorithm<T>) {
+    let [rows, cols] = algorithm.tile.map(|extent| extent as usize);
     for (i, value) in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY].into_iter().enumerate() {
         for (m, n, k) in [(rows + 3, cols, 17), (9, cols + 1, 70)] {
             for in_a in [true, false] {
                 let extent = if in_a { m } else { n };
                 let spoilt = Some((in_a, extent - 1 - i, (k - 1) / (i + 1), value));
                 let case = Case { m, n, k, spoilt, ..Case::default() };
-                way.is_exact(&case);
-                way.is_exact(&case.aligned());
+                algorithm.is_exact(&case);
+                algorithm.is_exact(&case.aligned());
             }
         }
     }
 }
 
 /// More matrices than the grid is deep, and operands that are the same for all.
-fn batches_are_exact<T: Number>(way: &Way<T>) {
-    let [rows, _] = way.tile.map(|extent| extent as usize);
+fn batches_are_exact<T: Number>(algorithm: &Algorithm<T>) {
+    let [rows, _] = algorithm.tile.map(|extent| extent as usize);
     for shared in [[false, false], [true, false], [false, true]] {
         let case = Case { m: rows + 1, n: 33, k: 40, batches: 5, depth: 2, shared, ..Case::default() };
-        way.is_exact(&case);
-        way.is_exact(&case.aligned());
+        algorithm.is_exact(&case);
+        algorithm.is_exact(&case.aligned());
     }
 }
 

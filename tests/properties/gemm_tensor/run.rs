@@ -50,7 +50,7 @@ macro_rules! numbers {
 numbers! { f16: 0x7e55; bf16: 0x7fd5; f32: 0x7fc1_2345; }
 
 /// A kernel.
-pub(super) struct Way<T: Number> {
+pub(super) struct Algorithm<T: Number> {
     pub(super) kernel: Gemm<T>,
     pub(super) tile: [u32; 2],
     /// Whether A lies in memory as k × m, B as n × k.
@@ -137,7 +137,7 @@ impl<T: Number> Held<T> {
     }
 }
 
-impl<T: Number> Way<T> {
+impl<T: Number> Algorithm<T> {
     /// Launches the kernel and compares all of C's buffer.
     pub(super) fn is_exact(&self, case: &Case) {
         let verdict = if case.flags & WIDE_C == 0 { self.check::<T>(case) } else { self.check::<f32>(case) };
@@ -262,12 +262,12 @@ impl<T: Number> Way<T> {
 
 /// Halves are rounded to even, in every place of a fragment.
 pub(super) fn tf32_is_rounded() {
-    let ways = [
-        Way { kernel: tensor::gemm_tf32_64x64_nn, tile: [64, 64], transposed: [false, false] },
-        Way { kernel: tensor::gemm_tf32_64x64_tt, tile: [64, 64], transposed: [true, true] },
+    let algorithms = [
+        Algorithm { kernel: tensor::gemm_tf32_64x64_nn, tile: [64, 64], transposed: [false, false] },
+        Algorithm { kernel: tensor::gemm_tf32_64x64_tt, tile: [64, 64], transposed: [true, true] },
     ];
     let half = 2_f32.powi(-11);
-    for way in ways {
+    for algorithm in algorithms {
         for (value, rounded) in
             [(1.0 + 3.0 * half, 1.0 + 4.0 * half), (-1.0 - half, -1.0), (1.0 + 1.01 * half, 1.0 + 2.0 * half)]
         {
@@ -288,7 +288,7 @@ pub(super) fn tf32_is_rounded() {
                 [1.0, 0.0],
                 0,
             );
-            device.launch(&way.kernel, Launch::grid([1, 1, 1]), arguments).expect("a launch");
+            device.launch(&algorithm.kernel, Launch::grid([1, 1, 1]), arguments).expect("a launch");
             assert_eq!(c.download().expect("C"), vec![64.0 * rounded; 64 * 64], "{value}");
         }
     }

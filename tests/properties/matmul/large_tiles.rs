@@ -1,11 +1,11 @@
 //! What can go wrong with tiles of up to 256: their edges, and the ways that are taken only where 16 bytes are aligned.
 
 use gpu::gemm::ffma;
-use warpwright::oracle::same_bits;
+use warpwright::reference::same_bits;
 use warpwright::simulator::{Access, Config, Counters, Level};
 use warpwright::{Device, Launch};
 
-use super::ways::{Way, by_naive};
+use super::variants::{Variant, by_naive};
 use super::{integer_problem, real_problem};
 use crate::support::device::under_test;
 use crate::support::frame::Place;
@@ -25,7 +25,7 @@ fn places(cols: [usize; 3], astray: usize) -> [Place; 3] {
 }
 
 /// Extents one below, at and one above the edges of all tiles, with depths at the edges of all steps.
-pub(super) fn tile_edges_are_exact_aligned_or_not(way: Way) {
+pub(super) fn tile_edges_are_exact_aligned_or_not(way: Variant) {
     let mut depths = [8, 15, 16, 17, 31, 32, 33, 64, 65, 4, 12, 100].into_iter().cycle();
     let mut number = 0;
     for (m, n) in [(64, 64), (128, 128), (128, 256), (256, 128)] {
@@ -44,7 +44,7 @@ pub(super) fn tile_edges_are_exact_aligned_or_not(way: Way) {
 
 /// One chain of multiply-adds in order of k, from +0, whatever the tile. Products so small that a sum can be −0 would show the
 /// zeros that a last step is filled up with.
-pub(super) fn sums_have_the_bits_of_matmul_naive(way: Way) {
+pub(super) fn sums_have_the_bits_of_matmul_naive(way: Variant) {
     let device = under_test(3);
     for (m, k, n) in [(65, 37, 70), (64, 33, 64), (3, 1, 5), (130, 50, 260)] {
         for power in [0, -76] {

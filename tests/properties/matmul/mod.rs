@@ -1,13 +1,13 @@
 //! C = A·B: `matmul_naive`, `matmul_tiled` and `gemm_f32_…` by launch, `Device::matmul` and `Device::matmul_into`.
 
+mod variants;
 mod large_tiles;
-mod ways;
 
 use ndarray::{Array2, s};
 use proptest::prelude::*;
 use rand::Rng;
 use warpwright::simulator::{Config, Level};
-use warpwright::{Device, oracle};
+use warpwright::{Device, reference};
 
 use crate::support::device::{is_gpu, under_test};
 use crate::support::problem::{Expected, Problem};
@@ -16,8 +16,8 @@ use crate::support::runner::{check, check_within};
 use crate::support::suite;
 use crate::support::{shapes, values};
 use large_tiles::{sums_have_the_bits_of_matmul_naive, tile_edges_are_exact_aligned_or_not};
-use ways::{Way, by_64x64, by_128x128, by_128x256, by_256x128};
-pub(crate) use ways::{by_matmul, by_matmul_into, by_naive, by_tiled};
+use variants::{Variant, by_64x64, by_128x128, by_128x256, by_256x128};
+pub(crate) use variants::{by_matmul, by_matmul_into, by_naive, by_tiled};
 
 suite! {
     [
@@ -70,7 +70,7 @@ fn case_with_elements() -> impl Strategy<Value = Case> {
 /// Integer data and the product in integers.
 fn integer_problem(case: &Case) -> Problem {
     let (a, b) = case.integers();
-    let reference = oracle::matmul(a.view(), b.view()).expect("shapes agree");
+    let reference = reference::matmul(a.view(), b.view()).expect("shapes agree");
     case.problem(&a, &b, vec![Expected::Bits(integer_product(a.view(), b.view())), Expected::Within(reference)])
 }
 
@@ -84,12 +84,12 @@ pub(crate) fn sample_of_reals(m: usize, k: usize, n: usize) -> Problem {
     real_problem(&sample(m, k, n), 1.0)
 }
 
-fn integers_are_exact(way: Way) {
+fn integers_are_exact(way: Variant) {
     check(any_case(), |case| integer_problem(case).verify(case.schedule, way));
 }
 
 /// Every combination of extents at the edges of the 32 × 32 tiles.
-fn tile_edges_are_exact(way: Way) {
+fn tile_edges_are_exact(way: Variant) {
     let edges = [0, 1, 31, 32, 33];
     let pairs = edges.into_iter().flat_map(|m| edges.map(|k| (m, k)));
     for (m, k, n) in pairs.flat_map(|(m, k)| edges.map(|n| (m, k, n))) {
@@ -99,7 +99,7 @@ fn tile_edges_are_exact(way: Way) {
 }
 
 /// Reals of ordinary size, so small that products are subnormal (a device that flushes those to zero fails), and large.
-fn reals_stay_within_the_bound(way: Way) {
+fn reals_stay_within_the_bound(way: Variant) {
     let scales = proptest::sample::select(&[0_i32, -70, 55][..]);
     check_within("matmul", (any_case(), scales), |(case, power)| {
         real_problem(case, 2_f32.powi(*power)).verify(case.schedule, way)
@@ -108,12 +108,12 @@ fn reals_stay_within_the_bound(way: Way) {
 
 fn real_problem(case: &Case, scale: f32) -> Problem {
     let (a, b) = case.reals(scale);
-    let reference = oracle::matmul(a.view(), b.view()).expect("shapes agree");
+    let reference = reference::matmul(a.view(), b.view()).expect("shapes agree");
     case.problem(&a, &b, vec![Expected::Within(reference)])
 }
 
 /// One element of A is not 0: one row of C is that multiple of a row of B.
-fn one_hot_picks_a_row(way: Way) {
+fn one_hot_picks_a_row(way: Variant) {
     check(case_with_elements(), |case| {
         let mut rng = values::rng(case.data);
         let (row, col) = (rng.random_range(0..case.m), rng.random_range(0..case.k));
@@ -128,7 +128,7 @@ fn one_hot_picks_a_row(way: Way) {
 }
 
 /// A NaN or infinity in A spoils its row of C, in B its column, and nothing else: no 0 · ∞ from beyond an edge leaks in.
-fn a_non_finite_element_reaches_its_row_or_column(way: Way) {
+fn a_non_finite_element_reaches_its_row_or_column(way: Variant) {
     let values = (proptest::sample::select(&values::NON_FINITE[..]), any::<bool>());
     check((case_with_elements(), values), |(case, (value, in_a))| {
         let mut rng = values::rng(case.data);
@@ -152,7 +152,7 @@ fn a_non_finite_element_reaches_its_row_or_column(way: Way) {
 }
 
 /// Sums start from +0, and +0 + −0·y = +0.
-fn minus_zeros_give_zero(way: Way) {
+fn minus_zeros_give_zero(way: Variant) {
     check(any_case(), |case| {
         let a = Array2::from_elem((case.m, case.k), -0.0);
         let b = values::integers(case.k, case.n, &mut values::rng(case.data));
@@ -162,7 +162,7 @@ fn minus_zeros_give_zero(way: Way) {
 
 /// A has k columns, B another number of rows, which the kernels take and the operations refuse: what one of them lacks counts
 /// as 0.
-fn the_common_part_of_unequal_inner_extents_is_multiplied(way: Way) {
+fn the_common_part_of_unequal_inner_extents_is_multiplied(way: Variant) {
     check((any_case(), shapes::extent()), |(case, rows)| {
         let mut rng = values::rng(case.data);
         let (a, b) = (values::integers(case.m, case.k, &mut rng), values::integers(*rows, case.n, &mut rng));
@@ -172,12 +172,12 @@ fn the_common_part_of_unequal_inner_extents_is_multiplied(way: Way) {
     });
 }
 
-fn a_hundred_runs_are_equal(way: Way) {
+fn a_hundred_runs_are_equal(way: Variant) {
     let problem = sample_of_reals(33, 40, 35);
     let run = |schedule| way(&under_test(schedule), &problem).expect("a run").output;
     let first = run(0);
     for schedule in 1..100 {
-        oracle::same_bits(&first, &run(schedule)).unwrap_or_else(|error| panic!("run {schedule}: {error}"));
+        reference::same_bits(&first, &run(schedule)).unwrap_or_else(|error| panic!("run {schedule}: {error}"));
     }
 }
 

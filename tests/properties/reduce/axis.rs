@@ -5,11 +5,11 @@ use std::cmp::Ordering::{Greater, Less};
 use rand::Rng;
 use rand::rngs::StdRng;
 use warpwright::half::{bf16, f16};
-use warpwright::oracle::reduce::{self as oracle, Added, Format, Nan, Scalar, best};
 use warpwright::reduce::{
     All, Any, ArgMax, ArgMin, AxisReduction, CountNonzero, Max, Mean, Min, NanArgMax, NanArgMin, NanMax, NanMin,
     NanSum, Norm, Product, Sum, SumOfSquares, Variance,
 };
+use warpwright::reference::reduce::{self as reference, Added, Format, Nan, Scalar, best};
 
 use super::axis_case::{AxisCase, any_tensor, depth, reduce_axis};
 use super::case::Bits;
@@ -129,23 +129,23 @@ where
         let mut rng = values::rng(case.data);
         let n = case.span();
         let x: Vec<T> = if rng.random() { uniform(n, &mut rng) } else { cancelling(n, 1e4, &mut rng) };
-        let mut worst = judged("sum", case, Sum, &x, |line, depth| oracle::sum(line, depth, added))?;
-        worst = worst.max(judged("mean", case, Mean, &x, |line, depth| oracle::mean(line, depth, added))?);
-        worst = worst.max(judged("norm", case, Norm, &x, |line, depth| oracle::norm(line, depth, format))?);
+        let mut worst = judged("sum", case, Sum, &x, |line, depth| reference::sum(line, depth, added))?;
+        worst = worst.max(judged("mean", case, Mean, &x, |line, depth| reference::mean(line, depth, added))?);
+        worst = worst.max(judged("norm", case, Norm, &x, |line, depth| reference::norm(line, depth, format))?);
         worst = worst.max(judged("variance", case, Variance { ddof: 0 }, &x, |line, depth| {
-            oracle::variance(line, 0, depth, format)
+            reference::variance(line, 0, depth, format)
         })?);
         let near_one: Vec<T> = (0..n).map(|_| T::from_f64(rng.random_range(0.9..1.1))).collect();
-        judged("product", case, Product, &near_one, |line, _| oracle::product(line, format))?;
+        judged("product", case, Product, &near_one, |line, _| reference::product(line, format))?;
         let mut holed = x.clone();
         for _ in 0..=n / 7 {
             holed[rng.random_range(0..n)] = T::from_f64(f64::NAN);
         }
         judged("nan_sum", case, NanSum, &holed, |line, depth| {
             let numbers: Vec<f64> = line.iter().copied().filter(|x| !x.is_nan()).collect();
-            oracle::sum(&numbers, depth, added)
+            reference::sum(&numbers, depth, added)
         })?;
-        judged("sum with NaN", case, Sum, &holed, |line, depth| oracle::sum(line, depth, added))?;
+        judged("sum with NaN", case, Sum, &holed, |line, depth| reference::sum(line, depth, added))?;
         Ok(worst)
     });
 }

@@ -2,8 +2,8 @@
 //! devices.
 
 use proptest::prelude::*;
-use warpwright::oracle::reduce::lines;
 use warpwright::reduce::{AxisReduction, LinesWorkspace, axis_depth};
+use warpwright::reference::reduce::lines;
 use warpwright::{Device, Result as WarpwrightResult};
 
 use super::case::{Bits, is_nan};

@@ -1,6 +1,6 @@
 //! What the oracle says of each line or segment, beside what came.
 
-use warpwright::oracle::reduce::Scalar;
+use warpwright::reference::reduce::Scalar;
 
 use super::case::{Bits, is_nan};
 use super::values::{Real, wide};

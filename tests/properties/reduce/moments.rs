@@ -2,8 +2,8 @@
 
 use rand::Rng;
 use warpwright::half::{bf16, f16};
-use warpwright::oracle::reduce::{Format, variance};
 use warpwright::reduce::{Reduction, Variance, reduction_depth};
+use warpwright::reference::reduce::{Format, variance};
 
 use super::case::{Bits, any_case, reduce};
 use super::values::{Real, uniform, wide};

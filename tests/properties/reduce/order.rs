@@ -5,10 +5,10 @@ use std::cmp::Ordering::{Greater, Less};
 use rand::Rng;
 use rand::rngs::StdRng;
 use warpwright::half::{bf16, f16};
-use warpwright::oracle::reduce::{Nan, best};
 use warpwright::reduce::{
     All, Any, ArgMax, ArgMin, CountNonzero, Max, Min, NanArgMax, NanArgMin, NanMax, NanMin, Reduction,
 };
+use warpwright::reference::reduce::{Nan, best};
 
 use super::case::{Bits, Case, any_case, is_nan, reduce};
 use super::values::{Number, Real};

@@ -5,11 +5,11 @@ use std::cmp::Ordering::{Greater, Less};
 use proptest::prelude::*;
 use rand::Rng;
 use warpwright::half::{bf16, f16};
-use warpwright::oracle::reduce::{self as oracle, Added, Format, Nan, Scalar, best, segments};
 use warpwright::reduce::{
     All, Any, ArgMax, ArgMin, CountNonzero, LinesWorkspace, Max, Mean, Min, NanArgMin, NanMax, NanSum, Norm, Product,
     SegmentReduction, Sum, SumOfSquares, Variance, segments_depth,
 };
+use warpwright::reference::reduce::{self as reference, Added, Format, Nan, Scalar, best, segments};
 use warpwright::{Buffer, Device, Result as WarpwrightResult};
 
 use super::case::{Bits, is_nan};
@@ -178,14 +178,14 @@ where
         })?;
         counted(case, &small, |x| x.wide() != 0.0)?;
         let x: Vec<T> = uniform(case.n(), &mut rng);
-        let mut worst = judged("norm", case, Norm, &x, |x, depth| oracle::norm(x, depth, format))?;
+        let mut worst = judged("norm", case, Norm, &x, |x, depth| reference::norm(x, depth, format))?;
         for ddof in [0, 1] {
             worst = worst.max(judged("variance", case, Variance { ddof }, &x, |x, depth| {
-                oracle::variance(x, ddof, depth, format)
+                reference::variance(x, ddof, depth, format)
             })?);
         }
         let near_one: Vec<T> = (0..case.n()).map(|_| T::from_f64(rng.random_range(0.9..1.1))).collect();
-        judged("product", case, Product, &near_one, |x, _| oracle::product(x, format))?;
+        judged("product", case, Product, &near_one, |x, _| reference::product(x, format))?;
         // What no element gives.
         let empty = Case::new(0, &[0, 0], case.before, case.data, case.schedule);
         let none: [T; 2] = [T::from_f64(7.0); 2];
@@ -257,11 +257,11 @@ where
         let mut worst = 0.0_f64;
         let (sums, means) = (reduce(case, Sum, &x)?, reduce(case, Mean, &x)?);
         for (number, segment) in segments(&x, &case.offsets).into_iter().enumerate() {
-            let sum = oracle::sum(&wide(segment), depth, added).error_over_bound(sums[number].into());
+            let sum = reference::sum(&wide(segment), depth, added).error_over_bound(sums[number].into());
             let mean = if segment.is_empty() {
                 if is_nan(means[number]) { 0.0 } else { f64::INFINITY }
             } else {
-                oracle::mean(&wide(segment), depth, added).error_over_bound(means[number].into())
+                reference::mean(&wide(segment), depth, added).error_over_bound(means[number].into())
             };
             if !(sum <= 1.0 && mean <= 1.0) {
                 return Err(format!(

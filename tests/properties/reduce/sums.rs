@@ -2,10 +2,10 @@
 
 use rand::Rng;
 use warpwright::half::{bf16, f16};
-use warpwright::oracle::reduce::{self as oracle, Added, Format, Scalar};
 use warpwright::reduce::{
     Dot, Mean, Norm, PlainSum, Product, Reduction, Sum, SumOfSquares, dot_depth, reduction_depth,
 };
+use warpwright::reference::reduce::{self as reference, Added, Format, Scalar};
 
 use super::case::{Bits, Case, any_case, dot, reduce};
 use super::values::{Number, Real, cancelling, small, uniform, wide};
@@ -110,21 +110,21 @@ where
         for x in [uniform::<T>(case.n, &mut rng), cancelling(case.n, large, &mut rng)] {
             let exact = wide(&x);
             let ratios = [
-                judge("sum", oracle::sum(&exact, depth, added), reduce(case, Sum, &x)?)?,
-                judge("sum of squares", oracle::dot(&exact, &exact, depth, added), reduce(case, SumOfSquares, &x)?)?,
-                judge("mean", oracle::mean(&exact, depth, added), reduce(case, Mean, &x)?)?,
-                judge("norm", oracle::norm(&exact, depth, format), reduce(case, Norm, &x)?)?,
+                judge("sum", reference::sum(&exact, depth, added), reduce(case, Sum, &x)?)?,
+                judge("sum of squares", reference::dot(&exact, &exact, depth, added), reduce(case, SumOfSquares, &x)?)?,
+                judge("mean", reference::mean(&exact, depth, added), reduce(case, Mean, &x)?)?,
+                judge("norm", reference::norm(&exact, depth, format), reduce(case, Norm, &x)?)?,
             ];
             worst = ratios.into_iter().fold(worst, f64::max);
             let y = uniform::<T>(case.n, &mut rng);
-            let expected = oracle::dot(&exact, &wide(&y), dot_depth(case.n, bytes), added);
+            let expected = reference::dot(&exact, &wide(&y), dot_depth(case.n, bytes), added);
             for before in [case.around[0], rng.random_range(0..9)] {
                 worst = worst.max(judge("scalar product", expected, dot(case, before, &x, &y)?)?);
             }
         }
         // Numbers round 1, so that the product stays in range.
         let x: Vec<T> = (0..case.n).map(|_| T::from_f64(rng.random_range(0.99..1.01))).collect();
-        worst = worst.max(judge("product", oracle::product(&wide(&x), format), reduce(case, Product, &x)?)?);
+        worst = worst.max(judge("product", reference::product(&wide(&x), format), reduce(case, Product, &x)?)?);
         Ok(worst)
     });
 }
@@ -153,7 +153,7 @@ fn f64_stays_within_the_bounds() {
 fn plain_sums_stay_within_the_bound_of_f32() {
     check_within("plain sums", any_case(4), |case| {
         let x = uniform::<f32>(case.n, &mut values::rng(case.data));
-        let expected = oracle::sum(&wide(&x), reduction_depth(case.n, 4), Added::InF32);
+        let expected = reference::sum(&wide(&x), reduction_depth(case.n, 4), Added::InF32);
         judge("plain sum", expected, reduce(case, PlainSum, &x)?)
     });
 }
@@ -185,7 +185,7 @@ fn norms_of_f64_neither_overflow_nor_underflow() {
                 rng.random_range(-1.0..=1.0) * 2_f64.powi(by / 2) * 2_f64.powi(by - by / 2)
             })
             .collect();
-        let expected = oracle::norm(&x, reduction_depth(case.n, 8), Format::F64);
+        let expected = reference::norm(&x, reduction_depth(case.n, 8), Format::F64);
         judge("norm", expected, reduce(case, Norm, &x)?)
     });
 }

@@ -4,7 +4,7 @@ use gpu::reduce::dynamic::{grid, reduce_sum_dynamic};
 use ndarray::Array2;
 use proptest::prelude::*;
 use rand::Rng;
-use warpwright::oracle::{self, Reference};
+use warpwright::reference::{self, Reference};
 use warpwright::{Device, Launch, Result};
 
 use super::{integer_sum, large_and_noise};
@@ -62,7 +62,7 @@ impl Case {
     fn of_reals(&self, x: &Array2<f32>) -> Problem {
         let depth = u64::from(self.threads.next_power_of_two().ilog2());
         let mut reference = Reference { value: Vec::new(), bound: Vec::new() };
-        for section in self.per_block(x, |section| oracle::sum(section, depth)) {
+        for section in self.per_block(x, |section| reference::sum(section, depth)) {
             reference.value.extend(section.value);
             reference.bound.extend(section.bound);
         }
@@ -200,6 +200,6 @@ fn a_hundred_runs_are_equal() {
     let run = |schedule| by_launch(&under_test(schedule), &problem, case.threads).expect("a run").output;
     let first = run(0);
     for schedule in 1..100 {
-        oracle::same_bits(&first, &run(schedule)).unwrap_or_else(|error| panic!("run {schedule}: {error}"));
+        reference::same_bits(&first, &run(schedule)).unwrap_or_else(|error| panic!("run {schedule}: {error}"));
     }
 }

@@ -4,8 +4,8 @@ use ndarray::Array2;
 use proptest::prelude::*;
 use rand::Rng;
 use rand::rngs::StdRng;
-use warpwright::oracle::{self, Reference};
 use warpwright::reduce::reduction_depth;
+use warpwright::reference::{self, Reference};
 use warpwright::{Device, Result};
 
 use super::{integer_sum, large_and_noise};
@@ -57,7 +57,7 @@ impl Case {
 
     fn within_bound(&self, make: impl Fn(usize, usize, &mut StdRng) -> Array2<f32>) -> Problem {
         let x = make(self.rows, self.cols, &mut values::rng(self.data));
-        let reference = oracle::sum_in_f64(x.as_slice().unwrap_or_default(), reduction_depth(x.len(), 4));
+        let reference = reference::sum_in_f64(x.as_slice().unwrap_or_default(), reduction_depth(x.len(), 4));
         self.problem(&x, Expected::Within(reference))
     }
 }
@@ -142,6 +142,6 @@ fn a_hundred_runs_are_equal() {
     };
     let first = run(0);
     for schedule in 1..100 {
-        oracle::same_bits(&[first], &[run(schedule)]).unwrap_or_else(|error| panic!("run {schedule}: {error}"));
+        reference::same_bits(&[first], &[run(schedule)]).unwrap_or_else(|error| panic!("run {schedule}: {error}"));
     }
 }

@@ -4,7 +4,7 @@ use gpu::reduce::whole::partition::{THREADS, TILE_BYTES, blocks, workspace_words
 use gpu::reduce::whole::sums::reduce_sum_f32;
 use proptest::prelude::*;
 use rand::Rng;
-use warpwright::{Device, Launch, Result, oracle};
+use warpwright::{Device, Launch, Result, reference};
 
 use super::integer_sum;
 use crate::support::device::under_test;
@@ -95,7 +95,7 @@ fn one_rounding_is_all_there_is() {
         let tiles = (case.n as u64).div_ceil(TILE_ELEMENTS as u64).div_ceil(u64::from(case.blocks));
         // As `reduction_depth`, for this number of blocks: thread, warp and block, then the partial sums.
         let depth = (3 + 2 + tiles.max(1) + 2 + 5 + 4) + (u64::from(case.blocks.div_ceil(THREADS)) + 5 + 4 + 1);
-        let verdict = oracle::sum_in_f64(x, depth).check(&sums[..1]).map_err(|error| error.to_string())?;
+        let verdict = reference::sum_in_f64(x, depth).check(&sums[..1]).map_err(|error| error.to_string())?;
         if verdict.passes() && sums[0].to_bits() == sums[1].to_bits() {
             Ok(verdict.worst)
         } else {
@@ -113,6 +113,6 @@ fn runs_are_equal_whatever_the_schedule() {
         |schedule| sum_twice(&under_test(schedule), &case(schedule), x.as_slice().expect("one row")).expect("a run");
     let first = run(0);
     for schedule in 1..50 {
-        oracle::same_bits(&first, &run(schedule)).unwrap_or_else(|error| panic!("run {schedule}: {error}"));
+        reference::same_bits(&first, &run(schedule)).unwrap_or_else(|error| panic!("run {schedule}: {error}"));
     }
 }

@@ -1,6 +1,6 @@
 //! A problem: inputs, where the output goes, what it must be; and the judgement of an outcome.
 
-use warpwright::oracle::{Reference, same_bits};
+use warpwright::reference::{Reference, same_bits};
 use warpwright::{Buffer, Device, Error, LaunchRule, Result as WarpwrightResult};
 
 use super::device::{counterpart, under_test};

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use simt::Kernel;
 use simt::global::{MatMut, MatRef};
 use warpwright::simulator::{Config, Level};
-use warpwright::{Device, Launch, Result, oracle};
+use warpwright::{Device, Launch, Result, reference};
 
 use crate::support::device::{is_gpu, under_test};
 use crate::support::frame::{Frame, Place};
@@ -32,7 +32,7 @@ suite! {
 }
 
 /// Runs a problem: one input and the output.
-type Way = fn(&Device, &Problem) -> Result<Outcome>;
+type Algorithm = fn(&Device, &Problem) -> Result<Outcome>;
 
 #[derive(Clone, Debug)]
 struct Case {
@@ -59,7 +59,7 @@ impl Case {
         Problem {
             inputs: vec![Frame::holding(a.view(), self.places[0])],
             output: Frame::blank(self.cols, self.rows, self.places[1]),
-            expected: vec![Expected::Bits(b), Expected::Bits(oracle::transpose(a.view()).iter().copied().collect())],
+            expected: vec![Expected::Bits(b), Expected::Bits(reference::transpose(a.view()).iter().copied().collect())],
         }
     }
 }
@@ -122,13 +122,13 @@ fn by_transpose(device: &Device, problem: &Problem) -> Result<Outcome> {
     Ok(Outcome { output: problem.output.with(b.as_slice().unwrap_or_default()), ..on.download()? })
 }
 
-fn any_bits_are_moved(way: Way) {
+fn any_bits_are_moved(way: Algorithm) {
     check(any_case(), |case| case.problem().verify(case.schedule, way));
 }
 
 /// Every combination of extents at the edges of the tiles, 32 × 16 and 64 × 64, and their multiples; in places that are not
 /// aligned, and in such as are, where a tile goes 16 bytes at a time.
-fn tile_edges_are_exact(way: Way) {
+fn tile_edges_are_exact(way: Algorithm) {
     let edges = [0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 128, 132];
     for (rows, cols) in edges.iter().flat_map(|rows| edges.map(|cols| (*rows, cols))) {
         let aligned = |len: usize| Place { offset: 8, gap: len.next_multiple_of(4) - len, after: 4 };
@@ -139,12 +139,12 @@ fn tile_edges_are_exact(way: Way) {
     }
 }
 
-fn a_hundred_runs_are_equal(way: Way) {
+fn a_hundred_runs_are_equal(way: Algorithm) {
     let problem = sample(33, 35);
     let run = |schedule| way(&under_test(schedule), &problem).expect("a run").output;
     let first = run(0);
     for schedule in 1..100 {
-        oracle::same_bits(&first, &run(schedule)).unwrap_or_else(|error| panic!("run {schedule}: {error}"));
+        reference::same_bits(&first, &run(schedule)).unwrap_or_else(|error| panic!("run {schedule}: {error}"));
     }
 }
 
@@ -158,7 +158,7 @@ fn columns_beyond_the_height_of_a_grid() {
     let a = values::reals(rows, cols, 1.0, &mut values::rng(9));
     let b = device.upload(&a).and_then(|a| device.transpose(&a)).and_then(|b| b.download()).expect("a transpose");
     assert_eq!(b.dim(), (cols, rows));
-    oracle::same_bits(&a, b.t()).unwrap_or_else(|error| panic!("{error}"));
+    reference::same_bits(&a, b.t()).unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// Twice transposed is the matrix again.

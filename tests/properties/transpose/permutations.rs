@@ -193,7 +193,7 @@ fn short_dimensions_on_both_sides() {
     }
 }
 
-/// Boxes as large as they become where there are enough of them. On the simulator unchecked, for its many threads.
+/// TmaTensor as large as they become where there are enough of them. On the simulator unchecked, for its many threads.
 #[test]
 fn the_largest_boxes() {
     let device = if is_gpu() { under_test(0) } else { Device::simulator_with(Config::new(Level::Off)) };

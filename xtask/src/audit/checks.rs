@@ -97,15 +97,13 @@ pub(crate) fn check_kernel(info: &KernelInfo, function: &Function, usage: &Usage
     {
         found.push(format!("{}, exactly {barriers} expected", count(usage.barriers as usize, "barrier instruction")));
     }
-    if info.overlap && usage.grid_waits == 0 {
-        found.push(
-            "no wait for the grid before, which `overlap` promises; call `grid::wait_for_predecessor`".to_owned(),
-        );
-    } else if info.overlap
+    if info.pdl && usage.grid_waits == 0 {
+        found.push("no wait for the grid before, which `pdl` promises; call `grid::dependency_wait`".to_owned());
+    } else if info.pdl
         && let Some(site) = &usage.before_grid_wait
     {
         found.push(format!(
-            "{} stands before the wait for the grid before; `overlap` promises that nothing touches global memory before it",
+            "{} stands before the wait for the grid before; `pdl` promises that nothing touches global memory before it",
             quote(site)
         ));
     }

@@ -17,7 +17,7 @@ const INFO: KernelInfo = KernelInfo {
     max_threads: None,
     min_blocks: None,
     cluster: 1,
-    overlap: false,
+    pdl: false,
     shared: SharedSpec::None,
     limits: Limits {
         registers: Some(40),
@@ -112,7 +112,7 @@ fn a_kernel_that_overlaps_waits_before_it_touches_global_memory() {
     let findings = |text: &str| {
         let module = ptx::read(text).unwrap();
         let function = module.kernels().next().unwrap();
-        let info = KernelInfo { overlap: true, ..INFO };
+        let info = KernelInfo { pdl: true, ..INFO };
         check_kernel(&info, function, &Usage::of(function)).iter().map(Finding::to_string).collect::<Vec<_>>()
     };
     let first = "ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1];";

@@ -37,7 +37,7 @@ pub(super) fn check(workspace: &Workspace, files: &[PtxFile]) -> Result<bool> {
     if faults.is_empty() {
         println!("{PTX_DIR}: {} files are what the sources give", files.len());
     } else {
-        println!("`cargo xtask build` makes the PTX anew; commit {PTX_DIR} with the kernels");
+        println!("`cargo xtask build` makes the PTX opaque; commit {PTX_DIR} with the kernels");
     }
     Ok(faults.is_empty())
 }
@@ -46,9 +46,11 @@ pub(super) fn check(workspace: &Workspace, files: &[PtxFile]) -> Result<bool> {
 fn strays(workspace: &Workspace, manifest: &Manifest) -> Vec<String> {
     let made = |name: &String| {
         let family = manifest.files.get(name).map(|entry| entry.family.as_str());
-        gpu::FAMILIES.iter().any(|(known, kernels)| family == Some(known) && !kernels.is_empty())
+        gpu::FAMILIES.iter().any(|known| family == Some(known.name) && !known.kernels.is_empty())
     };
-    let entries = fs::read_dir(workspace.ptx_dir()).into_iter().flatten().flatten().map(|entry| entry.path());
+    let folders = [workspace.ptx_dir(), workspace.ptx_dir().join("lab")];
+    let entries = folders.into_iter().flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten());
+    let entries = entries.map(|entry| entry.path());
     let ptx = entries.filter(|path| path.extension().is_some_and(|extension| extension == "ptx"));
     let names = ptx.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
     let mut strays: Vec<_> = names.filter(|name| !made(name)).collect();

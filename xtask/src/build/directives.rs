@@ -92,7 +92,7 @@ mod tests {
             max_threads,
             min_blocks,
             cluster: 1,
-            overlap: false,
+            pdl: false,
             shared: SharedSpec::None,
             limits,
         }

@@ -103,7 +103,7 @@ mod tests {
     fn a_file_is_fresh_only_if_it_is_the_recorded_one_from_these_sources() {
         let dir = tempfile::tempdir().unwrap();
         let workspace = Workspace::made_up(dir.path());
-        let file = PtxFile { family: "gemm", kernels: &[], arch: "sm_80".into() };
+        let file = PtxFile { family: "gemm", kernels: &[], is_lab: false, arch: "sm_80".into() };
         let mut manifest = Manifest::load(&workspace).unwrap();
         let stale = |manifest: &Manifest, sources: &str| match manifest.state(&workspace, &file, sources) {
             State::Stale(reason) => reason,

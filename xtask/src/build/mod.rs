@@ -102,7 +102,7 @@ fn build_stale(workspace: &Workspace, files: &[PtxFile]) -> Result<()> {
     let started = Instant::now();
     let names: Vec<_> = todo.iter().map(|(file, _)| file.clone()).collect();
     let texts = compile_all(workspace, &nightly, &names)?;
-    fs::create_dir_all(workspace.ptx_dir())?;
+    fs::create_dir_all(workspace.ptx_dir().join("lab"))?;
     for ((file, sources), text) in todo.into_iter().zip(texts) {
         let path = file.committed(workspace);
         fs::write(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;

@@ -27,7 +27,8 @@ pub(super) fn hash(workspace: &Workspace, family: &str) -> Result<String> {
         collect(root, &Path::new(package).join("src"), &mut files)?;
     }
     let needed = families_enabled(root, family)?;
-    let foreign: Vec<_> = gpu::FAMILIES.iter().map(|(name, _)| *name).filter(|name| !needed.contains(*name)).collect();
+    let foreign: Vec<_> =
+        gpu::FAMILIES.iter().filter(|family| !needed.contains(family.name)).map(|family| family.module).collect();
     files.retain(|file| !foreign.iter().any(|name| is_module(file, name)));
 
     let mut hash = Sha256::new();

@@ -9,7 +9,7 @@ usage() {
 usage: ./run.sh COMMAND [--filter TEXT] [--program NAME] [ARGUMENT…]
 
   run        the main job: the main kernels on real-sized input, checked against the oracle (bin/warpwright-run ARGUMENT…)
-  ladder     every kernel from the smallest idea up, and the figures of the teaching texts (bin/warpwright-ladder ARGUMENT…)
+  tutorial   every kernel from the smallest idea up, and the figures of the teaching texts (bin/warpwright-tutorial ARGUMENT…)
   test       every test program, on the GPU
   sanitize   memcheck, racecheck, synccheck and initcheck over the test programs named in gpu-tests.txt
   bench      ours beside cuBLAS, cuBLASLt, CUB and the driver's copy (bin/warpwright-bench ARGUMENT…); records go to
@@ -140,8 +140,8 @@ case $command in
     run)
         exec "$here/bin/warpwright-run" "${arguments[@]}"
         ;;
-    ladder)
-        exec "$here/bin/warpwright-ladder" "${arguments[@]}"
+    tutorial)
+        exec "$here/bin/warpwright-tutorial" "${arguments[@]}"
         ;;
     test)
         while read -r file; do

@@ -1,6 +1,6 @@
 //! D1 to D7: the tile that is written along its rows and read along its columns. One block each: the kernels have no more.
 
-use gpu::ladder::banks::{rectangular as rect, square};
+use gpu::lab::tutorial::banks::{rectangular as rect, square};
 use simt::Kernel;
 use simt::global::VecMut;
 use warpwright::Launch;

@@ -8,8 +8,8 @@ mod warps;
 
 use gpu::gemm::naive::{self, matmul_naive};
 use gpu::gemm::tiled::{self, matmul_tiled};
-use gpu::ladder::matmul::block_tiled::{self, matmul_block_tiled};
-use gpu::ladder::vector_add::{self, vector_add};
+use gpu::lab::tutorial::matmul::block_tiled::{self, matmul_block_tiled};
+use gpu::lab::tutorial::vector_add::{self, vector_add};
 use gpu::reduce::dynamic::{self, reduce_sum_dynamic};
 use simt::Kernel;
 use simt::global::{MatMut, MatRef};

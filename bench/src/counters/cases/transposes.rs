@@ -1,8 +1,8 @@
 //! D8 to D11: the transposes, from the naive ones to two padded tiles per block.
 
-use gpu::ladder::transposes::naive::{grid_col, grid_row, transpose_naive_col, transpose_naive_row};
-use gpu::ladder::transposes::smem::{self, transpose_smem};
-use gpu::ladder::transposes::unrolled::{self, transpose_smem_unroll_pad1, transpose_smem_unroll_pad2};
+use gpu::lab::tutorial::transposes::naive::{grid_col, grid_row, transpose_naive_col, transpose_naive_row};
+use gpu::lab::tutorial::transposes::smem::{self, transpose_smem};
+use gpu::lab::tutorial::transposes::unrolled::{self, transpose_smem_unroll_pad1, transpose_smem_unroll_pad2};
 use gpu::transpose::padded::{self, transpose_smem_pad1, transpose_smem_pad2};
 use simt::Kernel;
 use simt::global::{MatMut, MatRef};

@@ -1,9 +1,9 @@
 //! C2, C4 to C6: branches that divide warps.
 
-use gpu::ladder::warps::color_to_gray::{self, color_to_gray};
-use gpu::ladder::warps::divergent_branch::{self, divergent_branch};
-use gpu::ladder::warps::interleaved::reduce_interleaved;
-use gpu::ladder::warps::sequential::reduce_sequential;
+use gpu::lab::tutorial::warps::color_to_gray::{self, color_to_gray};
+use gpu::lab::tutorial::warps::divergent_branch::{self, divergent_branch};
+use gpu::lab::tutorial::warps::interleaved::reduce_interleaved;
+use gpu::lab::tutorial::warps::sequential::reduce_sequential;
 use gpu::reduce::dynamic;
 use simt::Kernel;
 use simt::global::{VecMut, VecRef};

@@ -11,8 +11,8 @@
 //!
 //! The four are in the order in which `finish` puts them down, so that they stay in the registers that they are in.
 
-use simt::anew;
 use simt::element::{Vec4, Vector};
+use simt::opaque;
 use simt::prelude::*;
 
 use super::finish::CROSSED;
@@ -37,7 +37,7 @@ pub(super) fn hand_on<const MQ: usize, const NQ: usize, const THREADS: usize>(
     parts: &Parts<'_>,
     sums: &[[[[f32; 4]; NQ]; 4]; MQ],
 ) {
-    let t = anew(thread_idx_x()) % THREADS as u32;
+    let t = opaque(thread_idx_x()) % THREADS as u32;
     let Some((place, flag)) = place::<MQ, NQ, THREADS>(parts, block_idx_x()) else { return };
     unroll!(for quad in 0..4 {
         if quad < MQ {
@@ -64,7 +64,7 @@ pub(super) fn take<const MQ: usize, const NQ: usize, const THREADS: usize>(
     parts: &Parts<'_>,
     sums: &mut [[[[f32; 4]; NQ]; 4]; MQ],
 ) {
-    let t = anew(thread_idx_x()) % THREADS as u32;
+    let t = opaque(thread_idx_x()) % THREADS as u32;
     let before = block_idx_x().saturating_sub(1);
     let Some((place, flag)) = place::<MQ, NQ, THREADS>(parts, before) else { return };
     if t == 0 {

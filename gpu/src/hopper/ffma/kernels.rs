@@ -15,7 +15,7 @@ macro_rules! kernels {
         $mq:literal x $nq:literal, $threads:literal, $stages:literal, $blocks:literal, $part:literal;)+) => {
         $(
             $(#[$doc])+
-            #[kernel(overlap, block = ($threads), min_blocks = $blocks, registers = 255, barriers = 6, traps = 2)]
+            #[kernel(pdl, block = ($threads), min_blocks = $blocks, registers = 255, barriers = 6, traps = 2)]
             pub fn $name(
                 #[shared] stages: &Stages<{ ($m + $n) * $depth * $stages }, $stages>,
                 a: &TensorMap<f32>,

@@ -1,7 +1,7 @@
 //! What a block does.
 
-use simt::anew;
 use simt::mbarrier::Mbarriers;
+use simt::opaque;
 use simt::prelude::*;
 use simt::sync::fence_proxy_async;
 use simt::tma::{TensorMap, load_3d};
@@ -72,8 +72,8 @@ pub(super) fn product<
     let mine = Place::of::<N, MQ, NQ>(t);
     // Kept, not computed again for each stage. (The minima are what they cannot exceed, so that no access needs a check of its own.)
     let mine = Place {
-        row: anew(mine.row / 4).min(const { (M - 16 * (MQ - 1) - 4) / 4 } as u32) * 4,
-        col: anew(mine.col / 4).min(const { (N - 32 * (NQ - 1) - 4) / 4 } as u32) * 4,
+        row: opaque(mine.row / 4).min(const { (M - 16 * (MQ - 1) - 4) / 4 } as u32) * 4,
+        col: opaque(mine.col / 4).min(const { (N - 32 * (NQ - 1) - 4) / 4 } as u32) * 4,
     };
     let tiles = Tiles { rows: m.div_ceil(M as u32), cols: n.div_ceil(N as u32) };
     let steps = k.div_ceil(depth);
@@ -102,7 +102,7 @@ pub(super) fn product<
             mine.fragments(&stages.ring, first + line * M as u32, first + BOX_A as u32 + line * N as u32)
         };
         // The compiler has forgotten that it is one.
-        let stage_of = |turn: Turn<RING>| anew(turn.stage()).min(RING - 1);
+        let stage_of = |turn: Turn<RING>| opaque(turn.stage()).min(RING - 1);
         let whole = (k / depth).min(to);
         let mut first = ([[0.0; 4]; MQ], [[0.0; 4]; NQ]);
         if from < whole {

@@ -1,7 +1,7 @@
 //! How a warpgroup's sums become C.
 //!
 //! ```text
-//!                     ┌─ stmatrix ─▶ 64 × 64 of 16 bits, swizzled ─▶ copy engine ─▶ C     BY_ENGINE
+//!                     ┌─ stmatrix ─▶ 64 × 64 of 16 bits, swizzled ─▶ copy engine ─▶ C     TMA_STORE
 //!   64 × COLS sums ───┤
 //!                     └────────────▶ 64 × 64 of f32 ─▶ four elements a thread ────▶ C     everything else
 //! ```
@@ -10,10 +10,10 @@
 //! [`call`](crate::gemm::call) knows, at any address: four neighbours at a time where they are aligned, else one.
 
 use half::{bf16, f16};
-use simt::anew;
 use simt::convert::{bf16_pair_from_f32, f16_pair_from_f32};
 use simt::element::{Lanes, Vec2, Vec4, zeroed};
 use simt::matrix::stmatrix;
+use simt::opaque;
 use simt::prelude::*;
 use simt::sync::{fence_proxy_async, named_barrier};
 use simt::tma::{TensorMapMut, store_3d, store_commit, store_wait_read};
@@ -24,7 +24,7 @@ use crate::gemm::call::{WIDE_C, epilogue, finish};
 use crate::gemm::number::Number;
 
 /// The copy engine writes C by a tensor map, its rows a multiple of 16 bytes long; the flags ask for nothing else, and beta is 0.
-pub const BY_ENGINE: u32 = 1 << 16;
+pub const TMA_STORE: u32 = 1 << 16;
 
 /// `f32` in which a warpgroup puts C together: 16 KiB.
 pub(in crate::hopper) const STAGING: usize = 4096;
@@ -103,14 +103,14 @@ pub(in crate::hopper) fn tile<T: Half, const COLS: usize, const ACROSS: bool>(
     Columns<COLS>: Width,
 {
     // No address of what follows is worth a register while the tile is multiplied.
-    let t = anew(thread_idx_x());
+    let t = opaque(thread_idx_x());
     let (half, t) = ((t / WARPGROUP_SIZE - 1) & 1, t % WARPGROUP_SIZE);
     let own = half * STAGING as u32;
-    if ACROSS && COLS.is_multiple_of(48) && how.flags & BY_ENGINE != 0 {
+    if ACROSS && COLS.is_multiple_of(48) && how.flags & TMA_STORE != 0 {
         across(sums, staging, stored, [half, t], [row, col, matrix], buffer, how.scale[0]);
         return;
     }
-    if ACROSS || !COLS.is_multiple_of(64) || how.flags & BY_ENGINE == 0 {
+    if ACROSS || !COLS.is_multiple_of(64) || how.flags & TMA_STORE == 0 {
         let top = |t: u32| t / 32 * 16 + t % 32 / 4;
         by_threads::<_, _, ACROSS>(sums, staging, [half, t], (top, 8), [row, col, matrix], [m, n], how);
         return;
@@ -190,7 +190,7 @@ fn across<T: Half, const COLS: usize>(
 #[inline(always)]
 #[track_caller]
 pub(in crate::hopper) fn drain(flags: u32) {
-    if flags & BY_ENGINE != 0 && thread_idx_x().is_multiple_of(WARPGROUP_SIZE) {
+    if flags & TMA_STORE != 0 && thread_idx_x().is_multiple_of(WARPGROUP_SIZE) {
         store_wait_read::<0>();
     }
 }
@@ -252,10 +252,10 @@ pub(in crate::hopper) fn by_threads<T: Number<Wide = f32> + Lanes<4>, const COLS
     // A tile that is no multiple of PART wide ends within one.
     let n = n.min(col + COLS as u32);
     // Each part is the same code, but for the registers that are put down: a loop that is not written out.
-    let mut part = anew(0);
+    let mut part = opaque(0);
     while part < (COLS as u32).div_ceil(PART) {
         // All of it anew for each part: beside what could be kept from one to the next there is no room for the sums.
-        let (t, row, n) = (anew(t) % WARPGROUP_SIZE, anew(row), anew(n));
+        let (t, row, n) = (opaque(t) % WARPGROUP_SIZE, opaque(row), opaque(n));
         let (top, left) = (top(t), t % 4 * 2);
         sums.for_each_8_columns(|first, [a, b, c, d]| {
             if first / PART != part {
@@ -275,7 +275,7 @@ pub(in crate::hopper) fn by_threads<T: Number<Wide = f32> + Lanes<4>, const COLS
             }
             if first % PART == PART - 8 {
                 // The stores of the parts are the same but for what they store: joined, they would want it copied.
-                let _ = anew(part);
+                let _ = opaque(part);
             }
         });
         named_barrier(half + 1, WARPGROUP_SIZE);

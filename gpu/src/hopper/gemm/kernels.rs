@@ -55,7 +55,7 @@ macro_rules! kernels {
         $(
             $(#[$doc])+
             #[kernel(
-                overlap,
+                pdl,
                 block = (threads($groups)),
                 min_blocks = 1,
                 cluster = $cluster,

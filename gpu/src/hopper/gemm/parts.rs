@@ -13,8 +13,8 @@
 //! A flag is up when it is equal to the launch's token, and whoever has seen it puts it to 0 again. So nothing need be in the
 //! memory beforehand: two launches have different tokens, and a launch that is repeated as it is, by a CUDA graph, finds zeros.
 
-use simt::anew;
 use simt::element::{Vec4, Vector};
+use simt::opaque;
 use simt::prelude::*;
 use simt::sync::named_barrier;
 use simt::warpgroup::WARPGROUP_SIZE;
@@ -69,7 +69,7 @@ impl<'a> Parts<'a> {
     where
         Columns<COLS>: Width,
     {
-        let t = anew(thread_idx_x()) % WARPGROUP_SIZE;
+        let t = opaque(thread_idx_x()) % WARPGROUP_SIZE;
         let block = block_idx_x();
         let Some((place, flag)) = self.place::<GROUPS, COLS>(block, half) else { return };
         sums.for_each_8_columns(|first, sums| {
@@ -93,7 +93,7 @@ impl<'a> Parts<'a> {
     ) where
         Columns<COLS>: Width,
     {
-        let t = anew(thread_idx_x()) % WARPGROUP_SIZE;
+        let t = opaque(thread_idx_x()) % WARPGROUP_SIZE;
         let mut block = block_idx_x();
         while block >= CLUSTER && start(block / CLUSTER, grid_dim_x() / CLUSTER, self.steps) > first {
             block -= CLUSTER;

@@ -1,18 +1,18 @@
 //! What a block does.
 
-use simt::anew;
 use simt::cluster::cluster_rank;
 use simt::element::Element;
-use simt::grid::wait_for_predecessor;
+use simt::grid::dependency_wait;
 use simt::matrix::Kind;
 use simt::mbarrier::Mbarriers;
+use simt::opaque;
 use simt::prelude::*;
 use simt::tma::{TensorMap, TensorMapMut, load_3d, load_3d_multicast, prefetch};
 use simt::warp::lane_id;
 use simt::warpgroup::{WARPGROUP_SIZE, decrease_registers, increase_registers, warpgroup_id};
 use simt::wgmma::{Accumulators, Columns, Operand, Swizzle, Width};
 
-use super::finish::{self, BY_ENGINE, Finish, Half, STAGING};
+use super::finish::{self, Finish, Half, STAGING, TMA_STORE};
 use super::parts::Parts;
 use super::ring::{Turn, begin};
 use super::share::{Piece, Share};
@@ -85,14 +85,14 @@ pub(super) fn product<
     Columns<COLS>: Width,
 {
     if k == 0 {
-        wait_for_predecessor();
+        dependency_wait();
         return;
     }
     let t = thread_idx_x();
     if t == 0 {
         prefetch(a);
         prefetch(b);
-        if how.flags & BY_ENGINE != 0 {
+        if how.flags & TMA_STORE != 0 {
             prefetch(stored);
         }
     }
@@ -118,9 +118,9 @@ pub(super) fn product<
         let mut piece = share.next_piece();
         let first = at(piece.map_or(0, |piece| piece.tile));
         // The first place is known before the predecessor ends, for which the others of this warpgroup need not wait.
-        let mut place = (anew(first.0), anew(first.1), anew(first.2));
+        let mut place = (opaque(first.0), opaque(first.1), opaque(first.2));
         if t == 0 {
-            wait_for_predecessor();
+            dependency_wait();
             let mut turn = Turn::<RING>::EMPTY;
             while let Some(Piece { from, to, .. }) = piece {
                 let (matrix, row, col) = place;
@@ -187,7 +187,7 @@ pub(super) fn product<
     if GROUPS > 1 {
         increase_registers::<REGISTERS>();
     }
-    wait_for_predecessor();
+    dependency_wait();
     // 0 or 1; so the compiler sees it.
     let half = (group - 1).min(GROUPS - 1);
     let lane = lane_id();
@@ -216,7 +216,7 @@ pub(super) fn product<
         sums.multiply::<T, 4, STEP_A, STEP_B, TRANS_A, TRANS_B, 1>(x, y, true);
         // Where the tile lies is computed while products are under way.
         let (matrix, row, col) = at(tile);
-        let place = [anew(row) + half * ROWS, anew(col), anew(matrix)];
+        let place = [opaque(row) + half * ROWS, opaque(col), opaque(matrix)];
         let mut before = turn.stage();
         turn.advance();
         for _ in from + 1..to {

@@ -4,7 +4,7 @@
 /// number `$t`, and of the others of its cluster: a stage is full when the copy engine has brought what one thread announced, and
 /// empty when `$readers` have said so. Then the next launch may begin.
 ///
-/// So far a launch may run beside its predecessor (`overlap`). Without `$cluster` the block has waited for that and may touch global
+/// So far a launch may run beside its predecessor (`pdl`). Without `$cluster` the block has waited for that and may touch global
 /// memory from here on; with it, each thread waits for itself.
 ///
 /// No function: of references to mbarriers the compiler knows less than of the stages that they are in, and a dozen instructions
@@ -12,7 +12,7 @@
 macro_rules! begin {
     ($stages:ident, $ring:ident, $t:ident, $readers:expr) => {
         $crate::hopper::gemm::ring::begin!($stages, $ring, $t, $readers, 1);
-        simt::grid::wait_for_predecessor();
+        simt::grid::dependency_wait();
     };
     ($stages:ident, $ring:ident, $t:ident, $readers:expr, $cluster:expr) => {
         if $t == 0 {
@@ -27,7 +27,7 @@ macro_rules! begin {
         } else {
             simt::prelude::sync_threads();
         }
-        simt::grid::let_successor_start();
+        simt::grid::launch_dependents();
     };
 }
 pub(in crate::hopper) use begin;

@@ -1,13 +1,13 @@
 //! How a warpgroup's sums become C.
 //!
 //! ```text
-//!                     ┌─▶ boxes of 64 × 32, swizzled ─▶ copy engine ─▶ C      BY_ENGINE
+//!                     ┌─▶ boxes of 64 × 32, swizzled ─▶ copy engine ─▶ C      TMA_STORE
 //!   64 × COLS sums ───┤
 //!                     └─▶ 64 × 64 ─▶ four elements a thread ─────────▶ C      everything else
 //! ```
 
-use simt::anew;
 use simt::element::Vec2;
+use simt::opaque;
 use simt::prelude::*;
 use simt::sync::{fence_proxy_async, named_barrier};
 use simt::tma::{TensorMapMut, store_3d, store_commit, store_wait_read};
@@ -16,7 +16,7 @@ use simt::wgmma::{Accumulators, Columns, Width};
 
 use super::fragments;
 use super::product::LINE;
-use crate::hopper::gemm::finish::{BY_ENGINE, Finish, STAGING, by_threads, part_by_threads, swizzled};
+use crate::hopper::gemm::finish::{Finish, STAGING, TMA_STORE, by_threads, part_by_threads, swizzled};
 
 /// Numbers of a box of C: 64 rows of 128 bytes.
 const BOX: u32 = 64 * LINE;
@@ -43,13 +43,13 @@ pub(super) fn tile<const COLS: usize, const ACROSS: bool>(
     Columns<COLS>: Width,
 {
     // No address of what follows is worth a register while the tile is multiplied.
-    let t = anew(thread_idx_x());
+    let t = opaque(thread_idx_x());
     let (half, t) = ((t / WARPGROUP_SIZE - 1) & 1, t % WARPGROUP_SIZE);
     let (own, lane) = (half * STAGING as u32, t % 32);
     let left = lane % 4 * 2;
     let rows = |t: u32| if ACROSS { fragments::row(t) } else { t / 32 * 16 + t % 32 / 4 };
     let (top, down) = (rows(t), if ACROSS { 4 } else { 8 });
-    if how.flags & BY_ENGINE == 0 {
+    if how.flags & TMA_STORE == 0 {
         by_threads::<_, _, false>(sums, staging, [half, t], (rows, down), [row, col, matrix], [m, n], how);
         return;
     }
@@ -91,11 +91,11 @@ pub(super) fn transposed<const COLS: usize>(
 ) where
     Columns<COLS>: Width,
 {
-    let t = anew(thread_idx_x());
+    let t = opaque(thread_idx_x());
     let (half, t) = ((t / WARPGROUP_SIZE - 1) & 1, t % WARPGROUP_SIZE);
     let own = half * STAGING as u32;
     let (across, down) = (fragments::row(t), t % 4 * 2);
-    let by_engine = how.flags & BY_ENGINE != 0;
+    let by_engine = how.flags & TMA_STORE != 0;
     // The box of the columns that this warp has.
     let boxed = own + across / LINE * BOX;
     sums.for_each_8_columns(|first, sums| {

@@ -21,7 +21,7 @@ macro_rules! kernels {
         $barriers:literal;)+) => {
         $(
             $(#[$doc])+
-            #[kernel(overlap, block = (THREADS), min_blocks = 1, registers = 168, barriers = $barriers, traps = 4)]
+            #[kernel(pdl, block = (THREADS), min_blocks = 1, registers = 168, barriers = $barriers, traps = 4)]
             pub fn $name(
                 #[shared] stages: &Stages<{ 128 * 32 * $stages }, { $cols * 32 * $stages }, $stages>,
                 a: &TensorMap<f32>,

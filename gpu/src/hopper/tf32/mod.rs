@@ -15,7 +15,7 @@
 //! | NT | C | A, in shared memory, along k | B, in shared memory, along k |
 //! | TT | C | A, which lies across k: through registers | B, along k |
 //! | NN | Cᵀ | B, which lies across k: through registers | A, along k |
-//! | TN | | one of them is turned first: `Way::pack` | |
+//! | TN | | one of them is turned first: `Algorithm::pack` | |
 //!
 //! - [`product`]: what a block does, in order. [`fragments`]: an operand on its way through registers.
 //! - [`finish`](mod@finish): how the sums in registers become C.

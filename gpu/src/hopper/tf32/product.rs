@@ -40,7 +40,7 @@ pub struct Stages<const X: usize, const Y: usize, const STAGES: usize> {
 
 /// The tiles of D = X·Yᵀ that this block computes: those whose index is that of the block modulo the grid's size.
 ///
-/// X is m × k, with `ACROSS` k × m; Y is n × k. Boxes run along the contiguous dimension. D is C, with `TRANSPOSED` Cᵀ; m and n are
+/// X is m × k, with `ACROSS` k × m; Y is n × k. TmaTensor run along the contiguous dimension. D is C, with `TRANSPOSED` Cᵀ; m and n are
 /// D's. `batches` says by how much X's and Y's matrix in the map goes on with C's: 1, or 0 for the same one again. k is not 0.
 #[inline(always)]
 #[track_caller]

@@ -14,7 +14,7 @@ macro_rules! kernels {
     ($($(#[$doc:meta])+ $name:ident: $t:ident, [$ta:literal $sa:literal], [$tb:literal $sb:literal];)+) => {
         $(
             $(#[$doc])+
-            #[kernel(overlap, block = (THREADS), min_blocks = 1, registers = 168, barriers = 29, traps = 4)]
+            #[kernel(pdl, block = (THREADS), min_blocks = 1, registers = 168, barriers = 29, traps = 4)]
             pub fn $name(
                 #[shared] stages: &Stages<$t>,
                 a: &TensorMap<$t>,

@@ -1,17 +1,17 @@
 //! What a block does.
 
-use simt::anew;
 use simt::element::Element;
-use simt::grid::wait_for_predecessor;
+use simt::grid::dependency_wait;
 use simt::matrix::Kind;
 use simt::mbarrier::Mbarriers;
+use simt::opaque;
 use simt::prelude::*;
 use simt::tma::{TensorMap, TensorMapMut, load_3d, prefetch};
 use simt::warpgroup::{WARPGROUP_SIZE, decrease_registers, increase_registers, warpgroup_id};
 use simt::wgmma::{Accumulators, Columns, Operand, Swizzle, Width};
 
 use super::tiles::{Mix, NARROW, ROWS, WIDE};
-use crate::hopper::gemm::finish::{self, BY_ENGINE, Finish, Half, STAGING};
+use crate::hopper::gemm::finish::{self, Finish, Half, STAGING, TMA_STORE};
 use crate::hopper::gemm::product::{DEPTH, LOADER_REGISTERS, REGISTERS};
 use crate::hopper::gemm::ring::{Turn, begin};
 
@@ -63,14 +63,14 @@ pub(super) fn product<
     how: Finish<'_, T>,
 ) {
     if k == 0 {
-        wait_for_predecessor();
+        dependency_wait();
         return;
     }
     let t = thread_idx_x();
     if t == 0 {
         prefetch(a);
         prefetch(b);
-        if how.flags & BY_ENGINE != 0 {
+        if how.flags & TMA_STORE != 0 {
             prefetch(stored);
         }
     }
@@ -94,8 +94,8 @@ pub(super) fn product<
         decrease_registers::<LOADER_REGISTERS>();
         if t == 0 {
             // The first place is known before the predecessor ends.
-            let mut place = at(tile).map(anew);
-            wait_for_predecessor();
+            let mut place = at(tile).map(opaque);
+            dependency_wait();
             let mut turn = Turn::<RING>::EMPTY;
             while tile < mix().count() {
                 let [row, col, matrix] = place;
@@ -134,7 +134,7 @@ pub(super) fn product<
     }
 
     increase_registers::<REGISTERS>();
-    wait_for_predecessor();
+    dependency_wait();
     // 0 or 1; so the compiler sees it.
     let half = (group - 1).min(1);
     // Tiles done so far: all else that goes on from tile to tile follows from it, and takes no registers while one is finished.
@@ -145,7 +145,7 @@ pub(super) fn product<
             break;
         }
         let own = Own { stages, half, m, n, k, stored, how, done };
-        let place = || at(tile).map(anew);
+        let place = || at(tile).map(opaque);
         if tile < mix().count_wide() {
             own.tile::<{ WIDE as usize }, TRANS_A, TRANS_B, STEP_A, STEP_B>(place);
         } else {
@@ -182,7 +182,7 @@ impl<T: Kind + Half> Own<'_, T> {
         Columns<COLS>: Width,
     {
         let Self { stages, half, m, n, k, stored, how, done } = *self;
-        let (lane, steps) = (anew(thread_idx_x()) % 32, anew(k).div_ceil(DEPTH));
+        let (lane, steps) = (opaque(thread_idx_x()) % 32, opaque(k).div_ceil(DEPTH));
         let mut turn = Turn::<RING>::after(done as u64 * steps as u64);
         let release = |stage: u32| {
             if lane == 0 {

@@ -52,19 +52,19 @@ pub(crate) struct Launch {
     /// Addresses of the arguments.
     pub(crate) arguments: *mut *mut c_void,
     /// It may begin before its predecessor in the stream is done.
-    pub(crate) overlap: bool,
+    pub(crate) pdl: bool,
 }
 
 /// Queues the kernel. A driver that lacks `cuLaunchKernelEx`, which came with CUDA 11.8, launches the ordinary way: the waits of
 /// an overlapping kernel then find nothing to wait for.
 ///
 /// # Safety
-/// The contract of `cuLaunchKernel`. With `overlap` each thread of the kernel waits for its predecessor before it touches
+/// The contract of `cuLaunchKernel`. With `pdl` each thread of the kernel waits for its predecessor before it touches
 /// global memory and before it ends.
 pub(crate) unsafe fn launch(ask: &Launch) -> Result<(), Failure> {
-    let &Launch { function, grid, block, shared_bytes, stream, arguments, overlap } = ask;
+    let &Launch { function, grid, block, shared_bytes, stream, arguments, pdl } = ask;
     let done = |call, code| if code == 0 { Ok(()) } else { Err(Failure { call, code }) };
-    if overlap {
+    if pdl {
         let mut attribute = Attribute { id: OVERLAP, padding: 0, value: [0; 16] };
         attribute.value[0] = 1;
         let config = Config { grid, block, shared_bytes, stream, attributes: &raw const attribute, count: 1 };

@@ -1,6 +1,6 @@
 //! Refusals and failures, and what launches pass to the driver.
 
-use gpu::ladder::vector_add::vector_add;
+use gpu::elementwise::add::add_f32;
 
 use super::{Character, add, device, mock, module};
 use crate::{Device, Error, Launch, Module};
@@ -14,19 +14,19 @@ fn a_failed_kernel_loses_the_device_without_a_crash() {
     add(&stream, &module, &x, &x, &mut y);
     let first = y.download().unwrap_err();
     let Error::DeviceLost(lost) = &first else { panic!("{first}") };
-    assert_eq!((lost.cause.code, lost.last_kernel.as_deref()), (700, Some("vector_add")));
+    assert_eq!((lost.cause.code, lost.last_kernel.as_deref()), (700, Some("add_f32")));
     assert_eq!(
         first.to_string(),
         "the CUDA context is gone, and with it every buffer on this device: CUDA device 9 (Mock GPU): waiting for a \
          stream: cuStreamSynchronize says CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered; the \
-         last kernel launched was `vector_add`; restart the program; to find the fault, make the same launch on \
+         last kernel launched was `add_f32`; restart the program; to find the fault, make the same launch on \
          Device::simulator(), which names line, block and thread, or run the program under compute-sanitizer"
     );
     for later in [
         device.alloc::<f32>(1).unwrap_err(),
         device.synchronize().unwrap_err(),
         x.download().unwrap_err(),
-        device.launch(&vector_add, Launch::grid(1).module(&module), (&x, &x, &mut y)).unwrap_err(),
+        device.launch(&add_f32, Launch::grid(1).module(&module), (&x, &x, &mut y)).unwrap_err(),
     ] {
         assert_eq!(later.to_string(), first.to_string());
     }
@@ -54,7 +54,7 @@ fn a_device_that_is_too_old_is_told_so() {
     assert!(matches!(error, Error::TooOld { capability: (7, 5), .. }), "{error}");
     assert_eq!(
         error.to_string(),
-        "CUDA device 8 (Mock GPU) has compute capability 7.5; the PTX of `ladder` is built for sm_80, sm_90a; take a newer \
+        "CUDA device 8 (Mock GPU) has compute capability 7.5; the PTX of `elementwise` is built for sm_80, sm_90a; take a newer \
          GPU, build the PTX for this one with `cargo xtask build --arch sm_75`, or take Device::simulator()"
     );
 }
@@ -84,10 +84,10 @@ fn a_kernel_may_allow_fewer_threads_than_the_device() {
     let module = module(&device);
     let x = device.upload(&[1.0_f32; 10]).unwrap();
     let mut y = device.alloc(10).unwrap();
-    let error = device.launch(&vector_add, Launch::grid(1).module(&module), (&x, &x, &mut y)).unwrap_err();
+    let error = device.launch(&add_f32, Launch::grid(1).module(&module), (&x, &x, &mut y)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "kernel `vector_add`: expected at most 32 threads per block, which the kernel's registers allow here, found 64; take \
+        "kernel `add_f32`: expected at most 32 threads per block, which the kernel's registers allow here, found 256; take \
          a smaller block"
     );
     assert!(mock::machine(mock::ordinal(Character::Narrow)).launches.is_empty());
@@ -99,7 +99,7 @@ fn a_launch_passes_its_geometry() {
     let module = module(&device);
     let x = device.upload(&[1.0_f32; 100]).unwrap();
     let mut y = device.alloc(100).unwrap();
-    device.launch(&vector_add, Launch::grid((2, 3, 4)).module(&module), (&x, &x, &mut y)).unwrap();
+    device.launch(&add_f32, Launch::grid((2, 3, 4)).module(&module), (&x, &x, &mut y)).unwrap();
     let launches = &mock::machine(mock::ordinal(Character::Geometric)).launches;
     assert_eq!(*launches, [([2, 3, 4], [64, 1, 1], 0)]);
 }
@@ -121,7 +121,7 @@ fn a_kernel_that_the_ptx_lacks_is_named() {
     let module = unsafe { Module::from_ptx(&device, "empty", ".version 8.0") }.unwrap();
     let x = device.upload(&[1.0_f32; 10]).unwrap();
     let mut y = device.alloc(10).unwrap();
-    let error = device.launch(&vector_add, Launch::grid(1).module(&module), (&x, &x, &mut y)).unwrap_err();
+    let error = device.launch(&add_f32, Launch::grid(1).module(&module), (&x, &x, &mut y)).unwrap_err();
     assert!(error.to_string().contains("an entry of this name in the PTX module `empty`"), "{error}");
 }
 

@@ -1,19 +1,19 @@
 //! The CUDA back end on the mock driver.
 
+mod algorithms;
 mod boxes;
 mod clusters;
 mod failures;
 mod order;
-mod overlap;
-mod ways;
+mod pdl;
 
-use gpu::ladder::vector_add::vector_add;
+use gpu::elementwise::add::add_f32;
 
 use super::mock::{self, Character};
 use crate::{Buffer, Device, Launch, Module, Stream};
 
 /// PTX as far as the mock reads it.
-const PTX: &str = ".version 8.0\n.target sm_80\n.visible .entry vector_add(";
+const PTX: &str = ".version 8.0\n.target sm_80\n.visible .entry add_f32(";
 
 fn device(ordinal: u32) -> Device {
     mock::install();
@@ -28,12 +28,12 @@ fn module(device: &Device) -> Module {
 /// z = x + y on a stream.
 fn add(stream: &Stream, module: &Module, x: &Buffer<f32>, y: &Buffer<f32>, z: &mut Buffer<f32>) {
     let launch = Launch::cover(z.len(), 64).module(module).stream(stream);
-    stream.device().launch(&vector_add, launch, (x, y, z)).unwrap();
+    stream.device().launch(&add_f32, launch, (x, y, z)).unwrap();
 }
 
 #[test]
 fn the_driver_says_what_a_gpu_is_made_of() {
     let hardware = device(0).hardware().unwrap().expect("a GPU");
-    assert_eq!((hardware.multiprocessors, hardware.clock_khz, hardware.l2_bytes), (132, 1_980_000, 50 << 20));
+    assert_eq!((hardware.sm_count, hardware.clock_khz, hardware.l2_bytes), (132, 1_980_000, 50 << 20));
     assert_eq!((hardware.memory_clock_khz, hardware.memory_bus_bits), (3_201_000, 6144));
 }

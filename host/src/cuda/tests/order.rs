@@ -3,7 +3,7 @@
 use std::sync::Barrier;
 use std::thread;
 
-use gpu::ladder::vector_add::vector_add;
+use gpu::elementwise::add::add_f32;
 use ndarray::{Array2, s};
 
 use super::{Character, add, device, mock, module};
@@ -119,7 +119,7 @@ fn two_halves_of_a_buffer_on_two_threads() {
                 scope.spawn(move || {
                     start.wait();
                     let launch = Launch::cover(8, 64).module(module).stream(stream);
-                    stream.device().launch(&vector_add, launch, (x, x, half)).unwrap();
+                    stream.device().launch(&add_f32, launch, (x, x, half)).unwrap();
                 });
             }
         });

@@ -1,6 +1,6 @@
 //! The words in which a product is described.
 
-use super::{Activation, Arithmetic, Bias, Multiply, Op, Way};
+use super::{Activation, Algorithm, Arithmetic, Bias, Multiply, Op};
 use crate::device::Device;
 use crate::memory::{BufferView, BufferViewMut, TensorView};
 use crate::stream::Stream;
@@ -19,7 +19,7 @@ pub struct Gemm<'a, T: Multiply> {
     pub(super) bias: Option<(Bias, BufferView<'a, T::Wide>)>,
     pub(super) activation: Activation,
     pub(super) arithmetic: Arithmetic,
-    pub(super) way: Option<Way>,
+    pub(super) algorithm: Option<Algorithm>,
     /// Whether only kernels that sum in order of k, in one chain, will do.
     pub(super) chained: bool,
     pub(super) workspace: Option<BufferViewMut<'a, f32>>,
@@ -43,7 +43,7 @@ impl Device {
             bias: None,
             activation: Activation::None,
             arithmetic: Arithmetic::Full,
-            way: None,
+            algorithm: None,
             chained: false,
             workspace: None,
         }
@@ -97,8 +97,8 @@ impl<'a, T: Multiply> Gemm<'a, T> {
     }
 
     /// This way and no other: one of those that [`Gemm::plans`] lists, or one of another split.
-    pub fn way(self, way: Way) -> Self {
-        Self { way: Some(way), ..self }
+    pub fn algorithm(self, algorithm: Algorithm) -> Self {
+        Self { algorithm: Some(algorithm), ..self }
     }
 
     /// By kernels that sum in order of k, in one chain, alone.

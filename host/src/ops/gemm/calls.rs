@@ -1,6 +1,6 @@
 //! What is done with a description: `run`, `into`, `plans`.
 
-use super::{CALL, Gemm, Multiply, Output, Plan, Way, plan, problem};
+use super::{Algorithm, CALL, Gemm, Multiply, Output, Plan, plan, problem};
 use crate::error::Result;
 use crate::memory::{Matrix, Tensor, TensorView, TensorViewMut};
 
@@ -85,9 +85,9 @@ impl<T: Multiply> Gemm<'_, T> {
     /// let (a, b) = (device.alloc_matrix_zeros::<f32>(64, 4096)?, device.alloc_matrix_zeros(4096, 64)?);
     /// let mut c = device.alloc_matrix::<f32>(64, 64)?;
     /// let best = device.gemm(&a, &b).plans(&c)?[0];
-    /// println!("{}, {} x {} tiles", best.way(), best.tile()[0], best.tile()[1]);
+    /// println!("{}, {} x {} tiles", best.algorithm(), best.tile()[0], best.tile()[1]);
     /// let mut workspace = device.alloc(best.workspace_len())?;
-    /// device.gemm(&a, &b).way(best.way()).workspace(&mut workspace).into(&mut c)?;
+    /// device.gemm(&a, &b).algorithm(best.algorithm()).workspace(&mut workspace).into(&mut c)?;
     /// # Ok::<(), warpwright::Error>(())
     /// ```
     ///
@@ -102,7 +102,7 @@ impl<T: Multiply> Gemm<'_, T> {
     ///
     /// # Errors
     /// As [`Gemm::into`], before anything is launched.
-    pub fn plan<'c, C: Output<T>>(&self, way: Way, c: impl Into<TensorView<'c, C>>) -> Result<Plan> {
-        Self::named(&self.problem(c.into())?, self.demands::<C>(), way)
+    pub fn plan<'c, C: Output<T>>(&self, algorithm: Algorithm, c: impl Into<TensorView<'c, C>>) -> Result<Plan> {
+        Self::named(&self.problem(c.into())?, self.demands::<C>(), algorithm)
     }
 }

@@ -17,7 +17,7 @@ use simt::{Kernel, KernelInfo};
 
 use super::Arithmetic;
 use super::element::Multiply;
-use super::stored::Stored;
+use super::stored::OperandLayout;
 use crate::ops::resident;
 
 /// A kernel that takes the arguments of `gpu::gemm::call`.
@@ -112,9 +112,10 @@ impl<T: Multiply> Candidate<T> {
 
     /// Its share where its operands lie like this and a multiprocessor has so many blocks: at once, or one after the other if it has no more
     /// than one at once.
-    pub(super) fn share(&self, operands: [Stored; 2], blocks: f64) -> f64 {
+    pub(super) fn share(&self, operands: [OperandLayout; 2], blocks: f64) -> f64 {
         let line = if self.program.boxes().is_some() { LINE } else { PIECE };
-        let astray = |operand: Stored| !(operand.ld * size_of::<T>()).is_multiple_of(line) && operand.lines()[0] > 1;
+        let astray =
+            |operand: OperandLayout| !(operand.ld * size_of::<T>()).is_multiple_of(line) && operand.lines()[0] > 1;
         let ([one, more], most) = (self.speed.share, f64::from(self.beside()));
         let share = if most > 1.0 {
             one + (more - one) * (blocks.clamp(1.0, most) - 1.0) / (most - 1.0)
@@ -128,7 +129,7 @@ impl<T: Multiply> Candidate<T> {
 
     /// How long so many blocks keep a multiprocessor, where one alone at full speed takes 1: rounds of as many as it has at once, and then
     /// those that are left, which are fewer and no faster for it than their share.
-    pub(super) fn rounds(&self, operands: [Stored; 2], blocks: f64) -> f64 {
+    pub(super) fn rounds(&self, operands: [OperandLayout; 2], blocks: f64) -> f64 {
         let most = f64::from(self.beside());
         if most <= 1.0 {
             return blocks / self.share(operands, blocks);
@@ -144,14 +145,14 @@ impl<T: Multiply> Candidate<T> {
 
     /// Clusters of its blocks that run at the same time on so many multiprocessors, one block on each. These come in groups of 16
     /// or 18 or less, and a cluster is in one group: on an H200, 28 clusters of four run together, and 32 do not.
-    pub(super) fn places(&self, multiprocessors: u32) -> u32 {
-        let all = multiprocessors / self.cluster();
+    pub(super) fn places(&self, sm_count: u32) -> u32 {
+        let all = sm_count / self.cluster();
         (if self.cluster() > 2 { all * 7 / 8 } else { all }).max(1)
     }
 
     /// Clusters of its blocks that run at the same time on so many multiprocessors.
-    pub(super) fn at_once(&self, multiprocessors: u32) -> u32 {
-        self.places(multiprocessors) * self.beside()
+    pub(super) fn at_once(&self, sm_count: u32) -> u32 {
+        self.places(sm_count) * self.beside()
     }
 
     /// Blocks that have a multiprocessor together.

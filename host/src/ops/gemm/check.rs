@@ -7,8 +7,8 @@ use super::element::Destination;
 use super::plan::Demands;
 use super::problem::Problem;
 use super::run::Task;
-use super::stored::Stored;
-use super::{Activation, CALL, Gemm, Multiply, Op, Output, Plan, Way, plan, problem};
+use super::stored::OperandLayout;
+use super::{Activation, Algorithm, CALL, Gemm, Multiply, Op, Output, Plan, plan, problem};
 use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Error, Result};
 use crate::memory::{BufferViewMut, Matrix, TensorView, TensorViewMut};
@@ -34,8 +34,8 @@ impl<T: Multiply> Gemm<'_, T> {
     pub(super) fn with_memory<C: Output<T>>(self, mut c: TensorViewMut<'_, C>) -> Result<()> {
         let problem = self.problem(c.view())?;
         let demands = self.demands::<C>();
-        let wanted = match self.way {
-            Some(way) => plan::named::<T>(&problem, demands, way).ok(),
+        let wanted = match self.algorithm {
+            Some(algorithm) => plan::named::<T>(&problem, demands, algorithm).ok(),
             None => plan::plans::<T>(&problem, demands).first().copied(),
         };
         match wanted {
@@ -43,7 +43,7 @@ impl<T: Multiply> Gemm<'_, T> {
                 let device = self.device;
                 let mut workspace = match device.alloc(plan.workspace) {
                     // There are ways that need none.
-                    Err(Error::OutOfMemory { .. }) if self.way.is_none() => return self.into(c),
+                    Err(Error::OutOfMemory { .. }) if self.algorithm.is_none() => return self.into(c),
                     workspace => workspace?,
                 };
                 if let Some(cut) = plan.cut {
@@ -68,9 +68,9 @@ impl<T: Multiply> Gemm<'_, T> {
         self.queue(&problem, &plan, c, grid)
     }
 
-    pub(super) fn operands(&self) -> Result<[Stored; 2]> {
+    pub(super) fn operands(&self) -> Result<[OperandLayout; 2]> {
         let [a, b] = self.ops;
-        let [a, b] = [Stored::of("a", self.a.axes(), a)?, Stored::of("b", self.b.axes(), b)?];
+        let [a, b] = [OperandLayout::of("a", self.a.axes(), a)?, OperandLayout::of("b", self.b.axes(), b)?];
         Ok([a.at(self.a.address()), b.at(self.b.address())])
     }
 
@@ -78,7 +78,7 @@ impl<T: Multiply> Gemm<'_, T> {
     pub(super) fn problem<C: Element>(&self, c: TensorView<'_, C>) -> Result<Problem> {
         let [a, b] = self.operands()?;
         let bias = self.bias.as_ref().map(|(kind, numbers)| (*kind, numbers.len()));
-        let to = Stored::of("c", c.axes(), Op::N)?.at(c.address());
+        let to = OperandLayout::of("c", c.axes(), Op::N)?.at(c.address());
         let problem = Problem::new(a, b, to, bias, self.alpha != T::Wide::from(0.0))?;
         let same = |device: &Device, argument| self.device.check_same(device, CALL, argument);
         same(self.a.device(), "a")?;
@@ -97,7 +97,7 @@ impl<T: Multiply> Gemm<'_, T> {
             finished: self.bias.is_some() || self.activation != Activation::None,
             adds_to_c: self.beta != T::Wide::from(0.0),
             element: size_of::<C>(),
-            multiprocessors: self.device.limits().multiprocessors,
+            sm_count: self.device.limits().sm_count,
         }
     }
 
@@ -105,31 +105,36 @@ impl<T: Multiply> Gemm<'_, T> {
     pub(super) fn choose(&self, problem: &Problem, demands: Demands<'_>) -> Result<Plan> {
         let room = self.workspace.as_ref().map_or(0, BufferViewMut::len);
         // Where there is no product there is no way to it to be chosen.
-        let Some(way) = self.way.filter(|_| problem.k > 0) else {
+        let Some(algorithm) = self.algorithm.filter(|_| problem.k > 0) else {
             // The plain kernel computes everything, without workspace.
             let fits =
                 |plan: &Plan| plan.workspace <= room && (!self.chained || T::CANDIDATES[plan.candidate].is_chain);
-            return plan::plans::<T>(problem, demands).into_iter().find(fits).ok_or_else(|| no_way("any", "none"));
+            return plan::plans::<T>(problem, demands)
+                .into_iter()
+                .find(fits)
+                .ok_or_else(|| not_applicable("any", "none"));
         };
-        let plan = Self::named(problem, demands, way)?;
+        let plan = Self::named(problem, demands, algorithm)?;
         if plan.workspace <= room {
             return Ok(plan);
         }
         Err(BadArgument::new(ArgumentRule::Length, CALL, "workspace")
-            .expected(format_args!("at least {} elements for {}", plan.workspace, plan.way()))
+            .expected(format_args!("at least {} elements for {}", plan.workspace, plan.algorithm()))
             .found(room)
-            .remedy("allocate as many as Plan::workspace_len says, or take a way without a split and without copies")
+            .remedy(
+                "allocate as many as Plan::workspace_len says, or take a algorithm without a split and without copies",
+            )
             .into())
     }
 
     /// The plan for this way.
-    pub(super) fn named(problem: &Problem, demands: Demands<'_>, way: Way) -> Result<Plan> {
-        plan::named::<T>(problem, demands, way).map_err(|unfit| {
+    pub(super) fn named(problem: &Problem, demands: Demands<'_>, algorithm: Algorithm) -> Result<Plan> {
+        plan::named::<T>(problem, demands, algorithm).map_err(|unfit| {
             let plans = plan::plans::<T>(problem, demands);
-            let mut names: Vec<_> = plans.iter().map(|plan| plan.way().kernel().name).collect();
+            let mut names: Vec<_> = plans.iter().map(|plan| plan.algorithm().kernel().name).collect();
             names.sort_unstable();
             names.dedup();
-            no_way(&names.join(", "), &format!("{way}, which {unfit}"))
+            not_applicable(&names.join(", "), &format!("{algorithm}, which {unfit}"))
         })
     }
 
@@ -179,9 +184,9 @@ impl<T: Multiply> Gemm<'_, T> {
     }
 }
 
-fn no_way(expected: &str, found: &str) -> Error {
-    BadArgument::new(ArgumentRule::Way, CALL, "way")
-        .expected(format_args!("a way to this product: {expected}"))
+fn not_applicable(expected: &str, found: &str) -> Error {
+    BadArgument::new(ArgumentRule::Algorithm, CALL, "algorithm")
+        .expected(format_args!("a algorithm to this product: {expected}"))
         .found(found)
         .remedy("take one that Gemm::plans lists, or none")
         .into()

@@ -14,7 +14,7 @@ use super::share::Sharing;
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::Launch;
-use crate::memory::{Boxes, BoxesMut, BufferView, BufferViewMut};
+use crate::memory::{BufferView, BufferViewMut, TmaTensor, TmaTensorMut};
 
 mod sealed {
     pub trait Sealed {}
@@ -53,10 +53,10 @@ pub struct Arguments<'a, T: Multiply> {
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Maps<'a, T: Multiply> {
-    pub(super) a: Boxes<'a, T>,
-    pub(super) b: Boxes<'a, T>,
+    pub(super) a: TmaTensor<'a, T>,
+    pub(super) b: TmaTensor<'a, T>,
     /// C, where the copy engine writes it.
-    pub(super) c: Option<BoxesMut<'a, T>>,
+    pub(super) c: Option<TmaTensorMut<'a, T>>,
     /// 1 where A's, B's matrix goes on with C's, 0 for the same one again.
     pub(super) batches: [u32; 2],
 }
@@ -86,7 +86,7 @@ pub trait Multiply: Number<Wide: std::fmt::Debug + PartialEq + From<f32>> + Seal
 
     /// The same boxes, their elements rounded to what tensor cores take.
     #[doc(hidden)]
-    fn rounded(boxes: Boxes<'_, Self>) -> Result<Boxes<'_, Self>>;
+    fn rounded(boxes: TmaTensor<'_, Self>) -> Result<TmaTensor<'_, Self>>;
 
     /// Launches a kernel that takes tensor maps; `a`, `b` and their strides have no use.
     #[doc(hidden)]
@@ -140,7 +140,7 @@ macro_rules! multiply {
                 Ok(())
             }
 
-            fn rounded(boxes: Boxes<'_, $t>) -> Result<Boxes<'_, $t>> {
+            fn rounded(boxes: TmaTensor<'_, $t>) -> Result<TmaTensor<'_, $t>> {
                 $rounded(boxes)
             }
 
@@ -197,7 +197,7 @@ macro_rules! multiply {
     };
 }
 multiply! {
-    f32 in f32: true, F32, Boxes::rounded_to_tf32, merge::gemm_merge_f32;
+    f32 in f32: true, F32, TmaTensor::rounded_to_tf32, merge::gemm_merge_f32;
     f16 in f32: true, F16, Ok, merge::gemm_merge_f16;
     bf16 in f32: true, BF16, Ok, merge::gemm_merge_bf16;
     f64 in f64: false, F64, Ok;

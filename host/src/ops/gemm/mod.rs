@@ -28,13 +28,13 @@
 //! **Kernels.** `f16`, `bf16` and tf32 are multiplied by tensor cores, on every GPU from compute capability 8.0 on. On Hopper these
 //! are fastest where A and B, each of their rows as it lies in memory, and each matrix of a batch begin at multiples of
 //! 16 bytes, and C too if nothing but alpha is done to the product. Where A or B does not lie so, a copy of it in the workspace
-//! does: [`Way::pack`].
+//! does: [`Algorithm::pack`].
 //!
 //! **Work.** [`Gemm::into`] queues launches and nothing else: no allocation, no waiting; it can be captured in a CUDA graph once
 //! a product of the kind has loaded the kernels. Memory for partial products and copies is the caller's, [`Gemm::workspace`];
 //! without it k is not split, no tile of C is shared among blocks, and nothing copied. The result has the same bits, run after run;
-//! which bits depends on the [`Way`], which [`Gemm::plans`]
-//! lists and [`Gemm::way`] fixes.
+//! which bits depends on the [`Algorithm`], which [`Gemm::plans`]
+//! lists and [`Gemm::algorithm`] fixes.
 
 mod builder;
 mod calls;
@@ -51,7 +51,7 @@ mod unfit;
 
 pub use builder::Gemm;
 pub use element::{Multiply, Output};
-pub use plan::{Plan, Way};
+pub use plan::{Algorithm, Plan};
 
 use crate::memory::Layout;
 

@@ -15,8 +15,8 @@ use super::CALL;
 use super::candidates::Candidate;
 use super::element::Multiply;
 use super::problem::Problem;
-use super::stored::Stored;
-use super::unfit::Unfit;
+use super::stored::OperandLayout;
+use super::unfit::Unsupported;
 use crate::device::Device;
 use crate::error::Result;
 use crate::memory::{BufferView, BufferViewMut, TensorView};
@@ -32,7 +32,7 @@ const SLACK: usize = LINE / size_of::<f32>();
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packing {
     /// A and B as the kernel is given them.
-    pub(super) operands: [Stored; 2],
+    pub(super) operands: [OperandLayout; 2],
     /// Elements of each copy; `None` where there is none.
     copies: [Option<usize>; 2],
     /// Bytes of an element.
@@ -45,32 +45,32 @@ impl Packing {
         candidate: &Candidate<T>,
         problem: &Problem,
         packed: [bool; 2],
-    ) -> Result<Self, Unfit> {
+    ) -> Result<Self, Unsupported> {
         let given = [problem.a, problem.b];
         let layout = candidate.layout.unwrap_or(given.map(|operand| operand.transposed));
         if packed != [false; 2] && candidate.program.boxes().is_none() {
-            return Err(Unfit::Packed);
+            return Err(Unsupported::Packed);
         }
         let mut packing = Self { operands: given, copies: [None; 2], bytes: size_of::<T>() };
         for (operand, pack) in packed.into_iter().enumerate() {
             if pack {
-                let copy = copied(given[operand], layout[operand], size_of::<T>()).ok_or(Unfit::Extents)?;
+                let copy = copied(given[operand], layout[operand], size_of::<T>()).ok_or(Unsupported::Extents)?;
                 let count = if copy.stride == 0 { 1 } else { problem.batch };
                 let elements = copy.lines()[0].checked_mul(copy.ld).and_then(|matrix| matrix.checked_mul(count));
                 packing.operands[operand] = copy;
-                packing.copies[operand] = Some(elements.ok_or(Unfit::Extents)?);
+                packing.copies[operand] = Some(elements.ok_or(Unsupported::Extents)?);
             } else if given[operand].transposed != layout[operand] {
-                return Err(Unfit::Layout(layout));
+                return Err(Unsupported::Layout(layout));
             }
         }
-        packing.copied_bytes().ok_or(Unfit::Extents)?;
+        packing.copied_bytes().ok_or(Unsupported::Extents)?;
         Ok(packing)
     }
 
     /// Which operands of `problem` have to be copied for the candidate.
     pub(super) fn needed<T: Multiply>(candidate: &Candidate<T>, problem: &Problem) -> [bool; 2] {
         let (Some(_), Some(layout)) = (candidate.program.boxes(), candidate.layout) else { return [false; 2] };
-        let needs = |operand: Stored, transposed: bool| {
+        let needs = |operand: OperandLayout, transposed: bool| {
             operand.transposed != transposed || !operand.fits_boxes(problem.batch, size_of::<T>())
         };
         [needs(problem.a, layout[0]), needs(problem.b, layout[1])]
@@ -177,10 +177,10 @@ impl Packing {
 }
 
 /// `from` in lines of their own, in this layout.
-fn copied(from: Stored, transposed: bool, bytes: usize) -> Option<Stored> {
-    let turned = Stored { transposed, ..from };
+fn copied(from: OperandLayout, transposed: bool, bytes: usize) -> Option<OperandLayout> {
+    let turned = OperandLayout { transposed, ..from };
     let [lines, line] = turned.lines();
     let ld = line.max(1).checked_next_multiple_of(LINE / bytes)?;
     let stride = if from.stride == 0 { 0 } else { lines.checked_mul(ld)? };
-    Some(Stored { ld, stride, past: 0, ..turned })
+    Some(OperandLayout { ld, stride, past: 0, ..turned })
 }

@@ -31,8 +31,8 @@ use super::element::Multiply;
 use super::packing::Packing;
 use super::problem::Problem;
 use super::share::{self, Cut};
-use super::stored::Stored;
-use super::unfit::Unfit;
+use super::stored::OperandLayout;
+use super::unfit::Unsupported;
 use crate::device::Device;
 
 /// In multiply-adds of one multiprocessor.
@@ -60,12 +60,12 @@ const MOST_PARTS: u32 = 64;
 /// A way to a product: which kernel, which operands are copied for it, and into how many parts k is split.
 ///
 /// ```
-/// use warpwright::gemm::Way;
-/// let way = Way::of(gpu::gemm::plain::gemm_plain_f32.info()).split(4);
+/// use warpwright::gemm::Algorithm;
+/// let way = Algorithm::of(gpu::gemm::plain::gemm_plain_f32.info()).split_k(4);
 /// assert_eq!(way.to_string(), "gemm_plain_f32, k in 4 parts");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct Algorithm {
     kernel: &'static KernelInfo,
     parts: u32,
     /// Blocks among which tiles are shared; 0: none is.
@@ -73,7 +73,7 @@ pub struct Way {
     packed: [bool; 2],
 }
 
-impl Way {
+impl Algorithm {
     /// By this kernel, with k undivided and A and B as they lie.
     pub fn of(kernel: &'static KernelInfo) -> Self {
         Self { kernel, parts: 1, blocks: 0, packed: [false; 2] }
@@ -82,7 +82,7 @@ impl Way {
     /// The same with k in so many parts, whose products are added up in their order. There may be fewer: parts begin at
     /// multiples of 16, 32 or 64, as the kernel likes it.
     #[must_use]
-    pub fn split(self, parts: u32) -> Self {
+    pub fn split_k(self, parts: u32) -> Self {
         Self { parts: parts.max(1), ..self }
     }
 
@@ -90,7 +90,7 @@ impl Way {
     /// fewer: no more than there are steps along k. The bits of the result depend on their number, except where each sum is one chain of
     /// multiply-adds in order of k however many there are (`gemm_hopper_f32_tn_…`); the H200 has 132 multiprocessors.
     #[must_use]
-    pub fn among(self, blocks: u32) -> Self {
+    pub fn stream_k(self, blocks: u32) -> Self {
         Self { blocks, ..self }
     }
 
@@ -123,7 +123,7 @@ impl Way {
     }
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.kernel.name)?;
         f.write_str(match self.packed {
@@ -145,7 +145,7 @@ impl fmt::Display for Way {
 /// A way to one product, with what it needs and costs.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    pub(super) way: Way,
+    pub(super) algorithm: Algorithm,
     /// Which of the candidates.
     pub(super) candidate: usize,
     /// Elements along k of each part but the last.
@@ -173,8 +173,8 @@ pub(super) enum Ending {
 
 impl Plan {
     /// The kernel and the split.
-    pub fn way(&self) -> Way {
-        self.way
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
     }
 
     /// Rows and columns of C per block, or per cluster of blocks.
@@ -207,7 +207,7 @@ pub(super) struct Demands<'d> {
     pub(super) adds_to_c: bool,
     /// Bytes of an element of C.
     pub(super) element: usize,
-    pub(super) multiprocessors: u32,
+    pub(super) sm_count: u32,
 }
 
 impl Demands<'_> {
@@ -223,7 +223,7 @@ impl Demands<'_> {
 
     /// What it costs that all multiprocessors together read or write so many bytes.
     pub(super) fn memory(&self, bytes: f64) -> f64 {
-        bytes * BYTE / f64::from(self.multiprocessors.max(1))
+        bytes * BYTE / f64::from(self.sm_count.max(1))
     }
 
     /// What it costs at least to bring A and B to where they are multiplied: from memory once, by so many blocks of this kernel; to a
@@ -241,7 +241,7 @@ impl Demands<'_> {
         let (down, across) = ((m / rows).ceil().max(1.0), (n / cols).ceil().max(1.0));
         let bytes = |lines: f64| lines * k as f64 * size_of::<T>() as f64;
         let once = bytes(m + n) * batch as f64;
-        let readers = (READERS * f64::from(self.multiprocessors) / blocks.max(1.0)).max(1.0);
+        let readers = (READERS * f64::from(self.sm_count) / blocks.max(1.0)).max(1.0);
         // Of a tile, on average.
         let each = |lines: f64, edge: f64, tiles: f64| {
             let rate = INTAKE[usize::from(batch as f64 * bytes(lines) < STAY)];
@@ -285,10 +285,10 @@ pub(super) fn plans<T: Multiply>(problem: &Problem, demands: Demands<'_>) -> Vec
             let mut of_candidate: Vec<Plan> =
                 splits.filter_map(|parts| plan::<T>(problem, demands, candidate, parts, packing).ok()).collect();
             // Few steps along k make fewer parts than asked for.
-            of_candidate.dedup_by_key(|plan| plan.way.parts);
+            of_candidate.dedup_by_key(|plan| plan.algorithm.parts);
             if let Some(&whole) = of_candidate.first() {
                 let candidate = &T::CANDIDATES[candidate];
-                let clusters = share::choice(problem, candidate, demands.multiprocessors);
+                let clusters = share::choice(problem, candidate, demands.sm_count);
                 let blocks = clusters.map(|clusters| clusters * candidate.cluster());
                 of_candidate.extend(blocks.and_then(|blocks| share::plan::<T>(problem, demands, whole, blocks).ok()));
             }
@@ -300,24 +300,29 @@ pub(super) fn plans<T: Multiply>(problem: &Problem, demands: Demands<'_>) -> Vec
 }
 
 /// The plan for a way that the caller named, or why it is none to this product.
-pub(super) fn named<T: Multiply>(problem: &Problem, demands: Demands<'_>, way: Way) -> Result<Plan, Unfit> {
-    let candidate = T::CANDIDATES.iter().position(|candidate| candidate.info() == way.kernel).ok_or(Unfit::Elements)?;
+pub(super) fn named<T: Multiply>(
+    problem: &Problem,
+    demands: Demands<'_>,
+    algorithm: Algorithm,
+) -> Result<Plan, Unsupported> {
+    let candidate =
+        T::CANDIDATES.iter().position(|candidate| candidate.info() == algorithm.kernel).ok_or(Unsupported::Elements)?;
     serves(&T::CANDIDATES[candidate], demands)?;
-    let packing = Packing::new(&T::CANDIDATES[candidate], problem, problem.in_order(way.packed))?;
-    let plan = plan::<T>(problem, demands, candidate, way.parts, packing)?;
-    match way.blocks {
+    let packing = Packing::new(&T::CANDIDATES[candidate], problem, problem.in_order(algorithm.packed))?;
+    let plan = plan::<T>(problem, demands, candidate, algorithm.parts, packing)?;
+    match algorithm.blocks {
         0 => Ok(plan),
-        _ if plan.way.parts > 1 => Err(Unfit::Share),
+        _ if plan.algorithm.parts > 1 => Err(Unsupported::Share),
         blocks => share::plan::<T>(problem, demands, plan, blocks),
     }
 }
 
 /// Whether the candidate is for such arithmetic, and for this device.
-fn serves<T: Multiply>(candidate: &Candidate<T>, demands: Demands<'_>) -> Result<(), Unfit> {
+fn serves<T: Multiply>(candidate: &Candidate<T>, demands: Demands<'_>) -> Result<(), Unsupported> {
     if candidate.arithmetic != demands.arithmetic {
-        return Err(Unfit::Arithmetic);
+        return Err(Unsupported::Arithmetic);
     }
-    if demands.device.has_kernel(candidate.info()) { Ok(()) } else { Err(Unfit::Device) }
+    if demands.device.has_kernel(candidate.info()) { Ok(()) } else { Err(Unsupported::Device) }
 }
 
 /// One candidate that [`serves`], with k in at most so many parts, if it computes this product.
@@ -327,26 +332,26 @@ fn plan<T: Multiply>(
     number: usize,
     parts: u32,
     packing: Packing,
-) -> Result<Plan, Unfit> {
+) -> Result<Plan, Unsupported> {
     let candidate = &T::CANDIDATES[number];
     let Problem { m, n, k, batch, c, .. } = *problem;
     let [a, b] = packing.operands;
     let part = k.div_ceil(parts as usize).next_multiple_of(candidate.speed.part).max(candidate.speed.part);
     let parts = k.div_ceil(part).max(1) as u32;
     if parts > 1 && (!T::SPLITS || batch != 1) {
-        return Err(Unfit::Split);
+        return Err(Unsupported::Split);
     }
-    let elements = m.checked_mul(n).ok_or(Unfit::Extents)?;
+    let elements = m.checked_mul(n).ok_or(Unsupported::Extents)?;
     // What counts C in 32 bits and has no sections of it.
     let counted = [m, n, a.ld, b.ld, c.ld].iter().all(|&extent| u32::try_from(extent).is_ok());
     if parts > 1 && !counted {
-        return Err(Unfit::Extents);
+        return Err(Unsupported::Extents);
     }
     match candidate.program {
         Program::Boxed(..) | Program::Shared(..) => boxes_fit::<T>(&packing.of(problem), candidate.speed, part, parts)?,
-        Program::Product(_) if parts > 1 => return Err(Unfit::Split),
-        Program::Product(_) if k == 0 => return Err(Unfit::Nothing),
-        Program::Product(_) if !counted => return Err(Unfit::Extents),
+        Program::Product(_) if parts > 1 => return Err(Unsupported::Split),
+        Program::Product(_) if k == 0 => return Err(Unsupported::Nothing),
+        Program::Product(_) if !counted => return Err(Unsupported::Extents),
         Program::Call(_) | Program::Product(_) => {}
     }
     let (ending, workspace, launches) = match candidate.program {
@@ -358,39 +363,44 @@ fn plan<T: Multiply>(
         _ if parts == 1 => (Ending::Nothing, 0, 1),
         // The last part may be shorter: a launch of its own.
         _ => {
-            let workspace = elements.checked_mul(parts as usize).ok_or(Unfit::Extents)?;
+            let workspace = elements.checked_mul(parts as usize).ok_or(Unsupported::Extents)?;
             (Ending::Merge, workspace, if k % part == 0 { 2 } else { 3 })
         }
     };
-    let workspace = workspace.checked_add(packing.room()).ok_or(Unfit::Extents)?;
+    let workspace = workspace.checked_add(packing.room()).ok_or(Unsupported::Extents)?;
     let cost = cost(candidate, problem, demands, (parts, part), (launches, &packing), ending);
-    let way = Way { kernel: candidate.info(), parts, blocks: 0, packed: problem.in_order(packing.packed()) };
+    let algorithm =
+        Algorithm { kernel: candidate.info(), parts, blocks: 0, packed: problem.in_order(packing.packed()) };
     let tile = candidate.speed.tile;
-    Ok(Plan { way, candidate: number, part, workspace, cut: None, packing, ending, tile, cost })
+    Ok(Plan { algorithm, candidate: number, part, workspace, cut: None, packing, ending, tile, cost })
 }
 
 /// Whether the copy engine can fetch the operands, or the parts of them along k, and 32 bits count the tiles.
-fn boxes_fit<T: Multiply>(problem: &Problem, speed: &Speed, part: usize, parts: u32) -> Result<(), Unfit> {
+fn boxes_fit<T: Multiply>(problem: &Problem, speed: &Speed, part: usize, parts: u32) -> Result<(), Unsupported> {
     let Problem { m, n, k, batch, a, b, exchanged, .. } = *problem;
     if k == 0 {
-        return Err(Unfit::Nothing);
+        return Err(Unsupported::Nothing);
     }
     // Parts of a split are a batch along k.
     let (a, b, count) = match parts {
         1 => (a, b, batch),
-        _ => (Stored { stride: a.place(0, part), ..a }, Stored { stride: b.place(part, 0), ..b }, parts as usize),
+        _ => (
+            OperandLayout { stride: a.place(0, part), ..a },
+            OperandLayout { stride: b.place(part, 0), ..b },
+            parts as usize,
+        ),
     };
     let names = if exchanged { ["b", "a"] } else { ["a", "b"] };
     for (operand, name) in [a, b].iter().zip(names) {
         if !operand.fits_boxes(count, size_of::<T>()) {
-            return Err(Unfit::Boxes(name));
+            return Err(Unsupported::TmaTensor(name));
         }
     }
     let [rows, cols] = speed.tile.map(|edge| edge as usize);
     let tiles = m.div_ceil(rows).checked_mul(n.div_ceil(cols)).and_then(|tiles| tiles.checked_mul(count));
     // A block goes on by the number of blocks.
     if tiles.is_none_or(|tiles| tiles > i32::MAX as usize) {
-        return Err(Unfit::Extents);
+        return Err(Unsupported::Extents);
     }
     Ok(())
 }
@@ -406,7 +416,7 @@ fn cost<T: Multiply>(
     let Problem { m, n, k, batch, .. } = *problem;
     let Speed { tile, lost, .. } = candidate.speed;
     let [rows, cols] = tile.map(|edge| edge as usize);
-    let places = f64::from(candidate.places(demands.multiprocessors));
+    let places = f64::from(candidate.places(demands.sm_count));
     // Products of one launch each do not share it.
     let (at_once, turns) = match candidate.program {
         Program::Product(_) => (1.0, batch as f64),
@@ -456,7 +466,7 @@ mod tests {
     fn problem([m, n, k]: [usize; 3], [a, b]: [Op; 2]) -> Problem {
         let stored = |rows, cols, op| {
             let (down, across) = if op == Op::N { (cols, 1) } else { (1, rows) };
-            Stored::of("x", &Axes::strided("test", &[rows, cols], &[down, across]).unwrap(), Op::N).unwrap()
+            OperandLayout::of("x", &Axes::strided("test", &[rows, cols], &[down, across]).unwrap(), Op::N).unwrap()
         };
         Problem::new(stored(m, k, a), stored(k, n, b), stored(m, n, Op::N), None, true).unwrap()
     }
@@ -470,7 +480,7 @@ mod tests {
             finished: false,
             adds_to_c: false,
             element: 4,
-            multiprocessors: 132,
+            sm_count: 132,
         }
     }
 
@@ -513,9 +523,9 @@ mod tests {
             [([Op::N, Op::N], "nn"), ([Op::N, Op::T], "nt"), ([Op::T, Op::N], "tn"), ([Op::T, Op::T], "tt")]
         {
             for (edge, tile) in [(512, "32x64_k8"), (1024, "128x64_k4"), (1000, "128x64_k4")] {
-                let way = plans::<f32>(&problem([edge; 3], ops), simple(&device))[0].way();
-                assert_eq!(way, Way::of(way.kernel()), "{edge}");
-                assert_eq!(way.kernel().name, format!("gemm_hopper_f32_{layout}_{tile}"), "{edge}");
+                let algorithm = plans::<f32>(&problem([edge; 3], ops), simple(&device))[0].algorithm();
+                assert_eq!(algorithm, Algorithm::of(algorithm.kernel()), "{edge}");
+                assert_eq!(algorithm.kernel().name, format!("gemm_hopper_f32_{layout}_{tile}"), "{edge}");
             }
         }
         // Few rows of them: 104 µs on an H200 for both, where skinny products take 143.
@@ -527,10 +537,10 @@ mod tests {
     #[test]
     fn the_model_stands_every_extent() {
         assert_eq!(best([u32::MAX as usize, 1, 1000]).tile(), [64, 4]);
-        let beyond = best([usize::MAX / 8, 3, 2]).way().kernel().name;
+        let beyond = best([usize::MAX / 8, 3, 2]).algorithm().kernel().name;
         assert!(!beyond.starts_with("gemm_f32_"), "{beyond} does not count beyond 32 bits");
         let device = Device::simulator();
-        let none = Demands { multiprocessors: 0, ..simple(&device) };
+        let none = Demands { sm_count: 0, ..simple(&device) };
         assert!(plans::<f32>(&problem([100; 3], [Op::N; 2]), none).iter().all(|plan| plan.cost().is_finite()));
     }
 
@@ -539,11 +549,14 @@ mod tests {
         let long = problem([64, 64, 65_536], [Op::T, Op::N]);
         let device = Device::simulator();
         let plans = plans::<f32>(&long, simple(&device));
-        assert!(plans[0].way().parts() > 1 && plans[0].workspace_len() == 64 * 64 * plans[0].way().parts() as usize);
+        assert!(
+            plans[0].algorithm().parts() > 1
+                && plans[0].workspace_len() == 64 * 64 * plans[0].algorithm().parts() as usize
+        );
         assert!(plans.is_sorted_by(|left, right| left.cost() <= right.cost()));
         assert!(plans.iter().any(|plan| plan.workspace == 0));
-        let of_f64 = Way::of(gpu::gemm::plain::gemm_plain_f64.info()).split(2);
-        assert!(matches!(named::<f64>(&long, simple(&device), of_f64), Err(Unfit::Split)));
+        let of_f64 = Algorithm::of(gpu::gemm::plain::gemm_plain_f64.info()).split_k(2);
+        assert!(matches!(named::<f64>(&long, simple(&device), of_f64), Err(Unsupported::Split)));
     }
 
     #[test]
@@ -551,7 +564,7 @@ mod tests {
         let device = Device::simulator();
         let first = |problem: &Problem| {
             let demands = Demands { element: 2, ..simple(&device) };
-            plans::<f16>(problem, demands).iter().find(|plan| plan.workspace == 0).unwrap().way().kernel().name
+            plans::<f16>(problem, demands).iter().find(|plan| plan.workspace == 0).unwrap().algorithm().kernel().name
         };
         for edge in [4096, 8192] {
             assert_eq!(first(&problem([edge; 3], [Op::N, Op::T])), "gemm_hopper_f16_nt_256x192", "{edge}");
@@ -562,14 +575,14 @@ mod tests {
             let mut astray = aligned;
             [&mut astray.a, &mut astray.b][number].past = 2;
             assert_eq!(first(&astray), "gemm_f16_128x256_nn");
-            let hopper = Way::of(gpu::hopper::gemm::gemm_hopper_f16_nn_256.info());
+            let hopper = Algorithm::of(gpu::hopper::gemm::gemm_hopper_f16_nn_256.info());
             let unfit = named::<f16>(&astray, simple(&device), hopper).unwrap_err().to_string();
             assert!(unfit.contains(name), "{unfit}");
         }
         let tf32 = Demands { arithmetic: Arithmetic::Tf32, ..simple(&device) };
-        assert_eq!(plans::<f32>(&aligned, tf32)[0].way().kernel().name, "gemm_hopper_tf32_nn_256");
+        assert_eq!(plans::<f32>(&aligned, tf32)[0].algorithm().kernel().name, "gemm_hopper_tf32_nn_256");
         let tn = problem([16384; 3], [Op::T, Op::N]);
-        let turned = plans::<f32>(&tn, tf32)[0].way();
+        let turned = plans::<f32>(&tn, tf32)[0].algorithm();
         assert_eq!(turned.packed().iter().filter(|&&packed| packed).count(), 1, "{turned}");
     }
 
@@ -590,17 +603,25 @@ mod tests {
             ([512, 512, 512], 0),
         ] {
             let plan = best(extents);
-            assert_eq!((plan.way().blocks(), plan.way().parts()), (blocks, 1), "{extents:?}: {}", plan.way());
+            assert_eq!(
+                (plan.algorithm().blocks(), plan.algorithm().parts()),
+                (blocks, 1),
+                "{extents:?}: {}",
+                plan.algorithm()
+            );
             let [rows, cols] = plan.tile().map(|edge| edge as usize);
             assert_eq!(plan.workspace_len(), if blocks == 0 { 0 } else { blocks as usize * (rows * cols + 8) + 3 });
         }
         // Named, there are no more blocks than steps; no tile is left for blocks that divide them; nothing else shares.
-        let hopper = Way::of(gpu::hopper::gemm::gemm_hopper_f16_nn_128.info());
+        let hopper = Algorithm::of(gpu::hopper::gemm::gemm_hopper_f16_nn_128.info());
         let small = problem([128, 128, 200], [Op::N; 2]);
-        let of = |way| named::<f16>(&small, demands, way).map(|plan| plan.way().blocks());
-        assert_eq!((of(hopper.among(9)).unwrap(), of(hopper.among(1)).unwrap()), (4, 0));
-        assert!(matches!(of(hopper.split(2).among(9)), Err(Unfit::Share)));
-        assert!(matches!(of(Way::of(gpu::gemm::plain::gemm_plain_f16.info()).among(2)), Err(Unfit::Share)));
+        let of = |algorithm| named::<f16>(&small, demands, algorithm).map(|plan| plan.algorithm().blocks());
+        assert_eq!((of(hopper.stream_k(9)).unwrap(), of(hopper.stream_k(1)).unwrap()), (4, 0));
+        assert!(matches!(of(hopper.split_k(2).stream_k(9)), Err(Unsupported::Share)));
+        assert!(matches!(
+            of(Algorithm::of(gpu::gemm::plain::gemm_plain_f16.info()).stream_k(2)),
+            Err(Unsupported::Share)
+        ));
     }
 
     /// Chains of `f32` go on from block to block, two of which a multiprocessor has, where there is more than one wave of them.
@@ -618,10 +639,10 @@ mod tests {
             let plan = plans::<f32>(&problem(extents, [Op::T, Op::N]), simple(&device))[0];
             let name = format!("gemm_hopper_f32_{kernel}");
             assert_eq!(
-                (plan.way().kernel().name, plan.way().blocks()),
+                (plan.algorithm().kernel().name, plan.algorithm().blocks()),
                 (name.as_str(), blocks),
                 "{extents:?}: {}",
-                plan.way()
+                plan.algorithm()
             );
             let [rows, cols] = plan.tile().map(|edge| edge as usize);
             assert_eq!(plan.workspace_len(), if blocks == 0 { 0 } else { blocks as usize * (rows * cols + 8) + 3 });
@@ -653,11 +674,19 @@ mod tests {
             ([257, 4096, 65_536], "136x128"),
         ] {
             let plan = plans::<f16>(&problem(extents, [Op::N; 2]), demands)[0];
-            assert_eq!(plan.way().kernel().name, format!("gemm_hopper_f16_nn_{tile}"), "{extents:?}: {}", plan.way());
+            assert_eq!(
+                plan.algorithm().kernel().name,
+                format!("gemm_hopper_f16_nn_{tile}"),
+                "{extents:?}: {}",
+                plan.algorithm()
+            );
         }
         // The small factor is turned.
         let plan = plans::<f16>(&problem([8192, 16, 8192], [Op::N; 2]), demands)[0];
-        assert_eq!((plan.way().kernel().name, plan.way().packed()), ("gemm_hopper_f16_nt_64x16", [false, true]));
+        assert_eq!(
+            (plan.algorithm().kernel().name, plan.algorithm().packed()),
+            ("gemm_hopper_f16_nt_64x16", [false, true])
+        );
     }
 
     /// Ways that were fastest on an H200, or within a twentieth of it: where reading bounds, where a last round is not full, where rows are
@@ -665,8 +694,12 @@ mod tests {
     #[test]
     fn what_is_read_and_what_is_left_over_decides() {
         fn check<T: Multiply>(demands: Demands<'_>, extents: [usize; 3], ops: [Op; 2], name: &str, blocks: u32) {
-            let way = plans::<T>(&problem(extents, ops), demands)[0].way();
-            assert_eq!((way.kernel().name, way.blocks(), way.parts()), (name, blocks, 1), "{extents:?}: {way}");
+            let algorithm = plans::<T>(&problem(extents, ops), demands)[0].algorithm();
+            assert_eq!(
+                (algorithm.kernel().name, algorithm.blocks(), algorithm.parts()),
+                (name, blocks, 1),
+                "{extents:?}: {algorithm}"
+            );
         }
         let device = Device::simulator();
         let single = simple(&device);
@@ -686,8 +719,8 @@ mod tests {
         check::<f16>(half, [8, 4096, 4096], nt, "gemm_hopper_f16_nt_16x64", 128);
         check::<f16>(half, [64, 4096, 14_336], nt, "gemm_hopper_f16_nt_64x64", 128);
         // A copy, not one element at a time.
-        let way = plans::<f16>(&problem([24, 3773, 5744], nn), half)[0].way();
-        assert_eq!(way.packed(), [false, true], "{way}");
+        let algorithm = plans::<f16>(&problem([24, 3773, 5744], nn), half)[0].algorithm();
+        assert_eq!(algorithm.packed(), [false, true], "{algorithm}");
         let tf32 = Demands { arithmetic: Arithmetic::Tf32, ..single };
         check::<f32>(tf32, [8, 14_336, 4096], nn, "gemm_hopper_tf32_nn_64", 0);
     }
@@ -706,21 +739,25 @@ mod tests {
             ([4096; 3], 256),
         ] {
             for (ops, layout) in [([Op::N, Op::N], "nn"), ([Op::N, Op::T], "nt"), ([Op::T, Op::T], "tt")] {
-                let way = plans::<f32>(&problem(extents, ops), demands)[0].way();
-                assert_eq!(way.kernel().name, format!("gemm_hopper_tf32_{layout}_{width}"), "{extents:?}: {way}");
+                let algorithm = plans::<f32>(&problem(extents, ops), demands)[0].algorithm();
+                assert_eq!(
+                    algorithm.kernel().name,
+                    format!("gemm_hopper_tf32_{layout}_{width}"),
+                    "{extents:?}: {algorithm}"
+                );
             }
         }
     }
 
     #[test]
     fn parts_cover_k_and_are_counted() {
-        let way = Way::of(gpu::gemm::plain::gemm_plain_f32.info());
+        let algorithm = Algorithm::of(gpu::gemm::plain::gemm_plain_f32.info());
         for (k, asked, parts, part) in
             [(100, 1, 1, 112), (100, 2, 2, 64), (100, 3, 3, 48), (100, 50, 7, 16), (16, 9, 1, 16), (0, 4, 1, 16)]
         {
             let problem = problem([9, 9, k], [Op::N; 2]);
-            let plan = named::<f32>(&problem, simple(&Device::simulator()), way.split(asked)).unwrap();
-            assert_eq!((plan.way().parts(), plan.part), (parts, part), "k = {k} in {asked}");
+            let plan = named::<f32>(&problem, simple(&Device::simulator()), algorithm.split_k(asked)).unwrap();
+            assert_eq!((plan.algorithm().parts(), plan.part), (parts, part), "k = {k} in {asked}");
         }
     }
 
@@ -730,7 +767,7 @@ mod tests {
         let names = |ops| {
             plans::<f32>(&problem([100; 3], ops), simple(&device))
                 .iter()
-                .map(|plan| plan.way().kernel().name)
+                .map(|plan| plan.algorithm().kernel().name)
                 .collect::<Vec<_>>()
         };
         assert!(names([Op::N, Op::N]).iter().any(|name| name.starts_with("gemm_f32_")));

@@ -2,7 +2,7 @@
 
 use gpu::gemm::call::{BIAS_PER_COLUMN, BIAS_PER_ROW};
 
-use super::stored::Stored;
+use super::stored::OperandLayout;
 use super::{Bias, CALL};
 use crate::error::{ArgumentRule, BadArgument, Result};
 
@@ -15,9 +15,9 @@ pub(super) struct Problem {
     pub(super) k: usize,
     /// Number of products.
     pub(super) batch: usize,
-    pub(super) a: Stored,
-    pub(super) b: Stored,
-    pub(super) c: Stored,
+    pub(super) a: OperandLayout,
+    pub(super) b: OperandLayout,
+    pub(super) c: OperandLayout,
     /// The bias's bit of a call's flags.
     pub(super) bias: u32,
     /// Whether `a` is the second operand of the caller's and `b` the first: a C that lies column by column is the transpose
@@ -27,7 +27,13 @@ pub(super) struct Problem {
 
 impl Problem {
     /// `a` and `b` are op(A) and op(B). `product` tells whether alpha is not 0.
-    pub(super) fn new(a: Stored, b: Stored, c: Stored, bias: Option<(Bias, usize)>, product: bool) -> Result<Self> {
+    pub(super) fn new(
+        a: OperandLayout,
+        b: OperandLayout,
+        c: OperandLayout,
+        bias: Option<(Bias, usize)>,
+        product: bool,
+    ) -> Result<Self> {
         let (m, n) = inner(a, b)?;
         if (c.rows, c.cols) != (m, n) {
             return Err(bad("c", ArgumentRule::Shape)
@@ -88,7 +94,7 @@ impl Problem {
 }
 
 /// Rows and columns of the product of two operands that agree.
-pub(super) fn inner(a: Stored, b: Stored) -> Result<(usize, usize)> {
+pub(super) fn inner(a: OperandLayout, b: OperandLayout) -> Result<(usize, usize)> {
     if a.cols == b.rows {
         return Ok((a.rows, b.cols));
     }
@@ -100,7 +106,7 @@ pub(super) fn inner(a: Stored, b: Stored) -> Result<(usize, usize)> {
 }
 
 /// The number of matrices that two operands give together, if either has an axis for it.
-pub(super) fn batch(a: Stored, b: Stored) -> Option<usize> {
+pub(super) fn batch(a: OperandLayout, b: OperandLayout) -> Option<usize> {
     a.batch.filter(|&count| count != 1).or(b.batch).or(a.batch)
 }
 
@@ -109,7 +115,7 @@ fn bad(argument: &str, rule: ArgumentRule) -> BadArgument {
 }
 
 /// Elements from matrix to matrix of an operand: one matrix is that of every product.
-fn stride(argument: &str, operand: Stored, batch: usize) -> Result<usize> {
+fn stride(argument: &str, operand: OperandLayout, batch: usize) -> Result<usize> {
     match operand.batch {
         None | Some(1) => Ok(0),
         Some(count) if count == batch => Ok(operand.stride),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use gpu::gemm::call::{BIAS_PER_COLUMN, BIAS_PER_ROW, TRANSPOSE_A, TRANSPOSE_B};
 use gpu::gemm::{ffma, merge};
-use gpu::hopper::gemm::finish::BY_ENGINE;
+use gpu::hopper::gemm::finish::TMA_STORE;
 use gpu::hopper::gemm::tiles::fetched;
 use gpu::hopper::wide::tiles::Mix;
 use simt::Kernel;
@@ -17,7 +17,7 @@ use super::element::{Arguments, Destination, Maps, Multiply};
 use super::plan::{Ending, Plan};
 use super::problem::Problem;
 use super::share::Sharing;
-use super::stored::Stored;
+use super::stored::OperandLayout;
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::Launch;
@@ -48,9 +48,9 @@ pub(super) struct Task<'t, T: Multiply> {
 /// What one kernel call is about: a product of parts of A and B, and how it ends.
 #[derive(Clone, Copy)]
 struct Part<W> {
-    a: Stored,
-    b: Stored,
-    c: Stored,
+    a: OperandLayout,
+    b: OperandLayout,
+    c: OperandLayout,
     batch: usize,
     /// First element along k, and their number.
     k: (usize, usize),
@@ -85,7 +85,7 @@ impl<'t, T: Multiply> Task<'t, T> {
                 self.merge(number, 1, &mut c, workspace)
             }),
             (Program::Product(kernel), ending, _) => {
-                let Stored { ld, stride, .. } = self.problem.c;
+                let OperandLayout { ld, stride, .. } = self.problem.c;
                 for number in 0..batch {
                     let start = number * stride;
                     let layout = super::rows(m, n, ld).offset(start);
@@ -100,7 +100,7 @@ impl<'t, T: Multiply> Task<'t, T> {
             }
             (_, Ending::Merge, Some(workspace)) => {
                 self.parts(candidate, workspace)?;
-                self.merge(0, self.plan.way().parts(), &mut c, workspace)
+                self.merge(0, self.plan.algorithm().parts(), &mut c, workspace)
             }
             (_, _, workspace) => match self.plan.cut.zip(workspace) {
                 Some((cut, workspace)) => {
@@ -123,9 +123,9 @@ impl<'t, T: Multiply> Task<'t, T> {
         let Problem { m, n, k, a, b, .. } = *self.problem;
         let part = self.plan.part;
         let along = |start, len, batch, to: BufferView<'_, f32>| Part {
-            a: Stored { stride: a.place(0, part), ..a },
-            b: Stored { stride: b.place(part, 0), ..b },
-            c: Stored { rows: m, cols: n, transposed: false, ld: n, batch: None, stride: m * n, past: 0 }
+            a: OperandLayout { stride: a.place(0, part), ..a },
+            b: OperandLayout { stride: b.place(part, 0), ..b },
+            c: OperandLayout { rows: m, cols: n, transposed: false, ld: n, batch: None, stride: m * n, past: 0 }
                 .at(to.address().addr()),
             batch,
             k: (start, len),
@@ -213,10 +213,10 @@ impl<'t, T: Multiply> Task<'t, T> {
             BoxKind::Mixed => [tile[0], line],
             BoxKind::Swizzled | BoxKind::Lines(_) => tile.map(|edge| fetched(edge, cluster)),
         };
-        let count = |x: Stored| if x.stride == 0 { 1 } else { batch };
-        let axes = |x: Stored, count: usize| ([count, x.lines()[0], x.lines()[1]], [x.stride, x.ld, 1]);
+        let count = |x: OperandLayout| if x.stride == 0 { 1 } else { batch };
+        let axes = |x: OperandLayout, count: usize| ([count, x.lines()[0], x.lines()[1]], [x.stride, x.ld, 1]);
         // Rows in memory go along k or across it. What is swizzled are 128 bytes of each, and as many steps of k as that is.
-        let map = |from: TensorView<'t, T>, x: Stored, start: usize, along_k: bool, edge: u32| {
+        let map = |from: TensorView<'t, T>, x: OperandLayout, start: usize, along_k: bool, edge: u32| {
             let (shape, strides) = axes(x, count(x));
             let elements = from.bits::<T>(start, x.span(count(x), x.rows, x.cols));
             let (extents, swizzle) = match kind {
@@ -224,22 +224,22 @@ impl<'t, T: Multiply> Task<'t, T> {
                 BoxKind::Lines(_) if along_k => ([1, edge, line], Swizzle::B128),
                 BoxKind::Lines(depth) => ([1, depth, edge], Swizzle::None),
             };
-            let boxes = elements.as_tensor_strided(&shape, &strides)?.boxes(&extents, swizzle)?;
+            let boxes = elements.as_tensor_strided(&shape, &strides)?.tma(&extents, swizzle)?;
             if candidate.arithmetic == Arithmetic::Tf32 { T::rounded(boxes) } else { Ok(boxes) }
         };
-        let (of_a, of_b) = (Stored { cols: k, ..a }, Stored { rows: k, ..b });
+        let (of_a, of_b) = (OperandLayout { cols: k, ..a }, OperandLayout { rows: k, ..b });
         let a = map(self.a, of_a, a.place(0, k0), !a.transposed, rows)?;
         let b = map(self.b, of_b, b.place(k0, 0), b.transposed, cols)?;
         let batches = [of_a, of_b].map(|x| u32::from(x.stride != 0));
 
         let flag = c.flag;
         let is_product = flags | flag == 0 && scale[1] == T::Wide::from(0.0);
-        // Boxes of C are as wide as a line.
+        // TmaTensor of C are as wide as a line.
         let written = candidate.rows_written().filter(|_| is_product && to.takes_boxes(batch, size_of::<T>()));
         let (own, wide) = c.part(0, to.span(batch, m, n))?;
         let (stored, own) = if let Some(rows) = written {
             let (none, (shape, strides)) = (own.nothing(), axes(to, batch));
-            let stored = own.as_tensor_strided(&shape, &strides)?.boxes(&[1, rows, line], Swizzle::B128)?;
+            let stored = own.as_tensor_strided(&shape, &strides)?.tma(&[1, rows, line], Swizzle::B128)?;
             (Some(stored), none)
         } else {
             (None, own)
@@ -254,9 +254,9 @@ impl<'t, T: Multiply> Task<'t, T> {
             ld: [0, 0, to.ld as u64],
             batch: [0, 0, to.stride as u64],
             scale,
-            flags: flags | if written.is_some() { BY_ENGINE } else { flag },
+            flags: flags | if written.is_some() { TMA_STORE } else { flag },
         };
-        let places = candidate.places(self.device.limits().multiprocessors).min(self.grid[0]);
+        let places = candidate.places(self.device.limits().sm_count).min(self.grid[0]);
         let number = tiles([m, n], tile) as usize * batch;
         let blocks = match kind {
             BoxKind::Swizzled => number.min(places as usize) as u32,
@@ -295,7 +295,8 @@ impl<'t, T: Multiply> Task<'t, T> {
         c: MatrixViewMut<'_, T>,
     ) -> Result<()> {
         let Problem { m, n, k, a, b, .. } = *self.problem;
-        let matrix = |x: Stored| (number * x.stride, x.span(1, x.rows, x.cols), super::rows(x.rows, x.cols, x.ld));
+        let matrix =
+            |x: OperandLayout| (number * x.stride, x.span(1, x.rows, x.cols), super::rows(x.rows, x.cols, x.ld));
         let (start, len, layout) = matrix(a);
         let a = self.a.bits::<T>(start, len).as_matrix(layout)?;
         let (start, len, layout) = matrix(b);
@@ -359,7 +360,7 @@ fn tiles([height, width]: [usize; 2], [rows, cols]: [u32; 2]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gemm::Way;
+    use crate::gemm::Algorithm;
 
     #[test]
     fn sections_cover_c_once_and_fit_a_grid() {
@@ -388,8 +389,11 @@ mod tests {
                 let mut c = device.upload(&vec![-1.0_f32; batch * m * (n + 1)]).unwrap();
                 let mut to = c.view_mut().as_tensor_strided(&[batch, m, n], &[m * (n + 1), n + 1, 1]).unwrap();
                 let from = a.view().as_tensor(&[batch, m, k]).unwrap();
-                let gemm =
-                    device.gemm(from, b.view().as_tensor(&[k, n]).unwrap()).bias(&bias).relu().way(Way::of(kernel));
+                let gemm = device
+                    .gemm(from, b.view().as_tensor(&[k, n]).unwrap())
+                    .bias(&bias)
+                    .relu()
+                    .algorithm(Algorithm::of(kernel));
                 gemm.into_sections(&mut to, grid).unwrap();
                 c.download().unwrap()
             });
@@ -405,18 +409,19 @@ mod tests {
         let numbers = |count: usize| (0..count).map(|i| (i * i % 23) as f32 - 11.0).collect::<Vec<_>>();
         let (m, n, k, batch) = (260, 140, 200, 2);
         let (a, b) = (device.upload(&numbers(batch * m * k)).unwrap(), device.upload(&numbers(k * n)).unwrap());
-        let product = |way: Way, grid| {
+        let product = |algorithm: Algorithm, grid| {
             let mut c = device.upload(&vec![-1.0_f32; batch * m * n]).unwrap();
             let mut to = c.view_mut().as_tensor(&[batch, m, n]).unwrap();
             let a = a.view().as_tensor(&[batch, m, k]).unwrap();
-            let gemm = device.gemm(a, b.view().as_tensor(&[k, n]).unwrap()).arithmetic(Arithmetic::Tf32).way(way);
-            let mut workspace = device.alloc::<f32>(gemm.plan(way, &to).unwrap().workspace_len()).unwrap();
+            let gemm =
+                device.gemm(a, b.view().as_tensor(&[k, n]).unwrap()).arithmetic(Arithmetic::Tf32).algorithm(algorithm);
+            let mut workspace = device.alloc::<f32>(gemm.plan(algorithm, &to).unwrap().workspace_len()).unwrap();
             gemm.workspace(&mut workspace).into_sections(&mut to, grid).unwrap();
             c.download().unwrap()
         };
-        let expected = product(Way::of(gpu::gemm::plain::gemm_plain_tf32.info()), device.limits().grid);
+        let expected = product(Algorithm::of(gpu::gemm::plain::gemm_plain_tf32.info()), device.limits().grid);
         for kernel in gpu::hopper::tf32::KERNELS {
-            assert!(product(Way::of(kernel).pack([true; 2]), [2, 1, 1]) == expected, "{}", kernel.name);
+            assert!(product(Algorithm::of(kernel).pack([true; 2]), [2, 1, 1]) == expected, "{}", kernel.name);
         }
     }
 

@@ -17,7 +17,7 @@ use super::candidates::{Candidate, Program};
 use super::element::Multiply;
 use super::plan::{Demands, Plan};
 use super::problem::Problem;
-use super::unfit::Unfit;
+use super::unfit::Unsupported;
 use crate::error::Result as WarpwrightResult;
 use crate::memory::BufferViewMut;
 
@@ -40,12 +40,16 @@ pub(super) struct Cut {
 
 impl Cut {
     /// The cut for at most so many blocks: no more than there are steps to share.
-    pub(super) fn new<T: Multiply>(problem: &Problem, candidate: &Candidate<T>, blocks: u32) -> Result<Self, Unfit> {
-        let (tiles, steps) = counts(problem, candidate).ok_or(Unfit::Extents)?;
+    pub(super) fn new<T: Multiply>(
+        problem: &Problem,
+        candidate: &Candidate<T>,
+        blocks: u32,
+    ) -> Result<Self, Unsupported> {
+        let (tiles, steps) = counts(problem, candidate).ok_or(Unsupported::Extents)?;
         let blocks = u64::from(blocks).min(u64::from(tiles) * u64::from(steps)).max(1) as u32;
         let shared = if candidate.is_chain { shared_in_order(tiles, blocks) } else { shared(tiles, blocks) };
         // The kernel counts the steps of shared tiles.
-        shared.checked_mul(steps).ok_or(Unfit::Extents)?;
+        shared.checked_mul(steps).ok_or(Unsupported::Extents)?;
         Ok(Self { tiles, shared, steps, blocks })
     }
 
@@ -103,9 +107,9 @@ fn counts<T: Multiply>(problem: &Problem, candidate: &Candidate<T>) -> Option<(u
 /// The number of blocks, or clusters, that may be worth it, of those that run at the same time and have some steps each: all of them; where
 /// there are fewer tiles, as many as give every tile the same number of them. (Blocks that are at different steps of their tiles at the
 /// same time do not read the same rows of A and columns of B: for 16 bits 5 to 20 % slower.)
-pub(super) fn choice<T: Multiply>(problem: &Problem, candidate: &Candidate<T>, multiprocessors: u32) -> Option<u32> {
+pub(super) fn choice<T: Multiply>(problem: &Problem, candidate: &Candidate<T>, sm_count: u32) -> Option<u32> {
     let (tiles, steps) = counts(problem, candidate)?;
-    let at_once = u64::from(candidate.at_once(multiprocessors));
+    let at_once = u64::from(candidate.at_once(sm_count));
     let most = at_once.min(u64::from(tiles) * u64::from(steps) / LEAST_STEPS) as u32;
     let blocks = if tiles < most { most / tiles.max(1) * tiles } else { most };
     let cut = Cut::new(problem, candidate, blocks).ok()?;
@@ -118,10 +122,10 @@ pub(super) fn plan<T: Multiply>(
     demands: Demands<'_>,
     whole: Plan,
     blocks: u32,
-) -> Result<Plan, Unfit> {
+) -> Result<Plan, Unsupported> {
     let candidate = &T::CANDIDATES[whole.candidate];
     if !matches!(candidate.program, Program::Shared(..)) {
-        return Err(Unfit::Share);
+        return Err(Unsupported::Share);
     }
     let (tile, cluster) = (candidate.speed.tile, candidate.cluster());
     let cut = Cut::new(problem, candidate, blocks / cluster)?;
@@ -129,7 +133,7 @@ pub(super) fn plan<T: Multiply>(
         return Ok(whole);
     }
     let lost = candidate.speed.lost[usize::from(!demands.is_short::<T>(problem))];
-    let way = whole.way.among(cut.blocks * cluster);
+    let algorithm = whole.algorithm.stream_k(cut.blocks * cluster);
     // One after the other, or at once.
     let each = f64::from(candidate.beside().max(if cut.tiles > cut.blocks { 2 } else { 1 }));
     let share = candidate.share(whole.packing.operands, each);
@@ -137,8 +141,8 @@ pub(super) fn plan<T: Multiply>(
     let reading = demands.reading(problem, candidate, tiles, f64::from(cut.blocks * cluster));
     let multiplied = cut.cost(candidate, share, lost, reading);
     let cost = demands.aside(1, 0.0, &whole.packing) + multiplied;
-    let workspace = cut.workspace(tile).checked_add(whole.packing.room()).ok_or(Unfit::Extents)?;
-    Ok(Plan { way, workspace, cut: Some(cut), cost, ..whole })
+    let workspace = cut.workspace(tile).checked_add(whole.packing.room()).ok_or(Unsupported::Extents)?;
+    Ok(Plan { algorithm, workspace, cut: Some(cut), cost, ..whole })
 }
 
 /// What the kernel is told of a cut.

@@ -9,7 +9,7 @@ const MOST_IN_BOXES: usize = 1 << 30;
 
 /// A matrix, or a batch of them: `rows` × `cols`, element (r, c) at `r · ld + c`, or at `c · ld + r` where it is transposed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stored {
+pub(super) struct OperandLayout {
     pub(super) rows: usize,
     pub(super) cols: usize,
     pub(super) transposed: bool,
@@ -22,7 +22,7 @@ pub(super) struct Stored {
     pub(super) past: usize,
 }
 
-impl Stored {
+impl OperandLayout {
     /// op(X) for the tensor X with these axes: the last two are rows and columns, one before them counts matrices.
     ///
     /// A row or column of one element may be any distance from the next: where both readings fit, op(X) is not transposed.
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     fn of(shape: &[usize], strides: &[usize], op: Op) -> Result<(usize, usize, bool, usize)> {
-        let stored = Stored::of("a", &Axes::strided("test", shape, strides).unwrap(), op)?;
+        let stored = OperandLayout::of("a", &Axes::strided("test", shape, strides).unwrap(), op)?;
         Ok((stored.rows, stored.cols, stored.transposed, stored.ld))
     }
 
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn the_copy_engine_takes_what_begins_at_multiples_of_16_bytes() {
         let of = |shape: &[usize], strides: &[usize], op, address| {
-            Stored::of("a", &Axes::strided("test", shape, strides).unwrap(), op).unwrap().at(address)
+            OperandLayout::of("a", &Axes::strided("test", shape, strides).unwrap(), op).unwrap().at(address)
         };
         assert!(of(&[3, 5], &[8, 1], Op::N, 256).fits_boxes(1, 2));
         assert!(of(&[5, 3], &[1, 8], Op::T, 16).fits_boxes(1, 2), "columns of 16 bytes");
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn a_span_ends_with_the_last_element() {
         let axes = Axes::strided("test", &[3, 4, 5], &[100, 7, 1]).unwrap();
-        let stored = Stored::of("a", &axes, Op::T).unwrap();
+        let stored = OperandLayout::of("a", &axes, Op::T).unwrap();
         assert_eq!(Some(stored.span(3, 5, 4)), axes.span());
         assert_eq!((stored.span(1, 2, 2), stored.span(0, 2, 2), stored.span(2, 0, 2)), (9, 0, 0));
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// What a kernel lacks for a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unfit {
+pub(super) enum Unsupported {
     /// It multiplies other elements, or is no kernel for products.
     Elements,
     /// It has the other arithmetic.
@@ -23,11 +23,11 @@ pub(super) enum Unfit {
     Nothing,
     /// It takes operands as they lie, wherever that is, or has no copies made for it.
     Packed,
-    /// The copy engine does not take this operand: see [`Stored::fits_boxes`](super::stored::Stored::fits_boxes).
-    Boxes(&'static str),
+    /// The copy engine does not take this operand: see [`OperandLayout::fits_boxes`](super::stored::OperandLayout::fits_boxes).
+    TmaTensor(&'static str),
 }
 
-impl fmt::Display for Unfit {
+impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Elements => f.write_str("is for other elements"),
@@ -42,11 +42,11 @@ impl fmt::Display for Unfit {
             Self::Extents => f.write_str("does not count so far"),
             Self::Nothing => f.write_str("does nothing where k or alpha is 0"),
             Self::Packed => f.write_str("takes no packed operands: only kernels that have boxes fetched do"),
-            Self::Boxes(operand) => {
+            Self::TmaTensor(operand) => {
                 write!(
                     f,
                     "wants `{operand}` to begin, with each of its rows and matrices, at multiples of 16 bytes, or to be \
-                     packed (Way::pack)"
+                     packed (Algorithm::pack)"
                 )
             }
         }

@@ -24,7 +24,7 @@ const GAPS: [u32; 7] = [NO_GAPS, 5, 6, 7, 8, 9, 10];
 
 /// What the kernel is told, but for the strides.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Boxes {
+pub(super) struct TmaTensor {
     pub(super) extents: [u32; DIMS],
     pub(super) shape: [u32; DIMS],
     pub(super) counts: [u32; DIMS],
@@ -45,7 +45,7 @@ struct Cut {
     lanes: usize,
 }
 
-impl Boxes {
+impl TmaTensor {
     /// Blocks of the launch, if a grid can have as many.
     pub(super) fn blocks(&self) -> Option<u32> {
         let blocks = self.counts.iter().try_fold(1_u32, |blocks, &count| blocks.checked_mul(count));
@@ -247,9 +247,9 @@ mod tests {
     use crate::device::Device;
     use crate::launch::Launch;
 
-    fn boxes(dims: &[(usize, usize, usize)], size: usize) -> Boxes {
+    fn boxes(dims: &[(usize, usize, usize)], size: usize) -> TmaTensor {
         let dims: Vec<_> = dims.iter().map(|&(extent, a, b)| Dim { extent, a, b }).collect();
-        Boxes::of(&dims, size, true).expect("boxes")
+        TmaTensor::of(&dims, size, true).expect("boxes")
     }
 
     #[test]

@@ -16,9 +16,9 @@ use crate::error::Result;
 use crate::launch::Launch;
 use crate::memory::{Region, Tensor, TensorView, TensorViewMut};
 use crate::stream::Stream;
-use boxes::Boxes;
+use boxes::TmaTensor;
 pub(super) use plan::is_short;
-use plan::{Dim, Plan, Way, cut};
+use plan::{Dim, Plan, Strategy, cut};
 
 impl Device {
     /// The elements of `a` with their axes in another order, in memory, too: axis k of the result is axis `axes[k]` of `a`.
@@ -179,15 +179,15 @@ impl Plan {
             None => launch,
         };
         let limits = device.limits().grid;
-        match self.way {
-            Way::Contiguous => {
+        match self.strategy {
+            Strategy::Contiguous => {
                 let len = self.dims.first().map_or(1, |dim| dim.extent);
                 let (from, to) = (a.bits::<U>(0, len), b.bits_mut::<U>(0, len));
                 let queue = stream.map_or_else(|| device.queue(), Stream::queue);
                 let (source, region): (_, Region) = (from.allocation().memory(), from.region());
                 to.allocation().memory().copy(queue, to.view().region(), source, region)
             }
-            Way::Tiles => {
+            Strategy::Tiles => {
                 let grid = |dims: &[Dim]| {
                     let fits = dims.iter().all(|dim| u32::try_from(dim.extent).is_ok());
                     let grid = tiled::grid(self.size, array(dims, 1, |dim| dim.extent as u32));
@@ -202,10 +202,10 @@ impl Plan {
                     Ok(())
                 })
             }
-            Way::Boxes => {
+            Strategy::TmaTensor => {
                 let address = b.view().address();
                 let of = |dims: &[Dim], aligned| {
-                    let task = Boxes::of(dims, self.size, aligned)?;
+                    let task = TmaTensor::of(dims, self.size, aligned)?;
                     Some((task, task.blocks()?))
                 };
                 let fits = |dims: &[Dim]| of(dims, false).is_some() && of(dims, true).is_some();
@@ -218,7 +218,7 @@ impl Plan {
                     Ok(())
                 })
             }
-            Way::Elements => {
+            Strategy::Elements => {
                 let count = |dims: &[Dim]| dims.iter().map(|dim| dim.extent).try_fold(1, usize::checked_mul);
                 let fits = |dims: &[Dim]| count(dims).is_some_and(|count| count <= strided::MOST as usize);
                 cut(&self.dims, (0, 0), &fits, &mut |dims, start| {
@@ -245,8 +245,8 @@ fn strides(dims: &[Dim]) -> (Strides, Strides) {
 }
 
 /// The arguments of the kernel that takes boxes.
-fn arguments<A, B>(from: A, to: B, dims: &[Dim], task: Boxes) -> Arguments<A, B> {
-    let Boxes { extents, shape, counts, reciprocals, places, tuning, read, write } = task;
+fn arguments<A, B>(from: A, to: B, dims: &[Dim], task: TmaTensor) -> Arguments<A, B> {
+    let TmaTensor { extents, shape, counts, reciprocals, places, tuning, read, write } = task;
     let (a, b) = strides(dims);
     (from, to, extents, shape, counts, reciprocals, a, b, places, tuning, read, write)
 }

@@ -11,7 +11,7 @@
 //! | the same, one of them short; or one that is fastest on both sides, of less than [`ROW`] bytes | boxes: lines of two dimensions on each side ([`super::boxes`]) |
 //! | one dimension fastest on both sides, and longer; or a side without one | a copy element by element |
 
-use super::boxes::Boxes;
+use super::boxes::TmaTensor;
 
 /// Bytes that must lie together on both sides for tiles to be taken: half of a tile's rows.
 const SHORT: usize = 128;
@@ -33,13 +33,13 @@ pub(super) struct Dim {
 
 /// How elements are moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Strategy {
     /// They follow each other on both sides.
     Contiguous,
     /// Dimension 0 is the fastest of the input, dimension 1 that of the output.
     Tiles,
     /// Dimension 0 is the fastest of the output, another one or the same that of the input.
-    Boxes,
+    TmaTensor,
     /// Dimension 0 is the fastest of the output.
     Elements,
 }
@@ -47,7 +47,7 @@ pub(super) enum Way {
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
-    pub(super) way: Way,
+    pub(super) strategy: Strategy,
     /// Bytes of an element; extents and strides count such.
     pub(super) size: usize,
     /// At most six.
@@ -60,12 +60,12 @@ impl Plan {
         let mut dims = merged(dims);
         let size = size * widen(&mut dims, size, addresses);
         let packed = |dim: &Dim| dim.a == 1 && dim.b == 1;
-        let way = match &dims[..] {
-            [] => Way::Contiguous,
-            [dim] if packed(dim) => Way::Contiguous,
-            _ => way(&mut dims, size),
+        let strategy = match &dims[..] {
+            [] => Strategy::Contiguous,
+            [dim] if packed(dim) => Strategy::Contiguous,
+            _ => strategy(&mut dims, size),
         };
-        Self { way, size, dims }
+        Self { strategy, size, dims }
     }
 }
 
@@ -108,17 +108,17 @@ fn widen(dims: &mut Vec<Dim>, size: usize, addresses: [usize; 2]) -> usize {
 }
 
 /// The way for more than one dimension; for tiles, puts the fastest of the input first and that of the output second.
-fn way(dims: &mut [Dim], size: usize) -> Way {
+fn strategy(dims: &mut [Dim], size: usize) -> Strategy {
     let (first, input) = (dims[0], dims.iter().position(|dim| dim.a == 1));
-    let Some(input) = input.filter(|_| first.b == 1) else { return Way::Elements };
+    let Some(input) = input.filter(|_| first.b == 1) else { return Strategy::Elements };
     let long = input == 0 && first.extent * size >= ROW;
     if input > 0 && !is_short(first.extent, size) && !is_short(dims[input].extent, size) {
         dims[..=input].rotate_right(1);
-        Way::Tiles
-    } else if !long && Boxes::of(dims, size, false).is_some() {
-        Way::Boxes
+        Strategy::Tiles
+    } else if !long && TmaTensor::of(dims, size, false).is_some() {
+        Strategy::TmaTensor
     } else {
-        Way::Elements
+        Strategy::Elements
     }
 }
 
@@ -152,22 +152,22 @@ mod tests {
         dims.iter().map(|&(extent, a, b)| Dim { extent, a, b }).collect()
     }
 
-    fn plan(list: &[(usize, usize, usize)], size: usize) -> (Way, usize, Vec<Dim>) {
-        let Plan { way, size, dims } = Plan::new(dims(list), size, [256, 512]);
-        (way, size, dims)
+    fn plan(list: &[(usize, usize, usize)], size: usize) -> (Strategy, usize, Vec<Dim>) {
+        let Plan { strategy, size, dims } = Plan::new(dims(list), size, [256, 512]);
+        (strategy, size, dims)
     }
 
     #[test]
     fn neighbours_that_stay_are_merged() {
         // N C H W to N H W C: H and W stay together.
         let nchw = [(8, 80_000, 80_000), (40, 2000, 1), (40, 50, 2000), (50, 1, 40)];
-        assert_eq!(plan(&nchw, 4), (Way::Tiles, 4, dims(&[(2000, 1, 40), (40, 2000, 1), (8, 80_000, 80_000)])));
+        assert_eq!(plan(&nchw, 4), (Strategy::Tiles, 4, dims(&[(2000, 1, 40), (40, 2000, 1), (8, 80_000, 80_000)])));
         // All stay: one copy, of elements of 16 bytes.
         assert_eq!(
             plan(&[(8, 600, 600), (30, 20, 20), (1, 7, 9), (20, 1, 1)], 4),
-            (Way::Contiguous, 16, dims(&[(1200, 1, 1)]))
+            (Strategy::Contiguous, 16, dims(&[(1200, 1, 1)]))
         );
-        assert_eq!(plan(&[(1, 7, 9)], 4), (Way::Contiguous, 4, vec![]));
+        assert_eq!(plan(&[(1, 7, 9)], 4), (Strategy::Contiguous, 4, vec![]));
     }
 
     #[test]
@@ -176,11 +176,11 @@ mod tests {
         let heads = [(2, 1 << 16, 1 << 16), (16, 4096, 64), (64, 64, 1024), (64, 1, 1)];
         assert_eq!(
             plan(&heads, 4),
-            (Way::Elements, 16, dims(&[(16, 1, 1), (16, 1024, 16), (64, 16, 256), (2, 1 << 14, 1 << 14)]))
+            (Strategy::Elements, 16, dims(&[(16, 1, 1), (16, 1024, 16), (64, 16, 256), (2, 1 << 14, 1 << 14)]))
         );
         // Rows of 4 floats are single elements: a transposition of those.
         let short = [(32, 4 * 64, 4), (64, 4, 4 * 32), (4, 1, 1)];
-        assert_eq!(plan(&short, 4), (Way::Tiles, 16, dims(&[(64, 1, 32), (32, 64, 1)])));
+        assert_eq!(plan(&short, 4), (Strategy::Tiles, 16, dims(&[(64, 1, 32), (32, 64, 1)])));
         // An odd extent, stride or address keeps them narrow.
         assert_eq!(plan(&[(32, 7, 7 * 3), (3, 7 * 32, 7), (7, 1, 1)], 4).1, 4);
         assert_eq!(plan(&[(32, 10, 20), (4, 1, 1)], 4).1, 8);
@@ -190,26 +190,26 @@ mod tests {
     #[test]
     fn short_dimensions_are_moved_in_boxes() {
         // Three channels, to both sides; 128 bytes are no longer short.
-        assert_eq!(plan(&[(3, 1, 1000), (1000, 3, 1)], 4).0, Way::Boxes);
-        assert_eq!(plan(&[(1000, 1, 3), (3, 1000, 1)], 1).0, Way::Boxes);
-        assert_eq!(plan(&[(31, 1, 1000), (1000, 31, 1)], 4).0, Way::Boxes);
-        assert_eq!(plan(&[(32, 1, 1000), (1000, 32, 1)], 4).0, Way::Tiles);
-        assert_eq!(plan(&[(127, 1, 1000), (1000, 127, 1)], 1).0, Way::Boxes);
-        assert_eq!(plan(&[(128, 1, 1000), (1000, 128, 1)], 1).0, Way::Tiles);
+        assert_eq!(plan(&[(3, 1, 1000), (1000, 3, 1)], 4).0, Strategy::TmaTensor);
+        assert_eq!(plan(&[(1000, 1, 3), (3, 1000, 1)], 1).0, Strategy::TmaTensor);
+        assert_eq!(plan(&[(31, 1, 1000), (1000, 31, 1)], 4).0, Strategy::TmaTensor);
+        assert_eq!(plan(&[(32, 1, 1000), (1000, 32, 1)], 4).0, Strategy::Tiles);
+        assert_eq!(plan(&[(127, 1, 1000), (1000, 127, 1)], 1).0, Strategy::TmaTensor);
+        assert_eq!(plan(&[(128, 1, 1000), (1000, 128, 1)], 1).0, Strategy::Tiles);
         // One dimension fastest on both sides: rows of 3, of 60 and of 64 bytes.
-        assert_eq!(plan(&[(3, 1, 1), (100, 3, 600), (200, 300, 3)], 1).0, Way::Boxes);
-        assert_eq!(plan(&[(15, 1, 1), (100, 15, 3000), (200, 1500, 15)], 4).0, Way::Boxes);
+        assert_eq!(plan(&[(3, 1, 1), (100, 3, 600), (200, 300, 3)], 1).0, Strategy::TmaTensor);
+        assert_eq!(plan(&[(15, 1, 1), (100, 15, 3000), (200, 1500, 15)], 4).0, Strategy::TmaTensor);
         assert_eq!(plan(&[(16, 1, 1), (100, 16, 3200), (200, 1600, 16)], 4), {
-            (Way::Elements, 16, dims(&[(4, 1, 1), (200, 400, 4), (100, 4, 800)]))
+            (Strategy::Elements, 16, dims(&[(4, 1, 1), (200, 400, 4), (100, 4, 800)]))
         });
     }
 
     #[test]
     fn a_side_with_gaps_alone_is_copied_by_elements() {
-        assert_eq!(plan(&[(100, 2, 200), (100, 200, 2)], 4).0, Way::Elements);
+        assert_eq!(plan(&[(100, 2, 200), (100, 200, 2)], 4).0, Strategy::Elements);
         // One number for all.
-        assert_eq!(plan(&[(100, 0, 1), (50, 1, 100)], 4).0, Way::Tiles);
-        assert_eq!(plan(&[(100, 0, 1)], 4).0, Way::Elements);
+        assert_eq!(plan(&[(100, 0, 1), (50, 1, 100)], 4).0, Strategy::Tiles);
+        assert_eq!(plan(&[(100, 0, 1)], 4).0, Strategy::Elements);
     }
 
     #[test]

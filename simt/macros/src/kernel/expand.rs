@@ -109,7 +109,7 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
     let call = call(signature, &arguments);
     let checks = types.iter().map(|ty| quote_spanned! { ty.span() => argument::<#ty>(); });
     // At the kernel's name, so that reports have a place for it.
-    let end = keys.overlap.then(|| quote_spanned! { name.span() => ; ::simt::grid::end(); });
+    let end = keys.pdl.then(|| quote_spanned! { name.span() => ; ::simt::grid::end(); });
     let info = info(keys, signature);
     // `__body` and the entries stand in the constant's block: they see the names of the module and are seen by nobody.
     quote! {
@@ -166,7 +166,7 @@ fn info(keys: &Keys, signature: &Signature<'_>) -> TokenStream {
     );
     let launch = options(keys, &["max_threads", "min_blocks"]);
     let cluster = cluster(keys);
-    let overlap = keys.overlap;
+    let pdl = keys.pdl;
     let limits = options(keys, &["registers", "barriers", "global_load_bytes", "global_store_bytes", "traps"]);
     let local_bytes = keys.number("local_bytes").map_or_else(|| quote!(0), |value| quote!(#value));
     quote! {
@@ -174,7 +174,7 @@ fn info(keys: &Keys, signature: &Signature<'_>) -> TokenStream {
         block: #block,
         #launch
         cluster: #cluster,
-        overlap: #overlap,
+        pdl: #pdl,
         shared: #shared,
         limits: ::simt::Limits { #limits local_bytes: #local_bytes },
     }

@@ -1,4 +1,4 @@
-//! The keys in `#[kernel(key = value, …)]`, and `overlap`, which has no value.
+//! The keys in `#[kernel(key = value, …)]`, and `pdl`, which has no value.
 
 use syn::{
     Error, Expr, Ident, Result, Token,
@@ -24,7 +24,7 @@ pub(crate) struct Keys {
     /// One to three extents.
     pub(crate) block: Option<Vec<Expr>>,
     /// Launches may begin before their predecessor is done.
-    pub(crate) overlap: bool,
+    pub(crate) pdl: bool,
     numbers: [Option<Expr>; NUMBERS.len()],
 }
 
@@ -41,11 +41,11 @@ impl Parse for Keys {
         let mut keys = Self::default();
         while !input.is_empty() {
             let key: Ident = input.parse()?;
-            let twice = if key == "overlap" {
+            let twice = if key == "pdl" {
                 if input.peek(Token![=]) {
-                    return Err(Error::new(key.span(), "`overlap` takes no value: it is there or not"));
+                    return Err(Error::new(key.span(), "`pdl` takes no value: it is there or not"));
                 }
-                std::mem::replace(&mut keys.overlap, true)
+                std::mem::replace(&mut keys.pdl, true)
             } else {
                 input.parse::<Token![=]>()?;
                 let value: Expr = input.parse()?;
@@ -55,7 +55,7 @@ impl Parse for Keys {
                     keys.numbers[index].replace(value).is_some()
                 } else {
                     let list = NUMBERS.join("`, `");
-                    let message = format!("no key of #[kernel]: the keys are `overlap`, `block`, `{list}`");
+                    let message = format!("no key of #[kernel]: the keys are `pdl`, `block`, `{list}`");
                     return Err(Error::new(key.span(), message));
                 }
             };

@@ -14,7 +14,7 @@ macro_rules! kernels {
         $threads:literal, $turn_a:literal, $turn_b:literal, $registers:literal, $barriers:literal;)+) => {
         $(
             $(#[$doc])+
-            #[kernel(overlap, block = ($threads), min_blocks = 1, registers = $registers, barriers = $barriers, traps = 2)]
+            #[kernel(pdl, block = ($threads), min_blocks = 1, registers = $registers, barriers = $barriers, traps = 2)]
             pub fn $name(
                 #[shared] stages: &Stages<{ ($m + $n) * 32 * $stages * $groups }, { $stages * $groups }>,
                 a: &TensorMap<f32>,

@@ -1,8 +1,8 @@
 //! What a block does.
 
-use simt::anew;
-use simt::grid::wait_for_predecessor;
+use simt::grid::dependency_wait;
 use simt::mbarrier::Mbarriers;
+use simt::opaque;
 use simt::prelude::*;
 use simt::sync::{fence_proxy_async, named_barrier};
 use simt::tma::{TensorMap, load_3d, prefetch};
@@ -70,7 +70,7 @@ pub(super) fn product<
     let late = const { WARPS > 1 && OWN > 1 };
     let t = thread_idx_x() % (WARPS * GROUPS * 32);
     if k == 0 {
-        wait_for_predecessor();
+        dependency_wait();
         return;
     }
     if t == 0 {
@@ -80,7 +80,7 @@ pub(super) fn product<
     let ring = STAGES as u32;
     begin!(stages, ring, t, WARPS, 1);
     let (lane, within) = (t % 32, t % (WARPS * 32));
-    let group = anew(t / (WARPS * 32)).min(GROUPS - 1);
+    let group = opaque(t / (WARPS * 32)).min(GROUPS - 1);
     let tiles = Tiles { rows: m.div_ceil(M as u32), cols: n.div_ceil(N as u32) };
     let (steps, all) = (k.div_ceil(DEPTH), tiles.per_matrix() * count);
     let mine = Place::of::<N, MQ, 2>(within);
@@ -95,8 +95,8 @@ pub(super) fn product<
     };
     let mut tile = block_idx_x();
     // The first place is known before the predecessor ends.
-    let mut place = at(tile).map(anew);
-    wait_for_predecessor();
+    let mut place = at(tile).map(opaque);
+    dependency_wait();
     while tile < all {
         let [matrix, row, col] = place;
         // The first step of this group. What it adds up has the same place among the groups' sums, whichever group it is.
@@ -128,7 +128,7 @@ pub(super) fn product<
         let mut number = 0;
         while start + number * GROUPS < steps {
             // The compiler has forgotten that it is one.
-            let stage = (anew(turn.stage()) * GROUPS + group).min(STAGES as u32 - 1);
+            let stage = (opaque(turn.stage()) * GROUPS + group).min(STAGES as u32 - 1);
             stages.full.wait(stage, turn.parity);
             let (in_a, in_b) = (stage * stage_len, stage * stage_len + BOX_A as u32);
             if TURN_A {
@@ -146,8 +146,8 @@ pub(super) fn product<
             // A box that was turned over is 32 x 32 after 32 x 32.
             let (line_a, right_a) = if TURN_A { (32, 1024) } else { (M as u32, 32) };
             let (line_b, right_b) = if TURN_B { (32, 1024) } else { (N as u32, 32) };
-            let from_a = anew(in_a + mine.row / 32 * right_a + mine.row % 32);
-            let from_b = anew(in_b + mine.col);
+            let from_a = opaque(in_a + mine.row / 32 * right_a + mine.row % 32);
+            let from_b = opaque(in_b + mine.col);
             let fragments = |line: u32| {
                 let (at_a, at_b) = (from_a + line * line_a, from_b + line * line_b);
                 let mut column = [[0.0_f32; 4]; MQ];

@@ -32,7 +32,7 @@ pub(super) struct Lines {
 }
 
 /// What a kernel is launched with.
-pub(super) enum Way {
+pub(super) enum Strategy {
     /// Lines whose elements lie side by side.
     Rows { plan: rows::plan::Plan, extents: [u32; DIMS], strides: [u64; DIMS] },
     /// Others. Strides count units in the tensor, elements in the result.
@@ -90,7 +90,7 @@ impl Lines {
 
     /// The way for elements of `bytes` bytes, the first at `address`, where an access has `vector` bytes and a state
     /// `state` words. There is a line at least.
-    pub(super) fn way(&self, address: usize, bytes: usize, vector: u64, state: usize) -> Way {
+    pub(super) fn strategy(&self, address: usize, bytes: usize, vector: u64, state: usize) -> Strategy {
         if self.length == 0 || self.stride == 1 && self.length > 1 {
             self.rows(address, bytes, vector)
         } else {
@@ -98,7 +98,7 @@ impl Lines {
         }
     }
 
-    fn rows(&self, address: usize, bytes: usize, vector: u64) -> Way {
+    fn rows(&self, address: usize, bytes: usize, vector: u64) -> Strategy {
         let aligned = |place: usize| (place as u64).is_multiple_of(vector);
         let plan = rows::plan::Plan::new(
             rows::plan::Shape {
@@ -111,14 +111,14 @@ impl Lines {
             vector,
         );
         let dims: Vec<Dim> = self.dims.iter().rev().copied().collect();
-        Way::Rows {
+        Strategy::Rows {
             plan,
             extents: slots(&dims, 1, |dim| dim.extent as u32),
             strides: slots(&dims, 0, |dim| dim.x as u64),
         }
     }
 
-    fn columns(&self, address: usize, bytes: usize, vector: u64, state: usize) -> Way {
+    fn columns(&self, address: usize, bytes: usize, vector: u64, state: usize) -> Strategy {
         let mut dims = self.dims.clone();
         // Threads side by side take elements that lie as near to each other as they may.
         dims.sort_by_key(|dim| dim.x);
@@ -148,7 +148,7 @@ impl Lines {
             state: state as u64,
             along: dims.first().is_none_or(|first| stride < first.x),
         });
-        Way::Columns {
+        Strategy::Columns {
             plan,
             extents: slots(&dims, 1, |dim| dim.extent as u32),
             strides: slots(&dims, 0, |dim| dim.x as u64),
@@ -171,7 +171,7 @@ fn slots<N: Copy>(dims: &[Dim], fill: N, number: impl Fn(&Dim) -> N) -> [N; DIMS
     slots
 }
 
-impl Way {
+impl Strategy {
     /// 8-byte words of the workspace.
     pub(super) fn workspace_words(&self, lines: usize, state: usize) -> usize {
         match self {
@@ -207,19 +207,19 @@ mod tests {
 
     #[test]
     fn columns_become_vectors_where_everything_is_aligned() {
-        let way = |lines: Lines, address| match lines.way(address, 4, 16, 1) {
-            Way::Rows { .. } => None,
-            Way::Columns { plan, extents, strides, out_strides, stride, out_step } => {
+        let strategy = |lines: Lines, address| match lines.strategy(address, 4, 16, 1) {
+            Strategy::Rows { .. } => None,
+            Strategy::Columns { plan, extents, strides, out_strides, stride, out_step } => {
                 Some((plan.cut[0], extents[4], strides[4], out_strides[4], stride, out_step))
             }
         };
-        assert_eq!(way(lines(&[10, 8], &[8, 1], 0), 256), Some((1, 2, 1, 4, 2, 1)));
-        assert_eq!(way(lines(&[10, 8], &[8, 1], 0), 260), Some((0, 8, 1, 1, 8, 0)));
-        assert_eq!(way(lines(&[10, 7], &[7, 1], 0), 256), Some((0, 7, 1, 1, 7, 0)));
-        assert_eq!(way(lines(&[10, 8], &[9, 1], 0), 256), Some((0, 8, 1, 1, 9, 0)));
-        assert_eq!(way(lines(&[10, 8], &[8, 1], 1), 256), None);
+        assert_eq!(strategy(lines(&[10, 8], &[8, 1], 0), 256), Some((1, 2, 1, 4, 2, 1)));
+        assert_eq!(strategy(lines(&[10, 8], &[8, 1], 0), 260), Some((0, 8, 1, 1, 8, 0)));
+        assert_eq!(strategy(lines(&[10, 7], &[7, 1], 0), 256), Some((0, 7, 1, 1, 7, 0)));
+        assert_eq!(strategy(lines(&[10, 8], &[9, 1], 0), 256), Some((0, 8, 1, 1, 9, 0)));
+        assert_eq!(strategy(lines(&[10, 8], &[8, 1], 1), 256), None);
         // The axis that is reduced comes last in memory, with a stride: threads stand along it.
-        assert_eq!(way(lines(&[10, 8], &[16, 2], 1), 256), Some((0, 10, 16, 1, 2, 0)));
+        assert_eq!(strategy(lines(&[10, 8], &[16, 2], 1), 256), Some((0, 10, 16, 1, 2, 0)));
     }
 
     #[test]

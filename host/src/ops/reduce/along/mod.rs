@@ -9,7 +9,7 @@ pub use workspace::LinesWorkspace;
 
 use simt::element::Element;
 
-use self::fold::{Lines, Way};
+use self::fold::{Lines, Strategy};
 use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Result};
 use crate::launch::Launch;
@@ -22,14 +22,14 @@ fn ways<T: Element, R: AxisReduction<T>>(
     reduction: R,
     x: &TensorView<'_, T>,
     axis: usize,
-) -> Result<(Lines, Option<Way>)> {
+) -> Result<(Lines, Option<Strategy>)> {
     let lines = Lines::new(call, x.axes(), axis)?;
     if lines.count == 0 {
         return Ok((lines, None));
     }
     reduction.check(lines.length)?;
-    let way = lines.way(x.address(), size_of::<T>(), R::VECTOR, R::STATE_WORDS);
-    Ok((lines, Some(way)))
+    let strategy = lines.strategy(x.address(), size_of::<T>(), R::VECTOR, R::STATE_WORDS);
+    Ok((lines, Some(strategy)))
 }
 
 /// The most merges that an element passes through in a reduction of `x` along `axis`: what the oracle's bounds need.
@@ -41,10 +41,10 @@ pub fn axis_depth<'a, T: Element, R: AxisReduction<T>>(
     x: impl Into<TensorView<'a, T>>,
     axis: usize,
 ) -> Result<u64> {
-    let (lines, way) = ways("axis_depth", reduction, &x.into(), axis)?;
-    Ok(match way {
-        Some(Way::Rows { plan, .. }) => plan.depth(lines.length as u64, R::VECTOR / size_of::<T>() as u64),
-        Some(Way::Columns { plan, .. }) => plan.depth(),
+    let (lines, strategy) = ways("axis_depth", reduction, &x.into(), axis)?;
+    Ok(match strategy {
+        Some(Strategy::Rows { plan, .. }) => plan.depth(lines.length as u64, R::VECTOR / size_of::<T>() as u64),
+        Some(Strategy::Columns { plan, .. }) => plan.depth(),
         None => 0,
     })
 }
@@ -78,11 +78,11 @@ impl Device {
         axis: usize,
     ) -> Result<Tensor<R::Output>> {
         let x = x.into();
-        let (lines, way) = ways("reduce_axis", reduction, &x, axis)?;
-        let words = way.as_ref().map_or(0, |way| way.workspace_words(lines.count, R::STATE_WORDS));
+        let (lines, strategy) = ways("reduce_axis", reduction, &x, axis)?;
+        let words = strategy.as_ref().map_or(0, |strategy| strategy.workspace_words(lines.count, R::STATE_WORDS));
         let mut workspace = LinesWorkspace::with_words(self, words)?;
         let mut out = self.alloc(lines.count)?;
-        self.queue_lines("reduce_axis", reduction, x, (&lines, way), out.view_mut(), &mut workspace, None)?;
+        self.queue_lines("reduce_axis", reduction, x, (&lines, strategy), out.view_mut(), &mut workspace, None)?;
         Tensor::from_buffer(out, &lines.shape)
     }
 
@@ -97,8 +97,8 @@ impl Device {
         x: impl Into<TensorView<'a, T>>,
         axis: usize,
     ) -> Result<usize> {
-        let (lines, way) = ways("reduce_axis_bytes", reduction, &x.into(), axis)?;
-        Ok(way.map_or(0, |way| 8 * way.workspace_words(lines.count, R::STATE_WORDS)))
+        let (lines, strategy) = ways("reduce_axis_bytes", reduction, &x.into(), axis)?;
+        Ok(strategy.map_or(0, |strategy| 8 * strategy.workspace_words(lines.count, R::STATE_WORDS)))
     }
 
     /// [`Device::reduce_axis`] to memory of the caller's: one launch, no allocation, no waiting, for use on a stream or in a CUDA
@@ -130,8 +130,8 @@ impl Device {
         stream: Option<&Stream>,
     ) -> Result<()> {
         let (x, call) = (x.into(), "reduce_axis_into");
-        let (lines, way) = ways(call, reduction, &x, axis)?;
-        self.queue_lines(call, reduction, x, (&lines, way), out.into(), workspace, stream)
+        let (lines, strategy) = ways(call, reduction, &x, axis)?;
+        self.queue_lines(call, reduction, x, (&lines, strategy), out.into(), workspace, stream)
     }
 
     #[allow(clippy::too_many_arguments, reason = "what a launch needs")]
@@ -140,7 +140,7 @@ impl Device {
         call: &str,
         reduction: R,
         x: TensorView<'_, T>,
-        (lines, way): (&Lines, Option<Way>),
+        (lines, strategy): (&Lines, Option<Strategy>),
         out: BufferViewMut<'_, R::Output>,
         workspace: &mut LinesWorkspace,
         stream: Option<&Stream>,
@@ -154,8 +154,8 @@ impl Device {
         }
         self.check_same(x.device(), call, "x")?;
         self.check_same(out.device(), call, "out")?;
-        let Some(way) = way else { return Ok(()) };
-        let workspace = workspace.view_mut(call, way.workspace_words(lines.count, R::STATE_WORDS))?;
+        let Some(strategy) = strategy else { return Ok(()) };
+        let workspace = workspace.view_mut(call, strategy.workspace_words(lines.count, R::STATE_WORDS))?;
         let on = |blocks: u32| {
             let launch = Launch::grid(blocks);
             match stream {
@@ -168,12 +168,12 @@ impl Device {
         let out = out.cast::<R::Written>();
         let (length, parameter) = (lines.length as u64, reduction.parameter(lines.length));
         let (rows, columns) = R::KERNELS;
-        match way {
-            Way::Rows { plan, extents, strides } => {
+        match strategy {
+            Strategy::Rows { plan, extents, strides } => {
                 let arguments = (x, workspace, out, length, extents, strides, plan.cut, parameter);
                 self.launch(&rows, on(plan.blocks), arguments)?;
             }
-            Way::Columns { plan, extents, strides, out_strides, stride, out_step } => {
+            Strategy::Columns { plan, extents, strides, out_strides, stride, out_step } => {
                 let length = [length, stride, plan.per_piece];
                 let arguments =
                     (x, workspace, out, length, extents, strides, out_strides, plan.cut, out_step, parameter);

@@ -1,0 +1,151 @@
+//! How well `Device::gemm` chooses: the ways that its model ranks first, to products that nobody tuned for, beside each other
+//! and beside cuBLAS's own choice.
+
+use std::fmt;
+use std::time::Duration;
+
+use anyhow::Result;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+
+use super::calls;
+use super::case::{Case, Dtype, Shape, Work};
+use super::data::Period;
+use super::implementations::Context;
+use super::interleave::{Mode, Plan, interleave};
+use super::on_gpu::{Contender, Gpu, slots};
+use super::products;
+use super::statistics::median;
+
+/// Ways to a product that are timed.
+const WAYS: usize = 12;
+/// The types, by turns.
+const TYPES: [Dtype; 3] = [Dtype::F32, Dtype::Tf32, Dtype::Bf16];
+
+/// Random products of each of the types: 8 to 6000 rows, 64 to 8192 columns and steps, evenly by their logarithms; four in five extents are
+/// multiples of 8.
+pub(super) fn cases(products: u32, seed: u64) -> Vec<Case> {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let mut extent = |from: f64, to: f64| {
+        let extent = rng.random_range(from..to).exp2() as usize;
+        if rng.random_bool(0.8) { extent / 8 * 8 } else { extent }
+    };
+    let shapes: Vec<[usize; 3]> =
+        (0..products).map(|_| [extent(3.0, 12.55), extent(6.0, 13.0), extent(6.0, 13.0)]).collect();
+    let with_layout = shapes.into_iter().map(|mnk| (mnk, [rng.random(), rng.random()]));
+    with_layout
+        .flat_map(|(mnk, transposed)| {
+            TYPES.map(|dtype| Case {
+                work: Work::Gemm,
+                dtype,
+                shape: Shape::Product { mnk, transposed, batch: 1 },
+                quick: false,
+            })
+        })
+        .collect()
+}
+
+/// What came out for one product: microseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Outcome {
+    /// Of each way, that first which is chosen.
+    algorithms: Vec<(String, f64)>,
+    /// Of cuBLAS, if it is there.
+    cublas: Option<f64>,
+}
+
+impl Outcome {
+    /// The best of the ways.
+    fn best(&self) -> Option<&(String, f64)> {
+        self.algorithms.iter().min_by(|left, right| left.1.total_cmp(&right.1))
+    }
+
+    /// How many times as long as the best the chosen one takes.
+    fn behind(&self) -> f64 {
+        self.algorithms.first().zip(self.best()).map_or(f64::NAN, |(chosen, best)| chosen.1 / best.1)
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Some((chosen, us)), Some((best, least))) = (self.algorithms.first(), self.best()) else {
+            return f.write_str("no algorithm");
+        };
+        write!(f, "{us:.2} µs by {chosen}")?;
+        if chosen != best {
+            write!(f, "; {least:.2} by {best}")?;
+        }
+        self.cublas.map_or(Ok(()), |cublas| write!(f, "; cuBLAS {cublas:.2} ({:.3}x)", cublas / us))
+    }
+}
+
+/// Times one product.
+///
+/// # Errors
+/// A call fails; there is no memory.
+pub(super) fn measure(context: &Context<'_>, case: &Case, period: &Period) -> Result<Outcome> {
+    let Some(driver) = &context.driver else { anyhow::bail!("time means nothing on the simulator") };
+    let mut slots = slots(&context.device, case, period)?;
+    let calls = products::cheapest(context, case, &mut slots[0], WAYS)?;
+    let names: Vec<String> = calls.iter().map(|call| call.note.clone().unwrap_or_default()).collect();
+    let mut contenders: Vec<Contender<'_>> = calls.into_iter().map(|call| Contender::new("algorithm", call)).collect();
+    contenders.extend(calls::cublas(context, case, &mut slots[0])?.map(|call| Contender::new("cublas", call)));
+    let mut gpu = Gpu::new(driver, contenders, slots, case.bytes(), None)?;
+    let plan = Plan { mode: Mode::Sustained, samples: 5, sustained: Duration::from_millis(2) };
+    let times = interleave(&plan, gpu.contenders().len(), &mut gpu)?;
+    let mut medians = times.iter().map(|samples| median(samples));
+    let algorithms = names.into_iter().zip(&mut medians).collect();
+    Ok(Outcome { algorithms, cublas: medians.next() })
+}
+
+/// What there is to say of all together.
+pub(super) fn summary(outcomes: &[Outcome]) -> String {
+    let behind: Vec<f64> = outcomes.iter().map(Outcome::behind).filter(|behind| behind.is_finite()).collect();
+    let beyond = |share: f64| behind.iter().filter(|&&behind| behind > 1.0 + share).count();
+    let mean = |of: &[f64]| (of.iter().map(|x| x.ln()).sum::<f64>() / of.len() as f64).exp();
+    let beside: Vec<f64> =
+        outcomes.iter().filter_map(|outcome| Some(outcome.cublas? / outcome.algorithms.first()?.1)).collect();
+    let cublas = match beside.as_slice() {
+        [] => String::new(),
+        beside => format!("; cuBLAS takes {:.3} of the chosen one's", mean(beside)),
+    };
+    format!(
+        "{} products: what is chosen takes {:.3} of the best algorithm's time (geometric mean), more than 1.05 for {}, more than 1.15 for {}{cublas}",
+        behind.len(),
+        mean(&behind),
+        beyond(0.05),
+        beyond(0.15)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_random_and_the_same_for_a_seed() {
+        let cases = cases(50, 3);
+        assert_eq!(cases.len(), 150);
+        let shapes = |cases: &[Case]| cases.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(shapes(&cases), shapes(&super::cases(50, 3)));
+        assert_ne!(shapes(&cases), shapes(&super::cases(50, 4)));
+        for case in &cases {
+            let Shape::Product { mnk: [m, n, k], batch: 1, .. } = case.shape else { panic!("{case}") };
+            assert!((8..6000).contains(&m) && (64..8192).contains(&n) && (64..8192).contains(&k), "{case}");
+        }
+    }
+
+    #[test]
+    fn outcomes_are_summed_up() {
+        let outcome =
+            |chosen, other, cublas| Outcome { algorithms: vec![("x".into(), chosen), ("y".into(), other)], cublas };
+        let outcomes = [outcome(2.0, 3.0, Some(4.0)), outcome(8.0, 2.0, Some(4.0))];
+        assert_eq!(outcomes[0].to_string(), "2.00 µs by x; cuBLAS 4.00 (2.000x)");
+        assert_eq!(outcomes[1].to_string(), "8.00 µs by x; 2.00 by y; cuBLAS 4.00 (0.500x)");
+        assert_eq!(
+            summary(&outcomes),
+            "2 products: what is chosen takes 2.000 of the best algorithm's time (geometric mean), more than 1.05 for 1, more than 1.15 for 1; \
+             cuBLAS takes 1.000 of the chosen one's"
+        );
+    }
+}

@@ -1,4 +1,0 @@
-//! Matrix multiplication: the rungs before and after [`crate::gemm`]'s naive and tiled kernels.
-
-pub mod block_tiled;
-pub mod single_block;

@@ -1,0 +1,33 @@
+//! Which kernels multiply on which GPU.
+
+use half::f16;
+
+use super::{Character, device, mock};
+use crate::gemm::Algorithm;
+
+/// The names of the kernels for a product of `f16` that is aligned in every way.
+fn kernels(character: Character) -> Vec<&'static str> {
+    let device = device(mock::ordinal(character));
+    let x = device.alloc_matrix::<f16>(64, 64).unwrap();
+    let plans = device.gemm(&x, &x).plans(&x).unwrap();
+    plans.iter().filter(|plan| plan.algorithm().parts() == 1).map(|plan| plan.algorithm().kernel().name).collect()
+}
+
+#[test]
+fn a_product_goes_by_kernels_that_the_gpu_has() {
+    let (ampere, hopper) = (kernels(Character::Ampere), kernels(Character::Geometric));
+    assert!(ampere.contains(&"gemm_f16_64x64_nn") && ampere.iter().all(|name| !name.contains("hopper")), "{ampere:?}");
+    assert!(
+        ampere.iter().all(|name| hopper.contains(name)) && hopper.contains(&"gemm_hopper_f16_nn_256"),
+        "{hopper:?}"
+    );
+}
+
+#[test]
+fn a_way_for_other_gpus_is_refused() {
+    let device = device(mock::ordinal(Character::Ampere));
+    let (x, mut c) = (device.alloc_matrix::<f16>(64, 64).unwrap(), device.alloc_matrix::<f16>(64, 64).unwrap());
+    let hopper = Algorithm::of(gpu::hopper::gemm::gemm_hopper_f16_nn_128.info());
+    let error = device.gemm(&x, &x).algorithm(hopper).into(&mut c).unwrap_err().to_string();
+    assert!(error.contains("gemm_hopper_f16_nn_128, which is for other GPUs"), "{error}");
+}

@@ -1,0 +1,68 @@
+//! Matrices in a warp's registers, by what each lane holds of them.
+
+use gpu::lab::instructions::matrices as kernels;
+use gpu::lab::instructions_sm90::matrix_stores as stores;
+use simt::matrix::Tf32;
+use warpwright::half::{bf16, f16};
+use warpwright::{Device, Launch};
+
+use crate::case::{Case, Outcome, noise, same};
+use crate::products;
+
+pub(crate) const CASES: &[Case] = &[
+    Case { kernel: kernels::matrix_loads.info(), run: loads },
+    Case {
+        kernel: kernels::warp_product_f16.info(),
+        run: |device| products::run::<f16>(device, &kernels::warp_product_f16, [16, 8, 16], 2),
+    },
+    Case {
+        kernel: kernels::warp_product_bf16.info(),
+        run: |device| products::run::<bf16>(device, &kernels::warp_product_bf16, [16, 8, 16], 2),
+    },
+    Case {
+        kernel: kernels::warp_product_tf32.info(),
+        run: |device| products::run::<Tf32>(device, &kernels::warp_product_tf32, [16, 8, 8], 1),
+    },
+];
+
+/// Those of compute capability 9.0.
+pub(crate) const STORES: &[Case] = &[Case { kernel: stores::matrix_stores.info(), run: stores }];
+
+/// Numbers of matrices, and whether they are transposed, in the order in which the kernels move them.
+const TURNS: [(usize, bool); 6] = [(1, false), (2, false), (4, false), (1, true), (2, true), (4, true)];
+
+/// Where number `part` of lane `lane`'s register lies in an 8 × 8 matrix.
+fn place(lane: usize, part: usize, transposed: bool) -> usize {
+    let (row, col) = (lane / 4, lane % 4 * 2 + part);
+    if transposed { 8 * col + row } else { 8 * row + col }
+}
+
+fn loads(device: &Device) -> Outcome {
+    let x: Vec<u16> = noise(256).into_iter().map(|x| (x >> 16) as u16).collect();
+    let word = |lane, matrix: usize, transposed| {
+        let [low, high] = [0, 1].map(|part| u32::from(x[64 * matrix + place(lane, part, transposed)]));
+        low | high << 16
+    };
+    let of_lane = |lane| {
+        let turns = TURNS.into_iter();
+        turns.flat_map(move |(count, transposed)| (0..count).map(move |matrix| (lane, matrix, transposed)))
+    };
+    let expected: Vec<u32> = (0..32).flat_map(of_lane).map(|(lane, matrix, t)| word(lane, matrix, t)).collect();
+    let (input, mut y) = (device.upload(&x[..])?, device.upload(&[0_u32; 14 * 32][..])?);
+    device.launch(&kernels::matrix_loads, Launch::grid(1), (&input, &mut y))?;
+    Ok(same(&y.download()?, &expected, "fragments"))
+}
+
+fn stores(device: &Device) -> Outcome {
+    let x = noise(128);
+    let mut expected = vec![7_u16; 6 * 256];
+    for (turn, (count, transposed)) in TURNS.into_iter().enumerate() {
+        for (lane, matrix, part) in (0..64 * count).map(|i| (i % 32, i / 64, i / 32 % 2)) {
+            expected[256 * turn + 64 * matrix + place(lane, part, transposed)] =
+                (x[4 * lane + matrix] >> (16 * part)) as u16;
+        }
+    }
+    let (input, mut y) = (device.upload(&x[..])?, device.upload(&[0_u16; 6 * 256][..])?);
+    device.launch(&stores::matrix_stores, Launch::grid(1), (&input, &mut y))?;
+    Ok(same(&y.download()?, &expected, "matrices"))
+}
