@@ -274,8 +274,8 @@ impl AsyncProxy {
         let Mbarrier { fenced, site, phases, .. } = self.inner().mbarriers[index];
         if !fenced {
             state.threads.fault(lane, Kind::ProxyFence, location, Some(site), || {
-                "the copy is to complete on an mbarrier of whose initialisation the copy engine was not told: no \
-                 fence_mbarrier_init after it"
+                "the copy is to complete on an mbarrier whose initialisation is not visible to TMA: no fence_mbarrier_init \
+                 after it"
                     .to_owned()
             });
         }
