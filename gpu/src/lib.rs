@@ -9,12 +9,18 @@
 
 #[cfg(any(not(target_arch = "nvptx64"), feature = "elementwise"))]
 pub mod elementwise;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm", feature = "tensor", feature = "hopper", feature = "skinny"))]
+#[cfg(any(
+    not(target_arch = "nvptx64"),
+    feature = "gemm",
+    feature = "gemm_mma",
+    feature = "gemm_sm90",
+    feature = "gemm_small"
+))]
 pub mod gemm;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "hopper"))]
-pub mod hopper;
 #[cfg(any(feature = "tutorial", feature = "instructions", feature = "instructions_sm90"))]
 pub mod lab;
+#[cfg(not(target_arch = "nvptx64"))]
+mod lists;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "reduce"))]
 #[cfg_attr(all(target_arch = "nvptx64", feature = "algebra"), allow(dead_code, unused_macros, unused_imports))]
 pub mod reduce;
@@ -24,10 +30,6 @@ pub mod reduce_columns;
 pub mod reduce_rows;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_segments"))]
 pub mod reduce_segments;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "skinny"))]
-pub mod skinny;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "tensor"))]
-pub mod tensor;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "transpose"))]
 pub mod transpose;
 #[allow(unused_macros, reason = "the PTX of some families writes no loop out")]
@@ -65,14 +67,14 @@ pub fn family_of(kernel: &simt::KernelInfo) -> Option<&'static Family> {
 pub const FAMILIES: &[Family] = &[
     Family::new("elementwise", elementwise::KERNELS),
     Family::new("gemm", gemm::KERNELS),
-    Family::new("tensor", tensor::KERNELS),
+    Family { module: "gemm/mma", ..Family::new("gemm_mma", gemm::MMA) },
+    Family { module: "gemm/small", ..Family::new("gemm_small", gemm::SMALL) },
+    Family { module: "gemm/sm90", arch: Some("sm_90a"), ..Family::new("gemm_sm90", gemm::SM90) },
     Family::new("reduce", reduce::KERNELS),
     Family::new("reduce_rows", reduce_rows::KERNELS),
     Family::new("reduce_columns", reduce_columns::KERNELS),
     Family::new("reduce_segments", reduce_segments::KERNELS),
     Family::new("transpose", transpose::KERNELS),
-    Family { arch: Some("sm_90a"), ..Family::new("hopper", hopper::KERNELS) },
-    Family::new("skinny", skinny::KERNELS),
     #[cfg(feature = "tutorial")]
     Family { module: "lab/tutorial", ..Family::new("tutorial", lab::tutorial::KERNELS) },
     #[cfg(feature = "instructions")]

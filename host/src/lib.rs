@@ -70,7 +70,7 @@ pub use device::{Device, Hardware, Limits};
 pub use error::{
     ArgumentRule, BadArgument, BadLaunch, DeviceLost, DriverError, Error, FaultReport, LaunchRule, PtxError, Result,
 };
-pub use launch::{Arg, Dims, Execution, KernelArgs, Launch};
+pub use launch::{Arg, Dims, Execution, Fields, KernelArgs, Launch};
 pub use memory::{
     Buffer, BufferView, BufferViewMut, HostData, Layout, Matrix, MatrixView, MatrixViewMut, PinnedBuffer, Tensor,
     TensorView, TensorViewMut, TmaTensor, TmaTensorMut, Transfer,

@@ -55,6 +55,70 @@ impl<T: Element, const N: usize> SharedSlot<'_, T, N> {
     }
 }
 
+/// Shared memory for a box of a tensor map, of as many elements as the kernel says at run time: see [`tma`](crate::tma).
+#[derive(Clone, Copy, Debug)]
+pub struct SharedBox<'a, T> {
+    /// Null for elements outside their container, after the report: the copy is then dropped.
+    ptr: *mut T,
+    len: u32,
+    memory: PhantomData<&'a T>,
+}
+
+impl<T: Element> SharedBox<'_, T> {
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn new<const D: usize>(access: Access<T, D>, len: u32) -> Self {
+        Self { ptr: access.address(true), len, memory: PhantomData }
+    }
+}
+
+impl<'a, T: Element> SharedBox<'a, T> {
+    /// The same bytes as elements of another type.
+    #[inline(always)]
+    #[must_use]
+    pub fn cast<U: Element>(self) -> SharedBox<'a, U> {
+        SharedBox { ptr: self.ptr.cast(), len: self.len * size_of::<T>() as u32 / size_of::<U>() as u32, memory: PhantomData }
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// Shared memory that TMA copies to or from: [`SharedSlot`] or [`SharedBox`].
+pub trait TmaSlot<T>: sealed::Sealed + Copy {
+    /// Its first element; null after a report.
+    #[doc(hidden)]
+    fn address(self) -> *mut T;
+    /// Its number of elements.
+    #[doc(hidden)]
+    fn elements(self) -> usize;
+}
+
+impl<T, const N: usize> sealed::Sealed for SharedSlot<'_, T, N> {}
+impl<T: Element, const N: usize> TmaSlot<T> for SharedSlot<'_, T, N> {
+    #[inline(always)]
+    fn address(self) -> *mut T {
+        self.ptr
+    }
+    #[inline(always)]
+    fn elements(self) -> usize {
+        N
+    }
+}
+
+impl<T> sealed::Sealed for SharedBox<'_, T> {}
+impl<T: Element> TmaSlot<T> for SharedBox<'_, T> {
+    #[inline(always)]
+    fn address(self) -> *mut T {
+        self.ptr
+    }
+    #[inline(always)]
+    fn elements(self) -> usize {
+        self.len as usize
+    }
+}
+
 impl<'a, T: Element, const N: usize> SharedSlot<'a, T, N> {
     /// The same bytes as `M` elements of another type.
     #[inline(always)]

@@ -140,8 +140,10 @@ use ptx as arch;
 use sim as arch;
 
 pub use arg::KernelArg;
+#[cfg(not(target_arch = "nvptx64"))]
+pub use arg::StructArg;
 pub use branch::{branch, opaque};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use kernel::{Kernel, KernelInfo, Limits, SharedSpec};
 pub use shared::Shared;
-pub use simt_macros::kernel;
+pub use simt_macros::{KernelArg, kernel};

@@ -21,7 +21,7 @@
 
 use core::{marker::PhantomData, ops::Deref};
 
-use crate::{arch, async_copy::SharedSlot, element::Element, mbarrier::MbarrierSlot};
+use crate::{arch, async_copy::TmaSlot, element::Element, mbarrier::MbarrierSlot};
 
 /// How the 16-byte pieces of a box lie in shared memory: which bits of an address are replaced by their exclusive or
 /// with the bits that count 128-byte lines, so that a column of pieces falls into different banks.
@@ -125,8 +125,8 @@ macro_rules! loads {
         $(#[$doc])*
         #[inline(always)]
         #[track_caller]
-        pub fn $name<T: Element, const N: usize>(
-            dst: SharedSlot<'_, T, N>,
+        pub fn $name<T: Element>(
+            dst: impl TmaSlot<T>,
             map: &TensorMap<T>,
             at: [i32; $rank],
             bar: MbarrierSlot<'_>,
@@ -135,7 +135,7 @@ macro_rules! loads {
             // null after a report. A box larger than the destination stays in shared memory, which takes any bytes.
             unsafe {
                 arch::tma::load::<$rank>(
-                    dst.address().cast(), N * size_of::<T>(), map.words(), size_of::<T>(), at, bar.address(),
+                    dst.address().cast(), dst.elements() * size_of::<T>(), map.words(), size_of::<T>(), at, bar.address(),
                 )
             }
         }
@@ -144,7 +144,7 @@ macro_rules! loads {
 
 loads! {
     /// Starts to load the box whose first element is at `at`, innermost dimension first, of a map of two dimensions
-    /// (`cp.async.bulk.tensor.2d`). `N` is the number of elements of the box. The bytes of the whole box count on `bar`.
+    /// (`cp.async.bulk.tensor.2d`). The place has as many elements as the box. The bytes of the whole box count on `bar`.
     ///
     /// The destination must be aligned to 128 bytes, and nobody may access it until the phase of `bar` is over. Along the
     /// innermost dimension the box must begin at a multiple of 16 bytes, outside the tensor, too.
@@ -158,8 +158,8 @@ macro_rules! multicast_loads {
         $(#[$doc])*
         #[inline(always)]
         #[track_caller]
-        pub fn $name<T: Element, const N: usize>(
-            dst: SharedSlot<'_, T, N>,
+        pub fn $name<T: Element>(
+            dst: impl TmaSlot<T>,
             map: &TensorMap<T>,
             at: [i32; $rank],
             bar: MbarrierSlot<'_>,
@@ -168,7 +168,7 @@ macro_rules! multicast_loads {
             // SAFETY: as for the loads, in each block of the cluster: all have the same shared memory.
             unsafe {
                 arch::tma::load_multicast::<$rank>(
-                    dst.address().cast(), N * size_of::<T>(), map.words(), size_of::<T>(), at, bar.address(), mask,
+                    dst.address().cast(), dst.elements() * size_of::<T>(), map.words(), size_of::<T>(), at, bar.address(), mask,
                 )
             }
         }
@@ -193,11 +193,12 @@ macro_rules! stores {
         $(#[$doc])*
         #[inline(always)]
         #[track_caller]
-        pub fn $name<T: Element, const N: usize>(map: &TensorMapMut<T>, at: [i32; $rank], src: SharedSlot<'_, T, N>) {
+        pub fn $name<T: Element>(map: &TensorMapMut<T>, at: [i32; $rank], src: impl TmaSlot<T>) {
             // SAFETY: the map is as `from_raw` demands; the source is in the block's shared memory, or null after a
             // report.
             unsafe {
-                arch::tma::store::<$rank>(map.words(), size_of::<T>(), at, src.address().cast(), N * size_of::<T>())
+                let bytes = src.elements() * size_of::<T>();
+                arch::tma::store::<$rank>(map.words(), size_of::<T>(), at, src.address().cast(), bytes)
             }
         }
     )+};
@@ -205,7 +206,7 @@ macro_rules! stores {
 
 stores! {
     /// Starts to store a box to `at`, innermost dimension first, of a map of two dimensions (`cp.async.bulk.tensor.2d`).
-    /// `N` is the number of elements of the box.
+    /// The place has as many elements as the box.
     ///
     /// The source must be aligned to 128 bytes, and nobody may write it until a [`store_wait_read`] of this thread.
     store_2d: 2;

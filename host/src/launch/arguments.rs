@@ -9,9 +9,11 @@
 //! | `&TensorMap<T>` | [`TmaTensor<T>`](TmaTensor) or a reference to one |
 //! | `&TensorMapMut<T>` | [`TmaTensorMut<T>`](TmaTensorMut), `&mut` of one, or an `Option` of one: none where the kernel leaves it alone |
 //! | a number, an array of numbers | the same |
+//! | a struct with `#[derive(KernelArg)]` | [`Fields`] of a tuple with a value for each field |
 
 use std::ffi::c_void;
 
+use simt::StructArg;
 use simt::element::Element;
 use simt::global::{MatMut, MatRef, VecMut, VecRef};
 use simt::tma::{TensorMap, TensorMapMut};
@@ -59,6 +61,23 @@ pub trait KernelArgs<P>: Sealed {
     /// The addresses of the values, in order.
     #[doc(hidden)]
     fn addresses(values: &mut P) -> Vec<*mut c_void>;
+}
+
+/// The fields of an argument that is a struct (`#[derive(KernelArg)]`): a tuple with one value for each, in their order.
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<A>(pub A);
+
+impl<A> Sealed for Fields<A> {}
+impl<S: StructArg, A: KernelArgs<S::Fields>> Arg<S> for Fields<A> {
+    fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<S>
+    where
+        Self: 'a,
+    {
+        let outer = binder.enter(S::NAMES);
+        let fields = self.0.bind(binder)?;
+        binder.leave(outer);
+        Ok(S::from_fields(fields))
+    }
 }
 
 macro_rules! tuples {

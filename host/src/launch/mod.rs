@@ -16,7 +16,7 @@ mod execution;
 mod geometry;
 mod run;
 
-pub use arguments::{Arg, KernelArgs};
+pub use arguments::{Arg, Fields, KernelArgs};
 pub use execution::Execution;
 pub use geometry::Dims;
 pub(crate) use geometry::Geometry;

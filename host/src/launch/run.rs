@@ -42,7 +42,9 @@ pub(crate) struct Bound<'a> {
 pub struct Binder<'a> {
     device: &'a Device,
     info: &'static KernelInfo,
-    /// Name of the parameter that is being bound.
+    /// Names of the parameters, or of the fields of the one that is being bound.
+    names: &'static [&'static str],
+    /// Name of the one that is being bound.
     argument: &'static str,
     bound: Vec<Bound<'a>>,
 }
@@ -50,7 +52,17 @@ pub struct Binder<'a> {
 impl<'a> Binder<'a> {
     /// What follows is the argument `index`.
     pub(super) fn next_argument(&mut self, index: usize) {
-        self.argument = self.info.args.get(index).copied().unwrap_or("unnamed");
+        self.argument = self.names.get(index).copied().unwrap_or("unnamed");
+    }
+
+    /// What follows are fields with these names; gives the names so far, for [`Binder::leave`].
+    pub(super) fn enter(&mut self, names: &'static [&'static str]) -> &'static [&'static str] {
+        std::mem::replace(&mut self.names, names)
+    }
+
+    /// What follows are again arguments with these names.
+    pub(super) fn leave(&mut self, names: &'static [&'static str]) {
+        self.names = names;
     }
 
     /// Notes that the present argument uses `allocation`; gives the tag for its view. Views of one allocation have one
@@ -101,7 +113,7 @@ impl Device {
             Some(module) if module.device().is(self) => module.loaded(),
             Some(module) => return Err(self.stranger(info, LaunchRule::Module, "a module", module.device())),
         };
-        let mut binder = Binder { device: self, info, argument: "", bound: Vec::new() };
+        let mut binder = Binder { device: self, info, names: info.args, argument: "", bound: Vec::new() };
         let mut values = args.bind(&mut binder)?;
         let entry = kernel.entry();
         let body = move || entry(values);

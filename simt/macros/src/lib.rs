@@ -1,6 +1,8 @@
-//! `#[kernel]` and `#[derive(Shared)]`: see their documentation in `simt`, which re-exports them.
+//! `#[kernel]`, `#[derive(Shared)]` and `#[derive(KernelArg)]`: see their documentation in `simt`, which re-exports them.
 
 mod kernel;
+mod kernel_arg;
+mod repr;
 mod shared;
 
 use proc_macro::TokenStream;
@@ -68,4 +70,32 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Shared)]
 pub fn shared(item: TokenStream) -> TokenStream {
     shared::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Makes a struct of arguments one argument of a kernel.
+///
+/// It must be `#[repr(C)]` and `Copy`; its fields are arguments: views, numbers, arrays of numbers, other such structs. A launch
+/// passes `warpwright::Fields((…))`, a tuple with a value for each field, in their order.
+///
+/// ```
+/// # use simt::prelude::*;
+/// use simt::KernelArg;
+///
+/// #[repr(C)]
+/// #[derive(Clone, Copy, KernelArg)]
+/// pub struct Saxpy<'a> {
+///     alpha: f32,
+///     x: VecRef<'a, f32>,
+///     y: VecMut<'a, f32>,
+/// }
+///
+/// #[kernel(block = 128)]
+/// pub fn saxpy(args: Saxpy) {
+///     let i = index_1d();
+///     args.y.set_within(i, fma(args.alpha, args.x.get_or(i, 0.0), args.y.get_or(i, 0.0)));
+/// }
+/// ```
+#[proc_macro_derive(KernelArg)]
+pub fn kernel_arg(item: TokenStream) -> TokenStream {
+    kernel_arg::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }

@@ -6,7 +6,7 @@ use super::{DynShared, Shared};
 use crate::{
     access::{Access, Space, fits32},
     arch,
-    async_copy::SharedSlot,
+    async_copy::{SharedBox, SharedSlot},
     atomic::{Atomic, AtomicElement},
     element::{Element, Lanes, Vec4, Vector},
 };
@@ -143,6 +143,14 @@ impl<T: Element, const N: usize> SharedArray<T, N> {
     #[track_caller]
     pub fn slot<const L: usize>(&self, i: u32) -> SharedSlot<'_, T, L> {
         SharedSlot::new(self.at::<L>(i))
+    }
+
+    /// Elements `i` to `i + len − 1` as what TMA copies to or from. Outside the array: as for [`Self::set`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn tma_box(&self, i: u32, len: u32) -> SharedBox<'_, T> {
+        let inside = i <= (N as u32).wrapping_sub(len) && len <= N as u32;
+        SharedBox::new(Access { inside, ..self.at::<1>(i) }, len)
     }
 
     /// [`Self::slot`] for places that a loop computes anew in every round. On PTX the address is arithmetic of numbers, of which

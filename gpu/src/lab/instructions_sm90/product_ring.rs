@@ -7,7 +7,7 @@ use simt::{
     prelude::*,
     tma::{TensorMap, load_2d},
     warpgroup::{WARPGROUP_SIZE, warpgroup_id},
-    wgmma::{Accumulators, Operand, Swizzle},
+    wgmma::{Accumulators, KMajor, Operand, Swizzle},
 };
 
 /// Warpgroups that multiply, 64 rows of C each.
@@ -84,7 +84,7 @@ pub fn product_ring(#[shared] ring: &Ring, a: &TensorMap<bf16>, b: &TensorMap<bf
         let of_a = Operand::new(ring.a[stage as usize].slot::<8>(0), 0, STRIDE, Swizzle::B128);
         let of_a = of_a.advance(consumer * 8 * STRIDE);
         let of_b = Operand::new(ring.b[stage as usize].slot::<8>(0), 0, STRIDE, Swizzle::B128);
-        d.multiply::<bf16, 4, 32, 32, false, false, 1>(of_a, of_b, step == 0);
+        d.multiply::<bf16, 4, KMajor, KMajor, 1>(of_a, of_b, step == 0);
         // The product of the step before is done, for the whole warpgroup: one thread may say so.
         if t.is_multiple_of(WARPGROUP_SIZE) && step > 0 {
             ring.empty.arrive(if stage == 0 { STAGES - 1 } else { stage - 1 });
