@@ -6,9 +6,7 @@ use half::{bf16, f16};
 use simt::prelude::*;
 use simt::tma::{TensorMap, TensorMapMut};
 
-use super::finish::Finish;
-#[cfg(not(target_arch = "nvptx64"))]
-use super::finish::box_rows;
+use super::finish::{Finish, box_rows};
 use super::parts::Parts;
 use super::product::{Stages, product, threads};
 
@@ -28,7 +26,6 @@ pub const STAGES_64: usize = 8;
 
 /// Registers of a thread: a third of what there is where two warpgroups multiply, who then take some from the one that loads; else
 /// what the sums, and as many loads of sums handed on, want.
-#[cfg(not(target_arch = "nvptx64"))]
 const fn registers(groups: u32, cols: usize) -> u32 {
     match (groups, cols) {
         (1, 16) => 96,
@@ -38,7 +35,6 @@ const fn registers(groups: u32, cols: usize) -> u32 {
 }
 
 /// Barriers in the code: the ring's, those of a launch, two on the long way to C, and two for each box on the short one.
-#[cfg(not(target_arch = "nvptx64"))]
 const fn barriers(cols: usize, across: bool) -> u32 {
     let cols = cols as u32;
     match box_rows(cols) {
