@@ -1,6 +1,8 @@
 //! What a `#[kernel]` is on the host: its name, what it demands of a launch, its audit limits, and its compiled code for
 //! the simulator. `#[kernel]` writes these values.
 
+use crate::SharedSpec;
+
 /// A kernel whose arguments are the tuple `P`, such as `(MatRef<'static, f32>, MatMut<'static, f32>)`.
 ///
 /// It is compiled for the host twice, for every processor and for those with fused multiply-add. Both run it for the
@@ -98,27 +100,6 @@ impl KernelInfo {
             None => self.max_threads.unwrap_or(1024),
         }
     }
-}
-
-/// Shared memory that a launch must reserve for a kernel. Alignments are at least 16.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SharedSpec {
-    /// The kernel uses none.
-    None,
-    /// A layout of fixed size.
-    Fixed {
-        /// Size in bytes.
-        bytes: usize,
-        /// Alignment in bytes.
-        align: usize,
-    },
-    /// As many elements as the launch asks for.
-    PerLaunch {
-        /// Size of an element in bytes.
-        element: usize,
-        /// Alignment in bytes.
-        align: usize,
-    },
 }
 
 /// Limits on a kernel's PTX and machine code. Spills are never permitted.

@@ -144,6 +144,6 @@ pub use arg::KernelArg;
 pub use arg::StructArg;
 pub use branch::{branch, opaque};
 #[cfg(not(target_arch = "nvptx64"))]
-pub use kernel::{Kernel, KernelInfo, Limits, SharedSpec};
-pub use shared::Shared;
+pub use kernel::{Kernel, KernelInfo, Limits};
+pub use shared::{Shared, SharedSpec};
 pub use simt_macros::{KernelArg, kernel};

@@ -11,11 +11,13 @@
 
 mod array;
 mod dynamic;
+mod spec;
 mod tile;
 
 pub use array::SharedArray;
 pub use dynamic::DynShared;
 pub use simt_macros::Shared;
+pub use spec::SharedSpec;
 pub use tile::SharedTile;
 
 use crate::{arch, element::Element};
@@ -47,8 +49,7 @@ unsafe impl<S: Shared, const N: usize> Shared for [S; N] {}
 )]
 pub unsafe trait SharedParam: Sized {
     /// What the launch has to reserve.
-    #[cfg(not(target_arch = "nvptx64"))]
-    const SPEC: crate::SharedSpec;
+    const SPEC: SharedSpec;
 
     /// The block's shared memory with this layout.
     ///
@@ -60,13 +61,11 @@ pub unsafe trait SharedParam: Sized {
 }
 
 /// Alignment of a block's shared memory where the layout asks for less: enough for every vector access.
-#[cfg(not(target_arch = "nvptx64"))]
 const BASE_ALIGN: usize = 16;
 
 // SAFETY: `arch` gives the start of memory that holds a `T`, or does not return.
 unsafe impl<T: Shared> SharedParam for &T {
-    #[cfg(not(target_arch = "nvptx64"))]
-    const SPEC: crate::SharedSpec = crate::SharedSpec::Fixed {
+    const SPEC: SharedSpec = SharedSpec::Fixed {
         bytes: size_of::<T>(),
         align: if align_of::<T>() > BASE_ALIGN { align_of::<T>() } else { BASE_ALIGN },
     };
@@ -81,8 +80,7 @@ unsafe impl<T: Shared> SharedParam for &T {
 
 // SAFETY: the length is computed from the bytes that the launch reserved.
 unsafe impl<T: Element> SharedParam for DynShared<'_, T> {
-    #[cfg(not(target_arch = "nvptx64"))]
-    const SPEC: crate::SharedSpec = crate::SharedSpec::PerLaunch { element: size_of::<T>(), align: BASE_ALIGN };
+    const SPEC: SharedSpec = SharedSpec::PerLaunch { element: size_of::<T>(), align: BASE_ALIGN };
 
     #[inline(always)]
     unsafe fn take() -> Self {
