@@ -2,10 +2,16 @@
 
 #[cfg(any(not(target_arch = "nvptx64"), feature = "algebra"))]
 pub mod along;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_columns"))]
+pub mod columns;
 #[cfg(not(all(target_arch = "nvptx64", feature = "algebra")))]
 pub mod dynamic;
 #[cfg(not(all(target_arch = "nvptx64", feature = "algebra")))]
 pub mod read;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_rows"))]
+pub mod rows;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_segments"))]
+pub mod segments;
 pub mod whole;
 
 /// The family's kernels.

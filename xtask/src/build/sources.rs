@@ -27,9 +27,7 @@ pub(super) fn hash(workspace: &Workspace, family: &str) -> Result<String> {
         collect(root, &Path::new(package).join("src"), &mut files)?;
     }
     let needed = families_enabled(root, family)?;
-    let foreign: Vec<_> =
-        gpu::FAMILIES.iter().filter(|family| !needed.contains(family.name)).map(|family| family.module).collect();
-    files.retain(|file| !foreign.iter().any(|name| is_module(file, name)));
+    files.retain(|file| family_of(file).is_none_or(|family| needed.contains(family)));
 
     let mut hash = Sha256::new();
     for file in &files {
@@ -78,6 +76,16 @@ fn collect(root: &Path, folder: &Path, files: &mut BTreeSet<PathBuf>) -> Result<
         }
     }
     Ok(())
+}
+
+/// The family that `file` belongs to: the one of the innermost module around it, since one family's module may lie in
+/// another's (`reduce/rows` in `reduce`). None for files that all families use.
+fn family_of(file: &Path) -> Option<&'static str> {
+    gpu::FAMILIES
+        .iter()
+        .filter(|family| is_module(file, family.module))
+        .max_by_key(|family| family.module.len())
+        .map(|family| family.name)
 }
 
 /// Whether `file` is gpu/src/NAME.rs or below gpu/src/NAME/.
@@ -163,7 +171,7 @@ fn locked_dependencies(lock: &str) -> Result<Vec<String>> {
 mod tests {
     use std::path::Path;
 
-    use super::{inherited, is_module, locked_dependencies};
+    use super::{family_of, inherited, is_module, locked_dependencies};
 
     #[test]
     fn declarations_that_kernels_inherit_count_and_others_do_not() {
@@ -209,6 +217,23 @@ checksum = "cc"
 "#;
         let expected = ["cfg-if 1.0.5 cc", "half 2.7.1 bb", "warpwright-gpu 0.1.0 in this checkout"];
         assert_eq!(locked_dependencies(lock).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_file_belongs_to_the_family_of_the_innermost_module() {
+        for (file, family) in [
+            ("gpu/src/reduce/mod.rs", Some("reduce")),
+            ("gpu/src/reduce/whole/sums.rs", Some("reduce")),
+            ("gpu/src/reduce/rows/short.rs", Some("reduce_rows")),
+            ("gpu/src/reduce/rows.rs", Some("reduce_rows")),
+            ("gpu/src/reduce/rows_of.rs", Some("reduce")),
+            ("gpu/src/lab/tutorial/mod.rs", Some("tutorial")),
+            ("gpu/src/lab/mod.rs", None),
+            ("gpu/src/lib.rs", None),
+            ("simt/src/reduce/rows/short.rs", None),
+        ] {
+            assert_eq!(family_of(Path::new(file)), family, "{file}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! From a tensor and an axis to lines for the kernels.
 
 use gpu::reduce::along::dims::DIMS;
-use gpu::{reduce_columns as columns, reduce_rows as rows};
+use gpu::reduce::{columns, rows};
 
 use crate::error::{ArgumentRule, BadArgument, Result};
 use crate::memory::Axes;

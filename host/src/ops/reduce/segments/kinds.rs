@@ -1,6 +1,6 @@
 //! Which reductions there are of segments, and by which kernels.
 
-use gpu::reduce_segments::{self as kernels, AS_IT_IS, LENGTH, LESS};
+use gpu::reduce::segments::{self as kernels, AS_IT_IS, LENGTH, LESS};
 use half::{bf16, f16};
 use simt::Kernel;
 use simt::element::Element;
@@ -39,7 +39,7 @@ pub trait SegmentReduction<T: Element>: AxisReduction<T> {
     /// The kernel.
     #[doc(hidden)]
     const SEGMENTS: Segments<Self::Read, Self::Written>;
-    /// What the length of a segment has to do with its parameter: see [`gpu::reduce_segments`].
+    /// What the length of a segment has to do with its parameter: see [`gpu::reduce::segments`].
     #[doc(hidden)]
     const BY_LENGTH: u32;
     /// The parameter, or what makes it with the length.

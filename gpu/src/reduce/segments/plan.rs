@@ -21,7 +21,7 @@ impl Plan {
     /// The plan for `n` elements in `segments` segments, of which there is one at least.
     ///
     /// ```
-    /// use gpu::reduce_segments::plan::Plan;
+    /// use gpu::reduce::segments::plan::Plan;
     /// assert_eq!(Plan::new(2000, 48), Plan { blocks: 1, items: 256 });
     /// assert_eq!(Plan::new(1 << 28, 1 << 16).blocks, 528);
     /// ```

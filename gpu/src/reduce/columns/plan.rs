@@ -62,7 +62,7 @@ impl Plan {
     /// The plan; there is a unit at least.
     ///
     /// ```
-    /// use gpu::reduce_columns::plan::{Plan, Shape};
+    /// use gpu::reduce::columns::plan::{Plan, Shape};
     /// let shape = |units, length| Shape { units, per: 4, length, bytes: 4, state: 1, along: false };
     /// // 16 rows of 2²⁴ floats: a thread for each 4 columns.
     /// assert_eq!(Plan::new(shape(1 << 22, 16)).cut, [1, 8, 1 << 14, 1]);

@@ -52,7 +52,7 @@ impl Plan {
     /// The plan; there is a line at least. `vector` is the bytes of an access: 16, but for reductions that take 8.
     ///
     /// ```
-    /// use gpu::reduce_rows::plan::{Plan, Shape};
+    /// use gpu::reduce::rows::plan::{Plan, Shape};
     /// let shape = |lines, length| Shape { lines, length, bytes: 4, even: true, aligned: true };
     /// // 64 bytes: 4 lanes for each line, 64 lines at a time in a block, 4 at a time in a thread.
     /// assert_eq!(Plan::new(shape(1 << 24, 16), 16).blocks, 1 << 14);
