@@ -24,7 +24,7 @@ pub mod skinny;
 pub mod tensor;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "transpose"))]
 pub mod transpose;
-#[allow(unused_macros, reason = "the PTX of some families writes no loop out")]
+#[allow(unused_macros, reason = "some families unroll no loop")]
 mod unroll;
 
 /// Kernels that are compiled to one PTX file.
