@@ -61,7 +61,7 @@ impl Plan {
     /// // 64 bytes: 4 lanes for each line, 64 lines at a time in a block, 4 at a time in a thread.
     /// assert_eq!(Plan::new(shape(1 << 24, 16), 16).blocks, 1 << 14);
     /// // 1024 lines of 1 MiB: 8 blocks for each.
-    /// assert_eq!(Plan::new(shape(1024, 1 << 18), 16).pieces, 8);
+    /// assert_eq!(Plan::new(shape(1024, 1 << 18), 16).chunks, 8);
     /// ```
     pub fn new(shape: Shape, vector: u64) -> Self {
         let Shape { lines, length, bytes, evenly_spaced, aligned } = shape;

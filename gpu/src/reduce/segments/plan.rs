@@ -42,7 +42,7 @@ impl Plan {
         let blocks = u64::from(self.blocks);
         let items = u64::from(self.items);
         // Sequential in short segments; a lane's elements and a warp in long ones; then warps and blocks.
-        let piece = 128.max(vector + 2 + items.div_ceil(vector * 128) + 1 + 2 * vector + 5);
-        piece + 2 * u64::from(THREADS / 32) + blocks.div_ceil(u64::from(THREADS)) + 2 + u64::from(THREADS)
+        let part = 128.max(vector + 2 + items.div_ceil(vector * 128) + 1 + 2 * vector + 5);
+        part + 2 * u64::from(THREADS / 32) + blocks.div_ceil(u64::from(THREADS)) + 2 + u64::from(THREADS)
     }
 }

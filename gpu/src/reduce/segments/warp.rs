@@ -106,8 +106,8 @@ where
     R::Element: Lanes<N>,
 {
     let mut state = R::identity();
-    if let Some(piece) = x.part(begin as usize, (end - begin) as usize) {
-        state = reduce_line::<R, N>(piece, first, lane_id(), 5, parameter);
+    if let Some(part) = x.part(begin as usize, (end - begin) as usize) {
+        state = reduce_line::<R, N>(part, first, lane_id(), 5, parameter);
     }
     R::reduce_lanes(state, 32)
 }
