@@ -77,7 +77,11 @@ impl<'a, T: Element> SharedBox<'a, T> {
     #[inline(always)]
     #[must_use]
     pub fn cast<U: Element>(self) -> SharedBox<'a, U> {
-        SharedBox { ptr: self.ptr.cast(), len: self.len * size_of::<T>() as u32 / size_of::<U>() as u32, memory: PhantomData }
+        SharedBox {
+            ptr: self.ptr.cast(),
+            len: self.len * size_of::<T>() as u32 / size_of::<U>() as u32,
+            memory: PhantomData,
+        }
     }
 }
 

@@ -154,7 +154,7 @@ mod tests {
             "columns_",
             "segments_",
             "transpose_b",
-            "transpose_shifted_b",
+            "transpose_misaligned_b",
             "transpose_in_place_b",
             "permute_b",
             "gemm_plain_",
@@ -164,7 +164,7 @@ mod tests {
             "gemm_bf16_",
             "gemm_tf32_",
             "gemm_skinny_",
-            "permute_boxes_b",
+            "permute_nd_b",
         ];
         let is_instance = |name: &str| {
             let others = INSTANCES.iter().any(|start| name.starts_with(start)) || name.starts_with("copy_strided_b");

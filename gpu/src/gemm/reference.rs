@@ -15,9 +15,9 @@
 use half::{bf16, f16};
 use simt::prelude::*;
 
+use super::args::{GemmArgs, Operands, TRANSPOSE_A, TRANSPOSE_B, strides};
 #[cfg(not(target_arch = "nvptx64"))]
 use super::configs::{PerfModel, ThreadConfig, ThreadKernel};
-use super::args::{GemmArgs, Operands, TRANSPOSE_A, TRANSPOSE_B, strides};
 use super::number::{Number, Real, tf32};
 
 /// Rows and columns of C per block: a warp per row, and 8 warps of 256 threads fill an SM evenly.
@@ -26,11 +26,7 @@ pub const TILE: [u32; 2] = [8, 32];
 /// `read` converts an element to what is multiplied.
 #[inline(always)]
 #[track_caller]
-fn gemm<T: Number>(
-    read: impl Fn(T) -> T::Wide,
-    Operands { a, b, ld, stride }: Operands<'_, T>,
-    args: GemmArgs<'_, T>,
-) {
+fn gemm<T: Number>(read: impl Fn(T) -> T::Wide, Operands { a, b, ld, stride }: Operands<'_, T>, args: GemmArgs<'_, T>) {
     let GemmArgs { m, n, k, batch, flags, .. } = args;
     let across = n.div_ceil(TILE[1]).max(1);
     let row = block_idx_x() / across * TILE[0] + thread_idx_y();

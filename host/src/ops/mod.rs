@@ -4,9 +4,9 @@
 //! |---|---|---|
 //! | [`Device::gemm`](crate::Device::gemm) | [`gemm`] | act(alpha · op(A)·op(B) + beta · C + bias) |
 //! | [`Device::matmul`](crate::Device::matmul) | the same | A·B |
-//! | [`Device::transpose`](crate::Device::transpose) | `transpose_b8` … `_b128`, `transpose_shifted_b8` … `_b128` where rows begin anywhere | Aᵀ |
+//! | [`Device::transpose`](crate::Device::transpose) | `transpose_b8` … `_b128`, `transpose_misaligned_b8` … `_b128` where rows begin anywhere | Aᵀ |
 //! | [`Device::transpose_in_place`](crate::Device::transpose_in_place) | `transpose_in_place_b8` … `_b128` | A becomes Aᵀ |
-//! | [`Device::transpose_batch`](crate::Device::transpose_batch), [`Device::permute`](crate::Device::permute) | `permute_b8` … `_b128`, `permute_boxes_b8` … `_b128` where the fastest axes are short, `copy_strided_b8` … `_b128` where one stays | axes in another order |
+//! | [`Device::transpose_batch`](crate::Device::transpose_batch), [`Device::permute`](crate::Device::permute) | `permute_b8` … `_b128`, `permute_nd_b8` … `_b128` where the fastest axes are short, `copy_strided_b8` … `_b128` where one stays | axes in another order |
 //! | [`Device::sum`](crate::Device::sum), [`max`](crate::Device::max), [`argmin`](crate::Device::argmin) … | [`reduce`] | one number |
 //! | [`Device::reduce_axis`](crate::Device::reduce_axis) | `rows_…`, `columns_…` | a number for each line along an axis |
 //! | [`Device::reduce_segments`](crate::Device::reduce_segments) | `segments_…` | a number for each segment of a vector |

@@ -4,9 +4,9 @@ use gpu::transpose::in_place::{
     self, transpose_in_place_b8, transpose_in_place_b16, transpose_in_place_b32, transpose_in_place_b64,
     transpose_in_place_b128,
 };
-use gpu::transpose::shifted::{
-    self, transpose_shifted_b8, transpose_shifted_b16, transpose_shifted_b32, transpose_shifted_b64,
-    transpose_shifted_b128,
+use gpu::transpose::misaligned::{
+    self, transpose_misaligned_b8, transpose_misaligned_b16, transpose_misaligned_b32, transpose_misaligned_b64,
+    transpose_misaligned_b128,
 };
 use gpu::transpose::swizzled::{self, transpose_b8, transpose_b16, transpose_b32, transpose_b64, transpose_b128};
 use simt::Kernel;
@@ -162,11 +162,11 @@ pub(super) fn into<T: Element>(
         return permute::run(device, stream, "transpose_into", (a.into(), &[1, 0]), b.into());
     }
     match size_of::<T>() {
-        1 => matrices::<T, u8>(device, stream, (&transpose_b8, &transpose_shifted_b8), a, b),
-        2 => matrices::<T, u16>(device, stream, (&transpose_b16, &transpose_shifted_b16), a, b),
-        4 => matrices::<T, f32>(device, stream, (&transpose_b32, &transpose_shifted_b32), a, b),
-        8 => matrices::<T, u64>(device, stream, (&transpose_b64, &transpose_shifted_b64), a, b),
-        _ => matrices::<T, Vec4<u32>>(device, stream, (&transpose_b128, &transpose_shifted_b128), a, b),
+        1 => matrices::<T, u8>(device, stream, (&transpose_b8, &transpose_misaligned_b8), a, b),
+        2 => matrices::<T, u16>(device, stream, (&transpose_b16, &transpose_misaligned_b16), a, b),
+        4 => matrices::<T, f32>(device, stream, (&transpose_b32, &transpose_misaligned_b32), a, b),
+        8 => matrices::<T, u64>(device, stream, (&transpose_b64, &transpose_misaligned_b64), a, b),
+        _ => matrices::<T, Vec4<u32>>(device, stream, (&transpose_b128, &transpose_misaligned_b128), a, b),
     }
 }
 
@@ -199,13 +199,13 @@ fn matrices<T: Element, U: Element>(
     let (a, mut b) = (a.bits::<U>(), b.bits_mut::<U>());
     let (m, n, size) = (a.rows(), a.cols(), size_of::<U>());
     let aligned = starts_at(16, a.address(), a.ld()) && starts_at(32, b.view().address(), b.ld());
-    let cols = if aligned { swizzled::COLS } else { shifted::COLS };
+    let cols = if aligned { swizzled::COLS } else { misaligned::COLS };
     // Blocks go along a's rows in x, which is nearly unlimited, and along its columns in y.
     for columns in bands(n, cols[size.trailing_zeros() as usize], device.limits().grid[1]) {
         let (kernel, grid) = if aligned {
             (whole, swizzled::grid_of(size, m as u32, columns.len() as u32))
         } else {
-            (skewed, shifted::grid(size, m as u32, columns.len() as u32))
+            (skewed, misaligned::grid(size, m as u32, columns.len() as u32))
         };
         let rows = b.view_mut().block(columns.clone(), 0..m)?;
         device.launch(kernel, on(stream, Launch::grid(grid)), (a.block(0..m, columns)?, rows))?;

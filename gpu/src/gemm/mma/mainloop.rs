@@ -26,8 +26,15 @@ pub(super) trait Config {
 }
 
 /// A block: `MT` · 16 × `NT` · 8 elements of C per warp.
-pub(super) struct Block<'a, C: Config, const CHUNK: usize, const LEN_A: usize, const LEN_B: usize, const MT: usize, const NT: usize>
-where
+pub(super) struct Block<
+    'a,
+    C: Config,
+    const CHUNK: usize,
+    const LEN_A: usize,
+    const LEN_B: usize,
+    const MT: usize,
+    const NT: usize,
+> where
     C::Element: Lanes<CHUNK>,
 {
     a: Panel<'a, C::Element, C::A, CHUNK, LEN_A>,
@@ -51,7 +58,11 @@ where
         operands: Operands<'a, C::Element>,
         gemm: GemmArgs<'a, C::Element>,
     ) {
-        const { assert!(C::THREADS * MT * NT * 4 == C::A::EXTENT * C::B::EXTENT && MT <= 4 && NT <= 8 && NT.is_multiple_of(2)) }
+        const {
+            assert!(
+                C::THREADS * MT * NT * 4 == C::A::EXTENT * C::B::EXTENT && MT <= 4 && NT <= 8 && NT.is_multiple_of(2)
+            )
+        }
         let (m, n, k) = (gemm.m, gemm.n, gemm.k);
         let mut matrix = block_idx_z();
         while matrix < gemm.batch {
@@ -171,7 +182,9 @@ where
             cp_async_wait_group::<{ STAGES - 2 }>();
             sync_threads();
             self.load_and_add(&mut first, (step, 0), thread, (&second, accumulators), || ());
-            self.load_and_add(&mut second, (step, 1), thread, (&first, accumulators), || self.copy(step + STAGES - 1, thread));
+            self.load_and_add(&mut second, (step, 1), thread, (&first, accumulators), || {
+                self.copy(step + STAGES - 1, thread)
+            });
             step += 1;
         }
         second.add_all::<C::Element>(accumulators);

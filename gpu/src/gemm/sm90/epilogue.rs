@@ -47,7 +47,7 @@ const fn swizzled(row: u32, col: u32) -> u32 {
 }
 
 /// An element type of `wgmma`.
-pub trait MmaElement: Number<Wide = f32> + Lanes<4> {
+pub(super) trait MmaElement: Number<Wide = f32> + Lanes<4> {
     /// What it is to the tensor cores.
     type Kind: Kind;
 
@@ -120,7 +120,7 @@ const fn rows<C: Config>(t: u32) -> (u32, u32) {
 
 /// What is the same for all tiles.
 #[derive(Clone, Copy)]
-pub struct Epilogue<'a, T: MmaElement> {
+pub(super) struct Epilogue<'a, T: MmaElement> {
     pub(super) staging: &'a SharedArray<f32, { 2 * STAGING }>,
     pub(super) map: &'a TensorMapMut<T>,
     pub(super) gemm: GemmArgs<'a, T>,

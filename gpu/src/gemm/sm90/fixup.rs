@@ -74,12 +74,8 @@ impl<'a> Fixup<'a> {
     /// the block with this block's rank, which computes the same part of the tile.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn load_partials<const N: usize>(
-        &self,
-        accumulators: &mut Accumulators<N>,
-        warpgroup: u32,
-        first: u32,
-    ) where
+    pub(super) fn load_partials<const N: usize>(&self, accumulators: &mut Accumulators<N>, warpgroup: u32, first: u32)
+    where
         Columns<N>: Width,
     {
         let t = opaque(thread_idx_x()) % WARPGROUP_SIZE;

@@ -117,7 +117,8 @@ impl<C: Config, const A: usize, const B: usize, const STAGES: usize> Consumer<'_
     where
         Columns<N>: Width,
     {
-        let (row, steps) = (self.warpgroup * (ROWS / 2), opaque(self.k).div_ceil(Smem::<C::Element, A, B, STAGES>::DEPTH));
+        let (row, steps) =
+            (self.warpgroup * (ROWS / 2), opaque(self.k).div_ceil(Smem::<C::Element, A, B, STAGES>::DEPTH));
         let mut state = PipelineState::<STAGES>::after(done as u64 * steps as u64);
         let mut accumulators = [Accumulators::<N>::zeroed(), Accumulators::<N>::zeroed()];
         let mut at = [0; 3];

@@ -4,11 +4,11 @@ use half::{bf16, f16};
 use pastey::paste;
 use simt::prelude::*;
 
+#[cfg(not(target_arch = "nvptx64"))]
+use super::LARGE_EXTENT;
 use super::ffma::Rows;
 use super::mainloop::gemm;
 use super::mma::Fragments;
-#[cfg(not(target_arch = "nvptx64"))]
-use super::LARGE_EXTENT;
 use super::{Smem, scratch, staged};
 use crate::gemm::args::{GemmArgs, Operands};
 #[cfg(not(target_arch = "nvptx64"))]

@@ -86,8 +86,11 @@ pub(super) fn gemm<
         // Neighbouring threads take neighbours in a row of C.
         let mut element = thread_idx_x();
         while element < rows * LARGE_EXTENT {
-            let (few_at, many_at) =
-                if SMALL_IS_A { (element / LARGE_EXTENT, element % LARGE_EXTENT) } else { (element % rows, element / rows) };
+            let (few_at, many_at) = if SMALL_IS_A {
+                (element / LARGE_EXTENT, element % LARGE_EXTENT)
+            } else {
+                (element % rows, element / rows)
+            };
             if few_at < few && many_at < many {
                 let mut sum = 0.0;
                 for warp in 0..THREADS / 32 {

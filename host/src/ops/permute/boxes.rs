@@ -1,4 +1,4 @@
-//! Which box of a permutation's dimensions a block moves, and how: see [`gpu::transpose::boxes`].
+//! Which box of a permutation's dimensions a block moves, and how: see [`gpu::transpose::permute_nd`].
 //!
 //! The rule: lines of both sides are made 256 bytes long, of a side's fastest dimension and, where that is shorter and the next
 //! one follows it without gaps, of that. If the box of both does not fit shared memory or the tables of its parts, 128 bytes
@@ -6,8 +6,8 @@
 //! are as long as makes a thread take the fewest steps; and the gaps in shared memory are those for which the first warps
 //! read it with the fewest conflicts of banks.
 
-use gpu::transpose::boxes::{BYTES, NO_GAPS, PARTS, SIDE, THREADS, per_unit};
 use gpu::transpose::permute::DIMS;
+use gpu::transpose::permute_nd::{BYTES, NO_PADDING, SEGMENTS, SIDE, THREADS, per_word};
 use gpu::transpose::strided::reciprocals;
 
 use super::plan::Dim;
@@ -20,7 +20,7 @@ const SECTOR: usize = 32;
 /// Blocks that are enough for all multiprocessors: boxes are not made larger where there would be fewer.
 const BLOCKS: u32 = 1024;
 /// What m is tried; the first means no gaps.
-const GAPS: [u32; 7] = [NO_GAPS, 5, 6, 7, 8, 9, 10];
+const GAPS: [u32; 7] = [NO_PADDING, 5, 6, 7, 8, 9, 10];
 
 /// What the kernel is told, but for the strides.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +79,7 @@ impl TmaTensor {
 
     /// With this box, if it fits.
     fn with(dims: &[Dim], boxes: &[usize], lines: [Line; 2], (size, aligned): (usize, bool)) -> Option<Self> {
-        let unit = per_unit(size);
+        let unit = per_word(size);
         let [(ax, ay), (bx, by)] = lines.map(|line| joined(dims, boxes, line, size));
         let line = |(x, y): Line| boxes[x] * y.map_or(1, |y| boxes[y]);
         let others = |(x, y): Line| {
@@ -149,7 +149,7 @@ impl TmaTensor {
     /// Wavefronts in which two warps gather the first elements of their first words if a unit is skipped after every 2ᵐ.
     fn wavefronts(&self, m: u32, size: usize) -> usize {
         let [lanes, step, parts, length, part_step, _, y, all] = self.write;
-        let (unit, words) = (per_unit(size) as u32, size.div_ceil(4) as u32);
+        let (unit, words) = (per_word(size) as u32, size.div_ceil(4) as u32);
         let place = |part: u32, j: u32| {
             let (mut place, mut rest) = (part % parts * part_step, part / parts);
             for k in (1..DIMS).filter(|&k| k as u32 != y) {
@@ -220,7 +220,7 @@ fn grown(dims: &[Dim], boxes: &[usize], lines: [Line; 2]) -> Option<Vec<usize>> 
 /// with the longest parts. A part is a whole number of rows and of words, and of sectors if it can. None where the table has
 /// not room for all parts.
 fn cut(line: usize, row: usize, others: usize, (size, aligned): (usize, bool)) -> Option<Cut> {
-    let unit = per_unit(size);
+    let unit = per_word(size);
     let extra = usize::from(!aligned && unit > 1);
     let most = (THREADS as usize - extra) * unit;
     let whole = (1..=unit).find(|rows| (rows * row).is_multiple_of(unit)).unwrap_or(unit) * row;
@@ -231,14 +231,14 @@ fn cut(line: usize, row: usize, others: usize, (size, aligned): (usize, bool)) -
         let (lanes, parts) = (length / unit + extra, others * line.div_ceil(length));
         let steps = parts.div_ceil(THREADS as usize / lanes);
         let beside = line > length && !(length * size).is_multiple_of(SECTOR);
-        (parts <= PARTS).then_some(((beside, steps, usize::MAX - length), Cut { length, lanes }))
+        (parts <= SEGMENTS).then_some(((beside, steps, usize::MAX - length), Cut { length, lanes }))
     });
     cuts.min_by_key(|&(cost, _)| cost).map(|(_, cut)| cut)
 }
 
 #[cfg(test)]
 mod tests {
-    use gpu::transpose::boxes::{permute_boxes_b8, permute_boxes_b16, permute_boxes_b32};
+    use gpu::transpose::permute_nd::{permute_nd_b8, permute_nd_b16, permute_nd_b32};
     use simt::element::Element;
     use simulator::{Access, Config, Level};
 
@@ -271,7 +271,7 @@ mod tests {
         // Rows of four and eight floats: places of one bank without gaps.
         for rows in [4, 8] {
             let planes = boxes(&[(PIXELS, rows, 1), (rows, 1, PIXELS), (16, rows * PIXELS, rows * PIXELS)], 4);
-            assert_eq!(planes.wavefronts(NO_GAPS, 4), 2 * rows, "{planes:?}");
+            assert_eq!(planes.wavefronts(NO_PADDING, 4), 2 * rows, "{planes:?}");
             assert_eq!(planes.wavefronts(planes.tuning[0], 4), 2, "{planes:?}");
         }
     }
@@ -290,9 +290,9 @@ mod tests {
                     assert!(units as usize * size <= BYTES, "{task:?}");
                     for [lanes, step, parts, length, .., all] in [task.read, task.write] {
                         assert!(lanes >= 1 && step >= 1 && lanes * step <= THREADS, "{task:?}");
-                        assert!(all <= PARTS as u32 && all.is_multiple_of(parts), "{task:?}");
-                        assert!(all * length >= units && (length as usize).is_multiple_of(per_unit(size)), "{task:?}");
-                        assert!(lanes as usize * per_unit(size) >= length as usize, "{task:?}");
+                        assert!(all <= SEGMENTS as u32 && all.is_multiple_of(parts), "{task:?}");
+                        assert!(all * length >= units && (length as usize).is_multiple_of(per_word(size)), "{task:?}");
+                        assert!(lanes as usize * per_word(size) >= length as usize, "{task:?}");
                     }
                 }
             }
@@ -331,15 +331,15 @@ mod tests {
         let to_pixels = |c: usize| [(c, PIXELS, 1), (PIXELS, 1, c), (2, c * PIXELS, c * PIXELS)];
         let to_planes = |c: usize| [(PIXELS, c, 1), (c, 1, PIXELS), (2, c * PIXELS, c * PIXELS)];
         for channels in 2..=8 {
-            moves_whole_sectors(&permute_boxes_b8, &to_pixels(channels), 4);
-            moves_whole_sectors(&permute_boxes_b8, &to_planes(channels), 4);
-            moves_whole_sectors(&permute_boxes_b16, &to_pixels(channels), 4);
-            moves_whole_sectors(&permute_boxes_b16, &to_planes(channels), 4);
-            moves_whole_sectors(&permute_boxes_b32, &to_pixels(channels), 4);
-            moves_whole_sectors(&permute_boxes_b32, &to_planes(channels), 4);
+            moves_whole_sectors(&permute_nd_b8, &to_pixels(channels), 4);
+            moves_whole_sectors(&permute_nd_b8, &to_planes(channels), 4);
+            moves_whole_sectors(&permute_nd_b16, &to_pixels(channels), 4);
+            moves_whole_sectors(&permute_nd_b16, &to_planes(channels), 4);
+            moves_whole_sectors(&permute_nd_b32, &to_pixels(channels), 4);
+            moves_whole_sectors(&permute_nd_b32, &to_planes(channels), 4);
         }
         // 531420 of 16 x 2 x 16 x 3 x 16 x 16.
         let six = [(16, 24576, 1), (16, 768, 16), (16, 16, 256), (2, 12288, 4096), (3, 256, 8192), (16, 1, 24576)];
-        moves_whole_sectors(&permute_boxes_b32, &six, 1);
+        moves_whole_sectors(&permute_nd_b32, &six, 1);
     }
 }

@@ -3,8 +3,8 @@
 mod boxes;
 mod plan;
 
-use gpu::transpose::boxes as boxed;
 use gpu::transpose::permute::{self as tiled, DIMS};
+use gpu::transpose::permute_nd;
 use gpu::transpose::strided::{self, reciprocals};
 use simt::Kernel;
 use simt::element::{Element, Vec4};
@@ -107,35 +107,35 @@ pub(super) fn run<T: Element>(
             stream,
             &a,
             &mut b,
-            (&tiled::permute_b8, &boxed::permute_boxes_b8, &strided::copy_strided_b8),
+            (&tiled::permute_b8, &permute_nd::permute_nd_b8, &strided::copy_strided_b8),
         ),
         2 => plan.run::<T, u16>(
             device,
             stream,
             &a,
             &mut b,
-            (&tiled::permute_b16, &boxed::permute_boxes_b16, &strided::copy_strided_b16),
+            (&tiled::permute_b16, &permute_nd::permute_nd_b16, &strided::copy_strided_b16),
         ),
         4 => plan.run::<T, f32>(
             device,
             stream,
             &a,
             &mut b,
-            (&tiled::permute_b32, &boxed::permute_boxes_b32, &strided::copy_strided_b32),
+            (&tiled::permute_b32, &permute_nd::permute_nd_b32, &strided::copy_strided_b32),
         ),
         8 => plan.run::<T, u64>(
             device,
             stream,
             &a,
             &mut b,
-            (&tiled::permute_b64, &boxed::permute_boxes_b64, &strided::copy_strided_b64),
+            (&tiled::permute_b64, &permute_nd::permute_nd_b64, &strided::copy_strided_b64),
         ),
         _ => plan.run::<T, Vec4<u32>>(
             device,
             stream,
             &a,
             &mut b,
-            (&tiled::permute_b128, &boxed::permute_boxes_b128, &strided::copy_strided_b128),
+            (&tiled::permute_b128, &permute_nd::permute_nd_b128, &strided::copy_strided_b128),
         ),
     }
 }

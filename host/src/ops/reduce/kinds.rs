@@ -1,6 +1,6 @@
 //! The reductions, as values, and for which elements there are kernels: the table in the parent's documentation.
 
-use gpu::reduce::whole::{counts, extremes, moments, positions, products, squares, sums};
+use gpu::reduce::whole::{arg_extremes, counts, extremes, moments, products, squares, sums};
 use half::{bf16, f16};
 use simt::element::Element;
 
@@ -198,39 +198,39 @@ reductions! {
     }
     /// The first index of the greatest element; of the first NaN if there is one.
     ArgMax, "argmax", words 2, least 1 {
-        f32 => u64: positions::reduce_argmax_f32;
-        f16 => u64: positions::reduce_argmax_f16;
-        bf16 => u64: positions::reduce_argmax_bf16;
-        f64 => u64: positions::reduce_argmax_f64;
-        i32 => u64: positions::reduce_argmax_i32;
-        u32 => u64: positions::reduce_argmax_u32;
-        i64 => u64: positions::reduce_argmax_i64;
-        u64 => u64: positions::reduce_argmax_u64;
+        f32 => u64: arg_extremes::reduce_argmax_f32;
+        f16 => u64: arg_extremes::reduce_argmax_f16;
+        bf16 => u64: arg_extremes::reduce_argmax_bf16;
+        f64 => u64: arg_extremes::reduce_argmax_f64;
+        i32 => u64: arg_extremes::reduce_argmax_i32;
+        u32 => u64: arg_extremes::reduce_argmax_u32;
+        i64 => u64: arg_extremes::reduce_argmax_i64;
+        u64 => u64: arg_extremes::reduce_argmax_u64;
     }
     /// The first index of the least element; of the first NaN if there is one.
     ArgMin, "argmin", words 2, least 1 {
-        f32 => u64: positions::reduce_argmin_f32;
-        f16 => u64: positions::reduce_argmin_f16;
-        bf16 => u64: positions::reduce_argmin_bf16;
-        f64 => u64: positions::reduce_argmin_f64;
-        i32 => u64: positions::reduce_argmin_i32;
-        u32 => u64: positions::reduce_argmin_u32;
-        i64 => u64: positions::reduce_argmin_i64;
-        u64 => u64: positions::reduce_argmin_u64;
+        f32 => u64: arg_extremes::reduce_argmin_f32;
+        f16 => u64: arg_extremes::reduce_argmin_f16;
+        bf16 => u64: arg_extremes::reduce_argmin_bf16;
+        f64 => u64: arg_extremes::reduce_argmin_f64;
+        i32 => u64: arg_extremes::reduce_argmin_i32;
+        u32 => u64: arg_extremes::reduce_argmin_u32;
+        i64 => u64: arg_extremes::reduce_argmin_i64;
+        u64 => u64: arg_extremes::reduce_argmin_u64;
     }
     /// The first index of the greatest number among the elements; `u64::MAX` if there is none.
     NanArgMax, "nan_argmax", words 2, least 1 {
-        f32 => u64: positions::reduce_nan_argmax_f32;
-        f16 => u64: positions::reduce_nan_argmax_f16;
-        bf16 => u64: positions::reduce_nan_argmax_bf16;
-        f64 => u64: positions::reduce_nan_argmax_f64;
+        f32 => u64: arg_extremes::reduce_nan_argmax_f32;
+        f16 => u64: arg_extremes::reduce_nan_argmax_f16;
+        bf16 => u64: arg_extremes::reduce_nan_argmax_bf16;
+        f64 => u64: arg_extremes::reduce_nan_argmax_f64;
     }
     /// The first index of the least number among the elements; `u64::MAX` if there is none.
     NanArgMin, "nan_argmin", words 2, least 1 {
-        f32 => u64: positions::reduce_nan_argmin_f32;
-        f16 => u64: positions::reduce_nan_argmin_f16;
-        bf16 => u64: positions::reduce_nan_argmin_bf16;
-        f64 => u64: positions::reduce_nan_argmin_f64;
+        f32 => u64: arg_extremes::reduce_nan_argmin_f32;
+        f16 => u64: arg_extremes::reduce_nan_argmin_f16;
+        bf16 => u64: arg_extremes::reduce_nan_argmin_bf16;
+        f64 => u64: arg_extremes::reduce_nan_argmin_f64;
     }
     /// How many elements are not zero. A NaN is not, −0 is.
     CountNonzero, "count_nonzero", words 1, least 0 {

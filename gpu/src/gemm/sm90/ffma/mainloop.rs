@@ -21,7 +21,7 @@ use crate::unroll::unroll;
 /// Shared memory: stages of a box of A and one of B, with `ELEMENTS` elements in all `STAGES` stages.
 #[repr(C, align(128))]
 #[derive(Shared)]
-pub struct Smem<const ELEMENTS: usize, const STAGES: usize> {
+pub(super) struct Smem<const ELEMENTS: usize, const STAGES: usize> {
     pub(super) stages: SharedArray<f32, ELEMENTS>,
     pub(super) full: Mbarriers<STAGES>,
     pub(super) empty: Mbarriers<STAGES>,
@@ -30,7 +30,7 @@ pub struct Smem<const ELEMENTS: usize, const STAGES: usize> {
 /// [`Smem`] for swizzled boxes.
 #[repr(C, align(1024))]
 #[derive(Shared)]
-pub struct SplitSmem<const ELEMENTS: usize, const STAGES: usize> {
+pub(super) struct SplitSmem<const ELEMENTS: usize, const STAGES: usize> {
     pub(super) stages: SharedArray<f32, ELEMENTS>,
     pub(super) full: Mbarriers<STAGES>,
     pub(super) empty: Mbarriers<STAGES>,
@@ -51,7 +51,11 @@ pub(super) fn gemm<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: 
         let [m, n] = C::CONFIG.tile;
         assert!(C::CONFIG.threads as usize * MQ * NQ * 16 == (m * n) as usize);
         assert!(ELEMENTS == ((m + n) * C::CONFIG.depth) as usize * STAGES);
-        assert!(C::CONFIG.depth.is_multiple_of(C::CONFIG.unroll) && C::CONFIG.depth > C::CONFIG.unroll && C::CONFIG.unroll <= 16);
+        assert!(
+            C::CONFIG.depth.is_multiple_of(C::CONFIG.unroll)
+                && C::CONFIG.depth > C::CONFIG.unroll
+                && C::CONFIG.unroll <= 16
+        );
     }
     let ([tile_m, tile_n], depth, unrolled) = (C::CONFIG.tile, C::CONFIG.depth, C::CONFIG.unroll);
     let (box_a, box_b, warps) = (tile_m * depth, tile_n * depth, C::CONFIG.threads / 32);

@@ -33,7 +33,10 @@ pub(super) fn gemm<C: Config, const MQ: usize, const OWN: usize, const ELEMENTS:
 ) {
     const {
         let ([m, n], groups) = (C::CONFIG.tile, C::CONFIG.groups);
-        assert!(C::CONFIG.threads as usize / groups as usize * MQ * 32 == (m * n) as usize && STAGES == OWN * groups as usize);
+        assert!(
+            C::CONFIG.threads as usize / groups as usize * MQ * 32 == (m * n) as usize
+                && STAGES == OWN * groups as usize
+        );
         assert!(ELEMENTS == ((m + n) * C::CONFIG.depth) as usize * STAGES);
         // The accumulators of all groups are staged where the stages were.
         assert!((groups * m * n) as usize <= ELEMENTS && n == 64);

@@ -49,7 +49,12 @@ pub(super) fn store<C: Config, const MQ: usize, const NQ: usize, const LEN: usiz
     gemm: GemmArgs<'_, f32>,
 ) {
     let [m, n] = C::CONFIG.tile;
-    const { assert!((C::CONFIG.tile[0] * C::CONFIG.tile[1]) as usize <= LEN && (C::CONFIG.tile[0] * C::CONFIG.tile[1]).is_power_of_two()) }
+    const {
+        assert!(
+            (C::CONFIG.tile[0] * C::CONFIG.tile[1]) as usize <= LEN
+                && (C::CONFIG.tile[0] * C::CONFIG.tile[1]).is_power_of_two()
+        )
+    }
     let start = mine.row * n + mine.col;
     // The mask tells the compiler that all four are inside.
     stage(accumulators, staging, |row, col| (start + row * n + col) & (m * n - 4));

@@ -1,6 +1,6 @@
 //! Which reductions there are along an axis, and by which kernels.
 
-use gpu::{reduce_columns as columns, reduce_rows as rows};
+use gpu::reduce::{columns, rows};
 use half::{bf16, f16};
 use simt::Kernel;
 use simt::element::Element;

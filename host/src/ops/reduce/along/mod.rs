@@ -170,13 +170,13 @@ impl Device {
         let (rows, columns) = R::KERNELS;
         match strategy {
             Strategy::Rows { plan, extents, strides } => {
-                let arguments = (x, workspace, out, length, extents, strides, plan.cut, parameter);
+                let arguments = (x, workspace, out, length, extents, strides, plan.config, parameter);
                 self.launch(&rows, on(plan.blocks), arguments)?;
             }
             Strategy::Columns { plan, extents, strides, out_strides, stride, out_step } => {
                 let length = [length, stride, plan.per_piece];
                 let arguments =
-                    (x, workspace, out, length, extents, strides, out_strides, plan.cut, out_step, parameter);
+                    (x, workspace, out, length, extents, strides, out_strides, plan.config, out_step, parameter);
                 self.launch(&columns, on(plan.blocks), arguments)?;
             }
         }

@@ -4,7 +4,7 @@ mod kinds;
 
 pub use kinds::{Offset, SegmentReduction};
 
-use gpu::reduce_segments::plan::Plan;
+use gpu::reduce::segments::plan::Plan;
 use simt::element::Element;
 
 use super::along::LinesWorkspace;
