@@ -27,6 +27,55 @@ pub(crate) struct Access<T, const D: usize> {
     pub(crate) extent: [u64; D],
 }
 
+/// Checked accesses: outside the container `get` and `set` report (a trap on PTX), the others do not.
+macro_rules! accesses {
+    ($($get:ident, $get_or:ident, $set:ident, $set_within:ident: $read:ident, $write:ident;)+) => {$(
+        #[inline(always)]
+        #[track_caller]
+        pub(crate) fn $get(self) -> T {
+            if self.inside {
+                // SAFETY: inside a container, whose constructor vouched for its memory.
+                unsafe { arch::memory::$read(self.space, self.ptr) }
+            } else {
+                arch::memory::outside(self.space, false, self.index, self.extent);
+                zero()
+            }
+        }
+
+        #[inline(always)]
+        #[track_caller]
+        pub(crate) fn $get_or(self, default: T) -> T {
+            if self.inside {
+                // SAFETY: inside a container, whose constructor vouched for its memory.
+                unsafe { arch::memory::$read(self.space, self.ptr) }
+            } else {
+                default
+            }
+        }
+
+        #[inline(always)]
+        #[track_caller]
+        pub(crate) fn $set(self, value: T) {
+            if self.inside {
+                // SAFETY: inside a writable container, whose constructor vouched for its memory.
+                unsafe { arch::memory::$write(self.space, self.ptr, value) }
+            } else {
+                arch::memory::outside(self.space, true, self.index, self.extent);
+            }
+        }
+
+        #[inline(always)]
+        #[track_caller]
+        pub(crate) fn $set_within(self, value: T) -> bool {
+            if self.inside {
+                // SAFETY: inside a writable container, whose constructor vouched for its memory.
+                unsafe { arch::memory::$write(self.space, self.ptr, value) }
+            }
+            self.inside
+        }
+    )+};
+}
+
 impl<T: Element, const D: usize> Access<T, D> {
     /// The same address seen as an element of another type, such as a vector that starts there.
     #[inline(always)]
@@ -35,96 +84,9 @@ impl<T: Element, const D: usize> Access<T, D> {
         Access { space, ptr: ptr.cast(), inside, index, extent }
     }
 
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn get(self) -> T {
-        if self.inside {
-            // SAFETY: inside a container, whose constructor vouched for its memory.
-            unsafe { arch::memory::read(self.space, self.ptr) }
-        } else {
-            arch::memory::outside(self.space, false, self.index, self.extent);
-            zero()
-        }
-    }
-
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn get_or(self, default: T) -> T {
-        if self.inside {
-            // SAFETY: inside a container, whose constructor vouched for its memory.
-            unsafe { arch::memory::read(self.space, self.ptr) }
-        } else {
-            default
-        }
-    }
-
-    /// [`Self::get`] of data that will not be needed again soon.
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn get_streaming(self) -> T {
-        if self.inside {
-            // SAFETY: inside a container, whose constructor vouched for its memory.
-            unsafe { arch::memory::read_streaming(self.space, self.ptr) }
-        } else {
-            arch::memory::outside(self.space, false, self.index, self.extent);
-            zero()
-        }
-    }
-
-    /// [`Self::get_or`] of data that will not be needed again soon.
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn get_streaming_or(self, default: T) -> T {
-        if self.inside {
-            // SAFETY: inside a container, whose constructor vouched for its memory.
-            unsafe { arch::memory::read_streaming(self.space, self.ptr) }
-        } else {
-            default
-        }
-    }
-
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn set(self, value: T) {
-        if self.inside {
-            // SAFETY: inside a writable container, whose constructor vouched for its memory.
-            unsafe { arch::memory::write(self.space, self.ptr, value) }
-        } else {
-            arch::memory::outside(self.space, true, self.index, self.extent);
-        }
-    }
-
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn set_within(self, value: T) -> bool {
-        if self.inside {
-            // SAFETY: inside a writable container, whose constructor vouched for its memory.
-            unsafe { arch::memory::write(self.space, self.ptr, value) }
-        }
-        self.inside
-    }
-
-    /// [`Self::set`] of data that will not be needed again soon.
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn set_streaming(self, value: T) {
-        if self.inside {
-            // SAFETY: inside a writable container, whose constructor vouched for its memory.
-            unsafe { arch::memory::write_streaming(self.space, self.ptr, value) }
-        } else {
-            arch::memory::outside(self.space, true, self.index, self.extent);
-        }
-    }
-
-    /// [`Self::set_within`] of data that will not be needed again soon.
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn set_streaming_within(self, value: T) -> bool {
-        if self.inside {
-            // SAFETY: inside a writable container, whose constructor vouched for its memory.
-            unsafe { arch::memory::write_streaming(self.space, self.ptr, value) }
-        }
-        self.inside
+    accesses! {
+        get, get_or, set, set_within: read, write;
+        get_streaming, get_or_streaming, set_streaming, set_within_streaming: read_streaming, write_streaming;
     }
 
     /// # Safety

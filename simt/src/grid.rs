@@ -2,7 +2,7 @@
 //! 9.0, *programmatic dependent launch*).
 //!
 //! A launch ordinarily begins when everything before it in its stream is done, its writes included. A kernel that is declared
-//! `#[kernel(overlap)]` begins sooner: as soon as each block of the grid before it has exited or has called
+//! `#[kernel(pdl)]` begins sooner: as soon as each block of the grid before it has exited or has called
 //! [`launch_dependents`], and there is room. What it does then that needs nothing from before – making mbarriers, setting
 //! up its shared memory – no longer counts. The price is a promise, which the simulator checks:
 //!
@@ -15,7 +15,7 @@
 //! use simt::{grid, prelude::*};
 //!
 //! /// y = 2·x, one element per thread.
-//! #[kernel(overlap, block = (256))]
+//! #[kernel(pdl, block = (256))]
 //! pub fn double(x: VecRef<f32>, y: VecMut<f32>) {
 //!     let i = index_1d();
 //!     grid::launch_dependents();
@@ -25,7 +25,7 @@
 //!     }
 //! }
 //!
-//! assert!(double.info().overlap);
+//! assert!(double.info().pdl);
 //! ```
 //!
 //! In a kernel without `pdl`, and where the driver launches it the ordinary way, there is nothing to wait for and both

@@ -104,6 +104,7 @@
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
 
 mod access;
+mod accessors;
 mod arg;
 pub mod async_copy;
 pub mod atomic;

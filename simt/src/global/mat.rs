@@ -4,9 +4,9 @@ use core::{marker::PhantomData, ops::Deref};
 
 use crate::{
     access::{Access, Space, fits32},
+    accessors::accessors,
     async_copy::GlobalSlot,
-    atomic::{Atomic, AtomicElement},
-    element::{Element, Lanes, Vec4, Vector},
+    element::{Element, Lanes, Vector},
 };
 
 /// A `rows` × `cols` matrix in global memory for reading: row-major, element (r, c) at `r · ld + c` from the start, where
@@ -102,72 +102,18 @@ impl<'a, T: Element> MatRef<'a, T> {
         }
     }
 
-    /// Element (`row`, `col`). Outside the matrix: a trap on PTX; on the simulator a report, and zero.
     #[inline(always)]
-    #[track_caller]
-    pub fn get(&self, row: u32, col: u32) -> T {
-        self.at::<1>(row, col).get()
-    }
-
-    /// Element (`row`, `col`), or `default` outside the matrix.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_or(&self, row: u32, col: u32, default: T) -> T {
-        self.at::<1>(row, col).get_or(default)
-    }
-
-    /// Element (`row`, `col`) without a check on PTX; the simulator still checks and reports.
-    ///
-    /// # Safety
-    /// `row < self.rows()` and `col < self.cols()`.
-    #[inline(always)]
-    #[track_caller]
-    pub unsafe fn get_unchecked(&self, row: u32, col: u32) -> T {
-        // SAFETY: the caller's promise.
-        unsafe { self.at::<1>(row, col).get_unchecked() }
-    }
-
-    /// Elements (`row`, `col`) to (`row`, `col + N − 1`) in one access (`ld.global.v4.b32` for four `f32`). Their
-    /// address must be a multiple of their size; the hardware faults otherwise, the simulator reports. Outside the
-    /// matrix: as for [`Self::get`].
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_vec<const N: usize>(&self, row: u32, col: u32) -> Vector<T, N>
+    fn vector_at<const LANES: usize>(&self, row: u32, col: u32) -> Access<Vector<T, LANES>, 2>
     where
-        T: Lanes<N>,
+        T: Lanes<LANES>,
     {
-        self.at::<N>(row, col).cast().get()
+        self.at::<LANES>(row, col).cast()
     }
 
-    /// [`Self::get_vec`] of data that will not be needed again soon (`ld.global.cs`): it is the first to leave the cache.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_vec_cs<const N: usize>(&self, row: u32, col: u32) -> Vector<T, N>
-    where
-        T: Lanes<N>,
-    {
-        self.at::<N>(row, col).cast().get_streaming()
-    }
-
-    /// [`Self::get_vec`] of four elements.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_vec4(&self, row: u32, col: u32) -> Vec4<T>
-    where
-        T: Lanes<4>,
-    {
-        self.get_vec(row, col)
-    }
-
-    /// [`Self::get_vec_cs`] of four elements.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_vec4_cs(&self, row: u32, col: u32) -> Vec4<T>
-    where
-        T: Lanes<4>,
-    {
-        self.get_vec_cs(row, col)
-    }
+    accessors!(
+        get get_or get_cs: global "matrix"[row: u32, col: u32],
+        inside "`row < self.rows()` and `col < self.cols()`"
+    );
 
     /// Elements (`row`, `col`) to (`row`, `col + N − 1`) as the source of
     /// [`cp_async`](crate::async_copy::cp_async). Outside the matrix: as for [`Self::get`].
@@ -216,81 +162,10 @@ impl<'a, T: Element> MatMut<'a, T> {
         self.0.part(row, col, rows, cols).map(MatMut)
     }
 
-    /// Writes element (`row`, `col`). Outside the matrix: a trap on PTX; on the simulator a report.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set(&self, row: u32, col: u32, value: T) {
-        self.0.at::<1>(row, col).set(value);
-    }
-
-    /// Writes element (`row`, `col`) if it is inside the matrix, and tells whether it is.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_within(&self, row: u32, col: u32, value: T) -> bool {
-        self.0.at::<1>(row, col).set_within(value)
-    }
-
-    /// Writes element (`row`, `col`) without a check on PTX; the simulator still checks and reports.
-    ///
-    /// # Safety
-    /// `row < self.rows()` and `col < self.cols()`.
-    #[inline(always)]
-    #[track_caller]
-    pub unsafe fn set_unchecked(&self, row: u32, col: u32, value: T) {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.at::<1>(row, col).set_unchecked(value) }
-    }
-
-    /// Writes elements (`row`, `col`) to (`row`, `col + N − 1`) in one access; aligned as for [`MatRef::get_vec`],
-    /// outside as for [`Self::set`].
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_vec<const N: usize>(&self, row: u32, col: u32, value: Vector<T, N>)
-    where
-        T: Lanes<N>,
-    {
-        self.0.at::<N>(row, col).cast().set(value);
-    }
-
-    /// [`Self::set_vec`] of data that will not be needed again soon (`st.global.cs`).
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_vec_cs<const N: usize>(&self, row: u32, col: u32, value: Vector<T, N>)
-    where
-        T: Lanes<N>,
-    {
-        self.0.at::<N>(row, col).cast().set_streaming(value);
-    }
-
-    /// [`Self::set_vec`] of four elements.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_vec4(&self, row: u32, col: u32, value: Vec4<T>)
-    where
-        T: Lanes<4>,
-    {
-        self.set_vec(row, col, value);
-    }
-
-    /// [`Self::set_vec_cs`] of four elements.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_vec4_cs(&self, row: u32, col: u32, value: Vec4<T>)
-    where
-        T: Lanes<4>,
-    {
-        self.set_vec_cs(row, col, value);
-    }
-
-    /// Element (`row`, `col`) for atomic operations. Outside the matrix: as for [`Self::set`].
-    #[inline(always)]
-    #[track_caller]
-    pub fn atomic(&self, row: u32, col: u32) -> Atomic<'_, T>
-    where
-        T: AtomicElement,
-    {
-        Atomic::new(self.0.at::<1>(row, col))
-    }
+    accessors!(
+        set set_within set_cs: global "matrix"[row: u32, col: u32],
+        inside "`row < self.rows()` and `col < self.cols()`"
+    );
 }
 
 #[cfg(all(test, not(target_arch = "nvptx64")))]

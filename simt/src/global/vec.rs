@@ -4,9 +4,9 @@ use core::{marker::PhantomData, ops::Deref};
 
 use crate::{
     access::{Access, Space, fits},
+    accessors::accessors,
     async_copy::GlobalSlot,
-    atomic::{Atomic, AtomicElement},
-    element::{Element, Lanes, Vec4, Vector},
+    element::{Element, Lanes, Vector},
 };
 
 /// `len` elements of global memory, one after the other, for reading.
@@ -111,71 +111,15 @@ impl<'a, T: Element> VecRef<'a, T> {
         }
     }
 
-    /// Element `i`. Outside the vector: a trap on PTX; on the simulator a report, and zero.
     #[inline(always)]
-    #[track_caller]
-    pub fn get(&self, i: usize) -> T {
-        self.at::<1>(i).get()
-    }
-
-    /// Element `i`, or `default` outside the vector.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_or(&self, i: usize, default: T) -> T {
-        self.at::<1>(i).get_or(default)
-    }
-
-    /// Element `i` without a check on PTX; the simulator still checks and reports.
-    ///
-    /// # Safety
-    /// `i < self.len()`.
-    #[inline(always)]
-    #[track_caller]
-    pub unsafe fn get_unchecked(&self, i: usize) -> T {
-        // SAFETY: the caller's promise.
-        unsafe { self.at::<1>(i).get_unchecked() }
-    }
-
-    /// Elements `i` to `i + N − 1` in one access (`ld.global.v4.b32` for four `f32`). Their address must be a multiple
-    /// of their size; the hardware faults otherwise, the simulator reports. Outside the vector: as for [`Self::get`].
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_vec<const N: usize>(&self, i: usize) -> Vector<T, N>
+    fn vector_at<const LANES: usize>(&self, i: usize) -> Access<Vector<T, LANES>, 1>
     where
-        T: Lanes<N>,
+        T: Lanes<LANES>,
     {
-        self.at::<N>(i).cast().get()
+        self.at::<LANES>(i).cast()
     }
 
-    /// [`Self::get_vec`] of data that will not be needed again soon (`ld.global.cs`): it is the first to leave the cache.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_vec_cs<const N: usize>(&self, i: usize) -> Vector<T, N>
-    where
-        T: Lanes<N>,
-    {
-        self.at::<N>(i).cast().get_streaming()
-    }
-
-    /// [`Self::get_vec`] of four elements.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_vec4(&self, i: usize) -> Vec4<T>
-    where
-        T: Lanes<4>,
-    {
-        self.get_vec(i)
-    }
-
-    /// [`Self::get_vec_cs`] of four elements.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_vec4_cs(&self, i: usize) -> Vec4<T>
-    where
-        T: Lanes<4>,
-    {
-        self.get_vec_cs(i)
-    }
+    accessors!(get get_or get_cs: global "vector"[i: usize], inside "`i < self.len()`");
 
     /// Elements `i` to `i + N − 1` as the source of [`cp_async`](crate::async_copy::cp_async). Outside the vector: as
     /// for [`Self::get`].
@@ -232,86 +176,13 @@ impl<'a, T: Element> VecMut<'a, T> {
         self.0.part(start, len).map(VecMut)
     }
 
-    /// Writes element `i`. Outside the vector: a trap on PTX; on the simulator a report.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set(&self, i: usize, value: T) {
-        self.0.at::<1>(i).set(value);
-    }
-
-    /// Writes element `i` if it is inside the vector, and tells whether it is.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_within(&self, i: usize, value: T) -> bool {
-        self.0.at::<1>(i).set_within(value)
-    }
-
-    /// Writes element `i` without a check on PTX; the simulator still checks and reports.
-    ///
-    /// # Safety
-    /// `i < self.len()`.
-    #[inline(always)]
-    #[track_caller]
-    pub unsafe fn set_unchecked(&self, i: usize, value: T) {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.at::<1>(i).set_unchecked(value) }
-    }
-
-    /// Writes elements `i` to `i + N − 1` in one access; aligned as for [`VecRef::get_vec`], outside as for
-    /// [`Self::set`].
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_vec<const N: usize>(&self, i: usize, value: Vector<T, N>)
-    where
-        T: Lanes<N>,
-    {
-        self.0.at::<N>(i).cast().set(value);
-    }
-
-    /// [`Self::set_vec`] of data that will not be needed again soon (`st.global.cs`).
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_vec_cs<const N: usize>(&self, i: usize, value: Vector<T, N>)
-    where
-        T: Lanes<N>,
-    {
-        self.0.at::<N>(i).cast().set_streaming(value);
-    }
-
-    /// [`Self::set_vec`] of four elements.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_vec4(&self, i: usize, value: Vec4<T>)
-    where
-        T: Lanes<4>,
-    {
-        self.set_vec(i, value);
-    }
-
-    /// [`Self::set_vec_cs`] of four elements.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_vec4_cs(&self, i: usize, value: Vec4<T>)
-    where
-        T: Lanes<4>,
-    {
-        self.set_vec_cs(i, value);
-    }
-
-    /// Element `i` for atomic operations. Outside the vector: as for [`Self::set`].
-    #[inline(always)]
-    #[track_caller]
-    pub fn atomic(&self, i: usize) -> Atomic<'_, T>
-    where
-        T: AtomicElement,
-    {
-        Atomic::new(self.0.at::<1>(i))
-    }
+    accessors!(set set_within set_cs: global "vector"[i: usize], inside "`i < self.len()`");
 }
 
 #[cfg(all(test, not(target_arch = "nvptx64")))]
 mod tests {
     use super::*;
+    use crate::element::Vec4;
 
     #[test]
     fn a_vector_splits_where_addresses_are_aligned() {

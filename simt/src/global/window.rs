@@ -5,6 +5,7 @@ use core::{marker::PhantomData, ops::Deref};
 use super::{MatMut, MatRef, VecMut, VecRef};
 use crate::{
     access::{Access, Space, fits32},
+    accessors::accessors,
     async_copy::SlotOrZero,
     element::{Element, Lanes, Vector},
 };
@@ -137,18 +138,16 @@ impl<'a, T: Element> Window<'a, T> {
         }
     }
 
-    /// Element (`row`, `col`), or `default` outside the window.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_or(&self, row: u32, col: u32, default: T) -> T {
-        self.at::<1>(row, col).get_or(default)
-    }
+    accessors!(
+        get_or: global "window"[row: u32, col: u32],
+        inside "`row < self.rows()` and `col < self.cols()`"
+    );
 
     /// [`Self::get_or`] of data that will not be needed again soon (`ld.global.cs`).
     #[inline(always)]
     #[track_caller]
     pub fn get_cs_or(&self, row: u32, col: u32, default: T) -> T {
-        self.at::<1>(row, col).get_streaming_or(default)
+        self.at::<1>(row, col).get_or_streaming(default)
     }
 
     /// Elements (`row`, `col`) to (`row`, `col + N − 1`) in one access, or `default` if not all of them are in the window.
@@ -169,7 +168,7 @@ impl<'a, T: Element> Window<'a, T> {
     where
         T: Lanes<N>,
     {
-        self.at::<N>(row, col).cast().get_streaming_or(default)
+        self.at::<N>(row, col).cast().get_or_streaming(default)
     }
 
     /// Elements (`row`, `col`) to (`row`, `col + N − 1`), or none where not all of them are in the window, as the source of
@@ -239,18 +238,16 @@ impl<'a, T: Element> WindowMut<'a, T> {
         self.0.part(row, col, rows, cols).map(Self)
     }
 
-    /// Writes element (`row`, `col`) if it is in the window, and tells whether it is.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_within(&self, row: u32, col: u32, value: T) -> bool {
-        self.0.at::<1>(row, col).set_within(value)
-    }
+    accessors!(
+        set_within: global "window"[row: u32, col: u32],
+        inside "`row < self.rows()` and `col < self.cols()`"
+    );
 
     /// [`Self::set_within`] of data that will not be needed again soon (`st.global.cs`).
     #[inline(always)]
     #[track_caller]
     pub fn set_cs_within(&self, row: u32, col: u32, value: T) -> bool {
-        self.0.at::<1>(row, col).set_streaming_within(value)
+        self.0.at::<1>(row, col).set_within_streaming(value)
     }
 
     /// Writes elements (`row`, `col`) to (`row`, `col + N − 1`) in one access if all of them are in the window, and tells
@@ -271,7 +268,7 @@ impl<'a, T: Element> WindowMut<'a, T> {
     where
         T: Lanes<N>,
     {
-        self.0.at::<N>(row, col).cast().set_streaming_within(value)
+        self.0.at::<N>(row, col).cast().set_within_streaming(value)
     }
 }
 
