@@ -1,40 +1,40 @@
-//! One access to shared or global memory with its bounds decided: what every container of this crate ends in.
+//! One access to shared or global memory after its bounds check. Every view's accessors go through [`Access`].
 
 use crate::{arch, element::Element};
 
-/// Which memory an address lies in. A constant wherever it is used, so that the tests on it fold away.
+/// The state space of an address. It is a constant wherever it is used, so that comparisons with it fold away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(unreachable_pub, reason = "on PTX it is in the signatures of traits that bound public ones")]
+#[allow(unreachable_pub, reason = "on PTX, supertraits of public traits use it in signatures")]
 pub enum Space {
     /// Shared memory of the block.
     Shared,
-    /// Global memory: buffer number `tag` of the launch (which only the simulator asks for).
+    /// Global memory: buffer `tag` of the launch, which only the simulator uses.
     Global {
         /// Index of the buffer among the launch's bindings.
         tag: u32,
     },
 }
 
-/// An element addressed by `D` indices: where it would be, and whether it is inside its container.
+/// An element addressed by `D` indices: its address, and whether it is inside its view.
 #[derive(Clone, Copy)]
 pub(crate) struct Access<T, const D: usize> {
     pub(crate) space: Space,
     /// The element's address; meaningless where `inside` is false.
     pub(crate) ptr: *mut T,
     pub(crate) inside: bool,
-    /// For the report only: the indices asked for and the container's extents.
+    /// For the report only: the requested indices and the view's extents.
     pub(crate) index: [u64; D],
     pub(crate) extent: [u64; D],
 }
 
-/// Checked accesses: outside the container `get` and `set` report (a trap on PTX), the others do not.
+/// Checked accesses. Outside the view `get` and `set` report (trap on PTX); the others do not.
 macro_rules! accesses {
     ($($get:ident, $get_or:ident, $set:ident, $set_within:ident: $read:ident, $write:ident;)+) => {$(
         #[inline(always)]
         #[track_caller]
         pub(crate) fn $get(self) -> T {
             if self.inside {
-                // SAFETY: inside a container, whose constructor vouched for its memory.
+                // SAFETY: inside a view, whose constructor guarantees its memory.
                 unsafe { arch::memory::$read(self.space, self.ptr) }
             } else {
                 arch::memory::outside(self.space, false, self.index, self.extent);
@@ -46,7 +46,7 @@ macro_rules! accesses {
         #[track_caller]
         pub(crate) fn $get_or(self, default: T) -> T {
             if self.inside {
-                // SAFETY: inside a container, whose constructor vouched for its memory.
+                // SAFETY: inside a view, whose constructor guarantees its memory.
                 unsafe { arch::memory::$read(self.space, self.ptr) }
             } else {
                 default
@@ -57,7 +57,7 @@ macro_rules! accesses {
         #[track_caller]
         pub(crate) fn $set(self, value: T) {
             if self.inside {
-                // SAFETY: inside a writable container, whose constructor vouched for its memory.
+                // SAFETY: inside a writable view, whose constructor guarantees its memory.
                 unsafe { arch::memory::$write(self.space, self.ptr, value) }
             } else {
                 arch::memory::outside(self.space, true, self.index, self.extent);
@@ -68,7 +68,7 @@ macro_rules! accesses {
         #[track_caller]
         pub(crate) fn $set_within(self, value: T) -> bool {
             if self.inside {
-                // SAFETY: inside a writable container, whose constructor vouched for its memory.
+                // SAFETY: inside a writable view, whose constructor guarantees its memory.
                 unsafe { arch::memory::$write(self.space, self.ptr, value) }
             }
             self.inside
@@ -90,7 +90,7 @@ impl<T: Element, const D: usize> Access<T, D> {
     }
 
     /// # Safety
-    /// The element is inside its container. (The simulator checks.)
+    /// The element is inside its view. (The simulator checks.)
     #[inline(always)]
     #[track_caller]
     pub(crate) unsafe fn get_unchecked(self) -> T {
@@ -99,7 +99,7 @@ impl<T: Element, const D: usize> Access<T, D> {
     }
 
     /// # Safety
-    /// The element is inside its container. (The simulator checks.)
+    /// The element is inside its view. (The simulator checks.)
     #[inline(always)]
     #[track_caller]
     pub(crate) unsafe fn set_unchecked(self, value: T) {
@@ -107,7 +107,7 @@ impl<T: Element, const D: usize> Access<T, D> {
         unsafe { arch::memory::write_unchecked(self.space, self.ptr, value) }
     }
 
-    /// The address, or null (after a report) where it is outside. On PTX an outside access has trapped instead.
+    /// The address; outside the view null, after a report. (On PTX an access outside has trapped.)
     #[inline(always)]
     #[track_caller]
     pub(crate) fn address(self, write: bool) -> *mut T {
@@ -123,7 +123,7 @@ impl<T: Element, const D: usize> Access<T, D> {
 /// The element whose bytes are zero.
 #[inline(always)]
 pub(crate) fn zero<T: Element>() -> T {
-    // SAFETY: any bytes are a value of an `Element`.
+    // SAFETY: any bytes are a valid `Element`.
     unsafe { core::mem::zeroed() }
 }
 

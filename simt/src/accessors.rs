@@ -18,7 +18,7 @@
 /// The strings are for the documentation: what the view is, and the condition under which an element is inside.
 macro_rules! accessors {
     ($($group:ident)+: global $view:literal $index:tt, inside $inside:literal) => {
-        $(accessors!(@index $group "global" "a fault of the hardware" $view $index $inside);)+
+        $(accessors!(@index $group "global" "a hardware fault" $view $index $inside);)+
     };
     ($($group:ident)+: shared $view:literal $index:tt, inside $inside:literal) => {
         $(accessors!(@index $group "shared" "a trap" $view $index $inside);)+
@@ -44,7 +44,7 @@ macro_rules! accessors {
             self.at::<1>($($i),+).get()
         }
 
-        #[doc = concat!("Element ", $element, " without a bounds check on PTX; the simulator still checks and reports.")]
+        #[doc = concat!("Element ", $element, " without a bounds check on PTX; the simulator still checks.")]
         ///
         /// # Safety
         #[doc = concat!($inside, ".")]
@@ -57,8 +57,8 @@ macro_rules! accessors {
 
         #[doc = concat!("Elements ", $elements, " in one access (`ld.", $space, ".v4.b32` for four `f32`).")]
         ///
-        #[doc = concat!("Their address must be a multiple of their size: ", $fault, " on PTX otherwise, a report on the")]
-        #[doc = concat!("simulator. Outside the ", $view, ": as for [`Self::get`].")]
+        #[doc = concat!("Their address must be a multiple of their size: ", $fault, " on PTX otherwise,")]
+        #[doc = concat!("a report on the simulator. Outside the ", $view, ": as for [`Self::get`].")]
         #[inline(always)]
         #[track_caller]
         pub fn get_vec<const LANES: usize>(&self, $($i: $t),+) -> $crate::element::Vector<T, LANES>
@@ -81,15 +81,15 @@ macro_rules! accessors {
 
     (@set $space:literal $fault:literal $view:literal ($($i:ident: $t:ty),+)
      $element:literal $elements:literal $inside:literal) => {
-        #[doc = concat!("Writes element ", $element, ". Outside the ", $view, ": a trap on PTX; a report on the simulator.")]
+        #[doc = concat!("Writes element ", $element, ". Outside the ", $view, ": a trap on PTX; a report on the")]
+        /// simulator.
         #[inline(always)]
         #[track_caller]
         pub fn set(&self, $($i: $t,)+ value: T) {
             self.at::<1>($($i),+).set(value);
         }
 
-        #[doc = concat!("Writes element ", $element, " without a bounds check on PTX; the simulator still checks and")]
-        /// reports.
+        #[doc = concat!("Writes element ", $element, " without a bounds check on PTX; the simulator still checks.")]
         ///
         /// # Safety
         #[doc = concat!($inside, ".")]
@@ -102,8 +102,8 @@ macro_rules! accessors {
 
         #[doc = concat!("Writes elements ", $elements, " in one access (`st.", $space, ".v4.b32` for four `f32`).")]
         ///
-        #[doc = concat!("Their address must be a multiple of their size: ", $fault, " on PTX otherwise, a report on the")]
-        #[doc = concat!("simulator. Outside the ", $view, ": as for [`Self::set`].")]
+        #[doc = concat!("Their address must be a multiple of their size: ", $fault, " on PTX otherwise,")]
+        #[doc = concat!("a report on the simulator. Outside the ", $view, ": as for [`Self::set`].")]
         #[inline(always)]
         #[track_caller]
         pub fn set_vec<const LANES: usize>(&self, $($i: $t,)+ value: $crate::element::Vector<T, LANES>)

@@ -1,8 +1,8 @@
 //! GPU kernels in plain Rust: `#[kernel]` and the intrinsics that a kernel calls.
 //!
 //! A kernel is a Rust function that is compiled twice from the same source. For `nvptx64` each intrinsic becomes the
-//! PTX instruction in the tables below. For the host each intrinsic calls the simulator, which runs the kernel thread by
-//! thread and reports data races, accesses out of bounds, reads of uninitialised memory and misused barriers.
+//! PTX instruction in the tables below. For the host each intrinsic calls the simulator, which runs the kernel thread
+//! by thread and reports data races, accesses out of bounds, reads of uninitialised memory and misused barriers.
 //!
 //! ```
 //! use simt::prelude::*;

@@ -1,7 +1,7 @@
 //! Arithmetic that must be one instruction, rounded as IEEE 754 says, and the same on both sides.
 //!
-//! `a * b + c` is never fused by the compiler: kernels say [`fma`]. Integer `/` and `%` by a run-time value bring a test
-//! for zero and a panic into a kernel; where the divisor is known to be non-zero hold it in a
+//! `a * b + c` is never fused by the compiler: kernels say [`fma`]. Integer `/` and `%` by a run-time value bring a
+//! test for zero and a panic into a kernel; where the divisor is known to be non-zero hold it in a
 //! [`NonZero`](core::num::NonZero), else use `checked_div(…).unwrap_or(…)`, which is a select.
 
 use crate::arch;
@@ -36,8 +36,8 @@ macro_rules! choices {
     )+};
 }
 choices! {
-    /// The greater of both, a NaN if either is one, and +0 rather than −0: IEEE 754's `maximum` (`max.NaN.f32`). The NaN has
-    /// the bits 0x7fffffff.
+    /// The greater of both, a NaN if either is one, and +0 rather than −0: IEEE 754's `maximum` (`max.NaN.f32`). The
+    /// NaN has the bits 0x7fffffff.
     ///
     /// ```
     /// # use simt::math::maximum;
@@ -45,8 +45,8 @@ choices! {
     /// assert_eq!(maximum(f32::NAN, f32::INFINITY).to_bits(), 0x7fff_ffff);
     /// ```
     maximum;
-    /// The lesser of both, a NaN if either is one, and −0 rather than +0: IEEE 754's `minimum` (`min.NaN.f32`). The NaN is
-    /// that of [`maximum`].
+    /// The lesser of both, a NaN if either is one, and −0 rather than +0: IEEE 754's `minimum` (`min.NaN.f32`). The NaN
+    /// is that of [`maximum`].
     minimum;
     /// [`maximum`] of what is no NaN, which comes out only if both are: IEEE 754's `maximumNumber` (`max.f32`).
     maximum_number;
@@ -54,9 +54,9 @@ choices! {
     minimum_number;
 }
 
-/// Four bytes chosen out of eight (`prmt.b32`): byte i of the result is the one that bits 4i to 4i + 2 of `selector` number,
-/// those of `low` being 0 to 3 and those of `high` 4 to 7, the lowest first. Bit 4i + 3 replaces the chosen byte by copies of
-/// its sign; bits from 16 on count for nothing.
+/// Four bytes chosen out of eight (`prmt.b32`): byte i of the result is the one that bits 4i to 4i + 2 of `selector`
+/// number, those of `low` being 0 to 3 and those of `high` 4 to 7, the lowest first. Bit 4i + 3 replaces the chosen
+/// byte by copies of its sign; bits from 16 on count for nothing.
 ///
 /// ```
 /// # use simt::math::byte_perm;

@@ -1,8 +1,9 @@
 //! Products of small matrices by a warp, on its tensor cores (`mma.sync`, compute capability 8.0), and the loads and
 //! stores that bring their operands from and to shared memory (`ldmatrix`; `stmatrix`, compute capability 9.0).
 //!
-//! All of a warp's threads call together. Each holds a *fragment* of every matrix. Of an 8 × 8 matrix of 16-bit numbers,
-//! lane l holds in one `u32` the numbers (l / 4, 2 · (l % 4)) and, in the upper half, the one to its right: row l / 4.
+//! All of a warp's threads call together. Each holds a *fragment* of every matrix. Of an 8 × 8 matrix of 16-bit
+//! numbers, lane l holds in one `u32` the numbers (l / 4, 2 · (l % 4)) and, in the upper half, the one to its right:
+//! row l / 4.
 //!
 //! ```text
 //!            columns 0 1   2 3   4 5   6 7
@@ -15,10 +16,12 @@
 //! [`mma_sync`] multiplies A (16 × k) by B (k × 8); its fragments are made of such matrices:
 //!
 //! - A, four registers: rows 0–7 of the left half, rows 8–15 of it, rows 0–7 of the right half, rows 8–15 of it;
-//! - B, two registers: the *transposes* of the upper and the lower half, so that a register holds two numbers of a column;
+//! - B, two registers: the *transposes* of the upper and the lower half, so that a register holds two numbers of a
+//!   column;
 //! - C, four `f32`: two neighbours of rows 0–7, where the picture shows this lane, and two of rows 8–15.
 //!
-//! For [`Tf32`] a register holds one number instead of two, k is 8, and the halves are 4 wide: lane l holds column l % 4.
+//! For [`Tf32`] a register holds one number instead of two, k is 8, and the halves are 4 wide: lane l holds column l %
+//! 4.
 //!
 //! # Numbers
 //!
@@ -108,8 +111,8 @@ pub fn ldmatrix<const COUNT: usize, const TRANSPOSE: bool, T: Element, const N: 
     unsafe { arch::matrix::load::<COUNT, TRANSPOSE>(row.address().cast()) }
 }
 
-/// Stores `COUNT` = 1, 2 or 4 matrices of 8 × 8 16-bit numbers (`stmatrix.sync.aligned.m8n8`, compute capability 9.0), the
-/// fragment of each in one register. With `TRANSPOSE` each is transposed on the way.
+/// Stores `COUNT` = 1, 2 or 4 matrices of 8 × 8 16-bit numbers (`stmatrix.sync.aligned.m8n8`, compute capability 9.0),
+/// the fragment of each in one register. With `TRANSPOSE` each is transposed on the way.
 ///
 /// Lane 8·i + r names row r of matrix i: 16 bytes, aligned to 16. The rows that lanes from 8·`COUNT` on name are
 /// not written.
@@ -124,8 +127,8 @@ pub fn stmatrix<const COUNT: usize, const TRANSPOSE: bool, T: Element, const N: 
     unsafe { arch::matrix::store::<COUNT, TRANSPOSE>(row.address().cast(), fragments) }
 }
 
-/// A · B + C of 16 × k, k × 8 and 16 × 8, k = [`Kind::DEPTH`] (`mma.sync.aligned.m16n8k16.row.col`, for [`Tf32`] `m16n8k8`). The
-/// [module](self) says which numbers are in which register.
+/// A · B + C of 16 × k, k × 8 and 16 × 8, k = [`Kind::DEPTH`] (`mma.sync.aligned.m16n8k16.row.col`, for [`Tf32`]
+/// `m16n8k8`). The [module](self) says which numbers are in which register.
 #[inline(always)]
 #[track_caller]
 #[must_use]

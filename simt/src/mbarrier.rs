@@ -102,16 +102,17 @@ impl<const N: usize> Mbarriers<N> {
     #[inline(always)]
     #[track_caller]
     pub fn arrive(&self, i: u32) {
-        // SAFETY: as for `init`; on a word that is no mbarrier the instruction's result is unspecified, within the word.
+        // SAFETY: as for `init`; on a word that is no mbarrier the instruction's result is unspecified, within the
+        // word.
         unsafe { arch::mbarrier::arrive(self.at(i).ptr) }
     }
 
     /// Arrives at mbarrier `i` of block `rank` of the cluster, which may be this one (`mapa`, `mbarrier.arrive`).
     ///
-    /// It releases what this thread wrote or read to the copy engine and to the threads of that block, in the way that a
-    /// ring needs: a stage that this thread has read may be loaded again. The block must not have exited, and its mbarrier
-    /// must have been initialised before a [`cluster_sync`](crate::cluster::cluster_sync) that this thread has passed. A
-    /// rank beyond the cluster ends the launch with an error.
+    /// It releases what this thread wrote or read to the copy engine and to the threads of that block, in the way that
+    /// a ring needs: a stage that this thread has read may be loaded again. The block must not have exited, and its
+    /// mbarrier must have been initialised before a [`cluster_sync`](crate::cluster::cluster_sync) that this thread has
+    /// passed. A rank beyond the cluster ends the launch with an error.
     #[inline(always)]
     #[track_caller]
     pub fn arrive_at(&self, i: u32, rank: u32) {

@@ -1,4 +1,5 @@
-//! Memory order, fences and named barriers. The barrier of the whole block is [`sync_threads`](crate::thread::sync_threads).
+//! Memory order, fences and named barriers. The barrier of the whole block is
+//! [`sync_threads`](crate::thread::sync_threads).
 
 use crate::arch;
 

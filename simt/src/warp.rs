@@ -1,9 +1,9 @@
 //! What the threads of a warp do together: shuffles, votes, matches and reductions without memory or barrier.
 //!
-//! `mask` names the lanes that take part, bit i for lane i. Every lane of the mask that has not exited must reach the same
-//! call, and the caller must be among them; otherwise the result is unspecified and the GPU may hang. A value read from a
-//! lane that has exited, or is not in the mask, is unspecified. The simulator reports all of this. None of these calls
-//! orders memory accesses except [`sync_warp`].
+//! `mask` names the lanes that take part, bit i for lane i. Every lane of the mask that has not exited must reach the
+//! same call, and the caller must be among them; otherwise the result is unspecified and the GPU may hang. A value read
+//! from a lane that has exited, or is not in the mask, is unspecified. The simulator reports all of this. None of these
+//! calls orders memory accesses except [`sync_warp`].
 
 use crate::arch;
 

@@ -30,8 +30,8 @@ pub fn increase_registers<const REGISTERS: u32>() {
     arch::wgmma::increase_registers::<REGISTERS>();
 }
 
-/// Lowers each thread's registers to `REGISTERS`, 24 to 256, a multiple of 8 (`setmaxnreg.dec.sync.aligned`). All threads
-/// of the warpgroup call together.
+/// Lowers each thread's registers to `REGISTERS`, 24 to 256, a multiple of 8 (`setmaxnreg.dec.sync.aligned`). All
+/// threads of the warpgroup call together.
 #[inline(always)]
 #[track_caller]
 pub fn decrease_registers<const REGISTERS: u32>() {

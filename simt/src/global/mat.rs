@@ -9,8 +9,8 @@ use crate::{
     element::{Element, Lanes, Vector},
 };
 
-/// A `rows` × `cols` matrix in global memory for reading: row-major, element (r, c) at `r · ld + c` from the start, where
-/// the leading dimension `ld` is at least `cols`.
+/// A read-only view of a row-major `rows` × `cols` matrix in global memory. Element (r, c) has offset `r · ld + c`; the
+/// leading dimension `ld` is at least `cols`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct MatRef<'a, T: Element> {
@@ -22,8 +22,8 @@ pub struct MatRef<'a, T: Element> {
     memory: PhantomData<&'a T>,
 }
 
-// SAFETY: a view is an address with bounds; sharing it between threads is what it is for. Accesses go through `arch`, which
-// makes racing ones defined (see the module's documentation).
+// SAFETY: a view is an address with bounds, made to be shared between threads. Accesses go through `arch`, where data
+// races are defined behaviour (see the module's documentation).
 unsafe impl<T: Element> Send for MatRef<'_, T> {}
 // SAFETY: as above.
 unsafe impl<T: Element> Sync for MatRef<'_, T> {}
@@ -32,9 +32,10 @@ impl<'a, T: Element> MatRef<'a, T> {
     /// A view of a `rows` × `cols` matrix at `ptr` with leading dimension `ld`, in buffer `tag` of the launch.
     ///
     /// # Safety
-    /// For as long as the view or a copy of it is used, every element (r, c) at `r · ld + c` is allocated in memory of
-    /// the machine that runs the kernel, aligned to the element, and nothing but kernels through views (on the simulator:
-    /// of launches whose binding `tag` is this memory) accesses them, or nobody writes them.
+    /// For as long as the view or a copy of it is used:
+    /// - every element is allocated in memory of the machine that runs the kernel, aligned to the element's alignment;
+    /// - either nobody writes them, or only kernels access them, through views (on the simulator: in launches whose
+    ///   binding `tag` is this memory).
     #[inline(always)]
     pub const unsafe fn from_raw_parts(ptr: *const T, rows: u32, cols: u32, ld: u32, tag: u32) -> Self {
         Self { ptr: ptr.cast_mut(), rows, cols, ld, tag, memory: PhantomData }
@@ -64,14 +65,14 @@ impl<'a, T: Element> MatRef<'a, T> {
         self.cols
     }
 
-    /// Elements from the start of one row to the start of the next.
+    /// Leading dimension: elements from the start of one row to the start of the next.
     #[inline(always)]
     pub const fn ld(&self) -> u32 {
         self.ld
     }
 
-    /// The `rows` × `cols` elements from (`row`, `col`) on, if they all are in the matrix. Where the extents are constants,
-    /// accesses to the part at indices that are below them for all to see need no test of their own.
+    /// The `rows` × `cols` elements from (`row`, `col`) on, or `None` if they are not all in the matrix. Where the
+    /// extents are constants, the compiler removes bounds checks of indices that it knows to be below them.
     #[inline(always)]
     pub fn part(&self, row: u32, col: u32, rows: u32, cols: u32) -> Option<MatRef<'a, T>> {
         let down = row <= self.rows && rows <= self.rows - row;
@@ -80,8 +81,8 @@ impl<'a, T: Element> MatRef<'a, T> {
         (down && across).then(|| MatRef { ptr: self.ptr.wrapping_add(offset as usize), rows, cols, ..*self })
     }
 
-    /// Whether every row starts at a multiple of `N` elements' size, so that `N` elements can be accessed at once from any
-    /// column that is a multiple of `N`.
+    /// Whether the address of every row is a multiple of the size of `N` elements: vector accesses of `N` elements are
+    /// then aligned at every column that is a multiple of `N`.
     #[inline(always)]
     pub fn has_aligned_rows<const N: usize>(&self) -> bool
     where
@@ -124,7 +125,7 @@ impl<'a, T: Element> MatRef<'a, T> {
     }
 }
 
-/// A matrix in global memory, laid out as in [`MatRef`], for writing, and for reading as through a [`MatRef`].
+/// A writable view of a matrix in global memory with the layout of [`MatRef`]. It is read as a [`MatRef`].
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct MatMut<'a, T: Element>(MatRef<'a, T>);
@@ -142,7 +143,7 @@ impl<'a, T: Element> MatMut<'a, T> {
     /// A view of a `rows` × `cols` matrix at `ptr` with leading dimension `ld`, in buffer `tag` of the launch.
     ///
     /// # Safety
-    /// As for [`MatRef::from_raw_parts`]; the elements may be written, and no two of them coincide (`ld >= cols` or
+    /// As for [`MatRef::from_raw_parts`]; the elements may be written, and rows do not overlap (`ld >= cols` or
     /// `rows <= 1`).
     #[inline(always)]
     pub const unsafe fn from_raw_parts(ptr: *mut T, rows: u32, cols: u32, ld: u32, tag: u32) -> Self {
@@ -173,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn layout_is_what_the_ptx_entry_reads() {
+    fn layout_matches_the_ptx_parameter() {
         assert_eq!((size_of::<MatRef<f32>>(), align_of::<MatRef<f32>>()), (24, 8));
         assert_eq!((size_of::<MatMut<f64>>(), align_of::<MatMut<f64>>()), (24, 8));
         let offsets = [

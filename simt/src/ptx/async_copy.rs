@@ -44,8 +44,8 @@ macro_rules! copy_or_zero {
 }
 
 /// # Safety
-/// `dst` is inside the block's shared memory, and if `is_inside`, `src` is in global memory. Misaligned addresses are a fault
-/// of the hardware.
+/// `dst` is inside the block's shared memory, and if `is_inside`, `src` is in global memory. Misaligned addresses are a
+/// fault of the hardware.
 #[inline(always)]
 pub(crate) unsafe fn copy_or_zero<T, const N: usize>(dst: *mut T, src: *const T, _tag: u32, is_inside: bool) {
     let (dst, bytes) = (shared_address(dst), if is_inside { (N * size_of::<T>()) as u32 } else { 0 });

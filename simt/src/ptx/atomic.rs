@@ -95,8 +95,8 @@ macro_rules! update {
     };
 }
 
-/// Numbers with atomic loads, stores and swaps. For all methods of this module's traits: `ptr` is inside allocated memory
-/// of `space`, writable where they write.
+/// Numbers with atomic loads, stores and swaps. For all methods of this module's traits: `ptr` is inside allocated
+/// memory of `space`, writable where they write.
 pub trait Cell: Element {
     #[doc(hidden)]
     unsafe fn load(space: Space, ptr: *const Self, order: Order, scope: Scope) -> Self;

@@ -1,7 +1,7 @@
 //! Conversions, one instruction each.
 //!
-//! To 16 bits always by the instruction that makes a pair: ptxas has a fast one for it (`F2FP`, every lane each clock), while that
-//! for a single number (`F2F`) takes four times as long.
+//! To 16 bits always by the instruction that makes a pair: ptxas has a fast one for it (`F2FP`, every lane each clock),
+//! while that for a single number (`F2F`) takes four times as long.
 
 use core::arch::asm;
 

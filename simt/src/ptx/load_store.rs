@@ -1,10 +1,10 @@
 //! Loads and stores that are one instruction each, of the space and width that the source says: all accesses to global
 //! memory, and vector accesses to shared memory. LLVM splits and merges ordinary ones of structs as it sees fit.
 //!
-//! Global memory by `asm!`, also because LLVM does not know that a pointer in a kernel's argument is one to global memory.
-//! Loads are `pure, readonly`: LLVM may drop or merge equal ones, and keeps them on their side of stores, barriers and
-//! fences. Shared memory by LLVM's vectors: an `asm!` would have to be given a generic address, whose conversion costs two
-//! instructions for each access.
+//! Global memory by `asm!`, also because LLVM does not know that a pointer in a kernel's argument is one to global
+//! memory. Loads are `pure, readonly`: LLVM may drop or merge equal ones, and keeps them on their side of stores,
+//! barriers and fences. Shared memory by LLVM's vectors: an `asm!` would have to be given a generic address, whose
+//! conversion costs two instructions for each access.
 
 use core::{arch::asm, mem::transmute_copy};
 

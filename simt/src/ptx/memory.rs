@@ -1,5 +1,5 @@
-//! Plain accesses. Numbers in shared memory are ordinary loads and stores, whose address space LLVM infers, and which it
-//! may merge; everything else is one instruction of its own: see `load_store`.
+//! Plain accesses. Numbers in shared memory are ordinary loads and stores, whose address space LLVM infers, and which
+//! it may merge; everything else is one instruction of its own: see `load_store`.
 
 use core::{arch::asm, intrinsics::gpu::gpu_launch_sized_workgroup_mem};
 
@@ -112,8 +112,8 @@ pub(crate) fn shared_layout<T>() -> *const T {
 /// The address in the shared window of a place in the block's shared memory, for `asm!`.
 ///
 /// As the distance from the start, which LLVM computes and folds like any other arithmetic, plus the address of the
-/// start by its name: where it is converted instead, 64 bits wide, the assembler keeps a pair of registers for every place of
-/// conversion.
+/// start by its name: where it is converted instead, 64 bits wide, the assembler keeps a pair of registers for every
+/// place of conversion.
 #[inline(always)]
 pub(crate) fn shared_address<T>(place: *const T) -> u32 {
     let address: u32;
@@ -128,8 +128,8 @@ pub(crate) fn shared_address<T>(place: *const T) -> u32 {
     address + (place.addr() - gpu_launch_sized_workgroup_mem::<u64>().addr()) as u32
 }
 
-/// `offset` elements on from `start`, for [`shared_address`]: as numbers the start is subtracted again and nothing is left of it;
-/// a pointer LLVM would convert to the shared window and back, 64 bits wide, at every place.
+/// `offset` elements on from `start`, for [`shared_address`]: as numbers the start is subtracted again and nothing is
+/// left of it; a pointer LLVM would convert to the shared window and back, 64 bits wide, at every place.
 #[inline(always)]
 pub(crate) fn offset_by_number<T>(start: *mut T, offset: u32) -> *mut T {
     core::ptr::with_exposed_provenance_mut(start.expose_provenance() + offset as usize * size_of::<T>())

@@ -2,8 +2,8 @@
 //!
 //! Two means, chosen by one rule: what threads of a warp or block must execute *together* is an LLVM intrinsic, which
 //! the optimiser knows to be convergent; it may duplicate or sink an `asm!`. Everything else that Rust has no word for
-//! is `asm!`: with `nomem` or `readonly` where it is pure, without where it orders memory. Tensor cores are the exception to
-//! the first: `matrix` and `wgmma` say why.
+//! is `asm!`: with `nomem` or `readonly` where it is pure, without where it orders memory. Tensor cores are the
+//! exception to the first: `matrix` and `wgmma` say why.
 
 pub(crate) mod async_copy;
 pub(crate) mod atomic;

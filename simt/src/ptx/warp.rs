@@ -23,8 +23,8 @@ pub(crate) fn sync_warp(mask: u32) {
     unsafe { llvm::warp_sync(mask) }
 }
 
-/// The operand of `shfl` that says how the warp is divided: segments of `width` lanes, and the lane (31 or 0) at which a
-/// source counts as outside.
+/// The operand of `shfl` that says how the warp is divided: segments of `width` lanes, and the lane (31 or 0) at which
+/// a source counts as outside.
 #[inline(always)]
 fn segment(width: u32, limit: u32) -> u32 {
     (32u32.wrapping_sub(width)) << 8 | limit

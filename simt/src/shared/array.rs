@@ -1,4 +1,4 @@
-//! A row of elements in shared memory.
+//! An array in shared memory.
 
 use core::cell::UnsafeCell;
 
@@ -17,15 +17,15 @@ pub struct SharedArray<T, const N: usize> {
     cells: [UnsafeCell<T>; N],
 }
 
-// SAFETY: elements take any bytes and lie behind `UnsafeCell`; `#[repr(C)]`; elements are `Copy`, nothing to drop.
+// SAFETY: any bytes are valid elements, all in `UnsafeCell`s; `#[repr(C)]`; elements are `Copy`, so need no drop.
 unsafe impl<T: Element, const N: usize> Shared for SharedArray<T, N> {}
 
 impl<T: Element, const N: usize> SharedArray<T, N> {
-    /// The same bytes as a row of elements of another type, for a kernel that uses its memory again for something else.
+    /// The same bytes as elements of another type, for a kernel that reuses the memory for another purpose.
     #[inline(always)]
     pub const fn cast<U: Element>(&self) -> DynShared<'_, U> {
         let elements = const { N * size_of::<T>() / size_of::<U>() };
-        // SAFETY: no more bytes than the array has, which are shared memory of the block, aligned to 16.
+        // SAFETY: no more bytes than the array has, which is in the block's shared memory and aligned to 16.
         unsafe { DynShared::from_raw_parts(self.cells.as_ptr().cast_mut().cast(), elements as u32) }
     }
 
@@ -68,8 +68,9 @@ impl<T: Element, const N: usize> SharedArray<T, N> {
         SharedBox::new(Access { inside, ..self.at::<1>(i) }, len)
     }
 
-    /// [`Self::slot`] for places that a loop computes anew in every round. On PTX the address is arithmetic of numbers, of which
-    /// LLVM leaves an addition of 32 bits, where of an offset from a pointer it leaves four instructions, of 64.
+    /// [`Self::slot`] for places that a loop computes anew in every round. On PTX the address is arithmetic of numbers,
+    /// of which LLVM leaves an addition of 32 bits, where of an offset from a pointer it leaves four instructions, of
+    /// 64.
     #[inline(always)]
     #[track_caller]
     pub fn slot_by_number<const L: usize>(&self, i: u32) -> SharedSlot<'_, T, L> {

@@ -10,7 +10,7 @@ use crate::{
     element::{Element, Lanes, Vector},
 };
 
-/// All of the block's shared memory as a row of elements: as many as the launch reserved bytes for.
+/// All of the block's shared memory as an array, of as many elements as fit the bytes that the launch reserved.
 #[derive(Clone, Copy, Debug)]
 pub struct DynShared<'a, T: Element> {
     base: *mut T,
@@ -40,10 +40,10 @@ impl<T: Element> DynShared<'_, T> {
         self.len == 0
     }
 
-    /// The first `len` elements. Where there are fewer, the launch reserved too little: a trap on PTX; on the simulator a
-    /// report, and those that there are.
+    /// The first `len` elements. If there are fewer, the launch reserved too little: a trap on PTX; on the simulator a
+    /// report, and all elements.
     ///
-    /// Bounds checks that follow from a comparison with `len` then disappear.
+    /// The compiler then removes bounds checks of indices that it knows to be below `len`.
     #[inline(always)]
     #[track_caller]
     #[must_use]

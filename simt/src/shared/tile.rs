@@ -13,13 +13,14 @@ use crate::{
 
 /// `ROWS` × `COLS` elements in row-major order, aligned to 16 bytes.
 ///
-/// For tiles read along columns make `COLS` odd (a *padded* tile): neighbouring rows then start in different banks.
+/// A tile of 32-bit elements that is read by columns should be *padded* to an odd `COLS`: consecutive rows then start
+/// in different banks.
 #[repr(C, align(16))]
 pub struct SharedTile<T, const ROWS: usize, const COLS: usize> {
     cells: [[UnsafeCell<T>; COLS]; ROWS],
 }
 
-// SAFETY: elements take any bytes and lie behind `UnsafeCell`; `#[repr(C)]`; elements are `Copy`, nothing to drop.
+// SAFETY: any bytes are valid elements, all in `UnsafeCell`s; `#[repr(C)]`; elements are `Copy`, so need no drop.
 unsafe impl<T: Element, const ROWS: usize, const COLS: usize> Shared for SharedTile<T, ROWS, COLS> {}
 
 impl<T: Element, const ROWS: usize, const COLS: usize> SharedTile<T, ROWS, COLS> {

@@ -116,8 +116,8 @@ pub(crate) fn shared_bytes() -> (*mut u8, usize) {
 /// The block's shared memory as a `T`.
 ///
 /// # Panics
-/// The launch reserved too little, or aligned it too coarsely. Launches are checked, so a kernel run through `host` never
-/// sees it.
+/// The launch reserved too little, or aligned it too coarsely. Launches are checked, so a kernel run through `host`
+/// never sees it.
 #[inline(always)]
 pub(crate) fn shared_layout<T>() -> *const T {
     let (base, bytes) = device::shared_memory();
