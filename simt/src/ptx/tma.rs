@@ -1,4 +1,4 @@
-//! Copies by the copy engine. Not `nomem`: LLVM must keep accesses to shared memory on their side.
+//! Copies by TMA. Not `nomem`: LLVM must not move accesses to shared memory across them.
 
 use core::arch::asm;
 
@@ -105,7 +105,7 @@ pub(crate) unsafe fn store<const RANK: usize>(
 
 #[inline(always)]
 pub(crate) fn commit() {
-    // SAFETY: closes a group.
+    // SAFETY: commits a group.
     unsafe { asm!("cp.async.bulk.commit_group;", options(nostack, preserves_flags)) }
 }
 #[inline(always)]

@@ -1,4 +1,4 @@
-//! Geometry, the block's barrier, clocks.
+//! Indices, the block's barrier, clocks.
 
 use simulator::device;
 
