@@ -68,9 +68,8 @@ impl<T: Element, const N: usize> SharedArray<T, N> {
         SharedBox::new(Access { inside, ..self.at::<1>(i) }, len)
     }
 
-    /// [`Self::slot`] for places that a loop computes anew in every round. On PTX the address is arithmetic of numbers,
-    /// of which LLVM leaves an addition of 32 bits, where of an offset from a pointer it leaves four instructions, of
-    /// 64.
+    /// [`Self::slot`] for an index that changes in every iteration of a loop. On PTX the address is integer arithmetic,
+    /// which LLVM reduces to one 32-bit addition; an offset from a pointer costs four instructions.
     #[inline(always)]
     #[track_caller]
     pub fn slot_by_number<const L: usize>(&self, i: u32) -> SharedSlot<'_, T, L> {
