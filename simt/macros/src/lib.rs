@@ -39,8 +39,8 @@ use proc_macro::TokenStream;
 /// | `block = (x, y, z)` | required block shape; `y` and `z` default to 1 | `.reqntid` |
 /// | `max_threads = n` | without `block`: maximum number of threads of a block, default 1024 | `.maxntid` |
 /// | `min_blocks = n` | blocks per SM for which the compiler limits registers | `.minnctapersm` |
-/// | `cluster = n` | blocks of a cluster along x, 1 to 8, default 1 (Hopper, see `simt::cluster`) | `.reqnctapercluster` |
-/// | `pdl` | programmatic dependent launch (Hopper, see `simt::grid`) | a launch attribute |
+/// | `cluster = n` | blocks of a cluster along x, 1 to 8, default 1 (Hopper; `simt::cluster`) | `.reqnctapercluster` |
+/// | `pdl` | programmatic dependent launch (Hopper; `simt::grid`) | a launch attribute |
 /// | `registers = n` | audit: maximum number of registers per thread | |
 /// | `barriers = n` | audit: exact number of barrier instructions | |
 /// | `global_load_bytes = n` | audit: narrowest load from global memory | |
