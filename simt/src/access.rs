@@ -76,6 +76,20 @@ macro_rules! accesses {
     )+};
 }
 
+impl<T: Element> Access<T, 1> {
+    /// Elements `i` to `i + LANES − 1` of an array of `len` elements in shared memory.
+    #[inline(always)]
+    pub(crate) fn shared<const LANES: usize>(base: *mut T, i: u32, len: u32) -> Self {
+        Self {
+            space: Space::Shared,
+            ptr: base.wrapping_add(i as usize),
+            inside: fits32::<LANES>(i, len),
+            index: [i as u64],
+            extent: [len as u64],
+        }
+    }
+}
+
 impl<T: Element, const D: usize> Access<T, D> {
     /// The same address seen as an element of another type, such as a vector that starts there.
     #[inline(always)]

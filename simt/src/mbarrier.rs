@@ -42,11 +42,7 @@
 
 use core::{cell::UnsafeCell, marker::PhantomData};
 
-use crate::{
-    access::{Access, Space, fits32},
-    arch,
-    shared::Shared,
-};
+use crate::{access::Access, arch, shared::Shared};
 
 /// `N` mbarriers in shared memory, of 8 bytes each. An index outside is a trap on PTX, a report on the simulator.
 #[repr(C, align(8))]
@@ -77,13 +73,7 @@ impl<const N: usize> Mbarriers<N> {
     #[inline(always)]
     #[track_caller]
     pub fn at(&self, i: u32) -> MbarrierSlot<'_> {
-        let access: Access<u64, 1> = Access {
-            space: Space::Shared,
-            ptr: self.barriers.as_ptr().cast::<u64>().cast_mut().wrapping_add(i as usize),
-            inside: fits32::<1>(i, N as u32),
-            index: [u64::from(i)],
-            extent: [N as u64],
-        };
+        let access = Access::shared::<1>(self.barriers.as_ptr().cast::<u64>().cast_mut(), i, N as u32);
         MbarrierSlot { ptr: access.address(true), memory: PhantomData }
     }
 

@@ -4,7 +4,7 @@ use core::cell::UnsafeCell;
 
 use super::{DynShared, Shared};
 use crate::{
-    access::{Access, Space, fits32},
+    access::Access,
     accessors::accessors,
     arch,
     async_copy::{SharedBox, SharedSlot},
@@ -31,13 +31,7 @@ impl<T: Element, const N: usize> SharedArray<T, N> {
 
     #[inline(always)]
     fn at<const LANES: usize>(&self, i: u32) -> Access<T, 1> {
-        Access {
-            space: Space::Shared,
-            ptr: self.cells.as_ptr().cast::<T>().cast_mut().wrapping_add(i as usize),
-            inside: fits32::<LANES>(i, N as u32),
-            index: [i as u64],
-            extent: [N as u64],
-        }
+        Access::shared::<LANES>(self.cells.as_ptr().cast::<T>().cast_mut(), i, N as u32)
     }
 
     #[inline(always)]

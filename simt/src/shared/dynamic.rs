@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use crate::{
-    access::{Access, Space, fits32},
+    access::{Access, Space},
     accessors::accessors,
     arch,
     async_copy::SharedSlot,
@@ -58,13 +58,7 @@ impl<T: Element> DynShared<'_, T> {
 
     #[inline(always)]
     fn at<const LANES: usize>(&self, i: u32) -> Access<T, 1> {
-        Access {
-            space: Space::Shared,
-            ptr: self.base.wrapping_add(i as usize),
-            inside: fits32::<LANES>(i, self.len),
-            index: [i as u64],
-            extent: [self.len as u64],
-        }
+        Access::shared::<LANES>(self.base, i, self.len)
     }
 
     #[inline(always)]
