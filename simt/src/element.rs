@@ -10,13 +10,13 @@ use crate::arch::Plain;
 /// Every bit pattern is a valid value, there is no padding, and the alignment is at most the size. `Bits` has the size
 /// and the alignment of `Self`. `LANE` is the size of one number in bytes.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no element of global or shared memory",
+    message = "`{Self}` is not an element of global or shared memory",
     label = "not an element",
     note = "elements are the integers of 8 to 64 bits, `f16`, `bf16`, `f32`, `f64`, \
             and vectors of them of up to 16 bytes"
 )]
 pub unsafe trait Element: Copy + 'static {
-    /// A type of the same size and alignment that the simulator knows.
+    /// A type of the same size and alignment that the simulator supports.
     #[doc(hidden)]
     type Bits: Plain;
 
@@ -27,7 +27,7 @@ pub unsafe trait Element: Copy + 'static {
 
 /// Numbers of which a [`Vector`] may have `N` lanes: the vector has 2, 4, 8 or 16 bytes.
 #[diagnostic::on_unimplemented(
-    message = "a vector of {N} `{Self}` is no single memory access",
+    message = "a vector of {N} `{Self}` is not a single memory access",
     note = "a memory access moves 2, 4, 8 or 16 bytes: choose the number of lanes accordingly"
 )]
 pub trait Lanes<const N: usize>: Element {

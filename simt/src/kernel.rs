@@ -6,7 +6,7 @@ use crate::SharedSpec;
 /// A kernel whose arguments are the tuple `P`, such as `(MatRef<'static, f32>, MatMut<'static, f32>)`.
 ///
 /// It is compiled for the host twice: for the baseline of the target, and for processors with fused multiply-add. Both
-/// versions run the kernel for the simulator's current thread, and panic where there is none.
+/// versions run the kernel for the simulator's current thread, and panic if there is none.
 #[derive(Debug)]
 pub struct Kernel<P> {
     info: &'static KernelInfo,

@@ -92,8 +92,8 @@ impl<const N: usize> Mbarriers<N> {
     #[inline(always)]
     #[track_caller]
     pub fn arrive(&self, i: u32) {
-        // SAFETY: as for `init`; on a word that is no mbarrier the instruction's result is unspecified, within the
-        // word.
+        // SAFETY: as for `init`; if these 8 bytes are not an mbarrier, the result is unspecified, but no other memory
+        // is accessed.
         unsafe { arch::mbarrier::arrive(self.at(i).ptr) }
     }
 

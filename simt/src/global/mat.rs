@@ -75,10 +75,10 @@ impl<'a, T: Element> MatRef<'a, T> {
     /// extents are constants, the compiler removes bounds checks of indices that it knows to be below them.
     #[inline(always)]
     pub fn part(&self, row: u32, col: u32, rows: u32, cols: u32) -> Option<MatRef<'a, T>> {
-        let down = row <= self.rows && rows <= self.rows - row;
-        let across = col <= self.cols && cols <= self.cols - col;
+        let rows_fit = row <= self.rows && rows <= self.rows - row;
+        let cols_fit = col <= self.cols && cols <= self.cols - col;
         let offset = row as u64 * self.ld as u64 + col as u64;
-        (down && across).then(|| MatRef { ptr: self.ptr.wrapping_add(offset as usize), rows, cols, ..*self })
+        (rows_fit && cols_fit).then(|| MatRef { ptr: self.ptr.wrapping_add(offset as usize), rows, cols, ..*self })
     }
 
     /// Whether the address of every row is a multiple of the size of `N` elements: vector accesses of `N` elements are

@@ -91,8 +91,8 @@ impl<'a, T: Element> VecRef<'a, T> {
         T: Lanes<N>,
     {
         let vector = const { size_of::<T>() * N };
-        let past = self.ptr.addr() % vector / size_of::<T>();
-        let head = if past == 0 { 0 } else { ((N - past) as u64).min(self.len) };
+        let misalignment = self.ptr.addr() % vector / size_of::<T>();
+        let head = if misalignment == 0 { 0 } else { ((N - misalignment) as u64).min(self.len) };
         let left = self.len - head;
         let tail = left % N as u64;
         let part = |from, len| VecRef { ptr: self.ptr.wrapping_add(from as usize), len, ..*self };

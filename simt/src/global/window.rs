@@ -86,9 +86,9 @@ impl<'a, T: Element> Window<'a, T> {
     /// [`MatRef::part`].
     #[inline(always)]
     pub fn part(&self, row: u32, col: u32, rows: u32, cols: u32) -> Option<Self> {
-        let down = row <= self.rows && rows <= self.rows - row;
-        let across = col <= self.cols && cols <= self.cols - col;
-        (down && across).then(|| Self { ptr: self.ptr.wrapping_add(self.offset(row, col)), rows, cols, ..*self })
+        let rows_fit = row <= self.rows && rows <= self.rows - row;
+        let cols_fit = col <= self.cols && cols <= self.cols - col;
+        (rows_fit && cols_fit).then(|| Self { ptr: self.ptr.wrapping_add(self.offset(row, col)), rows, cols, ..*self })
     }
 
     /// All elements to the right of and below (`row`, `col`), itself included; empty where that is outside.

@@ -93,7 +93,7 @@ macro_rules! update {
         #[inline(always)]
         unsafe fn $name(space: Space, ptr: *mut Self, new: Self, order: Order, scope: Scope) -> Self {
             let old: $t;
-            // SAFETY: the caller vouches for the address.
+            // SAFETY: the caller's promise about the address.
             unsafe {
                 per_space!(space, per_scope!(scope, per_order!(order, atom!(
                     $op, "{old}, [a], {new}", p = in(reg64) ptr, new = in($reg) new, old = out($reg) old
@@ -144,7 +144,7 @@ macro_rules! cells {
             #[inline(always)]
             unsafe fn load(space: Space, ptr: *const Self, order: Order, scope: Scope) -> Self {
                 let old: $t;
-                // SAFETY: the caller vouches for the address.
+                // SAFETY: the caller's promise about the address.
                 unsafe {
                     per_space!(space, per_scope!(scope, load!(order, $type, p = in(reg64) ptr, old = out($reg) old)));
                 }
@@ -152,7 +152,7 @@ macro_rules! cells {
             }
             #[inline(always)]
             unsafe fn store(space: Space, ptr: *mut Self, new: Self, order: Order, scope: Scope) {
-                // SAFETY: the caller vouches for the address.
+                // SAFETY: the caller's promise about the address.
                 unsafe {
                     per_space!(space, per_scope!(scope, store!(order, $type, p = in(reg64) ptr, new = in($reg) new)));
                 }
@@ -193,7 +193,7 @@ macro_rules! integers {
             #[inline(always)]
             unsafe fn cas(space: Space, ptr: *mut Self, expected: Self, new: Self, order: Order, scope: Scope) -> Self {
                 let old: $t;
-                // SAFETY: the caller vouches for the address.
+                // SAFETY: the caller's promise about the address.
                 unsafe {
                     per_space!(space, per_scope!(scope, per_order!(order, atom!(
                         $cas, "{old}, [a], {expected}, {new}",

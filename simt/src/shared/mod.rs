@@ -30,8 +30,8 @@ use crate::{arch, element::Element};
 /// The type is `#[repr(C)]`, any bytes are valid for it, all of its contents are in `UnsafeCell`s, and it needs no
 /// drop.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no layout of shared memory",
-    label = "cannot lie in shared memory",
+    message = "`{Self}` is not a layout of shared memory",
+    label = "cannot be in shared memory",
     note = "build the layout from `SharedTile<T, ROWS, COLS>`, `SharedArray<T, N>` \
             and structs with `#[repr(C)] #[derive(Shared)]`"
 )]

@@ -1,4 +1,4 @@
-//! Plain accesses. Elements are passed as their `Bits`, types that the simulator knows.
+//! Plain accesses. Elements are passed as their `Bits`, types that the simulator supports.
 
 use simulator::device::{self, Place};
 
