@@ -52,6 +52,7 @@
 //! kernel with a data race computes a wrong number, no worse; the simulator reports the race.
 
 mod backend;
+mod contract;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod device;
@@ -64,13 +65,14 @@ pub mod reference;
 mod simulated;
 mod stream;
 
+pub use contract::{Execution, Hardware, Limits};
 #[cfg(feature = "cuda")]
 pub use cuda::embedded_ptx;
-pub use device::{Device, Hardware, Limits};
+pub use device::Device;
 pub use error::{
     ArgumentRule, BadArgument, BadLaunch, DeviceLost, DriverError, Error, FaultReport, LaunchRule, PtxError, Result,
 };
-pub use launch::{Arg, Dims, Execution, KernelArgs, Launch};
+pub use launch::{Arg, Dims, KernelArgs, Launch};
 pub use memory::{
     Buffer, BufferView, BufferViewMut, HostData, Layout, Matrix, MatrixView, MatrixViewMut, PinnedBuffer, Tensor,
     TensorView, TensorViewMut, TmaTensor, TmaTensorMut, Transfer,

@@ -6,8 +6,8 @@ use std::ptr;
 use cust::sys;
 
 use super::driver::{self, Failure};
-use super::queue::Queue;
-use crate::memory::Region;
+use super::driver_stream::Queue;
+use crate::contract::Region;
 
 /// Most bytes between rows that a two-dimensional copy of the driver takes (`CU_DEVICE_ATTRIBUTE_MAX_PITCH`).
 const MOST_PITCH: usize = i32::MAX as usize;

@@ -2,7 +2,7 @@
 
 use simulator::TensorMap;
 
-use super::device::Backend;
+use super::backend::Backend;
 use super::driver::{self, Encode};
 use crate::error::Result;
 

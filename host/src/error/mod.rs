@@ -1,12 +1,12 @@
 //! What can go wrong: one enum, whose messages name the kernel or call, the argument, what was expected, what came, and
 //! what to do.
 
-mod bad;
-mod driver;
+mod bad_input;
+mod driver_error;
 mod faults;
 
-pub use bad::{ArgumentRule, BadArgument, BadLaunch, LaunchRule};
-pub use driver::{DeviceLost, DriverError, PtxError};
+pub use bad_input::{ArgumentRule, BadArgument, BadLaunch, LaunchRule};
+pub use driver_error::{DeviceLost, DriverError, PtxError};
 pub use faults::FaultReport;
 
 use std::fmt;

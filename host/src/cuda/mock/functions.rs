@@ -280,22 +280,17 @@ functions! {
         }
         // SAFETY: the caller passes a configuration.
         let it = unsafe { &*config };
-        launch((it.grid, it.block, it.shared_bytes), it.stream, arguments, it.overlaps())
+        launch((it.grid, it.block, it.shared_bytes), it.stream, arguments, it.is_pdl())
     }
 }
 
-fn launch(
-    geometry: ([u32; 3], [u32; 3], u32),
-    stream: *mut c_void,
-    arguments: *mut *mut c_void,
-    overlaps: bool,
-) -> i32 {
+fn launch(geometry: ([u32; 3], [u32; 3], u32), stream: *mut c_void, arguments: *mut *mut c_void, pdl: bool) -> i32 {
     if CHARACTERS.get(CURRENT.get()) == Some(&Character::Slow) {
         std::thread::sleep(std::time::Duration::from_micros(300));
     }
     here(|machine, character| {
         machine.launches.push(geometry);
-        machine.overlaps.push(overlaps);
+        machine.pdl.push(pdl);
         // SAFETY: every kernel that these tests launch takes three vectors.
         let [x, y, z] = [0, 1, 2].map(|i| unsafe { (*arguments.add(i)).cast::<Vector>().read() });
         let work = match character {

@@ -37,7 +37,7 @@ pub(in crate::cuda) struct Machine {
     /// Launches so far: grid, block, shared bytes.
     pub(in crate::cuda) launches: Vec<([u32; 3], [u32; 3], u32)>,
     /// Which of them may begin before their predecessor is done.
-    pub(in crate::cuda) overlaps: Vec<bool>,
+    pub(in crate::cuda) pdl: Vec<bool>,
     /// Waits of one queue for another so far.
     pub(in crate::cuda) waits: usize,
     /// What no correct program does: uses of freed memory.

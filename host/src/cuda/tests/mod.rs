@@ -1,11 +1,11 @@
 //! The CUDA back end on the mock driver.
 
 mod algorithms;
-mod boxes;
 mod clusters;
 mod failures;
 mod order;
 mod pdl;
+mod tma_encoding;
 
 use gpu::elementwise::add::add_f32;
 

@@ -36,7 +36,7 @@ fn a_kernel_with_overlap_is_launched_with_the_attribute_and_no_other() {
     let ordinal = mock::ordinal(Character::Overlapping);
     assert_eq!(run(&device(ordinal)), [4.0, 8.0, 12.0]);
     let machine = mock::machine(ordinal);
-    assert_eq!(machine.overlaps, [false, true, false]);
+    assert_eq!(machine.pdl, [false, true, false]);
     assert_eq!(machine.launches, [([1, 1, 1], [64, 1, 1], 0); 3]);
     assert!(machine.violations.is_empty(), "{:?}", machine.violations);
 }
@@ -45,7 +45,7 @@ fn a_kernel_with_overlap_is_launched_with_the_attribute_and_no_other() {
 fn a_driver_without_attributes_launches_the_ordinary_way() {
     let ordinal = mock::ordinal(Character::Unattributed);
     assert_eq!(run(&device(ordinal)), [4.0, 8.0, 12.0]);
-    assert_eq!(mock::machine(ordinal).overlaps, [false; 3]);
+    assert_eq!(mock::machine(ordinal).pdl, [false; 3]);
 }
 
 #[test]
