@@ -8,8 +8,9 @@ use crate::error::Result;
 
 /// PTX loaded on a device, for [`Launch::module`](crate::Launch::module).
 ///
-/// Kernels of the crate `gpu` need no module: their PTX is embedded. A crate with kernels of its own builds its PTX, loads it
-/// once, and passes the module to its launches. On the simulator a module is empty: the kernel's own code runs.
+/// Kernels of the crate `gpu` need no module: their PTX is embedded. A crate with kernels of its own builds its PTX,
+/// loads it once, and passes the module to its launches. On the simulator a module is empty: the kernel's own code
+/// runs.
 #[derive(Clone)]
 pub struct Module {
     device: Device,
@@ -21,8 +22,8 @@ impl Module {
     /// Lets the driver compile the PTX `text`; error messages contain `name`.
     ///
     /// # Safety
-    /// Each entry of `text` that is launched through this module was compiled from the same `#[kernel]` function that is
-    /// passed to the launch: same parameters, and no memory access except through its views. This cannot be checked.
+    /// Each entry of `text` that is launched through this module was compiled from the same `#[kernel]` function that
+    /// is passed to the launch: same parameters, and no memory access except through its views. This cannot be checked.
     ///
     /// # Errors
     /// [`crate::Error::Ptx`] with the log of the driver's compiler, [`crate::Error::DeviceLost`].

@@ -14,8 +14,8 @@ use crate::memory::{BufferView, BufferViewMut, PinnedBuffer, Transfer};
 
 /// A queue of work of a device. Work of one stream is done in order; different streams run concurrently.
 ///
-/// Work on one buffer keeps the order of the calls even on different streams: the later stream waits, on the device, for
-/// the earlier. On the simulator every call is done when it returns.
+/// Work on one buffer keeps the order of the calls even on different streams: the later stream waits, on the device,
+/// for the earlier. On the simulator every call is done when it returns.
 #[derive(Clone)]
 pub struct Stream {
     device: Device,
@@ -47,11 +47,11 @@ impl Stream {
         &self.queue
     }
 
-    /// The driver's handle, a `CUstream`, for other CUDA libraries; `None` on the simulator. It lives as long as any clone of
-    /// this stream or any buffer that was used on it.
+    /// The driver's handle, a `CUstream`, for other CUDA libraries; `None` on the simulator. It lives as long as any
+    /// clone of this stream or any buffer that was used on it.
     ///
-    /// Buffers do not track work that other libraries queue. Use each such buffer on this stream alone, and synchronise the
-    /// stream before the buffer is dropped.
+    /// Buffers do not track work that other libraries queue. Use each such buffer on this stream alone, and synchronise
+    /// the stream before the buffer is dropped.
     pub fn as_raw(&self) -> Option<*mut c_void> {
         self.queue.raw()
     }
@@ -81,7 +81,8 @@ impl Stream {
         self.queue.wait(&event.marker)
     }
 
-    /// Starts a copy of `data` to `to`, which later work may use at once. The transfer owns `data` until the copy is done.
+    /// Starts a copy of `data` to `to`, which later work may use at once. The transfer owns `data` until the copy is
+    /// done.
     ///
     /// # Errors
     /// The lengths differ, or `data` or `to` belongs to another device than this stream.

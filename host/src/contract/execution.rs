@@ -1,6 +1,6 @@
 //! The result of a launch.
 
-/// What is known of an accepted launch. A GPU runs it asynchronously and reports nothing; the simulator has run it.
+/// The data that an accepted launch returns: nothing from a GPU, which runs it asynchronously.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Execution {

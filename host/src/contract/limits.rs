@@ -17,8 +17,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Limits of the simulator: those of compute capability 9.0 (CUDA C++ Programming Guide, "Compute Capabilities"), so
-    /// that what it accepts runs on the GPU, with the SM count of an H200.
+    /// Limits of the simulator: those of compute capability 9.0 (CUDA C++ Programming Guide, "Compute Capabilities"),
+    /// so that what it accepts runs on the GPU, with the SM count of an H200.
     pub const SIMULATED: Self = Self {
         threads_per_block: 1024,
         block: [1024, 1024, 64],

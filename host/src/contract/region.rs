@@ -43,7 +43,7 @@ impl Region {
         self.len() == 0
     }
 
-    /// Where each row starts.
+    /// The offset of each row.
     pub(crate) fn starts(&self) -> impl Iterator<Item = usize> + use<> {
         let Self { offset, rows, pitch, .. } = *self;
         (0..rows).map(move |row| offset + row * pitch)

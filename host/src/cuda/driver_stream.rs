@@ -12,7 +12,7 @@ use super::driver::{self, Failure, codes};
 use super::primary::Primary;
 use crate::error::Result;
 
-/// A stream, with the context it belongs to.
+/// A CUDA stream.
 pub(crate) struct Queue {
     stream: ManuallyDrop<Stream>,
     primary: Arc<Primary>,
@@ -36,30 +36,30 @@ impl Queue {
             .wait("waiting for a stream", || driver::check_cust("cuStreamSynchronize", self.stream.synchronize()))
     }
 
-    /// Waits for the work queued so far, before a handle is freed. False if the driver cannot say when it is done.
+    /// Waits for the work queued so far, before a handle is freed. False if the driver call fails.
     pub(super) fn synchronize_to_clean_up(&self) -> bool {
         self.primary.enter_to_clean_up() && self.stream.synchronize().is_ok()
     }
 
-    /// Marks the point that the queue has reached.
+    /// Records an event after the work queued so far.
     pub(crate) fn mark(&self) -> Result<Marker> {
         let marker = Marker::new(&self.primary, sys::CUevent_flags::CU_EVENT_DEFAULT)?;
         self.primary.call("recording an event", || marker.record(self))?;
         Ok(marker)
     }
 
-    /// Lets later work of this queue wait for the marker.
+    /// Makes later work of this queue wait for the marker.
     pub(crate) fn wait(&self, marker: &Marker) -> Result<()> {
-        self.primary.call("letting a stream wait for an event", || self.wait_raw(marker))
+        self.primary.call("making a stream wait for an event", || self.wait_raw(marker))
     }
 
     fn wait_raw(&self, marker: &Marker) -> Result<(), Failure> {
-        // SAFETY: stream and event are alive; the driver keeps what the wait needs when the event is destroyed later.
+        // SAFETY: stream and event are alive; the event may be destroyed before the wait is over.
         driver::check("cuStreamWaitEvent", unsafe { sys::cuStreamWaitEvent(self.raw(), marker.event, 0) })
     }
 
-    /// Lets later work of this queue wait for all work queued so far in `other`. Where this one is being captured in a graph,
-    /// which cannot depend on work outside it, that work is waited for here and now.
+    /// Makes later work of this queue wait for all work queued so far in `other`. If this queue is being captured in a
+    /// graph, which cannot depend on work outside it, the host waits for that work instead.
     pub(super) fn wait_for(&self, other: &Self) -> Result<()> {
         let marker = Marker::new(&self.primary, sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)?;
         self.primary.call("ordering two streams", || {
@@ -74,16 +74,16 @@ impl Queue {
         })
     }
 
-    /// Whether what is queued goes to a graph.
+    /// Whether the stream is being captured in a graph.
     fn is_captured(&self) -> Result<bool, Failure> {
         let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
-        // SAFETY: the stream is alive; `status` is a place for the answer.
+        // SAFETY: the stream is alive; `status` is writable.
         driver::check("cuStreamIsCapturing", unsafe { sys::cuStreamIsCapturing(self.raw(), &raw mut status) })?;
         Ok(status != sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
     }
 }
 
-/// While it lives this thread may wait for the device although one of its streams is being captured.
+/// While it exists, this thread may wait for the device although one of its streams is being captured.
 struct Relaxed {
     before: sys::CUstreamCaptureMode,
 }
@@ -91,7 +91,7 @@ struct Relaxed {
 impl Relaxed {
     fn begin() -> Result<Self, Failure> {
         let mut before = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
-        // SAFETY: `before` is the mode to take, and a place for the one that was.
+        // SAFETY: `before` holds the new mode and receives the previous one.
         driver::check("cuThreadExchangeStreamCaptureMode", unsafe {
             sys::cuThreadExchangeStreamCaptureMode(&raw mut before)
         })?;
@@ -101,14 +101,14 @@ impl Relaxed {
 
 impl Drop for Relaxed {
     fn drop(&mut self) {
-        // SAFETY: as in `begin`. It took another mode then, and has no reason not to take this one.
+        // SAFETY: as in `begin`. There is no handling of a failure.
         let _ = unsafe { sys::cuThreadExchangeStreamCaptureMode(&raw mut self.before) };
     }
 }
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        // The driver finishes what is queued before the stream goes; if the context is gone, so is the stream.
+        // The driver finishes the queued work before it destroys the stream; a lost context has lost its streams.
         if self.primary.enter_to_clean_up() {
             // SAFETY: dropped once, here.
             unsafe { ManuallyDrop::drop(&mut self.stream) };
@@ -131,7 +131,7 @@ impl Marker {
     fn new(primary: &Arc<Primary>, flags: sys::CUevent_flags) -> Result<Self> {
         let event = primary.call("creating an event", || {
             let mut event = ptr::null_mut();
-            // SAFETY: `event` is a place for a handle.
+            // SAFETY: `event` is writable.
             driver::check("cuEventCreate", unsafe { sys::cuEventCreate(&raw mut event, flags as u32) })?;
             Ok(event)
         })?;
@@ -143,7 +143,7 @@ impl Marker {
         driver::check("cuEventRecord", unsafe { sys::cuEventRecord(self.event, queue.raw()) })
     }
 
-    /// Waits until the queue has passed the point.
+    /// Waits until the queue has passed the event.
     pub(crate) fn synchronize(&self) -> Result<()> {
         self.primary.wait("waiting for an event", || {
             // SAFETY: the event is alive.
@@ -151,9 +151,9 @@ impl Marker {
         })
     }
 
-    /// Whether the queue has passed the point.
+    /// Whether the queue has passed the event.
     pub(crate) fn is_passed(&self) -> Result<bool> {
-        self.primary.call("asking for an event", || {
+        self.primary.call("querying an event", || {
             // SAFETY: the event is alive.
             match driver::check("cuEventQuery", unsafe { sys::cuEventQuery(self.event) }) {
                 Ok(()) => Ok(true),
@@ -163,11 +163,11 @@ impl Marker {
         })
     }
 
-    /// Time on the device from `start` to here, both passed; the driver's clock ticks every half microsecond.
+    /// Time on the device from `start` to this event, both passed; the resolution is half a microsecond.
     pub(crate) fn since(&self, start: &Self) -> Result<Duration> {
         let milliseconds = self.primary.call("reading the time between two events", || {
             let mut milliseconds = 0.0_f32;
-            // SAFETY: both events are alive and were recorded with timing; the first is a place for a float.
+            // SAFETY: both events are alive and were recorded with timing; `milliseconds` is writable.
             driver::check("cuEventElapsedTime", unsafe {
                 sys::cuEventElapsedTime(&raw mut milliseconds, start.event, self.event)
             })?;
@@ -180,7 +180,7 @@ impl Marker {
 impl Drop for Marker {
     fn drop(&mut self) {
         if self.primary.enter_to_clean_up() {
-            // SAFETY: destroyed once, here; the driver waits for its completion by itself. A failure leaves nothing to do.
+            // SAFETY: destroyed once, here; the driver waits for its completion. There is no handling of a failure.
             let _ = unsafe { sys::cuEventDestroy_v2(self.event) };
         }
     }

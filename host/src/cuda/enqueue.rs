@@ -69,10 +69,10 @@ impl Backend {
             pdl: info.pdl,
         };
         self.primary().call(format_args!("launching kernel `{name}` ({geometry})"), || {
-            // SAFETY: the function belongs to a module that stays loaded until its kernels are done. The driver reads the
-            // parameters before the call returns; the caller promises that they are what the function takes. The memory
-            // they point to is registered with the queue, so it lives until the queue has passed this launch. For
-            // kernels with programmatic dependent launch see the module documentation of `cuda`.
+            // SAFETY: the function belongs to a module that stays loaded until its kernels are done. The driver reads
+            // the parameters before the call returns; the caller promises that they are what the function takes. The
+            // memory they point to is registered with the queue, so it lives until the queue has passed this launch.
+            // For kernels with programmatic dependent launch see the module documentation of `cuda`.
             unsafe { driver::launch(&launch) }
         })?;
         Ok(Execution::default())

@@ -11,9 +11,9 @@ use super::driver::{self, Failure, codes};
 use super::primary::Primary;
 use crate::error::{BadLaunch, Error, LaunchRule, PtxError, Result};
 
-/// Room for each of the compiler's two logs, in bytes.
+/// Size of each of the compiler's two logs, in bytes.
 const LOG_BYTES: usize = 16 * 1024;
-/// Dynamic shared memory that a kernel may have without asking for more, in bytes.
+/// Dynamic shared memory of a launch without a function attribute, in bytes.
 const SHARED_BYTES: usize = 48 * 1024;
 
 /// A loaded module.
@@ -24,7 +24,7 @@ pub(crate) struct Module {
     primary: Arc<Primary>,
 }
 
-// SAFETY: handles of the driver, usable from any thread with the context current; the map has a lock.
+// SAFETY: the driver's handles may be used from any thread with the context current; the map has a lock.
 unsafe impl Send for Module {}
 // SAFETY: as above.
 unsafe impl Sync for Module {}
@@ -33,23 +33,24 @@ unsafe impl Sync for Module {}
 #[derive(Clone, Copy)]
 pub(super) struct Function {
     pub(super) raw: sys::CUfunction,
-    /// Most threads of a block, which the registers limit.
+    /// Maximum threads of a block, which the registers limit.
     pub(super) max_threads: u32,
-    /// Most dynamic shared memory that a launch may ask for at present, in bytes.
+    /// Maximum dynamic shared memory of a launch by the current function attribute, in bytes.
     shared_bytes: usize,
 }
 
 impl Module {
-    /// Has the driver compile `text` for the device.
+    /// Lets the driver compile `text` for the device.
     pub(super) fn load(primary: &Arc<Primary>, name: &str, text: &str) -> Result<Self> {
         let mut log = Log::new();
         let doing = format!("compiling the PTX module `{name}`");
-        // PTX is text; a zero byte would end it early.
+        // A zero byte would end the text early.
         let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
         let loaded = primary.call(&doing, || {
             let mut module = ptr::null_mut();
             let (mut options, mut values) = log.options();
-            // SAFETY: `text` ends with a zero; options and values have one length, and the buffers in them outlive the call.
+            // SAFETY: `text` ends with a zero; options and values have the same length, and their buffers outlive the
+            // call.
             driver::check("cuModuleLoadDataEx", unsafe {
                 sys::cuModuleLoadDataEx(
                     &raw mut module,
@@ -75,7 +76,7 @@ impl Module {
         }
     }
 
-    /// The entry `name`, able to take `shared_bytes` of dynamic shared memory.
+    /// The entry `name`, with its attribute set for `shared_bytes` of dynamic shared memory.
     pub(super) fn function(&self, name: &'static str, shared_bytes: usize) -> Result<Function> {
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
         let mut function = match functions.get(name) {
@@ -87,7 +88,7 @@ impl Module {
             let bytes = i32::try_from(shared_bytes).unwrap_or(i32::MAX);
             self.primary.call(doing, || {
                 let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-                // SAFETY: the function belongs to this module, which is alive.
+                // SAFETY: the function belongs to this module, which is loaded.
                 driver::check("cuFuncSetAttribute", unsafe { sys::cuFuncSetAttribute(function.raw, attribute, bytes) })
             })?;
             function.shared_bytes = shared_bytes;
@@ -100,7 +101,7 @@ impl Module {
         let symbol = CString::new(name).unwrap_or_default();
         let found = self.primary.call(format_args!("looking for kernel `{name}`"), || {
             let mut raw = ptr::null_mut();
-            // SAFETY: the module is alive, the name ends with a zero.
+            // SAFETY: the module is loaded; the name ends with a zero.
             match driver::check("cuModuleGetFunction", unsafe {
                 sys::cuModuleGetFunction(&raw mut raw, self.raw, symbol.as_ptr())
             }) {
@@ -115,14 +116,14 @@ impl Module {
                 name,
                 format_args!("an entry of this name in the PTX module `{}`", self.name),
                 "none",
-                "build the PTX from the kernel's present source: `cargo xtask build` for the crate `gpu`",
+                "rebuild the PTX from the kernel's current source, for the crate `gpu` with `cargo xtask build`",
             )
             .into());
         };
-        let max_threads = self.primary.call(format_args!("asking for the limits of kernel `{name}`"), || {
+        let max_threads = self.primary.call(format_args!("reading the limits of kernel `{name}`"), || {
             let mut threads = 0;
             let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
-            // SAFETY: `threads` is a place for an int, and the function belongs to this module, which is alive.
+            // SAFETY: `threads` is writable, and the function belongs to this module, which is loaded.
             driver::check("cuFuncGetAttribute", unsafe { sys::cuFuncGetAttribute(&raw mut threads, attribute, raw) })?;
             Ok(u32::try_from(threads).unwrap_or(0))
         })?;
@@ -132,29 +133,29 @@ impl Module {
 
 impl Drop for Module {
     fn drop(&mut self) {
-        // Kernels of this module may still be running.
+        // Kernels of this module may still run.
         if self.primary.enter_to_clean_up() && self.primary.synchronize().is_ok() {
-            // SAFETY: unloaded once, here, with nothing running. A failure leaves nothing to do.
+            // SAFETY: unloaded once, here, with no kernel running. There is no handling of a failure.
             let _ = unsafe { sys::cuModuleUnload(self.raw) };
         }
     }
 }
 
-/// What to do about PTX that the driver refused.
+/// The remedy for PTX that the driver rejected.
 fn remedy(code: i32) -> &'static str {
     match code {
         codes::UNSUPPORTED_PTX_VERSION => {
             "the PTX is newer than the driver: update the NVIDIA driver, or build the PTX for an older version"
         }
         codes::NO_BINARY_FOR_GPU | codes::INVALID_PTX => {
-            "the PTX is for another GPU, or not valid: compare its `.target` with the device's compute capability, and \
+            "the PTX is for another GPU, or invalid: compare its `.target` with the device's compute capability, and \
              build it for that with `cargo xtask build --arch`"
         }
-        _ => "rebuild the PTX with `cargo xtask build`, and report what the driver says if that does not help",
+        _ => "rebuild the PTX with `cargo xtask build`; if that does not help, report the driver's message",
     }
 }
 
-/// The buffers for what the driver's PTX compiler writes.
+/// The buffers for the logs of the driver's PTX compiler.
 struct Log {
     error: Vec<u8>,
     info: Vec<u8>,
@@ -165,7 +166,7 @@ impl Log {
         Self { error: vec![0; LOG_BYTES], info: vec![0; LOG_BYTES] }
     }
 
-    /// The options that point the compiler to the buffers. Sizes travel in the place of addresses.
+    /// The options with the addresses of the buffers. Sizes are passed in place of addresses.
     fn options(&mut self) -> ([sys::CUjit_option; 4], [*mut c_void; 4]) {
         use sys::CUjit_option::{
             CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER,
@@ -183,7 +184,7 @@ impl Log {
         )
     }
 
-    /// What was written.
+    /// The error log, or the info log if that is empty.
     fn text(&self) -> String {
         let written = |log: &[u8]| {
             let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());

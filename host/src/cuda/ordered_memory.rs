@@ -1,9 +1,9 @@
-//! Device memory that knows who uses it.
+//! Device memory that records which queues use it.
 //!
-//! Uses of one allocation on several queues keep the order of the calls: a reader waits, on the device, for the queue of the
-//! last writer, a writer for the queues of all readers and of the writer before. The wait is for all that the other
-//! queue holds at that moment, which may be more than the use in question, never less. On one queue, the common
-//! case, nothing is added.
+//! Uses of one allocation on several queues keep the order of the calls: a reader waits, on the device, for the queue
+//! of the last writer; a writer waits for the queues of all readers and of the previous writer. The wait covers all
+//! work in the other queue at that moment, which may be more than the use itself, never less. With one queue, the
+//! common case, there are no waits.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,14 +27,14 @@ pub(crate) struct Memory {
 /// The queues that may still use the memory.
 #[derive(Default)]
 struct Users {
-    /// Where it was written last.
+    /// The queue of the last write.
     writer: Option<Arc<Queue>>,
-    /// Where it was read since then, the writer's queue aside.
+    /// The queues of reads since then, except the writer's.
     readers: Vec<Arc<Queue>>,
 }
 
 impl Users {
-    /// Registers a use by `queue`; gives the queues it must come after.
+    /// Registers a use by `queue`; returns the queues that it must wait for.
     fn register(&mut self, queue: &Arc<Queue>, write: bool) -> Vec<Arc<Queue>> {
         let other = |user: &Arc<Queue>| !Arc::ptr_eq(user, queue);
         let mut before: Vec<Arc<Queue>> = self.writer.iter().filter(|&user| other(user)).cloned().collect();
@@ -49,12 +49,12 @@ impl Users {
 }
 
 impl Memory {
-    /// Allocates `bytes` bytes; none of the driver's if 0.
+    /// Allocates `bytes` bytes; without a driver call if 0.
     pub(super) fn new(primary: &Arc<Primary>, bytes: usize) -> Result<Self> {
         let mut address = 0;
         if bytes > 0 {
             let allocated = primary.call(format_args!("allocating {bytes} bytes"), || {
-                // SAFETY: `address` is a place for an address.
+                // SAFETY: `address` is writable.
                 driver::check("cuMemAlloc_v2", unsafe { sys::cuMemAlloc_v2(&raw mut address, bytes) })
             });
             match allocated {
@@ -73,7 +73,7 @@ impl Memory {
         self.address as *mut u8
     }
 
-    /// Lets what `queue` does next come after the uses so far, and registers it. The caller holds the lock of
+    /// Makes the next work of `queue` wait for the uses so far, and registers it as a use. The caller holds the lock of
     /// [`Primary::enqueue`] until the work is queued.
     pub(super) fn order(&self, _held: &Enqueue<'_>, queue: &Arc<Queue>, write: bool) -> Result<()> {
         let before = self.users.lock().unwrap_or_else(PoisonError::into_inner).register(queue, write);
@@ -88,12 +88,13 @@ impl Memory {
         let queued = {
             let held = self.primary.enqueue();
             self.order(&held, queue, true)?;
-            // SAFETY: the region lies in the allocation, `data` has its length, and is waited for below.
+            // SAFETY: the region lies in the allocation; `data` has its length and outlives the copy, which is waited
+            // for below.
             self.primary.call(copy::doing("to", region), || unsafe {
                 copy::to_device(queue, self.address, region, data.as_ptr())
             })
         };
-        // Part of a copy may be under way even if another part was refused.
+        // A part of the copy may be queued even if another part failed.
         let done = queue.synchronize();
         queued.and(done)
     }
@@ -106,7 +107,8 @@ impl Memory {
         let queued = {
             let held = self.primary.enqueue();
             self.order(&held, queue, false)?;
-            // SAFETY: the region lies in the allocation, `out` has its length, and is waited for below.
+            // SAFETY: the region lies in the allocation; `out` has its length and outlives the copy, which is waited
+            // for below.
             self.primary.call(copy::doing("from", region), || unsafe {
                 copy::to_host(queue, self.address, region, out.as_mut_ptr())
             })
@@ -115,7 +117,7 @@ impl Memory {
         queued.and(done)
     }
 
-    /// Starts a copy of `data` to the first bytes of `region`'s row.
+    /// Starts a copy of `data` to `region`, which is one row.
     ///
     /// # Safety
     /// `data` has the region's length, and stays alive and unchanged until the queue has passed this point.
@@ -125,22 +127,22 @@ impl Memory {
         }
         let held = self.primary.enqueue();
         self.order(&held, queue, true)?;
-        // SAFETY: the region lies in the allocation; for `data` see the caller's promise.
+        // SAFETY: the region lies in the allocation; the caller promises the rest.
         self.primary
             .call(copy::doing("to", region), || unsafe { copy::to_device(queue, self.address, region, data.base()) })
     }
 
-    /// Starts a copy of `region` to `out`.
+    /// Starts a copy of `region`, which is one row, to `out`.
     ///
     /// # Safety
-    /// `out` has the region's length, stays alive, and nobody else touches it until the queue has passed this point.
+    /// `out` has the region's length, stays alive, and nothing else accesses it until the queue has passed this point.
     pub(crate) unsafe fn start_read(&self, queue: &Arc<Queue>, region: &Region, out: &Pinned) -> Result<()> {
         if region.is_empty() {
             return Ok(());
         }
         let held = self.primary.enqueue();
         self.order(&held, queue, false)?;
-        // SAFETY: the region lies in the allocation; for `out` see the caller's promise.
+        // SAFETY: the region lies in the allocation; the caller promises the rest.
         self.primary
             .call(copy::doing("from", region), || unsafe { copy::to_host(queue, self.address, region, out.base()) })
     }
@@ -185,9 +187,9 @@ impl Drop for Memory {
         }
         let users = std::mem::take(self.users.get_mut().unwrap_or_else(PoisonError::into_inner));
         let idle = users.writer.iter().chain(&users.readers).all(|queue| queue.synchronize_to_clean_up());
-        // Where a queue cannot be waited for, the context is lost and the memory gone with it.
+        // If a queue cannot be waited for, the context is lost, and its memory with it.
         if idle && self.primary.enter_to_clean_up() {
-            // SAFETY: allocated in `new`, freed once, no work under way. A failure leaves nothing to do.
+            // SAFETY: allocated in `new`, freed once, with no work in progress. There is no handling of a failure.
             let _ = unsafe { sys::cuMemFree_v2(self.address) };
         }
     }

@@ -13,8 +13,8 @@ use crate::error::{ArgumentRule, BadArgument, Result};
 
 /// Something that runs kernels: an NVIDIA GPU, or the simulator.
 ///
-/// A `Device` is a handle; clones refer to the same device, and it may be used from any thread. Buffers, streams and events
-/// keep their device alive.
+/// A `Device` is a handle; clones refer to the same device, and it may be used from any thread. Buffers, streams and
+/// events keep their device alive.
 ///
 /// ```
 /// let device = warpwright::Device::simulator();
@@ -71,8 +71,8 @@ impl Device {
         self.inner.backend.hardware()
     }
 
-    /// Whether this device can run `kernel`, a kernel of the crate `gpu`: whether this build has PTX of it for this GPU. The
-    /// simulator runs every kernel.
+    /// Whether this device can run `kernel`, a kernel of the crate `gpu`: whether this build has PTX of it for this
+    /// GPU. The simulator runs every kernel.
     pub fn has_kernel(&self, kernel: &KernelInfo) -> bool {
         self.inner.backend.has_kernel(kernel)
     }

@@ -18,7 +18,7 @@ const VARIABLE: &str = "WARPWRIGHT_DEVICE";
 static OPEN: Mutex<Vec<(u32, Weak<Inner>)>> = Mutex::new(Vec::new());
 
 impl Device {
-    /// The first GPU; the simulator where there is no driver or no GPU, or where the cargo feature `cuda` is off.
+    /// The first GPU; the simulator if there is no driver or no GPU, or if the cargo feature `cuda` is off.
     ///
     /// # Errors
     /// There is a GPU, but the driver cannot use it.
@@ -31,8 +31,8 @@ impl Device {
 
     /// The GPU with number `ordinal`, in the driver's order; needs the cargo feature `cuda`.
     ///
-    /// The device's *primary context* is used. The CUDA runtime uses it too, so other CUDA libraries in the process share
-    /// it.
+    /// The device's *primary context* is used. The CUDA runtime uses it too, so other CUDA libraries in the process
+    /// share it.
     ///
     /// # Errors
     /// [`Error::CudaNotBuilt`], [`Error::NoDriver`], [`Error::NoSuchDevice`], or another driver failure.
@@ -76,11 +76,11 @@ impl Device {
         Self::new(Backend::Simulated(config), Queue::Simulated)
     }
 
-    /// The device that the environment variable `WARPWRIGHT_DEVICE` names: `best` (also if unset), `simulator`, `cuda` or
-    /// `cuda:N`.
+    /// The device that the environment variable `WARPWRIGHT_DEVICE` names: `best` (also if unset), `simulator`, `cuda`
+    /// or `cuda:N`.
     ///
     /// # Errors
-    /// [`Error::DeviceVariable`] for any other value; as [`Device::cuda`] where that was asked for.
+    /// [`Error::DeviceVariable`] for any other value; for `cuda` as [`Device::cuda`].
     pub fn from_env() -> Result<Self> {
         match env::var_os(VARIABLE) {
             None => Self::best(),

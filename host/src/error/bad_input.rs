@@ -1,49 +1,49 @@
-//! Arguments and launches that do not fit.
+//! Invalid arguments and launches.
 
 use std::fmt;
 
-/// The rule that an argument breaks.
+/// The rule that an argument violates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArgumentRule {
-    /// As many elements as the other side has or the shape needs.
+    /// The length must match the other argument or the shape.
     Length,
-    /// A leading dimension of at least the columns.
+    /// The leading dimension must be at least the number of columns.
     LeadingDimension,
-    /// Inside the buffer or matrix.
+    /// The range must lie within the buffer or matrix.
     Range,
-    /// An extent that kernels can count: 32 bits for matrices, the address space for all.
+    /// An extent must fit 32 bits for matrices, and the address space in any case.
     Extent,
-    /// A shape that agrees with the other arguments.
+    /// The shape must match the other arguments.
     Shape,
-    /// Memory of the device that does the work.
+    /// The object must belong to the device that does the work.
     Device,
-    /// At least one element from which there is something to choose.
+    /// There must be enough elements for a result to be defined.
     Elements,
-    /// At most six axes, each named once, a stride for each.
+    /// At most six axes, each named once, with one stride each.
     Axes,
-    /// No two elements to be written that share memory.
+    /// No two elements to be written may share memory.
     Overlap,
-    /// Memory and boxes as the copy engine takes them: starts and strides that are multiples of 16 bytes, boxes of at most
-    /// 256 elements along each dimension.
+    /// Memory and boxes must meet the requirements of TMA: start and strides are multiples of 16 bytes, boxes have at
+    /// most 256 elements along each dimension.
     TmaTensor,
-    /// A way that computes what is asked for.
+    /// The algorithm must support the problem.
     Algorithm,
 }
 
-/// An argument that does not fit: which, of what call, what was expected, what came, what to do.
+/// An invalid argument: of which call, what was expected, what was found, what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BadArgument {
-    /// The rule it breaks.
+    /// The violated rule.
     pub rule: ArgumentRule,
     /// The call, as `matmul` or `kernel add_f32`.
     pub call: String,
     /// The argument's name.
     pub argument: String,
-    /// What would have fitted.
+    /// What was expected.
     pub expected: String,
-    /// What came.
+    /// What was found.
     pub found: String,
     /// What to do.
     pub remedy: String,
@@ -86,43 +86,43 @@ impl fmt::Display for BadArgument {
 
 impl std::error::Error for BadArgument {}
 
-/// The rule that a launch breaks.
+/// The rule that a launch violates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LaunchRule {
-    /// At least one block in each dimension of the grid.
+    /// The grid must have at least one block in each dimension.
     EmptyGrid,
-    /// A grid within the device's limits.
+    /// The grid must be within the device's limits.
     GridLimit,
-    /// A grid that the kernel's clusters divide.
+    /// The grid must be a multiple of the kernel's cluster size.
     Cluster,
-    /// A block shape, given by the kernel or by the launch, without a zero, within the device's limits.
+    /// The kernel or the launch must give a block shape, nonzero and within the device's limits.
     BlockShape,
-    /// The very block shape that the kernel is written for.
+    /// The block shape must be the one that the kernel requires.
     RequiredBlock,
-    /// No more threads per block than kernel and device allow.
+    /// Kernel and device limit the threads per block.
     Threads,
-    /// Shared memory as the kernel wants it.
+    /// The kernel determines whether a launch sets the size of shared memory.
     SharedMemory,
-    /// No more shared memory than the device has for one block.
+    /// The device limits the shared memory of a block.
     SharedLimit,
-    /// A stream of the device that launches.
+    /// The stream must belong to the device that launches.
     Stream,
-    /// PTX that holds the kernel.
+    /// There must be PTX with the kernel.
     Module,
 }
 
-/// A launch that does not fit: of which kernel, what was expected, what came, what to do.
+/// An invalid launch: of which kernel, what was expected, what was found, what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BadLaunch {
-    /// The rule it breaks.
+    /// The violated rule.
     pub rule: LaunchRule,
     /// The kernel.
     pub kernel: String,
-    /// What would have fitted.
+    /// What was expected.
     pub expected: String,
-    /// What came.
+    /// What was found.
     pub found: String,
     /// What to do.
     pub remedy: String,

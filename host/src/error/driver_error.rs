@@ -1,4 +1,4 @@
-//! Failures of the CUDA driver, with the driver's own words.
+//! Failures of the CUDA driver, with the driver's text.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use std::fmt;
 pub struct DriverError {
     /// The device's name and number.
     pub device: String,
-    /// What this crate was about to do.
+    /// What this crate attempted.
     pub doing: String,
     /// The C function.
     pub call: &'static str,
@@ -16,39 +16,39 @@ pub struct DriverError {
     pub code: i32,
     /// The driver's name for the code.
     pub name: String,
-    /// The driver's sentence for the code.
+    /// The driver's text for the code.
     pub text: String,
 }
 
 impl fmt::Display for DriverError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { device, doing, call, code, name, text } = self;
-        write!(f, "{device}: {doing}: {call} says {name} ({code}): {text}")
+        write!(f, "{device}: {doing}: {call} returned {name} ({code}): {text}")
     }
 }
 
 impl std::error::Error for DriverError {}
 
-/// The device's context refuses all work since an earlier failure; see [`DriverError`] inside.
+/// The device's context was lost by an earlier failure, its `cause`, and refuses all work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceLost {
-    /// The failure that ended the context.
+    /// The failure that lost the context.
     pub cause: DriverError,
-    /// The kernel launched last before the failure was seen: the first to suspect.
+    /// The kernel launched last before the failure was reported: the likely cause.
     pub last_kernel: Option<String>,
 }
 
 impl fmt::Display for DeviceLost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the CUDA context is gone, and with it every buffer on this device: {}", self.cause)?;
+        write!(f, "the CUDA context is lost, and with it every buffer on this device: {}", self.cause)?;
         if let Some(kernel) = &self.last_kernel {
             write!(f, "; the last kernel launched was `{kernel}`")?;
         }
         write!(
             f,
-            "; restart the program; to find the fault, make the same launch on Device::simulator(), which names line, block \
-             and thread, or run the program under compute-sanitizer"
+            "; restart the program; to find the fault, make the same launch on Device::simulator(), which reports \
+             line, block and thread, or run the program under compute-sanitizer"
         )
     }
 }
@@ -59,15 +59,15 @@ impl std::error::Error for DeviceLost {
     }
 }
 
-/// PTX that the driver did not take, with its compiler's log.
+/// PTX that the driver rejected, with its compiler's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PtxError {
     /// The module's name and architecture.
     pub module: String,
-    /// The driver's refusal.
+    /// The driver's failure.
     pub cause: DriverError,
-    /// What the driver's PTX compiler wrote, trimmed; may be empty.
+    /// The log of the driver's PTX compiler, trimmed; may be empty.
     pub log: String,
     /// What to do.
     pub remedy: String,
@@ -76,7 +76,7 @@ pub struct PtxError {
 impl fmt::Display for PtxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { module, cause, log, remedy } = self;
-        let log = if log.is_empty() { "the driver's PTX compiler wrote nothing" } else { log };
+        let log = if log.is_empty() { "the log of the driver's PTX compiler is empty" } else { log };
         write!(f, "PTX module `{module}`: {cause}\n{log}\n{remedy}")
     }
 }

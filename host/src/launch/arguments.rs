@@ -7,7 +7,7 @@
 //! | `MatRef<T>` | `&Matrix<T>`, [`MatrixView<T>`](MatrixView) or a reference to one |
 //! | `MatMut<T>` | `&mut Matrix<T>`, [`MatrixViewMut<T>`](MatrixViewMut) or `&mut` of one |
 //! | `&TensorMap<T>` | [`TmaTensor<T>`](TmaTensor) or a reference to one |
-//! | `&TensorMapMut<T>` | [`TmaTensorMut<T>`](TmaTensorMut), `&mut` of one, or an `Option` of one: `None` if the kernel does not use it |
+//! | `&TensorMapMut<T>` | [`TmaTensorMut<T>`](TmaTensorMut), `&mut` of one, or an `Option` of one: `None` if unused |
 //! | a number, an array of numbers | the same |
 
 use std::ffi::c_void;
@@ -28,11 +28,11 @@ use sealed::Sealed;
 /// A value that can be passed for a kernel's parameter of type `V`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for a kernel's parameter of type `{V}`",
-    label = "this argument does not fit the parameter `{V}`",
-    note = "`VecRef<T>` takes `&Buffer<T>` or `BufferView<T>`; `VecMut<T>` takes `&mut Buffer<T>` or `BufferViewMut<T>`",
-    note = "`MatRef<T>` takes `&Matrix<T>` or `MatrixView<T>`; `MatMut<T>` takes `&mut Matrix<T>` or `MatrixViewMut<T>`",
-    note = "`&TensorMap<T>` takes `TmaTensor<T>`, `&TensorMapMut<T>` takes `TmaTensorMut<T>`: `tma` of a matrix's view makes them",
-    note = "a number takes a number of the very same type, and the elements of both sides must have the same type"
+    label = "this argument does not match the parameter `{V}`",
+    note = "`VecRef<T>` takes `&Buffer<T>` or `BufferView<T>`, `VecMut<T>` `&mut Buffer<T>` or `BufferViewMut<T>`",
+    note = "`MatRef<T>` takes `&Matrix<T>` or `MatrixView<T>`, `MatMut<T>` `&mut Matrix<T>` or `MatrixViewMut<T>`",
+    note = "`&TensorMap<T>` takes `TmaTensor<T>`, `&TensorMapMut<T>` `TmaTensorMut<T>`: `tma` of a view makes them",
+    note = "a number must have exactly the parameter's type; element types must be the same, too"
 )]
 pub trait Arg<V>: Sealed {
     /// The parameter's value; its memory is noted in the binder.
@@ -45,7 +45,7 @@ pub trait Arg<V>: Sealed {
 /// The arguments of a kernel whose parameters are the tuple `P`: a tuple of as many values, each an [`Arg`] of its
 /// parameter. A single argument is written `(x,)`.
 #[diagnostic::on_unimplemented(
-    message = "the arguments `{Self}` do not fit the kernel's parameters `{P}`",
+    message = "the arguments `{Self}` do not match the kernel's parameters `{P}`",
     label = "not the kernel's arguments",
     note = "pass a tuple with one value for each parameter, in their order; a single one is written `(x,)`"
 )]

@@ -25,8 +25,8 @@ impl<'a> Binder<'a> {
         self.argument = self.info.args.get(index).copied().unwrap_or("unnamed");
     }
 
-    /// Records that the current argument uses `allocation`; returns the tag for its view. Views of one allocation share one
-    /// tag, since the simulator tracks memory, not arguments.
+    /// Records that the current argument uses `allocation`; returns the tag for its view. Views of one allocation share
+    /// one tag, since the simulator tracks memory, not arguments.
     pub(super) fn memory(&mut self, allocation: &'a Allocation, write: bool) -> Result<u32> {
         self.device.check_same(allocation.device(), &format!("kernel `{}`", self.info.name), self.argument)?;
         let memory = allocation.memory();
@@ -52,11 +52,12 @@ impl Device {
     /// simulator the kernel runs to its end. Work on a buffer keeps the order of the calls on any streams.
     ///
     /// # Errors
-    /// - [`crate::Error::Launch`]: an empty grid, a block shape that the kernel does not accept, more threads, blocks or
-    ///   shared memory than the limits allow, a stream or module of another device, no PTX for the kernel.
+    /// - [`crate::Error::Launch`]: an empty grid, a block shape that the kernel does not accept, more threads, blocks
+    ///   or shared memory than the limits allow, a stream or module of another device, no PTX for the kernel.
     /// - [`crate::Error::Argument`]: memory of another device.
     /// - [`crate::Error::Faults`]: the simulator found faults in the kernel. The device stays usable.
-    /// - [`crate::Error::TooOld`], [`crate::Error::Ptx`], [`crate::Error::DeviceLost`], [`crate::Error::Driver`]: on a GPU.
+    /// - [`crate::Error::TooOld`], [`crate::Error::Ptx`], [`crate::Error::DeviceLost`], [`crate::Error::Driver`]: on a
+    ///   GPU.
     pub fn launch<P, A>(&self, kernel: &Kernel<P>, launch: Launch<'_>, args: A) -> Result<Execution>
     where
         P: Copy + Send + Sync,

@@ -127,7 +127,7 @@ fn shared(asked: Option<usize>, info: &KernelInfo, limits: &Limits) -> Result<us
             LaunchRule::SharedLimit,
             info.name,
             format_args!("at most {} bytes of shared memory per block, which the device has", limits.shared_bytes),
-            bytes.map_or("more bytes than there are addresses".into(), |bytes| format!("{bytes} bytes")),
+            bytes.map_or("more bytes than the address space has".into(), |bytes| format!("{bytes} bytes")),
             "use smaller tiles, or fewer elements in Launch::shared_elements",
         )),
     }

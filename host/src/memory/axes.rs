@@ -7,7 +7,7 @@ use crate::error::{ArgumentRule, BadArgument, Error, Result};
 /// Maximum number of axes of a tensor.
 pub(crate) const MOST_AXES: usize = 6;
 
-/// Extents of up to six axes, and how many elements lie between neighbours along each.
+/// Extents and strides of up to six axes; strides count elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Axes {
     rank: usize,
@@ -93,7 +93,8 @@ impl Axes {
         }
     }
 
-    /// Checks that no two elements share memory: the stride of an axis is at least the span of the axes with smaller strides.
+    /// Checks that no two elements share memory: the stride of an axis is at least the span of the axes with smaller
+    /// strides.
     pub(crate) fn check_distinct(&self, call: &str) -> Result<()> {
         if self.is_empty() {
             return Ok(());
@@ -106,7 +107,9 @@ impl Axes {
                 return Err(BadArgument::new(ArgumentRule::Overlap, call, "strides")
                     .expected(format_args!("a stride of at least {span} along the axis of extent {extent} ({self})"))
                     .found(stride)
-                    .remedy("elements to be written must not share memory: use strides that exceed the span of the inner axes")
+                    .remedy(
+                        "use strides that are at least the span of the inner axes, so that no elements share memory",
+                    )
                     .into());
             }
             span = span.saturating_add((extent - 1).saturating_mul(stride));
@@ -220,8 +223,8 @@ mod tests {
         let text = axes.permuted("permute", &[0, 0, 2]).unwrap_err().to_string();
         assert_eq!(
             text,
-            "permute: argument `axes`: expected each of the 3 axes 0 to 2 once, in any order, found [0, 0, 2]; pass for \
-             each axis of the result the axis of the source"
+            "permute: argument `axes`: expected each of the 3 axes 0 to 2 once, in any order, found [0, 0, 2]; pass \
+             for each axis of the result the axis of the source"
         );
     }
 }

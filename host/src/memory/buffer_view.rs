@@ -68,8 +68,9 @@ common!(BufferView);
 common!(BufferViewMut);
 
 impl<'a, T: Element> BufferView<'a, T> {
-    /// Address of the first element, in the address space of the kernels, for other CUDA libraries: on a GPU a `CUdeviceptr`,
-    /// which the host cannot read. [`Stream::as_raw`](crate::Stream::as_raw) states the rules for its use.
+    /// Address of the first element, in the address space of the kernels, for other CUDA libraries: on a GPU a
+    /// `CUdeviceptr`, which the host cannot read. [`Stream::as_raw`](crate::Stream::as_raw) states the rules for its
+    /// use.
     pub fn device_ptr(&self) -> *const T {
         self.address()
     }
@@ -122,7 +123,8 @@ impl<T: Element> BufferViewMut<'_, T> {
 
     /// The elements before `middle`, and those from there on.
     ///
-    /// Work on the two halves keeps the order of the calls even on different streams: the order is tracked for whole buffers.
+    /// Work on the two halves keeps the order of the calls even on different streams: the order is tracked for whole
+    /// buffers.
     ///
     /// # Errors
     /// `middle` is past the end.

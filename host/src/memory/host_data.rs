@@ -12,8 +12,8 @@ mod sealed {
 }
 use sealed::Sealed;
 
-/// Data on the host that [`Device::upload`] takes: `&[T]`, `&[T; N]`, `&Vec<T>` and one-dimensional `ndarray` arrays become a
-/// [`Buffer`], two-dimensional ones a [`Matrix`].
+/// Data on the host that [`Device::upload`] takes: `&[T]`, `&[T; N]`, `&Vec<T>` and one-dimensional `ndarray` arrays
+/// become a [`Buffer`], two-dimensional ones a [`Matrix`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be copied to a device",
     label = "not data for a device",

@@ -48,7 +48,8 @@ macro_rules! common {
             /// These elements as a matrix of the given layout, its offset counted from the start of this view.
             ///
             /// # Errors
-            /// The layout does not fit: leading dimension below the columns, too few elements, an extent above `u32::MAX`.
+            /// The layout does not fit: leading dimension below the columns, too few elements, an extent above
+            /// `u32::MAX`.
             pub fn as_matrix(self, layout: Layout) -> Result<$View<'a, T>> {
                 layout.check("as_matrix", self.len())?;
                 Ok($View::new(self.allocation(), layout.offset(self.offset() + layout.offset)))

@@ -1,15 +1,16 @@
 //! Device memory: buffers, matrices, views of them, and copies.
 //!
-//! A [`Buffer`] owns contiguous elements, a [`Matrix`] is a buffer with a [`Layout`], a [`Tensor`] a buffer with up to six axes.
-//! Views borrow them, whole or in part, as slices borrow a `Vec`: [`BufferView`] and [`MatrixView`] for reading, any number at a
-//! time; [`BufferViewMut`] and [`MatrixViewMut`] for writing, one at a time for each element. [`TensorView`] and
-//! [`TensorViewMut`] have any strides. [`TmaTensor`] and [`TmaTensorMut`] are views as TMA tensor maps.
+//! A [`Buffer`] owns contiguous elements, a [`Matrix`] is a buffer with a [`Layout`], a [`Tensor`] a buffer with up to
+//! six axes. Views borrow them, whole or in part, as slices borrow a `Vec`: [`BufferView`] and [`MatrixView`] for
+//! reading, any number at a time; [`BufferViewMut`] and [`MatrixViewMut`] for writing, one at a time for each element.
+//! [`TensorView`] and [`TensorViewMut`] have any strides. [`TmaTensor`] and [`TmaTensorMut`] are views as TMA tensor
+//! maps.
 //!
-//! Memory is freed when its owner is dropped; on a GPU the drop waits for the work that uses it. Elements are numbers or short
-//! vectors of them, for which every bit pattern is valid.
+//! Memory is freed when its owner is dropped; on a GPU the drop waits for the work that uses it. Elements are numbers
+//! or short vectors of them, for which every bit pattern is valid.
 //!
-//! Imports: `allocation`, `layout`, `axes`, `bytes` ← `buffer_view` ← `buffer`; `buffer_view` ← `matrix_view` ← `tensor_view`;
-//! each view ← its owner (`matrix`, `tensor`) ← `upload`, `host_data`.
+//! Imports: `allocation`, `layout`, `axes`, `bytes` ← `buffer_view` ← `buffer`; `buffer_view` ← `matrix_view` ←
+//! `tensor_view`; each view ← its owner (`matrix`, `tensor`) ← `upload`, `host_data`.
 
 mod allocation;
 mod axes;

@@ -26,8 +26,8 @@ impl fmt::Display for Placed {
 }
 
 view_pair! {
-    /// Elements of a buffer with up to six axes, borrowed for reading: element (i, j, …) lies at i·s₀ + j·s₁ + … from the first,
-    /// with any strides s.
+    /// Elements of a buffer with up to six axes, borrowed for reading: element (i, j, …) lies at i·s₀ + j·s₁ + … from
+    /// the first, with any strides s.
     TensorView;
     /// A [`TensorView`] for writing: no two of its elements share memory.
     TensorViewMut;
@@ -59,8 +59,8 @@ macro_rules! common {
                 self.placed.axes.is_empty()
             }
 
-            /// The same elements with their axes in another order: axis k of the result is axis `axes[k]`. Nothing is copied;
-            /// [`Device::permute`] copies the elements into that order.
+            /// The same elements with their axes in another order: axis k of the result is axis `axes[k]`. Nothing is
+            /// copied; [`Device::permute`] copies the elements into that order.
             ///
             /// # Errors
             /// `axes` does not name each axis once.
@@ -69,8 +69,8 @@ macro_rules! common {
                 Ok(Self::new(self.allocation, Placed { axes, ..self.placed }))
             }
 
-            /// `len` elements of type `U` from the `offset`th on, counted from the tensor's start, which is at a multiple of
-            /// their size. They lie within the tensor's extent in memory.
+            /// `len` elements of type `U` from the `offset`th on, counted from the tensor's start, which is at a
+            /// multiple of their size. They lie within the tensor's extent in memory.
             fn cast_span<U: Element>(&self, offset: usize, len: usize) -> Span {
                 let bytes = self.placed.axes.span().unwrap_or(0) * size_of::<T>();
                 debug_assert!((offset + len) * size_of::<U>() <= bytes);
@@ -92,8 +92,8 @@ impl<'a, T: Element> TensorView<'a, T> {
         self.allocation.memory().base().addr() + self.placed.offset * size_of::<T>()
     }
 
-    /// `len` elements of another type from the `offset`th on. The tensor starts at a multiple of their size, and they lie within
-    /// its extent in memory.
+    /// `len` elements of another type from the `offset`th on. The tensor starts at a multiple of their size, and they
+    /// lie within its extent in memory.
     pub(crate) fn cast_range<U: Element>(&self, offset: usize, len: usize) -> BufferView<'a, U> {
         BufferView::new(self.allocation, self.cast_span::<U>(offset, len))
     }

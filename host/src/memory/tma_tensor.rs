@@ -98,8 +98,8 @@ impl<'a, T: Element> TmaTensor<'a, T> {
 }
 
 impl TmaTensor<'_, f32> {
-    /// The same tensor, with elements rounded to `tf32` on load: to 10 bits of mantissa, to nearest, ties to even. Without it
-    /// tensor cores truncate, which has 2.6 times the error.
+    /// The same tensor, with elements rounded to `tf32` on load: to 10 bits of mantissa, to nearest, ties to even.
+    /// Without it tensor cores truncate, which has 2.6 times the error.
     ///
     /// # Errors
     /// A driver call fails.
@@ -131,9 +131,9 @@ impl<'a, T: Element> MatrixView<'a, T> {
     /// The matrix in boxes of `rows` × `cols` elements, for a kernel that loads them by TMA.
     ///
     /// # Errors
-    /// The matrix is empty; it or one of its rows does not start at a multiple of 16 bytes; the box has an extent of 0 or
-    /// above 256; the bytes of its rows are not a multiple of 16, or not the swizzle's span (TMA accepts shorter rows, but
-    /// stores them with gaps that no intrinsic here addresses); a driver call fails.
+    /// The matrix is empty; it or one of its rows does not start at a multiple of 16 bytes; the box has an extent of 0
+    /// or above 256; the bytes of its rows are not a multiple of 16, or not the swizzle's span (TMA accepts shorter
+    /// rows, but stores them with gaps that no intrinsic here addresses); a driver call fails.
     pub fn tma(self, rows: u32, cols: u32, swizzle: Swizzle) -> Result<TmaTensor<'a, T>> {
         let (extents, strides) = ([self.rows(), self.cols()], [self.ld(), 1]);
         TmaTensor::new(self.allocation(), self.address().addr() as u64, &extents, &strides, &[rows, cols], swizzle)
@@ -144,8 +144,8 @@ impl<'a, T: Element> MatrixViewMut<'a, T> {
     /// [`MatrixView::tma`], for a kernel that stores the boxes.
     ///
     /// # Errors
-    /// As [`MatrixView::tma`]; the bytes of the matrix's rows are not a multiple of 16: TMA writes whole 16-byte vectors, and
-    /// would write past the end of each row.
+    /// As [`MatrixView::tma`]; the bytes of the matrix's rows are not a multiple of 16: TMA writes whole 16-byte
+    /// vectors, and would write past the end of each row.
     pub fn tma(self, rows: u32, cols: u32, swizzle: Swizzle) -> Result<TmaTensorMut<'a, T>> {
         let base = self.view().address().addr() as u64;
         let (extents, strides) = ([self.rows(), self.cols()], [self.ld(), 1]);
@@ -156,8 +156,8 @@ impl<'a, T: Element> MatrixViewMut<'a, T> {
 }
 
 impl<'a, T: Element> TensorView<'a, T> {
-    /// The tensor in boxes of the extents `shape`, one for each axis, for a kernel that loads them by TMA. The tensor has two or
-    /// three axes, the last one contiguous.
+    /// The tensor in boxes of the extents `shape`, one for each axis, for a kernel that loads them by TMA. The tensor
+    /// has two or three axes, the last one contiguous.
     ///
     /// # Errors
     /// Another number of axes, a stride other than 1 along the last one; else as [`MatrixView::tma`].
@@ -170,7 +170,8 @@ impl<'a, T: Element> TensorViewMut<'a, T> {
     /// [`TensorView::tma`], for a kernel that stores the boxes.
     ///
     /// # Errors
-    /// As [`TensorView::tma`]; the bytes of rows along the last axis are not a multiple of 16, as for [`MatrixViewMut::tma`].
+    /// As [`TensorView::tma`]; the bytes of rows along the last axis are not a multiple of 16, as for
+    /// [`MatrixViewMut::tma`].
     pub fn tma(self, shape: &[u32], swizzle: Swizzle) -> Result<TmaTensorMut<'a, T>> {
         let base = self.view().address() as u64;
         let tensor = TmaTensor::new(self.allocation(), base, self.shape(), self.strides(), shape, swizzle)?;

@@ -40,8 +40,8 @@ impl<T: Element> Deref for PinnedBuffer<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: the memory has `len` initialised elements, aligned for every element type; every bit pattern is valid. No
-        // copy is in progress, or a `Transfer` would own this buffer.
+        // SAFETY: the memory has `len` initialised elements, aligned for every element type; every bit pattern is
+        // valid. No copy is in progress, or a `Transfer` would own this buffer.
         unsafe { std::slice::from_raw_parts(self.memory.base().cast(), self.len) }
     }
 }

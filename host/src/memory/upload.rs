@@ -9,8 +9,8 @@ use crate::error::{ArgumentRule, BadArgument, Result};
 impl Device {
     /// An uninitialised buffer of `len` elements.
     ///
-    /// On a GPU its elements are whatever the memory held before (any bits are a valid element); the simulator reports a
-    /// kernel that reads an element before it is written.
+    /// On a GPU its elements are whatever the memory held before (any bits are a valid element); the simulator reports
+    /// a kernel that reads an element before it is written.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`], or more bytes than the address space has.
@@ -45,8 +45,8 @@ impl Device {
         Matrix::from_buffer(buffer, Layout::contiguous(rows, cols))
     }
 
-    /// Copies host data to the device: a slice, array, `Vec` or one-dimensional `ndarray` array gives a [`Buffer`], a
-    /// two-dimensional one a [`Matrix`], whatever the order of its elements in memory.
+    /// Copies host data to the device: a slice, array, `Vec` or one-dimensional `ndarray` array becomes a [`Buffer`], a
+    /// two-dimensional one a [`Matrix`]. Arrays may have any memory order.
     ///
     /// ```
     /// use ndarray::array;

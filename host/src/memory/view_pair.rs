@@ -1,9 +1,10 @@
 //! The parts that a read-only view and a mutable view have in common, written once.
 
-/// Defines `$View`, which borrows elements of an allocation for reading, and `$ViewMut`, which borrows them mutably. `$place` is
-/// where in the allocation the elements are; it was checked against the allocation.
+/// Defines `$View`, which borrows elements of an allocation for reading, and `$ViewMut`, which borrows them mutably.
+/// `$place` is their position, which was checked against the allocation.
 ///
-/// `$View` is `Copy`. `$ViewMut` is not, and gives out shorter borrows of itself only: `view` borrows it, `view_mut` mutably.
+/// `$View` is `Copy`. `$ViewMut` is not, and can only be reborrowed for a shorter time: `view` borrows it, `view_mut`
+/// mutably.
 macro_rules! view_pair {
     (
         $(#[$doc:meta])* $View:ident;

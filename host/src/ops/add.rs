@@ -3,7 +3,7 @@
 use gpu::elementwise::add::{add_f32, grid};
 use simt::element::Element;
 
-use super::shape;
+use super::same_shape;
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::Launch;
@@ -141,12 +141,7 @@ impl Device {
         X: Operand<'a, Element = f32>,
         Y: Operand<'a, Element = f32, Owned = X::Owned>,
     {
-        if x.shape() != y.shape() {
-            let describe = |(rows, cols): (usize, usize)| format!("{rows} x {cols}");
-            let remedy = "pass two operands of the same shape (a vector counts as one row)";
-            let expected = format!("{}, the shape of x", describe(x.shape()));
-            return Err(shape("add", "y", &expected, &describe(y.shape()), remedy));
-        }
+        same_shape("add", x.shape(), y.shape())?;
         let (left, right) = (x.contiguous()?, y.contiguous()?);
         let n = left.view().len();
         let mut z = self.alloc(n)?;

@@ -54,7 +54,9 @@ pub(super) trait MoveKernels: Element {
 }
 
 macro_rules! move_kernels {
-    ($($t:ty: $transpose:ident $misaligned:ident $in_place:ident $permute:ident $permute_nd:ident $strided:ident;)+) => {$(
+    ($(
+        $t:ty: $transpose:ident $misaligned:ident $in_place:ident $permute:ident $permute_nd:ident $strided:ident;
+    )+) => {$(
         impl MoveKernels for $t {
             const TRANSPOSE: Transpose<Self> = $transpose;
             const TRANSPOSE_MISALIGNED: Transpose<Self> = $misaligned;

@@ -12,8 +12,8 @@ use crate::memory::{Matrix, MatrixView, MatrixViewMut, Tensor, TensorView, Tenso
 use crate::stream::Stream;
 
 impl Device {
-    /// Aᵀ: `a` is m × n, the result n × m, with the same bits. Elements may have any type: numbers, and vectors of them, such
-    /// as complex numbers.
+    /// Aᵀ: `a` is m × n, the result n × m, with the same bits. Elements may have any type: numbers, and vectors of
+    /// them, such as complex numbers.
     ///
     /// ```
     /// use ndarray::array;
@@ -170,8 +170,8 @@ fn is_aligned<T>(bytes: usize, address: *const T, ld: usize) -> bool {
     address.addr().is_multiple_of(bytes) && (ld * size_of::<T>()).is_multiple_of(bytes)
 }
 
-/// Transposes by the kernel for aligned rows if each row of `a` starts at a multiple of 16 bytes, the widest load, and each
-/// row of `b` at a sector; else by the kernel for misaligned rows. `U` is an element of the size of `T`.
+/// Transposes by the kernel for aligned rows if each row of `a` starts at a multiple of 16 bytes, the widest load, and
+/// each row of `b` at a sector; else by the kernel for misaligned rows. `U` is an element of the size of `T`.
 fn matrices<T: Element, U: MoveKernels>(
     device: &Device,
     stream: Option<&Stream>,

@@ -7,9 +7,9 @@ use crate::error::Error;
 
 /// One allocation.
 ///
-/// The simulator requires that nothing else accesses memory that a launch may write. Borrows ensure that for whole buffers,
-/// but two halves of one buffer may be borrowed separately and used by launches on two threads. Hence the lock: each copy or
-/// launch holds it until it is done, for writing if it writes, else for reading.
+/// The simulator requires that nothing else accesses memory that a launch may write. Borrows ensure that for whole
+/// buffers, but two halves of one buffer may be borrowed separately and used by launches on two threads. Hence the
+/// lock: each copy or launch holds it until it is done, for writing if it writes, else for reading.
 pub(crate) struct Memory {
     lock: RwLock<simulator::Memory>,
     base: *mut u8,

@@ -68,7 +68,8 @@ pub(crate) unsafe fn launch<'a>(
     })))
 }
 
-/// Locks each allocation once, in the order of their addresses (see [`Memory::copy`]); guards in the order of `bindings`.
+/// Locks each allocation once, in the order of their addresses (see [`Memory::copy`]); guards in the order of
+/// `bindings`.
 fn lock<'a>(bindings: &[Binding<'a, Memory>]) -> Vec<Guard<'a>> {
     let mut order: Vec<usize> = (0..bindings.len()).collect();
     order.sort_by_key(|&i| std::ptr::from_ref(bindings[i].memory));

@@ -1,4 +1,4 @@
-//! TmaTensor borrowed for reading, for a map that the kernel stores through.
+//! A tensor borrowed for reading, for a tensor map that the kernel stores through.
 
 use warpwright::gpu::lab::instructions_sm90::boxes::box_copy;
 use warpwright::simt::tma::Swizzle;

@@ -8,7 +8,7 @@ use super::status::Failure;
 /// The arguments of `cuTensorMapEncodeTiled`.
 pub(crate) struct Encode<'a> {
     /// `CUtensorMapDataType`.
-    pub(crate) kind: i32,
+    pub(crate) data_type: i32,
     /// Address of the first element.
     pub(crate) base: u64,
     /// Elements along each dimension, innermost first.
@@ -32,12 +32,12 @@ pub(crate) fn encode_tensor_map(args: &Encode<'_>) -> Result<[u64; 16], Failure>
     let rank = args.extents.len();
     assert!((1..=5).contains(&rank) && args.strides.len() + 1 == rank && args.boxes.len() == rank);
     let mut map = Map([0; 16]);
-    // SAFETY: the map is writable and aligned; extents, boxes and element strides have `rank` numbers, strides one less.
-    // The driver does not access memory at the base address.
+    // SAFETY: the map is writable and aligned; extents, boxes and element strides have `rank` numbers, strides one
+    // less. The driver does not access memory at the base address.
     let status = unsafe {
         typed::cuTensorMapEncodeTiled(
             (&raw mut map).cast(),
-            args.kind,
+            args.data_type,
             rank as u32,
             ptr::without_provenance_mut(args.base as usize),
             args.extents.as_ptr(),

@@ -12,8 +12,8 @@ use super::status::{Handle, codes, record};
 /// An address in device memory.
 type Address = u64;
 
-/// The address in `slot`; loads the driver if it is not loaded yet. The error is the status of a call without a driver, or of
-/// a call to a function that the driver lacks.
+/// The address in `slot`; loads the driver if it is not loaded yet. The error is the status of a call without a driver,
+/// or of a call to a function that the driver lacks.
 fn target(slot: &Slot) -> Result<*mut c_void, i32> {
     let address = slot.load(Ordering::Acquire);
     if !address.is_null() {

@@ -63,7 +63,13 @@ macro_rules! driver_functions {
                 fill: i32
             );
             // Modules and launches.
-            cuModuleLoadDataEx(module: *mut Handle, image: *const c_void, count: u32, options: *mut i32, values: *mut *mut c_void);
+            cuModuleLoadDataEx(
+                module: *mut Handle,
+                image: *const c_void,
+                count: u32,
+                options: *mut i32,
+                values: *mut *mut c_void
+            );
             cuModuleUnload(module: Handle);
             cuModuleGetFunction(function: *mut Handle, module: Handle, name: *const c_char);
             cuFuncGetAttribute(value: *mut i32, attribute: i32, function: Handle);

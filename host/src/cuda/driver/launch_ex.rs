@@ -20,8 +20,8 @@ pub(crate) struct Launch {
     pub(crate) pdl: bool,
 }
 
-/// Queues the kernel. A driver that lacks `cuLaunchKernelEx`, which came with CUDA 11.8, launches it without PDL: the kernel's
-/// `dependency_wait` then returns at once.
+/// Queues the kernel. A driver that lacks `cuLaunchKernelEx`, which came with CUDA 11.8, launches it without PDL: the
+/// kernel's `dependency_wait` then returns at once.
 ///
 /// # Safety
 /// The contract of `cuLaunchKernel`. With `pdl` each thread of the kernel waits for its predecessor before it accesses

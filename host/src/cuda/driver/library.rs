@@ -18,9 +18,9 @@ pub(crate) const LIBRARY_VARIABLE: &str = "WARPWRIGHT_LIBCUDA";
 /// Why the driver could not be loaded.
 #[derive(Clone, Debug)]
 pub(crate) struct NotLoaded {
-    /// The library asked for.
+    /// The requested library.
     pub(crate) library: String,
-    /// What the dynamic linker says.
+    /// The dynamic linker's message.
     pub(crate) reason: String,
 }
 

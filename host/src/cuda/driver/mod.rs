@@ -2,19 +2,20 @@
 //!
 //! `cust` declares the driver's C functions and expects a library on the link line to define them. This module defines
 //! them, so that a build needs nothing of CUDA and links with or without a real `libcuda` (a static definition takes
-//! precedence over a shared library's). Each definition forwards through a *slot*, filled from `libcuda.so.1` at the first
-//! use ([`library::load`]). Without a driver a call returns `CUDA_ERROR_NO_DEVICE`; a function that an old driver lacks
-//! returns `CUDA_ERROR_NOT_SUPPORTED`.
+//! precedence over a shared library's). Each definition forwards through a *slot*, filled from `libcuda.so.1` at the
+//! first use ([`library::load`]). Without a driver a call returns `CUDA_ERROR_NO_DEVICE`; a function that an old driver
+//! lacks returns `CUDA_ERROR_NOT_SUPPORTED`.
 //!
 //! Two kinds of forwarding:
 //! - [`forward`]: every function that this crate calls, directly or through `cust`, with its C signature
 //!   ([`functions`]). It keeps the status code for error messages, and replaces codes that `cust` does not list by
-//!   `CUDA_ERROR_UNKNOWN`: `cust` reads the status as a Rust enum, for which an unlisted value from a newer driver would
-//!   be undefined behaviour.
-//! - [`trampoline`]: the other functions that `cust` refers to, as untyped jumps, so that a program can use all of `cust`
-//!   beside this crate.
+//!   `CUDA_ERROR_UNKNOWN`: `cust` reads the status as a Rust enum, for which an unlisted value from a newer driver
+//!   would be undefined behaviour.
+//! - [`trampoline`]: the other functions that `cust` refers to, as untyped jumps, so that a program can use all of
+//!   `cust` beside this crate.
 //!
-//! Imports: `status`, `functions` ← `slots` ← `trampoline` ← `library` ← `forward` ← `encode`, `launch_ex`, `failure_text`.
+//! Imports: `status`, `functions` ← `slots` ← `trampoline` ← `library` ← `forward` ← `encode`, `launch_ex`,
+//! `failure_text`.
 
 mod encode;
 mod failure_text;

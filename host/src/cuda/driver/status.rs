@@ -22,8 +22,8 @@ pub(crate) mod codes {
     pub(crate) const UNKNOWN: i32 = 999;
 
     /// Codes after which the context refuses all further work (CUDA driver API, `CUresult`: "the process must be
-    /// terminated and relaunched", or the context destroyed): uncorrectable memory and link errors, a destroyed context,
-    /// and every failure of a running kernel.
+    /// terminated and relaunched", or the context destroyed): uncorrectable memory and link errors, a destroyed
+    /// context, and every failure of a running kernel.
     pub(crate) const STICKY: &[i32] = &[4, 214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721];
 
     /// Codes that `cust` lists in its enum, ascending.

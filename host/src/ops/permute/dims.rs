@@ -12,7 +12,8 @@ pub(super) struct Dim {
     pub(super) b: usize,
 }
 
-/// The dimensions without those of extent 1, the fastest of B first, neighbours that are contiguous in A and in B merged.
+/// The dimensions without those of extent 1, the fastest of B first, neighbours that are contiguous in A and in B
+/// merged.
 pub(super) fn merged(mut dims: Vec<Dim>) -> Vec<Dim> {
     dims.retain(|dim| dim.extent > 1);
     dims.sort_by_key(|dim| (dim.b, dim.a));
@@ -50,7 +51,8 @@ pub(super) fn widen(dims: &mut Vec<Dim>, size: usize, addresses: [usize; 2]) -> 
     factor
 }
 
-/// Splits the work into parts that `fits` accepts. Calls `part` with the dimensions of each part and its start in A and in B.
+/// Splits the work into parts that `fits` accepts. Calls `part` with the dimensions of each part and its start in A and
+/// in B.
 pub(super) fn split<E>(
     dims: &[Dim],
     start: (usize, usize),

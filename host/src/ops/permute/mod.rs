@@ -21,8 +21,8 @@ use crate::memory::{BufferView, BufferViewMut, Tensor, TensorView, TensorViewMut
 use crate::stream::Stream;
 
 impl Device {
-    /// A copy of `a` with its axes in another order in memory: axis k of the result is axis `axes[k]` of `a`. Elements may
-    /// have any type; their bits do not change.
+    /// A copy of `a` with its axes in another order in memory: axis k of the result is axis `axes[k]` of `a`. Elements
+    /// may have any type; their bits do not change.
     ///
     /// ```
     /// use warpwright::{Device, Tensor};

@@ -1,15 +1,14 @@
 //! Chooses how a permutation moves its elements.
 //!
-//! The input is a list of dimensions, each with an extent and a stride in the input A and in the output B. Dimensions of
-//! extent 1 are dropped, neighbours that are contiguous in both A and B are merged, and if one dimension is the fastest of
-//! both, elements are widened as far as alignment allows. The remaining dimensions determine the strategy:
+//! The input is a list of dimensions, each with an extent and a stride in the input A and in the output B. Dimensions
+//! of extent 1 are dropped, neighbours that are contiguous in both A and B are merged, and if one dimension is the
+//! fastest of both, elements are widened as far as alignment allows. The remaining dimensions determine the strategy:
 //!
-//! | remaining | strategy |
-//! |---|---|
-//! | none, or one contiguous dimension | a copy by the driver |
-//! | different fastest dimensions in A and B, neither [short](is_short) | 2D tiles, looped over the other dimensions |
-//! | the same, one of them short; or one dimension that is the fastest of both, of less than [`ROW`] bytes | N-dimensional tiles ([`super::tile_nd`]) |
-//! | one longer dimension that is the fastest of both; or A or B has no contiguous dimension | a copy element by element |
+//! - None, or one contiguous dimension: a copy by the driver.
+//! - A and B have different fastest dimensions, neither [short](is_short): 2D tiles, looped over the other dimensions.
+//! - The same, one of them short; or one dimension is the fastest of both and has less than [`ROW`] bytes:
+//!   N-dimensional tiles ([`super::tile_nd`]).
+//! - One longer dimension is the fastest of both; or A or B has no contiguous dimension: a copy element by element.
 
 use super::dims::{Dim, merged, widen};
 use super::tile_nd::TileNd;

@@ -2,10 +2,10 @@
 //! [`gpu::transpose::permute_nd`].
 //!
 //! Rows of the tile in A and in B get 256 bytes, from the fastest dimension and, if that is shorter and the next one is
-//! contiguous with it, from the next. If that tile does not fit shared memory or the segment table, rows of 128 bytes are
-//! tried, and so on. Then the shorter of the two rows is doubled, repeatedly, while the tile fits. The segment length is
-//! the one with the fewest steps of a thread, and the padding of shared memory the one with the fewest bank conflicts of
-//! the first warps.
+//! contiguous with it, from the next. If that tile does not fit shared memory or the segment table, rows of 128 bytes
+//! are tried, and so on. Then the shorter of the two rows is doubled, repeatedly, while the tile fits. The segment
+//! length is the one with the fewest steps of a thread, and the padding of shared memory the one with the fewest bank
+//! conflicts of the first warps.
 
 use gpu::transpose::permute::DIMS;
 use gpu::transpose::permute_nd::{BYTES, NO_PADDING, SEGMENTS, SIDE, THREADS, per_word};
@@ -61,8 +61,8 @@ impl TileNd {
         (from, to, extents, tile_extents, counts, reciprocals, a, b, positions, tuning, read, write)
     }
 
-    /// The tile for elements of `size` bytes. The first dimension is the fastest of B; `aligned` says that B starts at a
-    /// 4-byte word. `None` if A or B has no contiguous dimension, or a tile spans more than 32 bits of offset.
+    /// The tile for elements of `size` bytes. The first dimension is the fastest of B; `aligned` says that B starts at
+    /// a 4-byte word. `None` if A or B has no contiguous dimension, or a tile spans more than 32 bits of offset.
     pub(super) fn new(dims: &[Dim], size: usize, aligned: bool) -> Option<Self> {
         let input = dims.iter().position(|dim| dim.a == 1)?;
         if dims.first()?.b != 1 || dims.iter().any(|dim| u32::try_from(dim.extent).is_err()) {
@@ -153,8 +153,8 @@ impl TileNd {
         })
     }
 
-    /// Wavefronts in which two warps gather the first elements of their first words, with one word of padding after every
-    /// 2ᵐ words.
+    /// Wavefronts in which two warps gather the first elements of their first words, with one word of padding after
+    /// every 2ᵐ words.
     fn wavefronts(&self, m: u32, size: usize) -> usize {
         let [lanes, step, per_row, length, segment_step, _, y, all] = self.write;
         let (per_word, words) = (per_word(size) as u32, size.div_ceil(4) as u32);
@@ -224,9 +224,9 @@ fn grown(dims: &[Dim], tile: &[usize], rows: [Row; 2]) -> Option<Vec<usize>> {
     Some(larger)
 }
 
-/// The segments of `count` rows of `row` elements each, `inner` of them along the fastest dimension: those with the fewest
-/// steps of a thread, and of these the longest. A segment is a multiple of `inner` and of words, and of sectors if possible.
-/// `None` if the table has too few entries.
+/// The segments of `count` rows of `row` elements each, `inner` of them along the fastest dimension: those with the
+/// fewest steps of a thread, and of these the longest. A segment is a multiple of `inner` and of words, and of sectors
+/// if possible. `None` if the table has too few entries.
 fn segments(row: usize, inner: usize, count: usize, (size, aligned): (usize, bool)) -> Option<Segments> {
     let word = per_word(size);
     let extra = usize::from(!aligned && word > 1);

@@ -11,6 +11,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::memory::{BufferView, BufferViewMut};
 use crate::ops::add::Operand;
+use crate::ops::same_shape;
 use crate::stream::Stream;
 
 mod sealed {
@@ -54,21 +55,12 @@ dots! {
     u64 => u64: dots::reduce_dot_u64;
 }
 
-fn same_shape(call: &str, x: (usize, usize), y: (usize, usize)) -> Result<()> {
-    if x == y {
-        return Ok(());
-    }
-    let describe = |(rows, cols): (usize, usize)| format!("{rows} x {cols}");
-    let remedy = "pass two operands of the same shape (a vector counts as one row)";
-    Err(crate::ops::shape(call, "y", &format!("{}, the shape of x", describe(x)), &describe(y), remedy))
-}
-
 impl Device {
     /// Σ x·y: two vectors of one length, or two matrices of one shape. Waits for the result; 0 for empty input.
     ///
-    /// Products of `f32`, `f16` and `bf16` are exact and added in `f64`, the sum is rounded to `f32` once; products of `f64`
-    /// are added with compensation; integers wrap in 64 bits. If `x` and `y` are not equally aligned to 16 bytes, `y` is read
-    /// element by element.
+    /// Products of `f32`, `f16` and `bf16` are exact and added in `f64`, the sum is rounded to `f32` once; products of
+    /// `f64` are added with compensation; integers wrap in 64 bits. If `x` and `y` are not equally aligned to 16 bytes,
+    /// `y` is read element by element.
     ///
     /// ```
     /// let device = warpwright::Device::simulator();

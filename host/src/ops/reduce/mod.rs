@@ -1,7 +1,8 @@
 //! Reductions of whole vectors and matrices to one number.
 //!
 //! Named methods such as [`Device::sum`] wait for the result; [`Device::reduce_into`] leaves it on the device, with no
-//! allocation, no waiting and a single launch, for use on a stream or in a CUDA graph. The result for each element type:
+//! allocation, no waiting and a single launch, for use on a stream or in a CUDA graph. The result for each element
+//! type:
 //!
 //! | reduction | `f32` `f16` `bf16` | `f64` | `i32` `u32` | `i64` `u64` | empty input |
 //! |---|---|---|---|---|---|
@@ -19,11 +20,11 @@
 //! | [`NanArgMax`], [`NanArgMin`] | `u64` | `u64` | – | – | an error |
 //! | [`CountNonzero`], [`Any`], [`All`] | `u64`; also of `u8` | `u64` | `u64` | `u64` | 0, 0, 1 |
 //!
-//! [`Device::reduce_axis`] does all but [`PlainSum`] along an axis of a tensor, [`Device::reduce_segments`] on the segments of a
-//! vector.
+//! [`Device::reduce_axis`] does all but [`PlainSum`] along an axis of a tensor, [`Device::reduce_segments`] on the
+//! segments of a vector.
 //!
-//! The order of merges depends on the number of elements and on how the first is aligned to 16 bytes, not on the device: the
-//! result has the same bits everywhere, run after run.
+//! The order of merges depends on the number of elements and on how the first is aligned to 16 bytes, not on the
+//! device: the result has the same bits everywhere, run after run.
 
 mod axis;
 mod depth;
@@ -105,8 +106,8 @@ impl Device {
 
     /// Queues a reduction of the elements of `x` to the one element of `out`: one launch, no allocation, no waiting.
     ///
-    /// It runs on `stream`, by default on the device's default stream. It can be captured in a CUDA graph once any reduction
-    /// has loaded the kernels.
+    /// It runs on `stream`, by default on the device's default stream. It can be captured in a CUDA graph once any
+    /// reduction has loaded the kernels.
     ///
     /// ```
     /// use warpwright::reduce::{Min, Sum, Workspace};
@@ -121,8 +122,8 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// As [`Device::reduce`] but for allocation; `out` does not have one element; the stream or any memory belongs to another
-    /// device.
+    /// As [`Device::reduce`] except allocation; `out` does not have one element; the stream or any memory belongs to
+    /// another device.
     pub fn reduce_into<'x, 'o, T: Element, R: Reduction<T>>(
         &self,
         reduction: R,

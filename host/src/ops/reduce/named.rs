@@ -142,7 +142,8 @@ impl Device {
         /// Empty input; as [`Device::reduce`].
         max: Max;
 
-        /// The minimum. A NaN is less than every number; −0 is less than +0, except that for `f64` either may be returned.
+        /// The minimum. A NaN is less than every number; −0 is less than +0, except that for `f64` either may be
+        /// returned.
         ///
         /// # Errors
         /// Empty input; as [`Device::reduce`].

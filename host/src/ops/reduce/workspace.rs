@@ -8,10 +8,11 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::memory::{Buffer, BufferViewMut};
 
-/// Device memory for the partial results of the blocks of a reduction: about 25 KB, enough for every reduction of a whole vector,
-/// of any length and type.
+/// Device memory for the partial results of the blocks of a reduction: about 25 KB, enough for every reduction of a
+/// whole vector, of any length and type.
 ///
-/// It can be reused after each reduction. Concurrent reductions need one workspace each; those on one stream can share one.
+/// It can be reused after each reduction. Concurrent reductions need one workspace each; those on one stream can share
+/// one.
 pub struct Workspace {
     words: Buffer<u64>,
 }

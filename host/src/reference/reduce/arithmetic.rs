@@ -4,17 +4,18 @@ use super::exact::{Exact, product as exact_product};
 use super::scalar::{Format, Scalar};
 use super::{U_F32, U_F64, gamma};
 
-/// How a kernel adds. In each case the sum of exact terms tᵢ along a tree of depth d is off by at most e, before it is rounded
-/// to the format of the result; A = Σ│tᵢ│.
+/// How a kernel adds. In each case the sum of exact terms tᵢ along a tree of depth d has an error of at most e, before
+/// it is rounded to the format of the result; A = Σ│tᵢ│.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Added {
     /// In `f32`: e = γ(d)·A with u = 2⁻²⁴. No other rounding follows.
     InF32,
     /// In `f64`: e = γ(d)·A with u = 2⁻⁵³, from exact terms.
     InF64,
-    /// In `f64` with what each addition (and each product) loses added up beside it. The losses are exact; those of additions
-    /// amount to at most γ(d)·A in all, those of products to u·A. What is added up beside is added at most 2d + 1 times on its
-    /// way: e = γ(2d + 1)·(γ(d) + u)·A, and the last addition rounds: u·│s│. Products that underflow lose at most 2⁻¹⁰⁷³ each.
+    /// In `f64`, with the rounding errors of all additions (and products) accumulated separately. Each rounding error
+    /// is exact; those of additions sum to at most γ(d)·A, those of products to u·A. Their accumulation has at most 2d
+    /// + 1 additions on a path: e = γ(2d + 1)·(γ(d) + u)·A, and the last addition rounds: u·│s│. Products that
+    /// underflow lose at most 2⁻¹⁰⁷³ each.
     Compensated,
 }
 
@@ -24,13 +25,13 @@ impl Added {
             Self::InF32 => gamma(depth, U_F32) * magnitude,
             Self::InF64 => gamma(depth, U_F64) * magnitude,
             Self::Compensated => {
-                let lost = (gamma(depth, U_F64) + U_F64) * magnitude;
-                gamma(2 * depth + 1, U_F64) * lost + terms as f64 * f64::from_bits(2)
+                let errors = (gamma(depth, U_F64) + U_F64) * magnitude;
+                gamma(2 * depth + 1, U_F64) * errors + terms as f64 * f64::from_bits(2)
             }
         }
     }
 
-    /// The format of the result, and how often it is rounded in `f64` at the end.
+    /// The format of the result, and the number of final roundings in `f64`.
     fn format(self) -> (Format, f64) {
         match self {
             Self::InF32 | Self::InF64 => (Format::F32, 0.0),
@@ -39,7 +40,7 @@ impl Added {
     }
 }
 
-/// The sum of all terms, their parts included, for a kernel that adds so, divided by `divisor`.
+/// The sum of all terms, each in two parts, divided by `divisor`, for a kernel that adds as `added` says.
 fn of_terms(
     terms: impl IntoIterator<Item = [f64; 2]>,
     count: usize,
@@ -59,7 +60,7 @@ fn of_terms(
     }
     let (format, roundings) = added.format();
     if added == Added::InF32 {
-        // The sum is an `f32` already, and one that left the range on the way may be anything.
+        // The sum is an `f32` already; a partial sum that overflows makes any result possible.
         let bound = if magnitude + error > f64::from(f32::MAX) { f64::INFINITY } else { error };
         return Scalar { value: sum.0, rest: sum.1, bound };
     }
@@ -69,7 +70,7 @@ fn of_terms(
     match divisor {
         None => format.rounded(sum, error, roundings),
         Some(n) => {
-            // What the quotient lacks is known to 2⁻¹⁰⁶ of it.
+            // The remainder has a relative error of 2⁻¹⁰⁶ of the quotient.
             let n = n as f64;
             let value = sum.0 / n;
             let rest = (value.mul_add(-n, sum.0) + sum.1) / n;
@@ -93,20 +94,20 @@ pub fn mean(x: &[f64], depth: u64, added: Added) -> Scalar {
 /// # Panics
 /// If the lengths differ.
 pub fn dot(x: &[f64], y: &[f64], depth: u64, added: Added) -> Scalar {
-    assert_eq!(x.len(), y.len(), "the vectors of a scalar product have one length");
+    assert_eq!(x.len(), y.len(), "the vectors of a dot product have the same length");
     of_terms(x.iter().zip(y).map(|(&x, &y)| exact_product(x, y)), x.len(), depth, added, None)
 }
 
-/// √Σ x², for a kernel that adds squares in `f64`, which are all positive: the sum has a relative error of at most γ(d + 4) (a
-/// square rounded, d additions, up to 3 more where sums of three sizes are put together), the root half of that, and is rounded
-/// itself.
+/// √Σ x², for a kernel that adds squares in `f64`, which are all positive. The sum has a relative error of at most γ(d
+/// + 4): one rounding of a square, d additions, up to 3 more to combine the sums of three magnitudes. The root has half
+/// of that, and one rounding.
 pub fn norm(x: &[f64], depth: u64, format: Format) -> Scalar {
     let largest = x.iter().fold(0.0_f64, |most, x| if x.is_nan() { *x } else { most.max(x.abs()) });
     if x.iter().any(|x| !x.is_finite()) || largest == 0.0 {
         let nan = x.iter().any(|x| x.is_nan());
         return Scalar::exact(if nan { f64::NAN } else { largest });
     }
-    // Powers of two: exact, in two steps since one may not be a number.
+    // Scaling by a power of two is exact; in two steps, since the power itself may overflow.
     let exponent = (i32::from((largest.to_bits() >> 52) as u16 & 0x7ff) - 1023).max(-1022);
     let scale = |x: f64, by: i32| x * 2_f64.powi(by / 2) * 2_f64.powi(by - by / 2);
     let sum = Exact::of(x.iter().flat_map(|&x| exact_product(scale(x, -exponent), scale(x, -exponent)))).parts();
@@ -118,8 +119,8 @@ pub fn norm(x: &[f64], depth: u64, format: Format) -> Scalar {
     Scalar { bound: scalar.bound + f64::from_bits(1), ..scalar }
 }
 
-/// ∏ x, for a kernel that multiplies in `f64`: each of n − 1 products is rounded, γ(n)·│∏ x│. Where a product of some of the
-/// numbers may leave the range of `f64`, the bound is infinite.
+/// ∏ x, for a kernel that multiplies in `f64`: each of n − 1 products is rounded, γ(n)·│∏ x│. If a partial product may
+/// overflow or underflow `f64`, the bound is infinite.
 pub fn product(x: &[f64], format: Format) -> Scalar {
     if x.iter().any(|x| !x.is_finite() || *x == 0.0) {
         let plain = x.iter().product();
@@ -129,8 +130,8 @@ pub fn product(x: &[f64], format: Format) -> Scalar {
     let logs: f64 = x.iter().map(|x| x.abs().log2().abs()).sum();
     let (mut high, mut low) = (1.0_f64, 0.0_f64);
     for &x in x {
-        let [product, lost] = exact_product(high, x);
-        low = low * x + lost;
+        let [product, error] = exact_product(high, x);
+        low = low * x + error;
         high = product;
     }
     let scalar = format.rounded((high, low), gamma(x.len() as u64, U_F64) * high.abs(), 0.0);
@@ -152,7 +153,7 @@ mod tests {
         x.push(0.1);
         let compensated = sum(&x, 2001, Added::Compensated);
         assert!(compensated.error_over_bound(0.1) <= 1.0);
-        assert!(compensated.error_over_bound(x.iter().sum::<f64>()) > 1.0, "its errors show");
+        assert!(compensated.error_over_bound(x.iter().sum::<f64>()) > 1.0, "its errors exceed the bound");
         assert!(compensated.error_over_bound(0.1 + 1e-9) > 1.0);
     }
 
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_product_that_may_leave_the_range_has_no_bound() {
+    fn a_product_that_may_overflow_has_no_bound() {
         assert!(product(&[1e200, 1e-200], Format::F64).bound.is_infinite());
         assert!(product(&[1.5; 100], Format::F64).error_over_bound(1.5_f64.powi(100)) <= 1.0);
         assert_eq!(product(&[], Format::F64).value, 1.0);

@@ -1,17 +1,17 @@
-//! Minimum, maximum, and where they are.
+//! Minimum, maximum, and their indices.
 
 use std::cmp::Ordering;
 
-/// What a NaN is worth in a comparison.
+/// How comparisons treat a NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nan {
-    /// It wins.
+    /// A NaN is the result.
     Propagate,
-    /// It never wins.
+    /// A NaN is never the result.
     Ignore,
 }
 
-/// The first index of the best element by `wish` ([`Ordering::Greater`]: the greatest): one element after the other.
+/// The first index of the maximum (`order` is [`Ordering::Greater`]) or of the minimum ([`Ordering::Less`]).
 ///
 /// ```
 /// use std::cmp::Ordering::{Greater, Less};
@@ -21,7 +21,7 @@ pub enum Nan {
 /// assert_eq!((best(&x, Greater, Nan::Ignore), best(&x, Less, Nan::Ignore)), (Some(2), Some(0)));
 /// assert_eq!((best(&x[..0], Less, Nan::Propagate), best(&x[1..2], Less, Nan::Ignore)), (None, None));
 /// ```
-pub fn best<T: PartialOrd>(x: &[T], wish: Ordering, nan: Nan) -> Option<usize> {
+pub fn best<T: PartialOrd>(x: &[T], order: Ordering, nan: Nan) -> Option<usize> {
     let is_nan = |x: &T| x.partial_cmp(x).is_none();
     if nan == Nan::Propagate
         && let Some(first) = x.iter().position(is_nan)
@@ -30,7 +30,7 @@ pub fn best<T: PartialOrd>(x: &[T], wish: Ordering, nan: Nan) -> Option<usize> {
     }
     let mut best: Option<usize> = None;
     for i in (0..x.len()).filter(|&i| !is_nan(&x[i])) {
-        if best.is_none_or(|best| x[i].partial_cmp(&x[best]) == Some(wish)) {
+        if best.is_none_or(|best| x[i].partial_cmp(&x[best]) == Some(order)) {
             best = Some(i);
         }
     }

@@ -1,4 +1,4 @@
-//! From a tensor and an axis to lines for the kernels.
+//! The lines of a tensor along an axis, and how a kernel reduces them.
 
 use gpu::reduce::along::dims::DIMS;
 use gpu::reduce::{columns, rows};
@@ -6,10 +6,10 @@ use gpu::reduce::{columns, rows};
 use crate::error::{ArgumentRule, BadArgument, Result};
 use crate::memory::Axes;
 
-/// Most lines of a launch; kernels count them in 32 bits, and round up.
-const MOST_LINES: usize = u32::MAX as usize - (1 << 12);
+/// Maximum lines of a launch: kernels count them in 32 bits, and round up.
+const MAX_LINES: usize = u32::MAX as usize - (1 << 12);
 
-/// A dimension beside the axis: its extent, elements between neighbours in the tensor and in the result.
+/// A dimension other than the axis: its extent, and its strides in the tensor and in the result, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Dim {
     extent: usize,
@@ -17,25 +17,26 @@ struct Dim {
     out: usize,
 }
 
-/// Lines along an axis, and how they lie.
+/// The lines along an axis, and their layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Lines {
-    /// Elements of a line, and from one to the next.
+    /// Elements of a line, and the stride between them.
     pub(super) length: usize,
     stride: usize,
     /// Number of lines.
     pub(super) count: usize,
     /// Extents of the result.
     pub(super) shape: Vec<usize>,
-    /// From the slowest to the fastest of the result; none of extent 1, and no two that are one.
+    /// From the slowest to the fastest of the result, without dimensions of extent 1, contiguous ones merged.
     dims: Vec<Dim>,
 }
 
-/// What a kernel is launched with.
+/// The kernel family, with its arguments.
 pub(super) enum Strategy {
-    /// Lines whose elements lie side by side.
+    /// Lines whose elements are contiguous.
     Rows { plan: rows::plan::Plan, extents: [u32; DIMS], strides: [u64; DIMS] },
-    /// Others. Strides count units in the tensor, elements in the result.
+    /// Lines with a stride. A unit is a vector of neighbouring lines, or one line. Strides count units in the tensor,
+    /// elements in the result.
     Columns {
         plan: columns::plan::Plan,
         extents: [u32; DIMS],
@@ -55,21 +56,21 @@ impl Lines {
             return Err(BadArgument::new(ArgumentRule::Axes, call, "axis")
                 .expected(format_args!("one of the {rank} axes of shape {:?}, from 0 on", axes.shape()))
                 .found(axis)
-                .remedy("axes are numbered from the slowest; a tensor without axes has one element and no axis")
+                .remedy("axes are numbered from the slowest, starting with 0; a tensor without axes has none")
                 .into());
         }
         let mut shape = axes.shape().to_vec();
         let mut strides = axes.strides().to_vec();
         let (length, stride) = (shape.remove(axis), strides.remove(axis));
-        // A tensor without elements along the axis may have more lines than there are addresses.
+        // A tensor without elements along the axis may have more lines than the address space.
         let count = if shape.contains(&0) {
             0
         } else {
             shape.iter().try_fold(1_usize, |product, &extent| product.checked_mul(extent)).unwrap_or(usize::MAX)
         };
-        if count > MOST_LINES {
+        if count > MAX_LINES {
             return Err(BadArgument::new(ArgumentRule::Extent, call, "x")
-                .expected(format_args!("at most {MOST_LINES} results"))
+                .expected(format_args!("at most {MAX_LINES} results"))
                 .found(format_args!("shape {:?} without axis {axis}", axes.shape()))
                 .remedy("work on slices along another axis")
                 .into());
@@ -88,8 +89,8 @@ impl Lines {
         Ok(Self { length, stride, count, shape, dims })
     }
 
-    /// The way for elements of `bytes` bytes, the first at `address`, where an access has `vector` bytes and a state
-    /// `state` words. There is a line at least.
+    /// The strategy for elements of `bytes` bytes, the first at `address`, with accesses of `vector` bytes and partial
+    /// results of `state` words. There is at least one line.
     pub(super) fn strategy(&self, address: usize, bytes: usize, vector: u64, state: usize) -> Strategy {
         if self.length == 0 || self.stride == 1 && self.length > 1 {
             self.rows(address, bytes, vector)
@@ -120,7 +121,7 @@ impl Lines {
 
     fn columns(&self, address: usize, bytes: usize, vector: u64, state: usize) -> Strategy {
         let mut dims = self.dims.clone();
-        // Threads side by side take elements that lie as near to each other as they may.
+        // Neighbouring threads take the elements with the smallest distance.
         dims.sort_by_key(|dim| dim.x);
         let per = vector as usize / bytes;
         let fits = |elements: usize| elements.is_multiple_of(per);
@@ -159,7 +160,7 @@ impl Lines {
     }
 }
 
-/// One number for each of a kernel's dimensions: the slowest, which comes last in `dims`, has the last place.
+/// One number for each dimension of a kernel. The slowest, the last of `dims`, has the last slot.
 fn slots<N: Copy>(dims: &[Dim], fill: N, number: impl Fn(&Dim) -> N) -> [N; DIMS] {
     let mut slots = [fill; DIMS];
     if let Some((slowest, others)) = dims.split_last() {
@@ -194,19 +195,19 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_beside_the_axis_are_one_dimension() {
+    fn contiguous_dimensions_are_merged() {
         let whole = |axis| lines(&[2, 3, 4, 5], &[60, 20, 5, 1], axis);
         assert_eq!(whole(0).dims, dims(&[(60, 1, 1)]));
         assert_eq!(whole(1).dims, dims(&[(2, 60, 20), (20, 1, 1)]));
         assert_eq!(whole(3).dims, dims(&[(24, 5, 1)]));
         assert_eq!((whole(1).length, whole(1).stride, whole(1).count), (3, 20, 40));
-        // Gaps keep them apart; an extent of 1 is no dimension.
+        // Dimensions with gaps are not merged; those of extent 1 are dropped.
         assert_eq!(lines(&[2, 1, 4, 5], &[60, 7, 10, 1], 3).dims, dims(&[(2, 60, 4), (4, 10, 1)]));
         assert_eq!(lines(&[7], &[3], 0).dims, []);
     }
 
     #[test]
-    fn columns_become_vectors_where_everything_is_aligned() {
+    fn aligned_columns_are_read_as_vectors() {
         let strategy = |lines: Lines, address| match lines.strategy(address, 4, 16, 1) {
             Strategy::Rows { .. } => None,
             Strategy::Columns { plan, extents, strides, out_strides, stride, out_step } => {
@@ -218,12 +219,12 @@ mod tests {
         assert_eq!(strategy(lines(&[10, 7], &[7, 1], 0), 256), Some((0, 7, 1, 1, 7, 0)));
         assert_eq!(strategy(lines(&[10, 8], &[9, 1], 0), 256), Some((0, 8, 1, 1, 9, 0)));
         assert_eq!(strategy(lines(&[10, 8], &[8, 1], 1), 256), None);
-        // The axis that is reduced comes last in memory, with a stride: threads stand along it.
+        // The reduced axis is the fastest in memory, with a stride: neighbouring threads go along it.
         assert_eq!(strategy(lines(&[10, 8], &[16, 2], 1), 256), Some((0, 10, 16, 1, 2, 0)));
     }
 
     #[test]
-    fn an_axis_that_is_not_there_is_named() {
+    fn the_error_for_a_missing_axis_names_it() {
         let axes = Axes::contiguous("sum", &[2, 3]).unwrap();
         let text = Lines::new("reduce_axis", &axes, 2).unwrap_err().to_string();
         assert!(text.starts_with("reduce_axis: argument `axis`: expected one of the 2 axes of shape [2, 3]"), "{text}");

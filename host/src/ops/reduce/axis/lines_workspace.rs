@@ -10,9 +10,9 @@ use crate::memory::{Buffer, BufferViewMut};
 
 /// Device memory for the partial results of blocks that share a line.
 ///
-/// It can be reused after each reduction, for any reduction and shape for which it is large enough: [`LinesWorkspace::BYTES`] are
-/// enough for most, and [`Device::reduce_axis_bytes`] returns the size for one. Concurrent reductions need one workspace each; those
-/// on one stream can share one.
+/// It can be reused after each reduction, for any reduction and shape for which it is large enough:
+/// [`LinesWorkspace::BYTES`] are enough for most, and [`Device::reduce_axis_bytes`] returns the size for one.
+/// Concurrent reductions need one workspace each; those on one stream can share one.
 pub struct LinesWorkspace {
     words: Buffer<u64>,
 }

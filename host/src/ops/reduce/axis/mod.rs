@@ -52,8 +52,8 @@ impl Device {
     /// Reduces each line of `x` along `axis` to one number; the result has the other axes. Does not wait.
     ///
     /// `x` may be any tensor of up to six axes, with any strides. Accuracy, result types and NaN handling are those of
-    /// reductions to one number (see [the table](crate::reduce)); an index counts along the axis. Lines that are contiguous, or
-    /// whose neighbours are, are read at the speed of memory.
+    /// reductions to one number (see [the table](crate::reduce)); an index counts along the axis. Lines that are
+    /// contiguous, or whose neighbours are, are read at the speed of memory.
     ///
     /// ```
     /// use warpwright::reduce::{ArgMax, Sum};
@@ -67,8 +67,8 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// - [`crate::Error::Argument`]: no such axis; too few elements along it for the reduction to be defined; 2³² results or
-    ///   more.
+    /// - [`crate::Error::Argument`]: no such axis; too few elements along it for the reduction to be defined; 2³²
+    ///   results or more.
     /// - As [`Device::alloc`] and [`Device::launch`].
     pub fn reduce_axis<'a, T: Element, R: AxisReduction<T>>(
         &self,
@@ -86,8 +86,8 @@ impl Device {
         Tensor::from_buffer(out, &lines.shape)
     }
 
-    /// Bytes of the [`LinesWorkspace`] for a reduction of `x` along `axis`; often 0. They depend on how `x` is aligned to 16 bytes,
-    /// not on its address otherwise.
+    /// Bytes of the [`LinesWorkspace`] for a reduction of `x` along `axis`; often 0. They depend on how `x` is aligned
+    /// to 16 bytes, not on its address otherwise.
     ///
     /// # Errors
     /// No such axis; too few elements along it.
@@ -101,8 +101,9 @@ impl Device {
         Ok(strategy.map_or(0, |strategy| 8 * strategy.workspace_words(lines.count, R::STATE_WORDS)))
     }
 
-    /// [`Device::reduce_axis`] into `out`: one launch, no allocation, no waiting, for use on a stream or in a CUDA graph (once any
-    /// reduction along an axis has loaded the kernels). `out` has an element for each line, row-major over the other axes.
+    /// [`Device::reduce_axis`] into `out`: one launch, no allocation, no waiting, for use on a stream or in a CUDA
+    /// graph (once any reduction along an axis has loaded the kernels). `out` has an element for each line, row-major
+    /// over the other axes.
     ///
     /// ```
     /// use warpwright::reduce::{LinesWorkspace, Mean};
@@ -117,8 +118,8 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// As [`Device::reduce_axis`] except allocation; the length of `out` is not the number of lines, or the workspace is too
-    /// small; the stream or any memory belongs to another device.
+    /// As [`Device::reduce_axis`] except allocation; the length of `out` is not the number of lines, or the workspace
+    /// is too small; the stream or any memory belongs to another device.
     pub fn reduce_axis_into<'x, 'o, T: Element, R: AxisReduction<T>>(
         &self,
         reduction: R,

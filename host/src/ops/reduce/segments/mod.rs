@@ -53,19 +53,20 @@ fn check(call: &str, offsets: &[impl Offset], n: usize) -> Result<()> {
     Ok(())
 }
 
-/// The depth of the reduction tree of `segments` segments of `n` elements in all, of `bytes` bytes each, for the bounds of
-/// [`crate::reference`].
+/// The depth of the reduction tree of `segments` segments of `n` elements in all, of `bytes` bytes each, for the bounds
+/// of [`crate::reference`].
 pub fn segments_depth(n: usize, segments: usize, bytes: usize) -> u64 {
     Plan::new(n as u64, segments as u32).depth(16 / bytes as u64)
 }
 
 impl Device {
-    /// Reduces each segment of `x` to one number: segment s has elements `offsets[s]` to `offsets[s + 1]` − 1. There is one
-    /// offset (`u32` or `u64`) more than segments.
+    /// Reduces each segment of `x` to one number: segment s has elements `offsets[s]` to `offsets[s + 1]` − 1. There is
+    /// one offset (`u32` or `u64`) more than segments.
     ///
-    /// Segments may have any lengths: the work is balanced by elements. An empty segment has the sum 0, the product 1, mean and
-    /// variance NaN, as maximum −∞ or the smallest integer, as minimum +∞ or the largest, NaN if NaNs are ignored, and the
-    /// index `u64::MAX`. Indices count from the start of their segment. The variance of at most `ddof` elements is divided by 0.
+    /// Segments may have any lengths: the work is balanced by elements. An empty segment has the sum 0, the product 1,
+    /// mean and variance NaN, as maximum −∞ or the smallest integer, as minimum +∞ or the largest, NaN if NaNs are
+    /// ignored, and the index `u64::MAX`. Indices count from the start of their segment. The variance of at most `ddof`
+    /// elements is divided by 0.
     ///
     /// Downloads the offsets to check them; [`Device::reduce_segments_into`] does not.
     ///
@@ -81,7 +82,8 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// - [`crate::Error::Argument`]: no offset; offsets that decrease, or are past the end of `x`; 2³² segments or more.
+    /// - [`crate::Error::Argument`]: no offset; offsets that decrease, or are past the end of `x`; 2³² segments or
+    ///   more.
     /// - As [`Device::alloc`] and [`Device::launch`]; [`crate::Error::DeviceLost`] if earlier work failed.
     pub fn reduce_segments<'x, 'f, T: Element, R: SegmentReduction<T>, F: Offset>(
         &self,
@@ -109,13 +111,13 @@ impl Device {
         8 * Plan::new(x.into().len() as u64, segments.clamp(1, MOST_SEGMENTS) as u32).workspace_words(R::STATE_WORDS)
     }
 
-    /// [`Device::reduce_segments`] into `out`: one launch, no allocation, no waiting, for use on a stream or in a CUDA graph.
-    /// Offsets are not checked: if they decrease or are past the end of `x`, results are unspecified, but nothing outside `x` is
-    /// read and nothing outside `out` written.
+    /// [`Device::reduce_segments`] into `out`: one launch, no allocation, no waiting, for use on a stream or in a CUDA
+    /// graph. Offsets are not checked: if they decrease or are past the end of `x`, results are unspecified, but
+    /// nothing outside `x` is read and nothing outside `out` written.
     ///
     /// # Errors
-    /// As [`Device::reduce_segments`] except allocation and the offsets' values; the length of `out` is not the number of
-    /// segments, or the workspace is too small; the stream or any memory belongs to another device.
+    /// As [`Device::reduce_segments`] except allocation and the offsets' values; the length of `out` is not the number
+    /// of segments, or the workspace is too small; the stream or any memory belongs to another device.
     pub fn reduce_segments_into<'x, 'f, 'o, T: Element, R: SegmentReduction<T>, F: Offset>(
         &self,
         reduction: R,
