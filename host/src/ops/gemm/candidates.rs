@@ -18,7 +18,7 @@ use simt::{Kernel, KernelInfo};
 use super::Arithmetic;
 use super::element::Multiply;
 use super::stored::OperandLayout;
-use crate::ops::resident;
+use crate::ops::blocks_per_sm;
 
 /// A kernel that takes the arguments of `gpu::gemm::call`.
 pub(super) type Call<T, W> = Kernel<(
@@ -157,7 +157,7 @@ impl<T: Multiply> Candidate<T> {
 
     /// Blocks that have a multiprocessor together.
     pub(super) fn beside(&self) -> u32 {
-        resident(self.info())
+        blocks_per_sm(self.info())
     }
 
     /// Elements along k of the steps that its tiles are shared by.

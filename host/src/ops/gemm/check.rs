@@ -180,7 +180,7 @@ impl<T: Multiply> Gemm<'_, T> {
             grid,
         };
         let elements = c.view().axes().span().unwrap_or(0);
-        task.run(Destination::of(c.bits_mut::<C>(0, elements)), self.workspace.as_mut())
+        task.run(Destination::of(c.cast_range_mut::<C>(0, elements)), self.workspace.as_mut())
     }
 }
 

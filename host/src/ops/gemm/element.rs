@@ -190,7 +190,7 @@ macro_rules! multiply {
         }
     )+};
     (@partial $workspace:ident) => {
-        Destination { own: $workspace.nothing(), wide: $workspace.nothing(), flag: 0 }
+        Destination { own: $workspace.empty(), wide: $workspace.empty(), flag: 0 }
     };
     (@partial $workspace:ident $merge:path) => {
         Destination::of($workspace)
@@ -251,7 +251,7 @@ macro_rules! outputs {
         impl Output<$t> for $t {
             const WIDE: bool = false;
             fn destination(c: BufferViewMut<'_, Self>) -> (BufferViewMut<'_, $t>, BufferViewMut<'_, <$t as Number>::Wide>) {
-                let none = c.nothing();
+                let none = c.empty();
                 (c, none)
             }
         }
@@ -264,7 +264,7 @@ macro_rules! wide_outputs {
         impl Output<$t> for f32 {
             const WIDE: bool = true;
             fn destination(c: BufferViewMut<'_, Self>) -> (BufferViewMut<'_, $t>, BufferViewMut<'_, f32>) {
-                (c.nothing(), c)
+                (c.empty(), c)
             }
         }
     )+};

@@ -139,9 +139,9 @@ impl Packing {
         for (operand, from) in [problem.a, problem.b].into_iter().enumerate() {
             let Some(elements) = self.copies[operand].filter(|&elements| elements > 0) else { continue };
             let mut own = room.view_mut().slice(places[operand].clone())?.as_tensor(&[places[operand].len()])?;
-            let (to, target) = (self.operands[operand], own.bits_mut::<T>(0, elements));
+            let (to, target) = (self.operands[operand], own.cast_range_mut::<T>(0, elements));
             let count = if from.stride == 0 { 1 } else { problem.batch };
-            let source = given[operand].bits::<T>(0, from.span(count, from.rows, from.cols));
+            let source = given[operand].cast_range::<T>(0, from.span(count, from.rows, from.cols));
             let ([from_lines, from_line], [lines, line]) = (from.lines(), to.lines());
             let turned = to.transposed != from.transposed;
             if turned && count == 1 {
@@ -169,7 +169,7 @@ impl Packing {
             if let Some(elements) = self.copies[operand] {
                 let len = place.len();
                 let copy = room.slice(place)?.as_tensor(&[len])?;
-                packed[operand] = copy.bits::<T>(0, elements).as_tensor(&[elements])?;
+                packed[operand] = copy.cast_range::<T>(0, elements).as_tensor(&[elements])?;
             }
         }
         Ok(packed)

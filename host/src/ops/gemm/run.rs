@@ -22,7 +22,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::launch::Launch;
 use crate::memory::{BufferView, BufferViewMut, MatrixViewMut, TensorView};
-use crate::ops::{bands, on};
+use crate::ops::{grid_parts, on};
 use crate::stream::Stream;
 
 /// Bytes of a line of a box.
@@ -169,11 +169,14 @@ impl<'t, T: Multiply> Task<'t, T> {
                 let corner = start * to.stride + to.place(rows.start, cols.start);
                 let (own, wide) = c.part(corner, to.span(count, height, width))?;
                 let (from_a, from_b) = if k == 0 {
-                    (self.a.bits(0, 0), self.b.bits(0, 0))
+                    (self.a.cast_range(0, 0), self.b.cast_range(0, 0))
                 } else {
                     let starts =
                         [start * a.stride + a.place(rows.start, k0), start * b.stride + b.place(k0, cols.start)];
-                    (self.a.bits(starts[0], a.span(count, height, k)), self.b.bits(starts[1], b.span(count, k, width)))
+                    (
+                        self.a.cast_range(starts[0], a.span(count, height, k)),
+                        self.b.cast_range(starts[1], b.span(count, k, width)),
+                    )
                 };
                 let arguments = Arguments {
                     a: from_a,
@@ -218,7 +221,7 @@ impl<'t, T: Multiply> Task<'t, T> {
         // Rows in memory go along k or across it. What is swizzled are 128 bytes of each, and as many steps of k as that is.
         let map = |from: TensorView<'t, T>, x: OperandLayout, start: usize, along_k: bool, edge: u32| {
             let (shape, strides) = axes(x, count(x));
-            let elements = from.bits::<T>(start, x.span(count(x), x.rows, x.cols));
+            let elements = from.cast_range::<T>(start, x.span(count(x), x.rows, x.cols));
             let (extents, swizzle) = match kind {
                 BoxKind::Swizzled | BoxKind::Mixed => ([1, if along_k { edge } else { line }, line], Swizzle::B128),
                 BoxKind::Lines(_) if along_k => ([1, edge, line], Swizzle::B128),
@@ -238,15 +241,15 @@ impl<'t, T: Multiply> Task<'t, T> {
         let written = candidate.rows_written().filter(|_| is_product && to.takes_boxes(batch, size_of::<T>()));
         let (own, wide) = c.part(0, to.span(batch, m, n))?;
         let (stored, own) = if let Some(rows) = written {
-            let (none, (shape, strides)) = (own.nothing(), axes(to, batch));
+            let (none, (shape, strides)) = (own.empty(), axes(to, batch));
             let stored = own.as_tensor_strided(&shape, &strides)?.tma(&[1, rows, line], Swizzle::B128)?;
             (Some(stored), none)
         } else {
             (None, own)
         };
         let arguments = Arguments {
-            a: self.a.bits(0, 0),
-            b: self.b.bits(0, 0),
+            a: self.a.cast_range(0, 0),
+            b: self.b.cast_range(0, 0),
             c: own,
             wide,
             bias: self.bias(flags, &(0..m), &(0..n))?,
@@ -283,7 +286,7 @@ impl<'t, T: Multiply> Task<'t, T> {
         match (self.bias, flags & (BIAS_PER_COLUMN | BIAS_PER_ROW)) {
             (Some(bias), BIAS_PER_COLUMN) => bias.slice(cols.clone()),
             (Some(bias), BIAS_PER_ROW) => bias.slice(rows.clone()),
-            _ => Ok(self.a.bits::<T>(0, 0).nothing()),
+            _ => Ok(self.a.cast_range::<T>(0, 0).empty()),
         }
     }
 
@@ -298,14 +301,14 @@ impl<'t, T: Multiply> Task<'t, T> {
         let matrix =
             |x: OperandLayout| (number * x.stride, x.span(1, x.rows, x.cols), super::rows(x.rows, x.cols, x.ld));
         let (start, len, layout) = matrix(a);
-        let a = self.a.bits::<T>(start, len).as_matrix(layout)?;
+        let a = self.a.cast_range::<T>(start, len).as_matrix(layout)?;
         let (start, len, layout) = matrix(b);
-        let b = self.b.bits::<T>(start, len).as_matrix(layout)?;
+        let b = self.b.cast_range::<T>(start, len).as_matrix(layout)?;
         let tile = self.plan.tile();
         // Blocks go along x alone, which is nearly unlimited.
         let across = n.div_ceil(tile[1] as usize) as u32;
         let mut rest = c;
-        for rows in bands(m, tile[0], (self.grid[0] / across).max(1)) {
+        for rows in grid_parts(m, tile[0], (self.grid[0] / across).max(1)) {
             let grid = ffma::grid(rows.len() as u32, n as u32, tile);
             let (band, below) = rest.split_at_row(rows.len())?;
             self.device.launch(kernel, on(self.stream, Launch::grid(grid)), (a.block(rows, 0..k)?, b, band))?;
@@ -326,8 +329,8 @@ impl<'t, T: Multiply> Task<'t, T> {
         let flag = c.flag;
         let (c_own, c_wide) = c.part(number * to.stride, to.span(1, m, n))?;
         let arguments = Arguments {
-            a: self.a.bits(0, 0),
-            b: self.b.bits(0, 0),
+            a: self.a.cast_range(0, 0),
+            b: self.b.cast_range(0, 0),
             c: c_own,
             wide: c_wide,
             bias: self.bias(self.flags, &(0..m), &(0..n))?,
@@ -346,9 +349,9 @@ impl<'t, T: Multiply> Task<'t, T> {
 /// The parts of an m × n matrix C that one launch each can handle, in whole tiles: at most `blocks` of them, and extents that 32
 /// bits count.
 fn sections([m, n]: [usize; 2], [rows, cols]: [u32; 2], blocks: u32) -> impl Iterator<Item = [Range<usize>; 2]> {
-    bands(n, cols, blocks.min(u32::MAX / cols)).flat_map(move |across| {
+    grid_parts(n, cols, blocks.min(u32::MAX / cols)).flat_map(move |across| {
         let per_row = across.len().div_ceil(cols as usize) as u32;
-        bands(m, rows, (blocks / per_row).clamp(1, u32::MAX / rows)).map(move |down| [down, across.clone()])
+        grid_parts(m, rows, (blocks / per_row).clamp(1, u32::MAX / rows)).map(move |down| [down, across.clone()])
     })
 }
 

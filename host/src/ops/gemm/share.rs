@@ -158,7 +158,7 @@ pub struct Sharing<'w> {
 impl<'w> Sharing<'w> {
     /// Nothing is shared; there is no memory for it, of which `memory` is none either.
     pub(super) fn none<X: simt::element::Element>(memory: &BufferViewMut<'w, X>) -> Self {
-        Self { tiles: 0, sums: memory.nothing(), flags: memory.nothing(), token: 0 }
+        Self { tiles: 0, sums: memory.empty(), flags: memory.empty(), token: 0 }
     }
 
     /// Lays out a workspace, which is long enough.
@@ -167,7 +167,7 @@ impl<'w> Sharing<'w> {
         let start = if past == 0 { 0 } else { SLACK + 1 - past };
         let Range { start, end } = start..start + cut.workspace(tile) - SLACK;
         let (flags, sums) = workspace.slice(start..end)?.split_at(cut.blocks as usize * FLAGS)?;
-        let mut flags = flags.pairs();
+        let mut flags = flags.into_u64_words();
         if flags.device().is_simulator() {
             // Whatever they hold is right, but the simulator wants to have seen it written.
             flags.zero()?;
