@@ -7,7 +7,7 @@ use warpwright::simulator::{Access, Config, Counters, Level};
 
 use super::figures::Row;
 use super::report::{
-    Counted, DeviceReport, FamilyReport, GpuReport, Report, RowReport, StepReport, SCHEMA, TextsReport, Timed,
+    Counted, DeviceReport, FamilyReport, GpuReport, Report, RowReport, SCHEMA, StepReport, TextsReport, Timed,
 };
 use super::steps::{FAMILIES, Inputs, Size, Step};
 use super::{limits, texts};

@@ -41,6 +41,8 @@ mod calls;
 mod candidates;
 mod check;
 mod element;
+#[cfg(test)]
+mod golden;
 mod packing;
 mod plan;
 mod problem;
