@@ -1,4 +1,6 @@
-//! Which numbers are multiplied, and how kernels are launched on them.
+//! The element types of A, B and C, and how kernels are launched on them.
+
+use std::fmt::Debug;
 
 use gpu::gemm::call::WIDE_C;
 use gpu::gemm::merge;
@@ -9,8 +11,9 @@ use simt::Kernel;
 use simt::element::Element;
 use simt::global::{VecMut, VecRef};
 
-use super::candidates::{self, Call, Candidate};
-use super::share::Sharing;
+use super::candidates;
+use super::configuration::{Configuration, Generic};
+use super::stream_k::StreamKArgs;
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::Launch;
@@ -22,7 +25,7 @@ mod sealed {
 use sealed::Sealed;
 
 /// A kernel that adds partial products.
-type Merge<T> = Kernel<(
+type Reduce<T> = Kernel<(
     VecRef<'static, f32>,
     VecMut<'static, T>,
     VecMut<'static, f32>,
@@ -33,14 +36,13 @@ type Merge<T> = Kernel<(
     u32,
 )>;
 
-/// The arguments of a [`Call`].
+/// The arguments of a [`Generic`] kernel: see `gpu::gemm::call`.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Arguments<'a, T: Multiply> {
     pub(super) a: BufferView<'a, T>,
     pub(super) b: BufferView<'a, T>,
-    pub(super) c: BufferViewMut<'a, T>,
-    pub(super) wide: BufferViewMut<'a, T::Wide>,
+    pub(super) c: OutputBuffers<'a, T>,
     pub(super) bias: BufferView<'a, T::Wide>,
     pub(super) extents: [u32; 4],
     pub(super) ld: [u64; 3],
@@ -49,151 +51,158 @@ pub struct Arguments<'a, T: Multiply> {
     pub(super) flags: u32,
 }
 
-/// The operands of a [`Boxed`] kernel.
+/// The tensor maps of a TMA kernel.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Maps<'a, T: Multiply> {
+pub struct TensorMaps<'a, T: Multiply> {
     pub(super) a: TmaTensor<'a, T>,
     pub(super) b: TmaTensor<'a, T>,
-    /// C, where the copy engine writes it.
+    /// C, if TMA stores it.
     pub(super) c: Option<TmaTensorMut<'a, T>>,
-    /// 1 where A's, B's matrix goes on with C's, 0 for the same one again.
-    pub(super) batches: [u32; 2],
+    /// For A and B: 1 if the batch has matrices of its own, 0 if it has one for all.
+    pub(super) batch_advance: [u32; 2],
 }
 
-/// Numbers that can be multiplied: `f32`, `f16` and `bf16`, whose products are added in `f32`, and `f64`.
+/// Element types of A and B: `f32`, `f16` and `bf16`, whose products are accumulated in `f32`, and `f64`.
 #[diagnostic::on_unimplemented(
     message = "there is no matrix product of `{Self}`",
     note = "the elements of A and B are `f32`, `f16`, `bf16` or `f64`, the same for both"
 )]
-pub trait Multiply: Number<Wide: std::fmt::Debug + PartialEq + From<f32>> + Sealed {
-    /// The kernels, the one for everything first.
+pub trait Multiply: Number<Wide: Debug + PartialEq + From<f32>> + Sealed {
+    /// The kernels; the first supports every problem.
     #[doc(hidden)]
-    const CANDIDATES: &'static [Candidate<Self>];
+    const CONFIGURATIONS: &'static [Configuration<Self>];
 
     /// Whether there is a kernel that adds partial products.
     #[doc(hidden)]
-    const SPLITS: bool;
+    const HAS_SPLIT_K: bool;
 
-    /// Launches a kernel that takes these arguments.
+    /// Launches a kernel that reads operands by pointer.
     #[doc(hidden)]
     fn launch(
         device: &Device,
-        kernel: &Call<Self, Self::Wide>,
+        kernel: &Generic<Self, Self::Wide>,
         launch: Launch<'_>,
         arguments: Arguments<'_, Self>,
     ) -> Result<()>;
 
-    /// The same boxes, their elements rounded to what tensor cores take.
+    /// The tensor with its elements rounded to tf32 as they are loaded, for `f32`.
     #[doc(hidden)]
-    fn rounded(boxes: TmaTensor<'_, Self>) -> Result<TmaTensor<'_, Self>>;
+    fn rounded(tensor: TmaTensor<'_, Self>) -> Result<TmaTensor<'_, Self>>;
 
-    /// Launches a kernel that takes tensor maps; `a`, `b` and their strides have no use.
+    /// Launches a TMA kernel, which does not use `a`, `b` and their strides.
     #[doc(hidden)]
-    fn launch_boxed(
+    fn launch_tma(
         device: &Device,
         kernel: &Boxed<Self, Self::Wide>,
         launch: Launch<'_>,
-        maps: Maps<'_, Self>,
+        maps: TensorMaps<'_, Self>,
         arguments: Arguments<'_, Self>,
     ) -> Result<()>;
 
-    /// [`Multiply::launch_boxed`] of a kernel whose blocks may share tiles.
+    /// Launches a TMA kernel that has a stream-K schedule.
     #[doc(hidden)]
-    fn launch_shared(
+    fn launch_stream_k(
         device: &Device,
         kernel: &Shared<Self, Self::Wide>,
         launch: Launch<'_>,
-        maps: Maps<'_, Self>,
+        maps: TensorMaps<'_, Self>,
         arguments: Arguments<'_, Self>,
-        sharing: Sharing<'_>,
+        stream_k: StreamKArgs<'_>,
     ) -> Result<()>;
 
-    /// Partial products in a workspace as a C; none where nothing is split.
+    /// Partial products in a workspace as an output; empty without split-K.
     #[doc(hidden)]
-    fn partial(workspace: BufferViewMut<'_, f32>) -> Destination<'_, Self>;
+    fn partials(workspace: BufferViewMut<'_, f32>) -> OutputBuffers<'_, Self>;
 
-    /// Adds as many partial products as the last of the extents says; `a`, `b` and `batch` have no use.
+    /// Adds partial products, as many as `extents[3]`. `a`, `b` and `batch` are not used.
     #[doc(hidden)]
-    fn merge(
+    fn reduce(
         device: &Device,
         launch: Launch<'_>,
-        partial: BufferView<'_, f32>,
+        partials: BufferView<'_, f32>,
         arguments: Arguments<'_, Self>,
     ) -> Result<()>;
 }
 
 macro_rules! multiply {
-    ($($t:ident in $wide:ident: $splits:literal, $candidates:ident, $rounded:path $(, $merge:path)?;)+) => {$(
+    ($($t:ident in $wide:ident: $has_split_k:literal, $configurations:ident, $rounded:path $(, $reduce:path)?;)+) => {$(
         impl Sealed for $t {}
         impl Multiply for $t {
-            const CANDIDATES: &'static [Candidate<$t>] = candidates::$candidates;
-            const SPLITS: bool = $splits;
+            const CONFIGURATIONS: &'static [Configuration<$t>] = candidates::$configurations;
+            const HAS_SPLIT_K: bool = $has_split_k;
 
             fn launch(
                 device: &Device,
-                kernel: &Call<$t, $wide>,
+                kernel: &Generic<$t, $wide>,
                 launch: Launch<'_>,
-                Arguments { a, b, c, wide, bias, extents, ld, batch, scale, flags }: Arguments<'_, $t>,
+                Arguments { a, b, c, bias, extents, ld, batch, scale, flags }: Arguments<'_, $t>,
             ) -> Result<()> {
-                device.launch(kernel, launch, (a, b, c, wide, bias, extents, ld, batch, scale, flags))?;
+                let flags = flags | c.flag;
+                device.launch(kernel, launch, (a, b, c.own, c.wide, bias, extents, ld, batch, scale, flags))?;
                 Ok(())
             }
 
-            fn rounded(boxes: TmaTensor<'_, $t>) -> Result<TmaTensor<'_, $t>> {
-                $rounded(boxes)
+            fn rounded(tensor: TmaTensor<'_, $t>) -> Result<TmaTensor<'_, $t>> {
+                $rounded(tensor)
             }
 
-            fn launch_boxed(
+            fn launch_tma(
                 device: &Device,
                 kernel: &Boxed<$t, $wide>,
                 launch: Launch<'_>,
-                Maps { a, b, c: stored, batches }: Maps<'_, $t>,
-                Arguments { c, wide, bias, extents, ld, batch, scale, flags, .. }: Arguments<'_, $t>,
+                TensorMaps { a, b, c: map_c, batch_advance }: TensorMaps<'_, $t>,
+                Arguments { c, bias, extents, ld, batch, scale, flags, .. }: Arguments<'_, $t>,
             ) -> Result<()> {
-                let strides = [ld[2], batch[2]];
-                device.launch(kernel, launch, (a, b, stored, c, wide, bias, extents, batches, strides, scale, flags))?;
+                let (strides, flags) = ([ld[2], batch[2]], flags | c.flag);
+                let arguments =
+                    (a, b, map_c, c.own, c.wide, bias, extents, batch_advance, strides, scale, flags);
+                device.launch(kernel, launch, arguments)?;
                 Ok(())
             }
 
-            fn launch_shared(
+            fn launch_stream_k(
                 device: &Device,
                 kernel: &Shared<$t, $wide>,
                 launch: Launch<'_>,
-                Maps { a, b, c: stored, batches }: Maps<'_, $t>,
-                Arguments { c, wide, bias, extents, ld, batch, scale, flags, .. }: Arguments<'_, $t>,
-                Sharing { tiles, sums, flags: up, token }: Sharing<'_>,
+                TensorMaps { a, b, c: map_c, batch_advance }: TensorMaps<'_, $t>,
+                Arguments { c, bias, extents, ld, batch, scale, flags, .. }: Arguments<'_, $t>,
+                StreamKArgs { split_tiles, partials, flags: tile_flags, epoch }: StreamKArgs<'_>,
             ) -> Result<()> {
-                let strides = [ld[2], batch[2]];
-                let call = (a, b, stored, c, wide, bias, extents, batches, strides, scale, flags, tiles, sums, up, token);
-                device.launch(kernel, launch, call)?;
+                let (strides, flags) = ([ld[2], batch[2]], flags | c.flag);
+                let arguments = (
+                    a, b, map_c, c.own, c.wide, bias, extents, batch_advance, strides, scale, flags, split_tiles,
+                    partials, tile_flags, epoch,
+                );
+                device.launch(kernel, launch, arguments)?;
                 Ok(())
             }
 
-            fn partial(workspace: BufferViewMut<'_, f32>) -> Destination<'_, $t> {
-                multiply!(@partial workspace $($merge)?)
+            fn partials(workspace: BufferViewMut<'_, f32>) -> OutputBuffers<'_, $t> {
+                multiply!(@partials workspace $($reduce)?)
             }
 
-            #[allow(unused_variables, reason = "where nothing is split")]
-            fn merge(
+            #[allow(unused_variables, reason = "without split-K")]
+            fn reduce(
                 device: &Device,
                 launch: Launch<'_>,
-                partial: BufferView<'_, f32>,
-                Arguments { c, wide, bias, extents: [m, n, _, parts], ld, scale, flags, .. }: Arguments<'_, $t>,
+                partials: BufferView<'_, f32>,
+                Arguments { c, bias, extents: [m, n, _, parts], ld, scale, flags, .. }: Arguments<'_, $t>,
             ) -> Result<()> {
                 $(
-                    let kernel: &Merge<$t> = &$merge;
-                    device.launch(kernel, launch, (partial, c, wide, bias, [m, n, parts], ld[2], scale, flags))?;
+                    let kernel: &Reduce<$t> = &$reduce;
+                    let arguments = (partials, c.own, c.wide, bias, [m, n, parts], ld[2], scale, flags | c.flag);
+                    device.launch(kernel, launch, arguments)?;
                 )?
                 Ok(())
             }
         }
     )+};
-    (@partial $workspace:ident) => {
-        Destination { own: $workspace.nothing(), wide: $workspace.nothing(), flag: 0 }
+    (@partials $workspace:ident) => {
+        OutputBuffers { own: $workspace.nothing(), wide: $workspace.nothing(), flag: 0 }
     };
-    (@partial $workspace:ident $merge:path) => {
-        Destination::of($workspace)
+    (@partials $workspace:ident $reduce:path) => {
+        OutputBuffers::of($workspace)
     };
 }
 multiply! {
@@ -203,70 +212,77 @@ multiply! {
     f64 in f64: false, F64, Ok;
 }
 
-/// C as the kernels take it: as elements of A and B, or as sums; the other one is empty.
+/// C as kernels take it: in the type of A and B, or in that of the sums; the other one is empty.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Destination<'c, T: Multiply> {
+pub struct OutputBuffers<'c, T: Multiply> {
     pub(super) own: BufferViewMut<'c, T>,
     pub(super) wide: BufferViewMut<'c, T::Wide>,
-    /// Which of both it is, as a call's flag.
+    /// The kernels' flag that says which.
     pub(super) flag: u32,
 }
 
-impl<'c, T: Multiply> Destination<'c, T> {
+impl<'c, T: Multiply> OutputBuffers<'c, T> {
     pub(super) fn of<C: Output<T>>(c: BufferViewMut<'c, C>) -> Self {
-        let (own, wide) = C::destination(c);
-        Self { own, wide, flag: if C::WIDE { WIDE_C } else { 0 } }
+        let (own, wide) = C::buffers(c);
+        Self { own, wide, flag: if C::IS_WIDE { WIDE_C } else { 0 } }
     }
 
-    /// `len` elements from `start` on.
-    pub(super) fn part(
-        &mut self,
-        start: usize,
-        len: usize,
-    ) -> Result<(BufferViewMut<'_, T>, BufferViewMut<'_, T::Wide>)> {
+    /// `len` elements beginning with `start`.
+    pub(super) fn slice(&mut self, start: usize, len: usize) -> Result<OutputBuffers<'_, T>> {
         let range = |is_c: bool| if is_c { start..start + len } else { 0..0 };
         let is_wide = self.flag == WIDE_C;
-        Ok((self.own.view_mut().slice(range(!is_wide))?, self.wide.view_mut().slice(range(is_wide))?))
+        Ok(OutputBuffers {
+            own: self.own.view_mut().slice(range(!is_wide))?,
+            wide: self.wide.view_mut().slice(range(is_wide))?,
+            flag: self.flag,
+        })
     }
 }
 
-/// What C may be made of: the type of A and B, or `f32` where that is shorter.
+/// Element types of C: that of A and B, or `f32` if A and B are `f16` or `bf16`.
 #[diagnostic::on_unimplemented(
     message = "a matrix of `{Self}` cannot take the product of matrices of `{T}`",
     note = "C has the elements of A and B, or `f32` where these are `f16` or `bf16`"
 )]
 pub trait Output<T: Multiply>: Element + Sealed {
-    /// Whether C has the type of the sums and not that of A and B.
+    /// Whether it is the type of the sums, and not that of A and B.
     #[doc(hidden)]
-    const WIDE: bool;
+    const IS_WIDE: bool;
 
-    /// C as the kernels take it: as elements of A and B, or as sums, the other one empty.
+    /// C as elements of A and B, or as sums; the other one is empty.
     #[doc(hidden)]
-    fn destination(c: BufferViewMut<'_, Self>) -> (BufferViewMut<'_, T>, BufferViewMut<'_, T::Wide>);
+    fn buffers(c: BufferViewMut<'_, Self>) -> (BufferViewMut<'_, T>, BufferViewMut<'_, T::Wide>);
+}
+
+/// C in the type of A and B.
+fn own<T: Multiply>(c: BufferViewMut<'_, T>) -> (BufferViewMut<'_, T>, BufferViewMut<'_, T::Wide>) {
+    let none = c.nothing();
+    (c, none)
+}
+
+/// C in the type of the sums.
+fn wide<T: Multiply>(c: BufferViewMut<'_, T::Wide>) -> (BufferViewMut<'_, T>, BufferViewMut<'_, T::Wide>) {
+    (c.nothing(), c)
 }
 
 macro_rules! outputs {
-    ($($t:ty),+) => {$(
-        impl Output<$t> for $t {
-            const WIDE: bool = false;
-            fn destination(c: BufferViewMut<'_, Self>) -> (BufferViewMut<'_, $t>, BufferViewMut<'_, <$t as Number>::Wide>) {
-                let none = c.nothing();
-                (c, none)
+    ($($c:ident of $t:ident: $is_wide:literal, $buffers:ident;)+) => {$(
+        impl Output<$t> for $c {
+            const IS_WIDE: bool = $is_wide;
+            fn buffers(
+                c: BufferViewMut<'_, $c>,
+            ) -> (BufferViewMut<'_, $t>, BufferViewMut<'_, <$t as Number>::Wide>) {
+                $buffers::<$t>(c)
             }
         }
     )+};
 }
-outputs! { f32, f16, bf16, f64 }
-
-macro_rules! wide_outputs {
-    ($($t:ty),+) => {$(
-        impl Output<$t> for f32 {
-            const WIDE: bool = true;
-            fn destination(c: BufferViewMut<'_, Self>) -> (BufferViewMut<'_, $t>, BufferViewMut<'_, f32>) {
-                (c.nothing(), c)
-            }
-        }
-    )+};
+outputs! {
+    f32 of f32: false, own;
+    f16 of f16: false, own;
+    f32 of f16: true, wide;
+    bf16 of bf16: false, own;
+    f32 of bf16: true, wide;
+    f64 of f64: false, own;
 }
-wide_outputs! { f16, bf16 }

@@ -2,16 +2,16 @@
 //!
 //! | column | |
 //! |---|---|
-//! | elements | of A and B, and of C if different |
-//! | layout | of A, B and C: rows (`N`) or columns (`T`) of contiguous elements |
-//! | extents | m, n, k |
-//! | batch | number of products; `a`, `b`: one matrix for all |
-//! | padding | elements between the rows of A, B and C |
-//! | misalignment | bytes of A, B and C beyond a multiple of 16 |
-//! | epilogue | `s`: alpha ≠ 1; `f`: bias or activation; `c`: beta ≠ 0 |
-//! | sms | SMs of the device |
-//! | kernel … cost | the first plan |
-//! | all_plans | checksum of all plans, in order |
+//! | `elements` | of A and B, and of C if different |
+//! | `layout` | of A, B and C: rows (`N`) or columns (`T`) of contiguous elements |
+//! | `extents` | m, n, k |
+//! | `batch` | number of products; `a`, `b`: one matrix for all |
+//! | `padding` | elements between the rows of A, B and C |
+//! | `misalignment` | bytes of A, B and C beyond a multiple of 16 |
+//! | `epilogue` | `s`: alpha ≠ 1; `f`: bias or activation; `c`: beta ≠ 0 |
+//! | `sms` | SMs of the device |
+//! | `kernel` … `cost` | the first plan |
+//! | `all_plans` | checksum of all plans, in order |
 //!
 //! After a change of the cost model or of the kernels, `UPDATE_GOLDEN=1 cargo test -p warpwright --lib golden` rewrites the results; the
 //! difference shows which choices changed.
@@ -20,10 +20,12 @@ use std::fmt::Write;
 
 use half::{bf16, f16};
 
-use super::plan::{self, Demands, Plan};
-use super::problem::Problem;
-use super::stored::OperandLayout;
-use super::{Arithmetic, Multiply, Op};
+use super::algorithm::Plan;
+use super::element::Multiply;
+use super::operands::OperandLayout;
+use super::options::{Arithmetic, Op};
+use super::planner;
+use super::problem::{Epilogue, Problem, Request};
 use crate::device::Device;
 use crate::memory::Axes;
 
@@ -46,8 +48,10 @@ fn choices_are_those_of_the_golden_file() {
         return;
     }
     let changed: Vec<_> = GOLDEN.lines().zip(actual.lines()).filter(|(golden, actual)| golden != actual).collect();
-    let shown: String = changed.iter().take(20).map(|(golden, actual)| format!("- {golden}\n+ {actual}\n")).collect();
-    assert!(changed.is_empty(), "{} choices changed; UPDATE_GOLDEN=1 rewrites the file\n{shown}", changed.len());
+    for (golden, actual) in changed.iter().take(20) {
+        eprintln!("- {golden}\n+ {actual}");
+    }
+    assert!(changed.is_empty(), "{} choices changed; UPDATE_GOLDEN=1 rewrites the file", changed.len());
 }
 
 /// The columns after those of the problem.
@@ -108,14 +112,16 @@ fn plans<T: Multiply>(device: &Device, inputs: &[&str]) -> Vec<Plan> {
         (operand(0, m, k, batch.contains('a')), operand(1, k, n, batch.contains('b')), operand(2, m, n, false));
     let problem = Problem::new(a, b, c, None, true).unwrap();
     let is_f32_output = elements.ends_with("f32");
-    let demands = Demands {
-        device,
+    planner::plans::<T>(&Request {
+        problem: &problem,
+        epilogue: Epilogue {
+            scales: epilogue.contains('s'),
+            transforms: epilogue.contains('f'),
+            accumulates: epilogue.contains('c'),
+            output_bytes: if is_f32_output { 4 } else { size_of::<T>() },
+        },
         arithmetic: if elements == "tf32" { Arithmetic::Tf32 } else { Arithmetic::Full },
-        scaled: epilogue.contains('s'),
-        finished: epilogue.contains('f'),
-        adds_to_c: epilogue.contains('c'),
-        element: if is_f32_output { 4 } else { size_of::<T>() },
+        device,
         sm_count: sms.parse().unwrap(),
-    };
-    plan::plans::<T>(&problem, demands)
+    })
 }
