@@ -29,23 +29,24 @@ impl Algorithm {
         Self { kernel, parts: 1, blocks: 0, packed: [false; 2] }
     }
 
-    /// With split-K: k in this many parts, whose products are added up in order. There may be fewer, since parts begin at
-    /// multiples of 16, 32 or 64 elements, depending on the kernel.
+    /// With split-K: k in this many parts, whose products are added up in order. There may be fewer, since parts begin
+    /// at multiples of 16, 32 or 64 elements, depending on the kernel.
     #[must_use]
     pub fn split_k(self, parts: u32) -> Self {
         Self { parts: parts.max(1), ..self }
     }
 
-    /// With a stream-K schedule: this many blocks split the tiles of C that would not fill a wave evenly along k, in one launch. There
-    /// may be fewer blocks, no more than there are steps along k. The bits of the result depend on their number, except for kernels
-    /// that accumulate sequentially in order of k (`gemm_hopper_f32_tn_…`). An H200 has 132 SMs.
+    /// With a stream-K schedule: this many blocks split the tiles of C that would not fill a wave evenly along k, in
+    /// one launch. There may be fewer blocks, no more than there are steps along k. The bits of the result depend on
+    /// their number, except for kernels that accumulate sequentially in order of k (`gemm_hopper_f32_tn_…`). An H200
+    /// has 132 SMs.
     #[must_use]
     pub fn stream_k(self, blocks: u32) -> Self {
         Self { blocks, ..self }
     }
 
-    /// With a copy of A, of B, or of both in the workspace, in the layout that the kernel needs, each row at a multiple of 128
-    /// bytes. Only for kernels that load operands by TMA. With alpha = 0 nothing is copied.
+    /// With a copy of A, of B, or of both in the workspace, in the layout that the kernel needs, each row at a multiple
+    /// of 128 bytes. Only for kernels that load operands by TMA. With alpha = 0 nothing is copied.
     #[must_use]
     pub fn pack(self, [a, b]: [bool; 2]) -> Self {
         Self { packed: [a, b], ..self }

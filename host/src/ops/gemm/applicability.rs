@@ -54,8 +54,8 @@ impl fmt::Display for Unsupported {
             Self::Packing => f.write_str("takes no packed operands: only kernels that load by TMA do"),
             Self::Tma(operand) => write!(
                 f,
-                "wants `{operand}` to begin, with each of its rows and matrices, at multiples of 16 bytes, or to be packed \
-                 (Algorithm::pack)"
+                "wants `{operand}` to begin, with each of its rows and matrices, at multiples of 16 bytes, or to be \
+                 packed (Algorithm::pack)"
             ),
         }
     }
@@ -98,8 +98,8 @@ pub(super) fn pack<T: Multiply>(
     Packing::new(problem, packed, layout, size_of::<T>()).ok_or(Unsupported::Extents)
 }
 
-/// How the kernel computes the problem from these operands, with at most so many parts of k or blocks of a stream-K schedule. The
-/// kernel passes [`check_kernel`].
+/// How the kernel computes the problem from these operands, with at most so many parts of k or blocks of a stream-K
+/// schedule. The kernel passes [`check_kernel`].
 pub(super) fn work<T: Multiply>(
     configuration: &Configuration<T>,
     request: &Request<'_>,
@@ -109,7 +109,7 @@ pub(super) fn work<T: Multiply>(
     let problem = packing.apply(request.problem);
     let split = SplitK::new(problem.k, parts, configuration.model.k_granularity);
     let is_split = split.parts > 1;
-    if is_split && (!T::HAS_SPLIT_K || problem.batch != 1) {
+    if is_split && (T::REDUCE.is_none() || problem.batch != 1) {
         return Err(Unsupported::SplitK);
     }
     let c_len = problem.m.checked_mul(problem.n).ok_or(Unsupported::Extents)?;

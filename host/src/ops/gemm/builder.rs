@@ -108,9 +108,10 @@ impl<'a, T: Multiply> Gemm<'a, T> {
         Self { sequential: true, ..self }
     }
 
-    /// Memory for partial products and for copies of operands; [`Plan::workspace_len`](crate::gemm::Plan::workspace_len) says how much
-    /// an algorithm needs. Its content does not matter before, and means nothing after. Memory beyond what is needed is not
-    /// changed; with too little for the cheapest algorithm, one that needs less is chosen.
+    /// Memory for partial products and for copies of operands;
+    /// [`Plan::workspace_len`](crate::gemm::Plan::workspace_len) says how much an algorithm needs. Its content does not
+    /// matter before, and means nothing after. Memory beyond what is needed is not changed; with too little for the
+    /// cheapest algorithm, one that needs less is chosen.
     pub fn workspace(self, workspace: impl Into<BufferViewMut<'a, f32>>) -> Self {
         Self { workspace: Some(workspace.into()), ..self }
     }

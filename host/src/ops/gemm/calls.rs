@@ -9,8 +9,8 @@ use crate::error::Result;
 use crate::memory::{Matrix, Tensor, TensorView, TensorViewMut};
 
 impl<T: Multiply> Gemm<'_, T> {
-    /// Allocates C, in the type of A and B. If the cheapest algorithm needs a workspace and none was given, it is allocated for the
-    /// call, which then waits for the end.
+    /// Allocates C, in the type of A and B. If the cheapest algorithm needs a workspace and none was given, it is
+    /// allocated for the call, which then waits for the end.
     ///
     /// # Errors
     /// As [`Gemm::into`]; A or B is a batch; beta is not 0; as [`Device::alloc_matrix`](crate::Device::alloc_matrix).
@@ -58,8 +58,8 @@ impl<T: Multiply> Gemm<'_, T> {
         Ok(c)
     }
 
-    /// Queues the product into C, a matrix, or a tensor of three axes for a batch. It allocates nothing and does not wait. (Their borrows
-    /// ensure that C shares no element with A, B or the bias.)
+    /// Queues the product into C, a matrix, or a tensor of three axes for a batch. It allocates nothing and does not
+    /// wait. (Their borrows ensure that C shares no element with A, B or the bias.)
     ///
     /// ```
     /// use ndarray::array;
@@ -72,17 +72,17 @@ impl<T: Multiply> Gemm<'_, T> {
     /// ```
     ///
     /// # Errors
-    /// - [`crate::Error::Argument`]: shapes, batch sizes or the length of the bias do not agree; a batch is empty; a matrix is
-    ///   neither row-major nor column-major, or its leading dimension is too small; k > 2³² − 1; the algorithm is not applicable, or
-    ///   the workspace is too small for it; memory of another device.
+    /// - [`crate::Error::Argument`]: shapes, batch sizes or the length of the bias do not agree; a batch is empty; a
+    ///   matrix is neither row-major nor column-major, or its leading dimension is too small; k > 2³² − 1; the
+    ///   algorithm is not applicable, or the workspace is too small for it; memory of another device.
     /// - As [`Device::launch`](crate::Device::launch).
     pub fn into<'c, C: Output<T>>(self, c: impl Into<TensorViewMut<'c, C>>) -> Result<()> {
         let grid = self.device.limits().grid;
         self.into_with_grid(&mut c.into(), grid)
     }
 
-    /// All plans for the product with such a C, whatever their workspace, the cheapest by the cost model first. [`Gemm::into`] takes the
-    /// first for which there is workspace.
+    /// All plans for the product with such a C, whatever their workspace, the cheapest by the cost model first.
+    /// [`Gemm::into`] takes the first for which there is workspace.
     ///
     /// ```
     /// let device = warpwright::Device::simulator();
@@ -101,8 +101,8 @@ impl<T: Multiply> Gemm<'_, T> {
         Ok(planner::plans::<T>(&self.request::<C>(&self.problem(c.into())?)))
     }
 
-    /// The plan for one algorithm with such a C. It may be one that [`Gemm::plans`] does not list: with another split, or with copies
-    /// that the kernel does not need.
+    /// The plan for one algorithm with such a C. It may be one that [`Gemm::plans`] does not list: with another split,
+    /// or with copies that the kernel does not need.
     ///
     /// # Errors
     /// As [`Gemm::into`], before anything is launched.

@@ -56,13 +56,13 @@ pub(super) enum Entry<T: Number> {
 /// How a TMA kernel loads its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LoadMode {
-    /// Boxes of 128 bytes of each row in memory, swizzled for tensor cores. TMA can store C in such boxes, too. Persistent: one cluster
-    /// of blocks per slot loops over tiles.
+    /// Boxes of 128 bytes of each row in memory, swizzled for tensor cores. TMA can store C in such boxes, too.
+    /// Persistent: one cluster of blocks per slot loops over tiles.
     Swizzled,
     /// The same with boxes of B as high as wide, for the two-width tile schedule: `gpu::hopper::wide::tiles`.
     TwoWidth,
-    /// Of an MN-major operand this many rows in memory, each as long as the tile is high or wide, not swizzled; of a K-major operand 128
-    /// bytes of each row, swizzled. Threads store C. One block per tile, except with stream-K.
+    /// Of an MN-major operand this many rows in memory, each as long as the tile is high or wide, not swizzled; of a
+    /// K-major operand 128 bytes of each row, swizzled. Threads store C. One block per tile, except with stream-K.
     Rows(u32),
 }
 
@@ -71,17 +71,18 @@ pub(super) enum LoadMode {
 pub(super) struct PerfModel {
     /// Rows and columns of C per cluster of blocks.
     pub(super) tile: [u32; 2],
-    /// The parts of a split-K begin at multiples of this many elements, so that they are aligned as the operands are and end with a
-    /// whole step.
+    /// The parts of a split-K begin at multiples of this many elements, so that they are aligned as the operands are
+    /// and end with a whole step.
     pub(super) k_granularity: usize,
-    /// Multiply-adds per clock and SM as a fraction of 128, the rate of `f32` (tensor cores exceed 1): with one block on the SM, and with
-    /// as many as fit; if one fits, with one tile, and with several in sequence. For the two-width schedule: of narrow, and of
-    /// wide tiles.
+    /// Multiply-adds per clock and SM as a fraction of 128, the rate of `f32` (tensor cores exceed 1): with one block
+    /// on the SM, and with as many as fit; if one fits, with one tile, and with several in sequence. For the two-width
+    /// schedule: of narrow, and of wide tiles.
     pub(super) efficiency: [f64; 2],
-    /// Factor of the efficiency with misaligned rows: not multiples of 128 bytes apart for TMA kernels, not of 16 bytes for others.
+    /// Factor of the efficiency with misaligned rows: not multiples of 128 bytes apart for TMA kernels, not of 16 bytes
+    /// for others.
     pub(super) misaligned_efficiency: f64,
-    /// Time before the first and after the last multiply-add of a tile, in elements of k: with a TMA store of C, and with the generic
-    /// epilogue.
+    /// Time before the first and after the last multiply-add of a tile, in elements of k: with a TMA store of C, and
+    /// with the generic epilogue.
     pub(super) tile_overhead: [f64; 2],
 }
 
@@ -143,8 +144,8 @@ impl<T: Number> Configuration<T> {
         resident(self.info())
     }
 
-    /// Clusters that run at the same time with one block per SM. A cluster runs within a GPC, of 16 or 18 SMs or fewer: on an H200,
-    /// 28 clusters of four blocks run together, not 33.
+    /// Clusters that run at the same time with one block per SM. A cluster runs within a GPC, of 16 or 18 SMs or fewer:
+    /// on an H200, 28 clusters of four blocks run together, not 33.
     pub(super) fn cluster_slots(&self, sm_count: u32) -> u32 {
         let all = sm_count / self.cluster();
         (if self.cluster() > 2 { all * 7 / 8 } else { all }).max(1)

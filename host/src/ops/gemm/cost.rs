@@ -1,20 +1,21 @@
 //! The cost model: an estimate of the time that an algorithm takes.
 //!
-//! It is the time of the SM with the most work, in `f32` multiply-adds at full speed: 128 per clock, 253 440 per µs at 1.98 GHz.
+//! It is the time of the SM with the most work, in `f32` multiply-adds at full speed: 128 per clock, 253 440 per µs at
+//! 1.98 GHz.
 //!
 //! ```text
 //! time     = overhead + max(compute, load) + fix-up
-//! overhead = launches · LAUNCH, copies · COPY_LAUNCH, REDUCE; memory traffic of copies, partial products and an epilogue in place
+//! overhead = launches · LAUNCH, copies · COPY_LAUNCH, REDUCE; memory traffic of copies and partial products
 //! compute  = tiles per SM · tile rows · tile columns · (k + tile overhead) / efficiency
 //! load     = max(A and B once from memory, what an SM loads for its tiles)
 //! fix-up   = clusters per tile · (FIXUP + FIXUP_PER_BYTE · bytes of an f32 tile), with stream-K
 //! ```
 //!
-//! Tile overhead and efficiency are the kernel's ([`PerfModel`](super::configuration::PerfModel)). A cluster of blocks counts as one
-//! block, on as many SMs, that loads a shared operand once. Split-K multiplies the blocks and divides k.
+//! Tile overhead and efficiency are the kernel's ([`PerfModel`](super::configuration::PerfModel)). A cluster of blocks
+//! counts as one block, on as many SMs, that loads a shared operand once. Split-K multiplies the blocks and divides k.
 //!
-//! The constants were fitted to the times of 23 925 algorithms for 1116 problems of `f32`, tf32 and `bf16` on an H200 (132 SMs, 4.8 TB/s):
-//! docs/gemm.md. A rate r in GB/s per SM is 253.44 / r multiply-adds per byte.
+//! The constants were fitted to the times of 23 925 algorithms for 1116 problems of `f32`, tf32 and `bf16` on an H200
+//! (132 SMs, 4.8 TB/s): docs/gemm.md. A rate r in GB/s per SM is 253.44 / r multiply-adds per byte.
 
 use gpu::gemm::number::Number;
 use gpu::hopper::wide::tiles::Mix;
@@ -43,13 +44,14 @@ const L2_RESIDENCY_LIMIT: f64 = 35e6;
 const OUT_OF_BOUNDS_PENALTY: f64 = 2.5;
 /// The fraction of SMs that must load to saturate memory.
 const SATURATING_SMS: f64 = 0.77;
-/// Storing or loading partial sums of a stream-K tile: 1.38 µs. Measured: 3 µs for two blocks per tile of 128 × 128, 8 µs for four
-/// blocks per tile of 128 × 256.
+/// Storing or loading partial sums of a stream-K tile: 1.38 µs. Measured: 3 µs for two blocks per tile of 128 × 128, 8
+/// µs for four blocks per tile of 128 × 256.
 const FIXUP: f64 = 350_000.0;
 /// The same, for each byte: 106 GB/s.
 const FIXUP_PER_BYTE: f64 = 2.4;
-/// With stream-K, the tiles of more than one wave take this factor longer: no SM idles in the last wave, so power limits the clock (without
-/// stream-K such a wave costs nothing at 4096³ and 8192³), and blocks at different steps do not share loads through L2.
+/// With stream-K, the tiles of more than one wave take this factor longer: no SM idles in the last wave, so power
+/// limits the clock (without stream-K such a wave costs nothing at 4096³ and 8192³), and blocks at different steps do
+/// not share loads through L2.
 const STREAM_K_PENALTY: f64 = 1.2;
 
 /// The estimated time of `work`.
@@ -146,8 +148,8 @@ fn memory_traffic(request: &Request<'_>, bytes: f64) -> f64 {
     bytes * BYTE / f64::from(request.sm_count.max(1))
 }
 
-/// Loading A and B: from memory once, by this many blocks; into an SM as often as its tiles need them. `tiles_per_sm` includes
-/// fractions of tiles along k.
+/// Loading A and B: from memory once, by this many blocks; into an SM as often as its tiles need them. `tiles_per_sm`
+/// includes fractions of tiles along k.
 fn load<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, tiles_per_sm: f64, blocks: f64) -> f64 {
     let Problem { m, n, k, batch, .. } = *request.problem;
     let [rows, cols] = configuration.tile().map(f64::from);
@@ -162,8 +164,8 @@ fn load<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, tile
         let is_l2_resident = batch as f64 * bytes(extent) < L2_RESIDENCY_LIMIT;
         SM_LOAD_BYTE[usize::from(is_l2_resident)] * (in_bounds + OUT_OF_BOUNDS_PENALTY * (edge - in_bounds))
     };
-    // Blocks of a cluster load shared rows once. They save little with a single column of tiles: at 8192, 128, 8192 a cluster takes 41 µs,
-    // a block with tiles of 64 × 128 38 µs.
+    // Blocks of a cluster load shared rows once. They save little with a single column of tiles: at 8192, 128, 8192 a
+    // cluster takes 41 µs, a block with tiles of 64 × 128 38 µs.
     let multicast = if n > cols { f64::from(configuration.cluster()) } else { 1.0 };
     let per_sm = tiles_per_sm * bytes(lines(m, rows) + lines(n, cols)) / multicast;
     (OPERAND_TRAFFIC * memory_traffic(request, once) * unsaturated).max(per_sm)
@@ -194,8 +196,8 @@ fn efficiency<T: Number>(configuration: &Configuration<T>, operands: [OperandLay
     if is_misaligned { efficiency * configuration.model.misaligned_efficiency } else { efficiency }
 }
 
-/// The time of this many tiles on an SM, in units of one tile at an efficiency of 1: full waves of as many blocks as fit on the SM,
-/// and a last wave of fewer, with the efficiency of so few.
+/// The time of this many tiles on an SM, in units of one tile at an efficiency of 1: full waves of as many blocks as
+/// fit on the SM, and a last wave of fewer, with the efficiency of so few.
 fn waves<T: Number>(configuration: &Configuration<T>, operands: [OperandLayout; 2], tiles: f64) -> f64 {
     let most = f64::from(configuration.blocks_per_sm());
     if most <= 1.0 {

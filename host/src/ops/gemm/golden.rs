@@ -1,4 +1,5 @@
-//! The choice of algorithm for the problems of `golden.csv`: a change of the planner that is not meant to change choices does not.
+//! The choice of algorithm for the problems of `golden.csv`: a change of the planner that is not meant to change
+//! choices does not.
 //!
 //! | column | |
 //! |---|---|
@@ -13,8 +14,8 @@
 //! | `kernel` … `cost` | the first plan |
 //! | `all_plans` | checksum of all plans, in order |
 //!
-//! After a change of the cost model or of the kernels, `UPDATE_GOLDEN=1 cargo test -p warpwright --lib golden` rewrites the results; the
-//! difference shows which choices changed.
+//! After a change of the cost model or of the kernels, `UPDATE_GOLDEN=1 cargo test -p warpwright --lib golden` rewrites
+//! the results; the difference shows which choices changed.
 
 use std::fmt::Write;
 

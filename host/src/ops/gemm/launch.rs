@@ -8,7 +8,7 @@ use gpu::hopper::gemm::finish::TMA_STORE;
 
 use super::algorithm::{FollowUp, Plan, SplitK};
 use super::configuration::{Configuration, Entry, Generic, LoadMode, Product};
-use super::element::{Arguments, Multiply, OutputBuffers, TensorMaps};
+use super::element::{Multiply, OutputBuffers};
 use super::launch_config::{GridLimits, MapConfig, Operands, launch_config, tiles};
 use super::operands::OperandLayout;
 use super::options::Arithmetic;
@@ -115,7 +115,8 @@ impl<T: Multiply> Task<'_, T> {
         self.call(&T::CONFIGURATIONS[0], &self.whole(0..0, [T::Wide::from(0.0), alpha]), c, None)
     }
 
-    /// Products by a kernel without an epilogue, to the workspace, one after the other; then the epilogue with the old C.
+    /// Products by a kernel without an epilogue, to the workspace, one after the other; then the epilogue with the old
+    /// C.
     fn products_reduced(
         &self,
         kernel: &Product<T>,
@@ -159,7 +160,8 @@ impl<T: Multiply> Task<'_, T> {
         if split.remainder > 0 { multiply(full * split.part..k, 1, full) } else { Ok(()) }
     }
 
-    /// Launches a kernel that reads operands by pointer: for as many sections of C as its grid and its 32-bit extents need.
+    /// Launches a kernel that reads operands by pointer: for as many sections of C as its grid and its 32-bit extents
+    /// need.
     fn generic(
         &self,
         kernel: &Generic<T, T::Wide>,
@@ -185,19 +187,15 @@ impl<T: Multiply> Task<'_, T> {
                     ]
                 };
                 let c_start = start * to.stride + to.offset(rows.start, cols.start);
-                let arguments = Arguments {
-                    a: from_a,
-                    b: from_b,
-                    c: c.slice(c_start, to.extent(count, height, width))?,
-                    bias: self.bias(call.flags, &rows, &cols)?,
-                    extents: [height, width, k.len(), count].map(|extent| extent as u32),
-                    ld: [a.ld, b.ld, to.ld].map(|ld| ld as u64),
-                    batch: [a.stride, b.stride, to.stride].map(|stride| stride as u64),
-                    scale: call.scale,
-                    flags: transposes[0] | transposes[1] | call.flags,
-                };
+                let c = c.slice(c_start, to.extent(count, height, width))?;
+                let extents = [height, width, k.len(), count].map(|extent| extent as u32);
+                let ld = [a.ld, b.ld, to.ld].map(|ld| ld as u64);
+                let strides = [a.stride, b.stride, to.stride].map(|stride| stride as u64);
+                let flags = transposes[0] | transposes[1] | call.flags | c.flag;
+                let (bias, scale) = (self.bias(call.flags, &rows, &cols)?, T::Scale::from(call.scale));
                 let grid = (tiles([height, width], tile), 1, (count as u32).min(max_batch));
-                T::launch(self.device, kernel, on(self.stream, Launch::grid(grid)), arguments)?;
+                let arguments = (from_a, from_b, c.own, c.wide, bias, extents, ld, strides, scale, flags);
+                self.device.launch(kernel, on(self.stream, Launch::grid(grid)), arguments)?;
             }
         }
         Ok(())
@@ -216,45 +214,57 @@ impl<T: Multiply> Task<'_, T> {
         let is_product = call.flags | c.flag == 0 && call.scale[1] == T::Wide::from(0.0);
         let store = config.c.as_ref().filter(|_| is_product);
         let mut c = c.slice(0, to.extent(batch, to.rows, to.cols))?;
-        let none = c.own.nothing();
-        let map_c = match store {
-            Some(map) => {
-                let tensor = std::mem::replace(&mut c.own, none).as_tensor_strided(&map.shape, &map.strides)?;
-                Some(tensor.tma(&map.box_shape, map.swizzle)?)
-            }
-            None => None,
+        let none = c.own.nothing::<T>();
+        // C is borrowed once: by its map or as a vector.
+        let map_c = if let Some(map) = store {
+            let tensor = std::mem::replace(&mut c.own, none.nothing()).as_tensor_strided(&map.shape, &map.strides)?;
+            Some(tensor.tma(&map.box_shape, map.swizzle)?)
+        } else {
+            None
         };
-        let maps = TensorMaps {
-            a: tma_tensor(self.a, &config.a, configuration.arithmetic)?,
-            b: tma_tensor(self.b, &config.b, configuration.arithmetic)?,
-            c: map_c,
-            batch_advance: config.batch_advance,
-        };
-        let arguments = Arguments {
-            a: self.a.bits(0, 0),
-            b: self.b.bits(0, 0),
-            c,
-            bias: self.bias(call.flags, &(0..to.rows), &(0..to.cols))?,
-            extents: [to.rows, to.cols, k.len(), batch].map(|extent| extent as u32),
-            ld: [0, 0, to.ld as u64],
-            batch: [0, 0, to.stride as u64],
-            scale: call.scale,
-            flags: call.flags | if store.is_some() { TMA_STORE } else { 0 },
-        };
+        let a = tma_tensor(self.a, &config.a, configuration.arithmetic)?;
+        let b = tma_tensor(self.b, &config.b, configuration.arithmetic)?;
+        let bias = self.bias(call.flags, &(0..to.rows), &(0..to.cols))?;
+        let extents = [to.rows, to.cols, k.len(), batch].map(|extent| extent as u32);
+        let (advance, strides) = (config.batch_advance, [to.ld as u64, to.stride as u64]);
+        let scale = T::Scale::from(call.scale);
+        let flags = call.flags | c.flag | if store.is_some() { TMA_STORE } else { 0 };
         let clusters = stream_k.as_ref().map_or(config.clusters, |(schedule, _)| schedule.clusters);
         let launch = on(self.stream, Launch::grid(clusters * configuration.cluster()));
-        match (&configuration.entry, stream_k) {
-            (Entry::StreamK(kernel, _), Some((schedule, workspace))) => {
-                let stream_k = StreamKArgs::new(schedule, configuration.tile(), workspace.view_mut())?;
-                T::launch_stream_k(self.device, kernel, launch, maps, arguments, stream_k)
+        match configuration.entry {
+            Entry::StreamK(kernel, _) => {
+                let StreamKArgs { split_tiles, partials, flags: tile_flags, epoch } = match stream_k {
+                    Some((schedule, workspace)) => {
+                        StreamKArgs::new(schedule, configuration.tile(), workspace.view_mut())?
+                    }
+                    None => StreamKArgs::none(&none),
+                };
+                let arguments = (
+                    a,
+                    b,
+                    map_c,
+                    c.own,
+                    c.wide,
+                    bias,
+                    extents,
+                    advance,
+                    strides,
+                    scale,
+                    flags,
+                    split_tiles,
+                    partials,
+                    tile_flags,
+                    epoch,
+                );
+                self.device.launch(kernel, launch, arguments)?;
             }
-            (Entry::StreamK(kernel, _), None) => {
-                let stream_k = StreamKArgs::none(&arguments.c.own);
-                T::launch_stream_k(self.device, kernel, launch, maps, arguments, stream_k)
+            Entry::Tma(kernel, _) => {
+                let arguments = (a, b, map_c, c.own, c.wide, bias, extents, advance, strides, scale, flags);
+                self.device.launch(kernel, launch, arguments)?;
             }
-            (Entry::Tma(kernel, _), _) => T::launch_tma(self.device, kernel, launch, maps, arguments),
-            (Entry::Generic(_) | Entry::Product(_), _) => Ok(()),
+            Entry::Generic(_) | Entry::Product(_) => {}
         }
+        Ok(())
     }
 
     /// The bias of these rows and columns of C.
@@ -295,20 +305,15 @@ impl<T: Multiply> Task<'_, T> {
         workspace: &BufferViewMut<'_, f32>,
     ) -> Result<()> {
         let Problem { m, n, c: to, .. } = *self.problem;
-        let arguments = Arguments {
-            a: self.a.bits(0, 0),
-            b: self.b.bits(0, 0),
-            c: c.slice(number * to.stride, to.extent(1, m, n))?,
-            bias: self.bias(self.flags, &(0..m), &(0..n))?,
-            extents: [m as u32, n as u32, 0, parts],
-            ld: [0, 0, to.ld as u64],
-            batch: [0; 3],
-            scale: self.scale,
-            flags: self.flags,
-        };
+        let Some(kernel) = T::REDUCE else { return Ok(()) };
+        let c = c.slice(number * to.stride, to.extent(1, m, n))?;
         let partials = workspace.view().slice(0..parts as usize * m * n)?;
-        let grid = tiles([m, n], merge::TILE);
-        T::reduce(self.device, on(self.stream, Launch::grid(grid)), partials, arguments)
+        let bias = self.bias(self.flags, &(0..m), &(0..n))?;
+        let (scale, flags) = (T::Scale::from(self.scale), self.flags | c.flag);
+        let launch = on(self.stream, Launch::grid(tiles([m, n], merge::TILE)));
+        let arguments = (partials, c.own, c.wide, bias, [m as u32, n as u32, parts], to.ld as u64, scale, flags);
+        self.device.launch(kernel, launch, arguments)?;
+        Ok(())
     }
 }
 
@@ -323,7 +328,8 @@ fn tma_tensor<'v, T: Multiply>(
     if arithmetic == Arithmetic::Tf32 { T::rounded(tensor) } else { Ok(tensor) }
 }
 
-/// The sections of an m × n matrix C for one launch each: whole tiles, at most `max_blocks` of them, and extents of 32 bits.
+/// The sections of an m × n matrix C for one launch each: whole tiles, at most `max_blocks` of them, and extents of 32
+/// bits.
 fn sections([m, n]: [usize; 2], [rows, cols]: [u32; 2], max_blocks: u32) -> impl Iterator<Item = [Range<usize>; 2]> {
     bands(n, cols, max_blocks.min(u32::MAX / cols)).flat_map(move |columns| {
         let per_row = columns.len().div_ceil(cols as usize) as u32;

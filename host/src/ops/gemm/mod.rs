@@ -18,20 +18,21 @@
 //! | `bf16` | `f32` | `bf16` or `f32` | |
 //! | `f64` | `f64` | `f64` | no GELU |
 //!
-//! **Layouts.** A, B and C are matrices, or tensors of three axes: batch, rows and columns. They may be row-major, with any leading
-//! dimension, or column-major (Fortran order): such a matrix is `as_tensor_strided(&[m, n], &[1, ld])`. A single matrix, or a stride
-//! of 0, serves for the whole batch. Extents have 64 bits, except k, which has 32.
+//! **Layouts.** A, B and C are matrices, or tensors of three axes: batch, rows and columns. They may be row-major, with
+//! any leading dimension, or column-major (Fortran order): such a matrix is `as_tensor_strided(&[m, n], &[1, ld])`. A
+//! single matrix, or a stride of 0, serves for the whole batch. Extents have 64 bits, except k, which has 32.
 //!
 //! **What is not read.** C with beta = 0; A and B with alpha = 0 or k = 0. NaNs there do not matter.
 //!
-//! **Kernels.** `f16`, `bf16` and tf32 use tensor cores, on every GPU of compute capability 8.0 or later. The kernels for Hopper load by
-//! TMA, which needs A and B with the address, the rows in memory and the matrices of a batch at multiples of 16 bytes; C too, for TMA
-//! stores, if nothing but alpha is applied to the product. Misaligned operands are copied to the workspace first: [`Algorithm::pack`].
+//! **Kernels.** `f16`, `bf16` and tf32 use tensor cores, on every GPU of compute capability 8.0 or later. The kernels
+//! for Hopper load by TMA, which needs A and B with the address, the rows in memory and the matrices of a batch at
+//! multiples of 16 bytes; C too, for TMA stores, if nothing but alpha is applied to the product. Misaligned operands
+//! are copied to the workspace first: [`Algorithm::pack`].
 //!
-//! **Work.** [`Gemm::into`] queues launches: it does not allocate or wait, and can be captured in a CUDA graph once a product of the kind
-//! has loaded the kernels. Partial products and copies of operands go to the caller's [`Gemm::workspace`]; without one there is no
-//! split-K, no stream-K and no copy. Results are reproducible: the same bits in every run of one [`Algorithm`], which [`Gemm::plans`] lists
-//! and [`Gemm::algorithm`] fixes.
+//! **Work.** [`Gemm::into`] queues launches: it does not allocate or wait, and can be captured in a CUDA graph once a
+//! product of the kind has loaded the kernels. Partial products and copies of operands go to the caller's
+//! [`Gemm::workspace`]; without one there is no split-K, no stream-K and no copy. Results are reproducible: the same
+//! bits in every run of one [`Algorithm`], which [`Gemm::plans`] lists and [`Gemm::algorithm`] fixes.
 
 mod algorithm;
 mod applicability;

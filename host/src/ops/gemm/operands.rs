@@ -11,7 +11,8 @@ const TMA_ALIGNMENT: usize = 16;
 /// Strides of a tensor map are smaller than this many bytes.
 const MAX_TMA_STRIDE: usize = 1 << 40;
 
-/// A matrix, or a batch of them: `rows` × `cols`, element (r, c) at `r · ld + c`, or at `c · ld + r` where it is transposed.
+/// A matrix, or a batch of them: `rows` × `cols`, element (r, c) at `r · ld + c`, or at `c · ld + r` where it is
+/// transposed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OperandLayout {
     pub(super) rows: usize,
@@ -75,8 +76,8 @@ impl OperandLayout {
         if self.transposed { [self.cols, self.rows] } else { [self.rows, self.cols] }
     }
 
-    /// Whether TMA can load `batch` of these matrices: the base address and all strides are multiples of 16 bytes, strides are
-    /// less than 2⁴⁰ bytes, and extents fit the coordinates.
+    /// Whether TMA can load `batch` of these matrices: the base address and all strides are multiples of 16 bytes,
+    /// strides are less than 2⁴⁰ bytes, and extents fit the coordinates.
     pub(super) fn tma_loadable(&self, batch: usize, element_bytes: usize) -> bool {
         let [lines, line] = self.stored_shape();
         let is_stride = |count: usize, stride: usize| {
@@ -182,8 +183,8 @@ mod tests {
         }
         assert_eq!(
             of(&[3, 4], &[3, 1], Op::N).unwrap_err().to_string(),
-            "gemm: argument `a`: expected a leading dimension of at least 4, the number of columns, found shape [3, 4], \
-             strides [3, 1]; pass the strides of the memory, or copy the matrix with permute_into or copy_from first"
+            "gemm: argument `a`: expected a leading dimension of at least 4, the number of columns, found shape \
+             [3, 4], strides [3, 1]; pass the strides of the memory, or copy the matrix with permute_into or copy_from first"
         );
     }
 

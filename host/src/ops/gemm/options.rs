@@ -22,7 +22,8 @@ pub enum Activation {
     None,
     /// max(x, 0); a NaN stays a NaN.
     Relu,
-    /// x·Φ(x), where Φ(x) = (1 + erf(x/√2)) / 2 is the normal distribution function: the exact form, not the tanh approximation.
+    /// x·Φ(x), where Φ(x) = (1 + erf(x/√2)) / 2 is the normal distribution function: the exact form, not the tanh
+    /// approximation.
     Gelu,
 }
 
@@ -33,7 +34,8 @@ pub enum Arithmetic {
     /// With all bits of the operands. Products of `f32`, `f16` and `bf16` are accumulated in `f32`.
     #[default]
     Full,
-    /// With `f32` operands rounded to tf32 (10 explicit mantissa bits), by tensor cores; products are accumulated in `f32`.
+    /// With `f32` operands rounded to tf32 (10 explicit mantissa bits), by tensor cores; products are accumulated in
+    /// `f32`.
     Tf32,
 }
 

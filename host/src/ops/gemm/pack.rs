@@ -5,8 +5,8 @@
 //!                                                  └ a multiple of 128 bytes ┘                        ┘
 //! ```
 //!
-//! The rows of a copy begin at multiples of 128 bytes. TMA needs only 16, but then reads each 128 bytes of a row as one cache line. A
-//! copy has the layout that the kernel needs, so it may be a transpose. The padding is never read.
+//! The rows of a copy begin at multiples of 128 bytes. TMA needs only 16, but then reads each 128 bytes of a row as one
+//! cache line. A copy has the layout that the kernel needs, so it may be a transpose. The padding is never read.
 
 use std::ops::Range;
 
@@ -36,8 +36,8 @@ pub(super) struct Packing {
 }
 
 impl Packing {
-    /// The operands of `problem`, copied into the layouts `transposed` where `packed` says so. `None` if the size of the copies
-    /// overflows.
+    /// The operands of `problem`, copied into the layouts `transposed` where `packed` says so. `None` if the size of
+    /// the copies overflows.
     pub(super) fn new(
         problem: &Problem,
         packed: [bool; 2],
@@ -67,8 +67,8 @@ impl Packing {
         self.copies.map(|copy| copy.is_some())
     }
 
-    /// The number of copies, and of those among them that do not transpose: an order of preference. Transposing a misaligned
-    /// operand runs at the speed of memory, in tiles; copying it element by element takes longer.
+    /// The number of copies, and of those among them that do not transpose: an order of preference. Transposing a
+    /// misaligned operand runs at the speed of memory, in tiles; copying it element by element takes longer.
     pub(super) fn effort(&self, problem: &Problem) -> (usize, usize) {
         let operands = [problem.a, problem.b].into_iter().zip(self.operands);
         let transposes = operands.filter(|(from, to)| from.transposed != to.transposed).count();

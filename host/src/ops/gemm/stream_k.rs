@@ -1,11 +1,12 @@
-//! Stream-K: the last tiles of C, which would not fill a wave, are split evenly along k among all blocks: `gpu::hopper::gemm::share`.
+//! Stream-K: the last tiles of C, which would not fill a wave, are split evenly along k among all blocks:
+//! `gpu::hopper::gemm::share`.
 //!
 //! ```text
 //! workspace   │ up to 3 to reach 16 bytes │ 4 flags of 8 bytes per cluster │ a tile of f32 per cluster │
 //! ```
 //!
-//! A block that has the beginning of a tile stores its partial sums and sets its flag to the epoch of the launch; the block that
-//! has the end waits for the flag and adds them (fix-up).
+//! A block that has the beginning of a tile stores its partial sums and sets its flag to the epoch of the launch; the
+//! block that has the end waits for the flag and adds them (fix-up).
 
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
@@ -40,7 +41,8 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule for at most this many clusters, no more than there are steps. `None` if 32 bits do not count the steps.
+    /// The schedule for at most this many clusters, no more than there are steps. `None` if 32 bits do not count the
+    /// steps.
     pub(super) fn new<T: Number>(problem: &Problem, configuration: &Configuration<T>, clusters: u32) -> Option<Self> {
         let (tiles, steps) = counts(problem, configuration)?;
         let clusters = u64::from(clusters).min(u64::from(tiles) * u64::from(steps)).max(1) as u32;
@@ -51,9 +53,9 @@ impl Schedule {
         Some(Self { tiles, split_tiles, steps, clusters })
     }
 
-    /// The number of clusters that may be worth it: all that are resident with at least [`MIN_STEPS`] each; if there are fewer tiles,
-    /// a multiple of them. (Clusters at different steps of their tiles do not read the same rows of A and columns of B: 5 to 20 % slower
-    /// for 16-bit types.)
+    /// The number of clusters that may be worth it: all that are resident with at least [`MIN_STEPS`] each; if there
+    /// are fewer tiles, a multiple of them. (Clusters at different steps of their tiles do not read the same rows of A
+    /// and columns of B: 5 to 20 % slower for 16-bit types.)
     pub(super) fn suggested_clusters<T: Number>(
         problem: &Problem,
         configuration: &Configuration<T>,
@@ -99,9 +101,8 @@ fn counts<T: Number>(problem: &Problem, configuration: &Configuration<T>) -> Opt
 }
 
 /// The stream-K arguments of a kernel.
-#[doc(hidden)]
 #[derive(Debug)]
-pub struct StreamKArgs<'w> {
+pub(super) struct StreamKArgs<'w> {
     pub(super) split_tiles: u32,
     pub(super) partials: BufferViewMut<'w, f32>,
     pub(super) flags: BufferViewMut<'w, u64>,
@@ -129,7 +130,8 @@ impl<'w> StreamKArgs<'w> {
     }
 }
 
-/// A number that no launch of this process has used, and that is unlikely to be in memory by chance. Not 0, the value of a reset flag.
+/// A number that no launch of this process has used, and that is unlikely to be in memory by chance. Not 0, the value
+/// of a reset flag.
 fn next_epoch() -> u64 {
     static LAUNCHES: AtomicU64 = AtomicU64::new(0);
     static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
