@@ -34,7 +34,7 @@ fn none(findings: &[String], what: &str) {
     assert!(findings.is_empty(), "{} {what}:\n{}", findings.len(), findings.join("\n"));
 }
 
-/// The contents of the blocks of `page` that begin with the fence "```language".
+/// The contents of the code blocks of `page` in this language.
 fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
     let open = format!("\n```{language}\n");
     let rest = page.split(open.as_str()).skip(1);
@@ -144,8 +144,9 @@ fn pages_named_in_comments_exist() {
         let comments = text.lines().enumerate().filter(|(_, line)| comment(line));
         for (index, line) in comments {
             for start in line.match_indices("docs/").map(|(start, _)| start) {
-                let name = line[start..].split(|c: char| !(c.is_ascii_alphanumeric() || "/._-".contains(c))).next();
-                let page = name.filter(|name| name.ends_with(".md"));
+                let end = |c: char| !(c.is_ascii_alphanumeric() || "/._-".contains(c));
+                let name = line[start..].split(end).next().map(|name| name.trim_end_matches('.'));
+                let page = name.filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "md"));
                 if let Some(page) = page.filter(|page| !root().join(page).exists()) {
                     missing.push(format!("{}:{}: {page}", path.display(), index + 1));
                 }

@@ -9,7 +9,7 @@
 //!
 //! A multiprocessor has registers for 49 152 sums, three quarters of all, and 256 × 192 is the tile nearest to a square that is so large. What
 //! it saves are bytes: for each product a quarter less is loaded than for tiles of 128 × 256. Large products are bound by power, and
-//! loading takes about a fifth of it (`docs/lab/gemm-trials.md`).
+//! loading takes about a fifth of it (`docs/gemm.md`).
 //!
 //! - [`product`]: what a block does, in order.
 //! - [`tiles`]: which tile comes when, and which of them are narrow.

@@ -199,7 +199,7 @@ pub(super) struct Speed {
     pub(super) lost: [f64; 2],
 }
 
-// Measured on an H200 (docs/lab/gemm-trials.md), that of `PLAIN` predicted.
+// Measured on an H200 (docs/gemm.md), that of `PLAIN` predicted.
 
 /// From global memory it issues 5 % of the multiply-adds when eight blocks share a multiprocessor, less when fewer do.
 const PLAIN: Speed = Speed { tile: plain::TILE, part: 16, share: [0.01, 0.03], astray: 1.0, lost: [32.0, 32.0] };

@@ -18,7 +18,7 @@
 //! once. A split along k multiplies the blocks and divides k. 7 is what a multiprocessor does while it gets a byte: 128 multiply-adds a
 //! clock at 1.98 GHz, a 132nd of 4.8 TB/s.
 //!
-//! Fitted to the times of 23925 ways to 1116 products of `f32`, tf32 and `bf16` on an H200: docs/lab/gemm-trials.md, "Which way".
+//! Fitted to the times of 23925 ways to 1116 products of `f32`, tf32 and `bf16` on an H200: docs/gemm.md, "Which way".
 
 use std::fmt;
 
