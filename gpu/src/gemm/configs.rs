@@ -31,6 +31,12 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// Whether A, and B, is transposed.
+    #[must_use]
+    pub const fn transposed(self) -> [bool; 2] {
+        [self.transpose_a, self.transpose_b]
+    }
+
     /// A is m × k, B is k × n.
     pub const NN: Self = Self { transpose_a: false, transpose_b: false };
     /// A is m × k, B is n × k.

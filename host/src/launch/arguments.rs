@@ -22,7 +22,7 @@ use super::run::Binder;
 use crate::error::Result;
 use crate::memory::{Buffer, BufferView, BufferViewMut, Matrix, MatrixView, MatrixViewMut, TmaTensor, TmaTensorMut};
 
-mod sealed {
+pub(crate) mod sealed {
     pub trait Sealed {}
 }
 use sealed::Sealed;
@@ -73,10 +73,7 @@ impl<S: StructArg, A: KernelArgs<S::Fields>> Arg<S> for Fields<A> {
     where
         Self: 'a,
     {
-        let outer = binder.enter(S::NAMES);
-        let fields = self.0.bind(binder)?;
-        binder.leave(outer);
-        Ok(S::from_fields(fields))
+        binder.fields(S::NAMES, |binder| self.0.bind(binder)).map(S::from_fields)
     }
 }
 

@@ -16,8 +16,10 @@ mod dims;
 mod run;
 mod validate;
 
+pub(crate) use arguments::sealed::Sealed;
 pub use arguments::{Arg, Fields, KernelArgs};
 pub use dims::Dims;
+pub(crate) use run::Binder;
 
 use crate::module::Module;
 use crate::stream::Stream;

@@ -2,7 +2,7 @@
 
 use simt::{Kernel, KernelInfo};
 
-use super::{KernelArgs, Launch, validate};
+use super::{Arg, KernelArgs, Launch, validate};
 use crate::backend::Memory;
 use crate::contract::{Binding, Execution, KernelLaunch};
 use crate::device::Device;
@@ -27,14 +27,22 @@ impl<'a> Binder<'a> {
         self.argument = self.names.get(index).copied().unwrap_or("unnamed");
     }
 
-    /// What follows are fields with these names; gives the names so far, for [`Binder::leave`].
-    pub(super) fn enter(&mut self, names: &'static [&'static str]) -> &'static [&'static str] {
-        std::mem::replace(&mut self.names, names)
+    /// Binds the fields of the current argument, which have these names.
+    pub(crate) fn fields<V>(
+        &mut self,
+        names: &'static [&'static str],
+        bind: impl FnOnce(&mut Self) -> Result<V>,
+    ) -> Result<V> {
+        let outer = std::mem::replace(&mut self.names, names);
+        let bound = bind(self);
+        self.names = outer;
+        bound
     }
 
-    /// What follows are again arguments with these names.
-    pub(super) fn leave(&mut self, names: &'static [&'static str]) {
-        self.names = names;
+    /// Binds field `index`.
+    pub(crate) fn field<V>(&mut self, index: usize, value: impl Arg<V> + 'a) -> Result<V> {
+        self.next_argument(index);
+        value.bind(self)
     }
 
     /// Records that the current argument uses `allocation`; returns the tag for its view. Views of one allocation share

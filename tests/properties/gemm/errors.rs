@@ -84,8 +84,8 @@ fn ways_that_do_not_compute_it_and_workspaces_that_are_too_small() {
     let (a, b) = (zeros(&device, 64, 64), zeros(&device, 64, 64));
     let mut c = zeros(&device, 64, 64);
     let algorithm = |kernel| Algorithm::of(kernel);
-    let (plain, tiles) = (gpu::gemm::plain::gemm_plain_f32.info(), gpu::gemm::ffma::gemm_f32_64x64.info());
-    let of_f16 = gpu::gemm::plain::gemm_plain_f16.info();
+    let (plain, tiles) = (gpu::gemm::reference::gemm_reference_f32.info(), gpu::gemm::ffma::gemm_ffma_f32_64x64.info());
+    let of_f16 = gpu::gemm::reference::gemm_reference_f16.info();
     for gemm in [
         device.gemm(&a, &b).algorithm(algorithm(of_f16)),
         device.gemm(&a, &b).algorithm(algorithm(tiles)).transpose_b(),
@@ -115,7 +115,7 @@ fn ways_that_do_not_compute_it_and_workspaces_that_are_too_small() {
 #[test]
 fn what_the_copy_engine_cannot_fetch_is_no_way_for_it() {
     let device = under_test(0);
-    let [nn, tt] = [gpu::hopper::gemm::gemm_hopper_f16_nn_128, gpu::hopper::gemm::gemm_hopper_f16_tt_128];
+    let [nn, tt] = [gpu::gemm::sm90::gemm_sm90_f16_nn_128x128, gpu::gemm::sm90::gemm_sm90_f16_tt_128x128];
     let (nn, tt) = (Algorithm::of(nn.info()), Algorithm::of(tt.info()));
     if !device.has_kernel(nn.kernel()) {
         return;

@@ -104,8 +104,8 @@ fn too_little_room_and_kernels_that_pack_nothing_are_refused() {
     let case = sample(33, 40, 30);
     let data = case.integers::<Half>();
     let on = OnDevice::<Half>::new(&device, &case, &data).expect("memory");
-    let plain = Algorithm::of(gpu::gemm::plain::gemm_plain_f16.info()).pack([true, false]);
-    assert_eq!(plain.to_string(), "gemm_plain_f16, A packed");
+    let plain = Algorithm::of(gpu::gemm::reference::gemm_reference_f16.info()).pack([true, false]);
+    assert_eq!(plain.to_string(), "gemm_reference_f16, A packed");
     match on.plan(plain) {
         Err(Error::Argument(bad)) => {
             assert_eq!((bad.rule, bad.argument.as_str()), (ArgumentRule::Algorithm, "algorithm"));

@@ -11,8 +11,8 @@ use super::stream_k::Schedule;
 ///
 /// ```
 /// use warpwright::gemm::Algorithm;
-/// let algorithm = Algorithm::of(gpu::gemm::plain::gemm_plain_f32.info()).split_k(4);
-/// assert_eq!(algorithm.to_string(), "gemm_plain_f32, split-K 4");
+/// let algorithm = Algorithm::of(gpu::gemm::reference::gemm_reference_f32.info()).split_k(4);
+/// assert_eq!(algorithm.to_string(), "gemm_reference_f32, split-K 4");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Algorithm {
@@ -38,7 +38,7 @@ impl Algorithm {
 
     /// With a stream-K schedule: this many blocks split the tiles of C that would not fill a wave evenly along k, in
     /// one launch. There may be fewer blocks, no more than there are steps along k. The bits of the result depend on
-    /// their number, except for kernels that accumulate sequentially in order of k (`gemm_hopper_f32_tn_…`). An H200
+    /// their number, except for kernels that accumulate sequentially in order of k (`gemm_sm90_f32_tn_…`). An H200
     /// has 132 SMs.
     #[must_use]
     pub fn stream_k(self, blocks: u32) -> Self {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use gpu::gemm::configs::Layout;
+
 use super::algorithm::{FollowUp, SplitK, Work};
 use super::configuration::{Configuration, Entry};
 use super::element::Multiply;
@@ -74,11 +76,11 @@ pub(super) fn check_kernel<T: Multiply>(
 
 /// Which operands must be packed for the kernel.
 pub(super) fn required_packing<T: Multiply>(configuration: &Configuration<T>, problem: &Problem) -> [bool; 2] {
-    let (Some(_), Some(layout)) = (configuration.load_mode(), configuration.layout) else { return [false; 2] };
+    let (Some(_), Some(layout)) = (configuration.tma(), configuration.layout) else { return [false; 2] };
     let is_required = |operand: OperandLayout, transposed: bool| {
         operand.transposed != transposed || !operand.tma_loadable(problem.batch, size_of::<T>())
     };
-    [is_required(problem.a, layout[0]), is_required(problem.b, layout[1])]
+    [is_required(problem.a, layout.transpose_a), is_required(problem.b, layout.transpose_b)]
 }
 
 /// The operands for the kernel, with copies of those that `packed` names. Checks their layout.
@@ -87,11 +89,11 @@ pub(super) fn pack<T: Multiply>(
     problem: &Problem,
     packed: [bool; 2],
 ) -> Result<Packing, Unsupported> {
-    if packed != [false; 2] && configuration.load_mode().is_none() {
+    if packed != [false; 2] && configuration.tma().is_none() {
         return Err(Unsupported::Packing);
     }
     let given = [problem.a.transposed, problem.b.transposed];
-    let layout = configuration.layout.unwrap_or(given);
+    let layout = configuration.layout.map_or(given, Layout::transposed);
     if (0..2).any(|number| !packed[number] && given[number] != layout[number]) {
         return Err(Unsupported::Layout(layout));
     }
@@ -107,7 +109,7 @@ pub(super) fn work<T: Multiply>(
     (parts, blocks): (u32, u32),
 ) -> Result<Work, Unsupported> {
     let problem = packing.apply(request.problem);
-    let split = SplitK::new(problem.k, parts, configuration.model.k_granularity);
+    let split = SplitK::new(problem.k, parts, configuration.k_granularity);
     let is_split = split.parts > 1;
     if is_split && (T::REDUCE.is_none() || problem.batch != 1) {
         return Err(Unsupported::SplitK);
@@ -121,7 +123,7 @@ pub(super) fn work<T: Multiply>(
         return Err(Unsupported::Extents);
     }
     match configuration.entry {
-        Entry::Tma(..) | Entry::StreamK(..) => check_tma(configuration, &problem, &split)?,
+        Entry::Tma(..) => check_tma(configuration, &problem, &split)?,
         Entry::Product(_) if is_split => return Err(Unsupported::SplitK),
         Entry::Product(_) if problem.k == 0 => return Err(Unsupported::NoProduct),
         Entry::Product(_) if !counts_in_32_bits => return Err(Unsupported::Extents),
@@ -130,7 +132,7 @@ pub(super) fn work<T: Multiply>(
     let stream_k = schedule(configuration, &problem, &split, blocks)?;
     let follow_up = follow_up(configuration, request.epilogue, &split);
     let partials_len = match (stream_k, follow_up) {
-        (Some(schedule), _) => schedule.workspace_len(configuration.tile()),
+        (Some(schedule), _) => schedule.workspace_len(configuration.tile),
         (None, FollowUp::Reduce) => c_len.checked_mul(split.parts as usize).ok_or(Unsupported::Extents)?,
         (None, FollowUp::None | FollowUp::Epilogue) => 0,
     };
@@ -157,7 +159,7 @@ fn check_tma<T: Multiply>(
             return Err(Unsupported::Tma(name));
         }
     }
-    let [rows, cols] = configuration.tile().map(|edge| edge as usize);
+    let [rows, cols] = configuration.tile.map(|edge| edge as usize);
     let tiles = problem.m.div_ceil(rows).checked_mul(problem.n.div_ceil(cols)).and_then(|c| c.checked_mul(count));
     // Persistent blocks add their number to the index of a tile.
     if tiles.is_none_or(|tiles| tiles > i32::MAX as usize) { Err(Unsupported::Extents) } else { Ok(()) }

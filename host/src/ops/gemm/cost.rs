@@ -18,10 +18,10 @@
 //! (132 SMs, 4.8 TB/s): docs/gemm.md. A rate r in GB/s per SM is 253.44 / r multiply-adds per byte.
 
 use gpu::gemm::number::Number;
-use gpu::hopper::wide::tiles::Mix;
+use gpu::gemm::sm90::schedule::two_width::TwoWidth;
 
 use super::algorithm::{FollowUp, Work};
-use super::configuration::{Configuration, Entry, LoadMode};
+use super::configuration::{Configuration, Entry};
 use super::operands::OperandLayout;
 use super::problem::{Problem, Request};
 use super::stream_k::Schedule;
@@ -87,7 +87,7 @@ fn overhead<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, 
 /// The kernel that multiplies, each of whose tiles belongs to one block; with split-K, a part of a tile.
 fn data_parallel<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, work: &Work) -> f64 {
     let Problem { m, n, k, batch, .. } = *request.problem;
-    let [rows, cols] = configuration.tile().map(|edge| edge as usize);
+    let [rows, cols] = configuration.tile.map(|edge| edge as usize);
     let slots = f64::from(configuration.cluster_slots(request.sm_count));
     // A product kernel computes a batch in consecutive launches.
     let (concurrent, consecutive) = match configuration.entry {
@@ -97,10 +97,10 @@ fn data_parallel<T: Number>(configuration: &Configuration<T>, request: &Request<
     let tiles = |parts: f64| m.div_ceil(rows) as f64 * n.div_ceil(cols) as f64 * concurrent * parts;
     let tiles_per_slot = |parts: f64| (tiles(parts) / slots).ceil();
     // Multiply-adds per element of k in the busiest slot.
-    let multiply_adds = |parts: f64| match configuration.load_mode() {
-        Some(LoadMode::TwoWidth) => {
+    let multiply_adds = |parts: f64| match configuration.tma() {
+        Some(tma) if tma.is_two_width() => {
             let panels = m.div_ceil(rows) as f64 * concurrent * parts;
-            let tiles = Mix::new(panels as u32, n as u32, slots as u32);
+            let tiles = TwoWidth::new(panels as u32, n as u32, slots as u32);
             let [wide, narrow] = tiles.columns(slots as u32).map(f64::from);
             let efficiency = |blocks| efficiency(configuration, work.packing.operands, blocks);
             rows as f64 * (wide / efficiency(2.0) + narrow / efficiency(1.0))
@@ -126,7 +126,7 @@ fn stream_k<T: Number>(
     work: &Work,
     schedule: &Schedule,
 ) -> f64 {
-    let [rows, cols] = configuration.tile().map(f64::from);
+    let [rows, cols] = configuration.tile.map(f64::from);
     let blocks_per_sm = configuration.blocks_per_sm();
     let has_waves = schedule.tiles > schedule.clusters;
     let efficiency =
@@ -152,7 +152,7 @@ fn memory_traffic(request: &Request<'_>, bytes: f64) -> f64 {
 /// includes fractions of tiles along k.
 fn load<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, tiles_per_sm: f64, blocks: f64) -> f64 {
     let Problem { m, n, k, batch, .. } = *request.problem;
-    let [rows, cols] = configuration.tile().map(f64::from);
+    let [rows, cols] = configuration.tile.map(f64::from);
     let (m, n) = (m as f64, n as f64);
     let bytes = |lines: f64| lines * k as f64 * size_of::<T>() as f64;
     let once = bytes(m + n) * batch as f64;
@@ -188,12 +188,12 @@ fn efficiency<T: Number>(configuration: &Configuration<T>, operands: [OperandLay
         one
     };
     // TMA reads cache lines of 128 bytes, threads vectors of 16.
-    let alignment = if configuration.load_mode().is_some() { 128 } else { 16 };
+    let alignment = if configuration.tma().is_some() { 128 } else { 16 };
     let is_misaligned = |operand: OperandLayout| {
         !(operand.ld * size_of::<T>()).is_multiple_of(alignment) && operand.stored_shape()[0] > 1
     };
     let is_misaligned = operands.into_iter().any(is_misaligned);
-    if is_misaligned { efficiency * configuration.model.misaligned_efficiency } else { efficiency }
+    if is_misaligned { efficiency * configuration.model.misaligned } else { efficiency }
 }
 
 /// The time of this many tiles on an SM, in units of one tile at an efficiency of 1: full waves of as many blocks as

@@ -1,6 +1,6 @@
 //! From a builder to a checked problem, its plan and its launches.
 
-use gpu::gemm::call::{GELU, RELU};
+use gpu::gemm::args::{GELU, RELU};
 use simt::element::Element;
 
 use super::algorithm::{Algorithm, Plan};
@@ -107,7 +107,7 @@ impl<T: Multiply> Gemm<'_, T> {
         let available = self.workspace.as_ref().map_or(0, BufferViewMut::len);
         // Without a product any algorithm is accepted, and the epilogue alone is planned.
         let Some(algorithm) = self.algorithm.filter(|_| request.problem.k > 0) else {
-            let is_allowed = |plan: &Plan| !self.sequential || T::CONFIGURATIONS[plan.configuration].is_sequential;
+            let is_allowed = |plan: &Plan| !self.sequential || T::configurations()[plan.configuration].is_sequential;
             let mut plans = planner::plans::<T>(request).into_iter();
             return plans
                 .find(|plan| plan.workspace_len() <= available && is_allowed(plan))
@@ -177,7 +177,7 @@ impl<T: Multiply> Gemm<'_, T> {
             limits: GridLimits { sm_count: self.device.limits().sm_count, grid },
         };
         let elements = c.view().axes().span().unwrap_or(0);
-        task.run(OutputBuffers::of(c.bits_mut::<C>(0, elements)), self.workspace.as_mut())
+        task.run(OutputBuffers::of(c.cast_range_mut::<C>(0, elements)), self.workspace.as_mut())
     }
 }
 

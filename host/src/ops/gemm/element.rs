@@ -2,36 +2,20 @@
 
 use std::fmt::Debug;
 
-use gpu::gemm::call::WIDE_C;
-use gpu::gemm::merge;
+use gpu::gemm::args::WIDE_C;
 use gpu::gemm::number::Number;
+use gpu::gemm::reduce_k::{self, ReduceK};
 use half::{bf16, f16};
-use simt::Kernel;
 use simt::element::Element;
-use simt::global::{VecMut, VecRef};
 
-use super::candidates;
-use super::configuration::Configuration;
+use super::configuration::{Configuration, Kernels};
 use crate::error::Result;
-use crate::launch::Arg;
 use crate::memory::{BufferViewMut, TmaTensor};
 
 mod sealed {
     pub trait Sealed {}
 }
 use sealed::Sealed;
-
-/// A kernel that adds partial products.
-type Reduce<T, W> = Kernel<(
-    VecRef<'static, f32>,
-    VecMut<'static, T>,
-    VecMut<'static, W>,
-    VecRef<'static, W>,
-    [u32; 3],
-    u64,
-    [W; 2],
-    u32,
-)>;
 
 /// Element types of A and B: `f32`, `f16` and `bf16`, whose products are accumulated in `f32`, and `f64`.
 #[diagnostic::on_unimplemented(
@@ -41,15 +25,11 @@ type Reduce<T, W> = Kernel<(
 pub trait Multiply: Number<Wide: Debug + PartialEq + From<f32> + Send + Sync> + Sealed {
     /// The kernels; the first supports every problem.
     #[doc(hidden)]
-    const CONFIGURATIONS: &'static [Configuration<Self>];
+    fn configurations() -> &'static [Configuration<Self>];
 
     /// The kernel that adds the partial products of split-K.
     #[doc(hidden)]
-    const REDUCE: Option<&'static Reduce<Self, Self::Wide>>;
-
-    /// alpha and beta as a kernel argument.
-    #[doc(hidden)]
-    type Scale: From<[Self::Wide; 2]> + Arg<[Self::Wide; 2]>;
+    const REDUCE: Option<&'static ReduceK<Self>>;
 
     /// The tensor with its elements rounded to tf32 as they are loaded, for `f32`.
     #[doc(hidden)]
@@ -63,17 +43,18 @@ pub trait Multiply: Number<Wide: Debug + PartialEq + From<f32> + Send + Sync> + 
 /// No partial products.
 #[allow(clippy::needless_pass_by_value, reason = "the signature of `OutputBuffers::of`")]
 fn no_partials<T: Multiply>(workspace: BufferViewMut<'_, f32>) -> OutputBuffers<'_, T> {
-    OutputBuffers { own: workspace.nothing(), wide: workspace.nothing(), flag: 0 }
+    OutputBuffers { own: workspace.empty(), wide: workspace.empty(), flag: 0 }
 }
 
 macro_rules! multiply {
-    ($($t:ident in $wide:ident: $configurations:ident, $reduce:expr, $partials:path, $rounded:path;)+) => {$(
+    ($($t:ident: $reduce:expr, $partials:path, $rounded:path;)+) => {$(
         impl Sealed for $t {}
         impl Multiply for $t {
-            const CONFIGURATIONS: &'static [Configuration<$t>] = candidates::$configurations;
-            const REDUCE: Option<&'static Reduce<$t, $wide>> = $reduce;
-            type Scale = [$wide; 2];
+            fn configurations() -> &'static [Configuration<$t>] {
+                <$t as Kernels>::configurations()
+            }
 
+            const REDUCE: Option<&'static ReduceK<$t>> = $reduce;
             fn rounded(tensor: TmaTensor<'_, $t>) -> Result<TmaTensor<'_, $t>> {
                 $rounded(tensor)
             }
@@ -85,10 +66,10 @@ macro_rules! multiply {
     )+};
 }
 multiply! {
-    f32 in f32: F32, Some(&merge::gemm_merge_f32), OutputBuffers::of, TmaTensor::rounded_to_tf32;
-    f16 in f32: F16, Some(&merge::gemm_merge_f16), OutputBuffers::of, Ok;
-    bf16 in f32: BF16, Some(&merge::gemm_merge_bf16), OutputBuffers::of, Ok;
-    f64 in f64: F64, None, no_partials, Ok;
+    f32: Some(&reduce_k::gemm_reduce_k_f32), OutputBuffers::of, TmaTensor::rounded_to_tf32;
+    f16: Some(&reduce_k::gemm_reduce_k_f16), OutputBuffers::of, Ok;
+    bf16: Some(&reduce_k::gemm_reduce_k_bf16), OutputBuffers::of, Ok;
+    f64: None, no_partials, Ok;
 }
 
 /// C as kernels take it: in the type of A and B, or in that of the sums; the other one is empty.
@@ -136,13 +117,13 @@ pub trait Output<T: Multiply>: Element + Sealed {
 
 /// C in the type of A and B.
 fn own<T: Multiply>(c: BufferViewMut<'_, T>) -> (BufferViewMut<'_, T>, BufferViewMut<'_, T::Wide>) {
-    let none = c.nothing();
+    let none = c.empty();
     (c, none)
 }
 
 /// C in the type of the sums.
 fn wide<T: Multiply>(c: BufferViewMut<'_, T::Wide>) -> (BufferViewMut<'_, T>, BufferViewMut<'_, T::Wide>) {
-    (c.nothing(), c)
+    (c.empty(), c)
 }
 
 macro_rules! outputs {

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use gpu::gemm::call::{BIAS_PER_COLUMN, BIAS_PER_ROW, TRANSPOSE_A, TRANSPOSE_B};
-use gpu::gemm::{ffma, merge};
-use gpu::hopper::gemm::finish::TMA_STORE;
+use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GemmKernel, TMA_STORE, TRANSPOSE_A, TRANSPOSE_B};
+use gpu::gemm::{ffma, reduce_k};
 
 use super::algorithm::{FollowUp, Plan, SplitK};
-use super::configuration::{Configuration, Entry, Generic, LoadMode, Product};
+use super::arguments::{GemmArguments, OperandArguments, TmaArguments};
+use super::configuration::{Configuration, Entry, Product, TmaConfig};
 use super::element::{Multiply, OutputBuffers};
 use super::launch_config::{GridLimits, MapConfig, Operands, launch_config, tiles};
 use super::operands::OperandLayout;
@@ -18,7 +18,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::launch::Launch;
 use crate::memory::{BufferView, BufferViewMut, MatrixViewMut, TensorView, TmaTensor};
-use crate::ops::{bands, on};
+use crate::ops::{grid_parts, on};
 use crate::stream::Stream;
 
 /// A problem with its plan and its memory. C is not empty.
@@ -63,7 +63,7 @@ impl<T: Multiply> Task<'_, T> {
 
     /// All launches but the copies.
     fn multiply(&self, mut c: OutputBuffers<'_, T>, workspace: Option<&mut BufferViewMut<'_, f32>>) -> Result<()> {
-        let configuration = &T::CONFIGURATIONS[self.plan.configuration];
+        let configuration = &T::configurations()[self.plan.configuration];
         let work = &self.plan.work;
         match (&configuration.entry, work.follow_up, workspace) {
             (Entry::Product(kernel), FollowUp::Reduce, Some(workspace)) => {
@@ -95,9 +95,9 @@ impl<T: Multiply> Task<'_, T> {
         c: &mut OutputBuffers<'_, T>,
         stream_k: Option<(&Schedule, &mut BufferViewMut<'_, f32>)>,
     ) -> Result<()> {
-        match (&configuration.entry, configuration.load_mode()) {
-            (Entry::Generic(kernel), _) => self.generic(kernel, configuration.tile(), call, c),
-            (_, Some(mode)) => self.tma((configuration, mode), call, c, stream_k),
+        match (&configuration.entry, configuration.tma()) {
+            (Entry::Generic(kernel), _) => self.generic(kernel, configuration.tile, call, c),
+            (_, Some(tma)) => self.tma((configuration, tma), call, c, stream_k),
             (_, None) => Ok(()),
         }
     }
@@ -112,7 +112,7 @@ impl<T: Multiply> Task<'_, T> {
         }
         // alpha times C, added to an empty product by the first kernel, which supports everything.
         let [alpha, _] = self.scale;
-        self.call(&T::CONFIGURATIONS[0], &self.whole(0..0, [T::Wide::from(0.0), alpha]), c, None)
+        self.call(&T::configurations()[0], &self.whole(0..0, [T::Wide::from(0.0), alpha]), c, None)
     }
 
     /// Products by a kernel without an epilogue, to the workspace, one after the other; then the epilogue with the old
@@ -164,7 +164,7 @@ impl<T: Multiply> Task<'_, T> {
     /// need.
     fn generic(
         &self,
-        kernel: &Generic<T, T::Wide>,
+        kernel: &GemmKernel<T>,
         tile: [u32; 2],
         call: &Call<T::Wide>,
         c: &mut OutputBuffers<'_, T>,
@@ -177,24 +177,35 @@ impl<T: Multiply> Task<'_, T> {
             for [rows, cols] in sections([to.rows, to.cols], tile, max_blocks) {
                 let (height, width) = (rows.len(), cols.len());
                 let [from_a, from_b] = if k.is_empty() {
-                    [self.a.bits(0, 0), self.b.bits(0, 0)]
+                    [self.a.cast_range(0, 0), self.b.cast_range(0, 0)]
                 } else {
                     let a_start = start * a.stride + a.offset(rows.start, k.start);
                     let b_start = start * b.stride + b.offset(k.start, cols.start);
                     [
-                        self.a.bits(a_start, a.extent(count, height, k.len())),
-                        self.b.bits(b_start, b.extent(count, k.len(), width)),
+                        self.a.cast_range(a_start, a.extent(count, height, k.len())),
+                        self.b.cast_range(b_start, b.extent(count, k.len(), width)),
                     ]
                 };
                 let c_start = start * to.stride + to.offset(rows.start, cols.start);
                 let c = c.slice(c_start, to.extent(count, height, width))?;
-                let extents = [height, width, k.len(), count].map(|extent| extent as u32);
-                let ld = [a.ld, b.ld, to.ld].map(|ld| ld as u64);
-                let strides = [a.stride, b.stride, to.stride].map(|stride| stride as u64);
                 let flags = transposes[0] | transposes[1] | call.flags | c.flag;
-                let (bias, scale) = (self.bias(call.flags, &rows, &cols)?, T::Scale::from(call.scale));
+                let operands = OperandArguments {
+                    a: from_a,
+                    b: from_b,
+                    ld: [a.ld as u64, b.ld as u64],
+                    stride: [a.stride as u64, b.stride as u64],
+                };
+                let gemm = GemmArguments {
+                    c,
+                    bias: self.bias(call.flags, &rows, &cols)?,
+                    ldc: to.ld as u64,
+                    stride_c: to.stride as u64,
+                    extents: [height, width, k.len(), count].map(|extent| extent as u32),
+                    scale: call.scale,
+                    flags,
+                };
                 let grid = (tiles([height, width], tile), 1, (count as u32).min(max_batch));
-                let arguments = (from_a, from_b, c.own, c.wide, bias, extents, ld, strides, scale, flags);
+                let arguments = (operands, gemm);
                 self.device.launch(kernel, on(self.stream, Launch::grid(grid)), arguments)?;
             }
         }
@@ -204,65 +215,46 @@ impl<T: Multiply> Task<'_, T> {
     /// Launches a TMA kernel, with the grid of the stream-K schedule if there is one.
     fn tma(
         &self,
-        (configuration, mode): (&Configuration<T>, LoadMode),
+        (configuration, tma): (&Configuration<T>, TmaConfig),
         call: &Call<T::Wide>,
         c: &mut OutputBuffers<'_, T>,
         stream_k: Option<(&Schedule, &mut BufferViewMut<'_, f32>)>,
     ) -> Result<()> {
         let Operands { c: to, batch, ref k, .. } = call.operands;
-        let config = launch_config(configuration, mode, &call.operands, self.limits);
+        let config = launch_config(configuration, tma, &call.operands, self.limits);
         let is_product = call.flags | c.flag == 0 && call.scale[1] == T::Wide::from(0.0);
         let store = config.c.as_ref().filter(|_| is_product);
         let mut c = c.slice(0, to.extent(batch, to.rows, to.cols))?;
-        let none = c.own.nothing::<T>();
+        let none = c.own.empty::<T>();
         // C is borrowed once: by its map or as a vector.
         let map_c = if let Some(map) = store {
-            let tensor = std::mem::replace(&mut c.own, none.nothing()).as_tensor_strided(&map.shape, &map.strides)?;
+            let tensor = std::mem::replace(&mut c.own, none.empty()).as_tensor_strided(&map.shape, &map.strides)?;
             Some(tensor.tma(&map.box_shape, map.swizzle)?)
         } else {
             None
         };
         let a = tma_tensor(self.a, &config.a, configuration.arithmetic)?;
         let b = tma_tensor(self.b, &config.b, configuration.arithmetic)?;
-        let bias = self.bias(call.flags, &(0..to.rows), &(0..to.cols))?;
-        let extents = [to.rows, to.cols, k.len(), batch].map(|extent| extent as u32);
-        let (advance, strides) = (config.batch_advance, [to.ld as u64, to.stride as u64]);
-        let scale = T::Scale::from(call.scale);
-        let flags = call.flags | c.flag | if store.is_some() { TMA_STORE } else { 0 };
         let clusters = stream_k.as_ref().map_or(config.clusters, |(schedule, _)| schedule.clusters);
+        let arguments = TmaArguments {
+            batch_step: config.batch_advance,
+            stream_k: match stream_k {
+                Some((schedule, workspace)) => StreamKArgs::new(schedule, configuration.tile, workspace.view_mut())?,
+                None => StreamKArgs::none(&none),
+            },
+            gemm: GemmArguments {
+                bias: self.bias(call.flags, &(0..to.rows), &(0..to.cols))?,
+                ldc: to.ld as u64,
+                stride_c: to.stride as u64,
+                extents: [to.rows, to.cols, k.len(), batch].map(|extent| extent as u32),
+                scale: call.scale,
+                flags: call.flags | c.flag | if store.is_some() { TMA_STORE } else { 0 },
+                c,
+            },
+        };
         let launch = on(self.stream, Launch::grid(clusters * configuration.cluster()));
-        match configuration.entry {
-            Entry::StreamK(kernel, _) => {
-                let StreamKArgs { split_tiles, partials, flags: tile_flags, epoch } = match stream_k {
-                    Some((schedule, workspace)) => {
-                        StreamKArgs::new(schedule, configuration.tile(), workspace.view_mut())?
-                    }
-                    None => StreamKArgs::none(&none),
-                };
-                let arguments = (
-                    a,
-                    b,
-                    map_c,
-                    c.own,
-                    c.wide,
-                    bias,
-                    extents,
-                    advance,
-                    strides,
-                    scale,
-                    flags,
-                    split_tiles,
-                    partials,
-                    tile_flags,
-                    epoch,
-                );
-                self.device.launch(kernel, launch, arguments)?;
-            }
-            Entry::Tma(kernel, _) => {
-                let arguments = (a, b, map_c, c.own, c.wide, bias, extents, advance, strides, scale, flags);
-                self.device.launch(kernel, launch, arguments)?;
-            }
-            Entry::Generic(_) | Entry::Product(_) => {}
+        if let Entry::Tma(kernel, _) = configuration.entry {
+            self.device.launch(kernel, launch, (a, b, map_c, arguments))?;
         }
         Ok(())
     }
@@ -272,7 +264,7 @@ impl<T: Multiply> Task<'_, T> {
         match (self.bias, flags & (BIAS_PER_COLUMN | BIAS_PER_ROW)) {
             (Some(bias), BIAS_PER_COLUMN) => bias.slice(cols.clone()),
             (Some(bias), BIAS_PER_ROW) => bias.slice(rows.clone()),
-            _ => Ok(self.a.bits::<T>(0, 0).nothing()),
+            _ => Ok(self.a.cast_range::<T>(0, 0).empty()),
         }
     }
 
@@ -281,13 +273,13 @@ impl<T: Multiply> Task<'_, T> {
         let Problem { m, n, k, a, b, .. } = *self.problem;
         let matrix = |x: OperandLayout| (number * x.stride, x.extent(1, x.rows, x.cols), x.matrix(0));
         let ((a_start, a_len, a_layout), (b_start, b_len, b_layout)) = (matrix(a), matrix(b));
-        let a = self.a.bits::<T>(a_start, a_len).as_matrix(a_layout)?;
-        let b = self.b.bits::<T>(b_start, b_len).as_matrix(b_layout)?;
+        let a = self.a.cast_range::<T>(a_start, a_len).as_matrix(a_layout)?;
+        let b = self.b.cast_range::<T>(b_start, b_len).as_matrix(b_layout)?;
         let tile = self.plan.tile();
         // The grid is one-dimensional.
         let tiles_per_row = n.div_ceil(tile[1] as usize) as u32;
         let mut rest = c;
-        for rows in bands(m, tile[0], (self.limits.grid[0] / tiles_per_row).max(1)) {
+        for rows in grid_parts(m, tile[0], (self.limits.grid[0] / tiles_per_row).max(1)) {
             let grid = ffma::grid(rows.len() as u32, n as u32, tile);
             let (band, below) = rest.split_at_row(rows.len())?;
             self.device.launch(kernel, on(self.stream, Launch::grid(grid)), (a.block(rows, 0..k)?, b, band))?;
@@ -308,11 +300,17 @@ impl<T: Multiply> Task<'_, T> {
         let Some(kernel) = T::REDUCE else { return Ok(()) };
         let c = c.slice(number * to.stride, to.extent(1, m, n))?;
         let partials = workspace.view().slice(0..parts as usize * m * n)?;
-        let bias = self.bias(self.flags, &(0..m), &(0..n))?;
-        let (scale, flags) = (T::Scale::from(self.scale), self.flags | c.flag);
-        let launch = on(self.stream, Launch::grid(tiles([m, n], merge::TILE)));
-        let arguments = (partials, c.own, c.wide, bias, [m as u32, n as u32, parts], to.ld as u64, scale, flags);
-        self.device.launch(kernel, launch, arguments)?;
+        let gemm = GemmArguments {
+            bias: self.bias(self.flags, &(0..m), &(0..n))?,
+            ldc: to.ld as u64,
+            stride_c: 0,
+            extents: [m as u32, n as u32, 0, 1],
+            scale: self.scale,
+            flags: self.flags | c.flag,
+            c,
+        };
+        let launch = on(self.stream, Launch::grid(tiles([m, n], reduce_k::TILE)));
+        self.device.launch(kernel, launch, (partials, parts, gemm))?;
         Ok(())
     }
 }
@@ -323,7 +321,7 @@ fn tma_tensor<'v, T: Multiply>(
     map: &MapConfig,
     arithmetic: Arithmetic,
 ) -> Result<TmaTensor<'v, T>> {
-    let elements = view.bits::<T>(map.elements.start, map.elements.len());
+    let elements = view.cast_range::<T>(map.elements.start, map.elements.len());
     let tensor = elements.as_tensor_strided(&map.shape, &map.strides)?.tma(&map.box_shape, map.swizzle)?;
     if arithmetic == Arithmetic::Tf32 { T::rounded(tensor) } else { Ok(tensor) }
 }
@@ -331,9 +329,9 @@ fn tma_tensor<'v, T: Multiply>(
 /// The sections of an m × n matrix C for one launch each: whole tiles, at most `max_blocks` of them, and extents of 32
 /// bits.
 fn sections([m, n]: [usize; 2], [rows, cols]: [u32; 2], max_blocks: u32) -> impl Iterator<Item = [Range<usize>; 2]> {
-    bands(n, cols, max_blocks.min(u32::MAX / cols)).flat_map(move |columns| {
+    grid_parts(n, cols, max_blocks.min(u32::MAX / cols)).flat_map(move |columns| {
         let per_row = columns.len().div_ceil(cols as usize) as u32;
-        bands(m, rows, (max_blocks / per_row).clamp(1, u32::MAX / rows)).map(move |rows| [rows, columns.clone()])
+        grid_parts(m, rows, (max_blocks / per_row).clamp(1, u32::MAX / rows)).map(move |rows| [rows, columns.clone()])
     })
 }
 
@@ -364,7 +362,7 @@ mod tests {
         let (m, n, k, batch) = (70, 130, 9, 3);
         let (a, b) = (device.upload(&numbers(batch * k * m)).unwrap(), device.upload(&numbers(k * n)).unwrap());
         let bias = device.upload(&numbers(n)).unwrap();
-        for kernel in [gpu::gemm::plain::gemm_plain_f32.info(), gpu::gemm::ffma::gemm_f32_64x64.info()] {
+        for kernel in [gpu::gemm::reference::gemm_reference_f32.info(), gpu::gemm::ffma::gemm_ffma_f32_64x64.info()] {
             let results = [device.limits().grid, [3, 1, 2]].map(|grid| {
                 let mut c = device.upload(&vec![-1.0_f32; batch * m * (n + 1)]).unwrap();
                 let mut to = c.view_mut().as_tensor_strided(&[batch, m, n], &[m * (n + 1), n + 1, 1]).unwrap();
@@ -399,8 +397,8 @@ mod tests {
             gemm.workspace(&mut workspace).into_with_grid(&mut to, grid).unwrap();
             c.download().unwrap()
         };
-        let expected = product(Algorithm::of(gpu::gemm::plain::gemm_plain_tf32.info()), device.limits().grid);
-        for kernel in gpu::hopper::tf32::KERNELS {
+        let expected = product(Algorithm::of(gpu::gemm::reference::gemm_reference_tf32.info()), device.limits().grid);
+        for kernel in gpu::gemm::sm90::TF32.iter().map(|kernel| kernel.kernel.info()) {
             assert!(product(Algorithm::of(kernel).pack([true; 2]), [2, 1, 1]) == expected, "{}", kernel.name);
         }
     }

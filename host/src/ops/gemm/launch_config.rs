@@ -3,11 +3,10 @@
 use std::ops::Range;
 
 use gpu::gemm::number::Number;
-use gpu::hopper::gemm::tiles::fetched;
-use gpu::hopper::wide::tiles::Mix;
+use gpu::gemm::sm90::schedule::two_width::TwoWidth;
 use simt::tma::Swizzle;
 
-use super::configuration::{Configuration, LoadMode};
+use super::configuration::{Configuration, TmaConfig};
 use super::operands::OperandLayout;
 
 /// Bytes of a row of a swizzled box.
@@ -55,38 +54,33 @@ pub(super) struct LaunchConfig {
     pub(super) clusters: u32,
 }
 
-/// The launch configuration for a kernel that loads by `mode`.
+/// The launch configuration for a TMA kernel with this row.
 pub(super) fn launch_config<T: Number>(
     configuration: &Configuration<T>,
-    mode: LoadMode,
+    tma: TmaConfig,
     operands: &Operands,
     limits: GridLimits,
 ) -> LaunchConfig {
     let Operands { a, b, c, batch, ref k } = *operands;
     let element_bytes = size_of::<T>();
     let line = (SWIZZLE_BYTES / element_bytes) as u32;
-    let [rows, cols] = configuration.tile();
-    // Blocks of a cluster load a part each of the rows or columns that they share.
-    let [a_edge, b_edge] = match mode {
-        LoadMode::TwoWidth => [rows, line],
-        LoadMode::Swizzled | LoadMode::Rows(_) => [rows, cols].map(|edge| fetched(edge, configuration.cluster())),
-    };
+    let [a_edge, b_edge] = tma.box_edges();
     let load = |x: OperandLayout, start: usize, is_k_major: bool, edge: u32| {
-        let (box_rows, box_cols, swizzle) = match mode {
-            LoadMode::Rows(depth) if !is_k_major => (depth, edge, Swizzle::None),
+        let (box_rows, box_cols, swizzle) = match tma {
+            TmaConfig::Ffma(config) if !is_k_major => (config.depth, edge, Swizzle::None),
             _ if is_k_major => (edge, line, Swizzle::B128),
             _ => (line, line, Swizzle::B128),
         };
         map(x, start, if x.stride == 0 { 1 } else { batch }, ([1, box_rows, box_cols], swizzle))
     };
     let (a_part, b_part) = (OperandLayout { cols: k.len(), ..a }, OperandLayout { rows: k.len(), ..b });
-    let store_rows = configuration.store_box_rows().filter(|_| c.tma_storable(batch, element_bytes));
+    let store_rows = tma.store_box_rows().filter(|_| c.tma_storable(batch, element_bytes));
     LaunchConfig {
         a: load(a_part, a.offset(0, k.start), !a.transposed, a_edge),
         b: load(b_part, b.offset(k.start, 0), b.transposed, b_edge),
         c: store_rows.map(|box_rows| map(c, 0, batch, ([1, box_rows, line], Swizzle::B128))),
         batch_advance: [a, b].map(|x| u32::from(x.stride != 0)),
-        clusters: clusters(configuration, mode, operands, limits),
+        clusters: clusters(configuration, tma, operands, limits),
     }
 }
 
@@ -105,20 +99,20 @@ fn map(x: OperandLayout, start: usize, count: usize, (box_shape, swizzle): ([u32
 /// A cluster for each tile, but no more of a persistent kernel than run at the same time.
 fn clusters<T: Number>(
     configuration: &Configuration<T>,
-    mode: LoadMode,
+    tma: TmaConfig,
     Operands { c, batch, .. }: &Operands,
     limits: GridLimits,
 ) -> u32 {
-    let [rows, cols] = configuration.tile();
+    let [rows, cols] = configuration.tile;
     let slots = configuration.cluster_slots(limits.sm_count).min(limits.grid[0]);
     let tiles = tiles([c.rows, c.cols], [rows, cols]) as usize * batch;
-    match mode {
-        LoadMode::Swizzled => tiles.min(slots as usize) as u32,
-        LoadMode::Rows(_) => tiles.min(limits.grid[0] as usize) as u32,
-        LoadMode::TwoWidth => {
+    match tma {
+        TmaConfig::Wgmma(config) if config.two_width => {
             let panels = c.rows.div_ceil(rows as usize) as u32 * *batch as u32;
-            Mix::new(panels, c.cols as u32, slots).count().min(slots)
+            TwoWidth::new(panels, c.cols as u32, slots).count().min(slots)
         }
+        TmaConfig::Wgmma(_) => tiles.min(slots as usize) as u32,
+        TmaConfig::Ffma(_) => tiles.min(limits.grid[0] as usize) as u32,
     }
 }
 

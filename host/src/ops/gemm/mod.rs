@@ -36,9 +36,9 @@
 
 mod algorithm;
 mod applicability;
+mod arguments;
 mod builder;
 mod calls;
-mod candidates;
 mod configuration;
 mod cost;
 mod dispatch;

@@ -114,9 +114,9 @@ impl Packing {
             let Some(elements) = self.copies[number].filter(|&elements| elements > 0) else { continue };
             let range = ranges[number].clone();
             let mut copy = workspace.view_mut().slice(range.clone())?.as_tensor(&[range.len()])?;
-            let (to, target) = (self.operands[number], copy.bits_mut::<T>(0, elements));
+            let (to, target) = (self.operands[number], copy.cast_range_mut::<T>(0, elements));
             let count = if from.stride == 0 { 1 } else { problem.batch };
-            let source = operands[number].bits::<T>(0, from.extent(count, from.rows, from.cols));
+            let source = operands[number].cast_range::<T>(0, from.extent(count, from.rows, from.cols));
             let ([from_rows, from_cols], [rows, cols]) = (from.stored_shape(), to.stored_shape());
             let transposes = to.transposed != from.transposed;
             if transposes && count == 1 {
@@ -145,7 +145,7 @@ impl Packing {
             if let Some(elements) = self.copies[number] {
                 let len = range.len();
                 let copy = workspace.slice(range)?.as_tensor(&[len])?;
-                operands[number] = copy.bits::<T>(0, elements).as_tensor(&[elements])?;
+                operands[number] = copy.cast_range::<T>(0, elements).as_tensor(&[elements])?;
             }
         }
         Ok(operands)

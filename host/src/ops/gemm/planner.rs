@@ -30,8 +30,8 @@ pub(super) fn plans<T: Multiply>(request: &Request<'_>) -> Vec<Plan> {
 /// The plan for one algorithm.
 pub(super) fn plan_for<T: Multiply>(request: &Request<'_>, algorithm: Algorithm) -> Result<Plan, Unsupported> {
     let is_named = |configuration: &Configuration<T>| configuration.info() == algorithm.kernel();
-    let number = T::CONFIGURATIONS.iter().position(is_named).ok_or(Unsupported::Elements)?;
-    let configuration = &T::CONFIGURATIONS[number];
+    let number = T::configurations().iter().position(is_named).ok_or(Unsupported::Elements)?;
+    let configuration = &T::configurations()[number];
     applicability::check_kernel(configuration, request)?;
     let packed = request.problem.in_order(algorithm.packed());
     let packing = applicability::pack(configuration, request.problem, packed)?;
@@ -42,7 +42,7 @@ pub(super) fn plan_for<T: Multiply>(request: &Request<'_>, algorithm: Algorithm)
 /// The applicable kernels. Of equally efficient ones, which are for different layouts, those with the fewest copies.
 fn applicable<T: Multiply>(request: &Request<'_>) -> Vec<Applicable<T>> {
     let mut kernels: Vec<Applicable<T>> = Vec::new();
-    for (number, configuration) in T::CONFIGURATIONS.iter().enumerate() {
+    for (number, configuration) in T::configurations().iter().enumerate() {
         let packed = applicability::required_packing(configuration, request.problem);
         let packing = applicability::check_kernel(configuration, request)
             .and_then(|()| applicability::pack(configuration, request.problem, packed));
@@ -87,5 +87,5 @@ fn plan<T: Multiply>(
         .split_k(work.split.parts)
         .stream_k(blocks);
     let cost = cost::estimate(configuration, request, &work);
-    Ok(Plan { algorithm, configuration: kernel.number, work, tile: configuration.tile(), cost })
+    Ok(Plan { algorithm, configuration: kernel.number, work, tile: configuration.tile, cost })
 }

@@ -1,6 +1,6 @@
 //! A GEMM problem: arguments that were checked against each other.
 
-use gpu::gemm::call::{BIAS_PER_COLUMN, BIAS_PER_ROW};
+use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW};
 
 use super::operands::OperandLayout;
 use super::options::{Arithmetic, Bias, CALL};

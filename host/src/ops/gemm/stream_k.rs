@@ -1,5 +1,5 @@
 //! Stream-K: the last tiles of C, which would not fill a wave, are split evenly along k among all blocks:
-//! `gpu::hopper::gemm::share`.
+//! `gpu::gemm::sm90::schedule::stream_k`.
 //!
 //! ```text
 //! workspace   │ up to 3 to reach 16 bytes │ 4 flags of 8 bytes per cluster │ a tile of f32 per cluster │
@@ -14,12 +14,13 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gpu::gemm::number::Number;
-use gpu::hopper::gemm::share::{shared, shared_in_order};
+use gpu::gemm::sm90::schedule::stream_k::{split_tiles, split_tiles_in_order};
 use simt::element::Element;
 
 use super::configuration::Configuration;
 use super::problem::Problem;
 use crate::error::Result;
+use crate::launch::Fields;
 use crate::memory::BufferViewMut;
 
 /// `f32` for the flags of a cluster: 8 bytes for each warpgroup that multiplies.
@@ -46,8 +47,11 @@ impl Schedule {
     pub(super) fn new<T: Number>(problem: &Problem, configuration: &Configuration<T>, clusters: u32) -> Option<Self> {
         let (tiles, steps) = counts(problem, configuration)?;
         let clusters = u64::from(clusters).min(u64::from(tiles) * u64::from(steps)).max(1) as u32;
-        let split_tiles =
-            if configuration.is_sequential { shared_in_order(tiles, clusters) } else { shared(tiles, clusters) };
+        let split_tiles = if configuration.is_sequential {
+            split_tiles_in_order(tiles, clusters)
+        } else {
+            split_tiles(tiles, clusters)
+        };
         // The kernel counts the steps of split tiles.
         split_tiles.checked_mul(steps)?;
         Some(Self { tiles, split_tiles, steps, clusters })
@@ -94,7 +98,7 @@ impl Schedule {
 
 /// Tiles of all matrices, and steps of each.
 fn counts<T: Number>(problem: &Problem, configuration: &Configuration<T>) -> Option<(u32, u32)> {
-    let [rows, cols] = configuration.tile().map(|edge| edge as usize);
+    let [rows, cols] = configuration.tile.map(|edge| edge as usize);
     let tiles = problem.m.div_ceil(rows).checked_mul(problem.n.div_ceil(cols))?.checked_mul(problem.batch)?;
     let steps = problem.k.div_ceil(configuration.k_step() as usize);
     Some((u32::try_from(tiles).ok()?, u32::try_from(steps).ok()?))
@@ -103,16 +107,16 @@ fn counts<T: Number>(problem: &Problem, configuration: &Configuration<T>) -> Opt
 /// The stream-K arguments of a kernel.
 #[derive(Debug)]
 pub(super) struct StreamKArgs<'w> {
-    pub(super) split_tiles: u32,
-    pub(super) partials: BufferViewMut<'w, f32>,
-    pub(super) flags: BufferViewMut<'w, u64>,
-    pub(super) epoch: u64,
+    split_tiles: u32,
+    partials: BufferViewMut<'w, f32>,
+    flags: BufferViewMut<'w, u64>,
+    epoch: u64,
 }
 
 impl<'w> StreamKArgs<'w> {
     /// No tile is split. The empty views are made from `memory`.
     pub(super) fn none<X: Element>(memory: &BufferViewMut<'w, X>) -> Self {
-        Self { split_tiles: 0, partials: memory.nothing(), flags: memory.nothing(), epoch: 0 }
+        Self { split_tiles: 0, partials: memory.empty(), flags: memory.empty(), epoch: 0 }
     }
 
     /// Flags and partial sums in a workspace of [`Schedule::workspace_len`] elements.
@@ -121,12 +125,18 @@ impl<'w> StreamKArgs<'w> {
         let start = if misalignment == 0 { 0 } else { SLACK + 1 - misalignment };
         let Range { start, end } = start..start + schedule.workspace_len(tile) - SLACK;
         let (flags, partials) = workspace.slice(start..end)?.split_at(schedule.clusters as usize * FLAGS)?;
-        let mut flags = flags.pairs();
+        let mut flags = flags.into_u64_words();
         if flags.device().is_simulator() {
             // The flags' old values do not matter, but the simulator reports reads of uninitialised memory.
             flags.zero()?;
         }
         Ok(Self { split_tiles: schedule.split_tiles, partials, flags, epoch: next_epoch() })
+    }
+
+    /// In the order of [`gpu::gemm::args::StreamKArgs`].
+    #[allow(clippy::type_complexity, reason = "a tuple of four")]
+    pub(super) fn fields(self) -> Fields<(BufferViewMut<'w, f32>, BufferViewMut<'w, u64>, u64, u32)> {
+        Fields((self.partials, self.flags, self.epoch, self.split_tiles))
     }
 }
 
@@ -142,24 +152,22 @@ fn next_epoch() -> u64 {
 mod tests {
     use half::{bf16, f16};
 
-    use super::super::candidates;
-    use super::super::configuration::{Entry, LoadMode};
+    use super::super::configuration::Kernels;
     use super::*;
 
     /// A tensor-core kernel has a flag for each warpgroup but the producer, others one per block.
     #[test]
     fn there_are_enough_flags_per_cluster() {
-        fn check<T: Number>(configurations: &[Configuration<T>]) {
-            for configuration in configurations {
-                if let Entry::StreamK(_, mode) = configuration.entry {
+        fn check<T: Kernels>() {
+            for configuration in T::configurations() {
+                if let Some(tma) = configuration.tma().filter(|tma| tma.has_stream_k()) {
                     let info = configuration.info();
-                    let groups = if mode == LoadMode::Swizzled { info.max_threads() / 128 - 1 } else { 1 };
-                    assert!(2 * groups * info.cluster <= FLAGS as u32, "{}", info.name);
+                    assert!(2 * tma.consumers() * info.cluster <= FLAGS as u32, "{}", info.name);
                 }
             }
         }
-        check::<f16>(candidates::F16);
-        check::<bf16>(candidates::BF16);
-        check::<f32>(candidates::F32);
+        check::<f16>();
+        check::<bf16>();
+        check::<f32>();
     }
 }

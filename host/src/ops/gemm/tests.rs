@@ -47,108 +47,108 @@ fn all_tf32(extents: [usize; 3], ops: [Op; 2]) -> Vec<Plan> {
 #[rustfmt::skip]
 const CHOICES: &[(&str, [Op; 2], [usize; 3], &str)] = &[
     // Small problems: intra-block split-K, in the layout of the operands.
-    ("f32", NN, [512, 512, 512], "gemm_hopper_f32_nn_32x64_k8"),
-    ("f32", NT, [512, 512, 512], "gemm_hopper_f32_nt_32x64_k8"),
-    ("f32", TN, [512, 512, 512], "gemm_hopper_f32_tn_32x64_k8"),
-    ("f32", TT, [512, 512, 512], "gemm_hopper_f32_tt_32x64_k8"),
-    ("f32", NN, [1024, 1024, 1024], "gemm_hopper_f32_nn_128x64_k4"),
-    ("f32", NT, [1024, 1024, 1024], "gemm_hopper_f32_nt_128x64_k4"),
-    ("f32", TN, [1024, 1024, 1024], "gemm_hopper_f32_tn_128x64_k4"),
-    ("f32", TT, [1024, 1024, 1024], "gemm_hopper_f32_tt_128x64_k4"),
-    ("f32", NN, [1000, 1000, 1000], "gemm_hopper_f32_nn_128x64_k4"),
-    ("f32", NT, [1000, 1000, 1000], "gemm_hopper_f32_nt_128x64_k4"),
-    ("f32", TN, [1000, 1000, 1000], "gemm_hopper_f32_tn_128x64_k4"),
-    ("f32", TT, [1000, 1000, 1000], "gemm_hopper_f32_tt_128x64_k4"),
+    ("f32", NN, [512, 512, 512], "gemm_sm90_f32_nn_32x64_k8"),
+    ("f32", NT, [512, 512, 512], "gemm_sm90_f32_nt_32x64_k8"),
+    ("f32", TN, [512, 512, 512], "gemm_sm90_f32_tn_32x64_k8"),
+    ("f32", TT, [512, 512, 512], "gemm_sm90_f32_tt_32x64_k8"),
+    ("f32", NN, [1024, 1024, 1024], "gemm_sm90_f32_nn_128x64_k4"),
+    ("f32", NT, [1024, 1024, 1024], "gemm_sm90_f32_nt_128x64_k4"),
+    ("f32", TN, [1024, 1024, 1024], "gemm_sm90_f32_tn_128x64_k4"),
+    ("f32", TT, [1024, 1024, 1024], "gemm_sm90_f32_tt_128x64_k4"),
+    ("f32", NN, [1000, 1000, 1000], "gemm_sm90_f32_nn_128x64_k4"),
+    ("f32", NT, [1000, 1000, 1000], "gemm_sm90_f32_nt_128x64_k4"),
+    ("f32", TN, [1000, 1000, 1000], "gemm_sm90_f32_tn_128x64_k4"),
+    ("f32", TT, [1000, 1000, 1000], "gemm_sm90_f32_tt_128x64_k4"),
     // Stream-K where tiles do not fill waves: two blocks per SM, three with tiles of 64 × 64.
-    ("f32", TN, [3072, 3072, 3072], "gemm_hopper_f32_tn_128x128, stream-K on 264 blocks"),
-    ("f32", TN, [4096, 4096, 4096], "gemm_hopper_f32_tn_128x128, stream-K on 264 blocks"),
-    ("f32", TN, [8192, 8192, 8192], "gemm_hopper_f32_tn_128x128, stream-K on 264 blocks"),
+    ("f32", TN, [3072, 3072, 3072], "gemm_sm90_f32_tn_128x128, stream-K on 264 blocks"),
+    ("f32", TN, [4096, 4096, 4096], "gemm_sm90_f32_tn_128x128, stream-K on 264 blocks"),
+    ("f32", TN, [8192, 8192, 8192], "gemm_sm90_f32_tn_128x128, stream-K on 264 blocks"),
     // 256 tiles for 264 resident blocks.
-    ("f32", TN, [2048, 2048, 2048], "gemm_hopper_f32_tn_128x128"),
-    ("f32", NN, [768, 768, 768], "gemm_hopper_f32_tn_64x32, A packed, stream-K on 264 blocks"),
-    ("f32", NN, [1536, 1536, 1536], "gemm_hopper_f32_tn_64x64, A packed, stream-K on 396 blocks"),
+    ("f32", TN, [2048, 2048, 2048], "gemm_sm90_f32_tn_128x128"),
+    ("f32", NN, [768, 768, 768], "gemm_sm90_f32_tn_64x32, A packed, stream-K on 264 blocks"),
+    ("f32", NN, [1536, 1536, 1536], "gemm_sm90_f32_tn_64x64, A packed, stream-K on 396 blocks"),
     // 169 tiles of 128 × 128 for 264 blocks; with split-K 2, 74 would remain for a second wave.
-    ("f32", NN, [1664, 1664, 1664], "gemm_hopper_f32_tn_64x64, A packed, stream-K on 396 blocks"),
-    ("f32", NN, [2304, 2304, 2304], "gemm_hopper_f32_tn_128x128, A packed, stream-K on 264 blocks"),
+    ("f32", NN, [1664, 1664, 1664], "gemm_sm90_f32_tn_64x64, A packed, stream-K on 396 blocks"),
+    ("f32", NN, [2304, 2304, 2304], "gemm_sm90_f32_tn_128x128, A packed, stream-K on 264 blocks"),
 
-    ("f16", NN, [256, 256, 256], "gemm_hopper_f16_nn_64x64"),
-    ("f16", NN, [512, 512, 512], "gemm_hopper_f16_nn_64x64"),
-    ("f16", NN, [64, 4096, 4096], "gemm_hopper_f16_nn_64x64, stream-K on 128 blocks"),
-    ("f16", NN, [1024, 1024, 1024], "gemm_hopper_f16_nn_64x128"),
+    ("f16", NN, [256, 256, 256], "gemm_sm90_f16_nn_64x64"),
+    ("f16", NN, [512, 512, 512], "gemm_sm90_f16_nn_64x64"),
+    ("f16", NN, [64, 4096, 4096], "gemm_sm90_f16_nn_64x64, stream-K on 128 blocks"),
+    ("f16", NN, [1024, 1024, 1024], "gemm_sm90_f16_nn_64x128"),
     // Misaligned rows of 2000 bytes: each box row spans two cache lines.
-    ("f16", NN, [1000, 1000, 1000], "gemm_hopper_f16_nn_4x144x64"),
-    ("f16", NN, [3000, 5000, 4104], "gemm_hopper_f16_nn_2x128x256"),
+    ("f16", NN, [1000, 1000, 1000], "gemm_sm90_f16_nn_4x144x64"),
+    ("f16", NN, [3000, 5000, 4104], "gemm_sm90_f16_nn_2x128x256"),
     // 128 tiles, one wave.
-    ("f16", NN, [2048, 2048, 2048], "gemm_hopper_f16_nn_256"),
+    ("f16", NN, [2048, 2048, 2048], "gemm_sm90_f16_nn_128x256"),
     // Tiles of two widths fill the last wave.
-    ("f16", NN, [2048, 11008, 4096], "gemm_hopper_f16_nn_256x192"),
-    ("f16", NN, [4096, 4096, 4096], "gemm_hopper_f16_nn_256x192"),
-    ("f16", NN, [8192, 8192, 8192], "gemm_hopper_f16_nn_256x192"),
-    ("f16", NN, [16_384, 16_384, 16_384], "gemm_hopper_f16_nn_256x192"),
-    ("f16", NN, [128, 8192, 8192], "gemm_hopper_f16_nn_2x64x128"),
-    ("f16", NN, [8192, 128, 8192], "gemm_hopper_f16_nn_64x128"),
-    ("f16", NN, [8192, 8192, 128], "gemm_hopper_f16_nn_256x192"),
-    ("f16", NN, [4096, 4096, 64], "gemm_hopper_f16_nn_256"),
-    ("f16", NN, [1, 8192, 8192], "gemm_hopper_f16_nn_16x64"),
-    ("f16", NN, [16, 8192, 8192], "gemm_hopper_f16_nn_16x64"),
+    ("f16", NN, [2048, 11008, 4096], "gemm_sm90_f16_nn_256x192"),
+    ("f16", NN, [4096, 4096, 4096], "gemm_sm90_f16_nn_256x192"),
+    ("f16", NN, [8192, 8192, 8192], "gemm_sm90_f16_nn_256x192"),
+    ("f16", NN, [16_384, 16_384, 16_384], "gemm_sm90_f16_nn_256x192"),
+    ("f16", NN, [128, 8192, 8192], "gemm_sm90_f16_nn_2x64x128"),
+    ("f16", NN, [8192, 128, 8192], "gemm_sm90_f16_nn_64x128"),
+    ("f16", NN, [8192, 8192, 128], "gemm_sm90_f16_nn_256x192"),
+    ("f16", NN, [4096, 4096, 64], "gemm_sm90_f16_nn_128x256"),
+    ("f16", NN, [1, 8192, 8192], "gemm_sm90_f16_nn_16x64"),
+    ("f16", NN, [16, 8192, 8192], "gemm_sm90_f16_nn_16x64"),
     // The small operand is transposed.
-    ("f16", NN, [8192, 16, 8192], "gemm_hopper_f16_nt_64x16, B packed"),
+    ("f16", NN, [8192, 16, 8192], "gemm_sm90_f16_nt_64x16, B packed"),
     // 64 tiles, two blocks for each.
-    ("f16", NN, [257, 4096, 65_536], "gemm_hopper_f16_nn_136x128, stream-K on 128 blocks"),
+    ("f16", NN, [257, 4096, 65_536], "gemm_sm90_f16_nn_136x128, stream-K on 128 blocks"),
     // Low tiles for few rows, and enough SMs that load.
-    ("f16", NT, [8, 14_336, 4096], "gemm_hopper_f16_nt_16x64"),
-    ("f16", NT, [8, 4096, 4096], "gemm_hopper_f16_nt_16x64, stream-K on 128 blocks"),
-    ("f16", NT, [64, 4096, 14_336], "gemm_hopper_f16_nt_64x64, stream-K on 128 blocks"),
+    ("f16", NT, [8, 14_336, 4096], "gemm_sm90_f16_nt_16x64"),
+    ("f16", NT, [8, 4096, 4096], "gemm_sm90_f16_nt_16x64, stream-K on 128 blocks"),
+    ("f16", NT, [64, 4096, 14_336], "gemm_sm90_f16_nt_64x64, stream-K on 128 blocks"),
     // A copy rather than loads of single elements.
-    ("f16", NN, [24, 3773, 5744], "gemm_hopper_f16_nt_64x64, B packed, stream-K on 118 blocks"),
+    ("f16", NN, [24, 3773, 5744], "gemm_sm90_f16_nt_64x64, B packed, stream-K on 118 blocks"),
 
-    ("tf32", NN, [8, 14_336, 4096], "gemm_hopper_tf32_nn_64"),
-    ("tf32", NN, [512, 512, 512], "gemm_hopper_tf32_nn_64"),
-    ("tf32", NT, [512, 512, 512], "gemm_hopper_tf32_nt_64"),
-    ("tf32", TT, [512, 512, 512], "gemm_hopper_tf32_tt_64"),
-    ("tf32", NN, [768, 768, 768], "gemm_hopper_tf32_nn_64"),
-    ("tf32", NT, [768, 768, 768], "gemm_hopper_tf32_nt_64"),
-    ("tf32", TT, [768, 768, 768], "gemm_hopper_tf32_tt_64"),
-    ("tf32", NN, [1024, 1024, 1024], "gemm_hopper_tf32_nn_64"),
-    ("tf32", NT, [1024, 1024, 1024], "gemm_hopper_tf32_nt_64"),
-    ("tf32", TT, [1024, 1024, 1024], "gemm_hopper_tf32_tt_64"),
-    ("tf32", NN, [1024, 2048, 1024], "gemm_hopper_tf32_nn_128"),
-    ("tf32", NT, [1024, 2048, 1024], "gemm_hopper_tf32_nt_128"),
-    ("tf32", TT, [1024, 2048, 1024], "gemm_hopper_tf32_tt_128"),
-    ("tf32", NN, [2048, 2048, 2048], "gemm_hopper_tf32_nn_256"),
-    ("tf32", NT, [2048, 2048, 2048], "gemm_hopper_tf32_nt_256"),
-    ("tf32", TT, [2048, 2048, 2048], "gemm_hopper_tf32_tt_256"),
-    ("tf32", NN, [4096, 4096, 4096], "gemm_hopper_tf32_nn_256"),
-    ("tf32", NT, [4096, 4096, 4096], "gemm_hopper_tf32_nt_256"),
-    ("tf32", TT, [4096, 4096, 4096], "gemm_hopper_tf32_tt_256"),
+    ("tf32", NN, [8, 14_336, 4096], "gemm_sm90_tf32_nn_64x128"),
+    ("tf32", NN, [512, 512, 512], "gemm_sm90_tf32_nn_64x128"),
+    ("tf32", NT, [512, 512, 512], "gemm_sm90_tf32_nt_128x64"),
+    ("tf32", TT, [512, 512, 512], "gemm_sm90_tf32_tt_128x64"),
+    ("tf32", NN, [768, 768, 768], "gemm_sm90_tf32_nn_64x128"),
+    ("tf32", NT, [768, 768, 768], "gemm_sm90_tf32_nt_128x64"),
+    ("tf32", TT, [768, 768, 768], "gemm_sm90_tf32_tt_128x64"),
+    ("tf32", NN, [1024, 1024, 1024], "gemm_sm90_tf32_nn_64x128"),
+    ("tf32", NT, [1024, 1024, 1024], "gemm_sm90_tf32_nt_128x64"),
+    ("tf32", TT, [1024, 1024, 1024], "gemm_sm90_tf32_tt_128x64"),
+    ("tf32", NN, [1024, 2048, 1024], "gemm_sm90_tf32_nn_128x128"),
+    ("tf32", NT, [1024, 2048, 1024], "gemm_sm90_tf32_nt_128x128"),
+    ("tf32", TT, [1024, 2048, 1024], "gemm_sm90_tf32_tt_128x128"),
+    ("tf32", NN, [2048, 2048, 2048], "gemm_sm90_tf32_nn_256x128"),
+    ("tf32", NT, [2048, 2048, 2048], "gemm_sm90_tf32_nt_128x256"),
+    ("tf32", TT, [2048, 2048, 2048], "gemm_sm90_tf32_tt_128x256"),
+    ("tf32", NN, [4096, 4096, 4096], "gemm_sm90_tf32_nn_256x128"),
+    ("tf32", NT, [4096, 4096, 4096], "gemm_sm90_tf32_nt_128x256"),
+    ("tf32", TT, [4096, 4096, 4096], "gemm_sm90_tf32_tt_128x256"),
     // TN has no kernel: one operand is transposed.
-    ("tf32", TN, [16_384, 16_384, 16_384], "gemm_hopper_tf32_nn_256, A packed"),
+    ("tf32", TN, [16_384, 16_384, 16_384], "gemm_sm90_tf32_nn_256x128, A packed"),
 ];
 
 /// The same without a workspace.
 #[rustfmt::skip]
 const CHOICES_WITHOUT_WORKSPACE: &[(&str, [Op; 2], [usize; 3], &str)] = &[
-    ("f32", NN, [512, 512, 512], "gemm_hopper_f32_nn_32x64_k8"),
+    ("f32", NN, [512, 512, 512], "gemm_sm90_f32_nn_32x64_k8"),
     // 128 tiles for 132 SMs.
-    ("f32", NN, [1024, 1024, 1024], "gemm_hopper_f32_nn_128x64_k4"),
-    ("f32", NN, [2048, 2048, 2048], "gemm_f32_128x256"),
-    ("f32", NN, [4096, 4096, 4096], "gemm_f32_128x256"),
-    ("f32", NN, [8192, 8192, 8192], "gemm_f32_128x256"),
-    ("f32", NN, [16_384, 16_384, 16_384], "gemm_f32_128x256"),
+    ("f32", NN, [1024, 1024, 1024], "gemm_sm90_f32_nn_128x64_k4"),
+    ("f32", NN, [2048, 2048, 2048], "gemm_ffma_f32_128x256"),
+    ("f32", NN, [4096, 4096, 4096], "gemm_ffma_f32_128x256"),
+    ("f32", NN, [8192, 8192, 8192], "gemm_ffma_f32_128x256"),
+    ("f32", NN, [16_384, 16_384, 16_384], "gemm_ffma_f32_128x256"),
     // Memory-bound: small m or small n.
-    ("f32", NN, [1, 8192, 8192], "gemm_skinny_f32_4x64"),
-    ("f32", NN, [4, 8192, 8192], "gemm_skinny_f32_4x64"),
-    ("f32", NN, [8192, 1, 8192], "gemm_skinny_f32_64x4"),
-    ("f32", NN, [8192, 16, 8192], "gemm_skinny_f32_64x16"),
+    ("f32", NN, [1, 8192, 8192], "gemm_small_f32_4x64"),
+    ("f32", NN, [4, 8192, 8192], "gemm_small_f32_4x64"),
+    ("f32", NN, [8192, 1, 8192], "gemm_small_f32_64x4"),
+    ("f32", NN, [8192, 16, 8192], "gemm_small_f32_64x16"),
     // 104 µs on an H200, where the memory-bound kernels take 143.
-    ("f32", NN, [9, 8192, 8192], "gemm_hopper_f32_nn_32x64_k8"),
-    ("f32", NN, [16, 8192, 8192], "gemm_hopper_f32_nn_32x64_k8"),
-    ("f32", NN, [u32::MAX as usize, 1, 1000], "gemm_skinny_f32_64x4"),
+    ("f32", NN, [9, 8192, 8192], "gemm_sm90_f32_nn_32x64_k8"),
+    ("f32", NN, [16, 8192, 8192], "gemm_sm90_f32_nn_32x64_k8"),
+    ("f32", NN, [u32::MAX as usize, 1, 1000], "gemm_small_f32_64x4"),
     // Tensor cores by TMA where operands are aligned, by mma.sync else.
-    ("f16", NT, [4096, 4096, 4096], "gemm_hopper_f16_nt_256x192"),
-    ("f16", NT, [8192, 8192, 8192], "gemm_hopper_f16_nt_256x192"),
-    ("f16", NT, [4095, 4095, 4095], "gemm_f16_128x256_nt"),
-    ("f16", NT, [8191, 8191, 8191], "gemm_f16_128x256_nt"),
+    ("f16", NT, [4096, 4096, 4096], "gemm_sm90_f16_nt_256x192"),
+    ("f16", NT, [8192, 8192, 8192], "gemm_sm90_f16_nt_256x192"),
+    ("f16", NT, [4095, 4095, 4095], "gemm_mma_f16_nt_128x256"),
+    ("f16", NT, [8191, 8191, 8191], "gemm_mma_f16_nt_128x256"),
 ];
 
 fn candidates((elements, ops, extents): (&str, [Op; 2], [usize; 3])) -> Vec<Plan> {
@@ -195,7 +195,7 @@ fn a_small_c_with_long_sums_is_split() {
     assert!(plans.is_sorted_by(|left, right| left.cost() <= right.cost()));
     assert!(plans.iter().any(|plan| plan.workspace_len() == 0));
     let (long, device) = (problem(extents, TN), Device::simulator());
-    let of_f64 = Algorithm::of(gpu::gemm::plain::gemm_plain_f64.info()).split_k(2);
+    let of_f64 = Algorithm::of(gpu::gemm::reference::gemm_reference_f64.info()).split_k(2);
     assert!(matches!(plan_for::<f64>(&request::<f64>(&long, &device), of_f64), Err(Unsupported::SplitK)));
 }
 
@@ -208,8 +208,8 @@ fn tma_kernels_need_aligned_operands() {
         let request = request::<f16>(&misaligned, &device);
         let plans = plans::<f16>(&request);
         let first = plans.iter().find(|plan| plan.workspace_len() == 0).unwrap();
-        assert_eq!(first.algorithm().kernel().name, "gemm_f16_128x256_nn");
-        let hopper = Algorithm::of(gpu::hopper::gemm::gemm_hopper_f16_nn_256.info());
+        assert_eq!(first.algorithm().kernel().name, "gemm_mma_f16_nn_128x256");
+        let hopper = Algorithm::of(gpu::gemm::sm90::gemm_sm90_f16_nn_128x256.info());
         let unsupported = plan_for::<f16>(&request, hopper).unwrap_err().to_string();
         assert!(unsupported.contains(name), "{unsupported}");
     }
@@ -221,16 +221,16 @@ fn stream_k_may_be_reduced_or_refused() {
     let (small, device) = (problem([128, 128, 200], NN), Device::simulator());
     let blocks =
         |algorithm| plan_for::<f16>(&request::<f16>(&small, &device), algorithm).map(|plan| plan.algorithm().blocks());
-    let hopper = Algorithm::of(gpu::hopper::gemm::gemm_hopper_f16_nn_128.info());
+    let hopper = Algorithm::of(gpu::gemm::sm90::gemm_sm90_f16_nn_128x128.info());
     assert_eq!((blocks(hopper.stream_k(9)).unwrap(), blocks(hopper.stream_k(1)).unwrap()), (4, 0));
     assert!(matches!(blocks(hopper.split_k(2).stream_k(9)), Err(Unsupported::StreamK)));
-    let plain = Algorithm::of(gpu::gemm::plain::gemm_plain_f16.info());
+    let plain = Algorithm::of(gpu::gemm::reference::gemm_reference_f16.info());
     assert!(matches!(blocks(plain.stream_k(2)), Err(Unsupported::StreamK)));
 }
 
 #[test]
 fn parts_of_k_are_multiples_of_the_granularity() {
-    let (device, plain) = (Device::simulator(), Algorithm::of(gpu::gemm::plain::gemm_plain_f32.info()));
+    let (device, plain) = (Device::simulator(), Algorithm::of(gpu::gemm::reference::gemm_reference_f32.info()));
     for (k, asked, parts, part) in
         [(100, 1, 1, 112), (100, 2, 2, 64), (100, 3, 3, 48), (100, 50, 7, 16), (16, 9, 1, 16), (0, 4, 1, 16)]
     {

@@ -177,7 +177,7 @@ impl LinesCall<'_> {
                 device.launch(&rows, grid(plan.blocks), arguments)?;
             }
             Strategy::Columns { plan, extents, strides, out_strides, stride, out_step } => {
-                let length = [length, stride, plan.per_piece];
+                let length = [length, stride, plan.per_chunk];
                 let arguments =
                     (x, workspace, out, length, extents, strides, out_strides, plan.config, out_step, parameter);
                 device.launch(&columns, grid(plan.blocks), arguments)?;
