@@ -24,7 +24,7 @@ pub(super) struct OperandLayout {
     /// Elements from matrix to matrix; 0 for the same matrix again.
     pub(super) stride: usize,
     /// Address of the first element modulo 16.
-    pub(super) misalignment: usize,
+    pub(super) misalignment: u8,
 }
 
 impl OperandLayout {
@@ -62,7 +62,7 @@ impl OperandLayout {
 
     /// The same layout with its first element at this address.
     pub(super) fn at(self, address: usize) -> Self {
-        Self { misalignment: address % TMA_ALIGNMENT, ..self }
+        Self { misalignment: (address % TMA_ALIGNMENT) as u8, ..self }
     }
 
     /// The layout of matrix `number` of the batch in a buffer, as it is stored.
@@ -184,7 +184,8 @@ mod tests {
         assert_eq!(
             of(&[3, 4], &[3, 1], Op::N).unwrap_err().to_string(),
             "gemm: argument `a`: expected a leading dimension of at least 4, the number of columns, found shape \
-             [3, 4], strides [3, 1]; pass the strides of the memory, or copy the matrix with permute_into or copy_from first"
+             [3, 4], strides [3, 1]; pass the strides of the memory, or copy the matrix with permute_into or copy_from \
+             first"
         );
     }
 

@@ -1,18 +1,19 @@
-//! Tiles that many blocks share along k: everyone hands on what it has, and finds what it needs.
+//! Stream-K: blocks store and load the partial sums of tiles that are split along k.
 
 use warpwright::gemm::{Algorithm, Op};
 
-use super::packed::boxed;
+use super::packed::tma_algorithms;
 use super::run::{OnDevice, equal};
-use super::sample::{Brain, Half, Kind};
+use super::sample::{Bf16, F16, Kind};
 use super::{Case, LAYOUTS, sample};
 use crate::support::device::under_test;
 
-/// Every kernel that can, by eight blocks, or four clusters, of which each has a few steps.
-fn shared_tiles_are_exact<K: Kind>(layouts: &[[Op; 2]]) {
+/// Every kernel that has stream-K, on eight blocks, or four clusters, with a few steps each.
+fn stream_k_is_exact<K: Kind>(layouts: &[[Op; 2]]) {
     let mut seen = 0;
-    let can_share = |algorithm: &Algorithm| gpu::hopper::gemm::KERNELS.contains(&algorithm.kernel());
-    let algorithms = |ops| boxed::<K>(ops).into_iter().filter(can_share).map(|algorithm| algorithm.stream_k(8));
+    let has_stream_k = |algorithm: &Algorithm| gpu::hopper::gemm::KERNELS.contains(&algorithm.kernel());
+    let algorithms =
+        |ops| tma_algorithms::<K>(ops).into_iter().filter(has_stream_k).map(|algorithm| algorithm.stream_k(8));
     for (ops, algorithm) in layouts.iter().flat_map(|&ops| algorithms(ops).map(move |algorithm| (ops, algorithm))) {
         let case = Case { ops, schedule: seen, ..sample(120, 520, 120) }.aligned();
         let data = case.integers::<K>();
@@ -31,11 +32,11 @@ fn shared_tiles_are_exact<K: Kind>(layouts: &[[Op; 2]]) {
 }
 
 #[test]
-fn tiles_of_bf16_shared_by_many_blocks_are_exact() {
-    shared_tiles_are_exact::<Brain>(&LAYOUTS[..2]);
+fn stream_k_of_bf16_is_exact() {
+    stream_k_is_exact::<Bf16>(&LAYOUTS[..2]);
 }
 
 #[test]
-fn tiles_of_f16_shared_by_many_blocks_are_exact() {
-    shared_tiles_are_exact::<Half>(&LAYOUTS[2..]);
+fn stream_k_of_f16_is_exact() {
+    stream_k_is_exact::<F16>(&LAYOUTS[2..]);
 }
