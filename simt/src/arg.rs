@@ -7,8 +7,8 @@ use crate::{
 };
 
 /// Values that a launch passes to a kernel: views of global memory, tensor maps, numbers of 4 or 8 bytes, arrays of
-/// numbers, and structs of these. A kernel indexes an array argument by constants: for any other index the compiler
-/// copies the array to local memory first.
+/// numbers, and structs of views and numbers. A kernel indexes an array argument by constants: for any other index the
+/// compiler copies the array to local memory first.
 ///
 /// # Safety
 /// The type has the same layout on the host and on the GPU, contains no reference to host memory, and any thread may

@@ -5,8 +5,8 @@
 //! shared memory is an [`Operand`], the same in all threads.
 //!
 //! The instructions are asynchronous. [`Accumulators::multiply`] issues a *group* of them and waits until at most
-//! `PENDING` groups are in flight. Until a wait covers its own group, a thread must not access the accumulators, nor
-//! write the operands in shared memory. Operands written by ordinary stores, not by TMA, need a
+//! `PENDING` groups are in flight. Until a wait covers its own group, a thread must not read the values of the
+//! accumulators, nor write the operands in shared memory. Operands written by ordinary stores, not by TMA, need a
 //! [`fence_proxy_async`](crate::sync::fence_proxy_async) in each writing thread before the barrier.
 //!
 //! While a group is in flight its accumulators must stay in their registers. A use of them before the wait, even on a
