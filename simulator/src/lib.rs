@@ -17,28 +17,33 @@
 
 pub mod device;
 
+mod async_queues;
 mod block;
 mod bulk;
+mod cluster;
 mod config;
 mod counters;
 mod fiber;
+mod grid;
+mod happens_before;
 mod lane;
 mod launch;
 mod memory;
-mod order;
+mod ordering;
 mod panics;
 mod report;
 mod schedule;
 mod shadow;
 #[cfg(unix)]
 mod stack;
-mod team;
 mod tensor;
 mod tensor_map;
+mod threads;
 
 pub use config::{Config, Level};
 pub use counters::{Access, Counters, SiteCounts, Step};
-pub use launch::{Binding, Launch, LaunchError, MAX_CLUSTER, MAX_THREADS, Outcome, launch};
+pub use grid::launch;
+pub use launch::{Binding, Launch, LaunchError, MAX_CLUSTER, MAX_THREADS, Outcome};
 pub use memory::{AllocError, Memory};
 pub use report::{Kind, Report, Site};
 pub use tensor_map::TensorMap;

@@ -1,11 +1,8 @@
 //! The state of one mbarrier.
 
-use crate::order::{Acquired, Member};
+use crate::happens_before::{Acquired, Member, VectorClock};
 use std::panic::Location;
 use std::rc::Rc;
-
-/// Clocks of threads.
-type Vector = Rc<[u32]>;
 
 /// An mbarrier.
 pub(crate) struct Mbarrier {
@@ -26,14 +23,14 @@ pub(crate) struct Mbarrier {
     pub(crate) site: &'static Location<'static>,
     pub(crate) fenced: bool,
     pub(crate) waiters: Vec<Waiter>,
-    /// What those who have arrived in this phase bring.
+    /// The clocks of those who have arrived in this phase.
     pub(crate) members: Vec<Member>,
-    /// What they, and those of all phases before, knew by barriers of the block, and had acquired.
-    pub(crate) known: u32,
+    /// The latest epoch of those who have arrived in this phase and all before, and what they had acquired.
+    pub(crate) epoch: u32,
     pub(crate) acquired: Acquired,
-    /// What those of the phases that are over knew: what a wait gives.
-    pub(crate) released: Vector,
-    pub(crate) released_known: u32,
+    /// What the phases that are over have released, and a wait acquires.
+    pub(crate) released: VectorClock,
+    pub(crate) released_epoch: u32,
     pub(crate) released_acquired: Acquired,
     /// Loads that have landed in this phase, and in phases that are over but that nobody has waited for.
     pub(crate) landing: Vec<Landing>,
@@ -42,7 +39,7 @@ pub(crate) struct Mbarrier {
     pub(crate) visit: Option<Visit>,
     pub(crate) visited: Option<Visit>,
     /// What waits have already made of `released`: many threads know the same before they wait.
-    pub(crate) merged: Vec<(Option<Vector>, Vector)>,
+    pub(crate) merged: Vec<(Option<VectorClock>, VectorClock)>,
 }
 
 /// A lane that waits.
@@ -87,10 +84,10 @@ impl Mbarrier {
             fenced: false,
             waiters: Vec::new(),
             members: Vec::new(),
-            known: 0,
+            epoch: 0,
             acquired: Acquired::default(),
             released: [].into(),
-            released_known: 0,
+            released_epoch: 0,
             released_acquired: Acquired::default(),
             landing: Vec::new(),
             landed: Vec::new(),
@@ -126,8 +123,8 @@ impl Mbarrier {
     }
 
     /// `vector` with all that the phases which are over have released.
-    pub(crate) fn merge(&mut self, vector: Option<&Vector>) -> Vector {
-        let same = |known: &Option<Vector>| match (known, vector) {
+    pub(crate) fn merge(&mut self, vector: Option<&VectorClock>) -> VectorClock {
+        let same = |known: &Option<VectorClock>| match (known, vector) {
             (None, None) => true,
             (Some(known), Some(vector)) => Rc::ptr_eq(known, vector),
             _ => false,
@@ -135,7 +132,7 @@ impl Mbarrier {
         if let Some((_, merged)) = self.merged.iter().find(|(known, _)| same(known)) {
             return Rc::clone(merged);
         }
-        let merged: Vector = match vector {
+        let merged: VectorClock = match vector {
             None => Rc::clone(&self.released),
             Some(vector) => vector.iter().zip(self.released.iter()).map(|(&a, &b)| a.max(b)).collect(),
         };

@@ -28,28 +28,3 @@ pub(crate) use tensor::{Row, row_bytes, rows, stored_rows, swizzle, to_tf32};
 
 /// Most arrivals of a phase, and most bytes that one can wait for: 20 bits (PTX ISA, mbarrier).
 pub(crate) const MOST_PENDING: u32 = (1 << 20) - 1;
-
-/// One block's share of the copy engine.
-#[derive(Default)]
-pub(crate) struct Engine {
-    /// In the order in which they were first initialised.
-    pub(crate) mbarriers: Vec<Mbarrier>,
-    /// Operations under way, in the order in which they were issued.
-    pub(crate) operations: Vec<Operation>,
-    /// Operations issued so far.
-    pub(crate) issued: u64,
-}
-
-impl Engine {
-    /// For the next block.
-    pub(crate) fn reset(&mut self) {
-        self.mbarriers.clear();
-        self.operations.clear();
-        self.issued = 0;
-    }
-
-    /// The mbarrier at an address, if it is initialised.
-    pub(crate) fn find(&self, address: usize) -> Option<usize> {
-        self.mbarriers.iter().position(|mbarrier| mbarrier.address == address && mbarrier.valid)
-    }
-}

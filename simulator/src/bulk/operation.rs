@@ -32,8 +32,8 @@ pub(crate) enum Stage {
         phase: u64,
         /// The shadow's stamp of the write under way.
         stamp: u64,
-        /// Whether the map is unfit: nothing but the count is done.
-        unfit: bool,
+        /// Whether the map is invalid: nothing but the count is done.
+        invalid: bool,
     },
     /// Shared memory is to be read.
     Read,

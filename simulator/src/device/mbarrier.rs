@@ -1,5 +1,6 @@
 //! Mbarriers. A null address is that of an index outside its container, which was reported: nothing is done.
 
+use crate::block::Block;
 use crate::lane::{current, suspend};
 use std::panic::Location;
 
@@ -8,7 +9,8 @@ use std::panic::Location;
 pub fn mbarrier_init(mbarrier: *mut u64, arrivals: u32) {
     if !mbarrier.is_null() {
         let lane = current();
-        lane.block().mbarrier_init(&lane, mbarrier as usize, arrivals, Location::caller());
+        let Block { state, async_proxy, .. } = Block::of(&lane);
+        async_proxy.mbarrier_init(state, &lane, mbarrier as usize, arrivals, Location::caller());
     }
 }
 
@@ -17,7 +19,8 @@ pub fn mbarrier_init(mbarrier: *mut u64, arrivals: u32) {
 pub fn mbarrier_arrive(mbarrier: *mut u64, bytes: Option<u32>) {
     if !mbarrier.is_null() {
         let lane = current();
-        lane.block().mbarrier_arrive(&lane, mbarrier as usize, bytes, Location::caller());
+        let Block { state, async_proxy, .. } = Block::of(&lane);
+        async_proxy.mbarrier_arrive(state, &lane, mbarrier as usize, bytes, Location::caller());
     }
 }
 
@@ -26,7 +29,8 @@ pub fn mbarrier_arrive(mbarrier: *mut u64, bytes: Option<u32>) {
 pub fn mbarrier_expect_tx(mbarrier: *mut u64, bytes: u32) {
     if !mbarrier.is_null() {
         let lane = current();
-        lane.block().mbarrier_expect(&lane, mbarrier as usize, bytes, Location::caller());
+        let Block { state, async_proxy, .. } = Block::of(&lane);
+        async_proxy.mbarrier_expect(state, &lane, mbarrier as usize, bytes, Location::caller());
     }
 }
 
@@ -37,10 +41,11 @@ pub fn mbarrier_test(mbarrier: *mut u64, parity: u32) -> bool {
         return true;
     }
     let (lane, location) = (current(), Location::caller());
-    if lane.block().poll(&lane, location) {
+    if Block::of(&lane).state.poll(&lane, location) {
         suspend(&lane);
     }
-    lane.block().mbarrier_test(&lane, mbarrier as usize, parity, location)
+    let Block { state, async_proxy, .. } = Block::of(&lane);
+    async_proxy.mbarrier_test(state, &lane, mbarrier as usize, parity, location)
 }
 
 /// `mbarrier.try_wait.parity`, until it holds.
@@ -49,7 +54,8 @@ pub fn mbarrier_test(mbarrier: *mut u64, parity: u32) -> bool {
 pub fn mbarrier_wait(mbarrier: *mut u64, parity: u32) {
     if !mbarrier.is_null() {
         let lane = current();
-        lane.block().mbarrier_wait(&lane, mbarrier as usize, parity, Location::caller());
+        let Block { state, async_proxy, .. } = Block::of(&lane);
+        async_proxy.mbarrier_wait(state, &lane, mbarrier as usize, parity, Location::caller());
     }
 }
 
@@ -58,7 +64,8 @@ pub fn mbarrier_wait(mbarrier: *mut u64, parity: u32) {
 pub fn mbarrier_invalidate(mbarrier: *mut u64) {
     if !mbarrier.is_null() {
         let lane = current();
-        lane.block().mbarrier_invalidate(&lane, mbarrier as usize, Location::caller());
+        let Block { state, async_proxy, .. } = Block::of(&lane);
+        async_proxy.mbarrier_invalidate(state, &lane, mbarrier as usize, Location::caller());
     }
 }
 
@@ -66,5 +73,6 @@ pub fn mbarrier_invalidate(mbarrier: *mut u64) {
 #[track_caller]
 pub fn fence_mbarrier_init() {
     let lane = current();
-    lane.block().fence_mbarriers(&lane);
+    let Block { state, async_proxy, .. } = Block::of(&lane);
+    async_proxy.fence_mbarriers(state, &lane);
 }

@@ -4,10 +4,11 @@
 //! never undefined behaviour; measured, it costs nothing. Shared memory belongs to one OS thread and needs none.
 
 use super::{Place, Plain};
+use crate::block::Block;
 use crate::counters::{Access, What};
-use crate::lane::{COUNTERS, Lane, current};
+use crate::lane::{COUNTERS, current};
 use crate::report::Kind;
-use crate::shadow::{Accessed, Touch};
+use crate::shadow::{AccessKind, Accessed};
 use std::mem::MaybeUninit;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -134,14 +135,15 @@ pub fn write_unchecked<T: Plain>(place: Place, ptr: *mut T, value: T) {
 #[track_caller]
 pub fn out_of_bounds(place: Place, write: bool, index: &[u64], extent: &[u64]) {
     let lane = current();
-    let block = lane.block();
-    block.fault(&lane, Kind::OutOfBounds, Location::caller(), None, || {
+    let threads = &Block::of(&lane).state.threads;
+    threads.fault(&lane, Kind::OutOfBounds, Location::caller(), None, || {
         let what = if write { "write" } else { "read" };
         let name = match place {
             Place::Shared => "a shared array".to_owned(),
-            Place::Global { tag } => {
-                block.bindings().get(tag as usize).map_or("a view".to_owned(), |binding| format!("`{}`", binding.name))
-            }
+            Place::Global { tag } => threads
+                .bindings()
+                .get(tag as usize)
+                .map_or("a view".to_owned(), |binding| format!("`{}`", binding.name)),
         };
         format!("{what} at index {} of {name}, whose extent is {}", tuple(index), tuple(extent))
     });
@@ -163,10 +165,10 @@ pub(super) fn is_inside(
     location: &'static Location<'static>,
 ) -> bool {
     let lane = current();
-    let block = lane.block();
+    let threads = &Block::of(&lane).state.threads;
     let (name, start, len) = match place {
         Place::Shared => ("shared memory", lane.geometry().shared as usize, lane.geometry().shared_len),
-        Place::Global { tag } => match block.bindings().get(tag as usize) {
+        Place::Global { tag } => match threads.bindings().get(tag as usize) {
             Some(binding) => (
                 binding.name,
                 binding.memory.as_ptr() as usize,
@@ -177,7 +179,7 @@ pub(super) fn is_inside(
     };
     let inside = address.checked_sub(start).and_then(|offset| offset.checked_add(size)).is_some_and(|end| end <= len);
     if !inside {
-        block.fault(&lane, Kind::OutOfBounds, location, None, || {
+        threads.fault(&lane, Kind::OutOfBounds, location, None, || {
             let what = if write { "write" } else { "read" };
             let offset = address.wrapping_sub(start) as isize;
             format!("unchecked {what} of {size} bytes at byte {offset} of `{name}`, which has {len} bytes")
@@ -190,14 +192,13 @@ pub(super) fn is_inside(
 // values in registers past the test, and saves them only around the call. Each hook for shared memory first tries what
 // nearly every access is, in a function without a frame, and leaves the rest to a second one.
 macro_rules! shared_hook {
-    ($name:ident, $closely:ident, $touch:ident, $access:ident) => {
+    ($name:ident, $closely:ident, $kind:ident, $access:ident) => {
         #[cold]
         #[inline(never)]
         fn $name(address: usize, size: usize, location: &'static Location<'static>) {
             let lane = current();
-            let accessed = Accessed { address, size, touch: Touch::$touch, location };
-            let aligned = address & (size - 1) == 0;
-            if !(aligned && lane.block().shared_access_is_plain(&lane, accessed)) {
+            let accessed = Accessed { address, size, kind: AccessKind::$kind, location };
+            if !(accessed.is_aligned() && Block::of(&lane).state.check_shared_fast(&lane, accessed)) {
                 $closely(address, size, location);
             } else if lane.watch.get() & COUNTERS != 0 {
                 count(address, size, location, Access::$access);
@@ -207,11 +208,11 @@ macro_rules! shared_hook {
         #[inline(never)]
         fn $closely(address: usize, size: usize, location: &'static Location<'static>) {
             let lane = current();
-            let accessed = Accessed { address, size, touch: Touch::$touch, location };
-            if address & (size - 1) != 0 {
-                misaligned(&lane, accessed);
+            let accessed = Accessed { address, size, kind: AccessKind::$kind, location };
+            if !accessed.is_aligned() {
+                accessed.report_misaligned(&Block::of(&lane).state.threads, &lane);
             }
-            lane.block().shared_access_closely(&lane, accessed);
+            Block::of(&lane).state.check_shared(&lane, accessed);
             if lane.watch.get() & COUNTERS != 0 {
                 count(address, size, location, Access::$access);
             }
@@ -225,44 +226,30 @@ shared_hook!(shared_write, shared_write_closely, Write, SharedStore);
 #[inline(never)]
 fn count(address: usize, size: usize, location: &'static Location<'static>, access: Access) {
     let lane = current();
-    lane.block().count(&lane, location, What::new(access, size), address);
+    Block::of(&lane).state.count(&lane, location, What::new(access, size), address);
 }
 
 macro_rules! global_hook {
-    ($name:ident, $touch:ident, $access:ident) => {
+    ($name:ident, $kind:ident, $access:ident) => {
         #[cold]
         #[inline(never)]
         fn $name(address: usize, size: usize, tag: u32, location: &'static Location<'static>) {
             let lane = current();
-            let accessed = Accessed { address, size, touch: Touch::$touch, location };
-            if address & (size - 1) != 0 {
-                misaligned(&lane, accessed);
+            let accessed = Accessed { address, size, kind: AccessKind::$kind, location };
+            if !accessed.is_aligned() {
+                accessed.report_misaligned(&Block::of(&lane).state.threads, &lane);
             }
-            lane.block().global_access(&lane, tag, accessed, Access::$access);
+            Block::of(&lane).state.check_global(&lane, tag, accessed, Access::$access);
         }
     };
 }
 global_hook!(global_read, Read, GlobalLoad);
 global_hook!(global_write, Write, GlobalStore);
 
-/// Reports a misaligned access. Where it can be carried out all the same it is, so that later reports are of other faults.
-#[cold]
-pub(crate) fn misaligned(lane: &Lane, accessed: Accessed) {
-    let block = lane.block();
-    block.fault(lane, Kind::Misaligned, accessed.location, None, || {
-        let Accessed { address, size, .. } = accessed;
-        let what = if accessed.touch.writes() { "write" } else { "read" };
-        let geometry = lane.geometry();
-        let shared = (geometry.shared as usize..geometry.shared as usize + geometry.shared_len).contains(&address);
-        let name = if shared { block.name_shared(address) } else { block.name_global(address) };
-        format!("{what} of {size} bytes at {name}, {} bytes past a multiple of {size}", address & (size - 1))
-    });
-}
-
 /// A relaxed atomic load, in pieces of at most 8 bytes.
 ///
 /// # Safety
-/// The value lies in memory that others touch at most by relaxed atomics now.
+/// The value lies in memory that others access at most by relaxed atomics now.
 #[inline(always)]
 unsafe fn load<T: Plain>(ptr: *const T) -> T {
     let (mut value, from) = (MaybeUninit::<T>::uninit(), ptr.cast_mut());

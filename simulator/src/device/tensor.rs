@@ -1,8 +1,8 @@
-//! TmaTensor of tensors between global and shared memory, proxy fences, and what a matrix product needs of both.
+//! TMA loads and stores between global and shared memory, proxy fences, and the asynchronous reads of a matrix product.
 
 use super::Place;
 use super::memory::is_inside;
-use crate::block::copies::Ask;
+use crate::block::{AsyncProxy, Block, TmaRequest};
 use crate::lane::current;
 use std::panic::Location;
 
@@ -15,7 +15,8 @@ use std::panic::Location;
 #[track_caller]
 pub unsafe fn tensor_load(dst: *mut u8, bytes: usize, words: &[u64; 16], element: usize, at: &[i32], bar: *mut u64) {
     let (lane, address, location) = (current(), dst as usize, Location::caller());
-    lane.block().issue_load(&lane, &Ask { words, element, at, address, bytes, location }, bar as usize);
+    let Block { state, async_proxy, .. } = Block::of(&lane);
+    async_proxy.issue_load(state, &lane, &TmaRequest { words, element, at, address, bytes, location }, bar as usize);
 }
 
 /// `cp.async.bulk.tensor` to global memory, as [`tensor_load`] in the other direction.
@@ -25,21 +26,23 @@ pub unsafe fn tensor_load(dst: *mut u8, bytes: usize, words: &[u64; 16], element
 #[track_caller]
 pub unsafe fn tensor_store(words: &[u64; 16], element: usize, at: &[i32], src: *const u8, bytes: usize) {
     let (lane, address, location) = (current(), src as usize, Location::caller());
-    lane.block().issue_store(&lane, &Ask { words, element, at, address, bytes, location });
+    let Block { state, async_proxy, .. } = Block::of(&lane);
+    async_proxy.issue_store(state, &lane, &TmaRequest { words, element, at, address, bytes, location });
 }
 
 /// `cp.async.bulk.commit_group`.
 #[track_caller]
 pub fn tensor_store_commit() {
     let lane = current();
-    lane.block().commit_stores(&lane);
+    AsyncProxy::commit_stores(&Block::of(&lane).state, &lane);
 }
 
 /// `cp.async.bulk.wait_group`; with `only_read`, `.read`.
 #[track_caller]
 pub fn tensor_store_wait(pending: u32, only_read: bool) {
     let lane = current();
-    lane.block().wait_stores(&lane, pending, only_read);
+    let Block { state, async_proxy, .. } = Block::of(&lane);
+    async_proxy.wait_stores(state, &lane, pending, only_read);
 }
 
 /// `fence.proxy.async.shared::cta`: this thread's ordinary writes before it may be seen by the copy engine and the tensor
@@ -47,8 +50,9 @@ pub fn tensor_store_wait(pending: u32, only_read: bool) {
 #[track_caller]
 pub fn fence_proxy_async() {
     let lane = current();
-    lane.block().advance_clock();
-    lane.block().fence_proxy(&lane);
+    Block::of(&lane).state.threads.count_step();
+    let Block { state, async_proxy, .. } = Block::of(&lane);
+    async_proxy.fence_proxy(state, &lane);
 }
 
 /// An asynchronous read of `bytes` bytes of shared memory at `address` by an operation of this lane, from now until
@@ -57,13 +61,13 @@ pub fn fence_proxy_async() {
 pub fn async_shared_read(address: *const u8, bytes: usize, location: &'static Location<'static>) -> u64 {
     let lane = current();
     let inside = is_inside(Place::Shared, address as usize, bytes, false, location);
-    if inside { lane.block().begin_async_read(&lane, address as usize, bytes, location) } else { 0 }
+    if inside { Block::of(&lane).state.begin_async_read(&lane, address as usize, bytes, location) } else { 0 }
 }
 
 /// This lane has waited for the operation: the read is over.
 pub fn async_shared_read_done(token: u64) {
     let lane = current();
-    lane.block().end_async_read(&lane, token);
+    Block::of(&lane).state.end_async_read(&lane, token);
 }
 
 /// Row, and 16-byte piece of the row, in the box that brought the bytes at `address` of shared memory; the piece's own order,
@@ -71,5 +75,5 @@ pub fn async_shared_read_done(token: u64) {
 #[must_use]
 pub fn written_by_box(address: *const u8) -> Option<(u32, u32)> {
     let lane = current();
-    lane.block().shadow().and_then(|shadow| shadow.piece(address as usize))
+    Block::of(&lane).state.shadow().and_then(|shadow| shadow.vector_of_box(address as usize))
 }

@@ -1,6 +1,6 @@
 //! Tensor cores: matrices of a warp, and products by a warpgroup.
 
-use crate::block::{Op, Operand, Product, Shape, TensorOp};
+use crate::block::{Block, Op, Operand, Product, Shape, TensorOp};
 use crate::lane::current;
 use crate::report::Kind;
 use crate::tensor::Fragments;
@@ -14,7 +14,8 @@ const ALL: u32 = u32::MAX;
 fn together(op: TensorOp, fragments: &mut Fragments, location: &'static Location<'static>) {
     let lane = current();
     let address = std::ptr::from_mut(fragments).expose_provenance() as u64;
-    lane.block().warp_op(&lane, Op::Tensor(op), ALL, (address, 0), location);
+    let (block, op) = (Block::of(&lane), Op::Tensor(op));
+    block.warp_ops(&lane).run(&block.state, &lane, (op, ALL), (address, 0), location);
 }
 
 const NOTHING: Fragments = Fragments { row: std::ptr::null_mut(), a: [0; 4], b: [0; 2], c: [0.0; 4] };
@@ -60,7 +61,7 @@ pub fn operand_start(tile: *const u8, leading: u32, stride: u32) -> u32 {
     let start = tile.addr().saturating_sub(lane.geometry().shared.addr()) as u32;
     for (name, bytes) in [("start", start), ("leading", leading), ("stride", stride)] {
         if !bytes.is_multiple_of(16) || bytes >= 1 << 18 {
-            lane.block().fault(&lane, Kind::WrongOperand, Location::caller(), None, || {
+            Block::of(&lane).state.threads.fault(&lane, Kind::WrongOperand, Location::caller(), None, || {
                 format!("a descriptor's {name} is a multiple of 16 bytes below {}, not {bytes}", 1 << 18)
             });
         }
@@ -111,14 +112,16 @@ pub fn warpgroup_multiply(product: &WarpgroupProduct<'_>, d: &mut [f32], ticket:
     let WarpgroupProduct { kind, steps, a, registers, b, fresh } = *product;
     let shape = Shape { kind, steps, cols: 2 * d.len(), a: a.map(TensorOperand::inner), b: b.inner(), fresh };
     let lane = current();
-    lane.block().warpgroup_product(&lane, shape, Product { a: registers, d, ticket }, Location::caller());
+    let (block, product) = (Block::of(&lane), Product { a: registers, d, ticket });
+    block.warpgroup(&lane).start(&block.state, &lane, shape, product, Location::caller());
 }
 
 /// `wgmma.wait_group`. If D's group is among those that are then done, D is there, and `ticket` is 0.
 #[track_caller]
 pub fn warpgroup_wait(pending: u32, d: &mut [f32], ticket: &mut u64) {
     let lane = current();
-    lane.block().await_products(&lane, u64::from(pending), d, ticket);
+    let block = Block::of(&lane);
+    block.warpgroup(&lane).wait(&block.state, &lane, u64::from(pending), d, ticket);
 }
 
 /// Reports a use of D while group `ticket` is under way.
@@ -126,5 +129,6 @@ pub fn warpgroup_wait(pending: u32, d: &mut [f32], ticket: &mut u64) {
 #[track_caller]
 pub fn warpgroup_unsettled(ticket: u64) {
     let lane = current();
-    lane.block().report_unsettled(&lane, ticket, Location::caller());
+    let block = Block::of(&lane);
+    block.warpgroup(&lane).report_unsettled(&block.state, &lane, ticket, Location::caller());
 }
