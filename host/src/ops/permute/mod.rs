@@ -156,8 +156,8 @@ type Arguments<A, B> = (
     Strides,
     Extents,
     [u32; 2],
-    [u32; boxed::SIDE],
-    [u32; boxed::SIDE],
+    [u32; permute_nd::SIDE],
+    [u32; permute_nd::SIDE],
 );
 /// The kernel that takes boxes.
 type Boxed<U> = Kernel<Arguments<VecRef<'static, U>, VecMut<'static, U>>>;

@@ -174,7 +174,7 @@ impl Device {
                 self.launch(&rows, on(plan.blocks), arguments)?;
             }
             Strategy::Columns { plan, extents, strides, out_strides, stride, out_step } => {
-                let length = [length, stride, plan.per_piece];
+                let length = [length, stride, plan.per_chunk];
                 let arguments =
                     (x, workspace, out, length, extents, strides, out_strides, plan.config, out_step, parameter);
                 self.launch(&columns, on(plan.blocks), arguments)?;
