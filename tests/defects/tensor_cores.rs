@@ -9,7 +9,7 @@ use simt::prelude::*;
 use simt::sync::fence_proxy_async;
 use simt::tma::{TensorMap, load_2d};
 use simt::warp::{lane_id, warp_id};
-use simt::wgmma::{Accumulators, Operand, Swizzle};
+use simt::wgmma::{Accumulators, KMajor, Operand, Swizzle};
 use simulator::Kind;
 use warpwright::half::f16;
 use warpwright_tests::sim::{Buffer, Grid};
@@ -77,7 +77,7 @@ fn fill(operands: &Operands, a: MatRef<f16>, b: MatRef<f16>) {
 #[track_caller]
 fn start<const PENDING: u32>(operands: &Operands, d: &mut Accumulators<8>, overwrite: bool) {
     let (a, b) = (A.operand(&operands.a, 0), B.operand(&operands.b, 0));
-    d.multiply::<f16, 1, 32, 32, false, false, PENDING>(a, b, overwrite);
+    d.multiply::<f16, 1, KMajor, KMajor, PENDING>(a, b, overwrite);
 }
 
 /// Writes D.
@@ -171,7 +171,7 @@ fn differs_faulty(#[shared] operands: &Operands, a: MatRef<f16>, b: MatRef<f16>,
     // A of the warp's own rows, as for `mma_sync`.
     let at_a = A.operand(&operands.a, 0).advance(512 * warp_id());
     let at_b = B.operand(&operands.b, 0);
-    d.multiply::<f16, 1, 32, 32, false, false, 0>(at_a, at_b, true); // FAULT
+    d.multiply::<f16, 1, KMajor, KMajor, 0>(at_a, at_b, true); // FAULT
     write(&d, c);
 }
 
@@ -238,7 +238,7 @@ fn past_end_faulty(#[shared] operands: &Operands, a: MatRef<f16>, b: MatRef<f16>
     sync_threads();
     let mut d = Accumulators::zeroed();
     let at_b = B.operand(&operands.b, 0).advance(1024);
-    d.multiply::<f16, 1, 32, 32, false, false, 0>(A.operand(&operands.a, 0), at_b, true); // FAULT
+    d.multiply::<f16, 1, KMajor, KMajor, 0>(A.operand(&operands.a, 0), at_b, true); // FAULT
     write(&d, c);
 }
 
@@ -251,7 +251,7 @@ fn misaligned_faulty(#[shared] operands: &Operands, a: MatRef<f16>, b: MatRef<f1
     sync_threads();
     let mut d = Accumulators::zeroed();
     let at_b = B.operand(&operands.b, 0).advance(64);
-    d.multiply::<f16, 1, 32, 32, false, false, 0>(A.operand(&operands.a, 0), at_b, true); // FAULT
+    d.multiply::<f16, 1, KMajor, KMajor, 0>(A.operand(&operands.a, 0), at_b, true); // FAULT
     write(&d, c);
 }
 
@@ -262,7 +262,7 @@ fn odd_stride_faulty(#[shared] operands: &Operands, a: MatRef<f16>, b: MatRef<f1
     sync_threads();
     let at_a = Operand::new(operands.a.slot::<8>(0), 0, 264, Swizzle::B32); // FAULT: a descriptor holds multiples of 16
     let mut d = Accumulators::zeroed();
-    d.multiply::<f16, 1, 32, 32, false, false, 0>(at_a, B.operand(&operands.b, 0), true);
+    d.multiply::<f16, 1, KMajor, KMajor, 0>(at_a, B.operand(&operands.b, 0), true);
     write(&d, c);
 }
 
@@ -336,7 +336,7 @@ fn tma_product_with(
     let mut d = Accumulators::zeroed();
     let at_a = Operand::new(pipeline.a[0].slot::<8>(0), 16, stride, swizzle);
     let at_b = Operand::new(pipeline.b[0].slot::<8>(0), 0, 1024, Swizzle::B128);
-    d.multiply::<f16, 4, 32, 32, false, false, 0>(at_a, at_b, true);
+    d.multiply::<f16, 4, KMajor, KMajor, 0>(at_a, at_b, true);
     write(&d, c);
 }
 
@@ -385,7 +385,7 @@ fn consume(pipeline: &Pipeline, d: &mut Accumulators<8>, step: u32) {
     pipeline.full.wait(step % 2, step / 2 % 2);
     let at_a = Operand::new(pipeline.a[step as usize % 2].slot::<8>(0), 0, 1024, Swizzle::B128);
     let at_b = Operand::new(pipeline.b[step as usize % 2].slot::<8>(0), 0, 1024, Swizzle::B128);
-    d.multiply::<f16, 4, 32, 32, false, false, 1>(at_a, at_b, step == 0);
+    d.multiply::<f16, 4, KMajor, KMajor, 1>(at_a, at_b, step == 0);
 }
 
 #[kernel(block = 160)]

@@ -254,5 +254,5 @@ fn peeled(bench: &mut Bench) -> bool {
     let values: Vec<u32> = (0..257).collect();
     let (x, mut sums) = (Buffer::new(&values), Buffer::zeroed(THREADS as usize));
     bench.launch((peel_faulty, peel_fixed), Grid::line(1, THREADS), (&x, &mut sums));
-    sums.to_vec().iter().sum::<u32>() == (1..=256).sum()
+    sums.to_vec().iter().sum::<u32>() == (1..=256).sum::<u32>()
 }
