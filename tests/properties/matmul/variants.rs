@@ -1,4 +1,4 @@
-//! Ways to a product.
+//! Implementations of the matrix product.
 
 use gpu::gemm::ffma;
 use gpu::gemm::naive::{self, matmul_naive};
@@ -55,7 +55,7 @@ pub(crate) fn by_matmul_into(device: &Device, problem: &Problem) -> Result<Outco
     on.download()
 }
 
-/// Calls `Device::matmul`, whose result is a matrix of its own.
+/// Calls `Device::matmul`, which allocates its result.
 pub(crate) fn by_matmul(device: &Device, problem: &Problem) -> Result<Outcome> {
     let on = problem.upload(device)?;
     let a = on.inputs[0].view().as_matrix(problem.inputs[0].layout())?;

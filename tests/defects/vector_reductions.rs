@@ -1,5 +1,5 @@
-//! A whole vector reduced in one launch, from any element on: hand-overs between blocks that order too little or wait for too
-//! much, a ticket that is good for one launch, and vectors peeled where they are not aligned.
+//! Reductions of a whole vector in one launch: states passed between blocks with too weak an order, a wait that never
+//! ends, a ticket that is not reset, and vectors at misaligned addresses.
 
 use crate::case::{Bench, Case, Group};
 use simt::Kernel;
@@ -11,16 +11,16 @@ use warpwright_tests::sim::{Buffer, Grid};
 
 pub(crate) const GROUP: Group = Group {
     file: file!(),
-    text: include_str!("reductions.rs"),
+    text: include_str!("vector_reductions.rs"),
     cases: &[
         Case::new("partial sums whose ticket does not release", Kind::Race, |b| reduced(b, reduce_faulty_acquire)),
         Case::new("partial sums read without acquire", Kind::Race, |b| reduced(b, reduce_faulty_release)),
-        Case::new("a reduction whose ticket is not set back", Kind::Uninitialised, again),
-        Case::new("a partial sum announced in another word", Kind::Race, |b| handed_over(b, hand_over_faulty_words)),
-        Case::new("the last block waits for its own partial sum", Kind::Hang, |b| {
-            handed_over(b, hand_over_faulty_wait)
+        Case::new("a reduction whose ticket is not reset", Kind::Uninitialised, launched_twice),
+        Case::new("a partial sum whose ready flag is in another word", Kind::Race, |b| {
+            published(b, publish_faulty_words)
         }),
-        Case::new("a head peeled by the index, not by the address", Kind::Misaligned, peeled),
+        Case::new("the last block waits for its own partial sum", Kind::Hang, |b| published(b, publish_faulty_wait)),
+        Case::new("a head peeled by index instead of by address", Kind::Misaligned, peeled),
     ],
 };
 
@@ -33,9 +33,9 @@ struct Word {
     last: SharedArray<u32, 1>,
 }
 
-/// Thread 0 of each block adds 64 elements; each thread of the last block adds its share of the partial sums to `sums`.
+/// Thread 0 of each block adds 64 elements; the threads of the last block write the partial sums to `sums`.
 #[kernel(block = THREADS)]
-fn reduce_mended(#[shared] word: &Word, x: VecRef<u32>, partials: VecMut<u32>, ticket: VecMut<u32>, sums: VecMut<u32>) {
+fn reduce_fixed(#[shared] word: &Word, x: VecRef<u32>, partials: VecMut<u32>, ticket: VecMut<u32>, sums: VecMut<u32>) {
     let (t, b) = (thread_idx_x() as usize, block_idx_x() as usize);
     if t == 0 {
         partials.set(b, (b * 64..b * 64 + 64).map(|i| x.get(i)).sum());
@@ -61,7 +61,7 @@ fn reduce_faulty_acquire(
 ) {
     let (t, b) = (thread_idx_x() as usize, block_idx_x() as usize);
     if t == 0 {
-        partials.set(b, (b * 64..b * 64 + 64).map(|i| x.get(i)).sum()); // FAULT: nothing releases it
+        partials.set(b, (b * 64..b * 64 + 64).map(|i| x.get(i)).sum()); // FAULT: not released
         let drawn = ticket.atomic(0).fetch_add(1, Order::Acquire, Scope::Device);
         word.last.set(0, u32::from(drawn == grid_dim_x() - 1));
     }
@@ -84,7 +84,7 @@ fn reduce_faulty_release(
 ) {
     let (t, b) = (thread_idx_x() as usize, block_idx_x() as usize);
     if t == 0 {
-        partials.set(b, (b * 64..b * 64 + 64).map(|i| x.get(i)).sum()); // FAULT: nobody acquires it
+        partials.set(b, (b * 64..b * 64 + 64).map(|i| x.get(i)).sum()); // FAULT: not acquired
         let drawn = ticket.atomic(0).fetch_add(1, Order::Release, Scope::Device);
         word.last.set(0, u32::from(drawn == grid_dim_x() - 1));
     }
@@ -97,7 +97,7 @@ fn reduce_faulty_release(
     }
 }
 
-/// Good for one launch: in a second one no ticket is the last.
+/// Does not reset the ticket: in a second launch no block draws the last one.
 #[kernel(block = THREADS)]
 fn reduce_once(#[shared] word: &Word, x: VecRef<u32>, partials: VecMut<u32>, ticket: VecMut<u32>, sums: VecMut<u32>) {
     let (t, b) = (thread_idx_x() as usize, block_idx_x() as usize);
@@ -112,30 +112,30 @@ fn reduce_once(#[shared] word: &Word, x: VecRef<u32>, partials: VecMut<u32>, tic
     }
 }
 
-/// Reads the sums of the launch before.
+/// Reads the sums of the previous launch.
 #[kernel(block = THREADS)]
 fn copy(sums: VecRef<u32>, y: VecMut<u32>) {
     let i = index_1d();
     if i < sums.len() {
-        y.set(i, sums.get(i)); // FAULT: no block was the last, none wrote them
+        y.set(i, sums.get(i)); // FAULT: no block wrote them
     }
 }
 
-/// Says of 32 bits that they are there.
-const HERE: u64 = 1 << 32;
+/// Ready bit of 32 bits of state.
+const READY: u64 = 1 << 32;
 
-/// Thread 0 of each block but the last hands over the sum of 64 elements; threads of the last block wait for one each.
+/// Thread 0 of each block but the last publishes the sum of 64 elements; each thread of the last block waits for one.
 #[kernel(block = THREADS)]
-fn hand_over_mended(x: VecRef<u32>, states: VecMut<u64>, sums: VecMut<u32>) {
+fn publish_fixed(x: VecRef<u32>, states: VecMut<u64>, sums: VecMut<u32>) {
     let (t, b, last) = (thread_idx_x() as usize, block_idx_x() as usize, grid_dim_x() as usize - 1);
     let sum = || (b * 64..b * 64 + 64).map(|i| x.get(i)).sum::<u32>();
     if b < last {
         if t == 0 {
-            states.atomic(b).store(HERE | u64::from(sum()), Order::Relaxed, Scope::Device);
+            states.atomic(b).store(READY | u64::from(sum()), Order::Relaxed, Scope::Device);
         }
     } else if t < last {
         let mut state = 0;
-        while state & HERE == 0 {
+        while state & READY == 0 {
             state = states.atomic(t).load(Order::Relaxed, Scope::Device);
         }
         sums.set(t, state as u32);
@@ -146,17 +146,17 @@ fn hand_over_mended(x: VecRef<u32>, states: VecMut<u64>, sums: VecMut<u32>) {
 }
 
 #[kernel(block = THREADS)]
-fn hand_over_faulty_words(x: VecRef<u32>, states: VecMut<u64>, sums: VecMut<u32>) {
+fn publish_faulty_words(x: VecRef<u32>, states: VecMut<u64>, sums: VecMut<u32>) {
     let (t, b, last) = (thread_idx_x() as usize, block_idx_x() as usize, grid_dim_x() as usize - 1);
     let sum = || (b * 64..b * 64 + 64).map(|i| x.get(i)).sum::<u32>();
     if b < last {
         if t == 0 {
-            sums.set(b, sum()); // FAULT: nothing orders the sum before the word that announces it
-            states.atomic(b).store(HERE, Order::Relaxed, Scope::Device);
+            sums.set(b, sum()); // FAULT: not ordered before the ready bit
+            states.atomic(b).store(READY, Order::Relaxed, Scope::Device);
         }
     } else if t < last {
         let mut state = 0;
-        while state & HERE == 0 {
+        while state & READY == 0 {
             state = states.atomic(t).load(Order::Relaxed, Scope::Device);
         }
         sums.set(t, sums.get(t)); // FAULT
@@ -167,34 +167,35 @@ fn hand_over_faulty_words(x: VecRef<u32>, states: VecMut<u64>, sums: VecMut<u32>
 }
 
 #[kernel(block = THREADS)]
-fn hand_over_faulty_wait(x: VecRef<u32>, states: VecMut<u64>, sums: VecMut<u32>) {
+fn publish_faulty_wait(x: VecRef<u32>, states: VecMut<u64>, sums: VecMut<u32>) {
     let (t, b, last) = (thread_idx_x() as usize, block_idx_x() as usize, grid_dim_x() as usize - 1);
     if b < last {
         if t == 0 {
             let sum = (b * 64..b * 64 + 64).map(|i| x.get(i)).sum::<u32>();
-            states.atomic(b).store(HERE | u64::from(sum), Order::Relaxed, Scope::Device);
+            states.atomic(b).store(READY | u64::from(sum), Order::Relaxed, Scope::Device);
         }
     } else if t <= last {
         let mut state = 0;
-        while state & HERE == 0 {
-            state = states.atomic(t).load(Order::Relaxed, Scope::Device); // FAULT: nobody stores the last one
+        while state & READY == 0 {
+            state = states.atomic(t).load(Order::Relaxed, Scope::Device); // FAULT: the last state is never stored
         }
         sums.set(t, state as u32);
     }
 }
 
-/// The sums of all elements but the first, 4 at a time: of the index the fours are multiples of 4, of the address they are not.
+/// The sums of all elements but the first, 4 at a time: indices are multiples of 4, addresses are not multiples of 16
+/// bytes.
 #[kernel(block = THREADS)]
 fn peel_faulty(x: VecRef<u32>, sums: VecMut<u32>) {
     let t = thread_idx_x() as usize;
     let Some(x) = x.part(1, x.len() - 1) else { return };
     if 4 * t + 4 <= x.len() {
-        sums.set(t, x.get_vec4(4 * t).lanes.iter().sum()); // FAULT: the address is no multiple of 16 bytes
+        sums.set(t, x.get_vec4(4 * t).lanes.iter().sum()); // FAULT: the address is not a multiple of 16 bytes
     }
 }
 
 #[kernel(block = THREADS)]
-fn peel_mended(x: VecRef<u32>, sums: VecMut<u32>) {
+fn peel_fixed(x: VecRef<u32>, sums: VecMut<u32>) {
     let t = thread_idx_x() as usize;
     let Some(x) = x.part(1, x.len() - 1) else { return };
     let (head, body, tail) = x.align_to::<4>();
@@ -216,24 +217,24 @@ fn reduced(bench: &mut Bench, faulty: Kernel<Args>) -> bool {
     let values: Vec<u32> = (0..BLOCKS * THREADS).collect();
     let (x, mut ticket) = (Buffer::new(&values), Buffer::zeroed(1));
     let (mut partials, mut sums) = (Buffer::unwritten(BLOCKS as usize), Buffer::unwritten(BLOCKS as usize));
-    bench.launch((faulty, reduce_mended), Grid::line(BLOCKS, THREADS), (&x, &mut partials, &mut ticket, &mut sums));
+    bench.launch((faulty, reduce_fixed), Grid::line(BLOCKS, THREADS), (&x, &mut partials, &mut ticket, &mut sums));
     sums.to_vec() == section_sums(&values) && ticket.to_vec() == [0]
 }
 
-type HandOver = (VecRef<'static, u32>, VecMut<'static, u64>, VecMut<'static, u32>);
+type PublishArgs = (VecRef<'static, u32>, VecMut<'static, u64>, VecMut<'static, u32>);
 
-/// Twice with the same states: they are set back.
-fn handed_over(bench: &mut Bench, faulty: Kernel<HandOver>) -> bool {
+/// Launches twice with the same states: the kernel resets them.
+fn published(bench: &mut Bench, faulty: Kernel<PublishArgs>) -> bool {
     let values: Vec<u32> = (0..BLOCKS * THREADS).collect();
     let (x, mut states) = (Buffer::new(&values), Buffer::zeroed(BLOCKS as usize));
     (0..2).all(|_| {
         let mut sums = Buffer::unwritten(BLOCKS as usize);
-        bench.launch((faulty, hand_over_mended), Grid::line(BLOCKS, THREADS), (&x, &mut states, &mut sums));
+        bench.launch((faulty, publish_fixed), Grid::line(BLOCKS, THREADS), (&x, &mut states, &mut sums));
         sums.to_vec() == section_sums(&values) && states.to_vec().iter().all(|&state: &u64| state == 0)
     })
 }
 
-fn again(bench: &mut Bench) -> bool {
+fn launched_twice(bench: &mut Bench) -> bool {
     let values: Vec<u32> = (0..BLOCKS * THREADS).collect();
     let (x, mut ticket) = (Buffer::new(&values), Buffer::zeroed(1));
     let mut right = true;
@@ -241,17 +242,17 @@ fn again(bench: &mut Bench) -> bool {
         let unwritten = || Buffer::unwritten(BLOCKS as usize);
         let (mut partials, mut sums, mut y) = (unwritten(), unwritten(), unwritten());
         let args = (&x, &mut partials, &mut ticket, &mut sums);
-        bench.launch((reduce_once, reduce_mended), Grid::line(BLOCKS, THREADS), args);
+        bench.launch((reduce_once, reduce_fixed), Grid::line(BLOCKS, THREADS), args);
         bench.launch((copy, copy), Grid::line(1, THREADS), (&sums, &mut y));
         right &= y.to_vec() == section_sums(&values);
     }
     right
 }
 
-/// Elements 1 to 256: 3 are peeled before the first 16 bytes, and 1 is left over.
+/// Elements 1 to 256: the head has 3 elements, the tail 1.
 fn peeled(bench: &mut Bench) -> bool {
     let values: Vec<u32> = (0..257).collect();
     let (x, mut sums) = (Buffer::new(&values), Buffer::zeroed(THREADS as usize));
-    bench.launch((peel_faulty, peel_mended), Grid::line(1, THREADS), (&x, &mut sums));
-    sums.to_vec().iter().sum::<u32>() == (1..=256).sum()
+    bench.launch((peel_faulty, peel_fixed), Grid::line(1, THREADS), (&x, &mut sums));
+    sums.to_vec().iter().sum::<u32>() == (1..=256).sum::<u32>()
 }

@@ -1,4 +1,4 @@
-//! Transposition by way of a tile in shared memory, as a teaching text lists it for a matrix of `rows` × `cols`:
+//! Transposition through a tile in shared memory with wrong bounds checks, for a matrix of `rows` × `cols`:
 //!
 //! ```text
 //! row, col = the thread's element, then, overwritten: its element of the transposed tile
@@ -9,9 +9,9 @@
 //! }
 //! ```
 //!
-//! Two things are wrong with it. The *transposed* coordinates are held against the *untransposed* extents, on both sides:
-//! where rows ≠ cols, that writes out of bounds, or leaves elements unwritten, depending on the shape. And the barrier
-//! stands inside the `if`: threads outside the matrix never reach it.
+//! It has two defects. The *transposed* coordinates are compared with the *untransposed* extents, for the load and the
+//! store: if rows ≠ cols, this writes out of bounds or leaves elements unwritten, depending on the shape. And the
+//! barrier is inside the `if`: threads outside the matrix never reach it.
 
 use crate::case::{Bench, Case, Group};
 use simt::prelude::*;
@@ -21,7 +21,7 @@ use warpwright_tests::sim::{Buffer, Grid, launch};
 
 pub(crate) const GROUP: Group = Group {
     file: file!(),
-    text: include_str!("transposes.rs"),
+    text: include_str!("transpose_guards.rs"),
     cases: &[
         Case::new("transposition guarded by the wrong extents: writes outside", Kind::OutOfBounds, |b| guard(b, 5, 8)),
         Case::new("transposition guarded by the wrong extents: gaps", Kind::Uninitialised, |b| guard(b, 16, 24)),
@@ -53,7 +53,7 @@ fn guard_faulty(#[shared] shared: &Tile, a: MatRef<u32>, out: MatMut<u32>) {
 }
 
 #[kernel(block = (T, T))]
-fn guard_mended(#[shared] shared: &Tile, a: MatRef<u32>, out: MatMut<u32>) {
+fn guard_fixed(#[shared] shared: &Tile, a: MatRef<u32>, out: MatMut<u32>) {
     let (tx, ty) = (thread_idx_x(), thread_idx_y());
     let (row, col) = (block_idx_y() * T + ty, block_idx_x() * T + tx);
     let (out_row, out_col) = (block_idx_x() * T + ty, block_idx_y() * T + tx);
@@ -69,7 +69,7 @@ fn guard_mended(#[shared] shared: &Tile, a: MatRef<u32>, out: MatMut<u32>) {
 #[kernel(block = 32)]
 fn copy(a: VecRef<u32>, b: VecMut<u32>) {
     if index_1d() < a.len() {
-        b.set(index_1d(), a.get(index_1d())); // FAULT: the transposition has left gaps
+        b.set(index_1d(), a.get(index_1d())); // FAULT: the transposition left gaps
     }
 }
 
@@ -77,8 +77,8 @@ fn guard(bench: &mut Bench, rows: u32, cols: u32) -> bool {
     let (values, n) = ((0..rows * cols).collect::<Vec<u32>>(), rows * cols);
     let (a, mut out, mut copied) = (Buffer::new(&values), Buffer::unwritten(n as usize), Buffer::unwritten(n as usize));
     let grid = Grid::new([cols.div_ceil(T), rows.div_ceil(T), 1], [T, T, 1]);
-    bench.launch((guard_faulty, guard_mended), grid, (a.matrix(rows, cols), out.matrix_mut(cols, rows)));
-    // The smaller shape shows its defect in this launch, the larger one only when somebody reads the gaps.
+    bench.launch((guard_faulty, guard_fixed), grid, (a.matrix(rows, cols), out.matrix_mut(cols, rows)));
+    // The smaller shape is reported in this launch, the larger one only when the gaps are read.
     if rows.is_multiple_of(T) {
         bench.launch((copy, copy), Grid::line(n.div_ceil(32), 32), (&out, &mut copied));
     }
@@ -104,7 +104,7 @@ fn barrier_faulty(#[shared] shared: &Tile, a: MatRef<u32>, out: MatMut<u32>) {
 }
 
 #[kernel(block = (T, T))]
-fn barrier_mended(#[shared] shared: &Tile, a: MatRef<u32>, out: MatMut<u32>) {
+fn barrier_fixed(#[shared] shared: &Tile, a: MatRef<u32>, out: MatMut<u32>) {
     let (tx, ty) = (thread_idx_x(), thread_idx_y());
     let (row, col) = (block_idx_y() * T + ty, block_idx_x() * T + tx);
     let (out_row, out_col) = (block_idx_x() * T + ty, block_idx_y() * T + tx);
@@ -123,16 +123,16 @@ fn barrier(bench: &mut Bench) -> bool {
     let (values, n) = ((0..rows * cols).collect::<Vec<u32>>(), rows * cols);
     let (a, mut out) = (Buffer::new(&values), Buffer::unwritten(n as usize));
     let grid = Grid::new([cols.div_ceil(T), rows.div_ceil(T), 1], [T, T, 1]);
-    bench.launch((barrier_faulty, barrier_mended), grid, (a.matrix(rows, cols), out.matrix_mut(cols, rows)));
+    bench.launch((barrier_faulty, barrier_fixed), grid, (a.matrix(rows, cols), out.matrix_mut(cols, rows)));
     out.to_vec() == (0..n).map(|i| values[(i % rows * cols + i / rows) as usize]).collect::<Vec<_>>()
 }
 
 #[test]
-fn gaps_in_an_output_are_known_without_reading_them() {
+fn unwritten_elements_of_an_output_can_be_queried_without_reading_them() {
     let values: Vec<u32> = (0..16 * 24).collect();
     let (a, mut out) = (Buffer::new(&values), Buffer::unwritten(16 * 24));
     let args = (a.matrix(16, 24), out.matrix_mut(24, 16));
     let outcome = launch(&Config::default(), guard_faulty, Grid::new([3, 2, 1], [T, T, 1]), args).unwrap();
-    assert_eq!(outcome.reports, [], "the launch itself does nothing forbidden");
+    assert_eq!(outcome.reports, [], "the launch itself has no defect");
     assert_eq!(out.first_unwritten(), Some(16 * 16), "the transposed rows from the sixteenth on");
 }

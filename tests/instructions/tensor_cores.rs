@@ -1,7 +1,7 @@
-//! Products on tensor cores.
+//! Matrix products on tensor cores, by `wgmma` and `mma.sync`.
 //!
-//! Of small integers every sum is exact: the result must be that of the integers, bit for bit. Of random numbers it must
-//! lie within what the rounding allows.
+//! Sums of small integers are exact: the result must be that of the integers, bit for bit. With random numbers the
+//! error must be within a rounding bound.
 
 use gpu::lab::instructions_sm90::wgmma as kernels;
 use gpu::lab::instructions_sm90::wgmma_pipeline::{COLS, DEPTH, ROWS, wgmma_pipeline};
@@ -14,7 +14,7 @@ use warpwright::{Device, Launch};
 
 use crate::case::{Case, Outcome, noise, same};
 
-/// A kernel of the vocabulary.
+/// A kernel that multiplies matrices.
 pub(crate) type Product<T> = Kernel<(MatRef<'static, T>, MatRef<'static, T>, MatMut<'static, f32>)>;
 
 macro_rules! cases {
@@ -24,7 +24,7 @@ macro_rules! cases {
                 kernel: kernels::$kernel.info(),
                 run: |device| run::<$kind>(device, &kernels::$kernel, [64, $cols, $depth], $times),
             },
-        )+ Case { kernel: wgmma_pipeline.info(), run: ring }];
+        )+ Case { kernel: wgmma_pipeline.info(), run: pipeline }];
     };
 }
 cases! {
@@ -40,14 +40,14 @@ cases! {
     wgmma_rs_tf32: Tf32, 128, 8, 1;
 }
 
-/// How numbers of a kind are made.
+/// Input data of an element type.
 pub(crate) trait Numbers {
-    /// As they lie in memory.
-    type OperandLayout: simt::element::Element + warpwright::Element;
-    /// An integer, and bits that the tensor cores do not look at.
-    fn integer(value: i32, noise: u32) -> Self::OperandLayout;
-    /// A number between −1 and 1 that the kind has, and its value.
-    fn random(noise: u32) -> (Self::OperandLayout, f64);
+    /// The element type in memory.
+    type Element: simt::element::Element + warpwright::Element;
+    /// An integer, with random bits where the tensor cores ignore them.
+    fn integer(value: i32, noise: u32) -> Self::Element;
+    /// A representable number between −1 and 1, and its value.
+    fn random(noise: u32) -> (Self::Element, f64);
 }
 
 fn unit(noise: u32) -> f32 {
@@ -57,7 +57,7 @@ fn unit(noise: u32) -> f32 {
 macro_rules! halves {
     ($($t:ty)+) => {$(
         impl Numbers for $t {
-            type OperandLayout = $t;
+            type Element = $t;
             fn integer(value: i32, _: u32) -> $t {
                 <$t>::from_f32(value as f32)
             }
@@ -71,7 +71,7 @@ macro_rules! halves {
 halves! { f16 bf16 }
 
 impl Numbers for Tf32 {
-    type OperandLayout = f32;
+    type Element = f32;
     fn integer(value: i32, noise: u32) -> f32 {
         f32::from_bits((value as f32).to_bits() | noise & 0x1fff)
     }
@@ -91,14 +91,9 @@ fn multiply(a: &[f64], b: &[f64], [rows, cols, depth]: [usize; 3]) -> Vec<(f64, 
 }
 
 /// Checks `kernel`, whose C (rows × cols) becomes `times` the product of A (rows × depth) and B (depth × cols).
-pub(crate) fn run<N: Numbers>(
-    device: &Device,
-    kernel: &Product<N::OperandLayout>,
-    shape: [usize; 3],
-    times: u32,
-) -> Outcome {
+pub(crate) fn run<N: Numbers>(device: &Device, kernel: &Product<N::Element>, shape: [usize; 3], times: u32) -> Outcome {
     let [rows, cols, depth] = shape;
-    let launch = |a: &[N::OperandLayout], b: &[N::OperandLayout]| {
+    let launch = |a: &[N::Element], b: &[N::Element]| {
         let a = device.upload(&ndarray::ArrayView2::from_shape((rows, depth), a).expect("rows of A"))?;
         let b = device.upload(&ndarray::ArrayView2::from_shape((depth, cols), b).expect("rows of B"))?;
         let mut c = device.upload(&ndarray::Array2::from_elem((rows, cols), f32::NAN))?;
@@ -109,32 +104,33 @@ pub(crate) fn run<N: Numbers>(
     let (of_a, of_b) = noise.split_at(rows * depth);
 
     let integer = |&x: &u32| (x >> 8) as i32 % 17 - 8;
-    let stored = |x: &[u32]| x.iter().map(|x| N::integer(integer(x), *x)).collect::<Vec<_>>();
+    let encode = |x: &[u32]| x.iter().map(|x| N::integer(integer(x), *x)).collect::<Vec<_>>();
     let values = |x: &[u32]| x.iter().map(|x| f64::from(integer(x))).collect::<Vec<_>>();
     let exact = multiply(&values(of_a), &values(of_b), shape);
     let exact: Vec<f32> = exact.iter().map(|&(sum, _)| (f64::from(times) * sum) as f32).collect();
-    let bits = same(&launch(&stored(of_a), &stored(of_b))?, &exact, "the product of integers");
+    let bits = same(&launch(&encode(of_a), &encode(of_b))?, &exact, "the product of integers");
 
     let (a, a_values): (Vec<_>, Vec<_>) = of_a.iter().map(|&x| N::random(x)).unzip();
     let (b, b_values): (Vec<_>, Vec<_>) = of_b.iter().map(|&x| N::random(x)).unzip();
-    let found = launch(&a, &b)?;
-    // Each instruction adds its products and what was there, each of which is cut off no higher than the last bit of an
-    // `f32` of the largest of them, and then the sum. All are at most as large as the sum of absolute values at the end.
-    let instruction = 32 / size_of::<N::OperandLayout>();
+    let got = launch(&a, &b)?;
+    // Each instruction adds its products and the accumulator. Every term, and then the sum, is truncated no higher than
+    // the last bit of an `f32` of the largest term. All of them are at most the final sum of absolute values.
+    let instruction = 32 / size_of::<N::Element>();
     let instructions = times as usize * depth / instruction;
-    let cuts = instructions * (instruction + 2);
-    for (i, (&c, (sum, size))) in found.iter().zip(multiply(&a_values, &b_values, shape)).enumerate() {
-        let (sum, bound) = (f64::from(times) * sum, cuts as f64 * f64::from(f32::EPSILON) * f64::from(times) * size);
+    let roundings = instructions * (instruction + 2);
+    for (i, (&c, (sum, size))) in got.iter().zip(multiply(&a_values, &b_values, shape)).enumerate() {
+        let (sum, bound) =
+            (f64::from(times) * sum, roundings as f64 * f64::from(f32::EPSILON) * f64::from(times) * size);
         let error = (f64::from(c) - sum).abs();
         assert!(error <= bound, "element {i} of {cols} columns: {c} for {sum}, off by {error:e} of {bound:e} allowed");
     }
     Ok(bits)
 }
 
-fn ring(device: &Device) -> Outcome {
+fn pipeline(device: &Device) -> Outcome {
     let (rows, cols) = (ROWS as usize, COLS as usize);
     let mut all = Vec::new();
-    // Along k, numbers that fill no last step: what boxes bring from outside is zero.
+    // Depths that do not fill the last step: elements of boxes outside the tensor are zero.
     for depth in [8, DEPTH as usize, 5 * DEPTH as usize - 8] {
         let noise = noise((rows + cols) * depth);
         let integer = |&x: &u32| (x >> 8) as i32 % 17 - 8;

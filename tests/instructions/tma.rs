@@ -1,4 +1,4 @@
-//! TmaTensor of tensors by the copy engine, and the mbarriers on which they complete. Kernels for Hopper alone.
+//! TMA loads and stores, and the mbarriers on which they complete. Kernels for Hopper only.
 
 use gpu::gemm::number::tf32;
 use gpu::lab::instructions_sm90::tma_copy::{self as kernels, BOX};
@@ -12,8 +12,8 @@ use crate::case::{Case, Outcome, floats, same};
 pub(crate) const CASES: &[Case] = &[
     Case { kernel: kernels::tma_copy.info(), run: copy },
     Case { kernel: kernels::tma_copy_3d.info(), run: copy_3d },
-    Case { kernel: kernels::tma_layout.info(), run: places },
-    Case { kernel: tma_pipeline_sums.info(), run: ring },
+    Case { kernel: kernels::tma_layout.info(), run: layouts },
+    Case { kernel: tma_pipeline_sums.info(), run: pipeline },
 ];
 
 /// Rows and columns of a box of [`BOX`] elements, and the swizzles that its rows permit.
@@ -24,7 +24,7 @@ const SHAPES: [(usize, usize, &[Swizzle]); 4] = [
     (4, 256, &[Swizzle::None]),
 ];
 
-/// A matrix with `pad` elements of -3 between its rows, all else as `values`.
+/// A matrix of `values` with at least `pad` elements of -3 between its rows.
 fn padded(
     device: &Device,
     rows: usize,
@@ -43,7 +43,7 @@ fn padded(
 fn copy(device: &Device) -> Outcome {
     let mut all = Vec::new();
     for (box_rows, box_cols, swizzles) in SHAPES {
-        // Tensors of one box, less, and a little more than some; boxes that stick out are filled and clipped.
+        // Tensors of one box, less than one, and slightly more than some; boxes at the edges are partly out of bounds.
         for (rows, cols) in
             [(box_rows, box_cols), (1, 4), (box_rows + 1, box_cols - 4), (2 * box_rows - 1, box_cols + 4)]
         {
@@ -60,7 +60,7 @@ fn copy(device: &Device) -> Outcome {
                 all.extend(same(&got, &expected, &format!("{rows} x {cols} by {box_rows} x {box_cols}, {swizzle:?}")));
                 let between = y.into_buffer().download()?;
                 let kept = between.iter().filter(|&&value| value == -3.0).count();
-                assert_eq!(kept, between.len() - rows * cols, "what lies between the rows stays");
+                assert_eq!(kept, between.len() - rows * cols, "elements between the rows are unchanged");
             }
         }
     }
@@ -88,7 +88,7 @@ fn copy_3d(device: &Device) -> Outcome {
     Ok(all)
 }
 
-fn places(device: &Device) -> Outcome {
+fn layouts(device: &Device) -> Outcome {
     let mut all = Vec::new();
     let (rows, cols) = (70, 44);
     let values = floats(rows * cols);
@@ -97,9 +97,9 @@ fn places(device: &Device) -> Outcome {
         for &swizzle in swizzles {
             for (left, top) in [(0, 0), (-4, -5), (cols as i32 - 8, rows as i32 - 1), (4, 1), (1000, -1000)] {
                 for rounded in [false, true] {
-                    let mut boxes = x.view().tma(box_rows as u32, box_cols as u32, swizzle)?;
+                    let mut map = x.view().tma(box_rows as u32, box_cols as u32, swizzle)?;
                     if rounded {
-                        boxes = boxes.rounded_to_tf32()?;
+                        map = map.rounded_to_tf32()?;
                     }
                     let mut expected = vec![0.0; BOX];
                     for (i, value) in (0..).zip(0..BOX) {
@@ -107,12 +107,12 @@ fn places(device: &Device) -> Outcome {
                         let inside = (0..rows as i32).contains(&row) && (0..cols as i32).contains(&col);
                         if inside {
                             let found = values[row as usize * cols + col as usize];
-                            let place = swizzle.place(4 * value as u32) as usize / 4;
-                            expected[place] = if rounded { tf32(found) } else { found };
+                            let index = swizzle.place(4 * value as u32) as usize / 4;
+                            expected[index] = if rounded { tf32(found) } else { found };
                         }
                     }
                     let mut y = device.upload(&vec![-1.0_f32; 2 * BOX][..])?;
-                    device.launch(&kernels::tma_layout, Launch::grid(1), (boxes, left, top, &mut y))?;
+                    device.launch(&kernels::tma_layout, Launch::grid(1), (map, left, top, &mut y))?;
                     let got = y.download()?;
                     let what = format!("{box_rows} x {box_cols} at ({left}, {top}), {swizzle:?}, rounded {rounded}");
                     all.extend(same(&got[..BOX], &expected, &what));
@@ -124,7 +124,7 @@ fn places(device: &Device) -> Outcome {
     Ok(all)
 }
 
-fn ring(device: &Device) -> Outcome {
+fn pipeline(device: &Device) -> Outcome {
     let mut all = Vec::new();
     for blocks in [1, 2] {
         let cols = blocks * COLS as usize;
@@ -134,8 +134,8 @@ fn ring(device: &Device) -> Outcome {
                 (0..cols).map(|col| values.iter().skip(col).step_by(cols).fold(0.0, |sum, x| sum + x)).collect();
             let x = device.upload(&Array2::from_shape_vec((rows, cols), values).expect("as many as the shape says"))?;
             let mut sums = device.upload(&vec![-1.0_f32; cols][..])?;
-            let boxes = x.view().tma(ROWS, COLS, Swizzle::None)?;
-            device.launch(&tma_pipeline_sums, Launch::grid(blocks as u32), (boxes, rows as u32, &mut sums))?;
+            let map = x.view().tma(ROWS, COLS, Swizzle::None)?;
+            device.launch(&tma_pipeline_sums, Launch::grid(blocks as u32), (map, rows as u32, &mut sums))?;
             all.extend(same(&sums.download()?, &expected, &format!("sums of {rows} rows")));
         }
     }

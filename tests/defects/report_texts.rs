@@ -1,4 +1,4 @@
-//! What the reports say: enough to find the place, the thread and the remedy.
+//! The text of reports: place, thread and remedy.
 
 use crate::case::{Case, Group, Schedule, Version};
 use crate::{GROUPS, all};
@@ -38,7 +38,7 @@ fn every_report_names_kernel_place_block_thread_remedy_and_seed() {
 }
 
 #[test]
-fn reports_say_what_happened() {
+fn reports_name_the_access_and_its_cause() {
     let expected = [
         (
             "reversal without its barrier",
@@ -59,7 +59,7 @@ fn reports_say_what_happened() {
         ("barriers in both branches", "is at this barrier while others are at another one"),
         ("named barrier with two counts", "expects 96 threads where the first to arrive expects 64"),
         ("mask of the other half", "lane 16 calls with mask 0x0000ffff, which does not name it"),
-        ("full mask in a branch of half the lanes", "wait here for lanes 0xffff0000, which wait at a barrier"),
+        ("full mask in a branch of half of the lanes", "wait here for lanes 0xffff0000, which wait at a barrier"),
         (
             "shuffle from lanes outside the mask",
             "lane 8 takes its value from lane 16 in a shuffle with mask 0x0000ffff",
@@ -67,10 +67,13 @@ fn reports_say_what_happened() {
         ("shuffles after an early return", "that lane has exited"),
         ("butterfly in a block of one and a half warps", "the block has no such lane"),
         ("grid larger than the data", "read at index 100 of `x`, whose extent is 100"),
-        ("row and column exchanged", "of `a`, whose extent is (7, 30)"),
-        ("unchecked read behind the buffer", "unchecked read of 4 bytes at byte 400 of `x`, which has 400 bytes"),
-        ("unchecked write behind shared memory", "at byte 256 of `shared memory`, which has 256 bytes"),
-        ("16 bytes of global memory, one element on", "read of 16 bytes at `x` at byte 4 of its buffer"),
+        ("row and column swapped", "of `a`, whose extent is (7, 30)"),
+        (
+            "unchecked read past the end of the buffer",
+            "unchecked read of 4 bytes at byte 400 of `x`, which has 400 bytes",
+        ),
+        ("unchecked write past the end of shared memory", "at byte 256 of `shared memory`, which has 256 bytes"),
+        ("16-byte access to global memory, off by one element", "read of 16 bytes at `x` at byte 4 of its buffer"),
         (
             "padding between the rows of a matrix",
             "read of 4 bytes at `a` at byte 40 of its buffer that nothing has written",
@@ -81,16 +84,19 @@ fn reports_say_what_happened() {
             "box read by threads that have not waited",
             "load of a box of shared memory at byte 0 has no order with the read by thread (63, 0, 0)",
         ),
-        ("mbarrier hidden from the copy engine", "no fence_mbarrier_init after it"),
-        ("box fetched over ordinary writes", "without a proxy fence between its write and the barrier"),
-        ("box larger than its place", "the place has 4096 bytes, the map's box of [64, 32] elements has 8192"),
-        ("load of three dimensions by a map of two", "a copy of 3 dimensions with a map of 2"),
-        ("swizzled box in the middle of its pattern", "at byte 512 of shared memory, which is no multiple of 1024"),
-        ("buffer written again while it is stored", "while the read that thread (0, 0, 0) began there is under way"),
+        ("mbarrier initialisation without a fence", "no fence_mbarrier_init after it"),
+        (
+            "box loaded over ordinary writes without a proxy fence",
+            "without a proxy fence between its write and the barrier",
+        ),
+        ("box larger than its slot", "the place has 4096 bytes, the map's box of [64, 32] elements has 8192"),
+        ("three-dimensional load with a two-dimensional map", "a copy of 3 dimensions with a map of 2"),
+        ("slot not aligned to the swizzle pattern", "at byte 512 of shared memory, which is no multiple of 1024"),
+        ("buffer overwritten while it is stored", "while the read that thread (0, 0, 0) began there is under way"),
         ("end without a wait for the store", "exits while the store that it issued here may still read"),
-        ("fewer bytes expected than come", "2048 bytes more have come than the phase expects"),
-        ("more bytes expected than come", "which lacks 4096 bytes for which no copy is under way"),
-        ("mbarrier used before it is made", "is used in no order with its initialisation by thread (0, 0, 0)"),
+        ("fewer bytes expected than arrive", "2048 bytes more have come than the phase expects"),
+        ("more bytes expected than arrive", "which lacks 4096 bytes for which no copy is under way"),
+        ("mbarrier used before its initialisation", "is used in no order with its initialisation by thread (0, 0, 0)"),
         ("one arrival too few", "1 thread (0) waits for the end of phase 0 of the mbarrier"),
         ("one arrival too few", "which lacks 1 arrival of 3; 64 threads (32-95) wait for the end of phase 1"),
         (
@@ -101,19 +107,20 @@ fn reports_say_what_happened() {
         ("end without a wait", "the block ends, and none of its threads has waited"),
         ("division by zero", "attempt to divide by zero"),
         ("assertion about the block", "blocks of 48 threads are not supported"),
-        ("lock that nobody gives back", "1 thread of this block spins here, and no thread of the launch gets on"),
+        ("lock that is never released", "1 thread of this block spins here, and no thread of the launch gets on"),
     ];
     let missing = expected.into_iter().map(|(name, part)| (name, part, first(name)));
     let missing: Vec<String> = missing
         .filter(|(_, part, text)| !text.contains(part))
         .map(|(name, part, text)| format!("{name}: `{part}` is not in\n{text}"))
         .collect();
-    crate::none(&missing);
+    crate::assert_no_failures(&missing);
 }
 
-// Thread 63 is the last at the barrier and the first behind it; the 63 others then read what a neighbour has overwritten.
+// Thread 63 is the last at the barrier and the first after it; the 63 others then read what a neighbour has
+// overwritten.
 #[test]
-fn a_whole_report() {
+fn a_complete_report() {
     let group: &Group = GROUPS.iter().find(|group| group.file.ends_with("shared_races.rs")).expect("the file's cases");
     let [line, other] = group.marked("stencil_faulty")[..] else { panic!("two marked lines") };
     let expected = format!(

@@ -1,4 +1,4 @@
-//! The "last block finishes" reduction: with too weak an order, too narrow a scope, or for one launch only.
+//! Reductions that the last block finishes: with too weak an order, too narrow a scope, or a ticket that is not reset.
 
 use crate::case::{Bench, Case, Group};
 use simt::Kernel;
@@ -10,12 +10,12 @@ use warpwright_tests::sim::{Buffer, Grid};
 
 pub(crate) const GROUP: Group = Group {
     file: file!(),
-    text: include_str!("publication.rs"),
+    text: include_str!("last_block.rs"),
     cases: &[
         Case::new("last block without its fence", Kind::Race, |b| last(b, last_faulty_none)),
         Case::new("last block with a fence for its own block", Kind::Race, |b| last(b, last_faulty_block)),
         Case::new("last block that does not acquire", Kind::Race, |b| last(b, last_faulty_release)),
-        Case::new("last block whose ticket is not set back", Kind::Uninitialised, reset),
+        Case::new("last block whose ticket is not reset", Kind::Uninitialised, reset),
     ],
 };
 
@@ -27,9 +27,9 @@ struct Word {
     word: SharedArray<u32, 1>,
 }
 
-/// Each block adds 32 elements; the last one to finish collects all sums and sets the ticket back.
+/// Each block adds 32 elements; the last one to finish copies all sums and resets the ticket.
 #[kernel(block = 32)]
-fn last_mended(#[shared] before: &Word, x: VecRef<u32>, part: VecMut<u32>, ticket: VecMut<u32>, sums: VecMut<u32>) {
+fn last_fixed(#[shared] before: &Word, x: VecRef<u32>, part: VecMut<u32>, ticket: VecMut<u32>, sums: VecMut<u32>) {
     let (t, b) = (thread_idx_x() as usize, block_idx_x() as usize);
     if t == 0 {
         part.set(b, (b * 32..b * 32 + 32).map(|i| x.get(i)).sum());
@@ -103,7 +103,7 @@ fn last_faulty_release(
 ) {
     let (t, b) = (thread_idx_x() as usize, block_idx_x() as usize);
     if t == 0 {
-        part.set(b, (b * 32..b * 32 + 32).map(|i| x.get(i)).sum()); // FAULT: the ticket releases and does not acquire
+        part.set(b, (b * 32..b * 32 + 32).map(|i| x.get(i)).sum()); // FAULT: the ticket does not acquire
         before.word.set(0, ticket.atomic(0).fetch_add(1, Order::Release, Scope::Device));
     }
     sync_threads();
@@ -126,11 +126,11 @@ fn last(bench: &mut Bench, faulty: Kernel<LastArgs>) -> bool {
     let (x, mut ticket) = (Buffer::new(&values), Buffer::zeroed(1));
     let (mut part, mut sums) = (Buffer::unwritten(BLOCKS as usize), Buffer::unwritten(BLOCKS as usize));
     let args = (&x, &mut part, &mut ticket, &mut sums);
-    bench.launch((faulty, last_mended), Grid::line(BLOCKS, 32), args);
+    bench.launch((faulty, last_fixed), Grid::line(BLOCKS, 32), args);
     sums.to_vec() == section_sums(&values) && ticket.to_vec() == [0]
 }
 
-/// As [`last_mended`], good for one launch: in a second one no ticket is the last.
+/// [`last_fixed`] without resetting the ticket: in a second launch no block draws the last one.
 #[kernel(block = 32)]
 fn last_once(#[shared] before: &Word, x: VecRef<u32>, part: VecMut<u32>, ticket: VecMut<u32>, sums: VecMut<u32>) {
     let (t, b) = (thread_idx_x() as usize, block_idx_x() as usize);
@@ -146,12 +146,12 @@ fn last_once(#[shared] before: &Word, x: VecRef<u32>, part: VecMut<u32>, ticket:
     }
 }
 
-/// Reads the sums of the launch before.
+/// Reads the sums of the previous launch.
 #[kernel(block = 32)]
 fn copy(sums: VecRef<u32>, y: VecMut<u32>) {
     let i = index_1d();
     if i < sums.len() {
-        y.set(i, sums.get(i)); // FAULT: no block was the last, none wrote them
+        y.set(i, sums.get(i)); // FAULT: no block wrote them
     }
 }
 
@@ -163,7 +163,7 @@ fn reset(bench: &mut Bench) -> bool {
         let unwritten = || Buffer::unwritten(BLOCKS as usize);
         let (mut part, mut sums, mut y) = (unwritten(), unwritten(), unwritten());
         let args = (&x, &mut part, &mut ticket, &mut sums);
-        bench.launch((last_once, last_mended), Grid::line(BLOCKS, 32), args);
+        bench.launch((last_once, last_fixed), Grid::line(BLOCKS, 32), args);
         bench.launch((copy, copy), Grid::line(1, 32), (&sums, &mut y));
         right &= y.to_vec() == section_sums(&values);
     }

@@ -1,5 +1,5 @@
-//! Words by which threads stand and act together, on the simulator: geometry, warps and barriers. Each kernel of the
-//! vocabulary against the rule that its documentation states.
+//! Thread geometry, warps and barriers on the simulator: each kernel of the instruction tests must give the results
+//! that its documentation defines.
 
 mod common;
 
@@ -7,7 +7,7 @@ use common::{Buffer, SEEDS, noise, run};
 use gpu::lab::instructions::{barriers, geometry, warps};
 
 #[test]
-fn threads_know_where_they_stand() {
+fn threads_read_their_indices_and_extents() {
     let (grid, block) = ([2, 3, 2], [4, 8, 2]);
     let threads: u32 = grid.iter().chain(&block).product();
     let mut expected = Vec::new();
@@ -40,7 +40,7 @@ fn clocks_do_not_run_backwards() {
 }
 
 #[test]
-fn shuffles_follow_the_rule_of_ptx() {
+fn shuffles_match_the_definition_in_ptx() {
     let x = noise(warps::BLOCK as usize);
     for width in [32, 16, 8, 4, 2, 1] {
         for arg in [0, 1, 3, 5, 16, 31] {
@@ -70,7 +70,7 @@ fn shuffles_follow_the_rule_of_ptx() {
 }
 
 #[test]
-fn eight_byte_values_are_shuffled_whole() {
+fn eight_byte_values_are_shuffled_as_one() {
     let x: Vec<f64> = noise(64).into_iter().map(|x| f64::from(x) * 1e-3).collect();
     let mut expected = x.clone();
     for apart in [16, 8, 4, 2, 1] {
@@ -83,7 +83,7 @@ fn eight_byte_values_are_shuffled_whole() {
 }
 
 #[test]
-fn halves_of_a_warp_vote_apart() {
+fn halves_of_a_warp_vote_separately() {
     let x = noise(64);
     for limit in [0, 1 << 31, u32::MAX] {
         let expected: Vec<u32> = (0..64_usize)
@@ -104,7 +104,7 @@ fn halves_of_a_warp_vote_apart() {
 }
 
 #[test]
-fn lanes_find_their_equals() {
+fn lanes_find_lanes_with_equal_values() {
     // The second warp's values are all the same; 64-bit values differ in their upper half only.
     let x: Vec<u32> = noise(64).into_iter().enumerate().map(|(i, x)| if i < 32 { x % 5 } else { 9 }).collect();
     let y: Vec<u64> =
@@ -171,7 +171,7 @@ fn barriers_vote() {
 }
 
 #[test]
-fn named_barriers_hand_over() {
+fn named_barriers_synchronise_a_pipeline() {
     let x = noise(5 * 32);
     let expected: Vec<_> = (0..x.len()).map(|i| x[i ^ 31]).collect();
     for seed in SEEDS {

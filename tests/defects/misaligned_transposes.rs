@@ -1,4 +1,5 @@
-//! Transposition with rows that begin anywhere: each block writes whole sectors, shifted down by what the row is past one.
+//! Transposition of misaligned rows: each block writes whole sectors, shifted down by the row's misalignment to a
+//! sector.
 
 use crate::case::{Bench, Case, Group};
 use simt::element::Vec4;
@@ -8,38 +9,38 @@ use warpwright_tests::sim::{Buffer, Grid};
 
 pub(crate) const GROUP: Group = Group {
     file: file!(),
-    text: include_str!("shifts.rs"),
+    text: include_str!("misaligned_transposes.rs"),
     cases: &[
-        Case::new("a block that begins at the shift and ends without it", Kind::Race, ends),
-        Case::new("the rows above that the shift needs left out", Kind::Uninitialised, rows_above),
-        Case::new("every row shifted as the first is", Kind::Misaligned, first_shift),
-        Case::new("a shifted tile read before all have filled it", Kind::Race, too_early),
+        Case::new("a block whose columns are shifted at the start and not at the end", Kind::Race, ends),
+        Case::new("extra rows for the shift not loaded", Kind::Uninitialised, rows_above),
+        Case::new("every row shifted like the first", Kind::Misaligned, first_shift),
+        Case::new("a shifted tile read before all threads have filled it", Kind::Race, too_early),
     ],
 };
 
 /// Rows and columns of A that a block moves.
 const T: u32 = 8;
-/// Elements in what stands for a sector.
+/// Elements of a sector.
 const SECTOR: u32 = 4;
-/// Threads along a column: the rows that are moved, and a sector more.
-const LINES: u32 = T + SECTOR;
+/// Rows of A that a block loads: those that it moves, and one sector more.
+const ROWS_LOADED: u32 = T + SECTOR;
 
 type Tile = SharedTile<u32, 8, 13>;
 
-/// Elements from the last sector's start to the start of a row.
+/// Elements from the start of the row's first sector to the start of the row.
 #[inline(always)]
 fn past(b: MatMut<u32>, row: u32) -> u32 {
     (b.as_ptr().addr() as u32 / 4 + row * b.ld()) % SECTOR
 }
 
-/// Row of A that this thread reads: at first one above, at the far end, which A lacks.
+/// Row of A that this thread reads; in the first block the extra rows wrap around and are out of bounds.
 #[inline(always)]
 fn row() -> u32 {
     (block_idx_x() * T + thread_idx_y()).wrapping_sub(SECTOR)
 }
 
-#[kernel(block = (T, LINES))]
-fn mended(#[shared] tile: &Tile, a: MatRef<u32>, b: MatMut<u32>) {
+#[kernel(block = (T, ROWS_LOADED))]
+fn fixed(#[shared] tile: &Tile, a: MatRef<u32>, b: MatMut<u32>) {
     let (col, y) = (thread_idx_x(), thread_idx_y());
     tile.set(col, y, a.get_or(row(), col, 0));
     sync_threads();
@@ -49,18 +50,18 @@ fn mended(#[shared] tile: &Tile, a: MatRef<u32>, b: MatMut<u32>) {
     }
 }
 
-#[kernel(block = (T, LINES))]
+#[kernel(block = (T, ROWS_LOADED))]
 fn ends_faulty(#[shared] tile: &Tile, a: MatRef<u32>, b: MatMut<u32>) {
     let (col, y) = (thread_idx_x(), thread_idx_y());
     tile.set(col, y, a.get_or(row(), col, 0));
     sync_threads();
     let (past, to) = (past(b, col), block_idx_x() * T + y);
     if y < T + past && to >= past {
-        b.set_within(col, to - past, tile.get(col, SECTOR + y - past)); // FAULT: the next block writes it, too
+        b.set_within(col, to - past, tile.get(col, SECTOR + y - past)); // FAULT: the next block writes it too
     }
 }
 
-#[kernel(block = (T, LINES))]
+#[kernel(block = (T, ROWS_LOADED))]
 fn rows_above_faulty(#[shared] tile: &Tile, a: MatRef<u32>, b: MatMut<u32>) {
     let (col, y) = (thread_idx_x(), thread_idx_y());
     if y >= SECTOR {
@@ -73,7 +74,7 @@ fn rows_above_faulty(#[shared] tile: &Tile, a: MatRef<u32>, b: MatMut<u32>) {
     }
 }
 
-#[kernel(block = (T, LINES))]
+#[kernel(block = (T, ROWS_LOADED))]
 fn too_early_faulty(#[shared] tile: &Tile, a: MatRef<u32>, b: MatMut<u32>) {
     let (col, y) = (thread_idx_x(), thread_idx_y());
     tile.set(col, y, a.get_or(row(), col, 0)); // FAULT
@@ -87,8 +88,8 @@ fn transposed(bench: &mut Bench, faulty: simt::Kernel<(MatRef<'static, u32>, Mat
     let rows = 2 * T + 5;
     let (a, mut b) = (Buffer::new(&ramp(rows * T)), Buffer::unwritten((rows * T) as usize));
     let blocks = (rows + SECTOR - 1).div_ceil(T);
-    let grid = Grid::new([blocks, 1, 1], [T, LINES, 1]);
-    bench.launch((faulty, mended), grid, (a.matrix(rows, T), b.matrix_mut(T, rows)));
+    let grid = Grid::new([blocks, 1, 1], [T, ROWS_LOADED, 1]);
+    bench.launch((faulty, fixed), grid, (a.matrix(rows, T), b.matrix_mut(T, rows)));
     b.to_vec() == (0..rows * T).map(|i| i % rows * T + i / rows).collect::<Vec<_>>()
 }
 
@@ -108,7 +109,7 @@ fn too_early(bench: &mut Bench) -> bool {
     transposed(bench, too_early_faulty)
 }
 
-/// Fills each row of b with its number, but for what is less than four elements at either end.
+/// Fills each row of b with its number, except incomplete vectors at both ends.
 #[kernel(block = (T))]
 fn first_shift_faulty(b: MatMut<u32>) {
     let row = thread_idx_x();
@@ -119,7 +120,7 @@ fn first_shift_faulty(b: MatMut<u32>) {
 }
 
 #[kernel(block = (T))]
-fn first_shift_mended(b: MatMut<u32>) {
+fn first_shift_fixed(b: MatMut<u32>) {
     let row = thread_idx_x();
     let first = (SECTOR - past(b, row)) % SECTOR;
     for col in (first..b.cols().saturating_sub(SECTOR - 1)).step_by(SECTOR as usize) {
@@ -129,8 +130,8 @@ fn first_shift_mended(b: MatMut<u32>) {
 
 fn first_shift(bench: &mut Bench) -> bool {
     let mut b = Buffer::zeroed((T * 13) as usize);
-    bench.launch((first_shift_faulty, first_shift_mended), Grid::line(1, T), (b.matrix_mut(T, 13),));
-    // Four elements at a multiple of four are written where they are all of one row.
+    bench.launch((first_shift_faulty, first_shift_fixed), Grid::line(1, T), (b.matrix_mut(T, 13),));
+    // An aligned group of four elements is written if all of them are in one row.
     let whole = |i: u32| i / 13 == (i + 3) / 13;
     b.to_vec() == (0..T * 13).map(|i| if whole(i / 4 * 4) { i / 13 } else { 0 }).collect::<Vec<_>>()
 }
