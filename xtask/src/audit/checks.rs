@@ -174,7 +174,7 @@ fn quote(site: &Site) -> String {
 }
 
 /// `1 file`, `2 files`, `2 accesses`.
-pub(super) fn count(number: usize, what: &str) -> String {
+pub(crate) fn count(number: usize, what: &str) -> String {
     match (number, what.ends_with("ss")) {
         (1, _) => format!("1 {what}"),
         (_, true) => format!("{number} {what}es"),

@@ -13,6 +13,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 
+pub(crate) use self::checks::count;
+
 use self::checks::Finding;
 use self::table::Row;
 use self::usage::Usage;
