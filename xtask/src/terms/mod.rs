@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 const LIST: &str = include_str!("terms.toml");
 
 /// Endings of the files that are searched.
-const SEARCHED: &[&str] = &[".rs", ".md", ".toml", ".sh", ".py"];
+const SEARCHED: &[&str] = &["rs", "md", "toml", "sh", "py"];
 
 /// Widest line of Rust and of prose.
 const COLUMNS: usize = 120;
@@ -68,7 +68,7 @@ impl Rules {
     }
 
     fn searches(&self, path: &str) -> bool {
-        SEARCHED.iter().any(|ending| path.ends_with(ending)) && !self.skip.iter().any(|skip| matches(skip, path))
+        SEARCHED.contains(&extension(path)) && !self.skip.iter().any(|skip| matches(skip, path))
     }
 
     /// `path:line: …` for each term and each line that is too wide.
@@ -95,11 +95,16 @@ impl Rules {
 
 /// Whether a line can be broken: all Rust can, and prose outside of tables, code and links.
 fn is_wrappable(path: &str, line: &str, in_code: bool) -> bool {
-    if path.ends_with(".md") {
+    if extension(path) == "md" {
         let line = line.trim_start();
         return !in_code && !line.starts_with(['|', '<', '[', '!']) && !line.contains("](");
     }
-    path.ends_with(".rs") && !line.contains("https://")
+    extension(path) == "rs" && !line.contains("https://")
+}
+
+/// What follows the last `.` of a path.
+fn extension(path: &str) -> &str {
+    path.rsplit_once('.').map_or("", |(_, extension)| extension)
 }
 
 /// Whether `path` is `pattern`, in which a `*` stands for any text.
@@ -125,7 +130,8 @@ mod tests {
     fn a_forbidden_term_is_named_with_its_place_and_its_replacement() {
         let found = rules().find("a/b.rs", "fn f() {}\n// compared with the oracle\n");
         assert_eq!(found, ["a/b.rs:2: `oracle`: write reference"]);
-        let text = "The copy engine loads a tile.\nA contender.\nMends it.\nastray\nself.multiprocessors\nsm_count_multiprocessors";
+        let text =
+            "The copy engine loads a tile.\nA contender.\nMends it.\nastray\nself.multiprocessors\nx_multiprocessors";
         let found = rules().find("README.md", text);
         let lines: Vec<_> = found.iter().filter_map(|finding| finding.split(':').nth(1)).collect();
         assert_eq!(lines, ["1", "2", "3", "4", "5", "6"], "{found:?}");

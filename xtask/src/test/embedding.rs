@@ -1,8 +1,8 @@
 //! The embedding test: a stranger's crate that depends on `warpwright` by path builds and runs.
 //!
 //! tests/embedding/ is copied out of the checkout, so that no config file, toolchain file or workspace of ours is above
-//! it, and cargo starts without the environment that .cargo/config.toml gives us. It is built on stable with and without
-//! the feature `cuda`, and run on the simulator.
+//! it, and cargo starts without the environment that .cargo/config.toml gives us. It is built on stable with and
+//! without the feature `cuda`, and run on the simulator.
 
 use std::fs;
 use std::path::Path;
