@@ -139,8 +139,8 @@ pub(super) fn figures(rows: &[RowReport]) -> Table {
 fn legend(report: &Report) -> String {
     let counted = "counted on the simulator, every result equal to the reference's or within its bound\n\
         global bytes: asked for by all lanes; in sectors: 32 bytes for each sector that a request touches\n\
-        conflicts: worst degree of a store to and of a load from shared memory, in wavefronts, of which 16 bytes a lane\n\
-        need up to 4 anyway; divergent of branches: warps whose lanes disagreed, of warps that executed a branch;\n\
+        conflicts: worst degree of a store to and of a load from shared memory, in wavefronts (16 bytes a lane need\n\
+        up to 4 anyway); divergent of branches: warps whose lanes disagreed, of warps that executed a branch;\n\
         barriers: of all blocks";
     let timed = match &report.device.gpu {
         None => "no times: the device is the simulator".into(),

@@ -1,6 +1,7 @@
-//! `cargo xtask terms`: whether the repository speaks the field's language, in lines of at most 120 columns.
+//! `cargo xtask terms`: searches the text files that git tracks for words that are not used here, and for lines wider
+//! than 120 columns.
 //!
-//! `terms.toml` lists words that are not used and the term to write instead. Text files that git tracks are searched.
+//! `terms.toml` lists the words and, for each, the field's term to write instead.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -50,6 +51,8 @@ pub(crate) fn check(workspace: &Workspace) -> Result<bool> {
 struct Rules {
     skip: Vec<String>,
     wide: Vec<String>,
+    /// Matches where one of `terms` does: one search for the many lines that have none.
+    any: Regex,
     terms: Vec<(Regex, String)>,
 }
 
@@ -63,8 +66,10 @@ impl Rules {
             terms: BTreeMap<String, String>,
         }
         let File { skip, wide, terms } = toml::from_str(text)?;
-        let compile = |(old, new): (String, String)| Ok((RegexBuilder::new(&old).unicode(false).build()?, new));
-        Ok(Self { skip, wide, terms: terms.into_iter().map(compile).collect::<Result<_>>()? })
+        let compile = |pattern: &str| RegexBuilder::new(pattern).unicode(false).build();
+        let any = terms.keys().map(|old| format!("(?:{old})")).collect::<Vec<_>>().join("|");
+        let terms = terms.into_iter().map(|(old, new)| Ok((compile(&old)?, new))).collect::<Result<_>>()?;
+        Ok(Self { skip, wide, any: compile(&any)?, terms })
     }
 
     fn searches(&self, path: &str) -> bool {
@@ -77,7 +82,8 @@ impl Rules {
         let may_be_wide = self.wide.iter().any(|wide| matches(wide, path));
         let mut in_code = false;
         for (number, line) in (1..).zip(text.lines()) {
-            for (old, new) in &self.terms {
+            let terms = if self.any.is_match(line.as_bytes()) { self.terms.as_slice() } else { &[] };
+            for (old, new) in terms {
                 if let Some(found) = old.find(line.as_bytes()) {
                     let found = &line[found.range()];
                     findings.push(format!("{path}:{number}: `{found}`: write {new}"));

@@ -27,7 +27,7 @@ pub(super) fn counters(family: &FamilyReport) -> Markup {
                         "In sectors"
                     }
                     th scope="col" class="number"
-                        title="Most wavefronts of a store and of a load; 16 bytes a lane need up to 4 without a conflict" {
+                        title="Wavefronts of the worst store and load; 16 bytes a lane need up to 4 without conflict" {
                         "Conflicts st / ld"
                     }
                     th scope="col" class="number" title="Of the branches that warps met" { "Divergent" }
