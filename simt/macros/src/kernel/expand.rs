@@ -73,8 +73,8 @@ fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenSt
             #[allow(improper_ctypes_definitions)]
             #[unsafe(no_mangle)]
             unsafe extern "ptx-kernel" fn #name(#(#names: #types),*) {
-                // SAFETY: launches are checked against the geometry that the kernel declares, and the driver checks it
-                // for the PTX entry.
+                // SAFETY: launches are checked against the geometry that the kernel declares, and so is the PTX entry by
+                // the driver.
                 unsafe { #geometry };
                 #(#in_place)*
                 #call
@@ -85,8 +85,7 @@ fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenSt
 
 /// What the kernel declares, as one line of comment in the PTX file:
 ///
-/// `// warpwright.kernel NAME block=32,8,1 cluster=2 registers=40 pdl shared_bytes=4096 shared_element=0
-/// at=src/file.rs:23`
+/// `// warpwright.kernel NAME block=32,8,1 cluster=2 registers=40 pdl shared_bytes=4096 shared_element=0 at=gpu/src/file.rs:23`
 ///
 /// `cargo xtask build` adds the launch bounds to the entry's header, and `cargo xtask audit` checks the limits. Neither
 /// compiles the kernels for the host, so the PTX has to carry both. A key that the kernel leaves out is left out here.
@@ -126,7 +125,7 @@ fn declaration(name: &Ident, keys: &Keys, signature: &Signature<'_>) -> TokenStr
     }
 }
 
-/// A reference to parameter `index` in parameter memory. A reference taken in Rust would be to a copy in local memory.
+/// A reference to parameter `index` where the launch put it. Taken in Rust, it would be one to a copy in local memory.
 fn in_place_ptx(entry: &str, index: usize, argument: &Ident, ty: &Type) -> TokenStream {
     // The names that LLVM gives parameters: `mov` takes the address in their space, `cvta` makes it a generic one.
     let text = format!("mov.b64 {{0}}, {entry}_param_{index}; cvta.param.u64 {{0}}, {{0}};");
@@ -135,13 +134,13 @@ fn in_place_ptx(entry: &str, index: usize, argument: &Ident, ty: &Type) -> Token
             let __at: u64;
             // SAFETY: takes the address of a parameter.
             unsafe { ::core::arch::asm!(#text, out(reg64) __at, options(pure, nomem, nostack, preserves_flags)) };
-            // SAFETY: the launch stored a value of this type there, which does not change while the kernel runs.
+            // SAFETY: there the launch put a value of this type, which stays as it is while the kernel runs.
             unsafe { &*::core::ptr::with_exposed_provenance::<#ty>(__at as usize) }
         };
     }
 }
 
-/// The constant with which a host launches the kernel.
+/// The constant by which a host launches the kernel.
 fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenStream) -> TokenStream {
     let kept =
         function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc") || attribute.path().is_ident("cfg"));
@@ -154,11 +153,10 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
     let arguments: Vec<_> = arguments.collect();
     let call = call(signature, &arguments);
     let checks = types.iter().map(|ty| quote_spanned! { ty.span() => argument::<#ty>(); });
-    // With the span of the kernel's name, which reports show as its place.
+    // At the kernel's name, so that reports have a place for it.
     let end = keys.pdl.then(|| quote_spanned! { name.span() => ; ::simt::grid::end(); });
     let info = info(keys, signature);
-    // `__body` and the entries are in the constant's block: they see the names of the module and are visible nowhere
-    // else.
+    // `__body` and the entries stand in the constant's block: they see the names of the module and are seen by nobody.
     quote! {
         #(#kept)*
         #[cfg(not(target_arch = "nvptx64"))]
@@ -194,7 +192,7 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
                 line: ::core::line!(),
                 #info
             };
-            // SAFETY: all of it is generated from one function, as is the PTX entry; `__fma` requires these features.
+            // SAFETY: all of it is written from one function, as is the PTX entry; `__fma` demands these features.
             unsafe { ::simt::Kernel::new(&INFO, __baseline, __fma) }
         };
     }
@@ -227,7 +225,7 @@ fn info(keys: &Keys, signature: &Signature<'_>) -> TokenStream {
     }
 }
 
-/// Blocks of a cluster: no more than every GPU with clusters supports.
+/// Blocks of a cluster, which every GPU that has clusters can hold.
 fn cluster(keys: &Keys) -> TokenStream {
     let Some(blocks) = keys.number("cluster") else { return quote!(1) };
     quote_spanned! { blocks.span() =>

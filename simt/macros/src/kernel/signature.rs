@@ -21,8 +21,8 @@ impl Param<'_> {
         &self.pattern.ident
     }
 
-    /// The type behind the `&` of a tensor map, which a kernel takes by reference, because TMA reads it in parameter
-    /// memory. It is recognised by its name, since a macro knows nothing else of a type.
+    /// The type behind the `&` of a launch argument that the kernel takes by reference, because the copy engine reads it
+    /// where it stands: a tensor map. Told by its name, since a macro sees no more of a type.
     pub(crate) fn in_place(&self) -> Option<&Type> {
         let Type::Reference(TypeReference { mutability: None, elem, .. }) = self.ty else { return None };
         is_tensor_map(elem).then_some(&**elem)
@@ -53,15 +53,14 @@ impl<'a> Signature<'a> {
             let Pat::Ident(pattern @ PatIdent { by_ref: None, subpat: None, .. }) = &*typed.pat else {
                 return Err(Error::new(
                     typed.pat.span(),
-                    "a kernel's parameter is a plain name, by which messages call the argument: \
-                     take it apart in the body",
+                    "a kernel's parameter is a plain name, by which messages call the argument: take it apart in the body",
                 ));
             };
             let param = Param { pattern, ty: &typed.ty };
             if is_tensor_map(param.ty) {
                 return Err(Error::new(
                     typed.ty.span(),
-                    "a kernel takes a tensor map by reference, since TMA reads it where the launch put it: write `&`",
+                    "a kernel takes a tensor map by reference, since the copy engine reads it where the launch put it: write `&`",
                 ));
             }
             match (is_shared, position) {
@@ -70,8 +69,7 @@ impl<'a> Signature<'a> {
                 (true, _) => {
                     return Err(Error::new(
                         typed.pat.span(),
-                        "a kernel has one #[shared] parameter, the first: \
-                         put several tiles into one #[derive(Shared)] struct",
+                        "a kernel has one #[shared] parameter, the first: put several tiles into one #[derive(Shared)] struct",
                     ));
                 }
             }
@@ -106,8 +104,8 @@ fn refuse_qualifiers(sig: &syn::Signature) -> Result<()> {
             if sig.generics.params.is_empty() { sig.generics.where_clause.span() } else { sig.generics.params.span() };
         return Err(Error::new(
             span,
-            "a kernel has no generics, since each has one name in the PTX: write a generic #[inline(always)] function, \
-             and for each instance a kernel that calls it",
+            "a kernel has no generics, since each has one name in the PTX: write a generic #[inline(always)] function, and for \
+             each instance a kernel that calls it",
         ));
     }
     if let ReturnType::Type(_, ty) = &sig.output {
