@@ -10,28 +10,24 @@
 
 #[cfg(any(not(target_arch = "nvptx64"), feature = "elementwise"))]
 pub mod elementwise;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm", feature = "tensor", feature = "hopper", feature = "skinny"))]
+#[cfg(any(
+    not(target_arch = "nvptx64"),
+    feature = "gemm",
+    feature = "gemm_mma",
+    feature = "gemm_sm90",
+    feature = "gemm_small"
+))]
 pub mod gemm;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "hopper"))]
-pub mod hopper;
 #[cfg(any(feature = "tutorial", feature = "instructions", feature = "instructions_sm90"))]
 pub mod lab;
+#[cfg(not(target_arch = "nvptx64"))]
+mod lists;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "reduce"))]
 #[cfg_attr(all(target_arch = "nvptx64", feature = "algebra"), allow(dead_code, unused_macros, unused_imports))]
 pub mod reduce;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_columns"))]
-pub mod reduce_columns;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_rows"))]
-pub mod reduce_rows;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_segments"))]
-pub mod reduce_segments;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "skinny"))]
-pub mod skinny;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "tensor"))]
-pub mod tensor;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "transpose"))]
 pub mod transpose;
-#[allow(unused_macros, reason = "the PTX of some families writes no loop out")]
+#[allow(unused_macros, reason = "some families unroll no loop")]
 mod unroll;
 
 /// Kernels that are compiled to one PTX file.
@@ -64,14 +60,14 @@ pub fn family_of(kernel: &simt::KernelInfo) -> Option<&'static Family> {
 pub const FAMILIES: &[Family] = &[
     Family::new("elementwise", elementwise::KERNELS),
     Family::new("gemm", gemm::KERNELS),
-    Family::new("tensor", tensor::KERNELS),
+    Family::new("gemm_mma", gemm::MMA),
+    Family::new("gemm_small", gemm::SMALL),
+    Family { arch: Some("sm_90a"), ..Family::new("gemm_sm90", gemm::SM90) },
     Family::new("reduce", reduce::KERNELS),
-    Family::new("reduce_rows", reduce_rows::KERNELS),
-    Family::new("reduce_columns", reduce_columns::KERNELS),
-    Family::new("reduce_segments", reduce_segments::KERNELS),
+    Family::new("reduce_rows", reduce::rows::KERNELS),
+    Family::new("reduce_columns", reduce::columns::KERNELS),
+    Family::new("reduce_segments", reduce::segments::KERNELS),
     Family::new("transpose", transpose::KERNELS),
-    Family { arch: Some("sm_90a"), ..Family::new("hopper", hopper::KERNELS) },
-    Family::new("skinny", skinny::KERNELS),
     #[cfg(feature = "tutorial")]
     Family::new("tutorial", lab::tutorial::KERNELS),
     #[cfg(feature = "instructions")]
@@ -114,21 +110,27 @@ mod tests {
         assert_eq!(families, listed, "gpu::FAMILIES and [package.metadata.ptx] of gpu/Cargo.toml differ");
     }
 
-    /// One family's module may lie in another's: a kernel belongs to the innermost.
+    /// The family whose module is the innermost one around a kernel, or is the kernel's own.
+    fn family_around(list: &[Entry], path: &str) -> Option<&'static str> {
+        let path = format!("{path}::");
+        list.iter()
+            .filter(|entry| path.starts_with(&format!("gpu::{}::", entry.module.replace('/', "::"))))
+            .max_by_key(|entry| entry.module.len())
+            .map(|entry| entry.name)
+    }
+
     #[test]
     fn a_kernel_is_listed_in_the_family_of_its_module() {
         let list = build_list();
-        let holds = |entry: &Entry, path: &str| {
-            path.strip_prefix(&format!("gpu::{}", entry.module.replace('/', "::")))
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
-        };
-        let innermost = |path: &str| {
-            let holding = list.iter().filter(|entry| holds(entry, path));
-            holding.max_by_key(|entry| entry.module.len()).map(|entry| entry.name)
-        };
         for family in FAMILIES {
             for kernel in family.kernels {
-                assert_eq!(innermost(kernel.path), Some(family.name), "{} is in {}", kernel.name, kernel.path);
+                assert_eq!(
+                    family_around(&list, kernel.path),
+                    Some(family.name),
+                    "{} is in {}",
+                    kernel.name,
+                    kernel.path
+                );
             }
         }
     }

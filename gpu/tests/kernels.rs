@@ -6,9 +6,9 @@ mod common;
 use common::{Buffer, SEEDS, noise, run};
 use gpu::{
     gemm::{naive, tiled},
+    lab::tutorial::vector_add,
     reduce::dynamic,
     transpose::padded,
-    lab::tutorial::vector_add,
 };
 use simt::{
     Kernel,

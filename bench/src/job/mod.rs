@@ -155,17 +155,17 @@ mod tests {
             "columns_",
             "segments_",
             "transpose_b",
-            "transpose_shifted_b",
+            "transpose_misaligned_b",
             "transpose_in_place_b",
             "permute_b",
-            "gemm_plain_",
-            "gemm_merge_",
+            "gemm_reference_",
+            "gemm_reduce_k_",
             "gemm_hopper_",
             "gemm_f16_",
             "gemm_bf16_",
             "gemm_tf32_",
-            "gemm_skinny_",
-            "permute_boxes_b",
+            "gemm_small_",
+            "permute_nd_b",
         ];
         let is_instance = |name: &str| {
             let others = INSTANCES.iter().any(|start| name.starts_with(start)) || name.starts_with("copy_strided_b");

@@ -1,4 +1,4 @@
-//! Copies of rows.
+//! Copies of rows of bytes.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -6,18 +6,18 @@ use std::ptr;
 use cust::sys;
 
 use super::driver::{self, Failure};
-use super::queue::Queue;
-use crate::memory::Region;
+use super::driver_stream::Queue;
+use crate::contract::Region;
 
-/// Most bytes between rows that a two-dimensional copy of the driver takes (`CU_DEVICE_ATTRIBUTE_MAX_PITCH`).
-const MOST_PITCH: usize = i32::MAX as usize;
+/// Largest pitch of a two-dimensional copy (`CU_DEVICE_ATTRIBUTE_MAX_PITCH`).
+const MAX_PITCH: usize = i32::MAX as usize;
 
-/// Words for messages.
+/// Describes a copy, for messages.
 pub(super) fn doing(direction: &str, region: &Region) -> String {
     format!("copying {} bytes {direction} the device", region.len())
 }
 
-/// Queues a copy of packed rows at `from` to the rows of `to`.
+/// Queues a copy of contiguous rows at `from` to the rows of `to`.
 ///
 /// # Safety
 /// The region lies in the allocation at `base`; `from` has its length; both live until the queue has passed this point.
@@ -28,7 +28,7 @@ pub(super) unsafe fn to_device(queue: &Queue, base: u64, to: &Region, from: *con
             sys::cuMemcpyHtoDAsync_v2(base + to.offset as u64, from.cast(), to.row, queue.raw())
         });
     }
-    if to.pitch > MOST_PITCH {
+    if to.pitch > MAX_PITCH {
         return each_row(to, &Region::rows(0, to.rows, to.row, to.row), |to, start, row| {
             // SAFETY: one row of what the caller promises.
             unsafe { to_device(queue, base, &Region::bytes(to, row), from.add(start)) }
@@ -43,13 +43,13 @@ pub(super) unsafe fn to_device(queue: &Queue, base: u64, to: &Region, from: *con
         dstPitch: to.pitch,
         WidthInBytes: to.row,
         Height: to.rows,
-        ..nothing()
+        ..no_copy()
     };
     // SAFETY: as the caller promises.
     unsafe { rows(queue, &copy) }
 }
 
-/// Queues a copy of the rows of `from` to packed rows at `to`.
+/// Queues a copy of the rows of `from` to contiguous rows at `to`.
 ///
 /// # Safety
 /// As for [`to_device`].
@@ -60,7 +60,7 @@ pub(super) unsafe fn to_host(queue: &Queue, base: u64, from: &Region, to: *mut u
             sys::cuMemcpyDtoHAsync_v2(to.cast(), base + from.offset as u64, from.row, queue.raw())
         });
     }
-    if from.pitch > MOST_PITCH {
+    if from.pitch > MAX_PITCH {
         return each_row(&Region::rows(0, from.rows, from.row, from.row), from, |start, from, row| {
             // SAFETY: one row of what the caller promises.
             unsafe { to_host(queue, base, &Region::bytes(from, row), to.add(start)) }
@@ -75,7 +75,7 @@ pub(super) unsafe fn to_host(queue: &Queue, base: u64, from: &Region, to: *mut u
         dstPitch: from.row,
         WidthInBytes: from.row,
         Height: from.rows,
-        ..nothing()
+        ..no_copy()
     };
     // SAFETY: as the caller promises.
     unsafe { rows(queue, &copy) }
@@ -84,8 +84,8 @@ pub(super) unsafe fn to_host(queue: &Queue, base: u64, from: &Region, to: *mut u
 /// Queues a copy of the rows of `from` in the allocation at `source` to the rows of `to` in that at `base`.
 ///
 /// # Safety
-/// The regions lie in their allocations, have the same rows, and do not overlap; the allocations live until the queue has
-/// passed this point.
+/// The regions lie in their allocations, have the same rows, and do not overlap; the allocations live until the queue
+/// has passed this point.
 pub(super) unsafe fn on_device(
     queue: &Queue,
     base: u64,
@@ -99,7 +99,7 @@ pub(super) unsafe fn on_device(
             sys::cuMemcpyDtoDAsync_v2(base + to.offset as u64, source + from.offset as u64, to.row, queue.raw())
         });
     }
-    if to.pitch > MOST_PITCH || from.pitch > MOST_PITCH {
+    if to.pitch > MAX_PITCH || from.pitch > MAX_PITCH {
         return each_row(to, from, |to, from, row| {
             // SAFETY: one row of what the caller promises.
             unsafe { on_device(queue, base, &Region::bytes(to, row), source, &Region::bytes(from, row)) }
@@ -114,7 +114,7 @@ pub(super) unsafe fn on_device(
         dstPitch: to.pitch,
         WidthInBytes: to.row,
         Height: to.rows,
-        ..nothing()
+        ..no_copy()
     };
     // SAFETY: as the caller promises.
     unsafe { rows(queue, &copy) }
@@ -128,8 +128,8 @@ fn each_row(
     to.starts().zip(from.starts()).try_for_each(|(to_start, from_start)| copy(to_start, from_start, to.row))
 }
 
-/// A description that describes nothing yet.
-fn nothing() -> sys::CUDA_MEMCPY2D {
+/// The arguments of a copy without memory.
+fn no_copy() -> sys::CUDA_MEMCPY2D {
     sys::CUDA_MEMCPY2D {
         srcXInBytes: 0,
         srcY: 0,
@@ -153,8 +153,8 @@ fn nothing() -> sys::CUDA_MEMCPY2D {
 /// Queues the copy that `copy` describes.
 ///
 /// # Safety
-/// What it describes is allocated until the queue has passed this point.
+/// The memory that it describes is allocated until the queue has passed this point.
 unsafe fn rows(queue: &Queue, copy: &sys::CUDA_MEMCPY2D) -> Result<(), Failure> {
-    // SAFETY: as the caller promises; the description itself is read before the call returns.
+    // SAFETY: as the caller promises; `copy` itself is read before the call returns.
     driver::check("cuMemcpy2DAsync_v2", unsafe { sys::cuMemcpy2DAsync_v2(copy, queue.raw()) })
 }

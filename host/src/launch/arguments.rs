@@ -1,4 +1,4 @@
-//! What may be passed for each parameter of a kernel.
+//! The arguments that each parameter type of a kernel accepts.
 //!
 //! | parameter | argument |
 //! |---|---|
@@ -7,11 +7,13 @@
 //! | `MatRef<T>` | `&Matrix<T>`, [`MatrixView<T>`](MatrixView) or a reference to one |
 //! | `MatMut<T>` | `&mut Matrix<T>`, [`MatrixViewMut<T>`](MatrixViewMut) or `&mut` of one |
 //! | `&TensorMap<T>` | [`TmaTensor<T>`](TmaTensor) or a reference to one |
-//! | `&TensorMapMut<T>` | [`TmaTensorMut<T>`](TmaTensorMut), `&mut` of one, or an `Option` of one: none where the kernel leaves it alone |
+//! | `&TensorMapMut<T>` | [`TmaTensorMut<T>`](TmaTensorMut), `&mut` of one, or an `Option` of one: `None` if unused |
 //! | a number, an array of numbers | the same |
+//! | a struct with `#[derive(KernelArg)]` | [`Fields`] of a tuple with a value for each field |
 
 use std::ffi::c_void;
 
+use simt::StructArg;
 use simt::element::Element;
 use simt::global::{MatMut, MatRef, VecMut, VecRef};
 use simt::tma::{TensorMap, TensorMapMut};
@@ -20,7 +22,7 @@ use super::run::Binder;
 use crate::error::Result;
 use crate::memory::{Buffer, BufferView, BufferViewMut, Matrix, MatrixView, MatrixViewMut, TmaTensor, TmaTensorMut};
 
-mod sealed {
+pub(crate) mod sealed {
     pub trait Sealed {}
 }
 use sealed::Sealed;
@@ -28,11 +30,11 @@ use sealed::Sealed;
 /// A value that can be passed for a kernel's parameter of type `V`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for a kernel's parameter of type `{V}`",
-    label = "this argument does not fit the parameter `{V}`",
-    note = "`VecRef<T>` takes `&Buffer<T>` or `BufferView<T>`; `VecMut<T>` takes `&mut Buffer<T>` or `BufferViewMut<T>`",
-    note = "`MatRef<T>` takes `&Matrix<T>` or `MatrixView<T>`; `MatMut<T>` takes `&mut Matrix<T>` or `MatrixViewMut<T>`",
-    note = "`&TensorMap<T>` takes `TmaTensor<T>`, `&TensorMapMut<T>` takes `TmaTensorMut<T>`: `tma` of a matrix's view makes them",
-    note = "a number takes a number of the very same type, and the elements of both sides must have the same type"
+    label = "this argument does not match the parameter `{V}`",
+    note = "`VecRef<T>` takes `&Buffer<T>` or `BufferView<T>`, `VecMut<T>` `&mut Buffer<T>` or `BufferViewMut<T>`",
+    note = "`MatRef<T>` takes `&Matrix<T>` or `MatrixView<T>`, `MatMut<T>` `&mut Matrix<T>` or `MatrixViewMut<T>`",
+    note = "`&TensorMap<T>` takes `TmaTensor<T>`, `&TensorMapMut<T>` `TmaTensorMut<T>`: `tma` of a view makes them",
+    note = "a number must have exactly the parameter's type; element types must be the same, too"
 )]
 pub trait Arg<V>: Sealed {
     /// The parameter's value; its memory is noted in the binder.
@@ -45,7 +47,7 @@ pub trait Arg<V>: Sealed {
 /// The arguments of a kernel whose parameters are the tuple `P`: a tuple of as many values, each an [`Arg`] of its
 /// parameter. A single argument is written `(x,)`.
 #[diagnostic::on_unimplemented(
-    message = "the arguments `{Self}` do not fit the kernel's parameters `{P}`",
+    message = "the arguments `{Self}` do not match the kernel's parameters `{P}`",
     label = "not the kernel's arguments",
     note = "pass a tuple with one value for each parameter, in their order; a single one is written `(x,)`"
 )]
@@ -59,6 +61,20 @@ pub trait KernelArgs<P>: Sealed {
     /// The addresses of the values, in order.
     #[doc(hidden)]
     fn addresses(values: &mut P) -> Vec<*mut c_void>;
+}
+
+/// The fields of an argument that is a struct (`#[derive(KernelArg)]`): a tuple with one value for each, in their order.
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<A>(pub A);
+
+impl<A> Sealed for Fields<A> {}
+impl<S: StructArg, A: KernelArgs<S::Fields>> Arg<S> for Fields<A> {
+    fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<S>
+    where
+        Self: 'a,
+    {
+        binder.fields(S::NAMES, |binder| self.0.bind(binder)).map(S::from_fields)
+    }
 }
 
 macro_rules! tuples {
@@ -171,19 +187,19 @@ views! {
     &mut MatrixViewMut<'_, T> => MatrixViewMut => MatMut;
 }
 
-/// Arguments that are taken as they are, copied or for as long as the call, for the tensor map `$map`.
+/// Arguments for the tensor map `$map`.
 macro_rules! maps {
-    ($($boxes:ident => $map:ident, $($argument:ty),+;)+) => {$($(
+    ($($tensor:ident => $map:ident, $($argument:ty),+;)+) => {$($(
         impl<T: Element> Sealed for $argument {}
         impl<T: Element> Arg<$map<T>> for $argument {
             fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<$map<T>>
             where
                 Self: 'a,
             {
-                let tag = binder.memory(self.allocation(), $boxes::<T>::WRITE)?;
-                // SAFETY: the words are what the device made of boxes of `T` in this allocation, which the launch binds
-                // under this tag, for writing where the boxes are borrowed so.
-                Ok(unsafe { $map::from_raw(binder.tagged(self.words(), tag)) })
+                let tag = binder.memory(self.allocation(), $tensor::<T>::WRITE)?;
+                // SAFETY: the device encoded the words for elements `T` in this allocation, which the launch binds
+                // under this tag, for writing if the tensor is borrowed mutably.
+                Ok(unsafe { $map::from_raw(binder.with_tag(self.words(), tag)) })
             }
         }
     )+)+};
@@ -200,8 +216,8 @@ impl<T: Element> Arg<TensorMapMut<T>> for Option<TmaTensorMut<'_, T>> {
         Self: 'a,
     {
         match self {
-            Some(boxes) => boxes.bind(binder),
-            // SAFETY: a map of no memory: what is copied through it is a fault, on the GPU as on the simulator.
+            Some(tensor) => tensor.bind(binder),
+            // SAFETY: a map of no memory: a copy through it is a fault, on the GPU as on the simulator.
             None => Ok(unsafe { TensorMapMut::from_raw([0; 16]) }),
         }
     }
@@ -211,7 +227,7 @@ impl<'a, T: Element> BufferView<'a, T> {
     fn bind_view(self, binder: &mut Binder<'a>) -> Result<VecRef<'static, T>> {
         let tag = binder.memory(self.allocation(), false)?;
         // SAFETY: the elements lie in the allocation, at a multiple of their size from its aligned start; the launch
-        // binds the allocation under this tag and lets nobody write it meanwhile.
+        // binds the allocation under this tag and excludes writers meanwhile.
         Ok(unsafe { VecRef::from_raw_parts(self.address(), self.len() as u64, tag) })
     }
 }
@@ -230,7 +246,7 @@ impl<'a, T: Element> MatrixView<'a, T> {
         // Each extent was checked to fit 32 bits when the layout was.
         let [rows, cols, ld] = [self.rows(), self.cols(), self.ld()].map(|extent| extent as u32);
         // SAFETY: the elements lie in the allocation, at a multiple of their size from its aligned start; the launch
-        // binds the allocation under this tag and lets nobody write it meanwhile.
+        // binds the allocation under this tag and excludes writers meanwhile.
         Ok(unsafe { MatRef::from_raw_parts(self.address(), rows, cols, ld, tag) })
     }
 }

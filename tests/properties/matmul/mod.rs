@@ -1,7 +1,7 @@
 //! C = A·B: `matmul_naive`, `matmul_tiled` and `gemm_f32_…` by launch, `Device::matmul` and `Device::matmul_into`.
 
-mod variants;
 mod large_tiles;
+mod variants;
 
 use ndarray::{Array2, s};
 use proptest::prelude::*;

@@ -4,9 +4,9 @@ use gpu::transpose::in_place::{
     transpose_in_place_b8, transpose_in_place_b16, transpose_in_place_b32, transpose_in_place_b64,
     transpose_in_place_b128,
 };
-use gpu::transpose::shifted::{
-    self, transpose_shifted_b8, transpose_shifted_b16, transpose_shifted_b32, transpose_shifted_b64,
-    transpose_shifted_b128,
+use gpu::transpose::misaligned::{
+    self, transpose_misaligned_b8, transpose_misaligned_b16, transpose_misaligned_b32, transpose_misaligned_b64,
+    transpose_misaligned_b128,
 };
 use gpu::transpose::swizzled::{self, transpose_b8, transpose_b16, transpose_b32, transpose_b64, transpose_b128};
 use simt::Kernel;
@@ -170,9 +170,9 @@ fn shifted_rows<T: Bits>(
 ) {
     let size = size_of::<T>();
     let log = size.trailing_zeros() as usize;
-    let (height, width) = (shifted::ROWS[log] as usize, shifted::COLS[log] as usize);
+    let (height, width) = (misaligned::ROWS[log] as usize, misaligned::COLS[log] as usize);
     let counts = |rows: usize| {
-        let grid = shifted::grid(size, rows as u32, cols as u32);
+        let grid = misaligned::grid(size, rows as u32, cols as u32);
         let counters = transposed(kernel, grid, [rows, cols], gap);
         assert_eq!(counters.bytes(Access::GlobalStore), (rows * cols * size) as u64, "{name}: bytes written");
         counters
@@ -210,14 +210,14 @@ fn shifted_rows<T: Bits>(
 #[test]
 fn shifted_rows_write_no_sector_twice() {
     for gap in [0, 1, 3, 16] {
-        shifted_rows("b8", transpose_shifted_b8, [300, 257], gap);
-        shifted_rows("b8", transpose_shifted_b8, [511, 259], gap);
-        shifted_rows("b16", transpose_shifted_b16, [136, 255], gap);
-        shifted_rows("b16", transpose_shifted_b16, [129, 257], gap);
-        shifted_rows("b32", transpose_shifted_b32, [132, 129], gap);
-        shifted_rows("b32", transpose_shifted_b32, [159, 131], gap);
-        shifted_rows("b64", transpose_shifted_b64, [65, 129], gap);
-        shifted_rows("b64", transpose_shifted_b64, [98, 131], gap);
-        shifted_rows("b128", transpose_shifted_b128, [51, 67], gap);
+        shifted_rows("b8", transpose_misaligned_b8, [300, 257], gap);
+        shifted_rows("b8", transpose_misaligned_b8, [511, 259], gap);
+        shifted_rows("b16", transpose_misaligned_b16, [136, 255], gap);
+        shifted_rows("b16", transpose_misaligned_b16, [129, 257], gap);
+        shifted_rows("b32", transpose_misaligned_b32, [132, 129], gap);
+        shifted_rows("b32", transpose_misaligned_b32, [159, 131], gap);
+        shifted_rows("b64", transpose_misaligned_b64, [65, 129], gap);
+        shifted_rows("b64", transpose_misaligned_b64, [98, 131], gap);
+        shifted_rows("b128", transpose_misaligned_b128, [51, 67], gap);
     }
 }

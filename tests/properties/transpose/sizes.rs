@@ -1,7 +1,7 @@
 //! `Device::transpose_into`, `transpose_in_place` and `transpose_batch_into` for elements of 1, 2, 4, 8 and 16 bytes: shapes
 //! at the edges of tiles, every start and leading dimension modulo 16 bytes.
 
-use gpu::transpose::shifted;
+use gpu::transpose::misaligned;
 use proptest::prelude::*;
 use proptest::sample::select;
 use simt::element::{Vec2, Vec4};
@@ -40,7 +40,7 @@ macro_rules! sizes {
         const fn $name() -> Size {
             let size = size_of::<$t>();
             let log = size.trailing_zeros() as usize;
-            let shifted = [shifted::ROWS[log] as usize, shifted::COLS[log] as usize];
+            let shifted = [misaligned::ROWS[log] as usize, misaligned::COLS[log] as usize];
             Size { tile: $tile, shifted, sector: 32 / size, transposed: transposed::<$t>, in_place: turned::<$t>, batched: batched::<$t> }
         }
     )+};

@@ -1,4 +1,4 @@
-//! The mock's C functions, by the names of the driver's.
+//! The mock's implementations of the driver's functions.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
@@ -21,7 +21,8 @@ thread_local! {
     static CURRENT: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// Runs `work` on the current device; 201 (invalid context) without one, the device's own status once it is lost.
+/// Runs `work` on the current device. Returns 201 (invalid context) without one, and the device's status once it is
+/// lost.
 fn here(work: impl FnOnce(&mut Machine, Character) -> i32) -> i32 {
     let Some(machine) = MACHINES.get(CURRENT.get()) else { return 201 };
     let mut machine = machine.lock().unwrap_or_else(PoisonError::into_inner);
@@ -32,10 +33,10 @@ fn here(work: impl FnOnce(&mut Machine, Character) -> i32) -> i32 {
     if status == 0 { machine.lost } else { status }
 }
 
-/// Stores `value` at `place`, as the driver does.
-fn give<T>(place: *mut T, value: T) -> i32 {
-    // SAFETY: the caller of a driver function passes a place for its result.
-    unsafe { place.write(value) };
+/// Stores a result of a driver function; returns success.
+fn store<T>(result: *mut T, value: T) -> i32 {
+    // SAFETY: the caller of a driver function passes a writable address for its result.
+    unsafe { result.write(value) };
     0
 }
 
@@ -46,7 +47,7 @@ fn handle(number: usize) -> *mut c_void {
 macro_rules! functions {
     ($(fn $name:ident($($argument:ident: $type:ty),*) $body:block)*) => {
         $(
-            #[allow(non_snake_case, clippy::too_many_arguments)]
+            #[allow(non_snake_case, clippy::too_many_arguments, reason = "name and signature are the driver's")]
             extern "C" fn $name($($argument: $type),*) -> i32 $body
         )*
 
@@ -62,10 +63,10 @@ macro_rules! functions {
 
 functions! {
     fn cuInit(_flags: u32) { 0 }
-    fn cuDeviceGetCount(count: *mut i32) { give(count, CHARACTERS.len() as i32) }
-    fn cuDeviceGet(device: *mut i32, ordinal: i32) { give(device, ordinal) }
+    fn cuDeviceGetCount(count: *mut i32) { store(count, CHARACTERS.len() as i32) }
+    fn cuDeviceGet(device: *mut i32, ordinal: i32) { store(device, ordinal) }
     fn cuDeviceGetName(name: *mut c_char, _length: i32, _device: i32) {
-        // SAFETY: the caller has room for more than this.
+        // SAFETY: the caller's buffer is longer than this.
         unsafe { c"Mock GPU".as_ptr().copy_to_nonoverlapping(name, 9) };
         0
     }
@@ -75,7 +76,7 @@ functions! {
             Character::Ampere => (8, 0),
             _ => (9, 0),
         };
-        give(value, match attribute {
+        store(value, match attribute {
             1..=3 => 1024,
             4 => 64,
             5 => i32::MAX,
@@ -92,7 +93,7 @@ functions! {
         })
     }
     fn cuGetErrorName(status: i32, text: *mut *const c_char) {
-        give(text, match status {
+        store(text, match status {
             2 => c"CUDA_ERROR_OUT_OF_MEMORY",
             222 => c"CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
             700 => c"CUDA_ERROR_ILLEGAL_ADDRESS",
@@ -100,7 +101,7 @@ functions! {
         }.as_ptr())
     }
     fn cuGetErrorString(status: i32, text: *mut *const c_char) {
-        give(text, match status {
+        store(text, match status {
             700 => c"an illegal memory access was encountered",
             222 => c"the provided PTX was compiled with an unsupported toolchain.",
             _ => return 1,
@@ -108,7 +109,7 @@ functions! {
     }
     fn cuDevicePrimaryCtxRetain(context: *mut *mut c_void, device: i32) {
         super::machine(device as u32).contexts += 1;
-        give(context, handle(device as usize + 1))
+        store(context, handle(device as usize + 1))
     }
     fn cuDevicePrimaryCtxRelease_v2(device: i32) {
         super::machine(device as u32).contexts -= 1;
@@ -121,15 +122,15 @@ functions! {
     fn cuCtxSynchronize() {
         here(|machine, _| { machine.run_all(); 0 })
     }
-    fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) { give(free, 400) + give(total, 1000) }
+    fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) { store(free, 400) + store(total, 1000) }
     fn cuMemAlloc_v2(address: *mut u64, bytes: usize) {
         here(|machine, character| {
-            if character == Character::Small && bytes > 1000 { 2 } else { give(address, machine.allocate(bytes)) }
+            if character == Character::Small && bytes > 1000 { 2 } else { store(address, machine.allocate(bytes)) }
         })
     }
     fn cuMemFree_v2(address: u64) { here(|machine, _| { machine.free(address); 0 }) }
     fn cuMemAllocHost_v2(address: *mut *mut c_void, bytes: usize) {
-        here(|machine, _| give(address, machine.allocate(bytes) as *mut c_void))
+        here(|machine, _| store(address, machine.allocate(bytes) as *mut c_void))
     }
     fn cuMemFreeHost(address: *mut c_void) { here(|machine, _| { machine.free(address as u64); 0 }) }
     fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, stream: *mut c_void) {
@@ -153,22 +154,22 @@ functions! {
         here(|machine, _| { machine.push(stream as usize, Work::Clear { at, bytes }); 0 })
     }
     fn cuStreamCreateWithPriority(stream: *mut *mut c_void, _flags: u32, _priority: i32) {
-        here(|machine, _| give(stream, handle(machine.new_queue())))
+        here(|machine, _| store(stream, handle(machine.new_queue())))
     }
     fn cuStreamDestroy_v2(stream: *mut c_void) { here(|machine, _| { machine.remove_queue(stream as usize); 0 }) }
     fn cuStreamSynchronize(stream: *mut c_void) {
         here(|machine, character| {
             machine.run(stream as usize, None);
-            if character == Character::Newfangled { 912 } else { 0 }
+            if character == Character::UnlistedStatus { 912 } else { 0 }
         })
     }
     fn cuStreamWaitEvent(stream: *mut c_void, event: *mut c_void, _flags: u32) {
         here(|machine, _| { machine.wait(stream as usize, event as usize); 0 })
     }
-    fn cuStreamIsCapturing(_stream: *mut c_void, status: *mut u32) { here(|_, _| give(status, 0)) }
+    fn cuStreamIsCapturing(_stream: *mut c_void, status: *mut u32) { here(|_, _| store(status, 0)) }
     fn cuThreadExchangeStreamCaptureMode(_mode: *mut u32) { 0 }
     fn cuEventCreate(event: *mut *mut c_void, _flags: u32) {
-        here(|machine, _| give(event, handle(machine.new_event())))
+        here(|machine, _| store(event, handle(machine.new_event())))
     }
     fn cuEventDestroy_v2(_event: *mut c_void) { here(|_, _| 0) }
     fn cuEventRecord(event: *mut c_void, stream: *mut c_void) {
@@ -180,7 +181,8 @@ functions! {
     }
     fn cuEventElapsedTime(milliseconds: *mut f32, start: *mut c_void, end: *mut c_void) {
         here(|machine, _| {
-            if machine.is_passed(start as usize) && machine.is_passed(end as usize) { give(milliseconds, 1.5) } else { 600 }
+            let passed = machine.is_passed(start as usize) && machine.is_passed(end as usize);
+            if passed { store(milliseconds, 1.5) } else { 600 }
         })
     }
     fn cuTensorMapEncodeTiled(
@@ -197,7 +199,8 @@ functions! {
         promotion: i32,
         fill: i32
     ) {
-        if !(map as usize).is_multiple_of(64) || !(base as usize).is_multiple_of(16) || interleave != 0 || fill != 0 || promotion != 2 {
+        let aligned = (map as usize).is_multiple_of(64) && (base as usize).is_multiple_of(16);
+        if !aligned || interleave != 0 || fill != 0 || promotion != 2 {
             return 1;
         }
         let rank = rank as usize;
@@ -205,7 +208,8 @@ functions! {
         words[0] = base as u64;
         words[1] = kind as u64;
         words[2] = swizzle as u64;
-        // SAFETY: the caller passes as many extents, boxes and steps as the rank says, strides one less, room for the map.
+        // SAFETY: the caller passes `rank` extents, box extents and element strides, one stride less, and a writable
+        // map.
         unsafe {
             words[3..3 + rank].copy_from_slice(std::slice::from_raw_parts(extents, rank));
             words[8..7 + rank].copy_from_slice(std::slice::from_raw_parts(strides, rank - 1));
@@ -217,18 +221,24 @@ functions! {
         }
         0
     }
-    fn cuModuleLoadDataEx(module: *mut *mut c_void, image: *const c_void, _n: u32, _options: *mut i32, values: *mut *mut c_void) {
+    fn cuModuleLoadDataEx(
+        module: *mut *mut c_void,
+        image: *const c_void,
+        _count: u32,
+        _options: *mut i32,
+        values: *mut *mut c_void
+    ) {
         here(|machine, character| {
             if character == Character::Strict {
                 let log = c"ptxas application ptx input, line 1; fatal : Unsupported .version 99.0\n";
-                // SAFETY: the first value is the error log's buffer, which is larger than this.
+                // SAFETY: the first value is the buffer of the error log, which is longer than this.
                 unsafe { log.as_ptr().copy_to_nonoverlapping((*values).cast(), log.count_bytes() + 1) };
                 return 222;
             }
             machine.modules += 1;
-            // SAFETY: the image is PTX, a string that ends with a zero.
+            // SAFETY: the image is PTX, a zero-terminated string.
             let text = unsafe { CStr::from_ptr(image.cast()) }.to_owned();
-            give(module, text.into_raw().cast())
+            store(module, text.into_raw().cast())
         })
     }
     fn cuModuleUnload(module: *mut c_void) {
@@ -237,21 +247,22 @@ functions! {
         here(|machine, _| { machine.modules -= 1; 0 })
     }
     fn cuModuleGetFunction(function: *mut *mut c_void, module: *mut c_void, name: *const c_char) {
-        // SAFETY: the module is its text; the name ends with a zero.
+        // SAFETY: the module is its text; both strings are zero-terminated.
         let (text, name) = unsafe { (CStr::from_ptr(module.cast()), CStr::from_ptr(name)) };
         let (text, entry) = (text.to_string_lossy(), format!(".entry {}(", name.to_string_lossy()));
-        // The function is known by the blocks of its clusters, which is all that a launch asks of it.
+        // The handle of a function is its cluster size, which is all that a launch needs.
         let Some((_, header)) = text.split_once(&entry) else { return 500 };
         let header = header.split('{').next().unwrap_or_default();
-        let cluster = header.split_once(".reqnctapercluster ").and_then(|(_, shape)| shape.split(',').next()?.parse().ok());
-        give(function, handle(cluster.unwrap_or(1)))
+        let shape = header.split_once(".reqnctapercluster ").map(|(_, shape)| shape);
+        let cluster = shape.and_then(|shape| shape.split(',').next()?.parse().ok());
+        store(function, handle(cluster.unwrap_or(1)))
     }
     fn cuFuncGetAttribute(value: *mut i32, attribute: i32, _function: *mut c_void) {
-        assert_eq!(attribute, 0, "the mock knows the most threads per block");
-        here(|_, character| give(value, if character == Character::Narrow { 32 } else { 1024 }))
+        assert_eq!(attribute, 0, "the mock has only the maximum threads per block");
+        here(|_, character| store(value, if character == Character::Narrow { 32 } else { 1024 }))
     }
     fn cuFuncSetAttribute(_function: *mut c_void, attribute: i32, value: i32) {
-        assert_eq!(attribute, 8, "the mock knows dynamic shared memory");
+        assert_eq!(attribute, 8, "the mock has only dynamic shared memory");
         here(|_, _| i32::from(value > 232_448))
     }
     fn cuLaunchKernel(
@@ -275,27 +286,22 @@ functions! {
         arguments: *mut *mut c_void,
         _extra: *mut *mut c_void
     ) {
-        if CHARACTERS.get(CURRENT.get()) == Some(&Character::Unattributed) {
+        if CHARACTERS.get(CURRENT.get()) == Some(&Character::NoLaunchEx) {
             return 801;
         }
         // SAFETY: the caller passes a configuration.
         let it = unsafe { &*config };
-        launch((it.grid, it.block, it.shared_bytes), it.stream, arguments, it.overlaps())
+        launch((it.grid, it.block, it.shared_bytes), it.stream, arguments, it.is_pdl())
     }
 }
 
-fn launch(
-    geometry: ([u32; 3], [u32; 3], u32),
-    stream: *mut c_void,
-    arguments: *mut *mut c_void,
-    overlaps: bool,
-) -> i32 {
+fn launch(geometry: ([u32; 3], [u32; 3], u32), stream: *mut c_void, arguments: *mut *mut c_void, pdl: bool) -> i32 {
     if CHARACTERS.get(CURRENT.get()) == Some(&Character::Slow) {
         std::thread::sleep(std::time::Duration::from_micros(300));
     }
     here(|machine, character| {
         machine.launches.push(geometry);
-        machine.overlaps.push(overlaps);
+        machine.pdl.push(pdl);
         // SAFETY: every kernel that these tests launch takes three vectors.
         let [x, y, z] = [0, 1, 2].map(|i| unsafe { (*arguments.add(i)).cast::<Vector>().read() });
         let work = match character {
@@ -314,7 +320,7 @@ fn copy(to: u64, from: u64, bytes: usize, stream: *mut c_void) -> i32 {
     })
 }
 
-/// A vector as PTX reads it from the parameters.
+/// A vector in the layout of kernel parameters.
 #[repr(C)]
 struct Vector {
     address: u64,
