@@ -176,7 +176,7 @@ fn named_barriers_hand_over() {
     let expected: Vec<_> = (0..x.len()).map(|i| x[i ^ 31]).collect();
     for seed in SEEDS {
         let (input, out) = (Buffer::input(0, &x), Buffer::output(1, x.len()));
-        let (kernel, args) = (barriers::named_hand_over, (input.vec(), out.vec_mut()));
+        let (kernel, args) = (barriers::named_barrier_pipeline, (input.vec(), out.vec_mut()));
         run(kernel.info(), seed, [1, 1, 1], [64, 1, 1], 128, &[&input, &out], || kernel.entry()(args));
         assert_eq!(out.read(), expected, "seed {seed}");
     }

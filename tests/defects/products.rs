@@ -2,7 +2,7 @@
 //! shown to the tensor cores, threads that do not come.
 
 use crate::case::{Bench, Case, Group};
-use gpu::lab::instructions_sm90::operand::Layout;
+use gpu::lab::instructions_sm90::wgmma_layout::Layout;
 use simt::matrix::{ldmatrix, mma_sync, stmatrix};
 use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
 use simt::prelude::*;

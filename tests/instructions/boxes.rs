@@ -1,8 +1,8 @@
 //! TmaTensor of tensors by the copy engine, and the mbarriers on which they complete. Kernels for Hopper alone.
 
 use gpu::gemm::number::tf32;
-use gpu::lab::instructions_sm90::boxes::{self as kernels, BOX};
-use gpu::lab::instructions_sm90::ring::{self, COLS, ROWS, box_ring_sums};
+use gpu::lab::instructions_sm90::tma_copy::{self as kernels, BOX};
+use gpu::lab::instructions_sm90::tma_pipeline::{self, COLS, ROWS, tma_pipeline_sums};
 use ndarray::Array2;
 use simt::tma::Swizzle;
 use warpwright::{Device, Launch, Layout, Matrix};
@@ -10,10 +10,10 @@ use warpwright::{Device, Launch, Layout, Matrix};
 use crate::case::{Case, Outcome, floats, same};
 
 pub(crate) const CASES: &[Case] = &[
-    Case { kernel: kernels::box_copy.info(), run: copy },
-    Case { kernel: kernels::box_copy_3d.info(), run: copy_3d },
-    Case { kernel: kernels::box_places.info(), run: places },
-    Case { kernel: box_ring_sums.info(), run: ring },
+    Case { kernel: kernels::tma_copy.info(), run: copy },
+    Case { kernel: kernels::tma_copy_3d.info(), run: copy_3d },
+    Case { kernel: kernels::tma_layout.info(), run: places },
+    Case { kernel: tma_pipeline_sums.info(), run: ring },
 ];
 
 /// Rows and columns of a box of [`BOX`] elements, and the swizzles that its rows permit.
@@ -54,7 +54,7 @@ fn copy(device: &Device) -> Outcome {
                 let grid = [cols.div_ceil(box_cols) as u32, rows.div_ceil(box_rows) as u32];
                 let (r, c) = (box_rows as u32, box_cols as u32);
                 let arguments = (x.view().tma(r, c, swizzle)?, y.view_mut().tma(r, c, swizzle)?, c, r);
-                device.launch(&kernels::box_copy, Launch::grid((grid[0], grid[1])), arguments)?;
+                device.launch(&kernels::tma_copy, Launch::grid((grid[0], grid[1])), arguments)?;
                 let expected: Vec<f32> = values.iter().map(|x| x + 1.0).collect();
                 let got = y.download()?.into_raw_vec_and_offset().0;
                 all.extend(same(&got, &expected, &format!("{rows} x {cols} by {box_rows} x {box_cols}, {swizzle:?}")));
@@ -81,7 +81,7 @@ fn copy_3d(device: &Device) -> Outcome {
             box_cols as u32,
             box_rows as u32,
         );
-        device.launch(&kernels::box_copy_3d, Launch::grid(grid), arguments)?;
+        device.launch(&kernels::tma_copy_3d, Launch::grid(grid), arguments)?;
         let expected: Vec<f32> = values.iter().map(|x| x + 1.0).collect();
         all.extend(same(&y.download()?, &expected, &format!("{planes} x {rows} x {cols}")));
     }
@@ -112,7 +112,7 @@ fn places(device: &Device) -> Outcome {
                         }
                     }
                     let mut y = device.upload(&vec![-1.0_f32; 2 * BOX][..])?;
-                    device.launch(&kernels::box_places, Launch::grid(1), (boxes, left, top, &mut y))?;
+                    device.launch(&kernels::tma_layout, Launch::grid(1), (boxes, left, top, &mut y))?;
                     let got = y.download()?;
                     let what = format!("{box_rows} x {box_cols} at ({left}, {top}), {swizzle:?}, rounded {rounded}");
                     all.extend(same(&got[..BOX], &expected, &what));
@@ -135,7 +135,7 @@ fn ring(device: &Device) -> Outcome {
             let x = device.upload(&Array2::from_shape_vec((rows, cols), values).expect("as many as the shape says"))?;
             let mut sums = device.upload(&vec![-1.0_f32; cols][..])?;
             let boxes = x.view().tma(ROWS, COLS, Swizzle::None)?;
-            device.launch(&box_ring_sums, Launch::grid(blocks as u32), (boxes, rows as u32, &mut sums))?;
+            device.launch(&tma_pipeline_sums, Launch::grid(blocks as u32), (boxes, rows as u32, &mut sums))?;
             all.extend(same(&sums.download()?, &expected, &format!("sums of {rows} rows")));
         }
     }

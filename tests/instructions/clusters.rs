@@ -1,8 +1,8 @@
 //! Clusters: their barrier, arrivals at another block's mbarriers, and boxes for several blocks. Kernels for Hopper alone.
 
-use gpu::lab::instructions_sm90::clusters::{self, CLUSTER, TURNS, cluster_exchange};
+use gpu::lab::instructions_sm90::clusters::{self, CLUSTER, ROUNDS, cluster_exchange};
 use gpu::lab::instructions_sm90::multicast::{
-    self, COLS, PLANE, PLANE_BOX, PLANE_CLUSTER, ROWS, STAGES, multicast_planes, multicast_ring_sums,
+    self, COLS, PLANE, PLANE_BOX, PLANE_CLUSTER, ROWS, STAGES, multicast_pipeline_sums, multicast_planes,
 };
 use ndarray::Array2;
 use simt::tma::Swizzle;
@@ -13,7 +13,7 @@ use crate::case::{Case, Outcome, floats, same};
 pub(crate) const CASES: &[Case] = &[
     Case { kernel: cluster_exchange.info(), run: exchange },
     Case { kernel: multicast_planes.info(), run: planes },
-    Case { kernel: multicast_ring_sums.info(), run: ring },
+    Case { kernel: multicast_pipeline_sums.info(), run: ring },
 ];
 
 fn exchange(device: &Device) -> Outcome {
@@ -25,7 +25,7 @@ fn exchange(device: &Device) -> Outcome {
         device.launch(&cluster_exchange, Launch::grid(blocks), (&mut x, &mut places))?;
         let rank = |block: u32| block % CLUSTER;
         let mut expected: Vec<u32> = (0..threads).collect();
-        for _ in 0..TURNS {
+        for _ in 0..ROUNDS {
             let before = expected.clone();
             for (i, value) in (0..).zip(&mut expected) {
                 let (block, t) = (i / clusters::BLOCK, i % clusters::BLOCK);
@@ -73,7 +73,7 @@ fn ring(device: &Device) -> Outcome {
                 .upload(&Array2::from_shape_vec((rows, cols), values.clone()).expect("as many as the shape says"))?;
             let mut y = device.upload(&vec![-1.0_f32; 2 * cols][..])?;
             let arguments = (x.view().tma(ROWS, COLS, Swizzle::None)?, rows as u32, cols as u32, &mut y);
-            device.launch(&multicast_ring_sums, Launch::grid(2 * clusters as u32), arguments)?;
+            device.launch(&multicast_pipeline_sums, Launch::grid(2 * clusters as u32), arguments)?;
             all.extend(same(&y.download()?, &expected, &format!("sums of {rows} rows, {} stages", multicast::STAGES)));
         }
     }

@@ -28,7 +28,7 @@ use case::{Case, check};
 /// Kernels that compute-sanitizer's racecheck reports on an H200, although `bar.arrive` before `bar.sync`, and acquire and
 /// release by atomics, order their accesses by the PTX memory model, and the simulator is silent. Why it reports them is a
 /// conclusion from these two alone: it seems to take neither for the release of what was read before it.
-const BEYOND_RACECHECK: [&str; 2] = ["named_hand_over", "shared_flag"];
+const BEYOND_RACECHECK: [&str; 2] = ["named_barrier_pipeline", "shared_flag"];
 
 fn is_beyond_racecheck(case: &Case) -> bool {
     BEYOND_RACECHECK.contains(&case.kernel.name)

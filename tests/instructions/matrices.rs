@@ -12,16 +12,16 @@ use crate::products;
 pub(crate) const CASES: &[Case] = &[
     Case { kernel: kernels::matrix_loads.info(), run: loads },
     Case {
-        kernel: kernels::warp_product_f16.info(),
-        run: |device| products::run::<f16>(device, &kernels::warp_product_f16, [16, 8, 16], 2),
+        kernel: kernels::mma_sync_f16.info(),
+        run: |device| products::run::<f16>(device, &kernels::mma_sync_f16, [16, 8, 16], 2),
     },
     Case {
-        kernel: kernels::warp_product_bf16.info(),
-        run: |device| products::run::<bf16>(device, &kernels::warp_product_bf16, [16, 8, 16], 2),
+        kernel: kernels::mma_sync_bf16.info(),
+        run: |device| products::run::<bf16>(device, &kernels::mma_sync_bf16, [16, 8, 16], 2),
     },
     Case {
-        kernel: kernels::warp_product_tf32.info(),
-        run: |device| products::run::<Tf32>(device, &kernels::warp_product_tf32, [16, 8, 8], 1),
+        kernel: kernels::mma_sync_tf32.info(),
+        run: |device| products::run::<Tf32>(device, &kernels::mma_sync_tf32, [16, 8, 8], 1),
     },
 ];
 

@@ -3,8 +3,8 @@
 //! Of small integers every sum is exact: the result must be that of the integers, bit for bit. Of random numbers it must
 //! lie within what the rounding allows.
 
-use gpu::lab::instructions_sm90::product_ring::{COLS, DEPTH, ROWS, product_ring};
-use gpu::lab::instructions_sm90::products as kernels;
+use gpu::lab::instructions_sm90::wgmma as kernels;
+use gpu::lab::instructions_sm90::wgmma_pipeline::{COLS, DEPTH, ROWS, wgmma_pipeline};
 use simt::Kernel;
 use simt::global::{MatMut, MatRef};
 use simt::matrix::Tf32;
@@ -24,20 +24,20 @@ macro_rules! cases {
                 kernel: kernels::$kernel.info(),
                 run: |device| run::<$kind>(device, &kernels::$kernel, [64, $cols, $depth], $times),
             },
-        )+ Case { kernel: product_ring.info(), run: ring }];
+        )+ Case { kernel: wgmma_pipeline.info(), run: ring }];
     };
 }
 cases! {
-    product_f16_8: f16, 8, 16, 2;
-    product_bf16_16: bf16, 16, 64, 2;
-    product_tf32_32: Tf32, 32, 16, 2;
-    product_f16_64: f16, 64, 64, 2;
-    product_bf16_96: bf16, 96, 32, 2;
-    product_f16_128: f16, 128, 32, 2;
-    product_bf16_192: bf16, 192, 64, 2;
-    product_tf32_256: Tf32, 256, 32, 2;
-    product_registers_f16: f16, 64, 32, 1;
-    product_registers_tf32: Tf32, 128, 8, 1;
+    wgmma_f16_n8: f16, 8, 16, 2;
+    wgmma_bf16_n16: bf16, 16, 64, 2;
+    wgmma_tf32_n32: Tf32, 32, 16, 2;
+    wgmma_f16_n64: f16, 64, 64, 2;
+    wgmma_bf16_n96: bf16, 96, 32, 2;
+    wgmma_f16_n128: f16, 128, 32, 2;
+    wgmma_bf16_n192: bf16, 192, 64, 2;
+    wgmma_tf32_n256: Tf32, 256, 32, 2;
+    wgmma_rs_f16: f16, 64, 32, 1;
+    wgmma_rs_tf32: Tf32, 128, 8, 1;
 }
 
 /// How numbers of a kind are made.
@@ -147,7 +147,7 @@ fn ring(device: &Device) -> Outcome {
         let mut c = device.upload(&ndarray::Array2::from_elem((rows, cols), f32::NAN))?;
         let maps = (of_a.view().tma(ROWS, DEPTH, Swizzle::B128)?, of_b.view().tma(COLS, DEPTH, Swizzle::B128)?);
         let steps = depth.div_ceil(DEPTH as usize) as u32;
-        device.launch(&product_ring, Launch::grid(1), (maps.0, maps.1, steps, &mut c))?;
+        device.launch(&wgmma_pipeline, Launch::grid(1), (maps.0, maps.1, steps, &mut c))?;
         let dot = |row: usize, col: usize| -> i32 {
             (0..depth).map(|k| integer(&a[row * depth + k]) * integer(&b[col * depth + k])).sum()
         };

@@ -2,7 +2,7 @@
 //! memory, several products under way, NaN and infinity. Integers small enough that every sum is exact.
 
 use crate::{schedules, silent};
-use gpu::lab::instructions_sm90::operand::Layout;
+use gpu::lab::instructions_sm90::wgmma_layout::Layout;
 use simt::element::Element;
 use simt::matrix::{Kind, Tf32, ldmatrix};
 use simt::prelude::*;

@@ -2,7 +2,7 @@
 
 use ndarray::Array2;
 use warpwright::gpu::reduce::read::read_f32;
-use warpwright::gpu::reduce::whole::partition::{MOST_BLOCKS, THREADS, TILE_BYTES};
+use warpwright::gpu::reduce::whole::partition::{MAX_BLOCKS, THREADS, TILE_BYTES};
 use warpwright::reduce::{ArgMax, Max, Sum, Variance, Workspace};
 use warpwright::{Error, Launch, Layout, Matrix};
 
@@ -98,7 +98,7 @@ fn a_workspace_serves_reductions_of_every_kind() {
 #[test]
 fn longer_than_the_largest_grid() {
     let device = under_test(9);
-    let n = (MOST_BLOCKS * THREADS) as usize * 4 + 5 * TILE_BYTES / 4 + 7;
+    let n = (MAX_BLOCKS * THREADS) as usize * 4 + 5 * TILE_BYTES / 4 + 7;
     let mut x: Vec<f32> = (0..n).map(|i| (i % 7) as f32 - 3.0).collect();
     let place = n - 70_001;
     x[place] = 5.0;

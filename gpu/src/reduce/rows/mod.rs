@@ -1,20 +1,20 @@
-//! Reductions of lines whose elements lie side by side, each to one element of `out`: rows of a matrix, above all.
+//! Reductions of lines of contiguous elements, such as the rows of a matrix, each to one element of `out`.
 //!
-//! How many threads a line gets goes by its length alone, or, of long ones, also by how many there are ([`plan`]):
+//! The number of threads for a line depends on its length, and for long lines also on the number of lines ([`plan`]):
 //!
 //! ```text
-//!  short      up to 16 vectors of 16 bytes, many lines of whole vectors up to 128; 1 to 32 lanes
-//!             each, four lines under way at once                                                      short.rs
-//!  middling   4 to 32 lanes each, four vectors of a line under way                                    ┐ streamed.rs
-//!  long       a block each; or several, which leave their states to the one that finishes last        ┘
+//!  short      up to 16 vectors of 16 bytes, or up to 128 if there are many aligned lines;
+//!             1 to 32 lanes for a line, loads of four lines in flight                        short.rs
+//!  medium     4 to 32 lanes for a line, four vectors of it in flight                         ┐ streamed.rs
+//!  long       one block for a line, or several, whose states the last one merges             ┘
 //! ```
 //!
-//! Within a line the order of merges depends on its length, how it is aligned to 16 bytes, and for long ones on the number of
-//! lines: the result has the same bits on every GPU and on the simulator. One read of the lines, no barrier for short and middling
-//! ones, 2 to 4 in a block of a long one.
+//! The order of merges in a line depends on its length and its alignment to 16 bytes, and for long lines on the number
+//! of lines: the result has the same bits on every GPU and on the simulator. Cost: one read of the lines; no barrier
+//! for short and medium lines, 2 to 4 for a long one.
 //!
-//! Lines start anywhere: dimension by dimension ([`dims`](crate::reduce::along::dims)). Only short lines must lie at equal
-//! distances, which the kernel is told by `cut`; others of few elements go the middling way.
+//! The start of a line is computed from strides ([`dims`](crate::reduce::along::dims)). Short lines must be evenly
+//! spaced; otherwise `config` selects the algorithm for medium lines.
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array held by value keeps it in local memory")]
 
@@ -26,53 +26,57 @@ use half::{bf16, f16};
 use simt::element::Lanes;
 use simt::prelude::*;
 
-use crate::reduce::along::block::Scratch;
+use crate::reduce::along::chunks::Scratch;
 use crate::reduce::along::dims::DIMS;
 use crate::reduce::along::list::reductions;
-use crate::reduce::along::{Along, THREADS, best, totals};
-use crate::reduce::whole::order::Ignore;
+use crate::reduce::along::{LineReduction, THREADS, best, totals};
+use crate::reduce::whole::compare::Ignore;
 use crate::reduce::whole::reduction::{Merge, State};
 use crate::reduce::whole::{counts, moments, products, squares};
 
-/// What a kernel is told of its lines.
+/// Arguments of a kernel besides memory.
 #[derive(Clone, Copy)]
-struct Lines {
+struct Args {
     /// Elements of a line.
     length: u64,
-    /// Extents and strides of the dimensions beside it, as [`start`](crate::reduce::along::dims::start) has them.
+    /// Extents and strides of the other dimensions, as for [`start`](crate::reduce::along::dims::start).
     extents: [u32; DIMS],
     strides: [u64; DIMS],
-    /// The way, then the numbers that it takes: see [`plan::Plan`].
-    cut: [u32; 4],
-    /// The reduction's own.
+    /// The algorithm, then its parameters: see [`plan::Plan`].
+    config: [u32; 4],
+    /// The parameter of the reduction.
     parameter: u64,
 }
 
-/// The whole of a kernel.
+/// The body of a kernel.
 #[inline(always)]
 #[track_caller]
-fn rows<R: Along, const N: usize, const W: usize>(
+fn rows<R: LineReduction, const N: usize, const W: usize>(
     scratch: &Scratch<W>,
     x: VecRef<R::Element>,
     workspace: VecMut<u64>,
     out: VecMut<R::Output>,
-    lines: Lines,
+    args: Args,
 ) where
     R::Element: Lanes<N>,
 {
-    match lines.cut[0] {
-        plan::LONG | plan::GROUPED => streamed::reduce::<R, N, W>(scratch, x, workspace, out, lines),
-        way => short::reduce::<R, N>(x, out, lines, way == plan::SHORT_VECTORS),
+    match args.config[0] {
+        plan::LONG_LINES | plan::MEDIUM_LINES => streamed::reduce::<R, N, W>(scratch, x, workspace, out, args),
+        algorithm => short::reduce::<R, N>(x, out, args, algorithm == plan::SHORT_LINES_VECTORS),
     }
 }
 
 macro_rules! kernels {
-    ($($(#[$doc:meta])* [$name:ident $_columns:ident $_segments:ident] [$blocks:literal $_:literal $__:literal] ($t:ident by $n:literal => $out:ident) $reduction:ty;)+) => {
+    ($(
+        $(#[$doc:meta])*
+        [$name:ident $_columns:ident $_segments:ident] [$blocks:literal $_:literal $__:literal]
+            ($t:ident by $n:literal => $out:ident) $reduction:ty;
+    )+) => {
         $(
             $(#[$doc])*
             ///
-            /// `out` has one element for each line; `length`, `extents`, `strides`, `cut` are those of a
-            /// [`plan::Plan`], and the workspace is as large as it says, with tickets of 0.
+            /// `out` has one element for each line; `config` is that of a [`plan::Plan`], and the workspace is as large
+            /// as the plan says, with tickets of 0.
             #[simt::kernel(
                 block = (THREADS),
                 min_blocks = $blocks,
@@ -91,10 +95,11 @@ macro_rules! kernels {
                 length: u64,
                 extents: [u32; 5],
                 strides: [u64; 5],
-                cut: [u32; 4],
+                config: [u32; 4],
                 parameter: u64,
             ) {
-                rows::<$reduction, $n, _>(scratch, x, workspace, out, Lines { length, extents, strides, cut, parameter });
+                let args = Args { length, extents, strides, config, parameter };
+                rows::<$reduction, $n, _>(scratch, x, workspace, out, args);
             }
         )+
 

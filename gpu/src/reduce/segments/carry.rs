@@ -1,72 +1,74 @@
-//! What passes from warp to warp, and from block to block: states of segments that begin in one and end in another.
+//! Carries from warp to warp, and from block to block: states of segments that begin in one range of the list and end
+//! in another.
 //!
-//! A share of the list in which no segment ends hands on what came before it merged with its own; one in which some do, finishes
-//! the first of them with what came, and hands on what behind the last is begun. Blocks are shares as warps are.
+//! A range in which no segment ends adds its elements to the carry. A range in which segments end completes the first
+//! of them with the carry, and starts a new carry after the last. Warps and blocks are such ranges.
 //!
 //! ```text
-//!  workspace   │ ticket │ … │ the first segment that ends in each block, + 1 │ its states, by word │ what is begun, by word │
+//!  workspace   │ ticket │ … │ first segment that ends in each block, + 1 │ heads, by word │ tails, by word │
 //! ```
 
 use simt::prelude::*;
 use simt::warp::lane_id;
 
-use crate::reduce::along::{Along, THREADS, TICKETS};
-use crate::reduce::whole::partition::MOST_STATE_WORDS;
+use crate::reduce::along::{LineReduction, THREADS, TICKETS};
+use crate::reduce::whole::partition::MAX_STATE_WORDS;
 use crate::reduce::whole::reduction::State;
 use crate::unroll::unroll;
 
 const WARPS: usize = THREADS as usize / 32;
 const RUNS: usize = THREADS as usize;
-/// Blocks of a run whose words are under way at once: as many as registers allow that four blocks share a multiprocessor.
+/// Blocks of a run whose loads are in flight at once: the most for which the registers of four blocks fit in an SM.
 const IN_FLIGHT: usize = 2;
 
-/// What a share of the list hands on.
+/// The open segments of a range of the list.
 #[derive(Clone, Copy)]
-pub struct Passed<S> {
-    /// The first segment that ends in it, if one does.
-    pub ended: Option<u32>,
-    /// What it has of that segment.
-    pub lead: S,
-    /// What is begun behind the last that ends in it; all there is where none does.
-    pub trail: S,
+pub struct Carry<S> {
+    /// The first segment that ends in the range, if any.
+    pub first_end: Option<u32>,
+    /// The state of that segment's elements in the range.
+    pub head: S,
+    /// The state of the elements after the last end; of all elements if no segment ends.
+    pub tail: S,
 }
 
-impl<S: Copy> Passed<S> {
-    /// The share that has seen nothing.
+impl<S: Copy> Carry<S> {
+    /// An empty range.
     #[inline(always)]
-    fn nothing(none: S) -> Self {
-        Self { ended: None, lead: none, trail: none }
+    fn empty(identity: S) -> Self {
+        Self { first_end: None, head: identity, tail: identity }
     }
 
-    /// Adds the share behind; writes the segment that begins here and is the first to end there, unless it may have begun before.
+    /// Appends the next range. Writes the first segment that ends there if it begins in this range.
     #[inline(always)]
-    fn add<R: Along<State = S>>(&mut self, next: Self, write: impl Fn(u32, S)) {
-        let joined = R::merge(self.trail, if next.ended.is_some() { next.lead } else { next.trail });
-        match (next.ended, self.ended) {
-            (None, _) => self.trail = joined,
-            (Some(segment), None) => *self = Self { ended: Some(segment), lead: joined, trail: next.trail },
+    fn add<R: LineReduction<State = S>>(&mut self, next: Self, write: impl Fn(u32, S)) {
+        let joined = R::merge(self.tail, if next.first_end.is_some() { next.head } else { next.tail });
+        match (next.first_end, self.first_end) {
+            (None, _) => self.tail = joined,
+            (Some(segment), None) => *self = Self { first_end: Some(segment), head: joined, tail: next.tail },
             (Some(segment), Some(_)) => {
                 write(segment, joined);
-                self.trail = next.trail;
+                self.tail = next.tail;
             }
         }
     }
 }
 
-/// Shared memory: what the warps of a block hand on, then what the runs of the last block's threads do; whether it is the last.
+/// Shared memory: the carries of a block's warps; in the last block, then those of its threads' runs; whether it is the
+/// last.
 #[repr(C)]
 #[derive(Shared)]
 pub struct Scratch<const W: usize> {
-    ended: SharedArray<u32, RUNS>,
-    leads: SharedTile<u64, W, WARPS>,
-    trails: SharedTile<u64, W, RUNS>,
+    first_end: SharedArray<u32, RUNS>,
+    heads: SharedTile<u64, W, WARPS>,
+    tails: SharedTile<u64, W, RUNS>,
     last: SharedArray<u32, 1>,
 }
 
-/// A segment as a word, 0 for none.
+/// A segment's number + 1, or 0 for none.
 #[inline(always)]
-fn word_of(ended: Option<u32>) -> u32 {
-    ended.map_or(0, |segment| segment.wrapping_add(1))
+fn word_of(first_end: Option<u32>) -> u32 {
+    first_end.map_or(0, |segment| segment.wrapping_add(1))
 }
 
 #[inline(always)]
@@ -77,7 +79,7 @@ fn of_word(word: u32) -> Option<u32> {
 #[inline(always)]
 #[track_caller]
 fn get<S: State, const W: usize, const C: usize>(tile: &SharedTile<u64, W, C>, col: u32) -> S {
-    let mut words = [0; MOST_STATE_WORDS];
+    let mut words = [0; MAX_STATE_WORDS];
     for word in 0..W {
         words[word] = tile.get(word as u32, col);
     }
@@ -93,29 +95,29 @@ fn set<S: State, const W: usize, const C: usize>(tile: &SharedTile<u64, W, C>, c
     }
 }
 
-/// What the block hands on, in thread 0; `passed` is what each warp does, in its lane 0. One barrier.
+/// The carry of the block, in thread 0, from those of its warps, in their lanes 0. One barrier.
 #[inline(always)]
 #[track_caller]
-pub(super) fn of_block<R: Along, const W: usize>(
+pub(super) fn combine_warps<R: LineReduction, const W: usize>(
     scratch: &Scratch<W>,
-    passed: Passed<R::State>,
+    carry_out: Carry<R::State>,
     write: impl Fn(u32, R::State),
-) -> Passed<R::State> {
+) -> Carry<R::State> {
     let t = thread_idx_x();
     if lane_id() == 0 {
-        scratch.ended.set(t / 32, word_of(passed.ended));
-        set(&scratch.leads, t / 32, passed.lead);
-        set(&scratch.trails, t / 32, passed.trail);
+        scratch.first_end.set(t / 32, word_of(carry_out.first_end));
+        set(&scratch.heads, t / 32, carry_out.head);
+        set(&scratch.tails, t / 32, carry_out.tail);
     }
     sync_threads();
-    let mut all = Passed::nothing(R::none());
+    let mut all = Carry::empty(R::identity());
     if t == 0 {
-        // The number of warps as the hardware says it: by a constant the loop would be written out, eight times what it does.
+        // The number of warps from the hardware: with a constant, the compiler would unroll the loop eightfold.
         for warp in 0..block_dim_x() / 32 {
-            let next = Passed {
-                ended: of_word(scratch.ended.get(warp)),
-                lead: get(&scratch.leads, warp),
-                trail: get(&scratch.trails, warp),
+            let next = Carry {
+                first_end: of_word(scratch.first_end.get(warp)),
+                head: get(&scratch.heads, warp),
+                tail: get(&scratch.tails, warp),
             };
             all.add::<R>(next, &write);
         }
@@ -123,33 +125,33 @@ pub(super) fn of_block<R: Along, const W: usize>(
     all
 }
 
-/// Finishes what blocks hand on: in the block that comes last, each thread adds a run of blocks, then the first segment that ends in
-/// its run has whatever the runs before it began.
+/// Combines the carries of all blocks in the block that finishes last: each thread combines a run of blocks, then
+/// completes the first segment that ends in its run with the tails of the runs before.
 #[inline(always)]
 #[track_caller]
-pub(super) fn of_grid<R: Along, const W: usize>(
+pub(super) fn combine_blocks<R: LineReduction, const W: usize>(
     scratch: &Scratch<W>,
-    passed: Passed<R::State>,
+    carry_out: Carry<R::State>,
     workspace: VecMut<u64>,
     write: impl Fn(u32, R::State),
 ) {
     let (t, block, blocks) = (thread_idx_x(), block_idx_x() as usize, grid_dim_x() as usize);
     if blocks == 1 {
-        // Nothing came before, and nothing goes on behind the last segment.
+        // No segment begins before the only block or continues after it.
         if t == 0
-            && let Some(segment) = passed.ended
+            && let Some(segment) = carry_out.first_end
         {
-            write(segment, passed.lead);
+            write(segment, carry_out.head);
         }
         return;
     }
     let at = |word: usize, block: usize| TICKETS + word * blocks + block;
     if t == 0 {
-        workspace.set(at(0, block), u64::from(word_of(passed.ended)));
-        let (lead, trail) = (passed.lead.pack(), passed.trail.pack());
+        workspace.set(at(0, block), u64::from(word_of(carry_out.first_end)));
+        let (head, tail) = (carry_out.head.pack(), carry_out.tail.pack());
         for word in 0..W {
-            workspace.set(at(1 + word, block), lead[word]);
-            workspace.set(at(1 + W + word, block), trail[word]);
+            workspace.set(at(1 + word, block), head[word]);
+            workspace.set(at(1 + W + word, block), tail[word]);
         }
         let drawn = workspace.atomic(0).fetch_add(1, Order::AcqRel, Scope::Device);
         scratch.last.set(0, u32::from(drawn as usize == blocks - 1));
@@ -160,37 +162,37 @@ pub(super) fn of_grid<R: Along, const W: usize>(
     }
     let run = blocks.div_ceil(RUNS);
     let end = ((t as usize + 1) * run).min(blocks);
-    let mut all = Passed::nothing(R::none());
+    let mut all = Carry::empty(R::identity());
     let mut from = t as usize * run;
     while from < end {
-        let mut loaded = [(0, R::none(), R::none()); IN_FLIGHT];
+        let mut loaded = [(0, R::identity(), R::identity()); IN_FLIGHT];
         unroll!(for i in 0..IN_FLIGHT {
             let block = (from + i).min(end - 1);
-            let (mut lead, mut trail) = ([0; MOST_STATE_WORDS], [0; MOST_STATE_WORDS]);
+            let (mut head, mut tail) = ([0; MAX_STATE_WORDS], [0; MAX_STATE_WORDS]);
             for word in 0..W {
-                lead[word] = workspace.get(at(1 + word, block));
-                trail[word] = workspace.get(at(1 + W + word, block));
+                head[word] = workspace.get(at(1 + word, block));
+                tail[word] = workspace.get(at(1 + W + word, block));
             }
-            loaded[i] = (workspace.get(at(0, block)) as u32, State::unpack(lead), State::unpack(trail));
+            loaded[i] = (workspace.get(at(0, block)) as u32, State::unpack(head), State::unpack(tail));
         });
         unroll!(for i in 0..IN_FLIGHT {
             if from + i < end {
-                let (ended, lead, trail) = loaded[i];
-                all.add::<R>(Passed { ended: of_word(ended), lead, trail }, &write);
+                let (first_end, head, tail) = loaded[i];
+                all.add::<R>(Carry { first_end: of_word(first_end), head, tail }, &write);
             }
         });
         from += IN_FLIGHT;
     }
-    scratch.ended.set(t, word_of(all.ended));
-    set(&scratch.trails, t, all.trail);
+    scratch.first_end.set(t, word_of(all.first_end));
+    set(&scratch.tails, t, all.tail);
     sync_threads();
-    if let Some(segment) = all.ended {
-        let mut state = all.lead;
+    if let Some(segment) = all.first_end {
+        let mut state = all.head;
         let mut before = t;
         while before > 0 {
             before -= 1;
-            state = R::merge(get(&scratch.trails, before), state);
-            if scratch.ended.get(before) != 0 {
+            state = R::merge(get(&scratch.tails, before), state);
+            if scratch.first_end.get(before) != 0 {
                 break;
             }
         }

@@ -1,89 +1,90 @@
-//! Reductions of the segments of a vector, whatever their lengths, each to one element of `out`.
+//! Reductions of the segments of a vector, of any lengths, each to one element of `out`.
 //!
-//! Segment s is the elements from `offsets[s]` to `offsets[s + 1]` − 1. The work is cut where it is equal, not where segments
-//! end: elements and ends of segments are one list, an end behind the elements before it, and each warp has as many of them
-//! (`tile`), whether they are a part of one long segment or a thousand empty ones.
+//! Segment s is the elements from `offsets[s]` to `offsets[s + 1]` − 1. Work is balanced by a merge path: elements and
+//! ends of segments form one list of *items*, each end after the elements of its segment, and every warp has the same
+//! number of items (`warp`), whether they are part of one long segment or a thousand empty ones.
 //!
 //! ```text
-//!  list     e e e e ┃ e e e ┃ ┃ e e e e e e e e e e ┃ e e e         e an element, ┃ the end of a segment
+//!  list     e e e e ┃ e e e ┃ ┃ e e e e e e e e e e ┃ e e e         e: an element, ┃: the end of a segment
 //!  warps    ├──── 0 ────┤├──── 1 ────┤├──── 2 ────┤├── 3 ──┤
-//!  hands on              begun               ended             what begins in one warp and ends in another is merged
-//!                                                              in the order of the warps, then of the blocks (carry.rs)
+//!  carry               begins                ends            segments of several warps are merged in the order
+//!                                                            of the warps, then of the blocks (carry.rs)
 //! ```
 //!
-//! (The merge path of S. Odeh, O. Green et al., *Merge Path – Parallel Merging Made Simple*, 2012, as D. Merrill and M. Garland use
-//! it for sparse matrices, 2016.) One launch: the block that finishes last merges what blocks hand on. What is cut where depends
-//! on the offsets and the lengths of the two vectors alone, so the result has the same bits on every GPU and on the simulator.
+//! (S. Odeh, O. Green et al., *Merge Path – Parallel Merging Made Simple*, 2012; D. Merrill and M. Garland use it for
+//! sparse matrices, 2016.) One launch: the block that finishes last merges the carries of all blocks. The partition
+//! depends only on the offsets and the lengths of the two vectors, so the result has the same bits on every GPU and on
+//! the simulator.
 //!
-//! Offsets that fall, or reach past the end of `x`, make wrong results: some segments twice, some not at all. Nothing outside `x`
-//! is read, and nothing outside `out` written, whatever they are.
+//! If offsets decrease or exceed the length of `x`, the results are wrong, but nothing outside `x` is read and nothing
+//! outside `out` is written.
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array held by value keeps it in local memory")]
 
 pub mod carry;
 pub mod plan;
-mod tile;
+mod warp;
 
 use half::{bf16, f16};
 use simt::element::Lanes;
 use simt::prelude::*;
 
 use self::carry::Scratch;
-use self::tile::Offsets;
+use self::warp::Offsets;
 use crate::reduce::along::list::reductions;
-use crate::reduce::along::{Along, THREADS, best, totals};
-use crate::reduce::whole::order::Ignore;
+use crate::reduce::along::{LineReduction, THREADS, best, totals};
+use crate::reduce::whole::compare::Ignore;
 use crate::reduce::whole::reduction::{Merge, State};
 use crate::reduce::whole::{counts, moments, products, squares};
 
-/// The parameter is the same for all segments.
-pub const AS_IT_IS: u32 = 0;
-/// The parameter is joined with the segment's length + 1.
-pub const LENGTH: u32 = 1;
-/// The parameter is what the segment is longer than it, at least 0.
-pub const LESS: u32 = 2;
+/// All segments have the same parameter.
+pub const FIXED: u32 = 0;
+/// A segment's parameter is the bitwise or of the parameter and its length + 1.
+pub const LENGTH_PLUS_ONE: u32 = 1;
+/// A segment's parameter is its length minus the parameter, at least 0.
+pub const LENGTH_MINUS: u32 = 2;
 
-/// What a kernel is told beside its memory.
+/// Arguments of a kernel besides memory.
 #[derive(Clone, Copy)]
-struct Segments {
-    /// Elements and ends for each warp.
+struct Args {
+    /// Items for each warp.
     items: u32,
-    /// What the length of a segment has to do with its parameter: one of [`AS_IT_IS`], [`LENGTH`] and [`LESS`].
+    /// How the parameter of a segment depends on its length: [`FIXED`], [`LENGTH_PLUS_ONE`] or [`LENGTH_MINUS`].
     by_length: u32,
-    /// The reduction's own.
+    /// The parameter of the reduction.
     parameter: u64,
 }
 
-impl Segments {
+impl Args {
     /// The parameter for a segment of `length` elements.
     #[inline(always)]
     fn parameter(&self, length: u64) -> u64 {
-        // Without a branch, round which the compiler would keep two words more.
-        let joined = self.parameter | (length + 1) & u64::from(self.by_length == LENGTH).wrapping_neg();
-        if self.by_length == LESS { length.saturating_sub(self.parameter) } else { joined }
+        // Without a branch, across which the compiler would keep two more registers.
+        let joined = self.parameter | (length + 1) & u64::from(self.by_length == LENGTH_PLUS_ONE).wrapping_neg();
+        if self.by_length == LENGTH_MINUS { length.saturating_sub(self.parameter) } else { joined }
     }
 }
 
-/// The whole of a kernel.
+/// The body of a kernel.
 #[inline(always)]
 #[track_caller]
-fn segments<R: Along, const N: usize, const W: usize>(
+fn segments<R: LineReduction, const N: usize, const W: usize>(
     scratch: &Scratch<W>,
     x: VecRef<R::Element>,
     offsets: Offsets,
     workspace: VecMut<u64>,
     out: VecMut<R::Output>,
-    told: Segments,
+    args: Args,
 ) where
     R::Element: Lanes<N>,
 {
     let write = |segment: u32, state: R::State| {
         let length = offsets.at(segment + 1).saturating_sub(offsets.at(segment));
-        out.set_within(segment as usize, R::finish(state, told.parameter(length)));
+        out.set_within(segment as usize, R::finish(state, args.parameter(length)));
     };
-    let passed = tile::reduce::<R, N>(x, offsets, told.items, told.parameter, write);
-    let passed = carry::of_block::<R, W>(scratch, passed, write);
-    carry::of_grid::<R, W>(scratch, passed, workspace, write);
+    let carry_out = warp::reduce::<R, N>(x, offsets, args.items, args.parameter, write);
+    let carry_out = carry::combine_warps::<R, W>(scratch, carry_out, write);
+    carry::combine_blocks::<R, W>(scratch, carry_out, workspace, write);
 }
 
 macro_rules! kernels {
@@ -97,9 +98,10 @@ macro_rules! kernels {
         $(
             $(#[$doc])*
             ///
-            /// `out` has one element for each segment, `offsets` one more: a word each, or two, the lower first, where `wide` is
-            /// 1. `items` and the number of blocks are those of a [`plan::Plan`], and the workspace is as large as it says, with a
-            /// ticket of 0. `by_length` is one of [`AS_IT_IS`], [`LENGTH`], [`LESS`].
+            /// `out` has one element for each segment, and there is one offset more: one word of `offsets` each, or two
+            /// words, lower half first, if `wide` is 1. `items` and the number of blocks are those of a [`plan::Plan`],
+            /// and the workspace is as large as the plan says, with a ticket of 0. `by_length` is [`FIXED`],
+            /// [`LENGTH_PLUS_ONE`] or [`LENGTH_MINUS`].
             #[simt::kernel(
                 block = (THREADS),
                 min_blocks = $blocks,
@@ -122,8 +124,8 @@ macro_rules! kernels {
                 parameter: u64,
             ) {
                 let offsets = Offsets::new(offsets, wide == 1, out.len() as u32, x.len() as u64);
-                let told = Segments { items, by_length, parameter };
-                segments::<$reduction, $n, _>(scratch, x, offsets, workspace, out, told);
+                let args = Args { items, by_length, parameter };
+                segments::<$reduction, $n, _>(scratch, x, offsets, workspace, out, args);
             }
         )+
 

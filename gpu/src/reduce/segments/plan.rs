@@ -1,24 +1,24 @@
-//! How the work is cut, from the two lengths alone.
+//! The partition of the work, from the two lengths alone.
 
 use crate::reduce::along::{THREADS, TICKETS};
 
-/// Most blocks, for the last of them merges what each hands on, and each begins by looking for its share: one for each of the four
-/// places on an H200's 132 multiprocessors.
-const MOST_BLOCKS: u64 = 528;
+/// Most blocks: four for each of an H200's 132 SMs. More would only add work, since every block starts with a search
+/// and the last one merges the carries of all.
+const MAX_BLOCKS: u64 = 528;
 /// Least items of a warp.
-const LEAST: u64 = 256;
+const MIN_ITEMS: u64 = 256;
 
-/// How the kernels go about segments.
+/// Launch configuration for segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Blocks.
     pub blocks: u32,
-    /// Elements and ends of segments for each warp.
+    /// Items (elements and ends of segments) for each warp.
     pub items: u32,
 }
 
 impl Plan {
-    /// The plan for `n` elements in `segments` segments, of which there is one at least.
+    /// The plan for `n` elements in `segments` segments, at least one.
     ///
     /// ```
     /// use gpu::reduce::segments::plan::Plan;
@@ -28,11 +28,11 @@ impl Plan {
     pub fn new(n: u64, segments: u32) -> Self {
         let warps = u64::from(THREADS / 32);
         let total = n + u64::from(segments);
-        let items = total.div_ceil(warps * MOST_BLOCKS).next_multiple_of(128).clamp(LEAST, 1 << 31);
+        let items = total.div_ceil(warps * MAX_BLOCKS).next_multiple_of(128).clamp(MIN_ITEMS, 1 << 31);
         Self { blocks: total.div_ceil(warps * items) as u32, items: items as u32 }
     }
 
-    /// 8-byte words of a workspace, where a state has `state` words: 0 if none is needed.
+    /// 8-byte words of workspace for a state of `state` words; 0 if none is needed.
     pub fn workspace_words(&self, state: usize) -> usize {
         if self.blocks == 1 { 0 } else { TICKETS + (1 + 2 * state) * self.blocks as usize }
     }
@@ -41,8 +41,8 @@ impl Plan {
     pub fn depth(&self, vector: u64) -> u64 {
         let blocks = u64::from(self.blocks);
         let items = u64::from(self.items);
-        // One element after the other in short pieces; a lane's share and a warp in others; then warps, blocks.
-        let piece = 128.max(vector + 2 + items.div_ceil(vector * 128) + 1 + 2 * vector + 5);
-        piece + 2 * u64::from(THREADS / 32) + blocks.div_ceil(u64::from(THREADS)) + 2 + u64::from(THREADS)
+        // Sequential in short segments; a lane's elements and a warp in long ones; then warps and blocks.
+        let part = 128.max(vector + 2 + items.div_ceil(vector * 128) + 1 + 2 * vector + 5);
+        part + 2 * u64::from(THREADS / 32) + blocks.div_ceil(u64::from(THREADS)) + 2 + u64::from(THREADS)
     }
 }

@@ -1,6 +1,6 @@
 //! Tensor maps: the arguments that the driver receives.
 
-use gpu::lab::instructions_sm90::boxes::box_copy;
+use gpu::lab::instructions_sm90::tma_copy::tma_copy;
 use half::f16;
 use ndarray::Array2;
 use simt::tma::Swizzle;
@@ -51,8 +51,8 @@ fn memory_of_another_device_is_refused() {
     let x = there.upload(&Array2::<f32>::zeros((32, 32))).unwrap();
     let mut y = here.upload(&Array2::<f32>::zeros((32, 32))).unwrap();
     let tensors = (x.view().tma(32, 32, Swizzle::None).unwrap(), y.view_mut().tma(32, 32, Swizzle::None).unwrap());
-    let error = here.launch(&box_copy, Launch::grid(1), (tensors.0, tensors.1, 32, 32)).unwrap_err().to_string();
-    assert!(error.contains("box_copy") && error.contains("`x`"), "{error}");
+    let error = here.launch(&tma_copy, Launch::grid(1), (tensors.0, tensors.1, 32, 32)).unwrap_err().to_string();
+    assert!(error.contains("tma_copy") && error.contains("`x`"), "{error}");
 }
 
 #[test]
@@ -61,6 +61,6 @@ fn a_gpu_before_hopper_has_no_tma_kernel() {
     let x = old.upload(&Array2::<f32>::zeros((32, 32))).unwrap();
     let mut y = old.upload(&Array2::<f32>::zeros((32, 32))).unwrap();
     let tensors = (x.view().tma(32, 32, Swizzle::None).unwrap(), y.view_mut().tma(32, 32, Swizzle::None).unwrap());
-    let error = old.launch(&box_copy, Launch::grid(1), (tensors.0, tensors.1, 32, 32)).unwrap_err().to_string();
+    let error = old.launch(&tma_copy, Launch::grid(1), (tensors.0, tensors.1, 32, 32)).unwrap_err().to_string();
     assert!(error.contains("no other GPU") && error.contains("use one of sm_90a"), "{error}");
 }

@@ -1,6 +1,6 @@
 //! The depth of the reduction tree, which determines the bounds of [`crate::reference`].
 
-use gpu::reduce::whole::partition::{MOST_BLOCKS, THREADS, TILE_BYTES, blocks, blocks_of_pairs};
+use gpu::reduce::whole::partition::{MAX_BLOCKS, THREADS, TILE_BYTES, blocks, blocks_of_pairs};
 
 /// Fewest blocks per SM among the kernels. Fewer blocks take more tiles each.
 const FEWEST_BLOCKS_PER_SM: u32 = 2;
@@ -32,6 +32,6 @@ fn depth(n: usize, tile: usize, lanes: u64, tree: u64, blocks: u32) -> u64 {
     let tiles = (n.div_ceil(tile) as u64).div_ceil(u64::from(blocks)).max(1);
     let thread = (lanes - 1) + tree + tiles + 2;
     let block = 5 + 4;
-    let grid = if blocks == 1 { 0 } else { u64::from(MOST_BLOCKS.div_ceil(THREADS)) + block + 1 };
+    let grid = if blocks == 1 { 0 } else { u64::from(MAX_BLOCKS.div_ceil(THREADS)) + block + 1 };
     thread + block + grid
 }

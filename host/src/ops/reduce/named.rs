@@ -1,6 +1,6 @@
 //! A method of [`Device`] for each reduction.
 
-use gpu::reduce::whole::positions::NOWHERE;
+use gpu::reduce::whole::arg_extremes::NO_INDEX;
 
 use super::reductions::{
     All, Any, ArgMax, ArgMin, CountNonzero, Max, Mean, Min, NanArgMax, NanArgMin, NanMax, NanMin, NanSum, Norm,
@@ -39,7 +39,7 @@ macro_rules! positions {
 }
 
 fn index(call: &str, index: u64) -> Result<usize> {
-    if index != NOWHERE {
+    if index != NO_INDEX {
         return Ok(index as usize);
     }
     Err(BadArgument::new(ArgumentRule::Elements, call, "x")

@@ -1,6 +1,6 @@
 //! The reductions and their kernels for each element type: the table in the parent's documentation.
 
-use gpu::reduce::whole::{counts, extremes, moments, positions, products, squares, sums};
+use gpu::reduce::whole::{arg_extremes, counts, extremes, moments, products, squares, sums};
 use half::{bf16, f16};
 use simt::element::Element;
 
@@ -199,39 +199,39 @@ reductions! {
     }
     /// The first index of the maximum; of the first NaN if there is one.
     ArgMax, "argmax", words 2, least 1 {
-        f32 => u64: positions::reduce_argmax_f32;
-        f16 => u64: positions::reduce_argmax_f16;
-        bf16 => u64: positions::reduce_argmax_bf16;
-        f64 => u64: positions::reduce_argmax_f64;
-        i32 => u64: positions::reduce_argmax_i32;
-        u32 => u64: positions::reduce_argmax_u32;
-        i64 => u64: positions::reduce_argmax_i64;
-        u64 => u64: positions::reduce_argmax_u64;
+        f32 => u64: arg_extremes::reduce_argmax_f32;
+        f16 => u64: arg_extremes::reduce_argmax_f16;
+        bf16 => u64: arg_extremes::reduce_argmax_bf16;
+        f64 => u64: arg_extremes::reduce_argmax_f64;
+        i32 => u64: arg_extremes::reduce_argmax_i32;
+        u32 => u64: arg_extremes::reduce_argmax_u32;
+        i64 => u64: arg_extremes::reduce_argmax_i64;
+        u64 => u64: arg_extremes::reduce_argmax_u64;
     }
     /// The first index of the minimum; of the first NaN if there is one.
     ArgMin, "argmin", words 2, least 1 {
-        f32 => u64: positions::reduce_argmin_f32;
-        f16 => u64: positions::reduce_argmin_f16;
-        bf16 => u64: positions::reduce_argmin_bf16;
-        f64 => u64: positions::reduce_argmin_f64;
-        i32 => u64: positions::reduce_argmin_i32;
-        u32 => u64: positions::reduce_argmin_u32;
-        i64 => u64: positions::reduce_argmin_i64;
-        u64 => u64: positions::reduce_argmin_u64;
+        f32 => u64: arg_extremes::reduce_argmin_f32;
+        f16 => u64: arg_extremes::reduce_argmin_f16;
+        bf16 => u64: arg_extremes::reduce_argmin_bf16;
+        f64 => u64: arg_extremes::reduce_argmin_f64;
+        i32 => u64: arg_extremes::reduce_argmin_i32;
+        u32 => u64: arg_extremes::reduce_argmin_u32;
+        i64 => u64: arg_extremes::reduce_argmin_i64;
+        u64 => u64: arg_extremes::reduce_argmin_u64;
     }
     /// The first index of the maximum of the elements that are not NaN; `u64::MAX` if all are.
     NanArgMax, "nan_argmax", words 2, least 1 {
-        f32 => u64: positions::reduce_nan_argmax_f32;
-        f16 => u64: positions::reduce_nan_argmax_f16;
-        bf16 => u64: positions::reduce_nan_argmax_bf16;
-        f64 => u64: positions::reduce_nan_argmax_f64;
+        f32 => u64: arg_extremes::reduce_nan_argmax_f32;
+        f16 => u64: arg_extremes::reduce_nan_argmax_f16;
+        bf16 => u64: arg_extremes::reduce_nan_argmax_bf16;
+        f64 => u64: arg_extremes::reduce_nan_argmax_f64;
     }
     /// The first index of the minimum of the elements that are not NaN; `u64::MAX` if all are.
     NanArgMin, "nan_argmin", words 2, least 1 {
-        f32 => u64: positions::reduce_nan_argmin_f32;
-        f16 => u64: positions::reduce_nan_argmin_f16;
-        bf16 => u64: positions::reduce_nan_argmin_bf16;
-        f64 => u64: positions::reduce_nan_argmin_f64;
+        f32 => u64: arg_extremes::reduce_nan_argmin_f32;
+        f16 => u64: arg_extremes::reduce_nan_argmin_f16;
+        bf16 => u64: arg_extremes::reduce_nan_argmin_bf16;
+        f64 => u64: arg_extremes::reduce_nan_argmin_f64;
     }
     /// The number of nonzero elements. A NaN is nonzero, −0 is zero.
     CountNonzero, "count_nonzero", words 1, least 0 {

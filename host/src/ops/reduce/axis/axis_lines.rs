@@ -106,7 +106,7 @@ impl Lines {
                 lines: self.count as u32,
                 length: self.length as u64,
                 bytes: bytes as u64,
-                even: self.dims.len() <= 1,
+                evenly_spaced: self.dims.len() <= 1,
                 aligned: aligned(address) && self.dims.iter().all(|dim| aligned(dim.x.wrapping_mul(bytes))),
             },
             vector,
@@ -142,12 +142,12 @@ impl Lines {
         }
         let units: usize = dims.iter().map(|dim| dim.extent).product();
         let plan = columns::plan::Plan::new(columns::plan::Shape {
-            units: units as u32,
-            per: per_unit as u64,
+            items: units as u32,
+            lines_per_item: per_unit as u64,
             length: self.length as u64,
             bytes: bytes as u64,
             state: state as u64,
-            along: dims.first().is_none_or(|first| stride < first.x),
+            dense_lines: dims.first().is_none_or(|first| stride < first.x),
         });
         Strategy::Columns {
             plan,
@@ -211,7 +211,7 @@ mod tests {
         let strategy = |lines: Lines, address| match lines.strategy(address, 4, 16, 1) {
             Strategy::Rows { .. } => None,
             Strategy::Columns { plan, extents, strides, out_strides, stride, out_step } => {
-                Some((plan.cut[0], extents[4], strides[4], out_strides[4], stride, out_step))
+                Some((plan.config[0], extents[4], strides[4], out_strides[4], stride, out_step))
             }
         };
         assert_eq!(strategy(lines(&[10, 8], &[8, 1], 0), 256), Some((1, 2, 1, 4, 2, 1)));

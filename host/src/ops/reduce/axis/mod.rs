@@ -173,13 +173,13 @@ impl LinesCall<'_> {
         let (rows, columns) = R::KERNELS;
         match strategy {
             Strategy::Rows { plan, extents, strides } => {
-                let arguments = (x, workspace, out, length, extents, strides, plan.cut, parameter);
+                let arguments = (x, workspace, out, length, extents, strides, plan.config, parameter);
                 device.launch(&rows, grid(plan.blocks), arguments)?;
             }
             Strategy::Columns { plan, extents, strides, out_strides, stride, out_step } => {
-                let length = [length, stride, plan.per_piece];
+                let length = [length, stride, plan.per_chunk];
                 let arguments =
-                    (x, workspace, out, length, extents, strides, out_strides, plan.cut, out_step, parameter);
+                    (x, workspace, out, length, extents, strides, out_strides, plan.config, out_step, parameter);
                 device.launch(&columns, grid(plan.blocks), arguments)?;
             }
         }

@@ -1,6 +1,6 @@
 //! The reductions of segments and their kernels for each element type.
 
-use gpu::reduce::segments::{self as kernels, AS_IT_IS, LENGTH, LESS};
+use gpu::reduce::segments::{self as kernels, FIXED, LENGTH_MINUS, LENGTH_PLUS_ONE};
 use half::{bf16, f16};
 use simt::Kernel;
 use simt::element::Element;
@@ -59,12 +59,12 @@ macro_rules! segments {
             }
         }
     )+};
-    (@parameter AS_IT_IS $own:ident $t:ty) => { AxisReduction::<$t>::parameter($own, 0) };
-    (@parameter LENGTH $own:ident $t:ty) => { 0 };
-    (@parameter LESS $own:ident $t:ty) => { u64::from($own.ddof) };
+    (@parameter FIXED $own:ident $t:ty) => { AxisReduction::<$t>::parameter($own, 0) };
+    (@parameter LENGTH_PLUS_ONE $own:ident $t:ty) => { 0 };
+    (@parameter LENGTH_MINUS $own:ident $t:ty) => { u64::from($own.ddof) };
 }
 segments! {
-    Sum AS_IT_IS => {
+    Sum FIXED => {
         f32: segments_total_f32;
         f16: segments_total_f16;
         bf16: segments_total_bf16;
@@ -74,13 +74,13 @@ segments! {
         i64: segments_total_u64;
         u64: segments_total_u64;
     }
-    NanSum AS_IT_IS => {
+    NanSum FIXED => {
         f32: segments_nan_total_f32;
         f16: segments_nan_total_f16;
         bf16: segments_nan_total_bf16;
         f64: segments_nan_total_f64;
     }
-    Max AS_IT_IS, Min AS_IT_IS => {
+    Max FIXED, Min FIXED => {
         f32: segments_best_f32;
         f16: segments_best_f16;
         bf16: segments_best_bf16;
@@ -90,13 +90,13 @@ segments! {
         i64: segments_best_u64;
         u64: segments_best_u64;
     }
-    NanMax AS_IT_IS, NanMin AS_IT_IS => {
+    NanMax FIXED, NanMin FIXED => {
         f32: segments_nan_best_f32;
         f16: segments_nan_best_f16;
         bf16: segments_nan_best_bf16;
         f64: segments_nan_best_f64;
     }
-    ArgMax AS_IT_IS, ArgMin AS_IT_IS => {
+    ArgMax FIXED, ArgMin FIXED => {
         f32: segments_best_at_f32;
         f16: segments_best_at_f16;
         bf16: segments_best_at_bf16;
@@ -106,13 +106,13 @@ segments! {
         i64: segments_best_at_u64;
         u64: segments_best_at_u64;
     }
-    NanArgMax AS_IT_IS, NanArgMin AS_IT_IS => {
+    NanArgMax FIXED, NanArgMin FIXED => {
         f32: segments_nan_best_at_f32;
         f16: segments_nan_best_at_f16;
         bf16: segments_nan_best_at_bf16;
         f64: segments_nan_best_at_f64;
     }
-    Mean LENGTH => {
+    Mean LENGTH_PLUS_ONE => {
         f32: segments_total_f32;
         f16: segments_total_f16;
         bf16: segments_total_bf16;
@@ -120,7 +120,7 @@ segments! {
         i32: segments_total_i32;
         u32: segments_total_u32;
     }
-    SumOfSquares AS_IT_IS => {
+    SumOfSquares FIXED => {
         f32: segments_squares_f32;
         f16: segments_squares_f16;
         bf16: segments_squares_bf16;
@@ -130,13 +130,13 @@ segments! {
         i64: segments_squares_u64;
         u64: segments_squares_u64;
     }
-    Norm AS_IT_IS => {
+    Norm FIXED => {
         f32: segments_squares_f32;
         f16: segments_squares_f16;
         bf16: segments_squares_bf16;
         f64: segments_norm_f64;
     }
-    Product AS_IT_IS => {
+    Product FIXED => {
         f32: segments_product_f32;
         f16: segments_product_f16;
         bf16: segments_product_bf16;
@@ -146,7 +146,7 @@ segments! {
         i64: segments_product_u64;
         u64: segments_product_u64;
     }
-    CountNonzero AS_IT_IS, Any AS_IT_IS, All LENGTH => {
+    CountNonzero FIXED, Any FIXED, All LENGTH_PLUS_ONE => {
         u8: segments_count_u8;
         f32: segments_count_f32;
         f16: segments_count_f16_bits;
@@ -157,7 +157,7 @@ segments! {
         i64: segments_count_u64;
         u64: segments_count_u64;
     }
-    Variance LESS => {
+    Variance LENGTH_MINUS => {
         f32: segments_variance_f32;
         f16: segments_variance_f16;
         bf16: segments_variance_bf16;

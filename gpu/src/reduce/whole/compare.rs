@@ -1,4 +1,4 @@
-//! What elements are to comparisons: their keys, which of two is wanted, and what a NaN is worth.
+//! Comparison of elements: their keys, whether the maximum or the minimum wins, and how NaNs compare.
 
 use half::{bf16, f16};
 use simt::convert::{bf16_from_f32, f16_from_f32, f32_from_bf16, f32_from_f16};
@@ -8,96 +8,96 @@ use simt::warp::{FULL_MASK, WarpValue, warp_reduce_max, warp_reduce_min};
 
 use super::reduction::State;
 
-/// Numbers that are compared: 4 or 8 bytes.
+/// Numbers of 4 or 8 bytes that are compared.
 pub trait Key: State + WarpValue + PartialOrd {
-    /// What is below or equal to everything: −∞, or the least integer.
+    /// The lowest key: −∞, or the least integer.
     const LOWEST: Self;
-    /// What is above or equal to everything.
+    /// The highest key: ∞, or the greatest integer.
     const HIGHEST: Self;
-    /// What stands for no element where NaNs are ignored: a NaN; integers have none.
-    const NOTHING: Option<Self>;
+    /// The key for "no element" where NaNs are ignored: a NaN; integers have none.
+    const ABSENT: Option<Self>;
     /// Whether it is a NaN.
     fn is_nan(self) -> bool;
-    /// The greater or the lesser of two, NaNs ignored or not, where one instruction finds it.
-    fn of_two(a: Self, b: Self, greatest: bool, ignore_nan: bool) -> Option<Self>;
-    /// The greatest key of the warp, where one instruction finds it.
+    /// The maximum or minimum of two keys, with NaNs ignored or propagated, if one instruction computes it.
+    fn extreme_of_two(a: Self, b: Self, greatest: bool, ignore_nan: bool) -> Option<Self>;
+    /// The maximum key of the warp, if one instruction computes it.
     #[track_caller]
-    fn greatest_of_warp(self) -> Option<Self>;
-    /// The least.
+    fn warp_maximum(self) -> Option<Self>;
+    /// The minimum key of the warp, if one instruction computes it.
     #[track_caller]
-    fn least_of_warp(self) -> Option<Self>;
+    fn warp_minimum(self) -> Option<Self>;
 }
 
-/// Elements with an order.
+/// Elements that are compared by a key.
 pub trait Ordered: Element {
-    /// What is compared.
+    /// The key.
     type Key: Key;
-    /// The element as a key, exactly.
+    /// The key of the element; the conversion is exact.
     fn key(self) -> Self::Key;
     /// The element of a key.
     fn of_key(key: Self::Key) -> Self;
 }
 
-/// Which elements win.
-pub trait Wish {
-    /// Whether it is the greatest.
-    const GREATEST: bool;
-    /// Loses to every key or is equal to it.
-    fn loser<K: Key>() -> K;
-    /// Whether `b` is at most as good as `a`; false where either is a NaN.
-    fn at_most<K: Key>(b: K, a: K) -> bool;
-    /// The best key of the warp, where one instruction finds it.
+/// Whether the maximum or the minimum wins.
+pub trait Extremum {
+    /// Whether the maximum wins.
+    const IS_MAXIMUM: bool;
+    /// The key that never wins against another key.
+    fn identity<K: Key>() -> K;
+    /// Whether `b` does not win against `a`; false if either is a NaN.
+    fn no_better<K: Key>(b: K, a: K) -> bool;
+    /// The winning key of the warp, if one instruction computes it.
     #[track_caller]
-    fn of_warp<K: Key>(key: K) -> Option<K>;
+    fn extreme_of_warp<K: Key>(key: K) -> Option<K>;
 }
 
-/// The greatest wins.
-pub struct Greatest;
-/// The least wins.
-pub struct Least;
+/// The maximum wins.
+pub struct Maximum;
+/// The minimum wins.
+pub struct Minimum;
 
-impl Wish for Greatest {
-    const GREATEST: bool = true;
+impl Extremum for Maximum {
+    const IS_MAXIMUM: bool = true;
     #[inline(always)]
-    fn loser<K: Key>() -> K {
+    fn identity<K: Key>() -> K {
         K::LOWEST
     }
     #[inline(always)]
-    fn at_most<K: Key>(b: K, a: K) -> bool {
+    fn no_better<K: Key>(b: K, a: K) -> bool {
         b <= a
     }
     #[inline(always)]
     #[track_caller]
-    fn of_warp<K: Key>(key: K) -> Option<K> {
-        key.greatest_of_warp()
+    fn extreme_of_warp<K: Key>(key: K) -> Option<K> {
+        key.warp_maximum()
     }
 }
 
-impl Wish for Least {
-    const GREATEST: bool = false;
+impl Extremum for Minimum {
+    const IS_MAXIMUM: bool = false;
     #[inline(always)]
-    fn loser<K: Key>() -> K {
+    fn identity<K: Key>() -> K {
         K::HIGHEST
     }
     #[inline(always)]
-    fn at_most<K: Key>(b: K, a: K) -> bool {
+    fn no_better<K: Key>(b: K, a: K) -> bool {
         b >= a
     }
     #[inline(always)]
     #[track_caller]
-    fn of_warp<K: Key>(key: K) -> Option<K> {
-        key.least_of_warp()
+    fn extreme_of_warp<K: Key>(key: K) -> Option<K> {
+        key.warp_minimum()
     }
 }
 
-/// What a NaN is worth.
+/// How NaNs compare with numbers.
 pub trait NanPolicy {
-    /// Whether numbers beat it.
+    /// Whether NaNs are ignored: every number beats a NaN.
     const IGNORES: bool;
     /// The key of no element.
-    fn none<W: Wish, K: Key>() -> K;
-    /// Whether `b` beats `a`. Of equal keys neither does.
-    fn beats<W: Wish, K: Key>(b: K, a: K) -> bool;
+    fn identity<W: Extremum, K: Key>() -> K;
+    /// Whether `b` beats `a`. Neither of two equal keys beats the other.
+    fn beats<W: Extremum, K: Key>(b: K, a: K) -> bool;
 }
 
 /// A NaN beats every number.
@@ -108,48 +108,48 @@ pub struct Ignore;
 impl NanPolicy for Propagate {
     const IGNORES: bool = false;
     #[inline(always)]
-    fn none<W: Wish, K: Key>() -> K {
-        W::loser()
+    fn identity<W: Extremum, K: Key>() -> K {
+        W::identity()
     }
     #[inline(always)]
-    fn beats<W: Wish, K: Key>(b: K, a: K) -> bool {
-        !a.is_nan() && !W::at_most(b, a)
+    fn beats<W: Extremum, K: Key>(b: K, a: K) -> bool {
+        !a.is_nan() && !W::no_better(b, a)
     }
 }
 
 impl NanPolicy for Ignore {
     const IGNORES: bool = true;
     #[inline(always)]
-    fn none<W: Wish, K: Key>() -> K {
-        K::NOTHING.unwrap_or(W::loser())
+    fn identity<W: Extremum, K: Key>() -> K {
+        K::ABSENT.unwrap_or(W::identity())
     }
     #[inline(always)]
-    fn beats<W: Wish, K: Key>(b: K, a: K) -> bool {
-        !b.is_nan() && !W::at_most(b, a)
+    fn beats<W: Extremum, K: Key>(b: K, a: K) -> bool {
+        !b.is_nan() && !W::no_better(b, a)
     }
 }
 
 macro_rules! reals {
-    ($($t:ident: $of_two:expr;)+) => {$(
+    ($($t:ident: $extreme_of_two:expr;)+) => {$(
         impl Key for $t {
             const LOWEST: Self = $t::NEG_INFINITY;
             const HIGHEST: Self = $t::INFINITY;
-            const NOTHING: Option<Self> = Some($t::NAN);
+            const ABSENT: Option<Self> = Some($t::NAN);
             #[inline(always)]
             fn is_nan(self) -> bool {
                 self.is_nan()
             }
             #[inline(always)]
-            fn of_two(a: Self, b: Self, greatest: bool, ignore_nan: bool) -> Option<Self> {
-                let of_two: fn(Self, Self, bool, bool) -> Option<Self> = $of_two;
-                of_two(a, b, greatest, ignore_nan)
+            fn extreme_of_two(a: Self, b: Self, greatest: bool, ignore_nan: bool) -> Option<Self> {
+                let extreme_of_two: fn(Self, Self, bool, bool) -> Option<Self> = $extreme_of_two;
+                extreme_of_two(a, b, greatest, ignore_nan)
             }
             #[inline(always)]
-            fn greatest_of_warp(self) -> Option<Self> {
+            fn warp_maximum(self) -> Option<Self> {
                 None
             }
             #[inline(always)]
-            fn least_of_warp(self) -> Option<Self> {
+            fn warp_minimum(self) -> Option<Self> {
                 None
             }
         }
@@ -170,24 +170,24 @@ macro_rules! integers {
         impl Key for $t {
             const LOWEST: Self = $t::MIN;
             const HIGHEST: Self = $t::MAX;
-            const NOTHING: Option<Self> = None;
+            const ABSENT: Option<Self> = None;
             #[inline(always)]
             fn is_nan(self) -> bool {
                 false
             }
             #[inline(always)]
-            fn of_two(_: Self, _: Self, _: bool, _: bool) -> Option<Self> {
+            fn extreme_of_two(_: Self, _: Self, _: bool, _: bool) -> Option<Self> {
                 None
             }
             #[inline(always)]
             #[track_caller]
-            fn greatest_of_warp(self) -> Option<Self> {
+            fn warp_maximum(self) -> Option<Self> {
                 let of: fn(Self) -> Option<Self> = $greatest;
                 of(self)
             }
             #[inline(always)]
             #[track_caller]
-            fn least_of_warp(self) -> Option<Self> {
+            fn warp_minimum(self) -> Option<Self> {
                 let of: fn(Self) -> Option<Self> = $least;
                 of(self)
             }

@@ -1,5 +1,5 @@
-//! A ring of stages between a warpgroup that has operands loaded and others that multiply them: the skeleton of a matrix
-//! product, small.
+//! A pipeline of stages between a producer warpgroup that issues TMA loads and consumer warpgroups that issue `wgmma`: a
+//! minimal GEMM main loop.
 
 use half::bf16;
 use simt::{
@@ -10,13 +10,13 @@ use simt::{
     wgmma::{Accumulators, Operand, Swizzle},
 };
 
-/// Warpgroups that multiply, 64 rows of C each.
+/// Consumer warpgroups, 64 rows of C each.
 pub const CONSUMERS: u32 = 2;
 
-/// Threads of a block: a warpgroup that loads, then the consumers.
+/// Threads of a block: the producer warpgroup, then the consumers.
 pub const BLOCK: u32 = WARPGROUP_SIZE * (1 + CONSUMERS);
 
-/// Pairs of boxes in flight or in use.
+/// Stages: pairs of boxes in flight or in use.
 const STAGES: u32 = 2;
 
 /// Rows of C, and of a box of A.
@@ -31,28 +31,34 @@ pub const DEPTH: u32 = 64;
 /// Bytes from 8 rows of a box to the next 8.
 const STRIDE: u32 = 8 * 128;
 
-/// The stages, and for each an mbarrier that says it is full and one that says all have done with it.
+/// The stages, each with an mbarrier for "full" and one for "empty".
 #[repr(C, align(1024))]
 #[derive(Shared)]
-pub struct Ring {
+pub struct Pipeline {
     a: [SharedArray<bf16, { (ROWS * DEPTH) as usize }>; STAGES as usize],
     b: [SharedArray<bf16, { (COLS * DEPTH) as usize }>; STAGES as usize],
     full: Mbarriers<{ STAGES as usize }>,
     empty: Mbarriers<{ STAGES as usize }>,
 }
 
-/// `c` ([`ROWS`] × [`COLS`]) becomes `a` ([`ROWS`] × k) times the transpose of `b` ([`COLS`] × k), in `steps` steps of [`DEPTH`]
-/// along k; boxes are of these shapes, with [`Swizzle::B128`]. One block.
+/// `c` ([`ROWS`] × [`COLS`]) becomes `a` ([`ROWS`] × k) times the transpose of `b` ([`COLS`] × k), in `steps` steps of
+/// [`DEPTH`] along k. Boxes have these shapes and [`Swizzle::B128`]. One block.
 ///
-/// A product is under way while its warpgroup waits for the operands of the next: the one before it is then done, and
-/// its stage free.
+/// One `wgmma` group stays in flight while its warpgroup waits for the operands of the next; the group before it is
+/// then complete, and its stage is released.
 #[kernel(block = (BLOCK), min_blocks = 1, barriers = 1)]
-pub fn product_ring(#[shared] ring: &Ring, a: &TensorMap<bf16>, b: &TensorMap<bf16>, steps: u32, c: MatMut<f32>) {
+pub fn wgmma_pipeline(
+    #[shared] pipeline: &Pipeline,
+    a: &TensorMap<bf16>,
+    b: &TensorMap<bf16>,
+    steps: u32,
+    c: MatMut<f32>,
+) {
     let t = thread_idx_x();
     if t == 0 {
         for stage in 0..STAGES {
-            ring.full.init(stage, 1);
-            ring.empty.init(stage, CONSUMERS);
+            pipeline.full.init(stage, 1);
+            pipeline.empty.init(stage, CONSUMERS);
         }
         fence_mbarrier_init();
     }
@@ -63,11 +69,11 @@ pub fn product_ring(#[shared] ring: &Ring, a: &TensorMap<bf16>, b: &TensorMap<bf
         if t == 0 {
             let (mut stage, mut parity) = (0, 1);
             for step in 0..steps {
-                ring.empty.wait(stage, parity);
-                ring.full.arrive_expect_tx(stage, (ROWS + COLS) * DEPTH * 2);
-                let (at, full) = ([(step * DEPTH) as i32, 0], ring.full.at(stage));
-                load_2d(ring.a[stage as usize].slot::<{ (ROWS * DEPTH) as usize }>(0), a, at, full);
-                load_2d(ring.b[stage as usize].slot::<{ (COLS * DEPTH) as usize }>(0), b, at, full);
+                pipeline.empty.wait(stage, parity);
+                pipeline.full.arrive_expect_tx(stage, (ROWS + COLS) * DEPTH * 2);
+                let (at, full) = ([(step * DEPTH) as i32, 0], pipeline.full.at(stage));
+                load_2d(pipeline.a[stage as usize].slot::<{ (ROWS * DEPTH) as usize }>(0), a, at, full);
+                load_2d(pipeline.b[stage as usize].slot::<{ (COLS * DEPTH) as usize }>(0), b, at, full);
                 (stage, parity) = next(stage, parity);
             }
         }
@@ -78,16 +84,16 @@ pub fn product_ring(#[shared] ring: &Ring, a: &TensorMap<bf16>, b: &TensorMap<bf
     let mut d = Accumulators::<{ COLS as usize }>::zeroed();
     let (mut stage, mut parity) = (0, 0);
     for step in 0..steps {
-        ring.full.wait(stage, parity);
-        // The stage's own bounds check is gone, and an advance has none: a trap would have the compiler wait for the product
-        // before it.
-        let of_a = Operand::new(ring.a[stage as usize].slot::<8>(0), 0, STRIDE, Swizzle::B128);
+        pipeline.full.wait(stage, parity);
+        // No bounds check of the stage remains here, and `advance` has none: before a trap, the compiler would wait for
+        // the `wgmma` group in flight.
+        let of_a = Operand::new(pipeline.a[stage as usize].slot::<8>(0), 0, STRIDE, Swizzle::B128);
         let of_a = of_a.advance(consumer * 8 * STRIDE);
-        let of_b = Operand::new(ring.b[stage as usize].slot::<8>(0), 0, STRIDE, Swizzle::B128);
+        let of_b = Operand::new(pipeline.b[stage as usize].slot::<8>(0), 0, STRIDE, Swizzle::B128);
         d.multiply::<bf16, 4, 32, 32, false, false, 1>(of_a, of_b, step == 0);
-        // The product of the step before is done, for the whole warpgroup: one thread may say so.
+        // The group of the previous step is complete for the whole warpgroup, so one thread may release its stage.
         if t.is_multiple_of(WARPGROUP_SIZE) && step > 0 {
-            ring.empty.arrive(if stage == 0 { STAGES - 1 } else { stage - 1 });
+            pipeline.empty.arrive(if stage == 0 { STAGES - 1 } else { stage - 1 });
         }
         (stage, parity) = next(stage, parity);
     }

@@ -1,4 +1,4 @@
-//! Products by a warpgroup, of every kind, width, major order and swizzle.
+//! `wgmma` of every element type, several widths, major orders and swizzles.
 
 use half::{bf16, f16};
 use simt::{
@@ -10,12 +10,12 @@ use simt::{
     wgmma::{Accumulators, Columns, Swizzle, Width},
 };
 
-use super::operand::Layout;
+use super::wgmma_layout::Layout;
 
 /// Threads of a block.
 pub const BLOCK: u32 = 128;
 
-/// Room for A of 64 × 128 bytes along k and B of 256 columns, of numbers of `1/N` of that.
+/// Shared memory for A of 64 rows and B of up to 256 columns, each with 128 bytes along k.
 #[repr(C, align(1024))]
 #[derive(Shared)]
 pub struct Operands<T: Element, const A: usize, const B: usize> {
@@ -28,8 +28,8 @@ pub type Halves<T> = Operands<T, 4096, 16384>;
 /// Operands of 32-bit numbers.
 pub type Words = Operands<f32, 2048, 8192>;
 
-/// Twice the product of `a` (64 × k) and `b` (k × `COLS`), in two groups, of which the first is under way when the second
-/// starts.
+/// Twice the product of `a` (64 × k) and `b` (k × `COLS`), in two `wgmma` groups, the first of which is in flight when
+/// the second starts.
 #[inline(always)]
 #[track_caller]
 fn twice<
@@ -66,7 +66,7 @@ where
     d
 }
 
-/// Writes D to `c`, as far as it has rows and columns.
+/// Writes D to `c`; elements outside `c` are skipped.
 #[inline(always)]
 #[track_caller]
 fn write<const COLS: usize>(d: &Accumulators<COLS>, c: MatMut<f32>)
@@ -104,19 +104,19 @@ macro_rules! products {
 }
 
 products! {
-    product_f16_8: f16, Halves<f16> => f16, 8 columns, 1 steps, A B32 false, B B32 false;
-    product_bf16_16: bf16, Halves<bf16> => bf16, 16 columns, 4 steps, A None false, B None false;
-    product_tf32_32: Tf32, Words => f32, 32 columns, 2 steps, A B64 false, B B64 false;
-    product_f16_64: f16, Halves<f16> => f16, 64 columns, 4 steps, A B128 false, B B128 true;
-    product_bf16_96: bf16, Halves<bf16> => bf16, 96 columns, 2 steps, A B64 true, B B32 true;
-    product_f16_128: f16, Halves<f16> => f16, 128 columns, 2 steps, A None true, B None true;
-    product_bf16_192: bf16, Halves<bf16> => bf16, 192 columns, 4 steps, A B128 true, B B64 true;
-    product_tf32_256: Tf32, Words => f32, 256 columns, 4 steps, A B128 false, B B128 false;
+    wgmma_f16_n8: f16, Halves<f16> => f16, 8 columns, 1 steps, A B32 false, B B32 false;
+    wgmma_bf16_n16: bf16, Halves<bf16> => bf16, 16 columns, 4 steps, A None false, B None false;
+    wgmma_tf32_n32: Tf32, Words => f32, 32 columns, 2 steps, A B64 false, B B64 false;
+    wgmma_f16_n64: f16, Halves<f16> => f16, 64 columns, 4 steps, A B128 false, B B128 true;
+    wgmma_bf16_n96: bf16, Halves<bf16> => bf16, 96 columns, 2 steps, A B64 true, B B32 true;
+    wgmma_f16_n128: f16, Halves<f16> => f16, 128 columns, 2 steps, A None true, B None true;
+    wgmma_bf16_n192: bf16, Halves<bf16> => bf16, 192 columns, 4 steps, A B128 true, B B64 true;
+    wgmma_tf32_n256: Tf32, Words => f32, 256 columns, 4 steps, A B128 false, B B128 false;
 }
 
 /// `c` (64 × 64) becomes the product of `a` (64 × 32) and `b` (32 × 64), with A in registers. One block.
 #[kernel(block = (BLOCK), barriers = 1)]
-pub fn product_registers_f16(#[shared] operands: &Halves<f16>, a: MatRef<f16>, b: MatRef<f16>, c: MatMut<f32>) {
+pub fn wgmma_rs_f16(#[shared] operands: &Halves<f16>, a: MatRef<f16>, b: MatRef<f16>, c: MatMut<f32>) {
     const B: Layout = Layout { swizzle: Swizzle::B128, mn_major: true, bytes: 2, extent: 64, depth: 32 };
     let t = thread_idx_x();
     B.write(&operands.b, 0, (t, BLOCK), |n, k| b.get_or(k, n, f16::ZERO));
@@ -135,10 +135,10 @@ pub fn product_registers_f16(#[shared] operands: &Halves<f16>, a: MatRef<f16>, b
     write(&d, c);
 }
 
-/// `c` (64 × 128) becomes the product of `a` (64 × 8) and `b` (8 × 128), with A in registers, and the one warpgroup that
-/// multiplies having taken registers from the other. One block.
+/// `c` (64 × 128) becomes the product of `a` (64 × 8) and `b` (8 × 128), with A in registers, by one of two warpgroups,
+/// to which the other has released registers. One block.
 #[kernel(block = (256), min_blocks = 1, barriers = 1)]
-pub fn product_registers_tf32(#[shared] operands: &Words, a: MatRef<f32>, b: MatRef<f32>, c: MatMut<f32>) {
+pub fn wgmma_rs_tf32(#[shared] operands: &Words, a: MatRef<f32>, b: MatRef<f32>, c: MatMut<f32>) {
     const B: Layout = Layout { swizzle: Swizzle::B32, mn_major: false, bytes: 4, extent: 128, depth: 8 };
     let t = thread_idx_x();
     B.write(&operands.b, 0, (t, 256), |n, k| b.get_or(k, n, 0.0));

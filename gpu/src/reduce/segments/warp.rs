@@ -1,29 +1,29 @@
-//! A warp's share of the list of elements and ends.
+//! Reduces a warp's range of items: elements and ends of segments.
 
 use simt::element::{Lanes, zeroed};
 use simt::prelude::*;
 use simt::warp::{FULL_MASK, lane_id, warp_shuffle_idx, warp_vote_ballot};
 
-use super::carry::Passed;
-use crate::reduce::along::line::of_line;
-use crate::reduce::along::{Along, IN_FLIGHT, THREADS};
+use super::carry::Carry;
+use crate::reduce::along::line::reduce_line;
+use crate::reduce::along::{IN_FLIGHT, LineReduction, THREADS};
 use crate::unroll::unroll;
 
-/// Longest piece of a segment that one lane sees alone: from the least to the most, whichever takes the pieces of 32 segments the
-/// least time.
-const LEAST_ALONE: u64 = 16;
-const MOST_ALONE: u64 = 128;
-/// Elements that a lane sees alone while the warp sees a piece together.
-const TOGETHER: u64 = 8;
+/// The longest part of a segment that one lane reduces is chosen between these limits, so that the parts of 32 segments
+/// take the least time.
+const MIN_BY_LANE: u64 = 16;
+const MAX_BY_LANE: u64 = 128;
+/// Elements that a lane reduces in the time in which the warp reduces one part together.
+const WARP_COST: u64 = 8;
 
-/// Where segments begin and end.
+/// Start and end of segments.
 #[derive(Clone, Copy)]
 pub(super) struct Offsets<'a> {
     words: VecRef<'a, u32>,
     wide: bool,
-    /// Segments.
+    /// Number of segments.
     count: u32,
-    /// Elements there are: no offset is beyond.
+    /// Number of elements, the largest valid offset.
     end: u64,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Offsets<'a> {
         Self { words, wide, count, end }
     }
 
-    /// Offset `index`, at most the number of elements.
+    /// Offset `index`, clamped to the number of elements.
     #[inline(always)]
     #[track_caller]
     pub(super) fn at(&self, index: u32) -> u64 {
@@ -46,19 +46,19 @@ impl<'a> Offsets<'a> {
         offset.min(self.end)
     }
 
-    /// How many segments end before each of two places of the list. The lanes of the warp look at 32 ends at once for either: the
-    /// warp waits for memory as often as it would for one place.
+    /// How many segments end before each of two positions in the list. For each of them the lanes of the warp test 32
+    /// ends at once. Both searches together wait for memory as often as one.
     #[inline(always)]
     #[track_caller]
-    fn ended_before(&self, places: [u64; 2], origin: u64) -> [u32; 2] {
+    fn ends_before(&self, positions: [u64; 2], origin: u64) -> [u32; 2] {
         let (mut low, mut high) = ([0; 2], [self.count; 2]);
         while low[0] < high[0] || low[1] < high[1] {
             let step = [0, 1].map(|i| (high[i] - low[i]).div_ceil(32).max(1));
             let probe = [0, 1].map(|i| low[i].saturating_add((lane_id() + 1).saturating_mul(step[i])) - 1);
             let end = probe.map(|probe| self.at(probe.min(self.count - 1) + 1).saturating_sub(origin));
             for i in 0..2 {
-                let ended = probe[i] < high[i] && end[i] + u64::from(probe[i]) < places[i];
-                let count = warp_vote_ballot(FULL_MASK, ended).count_ones();
+                let first_end = probe[i] < high[i] && end[i] + u64::from(probe[i]) < positions[i];
+                let count = warp_vote_ballot(FULL_MASK, first_end).count_ones();
                 let next = low[i].saturating_add(count.saturating_mul(step[i]));
                 high[i] = next.saturating_add(step[i] - 1).min(high[i]);
                 low[i] = next.min(high[i]);
@@ -68,11 +68,18 @@ impl<'a> Offsets<'a> {
     }
 }
 
-/// What one lane sees of elements `begin` to `end` − 1, the first of them number `first` of its segment: four under way.
+/// The state of elements `begin` to `end` − 1, by one lane with four loads in flight; the first has index `first` in
+/// its segment.
 #[inline(always)]
 #[track_caller]
-fn alone<R: Along>(x: VecRef<R::Element>, begin: u64, end: u64, first: u64, parameter: u64) -> R::State {
-    let mut state = R::none();
+fn reduce_by_lane<R: LineReduction>(
+    x: VecRef<R::Element>,
+    begin: u64,
+    end: u64,
+    first: u64,
+    parameter: u64,
+) -> R::State {
+    let mut state = R::identity();
     let mut at = begin;
     while at < end {
         let loaded = [0, 1, 2, 3].map(|i| x.get_or((at + i).min(end - 1) as usize, zeroed()));
@@ -85,10 +92,10 @@ fn alone<R: Along>(x: VecRef<R::Element>, begin: u64, end: u64, first: u64, para
     state
 }
 
-/// What the warp sees of them together, in lane 0.
+/// The state of the same elements by the whole warp, in lane 0.
 #[inline(always)]
 #[track_caller]
-fn together<R: Along, const N: usize>(
+fn reduce_by_warp<R: LineReduction, const N: usize>(
     x: VecRef<R::Element>,
     begin: u64,
     end: u64,
@@ -98,39 +105,40 @@ fn together<R: Along, const N: usize>(
 where
     R::Element: Lanes<N>,
 {
-    let mut state = R::none();
-    if let Some(piece) = x.part(begin as usize, (end - begin) as usize) {
-        state = of_line::<R, N>(piece, first, lane_id(), 5, parameter);
+    let mut state = R::identity();
+    if let Some(part) = x.part(begin as usize, (end - begin) as usize) {
+        state = reduce_line::<R, N>(part, first, lane_id(), 5, parameter);
     }
-    R::of_lanes(state, 32)
+    R::reduce_lanes(state, 32)
 }
 
-/// How long a piece may be for one lane to see it alone, where that of this lane has `length` elements.
+/// The longest part of a segment that one lane should reduce; this lane's part has `length` elements.
 #[inline(always)]
 #[track_caller]
-fn longest_alone(length: u64) -> u64 {
-    let (mut longest, mut least) = (LEAST_ALONE, u64::MAX);
-    let mut alone = LEAST_ALONE;
-    while alone <= MOST_ALONE {
-        let time = alone + TOGETHER * u64::from(warp_vote_ballot(FULL_MASK, length > alone).count_ones());
-        longest = if time < least { alone } else { longest };
+fn max_by_lane(length: u64) -> u64 {
+    let (mut longest, mut least) = (MIN_BY_LANE, u64::MAX);
+    let mut reduce_by_lane = MIN_BY_LANE;
+    while reduce_by_lane <= MAX_BY_LANE {
+        let time =
+            reduce_by_lane + WARP_COST * u64::from(warp_vote_ballot(FULL_MASK, length > reduce_by_lane).count_ones());
+        longest = if time < least { reduce_by_lane } else { longest };
         least = time.min(least);
-        alone *= 2;
+        reduce_by_lane *= 2;
     }
     longest
 }
 
-/// Reduces the warp's share: writes the segments that begin and end in it; gives, in lane 0, what belongs to one that ends in it and
-/// may have begun before, and what belongs to one that goes on behind.
+/// Reduces the warp's range: writes the segments that begin and end in it. Returns, in lane 0, the state of the segment
+/// that ends in it and may have begun before, and the state of the segment that continues after it.
 #[inline(always)]
 #[track_caller]
-pub(super) fn reduce<R: Along, const N: usize>(
+pub(super) fn reduce<R: LineReduction, const N: usize>(
     x: VecRef<R::Element>,
     offsets: Offsets,
     items: u32,
     parameter: u64,
     write: impl Fn(u32, R::State),
-) -> Passed<R::State>
+) -> Carry<R::State>
 where
     R::Element: Lanes<N>,
 {
@@ -139,14 +147,14 @@ where
     let (origin, count) = (offsets.at(0), offsets.count);
     let span = offsets.at(count).saturating_sub(origin);
     let (from, to) = (warp * u64::from(items), (warp + 1) * u64::from(items));
-    let [first, last] = offsets.ended_before([from, to], origin);
-    // As it is where offsets do not fall.
+    let [first, last] = offsets.ends_before([from, to], origin);
+    // Without effect unless offsets decrease.
     let last = last.max(first).min(first.saturating_add(items));
-    // The elements of the share: what is left of its places when the ends are taken off.
+    // The elements of the range: its positions minus the ends before them.
     let begin = origin + from.saturating_sub(u64::from(first)).min(span);
     let end = origin + to.saturating_sub(u64::from(last)).min(span);
     let end = end.max(begin);
-    let mut lead = R::none();
+    let mut head = R::identity();
     let mut base = first;
     while base < last {
         let segment = base.saturating_add(lane);
@@ -154,11 +162,11 @@ where
         let start = offsets.at(segment.min(count));
         let from = start.clamp(begin, end);
         let to = if here { offsets.at(segment.saturating_add(1).min(count)).clamp(from, end) } else { from };
-        let short = to - from <= longest_alone(to - from);
+        let short = to - from <= max_by_lane(to - from);
         if here && short {
-            let state = alone::<R>(x, from, to, from - start.min(from), parameter);
+            let state = reduce_by_lane::<R>(x, from, to, from - start.min(from), parameter);
             if segment == first {
-                lead = state;
+                head = state;
             } else {
                 write(segment, state);
             }
@@ -169,10 +177,10 @@ where
             long &= long - 1;
             let of = |value: u64| warp_shuffle_idx(FULL_MASK, value, which, 32).0;
             let (start, from, to) = (of(start), of(from), of(to));
-            let state = together::<R, N>(x, from, to, from - start.min(from), parameter);
+            let state = reduce_by_warp::<R, N>(x, from, to, from - start.min(from), parameter);
             if lane == 0 {
                 if base + which == first {
-                    lead = state;
+                    head = state;
                 } else {
                     write(base + which, state);
                 }
@@ -182,6 +190,6 @@ where
     }
     let start = offsets.at(last.min(count));
     let from = if last > first { start.clamp(begin, end) } else { begin };
-    let trail = together::<R, N>(x, from, end, from - start.min(from), parameter);
-    Passed { ended: if last > first { Some(first) } else { None }, lead, trail }
+    let tail = reduce_by_warp::<R, N>(x, from, end, from - start.min(from), parameter);
+    Carry { first_end: if last > first { Some(first) } else { None }, head, tail }
 }

@@ -1,17 +1,17 @@
-//! How an operand of `wgmma` lies in shared memory, for every swizzle and both major orders: what a kernel must know that
-//! writes operands by itself instead of having the copy engine bring them.
+//! The layout of a `wgmma` operand in shared memory, for every swizzle and both major orders, for kernels that write
+//! operands with ordinary stores instead of TMA loads.
 
 use simt::{
     prelude::*,
     wgmma::{Operand, Swizzle},
 };
 
-/// A matrix of `extent` along m or n and `depth` along k, in the smallest space that its atoms allow.
+/// A matrix of `extent` along m or n and `depth` along k, in consecutive core matrices (atoms).
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    /// Order of the 16-byte pieces.
+    /// Order of the 16-byte vectors.
     pub swizzle: Swizzle,
-    /// Numbers along m or n are contiguous, not those along k.
+    /// Whether the matrix is MN-major (contiguous along m or n) instead of K-major.
     pub mn_major: bool,
     /// Bytes of a number.
     pub bytes: u32,
@@ -23,24 +23,24 @@ pub struct Layout {
 
 impl Layout {
     /// Bytes of a row of an atom of 8 rows.
-    const fn span(self) -> u32 {
+    const fn row_bytes(self) -> u32 {
         16 << self.swizzle as u32
     }
 
     /// Bytes of an atom.
-    const fn atom(self) -> u32 {
-        8 * self.span()
+    const fn atom_bytes(self) -> u32 {
+        8 * self.row_bytes()
     }
 
     /// The descriptor's leading byte offset.
     #[must_use]
     pub const fn leading(self) -> u32 {
         match (self.mn_major, self.swizzle) {
-            // Atoms that follow one another along k are neighbours.
-            (false, Swizzle::None) => self.atom(),
+            // Consecutive atoms along k are contiguous.
+            (false, Swizzle::None) => self.atom_bytes(),
             (false, _) => 0,
-            (true, Swizzle::None) => self.extent / 8 * self.atom(),
-            (true, _) => self.depth / 8 * self.atom(),
+            (true, Swizzle::None) => self.extent / 8 * self.atom_bytes(),
+            (true, _) => self.depth / 8 * self.atom_bytes(),
         }
     }
 
@@ -48,12 +48,12 @@ impl Layout {
     #[must_use]
     pub const fn stride(self) -> u32 {
         match (self.mn_major, self.swizzle) {
-            (false, Swizzle::None) => self.depth * self.bytes / 16 * self.atom(),
-            _ => self.atom(),
+            (false, Swizzle::None) => self.depth * self.bytes / 16 * self.atom_bytes(),
+            _ => self.atom_bytes(),
         }
     }
 
-    /// Bytes from one instruction's part along k to the next one's.
+    /// Descriptor advance from one instruction to the next along k, in bytes.
     #[must_use]
     pub const fn step(self) -> u32 {
         match (self.mn_major, self.swizzle) {
@@ -63,23 +63,24 @@ impl Layout {
         }
     }
 
-    /// The byte at which number (`mn`, `k`) lies.
+    /// Byte offset of number (`mn`, `k`).
     #[inline(always)]
     #[must_use]
-    pub const fn place(self, mn: u32, k: u32) -> u32 {
+    pub const fn offset(self, mn: u32, k: u32) -> u32 {
         let (row, byte) = if self.mn_major { (k, mn * self.bytes) } else { (mn, k * self.bytes) };
-        let (along, across) = match (self.mn_major, self.swizzle) {
+        let (row_stride, col_stride) = match (self.mn_major, self.swizzle) {
             (true, Swizzle::None) => (self.leading(), self.stride()),
             (true, _) | (false, Swizzle::None) => (self.stride(), self.leading()),
-            // One atom is as wide as the matrix is deep.
-            (false, _) => (self.stride(), self.atom()),
+            // One atom spans the whole depth of the matrix.
+            (false, _) => (self.stride(), self.atom_bytes()),
         };
-        let span = self.span();
-        self.swizzle.place(row / 8 * along + byte / span * across + row % 8 * span + byte % span)
+        let row_bytes = self.row_bytes();
+        self.swizzle
+            .place(row / 8 * row_stride + byte / row_bytes * col_stride + row % 8 * row_bytes + byte % row_bytes)
     }
 
-    /// Writes the matrix, whose number (`mn`, `k`) is `number(mn, k)`, with `threads` threads of which this is `thread`; it starts at
-    /// byte `start` of `memory`, a multiple of 1024.
+    /// Writes the matrix with number (`mn`, `k`) = `number(mn, k)`, by `threads` threads of which this is `thread`,
+    /// from byte `start` of `memory` on, a multiple of 1024.
     #[inline(always)]
     #[track_caller]
     pub fn write<T: simt::element::Element, const N: usize>(
@@ -92,7 +93,7 @@ impl Layout {
         let mut i = thread;
         while i < self.extent * self.depth {
             let (mn, k) = (i / self.depth, i % self.depth);
-            memory.set((start + self.place(mn, k)) / self.bytes, number(mn, k));
+            memory.set((start + self.offset(mn, k)) / self.bytes, number(mn, k));
             i += threads;
         }
     }

@@ -1,4 +1,4 @@
-//! A ring of stages between one warp that has boxes loaded and others that use them.
+//! A pipeline of stages between a producer warp that issues TMA loads and consumer warps.
 
 use simt::{
     mbarrier::{Mbarriers, fence_mbarrier_init},
@@ -7,13 +7,13 @@ use simt::{
     warp::sync_warp,
 };
 
-/// Warps that use boxes.
+/// Consumer warps.
 pub const CONSUMERS: u32 = 2;
 
-/// Threads of a block: a warp that loads, then the consumers.
+/// Threads of a block: the producer warp, then the consumers.
 pub const BLOCK: u32 = 32 + 32 * CONSUMERS;
 
-/// TmaTensor in flight or in use.
+/// Stages: boxes in flight or in use.
 pub const STAGES: u32 = 3;
 
 /// Columns of a box, one per consuming thread; a box has [`ROWS`] rows.
@@ -25,24 +25,24 @@ pub const ROWS: u32 = 8;
 /// Elements of a box.
 pub const BOX: usize = (ROWS * COLS) as usize;
 
-/// The stages, and for each an mbarrier that says it is full and one that says all have done with it.
+/// The stages, each with an mbarrier for "full" and one for "empty".
 #[repr(C, align(128))]
 #[derive(Shared)]
-pub struct Ring {
+pub struct Pipeline {
     stages: [SharedArray<f32, BOX>; STAGES as usize],
     full: Mbarriers<{ STAGES as usize }>,
     empty: Mbarriers<{ STAGES as usize }>,
 }
 
-/// `sums[c]` becomes the sum of column c of `x`, for the [`COLS`] columns of this block, added from top to bottom. `x` has
-/// `rows` rows and is cut into boxes of [`ROWS`] × [`COLS`]. One block per [`COLS`] columns.
+/// `sums[c]` becomes the sum of column c of `x`, for the [`COLS`] columns of this block, added from top to bottom. `x`
+/// has `rows` rows and is divided into boxes of [`ROWS`] × [`COLS`]. One block per [`COLS`] columns.
 #[kernel(block = (BLOCK), barriers = 1)]
-pub fn box_ring_sums(#[shared] ring: &Ring, x: &TensorMap<f32>, rows: u32, sums: VecMut<f32>) {
+pub fn tma_pipeline_sums(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, rows: u32, sums: VecMut<f32>) {
     let t = thread_idx_x();
     if t == 0 {
         for stage in 0..STAGES {
-            ring.full.init(stage, 1);
-            ring.empty.init(stage, CONSUMERS);
+            pipeline.full.init(stage, 1);
+            pipeline.empty.init(stage, CONSUMERS);
         }
         fence_mbarrier_init();
     }
@@ -54,10 +54,10 @@ pub fn box_ring_sums(#[shared] ring: &Ring, x: &TensorMap<f32>, rows: u32, sums:
         if t == 0 {
             let (mut stage, mut parity) = (0, 1);
             for step in 0..steps {
-                ring.empty.wait(stage, parity);
-                ring.full.arrive_expect_tx(stage, (BOX * 4) as u32);
+                pipeline.empty.wait(stage, parity);
+                pipeline.full.arrive_expect_tx(stage, (BOX * 4) as u32);
                 let at = [left as i32, (step * ROWS) as i32];
-                load_2d(ring.stages[stage as usize].slot::<BOX>(0), x, at, ring.full.at(stage));
+                load_2d(pipeline.stages[stage as usize].slot::<BOX>(0), x, at, pipeline.full.at(stage));
                 (stage, parity) = next(stage, parity);
             }
         }
@@ -68,14 +68,14 @@ pub fn box_ring_sums(#[shared] ring: &Ring, x: &TensorMap<f32>, rows: u32, sums:
     let mut sum = 0.0;
     let (mut stage, mut parity) = (0, 0);
     for _ in 0..steps {
-        ring.full.wait(stage, parity);
+        pipeline.full.wait(stage, parity);
         for row in 0..ROWS {
-            sum += ring.stages[stage as usize].get(row * COLS + col);
+            sum += pipeline.stages[stage as usize].get(row * COLS + col);
         }
-        // All lanes have read before one of them says so.
+        // All lanes have read before one of them arrives.
         sync_warp(u32::MAX);
         if col.is_multiple_of(32) {
-            ring.empty.arrive(stage);
+            pipeline.empty.arrive(stage);
         }
         (stage, parity) = next(stage, parity);
     }
