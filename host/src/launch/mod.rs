@@ -11,13 +11,13 @@
 //! # Ok::<(), warpwright::Error>(())
 //! ```
 
-mod arguments;
 mod dims;
+mod kernel_args;
 mod run;
 mod validate;
 
-pub use arguments::{Arg, KernelArgs};
 pub use dims::Dims;
+pub use kernel_args::{Arg, KernelArgs};
 
 use crate::module::Module;
 use crate::stream::Stream;
