@@ -47,8 +47,8 @@ impl Cluster {
         }
     }
 
-    /// A turn of each block, in the order that `seed` and `round` choose. The blocks are stuck only together: another block
-    /// may do what one waits for.
+    /// A turn of each block, in the order that `seed` and `round` choose. The blocks are stuck only together: another
+    /// block may do what one waits for.
     pub(crate) fn turn(&self, pool: &mut Pool<Block>, seed: u64, round: u64) -> io::Result<Turn> {
         if let [block] = &self.0[..] {
             return Self::turn_alone(block, pool);

@@ -1,7 +1,7 @@
 //! Fibers: stackful coroutines that run lanes, kept by the OS thread that made them.
 //!
-//! A fiber starts lanes one after another until one of them blocks. Kernels without barriers thus run on a single stack,
-//! and there are only as many fibers as lanes were ever blocked at once.
+//! A fiber starts lanes one after another until one of them blocks. Kernels without barriers thus run on a single
+//! stack, and there are only as many fibers as lanes were ever blocked at once.
 
 #[cfg(unix)]
 use crate::stack::FiberStack;

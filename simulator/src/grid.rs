@@ -19,15 +19,15 @@ const MAX_RESIDENT: usize = 256;
 
 /// Runs `body` once for every thread of the grid.
 ///
-/// Faults are no error here: they are in the outcome, and the launch goes on past them.
+/// Faults are not errors here: they are in the outcome, and the launch goes on after them.
 ///
 /// # Errors
 /// When the launch cannot begin or the host runs out of memory; then nothing, or not everything, has run.
 ///
 /// # Safety
-/// For the duration of the call nobody else writes any of the bindings' memories, and nobody else touches the writable
-/// ones. The views that `body` hands to the kernel lie in the bindings' memories and carry their tags; `body` itself
-/// does nothing else that is unsafe.
+/// For the duration of the call nothing else writes any of the bindings' memories, and nothing else accesses the
+/// writable ones. The views that `body` hands to the kernel lie in the bindings' memories and carry their tags; `body`
+/// itself does nothing else that is unsafe.
 pub unsafe fn launch(launch: &Launch<'_>, config: &Config, body: &(dyn Fn() + Sync)) -> Result<Outcome, LaunchError> {
     let blocks = check(launch, config)?;
     panics::install();
@@ -42,7 +42,8 @@ pub unsafe fn launch(launch: &Launch<'_>, config: &Config, body: &(dyn Fn() + Sy
     };
     if config.level == Level::Off {
         for binding in launch.bindings.iter().filter(|binding| binding.writable) {
-            // SAFETY: the launch is over, and the memory is still this call's alone. Nobody watched: all may be written.
+            // SAFETY: the launch is over, and the memory is still this call's alone. Writes were not recorded: any byte
+            // may have been written.
             unsafe { binding.memory.mark(0, binding.memory.len()) };
         }
     }
@@ -50,7 +51,7 @@ pub unsafe fn launch(launch: &Launch<'_>, config: &Config, body: &(dyn Fn() + Sy
     Ok(outcome)
 }
 
-/// Number of blocks, if the launch makes sense.
+/// Number of blocks, if the launch is valid.
 fn check(launch: &Launch<'_>, config: &Config) -> Result<u64, LaunchError> {
     let Launch { grid, block, .. } = *launch;
     let product =
@@ -130,7 +131,7 @@ fn spread(
     Ok(whole)
 }
 
-/// A pool of so many workers, made once: each keeps its fibers.
+/// A pool of so many workers, made once, so that each keeps its fibers.
 fn workers(threads: usize) -> Result<Arc<rayon::ThreadPool>, LaunchError> {
     static POOLS: LazyLock<Mutex<HashMap<usize, Arc<rayon::ThreadPool>>>> = LazyLock::new(Mutex::default);
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -172,7 +173,7 @@ struct Worker<'a> {
     run: &'a Run<'a>,
     queue: &'a Queue,
     resident: Vec<Cluster>,
-    /// Blocks that are done and can be used again.
+    /// Blocks that are over and can be used again.
     #[expect(clippy::vec_box, reason = "lanes point to their block: it must not move")]
     spare: Vec<Box<Block>>,
     /// Turns that every resident block has had.
@@ -242,7 +243,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Lets the seed say which cluster comes first in this round.
+    /// Chooses by the seed which cluster comes first in this round.
     fn rotate(&mut self) {
         let (seed, clusters) = (self.run.state.config.seed, self.resident.len() as u64);
         self.round += 1;
@@ -267,7 +268,7 @@ impl Worker<'_> {
         Ok(true)
     }
 
-    /// All of a cluster is done.
+    /// All blocks of a cluster are over.
     fn retire(&mut self, cluster: Cluster) {
         for block in cluster.finish() {
             self.clock = self.clock.max(block.state.threads.steps());

@@ -1,12 +1,12 @@
 //! Which access came before which: happens-before with scalar clocks, and vectors where scalars are not enough.
 //!
-//! Every thread has a clock and stamps its accesses with it. Usually three scalars decide whether a stamp of the same block
-//! came before: the *epoch* (everything up to here, by any thread of the block: set by a barrier of the whole block), the
-//! *warp epoch* (the same for the warp: set by a `sync_warp` of the whole warp), and being the same thread. Barriers and
-//! warp syncs of *some* threads need more: [`ThreadOrder::vector`] then holds, per thread of the block, the clock up to
-//! which its actions came before. Order through atomics, within and across blocks, is kept in logs: a release appends an
-//! entry, an acquire remembers the length of the log. (`FastTrack`, Flanagan and Freund 2009, without the vectors where a
-//! scalar says the same; release sequences and fences as in the PTX memory model.)
+//! Every thread has a clock and stamps its accesses with it. Usually three scalars decide whether a stamp of the same
+//! block came before: the *epoch* (everything up to here, by any thread of the block: set by a barrier of the whole
+//! block), the *warp epoch* (the same for the warp: set by a `sync_warp` of the whole warp), and being the same thread.
+//! Barriers and warp syncs of *some* threads need more: [`ThreadOrder::vector`] then holds, per thread of the block,
+//! the clock up to which its actions came before. Order through atomics, within and across blocks, is kept in logs: a
+//! release appends an entry, an acquire remembers the length of the log. (`FastTrack`, Flanagan and Freund 2009,
+//! without the vectors where a scalar says the same; release sequences and fences as in the PTX memory model.)
 
 use crate::ordering::{Order, Scope};
 use std::cell::RefCell;
@@ -80,8 +80,8 @@ struct Peer {
     shared: Option<VectorClock>,
 }
 
-/// In place of a thread or warp, in the stamp of an access by several: ordered only if any thread's access at that clock
-/// would be.
+/// In place of a thread or warp, in the stamp of an access by several: ordered only if any thread's access at that
+/// clock would be.
 pub(crate) const MULTIPLE: u16 = u16::MAX;
 
 /// An access, as far as order goes.
@@ -346,8 +346,8 @@ impl ThreadOrder {
     }
 }
 
-/// The vector clock of several threads together: per thread of the block the latest clock that any of them has reached or
-/// has acquired.
+/// The vector clock of several threads together: per thread of the block the latest clock that any of them has reached
+/// or has acquired.
 pub(crate) fn join(threads: usize, members: &[Member]) -> VectorClock {
     let mut joined = vec![0_u32; threads];
     let mut last: Option<*const [u32]> = None;

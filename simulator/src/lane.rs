@@ -1,4 +1,4 @@
-//! One simulated GPU thread, in one cache line, and the pointer to the one that runs now.
+//! One simulated GPU thread, in one cache line, and the pointer to the running one.
 
 use crate::async_queues::{Copies, Products, Stores};
 use crate::fiber::{Pause, Switch};
@@ -37,15 +37,15 @@ pub(crate) struct Geometry {
     pub(crate) shared_len: usize,
 }
 
-/// A thread of a resident block. Its state is in `Cell`s: the fibers of its block and the scheduler share it, all on one OS
-/// thread.
+/// A thread of a resident block. Its state is in `Cell`s: the fibers of its block and the scheduler share it, all on
+/// one OS thread.
 #[expect(clippy::struct_field_names, reason = "`lane` is the field's word for the index in the warp")]
 #[repr(C, align(64))]
 pub(crate) struct Lane {
     /// The resident block, whose type is defined above this module; null outside a launch.
     pub(crate) block: Cell<*const ()>,
     pub(crate) geometry: Cell<*const Geometry>,
-    /// How to leave the fiber that carries this lane.
+    /// How to leave the fiber that runs this lane.
     pub(crate) switch: Cell<*const Switch>,
     /// Null until needed.
     extension: Cell<*mut Extension>,
@@ -69,7 +69,7 @@ pub(crate) struct Lane {
 
 const _: () = assert!(size_of::<Lane>() == 64, "a lane is one cache line");
 
-/// What [`current`] finds outside a launch: a grid of one thread that watches nothing and belongs to no block.
+/// What [`current`] returns outside a launch: a grid of one thread that is not watched and belongs to no block.
 struct Outside(Lane);
 // SAFETY: nothing ever writes to it: writers need a block, and this lane has none.
 unsafe impl Sync for Outside {}
@@ -159,8 +159,8 @@ impl Lane {
         if self.extension.get().is_null() {
             self.extension.set(Box::into_raw(Box::default()));
         }
-        // SAFETY: not null, made by `Box::into_raw`, freed only in `drop_extension`; callers do not hold it across a switch
-        // or a second call for the same lane.
+        // SAFETY: not null, made by `Box::into_raw`, freed only in `drop_extension`; callers do not hold it across a
+        // switch or a second call for the same lane.
         unsafe { &mut *self.extension.get() }
     }
 
@@ -201,7 +201,8 @@ impl Drop for Lane {
 /// The lane that runs on this OS thread; outside a launch, one that belongs to no block.
 #[inline(always)]
 pub(crate) fn current() -> Current {
-    // SAFETY: the pointer is to `OUTSIDE` or to a lane of a resident block, which the scheduler keeps alive while it runs.
+    // SAFETY: the pointer is to `OUTSIDE` or to a lane of a resident block, which the scheduler keeps alive while it
+    // runs.
     Current { lane: CURRENT.with(Cell::get), here: PhantomData }
 }
 
@@ -229,8 +230,8 @@ pub(crate) fn set_current(lane: *const Lane) {
 
 /// Lets others run until this lane is ready again.
 ///
-/// Inlined into the kernel: the processor predicts no return address across a change of stacks, so every function between
-/// here and the kernel would cost a misprediction.
+/// Inlined into the kernel: the processor predicts no return address across a change of stacks, so every function
+/// between here and the kernel would cost a misprediction.
 #[inline(always)]
 pub(crate) fn suspend(lane: &Lane) {
     // SAFETY: `switch` was set when this lane was started, by the fiber that is running now.

@@ -1,4 +1,4 @@
-//! What a launch asks for, and what comes of it.
+//! A launch, and its outcome.
 
 use crate::counters::Counters;
 use crate::memory::Memory;
@@ -21,7 +21,7 @@ pub struct Binding<'a> {
     pub writable: bool,
 }
 
-/// What is to be run.
+/// A launch to run.
 #[derive(Clone, Copy)]
 pub struct Launch<'a> {
     /// Name of the kernel, for reports.
@@ -34,14 +34,14 @@ pub struct Launch<'a> {
     pub shared_bytes: usize,
     /// Blocks of a cluster, neighbours along x; 1 for a kernel without clusters. Divides the blocks along x.
     pub cluster: u32,
-    /// Whether the grid may begin before the one before it is done: each thread must wait for that one before it touches global
-    /// memory, and before it ends.
+    /// Programmatic dependent launch: the grid may begin before the one before it has ended. Each thread must then wait
+    /// for that one before it accesses global memory, and before it ends.
     pub pdl: bool,
     /// The buffers, by tag.
     pub bindings: &'a [Binding<'a>],
 }
 
-/// What a launch did.
+/// The outcome of a launch.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Outcome {
@@ -73,7 +73,7 @@ pub enum LaunchError {
         /// Threads asked for.
         threads: u64,
     },
-    /// More blocks than this level can tell apart.
+    /// More blocks than shadow memory can number at this level.
     TooManyBlocks {
         /// Blocks asked for.
         blocks: u64,
@@ -87,16 +87,16 @@ pub enum LaunchError {
         /// Blocks along x.
         blocks: u32,
     },
-    /// A parameter of the configuration has no meaning.
+    /// A parameter of the configuration is invalid.
     Config {
-        /// Which one, what it must be, what it is.
+        /// Which one, its valid values, its value.
         problem: String,
     },
     /// The launch was made from inside a kernel.
     Nested,
     /// The host has no memory for stacks or shared memory.
     Memory {
-        /// The system's words.
+        /// The system's message.
         reason: String,
     },
 }

@@ -62,8 +62,8 @@ pub(crate) fn take() -> PanicMessage {
 
 #[cfg(unix)]
 mod overflow {
-    //! A kernel that overflows its fiber's stack runs into a guard page. The handler prints whose stack it was and calls the
-    //! former handler, so that the process ends as it would have, but with a message.
+    //! A kernel that overflows its fiber's stack runs into a guard page. The handler prints whose stack it was and
+    //! calls the former handler, so that the process ends as it would have, but with a message.
 
     use crate::{lane, stack};
     use std::cell::Cell;
@@ -125,7 +125,8 @@ mod overflow {
         let former = SIGNALS.iter().position(|&s| s == signal).and_then(|at| FORMER[at].get());
         match former {
             Some(Former(old)) if old.sa_sigaction != libc::SIG_DFL && old.sa_sigaction != libc::SIG_IGN => {
-                // SAFETY: the record came from `sigaction`, so the address is that of a handler of the kind its flags say.
+                // SAFETY: the record came from `sigaction`, so the address is that of a handler of the kind its flags
+                // say.
                 unsafe {
                     if old.sa_flags & libc::SA_SIGINFO != 0 {
                         let call: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =

@@ -26,7 +26,8 @@ pub enum Kind {
     WarpExited,
     /// A read of the destination of an asynchronous copy before its wait, or an end without a wait.
     AsyncNotWaited,
-    /// A launch with programmatic dependent launch that accesses global memory, or ends, before `grid::dependency_wait`.
+    /// A launch with programmatic dependent launch that accesses global memory, or ends, before
+    /// `grid::dependency_wait`.
     PredecessorNotWaited,
     /// A use of the result of a matrix product before its wait.
     ProductNotWaited,

@@ -1,7 +1,7 @@
-//! The seeded order of blocks, warps and lanes.
+//! The order of blocks, warps and lanes under a seed.
 //!
-//! Every order is a permutation that costs no memory: an affine map for any count, a rotation and an exclusive-or for the
-//! 32 lanes of a warp. Seed 0 is the identity throughout.
+//! Every order is a permutation that needs no memory: an affine map for any count, a rotation and an exclusive-or for
+//! the 32 lanes of a warp. Seed 0 gives the identity.
 
 /// `SplitMix64` (Steele, Lea, Flood 2014): the finaliser as a hash of a counter.
 fn mix(mut x: u64) -> u64 {

@@ -27,7 +27,7 @@ fn neighbours_along_x_are_a_cluster() {
     for config in schedules(5) {
         let mut y = Buffer::unwritten(36);
         let grid = Grid::new([6, 3, 2], [32, 1, 1]);
-        silent(&launch(&config, places, grid, (&mut y,)).unwrap(), &config);
+        silent(&launch(&config, ranks, grid, (&mut y,)).unwrap(), &config);
         assert_eq!(y.to_vec(), (0..36).map(|block| 30 + block % 3).collect::<Vec<u32>>(), "{config:?}");
     }
     assert_eq!((device::cluster_rank(), device::cluster_size()), (0, 1), "outside a launch");
@@ -36,7 +36,7 @@ fn neighbours_along_x_are_a_cluster() {
 #[test]
 fn a_grid_must_be_whole_clusters() {
     let mut y = Buffer::unwritten(36);
-    let error = launch(&Config::default(), places, Grid::line(4, 32), (&mut y,)).unwrap_err().to_string();
+    let error = launch(&Config::default(), ranks, Grid::line(4, 32), (&mut y,)).unwrap_err().to_string();
     assert!(error.contains("clusters of 3 in a grid of 4 blocks along x"), "{error}");
 }
 
@@ -342,8 +342,8 @@ struct Operands {
     empty: Mbarriers<2>,
 }
 
-/// C = A·Bᵀ; each block of a cluster has 64 rows of C, loads its rows of A, and multicasts half of B. A product still reads
-/// one stage when the stage before is released.
+/// C = A·Bᵀ; each block of a cluster has 64 rows of C, loads its rows of A, and multicasts half of B. A product still
+/// reads one stage when the stage before is released.
 #[kernel(block = 256, cluster = 2)]
 fn product(#[shared] ring: &Operands, a: &TensorMap<f32>, b: &TensorMap<f32>, steps: u32, c: MatMut<f32>) {
     let (t, rank, warpgroup) = (thread_idx_x(), cluster_rank(), warpgroup_id());

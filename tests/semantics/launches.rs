@@ -145,7 +145,7 @@ fn launches_on_several_threads_are_independent() {
     std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
 }
 
-/// Stores the steps of the block between two calls of [`clock`].
+/// Stores the steps of the block between two calls of `clock`.
 #[kernel(block = 32)]
 fn clocks(y: VecMut<u64>) {
     let before = clock();

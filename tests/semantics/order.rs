@@ -23,8 +23,8 @@ struct HandOver {
     empty: SharedArray<u32, 1>,
 }
 
-/// Thread 0 passes rows of 8 to the 63 others through a buffer. Two counters in shared memory count how often it was filled
-/// and how many threads have read it: a barrier made of atomics. `relaxed` leaves out the readers' release.
+/// Thread 0 passes rows of 8 to the 63 others through a buffer. Two counters in shared memory count how often it was
+/// filled and how many threads have read it: a barrier made of atomics. `relaxed` leaves out the readers' release.
 #[kernel(block = 64)]
 fn hand_over(#[shared] shared: &HandOver, relaxed: u32, x: MatRef<u32>, y: MatMut<u32>) {
     let t = thread_idx_x();
@@ -99,8 +99,8 @@ fn readers_can_release_a_buffer_through_a_counter_of_device_scope() {
     }
 }
 
-/// Thread 0 sets an element by a plain write and goes on with atomics, one of them after a fence. `how` the others reach it:
-/// 0 at once, 1 after a barrier, 2 after acquiring what thread 0 released.
+/// Thread 0 sets an element by a plain write and goes on with atomics, one of them after a fence. `how` the others
+/// reach it: 0 at once, 1 after a barrier, 2 after acquiring what thread 0 released.
 #[kernel(block = 64)]
 fn set_then_count(how: u32, x: VecMut<u32>, flag: VecMut<u32>) {
     if thread_idx_x() == 0 {

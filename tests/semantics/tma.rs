@@ -70,7 +70,8 @@ fn begin(stage: &Stage, arrivals: u32) {
     sync_threads();
 }
 
-/// One thread waits for a box; the others are ordered behind it by a barrier of the block, of some warps, or of the warp.
+/// One thread waits for a box; the others are ordered behind it by a barrier of the block, of some warps, or of the
+/// warp.
 #[kernel(block = 96)]
 fn ordered(#[shared] stage: &Stage, x: &TensorMap<f32>, how: u32, y: VecMut<f32>) {
     let t = thread_idx_x();
@@ -218,8 +219,8 @@ fn vectors_of_a_box_lie_where_the_swizzle_puts_them() {
     }
 }
 
-/// An asynchronous read of the first 64 words, as of a matrix product, which the other warp overwrites: before its end, or
-/// ordered behind its end.
+/// An asynchronous read of the first 64 words, as of a matrix product, which the other warp overwrites: before its end,
+/// or ordered behind its end.
 #[kernel(block = 64)]
 fn product(#[shared] stage: &Stage, early: u32, y: VecMut<f32>) {
     let t = thread_idx_x();

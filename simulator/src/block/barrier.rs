@@ -255,7 +255,7 @@ impl Barriers {
         }
     }
 
-    /// The block ends: reports barriers that somebody arrived at and that never completed.
+    /// The block ends: reports barriers with arrivals that never completed.
     pub(super) fn report_abandoned(&self, state: &BlockState) {
         for id in self.busy() {
             let barrier = &self.0[id];

@@ -1,5 +1,5 @@
-//! Deadlocks: no lane of a block, or of the blocks of a cluster, can run. Reports who waits for whom, and lets them go on, so
-//! that the rest of the kernel is checked too.
+//! Deadlocks: no lane of a block, or of the blocks of a cluster, can run. Reports who waits for whom, and lets them go
+//! on, so that the rest of the kernel is checked too.
 
 use super::resident::Block;
 use crate::report::Kind;
@@ -7,9 +7,9 @@ use crate::threads::Threads;
 use std::panic::Location;
 
 impl Block {
-    /// Reports the deadlock of the blocks of a cluster, or of one block, and ends it. False: it cannot be ended, and the
-    /// blocks must be abandoned. That is so at mbarriers, because a pipeline that has lost count of its phases would report
-    /// nothing but consequences of that.
+    /// Reports the deadlock of the blocks of a cluster, or of one block, and ends it. False: it cannot be ended, and
+    /// the blocks must be abandoned. That is so at mbarriers, because a pipeline that has lost count of its phases
+    /// would report nothing but consequences of that.
     #[cold]
     pub(crate) fn resolve(blocks: &[&Self]) -> bool {
         // An mbarrier that keeps lanes from an operation of their warp or warpgroup is the mistake, not the operation.

@@ -1,5 +1,6 @@
-//! A resident block. [`BlockState`] is what all its parts work on; each part is a struct that takes the state as an argument
-//! (barriers, warp operations, warpgroups, async proxy, cluster barrier); [`Block`] holds the parts and schedules the lanes.
+//! A resident block. [`BlockState`] is what all its parts work on; each part is a struct that takes the state as an
+//! argument (barriers, warp operations, warpgroups, async proxy, cluster barrier); [`Block`] holds the parts and
+//! schedules the lanes.
 
 mod async_proxy;
 mod barrier;

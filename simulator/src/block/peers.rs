@@ -1,20 +1,21 @@
 //! A block and the others of its cluster, which run together: they meet at the cluster barrier, arrive at each other's
 //! mbarriers and send each other boxes.
 //!
-//! The threads of a cluster take turns on one OS thread, so what a block does to another's mbarriers and shadow it does at
-//! once. The order between two blocks has two sources (see [`Acquired`]):
+//! The threads of a cluster take turns on one OS thread, so what a block does to another's mbarriers and shadow it does
+//! at once. The order between two blocks has two sources (see [`Acquired`]):
 //!
 //! - *The cluster barrier*: everything that the other block did before. That orders all accesses to global memory.
-//! - *Arrivals at mbarriers*: up to which clock each thread of the other is done with its block's shared memory. That is what
-//!   a load to that block needs, which overwrites what was read there; further arrivals pass it on from block to block. It
-//!   does not order accesses to global memory, as a plain `mbarrier.arrive` does not either: its scope is the block.
+//! - *Arrivals at mbarriers*: up to which clock each thread of the other is done with its block's shared memory. That
+//!   is what a load to that block needs, which overwrites what was read there; further arrivals pass it on from block
+//!   to block. It does not order accesses to global memory, as a plain `mbarrier.arrive` does not either: its scope is
+//!   the block.
 //!
-//! A lane that acts in another block is represented there by a lane of its own ([`Block::remote_lane`]) with the clocks of
-//! that block that it has acquired.
+//! A lane that acts in another block is represented there by a lane of its own ([`Block::remote_lane`]) with the clocks
+//! of that block that it has acquired.
 //!
-//! Limits. Threads that have exited count as arrived at the cluster barrier, as in PTX, and what they did is taken to be
-//! ordered by it. What a thread acquires of another block passes through atomics of its own block, but an order between
-//! blocks that comes from atomics alone is taken for one of the shared memory, too, whatever its scope.
+//! Limits. Threads that have exited count as arrived at the cluster barrier, as in PTX, and what they did is taken to
+//! be ordered by it. What a thread acquires of another block passes through atomics of its own block, but an order
+//! between blocks that comes from atomics alone is taken for one of the shared memory, too, whatever its scope.
 
 use super::async_proxy::TmaRequest;
 use super::resident::Block;
@@ -95,8 +96,8 @@ impl Block {
         remote
     }
 
-    /// What an arrival of a lane at another block's mbarrier releases: up to which clocks the threads of this block have
-    /// finished their accesses to its shared memory, and what the lane has acquired of other blocks.
+    /// What an arrival of a lane at another block's mbarrier releases: up to which clocks the threads of this block
+    /// have finished their accesses to its shared memory, and what the lane has acquired of other blocks.
     fn release_to_cluster(&self, lane: &Lane) -> Acquired {
         let threads = &self.state.threads;
         let mut released = Acquired::default();
@@ -131,8 +132,8 @@ impl Block {
         there.async_proxy.mbarrier_arrive_remotely(&there.state, &remote, address, release, location);
     }
 
-    /// Issues a multicast load: to the corresponding tile, completing on the corresponding mbarrier, of each block of the
-    /// cluster whose bit is set.
+    /// Issues a multicast load: to the corresponding tile, completing on the corresponding mbarrier, of each block of
+    /// the cluster whose bit is set.
     pub(crate) fn issue_multicast(&self, lane: &Lane, request: &TmaRequest<'_>, mbarrier: usize, mask: u16) {
         let (state, location) = (&self.state, request.location);
         state.threads.count_step();
@@ -205,7 +206,8 @@ impl Block {
         }
     }
 
-    /// Releases the threads at the barrier of the cluster. What any of its threads did comes before all that any will do.
+    /// Releases the threads at the barrier of the cluster. What any of its threads did comes before all that any will
+    /// do.
     fn release_cluster(&self) {
         self.state.threads.note_progress();
         let first = self.cluster().find_map(|block| block.cluster_barrier.site());

@@ -158,8 +158,8 @@ impl Block {
         self.schedule.started.get() == self.state.threads.lanes.len()
     }
 
-    /// Lets lanes run until all have exited, or none can run, or only spinning ones can; if the block shares its OS thread
-    /// with others, only until every lane waits for something.
+    /// Lets lanes run until all have exited, or none can run, or only spinning ones can; if the block shares its OS
+    /// thread with others, only until every lane waits for something.
     pub(crate) fn turn(&self, pool: &mut Pool<Self>) -> io::Result<Turn> {
         let shares = self.state.threads.launch().config.resident > 1 || self.state.is_in_cluster();
         while !self.has_started_all() {

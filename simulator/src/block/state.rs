@@ -324,7 +324,8 @@ impl BlockState {
     /// The block's shared memory.
     pub(super) fn shared_bytes(&self) -> &[u8] {
         let geometry = self.threads.geometry.get();
-        // SAFETY: the block's shared memory, which only this OS thread touches, and nobody before the borrow ends.
+        // SAFETY: the block's shared memory, which only this OS thread accesses, and nothing writes before the borrow
+        // ends.
         unsafe { std::slice::from_raw_parts(geometry.shared, geometry.shared_len) }
     }
 

@@ -11,13 +11,13 @@ pub(crate) struct Mbarrier {
     pub(crate) valid: bool,
     /// Arrivals of a phase.
     pub(crate) arrivals: u32,
-    /// Arrivals that the present phase still waits for.
+    /// Arrivals that the current phase still waits for.
     pub(crate) pending: u32,
-    /// Bytes that the present phase still waits for; less than 0 where they came before they were expected.
+    /// Bytes that the current phase still waits for; less than 0 where they came before they were expected.
     pub(crate) bytes: i64,
-    /// Phases that are over.
+    /// Completed phases.
     pub(crate) phases: u64,
-    /// Who initialised it, when, where, and whether the copy engine was told.
+    /// The thread that initialised it, its clock, where, and whether a fence has made that visible to TMA.
     pub(crate) by: u16,
     pub(crate) at: u32,
     pub(crate) site: &'static Location<'static>,
@@ -32,13 +32,13 @@ pub(crate) struct Mbarrier {
     pub(crate) released: VectorClock,
     pub(crate) released_epoch: u32,
     pub(crate) released_acquired: Acquired,
-    /// Loads that have landed in this phase, and in phases that are over but that nobody has waited for.
+    /// Loads that have landed in this phase, and in completed phases without a wait.
     pub(crate) landing: Vec<Landing>,
     pub(crate) landed: Vec<Landing>,
-    /// The last arrival from another block in this phase, and in phases that are over but that nobody has waited for.
+    /// The last arrival from another block in this phase, and in completed phases without a wait.
     pub(crate) visit: Option<Visit>,
     pub(crate) visited: Option<Visit>,
-    /// What waits have already made of `released`: many threads know the same before they wait.
+    /// Joins of `released` that waits have already made: many threads have the same vector clock before they wait.
     pub(crate) merged: Vec<(Option<VectorClock>, VectorClock)>,
 }
 
@@ -49,14 +49,14 @@ pub(crate) struct Waiter {
     pub(crate) location: &'static Location<'static>,
 }
 
-/// A load whose bytes are there.
+/// A load that has landed.
 #[derive(Clone, Copy)]
 pub(crate) struct Landing {
     pub(crate) address: usize,
     pub(crate) size: usize,
     /// The shadow's stamp of the write under way.
     pub(crate) stamp: u64,
-    /// The block that sent for it.
+    /// The block that issued it.
     pub(crate) from: [u32; 3],
     pub(crate) site: &'static Location<'static>,
 }
@@ -97,7 +97,7 @@ impl Mbarrier {
         }
     }
 
-    /// Whether the phase of this parity is over: the present phase, or the one before, has it.
+    /// Whether the phase of this parity is over: the current phase, or the one before, has it.
     pub(crate) fn is_over(&self, parity: u32) -> bool {
         self.phases & 1 != u64::from(parity & 1)
     }
@@ -122,7 +122,7 @@ impl Mbarrier {
         missing.join(" and ")
     }
 
-    /// `vector` with all that the phases which are over have released.
+    /// `vector` joined with what completed phases have released.
     pub(crate) fn merge(&mut self, vector: Option<&VectorClock>) -> VectorClock {
         let same = |known: &Option<VectorClock>| match (known, vector) {
             (None, None) => true,

@@ -1,7 +1,7 @@
 //! Atomic operations and fences.
 //!
-//! The operation itself is a compare-and-swap loop on the host's own atomics, with the strongest order: kernels that
-//! synchronise through atomics work across the cores too. What order the *kernel* asked for is what the checks go by.
+//! The operation itself is a compare-and-swap loop on the host's atomics, sequentially consistent, so that kernels that
+//! synchronise through atomics work across cores, too. The checks use the order that the *kernel* asked for.
 
 use super::memory::is_inside;
 use super::{Order, Place, Plain, Scope};
@@ -42,7 +42,7 @@ fn from_bits<T: AtomicPlain>(bits: u64) -> T {
     unsafe { from.read_unaligned() }
 }
 
-/// A compare-and-swap loop: replaces `old` by `new(old)` until nobody came between, or gives up where `new` gives `None`.
+/// A compare-and-swap loop: replaces `old` by `new(old)`, or gives up where that is `None`.
 ///
 /// # Safety
 /// `ptr` is aligned and lies in memory that others access only by atomics now.
@@ -143,7 +143,7 @@ pub unsafe fn atomic_store<T: AtomicPlain>(place: Place, ptr: *mut T, value: T, 
     }
 }
 
-/// Counts and checks an atomic operation, and lets others run now and then. Gives whether it may go ahead.
+/// Counts and checks an atomic operation, and at times lets other threads run. Gives whether it may go ahead.
 #[inline(never)]
 fn begin<T: AtomicPlain>(
     place: Place,
@@ -166,7 +166,8 @@ fn begin<T: AtomicPlain>(
         accessed.report_misaligned(&state.threads, &lane);
         return false;
     }
-    // Others run before this operation takes its place in the order of accesses, not between that and the operation itself.
+    // Others run before this operation takes its place in the order of accesses, not between that and the operation
+    // itself.
     if state.poll(&lane, location) {
         suspend(&lane);
     }

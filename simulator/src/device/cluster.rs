@@ -1,4 +1,4 @@
-//! Clusters: blocks that run together and reach each other's shared memory.
+//! Clusters: blocks that run together and access each other's shared memory.
 
 use crate::block::{Block, TmaRequest};
 use crate::lane::current;
@@ -26,7 +26,7 @@ pub fn cluster_sync() {
     Block::of(&lane).cluster_sync(&lane, Location::caller());
 }
 
-/// `mbarrier.arrive` at the mbarrier that is at this place in block `rank` of the cluster. A null address is that of an index
+/// `mbarrier.arrive` at the corresponding mbarrier of block `rank` of the cluster. A null address means an index
 /// outside its container, which was reported.
 #[track_caller]
 pub fn mbarrier_arrive_at(mbarrier: *mut u64, rank: u32) {
@@ -36,8 +36,8 @@ pub fn mbarrier_arrive_at(mbarrier: *mut u64, rank: u32) {
     }
 }
 
-/// [`tensor_load`](super::tensor_load) to the same place of each block of the cluster whose bit is set in `mask`, completing
-/// on the mbarrier that is at the place of `bar` in each.
+/// [`tensor_load`](super::tensor_load) with multicast: to the corresponding tile, completing on the corresponding
+/// mbarrier, of each block of the cluster whose bit is set in `mask`.
 ///
 /// # Safety
 /// As there.

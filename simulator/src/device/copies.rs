@@ -1,4 +1,4 @@
-//! Asynchronous copies from global to shared memory (`cp.async`): they land when they are waited for, and not before.
+//! Asynchronous copies from global to shared memory (`cp.async`): they land when they are waited for, not before.
 
 use super::Place;
 use super::memory::is_inside;
@@ -82,8 +82,8 @@ pub fn cp_async_wait_all() {
 
 fn land(lane: &Lane, group: Vec<Copy>) {
     for copy in group {
-        // SAFETY: the destination was checked when the copy was issued (or promised by its caller), and the block's shared
-        // memory lives on; only this OS thread touches it.
+        // SAFETY: the destination was checked when the copy was issued (or promised by its caller), and the block's
+        // shared memory lives on; only this OS thread touches it.
         unsafe { copy.to.copy_from_nonoverlapping(copy.bytes.as_ptr(), copy.len) };
         if lane.watched() {
             Block::of(lane).state.end_async_write(lane, copy.to as usize, copy.len, copy.site);

@@ -1,10 +1,10 @@
-//! Mbarriers. A null address is that of an index outside its container, which was reported: nothing is done.
+//! Mbarriers. A null address means an index outside its container, which was reported: nothing is done.
 
 use crate::block::Block;
 use crate::lane::{current, suspend};
 use std::panic::Location;
 
-/// `mbarrier.init`: each phase takes so many arrivals.
+/// `mbarrier.init`: each phase expects so many arrivals.
 #[track_caller]
 pub fn mbarrier_init(mbarrier: *mut u64, arrivals: u32) {
     if !mbarrier.is_null() {
@@ -14,7 +14,7 @@ pub fn mbarrier_init(mbarrier: *mut u64, arrivals: u32) {
     }
 }
 
-/// `mbarrier.arrive`, with the bytes to expect before, if any.
+/// `mbarrier.arrive`, after `expect_tx` of `bytes`, if any.
 #[track_caller]
 pub fn mbarrier_arrive(mbarrier: *mut u64, bytes: Option<u32>) {
     if !mbarrier.is_null() {
@@ -34,7 +34,7 @@ pub fn mbarrier_expect_tx(mbarrier: *mut u64, bytes: u32) {
     }
 }
 
-/// `mbarrier.test_wait.parity`. Now and then lets others run, since this thread may be waiting for them.
+/// `mbarrier.test_wait.parity`. At times lets other threads run, since this one may be waiting for them.
 #[track_caller]
 pub fn mbarrier_test(mbarrier: *mut u64, parity: u32) -> bool {
     if mbarrier.is_null() {

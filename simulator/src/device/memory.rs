@@ -1,7 +1,7 @@
-//! Reads and writes.
+//! Reads and writes of memory.
 //!
-//! Global memory is read and written by relaxed atomics, so that two blocks on two cores that race give a wrong value and
-//! never undefined behaviour; measured, it costs nothing. Shared memory belongs to one OS thread and needs none.
+//! Global memory is read and written by relaxed atomics, so that two blocks on two cores that race give a wrong value
+//! and never undefined behaviour; measured, it costs nothing. Shared memory belongs to one OS thread and needs none.
 
 use super::{Place, Plain};
 use crate::block::Block;
@@ -77,7 +77,7 @@ pub unsafe fn write_global<T: Plain>(ptr: *mut T, tag: u32, value: T) {
     unsafe { store(ptr, value) };
 }
 
-/// Reads a value whose bounds nobody has checked: a wild address is reported and gives zero bytes.
+/// Reads a value without a bounds check by the caller: an invalid address is reported and reads as zero bytes.
 #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "dereferenced only where it points into the launch's own memory")]
 #[inline]
 #[track_caller]
@@ -105,7 +105,7 @@ pub fn read_unchecked<T: Plain>(place: Place, ptr: *const T) -> T {
     }
 }
 
-/// Writes a value whose bounds nobody has checked: a wild address is reported and nothing is written.
+/// Writes a value without a bounds check by the caller: an invalid address is reported and nothing is written.
 #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "dereferenced only where it points into the launch's own memory")]
 #[inline]
 #[track_caller]
@@ -128,8 +128,8 @@ pub fn write_unchecked<T: Plain>(place: Place, ptr: *mut T, value: T) {
     }
 }
 
-/// Reports an index outside a view (`index` and `extent` have the view's dimensions). The caller drops the access and goes
-/// on with a default value.
+/// Reports an index outside a view (`index` and `extent` have the view's dimensions). The caller drops the access and
+/// goes on with a default value.
 #[cold]
 #[inline(never)]
 #[track_caller]
@@ -156,7 +156,7 @@ fn tuple(numbers: &[u64]) -> String {
     }
 }
 
-/// Whether the address lies in the memory it is said to lie in; reports it if not.
+/// Whether the address lies in its memory; reports it if not.
 pub(super) fn is_inside(
     place: Place,
     address: usize,
@@ -188,9 +188,9 @@ pub(super) fn is_inside(
     inside
 }
 
-// Called `cold` although a checked launch calls nothing more often: what it buys is that the compiler keeps the kernel's
-// values in registers past the test, and saves them only around the call. Each hook for shared memory first tries what
-// nearly every access is, in a function without a frame, and leaves the rest to a second one.
+// Marked `cold` although a checked launch calls nothing more often: the compiler then keeps the kernel's values in
+// registers past the test, and saves them only around the call. Each hook for shared memory first tries the most
+// frequent kinds of access in a function without a stack frame, and leaves the rest to a second one.
 macro_rules! shared_hook {
     ($name:ident, $closely:ident, $kind:ident, $access:ident) => {
         #[cold]
@@ -246,7 +246,7 @@ macro_rules! global_hook {
 global_hook!(global_read, Read, GlobalLoad);
 global_hook!(global_write, Write, GlobalStore);
 
-/// A relaxed atomic load, in pieces of at most 8 bytes.
+/// A relaxed atomic load, in units of at most 8 bytes.
 ///
 /// # Safety
 /// The value lies in memory that others access at most by relaxed atomics now.
@@ -254,8 +254,8 @@ global_hook!(global_write, Write, GlobalStore);
 unsafe fn load<T: Plain>(ptr: *const T) -> T {
     let (mut value, from) = (MaybeUninit::<T>::uninit(), ptr.cast_mut());
     let to = value.as_mut_ptr();
-    // SAFETY: every piece lies in the value, and is aligned: up to 4 bytes by the views' own invariant, the wider ones as
-    // tested. The pieces fill `value`, of which any bytes are valid.
+    // SAFETY: every unit lies in the value, and is aligned: up to 4 bytes by the views' own invariant, the wider ones
+    // as tested. The units fill `value`, of which any bytes are valid.
     unsafe {
         match size_of::<T>() {
             1 => to.cast::<u8>().write(AtomicU8::from_ptr(from.cast()).load(Relaxed)),
@@ -263,9 +263,9 @@ unsafe fn load<T: Plain>(ptr: *const T) -> T {
             4 => to.cast::<u32>().write_unaligned(AtomicU32::from_ptr(from.cast()).load(Relaxed)),
             _ if !from.cast::<u64>().is_aligned() => bytes_in(from.cast(), to.cast(), size_of::<T>()),
             size => {
-                for piece in 0..size / 8 {
-                    let bits = AtomicU64::from_ptr(from.cast::<u64>().add(piece)).load(Relaxed);
-                    to.cast::<u64>().add(piece).write_unaligned(bits);
+                for unit in 0..size / 8 {
+                    let bits = AtomicU64::from_ptr(from.cast::<u64>().add(unit)).load(Relaxed);
+                    to.cast::<u64>().add(unit).write_unaligned(bits);
                 }
             }
         }
@@ -273,7 +273,7 @@ unsafe fn load<T: Plain>(ptr: *const T) -> T {
     }
 }
 
-/// A relaxed atomic store, in pieces of at most 8 bytes.
+/// A relaxed atomic store, in units of at most 8 bytes.
 ///
 /// # Safety
 /// As [`load`].
@@ -288,9 +288,9 @@ unsafe fn store<T: Plain>(ptr: *mut T, value: T) {
             4 => AtomicU32::from_ptr(ptr.cast()).store(from.cast::<u32>().read_unaligned(), Relaxed),
             _ if !ptr.cast::<u64>().is_aligned() => bytes_out(from.cast(), ptr.cast(), size_of::<T>()),
             size => {
-                for piece in 0..size / 8 {
-                    let bits = from.cast::<u64>().add(piece).read_unaligned();
-                    AtomicU64::from_ptr(ptr.cast::<u64>().add(piece)).store(bits, Relaxed);
+                for unit in 0..size / 8 {
+                    let bits = from.cast::<u64>().add(unit).read_unaligned();
+                    AtomicU64::from_ptr(ptr.cast::<u64>().add(unit)).store(bits, Relaxed);
                 }
             }
         }

@@ -1,7 +1,7 @@
-//! What a kernel asks of the machine it runs on: the calls behind `simt`'s words.
+//! The functions that kernels call: the simulator's side of `simt`'s intrinsics.
 //!
-//! Everything that touches memory, synchronises or communicates is `#[track_caller]`: the caller's place in the source is
-//! the name of the instruction. Indices may be asked for anywhere; calls that need a running kernel panic outside one.
+//! Everything that accesses memory, synchronises or communicates is `#[track_caller]`: the caller's source location
+//! identifies the instruction. Indices are available anywhere; functions that need a running kernel panic outside one.
 
 mod atomics;
 mod cluster;

@@ -15,7 +15,7 @@ pub fn sync_threads() {
     barriers.sync(state, &lane, Location::caller());
 }
 
-/// What [`sync_threads_vote`] tells every thread.
+/// The result of [`sync_threads_vote`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockVote {
     /// Threads whose predicate holds.
@@ -55,7 +55,7 @@ pub fn named_barrier(id: u32, threads: u32, wait: bool) {
     barriers.sync_some(state, &lane, (id as usize, threads), wait, Location::caller());
 }
 
-/// Carries out `op` with this lane's `value` (bits) and `arg` (lane, delta or xor mask). Gives result and flag; for
+/// Executes `op` with this lane's `value` (bits) and `arg` (lane, delta or xor mask). Gives result and flag; for
 /// shuffles the flag says whether the source lane lay in range.
 #[inline(always)]
 #[track_caller]
@@ -65,7 +65,7 @@ pub fn warp_op(op: WarpOp, mask: u32, value: u64, arg: u32) -> (u64, bool) {
     block.warp_ops(&lane).run(&block.state, &lane, (Op::Values(op), mask), (value, arg), Location::caller())
 }
 
-/// Records a branch of the kernel for the divergence counter; the identity.
+/// Records a branch of the kernel for the divergence counter; returns the condition.
 #[inline(always)]
 #[track_caller]
 pub fn branch(condition: bool) -> bool {
@@ -81,7 +81,7 @@ fn note_branch(condition: bool, location: &'static Location<'static>) {
     Block::of(&lane).state.count(&lane, location, What::new(Access::Branch, 0), usize::from(condition));
 }
 
-/// `griddepcontrol.wait`: from here on this thread may access global memory although its launch overlaps the one before it.
+/// `griddepcontrol.wait`: from here on this thread may access global memory, which the grid before its own has written.
 #[inline]
 pub fn dependency_wait() {
     let lane = current();
@@ -90,7 +90,7 @@ pub fn dependency_wait() {
     }
 }
 
-/// This thread has come to the end of a kernel whose launches overlap.
+/// This thread ends, in a kernel with programmatic dependent launch.
 #[inline]
 #[track_caller]
 pub fn end_of_kernel() {

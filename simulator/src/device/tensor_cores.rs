@@ -9,7 +9,7 @@ use std::panic::Location;
 
 const ALL: u32 = u32::MAX;
 
-/// Carries out `op` with this lane's registers.
+/// Executes `op` with this lane's registers.
 #[inline(always)]
 fn together(op: TensorOp, fragments: &mut Fragments, location: &'static Location<'static>) {
     let lane = current();
@@ -54,7 +54,8 @@ pub unsafe fn matrix_store(row: *mut u8, a: [u32; 4], count: usize, transpose: b
     together(TensorOp::Store { count, transpose }, &mut fragments, Location::caller());
 }
 
-/// Where an operand of a warpgroup's product starts: the byte of shared memory. Reports what a descriptor cannot say.
+/// The byte of shared memory at which an operand of a warpgroup's product starts. Reports what a descriptor cannot
+/// encode.
 #[track_caller]
 pub fn operand_start(tile: *const u8, leading: u32, stride: u32) -> u32 {
     let lane = current();
@@ -69,14 +70,14 @@ pub fn operand_start(tile: *const u8, leading: u32, stride: u32) -> u32 {
     start
 }
 
-/// A matrix in shared memory, as a descriptor of PTX says, whose start counts from the start of the block's shared memory.
+/// A matrix in shared memory: a PTX descriptor whose start address is relative to the block's shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct TensorOperand {
     /// The descriptor.
     pub descriptor: u64,
     /// Bytes by which it advances from one instruction of a group to the next.
     pub step: u32,
-    /// The numbers along m or n are contiguous.
+    /// MN-major: the numbers along m or n are contiguous.
     pub mn_major: bool,
 }
 
@@ -104,8 +105,8 @@ pub struct WarpgroupProduct<'a> {
     pub fresh: bool,
 }
 
-/// Starts a group of products, whose D is 64 × 2 · `d.len()`. `ticket` is 0 where D is there; from then on it is the number of
-/// the group.
+/// Starts a group of products, whose D is 64 × 2 · `d.len()`. `ticket` is 0 where D is complete, and becomes the number
+/// of the group.
 #[inline(always)]
 #[track_caller]
 pub fn warpgroup_multiply(product: &WarpgroupProduct<'_>, d: &mut [f32], ticket: &mut u64) {
@@ -116,7 +117,7 @@ pub fn warpgroup_multiply(product: &WarpgroupProduct<'_>, d: &mut [f32], ticket:
     block.warpgroup(&lane).start(&block.state, &lane, shape, product, Location::caller());
 }
 
-/// `wgmma.wait_group`. If D's group is among those that are then done, D is there, and `ticket` is 0.
+/// `wgmma.wait_group`. If D's group is among those that are then complete, D becomes valid and `ticket` 0.
 #[track_caller]
 pub fn warpgroup_wait(pending: u32, d: &mut [f32], ticket: &mut u64) {
     let lane = current();

@@ -68,7 +68,8 @@ impl Accessed {
         self.address & (self.size - 1) == 0
     }
 
-    /// Reports a misaligned access. The access is carried out where possible, so that later reports are of other faults.
+    /// Reports a misaligned access. The access is carried out where possible, so that later reports are of other
+    /// faults.
     ///
     /// By value and not inlined: a reference makes the callers copy each access, which costs a checked kernel 10 %.
     #[cold]

@@ -11,7 +11,7 @@ pub(super) struct Bulk {
     pub(super) readings: Vec<Reading>,
     pub(super) tokens: u64,
     /// Per 16 bytes: the vector of a box that a load wrote there, 0 where there is none or something was written since.
-    pub(super) pieces: Vec<u64>,
+    pub(super) vectors: Vec<u64>,
     /// Where reads that have ended were issued.
     sites: Vec<&'static Location<'static>>,
 }
@@ -24,7 +24,7 @@ pub(super) struct Reading {
     pub(super) site: &'static Location<'static>,
 }
 
-pub(super) const PIECE_USED: u64 = 1 << 63;
+pub(super) const VECTOR_USED: u64 = 1 << 63;
 
 impl Bulk {
     /// Whether writes must be checked against it.
@@ -36,7 +36,7 @@ impl Bulk {
     pub(super) fn reset(&mut self) {
         self.used = false;
         self.readings.clear();
-        self.pieces.clear();
+        self.vectors.clear();
         self.sites.clear();
     }
 

@@ -1,7 +1,7 @@
-//! Shadow of global memory: for each element of a buffer that the launch may write, who wrote it last and who read it since. An
-//! element is what the buffer was allocated for, or what the launch takes it for, if that is smaller.
+//! Shadow of global memory: for each element of a buffer that the launch may write, its last write and the reads since.
+//! The element is that of the allocation, or that of the launch's accesses, if those are smaller.
 //!
-//! Buffers that the launch only reads have no shadow: nothing in it can race.
+//! Buffers that the launch only reads have no shadow: they cannot race.
 
 use super::access::{AccessKind, Accessed};
 use super::global_stamp::{
@@ -28,9 +28,10 @@ struct Buffer {
     writes: Vec<u64>,
     /// Made at the first read of a writable buffer.
     reads: Vec<u64>,
-    /// Of elements that several have read.
+    /// Readers of elements that several threads have read.
     readers: Readers,
-    /// The last plain write of elements that atomic operations have written since: atomics in no order with it race.
+    /// The last plain write of elements that atomic operations have written since: atomics that are not ordered behind
+    /// it race with it.
     plain: HashMap<usize, u64>,
     unwritten: Unwritten,
 }
@@ -44,7 +45,7 @@ pub(crate) struct GlobalShadow {
 impl GlobalShadow {
     pub(crate) fn new<'a>(buffers: impl Iterator<Item = (&'a Memory, bool)>) -> Self {
         let buffers = buffers.map(|(memory, writable)| {
-            // SAFETY: the launch's contract: nobody writes the memory but this launch.
+            // SAFETY: the launch's contract: only this launch writes the memory.
             let full = unsafe { memory.first_unwritten(0, memory.len()) }.is_none();
             let cells = if writable { memory.len() >> memory.shift() } else { 0 };
             Buffer {
@@ -63,7 +64,7 @@ impl GlobalShadow {
         Self { buffers: buffers.collect(), places: Numbers::default() }
     }
 
-    /// Bytes these shadows take.
+    /// Bytes of these shadows.
     pub(crate) fn bytes(&self) -> usize {
         let bytes = |buffer: &Buffer| {
             (buffer.writes.len() + buffer.reads.len()) * 8 + buffer.readers.bytes() + buffer.plain.len() * 16
@@ -71,7 +72,7 @@ impl GlobalShadow {
         self.buffers.iter().map(bytes).sum()
     }
 
-    /// Checks and notes one access to the buffer `tag`, which the address lies in.
+    /// Checks and records one access to the buffer `tag`, in which the address lies.
     #[inline(always)]
     pub(crate) fn access(&mut self, tag: u32, memory: &Memory, threads: &Threads, lane: &Lane, accessed: Accessed) {
         let Self { buffers, places } = self;
@@ -89,7 +90,7 @@ impl GlobalShadow {
         }
     }
 
-    /// Reports what is left of uninitialised reads, and marks what was written.
+    /// Reports the uninitialised reads that are held back, and marks what was written.
     pub(crate) fn finish<'a>(&mut self, threads: Option<&Threads>, memories: impl Iterator<Item = &'a Memory>) {
         for (buffer, memory) in self.buffers.iter_mut().zip(memories) {
             if let Some(threads) = threads
@@ -116,7 +117,7 @@ impl GlobalShadow {
 }
 
 impl Buffer {
-    /// Cells of `size` bytes from now on: a kernel takes the memory for smaller elements than it was allocated for.
+    /// Splits the cells to `size` bytes: the kernel accesses smaller elements than the memory was allocated for.
     #[cold]
     fn refine(&mut self, size: usize) {
         let finer = self.shift - size.ilog2();

@@ -1,4 +1,4 @@
-//! Shadow memory: for each word who wrote it last and who read it since, and the checks made of that.
+//! Shadow memory: for each location the last write and the reads since, and the checks that need them.
 
 mod access;
 mod bulk;

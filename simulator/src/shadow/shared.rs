@@ -1,9 +1,9 @@
 //! Shadow of a block's shared memory: 16 bytes for each word of 4.
 //!
-//! A cell is a last write and the reads since, each a stamp of clock, thread and place; no write at all is what
-//! "uninitialised" means. The two lie in arrays of their own: most reads need to look at the second alone, and the
-//! second of a tile fits into the fastest cache. Words of 4 bytes share a cell until the first narrower access; from then
-//! on each byte has its own.
+//! A cell is a last write and the reads since, each a stamp of clock, thread and place; "uninitialised" is a cell
+//! without a write. Writes and reads are two arrays: most checks of a read need only the second, which for a tile fits
+//! into the first-level cache. The 4 bytes of a word share a cell until the first narrower access; from then on each
+//! byte has one.
 
 use super::access::{AccessKind, Accessed};
 use super::bulk::Bulk;
@@ -24,18 +24,19 @@ pub(crate) struct SharedShadow {
     pub(super) writes: Vec<u64>,
     pub(super) reads: Vec<u64>,
     pub(super) base: usize,
-    /// log2 of the bytes per cell: 2, or 0 once bytes are told apart.
+    /// log2 of the bytes per cell: 2, or 0 after a narrower access.
     pub(super) shift: u32,
-    /// Readers one by one, for cells with several, kept once partial barriers are in use.
+    /// Readers one by one, for cells with several, once clocks are kept per thread.
     readers: HashMap<usize, Vec<(u16, u32, &'static Location<'static>)>>,
-    /// The last plain write of cells that atomic operations have written since: atomics in no order with it race.
+    /// The last plain write of cells that atomic operations have written since: atomics that are not ordered behind it
+    /// race with it.
     plain: HashMap<usize, u64>,
-    /// Whether readers are to be kept one by one.
+    /// Whether readers are recorded one by one.
     per_thread_clocks: bool,
-    /// Whether a further reader is to be looked at closely: because of that, or because some readers were atomic loads.
-    closely: bool,
+    /// Whether further readers need the full check: because of that, or because some readers were atomic loads.
+    full_check: bool,
     pub(crate) unwritten: Unwritten,
-    /// What the copy engine and the tensor cores do there.
+    /// Accesses of TMA and the tensor cores.
     pub(super) bulk: Bulk,
 }
 
@@ -50,7 +51,7 @@ impl SharedShadow {
             readers: HashMap::new(),
             plain: HashMap::new(),
             per_thread_clocks: false,
-            closely: false,
+            full_check: false,
             unwritten: Unwritten::default(),
             bulk: Bulk::default(),
         }
@@ -62,17 +63,17 @@ impl SharedShadow {
         self.reads.fill(0);
         self.readers.clear();
         self.plain.clear();
-        (self.per_thread_clocks, self.closely) = (false, false);
+        (self.per_thread_clocks, self.full_check) = (false, false);
         self.unwritten = Unwritten::default();
         self.bulk.reset();
     }
 
-    /// From now on readers are kept one by one.
+    /// From now on readers are recorded one by one.
     pub(crate) fn enable_per_thread_clocks(&mut self) {
-        (self.per_thread_clocks, self.closely) = (true, true);
+        (self.per_thread_clocks, self.full_check) = (true, true);
     }
 
-    /// Bytes this shadow takes.
+    /// Bytes of this shadow.
     pub(crate) fn bytes(&self) -> usize {
         (self.writes.len() + self.reads.len()) * size_of::<u64>()
     }
@@ -83,25 +84,25 @@ impl SharedShadow {
         (accessed.size == 1 << self.shift).then(|| (accessed.address - self.base) >> self.shift)
     }
 
-    /// A read of one cell that leaves nothing to note, because enough others have read it since the last barrier: nearly
-    /// every read. False: look closer.
+    /// Checks a read of one cell that needs no record, because enough others have read it since the last barrier:
+    /// nearly every read. False: it needs the full check.
     #[inline(always)]
     pub(crate) fn is_read_again(&self, lane: &Lane, accessed: Accessed, lanes_shift: u32) -> bool {
         let Some(&stamp) = self.only_cell(accessed).and_then(|index| self.reads.get(index)) else { return false };
-        if stamp < SETTLED | u64::from(lane.clock.get()) << CLOCK_SHIFT || self.closely {
+        if stamp < SETTLED | u64::from(lane.clock.get()) << CLOCK_SHIFT || self.full_check {
             return false;
         }
         let flags = stamp & FLAGS;
         flags == SEVERAL || flags == SEVERAL_IN_WARP && thread(stamp) >> lanes_shift == lane.warp
     }
 
-    /// A further read of a cell since the last barrier, where nothing was written since. False: look closer.
+    /// Checks a further read of a cell since the last barrier, without a write since. False: it needs the full check.
     #[inline(always)]
     pub(crate) fn read_next(&mut self, lane: &Lane, accessed: Accessed, lanes_shift: u32) -> bool {
-        let closely = self.closely;
+        let full_check = self.full_check;
         let Some(reads) = self.only_cell(accessed).and_then(|index| self.reads.get_mut(index)) else { return false };
         let stamp = *reads;
-        if stamp < SETTLED | u64::from(lane.clock.get()) << CLOCK_SHIFT || closely {
+        if stamp < SETTLED | u64::from(lane.clock.get()) << CLOCK_SHIFT || full_check {
             return false;
         }
         if thread(stamp) >> lanes_shift != lane.warp {
@@ -112,7 +113,7 @@ impl SharedShadow {
         true
     }
 
-    /// The first read of a cell since the last barrier, where nothing was written since. False: look closer.
+    /// Checks the first read of a cell since the last barrier, without a write since. False: it needs the full check.
     #[inline(always)]
     pub(crate) fn read_first(&mut self, lane: &Lane, accessed: Accessed) -> bool {
         let Some(index) = self.only_cell(accessed).filter(|&index| index < self.writes.len()) else { return false };
@@ -125,7 +126,7 @@ impl SharedShadow {
         true
     }
 
-    /// A write of one cell whose last write and reads are known to have come before. False: look closer.
+    /// Checks a write of one cell whose last write and reads are in the lane's epoch. False: it needs the full check.
     #[inline(always)]
     pub(crate) fn write_in_order(&mut self, lane: &Lane, accessed: Accessed) -> bool {
         let Some(index) = self.only_cell(accessed).filter(|&index| index < self.writes.len()) else { return false };
@@ -137,7 +138,7 @@ impl SharedShadow {
         true
     }
 
-    /// Checks and notes one access.
+    /// Checks and records one access.
     #[inline(never)]
     pub(crate) fn access(&mut self, threads: &Threads, lane: &Lane, accessed: Accessed) {
         let offset = accessed.address - self.base;
@@ -211,7 +212,7 @@ impl SharedShadow {
         if kind == AccessKind::AtomicRead {
             if reads == 0 || reads & FLAGS == LOAD {
                 self.reads[index] = stamp(lane, accessed.location, LOAD);
-                self.closely = true;
+                self.full_check = true;
             }
             return;
         }
@@ -235,7 +236,7 @@ impl SharedShadow {
         (self.writes[index], self.reads[index]) = (write, 0);
     }
 
-    /// Notes a read, unless one of the same time is noted that says as much.
+    /// Records a read, unless the recorded ones imply it.
     #[inline(always)]
     pub(super) fn note_read(&mut self, index: usize, threads: &Threads, lane: &Lane, accessed: Accessed) {
         let (reads, now) = (self.reads[index], lane.clock.get());
@@ -250,7 +251,7 @@ impl SharedShadow {
         }
     }
 
-    /// The asynchronous copies of this lane to `address..address + size` have landed.
+    /// The `cp.async` copies of this lane to `address..address + size` have landed.
     pub(crate) fn land(&mut self, lane: &Lane, address: usize, size: usize, location: &'static Location<'static>) {
         let first = (address - self.base) >> self.shift;
         for index in first..first + (size >> self.shift) {
@@ -263,7 +264,7 @@ impl SharedShadow {
         }
     }
 
-    /// A further reader that is not ordered after the noted ones.
+    /// Records a reader that is not ordered behind the recorded ones.
     #[cold]
     pub(super) fn several(
         &mut self,
@@ -281,7 +282,7 @@ impl SharedShadow {
                 list.clear();
                 list.push((thread(reads), clock(reads), place(reads)));
             }
-            // A list that was not begun with the first of several readers stays away: its absence says "unknown".
+            // No list that lacks the first of several readers: its absence means "unknown".
             if list.is_empty() {
                 self.readers.remove(&index);
             } else if let Some(own) = list.iter_mut().find(|(thread, ..)| *thread == reader) {
@@ -348,7 +349,7 @@ impl SharedShadow {
         if latest <= lane.epoch.get() {
             return;
         }
-        let culprit = match reads & FLAGS {
+        let unordered = match reads & FLAGS {
             0 | LOAD => (!threads.is_ordered(lane, stamped(threads, reads))).then(|| (first, place(reads))),
             SEVERAL_IN_WARP if threads.warp_of(first) == lane.warp && latest <= lane.warp_epoch.get() => None,
             _ if self.per_thread_clocks => self.readers.get(&index).and_then(|list| {
@@ -359,13 +360,13 @@ impl SharedShadow {
                 list.iter().find(late).map(|&(thread, _, at)| (thread, at))
             }),
             _ => {
-                // Scalars alone: every reader has at most the latest clock; whoever is covered at that clock is covered.
+                // With scalar clocks alone, every reader has at most the latest clock: if that is ordered, all are.
                 let covered = threads.are_ordered(lane, threads.number(), None, latest);
                 (!covered).then(|| (first, place(reads)))
             }
         };
         self.readers.remove(&index);
-        let Some((reader, at)) = culprit else { return };
+        let Some((reader, at)) = unordered else { return };
         self.unwritten.race(index);
         let bulk = accessed.kind.is_bulk() || self.bulk.is_reading_at(at);
         let kind = if bulk { Kind::AsyncRace } else { Kind::Race };

@@ -1,11 +1,11 @@
 //! The accesses of TMA and the tensor cores in the shadow of shared memory.
 //!
-//! A write under way stands in the cells as a write by the mbarrier's own thread number, marked as under way; a wait for its
-//! phase makes it an ordinary one ([`SharedShadow::settle`]). Reads under way are few and are kept in a list that every
-//! write searches; when they end they become reads of their issuer.
+//! A write under way stands in the cells as a write by the mbarrier's own thread number, marked as under way; a wait
+//! for its phase makes it an ordinary one ([`SharedShadow::settle`]). Reads under way are few and are kept in a list
+//! that every write searches; when they end they become reads of their issuer.
 
 use super::access::{AccessKind, Accessed};
-use super::bulk::{PIECE_USED, Reading};
+use super::bulk::{Reading, VECTOR_USED};
 use super::shared::SharedShadow;
 use super::shared_stamp::{ASYNC, FLAGS, LOAD, clock, place, stamp_of, stamped, thread};
 use crate::bulk::Landing;
@@ -15,7 +15,7 @@ use crate::threads::{Threads, is_before};
 use std::ops::Range;
 
 impl SharedShadow {
-    /// A load of a box begins to write, on behalf of thread `writer`; gives the stamp by which [`Self::settle`] knows it.
+    /// A TMA load begins to write, as thread number `writer`; gives the stamp that [`Self::settle`] looks for.
     pub(crate) fn bulk_write(&mut self, threads: &Threads, lane: &Lane, accessed: Accessed, writer: u16) -> u64 {
         let Accessed { address, size, location, .. } = accessed;
         let cells = self.cells(address, size);
@@ -25,7 +25,8 @@ impl SharedShadow {
         stamp
     }
 
-    /// What a load wrote is now ordered, as by `thread` at `clock`, unless something else was written there meanwhile.
+    /// What a load wrote is now an ordinary write of `thread` at `clock`, unless something else was written there
+    /// meanwhile.
     pub(crate) fn settle(&mut self, landing: Landing, thread: u16, clock: u32) {
         let cells = self.cells(landing.address, landing.size);
         let stamp = stamp_of(thread, clock, landing.site, 0);
@@ -34,22 +35,21 @@ impl SharedShadow {
         }
     }
 
-    /// The piece of 16 bytes at an address now comes from this place of a box.
-    pub(crate) fn note_box_vector(&mut self, address: usize, row: u32, piece: u32) {
+    /// The 16-byte vector at an address now comes from this row and vector of a box.
+    pub(crate) fn note_box_vector(&mut self, address: usize, row: u32, vector: u32) {
         self.bulk.used = true;
-        if self.bulk.pieces.is_empty() {
-            self.bulk.pieces = vec![0; (self.writes.len() << self.shift).div_ceil(16)];
+        if self.bulk.vectors.is_empty() {
+            self.bulk.vectors = vec![0; (self.writes.len() << self.shift).div_ceil(16)];
         }
-        if let Some(noted) = self.bulk.pieces.get_mut((address - self.base) / 16) {
-            *noted = PIECE_USED | u64::from(row) << 32 | u64::from(piece);
+        if let Some(noted) = self.bulk.vectors.get_mut((address - self.base) / 16) {
+            *noted = VECTOR_USED | u64::from(row) << 32 | u64::from(vector);
         }
     }
 
-    /// Row and piece, in its box, of the 16 bytes that an address lies in, if a load brought them and nothing was written
-    /// since.
+    /// Row and vector, in its box, of the 16 bytes at an address, if a load wrote them and nothing did since.
     pub(crate) fn vector_of_box(&self, address: usize) -> Option<(u32, u32)> {
-        let noted = *self.bulk.pieces.get(address.checked_sub(self.base)? / 16)?;
-        (noted & PIECE_USED != 0).then_some((((noted & !PIECE_USED) >> 32) as u32, noted as u32))
+        let noted = *self.bulk.vectors.get(address.checked_sub(self.base)? / 16)?;
+        (noted & VECTOR_USED != 0).then_some((((noted & !VECTOR_USED) >> 32) as u32, noted as u32))
     }
 
     /// An asynchronous read begins; gives its token.
@@ -72,14 +72,13 @@ impl SharedShadow {
         }
     }
 
-    /// An asynchronous read has ended, for all who learn of `reader`'s clock, and of nothing else that they would not know.
-    /// `known` is what the whole block knows.
-    pub(crate) fn end_read_by(&mut self, threads: &Threads, (reader, clock): (u16, u32), known: u32, token: u64) {
+    /// An asynchronous read has ended, for all who acquire `reader`'s clock. `epoch` is that of the block.
+    pub(crate) fn end_read_by(&mut self, threads: &Threads, (reader, clock): (u16, u32), epoch: u32, token: u64) {
         let Some(Reading { range, site, .. }) = self.bulk.end(token) else { return };
         for index in self.cells(range.start, range.len()) {
             let reads = self.reads[index];
             let own = thread(reads) == reader && reads & FLAGS == 0;
-            if reads == 0 || own || self::clock(reads) <= known || reads & FLAGS == LOAD {
+            if reads == 0 || own || self::clock(reads) <= epoch || reads & FLAGS == LOAD {
                 self.reads[index] = stamp_of(reader, clock, site, 0);
             } else {
                 self.several(index, reads, (reader, clock), threads, site);
@@ -94,12 +93,12 @@ impl SharedShadow {
         first.min(self.writes.len())..end.min(self.writes.len())
     }
 
-    /// A write: nothing may be reading there, and what is there no longer comes from a box.
+    /// A write: no asynchronous read may be under way there, and the content no longer comes from a box.
     pub(super) fn check_readings(&mut self, threads: &Threads, lane: &Lane, accessed: Accessed) {
         let range = accessed.address..accessed.address + accessed.size;
         for at in (range.start - self.base) / 16..(range.end - self.base).div_ceil(16) {
-            if let Some(piece) = self.bulk.pieces.get_mut(at) {
-                *piece = 0;
+            if let Some(vector) = self.bulk.vectors.get_mut(at) {
+                *vector = 0;
             }
         }
         let overlaps = |reading: &&Reading| reading.range.start < range.end && range.start < reading.range.end;
@@ -111,7 +110,7 @@ impl SharedShadow {
         });
     }
 
-    /// One cell of an asynchronous read that begins: written, in order, and fenced.
+    /// Checks one cell of an asynchronous read that begins: it must be written, ordered, and fenced.
     pub(super) fn bulk_read_cell(&mut self, index: usize, threads: &Threads, lane: &Lane, accessed: Accessed) {
         let Some(&write) = self.writes.get(index) else { return };
         if write == 0 {
@@ -123,7 +122,7 @@ impl SharedShadow {
         }
     }
 
-    /// An access of the engine, or to what it wrote, that scalar clocks do not order.
+    /// Checks an access of the async proxy, or to what it wrote, that scalar clocks do not order.
     pub(super) fn unordered_bulk(
         &mut self,
         index: usize,
@@ -153,7 +152,8 @@ impl SharedShadow {
         });
     }
 
-    /// An ordinary write that the engine is to see or to follow: behind it, its thread has fenced, and the lane knows.
+    /// Checks that an ordinary write is visible to the async proxy: its thread has fenced after it, and the lane is
+    /// ordered behind that fence.
     pub(super) fn check_fenced(write: u64, threads: &Threads, lane: &Lane, accessed: Accessed) {
         let (writer, at) = (thread(write), clock(write));
         if threads.is_async_proxy(writer)

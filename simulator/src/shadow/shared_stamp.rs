@@ -15,8 +15,8 @@ const CLOCK_MASK: u32 = (1 << (63 - CLOCK_SHIFT)) - 1;
 pub(super) const ATOMIC: u64 = 1;
 /// Write stamp, beside [`ATOMIC`]: the plain write before it is kept in `SharedShadow::plain`.
 pub(super) const OVER: u64 = 2;
-/// Write stamp: an asynchronous copy is under way. The topmost bit, so that such a stamp is above those of every clock and
-/// one comparison finds that it is unordered.
+/// Write stamp: an asynchronous copy is under way. The topmost bit, so that such a stamp is above those of every clock
+/// and one comparison finds that it is unordered.
 pub(super) const ASYNC: u64 = 1 << 63;
 /// Read stamp: several threads of one warp, none ordered after another; the thread is the first, the clock the latest.
 pub(super) const SEVERAL_IN_WARP: u64 = 1;
@@ -24,8 +24,8 @@ pub(super) const SEVERAL_IN_WARP: u64 = 1;
 pub(super) const SEVERAL: u64 = 2;
 /// Read stamp: by an atomic load. Only plain writes race with it.
 pub(super) const LOAD: u64 = 3;
-/// Read stamp: the last write came before everything that the block did since its last barrier, so that later reads, up to
-/// the next barrier, need not check it. The topmost bit, so that one comparison finds such a stamp.
+/// Read stamp: the last write came before everything that the block did since its last barrier, so that later reads, up
+/// to the next barrier, need not check it. The topmost bit, so that one comparison finds such a stamp.
 pub(super) const SETTLED: u64 = 1 << 63;
 
 const _: () = assert!(MAX_CLOCK <= CLOCK_MASK);

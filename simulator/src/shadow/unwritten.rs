@@ -7,8 +7,8 @@ use crate::threads::Threads;
 use std::collections::HashSet;
 use std::panic::Location;
 
-/// Reads of memory that nothing had written, held back: if another thread writes it in no order with the read, that is a
-/// race, and only the race is reported.
+/// Reads of memory that nothing had written, held back: if another thread writes it in no order with the read, that is
+/// a race, and only the race is reported.
 #[derive(Default)]
 pub(crate) struct Unwritten {
     reads: Vec<UnwrittenRead>,

@@ -52,7 +52,8 @@ impl Threads {
     #[cold]
     pub(crate) fn panicked(&self, lane: &Lane, panic: PanicMessage) {
         let (file, line, column) = panic.place.unwrap_or_else(|| ("unknown".to_owned(), 0, 0));
-        // A panic's place is a string of unknown lifetime; reports keep places for the whole process, and there are few.
+        // A panic's place is a string of unknown lifetime; reports keep places for the whole process, and there are
+        // few.
         let site = Site { file: intern(file), line, column };
         let finding =
             Finding { kind: Kind::Panic, site, other: None, block: self.index(), thread: lane.thread_index() };

@@ -1,4 +1,5 @@
-//! The threads of a resident block as the checks see them: who they are, what came before what, and what they did wrong.
+//! The threads of a resident block as the checks see them: who they are, what came before what, and what they did
+//! wrong.
 
 mod faults;
 mod order;

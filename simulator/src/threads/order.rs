@@ -29,8 +29,8 @@ impl Threads {
         is_before(lane, thread, clock) || self.is_ordered(lane, stamp)
     }
 
-    /// Whether an access came before, where [`is_before`] does not say so: by the order of the warp, of barriers of some
-    /// threads, of atomics, of the cluster.
+    /// Whether an access came before, where [`is_before`] does not say so: by the order of the warp, of barriers of
+    /// some threads, of atomics, of the cluster.
     #[cold]
     pub(crate) fn is_ordered(&self, lane: &Lane, stamp: Stamp) -> bool {
         if stamp.block == self.number() {
@@ -48,7 +48,8 @@ impl Threads {
             || self.acquired().covers(stamp, self.number())
     }
 
-    /// Whether accesses of several threads of a warp (of the block if `warp` is none), the latest at `clock`, came before.
+    /// Whether accesses of several threads of a warp (of the block if `warp` is none), the latest at `clock`, came
+    /// before.
     pub(crate) fn are_ordered(&self, lane: &Lane, block: u32, warp: Option<u16>, clock: u32) -> bool {
         self.is_ordered(lane, Stamp { block, thread: MULTIPLE, warp: warp.unwrap_or(MULTIPLE), clock })
     }
@@ -198,8 +199,8 @@ impl Threads {
             Effect::PublishesFence => {}
             Effect::Releases => self.tick(lane),
         }
-        // Two threads that release between the same two barriers may be two of several readers, each of which publishes its
-        // own reads: readers must then be recorded one by one.
+        // Two threads that release between the same two barriers may be two of several readers, each of which publishes
+        // its own reads: readers must then be recorded one by one.
         let (interval, releaser) = self.releaser.replace((lane.epoch.get(), lane.linear));
         releaser != lane.linear && interval == lane.epoch.get() && !self.has_per_thread_clocks()
     }
@@ -225,8 +226,8 @@ impl Threads {
         self.lanes.len().div_ceil(WARPGROUP)
     }
 
-    /// The thread number that stands in the shadow for the loads that complete on mbarrier number `slot`. A wait acquires
-    /// its clock, and so the writes; no thread's clock covers them.
+    /// The thread number that stands in the shadow for the loads that complete on mbarrier number `slot`. A wait
+    /// acquires its clock, and so the writes; no thread's clock covers them.
     pub(crate) fn tma_thread(&self, slot: usize) -> u16 {
         (self.tma_base() + slot % TMA_THREADS).min(MAX_THREAD) as u16
     }

@@ -106,8 +106,8 @@ impl Threads {
 
     #[inline(always)]
     pub(crate) fn launch(&self) -> &LaunchState<'static> {
-        // SAFETY: `new`'s contract: the launch outlives the threads. The lifetime inside is erased, and no reference taken
-        // through it is kept.
+        // SAFETY: `new`'s contract: the launch outlives the threads. The lifetime inside is erased, and no reference
+        // taken through it is kept.
         unsafe { &*self.launch }
     }
 

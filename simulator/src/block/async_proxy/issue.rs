@@ -60,7 +60,8 @@ impl AsyncProxy {
         let mut token = 0;
         if lane.watched() {
             token = state.begin_async_read(lane, request.address, map.box_bytes() as usize, request.location);
-            // Until its thread has waited for it the write comes before nothing that others do: a clock that they never reach.
+            // Until its thread has waited for it the write comes before nothing that others do: a clock that they never
+            // reach.
             let now = lane.clock.replace(MAX_CLOCK);
             state.check_global_box(lane, &map, request.first(), AccessKind::Write, request.location);
             lane.clock.set(now);

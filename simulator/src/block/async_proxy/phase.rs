@@ -56,7 +56,8 @@ impl AsyncProxy {
         }
     }
 
-    /// The lane has seen the end of a phase: what was released in it, and in those before, came before what it does now.
+    /// The lane has seen the end of a phase: what was released in it, and in those before, came before what it does
+    /// now.
     pub(super) fn acquire_phase(&self, state: &BlockState, index: usize, lane: &Lane) {
         self.inner().mbarriers[index].visited = None;
         if !lane.watched() {
@@ -74,8 +75,8 @@ impl AsyncProxy {
         }
     }
 
-    /// Somebody has waited for loads that have landed: from now on they are ordinary writes, by the mbarrier's own thread
-    /// number, at a clock that only those acquire who are ordered behind this wait.
+    /// Somebody has waited for loads that have landed: from now on they are ordinary writes, by the mbarrier's own
+    /// thread number, at a clock that only those acquire who are ordered behind this wait.
     fn settle_copies(&self, state: &BlockState, index: usize, lane: &Lane) {
         let thread = state.threads.tma_thread(index);
         let landed = std::mem::take(&mut self.inner().mbarriers[index].landed);
@@ -89,7 +90,8 @@ impl AsyncProxy {
                 shadow.settle(landing, thread, clock);
             }
         }
-        // A barrier of the whole block covers all clocks up to the latest: where the lane takes part, that must be this one.
+        // A barrier of the whole block covers all clocks up to the latest: where the lane takes part, that must be this
+        // one.
         lane.clock.set(state.threads.bounded(clock + 1));
         let mbarrier = &mut self.inner().mbarriers[index];
         let mut released = mbarrier.released.to_vec();

@@ -77,8 +77,8 @@ impl AsyncProxy {
         self.check_phase(state, index, operation.site);
     }
 
-    /// Before a phase ends: loads that were issued in it and have not landed are too late for it. They land now, so that
-    /// reports of accesses to their destinations do not hide the cause.
+    /// Before a phase ends: loads that were issued in it and have not landed are too late for it. They land now, so
+    /// that reports of accesses to their destinations do not hide the cause.
     pub(super) fn land_unexpected(&self, state: &BlockState, index: usize) {
         let Mbarrier { address, phases, .. } = self.inner().mbarriers[index];
         let is_late = |operation: &Operation| matches!(operation.stage, Stage::Load { mbarrier, phase, .. } if mbarrier == address && phase == phases);

@@ -1,9 +1,9 @@
-//! The operations of a warp, and the lanes that carry out one of them together.
+//! The operations of a warp, and the lanes that execute one of them together.
 
 use crate::tensor::TensorKind;
 use std::panic::Location;
 
-/// A warp-wide operation, carried out by every lane of the mask that has not exited.
+/// A warp-wide operation, executed by every lane of the mask that has not exited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarpOp {
     /// Barrier and memory order among the lanes of the mask.
@@ -63,7 +63,7 @@ pub(crate) enum TensorOp {
     Store { count: usize, transpose: bool },
 }
 
-/// What lanes carry out together.
+/// What lanes execute together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
     /// An operation on values.
@@ -72,12 +72,12 @@ pub(crate) enum Op {
     Tensor(TensorOp),
 }
 
-/// Lanes that carry out one operation together.
+/// Lanes that execute one operation together.
 pub(super) struct Group {
     pub(super) op: Op,
     pub(super) mask: u32,
     pub(super) arrived: u32,
-    /// Some lane carries out another operation than the first: the values are not of one kind.
+    /// Some lane executes another operation than the first: the values are not of one kind.
     pub(super) mixed: bool,
     pub(super) location: &'static Location<'static>,
     pub(super) values: [u64; 32],

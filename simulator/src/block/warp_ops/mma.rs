@@ -1,8 +1,8 @@
 //! Operations of a warp's tensor cores: `mma.sync`, `ldmatrix`, `stmatrix`.
 //!
-//! All 32 lanes take part; the last one to arrive does the work. Each row that a lane names is checked and counted as an
-//! access of 16 bytes by that lane: the hardware serves 8 of them at a time, as it does the quarters of a warp-wide access
-//! of that width.
+//! All 32 lanes take part; the last one to arrive does the work. Each row that a lane names is checked and counted as
+//! an access of 16 bytes by that lane: the hardware serves 8 of them at a time, as it does the quarters of a warp-wide
+//! access of that width.
 
 use super::group::{Group, TensorOp, lanes};
 use crate::block::state::BlockState;
@@ -12,15 +12,15 @@ use crate::report::Kind;
 use crate::shadow::{AccessKind, Accessed};
 use crate::tensor::{Fragments, multiply_fragments};
 
-/// Carries out an operation for which all lanes that can come have come.
+/// Executes an operation at which all lanes have arrived that can.
 pub(super) fn complete(state: &BlockState, index: u16, group: &Group, op: TensorOp) {
     let first = &state.threads.lanes[state.threads.first_of(index)..];
     if group.mixed {
-        return; // Reported when they met.
+        return; // Reported when they arrived.
     }
     if group.arrived != u32::MAX {
         if group.arrived != state.warps[usize::from(index)].live.get() {
-            return; // The others stand elsewhere, which was reported.
+            return; // The others are elsewhere, which was reported.
         }
         let lane = &first[group.arrived.trailing_zeros() as usize];
         state.threads.fault(lane, Kind::WarpExited, group.location, None, || {
@@ -29,7 +29,7 @@ pub(super) fn complete(state: &BlockState, index: u16, group: &Group, op: Tensor
         return;
     }
     // SAFETY: the operation is the same for all, so that each value is the address of a `Fragments` on the stack of a
-    // lane that waits for this operation; nobody else touches it meanwhile.
+    // lane that waits for this operation; nothing else accesses it meanwhile.
     let mut fragments: [Fragments; 32] =
         group.values.map(|value| unsafe { *std::ptr::with_exposed_provenance(value as usize) });
     match op {
@@ -60,7 +60,7 @@ pub(super) fn complete(state: &BlockState, index: u16, group: &Group, op: Tensor
             }
             check_rows(state, &first[..32], group, &fragments, count, AccessKind::Write);
             for (fragments, row) in fragments.iter().zip(&rows).take(8 * count).filter(|(f, _)| !f.row.is_null()) {
-                // SAFETY: 16 bytes of the block's shared memory, as their container vouched.
+                // SAFETY: 16 bytes of the block's shared memory, as their container checked.
                 unsafe { fragments.row.copy_from_nonoverlapping(row.as_ptr(), 16) };
             }
         }
@@ -95,7 +95,7 @@ fn check_rows(
         if lane.watch.get() & COUNTERS != 0 {
             state.count(lane, group.location, What::new(access, 16), accessed.address);
         }
-        // SAFETY: 16 bytes of the block's shared memory, as their container vouched.
+        // SAFETY: 16 bytes of the block's shared memory, as their container checked.
         unsafe { fragments.row.cast::<[u8; 16]>().read() }
     });
     rows.collect()

@@ -1,5 +1,5 @@
-//! How the lanes of a warp meet: every lane that the mask names and that has not exited must come; the last one computes
-//! everybody's result.
+//! How the lanes of a warp meet: every lane that the mask names and that has not exited must arrive; the last one
+//! computes the results of all.
 
 use super::group::{Group, Op, WarpOp, lanes};
 use super::mma;
@@ -34,7 +34,7 @@ impl WarpOps {
         unsafe { &mut *self.groups.get() }
     }
 
-    /// Carries out a warp-wide operation for one lane. Inlined up to the switch of stacks: see [`suspend`].
+    /// Executes a warp-wide operation for one lane. Inlined up to the switch of stacks: see [`suspend`].
     #[inline(always)]
     pub(crate) fn run(
         &self,
@@ -112,7 +112,7 @@ impl WarpOps {
         self.groups().iter().any(|group| group.mask & !group.arrived & lane.bit() != 0)
     }
 
-    /// Reports and ends operations that nobody will complete. Gives whether there was any.
+    /// Reports and ends operations that no lane will complete. Gives whether there was any.
     pub(in crate::block) fn resolve(&self, state: &BlockState, barriers: &Barriers) -> bool {
         let stuck = std::mem::take(self.groups());
         for group in &stuck {

@@ -28,7 +28,7 @@ pub(super) fn check_operand(
             });
     }
     let len = state.threads.geometry.get().shared_len;
-    let end = (0..steps).flat_map(|step| operand.layout(step).pieces(extent)).map(|(.., p)| p.offset + 16).max();
+    let end = (0..steps).flat_map(|step| operand.layout(step).vectors(extent)).map(|(.., p)| p.offset + 16).max();
     if let Some(end) = end.filter(|&end| end > len) {
         state.threads.fault(reader, Kind::OutOfBounds, location, None, || {
             format!("operand {name}, from byte {} of shared memory, reaches up to byte {end}, of {len}", layout.start)
@@ -50,15 +50,15 @@ pub(super) fn check_layout(
     let base = state.threads.shared_base();
     let written = |offset| state.shadow().and_then(|shadow| shadow.vector_of_box(base + offset));
     let found = (0..steps).find_map(|step| {
-        let pieces = operand.layout(step).pieces(extent).map(|(.., piece)| piece);
-        tensor::disagreement(pieces, written)
+        let vectors = operand.layout(step).vectors(extent).map(|(.., vector)| vector);
+        tensor::disagreement(vectors, written)
     });
-    if let Some(Disagreement { piece, expected, found }) = found {
+    if let Some(Disagreement { vector, expected, found }) = found {
         state.threads.fault(reader, Kind::WrongOperand, location, None, || {
                 format!(
-                    "operand {name} ({}) takes the 16 bytes at byte {} of shared memory for piece {} of row {} of a box; they are \
-                     piece {} of row {}",
-                    operand.layout(0).swizzle(), piece.offset, expected.1, expected.0, found.1, found.0
+                    "operand {name} ({}) takes the 16 bytes at byte {} of shared memory for vector {} of row {} of a box; they are \
+                     vector {} of row {}",
+                    operand.layout(0).swizzle(), vector.offset, expected.1, expected.0, found.1, found.0
                 )
             });
     }
@@ -74,8 +74,8 @@ pub(super) fn begin_reads(
     location: &'static Location<'static>,
 ) {
     let base = state.threads.shared_base();
-    let pieces = (0..steps).flat_map(|step| operand.layout(step).pieces(extent));
-    let mut offsets: Vec<usize> = pieces.map(|(.., piece)| piece.offset).collect();
+    let vectors = (0..steps).flat_map(|step| operand.layout(step).vectors(extent));
+    let mut offsets: Vec<usize> = vectors.map(|(.., vector)| vector.offset).collect();
     offsets.sort_unstable();
     offsets.dedup();
     for run in offsets.chunk_by(|a, b| a + 16 == *b) {

@@ -176,8 +176,8 @@ fn gather(
     mut set: impl FnMut(usize, usize, f64),
 ) {
     let each = 16 / kind.bytes();
-    for (row, at, piece) in operand.layout(step).pieces(extent) {
-        for (i, x) in kind.numbers(&memory[piece.offset..piece.offset + 16]).enumerate() {
+    for (row, at, vector) in operand.layout(step).vectors(extent) {
+        for (i, x) in kind.numbers(&memory[vector.offset..vector.offset + 16]).enumerate() {
             let along = at * each + i;
             if operand.mn_major { set(along, row, x) } else { set(row, along, x) }
         }

@@ -11,8 +11,8 @@ use crate::threads::Threads;
 use std::panic::Location;
 
 impl Warpgroup {
-    /// Starts a group of products, once the other threads of the warpgroup are here. Inlined up to the switch of stacks:
-    /// see [`suspend`].
+    /// Starts a group of products, once the other threads of the warpgroup are here. Inlined up to the switch of
+    /// stacks: see [`suspend`].
     #[inline(always)]
     pub(crate) fn start(
         &self,
@@ -137,7 +137,7 @@ impl Warpgroup {
         }
     }
 
-    /// Reports and ends a product that nobody will complete. Gives whether there was one.
+    /// Reports and ends a product that no thread will complete. Gives whether there was one.
     pub(in crate::block) fn resolve(&self, state: &BlockState) -> bool {
         let Some(joining) = &self.products().joining else { return false };
         let (arrived, location) = (joining.arrived, joining.location);

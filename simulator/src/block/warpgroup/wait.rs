@@ -19,15 +19,15 @@ impl Warpgroup {
                     shadow.end_read_by(threads, (reader, clock), lane.epoch.get(), token);
                 }
             }
-            // A barrier of the whole block covers all clocks up to the latest: where the lane takes part, that must be this
-            // one.
+            // A barrier of the whole block covers all clocks up to the latest: where the lane takes part, that must be
+            // this one.
             lane.clock.set(threads.bounded(clock + 1));
         }
         products.forget();
     }
 
-    /// Waits until at most `pending` products of the warpgroup are under way, and gives the lane its part of the result if
-    /// that is complete.
+    /// Waits until at most `pending` products of the warpgroup are under way, and gives the lane its part of the result
+    /// if that is complete.
     pub(crate) fn wait(&self, state: &BlockState, lane: &Lane, pending: u64, d: &mut [f32], ticket: &mut u64) {
         state.threads.count_step();
         let own = &mut lane.extension().products;
