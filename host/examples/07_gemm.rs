@@ -40,7 +40,7 @@ fn main() -> Result<()> {
     for plan in product().plans(&dot)?.iter().take(3) {
         println!("{}: {} elements of workspace, cost {:.2e}", plan.algorithm(), plan.workspace_len(), plan.cost());
     }
-    let algorithm = Algorithm::of(warpwright::gpu::gemm::plain::gemm_plain_f32.info()).split_k(16);
+    let algorithm = Algorithm::of(warpwright::gpu::gemm::reference::gemm_reference_f32.info()).split_k(16);
     let mut workspace = device.alloc(16)?;
     product().algorithm(algorithm).workspace(&mut workspace).into(&mut dot)?;
     println!("{algorithm}: {}", dot.download()?);

@@ -85,7 +85,7 @@ pub use device::Device;
 pub use error::{
     ArgumentRule, BadArgument, BadLaunch, DeviceLost, DriverError, Error, FaultReport, LaunchRule, PtxError, Result,
 };
-pub use launch::{Arg, Dims, KernelArgs, Launch};
+pub use launch::{Arg, Dims, Fields, KernelArgs, Launch};
 pub use memory::{
     Buffer, BufferView, BufferViewMut, HostData, Layout, Matrix, MatrixView, MatrixViewMut, PinnedBuffer, Tensor,
     TensorView, TensorViewMut, TmaTensor, TmaTensorMut, Transfer,

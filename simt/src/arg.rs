@@ -16,9 +16,21 @@ use crate::{
     message = "`{Self}` cannot be an argument of a kernel",
     label = "no kernel argument",
     note = "arguments are `VecRef<T>`, `VecMut<T>`, `MatRef<T>`, `MatMut<T>`, `&TensorMap<T>`, `&TensorMapMut<T>`, `u32`, `i32`, `u64`, `i64`, `f32`, `f64` and arrays of them",
+    note = "several of them may be one struct with `#[repr(C)] #[derive(Clone, Copy, KernelArg)]`",
     note = "shared memory is no launch argument: mark the first parameter `#[shared]`"
 )]
 pub unsafe trait KernelArg: Copy + Send + Sync {}
+
+/// An argument made of several, by `#[derive(KernelArg)]`: what a launch builds it from.
+#[cfg(not(target_arch = "nvptx64"))]
+pub trait StructArg: KernelArg {
+    /// The types of its fields, a tuple in their order.
+    type Fields;
+    /// Their names.
+    const NAMES: &'static [&'static str];
+    /// The struct with these fields.
+    fn from_fields(fields: Self::Fields) -> Self;
+}
 
 macro_rules! numbers {
     ($($t:ty)+) => {$(

@@ -19,10 +19,10 @@
 //! Its length is that of the [`Swizzle`]: 16 bytes without, else 32, 64 or 128. An atom is these rows packed, the
 //! 16-byte pieces of each in the swizzle's order; with a swizzle it starts at a multiple of 256, 512 or 1024 bytes.
 //!
-//! - *k-major* (`TRANS` is false): a row runs along k. `stride` is the distance in bytes from one 8 rows of A (columns of
+//! - [K-major](KMajor): a row runs along k. `stride` is the distance in bytes from one 8 rows of A (columns of
 //!   B) to the next. `leading` is, without swizzle, the distance from 16 bytes of k to the next 16; with one it is not used,
 //!   because an instruction's 32 bytes of k lie in one atom. The next instruction along k then starts 32 bytes on.
-//! - *mn-major* (`TRANS` is true; 16-bit numbers only): a row runs along m or n, the 8 rows of an atom along k. With a
+//! - [MN-major](MnMajor) (16-bit numbers only): a row runs along m or n, the 8 rows of an atom along k. With a
 //!   swizzle, `stride` is the distance from 8 steps of k to the next 8, `leading` that from one row's length of m or n to
 //!   the next; without, the two change places: `leading` goes along k and `stride` along m or n.
 //!
@@ -81,6 +81,34 @@ mod sealed {
     pub trait Sealed {}
 }
 
+/// The order in which an operand lies in shared memory, and the bytes by which its descriptor advances from one product along k
+/// to the next: [`KMajor`] or [`MnMajor`].
+pub trait Major: sealed::Sealed + Copy + fmt::Debug {
+    /// Whether rows run along m or n, not along k.
+    const IS_MN: bool;
+    /// Bytes from one product to the next, a multiple of 16.
+    const ADVANCE: u32;
+}
+
+/// K-major: rows run along k. With a swizzle the next 32 bytes of k follow.
+#[derive(Clone, Copy, Debug)]
+pub enum KMajor<const ADVANCE: u32 = 32> {}
+impl<const ADVANCE: u32> sealed::Sealed for KMajor<ADVANCE> {}
+impl<const ADVANCE: u32> Major for KMajor<ADVANCE> {
+    const IS_MN: bool = false;
+    const ADVANCE: u32 = ADVANCE;
+}
+
+/// MN-major: rows run along m (of A) or n (of B). The next 16 steps of k are two atoms of 1024 bytes further on where rows have
+/// 128 bytes.
+#[derive(Clone, Copy, Debug)]
+pub enum MnMajor<const ADVANCE: u32 = 2048> {}
+impl<const ADVANCE: u32> sealed::Sealed for MnMajor<ADVANCE> {}
+impl<const ADVANCE: u32> Major for MnMajor<ADVANCE> {
+    const IS_MN: bool = true;
+    const ADVANCE: u32 = ADVANCE;
+}
+
 /// Columns of D: the extents along n for which there is an instruction here.
 #[diagnostic::on_unimplemented(
     message = "no product has so many columns",
@@ -127,7 +155,7 @@ widths! { 8 16 32 64 96 128 136 144 192 256 }
 ///     let a = Operand::new(tiles.a.slot::<8>(0, 0), 0, 1024, Swizzle::B128);
 ///     let b = Operand::new(tiles.b.slot::<8>(0, 0), 0, 1024, Swizzle::B128);
 ///     let mut d = Accumulators::zeroed();
-///     d.multiply::<bf16, 4, 32, 32, false, false, 0>(a, b, true);
+///     d.multiply::<bf16, 4, KMajor, KMajor, 0>(a, b, true);
 ///     d
 /// }
 /// ```
@@ -152,24 +180,16 @@ where
         Self { values: unsafe { core::mem::zeroed() }, flight: arch::wgmma::Flight::default() }
     }
 
-    /// Adds `STEPS` products (1, 2 or 4), each of [`Kind::DEPTH`] along k, A and B being advanced by `A_STEP` and `B_STEP` bytes from
-    /// one to the next; then waits until at most `PENDING` groups of this warpgroup are under way. If `fresh`, the first
-    /// product overwrites what was there.
+    /// Adds `STEPS` products (1, 2 or 4), each of [`Kind::DEPTH`] along k, the descriptors of A and B being advanced from one to
+    /// the next as their [`Major`] says; then waits until at most `PENDING` groups of this warpgroup are under way. If `fresh`,
+    /// the first product overwrites what was there.
     ///
-    /// `TRANS_A` and `TRANS_B` say that the operand is mn-major, which those of [`Tf32`](crate::matrix::Tf32) cannot be.
+    /// An operand of [`Tf32`](crate::matrix::Tf32) cannot be [`MnMajor`].
     ///
     /// One block of instructions: `wgmma.fence`, the `wgmma.mma_async`, `wgmma.commit_group`, `wgmma.wait_group`.
     #[inline(always)]
     #[track_caller]
-    pub fn multiply<
-        K: Kind,
-        const STEPS: usize,
-        const A_STEP: u32,
-        const B_STEP: u32,
-        const TRANS_A: bool,
-        const TRANS_B: bool,
-        const PENDING: u32,
-    >(
+    pub fn multiply<K: Kind, const STEPS: usize, A: Major, B: Major, const PENDING: u32>(
         &mut self,
         a: Operand,
         b: Operand,
@@ -177,24 +197,21 @@ where
     ) {
         const {
             assert!(matches!(STEPS, 1 | 2 | 4), "1, 2 or 4 products in a group");
-            assert!(A_STEP.is_multiple_of(16) && B_STEP.is_multiple_of(16), "steps are multiples of 16 bytes");
-            assert!(K::BYTES == 2 || !(TRANS_A || TRANS_B), "operands of 32-bit numbers are k-major");
+            assert!(
+                A::ADVANCE.is_multiple_of(16) && B::ADVANCE.is_multiple_of(16),
+                "advances are multiples of 16 bytes"
+            );
+            assert!(K::BYTES == 2 || !(A::IS_MN || B::IS_MN), "operands of 32-bit numbers are K-major");
             assert!(PENDING < 8, "at most 7 groups may stay under way");
         }
-        self.values.multiply::<STEPS, A_STEP, B_STEP, TRANS_A, TRANS_B, PENDING>(
-            &mut self.flight,
-            K::CODE,
-            a.0,
-            b.0,
-            fresh,
-        );
+        self.values.multiply::<STEPS, A, B, PENDING>(&mut self.flight, K::CODE, a.0, b.0, fresh);
     }
 
     /// [`Self::multiply`] with A in registers, and a wait for all groups at the end: the registers could not be used again
     /// before. Step s takes `a[s]`, the fragment of A of [`mma_sync`](crate::matrix::mma_sync) with this warp's 16 rows.
     #[inline(always)]
     #[track_caller]
-    pub fn multiply_registers<K: Kind, const STEPS: usize, const B_STEP: u32, const TRANS_B: bool>(
+    pub fn multiply_registers<K: Kind, const STEPS: usize, B: Major>(
         &mut self,
         a: [[u32; 4]; STEPS],
         b: Operand,
@@ -202,10 +219,10 @@ where
     ) {
         const {
             assert!(matches!(STEPS, 1 | 2 | 4), "1, 2 or 4 products in a group");
-            assert!(B_STEP.is_multiple_of(16), "steps are multiples of 16 bytes");
-            assert!(K::BYTES == 2 || !TRANS_B, "operands of 32-bit numbers are k-major");
+            assert!(B::ADVANCE.is_multiple_of(16), "advances are multiples of 16 bytes");
+            assert!(K::BYTES == 2 || !B::IS_MN, "operands of 32-bit numbers are K-major");
         }
-        self.values.multiply_registers::<STEPS, B_STEP, TRANS_B>(&mut self.flight, K::CODE, a, b.0, fresh);
+        self.values.multiply_registers::<STEPS, B>(&mut self.flight, K::CODE, a, b.0, fresh);
     }
 
     /// Waits until at most `PENDING` groups of this warpgroup are under way.

@@ -9,7 +9,7 @@ use simt::prelude::*;
 use simt::sync::fence_proxy_async;
 use simt::tma::{TensorMap, load_2d};
 use simt::warp::{lane_id, warp_id};
-use simt::wgmma::{Accumulators, Operand, Swizzle};
+use simt::wgmma::{Accumulators, KMajor, Operand, Swizzle};
 use simulator::Kind;
 use warpwright::half::f16;
 use warpwright_tests::sim::{Buffer, Grid};
@@ -69,7 +69,7 @@ fn fill(operands: &Operands, a: MatRef<f16>, b: MatRef<f16>) {
 #[track_caller]
 fn start<const PENDING: u32>(operands: &Operands, d: &mut Accumulators<8>, fresh: bool) {
     let (a, b) = (A.operand(&operands.a, 0), B.operand(&operands.b, 0));
-    d.multiply::<f16, 1, 32, 32, false, false, PENDING>(a, b, fresh);
+    d.multiply::<f16, 1, KMajor, KMajor, PENDING>(a, b, fresh);
 }
 
 /// Writes D.
@@ -163,7 +163,7 @@ fn differs_faulty(#[shared] operands: &Operands, a: MatRef<f16>, b: MatRef<f16>,
     // A of the warp's own rows, as `mma_sync` would have it.
     let at_a = A.operand(&operands.a, 0).advance(512 * warp_id());
     let at_b = B.operand(&operands.b, 0);
-    d.multiply::<f16, 1, 32, 32, false, false, 0>(at_a, at_b, true); // FAULT
+    d.multiply::<f16, 1, KMajor, KMajor, 0>(at_a, at_b, true); // FAULT
     write(&d, c);
 }
 
@@ -230,7 +230,7 @@ fn beyond_faulty(#[shared] operands: &Operands, a: MatRef<f16>, b: MatRef<f16>, 
     sync_threads();
     let mut d = Accumulators::zeroed();
     let at_b = B.operand(&operands.b, 0).advance(1024);
-    d.multiply::<f16, 1, 32, 32, false, false, 0>(A.operand(&operands.a, 0), at_b, true); // FAULT
+    d.multiply::<f16, 1, KMajor, KMajor, 0>(A.operand(&operands.a, 0), at_b, true); // FAULT
     write(&d, c);
 }
 
@@ -243,7 +243,7 @@ fn misplaced_faulty(#[shared] operands: &Operands, a: MatRef<f16>, b: MatRef<f16
     sync_threads();
     let mut d = Accumulators::zeroed();
     let at_b = B.operand(&operands.b, 0).advance(64);
-    d.multiply::<f16, 1, 32, 32, false, false, 0>(A.operand(&operands.a, 0), at_b, true); // FAULT
+    d.multiply::<f16, 1, KMajor, KMajor, 0>(A.operand(&operands.a, 0), at_b, true); // FAULT
     write(&d, c);
 }
 
@@ -254,7 +254,7 @@ fn odd_faulty(#[shared] operands: &Operands, a: MatRef<f16>, b: MatRef<f16>, c: 
     sync_threads();
     let at_a = Operand::new(operands.a.slot::<8>(0), 0, 264, Swizzle::B32); // FAULT: 16 more would be seen
     let mut d = Accumulators::zeroed();
-    d.multiply::<f16, 1, 32, 32, false, false, 0>(at_a, B.operand(&operands.b, 0), true);
+    d.multiply::<f16, 1, KMajor, KMajor, 0>(at_a, B.operand(&operands.b, 0), true);
     write(&d, c);
 }
 
@@ -328,7 +328,7 @@ fn boxed_product(
     let mut d = Accumulators::zeroed();
     let at_a = Operand::new(ring.a[0].slot::<8>(0), 16, stride, swizzle);
     let at_b = Operand::new(ring.b[0].slot::<8>(0), 0, 1024, Swizzle::B128);
-    d.multiply::<f16, 4, 32, 32, false, false, 0>(at_a, at_b, true);
+    d.multiply::<f16, 4, KMajor, KMajor, 0>(at_a, at_b, true);
     write(&d, c);
 }
 
@@ -377,7 +377,7 @@ fn consume(ring: &Ring, d: &mut Accumulators<8>, step: u32) {
     ring.full.wait(step % 2, step / 2 % 2);
     let at_a = Operand::new(ring.a[step as usize % 2].slot::<8>(0), 0, 1024, Swizzle::B128);
     let at_b = Operand::new(ring.b[step as usize % 2].slot::<8>(0), 0, 1024, Swizzle::B128);
-    d.multiply::<f16, 4, 32, 32, false, false, 1>(at_a, at_b, step == 0);
+    d.multiply::<f16, 4, KMajor, KMajor, 1>(at_a, at_b, step == 0);
 }
 
 #[kernel(block = 160)]

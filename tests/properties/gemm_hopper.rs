@@ -201,76 +201,76 @@ fn check<T: Element + From16>(device: &Device, program: Program<'_, T>, case: Ca
 type Kernels<T> = [([bool; 2], [usize; 2], Shared<T>); 34];
 
 const BF16: Kernels<bf16> = [
-    ([false, false], [128, 256], kernels::gemm_hopper_bf16_nn_256),
-    ([false, true], [128, 256], kernels::gemm_hopper_bf16_nt_256),
-    ([true, false], [128, 256], kernels::gemm_hopper_bf16_tn_256),
-    ([true, true], [128, 256], kernels::gemm_hopper_bf16_tt_256),
-    ([false, false], [128, 128], kernels::gemm_hopper_bf16_nn_128),
-    ([false, true], [128, 128], kernels::gemm_hopper_bf16_nt_128),
-    ([true, false], [128, 128], kernels::gemm_hopper_bf16_tn_128),
-    ([true, true], [128, 128], kernels::gemm_hopper_bf16_tt_128),
-    ([false, false], [64, 128], kernels::gemm_hopper_bf16_nn_64x128),
-    ([false, true], [64, 128], kernels::gemm_hopper_bf16_nt_64x128),
-    ([true, false], [64, 128], kernels::gemm_hopper_bf16_tn_64x128),
-    ([true, true], [64, 128], kernels::gemm_hopper_bf16_tt_64x128),
-    ([false, false], [64, 64], kernels::gemm_hopper_bf16_nn_64x64),
-    ([false, true], [64, 64], kernels::gemm_hopper_bf16_nt_64x64),
-    ([true, false], [64, 64], kernels::gemm_hopper_bf16_tn_64x64),
-    ([true, true], [64, 64], kernels::gemm_hopper_bf16_tt_64x64),
-    ([false, false], [256, 256], kernels::gemm_hopper_bf16_nn_2x128x256),
-    ([false, true], [256, 256], kernels::gemm_hopper_bf16_nt_2x128x256),
-    ([true, false], [256, 256], kernels::gemm_hopper_bf16_tn_2x128x256),
-    ([true, true], [256, 256], kernels::gemm_hopper_bf16_tt_2x128x256),
-    ([false, false], [128, 128], kernels::gemm_hopper_bf16_nn_2x64x128),
-    ([false, true], [128, 128], kernels::gemm_hopper_bf16_nt_2x64x128),
-    ([true, false], [128, 128], kernels::gemm_hopper_bf16_tn_2x64x128),
-    ([true, true], [128, 128], kernels::gemm_hopper_bf16_tt_2x64x128),
-    ([false, false], [16, 64], kernels::gemm_hopper_bf16_nn_16x64),
-    ([false, false], [136, 128], kernels::gemm_hopper_bf16_nn_136x128),
-    ([false, true], [16, 64], kernels::gemm_hopper_bf16_nt_16x64),
-    ([false, true], [136, 128], kernels::gemm_hopper_bf16_nt_136x128),
-    ([false, false], [144, 256], kernels::gemm_hopper_bf16_nn_4x144x64),
-    ([false, true], [144, 256], kernels::gemm_hopper_bf16_nt_4x144x64),
-    ([false, true], [64, 16], kernels::gemm_hopper_bf16_nt_64x16),
-    ([false, true], [128, 136], kernels::gemm_hopper_bf16_nt_128x136),
-    ([true, true], [64, 16], kernels::gemm_hopper_bf16_tt_64x16),
-    ([true, true], [128, 136], kernels::gemm_hopper_bf16_tt_128x136),
+    ([false, false], [128, 256], kernels::gemm_sm90_bf16_nn_128x256),
+    ([false, true], [128, 256], kernels::gemm_sm90_bf16_nt_128x256),
+    ([true, false], [128, 256], kernels::gemm_sm90_bf16_tn_128x256),
+    ([true, true], [128, 256], kernels::gemm_sm90_bf16_tt_128x256),
+    ([false, false], [128, 128], kernels::gemm_sm90_bf16_nn_128x128),
+    ([false, true], [128, 128], kernels::gemm_sm90_bf16_nt_128x128),
+    ([true, false], [128, 128], kernels::gemm_sm90_bf16_tn_128x128),
+    ([true, true], [128, 128], kernels::gemm_sm90_bf16_tt_128x128),
+    ([false, false], [64, 128], kernels::gemm_sm90_bf16_nn_64x128),
+    ([false, true], [64, 128], kernels::gemm_sm90_bf16_nt_64x128),
+    ([true, false], [64, 128], kernels::gemm_sm90_bf16_tn_64x128),
+    ([true, true], [64, 128], kernels::gemm_sm90_bf16_tt_64x128),
+    ([false, false], [64, 64], kernels::gemm_sm90_bf16_nn_64x64),
+    ([false, true], [64, 64], kernels::gemm_sm90_bf16_nt_64x64),
+    ([true, false], [64, 64], kernels::gemm_sm90_bf16_tn_64x64),
+    ([true, true], [64, 64], kernels::gemm_sm90_bf16_tt_64x64),
+    ([false, false], [256, 256], kernels::gemm_sm90_bf16_nn_2x128x256),
+    ([false, true], [256, 256], kernels::gemm_sm90_bf16_nt_2x128x256),
+    ([true, false], [256, 256], kernels::gemm_sm90_bf16_tn_2x128x256),
+    ([true, true], [256, 256], kernels::gemm_sm90_bf16_tt_2x128x256),
+    ([false, false], [128, 128], kernels::gemm_sm90_bf16_nn_2x64x128),
+    ([false, true], [128, 128], kernels::gemm_sm90_bf16_nt_2x64x128),
+    ([true, false], [128, 128], kernels::gemm_sm90_bf16_tn_2x64x128),
+    ([true, true], [128, 128], kernels::gemm_sm90_bf16_tt_2x64x128),
+    ([false, false], [16, 64], kernels::gemm_sm90_bf16_nn_16x64),
+    ([false, false], [136, 128], kernels::gemm_sm90_bf16_nn_136x128),
+    ([false, true], [16, 64], kernels::gemm_sm90_bf16_nt_16x64),
+    ([false, true], [136, 128], kernels::gemm_sm90_bf16_nt_136x128),
+    ([false, false], [144, 256], kernels::gemm_sm90_bf16_nn_4x144x64),
+    ([false, true], [144, 256], kernels::gemm_sm90_bf16_nt_4x144x64),
+    ([false, true], [64, 16], kernels::gemm_sm90_bf16_nt_64x16),
+    ([false, true], [128, 136], kernels::gemm_sm90_bf16_nt_128x136),
+    ([true, true], [64, 16], kernels::gemm_sm90_bf16_tt_64x16),
+    ([true, true], [128, 136], kernels::gemm_sm90_bf16_tt_128x136),
 ];
 const F16: Kernels<f16> = [
-    ([false, false], [128, 256], kernels::gemm_hopper_f16_nn_256),
-    ([false, true], [128, 256], kernels::gemm_hopper_f16_nt_256),
-    ([true, false], [128, 256], kernels::gemm_hopper_f16_tn_256),
-    ([true, true], [128, 256], kernels::gemm_hopper_f16_tt_256),
-    ([false, false], [128, 128], kernels::gemm_hopper_f16_nn_128),
-    ([false, true], [128, 128], kernels::gemm_hopper_f16_nt_128),
-    ([true, false], [128, 128], kernels::gemm_hopper_f16_tn_128),
-    ([true, true], [128, 128], kernels::gemm_hopper_f16_tt_128),
-    ([false, false], [64, 128], kernels::gemm_hopper_f16_nn_64x128),
-    ([false, true], [64, 128], kernels::gemm_hopper_f16_nt_64x128),
-    ([true, false], [64, 128], kernels::gemm_hopper_f16_tn_64x128),
-    ([true, true], [64, 128], kernels::gemm_hopper_f16_tt_64x128),
-    ([false, false], [64, 64], kernels::gemm_hopper_f16_nn_64x64),
-    ([false, true], [64, 64], kernels::gemm_hopper_f16_nt_64x64),
-    ([true, false], [64, 64], kernels::gemm_hopper_f16_tn_64x64),
-    ([true, true], [64, 64], kernels::gemm_hopper_f16_tt_64x64),
-    ([false, false], [256, 256], kernels::gemm_hopper_f16_nn_2x128x256),
-    ([false, true], [256, 256], kernels::gemm_hopper_f16_nt_2x128x256),
-    ([true, false], [256, 256], kernels::gemm_hopper_f16_tn_2x128x256),
-    ([true, true], [256, 256], kernels::gemm_hopper_f16_tt_2x128x256),
-    ([false, false], [128, 128], kernels::gemm_hopper_f16_nn_2x64x128),
-    ([false, true], [128, 128], kernels::gemm_hopper_f16_nt_2x64x128),
-    ([true, false], [128, 128], kernels::gemm_hopper_f16_tn_2x64x128),
-    ([true, true], [128, 128], kernels::gemm_hopper_f16_tt_2x64x128),
-    ([false, false], [16, 64], kernels::gemm_hopper_f16_nn_16x64),
-    ([false, false], [136, 128], kernels::gemm_hopper_f16_nn_136x128),
-    ([false, true], [16, 64], kernels::gemm_hopper_f16_nt_16x64),
-    ([false, true], [136, 128], kernels::gemm_hopper_f16_nt_136x128),
-    ([false, false], [144, 256], kernels::gemm_hopper_f16_nn_4x144x64),
-    ([false, true], [144, 256], kernels::gemm_hopper_f16_nt_4x144x64),
-    ([false, true], [64, 16], kernels::gemm_hopper_f16_nt_64x16),
-    ([false, true], [128, 136], kernels::gemm_hopper_f16_nt_128x136),
-    ([true, true], [64, 16], kernels::gemm_hopper_f16_tt_64x16),
-    ([true, true], [128, 136], kernels::gemm_hopper_f16_tt_128x136),
+    ([false, false], [128, 256], kernels::gemm_sm90_f16_nn_128x256),
+    ([false, true], [128, 256], kernels::gemm_sm90_f16_nt_128x256),
+    ([true, false], [128, 256], kernels::gemm_sm90_f16_tn_128x256),
+    ([true, true], [128, 256], kernels::gemm_sm90_f16_tt_128x256),
+    ([false, false], [128, 128], kernels::gemm_sm90_f16_nn_128x128),
+    ([false, true], [128, 128], kernels::gemm_sm90_f16_nt_128x128),
+    ([true, false], [128, 128], kernels::gemm_sm90_f16_tn_128x128),
+    ([true, true], [128, 128], kernels::gemm_sm90_f16_tt_128x128),
+    ([false, false], [64, 128], kernels::gemm_sm90_f16_nn_64x128),
+    ([false, true], [64, 128], kernels::gemm_sm90_f16_nt_64x128),
+    ([true, false], [64, 128], kernels::gemm_sm90_f16_tn_64x128),
+    ([true, true], [64, 128], kernels::gemm_sm90_f16_tt_64x128),
+    ([false, false], [64, 64], kernels::gemm_sm90_f16_nn_64x64),
+    ([false, true], [64, 64], kernels::gemm_sm90_f16_nt_64x64),
+    ([true, false], [64, 64], kernels::gemm_sm90_f16_tn_64x64),
+    ([true, true], [64, 64], kernels::gemm_sm90_f16_tt_64x64),
+    ([false, false], [256, 256], kernels::gemm_sm90_f16_nn_2x128x256),
+    ([false, true], [256, 256], kernels::gemm_sm90_f16_nt_2x128x256),
+    ([true, false], [256, 256], kernels::gemm_sm90_f16_tn_2x128x256),
+    ([true, true], [256, 256], kernels::gemm_sm90_f16_tt_2x128x256),
+    ([false, false], [128, 128], kernels::gemm_sm90_f16_nn_2x64x128),
+    ([false, true], [128, 128], kernels::gemm_sm90_f16_nt_2x64x128),
+    ([true, false], [128, 128], kernels::gemm_sm90_f16_tn_2x64x128),
+    ([true, true], [128, 128], kernels::gemm_sm90_f16_tt_2x64x128),
+    ([false, false], [16, 64], kernels::gemm_sm90_f16_nn_16x64),
+    ([false, false], [136, 128], kernels::gemm_sm90_f16_nn_136x128),
+    ([false, true], [16, 64], kernels::gemm_sm90_f16_nt_16x64),
+    ([false, true], [136, 128], kernels::gemm_sm90_f16_nt_136x128),
+    ([false, false], [144, 256], kernels::gemm_sm90_f16_nn_4x144x64),
+    ([false, true], [144, 256], kernels::gemm_sm90_f16_nt_4x144x64),
+    ([false, true], [64, 16], kernels::gemm_sm90_f16_nt_64x16),
+    ([false, true], [128, 136], kernels::gemm_sm90_f16_nt_128x136),
+    ([true, true], [64, 16], kernels::gemm_sm90_f16_tt_64x16),
+    ([true, true], [128, 136], kernels::gemm_sm90_f16_tt_128x136),
 ];
 
 /// Every kernel with this tile: one cut off on every side, and more stages than the ring has. The engine writes whole pieces of 16 bytes.
@@ -374,16 +374,16 @@ fn every_kernel_has_its_tests() {
 type Mixed<T> = [([bool; 2], Boxed<T>); 4];
 
 const MIXED_BF16: Mixed<bf16> = [
-    ([false, false], wide::gemm_hopper_bf16_nn_256x192),
-    ([false, true], wide::gemm_hopper_bf16_nt_256x192),
-    ([true, false], wide::gemm_hopper_bf16_tn_256x192),
-    ([true, true], wide::gemm_hopper_bf16_tt_256x192),
+    ([false, false], wide::gemm_sm90_bf16_nn_256x192),
+    ([false, true], wide::gemm_sm90_bf16_nt_256x192),
+    ([true, false], wide::gemm_sm90_bf16_tn_256x192),
+    ([true, true], wide::gemm_sm90_bf16_tt_256x192),
 ];
 const MIXED_F16: Mixed<f16> = [
-    ([false, false], wide::gemm_hopper_f16_nn_256x192),
-    ([false, true], wide::gemm_hopper_f16_nt_256x192),
-    ([true, false], wide::gemm_hopper_f16_tn_256x192),
-    ([true, true], wide::gemm_hopper_f16_tt_256x192),
+    ([false, false], wide::gemm_sm90_f16_nn_256x192),
+    ([false, true], wide::gemm_sm90_f16_nt_256x192),
+    ([true, false], wide::gemm_sm90_f16_tn_256x192),
+    ([true, true], wide::gemm_sm90_f16_tt_256x192),
 ];
 
 /// Every such kernel in every way to C: narrow tiles alone, a wide one alone, both, over matrices, and some bands with a wide tile more.
@@ -427,7 +427,7 @@ fn blocks_walk_through_all_tiles() {
         let extents = [9 * 128 + 5, 304, 8, 1];
         let case =
             Case { extents, transposed: [false; 2], tile: [128; 2], ending: Ending::Engine, blocks, shared: 0, seed };
-        check(&under_test(seed), Program::Shared(&kernels::gemm_hopper_bf16_nn_128), case);
+        check(&under_test(seed), Program::Shared(&kernels::gemm_sm90_bf16_nn_128x128), case);
     }
 }
 
@@ -460,12 +460,12 @@ fn blocks_share_tiles() {
         let shared = kernels::share::shared(tiles, blocks);
         assert_ne!(shared, 0, "{extents:?}");
         let kernel = match tile {
-            [128, 256] => kernels::gemm_hopper_bf16_nt_256,
-            [128, _] if number == 10 => kernels::gemm_hopper_bf16_nt_2x64x128,
-            [128, _] => kernels::gemm_hopper_bf16_nt_128,
-            [16, _] => kernels::gemm_hopper_bf16_nt_16x64,
-            [136, _] => kernels::gemm_hopper_bf16_nt_136x128,
-            _ => kernels::gemm_hopper_bf16_nt_64x128,
+            [128, 256] => kernels::gemm_sm90_bf16_nt_128x256,
+            [128, _] if number == 10 => kernels::gemm_sm90_bf16_nt_2x64x128,
+            [128, _] => kernels::gemm_sm90_bf16_nt_128x128,
+            [16, _] => kernels::gemm_sm90_bf16_nt_16x64,
+            [136, _] => kernels::gemm_sm90_bf16_nt_136x128,
+            _ => kernels::gemm_sm90_bf16_nt_64x128,
         };
         let transposed = [false, true];
         for (ending, seed) in
@@ -486,7 +486,7 @@ fn blocks_share_tiles() {
 #[test]
 fn shared_sums_are_the_same_in_every_run() {
     let (m, n, k) = (64, 64, 20 * 64);
-    let algorithm = Algorithm::of(kernels::gemm_hopper_f16_nn_128.info()).stream_k(7);
+    let algorithm = Algorithm::of(kernels::gemm_sm90_f16_nn_128x128.info()).stream_k(7);
     let mut rng = values::rng(9);
     let mut draw = |len: usize| (0..len).map(|_| f16::from_f32(rng.random_range(-1.0..=1.0))).collect::<Vec<_>>();
     let (a, b) = (draw(m * k), draw(k * n));
@@ -510,7 +510,7 @@ fn shared_sums_are_the_same_in_every_run() {
 fn a_workspace_for_shared_tiles_begins_anywhere() {
     let device = under_test(11);
     let (m, n, k) = (40, 72, 6 * 64);
-    let algorithm = Algorithm::of(kernels::gemm_hopper_bf16_nn_128.info()).stream_k(4);
+    let algorithm = Algorithm::of(kernels::gemm_sm90_bf16_nn_128x128.info()).stream_k(4);
     if !device.has_kernel(algorithm.kernel()) {
         return;
     }
@@ -565,6 +565,6 @@ fn nothing_along_k_writes_nothing() {
         &mut up,
         TOKEN,
     );
-    device.launch(&kernels::gemm_hopper_bf16_nn_256, Launch::grid(2), arguments).unwrap();
+    device.launch(&kernels::gemm_sm90_bf16_nn_128x256, Launch::grid(2), arguments).unwrap();
     assert_eq!(y.download().unwrap(), vec![bf16::ONE; 64 * 64]);
 }

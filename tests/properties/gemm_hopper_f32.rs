@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use gpu::gemm::naive::{self, matmul_naive};
 use gpu::hopper::Shared;
-use gpu::hopper::ffma::{KERNELS, gemm_hopper_f32_tn_64x32, gemm_hopper_f32_tn_64x64, gemm_hopper_f32_tn_128x128};
+use gpu::hopper::ffma::{KERNELS, gemm_sm90_f32_tn_64x32, gemm_sm90_f32_tn_64x64, gemm_sm90_f32_tn_128x128};
 use ndarray::Array2;
 use rand::Rng;
 use simt::tma::Swizzle;
@@ -19,9 +19,9 @@ use crate::support::values;
 
 /// Kernels with their tiles and steps along k.
 const PRODUCTS: [(&Shared<f32>, [usize; 2], usize); 3] = [
-    (&gemm_hopper_f32_tn_128x128, [128, 128], 32),
-    (&gemm_hopper_f32_tn_64x64, [64, 64], 32),
-    (&gemm_hopper_f32_tn_64x32, [64, 32], 64),
+    (&gemm_sm90_f32_tn_128x128, [128, 128], 32),
+    (&gemm_sm90_f32_tn_64x64, [64, 64], 32),
+    (&gemm_sm90_f32_tn_64x32, [64, 32], 64),
 ];
 
 fn reals(rows: usize, cols: usize, factor: f32, rng: &mut impl Rng) -> Array2<f32> {

@@ -14,14 +14,14 @@ use crate::support::values;
 
 /// Kernels, whether A and B are transposed, and tiles.
 const PRODUCTS: [(&Boxed<f32>, [bool; 2], [usize; 2]); 8] = [
-    (&kernels::gemm_hopper_f32_nn_128x64_k4, [false, false], [128, 64]),
-    (&kernels::gemm_hopper_f32_nt_128x64_k4, [false, true], [128, 64]),
-    (&kernels::gemm_hopper_f32_tn_128x64_k4, [true, false], [128, 64]),
-    (&kernels::gemm_hopper_f32_tt_128x64_k4, [true, true], [128, 64]),
-    (&kernels::gemm_hopper_f32_nn_32x64_k8, [false, false], [32, 64]),
-    (&kernels::gemm_hopper_f32_nt_32x64_k8, [false, true], [32, 64]),
-    (&kernels::gemm_hopper_f32_tn_32x64_k8, [true, false], [32, 64]),
-    (&kernels::gemm_hopper_f32_tt_32x64_k8, [true, true], [32, 64]),
+    (&kernels::gemm_sm90_f32_nn_128x64_k4, [false, false], [128, 64]),
+    (&kernels::gemm_sm90_f32_nt_128x64_k4, [false, true], [128, 64]),
+    (&kernels::gemm_sm90_f32_tn_128x64_k4, [true, false], [128, 64]),
+    (&kernels::gemm_sm90_f32_tt_128x64_k4, [true, true], [128, 64]),
+    (&kernels::gemm_sm90_f32_nn_32x64_k8, [false, false], [32, 64]),
+    (&kernels::gemm_sm90_f32_nt_32x64_k8, [false, true], [32, 64]),
+    (&kernels::gemm_sm90_f32_tn_32x64_k8, [true, false], [32, 64]),
+    (&kernels::gemm_sm90_f32_tt_32x64_k8, [true, true], [32, 64]),
 ];
 const STEP: usize = DEPTH as usize;
 

@@ -19,7 +19,7 @@ mod add;
 mod gemm;
 mod gemm_hopper;
 mod gemm_hopper_f32;
-mod gemm_hopper_f32_grouped;
+mod gemm_sm90_f32_grouped;
 mod gemm_tensor;
 mod graphs;
 mod huge;

@@ -8,6 +8,7 @@ mod bench;
 mod build;
 mod bundle;
 mod doctor;
+mod families;
 mod process;
 mod program;
 mod progress;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, Result};
-use gpu::gemm::ffma::{self, gemm_f32_64x64, gemm_f32_128x128, gemm_f32_128x256, gemm_f32_256x128};
+use gpu::gemm::ffma::{self, gemm_ffma_f32_64x64, gemm_ffma_f32_128x128, gemm_ffma_f32_128x256, gemm_ffma_f32_256x128};
 use gpu::gemm::naive::{self, matmul_naive};
 use gpu::gemm::tiled::{self, matmul_tiled};
 use ndarray::{ArrayView2, Axis, s};
@@ -27,10 +27,10 @@ pub(crate) type Plan = fn(u32, u32) -> Launch<'static>;
 pub(super) const KERNELS: [(Gemm, Plan); 6] = [
     (&matmul_naive, |m, n| Launch::grid(naive::grid(m, n))),
     (&matmul_tiled, |m, n| Launch::grid(tiled::grid(m, n))),
-    (&gemm_f32_128x256, |m, n| Launch::grid(ffma::grid(m, n, ffma::TILE_128X256))),
-    (&gemm_f32_256x128, |m, n| Launch::grid(ffma::grid(m, n, ffma::TILE_256X128))),
-    (&gemm_f32_128x128, |m, n| Launch::grid(ffma::grid(m, n, ffma::TILE_128X128))),
-    (&gemm_f32_64x64, |m, n| Launch::grid(ffma::grid(m, n, ffma::TILE_64X64))),
+    (&gemm_ffma_f32_128x256, |m, n| Launch::grid(ffma::grid(m, n, [128, 256]))),
+    (&gemm_ffma_f32_256x128, |m, n| Launch::grid(ffma::grid(m, n, [256, 128]))),
+    (&gemm_ffma_f32_128x128, |m, n| Launch::grid(ffma::grid(m, n, [128, 128]))),
+    (&gemm_ffma_f32_64x64, |m, n| Launch::grid(ffma::grid(m, n, [64, 64]))),
 ];
 
 /// Rows of C that one core computes at a time.

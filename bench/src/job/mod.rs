@@ -157,13 +157,13 @@ mod tests {
             "transpose_misaligned_b",
             "transpose_in_place_b",
             "permute_b",
-            "gemm_plain_",
-            "gemm_merge_",
+            "gemm_reference_",
+            "gemm_reduce_k_",
             "gemm_hopper_",
             "gemm_f16_",
             "gemm_bf16_",
             "gemm_tf32_",
-            "gemm_skinny_",
+            "gemm_small_",
             "permute_nd_b",
         ];
         let is_instance = |name: &str| {

@@ -102,10 +102,10 @@ fn blocking<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot) -> Resu
 
 /// Kernels of which `Device::matmul` chooses one, with their tiles.
 const GEMMS: [(Gemm, [u32; 2]); 4] = [
-    (&ffma::gemm_f32_128x256, ffma::TILE_128X256),
-    (&ffma::gemm_f32_256x128, ffma::TILE_256X128),
-    (&ffma::gemm_f32_128x128, ffma::TILE_128X128),
-    (&ffma::gemm_f32_64x64, ffma::TILE_64X64),
+    (&ffma::gemm_ffma_f32_128x256, [128, 256]),
+    (&ffma::gemm_ffma_f32_256x128, [256, 128]),
+    (&ffma::gemm_ffma_f32_128x128, [128, 128]),
+    (&ffma::gemm_ffma_f32_64x64, [64, 64]),
 ];
 
 #[allow(clippy::unnecessary_wraps, reason = "it is what `Implementation::prepare` gives")]

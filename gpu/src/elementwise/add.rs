@@ -7,7 +7,7 @@
 //!
 //! Per thread: two loads and one store of 16 bytes, four additions. 12 bytes per addition: bound by memory.
 
-use simt::element::Vec4;
+use simt::element::{Vec4, zeroed};
 use simt::prelude::*;
 
 /// Threads of a block.
@@ -29,20 +29,21 @@ pub fn add_f32(x: VecRef<f32>, y: VecRef<f32>, z: VecMut<f32>) {
     if address.is_multiple_of(size_of::<Vec4<f32>>()) {
         let quads = n / PER_THREAD;
         if thread < quads {
-            let (a, b) = (x.vectors::<PER_THREAD>().get(thread).lanes, y.vectors::<PER_THREAD>().get(thread).lanes);
+            let quad = |v: VecRef<f32>| v.vectors::<PER_THREAD>().get_or(thread, zeroed()).lanes;
+            let (a, b) = (quad(x), quad(y));
             let sum = [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]];
-            z.vectors_mut::<PER_THREAD>().set(thread, Vec4::new(sum));
+            z.vectors_mut::<PER_THREAD>().set_within(thread, Vec4::new(sum));
         }
         let rest = PER_THREAD * quads + thread;
         if thread < PER_THREAD && rest < n {
-            z.set(rest, x.get(rest) + y.get(rest));
+            z.set_within(rest, x.get_or(rest, 0.0) + y.get_or(rest, 0.0));
         }
     } else {
         // Neighbouring threads access neighbouring elements.
         let first = block_idx_x() as usize * PER_THREAD * BLOCK as usize + thread_idx_x() as usize;
         let mut i = first;
         while i < n && i < first + PER_THREAD * BLOCK as usize {
-            z.set(i, x.get(i) + y.get(i));
+            z.set_within(i, x.get_or(i, 0.0) + y.get_or(i, 0.0));
             i += BLOCK as usize;
         }
     }

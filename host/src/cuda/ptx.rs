@@ -125,4 +125,28 @@ mod tests {
             assert!(built.text.contains(&format!(".target {}", built.arch)), "{}.{}.ptx", built.name, built.arch);
         }
     }
+
+    #[test]
+    fn the_entries_of_every_file_are_the_kernels_of_its_family() {
+        for family in gpu::FAMILIES {
+            let mut listed: Vec<&str> = family.kernels.iter().map(|kernel| kernel.name).collect();
+            listed.sort_unstable();
+            let files = built(family.name);
+            assert!(!files.is_empty(), "no PTX of {} is embedded; `cargo xtask build` writes it", family.name);
+            for file in files {
+                let mut entries = file.kernels.to_vec();
+                entries.sort_unstable();
+                let name = format!("{}.{}.ptx", file.name, file.arch);
+                let unlisted: Vec<_> = entries.iter().filter(|entry| !listed.contains(entry)).collect();
+                assert!(
+                    unlisted.is_empty(),
+                    "{name} has entries that KERNELS of {} does not list: {unlisted:?}",
+                    family.name
+                );
+                let missing: Vec<_> = listed.iter().filter(|kernel| !entries.contains(kernel)).collect();
+                assert!(missing.is_empty(), "KERNELS of {} lists kernels that {name} lacks: {missing:?}", family.name);
+                assert_eq!(entries, listed, "{name}");
+            }
+        }
+    }
 }

@@ -9,9 +9,11 @@
 //! | `&TensorMap<T>` | [`TmaTensor<T>`](TmaTensor) or a reference to one |
 //! | `&TensorMapMut<T>` | [`TmaTensorMut<T>`](TmaTensorMut), `&mut` of one, or an `Option` of one: `None` if unused |
 //! | a number, an array of numbers | the same |
+//! | a struct with `#[derive(KernelArg)]` | [`Fields`] of a tuple with a value for each field |
 
 use std::ffi::c_void;
 
+use simt::StructArg;
 use simt::element::Element;
 use simt::global::{MatMut, MatRef, VecMut, VecRef};
 use simt::tma::{TensorMap, TensorMapMut};
@@ -20,7 +22,7 @@ use super::run::Binder;
 use crate::error::Result;
 use crate::memory::{Buffer, BufferView, BufferViewMut, Matrix, MatrixView, MatrixViewMut, TmaTensor, TmaTensorMut};
 
-mod sealed {
+pub(crate) mod sealed {
     pub trait Sealed {}
 }
 use sealed::Sealed;
@@ -59,6 +61,20 @@ pub trait KernelArgs<P>: Sealed {
     /// The addresses of the values, in order.
     #[doc(hidden)]
     fn addresses(values: &mut P) -> Vec<*mut c_void>;
+}
+
+/// The fields of an argument that is a struct (`#[derive(KernelArg)]`): a tuple with one value for each, in their order.
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<A>(pub A);
+
+impl<A> Sealed for Fields<A> {}
+impl<S: StructArg, A: KernelArgs<S::Fields>> Arg<S> for Fields<A> {
+    fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<S>
+    where
+        Self: 'a,
+    {
+        binder.fields(S::NAMES, |binder| self.0.bind(binder)).map(S::from_fields)
+    }
 }
 
 macro_rules! tuples {

@@ -17,7 +17,9 @@ mod run;
 mod validate;
 
 pub use dims::Dims;
-pub use kernel_args::{Arg, KernelArgs};
+pub(crate) use kernel_args::sealed::Sealed;
+pub use kernel_args::{Arg, Fields, KernelArgs};
+pub(crate) use run::Binder;
 
 use crate::module::Module;
 use crate::stream::Stream;

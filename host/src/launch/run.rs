@@ -2,7 +2,7 @@
 
 use simt::{Kernel, KernelInfo};
 
-use super::{KernelArgs, Launch, validate};
+use super::{Arg, KernelArgs, Launch, validate};
 use crate::backend::Memory;
 use crate::contract::{Binding, Execution, KernelLaunch};
 use crate::device::Device;
@@ -14,7 +14,9 @@ use crate::memory::Allocation;
 pub struct Binder<'a> {
     device: &'a Device,
     info: &'static KernelInfo,
-    /// Name of the parameter that is being bound.
+    /// Names of the parameters, or of the fields of the one that is being bound.
+    names: &'static [&'static str],
+    /// Name of the one that is being bound.
     argument: &'static str,
     bindings: Vec<Binding<'a, Memory>>,
 }
@@ -22,7 +24,25 @@ pub struct Binder<'a> {
 impl<'a> Binder<'a> {
     /// Starts the argument `index`.
     pub(super) fn next_argument(&mut self, index: usize) {
-        self.argument = self.info.args.get(index).copied().unwrap_or("unnamed");
+        self.argument = self.names.get(index).copied().unwrap_or("unnamed");
+    }
+
+    /// Binds the fields of the current argument, which have these names.
+    pub(crate) fn fields<V>(
+        &mut self,
+        names: &'static [&'static str],
+        bind: impl FnOnce(&mut Self) -> Result<V>,
+    ) -> Result<V> {
+        let outer = std::mem::replace(&mut self.names, names);
+        let bound = bind(self);
+        self.names = outer;
+        bound
+    }
+
+    /// Binds field `index`.
+    pub(crate) fn field<V>(&mut self, index: usize, value: impl Arg<V> + 'a) -> Result<V> {
+        self.next_argument(index);
+        value.bind(self)
     }
 
     /// Records that the current argument uses `allocation`; returns the tag for its view. Views of one allocation share
@@ -75,7 +95,7 @@ impl Device {
             Some(module) if module.device().is(self) => module.loaded(),
             Some(module) => return Err(self.of_another_device(info, LaunchRule::Module, "a module", module.device())),
         };
-        let mut binder = Binder { device: self, info, argument: "", bindings: Vec::new() };
+        let mut binder = Binder { device: self, info, names: info.args, argument: "", bindings: Vec::new() };
         let mut values = args.bind(&mut binder)?;
         let entry = kernel.entry();
         let body = move || entry(values);

@@ -51,7 +51,7 @@ impl Device {
                 (format!("{m} x {n}, rows of a by columns of b"), format!("{} x {}", c.rows(), c.cols()));
             return Err(shape("matmul_into", "c", &expected, &found, "pass a matrix c of that shape"));
         }
-        self.gemm(a, b).chained().into(c)
+        self.gemm(a, b).sequential().into(c)
     }
 }
 

@@ -8,6 +8,7 @@ use core::arch::asm;
 
 use super::memory::shared_address;
 use crate::matrix::Code;
+use crate::wgmma::Major;
 
 /// On the simulator, whether products are under way.
 #[derive(Clone, Copy, Default)]
@@ -39,14 +40,7 @@ pub(crate) fn decrease_registers<const REGISTERS: u32>() {
 /// A thread's part of D.
 pub trait Fragment: Copy + AsRef<[f32]> {
     #[doc(hidden)]
-    fn multiply<
-        const STEPS: usize,
-        const A_STEP: u32,
-        const B_STEP: u32,
-        const TRANS_A: bool,
-        const TRANS_B: bool,
-        const PENDING: u32,
-    >(
+    fn multiply<const STEPS: usize, A: Major, B: Major, const PENDING: u32>(
         &mut self,
         flight: &mut Flight,
         code: Code,
@@ -55,7 +49,7 @@ pub trait Fragment: Copy + AsRef<[f32]> {
         fresh: bool,
     );
     #[doc(hidden)]
-    fn multiply_registers<const STEPS: usize, const B_STEP: u32, const TRANS_B: bool>(
+    fn multiply_registers<const STEPS: usize, B: Major>(
         &mut self,
         flight: &mut Flight,
         code: Code,
@@ -114,9 +108,9 @@ macro_rules! shared {
             a = in(reg64) $a,
             b = in(reg64) $b,
             fresh = in(reg32) $fresh,
-            $(ta = const $ta as i32, tb = const $tb as i32,)?
-            a_step = const $a_step / 16,
-            b_step = const $b_step / 16,
+            $(ta = const $ta::IS_MN as i32, tb = const $tb::IS_MN as i32,)?
+            a_step = const $a_step::ADVANCE / 16,
+            b_step = const $b_step::ADVANCE / 16,
             pending = const $pending,
             options(nostack, preserves_flags)
         )
@@ -146,8 +140,8 @@ macro_rules! registered {
               $r2 = in(reg32) $a[$step % STEPS][2], $r3 = in(reg32) $a[$step % STEPS][3],)+
             b = in(reg64) $b,
             fresh = in(reg32) $fresh,
-            $(tb = const $tb as i32,)?
-            b_step = const $b_step / 16,
+            $(tb = const $tb::IS_MN as i32,)?
+            b_step = const $b_step::ADVANCE / 16,
             pending = const 0,
             options(nostack, preserves_flags)
         )
@@ -170,14 +164,7 @@ macro_rules! fragment {
     ($count:literal $n16:literal $n8:literal $i:tt) => {
         impl Fragment for [f32; $count] {
             #[inline(always)]
-            fn multiply<
-                const STEPS: usize,
-                const A_STEP: u32,
-                const B_STEP: u32,
-                const TRANS_A: bool,
-                const TRANS_B: bool,
-                const PENDING: u32,
-            >(
+            fn multiply<const STEPS: usize, A: Major, B: Major, const PENDING: u32>(
                 &mut self,
                 _flight: &mut Flight,
                 code: Code,
@@ -191,12 +178,12 @@ macro_rules! fragment {
                 unsafe {
                     fragment!(@kinds code, STEPS, $n16 $n8, shared,
                         [["p"] ["p" "q"] ["p" "q" "q" "q"]],
-                        [self $i (a b fresh A_STEP B_STEP PENDING)], [TRANS_A TRANS_B], ", {ta}, {tb}")
+                        [self $i (a b fresh A B PENDING)], [A B], ", {ta}, {tb}")
                 }
             }
 
             #[inline(always)]
-            fn multiply_registers<const STEPS: usize, const B_STEP: u32, const TRANS_B: bool>(
+            fn multiply_registers<const STEPS: usize, B: Major>(
                 &mut self,
                 _flight: &mut Flight,
                 code: Code,
@@ -211,7 +198,7 @@ macro_rules! fragment {
                         ["p" 0: a0 a1 a2 a3]
                         ["p" 0: a0 a1 a2 a3, "q" 1: a4 a5 a6 a7]
                         ["p" 0: a0 a1 a2 a3, "q" 1: a4 a5 a6 a7, "q" 2: a8 a9 a10 a11, "q" 3: a12 a13 a14 a15]
-                    ], [self $i (a b fresh B_STEP)], [TRANS_B], ", {tb}")
+                    ], [self $i (a b fresh B)], [B], ", {tb}")
                 }
             }
 

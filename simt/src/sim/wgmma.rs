@@ -4,6 +4,7 @@ use simulator::device::{self, TensorOperand, WarpOp, WarpgroupProduct, warp_op};
 
 use super::matrix::kind;
 use crate::matrix::Code;
+use crate::wgmma::Major;
 
 /// The product under way that will change an accumulator; 0: none.
 #[derive(Clone, Copy, Default)]
@@ -44,14 +45,7 @@ pub trait Fragment: Copy + AsRef<[f32]> + AsMut<[f32]> {
     #[doc(hidden)]
     #[inline(always)]
     #[track_caller]
-    fn multiply<
-        const STEPS: usize,
-        const A_STEP: u32,
-        const B_STEP: u32,
-        const TRANS_A: bool,
-        const TRANS_B: bool,
-        const PENDING: u32,
-    >(
+    fn multiply<const STEPS: usize, A: Major, B: Major, const PENDING: u32>(
         &mut self,
         flight: &mut Flight,
         code: Code,
@@ -59,8 +53,8 @@ pub trait Fragment: Copy + AsRef<[f32]> + AsMut<[f32]> {
         b: u64,
         fresh: bool,
     ) {
-        let a = TensorOperand { descriptor: a, step: A_STEP, mn_major: TRANS_A };
-        let b = TensorOperand { descriptor: b, step: B_STEP, mn_major: TRANS_B };
+        let a = TensorOperand { descriptor: a, step: A::ADVANCE, mn_major: A::IS_MN };
+        let b = TensorOperand { descriptor: b, step: B::ADVANCE, mn_major: B::IS_MN };
         let product = WarpgroupProduct { kind: kind(code), steps: STEPS, a: Some(a), registers: &[], b, fresh };
         device::warpgroup_multiply(&product, self.as_mut(), &mut flight.0);
         device::warpgroup_wait(PENDING, self.as_mut(), &mut flight.0);
@@ -69,7 +63,7 @@ pub trait Fragment: Copy + AsRef<[f32]> + AsMut<[f32]> {
     #[doc(hidden)]
     #[inline(always)]
     #[track_caller]
-    fn multiply_registers<const STEPS: usize, const B_STEP: u32, const TRANS_B: bool>(
+    fn multiply_registers<const STEPS: usize, B: Major>(
         &mut self,
         flight: &mut Flight,
         code: Code,
@@ -77,7 +71,7 @@ pub trait Fragment: Copy + AsRef<[f32]> + AsMut<[f32]> {
         b: u64,
         fresh: bool,
     ) {
-        let b = TensorOperand { descriptor: b, step: B_STEP, mn_major: TRANS_B };
+        let b = TensorOperand { descriptor: b, step: B::ADVANCE, mn_major: B::IS_MN };
         let product = WarpgroupProduct { kind: kind(code), steps: STEPS, a: None, registers: &a, b, fresh };
         device::warpgroup_multiply(&product, self.as_mut(), &mut flight.0);
         device::warpgroup_wait(0, self.as_mut(), &mut flight.0);

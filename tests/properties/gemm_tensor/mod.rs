@@ -40,30 +40,30 @@ macro_rules! kernels {
     )+};
 }
 kernels! {
-    f16_128x256_nn => f16, gemm_f16_128x256_nn, [128, 256], false false;
-    f16_128x256_nt => f16, gemm_f16_128x256_nt, [128, 256], false true;
-    f16_128x256_tn => f16, gemm_f16_128x256_tn, [128, 256], true false;
-    f16_128x256_tt => f16, gemm_f16_128x256_tt, [128, 256], true true;
-    f16_64x64_nn => f16, gemm_f16_64x64_nn, [64, 64], false false;
-    f16_64x64_nt => f16, gemm_f16_64x64_nt, [64, 64], false true;
-    f16_64x64_tn => f16, gemm_f16_64x64_tn, [64, 64], true false;
-    f16_64x64_tt => f16, gemm_f16_64x64_tt, [64, 64], true true;
-    bf16_128x256_nn => bf16, gemm_bf16_128x256_nn, [128, 256], false false;
-    bf16_128x256_nt => bf16, gemm_bf16_128x256_nt, [128, 256], false true;
-    bf16_128x256_tn => bf16, gemm_bf16_128x256_tn, [128, 256], true false;
-    bf16_128x256_tt => bf16, gemm_bf16_128x256_tt, [128, 256], true true;
-    bf16_64x64_nn => bf16, gemm_bf16_64x64_nn, [64, 64], false false;
-    bf16_64x64_nt => bf16, gemm_bf16_64x64_nt, [64, 64], false true;
-    bf16_64x64_tn => bf16, gemm_bf16_64x64_tn, [64, 64], true false;
-    bf16_64x64_tt => bf16, gemm_bf16_64x64_tt, [64, 64], true true;
-    tf32_128x128_nn => f32, gemm_tf32_128x128_nn, [128, 128], false false;
-    tf32_128x128_nt => f32, gemm_tf32_128x128_nt, [128, 128], false true;
-    tf32_128x128_tn => f32, gemm_tf32_128x128_tn, [128, 128], true false;
-    tf32_128x128_tt => f32, gemm_tf32_128x128_tt, [128, 128], true true;
-    tf32_64x64_nn => f32, gemm_tf32_64x64_nn, [64, 64], false false;
-    tf32_64x64_nt => f32, gemm_tf32_64x64_nt, [64, 64], false true;
-    tf32_64x64_tn => f32, gemm_tf32_64x64_tn, [64, 64], true false;
-    tf32_64x64_tt => f32, gemm_tf32_64x64_tt, [64, 64], true true;
+    f16_128x256_nn => f16, gemm_mma_f16_nn_128x256, [128, 256], false false;
+    f16_128x256_nt => f16, gemm_mma_f16_nt_128x256, [128, 256], false true;
+    f16_128x256_tn => f16, gemm_mma_f16_tn_128x256, [128, 256], true false;
+    f16_128x256_tt => f16, gemm_mma_f16_tt_128x256, [128, 256], true true;
+    f16_64x64_nn => f16, gemm_mma_f16_nn_64x64, [64, 64], false false;
+    f16_64x64_nt => f16, gemm_mma_f16_nt_64x64, [64, 64], false true;
+    f16_64x64_tn => f16, gemm_mma_f16_tn_64x64, [64, 64], true false;
+    f16_64x64_tt => f16, gemm_mma_f16_tt_64x64, [64, 64], true true;
+    bf16_128x256_nn => bf16, gemm_mma_bf16_nn_128x256, [128, 256], false false;
+    bf16_128x256_nt => bf16, gemm_mma_bf16_nt_128x256, [128, 256], false true;
+    bf16_128x256_tn => bf16, gemm_mma_bf16_tn_128x256, [128, 256], true false;
+    bf16_128x256_tt => bf16, gemm_mma_bf16_tt_128x256, [128, 256], true true;
+    bf16_64x64_nn => bf16, gemm_mma_bf16_nn_64x64, [64, 64], false false;
+    bf16_64x64_nt => bf16, gemm_mma_bf16_nt_64x64, [64, 64], false true;
+    bf16_64x64_tn => bf16, gemm_mma_bf16_tn_64x64, [64, 64], true false;
+    bf16_64x64_tt => bf16, gemm_mma_bf16_tt_64x64, [64, 64], true true;
+    tf32_128x128_nn => f32, gemm_mma_tf32_nn_128x128, [128, 128], false false;
+    tf32_128x128_nt => f32, gemm_mma_tf32_nt_128x128, [128, 128], false true;
+    tf32_128x128_tn => f32, gemm_mma_tf32_tn_128x128, [128, 128], true false;
+    tf32_128x128_tt => f32, gemm_mma_tf32_tt_128x128, [128, 128], true true;
+    tf32_64x64_nn => f32, gemm_mma_tf32_nn_64x64, [64, 64], false false;
+    tf32_64x64_nt => f32, gemm_mma_tf32_nt_64x64, [64, 64], false true;
+    tf32_64x64_tn => f32, gemm_mma_tf32_tn_64x64, [64, 64], true false;
+    tf32_64x64_tt => f32, gemm_mma_tf32_tt_64x64, [64, 64], true true;
 }
 
 /// Extents one below, at and one above the edges of the tile, with depths at the edges of steps and of the stages.

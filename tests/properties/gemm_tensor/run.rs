@@ -263,8 +263,8 @@ impl<T: Number> Algorithm<T> {
 /// Halves are rounded to even, in every place of a fragment.
 pub(super) fn tf32_is_rounded() {
     let algorithms = [
-        Algorithm { kernel: tensor::gemm_tf32_64x64_nn, tile: [64, 64], transposed: [false, false] },
-        Algorithm { kernel: tensor::gemm_tf32_64x64_tt, tile: [64, 64], transposed: [true, true] },
+        Algorithm { kernel: tensor::gemm_mma_tf32_nn_64x64, tile: [64, 64], transposed: [false, false] },
+        Algorithm { kernel: tensor::gemm_mma_tf32_tt_64x64, tile: [64, 64], transposed: [true, true] },
     ];
     let half = 2_f32.powi(-11);
     for algorithm in algorithms {

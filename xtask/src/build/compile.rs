@@ -55,7 +55,7 @@ pub(super) fn compile(
         progress.suspend(|| eprintln!("{}", messages.trim_end()));
     }
     let text = fs::read_to_string(&asm).with_context(|| format!("rustc left no {}", asm.display()))?;
-    Ok(header(nightly, file) + &directives::insert(&text, file.kernels)?)
+    Ok(header(nightly, file) + &directives::insert(&text)?)
 }
 
 /// The architectures that this rustc knows; it takes any other for its oldest one, with a mere warning.

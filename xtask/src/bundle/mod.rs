@@ -92,9 +92,13 @@ fn copy_peers(workspace: &Workspace, goal: &Path) -> Result<()> {
 
 fn copy_ptx(workspace: &Workspace, goal: &Path) -> Result<()> {
     fs::create_dir_all(goal)?;
-    for entry in fs::read_dir(workspace.ptx_dir()).context("there is no PTX; `cargo xtask build` makes it")? {
-        let entry = entry?;
-        fs::copy(entry.path(), goal.join(entry.file_name()))?;
+    for folder in workspace.ptx_dirs() {
+        for entry in fs::read_dir(folder).context("there is no PTX; `cargo xtask build` makes it")? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                fs::copy(entry.path(), goal.join(entry.file_name()))?;
+            }
+        }
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The table.
 
-use gpu::gemm::ffma::{self, gemm_f32_128x256};
+use gpu::gemm::ffma::{self, gemm_ffma_f32_128x256};
 use gpu::gemm::naive::{self, matmul_naive};
 use gpu::gemm::tiled::{self, matmul_tiled};
 use gpu::lab::tutorial::banks::{rectangular as rect, square};
@@ -69,8 +69,8 @@ pub const FAMILIES: &[Family] = &[
                 idea: "128 x 256 per block, 16 x 8 per thread: 9 of 10 instructions multiply",
                 job: |inputs| {
                     inputs.gemm(
-                        &gemm_f32_128x256,
-                        |m, n| Launch::grid(ffma::grid(m, n, ffma::TILE_128X256)),
+                        &gemm_ffma_f32_128x256,
+                        |m, n| Launch::grid(ffma::grid(m, n, [128, 256])),
                         inputs.pick(256, 4096),
                     )
                 },

@@ -7,7 +7,7 @@ use simt::{
     prelude::*,
     sync::fence_proxy_async,
     warpgroup::{decrease_registers, increase_registers, warpgroup_id},
-    wgmma::{Accumulators, Columns, Swizzle, Width},
+    wgmma::{Accumulators, Columns, KMajor, Major, MnMajor, Swizzle, Width},
 };
 
 use super::wgmma_layout::Layout;
@@ -39,10 +39,8 @@ fn twice<
     const B: usize,
     const COLS: usize,
     const STEPS: usize,
-    const A_STEP: u32,
-    const B_STEP: u32,
-    const TRANS_A: bool,
-    const TRANS_B: bool,
+    MajorA: Major,
+    MajorB: Major,
 >(
     operands: &Operands<T, A, B>,
     (of_a, of_b): (Layout, Layout),
@@ -60,8 +58,8 @@ where
     sync_threads();
     let (at_a, at_b) = (of_a.operand(&operands.a, 0), of_b.operand(&operands.b, 0));
     let mut d = Accumulators::zeroed();
-    d.multiply::<K, STEPS, A_STEP, B_STEP, TRANS_A, TRANS_B, 1>(at_a, at_b, true);
-    d.multiply::<K, STEPS, A_STEP, B_STEP, TRANS_A, TRANS_B, 1>(at_a, at_b, false);
+    d.multiply::<K, STEPS, MajorA, MajorB, 1>(at_a, at_b, true);
+    d.multiply::<K, STEPS, MajorA, MajorB, 1>(at_a, at_b, false);
     d.wait::<0>();
     d
 }
@@ -84,18 +82,18 @@ where
 
 macro_rules! products {
     ($($name:ident: $kind:ty, $operands:ty => $t:ty, $cols:literal columns, $steps:literal steps,
-       A $a:ident $trans_a:literal, B $b:ident $trans_b:literal;)+) => {$(
+       A $a:ident $major_a:ident, B $b:ident $major_b:ident;)+) => {$(
         /// `c` (64 × columns) becomes twice the product of `a` (64 × k) and `b` (k × columns). One block.
         #[kernel(block = (BLOCK), barriers = 1)]
         pub fn $name(#[shared] operands: &$operands, a: MatRef<$t>, b: MatRef<$t>, c: MatMut<f32>) {
             const DEPTH: u32 = $steps * <$kind as Kind>::DEPTH;
             const BYTES: u32 = <$kind as Kind>::BYTES;
             const A: Layout =
-                Layout { swizzle: Swizzle::$a, mn_major: $trans_a, bytes: BYTES, extent: 64, depth: DEPTH };
+                Layout { swizzle: Swizzle::$a, mn_major: <$major_a as Major>::IS_MN, bytes: BYTES, extent: 64, depth: DEPTH };
             const B: Layout =
-                Layout { swizzle: Swizzle::$b, mn_major: $trans_b, bytes: BYTES, extent: $cols, depth: DEPTH };
+                Layout { swizzle: Swizzle::$b, mn_major: <$major_b as Major>::IS_MN, bytes: BYTES, extent: $cols, depth: DEPTH };
             let zero = <$t>::default();
-            let d = twice::<$kind, $t, _, _, $cols, $steps, { A.step() }, { B.step() }, $trans_a, $trans_b>(
+            let d = twice::<$kind, $t, _, _, $cols, $steps, $major_a<{ A.step() }>, $major_b<{ B.step() }>>(
                 operands, (A, B), a, b, zero,
             );
             write(&d, c);
@@ -104,14 +102,14 @@ macro_rules! products {
 }
 
 products! {
-    wgmma_f16_n8: f16, Halves<f16> => f16, 8 columns, 1 steps, A B32 false, B B32 false;
-    wgmma_bf16_n16: bf16, Halves<bf16> => bf16, 16 columns, 4 steps, A None false, B None false;
-    wgmma_tf32_n32: Tf32, Words => f32, 32 columns, 2 steps, A B64 false, B B64 false;
-    wgmma_f16_n64: f16, Halves<f16> => f16, 64 columns, 4 steps, A B128 false, B B128 true;
-    wgmma_bf16_n96: bf16, Halves<bf16> => bf16, 96 columns, 2 steps, A B64 true, B B32 true;
-    wgmma_f16_n128: f16, Halves<f16> => f16, 128 columns, 2 steps, A None true, B None true;
-    wgmma_bf16_n192: bf16, Halves<bf16> => bf16, 192 columns, 4 steps, A B128 true, B B64 true;
-    wgmma_tf32_n256: Tf32, Words => f32, 256 columns, 4 steps, A B128 false, B B128 false;
+    wgmma_f16_n8: f16, Halves<f16> => f16, 8 columns, 1 steps, A B32 KMajor, B B32 KMajor;
+    wgmma_bf16_n16: bf16, Halves<bf16> => bf16, 16 columns, 4 steps, A None KMajor, B None KMajor;
+    wgmma_tf32_n32: Tf32, Words => f32, 32 columns, 2 steps, A B64 KMajor, B B64 KMajor;
+    wgmma_f16_n64: f16, Halves<f16> => f16, 64 columns, 4 steps, A B128 KMajor, B B128 MnMajor;
+    wgmma_bf16_n96: bf16, Halves<bf16> => bf16, 96 columns, 2 steps, A B64 MnMajor, B B32 MnMajor;
+    wgmma_f16_n128: f16, Halves<f16> => f16, 128 columns, 2 steps, A None MnMajor, B None MnMajor;
+    wgmma_bf16_n192: bf16, Halves<bf16> => bf16, 192 columns, 4 steps, A B128 MnMajor, B B64 MnMajor;
+    wgmma_tf32_n256: Tf32, Words => f32, 256 columns, 4 steps, A B128 KMajor, B B128 KMajor;
 }
 
 /// `c` (64 × 64) becomes the product of `a` (64 × 32) and `b` (32 × 64), with A in registers. One block.
@@ -131,7 +129,7 @@ pub fn wgmma_rs_f16(#[shared] operands: &Halves<f16>, a: MatRef<f16>, b: MatRef<
         |k: u32| [pair(row, k + col), pair(row + 8, k + col), pair(row, k + 8 + col), pair(row + 8, k + 8 + col)];
     let mut d = Accumulators::<64>::zeroed();
     let at = B.operand(&operands.b, 0);
-    d.multiply_registers::<f16, 2, { B.step() }, true>([fragment(0), fragment(16)], at, true);
+    d.multiply_registers::<f16, 2, MnMajor<{ B.step() }>>([fragment(0), fragment(16)], at, true);
     write(&d, c);
 }
 
@@ -152,7 +150,7 @@ pub fn wgmma_rs_tf32(#[shared] operands: &Words, a: MatRef<f32>, b: MatRef<f32>,
         let number = |row, col| a.get_or(row, col, 0.0).to_bits();
         let fragment = [number(row, col), number(row + 8, col), number(row, col + 4), number(row + 8, col + 4)];
         let mut d = Accumulators::<128>::zeroed();
-        d.multiply_registers::<Tf32, 1, 32, false>([fragment], B.operand(&operands.b, 0), true);
+        d.multiply_registers::<Tf32, 1, KMajor>([fragment], B.operand(&operands.b, 0), true);
         write(&d, c);
     }
 }

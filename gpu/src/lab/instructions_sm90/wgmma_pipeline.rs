@@ -7,7 +7,7 @@ use simt::{
     prelude::*,
     tma::{TensorMap, load_2d},
     warpgroup::{WARPGROUP_SIZE, warpgroup_id},
-    wgmma::{Accumulators, Operand, Swizzle},
+    wgmma::{Accumulators, KMajor, Operand, Swizzle},
 };
 
 /// Consumer warpgroups, 64 rows of C each.
@@ -90,7 +90,7 @@ pub fn wgmma_pipeline(
         let of_a = Operand::new(pipeline.a[stage as usize].slot::<8>(0), 0, STRIDE, Swizzle::B128);
         let of_a = of_a.advance(consumer * 8 * STRIDE);
         let of_b = Operand::new(pipeline.b[stage as usize].slot::<8>(0), 0, STRIDE, Swizzle::B128);
-        d.multiply::<bf16, 4, 32, 32, false, false, 1>(of_a, of_b, step == 0);
+        d.multiply::<bf16, 4, KMajor, KMajor, 1>(of_a, of_b, step == 0);
         // The group of the previous step is complete for the whole warpgroup, so one thread may release its stage.
         if t.is_multiple_of(WARPGROUP_SIZE) && step > 0 {
             pipeline.empty.arrive(if stage == 0 { STAGES - 1 } else { stage - 1 });

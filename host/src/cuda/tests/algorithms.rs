@@ -16,9 +16,12 @@ fn kernels(character: Character) -> Vec<&'static str> {
 #[test]
 fn a_gemm_uses_kernels_that_the_gpu_has() {
     let (ampere, hopper) = (kernels(Character::Ampere), kernels(Character::Geometric));
-    assert!(ampere.contains(&"gemm_f16_64x64_nn") && ampere.iter().all(|name| !name.contains("hopper")), "{ampere:?}");
     assert!(
-        ampere.iter().all(|name| hopper.contains(name)) && hopper.contains(&"gemm_hopper_f16_nn_256"),
+        ampere.contains(&"gemm_mma_f16_nn_64x64") && ampere.iter().all(|name| !name.contains("hopper")),
+        "{ampere:?}"
+    );
+    assert!(
+        ampere.iter().all(|name| hopper.contains(name)) && hopper.contains(&"gemm_sm90_f16_nn_128x256"),
         "{hopper:?}"
     );
 }
@@ -27,7 +30,7 @@ fn a_gemm_uses_kernels_that_the_gpu_has() {
 fn an_algorithm_for_other_gpus_is_refused() {
     let device = device(mock::ordinal(Character::Ampere));
     let (x, mut c) = (device.alloc_matrix::<f16>(64, 64).unwrap(), device.alloc_matrix::<f16>(64, 64).unwrap());
-    let hopper = Algorithm::of(gpu::hopper::gemm::gemm_hopper_f16_nn_128.info());
+    let hopper = Algorithm::of(gpu::gemm::sm90::gemm_sm90_f16_nn_128x128.info());
     let error = device.gemm(&x, &x).algorithm(hopper).into(&mut c).unwrap_err().to_string();
-    assert!(error.contains("gemm_hopper_f16_nn_128, which is for other GPUs"), "{error}");
+    assert!(error.contains("gemm_sm90_f16_nn_128x128, which is for other GPUs"), "{error}");
 }

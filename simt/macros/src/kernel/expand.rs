@@ -1,4 +1,4 @@
-//! The code that `#[kernel]` writes.
+//! The code that `#[kernel]` generates.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -42,7 +42,7 @@ fn call(signature: &Signature<'_>, arguments: &[TokenStream]) -> TokenStream {
     quote! { __body(#shared #(#arguments),*) }
 }
 
-/// The entry in PTX. What the keys say about the block is stated to the optimiser.
+/// The PTX entry. The optimiser is told the block shape that the keys declare.
 fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenStream) -> TokenStream {
     let cfgs = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     let name = &function.sig.ident;
@@ -60,10 +60,13 @@ fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenSt
     };
     let arguments: Vec<_> = names.iter().map(ToTokens::to_token_stream).collect();
     let call = call(signature, &arguments);
+    let declaration = declaration(name, keys, signature);
     quote! {
         #(#cfgs)*
         #[cfg(target_arch = "nvptx64")]
         const _: () = {
+            #declaration
+
             #body
 
             // No C caller: a parameter is its bytes in the order of `simt::Arg`, of arrays too.
@@ -77,6 +80,48 @@ fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenSt
                 #call
             }
         };
+    }
+}
+
+/// What the kernel declares, as one line of comment in the PTX file:
+///
+/// `// warpwright.kernel NAME block=32,8,1 cluster=2 registers=40 pdl shared_bytes=4096 shared_element=0 at=gpu/src/file.rs:23`
+///
+/// `cargo xtask build` adds the launch bounds to the entry's header, and `cargo xtask audit` checks the limits. Neither
+/// compiles the kernels for the host, so the PTX has to carry both. A key that the kernel leaves out is left out here.
+/// The line is assembly of the file, not of the entry: `asm!` in a function changes what LLVM makes of it.
+fn declaration(name: &Ident, keys: &Keys, signature: &Signature<'_>) -> TokenStream {
+    let mut words = vec![format!("// warpwright.kernel {name}")];
+    let mut operands: Vec<TokenStream> = Vec::new();
+    let mut operand = |value: TokenStream| {
+        operands.push(value);
+        format!("{{{}}}", operands.len() - 1)
+    };
+    let number = |value: &TokenStream| quote!({ let value: u32 = #value; value });
+    if let Some(extents) = &keys.block {
+        words.push(format!("block={}", shape(extents).map(|extent| operand(number(&extent))).join(",")));
+    }
+    for (key, value) in keys.numbers() {
+        let value = if key == "cluster" { cluster(keys) } else { value.to_token_stream() };
+        words.push(format!("{key}={}", operand(number(&value))));
+    }
+    if keys.pdl {
+        words.push("pdl".to_owned());
+    }
+    if let Some(param) = &signature.shared {
+        let ty = param.ty;
+        for (field, bytes) in [("shared_bytes", quote!(fixed_bytes)), ("shared_element", quote!(element_bytes))] {
+            let spec = quote! { <#ty as ::simt::shared::SharedParam>::SPEC };
+            let value = quote! { { const SPEC: ::simt::SharedSpec = #spec; SPEC.#bytes() } };
+            words.push(format!("{field}={}", operand(value)));
+        }
+    }
+    let text = words.join(" ") + " at=";
+    quote! {
+        ::core::arch::global_asm!(
+            ::core::concat!(#text, ::core::file!(), ":", ::core::line!()),
+            #(const #operands),*
+        );
     }
 }
 
@@ -211,4 +256,33 @@ fn option(value: Option<impl ToTokens>) -> TokenStream {
 /// One to three extents as three.
 fn shape(extents: &[Expr]) -> [TokenStream; 3] {
     core::array::from_fn(|axis| extents.get(axis).map_or_else(|| quote!(1), |extent| quote!(#extent)))
+}
+
+#[cfg(test)]
+mod tests {
+    use syn::{ItemFn, parse_quote};
+
+    use super::{Keys, Signature, declaration};
+
+    fn text(keys: &Keys, function: &ItemFn) -> String {
+        let signature = Signature::of(&function.sig).unwrap();
+        declaration(&function.sig.ident, keys, &signature).to_string()
+    }
+
+    #[test]
+    fn the_ptx_declares_each_key_that_the_kernel_has() {
+        let function = parse_quote! { fn copy(#[shared] tile: &Tile, x: VecRef<f32>) {} };
+        let keys = parse_quote! { pdl, block = (2 * TILE, 8), registers = 40, cluster = 2, traps = 0 };
+        let text = text(&keys, &function);
+        let template = "\"// warpwright.kernel copy block={0},{1},{2} cluster={3} registers={4} traps={5} pdl \
+            shared_bytes={6} shared_element={7} at=\"";
+        assert!(text.contains(template), "{text}");
+        assert!(text.contains("value : u32 = 2 * TILE ;"), "{text}");
+    }
+
+    #[test]
+    fn a_bare_kernel_declares_its_place() {
+        let text = text(&Keys::default(), &parse_quote! { fn bare() {} });
+        assert!(text.contains("\"// warpwright.kernel bare at=\""), "{text}");
+    }
 }

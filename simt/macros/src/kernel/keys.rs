@@ -1,11 +1,11 @@
-//! The keys in `#[kernel(key = value, …)]`, and `pdl`, which has no value.
+//! The keys of `#[kernel(key = value, …)]`, and `pdl`, which takes no value.
 
 use syn::{
     Error, Expr, Ident, Result, Token,
     parse::{Parse, ParseStream},
 };
 
-/// The keys with a number for value, in the order in which messages list them after `block`.
+/// The keys whose value is a number, in the order of messages and of the PTX declaration.
 const NUMBERS: [&str; 9] = [
     "max_threads",
     "min_blocks",
@@ -18,12 +18,12 @@ const NUMBERS: [&str; 9] = [
     "local_bytes",
 ];
 
-/// What the attribute said.
+/// The keys of one attribute.
 #[derive(Default)]
 pub(crate) struct Keys {
     /// One to three extents.
     pub(crate) block: Option<Vec<Expr>>,
-    /// Launches may begin before their predecessor is done.
+    /// Programmatic dependent launch: a launch may start before the previous grid has finished.
     pub(crate) pdl: bool,
     numbers: [Option<Expr>; NUMBERS.len()],
 }
@@ -33,6 +33,11 @@ impl Keys {
     pub(crate) fn number(&self, key: &str) -> Option<&Expr> {
         let index = NUMBERS.iter().position(|name| *name == key);
         index.and_then(|index| self.numbers[index].as_ref())
+    }
+
+    /// The keys with a number that the attribute has, and their values.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = (&'static str, &Expr)> {
+        NUMBERS.iter().zip(&self.numbers).filter_map(|(&key, value)| Some((key, value.as_ref()?)))
     }
 }
 
