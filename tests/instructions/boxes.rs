@@ -128,7 +128,7 @@ fn ring(device: &Device) -> Outcome {
     let mut all = Vec::new();
     for blocks in [1, 2] {
         let cols = blocks * COLS as usize;
-        for rows in [1, ROWS as usize, ROWS as usize * ring::STAGES as usize + 1, 100] {
+        for rows in [1, ROWS as usize, ROWS as usize * tma_pipeline::STAGES as usize + 1, 100] {
             let values = floats(rows * cols);
             let expected: Vec<f32> =
                 (0..cols).map(|col| values.iter().skip(col).step_by(cols).fold(0.0, |sum, x| sum + x)).collect();

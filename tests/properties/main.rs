@@ -17,10 +17,8 @@
 
 mod add;
 mod gemm;
-mod gemm_hopper;
-mod gemm_hopper_f32;
-mod gemm_sm90_f32_grouped;
-mod gemm_tensor;
+mod gemm_mma;
+mod gemm_sm90;
 mod graphs;
 mod huge;
 mod matmul;

@@ -17,7 +17,7 @@ pub(super) fn tma_algorithms<K: Kind>(ops: [Op; 2]) -> Vec<Algorithm> {
     let algorithms = plans.expect("plans").into_iter().flatten().map(|plan| plan.algorithm());
     algorithms
         .filter(|algorithm| {
-            algorithm.kernel().path.contains("::hopper::") && algorithm.parts() == 1 && algorithm.packed() == [false; 2]
+            algorithm.kernel().path.contains("::sm90::") && algorithm.parts() == 1 && algorithm.packed() == [false; 2]
         })
         .collect()
 }
@@ -49,24 +49,15 @@ pub(super) fn packed_operands_are_exact<K: Kind>() {
             seen += 1;
         }
     }
-    let mut kernels = [
-        gpu::hopper::gemm::KERNELS,
-        gpu::hopper::tf32::KERNELS,
-        gpu::hopper::wide::KERNELS,
-        gpu::hopper::ffma::KERNELS,
-        gpu::hopper::ffma::grouped::KERNELS,
-    ]
-    .concat()
-    .into_iter();
-    let expected = kernels.any(|kernel| kernel.name.split('_').any(|part| part == K::NAME));
-    assert_eq!(seen > 0, expected && under_test(0).has_kernel(gpu::hopper::gemm::KERNELS[0]), "{}", K::NAME);
+    let expected = gpu::gemm::SM90.iter().any(|kernel| kernel.name.split('_').any(|part| part == K::NAME));
+    assert_eq!(seen > 0, expected && under_test(0).has_kernel(gpu::gemm::SM90[0]), "{}", K::NAME);
 }
 
 /// Listed algorithms pack operands that the kernel cannot load as they are, and no others.
 #[test]
 fn only_misaligned_operands_are_packed() {
     let device = under_test(0);
-    if !device.has_kernel(gpu::hopper::gemm::KERNELS[0]) {
+    if !device.has_kernel(gpu::gemm::SM90[0]) {
         return;
     }
     let memory = device.alloc_zeros::<f16>(70 * 70).expect("memory");
@@ -87,13 +78,12 @@ fn only_misaligned_operands_are_packed() {
             // Tiles that are no multiples of 64 × 64 do not exist for every layout; for others an operand is
             // transposed.
             let everywhere = |tile: [u32; 2]| tile.iter().all(|edge| edge.is_multiple_of(64));
-            let is_tma =
-                |plan: &&Plan| plan.algorithm().kernel().path.contains("::hopper::") && everywhere(plan.tile());
+            let is_tma = |plan: &&Plan| plan.algorithm().kernel().path.contains("::sm90::") && everywhere(plan.tile());
             let by_tma: Vec<_> = plans.iter().filter(is_tma).collect();
             assert!(!by_tma.is_empty() && by_tma.iter().all(|plan| plan.algorithm().packed() == packed), "{by_tma:?}");
             let copies = packed.iter().filter(|&&packed| packed).count();
             assert!(by_tma.iter().all(|plan| plan.workspace_len() >= copies * 64 * 64 / 2), "{by_tma:?}");
-            let others = plans.iter().filter(|plan| !plan.algorithm().kernel().path.contains("::hopper::"));
+            let others = plans.iter().filter(|plan| !plan.algorithm().kernel().path.contains("::sm90::"));
             assert!(others.clone().count() > 0 && others.clone().all(|plan| plan.algorithm().packed() == [false; 2]));
         }
     }

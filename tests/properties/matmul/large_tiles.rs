@@ -73,10 +73,10 @@ fn counters(kernel: &Gemm, [m, n]: [u32; 2], k: usize) -> Counters {
 #[test]
 fn steps_are_free_of_conflicts_and_of_waste() {
     let kernels: [(&Gemm, [u32; 2], [u64; 2]); 4] = [
-        (&ffma::gemm_ffma_f32_128x256, ffma::TILE_128X256, [16, 8]),
-        (&ffma::gemm_ffma_f32_256x128, ffma::TILE_256X128, [16, 8]),
-        (&ffma::gemm_ffma_f32_128x128, ffma::TILE_128X128, [16, 8]),
-        (&ffma::gemm_ffma_f32_64x64, ffma::TILE_64X64, [8, 4]),
+        (&ffma::gemm_ffma_f32_128x256, [128, 256], [16, 8]),
+        (&ffma::gemm_ffma_f32_256x128, [256, 128], [16, 8]),
+        (&ffma::gemm_ffma_f32_128x128, [128, 128], [16, 8]),
+        (&ffma::gemm_ffma_f32_64x64, [64, 64], [8, 4]),
     ];
     for (kernel, tile, [down, across]) in kernels {
         let (name, [few, many]) = (kernel.info().name, [64, 128].map(|k| counters(kernel, tile, k)));

@@ -23,22 +23,22 @@ pub(crate) fn by_tiled(device: &Device, problem: &Problem) -> Result<Outcome> {
 
 /// Launches `gemm_ffma_f32_128x256`.
 pub(crate) fn by_128x256(device: &Device, problem: &Problem) -> Result<Outcome> {
-    by_grid(device, problem, &ffma::gemm_ffma_f32_128x256, |m, n| ffma::grid(m, n, ffma::TILE_128X256))
+    by_grid(device, problem, &ffma::gemm_ffma_f32_128x256, |m, n| ffma::grid(m, n, [128, 256]))
 }
 
 /// Launches `gemm_ffma_f32_256x128`.
 pub(crate) fn by_256x128(device: &Device, problem: &Problem) -> Result<Outcome> {
-    by_grid(device, problem, &ffma::gemm_ffma_f32_256x128, |m, n| ffma::grid(m, n, ffma::TILE_256X128))
+    by_grid(device, problem, &ffma::gemm_ffma_f32_256x128, |m, n| ffma::grid(m, n, [256, 128]))
 }
 
 /// Launches `gemm_ffma_f32_128x128`.
 pub(crate) fn by_128x128(device: &Device, problem: &Problem) -> Result<Outcome> {
-    by_grid(device, problem, &ffma::gemm_ffma_f32_128x128, |m, n| ffma::grid(m, n, ffma::TILE_128X128))
+    by_grid(device, problem, &ffma::gemm_ffma_f32_128x128, |m, n| ffma::grid(m, n, [128, 128]))
 }
 
 /// Launches `gemm_ffma_f32_64x64`.
 pub(crate) fn by_64x64(device: &Device, problem: &Problem) -> Result<Outcome> {
-    by_grid(device, problem, &ffma::gemm_ffma_f32_64x64, |m, n| ffma::grid(m, n, ffma::TILE_64X64))
+    by_grid(device, problem, &ffma::gemm_ffma_f32_64x64, |m, n| ffma::grid(m, n, [64, 64]))
 }
 
 fn by_grid(device: &Device, problem: &Problem, kernel: &Gemm, grid: fn(u32, u32) -> [u32; 3]) -> Result<Outcome> {

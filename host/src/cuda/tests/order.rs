@@ -15,7 +15,7 @@ fn downloads_return_what_was_uploaded() {
     let x = [1.5_f32, -2.0, 3.25];
     assert_eq!(device.upload(&x).unwrap().download().unwrap(), x);
     assert_eq!(device.alloc_zeros::<u8>(5).unwrap().download().unwrap(), [0; 5]);
-    assert_eq!(device.upload::<&[f64]>(&[]).unwrap().download().unwrap(), []);
+    assert_eq!(device.upload::<&[f64]>(&[]).unwrap().download().unwrap(), [0.0_f64; 0]);
 
     let a = Array2::from_shape_fn((5, 7), |(i, j)| (10 * i + j) as i32);
     let mut matrix = device.upload(&a).unwrap();

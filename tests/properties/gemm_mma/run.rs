@@ -1,30 +1,17 @@
 //! One product by launch, and what it must be.
 
+use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GELU, GemmKernel, RELU, WIDE_C};
+use gpu::gemm::configs::ThreadKernel;
+use gpu::gemm::gelu::gelu;
+use gpu::gemm::mma;
+use gpu::gemm::number;
 use rand::Rng;
-use simt::global::{VecMut, VecRef};
-use simt::{Kernel, KernelInfo};
-use warpwright::gpu::gemm::call::{BIAS_PER_COLUMN, BIAS_PER_ROW, WIDE_C, finish};
-use warpwright::gpu::gemm::number;
-use warpwright::gpu::tensor::{self, tiles};
+use simt::KernelInfo;
 use warpwright::half::{bf16, f16};
-use warpwright::{Device, Element, Launch};
+use warpwright::{Device, Element, Fields, Launch};
 
 use crate::support::device::under_test;
 use crate::support::values;
-
-/// What `#[kernel]` makes of the kernels.
-type Gemm<T> = Kernel<(
-    VecRef<'static, T>,
-    VecRef<'static, T>,
-    VecMut<'static, T>,
-    VecMut<'static, f32>,
-    VecRef<'static, f32>,
-    [u32; 4],
-    [u64; 3],
-    [u64; 3],
-    [f32; 2],
-    u32,
-)>;
 
 /// An element of A and B.
 pub(super) trait Number: Element + std::fmt::Debug + number::Number<Wide = f32> {
@@ -50,11 +37,18 @@ macro_rules! numbers {
 numbers! { f16: 0x7e55; bf16: 0x7fd5; f32: 0x7fc1_2345; }
 
 /// A kernel.
-pub(super) struct Algorithm<T: Number> {
-    pub(super) kernel: Gemm<T>,
+pub(super) struct Kernel<T: Number> {
+    pub(super) kernel: &'static GemmKernel<T>,
     pub(super) tile: [u32; 2],
     /// Whether A lies in memory as k × m, B as n × k.
-    pub(super) transposed: [bool; 2],
+    transposed: [bool; 2],
+}
+
+impl<T: Number> Kernel<T> {
+    pub(super) fn of(row: &ThreadKernel<T>) -> Self {
+        let layout = row.layout.expect("a kernel for one layout");
+        Self { kernel: row.kernel, tile: row.config.tile, transposed: layout.transposed() }
+    }
 }
 
 /// A product.
@@ -76,7 +70,7 @@ pub(super) struct Case {
     pub(super) scale: [f32; 2],
     pub(super) flags: u32,
     /// Whether it is in A, row of op(A) or column of op(B), place along k, and the value.
-    pub(super) spoilt: Option<(bool, usize, usize, f32)>,
+    pub(super) special: Option<(bool, usize, usize, f32)>,
     pub(super) data: u64,
 }
 
@@ -95,7 +89,7 @@ impl Default for Case {
             fill: false,
             scale: [1.0, 0.0],
             flags: 0,
-            spoilt: None,
+            special: None,
             data: 1,
         }
     }
@@ -110,6 +104,23 @@ impl Case {
     /// The same, `by` elements from everywhere.
     pub(super) fn astray(self, by: usize) -> Self {
         Self { offset: [by, 1, by], gap: [1, by, 2], ..self }
+    }
+}
+
+/// An element of C: `sum` of products, `old` of the one that was there.
+fn epilogue(case: &Case, sum: f32, old: f32, bias: &[f32], row: usize, col: usize) -> f32 {
+    let [alpha, beta] = case.scale;
+    let mut value = alpha * sum;
+    if beta != 0.0 {
+        value = beta.mul_add(old, value);
+    }
+    if let Some(bias) = bias.get(if case.flags & BIAS_PER_COLUMN == 0 { row } else { col }) {
+        value += bias;
+    }
+    match case.flags & (RELU | GELU) {
+        RELU if !value.is_nan() => value.max(0.0),
+        GELU => gelu(value),
+        _ => value,
     }
 }
 
@@ -137,7 +148,7 @@ impl<T: Number> Held<T> {
     }
 }
 
-impl<T: Number> Algorithm<T> {
+impl<T: Number> Kernel<T> {
     /// Launches the kernel and compares all of C's buffer.
     pub(super) fn is_exact(&self, case: &Case) {
         let verdict = if case.flags & WIDE_C == 0 { self.check::<T>(case) } else { self.check::<f32>(case) };
@@ -164,10 +175,10 @@ impl<T: Number> Algorithm<T> {
                 for (i, along) in (0..rows).flat_map(|i| (0..k).map(move |along| (i, along))) {
                     // Not 0, so that an infinity stays one.
                     let mut value = [-3.0, -2.0, -1.0, 1.0, 2.0, 3.0][rng.random_range(0..6)];
-                    if let Some((in_a, row, depth, special)) = case.spoilt
+                    if let Some((in_a, row, depth, number)) = case.special
                         && (in_a == (of == 0) && row == i && depth == along)
                     {
-                        value = special;
+                        value = number;
                     }
                     let (row, col) = if self.lies_along_rows(of) { (i, along) } else { (along, i) };
                     let at = held.at(matrix, row, col);
@@ -186,9 +197,6 @@ impl<T: Number> Algorithm<T> {
             0
         };
         let bias: Vec<f32> = (0..biases).map(|i| (i % 7) as f32 - 3.0).collect();
-        // SAFETY: read on the host, for as long as `bias` is there.
-        let bias_view = unsafe { VecRef::from_raw_parts(bias.as_ptr(), bias.len() as u64, 0) };
-
         let mut expected = c.image.clone();
         for matrix in 0..batches {
             for (row, col) in (0..m).flat_map(|row| (0..n).map(move |col| (row, col))) {
@@ -205,8 +213,7 @@ impl<T: Number> Algorithm<T> {
                     sum + of(&a, 0, row) * of(&b, 1, col)
                 });
                 let old = c.image[at].wide();
-                let place = (row as u32, col as u32);
-                expected[at] = U::narrow(finish(sum, || old, bias_view, place, case.scale, case.flags));
+                expected[at] = U::narrow(epilogue(case, sum, old, &bias, row, col));
             }
         }
 
@@ -231,27 +238,27 @@ impl<T: Number> Algorithm<T> {
     ) -> warpwright::Result<Vec<U>> {
         let Case { m, n, k, batches, .. } = *case;
         let stride = |of: usize, held: &Held<T>| if case.shared[of] { 0 } else { held.batch as u64 };
-        let ld = [a.ld as u64, b.ld as u64, c.ld as u64];
-        let batch = [stride(0, a), stride(1, b), c.batch as u64];
-        let extents = [m as u32, n as u32, k as u32, batches as u32];
+        let [m, n, k, batch] = [m, n, k, batches].map(|extent| extent as u32);
         let (on_a, on_b) = (device.upload(&a.image)?, device.upload(&b.image)?);
         let on_c = device.upload(&c.image)?;
         let bias = device.upload(bias)?;
         let (from_a, from_b) =
             (on_a.view().slice(a.offset..a.image.len())?, on_b.view().slice(b.offset..b.image.len())?);
-        let blocks = tiles(m as u32, n as u32, self.tile);
+        let blocks = m.div_ceil(self.tile[0]) * n.div_ceil(self.tile[1]);
         if blocks == 0 {
             return on_c.download();
         }
-        let launch = Launch::grid([blocks, 1, case.depth.min(batches as u32)]);
+        let launch = Launch::grid([blocks, 1, case.depth.min(batch)]);
         let is_wide = case.flags & WIDE_C != 0;
         let image = |is_here: bool| if is_here { &c.image[..] } else { &[] };
         let mut narrow = device.upload(&image(!is_wide).iter().map(|x| T::of_bits(x.bits())).collect::<Vec<T>>())?;
         let mut wide = device.upload(&image(is_wide).iter().map(|x| f32::of_bits(x.bits())).collect::<Vec<f32>>())?;
         let range = |is_here: bool| if is_here { c.offset..c.image.len() } else { 0..0 };
         let (to, to_wide) = (narrow.view_mut().slice(range(!is_wide))?, wide.view_mut().slice(range(is_wide))?);
-        let arguments = (from_a, from_b, to, to_wide, bias.view(), extents, ld, batch, case.scale, case.flags);
-        device.launch(&self.kernel, launch, arguments)?;
+        let operands = Fields((from_a, from_b, [a.ld as u64, b.ld as u64], [stride(0, a), stride(1, b)]));
+        let ([ldc, stride_c], [alpha, beta]) = ([c.ld as u64, c.batch as u64], case.scale);
+        let gemm = Fields((to, to_wide, bias.view(), ldc, stride_c, m, n, k, batch, alpha, beta, case.flags));
+        device.launch(self.kernel, launch, (operands, gemm))?;
         Ok(if is_wide {
             wide.download()?.into_iter().map(|x| U::of_bits(x.bits())).collect()
         } else {
@@ -262,12 +269,8 @@ impl<T: Number> Algorithm<T> {
 
 /// Halves are rounded to even, in every place of a fragment.
 pub(super) fn tf32_is_rounded() {
-    let algorithms = [
-        Algorithm { kernel: tensor::gemm_mma_tf32_nn_64x64, tile: [64, 64], transposed: [false, false] },
-        Algorithm { kernel: tensor::gemm_mma_tf32_tt_64x64, tile: [64, 64], transposed: [true, true] },
-    ];
     let half = 2_f32.powi(-11);
-    for algorithm in algorithms {
+    for kernel in mma::TF32.iter().filter(|kernel| kernel.config.name == "64x64") {
         for (value, rounded) in
             [(1.0 + 3.0 * half, 1.0 + 4.0 * half), (-1.0 - half, -1.0), (1.0 + 1.01 * half, 1.0 + 2.0 * half)]
         {
@@ -276,19 +279,23 @@ pub(super) fn tf32_is_rounded() {
             let mut c = c;
             let (none, mut empty) =
                 (device.upload(&[0.0_f32; 0][..]).expect("memory"), device.upload(&[0.0_f32; 0][..]).expect("memory"));
-            let arguments = (
-                a.view(),
-                b.view(),
-                c.view_mut(),
-                empty.view_mut(),
+            let operands = Fields((a.view(), b.view(), [64_u64; 2], [0_u64; 2]));
+            let (to, to_wide) = (c.view_mut(), empty.view_mut());
+            let gemm = Fields((
+                to,
+                to_wide,
                 none.view(),
-                [64, 64, 64, 1],
-                [64; 3],
-                [0; 3],
-                [1.0, 0.0],
-                0,
-            );
-            device.launch(&algorithm.kernel, Launch::grid([1, 1, 1]), arguments).expect("a launch");
+                64_u64,
+                0_u64,
+                64_u32,
+                64_u32,
+                64_u32,
+                1_u32,
+                1.0_f32,
+                0.0_f32,
+                0_u32,
+            ));
+            device.launch(kernel.kernel, Launch::grid([1, 1, 1]), (operands, gemm)).expect("a launch");
             assert_eq!(c.download().expect("C"), vec![64.0 * rounded; 64 * 64], "{value}");
         }
     }

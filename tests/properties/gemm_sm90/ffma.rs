@@ -3,34 +3,28 @@
 
 use std::ops::Range;
 
+use gpu::gemm::configs::FfmaKernel;
 use gpu::gemm::naive::{self, matmul_naive};
-use gpu::hopper::Shared;
-use gpu::hopper::ffma::{KERNELS, gemm_sm90_f32_tn_64x32, gemm_sm90_f32_tn_64x64, gemm_sm90_f32_tn_128x128};
+use gpu::gemm::sm90::ffma;
 use ndarray::Array2;
 use rand::Rng;
 use simt::tma::Swizzle;
 use warpwright::gemm::Algorithm;
 use warpwright::reference::same_bits;
 use warpwright::simulator::{Access, Config, Counters, Level};
-use warpwright::{Buffer, Device, Launch, Matrix, TmaTensor};
+use warpwright::{Buffer, Device, Fields, Launch, Matrix, TmaTensor};
 
 use crate::support::device::under_test;
 use crate::support::values;
 
 /// Kernels with their tiles and steps along k.
-const PRODUCTS: [(&Shared<f32>, [usize; 2], usize); 3] = [
-    (&gemm_sm90_f32_tn_128x128, [128, 128], 32),
-    (&gemm_sm90_f32_tn_64x64, [64, 64], 32),
-    (&gemm_sm90_f32_tn_64x32, [64, 32], 64),
-];
+fn kernels() -> impl Iterator<Item = (&'static FfmaKernel, [usize; 2], usize)> {
+    let one_group = ffma::F32.iter().filter(|kernel| kernel.config.groups == 1);
+    one_group.map(|kernel| (kernel, kernel.config.tile.map(|edge| edge as usize), kernel.config.depth as usize))
+}
 
 fn reals(rows: usize, cols: usize, factor: f32, rng: &mut impl Rng) -> Array2<f32> {
     Array2::from_shape_fn((rows, cols), |_| rng.random_range(-1.0..=1.0_f32) * factor)
-}
-
-#[test]
-fn all_of_them_are_tested() {
-    assert_eq!(KERNELS.len(), PRODUCTS.len());
 }
 
 /// Depths at the edges of a step and of the ring, tiles cut off on every side. Products so small that a sum can be −0 would show
@@ -38,7 +32,7 @@ fn all_of_them_are_tested() {
 #[test]
 fn sums_have_the_bits_of_matmul_naive() {
     let device = under_test(3);
-    for (kernel, [rows, cols], depth) in PRODUCTS {
+    for (kernel, [rows, cols], depth) in kernels() {
         let extents = [
             (rows, cols, depth),
             (rows - 1, cols + 4, depth - 1),
@@ -50,8 +44,8 @@ fn sums_have_the_bits_of_matmul_naive() {
         for (m, n, k) in extents {
             for power in [0, -76] {
                 let factors = Factors::new(&device, [m, n, k], 2_f32.powi(power));
-                let what = format!("{}, m {m}, n {n}, k {k}, times 2^{power}", kernel.info().name);
-                factors.check(Algorithm::of(kernel.info()), 0..1, &what);
+                let what = format!("{}, m {m}, n {n}, k {k}, times 2^{power}", kernel.kernel.info().name);
+                factors.check(Algorithm::of(kernel.kernel.info()), 0..1, &what);
             }
         }
     }
@@ -62,13 +56,17 @@ fn sums_have_the_bits_of_matmul_naive() {
 #[test]
 fn sums_of_shared_tiles_have_the_bits_of_matmul_naive() {
     let device = under_test(5);
-    for (kernel, [rows, cols], depth) in PRODUCTS {
+    for (kernel, [rows, cols], depth) in kernels() {
         for (blocks, k) in [(4, 5 * depth + 3), (5, 7 * depth), (4, 2 * depth), (5, depth + 1), (4, depth - 1)] {
             let (m, n) = (2 * rows + 3, cols + 4);
-            let what = format!("{}, {blocks} blocks, m {m}, n {n}, k {k}", kernel.info().name);
+            let what = format!("{}, {blocks} blocks, m {m}, n {n}, k {k}", kernel.kernel.info().name);
             let factors = Factors::new(&device, [m, n, k], 1.0);
             let tile = rows * cols;
-            factors.check(Algorithm::of(kernel.info()).stream_k(blocks), blocks as usize * tile..usize::MAX, &what);
+            factors.check(
+                Algorithm::of(kernel.kernel.info()).stream_k(blocks),
+                blocks as usize * tile..usize::MAX,
+                &what,
+            );
         }
     }
 }
@@ -77,11 +75,11 @@ fn sums_of_shared_tiles_have_the_bits_of_matmul_naive() {
 #[test]
 fn nothing_is_shared_where_nobody_is_done_sooner() {
     let device = under_test(6);
-    for (kernel, [rows, cols], depth) in PRODUCTS {
+    for (kernel, [rows, cols], depth) in kernels() {
         for blocks in [2, 3, 7] {
             let factors = Factors::new(&device, [2 * rows + 3, cols + 4, 2 * depth], 1.0);
-            let what = format!("{}, {blocks} blocks", kernel.info().name);
-            factors.check(Algorithm::of(kernel.info()).stream_k(blocks), 0..1, &what);
+            let what = format!("{}, {blocks} blocks", kernel.kernel.info().name);
+            factors.check(Algorithm::of(kernel.kernel.info()).stream_k(blocks), 0..1, &what);
         }
     }
 }
@@ -148,43 +146,30 @@ impl Run {
     }
 
     /// By so many blocks.
-    fn launch(&mut self, number: usize, [m, n, k]: [usize; 3], blocks: u32) -> Option<Counters> {
-        let (kernel, [rows, cols], depth) = PRODUCTS[number];
+    fn launch(&mut self, kernel: &FfmaKernel, [m, n, k]: [usize; 3], blocks: u32) -> Option<Counters> {
+        let ([rows, cols], depth) = (kernel.config.tile.map(|edge| edge as usize), kernel.config.depth as usize);
         let (mut spare, mut wide) = (self.device.alloc::<f32>(64).unwrap(), self.device.alloc::<f32>(0).unwrap());
         let stored = spare.view_mut().as_tensor(&[1, 1, 64]).unwrap().tma(&[1, 1, 64], Swizzle::None).unwrap();
         let bias = self.device.alloc::<f32>(0).unwrap();
         let (mut sums, mut flags) = (self.device.alloc::<f32>(0).unwrap(), self.device.alloc::<u64>(0).unwrap());
-        let extents = [m as u32, n as u32, k as u32, 1];
-        let operands = (boxes(&self.a, [k, m], [depth, rows]), boxes(&self.b, [k, n], [depth, cols]));
-        let arguments = (
-            operands.0,
-            operands.1,
-            stored,
-            &mut self.c,
-            &mut wide,
-            &bias,
-            extents,
-            [0, 0],
-            [n as u64, 0],
-            [1.0, 0.0],
-            0,
-            0,
-            &mut sums,
-            &mut flags,
-            1,
-        );
-        self.device.launch(kernel, Launch::grid(blocks), arguments).unwrap().counters
+        let (map_a, map_b) = (boxes(&self.a, [k, m], [depth, rows]), boxes(&self.b, [k, n], [depth, cols]));
+        let [m, n, k] = [m, n, k].map(|extent| extent as u32);
+        let c = &mut self.c;
+        let gemm = Fields((c, &mut wide, &bias, u64::from(n), 0_u64, m, n, k, 1_u32, 1.0_f32, 0.0_f32, 0_u32));
+        let stream_k = Fields((&mut sums, &mut flags, 1_u64, 0_u32));
+        let arguments = (map_a, map_b, stored, Fields((gemm, [0_u32, 0], stream_k)));
+        self.device.launch(kernel.kernel, Launch::grid(blocks), arguments).unwrap().counters
     }
 }
 
 /// Fewer blocks than tiles: each goes from tile to tile, through the ring's memory, where C was put together.
 #[test]
 fn blocks_walk_through_all_tiles() {
-    for (number, (_, [rows, cols], depth)) in PRODUCTS.into_iter().enumerate() {
+    for (kernel, [rows, cols], depth) in kernels() {
         let extents @ [m, n, k] = [2 * rows + 4, cols + 4, 2 * depth + 1];
         for blocks in [1, 4] {
             let mut run = Run::new(under_test(u64::from(blocks)), extents);
-            run.launch(number, extents, blocks);
+            run.launch(kernel, extents, blocks);
             let [a, b, c] = [&run.a, &run.b, &run.c].map(|buffer| buffer.download().unwrap());
             for (row, col) in (0..m).flat_map(|row| (0..n).map(move |col| (row, col))) {
                 let sum: f32 = (0..k).map(|step| a[step * m + row] * b[step * n + col]).sum();
@@ -197,20 +182,20 @@ fn blocks_walk_through_all_tiles() {
 /// Four steps more: no bank conflicts. What is done once per block is the same for both depths.
 #[test]
 fn steps_are_free_of_conflicts() {
-    for (number, (kernel, [rows, cols], depth)) in PRODUCTS.into_iter().enumerate() {
+    for (kernel, [rows, cols], depth) in kernels() {
         let counters = [4, 8].map(|steps| {
             let extents = [rows, cols, steps * depth];
             let device = Device::simulator_with(Config::new(Level::Counters));
-            Run::new(device, extents).launch(number, extents, 1).expect("counted")
+            Run::new(device, extents).launch(kernel, extents, 1).expect("counted")
         });
         let more = |count: fn(&Counters) -> u64| count(&counters[1]) - count(&counters[0]);
         let requests = more(|counters| counters.total(Access::SharedLoad).requests);
-        assert!(requests > 0, "{}", kernel.info().name);
+        assert!(requests > 0, "{}", kernel.kernel.info().name);
         assert_eq!(
             more(|counters| counters.total(Access::SharedLoad).wavefronts),
             2 * requests,
             "{}",
-            kernel.info().name
+            kernel.kernel.info().name
         );
     }
 }

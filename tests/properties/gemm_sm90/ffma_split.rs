@@ -1,33 +1,29 @@
 //! The kernels for `f32` by multiply-adds in which groups of warps share k: small integers, whose sums are exact in every order, so that C
 //! must be equal. On the simulator they run as they are, copy engine, boxes turned over in place and mbarriers with all checks.
 
-use gpu::hopper::Boxed;
-use gpu::hopper::ffma::grouped::{self as kernels, KERNELS, product::DEPTH};
+use gpu::gemm::configs::FfmaKernel;
+use gpu::gemm::sm90::ffma;
 use rand::Rng;
 use simt::tma::Swizzle;
 use warpwright::gemm::Algorithm;
 use warpwright::simulator::{Access, Config, Counters, Level};
-use warpwright::{Buffer, Device, Launch, TensorView, TmaTensor};
+use warpwright::{Buffer, Device, Fields, Launch, TensorView, TmaTensor};
 
 use crate::support::device::under_test;
 use crate::support::values;
 
 /// Kernels, whether A and B are transposed, and tiles.
-const PRODUCTS: [(&Boxed<f32>, [bool; 2], [usize; 2]); 8] = [
-    (&kernels::gemm_sm90_f32_nn_128x64_k4, [false, false], [128, 64]),
-    (&kernels::gemm_sm90_f32_nt_128x64_k4, [false, true], [128, 64]),
-    (&kernels::gemm_sm90_f32_tn_128x64_k4, [true, false], [128, 64]),
-    (&kernels::gemm_sm90_f32_tt_128x64_k4, [true, true], [128, 64]),
-    (&kernels::gemm_sm90_f32_nn_32x64_k8, [false, false], [32, 64]),
-    (&kernels::gemm_sm90_f32_nt_32x64_k8, [false, true], [32, 64]),
-    (&kernels::gemm_sm90_f32_tn_32x64_k8, [true, false], [32, 64]),
-    (&kernels::gemm_sm90_f32_tt_32x64_k8, [true, true], [32, 64]),
-];
-const STEP: usize = DEPTH as usize;
+fn kernels() -> impl Iterator<Item = (&'static FfmaKernel, [bool; 2], [usize; 2])> {
+    let split = ffma::F32.iter().filter(|kernel| kernel.config.groups > 1);
+    split.map(|kernel| (kernel, kernel.layout.transposed(), kernel.config.tile.map(|edge| edge as usize)))
+}
+
+/// Steps along k of all of these kernels.
+const STEP: usize = 32;
 
 #[test]
-fn all_of_them_are_tested() {
-    assert_eq!(KERNELS.len(), PRODUCTS.len());
+fn all_steps_are_as_deep() {
+    assert!(kernels().all(|(kernel, ..)| kernel.config.depth as usize == STEP));
 }
 
 /// A matrix as an operand: by rows or by columns, lines at multiples of 16 bytes and NaN between them.
@@ -86,7 +82,7 @@ fn product(a: &Operand, b: &Operand) -> Vec<f32> {
 /// rows are four elements at once, or not; with and without all that can be done to the sums.
 #[test]
 fn products_are_exact_in_every_layout() {
-    for (number, (kernel, transposed, [rows, cols])) in PRODUCTS.into_iter().enumerate() {
+    for (number, (kernel, transposed, [rows, cols])) in kernels().enumerate() {
         let extents = [
             ([rows, cols, STEP], 0),
             ([rows - 1, cols + 4, STEP - 1], 4),
@@ -97,7 +93,7 @@ fn products_are_exact_in_every_layout() {
         ];
         for (case, ([m, n, k], gap)) in extents.into_iter().enumerate() {
             let device = under_test((10 * number + case) as u64);
-            if !device.has_kernel(kernel.info()) {
+            if !device.has_kernel(kernel.kernel.info()) {
                 return;
             }
             let a = Operand::new(&device, [m, k], transposed[0], integers(1 + case as u64));
@@ -107,7 +103,7 @@ fn products_are_exact_in_every_layout() {
             for ends in [false, true] {
                 let mut c = device.upload(&vec![-77.0_f32; m * (n + gap)]).unwrap();
                 let to = c.view_mut().as_tensor_strided(&[m, n], &[n + gap, 1]).unwrap();
-                let gemm = device.gemm(a.view(), b.view()).algorithm(Algorithm::of(kernel.info()));
+                let gemm = device.gemm(a.view(), b.view()).algorithm(Algorithm::of(kernel.kernel.info()));
                 if ends { gemm.alpha(2.0).beta(-1.0).bias(&on_bias).relu().into(to) } else { gemm.into(to) }.unwrap();
                 let (c, sums) = (c.download().unwrap(), product(&a, &b));
                 for (row, col) in (0..m).flat_map(|row| (0..n + gap).map(move |col| (row, col))) {
@@ -117,7 +113,7 @@ fn products_are_exact_in_every_layout() {
                         (true, true) => (2.0 * sums[row * n + col] + 77.0 + bias[col]).max(0.0),
                     };
                     let found = c[row * (n + gap) + col];
-                    assert_eq!(found, expected, "{}, {m} x {n} x {k}: {row}, {col}", kernel.info().name);
+                    assert_eq!(found, expected, "{}, {m} x {n} x {k}: {row}, {col}", kernel.kernel.info().name);
                 }
             }
         }
@@ -125,19 +121,19 @@ fn products_are_exact_in_every_layout() {
 }
 
 /// By so many blocks, C row by row without gaps.
-fn launch(device: &Device, number: usize, a: &Operand, b: &Operand, blocks: u32) -> (Vec<f32>, Option<Counters>) {
-    let (kernel, [ta, tb], [rows, cols]) = PRODUCTS[number];
+fn launch(device: &Device, kernel: &FfmaKernel, a: &Operand, b: &Operand, blocks: u32) -> (Vec<f32>, Option<Counters>) {
+    let ([ta, tb], [rows, cols]) = (kernel.layout.transposed(), kernel.config.tile.map(|edge| edge as usize));
     let (m, n, k) = (a.rows, b.cols, a.cols);
     let mut c = device.upload(&vec![f32::NAN; m * n]).unwrap();
     let (mut spare, mut wide) = (device.alloc::<f32>(64).unwrap(), device.alloc::<f32>(0).unwrap());
     let stored = spare.view_mut().as_tensor(&[1, 1, 64]).unwrap().tma(&[1, 1, 64], Swizzle::None).unwrap();
     let bias = device.alloc::<f32>(0).unwrap();
-    let extents = [m as u32, n as u32, k as u32, 1];
-    let operands = (a.tma(!ta, rows), b.tma(tb, cols));
-    let rest = (&mut c, &mut wide, &bias);
-    let arguments =
-        (operands.0, operands.1, stored, rest.0, rest.1, rest.2, extents, [0, 0], [n as u64, 0], [1.0, 0.0], 0);
-    let counters = device.launch(kernel, Launch::grid(blocks), arguments).unwrap().counters;
+    let (mut sums, mut flags) = (device.alloc::<f32>(0).unwrap(), device.alloc::<u64>(0).unwrap());
+    let [m, n, k] = [m, n, k].map(|extent| extent as u32);
+    let gemm = Fields((&mut c, &mut wide, &bias, u64::from(n), 0_u64, m, n, k, 1_u32, 1.0_f32, 0.0_f32, 0_u32));
+    let stream_k = Fields((&mut sums, &mut flags, 1_u64, 0_u32));
+    let arguments = (a.tma(!ta, rows), b.tma(tb, cols), stored, Fields((gemm, [0_u32, 0], stream_k)));
+    let counters = device.launch(kernel.kernel, Launch::grid(blocks), arguments).unwrap().counters;
     (c.download().unwrap(), counters)
 }
 
@@ -145,9 +141,9 @@ fn launch(device: &Device, number: usize, a: &Operand, b: &Operand, blocks: u32)
 /// of the groups, so that the next one begins with another group; the bits are those of one block for each tile.
 #[test]
 fn blocks_walk_through_all_tiles() {
-    for (number, (kernel, [ta, tb], [rows, cols])) in PRODUCTS.into_iter().enumerate() {
+    for (number, (kernel, [ta, tb], [rows, cols])) in kernels().enumerate() {
         let device = under_test(number as u64);
-        if !device.has_kernel(kernel.info()) {
+        if !device.has_kernel(kernel.kernel.info()) {
             return;
         }
         let mut rng = values::rng(7);
@@ -155,12 +151,12 @@ fn blocks_walk_through_all_tiles() {
         let k = 9 * STEP + 3;
         let a = Operand::new(&device, [2 * rows + 4, k], ta, &mut reals);
         let b = Operand::new(&device, [k, cols + 4], tb, &mut reals);
-        let [each, two] = [6, 2].map(|blocks| launch(&device, number, &a, &b, blocks).0);
-        assert!(each.iter().zip(&two).all(|(x, y)| x.to_bits() == y.to_bits()), "{}", kernel.info().name);
+        let [each, two] = [6, 2].map(|blocks| launch(&device, kernel, &a, &b, blocks).0);
+        assert!(each.iter().zip(&two).all(|(x, y)| x.to_bits() == y.to_bits()), "{}", kernel.kernel.info().name);
         for (found, expected) in each.iter().zip(product(&a, &b)) {
             // Two orders of k additions of products below 1.
             let bound = 2.0 * k as f32 * k as f32 * f32::EPSILON / 2.0;
-            assert!((found - expected).abs() <= bound, "{}: {found} for {expected}", kernel.info().name);
+            assert!((found - expected).abs() <= bound, "{}: {found} for {expected}", kernel.kernel.info().name);
         }
     }
 }
@@ -169,22 +165,22 @@ fn blocks_walk_through_all_tiles() {
 /// over; each of the stores that turn it takes one.
 #[test]
 fn steps_are_free_of_conflicts() {
-    for (number, (kernel, [ta, tb], [rows, cols])) in PRODUCTS.into_iter().enumerate() {
-        let groups = if rows == 32 { 8 } else { 4 };
+    for (kernel, [ta, tb], [rows, cols]) in kernels() {
+        let groups = kernel.config.groups as usize;
         let counters = [1, 2].map(|rounds| {
             let device = Device::simulator_with(Config::new(Level::Counters));
             let k = rounds * groups * STEP;
             let a = Operand::new(&device, [rows, k], ta, integers(1));
             let b = Operand::new(&device, [k, cols], tb, integers(2));
-            launch(&device, number, &a, &b, 1).1.expect("counted")
+            launch(&device, kernel, &a, &b, 1).1.expect("counted")
         });
         let more = |count: &dyn Fn(&Counters) -> u64| count(&counters[1]) - count(&counters[0]);
         let loads = more(&|counters| counters.total(Access::SharedLoad).requests);
         let wavefronts = more(&|counters| counters.total(Access::SharedLoad).wavefronts);
         // Elements that are turned over, of all groups; 128 to a load of a warp.
         let turned = groups * STEP * (if ta { 0 } else { rows } + if tb { cols } else { 0 });
-        assert_eq!(wavefronts, 2 * loads + 2 * (turned / 128) as u64, "{}", kernel.info().name);
+        assert_eq!(wavefronts, 2 * loads + 2 * (turned / 128) as u64, "{}", kernel.kernel.info().name);
         let stores = more(&|counters| counters.total(Access::SharedStore).wavefronts);
-        assert_eq!(stores, (turned / 32) as u64, "{}", kernel.info().name);
+        assert_eq!(stores, (turned / 32) as u64, "{}", kernel.kernel.info().name);
     }
 }
