@@ -1,5 +1,5 @@
-//! Embeds the PTX of the crate `gpu`: writes, for each file in `ptx/` and, with the feature `lab`, in `ptx/lab/`, its text and
-//! the names of its kernels.
+//! Embeds the PTX of the crate `gpu`: generates a table with the text and the kernel names of each file in `ptx/` and,
+//! with the feature `lab`, in `ptx/lab/`.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ fn main() {
     if env::var_os("CARGO_FEATURE_LAB").is_some() {
         files.extend(ptx_files(&folder.join("lab")));
     }
-    // The same text whatever order the file system lists them in.
+    // The file system lists files in any order.
     files.sort();
     let mut text = String::from("/// Every PTX file of this build.\npub(super) const BUILT: &[Built] = &[\n");
     for file in files {
@@ -38,14 +38,14 @@ fn main() {
     fs::write(&out, text).unwrap_or_else(|error| panic!("cannot write {}: {error}", out.display()));
 }
 
-/// The files in a folder; none where there is no folder.
+/// The files in a folder; none if it does not exist.
 fn ptx_files(folder: &Path) -> Vec<PathBuf> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let entries = fs::read_dir(folder).into_iter().flatten();
     entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect()
 }
 
-/// The kernel whose entry begins on this line of PTX.
+/// The kernel whose entry starts on this line of PTX.
 fn entry(line: &str) -> Option<&str> {
     line.strip_prefix(".visible .entry ")?.split('(').next()
 }

@@ -3,34 +3,31 @@
 //! Compiled twice from this one source: for `nvptx64` every kernel becomes a PTX entry, on the host every kernel is a
 //! [`simt::Kernel`] constant that the host crate launches and the simulator runs.
 //!
-//! Kernels come in *families*, one module and one PTX file each ([`FAMILIES`]); the PTX build enables one family's
-//! feature at a time. To add a kernel: a file in its family's folder, and its name in the family's `KERNELS`.
+//! Kernels come in *families*, one module and one PTX file each; the PTX build enables one family's feature at a time. The
+//! build list is `[package.metadata.ptx]` in Cargo.toml; [`FAMILIES`] has the same families with their kernels, for hosts.
+//! To add a kernel: a file in its family's folder, and its name in the family's `KERNELS`.
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 
 #[cfg(any(not(target_arch = "nvptx64"), feature = "elementwise"))]
 pub mod elementwise;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm", feature = "tensor", feature = "hopper", feature = "skinny"))]
+#[cfg(any(
+    not(target_arch = "nvptx64"),
+    feature = "gemm",
+    feature = "gemm_mma",
+    feature = "gemm_sm90",
+    feature = "gemm_small"
+))]
 pub mod gemm;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "hopper"))]
-pub mod hopper;
 #[cfg(any(feature = "tutorial", feature = "instructions", feature = "instructions_sm90"))]
 pub mod lab;
+#[cfg(not(target_arch = "nvptx64"))]
+mod lists;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "reduce"))]
 #[cfg_attr(all(target_arch = "nvptx64", feature = "algebra"), allow(dead_code, unused_macros, unused_imports))]
 pub mod reduce;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_columns"))]
-pub mod reduce_columns;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_rows"))]
-pub mod reduce_rows;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_segments"))]
-pub mod reduce_segments;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "skinny"))]
-pub mod skinny;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "tensor"))]
-pub mod tensor;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "transpose"))]
 pub mod transpose;
-#[allow(unused_macros, reason = "the PTX of some families writes no loop out")]
+#[allow(unused_macros, reason = "some families unroll no loop")]
 mod unroll;
 
 /// Kernels that are compiled to one PTX file.
@@ -39,8 +36,6 @@ mod unroll;
 pub struct Family {
     /// Its name, which is that of the file and of the cargo feature.
     pub name: &'static str,
-    /// Where its source is, below `gpu/src`.
-    pub module: &'static str,
     /// The one architecture that it is compiled for, where its instructions exist on no other.
     pub arch: Option<&'static str>,
     /// Its kernels.
@@ -50,7 +45,7 @@ pub struct Family {
 #[cfg(not(target_arch = "nvptx64"))]
 impl Family {
     const fn new(name: &'static str, kernels: &'static [&'static simt::KernelInfo]) -> Self {
-        Self { name, module: name, arch: None, kernels }
+        Self { name, arch: None, kernels }
     }
 }
 
@@ -60,41 +55,82 @@ pub fn family_of(kernel: &simt::KernelInfo) -> Option<&'static Family> {
     FAMILIES.iter().find(|family| family.kernels.iter().any(|&own| core::ptr::eq(own, kernel) || own == kernel))
 }
 
-/// The build list: every kernel, by family.
+/// Every kernel, by family.
 #[cfg(not(target_arch = "nvptx64"))]
 pub const FAMILIES: &[Family] = &[
     Family::new("elementwise", elementwise::KERNELS),
     Family::new("gemm", gemm::KERNELS),
-    Family::new("tensor", tensor::KERNELS),
+    Family::new("gemm_mma", gemm::MMA),
+    Family::new("gemm_small", gemm::SMALL),
+    Family { arch: Some("sm_90a"), ..Family::new("gemm_sm90", gemm::SM90) },
     Family::new("reduce", reduce::KERNELS),
-    Family::new("reduce_rows", reduce_rows::KERNELS),
-    Family::new("reduce_columns", reduce_columns::KERNELS),
-    Family::new("reduce_segments", reduce_segments::KERNELS),
+    Family::new("reduce_rows", reduce::rows::KERNELS),
+    Family::new("reduce_columns", reduce::columns::KERNELS),
+    Family::new("reduce_segments", reduce::segments::KERNELS),
     Family::new("transpose", transpose::KERNELS),
-    Family { arch: Some("sm_90a"), ..Family::new("hopper", hopper::KERNELS) },
-    Family::new("skinny", skinny::KERNELS),
     #[cfg(feature = "tutorial")]
-    Family { module: "lab/tutorial", ..Family::new("tutorial", lab::tutorial::KERNELS) },
+    Family::new("tutorial", lab::tutorial::KERNELS),
     #[cfg(feature = "instructions")]
-    Family { module: "lab/instructions", ..Family::new("instructions", lab::instructions::KERNELS) },
+    Family::new("instructions", lab::instructions::KERNELS),
     #[cfg(feature = "instructions_sm90")]
-    Family {
-        module: "lab/instructions_sm90",
-        arch: Some("sm_90a"),
-        ..Family::new("instructions_sm90", lab::instructions_sm90::KERNELS)
-    },
+    Family { arch: Some("sm_90a"), ..Family::new("instructions_sm90", lab::instructions_sm90::KERNELS) },
 ];
 
 #[cfg(test)]
 mod tests {
     use super::FAMILIES;
 
+    /// A line of `[package.metadata.ptx]` in Cargo.toml, such as `hopper = { module = "hopper", arch = "sm_90a" }`.
+    struct Entry {
+        name: &'static str,
+        module: &'static str,
+        arch: Option<&'static str>,
+        is_lab: bool,
+    }
+
+    fn build_list() -> Vec<Entry> {
+        let manifest = include_str!("../Cargo.toml");
+        let (_, list) = manifest.split_once("\n[package.metadata.ptx]\n").expect("Cargo.toml has the build list");
+        let lines = list.lines().take_while(|line| !line.starts_with('['));
+        let entries = lines.filter_map(|line| line.split_once(" = {")).map(|(name, fields)| {
+            let field = |key: &str| fields.split_once(&format!("{key} = \""))?.1.split('"').next();
+            let module = field("module").expect("each family has a module");
+            Entry { name, module, arch: field("arch"), is_lab: fields.contains("lab = true") }
+        });
+        entries.collect()
+    }
+
+    #[test]
+    fn the_families_are_those_of_the_build_list() {
+        let listed = build_list().into_iter().filter(|entry| cfg!(feature = "lab") || !entry.is_lab);
+        let mut listed: Vec<_> = listed.map(|entry| (entry.name, entry.arch)).collect();
+        let mut families: Vec<_> = FAMILIES.iter().map(|family| (family.name, family.arch)).collect();
+        listed.sort_unstable();
+        families.sort_unstable();
+        assert_eq!(families, listed, "gpu::FAMILIES and [package.metadata.ptx] of gpu/Cargo.toml differ");
+    }
+
+    /// The family whose module is the innermost one around a kernel, or is the kernel's own.
+    fn family_around(list: &[Entry], path: &str) -> Option<&'static str> {
+        let path = format!("{path}::");
+        list.iter()
+            .filter(|entry| path.starts_with(&format!("gpu::{}::", entry.module.replace('/', "::"))))
+            .max_by_key(|entry| entry.module.len())
+            .map(|entry| entry.name)
+    }
+
     #[test]
     fn a_kernel_is_listed_in_the_family_of_its_module() {
+        let list = build_list();
         for family in FAMILIES {
-            let module = format!("gpu::{}", family.module.replace('/', "::"));
             for kernel in family.kernels {
-                assert!(kernel.path.starts_with(&module), "{}: {} is not in {module}", kernel.name, kernel.path);
+                assert_eq!(
+                    family_around(&list, kernel.path),
+                    Some(family.name),
+                    "{} is in {}",
+                    kernel.name,
+                    kernel.path
+                );
             }
         }
     }

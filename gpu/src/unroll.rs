@@ -1,10 +1,10 @@
-//! Loops written out.
+//! Unrolled loops.
 
-/// A loop from 0 whose body stands in the PTX once for every value: to 2, 4, 8, 16 or 32, or to a constant of at most 16; or from
-/// 1 to 17.
+/// Unrolls a loop: its body is in the PTX once for every value. Ranges: from 0 to 2, 4, 8, 16 or 32, or to a constant
+/// of at most 16; and from 1 to 17.
 ///
-/// An array stays in registers only where every index is a constant, and the compiler leaves a loop with a large body as it is.
-/// The simulator has no registers to fill: there it is a loop.
+/// An array stays in registers only if every index is a constant, and the compiler does not unroll a loop with a large
+/// body. On the host this is an ordinary loop.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! unroll {
     (for $i:ident in 0..2 $body:block) => {
@@ -45,11 +45,11 @@ macro_rules! unroll {
 macro_rules! unroll {
     (for $i:ident in $first:literal..$end:tt $body:block) => {
         {
-            #[allow(clippy::needless_range_loop, reason = "written out, it is no loop, and several arrays have the index")]
+            #[allow(clippy::needless_range_loop, reason = "unrolled on the GPU; the index is of several arrays")]
             for $i in $first..$end as usize $body
         }
     };
 }
 
-#[allow(unused_imports, reason = "the PTX of some families writes no loop out")]
+#[allow(unused_imports, reason = "some families unroll no loop")]
 pub(crate) use unroll;

@@ -1,5 +1,5 @@
-//! Accesses of every width, asynchronous copies, and arithmetic, on the simulator: each kernel of the vocabulary against
-//! the rule that its documentation states.
+//! Vector accesses, asynchronous copies and arithmetic on the simulator: each kernel of the instruction tests must give
+//! the results that its documentation defines.
 
 mod common;
 
@@ -12,7 +12,7 @@ use simt::{
     global::{VecMut, VecRef},
 };
 
-/// A copy of `n` elements in vectors of `lanes`: those that fill no vector stay.
+/// A copy of `n` elements in vectors of `lanes`; remaining elements are unchanged.
 fn check_copy<T: Element + PartialEq + std::fmt::Debug>(
     kernel: Kernel<(VecRef<'static, T>, VecMut<'static, T>)>,
     lanes: usize,
@@ -32,7 +32,7 @@ fn check_copy<T: Element + PartialEq + std::fmt::Debug>(
 }
 
 #[test]
-fn accesses_of_every_width_copy() {
+fn vector_accesses_of_every_width_copy() {
     let half = |x| f16::from_bits(x as u16 & 0x7bff);
     check_copy(vectors::copy_u8, 1, |x| x as u8);
     check_copy(vectors::copy_f16, 1, half);
@@ -67,7 +67,7 @@ fn vectors_pass_through_shared_memory() {
 }
 
 #[test]
-fn asynchronous_copies_land() {
+fn asynchronous_copies_complete() {
     let x = floats(3 * async_copy::WIDTHS);
     for seed in SEEDS {
         let (input, out) = (Buffer::input(0, &x), Buffer::output(1, x.len()));
@@ -79,7 +79,7 @@ fn asynchronous_copies_land() {
 }
 
 #[test]
-fn an_asynchronous_pipeline_keeps_its_order() {
+fn an_asynchronous_pipeline_keeps_the_order_of_rows() {
     for rows in [1, 2, 7] {
         let x = floats(rows * 64);
         for seed in SEEDS {
@@ -97,7 +97,7 @@ fn wide_range(n: usize) -> Vec<f32> {
 }
 
 #[test]
-fn fma_and_sqrt_round_as_the_standard_says() {
+fn fma_and_sqrt_round_correctly() {
     let x = wide_range(3 * 500);
     let (a, b, c) = (&x[..500], &x[500..1000], &x[1000..]);
     let bits = |x: f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };

@@ -1,5 +1,5 @@
-//! Atomic operations and memory order on the simulator: each kernel of the vocabulary against the rule that its
-//! documentation states.
+//! Atomic operations and memory order on the simulator: each kernel of the instruction tests must give the results that
+//! its documentation defines.
 
 mod common;
 
@@ -11,7 +11,7 @@ use simt::{
     global::{VecMut, VecRef},
 };
 
-/// Runs a kernel that combines `x` into `out` by 2 blocks more than there is work for, and gives `out`.
+/// Runs a kernel that combines `x` into `out` with 2 blocks more than needed. Returns `out`.
 fn tally<T: Element, U: Element>(
     kernel: Kernel<(VecRef<'static, T>, VecMut<'static, U>)>,
     seed: u64,
@@ -49,7 +49,7 @@ fn atomics_combine_integers() {
     ];
     for seed in SEEDS {
         let got = tally(atomics::atomic_tally_u32, seed, &x, &[5, u32::MAX, 0, u32::MAX, 0, 0], 0);
-        // The and of many numbers is 0, which says little: that of three is computed apart.
+        // The bitwise and of many numbers is 0, so that of three is tested instead.
         let few = tally(atomics::atomic_tally_u32, seed, &x[..3], &[0, 0, 0, u32::MAX, 0, 0], 0);
         assert_eq!([got[0], got[1], got[2], few[3], got[4], got[5]], u32s, "u32, seed {seed}");
         assert_eq!(tally(atomics::atomic_tally_u64, seed, &wide, &[5, u64::MAX, 0, u64::MAX, 0, 0], 0), u64s);
@@ -78,7 +78,7 @@ fn atomics_sum_floats() {
 }
 
 #[test]
-fn swaps_lose_and_double_nothing() {
+fn swaps_return_every_value_exactly_once() {
     for seed in SEEDS {
         let (seen, cell) = (Buffer::output(0, 200), Buffer::inout(1, &[0_u32]));
         let (kernel, args) = (atomics::atomic_swap_chain, (seen.vec_mut(), cell.vec_mut()));
@@ -115,7 +115,7 @@ fn every_order_and_scope_is_atomic() {
 }
 
 #[test]
-fn a_flag_publishes_shared_memory() {
+fn a_release_flag_makes_shared_memory_visible() {
     let x = noise(32).into_iter().map(|x| x / 2).collect::<Vec<_>>();
     for seed in SEEDS {
         let (input, out) = (Buffer::input(0, &x), Buffer::output(1, 32));

@@ -1,5 +1,5 @@
-//! The kernels on the simulator, with small integers as floats: every order of addition is exact, so that results must
-//! be equal. Shapes are empty, below, at and above the edges of tiles.
+//! Kernels on the simulator, with small integers as floats: sums are exact in any order, so results must be equal.
+//! Shapes are empty, and below, at and above the edges of tiles.
 
 mod common;
 

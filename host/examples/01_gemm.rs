@@ -1,4 +1,4 @@
-//! A matrix product: on the GPU, or on the simulator where there is none.
+//! A matrix product, on the GPU or, without one, on the simulator.
 
 use ndarray::Array2;
 use warpwright::{Device, Result};

@@ -1,4 +1,4 @@
-//! What mistakes look like: each is an error that says what was expected, what came and what to do; none is a panic.
+//! Errors for invalid calls: each says what was expected, what was found and what to do; none is a panic.
 
 use warpwright::gpu::gemm::tiled::matmul_tiled;
 use warpwright::gpu::reduce::dynamic::reduce_sum_dynamic;
@@ -27,7 +27,7 @@ fn main() -> Result<()> {
     );
     show("a device that is not there", Device::cuda(99));
 
-    // All the while the device stays usable.
+    // The device stays usable.
     println!("the sum is still {}", device.sum(&x)?);
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! A kernel with a data race, found by the simulator: which two lines, which block and threads, what to look at.
+//! A kernel with a data race, and the simulator's report: the two source lines, the block and the threads.
 //!
-//! The kernel reverses each block's section in shared memory and forgets the barrier between writing and reading. On a GPU it
-//! may give the right answer for years.
+//! The kernel reverses each block's section in shared memory without a barrier between writing and reading. On a GPU it
+//! may return correct results for years.
 
 use simt::prelude::*;
 use warpwright::{Device, Error, Launch, Result};
@@ -20,7 +20,7 @@ struct Section {
 fn reverse_without_barrier(#[shared] section: &Section, x: VecRef<f32>, y: VecMut<f32>) {
     let (i, t) = (index_1d(), thread_idx_x());
     section.values.set(t, x.get(i));
-    // Here `sync_threads()` is missing.
+    // `sync_threads()` is missing here.
     y.set(i, section.values.get(THREADS - 1 - t));
 }
 
@@ -31,7 +31,7 @@ fn main() -> Result<()> {
     match device.launch(&reverse_without_barrier, Launch::grid(2), (&x, &mut y)) {
         Err(Error::Faults(report)) => println!("{report}"),
         Err(other) => return Err(other),
-        Ok(_) => println!("no fault was found, which is a fault of the simulator"),
+        Ok(_) => println!("no fault was found, which is a bug of the simulator"),
     }
     // A faulty launch leaves the device usable.
     println!("\nthe sum of x is {}", device.sum(&x)?);

@@ -12,21 +12,32 @@ use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Result};
 use crate::memory::{BufferView, BufferViewMut, PinnedBuffer, Transfer};
 
-/// A queue of work of a device: its work is done in order, that of different streams side by side.
+/// A queue of work of a device. Work of one stream is done in order; different streams run concurrently.
 ///
-/// Work on one buffer keeps the order of the calls even on different streams: the later stream waits, on the device, for
-/// the earlier. On the simulator every call is done when it returns.
+/// Work on one buffer keeps the order of the calls even on different streams: the later stream waits, on the device,
+/// for the earlier. On the simulator every call is done when it returns.
 #[derive(Clone)]
 pub struct Stream {
     device: Device,
     queue: Queue,
 }
 
-impl Stream {
-    pub(crate) fn new(device: Device, queue: Queue) -> Self {
-        Self { device, queue }
+impl Device {
+    /// A new stream, whose work runs concurrently with other streams.
+    ///
+    /// # Errors
+    /// A driver call fails.
+    pub fn stream(&self) -> Result<Stream> {
+        Ok(Stream { device: self.clone(), queue: self.backend().queue()? })
     }
 
+    /// The stream of all work without an explicit stream.
+    pub fn default_stream(&self) -> Stream {
+        Stream { device: self.clone(), queue: self.queue().clone() }
+    }
+}
+
+impl Stream {
     /// The device whose work it queues.
     pub fn device(&self) -> &Device {
         &self.device
@@ -36,11 +47,11 @@ impl Stream {
         &self.queue
     }
 
-    /// The driver's handle, a `CUstream`, for other CUDA libraries; none on the simulator. It lives as long as any clone of
-    /// this stream or any buffer that was used on it.
+    /// The driver's handle, a `CUstream`, for other CUDA libraries; `None` on the simulator. It lives as long as any
+    /// clone of this stream or any buffer that was used on it.
     ///
-    /// Buffers do not know of work that others queue. Use each such buffer on this stream alone, and synchronise it before the
-    /// buffer is dropped.
+    /// Buffers do not track work that other libraries queue. Use each such buffer on this stream alone, and synchronise
+    /// the stream before the buffer is dropped.
     pub fn as_raw(&self) -> Option<*mut c_void> {
         self.queue.raw()
     }
@@ -53,27 +64,28 @@ impl Stream {
         self.queue.synchronize()
     }
 
-    /// Marks the point it has reached.
+    /// Records an event after the work queued so far.
     ///
     /// # Errors
-    /// The driver refuses.
+    /// A driver call fails.
     pub fn record(&self) -> Result<Event> {
         Ok(Event { marker: Arc::new(self.queue.mark()?), device: self.device.clone() })
     }
 
-    /// Lets its later work wait for the event.
+    /// Makes later work of this stream wait for the event.
     ///
     /// # Errors
-    /// The event is of another device.
+    /// The event belongs to another device.
     pub fn wait(&self, event: &Event) -> Result<()> {
         self.device.check_same(&event.device, "Stream::wait", "event")?;
         self.queue.wait(&event.marker)
     }
 
-    /// Starts a copy of `data` to `to`, which later work may use at once. The transfer owns `data` until the copy is done.
+    /// Starts a copy of `data` to `to`, which later work may use at once. The transfer owns `data` until the copy is
+    /// done.
     ///
     /// # Errors
-    /// The two have different lengths, or are not of this stream's device.
+    /// The lengths differ, or `data` or `to` belongs to another device than this stream.
     pub fn upload<'b, T: Element>(
         &self,
         data: PinnedBuffer<T>,
@@ -82,7 +94,7 @@ impl Stream {
         let to = to.into();
         self.check("Stream::upload", ("data", &data), ("to", to.device(), to.len()))?;
         let region = to.view().region();
-        // SAFETY: lengths agree. The transfer keeps the memory and lets nobody touch it until the queue has passed.
+        // SAFETY: the lengths agree. The transfer owns the memory and denies access to it until the queue has passed.
         let started = unsafe { to.allocation().memory().start_write(&self.queue, &region, data.memory()) };
         self.transfer(data, started)
     }
@@ -138,7 +150,7 @@ impl fmt::Debug for Stream {
     }
 }
 
-/// A point in the work of a stream.
+/// A point in the work of a stream, as a CUDA event.
 #[derive(Clone)]
 pub struct Event {
     marker: Arc<Marker>,
@@ -146,7 +158,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// Waits until the stream has done its work up to here.
+    /// Waits until the stream has done all work before this event.
     ///
     /// # Errors
     /// [`crate::Error::DeviceLost`] if any of it failed.
@@ -154,7 +166,7 @@ impl Event {
         self.marker.synchronize()
     }
 
-    /// Whether the stream has done its work up to here.
+    /// Whether the stream has done all work before this event.
     ///
     /// # Errors
     /// [`crate::Error::DeviceLost`] if any of it failed.
@@ -162,11 +174,11 @@ impl Event {
         self.marker.is_passed()
     }
 
-    /// Time from `start` to here, waiting for both: on a GPU by its own clock, on the simulator the time that simulating
-    /// took. Zero if `start` came later.
+    /// Time from `start` to this event, waiting for both: on a GPU by its own clock, on the simulator the time that the
+    /// simulation took. Zero if `start` came later.
     ///
     /// # Errors
-    /// `start` is of another device; [`crate::Error::DeviceLost`] if any of the work failed.
+    /// `start` belongs to another device; [`crate::Error::DeviceLost`] if any of the work failed.
     pub fn since(&self, start: &Self) -> Result<Duration> {
         self.device.check_same(&start.device, "Event::since", "start")?;
         start.marker.synchronize()?;

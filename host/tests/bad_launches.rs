@@ -1,5 +1,5 @@
-//! Every kind of bad launch gives the error one would want to read. On the device that `WARPWRIGHT_DEVICE` names; tests that
-//! need a GPU do nothing without one.
+//! The error of every kind of invalid call. On the device that `WARPWRIGHT_DEVICE` names; tests that need a GPU do
+//! nothing without one.
 
 use std::process::Command;
 
@@ -15,7 +15,7 @@ fn device() -> Device {
     Device::from_env().unwrap()
 }
 
-/// The rule and words of a refused argument.
+/// Checks the rule and parts of the message of a refused argument.
 #[track_caller]
 fn argument<T>(result: Result<T, Error>, rule: ArgumentRule, words: &[&str]) {
     let Err(error) = result else { panic!("accepted") };
@@ -24,7 +24,7 @@ fn argument<T>(result: Result<T, Error>, rule: ArgumentRule, words: &[&str]) {
     has(&error, words);
 }
 
-/// The rule and words of a refused launch.
+/// Checks the rule and parts of the message of a refused launch.
 #[track_caller]
 fn launch<T>(result: Result<T, Error>, rule: LaunchRule, words: &[&str]) {
     let Err(error) = result else { panic!("accepted") };
@@ -76,7 +76,7 @@ fn wrong_range() {
 }
 
 #[test]
-fn extents_beyond_what_kernels_count() {
+fn extents_beyond_32_bits() {
     let device = device();
     let words = ["`rows`", "4294967295", "4294967296"];
     argument(device.alloc_matrix::<u8>(1 << 32, 0), ArgumentRule::Extent, &words);
@@ -105,7 +105,7 @@ fn empty_grid() {
     launch(device.launch(&add_f32, Launch::cover(0, 64), (&x, &x, &mut y)), LaunchRule::EmptyGrid, &words);
     let words = ["3 x 0 x 1"];
     launch(device.launch(&add_f32, Launch::grid((3, 0)), (&x, &x, &mut y)), LaunchRule::EmptyGrid, &words);
-    assert_eq!(device.add(&x, &x).unwrap().len(), 0, "operations need no launch for empty input");
+    assert_eq!(device.add(&x, &x).unwrap().len(), 0, "operations launch nothing for empty input");
 }
 
 #[test]
@@ -123,13 +123,13 @@ fn grid_beyond_the_device() {
 fn part_of_a_cluster() {
     let device = device();
     let mut x = device.upload(&[7_u32; 3 * 64]).unwrap();
-    let mut places = device.upload(&[7_u32; 3]).unwrap();
+    let mut ranks = device.upload(&[7_u32; 3]).unwrap();
     for (grid, found) in [((3, 1), "3 x 1 x 1"), ((1, 4), "1 x 4 x 1")] {
         let words = ["`cluster_exchange`", "a multiple of 4 blocks along x", found, "round the blocks along x up"];
-        let result = device.launch(&cluster_exchange, Launch::grid(grid), (&mut x, &mut places));
+        let result = device.launch(&cluster_exchange, Launch::grid(grid), (&mut x, &mut ranks));
         launch(result, LaunchRule::Cluster, &words);
     }
-    assert_eq!((x.download().unwrap(), places.download().unwrap()), (vec![7; 3 * 64], vec![7; 3]), "nothing has run");
+    assert_eq!((x.download().unwrap(), ranks.download().unwrap()), (vec![7; 3 * 64], vec![7; 3]), "no kernel has run");
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn wrong_shared_memory() {
     launch(device.launch(&reduce_sum_dynamic, plain, (&x, &mut sums)), LaunchRule::SharedMemory, &words);
     for elements in [1 << 20, usize::MAX] {
         let much = plain.shared_elements(elements);
-        let words = ["bytes of shared memory per block", if elements == 1 << 20 { "4194304" } else { "addresses" }];
+        let words = ["bytes of shared memory per block", if elements == 1 << 20 { "4194304" } else { "address space" }];
         launch(device.launch(&reduce_sum_dynamic, much, (&x, &mut sums)), LaunchRule::SharedLimit, &words);
     }
     let a = device.alloc_matrix::<f32>(4, 4).unwrap();
@@ -191,11 +191,11 @@ fn more_than_48_kilobytes_of_shared_memory_are_fine() {
 fn objects_of_another_device() {
     let (device, other) = (device(), Device::simulator());
     let x = device.alloc_zeros::<f32>(4).unwrap();
-    let strange = other.alloc_zeros::<f32>(4).unwrap();
+    let foreign = other.alloc_zeros::<f32>(4).unwrap();
     let mut y = device.alloc::<f32>(4).unwrap();
     let grid = Launch::grid(1);
     let words = ["kernel `add_f32`", "`y`", "the simulator"];
-    argument(device.launch(&add_f32, grid, (&x, &strange, &mut y)), ArgumentRule::Device, &words);
+    argument(device.launch(&add_f32, grid, (&x, &foreign, &mut y)), ArgumentRule::Device, &words);
     let stream = other.stream().unwrap();
     let words = ["`add_f32`", "a stream of this device", "the simulator"];
     launch(device.launch(&add_f32, grid.stream(&stream), (&x, &x, &mut y)), LaunchRule::Stream, &words);
@@ -203,7 +203,7 @@ fn objects_of_another_device() {
     let module = unsafe { Module::from_ptx(&other, "none", "") }.unwrap();
     let words = ["`add_f32`", "a module of this device"];
     launch(device.launch(&add_f32, grid.module(&module), (&x, &x, &mut y)), LaunchRule::Module, &words);
-    argument(y.view_mut().copy_from(&strange), ArgumentRule::Device, &["copy_from", "`source`"]);
+    argument(y.view_mut().copy_from(&foreign), ArgumentRule::Device, &["copy_from", "`source`"]);
     let event = stream.record().unwrap();
     argument(device.default_stream().wait(&event), ArgumentRule::Device, &["Stream::wait", "`event`"]);
 }
@@ -217,7 +217,7 @@ fn a_fault_on_the_simulator_leaves_the_device_usable() {
     let error = device.launch(&add_f32, Launch::grid(1), (&x, &unwritten, &mut y)).unwrap_err();
     let Error::Faults(report) = &error else { panic!("another error: {error}") };
     assert_eq!(report.reports.len(), 1, "{error}");
-    has(&error, &["kernel `add_f32`: the simulator found 1 fault", "add_f32.rs:", "block (0, 0, 0)", "seed 0"]);
+    has(&error, &["kernel `add_f32`: the simulator found 1 fault", "add.rs:", "block (0, 0, 0)", "seed 0"]);
     device.launch(&add_f32, Launch::grid(1), (&x, &x, &mut y)).unwrap();
     assert_eq!(y.download().unwrap(), [2.0; 64]);
 }
@@ -241,7 +241,8 @@ fn ptx_that_is_too_new_for_the_driver_or_the_device() {
     assert!(device.upload(&[1.0_f32]).is_ok(), "the device stays usable");
 }
 
-/// Runs one of this file's tests in a process of its own, with more environment; gives whether it passed, and its output.
+/// Runs one of this file's tests in its own process, with these environment variables; returns whether it passed, and
+/// its output.
 fn alone(test: &str, variables: &[(&str, &str)]) -> (bool, String) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--include-ignored", "--nocapture"])
@@ -261,7 +262,7 @@ fn a_failed_kernel_loses_the_gpu() {
     assert!(passed, "{text}");
 }
 
-/// The context of the whole process is gone after this.
+/// Loses the context of the whole process.
 #[test]
 #[ignore = "run by a_failed_kernel_loses_the_gpu in a process of its own"]
 fn child_that_loses_the_gpu() {
@@ -307,13 +308,13 @@ fn no_cuda_in_this_build() {
 }
 
 #[test]
-fn boxes_that_the_copy_engine_would_not_take() {
+fn views_and_boxes_that_tma_does_not_support() {
     let device = device();
     let matrix = device.upload(&Array2::<f32>::zeros((20, 24))).unwrap();
     let whole = matrix.view();
     let rule = ArgumentRule::TmaTensor;
     for (rows, cols) in [(0, 8), (8, 0), (257, 8), (8, 260)] {
-        let words = ["boxes", "`shape`", "1 to 256", &format!("[{rows}, {cols}]")];
+        let words = ["tma", "`shape`", "1 to 256", &format!("[{rows}, {cols}]")];
         argument(whole.tma(rows, cols, Swizzle::None), rule, &words);
     }
     argument(whole.tma(8, 6, Swizzle::None), rule, &["`shape`", "multiple of 16 bytes", "found 24 bytes"]);
@@ -327,16 +328,16 @@ fn boxes_that_the_copy_engine_would_not_take() {
     }
     let part = matrix.block(0..20, 1..24).unwrap();
     argument(part.tma(8, 8, Swizzle::None), rule, &["`self`", "first element", "4 bytes past"]);
-    assert!(matrix.block(3..20, 4..24).unwrap().tma(8, 8, Swizzle::None).is_ok(), "16 bytes in");
+    assert!(matrix.block(3..20, 4..24).unwrap().tma(8, 8, Swizzle::None).is_ok(), "16 bytes past the start");
     let odd = device.upload(&Array2::<f32>::zeros((20, 23))).unwrap();
     argument(odd.view().tma(8, 8, Swizzle::None), rule, &["`self`", "multiples of 16 bytes", "stride of 92 bytes"]);
     assert!(odd.block(5..6, 0..23).is_ok_and(|row| row.tma(8, 8, Swizzle::None).is_err()), "starts at 460 bytes");
     assert!(odd.block(0..1, 0..23).is_ok_and(|row| row.tma(8, 8, Swizzle::None).is_ok()), "one row has no stride");
-    let mut ragged = device.upload(&Array2::<f32>::zeros((20, 24))).unwrap();
-    let part = ragged.view_mut().block(0..20, 0..22).unwrap();
+    let mut padded = device.upload(&Array2::<f32>::zeros((20, 24))).unwrap();
+    let part = padded.view_mut().block(0..20, 0..22).unwrap();
     let words = ["`self`", "rows of a multiple of 16 bytes", "found 88 bytes"];
     argument(part.tma(8, 8, Swizzle::None).map(|_| ()), rule, &words);
-    assert!(ragged.view_mut().block(0..20, 0..20).unwrap().tma(8, 8, Swizzle::None).is_ok());
+    assert!(padded.view_mut().block(0..20, 0..20).unwrap().tma(8, 8, Swizzle::None).is_ok());
     let none = matrix.block(4..4, 0..24).unwrap();
     argument(none.tma(8, 8, Swizzle::None), ArgumentRule::Elements, &["`self`", "at least one element"]);
 
@@ -344,8 +345,8 @@ fn boxes_that_the_copy_engine_would_not_take() {
     let tensor = || buffer.view().as_tensor(&[2, 20, 24]).unwrap();
     assert!(tensor().tma(&[1, 8, 8], Swizzle::None).is_ok());
     argument(tensor().tma(&[8, 8], Swizzle::None), ArgumentRule::Axes, &["`shape`", "two or three axes", "[8, 8]"]);
-    let turned = tensor().permuted(&[0, 2, 1]).unwrap();
-    argument(turned.tma(&[1, 8, 8], Swizzle::None), rule, &["`self`", "next to each other", "[480, 1, 24]"]);
+    let permuted = tensor().permuted(&[0, 2, 1]).unwrap();
+    argument(permuted.tma(&[1, 8, 8], Swizzle::None), rule, &["`self`", "a last axis with stride 1", "[480, 1, 24]"]);
     let four = buffer.view().as_tensor(&[2, 2, 10, 24]).unwrap();
     argument(four.tma(&[1, 1, 8, 8], Swizzle::None), ArgumentRule::Axes, &["`shape`", "[2, 2, 10, 24]"]);
 }

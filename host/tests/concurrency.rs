@@ -2,26 +2,26 @@
 
 use std::thread;
 
-use warpwright::gpu::elementwise::add::add_f32;
+use warpwright::gpu::elementwise::add::{add_f32, grid};
 use warpwright::{
     Buffer, BufferView, BufferViewMut, Device, Event, Launch, Matrix, Module, PinnedBuffer, Stream, Transfer,
 };
 
-fn sendable<T: Send + Sync>() {}
+fn assert_send_sync<T: Send + Sync>() {}
 
 #[test]
-fn everything_may_move_between_threads() {
-    sendable::<Device>();
-    sendable::<Buffer<f32>>();
-    sendable::<BufferView<'_, f32>>();
-    sendable::<BufferViewMut<'_, f32>>();
-    sendable::<Matrix<f32>>();
-    sendable::<Stream>();
-    sendable::<Event>();
-    sendable::<Module>();
-    sendable::<PinnedBuffer<f32>>();
-    sendable::<Transfer<f32>>();
-    sendable::<warpwright::Error>();
+fn types_are_send_and_sync() {
+    assert_send_sync::<Device>();
+    assert_send_sync::<Buffer<f32>>();
+    assert_send_sync::<BufferView<'_, f32>>();
+    assert_send_sync::<BufferViewMut<'_, f32>>();
+    assert_send_sync::<Matrix<f32>>();
+    assert_send_sync::<Stream>();
+    assert_send_sync::<Event>();
+    assert_send_sync::<Module>();
+    assert_send_sync::<PinnedBuffer<f32>>();
+    assert_send_sync::<Transfer<f32>>();
+    assert_send_sync::<warpwright::Error>();
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn halves_of_a_buffer_are_filled_by_two_threads_from_one_input() {
                 let (device, x) = (&device, &x);
                 scope.spawn(move || {
                     let stream = device.stream().unwrap();
-                    let launch = Launch::cover(1000, 64).stream(&stream);
+                    let launch = Launch::grid(grid(1000)).stream(&stream);
                     device.launch(&add_f32, launch, (x, x, half)).unwrap();
                 });
             }

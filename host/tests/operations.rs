@@ -1,4 +1,5 @@
-//! The operations against the oracle, for shapes at the edges of tiles, empty ones, any leading dimension and offset.
+//! The operations against [`reference`], for shapes at the edges of tiles, empty shapes, any leading dimension and
+//! offset.
 
 use ndarray::{Array2, s};
 use rand::rngs::StdRng;
@@ -11,14 +12,14 @@ fn device() -> Device {
     Device::from_env().unwrap()
 }
 
-/// What lies around a matrix and must stay.
+/// The value of the elements around a matrix, which must not change.
 const CANARY: f32 = -123.25;
 
 fn random(rows: usize, cols: usize, rng: &mut StdRng) -> Array2<f32> {
     Array2::from_shape_simple_fn((rows, cols), || rng.random_range(-1.0..1.0))
 }
 
-/// `data` on the device, `gap` elements between its rows and `offset` before it, canaries all around.
+/// `data` on the device, with `gap` elements between its rows and `offset` before it, surrounded by canaries.
 fn embed(device: &Device, data: &Array2<f32>, gap: usize, offset: usize) -> Matrix<f32> {
     let (rows, cols) = data.dim();
     let layout = Layout::contiguous(rows, cols).ld(cols + gap).offset(offset);
@@ -28,7 +29,7 @@ fn embed(device: &Device, data: &Array2<f32>, gap: usize, offset: usize) -> Matr
     matrix
 }
 
-/// The matrix, once its surroundings are as they were.
+/// Downloads the matrix, after a check that the elements around it did not change.
 #[track_caller]
 fn extract(matrix: Matrix<f32>) -> Array2<f32> {
     let data = matrix.download().unwrap();
@@ -77,7 +78,7 @@ fn transpose_copies_every_bit() {
     let mut rng = StdRng::seed_from_u64(2);
     for (m, n) in [(0, 0), (0, 4), (4, 0), (1, 1), (1, 100), (100, 1), (16, 32), (15, 33), (17, 31), (50, 70)] {
         for (gap, offset) in [(0, 0), (3, 5)] {
-            // Any bits: NaNs with payloads, subnormals, both zeros.
+            // Random bits: NaNs with payloads, subnormals, both zeros.
             let a = Array2::from_shape_simple_fn((m, n), || f32::from_bits(rng.random()));
             let source = embed(&device, &a, gap, offset);
             let mut target = embed(&device, &Array2::from_elem((n, m), 0.5), gap, offset);
@@ -102,13 +103,13 @@ fn sums_are_within_their_bound_and_exact_for_integers() {
         assert_eq!(device.sum(&buffer).unwrap(), x.iter().sum::<f32>(), "{n} integers");
         if n > 1 {
             let part = buffer.slice(1..n).unwrap();
-            assert_eq!(device.sum(part).unwrap(), x[1..].iter().sum::<f32>(), "{n} integers but the first");
+            assert_eq!(device.sum(part).unwrap(), x[1..].iter().sum::<f32>(), "{n} integers without the first");
         }
     }
 }
 
 #[test]
-fn a_matrix_with_gaps_is_summed_without_them() {
+fn a_sum_ignores_the_elements_between_rows() {
     let device = device();
     let a = Array2::from_shape_fn((20, 30), |(i, j)| (i as f32) - (j as f32));
     let matrix = embed(&device, &a, 5, 2);
@@ -132,7 +133,7 @@ fn additions_have_the_bits_of_f32() {
 }
 
 #[test]
-fn copies_keep_to_their_blocks() {
+fn copies_change_only_their_block() {
     let device = device();
     let a = Array2::from_shape_fn((8, 9), |(i, j)| (10 * i + j) as f32);
     let source = embed(&device, &a, 4, 1);
@@ -142,16 +143,16 @@ fn copies_keep_to_their_blocks() {
     expected.slice_mut(s![2..5, 1..4]).assign(&a.slice(s![4..7, 6..9]));
     assert_eq!(extract(target), expected);
     assert_eq!(source.view().to_contiguous().unwrap().into_buffer().download().unwrap(), a.as_slice().unwrap());
-    // Rows one after the other on one side only.
-    let mut packed = device.alloc_matrix(8, 9).unwrap();
-    packed.view_mut().copy_from(&source).unwrap();
-    let mut spread = embed(&device, &Array2::zeros((8, 9)), 6, 0);
-    spread.view_mut().copy_from(&packed).unwrap();
-    assert_eq!(extract(spread), a);
+    // Contiguous rows in the source or in the target only.
+    let mut contiguous = device.alloc_matrix(8, 9).unwrap();
+    contiguous.view_mut().copy_from(&source).unwrap();
+    let mut strided = embed(&device, &Array2::zeros((8, 9)), 6, 0);
+    strided.view_mut().copy_from(&contiguous).unwrap();
+    assert_eq!(extract(strided), a);
 }
 
 #[test]
-fn arrays_of_any_memory_order_arrive_in_theirs() {
+fn arrays_of_any_memory_order_are_uploaded() {
     let device = device();
     let a = Array2::from_shape_fn((5, 6), |(i, j)| (10 * i + j) as i64);
     for view in [a.view(), a.t(), a.slice(s![..;2, ..;-1])] {

@@ -1,30 +1,93 @@
-//! One access to shared or global memory with its bounds decided: what every container of this crate ends in.
+//! One access to shared or global memory after its bounds check. Every view's accessors go through [`Access`].
 
 use crate::{arch, element::Element};
 
-/// Which memory an address lies in. A constant wherever it is used, so that the tests on it fold away.
+/// The state space of an address. It is a constant wherever it is used, so that comparisons with it fold away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(unreachable_pub, reason = "on PTX it is in the signatures of traits that bound public ones")]
+#[allow(unreachable_pub, reason = "on PTX, supertraits of public traits use it in signatures")]
 pub enum Space {
     /// Shared memory of the block.
     Shared,
-    /// Global memory: buffer number `tag` of the launch (which only the simulator asks for).
+    /// Global memory: buffer `tag` of the launch, which only the simulator uses.
     Global {
         /// Index of the buffer among the launch's bindings.
         tag: u32,
     },
 }
 
-/// An element addressed by `D` indices: where it would be, and whether it is inside its container.
+/// An element addressed by `D` indices: its address, and whether it is inside its view.
 #[derive(Clone, Copy)]
 pub(crate) struct Access<T, const D: usize> {
     pub(crate) space: Space,
     /// The element's address; meaningless where `inside` is false.
     pub(crate) ptr: *mut T,
     pub(crate) inside: bool,
-    /// For the report only: the indices asked for and the container's extents.
+    /// For the report only: the requested indices and the view's extents.
     pub(crate) index: [u64; D],
     pub(crate) extent: [u64; D],
+}
+
+/// Checked accesses. Outside the view `get` and `set` report (trap on PTX); the others do not.
+macro_rules! accesses {
+    ($($get:ident, $get_or:ident, $set:ident, $set_within:ident: $read:ident, $write:ident;)+) => {$(
+        #[inline(always)]
+        #[track_caller]
+        pub(crate) fn $get(self) -> T {
+            if self.inside {
+                // SAFETY: inside a view, whose constructor guarantees its memory.
+                unsafe { arch::memory::$read(self.space, self.ptr) }
+            } else {
+                arch::memory::outside(self.space, false, self.index, self.extent);
+                zero()
+            }
+        }
+
+        #[inline(always)]
+        #[track_caller]
+        pub(crate) fn $get_or(self, default: T) -> T {
+            if self.inside {
+                // SAFETY: inside a view, whose constructor guarantees its memory.
+                unsafe { arch::memory::$read(self.space, self.ptr) }
+            } else {
+                default
+            }
+        }
+
+        #[inline(always)]
+        #[track_caller]
+        pub(crate) fn $set(self, value: T) {
+            if self.inside {
+                // SAFETY: inside a writable view, whose constructor guarantees its memory.
+                unsafe { arch::memory::$write(self.space, self.ptr, value) }
+            } else {
+                arch::memory::outside(self.space, true, self.index, self.extent);
+            }
+        }
+
+        #[inline(always)]
+        #[track_caller]
+        pub(crate) fn $set_within(self, value: T) -> bool {
+            if self.inside {
+                // SAFETY: inside a writable view, whose constructor guarantees its memory.
+                unsafe { arch::memory::$write(self.space, self.ptr, value) }
+            }
+            self.inside
+        }
+    )+};
+}
+
+impl<T: Element> Access<T, 1> {
+    /// Elements `i` to `i + LANES − 1` of an array of `len` elements in shared memory.
+    #[inline(always)]
+    pub(crate) fn shared<const LANES: usize>(base: *mut T, i: u32, len: u32) -> Self {
+        Self {
+            space: Space::Shared,
+            ptr: base.wrapping_add(i as usize),
+            inside: fits32::<LANES>(i, len),
+            index: [i as u64],
+            extent: [len as u64],
+        }
+    }
 }
 
 impl<T: Element, const D: usize> Access<T, D> {
@@ -35,100 +98,13 @@ impl<T: Element, const D: usize> Access<T, D> {
         Access { space, ptr: ptr.cast(), inside, index, extent }
     }
 
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn get(self) -> T {
-        if self.inside {
-            // SAFETY: inside a container, whose constructor vouched for its memory.
-            unsafe { arch::memory::read(self.space, self.ptr) }
-        } else {
-            arch::memory::outside(self.space, false, self.index, self.extent);
-            zero()
-        }
-    }
-
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn get_or(self, default: T) -> T {
-        if self.inside {
-            // SAFETY: inside a container, whose constructor vouched for its memory.
-            unsafe { arch::memory::read(self.space, self.ptr) }
-        } else {
-            default
-        }
-    }
-
-    /// [`Self::get`] of data that will not be needed again soon.
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn get_streaming(self) -> T {
-        if self.inside {
-            // SAFETY: inside a container, whose constructor vouched for its memory.
-            unsafe { arch::memory::read_streaming(self.space, self.ptr) }
-        } else {
-            arch::memory::outside(self.space, false, self.index, self.extent);
-            zero()
-        }
-    }
-
-    /// [`Self::get_or`] of data that will not be needed again soon.
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn get_streaming_or(self, default: T) -> T {
-        if self.inside {
-            // SAFETY: inside a container, whose constructor vouched for its memory.
-            unsafe { arch::memory::read_streaming(self.space, self.ptr) }
-        } else {
-            default
-        }
-    }
-
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn set(self, value: T) {
-        if self.inside {
-            // SAFETY: inside a writable container, whose constructor vouched for its memory.
-            unsafe { arch::memory::write(self.space, self.ptr, value) }
-        } else {
-            arch::memory::outside(self.space, true, self.index, self.extent);
-        }
-    }
-
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn set_within(self, value: T) -> bool {
-        if self.inside {
-            // SAFETY: inside a writable container, whose constructor vouched for its memory.
-            unsafe { arch::memory::write(self.space, self.ptr, value) }
-        }
-        self.inside
-    }
-
-    /// [`Self::set`] of data that will not be needed again soon.
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn set_streaming(self, value: T) {
-        if self.inside {
-            // SAFETY: inside a writable container, whose constructor vouched for its memory.
-            unsafe { arch::memory::write_streaming(self.space, self.ptr, value) }
-        } else {
-            arch::memory::outside(self.space, true, self.index, self.extent);
-        }
-    }
-
-    /// [`Self::set_within`] of data that will not be needed again soon.
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn set_streaming_within(self, value: T) -> bool {
-        if self.inside {
-            // SAFETY: inside a writable container, whose constructor vouched for its memory.
-            unsafe { arch::memory::write_streaming(self.space, self.ptr, value) }
-        }
-        self.inside
+    accesses! {
+        get, get_or, set, set_within: read, write;
+        get_streaming, get_or_streaming, set_streaming, set_within_streaming: read_streaming, write_streaming;
     }
 
     /// # Safety
-    /// The element is inside its container. (The simulator checks.)
+    /// The element is inside its view. (The simulator checks.)
     #[inline(always)]
     #[track_caller]
     pub(crate) unsafe fn get_unchecked(self) -> T {
@@ -137,7 +113,7 @@ impl<T: Element, const D: usize> Access<T, D> {
     }
 
     /// # Safety
-    /// The element is inside its container. (The simulator checks.)
+    /// The element is inside its view. (The simulator checks.)
     #[inline(always)]
     #[track_caller]
     pub(crate) unsafe fn set_unchecked(self, value: T) {
@@ -145,7 +121,7 @@ impl<T: Element, const D: usize> Access<T, D> {
         unsafe { arch::memory::write_unchecked(self.space, self.ptr, value) }
     }
 
-    /// The address, or null (after a report) where it is outside. On PTX an outside access has trapped instead.
+    /// The address; outside the view null, after a report. (On PTX an access outside has trapped.)
     #[inline(always)]
     #[track_caller]
     pub(crate) fn address(self, write: bool) -> *mut T {
@@ -161,7 +137,7 @@ impl<T: Element, const D: usize> Access<T, D> {
 /// The element whose bytes are zero.
 #[inline(always)]
 pub(crate) fn zero<T: Element>() -> T {
-    // SAFETY: any bytes are a value of an `Element`.
+    // SAFETY: any bytes are a valid `Element`.
     unsafe { core::mem::zeroed() }
 }
 

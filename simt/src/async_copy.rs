@@ -1,7 +1,7 @@
-//! Copies from global to shared memory that run while the thread goes on (`cp.async`, compute capability 8.0).
+//! Asynchronous copies from global to shared memory (`cp.async`, compute capability 8.0).
 //!
-//! A thread issues copies, closes them into a group with [`cp_async_commit`], and later waits for its groups. The bytes
-//! may be read by this thread after its wait, by others after a barrier that follows the wait.
+//! A thread issues copies, commits them to a group with [`cp_async_commit`], and later waits for its groups. The thread
+//! itself may read the bytes after the wait, other threads after a barrier that follows the wait.
 //!
 //! ```
 //! use simt::{async_copy::*, prelude::*};
@@ -25,18 +25,18 @@ use core::marker::PhantomData;
 
 use crate::{access::Access, arch, element::Element};
 
-/// `N` elements of shared memory to copy to, or, for the copy engine, from.
+/// `N` elements of shared memory: the destination of a copy, or the source of a TMA store.
 #[derive(Clone, Copy, Debug)]
 pub struct SharedSlot<'a, T, const N: usize> {
-    /// Null for elements outside their container, after the report: the copy is then dropped.
+    /// Null for elements outside their view, after the report: the copy then does nothing.
     ptr: *mut T,
     memory: PhantomData<&'a T>,
 }
 
-/// `N` elements of global memory to copy from.
+/// `N` elements of global memory: the source of a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct GlobalSlot<'a, T, const N: usize> {
-    /// Null for elements outside their container, after the report: the copy is then dropped.
+    /// Null for elements outside their view, after the report: the copy then does nothing.
     ptr: *const T,
     tag: u32,
     memory: PhantomData<&'a T>,
@@ -52,6 +52,74 @@ impl<T: Element, const N: usize> SharedSlot<'_, T, N> {
     #[inline(always)]
     pub(crate) fn address(self) -> *mut T {
         self.ptr
+    }
+}
+
+/// Shared memory for a box of a tensor map, of a number of elements that is known at run time: see [`tma`](crate::tma).
+#[derive(Clone, Copy, Debug)]
+pub struct SharedBox<'a, T> {
+    /// Null for elements outside their view, after the report: the copy then does nothing.
+    ptr: *mut T,
+    len: u32,
+    memory: PhantomData<&'a T>,
+}
+
+impl<T: Element> SharedBox<'_, T> {
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn new<const D: usize>(access: Access<T, D>, len: u32) -> Self {
+        Self { ptr: access.address(true), len, memory: PhantomData }
+    }
+}
+
+impl<'a, T: Element> SharedBox<'a, T> {
+    /// The same bytes as elements of another type.
+    #[inline(always)]
+    #[must_use]
+    pub fn cast<U: Element>(self) -> SharedBox<'a, U> {
+        SharedBox {
+            ptr: self.ptr.cast(),
+            len: self.len * size_of::<T>() as u32 / size_of::<U>() as u32,
+            memory: PhantomData,
+        }
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// Shared memory that TMA copies to or from: [`SharedSlot`] or [`SharedBox`].
+pub trait TmaSlot<T>: sealed::Sealed + Copy {
+    /// Its first element; null after a report.
+    #[doc(hidden)]
+    fn address(self) -> *mut T;
+    /// Its number of elements.
+    #[doc(hidden)]
+    fn elements(self) -> usize;
+}
+
+impl<T, const N: usize> sealed::Sealed for SharedSlot<'_, T, N> {}
+impl<T: Element, const N: usize> TmaSlot<T> for SharedSlot<'_, T, N> {
+    #[inline(always)]
+    fn address(self) -> *mut T {
+        self.ptr
+    }
+    #[inline(always)]
+    fn elements(self) -> usize {
+        N
+    }
+}
+
+impl<T> sealed::Sealed for SharedBox<'_, T> {}
+impl<T: Element> TmaSlot<T> for SharedBox<'_, T> {
+    #[inline(always)]
+    fn address(self) -> *mut T {
+        self.ptr
+    }
+    #[inline(always)]
+    fn elements(self) -> usize {
+        self.len as usize
     }
 }
 
@@ -73,19 +141,20 @@ impl<T: Element, const N: usize> GlobalSlot<'_, T, N> {
     }
 }
 
-/// Starts to copy `N` elements from global to shared memory: 4, 8 or 16 bytes, both addresses multiples of that (the
-/// hardware faults otherwise, the simulator reports). 16 bytes bypass the L1 cache (`.cg`), fewer do not (`.ca`).
+/// Starts to copy `N` elements, 4, 8 or 16 bytes, from global to shared memory. Both addresses must be multiples of
+/// that size: a hardware fault on PTX otherwise, a report on the simulator. 16 bytes bypass the L1 cache (`.cg`), fewer
+/// do not (`.ca`).
 #[inline(always)]
 #[track_caller]
 pub fn cp_async<T: Element, const N: usize>(dst: SharedSlot<T, N>, src: GlobalSlot<T, N>) {
     const {
         assert!(matches!(N * size_of::<T>(), 4 | 8 | 16), "an asynchronous copy moves 4, 8 or 16 bytes");
     }
-    // SAFETY: both are null or inside containers, whose constructors vouched for their memory.
+    // SAFETY: both are null or inside views, whose constructors guarantee their memory.
     unsafe { arch::async_copy::copy::<T, N>(dst.ptr, src.ptr, src.tag) }
 }
 
-/// [`GlobalSlot`], or nothing: zeros.
+/// `N` elements of global memory that read as zeros if they are outside their view.
 #[derive(Clone, Copy, Debug)]
 pub struct SlotOrZero<'a, T, const N: usize> {
     ptr: *const T,
@@ -95,43 +164,44 @@ pub struct SlotOrZero<'a, T, const N: usize> {
 }
 
 impl<T: Element, const N: usize> SlotOrZero<'_, T, N> {
-    /// The `N` elements at `ptr` if they are inside a container, whose constructor vouched for them.
+    /// The `N` elements at `ptr`. If `is_inside`, they are inside a view, whose constructor guarantees their memory.
     #[inline(always)]
     pub(crate) fn new(ptr: *const T, is_inside: bool, tag: u32) -> Self {
         Self { ptr, is_inside, tag, memory: PhantomData }
     }
 }
 
-/// [`cp_async`] of what is inside its container; else the `N` elements in shared memory become zero (`cp.async` with a source
-/// of size 0). The simulator writes zeros at once instead of later.
+/// [`cp_async`] that writes `N` zeros to shared memory if the source is outside its view (`cp.async` with a source size
+/// of 0). The simulator writes the zeros at once.
 ///
-/// The instruction knows sources of any size up to `N`; compute-sanitizer counts them as whole, and reports those that reach
-/// over the end of an allocation.
+/// The instruction also takes source sizes between 0 and `N`. They are not used here: compute-sanitizer checks the
+/// whole `N` elements and would report a source at the end of an allocation.
 #[inline(always)]
 #[track_caller]
 pub fn cp_async_or_zero<T: Element, const N: usize>(dst: SharedSlot<T, N>, src: SlotOrZero<T, N>) {
     const {
         assert!(matches!(N * size_of::<T>(), 4 | 8 | 16), "an asynchronous copy moves 4, 8 or 16 bytes");
     }
-    // SAFETY: what is inside a container is memory for which its constructor vouched; the destination is, too, or null.
+    // SAFETY: the source, if inside, and the destination, unless null, are inside views, whose constructors guarantee
+    // their memory.
     unsafe { arch::async_copy::copy_or_zero::<T, N>(dst.ptr, src.ptr, src.tag, src.is_inside) }
 }
 
-/// Closes the copies that this thread started since the last call into a group.
+/// Commits the copies that this thread has started since the last commit to a group (`cp.async.commit_group`).
 #[inline(always)]
 #[track_caller]
 pub fn cp_async_commit() {
     arch::async_copy::commit();
 }
 
-/// Waits until at most the `PENDING` youngest groups of this thread are under way.
+/// Waits until at most the `PENDING` latest groups of this thread are in flight (`cp.async.wait_group`).
 #[inline(always)]
 #[track_caller]
 pub fn cp_async_wait_group<const PENDING: u32>() {
     arch::async_copy::wait_group::<PENDING>();
 }
 
-/// Waits for all copies of this thread, whether in a group or not.
+/// Waits for all copies of this thread, committed or not (`cp.async.wait_all`).
 #[inline(always)]
 #[track_caller]
 pub fn cp_async_wait_all() {

@@ -1,8 +1,8 @@
 //! Atomic operations on elements of shared and global memory.
 //!
-//! A handle comes from a container: `counts.atomic(i).fetch_add(1, Order::Relaxed, Scope::Device)`. Order and scope are
-//! written as constants: the choice of the instruction folds away. Floating-point sums depend on the order in which the
-//! threads come; integer operations do not.
+//! A view returns a handle: `counts.atomic(i).fetch_add(1, Order::Relaxed, Scope::Device)`. Order and scope are written
+//! as constants, so that the choice of the instruction folds away. Floating-point sums depend on the order in which the
+//! threads arrive; integer results do not.
 
 use core::marker::PhantomData;
 
@@ -36,7 +36,7 @@ implement! {
 #[derive(Clone, Copy, Debug)]
 pub struct Atomic<'a, T> {
     space: Space,
-    /// Null for an element outside its container, after the report: operations then do nothing and give zero.
+    /// Null for an element outside its view, after the report: operations then have no effect and return zero.
     ptr: *mut T,
     memory: PhantomData<&'a T>,
 }
@@ -48,8 +48,8 @@ impl<T: AtomicElement> Atomic<'_, T> {
         Self { space: access.space, ptr: access.address(true), memory: PhantomData }
     }
 
-    /// The value (`ld.relaxed` or `ld.acquire`). A load cannot release: `Release` means `Relaxed` here and `AcqRel`
-    /// means `Acquire`.
+    /// Reads the value (`ld.relaxed` or `ld.acquire`). A load cannot release: `Release` is treated as `Relaxed`,
+    /// `AcqRel` as `Acquire`.
     #[inline(always)]
     #[track_caller]
     pub fn load(&self, order: Order, scope: Scope) -> T {
@@ -57,12 +57,12 @@ impl<T: AtomicElement> Atomic<'_, T> {
             Order::Relaxed | Order::Release => Order::Relaxed,
             Order::Acquire | Order::AcqRel => Order::Acquire,
         };
-        // SAFETY: null or inside a container, whose constructor vouched for its memory.
+        // SAFETY: null or inside a view, whose constructor guarantees its memory.
         unsafe { arch::atomic::load(self.space, self.ptr, order, scope) }
     }
 
-    /// Writes the value (`st.relaxed` or `st.release`). A store cannot acquire: `Acquire` means `Relaxed` here and
-    /// `AcqRel` means `Release`.
+    /// Writes the value (`st.relaxed` or `st.release`). A store cannot acquire: `Acquire` is treated as `Relaxed`,
+    /// `AcqRel` as `Release`.
     #[inline(always)]
     #[track_caller]
     pub fn store(&self, value: T, order: Order, scope: Scope) {
@@ -70,43 +70,43 @@ impl<T: AtomicElement> Atomic<'_, T> {
             Order::Relaxed | Order::Acquire => Order::Relaxed,
             Order::Release | Order::AcqRel => Order::Release,
         };
-        // SAFETY: null or inside a container, whose constructor vouched for its memory.
+        // SAFETY: null or inside a view, whose constructor guarantees its memory.
         unsafe { arch::atomic::store(self.space, self.ptr, value, order, scope) }
     }
 
-    /// Writes `value`, gives what was there (`atom.exch`).
+    /// Writes `value`, returns the old value (`atom.exch`).
     #[inline(always)]
     #[track_caller]
     pub fn swap(&self, value: T, order: Order, scope: Scope) -> T {
-        // SAFETY: null or inside a container, whose constructor vouched for its memory.
+        // SAFETY: null or inside a view, whose constructor guarantees its memory.
         unsafe { arch::atomic::swap(self.space, self.ptr, value, order, scope) }
     }
 }
 
 impl<T: AtomicAdd> Atomic<'_, T> {
-    /// Adds `value` (integers wrap), gives what was there (`atom.add`).
+    /// Adds `value` (integers wrap), returns the old value (`atom.add`).
     #[inline(always)]
     #[track_caller]
     pub fn fetch_add(&self, value: T, order: Order, scope: Scope) -> T {
-        // SAFETY: null or inside a container, whose constructor vouched for its memory.
+        // SAFETY: null or inside a view, whose constructor guarantees its memory.
         unsafe { arch::atomic::add(self.space, self.ptr, value, order, scope) }
     }
 }
 
 impl<T: AtomicInteger> Atomic<'_, T> {
-    /// Keeps the lesser of both values, gives what was there (`atom.min`).
+    /// Writes the smaller of both values, returns the old value (`atom.min`).
     #[inline(always)]
     #[track_caller]
     pub fn fetch_min(&self, value: T, order: Order, scope: Scope) -> T {
-        // SAFETY: null or inside a container, whose constructor vouched for its memory.
+        // SAFETY: null or inside a view, whose constructor guarantees its memory.
         unsafe { arch::atomic::min(self.space, self.ptr, value, order, scope) }
     }
 
-    /// Keeps the greater of both values, gives what was there (`atom.max`).
+    /// Writes the greater of both values, returns the old value (`atom.max`).
     #[inline(always)]
     #[track_caller]
     pub fn fetch_max(&self, value: T, order: Order, scope: Scope) -> T {
-        // SAFETY: null or inside a container, whose constructor vouched for its memory.
+        // SAFETY: null or inside a view, whose constructor guarantees its memory.
         unsafe { arch::atomic::max(self.space, self.ptr, value, order, scope) }
     }
 
@@ -117,33 +117,33 @@ impl<T: AtomicInteger> Atomic<'_, T> {
     #[inline(always)]
     #[track_caller]
     pub fn compare_exchange(&self, expected: T, new: T, order: Order, scope: Scope) -> Result<T, T> {
-        // SAFETY: null or inside a container, whose constructor vouched for its memory.
+        // SAFETY: null or inside a view, whose constructor guarantees its memory.
         unsafe { arch::atomic::compare_exchange(self.space, self.ptr, expected, new, order, scope) }
     }
 }
 
 impl<T: AtomicBits> Atomic<'_, T> {
-    /// Keeps the bitwise and of both values, gives what was there (`atom.and`).
+    /// Writes the bitwise and of both values, returns the old value (`atom.and`).
     #[inline(always)]
     #[track_caller]
     pub fn fetch_and(&self, value: T, order: Order, scope: Scope) -> T {
-        // SAFETY: null or inside a container, whose constructor vouched for its memory.
+        // SAFETY: null or inside a view, whose constructor guarantees its memory.
         unsafe { arch::atomic::and(self.space, self.ptr, value, order, scope) }
     }
 
-    /// Keeps the bitwise or of both values, gives what was there (`atom.or`).
+    /// Writes the bitwise or of both values, returns the old value (`atom.or`).
     #[inline(always)]
     #[track_caller]
     pub fn fetch_or(&self, value: T, order: Order, scope: Scope) -> T {
-        // SAFETY: null or inside a container, whose constructor vouched for its memory.
+        // SAFETY: null or inside a view, whose constructor guarantees its memory.
         unsafe { arch::atomic::or(self.space, self.ptr, value, order, scope) }
     }
 
-    /// Keeps the bitwise exclusive or of both values, gives what was there (`atom.xor`).
+    /// Writes the bitwise exclusive or of both values, returns the old value (`atom.xor`).
     #[inline(always)]
     #[track_caller]
     pub fn fetch_xor(&self, value: T, order: Order, scope: Scope) -> T {
-        // SAFETY: null or inside a container, whose constructor vouched for its memory.
+        // SAFETY: null or inside a view, whose constructor guarantees its memory.
         unsafe { arch::atomic::xor(self.space, self.ptr, value, order, scope) }
     }
 }

@@ -1,7 +1,7 @@
-//! Branches that the simulator counts.
+//! Hints to the simulator and the optimiser.
 
-/// The condition itself. Written round the condition of an `if`, it has the simulator record which lanes of each warp
-/// take the branch, so that divergent branches can be counted: `if branch(i < n) { … }`. On PTX it is nothing.
+/// Returns `condition`. As the condition of an `if` it lets the simulator record which lanes of each warp take the
+/// branch, and so count divergent branches: `if branch(i < n) { … }`. It has no effect on PTX.
 #[inline(always)]
 #[track_caller]
 #[must_use]
@@ -9,8 +9,9 @@ pub fn branch(condition: bool) -> bool {
     crate::arch::branch(condition)
 }
 
-/// `x`, of which the compiler no longer knows where it comes from. What depends on it is computed after this line and not
-/// kept in registers from before a loop: for addresses that are needed once in a while, where registers are scarce.
+/// Returns `x` and hides its origin from the optimiser. What depends on it is computed after this line instead of
+/// before a loop, where it would occupy registers: for addresses that are rarely needed in kernels with high register
+/// pressure.
 #[inline(always)]
 #[must_use]
 pub fn opaque(x: u32) -> u32 {

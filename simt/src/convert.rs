@@ -1,7 +1,7 @@
 //! Conversions between `f32` and the 16-bit formats, rounded to nearest even: one instruction on PTX, where the methods
-//! of [`half`] would be a dozen.
+//! of [`half`] take about a dozen.
 //!
-//! A NaN stays a NaN; which one is unspecified.
+//! A NaN is converted to a NaN with unspecified bits.
 
 use half::{bf16, f16};
 
@@ -14,7 +14,7 @@ pub fn f16_from_f32(x: f32) -> f16 {
     f16::from_bits(arch::convert::f16_bits_from_f32(x))
 }
 
-/// The value of a binary16, exactly (`cvt.f32.f16`).
+/// The exact value of a binary16 (`cvt.f32.f16`).
 #[inline(always)]
 #[must_use]
 pub fn f32_from_f16(x: f16) -> f32 {
@@ -42,7 +42,7 @@ pub fn bf16_pair_from_f32(low: f32, high: f32) -> u32 {
     arch::convert::bf16_pair_from_f32(low, high)
 }
 
-/// The value of a bfloat16, exactly: its bits are the upper half of the `f32`.
+/// The exact value of a bfloat16: its bits are the upper half of the `f32`.
 #[inline(always)]
 #[must_use]
 pub fn f32_from_bf16(x: bf16) -> f32 {
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_a_pair_is_its_lower_half() {
+    fn first_of_a_pair_is_the_lower_half() {
         for (low, high) in [(1.0, -2.5), (f32::INFINITY, 1e-8), (-0.0, 65519.0)] {
             let halves = |x: f16, y: f16| u32::from(x.to_bits()) | u32::from(y.to_bits()) << 16;
             assert_eq!(f16_pair_from_f32(low, high), halves(f16_from_f32(low), f16_from_f32(high)));
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_range() {
+    fn limits_of_the_range() {
         assert_eq!(f16_from_f32(65504.0).to_bits(), 0x7bff, "largest binary16");
         assert_eq!(f16_from_f32(65520.0).to_bits(), 0x7c00, "halfway to 2^16 is infinite");
         assert_eq!(f16_from_f32(2f32.powi(-24)).to_bits(), 1, "least subnormal");
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn every_binary16_survives_the_way_through_f32() {
+    fn every_16_bit_value_survives_a_round_trip() {
         for bits in 0..=u16::MAX {
             let (x, y) = (f16::from_bits(bits), bf16::from_bits(bits));
             assert!(x.is_nan() || f16_from_f32(f32_from_f16(x)) == x, "binary16 {bits:#06x}");

@@ -1,21 +1,22 @@
-//! What a kernel may keep in global and shared memory: numbers, and short vectors of them.
+//! Elements of global and shared memory: numbers, and short vectors of them.
 
 use half::{bf16, f16};
 
 use crate::arch::Plain;
 
-/// What kernels read and write: a number, or a [`Vector`] of numbers, of 1, 2, 4, 8 or 16 bytes.
+/// A number, or a [`Vector`] of numbers, of 1, 2, 4, 8 or 16 bytes: what one memory access moves.
 ///
 /// # Safety
-/// Every bit pattern is a value, there is no padding, and the alignment is at most the size. `Bits` has the size and
-/// the alignment of `Self`. `LANE` is the size of one number in bytes.
+/// Every bit pattern is a valid value, there is no padding, and the alignment is at most the size. `Bits` has the size
+/// and the alignment of `Self`. `LANE` is the size of one number in bytes.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no element of global or shared memory",
+    message = "`{Self}` is not an element of global or shared memory",
     label = "not an element",
-    note = "elements are the integers of 8 to 64 bits, `f16`, `bf16`, `f32`, `f64`, and vectors of them of up to 16 bytes"
+    note = "elements are the integers of 8 to 64 bits, `f16`, `bf16`, `f32`, `f64`, \
+            and vectors of them of up to 16 bytes"
 )]
 pub unsafe trait Element: Copy + 'static {
-    /// A type of the same size and alignment that the simulator knows.
+    /// A type of the same size and alignment that the simulator supports.
     #[doc(hidden)]
     type Bits: Plain;
 
@@ -24,9 +25,9 @@ pub unsafe trait Element: Copy + 'static {
     const LANE: usize;
 }
 
-/// Numbers that can be the lanes of a [`Vector`] of `N`: those whose vector has 2, 4, 8 or 16 bytes.
+/// Numbers of which a [`Vector`] may have `N` lanes: the vector has 2, 4, 8 or 16 bytes.
 #[diagnostic::on_unimplemented(
-    message = "a vector of {N} `{Self}` is no single memory access",
+    message = "a vector of {N} `{Self}` is not a single memory access",
     note = "a memory access moves 2, 4, 8 or 16 bytes: choose the number of lanes accordingly"
 )]
 pub trait Lanes<const N: usize>: Element {
@@ -35,7 +36,7 @@ pub trait Lanes<const N: usize>: Element {
     type Align: Copy + 'static;
 }
 
-/// `N` numbers that are read or written by one memory access, aligned to their total size (2, 4, 8 or 16 bytes).
+/// `N` numbers that one memory access reads or writes, aligned to their total size (2, 4, 8 or 16 bytes).
 ///
 /// ```
 /// use simt::element::{Vec4, Vector};
@@ -47,21 +48,21 @@ pub trait Lanes<const N: usize>: Element {
 #[repr(C)]
 pub struct Vector<T: Lanes<N>, const N: usize> {
     align: [T::Align; 0],
-    /// The numbers, in the order of their addresses.
+    /// The numbers in order of address.
     pub lanes: [T; N],
 }
 
-/// The bits of an element as another one of the same size.
+/// The bits of an element as an element of another type of the same size.
 ///
 /// ```
 /// use simt::element::{Vec4, Vector, bits_as};
-/// let word: u32 = bits_as(Vec4::<u8>::new([1, 2, 3, 4]));
-/// assert_eq!(word, 0x0403_0201);
+/// let bits: u32 = bits_as(Vec4::<u8>::new([1, 2, 3, 4]));
+/// assert_eq!(bits, 0x0403_0201);
 /// ```
 #[inline(always)]
 pub fn bits_as<T: Element, U: Element>(element: T) -> U {
     const { assert!(size_of::<T>() == size_of::<U>()) };
-    // SAFETY: the same size, and any bits are an `Element`.
+    // SAFETY: the sizes are equal, and any bits are a valid `Element`.
     unsafe { core::mem::transmute_copy(&element) }
 }
 
@@ -76,11 +77,11 @@ pub fn zeroed<T: Element>() -> T {
     crate::access::zero()
 }
 
-/// Two numbers moved by one access.
+/// Two numbers, moved by one access.
 pub type Vec2<T> = Vector<T, 2>;
-/// Four numbers moved by one access: 16 bytes where `T` has 4.
+/// Four numbers, moved by one access: 16 bytes where `T` has 4.
 pub type Vec4<T> = Vector<T, 4>;
-/// Eight numbers moved by one access: 16 bytes where `T` has 2.
+/// Eight numbers, moved by one access: 16 bytes where `T` has 2.
 pub type Vec8<T> = Vector<T, 8>;
 
 impl<T: Lanes<N>, const N: usize> Vector<T, N> {
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn half_floats_travel_as_their_bits() {
+    fn half_floats_have_the_layout_of_their_bits() {
         assert_eq!(layout::<f16>(), (2, 2));
         assert_eq!(layout::<bf16>(), (2, 2));
     }

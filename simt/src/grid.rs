@@ -1,21 +1,20 @@
-//! A grid and those before and after it in its stream: launches that begin while their predecessor ends (compute capability
-//! 9.0, *programmatic dependent launch*).
+//! Programmatic dependent launch: a grid that starts while its predecessor in the stream ends (compute capability 9.0).
 //!
-//! A launch ordinarily begins when everything before it in its stream is done, its writes included. A kernel that is declared
-//! `#[kernel(overlap)]` begins sooner: as soon as each block of the grid before it has exited or has called
-//! [`launch_dependents`], and there is room. What it does then that needs nothing from before – making mbarriers, setting
-//! up its shared memory – no longer counts. The price is a promise, which the simulator checks:
+//! Without it a grid starts when everything before it in its stream is complete. A kernel that is declared
+//! `#[kernel(pdl)]` starts earlier: as soon as each block of the preceding grid has exited or has called
+//! [`launch_dependents`], and an SM has room. Its prologue, such as the initialisation of mbarriers, then overlaps with
+//! the predecessor. The kernel must keep two rules, which the simulator checks:
 //!
-//! - No thread touches global memory before its own [`dependency_wait`]: no load, store, atomic, nor a copy of a box in
-//!   either direction. Parameters, shared memory and [`prefetch`](crate::tma::prefetch) of a tensor map are free.
-//! - Some thread of every block calls it. For a grid that ended sooner would be done before its predecessor is, and its own
-//!   successor, which waits for it alone, would come too soon.
+//! - No thread accesses global memory before its own [`dependency_wait`]: no load, store, atomic or TMA copy.
+//!   Parameters, shared memory and [`prefetch`](crate::tma::prefetch) of a tensor map are permitted.
+//! - Some thread of every block calls it. Otherwise the grid could complete before its predecessor, and the grid after
+//!   it, which waits for this one only, would start too early.
 //!
 //! ```
 //! use simt::{grid, prelude::*};
 //!
 //! /// y = 2·x, one element per thread.
-//! #[kernel(overlap, block = (256))]
+//! #[kernel(pdl, block = (256))]
 //! pub fn double(x: VecRef<f32>, y: VecMut<f32>) {
 //!     let i = index_1d();
 //!     grid::launch_dependents();
@@ -25,33 +24,32 @@
 //!     }
 //! }
 //!
-//! assert!(double.info().overlap);
+//! assert!(double.info().pdl);
 //! ```
 //!
-//! In a kernel without `pdl`, and where the driver launches it the ordinary way, there is nothing to wait for and both
-//! words do nothing.
+//! In a kernel without `pdl`, and in a launch without the attribute, there is nothing to wait for and both intrinsics
+//! have no effect.
 
 use crate::arch;
 
-/// Waits until all that comes before this grid in its stream is done and its writes are visible to this grid
-/// (`griddepcontrol.wait`).
+/// Waits until all that precedes this grid in its stream is complete and visible to this grid (`griddepcontrol.wait`).
 #[inline(always)]
 #[track_caller]
 pub fn dependency_wait() {
     arch::grid::dependency_wait();
 }
 
-/// From this block's side the next grid of the stream may begin, if its kernel is declared `pdl`
+/// Lets the next grid of the stream start, if its kernel is declared `pdl`, once all blocks have called this or exited
 /// (`griddepcontrol.launch_dependents`). One thread of a block suffices.
 ///
-/// It begins once every block has called this or exited, so never in the place of a block of this grid; and it waits itself for
-/// all that this grid writes, before this call or after. So the call orders nothing, and may stand first of all.
+/// The next grid never takes the place of a block of this grid, and its [`dependency_wait`] waits for all writes of
+/// this grid, before this call or after. So the call orders nothing and may be the first statement of a kernel.
 #[inline(always)]
 pub fn launch_dependents() {
     arch::grid::launch_dependents();
 }
 
-/// The thread has come to the end of a kernel that is declared `pdl`. Called by `#[kernel]`, for nothing else.
+/// End of a thread in a kernel that is declared `pdl`. For `#[kernel]` only.
 #[cfg(not(target_arch = "nvptx64"))]
 #[doc(hidden)]
 #[inline(always)]

@@ -1,10 +1,12 @@
-//! What a `#[kernel]` is on the host: its name, what it demands of a launch, its audit limits, and its compiled code for
-//! the simulator. `#[kernel]` writes these values.
+//! A `#[kernel]` on the host: its name, what it requires of a launch, its audit limits, and its code compiled for the
+//! simulator. `#[kernel]` writes these values.
+
+use crate::SharedSpec;
 
 /// A kernel whose arguments are the tuple `P`, such as `(MatRef<'static, f32>, MatMut<'static, f32>)`.
 ///
-/// It is compiled for the host twice, for every processor and for those with fused multiply-add. Both run it for the
-/// simulator's current thread, and panic where there is none.
+/// It is compiled for the host twice: for the baseline of the target, and for processors with fused multiply-add. Both
+/// versions run the kernel for the simulator's current thread, and panic if there is none.
 #[derive(Debug)]
 pub struct Kernel<P> {
     info: &'static KernelInfo,
@@ -21,18 +23,18 @@ impl<P> Clone for Kernel<P> {
 impl<P> Copy for Kernel<P> {}
 
 impl<P> Kernel<P> {
-    /// A kernel. Called by `#[kernel]` alone: launches rely on what it says, on a GPU as much as here.
+    /// For `#[kernel]` only: launches on a GPU and on the simulator rely on `info`.
     ///
     /// # Safety
     /// `info` describes the PTX entry that was compiled from the same source as `baseline` and `fma`: its name, its
-    /// parameters, which are the fields of `P`, and its demands on a launch. `fma` may be called wherever AVX2, FMA, BMI1
-    /// and BMI2 are there or the target is not x86-64.
+    /// parameters, which are the fields of `P`, and its requirements on a launch. `fma` may be called on any processor
+    /// with AVX2, FMA, BMI1 and BMI2, and on any target that is not x86-64.
     #[doc(hidden)]
     pub const unsafe fn new(info: &'static KernelInfo, baseline: fn(P), fma: unsafe fn(P)) -> Self {
         Self { info, baseline, fma }
     }
 
-    /// What there is to know without the argument types.
+    /// The description of the kernel, without its argument types.
     pub const fn info(&self) -> &'static KernelInfo {
         self.info
     }
@@ -47,21 +49,20 @@ impl<P> Kernel<P> {
                 && is_x86_feature_detected!("bmi1")
                 && is_x86_feature_detected!("bmi2");
             if features {
-                // SAFETY: same signature and ABI; the one condition of calling it was just checked, and processors do
-                // not lose features.
+                // SAFETY: the signature and the ABI are the same; the required features were just detected.
                 return unsafe { core::mem::transmute::<unsafe fn(P), fn(P)>(self.fma) };
             }
         }
         self.baseline
     }
 
-    /// The code for any processor of the target.
+    /// The code for the baseline of the target.
     pub const fn baseline(&self) -> fn(P) {
         self.baseline
     }
 }
 
-/// What a kernel is called, what a launch must give it, and what the audit of its PTX permits.
+/// A kernel's name, its requirements on a launch, and the limits of the audit of its PTX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelInfo {
     /// Name of the function and of the PTX entry.
@@ -74,15 +75,15 @@ pub struct KernelInfo {
     pub line: u32,
     /// Names of the launch arguments, in order.
     pub args: &'static [&'static str],
-    /// The block shape that the kernel requires (`.reqntid`), if it requires one.
+    /// The required block shape (`.reqntid`), if any.
     pub block: Option<[u32; 3]>,
-    /// The most threads a block may have (`.maxntid`), if the kernel requires no shape: see [`KernelInfo::max_threads`].
+    /// The maximum number of threads of a block (`.maxntid`), if no shape is required: see [`KernelInfo::max_threads`].
     pub max_threads: Option<u32>,
-    /// Blocks per multiprocessor for which the compiler is to limit registers (`.minnctapersm`).
+    /// Blocks per SM for which the compiler limits registers (`.minnctapersm`).
     pub min_blocks: Option<u32>,
-    /// Blocks of a cluster, 1 to 8, neighbours along x (`.reqnctapercluster`). The grid's extent along x is a multiple.
+    /// Blocks of a cluster along x, 1 to 8 (`.reqnctapercluster`). The grid's extent along x is a multiple.
     pub cluster: u32,
-    /// Whether a launch may begin before its predecessor in the stream is done: see [`grid`](crate::grid).
+    /// Whether a grid may start before its predecessor in the stream is complete: see [`grid`](crate::grid).
     pub pdl: bool,
     /// Shared memory that a launch must reserve.
     pub shared: SharedSpec,
@@ -91,7 +92,7 @@ pub struct KernelInfo {
 }
 
 impl KernelInfo {
-    /// The most threads that a block of this kernel may have: the block shape's product, the declared maximum, or 1024.
+    /// The maximum number of threads of a block: the product of the block shape, the declared maximum, or 1024.
     pub fn max_threads(&self) -> u32 {
         match self.block {
             Some([x, y, z]) => x * y * z,
@@ -100,41 +101,20 @@ impl KernelInfo {
     }
 }
 
-/// Shared memory that a launch must reserve for a kernel. Alignments are at least 16.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SharedSpec {
-    /// The kernel uses none.
-    None,
-    /// A layout of fixed size.
-    Fixed {
-        /// Size in bytes.
-        bytes: usize,
-        /// Alignment in bytes.
-        align: usize,
-    },
-    /// As many elements as the launch asks for.
-    PerLaunch {
-        /// Size of an element in bytes.
-        element: usize,
-        /// Alignment in bytes.
-        align: usize,
-    },
-}
-
-/// Limits on a kernel's PTX and machine code. Spills are never permitted.
+/// Limits of the audit of a kernel's PTX and machine code. Spills are never permitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Most registers per thread.
+    /// Maximum number of registers per thread.
     pub registers: Option<u32>,
     /// Exact number of block-wide and named barrier instructions in the PTX.
     pub barriers: Option<u32>,
-    /// Least width of a load from global memory, in bytes.
+    /// Minimum width of a load from global memory in bytes.
     pub global_load_bytes: Option<u32>,
-    /// Least width of a store to global memory, in bytes.
+    /// Minimum width of a store to global memory in bytes.
     pub global_store_bytes: Option<u32>,
-    /// Most `trap` instructions; none if not declared.
+    /// Maximum number of `trap` instructions; 0 if not declared.
     pub traps: Option<u32>,
-    /// Most bytes of local memory per thread, spilt registers among them.
+    /// Maximum number of bytes of local memory per thread, register spills included.
     pub local_bytes: u32,
 }
 
@@ -165,7 +145,7 @@ mod tests {
     };
 
     #[test]
-    fn most_threads_of_a_block() {
+    fn maximum_threads_of_a_block() {
         assert_eq!(INFO.max_threads(), 1024);
         assert_eq!(KernelInfo { max_threads: Some(256), ..INFO }.max_threads(), 256);
         assert_eq!(KernelInfo { block: Some([32, 8, 2]), ..INFO }.max_threads(), 512);
@@ -177,7 +157,7 @@ mod tests {
             out.set(out.get() + 1);
         }
         let count = std::cell::Cell::new(0);
-        // SAFETY: nobody launches it.
+        // SAFETY: it is never launched.
         let kernel = unsafe { Kernel::new(&INFO, run, run) };
         kernel.entry()((&count,));
         kernel.baseline()((&count,));

@@ -1,8 +1,8 @@
-//! The words of a GPU kernel in Rust.
+//! GPU kernels in plain Rust: `#[kernel]` and the intrinsics that a kernel calls.
 //!
-//! A kernel is written once, with the words of this crate, and compiled twice: for `nvptx64` each word becomes the PTX
-//! instruction in the table below, elsewhere a call into the simulator, which runs the kernel thread by thread and reports
-//! what is wrong with it.
+//! A kernel is a Rust function that is compiled twice from the same source. For `nvptx64` each intrinsic becomes the
+//! PTX instruction in the tables below. For the host each intrinsic calls the simulator, which runs the kernel thread
+//! by thread and reports data races, accesses out of bounds, reads of uninitialised memory and misused barriers.
 //!
 //! ```
 //! use simt::prelude::*;
@@ -16,76 +16,126 @@
 //!     }
 //! }
 //!
-//! // On the host the kernel is a constant that says what a launch must look like.
+//! // On the host the kernel is a constant that describes its launch.
 //! assert_eq!(axpy.info().args, ["alpha", "x", "y"]);
 //! assert_eq!(axpy.info().block, Some([256, 1, 1]));
 //! ```
 //!
-//! # How a kernel is built
+//! # How a kernel is written
 //!
-//! * [`kernel`] makes a function a kernel and says what it demands of a launch; [`KernelArg`]s are its arguments.
-//! * [`global`] memory is seen through views with bounds, [`shared`](mod@shared) memory through typed layouts. An index outside
-//!   is a trap on a GPU and a report on the simulator; where a check cannot be proved away and matters, there are
-//!   `get_unchecked` and `set_unchecked`, which the simulator still checks.
-//! * An ordinary kernel needs no `unsafe`.
+//! * **Entry.** [`#[kernel]`](macro@kernel) makes a function a kernel. Its keys declare what a launch must provide
+//!   (block shape, cluster size) and what the audit of the PTX permits (registers, barriers). The parameters implement
+//!   [`KernelArg`](trait@KernelArg): views of global memory, numbers, tensor maps, and structs of arguments.
+//! * **Memory.** [Global](global) memory is accessed through views of vectors and matrices, [shared](mod@shared) memory
+//!   through a `#[derive(Shared)]` struct. `get` and `set` check bounds: an index outside is a trap on a GPU, and a
+//!   report on the simulator. `get_unchecked` and `set_unchecked` omit the check on a GPU; the simulator keeps it.
+//! * **Threads.** [`thread`] has indices and `sync_threads`, [`warp`] shuffles and votes, [`cluster`] the barrier of a
+//!   cluster, [`sync`] fences and named barriers, [`atomic`] atomics with memory order and scope.
+//! * **Asynchronous copies and tensor cores.** [`async_copy`] is `cp.async`, [`tma`] with [`mbarrier`] the bulk tensor
+//!   copies of Hopper, [`matrix`] `mma.sync`, and [`wgmma`] the warpgroup instructions of Hopper.
 //!
-//! # `cuda_std`, here, PTX
+//! An ordinary kernel needs no `unsafe`.
 //!
-//! Names are those of rust-cuda's `cuda_std` where it has the thing.
+//! # From `cuda_std` to PTX
 //!
-//! | `cuda_std` | here | PTX |
+//! Names are those of rust-cuda's `cuda_std` where it has an equivalent.
+//!
+//! **Kernels and threads**
+//!
+//! | `cuda_std` | `simt` | PTX |
 //! |---|---|---|
 //! | `#[kernel]` | [`#[kernel(…)]`](macro@kernel) | `.visible .entry` |
 //! | `thread::thread_idx_x()` … | [`thread::thread_idx_x`] … | `%tid.x` … |
-//! | `thread::block_idx_x()`, `block_dim_x()`, `grid_dim_x()` … | [`thread::block_idx_x`], [`thread::block_dim_x`], [`thread::grid_dim_x`] … | `%ctaid`, `%ntid`, `%nctaid` |
-//! | `thread::index_1d()`, `index_2d()` | [`thread::index_1d`], [`thread::index_2d`] (64 bits wide) | `mad` |
+//! | `thread::block_idx_x()` … | [`thread::block_idx_x`] … | `%ctaid.x` … |
+//! | `thread::block_dim_x()` … | [`thread::block_dim_x`] … | `%ntid.x` … |
+//! | `thread::grid_dim_x()` … | [`thread::grid_dim_x`] … | `%nctaid.x` … |
+//! | `thread::index_1d()`, `index_2d()` | [`thread::index_1d`], [`thread::index_2d`], 64 bits wide | `mad` |
 //! | `thread::first()` | [`thread::first`] | |
 //! | – | [`thread::index_in_block`] | |
-//! | `thread::sync_threads()` | [`thread::sync_threads`] | `bar.sync 0` |
-//! | `thread::sync_threads_count()`, `_and()`, `_or()` | [`thread::sync_threads_count`], [`thread::sync_threads_and`], [`thread::sync_threads_or`] | `bar.red.popc`, `.and`, `.or` |
-//! | – | [`sync::named_barrier`], [`sync::named_barrier_arrive`] | `bar.sync id, n`, `bar.arrive id, n` |
-//! | `thread::device_fence()`, `grid_fence()`, `system_fence()` | [`thread::device_fence`], [`thread::grid_fence`], [`thread::system_fence`], [`sync::fence`] | `fence.acq_rel.{cta,gpu,sys}` |
 //! | `thread::nanosleep()` | [`thread::nanosleep`] | `nanosleep` |
 //! | – | [`thread::clock`], [`thread::global_timer`] | `%clock64`, `%globaltimer` |
+//! | – | [`branch()`]: counts divergence on the simulator | |
+//! | – | [`opaque`]: hides a value's origin from the optimiser | |
+//!
+//! **Barriers and fences**
+//!
+//! | `cuda_std` | `simt` | PTX |
+//! |---|---|---|
+//! | `thread::sync_threads()` | [`thread::sync_threads`] | `bar.sync 0` |
+//! | `thread::sync_threads_count()` | [`thread::sync_threads_count`] | `bar.red.popc` |
+//! | `thread::sync_threads_and()` | [`thread::sync_threads_and`] | `bar.red.and` |
+//! | `thread::sync_threads_or()` | [`thread::sync_threads_or`] | `bar.red.or` |
+//! | – | [`sync::named_barrier`], [`sync::named_barrier_arrive`] | `bar.sync id, n`, `bar.arrive id, n` |
+//! | `thread::device_fence()` | [`thread::device_fence`], [`thread::grid_fence`] | `fence.acq_rel.gpu` |
+//! | `thread::system_fence()` | [`thread::system_fence`] | `fence.acq_rel.sys` |
+//! | – | [`sync::fence`] | `fence.acq_rel.{cta,gpu,sys}` |
+//! | – | [`sync::fence_proxy_async`] | `fence.proxy.async` (Hopper) |
+//!
+//! **Warps**
+//!
+//! | `cuda_std` | `simt` | PTX |
+//! |---|---|---|
 //! | `warp::lane_id()` | [`warp::lane_id`], [`warp::warp_id`] | `%laneid` |
 //! | `warp::sync_warp(mask)` | [`warp::sync_warp`] | `bar.warp.sync` |
-//! | `warp::warp_shuffle_idx()`, `_up`, `_down`, `_xor` | [`warp::warp_shuffle_idx`], [`warp::warp_shuffle_up`], [`warp::warp_shuffle_down`], [`warp::warp_shuffle_xor`] | `shfl.sync` |
-//! | `warp::warp_vote_all()`, `_any`, `_ballot` | [`warp::warp_vote_all`], [`warp::warp_vote_any`], [`warp::warp_vote_ballot`] | `vote.sync` |
+//! | `warp::warp_shuffle_idx()` | [`warp::warp_shuffle_idx`] | `shfl.sync.idx` |
+//! | `warp::warp_shuffle_up()` | [`warp::warp_shuffle_up`] | `shfl.sync.up` |
+//! | `warp::warp_shuffle_down()` | [`warp::warp_shuffle_down`] | `shfl.sync.down` |
+//! | `warp::warp_shuffle_xor()` | [`warp::warp_shuffle_xor`] | `shfl.sync.bfly` |
+//! | `warp::warp_vote_all()`, `_any` | [`warp::warp_vote_all`], [`warp::warp_vote_any`] | `vote.sync.all`, `.any` |
+//! | `warp::warp_vote_ballot()` | [`warp::warp_vote_ballot`] | `vote.sync.ballot` |
 //! | `warp::warp_match_any()`, `_all` | [`warp::warp_match_any`], [`warp::warp_match_all`] | `match.sync` |
 //! | `warp::warp_reduce_add()` … | [`warp::warp_reduce_add`] … | `redux.sync` |
-//! | `warp::activemask()` | none: what it gives is not defined by the program | |
-//! | `shared_array![T; N]` | [`shared::SharedArray`], [`shared::SharedTile`] in a `#[derive(Shared)]` layout | `ld.shared`, `st.shared` |
-//! | `shared::dynamic_shared_mem()` | [`shared::DynShared`], [`shared::dynamic_shared_mem`] | `.extern .shared` |
+//! | `warp::activemask()` | none: its result is not determined by the program | |
+//!
+//! **Memory and arithmetic**
+//!
+//! | `cuda_std` | `simt` | PTX |
+//! |---|---|---|
 //! | `*const T`, `&[T]` arguments | [`global::VecRef`], [`global::MatRef`] | `ld.global` |
 //! | `*mut T` arguments | [`global::VecMut`], [`global::MatMut`] | `ld.global`, `st.global` |
-//! | – | [`element::Vector`] by `get_vec`, `vectors`; `…_cs` for data used once | `ld.global.v4`, `ld.global.cs.v4` … |
-//! | – | [`global::Window`], [`global::WindowMut`]: rows cut out of a vector or matrix | `ld.global`, `st.global` |
-//! | `atomic::mid::…` | [`atomic::Atomic`] from `atomic(i)` of a container | `atom`, `ld.acquire`, `st.release` |
+//! | – | [`global::Window`], [`global::WindowMut`]: rows with any distance | `ld.global`, `st.global` |
+//! | – | [`element::Vector`] by `get_vec`, `set_vec` | `ld.global.v4`, `st.global.v4` … |
+//! | – | `get_vec_cs`, `set_vec_cs`: data used once | `ld.global.cs`, `st.global.cs` |
+//! | `shared_array![T; N]` | [`shared::SharedArray`], [`shared::SharedTile`] | `ld.shared`, `st.shared` |
+//! | `shared::dynamic_shared_mem()` | [`shared::DynShared`], [`shared::dynamic_shared_mem`] | `.extern .shared` |
+//! | `atomic::mid::…` | [`atomic::Atomic`] from `atomic(i)` of a view | `atom`, `ld.acquire`, `st.release` |
 //! | `GpuFloat::mul_add` | [`math::fma`], [`math::sqrt`] | `fma.rn`, `sqrt.rn` |
+//! | – | [`math::maximum`], [`math::minimum`] | `max.NaN`, `min.NaN` |
+//! | – | [`math::maximum_number`], [`math::minimum_number`] | `max`, `min` |
 //! | – | [`math::byte_perm`] | `prmt` |
-//! | – | [`math::maximum`], [`math::minimum`], [`math::maximum_number`], [`math::minimum_number`] | `max.NaN`, `min.NaN`, `max`, `min` |
 //! | – | [`convert`] for `f16` and `bf16` | `cvt` |
-//! | – | [`async_copy`] | `cp.async` |
-//! | – | [`matrix::mma_sync`], [`matrix::ldmatrix`], [`matrix::stmatrix`] | `mma.sync`, `ldmatrix`, `stmatrix` |
-//! | – | [`wgmma`]: products by a warpgroup | `wgmma.fence`, `.mma_async`, `.commit_group`, `.wait_group` |
-//! | – | [`warpgroup::increase_registers`], [`warpgroup::decrease_registers`] | `setmaxnreg` |
-//! | – | [`mbarrier::Mbarriers`]: `init`, `arrive`, `expect_tx`, `arrive_expect_tx`, `test`, `wait`, `invalidate` | `mbarrier.*.shared::cta.b64` (Hopper) |
-//! | – | [`cluster::cluster_rank`], [`cluster::cluster_size`], [`cluster::cluster_sync`] | `%cluster_ctarank`, `%cluster_nctarank`, `barrier.cluster` (Hopper) |
-//! | – | [`mbarrier::Mbarriers::arrive_at`]: in another block of the cluster | `mapa`, `mbarrier.arrive.shared::cluster.b64` (Hopper) |
-//! | – | [`mbarrier::fence_mbarrier_init`], [`sync::fence_proxy_async`] | `fence.mbarrier_init`, `fence.proxy.async` (Hopper) |
-//! | – | [`tma::TensorMap`], [`tma::TensorMapMut`], taken by reference; [`tma::prefetch`] | a parameter, `.param .align 64`; `prefetch.tensormap` (Hopper) |
-//! | – | [`tma::load_2d`], [`tma::load_3d`], [`tma::store_2d`], [`tma::store_3d`] | `cp.async.bulk.tensor` (Hopper) |
-//! | – | [`tma::load_2d_multicast`], [`tma::load_3d_multicast`] | `cp.async.bulk.tensor….multicast::cluster` (Hopper) |
-//! | – | [`tma::store_commit`], [`tma::store_wait_read`], [`tma::store_wait`] | `cp.async.bulk.commit_group`, `.wait_group` (Hopper) |
-//! | – | [`grid::dependency_wait`], [`grid::launch_dependents`] in a kernel declared `pdl` | `griddepcontrol.wait`, `.launch_dependents` (Hopper) |
-//! | – | [`branch()`]: counts divergence on the simulator | |
-//! | – | [`opaque`]: keeps the compiler from computing something early | |
 //!
-//! # Locations
+//! **Asynchronous copies, clusters, tensor cores**
 //!
-//! Accesses, barriers and warp operations are `#[track_caller]`: the simulator's reports name the line of the kernel, or of
-//! a helper function without that attribute, that contains the call. A method handed on as a path, such as
-//! `apply(MatMut::set, …)`, is reported at a line of the standard library: write a closure instead.
+//! | `simt` | PTX |
+//! |---|---|
+//! | [`async_copy`] | `cp.async` |
+//! | [`matrix::mma_sync`], [`matrix::ldmatrix`], [`matrix::stmatrix`] | `mma.sync`, `ldmatrix`, `stmatrix` (Hopper) |
+//! | [`wgmma`] | `wgmma.fence`, `.mma_async`, `.commit_group`, `.wait_group` (Hopper) |
+//! | [`warpgroup::increase_registers`], [`warpgroup::decrease_registers`] | `setmaxnreg` (Hopper) |
+//! | [`mbarrier::Mbarriers`]: `init`, `arrive`, `expect_tx`, `test`, `wait` … | `mbarrier.*.shared::cta.b64` (Hopper) |
+//! | [`mbarrier::Mbarriers::arrive_at`]: in another block of the cluster | `mapa`, `mbarrier.arrive.shared::cluster` |
+//! | [`mbarrier::fence_mbarrier_init`] | `fence.mbarrier_init` (Hopper) |
+//! | [`cluster::cluster_rank`], [`cluster::cluster_size`] | `%cluster_ctarank`, `%cluster_nctarank` (Hopper) |
+//! | [`cluster::cluster_sync`] | `barrier.cluster` (Hopper) |
+//! | [`tma::TensorMap`], [`tma::TensorMapMut`], taken by reference | `.param .align 64` (Hopper) |
+//! | [`tma::prefetch`] | `prefetch.tensormap` (Hopper) |
+//! | [`tma::load_2d`], [`tma::load_3d`], [`tma::store_2d`], [`tma::store_3d`] | `cp.async.bulk.tensor` (Hopper) |
+//! | [`tma::load_2d_multicast`], [`tma::load_3d_multicast`] | `cp.async.bulk.tensor….multicast::cluster` (Hopper) |
+//! | [`tma::store_commit`] | `cp.async.bulk.commit_group` (Hopper) |
+//! | [`tma::store_wait_read`], [`tma::store_wait`] | `cp.async.bulk.wait_group` (Hopper) |
+//! | [`grid::dependency_wait`], [`grid::launch_dependents`] | `griddepcontrol.wait`, `.launch_dependents` (Hopper) |
+//!
+//! # Locations in reports
+//!
+//! Accesses, barriers and warp operations are `#[track_caller]`: the simulator's reports name the line of the call in
+//! the kernel, or in a helper function without that attribute. A method passed as a path, such as
+//! `apply(MatMut::set, …)`, is reported at a line of the standard library: pass a closure instead.
+//!
+//! # Source files
+//!
+//! A file in `ptx/` or `sim/` holds the PTX or simulator bodies of the public module of the same name, and `memory.rs`
+//! those of plain loads and stores.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![cfg_attr(
     target_arch = "nvptx64",
@@ -104,6 +154,7 @@
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
 
 mod access;
+mod accessors;
 mod arg;
 pub mod async_copy;
 pub mod atomic;
@@ -140,8 +191,10 @@ use ptx as arch;
 use sim as arch;
 
 pub use arg::KernelArg;
+#[cfg(not(target_arch = "nvptx64"))]
+pub use arg::StructArg;
 pub use branch::{branch, opaque};
 #[cfg(not(target_arch = "nvptx64"))]
-pub use kernel::{Kernel, KernelInfo, Limits, SharedSpec};
-pub use shared::Shared;
-pub use simt_macros::kernel;
+pub use kernel::{Kernel, KernelInfo, Limits};
+pub use shared::{Shared, SharedSpec};
+pub use simt_macros::{KernelArg, kernel};

@@ -1,8 +1,9 @@
-//! Arithmetic that must be one instruction, rounded as IEEE 754 says, and the same on both sides.
+//! Arithmetic that is one instruction on PTX, is rounded as IEEE 754 requires, and has the same results on the
+//! simulator.
 //!
-//! `a * b + c` is never fused by the compiler: kernels say [`fma`]. Integer `/` and `%` by a run-time value bring a test
-//! for zero and a panic into a kernel; where the divisor is known to be non-zero hold it in a
-//! [`NonZero`](core::num::NonZero), else use `checked_div(…).unwrap_or(…)`, which is a select.
+//! The compiler never fuses `a * b + c`: kernels call [`fma`]. Integer `/` and `%` by a run-time value add a test for
+//! zero and a panic to a kernel. If the divisor is known to be non-zero, use a [`NonZero`](core::num::NonZero), else
+//! `checked_div(…).unwrap_or(…)`, which compiles to a select.
 
 use crate::arch;
 
@@ -36,8 +37,8 @@ macro_rules! choices {
     )+};
 }
 choices! {
-    /// The greater of both, a NaN if either is one, and +0 rather than −0: IEEE 754's `maximum` (`max.NaN.f32`). The NaN has
-    /// the bits 0x7fffffff.
+    /// The greater of both, NaN if either is NaN, and +0 rather than −0: IEEE 754's `maximum` (`max.NaN.f32`). The NaN
+    /// has the bits 0x7fffffff.
     ///
     /// ```
     /// # use simt::math::maximum;
@@ -45,18 +46,18 @@ choices! {
     /// assert_eq!(maximum(f32::NAN, f32::INFINITY).to_bits(), 0x7fff_ffff);
     /// ```
     maximum;
-    /// The lesser of both, a NaN if either is one, and −0 rather than +0: IEEE 754's `minimum` (`min.NaN.f32`). The NaN is
-    /// that of [`maximum`].
+    /// The smaller of both, NaN if either is NaN, and −0 rather than +0: IEEE 754's `minimum` (`min.NaN.f32`). The NaN
+    /// has the bits 0x7fffffff.
     minimum;
-    /// [`maximum`] of what is no NaN, which comes out only if both are: IEEE 754's `maximumNumber` (`max.f32`).
+    /// [`maximum`] of the operands that are not NaN, NaN if both are: IEEE 754's `maximumNumber` (`max.f32`).
     maximum_number;
-    /// [`minimum`] of what is no NaN: IEEE 754's `minimumNumber` (`min.f32`).
+    /// [`minimum`] of the operands that are not NaN, NaN if both are: IEEE 754's `minimumNumber` (`min.f32`).
     minimum_number;
 }
 
-/// Four bytes chosen out of eight (`prmt.b32`): byte i of the result is the one that bits 4i to 4i + 2 of `selector` number,
-/// those of `low` being 0 to 3 and those of `high` 4 to 7, the lowest first. Bit 4i + 3 replaces the chosen byte by copies of
-/// its sign; bits from 16 on count for nothing.
+/// Selects four of eight bytes (`prmt.b32`). Bytes 0 to 3 are those of `low`, 4 to 7 those of `high`, the least
+/// significant first. Bits 4i to 4i + 2 of `selector` are the number of byte i of the result; bit 4i + 3 replaces that
+/// byte by eight copies of its sign bit. Bits of `selector` from 16 on are ignored.
 ///
 /// ```
 /// # use simt::math::byte_perm;
@@ -76,7 +77,7 @@ mod tests {
 
     #[test]
     fn fma_rounds_once() {
-        // (1 + 2⁻¹²)² = 1 + 2⁻¹¹ + 2⁻²⁴: the last term is lost when the product is rounded first.
+        // (1 + 2⁻¹²)² = 1 + 2⁻¹¹ + 2⁻²⁴: the last term is lost if the product is rounded first.
         let x = 1.0 + 2f32.powi(-12);
         assert_eq!(fma(x, x, -(1.0 + 2f32.powi(-11))), 2f32.powi(-24));
         assert_eq!(x * x - (1.0 + 2f32.powi(-11)), 0.0);

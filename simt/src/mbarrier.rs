@@ -1,13 +1,13 @@
-//! Barriers that are objects in shared memory (`mbarrier`, compute capability 9.0): they count arrivals of threads and
-//! bytes of asynchronous copies, phase after phase.
+//! Barriers in shared memory (`mbarrier`, compute capability 9.0). An mbarrier counts arrivals of threads and bytes of
+//! asynchronous copies, phase after phase.
 //!
-//! A phase of an mbarrier ends when as many arrivals have come as [`Mbarriers::init`] said and no expected byte is
-//! outstanding; then the next begins by itself, with the same number of arrivals. Waiters name the *parity* of the
-//! phase whose end they wait for: 0 for the first phase, 1 for the second, 0 for the third. A wait for the phase before
-//! the first (parity 1 on a fresh mbarrier) is over at once, which spares the producer of a ring its special case.
+//! A phase completes when the number of arrivals given to [`Mbarriers::init`] is reached and no expected byte is
+//! pending; the next phase starts at once, with the same number of arrivals. A wait names the *parity* of the phase
+//! whose completion it waits for: 0 for the first phase, 1 for the second, 0 for the third. A wait for parity 1 on a
+//! fresh mbarrier returns at once, so that the producer of a pipeline needs no special case for its first round.
 //!
-//! An arrival releases what the thread wrote, a wait that is over acquires what those who arrived wrote, and what the
-//! copies brought.
+//! An arrival releases what the thread wrote. A wait that returns acquires what the arriving threads and the copies
+//! wrote.
 //!
 //! ```
 //! use simt::{mbarrier::*, prelude::*, tma::*};
@@ -42,25 +42,21 @@
 
 use core::{cell::UnsafeCell, marker::PhantomData};
 
-use crate::{
-    access::{Access, Space, fits32},
-    arch,
-    shared::Shared,
-};
+use crate::{access::Access, arch, shared::Shared};
 
-/// `N` mbarriers in shared memory, of 8 bytes each. An index outside is a trap on PTX, on the simulator a report.
+/// `N` mbarriers in shared memory, of 8 bytes each. An index outside is a trap on PTX, a report on the simulator.
 #[repr(C, align(8))]
 pub struct Mbarriers<const N: usize> {
-    words: [UnsafeCell<u64>; N],
+    barriers: [UnsafeCell<u64>; N],
 }
 
-// SAFETY: `#[repr(C)]`, nothing but words behind `UnsafeCell`, for which any bits are valid.
+// SAFETY: `#[repr(C)]`, only integers in `UnsafeCell`s, for which any bits are valid.
 unsafe impl<const N: usize> Shared for Mbarriers<N> {}
 
-/// One mbarrier, for a copy that is to complete on it.
+/// One mbarrier, on which a copy completes.
 #[derive(Clone, Copy, Debug)]
 pub struct MbarrierSlot<'a> {
-    /// Null for an index outside the container, after the report: what is done with it is dropped.
+    /// Null for an index outside, after the report: operations on it then have no effect.
     ptr: *mut u64,
     memory: PhantomData<&'a u64>,
 }
@@ -77,24 +73,18 @@ impl<const N: usize> Mbarriers<N> {
     #[inline(always)]
     #[track_caller]
     pub fn at(&self, i: u32) -> MbarrierSlot<'_> {
-        let access: Access<u64, 1> = Access {
-            space: Space::Shared,
-            ptr: self.words.as_ptr().cast::<u64>().cast_mut().wrapping_add(i as usize),
-            inside: fits32::<1>(i, N as u32),
-            index: [u64::from(i)],
-            extent: [N as u64],
-        };
+        let access = Access::shared::<1>(self.barriers.as_ptr().cast::<u64>().cast_mut(), i, N as u32);
         MbarrierSlot { ptr: access.address(true), memory: PhantomData }
     }
 
-    /// Makes mbarrier `i` ready for its first phase, each of whose phases takes `arrivals` arrivals, 1 to 2²⁰ − 1
-    /// (`mbarrier.init`).
+    /// Initialises mbarrier `i` with phases of `arrivals` arrivals, 1 to 2²⁰ − 1 (`mbarrier.init`).
     ///
-    /// By one thread, which then calls [`fence_mbarrier_init`]; the others touch it after a barrier of the block.
+    /// Called by one thread, which then calls [`fence_mbarrier_init`]. Other threads use it after a barrier of the
+    /// block.
     #[inline(always)]
     #[track_caller]
     pub fn init(&self, i: u32, arrivals: u32) {
-        // SAFETY: a word of the container, or null after a report; shared memory takes any bytes.
+        // SAFETY: an mbarrier of this struct, or null after a report; any bytes are valid in shared memory.
         unsafe { arch::mbarrier::init(self.at(i).ptr, arrivals) }
     }
 
@@ -102,16 +92,17 @@ impl<const N: usize> Mbarriers<N> {
     #[inline(always)]
     #[track_caller]
     pub fn arrive(&self, i: u32) {
-        // SAFETY: as for `init`; on a word that is no mbarrier the instruction's result is unspecified, within the word.
+        // SAFETY: as for `init`; if these 8 bytes are not an mbarrier, the result is unspecified, but no other memory
+        // is accessed.
         unsafe { arch::mbarrier::arrive(self.at(i).ptr) }
     }
 
     /// Arrives at mbarrier `i` of block `rank` of the cluster, which may be this one (`mapa`, `mbarrier.arrive`).
     ///
-    /// It releases what this thread wrote or read to the copy engine and to the threads of that block, in the way that a
-    /// ring needs: a stage that this thread has read may be loaded again. The block must not have exited, and its mbarrier
-    /// must have been initialised before a [`cluster_sync`](crate::cluster::cluster_sync) that this thread has passed. A
-    /// rank beyond the cluster ends the launch with an error.
+    /// It releases what this thread wrote or read to TMA and to the threads of that block: a pipeline stage that this
+    /// thread has read may be loaded again. The block must not have exited, and its mbarrier must have been initialised
+    /// before a [`cluster_sync`](crate::cluster::cluster_sync) that this thread has passed. A rank outside the cluster
+    /// ends the launch with an error.
     #[inline(always)]
     #[track_caller]
     pub fn arrive_at(&self, i: u32, rank: u32) {
@@ -119,7 +110,7 @@ impl<const N: usize> Mbarriers<N> {
         unsafe { arch::mbarrier::arrive_at(self.at(i).ptr, rank) }
     }
 
-    /// Lets the present phase of mbarrier `i` wait for `bytes` more bytes of copies (`mbarrier.expect_tx`).
+    /// Makes the current phase of mbarrier `i` expect `bytes` more bytes of copies (`mbarrier.expect_tx`).
     #[inline(always)]
     #[track_caller]
     pub fn expect_tx(&self, i: u32, bytes: u32) {
@@ -127,7 +118,7 @@ impl<const N: usize> Mbarriers<N> {
         unsafe { arch::mbarrier::expect_tx(self.at(i).ptr, bytes) }
     }
 
-    /// [`Self::expect_tx`], then [`Self::arrive`], in one (`mbarrier.arrive.expect_tx`).
+    /// [`Self::expect_tx`] and [`Self::arrive`] in one instruction (`mbarrier.arrive.expect_tx`).
     #[inline(always)]
     #[track_caller]
     pub fn arrive_expect_tx(&self, i: u32, bytes: u32) {
@@ -135,7 +126,7 @@ impl<const N: usize> Mbarriers<N> {
         unsafe { arch::mbarrier::arrive_expect_tx(self.at(i).ptr, bytes) }
     }
 
-    /// Whether the phase of parity `parity`, 0 or 1, is over, without waiting (`mbarrier.test_wait.parity`).
+    /// Whether the phase of parity `parity`, 0 or 1, is complete, without waiting (`mbarrier.test_wait.parity`).
     #[inline(always)]
     #[track_caller]
     pub fn test(&self, i: u32, parity: u32) -> bool {
@@ -143,11 +134,11 @@ impl<const N: usize> Mbarriers<N> {
         unsafe { arch::mbarrier::test(self.at(i).ptr, parity) }
     }
 
-    /// Waits until the phase of parity `parity`, 0 or 1, is over, and acquires what those who arrived released
+    /// Waits until the phase of parity `parity`, 0 or 1, is complete, and acquires what the arrivals released
     /// (`mbarrier.try_wait.parity`, in a loop).
     ///
-    /// The threads of a warp may leave the wait at different times: a [`sync_warp`](crate::warp::sync_warp) must follow
-    /// before one lane arrives anywhere in the name of all.
+    /// The threads of a warp may leave the wait at different times: before one lane arrives on behalf of the warp, a
+    /// [`sync_warp`](crate::warp::sync_warp) must follow.
     #[inline(always)]
     #[track_caller]
     pub fn wait(&self, i: u32, parity: u32) {
@@ -155,8 +146,8 @@ impl<const N: usize> Mbarriers<N> {
         unsafe { arch::mbarrier::wait(self.at(i).ptr, parity) }
     }
 
-    /// Ends the life of mbarrier `i`, so that its 8 bytes may be used otherwise (`mbarrier.inval`). Nobody may be
-    /// waiting at it, nor any copy be under way that completes on it.
+    /// Invalidates mbarrier `i`, so that its 8 bytes may be reused (`mbarrier.inval`). No thread may be waiting on it,
+    /// and no copy that completes on it may be in flight.
     #[inline(always)]
     #[track_caller]
     pub fn invalidate(&self, i: u32) {
@@ -165,7 +156,7 @@ impl<const N: usize> Mbarriers<N> {
     }
 }
 
-/// Makes this thread's [`Mbarriers::init`] visible to the copy engine, and to other blocks of the cluster
+/// Makes this thread's [`Mbarriers::init`] visible to TMA and to other blocks of the cluster
 /// (`fence.mbarrier_init.release.cluster`).
 #[inline(always)]
 #[track_caller]

@@ -1,4 +1,4 @@
-//! The words of an ordinary kernel: `use simt::prelude::*;`.
+//! What an ordinary kernel uses: `use simt::prelude::*;`.
 
 pub use crate::{
     Shared,

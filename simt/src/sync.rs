@@ -1,65 +1,66 @@
-//! Memory order, fences and named barriers. The barrier of the whole block is [`sync_threads`](crate::thread::sync_threads).
+//! Memory order, fences and named barriers. The barrier of the whole block is
+//! [`sync_threads`](crate::thread::sync_threads).
 
 use crate::arch;
 
 /// Memory order of an atomic operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// The operation is atomic and orders nothing else.
+    /// The operation is atomic and orders no other access.
     Relaxed,
-    /// What the releasing thread wrote before is visible to this thread afterwards.
+    /// What the releasing thread wrote before the release is visible to this thread afterwards.
     Acquire,
-    /// What this thread wrote before is visible to whoever acquires the value.
+    /// What this thread wrote before is visible to threads that acquire the value.
     Release,
-    /// Both.
+    /// [`Self::Acquire`] and [`Self::Release`].
     AcqRel,
 }
 
-/// The set of threads that an atomic operation or a fence speaks to. Threads outside it may see torn order.
+/// The threads with which an atomic operation or a fence synchronises. Other threads may see its effects in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// The threads of this block (`.cta`).
     Block,
     /// All threads on this GPU (`.gpu`).
     Device,
-    /// All threads of the machine: other GPUs and the CPU included (`.sys`).
+    /// All threads of the machine, including other GPUs and the CPU (`.sys`).
     System,
 }
 
-/// Orders this thread's memory accesses before the fence before those after it, as seen by the threads of `scope`
-/// that synchronise with it through an atomic operation (`fence.acq_rel`).
+/// Orders this thread's memory accesses before the fence before those after it, for the threads of `scope` that
+/// synchronise with it through an atomic operation (`fence.acq_rel`).
 #[inline(always)]
 #[track_caller]
 pub fn fence(scope: Scope) {
     arch::sync::fence(scope);
 }
 
-/// Orders this thread's ordinary accesses to shared memory before the fence before what the copy engine and the tensor
-/// cores, which go past the ordinary path, access afterwards (`fence.proxy.async.shared::cta`, compute capability 9.0).
+/// Orders this thread's ordinary accesses to shared memory before later accesses by TMA and `wgmma`, which use the
+/// async proxy (`fence.proxy.async.shared::cta`, compute capability 9.0).
 ///
-/// Each thread that wrote what a [`store`](crate::tma) or a matrix product is to read calls it, and then synchronises
-/// with the thread that starts the one or the other: write, this fence, barrier, store.
+/// Each thread that wrote data for a [TMA store](crate::tma) or a `wgmma` operand calls it before the barrier after
+/// which one thread starts the store or the warpgroup the multiplication.
 #[inline(always)]
 #[track_caller]
 pub fn fence_proxy_async() {
     arch::sync::fence_proxy_async();
 }
 
-/// Waits until `threads` threads of the block have reached barrier `id`, this one included, and orders their accesses
-/// to memory (`bar.sync id, threads`).
+/// Waits until `threads` threads of the block, this one included, have arrived at barrier `id`, and orders their memory
+/// accesses (`bar.sync id, threads`).
 ///
-/// `id` is 0 to 15; barrier 0 is the one that [`sync_threads`](crate::thread::sync_threads) uses. `threads` is a
-/// multiple of the warp size. All lanes of a warp must call it together.
+/// `id` is 0 to 15; [`sync_threads`](crate::thread::sync_threads) uses barrier 0. `threads` is a multiple of the warp
+/// size. All lanes of a warp must call it together.
 #[inline(always)]
 #[track_caller]
 pub fn named_barrier(id: u32, threads: u32) {
     arch::sync::named_barrier(id, threads);
 }
 
-/// Counts this thread's warp as arrived at barrier `id` and goes on without waiting (`bar.arrive id, threads`).
+/// Arrives at barrier `id` with this thread's warp, without waiting (`bar.arrive id, threads`).
 ///
-/// The producer's half of a hand-over: what it wrote before is visible to those who wait by [`named_barrier`] with the
-/// same `id` and `threads`. The rules of [`named_barrier`] hold.
+/// A producer arrives, its consumers wait: what the producer wrote before is visible to threads that call
+/// [`named_barrier`] with the same `id` and `threads`. The rules of [`named_barrier`] apply.
 #[inline(always)]
 #[track_caller]
 pub fn named_barrier_arrive(id: u32, threads: u32) {

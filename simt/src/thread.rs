@@ -1,4 +1,4 @@
-//! Where a thread stands in its block and grid, the barrier of the block, and clocks.
+//! Indices of a thread in its block and grid, the barrier of the block, and clocks.
 
 use crate::{
     arch,
@@ -8,7 +8,7 @@ use crate::{
 /// Three extents or indices, x fastest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim3 {
-    /// Along x, in which neighbouring threads differ.
+    /// Along x, the fastest dimension.
     pub x: u32,
     /// Along y.
     pub y: u32,
@@ -53,7 +53,7 @@ geometry! {
 
 /// Index of the thread in a grid of one dimension: `block_idx_x · block_dim_x + thread_idx_x`.
 ///
-/// 64 bits wide where `cuda_std` has 32, so that a grid of more than 2³² threads does not wrap.
+/// 64 bits wide, where `cuda_std` has 32: a grid of more than 2³² threads does not wrap.
 #[inline(always)]
 pub fn index_1d() -> usize {
     block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize
@@ -65,7 +65,7 @@ pub fn index_2d() -> (usize, usize) {
     (index_1d(), block_idx_y() as usize * block_dim_y() as usize + thread_idx_y() as usize)
 }
 
-/// Index of the thread among the threads of its block, x fastest, then y, then z.
+/// Linear index of the thread in its block, x fastest, then y, then z.
 #[inline(always)]
 pub fn index_in_block() -> u32 {
     arch::thread::index_in_block()
@@ -78,50 +78,50 @@ pub fn first() -> bool {
     (thread.x | thread.y | thread.z | block.x | block.y | block.z) == 0
 }
 
-/// Waits until every thread of the block is here, and makes what each wrote to memory before visible to all of them
-/// afterwards (`bar.sync 0`). Every thread of the block must reach the same call.
+/// Waits until every thread of the block has arrived; what each wrote to memory before is visible to all of them
+/// afterwards (`bar.sync 0`). All threads of the block must reach the same call.
 #[inline(always)]
 #[track_caller]
 pub fn sync_threads() {
     arch::thread::sync_threads();
 }
 
-/// [`sync_threads`] that tells every thread for how many threads of the block `predicate` holds.
+/// [`sync_threads`] that returns the number of threads of the block for which `predicate` holds.
 #[inline(always)]
 #[track_caller]
 pub fn sync_threads_count(predicate: bool) -> u32 {
     arch::thread::sync_threads_count(predicate)
 }
 
-/// [`sync_threads`] that tells every thread whether `predicate` holds for all threads of the block.
+/// [`sync_threads`] that returns whether `predicate` holds for all threads of the block.
 #[inline(always)]
 #[track_caller]
 pub fn sync_threads_and(predicate: bool) -> bool {
     arch::thread::sync_threads_and(predicate)
 }
 
-/// [`sync_threads`] that tells every thread whether `predicate` holds for any thread of the block.
+/// [`sync_threads`] that returns whether `predicate` holds for any thread of the block.
 #[inline(always)]
 #[track_caller]
 pub fn sync_threads_or(predicate: bool) -> bool {
     arch::thread::sync_threads_or(predicate)
 }
 
-/// [`fence`] for the whole GPU.
+/// [`fence`] with [`Scope::Device`].
 #[inline(always)]
 #[track_caller]
 pub fn device_fence() {
     fence(Scope::Device);
 }
 
-/// [`fence`] for the threads of the grid: the same instruction as [`device_fence`], by the name `cuda_std` gives it.
+/// [`device_fence`] under its second name in `cuda_std`.
 #[inline(always)]
 #[track_caller]
 pub fn grid_fence() {
     fence(Scope::Device);
 }
 
-/// [`fence`] for the whole machine.
+/// [`fence`] with [`Scope::System`].
 #[inline(always)]
 #[track_caller]
 pub fn system_fence() {
@@ -136,7 +136,7 @@ pub fn nanosleep(nanoseconds: u32) {
     arch::thread::nanosleep(nanoseconds);
 }
 
-/// Clock of the multiprocessor, in cycles since an arbitrary start. On the simulator: the block's logical clock.
+/// Clock of the SM, in cycles since an arbitrary start. On the simulator: the block's logical clock.
 #[inline(always)]
 #[track_caller]
 pub fn clock() -> u64 {

@@ -1,33 +1,34 @@
-//! Copies of boxes of a tensor between global and shared memory, by the copy engine (TMA, compute capability 9.0).
+//! Tensor Memory Accelerator: asynchronous copies of boxes of a tensor between global and shared memory (compute
+//! capability 9.0).
 //!
-//! The host describes the tensor and the box once, in a [`TensorMap`] or [`TensorMapMut`], a parameter that a kernel
-//! takes by reference: `a: &TensorMap<f16>`. One thread starts a copy by naming the box's first element. Elements of
-//! the box outside the tensor come as zeros, and are left out on the way back; coordinates may be negative.
+//! The host describes the tensor and the extents of a box in a [`TensorMap`] or [`TensorMapMut`], a parameter that a
+//! kernel takes by reference: `a: &TensorMap<f16>`. One thread starts a copy and passes the coordinates of the box's
+//! first element, which may be negative. Elements of the box outside the tensor are loaded as zeros and not stored.
 //!
-//! - **Loads** complete on an [`mbarrier`](crate::mbarrier), which is told how many bytes to expect: those of the whole
-//!   box, whatever lies outside. Who has waited for its phase may read them.
-//!   A *multicast* load brings one box to several blocks of a [cluster](crate::cluster).
-//! - **Stores** read shared memory behind the back of ordinary writes, so each writer calls
+//! - **Loads** complete on an [`mbarrier`](crate::mbarrier), which expects the bytes of the whole box, those outside
+//!   the tensor included. Threads that have waited for its phase may read them. A *multicast* load copies one box to
+//!   several blocks of a [cluster](crate::cluster).
+//! - **Stores** read shared memory through the async proxy: each thread that wrote the data calls
 //!   [`fence_proxy_async`](crate::sync::fence_proxy_async) before the barrier that precedes the store. The thread that
-//!   started them closes them into a group with [`store_commit`], and waits until the buffer may be used again
-//!   ([`store_wait_read`]) or until the data are in global memory ([`store_wait`]). It must have waited for the first
-//!   before it exits.
+//!   started the stores commits them to a group with [`store_commit`], and waits until the buffer may be reused
+//!   ([`store_wait_read`]) or until the data are in global memory ([`store_wait`]). It must wait for the former before
+//!   it exits.
 //!
-//! In shared memory a box is its rows one after the other, packed, the first dimension contiguous; its start is a
-//! multiple of 128 bytes. With a [`Swizzle`] the 16-byte pieces of each row lie in another order.
+//! In shared memory the rows of a box are packed, the first dimension contiguous; the box starts at a multiple of 128
+//! bytes. A [`Swizzle`] permutes the 16-byte segments of each row.
 //!
-//! The box comes from the host, the place from the kernel. Where the two differ in size the simulator reports; a GPU writes
-//! past the place, within the block's shared memory, for which any bytes are valid.
+//! The host determines the size of the box, the kernel that of the slot. Where the two differ the simulator reports; a
+//! GPU writes past the slot, within the block's shared memory, for which any bytes are valid.
 
 use core::{marker::PhantomData, ops::Deref};
 
-use crate::{arch, async_copy::SharedSlot, element::Element, mbarrier::MbarrierSlot};
+use crate::{arch, async_copy::TmaSlot, element::Element, mbarrier::MbarrierSlot};
 
-/// How the 16-byte pieces of a box lie in shared memory: which bits of an address are replaced by their exclusive or
-/// with the bits that count 128-byte lines, so that a column of pieces falls into different banks.
+/// How the 16-byte segments of a box are permuted in shared memory: some bits of the address are replaced by their
+/// exclusive or with the bits that count 128-byte lines, so that the segments of a column lie in different banks.
 ///
-/// The first dimension of the box has at most the bytes that the name says. The pattern is one of addresses: the
-/// destination is aligned to 256, 512 or 1024 bytes for it to begin at the box's start.
+/// The first dimension of the box has at most the number of bytes in the variant's name. The permutation depends on the
+/// address: it starts at the box's start if the destination is aligned to 256, 512 or 1024 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Swizzle {
@@ -38,12 +39,12 @@ pub enum Swizzle {
     B32 = 1,
     /// Address bits 4 and 5 with bits 7 and 8: rows of 64 bytes.
     B64 = 2,
-    /// Address bits 4 to 6 with bits 7 to 9: rows of 128 bytes. Piece c of row r of a box of such rows is at c ^ (r % 8).
+    /// Address bits 4 to 6 with bits 7 to 9: rows of 128 bytes. Segment c of row r of the box is at c ^ (r % 8).
     B128 = 3,
 }
 
 impl Swizzle {
-    /// The bytes that the first dimension of a box has; any number for [`Swizzle::None`].
+    /// The maximum number of bytes of the first dimension of a box; unlimited for [`Swizzle::None`].
     #[must_use]
     pub const fn span(self) -> Option<u32> {
         match self {
@@ -54,11 +55,11 @@ impl Swizzle {
         }
     }
 
-    /// Where the byte lies that would be at `offset` without a swizzle, counted from a place aligned to 1024 bytes.
+    /// The swizzled offset of the byte at `offset`, counted from an address that is a multiple of 1024.
     ///
     /// ```
     /// use simt::tma::Swizzle;
-    /// // Row 3, piece 2 of 128-byte rows.
+    /// // Row 3, segment 2 of 128-byte rows.
     /// assert_eq!(Swizzle::B128.place(3 * 128 + 2 * 16), 3 * 128 + (2 ^ 3) * 16);
     /// ```
     #[inline(always)]
@@ -68,13 +69,13 @@ impl Swizzle {
     }
 }
 
-/// A tensor in global memory and the box that copies move, for loads. A kernel's parameter `map: &TensorMap<T>`; the
-/// host's argument for it comes from `tma` of a view.
+/// A tensor in global memory and the extents of a box, for loads: a kernel's parameter `map: &TensorMap<T>`. The host's
+/// argument is `tma` of a view.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 pub struct TensorMap<T> {
-    /// On a GPU the driver's 128 bytes, on the simulator its own.
-    words: [u64; 16],
+    /// 128 bytes, encoded by the driver for a GPU, and by the simulator for itself.
+    raw: [u64; 16],
     element: PhantomData<fn() -> T>,
 }
 
@@ -87,16 +88,17 @@ impl<T: Element> TensorMap<T> {
     /// The map with these bytes.
     ///
     /// # Safety
-    /// They describe a tensor of `T` in memory that, for as long as a kernel uses the map, is allocated on the machine
-    /// that runs it, and that nobody writes but kernels: on a GPU as the driver encoded them, on the simulator as it did.
+    /// They describe a tensor of `T` that is allocated on the machine that runs the kernel, and that only kernels
+    /// write, for as long as a kernel uses the map. They were encoded by the driver for a GPU, by the simulator for the
+    /// simulator.
     #[must_use]
-    pub const unsafe fn from_raw(words: [u64; 16]) -> Self {
-        Self { words, element: PhantomData }
+    pub const unsafe fn from_raw(raw: [u64; 16]) -> Self {
+        Self { raw, element: PhantomData }
     }
 
     #[inline(always)]
-    fn words(&self) -> *const [u64; 16] {
-        &raw const self.words
+    fn raw(&self) -> *const [u64; 16] {
+        &raw const self.raw
     }
 }
 
@@ -104,10 +106,10 @@ impl<T: Element> TensorMapMut<T> {
     /// The map with these bytes.
     ///
     /// # Safety
-    /// As for [`TensorMap::from_raw`], and nobody else accesses the tensor's elements.
+    /// As for [`TensorMap::from_raw`], and only kernels access the tensor's elements.
     #[must_use]
-    pub const unsafe fn from_raw(words: [u64; 16]) -> Self {
-        Self(TensorMap { words, element: PhantomData })
+    pub const unsafe fn from_raw(raw: [u64; 16]) -> Self {
+        Self(TensorMap { raw, element: PhantomData })
     }
 }
 
@@ -121,22 +123,24 @@ impl<T> Deref for TensorMapMut<T> {
 }
 
 macro_rules! loads {
-    ($($(#[$doc:meta])* $name:ident: $rank:literal;)+) => {$(
+    ($($(#[$doc:meta])* $name:ident: $rank:literal, $load:ident($($mask:ident)?);)+) => {$(
         $(#[$doc])*
         #[inline(always)]
         #[track_caller]
-        pub fn $name<T: Element, const N: usize>(
-            dst: SharedSlot<'_, T, N>,
+        pub fn $name<T: Element>(
+            dst: impl TmaSlot<T>,
             map: &TensorMap<T>,
             at: [i32; $rank],
             bar: MbarrierSlot<'_>,
+            $($mask: u16)?
         ) {
-            // SAFETY: the map is as `from_raw` demands; destination and mbarrier are in the block's shared memory, or
-            // null after a report. A box larger than the destination stays in shared memory, which takes any bytes.
+            // SAFETY: the map is as `from_raw` requires; destination and mbarrier are in the block's shared memory, or
+            // null after a report. All blocks of a multicast have the same layout of shared memory. A box larger than
+            // the destination stays in shared memory, for which any bytes are valid.
             unsafe {
-                arch::tma::load::<$rank>(
-                    dst.address().cast(), N * size_of::<T>(), map.words(), size_of::<T>(), at, bar.address(),
-                )
+                let bytes = dst.elements() * size_of::<T>();
+                let (dst, bar) = (dst.address().cast(), bar.address());
+                arch::tma::$load::<$rank>(dst, bytes, map.raw(), size_of::<T>(), at, bar $(, $mask)?)
             }
         }
     )+};
@@ -144,48 +148,24 @@ macro_rules! loads {
 
 loads! {
     /// Starts to load the box whose first element is at `at`, innermost dimension first, of a map of two dimensions
-    /// (`cp.async.bulk.tensor.2d`). `N` is the number of elements of the box. The bytes of the whole box count on `bar`.
+    /// (`cp.async.bulk.tensor.2d`). The slot has as many elements as the box. The bytes of the whole box count on
+    /// `bar`.
     ///
-    /// The destination must be aligned to 128 bytes, and nobody may access it until the phase of `bar` is over. Along the
-    /// innermost dimension the box must begin at a multiple of 16 bytes, outside the tensor, too.
-    load_2d: 2;
+    /// The destination must be aligned to 128 bytes, and no thread may access it until the phase of `bar` is complete.
+    /// The address of the box along the innermost dimension must be a multiple of 16 bytes, outside the tensor as well.
+    load_2d: 2, load();
     /// [`load_2d`] of a map of three dimensions (`cp.async.bulk.tensor.3d`).
-    load_3d: 3;
-}
-
-macro_rules! multicast_loads {
-    ($($(#[$doc:meta])* $name:ident: $rank:literal;)+) => {$(
-        $(#[$doc])*
-        #[inline(always)]
-        #[track_caller]
-        pub fn $name<T: Element, const N: usize>(
-            dst: SharedSlot<'_, T, N>,
-            map: &TensorMap<T>,
-            at: [i32; $rank],
-            bar: MbarrierSlot<'_>,
-            mask: u16,
-        ) {
-            // SAFETY: as for the loads, in each block of the cluster: all have the same shared memory.
-            unsafe {
-                arch::tma::load_multicast::<$rank>(
-                    dst.address().cast(), N * size_of::<T>(), map.words(), size_of::<T>(), at, bar.address(), mask,
-                )
-            }
-        }
-    )+};
-}
-
-multicast_loads! {
-    /// [`load_2d`] to several blocks of the [cluster](crate::cluster): to the place of `dst` in each block whose bit is set
-    /// in `mask`, bit r being rank r. The bytes of the whole box count on the mbarrier of each at the place of `bar`
+    load_3d: 3, load();
+    /// [`load_2d`] to several blocks of the [cluster](crate::cluster): to the slot `dst` in each block whose bit is set
+    /// in `mask`, bit r for rank r. The bytes of the whole box count on the mbarrier `bar` of each of them
     /// (`cp.async.bulk.tensor.2d….multicast::cluster`).
     ///
-    /// Each of those blocks must have freed the place, and told this thread so
-    /// ([`arrive_at`](crate::mbarrier::Mbarriers::arrive_at)); none may have exited. A bit beyond the cluster ends the launch
-    /// with an error.
-    load_2d_multicast: 2;
+    /// Each of those blocks must have released the slot to this thread
+    /// ([`arrive_at`](crate::mbarrier::Mbarriers::arrive_at)), and none may have exited. A bit beyond the cluster ends
+    /// the launch with an error.
+    load_2d_multicast: 2, load_multicast(mask);
     /// [`load_2d_multicast`] of a map of three dimensions (`cp.async.bulk.tensor.3d….multicast::cluster`).
-    load_3d_multicast: 3;
+    load_3d_multicast: 3, load_multicast(mask);
 }
 
 macro_rules! stores {
@@ -193,42 +173,43 @@ macro_rules! stores {
         $(#[$doc])*
         #[inline(always)]
         #[track_caller]
-        pub fn $name<T: Element, const N: usize>(map: &TensorMapMut<T>, at: [i32; $rank], src: SharedSlot<'_, T, N>) {
-            // SAFETY: the map is as `from_raw` demands; the source is in the block's shared memory, or null after a
+        pub fn $name<T: Element>(map: &TensorMapMut<T>, at: [i32; $rank], src: impl TmaSlot<T>) {
+            // SAFETY: the map is as `from_raw` requires; the source is in the block's shared memory, or null after a
             // report.
             unsafe {
-                arch::tma::store::<$rank>(map.words(), size_of::<T>(), at, src.address().cast(), N * size_of::<T>())
+                let bytes = src.elements() * size_of::<T>();
+                arch::tma::store::<$rank>(map.raw(), size_of::<T>(), at, src.address().cast(), bytes)
             }
         }
     )+};
 }
 
 stores! {
-    /// Starts to store a box to `at`, innermost dimension first, of a map of two dimensions (`cp.async.bulk.tensor.2d`).
-    /// `N` is the number of elements of the box.
+    /// Starts to store a box to `at`, innermost dimension first, of a map of two dimensions
+    /// (`cp.async.bulk.tensor.2d`). The slot has as many elements as the box.
     ///
-    /// The source must be aligned to 128 bytes, and nobody may write it until a [`store_wait_read`] of this thread.
+    /// The source must be aligned to 128 bytes, and no thread may write it until a [`store_wait_read`] of this thread.
     store_2d: 2;
     /// [`store_2d`] to a map of three dimensions (`cp.async.bulk.tensor.3d`).
     store_3d: 3;
 }
 
-/// Closes the stores that this thread started since the last call into a group (`cp.async.bulk.commit_group`).
+/// Commits the stores that this thread has started since the last commit to a group (`cp.async.bulk.commit_group`).
 #[inline(always)]
 #[track_caller]
 pub fn store_commit() {
     arch::tma::commit();
 }
 
-/// Waits until all but the `PENDING` youngest groups of this thread have read their shared memory, which may then be
-/// used again (`cp.async.bulk.wait_group.read`).
+/// Waits until all but the `PENDING` latest groups of this thread have read their shared memory, which may then be
+/// reused (`cp.async.bulk.wait_group.read`).
 #[inline(always)]
 #[track_caller]
 pub fn store_wait_read<const PENDING: u32>() {
     arch::tma::wait_group_read::<PENDING>();
 }
 
-/// Waits until all but the `PENDING` youngest groups of this thread are done, their data visible to this thread
+/// Waits until all but the `PENDING` latest groups of this thread are complete, their data visible to this thread
 /// (`cp.async.bulk.wait_group`).
 #[inline(always)]
 #[track_caller]
@@ -236,8 +217,8 @@ pub fn store_wait<const PENDING: u32>() {
     arch::tma::wait_group::<PENDING>();
 }
 
-/// Has the map fetched into the cache from which the copy engine reads it (`prefetch.tensormap`).
+/// Prefetches the map to the cache from which TMA reads it (`prefetch.tensormap`).
 #[inline(always)]
 pub fn prefetch<T: Element>(map: &TensorMap<T>) {
-    arch::tma::prefetch(map.words());
+    arch::tma::prefetch(map.raw());
 }

@@ -1,13 +1,13 @@
-//! What the threads of a warp do together: shuffles, votes, matches and reductions without memory or barrier.
+//! Warp operations: shuffles, votes, matches and reductions.
 //!
-//! `mask` names the lanes that take part, bit i for lane i. Every lane of the mask that has not exited must reach the same
-//! call, and the caller must be among them; otherwise the result is unspecified and the GPU may hang. A value read from a
-//! lane that has exited, or is not in the mask, is unspecified. The simulator reports all of this. None of these calls
-//! orders memory accesses except [`sync_warp`].
+//! `mask` is the set of participating lanes, bit i for lane i. Every lane of the mask that has not exited must reach
+//! the same call, and the calling lane must be in the mask; otherwise the result is unspecified and the GPU may hang.
+//! The value of a lane that has exited or is not in the mask is unspecified. The simulator reports these errors. Only
+//! [`sync_warp`] orders memory accesses.
 
 use crate::arch;
 
-/// Lanes of a warp on every GPU. The simulator can run with other sizes: [`warp_size`] tells.
+/// Lanes of a warp on every GPU. The simulator can use other sizes: see [`warp_size`].
 pub const WARP_SIZE: u32 = 32;
 
 /// All lanes of a full warp.
@@ -25,21 +25,21 @@ pub fn lane_id() -> u32 {
     arch::warp::lane_id()
 }
 
-/// Index of the thread's warp in its block: threads are dealt to warps in order of
+/// Index of the thread's warp in its block: threads are assigned to warps in order of
 /// [`index_in_block`](crate::thread::index_in_block).
 #[inline(always)]
 pub fn warp_id() -> u32 {
     crate::thread::index_in_block() / warp_size()
 }
 
-/// Waits for the lanes of `mask` and orders their accesses to memory (`bar.warp.sync`).
+/// Waits for the lanes of `mask` and orders their memory accesses (`bar.warp.sync`).
 #[inline(always)]
 #[track_caller]
 pub fn sync_warp(mask: u32) {
     arch::warp::sync_warp(mask);
 }
 
-/// Values that travel between lanes: 4 or 8 bytes.
+/// Values that a shuffle exchanges between lanes: 4 or 8 bytes.
 pub trait WarpValue: Copy + sealed::Sealed {
     /// The value as bits, zero-extended.
     #[doc(hidden)]
@@ -79,32 +79,32 @@ warp_values! {
     f64: x => x.to_bits(), b => f64::from_bits(b);
 }
 
-/// The value of lane `lane` of the caller's segment of `width` lanes (a power of two up to the warp size; `lane` is
-/// taken modulo `width`). The flag is true: the source is always inside the segment.
+/// The value of lane `lane` of the caller's segment of `width` lanes; `width` is a power of two up to the warp size,
+/// and `lane` is taken modulo `width`. The flag is always true: the source is inside the segment.
 #[inline(always)]
 #[track_caller]
 pub fn warp_shuffle_idx<T: WarpValue>(mask: u32, value: T, lane: u32, width: u32) -> (T, bool) {
     arch::warp::shuffle_idx(mask, value, lane, width)
 }
 
-/// The value of the lane `delta` below the caller. The flag tells whether that lane is in the caller's segment of
-/// `width` lanes; where it is not, the caller gets its own value. `delta` is below the warp size.
+/// The value of the lane `delta` below the caller. The flag is whether that lane is in the caller's segment of `width`
+/// lanes; if not, the caller gets its own value. `delta` is less than the warp size.
 #[inline(always)]
 #[track_caller]
 pub fn warp_shuffle_up<T: WarpValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
     arch::warp::shuffle_up(mask, value, delta, width)
 }
 
-/// The value of the lane `delta` above the caller. The flag tells whether that lane is in the caller's segment of
-/// `width` lanes; where it is not, the caller gets its own value. `delta` is below the warp size.
+/// The value of the lane `delta` above the caller. The flag is whether that lane is in the caller's segment of `width`
+/// lanes; if not, the caller gets its own value. `delta` is less than the warp size.
 #[inline(always)]
 #[track_caller]
 pub fn warp_shuffle_down<T: WarpValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
     arch::warp::shuffle_down(mask, value, delta, width)
 }
 
-/// The value of the lane whose index is the caller's XOR `lane_mask`. The flag is false where that lane lies above the
-/// caller's segment of `width` lanes: the caller then gets its own value. Lanes of earlier segments can be read.
+/// The value of the lane whose index is the caller's XOR `lane_mask`. The flag is false if that lane is above the
+/// caller's segment of `width` lanes; the caller then gets its own value. Lanes of lower segments can be read.
 #[inline(always)]
 #[track_caller]
 pub fn warp_shuffle_xor<T: WarpValue>(mask: u32, value: T, lane_mask: u32, width: u32) -> (T, bool) {
@@ -146,7 +146,7 @@ pub fn warp_match_all<T: WarpValue>(mask: u32, value: T) -> (u32, bool) {
     arch::warp::match_all(mask, value)
 }
 
-/// Integers that a warp sums and compares in one instruction (`redux.sync`).
+/// Integers that a warp reduces in one instruction (`redux.sync`).
 pub trait WarpReduce: WarpValue + arch::warp::Redux {}
 impl WarpReduce for u32 {}
 impl WarpReduce for i32 {}
@@ -158,14 +158,14 @@ pub fn warp_reduce_add<T: WarpReduce>(mask: u32, value: T) -> T {
     value.add(mask)
 }
 
-/// Least of the values of the lanes of `mask`.
+/// Minimum of the values of the lanes of `mask`.
 #[inline(always)]
 #[track_caller]
 pub fn warp_reduce_min<T: WarpReduce>(mask: u32, value: T) -> T {
     value.min(mask)
 }
 
-/// Greatest of the values of the lanes of `mask`.
+/// Maximum of the values of the lanes of `mask`.
 #[inline(always)]
 #[track_caller]
 pub fn warp_reduce_max<T: WarpReduce>(mask: u32, value: T) -> T {
@@ -198,7 +198,7 @@ mod tests {
     use super::WarpValue;
 
     #[test]
-    fn values_survive_the_way_through_bits() {
+    fn values_survive_a_round_trip_through_bits() {
         assert_eq!(<i32 as WarpValue>::from_bits(WarpValue::to_bits(-5i32)), -5);
         assert_eq!(WarpValue::to_bits(-1i32), 0xffff_ffff, "a 4-byte value is zero-extended");
         assert_eq!(<i64 as WarpValue>::from_bits(WarpValue::to_bits(i64::MIN)), i64::MIN);

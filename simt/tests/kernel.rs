@@ -1,4 +1,4 @@
-//! What `#[kernel]` and `#[derive(Shared)]` make of a function and of a struct.
+//! What `#[kernel]` generates from a function and `#[derive(Shared)]` from a struct.
 
 use simt::{
     Kernel, KernelInfo, Limits, SharedSpec,
@@ -34,11 +34,11 @@ const TILE: u32 = 8;
 mod kernels {
     use super::*;
 
-    /// Says nothing about itself.
+    /// No keys.
     #[kernel]
     pub fn bare() {}
 
-    /// Says everything.
+    /// All keys.
     #[kernel(
         block = (2 * TILE, TILE, 2),
         min_blocks = 2,
@@ -59,22 +59,22 @@ mod kernels {
         let Layout { tile, inner } = layout;
     }
 
-    /// Is not compiled.
+    /// Not compiled.
     #[kernel(max_threads = 256)]
     #[cfg(any())]
     pub fn left_out() {}
 
-    /// Takes shared memory by the launch.
+    /// Shared memory whose size the launch chooses.
     #[kernel(max_threads = 256)]
     pub fn dynamic(#[shared] _section: DynShared<u16>, _out: VecMut<u32>) {}
 
-    /// One extent, no tuple.
+    /// A block shape of one extent, not a tuple.
     #[kernel(block = TILE)]
     pub fn line(#[shared] _ring: &Ring<Inner, 3>) {}
 }
 
 #[test]
-fn a_bare_kernel_demands_nothing() {
+fn a_kernel_without_keys_has_no_requirements() {
     let kernel: Kernel<()> = kernels::bare;
     let KernelInfo { name, path, args, block, max_threads, min_blocks, cluster, pdl, shared, limits, .. } =
         *kernel.info();
@@ -108,7 +108,7 @@ fn keys_and_parameters_reach_the_description() {
 }
 
 #[test]
-fn shared_memory_can_be_the_launchs_choice() {
+fn launches_can_choose_the_size_of_shared_memory() {
     let info = kernels::dynamic.info();
     assert_eq!(info.shared, SharedSpec::PerLaunch { element: 2, align: 16 });
     assert_eq!((info.block, info.max_threads()), (None, 256));

@@ -1,4 +1,4 @@
-//! What the compiler says where a kernel or a layout is written wrongly. `TRYBUILD=overwrite` renews the texts.
+//! Compiler messages for wrong kernels and layouts. `TRYBUILD=overwrite` rewrites the expected texts.
 
 #[test]
 fn wrong_kernels_and_layouts() {

@@ -1,4 +1,4 @@
-//! Asynchronous copies without their commit, their wait, or the barrier that lets others see them.
+//! Asynchronous copies without their commit, their wait, or the barrier that makes them visible to other threads.
 
 use crate::case::{Bench, Case, Group};
 use simt::async_copy::{cp_async, cp_async_commit, cp_async_wait_all, cp_async_wait_group};
@@ -15,8 +15,8 @@ pub(crate) const GROUP: Group = Group {
         Case::new("asynchronous copy without a wait", Kind::AsyncNotWaited, no_wait),
         Case::new("wait for one group too few", Kind::AsyncNotWaited, count),
         Case::new("wait for a group that was never committed", Kind::AsyncNotWaited, commit),
-        Case::new("wait without a barrier behind it", Kind::Race, no_barrier),
-        Case::new("buffer refilled while others read it", Kind::Race, refill),
+        Case::new("wait without a barrier after it", Kind::Race, no_barrier),
+        Case::new("buffer refilled while other threads read it", Kind::Race, refill),
     ],
 };
 
@@ -45,7 +45,7 @@ fn no_wait_faulty(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 }
 
 #[kernel(block = 64)]
-fn no_wait_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
+fn no_wait_fixed(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
     let (i, t) = (index_1d(), thread_idx_x());
     cp_async(line.words.slot::<1>(t), x.slot(i));
     cp_async_commit();
@@ -56,7 +56,7 @@ fn no_wait_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 
 fn no_wait(bench: &mut Bench) -> bool {
     let (x, mut y) = (Buffer::new(&ramp(128)), Buffer::unwritten(128));
-    bench.launch((no_wait_faulty, no_wait_mended), Grid::line(2, 64), (&x, &mut y));
+    bench.launch((no_wait_faulty, no_wait_fixed), Grid::line(2, 64), (&x, &mut y));
     y.to_vec() == reversed(128, 64)
 }
 
@@ -66,7 +66,7 @@ struct Stages {
     stages: SharedTile<u32, 2, 128>,
 }
 
-/// Reverses rows of 128: while one row is in use, the next is on its way.
+/// Reverses rows of 128: while one row is read, the next is copied.
 #[kernel(block = 32)]
 fn count_faulty(#[shared] shared: &Stages, x: MatRef<u32>, y: MatMut<u32>) {
     let (t, rows) = (thread_idx_x(), x.rows());
@@ -79,7 +79,7 @@ fn count_faulty(#[shared] shared: &Stages, x: MatRef<u32>, y: MatMut<u32>) {
     load(0);
     for row in 0..rows {
         load(row + 1);
-        cp_async_wait_group::<2>(); // one of the two groups under way should have landed
+        cp_async_wait_group::<2>(); // one of the two groups in flight should be complete
         sync_threads();
         (0..4).for_each(|k| y.set(row, 32 * k + t, shared.stages.get(row % 2, 127 - 32 * k - t))); // FAULT
         sync_threads();
@@ -87,7 +87,7 @@ fn count_faulty(#[shared] shared: &Stages, x: MatRef<u32>, y: MatMut<u32>) {
 }
 
 #[kernel(block = 32)]
-fn count_mended(#[shared] shared: &Stages, x: MatRef<u32>, y: MatMut<u32>) {
+fn count_fixed(#[shared] shared: &Stages, x: MatRef<u32>, y: MatMut<u32>) {
     let (t, rows) = (thread_idx_x(), x.rows());
     let load = |row: u32| {
         if row < rows {
@@ -108,7 +108,7 @@ fn count_mended(#[shared] shared: &Stages, x: MatRef<u32>, y: MatMut<u32>) {
 fn count(bench: &mut Bench) -> bool {
     let (x, mut y) = (Buffer::new(&ramp(5 * 128)), Buffer::unwritten(5 * 128));
     let args = (x.matrix(5, 128), y.matrix_mut(5, 128));
-    bench.launch((count_faulty, count_mended), Grid::line(1, 32), args);
+    bench.launch((count_faulty, count_fixed), Grid::line(1, 32), args);
     y.to_vec() == reversed(5 * 128, 128)
 }
 
@@ -123,7 +123,7 @@ fn commit_faulty(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 }
 
 #[kernel(block = 64)]
-fn commit_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
+fn commit_fixed(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
     let (i, t) = (index_1d(), thread_idx_x());
     cp_async(line.words.slot::<1>(t), x.slot(i));
     cp_async_wait_all();
@@ -133,7 +133,7 @@ fn commit_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 
 fn commit(bench: &mut Bench) -> bool {
     let (x, mut y) = (Buffer::new(&ramp(128)), Buffer::unwritten(128));
-    bench.launch((commit_faulty, commit_mended), Grid::line(2, 64), (&x, &mut y));
+    bench.launch((commit_faulty, commit_fixed), Grid::line(2, 64), (&x, &mut y));
     y.to_vec() == reversed(128, 64)
 }
 
@@ -141,13 +141,13 @@ fn commit(bench: &mut Bench) -> bool {
 #[kernel(block = 64)]
 fn no_barrier_faulty(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
     let (i, t) = (index_1d(), thread_idx_x());
-    cp_async(line.words.slot::<1>(t), x.slot(i)); // FAULT: has landed for its own thread only
+    cp_async(line.words.slot::<1>(t), x.slot(i)); // FAULT: complete for its own thread only
     cp_async_wait_all();
     y.set(i, line.words.get(63 - t)); // FAULT
 }
 
 #[kernel(block = 64)]
-fn no_barrier_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
+fn no_barrier_fixed(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
     let (i, t) = (index_1d(), thread_idx_x());
     cp_async(line.words.slot::<1>(t), x.slot(i));
     cp_async_wait_all();
@@ -157,11 +157,11 @@ fn no_barrier_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 
 fn no_barrier(bench: &mut Bench) -> bool {
     let (x, mut y) = (Buffer::new(&ramp(128)), Buffer::unwritten(128));
-    bench.launch((no_barrier_faulty, no_barrier_mended), Grid::line(2, 64), (&x, &mut y));
+    bench.launch((no_barrier_faulty, no_barrier_fixed), Grid::line(2, 64), (&x, &mut y));
     y.to_vec() == reversed(128, 64)
 }
 
-/// The sums of the halves of rows of 64, the second half first. The copy of the next row is under way while the warps add.
+/// The sums of the halves of rows of 64, the second half first. The next row is copied while the warps add.
 #[kernel(block = 64)]
 fn refill_faulty(#[shared] line: &Line, x: MatRef<u32>, sums: MatMut<u32>) {
     let t = thread_idx_x();
@@ -184,7 +184,7 @@ fn refill_faulty(#[shared] line: &Line, x: MatRef<u32>, sums: MatMut<u32>) {
 }
 
 #[kernel(block = 64)]
-fn refill_mended(#[shared] line: &Line, x: MatRef<u32>, sums: MatMut<u32>) {
+fn refill_fixed(#[shared] line: &Line, x: MatRef<u32>, sums: MatMut<u32>) {
     let t = thread_idx_x();
     let load = |row: u32| {
         if row < x.rows() {
@@ -208,7 +208,7 @@ fn refill_mended(#[shared] line: &Line, x: MatRef<u32>, sums: MatMut<u32>) {
 fn refill(bench: &mut Bench) -> bool {
     let (x, mut sums) = (Buffer::new(&ramp(256)), Buffer::unwritten(8));
     let args = (x.matrix(4, 64), sums.matrix_mut(4, 2));
-    bench.launch((refill_faulty, refill_mended), Grid::line(1, 64), args);
+    bench.launch((refill_faulty, refill_fixed), Grid::line(1, 64), args);
     let halves =
         ramp(256).chunks(64).flat_map(|row| [row[32..].iter().sum(), row[..32].iter().sum()]).collect::<Vec<u32>>();
     sums.to_vec() == halves

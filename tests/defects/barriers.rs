@@ -13,7 +13,7 @@ pub(crate) const GROUP: Group = Group {
     cases: &[
         Case::new("early return before a barrier", Kind::AbandonedBarrier, tail),
         Case::new("barrier of one warp of two", Kind::AbandonedBarrier, first_warp),
-        Case::new("barrier in a loop of the thread's own length", Kind::AbandonedBarrier, turns),
+        Case::new("barrier in a loop whose length differs by warp", Kind::AbandonedBarrier, loops),
         Case::new("named barrier with too few participants", Kind::AbandonedBarrier, few),
         Case::new("named barrier with one arrival too many", Kind::AbandonedBarrier, many),
         Case::new("barriers in both branches", Kind::DivergentBarrier, branches),
@@ -46,7 +46,7 @@ fn tail_faulty(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 }
 
 #[kernel(block = 64)]
-fn tail_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
+fn tail_fixed(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
     let (i, t) = (index_1d(), thread_idx_x());
     let inside = i < x.len();
     if inside {
@@ -61,7 +61,7 @@ fn tail_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 
 fn tail(bench: &mut Bench) -> bool {
     let (x, mut y) = (Buffer::new(&ramp(100)), Buffer::unwritten(100));
-    bench.launch((tail_faulty, tail_mended), Grid::line(2, 64), (&x, &mut y));
+    bench.launch((tail_faulty, tail_fixed), Grid::line(2, 64), (&x, &mut y));
     y.to_vec() == ramp(100).chunks(64).flat_map(|section| section.iter().rev().copied()).collect::<Vec<_>>()
 }
 
@@ -77,7 +77,7 @@ fn first_warp_faulty(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 }
 
 #[kernel(block = 64)]
-fn first_warp_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
+fn first_warp_fixed(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
     let t = thread_idx_x();
     if t < 32 {
         line.words.set(t, x.get(t as usize));
@@ -90,13 +90,13 @@ fn first_warp_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 
 fn first_warp(bench: &mut Bench) -> bool {
     let (x, mut y) = (Buffer::new(&ramp(32)), Buffer::unwritten(32));
-    bench.launch((first_warp_faulty, first_warp_mended), Grid::line(1, 64), (&x, &mut y));
+    bench.launch((first_warp_faulty, first_warp_fixed), Grid::line(1, 64), (&x, &mut y));
     y.to_vec() == ramp(32).into_iter().rev().collect::<Vec<_>>()
 }
 
 /// Warp w adds w + 1 rows of 64, with a barrier after each.
 #[kernel(block = 64)]
-fn turns_faulty(rows: MatRef<u32>, sums: VecMut<u32>) {
+fn loops_faulty(rows: MatRef<u32>, sums: VecMut<u32>) {
     let (t, mut sum) = (thread_idx_x(), 0);
     for row in 0..=t / 32 {
         sum += rows.get(row, t);
@@ -106,7 +106,7 @@ fn turns_faulty(rows: MatRef<u32>, sums: VecMut<u32>) {
 }
 
 #[kernel(block = 64)]
-fn turns_mended(rows: MatRef<u32>, sums: VecMut<u32>) {
+fn loops_fixed(rows: MatRef<u32>, sums: VecMut<u32>) {
     let (t, mut sum) = (thread_idx_x(), 0);
     for row in 0..rows.rows() {
         if row <= t / 32 {
@@ -117,14 +117,14 @@ fn turns_mended(rows: MatRef<u32>, sums: VecMut<u32>) {
     sums.set(t as usize, sum);
 }
 
-fn turns(bench: &mut Bench) -> bool {
+fn loops(bench: &mut Bench) -> bool {
     let (rows, mut sums) = (Buffer::new(&ramp(128)), Buffer::unwritten(64));
-    bench.launch((turns_faulty, turns_mended), Grid::line(1, 64), (rows.matrix(2, 64), &mut sums));
+    bench.launch((loops_faulty, loops_fixed), Grid::line(1, 64), (rows.matrix(2, 64), &mut sums));
     let x = ramp(128);
     sums.to_vec() == (0..64).map(|i| if i < 32 { x[i] } else { x[i] + x[i + 64] }).collect::<Vec<_>>()
 }
 
-/// The first warp reverses 32 elements, behind a barrier of its own.
+/// The first warp reverses 32 elements, with a named barrier.
 #[kernel(block = 64)]
 fn few_faulty(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
     let t = thread_idx_x();
@@ -136,7 +136,7 @@ fn few_faulty(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 }
 
 #[kernel(block = 64)]
-fn few_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
+fn few_fixed(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
     let t = thread_idx_x();
     if t < 32 {
         line.words.set(t, x.get(t as usize));
@@ -147,11 +147,11 @@ fn few_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 
 fn few(bench: &mut Bench) -> bool {
     let (x, mut y) = (Buffer::new(&ramp(32)), Buffer::unwritten(32));
-    bench.launch((few_faulty, few_mended), Grid::line(1, 64), (&x, &mut y));
+    bench.launch((few_faulty, few_fixed), Grid::line(1, 64), (&x, &mut y));
     y.to_vec() == ramp(32).into_iter().rev().collect::<Vec<_>>()
 }
 
-/// Warp 0 hands rows of 32 to warp 1: barrier 1 says "full", barrier 2 "empty".
+/// Warp 0 passes rows of 32 to warp 1: barrier 1 means "full", barrier 2 "empty".
 #[kernel(block = 64)]
 fn many_faulty(#[shared] line: &Line, rows: MatRef<u32>, y: MatMut<u32>) {
     let (t, lane) = (thread_idx_x(), thread_idx_x() % 32);
@@ -167,12 +167,12 @@ fn many_faulty(#[shared] line: &Line, rows: MatRef<u32>, y: MatMut<u32>) {
         }
     }
     if t < 32 {
-        named_barrier_arrive(1, 64); // FAULT: nobody waits for a further row
+        named_barrier_arrive(1, 64); // FAULT: no thread waits for another row
     }
 }
 
 #[kernel(block = 64)]
-fn many_mended(#[shared] line: &Line, rows: MatRef<u32>, y: MatMut<u32>) {
+fn many_fixed(#[shared] line: &Line, rows: MatRef<u32>, y: MatMut<u32>) {
     let (t, lane) = (thread_idx_x(), thread_idx_x() % 32);
     for row in 0..rows.rows() {
         if t < 32 {
@@ -190,7 +190,7 @@ fn many_mended(#[shared] line: &Line, rows: MatRef<u32>, y: MatMut<u32>) {
 fn many(bench: &mut Bench) -> bool {
     let (rows, mut y) = (Buffer::new(&ramp(96)), Buffer::unwritten(96));
     let args = (rows.matrix(3, 32), y.matrix_mut(3, 32));
-    bench.launch((many_faulty, many_mended), Grid::line(1, 64), args);
+    bench.launch((many_faulty, many_fixed), Grid::line(1, 64), args);
     y.to_vec() == ramp(96).chunks(32).flat_map(|row| row.iter().rev().copied()).collect::<Vec<_>>()
 }
 
@@ -209,7 +209,7 @@ fn branches_faulty(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 }
 
 #[kernel(block = 64)]
-fn branches_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
+fn branches_fixed(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
     let (t, v) = (thread_idx_x(), x.get(index_1d()));
     line.words.set(t, if t < 32 { v * v } else { 2 * v });
     sync_threads();
@@ -218,12 +218,12 @@ fn branches_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 
 fn branches(bench: &mut Bench) -> bool {
     let (x, mut y) = (Buffer::new(&ramp(64)), Buffer::unwritten(64));
-    bench.launch((branches_faulty, branches_mended), Grid::line(1, 64), (&x, &mut y));
+    bench.launch((branches_faulty, branches_fixed), Grid::line(1, 64), (&x, &mut y));
     let mapped = ramp(64).into_iter().enumerate().map(|(i, v)| if i < 32 { v * v } else { 2 * v });
     y.to_vec() == mapped.rev().collect::<Vec<_>>()
 }
 
-/// Warp 0 announces 32 elements, warp 1 waits for them.
+/// Warp 0 signals 32 elements, warp 1 waits for them.
 #[kernel(block = 64)]
 fn counts_faulty(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
     let (t, lane) = (thread_idx_x(), thread_idx_x() % 32);
@@ -239,7 +239,7 @@ fn counts_faulty(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 }
 
 #[kernel(block = 64)]
-fn counts_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
+fn counts_fixed(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
     let (t, lane) = (thread_idx_x(), thread_idx_x() % 32);
     if t < 32 {
         line.words.set(lane, x.get(lane as usize));
@@ -254,11 +254,11 @@ fn counts_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 
 fn counts(bench: &mut Bench) -> bool {
     let (x, mut y) = (Buffer::new(&ramp(32)), Buffer::unwritten(32));
-    bench.launch((counts_faulty, counts_mended), Grid::line(1, 64), (&x, &mut y));
+    bench.launch((counts_faulty, counts_fixed), Grid::line(1, 64), (&x, &mut y));
     y.to_vec() == ramp(32).into_iter().rev().collect::<Vec<_>>()
 }
 
-/// Two warps meet twice.
+/// Two warps synchronise twice.
 #[kernel(block = 64)]
 fn crossed_faulty(y: VecMut<u32>) {
     if thread_idx_x() < 32 {
@@ -272,7 +272,7 @@ fn crossed_faulty(y: VecMut<u32>) {
 }
 
 #[kernel(block = 64)]
-fn crossed_mended(y: VecMut<u32>) {
+fn crossed_fixed(y: VecMut<u32>) {
     named_barrier(1, 64);
     named_barrier(2, 64);
     y.set(index_1d(), thread_idx_x());
@@ -280,6 +280,6 @@ fn crossed_mended(y: VecMut<u32>) {
 
 fn crossed(bench: &mut Bench) -> bool {
     let mut y = Buffer::unwritten(64);
-    bench.launch((crossed_faulty, crossed_mended), Grid::line(1, 64), (&mut y,));
+    bench.launch((crossed_faulty, crossed_fixed), Grid::line(1, 64), (&mut y,));
     y.to_vec() == (0..64).collect::<Vec<_>>()
 }

@@ -1,49 +1,49 @@
-//! A planted bug as data, and the bench that runs it.
+//! A defect as data, and the test bench that runs it.
 
 use simt::Kernel;
 use simulator::{Config, Kind, Level, Outcome, Report};
 use warpwright_tests::sim::{Args, Grid, launch};
 
-/// Idle turns after which a launch counts as hung: every wait that ends does so after far fewer.
+/// Idle turns after which a launch counts as hung. Waits that end take far fewer.
 const HANG_TURNS: u64 = 1000;
 
-/// Comment behind each line of a faulty kernel that its reports may name.
+/// Comment at the end of each line of a faulty kernel that its reports may name.
 const MARK: &str = "// FAULT";
 
 /// The cases of one source file.
 pub(crate) struct Group {
-    /// The file, as the compiler names it.
+    /// The path of the file, from `file!()`.
     pub(crate) file: &'static str,
-    /// Its text.
+    /// The text of the file.
     pub(crate) text: &'static str,
-    /// One for each defect.
+    /// The defects.
     pub(crate) cases: &'static [Case],
 }
 
 /// One defect.
 pub(crate) struct Case {
-    /// What is wrong.
+    /// The defect in words.
     pub(crate) name: &'static str,
-    /// How it is to be reported.
+    /// The expected kind of report.
     pub(crate) kind: Kind,
     /// Lanes per warp.
     pub(crate) warp_size: u32,
-    /// Launches the kernel and says whether its results are right.
+    /// Launches the kernel and returns whether its results are right.
     pub(crate) run: fn(&mut Bench) -> bool,
 }
 
 impl Case {
-    /// A defect that warps of 32 lanes show.
+    /// A defect in a kernel for warps of 32 lanes.
     pub(crate) const fn new(name: &'static str, kind: Kind, run: fn(&mut Bench) -> bool) -> Self {
         Self { name, kind, warp_size: 32, run }
     }
 
-    /// The same on warps of another size.
+    /// The same defect on warps of another size.
     pub(crate) const fn on_warps_of(self, warp_size: u32) -> Self {
         Self { warp_size, ..self }
     }
 
-    /// Runs the faulty or the mended kernel.
+    /// Runs the faulty or the fixed kernel.
     pub(crate) fn run(&self, version: Version, schedule: Schedule) -> Run {
         let Schedule { level, seed, resident } = schedule;
         let mut config = Config::new(level).seed(seed).resident(resident).warp_size(self.warp_size).threads(1);
@@ -57,13 +57,13 @@ impl Case {
 /// Which of the two kernels of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Version {
-    /// The one with the defect.
+    /// With the defect.
     Faulty,
-    /// The same without.
-    Mended,
+    /// Without the defect.
+    Fixed,
 }
 
-/// How a case is run.
+/// The simulator's settings for a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Schedule {
     pub(crate) level: Level,
@@ -71,7 +71,7 @@ pub(crate) struct Schedule {
     pub(crate) resident: u32,
 }
 
-/// What came of it.
+/// Reports and result of a run.
 pub(crate) struct Run {
     pub(crate) reports: Vec<Report>,
     pub(crate) right: bool,
@@ -85,25 +85,25 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// Launches the faulty or the mended kernel, whichever is to be run.
+    /// Launches the kernel of this run's version.
     pub(crate) fn launch<'a, P: Copy + Sync>(
         &mut self,
-        (faulty, mended): (Kernel<P>, Kernel<P>),
+        (faulty, fixed): (Kernel<P>, Kernel<P>),
         grid: Grid,
         args: impl Args<'a, P>,
     ) {
-        let kernel = self.choose(faulty, mended);
+        let kernel = self.choose(faulty, fixed);
         let launched = launch(&self.config, kernel, grid, args);
-        let Outcome { reports, suppressed, .. } = launched.expect("the launch itself is in order");
+        let Outcome { reports, suppressed, .. } = launched.expect("a valid launch");
         assert_eq!(suppressed, 0, "every report is kept");
         self.reports.extend(reports);
     }
 
-    /// One of two values, as the version to be run has it: for defects that lie in the launch.
-    pub(crate) fn choose<T>(&self, faulty: T, mended: T) -> T {
+    /// The value for this run's version: for defects in the launch instead of the kernel.
+    pub(crate) fn choose<T>(&self, faulty: T, fixed: T) -> T {
         match self.version {
             Version::Faulty => faulty,
-            Version::Mended => mended,
+            Version::Fixed => fixed,
         }
     }
 }
@@ -117,7 +117,7 @@ impl Group {
         body.filter(|(line, _)| line.contains(MARK)).map(|(_, number)| number).collect()
     }
 
-    /// The kernel's name, where this file has such a kernel.
+    /// The kernel's name, if this file has such a kernel.
     pub(crate) fn name_of(&self, kernel: &str) -> Option<&str> {
         let heads = self.text.lines().filter_map(|line| line.strip_prefix("fn ")?.split('(').next());
         heads.into_iter().find(|&name| name == kernel)

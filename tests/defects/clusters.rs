@@ -1,4 +1,4 @@
-//! Clusters: blocks that touch each other's shared memory too early, too late, or where there is none.
+//! Clusters: accesses to another block's shared memory too early, too late, or beyond the cluster.
 
 use crate::case::{Bench, Case, Group};
 use simt::cluster::{cluster_rank, cluster_size, cluster_sync};
@@ -13,30 +13,36 @@ pub(crate) const GROUP: Group = Group {
     file: file!(),
     text: include_str!("clusters.rs"),
     cases: &[
-        Case::new("stage that the other block still reads", Kind::AsyncRace, |b| sums(b, own_faulty)),
-        Case::new("stage freed for the other block before it is read", Kind::AsyncRace, |b| sums(b, hasty_faulty)),
-        Case::new("stage freed for the other block by one warp of two", Kind::AsyncRace, |b| sums(b, warp_faulty)),
-        Case::new("stage freed for the other block by one lane", Kind::AsyncRace, |b| sums(b, lane_faulty)),
-        Case::new("end before the other block's arrivals", Kind::Cluster, |b| ring(b, end_faulty)),
-        Case::new("end before the other block's box", Kind::Cluster, |b| send(b, send_faulty)),
-        Case::new("box for this block alone", Kind::AbandonedMbarrier, |b| halves(b, alone_faulty)),
-        Case::new("bytes of the other block's half not expected", Kind::Mbarrier, |b| halves(b, bytes_faulty)),
-        Case::new("mbarrier told to the block alone", Kind::Mbarrier, |b| greet(b, greet_faulty)),
-        Case::new("mbarrier of which the copy engine is not told", Kind::ProxyFence, |b| halves(b, fence_faulty)),
-        Case::new("rank beyond the cluster", Kind::Cluster, |b| greet(b, rank_faulty)),
+        Case::new("stage overwritten while the other block reads it", Kind::AsyncRace, |b| sums(b, own_faulty)),
+        Case::new("stage released to the other block before it is read", Kind::AsyncRace, |b| {
+            sums(b, early_release_faulty)
+        }),
+        Case::new("stage released to the other block by one warp of two", Kind::AsyncRace, |b| sums(b, warp_faulty)),
+        Case::new("stage released to the other block by one lane without sync_warp", Kind::AsyncRace, |b| {
+            sums(b, lane_faulty)
+        }),
+        Case::new("exit before the other block's arrivals", Kind::Cluster, |b| pipelined(b, end_faulty)),
+        Case::new("exit before the other block's multicast", Kind::Cluster, |b| send(b, send_faulty)),
+        Case::new("multicast to this block only", Kind::AbandonedMbarrier, |b| halves(b, alone_faulty)),
+        Case::new("bytes of the other block's multicast not expected", Kind::Mbarrier, |b| halves(b, bytes_faulty)),
+        Case::new("mbarrier initialisation without a cluster barrier", Kind::Mbarrier, |b| notify(b, notify_faulty)),
+        Case::new("mbarrier of a multicast without a fence", Kind::ProxyFence, |b| halves(b, fence_faulty)),
+        Case::new("rank beyond the cluster", Kind::Cluster, |b| notify(b, rank_faulty)),
         Case::new("mask beyond the cluster", Kind::Cluster, |b| halves(b, mask_faulty)),
-        Case::new("exchange behind the barrier of the block", Kind::Race, |b| exchange(b, exchange_faulty)),
-        Case::new("next turn without a barrier", Kind::Race, |b| exchange(b, turn_faulty)),
-        Case::new("two barriers of the cluster", Kind::DivergentBarrier, |b| exchange(b, places_faulty)),
-        Case::new("barrier of the block for that of the cluster", Kind::DivergentBarrier, |b| {
+        Case::new("exchange after a block barrier instead of a cluster barrier", Kind::Race, |b| {
+            exchange(b, exchange_faulty)
+        }),
+        Case::new("next round without a cluster barrier", Kind::Race, |b| exchange(b, round_faulty)),
+        Case::new("cluster barriers at two places", Kind::DivergentBarrier, |b| exchange(b, two_places_faulty)),
+        Case::new("block barrier of some threads before the cluster barrier", Kind::DivergentBarrier, |b| {
             exchange(b, mixed_faulty)
         }),
     ],
 };
 
-/// Threads: a warp that loads, two that add.
+/// Threads: a producer warp, two consumer warps.
 const BLOCK: u32 = 96;
-/// Columns, one per adding thread; rows of a box, which is half of a tile; stages; tiles.
+/// Columns, one per consumer thread; rows of a box, which is half of a tile; stages; tiles.
 const COLS: u32 = 64;
 const ROWS: u32 = 8;
 const STAGES: u32 = 2;
@@ -47,25 +53,25 @@ const BYTES: u32 = 4096;
 
 #[repr(C, align(128))]
 #[derive(Shared)]
-struct Ring {
+struct Pipeline {
     stages: [SharedArray<f32, TILE>; STAGES as usize],
     full: Mbarriers<2>,
     empty: Mbarriers<2>,
 }
 
-/// Makes the ring's mbarriers; so many arrivals free a stage.
+/// Initialises the mbarriers; `arrivals` arrivals release a stage.
 #[track_caller]
-fn begin(ring: &Ring, freeing: u32) {
-    make(ring, freeing);
+fn init_barriers(pipeline: &Pipeline, arrivals: u32) {
+    init_barriers_of_block(pipeline, arrivals);
     cluster_sync();
 }
 
 #[track_caller]
-fn make(ring: &Ring, freeing: u32) {
+fn init_barriers_of_block(pipeline: &Pipeline, arrivals: u32) {
     if thread_idx_x() == 0 {
         for stage in 0..STAGES {
-            ring.full.init(stage, 1);
-            ring.empty.init(stage, freeing);
+            pipeline.full.init(stage, 1);
+            pipeline.empty.init(stage, arrivals);
         }
         fence_mbarrier_init();
     }
@@ -73,34 +79,34 @@ fn make(ring: &Ring, freeing: u32) {
 
 /// Loads this block's half of tile `step` for the blocks of `mask`.
 #[track_caller]
-fn load(ring: &Ring, x: &TensorMap<f32>, step: u32, mask: u16) {
+fn load(pipeline: &Pipeline, x: &TensorMap<f32>, step: u32, mask: u16) {
     let (stage, rank) = (step % STAGES, cluster_rank());
-    let place = ring.stages[stage as usize].slot::<BOX>(rank * BOX as u32);
-    load_2d_multicast(place, x, [0, ((2 * step + rank) * ROWS) as i32], ring.full.at(stage), mask);
+    let slot = pipeline.stages[stage as usize].slot::<BOX>(rank * BOX as u32);
+    load_2d_multicast(slot, x, [0, ((2 * step + rank) * ROWS) as i32], pipeline.full.at(stage), mask);
 }
 
 /// Expects the bytes of a tile.
 #[track_caller]
-fn expect(ring: &Ring, step: u32) {
-    ring.full.arrive_expect_tx(step % STAGES, BYTES);
+fn expect(pipeline: &Pipeline, step: u32) {
+    pipeline.full.arrive_expect_tx(step % STAGES, BYTES);
 }
 
 /// Waits for tile `step`.
 #[track_caller]
-fn await_tile(ring: &Ring, step: u32) {
-    ring.full.wait(step % STAGES, step / STAGES % 2);
+fn wait_full(pipeline: &Pipeline, step: u32) {
+    pipeline.full.wait(step % STAGES, step / STAGES % 2);
 }
 
 /// Waits until tile `step` may be loaded.
 #[track_caller]
-fn await_room(ring: &Ring, step: u32) {
-    ring.empty.wait(step % STAGES, (step / STAGES % 2) ^ 1);
+fn wait_empty(pipeline: &Pipeline, step: u32) {
+    pipeline.empty.wait(step % STAGES, (step / STAGES % 2) ^ 1);
 }
 
 /// The sum of a column of tile `step`.
 #[track_caller]
-fn add(ring: &Ring, step: u32, col: u32) -> f32 {
-    let stage = &ring.stages[(step % STAGES) as usize];
+fn add(pipeline: &Pipeline, step: u32, col: u32) -> f32 {
+    let stage = &pipeline.stages[(step % STAGES) as usize];
     let mut sum = 0.0;
     for row in 0..2 * ROWS {
         sum += stage.get(row * COLS + col);
@@ -108,33 +114,33 @@ fn add(ring: &Ring, step: u32, col: u32) -> f32 {
     sum
 }
 
-/// One lane of the warp tells block `rank` that all have done with tile `step`.
+/// One lane of the warp releases the stage of tile `step` to block `rank`.
 #[track_caller]
-fn free(ring: &Ring, step: u32, rank: u32) {
+fn release(pipeline: &Pipeline, step: u32, rank: u32) {
     if thread_idx_x().is_multiple_of(32) {
-        ring.empty.arrive_at(step % STAGES, rank);
+        pipeline.empty.arrive_at(step % STAGES, rank);
     }
 }
 
-/// The sums of the columns, twice. All wait until both blocks have each tile, so that no block is a phase ahead.
+/// The sums of the columns, in both blocks. A cluster barrier in each step keeps both blocks in the same phase.
 #[kernel(block = BLOCK, cluster = 2)]
-fn sums_mended(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
-    begin(ring, 4);
+fn sums_fixed(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, y: VecMut<f32>) {
+    init_barriers(pipeline, 4);
     let t = thread_idx_x();
     let mut sum = 0.0;
     for step in 0..STEPS {
         if t == 0 {
-            await_room(ring, step);
-            expect(ring, step);
-            load(ring, x, step, 3);
+            wait_empty(pipeline, step);
+            expect(pipeline, step);
+            load(pipeline, x, step, 3);
         }
-        await_tile(ring, step);
+        wait_full(pipeline, step);
         cluster_sync();
         if t >= 32 {
-            sum += add(ring, step, t - 32);
+            sum += add(pipeline, step, t - 32);
             sync_warp(u32::MAX);
-            free(ring, step, 0);
-            free(ring, step, 1);
+            release(pipeline, step, 0);
+            release(pipeline, step, 1);
         }
     }
     cluster_sync();
@@ -144,24 +150,24 @@ fn sums_mended(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
 }
 
 #[kernel(block = BLOCK, cluster = 2)]
-fn own_faulty(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
-    begin(ring, 2);
+fn own_faulty(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, y: VecMut<f32>) {
+    init_barriers(pipeline, 2);
     let t = thread_idx_x();
     let mut sum = 0.0;
     for step in 0..STEPS - 1 {
         if t == 0 {
-            await_room(ring, step);
-            expect(ring, step);
-            load(ring, x, step, 3); // FAULT: the other block's warps are not asked
+            wait_empty(pipeline, step);
+            expect(pipeline, step);
+            load(pipeline, x, step, 3); // FAULT: does not wait for the other block's warps
         }
-        await_tile(ring, step);
+        wait_full(pipeline, step);
         if step < STAGES {
             cluster_sync();
         }
         if t >= 32 {
-            sum += add(ring, step, t - 32); // FAULT
+            sum += add(pipeline, step, t - 32); // FAULT
             sync_warp(u32::MAX);
-            free(ring, step, cluster_rank());
+            release(pipeline, step, cluster_rank());
         }
     }
     cluster_sync();
@@ -171,27 +177,27 @@ fn own_faulty(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
 }
 
 #[kernel(block = BLOCK, cluster = 2)]
-fn hasty_faulty(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
-    begin(ring, 4);
+fn early_release_faulty(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, y: VecMut<f32>) {
+    init_barriers(pipeline, 4);
     let t = thread_idx_x();
     let mut sum = 0.0;
     for step in 0..STEPS {
         if t == 0 {
-            await_room(ring, step);
-            expect(ring, step);
-            load(ring, x, step, 3); // FAULT
+            wait_empty(pipeline, step);
+            expect(pipeline, step);
+            load(pipeline, x, step, 3); // FAULT
         } else if t >= 32 {
-            await_tile(ring, step);
+            wait_full(pipeline, step);
             if !t.is_multiple_of(32) {
-                sum += add(ring, step, t - 32);
+                sum += add(pipeline, step, t - 32);
             }
             sync_warp(u32::MAX);
-            free(ring, step, 1 - cluster_rank());
+            release(pipeline, step, 1 - cluster_rank());
             if t.is_multiple_of(32) {
-                sum += add(ring, step, t - 32); // FAULT: the other block may fill it already
+                sum += add(pipeline, step, t - 32); // FAULT: the other block may load into it already
             }
             sync_warp(u32::MAX);
-            free(ring, step, cluster_rank());
+            release(pipeline, step, cluster_rank());
         }
     }
     cluster_sync();
@@ -201,26 +207,26 @@ fn hasty_faulty(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
 }
 
 #[kernel(block = BLOCK, cluster = 2)]
-fn warp_faulty(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
-    begin(ring, 3);
+fn warp_faulty(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, y: VecMut<f32>) {
+    init_barriers(pipeline, 3);
     let t = thread_idx_x();
     let mut sum = 0.0;
     for step in 0..STEPS - 1 {
         if t == 0 {
-            await_room(ring, step);
-            expect(ring, step);
-            load(ring, x, step, 3); // FAULT
+            wait_empty(pipeline, step);
+            expect(pipeline, step);
+            load(pipeline, x, step, 3); // FAULT
         }
-        await_tile(ring, step);
+        wait_full(pipeline, step);
         if step < STAGES {
             cluster_sync();
         }
         if t >= 32 {
-            sum += add(ring, step, t - 32); // FAULT
+            sum += add(pipeline, step, t - 32); // FAULT
             sync_warp(u32::MAX);
-            free(ring, step, cluster_rank());
+            release(pipeline, step, cluster_rank());
             if t < 64 {
-                free(ring, step, 1 - cluster_rank());
+                release(pipeline, step, 1 - cluster_rank());
             }
         }
     }
@@ -231,21 +237,21 @@ fn warp_faulty(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
 }
 
 #[kernel(block = BLOCK, cluster = 2)]
-fn lane_faulty(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
-    begin(ring, 4);
+fn lane_faulty(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, y: VecMut<f32>) {
+    init_barriers(pipeline, 4);
     let t = thread_idx_x();
     let mut sum = 0.0;
     for step in 0..STEPS {
         if t == 0 {
-            await_room(ring, step);
-            expect(ring, step);
-            load(ring, x, step, 3); // FAULT
+            wait_empty(pipeline, step);
+            expect(pipeline, step);
+            load(pipeline, x, step, 3); // FAULT
         } else if t >= 32 {
-            await_tile(ring, step);
-            sum += add(ring, step, t - 32); // FAULT: no sync_warp before one lane speaks for all
-            free(ring, step, 1 - cluster_rank());
+            wait_full(pipeline, step);
+            sum += add(pipeline, step, t - 32); // FAULT: no sync_warp before the arrival
+            release(pipeline, step, 1 - cluster_rank());
             sync_warp(u32::MAX);
-            free(ring, step, cluster_rank());
+            release(pipeline, step, cluster_rank());
         }
     }
     cluster_sync();
@@ -254,23 +260,23 @@ fn lane_faulty(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
     }
 }
 
-/// The same without a barrier in each step, as a pipeline has it.
+/// The same without a barrier in each step.
 #[kernel(block = BLOCK, cluster = 2)]
-fn ring_mended(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
-    begin(ring, 4);
+fn pipelined_fixed(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, y: VecMut<f32>) {
+    init_barriers(pipeline, 4);
     let t = thread_idx_x();
     let mut sum = 0.0;
     for step in 0..STEPS {
         if t == 0 {
-            await_room(ring, step);
-            expect(ring, step);
-            load(ring, x, step, 3);
+            wait_empty(pipeline, step);
+            expect(pipeline, step);
+            load(pipeline, x, step, 3);
         } else if t >= 32 {
-            await_tile(ring, step);
-            sum += add(ring, step, t - 32);
+            wait_full(pipeline, step);
+            sum += add(pipeline, step, t - 32);
             sync_warp(u32::MAX);
-            free(ring, step, 0);
-            free(ring, step, 1);
+            release(pipeline, step, 0);
+            release(pipeline, step, 1);
         }
     }
     if t >= 32 {
@@ -280,21 +286,21 @@ fn ring_mended(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
 }
 
 #[kernel(block = BLOCK, cluster = 2)]
-fn end_faulty(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
-    begin(ring, 4);
+fn end_faulty(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, y: VecMut<f32>) {
+    init_barriers(pipeline, 4);
     let t = thread_idx_x();
     let mut sum = 0.0;
     for step in 0..STEPS {
         if t == 0 {
-            await_room(ring, step);
-            expect(ring, step);
-            load(ring, x, step, 3);
+            wait_empty(pipeline, step);
+            expect(pipeline, step);
+            load(pipeline, x, step, 3);
         } else if t >= 32 {
-            await_tile(ring, step);
-            sum += add(ring, step, t - 32);
+            wait_full(pipeline, step);
+            sum += add(pipeline, step, t - 32);
             sync_warp(u32::MAX);
-            free(ring, step, 0); // FAULT: that block may have ended
-            free(ring, step, 1); // FAULT
+            release(pipeline, step, 0); // FAULT: that block may have exited
+            release(pipeline, step, 1); // FAULT
         }
     }
     if t >= 32 {
@@ -305,140 +311,140 @@ fn end_faulty(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
 type Sums = simt::Kernel<(TensorMap<f32>, VecMut<'static, f32>)>;
 
 fn sums(bench: &mut Bench, faulty: Sums) -> bool {
-    run(bench, faulty, sums_mended, STEPS)
+    run(bench, faulty, sums_fixed, STEPS)
 }
 
-fn ring(bench: &mut Bench, faulty: Sums) -> bool {
-    run(bench, faulty, ring_mended, STEPS)
+fn pipelined(bench: &mut Bench, faulty: Sums) -> bool {
+    run(bench, faulty, pipelined_fixed, STEPS)
 }
 
 fn halves(bench: &mut Bench, faulty: Sums) -> bool {
-    run(bench, faulty, halves_mended, 1)
+    run(bench, faulty, halves_fixed, 1)
 }
 
-fn run(bench: &mut Bench, faulty: Sums, mended: Sums, steps: u32) -> bool {
+fn run(bench: &mut Bench, faulty: Sums, fixed: Sums, steps: u32) -> bool {
     let (rows, cols) = (2 * steps * ROWS, COLS as usize);
     let x: Vec<f32> = (0..rows * COLS).map(|i| (i % 1009) as f32).collect();
     let expected: Vec<f32> = (0..2 * cols).map(|i| x.iter().skip(i % cols).step_by(cols).sum()).collect();
     let (x, mut y) = (Buffer::new(&x), Buffer::unwritten(2 * cols));
     let boxes = x.matrix(rows, COLS).tma(ROWS, COLS, Swizzle::None);
-    bench.launch((faulty, mended), Grid::line(2, BLOCK), (boxes, &mut y));
+    bench.launch((faulty, fixed), Grid::line(2, BLOCK), (boxes, &mut y));
     y.to_vec() == expected
 }
 
-/// One tile, of which each block loads half. Both have been sent for before either is expected.
+/// Loads one tile, half of it by each block. Both loads are issued before either block waits.
 #[track_caller]
-fn tile(ring: &Ring, x: &TensorMap<f32>, mask: u16) {
+fn tile(pipeline: &Pipeline, x: &TensorMap<f32>, mask: u16) {
     if thread_idx_x() == 0 {
-        load(ring, x, 0, mask);
+        load(pipeline, x, 0, mask);
     }
     cluster_sync();
 }
 
 /// The sums of one tile.
 #[kernel(block = BLOCK, cluster = 2)]
-fn halves_mended(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
-    begin(ring, 4);
+fn halves_fixed(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, y: VecMut<f32>) {
+    init_barriers(pipeline, 4);
     let t = thread_idx_x();
-    tile(ring, x, 3);
+    tile(pipeline, x, 3);
     if t == 0 {
-        expect(ring, 0);
+        expect(pipeline, 0);
     } else if t >= 32 {
-        await_tile(ring, 0);
-        y.set((cluster_rank() * COLS + t - 32) as usize, add(ring, 0, t - 32));
+        wait_full(pipeline, 0);
+        y.set((cluster_rank() * COLS + t - 32) as usize, add(pipeline, 0, t - 32));
     }
 }
 
 #[kernel(block = BLOCK, cluster = 2)]
-fn alone_faulty(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
-    begin(ring, 4); // FAULT
+fn alone_faulty(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, y: VecMut<f32>) {
+    init_barriers(pipeline, 4); // FAULT
     let t = thread_idx_x();
-    tile(ring, x, 1 << cluster_rank());
+    tile(pipeline, x, 1 << cluster_rank());
     if t == 0 {
-        expect(ring, 0);
+        expect(pipeline, 0);
     } else if t >= 32 {
-        await_tile(ring, 0); // FAULT: the other half comes to the other block
-        y.set((cluster_rank() * COLS + t - 32) as usize, add(ring, 0, t - 32));
+        wait_full(pipeline, 0); // FAULT: the other half is only in the other block
+        y.set((cluster_rank() * COLS + t - 32) as usize, add(pipeline, 0, t - 32));
     }
 }
 
 #[kernel(block = BLOCK, cluster = 2)]
-fn bytes_faulty(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
-    begin(ring, 4); // FAULT
+fn bytes_faulty(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, y: VecMut<f32>) {
+    init_barriers(pipeline, 4); // FAULT
     let t = thread_idx_x();
-    tile(ring, x, 3); // FAULT: half of what comes is expected
+    tile(pipeline, x, 3); // FAULT: only half of the bytes is expected
     if t == 0 {
-        ring.full.arrive_expect_tx(0, BYTES / 2);
+        pipeline.full.arrive_expect_tx(0, BYTES / 2);
     } else if t >= 32 {
-        await_tile(ring, 0);
-        y.set((cluster_rank() * COLS + t - 32) as usize, add(ring, 0, t - 32));
+        wait_full(pipeline, 0);
+        y.set((cluster_rank() * COLS + t - 32) as usize, add(pipeline, 0, t - 32));
     }
 }
 
 #[kernel(block = BLOCK, cluster = 2)]
-fn fence_faulty(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
+fn fence_faulty(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, y: VecMut<f32>) {
     let t = thread_idx_x();
     if t == 0 {
-        ring.full.init(0, 1); // FAULT: no fence
+        pipeline.full.init(0, 1); // FAULT: no fence
     }
     cluster_sync();
-    tile(ring, x, 3); // FAULT
+    tile(pipeline, x, 3); // FAULT
     if t == 0 {
-        expect(ring, 0);
+        expect(pipeline, 0);
     } else if t >= 32 {
-        await_tile(ring, 0);
-        y.set((cluster_rank() * COLS + t - 32) as usize, add(ring, 0, t - 32));
+        wait_full(pipeline, 0);
+        y.set((cluster_rank() * COLS + t - 32) as usize, add(pipeline, 0, t - 32));
     }
 }
 
 #[kernel(block = BLOCK, cluster = 2)]
-fn mask_faulty(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
-    begin(ring, 4);
+fn mask_faulty(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, y: VecMut<f32>) {
+    init_barriers(pipeline, 4);
     let t = thread_idx_x();
-    tile(ring, x, 7); // FAULT: there are two blocks
+    tile(pipeline, x, 7); // FAULT: the cluster has two blocks
     if t == 0 {
-        expect(ring, 0);
+        expect(pipeline, 0);
     } else if t >= 32 {
-        await_tile(ring, 0);
-        y.set((cluster_rank() * COLS + t - 32) as usize, add(ring, 0, t - 32));
+        wait_full(pipeline, 0);
+        y.set((cluster_rank() * COLS + t - 32) as usize, add(pipeline, 0, t - 32));
     }
 }
 
-/// Rank 0 loads a tile for itself and, of no use to it, for rank 1.
+/// Rank 0 loads a tile for itself and for rank 1, which does not use it.
 #[kernel(block = BLOCK, cluster = 2)]
-fn send_mended(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
-    begin(ring, 4);
+fn send_fixed(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, y: VecMut<f32>) {
+    init_barriers(pipeline, 4);
     let t = thread_idx_x();
     if t == 0 {
-        ring.full.arrive_expect_tx(0, BYTES / 2);
+        pipeline.full.arrive_expect_tx(0, BYTES / 2);
     }
     if cluster_rank() == 0 {
         if t == 0 {
-            load(ring, x, 0, 3);
+            load(pipeline, x, 0, 3);
         }
-        await_tile(ring, 0);
+        wait_full(pipeline, 0);
         if t < COLS {
-            y.set(t as usize, ring.stages[0].get(t));
+            y.set(t as usize, pipeline.stages[0].get(t));
         }
     } else {
-        await_tile(ring, 0);
+        wait_full(pipeline, 0);
     }
 }
 
 #[kernel(block = BLOCK, cluster = 2)]
-fn send_faulty(#[shared] ring: &Ring, x: &TensorMap<f32>, y: VecMut<f32>) {
-    begin(ring, 4);
+fn send_faulty(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, y: VecMut<f32>) {
+    init_barriers(pipeline, 4);
     let t = thread_idx_x();
     if t == 0 {
-        ring.full.arrive_expect_tx(0, BYTES / 2);
+        pipeline.full.arrive_expect_tx(0, BYTES / 2);
     }
     if cluster_rank() == 0 {
         if t == 0 {
-            load(ring, x, 0, 3); // FAULT: rank 1 does not wait for it
+            load(pipeline, x, 0, 3); // FAULT: rank 1 does not wait for it
         }
-        await_tile(ring, 0);
+        wait_full(pipeline, 0);
         if t < COLS {
-            y.set(t as usize, ring.stages[0].get(t));
+            y.set(t as usize, pipeline.stages[0].get(t));
         }
     }
 }
@@ -447,72 +453,72 @@ fn send(bench: &mut Bench, faulty: Sums) -> bool {
     let x: Vec<f32> = (0..BOX).map(|i| i as f32).collect();
     let (boxed, mut y) = (Buffer::new(&x), Buffer::unwritten(COLS as usize));
     let boxes = boxed.matrix(ROWS, COLS).tma(ROWS, COLS, Swizzle::None);
-    bench.launch((faulty, send_mended), Grid::line(2, BLOCK), (boxes, &mut y));
+    bench.launch((faulty, send_fixed), Grid::line(2, BLOCK), (boxes, &mut y));
     y.to_vec() == x[..COLS as usize]
 }
 
 #[repr(C)]
 #[derive(Shared)]
-struct Bell {
-    rings: Mbarriers<1>,
+struct Signal {
+    arrived: Mbarriers<1>,
 }
 
-/// Each block is greeted by the next one of its cluster, and leaves its rank.
+/// Each block is notified by the next one of its cluster, and writes its rank.
 #[kernel(block = 32, cluster = 2)]
-fn greet_mended(#[shared] bell: &Bell, y: VecMut<u32>) {
+fn notify_fixed(#[shared] signal: &Signal, y: VecMut<u32>) {
     if thread_idx_x() == 0 {
-        bell.rings.init(0, 1);
+        signal.arrived.init(0, 1);
     }
     cluster_sync();
     if thread_idx_x() == 0 {
-        bell.rings.arrive_at(0, (cluster_rank() + 1) % cluster_size());
-        bell.rings.wait(0, 0);
+        signal.arrived.arrive_at(0, (cluster_rank() + 1) % cluster_size());
+        signal.arrived.wait(0, 0);
         y.set(block_idx_x() as usize, cluster_rank());
     }
 }
 
 #[kernel(block = 32, cluster = 2)]
-fn greet_faulty(#[shared] bell: &Bell, y: VecMut<u32>) {
+fn notify_faulty(#[shared] signal: &Signal, y: VecMut<u32>) {
     if thread_idx_x() == 0 {
-        bell.rings.init(0, 1); // FAULT
+        signal.arrived.init(0, 1); // FAULT
     }
     sync_threads();
     if thread_idx_x() == 0 {
-        bell.rings.arrive_at(0, (cluster_rank() + 1) % cluster_size()); // FAULT: there may be no mbarrier yet
+        signal.arrived.arrive_at(0, (cluster_rank() + 1) % cluster_size()); // FAULT: may not be initialised
         y.set(block_idx_x() as usize, cluster_rank());
     }
     cluster_sync();
 }
 
 #[kernel(block = 32, cluster = 2)]
-fn rank_faulty(#[shared] bell: &Bell, y: VecMut<u32>) {
+fn rank_faulty(#[shared] signal: &Signal, y: VecMut<u32>) {
     if thread_idx_x() == 0 {
-        bell.rings.init(0, 1);
+        signal.arrived.init(0, 1);
     }
     cluster_sync();
     if thread_idx_x() == 0 {
-        bell.rings.arrive_at(0, cluster_rank() + 1); // FAULT: the last rank has no next one
+        signal.arrived.arrive_at(0, cluster_rank() + 1); // FAULT: there is no rank after the last
         y.set(block_idx_x() as usize, cluster_rank());
     }
     cluster_sync();
 }
 
-fn greet(bench: &mut Bench, faulty: simt::Kernel<(VecMut<'static, u32>,)>) -> bool {
+fn notify(bench: &mut Bench, faulty: simt::Kernel<(VecMut<'static, u32>,)>) -> bool {
     let mut y = Buffer::unwritten(6);
-    bench.launch((faulty, greet_mended), Grid::line(6, 32), (&mut y,));
+    bench.launch((faulty, notify_fixed), Grid::line(6, 32), (&mut y,));
     y.to_vec() == [0, 1, 0, 1, 0, 1]
 }
 
-/// The element of `x` that the thread fetches: the one opposite to its own, of the other block.
-fn theirs() -> usize {
+/// The element of `x` that the thread reads: the opposite one in the other block.
+fn opposite() -> usize {
     ((block_idx_x() ^ 1) * 32 + 31 - thread_idx_x()) as usize
 }
 
-/// Two turns in which each thread doubles what the one opposite in the other block has.
+/// Two rounds in which each thread replaces its element by twice the opposite one of the other block.
 #[kernel(block = 32, cluster = 2)]
-fn exchange_mended(x: VecMut<u32>) {
+fn exchange_fixed(x: VecMut<u32>) {
     for _ in 0..2 {
-        let value = 2 * x.get(theirs());
+        let value = 2 * x.get(opposite());
         cluster_sync();
         x.set(index_1d(), value);
         cluster_sync();
@@ -522,7 +528,7 @@ fn exchange_mended(x: VecMut<u32>) {
 #[kernel(block = 32, cluster = 2)]
 fn exchange_faulty(x: VecMut<u32>) {
     for _ in 0..2 {
-        let value = 2 * x.get(theirs()); // FAULT
+        let value = 2 * x.get(opposite()); // FAULT
         sync_threads();
         x.set(index_1d(), value); // FAULT
         cluster_sync();
@@ -530,18 +536,18 @@ fn exchange_faulty(x: VecMut<u32>) {
 }
 
 #[kernel(block = 32, cluster = 2)]
-fn turn_faulty(x: VecMut<u32>) {
+fn round_faulty(x: VecMut<u32>) {
     for _ in 0..2 {
-        let value = 2 * x.get(theirs()); // FAULT
+        let value = 2 * x.get(opposite()); // FAULT
         cluster_sync();
         x.set(index_1d(), value); // FAULT
     }
 }
 
 #[kernel(block = 32, cluster = 2)]
-fn places_faulty(x: VecMut<u32>) {
+fn two_places_faulty(x: VecMut<u32>) {
     for _ in 0..2 {
-        let value = 2 * x.get(theirs());
+        let value = 2 * x.get(opposite());
         if cluster_rank() == 0 {
             cluster_sync(); // FAULT
         }
@@ -555,7 +561,7 @@ fn places_faulty(x: VecMut<u32>) {
 
 #[kernel(block = 32, cluster = 2)]
 fn mixed_faulty(x: VecMut<u32>) {
-    let value = 2 * x.get(theirs());
+    let value = 2 * x.get(opposite());
     if thread_idx_x() < 16 {
         cluster_sync(); // FAULT
     } else {
@@ -568,6 +574,6 @@ fn mixed_faulty(x: VecMut<u32>) {
 fn exchange(bench: &mut Bench, faulty: simt::Kernel<(VecMut<'static, u32>,)>) -> bool {
     let x: Vec<u32> = (0..128).collect();
     let mut y = Buffer::new(&x);
-    bench.launch((faulty, exchange_mended), Grid::line(4, 32), (&mut y,));
+    bench.launch((faulty, exchange_fixed), Grid::line(4, 32), (&mut y,));
     y.to_vec() == x.iter().map(|x| 4 * x).collect::<Vec<_>>()
 }

@@ -1,4 +1,4 @@
-//! Kernels that wait for what never comes.
+//! Kernels that wait forever.
 
 use crate::case::{Bench, Case, Group};
 use simt::prelude::*;
@@ -9,13 +9,13 @@ pub(crate) const GROUP: Group = Group {
     file: file!(),
     text: include_str!("hangs.rs"),
     cases: &[
-        Case::new("flag that nobody sets", Kind::Hang, flag),
+        Case::new("flag that no block sets", Kind::Hang, flag),
         Case::new("count that is never reached", Kind::Hang, count),
-        Case::new("lock that nobody gives back", Kind::Hang, lock),
+        Case::new("lock that is never released", Kind::Hang, lock),
     ],
 };
 
-/// Each block waits for the one before it; the first for nobody.
+/// Each block but the first waits for the one before it.
 #[kernel(block = 32)]
 fn flag_faulty(done: VecMut<u32>) {
     let b = block_idx_x() as usize;
@@ -31,7 +31,7 @@ fn flag_faulty(done: VecMut<u32>) {
 }
 
 #[kernel(block = 32)]
-fn flag_mended(done: VecMut<u32>) {
+fn flag_fixed(done: VecMut<u32>) {
     let b = block_idx_x() as usize;
     if thread_idx_x() == 0 {
         let ready = || b == 0 || done.atomic(b - 1).load(Order::Acquire, Scope::Device) == 1;
@@ -44,7 +44,7 @@ fn flag_mended(done: VecMut<u32>) {
 
 fn flag(bench: &mut Bench) -> bool {
     let mut done = Buffer::zeroed(4);
-    bench.launch((flag_faulty, flag_mended), Grid::line(4, 32), (&mut done,));
+    bench.launch((flag_faulty, flag_fixed), Grid::line(4, 32), (&mut done,));
     done.to_vec() == [1; 4]
 }
 
@@ -53,14 +53,14 @@ fn flag(bench: &mut Bench) -> bool {
 fn count_faulty(arrived: VecMut<u32>, y: VecMut<u32>) {
     if thread_idx_x() == 0 {
         arrived.atomic(0).fetch_add(1, Order::AcqRel, Scope::Device);
-        while arrived.atomic(0).load(Order::Acquire, Scope::Device) <= grid_dim_x() {} // FAULT: one more than there are
+        while arrived.atomic(0).load(Order::Acquire, Scope::Device) <= grid_dim_x() {} // FAULT: too many
     }
     sync_threads();
     y.set(index_1d(), 1);
 }
 
 #[kernel(block = 32)]
-fn count_mended(arrived: VecMut<u32>, y: VecMut<u32>) {
+fn count_fixed(arrived: VecMut<u32>, y: VecMut<u32>) {
     if thread_idx_x() == 0 {
         arrived.atomic(0).fetch_add(1, Order::AcqRel, Scope::Device);
         while arrived.atomic(0).load(Order::Acquire, Scope::Device) < grid_dim_x() {}
@@ -71,7 +71,7 @@ fn count_mended(arrived: VecMut<u32>, y: VecMut<u32>) {
 
 fn count(bench: &mut Bench) -> bool {
     let (mut arrived, mut y) = (Buffer::zeroed(1), Buffer::unwritten(96));
-    bench.launch((count_faulty, count_mended), Grid::line(3, 32), (&mut arrived, &mut y));
+    bench.launch((count_faulty, count_fixed), Grid::line(3, 32), (&mut arrived, &mut y));
     y.to_vec() == [1; 96]
 }
 
@@ -85,7 +85,7 @@ fn lock_faulty(lock: VecMut<u32>, total: VecMut<u32>) {
 }
 
 #[kernel(block = 32)]
-fn lock_mended(lock: VecMut<u32>, total: VecMut<u32>) {
+fn lock_fixed(lock: VecMut<u32>, total: VecMut<u32>) {
     if thread_idx_x() == 0 {
         while lock.atomic(0).swap(1, Order::AcqRel, Scope::Device) == 1 {}
         total.set(0, total.get(0) + 1);
@@ -95,6 +95,6 @@ fn lock_mended(lock: VecMut<u32>, total: VecMut<u32>) {
 
 fn lock(bench: &mut Bench) -> bool {
     let (mut lock, mut total) = (Buffer::zeroed(1), Buffer::zeroed(1));
-    bench.launch((lock_faulty, lock_mended), Grid::line(4, 32), (&mut lock, &mut total));
+    bench.launch((lock_faulty, lock_fixed), Grid::line(4, 32), (&mut lock, &mut total));
     total.to_vec() == [4]
 }

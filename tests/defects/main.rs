@@ -1,58 +1,58 @@
-//! Planted bugs: kernels with one defect each, and beside each the same kernel mended.
+//! Injected defects: kernels with one defect each, and next to each the same kernel fixed.
 //!
-//! The simulator must find every defect, whatever the order in which threads run: report the kind that is expected, at a
-//! line that carries a `// FAULT` mark, and nothing else. On the mended kernels it must be silent.
+//! The simulator must report every defect for every order of threads: with the expected kind, at lines with a `//
+//! FAULT` mark, and nothing else. It must report nothing for the fixed kernels.
 //!
 //! | file | defects |
 //! |---|---|
-//! | `shared_races`, `warp_races`, `shared_atomics` | shared memory without a barrier, `sync_warp` or atomics where they are needed |
+//! | `shared_races`, `warp_races`, `shared_atomics` | shared memory: missing barriers, `sync_warp` or atomics |
 //! | `global_races` | the same in global memory, within a block and across blocks |
-//! | `publication`, `messages` | results handed to other blocks through atomics of too weak an order or too narrow a scope |
-//! | `reductions` | the same in reductions of a whole vector, a ticket good for one launch, vectors peeled where they are not aligned |
-//! | `parts` | sums of a tile that one block hands to the next: taken or announced too early |
-//! | `lines` | the same in reductions of many lines: a barrier before the ticket, a ticket for each tile, rows with gaps |
+//! | `last_block`, `flags_and_locks` | results passed between blocks with too weak an order or too narrow a scope |
+//! | `vector_reductions` | reductions of a whole vector: memory order, tickets that are not reset, misaligned vectors |
+//! | `line_reductions` | reductions of many lines: the barrier before the ticket, tickets of tiles, rows with gaps |
+//! | `partial_tiles` | stream-K fix-up: partial sums that a block loads or publishes too early |
 //! | `barriers` | barriers that not all threads reach, or not all at the same place |
-//! | `warps` | masks that do not fit the lanes, lanes that have exited or never were |
-//! | `bounds`, `alignment`, `uninitialised` | wild and misaligned accesses, reads of what nothing has written |
-//! | `transposes` | two listings of a teaching text |
-//! | `permuted_boxes` | permutation of short dimensions, by parts of lines |
-//! | `shifts` | transposition with rows that begin anywhere, by whole sectors |
-//! | `tiles` | transposition by swizzled tiles, and in place |
+//! | `warps` | masks that do not match the lanes, lanes that have exited or do not exist |
+//! | `bounds`, `alignment`, `uninitialised` | accesses out of bounds or misaligned, reads of unwritten memory |
+//! | `transpose_guards` | transposition with wrong bounds checks, and a barrier inside a branch |
+//! | `swizzled_transposes` | transposition by swizzled tiles, and in place |
+//! | `misaligned_transposes` | transposition of misaligned rows, by whole sectors |
+//! | `permute_nd` | permutation by N-dimensional tiles, by segments of rows |
 //! | `async_copies` | `cp.async` without its commit, wait or barrier |
-//! | `tma`, `stores` | the copy engine: waits, fences, places that do not fit |
-//! | `mbarriers` | arrivals, bytes, initialisation; stages of a ring that are used again too early |
-//! | `pdl` | launches that begin before their predecessor is done: global memory touched before the wait, no wait at all |
-//! | `clusters` | blocks that touch each other's shared memory: too early, too late, out of step, where there is none |
-//! | `products` | tensor cores: waits, operands that are not what their descriptor says, threads that do not come |
-//! | `panics`, `hangs` | kernels that give up, and kernels that never do |
+//! | `tma_loads`, `tma_stores` | TMA: missing waits and fences, slots of the wrong size or alignment |
+//! | `mbarriers` | arrivals, bytes, initialisation; stages of a pipeline that are reused too early |
+//! | `pdl` | programmatic dependent launch: accesses to global memory before the wait, or no wait |
+//! | `clusters` | accesses to another block's shared memory too early, too late, or beyond the cluster |
+//! | `tensor_cores` | `wgmma`, `mma.sync`: missing waits, operands that do not match their descriptor, missing threads |
+//! | `panics`, `hangs` | kernels that panic, and kernels that never end |
 
 mod alignment;
 mod async_copies;
 mod barriers;
 mod bounds;
-mod boxes;
 mod case;
 mod clusters;
+mod flags_and_locks;
 mod global_races;
 mod hangs;
-mod lines;
+mod last_block;
+mod line_reductions;
 mod mbarriers;
-mod messages;
+mod misaligned_transposes;
 mod panics;
-mod parts;
+mod partial_tiles;
 mod pdl;
-mod permuted_boxes;
-mod products;
-mod publication;
-mod reductions;
+mod permute_nd;
+mod report_texts;
 mod shared_atomics;
 mod shared_races;
-mod shifts;
-mod stores;
-mod texts;
-mod tiles;
-mod transposes;
+mod swizzled_transposes;
+mod tensor_cores;
+mod tma_loads;
+mod tma_stores;
+mod transpose_guards;
 mod uninitialised;
+mod vector_reductions;
 mod warp_races;
 mod warps;
 
@@ -65,32 +65,32 @@ const GROUPS: &[Group] = &[
     async_copies::GROUP,
     barriers::GROUP,
     bounds::GROUP,
-    boxes::GROUP,
+    tma_loads::GROUP,
     clusters::GROUP,
-    permuted_boxes::GROUP,
+    permute_nd::GROUP,
     global_races::GROUP,
     hangs::GROUP,
     mbarriers::GROUP,
-    lines::GROUP,
-    messages::GROUP,
+    line_reductions::GROUP,
+    flags_and_locks::GROUP,
     pdl::GROUP,
     panics::GROUP,
-    parts::GROUP,
-    products::GROUP,
-    publication::GROUP,
-    reductions::GROUP,
+    partial_tiles::GROUP,
+    tensor_cores::GROUP,
+    last_block::GROUP,
+    vector_reductions::GROUP,
     shared_atomics::GROUP,
     shared_races::GROUP,
-    shifts::GROUP,
-    stores::GROUP,
-    tiles::GROUP,
-    transposes::GROUP,
+    misaligned_transposes::GROUP,
+    tma_stores::GROUP,
+    swizzled_transposes::GROUP,
+    transpose_guards::GROUP,
     uninitialised::GROUP,
     warp_races::GROUP,
     warps::GROUP,
 ];
 
-/// Numbers of blocks that are interleaved.
+/// Numbers of blocks that run interleaved.
 const RESIDENCIES: [u32; 2] = [1, 4];
 
 fn all() -> impl Iterator<Item = (&'static Group, &'static Case)> {
@@ -102,21 +102,21 @@ fn checked(seeds: u64) -> impl Iterator<Item = Schedule> {
     RESIDENCIES.into_iter().flat_map(move |resident| (0..seeds).map(move |seed| Schedule { level, seed, resident }))
 }
 
-fn texts(reports: &[Report]) -> String {
+fn report_text(reports: &[Report]) -> String {
     reports.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-fn none(failures: &[String]) {
+fn assert_no_failures(failures: &[String]) {
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
 #[test]
-fn every_kind_is_planted_at_least_twice() {
-    let mut planted: BTreeMap<Kind, usize> = BTreeMap::new();
+fn every_kind_of_report_has_at_least_two_defects() {
+    let mut injected: BTreeMap<Kind, usize> = BTreeMap::new();
     for (_, case) in all() {
-        *planted.entry(case.kind).or_default() += 1;
+        *injected.entry(case.kind).or_default() += 1;
     }
-    // Not `Limit`: that is the simulator's own defect, not a kernel's.
+    // Not `Limit`: it reports a limit of the simulator, not a defect of a kernel.
     let kinds = [
         Kind::OutOfBounds,
         Kind::Misaligned,
@@ -141,35 +141,35 @@ fn every_kind_is_planted_at_least_twice() {
         Kind::Hang,
     ];
     for kind in kinds {
-        let count = planted.get(&kind).copied().unwrap_or(0);
-        assert!(count >= 2, "{}: planted {count} times", kind.title());
+        let count = injected.get(&kind).copied().unwrap_or(0);
+        assert!(count >= 2, "{}: {count} defects", kind.title());
     }
     assert!(all().count() >= 36, "{} cases", all().count());
 }
 
 #[test]
-fn every_defect_is_reported_whatever_the_schedule() {
+fn every_defect_is_reported_at_its_marked_lines_for_every_schedule() {
     let mut failures = Vec::new();
     for (group, case) in all() {
         let mut seen = BTreeSet::new();
         for schedule in checked(50) {
             let reports = case.run(Version::Faulty, schedule).reports;
-            if let Err(why) = judge(group, case, &reports, &mut seen) {
-                failures.push(format!("{}, {schedule:?}: {why}\n{}", case.name, texts(&reports)));
+            if let Err(why) = check_reports(group, case, &reports, &mut seen) {
+                failures.push(format!("{}, {schedule:?}: {why}\n{}", case.name, report_text(&reports)));
                 break;
             }
         }
         for name in seen.iter().map(|&(name, _)| name).collect::<BTreeSet<_>>() {
             for line in group.marked(name).into_iter().filter(|&line| !seen.contains(&(name, line))) {
-                failures.push(format!("{}: {}:{line} is marked and never reported", case.name, group.file));
+                failures.push(format!("{}: {}:{line} is marked but never reported", case.name, group.file));
             }
         }
     }
-    none(&failures);
+    assert_no_failures(&failures);
 }
 
-/// Whether the reports are of the case's kind alone, all at marked lines. Adds these to `seen`.
-fn judge<'a>(
+/// Checks that all reports have the case's kind and are at marked lines. Adds these lines to `seen`.
+fn check_reports<'a>(
     group: &'a Group,
     case: &Case,
     reports: &[Report],
@@ -185,7 +185,7 @@ fn judge<'a>(
         let name = group.name_of(&report.kernel).ok_or_else(|| format!("no kernel `{}` here", report.kernel))?;
         for site in [Some(&report.site), report.other.as_ref()].into_iter().flatten() {
             if site.file != group.file || !group.marked(name).contains(&site.line) {
-                return Err(format!("{site} carries no mark"));
+                return Err(format!("{site} is not marked"));
             }
             seen.insert((name, site.line));
         }
@@ -194,19 +194,19 @@ fn judge<'a>(
 }
 
 #[test]
-fn mended_kernels_are_silent_and_right() {
+fn fixed_kernels_have_no_reports_and_right_results() {
     let mut failures = Vec::new();
     for (_, case) in all() {
         for schedule in checked(100) {
-            let run = case.run(Version::Mended, schedule);
+            let run = case.run(Version::Fixed, schedule);
             if !run.reports.is_empty() || !run.right {
                 let right = if run.right { "right" } else { "wrong" };
-                failures.push(format!("{}, {schedule:?}: result {right}\n{}", case.name, texts(&run.reports)));
+                failures.push(format!("{}, {schedule:?}: result {right}\n{}", case.name, report_text(&run.reports)));
                 break;
             }
         }
     }
-    none(&failures);
+    assert_no_failures(&failures);
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn the_same_seed_gives_the_same_reports_byte_for_byte() {
             for resident in RESIDENCIES {
                 let schedule = Schedule { level: Level::Checks, seed, resident };
                 let [first, second] = [0; 2].map(|_| case.run(Version::Faulty, schedule).reports);
-                assert_eq!(texts(&first), texts(&second), "{}, {schedule:?}", case.name);
+                assert_eq!(report_text(&first), report_text(&second), "{}, {schedule:?}", case.name);
                 assert_eq!(first, second, "{}, {schedule:?}", case.name);
             }
         }
@@ -224,17 +224,22 @@ fn the_same_seed_gives_the_same_reports_byte_for_byte() {
 }
 
 #[test]
-fn counting_changes_no_report() {
+fn counters_do_not_change_reports() {
     for (_, case) in all() {
         for seed in [0, 5] {
             let at = |level| case.run(Version::Faulty, Schedule { level, seed, resident: 2 }).reports;
-            assert_eq!(texts(&at(Level::Checks)), texts(&at(Level::Counters)), "{}, seed {seed}", case.name);
+            assert_eq!(
+                report_text(&at(Level::Checks)),
+                report_text(&at(Level::Counters)),
+                "{}, seed {seed}",
+                case.name
+            );
         }
     }
 }
 
 #[test]
-fn unchecked_launches_see_what_needs_no_shadow() {
+fn unchecked_launches_report_defects_that_need_no_shadow_memory() {
     let mut failures = Vec::new();
     for (group, case) in all() {
         let shadow = matches!(
@@ -252,15 +257,15 @@ fn unchecked_launches_see_what_needs_no_shadow() {
         for seed in 0..5 {
             let schedule = Schedule { level: Level::Off, seed, resident: 1 };
             let reports = case.run(Version::Faulty, schedule).reports;
-            let verdict = judge(group, case, &reports, &mut BTreeSet::new());
+            let verdict = check_reports(group, case, &reports, &mut BTreeSet::new());
             if verdict.is_err() && !(shadow && reports.is_empty()) {
-                failures.push(format!("{}, {schedule:?}: {verdict:?}\n{}", case.name, texts(&reports)));
+                failures.push(format!("{}, {schedule:?}: {verdict:?}\n{}", case.name, report_text(&reports)));
             }
-            let run = case.run(Version::Mended, schedule);
+            let run = case.run(Version::Fixed, schedule);
             if !run.reports.is_empty() || !run.right {
-                failures.push(format!("{} mended, {schedule:?}\n{}", case.name, texts(&run.reports)));
+                failures.push(format!("{} fixed, {schedule:?}\n{}", case.name, report_text(&run.reports)));
             }
         }
     }
-    none(&failures);
+    assert_no_failures(&failures);
 }

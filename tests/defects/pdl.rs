@@ -1,4 +1,4 @@
-//! Launches that begin before their predecessor is done: what comes too soon.
+//! Programmatic dependent launch: accesses before the wait for the previous grid.
 
 use crate::case::{Bench, Case, Group};
 use simt::async_copy::{cp_async, cp_async_commit, cp_async_wait_all};
@@ -16,12 +16,12 @@ pub(crate) const GROUP: Group = Group {
     cases: &[
         Case::new("read before the wait", KIND, |b| twice(b, read_faulty)),
         Case::new("write before the wait", KIND, |b| twice(b, write_faulty)),
-        Case::new("wait of one thread for its block", KIND, |b| twice(b, deputy_faulty)),
+        Case::new("wait by one thread for its block", KIND, |b| twice(b, one_thread_faulty)),
         Case::new("asynchronous copy before the wait", KIND, |b| twice(b, copy_faulty)),
         Case::new("end without a wait", KIND, |b| twice(b, return_faulty)),
         Case::new("ticket before the wait", KIND, tickets),
-        Case::new("box loaded before the wait", KIND, |b| boxes(b, load_faulty)),
-        Case::new("box stored before the wait", KIND, |b| boxes(b, store_faulty)),
+        Case::new("box loaded before the wait", KIND, |b| tma_copy(b, load_faulty)),
+        Case::new("box stored before the wait", KIND, |b| tma_copy(b, store_faulty)),
     ],
 };
 
@@ -40,9 +40,9 @@ struct Line {
 
 /// y = 2·x.
 #[kernel(pdl, block = BLOCK)]
-fn twice_mended(#[shared] line: &Line, x: VecRef<f32>, y: VecMut<f32>) {
+fn twice_fixed(#[shared] line: &Line, x: VecRef<f32>, y: VecMut<f32>) {
     let (t, i) = (thread_idx_x(), index_1d());
-    // Shared memory is the block's own.
+    // Shared memory does not depend on the previous grid.
     line.values.set(t, 2.0);
     launch_dependents();
     dependency_wait();
@@ -63,7 +63,7 @@ fn read_faulty(#[shared] _line: &Line, x: VecRef<f32>, y: VecMut<f32>) {
 fn write_faulty(#[shared] _line: &Line, x: VecRef<f32>, y: VecMut<f32>) {
     let i = index_1d();
     if i == 0 {
-        y.set(i, 0.0); // FAULT: whoever comes before may still read it
+        y.set(i, 0.0); // FAULT: the previous grid may still read it
     }
     dependency_wait();
     if branch(i < y.len()) {
@@ -72,14 +72,14 @@ fn write_faulty(#[shared] _line: &Line, x: VecRef<f32>, y: VecMut<f32>) {
 }
 
 #[kernel(pdl, block = BLOCK)]
-fn deputy_faulty(#[shared] _line: &Line, x: VecRef<f32>, y: VecMut<f32>) {
+fn one_thread_faulty(#[shared] _line: &Line, x: VecRef<f32>, y: VecMut<f32>) {
     let i = index_1d();
     if thread_idx_x() < 32 {
         dependency_wait();
     }
     sync_threads();
     if branch(i < y.len()) {
-        y.set(i, 2.0 * x.get(i)); // FAULT: of the second warp nobody has waited
+        y.set(i, 2.0 * x.get(i)); // FAULT: no thread of the second warp has waited
     }
     dependency_wait();
 }
@@ -116,7 +116,7 @@ fn return_faulty(#[shared] _line: &Line, x: VecRef<f32>, y: VecMut<f32>) { // FA
 fn twice(bench: &mut Bench, faulty: Kernel) -> bool {
     let values: Vec<f32> = (0..N).map(|i| i as f32 - 7.0).collect();
     let (x, mut y) = (Buffer::new(&values), Buffer::new(&vec![-1.0_f32; N as usize]));
-    bench.launch((faulty, twice_mended), Grid::line(BLOCKS, BLOCK), (&x, &mut y));
+    bench.launch((faulty, twice_fixed), Grid::line(BLOCKS, BLOCK), (&x, &mut y));
     y.to_vec().iter().zip(&values).all(|(y, x)| *y == 2.0 * x)
 }
 
@@ -130,14 +130,14 @@ fn ticket_faulty(count: VecMut<u32>) {
 }
 
 #[kernel(pdl, block = BLOCK)]
-fn ticket_mended(count: VecMut<u32>) {
+fn ticket_fixed(count: VecMut<u32>) {
     dependency_wait();
     count.atomic(0).fetch_add(1, Order::Relaxed, Scope::Device);
 }
 
 fn tickets(bench: &mut Bench) -> bool {
     let mut count = Buffer::zeroed(1);
-    bench.launch((ticket_faulty, ticket_mended), Grid::line(BLOCKS, BLOCK), (&mut count,));
+    bench.launch((ticket_faulty, ticket_fixed), Grid::line(BLOCKS, BLOCK), (&mut count,));
     count.to_vec() == [BLOCKS * BLOCK]
 }
 
@@ -148,79 +148,79 @@ const BOX: usize = (ROWS * COLS) as usize;
 
 #[repr(C, align(128))]
 #[derive(Shared)]
-struct Box {
+struct Stage {
     values: SharedArray<f32, BOX>,
     full: Mbarriers<1>,
 }
 
-/// The mbarrier, before anything else.
+/// Initialises the mbarrier.
 #[track_caller]
-fn begin(it: &Box) {
+fn init_barrier(stage: &Stage) {
     if thread_idx_x() == 0 {
-        it.full.init(0, 1);
+        stage.full.init(0, 1);
         fence_mbarrier_init();
     }
     sync_threads();
 }
 
-/// Has the box brought.
+/// Loads the box.
 #[track_caller]
-fn load(it: &Box, x: &TensorMap<f32>) {
+fn load(stage: &Stage, x: &TensorMap<f32>) {
     if thread_idx_x() == 0 {
-        it.full.arrive_expect_tx(0, (BOX * 4) as u32);
-        load_2d(it.values.slot::<BOX>(0), x, [0, 0], it.full.at(0));
+        stage.full.arrive_expect_tx(0, (BOX * 4) as u32);
+        load_2d(stage.values.slot::<BOX>(0), x, [0, 0], stage.full.at(0));
     }
 }
 
-/// Has the box taken away.
+/// Stores the box.
 #[track_caller]
-fn store(it: &Box, y: &TensorMapMut<f32>) {
+fn store(stage: &Stage, y: &TensorMapMut<f32>) {
     if thread_idx_x() == 0 {
-        store_2d(y, [0, 0], it.values.slot::<BOX>(0));
+        store_2d(y, [0, 0], stage.values.slot::<BOX>(0));
         store_commit();
         store_wait_read::<0>();
     }
 }
 
-/// y = x, by way of shared memory.
+/// y = x, through shared memory.
 #[kernel(pdl, block = BLOCK)]
-fn box_mended(#[shared] it: &Box, x: &TensorMap<f32>, y: &TensorMapMut<f32>) {
-    begin(it);
+fn box_fixed(#[shared] stage: &Stage, x: &TensorMap<f32>, y: &TensorMapMut<f32>) {
+    init_barrier(stage);
     launch_dependents();
     dependency_wait();
-    load(it, x);
-    it.full.wait(0, 0);
-    store(it, y);
+    load(stage, x);
+    stage.full.wait(0, 0);
+    store(stage, y);
 }
 
 #[kernel(pdl, block = BLOCK)]
-fn load_faulty(#[shared] it: &Box, x: &TensorMap<f32>, y: &TensorMapMut<f32>) {
-    begin(it);
-    load(it, x); // FAULT
+fn load_faulty(#[shared] stage: &Stage, x: &TensorMap<f32>, y: &TensorMapMut<f32>) {
+    init_barrier(stage);
+    load(stage, x); // FAULT
     dependency_wait();
-    it.full.wait(0, 0);
-    store(it, y);
+    stage.full.wait(0, 0);
+    store(stage, y);
 }
 
-/// y = 1, by way of shared memory.
+/// y = 1, through shared memory.
 #[kernel(pdl, block = BLOCK)]
-fn store_faulty(#[shared] it: &Box, _x: &TensorMap<f32>, y: &TensorMapMut<f32>) {
+fn store_faulty(#[shared] stage: &Stage, _x: &TensorMap<f32>, y: &TensorMapMut<f32>) {
     for i in 0..BOX as u32 / BLOCK {
-        it.values.set(i * BLOCK + thread_idx_x(), 1.0);
+        stage.values.set(i * BLOCK + thread_idx_x(), 1.0);
     }
     fence_proxy_async();
     sync_threads();
-    store(it, y); // FAULT
+    store(stage, y); // FAULT
     dependency_wait();
 }
 
 type BoxKernel = simt::Kernel<(TensorMap<f32>, TensorMapMut<f32>)>;
 
-fn boxes(bench: &mut Bench, faulty: BoxKernel) -> bool {
+fn tma_copy(bench: &mut Bench, faulty: BoxKernel) -> bool {
     let values: Vec<f32> = (0..BOX).map(|i| i as f32).collect();
     let (x, mut y) = (Buffer::new(&values), Buffer::new(&vec![-1.0_f32; BOX]));
     let arguments =
         (x.matrix(ROWS, COLS).tma(ROWS, COLS, Swizzle::None), y.matrix_mut(ROWS, COLS).tma(ROWS, COLS, Swizzle::None));
-    bench.launch((faulty, box_mended), Grid::line(1, BLOCK), arguments);
+    bench.launch((faulty, box_fixed), Grid::line(1, BLOCK), arguments);
     y.to_vec() == values
 }

@@ -1,4 +1,4 @@
-//! Races in shared memory between plain accesses, of which some or all should have been atomic.
+//! Races in shared memory between plain accesses that should be atomic.
 
 use crate::case::{Bench, Case, Group};
 use simt::prelude::*;
@@ -11,8 +11,8 @@ pub(crate) const GROUP: Group = Group {
     text: include_str!("shared_atomics.rs"),
     cases: &[
         Case::new("histogram by plain increments", Kind::Race, histogram),
-        Case::new("shared counter set to zero while others count", Kind::Race, count),
-        Case::new("end of a search announced by a plain store", Kind::Race, search),
+        Case::new("shared counter reset while other threads count", Kind::Race, count),
+        Case::new("end of a search signalled by a plain store", Kind::Race, search),
     ],
 };
 
@@ -41,7 +41,7 @@ fn histogram_faulty(#[shared] bins: &Line, x: VecRef<u32>, counts: VecMut<u32>) 
 }
 
 #[kernel(block = 64)]
-fn histogram_mended(#[shared] bins: &Line, x: VecRef<u32>, counts: VecMut<u32>) {
+fn histogram_fixed(#[shared] bins: &Line, x: VecRef<u32>, counts: VecMut<u32>) {
     let t = thread_idx_x();
     bins.words.set(t, 0);
     sync_threads();
@@ -55,7 +55,7 @@ fn histogram_mended(#[shared] bins: &Line, x: VecRef<u32>, counts: VecMut<u32>) 
 
 fn histogram(bench: &mut Bench) -> bool {
     let (x, mut counts) = (Buffer::new(&ramp(128)), Buffer::unwritten(16));
-    bench.launch((histogram_faulty, histogram_mended), Grid::line(2, 64), (&x, &mut counts));
+    bench.launch((histogram_faulty, histogram_fixed), Grid::line(2, 64), (&x, &mut counts));
     counts.to_vec() == [8_u32; 16]
 }
 
@@ -73,7 +73,7 @@ fn count_faulty(#[shared] odd: &Line, x: VecRef<u32>, counts: VecMut<u32>) {
 }
 
 #[kernel(block = 64)]
-fn count_mended(#[shared] odd: &Line, x: VecRef<u32>, counts: VecMut<u32>) {
+fn count_fixed(#[shared] odd: &Line, x: VecRef<u32>, counts: VecMut<u32>) {
     if thread_idx_x() == 0 {
         odd.words.set(0, 0);
     }
@@ -87,7 +87,7 @@ fn count_mended(#[shared] odd: &Line, x: VecRef<u32>, counts: VecMut<u32>) {
 
 fn count(bench: &mut Bench) -> bool {
     let (x, mut counts) = (Buffer::new(&ramp(128)), Buffer::unwritten(2));
-    bench.launch((count_faulty, count_mended), Grid::line(2, 64), (&x, &mut counts));
+    bench.launch((count_faulty, count_fixed), Grid::line(2, 64), (&x, &mut counts));
     counts.to_vec() == [32, 32]
 }
 
@@ -111,7 +111,7 @@ fn search_faulty(#[shared] found: &Line, x: VecRef<u32>, value: u32, y: VecMut<u
 }
 
 #[kernel(block = 64)]
-fn search_mended(#[shared] found: &Line, x: VecRef<u32>, value: u32, y: VecMut<u32>) {
+fn search_fixed(#[shared] found: &Line, x: VecRef<u32>, value: u32, y: VecMut<u32>) {
     let t = thread_idx_x() as usize;
     found.words.set(t as u32, 0);
     sync_threads();
@@ -130,6 +130,6 @@ fn search_mended(#[shared] found: &Line, x: VecRef<u32>, value: u32, y: VecMut<u
 
 fn search(bench: &mut Bench) -> bool {
     let (x, mut y) = (Buffer::new(&ramp(512)), Buffer::unwritten(64));
-    bench.launch((search_faulty, search_mended), Grid::line(1, 64), (&x, 3 * 300 + 1, &mut y));
+    bench.launch((search_faulty, search_fixed), Grid::line(1, 64), (&x, 3 * 300 + 1, &mut y));
     y.to_vec() == [1; 64]
 }

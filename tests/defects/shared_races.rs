@@ -1,4 +1,4 @@
-//! Races in shared memory that a barrier of the block mends.
+//! Races in shared memory that a block barrier fixes.
 
 use crate::case::{Bench, Case, Group};
 use simt::prelude::*;
@@ -13,8 +13,8 @@ pub(crate) const GROUP: Group = Group {
         Case::new("reversal without its barrier", Kind::Race, reverse),
         Case::new("tile loop without its second barrier", Kind::Race, tiles),
         Case::new("tree without a barrier between its steps", Kind::Race, tree),
-        Case::new("broadcast word written again too early", Kind::Race, broadcast),
-        Case::new("terminator in the neighbour's byte", Kind::Race, bytes),
+        Case::new("broadcast word overwritten too early", Kind::Race, broadcast),
+        Case::new("terminator written to a neighbour's byte", Kind::Race, bytes),
         Case::new("stencil in place", Kind::Race, stencil),
     ],
 };
@@ -38,7 +38,7 @@ fn reverse_faulty(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 }
 
 #[kernel(block = 64)]
-fn reverse_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
+fn reverse_fixed(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
     let t = thread_idx_x();
     line.words.set(t, x.get(index_1d()));
     sync_threads();
@@ -47,7 +47,7 @@ fn reverse_mended(#[shared] line: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 
 fn reverse(bench: &mut Bench) -> bool {
     let (x, mut y) = (Buffer::new(&ramp(192)), Buffer::unwritten(192));
-    bench.launch((reverse_faulty, reverse_mended), Grid::line(3, 64), (&x, &mut y));
+    bench.launch((reverse_faulty, reverse_fixed), Grid::line(3, 64), (&x, &mut y));
     let reversed: Vec<u32> = ramp(192).chunks(64).flat_map(|section| section.iter().rev().copied()).collect();
     y.to_vec() == reversed
 }
@@ -66,7 +66,7 @@ fn tiles_faulty(#[shared] tiles: &Tiles, a: MatRef<u32>, b: MatRef<u32>, c: MatM
     let (row, col) = (block_idx_y() * 8 + y, block_idx_x() * 8 + x);
     let mut sum = 0;
     for tile in 0..a.cols() / 8 {
-        tiles.a.set(y, x, a.get(row, tile * 8 + x)); // FAULT: others still read the tile before
+        tiles.a.set(y, x, a.get(row, tile * 8 + x)); // FAULT: others may still read the previous tile
         tiles.b.set(y, x, b.get(tile * 8 + y, col)); // FAULT
         sync_threads();
         for k in 0..8 {
@@ -77,7 +77,7 @@ fn tiles_faulty(#[shared] tiles: &Tiles, a: MatRef<u32>, b: MatRef<u32>, c: MatM
 }
 
 #[kernel(block = (8, 8))]
-fn tiles_mended(#[shared] tiles: &Tiles, a: MatRef<u32>, b: MatRef<u32>, c: MatMut<u32>) {
+fn tiles_fixed(#[shared] tiles: &Tiles, a: MatRef<u32>, b: MatRef<u32>, c: MatMut<u32>) {
     let (x, y) = (thread_idx_x(), thread_idx_y());
     let (row, col) = (block_idx_y() * 8 + y, block_idx_x() * 8 + x);
     let mut sum = 0;
@@ -99,7 +99,7 @@ fn tiles(bench: &mut Bench) -> bool {
     let b: Vec<u32> = (0..n * n).map(|i| i % 5).collect();
     let (da, db, mut c) = (Buffer::new(&a), Buffer::new(&b), Buffer::unwritten((n * n) as usize));
     let args = (da.matrix(n, n), db.matrix(n, n), c.matrix_mut(n, n));
-    bench.launch((tiles_faulty, tiles_mended), Grid::new([3, 3, 1], [8, 8, 1]), args);
+    bench.launch((tiles_faulty, tiles_fixed), Grid::new([3, 3, 1], [8, 8, 1]), args);
     let at = |m: &[u32], row: u32, col: u32| m[(row * n + col) as usize];
     let product = (0..n * n).map(|i| (0..n).map(|k| at(&a, i / n, k) * at(&b, k, i % n)).sum());
     c.to_vec() == product.collect::<Vec<u32>>()
@@ -124,7 +124,7 @@ fn tree_faulty(#[shared] line: &Line, x: VecRef<u32>, sums: VecMut<u32>) {
 }
 
 #[kernel(block = 64)]
-fn tree_mended(#[shared] line: &Line, x: VecRef<u32>, sums: VecMut<u32>) {
+fn tree_fixed(#[shared] line: &Line, x: VecRef<u32>, sums: VecMut<u32>) {
     let t = thread_idx_x();
     line.words.set(t, x.get(index_1d()));
     sync_threads();
@@ -143,7 +143,7 @@ fn tree_mended(#[shared] line: &Line, x: VecRef<u32>, sums: VecMut<u32>) {
 
 fn tree(bench: &mut Bench) -> bool {
     let (x, mut sums) = (Buffer::new(&ramp(128)), Buffer::unwritten(2));
-    bench.launch((tree_faulty, tree_mended), Grid::line(2, 64), (&x, &mut sums));
+    bench.launch((tree_faulty, tree_fixed), Grid::line(2, 64), (&x, &mut sums));
     sums.to_vec() == ramp(128).chunks(64).map(|section| section.iter().sum()).collect::<Vec<u32>>()
 }
 
@@ -164,7 +164,7 @@ fn broadcast_faulty(#[shared] word: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 }
 
 #[kernel(block = 64)]
-fn broadcast_mended(#[shared] word: &Line, x: VecRef<u32>, y: VecMut<u32>) {
+fn broadcast_fixed(#[shared] word: &Line, x: VecRef<u32>, y: VecMut<u32>) {
     let (t, first) = (thread_idx_x(), (block_idx_x() * 64) as usize);
     if t == 0 {
         word.words.set(0, x.get(first));
@@ -181,7 +181,7 @@ fn broadcast_mended(#[shared] word: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 
 fn broadcast(bench: &mut Bench) -> bool {
     let (x, mut y) = (Buffer::new(&ramp(128)), Buffer::unwritten(128));
-    bench.launch((broadcast_faulty, broadcast_mended), Grid::line(2, 64), (&x, &mut y));
+    bench.launch((broadcast_faulty, broadcast_fixed), Grid::line(2, 64), (&x, &mut y));
     let x = ramp(128);
     y.to_vec() == (0..128).map(|i| x[i] * x[i / 64 * 64] + x[i / 64 * 64 + 1]).collect::<Vec<_>>()
 }
@@ -192,18 +192,18 @@ struct Bytes {
     bytes: SharedArray<u8, 65>,
 }
 
-/// Copies 64 bytes by way of shared memory, with a 0 behind the last. Neighbouring bytes of one word are no race.
+/// Copies 64 bytes through shared memory, with a 0 after the last. Accesses to different bytes of a word do not race.
 #[kernel(block = 64)]
 fn bytes_faulty(#[shared] text: &Bytes, x: VecRef<u8>, y: VecMut<u8>) {
     let t = thread_idx_x();
     text.bytes.set(t, x.get(t as usize)); // FAULT
-    text.bytes.set(t + 1, 0); // FAULT: the neighbour's byte, but for the last thread
+    text.bytes.set(t + 1, 0); // FAULT: the neighbour's byte, except for the last thread
     sync_threads();
     y.set(t as usize, text.bytes.get(t + 1));
 }
 
 #[kernel(block = 64)]
-fn bytes_mended(#[shared] text: &Bytes, x: VecRef<u8>, y: VecMut<u8>) {
+fn bytes_fixed(#[shared] text: &Bytes, x: VecRef<u8>, y: VecMut<u8>) {
     let t = thread_idx_x();
     text.bytes.set(t, x.get(t as usize));
     if t == 63 {
@@ -216,11 +216,11 @@ fn bytes_mended(#[shared] text: &Bytes, x: VecRef<u8>, y: VecMut<u8>) {
 fn bytes(bench: &mut Bench) -> bool {
     let text: Vec<u8> = (1..65).collect();
     let (x, mut y) = (Buffer::new(&text), Buffer::unwritten(64));
-    bench.launch((bytes_faulty, bytes_mended), Grid::line(1, 64), (&x, &mut y));
+    bench.launch((bytes_faulty, bytes_fixed), Grid::line(1, 64), (&x, &mut y));
     y.to_vec()[..63] == text[1..] && y.to_vec()[63] == 0
 }
 
-/// Each element becomes the sum of its neighbours, round a ring of 64.
+/// Each element becomes the sum of its neighbours, cyclically in sections of 64.
 #[kernel(block = 64)]
 fn stencil_faulty(#[shared] ring: &Line, x: VecRef<u32>, y: VecMut<u32>) {
     let t = thread_idx_x();
@@ -233,7 +233,7 @@ fn stencil_faulty(#[shared] ring: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 }
 
 #[kernel(block = 64)]
-fn stencil_mended(#[shared] ring: &Line, x: VecRef<u32>, y: VecMut<u32>) {
+fn stencil_fixed(#[shared] ring: &Line, x: VecRef<u32>, y: VecMut<u32>) {
     let t = thread_idx_x();
     ring.words.set(t, x.get(t as usize));
     sync_threads();
@@ -246,7 +246,7 @@ fn stencil_mended(#[shared] ring: &Line, x: VecRef<u32>, y: VecMut<u32>) {
 
 fn stencil(bench: &mut Bench) -> bool {
     let (x, mut y) = (Buffer::new(&ramp(64)), Buffer::unwritten(64));
-    bench.launch((stencil_faulty, stencil_mended), Grid::line(1, 64), (&x, &mut y));
+    bench.launch((stencil_faulty, stencil_fixed), Grid::line(1, 64), (&x, &mut y));
     let x = ramp(64);
     y.to_vec() == (0..64).rev().map(|i| x[(i + 63) % 64] + x[(i + 1) % 64]).collect::<Vec<_>>()
 }

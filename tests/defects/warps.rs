@@ -1,5 +1,5 @@
-//! Warp operations whose mask does not fit the lanes that carry them out, or that ask lanes which are no longer, or never
-//! were, there.
+//! Warp operations whose mask does not match the lanes that execute them, or that read from lanes that have exited or
+//! do not exist.
 
 use crate::case::{Bench, Case, Group};
 use simt::prelude::*;
@@ -15,9 +15,9 @@ pub(crate) const GROUP: Group = Group {
     text: include_str!("warps.rs"),
     cases: &[
         Case::new("mask of the other half", Kind::WarpMask, halves),
-        Case::new("full mask in a branch of half the lanes", Kind::WarpMask, lower),
+        Case::new("full mask in a branch of half of the lanes", Kind::WarpMask, lower),
         Case::new("shuffle from lanes outside the mask", Kind::WarpMask, outside),
-        Case::new("one vote written twice, in two branches", Kind::WarpMask, votes),
+        Case::new("one vote as two calls in two branches", Kind::WarpMask, votes),
         Case::new("shuffles after an early return", Kind::WarpExited, early),
         Case::new("broadcast from a lane that has exited", Kind::WarpExited, leader),
         Case::new("butterfly in a block of one and a half warps", Kind::WarpExited, partial),
@@ -38,7 +38,7 @@ fn halves_faulty(x: VecRef<u32>, y: VecMut<u32>) {
 }
 
 #[kernel(block = 32)]
-fn halves_mended(x: VecRef<u32>, y: VecMut<u32>) {
+fn halves_fixed(x: VecRef<u32>, y: VecMut<u32>) {
     let v = x.get(index_1d());
     let (other, inside) = warp_shuffle_down(FULL_MASK, v, 8, 16);
     y.set(index_1d(), if inside { v + other } else { v });
@@ -46,7 +46,7 @@ fn halves_mended(x: VecRef<u32>, y: VecMut<u32>) {
 
 fn halves(bench: &mut Bench) -> bool {
     let (x, mut y) = (Buffer::new(&ramp(64)), Buffer::unwritten(64));
-    bench.launch((halves_faulty, halves_mended), Grid::line(2, 32), (&x, &mut y));
+    bench.launch((halves_faulty, halves_fixed), Grid::line(2, 32), (&x, &mut y));
     let x = ramp(64);
     y.to_vec() == (0..64).map(|i| if i % 16 < 8 { x[i] + x[i + 8] } else { x[i] }).collect::<Vec<_>>()
 }
@@ -65,7 +65,7 @@ fn lower_faulty(x: VecRef<u32>, sum: VecMut<u32>) {
 }
 
 #[kernel(block = 32)]
-fn lower_mended(x: VecRef<u32>, sum: VecMut<u32>) {
+fn lower_fixed(x: VecRef<u32>, sum: VecMut<u32>) {
     let lane = lane_id();
     if lane < 16 {
         let total = warp_reduce_add(0xffff, x.get(lane as usize));
@@ -78,23 +78,23 @@ fn lower_mended(x: VecRef<u32>, sum: VecMut<u32>) {
 
 fn lower(bench: &mut Bench) -> bool {
     let (x, mut sum) = (Buffer::new(&ramp(16)), Buffer::unwritten(1));
-    bench.launch((lower_faulty, lower_mended), Grid::line(1, 32), (&x, &mut sum));
+    bench.launch((lower_faulty, lower_fixed), Grid::line(1, 32), (&x, &mut sum));
     sum.to_vec() == [ramp(16).iter().sum::<u32>()]
 }
 
-/// Each of the first 16 elements plus the one 8 further on, where that is among the first 16 too.
+/// Each of the first 16 elements plus the one 8 further on, if that is among the first 16 too.
 #[kernel(block = 32)]
 fn outside_faulty(x: VecRef<u32>, y: VecMut<u32>) {
     let (lane, v) = (lane_id(), x.get(index_1d()));
     if lane < 16 {
-        let (other, inside) = warp_shuffle_down(0xffff, v, 8, 32); // FAULT: lanes 8 to 15 ask 16 to 23
+        let (other, inside) = warp_shuffle_down(0xffff, v, 8, 32); // FAULT: lanes 8 to 15 read from 16 to 23
         y.set(lane as usize, if inside { v + other } else { v });
     }
     sync_threads();
 }
 
 #[kernel(block = 32)]
-fn outside_mended(x: VecRef<u32>, y: VecMut<u32>) {
+fn outside_fixed(x: VecRef<u32>, y: VecMut<u32>) {
     let (lane, v) = (lane_id(), x.get(index_1d()));
     if lane < 16 {
         let (other, inside) = warp_shuffle_down(0xffff, v, 8, 16);
@@ -105,12 +105,12 @@ fn outside_mended(x: VecRef<u32>, y: VecMut<u32>) {
 
 fn outside(bench: &mut Bench) -> bool {
     let (x, mut y) = (Buffer::new(&ramp(32)), Buffer::unwritten(16));
-    bench.launch((outside_faulty, outside_mended), Grid::line(1, 32), (&x, &mut y));
+    bench.launch((outside_faulty, outside_fixed), Grid::line(1, 32), (&x, &mut y));
     let x = ramp(32);
     y.to_vec() == (0..16).map(|i| if i < 8 { x[i] + x[i + 8] } else { x[i] }).collect::<Vec<_>>()
 }
 
-/// Whether some element is 0: asked of the even lanes' squares and the odd lanes' doubles.
+/// Whether some element is 0: tested by the even lanes' squares and the odd lanes' doubles.
 #[kernel(block = 32)]
 fn votes_faulty(x: VecRef<u32>, y: VecMut<u32>) {
     let v = x.get(index_1d());
@@ -123,7 +123,7 @@ fn votes_faulty(x: VecRef<u32>, y: VecMut<u32>) {
 }
 
 #[kernel(block = 32)]
-fn votes_mended(x: VecRef<u32>, y: VecMut<u32>) {
+fn votes_fixed(x: VecRef<u32>, y: VecMut<u32>) {
     let v = x.get(index_1d());
     let mapped = if lane_id().is_multiple_of(2) { v * v } else { 2 * v };
     y.set(index_1d(), u32::from(warp_vote_any(FULL_MASK, mapped == 0)));
@@ -133,7 +133,7 @@ fn votes(bench: &mut Bench) -> bool {
     let mut values = ramp(64);
     values[37] = 0;
     let (x, mut y) = (Buffer::new(&values), Buffer::unwritten(64));
-    bench.launch((votes_faulty, votes_mended), Grid::line(2, 32), (&x, &mut y));
+    bench.launch((votes_faulty, votes_fixed), Grid::line(2, 32), (&x, &mut y));
     y.to_vec() == (0..64).map(|i| u32::from(i >= 32)).collect::<Vec<_>>()
 }
 
@@ -154,7 +154,7 @@ fn early_faulty(x: VecRef<u32>, sums: VecMut<u32>) {
 }
 
 #[kernel(block = 64)]
-fn early_mended(x: VecRef<u32>, sums: VecMut<u32>) {
+fn early_fixed(x: VecRef<u32>, sums: VecMut<u32>) {
     let i = index_1d();
     let mut sum = x.get_or(i, 0);
     for delta in [16, 8, 4, 2, 1] {
@@ -167,11 +167,11 @@ fn early_mended(x: VecRef<u32>, sums: VecMut<u32>) {
 
 fn early(bench: &mut Bench) -> bool {
     let (x, mut sums) = (Buffer::new(&ramp(100)), Buffer::unwritten(4));
-    bench.launch((early_faulty, early_mended), Grid::line(2, 64), (&x, &mut sums));
+    bench.launch((early_faulty, early_fixed), Grid::line(2, 64), (&x, &mut sums));
     sums.to_vec() == ramp(100).chunks(32).map(|part| part.iter().sum()).collect::<Vec<u32>>()
 }
 
-/// Each element less the first of its warp's; that one is 0 and needs no subtraction.
+/// Each element minus the first of its warp; the first becomes 0 without a subtraction.
 #[kernel(block = 64)]
 fn leader_faulty(x: VecRef<u32>, y: VecMut<u32>) {
     let v = x.get(index_1d());
@@ -184,7 +184,7 @@ fn leader_faulty(x: VecRef<u32>, y: VecMut<u32>) {
 }
 
 #[kernel(block = 64)]
-fn leader_mended(x: VecRef<u32>, y: VecMut<u32>) {
+fn leader_fixed(x: VecRef<u32>, y: VecMut<u32>) {
     let v = x.get(index_1d());
     let (first, _) = warp_shuffle_idx(FULL_MASK, v, 0, 32);
     y.set(index_1d(), v - first.min(v));
@@ -192,7 +192,7 @@ fn leader_mended(x: VecRef<u32>, y: VecMut<u32>) {
 
 fn leader(bench: &mut Bench) -> bool {
     let (x, mut y) = (Buffer::new(&ramp(64)), Buffer::unwritten(64));
-    bench.launch((leader_faulty, leader_mended), Grid::line(1, 64), (&x, &mut y));
+    bench.launch((leader_faulty, leader_fixed), Grid::line(1, 64), (&x, &mut y));
     y.to_vec() == (0..64).map(|i| 3 * (i % 32)).collect::<Vec<_>>()
 }
 
@@ -207,7 +207,7 @@ fn partial_faulty(x: VecRef<u32>, y: VecMut<u32>) {
 }
 
 #[kernel]
-fn partial_mended(x: VecRef<u32>, y: VecMut<u32>) {
+fn partial_fixed(x: VecRef<u32>, y: VecMut<u32>) {
     let mut sum = x.get(index_1d());
     let lanes = (block_dim_x() - warp_id() * 32).min(32);
     for mask in [16, 8, 4, 2, 1] {
@@ -220,7 +220,7 @@ fn partial_mended(x: VecRef<u32>, y: VecMut<u32>) {
 
 fn partial(bench: &mut Bench) -> bool {
     let (x, mut y) = (Buffer::new(&ramp(48)), Buffer::unwritten(48));
-    bench.launch((partial_faulty, partial_mended), Grid::line(1, 48), (&x, &mut y));
+    bench.launch((partial_faulty, partial_fixed), Grid::line(1, 48), (&x, &mut y));
     let sums: Vec<u32> = ramp(48).chunks(32).map(|part| part.iter().sum()).collect();
     y.to_vec() == (0..48).map(|i| sums[i / 32]).collect::<Vec<_>>()
 }
@@ -237,7 +237,7 @@ fn width_faulty(x: VecRef<u32>, y: VecMut<u32>) {
 }
 
 #[kernel(block = 64)]
-fn width_mended(x: VecRef<u32>, y: VecMut<u32>) {
+fn width_fixed(x: VecRef<u32>, y: VecMut<u32>) {
     let (mut sum, mut mask) = (x.get(index_1d()), warp_size() / 2);
     while mask > 0 {
         sum += warp_shuffle_xor(FULL_MASK, sum, mask, warp_size()).0;
@@ -248,7 +248,7 @@ fn width_mended(x: VecRef<u32>, y: VecMut<u32>) {
 
 fn width(bench: &mut Bench) -> bool {
     let (x, mut y) = (Buffer::new(&ramp(64)), Buffer::unwritten(64));
-    bench.launch((width_faulty, width_mended), Grid::line(1, 64), (&x, &mut y));
+    bench.launch((width_faulty, width_fixed), Grid::line(1, 64), (&x, &mut y));
     let sums: Vec<u32> = ramp(64).chunks(16).map(|part| part.iter().sum()).collect();
     y.to_vec() == (0..64).map(|i| sums[i / 16]).collect::<Vec<_>>()
 }

@@ -1,5 +1,5 @@
-//! D1 to D7: conflict degrees of a tile that is written along its rows and read along its columns, with banks of 4 bytes, and
-//! with the 8 bytes of the texts' older hardware.
+//! D1 to D7: conflict degrees of a tile that is written along its rows and read along its columns, with banks of 4
+//! bytes, and of 8 bytes as in the texts' older hardware.
 
 use warpwright_bench::tutorial::figures::Value::{self, Count, Degrees};
 use warpwright_bench::tutorial::figures::banks::rows;
@@ -17,7 +17,7 @@ fn d1_column_of_a_square_tile_has_degree_32() {
     assert_eq!(degrees("D1", "set_row_read_col"), [Degrees(1, 32), Degrees(1, 16)]);
 }
 
-/// In banks of 8 bytes every other column ends in the bank in which it began.
+/// With banks of 8 bytes every other column ends in the bank in which it starts.
 #[test]
 fn d2_padded_square_tile_has_no_conflict() {
     assert_eq!(degrees("D2", "set_row_read_col_pad"), [Degrees(1, 1), Degrees(1, 2)]);
@@ -26,12 +26,12 @@ fn d2_padded_square_tile_has_no_conflict() {
 }
 
 #[test]
-fn d3_size_chosen_at_launch_changes_nothing() {
+fn d3_shared_memory_sized_at_launch_has_the_same_degree() {
     assert_eq!(degrees("D3", "set_row_read_col_dyn"), [Degrees(1, 32), Degrees(1, 16)]);
 }
 
 #[test]
-fn d4_padding_in_the_kernels_arithmetic_has_no_conflict() {
+fn d4_padding_computed_by_the_kernel_has_no_conflict() {
     assert_eq!(degrees("D4", "set_row_read_col_dyn_pad"), [Degrees(1, 1), Degrees(1, 2)]);
 }
 
@@ -52,7 +52,7 @@ fn d7_size_chosen_at_launch_unpadded_and_padded_by_2() {
     assert_eq!(degrees("D7", "set_row_read_col_rect_dyn_pad2"), [Degrees(1, 1), Degrees(1, 1)]);
 }
 
-/// Every request of the unpadded kernels has the worst degree: the wavefronts of all are that many times the requests.
+/// Every request of the unpadded kernels has the worst degree: the wavefronts are that many times the requests.
 #[test]
 fn d1_to_d7_every_request_has_the_degree() {
     let steps = [
@@ -71,7 +71,7 @@ fn d1_to_d7_every_request_has_the_degree() {
         for (bytes, degree) in [4, 8].into_iter().zip(degrees) {
             let what = format!("{kernel}, banks of {bytes} bytes: wavefronts of the {warps}");
             assert_eq!(figures[&format!("{what} stores")], Count(warps), "{what} stores");
-            // The padded squares in wide banks have degrees of 1 and of 2: see D2.
+            // With wide banks the padded squares have degrees of 1 and 2: see D2.
             if degree > 0 {
                 assert_eq!(figures[&format!("{what} loads")], Count(degree * warps), "{what} loads");
             }

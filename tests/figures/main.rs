@@ -1,8 +1,9 @@
-//! Figures of the teaching texts, computed by the simulator's counters.
+//! The figures of the tutorial's texts, computed by the simulator's counters.
 //!
-//! Each test names the row of the texts' tables that it reproduces: A matrix multiplication, B sums of squares, C warps and
-//! divergence, D banks of shared memory. A figure is derived from the rule, for several shapes, and compared with what was counted; where a
-//! text counts otherwise, the test says so. Runs on the simulator whatever `WARPWRIGHT_DEVICE` says: a GPU has no counters.
+//! The name of a test starts with the row of the texts' tables that it reproduces: A matrix multiplication, B sums of
+//! squares, C warps and divergence, D shared memory banks. A figure is derived from a rule for several shapes and
+//! compared with the counters; the test says where a text counts differently. These tests always run on the simulator,
+//! since a GPU has no counters.
 
 mod banks;
 mod matmul;
@@ -16,12 +17,12 @@ use warpwright::simulator::{Config, Counters, Level};
 use warpwright::{Device, KernelArgs, Launch};
 use warpwright_bench::tutorial::figures::{Row, Value};
 
-/// The simulator at the level that counts.
+/// The simulator with counters.
 fn device() -> Device {
     Device::simulator_with(Config::new(Level::Counters).seed(1))
 }
 
-/// Launches, and gives what was counted.
+/// Launches, and returns the counters.
 fn count<P, A>(device: &Device, kernel: &simt::Kernel<P>, launch: Launch<'_>, args: A) -> Counters
 where
     P: Copy + Send + Sync,
@@ -31,8 +32,7 @@ where
     execution.counters.expect("the simulator counts at this level")
 }
 
-/// What was counted for the figures of the row of this name, each of which must be reproduced: equal to its rule, and to what
-/// the text states.
+/// The counted figures of a row, each of which must be reproduced: equal to its rule and to the text.
 fn computed(rows: Vec<Row>, id: &str) -> BTreeMap<String, Value> {
     let row = rows.into_iter().find(|row| row.id == id).expect("a row of this name");
     let figures = (row.figures)().unwrap_or_else(|error| panic!("{id}: {error:#}"));

@@ -1,4 +1,4 @@
-//! A1 to A5: loads from global memory, and the bound that follows.
+//! A1 to A5: loads from global memory, and the resulting roofline bound.
 
 use gpu::gemm::naive::{self, matmul_naive};
 use gpu::gemm::tiled::{self, TILE, matmul_tiled};
@@ -45,7 +45,7 @@ fn a1_one_block_loads_twice_its_edge_per_thread() {
     }
 }
 
-/// The rule for matrices larger than the block: 2·k loads for each element of C, whatever the block.
+/// The rule for matrices larger than the block: 2·k loads for each element of C, for any block.
 #[test]
 fn a1_one_block_loads_two_elements_per_multiply_add() {
     for shape @ (m, n, k) in SHAPES {
@@ -78,7 +78,7 @@ fn a2_naive_loads_two_elements_per_multiply_add() {
     }
 }
 
-/// A row of blocks loads all of B once, a column of blocks all of A: m·n·k/32 each where the tiles fit.
+/// A row of blocks loads all of B once, a column of blocks all of A: m·n·k/32 each if the tiles fit.
 #[test]
 fn a3_tiled_loads_32_times_fewer() {
     for (m, n, k) in SHAPES {
@@ -93,7 +93,7 @@ fn a3_tiled_loads_32_times_fewer() {
     }
 }
 
-/// Two barriers for each step of 32 along k, as the listing has them.
+/// Two barriers for each step of 32 along k.
 #[test]
 fn a3_tiled_has_two_barriers_per_tile() {
     for (m, n, k) in SHAPES {
@@ -104,7 +104,8 @@ fn a3_tiled_has_two_barriers_per_tile() {
     }
 }
 
-/// Tiles of 128: a row of blocks loads all of B once, a column of blocks all of A, M·N·K·(1/128 + 1/128) where the tiles fit.
+/// Tiles of 128: a row of blocks loads all of B once, a column of blocks all of A, M·N·K·(1/128 + 1/128) if the tiles
+/// fit.
 #[test]
 fn a4_block_tiled_loads_m_n_k_by_128_twice() {
     let ragged = [(128, 128, 8), (256, 128, 24), (129, 127, 9), (1, 300, 7), (200, 1, 16), (100, 100, 1)];
@@ -120,7 +121,8 @@ fn a4_block_tiled_loads_m_n_k_by_128_twice() {
     }
 }
 
-/// Staging has no conflict: every store takes one wavefront. A load of 16 bytes per lane takes two, the least there is.
+/// Stores to shared memory have no conflict: each takes one wavefront. A load of 16 bytes per lane takes two, the
+/// minimum.
 #[test]
 fn a4_block_tiled_has_no_bank_conflict() {
     let counters = counters(&matmul_block_tiled, block_tiled::grid, (256, 256, 32));

@@ -16,7 +16,7 @@ use warpwright_bench::tutorial::figures::transposes::rows;
 use crate::{computed, count, device};
 
 #[test]
-fn d8_naive_transposes_walk_one_side_along_columns() {
+fn d8_naive_transposes_access_one_matrix_along_columns() {
     let figures = computed(rows(), "D8");
     for (kernel, read, written) in [("transpose_naive_row", 4, 32), ("transpose_naive_col", 32, 4)] {
         assert_eq!(figures[&format!("{kernel}: sectors read per request")], Count(read));
@@ -25,7 +25,7 @@ fn d8_naive_transposes_walk_one_side_along_columns() {
 }
 
 #[test]
-fn d9_unpadded_tile_loads_with_degree_16_and_both_sides_are_coalesced() {
+fn d9_unpadded_tile_has_degree_16_and_coalesced_accesses() {
     let figures = computed(rows(), "D9");
     assert_eq!(figures["transpose_smem, banks of 4 bytes: conflict degree, store / load"], Degrees(1, 16));
     assert_eq!(figures["transpose_smem, banks of 8 bytes: conflict degree, store / load"], Degrees(1, 8));
@@ -49,7 +49,7 @@ fn d11_two_tiles_padded_by_2_have_no_conflict() {
 
 type Grid = fn(u32, u32) -> [u32; 3];
 
-/// A kernel by way of tiles.
+/// A kernel that uses tiles.
 struct Tiled {
     kernel: &'static Kernel<(MatRef<'static, f32>, MatMut<'static, f32>)>,
     grid: Grid,
@@ -67,7 +67,7 @@ const TILED: [Tiled; 5] = [
     Tiled { kernel: &transpose_smem_unroll_pad2, grid: unrolled::grid, cols: 64, load: 1 },
 ];
 
-/// Leading dimensions 0 mean rows without gaps.
+/// A leading dimension of 0 means contiguous rows.
 fn counters(
     kernel: &Kernel<(MatRef<'static, f32>, MatMut<'static, f32>)>,
     grid: Grid,
@@ -91,7 +91,7 @@ impl Tiled {
     }
 }
 
-/// Of every request, not only of the worst one.
+/// For every request, not only the worst one.
 #[test]
 fn d9_to_d11_every_request_has_the_degree() {
     for tiled in &TILED {
@@ -109,7 +109,7 @@ fn d9_to_d11_every_request_has_the_degree() {
     }
 }
 
-/// At the edges part of a tile is used: the degree can only be lower.
+/// At the edges only part of a tile is used, so the degree can only be lower.
 #[test]
 fn d9_to_d11_edge_tiles_are_no_worse() {
     for shape in [(1, 1), (17, 33), (15, 31), (100, 70), (5, 200)] {
@@ -123,7 +123,7 @@ fn d9_to_d11_edge_tiles_are_no_worse() {
 
 /// A warp reads a row of 32 elements, 4 sectors of 32 bytes, and writes two rows of 16 elements, 2 sectors each.
 #[test]
-fn d9_to_d11_both_sides_are_coalesced() {
+fn d9_to_d11_loads_and_stores_are_coalesced() {
     for tiled in &TILED {
         let Tiled { kernel, grid, .. } = *tiled;
         for shape in tiled.full() {
@@ -138,7 +138,7 @@ fn d9_to_d11_both_sides_are_coalesced() {
     }
 }
 
-/// With odd leading dimensions most rows start inside a sector, and a request touches one sector more, for a write one more in
+/// With odd leading dimensions most rows start inside a sector, and a read touches one sector more, a write one more in
 /// each of its two rows.
 #[test]
 fn d9_to_d11_odd_leading_dimensions_cost_a_sector_per_row() {
@@ -147,7 +147,7 @@ fn d9_to_d11_odd_leading_dimensions_cost_a_sector_per_row() {
     let starts_inside = |row: usize, ld: usize| !(row * ld).is_multiple_of(8);
     let reads: usize = (0..rows).map(|row| 2 * (4 + usize::from(starts_inside(row, lda)))).sum();
     let writes: usize = (0..cols).map(|row| 2 + usize::from(starts_inside(row, ldb))).sum();
-    // Two rows that one request writes may share a sector where the first ends: 17 · row + 15 and 17 · (row + 1).
+    // Two rows that one request writes may share the sector in which the first ends: 17 · row + 15 and 17 · (row + 1).
     let shared = (0..cols).step_by(2).filter(|row| (row * ldb + rows - 1) / 8 == (row + 1) * ldb / 8).count();
     for Tiled { kernel, grid, .. } in TILED {
         let counters = counters(kernel, grid, (rows, cols), [lda, ldb]);
@@ -156,15 +156,15 @@ fn d9_to_d11_odd_leading_dimensions_cost_a_sector_per_row() {
     }
 }
 
-/// Requests and sectors of warps that go along the rows of a `rows` × `cols` matrix on its blocks of 32 columns, where element
-/// (row, col) is element `at(row, col)` of a buffer that starts at a sector.
+/// Requests and sectors of warps that access the rows of a `rows` × `cols` matrix in blocks of 32 columns, where
+/// element (row, col) is element `at(row, col)` of a buffer that starts at a sector.
 fn by_rows(rows: usize, cols: usize, at: impl Fn(usize, usize) -> usize) -> (u64, u64) {
     let warps = (0..rows).flat_map(|row| (0..cols).step_by(32).map(move |col| (row, col..cols.min(col + 32))));
     let sectors = warps.map(|(row, cols)| cols.map(|col| at(row, col) / 8).collect::<BTreeSet<_>>().len() as u64);
     sectors.fold((0, 0), |(requests, sectors), more| (requests + 1, sectors + more))
 }
 
-/// Nothing aligned, and columns so short that several of their elements share a sector.
+/// Misaligned matrices, and columns so short that several of their elements share a sector.
 #[test]
 fn d8_of_any_shape() {
     for (rows, cols, [lda, ldb]) in [(33, 65, [67, 33]), (3, 100, [100, 3]), (70, 5, [7, 71]), (1, 1, [1, 1])] {

@@ -1,4 +1,4 @@
-//! C1 to C9: warps, divergent warps, warps at work, values that come back.
+//! C1 to C9: warps, divergent warps, active warps, returned values.
 
 use gpu::lab::tutorial::vector_add::{self, vector_add};
 use gpu::reduce::dynamic::{self, reduce_sum_dynamic};
@@ -10,7 +10,7 @@ use warpwright_bench::tutorial::figures::warps::rows;
 use crate::{computed, count, device};
 
 #[test]
-fn c1_threads_are_dealt_to_warps_x_first() {
+fn c1_threads_are_assigned_to_warps_x_first() {
     let figures = computed(rows(), "C1");
     assert_eq!(figures["48 threads: warps"], Count(2));
     assert_eq!(figures["48 threads: of warp 1"], Count(16), "half of the second warp is idle");
@@ -28,7 +28,7 @@ fn c2_branch_inside_a_warp_diverges_and_between_warps_does_not() {
     assert_eq!(figures["tx > 31: divergent warps of 2"], Count(0));
 }
 
-/// Where the text says 313 warps the figure says why 314 were launched.
+/// The text says 313 warps; the figure gives the reason why 314 are launched.
 #[test]
 fn c3_vector_add_states_what_is_counted() {
     let figures = computed(rows(), "C3");
@@ -41,7 +41,7 @@ fn c3_vector_add_states_what_is_counted() {
     reasons("C3", &["10000 elements: warps"]);
 }
 
-/// The text counts 80 divergent warps of 200 × 150, with 5 of the corner block that lie wholly outside.
+/// The text counts 80 divergent warps for 200 × 150, including 5 of the corner block that are entirely outside.
 #[test]
 fn c4_color_to_gray() {
     let figures = computed(rows(), "C4");
@@ -53,7 +53,7 @@ fn c4_color_to_gray() {
     reasons("C4", &["200 x 150: divergent warps"]);
 }
 
-/// The figures in which the text is off, and no others, say why.
+/// The figures that differ from the text, and no others, give a reason.
 fn reasons(id: &str, expected: &[&str]) {
     let row = rows().into_iter().find(|row| row.id == id).expect("a row of this name");
     let figures = (row.figures)().expect("figures");
@@ -93,7 +93,7 @@ fn c8_shuffles_need_no_shared_memory_in_the_last_5_steps() {
 }
 
 #[test]
-fn c9_warps_of_two_still_at_work() {
+fn c9_active_warps_of_both_trees() {
     let figures = computed(rows(), "C9");
     assert_eq!(figures["halves first: warps active in steps 1, 2, 3"], Steps(vec![2, 1, 1]));
     assert_eq!(figures["neighbours first: warps active in steps 1, 2, 3"], Steps(vec![4, 2, 1]));
@@ -106,35 +106,35 @@ fn add(n: usize) -> Counters {
     count(&device, &vector_add, Launch::grid(vector_add::grid(n)), (&x, &y, &mut z))
 }
 
-/// Blocks, warps launched, warps that hold data, divergent warps.
-fn census(n: usize) -> [u64; 4] {
+/// Blocks, launched warps, warps with data, divergent warps.
+fn warp_counts(n: usize) -> [u64; 4] {
     let counters = add(n);
     let branch = counters.total(Access::Branch);
-    assert_eq!(branch.requests, counters.warps, "every warp meets the one branch once");
+    assert_eq!(branch.requests, counters.warps, "every warp executes the one branch once");
     [u64::from(vector_add::grid(n)[0]), counters.warps, branch.steps[0].active, branch.divergent]
 }
 
 #[test]
 fn c3_vector_add_diverges_in_the_last_warp_with_data() {
-    assert_eq!(census(1003), [16, 32, 32, 1]);
-    assert_eq!(census(100), [2, 4, 4, 1]);
-    assert_eq!(census(1000), [16, 32, 32, 1]);
+    assert_eq!(warp_counts(1003), [16, 32, 32, 1]);
+    assert_eq!(warp_counts(100), [2, 4, 4, 1]);
+    assert_eq!(warp_counts(1000), [16, 32, 32, 1]);
 }
 
-/// The text speaks of 313 warps: those hold data. 157 blocks of two warps are 314, the last of which finds nothing to do; 10 000
-/// is no multiple of 32, so one warp diverges.
+/// The text's 313 warps have data. 157 blocks of two warps are 314, the last of which is idle; 10 000 is not a multiple
+/// of 32, so one warp diverges.
 #[test]
 fn c3_of_ten_thousand_elements_launches_one_warp_without_data() {
-    assert_eq!(census(10_000), [157, 314, 313, 1]);
+    assert_eq!(warp_counts(10_000), [157, 314, 313, 1]);
 }
 
-/// The rule behind the figures.
+/// The rule for the figures.
 #[test]
 fn c3_no_warp_diverges_where_warps_are_full() {
     for n in [1_usize, 31, 32, 33, 64, 96, 1001, 1024] {
         let divergent = u64::from(n % 32 != 0);
         let blocks = n.div_ceil(64) as u64;
-        assert_eq!(census(n), [blocks, 2 * blocks, n.div_ceil(32) as u64, divergent], "{n} elements");
+        assert_eq!(warp_counts(n), [blocks, 2 * blocks, n.div_ceil(32) as u64, divergent], "{n} elements");
     }
 }
 
@@ -147,9 +147,9 @@ fn reduce(n: usize, threads: u32) -> (u64, Counters) {
     (u64::from(grid[0]), count(&device, &reduce_sum_dynamic, launch, (&x, &mut sums)))
 }
 
-/// Whatever n and the size of shared memory: missing elements are not loaded, and one value per block is stored.
+/// For any n and size of shared memory: missing elements are not loaded, and one value per block is stored.
 #[test]
-fn c7_one_value_per_block_comes_back() {
+fn c7_every_block_returns_one_value() {
     for threads in [1, 2, 32, 64, 512, 1024] {
         for n in [0, 1, 511, 512, 513, 1500, 5000] {
             let (blocks, counters) = reduce(n, threads);
@@ -160,8 +160,8 @@ fn c7_one_value_per_block_comes_back() {
     }
 }
 
-/// C7 is C6 over a grid. A section of 512: strides of 256 to 32 take whole warps, those of 16 to 1 the first half, quarter …
-/// of one warp; that warp diverges, once more where only thread 0 writes the result.
+/// C7 is C6 over a grid. For a section of 512, strides of 256 to 32 use whole warps, those of 16 to 1 the first half,
+/// quarter, … of one warp. That warp diverges, and once more when only thread 0 writes the result.
 #[test]
 fn c7_diverges_like_c6_in_the_last_five_steps_only() {
     let (blocks, counters) = reduce(3 * 512, 512);

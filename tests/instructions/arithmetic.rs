@@ -1,4 +1,4 @@
-//! Arithmetic and conversions: the host's own are the rule.
+//! Arithmetic and conversions, compared with the host's.
 
 use gpu::lab::instructions::arithmetic::{self as kernels, BLOCK};
 use simt::Kernel;
@@ -34,7 +34,7 @@ fn wide_range(n: usize) -> Vec<f32> {
     edges.into_iter().chain(noise).take(n).collect()
 }
 
-/// Every pair of zeros, NaNs with payloads, infinities and numbers, by IEEE 754's total order of what is no NaN.
+/// Every pair of zeros, NaNs with payloads, infinities and numbers; numbers are ordered by IEEE 754's total order.
 fn choose_f32(device: &Device) -> Outcome {
     let bits = [0x7fc0_0000, 0xffc0_0001, 0x7f80_0001, 0, 0x8000_0000, 0x7f80_0000, 0xff80_0000, 1, 0x8000_0001];
     let values: Vec<f32> = bits.map(f32::from_bits).into_iter().chain([1.5, -2.5, f32::MAX, f32::MIN]).collect();
@@ -76,7 +76,7 @@ fn fma_and_sqrt_f64(device: &Device) -> Outcome {
     Ok(same(&d.download()?, &expected, "square roots"))
 }
 
-/// Against the description of `prmt` in NVIDIA's PTX manual, byte by byte.
+/// Compared with the definition of `prmt` in NVIDIA's PTX manual, byte by byte.
 fn pick_bytes(device: &Device) -> Outcome {
     let x: Vec<_> = noise(3 * N);
     let [low, high, selectors] = [&x[..N], &x[N..2 * N], &x[2 * N..]];

@@ -11,7 +11,7 @@ pub(crate) const CASES: &[Case] = &[
 ];
 
 fn widths(device: &Device) -> Outcome {
-    // The last block finds too few elements and leaves them.
+    // The last block has too few elements and does not change them.
     let (full, n) = (3 * WIDTHS, 3 * WIDTHS + 5);
     let x = floats(n);
     let expected = [&reversed(&x[..full], WIDTHS)[..], &[-1.0; 5]].concat();

@@ -1,4 +1,4 @@
-//! Atomic operations: whatever the order, nothing is lost and nothing counted twice.
+//! Atomic operations: every operand is applied exactly once, in any order.
 
 use gpu::lab::instructions::atomics::{self as kernels, BINS, BLOCK};
 use simt::Kernel;
@@ -20,7 +20,7 @@ pub(crate) const CASES: &[Case] = &[
     Case { kernel: kernels::shared_histogram.info(), run: histogram },
 ];
 
-/// What `out`, which holds `before`, is after a kernel that combines `x` into it, by 2 blocks more than there is work for.
+/// Runs a kernel that combines `x` into `out`, which holds `before`, with 2 blocks more than needed. Returns `out`.
 fn combine<T: Element, U: Element>(
     device: &Device,
     kernel: Kernel<(VecRef<'static, T>, VecMut<'static, U>)>,
@@ -42,7 +42,7 @@ macro_rules! tally {
         fn $name(device: &Device) -> Outcome {
             let x: Vec<$t> = $values;
             let mut all = Vec::new();
-            // The and of many numbers is 0, which says little: that of three is computed apart.
+            // The bitwise and of many numbers is 0, so that of three is tested too.
             for x in [&x[..], &x[..3]] {
                 let expected = [
                     x.iter().fold(5, |a: $t, &b| a.wrapping_add(b)),
@@ -53,7 +53,7 @@ macro_rules! tally {
                     x.iter().fold(0, |a, &b| a ^ b),
                 ];
                 let got = combine(device, kernels::$kernel, x, &[5, <$t>::MAX, 0, <$t>::MAX, 0, 0])?;
-                all.extend(same(&got, &expected, "sum, least, greatest, and, or, exclusive or"));
+                all.extend(same(&got, &expected, "sum, minimum, maximum, and, or, exclusive or"));
             }
             Ok(all)
         }
@@ -67,7 +67,7 @@ fn tally_i32(device: &Device) -> Outcome {
     let bounds = [x.iter().fold(i32::MAX, |a, &b| a.min(b)), x.iter().fold(i32::MIN, |a, &b| a.max(b))];
     let expected = [x.iter().fold(-7, |a: i32, &b| a.wrapping_add(b)), bounds[0], bounds[1]];
     let got = combine(device, kernels::atomic_tally_i32, &x, &[-7, i32::MAX, i32::MIN])?;
-    Ok(same(&got, &expected, "sum, least, greatest"))
+    Ok(same(&got, &expected, "sum, minimum, maximum"))
 }
 
 fn bounds_i64(device: &Device) -> Outcome {
@@ -75,10 +75,10 @@ fn bounds_i64(device: &Device) -> Outcome {
     let x: Vec<_> = wide(1000).into_iter().enumerate().map(signed).collect();
     let expected = [x.iter().fold(i64::MAX, |a, &b| a.min(b)), x.iter().fold(i64::MIN, |a, &b| a.max(b))];
     let got = combine(device, kernels::atomic_bounds_i64, &x, &[i64::MAX, i64::MIN])?;
-    Ok(same(&got, &expected, "least, greatest"))
+    Ok(same(&got, &expected, "minimum, maximum"))
 }
 
-/// Small integers as floats: their sum is exact in every order.
+/// Small integers as floats: their sum is exact in any order.
 fn small(n: usize) -> Vec<f32> {
     noise(n).into_iter().map(|x| (x % 100) as f32 - 40.0).collect()
 }
@@ -99,10 +99,10 @@ fn max_by_cas(device: &Device) -> Outcome {
     let x = small(500);
     let expected = x.iter().fold(f32::NEG_INFINITY, |a, &b| a.max(b)).to_bits();
     let got = combine(device, kernels::atomic_max_by_cas, &x, &[f32::NEG_INFINITY.to_bits()])?;
-    Ok(same(&got, &[expected], "bits of the greatest"))
+    Ok(same(&got, &[expected], "bits of the maximum"))
 }
 
-/// Which thread saw what depends on the order; all that was seen, and what is left, does not.
+/// Which thread reads which value depends on the order; the set of all values does not.
 fn swap_chain(device: &Device) -> Outcome {
     let (mut seen, mut cell) = (device.upload(&[CANARY; 200])?, device.upload(&[0_u32])?);
     device.launch(&kernels::atomic_swap_chain, Launch::cover(200, BLOCK), (&mut seen, &mut cell))?;

@@ -1,4 +1,4 @@
-//! Barriers of a block, named barriers, the barrier of a warp.
+//! Voting barriers, named barriers, and the warp barrier.
 
 use gpu::lab::instructions::barriers::{self as kernels, BLOCK};
 use warpwright::{Device, Launch};
@@ -7,7 +7,7 @@ use crate::case::{CANARY, Case, Outcome, noise, same};
 
 pub(crate) const CASES: &[Case] = &[
     Case { kernel: kernels::barrier_votes.info(), run: votes },
-    Case { kernel: kernels::named_hand_over.info(), run: hand_over },
+    Case { kernel: kernels::named_barrier_pipeline.info(), run: pipeline },
     Case { kernel: kernels::warp_rotate.info(), run: rotate },
 ];
 
@@ -31,11 +31,11 @@ fn votes(device: &Device) -> Outcome {
     Ok(all)
 }
 
-fn hand_over(device: &Device) -> Outcome {
+fn pipeline(device: &Device) -> Outcome {
     let x = noise(5 * 32);
     let expected: Vec<_> = (0..x.len()).map(|i| x[i ^ 31]).collect();
     let (input, mut out) = (device.upload(&x[..])?, device.upload(&vec![CANARY; x.len()][..])?);
-    device.launch(&kernels::named_hand_over, Launch::grid(1), (&input, &mut out))?;
+    device.launch(&kernels::named_barrier_pipeline, Launch::grid(1), (&input, &mut out))?;
     Ok(same(&out.download()?, &expected, "rows reversed"))
 }
 

@@ -1,4 +1,4 @@
-//! What a case is, how it is judged, and the numbers that cases are fed with.
+//! Cases, how they are checked, and their input data.
 
 use simt::KernelInfo;
 use warpwright::half::{bf16, f16};
@@ -6,20 +6,21 @@ use warpwright::{Device, Error};
 
 use crate::device::{counterpart, under_test};
 
-/// What a run gives: the [`bits`] of those results that are the same on every device and in every order.
+/// Result of a run: the [`bits`] of the outputs that must be the same on every device and in every order.
 pub(crate) type Outcome = Result<Vec<u64>, Error>;
 
 /// Launches of one kernel.
 pub(crate) struct Case {
     pub(crate) kernel: &'static KernelInfo,
-    /// Launches the kernel, and panics if the results break the rule that its documentation states.
+    /// Launches the kernel, and panics if the results differ from its documentation.
     pub(crate) run: fn(&Device) -> Outcome,
 }
 
-/// Orders in which the simulator runs each case; a GPU, which chooses its own, repeats it as often.
+/// Seeds of the simulator's schedules; a GPU repeats each case as often.
 const SEEDS: [u64; 4] = [0, 1, 2, 42];
 
-/// Runs each case on the device under test and on its counterpart: both follow the rule, and give the same bits.
+/// Runs each case on the device under test and on its counterpart: both must give the expected results and the same
+/// bits.
 pub(crate) fn check<'a>(cases: impl IntoIterator<Item = &'a Case>) {
     for Case { kernel, run } in cases {
         for seed in SEEDS {
@@ -28,7 +29,7 @@ pub(crate) fn check<'a>(cases: impl IntoIterator<Item = &'a Case>) {
                 (device, outcome)
             };
             let tested = on(under_test(seed));
-            // Some words are Hopper's alone.
+            // Some instructions exist only on Hopper.
             if let (_, Err(error @ Error::TooOld { .. })) = &tested {
                 println!("{} left out: {error}", kernel.name);
                 break;
@@ -44,7 +45,7 @@ pub(crate) fn check<'a>(cases: impl IntoIterator<Item = &'a Case>) {
 
 /// A number as bits.
 pub(crate) trait Bits: Copy {
-    /// The bits, zero-extended; those of one NaN for every NaN, since its payload is the machine's own.
+    /// The bits, zero-extended; all NaNs have the same bits here, since their payloads depend on the hardware.
     fn bits(self) -> u64;
 }
 
@@ -75,18 +76,18 @@ pub(crate) fn bits<T: Bits>(values: &[T]) -> Vec<u64> {
     values.iter().map(|value| value.bits()).collect()
 }
 
-/// The bits of `got`, which must be those of `expected`.
+/// The bits of `got`, which must equal those of `expected`.
 #[track_caller]
 pub(crate) fn same<T: Bits>(got: &[T], expected: &[T], what: &str) -> Vec<u64> {
     let got = bits(got);
-    assert_eq!(got, bits(expected), "result on the left, rule on the right: {what}");
+    assert_eq!(got, bits(expected), "result on the left, expected on the right: {what}");
     got
 }
 
-/// What an output holds before the kernel writes it; no rule gives this by itself.
+/// Initial value of outputs, which no kernel writes.
 pub(crate) const CANARY: u32 = 0xdead_beef;
 
-/// Pseudo-random numbers: a fixed sequence, so that a failure can be repeated.
+/// Pseudo-random numbers: a fixed sequence, so that a failure can be reproduced.
 pub(crate) fn noise(n: usize) -> Vec<u32> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     (0..n)

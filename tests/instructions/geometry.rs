@@ -1,4 +1,4 @@
-//! Where threads stand, and what time it is.
+//! Thread and block indices, and clocks.
 
 use gpu::lab::instructions::geometry::{self as kernels, FIELDS};
 use warpwright::{Device, Launch};
@@ -6,11 +6,11 @@ use warpwright::{Device, Launch};
 use crate::case::{CANARY, Case, Outcome, same};
 
 pub(crate) const CASES: &[Case] = &[
-    Case { kernel: kernels::thread_geometry.info(), run: place },
+    Case { kernel: kernels::thread_geometry.info(), run: indices_and_extents },
     Case { kernel: kernels::clocks.info(), run: clocks },
 ];
 
-fn place(device: &Device) -> Outcome {
+fn indices_and_extents(device: &Device) -> Outcome {
     let (grid, block) = ([2, 3, 2], [4, 8, 2]);
     let mut expected = Vec::new();
     for (bz, by, bx) in indices(grid) {
@@ -28,7 +28,7 @@ fn indices([x, y, z]: [u32; 3]) -> impl Iterator<Item = (u32, u32, u32)> {
     (0..z).flat_map(move |z| (0..y).flat_map(move |y| (0..x).map(move |x| (z, y, x))))
 }
 
-/// Times are the device's own, so there are no bits to compare. What stands in the output before breaks the rule.
+/// Times depend on the device, so there are no bits to compare. The initial output would fail the check.
 fn clocks(device: &Device) -> Outcome {
     let mut out = device.upload(&[1_u64, 0].repeat(2 * 64)[..])?;
     device.launch(&kernels::clocks, Launch::grid(2).block(32), (&mut out,))?;

@@ -1,4 +1,4 @@
-//! Matrices in a warp's registers, by what each lane holds of them.
+//! `ldmatrix`, `stmatrix` and `mma.sync`, by the fragments that each lane holds.
 
 use gpu::lab::instructions::matrices as kernels;
 use gpu::lab::instructions_sm90::matrix_stores as stores;
@@ -7,45 +7,45 @@ use warpwright::half::{bf16, f16};
 use warpwright::{Device, Launch};
 
 use crate::case::{Case, Outcome, noise, same};
-use crate::products;
+use crate::tensor_cores;
 
 pub(crate) const CASES: &[Case] = &[
     Case { kernel: kernels::matrix_loads.info(), run: loads },
     Case {
-        kernel: kernels::warp_product_f16.info(),
-        run: |device| products::run::<f16>(device, &kernels::warp_product_f16, [16, 8, 16], 2),
+        kernel: kernels::mma_sync_f16.info(),
+        run: |device| tensor_cores::run::<f16>(device, &kernels::mma_sync_f16, [16, 8, 16], 2),
     },
     Case {
-        kernel: kernels::warp_product_bf16.info(),
-        run: |device| products::run::<bf16>(device, &kernels::warp_product_bf16, [16, 8, 16], 2),
+        kernel: kernels::mma_sync_bf16.info(),
+        run: |device| tensor_cores::run::<bf16>(device, &kernels::mma_sync_bf16, [16, 8, 16], 2),
     },
     Case {
-        kernel: kernels::warp_product_tf32.info(),
-        run: |device| products::run::<Tf32>(device, &kernels::warp_product_tf32, [16, 8, 8], 1),
+        kernel: kernels::mma_sync_tf32.info(),
+        run: |device| tensor_cores::run::<Tf32>(device, &kernels::mma_sync_tf32, [16, 8, 8], 1),
     },
 ];
 
-/// Those of compute capability 9.0.
+/// Cases for compute capability 9.0.
 pub(crate) const STORES: &[Case] = &[Case { kernel: stores::matrix_stores.info(), run: stores }];
 
-/// Numbers of matrices, and whether they are transposed, in the order in which the kernels move them.
-const TURNS: [(usize, bool); 6] = [(1, false), (2, false), (4, false), (1, true), (2, true), (4, true)];
+/// Number of matrices, and whether they are transposed, in the order of the kernels' loads and stores.
+const ROUNDS: [(usize, bool); 6] = [(1, false), (2, false), (4, false), (1, true), (2, true), (4, true)];
 
-/// Where number `part` of lane `lane`'s register lies in an 8 × 8 matrix.
-fn place(lane: usize, part: usize, transposed: bool) -> usize {
-    let (row, col) = (lane / 4, lane % 4 * 2 + part);
+/// Position in an 8 × 8 matrix of half `half` of lane `lane`'s register.
+fn position(lane: usize, half: usize, transposed: bool) -> usize {
+    let (row, col) = (lane / 4, lane % 4 * 2 + half);
     if transposed { 8 * col + row } else { 8 * row + col }
 }
 
 fn loads(device: &Device) -> Outcome {
     let x: Vec<u16> = noise(256).into_iter().map(|x| (x >> 16) as u16).collect();
     let word = |lane, matrix: usize, transposed| {
-        let [low, high] = [0, 1].map(|part| u32::from(x[64 * matrix + place(lane, part, transposed)]));
+        let [low, high] = [0, 1].map(|half| u32::from(x[64 * matrix + position(lane, half, transposed)]));
         low | high << 16
     };
     let of_lane = |lane| {
-        let turns = TURNS.into_iter();
-        turns.flat_map(move |(count, transposed)| (0..count).map(move |matrix| (lane, matrix, transposed)))
+        let rounds = ROUNDS.into_iter();
+        rounds.flat_map(move |(count, transposed)| (0..count).map(move |matrix| (lane, matrix, transposed)))
     };
     let expected: Vec<u32> = (0..32).flat_map(of_lane).map(|(lane, matrix, t)| word(lane, matrix, t)).collect();
     let (input, mut y) = (device.upload(&x[..])?, device.upload(&[0_u32; 14 * 32][..])?);
@@ -56,10 +56,10 @@ fn loads(device: &Device) -> Outcome {
 fn stores(device: &Device) -> Outcome {
     let x = noise(128);
     let mut expected = vec![7_u16; 6 * 256];
-    for (turn, (count, transposed)) in TURNS.into_iter().enumerate() {
-        for (lane, matrix, part) in (0..64 * count).map(|i| (i % 32, i / 64, i / 32 % 2)) {
-            expected[256 * turn + 64 * matrix + place(lane, part, transposed)] =
-                (x[4 * lane + matrix] >> (16 * part)) as u16;
+    for (round, (count, transposed)) in ROUNDS.into_iter().enumerate() {
+        for (lane, matrix, half) in (0..64 * count).map(|i| (i % 32, i / 64, i / 32 % 2)) {
+            expected[256 * round + 64 * matrix + position(lane, half, transposed)] =
+                (x[4 * lane + matrix] >> (16 * half)) as u16;
         }
     }
     let (input, mut y) = (device.upload(&x[..])?, device.upload(&[0_u16; 6 * 256][..])?);

@@ -1,4 +1,4 @@
-//! Memory order: what one thread wrote, another sees.
+//! Memory order: writes of one thread that become visible to another.
 
 use gpu::lab::instructions::order::{self as kernels, BLOCK, CELLS};
 use simt::Kernel;
@@ -29,7 +29,7 @@ fn orders_and_scopes(device: &Device) -> Outcome {
 }
 
 fn flag(device: &Device) -> Outcome {
-    // Halves, so that the kernel's + 1 does not overflow.
+    // Halved, so that the kernel's + 1 does not overflow.
     let x: Vec<_> = noise(32).into_iter().map(|x| x / 2).collect();
     let expected: Vec<_> = x.iter().map(|x| x + 1).collect();
     let (input, mut out) = (device.upload(&x[..])?, device.upload(&[CANARY; 32])?);

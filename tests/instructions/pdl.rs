@@ -1,4 +1,4 @@
-//! Launches that begin before their predecessor is done. Kernels for Hopper alone.
+//! Programmatic dependent launch. Kernels for Hopper only.
 
 use gpu::lab::instructions_sm90::pdl::{BLOCK, pdl_relay};
 use warpwright::{Device, Launch};
@@ -7,12 +7,12 @@ use crate::case::{CANARY, Case, Outcome, noise, same};
 
 pub(crate) const CASES: &[Case] = &[Case { kernel: pdl_relay.info(), run: relay }];
 
-/// Launches in a row, each of which takes what the one before has left.
+/// Launches in sequence, each of which reads the output of the previous one.
 const LAUNCHES: u32 = 9;
 
 fn relay(device: &Device) -> Outcome {
     let mut all = Vec::new();
-    // Less than a block, some blocks, and more than there are multiprocessors.
+    // Less than a block, some blocks, and more blocks than SMs.
     for (n, nanoseconds) in
         [(1, 20_000), (100, 20_000), (5 * BLOCK as usize + 3, 20_000), (300 * BLOCK as usize - 1, 1000)]
     {

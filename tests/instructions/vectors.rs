@@ -37,7 +37,7 @@ fn finite_half(x: u32) -> f16 {
     f16::from_bits(x as u16 & 0x7bff)
 }
 
-/// A copy of `n` elements in vectors of `lanes`: those that fill no vector stay.
+/// A copy of `n` elements in vectors of `lanes`; remaining elements are unchanged.
 fn copy<T: Element + Bits>(
     device: &Device,
     kernel: Kernel<(VecRef<'static, T>, VecMut<'static, T>)>,

@@ -16,12 +16,12 @@ pub(crate) const CASES: &[Case] = &[
 /// Threads of the one block that each case launches: two warps.
 const N: usize = BLOCK as usize;
 
-/// A row of `cols` for each thread.
+/// A matrix with a row of `cols` elements for each thread.
 fn rows(device: &Device, cols: usize) -> Result<Matrix<u32>, Error> {
     device.upload_matrix(&vec![CANARY; N * cols], N, cols)
 }
 
-/// The shuffles' rule, from the PTX manual's description of `shfl.sync`.
+/// The expected results, from the definition of `shfl.sync` in the PTX manual.
 fn shuffled(x: &[u32], width: u32, arg: u32) -> Vec<u32> {
     let row = |thread: u32| {
         let (warp, lane) = (thread / 32 * 32, thread % 32);

@@ -19,18 +19,18 @@ suite! {
     operation_on_matrices => BY_MATRICES;
 }
 
-/// A way to the sum of two vectors or matrices.
+/// An implementation of the sum of two vectors or matrices.
 #[derive(Clone, Copy)]
-struct Algorithm {
-    /// Runs a problem: two inputs and the output, all of one shape.
+struct Method {
+    /// Runs a problem: two inputs and an output of the same shape.
     run: fn(&Device, &Problem) -> Result<Outcome>,
-    /// Whether it takes more than one row.
+    /// Whether it takes matrices.
     matrices: bool,
 }
 
-const BY_LAUNCH: Algorithm = Algorithm { run: by_launch, matrices: false };
-const BY_VECTORS: Algorithm = Algorithm { run: by_vectors, matrices: false };
-const BY_MATRICES: Algorithm = Algorithm { run: by_matrices, matrices: true };
+const BY_LAUNCH: Method = Method { run: by_launch, matrices: false };
+const BY_VECTORS: Method = Method { run: by_vectors, matrices: false };
+const BY_MATRICES: Method = Method { run: by_matrices, matrices: true };
 
 #[derive(Clone, Debug)]
 struct Case {
@@ -41,10 +41,10 @@ struct Case {
     schedule: u64,
 }
 
-/// Vectors, and where the way takes them also matrices.
-fn any_case(way: Algorithm) -> impl Strategy<Value = Case> {
+/// Vectors, and also matrices if the method takes them.
+fn any_case(method: Method) -> impl Strategy<Value = Case> {
     let vector = shapes::length().prop_map(|n| [1, n]);
-    let shape = if way.matrices { prop_oneof![shapes::two_extents(), vector].boxed() } else { vector.boxed() };
+    let shape = if method.matrices { prop_oneof![shapes::two_extents(), vector].boxed() } else { vector.boxed() };
     let places = [shapes::place(), shapes::place(), shapes::place()];
     (shape, places, any::<u64>(), any::<u64>()).prop_map(|([rows, cols], places, data, schedule)| Case {
         rows,
@@ -56,7 +56,7 @@ fn any_case(way: Algorithm) -> impl Strategy<Value = Case> {
 }
 
 impl Case {
-    /// The problem of adding `x` and `y`; `x + y` on the CPU is what IEEE 754 says.
+    /// The problem of adding `x` and `y`, with `x + y` on the CPU as the expected result.
     fn problem(&self, x: &Array2<f32>, y: &Array2<f32>) -> Problem {
         let sum = reference::add(x.as_slice().unwrap_or_default(), y.as_slice().unwrap_or_default());
         let [in_x, in_y, in_z] = self.places;
@@ -79,7 +79,7 @@ pub(crate) fn sample(n: usize) -> Problem {
     Case { rows: 1, cols: n, places, data: 3, schedule: 4 }.of(|rows, cols, rng| values::reals(rows, cols, 1.0, rng))
 }
 
-/// The elements of a vector's frame, in its buffer.
+/// The range of a vector in its buffer.
 fn range(layout: Layout) -> std::ops::Range<usize> {
     assert_eq!(layout.rows, 1, "a vector is one row");
     layout.offset..layout.offset + layout.cols
@@ -115,46 +115,46 @@ fn by_matrices(device: &Device, problem: &Problem) -> Result<Outcome> {
     Ok(Outcome { output: problem.output.with(z.as_slice().unwrap_or_default()), ..on.download()? })
 }
 
-fn integers_are_exact(way: Algorithm) {
-    check(any_case(way), |case| case.of(values::integers).verify(case.schedule, way.run));
+fn integers_are_exact(method: Method) {
+    check(any_case(method), |case| case.of(values::integers).verify(case.schedule, method.run));
 }
 
-fn reals_are_rounded_once(way: Algorithm) {
-    check(any_case(way), |case| {
-        case.of(|rows, cols, rng| values::reals(rows, cols, 1.0, rng)).verify(case.schedule, way.run)
+fn reals_are_rounded_once(method: Method) {
+    check(any_case(method), |case| {
+        case.of(|rows, cols, rng| values::reals(rows, cols, 1.0, rng)).verify(case.schedule, method.run)
     });
 }
 
-/// Zeros of both signs, subnormals, infinities and NaN included.
-fn any_bits_add_as_ieee_754_says(way: Algorithm) {
-    check(any_case(way), |case| case.of(values::any_bits).verify(case.schedule, way.run));
+/// Including zeros of both signs, subnormals, infinities and NaNs.
+fn any_bits_add_as_ieee_754_says(method: Method) {
+    check(any_case(method), |case| case.of(values::any_bits).verify(case.schedule, method.run));
 }
 
-fn a_hundred_runs_are_equal(way: Algorithm) {
+fn a_hundred_runs_are_equal(method: Method) {
     let problem = sample(1003);
-    let run = |schedule| (way.run)(&under_test(schedule), &problem).expect("a run").output;
+    let run = |schedule| (method.run)(&under_test(schedule), &problem).expect("a run").output;
     let first = run(0);
     for schedule in 1..100 {
         reference::same_bits(&first, &run(schedule)).unwrap_or_else(|error| panic!("run {schedule}: {error}"));
     }
 }
 
-/// −0 + −0 = −0: nothing is added that was not asked for.
+/// −0 + −0 = −0.
 #[test]
-fn minus_zeros_stay() {
+fn sums_of_minus_zeros_are_minus_zero() {
     let zeros = Array2::from_elem((1, 100), -0.0_f32);
     let place = Place { offset: 1, gap: 0, after: 1 };
     let case = Case { rows: 1, cols: 100, places: [place; 3], data: 0, schedule: 0 };
     let mut problem = case.problem(&zeros, &zeros);
     problem.expected.push(Expected::Bits(vec![-0.0; 100]));
-    for way in [BY_LAUNCH, BY_VECTORS, BY_MATRICES] {
-        problem.verify(0, way.run).unwrap_or_else(|error| panic!("{error}"));
+    for method in [BY_LAUNCH, BY_VECTORS, BY_MATRICES] {
+        problem.verify(0, method.run).unwrap_or_else(|error| panic!("{error}"));
     }
 }
 
-/// Of vectors of different lengths the kernel adds the common part and leaves the rest.
+/// For vectors of different lengths the kernel adds the common part and does not change the rest.
 #[test]
-fn lengths_may_differ_in_a_launch() {
+fn vectors_of_different_lengths_are_added_up_to_the_shortest() {
     let lengths = [100, 65, 64, 1, 0];
     let pairs = lengths.into_iter().flat_map(|x| lengths.map(|y| (x, y)));
     for (nx, ny, nz) in pairs.flat_map(|(x, y)| lengths.map(|z| (x, y, z))) {

@@ -1,5 +1,5 @@
-//! Asynchronous operations in a CUDA graph: captured once, launched again and again on other data. On a GPU only: the
-//! simulator has no graphs.
+//! Asynchronous operations in a CUDA graph: captured once, launched repeatedly on different data. On a GPU only, since
+//! the simulator has no graphs.
 
 use warpwright::Stream;
 use warpwright::half::f16;
@@ -9,7 +9,7 @@ use warpwright_bench::peers::driver::Driver;
 use crate::support::device::{is_gpu, under_test};
 
 #[test]
-fn a_captured_reduction_sees_new_data_at_every_launch() {
+fn a_captured_reduction_reads_new_data_at_every_launch() {
     if !is_gpu() {
         return;
     }
@@ -18,10 +18,10 @@ fn a_captured_reduction_sees_new_data_at_every_launch() {
     let mut x = device.alloc_zeros::<f32>(n).expect("x");
     let (mut sum, mut place) = (device.alloc::<f32>(1).expect("sum"), device.alloc::<u64>(1).expect("place"));
     let mut workspace = Workspace::new(&device).expect("a workspace");
-    // Loads the kernels, which cannot be done while a graph is captured.
+    // Loads the kernels, which is not possible while a graph is captured.
     device.reduce_into(Sum, &x, &mut sum, &mut workspace, None).expect("a sum");
     device.reduce_into(ArgMax, &x, &mut place, &mut workspace, None).expect("an argmax");
-    // A stream of its own: other tests use the default one meanwhile.
+    // A separate stream, since other tests use the default stream.
     let stream = device.stream().expect("a stream");
     let driver = Driver::new(stream.clone()).expect("the driver");
     let graph = driver
@@ -42,9 +42,9 @@ fn a_captured_reduction_sees_new_data_at_every_launch() {
     }
 }
 
-/// Products by every way, workspace and tensor maps and all: nothing is allocated and nobody waits.
+/// GEMM by every plan, with workspace and tensor maps: without allocation and synchronisation.
 #[test]
-fn a_captured_product_sees_new_data_at_every_launch() {
+fn a_captured_gemm_reads_new_data_at_every_launch() {
     if !is_gpu() {
         return;
     }
@@ -57,7 +57,7 @@ fn a_captured_product_sees_new_data_at_every_launch() {
         let (b, c) = (b.view().as_tensor(&[k, n]).expect("b"), c.view().as_tensor(&[m, n]).expect("c"));
         device.gemm(a, b).plans(c).expect("plans")
     };
-    assert!(plans.len() > 4, "few ways: {plans:?}");
+    assert!(plans.len() > 4, "few plans: {plans:?}");
     let stream = device.stream().expect("a stream");
     let (first, driver) = (device.default_stream(), Driver::new(stream.clone()).expect("the driver"));
     for plan in plans {

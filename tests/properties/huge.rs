@@ -1,4 +1,5 @@
-//! More than 2³² elements, or 2³¹ for products, where every index that someone keeps in 32 bits goes wrong. On a GPU with 20 GB to spare only.
+//! More than 2³² elements, or 2³¹ for GEMM, to detect 32-bit overflow of indices. Only on a GPU with 20 GB of free
+//! memory.
 
 use simt::element::Element;
 use warpwright::gemm::{Multiply, Output};
@@ -7,10 +8,10 @@ use warpwright::{Buffer, Device, Layout};
 
 use crate::support::device::{is_gpu, under_test};
 
-/// Elements of a repetition that divides no power of two.
+/// Period of the data, which divides no power of two.
 const PERIOD: usize = 16_777_213;
 
-/// `n` elements, number i being that of i modulo [`PERIOD`].
+/// `n` elements, where element i is `of(i % PERIOD)`.
 fn repeated<T: Element>(device: &Device, n: usize, of: impl Fn(usize) -> T) -> warpwright::Result<Buffer<T>> {
     let period: Vec<T> = (0..PERIOD.min(n)).map(of).collect();
     let piece = device.upload(&period)?;
@@ -24,7 +25,7 @@ fn repeated<T: Element>(device: &Device, n: usize, of: impl Fn(usize) -> T) -> w
     Ok(x)
 }
 
-/// `n` bytes, element i being i modulo 251 but for the repetition's start anew.
+/// `n` bytes, where element i is `element(i)`.
 fn bytes(device: &Device, n: usize) -> warpwright::Result<Buffer<u8>> {
     repeated(device, n, element)
 }
@@ -34,7 +35,7 @@ fn element(i: usize) -> u8 {
 }
 
 #[test]
-fn reductions_count_beyond_32_bits() {
+fn reductions_count_more_than_2_to_32_elements() {
     if !is_gpu() {
         return;
     }
@@ -49,7 +50,7 @@ fn reductions_count_beyond_32_bits() {
 }
 
 #[test]
-fn an_argmax_finds_the_last_of_more_than_2_to_32() {
+fn an_argmax_finds_an_index_above_2_to_32() {
     if !is_gpu() {
         return;
     }
@@ -62,7 +63,7 @@ fn an_argmax_finds_the_last_of_more_than_2_to_32() {
 }
 
 #[test]
-fn a_transpose_reaches_beyond_32_bits() {
+fn a_transpose_moves_more_than_2_to_32_elements() {
     if !is_gpu() {
         return;
     }
@@ -73,7 +74,7 @@ fn a_transpose_reaches_beyond_32_bits() {
     let a = x.view().as_matrix(Layout::contiguous(rows, cols)).expect("a matrix");
     let b = y.view_mut().as_matrix(Layout::contiguous(cols, rows)).expect("a matrix");
     device.transpose_into(a, b).expect("a transpose");
-    // Whole rows of the result, the first and the last ones and some between.
+    // Whole rows of the result: the first, the last and some between.
     for row in [0, 1, 31, 32, 127, 40_000, 65_535, 65_536, cols - 2, cols - 1] {
         let got = y.slice(row * rows..(row + 1) * rows).and_then(warpwright::BufferView::download).expect("a row");
         let wrong = (0..rows).find(|&col| got[col] != element(col * cols + row));
@@ -89,7 +90,8 @@ fn of_b(i: usize) -> i32 {
     (i % PERIOD % 5) as i32 - 2
 }
 
-/// C = A·B of m × k and k × n, whose elements are [`of_a`] and [`of_b`]: the first rows, the last ones, and some between.
+/// C = A·B of m × k and k × n with elements [`of_a`] and [`of_b`]: checks the first rows, the last rows, and some
+/// between.
 fn product_is_exact<T: Multiply + Element, C: Output<T> + Element>(
     device: &Device,
     [m, n, k]: [usize; 3],
@@ -118,7 +120,7 @@ fn product_is_exact<T: Multiply + Element, C: Output<T> + Element>(
 const HUGE: [[usize; 3]; 3] = [[65_600, 32_808, 24], [32_808, 40, 65_600], [40, 32_808, 65_600]];
 
 #[test]
-fn products_of_16_bits_reach_beyond_31_bits() {
+fn gemm_of_16_bit_elements_with_more_than_2_to_31_elements() {
     if !is_gpu() {
         return;
     }
@@ -126,12 +128,12 @@ fn products_of_16_bits_reach_beyond_31_bits() {
     product_is_exact::<bf16, bf16>(&device, HUGE[0], bf16::from_f32, bf16::to_f32);
     product_is_exact::<f16, f32>(&device, HUGE[1], f16::from_f32, |x| x);
     product_is_exact::<bf16, f32>(&device, HUGE[2], bf16::from_f32, |x| x);
-    // Rows at no multiple of 16 bytes.
+    // Rows that are not aligned to 16 bytes.
     product_is_exact::<bf16, f32>(&device, [32_801, 17, 65_601], bf16::from_f32, |x| x);
 }
 
 #[test]
-fn products_of_f32_reach_beyond_31_bits() {
+fn gemm_of_f32_with_more_than_2_to_31_elements() {
     if !is_gpu() {
         return;
     }

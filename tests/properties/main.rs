@@ -1,26 +1,24 @@
-//! Property tests of the operations against the oracle, on the device that `WARPWRIGHT_DEVICE` names.
+//! Property tests of the operations, compared with the CPU reference, on the device that `WARPWRIGHT_DEVICE` names.
 //!
-//! One module per operation; each runs the same properties on every *way* to the result: the kernels by launch, and the
-//! device's own method. What a property is made of:
+//! There is one module for each operation. It runs the same properties on every implementation: the kernels by launch,
+//! and the methods of `Device`.
 //!
-//! | module | holds |
+//! | module | contents |
 //! |---|---|
-//! | [`support::shapes`] | hostile shapes and places in a buffer: empty, prime, tile edges, odd leading dimensions and offsets |
-//! | [`support::values`] | small integers (every order of addition is exact), reals, any bits |
-//! | [`support::frame`] | a matrix inside a larger buffer, all else filled with canaries |
-//! | [`support::problem`] | inputs, output and what is expected: one judgement for all properties |
+//! | [`support::shapes`] | edge-case shapes and positions in a buffer: empty, prime, tile edges, leading dimensions |
+//! | [`support::values`] | small integers (sums are exact in any order), reals, any bits |
+//! | [`support::frame`] | a matrix inside a larger buffer filled with canaries |
+//! | [`support::problem`] | inputs, output and expected result: one check for all properties |
 //! | [`support::device`] | the device under test, and its counterpart that must give the same bits |
-//! | [`support::runner`] | how many cases, which random numbers |
-//! | [`selftest`] | proof that the judgement notices a wrong result |
+//! | [`support::runner`] | number of cases, and random numbers |
+//! | [`selftest`] | tests that the check detects wrong results |
 //!
-//! `WARPWRIGHT_CASES=1000` runs more cases, `WARPWRIGHT_SEED=7` other ones.
+//! `WARPWRIGHT_CASES=1000` runs more cases, `WARPWRIGHT_SEED=7` different ones.
 
 mod add;
 mod gemm;
-mod gemm_hopper;
-mod gemm_hopper_f32;
-mod gemm_hopper_f32_grouped;
-mod gemm_tensor;
+mod gemm_mma;
+mod gemm_sm90;
 mod graphs;
 mod huge;
 mod matmul;

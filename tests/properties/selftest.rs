@@ -1,5 +1,5 @@
-//! A test that cannot fail proves nothing: here right outcomes are spoilt one element at a time, and right ways are replaced
-//! by wrong ones, and the judgement must notice each.
+//! Tests of the tests: correct outcomes are changed one element at a time, and correct methods are replaced by wrong
+//! ones, and the check must detect each change.
 
 use warpwright::{Device, Result};
 
@@ -7,10 +7,10 @@ use crate::support::device::under_test;
 use crate::support::problem::{Expected, Outcome, Problem};
 use crate::{add, matmul, sum, transpose};
 
-type Algorithm = fn(&Device, &Problem) -> Result<Outcome>;
+type Method = fn(&Device, &Problem) -> Result<Outcome>;
 
-/// A problem of each operation and a right way to solve it.
-fn samples() -> Vec<(&'static str, Problem, Algorithm)> {
+/// A problem of each operation and a correct method to solve it.
+fn samples() -> Vec<(&'static str, Problem, Method)> {
     vec![
         ("matmul_naive of integers", matmul::sample_of_integers(5, 3, 4), matmul::by_naive),
         ("matmul_tiled of integers", matmul::sample_of_integers(33, 2, 4), matmul::by_tiled),
@@ -27,13 +27,13 @@ fn samples() -> Vec<(&'static str, Problem, Algorithm)> {
     ]
 }
 
-/// The next value above or below in the order of bits; for the bounds of reals, a value far outside.
-fn spoilt(problem: &Problem, value: f32) -> f32 {
+/// The next value above or below in the order of bits; for results with bounds, a value far outside.
+fn wrong_value(problem: &Problem, value: f32) -> f32 {
     let bounded = problem.expected.iter().all(|expected| matches!(expected, Expected::Within(_)));
     if bounded && !value.is_nan() { value + 1.0 } else { f32::from_bits(value.to_bits() ^ 1) }
 }
 
-/// Whether an element of the output is a canary beside the matrix.
+/// Whether an element of the output's buffer is a canary outside the matrix.
 fn is_canary(problem: &Problem, index: usize) -> bool {
     let mut other = problem.output.image().to_vec();
     other[index] = f32::from_bits(other[index].to_bits() ^ 1);
@@ -41,23 +41,23 @@ fn is_canary(problem: &Problem, index: usize) -> bool {
 }
 
 #[test]
-fn right_outcomes_pass() {
-    for (name, problem, way) in samples() {
-        problem.verify(1, way).unwrap_or_else(|error| panic!("{name}: {error}"));
+fn correct_outcomes_pass() {
+    for (name, problem, method) in samples() {
+        problem.verify(1, method).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
 }
 
 #[test]
-fn every_spoilt_element_of_an_output_is_noticed() {
-    for (name, problem, way) in samples() {
-        let outcome = way(&under_test(1), &problem).expect("a run");
+fn a_wrong_element_of_an_output_is_detected() {
+    for (name, problem, method) in samples() {
+        let outcome = method(&under_test(1), &problem).expect("a run");
         let (mut canaries, mut results) = (0, 0);
         for index in 0..outcome.output.len() {
             let mut wrong = outcome.clone();
-            wrong.output[index] = spoilt(&problem, wrong.output[index]);
+            wrong.output[index] = wrong_value(&problem, wrong.output[index]);
             assert!(
                 problem.judge(&wrong).is_err(),
-                "{name}: element {index} of the output's buffer is wrong, unnoticed"
+                "{name}: a wrong element {index} of the output's buffer was not detected"
             );
             let number = !outcome.output[index].is_nan();
             assert_eq!(outcome.agrees_with(&wrong).is_err(), number, "{name}: two runs that differ in element {index}");
@@ -69,36 +69,39 @@ fn every_spoilt_element_of_an_output_is_noticed() {
 }
 
 #[test]
-fn every_changed_element_of_an_input_is_noticed() {
-    for (name, problem, way) in samples() {
-        let outcome = way(&under_test(1), &problem).expect("a run");
+fn a_changed_element_of_an_input_is_detected() {
+    for (name, problem, method) in samples() {
+        let outcome = method(&under_test(1), &problem).expect("a run");
         for input in 0..outcome.inputs.len() {
             for index in 0..outcome.inputs[input].len() {
                 let mut wrong = outcome.clone();
                 let value = &mut wrong.inputs[input][index];
                 *value = f32::from_bits(value.to_bits() ^ 1);
-                assert!(problem.judge(&wrong).is_err(), "{name}: element {index} of input {input} changed, unnoticed");
+                assert!(
+                    problem.judge(&wrong).is_err(),
+                    "{name}: a changed element {index} of input {input} was not detected"
+                );
             }
         }
     }
 }
 
 #[test]
-fn two_exchanged_elements_are_noticed() {
-    for (name, problem, way) in samples().into_iter().filter(|(name, ..)| *name != "sum") {
-        let outcome = way(&under_test(1), &problem).expect("a run");
+fn two_swapped_elements_are_detected() {
+    for (name, problem, method) in samples().into_iter().filter(|(name, ..)| *name != "sum") {
+        let outcome = method(&under_test(1), &problem).expect("a run");
         let inside: Vec<usize> = (0..outcome.output.len()).filter(|&index| !is_canary(&problem, index)).collect();
         let (first, second) = (inside[0], inside[inside.len() - 1]);
         assert_ne!(outcome.output[first], outcome.output[second], "{name}: choose other data for this test");
         let mut wrong = outcome.clone();
         wrong.output.swap(first, second);
-        assert!(problem.judge(&wrong).is_err(), "{name}: exchanged elements, unnoticed");
+        assert!(problem.judge(&wrong).is_err(), "{name}: swapped elements were not detected");
     }
 }
 
-/// The same problem with one column of A and one row of B left out: a product lost in every sum.
+/// The same problem without one column of A and one row of B: one product is missing in every sum.
 #[test]
-fn a_lost_product_is_noticed() {
+fn a_missing_product_is_detected() {
     for problem in [matmul::sample_of_integers(6, 33, 5), matmul::sample_of_reals(6, 33, 5)] {
         let verdict = problem.verify(1, |device, problem| {
             let mut on = problem.upload(device)?;
@@ -107,13 +110,13 @@ fn a_lost_product_is_noticed() {
             device.matmul_into(a, b, on.output.view_mut().as_matrix(problem.output.layout())?)?;
             on.download()
         });
-        assert!(verdict.is_err(), "a lost product passes");
+        assert!(verdict.is_err(), "a missing product passes");
     }
 }
 
-/// A transpose into a place one element further on: each element is right, where it should not be.
+/// A transpose written one element further on: correct elements at wrong positions.
 #[test]
-fn a_shifted_result_is_noticed() {
+fn a_shifted_result_is_detected() {
     let problem = transpose::sample(9, 17);
     let verdict = problem.verify(1, |device, problem| {
         let mut on = problem.upload(device)?;
@@ -125,9 +128,9 @@ fn a_shifted_result_is_noticed() {
     assert!(verdict.is_err(), "a shifted result passes");
 }
 
-/// Reading padding gives a NaN, leaving out an element leaves one.
+/// Reading padding gives a NaN.
 #[test]
-fn canaries_are_not_numbers() {
+fn canaries_in_a_sum_give_nan() {
     let problem = sum::operation_sample(300);
     let verdict = problem.verify(1, |device, problem| {
         let on = problem.upload(device)?;

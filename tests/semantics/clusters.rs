@@ -9,7 +9,7 @@ use simt::sync::fence_proxy_async;
 use simt::tma::{Swizzle, TensorMap, load_2d, load_2d_multicast};
 use simt::warp::sync_warp;
 use simt::warpgroup::{WARPGROUP_SIZE, warpgroup_id};
-use simt::wgmma::{Accumulators, Operand};
+use simt::wgmma::{Accumulators, KMajor, Operand};
 use simulator::{Config, Level, device};
 use warpwright_tests::sim::{Buffer, Grid, launch};
 
@@ -373,7 +373,7 @@ fn product(#[shared] ring: &Operands, a: &TensorMap<f32>, b: &TensorMap<f32>, st
             ring.full.wait(stage, step / STAGES % 2);
             let of_a = Operand::new(ring.a[stage as usize].slot::<4>(0), 0, 1024, Swizzle::B128);
             let of_b = Operand::new(ring.b[stage as usize].slot::<4>(0), 0, 1024, Swizzle::B128);
-            d.multiply::<Tf32, 4, 32, 32, false, false, 1>(of_a, of_b, step == 0);
+            d.multiply::<Tf32, 4, KMajor, KMajor, 1>(of_a, of_b, step == 0);
             if t.is_multiple_of(WARPGROUP_SIZE) && step > 0 {
                 let before = (step - 1) % STAGES;
                 ring.empty.arrive_at(before, 0);

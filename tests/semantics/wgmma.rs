@@ -2,13 +2,13 @@
 //! shared memory, several products under way, NaN and infinity. Integers are small enough that every sum is exact.
 
 use crate::{schedules, silent};
-use gpu::lab::instructions_sm90::operand::Layout;
+use gpu::lab::instructions_sm90::wgmma_layout::Layout;
 use simt::element::Element;
 use simt::matrix::{Kind, Tf32, ldmatrix};
 use simt::prelude::*;
 use simt::sync::fence_proxy_async;
 use simt::warp::lane_id;
-use simt::wgmma::{Accumulators, Columns, Swizzle, Width};
+use simt::wgmma::{Accumulators, Columns, KMajor, Major, MnMajor, Swizzle, Width};
 use simulator::{Access, Config, Level};
 use warpwright::half::{bf16, f16};
 use warpwright_tests::sim::{Buffer, Grid, launch};
@@ -44,16 +44,16 @@ where
 }
 
 macro_rules! products {
-    ($($name:ident: $kind:ty, $t:ty, $cols:literal, $steps:literal, $a:ident $trans_a:literal, $b:ident $trans_b:literal;)+) => {
+    ($($name:ident: $kind:ty, $t:ty, $cols:literal, $steps:literal, $a:ident $major_a:ident, $b:ident $major_b:ident;)+) => {
         $(
             #[kernel(block = BLOCK)]
             fn $name(#[shared] operands: &Operands<$t, 20480>, a: MatRef<$t>, b: MatRef<$t>, c: MatMut<f32>) {
                 const DEPTH: u32 = $steps * <$kind as Kind>::DEPTH;
                 const BYTES: u32 = <$kind as Kind>::BYTES;
                 const A: Layout =
-                    Layout { swizzle: Swizzle::$a, mn_major: $trans_a, bytes: BYTES, extent: 64, depth: DEPTH };
+                    Layout { swizzle: Swizzle::$a, mn_major: <$major_a as Major>::IS_MN, bytes: BYTES, extent: 64, depth: DEPTH };
                 const B: Layout =
-                    Layout { swizzle: Swizzle::$b, mn_major: $trans_b, bytes: BYTES, extent: $cols, depth: DEPTH };
+                    Layout { swizzle: Swizzle::$b, mn_major: <$major_b as Major>::IS_MN, bytes: BYTES, extent: $cols, depth: DEPTH };
                 let threads = (thread_idx_x(), BLOCK);
                 A.write(&operands.a, start(A), threads, |m, k| a.get(m, k));
                 B.write(&operands.b, start(B), threads, |n, k| b.get(k, n));
@@ -61,7 +61,7 @@ macro_rules! products {
                 sync_threads();
                 let (at_a, at_b) = (A.operand(&operands.a, start(A)), B.operand(&operands.b, start(B)));
                 let mut d = Accumulators::<$cols>::zeroed();
-                d.multiply::<$kind, $steps, { A.step() }, { B.step() }, $trans_a, $trans_b, 0>(at_a, at_b, true);
+                d.multiply::<$kind, $steps, $major_a<{ A.step() }>, $major_b<{ B.step() }>, 0>(at_a, at_b, true);
                 write(&d, c);
             }
         )+
@@ -74,29 +74,29 @@ macro_rules! products {
 }
 
 products! {
-    none_kk: f16, f16, 8, 4, None false, None false;
-    none_km: f16, f16, 16, 2, None false, None true;
-    none_mk: f16, f16, 32, 1, None true, None false;
-    none_mm: f16, f16, 64, 4, None true, None true;
-    b32_kk: f16, f16, 96, 1, B32 false, B32 false;
-    b32_km: f16, f16, 128, 1, B32 false, B32 true;
-    b32_mk: f16, f16, 192, 1, B32 true, B32 false;
-    b32_mm: f16, f16, 256, 4, B32 true, B32 true;
-    b64_kk: bf16, bf16, 256, 2, B64 false, B64 false;
-    b64_km: bf16, bf16, 192, 2, B64 false, B64 true;
-    b64_mk: bf16, bf16, 128, 2, B64 true, B64 false;
-    b64_mm: bf16, bf16, 96, 4, B64 true, B64 true;
-    b128_kk: bf16, bf16, 64, 4, B128 false, B128 false;
-    b128_km: bf16, bf16, 64, 4, B128 false, B128 true;
-    b128_mk: bf16, bf16, 16, 4, B128 true, B128 false;
-    b128_mm: bf16, bf16, 128, 4, B128 true, B128 true;
-    mixed_1: f16, f16, 8, 1, B128 false, B32 false;
-    mixed_2: f16, f16, 32, 2, None false, B64 true;
-    mixed_3: f16, f16, 64, 2, B128 true, None false;
-    tf32_none: Tf32, f32, 8, 4, None false, None false;
-    tf32_b32: Tf32, f32, 96, 1, B32 false, B32 false;
-    tf32_b64: Tf32, f32, 192, 2, B64 false, B64 false;
-    tf32_b128: Tf32, f32, 256, 4, B128 false, B128 false;
+    none_kk: f16, f16, 8, 4, None KMajor, None KMajor;
+    none_km: f16, f16, 16, 2, None KMajor, None MnMajor;
+    none_mk: f16, f16, 32, 1, None MnMajor, None KMajor;
+    none_mm: f16, f16, 64, 4, None MnMajor, None MnMajor;
+    b32_kk: f16, f16, 96, 1, B32 KMajor, B32 KMajor;
+    b32_km: f16, f16, 128, 1, B32 KMajor, B32 MnMajor;
+    b32_mk: f16, f16, 192, 1, B32 MnMajor, B32 KMajor;
+    b32_mm: f16, f16, 256, 4, B32 MnMajor, B32 MnMajor;
+    b64_kk: bf16, bf16, 256, 2, B64 KMajor, B64 KMajor;
+    b64_km: bf16, bf16, 192, 2, B64 KMajor, B64 MnMajor;
+    b64_mk: bf16, bf16, 128, 2, B64 MnMajor, B64 KMajor;
+    b64_mm: bf16, bf16, 96, 4, B64 MnMajor, B64 MnMajor;
+    b128_kk: bf16, bf16, 64, 4, B128 KMajor, B128 KMajor;
+    b128_km: bf16, bf16, 64, 4, B128 KMajor, B128 MnMajor;
+    b128_mk: bf16, bf16, 16, 4, B128 MnMajor, B128 KMajor;
+    b128_mm: bf16, bf16, 128, 4, B128 MnMajor, B128 MnMajor;
+    mixed_1: f16, f16, 8, 1, B128 KMajor, B32 KMajor;
+    mixed_2: f16, f16, 32, 2, None KMajor, B64 MnMajor;
+    mixed_3: f16, f16, 64, 2, B128 MnMajor, None KMajor;
+    tf32_none: Tf32, f32, 8, 4, None KMajor, None KMajor;
+    tf32_b32: Tf32, f32, 96, 1, B32 KMajor, B32 KMajor;
+    tf32_b64: Tf32, f32, 192, 2, B64 KMajor, B64 KMajor;
+    tf32_b128: Tf32, f32, 256, 4, B128 KMajor, B128 KMajor;
 }
 
 type Product<T> = simt::Kernel<(MatRef<'static, T>, MatRef<'static, T>, MatMut<'static, f32>)>;
@@ -177,8 +177,8 @@ fn interleaved(#[shared] operands: &Operands<f16, 2048>, a: MatRef<f16>, b: MatR
         (FEW.operand(&operands.a, 0), FEW_B.operand(&operands.b, 0), FEW_B.operand(&operands.b, 256));
     let (mut first, mut second) = (Accumulators::<8>::zeroed(), Accumulators::<8>::zeroed());
     for turn in 0..turns {
-        first.multiply::<f16, 1, 32, 32, false, false, 2>(at_a, left, turn == 0);
-        second.multiply::<f16, 1, 32, 32, false, false, 2>(at_a, right, turn == 0);
+        first.multiply::<f16, 1, KMajor, KMajor, 2>(at_a, left, turn == 0);
+        second.multiply::<f16, 1, KMajor, KMajor, 2>(at_a, right, turn == 0);
     }
     first.wait::<1>();
     first.for_each(|i, value| {

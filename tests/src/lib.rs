@@ -1,3 +1,3 @@
-//! What the test programs of this package share.
+//! Code that the test programs of this package share.
 
 pub mod sim;

@@ -1,7 +1,6 @@
-//! Launches straight on the simulator, for tests of the simulator itself: with any [`Config`], keeping every report.
+//! Launches directly on the simulator, for tests of the simulator itself: with any [`Config`], returning all reports.
 //!
-//! The host crate stands between a program and the simulator and turns reports into errors; here they are data. Nothing
-//! of it is needed on a GPU.
+//! The host crate turns reports into errors; here they are data.
 
 use simt::element::Element;
 use simt::global::{MatMut, MatRef, VecMut, VecRef};
@@ -18,10 +17,10 @@ pub struct Buffer<T> {
 }
 
 impl<T: Element> Buffer<T> {
-    /// `len` elements, none of them written.
+    /// `len` uninitialised elements.
     ///
     /// # Panics
-    /// When the host has no memory for them.
+    /// If the host is out of memory.
     pub fn unwritten(len: usize) -> Self {
         let memory = Memory::new(len * size_of::<T>(), size_of::<T>()).expect("memory for a test's buffer");
         Self { memory, len, element: PhantomData }
@@ -37,7 +36,7 @@ impl<T: Element> Buffer<T> {
     /// `len` elements of zero bytes.
     pub fn zeroed(len: usize) -> Self {
         let buffer = Self::unwritten(len);
-        // SAFETY: the buffer is this call's alone.
+        // SAFETY: no other code uses the new buffer.
         unsafe { buffer.memory.fill(0, buffer.memory.len(), 0) };
         buffer
     }
@@ -45,32 +44,32 @@ impl<T: Element> Buffer<T> {
     /// Writes the elements from `first` on.
     ///
     /// # Panics
-    /// If they do not lie in the buffer.
+    /// If they are not inside the buffer.
     pub fn write(&mut self, first: usize, values: &[T]) {
         // SAFETY: an `Element` is plain bytes without padding.
         let bytes = unsafe { std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), size_of_val(values)) };
-        // SAFETY: the borrow is exclusive: no launch and nobody else uses the buffer now.
+        // SAFETY: the borrow is exclusive, so no launch uses the buffer now.
         unsafe { self.memory.write(first * size_of::<T>(), bytes) };
     }
 
-    /// The elements; those that nobody wrote have unspecified values.
+    /// The elements; uninitialised ones have unspecified values.
     pub fn to_vec(&self) -> Vec<T> {
         let mut bytes = vec![0_u8; self.memory.len()];
-        // SAFETY: a launch that writes the buffer holds it exclusively, so none is under way.
+        // SAFETY: a launch that writes the buffer borrows it exclusively, so none is running.
         unsafe { self.memory.read(0, &mut bytes) };
         let start = bytes.as_ptr().cast::<T>();
-        // SAFETY: the bytes hold `len` elements, and any bytes are one.
+        // SAFETY: the bytes hold `len` elements, and any bytes are a valid element.
         (0..self.len).map(|i| unsafe { start.add(i).read_unaligned() }).collect()
     }
 
-    /// The first element that nothing has written, if any.
+    /// The first uninitialised element, if any.
     pub fn first_unwritten(&self) -> Option<usize> {
         // SAFETY: as in `to_vec`.
         let byte = unsafe { self.memory.first_unwritten(0, self.memory.len()) };
         byte.map(|byte| byte / size_of::<T>())
     }
 
-    /// The first elements as a matrix for reading: row-major, without gaps between the rows.
+    /// The first elements as a matrix for reading: row-major, contiguous.
     ///
     /// # Panics
     /// If there are fewer elements.
@@ -78,7 +77,7 @@ impl<T: Element> Buffer<T> {
         self.matrix_ld(rows, cols, cols)
     }
 
-    /// The same with `ld` elements from the start of one row to the start of the next.
+    /// The same with leading dimension `ld`.
     ///
     /// # Panics
     /// If there are fewer elements, or `ld` is less than `cols`.
@@ -87,7 +86,7 @@ impl<T: Element> Buffer<T> {
         Matrix { buffer: self, rows, cols, ld }
     }
 
-    /// The first elements as a matrix for writing: row-major, without gaps between the rows.
+    /// The first elements as a matrix for writing: row-major, contiguous.
     ///
     /// # Panics
     /// If there are fewer elements.
@@ -117,13 +116,13 @@ pub struct Matrix<B> {
 }
 
 impl<B> Matrix<B> {
-    /// The matrix in boxes of so many rows and columns, as the copy engine sees it.
+    /// The matrix as a TMA tensor with boxes of so many rows and columns.
     pub fn tma(self, rows: u32, cols: u32, swizzle: Swizzle) -> TmaTensor<B> {
         TmaTensor { matrix: self, rows, cols, swizzle }
     }
 }
 
-/// A matrix cut into boxes.
+/// A matrix with the box and swizzle of a tensor map.
 #[derive(Clone, Copy, Debug)]
 pub struct TmaTensor<B> {
     matrix: Matrix<B>,
@@ -133,7 +132,7 @@ pub struct TmaTensor<B> {
 }
 
 impl<B> TmaTensor<B> {
-    /// The map of a matrix of `T` in memory with a tag.
+    /// The tensor map of a matrix of `T` in memory with a tag.
     fn map<T>(&self, memory: &Memory, tag: u32) -> [u64; 16] {
         let element = size_of::<T>() as u32;
         let Matrix { rows, cols, ld, .. } = self.matrix;
@@ -152,7 +151,7 @@ impl<B> TmaTensor<B> {
     }
 }
 
-/// Blocks of a launch, their threads, their bytes of launch-sized shared memory.
+/// Blocks of a launch, threads of a block, and bytes of launch-sized shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
     blocks: [u32; 3],
@@ -161,7 +160,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// So many blocks of so many threads.
+    /// A grid of `blocks` blocks of `threads` threads along x.
     pub fn line(blocks: u32, threads: u32) -> Self {
         Self::new([blocks, 1, 1], [threads, 1, 1])
     }
@@ -171,7 +170,7 @@ impl Grid {
         Self { blocks, threads, shared_bytes: 0 }
     }
 
-    /// The same with so many bytes of shared memory for a kernel that leaves the size to the launch.
+    /// The same with so many bytes of shared memory, for a kernel whose shared memory is sized at launch.
     #[must_use]
     pub fn shared(self, shared_bytes: usize) -> Self {
         Self { shared_bytes, ..self }
@@ -186,20 +185,20 @@ pub struct Bound<'a> {
 }
 
 impl<'a> Bound<'a> {
-    /// Binds a buffer; gives its tag.
+    /// Binds a buffer; returns its tag.
     fn add(&mut self, memory: &'a Memory, writable: bool) -> u32 {
         self.bindings.push(Binding { name: self.names[self.at], memory, writable });
         self.bindings.len() as u32 - 1
     }
 }
 
-/// What may be passed for a kernel's parameter of type `V`: `&Buffer<T>` for `VecRef<T>`, `&mut Buffer<T>` for
-/// `VecMut<T>`, a [`Matrix`] for `MatRef<T>` and `MatMut<T>`, a number for itself.
+/// Arguments for a kernel's parameter of type `V`: `&Buffer<T>` for `VecRef<T>`, `&mut Buffer<T>` for `VecMut<T>`, a
+/// [`Matrix`] for `MatRef<T>` and `MatMut<T>`, a number for itself.
 pub trait Arg<'a, V> {
     /// The kernel's view of the argument.
     ///
     /// # Safety
-    /// The view is used by a launch with these bindings and by nothing else.
+    /// The view is used only by a launch with these bindings.
     #[doc(hidden)]
     unsafe fn view(self, bound: &mut Bound<'a>) -> V;
 }
@@ -249,7 +248,7 @@ impl<'a, T: Element> Arg<'a, tma::TensorMapMut<T>> for TmaTensor<&'a mut Buffer<
     unsafe fn view(self, bound: &mut Bound<'a>) -> tma::TensorMapMut<T> {
         let words = self.map::<T>(&self.matrix.buffer.memory, bound.bindings.len() as u32);
         bound.add(&self.matrix.buffer.memory, true);
-        // SAFETY: the matrix fits into the buffer, which is bound under the tag it was given; the borrow is exclusive.
+        // SAFETY: the matrix fits into the buffer, which is bound with this tag; the borrow is exclusive.
         unsafe { tma::TensorMapMut::from_raw(words) }
     }
 }
@@ -304,10 +303,10 @@ tuples! {
 /// Launches `kernel` on the simulator.
 ///
 /// # Errors
-/// The simulator's own: an empty grid, a configuration without meaning.
+/// Those of the simulator: an empty grid, an invalid configuration.
 ///
 /// # Panics
-/// If the kernel demands another block, fewer threads, or other shared memory than `grid` has.
+/// If `grid` does not match the block, the number of threads or the shared memory of the kernel.
 pub fn launch<'a, P: Copy + Sync>(
     config: &Config,
     kernel: Kernel<P>,
@@ -319,7 +318,7 @@ pub fn launch<'a, P: Copy + Sync>(
         assert_eq!(grid.threads, block, "block of `{}`", info.name);
     }
     let threads: u64 = grid.threads.into_iter().map(u64::from).product();
-    // More than any block may have is the simulator's to refuse.
+    // More threads than any block may have are an error of the simulator.
     assert!(threads <= info.max_threads().into() || threads > 1024, "threads per block of `{}`: {threads}", info.name);
     let shared_bytes = match info.shared {
         SharedSpec::None => 0,
@@ -327,7 +326,7 @@ pub fn launch<'a, P: Copy + Sync>(
         SharedSpec::PerLaunch { .. } => grid.shared_bytes,
     };
     let mut bound = Bound { names: info.args, at: 0, bindings: Vec::new() };
-    // SAFETY: the views go to the launch below and nowhere else.
+    // SAFETY: the views are used only by the launch below.
     let views = unsafe { args.views(&mut bound) };
     let entry = kernel.entry();
     let launch = simulator::Launch {
@@ -339,7 +338,7 @@ pub fn launch<'a, P: Copy + Sync>(
         pdl: info.pdl,
         bindings: &bound.bindings,
     };
-    // SAFETY: the arguments borrow their buffers for `'a`, exclusively where the kernel may write, and `bound` holds them;
-    // the views carry the tags that `bound` gave them. `entry` does nothing but run the kernel on them.
+    // SAFETY: the arguments borrow their buffers for `'a`, exclusively where the kernel may write, and `bound` holds
+    // them; the views carry the tags that `bound` gave them. `entry` does nothing but run the kernel on them.
     unsafe { simulator::launch(&launch, config, &|| entry(views)) }
 }

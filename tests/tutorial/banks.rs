@@ -1,4 +1,4 @@
-//! D1 to D7: the numbered tile, transposed, in a vector of any length.
+//! D1 to D7: the numbered tile, transposed, written to a vector of any length.
 
 use gpu::lab::tutorial::banks::{rectangular as rect, square};
 use ndarray::Array2;
@@ -12,7 +12,7 @@ use crate::support::runner::check;
 use crate::support::suite;
 
 suite! {
-    [whatever_the_vector, lengths_around_the_tile];
+    [any_part_of_a_buffer_is_written, lengths_around_the_tile_are_written];
     set_row_read_col => SET_ROW_READ_COL;
     set_row_read_col_pad => SET_ROW_READ_COL_PAD;
     set_row_read_col_dyn => SET_ROW_READ_COL_DYN;
@@ -24,7 +24,8 @@ suite! {
     set_row_read_col_rect_dyn_pad2 => SET_ROW_READ_COL_RECT_DYN_PAD2;
 }
 
-/// A kernel, the rows of its tile of 32 columns, and what its launch reserves where it is the launch that does.
+/// A kernel, the rows of its tile of 32 columns, and the shared memory that its launch reserves, if it is sized at
+/// launch.
 #[derive(Clone, Copy)]
 struct Variant {
     kernel: &'static Kernel<(VecMut<'static, i32>,)>,
@@ -51,7 +52,7 @@ const SET_ROW_READ_COL_RECT_DYN: Variant = sized(&rect::set_row_read_col_rect_dy
 const SET_ROW_READ_COL_RECT_DYN_PAD2: Variant =
     sized(&rect::set_row_read_col_rect_dyn_pad2, 16, rect::shared_elements(34));
 
-/// Where the vector lies in its buffer, and how much more shared memory than needed is reserved.
+/// Position of the vector in its buffer, and how much more shared memory than needed is reserved.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     offset: usize,
@@ -61,7 +62,7 @@ struct Case {
     schedule: u64,
 }
 
-/// A negative number that tells its place; the kernels write none.
+/// Negative numbers that depend on their index; the kernels write none.
 fn canaries(len: usize) -> Vec<i32> {
     (0..len).map(|place| i32::MIN + place as i32).collect()
 }
@@ -72,8 +73,8 @@ impl Case {
         canaries(self.offset + self.len + self.after)
     }
 
-    /// The buffer after it: the oracle's transpose of the numbered tile, as far as the vector goes. The numbers are exact in
-    /// `f32`.
+    /// The buffer after the launch: the reference's transpose of the numbered tile, up to the length of the vector. The
+    /// numbers are exact in `f32`.
     fn expected(self, variant: Variant) -> Vec<i32> {
         let tile = Array2::from_shape_fn((variant.rows, 32), |(row, col)| (32 * row + col) as f32);
         let mut image = self.image();
@@ -108,13 +109,13 @@ impl Case {
     }
 }
 
-fn whatever_the_vector(variant: Variant) {
+fn any_part_of_a_buffer_is_written(variant: Variant) {
     let cases = (0..9_usize, 0..1100_usize, 0..9_usize, 0..40_usize, any::<u64>());
     let cases = cases.prop_map(|(offset, len, after, spare, schedule)| Case { offset, len, after, spare, schedule });
     check(cases, |case| case.verify(variant));
 }
 
-fn lengths_around_the_tile(variant: Variant) {
+fn lengths_around_the_tile_are_written(variant: Variant) {
     let whole = 32 * variant.rows;
     for len in [0, 1, 31, 32, 33, whole - 33, whole - 1, whole, whole + 1, 2 * whole] {
         let case = Case { offset: 3, len, after: 5, spare: 0, schedule: len as u64 };
@@ -122,13 +123,13 @@ fn lengths_around_the_tile(variant: Variant) {
     }
 }
 
-/// An element less of shared memory than the tile has is reported, not read beyond. On a GPU it is a trap, which would end the
-/// context for all tests after it: there the launch is not made.
+/// Shared memory of one element less than the tile is reported. On a GPU it would be a trap, which would end the
+/// context for all following tests, so the launch is skipped there.
 #[test]
 fn too_little_shared_memory_is_reported() {
-    let ways =
+    let variants =
         [SET_ROW_READ_COL_DYN, SET_ROW_READ_COL_DYN_PAD, SET_ROW_READ_COL_RECT_DYN, SET_ROW_READ_COL_RECT_DYN_PAD2];
-    for variant in ways.into_iter().filter(|_| !is_gpu()) {
+    for variant in variants.into_iter().filter(|_| !is_gpu()) {
         let Some(needed) = variant.shared else { panic!("{} is not sized at launch", variant.kernel.info().name) };
         let case = Case { offset: 0, len: 32 * variant.rows, after: 0, spare: 0, schedule: 1 };
         let short = Variant { shared: Some(needed - 1), ..variant };

@@ -1,7 +1,7 @@
-//! The kernels of the ladder against the CPU oracle, on the device that `WARPWRIGHT_DEVICE` names.
+//! The tutorial kernels compared with the CPU reference, on the device that `WARPWRIGHT_DEVICE` names.
 //!
-//! One module per family of the texts' tables. Each kernel runs on hostile shapes between canaries, on the device under test
-//! and on another that must give the same bits; [`support`](../properties/support) says how.
+//! There is one module for each topic. Each kernel runs on edge-case shapes surrounded by canaries, on the device under
+//! test and on a second device that must give the same bits; see [`support`](../properties/support).
 
 mod banks;
 mod matmul;
@@ -10,5 +10,5 @@ mod transposes;
 mod warps;
 
 #[path = "../properties/support/mod.rs"]
-#[allow(dead_code, unused_imports, unused_macros, reason = "each test program uses its own part of the support")]
+#[allow(dead_code, unused_imports, unused_macros, reason = "each test program uses a different part of the support")]
 mod support;

@@ -1,4 +1,5 @@
-//! A1 and A4: C = A·B by one block of any shape, and by tiles of 128 × 128. (A2 and A3 are in the properties of the product.)
+//! A1 and A4: C = A·B by one block of any shape, and by tiles of 128 × 128. (A2 and A3 are tested in
+//! `properties/matmul`.)
 
 use gpu::lab::tutorial::matmul::block_tiled::{grid, matmul_block_tiled};
 use gpu::lab::tutorial::matmul::single_block::matmul_single_block;
@@ -28,7 +29,7 @@ suite! {
     block_tiled => BLOCK_TILED;
 }
 
-/// A kernel, its launch for m × n elements, and where its tiles end: extents of C, and along k.
+/// A kernel, its launch for m × n elements, and extents at the edges of its tiles: of C, and along k.
 #[derive(Clone, Copy)]
 struct Variant {
     kernel: &'static Gemm,
@@ -67,7 +68,7 @@ impl Variant {
     }
 }
 
-/// Extents of the properties of the product, and of C around one and two tiles of 128.
+/// Extents as in `properties/matmul`, and extents of C around one and two tiles of 128.
 fn any_case() -> impl Strategy<Value = Case> {
     let around = proptest::sample::select(&[127_usize, 128, 129, 200, 257][..]);
     case_of(prop_oneof![
@@ -84,7 +85,7 @@ fn of_integers(case: &Case) -> Problem {
 fn of_reals(case: &Case) -> Problem {
     let (a, b) = case.reals(1.0);
     let reference = reference::matmul(a.view(), b.view()).expect("shapes agree");
-    // One fma after the other in the order of k: the bits of the same chain on the CPU.
+    // Sequential fma in order of k: the same bits on the CPU.
     let chain = |(row, col)| (0..case.k).fold(0.0_f32, |sum, k| a[(row, k)].mul_add(b[(k, col)], sum));
     let chains = Array2::from_shape_fn((case.m, case.n), chain).iter().copied().collect();
     case.problem(&a, &b, vec![Expected::Within(reference), Expected::Bits(chains)])
@@ -109,12 +110,13 @@ fn reals_stay_within_the_bound(variant: Variant) {
     check_within(variant.kernel.info().name, any_case(), |case| variant.verify(case, &of_reals(case)));
 }
 
-/// A NaN or infinity in A spoils its row of C, in B its column, and nothing else: no 0 · ∞ from beyond an edge leaks in.
+/// A NaN or infinity in A affects its row of C, in B its column, and nothing else: there is no 0 · ∞ from outside the
+/// matrices.
 fn a_non_finite_element_reaches_its_row_or_column(variant: Variant) {
     let values = (proptest::sample::select(&values::NON_FINITE[..]), any::<bool>());
     check((any_case(), values), |(case, (value, in_a))| {
         let case = Case { m: case.m.max(1), k: case.k.max(1), n: case.n.max(1), ..case.clone() };
-        // No zeros, so that an infinity stays one.
+        // No zeros, so that products with infinity are infinite.
         let (mut a, mut b) = case.integers();
         a.mapv_inplace(|x| if x == 0.0 { 1.0 } else { x });
         b.mapv_inplace(|x| if x == 0.0 { 1.0 } else { x });
@@ -135,7 +137,7 @@ fn a_non_finite_element_reaches_its_row_or_column(variant: Variant) {
     });
 }
 
-/// A has k columns, B another number of rows: what one of them lacks counts as 0.
+/// A has k columns and B another number of rows: elements outside a matrix count as 0.
 fn the_common_part_of_unequal_inner_extents_is_multiplied(variant: Variant) {
     check((any_case(), shapes::extent()), |(case, rows)| {
         let mut rng = values::rng(case.data);

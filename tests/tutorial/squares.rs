@@ -14,7 +14,12 @@ use crate::support::runner::check;
 use crate::support::{shapes, suite, values};
 
 suite! {
-    [any_integers_are_summed, block_edges_are_summed, short_outputs_take_what_fits, the_texts_shape_is_summed];
+    [
+        any_integers_are_summed,
+        block_edges_are_summed,
+        short_outputs_are_filled_and_not_exceeded,
+        the_shape_of_the_text_is_summed,
+    ];
     partials => PARTIALS;
     thread0 => THREAD0;
     tree_mask => TREE_MASK;
@@ -22,7 +27,7 @@ suite! {
 
 type Squares = Kernel<(VecRef<'static, i32>, VecMut<'static, i32>, VecMut<'static, u64>)>;
 
-/// A kernel, and whether it leaves one sum per block, and needs shared memory for it, or one per thread.
+/// A kernel, and whether it writes one sum per block, using shared memory, or one per thread.
 #[derive(Clone, Copy)]
 struct Variant {
     kernel: &'static Squares,
@@ -40,7 +45,7 @@ struct Case {
     blocks: u32,
     threads: u32,
     around: [usize; 2],
-    /// Elements that the outputs lack.
+    /// Elements by which the outputs are too short.
     missing: usize,
     data: u64,
     schedule: u64,
@@ -64,7 +69,7 @@ fn any_case() -> impl Strategy<Value = Case> {
     )
 }
 
-/// What stands around vectors and in outputs: negative and odd, no sum of few squares and no time.
+/// Canaries around vectors and in outputs: negative and odd, so that they are neither sums of few squares nor times.
 const CANARY: i32 = -0x1234_5679;
 const NO_TIME: u64 = u64::MAX - 12;
 
@@ -90,7 +95,7 @@ impl Case {
         let grid = (self.blocks * self.threads) as usize;
         let mut partials = vec![0_i64; grid];
         for (i, &x) in self.input()[self.around[0]..][..self.n].iter().enumerate() {
-            // Modulo 2³² the order of additions does not matter, so 64 bits that wrap will do.
+            // Modulo 2³² the order of additions does not matter; 64-bit sums that wrap give the same result.
             partials[i % grid] = partials[i % grid].wrapping_add(i64::from(x) * i64::from(x));
         }
         let section = if variant.per_block { self.threads as usize } else { 1 };
@@ -155,7 +160,7 @@ fn any_integers_are_summed(variant: Variant) {
     check(any_case(), |case| case.verify(variant));
 }
 
-/// Lengths at the edges of what one round of the grid takes, and of the blocks within.
+/// Lengths around a block, and around one pass of the grid.
 fn block_edges_are_summed(variant: Variant) {
     for (blocks, threads) in [(1, 1), (1, 32), (3, 33), (2, 256), (1, 1024), (5, 7)] {
         let (block, grid) = (threads as usize, (blocks * threads) as usize);
@@ -166,14 +171,14 @@ fn block_edges_are_summed(variant: Variant) {
     }
 }
 
-/// Outputs that are too short get what they have room for, and nothing beyond them changes.
-fn short_outputs_take_what_fits(variant: Variant) {
+/// Outputs that are too short are filled, and nothing outside them changes.
+fn short_outputs_are_filled_and_not_exceeded(variant: Variant) {
     check((any_case(), 1..20_usize), |(case, missing)| Case { missing: *missing, ..*case }.verify(variant));
 }
 
 /// 1 048 576 elements, 32 blocks of 256 threads.
-fn the_texts_shape_is_summed(variant: Variant) {
+fn the_shape_of_the_text_is_summed(variant: Variant) {
     let case = Case { n: 1 << 20, blocks: 32, threads: 256, around: [0; 2], missing: 0, data: 1, schedule: 0 };
-    assert_eq!(case.sums(variant).len(), if variant.per_block { 32 } else { 8192 }, "values that come back");
+    assert_eq!(case.sums(variant).len(), if variant.per_block { 32 } else { 8192 }, "returned values");
     case.verify(variant).unwrap_or_else(|error| panic!("{error}"));
 }

@@ -1,4 +1,5 @@
-//! D8, D9 and D11: B = Aᵀ, naive, by way of a tile, and by two tiles per block. (D10 is among the properties.)
+//! D8, D9 and D11: B = Aᵀ, naive, through a tile, and by two tiles per block. (D10 is tested in
+//! `properties/transpose`.)
 
 use gpu::lab::tutorial::transposes::naive::{grid_col, grid_row, transpose_naive_col, transpose_naive_row};
 use gpu::lab::tutorial::transposes::smem::{self, transpose_smem};
@@ -15,7 +16,7 @@ use crate::support::runner::check;
 use crate::support::{shapes, suite, values};
 
 suite! {
-    [any_bits_are_moved, disagreeing_shapes_are_cut, tile_edges_are_exact, a_hundred_runs_are_equal];
+    [any_bits_are_moved, mismatched_shapes_are_clipped, tile_edges_are_exact, a_hundred_runs_are_equal];
     naive_row => NAIVE_ROW;
     naive_col => NAIVE_COL;
     unpadded => SMEM;
@@ -28,7 +29,7 @@ suite! {
 struct Variant {
     kernel: &'static Kernel<(MatRef<'static, f32>, MatMut<'static, f32>)>,
     grid: fn(u32, u32) -> [u32; 3],
-    /// Rows and columns of A that a block moves by way of shared memory: where A ends inside, zeros stand for the rest.
+    /// Rows and columns of A that a block moves through shared memory; elements outside A are zeros.
     tile: Option<[usize; 2]>,
 }
 
@@ -40,7 +41,7 @@ const UNROLL_PAD1: Variant =
 const UNROLL_PAD2: Variant =
     Variant { kernel: &transpose_smem_unroll_pad2, grid: unrolled::grid, tile: Some([16, 64]) };
 
-/// Shapes of A and B, rows first, and where they lie.
+/// Shapes of A and B, rows first, and their positions in their buffers.
 #[derive(Clone, Debug)]
 struct Case {
     a: [usize; 2],
@@ -55,7 +56,7 @@ fn any_case() -> impl Strategy<Value = Case> {
         .prop_map(|([m, n], places, data, schedule)| Case { a: [m, n], b: [n, m], places, data, schedule })
 }
 
-/// B need not have the shape of Aᵀ: nothing checks that before the launch.
+/// Shapes where B is not that of Aᵀ, which a launch does not check.
 fn any_shapes() -> impl Strategy<Value = Case> {
     (any_case(), shapes::two_extents()).prop_map(|(case, b)| Case { b, ..case })
 }
@@ -66,13 +67,13 @@ impl Case {
         Self { a: [rows, cols], b: [cols, rows], places, data: 7, schedule: 8 }
     }
 
-    /// Any bits, since a transpose only moves them: NaN payloads must arrive, too.
+    /// Any bits, since a transpose only moves them: NaN payloads must be preserved.
     fn problem(&self, variant: Variant) -> Problem {
         let ([m, n], [rows, cols]) = (self.a, self.b);
         let a = values::any_bits(m, n, &mut values::rng(self.data));
         let output = Frame::blank(rows, cols, self.places[1]);
         let [whole_m, whole_n] = variant.tile.map_or([m, n], |[r, c]| [m.next_multiple_of(r), n.next_multiple_of(c)]);
-        // An empty A is not launched at all.
+        // Nothing is launched for an empty A.
         let zeroed = |row: usize, col: usize| !a.is_empty() && row < whole_n && col < whole_m;
         let element = |row: usize, col: usize| match a.get((col, row)) {
             Some(element) => *element,
@@ -107,7 +108,7 @@ fn any_bits_are_moved(variant: Variant) {
     check(any_case(), |case| case.verify(variant));
 }
 
-fn disagreeing_shapes_are_cut(variant: Variant) {
+fn mismatched_shapes_are_clipped(variant: Variant) {
     check(any_shapes(), |case| case.verify(variant));
 }
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use simt::KernelInfo;
 
+use crate::families::{FILE, Families, Family};
 use crate::workspace::{ARCHS, Workspace};
 
 /// `--arch` and `--family`, shared by `build` and `audit`.
@@ -22,9 +22,7 @@ pub(crate) struct Selection {
 #[derive(Clone)]
 pub(crate) struct PtxFile {
     /// The family whose kernels it holds.
-    pub(crate) family: &'static str,
-    /// Those kernels.
-    pub(crate) kernels: &'static [&'static KernelInfo],
+    pub(crate) family: String,
     /// Whether its kernels are used by this repository alone.
     pub(crate) is_lab: bool,
     /// `sm_80`.
@@ -37,26 +35,27 @@ impl Selection {
         Self { arch: ARCHS.iter().map(ToString::to_string).collect(), family: Vec::new() }
     }
 
-    /// The files meant. Families that have no kernel yet have no file; those tied to one architecture have one for it alone.
-    pub(crate) fn files(&self) -> Result<Vec<PtxFile>> {
-        let known: Vec<&str> = gpu::FAMILIES.iter().map(|family| family.name).collect();
-        if let Some(unknown) = self.family.iter().find(|name| !known.contains(&name.as_str())) {
-            bail!("--family {unknown}: no such family; gpu::FAMILIES has {}", known.join(", "));
+    /// The files meant. A family that is tied to one architecture has a file for that one alone.
+    pub(crate) fn files(&self, workspace: &Workspace) -> Result<Vec<PtxFile>> {
+        self.files_of(&Families::load(workspace)?)
+    }
+
+    fn files_of(&self, families: &Families) -> Result<Vec<PtxFile>> {
+        if let Some(unknown) = self.family.iter().find(|name| !families.list.contains_key(*name)) {
+            bail!("--family {unknown}: no such family; {FILE} lists {}", families.names());
         }
-        let wanted = |name: &str| self.family.is_empty() || self.family.iter().any(|family| family == name);
-        let families = gpu::FAMILIES.iter().filter(|family| wanted(family.name) && !family.kernels.is_empty());
-        let files = families.flat_map(|family| {
-            let archs = self.arch.iter().filter(move |arch| is_for(family, arch));
-            archs.map(move |arch| PtxFile::new(family, arch))
+        let selected = families.list.iter().filter(|(name, _)| self.family.is_empty() || self.family.contains(name));
+        let files = selected.flat_map(|(name, family)| {
+            let archs = self.arch.iter().filter(|arch| family.arch.as_ref().is_none_or(|only| only == *arch));
+            archs.map(|arch| PtxFile::new(name, family, arch))
         });
         Ok(files.collect())
     }
 }
 
 impl PtxFile {
-    fn new(family: &gpu::Family, arch: &str) -> Self {
-        let is_lab = family.module.starts_with("lab/");
-        Self { family: family.name, kernels: family.kernels, is_lab, arch: arch.to_owned() }
+    fn new(name: &str, family: &Family, arch: &str) -> Self {
+        Self { family: name.to_owned(), is_lab: family.lab, arch: arch.to_owned() }
     }
 
     /// `gemm.sm_80.ptx`
@@ -70,11 +69,6 @@ impl PtxFile {
     }
 }
 
-/// Whether there is PTX of `family` for `arch`.
-fn is_for(family: &gpu::Family, arch: &str) -> bool {
-    family.arch.is_none_or(|only| only == arch)
-}
-
 /// `sm_` and digits, then perhaps `a` or `f`: what rustc's `-C target-cpu` takes for nvptx64.
 fn arch(text: &str) -> Result<String, String> {
     let digits = text.strip_prefix("sm_").map(|rest| rest.strip_suffix(['a', 'f']).unwrap_or(rest));
@@ -86,13 +80,26 @@ fn arch(text: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{arch, is_for};
+    use super::{Selection, arch};
+    use crate::families::Families;
 
     #[test]
     fn a_family_may_have_one_architecture() {
-        let family = |name| gpu::FAMILIES.iter().find(|family| family.name == name).unwrap();
-        assert!(is_for(family("gemm"), "sm_80") && is_for(family("hopper"), "sm_90a"));
-        assert!(!is_for(family("hopper"), "sm_80"));
+        let families = Families::parse(
+            "[features]\na = []\nb = []\n\
+            [package.metadata.ptx]\na = { module = \"a\" }\nb = { module = \"b\", arch = \"sm_90a\", lab = true }\n",
+        )
+        .unwrap();
+        let files = |selection: Selection| -> Vec<(String, bool)> {
+            let files = selection.files_of(&families).unwrap();
+            files.iter().map(|file| (file.name(), file.is_lab)).collect()
+        };
+        let all = [("a.sm_80.ptx", false), ("a.sm_90a.ptx", false), ("b.sm_90a.ptx", true)];
+        assert_eq!(files(Selection::everything()), all.map(|(name, is_lab)| (name.to_owned(), is_lab)));
+        let only = Selection { family: vec!["b".into()], ..Selection::everything() };
+        assert_eq!(files(only), [("b.sm_90a.ptx".to_owned(), true)]);
+        let unknown = Selection { family: vec!["c".into()], ..Selection::everything() };
+        assert!(unknown.files_of(&families).err().unwrap().to_string().contains("gpu/Cargo.toml lists a, b"));
     }
 
     #[test]

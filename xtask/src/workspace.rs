@@ -67,11 +67,16 @@ impl Workspace {
         self.root.join(PTX_DIR)
     }
 
+    /// The folders of committed PTX: that of the product's kernels and that of the lab's.
+    pub(crate) fn ptx_dirs(&self) -> [PathBuf; 2] {
+        [self.ptx_dir(), self.ptx_dir().join("lab")]
+    }
+
     /// A command for the stable cargo that runs us, in the checkout.
     pub(crate) fn cargo(&self) -> Command {
         let mut command = Command::new(cargo());
         command.current_dir(&self.root);
-        // Set by cargo for *this* package: a nested cargo must not take them for the user's wishes.
+        // Set by cargo for *this* package: a nested cargo must not take them for the user's settings.
         process::forget_package(&mut command);
         command
     }

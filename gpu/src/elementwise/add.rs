@@ -1,13 +1,13 @@
 //! z = x + y.
 //!
 //! ```text
-//!  x    ├─ 4 of thread 0 ─┼─ 4 of thread 1 ─┼ … ┤ n mod 4 │     16 bytes at a time where x, y and z begin at
-//!  y    ├─────────────────┼─────────────────┼ … ┤         │     multiples of 16 bytes, else one element
+//!  x    ├─ 4 of thread 0 ─┼─ 4 of thread 1 ─┼ … ┤ n mod 4 │     16 bytes at a time if x, y and z start at
+//!  y    ├─────────────────┼─────────────────┼ … ┤         │     multiples of 16 bytes, otherwise one element
 //! ```
 //!
-//! Per thread: two loads and one store of 16 bytes, four additions. 12 bytes per addition: memory bounds it.
+//! Per thread: two loads and one store of 16 bytes, four additions. 12 bytes per addition: bound by memory.
 
-use simt::element::Vec4;
+use simt::element::{Vec4, zeroed};
 use simt::prelude::*;
 
 /// Threads of a block.
@@ -20,7 +20,7 @@ pub const fn grid(n: usize) -> [u32; 3] {
     [n.div_ceil(PER_THREAD * BLOCK as usize) as u32, 1, 1]
 }
 
-/// z = x + y in `f32`. The vectors have the same length; else their common part is added.
+/// z = x + y in `f32`, for the length of the shortest vector.
 #[kernel(block = (BLOCK), registers = 32, barriers = 0, global_load_bytes = 4, global_store_bytes = 4)]
 pub fn add_f32(x: VecRef<f32>, y: VecRef<f32>, z: VecMut<f32>) {
     let n = x.len().min(y.len()).min(z.len());
@@ -29,20 +29,21 @@ pub fn add_f32(x: VecRef<f32>, y: VecRef<f32>, z: VecMut<f32>) {
     if address.is_multiple_of(size_of::<Vec4<f32>>()) {
         let quads = n / PER_THREAD;
         if thread < quads {
-            let (a, b) = (x.vectors::<PER_THREAD>().get(thread).lanes, y.vectors::<PER_THREAD>().get(thread).lanes);
+            let quad = |v: VecRef<f32>| v.vectors::<PER_THREAD>().get_or(thread, zeroed()).lanes;
+            let (a, b) = (quad(x), quad(y));
             let sum = [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]];
-            z.vectors_mut::<PER_THREAD>().set(thread, Vec4::new(sum));
+            z.vectors_mut::<PER_THREAD>().set_within(thread, Vec4::new(sum));
         }
         let rest = PER_THREAD * quads + thread;
         if thread < PER_THREAD && rest < n {
-            z.set(rest, x.get(rest) + y.get(rest));
+            z.set_within(rest, x.get_or(rest, 0.0) + y.get_or(rest, 0.0));
         }
     } else {
-        // Neighbouring threads take neighbouring elements.
+        // Neighbouring threads access neighbouring elements.
         let first = block_idx_x() as usize * PER_THREAD * BLOCK as usize + thread_idx_x() as usize;
         let mut i = first;
         while i < n && i < first + PER_THREAD * BLOCK as usize {
-            z.set(i, x.get(i) + y.get(i));
+            z.set_within(i, x.get_or(i, 0.0) + y.get_or(i, 0.0));
             i += BLOCK as usize;
         }
     }

@@ -1,40 +1,58 @@
 //! Matrix multiplication.
 //!
-//! What all products have in common is also there for the families of PTX that need it; the kernels are in one.
+//! C = act(alpha · op(A)·op(B) + beta · C + bias). [`configs`] is the table of the kernels; what all have in common ([`args`],
+//! [`epilogue`], [`number`]) is also there for the PTX of each family.
 
-#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm", feature = "tensor"))]
-pub(crate) mod bands;
-pub mod call;
+pub mod args;
+pub mod configs;
+mod epilogue;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
 pub mod ffma;
 pub mod gelu;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
-pub mod merge;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm", feature = "gemm_sm90"))]
+pub(crate) mod microtile;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm_mma"))]
+pub mod mma;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
 pub mod naive;
 pub mod number;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm", feature = "hopper"))]
-pub(crate) mod place;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm", feature = "gemm_mma"))]
+pub(crate) mod raster;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
-pub mod plain;
+pub mod reduce_k;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
+pub mod reference;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm_sm90"))]
+pub mod sm90;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm_small"))]
+pub mod small;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
 pub mod tiled;
 
-/// The family's kernels.
 #[cfg(not(target_arch = "nvptx64"))]
-pub const KERNELS: &[&simt::KernelInfo] = &[
-    ffma::gemm_f32_128x128.info(),
-    ffma::gemm_f32_128x256.info(),
-    ffma::gemm_f32_256x128.info(),
-    ffma::gemm_f32_64x64.info(),
-    merge::gemm_merge_bf16.info(),
-    merge::gemm_merge_f16.info(),
-    merge::gemm_merge_f32.info(),
-    naive::matmul_naive.info(),
-    plain::gemm_plain_bf16.info(),
-    plain::gemm_plain_f16.info(),
-    plain::gemm_plain_f32.info(),
-    plain::gemm_plain_f64.info(),
-    plain::gemm_plain_tf32.info(),
-    tiled::matmul_tiled.info(),
-];
+use crate::lists::kernel_infos;
+
+/// The kernels of the family `gemm`.
+#[cfg(not(target_arch = "nvptx64"))]
+pub const KERNELS: &[&simt::KernelInfo] = kernel_infos!(
+    ffma::KERNELS, [reference::F32, reference::TF32], [reference::F16], [reference::BF16], [reference::F64];
+    [
+        naive::matmul_naive.info(),
+        reduce_k::gemm_reduce_k_bf16.info(),
+        reduce_k::gemm_reduce_k_f16.info(),
+        reduce_k::gemm_reduce_k_f32.info(),
+        tiled::matmul_tiled.info(),
+    ]
+);
+
+/// The kernels of the family `gemm_mma`.
+#[cfg(not(target_arch = "nvptx64"))]
+pub const MMA: &[&simt::KernelInfo] = kernel_infos!(mma::F16, mma::BF16, mma::TF32);
+
+/// The kernels of the family `gemm_small`.
+#[cfg(not(target_arch = "nvptx64"))]
+pub const SMALL: &[&simt::KernelInfo] = kernel_infos!(small::F16, small::BF16, small::F32);
+
+/// The kernels of the family `gemm_sm90`.
+#[cfg(not(target_arch = "nvptx64"))]
+pub const SM90: &[&simt::KernelInfo] = kernel_infos!(sm90::BF16, sm90::F16, sm90::TF32, sm90::ffma::F32);

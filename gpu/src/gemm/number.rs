@@ -1,4 +1,4 @@
-//! What elements are to the products of `Device::gemm`: numbers that are multiplied and added in a wider type.
+//! Element types of GEMM: numbers that are multiplied, and added in a wider type.
 
 use core::ops::{Add, Mul};
 
@@ -7,14 +7,14 @@ use simt::convert::{bf16_from_f32, f16_from_f32, f32_from_bf16, f32_from_f16};
 use simt::element::Element;
 use simt::math::{Float, maximum};
 
-use super::call::{ACTIVATION, GELU, RELU};
+use super::args::{ACTIVATION, GELU, RELU};
 use super::gelu::gelu;
 
-/// What sums are made in: `f32`, or `f64` for elements that are.
+/// A type of accumulators: `f32`, or `f64` for `f64`.
 pub trait Real: Element + Float + PartialEq + Add<Output = Self> + Mul<Output = Self> {
     /// +0.
     const ZERO: Self;
-    /// The activation that the flags of a call name.
+    /// The activation that the flags name applied: see [`args`](super::args).
     #[must_use]
     fn activated(self, flags: u32) -> Self;
 }
@@ -44,7 +44,7 @@ impl Real for f64 {
 
 /// An element of A and B.
 pub trait Number: Element {
-    /// What its products are added in.
+    /// The type of the accumulators.
     type Wide: Real;
     /// +0.
     const ZERO: Self;
@@ -78,8 +78,8 @@ numbers! {
     f64 in f64: 0.0, core::convert::identity, core::convert::identity;
 }
 
-/// `x` with 10 bits after the point, to the nearest, ties to even: what tensor cores take for a tf32, rounded as Hopper's copy
-/// engine does. Beyond the largest it is ∞; a NaN stays one.
+/// `x` with 10 bits after the point, to the nearest, ties to even: what tensor cores take for a tf32, rounded as TMA
+/// rounds it. Beyond the largest it is ∞; a NaN stays one.
 ///
 /// ```
 /// use gpu::gemm::number::tf32;

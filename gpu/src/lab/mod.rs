@@ -1,6 +1,7 @@
-//! Kernels that no operation launches: those of the tutorial, and one for each intrinsic, which the instruction tests run.
+//! Kernels that no operation launches: those of the tutorial, and those of the instruction tests, one for each
+//! intrinsic.
 //!
-//! The feature `lab` switches them on; `warpwright` embeds their PTX under its own feature of that name alone.
+//! They are compiled with the feature `lab`; `warpwright` embeds their PTX only with its own feature of that name.
 
 #[cfg(any(not(target_arch = "nvptx64"), feature = "instructions"))]
 pub mod instructions;

@@ -1,21 +1,21 @@
-//! One sum per block of threads, in shared memory whose size the launch chooses.
+//! One sum per block, in shared memory of a size chosen at launch.
 //!
 //! ```text
 //!  section   a b c d e f g h      T threads hold T elements; missing ones are 0.
-//!  stride 4  ╰─┼─┼─┼─╯ │ │ │      Stride by stride the upper half is added to the
-//!            A B C D              lower: the threads that still add are neighbours,
-//!  stride 2  ╰─┼─╯ │              so whole warps go idle, and only a warp with
-//!            A B                  fewer than 32 adders diverges.
+//!  stride 4  ╰─┼─┼─┼─╯ │ │ │      In every step the upper half is added to the
+//!            A B C D              lower half. The active threads are neighbours, so
+//!  stride 2  ╰─┼─╯ │              whole warps go idle, and only a warp with fewer
+//!            A B                  than 32 active threads diverges.
 //!  stride 1  ╰─╯
 //!            A
 //! ```
 //!
 //! Per block of T threads: T loads of 4 bytes, 1 store, T − 1 additions, 1 + log₂ T barriers. Neighbouring lanes access
-//! neighbouring words: no bank conflict. n elements leave ⌈n/T⌉ sums; launch again on these until one is left.
+//! neighbouring words: no bank conflict. n elements give ⌈n/T⌉ sums; launch again on these until one is left.
 
 use simt::prelude::*;
 
-/// Blocks for n elements in blocks of `threads`; at least one, so that the sum of nothing is 0.
+/// Blocks of `threads` threads for n elements; at least one, so that the sum of no elements is 0.
 pub const fn grid(n: usize, threads: u32) -> [u32; 3] {
     let blocks = n.div_ceil(threads as usize);
     [if blocks == 0 { 1 } else { blocks as u32 }, 1, 1]
@@ -23,7 +23,8 @@ pub const fn grid(n: usize, threads: u32) -> [u32; 3] {
 
 /// `sums[b]` = sum of the elements `b`·T to (`b` + 1)·T − 1 of `x`, in `f32`, for each block `b` of T threads.
 ///
-/// `section` has T elements; one trap is left, for a launch that reserved fewer. T is a power of two for the figures above; the sum is right for any.
+/// `section` has T elements; the one trap in the PTX is for a launch that reserves fewer. The costs above are for a
+/// power of two T; the sum is right for any T.
 #[kernel(max_threads = 1024, registers = 24, barriers = 2, traps = 1, global_load_bytes = 4, global_store_bytes = 4)]
 pub fn reduce_sum_dynamic(#[shared] section: DynShared<f32>, x: VecRef<f32>, sums: VecMut<f32>) {
     let (t, threads) = (thread_idx_x(), block_dim_x());

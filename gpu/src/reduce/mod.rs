@@ -1,11 +1,28 @@
 //! Reductions.
+//!
+//! | module | kernels | family |
+//! |---|---|---|
+//! | [`whole`] | a whole vector to one element | `reduce` |
+//! | `rows` | lines of contiguous elements, each to one element | `reduce_rows` |
+//! | `columns` | lines of strided elements, each to one element | `reduce_columns` |
+//! | `segments` | segments of a vector, given by offsets, each to one element | `reduce_segments` |
+//! | [`dynamic`] | one sum per block, in shared memory of a size chosen at launch | `reduce` |
+//! | [`read`] | reads a vector: the upper bound for the speed of all others | `reduce` |
+//!
+//! `along` is what the kernels of rows, columns and segments share.
 
 #[cfg(any(not(target_arch = "nvptx64"), feature = "algebra"))]
 pub mod along;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_columns"))]
+pub mod columns;
 #[cfg(not(all(target_arch = "nvptx64", feature = "algebra")))]
 pub mod dynamic;
 #[cfg(not(all(target_arch = "nvptx64", feature = "algebra")))]
 pub mod read;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_rows"))]
+pub mod rows;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_segments"))]
+pub mod segments;
 pub mod whole;
 
 /// The family's kernels.
@@ -22,7 +39,7 @@ const COUNT: usize = {
     count
 };
 
-/// The kernels of [`dynamic`] and [`read`], and those of every module of [`whole`].
+/// The kernels of [`dynamic`], [`read`] and every module of [`whole`].
 #[cfg(not(target_arch = "nvptx64"))]
 const fn all() -> [&'static simt::KernelInfo; COUNT] {
     let mut list = [dynamic::reduce_sum_dynamic.info(); COUNT];

@@ -1,7 +1,7 @@
-//! The ceiling of every reduction: a kernel that reads a vector and does next to nothing with it.
+//! The upper bound for the speed of every reduction: a kernel that reads a vector and does almost nothing with it.
 //!
-//! One exclusive or for 4 bytes, one atomic operation a warp in the end, no order to keep, no state to hand over. What it
-//! reaches is what memory gives to a kernel that only reads; the benchmark sets the reductions against it.
+//! One exclusive or per 4 bytes, one atomic operation per warp at the end, no fixed order of merges. It measures the
+//! memory bandwidth of a kernel that only reads; the benchmark compares the reductions with it.
 
 use simt::element::Vec4;
 use simt::prelude::*;
@@ -9,10 +9,11 @@ use simt::warp::{FULL_MASK, lane_id, warp_reduce_xor};
 
 use super::whole::partition::{IN_FLIGHT, THREADS, TILE};
 
-/// `parity[0]` ^= the exclusive or of the bits of all elements of `x`, whose address and length are multiples of 16 bytes (what is left
-/// over is not read). Any number of blocks.
+/// `parity[0]` ^= the exclusive or of the bits of all elements of `x`, whose address and length are multiples of 16
+/// bytes (remaining elements are not read). Any number of blocks.
 #[kernel(
-    block = (THREADS), min_blocks = 4, registers = 32, barriers = 0, traps = 1, global_load_bytes = 16, global_store_bytes = 0
+        block = (THREADS), min_blocks = 4, registers = 32, barriers = 0, traps = 1,
+    global_load_bytes = 16, global_store_bytes = 0
 )]
 pub fn read_f32(x: VecRef<f32>, parity: VecMut<u64>) {
     let x = x.vectors::<4>();
@@ -33,7 +34,7 @@ pub fn read_f32(x: VecRef<f32>, parity: VecMut<u64>) {
     }
 }
 
-/// The exclusive or of a vector's bits.
+/// The exclusive or of a vector's elements.
 #[inline(always)]
 fn of(vector: Vec4<f32>) -> u32 {
     let [a, b, c, d] = vector.lanes.map(f32::to_bits);

@@ -1,14 +1,14 @@
-//! A = Aᵀ for square matrices, without memory beside them.
+//! A = Aᵀ for square matrices, without additional memory.
 //!
 //! ```text
-//!        j                       A block takes tile (i, j) and tile (j, i), both to shared memory, and then
-//!   ┌──┬──┬──┬──┐                writes each transposed where the other was. Nothing is written before
-//!   │╲ │  │ij│  │ i              both are read: one barrier. Tiles on the diagonal stand alone. A block
-//!   ├──┼──┼──┼──┤                touches no element of another block's tiles, so that blocks need no order:
-//!   │  │╲ │  │  │                here a row is read by aligned words only where all of a word is the tile's.
+//!        j                       A block reads tiles (i, j) and (j, i) into shared memory, then writes each
+//!   ┌──┬──┬──┬──┐                one transposed to the position of the other. Nothing is written before both
+//!   │╲ │  │ij│  │ i              are read: one barrier. A tile on the diagonal is processed alone. A block
+//!   ├──┼──┼──┼──┤                accesses no element of another block's tiles, so blocks run in any order; for
+//!   │  │╲ │  │  │                this, aligned words are read only where the whole word is in the tile.
 //!   ├──┼──┼──┼──┤
-//!   │ji│  │╲ │  │ j              The triangle of t·(t + 1) / 2 pairs is folded to a rectangle: row y of the
-//!   ├──┼──┼──┼──┤                triangle has t − y of them, row t − 1 − y the other y + 1 of t + 1.
+//!   │ji│  │╲ │  │ j              The triangle of t·(t + 1) / 2 pairs is folded into a rectangle: of its t + 1
+//!   ├──┼──┼──┼──┤                columns, row y of the triangle fills t − y, row t − 1 − y the other y + 1.
 //!   │  │  │  │╲ │
 //!   └──┴──┴──┴──┘
 //! ```
@@ -18,8 +18,8 @@
 use simt::element::Vec4;
 use simt::prelude::*;
 
-use super::cell::Cell;
 use super::tile::{Tile, drain, fill, threads};
+use super::tile_layout::TileElement;
 
 /// Rows and columns of a tile of elements of 1, 2, 4, 8 and 16 bytes.
 pub const TILE: [u32; 5] = [128, 64, 64, 32, 32];
@@ -30,20 +30,23 @@ pub const fn grid(bytes: usize, n: u32) -> [u32; 3] {
     if tiles == 0 { [0, 0, 0] } else { [tiles + 1, tiles.div_ceil(2), 1] }
 }
 
-/// Row and column of the tile, at or above the diagonal, that is block (`x`, `y`)'s of a matrix of `tiles` × `tiles`.
+/// Row and column of the tile, on or above the diagonal, of block (`x`, `y`) in a matrix of `tiles` × `tiles`.
 #[inline(always)]
 fn pair(x: u32, y: u32, tiles: u32) -> Option<(u32, u32)> {
     let long = tiles.saturating_sub(y);
     if x < long {
         return Some((y, y + x));
     }
-    // An odd number of rows leaves the middle one without a partner.
+    // If the number of rows is odd, the middle one has no partner.
     let row = long.wrapping_sub(1);
     (y < row).then(|| (row, row + (x - long)))
 }
 
 #[inline(always)]
-fn transpose<T: Cell, const C: usize, const W: usize, const BATCH: usize>(tiles: &[Tile<T, C, W>; 2], a: MatMut<T>) {
+fn transpose<T: TileElement, const C: usize, const W: usize, const BATCH: usize>(
+    tiles: &[Tile<T, C, W>; 2],
+    a: MatMut<T>,
+) {
     let (edge, n) = (C as u32, a.rows().min(a.cols()));
     let Some((i, j)) = pair(block_idx_x(), block_idx_y(), n.div_ceil(edge)) else { return };
     let (i, j) = (i * edge, j * edge);
@@ -52,7 +55,7 @@ fn transpose<T: Cell, const C: usize, const W: usize, const BATCH: usize>(tiles:
     let parts = (window.part_mut(i, j, height, width), window.part_mut(j, i, width, height));
     let (Some(upper), Some(lower)) = parts else { return };
 
-    // Loops, not a line for each: two copies of the code would not fit the registers.
+    // Loops instead of two calls: two inlined copies of the code would not fit in the registers.
     let count = if i == j { 1 } else { 2 };
     for k in 0..count {
         let (tile, part) = if k == 0 { (&tiles[0], &upper) } else { (&tiles[1], &lower) };
@@ -65,7 +68,8 @@ fn transpose<T: Cell, const C: usize, const W: usize, const BATCH: usize>(tiles:
     }
 }
 
-/// A = Aᵀ for an n × n matrix of 1-byte elements. Of a matrix that is not square, the square that starts at (0, 0).
+/// A = Aᵀ for an n × n matrix of 1-byte elements. If the matrix is not square, its largest square at (0, 0) is
+/// transposed.
 #[kernel(block = (threads::<u8>(128, 32)), min_blocks = 6, registers = 40, barriers = 1)]
 pub fn transpose_in_place_b8(#[shared] tiles: &[Tile<u8, 128, 32>; 2], a: MatMut<u8>) {
     transpose::<u8, 128, 32, 1>(tiles, a);
@@ -101,12 +105,12 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_pair_is_one_blocks() {
+    fn every_pair_of_tiles_belongs_to_exactly_one_block() {
         for tiles in 1..20 {
             let [x, y, _] = grid(4, tiles * 64 - 5);
             let pairs: Vec<_> = (0..x).flat_map(|x| (0..y).filter_map(move |y| pair(x, y, tiles))).collect();
             let set: BTreeSet<_> = pairs.iter().copied().collect();
-            assert_eq!(pairs.len(), set.len(), "{tiles} tiles: a pair comes twice");
+            assert_eq!(pairs.len(), set.len(), "{tiles} tiles: a pair occurs twice");
             assert_eq!(set, (0..tiles).flat_map(|i| (i..tiles).map(move |j| (i, j))).collect(), "{tiles} tiles");
         }
     }

@@ -1,25 +1,35 @@
-//! Transposition, permutation of dimensions, and copies between strides.
+//! Transposition, permutation of dimensions, and strided copies.
+//!
+//! | module | kernels |
+//! |---|---|
+//! | [`swizzled`] | B = Aᵀ, aligned rows; [`misaligned`]: rows at any address; [`in_place`]: A = Aᵀ |
+//! | [`permute`] | permutations by 2-D tiles; [`permute_nd`]: by N-dimensional tiles, for short fastest dimensions |
+//! | [`strided`] | copies between any strides |
+//! | [`padded`] | B = Aᵀ through a padded tile, of 4-byte elements |
+//!
+//! Parts: [`tile`] and [`tile_layout`] (a swizzled tile), [`funnel_shift`] (misaligned rows), [`word_access`] (words of
+//! a row).
 
-pub mod boxed;
-pub mod boxes;
-pub mod cell;
+pub mod funnel_shift;
 pub mod in_place;
+pub mod misaligned;
 pub mod padded;
 pub mod permute;
-pub mod shift;
-pub mod shifted;
+pub mod permute_nd;
 pub mod strided;
 pub mod swizzled;
 pub mod tile;
+pub mod tile_layout;
+pub mod word_access;
 
 /// The family's kernels.
 #[cfg(not(target_arch = "nvptx64"))]
 pub const KERNELS: &[&simt::KernelInfo] = &[
-    boxes::permute_boxes_b8.info(),
-    boxes::permute_boxes_b16.info(),
-    boxes::permute_boxes_b32.info(),
-    boxes::permute_boxes_b64.info(),
-    boxes::permute_boxes_b128.info(),
+    permute_nd::permute_nd_b8.info(),
+    permute_nd::permute_nd_b16.info(),
+    permute_nd::permute_nd_b32.info(),
+    permute_nd::permute_nd_b64.info(),
+    permute_nd::permute_nd_b128.info(),
     in_place::transpose_in_place_b8.info(),
     in_place::transpose_in_place_b16.info(),
     in_place::transpose_in_place_b32.info(),
@@ -32,11 +42,11 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     permute::permute_b32.info(),
     permute::permute_b64.info(),
     permute::permute_b128.info(),
-    shifted::transpose_shifted_b8.info(),
-    shifted::transpose_shifted_b16.info(),
-    shifted::transpose_shifted_b32.info(),
-    shifted::transpose_shifted_b64.info(),
-    shifted::transpose_shifted_b128.info(),
+    misaligned::transpose_misaligned_b8.info(),
+    misaligned::transpose_misaligned_b16.info(),
+    misaligned::transpose_misaligned_b32.info(),
+    misaligned::transpose_misaligned_b64.info(),
+    misaligned::transpose_misaligned_b128.info(),
     strided::copy_strided_b8.info(),
     strided::copy_strided_b16.info(),
     strided::copy_strided_b32.info(),

@@ -10,29 +10,29 @@
 //!                                  └────────┘
 //! ```
 //!
-//! Per thread: one load and one store of 4 bytes, one of each in shared memory, one barrier. The write into the tile goes
-//! along a row and has no conflict. The read goes down two neighbouring columns c and c + 1 of 16 rows: element (r, c)
-//! lies in bank (r·pitch + c) mod 32. With a pitch of 32 the 16 rows share one bank (16 words each from 2 banks); with 33
-//! the columns overlap in 15 of 17 banks, 2 words each; with 34 all 32 banks are different.
+//! Per thread: one load and one store of 4 bytes in global and in shared memory, one barrier. The write to the tile is
+//! along a row and has no bank conflict. The read is along two neighbouring columns c and c + 1 of 16 rows: element (r,
+//! c) is in bank (r·pitch + c) mod 32. With a pitch of 32, the 16 rows share one bank (16 words each from 2 banks);
+//! with 33, the columns overlap in 15 of 17 banks, 2 words each; with 34, all 32 banks are different.
 
 use simt::prelude::*;
 
-/// Columns of A per block: a warp reads a row of 32.
+/// Columns of A in a tile: a warp reads a row of 32.
 pub const COLS: u32 = 32;
-/// Rows of A per block: half as many, so that the tile is not square and a warp writes two rows of B.
+/// Rows of A in a tile: half as many as columns, so a warp writes two rows of B.
 pub const ROWS: u32 = 16;
 
 /// Tile of 16 rows that are `PITCH` elements apart, of which 32 are used.
 pub type Tile<const PITCH: usize> = SharedTile<f32, { ROWS as usize }, PITCH>;
 
-/// Blocks for a matrix A of this shape. A grid is at most 65 535 blocks high: beyond 65 535 · [`ROWS`] rows, launch again
-/// on the rows below.
+/// Blocks for a matrix A of this shape. A grid is at most 65 535 blocks high: beyond 65 535 · [`ROWS`] rows, launch
+/// again on the rows below.
 pub const fn grid(rows: u32, cols: u32) -> [u32; 3] {
     [cols.div_ceil(COLS), rows.div_ceil(ROWS), 1]
 }
 
-/// B = Aᵀ for any shape: `a` is m × n, `b` is n × m; what one of them lacks is left out. Rows are padded by one element:
-/// reads from the tile have a conflict degree of 2.
+/// B = Aᵀ for any shape: `a` is m × n, `b` is n × m; elements outside A or B are skipped. Rows are padded by one
+/// element: reads from the tile have a conflict degree of 2.
 #[kernel(block = (COLS, ROWS), registers = 24, barriers = 1, global_load_bytes = 4, global_store_bytes = 4)]
 pub fn transpose_smem_pad1(#[shared] tile: &Tile<33>, a: MatRef<f32>, b: MatMut<f32>) {
     transpose_smem_pad(tile, a, b);
@@ -44,7 +44,7 @@ pub fn transpose_smem_pad2(#[shared] tile: &Tile<34>, a: MatRef<f32>, b: MatMut<
     transpose_smem_pad(tile, a, b);
 }
 
-/// The guards are each side's own: the barrier between them is reached by every thread, whatever the shape.
+/// Load and store are guarded separately, so every thread reaches the barrier between them, whatever the shape.
 #[inline(always)]
 fn transpose_smem_pad<const PITCH: usize>(tile: &Tile<PITCH>, a: MatRef<f32>, b: MatMut<f32>) {
     let (tx, ty) = (thread_idx_x(), thread_idx_y());

@@ -1,27 +1,27 @@
-//! A permutation of dimensions whose fastest one changes: many transpositions, between any strides.
+//! A permutation of dimensions whose fastest one changes: a batch of transpositions between any strides.
 //!
-//! The host brings a permutation of up to six dimensions into this form: dimension 0 is the one whose elements lie together
-//! in `a`, dimension 1 the one whose elements lie together in `b`, and the others, up to four, are looped over. For each of
-//! their indices there is a matrix of `extents[1]` × `extents[0]` elements to be transposed, which tiles cut up.
+//! The host brings a permutation of up to six dimensions into this form: dimension 0 is contiguous in `a`, dimension 1
+//! is contiguous in `b`, and the other dimensions, up to four, are the batch. For each batch index a matrix of
+//! `extents[1]` × `extents[0]` elements is transposed tile by tile.
 //!
 //! ```text
 //!   N C H W → N H W C:   dimension 0 = H·W, 1 = C, 2 = N      a block: one tile of one image
 //! ```
 //!
-//! A block finds its tile and its indices by dividing its number in the grid, one division of 32 bits for each dimension that
-//! has more than one index. That is some hundred instructions for a thread that moves 64 bytes; a block that waits for them
-//! is one of six on a multiprocessor, and the others' loads keep the memory busy. Nested loops in a block would save the
-//! divisions and cost the balance: one block, one tile, whatever the extents.
+//! A block computes its tile and batch indices from its number in the grid, by one 32-bit division for each dimension
+//! with more than one index. That is about a hundred instructions for a thread that moves 64 bytes. Six blocks share an
+//! SM, so the loads of the others keep memory busy meanwhile. Nested loops in a block would save the divisions but
+//! unbalance the blocks; here every block moves one tile, whatever the extents.
 
 use simt::element::Vec4;
 use simt::prelude::*;
 
-use super::cell::Cell;
 use super::swizzled::COLS;
 use super::tile::{Tile, drain, fill, threads};
+use super::tile_layout::TileElement;
 
-/// Rows of A in the tile of elements of 1, 2, 4, 8 and 16 bytes: as in [`super::swizzled`], but fewer of bytes, for images
-/// often have no more channels.
+/// Rows of A in a tile of elements of 1, 2, 4, 8 and 16 bytes: as in [`super::swizzled`], but fewer for 1 byte, because
+/// images often have few channels.
 const ROWS: [u32; 5] = [128, 128, 64, 32, 32];
 
 /// Most dimensions.
@@ -35,7 +35,7 @@ pub const fn grid(bytes: usize, extents: [u32; DIMS]) -> [u64; 2] {
     [images.saturating_mul(cols.div_ceil(COLS[size]) as u64), rows.div_ceil(ROWS[size]) as u64]
 }
 
-/// The lowest digit of a mixed-radix number, which is taken off.
+/// Removes and returns the lowest digit of a mixed-radix number.
 #[inline(always)]
 fn digit(rest: &mut u32, extent: u32) -> u32 {
     if extent <= 1 {
@@ -47,7 +47,7 @@ fn digit(rest: &mut u32, extent: u32) -> u32 {
 }
 
 #[inline(always)]
-fn permute<T: Cell, const C: usize, const W: usize, const BATCH: usize>(
+fn permute<T: TileElement, const C: usize, const W: usize, const BATCH: usize>(
     tile: &Tile<T, C, W>,
     a: VecRef<T>,
     b: VecMut<T>,
@@ -57,7 +57,7 @@ fn permute<T: Cell, const C: usize, const W: usize, const BATCH: usize>(
 ) {
     let [cols, rows, ..] = extents;
     let mut rest = block_idx_x();
-    let (row, col) = (block_idx_y() * W as u32 * T::PER_UNIT, digit(&mut rest, cols.div_ceil(C as u32)) * C as u32);
+    let (row, col) = (block_idx_y() * W as u32 * T::PER_WORD, digit(&mut rest, cols.div_ceil(C as u32)) * C as u32);
     let index = [2, 3, 4, 5].map(|dimension: usize| digit(&mut rest, extents[dimension]) as u64);
     let start = |strides: [u64; DIMS]| {
         let along = |i: usize| index[i].wrapping_mul(strides[i + 2]);
@@ -73,9 +73,9 @@ fn permute<T: Cell, const C: usize, const W: usize, const BATCH: usize>(
     drain::<T, C, W>(tile, &b, (col, row));
 }
 
-/// `b[i₀·b_strides[0] + i₁ + …] = a[i₀ + i₁·a_strides[1] + …]` for all indices below `extents`, of 1-byte elements. An extent
-/// of 1 where there is no dimension; `a_strides[0]` and `b_strides[1]` count for nothing. A matrix (see the module) that
-/// does not lie in `a` and `b` as a whole is left out.
+/// `b[i₀·b_strides[0] + i₁ + …] = a[i₀ + i₁·a_strides[1] + …]` for all indices below `extents`, of 1-byte elements.
+/// Unused dimensions have extent 1; `a_strides[0]` and `b_strides[1]` are ignored. A matrix of the batch that is not
+/// entirely inside `a` and `b` is skipped.
 #[kernel(block = (threads::<u8>(128, 32)), min_blocks = 6, registers = 40, barriers = 1)]
 pub fn permute_b8(
     #[shared] tile: &Tile<u8, 128, 32>,

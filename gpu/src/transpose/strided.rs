@@ -1,17 +1,18 @@
-//! A copy between any strides, of up to six dimensions, element by element.
+//! A strided copy of up to six dimensions, element by element.
 //!
 //! ```text
-//!   element i of b's order = (i₀, i₁, … i₅), i₀ the fastest in b        thread t of a block: elements
+//!   element i in the order of b = (i₀, i₁, … i₅), i₀ fastest            thread t of a block: elements
 //!   b[Σ iₖ·b_strides[k]] = a[Σ iₖ·a_strides[k]]                         t, t + 256, t + 512, t + 768
 //! ```
 //!
-//! Neighbouring lanes write neighbouring elements of `b`. They read neighbouring elements of `a` where its fastest dimension is
-//! the same; there the host makes elements as wide as alignment allows, up to 16 bytes, and this is a plain copy. Else, where a
-//! side has no dimension without gaps, they read whatever the strides say.
+//! Neighbouring lanes write neighbouring elements of `b`. They read neighbouring elements of `a` if `a` has the same
+//! fastest dimension; then the host makes elements as wide as alignment allows, up to 16 bytes. If `a` or `b` has no
+//! contiguous dimension, accesses are as scattered as the strides.
 //!
-//! A thread has four elements under way. Each costs one division per dimension, by multiplication with a reciprocal that the
-//! host computes (T. Granlund and P. L. Montgomery, *Division by invariant integers using multiplication*, 1994, the variant
-//! with an addition): ⌊n / d⌋ = (⌊n·m / 2³²⌋ + n) >> s with s = ⌈log₂ d⌉ and m = ⌊2³²·(2ˢ − d) / d⌋ + 1, exact for n < 2³¹.
+//! A thread has four elements in flight. Each costs one division per dimension, by multiplication with a reciprocal
+//! that the host computes (T. Granlund and P. L. Montgomery, *Division by invariant integers using multiplication*,
+//! 1994, the variant with an addition): ⌊n / d⌋ = (⌊n·m / 2³²⌋ + n) >> s with s = ⌈log₂ d⌉ and m = ⌊2³²·(2ˢ − d) / d⌋ +
+//! 1, exact for n < 2³¹.
 
 use simt::element::{Element, Vec4};
 use simt::prelude::*;
@@ -25,19 +26,19 @@ pub const ELEMENTS: u32 = 4 * THREADS;
 /// Most elements of a launch.
 pub const MOST: u32 = i32::MAX as u32;
 
-/// Blocks for so many elements.
+/// Blocks for `count` elements.
 pub const fn grid(count: u32) -> [u32; 3] {
     [count.div_ceil(ELEMENTS), 1, 1]
 }
 
-/// Multiplier and shift by which elements are divided by `divisor`, which is 1 to 2³¹.
+/// Multiplier and shift for division by `divisor`, from 1 to 2³¹.
 #[cfg(not(target_arch = "nvptx64"))]
 const fn reciprocal(divisor: u32) -> (u32, u32) {
     let shift = 32 - (divisor - 1).leading_zeros();
     (((((1_u64 << shift) - divisor as u64) << 32) / divisor as u64 + 1) as u32, shift)
 }
 
-/// Multipliers of all extents, each 1 to 2³¹, then shifts.
+/// Multipliers for division by each extent, from 1 to 2³¹, then the shifts.
 #[cfg(not(target_arch = "nvptx64"))]
 pub fn reciprocals(extents: [u32; DIMS]) -> [u32; 2 * DIMS] {
     core::array::from_fn(|k| {
@@ -46,7 +47,7 @@ pub fn reciprocals(extents: [u32; DIMS]) -> [u32; 2 * DIMS] {
     })
 }
 
-/// ⌊`n` / d⌋ by the reciprocal of d, for n < 2³¹.
+/// ⌊`n` / d⌋ for n < 2³¹, from the multiplier and shift of d.
 #[inline(always)]
 pub(super) const fn quotient(n: u32, multiplier: u32, shift: u32) -> u32 {
     (((n as u64 * multiplier as u64) >> 32) as u32).wrapping_add(n) >> (shift & 31)
@@ -115,8 +116,8 @@ macro_rules! copies {
 }
 
 copies! {
-    /// The copy above of `count` elements of 1 byte, at most 2³¹ − 1. `extents` are 1 where there is no dimension; their
-    /// [`reciprocals`] come from there. What does not lie in `a` is read as 0, what not in `b` left out.
+    /// Strided copy of `count` elements of 1 byte, at most 2³¹ − 1. Unused dimensions have extent 1; `reciprocals` are
+    /// the [`reciprocals`] of `extents`. Elements outside `a` are read as 0, elements outside `b` are skipped.
     copy_strided_b8: u8 = 0, 1, 32;
     /// [`copy_strided_b8`] for 2-byte elements.
     copy_strided_b16: u16 = 0, 2, 32;

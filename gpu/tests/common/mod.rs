@@ -1,6 +1,6 @@
-//! Runs a kernel on the simulator with the counters' level of checks, over many seeds, and demands silence.
+//! Runs a kernel on the simulator at level `Counters`, and panics if there are reports.
 
-#![allow(dead_code, reason = "every test binary uses its own part of this")]
+#![allow(dead_code, reason = "every test binary uses a different part of this module")]
 
 use simt::{
     KernelInfo,
@@ -9,10 +9,10 @@ use simt::{
 };
 use simulator::{Binding, Config, Launch, Level, Memory, launch};
 
-/// Seeds that every test runs: 0 is the order of the indices.
+/// Seeds of every test: 0 runs threads in order of their indices.
 pub(crate) const SEEDS: [u64; 4] = [0, 1, 2, 42];
 
-/// A buffer of simulated memory; its views carry `tag`, its place among the bindings of the launch.
+/// A buffer of simulated memory; its views carry `tag`, its index among the bindings of the launch.
 pub(crate) struct Buffer<T> {
     memory: Memory,
     len: usize,
@@ -22,17 +22,17 @@ pub(crate) struct Buffer<T> {
 }
 
 impl<T: Element> Buffer<T> {
-    /// An input: argument number `tag` of the buffers.
+    /// An input: buffer number `tag` of the launch.
     pub(crate) fn input(tag: u32, data: &[T]) -> Self {
         Self::new(tag, data.len(), false).filled(data)
     }
 
-    /// An output that starts with `data`.
+    /// An output initialised with `data`.
     pub(crate) fn inout(tag: u32, data: &[T]) -> Self {
         Self::new(tag, data.len(), true).filled(data)
     }
 
-    /// An output that nobody has written.
+    /// An uninitialised output.
     pub(crate) fn output(tag: u32, len: usize) -> Self {
         Self::new(tag, len, true)
     }
@@ -43,7 +43,7 @@ impl<T: Element> Buffer<T> {
     }
 
     fn filled(self, data: &[T]) -> Self {
-        // SAFETY: the elements' bytes, of which all are initialised; nobody else has the memory.
+        // SAFETY: all bytes of the elements are initialised; no other code uses the memory.
         unsafe {
             let bytes = std::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data));
             self.memory.write(0, bytes);
@@ -54,7 +54,7 @@ impl<T: Element> Buffer<T> {
     /// The contents; every element must have been written.
     pub(crate) fn read(&self) -> Vec<T> {
         let bytes = self.len * size_of::<T>();
-        // SAFETY: no launch is under way; any bytes are a `T`, and all of them are written.
+        // SAFETY: no launch is running; any bytes are a valid `T`, and all of them are written.
         unsafe {
             assert_eq!(self.memory.first_unwritten(0, bytes), None, "the kernel left elements unwritten");
             let mut out: Vec<T> = vec![std::mem::zeroed(); self.len];
@@ -113,19 +113,19 @@ pub(crate) fn run(
     body: impl Fn() + Sync,
 ) {
     for (tag, buffer) in buffers.iter().enumerate() {
-        assert_eq!(buffer.tag() as usize, tag, "the tag of a buffer is its place among the buffers");
+        assert_eq!(buffer.tag() as usize, tag, "the tag of a buffer is its index among the buffers");
     }
     let bindings: Vec<_> = buffers.iter().map(|buffer| buffer.binding()).collect();
     let pdl = info.pdl;
     let request =
         Launch { name: info.name, grid, block, shared_bytes, cluster: info.cluster, pdl, bindings: &bindings };
-    // SAFETY: the test holds the buffers alone; the body runs a kernel on views of them, tagged by their place.
+    // SAFETY: only the test holds the buffers; the body runs a kernel on views of them, tagged by their index.
     let outcome = unsafe { launch(&request, &Config::new(Level::Counters).seed(seed), &body) }.expect("a valid launch");
     let reports: Vec<_> = outcome.reports.iter().map(ToString::to_string).collect();
     assert!(reports.is_empty(), "{} with seed {seed}:\n{}", info.name, reports.join("\n"));
 }
 
-/// Pseudo-random numbers: a fixed sequence, so that a failure can be repeated.
+/// Pseudo-random numbers: a fixed sequence, so that a failure can be reproduced.
 pub(crate) fn noise(n: usize) -> Vec<u32> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     (0..n)

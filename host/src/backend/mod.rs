@@ -1,20 +1,22 @@
-//! The two back ends behind one set of calls. Everything that depends on the cargo feature `cuda` is decided here.
+//! The two back ends, the simulator and CUDA, behind one set of calls.
+//!
+//! The cargo feature `cuda` is resolved here: code above matches on no back end. The back ends themselves import
+//! [`contract`](crate::contract) and never this module.
 #![cfg_attr(not(feature = "cuda"), allow(clippy::unnecessary_wraps, reason = "it is the other back end that fails"))]
 
-mod memory;
-mod queue;
+mod backend_memory;
+mod backend_queue;
 
-pub(crate) use memory::{HostMemory, Memory};
-pub(crate) use queue::{Marker, Queue};
+pub(crate) use backend_memory::{HostMemory, Memory};
+pub(crate) use backend_queue::{Marker, Queue};
 
 use simt::KernelInfo;
 use simulator::TensorMap;
 
+use crate::contract::{Binding, Execution, Hardware, KernelLaunch, Limits};
 #[cfg(feature = "cuda")]
 use crate::cuda;
-use crate::device::Limits;
 use crate::error::Result;
-use crate::launch::{Execution, Request};
 use crate::simulated;
 
 /// What runs kernels.
@@ -26,12 +28,19 @@ pub(crate) enum Backend {
     Cuda(cuda::Backend),
 }
 
-/// Why two sides of one call are never of different back ends.
+/// Loaded PTX.
 #[cfg(feature = "cuda")]
-const SAME_DEVICE: &str = "objects of another device are refused before this";
+pub(crate) type LoadedModule = std::sync::Arc<cuda::Module>;
+/// Without the CUDA back end nothing is ever loaded.
+#[cfg(not(feature = "cuda"))]
+pub(crate) type LoadedModule = std::convert::Infallible;
+
+/// Why both sides of a call always belong to one back end.
+#[cfg(feature = "cuda")]
+const SAME_DEVICE: &str = "callers refuse objects of another device first";
 
 impl Backend {
-    /// Words for messages: kind, number and name.
+    /// Kind, number and name, for messages.
     pub(crate) fn describe(&self) -> String {
         match self {
             Self::Simulated(_) => "the simulator".into(),
@@ -48,7 +57,34 @@ impl Backend {
         }
     }
 
-    /// Whether there is code of a kernel of the crate `gpu` for this device.
+    /// The simulator's configuration; `None` for a GPU.
+    pub(crate) fn simulator_config(&self) -> Option<&simulator::Config> {
+        match self {
+            Self::Simulated(config) => Some(config),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(_) => None,
+        }
+    }
+
+    /// Compute capability, major and minor; `None` for the simulator.
+    pub(crate) fn compute_capability(&self) -> Option<(u32, u32)> {
+        match self {
+            Self::Simulated(_) => None,
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => Some(cuda.capability()),
+        }
+    }
+
+    /// The GPU's hardware figures; `None` for the simulator.
+    pub(crate) fn hardware(&self) -> Result<Option<Hardware>> {
+        match self {
+            Self::Simulated(_) => Ok(None),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => cuda.hardware().map(Some),
+        }
+    }
+
+    /// Whether there is code of `kernel`, a kernel of the crate `gpu`, for this device.
     #[cfg_attr(not(feature = "cuda"), allow(unused_variables, reason = "the simulator runs every kernel"))]
     pub(crate) fn has_kernel(&self, kernel: &KernelInfo) -> bool {
         match self {
@@ -58,7 +94,17 @@ impl Backend {
         }
     }
 
-    /// Allocates `bytes` bytes for elements of `element` bytes; work on them is queued after `queue`.
+    /// Loads the PTX `text`; `None` on the simulator, which runs the kernel's own code.
+    #[cfg_attr(not(feature = "cuda"), allow(unused_variables, reason = "the simulator needs no PTX"))]
+    pub(crate) fn load_module(&self, name: &str, text: &str) -> Result<Option<LoadedModule>> {
+        match self {
+            Self::Simulated(_) => Ok(None),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => Ok(Some(cuda.module(name, text)?.into())),
+        }
+    }
+
+    /// Allocates `bytes` bytes for elements of `element` bytes.
     pub(crate) fn allocate(&self, bytes: usize, element: usize) -> Result<Memory> {
         match self {
             Self::Simulated(_) => simulated::Memory::new(&self.describe(), bytes, element).map(Memory::Simulated),
@@ -94,7 +140,7 @@ impl Backend {
         }
     }
 
-    /// A tensor map as a kernel's argument, the tag of its memory left open.
+    /// A tensor map as a kernel argument; [`Backend::with_tag`] adds the tag of its memory.
     pub(crate) fn tensor_map(&self, map: &TensorMap) -> Result<[u64; 16]> {
         match self {
             Self::Simulated(_) => Ok(map.encode()),
@@ -103,8 +149,8 @@ impl Backend {
         }
     }
 
-    /// Such a map of memory that the launch binds under `tag`. A GPU's maps know no tags.
-    pub(crate) fn tagged(&self, words: [u64; 16], tag: u32) -> [u64; 16] {
+    /// The tensor map `words` of memory that the launch binds under `tag`. Tensor maps of a GPU have no tag.
+    pub(crate) fn with_tag(&self, words: [u64; 16], tag: u32) -> [u64; 16] {
         match self {
             Self::Simulated(_) => TensorMap::tagged(words, tag),
             #[cfg(feature = "cuda")]
@@ -112,18 +158,36 @@ impl Backend {
         }
     }
 
-    /// Runs or queues a kernel.
+    /// Runs a kernel on the simulator, or queues it on a GPU.
     ///
     /// # Safety
-    /// `request.parameters` and `request.body` hold the arguments of `request.info`'s kernel, with views of
-    /// `request.bound` whose tags are the indices in it; geometry and shared memory were checked against the kernel.
-    pub(crate) unsafe fn launch(&self, request: &Request<'_>) -> Result<Execution> {
+    /// `launch.parameters` and `launch.body` hold the arguments of `launch.info`'s kernel, with views of `bindings`
+    /// whose tags are the indices in it; geometry and shared memory were checked against the kernel.
+    #[cfg_attr(not(feature = "cuda"), allow(unused_variables, reason = "the simulator has no queues and no PTX"))]
+    pub(crate) unsafe fn launch(
+        &self,
+        launch: &KernelLaunch<'_>,
+        bindings: &[Binding<'_, Memory>],
+        queue: &Queue,
+        module: Option<&LoadedModule>,
+    ) -> Result<Execution> {
         match self {
-            // SAFETY: as the caller promises.
-            Self::Simulated(config) => unsafe { simulated::launch(config, request) },
+            Self::Simulated(config) => {
+                let bindings = bindings.iter().map(|binding| Binding {
+                    name: binding.name,
+                    memory: binding.memory.simulated(),
+                    write: binding.write,
+                });
+                // SAFETY: as the caller promises.
+                unsafe { simulated::launch(config, launch, bindings) }
+            }
             #[cfg(feature = "cuda")]
-            // SAFETY: as the caller promises.
-            Self::Cuda(cuda) => unsafe { cuda.launch(request) },
+            Self::Cuda(cuda) => {
+                let Queue::Cuda(queue) = queue else { unreachable!("{SAME_DEVICE}") };
+                let memory = bindings.iter().map(|binding| (binding.memory.cuda(), binding.write));
+                // SAFETY: as the caller promises.
+                unsafe { cuda.launch(launch, memory, queue, module) }
+            }
         }
     }
 }

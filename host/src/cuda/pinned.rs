@@ -1,4 +1,4 @@
-//! Page-locked host memory, which the copy engines reach by themselves.
+//! Page-locked host memory, which the device can access by DMA.
 
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -10,7 +10,7 @@ use super::driver;
 use super::primary::Primary;
 use crate::error::Result;
 
-/// Page-locked bytes, at the start of a page.
+/// Page-locked bytes, aligned to a page.
 pub(crate) struct Pinned {
     bytes: ManuallyDrop<LockedBuffer<u8>>,
     base: *mut u8,
@@ -19,7 +19,7 @@ pub(crate) struct Pinned {
 
 // SAFETY: owned host memory; the driver frees it from any thread.
 unsafe impl Send for Pinned {}
-// SAFETY: `base` is only an address here; whoever reads or writes through it says why it may.
+// SAFETY: `base` is only an address here; each access through it states why it is allowed.
 unsafe impl Sync for Pinned {}
 
 impl Pinned {
@@ -28,13 +28,13 @@ impl Pinned {
         let mut bytes = primary.call(format_args!("allocating {len} bytes of page-locked host memory"), || {
             driver::check_cust("cuMemAllocHost_v2", LockedBuffer::new(&0_u8, len))
         })?;
-        // The driver's memory starts at a page; where there is none, the address must suit every element all the same.
+        // The driver's memory is aligned to a page; a dangling address must be aligned for every element, too.
         let base =
             if len == 0 { NonNull::<u128>::dangling().as_ptr().cast() } else { bytes.as_mut_slice().as_mut_ptr() };
         Ok(Self { bytes: ManuallyDrop::new(bytes), base, primary: Arc::clone(primary) })
     }
 
-    /// Address of the first byte, aligned for every element; dangling if there is none.
+    /// Address of the first byte, aligned for every element type; dangling if the memory is empty.
     pub(crate) fn base(&self) -> *mut u8 {
         self.base
     }

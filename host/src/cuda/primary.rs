@@ -1,4 +1,4 @@
-//! A device's primary context: made current for each call, and remembered as lost once the driver says so.
+//! A device's primary context: made current for each call, and marked as lost after a fatal error.
 
 use std::fmt::Display;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -20,7 +20,7 @@ pub(crate) struct Primary {
     last_kernel: Mutex<Option<&'static str>>,
 }
 
-/// Held while a use of memory is registered and the work is queued.
+/// The lock that is held while a use of memory is registered and the work is queued.
 pub(super) type Enqueue<'a> = MutexGuard<'a, ()>;
 
 impl Primary {
@@ -59,14 +59,14 @@ impl Primary {
     /// Makes the context current on this thread and calls `work`.
     ///
     /// # Errors
-    /// The device is lost, or `work` fails; `doing` says in the message what was tried.
+    /// The device is lost, or `work` fails; `doing` describes the attempt in the message.
     pub(super) fn call<T>(&self, doing: impl Display, work: impl FnOnce() -> Result<T, Failure>) -> Result<T> {
         self.check_lost()?;
         self.make_current().and_then(|()| work()).map_err(|failure| self.failed(doing, &failure))
     }
 
-    /// As [`Primary::call`], for a wait that host memory depends on: the driver is asked even if the device is known to be
-    /// lost, lest a copy is still under way when the memory's borrow ends.
+    /// As [`Primary::call`], for a wait that host memory depends on: the driver is called even if the device is lost,
+    /// so that no copy is in progress when the memory's borrow ends.
     pub(super) fn wait(&self, doing: impl Display, work: impl FnOnce() -> Result<(), Failure>) -> Result<()> {
         let waited = self.make_current().and_then(|()| work());
         self.check_lost()?;
@@ -80,7 +80,7 @@ impl Primary {
         }
     }
 
-    /// Makes the context current for cleaning up; false where that is in vain.
+    /// Makes the context current to free a handle; false if that fails.
     pub(super) fn enter_to_clean_up(&self) -> bool {
         self.make_current().is_ok()
     }
@@ -99,7 +99,7 @@ impl Primary {
         *self.last_kernel.lock().unwrap_or_else(PoisonError::into_inner) = Some(kernel);
     }
 
-    /// The error for a failure; one that ends the context is kept for all later calls.
+    /// The error for a failure; a fatal one is kept for all later calls.
     pub(super) fn failed(&self, doing: impl Display, failure: &Failure) -> Error {
         let error = describe(&self.name, doing, failure);
         if !failure.is_sticky() {
@@ -115,7 +115,7 @@ impl Primary {
     pub(super) fn attribute(&self, attribute: sys::CUdevice_attribute) -> Result<u32> {
         self.call(format_args!("reading {attribute:?}"), || {
             let mut value = 0;
-            // SAFETY: `value` is a place for an int, and the device is one that the driver gave.
+            // SAFETY: `value` is writable, and the device handle is valid.
             driver::check("cuDeviceGetAttribute", unsafe {
                 sys::cuDeviceGetAttribute(&raw mut value, attribute, self.device.as_raw())
             })?;
@@ -128,21 +128,21 @@ impl Primary {
         self.call("waiting for the device", || driver::check_cust("cuCtxSynchronize", CurrentContext::synchronize()))
     }
 
-    /// Free and total bytes of device memory, in words.
+    /// Free and total bytes of device memory, for messages.
     pub(super) fn memory(&self) -> String {
         let (mut free, mut total) = (0, 0);
         let asked = self.make_current().and_then(|()| {
-            // SAFETY: both are places for a size.
+            // SAFETY: both are writable.
             driver::check("cuMemGetInfo_v2", unsafe { sys::cuMemGetInfo_v2(&raw mut free, &raw mut total) })
         });
         match asked {
             Ok(()) => format!("{free} of {total} bytes are free"),
-            Err(failure) => format!("the driver does not say how much is free: {}", failure.text()),
+            Err(failure) => format!("free memory unknown: {}", failure.text()),
         }
     }
 }
 
-/// A failure with the driver's words for it.
+/// A failure with the driver's name and text for it.
 pub(super) fn describe(device: &str, doing: impl Display, failure: &Failure) -> DriverError {
     DriverError {
         device: device.to_owned(),

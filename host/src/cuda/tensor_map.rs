@@ -1,27 +1,27 @@
-//! Tensor maps as the driver encodes them.
+//! Encoding of tensor maps by the driver.
 
 use simulator::TensorMap;
 
-use super::device::Backend;
+use super::backend::Backend;
 use super::driver::{self, Encode};
 use crate::error::Result;
 
-/// `CUtensorMapDataType`: unsigned integers by the bytes of the element, since copies do not look at values, and `f32` that
-/// becomes `tf32` on its way.
+/// `CUtensorMapDataType`: unsigned integers of the element's size, since copies ignore values, and `f32` that is
+/// rounded to `tf32`.
 const UINT8: i32 = 0;
 const UINT16: i32 = 1;
 const UINT32: i32 = 2;
 const UINT64: i32 = 4;
 const TFLOAT32: i32 = 11;
 
-/// `CU_TENSOR_MAP_L2_PROMOTION_L2_128B`: what a box needs is fetched from memory in lines of 128 bytes.
+/// `CU_TENSOR_MAP_L2_PROMOTION_L2_128B`: L2 fetches cache lines of 128 bytes from memory.
 const PROMOTE_128: i32 = 2;
 
 impl Backend {
-    /// The driver's bytes for a map that was checked.
+    /// Encodes a tensor map that was checked.
     pub(crate) fn tensor_map(&self, map: &TensorMap) -> Result<[u64; 16]> {
         let rank = map.rank as usize;
-        let kind = match map.element {
+        let data_type = match map.element {
             _ if map.tf32 => TFLOAT32,
             1 => UINT8,
             2 => UINT16,
@@ -30,7 +30,7 @@ impl Backend {
         };
         self.primary().call(format_args!("encoding a tensor map of {rank} dimensions"), || {
             driver::encode_tensor_map(&Encode {
-                kind,
+                data_type,
                 base: map.base,
                 extents: &map.extents[..rank],
                 strides: &map.strides[1..rank],

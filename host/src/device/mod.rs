@@ -1,26 +1,20 @@
 //! Devices: a GPU, or the simulator, behind one type.
 
-mod hardware;
-mod limits;
-mod memory;
 mod open;
 
 use std::fmt;
 use std::sync::Arc;
 
-pub use hardware::Hardware;
-pub use limits::Limits;
-
 use simt::KernelInfo;
 
 use crate::backend::{Backend, Queue};
+use crate::contract::{Hardware, Limits};
 use crate::error::{ArgumentRule, BadArgument, Result};
-use crate::stream::Stream;
 
 /// Something that runs kernels: an NVIDIA GPU, or the simulator.
 ///
-/// A `Device` is a handle; clones mean the same device, and it may be used from any thread. Buffers, streams and events
-/// keep their device alive.
+/// A `Device` is a handle; clones refer to the same device, and it may be used from any thread. Buffers, streams and
+/// events keep their device alive.
 ///
 /// ```
 /// let device = warpwright::Device::simulator();
@@ -35,7 +29,7 @@ pub struct Device {
 
 pub(crate) struct Inner {
     backend: Backend,
-    /// Where work goes that names no stream.
+    /// The queue of all work without an explicit stream.
     queue: Queue,
 }
 
@@ -51,34 +45,39 @@ impl Device {
 
     /// Whether this is the simulator.
     pub fn is_simulator(&self) -> bool {
-        matches!(self.inner.backend, Backend::Simulated(_))
+        self.simulator_config().is_some()
     }
 
     /// The simulator's configuration; `None` for a GPU.
     pub fn simulator_config(&self) -> Option<&simulator::Config> {
-        match &self.inner.backend {
-            Backend::Simulated(config) => Some(config),
-            #[cfg(feature = "cuda")]
-            Backend::Cuda(_) => None,
-        }
+        self.inner.backend.simulator_config()
     }
 
     /// Compute capability, major and minor; `None` for the simulator.
     pub fn compute_capability(&self) -> Option<(u32, u32)> {
-        match &self.inner.backend {
-            Backend::Simulated(_) => None,
-            #[cfg(feature = "cuda")]
-            Backend::Cuda(cuda) => Some(cuda.capability()),
-        }
+        self.inner.backend.compute_capability()
     }
 
-    /// Whether this device can run `kernel`, a kernel of the crate `gpu`: whether this build has PTX of it for such a GPU. The
-    /// simulator runs them all.
+    /// The GPU's hardware figures; `None` for the simulator, which has no clock and no caches.
+    ///
+    /// ```
+    /// assert_eq!(warpwright::Device::simulator().hardware()?, None);
+    /// # Ok::<(), warpwright::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A driver call fails.
+    pub fn hardware(&self) -> Result<Option<Hardware>> {
+        self.inner.backend.hardware()
+    }
+
+    /// Whether this device can run `kernel`, a kernel of the crate `gpu`: whether this build has PTX of it for this
+    /// GPU. The simulator runs every kernel.
     pub fn has_kernel(&self, kernel: &KernelInfo) -> bool {
         self.inner.backend.has_kernel(kernel)
     }
 
-    /// What one launch may ask for.
+    /// Limits on the geometry and shared memory of a launch.
     pub fn limits(&self) -> &Limits {
         self.inner.backend.limits()
     }
@@ -89,19 +88,6 @@ impl Device {
     /// [`crate::Error::DeviceLost`] if any of it failed.
     pub fn synchronize(&self) -> Result<()> {
         self.inner.backend.synchronize()
-    }
-
-    /// A new stream, on which work runs beside that of other streams.
-    ///
-    /// # Errors
-    /// The driver refuses.
-    pub fn stream(&self) -> Result<Stream> {
-        Ok(Stream::new(self.clone(), self.inner.backend.queue()?))
-    }
-
-    /// The stream of all work that names none.
-    pub fn default_stream(&self) -> Stream {
-        Stream::new(self.clone(), self.inner.queue.clone())
     }
 
     pub(crate) fn backend(&self) -> &Backend {

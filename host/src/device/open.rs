@@ -1,4 +1,4 @@
-//! Ways to get a device.
+//! Constructors of [`Device`].
 
 use std::env;
 #[cfg(feature = "cuda")]
@@ -18,7 +18,7 @@ const VARIABLE: &str = "WARPWRIGHT_DEVICE";
 static OPEN: Mutex<Vec<(u32, Weak<Inner>)>> = Mutex::new(Vec::new());
 
 impl Device {
-    /// The first GPU; the simulator where there is no driver or no GPU, or where the cargo feature `cuda` is off.
+    /// The first GPU; the simulator if there is no driver or no GPU, or if the cargo feature `cuda` is off.
     ///
     /// # Errors
     /// There is a GPU, but the driver cannot use it.
@@ -31,11 +31,11 @@ impl Device {
 
     /// The GPU with number `ordinal`, in the driver's order; needs the cargo feature `cuda`.
     ///
-    /// It is the device's *primary context* that is used, the one that the CUDA runtime uses too, so other CUDA libraries
-    /// in the process share it.
+    /// The device's *primary context* is used. The CUDA runtime uses it too, so other CUDA libraries in the process
+    /// share it.
     ///
     /// # Errors
-    /// [`Error::CudaNotBuilt`], [`Error::NoDriver`], [`Error::NoSuchDevice`], or whatever else the driver says.
+    /// [`Error::CudaNotBuilt`], [`Error::NoDriver`], [`Error::NoSuchDevice`], or another driver failure.
     #[cfg(feature = "cuda")]
     pub fn cuda(ordinal: u32) -> Result<Self> {
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -60,7 +60,7 @@ impl Device {
         Err(Error::CudaNotBuilt)
     }
 
-    /// A simulated device with all checks on. Each call gives a device of its own.
+    /// A simulated device with all checks on. Each call creates a new device.
     pub fn simulator() -> Self {
         Self::simulator_with(simulator::Config::default())
     }
@@ -76,11 +76,11 @@ impl Device {
         Self::new(Backend::Simulated(config), Queue::Simulated)
     }
 
-    /// The device that the environment variable `WARPWRIGHT_DEVICE` names: `best` (also if unset), `simulator`, `cuda` or
-    /// `cuda:N`.
+    /// The device that the environment variable `WARPWRIGHT_DEVICE` names: `best` (also if unset), `simulator`, `cuda`
+    /// or `cuda:N`.
     ///
     /// # Errors
-    /// [`Error::DeviceVariable`] for any other value; as [`Device::cuda`] where that was asked for.
+    /// [`Error::DeviceVariable`] for any other value; for `cuda` as [`Device::cuda`].
     pub fn from_env() -> Result<Self> {
         match env::var_os(VARIABLE) {
             None => Self::best(),

@@ -1,14 +1,14 @@
-//! The simulator's verdict on a launch.
+//! The faults that the simulator found in a launch.
 
 use std::fmt;
 
-/// Every fault that the simulator saw in one launch.
+/// The faults that the simulator found in one launch.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FaultReport {
     /// The kernel.
     pub kernel: String,
-    /// One report for each distinct place, in the order found.
+    /// One report for each distinct location, in the order found.
     pub reports: Vec<simulator::Report>,
     /// Further distinct faults that were counted but not kept (`max_reports` of the configuration).
     pub suppressed: u64,
@@ -25,7 +25,8 @@ impl fmt::Display for FaultReport {
         if *suppressed > 0 {
             write!(
                 f,
-                "\nand {suppressed} more, not kept: raise `max_reports` of the simulator's configuration to see them"
+                "\nand {suppressed} more that were not kept: raise `max_reports` of the simulator's configuration \
+                 to see them"
             )?;
         }
         Ok(())

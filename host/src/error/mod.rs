@@ -1,41 +1,41 @@
-//! What can go wrong: one enum, whose messages name the kernel or call, the argument, what was expected, what came, and
+//! The crate's error type: each message has the kernel or call, the argument, what was expected, what was found, and
 //! what to do.
 
-mod bad;
-mod driver;
+mod bad_input;
+mod driver_error;
 mod faults;
 
-pub use bad::{ArgumentRule, BadArgument, BadLaunch, LaunchRule};
-pub use driver::{DeviceLost, DriverError, PtxError};
+pub use bad_input::{ArgumentRule, BadArgument, BadLaunch, LaunchRule};
+pub use driver_error::{DeviceLost, DriverError, PtxError};
 pub use faults::FaultReport;
 
 use std::fmt;
 
-/// Everything that this crate refuses or fails to do. Nothing in it panics on a caller's input.
+/// Every error of this crate. Nothing in it panics on a caller's input.
 ///
-/// Its `Debug` form is its message too, so that `main` and `unwrap` show something to read.
+/// `Debug` prints the message, too, so that `main` and `unwrap` show it.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The NVIDIA driver's library is not on this machine.
+    /// The NVIDIA driver's library could not be loaded.
     #[error(
-        "no NVIDIA driver: {library} could not be loaded ({reason}); install the driver, or take Device::simulator(), or \
-         Device::best(), which takes the simulator where there is no GPU"
+        "no NVIDIA driver: {library} could not be loaded ({reason}); install the driver, or use Device::simulator(), \
+         or Device::best(), which uses the simulator if there is no GPU"
     )]
     NoDriver {
-        /// The library asked for.
+        /// The requested library.
         library: String,
-        /// What the dynamic linker says.
+        /// The dynamic linker's message.
         reason: String,
     },
 
-    /// A driver is there but no such GPU.
+    /// There is a driver, but no GPU of this number.
     #[error(
-        "no CUDA device {asked}: the driver lists {found}; take a number below that (the environment variable \
+        "no CUDA device {asked}: the driver lists {found}; use a smaller number (the environment variable \
          CUDA_VISIBLE_DEVICES hides devices), or Device::simulator()"
     )]
     NoSuchDevice {
-        /// The number asked for.
+        /// The requested number.
         asked: u32,
         /// How many devices the driver lists.
         found: u32,
@@ -43,12 +43,12 @@ pub enum Error {
 
     /// This build of the crate has no CUDA back end.
     #[error(
-        "warpwright was built without its feature `cuda`; in Cargo.toml write warpwright = {{ …, features = [\"cuda\"] }}, or \
-         take Device::simulator()"
+        "warpwright was built without its feature `cuda`; in Cargo.toml write warpwright = {{ …, features = \
+         [\"cuda\"] }}, or use Device::simulator()"
     )]
     CudaNotBuilt,
 
-    /// The environment variable that picks the device says something else.
+    /// The environment variable that selects the device has an unknown value.
     #[error("WARPWRIGHT_DEVICE is `{value}`; expected best, simulator, cuda or cuda:N with N the device's number")]
     DeviceVariable {
         /// The variable's value.
@@ -57,7 +57,8 @@ pub enum Error {
 
     /// No PTX in this build runs on the device.
     #[error(
-        "{device} has compute capability {}.{}; the PTX of `{family}` is built for {built}; {}, or take Device::simulator()",
+        "{device} has compute capability {}.{}; the PTX of `{family}` is built for {built}; {}, or use \
+         Device::simulator()",
         capability.0, capability.1, other_gpu(family, *capability)
     )]
     TooOld {
@@ -65,17 +66,17 @@ pub enum Error {
         device: String,
         /// Its compute capability, major and minor.
         capability: (u32, u32),
-        /// The kernel family asked for.
+        /// The family of the kernel.
         family: String,
         /// The architectures built, or `nothing`.
         built: String,
     },
 
-    /// The device's CUDA context is gone after an earlier failure.
+    /// The device's CUDA context was lost by an earlier failure.
     #[error(transparent)]
     DeviceLost(Box<DeviceLost>),
 
-    /// The driver refused PTX.
+    /// The driver rejected PTX.
     #[error(transparent)]
     Ptx(Box<PtxError>),
 
@@ -84,26 +85,26 @@ pub enum Error {
     Driver(Box<DriverError>),
 
     /// The device or the host has too little memory.
-    #[error("{device}: no memory for {bytes} bytes ({available}); drop buffers that are done with, or work in parts")]
+    #[error("{device}: no memory for {bytes} bytes ({available}); drop unused buffers, or work on parts of the data")]
     OutOfMemory {
         /// The device.
         device: String,
-        /// Bytes asked for.
+        /// Requested bytes.
         bytes: usize,
-        /// What the device says of its memory.
+        /// Free memory, as the device reports it.
         available: String,
     },
 
-    /// An argument that does not fit.
+    /// An invalid argument.
     #[error(transparent)]
     Argument(Box<BadArgument>),
 
-    /// A launch that does not fit the kernel or the device.
+    /// A launch that the kernel or the device does not allow.
     #[error(transparent)]
     Launch(Box<BadLaunch>),
 
-    /// The simulator ran the kernel and reports its faults. Device and buffers stay usable; what the kernel wrote up to
-    /// then is in the buffers.
+    /// The simulator ran the kernel and reports its faults. Device and buffers stay usable; the buffers contain what
+    /// the kernel wrote.
     #[error(transparent)]
     Faults(Box<FaultReport>),
 
@@ -138,12 +139,12 @@ impl From<BadLaunch> for Error {
     }
 }
 
-/// What to do where the PTX of a family does not run on a GPU.
+/// The remedy if the PTX of a family does not run on a GPU.
 fn other_gpu(family: &str, (major, minor): (u32, u32)) -> String {
     match gpu::FAMILIES.iter().find(|known| known.name == family).and_then(|family| family.arch) {
-        Some(arch) => format!("no other GPU has its instructions: take one of {arch}"),
+        Some(arch) => format!("no other GPU has its instructions: use one of {arch}"),
         None => {
-            format!("take a newer GPU, build the PTX for this one with `cargo xtask build --arch sm_{major}{minor}`")
+            format!("use a newer GPU, build the PTX for this one with `cargo xtask build --arch sm_{major}{minor}`")
         }
     }
 }

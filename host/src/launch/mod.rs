@@ -1,33 +1,33 @@
-//! Launching kernels: arguments checked by the compiler, geometry and sizes before the launch.
+//! Kernel launches: the compiler checks the arguments, [`Device::launch`](crate::Device::launch) the geometry.
 //!
 //! ```
+//! use gpu::elementwise::add;
 //! use warpwright::{Device, Launch};
 //!
 //! let device = Device::simulator();
 //! let (x, y) = (device.upload(&[1.0_f32; 1000])?, device.upload(&[2.0_f32; 1000])?);
 //! let mut sum = device.alloc(1000)?;
-//! device.launch(&gpu::elementwise::add::add_f32, Launch::cover(1000, 64), (&x, &y, &mut sum))?;
+//! device.launch(&add::add_f32, Launch::grid(add::grid(1000)), (&x, &y, &mut sum))?;
 //! assert_eq!(sum.download()?, [3.0; 1000]);
 //! # Ok::<(), warpwright::Error>(())
 //! ```
 
-mod arguments;
-mod execution;
-mod geometry;
+mod dims;
+mod kernel_args;
 mod run;
+mod validate;
 
-pub use arguments::{Arg, KernelArgs};
-pub use execution::Execution;
-pub use geometry::Dims;
-pub(crate) use geometry::Geometry;
-pub(crate) use run::{Bound, Request};
+pub use dims::Dims;
+pub(crate) use kernel_args::sealed::Sealed;
+pub use kernel_args::{Arg, Fields, KernelArgs};
+pub(crate) use run::Binder;
 
 use crate::module::Module;
 use crate::stream::Stream;
 
-/// Where and how a kernel is to run: grid, block, shared memory, stream, PTX module.
+/// The configuration of a launch: grid, block, shared memory, stream, PTX module.
 #[derive(Clone, Copy, Debug)]
-#[must_use = "a description of a launch launches nothing: pass it to Device::launch"]
+#[must_use = "a launch configuration launches nothing: pass it to Device::launch"]
 pub struct Launch<'a> {
     grid: [u64; 3],
     block: Option<Dims>,
@@ -37,18 +37,18 @@ pub struct Launch<'a> {
 }
 
 impl<'a> Launch<'a> {
-    /// A grid of so many blocks along x, or (x, y), or (x, y, z).
+    /// A grid of this many blocks along x, or (x, y), or (x, y, z).
     ///
-    /// The block shape is the one that the kernel requires, if it requires one; else give it with [`Launch::block`].
+    /// The block shape is the one that the kernel requires, if any; else set it with [`Launch::block`].
     pub fn grid(blocks: impl Into<Dims>) -> Self {
         let Dims([x, y, z]) = blocks.into();
         Self { grid: [x.into(), y.into(), z.into()], block: None, shared_elements: None, stream: None, module: None }
     }
 
-    /// As few blocks of `block` threads along x as make at least `threads` threads.
+    /// The fewest blocks of `block` threads along x that have at least `threads` threads.
     pub fn cover(threads: usize, block: u32) -> Self {
         let mut launch = Self::grid(0).block(block);
-        // A block of no threads is refused when the kernel is launched.
+        // Device::launch refuses a block without threads.
         launch.grid = [(threads as u64).div_ceil(u64::from(block.max(1))), 1, 1];
         launch
     }
@@ -63,7 +63,7 @@ impl<'a> Launch<'a> {
         Self { shared_elements: Some(elements), ..self }
     }
 
-    /// The stream whose work it becomes; without it, the device's default stream.
+    /// The stream on which the kernel runs; by default, the device's default stream.
     pub fn stream(self, stream: &'a Stream) -> Self {
         Self { stream: Some(stream), ..self }
     }

@@ -1,122 +1,115 @@
-//! From a kernel and its arguments to a launch.
-
-use std::ffi::c_void;
+//! Binds the arguments of a kernel and launches it.
 
 use simt::{Kernel, KernelInfo};
 
-use super::{Execution, Geometry, KernelArgs, Launch};
-use crate::backend::Queue;
+use super::{Arg, KernelArgs, Launch, validate};
+use crate::backend::Memory;
+use crate::contract::{Binding, Execution, KernelLaunch};
 use crate::device::Device;
 use crate::error::{BadLaunch, LaunchRule, Result};
 use crate::memory::Allocation;
-use crate::module;
-
-/// A launch that was checked, for a back end.
-pub(crate) struct Request<'a> {
-    pub(crate) info: &'static KernelInfo,
-    pub(crate) geometry: Geometry,
-    /// The memory of the arguments; views name it by its index.
-    pub(crate) bound: &'a [Bound<'a>],
-    /// Where the arguments' values are.
-    #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "the simulator calls the body"))]
-    pub(crate) parameters: &'a [*mut c_void],
-    /// Runs the kernel for the simulator's current thread.
-    pub(crate) body: &'a (dyn Fn() + Sync),
-    #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "the simulator has no queues"))]
-    pub(crate) queue: &'a Queue,
-    #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "the simulator needs no PTX"))]
-    pub(crate) module: Option<&'a module::Loaded>,
-}
-
-/// An allocation that a launch uses.
-pub(crate) struct Bound<'a> {
-    /// The first parameter that uses it.
-    pub(crate) name: &'static str,
-    pub(crate) allocation: &'a Allocation,
-    /// Whether any parameter may write it.
-    pub(crate) write: bool,
-}
 
 /// Collects the memory of a launch's arguments.
 #[doc(hidden)]
 pub struct Binder<'a> {
     device: &'a Device,
     info: &'static KernelInfo,
-    /// Name of the parameter that is being bound.
+    /// Names of the parameters, or of the fields of the one that is being bound.
+    names: &'static [&'static str],
+    /// Name of the one that is being bound.
     argument: &'static str,
-    bound: Vec<Bound<'a>>,
+    bindings: Vec<Binding<'a, Memory>>,
 }
 
 impl<'a> Binder<'a> {
-    /// What follows is the argument `index`.
+    /// Starts the argument `index`.
     pub(super) fn next_argument(&mut self, index: usize) {
-        self.argument = self.info.args.get(index).copied().unwrap_or("unnamed");
+        self.argument = self.names.get(index).copied().unwrap_or("unnamed");
     }
 
-    /// Notes that the present argument uses `allocation`; gives the tag for its view. Views of one allocation have one
-    /// tag, since the simulator watches memory, not arguments.
+    /// Binds the fields of the current argument, which have these names.
+    pub(crate) fn fields<V>(
+        &mut self,
+        names: &'static [&'static str],
+        bind: impl FnOnce(&mut Self) -> Result<V>,
+    ) -> Result<V> {
+        let outer = std::mem::replace(&mut self.names, names);
+        let bound = bind(self);
+        self.names = outer;
+        bound
+    }
+
+    /// Binds field `index`.
+    pub(crate) fn field<V>(&mut self, index: usize, value: impl Arg<V> + 'a) -> Result<V> {
+        self.next_argument(index);
+        value.bind(self)
+    }
+
+    /// Records that the current argument uses `allocation`; returns the tag for its view. Views of one allocation share
+    /// one tag, since the simulator tracks memory, not arguments.
     pub(super) fn memory(&mut self, allocation: &'a Allocation, write: bool) -> Result<u32> {
         self.device.check_same(allocation.device(), &format!("kernel `{}`", self.info.name), self.argument)?;
-        let known = self.bound.iter().position(|bound| std::ptr::eq(bound.allocation, allocation));
+        let memory = allocation.memory();
+        let known = self.bindings.iter().position(|binding| std::ptr::eq(binding.memory, memory));
         let tag = known.unwrap_or_else(|| {
-            self.bound.push(Bound { name: self.argument, allocation, write });
-            self.bound.len() - 1
+            self.bindings.push(Binding { name: self.argument, memory, write });
+            self.bindings.len() - 1
         });
-        self.bound[tag].write |= write;
+        self.bindings[tag].write |= write;
         Ok(tag as u32)
     }
 
     /// The words of a tensor map of memory with this tag.
-    pub(super) fn tagged(&self, words: [u64; 16], tag: u32) -> [u64; 16] {
-        self.device.backend().tagged(words, tag)
+    pub(super) fn with_tag(&self, words: [u64; 16], tag: u32) -> [u64; 16] {
+        self.device.backend().with_tag(words, tag)
     }
 }
 
 impl Device {
-    /// Runs `kernel` on the arguments `args`, a tuple with one value for each parameter: see [`Arg`](super::Arg).
+    /// Runs `kernel` on the arguments `args`, a tuple with one value for each parameter: see [`Arg`].
     ///
-    /// On a GPU the launch is queued, and what goes wrong in the kernel shows later, in a call that waits; on the
-    /// simulator it runs to its end. Either way, work on a buffer keeps the order of the calls, whatever their streams.
+    /// On a GPU the launch is queued, and a failure of the kernel is reported later, by a call that waits; on the
+    /// simulator the kernel runs to its end. Work on a buffer keeps the order of the calls on any streams.
     ///
     /// # Errors
-    /// - [`crate::Error::Launch`]: an empty grid, a block that the kernel is not written for, more threads, blocks or
-    ///   shared memory than there can be, a stream or module of another device, no PTX for the kernel.
+    /// - [`crate::Error::Launch`]: an empty grid, a block shape that the kernel does not accept, more threads, blocks
+    ///   or shared memory than the limits allow, a stream or module of another device, no PTX for the kernel.
     /// - [`crate::Error::Argument`]: memory of another device.
-    /// - [`crate::Error::Faults`]: the simulator saw the kernel do wrong. The device stays usable.
-    /// - [`crate::Error::TooOld`], [`crate::Error::Ptx`], [`crate::Error::DeviceLost`], [`crate::Error::Driver`]: on a GPU.
+    /// - [`crate::Error::Faults`]: the simulator found faults in the kernel. The device stays usable.
+    /// - [`crate::Error::TooOld`], [`crate::Error::Ptx`], [`crate::Error::DeviceLost`], [`crate::Error::Driver`]: on a
+    ///   GPU.
     pub fn launch<P, A>(&self, kernel: &Kernel<P>, launch: Launch<'_>, args: A) -> Result<Execution>
     where
         P: Copy + Send + Sync,
         A: KernelArgs<P>,
     {
         let info = kernel.info();
-        let geometry = Geometry::check(&launch, info, self.limits())?;
+        let geometry = validate::geometry(&launch, info, self.limits())?;
         let queue = match launch.stream {
             None => self.queue(),
             Some(stream) if stream.device().is(self) => stream.queue(),
-            Some(stream) => return Err(self.stranger(info, LaunchRule::Stream, "a stream", stream.device())),
+            Some(stream) => return Err(self.of_another_device(info, LaunchRule::Stream, "a stream", stream.device())),
         };
         let module = match launch.module {
             None => None,
             Some(module) if module.device().is(self) => module.loaded(),
-            Some(module) => return Err(self.stranger(info, LaunchRule::Module, "a module", module.device())),
+            Some(module) => return Err(self.of_another_device(info, LaunchRule::Module, "a module", module.device())),
         };
-        let mut binder = Binder { device: self, info, argument: "", bound: Vec::new() };
+        let mut binder = Binder { device: self, info, names: info.args, argument: "", bindings: Vec::new() };
         let mut values = args.bind(&mut binder)?;
         let entry = kernel.entry();
         let body = move || entry(values);
         let parameters = A::addresses(&mut values);
-        let request =
-            Request { info, geometry, bound: &binder.bound, parameters: &parameters, body: &body, queue, module };
-        // SAFETY: parameters and body hold the values that the arguments gave, of the types that the kernel takes; their
-        // views were made with the tags of `bound`; the geometry was checked. The borrows in `args` last until after this
-        // call, which excludes writers of what is read and everybody else from what is written.
-        unsafe { self.backend().launch(&request) }
+        let launch = KernelLaunch { info, geometry, parameters: &parameters, body: &body };
+        // SAFETY: parameters and body hold the values of the arguments, of the types that the kernel takes; their views
+        // have the tags of `bindings`; the geometry was checked. The borrows in `args` last until after this call: they
+        // exclude writers of what is read, and any other access to what is written.
+        unsafe { self.backend().launch(&launch, &binder.bindings, queue, module) }
     }
 
-    fn stranger(&self, info: &KernelInfo, rule: LaunchRule, what: &str, device: &Device) -> crate::Error {
+    fn of_another_device(&self, info: &KernelInfo, rule: LaunchRule, what: &str, device: &Device) -> crate::Error {
         let (expected, found) =
             (format!("{what} of this device, {}", self.name()), format!("one of {}", device.name()));
-        BadLaunch::new(rule, info.name, expected, found, "make it with the device that launches").into()
+        BadLaunch::new(rule, info.name, expected, found, "create it with the device that launches").into()
     }
 }

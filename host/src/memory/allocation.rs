@@ -1,4 +1,4 @@
-//! What buffers own and views borrow.
+//! Device memory, which buffers own and views borrow.
 
 use simt::element::Element;
 
@@ -14,7 +14,7 @@ pub(crate) struct Allocation {
 }
 
 impl Allocation {
-    /// Room for `len` elements.
+    /// Memory for `len` elements.
     pub(super) fn new<T: Element>(device: &Device, len: usize) -> Result<Self> {
         let bytes = bytes_of::<T>("alloc", len)?;
         Ok(Self { memory: device.backend().allocate(bytes, size_of::<T>())?, device: device.clone() })
@@ -29,14 +29,14 @@ impl Allocation {
     }
 }
 
-/// Bytes of `len` elements, within Rust's own limit on the size of anything.
+/// Bytes of `len` elements, within Rust's limit on the size of an object.
 pub(super) fn bytes_of<T: Element>(call: &str, len: usize) -> Result<usize> {
     let size = size_of::<T>();
     len.checked_mul(size).filter(|&bytes| isize::try_from(bytes).is_ok()).ok_or_else(|| {
         BadArgument::new(ArgumentRule::Extent, call, "len")
             .expected(format_args!("at most {} elements of {size} bytes", isize::MAX as usize / size))
             .found(len)
-            .remedy("check the arithmetic that gave this length")
+            .remedy("check the computation of this length")
             .into()
     })
 }

@@ -4,10 +4,10 @@ use std::fmt;
 
 use crate::error::{ArgumentRule, BadArgument, Error, Result};
 
-/// Most axes of a tensor.
+/// Maximum number of axes of a tensor.
 pub(crate) const MOST_AXES: usize = 6;
 
-/// Extents of up to six axes, and how many elements lie between neighbours along each.
+/// Extents and strides of up to six axes; strides count elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Axes {
     rank: usize,
@@ -16,14 +16,14 @@ pub(crate) struct Axes {
 }
 
 impl Axes {
-    /// Axes whose elements lie one after the other, those of the last next to each other.
+    /// Axes of a contiguous tensor, the last one fastest.
     pub(crate) fn contiguous(call: &str, shape: &[usize]) -> Result<Self> {
         check_rank(call, "shape", shape.len())?;
         let mut axes = Self { rank: shape.len(), extents: [1; MOST_AXES], strides: [0; MOST_AXES] };
         let mut stride = 1_usize;
         for (axis, &extent) in shape.iter().enumerate().rev() {
             (axes.extents[axis], axes.strides[axis]) = (extent, stride);
-            // An extent of 0 leaves no element whose place could overflow.
+            // With an extent of 0 there is no element whose offset could overflow.
             stride = stride.checked_mul(extent.max(1)).ok_or_else(|| too_many(call, shape))?;
         }
         Ok(axes)
@@ -35,7 +35,7 @@ impl Axes {
             return Err(BadArgument::new(ArgumentRule::Axes, call, "strides")
                 .expected(format_args!("{} strides, one for each extent of the shape {shape:?}", shape.len()))
                 .found(format_args!("{strides:?}"))
-                .remedy("a stride is the number of elements between neighbours along its axis")
+                .remedy("pass one stride for each axis: the number of elements between neighbours")
                 .into());
         }
         let mut axes = Self { rank: shape.len(), extents: [1; MOST_AXES], strides: [0; MOST_AXES] };
@@ -44,7 +44,7 @@ impl Axes {
         Ok(axes)
     }
 
-    /// The axes of a matrix whose layout was checked.
+    /// The axes of a matrix.
     pub(super) fn of_matrix(rows: usize, cols: usize, ld: usize) -> Self {
         Self { rank: 2, extents: [rows, cols, 1, 1, 1, 1], strides: [ld, 1, 0, 0, 0, 0] }
     }
@@ -61,7 +61,7 @@ impl Axes {
         self.shape().contains(&0)
     }
 
-    /// Number of elements, if it can be counted.
+    /// Number of elements; `None` on overflow.
     pub(crate) fn len(&self) -> Option<usize> {
         if self.is_empty() {
             return Some(0);
@@ -69,7 +69,7 @@ impl Axes {
         self.shape().iter().try_fold(1, |product: usize, &extent| product.checked_mul(extent))
     }
 
-    /// Elements from the first to the end of the last one, if they can be counted.
+    /// Elements from the first to the last one in memory; `None` on overflow.
     pub(crate) fn span(&self) -> Option<usize> {
         if self.is_empty() {
             return Some(0);
@@ -85,15 +85,16 @@ impl Axes {
             span => Err(BadArgument::new(ArgumentRule::Length, call, "buffer")
                 .expected(match span {
                     Some(span) => format!("at least {span} elements ({self})"),
-                    None => format!("more elements than there are addresses ({self})"),
+                    None => format!("more elements than the address space has ({self})"),
                 })
                 .found(len)
-                .remedy("take a longer buffer, smaller extents or smaller strides")
+                .remedy("use a longer buffer, smaller extents or smaller strides")
                 .into()),
         }
     }
 
-    /// Checks that no two elements share a place: an axis steps over all that the axes with smaller strides span.
+    /// Checks that no two elements share memory: the stride of an axis is at least the span of the axes with smaller
+    /// strides.
     pub(crate) fn check_distinct(&self, call: &str) -> Result<()> {
         if self.is_empty() {
             return Ok(());
@@ -106,7 +107,9 @@ impl Axes {
                 return Err(BadArgument::new(ArgumentRule::Overlap, call, "strides")
                     .expected(format_args!("a stride of at least {span} along the axis of extent {extent} ({self})"))
                     .found(stride)
-                    .remedy("elements that are written may not share memory: let each axis step over those inside it")
+                    .remedy(
+                        "use strides that are at least the span of the inner axes, so that no elements share memory",
+                    )
                     .into());
             }
             span = span.saturating_add((extent - 1).saturating_mul(stride));
@@ -123,7 +126,7 @@ impl Axes {
             return Err(BadArgument::new(ArgumentRule::Axes, call, "axes")
                 .expected(format_args!("each of the {rank} axes 0 to {} once, in any order", rank.saturating_sub(1)))
                 .found(format_args!("{order:?}"))
-                .remedy("name for each axis of the result the axis it is taken from")
+                .remedy("pass for each axis of the result the axis of the source")
                 .into());
         }
         let mut axes = *self;
@@ -147,13 +150,13 @@ fn check_rank(call: &str, argument: &str, rank: usize) -> Result<()> {
     Err(BadArgument::new(ArgumentRule::Axes, call, argument)
         .expected(format_args!("at most {MOST_AXES} axes"))
         .found(rank)
-        .remedy("merge axes whose elements follow each other, or work on slices along the first")
+        .remedy("merge axes that are contiguous, or work on slices along the first axis")
         .into())
 }
 
 fn too_many(call: &str, shape: &[usize]) -> Error {
     BadArgument::new(ArgumentRule::Extent, call, "shape")
-        .expected("no more elements than there are addresses")
+        .expected("no more elements than the address space has")
         .found(format_args!("{shape:?}"))
         .remedy("work on slices along the first axis")
         .into()
@@ -175,8 +178,8 @@ mod tests {
     fn strides_follow_the_shape() {
         let axes = Axes::contiguous("test", &[2, 3, 4]).unwrap();
         assert_eq!((axes.strides(), axes.len(), axes.span()), (&[12, 4, 1][..], Some(24), Some(24)));
-        let turned = axes.permuted("test", &[2, 0, 1]).unwrap();
-        assert_eq!((turned.shape(), turned.strides()), (&[4, 2, 3][..], &[1, 12, 4][..]));
+        let permuted = axes.permuted("test", &[2, 0, 1]).unwrap();
+        assert_eq!((permuted.shape(), permuted.strides()), (&[4, 2, 3][..], &[1, 12, 4][..]));
         let none = Axes::contiguous("test", &[usize::MAX, 0, 5]);
         assert_eq!(rule(none), Some(ArgumentRule::Extent));
         let point = Axes::contiguous("test", &[]).unwrap();
@@ -192,14 +195,14 @@ mod tests {
         assert_eq!(rule(axes.check("test", 14)), Some(ArgumentRule::Length));
         let far = Axes::strided("test", &[2, 3], &[usize::MAX, 2]).unwrap();
         assert_eq!(rule(far.check("test", usize::MAX)), Some(ArgumentRule::Length));
-        // As many as there are addresses, all in one place.
+        // Every index refers to the same element.
         let many = Axes::strided("test", &[usize::MAX, 3], &[0, 0]).unwrap();
         assert_eq!(rule(many.check("test", 1)), Some(ArgumentRule::Length));
         assert_eq!(rule(Axes::strided("test", &[2, 3], &[3])), Some(ArgumentRule::Axes));
     }
 
     #[test]
-    fn elements_that_share_a_place_are_noticed() {
+    fn elements_that_share_memory_are_refused() {
         let distinct = |shape: &[usize], strides: &[usize]| {
             rule(Axes::strided("test", shape, strides).unwrap().check_distinct("test"))
         };
@@ -220,8 +223,8 @@ mod tests {
         let text = axes.permuted("permute", &[0, 0, 2]).unwrap_err().to_string();
         assert_eq!(
             text,
-            "permute: argument `axes`: expected each of the 3 axes 0 to 2 once, in any order, found [0, 0, 2]; name for \
-             each axis of the result the axis it is taken from"
+            "permute: argument `axes`: expected each of the 3 axes 0 to 2 once, in any order, found [0, 0, 2]; pass \
+             for each axis of the result the axis of the source"
         );
     }
 }

@@ -6,6 +6,8 @@ use std::ops::Range;
 
 use simt::element::Element;
 
+use super::span::Span;
+use super::view_pair::views_of;
 use super::{Allocation, BufferView, BufferViewMut};
 use crate::device::Device;
 use crate::error::Result;
@@ -39,12 +41,12 @@ impl<T: Element> Buffer<T> {
 
     /// All elements, for reading.
     pub fn view(&self) -> BufferView<'_, T> {
-        BufferView::new(&self.allocation, 0, self.len)
+        BufferView::new(&self.allocation, Span { offset: 0, len: self.len })
     }
 
     /// All elements, for writing.
     pub fn view_mut(&mut self) -> BufferViewMut<'_, T> {
-        BufferViewMut::new(&self.allocation, 0, self.len)
+        BufferViewMut::new(&self.allocation, Span { offset: 0, len: self.len })
     }
 
     /// The elements of `range`, for reading.
@@ -79,6 +81,8 @@ impl<T: Element> Buffer<T> {
         self.view_mut().write(data)
     }
 }
+
+views_of! { Buffer => BufferView, BufferViewMut; }
 
 impl<T: Element> fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,108 +7,91 @@ use std::ops::Range;
 use simt::element::Element;
 
 use super::layout::check_range;
-use super::{Allocation, Buffer, Layout, MatrixView, MatrixViewMut, Region, bytes};
+use super::span::Span;
+use super::view_pair::view_pair;
+use super::{Allocation, bytes};
+use crate::contract::Region;
 use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Result};
 
-/// Elements of a buffer, borrowed for reading.
-#[derive(Clone, Copy)]
-pub struct BufferView<'a, T: Element> {
-    allocation: &'a Allocation,
-    offset: usize,
-    len: usize,
-    elements: PhantomData<&'a T>,
+view_pair! {
+    /// Elements of a buffer, borrowed for reading.
+    BufferView;
+    /// Elements of a buffer, borrowed for writing.
+    BufferViewMut;
+    span: Span
 }
 
-/// Elements of a buffer, borrowed for writing.
-pub struct BufferViewMut<'a, T: Element> {
-    allocation: &'a Allocation,
-    offset: usize,
-    len: usize,
-    elements: PhantomData<&'a mut T>,
+/// Methods of both views.
+macro_rules! common {
+    ($View:ident) => {
+        impl<'a, T: Element> $View<'a, T> {
+            /// Number of elements.
+            pub fn len(&self) -> usize {
+                self.span.len
+            }
+
+            /// Whether there is no element.
+            pub fn is_empty(&self) -> bool {
+                self.span.len == 0
+            }
+
+            /// The first element's index in the allocation.
+            pub(super) fn offset(&self) -> usize {
+                self.span.offset
+            }
+
+            /// The elements of `range`, counted from the start of this view.
+            ///
+            /// # Errors
+            /// The range does not lie within the view.
+            pub fn slice(self, range: Range<usize>) -> Result<Self> {
+                check_range("slice", "range", &range, self.len())?;
+                let span = Span { offset: self.span.offset + range.start, len: range.len() };
+                Ok(Self::new(self.allocation, span))
+            }
+
+            /// The same bytes as elements of another type of the same size: any bytes are a valid element.
+            pub(crate) fn cast<U: Element>(self) -> $View<'a, U> {
+                const { assert!(size_of::<T>() == size_of::<U>(), "elements of one size") };
+                $View::new(self.allocation, self.span)
+            }
+
+            /// No elements, as the argument for an optional parameter of a kernel.
+            pub(crate) fn empty<U: Element>(&self) -> $View<'a, U> {
+                $View::new(self.allocation, Span { offset: 0, len: 0 })
+            }
+        }
+    };
 }
+common!(BufferView);
+common!(BufferViewMut);
 
 impl<'a, T: Element> BufferView<'a, T> {
-    /// `len` elements from element `offset` of the allocation on, which lie in it.
-    pub(super) fn new(allocation: &'a Allocation, offset: usize, len: usize) -> Self {
-        Self { allocation, offset, len, elements: PhantomData }
-    }
-
-    /// Number of elements.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there is no element.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// The device that owns the memory.
-    pub fn device(&self) -> &'a Device {
-        self.allocation.device()
-    }
-
-    pub(crate) fn allocation(&self) -> &'a Allocation {
-        self.allocation
-    }
-
-    /// Address of the first element on the machine that runs the kernels, for other CUDA libraries: on a GPU a `CUdeviceptr`,
-    /// which the host cannot read. See [`Stream::as_raw`](crate::Stream::as_raw) for what its user owes.
+    /// Address of the first element, in the address space of the kernels, for other CUDA libraries: on a GPU a
+    /// `CUdeviceptr`, which the host cannot read. [`Stream::as_raw`](crate::Stream::as_raw) states the rules for its
+    /// use.
     pub fn device_ptr(&self) -> *const T {
         self.address()
     }
 
-    /// Address of the first element, on the machine that runs the kernels.
+    /// Address of the first element, in the address space of the kernels.
     pub(crate) fn address(&self) -> *const T {
-        self.allocation.memory().base().cast::<T>().wrapping_add(self.offset)
-    }
-
-    /// The first element's number in the allocation.
-    pub(super) fn start(&self) -> usize {
-        self.offset
+        self.allocation.memory().base().cast::<T>().wrapping_add(self.span.offset)
     }
 
     pub(crate) fn region(&self) -> Region {
-        Region::bytes(self.offset * size_of::<T>(), self.len * size_of::<T>())
+        Region::bytes(self.span.offset * size_of::<T>(), self.span.len * size_of::<T>())
     }
 
-    /// The same bytes as elements of another type of the same size: any bytes are an element.
-    pub(crate) fn cast<U: Element>(self) -> BufferView<'a, U> {
-        const { assert!(size_of::<T>() == size_of::<U>(), "elements of one size") };
-        BufferView::new(self.allocation, self.offset, self.len)
-    }
-
-    /// The same bytes as words of 4, of which elements have one or more.
-    pub(crate) fn words(self) -> BufferView<'a, u32> {
+    /// The same bytes as 4-byte words; each element has one or more.
+    pub(crate) fn into_u32_words(self) -> BufferView<'a, u32> {
         let words = const {
             assert!(size_of::<T>() >= 4, "elements of whole words");
             size_of::<T>() / 4
         };
-        BufferView::new(self.allocation, self.offset * words, self.len * words)
-    }
-
-    /// No elements, for an argument of a kernel that is left out.
-    pub(crate) fn nothing<U: Element>(&self) -> BufferView<'a, U> {
-        BufferView::new(self.allocation, 0, 0)
-    }
-
-    /// The elements of `range`, counted from the start of this view.
-    ///
-    /// # Errors
-    /// The range does not lie within the view.
-    pub fn slice(self, range: Range<usize>) -> Result<Self> {
-        check_range("slice", "range", &range, self.len)?;
-        Ok(Self::new(self.allocation, self.offset + range.start, range.len()))
-    }
-
-    /// These elements as a matrix of the given layout, its offset counted from the start of this view.
-    ///
-    /// # Errors
-    /// The layout does not fit: leading dimension below the columns, too few elements, an extent above `u32::MAX`.
-    pub fn as_matrix(self, layout: Layout) -> Result<MatrixView<'a, T>> {
-        layout.check("as_matrix", self.len)?;
-        Ok(MatrixView::new(self.allocation, layout.offset(self.offset + layout.offset)))
+        let Span { offset, len } = self.span;
+        BufferView::new(self.allocation, Span { offset: offset * words, len: len * words })
     }
 
     /// Copies the elements to the host, after all work that writes them.
@@ -116,7 +99,7 @@ impl<'a, T: Element> BufferView<'a, T> {
     /// # Errors
     /// [`crate::Error::DeviceLost`] if that work failed.
     pub fn download(self) -> Result<Vec<T>> {
-        let mut elements = bytes::zeros(self.len)?;
+        let mut elements = bytes::zeros(self.len())?;
         self.download_into(&mut elements)?;
         Ok(elements)
     }
@@ -126,103 +109,30 @@ impl<'a, T: Element> BufferView<'a, T> {
     /// # Errors
     /// `out` has another length; [`crate::Error::DeviceLost`] if that work failed.
     pub fn download_into(self, out: &mut [T]) -> Result<()> {
-        check_len("download_into", "out", self.len, out.len())?;
+        check_len("download_into", "out", self.len(), out.len())?;
         let memory = self.allocation.memory();
         memory.read(self.device().queue(), &self.region(), bytes::of_mut(out))
     }
 }
 
-impl<'a, T: Element> BufferViewMut<'a, T> {
-    /// `len` elements from element `offset` of the allocation on, which lie in it and nobody else borrows.
-    pub(super) fn new(allocation: &'a Allocation, offset: usize, len: usize) -> Self {
-        Self { allocation, offset, len, elements: PhantomData }
-    }
-
-    /// Number of elements.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there is no element.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// The device that owns the memory.
-    pub fn device(&self) -> &'a Device {
-        self.allocation.device()
-    }
-
+impl<T: Element> BufferViewMut<'_, T> {
     /// As [`BufferView::device_ptr`], to be written through.
     pub fn device_ptr(&mut self) -> *mut T {
         self.view().address().cast_mut()
     }
 
-    /// The same elements, for reading.
-    pub fn view(&self) -> BufferView<'_, T> {
-        BufferView::new(self.allocation, self.offset, self.len)
-    }
-
-    /// The same elements, for writing, for a shorter time.
-    pub fn view_mut(&mut self) -> BufferViewMut<'_, T> {
-        BufferViewMut::new(self.allocation, self.offset, self.len)
-    }
-
-    /// As [`BufferView::cast`].
-    pub(crate) fn cast<U: Element>(self) -> BufferViewMut<'a, U> {
-        const { assert!(size_of::<T>() == size_of::<U>(), "elements of one size") };
-        BufferViewMut::new(self.allocation, self.offset, self.len)
-    }
-
-    /// The same bytes, which begin at a multiple of 8, as words of 8; one that is cut off is left out.
-    pub(crate) fn pairs(self) -> BufferViewMut<'a, u64> {
-        const { assert!(size_of::<T>() == 4, "two elements to a word") }
-        debug_assert!(self.offset.is_multiple_of(2), "words are aligned");
-        BufferViewMut::new(self.allocation, self.offset / 2, self.len / 2)
-    }
-
-    pub(crate) fn allocation(&self) -> &'a Allocation {
-        self.allocation
-    }
-
-    /// The first element's number in the allocation.
-    pub(super) fn start(&self) -> usize {
-        self.offset
-    }
-
-    /// As [`BufferView::nothing`].
-    pub(crate) fn nothing<U: Element>(&self) -> BufferViewMut<'a, U> {
-        BufferViewMut::new(self.allocation, 0, 0)
-    }
-
-    /// The elements of `range`, counted from the start of this view.
-    ///
-    /// # Errors
-    /// The range does not lie within the view.
-    pub fn slice(self, range: Range<usize>) -> Result<Self> {
-        check_range("slice", "range", &range, self.len)?;
-        Ok(Self::new(self.allocation, self.offset + range.start, range.len()))
-    }
-
     /// The elements before `middle`, and those from there on.
     ///
-    /// Work on the two halves keeps the order of the calls even on different streams: what is tracked is the whole buffer.
+    /// Work on the two halves keeps the order of the calls even on different streams: the order is tracked for whole
+    /// buffers.
     ///
     /// # Errors
     /// `middle` is past the end.
     pub fn split_at(self, middle: usize) -> Result<(Self, Self)> {
-        check_range("split_at", "middle", &(middle..self.len), self.len)?;
-        let before = Self::new(self.allocation, self.offset, middle);
-        Ok((before, Self::new(self.allocation, self.offset + middle, self.len - middle)))
-    }
-
-    /// These elements as a matrix of the given layout, its offset counted from the start of this view.
-    ///
-    /// # Errors
-    /// As [`BufferView::as_matrix`].
-    pub fn as_matrix(self, layout: Layout) -> Result<MatrixViewMut<'a, T>> {
-        layout.check("as_matrix", self.len)?;
-        Ok(MatrixViewMut::new(self.allocation, layout.offset(self.offset + layout.offset)))
+        check_range("split_at", "middle", &(middle..self.len()), self.len())?;
+        let Span { offset, len } = self.span;
+        let before = Self::new(self.allocation, Span { offset, len: middle });
+        Ok((before, Self::new(self.allocation, Span { offset: offset + middle, len: len - middle })))
     }
 
     /// Overwrites the elements with host data.
@@ -230,7 +140,7 @@ impl<'a, T: Element> BufferViewMut<'a, T> {
     /// # Errors
     /// `data` has another length.
     pub fn write(&mut self, data: &[T]) -> Result<()> {
-        check_len("write", "data", self.len, data.len())?;
+        check_len("write", "data", self.len(), data.len())?;
         let memory = self.allocation.memory();
         memory.write(self.device().queue(), &self.view().region(), bytes::of(data))
     }
@@ -238,7 +148,7 @@ impl<'a, T: Element> BufferViewMut<'a, T> {
     /// Sets the elements to zero.
     ///
     /// # Errors
-    /// The driver refuses.
+    /// A driver call fails.
     pub fn zero(&mut self) -> Result<()> {
         self.allocation.memory().zero(self.device().queue(), &self.view().region())
     }
@@ -252,14 +162,14 @@ impl<'a, T: Element> BufferViewMut<'a, T> {
         T: 's,
     {
         let source = source.into();
-        check_len("copy_from", "source", self.len, source.len())?;
+        check_len("copy_from", "source", self.len(), source.len())?;
         self.device().check_same(source.device(), "copy_from", "source")?;
         let memory = self.allocation.memory();
         memory.copy(self.device().queue(), self.view().region(), source.allocation.memory(), source.region())
     }
 }
 
-/// Refuses host data of another length.
+/// Refuses data of another length.
 pub(super) fn check_len(call: &str, argument: &str, expected: usize, found: usize) -> Result<()> {
     if expected == found {
         return Ok(());
@@ -267,48 +177,15 @@ pub(super) fn check_len(call: &str, argument: &str, expected: usize, found: usiz
     Err(BadArgument::new(ArgumentRule::Length, call, argument)
         .expected(format_args!("{expected} elements"))
         .found(found)
-        .remedy("take a slice of the longer side, so that both have one length")
+        .remedy("take a slice of the longer one, so that both have the same length")
         .into())
 }
 
-impl<'a, T: Element> From<&'a Buffer<T>> for BufferView<'a, T> {
-    fn from(buffer: &'a Buffer<T>) -> Self {
-        buffer.view()
-    }
-}
-
-impl<'a, T: Element> From<&'a mut Buffer<T>> for BufferViewMut<'a, T> {
-    fn from(buffer: &'a mut Buffer<T>) -> Self {
-        buffer.view_mut()
-    }
-}
-
-impl<'a, T: Element> From<&BufferView<'a, T>> for BufferView<'a, T> {
-    fn from(view: &BufferView<'a, T>) -> Self {
-        *view
-    }
-}
-
-impl<'a, T: Element> From<&'a BufferViewMut<'_, T>> for BufferView<'a, T> {
-    fn from(view: &'a BufferViewMut<'_, T>) -> Self {
-        view.view()
-    }
-}
-
-impl<'a, T: Element> From<&'a mut BufferViewMut<'_, T>> for BufferViewMut<'a, T> {
-    fn from(view: &'a mut BufferViewMut<'_, T>) -> Self {
-        view.view_mut()
-    }
-}
-
-impl<T: Element> fmt::Debug for BufferView<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "BufferView<{}>({} elements from {} on)", std::any::type_name::<T>(), self.len, self.offset)
-    }
-}
-
-impl<T: Element> fmt::Debug for BufferViewMut<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "BufferViewMut<{}>({} elements from {} on)", std::any::type_name::<T>(), self.len, self.offset)
+impl<'a, T: Element> BufferViewMut<'a, T> {
+    /// The same bytes, which start at a multiple of 8, as 8-byte words; an incomplete last word is left out.
+    pub(crate) fn into_u64_words(self) -> BufferViewMut<'a, u64> {
+        const { assert!(size_of::<T>() == 4, "two elements to a word") }
+        debug_assert!(self.span.offset.is_multiple_of(2), "words are aligned");
+        BufferViewMut::new(self.allocation, Span { offset: self.span.offset / 2, len: self.span.len / 2 })
     }
 }

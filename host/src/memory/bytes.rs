@@ -10,19 +10,19 @@ pub(crate) fn of<T: Element>(elements: &[T]) -> &[u8] {
     unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
 }
 
-/// The bytes of `elements`, to be overwritten.
+/// The bytes of `elements`, for writing.
 pub(crate) fn of_mut<T: Element>(elements: &mut [T]) -> &mut [u8] {
-    // SAFETY: as in `of`; whatever bytes are written, an element takes any bit pattern.
+    // SAFETY: as in `of`; every bit pattern is a valid element.
     unsafe { std::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), size_of_val(elements)) }
 }
 
 /// The element whose bytes are all zero: 0 for every number.
 fn zero<T: Element>() -> T {
-    // SAFETY: an element takes any bit pattern.
+    // SAFETY: every bit pattern is a valid element.
     unsafe { std::mem::zeroed() }
 }
 
-/// `len` elements of zero, or the error that the host has no room for them.
+/// `len` zeros, or the error that the host has too little memory.
 pub(crate) fn zeros<T: Element>(len: usize) -> Result<Vec<T>> {
     let mut elements = Vec::new();
     elements.try_reserve_exact(len).map_err(|error| Error::OutOfMemory {

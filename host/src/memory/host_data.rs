@@ -12,19 +12,19 @@ mod sealed {
 }
 use sealed::Sealed;
 
-/// Data on the host that [`Device::upload`] takes: `&[T]`, `&[T; N]`, `&Vec<T>` and one-dimensional `ndarray` arrays become a
-/// [`Buffer`], two-dimensional ones a [`Matrix`].
+/// Data on the host that [`Device::upload`] takes: `&[T]`, `&[T; N]`, `&Vec<T>` and one-dimensional `ndarray` arrays
+/// become a [`Buffer`], two-dimensional ones a [`Matrix`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be copied to a device",
-    label = "no data for a device",
+    label = "not data for a device",
     note = "pass `&[T]`, `&[T; N]`, `&Vec<T>`, or a reference to an `ndarray` array of one or two dimensions",
     note = "elements are u8 to u64, i8 to i64, f16, bf16, f32, f64, and `simt::element::Vector`s of them"
 )]
 pub trait HostData: Sealed {
-    /// What it becomes.
+    /// Its type on the device.
     type OnDevice;
 
-    /// Copies it.
+    /// Copies it to the device.
     #[doc(hidden)]
     fn upload_to(self, device: &Device) -> Result<Self::OnDevice>;
 }

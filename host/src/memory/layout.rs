@@ -1,10 +1,10 @@
-//! Where the elements of a matrix lie in a buffer.
+//! The layout of a matrix in a buffer.
 
 use std::ops::Range;
 
 use crate::error::{ArgumentRule, BadArgument, Result};
 
-/// Shape and place of a row-major matrix in a buffer: element (r, c) is element `offset + r · ld + c` of the buffer.
+/// Shape and position of a row-major matrix in a buffer: element (r, c) is element `offset + r · ld + c` of the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Number of rows.
@@ -17,22 +17,22 @@ pub struct Layout {
     pub offset: usize,
 }
 
-/// Most rows, columns and elements between rows that a kernel's view can count.
+/// Largest `rows`, `cols` and `ld`: kernels have 32 bits for each.
 const MOST: usize = u32::MAX as usize;
 
 impl Layout {
-    /// A matrix without gaps from the start of its buffer on: `ld = cols`.
+    /// A contiguous matrix at the start of its buffer: `ld = cols`.
     pub fn contiguous(rows: usize, cols: usize) -> Self {
         Self { rows, cols, ld: cols, offset: 0 }
     }
 
-    /// The same with another leading dimension.
+    /// This layout with another leading dimension.
     #[must_use]
     pub fn ld(self, ld: usize) -> Self {
         Self { ld, ..self }
     }
 
-    /// The same with another start.
+    /// This layout with another offset.
     #[must_use]
     pub fn offset(self, offset: usize) -> Self {
         Self { offset, ..self }
@@ -48,7 +48,7 @@ impl Layout {
         self.ld == self.cols || self.rows <= 1
     }
 
-    /// Elements of the buffer up to the end of the matrix, if they can be counted.
+    /// Elements of the buffer up to the end of the matrix; `None` on overflow.
     pub(crate) fn end(&self) -> Option<usize> {
         if self.is_empty() {
             return Some(self.offset);
@@ -64,7 +64,7 @@ impl Layout {
                 return Err(BadArgument::new(ArgumentRule::Extent, call, name)
                     .expected(format_args!("at most {MOST}"))
                     .found(extent)
-                    .remedy("kernels count rows and columns in 32 bits: work on parts of the matrix")
+                    .remedy("kernels have 32 bits for rows, columns and ld: work on parts of the matrix")
                     .into());
             }
         }
@@ -80,23 +80,23 @@ impl Layout {
             end => Err(BadArgument::new(ArgumentRule::Length, call, "buffer")
                 .expected(match end {
                     Some(end) => format!("at least {end} elements ({self})"),
-                    None => format!("more elements than there are addresses ({self})"),
+                    None => format!("more elements than the address space has ({self})"),
                 })
                 .found(len)
-                .remedy("take a longer buffer, or fewer rows or columns, a smaller ld or offset")
+                .remedy("use a longer buffer, fewer rows or columns, or a smaller ld or offset")
                 .into()),
         }
     }
 
-    /// The part of given rows and columns.
-    pub(crate) fn part(&self, rows: Range<usize>, cols: Range<usize>) -> Result<Self> {
+    /// The block of the given rows and columns.
+    pub(crate) fn block(&self, rows: Range<usize>, cols: Range<usize>) -> Result<Self> {
         check_range("block", "rows", &rows, self.rows)?;
         check_range("block", "cols", &cols, self.cols)?;
         Ok(Self {
             rows: rows.len(),
             cols: cols.len(),
             ld: self.ld,
-            // An empty part may start past the end of the buffer.
+            // Else an empty block could start past the end of the buffer.
             offset: if rows.is_empty() || cols.is_empty() {
                 self.offset
             } else {
@@ -113,6 +113,37 @@ impl std::fmt::Display for Layout {
     }
 }
 
+/// The methods of a matrix, owned or borrowed, that read its field `layout`.
+macro_rules! layout_methods {
+    () => {
+        /// Shape, and position in the buffer.
+        pub fn layout(&self) -> Layout {
+            self.layout
+        }
+
+        /// Number of rows.
+        pub fn rows(&self) -> usize {
+            self.layout.rows
+        }
+
+        /// Number of columns.
+        pub fn cols(&self) -> usize {
+            self.layout.cols
+        }
+
+        /// Elements from the start of one row to the start of the next.
+        pub fn ld(&self) -> usize {
+            self.layout.ld
+        }
+
+        /// Whether there is no element.
+        pub fn is_empty(&self) -> bool {
+            self.layout.is_empty()
+        }
+    };
+}
+pub(super) use layout_methods;
+
 /// Checks that `range` lies within `0..len`.
 pub(crate) fn check_range(call: &str, argument: &str, range: &Range<usize>, len: usize) -> Result<()> {
     if range.start <= range.end && range.end <= len {
@@ -121,7 +152,7 @@ pub(crate) fn check_range(call: &str, argument: &str, range: &Range<usize>, len:
     Err(BadArgument::new(ArgumentRule::Range, call, argument)
         .expected(format_args!("a range within 0..{len}"))
         .found(format_args!("{}..{}", range.start, range.end))
-        .remedy("the range counts elements from the view's own start")
+        .remedy("ranges count from the start of the view")
         .into())
 }
 
@@ -151,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_matrices_need_no_room() {
+    fn empty_matrices_need_no_elements() {
         for layout in [Layout::contiguous(0, 4), Layout::contiguous(4, 0)] {
             assert_eq!(rule(layout, 0), None);
             assert!(layout.is_empty() && layout.is_contiguous());
@@ -160,17 +191,17 @@ mod tests {
     }
 
     #[test]
-    fn parts_lie_inside() {
+    fn blocks_lie_inside() {
         let layout = Layout::contiguous(3, 4).ld(5);
-        assert_eq!(layout.part(1..3, 2..4).unwrap(), Layout { rows: 2, cols: 2, ld: 5, offset: 7 });
-        assert_eq!(layout.part(3..3, 4..4).unwrap(), Layout { rows: 0, cols: 0, ld: 5, offset: 0 });
-        assert!(layout.part(0..4, 0..1).is_err());
-        assert!(layout.part(0..1, 3..5).is_err());
+        assert_eq!(layout.block(1..3, 2..4).unwrap(), Layout { rows: 2, cols: 2, ld: 5, offset: 7 });
+        assert_eq!(layout.block(3..3, 4..4).unwrap(), Layout { rows: 0, cols: 0, ld: 5, offset: 0 });
+        assert!(layout.block(0..4, 0..1).is_err());
+        assert!(layout.block(0..1, 3..5).is_err());
         #[allow(clippy::reversed_empty_ranges, reason = "the caller's mistake")]
-        let reversed = layout.part(2..1, 0..1);
+        let reversed = layout.block(2..1, 0..1);
         assert_eq!(
             reversed.unwrap_err().to_string(),
-            "block: argument `rows`: expected a range within 0..3, found 2..1; the range counts elements from the view's own start"
+            "block: argument `rows`: expected a range within 0..3, found 2..1; ranges count from the start of the view"
         );
     }
 }

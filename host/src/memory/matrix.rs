@@ -6,6 +6,8 @@ use std::ops::Range;
 use ndarray::Array2;
 use simt::element::Element;
 
+use super::layout::layout_methods;
+use super::view_pair::views_of;
 use super::{Buffer, Layout, MatrixView, MatrixViewMut};
 use crate::device::Device;
 use crate::error::Result;
@@ -26,35 +28,12 @@ impl<T: Element> Matrix<T> {
         Ok(Self { buffer, layout })
     }
 
-    /// The buffer, with whatever lies between the rows.
+    /// The buffer, including the elements between the rows.
     pub fn into_buffer(self) -> Buffer<T> {
         self.buffer
     }
 
-    /// Shape and place in the buffer.
-    pub fn layout(&self) -> Layout {
-        self.layout
-    }
-
-    /// Number of rows.
-    pub fn rows(&self) -> usize {
-        self.layout.rows
-    }
-
-    /// Number of columns.
-    pub fn cols(&self) -> usize {
-        self.layout.cols
-    }
-
-    /// Elements from the start of one row to the start of the next.
-    pub fn ld(&self) -> usize {
-        self.layout.ld
-    }
-
-    /// Whether there is no element.
-    pub fn is_empty(&self) -> bool {
-        self.layout.is_empty()
-    }
+    layout_methods!();
 
     /// The device that owns the memory.
     pub fn device(&self) -> &Device {
@@ -95,6 +74,20 @@ impl<T: Element> Matrix<T> {
         self.view().download()
     }
 }
+
+impl<T: Element> MatrixView<'_, T> {
+    /// A contiguous copy, on the device.
+    ///
+    /// # Errors
+    /// As [`Device::alloc_matrix`].
+    pub fn to_contiguous(self) -> Result<Matrix<T>> {
+        let mut copy = self.device().alloc_matrix(self.rows(), self.cols())?;
+        copy.view_mut().copy_from(self)?;
+        Ok(copy)
+    }
+}
+
+views_of! { Matrix => MatrixView, MatrixViewMut; }
 
 impl<T: Element> fmt::Debug for Matrix<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,11 +5,13 @@ use std::fmt;
 use simt::element::Element;
 
 use super::axes::Axes;
-use super::{Buffer, TensorView, TensorViewMut};
+use super::tensor_view::TensorLayout;
+use super::view_pair::views_of;
+use super::{Buffer, Matrix, TensorView, TensorViewMut};
 use crate::device::Device;
 use crate::error::Result;
 
-/// Elements with up to six axes in the memory of a device, one after the other, those of the last axis next to each other.
+/// Elements with up to six axes in the memory of a device, contiguous, the last axis fastest.
 pub struct Tensor<T: Element> {
     buffer: Buffer<T>,
     axes: Axes,
@@ -34,14 +36,14 @@ impl<T: Element> Tensor<T> {
         Ok(Self { buffer, axes })
     }
 
-    /// A tensor whose elements nothing has written yet.
+    /// An uninitialised tensor.
     pub(crate) fn alloc(device: &Device, call: &str, shape: &[usize]) -> Result<Self> {
         let axes = Axes::contiguous(call, shape)?;
-        // The product of the extents was counted for the strides.
+        // `Axes::contiguous` checked that the product does not overflow.
         Ok(Self { buffer: device.alloc(axes.len().unwrap_or(usize::MAX))?, axes })
     }
 
-    /// The buffer, with whatever follows the elements.
+    /// The buffer, including any further elements.
     pub fn into_buffer(self) -> Buffer<T> {
         self.buffer
     }
@@ -58,12 +60,12 @@ impl<T: Element> Tensor<T> {
 
     /// The whole tensor, for reading.
     pub fn view(&self) -> TensorView<'_, T> {
-        TensorView::new(self.buffer.view().allocation(), 0, self.axes)
+        TensorView::new(self.buffer.view().allocation(), TensorLayout { offset: 0, axes: self.axes })
     }
 
     /// The whole tensor, for writing.
     pub fn view_mut(&mut self) -> TensorViewMut<'_, T> {
-        TensorViewMut::new(self.buffer.view_mut().allocation(), 0, self.axes)
+        TensorViewMut::new(self.buffer.view_mut().allocation(), TensorLayout { offset: 0, axes: self.axes })
     }
 
     /// Copies the elements to the host, the last index varying fastest, after all work that writes them.
@@ -73,6 +75,11 @@ impl<T: Element> Tensor<T> {
     pub fn download(&self) -> Result<Vec<T>> {
         self.buffer.slice(0..self.axes.len().unwrap_or(0))?.download()
     }
+}
+
+views_of! {
+    Tensor => TensorView, TensorViewMut;
+    Matrix => TensorView, TensorViewMut;
 }
 
 impl<T: Element> fmt::Debug for Tensor<T> {

@@ -6,79 +6,75 @@ use std::marker::PhantomData;
 use simt::element::Element;
 
 use super::axes::Axes;
-use super::{Allocation, BufferView, BufferViewMut, Matrix, MatrixView, MatrixViewMut, Tensor};
+use super::span::Span;
+use super::view_pair::view_pair;
+use super::{Allocation, BufferView, BufferViewMut, Layout, MatrixView, MatrixViewMut};
 use crate::device::Device;
 use crate::error::Result;
 
-/// Elements of a buffer with up to six axes, borrowed for reading: element (i, j, …) lies at i·s₀ + j·s₁ + … from the first,
-/// where the strides s may be any numbers.
+/// Position and axes of a tensor: element (0, 0, …) is element `offset` of the allocation.
 #[derive(Clone, Copy)]
-pub struct TensorView<'a, T: Element> {
-    allocation: &'a Allocation,
-    offset: usize,
-    axes: Axes,
-    elements: PhantomData<&'a T>,
+pub(crate) struct TensorLayout {
+    pub(super) offset: usize,
+    pub(super) axes: Axes,
 }
 
-/// A [`TensorView`] for writing: no two of its elements share memory.
-pub struct TensorViewMut<'a, T: Element> {
-    allocation: &'a Allocation,
-    offset: usize,
-    axes: Axes,
-    elements: PhantomData<&'a mut T>,
+impl fmt::Display for TensorLayout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.axes.fmt(f)
+    }
 }
 
+view_pair! {
+    /// Elements of a buffer with up to six axes, borrowed for reading: element (i, j, …) lies at i·s₀ + j·s₁ + … from
+    /// the first, with any strides s.
+    TensorView;
+    /// A [`TensorView`] for writing: no two of its elements share memory.
+    TensorViewMut;
+    layout: TensorLayout
+}
+
+/// Methods of both views.
 macro_rules! common {
-    ($view:ident) => {
-        impl<'a, T: Element> $view<'a, T> {
-            /// Axes that were checked against the allocation.
-            pub(super) fn new(allocation: &'a Allocation, offset: usize, axes: Axes) -> Self {
-                Self { allocation, offset, axes, elements: PhantomData }
-            }
-
-            pub(crate) fn allocation(&self) -> &'a Allocation {
-                self.allocation
-            }
-
+    ($View:ident) => {
+        impl<T: Element> $View<'_, T> {
             /// Extents of the axes, of which the last varies fastest in memory unless the strides say otherwise.
             pub fn shape(&self) -> &[usize] {
-                self.axes.shape()
+                self.layout.axes.shape()
             }
 
             /// Elements between neighbours along each axis.
             pub fn strides(&self) -> &[usize] {
-                self.axes.strides()
+                self.layout.axes.strides()
             }
 
             /// Number of elements.
             pub fn len(&self) -> usize {
-                // That it can be counted was checked.
-                self.axes.len().unwrap_or(usize::MAX)
+                // The constructor checked that the product does not overflow.
+                self.layout.axes.len().unwrap_or(usize::MAX)
             }
 
             /// Whether there is no element.
             pub fn is_empty(&self) -> bool {
-                self.axes.is_empty()
+                self.layout.axes.is_empty()
             }
 
-            /// The device that owns the memory.
-            pub fn device(&self) -> &'a Device {
-                self.allocation.device()
-            }
-
-            /// The same elements with their axes in another order: axis k of the result is axis `axes[k]`. Nothing is copied;
-            /// [`Device::permute`] brings the elements into that order in memory, too.
+            /// The same elements with their axes in another order: axis k of the result is axis `axes[k]`. Nothing is
+            /// copied; [`Device::permute`] copies the elements into that order.
             ///
             /// # Errors
             /// `axes` does not name each axis once.
             pub fn permuted(self, axes: &[usize]) -> Result<Self> {
-                Ok(Self::new(self.allocation, self.offset, self.axes.permuted("permuted", axes)?))
+                let axes = self.layout.axes.permuted("permuted", axes)?;
+                Ok(Self::new(self.allocation, TensorLayout { axes, ..self.layout }))
             }
-        }
 
-        impl<T: Element> fmt::Debug for $view<'_, T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, concat!(stringify!($view), "<{}>({})"), std::any::type_name::<T>(), self.axes)
+            /// `len` elements of type `U` from the `offset`th on, counted from the tensor's start, which is at a
+            /// multiple of their size. They lie within the tensor's extent in memory.
+            fn cast_span<U: Element>(&self, offset: usize, len: usize) -> Span {
+                let bytes = self.layout.axes.span().unwrap_or(0) * size_of::<T>();
+                debug_assert!((offset + len) * size_of::<U>() <= bytes);
+                Span { offset: self.layout.offset * size_of::<T>() / size_of::<U>() + offset, len }
             }
         }
     };
@@ -88,53 +84,30 @@ common!(TensorViewMut);
 
 impl<'a, T: Element> TensorView<'a, T> {
     pub(crate) fn axes(&self) -> &Axes {
-        &self.axes
+        &self.layout.axes
     }
 
-    /// Address of the first element, on the machine that runs the kernels.
+    /// Address of the first element, in the address space of the kernels.
     pub(crate) fn address(&self) -> usize {
-        self.allocation.memory().base().addr() + self.offset * size_of::<T>()
+        self.allocation.memory().base().addr() + self.layout.offset * size_of::<T>()
     }
 
-    /// `len` elements of another type from the `offset`th of them on, where the tensor starts at a multiple of one. They lie
-    /// within what the tensor spans.
-    pub(crate) fn bits<U: Element>(&self, offset: usize, len: usize) -> BufferView<'a, U> {
-        debug_assert!((offset + len) * size_of::<U>() <= self.axes.span().unwrap_or(0) * size_of::<T>());
-        BufferView::new(self.allocation, self.offset * size_of::<T>() / size_of::<U>() + offset, len)
+    /// `len` elements of another type from the `offset`th on. The tensor starts at a multiple of their size, and they
+    /// lie within its extent in memory.
+    pub(crate) fn cast_range<U: Element>(&self, offset: usize, len: usize) -> BufferView<'a, U> {
+        BufferView::new(self.allocation, self.cast_span::<U>(offset, len))
     }
 }
 
 impl<T: Element> TensorViewMut<'_, T> {
-    /// The same elements, for reading.
-    pub fn view(&self) -> TensorView<'_, T> {
-        TensorView::new(self.allocation, self.offset, self.axes)
-    }
-
-    /// The same elements, for writing, for a shorter time.
-    pub fn view_mut(&mut self) -> TensorViewMut<'_, T> {
-        TensorViewMut::new(self.allocation, self.offset, self.axes)
-    }
-
-    /// [`TensorView::bits`], for writing.
-    pub(crate) fn bits_mut<U: Element>(&mut self, offset: usize, len: usize) -> BufferViewMut<'_, U> {
-        debug_assert!((offset + len) * size_of::<U>() <= self.axes.span().unwrap_or(0) * size_of::<T>());
-        BufferViewMut::new(self.allocation, self.offset * size_of::<T>() / size_of::<U>() + offset, len)
-    }
-
-    /// Overwrites the elements with those of a tensor of the same shape, whatever the strides of either, on the device.
-    ///
-    /// # Errors
-    /// `source` has another shape, or is on another device; as [`Device::launch`].
-    pub fn copy_from<'s>(&mut self, source: impl Into<TensorView<'s, T>>) -> Result<()>
-    where
-        T: 's,
-    {
-        crate::ops::copy_tensor(source.into(), self.view_mut())
+    /// [`TensorView::cast_range`], for writing.
+    pub(crate) fn cast_range_mut<U: Element>(&mut self, offset: usize, len: usize) -> BufferViewMut<'_, U> {
+        BufferViewMut::new(self.allocation, self.cast_span::<U>(offset, len))
     }
 }
 
 impl<'a, T: Element> BufferView<'a, T> {
-    /// These elements with the axes `shape`, those of the last next to each other, without gaps.
+    /// These elements with the axes `shape`, contiguous, the last axis fastest.
     ///
     /// ```
     /// let device = warpwright::Device::simulator();
@@ -145,22 +118,22 @@ impl<'a, T: Element> BufferView<'a, T> {
     /// ```
     ///
     /// # Errors
-    /// More than six axes, or more elements than there are.
+    /// More than six axes, or more elements than the view has.
     pub fn as_tensor(self, shape: &[usize]) -> Result<TensorView<'a, T>> {
         self.with_axes("as_tensor", Axes::contiguous("as_tensor", shape)?)
     }
 
-    /// These elements with the axes `shape` and any strides: several indices may name one element.
+    /// These elements with the axes `shape` and any strides: several indices may refer to one element.
     ///
     /// # Errors
-    /// As [`BufferView::as_tensor`]; not as many strides as axes.
+    /// As [`BufferView::as_tensor`]; the number of strides is not the number of axes.
     pub fn as_tensor_strided(self, shape: &[usize], strides: &[usize]) -> Result<TensorView<'a, T>> {
         self.with_axes("as_tensor_strided", Axes::strided("as_tensor_strided", shape, strides)?)
     }
 
     fn with_axes(self, call: &str, axes: Axes) -> Result<TensorView<'a, T>> {
         axes.check(call, self.len())?;
-        Ok(TensorView::new(self.allocation(), self.start(), axes))
+        Ok(TensorView::new(self.allocation(), TensorLayout { offset: self.offset(), axes }))
     }
 }
 
@@ -176,7 +149,7 @@ impl<'a, T: Element> BufferViewMut<'a, T> {
     /// As [`BufferView::as_tensor_strided`], for writing.
     ///
     /// # Errors
-    /// As [`BufferView::as_tensor_strided`]; two indices name one element.
+    /// As [`BufferView::as_tensor_strided`]; two indices refer to one element.
     pub fn as_tensor_strided(self, shape: &[usize], strides: &[usize]) -> Result<TensorViewMut<'a, T>> {
         self.with_axes("as_tensor_strided", Axes::strided("as_tensor_strided", shape, strides)?)
     }
@@ -184,65 +157,23 @@ impl<'a, T: Element> BufferViewMut<'a, T> {
     fn with_axes(self, call: &str, axes: Axes) -> Result<TensorViewMut<'a, T>> {
         axes.check(call, self.len())?;
         axes.check_distinct(call)?;
-        Ok(TensorViewMut::new(self.allocation(), self.start(), axes))
+        Ok(TensorViewMut::new(self.allocation(), TensorLayout { offset: self.offset(), axes }))
     }
 }
 
-/// A matrix as a tensor of two axes; its layout was checked.
-fn axes(layout: super::Layout) -> Axes {
-    Axes::of_matrix(layout.rows, layout.cols, layout.ld)
+/// A matrix as a tensor of two axes.
+fn tensor_layout(matrix: Layout) -> TensorLayout {
+    TensorLayout { offset: matrix.offset, axes: Axes::of_matrix(matrix.rows, matrix.cols, matrix.ld) }
 }
 
 impl<'a, T: Element> From<MatrixView<'a, T>> for TensorView<'a, T> {
     fn from(view: MatrixView<'a, T>) -> Self {
-        Self::new(view.allocation(), view.layout().offset, axes(view.layout()))
+        Self::new(view.allocation(), tensor_layout(view.layout()))
     }
 }
 
 impl<'a, T: Element> From<MatrixViewMut<'a, T>> for TensorViewMut<'a, T> {
     fn from(view: MatrixViewMut<'a, T>) -> Self {
-        Self::new(view.allocation(), view.layout().offset, axes(view.layout()))
-    }
-}
-
-impl<'a, T: Element> From<&'a Matrix<T>> for TensorView<'a, T> {
-    fn from(matrix: &'a Matrix<T>) -> Self {
-        matrix.view().into()
-    }
-}
-
-impl<'a, T: Element> From<&'a mut Matrix<T>> for TensorViewMut<'a, T> {
-    fn from(matrix: &'a mut Matrix<T>) -> Self {
-        matrix.view_mut().into()
-    }
-}
-
-impl<'a, T: Element> From<&'a Tensor<T>> for TensorView<'a, T> {
-    fn from(tensor: &'a Tensor<T>) -> Self {
-        tensor.view()
-    }
-}
-
-impl<'a, T: Element> From<&'a mut Tensor<T>> for TensorViewMut<'a, T> {
-    fn from(tensor: &'a mut Tensor<T>) -> Self {
-        tensor.view_mut()
-    }
-}
-
-impl<'a, T: Element> From<&TensorView<'a, T>> for TensorView<'a, T> {
-    fn from(view: &TensorView<'a, T>) -> Self {
-        *view
-    }
-}
-
-impl<'a, T: Element> From<&'a TensorViewMut<'_, T>> for TensorView<'a, T> {
-    fn from(view: &'a TensorViewMut<'_, T>) -> Self {
-        view.view()
-    }
-}
-
-impl<'a, T: Element> From<&'a mut TensorViewMut<'_, T>> for TensorViewMut<'a, T> {
-    fn from(view: &'a mut TensorViewMut<'_, T>) -> Self {
-        view.view_mut()
+        Self::new(view.allocation(), tensor_layout(view.layout()))
     }
 }

@@ -3,7 +3,7 @@
 use gpu::elementwise::add::{add_f32, grid};
 use simt::element::Element;
 
-use super::shape;
+use super::same_shape;
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::Launch;
@@ -16,18 +16,18 @@ use sealed::Sealed;
 
 /// A vector or a matrix, borrowed for reading: `&Buffer`, `BufferView`, `&Matrix` or `MatrixView`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no operand of this operation",
-    label = "neither vector nor matrix",
+    message = "`{Self}` is not an operand of this operation",
+    label = "neither a vector nor a matrix",
     note = "pass `&Buffer<T>`, `BufferView<T>`, `&Matrix<T>` or `MatrixView<T>`"
 )]
 pub trait Operand<'a>: Sealed + Copy {
-    /// What it is made of.
+    /// The element type.
     type Element: Element;
 
-    /// What holds a result of the same shape.
+    /// The owner of a result of the same shape.
     type Owned;
 
-    /// The elements one after the other, copied if there are gaps between them.
+    /// The elements contiguously, copied if they have gaps.
     #[doc(hidden)]
     fn contiguous(self) -> Result<Contiguous<'a, Self::Element>>;
 
@@ -40,7 +40,7 @@ pub trait Operand<'a>: Sealed + Copy {
     fn own(self, buffer: Buffer<Self::Element>) -> Result<Self::Owned>;
 }
 
-/// Elements without gaps, borrowed or a copy.
+/// Contiguous elements, borrowed or copied.
 #[doc(hidden)]
 pub enum Contiguous<'a, T: Element> {
     Borrowed(BufferView<'a, T>),
@@ -95,7 +95,7 @@ impl<'a, T: Element> Operand<'a> for MatrixView<'a, T> {
     }
 }
 
-/// Operands by reference: what their view is.
+/// References to owners are operands as their views.
 macro_rules! by_reference {
     ($($owner:ident => $view:ident => $owned:ty;)+) => {$(
         impl<T: Element> Sealed for &$owner<T> {}
@@ -125,7 +125,7 @@ by_reference! {
 impl Device {
     /// x + y in `f32`, element by element: two vectors of one length, or two matrices of one shape.
     ///
-    /// A matrix with gaps between its rows is copied without them first.
+    /// A matrix whose rows are not contiguous is copied first.
     ///
     /// ```
     /// let device = warpwright::Device::simulator();
@@ -141,12 +141,7 @@ impl Device {
         X: Operand<'a, Element = f32>,
         Y: Operand<'a, Element = f32, Owned = X::Owned>,
     {
-        if x.shape() != y.shape() {
-            let words = |(rows, cols): (usize, usize)| format!("{rows} x {cols}");
-            let remedy = "both operands of an addition have one shape (a vector counts as one row)";
-            let expected = format!("{}, the shape of x", words(x.shape()));
-            return Err(shape("add", "y", &expected, &words(y.shape()), remedy));
-        }
+        same_shape("add", x.shape(), y.shape())?;
         let (left, right) = (x.contiguous()?, y.contiguous()?);
         let n = left.view().len();
         let mut z = self.alloc(n)?;

@@ -1,4 +1,4 @@
-//! Products of `f32` matrices and nothing else: [`gemm`](super::gemm) in short.
+//! Products of `f32` matrices: a short form of [`gemm`](super::gemm).
 
 use super::shape;
 use crate::device::Device;
@@ -20,7 +20,7 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// `b` has not as many rows as `a` has columns; as [`Device::alloc_matrix`] and [`Device::launch`].
+    /// `b` does not have as many rows as `a` has columns; as [`Device::alloc_matrix`] and [`Device::launch`].
     pub fn matmul<'a>(
         &self,
         a: impl Into<MatrixView<'a, f32>>,
@@ -33,10 +33,10 @@ impl Device {
         Ok(c)
     }
 
-    /// C = A·B in `f32`, as [`Device::matmul`], to memory of the caller's.
+    /// C = A·B in `f32`: [`Device::matmul`] into `c`.
     ///
     /// # Errors
-    /// `b` has not as many rows as `a` has columns, or `c` is not m × n; as [`Device::launch`].
+    /// `b` does not have as many rows as `a` has columns, or `c` is not m × n; as [`Device::launch`].
     pub fn matmul_into<'a, 'c>(
         &self,
         a: impl Into<MatrixView<'a, f32>>,
@@ -49,9 +49,9 @@ impl Device {
         if (c.rows(), c.cols()) != (m, n) {
             let (expected, found) =
                 (format!("{m} x {n}, rows of a by columns of b"), format!("{} x {}", c.rows(), c.cols()));
-            return Err(shape("matmul_into", "c", &expected, &found, "give c the shape of the product"));
+            return Err(shape("matmul_into", "c", &expected, &found, "pass a matrix c of that shape"));
         }
-        self.gemm(a, b).chained().into(c)
+        self.gemm(a, b).sequential().into(c)
     }
 }
 

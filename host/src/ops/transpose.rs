@@ -1,19 +1,10 @@
 //! Transposition.
 
-use gpu::transpose::in_place::{
-    self, transpose_in_place_b8, transpose_in_place_b16, transpose_in_place_b32, transpose_in_place_b64,
-    transpose_in_place_b128,
-};
-use gpu::transpose::shifted::{
-    self, transpose_shifted_b8, transpose_shifted_b16, transpose_shifted_b32, transpose_shifted_b64,
-    transpose_shifted_b128,
-};
-use gpu::transpose::swizzled::{self, transpose_b8, transpose_b16, transpose_b32, transpose_b64, transpose_b128};
-use simt::Kernel;
-use simt::element::{Element, Vec4};
-use simt::global::{MatMut, MatRef};
+use gpu::transpose::{in_place, misaligned, swizzled};
+use simt::element::Element;
 
-use super::{bands, on, permute, shape};
+use super::move_kernels::{MoveKernels, by_size};
+use super::{grid_parts, on, permute, shape};
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::Launch;
@@ -21,8 +12,8 @@ use crate::memory::{Matrix, MatrixView, MatrixViewMut, Tensor, TensorView, Tenso
 use crate::stream::Stream;
 
 impl Device {
-    /// Aᵀ: `a` is m × n, the result n × m, its bits those of `a`. Elements may have any type: numbers, and vectors of them,
-    /// such as complex numbers.
+    /// Aᵀ: `a` is m × n, the result n × m, with the same bits. Elements may have any type: numbers, and vectors of
+    /// them, such as complex numbers.
     ///
     /// ```
     /// use ndarray::array;
@@ -41,7 +32,7 @@ impl Device {
         Ok(b)
     }
 
-    /// B = Aᵀ, as [`Device::transpose`], to memory of the caller's. (That `a` and `b` share no element, their borrows see to.)
+    /// B = Aᵀ: [`Device::transpose`] into `b`. The borrows ensure that `a` and `b` do not overlap.
     ///
     /// # Errors
     /// `b` is not n × m; as [`Device::launch`].
@@ -53,7 +44,7 @@ impl Device {
         into(self, None, a.into(), b.into())
     }
 
-    /// A = Aᵀ for a square matrix, with no memory beside it.
+    /// A = Aᵀ for a square matrix, without additional memory.
     ///
     /// ```
     /// use ndarray::array;
@@ -67,10 +58,10 @@ impl Device {
     /// # Errors
     /// `a` is not square; as [`Device::launch`].
     pub fn transpose_in_place<'a, T: Element>(&self, a: impl Into<MatrixViewMut<'a, T>>) -> Result<()> {
-        within(self, None, a.into())
+        in_place_square(self, None, a.into())
     }
 
-    /// The transposes of a batch of matrices: the last two axes of `a` change places.
+    /// Transposes a batch of matrices: exchanges the last two axes of `a`.
     ///
     /// ```
     /// use warpwright::{Device, Tensor};
@@ -81,16 +72,16 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// `a` has less than two axes; as [`Device::permute`].
+    /// `a` has fewer than two axes; as [`Device::permute`].
     pub fn transpose_batch<'a, T: Element>(&self, a: impl Into<TensorView<'a, T>>) -> Result<Tensor<T>> {
         let a = a.into();
         self.permute(a, &last_two("transpose_batch", a.shape().len())?)
     }
 
-    /// [`Device::transpose_batch`] to memory of the caller's, whatever its strides.
+    /// [`Device::transpose_batch`] into `b`, which may have any strides.
     ///
     /// # Errors
-    /// `a` has less than two axes; as [`Device::permute_into`].
+    /// `a` has fewer than two axes; as [`Device::permute_into`].
     pub fn transpose_batch_into<'a, 'b, T: Element>(
         &self,
         a: impl Into<TensorView<'a, T>>,
@@ -118,7 +109,7 @@ impl Stream {
     /// # Errors
     /// As [`Device::transpose_in_place`].
     pub fn transpose_in_place<'a, T: Element>(&self, a: impl Into<MatrixViewMut<'a, T>>) -> Result<()> {
-        within(self.device(), Some(self), a.into())
+        in_place_square(self.device(), Some(self), a.into())
     }
 
     /// [`Device::transpose_batch_into`] as work of this stream.
@@ -134,11 +125,11 @@ impl Stream {
     }
 }
 
-/// The order of `rank` axes in which the last two have changed places.
+/// The order of `rank` axes with the last two exchanged.
 fn last_two(call: &str, rank: usize) -> Result<Vec<usize>> {
     let mut axes: Vec<_> = (0..rank).collect();
     if rank < 2 {
-        let remedy = "give it with as_tensor(&[batch, rows, cols])";
+        let remedy = "make it with as_tensor(&[batch, rows, cols])";
         return Err(shape(call, "a", "at least two axes, rows and columns", &format!("{rank}"), remedy));
     }
     axes.swap(rank - 2, rank - 1);
@@ -156,18 +147,12 @@ pub(super) fn into<T: Element>(
     if (b.rows(), b.cols()) != (n, m) {
         let (expected, found) =
             (format!("{n} x {m}, columns of a by rows of a"), format!("{} x {}", b.rows(), b.cols()));
-        return Err(shape("transpose_into", "b", &expected, &found, "give b the transposed shape"));
+        return Err(shape("transpose_into", "b", &expected, &found, "pass a matrix b of the transposed shape"));
     }
     if permute::is_short(m.min(n), size_of::<T>()) {
         return permute::run(device, stream, "transpose_into", (a.into(), &[1, 0]), b.into());
     }
-    match size_of::<T>() {
-        1 => matrices::<T, u8>(device, stream, (&transpose_b8, &transpose_shifted_b8), a, b),
-        2 => matrices::<T, u16>(device, stream, (&transpose_b16, &transpose_shifted_b16), a, b),
-        4 => matrices::<T, f32>(device, stream, (&transpose_b32, &transpose_shifted_b32), a, b),
-        8 => matrices::<T, u64>(device, stream, (&transpose_b64, &transpose_shifted_b64), a, b),
-        _ => matrices::<T, Vec4<u32>>(device, stream, (&transpose_b128, &transpose_shifted_b128), a, b),
-    }
+    by_size!(size_of::<T>(), U => matrices::<T, U>(device, stream, a, b))
 }
 
 fn batch<T: Element>(
@@ -180,32 +165,29 @@ fn batch<T: Element>(
     permute::run(device, stream, "transpose_batch_into", (a, &axes), b)
 }
 
-type Transpose<U> = Kernel<(MatRef<'static, U>, MatMut<'static, U>)>;
-
-/// Whether every row of a matrix starts at a multiple of so many bytes.
-fn starts_at<T>(bytes: usize, address: *const T, ld: usize) -> bool {
+/// Whether every row of a matrix starts at a multiple of `bytes` bytes.
+fn is_aligned<T>(bytes: usize, address: *const T, ld: usize) -> bool {
     address.addr().is_multiple_of(bytes) && (ld * size_of::<T>()).is_multiple_of(bytes)
 }
 
-/// Launches the first kernel where each row of `a` starts at a multiple of 16 bytes, the widest load, and each of `b` at a
-/// sector of memory; else the second, which shifts what it writes. Their elements have the size of `T`.
-fn matrices<T: Element, U: Element>(
+/// Transposes by the kernel for aligned rows if each row of `a` starts at a multiple of 16 bytes, the widest load, and
+/// each row of `b` at a sector; else by the kernel for misaligned rows. `U` is an element of the size of `T`.
+fn matrices<T: Element, U: MoveKernels>(
     device: &Device,
     stream: Option<&Stream>,
-    (whole, skewed): (&Transpose<U>, &Transpose<U>),
     a: MatrixView<'_, T>,
     b: MatrixViewMut<'_, T>,
 ) -> Result<()> {
-    let (a, mut b) = (a.bits::<U>(), b.bits_mut::<U>());
+    let (a, mut b) = (a.cast::<U>(), b.cast::<U>());
     let (m, n, size) = (a.rows(), a.cols(), size_of::<U>());
-    let aligned = starts_at(16, a.address(), a.ld()) && starts_at(32, b.view().address(), b.ld());
-    let cols = if aligned { swizzled::COLS } else { shifted::COLS };
-    // Blocks go along a's rows in x, which is nearly unlimited, and along its columns in y.
-    for columns in bands(n, cols[size.trailing_zeros() as usize], device.limits().grid[1]) {
+    let aligned = is_aligned(16, a.address(), a.ld()) && is_aligned(32, b.view().address(), b.ld());
+    let cols = if aligned { swizzled::COLS } else { misaligned::COLS };
+    // The grid's x, whose limit is high, goes along the rows of `a`, and its y along the columns.
+    for columns in grid_parts(n, cols[size.trailing_zeros() as usize], device.limits().grid[1]) {
         let (kernel, grid) = if aligned {
-            (whole, swizzled::grid_of(size, m as u32, columns.len() as u32))
+            (&U::TRANSPOSE, swizzled::grid_of(size, m as u32, columns.len() as u32))
         } else {
-            (skewed, shifted::grid(size, m as u32, columns.len() as u32))
+            (&U::TRANSPOSE_MISALIGNED, misaligned::grid(size, m as u32, columns.len() as u32))
         };
         let rows = b.view_mut().block(columns.clone(), 0..m)?;
         device.launch(kernel, on(stream, Launch::grid(grid)), (a.block(0..m, columns)?, rows))?;
@@ -213,23 +195,17 @@ fn matrices<T: Element, U: Element>(
     Ok(())
 }
 
-fn within<T: Element>(device: &Device, stream: Option<&Stream>, a: MatrixViewMut<'_, T>) -> Result<()> {
+fn in_place_square<T: Element>(device: &Device, stream: Option<&Stream>, a: MatrixViewMut<'_, T>) -> Result<()> {
     if a.rows() != a.cols() {
         let (expected, found) =
             (format!("a square matrix, {0} x {0}", a.rows()), format!("{} x {}", a.rows(), a.cols()));
-        let remedy = "take transpose or transpose_into for a matrix that is not square";
+        let remedy = "use transpose or transpose_into for a matrix that is not square";
         return Err(shape("transpose_in_place", "a", &expected, &found, remedy));
     }
     if a.is_empty() {
         return Ok(());
     }
     let launch = on(stream, Launch::grid(in_place::grid(size_of::<T>(), a.rows() as u32)));
-    match size_of::<T>() {
-        1 => device.launch(&transpose_in_place_b8, launch, (a.bits_mut::<u8>(),)),
-        2 => device.launch(&transpose_in_place_b16, launch, (a.bits_mut::<u16>(),)),
-        4 => device.launch(&transpose_in_place_b32, launch, (a.bits_mut::<f32>(),)),
-        8 => device.launch(&transpose_in_place_b64, launch, (a.bits_mut::<u64>(),)),
-        _ => device.launch(&transpose_in_place_b128, launch, (a.bits_mut::<Vec4<u32>>(),)),
-    }?;
+    by_size!(size_of::<T>(), U => device.launch(&U::TRANSPOSE_IN_PLACE, launch, (a.cast::<U>(),)))?;
     Ok(())
 }

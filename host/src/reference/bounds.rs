@@ -1,4 +1,4 @@
-//! The constants of rounding.
+//! Constants and bounds of rounding errors.
 
 /// Unit roundoff of `f32`, 2⁻²⁴: half the distance from 1 to the next number.
 pub const U_F32: f64 = 1.0 / 16_777_216.0;
@@ -9,8 +9,8 @@ pub const U_F64: f64 = f64::EPSILON / 2.0;
 /// Largest absolute error of one `f32` operation whose result is subnormal, 2⁻¹⁵⁰: half the smallest subnormal.
 pub const ETA_F32: f64 = 1.0 / ((1_u128 << 75) as f64) / ((1_u128 << 75) as f64);
 
-/// γ(n) = n·u/(1 − n·u): bounds |∏(1 + δᵢ) − 1| over n roundings with |δᵢ| ≤ u. Infinite from n·u ≥ 1 on, where no
-/// statement holds.
+/// γ(n) = n·u/(1 − n·u): bounds |∏(1 + δᵢ) − 1| over n roundings with |δᵢ| ≤ u. Infinite for n·u ≥ 1, where
+/// there is no bound.
 ///
 /// ```
 /// use warpwright::reference::{U_F32, gamma};
@@ -23,11 +23,11 @@ pub fn gamma(n: u64, u: f64) -> f64 {
     if nu < 1.0 { nu / (1.0 - nu) } else { f64::INFINITY }
 }
 
-/// The bound of one element: `kernel` is the largest error of the kernel, `own` that of the reference, `magnitude` the sum
-/// of the magnitudes that were added up.
+/// The bound of one element: `kernel` is the largest error of the kernel, `own` that of the reference, `magnitude` the
+/// sum of the magnitudes of the terms.
 ///
-/// An infinity or NaN among the inputs comes through without rounding: nothing but the same will do. Where partial sums
-/// may leave the range of `f32`, any result is possible, and the bound is infinite.
+/// An infinity or NaN among the inputs must reach the result, so the bound is 0. If partial sums may overflow `f32`,
+/// any result is possible, and the bound is infinite.
 pub(super) fn element(magnitude: f64, kernel: f64, own: f64) -> f64 {
     if !magnitude.is_finite() {
         0.0

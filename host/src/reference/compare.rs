@@ -1,21 +1,21 @@
-//! Results against references.
+//! Comparison of results with references.
 
 use std::fmt;
 
-/// What an operation should give: for each element its value, and how far a correct result may be from it.
+/// The expected result of an operation: for each element its value, and the error bound of a correct result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
-    /// The values, row by row.
+    /// The values, row-major.
     pub value: Vec<f64>,
-    /// The largest error that rounding explains, element by element; infinite where overflow makes any result possible.
+    /// For each element the largest error that rounding can cause; infinite if overflow makes any result possible.
     pub bound: Vec<f64>,
 }
 
 /// The worst element of a result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
-    /// Largest error over bound. 0: every element is exact. At most 1: rounding explains every error. Infinite: an
-    /// error where none is allowed, or a NaN or infinity that should not be (or should).
+    /// Largest ratio of error to bound. 0: every element is exact. At most 1: every error is within its bound.
+    /// Infinite: an error with the bound 0, or a NaN or infinity on one side only.
     pub worst: f64,
     /// Index of that element.
     pub index: usize,
@@ -28,7 +28,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Whether rounding explains every error.
+    /// Whether every error is within its bound.
     pub fn passes(&self) -> bool {
         self.worst <= 1.0
     }
@@ -48,8 +48,8 @@ impl fmt::Display for Verdict {
 }
 
 impl Reference {
-    /// A reference whose values must be met exactly: any error is infinite. Unlike [`same_bits`] it takes one NaN for
-    /// another (a GPU's NaN has other payload bits than the CPU's), and −0 for 0.
+    /// A reference with the bound 0: any error is infinite. Unlike [`same_bits`] it accepts any NaN for a NaN (those of
+    /// a GPU have other payload bits than those of the CPU), and −0 for 0.
     pub fn exact(values: impl IntoIterator<Item = f32>) -> Self {
         let value: Vec<f64> = values.into_iter().map(f64::from).collect();
         Self { bound: vec![0.0; value.len()], value }
@@ -57,8 +57,7 @@ impl Reference {
 
     /// Compares a result, element by element, with the reference.
     ///
-    /// An element passes if its distance from the value is at most the bound; a NaN must answer a NaN, an infinity the
-    /// same infinity.
+    /// An element passes if its error is at most the bound; a NaN must be a NaN, an infinity the same infinity.
     ///
     /// # Errors
     /// The lengths differ.
@@ -71,7 +70,7 @@ impl Reference {
                 return Err(Mismatch::Length { expected, got: index });
             };
             let ratio = error_over_bound(got, value, bound);
-            // The first element is shown when all are exact.
+            // If all elements are exact, the verdict has the first one.
             if index == 0 || ratio > verdict.worst {
                 verdict = Verdict { worst: ratio, index, got, expected: value, count: 0 };
             }
@@ -94,18 +93,18 @@ fn error_over_bound(got: f32, value: f64, bound: f64) -> f64 {
         return 0.0;
     }
     let error = (got - value).abs();
-    // A NaN or an infinity on one side only, or an error where none is allowed.
+    // A NaN or an infinity on one side only, or an error with the bound 0.
     if !error.is_finite() || bound == 0.0 || bound.is_nan() {
         return f64::INFINITY;
     }
     error / bound
 }
 
-/// Why a result is not the reference.
+/// How a result differs from the reference.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Mismatch {
-    /// Not as many elements.
+    /// The lengths differ.
     #[error("expected {expected} elements, got {got}")]
     Length {
         /// Elements of the reference.
@@ -126,12 +125,12 @@ pub enum Mismatch {
         expected: f32,
         /// Its value in the result.
         got: f32,
-        /// How many differ.
+        /// Number of elements that differ.
         count: usize,
     },
 }
 
-/// Compares bit by bit: for copies, and for data whose sums are exact in every order.
+/// Compares bits: for copies, and for data whose sums are exact in any order.
 ///
 /// # Errors
 /// The lengths or any bits differ.
@@ -181,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn nan_and_infinity_must_answer_their_like() {
+    fn nan_and_infinity_must_match() {
         let (nan, inf) = (f32::NAN, f32::INFINITY);
         assert!(one(f64::NAN, f64::NAN).check(&[nan]).unwrap().passes());
         assert!(!one(f64::NAN, f64::NAN).check(&[1.0]).unwrap().passes());
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_element_is_named() {
+    fn the_verdict_has_the_worst_element() {
         let reference = Reference { value: vec![1.0, 2.0, 3.0], bound: vec![1.0; 3] };
         let verdict = reference.check(&[1.5, 4.0, 2.0]).unwrap();
         assert_eq!((verdict.worst, verdict.index, verdict.got, verdict.count), (2.0, 1, 4.0, 3));
@@ -216,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_tell_zeros_apart() {
+    fn zeros_of_different_sign_differ_in_bits() {
         assert_eq!(same_bits(&[1.0, 0.0], &[1.0, 0.0]), Ok(()));
         let mismatch = same_bits(&[1.0, 0.0, 2.0], &[1.0, -0.0, 3.0]).unwrap_err();
         assert!(matches!(mismatch, Mismatch::Bits { index: 1, count: 2, .. }), "{mismatch}");

@@ -1,4 +1,4 @@
-//! Matrix products with everything that BLAS and its users put around them.
+//! GEMM with scaling, bias, activation and rounding of the result.
 
 use libm::erfc;
 use ndarray::linalg::general_mat_mul;
@@ -28,8 +28,8 @@ impl Format {
     pub const BF16: Self = Self { unit: 1.0 / 256.0, eta: ETA_F32 * 65_536.0, max: 3.389_531_389_251_535_5e38 };
 }
 
-/// C = act(alpha · A·B + beta · C + bias), its inputs already rounded to the elements that the kernel reads. Without k, or with
-/// alpha 0, there is no product; with beta 0 the old C counts for nothing.
+/// C = act(alpha · A·B + beta · C + bias), with inputs already rounded to the element types that the kernel reads. With
+/// k = 0 or alpha = 0 there is no product; with beta = 0 the old C is ignored.
 #[derive(Clone, Debug)]
 pub struct Gemm<'a> {
     /// op(A), m × k.
@@ -38,32 +38,33 @@ pub struct Gemm<'a> {
     pub b: ArrayView2<'a, f64>,
     /// The old C, m × n.
     pub c: Option<ArrayView2<'a, f64>>,
-    /// m × n, one number for a whole row or column of it.
+    /// m × n, with the same number in each row or column.
     pub bias: Option<ArrayView2<'a, f64>>,
     /// Factor of A·B.
     pub alpha: f64,
     /// Factor of C.
     pub beta: f64,
-    /// What is done at the end.
+    /// The activation function.
     pub activation: Activation,
-    /// Unit roundoff of the additions: [`U_F32`] for kernels that add in `f32` and round to nearest, twice that where tensor
-    /// cores cut off.
+    /// Unit roundoff of the additions: [`U_F32`] for kernels that add in `f32` and round to nearest, twice that for
+    /// tensor cores, which truncate.
     pub unit: f64,
-    /// What C is rounded to.
+    /// The format of C.
     pub output: Format,
 }
 
-/// The result in `f64`, and how far a correct kernel with sums in `f32` may be from it.
+/// The result in `f64`, with the error bound of a correct kernel that accumulates in `f32`.
 ///
-/// A product of two elements passes through at most K roundings while sums are made, in any order, and three more, of the
-/// product with alpha, the sum with beta·C and that with the bias. So before the activation
+/// A product of two elements is rounded at most K times in the accumulation, in any order, and three more times: in the
+/// product with alpha, the sum with beta·C and the sum with the bias. So before the activation
 ///
 /// e = γ(K + 3)·(|alpha||A||B| + |beta||C| + |bias|) + (K + 3)·η.
 ///
-/// Max(x, 0) adds nothing; GELU, whose slope is at most 1.129, makes it 1.129·e + 1.68·u·|x| + 2η, where the second term is that of its
-/// kernel (`gpu::gemm::gelu`). Rounding the result y to C's type adds u·|y| + η with the u and η of that type; to `f32` nothing,
-/// for the last operation has done so. The reference's own error in `f64` is added. Where a sum may leave the range of `f32` or
-/// the result that of C, the bound is infinite; where infinities or NaNs come in, the same must come out.
+/// Max(x, 0) adds nothing. GELU, whose slope is at most 1.129, makes it 1.129·e + 1.68·u·|x| + 2η; the second term is
+/// the error of its kernel (`gpu::gemm::gelu`). Rounding the result y to C's type adds u·|y| + η with the u and η of
+/// that type; nothing for `f32`, which is the type of the last operation. The reference's own error in `f64` is added.
+/// If a sum may overflow `f32`, or the result C's type, the bound is infinite; infinities and NaNs among the inputs
+/// must reach the result.
 ///
 /// # Errors
 /// The shapes do not agree.
@@ -94,20 +95,20 @@ pub fn gemm(call: &Gemm<'_>) -> Result<Reference, ndarray::ShapeError> {
 }
 
 impl Gemm<'_> {
-    /// Value and bound of one element, from what goes into the activation and the sum of the magnitudes in it.
+    /// Value and bound of one element, from the input of the activation and the sum of the magnitudes of its terms.
     fn element(&self, x: f64, magnitude: f64, roundings: u64) -> (f64, f64) {
         let value = activated(x, self.activation);
         if !magnitude.is_finite() {
             return (value, 0.0);
         }
         let own = gamma(roundings, U_F64) * magnitude;
-        // The magnitude itself was computed with that error.
+        // The magnitude was computed with that error, too.
         let magnitude = magnitude + 2.0 * own;
         let sum = gamma(roundings, self.unit) * magnitude + roundings as f64 * ETA_F32 + own;
         let end = match self.activation {
             Activation::Gelu => {
                 use gpu::gemm::gelu::{ERROR, SLOPE};
-                // erfc of `libm` is right to 1 ulp.
+                // erfc of `libm` has an error of at most 1 ulp.
                 SLOPE * sum + ERROR * U_F32 * (x.abs() + sum) + 2.0 * ETA_F32 + 4.0 * U_F64 * x.abs()
             }
             _ => sum,
@@ -127,7 +128,7 @@ fn activated(x: f64, activation: Activation) -> f64 {
         Activation::None => x,
         Activation::Relu if x.is_nan() => x,
         Activation::Relu => x.max(0.0),
-        // The limit: −∞ · 0 would be no number.
+        // The limit, because −∞ · 0 is NaN.
         Activation::Gelu if x == f64::NEG_INFINITY => 0.0,
         Activation::Gelu => x * 0.5 * erfc(-x * std::f64::consts::FRAC_1_SQRT_2),
     }
@@ -151,7 +152,7 @@ mod tests {
         assert_eq!(Format::BF16.max, f64::from(bf16::MAX));
     }
 
-    /// Every 1009th `f32`; `ERROR` comes from a run over all of them.
+    /// Tests every 1009th `f32`; `ERROR` is from a run over all of them.
     #[test]
     fn gelu_of_the_kernels_is_within_its_error() {
         let mut worst = 0.0_f64;
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn gelu_is_nowhere_steeper() {
+    fn the_slope_of_gelu_is_bounded() {
         let slope = |x: f64| (activated(x + 1e-6, Activation::Gelu) - activated(x - 1e-6, Activation::Gelu)) / 2e-6;
         let steepest = (-8000..8000).map(|i| slope(f64::from(i) / 1000.0).abs()).fold(0.0, f64::max);
         assert!(steepest < SLOPE && steepest > SLOPE - 0.001, "{steepest}");
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_for_nothing_may_be_nan() {
+    fn ignored_inputs_may_be_nan() {
         let (a, b, c) = (array![[f64::NAN]], array![[1.0]], array![[f64::NAN]]);
         let none = Gemm { c: Some(c.view()), alpha: 0.0, ..call(&a, &b) };
         assert_eq!(gemm(&none).unwrap().value, [0.0]);

@@ -6,18 +6,18 @@ use rayon::iter::{ParallelBridge, ParallelIterator};
 
 use super::{ETA_F32, Reference, U_F32, U_F64, bounds, gamma};
 
-/// Rows of the product that one core computes at a time: enough to pay for packing `b` anew.
-const BAND: usize = 128;
+/// Rows of the product that one core computes at a time: enough to amortise packing `b` for each.
+const PANEL: usize = 128;
 
-/// The product of two `f32` matrices, for a kernel that accumulates in `f32` by fused multiply-add, one k after the other.
+/// The product of two `f32` matrices, for a kernel that accumulates in `f32` by fused multiply-adds.
 ///
-/// `a` is m × K, `b` K × n, the result m × n. With `c = fma(a[i][k], b[k][j], c)` from 0, each product passes through
-/// at most K roundings and none of its own: |ĉ − c| ≤ γ(K)·Σ|a||b| + K·η, in any order of k and with any zeros padded.
-/// The reference's own error, γ(K)·Σ|a||b| with the roundoff of `f64` (a product of two `f32` is exact there), is
-/// added; where partial sums may leave the range of `f32`, the bound is infinite.
+/// `a` is m × K, `b` K × n, the result m × n. With `c = fma(a[i][k], b[k][j], c)` from 0, each product is exact and
+/// then rounded at most K times: |ĉ − c| ≤ γ(K)·Σ|a||b| + K·η, in any order of k and with any zero padding. The
+/// reference's own error, γ(K)·Σ|a||b| with the roundoff of `f64` (a product of two `f32` is exact there), is added; if
+/// partial sums may overflow `f32`, the bound is infinite.
 ///
 /// # Errors
-/// `a` has not as many columns as `b` has rows.
+/// `a` does not have as many columns as `b` has rows.
 pub fn matmul(a: ArrayView2<f32>, b: ArrayView2<f32>) -> Result<Reference, ndarray::ShapeError> {
     let depth = a.ncols();
     let value = matmul_fast(a, b)?;
@@ -32,27 +32,27 @@ pub fn matmul(a: ArrayView2<f32>, b: ArrayView2<f32>) -> Result<Reference, ndarr
     Ok(Reference { bound: bound.collect(), value: value.iter().copied().collect() })
 }
 
-/// The product in `f64` by `ndarray`, that is by the crate `matrixmultiply`: blocked, vectorised where the CPU can, bands of
-/// rows spread over the cores.
+/// The product in `f64` by `ndarray`, that is by the crate `matrixmultiply`: blocked, vectorised if the CPU supports
+/// it, row panels in parallel on the cores.
 ///
-/// Chosen because `ndarray`, which this crate's interface speaks, brings it along: nothing is added to the dependency tree, and
-/// a 4096³ product takes seconds. [`matmul_plain`] keeps it honest in the tests.
+/// `ndarray` is a dependency anyway, as part of this crate's interface, and a 4096³ product takes seconds. The tests
+/// check it against [`matmul_plain`].
 ///
 /// # Errors
-/// `a` has not as many columns as `b` has rows.
+/// `a` does not have as many columns as `b` has rows.
 pub fn matmul_fast(a: ArrayView2<f32>, b: ArrayView2<f32>) -> Result<Array2<f64>, ndarray::ShapeError> {
     agree(a, b)?;
     let b = b.mapv(f64::from);
     let mut c = Array2::zeros((a.nrows(), b.ncols()));
-    let bands = c.axis_chunks_iter_mut(Axis(0), BAND).zip(a.axis_chunks_iter(Axis(0), BAND));
-    bands.par_bridge().for_each(|(mut c, a)| general_mat_mul(1.0, &a.mapv(f64::from), &b, 0.0, &mut c));
+    let panels = c.axis_chunks_iter_mut(Axis(0), PANEL).zip(a.axis_chunks_iter(Axis(0), PANEL));
+    panels.par_bridge().for_each(|(mut c, a)| general_mat_mul(1.0, &a.mapv(f64::from), &b, 0.0, &mut c));
     Ok(c)
 }
 
 /// The product in `f64` by three plain loops: the definition, for small shapes and as a check of [`matmul_fast`].
 ///
 /// # Errors
-/// `a` has not as many columns as `b` has rows.
+/// `a` does not have as many columns as `b` has rows.
 pub fn matmul_plain(a: ArrayView2<f32>, b: ArrayView2<f32>) -> Result<Array2<f64>, ndarray::ShapeError> {
     agree(a, b)?;
     Ok(Array2::from_shape_fn((a.nrows(), b.ncols()), |(row, col)| {
@@ -79,7 +79,7 @@ mod tests {
         Array2::from_shape_simple_fn((rows, cols), || rng.random_range(-1.0..1.0))
     }
 
-    /// Shapes at the edges of `matrixmultiply`'s blocks and of bands, and empty ones.
+    /// Shapes at the edges of `matrixmultiply`'s blocks and of row panels, and empty ones.
     const SHAPES: [(usize, usize, usize); 12] = [
         (0, 3, 2),
         (3, 0, 2),
@@ -121,7 +121,7 @@ mod tests {
         }
     }
 
-    fn fma_chain(a: ArrayView2<f32>, b: ArrayView2<f32>) -> Vec<f32> {
+    fn sequential_fma(a: ArrayView2<f32>, b: ArrayView2<f32>) -> Vec<f32> {
         let product = Array2::from_shape_fn((a.nrows(), b.ncols()), |(i, j)| {
             (0..a.ncols()).fold(0.0_f32, |c, k| a[(i, k)].mul_add(b[(k, j)], c))
         });
@@ -129,11 +129,11 @@ mod tests {
     }
 
     #[test]
-    fn an_fma_chain_stays_within_the_bound() {
+    fn sequential_accumulation_is_within_the_bound() {
         let mut rng = StdRng::seed_from_u64(3);
         for (m, k, n) in SHAPES {
             let (a, b) = (random(m, k, &mut rng), random(k, n, &mut rng));
-            let verdict = matmul(a.view(), b.view()).unwrap().check(&fma_chain(a.view(), b.view())).unwrap();
+            let verdict = matmul(a.view(), b.view()).unwrap().check(&sequential_fma(a.view(), b.view())).unwrap();
             assert!(verdict.passes(), "{m}×{k}×{n}: {verdict}");
         }
     }
@@ -142,7 +142,7 @@ mod tests {
     fn subnormal_products_are_within_the_bound() {
         let a = Array2::from_elem((1, 3), 1.1e-22_f32);
         let b = Array2::from_elem((3, 1), 1.3e-23_f32);
-        let verdict = matmul(a.view(), b.view()).unwrap().check(&fma_chain(a.view(), b.view())).unwrap();
+        let verdict = matmul(a.view(), b.view()).unwrap().check(&sequential_fma(a.view(), b.view())).unwrap();
         assert!(verdict.worst > 0.0 && verdict.passes(), "{verdict}");
     }
 
@@ -151,12 +151,12 @@ mod tests {
         let mut rng = StdRng::seed_from_u64(4);
         let (a, b) = (random(8, 100, &mut rng), random(100, 8, &mut rng));
         let reference = matmul(a.view(), b.view()).unwrap();
-        let short = fma_chain(a.slice(s![.., ..99]), b.slice(s![..99, ..]));
+        let short = sequential_fma(a.slice(s![.., ..99]), b.slice(s![..99, ..]));
         assert!(!reference.check(&short).unwrap().passes());
     }
 
     #[test]
-    fn a_nan_reaches_its_row_and_nothing_else() {
+    fn a_nan_reaches_its_row_only() {
         let mut a = Array2::from_elem((3, 4), 1.0_f32);
         a[(1, 2)] = f32::NAN;
         let b = Array2::from_elem((4, 2), 0.5_f32);

@@ -1,22 +1,21 @@
-//! The oracle: what the operations should give, computed on the CPU, and how far a correct kernel may be from it.
+//! The reference implementation of the operations on the CPU, with error bounds for correct kernels.
 //!
-//! A [`Reference`] holds, for each element of the result, its value in `f64` and a *bound*: the largest distance that
-//! rounding in the arithmetic of the kernel can explain, from the standard model fl(x ∘ y) = (x ∘ y)(1 + δ), |δ| ≤ u
-//! (N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., ch. 2 and 3), with the reference's own
-//! error added. A check gives the worst ratio of error to bound: above 1 the kernel is wrong, whatever the data. No
-//! tolerance is chosen anywhere.
+//! A [`Reference`] has, for each element of the result, its value in `f64` and a *bound*: the largest error that
+//! rounding in the arithmetic of the kernel can cause, from the standard model fl(x ∘ y) = (x ∘ y)(1 + δ), |δ| ≤ u (N.
+//! J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., ch. 2 and 3), with the reference's own error
+//! added. A check returns the largest ratio of error to bound: above 1 the kernel is wrong, for any data. There are no
+//! chosen tolerances.
 //!
-//! Inputs that are small integers make every sum exact, in any order; then the bound is far too kind and
-//! [`same_bits`] is the check to use.
+//! With small integers as inputs every sum is exact, in any order; then the bound is far too loose: use [`same_bits`].
 //!
 //! | operation | reference | bound |
 //! |---|---|---|
 //! | [`matmul()`] | `f64` product by `matrixmultiply`, [`matmul_plain`] as its check | γ(K)·(│A││B│) + K·η |
-//! | [`gemm()`]: scaled, added to C and a bias, activated, rounded | the same | see there |
+//! | [`gemm()`]: scaled, added to C and a bias, activated, rounded | the same | see [`gemm()`] |
 //! | [`sum()`] | Neumaier's compensated sum in `f64` | γ(depth)·Σ│x│ |
-//! | [`reduce`]: sums, means, norms, products, variances | exact sums | see there |
+//! | [`reduce`]: sums, means, norms, products, variances | exact sums | see [`reduce`] |
 //! | [`sum_in_f64`] | the same | u·│s│ + γ(depth)·Σ│x│ with u = 2⁻⁵³ in γ |
-//! | [`add`] | the `f32` sum, correctly rounded | 0: equal bits, [`Reference::exact`] where there are NaNs |
+//! | [`add`] | the `f32` sum, correctly rounded | 0: equal bits, [`Reference::exact`] for NaNs |
 //! | [`transpose`] | a copy | 0: equal bits |
 //!
 //! Here γ(n) = n·u/(1 − n·u), u = 2⁻²⁴ and η = 2⁻¹⁵⁰ (half the smallest subnormal).

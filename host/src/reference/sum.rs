@@ -2,10 +2,10 @@
 
 use super::{ETA_F32, Reference, U_F32, U_F64, bounds, gamma};
 
-/// Neumaier's compensated sum in `f64`: what each addition loses is kept and added at the end.
+/// Neumaier's compensated sum in `f64`: accumulates the rounding error of each addition, and adds it at the end.
 ///
-/// A. Neumaier, *Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen*, ZAMM 54 (1974). The lost part
-/// of each addition is found exactly, so the result is that of Sum2 in T. Ogita, S. M. Rump and S. Oishi, *Accurate sum
+/// A. Neumaier, *Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen*, ZAMM 54 (1974). The error of
+/// each addition is computed exactly, so the result is that of Sum2 in T. Ogita, S. M. Rump and S. Oishi, *Accurate sum
 /// and dot product*, SIAM J. Sci. Comput. 26 (2005), prop. 4.5: |error| ≤ u·|s| + γ(n−1)²·Σ|x|.
 ///
 /// ```
@@ -13,22 +13,21 @@ use super::{ETA_F32, Reference, U_F32, U_F64, bounds, gamma};
 /// assert_eq!(neumaier([1.0, 1e100, 1.0, -1e100]), 2.0);
 /// ```
 pub fn neumaier(values: impl IntoIterator<Item = f64>) -> f64 {
-    let (mut sum, mut lost) = (0.0_f64, 0.0_f64);
+    let (mut sum, mut error) = (0.0_f64, 0.0_f64);
     for value in values {
         let next = sum + value;
-        lost += if sum.abs() >= value.abs() { (sum - next) + value } else { (value - next) + sum };
+        error += if sum.abs() >= value.abs() { (sum - next) + value } else { (value - next) + sum };
         sum = next;
     }
-    // With an infinity or NaN among the values, `lost` is NaN and `sum` is right.
-    if lost.is_nan() { sum } else { sum + lost }
+    // With an infinity or NaN among the values, `error` is NaN and `sum` is right.
+    if error.is_nan() { sum } else { sum + error }
 }
 
 /// The sum of `x`, for a kernel that adds in `f32` along a tree of the given depth.
 ///
-/// `depth` is the most additions that any element passes through on its way to the root; adding a zero that stands for a
-/// missing element is exact. Each addition multiplies what went before by 1 + δ, so |ŝ − s| ≤ γ(depth)·Σ|x| whatever the
-/// shape of the tree (Higham, section 4.2); a subnormal sum is exact. Where Σ|x| may leave the range of `f32` on the
-/// way, the bound is infinite.
+/// `depth` is the largest number of additions on the path of an element to the root; adding a zero as padding is exact.
+/// Each addition multiplies the partial sum by 1 + δ, so |ŝ − s| ≤ γ(depth)·Σ|x| for any shape of the tree (Higham,
+/// section 4.2); a subnormal sum is exact. If a partial sum may overflow `f32`, the bound is infinite.
 pub fn sum(x: &[f32], depth: u64) -> Reference {
     let value = neumaier(x.iter().copied().map(f64::from));
     let magnitude = neumaier(x.iter().map(|x| f64::from(x.abs())));
@@ -39,8 +38,8 @@ pub fn sum(x: &[f32], depth: u64) -> Reference {
 
 /// The sum of `x`, for a kernel that adds in `f64` along a tree of the given depth and rounds the result to `f32`.
 ///
-/// As in [`sum()`], the sum in `f64` is off by at most e = γ(depth)·Σ|x|, here with the unit roundoff of `f64`; the last
-/// rounding adds at most u·(|s| + e), or η where the result is subnormal.
+/// As in [`sum()`], the sum in `f64` is off by at most e = γ(depth)·Σ|x|, here with the unit roundoff of `f64`; the
+/// last rounding adds at most u·(|s| + e), or η if the result is subnormal.
 pub fn sum_in_f64(x: &[f32], depth: u64) -> Reference {
     let value = neumaier(x.iter().copied().map(f64::from));
     let magnitude = neumaier(x.iter().map(|x| f64::from(x.abs())));
@@ -72,8 +71,8 @@ mod tests {
         let next = f32::from_bits(once.to_bits() + 1);
         assert!(!sum_in_f64(&x, 4096).check(&[next]).unwrap().passes(), "the next number is too far");
         assert_eq!(sum_in_f64(&[], 1), Reference { value: vec![0.0], bound: vec![0.0] });
-        assert_eq!(sum_in_f64(&[3e38, 3e38], 1).bound, [f64::INFINITY], "out of range once rounded");
-        assert!(sum_in_f64(&[3e38, 3e38, -3e38], 2).bound[0].is_finite(), "out of the range of f32 on the way only");
+        assert_eq!(sum_in_f64(&[3e38, 3e38], 1).bound, [f64::INFINITY], "out of range after rounding");
+        assert!(sum_in_f64(&[3e38, 3e38, -3e38], 2).bound[0].is_finite(), "only partial sums are out of range");
     }
 
     #[test]
@@ -85,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn non_finite_values_come_through() {
+    fn non_finite_values_reach_the_sum() {
         assert_eq!(neumaier([1.0, f64::INFINITY]), f64::INFINITY);
         assert_eq!(neumaier([f64::NEG_INFINITY, 1.0]), f64::NEG_INFINITY);
         assert!(neumaier([f64::INFINITY, f64::NEG_INFINITY]).is_nan());
@@ -94,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_tree_in_f32_stays_within_its_bound_and_a_lost_element_does_not() {
-        // Powers spread over the exponent range make rounding errors large.
+        // A wide range of exponents makes rounding errors large.
         let x: Vec<f32> = (0..1024_u32).map(|i| (i as f32).sin() * f32::powi(2.0, (i % 20) as i32)).collect();
         let tree = |mut level: Vec<f32>| {
             while level.len() > 1 {
@@ -107,7 +106,7 @@ mod tests {
         assert!(verdict.passes(), "{verdict}");
         let mut lost = x.clone();
         lost[719] = 0.0;
-        assert!(!reference.check(&[tree(lost)]).unwrap().passes(), "a lost element of {} must show", x[719]);
+        assert!(!reference.check(&[tree(lost)]).unwrap().passes(), "a lost element of {} must be detected", x[719]);
     }
 
     #[test]
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn an_infinity_must_come_through() {
+    fn an_infinity_must_reach_the_sum() {
         let reference = sum(&[1.0, f32::INFINITY, 2.0], 2);
         assert!(reference.check(&[f32::INFINITY]).unwrap().passes());
         assert!(!reference.check(&[3.0]).unwrap().passes());

@@ -1,15 +1,15 @@
-//! Host memory for copies to a simulated device, which happen at once: ordinary memory.
+//! Host memory for copies to and from a simulated device: ordinary memory, since these copies are synchronous.
 
 use std::ptr::NonNull;
 
 use crate::error::{Error, Result};
 
-/// Bytes of zero, aligned for every element.
+/// Zero-initialised bytes, aligned for every element type.
 pub(crate) struct HostMemory {
     units: NonNull<[u128]>,
 }
 
-// SAFETY: owned memory; whoever reads or writes through `base` says why it may.
+// SAFETY: owned memory; each access through `base` states why it is allowed.
 unsafe impl Send for HostMemory {}
 // SAFETY: as above.
 unsafe impl Sync for HostMemory {}
@@ -28,7 +28,7 @@ impl HostMemory {
         Ok(Self { units: NonNull::from(Box::leak(units.into_boxed_slice())) })
     }
 
-    /// Address of the first byte; dangling if there is none.
+    /// Address of the first byte; dangling if the memory is empty.
     pub(crate) fn base(&self) -> *mut u8 {
         self.units.as_ptr().cast()
     }
@@ -36,7 +36,7 @@ impl HostMemory {
 
 impl Drop for HostMemory {
     fn drop(&mut self) {
-        // SAFETY: leaked from a box in `new`, taken back once.
+        // SAFETY: leaked from a box in `new`, freed once, here.
         drop(unsafe { Box::from_raw(self.units.as_ptr()) });
     }
 }

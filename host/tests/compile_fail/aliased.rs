@@ -1,4 +1,4 @@
-//! What the kernel writes cannot be read through another argument.
+//! A buffer that the kernel writes cannot also be another argument.
 
 use warpwright::gpu::elementwise::add::add_f32;
 use warpwright::{Device, Launch, Result};

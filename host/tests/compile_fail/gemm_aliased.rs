@@ -1,4 +1,4 @@
-//! C may not be one of the factors.
+//! C must not alias A or B.
 
 use warpwright::Device;
 

@@ -1,4 +1,4 @@
-//! C has a type that takes the product, and GELU is not for `f64`.
+//! The type of C must match the product, and GELU does not support `f64`.
 
 use warpwright::Device;
 

@@ -1,4 +1,4 @@
-//! A slice of the host is no buffer of the device.
+//! A slice of host memory is not a device buffer.
 
 use warpwright::gpu::elementwise::add::add_f32;
 use warpwright::{Device, Launch, Result};

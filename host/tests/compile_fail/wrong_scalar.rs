@@ -1,4 +1,4 @@
-//! A scalar parameter takes a number of the very same type.
+//! A scalar parameter takes a number of exactly its type.
 
 use simt::prelude::*;
 use warpwright::{Device, Launch, Result};

@@ -4,12 +4,14 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Data, DeriveInput, Error, Result, parse_quote_spanned, spanned::Spanned};
 
+use crate::repr;
+
 pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
     let mut input: DeriveInput = syn::parse2(item)?;
     let Data::Struct(data) = &input.data else {
         return Err(Error::new_spanned(&input.ident, "a layout of shared memory is a struct"));
     };
-    check_repr(&input)?;
+    repr::check(&input, "a layout of shared memory", "its tiles are aligned to 16 bytes")?;
 
     let fields: Vec<_> = data.fields.iter().map(|field| field.ty.clone()).collect();
     let bounds = &mut input.generics.make_where_clause().predicates;
@@ -22,31 +24,4 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
         // SAFETY: `#[repr(C)]`, checked by the macro; every field is a layout, by the bounds.
         unsafe impl #impl_generics ::simt::Shared for #name #ty_generics #where_clause {}
     })
-}
-
-/// Demands `#[repr(C)]`, and refuses `packed`, with which fields would lose their alignment.
-fn check_repr(input: &DeriveInput) -> Result<()> {
-    let mut c = false;
-    for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
-        attribute.parse_nested_meta(|meta| {
-            if meta.path.is_ident("packed") {
-                return Err(meta.error("a layout of shared memory cannot be packed: its tiles are aligned to 16 bytes"));
-            }
-            c |= meta.path.is_ident("C");
-            if meta.input.peek(syn::token::Paren) {
-                let argument;
-                syn::parenthesized!(argument in meta.input);
-                argument.parse::<TokenStream>()?;
-            }
-            Ok(())
-        })?;
-    }
-    if c {
-        Ok(())
-    } else {
-        Err(Error::new_spanned(
-            &input.ident,
-            "a layout of shared memory has a fixed order of fields: write #[repr(C)] above the struct",
-        ))
-    }
 }

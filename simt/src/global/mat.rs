@@ -4,13 +4,13 @@ use core::{marker::PhantomData, ops::Deref};
 
 use crate::{
     access::{Access, Space, fits32},
+    accessors::accessors,
     async_copy::GlobalSlot,
-    atomic::{Atomic, AtomicElement},
-    element::{Element, Lanes, Vec4, Vector},
+    element::{Element, Lanes, Vector},
 };
 
-/// A `rows` × `cols` matrix in global memory for reading: row-major, element (r, c) at `r · ld + c` from the start, where
-/// the leading dimension `ld` is at least `cols`.
+/// A read-only view of a row-major `rows` × `cols` matrix in global memory. Element (r, c) has offset `r · ld + c`; the
+/// leading dimension `ld` is at least `cols`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct MatRef<'a, T: Element> {
@@ -22,8 +22,8 @@ pub struct MatRef<'a, T: Element> {
     memory: PhantomData<&'a T>,
 }
 
-// SAFETY: a view is an address with bounds; sharing it between threads is what it is for. Accesses go through `arch`, which
-// makes racing ones defined (see the module's documentation).
+// SAFETY: a view is an address with bounds, made to be shared between threads. Accesses go through `arch`, where data
+// races are defined behaviour (see the module's documentation).
 unsafe impl<T: Element> Send for MatRef<'_, T> {}
 // SAFETY: as above.
 unsafe impl<T: Element> Sync for MatRef<'_, T> {}
@@ -32,9 +32,10 @@ impl<'a, T: Element> MatRef<'a, T> {
     /// A view of a `rows` × `cols` matrix at `ptr` with leading dimension `ld`, in buffer `tag` of the launch.
     ///
     /// # Safety
-    /// For as long as the view or a copy of it is used, every element (r, c) at `r · ld + c` is allocated in memory of
-    /// the machine that runs the kernel, aligned to the element, and nothing but kernels through views (on the simulator:
-    /// of launches whose binding `tag` is this memory) accesses them, or nobody writes them.
+    /// For as long as the view or a copy of it is used:
+    /// - every element is allocated in memory of the machine that runs the kernel, aligned to the element's alignment;
+    /// - either nobody writes them, or only kernels access them, through views (on the simulator: in launches whose
+    ///   binding `tag` is this memory).
     #[inline(always)]
     pub const unsafe fn from_raw_parts(ptr: *const T, rows: u32, cols: u32, ld: u32, tag: u32) -> Self {
         Self { ptr: ptr.cast_mut(), rows, cols, ld, tag, memory: PhantomData }
@@ -64,24 +65,24 @@ impl<'a, T: Element> MatRef<'a, T> {
         self.cols
     }
 
-    /// Elements from the start of one row to the start of the next.
+    /// Leading dimension: elements from the start of one row to the start of the next.
     #[inline(always)]
     pub const fn ld(&self) -> u32 {
         self.ld
     }
 
-    /// The `rows` × `cols` elements from (`row`, `col`) on, if they all are in the matrix. Where the extents are constants,
-    /// accesses to the part at indices that are below them for all to see need no test of their own.
+    /// The `rows` × `cols` elements from (`row`, `col`) on, or `None` if they are not all in the matrix. Where the
+    /// extents are constants, the compiler removes bounds checks of indices that it knows to be below them.
     #[inline(always)]
     pub fn part(&self, row: u32, col: u32, rows: u32, cols: u32) -> Option<MatRef<'a, T>> {
-        let down = row <= self.rows && rows <= self.rows - row;
-        let across = col <= self.cols && cols <= self.cols - col;
+        let rows_fit = row <= self.rows && rows <= self.rows - row;
+        let cols_fit = col <= self.cols && cols <= self.cols - col;
         let offset = row as u64 * self.ld as u64 + col as u64;
-        (down && across).then(|| MatRef { ptr: self.ptr.wrapping_add(offset as usize), rows, cols, ..*self })
+        (rows_fit && cols_fit).then(|| MatRef { ptr: self.ptr.wrapping_add(offset as usize), rows, cols, ..*self })
     }
 
-    /// Whether every row starts at a multiple of `N` elements' size, so that `N` elements can be accessed at once from any
-    /// column that is a multiple of `N`.
+    /// Whether the address of every row is a multiple of the size of `N` elements: vector accesses of `N` elements are
+    /// then aligned at every column that is a multiple of `N`.
     #[inline(always)]
     pub fn has_aligned_rows<const N: usize>(&self) -> bool
     where
@@ -102,72 +103,18 @@ impl<'a, T: Element> MatRef<'a, T> {
         }
     }
 
-    /// Element (`row`, `col`). Outside the matrix: a trap on PTX; on the simulator a report, and zero.
     #[inline(always)]
-    #[track_caller]
-    pub fn get(&self, row: u32, col: u32) -> T {
-        self.at::<1>(row, col).get()
-    }
-
-    /// Element (`row`, `col`), or `default` outside the matrix.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_or(&self, row: u32, col: u32, default: T) -> T {
-        self.at::<1>(row, col).get_or(default)
-    }
-
-    /// Element (`row`, `col`) without a check on PTX; the simulator still checks and reports.
-    ///
-    /// # Safety
-    /// `row < self.rows()` and `col < self.cols()`.
-    #[inline(always)]
-    #[track_caller]
-    pub unsafe fn get_unchecked(&self, row: u32, col: u32) -> T {
-        // SAFETY: the caller's promise.
-        unsafe { self.at::<1>(row, col).get_unchecked() }
-    }
-
-    /// Elements (`row`, `col`) to (`row`, `col + N − 1`) in one access (`ld.global.v4.b32` for four `f32`). Their
-    /// address must be a multiple of their size; the hardware faults otherwise, the simulator reports. Outside the
-    /// matrix: as for [`Self::get`].
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_vec<const N: usize>(&self, row: u32, col: u32) -> Vector<T, N>
+    fn vector_at<const LANES: usize>(&self, row: u32, col: u32) -> Access<Vector<T, LANES>, 2>
     where
-        T: Lanes<N>,
+        T: Lanes<LANES>,
     {
-        self.at::<N>(row, col).cast().get()
+        self.at::<LANES>(row, col).cast()
     }
 
-    /// [`Self::get_vec`] of data that will not be needed again soon (`ld.global.cs`): it is the first to leave the cache.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_vec_cs<const N: usize>(&self, row: u32, col: u32) -> Vector<T, N>
-    where
-        T: Lanes<N>,
-    {
-        self.at::<N>(row, col).cast().get_streaming()
-    }
-
-    /// [`Self::get_vec`] of four elements.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_vec4(&self, row: u32, col: u32) -> Vec4<T>
-    where
-        T: Lanes<4>,
-    {
-        self.get_vec(row, col)
-    }
-
-    /// [`Self::get_vec_cs`] of four elements.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_vec4_cs(&self, row: u32, col: u32) -> Vec4<T>
-    where
-        T: Lanes<4>,
-    {
-        self.get_vec_cs(row, col)
-    }
+    accessors!(
+        get get_or get_cs: global "matrix"[row: u32, col: u32],
+        inside "`row < self.rows()` and `col < self.cols()`"
+    );
 
     /// Elements (`row`, `col`) to (`row`, `col + N − 1`) as the source of
     /// [`cp_async`](crate::async_copy::cp_async). Outside the matrix: as for [`Self::get`].
@@ -178,7 +125,7 @@ impl<'a, T: Element> MatRef<'a, T> {
     }
 }
 
-/// A matrix in global memory, laid out as in [`MatRef`], for writing, and for reading as through a [`MatRef`].
+/// A writable view of a matrix in global memory with the layout of [`MatRef`]. It is read as a [`MatRef`].
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct MatMut<'a, T: Element>(MatRef<'a, T>);
@@ -196,7 +143,7 @@ impl<'a, T: Element> MatMut<'a, T> {
     /// A view of a `rows` × `cols` matrix at `ptr` with leading dimension `ld`, in buffer `tag` of the launch.
     ///
     /// # Safety
-    /// As for [`MatRef::from_raw_parts`]; the elements may be written, and no two of them coincide (`ld >= cols` or
+    /// As for [`MatRef::from_raw_parts`]; the elements may be written, and rows do not overlap (`ld >= cols` or
     /// `rows <= 1`).
     #[inline(always)]
     pub const unsafe fn from_raw_parts(ptr: *mut T, rows: u32, cols: u32, ld: u32, tag: u32) -> Self {
@@ -216,81 +163,10 @@ impl<'a, T: Element> MatMut<'a, T> {
         self.0.part(row, col, rows, cols).map(MatMut)
     }
 
-    /// Writes element (`row`, `col`). Outside the matrix: a trap on PTX; on the simulator a report.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set(&self, row: u32, col: u32, value: T) {
-        self.0.at::<1>(row, col).set(value);
-    }
-
-    /// Writes element (`row`, `col`) if it is inside the matrix, and tells whether it is.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_within(&self, row: u32, col: u32, value: T) -> bool {
-        self.0.at::<1>(row, col).set_within(value)
-    }
-
-    /// Writes element (`row`, `col`) without a check on PTX; the simulator still checks and reports.
-    ///
-    /// # Safety
-    /// `row < self.rows()` and `col < self.cols()`.
-    #[inline(always)]
-    #[track_caller]
-    pub unsafe fn set_unchecked(&self, row: u32, col: u32, value: T) {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.at::<1>(row, col).set_unchecked(value) }
-    }
-
-    /// Writes elements (`row`, `col`) to (`row`, `col + N − 1`) in one access; aligned as for [`MatRef::get_vec`],
-    /// outside as for [`Self::set`].
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_vec<const N: usize>(&self, row: u32, col: u32, value: Vector<T, N>)
-    where
-        T: Lanes<N>,
-    {
-        self.0.at::<N>(row, col).cast().set(value);
-    }
-
-    /// [`Self::set_vec`] of data that will not be needed again soon (`st.global.cs`).
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_vec_cs<const N: usize>(&self, row: u32, col: u32, value: Vector<T, N>)
-    where
-        T: Lanes<N>,
-    {
-        self.0.at::<N>(row, col).cast().set_streaming(value);
-    }
-
-    /// [`Self::set_vec`] of four elements.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_vec4(&self, row: u32, col: u32, value: Vec4<T>)
-    where
-        T: Lanes<4>,
-    {
-        self.set_vec(row, col, value);
-    }
-
-    /// [`Self::set_vec_cs`] of four elements.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_vec4_cs(&self, row: u32, col: u32, value: Vec4<T>)
-    where
-        T: Lanes<4>,
-    {
-        self.set_vec_cs(row, col, value);
-    }
-
-    /// Element (`row`, `col`) for atomic operations. Outside the matrix: as for [`Self::set`].
-    #[inline(always)]
-    #[track_caller]
-    pub fn atomic(&self, row: u32, col: u32) -> Atomic<'_, T>
-    where
-        T: AtomicElement,
-    {
-        Atomic::new(self.0.at::<1>(row, col))
-    }
+    accessors!(
+        set set_within set_cs: global "matrix"[row: u32, col: u32],
+        inside "`row < self.rows()` and `col < self.cols()`"
+    );
 }
 
 #[cfg(all(test, not(target_arch = "nvptx64")))]
@@ -298,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn layout_is_what_the_ptx_entry_reads() {
+    fn layout_matches_the_ptx_parameter() {
         assert_eq!((size_of::<MatRef<f32>>(), align_of::<MatRef<f32>>()), (24, 8));
         assert_eq!((size_of::<MatMut<f64>>(), align_of::<MatMut<f64>>()), (24, 8));
         let offsets = [

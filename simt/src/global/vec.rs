@@ -4,12 +4,12 @@ use core::{marker::PhantomData, ops::Deref};
 
 use crate::{
     access::{Access, Space, fits},
+    accessors::accessors,
     async_copy::GlobalSlot,
-    atomic::{Atomic, AtomicElement},
-    element::{Element, Lanes, Vec4, Vector},
+    element::{Element, Lanes, Vector},
 };
 
-/// `len` elements of global memory, one after the other, for reading.
+/// A read-only view of `len` consecutive elements of global memory.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct VecRef<'a, T: Element> {
@@ -20,8 +20,8 @@ pub struct VecRef<'a, T: Element> {
     memory: PhantomData<&'a T>,
 }
 
-// SAFETY: a view is an address with bounds; sharing it between threads is what it is for. Accesses go through `arch`, which
-// makes racing ones defined (see the module's documentation).
+// SAFETY: a view is an address with bounds, made to be shared between threads. Accesses go through `arch`, where data
+// races are defined behaviour (see the module's documentation).
 unsafe impl<T: Element> Send for VecRef<'_, T> {}
 // SAFETY: as above.
 unsafe impl<T: Element> Sync for VecRef<'_, T> {}
@@ -30,9 +30,10 @@ impl<'a, T: Element> VecRef<'a, T> {
     /// A view of `len` elements at `ptr`, which belong to buffer `tag` of the launch.
     ///
     /// # Safety
-    /// For as long as the view or a copy of it is used, the elements are allocated in memory of the machine that runs
-    /// the kernel, aligned to the element, and nothing but kernels through views (on the simulator: of launches whose
-    /// binding `tag` is this memory) accesses them, or nobody writes them.
+    /// For as long as the view or a copy of it is used:
+    /// - the elements are allocated in memory of the machine that runs the kernel, aligned to the element's alignment;
+    /// - either nobody writes them, or only kernels access them, through views (on the simulator: in launches whose
+    ///   binding `tag` is this memory).
     #[inline(always)]
     pub const unsafe fn from_raw_parts(ptr: *const T, len: u64, tag: u32) -> Self {
         Self { ptr: ptr.cast_mut(), len, tag, pad: 0, memory: PhantomData }
@@ -50,7 +51,7 @@ impl<'a, T: Element> VecRef<'a, T> {
         self.len as usize
     }
 
-    /// Buffer of the launch.
+    /// Index of the buffer among the launch's bindings.
     #[inline(always)]
     pub(super) const fn tag(&self) -> u32 {
         self.tag
@@ -62,9 +63,9 @@ impl<'a, T: Element> VecRef<'a, T> {
         self.len == 0
     }
 
-    /// The elements by `N`: as many vectors as they fill, without those left over at the end. Access by it moves `N`
-    /// elements at once (`ld.global.v4.b32` for four `f32`); the address must be a multiple of their size, the hardware
-    /// faults otherwise, the simulator reports.
+    /// The elements in groups of `N`, without the remainder at the end. One access moves a group (`ld.global.v4.b32`
+    /// for four `f32`). The address must be a multiple of the group's size: a hardware fault on PTX otherwise, a report
+    /// on the simulator.
     #[inline(always)]
     pub const fn vectors<const N: usize>(&self) -> VecRef<'a, Vector<T, N>>
     where
@@ -73,8 +74,8 @@ impl<'a, T: Element> VecRef<'a, T> {
         VecRef { ptr: self.ptr.cast(), len: self.len / N as u64, tag: self.tag, pad: 0, memory: PhantomData }
     }
 
-    /// The `len` elements from `start` on, if there are so many. Where `len` is a constant, accesses to the part at an index
-    /// that is below it for all to see need no test of their own.
+    /// The elements `start` to `start + len − 1`, or `None` if they are not all in the vector. Where `len` is a
+    /// constant, the compiler removes bounds checks of indices that it knows to be below `len`.
     #[inline(always)]
     pub fn part(&self, start: usize, len: usize) -> Option<VecRef<'a, T>> {
         let (start, len) = (start as u64, len as u64);
@@ -82,17 +83,16 @@ impl<'a, T: Element> VecRef<'a, T> {
         inside.then(|| VecRef { ptr: self.ptr.wrapping_add(start as usize), len, ..*self })
     }
 
-    /// Splits the vector at the addresses that are multiples of `N` elements' size: the elements before the first, the rest
-    /// by `N`, and the elements left over, fewer than `N` on either side. So a vector that starts anywhere can be accessed
-    /// `N` elements at a time (as by `align_to` of a slice).
+    /// Splits a vector of any alignment, like `align_to` of a slice, into a head, groups of `N` elements whose
+    /// addresses are multiples of their size, and a tail. Head and tail have fewer than `N` elements each.
     #[inline(always)]
     pub fn align_to<const N: usize>(&self) -> (VecRef<'a, T>, VecRef<'a, Vector<T, N>>, VecRef<'a, T>)
     where
         T: Lanes<N>,
     {
         let vector = const { size_of::<T>() * N };
-        let past = self.ptr.addr() % vector / size_of::<T>();
-        let head = if past == 0 { 0 } else { ((N - past) as u64).min(self.len) };
+        let misalignment = self.ptr.addr() % vector / size_of::<T>();
+        let head = if misalignment == 0 { 0 } else { ((N - misalignment) as u64).min(self.len) };
         let left = self.len - head;
         let tail = left % N as u64;
         let part = |from, len| VecRef { ptr: self.ptr.wrapping_add(from as usize), len, ..*self };
@@ -111,71 +111,15 @@ impl<'a, T: Element> VecRef<'a, T> {
         }
     }
 
-    /// Element `i`. Outside the vector: a trap on PTX; on the simulator a report, and zero.
     #[inline(always)]
-    #[track_caller]
-    pub fn get(&self, i: usize) -> T {
-        self.at::<1>(i).get()
-    }
-
-    /// Element `i`, or `default` outside the vector.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_or(&self, i: usize, default: T) -> T {
-        self.at::<1>(i).get_or(default)
-    }
-
-    /// Element `i` without a check on PTX; the simulator still checks and reports.
-    ///
-    /// # Safety
-    /// `i < self.len()`.
-    #[inline(always)]
-    #[track_caller]
-    pub unsafe fn get_unchecked(&self, i: usize) -> T {
-        // SAFETY: the caller's promise.
-        unsafe { self.at::<1>(i).get_unchecked() }
-    }
-
-    /// Elements `i` to `i + N − 1` in one access (`ld.global.v4.b32` for four `f32`). Their address must be a multiple
-    /// of their size; the hardware faults otherwise, the simulator reports. Outside the vector: as for [`Self::get`].
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_vec<const N: usize>(&self, i: usize) -> Vector<T, N>
+    fn vector_at<const LANES: usize>(&self, i: usize) -> Access<Vector<T, LANES>, 1>
     where
-        T: Lanes<N>,
+        T: Lanes<LANES>,
     {
-        self.at::<N>(i).cast().get()
+        self.at::<LANES>(i).cast()
     }
 
-    /// [`Self::get_vec`] of data that will not be needed again soon (`ld.global.cs`): it is the first to leave the cache.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_vec_cs<const N: usize>(&self, i: usize) -> Vector<T, N>
-    where
-        T: Lanes<N>,
-    {
-        self.at::<N>(i).cast().get_streaming()
-    }
-
-    /// [`Self::get_vec`] of four elements.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_vec4(&self, i: usize) -> Vec4<T>
-    where
-        T: Lanes<4>,
-    {
-        self.get_vec(i)
-    }
-
-    /// [`Self::get_vec_cs`] of four elements.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_vec4_cs(&self, i: usize) -> Vec4<T>
-    where
-        T: Lanes<4>,
-    {
-        self.get_vec_cs(i)
-    }
+    accessors!(get get_or get_cs: global "vector"[i: usize], inside "`i < self.len()`");
 
     /// Elements `i` to `i + N − 1` as the source of [`cp_async`](crate::async_copy::cp_async). Outside the vector: as
     /// for [`Self::get`].
@@ -186,7 +130,7 @@ impl<'a, T: Element> VecRef<'a, T> {
     }
 }
 
-/// `len` elements of global memory, one after the other, for writing, and for reading as through a [`VecRef`].
+/// A writable view of `len` consecutive elements of global memory. It is read as a [`VecRef`].
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct VecMut<'a, T: Element>(VecRef<'a, T>);
@@ -217,7 +161,7 @@ impl<'a, T: Element> VecMut<'a, T> {
         self.0.ptr
     }
 
-    /// The elements by `N`, as [`VecRef::vectors`], for writing.
+    /// [`VecRef::vectors`], for writing.
     #[inline(always)]
     pub const fn vectors_mut<const N: usize>(&self) -> VecMut<'a, Vector<T, N>>
     where
@@ -226,95 +170,22 @@ impl<'a, T: Element> VecMut<'a, T> {
         VecMut(self.0.vectors())
     }
 
-    /// As [`VecRef::part`], for writing.
+    /// [`VecRef::part`], for writing.
     #[inline(always)]
     pub fn part_mut(&self, start: usize, len: usize) -> Option<VecMut<'a, T>> {
         self.0.part(start, len).map(VecMut)
     }
 
-    /// Writes element `i`. Outside the vector: a trap on PTX; on the simulator a report.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set(&self, i: usize, value: T) {
-        self.0.at::<1>(i).set(value);
-    }
-
-    /// Writes element `i` if it is inside the vector, and tells whether it is.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_within(&self, i: usize, value: T) -> bool {
-        self.0.at::<1>(i).set_within(value)
-    }
-
-    /// Writes element `i` without a check on PTX; the simulator still checks and reports.
-    ///
-    /// # Safety
-    /// `i < self.len()`.
-    #[inline(always)]
-    #[track_caller]
-    pub unsafe fn set_unchecked(&self, i: usize, value: T) {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.at::<1>(i).set_unchecked(value) }
-    }
-
-    /// Writes elements `i` to `i + N − 1` in one access; aligned as for [`VecRef::get_vec`], outside as for
-    /// [`Self::set`].
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_vec<const N: usize>(&self, i: usize, value: Vector<T, N>)
-    where
-        T: Lanes<N>,
-    {
-        self.0.at::<N>(i).cast().set(value);
-    }
-
-    /// [`Self::set_vec`] of data that will not be needed again soon (`st.global.cs`).
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_vec_cs<const N: usize>(&self, i: usize, value: Vector<T, N>)
-    where
-        T: Lanes<N>,
-    {
-        self.0.at::<N>(i).cast().set_streaming(value);
-    }
-
-    /// [`Self::set_vec`] of four elements.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_vec4(&self, i: usize, value: Vec4<T>)
-    where
-        T: Lanes<4>,
-    {
-        self.set_vec(i, value);
-    }
-
-    /// [`Self::set_vec_cs`] of four elements.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_vec4_cs(&self, i: usize, value: Vec4<T>)
-    where
-        T: Lanes<4>,
-    {
-        self.set_vec_cs(i, value);
-    }
-
-    /// Element `i` for atomic operations. Outside the vector: as for [`Self::set`].
-    #[inline(always)]
-    #[track_caller]
-    pub fn atomic(&self, i: usize) -> Atomic<'_, T>
-    where
-        T: AtomicElement,
-    {
-        Atomic::new(self.0.at::<1>(i))
-    }
+    accessors!(set set_within set_cs: global "vector"[i: usize], inside "`i < self.len()`");
 }
 
 #[cfg(all(test, not(target_arch = "nvptx64")))]
 mod tests {
     use super::*;
+    use crate::element::Vec4;
 
     #[test]
-    fn a_vector_splits_where_addresses_are_aligned() {
+    fn align_to_splits_at_aligned_addresses() {
         let memory = [Vec4::<f32>::new([0.0; 4]); 8];
         for start in 0..5 {
             for len in 0..20 {
@@ -333,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn layout_is_what_the_ptx_entry_reads() {
+    fn layout_matches_the_ptx_parameter() {
         assert_eq!((size_of::<VecRef<f32>>(), align_of::<VecRef<f32>>()), (24, 8));
         assert_eq!((size_of::<VecMut<u8>>(), align_of::<VecMut<u8>>()), (24, 8));
         assert_eq!(core::mem::offset_of!(VecRef<f32>, ptr), 0);

@@ -1,18 +1,19 @@
-//! Rows of a vector or matrix, as a kernel cuts them out for itself.
+//! Rows within a vector or matrix, with any distance between them.
 
 use core::{marker::PhantomData, ops::Deref};
 
 use super::{MatMut, MatRef, VecMut, VecRef};
 use crate::{
     access::{Access, Space, fits32},
+    accessors::accessors,
     async_copy::SlotOrZero,
     element::{Element, Lanes, Vector},
 };
 
-/// `rows` × `cols` elements for reading, element (r, c) at `r · ld + c` from the start. Unlike a [`MatRef`] it is no
-/// argument of a kernel but made in one, and its rows may be any 64-bit number of elements apart, overlapping ones too.
+/// A read-only view of `rows` × `cols` elements, element (r, c) at offset `r · ld + c`. Unlike a [`MatRef`] it is
+/// created within a kernel, and `ld` is any 64-bit number: rows may overlap.
 ///
-/// An access outside neither touches memory nor ends the kernel: it reads the default, or writes nothing.
+/// An access outside does not trap: a read returns a default, a write has no effect.
 #[derive(Clone, Copy, Debug)]
 pub struct Window<'a, T: Element> {
     ptr: *mut T,
@@ -41,8 +42,8 @@ impl<'a, T: Element> MatMut<'a, T> {
 }
 
 impl<'a, T: Element> VecRef<'a, T> {
-    /// `rows` × `cols` elements, the first of them element `start`, rows `ld` apart; none if not all of them lie in the
-    /// vector.
+    /// `rows` × `cols` elements, the first of them element `start`, with leading dimension `ld`; `None` if they are not
+    /// all in the vector.
     #[inline(always)]
     pub fn window(&self, start: u64, rows: u32, cols: u32, ld: u64) -> Option<Window<'a, T>> {
         // Below 2⁹⁶ + 2³² + 2⁶⁴: no overflow in 128 bits.
@@ -81,15 +82,16 @@ impl<'a, T: Element> Window<'a, T> {
         Window { ptr: ptr.cast(), rows, cols, ld, tag, memory: PhantomData }
     }
 
-    /// The `rows` × `cols` elements from (`row`, `col`) on, if they all are in the window: see [`MatRef::part`].
+    /// The `rows` × `cols` elements from (`row`, `col`) on, or `None` if they are not all in the window: see
+    /// [`MatRef::part`].
     #[inline(always)]
     pub fn part(&self, row: u32, col: u32, rows: u32, cols: u32) -> Option<Self> {
-        let down = row <= self.rows && rows <= self.rows - row;
-        let across = col <= self.cols && cols <= self.cols - col;
-        (down && across).then(|| Self { ptr: self.ptr.wrapping_add(self.offset(row, col)), rows, cols, ..*self })
+        let rows_fit = row <= self.rows && rows <= self.rows - row;
+        let cols_fit = col <= self.cols && cols <= self.cols - col;
+        (rows_fit && cols_fit).then(|| Self { ptr: self.ptr.wrapping_add(self.offset(row, col)), rows, cols, ..*self })
     }
 
-    /// All from (`row`, `col`) on, to the right and down; nothing where that is outside.
+    /// All elements to the right of and below (`row`, `col`), itself included; empty where that is outside.
     #[inline(always)]
     #[must_use]
     pub fn rest(&self, row: u32, col: u32) -> Self {
@@ -97,7 +99,7 @@ impl<'a, T: Element> Window<'a, T> {
         Self { ptr: self.ptr.wrapping_add(self.offset(row, col)), rows, cols, ..*self }
     }
 
-    /// Whether every row starts at a multiple of `N` elements' size: see [`MatRef::has_aligned_rows`].
+    /// Whether the address of every row is a multiple of the size of `N` elements: see [`MatRef::has_aligned_rows`].
     #[inline(always)]
     pub fn has_aligned_rows<const N: usize>(&self) -> bool
     where
@@ -106,18 +108,19 @@ impl<'a, T: Element> Window<'a, T> {
         self.ptr.addr().is_multiple_of(size_of::<T>() * N) && self.ld.is_multiple_of(N as u64)
     }
 
-    /// How many elements (`row`, `col`) lies past the last multiple of `N` elements' size, 0 to `N − 1`.
+    /// The number of elements, 0 to `N − 1`, from the last address that is a multiple of the size of `N` elements to
+    /// (`row`, `col`).
     #[inline(always)]
-    pub fn past_alignment<const N: usize>(&self, row: u32, col: u32) -> u32
+    pub fn misalignment<const N: usize>(&self, row: u32, col: u32) -> u32
     where
         T: Lanes<N>,
     {
         (self.ptr.wrapping_add(self.offset(row, col)).addr() / size_of::<T>() % N) as u32
     }
 
-    /// How many elements (`row`, `col`) lies past the start of a sector: 32 bytes, what memory is written by.
+    /// The number of elements from the start of the 32-byte sector to (`row`, `col`). Memory is written in sectors.
     #[inline(always)]
-    pub fn past_sector(&self, row: u32, col: u32) -> u32 {
+    pub fn sector_misalignment(&self, row: u32, col: u32) -> u32 {
         (self.ptr.wrapping_add(self.offset(row, col)).addr() % 32 / size_of::<T>()) as u32
     }
 
@@ -137,21 +140,19 @@ impl<'a, T: Element> Window<'a, T> {
         }
     }
 
-    /// Element (`row`, `col`), or `default` outside the window.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_or(&self, row: u32, col: u32, default: T) -> T {
-        self.at::<1>(row, col).get_or(default)
-    }
+    accessors!(
+        get_or: global "window"[row: u32, col: u32],
+        inside "`row < self.rows()` and `col < self.cols()`"
+    );
 
-    /// [`Self::get_or`] of data that will not be needed again soon (`ld.global.cs`).
+    /// [`Self::get_or`] of data that is used once (`ld.global.cs`).
     #[inline(always)]
     #[track_caller]
     pub fn get_cs_or(&self, row: u32, col: u32, default: T) -> T {
-        self.at::<1>(row, col).get_streaming_or(default)
+        self.at::<1>(row, col).get_or_streaming(default)
     }
 
-    /// Elements (`row`, `col`) to (`row`, `col + N − 1`) in one access, or `default` if not all of them are in the window.
+    /// Elements (`row`, `col`) to (`row`, `col + N − 1`) in one access, or `default` if they are not all in the window.
     /// Their address must be a multiple of their size: see [`MatRef::get_vec`].
     #[inline(always)]
     #[track_caller]
@@ -162,42 +163,42 @@ impl<'a, T: Element> Window<'a, T> {
         self.at::<N>(row, col).cast().get_or(default)
     }
 
-    /// [`Self::get_vec_or`] of data that will not be needed again soon (`ld.global.cs`).
+    /// [`Self::get_vec_or`] of data that is used once (`ld.global.cs`).
     #[inline(always)]
     #[track_caller]
     pub fn get_vec_cs_or<const N: usize>(&self, row: u32, col: u32, default: Vector<T, N>) -> Vector<T, N>
     where
         T: Lanes<N>,
     {
-        self.at::<N>(row, col).cast().get_streaming_or(default)
+        self.at::<N>(row, col).cast().get_or_streaming(default)
     }
 
-    /// Elements (`row`, `col`) to (`row`, `col + N − 1`), or none where not all of them are in the window, as the source of
-    /// [`cp_async_or_zero`](crate::async_copy::cp_async_or_zero).
+    /// Elements (`row`, `col`) to (`row`, `col + N − 1`) as the source of
+    /// [`cp_async_or_zero`](crate::async_copy::cp_async_or_zero): zeros if they are not all in the window.
     #[inline(always)]
     pub fn slot_or_zero<const N: usize>(&self, row: u32, col: u32) -> SlotOrZero<'a, T, N> {
         let is_inside = row < self.rows && self.cols.saturating_sub(col) >= N as u32;
         SlotOrZero::new(self.ptr.wrapping_add(self.offset(row, col)), is_inside, self.tag)
     }
 
-    /// [`Self::slot_or_zero`] of `count` rows, from `row` on, `apart` rows from one to the next: a function of a row's number.
-    /// There are none where not all of them are in the window, so that one test does for all.
+    /// [`Self::slot_or_zero`] of `count` rows, every `stride`-th from `row` on, as a function of 0 to `count − 1`. One
+    /// bounds check serves all of them: all are zeros if they are not all in the window.
     #[inline(always)]
     #[expect(clippy::needless_bitwise_bool, reason = "a branch costs more than both comparisons")]
     pub fn slots_or_zero<const N: usize>(
         &self,
         (row, col): (u32, u32),
         count: u32,
-        apart: u32,
+        stride: u32,
     ) -> impl Fn(u32) -> SlotOrZero<'a, T, N> {
-        let last = row.saturating_add(apart.saturating_mul(count.saturating_sub(1)));
+        let last = row.saturating_add(stride.saturating_mul(count.saturating_sub(1)));
         let is_inside = (last < self.rows) & (self.cols.saturating_sub(col) >= N as u32);
-        let (first, step, tag) = (self.ptr.wrapping_add(self.offset(row, col)), self.offset(apart, 0), self.tag);
+        let (first, step, tag) = (self.ptr.wrapping_add(self.offset(row, col)), self.offset(stride, 0), self.tag);
         move |i| SlotOrZero::new(first.wrapping_add(step.wrapping_mul(i as usize)), is_inside & (i < count), tag)
     }
 
-    /// Elements (`row`, `col`) to (`row`, `col + N − 1`) in one access, aligned as for [`MatRef::get_vec`], without a check of
-    /// bounds on PTX; the simulator still checks and reports.
+    /// Elements (`row`, `col`) to (`row`, `col + N − 1`) in one access without a bounds check on PTX; the simulator
+    /// still checks and reports. Their address must be a multiple of their size: see [`MatRef::get_vec`].
     ///
     /// # Safety
     /// `row < self.rows()` and `col + N <= self.cols()`.
@@ -212,7 +213,7 @@ impl<'a, T: Element> Window<'a, T> {
     }
 }
 
-/// A [`Window`] for writing, and for reading.
+/// A writable [`Window`].
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct WindowMut<'a, T: Element>(Window<'a, T>);
@@ -239,21 +240,19 @@ impl<'a, T: Element> WindowMut<'a, T> {
         self.0.part(row, col, rows, cols).map(Self)
     }
 
-    /// Writes element (`row`, `col`) if it is in the window, and tells whether it is.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_within(&self, row: u32, col: u32, value: T) -> bool {
-        self.0.at::<1>(row, col).set_within(value)
-    }
+    accessors!(
+        set_within: global "window"[row: u32, col: u32],
+        inside "`row < self.rows()` and `col < self.cols()`"
+    );
 
-    /// [`Self::set_within`] of data that will not be needed again soon (`st.global.cs`).
+    /// [`Self::set_within`] of data that this kernel does not use again (`st.global.cs`).
     #[inline(always)]
     #[track_caller]
     pub fn set_cs_within(&self, row: u32, col: u32, value: T) -> bool {
-        self.0.at::<1>(row, col).set_streaming_within(value)
+        self.0.at::<1>(row, col).set_within_streaming(value)
     }
 
-    /// Writes elements (`row`, `col`) to (`row`, `col + N − 1`) in one access if all of them are in the window, and tells
+    /// Writes elements (`row`, `col`) to (`row`, `col + N − 1`) in one access if all of them are in the window; returns
     /// whether they are. Their address must be a multiple of their size: see [`MatRef::get_vec`].
     #[inline(always)]
     #[track_caller]
@@ -264,14 +263,14 @@ impl<'a, T: Element> WindowMut<'a, T> {
         self.0.at::<N>(row, col).cast().set_within(value)
     }
 
-    /// [`Self::set_vec_within`] of data that will not be needed again soon (`st.global.cs`).
+    /// [`Self::set_vec_within`] of data that this kernel does not use again (`st.global.cs`).
     #[inline(always)]
     #[track_caller]
     pub fn set_vec_cs_within<const N: usize>(&self, row: u32, col: u32, value: Vector<T, N>) -> bool
     where
         T: Lanes<N>,
     {
-        self.0.at::<N>(row, col).cast().set_streaming_within(value)
+        self.0.at::<N>(row, col).cast().set_within_streaming(value)
     }
 }
 
@@ -280,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_lies_in_its_vector() {
+    fn a_window_outside_its_vector_is_none() {
         // SAFETY: never accessed.
         let vector = unsafe { VecRef::<u16>::from_raw_parts(core::ptr::without_provenance(64), 20, 0) };
         let fits = |start, rows, cols, ld| vector.window(start, rows, cols, ld).is_some();
@@ -290,21 +289,21 @@ mod tests {
     }
 
     #[test]
-    fn elements_past_an_alignment() {
+    fn misalignment_counts_elements() {
         // SAFETY: never accessed.
         let vector = unsafe { VecRef::<u8>::from_raw_parts(core::ptr::without_provenance(64), 100, 0) };
         let window = vector.window(3, 4, 5, 9).expect("44 elements");
-        let past: [u32; 4] = core::array::from_fn(|row| window.past_alignment::<4>(row as u32, 1));
-        assert_eq!(past, [0, 1, 2, 3]);
-        let past: [u32; 4] = core::array::from_fn(|row| window.past_sector(row as u32, 1));
-        assert_eq!(past, [4, 13, 22, 31]);
+        let elements: [u32; 4] = core::array::from_fn(|row| window.misalignment::<4>(row as u32, 1));
+        assert_eq!(elements, [0, 1, 2, 3]);
+        let elements: [u32; 4] = core::array::from_fn(|row| window.sector_misalignment(row as u32, 1));
+        assert_eq!(elements, [4, 13, 22, 31]);
         assert!(!window.has_aligned_rows::<4>());
         assert!(vector.window(8, 4, 5, 16).expect("61 elements").has_aligned_rows::<8>());
         let inner = window.part(1, 2, 3, 3).expect("the end of the window");
-        assert_eq!((inner.rows(), inner.cols(), inner.past_alignment::<16>(0, 0)), (3, 3, 14));
+        assert_eq!((inner.rows(), inner.cols(), inner.misalignment::<16>(0, 0)), (3, 3, 14));
         assert!(window.part(1, 2, 3, 4).is_none() && window.part(2, 2, 3, 3).is_none());
         let rest = window.rest(1, 2);
-        assert_eq!((rest.rows(), rest.cols(), rest.past_alignment::<16>(0, 0)), (3, 3, 14));
+        assert_eq!((rest.rows(), rest.cols(), rest.misalignment::<16>(0, 0)), (3, 3, 14));
         assert_eq!((window.rest(4, 5).rows(), window.rest(5, 9).cols()), (0, 0));
     }
 }

@@ -1,4 +1,4 @@
-//! Asynchronous copies. Not `nomem`: LLVM must keep accesses to shared memory on their side.
+//! Asynchronous copies. Not `nomem`: LLVM must not move accesses to shared memory across them.
 
 use core::arch::asm;
 
@@ -18,7 +18,7 @@ macro_rules! copy {
 }
 
 /// # Safety
-/// Both addresses are inside allocated memory of their space. Misaligned ones are a fault of the hardware.
+/// Both addresses are inside allocated memory of their space. Misaligned addresses are a hardware fault.
 #[inline(always)]
 pub(crate) unsafe fn copy<T, const N: usize>(dst: *mut T, src: *const T, _tag: u32) {
     // SAFETY: the caller's promise.
@@ -44,8 +44,8 @@ macro_rules! copy_or_zero {
 }
 
 /// # Safety
-/// `dst` is inside the block's shared memory, and if `is_inside`, `src` is in global memory. Misaligned addresses are a fault
-/// of the hardware.
+/// `dst` is inside the block's shared memory, and if `is_inside`, `src` is inside global memory. Misaligned addresses
+/// are a hardware fault.
 #[inline(always)]
 pub(crate) unsafe fn copy_or_zero<T, const N: usize>(dst: *mut T, src: *const T, _tag: u32, is_inside: bool) {
     let (dst, bytes) = (shared_address(dst), if is_inside { (N * size_of::<T>()) as u32 } else { 0 });
@@ -61,7 +61,7 @@ pub(crate) unsafe fn copy_or_zero<T, const N: usize>(dst: *mut T, src: *const T,
 
 #[inline(always)]
 pub(crate) fn commit() {
-    // SAFETY: closes a group.
+    // SAFETY: commits a group.
     unsafe { asm!("cp.async.commit_group;", options(nostack, preserves_flags)) }
 }
 #[inline(always)]

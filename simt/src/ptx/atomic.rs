@@ -1,5 +1,5 @@
-//! Atomic operations, by `asm!`: no warp has to execute them together. None is `nomem`, whatever its order: LLVM moves
-//! no access to memory across it.
+//! Atomic operations by `asm!`: no warp has to execute them together. None is `nomem`, whatever its order: LLVM moves
+//! no memory access across them.
 
 use core::arch::asm;
 
@@ -9,8 +9,8 @@ use crate::{
     sync::{Order, Scope},
 };
 
-/// Writes an `asm!` statement for each space, scope and order that an operation can have; after inlining one is left.
-/// `$op` is the instruction with `{sem}`-like parts replaced, `$operands` its operands, among them `p`, the address.
+/// Writes an `asm!` statement for each space, scope and order of an operation; after inlining one is left. `$op` is the
+/// instruction's suffix, `$operands` its operands, among them the address `a`.
 macro_rules! per_space {
     ($space:expr, $then:ident!($($rest:tt)*)) => {
         match $space {
@@ -41,7 +41,10 @@ macro_rules! per_order {
 macro_rules! atom {
     ($space:literal, $scope:literal, $order:literal, $op:literal, $operands:literal, $($asm:tt)*) => {
         asm!(
-            concat!("{{ .reg .b64 a; cvta.to.", $space, ".u64 a, {p}; atom.", $order, ".", $scope, ".", $space, ".", $op, " ", $operands, "; }}"),
+            concat!(
+                "{{ .reg .b64 a; cvta.to.", $space, ".u64 a, {p}; ",
+                "atom.", $order, ".", $scope, ".", $space, ".", $op, " ", $operands, "; }}"
+            ),
             $($asm)*,
             options(nostack, preserves_flags)
         )
@@ -56,7 +59,10 @@ macro_rules! load {
     };
     (@ $order:literal, $space:literal, $scope:literal, $type:literal, $($asm:tt)*) => {
         asm!(
-            concat!("{{ .reg .b64 a; cvta.to.", $space, ".u64 a, {p}; ld.", $order, ".", $scope, ".", $space, ".", $type, " {old}, [a]; }}"),
+            concat!(
+                "{{ .reg .b64 a; cvta.to.", $space, ".u64 a, {p}; ",
+                "ld.", $order, ".", $scope, ".", $space, ".", $type, " {old}, [a]; }}"
+            ),
             $($asm)*,
             options(nostack, preserves_flags)
         )
@@ -71,7 +77,10 @@ macro_rules! store {
     };
     (@ $order:literal, $space:literal, $scope:literal, $type:literal, $($asm:tt)*) => {
         asm!(
-            concat!("{{ .reg .b64 a; cvta.to.", $space, ".u64 a, {p}; st.", $order, ".", $scope, ".", $space, ".", $type, " [a], {new}; }}"),
+            concat!(
+                "{{ .reg .b64 a; cvta.to.", $space, ".u64 a, {p}; ",
+                "st.", $order, ".", $scope, ".", $space, ".", $type, " [a], {new}; }}"
+            ),
             $($asm)*,
             options(nostack, preserves_flags)
         )
@@ -84,7 +93,7 @@ macro_rules! update {
         #[inline(always)]
         unsafe fn $name(space: Space, ptr: *mut Self, new: Self, order: Order, scope: Scope) -> Self {
             let old: $t;
-            // SAFETY: the caller vouches for the address.
+            // SAFETY: the caller's promise about the address.
             unsafe {
                 per_space!(space, per_scope!(scope, per_order!(order, atom!(
                     $op, "{old}, [a], {new}", p = in(reg64) ptr, new = in($reg) new, old = out($reg) old
@@ -95,8 +104,8 @@ macro_rules! update {
     };
 }
 
-/// Numbers with atomic loads, stores and swaps. For all methods of this module's traits: `ptr` is inside allocated memory
-/// of `space`, writable where they write.
+/// Numbers with atomic loads, stores and swaps. For all methods of this module's traits, `ptr` is inside allocated
+/// memory of `space`, which is writable where they write.
 pub trait Cell: Element {
     #[doc(hidden)]
     unsafe fn load(space: Space, ptr: *const Self, order: Order, scope: Scope) -> Self;
@@ -135,7 +144,7 @@ macro_rules! cells {
             #[inline(always)]
             unsafe fn load(space: Space, ptr: *const Self, order: Order, scope: Scope) -> Self {
                 let old: $t;
-                // SAFETY: the caller vouches for the address.
+                // SAFETY: the caller's promise about the address.
                 unsafe {
                     per_space!(space, per_scope!(scope, load!(order, $type, p = in(reg64) ptr, old = out($reg) old)));
                 }
@@ -143,7 +152,7 @@ macro_rules! cells {
             }
             #[inline(always)]
             unsafe fn store(space: Space, ptr: *mut Self, new: Self, order: Order, scope: Scope) {
-                // SAFETY: the caller vouches for the address.
+                // SAFETY: the caller's promise about the address.
                 unsafe {
                     per_space!(space, per_scope!(scope, store!(order, $type, p = in(reg64) ptr, new = in($reg) new)));
                 }
@@ -184,7 +193,7 @@ macro_rules! integers {
             #[inline(always)]
             unsafe fn cas(space: Space, ptr: *mut Self, expected: Self, new: Self, order: Order, scope: Scope) -> Self {
                 let old: $t;
-                // SAFETY: the caller vouches for the address.
+                // SAFETY: the caller's promise about the address.
                 unsafe {
                     per_space!(space, per_scope!(scope, per_order!(order, atom!(
                         $cas, "{old}, [a], {expected}, {new}",

@@ -15,7 +15,7 @@ pub(crate) fn size() -> u32 {
 
 #[inline(always)]
 pub(crate) fn sync() {
-    // SAFETY: a barrier; which threads reach it is the kernel's matter, and no matter of memory safety.
+    // SAFETY: a barrier; memory safety does not depend on which threads reach it.
     unsafe {
         llvm::cluster_arrive();
         llvm::cluster_wait();

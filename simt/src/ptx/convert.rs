@@ -1,7 +1,7 @@
 //! Conversions, one instruction each.
 //!
-//! To 16 bits always by the instruction that makes a pair: ptxas has a fast one for it (`F2FP`, every lane each clock), while that
-//! for a single number (`F2F`) takes four times as long.
+//! Conversions to 16 bits use the instruction for a pair, also for a single number: ptxas compiles it to `F2FP`, which
+//! runs at full rate, and that for a single number to `F2F`, which takes four times as long.
 
 use core::arch::asm;
 

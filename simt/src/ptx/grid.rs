@@ -1,4 +1,4 @@
-//! The grids before and after this one. Not `nomem`: LLVM must keep accesses to memory behind the wait.
+//! Programmatic dependent launch. Not `nomem`: LLVM must not move memory accesses before the wait.
 
 use core::arch::asm;
 
@@ -10,6 +10,6 @@ pub(crate) fn dependency_wait() {
 
 #[inline(always)]
 pub(crate) fn launch_dependents() {
-    // SAFETY: lets another grid begin, which waits for this one before it touches memory.
+    // SAFETY: starts another grid, which waits for this one before it accesses memory.
     unsafe { asm!("griddepcontrol.launch_dependents;", options(nostack, preserves_flags)) }
 }

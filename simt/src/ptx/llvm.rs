@@ -1,8 +1,8 @@
-//! LLVM's intrinsics for what `core` does not offer. All are convergent where they must be.
+//! LLVM intrinsics that `core` does not offer. Those that threads execute together are convergent.
 
-#[expect(improper_ctypes, reason = "no C function: LLVM takes a pair of scalars for what it returns")]
+#[expect(improper_ctypes, reason = "LLVM intrinsics, not C functions: some return a pair of scalars")]
 unsafe extern "unadjusted" {
-    // Barriers of the block, which order memory.
+    // Barriers of the block. They order memory.
     #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.all"]
     pub(super) fn barrier(id: u32);
     #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.count"]
@@ -16,7 +16,7 @@ unsafe extern "unadjusted" {
     #[link_name = "llvm.nvvm.barrier.cta.red.or.aligned.all"]
     pub(super) fn barrier_or(id: u32, predicate: bool) -> bool;
 
-    // The barrier of the cluster: arrival releases and wait acquires, as PTX has it where nothing is said.
+    // The barrier of the cluster. Arrival releases and wait acquires, PTX's defaults.
     #[link_name = "llvm.nvvm.barrier.cluster.arrive.aligned"]
     pub(super) fn cluster_arrive();
     #[link_name = "llvm.nvvm.barrier.cluster.wait.aligned"]

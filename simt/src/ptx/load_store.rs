@@ -1,10 +1,10 @@
-//! Loads and stores that are one instruction each, of the space and width that the source says: all accesses to global
-//! memory, and vector accesses to shared memory. LLVM splits and merges ordinary ones of structs as it sees fit.
+//! Loads and stores that are one instruction each, of the state space and width that the source states: all accesses to
+//! global memory, and vector accesses to shared memory. LLVM may split or merge ordinary accesses of structs.
 //!
-//! Global memory by `asm!`, also because LLVM does not know that a pointer in a kernel's argument is one to global memory.
-//! Loads are `pure, readonly`: LLVM may drop or merge equal ones, and keeps them on their side of stores, barriers and
-//! fences. Shared memory by LLVM's vectors: an `asm!` would have to be given a generic address, whose conversion costs two
-//! instructions for each access.
+//! Accesses to global memory are `asm!`, also because LLVM does not know that a pointer in a kernel's argument points
+//! to global memory. Loads are `pure, readonly`: LLVM may drop or merge equal ones, but does not move them across
+//! stores, barriers and fences. Accesses to shared memory use LLVM's vector types: an `asm!` would take a generic
+//! address, whose conversion costs two instructions for each access.
 
 use core::{arch::asm, mem::transmute_copy};
 
@@ -12,8 +12,8 @@ use crate::element::Element;
 
 /// `ld.$at.$type $operands, [ptr]`, where `$operands` are the registers `$r`.
 macro_rules! load {
-    ($at:literal, $ptr:ident, $type:literal, $operands:literal, $reg:ident $word:ty: $($r:ident)+) => {{
-        $(let $r: $word;)+
+    ($at:literal, $ptr:ident, $type:literal, $operands:literal, $reg:ident $t:ty: $($r:ident)+) => {{
+        $(let $r: $t;)+
         asm!(
             concat!(
                 "{{ .reg .b64 address; cvta.to.global.u64 address, {p}; ",
@@ -29,8 +29,8 @@ macro_rules! load {
 
 /// `st.$at.$type [ptr], $operands`, where `$operands` are the registers `$r`.
 macro_rules! store {
-    ($at:literal, $ptr:ident, $value:ident, $type:literal, $operands:literal, $reg:ident $word:ty: $($r:ident)+) => {{
-        let [$($r),+]: [$word; _] = transmute_copy(&$value);
+    ($at:literal, $ptr:ident, $value:ident, $type:literal, $operands:literal, $reg:ident $t:ty: $($r:ident)+) => {{
+        let [$($r),+]: [$t; _] = transmute_copy(&$value);
         asm!(
             concat!(
                 "{{ .reg .b64 address; cvta.to.global.u64 address, {p}; ",
@@ -46,16 +46,19 @@ macro_rules! store {
 macro_rules! global {
     ($load:ident, $store:ident: $at:literal) => {
         /// # Safety
-        /// `ptr` is inside allocated global memory. A misaligned address is a fault of the hardware.
+        /// `ptr` is inside allocated global memory. A misaligned address is a hardware fault.
         #[inline(always)]
         pub(super) unsafe fn $load<T: Element>(ptr: *const T) -> T {
-            // SAFETY: the caller's promise; the registers have the element's size, of which any bits are valid.
+            // SAFETY: the caller's promise; the registers have the element's size, and any bits are valid.
             unsafe {
                 match (size_of::<T>(), T::LANE) {
                     (1, _) => {
                         let a: u16;
                         asm!(
-                            concat!("{{ .reg .b64 address; cvta.to.global.u64 address, {p}; ld.", $at, ".u8 {a}, [address]; }}"),
+                            concat!(
+                                "{{ .reg .b64 address; cvta.to.global.u64 address, {p}; ",
+                                "ld.", $at, ".u8 {a}, [address]; }}"
+                            ),
                             p = in(reg64) ptr,
                             a = out(reg16) a,
                             options(pure, readonly, nostack, preserves_flags)
@@ -73,7 +76,7 @@ macro_rules! global {
         }
 
         /// # Safety
-        /// `ptr` is inside allocated, writable global memory. A misaligned address is a fault of the hardware.
+        /// `ptr` is inside allocated, writable global memory. A misaligned address is a hardware fault.
         #[inline(always)]
         pub(super) unsafe fn $store<T: Element>(ptr: *mut T, value: T) {
             // SAFETY: the caller's promise; the registers have the element's size.
@@ -82,7 +85,10 @@ macro_rules! global {
                     (1, _) => {
                         let a: u8 = transmute_copy(&value);
                         asm!(
-                            concat!("{{ .reg .b64 address; cvta.to.global.u64 address, {p}; st.", $at, ".u8 [address], {a}; }}"),
+                            concat!(
+                                "{{ .reg .b64 address; cvta.to.global.u64 address, {p}; ",
+                                "st.", $at, ".u8 [address], {a}; }}"
+                            ),
                             p = in(reg64) ptr,
                             a = in(reg16) a as u16,
                             options(nostack, preserves_flags)
@@ -103,7 +109,7 @@ macro_rules! global {
 global!(load_global, store_global: "global");
 global!(load_global_streaming, store_global_streaming: "global.cs");
 
-/// LLVM's vectors, which it loads and stores whole.
+/// LLVM's vector types, which it loads and stores in one access.
 mod simd {
     #[derive(Clone, Copy)]
     #[repr(simd)]
@@ -116,7 +122,7 @@ mod simd {
     pub(super) struct B64x2([u64; 2]);
 }
 
-/// Does `$do!` with the type that moves a vector `T` in one access.
+/// Invokes `$do!` with the type that moves a vector `T` in one access.
 macro_rules! as_simd {
     ($T:ident, $do:ident!($($args:tt)*)) => {
         match (size_of::<$T>(), $T::LANE) {

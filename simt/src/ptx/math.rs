@@ -1,8 +1,8 @@
-//! Arithmetic by LLVM's operations, each one instruction, and by the one that LLVM has no operation for.
+//! Arithmetic by LLVM operations that are one instruction each, and by `asm!` where LLVM has none.
 
 use core::arch::asm;
 
-/// Numbers with arithmetic.
+/// Floating-point arithmetic.
 pub trait Float {
     /// Fused multiply-add.
     fn fma(self, b: Self, c: Self) -> Self;
@@ -52,7 +52,7 @@ choices! {
     minimum_number: "min.f32";
 }
 
-/// Four bytes out of eight.
+/// Selects four of eight bytes.
 #[inline(always)]
 pub(crate) fn byte_perm(low: u32, high: u32, selector: u32) -> u32 {
     let bytes: u32;

@@ -1,5 +1,6 @@
-//! Tensor cores, by warp. `asm!` although a warp's threads execute them together: LLVM's intrinsics want pointers that
-//! Rust has no type for. Not `pure`, so that LLVM neither drops nor moves them across branches.
+//! Tensor core instructions of a warp. They are `asm!`, although a warp's threads execute them together: LLVM's
+//! intrinsics take pointers that Rust has no type for. Not `pure`, so that LLVM neither drops them nor moves them
+//! across branches.
 
 use core::arch::asm;
 
@@ -84,8 +85,8 @@ macro_rules! multiply {
         unsafe {
             asm!(
                 concat!(
-                    "mma.sync.aligned.", $op, " {{{c0}, {c1}, {c2}, {c3}}}, {{{a0}, {a1}, {a2}, {a3}}}, {{{b0}, {b1}}}, ",
-                    "{{{c0}, {c1}, {c2}, {c3}}};"
+                    "mma.sync.aligned.", $op, " {{{c0}, {c1}, {c2}, {c3}}}, {{{a0}, {a1}, {a2}, {a3}}}, ",
+                    "{{{b0}, {b1}}}, {{{c0}, {c1}, {c2}, {c3}}};"
                 ),
                 c0 = inout(reg32) c0, c1 = inout(reg32) c1, c2 = inout(reg32) c2, c3 = inout(reg32) c3,
                 a0 = in(reg32) $a[0], a1 = in(reg32) $a[1], a2 = in(reg32) $a[2], a3 = in(reg32) $a[3],

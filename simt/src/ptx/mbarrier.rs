@@ -31,9 +31,9 @@ pub(crate) unsafe fn arrive(mbarrier: *mut u64) {
     unsafe { on!(mbarrier, "arrive.shared::cta.b64 _, [{mbarrier}]") }
 }
 
-/// Without `.release.cluster`: for that, ptxas writes a barrier of the memory of the whole GPU before each arrival, which
-/// waits for every store that the thread has under way. The plain form releases to the block, which is enough where the
-/// thread has only read what it gives free.
+/// Without `.release.cluster`, for which ptxas writes a memory barrier of GPU scope before each arrival, which waits
+/// for all stores of the thread. The plain form releases to the block. That is enough where the thread has only read
+/// what it releases.
 ///
 /// # Safety
 /// As for [`init`].

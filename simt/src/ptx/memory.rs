@@ -1,12 +1,12 @@
-//! Plain accesses. Numbers in shared memory are ordinary loads and stores, whose address space LLVM infers, and which it
-//! may merge; everything else is one instruction of its own: see `load_store`.
+//! Plain accesses. Accesses to numbers in shared memory are ordinary loads and stores, whose state space LLVM infers
+//! and which it may merge; all others are one instruction each: see `load_store`.
 
 use core::{arch::asm, intrinsics::gpu::gpu_launch_sized_workgroup_mem};
 
 use super::load_store;
 use crate::{access::Space, element::Element};
 
-/// Whether `T` is a vector, whose parts LLVM might access one by one.
+/// Whether `T` is a vector, whose lanes LLVM might access one by one.
 const fn is_vector<T: Element>() -> bool {
     T::LANE < size_of::<T>()
 }
@@ -71,15 +71,15 @@ pub(crate) unsafe fn write_unchecked<T: Element>(space: Space, ptr: *mut T, new:
     unsafe { write(space, ptr, new) }
 }
 
-/// An access outside its container: the kernel ends.
+/// Handles an access outside its view: the kernel ends.
 #[inline(always)]
 pub(crate) fn outside<const D: usize>(_space: Space, _write: bool, _index: [u64; D], _extent: [u64; D]) {
-    // SAFETY: ends the kernel. (No `!` in the signature: the simulator's twin returns, and so do the callers for it.)
+    // SAFETY: ends the kernel. (The return type is not `!`: the simulator's twin returns.)
     unsafe { core::arch::nvptx::trap() }
 }
 
-/// A vector that starts at element `offset` of memory that is aligned for it is aligned, or the kernel ends. Where the
-/// offset is written as a multiple, nothing is left of the test.
+/// Traps unless a vector at element `offset` is aligned, given that element 0 is. Where the compiler knows the offset
+/// to be a multiple of `lanes`, the test disappears.
 #[inline(always)]
 pub(crate) fn expect_aligned(offset: u32, lanes: u32) {
     if !offset.is_multiple_of(lanes) {
@@ -109,15 +109,15 @@ pub(crate) fn shared_layout<T>() -> *const T {
     gpu_launch_sized_workgroup_mem::<Aligned<T>>().cast()
 }
 
-/// The address in the shared window of a place in the block's shared memory, for `asm!`.
+/// The address of `place` in the shared state space, for `asm!`.
 ///
-/// As the distance from the start, which LLVM computes and folds like any other arithmetic, plus the address of the
-/// start by its name: where it is converted instead, 64 bits wide, the assembler keeps a pair of registers for every place of
-/// conversion.
+/// It is the distance from the start of shared memory, which LLVM computes and folds like other arithmetic, plus the
+/// address of the start by its symbol. A conversion of the generic address is 64 bits wide, and ptxas keeps a pair of
+/// registers for each of them.
 #[inline(always)]
 pub(crate) fn shared_address<T>(place: *const T) -> u32 {
     let address: u32;
-    // SAFETY: an address. `place` lies in this memory, so there is a symbol of this name.
+    // SAFETY: reads an address. `place` is in this memory, so the symbol exists.
     unsafe {
         asm!(
             "mov.u32 {address}, gpu_launch_sized_workgroup_mem;",
@@ -128,8 +128,9 @@ pub(crate) fn shared_address<T>(place: *const T) -> u32 {
     address + (place.addr() - gpu_launch_sized_workgroup_mem::<u64>().addr()) as u32
 }
 
-/// `offset` elements on from `start`, for [`shared_address`]: as numbers the start is subtracted again and nothing is left of it;
-/// a pointer LLVM would convert to the shared window and back, 64 bits wide, at every place.
+/// The address `offset` elements after `start`, for [`shared_address`]. It is computed with integers, so that the
+/// subtraction of the start cancels; LLVM would convert a pointer to the shared state space and back, 64 bits wide, at
+/// every use.
 #[inline(always)]
 pub(crate) fn offset_by_number<T>(start: *mut T, offset: u32) -> *mut T {
     core::ptr::with_exposed_provenance_mut(start.expose_provenance() + offset as usize * size_of::<T>())

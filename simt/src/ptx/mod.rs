@@ -1,9 +1,9 @@
-//! The words' bodies for PTX.
+//! Bodies of the intrinsics for PTX.
 //!
-//! Two means, chosen by one rule: what threads of a warp or block must execute *together* is an LLVM intrinsic, which
-//! the optimiser knows to be convergent; it may duplicate or sink an `asm!`. Everything else that Rust has no word for
-//! is `asm!`: with `nomem` or `readonly` where it is pure, without where it orders memory. Tensor cores are the exception to
-//! the first: `matrix` and `wgmma` say why.
+//! What threads of a warp or block must execute *together* is an LLVM intrinsic, which the optimiser knows to be
+//! convergent; it may duplicate or sink an `asm!`. Every other instruction that Rust cannot express is `asm!`: with
+//! `nomem` or `readonly` where it is pure, without where it orders memory. `matrix` and `wgmma` are the exception to
+//! the first rule and state why.
 
 pub(crate) mod async_copy;
 pub(crate) mod atomic;
@@ -22,10 +22,10 @@ pub(crate) mod tma;
 pub(crate) mod warp;
 pub(crate) mod wgmma;
 
-/// On the host the simulator demands something of this name of an element's bits; here nothing does.
+/// On the host this is the simulator's trait for the bits of an element; here it has no methods.
 ///
 /// # Safety
-/// No padding, any bytes are valid.
+/// The type has no padding, and any bytes are a valid value.
 pub unsafe trait Plain: Copy + 'static {}
 
 macro_rules! plain {
@@ -49,7 +49,7 @@ pub(crate) fn branch(condition: bool) -> bool {
     condition
 }
 
-/// A panic ends the kernel; the message is not kept. Kernels of this project are audited to have no panic left.
+/// A panic ends the kernel without a message. The audit refuses kernels of this project that contain a panic.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     // SAFETY: ends the kernel.

@@ -5,7 +5,7 @@ use core::arch::asm;
 use super::llvm;
 use crate::sync::Scope;
 
-/// Not `nomem`: what was written before must not sink below the fence, nor what is read after rise above it.
+/// Not `nomem`: the compiler must not move writes below the fence, nor reads above it.
 #[inline(always)]
 pub(crate) fn fence(scope: Scope) {
     // SAFETY: a fence.
@@ -18,7 +18,7 @@ pub(crate) fn fence(scope: Scope) {
     }
 }
 
-/// Not `nomem`, as above.
+/// Not `nomem`, as [`fence`].
 #[inline(always)]
 pub(crate) fn fence_proxy_async() {
     // SAFETY: a fence.
@@ -27,7 +27,7 @@ pub(crate) fn fence_proxy_async() {
 
 #[inline(always)]
 pub(crate) fn named_barrier(id: u32, threads: u32) {
-    // SAFETY: a barrier; which threads reach it is the kernel's matter, and no matter of memory safety.
+    // SAFETY: a barrier; memory safety does not depend on which threads reach it.
     unsafe { llvm::barrier_count(id, threads) }
 }
 #[inline(always)]

@@ -1,4 +1,4 @@
-//! Geometry, the block's barrier, clocks.
+//! Indices, the block's barrier, clocks.
 
 use core::arch::nvptx;
 
@@ -35,7 +35,7 @@ pub(crate) fn index_in_block() -> u32 {
 
 #[inline(always)]
 pub(crate) fn sync_threads() {
-    // SAFETY: a barrier; which threads reach it is the kernel's matter, and no matter of memory safety.
+    // SAFETY: a barrier; memory safety does not depend on which threads reach it.
     unsafe { llvm::barrier(0) }
 }
 #[inline(always)]

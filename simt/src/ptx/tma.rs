@@ -1,8 +1,29 @@
-//! Copies by the copy engine. Not `nomem`: LLVM must keep accesses to shared memory on their side.
+//! Copies by TMA. Not `nomem`: LLVM must not move accesses to shared memory across them.
 
 use core::arch::asm;
 
 use super::memory::shared_address;
+
+/// `cp.async.bulk.tensor` of `RANK` dimensions: `$op $before[map, {coordinates}]$after`.
+macro_rules! copy {
+    ($op:literal, $before:literal, $after:literal, $at:ident, $($operands:tt)+) => {
+        if RANK == 2 {
+            asm!(
+                concat!("cp.async.bulk.tensor.2d.", $op, " ", $before, "[{map}, {{{x}, {y}}}]", $after, ";"),
+                $($operands)+,
+                x = in(reg32) $at[0], y = in(reg32) $at[1],
+                options(nostack, preserves_flags)
+            );
+        } else {
+            asm!(
+                concat!("cp.async.bulk.tensor.3d.", $op, " ", $before, "[{map}, {{{x}, {y}, {z}}}]", $after, ";"),
+                $($operands)+,
+                x = in(reg32) $at[0], y = in(reg32) $at[1], z = in(reg32) $at[RANK - 1],
+                options(nostack, preserves_flags)
+            );
+        }
+    };
+}
 
 /// # Safety
 /// `dst` and `bar` are in the block's shared memory, `map` is a tensor map of `RANK` dimensions.
@@ -18,23 +39,10 @@ pub(crate) unsafe fn load<const RANK: usize>(
     let (dst, bar) = (shared_address(dst), shared_address(bar));
     // SAFETY: the caller's promise.
     unsafe {
-        if RANK == 2 {
-            asm!(
-                "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes \
-                 [{dst}], [{map}, {{{x}, {y}}}], [{bar}];",
-                dst = in(reg32) dst, map = in(reg64) map, bar = in(reg32) bar,
-                x = in(reg32) at[0], y = in(reg32) at[1],
-                options(nostack, preserves_flags)
-            );
-        } else {
-            asm!(
-                "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes \
-                 [{dst}], [{map}, {{{x}, {y}, {z}}}], [{bar}];",
-                dst = in(reg32) dst, map = in(reg64) map, bar = in(reg32) bar,
-                x = in(reg32) at[0], y = in(reg32) at[1], z = in(reg32) at[RANK - 1],
-                options(nostack, preserves_flags)
-            );
-        }
+        copy!(
+            "shared::cluster.global.mbarrier::complete_tx::bytes", "[{dst}], ", ", [{bar}]", at,
+            dst = in(reg32) dst, map = in(reg64) map, bar = in(reg32) bar
+        );
     }
 }
 
@@ -53,23 +61,11 @@ pub(crate) unsafe fn load_multicast<const RANK: usize>(
     let (dst, bar) = (shared_address(dst), shared_address(bar));
     // SAFETY: the caller's promise.
     unsafe {
-        if RANK == 2 {
-            asm!(
-                "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster \
-                 [{dst}], [{map}, {{{x}, {y}}}], [{bar}], {mask};",
-                dst = in(reg32) dst, map = in(reg64) map, bar = in(reg32) bar, mask = in(reg16) mask,
-                x = in(reg32) at[0], y = in(reg32) at[1],
-                options(nostack, preserves_flags)
-            );
-        } else {
-            asm!(
-                "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster \
-                 [{dst}], [{map}, {{{x}, {y}, {z}}}], [{bar}], {mask};",
-                dst = in(reg32) dst, map = in(reg64) map, bar = in(reg32) bar, mask = in(reg16) mask,
-                x = in(reg32) at[0], y = in(reg32) at[1], z = in(reg32) at[RANK - 1],
-                options(nostack, preserves_flags)
-            );
-        }
+        copy!(
+            "shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster",
+            "[{dst}], ", ", [{bar}], {mask}", at,
+            dst = in(reg32) dst, map = in(reg64) map, bar = in(reg32) bar, mask = in(reg16) mask
+        );
     }
 }
 
@@ -85,27 +81,12 @@ pub(crate) unsafe fn store<const RANK: usize>(
 ) {
     let src = shared_address(src);
     // SAFETY: the caller's promise.
-    unsafe {
-        if RANK == 2 {
-            asm!(
-                "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [{map}, {{{x}, {y}}}], [{src}];",
-                map = in(reg64) map, src = in(reg32) src, x = in(reg32) at[0], y = in(reg32) at[1],
-                options(nostack, preserves_flags)
-            );
-        } else {
-            asm!(
-                "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [{map}, {{{x}, {y}, {z}}}], [{src}];",
-                map = in(reg64) map, src = in(reg32) src,
-                x = in(reg32) at[0], y = in(reg32) at[1], z = in(reg32) at[RANK - 1],
-                options(nostack, preserves_flags)
-            );
-        }
-    }
+    unsafe { copy!("global.shared::cta.bulk_group", "", ", [{src}]", at, map = in(reg64) map, src = in(reg32) src) }
 }
 
 #[inline(always)]
 pub(crate) fn commit() {
-    // SAFETY: closes a group.
+    // SAFETY: commits a group.
     unsafe { asm!("cp.async.bulk.commit_group;", options(nostack, preserves_flags)) }
 }
 #[inline(always)]

@@ -1,4 +1,4 @@
-//! Warp operations, all by intrinsics, which are convergent.
+//! Warp operations by LLVM intrinsics, which are convergent.
 
 use super::llvm;
 use crate::warp::WarpValue;
@@ -19,11 +19,11 @@ pub(crate) fn lane_id() -> u32 {
 
 #[inline(always)]
 pub(crate) fn sync_warp(mask: u32) {
-    // SAFETY: a barrier of the warp; a wrong mask is no matter of memory safety.
+    // SAFETY: a barrier of the warp; memory safety does not depend on the mask.
     unsafe { llvm::warp_sync(mask) }
 }
 
-/// The operand of `shfl` that says how the warp is divided: segments of `width` lanes, and the lane (31 or 0) at which a
+/// The operand of `shfl` that divides the warp into segments of `width` lanes and gives the lane (31 or 0) at which a
 /// source counts as outside.
 #[inline(always)]
 fn segment(width: u32, limit: u32) -> u32 {
@@ -36,11 +36,11 @@ fn first_lane(width: u32) -> u32 {
     lane_id() & 0u32.wrapping_sub(width)
 }
 
-/// Moves a value of 4 bytes by one instruction, one of 8 by two.
+/// Shuffles a value of 4 bytes by one instruction, one of 8 bytes by two.
 macro_rules! shuffle {
     ($instruction:ident, $mask:expr, $value:expr, $arg:expr, $segment:expr) => {{
         let bits = $value.to_bits();
-        // SAFETY: exchanges registers; a wrong mask is no matter of memory safety.
+        // SAFETY: exchanges registers; memory safety does not depend on the mask.
         let bits = unsafe {
             let low = llvm::$instruction($mask, bits as u32, $arg, $segment) as u64;
             if size_of::<T>() == 8 {
@@ -75,7 +75,7 @@ pub(crate) fn shuffle_xor<T: WarpValue>(mask: u32, value: T, lane_mask: u32, wid
 
 #[inline(always)]
 pub(crate) fn vote_all(mask: u32, predicate: bool) -> bool {
-    // SAFETY: exchanges predicates; a wrong mask is no matter of memory safety.
+    // SAFETY: exchanges predicates; memory safety does not depend on the mask.
     unsafe { llvm::vote_all(mask, predicate) }
 }
 #[inline(always)]
@@ -109,16 +109,16 @@ pub(crate) fn match_all<T: WarpValue>(mask: u32, value: T) -> (u32, bool) {
 pub trait Redux {
     /// Sum.
     fn add(self, mask: u32) -> Self;
-    /// Least.
+    /// Minimum.
     fn min(self, mask: u32) -> Self;
-    /// Greatest.
+    /// Maximum.
     fn max(self, mask: u32) -> Self;
 }
 
 impl Redux for u32 {
     #[inline(always)]
     fn add(self, mask: u32) -> Self {
-        // SAFETY: exchanges registers; a wrong mask is no matter of memory safety.
+        // SAFETY: exchanges registers; memory safety does not depend on the mask.
         unsafe { llvm::redux_add(self, mask) }
     }
     #[inline(always)]
@@ -136,7 +136,7 @@ impl Redux for u32 {
 impl Redux for i32 {
     #[inline(always)]
     fn add(self, mask: u32) -> Self {
-        // SAFETY: exchanges registers; a wrong mask is no matter of memory safety.
+        // SAFETY: exchanges registers; memory safety does not depend on the mask.
         unsafe { llvm::redux_add(self as u32, mask) as i32 }
     }
     #[inline(always)]
@@ -153,7 +153,7 @@ impl Redux for i32 {
 
 #[inline(always)]
 pub(crate) fn reduce_and(mask: u32, value: u32) -> u32 {
-    // SAFETY: exchanges registers; a wrong mask is no matter of memory safety.
+    // SAFETY: exchanges registers; memory safety does not depend on the mask.
     unsafe { llvm::redux_and(value, mask) }
 }
 #[inline(always)]

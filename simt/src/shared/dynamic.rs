@@ -3,14 +3,14 @@
 use core::marker::PhantomData;
 
 use crate::{
-    access::{Access, Space, fits32},
+    access::{Access, Space},
+    accessors::accessors,
     arch,
     async_copy::SharedSlot,
-    atomic::{Atomic, AtomicElement},
-    element::{Element, Lanes, Vec4, Vector},
+    element::{Element, Lanes, Vector},
 };
 
-/// All of the block's shared memory as a row of elements: as many as the launch reserved bytes for.
+/// All of the block's shared memory as an array, of as many elements as fit the bytes that the launch reserved.
 #[derive(Clone, Copy, Debug)]
 pub struct DynShared<'a, T: Element> {
     base: *mut T,
@@ -40,10 +40,10 @@ impl<T: Element> DynShared<'_, T> {
         self.len == 0
     }
 
-    /// The first `len` elements. Where there are fewer, the launch reserved too little: a trap on PTX; on the simulator a
-    /// report, and those that there are.
+    /// The first `len` elements. If there are fewer, the launch reserved too little: a trap on PTX; on the simulator a
+    /// report, and all elements.
     ///
-    /// Bounds checks that follow from a comparison with `len` then disappear.
+    /// The compiler then removes bounds checks of indices that it knows to be below `len`.
     #[inline(always)]
     #[track_caller]
     #[must_use]
@@ -58,13 +58,7 @@ impl<T: Element> DynShared<'_, T> {
 
     #[inline(always)]
     fn at<const LANES: usize>(&self, i: u32) -> Access<T, 1> {
-        Access {
-            space: Space::Shared,
-            ptr: self.base.wrapping_add(i as usize),
-            inside: fits32::<LANES>(i, self.len),
-            index: [i as u64],
-            extent: [self.len as u64],
-        }
+        Access::shared::<LANES>(self.base, i, self.len)
     }
 
     #[inline(always)]
@@ -77,92 +71,7 @@ impl<T: Element> DynShared<'_, T> {
         self.at::<LANES>(i).cast()
     }
 
-    /// Element `i`. Outside: a trap on PTX; on the simulator a report, and zero.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get(&self, i: u32) -> T {
-        self.at::<1>(i).get()
-    }
-
-    /// Writes element `i`. Outside: a trap on PTX; on the simulator a report.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set(&self, i: u32, value: T) {
-        self.at::<1>(i).set(value);
-    }
-
-    /// Element `i` without a check on PTX; the simulator still checks and reports.
-    ///
-    /// # Safety
-    /// `i < self.len()`.
-    #[inline(always)]
-    #[track_caller]
-    pub unsafe fn get_unchecked(&self, i: u32) -> T {
-        // SAFETY: the caller's promise.
-        unsafe { self.at::<1>(i).get_unchecked() }
-    }
-
-    /// Writes element `i` without a check on PTX; the simulator still checks and reports.
-    ///
-    /// # Safety
-    /// `i < self.len()`.
-    #[inline(always)]
-    #[track_caller]
-    pub unsafe fn set_unchecked(&self, i: u32, value: T) {
-        // SAFETY: the caller's promise.
-        unsafe { self.at::<1>(i).set_unchecked(value) }
-    }
-
-    /// Elements `i` to `i + N − 1` in one access. `i` must be a multiple of `N`; the hardware faults otherwise, the
-    /// simulator reports.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_vec<const N: usize>(&self, i: u32) -> Vector<T, N>
-    where
-        T: Lanes<N>,
-    {
-        self.vector_at(i).get()
-    }
-
-    /// Writes elements `i` to `i + N − 1` in one access; aligned as for [`Self::get_vec`].
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_vec<const N: usize>(&self, i: u32, value: Vector<T, N>)
-    where
-        T: Lanes<N>,
-    {
-        self.vector_at(i).set(value);
-    }
-
-    /// [`Self::get_vec`] of four elements.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_vec4(&self, i: u32) -> Vec4<T>
-    where
-        T: Lanes<4>,
-    {
-        self.get_vec(i)
-    }
-
-    /// [`Self::set_vec`] of four elements.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_vec4(&self, i: u32, value: Vec4<T>)
-    where
-        T: Lanes<4>,
-    {
-        self.set_vec(i, value);
-    }
-
-    /// Element `i` for atomic operations. Outside: as for [`Self::set`].
-    #[inline(always)]
-    #[track_caller]
-    pub fn atomic(&self, i: u32) -> Atomic<'_, T>
-    where
-        T: AtomicElement,
-    {
-        Atomic::new(self.at::<1>(i))
-    }
+    accessors!(get set: shared "view"[i: u32], inside "`i < self.len()`");
 
     /// Elements `i` to `i + N − 1` as the destination of [`cp_async`](crate::async_copy::cp_async). Outside: as for
     /// [`Self::set`].

@@ -1,21 +1,23 @@
-//! Shared memory: one launch-sized block of bytes per thread block, given a layout by the kernel's `#[shared]` parameter.
+//! Shared memory: the kernel's `#[shared]` parameter gives the block's shared memory a layout.
 //!
-//! A layout is a `#[repr(C)]` struct of [`SharedTile`]s and [`SharedArray`]s with `#[derive(Shared)]`; a kernel whose
-//! need depends on the launch takes a [`DynShared`] instead.
+//! A layout is a `#[repr(C)]` struct of [`SharedTile`]s and [`SharedArray`]s with `#[derive(Shared)]`. A kernel whose
+//! shared memory depends on the launch takes a [`DynShared`] instead.
 //!
-//! Every thread of the block holds the same reference, so `set` takes `&self`: between two barriers an element may be
-//! written by one thread, or read by many, and nothing else. Anything else is a data race, a bug of the kernel. On a GPU
-//! a racing reader gets the old or the new value of each 4-byte word; the simulator reports the race with both lines.
-//! At the start of a block the contents are unspecified, whatever earlier blocks left there: the simulator reports a
-//! read of what no thread of the block has written.
+//! All threads of the block hold the same reference, so `set` takes `&self`. Between two barriers an element may either
+//! be written by one thread or be read by any number of threads; anything else is a data race, a bug of the kernel. On
+//! a GPU a racing reader gets the old or the new value of each 4 bytes; the simulator reports the race with both lines.
+//! At the start of a block the contents are unspecified: the simulator reports a read of an element that no thread of
+//! the block has written.
 
 mod array;
 mod dynamic;
+mod spec;
 mod tile;
 
 pub use array::SharedArray;
 pub use dynamic::DynShared;
 pub use simt_macros::Shared;
+pub use spec::SharedSpec;
 pub use tile::SharedTile;
 
 use crate::{arch, element::Element};
@@ -25,64 +27,63 @@ use crate::{arch, element::Element};
 /// Derive it: `#[derive(Shared)]` checks the conditions below.
 ///
 /// # Safety
-/// The type is `#[repr(C)]`, any bytes are valid for it, all of its contents are behind `UnsafeCell`, it has no drop code.
+/// The type is `#[repr(C)]`, any bytes are valid for it, all of its contents are in `UnsafeCell`s, and it needs no
+/// drop.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no layout of shared memory",
-    label = "cannot lie in shared memory",
-    note = "build the layout from `SharedTile<T, ROWS, COLS>`, `SharedArray<T, N>` and structs with `#[repr(C)] #[derive(Shared)]`"
+    message = "`{Self}` is not a layout of shared memory",
+    label = "cannot be in shared memory",
+    note = "build the layout from `SharedTile<T, ROWS, COLS>`, `SharedArray<T, N>` \
+            and structs with `#[repr(C)] #[derive(Shared)]`"
 )]
 pub unsafe trait Shared {}
 
-// SAFETY: an array of a layout is that layout repeated.
+// SAFETY: an array of a layout is the layout repeated.
 unsafe impl<S: Shared, const N: usize> Shared for [S; N] {}
 
-/// What may stand behind `#[shared]` in a kernel's parameter list: `&T` where `T` is [`Shared`], or [`DynShared`].
+/// Types of a kernel's `#[shared]` parameter: `&T` where `T` is [`Shared`], or [`DynShared`].
 ///
 /// # Safety
-/// [`Self::take`] uses no more than what [`Self::SPEC`] asks for.
+/// [`Self::take`] uses no more shared memory than [`Self::SPEC`] requests.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a `#[shared]` parameter",
     label = "not a view of shared memory",
-    note = "write `#[shared] name: &Layout` with a `#[derive(Shared)]` struct, or `#[shared] name: DynShared<T>` where the launch chooses the size"
+    note = "write `#[shared] name: &Layout` with a `#[derive(Shared)]` struct, \
+            or `#[shared] name: DynShared<T>` where the launch chooses the size"
 )]
 pub unsafe trait SharedParam: Sized {
-    /// What the launch has to reserve.
-    #[cfg(not(target_arch = "nvptx64"))]
-    const SPEC: crate::SharedSpec;
+    /// The shared memory that the launch reserves.
+    const SPEC: SharedSpec;
 
     /// The block's shared memory with this layout.
     ///
     /// # Safety
     /// Called once per thread, by the kernel's entry, in a launch that reserved what [`Self::SPEC`] says; `Self` does
-    /// not outlive the thread's run.
+    /// not outlive the thread.
     #[doc(hidden)]
     unsafe fn take() -> Self;
 }
 
-/// Alignment of a block's shared memory where the layout asks for less: enough for every vector access.
-#[cfg(not(target_arch = "nvptx64"))]
+/// Least alignment of a block's shared memory, enough for every vector access.
 const BASE_ALIGN: usize = 16;
 
-// SAFETY: `arch` gives the start of memory that holds a `T`, or does not return.
+// SAFETY: `arch` returns the start of memory that holds a `T`, or does not return.
 unsafe impl<T: Shared> SharedParam for &T {
-    #[cfg(not(target_arch = "nvptx64"))]
-    const SPEC: crate::SharedSpec = crate::SharedSpec::Fixed {
+    const SPEC: SharedSpec = SharedSpec::Fixed {
         bytes: size_of::<T>(),
         align: if align_of::<T>() > BASE_ALIGN { align_of::<T>() } else { BASE_ALIGN },
     };
 
     #[inline(always)]
     unsafe fn take() -> Self {
-        // SAFETY: large enough and aligned by the launch (the simulator checks), any bytes are valid, all contents are
-        // behind `UnsafeCell`, so that the threads' references may coexist.
+        // SAFETY: the launch made it large enough and aligned (the simulator checks); any bytes are valid; all contents
+        // are in `UnsafeCell`s, so that the threads' references may coexist.
         unsafe { &*arch::memory::shared_layout::<T>() }
     }
 }
 
 // SAFETY: the length is computed from the bytes that the launch reserved.
 unsafe impl<T: Element> SharedParam for DynShared<'_, T> {
-    #[cfg(not(target_arch = "nvptx64"))]
-    const SPEC: crate::SharedSpec = crate::SharedSpec::PerLaunch { element: size_of::<T>(), align: BASE_ALIGN };
+    const SPEC: SharedSpec = SharedSpec::PerLaunch { element: size_of::<T>(), align: BASE_ALIGN };
 
     #[inline(always)]
     unsafe fn take() -> Self {
@@ -92,10 +93,9 @@ unsafe impl<T: Element> SharedParam for DynShared<'_, T> {
     }
 }
 
-/// Start of the block's shared memory, as `cuda_std` names it. Kernels without `unsafe` use a `#[shared]` parameter.
+/// Start of the block's shared memory, aligned to 16 bytes and as large as the launch reserved: the same memory as that
+/// of a `#[shared]` parameter. The name is that of `cuda_std`; kernels without `unsafe` use a `#[shared]` parameter.
 ///
-/// Aligned to 16 bytes. What may be accessed there is what the launch reserved; it is the same memory that a `#[shared]`
-/// parameter has.
 #[inline(always)]
 pub fn dynamic_shared_mem<T: Element>() -> *mut T {
     arch::memory::shared_bytes().0.cast()

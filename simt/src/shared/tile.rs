@@ -5,21 +5,22 @@ use core::cell::UnsafeCell;
 use super::Shared;
 use crate::{
     access::{Access, Space, fits32},
+    accessors::accessors,
     arch,
     async_copy::SharedSlot,
-    atomic::{Atomic, AtomicElement},
-    element::{Element, Lanes, Vec4, Vector},
+    element::{Element, Lanes, Vector},
 };
 
 /// `ROWS` × `COLS` elements in row-major order, aligned to 16 bytes.
 ///
-/// For tiles read along columns make `COLS` odd (a *padded* tile): neighbouring rows then start in different banks.
+/// A tile of 32-bit elements that is read by columns should be *padded* to an odd `COLS`: consecutive rows then start
+/// in different banks.
 #[repr(C, align(16))]
 pub struct SharedTile<T, const ROWS: usize, const COLS: usize> {
     cells: [[UnsafeCell<T>; COLS]; ROWS],
 }
 
-// SAFETY: elements take any bytes and lie behind `UnsafeCell`; `#[repr(C)]`; elements are `Copy`, nothing to drop.
+// SAFETY: any bytes are valid elements, all in `UnsafeCell`s; `#[repr(C)]`; elements are `Copy`, so need no drop.
 unsafe impl<T: Element, const ROWS: usize, const COLS: usize> Shared for SharedTile<T, ROWS, COLS> {}
 
 impl<T: Element, const ROWS: usize, const COLS: usize> SharedTile<T, ROWS, COLS> {
@@ -45,92 +46,7 @@ impl<T: Element, const ROWS: usize, const COLS: usize> SharedTile<T, ROWS, COLS>
         self.at::<LANES>(row, col).cast()
     }
 
-    /// Element (`row`, `col`). Outside the tile: a trap on PTX; on the simulator a report, and zero.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get(&self, row: u32, col: u32) -> T {
-        self.at::<1>(row, col).get()
-    }
-
-    /// Writes element (`row`, `col`). Outside the tile: a trap on PTX; on the simulator a report.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set(&self, row: u32, col: u32, value: T) {
-        self.at::<1>(row, col).set(value);
-    }
-
-    /// Element (`row`, `col`) without a check on PTX; the simulator still checks and reports.
-    ///
-    /// # Safety
-    /// `row < ROWS` and `col < COLS`.
-    #[inline(always)]
-    #[track_caller]
-    pub unsafe fn get_unchecked(&self, row: u32, col: u32) -> T {
-        // SAFETY: the caller's promise.
-        unsafe { self.at::<1>(row, col).get_unchecked() }
-    }
-
-    /// Writes element (`row`, `col`) without a check on PTX; the simulator still checks and reports.
-    ///
-    /// # Safety
-    /// `row < ROWS` and `col < COLS`.
-    #[inline(always)]
-    #[track_caller]
-    pub unsafe fn set_unchecked(&self, row: u32, col: u32, value: T) {
-        // SAFETY: the caller's promise.
-        unsafe { self.at::<1>(row, col).set_unchecked(value) }
-    }
-
-    /// Elements (`row`, `col`) to (`row`, `col + N − 1`) in one access. They must start at a multiple of their size: a
-    /// trap on PTX otherwise, a report on the simulator.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_vec<const N: usize>(&self, row: u32, col: u32) -> Vector<T, N>
-    where
-        T: Lanes<N>,
-    {
-        self.vector_at(row, col).get()
-    }
-
-    /// Writes elements (`row`, `col`) to (`row`, `col + N − 1`) in one access; aligned as for [`Self::get_vec`].
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_vec<const N: usize>(&self, row: u32, col: u32, value: Vector<T, N>)
-    where
-        T: Lanes<N>,
-    {
-        self.vector_at(row, col).set(value);
-    }
-
-    /// [`Self::get_vec`] of four elements.
-    #[inline(always)]
-    #[track_caller]
-    pub fn get_vec4(&self, row: u32, col: u32) -> Vec4<T>
-    where
-        T: Lanes<4>,
-    {
-        self.get_vec(row, col)
-    }
-
-    /// [`Self::set_vec`] of four elements.
-    #[inline(always)]
-    #[track_caller]
-    pub fn set_vec4(&self, row: u32, col: u32, value: Vec4<T>)
-    where
-        T: Lanes<4>,
-    {
-        self.set_vec(row, col, value);
-    }
-
-    /// Element (`row`, `col`) for atomic operations. Outside the tile: as for [`Self::set`].
-    #[inline(always)]
-    #[track_caller]
-    pub fn atomic(&self, row: u32, col: u32) -> Atomic<'_, T>
-    where
-        T: AtomicElement,
-    {
-        Atomic::new(self.at::<1>(row, col))
-    }
+    accessors!(get set: shared "tile"[row: u32, col: u32], inside "`row < ROWS` and `col < COLS`");
 
     /// Elements (`row`, `col`) to (`row`, `col + N − 1`) as the destination of
     /// [`cp_async`](crate::async_copy::cp_async). Outside the tile: as for [`Self::set`].

@@ -1,4 +1,4 @@
-//! Atomic operations. A null address is an element outside its container, already reported: nothing happens to it.
+//! Atomic operations. A null address is an element outside its view, already reported: the operation has no effect.
 
 use simulator::device::{self, AtomicPlain};
 

@@ -1,4 +1,4 @@
-//! The grids before and after this one.
+//! Programmatic dependent launch.
 
 use simulator::device;
 
@@ -7,7 +7,7 @@ pub(crate) fn dependency_wait() {
     device::dependency_wait();
 }
 
-/// Launches run one after the other.
+/// No effect: the simulator runs launches one after the other.
 #[inline(always)]
 pub(crate) fn launch_dependents() {}
 

@@ -1,7 +1,7 @@
-//! Arithmetic by the standard library. Where a kernel is compiled without FMA instructions, `mul_add` calls the C
-//! library's function, which is exact too.
+//! Arithmetic by the standard library. In code compiled without FMA instructions, `mul_add` calls the C library's
+//! function, which is exact as well.
 
-/// Numbers with arithmetic.
+/// Floating-point arithmetic.
 pub trait Float {
     /// Fused multiply-add.
     #[must_use]
@@ -27,7 +27,7 @@ macro_rules! floats {
 }
 floats! { f32 f64 }
 
-/// The NaN that comes out of comparisons.
+/// The NaN that PTX's `max` and `min` return.
 const NAN: f32 = f32::from_bits(0x7fff_ffff);
 
 #[inline(always)]
@@ -44,7 +44,7 @@ pub(crate) fn maximum_number(a: f32, b: f32) -> f32 {
         (true, true) => NAN,
         (true, false) => b,
         (false, true) => a,
-        // Of equal zeros the one without a sign.
+        // +0 is greater than −0.
         (false, false) => {
             if a > b || (a == b && b.is_sign_negative()) {
                 a
@@ -59,7 +59,7 @@ pub(crate) fn minimum_number(a: f32, b: f32) -> f32 {
     if a.is_nan() || b.is_nan() { maximum_number(a, b) } else { -maximum_number(-a, -b) }
 }
 
-/// Four bytes out of eight.
+/// Selects four of eight bytes.
 #[inline(always)]
 pub(crate) fn byte_perm(low: u32, high: u32, selector: u32) -> u32 {
     let bytes = u64::from(high) << 32 | u64::from(low);

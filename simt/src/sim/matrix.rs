@@ -1,4 +1,4 @@
-//! Tensor cores, by warp.
+//! Tensor core instructions of a warp.
 
 use simulator::device::{self, TensorKind};
 

@@ -1,4 +1,4 @@
-//! Plain accesses. Elements travel as their `Bits`, the types that the simulator knows.
+//! Plain accesses. Elements are passed as their `Bits`, types that the simulator supports.
 
 use simulator::device::{self, Place};
 
@@ -24,8 +24,8 @@ fn value<T: Element>(bits: T::Bits) -> T {
     unsafe { core::mem::transmute_copy::<T::Bits, T>(&bits) }
 }
 
-/// Whether the access is a vector's, which may be misaligned although every lane is aligned. Such an access goes to the
-/// simulator unchecked: it reports.
+/// Whether a vector access is misaligned, although every lane is aligned. Such an access uses the simulator's unchecked
+/// functions, which report it.
 #[inline(always)]
 fn misaligned<T: Element>(ptr: *const T) -> bool {
     T::LANE < size_of::<T>() && !ptr.is_aligned()
@@ -82,7 +82,7 @@ pub(crate) unsafe fn write_streaming<T: Element>(space: Space, ptr: *mut T, new:
 }
 
 /// # Safety
-/// None here: the simulator checks the address. Unsafe like its twin on PTX.
+/// None: the simulator checks the address. Unsafe like its PTX twin.
 #[inline(always)]
 #[track_caller]
 pub(crate) unsafe fn read_unchecked<T: Element>(space: Space, ptr: *const T) -> T {
@@ -90,16 +90,16 @@ pub(crate) unsafe fn read_unchecked<T: Element>(space: Space, ptr: *const T) -> 
 }
 
 /// # Safety
-/// None here: the simulator checks the address. Unsafe like its twin on PTX.
+/// None: the simulator checks the address. Unsafe like its PTX twin.
 #[inline(always)]
 #[track_caller]
 pub(crate) unsafe fn write_unchecked<T: Element>(space: Space, ptr: *mut T, new: T) {
     device::write_unchecked(place(space), ptr.cast::<T::Bits>(), bits(new));
 }
 
-/// An access outside its container: a report.
+/// Reports an access outside its view.
 ///
-/// Takes its arrays by value and stays a call, so that the accesses inside need not put them into memory first.
+/// Takes its arrays by value and is not inlined, so that accesses inside the view need not store them to memory.
 #[cold]
 #[inline(never)]
 #[track_caller]
@@ -116,8 +116,8 @@ pub(crate) fn shared_bytes() -> (*mut u8, usize) {
 /// The block's shared memory as a `T`.
 ///
 /// # Panics
-/// The launch reserved too little, or aligned it too coarsely. Launches are checked, so a kernel run through `host` never
-/// sees it.
+/// The launch reserved too little shared memory, or aligned it too coarsely. The crate `warpwright` checks its
+/// launches, so that kernels launched through it never panic here.
 #[inline(always)]
 pub(crate) fn shared_layout<T>() -> *const T {
     let (base, bytes) = device::shared_memory();
@@ -132,12 +132,11 @@ pub(crate) fn shared_layout<T>() -> *const T {
     base
 }
 
-/// A vector that starts at element `offset` of memory that is aligned for it should be aligned. Here nothing: [`read`]
-/// and [`write`] look at the address.
+/// No effect: [`read`] and [`write`] check the alignment of the address.
 #[inline(always)]
 pub(crate) fn expect_aligned(_offset: u32, _lanes: u32) {}
 
-/// `offset` elements on from `start`.
+/// The address `offset` elements after `start`.
 #[inline(always)]
 pub(crate) fn offset_by_number<T>(start: *mut T, offset: u32) -> *mut T {
     start.wrapping_add(offset as usize)

@@ -1,4 +1,5 @@
-//! The words' bodies for the simulator: each hands its arguments to `simulator::device`, with the caller's location.
+//! Bodies of the intrinsics for the simulator: each passes its arguments to `simulator::device`, with the caller's
+//! location.
 
 pub(crate) mod async_copy;
 pub(crate) mod atomic;

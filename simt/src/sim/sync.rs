@@ -1,4 +1,4 @@
-//! Fences, named barriers, and this crate's orders and scopes in the simulator's words.
+//! Fences, named barriers, and conversions of this crate's orders and scopes to the simulator's.
 
 use simulator::device;
 

@@ -1,55 +1,30 @@
-//! Geometry, the block's barrier, clocks.
+//! Indices, the block's barrier, clocks.
 
 use simulator::device;
 
-#[inline(always)]
-pub(crate) fn thread_idx_x() -> u32 {
-    device::thread_idx()[0]
+macro_rules! indices {
+    ($($name:ident = $of:ident[$axis:literal];)*) => {$(
+        #[inline(always)]
+        pub(crate) fn $name() -> u32 {
+            device::$of()[$axis]
+        }
+    )*};
 }
-#[inline(always)]
-pub(crate) fn thread_idx_y() -> u32 {
-    device::thread_idx()[1]
+indices! {
+    thread_idx_x = thread_idx[0];
+    thread_idx_y = thread_idx[1];
+    thread_idx_z = thread_idx[2];
+    block_idx_x = block_idx[0];
+    block_idx_y = block_idx[1];
+    block_idx_z = block_idx[2];
+    block_dim_x = block_dim[0];
+    block_dim_y = block_dim[1];
+    block_dim_z = block_dim[2];
+    grid_dim_x = grid_dim[0];
+    grid_dim_y = grid_dim[1];
+    grid_dim_z = grid_dim[2];
 }
-#[inline(always)]
-pub(crate) fn thread_idx_z() -> u32 {
-    device::thread_idx()[2]
-}
-#[inline(always)]
-pub(crate) fn block_idx_x() -> u32 {
-    device::block_idx()[0]
-}
-#[inline(always)]
-pub(crate) fn block_idx_y() -> u32 {
-    device::block_idx()[1]
-}
-#[inline(always)]
-pub(crate) fn block_idx_z() -> u32 {
-    device::block_idx()[2]
-}
-#[inline(always)]
-pub(crate) fn block_dim_x() -> u32 {
-    device::block_dim()[0]
-}
-#[inline(always)]
-pub(crate) fn block_dim_y() -> u32 {
-    device::block_dim()[1]
-}
-#[inline(always)]
-pub(crate) fn block_dim_z() -> u32 {
-    device::block_dim()[2]
-}
-#[inline(always)]
-pub(crate) fn grid_dim_x() -> u32 {
-    device::grid_dim()[0]
-}
-#[inline(always)]
-pub(crate) fn grid_dim_y() -> u32 {
-    device::grid_dim()[1]
-}
-#[inline(always)]
-pub(crate) fn grid_dim_z() -> u32 {
-    device::grid_dim()[2]
-}
+
 #[inline(always)]
 pub(crate) fn index_in_block() -> u32 {
     device::linear_thread()

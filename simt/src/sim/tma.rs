@@ -1,4 +1,4 @@
-//! Copies by the copy engine.
+//! Copies by TMA.
 
 use simulator::device;
 

@@ -1,4 +1,4 @@
-//! Warp operations: one call of the simulator each, with the operation as a value.
+//! Warp operations: each is one call of the simulator, with the operation as a value.
 
 use simulator::device::{self, WarpOp, warp_op};
 
@@ -25,7 +25,7 @@ fn shuffle<T: WarpValue>(op: WarpOp, mask: u32, value: T, arg: u32) -> (T, bool)
     let (bits, inside) = warp_op(op, mask, value.to_bits(), arg);
     (T::from_bits(bits), inside)
 }
-/// A width that PTX can express.
+/// Checks that PTX can express the width.
 #[inline(always)]
 #[track_caller]
 fn valid(width: u32) -> u32 {
@@ -85,10 +85,10 @@ pub trait Redux: WarpValue {
     /// Sum.
     #[track_caller]
     fn add(self, mask: u32) -> Self;
-    /// Least.
+    /// Minimum.
     #[track_caller]
     fn min(self, mask: u32) -> Self;
-    /// Greatest.
+    /// Maximum.
     #[track_caller]
     fn max(self, mask: u32) -> Self;
 }

@@ -1,16 +1,17 @@
-//! Tensor cores, by warpgroup.
+//! Tensor core instructions of a warpgroup.
 
 use simulator::device::{self, TensorOperand, WarpOp, WarpgroupProduct, warp_op};
 
 use super::matrix::kind;
 use crate::matrix::Code;
+use crate::wgmma::Major;
 
-/// The product under way that will change an accumulator; 0: none.
+/// The group in flight that will change an accumulator; 0: none.
 #[derive(Clone, Copy, Default)]
 pub struct Flight(u64);
 
 impl Flight {
-    /// The accumulators are to be used now.
+    /// Reports if the accumulators are used while a group is in flight.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn settled(self) {
@@ -20,14 +21,14 @@ impl Flight {
     }
 }
 
-/// Where an operand starts, in bytes from the start of shared memory.
+/// The start of an operand, in bytes from the start of shared memory.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn start(tile: *const u8, leading: u32, stride: u32) -> u32 {
     device::operand_start(tile, leading, stride)
 }
 
-/// There are no registers to share out here; all the warp's threads must come nevertheless.
+/// No effect on registers, but all threads of the warp must call together.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn increase_registers<const REGISTERS: u32>() {
@@ -39,19 +40,12 @@ pub(crate) fn decrease_registers<const REGISTERS: u32>() {
     warp_op(WarpOp::Ballot, u32::MAX, 1, 0);
 }
 
-/// A thread's part of D.
+/// The values of D that a thread holds.
 pub trait Fragment: Copy + AsRef<[f32]> + AsMut<[f32]> {
     #[doc(hidden)]
     #[inline(always)]
     #[track_caller]
-    fn multiply<
-        const STEPS: usize,
-        const A_STEP: u32,
-        const B_STEP: u32,
-        const TRANS_A: bool,
-        const TRANS_B: bool,
-        const PENDING: u32,
-    >(
+    fn multiply<const STEPS: usize, A: Major, B: Major, const PENDING: u32>(
         &mut self,
         flight: &mut Flight,
         code: Code,
@@ -59,8 +53,8 @@ pub trait Fragment: Copy + AsRef<[f32]> + AsMut<[f32]> {
         b: u64,
         fresh: bool,
     ) {
-        let a = TensorOperand { descriptor: a, step: A_STEP, mn_major: TRANS_A };
-        let b = TensorOperand { descriptor: b, step: B_STEP, mn_major: TRANS_B };
+        let a = TensorOperand { descriptor: a, step: A::ADVANCE, mn_major: A::IS_MN };
+        let b = TensorOperand { descriptor: b, step: B::ADVANCE, mn_major: B::IS_MN };
         let product = WarpgroupProduct { kind: kind(code), steps: STEPS, a: Some(a), registers: &[], b, fresh };
         device::warpgroup_multiply(&product, self.as_mut(), &mut flight.0);
         device::warpgroup_wait(PENDING, self.as_mut(), &mut flight.0);
@@ -69,7 +63,7 @@ pub trait Fragment: Copy + AsRef<[f32]> + AsMut<[f32]> {
     #[doc(hidden)]
     #[inline(always)]
     #[track_caller]
-    fn multiply_registers<const STEPS: usize, const B_STEP: u32, const TRANS_B: bool>(
+    fn multiply_registers<const STEPS: usize, B: Major>(
         &mut self,
         flight: &mut Flight,
         code: Code,
@@ -77,7 +71,7 @@ pub trait Fragment: Copy + AsRef<[f32]> + AsMut<[f32]> {
         b: u64,
         fresh: bool,
     ) {
-        let b = TensorOperand { descriptor: b, step: B_STEP, mn_major: TRANS_B };
+        let b = TensorOperand { descriptor: b, step: B::ADVANCE, mn_major: B::IS_MN };
         let product = WarpgroupProduct { kind: kind(code), steps: STEPS, a: None, registers: &a, b, fresh };
         device::warpgroup_multiply(&product, self.as_mut(), &mut flight.0);
         device::warpgroup_wait(0, self.as_mut(), &mut flight.0);

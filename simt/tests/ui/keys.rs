@@ -19,6 +19,6 @@ fn not_u32() {}
 fn no_value() {}
 
 #[kernel(pdl, block = 32, pdl)]
-fn overlap_twice() {}
+fn pdl_twice() {}
 
 fn main() {}

@@ -1,4 +1,4 @@
-//! Cases: shapes, places, factors and endings.
+//! Cases: shapes, placements in memory, and epilogues.
 
 use ndarray::Array3;
 use proptest::prelude::*;
@@ -6,11 +6,11 @@ use proptest::sample::select;
 use rand::Rng;
 use warpwright::gemm::{Activation, Op};
 
-use super::held::Place;
+use super::framed::Placement;
 use super::sample::{Kind, Sample, Wide};
 use crate::support::{shapes, values};
 
-/// What has a number of the bias.
+/// Which elements of C share one element of the bias.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Bias {
     None,
@@ -18,18 +18,18 @@ pub(crate) enum Bias {
     PerRow,
 }
 
-/// Everything about a product but its data.
+/// A problem without its data.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) m: usize,
     pub(crate) k: usize,
     pub(crate) n: usize,
     pub(crate) batch: usize,
-    /// A, or B, is one matrix for the whole batch.
-    pub(crate) shared: [bool; 2],
+    /// Whether A, and B, is one matrix for the whole batch.
+    pub(crate) broadcast: [bool; 2],
     pub(crate) ops: [Op; 2],
     /// Of A, B and C.
-    pub(crate) places: [Place; 3],
+    pub(crate) placements: [Placement; 3],
     pub(crate) alpha: f64,
     pub(crate) beta: f64,
     pub(crate) bias: Bias,
@@ -38,7 +38,7 @@ pub(crate) struct Case {
     pub(crate) schedule: u64,
 }
 
-/// The numbers of a case: op(A), op(B), the old C, and the bias.
+/// The data of a case: op(A), op(B), the old C, and the bias.
 #[derive(Clone, Debug)]
 pub(crate) struct Data {
     pub(crate) a: Array3<f64>,
@@ -47,13 +47,13 @@ pub(crate) struct Data {
     pub(crate) bias: Vec<f64>,
 }
 
-fn place() -> impl Strategy<Value = Place> {
-    (shapes::place(), any::<[bool; 3]>()).prop_map(|(place, [by_columns, flat, aligned])| Place {
-        offset: place.offset,
-        gap: place.gap,
-        after: place.after,
-        by_columns,
-        flat,
+fn placement() -> impl Strategy<Value = Placement> {
+    (shapes::place(), any::<[bool; 3]>()).prop_map(|(placement, [column_major, single, aligned])| Placement {
+        offset: placement.offset,
+        gap: placement.gap,
+        after: placement.after,
+        column_major,
+        single,
         aligned,
     })
 }
@@ -61,32 +61,38 @@ fn place() -> impl Strategy<Value = Place> {
 /// Any case of a kind.
 pub(crate) fn any_case<K: Kind>() -> impl Strategy<Value = Case> {
     let op = || select(&[Op::N, Op::T][..]);
-    let ending = (
+    let epilogue = (
         select(&[1.0, 1.0, -1.0, 2.0, 0.5, 0.0][..]),
         select(&[0.0, 0.0, 1.0, -1.0, 0.5][..]),
         select(&[Bias::None, Bias::PerColumn, Bias::PerRow][..]),
         select(K::ACTIVATIONS),
     );
     let batch = (select(&[1_usize, 1, 1, 2, 3][..]), any::<[bool; 2]>());
-    (shapes::three_extents(), batch, [op(), op()], [place(), place(), place()], ending, any::<[u64; 2]>()).prop_map(
-        |([m, k, n], (batch, shared), ops, places, (alpha, beta, bias, activation), [data, schedule])| {
-            Case { m, k, n, batch, shared, ops, places, alpha, beta, bias, activation, data, schedule }.settled()
-        },
-    )
+    (shapes::three_extents(), batch, [op(), op()], [placement(), placement(), placement()], epilogue, any::<[u64; 2]>())
+        .prop_map(
+            |([m, k, n], (batch, broadcast), ops, placements, (alpha, beta, bias, activation), [data, schedule])| {
+                Case { m, k, n, batch, broadcast, ops, placements, alpha, beta, bias, activation, data, schedule }
+                    .normalized()
+            },
+        )
 }
 
-/// A plain product, row by row, where nothing is aligned.
+/// A product of row-major matrices, none of them aligned.
 pub(crate) fn sample(m: usize, k: usize, n: usize) -> Case {
-    let places =
-        [(3, 1, 2), (0, 5, 1), (1, 2, 4)].map(|(offset, gap, after)| Place { offset, gap, after, ..Place::default() });
+    let placements = [(3, 1, 2), (0, 5, 1), (1, 2, 4)].map(|(offset, gap, after)| Placement {
+        offset,
+        gap,
+        after,
+        ..Placement::default()
+    });
     Case {
         m,
         k,
         n,
         batch: 1,
-        shared: [false; 2],
+        broadcast: [false; 2],
         ops: [Op::N; 2],
-        places,
+        placements,
         alpha: 1.0,
         beta: 0.0,
         bias: Bias::None,
@@ -97,28 +103,27 @@ pub(crate) fn sample(m: usize, k: usize, n: usize) -> Case {
 }
 
 impl Case {
-    /// The same, with everything at multiples of 16 elements: what the copy engine can fetch.
+    /// The same, with everything at multiples of 16 elements, so that TMA can load it.
     pub(crate) fn aligned(self) -> Self {
-        Self { places: self.places.map(|place| Place { aligned: true, ..place }), ..self }
+        Self { placements: self.placements.map(|placement| Placement { aligned: true, ..placement }), ..self }
     }
 
-    /// An axis for the batch may be left out of C only where there is one matrix, of A and B where there is one for all.
-    fn settled(mut self) -> Self {
-        let alone = [self.shared[0] || self.batch == 1, self.shared[1] || self.batch == 1, self.batch == 1];
-        for (place, alone) in self.places.iter_mut().zip(alone) {
-            place.flat &= alone;
+    /// Only C of a batch of one, and A and B with one matrix for all, may omit the batch axis.
+    fn normalized(mut self) -> Self {
+        let alone = [self.broadcast[0] || self.batch == 1, self.broadcast[1] || self.batch == 1, self.batch == 1];
+        for (placement, alone) in self.placements.iter_mut().zip(alone) {
+            placement.single &= alone;
         }
-        if self.places[2].flat {
-            // Then there is no axis for one matrix in a batch of one to agree with.
+        if self.placements[2].single {
             self.batch = 1;
         }
         self
     }
 
-    /// Numbers drawn by `draw`, rounded to what they are to be.
+    /// Data drawn by `draw`, rounded to the element types.
     pub(crate) fn data<K: Kind>(&self, mut draw: impl FnMut(&mut rand::rngs::StdRng) -> f64) -> Data {
         let mut rng = values::rng(self.data);
-        let [of_a, of_b] = self.shared.map(|shared| if shared { 1 } else { self.batch });
+        let [of_a, of_b] = self.broadcast.map(|broadcast| if broadcast { 1 } else { self.batch });
         let mut fill = |shape, round: fn(f64) -> f64| Array3::from_shape_simple_fn(shape, || round(draw(&mut rng)));
         let wide: fn(f64) -> f64 = |x| Wide::<K>::of(x).value();
         let bias = match self.bias {
@@ -127,12 +132,12 @@ impl Case {
             Bias::PerRow => self.m,
         };
         let mut data = Data {
-            a: fill((of_a, self.m, self.k), |x| K::Factor::of(x).value()),
-            b: fill((of_b, self.k, self.n), |x| K::Factor::of(x).value()),
+            a: fill((of_a, self.m, self.k), |x| K::Operand::of(x).value()),
+            b: fill((of_b, self.k, self.n), |x| K::Operand::of(x).value()),
             c: fill((self.batch, self.m, self.n), |x| K::Result::of(x).value()),
             bias: fill((1, 1, bias), wide).into_iter().collect(),
         };
-        // What must not be read.
+        // NaNs where nothing may be read.
         if self.alpha == 0.0 {
             data.a.fill(f64::NAN);
             data.b.fill(f64::NAN);
@@ -143,12 +148,12 @@ impl Case {
         data
     }
 
-    /// Small integers, with which every order of additions is exact.
+    /// Small integers, whose sums are exact in any order.
     pub(crate) fn integers<K: Kind>(&self) -> Data {
         self.data::<K>(|rng| f64::from(rng.random_range(-8_i32..=8)))
     }
 
-    /// The number of the bias for an element of C.
+    /// The bias of an element of C.
     pub(crate) fn bias_at(&self, data: &Data, row: usize, col: usize) -> f64 {
         match self.bias {
             Bias::None => 0.0,
@@ -157,14 +162,15 @@ impl Case {
         }
     }
 
-    /// The definition, by plain loops in `f64`: what every way must give where all sums are exact.
+    /// The definition, by loops in `f64`: the result of every algorithm where all sums are exact.
     pub(crate) fn expected<K: Kind>(&self, data: &Data) -> Vec<f64> {
         let mut expected = Vec::new();
         for (matrix, row, col) in ndarray::indices((self.batch, self.m, self.n)) {
             let of = |x: &Array3<f64>, index: [usize; 2]| x[[matrix % x.dim().0, index[0], index[1]]];
             let mut sum = 0.0;
             if self.alpha != 0.0 && self.k > 0 {
-                let products = (0..self.k).map(|k| K::factor(of(&data.a, [row, k])) * K::factor(of(&data.b, [k, col])));
+                let products =
+                    (0..self.k).map(|k| K::rounded(of(&data.a, [row, k])) * K::rounded(of(&data.b, [k, col])));
                 sum = self.alpha * products.sum::<f64>();
             }
             if self.beta != 0.0 {

@@ -1,4 +1,4 @@
-//! What is refused, before anything is written.
+//! Calls that are refused, before anything is written.
 
 use warpwright::gemm::{Algorithm, Gemm};
 use warpwright::half::f16;
@@ -23,7 +23,7 @@ fn zeros(device: &Device, rows: usize, cols: usize) -> Matrix<f32> {
     device.alloc_matrix_zeros(rows, cols).expect("memory")
 }
 
-/// C is 3 × 5 from 3 × 4 and 4 × 5; each line spoils one thing.
+/// C is 3 × 5 from 3 × 4 and 4 × 5; each line has one mistake.
 #[test]
 fn arguments_that_do_not_agree() {
     let device = under_test(0);
@@ -58,7 +58,7 @@ fn arguments_that_do_not_agree() {
 }
 
 #[test]
-fn batches_of_nothing_and_batches_that_overlap() {
+fn empty_and_overlapping_batches() {
     let device = under_test(0);
     let (a, b) = (zeros(&device, 3, 4), zeros(&device, 4, 5));
     let mut memory = device.alloc_zeros::<f32>(30).expect("memory");
@@ -79,43 +79,41 @@ fn batches_of_nothing_and_batches_that_overlap() {
 }
 
 #[test]
-fn ways_that_do_not_compute_it_and_workspaces_that_are_too_small() {
+fn algorithms_that_are_not_applicable_and_small_workspaces() {
     let device = under_test(0);
     let (a, b) = (zeros(&device, 64, 64), zeros(&device, 64, 64));
     let mut c = zeros(&device, 64, 64);
-    let algorithm = |kernel| Algorithm::of(kernel);
-    let (plain, tiles) = (gpu::gemm::plain::gemm_plain_f32.info(), gpu::gemm::ffma::gemm_f32_64x64.info());
-    let of_f16 = gpu::gemm::plain::gemm_plain_f16.info();
+    let (plain, tiles) = (gpu::gemm::reference::gemm_reference_f32.info(), gpu::gemm::ffma::gemm_ffma_f32_64x64.info());
+    let of_f16 = gpu::gemm::reference::gemm_reference_f16.info();
     for gemm in [
-        device.gemm(&a, &b).algorithm(algorithm(of_f16)),
-        device.gemm(&a, &b).algorithm(algorithm(tiles)).transpose_b(),
-        device.gemm(&a, &b).algorithm(algorithm(tiles).split_k(2)),
-        device.gemm(&a, &b).algorithm(algorithm(plain)).arithmetic(warpwright::gemm::Arithmetic::Tf32),
+        device.gemm(&a, &b).algorithm(Algorithm::of(of_f16)),
+        device.gemm(&a, &b).algorithm(Algorithm::of(tiles)).transpose_b(),
+        device.gemm(&a, &b).algorithm(Algorithm::of(tiles).split_k(2)),
+        device.gemm(&a, &b).algorithm(Algorithm::of(plain)).arithmetic(warpwright::gemm::Arithmetic::Tf32),
     ] {
         assert_eq!(refused(gemm.into(&mut c)), (ArgumentRule::Algorithm, "algorithm".to_owned()));
     }
-    // With alpha 0 there is no product for the way to compute.
-    device.gemm(&a, &b).algorithm(algorithm(tiles)).alpha(0.0).into(&mut c).expect("zeros");
+    // With alpha = 0 there is no product, and any algorithm is accepted.
+    device.gemm(&a, &b).algorithm(Algorithm::of(tiles)).alpha(0.0).into(&mut c).expect("zeros");
     let mut workspace = device.alloc::<f32>(4 * 64 * 64 - 1).expect("memory");
-    let split = || device.gemm(&a, &b).algorithm(algorithm(plain).split_k(4));
+    let split = || device.gemm(&a, &b).algorithm(Algorithm::of(plain).split_k(4));
     let too_little = (ArgumentRule::Length, "workspace".to_owned());
     assert_eq!(refused(split().into(&mut c)), too_little);
     assert_eq!(refused(split().workspace(&mut workspace).into(&mut c)), too_little);
     device
         .gemm(&a, &b)
-        .algorithm(algorithm(plain).split_k(3))
+        .algorithm(Algorithm::of(plain).split_k(3))
         .workspace(&mut workspace)
         .into(&mut c)
         .expect("enough for three");
     assert_eq!(split().run().expect("a workspace of its own").download().expect("c")[(63, 63)], 0.0);
 }
 
-/// Operands that do not begin at multiples of 16 bytes, or whose rows do not: the kernels that have boxes fetched leave them to
-/// others, and say so.
+/// TMA kernels are not applicable to operands whose address or rows are not at multiples of 16 bytes, and say so.
 #[test]
-fn what_the_copy_engine_cannot_fetch_is_no_way_for_it() {
+fn tma_kernels_refuse_misaligned_operands() {
     let device = under_test(0);
-    let [nn, tt] = [gpu::hopper::gemm::gemm_hopper_f16_nn_128, gpu::hopper::gemm::gemm_hopper_f16_tt_128];
+    let [nn, tt] = [gpu::gemm::sm90::gemm_sm90_f16_nn_128x128, gpu::gemm::sm90::gemm_sm90_f16_tt_128x128];
     let (nn, tt) = (Algorithm::of(nn.info()), Algorithm::of(tt.info()));
     if !device.has_kernel(nn.kernel()) {
         return;
@@ -133,7 +131,7 @@ fn what_the_copy_engine_cannot_fetch_is_no_way_for_it() {
         (at(8, 72), at(4, 64), Some("b")),
         (at(8, 72), at(0, 68), Some("b")),
     ] {
-        // C may lie anywhere; by columns it is the product of the transposed operands in the other order.
+        // C may be misaligned; a column-major C is the product of the transposed operands in the other order.
         for (algorithm, strides) in [(nn, [67, 1]), (tt, [1, 67])] {
             let mut to = c.slice_mut(1..64 * 67 + 1).and_then(|c| c.as_tensor_strided(&[64, 64], &strides)).expect("C");
             let listed = device.gemm(a, b).plans(&to).expect("plans").iter().any(|plan| plan.algorithm() == algorithm);
@@ -148,7 +146,7 @@ fn what_the_copy_engine_cannot_fetch_is_no_way_for_it() {
             }
         }
     }
-    // Where nothing is multiplied nothing is fetched.
+    // Without a product nothing is loaded.
     let to = c.slice_mut(0..64 * 64).and_then(|c| c.as_tensor(&[64, 64])).expect("C");
     device.gemm(at(1, 64), at(0, 64)).alpha(0.0).algorithm(nn).into(to).expect("zeros");
 }

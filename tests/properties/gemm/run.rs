@@ -1,28 +1,28 @@
-//! Running a case by some or all ways to it.
+//! Running a case by some or all algorithms.
 
 use warpwright::gemm::{Algorithm, Gemm, Plan};
 use warpwright::{Buffer, Device, Result as WarpwrightResult};
 
 use super::case::{Bias, Case, Data};
-use super::held::Held;
+use super::framed::Framed;
 use super::sample::{Kind, Sample, Wide};
 
-/// Which ways.
+/// Which algorithms.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Ways {
-    /// The one that `into` takes without a workspace, and another, chosen by this number.
+pub(crate) enum Algorithms {
+    /// The one that `into` chooses without a workspace, and another, chosen by this number.
     Two(u64),
-    /// All of them, but of a kernel's splits along k one.
+    /// All, but only one split-K of each kernel.
     All,
 }
 
 /// The buffers of a case on a device.
 pub(crate) struct OnDevice<K: Kind> {
     case: Case,
-    a: (Held<K::Factor>, Buffer<K::Factor>),
-    b: (Held<K::Factor>, Buffer<K::Factor>),
+    a: (Framed<K::Operand>, Buffer<K::Operand>),
+    b: (Framed<K::Operand>, Buffer<K::Operand>),
     bias: Buffer<Wide<K>>,
-    pub(crate) c: Held<K::Result>,
+    pub(crate) c: Framed<K::Result>,
     device: Device,
 }
 
@@ -31,43 +31,42 @@ impl<K: Kind> OnDevice<K> {
         let [a, b] = [(&data.a, 0), (&data.b, 1)].map(|(values, operand)| {
             let transposed = case.ops[operand] == warpwright::gemm::Op::T;
             let values = if transposed { values.clone().permuted_axes([0, 2, 1]) } else { values.clone() };
-            Held::holding(&values, case.places[operand])
+            Framed::holding(&values, case.placements[operand])
         });
         let (on_a, on_b) = (device.upload(a.image())?, device.upload(b.image())?);
         let bias: Vec<_> = data.bias.iter().map(|&x| Wide::<K>::of(x)).collect();
         let c = if case.beta == 0.0 {
-            // All of it canaries.
-            Held::blank([case.batch, case.m, case.n], case.places[2])
+            Framed::blank([case.batch, case.m, case.n], case.placements[2])
         } else {
-            Held::holding(&data.c, case.places[2])
+            Framed::holding(&data.c, case.placements[2])
         };
         let bias = device.upload(&bias)?;
         Ok(Self { case: case.clone(), a: (a, on_a), b: (b, on_b), bias, c, device: device.clone() })
     }
 
-    /// The product, described.
-    pub(crate) fn gemm(&self) -> WarpwrightResult<Gemm<'_, K::Factor>> {
-        let Case { batch, shared, ops, alpha, beta, bias, activation, .. } = self.case;
-        let repeat = |shared: bool| (shared && batch > 1).then_some(batch);
-        let (a, b) = (self.a.0.view(&self.a.1, repeat(shared[0]))?, self.b.0.view(&self.b.1, repeat(shared[1]))?);
+    /// The call, without algorithm and workspace.
+    pub(crate) fn gemm(&self) -> WarpwrightResult<Gemm<'_, K::Operand>> {
+        let Case { batch, broadcast, ops, alpha, beta, bias, activation, .. } = self.case;
+        let repeat = |broadcast: bool| (broadcast && batch > 1).then_some(batch);
+        let (a, b) = (self.a.0.view(&self.a.1, repeat(broadcast[0]))?, self.b.0.view(&self.b.1, repeat(broadcast[1]))?);
         let gemm = self.device.gemm(a, b).op(ops[0], ops[1]).alpha(Wide::<K>::of(alpha)).beta(Wide::<K>::of(beta));
         let gemm = match bias {
             Bias::None => gemm,
             Bias::PerColumn => gemm.bias(&self.bias),
             Bias::PerRow => gemm.bias_per_row(&self.bias),
         };
-        Ok(K::dressed(gemm, activation))
+        Ok(K::with_options(gemm, activation))
     }
 
-    /// The ways that are asked for; `None` is the one that `into` takes.
-    pub(crate) fn plans(&self, algorithms: Ways) -> WarpwrightResult<Vec<Option<Plan>>> {
+    /// The plans of these algorithms; `None` is the choice of `into`.
+    pub(crate) fn plans(&self, algorithms: Algorithms) -> WarpwrightResult<Vec<Option<Plan>>> {
         let buffer = self.device.upload(self.c.image())?;
         let plans = self.gemm()?.plans(self.c.view(&buffer, None)?)?;
         Ok(match algorithms {
-            Ways::All => {
+            Algorithms::All => {
                 let all: Vec<Algorithm> = plans.iter().map(Plan::algorithm).collect();
-                // Of the splits along k by one kernel each case takes another.
-                let is_taken = |algorithm: Algorithm| {
+                // Cases differ in which split-K of a kernel they run.
+                let is_chosen = |algorithm: Algorithm| {
                     let of_kernel = |other: &Algorithm| {
                         other.parts() > 1
                             && other.kernel() == algorithm.kernel()
@@ -78,20 +77,20 @@ impl<K: Kind> OnDevice<K> {
                     splits.sort_unstable();
                     algorithm.parts() == 1 || splits[self.case.data as usize % splits.len()] == algorithm.parts()
                 };
-                plans.into_iter().filter(|plan| is_taken(plan.algorithm())).map(Some).chain([None]).collect()
+                plans.into_iter().filter(|plan| is_chosen(plan.algorithm())).map(Some).chain([None]).collect()
             }
-            Ways::Two(number) => vec![None, Some(plans[number as usize % plans.len()])],
+            Algorithms::Two(number) => vec![None, Some(plans[number as usize % plans.len()])],
         })
     }
 
-    /// C after the product, the whole buffer.
+    /// C's whole buffer after the product.
     pub(crate) fn run(&self, plan: Option<Plan>) -> WarpwrightResult<Vec<K::Result>> {
         let mut buffer = self.device.upload(self.c.image())?;
         let Some(plan) = plan else {
             self.gemm()?.into(self.c.view_mut(&mut buffer)?)?;
             return buffer.download();
         };
-        // The workspace may begin anywhere, and has neighbours.
+        // The workspace has any alignment, and canaries around it.
         let (before, len) = (self.case.schedule as usize % 37, plan.workspace_len());
         let canaries: Vec<f32> = (0..before + len + 5).map(f32::canary).collect();
         let mut room = self.device.upload(&canaries)?;
@@ -99,22 +98,22 @@ impl<K: Kind> OnDevice<K> {
         gemm.into(self.c.view_mut(&mut buffer)?)?;
         let room = room.download()?;
         let outside = (0..before).chain(before + len..canaries.len());
-        let spoilt: Vec<_> = outside.filter(|&at| room[at].to_bits() != canaries[at].to_bits()).collect();
+        let changed: Vec<_> = outside.filter(|&at| room[at].to_bits() != canaries[at].to_bits()).collect();
         assert!(
-            spoilt.is_empty(),
-            "{}: {spoilt:?} beside {len} elements of workspace from {before} on",
+            changed.is_empty(),
+            "{}: {changed:?} changed, outside the {len} elements of workspace from {before} on",
             plan.algorithm()
         );
         buffer.download()
     }
 
-    /// The plan for this way, listed or not.
+    /// The plan for this algorithm, listed or not.
     pub(crate) fn plan(&self, algorithm: Algorithm) -> WarpwrightResult<Plan> {
         let buffer = self.device.upload(self.c.image())?;
         self.gemm()?.plan(algorithm, self.c.view(&buffer, None)?)
     }
 
-    /// Whether inputs are as they were.
+    /// Checks that the inputs did not change.
     pub(crate) fn inputs_unchanged(&self) -> Result<(), String> {
         let download = |error: warpwright::Error| error.to_string();
         self.a.0.unchanged(&self.a.1.download().map_err(download)?)?;
@@ -122,12 +121,12 @@ impl<K: Kind> OnDevice<K> {
     }
 }
 
-/// Runs a case by these ways, and has `judge` look at the values of each C.
+/// Runs a case by these algorithms, and has `judge` check the values of each C.
 pub(crate) fn verify<K: Kind>(
     device: &Device,
     case: &Case,
     data: &Data,
-    algorithms: Ways,
+    algorithms: Algorithms,
     judge: impl Fn(&[f64]) -> Result<f64, String>,
 ) -> Result<f64, String> {
     let failed = |error: warpwright::Error| format!("{}: {error}", device.name());
@@ -143,7 +142,7 @@ pub(crate) fn verify<K: Kind>(
     Ok(worst)
 }
 
-/// Equal values; one NaN for another, and −0 for 0.
+/// Checks for equal values; any NaN equals any NaN, and −0 equals 0.
 pub(crate) fn equal(expected: &[f64], got: &[f64]) -> Result<f64, String> {
     let differ = |(x, y): (&f64, &f64)| x != y && !(x.is_nan() && y.is_nan());
     match expected.iter().zip(got).position(differ) {

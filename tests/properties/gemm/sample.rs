@@ -1,4 +1,4 @@
-//! The element types of products, and the kinds of products that are made of them.
+//! Element types, and the combinations of them that `Device::gemm` has.
 
 use std::fmt::Debug;
 
@@ -17,7 +17,7 @@ pub(crate) trait Sample: Element + Debug {
     fn value(self) -> f64;
     /// Its bits.
     fn bits(self) -> u64;
-    /// A quiet NaN that tells as well as its free bits can where it belongs.
+    /// A quiet NaN whose payload depends on the index.
     fn canary(index: usize) -> Self;
 }
 
@@ -47,30 +47,30 @@ samples! {
     bf16: bf16::from_f64, 0x7fc0 | 6;
 }
 
-/// What is multiplied, how, and what C is made of.
+/// Element types of A and B and of C, and the arithmetic.
 pub(crate) trait Kind {
     /// Elements of A and B.
-    type Factor: Multiply<Wide: Sample> + Sample;
+    type Operand: Multiply<Wide: Sample> + Sample;
     /// Elements of C.
-    type Result: Output<Self::Factor> + Sample;
-    /// What the names of its kernels have.
+    type Result: Output<Self::Operand> + Sample;
+    /// The part of its kernels' names that says so.
     const NAME: &'static str;
-    /// What C is rounded to, and whether that is known to the oracle.
+    /// What C is rounded to, if the reference implementation knows it.
     const FORMAT: Option<Format>;
-    /// What an addition adds to the error: where some ways are tensor cores', which cut off, twice a rounding to nearest.
+    /// The relative error of an addition: with tensor cores, which truncate, twice that of rounding to nearest.
     const UNIT: f64 = U_F32;
-    /// The activations that there are.
+    /// The activations that it has.
     const ACTIVATIONS: &'static [Activation];
 
     /// An element as it is multiplied.
-    fn factor(x: f64) -> f64 {
-        Self::Factor::of(x).value()
+    fn rounded(x: f64) -> f64 {
+        Self::Operand::of(x).value()
     }
 
-    /// The product with arithmetic and activation.
-    fn dressed(gemm: Gemm<'_, Self::Factor>, activation: Activation) -> Gemm<'_, Self::Factor>;
+    /// The call with arithmetic and activation.
+    fn with_options(gemm: Gemm<'_, Self::Operand>, activation: Activation) -> Gemm<'_, Self::Operand>;
 
-    /// What the kernels make of the exact sum `x`.
+    /// The activation of the exact sum `x`, as kernels compute it.
     fn activated(x: f64, activation: Activation) -> f64 {
         match activation {
             Activation::Relu if x <= 0.0 => 0.0,
@@ -83,63 +83,63 @@ pub(crate) trait Kind {
 const ALL: &[Activation] = &[Activation::None, Activation::Relu, Activation::Gelu];
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])+ $kind:ident: $factor:ident => $result:ident, $format:expr, $unit:expr;)+) => {$(
+    ($($(#[$doc:meta])+ $kind:ident: $rounded:ident => $result:ident, $format:expr, $unit:expr;)+) => {$(
         $(#[$doc])+
         pub(crate) struct $kind;
         impl Kind for $kind {
-            type Factor = $factor;
+            type Operand = $rounded;
             type Result = $result;
-            const NAME: &'static str = stringify!($factor);
+            const NAME: &'static str = stringify!($rounded);
             const FORMAT: Option<Format> = Some($format);
             const UNIT: f64 = $unit;
             const ACTIVATIONS: &'static [Activation] = ALL;
-            fn dressed(gemm: Gemm<'_, $factor>, activation: Activation) -> Gemm<'_, $factor> {
+            fn with_options(gemm: Gemm<'_, $rounded>, activation: Activation) -> Gemm<'_, $rounded> {
                 gemm.activation(activation)
             }
         }
     )+};
 }
 kinds! {
-    /// `f32` throughout.
-    Single: f32 => f32, Format::F32, U_F32;
-    /// `f16` throughout, but for the sums.
-    Half: f16 => f16, Format::F16, 2.0 * U_F32;
-    /// `bf16` throughout, but for the sums.
-    Brain: bf16 => bf16, Format::BF16, 2.0 * U_F32;
-    /// `f16` to `f32`.
-    HalfToSingle: f16 => f32, Format::F32, 2.0 * U_F32;
-    /// `bf16` to `f32`.
-    BrainToSingle: bf16 => f32, Format::F32, 2.0 * U_F32;
+    /// All `f32`.
+    F32: f32 => f32, Format::F32, U_F32;
+    /// All `f16`, accumulated in `f32`.
+    F16: f16 => f16, Format::F16, 2.0 * U_F32;
+    /// All `bf16`, accumulated in `f32`.
+    Bf16: bf16 => bf16, Format::BF16, 2.0 * U_F32;
+    /// `f16` with C in `f32`.
+    F16ToF32: f16 => f32, Format::F32, 2.0 * U_F32;
+    /// `bf16` with C in `f32`.
+    Bf16ToF32: bf16 => f32, Format::F32, 2.0 * U_F32;
 }
 
 /// `f32` rounded to tf32.
-pub(crate) struct Tensor;
-impl Kind for Tensor {
-    type Factor = f32;
+pub(crate) struct Tf32;
+impl Kind for Tf32 {
+    type Operand = f32;
     type Result = f32;
     const NAME: &'static str = "tf32";
     const FORMAT: Option<Format> = Some(Format::F32);
     const ACTIVATIONS: &'static [Activation] = ALL;
-    fn factor(x: f64) -> f64 {
+    fn rounded(x: f64) -> f64 {
         f64::from(tf32(x as f32))
     }
-    fn dressed(gemm: Gemm<'_, f32>, activation: Activation) -> Gemm<'_, f32> {
+    fn with_options(gemm: Gemm<'_, f32>, activation: Activation) -> Gemm<'_, f32> {
         gemm.arithmetic(Arithmetic::Tf32).activation(activation)
     }
 }
 
-/// `f64` throughout.
-pub(crate) struct Double;
-impl Kind for Double {
-    type Factor = f64;
+/// All `f64`.
+pub(crate) struct F64;
+impl Kind for F64 {
+    type Operand = f64;
     type Result = f64;
     const NAME: &'static str = "f64";
     const FORMAT: Option<Format> = None;
     const ACTIVATIONS: &'static [Activation] = &[Activation::None, Activation::Relu];
-    fn dressed(gemm: Gemm<'_, f64>, activation: Activation) -> Gemm<'_, f64> {
+    fn with_options(gemm: Gemm<'_, f64>, activation: Activation) -> Gemm<'_, f64> {
         if activation == Activation::Relu { gemm.relu() } else { gemm }
     }
 }
 
-/// The numbers of alpha, beta and the bias.
-pub(crate) type Wide<K> = <<K as Kind>::Factor as Number>::Wide;
+/// The type of alpha, beta and the bias.
+pub(crate) type Wide<K> = <<K as Kind>::Operand as Number>::Wide;

@@ -1,4 +1,4 @@
-//! What can go wrong with tiles of up to 256: their edges, and the ways that are taken only where 16 bytes are aligned.
+//! Kernels with tiles of up to 256: tile edges, and code paths for rows aligned to 16 bytes.
 
 use gpu::gemm::ffma;
 use warpwright::reference::same_bits;
@@ -11,13 +11,13 @@ use crate::support::device::under_test;
 use crate::support::frame::Place;
 use crate::support::product::{Case, Gemm, sample};
 
-/// Rows start at multiples of 16 bytes, but for those of one matrix or of none.
-fn places(cols: [usize; 3], astray: usize) -> [Place; 3] {
+/// Rows start at multiples of 16 bytes, except those of matrix `misaligned` (3 for none).
+fn places(cols: [usize; 3], misaligned: usize) -> [Place; 3] {
     std::array::from_fn(|i| {
         let gap = (4 - cols[i] % 4) % 4;
-        match (i == astray, i % 2) {
+        match (i == misaligned, i % 2) {
             (false, _) => Place { offset: 4 * i, gap: gap + 4 * i, after: 3 },
-            // Rows at multiples of 16 bytes from each other, but not from the start of memory; or the other way round.
+            // Either the distance of rows is a multiple of 16 bytes and the first address is not, or vice versa.
             (true, 0) => Place { offset: 1, gap, after: 2 },
             (true, _) => Place { offset: 0, gap: gap + 1, after: 0 },
         }
@@ -25,41 +25,42 @@ fn places(cols: [usize; 3], astray: usize) -> [Place; 3] {
 }
 
 /// Extents one below, at and one above the edges of all tiles, with depths at the edges of all steps.
-pub(super) fn tile_edges_are_exact_aligned_or_not(way: Variant) {
+pub(super) fn tile_edges_are_exact_aligned_or_not(variant: Variant) {
     let mut depths = [8, 15, 16, 17, 31, 32, 33, 64, 65, 4, 12, 100].into_iter().cycle();
     let mut number = 0;
     for (m, n) in [(64, 64), (128, 128), (128, 256), (256, 128)] {
         for (m, n) in [(m, n), (m - 1, n), (m, n - 1), (m + 1, n), (m, n + 1), (m - 1, n + 1), (m, n + 4)] {
             // All matrices aligned, then all but one.
-            for astray in [3, number % 3] {
+            for misaligned in [3, number % 3] {
                 let k = depths.next().unwrap_or_default();
-                let case = Case { m, k, n, places: places([k, n, n], astray), data: number as u64, schedule: 7 };
-                let verdict = integer_problem(&case).verify(case.schedule, way);
-                verdict.unwrap_or_else(|error| panic!("m {m}, k {k}, n {n}, matrix {astray} astray: {error}"));
+                let case = Case { m, k, n, places: places([k, n, n], misaligned), data: number as u64, schedule: 7 };
+                let verdict = integer_problem(&case).verify(case.schedule, variant);
+                verdict.unwrap_or_else(|error| panic!("m {m}, k {k}, n {n}, matrix {misaligned} misaligned: {error}"));
             }
             number += 1;
         }
     }
 }
 
-/// One chain of multiply-adds in order of k, from +0, whatever the tile. Products so small that a sum can be −0 would show the
-/// zeros that a last step is filled up with.
-pub(super) fn sums_have_the_bits_of_matmul_naive(way: Variant) {
+/// Sequential accumulation in order of k from +0, for every tile. With products so small that a sum can be −0, the
+/// zeros that pad the last step would be visible.
+pub(super) fn sums_have_the_bits_of_matmul_naive(variant: Variant) {
     let device = under_test(3);
     for (m, k, n) in [(65, 37, 70), (64, 33, 64), (3, 1, 5), (130, 50, 260)] {
         for power in [0, -76] {
-            for astray in [3, 0, 1, 2] {
-                let case = Case { places: places([k, n, n], astray), ..sample(m, k, n) };
+            for misaligned in [3, 0, 1, 2] {
+                let case = Case { places: places([k, n, n], misaligned), ..sample(m, k, n) };
                 let problem = real_problem(&case, 2_f32.powi(power));
-                let [naive, output] = [by_naive, way].map(|way| way(&device, &problem).expect("a run").output);
-                let what = format!("m {m}, k {k}, n {n}, times 2^{power}, matrix {astray} astray");
+                let [naive, output] =
+                    [by_naive, variant].map(|variant| variant(&device, &problem).expect("a run").output);
+                let what = format!("m {m}, k {k}, n {n}, times 2^{power}, matrix {misaligned} misaligned");
                 same_bits(&naive, &output).unwrap_or_else(|error| panic!("{what}: {error}"));
             }
         }
     }
 }
 
-/// What one block counts for a depth of `k`, everything aligned.
+/// Counters of one block for depth `k`, with everything aligned.
 fn counters(kernel: &Gemm, [m, n]: [u32; 2], k: usize) -> Counters {
     let device = Device::simulator_with(Config::new(Level::Counters));
     let a = device.alloc_matrix_zeros(m as usize, k).expect("a");
@@ -68,15 +69,15 @@ fn counters(kernel: &Gemm, [m, n]: [u32; 2], k: usize) -> Counters {
     device.launch(kernel, Launch::grid(1), (&a, &b, &mut c)).expect("a run").counters.expect("counted")
 }
 
-/// 64 columns of A more, which is several steps: no bank conflicts, nothing fetched twice or in vain, loads as wide as they can
-/// be. What is done once per block is the same for both depths.
+/// The difference of two depths, 64 columns of A or several steps: no bank conflicts, no redundant loads, and loads of
+/// full width. Work done once per block cancels.
 #[test]
-fn steps_are_free_of_conflicts_and_of_waste() {
+fn a_step_has_no_bank_conflicts_and_no_redundant_loads() {
     let kernels: [(&Gemm, [u32; 2], [u64; 2]); 4] = [
-        (&ffma::gemm_f32_128x256, ffma::TILE_128X256, [16, 8]),
-        (&ffma::gemm_f32_256x128, ffma::TILE_256X128, [16, 8]),
-        (&ffma::gemm_f32_128x128, ffma::TILE_128X128, [16, 8]),
-        (&ffma::gemm_f32_64x64, ffma::TILE_64X64, [8, 4]),
+        (&ffma::gemm_ffma_f32_128x256, [128, 256], [16, 8]),
+        (&ffma::gemm_ffma_f32_256x128, [256, 128], [16, 8]),
+        (&ffma::gemm_ffma_f32_128x128, [128, 128], [16, 8]),
+        (&ffma::gemm_ffma_f32_64x64, [64, 64], [8, 4]),
     ];
     for (kernel, tile, [down, across]) in kernels {
         let (name, [few, many]) = (kernel.info().name, [64, 128].map(|k| counters(kernel, tile, k)));
@@ -88,7 +89,7 @@ fn steps_are_free_of_conflicts_and_of_waste() {
         );
         let [m, n] = tile.map(u64::from);
         let warps = m * n / (down * across) / 32;
-        // Columns and rows in quads; two wavefronts are the least for 16 bytes.
+        // Columns and rows in quads; 16-byte loads take at least two wavefronts.
         let loads = 64 * warps * (down + across) / 4;
         assert_eq!(more(Access::SharedLoad, requests), loads, "{name}");
         assert_eq!(more(Access::SharedLoad, wavefronts), 2 * loads, "{name}");

@@ -1,4 +1,4 @@
-//! Ways to a product.
+//! Implementations of the matrix product.
 
 use gpu::gemm::ffma;
 use gpu::gemm::naive::{self, matmul_naive};
@@ -21,24 +21,24 @@ pub(crate) fn by_tiled(device: &Device, problem: &Problem) -> Result<Outcome> {
     by_grid(device, problem, &matmul_tiled, tiled::grid)
 }
 
-/// Launches `gemm_f32_128x256`.
+/// Launches `gemm_ffma_f32_128x256`.
 pub(crate) fn by_128x256(device: &Device, problem: &Problem) -> Result<Outcome> {
-    by_grid(device, problem, &ffma::gemm_f32_128x256, |m, n| ffma::grid(m, n, ffma::TILE_128X256))
+    by_grid(device, problem, &ffma::gemm_ffma_f32_128x256, |m, n| ffma::grid(m, n, [128, 256]))
 }
 
-/// Launches `gemm_f32_256x128`.
+/// Launches `gemm_ffma_f32_256x128`.
 pub(crate) fn by_256x128(device: &Device, problem: &Problem) -> Result<Outcome> {
-    by_grid(device, problem, &ffma::gemm_f32_256x128, |m, n| ffma::grid(m, n, ffma::TILE_256X128))
+    by_grid(device, problem, &ffma::gemm_ffma_f32_256x128, |m, n| ffma::grid(m, n, [256, 128]))
 }
 
-/// Launches `gemm_f32_128x128`.
+/// Launches `gemm_ffma_f32_128x128`.
 pub(crate) fn by_128x128(device: &Device, problem: &Problem) -> Result<Outcome> {
-    by_grid(device, problem, &ffma::gemm_f32_128x128, |m, n| ffma::grid(m, n, ffma::TILE_128X128))
+    by_grid(device, problem, &ffma::gemm_ffma_f32_128x128, |m, n| ffma::grid(m, n, [128, 128]))
 }
 
-/// Launches `gemm_f32_64x64`.
+/// Launches `gemm_ffma_f32_64x64`.
 pub(crate) fn by_64x64(device: &Device, problem: &Problem) -> Result<Outcome> {
-    by_grid(device, problem, &ffma::gemm_f32_64x64, |m, n| ffma::grid(m, n, ffma::TILE_64X64))
+    by_grid(device, problem, &ffma::gemm_ffma_f32_64x64, |m, n| ffma::grid(m, n, [64, 64]))
 }
 
 fn by_grid(device: &Device, problem: &Problem, kernel: &Gemm, grid: fn(u32, u32) -> [u32; 3]) -> Result<Outcome> {
@@ -55,7 +55,7 @@ pub(crate) fn by_matmul_into(device: &Device, problem: &Problem) -> Result<Outco
     on.download()
 }
 
-/// Calls `Device::matmul`, whose result is a matrix of its own.
+/// Calls `Device::matmul`, which allocates its result.
 pub(crate) fn by_matmul(device: &Device, problem: &Problem) -> Result<Outcome> {
     let on = problem.upload(device)?;
     let a = on.inputs[0].view().as_matrix(problem.inputs[0].layout())?;

@@ -1,4 +1,4 @@
-//! Reductions along an axis: exact where the arithmetic is, else within derived bounds, line by line.
+//! Reductions along an axis, line by line: exact if the arithmetic is exact, otherwise within derived bounds.
 
 use std::cmp::Ordering::{Greater, Less};
 
@@ -18,7 +18,7 @@ use super::values::{Number, Real, cancelling, small, uniform};
 use crate::support::runner::{check, check_within};
 use crate::support::values;
 
-/// Whether each line's result is what the oracle says of it.
+/// Checks that each line's result equals that of the reference.
 fn each<T: Bits, R: AxisReduction<T>>(
     what: &str,
     case: &AxisCase,
@@ -49,7 +49,7 @@ where
 
 macro_rules! exactly {
     ($($name:ident: $t:ty => $u:ty, $squares:ty;)+) => {$(
-        /// Sums of small integers are exact in any order, and a single 1 shows wherever it is.
+        /// Sums of small integers are exact in any order, and a single 1 counts at any position.
         #[test]
         fn $name() {
             check(any_tensor(size_of::<$t>()), |case| {
@@ -188,7 +188,7 @@ where
     each("nan_argmin", case, NanArgMin, x, |line| place(line, Less))
 }
 
-/// Few different values, so that there are many equal ones, or any.
+/// A few different values, so that many are equal, or any values.
 fn data<T: Number>(n: usize, rng: &mut StdRng, any: impl Fn(&mut StdRng) -> T) -> Vec<T> {
     if rng.random() { small(n, rng, 0) } else { (0..n).map(|_| any(rng)).collect() }
 }
@@ -213,7 +213,7 @@ integers! {
 
 macro_rules! reals {
     ($($name:ident: $t:ty, $bits:ty;)+) => {$(
-        /// Any bits are a number here: NaNs, infinities, zeros of both signs, subnormals.
+        /// Any bits, including NaNs, infinities, zeros of both signs, subnormals.
         #[test]
         fn $name() {
             check(any_tensor(size_of::<$t>()), |case| {

@@ -1,5 +1,5 @@
-//! A tensor anywhere in a buffer, its axes in any order and with gaps, reduced along one of them twice with one workspace, on two
-//! devices.
+//! A strided tensor at any position in a buffer, with axes in any order, reduced along one axis twice with one
+//! workspace, on two devices.
 
 use proptest::prelude::*;
 use warpwright::reduce::{AxisReduction, LinesWorkspace, axis_depth};
@@ -9,7 +9,7 @@ use warpwright::{Device, Result as WarpwrightResult};
 use super::case::{Bits, is_nan};
 use crate::support::device::{counterpart, under_test};
 
-/// How a tensor lies, along which axis it is reduced, and by what numbers it and the schedule are chosen.
+/// Layout of a tensor, the axis to be reduced, and seeds of data and schedule.
 #[derive(Clone, Debug)]
 pub(super) struct AxisCase {
     pub(super) shape: Vec<usize>,
@@ -22,13 +22,13 @@ pub(super) struct AxisCase {
 }
 
 impl AxisCase {
-    /// A tensor without gaps at the start of its buffer.
+    /// A contiguous tensor at the start of its buffer.
     pub(super) fn plain(shape: &[usize], axis: usize, schedule: u64) -> Self {
         let strides = (0..shape.len()).map(|axis| shape[axis + 1..].iter().product()).collect();
         Self { shape: shape.to_vec(), strides, axis, before: 0, data: schedule, schedule }
     }
 
-    /// Elements from the first to the end of the last.
+    /// Elements from the first to the last of the tensor.
     pub(super) fn span(&self) -> usize {
         if self.shape.contains(&0) {
             return 0;
@@ -41,12 +41,12 @@ impl AxisCase {
         self.shape[self.axis]
     }
 
-    /// The lines of `x`, which holds what the tensor spans.
+    /// The lines of `x`, which holds the span of the tensor.
     pub(super) fn lines<T: Copy>(&self, x: &[T]) -> Vec<Vec<T>> {
         lines(x, &self.shape, &self.strides, self.axis)
     }
 
-    /// Whether element `place` of the span is one of the tensor.
+    /// For each element of the span, whether it belongs to the tensor.
     fn contains(&self) -> Vec<bool> {
         let mut within = vec![false; self.span()];
         let places: Vec<usize> = (0..self.span()).collect();
@@ -60,7 +60,7 @@ fn any_layout(bytes: usize) -> impl Strategy<Value = (Vec<usize>, Vec<usize>, us
     let lanes = 16 / bytes;
     let few = [1, 2, 3, 4, 9, 11, 15].map(|vectors| vectors * lanes);
     let edges = [&few[..], &[1, 2, 3, lanes + 1, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 8 * lanes + 1]].concat();
-    // Columns of which a thread has four, if they are not aligned.
+    // Misaligned columns, four for each thread.
     let wide = proptest::sample::select(vec![63, 64, 127, 128, 129, 131, 160, 257, 515]);
     let long =
         vec![127, 128, 257, 500, 16 * lanes, 64 * lanes, 128 * lanes, 129 * lanes, 600 * lanes, 1024 * lanes + 3];
@@ -100,8 +100,8 @@ pub(super) fn any_tensor(bytes: usize) -> impl Strategy<Value = AxisCase> {
     )
 }
 
-/// The results of a reduction of the tensor that lies in `x`, if they are the same twice on the device under test and twice on its
-/// counterpart. All round the tensor, within its gaps too, and round the results are canaries.
+/// The results of a reduction of the tensor in `x`, if they are the same twice on the device under test and twice on
+/// its counterpart. Tensor, gaps and results are surrounded by canaries.
 pub(super) fn reduce_axis<T: Bits, R: AxisReduction<T>>(
     case: &AxisCase,
     reduction: R,
@@ -128,7 +128,7 @@ where
             let mut out = out.download()?;
             let last = out.pop().expect("a canary");
             let first = out.remove(0);
-            assert_eq!([first.bits(), last.bits()], [R::Output::CANARY.bits(); 2], "beside the results");
+            assert_eq!([first.bits(), last.bits()], [R::Output::CANARY.bits(); 2], "canaries around the results");
             *result = out;
         }
         assert!(on.download()?.iter().map(|x| x.bits()).eq(image.iter().map(|x| x.bits())), "the input changed");
@@ -145,7 +145,7 @@ where
     Ok(first)
 }
 
-/// The depth of the tree of merges on the device under test, whose allocations are aligned as all are.
+/// The depth of the tree of merges on the device under test.
 pub(super) fn depth<T: Bits, R: AxisReduction<T>>(case: &AxisCase, reduction: R) -> u64 {
     let device = under_test(0);
     let on = device.upload(&vec![T::CANARY; case.before + case.span()]).expect("memory");

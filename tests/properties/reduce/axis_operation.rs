@@ -1,4 +1,5 @@
-//! The methods of `Device` along an axis: nothing, wrong arguments, one workspace for all, long lines that blocks share.
+//! The methods of `Device` along an axis: empty axes, wrong arguments, one workspace for all, long lines shared by
+//! blocks.
 
 use rand::Rng;
 use warpwright::Error;
@@ -11,7 +12,7 @@ use crate::support::device::under_test;
 use crate::support::values;
 
 #[test]
-fn nothing_along_an_axis_has_its_identity_or_an_error() {
+fn an_empty_axis_gives_the_identity_or_an_error() {
     let device = under_test(1);
     let none = device.alloc::<f32>(0).unwrap();
     for shape in [[5, 0, 7], [0, 5, 7], [5, 7, 0]] {
@@ -22,14 +23,14 @@ fn nothing_along_an_axis_has_its_identity_or_an_error() {
         assert_eq!(device.reduce_axis(Product, x, axis).unwrap().download().unwrap(), [1.0; 35]);
         let text = device.reduce_axis(Max, x, axis).unwrap_err().to_string();
         assert!(text.contains("max: argument `x`: expected at least one element, found 0"), "{text}");
-        // No line at all is no line without elements.
+        // With no lines, there is no line without elements.
         let other = (axis + 1) % 3;
         assert_eq!(device.reduce_axis(Max, x, other).unwrap().download().unwrap(), [0.0_f32; 0]);
     }
 }
 
 #[test]
-fn wrong_arguments_along_an_axis_are_named() {
+fn wrong_arguments_along_an_axis_are_named_in_errors() {
     let device = under_test(1);
     let x = device.upload(&[1.0_f32; 12]).unwrap();
     let x = x.view().as_tensor(&[3, 4]).unwrap();
@@ -49,9 +50,9 @@ fn wrong_arguments_along_an_axis_are_named() {
     assert!(text.contains("argument `workspace`: expected at least "), "{text}");
 }
 
-/// One workspace for reductions of every state and shape, one after the other: each finds its tickets at 0.
+/// One workspace for reductions of every state and shape, one after the other: each leaves the tickets at 0.
 #[test]
-fn a_workspace_serves_every_axis() {
+fn one_workspace_serves_every_axis() {
     let device = under_test(4);
     let n = 1 << 16;
     let mut x = vec![0.0_f32; n];
@@ -83,10 +84,10 @@ fn a_workspace_serves_every_axis() {
     }
 }
 
-/// So many lines of whole vectors that each thread has four of them under way, in more steps than one: 17 vectors by 8 lanes, 128 by 32;
-/// and a last block that is not full.
+/// So many aligned lines that each thread has four in flight, in several steps (17 vectors by 8 lanes, 128 by 32), with
+/// an incomplete last block.
 #[test]
-fn many_lines_of_whole_vectors_are_reduced_exactly() {
+fn many_aligned_lines_are_reduced_exactly() {
     let device = under_test(9);
     for (lines, length) in [(33_797, 68), (33_793, 512)] {
         let number = |at: usize| (at % 8191 * 37 % 101) as f32;
@@ -104,9 +105,9 @@ fn many_lines_of_whole_vectors_are_reduced_exactly() {
     }
 }
 
-/// Lines that several blocks share, thirty schedules, one result: for sums, whose merges round, above all.
+/// Lines shared by several blocks give the same bits for thirty schedules.
 #[test]
-fn axis_runs_are_equal_whatever_the_schedule() {
+fn axis_runs_are_equal_for_every_schedule() {
     let mut rng = values::rng(17);
     let shapes: [(&[usize], usize); 5] =
         [(&[2, 9001], 1), (&[9001, 6], 0), (&[9000, 4], 0), (&[5000, 1], 0), (&[500, 131], 0)];

@@ -1,4 +1,4 @@
-//! A vector anywhere in a buffer, reduced twice with one workspace, on two devices.
+//! A vector at any position in a buffer, reduced twice with one workspace, on two devices.
 
 use half::{bf16, f16};
 use proptest::prelude::*;
@@ -9,17 +9,17 @@ use warpwright::{Buffer, BufferViewMut, Device, Element, Result as WarpwrightRes
 
 use crate::support::device::{counterpart, under_test};
 
-/// Elements that tests compare by their bits and fill with canaries.
+/// Elements that are compared by their bits and have a canary value.
 pub(super) trait Bits: Element + PartialOrd + std::fmt::Debug {
     fn bits(self) -> u64;
-    /// What surrounds vectors and results: a NaN, or a number that stands out in every result.
+    /// Value around vectors and results: a NaN, or a number that would change every result.
     const CANARY: Self;
 }
 
 macro_rules! bits {
     ($($t:ty: $canary:expr;)+) => {$(
         impl Bits for $t {
-            #[allow(clippy::redundant_closure_call, reason = "floats and integers alike")]
+            #[allow(clippy::redundant_closure_call, reason = "the macro is for floats and integers")]
             fn bits(self) -> u64 {
                 let mut bytes = [0; 8];
                 bytes[..size_of::<Self>()].copy_from_slice(&self.to_ne_bytes());
@@ -41,12 +41,12 @@ bits! {
     u64: 0xa5a5_a5a5_a5a5_a5a5;
 }
 
-/// Whether it is no number: processors choose the payload of a NaN differently.
+/// Whether it is a NaN, whose payload depends on the processor.
 pub(super) fn is_nan<T: Bits>(x: T) -> bool {
     x.partial_cmp(&x).is_none()
 }
 
-/// Where a vector lies, how long it is, and by what numbers it and the schedule are chosen.
+/// Position and length of a vector, and seeds of data and schedule.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     pub(super) n: usize,
@@ -56,7 +56,7 @@ pub(super) struct Case {
     pub(super) schedule: u64,
 }
 
-/// Vectors of elements of `bytes` bytes, from every offset to 16 bytes, often at the edges of 16 bytes and of tiles.
+/// Vectors of elements of `bytes` bytes, at every alignment to 16 bytes, often with lengths around 16 bytes and tiles.
 pub(super) fn any_case(bytes: usize) -> impl Strategy<Value = Case> {
     let (lanes, tile) = (16 / bytes, TILE_BYTES / bytes);
     let near = vec![1, 2, lanes - 1, lanes, lanes + 1, 2 * lanes + 1, 32 * lanes, 32 * lanes + 1];
@@ -85,7 +85,7 @@ fn surrounded<T: Bits>([before, after]: [usize; 2], x: &[T]) -> Vec<T> {
     whole
 }
 
-/// Runs `queue` twice with one workspace; both results, once everything round them is as before.
+/// Runs `queue` twice with one workspace; returns both results after checking the canaries around them.
 fn twice<U: Bits>(
     device: &Device,
     queue: impl Fn(BufferViewMut<'_, U>, &mut Workspace) -> WarpwrightResult<()>,
@@ -96,7 +96,7 @@ fn twice<U: Bits>(
         let mut out: Buffer<U> = device.upload(&[U::CANARY; 3])?;
         queue(out.slice_mut(1..2)?, &mut workspace)?;
         let out = out.download()?;
-        assert_eq!([out[0].bits(), out[2].bits()], [U::CANARY.bits(); 2], "beside the result");
+        assert_eq!([out[0].bits(), out[2].bits()], [U::CANARY.bits(); 2], "canaries around the result");
         *result = out[1];
     }
     Ok(results)
@@ -116,7 +116,7 @@ fn agreed<U: Bits>(schedule: u64, run: impl Fn(&Device) -> WarpwrightResult<[U; 
     Ok(first)
 }
 
-/// A reduction of `x` at the case's place.
+/// A reduction of `x` at the case's position.
 pub(super) fn reduce<T: Bits, R: Reduction<T>>(case: &Case, reduction: R, x: &[T]) -> Result<R::Output, String>
 where
     R::Output: Bits,
@@ -131,7 +131,7 @@ where
     })
 }
 
-/// The scalar product of `x` and `y`, the latter at another place.
+/// The dot product of `x` and `y`, the latter at another offset.
 pub(super) fn dot<T: Bits + Dot>(case: &Case, before: usize, x: &[T], y: &[T]) -> Result<T::Output, String>
 where
     T::Output: Bits,

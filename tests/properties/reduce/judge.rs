@@ -1,11 +1,11 @@
-//! What the oracle says of each line or segment, beside what came.
+//! Compares the result of each line or segment with the reference.
 
 use warpwright::reference::reduce::Scalar;
 
 use super::case::{Bits, is_nan};
 use super::values::{Real, wide};
 
-/// As many results as there are lines.
+/// Checks that there are as many results as lines.
 fn counted<L, U>(what: &str, lines: &[L], got: &[U]) -> Result<(), String> {
     if got.len() == lines.len() {
         return Ok(());
@@ -13,7 +13,7 @@ fn counted<L, U>(what: &str, lines: &[L], got: &[U]) -> Result<(), String> {
     Err(format!("{what}: {} results for {}", got.len(), lines.len()))
 }
 
-/// Whether each result is what is expected of its line.
+/// Checks that each result equals the expected one of its line.
 pub(super) fn equal<T, L: AsRef<[T]>, U: Bits>(
     what: &str,
     lines: &[L],

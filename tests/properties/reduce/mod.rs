@@ -1,9 +1,8 @@
-//! Reductions of whole vectors to one number: every kernel, from every offset to 16 bytes, at the edges of tiles.
+//! Reductions of whole vectors: every kernel, at every alignment to 16 bytes, and lengths around the edges of tiles.
+//! Also reductions along an axis of strided tensors (`axis`), and of segments (`segments`).
 //!
-//! Reductions along an axis of tensors with gaps and axes in any order are here, too (`axis`).
-//!
-//! Each case launches twice with one workspace, on the device under test and on its counterpart, and demands four times the
-//! same bits; canaries stand round the vector and the result.
+//! Each case launches twice with one workspace, on the device under test and on its counterpart, and requires the same
+//! bits all four times; the vector and the result are surrounded by canaries.
 
 mod axis;
 mod axis_case;

@@ -1,4 +1,4 @@
-//! Variances, where other formulas cancel.
+//! Variances, with data for which other formulas cancel.
 
 use rand::Rng;
 use warpwright::half::{bf16, f16};
@@ -20,7 +20,8 @@ where
         let mut worst = 0.0_f64;
         let around_zero: Vec<T> = uniform(case.n, &mut rng);
         let shifted: Vec<T> = (0..case.n).map(|_| T::from_f64(mean * rng.random_range(1.0..1.01))).collect();
-        // One element far away, at any place: the first, which a fixed shift would be taken from, in a third of the cases.
+        // One outlier at any position; in a third of the cases the first element, from which a fixed shift would be
+        // taken.
         let mut with_outlier = around_zero.clone();
         with_outlier[if rng.random_range(0..3) == 0 { 0 } else { rng.random_range(0..case.n) }] = T::from_f64(outlier);
         let constant = vec![T::from_f64(mean); case.n];
@@ -46,7 +47,7 @@ fn variances_stay_within_the_bounds() {
 }
 
 #[test]
-fn one_infinity_or_nan_makes_it_nan() {
+fn one_infinity_or_nan_makes_the_variance_nan() {
     crate::support::runner::check(any_case(4), |case| {
         let mut rng = values::rng(case.data);
         let mut x: Vec<f32> = uniform(case.n, &mut rng);

@@ -1,8 +1,8 @@
-//! The methods of `Device`: nothing, matrices with gaps, wrong arguments, and the same bits whatever the schedule.
+//! The methods of `Device`: empty vectors, matrices with gaps, wrong arguments, and the same bits for every schedule.
 
 use ndarray::Array2;
 use warpwright::gpu::reduce::read::read_f32;
-use warpwright::gpu::reduce::whole::partition::{MOST_BLOCKS, THREADS, TILE_BYTES};
+use warpwright::gpu::reduce::whole::partition::{MAX_BLOCKS, THREADS, TILE_BYTES};
 use warpwright::reduce::{ArgMax, Max, Sum, Variance, Workspace};
 use warpwright::{Error, Launch, Layout, Matrix};
 
@@ -12,7 +12,7 @@ use crate::support::device::under_test;
 use crate::support::values;
 
 #[test]
-fn nothing_has_its_identity_or_an_error() {
+fn empty_vectors_give_the_identity_or_an_error() {
     let device = under_test(1);
     let x = device.alloc::<f32>(0).unwrap();
     assert_eq!((device.sum(&x).unwrap(), device.sum_of_squares(&x).unwrap()), (0.0, 0.0));
@@ -38,7 +38,7 @@ fn nothing_has_its_identity_or_an_error() {
 }
 
 #[test]
-fn wrong_arguments_are_named() {
+fn wrong_arguments_are_named_in_errors() {
     let device = under_test(1);
     let x = device.upload(&[f32::NAN, 1.0]).unwrap();
     let mut workspace = Workspace::new(&device).unwrap();
@@ -76,9 +76,9 @@ fn matrices_with_gaps_are_reduced_without_them() {
     assert_eq!(device.dot(&matrix, &matrix).unwrap(), squares);
 }
 
-/// One workspace for reductions of every state and length, one after the other: each finds it at 0.
+/// One workspace for reductions of every state and length, one after the other: each leaves it at 0.
 #[test]
-fn a_workspace_serves_reductions_of_every_kind() {
+fn one_workspace_serves_reductions_of_every_kind() {
     let device = under_test(4);
     let mut workspace = Workspace::new(&device).unwrap();
     let tile = TILE_BYTES / 4;
@@ -93,12 +93,12 @@ fn a_workspace_serves_reductions_of_every_kind() {
     }
 }
 
-/// Longer than one vector for each thread of the largest grid: tiles are dealt out in turn, the last one ragged, and all
-/// blocks hand their states to the last.
+/// More than one vector for each thread of the largest grid: blocks take tiles in turn, the last tile is incomplete,
+/// and the last block merges the states of all.
 #[test]
-fn longer_than_the_largest_grid() {
+fn vectors_longer_than_the_largest_grid() {
     let device = under_test(9);
-    let n = (MOST_BLOCKS * THREADS) as usize * 4 + 5 * TILE_BYTES / 4 + 7;
+    let n = (MAX_BLOCKS * THREADS) as usize * 4 + 5 * TILE_BYTES / 4 + 7;
     let mut x: Vec<f32> = (0..n).map(|i| (i % 7) as f32 - 3.0).collect();
     let place = n - 70_001;
     x[place] = 5.0;
@@ -107,7 +107,7 @@ fn longer_than_the_largest_grid() {
     let x = device.upload(&x).unwrap();
     for start in [0, 1] {
         let part = x.slice(start..n).unwrap();
-        // Without its first element, which is −3.
+        // Without the first element, which is −3.
         let (sum, squares) = (sum + 3.0 * start as f64, squares - 9.0 * start as f64);
         assert_eq!(f64::from(device.sum(part).unwrap()), sum);
         assert_eq!(device.argmax(part).unwrap(), place - start);
@@ -117,14 +117,14 @@ fn longer_than_the_largest_grid() {
         assert_eq!(device.count_nonzero(part).unwrap(), nonzero);
         let count = (n - start) as f64;
         let (variance, exact) = (f64::from(device.variance(part, 0).unwrap()), squares / count - (sum / count).powi(2));
-        // Exact sums: what is left is the rounding of the result to `f32`, and that of this line.
+        // Sums are exact: only the result is rounded, to `f32` and in this line.
         assert!((variance - exact).abs() <= exact * f64::from(f32::EPSILON), "{variance} for {exact}");
     }
 }
 
-/// The ceiling of the benchmark reads every element, however many blocks share the work.
+/// The read benchmark reads every element, for any number of blocks.
 #[test]
-fn who_only_reads_reads_everything() {
+fn the_read_benchmark_reads_every_element() {
     let device = under_test(3);
     for (n, blocks) in [(0, 1), (4, 1), (TILE_BYTES / 4, 2), (3 * TILE_BYTES / 4 + 36, 2), (5 * TILE_BYTES / 4 - 8, 7)]
     {

@@ -1,4 +1,4 @@
-//! Minimum, maximum, their places, and counts: exact, whatever the elements are.
+//! Minimum, maximum, argmin, argmax and counts: exact for all elements.
 
 use std::cmp::Ordering::{Greater, Less};
 
@@ -19,7 +19,7 @@ fn equal<U: Copy + PartialEq + std::fmt::Debug>(what: &str, got: U, expected: U)
     if got == expected { Ok(()) } else { Err(format!("{what}: {got:?} instead of {expected:?}")) }
 }
 
-/// The same value: of zeros either, of NaNs any.
+/// Equal values, where zeros of both signs and all NaNs are equal.
 fn same<T: Bits>(what: &str, got: T, expected: T) -> Result<(), String> {
     if got == expected || (is_nan(got) && is_nan(expected)) {
         Ok(())
@@ -28,7 +28,7 @@ fn same<T: Bits>(what: &str, got: T, expected: T) -> Result<(), String> {
     }
 }
 
-/// Few different values, so that there are many equal ones, or any; sometimes nothing but the least.
+/// A few different values, so that many are equal, or any values; sometimes only the least.
 fn data<T: Number>(n: usize, rng: &mut StdRng, any: impl Fn(&mut StdRng) -> T, least: T) -> Vec<T> {
     match rng.random_range(0..5) {
         0 => vec![least; n],
@@ -88,8 +88,8 @@ integers! {
 
 macro_rules! reals {
     ($($name:ident: $t:ty, $bits:ty;)+) => {$(
-        /// Any bits are a number here: NaNs, infinities, zeros of both signs, subnormals. Then the same without NaN, with one, and
-        /// with nothing but.
+        /// Any bits, including NaNs, infinities, zeros of both signs, subnormals; then without NaN, with one NaN, and
+        /// with only NaNs.
         #[test]
         fn $name() {
             check(any_case(size_of::<$t>()), |case| {
@@ -130,7 +130,7 @@ where
 {
     check(any_case(size_of::<T>()), |case| {
         let mut rng = values::rng(case.data);
-        // Mostly one kind: nothing but zeros, none, a single one.
+        // Mostly of one kind: only zeros, no zeros, a single one.
         let share = [0.0, 0.5, 1.0][rng.random_range(0..3)];
         let mut pick = |some_of_it: bool| {
             let from = if some_of_it { some } else { zeros };
@@ -151,7 +151,7 @@ where
 }
 
 #[test]
-fn integers_that_are_not_zero_are_counted() {
+fn nonzero_integers_are_counted() {
     counted::<u8>(&[1, 128, 255], &[0]);
     counted::<i32>(&[1, -1, i32::MIN], &[0]);
     counted::<u32>(&[1, 1 << 31], &[0]);
@@ -160,7 +160,7 @@ fn integers_that_are_not_zero_are_counted() {
 }
 
 #[test]
-fn reals_that_are_not_zero_are_counted() {
+fn nonzero_reals_are_counted() {
     counted::<f32>(&[1.0, f32::NAN, f32::from_bits(1), f32::NEG_INFINITY], &[0.0, -0.0]);
     counted::<f64>(&[1.0, f64::NAN, f64::from_bits(1), f64::NEG_INFINITY], &[0.0, -0.0]);
     counted::<f16>(&[f16::ONE, f16::NAN, f16::from_bits(1), f16::NEG_INFINITY], &[f16::ZERO, f16::NEG_ZERO]);

@@ -1,4 +1,4 @@
-//! Reductions of segments: lengths of every kind, ends at every place of a share, offsets of both widths.
+//! Reductions of segments: all lengths, ends at every position of a warp's range, offsets of 32 and 64 bits.
 
 use std::cmp::Ordering::{Greater, Less};
 
@@ -19,7 +19,7 @@ use crate::support::device::{counterpart, under_test};
 use crate::support::runner::{check, check_within};
 use crate::support::values;
 
-/// Lengths of segments, elements of the buffer before the first, and by what numbers data and schedule are chosen.
+/// Lengths of segments, elements of the buffer before the first, and seeds of data and schedule.
 #[derive(Clone, Debug)]
 struct Case {
     offsets: Vec<u64>,
@@ -38,7 +38,7 @@ impl Case {
         Self { offsets, before, data, schedule }
     }
 
-    /// Elements, with some behind the last segment.
+    /// Elements, including some after the last segment.
     fn n(&self) -> usize {
         self.offsets[self.offsets.len() - 1] as usize + (self.data % 3) as usize
     }
@@ -64,7 +64,8 @@ fn any_segments() -> impl Strategy<Value = Case> {
         .prop_map(|(lengths, first, before, data, schedule)| Case::new(first, &lengths, before, data, schedule))
 }
 
-/// The results, the same twice on the device under test, with offsets of either width, and twice on its counterpart.
+/// The results, if they are the same twice on the device under test, with 32- and 64-bit offsets, and twice on its
+/// counterpart.
 fn reduce<T: Bits, R: SegmentReduction<T>>(case: &Case, reduction: R, x: &[T]) -> Result<Vec<R::Output>, String>
 where
     R::Output: Bits,
@@ -107,7 +108,7 @@ where
     Ok(first)
 }
 
-/// Whether each segment's result is what the oracle says of it.
+/// Checks that each segment's result equals that of the reference.
 fn each<T: Bits, R: SegmentReduction<T>>(
     what: &str,
     case: &Case,
@@ -121,7 +122,7 @@ where
     equal(what, &segments(x, &case.offsets), &reduce(case, reduction, x)?, expected)
 }
 
-/// How many are not 0, whether one is not, whether none is.
+/// The number of nonzero elements, and whether any or all are nonzero.
 fn counted<T: Bits>(case: &Case, x: &[T], counts: impl Fn(T) -> bool + Copy) -> Result<(), String>
 where
     CountNonzero: SegmentReduction<T, Output = u64>,
@@ -134,7 +135,7 @@ where
 }
 
 #[test]
-fn bytes_of_segments_are_counted() {
+fn nonzero_bytes_of_segments_are_counted() {
     check(any_segments(), |case| {
         let mut rng = values::rng(case.data);
         let x: Vec<u8> = (0..case.n()).map(|_| rng.random_range(0..5)).collect();
@@ -186,7 +187,7 @@ where
         }
         let near_one: Vec<T> = (0..case.n()).map(|_| T::from_f64(rng.random_range(0.9..1.1))).collect();
         judged("product", case, Product, &near_one, |x, _| reference::product(x, format))?;
-        // What no element gives.
+        // The results of empty segments.
         let empty = Case::new(0, &[0, 0], case.before, case.data, case.schedule);
         let none: [T; 2] = [T::from_f64(7.0); 2];
         each("squares of nothing", &empty, SumOfSquares, &none, |_| U::from_f64(0.0))?;
@@ -297,9 +298,9 @@ fn segments_of_reals_are_reduced_within_the_bounds() {
     reals::<f64, f64>("segments of f64", Added::Compensated, |sum| sum);
 }
 
-/// Wrong offsets on the device: no fault, and nothing written outside the results, whatever comes out.
+/// Invalid offsets on the device: no fault, and nothing is written outside the results.
 #[test]
-fn wild_offsets_read_nothing_outside() {
+fn invalid_offsets_access_nothing_out_of_bounds() {
     check(any_segments(), |case| {
         let mut rng = values::rng(case.data);
         let x = [1.0_f32; 4];
@@ -310,7 +311,7 @@ fn wild_offsets_read_nothing_outside() {
         let mut out = device.upload(&vec![f32::CANARY; count + 2]).unwrap();
         let mut workspace = LinesWorkspace::new(&device, device.reduce_segments_bytes(Sum, &x, count)).unwrap();
         let place = out.slice_mut(1..count + 1).unwrap();
-        // Two shares may finish one segment: a race that is reported, of which only its bounds matter here.
+        // Two warps may finish the same segment: a race is reported, but no access out of bounds.
         let queued = device.reduce_segments_into(Sum, &x, &wild, place, &mut workspace, None);
         if let Err(error) = queued {
             let text = error.to_string();
@@ -325,7 +326,7 @@ fn wild_offsets_read_nothing_outside() {
 }
 
 #[test]
-fn wrong_offsets_are_named() {
+fn wrong_offsets_are_named_in_errors() {
     let device = under_test(1);
     let x = device.upload(&[1.0_f32; 10]).unwrap();
     let text = |offsets: &[u32]| {
@@ -341,9 +342,9 @@ fn wrong_offsets_are_named() {
     assert_eq!(device.reduce_segments(Sum, &x, offsets.slice(0..1).unwrap()).unwrap().len(), 0);
 }
 
-/// Many shares and blocks, thirty schedules, one result.
+/// Many warps and blocks give the same bits for thirty schedules.
 #[test]
-fn segment_runs_are_equal_whatever_the_schedule() {
+fn segment_runs_are_equal_for_every_schedule() {
     let mut rng = values::rng(18);
     let lengths: Vec<u64> = [5000, 0, 1, 700, 3, 2048, 90].into_iter().chain((0..200).map(|i| i % 7)).collect();
     let case = |schedule| Case::new(2, &lengths, 1, 0, schedule);

@@ -1,4 +1,5 @@
-//! Sums, sums of squares, scalar products, means, norms, products: exact for small integers, within derived bounds for reals.
+//! Sums, sums of squares, dot products, means, norms, products: exact for small integers, within derived bounds for
+//! reals.
 
 use rand::Rng;
 use warpwright::half::{bf16, f16};
@@ -22,7 +23,7 @@ fn equal<U: Copy + PartialEq + std::fmt::Debug>(what: &str, got: U, expected: U)
     if got == expected { Ok(()) } else { Err(format!("{what}: {got:?} instead of {expected:?}")) }
 }
 
-/// Sums of small integers are exact in any order; and a single element that is not 0 is the sum, wherever it is.
+/// Sums of small integers are exact in any order; and a single nonzero element is the sum, at any position.
 fn exact<T: Number + Dot<Output = U>, U: Bits>(
     of: impl Fn(i64) -> U,
     squares: impl Fn(i64, &Case, &[T]) -> Result<(), String>,
@@ -93,7 +94,7 @@ fn integers_wrap_in_64_bits() {
     });
 }
 
-/// Everything that rounds, for one format.
+/// All reductions with rounding, for one format.
 fn within<T: Real + Dot<Output = U>, U: Bits + Into<f64>>(what: &str, added: Added, format: Format, large: f64)
 where
     Sum: Reduction<T, Output = U>,
@@ -122,7 +123,7 @@ where
                 worst = worst.max(judge("scalar product", expected, dot(case, before, &x, &y)?)?);
             }
         }
-        // Numbers round 1, so that the product stays in range.
+        // Numbers around 1, so that the product stays in range.
         let x: Vec<T> = (0..case.n).map(|_| T::from_f64(rng.random_range(0.99..1.01))).collect();
         worst = worst.max(judge("product", reference::product(&wide(&x), format), reduce(case, Product, &x)?)?);
         Ok(worst)
@@ -172,7 +173,7 @@ fn means_of_integers_are_rounded_twice_at_most() {
     });
 }
 
-/// Norms far above and below where squares are numbers.
+/// Norms of elements whose squares overflow or underflow.
 #[test]
 fn norms_of_f64_neither_overflow_nor_underflow() {
     check_within("norms of f64 of every size", any_case(8), |case| {
@@ -222,7 +223,7 @@ where
 }
 
 #[test]
-fn nan_and_infinity_come_through_anywhere() {
+fn nan_and_infinity_propagate_from_any_position() {
     special::<f32, f32>();
     special::<f16, f32>();
     special::<bf16, f32>();

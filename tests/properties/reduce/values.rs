@@ -1,4 +1,4 @@
-//! Elements made of small numbers, and the numbers that elements are.
+//! Conversions between elements and numbers, and random data.
 
 use rand::Rng;
 use rand::rngs::StdRng;
@@ -6,12 +6,12 @@ use warpwright::half::{bf16, f16};
 
 use super::case::Bits;
 
-/// Elements that come from an integer and go to a real.
+/// Elements that convert from small integers.
 pub(super) trait Number: Bits {
     fn from_small(value: i8) -> Self;
 }
 
-/// Reals of one of the four formats.
+/// Floats of the four formats.
 pub(super) trait Real: Number {
     fn from_f64(value: f64) -> Self;
     fn wide(self) -> f64;
@@ -63,7 +63,7 @@ pub(super) fn uniform<T: Real>(n: usize, rng: &mut StdRng) -> Vec<T> {
     (0..n).map(|_| T::from_f64(rng.random_range(-1.0..=1.0))).collect()
 }
 
-/// Large numbers of both signs in turn with reals from −1 to 1, of which plain addition loses most.
+/// Alternately large numbers of both signs and reals from −1 to 1, most of which plain addition loses.
 pub(super) fn cancelling<T: Real>(n: usize, large: f64, rng: &mut StdRng) -> Vec<T> {
     let value = |i: usize, rng: &mut StdRng| match i % 4 {
         0 => large,

@@ -14,7 +14,7 @@ use crate::support::problem::{Expected, OnDevice, Outcome, Problem};
 use crate::support::runner::{check, check_within};
 use crate::support::{shapes, values};
 
-/// The block sizes that the kernel is made for.
+/// The block sizes that the kernel is designed for.
 const POWERS: [u32; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ struct Case {
     schedule: u64,
 }
 
-/// Powers of two, and now and then another number of threads, for which the kernel is right, too.
+/// Powers of two, and sometimes another number of threads, for which the kernel is correct too.
 fn any_case() -> impl Strategy<Value = Case> {
     let threads = prop_oneof![4 => proptest::sample::select(&POWERS[..]), 1 => 1..=1024_u32];
     (shapes::length(), threads, [shapes::place(), shapes::place()], any::<u64>(), any::<u64>())
@@ -42,11 +42,11 @@ impl Case {
         }
     }
 
-    /// One value for each block of threads, made of the block's elements.
+    /// One value for each block, computed from its elements.
     fn per_block<T>(&self, x: &Array2<f32>, value: impl Fn(&[f32]) -> T) -> Vec<T> {
         let mut values: Vec<T> = x.as_slice().unwrap_or_default().chunks(self.threads as usize).map(&value).collect();
         if values.is_empty() {
-            // The sum of nothing takes a block, too.
+            // An empty vector has one block.
             values.push(value(&[]));
         }
         values
@@ -58,7 +58,7 @@ impl Case {
         self.problem(&x, vec![Expected::Bits(sums)])
     }
 
-    /// What rounds is expected within the bound of a tree of that depth, and with the bits of the very same tree on the CPU.
+    /// Sums within the bound for a tree of that depth, and with the bits of the same tree on the CPU.
     fn of_reals(&self, x: &Array2<f32>) -> Problem {
         let depth = u64::from(self.threads.next_power_of_two().ilog2());
         let mut reference = Reference { value: Vec::new(), bound: Vec::new() };
@@ -150,7 +150,7 @@ fn subnormals_are_exact() {
     });
 }
 
-/// A NaN or infinity spoils the sum of its block and no other.
+/// A NaN or infinity affects the sum of its block and no other.
 #[test]
 fn a_non_finite_element_reaches_the_sum_of_its_block() {
     let value = proptest::sample::select(&values::NON_FINITE[..]);
@@ -181,7 +181,7 @@ fn opposite_infinities_are_not_a_number() {
     }
 }
 
-/// The sum of nothing but −0 is −0 where the block is full; missing elements count as +0, and −0 + +0 = +0.
+/// The sum of a full block of −0 is −0; missing elements count as +0, and −0 + +0 = +0.
 #[test]
 fn minus_zeros_stay_in_full_blocks() {
     check(any_case(), |case| {

@@ -11,7 +11,7 @@ use rand::rngs::StdRng;
 pub(crate) use kernel::{by_launch, sample as kernel_sample};
 pub(crate) use operation::{by_sum, sample as operation_sample};
 
-/// Plus and minus 10⁸ in turn with reals from −1 to 1: of these each addition to a large number loses nearly everything.
+/// Alternately ±10⁸ and reals from −1 to 1, which lose nearly all digits when added to a large number.
 fn large_and_noise(rows: usize, cols: usize, rng: &mut StdRng) -> Array2<f32> {
     Array2::from_shape_fn((rows, cols), |(row, col)| match (row * cols + col) % 4 {
         0 => 1e8,

@@ -67,7 +67,7 @@ pub(crate) fn sample(n: usize) -> Problem {
     Case { rows: 1, cols: n, place: Place { offset: 3, gap: 0, after: 2 }, data: 13, schedule: 14 }.of_integers()
 }
 
-/// Calls `Device::sum`, on a vector where there is one row.
+/// Calls `Device::sum`, on a vector if there is one row.
 pub(crate) fn by_sum(device: &Device, problem: &Problem) -> Result<Outcome> {
     let on = problem.upload(device)?;
     let layout = problem.inputs[0].layout();
@@ -98,7 +98,7 @@ fn large_numbers_and_noise_stay_within_the_bound() {
     });
 }
 
-/// One element is not 0: none is lost, none is counted twice.
+/// Only one element is not 0, so that every element must be added exactly once.
 #[test]
 fn one_hot_is_the_sum() {
     check(any_case(), |case| {

@@ -1,4 +1,5 @@
-//! `reduce_sum_f32`: the whole vector in one launch, from any element on, by any number of blocks, again and again in one workspace.
+//! `reduce_sum_f32`: a whole vector in one launch, from any offset, by any number of blocks, repeatedly with one
+//! workspace.
 
 use gpu::reduce::whole::partition::{THREADS, TILE_BYTES, blocks, workspace_words};
 use gpu::reduce::whole::sums::reduce_sum_f32;
@@ -11,10 +12,10 @@ use crate::support::device::under_test;
 use crate::support::runner::check;
 use crate::support::values;
 
-/// Elements of a tile: what one more block is worth.
+/// Elements of a tile.
 const TILE_ELEMENTS: usize = TILE_BYTES / 4;
 
-/// What stands round the memory that a launch may write, and in it before.
+/// Value around the memory that a launch may write, and its initial value.
 const CANARY: f32 = -1234.5;
 
 #[derive(Clone, Debug)]
@@ -35,7 +36,7 @@ fn any_case() -> impl Strategy<Value = Case> {
         .prop_map(|(n, around, blocks, data, schedule)| Case { n, around, blocks, data, schedule })
 }
 
-/// Sums twice in the same workspace. Everything in the output but its middle, and the workspace, must be as before.
+/// Sums twice with the same workspace. The canaries around the output and the workspace must be unchanged.
 fn sum_twice(device: &Device, case: &Case, x: &[f32]) -> Result<[f32; 2]> {
     let [before, after] = case.around;
     let mut whole = vec![f32::NAN; before];
@@ -54,7 +55,7 @@ fn sum_twice(device: &Device, case: &Case, x: &[f32]) -> Result<[f32; 2]> {
         let (room, result) = (workspace.slice_mut(1..words + 1)?, out.slice_mut(1..2)?);
         device.launch(&reduce_sum_f32, Launch::grid(case.blocks), (view, room, result))?;
         let out = out.download()?;
-        assert_eq!([out[0], out[2]], [CANARY; 2], "beside the result");
+        assert_eq!([out[0], out[2]], [CANARY; 2], "canaries around the result");
         assert_eq!(workspace.download()?, empty, "the workspace is ready for the next launch");
         *sum = out[1];
     }
@@ -72,9 +73,9 @@ fn integers_are_exact() {
     });
 }
 
-/// One element is not 0, anywhere: in the peeled ends, at the edges of tiles, in the last of them.
+/// Only one element is not 0: in the head or tail, at the edges of tiles, or in the last tile.
 #[test]
-fn no_element_is_lost_or_counted_twice() {
+fn every_element_is_added_exactly_once() {
     check(any_case(), |case| {
         let n = case.n.max(1);
         let case = Case { n, ..case.clone() };
@@ -85,15 +86,15 @@ fn no_element_is_lost_or_counted_twice() {
     });
 }
 
-/// What cancels in `f32` does not in `f64`: 10⁸ − 10⁸ between reals.
+/// Sums are added in `f64`: 10⁸ − 10⁸ between reals cancels exactly.
 #[test]
-fn one_rounding_is_all_there_is() {
+fn sums_are_rounded_once() {
     check(any_case(), |case| {
         let x = super::large_and_noise(1, case.n, &mut values::rng(case.data));
         let x = x.as_slice().unwrap_or_default();
         let sums = sum_twice(&under_test(case.schedule), case, x).map_err(|error| error.to_string())?;
         let tiles = (case.n as u64).div_ceil(TILE_ELEMENTS as u64).div_ceil(u64::from(case.blocks));
-        // As `reduction_depth`, for this number of blocks: thread, warp and block, then the partial sums.
+        // `reduction_depth` for this number of blocks: thread, warp and block, then the partial sums.
         let depth = (3 + 2 + tiles.max(1) + 2 + 5 + 4) + (u64::from(case.blocks.div_ceil(THREADS)) + 5 + 4 + 1);
         let verdict = reference::sum_in_f64(x, depth).check(&sums[..1]).map_err(|error| error.to_string())?;
         if verdict.passes() && sums[0].to_bits() == sums[1].to_bits() {
@@ -105,7 +106,7 @@ fn one_rounding_is_all_there_is() {
 }
 
 #[test]
-fn runs_are_equal_whatever_the_schedule() {
+fn runs_are_equal_for_every_schedule() {
     let n = 3 * TILE_ELEMENTS + 5;
     let x = values::reals(1, n, 1.0, &mut values::rng(16));
     let case = |schedule| Case { n, around: [1, 2], blocks: blocks(n, 4, 4), data: 0, schedule };

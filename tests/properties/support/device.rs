@@ -1,4 +1,4 @@
-//! Where the tests run.
+//! The devices that the tests use.
 
 use std::sync::OnceLock;
 
@@ -16,13 +16,13 @@ pub(crate) fn is_gpu() -> bool {
     !named().is_simulator()
 }
 
-/// The device under test; the simulator has every check on and schedules by `seed`, a GPU as it pleases.
+/// The device under test; the simulator has all checks enabled and is scheduled by `seed`.
 pub(crate) fn under_test(seed: u64) -> Device {
     if is_gpu() { named().clone() } else { Device::simulator_with(Config::new(Level::Checks).seed(seed)) }
 }
 
-/// A device that must give the same bits, since the order of the arithmetic is the kernel's own: for a GPU the simulator, for
-/// the simulator another schedule, unchecked and on several cores.
+/// A second device that must give the same bits, since the kernel determines the order of the arithmetic: the simulator
+/// with another schedule, without checks and on several cores.
 pub(crate) fn counterpart(seed: u64) -> Device {
     Device::simulator_with(Config::new(Level::Off).seed(!seed))
 }

@@ -6,14 +6,14 @@
 //!   c c
 //! ```
 //!
-//! A canary is a NaN whose payload depends on its place: a kernel that *reads* padding computes a NaN, one that *writes* it
-//! leaves other bits, and one that moves it leaves the wrong payload. An output starts as canaries throughout, so an element
-//! that the kernel leaves out shows, too.
+//! A canary is a NaN whose payload depends on its index: a kernel that *reads* padding computes a NaN, one that
+//! *writes* it changes its bits, and one that moves it leaves the wrong payload. An output is initialised with
+//! canaries, so an element that the kernel does not write is detected too.
 
 use ndarray::{Array2, ArrayView2};
 use warpwright::Layout;
 
-/// Where a matrix lies in its buffer.
+/// Position of a matrix in its buffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     /// Elements before the first row.
@@ -41,14 +41,14 @@ impl Frame {
         frame
     }
 
-    /// Canaries throughout.
+    /// Only canaries.
     pub(crate) fn blank(rows: usize, cols: usize, place: Place) -> Self {
         let layout = Layout::contiguous(rows, cols).ld(cols + place.gap).offset(place.offset);
         let matrix = if layout.is_empty() { 0 } else { (rows - 1) * layout.ld + cols };
         Self { layout, image: (0..place.offset + matrix + place.after).map(canary).collect() }
     }
 
-    /// Shape and place.
+    /// Shape and position.
     pub(crate) fn layout(&self) -> Layout {
         self.layout
     }
@@ -58,7 +58,7 @@ impl Frame {
         &self.image
     }
 
-    /// The buffer as it should be with these elements, row by row, in the matrix.
+    /// The expected buffer with these elements, row by row, in the matrix.
     pub(crate) fn with(&self, elements: &[f32]) -> Vec<f32> {
         let Layout { rows, cols, .. } = self.layout;
         let values = Array2::from_shape_vec((rows, cols), elements.to_vec());
@@ -86,7 +86,7 @@ impl Frame {
         self.compare(got, |_| true)
     }
 
-    /// Compares the bits of what `watched` picks with what they were.
+    /// Compares the bits of the elements that `watched` selects with their initial bits.
     fn compare(&self, got: &[f32], watched: impl Fn(usize) -> bool) -> Result<(), String> {
         if got.len() != self.image.len() {
             return Err(format!("the buffer had {} elements and has {}", self.image.len(), got.len()));
@@ -105,14 +105,14 @@ impl Frame {
         Ok(())
     }
 
-    /// Whether an element of the buffer is one of the matrix.
+    /// Whether an element of the buffer is in the matrix.
     fn contains(&self, index: usize) -> bool {
         let Layout { rows, cols, ld, offset } = self.layout;
         index >= offset && ld > 0 && (index - offset) / ld < rows && (index - offset) % ld < cols
     }
 }
 
-/// A quiet NaN whose 22 free bits tell where it belongs.
+/// A quiet NaN whose 22 payload bits depend on its index.
 fn canary(index: usize) -> f32 {
     f32::from_bits(0x7fc0_0000 | ((index as u32).wrapping_mul(0x9e37_79b9) >> 10))
 }

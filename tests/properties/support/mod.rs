@@ -1,4 +1,4 @@
-//! What the properties share.
+//! Code that the properties share.
 
 pub(crate) mod device;
 pub(crate) mod frame;
@@ -8,17 +8,18 @@ pub(crate) mod runner;
 pub(crate) mod shapes;
 pub(crate) mod values;
 
-/// Makes a module of tests for each way to a result, one test for each property: a function that takes the way.
+/// Defines a module of tests for each variant (an implementation), with one test for each property: a function of the
+/// variant.
 macro_rules! suite {
-    ($properties:tt; $($module:ident => $way:ident;)+) => {$(
+    ($properties:tt; $($module:ident => $variant:ident;)+) => {$(
         mod $module {
-            crate::support::suite!(@tests $properties $way);
+            crate::support::suite!(@tests $properties $variant);
         }
     )+};
-    (@tests [$($property:ident),+ $(,)?] $way:ident) => {$(
+    (@tests [$($property:ident),+ $(,)?] $variant:ident) => {$(
         #[test]
         fn $property() {
-            super::$property(super::$way);
+            super::$property(super::$variant);
         }
     )+};
 }

@@ -1,4 +1,4 @@
-//! A problem: inputs, where the output goes, what it must be; and the judgement of an outcome.
+//! A problem: inputs, output and expected result; and the check of an outcome.
 
 use warpwright::reference::{Reference, same_bits};
 use warpwright::{Buffer, Device, Error, LaunchRule, Result as WarpwrightResult};
@@ -6,18 +6,18 @@ use warpwright::{Buffer, Device, Error, LaunchRule, Result as WarpwrightResult};
 use super::device::{counterpart, under_test};
 use super::frame::Frame;
 
-/// What an output must be, row by row.
+/// The expected output, row by row.
 #[derive(Clone, Debug)]
 pub(crate) enum Expected {
     /// These bits.
     Bits(Vec<f32>),
-    /// These bits, except that any NaN is as good as any other: processors choose its payload differently.
+    /// These bits, where all NaNs are equal, since their payloads depend on the processor.
     Values(Vec<f32>),
     /// Values within their bounds.
     Within(Reference),
 }
 
-/// Inputs, output, and everything that is expected of it.
+/// Inputs, output, and all expectations for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     pub(crate) inputs: Vec<Frame>,
@@ -45,8 +45,8 @@ impl Problem {
         Ok(OnDevice { inputs: inputs.collect::<Result<_, _>>()?, output: device.upload(self.output.image())? })
     }
 
-    /// Whether the outcome is right: inputs and surroundings untouched, the output as expected. Gives the largest error over
-    /// its bound.
+    /// Checks that inputs and canaries are unchanged and the output is as expected. Returns the largest error over its
+    /// bound.
     pub(crate) fn judge(&self, outcome: &Outcome) -> Result<f64, String> {
         for (number, (frame, got)) in self.inputs.iter().zip(&outcome.inputs).enumerate() {
             frame.unchanged(got).map_err(|error| format!("input {number}: {error}"))?;
@@ -59,13 +59,13 @@ impl Problem {
         Ok(worst)
     }
 
-    /// Runs on the device under test and on its counterpart, judges both, and demands the same bits of them.
+    /// Runs on the device under test and on its counterpart, checks both, and requires the same bits from them.
     pub(crate) fn verify(
         &self,
         schedule: u64,
-        way: impl Fn(&Device, &Self) -> WarpwrightResult<Outcome>,
+        method: impl Fn(&Device, &Self) -> WarpwrightResult<Outcome>,
     ) -> Result<f64, String> {
-        let run = |device: &Device| way(device, self).map_err(|error| format!("{}: {error}", device.name()));
+        let run = |device: &Device| method(device, self).map_err(|error| format!("{}: {error}", device.name()));
         let outcome = run(&under_test(schedule))?;
         let worst = self.judge(&outcome)?;
         let other = run(&counterpart(schedule))?;
@@ -97,13 +97,13 @@ impl OnDevice {
 }
 
 impl Outcome {
-    /// Whether another run left the same output, the payload of a NaN aside.
+    /// Whether another run gave the same output, except for payloads of NaNs.
     pub(crate) fn agrees_with(&self, other: &Self) -> Result<(), String> {
         same_values(&self.output, &other.output)
     }
 }
 
-/// What a launch gave. An empty result needs no block, and a grid of none is refused: that is right then.
+/// The result of a launch, where an empty grid is an error that is correct if the result is empty.
 pub(crate) fn unless_empty<T>(empty: bool, launched: WarpwrightResult<T>) -> WarpwrightResult<()> {
     match launched {
         Err(Error::Launch(bad)) if empty && bad.rule == LaunchRule::EmptyGrid => Ok(()),

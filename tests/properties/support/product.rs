@@ -1,4 +1,4 @@
-//! Products C = A·B: shapes and places of the three matrices, their data, and a kernel's launch.
+//! GEMM problems C = A·B: shapes and positions of the three matrices, their data, and a kernel's launch.
 
 use ndarray::{Array2, ArrayView2};
 use proptest::prelude::*;
@@ -10,10 +10,10 @@ use super::frame::{Frame, Place};
 use super::problem::{Expected, OnDevice, Outcome, Problem, unless_empty};
 use super::{shapes, values};
 
-/// A kernel that multiplies.
+/// A GEMM kernel.
 pub(crate) type Gemm = Kernel<(MatRef<'static, f32>, MatRef<'static, f32>, MatMut<'static, f32>)>;
 
-/// A shape, three places, and seeds of data and schedule.
+/// A shape, three positions, and seeds of data and schedule.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) m: usize,
@@ -37,7 +37,7 @@ pub(crate) fn case_of(extents: impl Strategy<Value = [usize; 3]>) -> impl Strate
     })
 }
 
-/// A case at a place where nothing is aligned.
+/// A case where no matrix is aligned.
 pub(crate) fn sample(m: usize, k: usize, n: usize) -> Case {
     let places = [(3, 1, 2), (0, 5, 1), (1, 2, 4)].map(|(offset, gap, after)| Place { offset, gap, after });
     Case { m, k, n, places, data: 5, schedule: 6 }
@@ -79,7 +79,7 @@ pub(crate) fn integer_product(a: ArrayView2<f32>, b: ArrayView2<f32>) -> Vec<f32
     product
 }
 
-/// Launches a kernel as `launch` says for the m × n elements of C.
+/// Launches a kernel with `launch(m, n)` for the m × n elements of C.
 pub(crate) fn by_launch(
     device: &Device,
     problem: &Problem,

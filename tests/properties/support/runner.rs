@@ -1,4 +1,4 @@
-//! Running a property over many cases.
+//! Runs a property on many cases.
 
 use std::cell::Cell;
 use std::env;
@@ -9,12 +9,12 @@ use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunne
 
 use super::device;
 
-/// Cases per property: on the simulator few enough that all properties together take seconds.
+/// Cases per property: few enough on the simulator that all properties together take seconds.
 fn cases() -> u32 {
     number("WARPWRIGHT_CASES").map_or(if device::is_gpu() { 256 } else { 128 }, |cases| cases as u32)
 }
 
-/// The seed of the cases: the same in every run, so that a test that fails fails again.
+/// The seed of the cases: the same in every run, so that failures are reproducible.
 fn seed() -> u64 {
     number("WARPWRIGHT_SEED").unwrap_or(1)
 }
@@ -24,8 +24,8 @@ fn number(variable: &str) -> Option<u64> {
     Some(value.parse().unwrap_or_else(|_| panic!("{variable} is `{value}`; expected a number")))
 }
 
-/// Runs `property` on cases drawn from `strategy`; panics with the smallest case found that fails. Gives the largest of what
-/// the property gives, the worst error over bound.
+/// Runs `property` on cases drawn from `strategy`; panics with the smallest failing case found. Returns the largest
+/// result of the property, which is the worst error over bound.
 pub(crate) fn check<S>(strategy: S, property: impl Fn(&S::Value) -> Result<f64, String>) -> f64
 where
     S: Strategy,
@@ -34,7 +34,7 @@ where
     let config = Config {
         cases: cases(),
         rng_seed: RngSeed::Fixed(seed()),
-        // A bundle has no source folder to keep failures in; the fixed seed finds them again.
+        // A bundle has no source folder for failures; the fixed seed reproduces them.
         failure_persistence: None,
         max_shrink_iters: 2000,
         ..Config::default()
@@ -56,8 +56,8 @@ where
     }
 }
 
-/// [`check`] for a property whose errors are rounding errors: says how near they came to their bound. That there are any shows
-/// that something was compared.
+/// [`check`] for a property with rounding errors: prints the worst error over bound, and requires at least one error,
+/// which shows that values were compared.
 pub(crate) fn check_within<S>(what: &str, strategy: S, property: impl Fn(&S::Value) -> Result<f64, String>)
 where
     S: Strategy,

@@ -1,4 +1,4 @@
-//! Shapes and places that find mistakes.
+//! Edge-case shapes and positions.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -16,20 +16,20 @@ pub(crate) fn extent() -> impl Strategy<Value = usize> {
     select(&EXTENTS[..])
 }
 
-/// Three extents of which at most one is long, and then the others are small.
+/// Three extents, at most one of which is long; then the others are small.
 pub(crate) fn three_extents() -> impl Strategy<Value = [usize; 3]> {
-    let skinny = (select(&LONG[..]), select(&EXTENTS[..5]), select(&EXTENTS[..5]), 0..3_usize);
+    let one_long = (select(&LONG[..]), select(&EXTENTS[..5]), select(&EXTENTS[..5]), 0..3_usize);
     prop_oneof![
         4 => [extent(), extent(), extent()],
-        1 => skinny.prop_map(|(long, a, b, turn)| {
+        1 => one_long.prop_map(|(long, a, b, rotation)| {
             let mut extents = [long, a, b];
-            extents.rotate_right(turn);
+            extents.rotate_right(rotation);
             extents
         }),
     ]
 }
 
-/// Rows and columns of which at most one is long.
+/// Rows and columns, at most one of which is long.
 pub(crate) fn two_extents() -> impl Strategy<Value = [usize; 2]> {
     prop_oneof![
         4 => [extent(), extent()],
@@ -48,7 +48,7 @@ pub(crate) fn length() -> impl Strategy<Value = usize> {
     ]
 }
 
-/// A place in a buffer: half of them start and end anywhere, with a leading dimension above the columns.
+/// A position in a buffer; half of the cases have an offset, gaps between rows and elements after the matrix.
 pub(crate) fn place() -> impl Strategy<Value = Place> {
     prop_oneof![
         1 => Just(Place { offset: 0, gap: 0, after: 0 }),

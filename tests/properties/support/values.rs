@@ -9,7 +9,7 @@ pub(crate) fn rng(seed: u64) -> StdRng {
     StdRng::seed_from_u64(seed)
 }
 
-/// Integers from −8 to 8: sums of thousands of products are exact in `f32`, in every order.
+/// Integers from −8 to 8: sums of thousands of products are exact in `f32`, in any order.
 pub(crate) fn integers(rows: usize, cols: usize, rng: &mut StdRng) -> Array2<f32> {
     Array2::from_shape_simple_fn((rows, cols), || rng.random_range(-8..=8) as f32)
 }
@@ -19,10 +19,10 @@ pub(crate) fn reals(rows: usize, cols: usize, scale: f32, rng: &mut StdRng) -> A
     Array2::from_shape_simple_fn((rows, cols), || rng.random_range(-1.0..=1.0) * scale)
 }
 
-/// Any bits: every NaN, infinity, zero and subnormal may come.
+/// Any bits, including NaNs, infinities, zeros and subnormals.
 pub(crate) fn any_bits(rows: usize, cols: usize, rng: &mut StdRng) -> Array2<f32> {
     Array2::from_shape_simple_fn((rows, cols), || f32::from_bits(rng.random()))
 }
 
-/// What cannot be added without trace.
+/// Values that propagate through sums.
 pub(crate) const NON_FINITE: [f32; 3] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY];

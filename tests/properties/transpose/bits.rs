@@ -1,4 +1,4 @@
-//! Elements of every size in buffers with canaries: what a transposition or permutation of bytes must leave.
+//! Elements of every size in buffers with canaries, for transpositions and permutations.
 
 use rand::Rng;
 use simt::element::{Element, Vec2, Vec4};
@@ -38,19 +38,20 @@ bits! {
         |x: Vec4<i32>| x.lanes.iter().rev().fold(0, |bits, &lane| bits << 32 | u128::from(lane as u32));
 }
 
-/// As many random elements.
+/// Random elements.
 pub(super) fn random<T: Bits>(len: usize, seed: u64) -> Vec<T> {
     let mut rng = values::rng(seed);
     (0..len).map(|_| T::of(rng.random())).collect()
 }
 
-/// Runs `way` on a device with every check and on its counterpart. It gets the input and writes the output, which starts as
-/// random bits; `moves` lists which element of the input each element of the output must become, and all others must stay.
+/// Runs `method` on the device under test and on its counterpart. It gets the input and writes the output, which is
+/// initialised with random bits. `moves` lists which element of the input each element of the output must become; all
+/// others must not change.
 pub(super) fn verify<T: Bits>(
     (input, output): (usize, usize),
     moves: &[(usize, usize)],
     seed: u64,
-    way: impl Fn(&Device, &[T], &[T]) -> Result<Vec<T>>,
+    method: impl Fn(&Device, &[T], &[T]) -> Result<Vec<T>>,
 ) -> Result<f64, String> {
     let (a, b) = (random::<T>(input, seed), random::<T>(output, !seed));
     let mut expected: Vec<_> = b.iter().map(|x| x.bits()).collect();
@@ -58,7 +59,7 @@ pub(super) fn verify<T: Bits>(
         expected[to] = a[from].bits();
     }
     for device in [under_test(seed), counterpart(seed)] {
-        let got = way(&device, &a, &b).map_err(|error| format!("{}: {error}", device.name()))?;
+        let got = method(&device, &a, &b).map_err(|error| format!("{}: {error}", device.name()))?;
         if got.len() != expected.len() {
             return Err(format!("{} elements became {}", expected.len(), got.len()));
         }

@@ -1,12 +1,12 @@
-//! What the fast paths cost, by the simulator's counters: no bank conflict, no sector more than the bytes fill.
+//! The costs of the fast paths by the simulator's counters: no bank conflicts, and no more sectors than the bytes fill.
 
 use gpu::transpose::in_place::{
     transpose_in_place_b8, transpose_in_place_b16, transpose_in_place_b32, transpose_in_place_b64,
     transpose_in_place_b128,
 };
-use gpu::transpose::shifted::{
-    self, transpose_shifted_b8, transpose_shifted_b16, transpose_shifted_b32, transpose_shifted_b64,
-    transpose_shifted_b128,
+use gpu::transpose::misaligned::{
+    self, transpose_misaligned_b8, transpose_misaligned_b16, transpose_misaligned_b32, transpose_misaligned_b64,
+    transpose_misaligned_b128,
 };
 use gpu::transpose::swizzled::{self, transpose_b8, transpose_b16, transpose_b32, transpose_b64, transpose_b128};
 use simt::Kernel;
@@ -39,7 +39,7 @@ fn device() -> Device {
     Device::simulator_with(Config::new(Level::Counters))
 }
 
-/// Transposes; B has the leading dimension of its shape and `gap`, A too.
+/// Transposes, with `gap` elements between the rows of A and of B.
 fn transposed<T: Bits>(
     kernel: Kernel<(MatRef<'static, T>, MatMut<'static, T>)>,
     grid: [u32; 3],
@@ -55,7 +55,7 @@ fn transposed<T: Bits>(
     device.launch(&kernel, Launch::grid(grid), views).expect("a launch").counters.expect("counters")
 }
 
-/// By tiles that lie where they are.
+/// By out-of-place tiles.
 fn out_of_place<T: Bits>(
     kernel: Kernel<(MatRef<'static, T>, MatMut<'static, T>)>,
     shape: [usize; 2],
@@ -71,8 +71,8 @@ fn in_place<T: Element + Bits>(kernel: Kernel<(MatMut<'static, T>,)>, n: usize) 
     device.launch(&kernel, Launch::grid(grid), (&mut a,)).expect("a launch").counters.expect("counters")
 }
 
-/// All bytes moved once, 16 bytes a lane in global memory, 4 sectors for 128 bytes, a wavefront for 128 bytes.
-fn is_free(name: &str, bytes: u64, counters: &Counters) {
+/// Checks that all bytes are moved once: 16 bytes per lane in global memory, 4 sectors and one wavefront for 128 bytes.
+fn has_no_conflicts(name: &str, bytes: u64, counters: &Counters) {
     for access in [Access::GlobalLoad, Access::GlobalStore] {
         let total = counters.total(access);
         assert_eq!(counters.bytes(access), bytes, "{name}: {access:?}");
@@ -86,26 +86,26 @@ fn is_free(name: &str, bytes: u64, counters: &Counters) {
 }
 
 #[test]
-fn whole_tiles_are_free_of_conflicts() {
-    is_free("b8", 256 * 256, &out_of_place(transpose_b8, [256, 256], 0));
-    is_free("b16", 256 * 256 * 2, &out_of_place(transpose_b16, [256, 256], 0));
-    is_free("b32", 128 * 128 * 4, &out_of_place(transpose_b32, [128, 128], 0));
-    is_free("b64", 64 * 128 * 8, &out_of_place(transpose_b64, [64, 128], 0));
-    is_free("b128", 64 * 64 * 16, &out_of_place(transpose_b128, [64, 64], 0));
+fn aligned_tiles_have_no_bank_conflicts() {
+    has_no_conflicts("b8", 256 * 256, &out_of_place(transpose_b8, [256, 256], 0));
+    has_no_conflicts("b16", 256 * 256 * 2, &out_of_place(transpose_b16, [256, 256], 0));
+    has_no_conflicts("b32", 128 * 128 * 4, &out_of_place(transpose_b32, [128, 128], 0));
+    has_no_conflicts("b64", 64 * 128 * 8, &out_of_place(transpose_b64, [64, 128], 0));
+    has_no_conflicts("b128", 64 * 64 * 16, &out_of_place(transpose_b128, [64, 64], 0));
 }
 
 #[test]
-fn whole_tiles_in_place_are_free_of_conflicts() {
-    is_free("b8", 384 * 384, &in_place(transpose_in_place_b8, 384));
-    is_free("b16", 192 * 192 * 2, &in_place(transpose_in_place_b16, 192));
-    is_free("b32", 192 * 192 * 4, &in_place(transpose_in_place_b32, 192));
-    is_free("b64", 96 * 96 * 8, &in_place(transpose_in_place_b64, 96));
-    is_free("b128", 96 * 96 * 16, &in_place(transpose_in_place_b128, 96));
+fn aligned_tiles_in_place_have_no_bank_conflicts() {
+    has_no_conflicts("b8", 384 * 384, &in_place(transpose_in_place_b8, 384));
+    has_no_conflicts("b16", 192 * 192 * 2, &in_place(transpose_in_place_b16, 192));
+    has_no_conflicts("b32", 192 * 192 * 4, &in_place(transpose_in_place_b32, 192));
+    has_no_conflicts("b64", 96 * 96 * 8, &in_place(transpose_in_place_b64, 96));
+    has_no_conflicts("b128", 96 * 96 * 16, &in_place(transpose_in_place_b128, 96));
 }
 
-/// Rows of odd length: narrow accesses, but still one wavefront for 128 bytes, the ends of rows apart. These are at most 16
-/// requests for a tile, of up to four wavefronts.
-fn is_nearly_free(name: &str, tiles: u64, counters: &Counters) {
+/// Misaligned rows: narrow accesses, but still one wavefront for 128 bytes, except at the ends of rows. These are at
+/// most 16 requests for a tile, of up to four wavefronts.
+fn has_few_conflicts(name: &str, tiles: u64, counters: &Counters) {
     for access in [Access::SharedLoad, Access::SharedStore] {
         let sites = counters.sites.iter().filter(|((_, kind, _), _)| *kind == access);
         let more: u64 =
@@ -115,20 +115,20 @@ fn is_nearly_free(name: &str, tiles: u64, counters: &Counters) {
 }
 
 #[test]
-fn odd_rows_are_nearly_free_of_conflicts() {
-    is_nearly_free("b8", 4, &out_of_place(transpose_b8, [256, 256], 1));
-    is_nearly_free("b16", 4, &out_of_place(transpose_b16, [256, 256], 1));
-    is_nearly_free("b32", 4, &out_of_place(transpose_b32, [128, 128], 1));
-    is_nearly_free("b64", 4, &out_of_place(transpose_b64, [64, 128], 1));
+fn misaligned_rows_have_few_bank_conflicts() {
+    has_few_conflicts("b8", 4, &out_of_place(transpose_b8, [256, 256], 1));
+    has_few_conflicts("b16", 4, &out_of_place(transpose_b16, [256, 256], 1));
+    has_few_conflicts("b32", 4, &out_of_place(transpose_b32, [128, 128], 1));
+    has_few_conflicts("b64", 4, &out_of_place(transpose_b64, [64, 128], 1));
 }
 
-/// The same: a request of 32 lanes touches as few sectors as its bytes span, one more where they start beside one.
+/// A request of 32 lanes touches the sectors that its bytes span, one more if they start inside a sector.
 #[test]
-fn odd_rows_are_coalesced() {
+fn misaligned_rows_are_coalesced() {
     let most = |name: &str, counters: &Counters, sectors: u64| {
         for access in [Access::GlobalLoad, Access::GlobalStore] {
             let total = counters.total(access);
-            // Requests by elements at the ends of rows are few: they may touch a sector for each lane.
+            // There are few requests for single elements at the ends of rows; they may touch a sector for each lane.
             let ends: u64 = counters
                 .sites
                 .iter()
@@ -151,7 +151,7 @@ fn odd_rows_are_coalesced() {
     most("b64", &out_of_place(transpose_b64, [64, 128], 1), 9);
 }
 
-/// Requests, lanes, sectors and wavefronts of accesses of at least so many bytes.
+/// Requests, lanes, sectors and wavefronts of accesses of at least `least` bytes.
 fn counted(counters: &Counters, kind: Access, least: usize) -> [u64; 4] {
     let sites = counters.sites.iter().filter(|((_, access, bytes), _)| *access == kind && *bytes as usize >= least);
     sites.fold([0; 4], |[requests, lanes, sectors, wavefronts], (_, site)| {
@@ -159,10 +159,10 @@ fn counted(counters: &Counters, kind: Access, least: usize) -> [u64; 4] {
     })
 }
 
-/// What one more row of shifted tiles costs, rows of both sides `gap` elements longer than they are. Every sector that it
-/// writes it writes at once, by one request, as whole chunks. (The first and last tiles write the ends of rows besides: they
-/// are in both counts.)
-fn shifted_rows<T: Bits>(
+/// The cost of one more row of tiles, with `gap` elements between the rows of A and of B. Every sector is written by
+/// one request, as whole 16-byte vectors. (The first and last tiles also write the ends of rows; they are in both
+/// counts.)
+fn misaligned_rows<T: Bits>(
     name: &str,
     kernel: Kernel<(MatRef<'static, T>, MatMut<'static, T>)>,
     [rows, cols]: [usize; 2],
@@ -170,9 +170,9 @@ fn shifted_rows<T: Bits>(
 ) {
     let size = size_of::<T>();
     let log = size.trailing_zeros() as usize;
-    let (height, width) = (shifted::ROWS[log] as usize, shifted::COLS[log] as usize);
+    let (height, width) = (misaligned::ROWS[log] as usize, misaligned::COLS[log] as usize);
     let counts = |rows: usize| {
-        let grid = shifted::grid(size, rows as u32, cols as u32);
+        let grid = misaligned::grid(size, rows as u32, cols as u32);
         let counters = transposed(kernel, grid, [rows, cols], gap);
         assert_eq!(counters.bytes(Access::GlobalStore), (rows * cols * size) as u64, "{name}: bytes written");
         counters
@@ -184,9 +184,10 @@ fn shifted_rows<T: Bits>(
     };
     let bytes = cols * height * size;
     let [_, lanes, sectors, _] = difference(Access::GlobalStore, 1);
-    assert_eq!([lanes, sectors], [bytes / 16, bytes / 32].map(|n| n as u64), "{name}: chunks and sectors written");
+    assert_eq!([lanes, sectors], [bytes / 16, bytes / 32].map(|n| n as u64), "{name}: vectors and sectors written");
 
-    // A request reads whole rows of the tile by chunks, or a piece of one by elements; sectors at their ends are read twice.
+    // A request reads whole rows of the tile by vectors, or a part of one by elements; sectors at their ends are read
+    // twice.
     let narrow = size < 4;
     let [requests, lanes, sectors, _] = difference(Access::GlobalLoad, if narrow { 16 } else { size });
     let bytes = if narrow { 512 } else { 32 * size };
@@ -194,7 +195,7 @@ fn shifted_rows<T: Bits>(
     assert!(sectors <= requests * most, "{name}: {sectors} sectors read by {requests} requests of {most} each");
     let lines = height + 32 / size;
     let all = if narrow { lines * cols.div_ceil(16 / size) * 2 } else { lines * cols };
-    assert!(lanes <= all as u64, "{name}: {lanes} pieces read, of {all}");
+    assert!(lanes <= all as u64, "{name}: {lanes} vectors read, of {all}");
 
     let words = size.div_ceil(4) as u64;
     let [requests, _, _, wavefronts] = difference(Access::SharedLoad, 1);
@@ -208,16 +209,16 @@ fn shifted_rows<T: Bits>(
 }
 
 #[test]
-fn shifted_rows_write_no_sector_twice() {
+fn misaligned_rows_write_no_sector_twice() {
     for gap in [0, 1, 3, 16] {
-        shifted_rows("b8", transpose_shifted_b8, [300, 257], gap);
-        shifted_rows("b8", transpose_shifted_b8, [511, 259], gap);
-        shifted_rows("b16", transpose_shifted_b16, [136, 255], gap);
-        shifted_rows("b16", transpose_shifted_b16, [129, 257], gap);
-        shifted_rows("b32", transpose_shifted_b32, [132, 129], gap);
-        shifted_rows("b32", transpose_shifted_b32, [159, 131], gap);
-        shifted_rows("b64", transpose_shifted_b64, [65, 129], gap);
-        shifted_rows("b64", transpose_shifted_b64, [98, 131], gap);
-        shifted_rows("b128", transpose_shifted_b128, [51, 67], gap);
+        misaligned_rows("b8", transpose_misaligned_b8, [300, 257], gap);
+        misaligned_rows("b8", transpose_misaligned_b8, [511, 259], gap);
+        misaligned_rows("b16", transpose_misaligned_b16, [136, 255], gap);
+        misaligned_rows("b16", transpose_misaligned_b16, [129, 257], gap);
+        misaligned_rows("b32", transpose_misaligned_b32, [132, 129], gap);
+        misaligned_rows("b32", transpose_misaligned_b32, [159, 131], gap);
+        misaligned_rows("b64", transpose_misaligned_b64, [65, 129], gap);
+        misaligned_rows("b64", transpose_misaligned_b64, [98, 131], gap);
+        misaligned_rows("b128", transpose_misaligned_b128, [51, 67], gap);
     }
 }

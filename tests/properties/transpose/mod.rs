@@ -1,5 +1,6 @@
 //! B = Aᵀ: `transpose_smem_pad1`, `transpose_smem_pad2` and `transpose_b32` by launch, `Device::transpose` and
-//! `Device::transpose_into`. Other elements: `sizes`; permutations of axes: `permutations`; what the fast paths cost: `counted`.
+//! `Device::transpose_into`. Other element sizes: `sizes`; permutations of axes: `permutations`; costs of the fast
+//! paths: `counted`.
 
 mod bits;
 mod counted;
@@ -32,7 +33,7 @@ suite! {
 }
 
 /// Runs a problem: one input and the output.
-type Algorithm = fn(&Device, &Problem) -> Result<Outcome>;
+type Method = fn(&Device, &Problem) -> Result<Outcome>;
 
 #[derive(Clone, Debug)]
 struct Case {
@@ -49,7 +50,7 @@ fn any_case() -> impl Strategy<Value = Case> {
 }
 
 impl Case {
-    /// Any bits, since a transpose only moves them: NaN payloads must arrive, too.
+    /// Any bits, since a transpose only moves them: NaN payloads must be preserved.
     fn problem(&self) -> Problem {
         let a = values::any_bits(self.rows, self.cols, &mut values::rng(self.data));
         let mut b = vec![0.0; a.len()];
@@ -114,7 +115,7 @@ pub(crate) fn by_transpose_into(device: &Device, problem: &Problem) -> Result<Ou
     on.download()
 }
 
-/// Calls `Device::transpose`, whose result is a matrix of its own.
+/// Calls `Device::transpose`, which allocates its result.
 fn by_transpose(device: &Device, problem: &Problem) -> Result<Outcome> {
     let on = problem.upload(device)?;
     let a = on.inputs[0].view().as_matrix(problem.inputs[0].layout())?;
@@ -122,38 +123,38 @@ fn by_transpose(device: &Device, problem: &Problem) -> Result<Outcome> {
     Ok(Outcome { output: problem.output.with(b.as_slice().unwrap_or_default()), ..on.download()? })
 }
 
-fn any_bits_are_moved(way: Algorithm) {
-    check(any_case(), |case| case.problem().verify(case.schedule, way));
+fn any_bits_are_moved(method: Method) {
+    check(any_case(), |case| case.problem().verify(case.schedule, method));
 }
 
-/// Every combination of extents at the edges of the tiles, 32 × 16 and 64 × 64, and their multiples; in places that are not
-/// aligned, and in such as are, where a tile goes 16 bytes at a time.
-fn tile_edges_are_exact(way: Algorithm) {
+/// Every combination of extents at the edges of the tiles, 32 × 16 and 64 × 64, and their multiples; at misaligned
+/// addresses, and at aligned ones, where a tile is moved 16 bytes at a time.
+fn tile_edges_are_exact(method: Method) {
     let edges = [0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 128, 132];
     for (rows, cols) in edges.iter().flat_map(|rows| edges.map(|cols| (*rows, cols))) {
         let aligned = |len: usize| Place { offset: 8, gap: len.next_multiple_of(4) - len, after: 4 };
         let aligned = Case { places: [aligned(cols), aligned(rows)], ..sample_case(rows, cols) };
         for (name, problem) in [("anywhere", sample(rows, cols)), ("aligned", aligned.problem())] {
-            problem.verify(1, way).unwrap_or_else(|error| panic!("{rows} × {cols} {name}: {error}"));
+            problem.verify(1, method).unwrap_or_else(|error| panic!("{rows} × {cols} {name}: {error}"));
         }
     }
 }
 
-fn a_hundred_runs_are_equal(way: Algorithm) {
+fn a_hundred_runs_are_equal(method: Method) {
     let problem = sample(33, 35);
-    let run = |schedule| way(&under_test(schedule), &problem).expect("a run").output;
+    let run = |schedule| method(&under_test(schedule), &problem).expect("a run").output;
     let first = run(0);
     for schedule in 1..100 {
         reference::same_bits(&first, &run(schedule)).unwrap_or_else(|error| panic!("run {schedule}: {error}"));
     }
 }
 
-/// A grid is at most 65 535 blocks high: the operation launches again below. On the simulator unchecked, for its 17 million
-/// threads.
+/// A grid is at most 65 535 blocks high, so the operation launches several times. Without checks on the simulator,
+/// because of its 17 million threads.
 #[test]
-fn columns_beyond_the_height_of_a_grid() {
+fn more_columns_than_a_grid_is_high() {
     let device = if is_gpu() { under_test(0) } else { Device::simulator_with(Config::new(Level::Off)) };
-    // So many rows that tiles are taken.
+    // So many rows that the tiled kernel is used.
     let (rows, cols) = (32, 65_535 * swizzled::COLS[2] as usize + 3);
     let a = values::reals(rows, cols, 1.0, &mut values::rng(9));
     let b = device.upload(&a).and_then(|a| device.transpose(&a)).and_then(|b| b.download()).expect("a transpose");
@@ -161,9 +162,9 @@ fn columns_beyond_the_height_of_a_grid() {
     reference::same_bits(&a, b.t()).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Twice transposed is the matrix again.
+/// Transposing twice gives the matrix again.
 #[test]
-fn twice_is_the_identity() {
+fn transposing_twice_gives_the_matrix_again() {
     let a = Array2::from_shape_fn((100, 37), |(row, col)| (row * 1000 + col) as f32);
     let device = under_test(3);
     let on_device = device.upload(&a).expect("a");

@@ -1,5 +1,5 @@
-//! `Device::permute`, `permute_into` and `TensorViewMut::copy_from`: all orders of three and four axes, many of five and six,
-//! for every size of element and any strides.
+//! `Device::permute`, `permute_into` and `TensorViewMut::copy_from`: all orders of three and four axes, many of five
+//! and six, for every element size and any strides.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -11,7 +11,7 @@ use super::bits::{Bits, random, verify};
 use crate::support::device::{is_gpu, under_test};
 use crate::support::runner::check;
 
-/// Where a tensor lies: elements before it, and gaps after each axis's run.
+/// Position of a tensor: elements before it, and gaps after each axis.
 #[derive(Clone, Debug)]
 struct Where {
     offset: usize,
@@ -65,7 +65,7 @@ fn permuted<T: Bits>(case: &Case) -> Result<f64, String> {
         let (all, len) = (a.len(), b.len());
         let a = a.slice(from.offset..all)?.as_tensor_strided(shape, &a_strides)?;
         let mut into = b.slice_mut(to.offset..len)?.as_tensor_strided(&result, &b_strides)?;
-        // A copy from a view in the order wanted is the same.
+        // A copy from a permuted view gives the same result.
         if seed % 3 == 0 {
             into.copy_from(a.permuted(axes)?)?;
         } else {
@@ -75,7 +75,7 @@ fn permuted<T: Bits>(case: &Case) -> Result<f64, String> {
     })
 }
 
-/// Of the size that the number picks.
+/// For element size number `size`.
 fn of_size(size: usize, case: &Case) -> Result<f64, String> {
     match size % 5 {
         0 => permuted::<u8>(case),
@@ -86,7 +86,7 @@ fn of_size(size: usize, case: &Case) -> Result<f64, String> {
     }
 }
 
-/// All orders of so many axes.
+/// All orders of `rank` axes.
 fn orders(rank: usize) -> Vec<Vec<usize>> {
     if rank == 0 {
         return vec![vec![]];
@@ -152,9 +152,9 @@ fn orders_of_up_to_six_axes() {
     check((cases, any::<Index>()), |(case, size)| of_size(size.index(5), case));
 }
 
-/// Images whose channels are few, to and from both orders: lines of B begin at every byte, and boxes at every pixel.
+/// Images with few channels, to and from both orders: rows of B start at every byte, and tiles at every pixel.
 #[test]
-fn images_of_few_channels() {
+fn images_with_few_channels() {
     let (images, channels) = (select(&[1_usize, 2][..]), 2_usize..=9);
     let pixels = prop_oneof![1_usize..=40, select(&[63_usize, 64, 85, 86, 128, 255, 256, 257, 341, 683, 1024][..])];
     let shapes = (images, channels, pixels, any::<bool>()).prop_map(
@@ -173,7 +173,7 @@ fn images_of_few_channels() {
     check((cases, any::<Index>()), |(case, size)| of_size(size.index(5), case));
 }
 
-/// Orders in which both sides need two dimensions for a line, and leave a rest of each.
+/// Orders in which rows of A and of B span two dimensions, with incomplete tiles along each.
 #[test]
 fn short_dimensions_on_both_sides() {
     for (shape, axes) in [
@@ -193,9 +193,9 @@ fn short_dimensions_on_both_sides() {
     }
 }
 
-/// TmaTensor as large as they become where there are enough of them. On the simulator unchecked, for its many threads.
+/// Tiles of the largest size, which needs many of them. Without checks on the simulator, because of its many threads.
 #[test]
-fn the_largest_boxes() {
+fn the_largest_tiles() {
     let device = if is_gpu() { under_test(0) } else { Device::simulator_with(Config::new(Level::Off)) };
     let (channels, pixels) = (3, 8192 * 1024 + 5001);
     let planes = random::<u8>(channels * pixels, 3);
@@ -207,12 +207,12 @@ fn the_largest_boxes() {
     let interleaved = interleaved.download().expect("pixels");
     let wrong = (0..channels * pixels).find(|i| interleaved[*i] != planes[i % channels * pixels + i / channels]);
     assert_eq!(wrong, None, "an element of {pixels} by {channels}");
-    assert!(back == planes, "there and back is another thing");
+    assert!(back == planes, "permuting back gives another result");
 }
 
-/// What has no stride of 1, and what repeats one element.
+/// Views without a stride of 1, and views that repeat an element.
 #[test]
-fn any_strides_may_be_read() {
+fn views_with_any_strides_are_read() {
     let device = Device::simulator();
     let a = random::<f32>(1000, 1);
     let on_device = device.upload(&a).expect("a");
@@ -227,9 +227,9 @@ fn any_strides_may_be_read() {
     }
 }
 
-/// The words of every refusal.
+/// The text of every error.
 #[test]
-fn what_does_not_fit_is_refused() {
+fn wrong_arguments_are_refused() {
     let device = Device::simulator();
     let text = |result: Result<()>| match result.expect_err("a refusal") {
         Error::Argument(bad) => bad.to_string(),

@@ -1,7 +1,7 @@
-//! `Device::transpose_into`, `transpose_in_place` and `transpose_batch_into` for elements of 1, 2, 4, 8 and 16 bytes: shapes
-//! at the edges of tiles, every start and leading dimension modulo 16 bytes.
+//! `Device::transpose_into`, `transpose_in_place` and `transpose_batch_into` for elements of 1, 2, 4, 8 and 16 bytes:
+//! shapes at the edges of tiles, every start and leading dimension modulo 16 bytes.
 
-use gpu::transpose::shifted;
+use gpu::transpose::misaligned;
 use proptest::prelude::*;
 use proptest::sample::select;
 use simt::element::{Vec2, Vec4};
@@ -14,7 +14,18 @@ use crate::support::runner::check;
 use crate::support::{shapes, suite};
 
 suite! {
-    [matrices, aligned_matrices, odd_rows, tile_edges, shifted_edges, every_shift, in_place, in_place_edges, batches, streams];
+    [
+        matrices,
+        aligned_matrices,
+        misaligned_rows,
+        tile_edges,
+        misaligned_tile_edges,
+        every_misalignment,
+        in_place,
+        in_place_edges,
+        batches,
+        streams,
+    ];
     bytes => one;
     halves => two;
     words => four;
@@ -23,10 +34,10 @@ suite! {
     vectors => sixteen;
 }
 
-/// Which element a property is about: the edges of tiles, and the checks for its type.
+/// An element size: the edges of its tiles, and the checks for its type.
 struct Size {
     tile: usize,
-    /// Rows and columns of a tile where rows begin anywhere.
+    /// Rows and columns of a tile of the misaligned kernel.
     shifted: [usize; 2],
     /// Elements in a sector.
     sector: usize,
@@ -40,8 +51,15 @@ macro_rules! sizes {
         const fn $name() -> Size {
             let size = size_of::<$t>();
             let log = size.trailing_zeros() as usize;
-            let shifted = [shifted::ROWS[log] as usize, shifted::COLS[log] as usize];
-            Size { tile: $tile, shifted, sector: 32 / size, transposed: transposed::<$t>, in_place: turned::<$t>, batched: batched::<$t> }
+            let shifted = [misaligned::ROWS[log] as usize, misaligned::COLS[log] as usize];
+            Size {
+                tile: $tile,
+                shifted,
+                sector: 32 / size,
+                transposed: transposed::<$t>,
+                in_place: transposed_in_place::<$t>,
+                batched: batched::<$t>,
+            }
         }
     )+};
 }
@@ -54,7 +72,7 @@ sizes! {
     sixteen: Vec4<i32>, 32;
 }
 
-/// A matrix, and where it and its transpose lie.
+/// A matrix, and the positions of it and its transpose.
 #[derive(Clone, Debug)]
 struct Matrices {
     shape: [usize; 2],
@@ -90,10 +108,10 @@ fn transposed<T: Bits>(case: &Matrices) -> Result<f64, String> {
     })
 }
 
-fn turned<T: Bits>(n: usize, place: Place, seed: u64) -> Result<f64, String> {
+fn transposed_in_place<T: Bits>(n: usize, place: Place, seed: u64) -> Result<f64, String> {
     let (layout, len) = layout(n, n, place);
     let at = |row, col| layout.offset + row * layout.ld + col;
-    // The input is the output as it was before.
+    // The input is the initial output.
     let moves: Vec<_> = (0..n * n).map(|i| (at(i / n, i % n), at(i % n, i / n))).collect();
     verify::<T>((len, len), &moves, seed, |device, a, b| {
         let mut buffer = device.upload(b)?;
@@ -135,7 +153,7 @@ fn matrices(size: fn() -> Size) {
     check(cases, |&(shape, places, seed)| (size().transposed)(&Matrices { shape, places, seed, stream: false }));
 }
 
-/// Rows at multiples of 16 bytes on one side or on both: whole tiles go 16 bytes at a time there.
+/// Rows of A, of B or of both at multiples of 16 bytes: whole tiles are moved 16 bytes at a time there.
 fn aligned_matrices(size: fn() -> Size) {
     let extent = || select(&[16_usize, 48, 64, 96, 128, 144, 160, 192][..]);
     let place = || select(&[(0, 0), (16, 0), (32, 16), (1, 0), (0, 1), (3, 5)][..]);
@@ -146,8 +164,8 @@ fn aligned_matrices(size: fn() -> Size) {
     });
 }
 
-/// Every start and every leading dimension modulo 16 elements, whole tiles inside.
-fn odd_rows(size: fn() -> Size) {
+/// Every offset and every leading dimension modulo 16 elements, with whole tiles.
+fn misaligned_rows(size: fn() -> Size) {
     for shift in 0..16 {
         let edge = size().tile;
         let places = [
@@ -172,9 +190,9 @@ fn tile_edges(size: fn() -> Size) {
     }
 }
 
-/// The edges of the tiles that are shifted: what B's first block leaves out of a row, the last one takes, and A has no row
-/// before the first.
-fn shifted_edges(size: fn() -> Size) {
+/// The edges of the tiles of the misaligned kernel: the first block skips columns of B that the last one writes, and A
+/// has no row before the first.
+fn misaligned_tile_edges(size: fn() -> Size) {
     let Size { shifted: [height, width], sector, transposed, .. } = size();
     for rows in [height - sector, height - sector + 1, height - 1, height, height + 1, 2 * height + 1 - sector] {
         for cols in [16, width - 1, width, width + 1] {
@@ -187,8 +205,8 @@ fn shifted_edges(size: fn() -> Size) {
     }
 }
 
-/// Every start of B in a sector, with every step from row to row.
-fn every_shift(size: fn() -> Size) {
+/// Every offset of B in a sector, with every leading dimension.
+fn every_misalignment(size: fn() -> Size) {
     let Size { shifted: [height, width], sector, transposed, .. } = size();
     for shift in 0..sector.max(2) {
         let places = [
@@ -229,7 +247,7 @@ fn streams(size: fn() -> Size) {
     }
 }
 
-/// Shapes that do not fit are refused, with words for what was expected.
+/// Wrong shapes are refused, with an error that names the expected shape.
 #[test]
 fn wrong_shapes_are_refused() {
     let device = Device::simulator();

@@ -1,4 +1,4 @@
-//! C2: each side of the branch does its own work, wherever the branch divides the block.
+//! C2: each side of the branch computes its own result, wherever the branch divides the block.
 
 use gpu::lab::tutorial::warps::divergent_branch::{BLOCK, ROUNDS, divergent_branch, grid};
 use proptest::prelude::*;
@@ -13,24 +13,24 @@ const CANARY: u32 = 0xdead_beef;
 /// The output with `around` canaries before and after.
 fn run(device: &Device, threshold: u32, n: usize, around: usize) -> Result<Vec<u32>> {
     let mut out = device.upload(&vec![CANARY; n + 2 * around][..])?;
-    // A grid has a block at least; its threads find nothing to write where n is 0.
+    // A grid has at least one block; its threads write nothing if n is 0.
     let launch = Launch::grid(grid(n.max(1)));
     device.launch(&divergent_branch, launch, (threshold, out.slice_mut(around..around + n)?))?;
     out.download()
 }
 
-/// By the definition of the two generators, on wide integers cut to 32 bits.
+/// By the definition of the two hash functions, on 64-bit integers truncated to 32 bits.
 fn expected(threshold: u32, n: usize, around: usize) -> Vec<u32> {
-    let cut = |wide: u64| wide & 0xffff_ffff;
+    let low_32 = |wide: u64| wide & 0xffff_ffff;
     let element = |i: u64| {
         let mut value = i + 1;
         for _ in 0..ROUNDS {
             if i % u64::from(BLOCK) > u64::from(threshold) {
-                value = cut(value ^ value << 13);
+                value = low_32(value ^ value << 13);
                 value ^= value >> 17;
-                value = cut(value ^ value << 5);
+                value = low_32(value ^ value << 5);
             } else {
-                value = cut((value ^ value >> 16) * 0x85eb_ca6b);
+                value = low_32((value ^ value >> 16) * 0x85eb_ca6b);
                 value ^= value >> 13;
             }
         }
@@ -41,7 +41,7 @@ fn expected(threshold: u32, n: usize, around: usize) -> Vec<u32> {
 }
 
 #[test]
-fn each_side_does_its_work() {
+fn each_side_of_the_branch_computes_its_result() {
     let threshold = prop_oneof![0..70_u32, Just(u32::MAX)];
     check((threshold, shapes::length(), 0..5_usize, any::<u64>()), |&(threshold, n, around, seed)| {
         let expected = expected(threshold, n, around);

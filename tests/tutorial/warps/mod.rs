@@ -1,4 +1,4 @@
-//! C1 to C8: warps and divergence. (C3 and C7 are in the properties of addition and sum.)
+//! C1 to C8: warps and divergence. (C3 and C7 are tested in `properties/add` and `properties/sum`.)
 
 mod branch;
 mod partition;

@@ -1,4 +1,4 @@
-//! C1: every thread of a block of any shape names its warp and its lane.
+//! C1: every thread of a block of any shape writes its warp and its lane.
 
 use gpu::lab::tutorial::warps::partition::warp_partition;
 use proptest::prelude::*;
@@ -10,7 +10,8 @@ use crate::support::runner::check;
 
 const CANARY: u32 = 0xdead_beef;
 
-/// Warps and lanes of the threads of a grid along x, each with a canary before and after; `missing` elements are not given.
+/// Warps and lanes of the threads of a grid along x, with a canary before and after; the outputs are `missing` elements
+/// too short.
 fn run(device: &Device, blocks: u32, block: [u32; 3], missing: usize) -> Result<[Vec<u32>; 2]> {
     let threads = (blocks * block.iter().product::<u32>()) as usize;
     let len = threads - missing.min(threads);
@@ -21,7 +22,7 @@ fn run(device: &Device, blocks: u32, block: [u32; 3], missing: usize) -> Result<
     Ok([outputs[0].download()?, outputs[1].download()?])
 }
 
-/// Counts threads through as the rule says: x fastest, then y, then z, `lanes` to a warp.
+/// Numbers threads with x fastest, then y, then z, `lanes` to a warp.
 fn expected(blocks: u32, [x, y, z]: [u32; 3], missing: usize, lanes: u32) -> [Vec<u32>; 2] {
     let mut places = Vec::new();
     for _ in 0..blocks {
@@ -52,17 +53,17 @@ fn verify(blocks: u32, block: [u32; 3], missing: usize, seed: u64) -> std::resul
 }
 
 #[test]
-fn blocks_of_any_shape_are_dealt_to_warps() {
+fn threads_of_any_block_are_numbered_x_first() {
     let side = || prop_oneof![Just(1_u32), 1..12_u32];
     check((1..4_u32, side(), side(), side(), 0..5_usize, any::<u64>()), |&(blocks, x, y, z, missing, seed)| {
-        // A block has at most 1024 threads; 11 · 11 · 11 would be more.
+        // A block has at most 1024 threads, fewer than 11 · 11 · 11.
         verify(blocks, [x, y, z.min(1024 / (x * y))], missing, seed)
     });
 }
 
 /// The texts' blocks, and the largest along each axis.
 #[test]
-fn the_texts_blocks_are_dealt_to_warps() {
+fn threads_of_the_texts_blocks_are_numbered_x_first() {
     for block in [[48, 1, 1], [8, 8, 1], [4, 8, 2], [1024, 1, 1], [1, 1024, 1], [1, 1, 64], [16, 1, 64], [5, 7, 3]] {
         verify(2, block, 0, 1).unwrap_or_else(|error| panic!("{block:?}: {error}"));
     }
@@ -70,7 +71,7 @@ fn the_texts_blocks_are_dealt_to_warps() {
 
 /// The simulator's warps may have fewer lanes.
 #[test]
-fn other_warp_sizes() {
+fn threads_are_numbered_for_other_warp_sizes() {
     for lanes in [1, 2, 8, 16] {
         let device = Device::simulator_with(Config::new(Level::Checks).warp_size(lanes));
         let got = run(&device, 2, [5, 3, 2], 0).unwrap_or_else(|error| panic!("{error}"));

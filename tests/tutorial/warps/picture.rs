@@ -1,4 +1,4 @@
-//! C4: pictures of any size, in rows with gaps.
+//! C4: pictures of any size, with gaps between rows.
 
 use gpu::lab::tutorial::warps::color_to_gray::{color_to_gray, grid};
 use proptest::prelude::*;
@@ -11,10 +11,10 @@ use crate::support::problem::unless_empty;
 use crate::support::runner::check;
 use crate::support::{shapes, values};
 
-/// What stands around the grey picture, and in it before.
+/// Value around the grey picture, and its initial value.
 const CANARY: u8 = 0xa5;
 
-/// A picture, where its two buffers hold it, and bytes of colour that are not given.
+/// A picture, its positions in the two buffers, and the number of missing colour bytes.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     rows: usize,
@@ -29,7 +29,7 @@ impl Case {
     fn colours(self) -> Vec<u8> {
         let mut rng = values::rng(self.seed);
         let pixels = self.rows * self.cols;
-        // The extremes of each channel, and anything between.
+        // Extremes of each channel, and values between them.
         let mut byte = || if rng.random() { rng.random() } else { [0, 255][usize::from(rng.random::<bool>())] };
         (0..(3 * pixels).saturating_sub(self.missing)).map(|_| byte()).collect()
     }
@@ -59,7 +59,7 @@ impl Case {
         let (colours, layout, mut image) = (self.colours(), self.layout(), self.blank());
         for pixel in 0..self.rows * self.cols {
             let channel = |c: usize| u64::from(colours.get(3 * pixel + c).copied().unwrap_or(0));
-            // In thousandths, and rounded down at the end: no sum is a rounded one.
+            // In thousandths, rounded down at the end, so that only the result is rounded.
             let luminance = (210 * channel(0) + 720 * channel(1) + 70 * channel(2)) / 1000;
             image[layout.offset + pixel / self.cols * layout.ld + pixel % self.cols] = luminance as u8;
         }
@@ -79,15 +79,15 @@ impl Case {
 }
 
 #[test]
-fn pictures_of_any_size_become_grey() {
+fn pictures_of_any_size_are_converted() {
     let missing = prop_oneof![3 => Just(0_usize), 1 => 1..50_usize];
     let case = (shapes::two_extents(), 0..4_usize, shapes::place(), missing, any::<u64>());
     check(case, |&([rows, cols], rgb, gray, missing, seed)| Case { rows, cols, rgb, gray, missing, seed }.verify());
 }
 
-/// The texts' pictures, and those whose edges lie on, before and behind the edge of a block.
+/// The texts' pictures, and pictures that end at, before and after the edge of a block.
 #[test]
-fn edges_of_blocks_are_grey() {
+fn pictures_at_the_edges_of_blocks_are_converted() {
     let edges = [1, 15, 16, 17, 31, 32, 33];
     let pairs = edges.into_iter().flat_map(|rows| edges.map(|cols| (rows, cols)));
     for (rows, cols) in pairs.chain([(62, 76), (150, 200)]) {

@@ -1,4 +1,4 @@
-//! C5, C6, C8: sums of sections, for any number of threads, with the bits of each kernel's own tree.
+//! C5, C6, C8: sums of sections, for any number of threads, with the bits of each kernel's tree of additions.
 
 use gpu::lab::tutorial::warps::interleaved::reduce_interleaved;
 use gpu::lab::tutorial::warps::sequential::reduce_sequential;
@@ -34,7 +34,7 @@ suite! {
     shuffle => SHUFFLE;
 }
 
-/// A kernel, and the pairs that it adds.
+/// A kernel, and its order of additions.
 #[derive(Clone, Copy)]
 struct Variant {
     kernel: &'static Kernel<(VecRef<'static, f32>, VecMut<'static, f32>)>,
@@ -60,7 +60,7 @@ struct Case {
     schedule: u64,
 }
 
-/// Powers of two, those around a warp, and now and then any number of threads.
+/// Powers of two, numbers around a warp, and sometimes any number of threads.
 fn any_case() -> impl Strategy<Value = Case> {
     let threads = prop_oneof![
         3 => (0..=10_u32).prop_map(|power| 1 << power),
@@ -71,8 +71,8 @@ fn any_case() -> impl Strategy<Value = Case> {
         .prop_map(|(n, threads, places, [data, schedule])| Case { n, threads, places, data, schedule })
 }
 
-/// The sum of a section by recursion on its tree: neighbours first pairs elements by the lowest bit of their place, halves first
-/// by the highest. A place beyond the threads has no element, and whoever would be added it stays as it is.
+/// The sum of a section by recursion on its tree: `NeighboursFirst` pairs elements by the lowest bit of their index,
+/// `HalvesFirst` by the highest. An index beyond the threads has no element, and its partner is unchanged.
 fn tree(section: &[f32], threads: usize, order: Order) -> f32 {
     fn sum(
         leaf: &dyn Fn(usize) -> Option<f32>,
@@ -109,7 +109,7 @@ impl Case {
         }
     }
 
-    /// One value for each block, made of its elements; the sum of nothing takes a block, too.
+    /// One value for each block, computed from its elements; an empty vector has one block.
     fn per_block<T>(&self, x: &Array2<f32>, value: impl Fn(&[f32]) -> T) -> Vec<T> {
         let x = x.as_slice().unwrap_or_default();
         if x.is_empty() { vec![value(x)] } else { x.chunks(self.threads as usize).map(value).collect() }
@@ -121,7 +121,7 @@ impl Case {
         self.problem(&x, vec![Expected::Bits(sums)])
     }
 
-    /// Within the bound of a tree of that depth, and with the bits of the very same tree on the CPU.
+    /// Within the bound for a tree of that depth, and with the bits of the same tree on the CPU.
     fn of_reals(&self, variant: Variant) -> Problem {
         let x = values::reals(1, self.n, 1.0, &mut values::rng(self.data));
         let depth = u64::from(self.threads.next_power_of_two().ilog2());
@@ -188,7 +188,7 @@ fn a_non_finite_element_reaches_the_sum_of_its_block(variant: Variant) {
     });
 }
 
-/// Missing elements count as +0, threads that the block does not have as nothing at all: −0 + +0 = +0.
+/// Missing elements count as +0, and −0 + +0 = +0; threads that do not exist add nothing.
 fn minus_zeros_stay_in_full_blocks(variant: Variant) {
     check(any_case(), |case| {
         let x = Array2::from_elem((1, case.n), -0.0);
@@ -198,7 +198,7 @@ fn minus_zeros_stay_in_full_blocks(variant: Variant) {
     });
 }
 
-/// The order of additions does not depend on the warps; the simulator's may have fewer lanes.
+/// The order of additions does not depend on the warp size, which the simulator can change.
 fn other_warp_sizes_give_the_same_bits(variant: Variant) {
     for lanes in [1, 2, 8, 16, 32] {
         let device = Device::simulator_with(Config::new(Level::Checks).warp_size(lanes).seed(5));

@@ -1,12 +1,11 @@
-//! The rules: what a kernel's PTX may and may not hold, against the limits declared beside the kernel.
+//! The rules of the audit: what a kernel's PTX may contain, given the limits declared beside the kernel.
 
 use std::fmt::{self, Display};
 
-use simt::KernelInfo;
-
 use super::usage::{Site, Usage, Widths};
 use crate::build::directives;
-use crate::ptx::{Function, Module};
+use crate::families::FILE;
+use crate::ptx::{Declared, Function, Module};
 use crate::ptxas::{Report, Resources};
 
 /// A rule broken.
@@ -26,41 +25,43 @@ impl Display for Finding {
     }
 }
 
-/// Rules for the file: its target, that it is complete, and that it holds just the family's kernels.
-pub(crate) fn check_file(module: &Module, family: &str, arch: &str, kernels: &[&KernelInfo]) -> Vec<Finding> {
-    let list = format!("gpu::{family}::KERNELS");
+/// Rules for the file: its target, that it is complete, that it has kernels and that each declares its limits.
+///
+/// That its kernels are those of the family's `KERNELS` is a test of the crate that embeds the file.
+pub(crate) fn check_file(module: &Module, family: &str, arch: &str) -> Vec<Finding> {
     let finding =
-        |kernel: &str, found: String, declared: String| Finding { kernel: kernel.to_owned(), found, declared };
+        |kernel: &str, found: String| Finding { kernel: kernel.to_owned(), found, declared: family_place(family) };
     let mut findings = Vec::new();
     if module.target != arch {
-        let found = format!("its .target is `{}`, its name says {arch}", module.target);
-        findings.push(finding("-", found, list.clone()));
+        findings.push(finding("-", format!("its .target is `{}`, its name says {arch}", module.target)));
     }
     for missing in &module.extern_functions {
         let name = rustc_demangle::demangle(&missing.name);
         let found =
             format!("line {}: {name:#} is declared and defined nowhere: no driver can load this file", missing.line);
-        findings.push(finding("-", found, list.clone()));
+        findings.push(finding("-", found));
     }
-    for info in kernels {
-        if !module.kernels().any(|kernel| kernel.name == info.name) {
-            findings.push(finding(info.name, format!("{list} lists it, the PTX has no such .entry"), place(info)));
+    if module.kernels().next().is_none() {
+        findings.push(finding("-", "the PTX has no .entry".to_owned()));
+    }
+    for declared in &module.declared {
+        if !module.kernels().any(|kernel| kernel.name == declared.name) {
+            let found = "the PTX declares it and has no such .entry".to_owned();
+            findings.push(Finding { kernel: declared.name.clone(), found, declared: declared.at.clone() });
         }
     }
     for kernel in module.kernels() {
-        if !kernels.iter().any(|info| info.name == kernel.name) {
-            let found = format!("line {}: the PTX has this .entry, {list} does not list it", kernel.line);
-            findings.push(finding(&kernel.name, found, list.clone()));
+        if module.declared(&kernel.name).is_none() {
+            let found = format!("line {}: the PTX has this .entry without its declaration", kernel.line);
+            findings.push(finding(&kernel.name, found));
         }
     }
     findings
 }
 
 /// Rules for one kernel that the PTX text alone can show.
-pub(crate) fn check_kernel(info: &KernelInfo, function: &Function, usage: &Usage) -> Vec<Finding> {
+pub(crate) fn check_kernel(declared: &Declared, function: &Function, usage: &Usage) -> Vec<Finding> {
     let mut found = Vec::new();
-    let limits = &info.limits;
-
     found.extend(usage.generic.first().map(|site| {
         format!(
             "{} without a memory space, first at {}; use simt's views",
@@ -76,80 +77,83 @@ pub(crate) fn check_kernel(info: &KernelInfo, function: &Function, usage: &Usage
             site.what
         )
     }));
-    let traps = limits.traps.unwrap_or(0);
+    let traps = declared.traps.unwrap_or(0);
     if usage.traps.len() as u32 > traps {
         let first = quote(&usage.traps[0]);
         found.push(format!(
-            "{}, at most {traps} allowed, first at {first}; a check that the compiler could not remove: prove it away, use the unchecked twin, or declare `traps = {}`",
+            "{}, at most {traps} allowed, first at {first}; a check that the compiler could not remove: \
+             give it a proof, use the unchecked access, or declare `traps = {}`",
             count(usage.traps.len(), "trap"),
             usage.traps.len()
         ));
     }
-    if usage.local_bytes > limits.local_bytes || limits.local_bytes == 0 && !usage.local.is_empty() {
+    if usage.local_bytes > declared.local_bytes || declared.local_bytes == 0 && !usage.local.is_empty() {
         let first = usage.local.first().map_or_else(String::new, |site| format!(", first at {}", quote(site)));
         found.push(format!(
-            "{} bytes of local memory, at most {} allowed{first}; an array indexed by a variable, or one that is too large for registers",
-            usage.local_bytes, limits.local_bytes
+            "{} bytes of local memory, at most {} allowed{first}; an array indexed by a variable, or one that is too \
+             large for registers",
+            usage.local_bytes, declared.local_bytes
         ));
     }
-    if let Some(barriers) = limits.barriers
+    if let Some(barriers) = declared.barriers
         && usage.barriers != barriers
     {
         found.push(format!("{}, exactly {barriers} expected", count(usage.barriers as usize, "barrier instruction")));
     }
-    if info.pdl && usage.grid_waits == 0 {
-        found.push("no wait for the grid before, which `pdl` promises; call `grid::dependency_wait`".to_owned());
-    } else if info.pdl
+    if declared.pdl && usage.grid_waits == 0 {
+        found.push("no wait for the previous grid, which `pdl` requires; call `grid::dependency_wait`".to_owned());
+    } else if declared.pdl
         && let Some(site) = &usage.before_grid_wait
     {
         found.push(format!(
-            "{} stands before the wait for the grid before; `pdl` promises that nothing touches global memory before it",
+            "{} stands before the wait for the previous grid; `pdl` requires that nothing accesses global memory \
+             before it",
             quote(site)
         ));
     }
-    found.extend(narrower(&usage.global_loads, limits.global_load_bytes, "load"));
-    found.extend(narrower(&usage.global_stores, limits.global_store_bytes, "store"));
-    for directive in directives::of(info) {
+    found.extend(narrower(&usage.global_loads, declared.global_load_bytes, "load"));
+    found.extend(narrower(&usage.global_stores, declared.global_store_bytes, "store"));
+    for directive in directives::of(declared) {
         if !function.header.lines().any(|line| line.trim() == directive) {
             found.push(format!("line {}: its header lacks `{directive}`; run `cargo xtask build`", function.line));
         }
     }
-    with_place(info, found)
+    with_place(declared, found)
 }
 
 /// Rules for one kernel that need ptxas.
-pub(crate) fn check_resources(info: &KernelInfo, resources: Resources) -> Vec<Finding> {
+pub(crate) fn check_resources(declared: &Declared, resources: Resources) -> Vec<Finding> {
     let mut found = Vec::new();
-    if let (Some(limit), Some(registers)) = (info.limits.registers, resources.registers)
+    if let (Some(limit), Some(registers)) = (declared.registers, resources.registers)
         && registers > limit
     {
         found.push(format!("{registers} registers, at most {limit} allowed"));
     }
     // Registers are spilt to local memory: how much of that there may be is declared together.
-    if info.limits.local_bytes == 0 && (resources.spill_stores > 0 || resources.spill_loads > 0) {
+    if declared.local_bytes == 0 && (resources.spill_stores > 0 || resources.spill_loads > 0) {
         found.push(format!(
             "spills {} bytes out and {} bytes back, none allowed",
             resources.spill_stores, resources.spill_loads
         ));
     }
-    if resources.stack > info.limits.local_bytes {
-        found.push(format!("{} bytes of stack, at most {} allowed", resources.stack, info.limits.local_bytes));
+    if resources.stack > declared.local_bytes {
+        found.push(format!("{} bytes of stack, at most {} allowed", resources.stack, declared.local_bytes));
     }
-    with_place(info, found)
+    with_place(declared, found)
 }
 
 /// Rules for the file that need ptxas.
 pub(crate) fn check_assembly(family: &str, report: &Report) -> Vec<Finding> {
-    let finding = |text: &String| Finding {
-        kernel: "-".to_owned(),
-        found: text.clone(),
-        declared: format!("gpu::{family}::KERNELS"),
-    };
+    let finding =
+        |text: &String| Finding { kernel: "-".to_owned(), found: text.clone(), declared: family_place(family) };
     report.performance_losses.iter().map(finding).collect()
 }
 
-fn with_place(info: &KernelInfo, found: Vec<String>) -> Vec<Finding> {
-    found.into_iter().map(|found| Finding { kernel: info.name.to_owned(), found, declared: place(info) }).collect()
+fn with_place(declared: &Declared, found: Vec<String>) -> Vec<Finding> {
+    found
+        .into_iter()
+        .map(|found| Finding { kernel: declared.name.clone(), found, declared: declared.at.clone() })
+        .collect()
 }
 
 fn narrower(widths: &Widths, limit: Option<u32>, what: &str) -> Option<String> {
@@ -161,8 +165,9 @@ fn narrower(widths: &Widths, limit: Option<u32>, what: &str) -> Option<String> {
     })
 }
 
-fn place(info: &KernelInfo) -> String {
-    format!("{}:{}", info.file, info.line)
+/// Where what concerns a whole file is declared.
+fn family_place(family: &str) -> String {
+    format!("{FILE}, [package.metadata.ptx] {family}")
 }
 
 fn quote(site: &Site) -> String {
@@ -170,7 +175,7 @@ fn quote(site: &Site) -> String {
 }
 
 /// `1 file`, `2 files`, `2 accesses`.
-pub(super) fn count(number: usize, what: &str) -> String {
+pub(crate) fn count(number: usize, what: &str) -> String {
     match (number, what.ends_with("ss")) {
         (1, _) => format!("1 {what}"),
         (_, true) => format!("{number} {what}es"),

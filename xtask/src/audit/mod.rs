@@ -1,7 +1,7 @@
-//! `cargo xtask audit`: reads the PTX and holds every kernel to the limits declared beside it.
+//! `cargo xtask audit`: reads the PTX and checks every kernel against the limits declared beside it.
 //!
-//! The text of the PTX answers most questions, on any machine. Registers and spills need ptxas; where there is none the
-//! audit says so and checks the rest.
+//! Most limits are checked on the text of the PTX, which also carries them, on any machine. Registers and spills need
+//! ptxas; without it the audit says so and checks the rest.
 
 mod checks;
 mod table;
@@ -13,6 +13,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 
+pub(crate) use self::checks::count;
+
 use self::checks::Finding;
 use self::table::Row;
 use self::usage::Usage;
@@ -22,7 +24,7 @@ use crate::ptxas::{self, Ptxas};
 use crate::selection::{PtxFile, Selection};
 use crate::workspace::{PTX_DIR, Workspace};
 
-/// What `audit` is asked for.
+/// Arguments of `audit`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -31,13 +33,13 @@ pub(crate) struct Args {
 
 /// Audits the committed PTX; exit code 1 where a rule is broken.
 pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
-    let sound = audit(workspace, &args.selection.files()?)?;
+    let sound = audit(workspace, &args.selection.files(workspace)?)?;
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Audits all that is committed; whether no rule is broken.
 pub(crate) fn audit_everything(workspace: &Workspace) -> Result<bool> {
-    audit(workspace, &Selection::everything().files()?)
+    audit(workspace, &Selection::everything().files(workspace)?)
 }
 
 /// Audits the committed PTX, prints the resource table and every rule broken; whether there was none.
@@ -88,16 +90,16 @@ fn audit_file(path: &Path, file: &PtxFile, ptxas: Option<&Ptxas>) -> Result<Audi
     let module = ptx::read(&text).with_context(|| format!("{} is no complete PTX", path.display()))?;
     let report = ptxas.map(|ptxas| ptxas.assemble(path, &file.arch)).transpose()?;
 
-    let mut findings = checks::check_file(&module, file.family, &file.arch, file.kernels);
+    let mut findings = checks::check_file(&module, &file.family, &file.arch);
     let mut rows = Vec::new();
-    for info in file.kernels {
-        let Some(function) = module.kernels().find(|kernel| kernel.name == info.name) else { continue };
+    for function in module.kernels() {
+        let Some(declared) = module.declared(&function.name) else { continue };
         let usage = Usage::of(function);
-        let resources = report.as_ref().and_then(|report| report.functions.get(info.name).copied());
-        findings.extend(checks::check_kernel(info, function, &usage));
-        findings.extend(resources.into_iter().flat_map(|resources| checks::check_resources(info, resources)));
-        rows.push(Row { file: file.name(), info, usage, resources });
+        let resources = report.as_ref().and_then(|report| report.functions.get(&function.name).copied());
+        findings.extend(checks::check_kernel(declared, function, &usage));
+        findings.extend(resources.into_iter().flat_map(|resources| checks::check_resources(declared, resources)));
+        rows.push(Row { file: file.name(), declared: declared.clone(), usage, resources });
     }
-    findings.extend(report.iter().flat_map(|report| checks::check_assembly(file.family, report)));
+    findings.extend(report.iter().flat_map(|report| checks::check_assembly(&file.family, report)));
     Ok(Audited { rows, findings, warnings: report.map_or_else(Vec::new, |report| report.warnings) })
 }

@@ -1,24 +1,24 @@
 //! The resource table: one line per kernel and architecture.
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use simt::{KernelInfo, SharedSpec};
 
 use super::usage::{Usage, Widths};
+use crate::ptx::Declared;
 use crate::ptxas::Resources;
 
 /// One kernel in one file, with what was measured of it.
 pub(crate) struct Row {
     /// `gemm.sm_80.ptx`
     pub(crate) file: String,
-    /// What the source declares.
-    pub(crate) info: &'static KernelInfo,
+    /// Its limits.
+    pub(crate) declared: Declared,
     /// What the PTX holds.
     pub(crate) usage: Usage,
     /// What ptxas says, where there is one.
     pub(crate) resources: Option<Resources>,
 }
 
-/// All rows, in order; limits stand behind the figure they limit.
+/// All rows, in order; a limit stands behind the figure that it limits.
 pub(crate) fn render(rows: &[Row]) -> String {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_FULL_CONDENSED);
@@ -38,20 +38,20 @@ pub(crate) fn render(rows: &[Row]) -> String {
         "atomics",
     ]);
     for row in rows {
-        let limits = &row.info.limits;
+        let declared = &row.declared;
         let registers = row.resources.and_then(|resources| resources.registers);
         let spills = row.resources.map(|resources| resources.spill_stores + resources.spill_loads);
         let local = row.resources.map_or(row.usage.local_bytes, |resources| resources.stack.max(row.usage.local_bytes));
         let cells = [
-            row.info.name.to_owned(),
+            declared.name.clone(),
             row.file.trim_end_matches(".ptx").to_owned(),
-            block(row.info),
-            of(registers, limits.registers),
-            shared(row.info),
+            block(declared),
+            of(registers, declared.registers),
+            shared(declared),
             of(spills, None),
             local.to_string(),
-            of(Some(row.usage.barriers), limits.barriers),
-            of(Some(row.usage.traps.len() as u32), limits.traps),
+            of(Some(row.usage.barriers), declared.barriers),
+            of(Some(row.usage.traps.len() as u32), declared.traps),
             widths(&row.usage.global_loads),
             widths(&row.usage.global_stores),
             format!("{}/{}", row.usage.shared_loads, row.usage.shared_stores),
@@ -63,24 +63,23 @@ pub(crate) fn render(rows: &[Row]) -> String {
     table.to_string()
 }
 
-/// `38/40`: 38 of at most 40; `?` where nobody could tell.
+/// `38/40`: 38 of at most 40; `?` where it is unknown.
 fn of(value: Option<u32>, limit: Option<u32>) -> String {
     let value = value.map_or_else(|| "?".to_owned(), |value| value.to_string());
     limit.map_or(value.clone(), |limit| format!("{value}/{limit}"))
 }
 
-fn block(info: &KernelInfo) -> String {
-    match info.block {
+fn block(declared: &Declared) -> String {
+    match declared.block {
         Some([x, y, z]) => format!("{x}×{y}×{z}"),
-        None => format!("≤ {}", info.max_threads()),
+        None => format!("≤ {}", declared.max_threads()),
     }
 }
 
-fn shared(info: &KernelInfo) -> String {
-    match info.shared {
-        SharedSpec::None => "0".to_owned(),
-        SharedSpec::Fixed { bytes, .. } => bytes.to_string(),
-        SharedSpec::PerLaunch { element, .. } => format!("n × {element}"),
+fn shared(declared: &Declared) -> String {
+    match declared.shared_element {
+        0 => declared.shared_bytes.to_string(),
+        element => format!("n × {element}"),
     }
 }
 

@@ -31,9 +31,9 @@ pub(crate) struct Usage {
     pub(crate) atomics: u32,
     /// Barriers of the block.
     pub(crate) barriers: u32,
-    /// Waits for the grid before.
+    /// Waits for the previous grid.
     pub(crate) grid_waits: u32,
-    /// The first access to global memory that stands before all of them.
+    /// The first access to global memory before the first of these waits.
     pub(crate) before_grid_wait: Option<Site>,
     /// Places that end the kernel with an error.
     pub(crate) traps: Vec<Site>,
@@ -93,7 +93,7 @@ impl Usage {
     }
 }
 
-/// Whether the statement may touch global memory: by a thread or, in boxes, by the copy engine.
+/// Whether the statement may touch global memory: by a thread or by TMA.
 fn touches_global(statement: &str) -> bool {
     match decode(statement) {
         Action::Load { space, .. } | Action::Store { space, .. } | Action::Atomic { space } => {

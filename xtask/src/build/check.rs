@@ -9,6 +9,7 @@ use anyhow::Result;
 
 use super::manifest::{Manifest, State};
 use super::{compile_all, sources};
+use crate::families::Families;
 use crate::selection::PtxFile;
 use crate::toolchain::Nightly;
 use crate::workspace::{PTX_DIR, Workspace};
@@ -18,11 +19,11 @@ pub(super) fn check(workspace: &Workspace, files: &[PtxFile]) -> Result<bool> {
     let manifest = Manifest::load(workspace)?;
     let mut faults = Vec::new();
     for file in files {
-        if let State::Stale(reason) = manifest.state(workspace, file, &sources::hash(workspace, file.family)?) {
+        if let State::Stale(reason) = manifest.state(workspace, file, &sources::hash(workspace, &file.family)?) {
             faults.push(reason);
         }
     }
-    faults.extend(strays(workspace, &manifest));
+    faults.extend(strays(workspace, &manifest)?);
     if faults.is_empty() {
         match Nightly::find(workspace) {
             Ok(nightly) => faults.extend(rebuild(workspace, &nightly, &manifest, files)?),
@@ -37,25 +38,23 @@ pub(super) fn check(workspace: &Workspace, files: &[PtxFile]) -> Result<bool> {
     if faults.is_empty() {
         println!("{PTX_DIR}: {} files are what the sources give", files.len());
     } else {
-        println!("`cargo xtask build` makes the PTX opaque; commit {PTX_DIR} with the kernels");
+        println!("`cargo xtask build` writes the PTX again; commit {PTX_DIR} with the kernels");
     }
     Ok(faults.is_empty())
 }
 
 /// PTX in the folder that the manifest does not know, or that no family makes any more.
-fn strays(workspace: &Workspace, manifest: &Manifest) -> Vec<String> {
-    let made = |name: &String| {
-        let family = manifest.files.get(name).map(|entry| entry.family.as_str());
-        gpu::FAMILIES.iter().any(|known| family == Some(known.name) && !known.kernels.is_empty())
-    };
-    let folders = [workspace.ptx_dir(), workspace.ptx_dir().join("lab")];
-    let entries = folders.into_iter().flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten());
+fn strays(workspace: &Workspace, manifest: &Manifest) -> Result<Vec<String>> {
+    let families = Families::load(workspace)?;
+    let made = |name: &String| manifest.files.get(name).is_some_and(|entry| families.list.contains_key(&entry.family));
+    let entries =
+        workspace.ptx_dirs().into_iter().flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten());
     let entries = entries.map(|entry| entry.path());
     let ptx = entries.filter(|path| path.extension().is_some_and(|extension| extension == "ptx"));
     let names = ptx.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
     let mut strays: Vec<_> = names.filter(|name| !made(name)).collect();
     strays.sort();
-    strays.into_iter().map(|name| format!("{name} is made by no kernel family; delete it")).collect()
+    Ok(strays.into_iter().map(|name| format!("{name} is made by no kernel family; delete it")).collect())
 }
 
 /// Builds again what this rustc made, and compares.

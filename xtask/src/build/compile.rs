@@ -55,7 +55,7 @@ pub(super) fn compile(
         progress.suspend(|| eprintln!("{}", messages.trim_end()));
     }
     let text = fs::read_to_string(&asm).with_context(|| format!("rustc left no {}", asm.display()))?;
-    Ok(header(nightly, file) + &directives::insert(&text, file.kernels)?)
+    Ok(header(nightly, file) + &directives::insert(&text)?)
 }
 
 /// The architectures that this rustc knows; it takes any other for its oldest one, with a mere warning.
@@ -113,7 +113,8 @@ fn with(prefix: &str, rest: &std::ffi::OsStr) -> OsString {
 
 fn header(nightly: &Nightly, file: &PtxFile) -> String {
     format!(
-        "// Warpwright {family} kernels for {arch}: written by `cargo xtask build` from gpu/, never by hand.\n// {stamp}\n",
+        "// Warpwright {family} kernels for {arch}: written by `cargo xtask build` from gpu/, never by hand.\n\
+         // {stamp}\n",
         family = file.family,
         arch = file.arch,
         stamp = nightly.stamp

@@ -66,7 +66,7 @@ impl Manifest {
     /// Drops the entries of files that are gone; whether there were any.
     pub(crate) fn forget_deleted(&mut self, workspace: &Workspace) -> bool {
         let before = self.files.len();
-        self.files.retain(|name, _| workspace.ptx_dir().join(name).is_file());
+        self.files.retain(|name, _| workspace.ptx_dirs().iter().any(|folder| folder.join(name).is_file()));
         self.files.len() < before
     }
 
@@ -103,7 +103,7 @@ mod tests {
     fn a_file_is_fresh_only_if_it_is_the_recorded_one_from_these_sources() {
         let dir = tempfile::tempdir().unwrap();
         let workspace = Workspace::made_up(dir.path());
-        let file = PtxFile { family: "gemm", kernels: &[], is_lab: false, arch: "sm_80".into() };
+        let file = PtxFile { family: "gemm".into(), is_lab: false, arch: "sm_80".into() };
         let mut manifest = Manifest::load(&workspace).unwrap();
         let stale = |manifest: &Manifest, sources: &str| match manifest.state(&workspace, &file, sources) {
             State::Stale(reason) => reason,
@@ -128,5 +128,24 @@ mod tests {
         assert_eq!(stale(&manifest, "later"), "gemm.sm_80.ptx was made from other sources");
         fs::write(file.committed(&workspace), "edited").unwrap();
         assert_eq!(stale(&manifest, "now"), "gemm.sm_80.ptx is not the file that MANIFEST.json records");
+    }
+
+    #[test]
+    fn entries_are_dropped_with_their_files_of_either_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let workspace = Workspace::made_up(dir.path());
+        let mut manifest = Manifest::default();
+        for (folder, name) in workspace.ptx_dirs().iter().zip(["here.sm_80.ptx", "lab.sm_80.ptx"]) {
+            fs::create_dir_all(folder).unwrap();
+            fs::write(folder.join(name), "ptx").unwrap();
+        }
+        for name in ["here.sm_80.ptx", "lab.sm_80.ptx", "gone.sm_80.ptx"] {
+            let text = String::new;
+            let entry = Entry { family: text(), arch: text(), rustc: text(), sha256: text(), sources: text() };
+            manifest.files.insert(name.into(), entry);
+        }
+        assert!(manifest.forget_deleted(&workspace));
+        assert_eq!(manifest.files.keys().collect::<Vec<_>>(), ["here.sm_80.ptx", "lab.sm_80.ptx"]);
+        assert!(!manifest.forget_deleted(&workspace));
     }
 }

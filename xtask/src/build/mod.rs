@@ -2,11 +2,14 @@
 //!
 //! 1. Find the source of `core` for the nightly that writes PTX ([`core_source`], [`html`]).
 //! 2. Compile it once per architecture into a private sysroot under target/ ([`sysroot`]).
-//! 3. Compile gpu/ for nvptx64 with fat LTO and keep the assembly text ([`compile`]), launch bounds added ([`directives`]).
-//! 4. Record which rustc made which file from which sources ([`manifest`], [`sources`]); what is unchanged is not built.
+//! 3. Compile gpu/ for nvptx64 with fat LTO and keep the assembly text ([`compile`]); add the launch bounds that the
+//!    kernels declare in it ([`directives`]).
+//! 4. Record which rustc made which file from which sources ([`manifest`], [`sources`]); what is unchanged is not
+//!    built.
 //! 5. Audit the result ([`crate::audit`]).
 //!
-//! `--check` builds aside and compares ([`check`]).
+//! `--check` builds to another folder and compares ([`check`]). The list of families is in gpu/Cargo.toml
+//! ([`crate::families`]): no step compiles the kernels for the host.
 
 mod check;
 mod compile;
@@ -36,7 +39,7 @@ use crate::workspace::{PTX_DIR, Workspace};
 /// rustc's name for NVIDIA's virtual machine.
 const TARGET: &str = "nvptx64-nvidia-cuda";
 
-/// What `build` is asked for.
+/// Arguments of `build`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -48,7 +51,7 @@ pub(crate) struct Args {
 
 /// Builds what is stale and audits all that was selected; exit code 1 where the audit or the check finds a fault.
 pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
-    let files = args.selection.files()?;
+    let files = args.selection.files(workspace)?;
     let sound = if args.check {
         check::check(workspace, &files)?
     } else {
@@ -60,15 +63,15 @@ pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
 
 /// What `build --check` does, for all that is committed; whether there was no fault.
 pub(crate) fn check_everything(workspace: &Workspace) -> Result<bool> {
-    check::check(workspace, &Selection::everything().files()?)
+    check::check(workspace, &Selection::everything().files(workspace)?)
 }
 
 /// Why each committed file that is not made from the sources is stale; empty where all is fresh. Needs no nightly.
 pub(crate) fn stale(workspace: &Workspace) -> Result<Vec<String>> {
     let manifest = Manifest::load(workspace)?;
     let mut reasons = Vec::new();
-    for file in &Selection::everything().files()? {
-        if let State::Stale(reason) = manifest.state(workspace, file, &sources::hash(workspace, file.family)?) {
+    for file in &Selection::everything().files(workspace)? {
+        if let State::Stale(reason) = manifest.state(workspace, file, &sources::hash(workspace, &file.family)?) {
             reasons.push(reason);
         }
     }
@@ -84,7 +87,7 @@ fn build_stale(workspace: &Workspace, files: &[PtxFile]) -> Result<()> {
     let nightly = Nightly::find(workspace);
     let mut todo = Vec::new();
     for file in files {
-        let sources = sources::hash(workspace, file.family)?;
+        let sources = sources::hash(workspace, &file.family)?;
         let fresh = manifest.state(workspace, file, &sources) == State::Fresh;
         let same_rustc =
             |nightly: &Nightly| manifest.files.get(&file.name()).is_some_and(|entry| entry.rustc == nightly.stamp);
@@ -107,7 +110,7 @@ fn build_stale(workspace: &Workspace, files: &[PtxFile]) -> Result<()> {
         let path = file.committed(workspace);
         fs::write(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;
         let entry = Entry {
-            family: file.family.to_owned(),
+            family: file.family.clone(),
             arch: file.arch.clone(),
             rustc: nightly.stamp.clone(),
             sha256: sources::of_bytes(text.as_bytes()),

@@ -9,16 +9,22 @@ use anyhow::{Context as _, Result};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
+use crate::families::Families;
 use crate::workspace::Workspace;
 
 /// The packages that are compiled for the GPU, and the proc-macros they use.
 const PACKAGES: &[&str] = &["gpu", "simt", "simt/macros"];
 
 /// Files of this crate that decide the bytes: flags and the text that is added.
-const BUILDER: &[&str] = &["xtask/src/build/compile.rs", "xtask/src/build/directives.rs", "xtask/src/build/sysroot.rs"];
+const BUILDER: &[&str] = &[
+    "xtask/src/build/compile.rs",
+    "xtask/src/build/directives.rs",
+    "xtask/src/build/sysroot.rs",
+    "xtask/src/ptx/declared.rs",
+];
 
-/// Hash of the sources of one family: gpu without the other families' modules, simt, the builder's own recipe, and the
-/// versions of the crates that come from elsewhere.
+/// Hash of the sources of one family: gpu without the modules of families that it does not use, simt, the files of this
+/// crate that decide the bytes, and the versions of the crates that come from elsewhere.
 pub(super) fn hash(workspace: &Workspace, family: &str) -> Result<String> {
     let root = workspace.root();
     let mut files: BTreeSet<PathBuf> = BUILDER.iter().map(PathBuf::from).collect();
@@ -26,10 +32,8 @@ pub(super) fn hash(workspace: &Workspace, family: &str) -> Result<String> {
         files.insert(Path::new(package).join("Cargo.toml"));
         collect(root, &Path::new(package).join("src"), &mut files)?;
     }
-    let needed = families_enabled(root, family)?;
-    let foreign: Vec<_> =
-        gpu::FAMILIES.iter().filter(|family| !needed.contains(family.name)).map(|family| family.module).collect();
-    files.retain(|file| !foreign.iter().any(|name| is_module(file, name)));
+    let families = Families::load(workspace)?;
+    files.retain(|file| families.depends_on(family, file));
 
     let mut hash = Sha256::new();
     for file in &files {
@@ -78,30 +82,6 @@ fn collect(root: &Path, folder: &Path, files: &mut BTreeSet<PathBuf>) -> Result<
         }
     }
     Ok(())
-}
-
-/// Whether `file` is gpu/src/NAME.rs or below gpu/src/NAME/.
-fn is_module(file: &Path, name: &str) -> bool {
-    let Ok(rest) = file.strip_prefix("gpu/src") else { return false };
-    rest.starts_with(name) || rest == Path::new(&format!("{name}.rs"))
-}
-
-/// The features of gpu that `family` switches on, itself included.
-fn families_enabled(root: &Path, family: &str) -> Result<BTreeSet<String>> {
-    #[derive(Deserialize)]
-    struct Manifest {
-        #[serde(default)]
-        features: BTreeMap<String, Vec<String>>,
-    }
-    let text = fs::read_to_string(root.join("gpu/Cargo.toml")).context("cannot read gpu/Cargo.toml")?;
-    let manifest: Manifest = toml::from_str(&text).context("gpu/Cargo.toml is malformed")?;
-    let mut enabled = BTreeSet::new();
-    let mut todo = vec![family.to_owned()];
-    while let Some(feature) = todo.pop() {
-        todo.extend(manifest.features.get(&feature).cloned().unwrap_or_default());
-        enabled.insert(feature);
-    }
-    Ok(enabled)
 }
 
 /// What the kernels' packages take from the workspace's manifest: the edition, and how it declares their dependencies
@@ -161,9 +141,7 @@ fn locked_dependencies(lock: &str) -> Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use super::{inherited, is_module, locked_dependencies};
+    use super::{inherited, locked_dependencies};
 
     #[test]
     fn declarations_that_kernels_inherit_count_and_others_do_not() {
@@ -209,18 +187,5 @@ checksum = "cc"
 "#;
         let expected = ["cfg-if 1.0.5 cc", "half 2.7.1 bb", "warpwright-gpu 0.1.0 in this checkout"];
         assert_eq!(locked_dependencies(lock).unwrap(), expected);
-    }
-
-    #[test]
-    fn a_family_is_its_folder_or_its_file() {
-        for (file, yes) in [
-            ("gpu/src/gemm/tiled.rs", true),
-            ("gpu/src/gemm.rs", true),
-            ("gpu/src/gemm_common.rs", false),
-            ("gpu/src/lib.rs", false),
-            ("simt/src/gemm/x.rs", false),
-        ] {
-            assert_eq!(is_module(Path::new(file), "gemm"), yes, "{file}");
-        }
     }
 }

@@ -1,11 +1,14 @@
 //! A small reader of PTX: enough to count what a kernel does and to see where a directive belongs.
 //!
-//! It knows the shape of the text (comments, directives, functions, statements) and of an instruction's opcode, not what
-//! instructions mean. PTX ISA reference: <https://docs.nvidia.com/cuda/parallel-thread-execution/>.
+//! It knows the shape of the text (comments, directives, functions, statements) and of an instruction's opcode, not
+//! what instructions mean. What a kernel declares beside its code is a comment in the text ([`Declared`]). PTX ISA
+//! reference: <https://docs.nvidia.com/cuda/parallel-thread-execution/>.
 
+mod declared;
 mod instruction;
 mod reader;
 
+pub(crate) use declared::{Declared, MARKER};
 pub(crate) use instruction::{Action, Space, decode};
 pub(crate) use reader::read;
 
@@ -17,12 +20,14 @@ pub(crate) struct Module {
     /// Functions with a body, kernels among them, in the order of the file.
     pub(crate) functions: Vec<Function>,
     /// Declarations of functions that are defined elsewhere.
-    pub(crate) extern_functions: Vec<Declared>,
+    pub(crate) extern_functions: Vec<ExternFunction>,
+    /// What the kernels declare, in the order of the file.
+    pub(crate) declared: Vec<Declared>,
 }
 
 /// A function declared, not defined.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Declared {
+pub(crate) struct ExternFunction {
     /// Its symbol.
     pub(crate) name: String,
     /// Line in the file, from 1.
@@ -59,5 +64,10 @@ impl Module {
     /// The functions that the host can launch.
     pub(crate) fn kernels(&self) -> impl Iterator<Item = &Function> {
         self.functions.iter().filter(|function| function.kernel)
+    }
+
+    /// What the kernel of this name declares; `None` where `#[kernel]` did not write it.
+    pub(crate) fn declared(&self, name: &str) -> Option<&Declared> {
+        self.declared.iter().find(|declared| declared.name == name)
     }
 }

@@ -4,10 +4,11 @@ use std::mem;
 
 use anyhow::{Result, bail};
 
-use super::{Declared, Function, Module, Statement};
+use super::{Declared, ExternFunction, Function, Module, Statement};
 
 /// Reads a whole PTX file. Fails on unbalanced braces and on a header without a name: such a file was cut short.
 pub(crate) fn read(text: &str) -> Result<Module> {
+    let declared = text.lines().filter_map(|line| Declared::read(line).transpose()).collect::<Result<_>>()?;
     let text = blank_comments(text);
     let mut reader = Reader { line: 1, ..Reader::default() };
     let mut characters = text.char_indices().peekable();
@@ -21,7 +22,7 @@ pub(crate) fn read(text: &str) -> Result<Module> {
     if let Some(function) = reader.function {
         bail!("the body of {} (line {}) does not end", function.name, function.line);
     }
-    Ok(reader.module)
+    Ok(Module { declared, ..reader.module })
 }
 
 #[derive(Default)]
@@ -110,7 +111,7 @@ impl Reader {
                 .unwrap_or_default()
                 .clone_into(&mut self.module.target);
         } else if is_header(&text) && text.split_whitespace().any(|word| word == ".extern") {
-            self.module.extern_functions.push(Declared { name: header_name(&text, line)?, line });
+            self.module.extern_functions.push(ExternFunction { name: header_name(&text, line)?, line });
         }
         Ok(())
     }
@@ -234,6 +235,14 @@ $L__BB0_1: @%p1 bra $L__BB0_1;
             ]
         );
         assert_eq!(module.functions[1].statements.len(), 2);
+    }
+
+    #[test]
+    fn what_kernels_declare_is_read_from_comments() {
+        let module = read(&format!("// warpwright.kernel first max_threads=64 at=f.rs:3\n{TEXT}")).unwrap();
+        assert_eq!(module.declared("first").unwrap().max_threads, Some(64));
+        assert_eq!(module.declared("second"), None);
+        assert!(read("// warpwright.kernel first\n").is_err());
     }
 
     #[test]

@@ -31,24 +31,18 @@
 //! multiprocessors busy where C is small. Each element of C is one chain of fused multiply-adds in order of k, from +0,
 //! whatever the tile: all of them, and [`matmul_naive`](super::naive::matmul_naive), give the same bits.
 //!
-//! - `product`: what a block does, in order.
-//! - `fetch`: how a step comes to shared memory, aligned or not, inside the matrices or at their edge.
+//! - `mainloop`: what a block does, in order.
+//! - `load`: how a step comes to shared memory, aligned or not, inside the matrices or at their edge.
 
-mod fetch;
-mod product;
+mod load;
+mod mainloop;
 
 use simt::prelude::*;
 
-use product::multiply;
+use mainloop::multiply;
 
-/// Rows and columns of C per block of [`gemm_f32_128x256`].
-pub const TILE_128X256: [u32; 2] = [128, 256];
-/// Rows and columns of C per block of [`gemm_f32_256x128`].
-pub const TILE_256X128: [u32; 2] = [256, 128];
-/// Rows and columns of C per block of [`gemm_f32_128x128`].
-pub const TILE_128X128: [u32; 2] = [128, 128];
-/// Rows and columns of C per block of [`gemm_f32_64x64`].
-pub const TILE_64X64: [u32; 2] = [64, 64];
+#[cfg(not(target_arch = "nvptx64"))]
+use super::configs::{PerfModel, ThreadConfig};
 
 /// Blocks for an m × n matrix C in tiles of `rows` × `cols`. A grid has at most 2³¹ − 1 blocks along x.
 pub const fn grid(m: u32, n: u32, [rows, cols]: [u32; 2]) -> [u32; 3] {
@@ -63,30 +57,68 @@ pub struct Stages<const ROWS: usize, const M: usize, const N: usize> {
     b: SharedTile<f32, ROWS, N>,
 }
 
-/// C = A·B in `f32`, each element summed in order of k by fused multiply-adds, in tiles of 128 × 256: for large matrices.
-///
-/// `a` is m × k, `b` is k × n, `c` is m × n; where they disagree the common part is multiplied. Any offset and leading
-/// dimension; loads and stores are 16 bytes wide where rows start at multiples of 16 bytes.
-#[kernel(block = (256), min_blocks = 1, registers = 255, barriers = 2, global_load_bytes = 4, global_store_bytes = 4)]
-pub fn gemm_f32_128x256(#[shared] stages: &Stages<32, 128, 256>, a: MatRef<f32>, b: MatRef<f32>, c: MatMut<f32>) {
-    multiply::<_, 16, _, _, 4, 2, 256>(stages, a, b, c);
+/// The type of these kernels.
+#[cfg(not(target_arch = "nvptx64"))]
+pub type MatmulKernel = simt::Kernel<(MatRef<'static, f32>, MatRef<'static, f32>, MatMut<'static, f32>)>;
+
+/// A kernel with its configuration.
+#[cfg(not(target_arch = "nvptx64"))]
+#[derive(Debug)]
+pub struct FfmaMatmul {
+    /// Its row.
+    pub config: &'static ThreadConfig,
+    /// The kernel, for row-major A, B and C.
+    pub kernel: &'static MatmulKernel,
 }
 
-/// [`gemm_f32_128x256`] in tiles of 256 × 128.
-#[kernel(block = (256), min_blocks = 1, registers = 255, barriers = 2, global_load_bytes = 4, global_store_bytes = 4)]
-pub fn gemm_f32_256x128(#[shared] stages: &Stages<32, 256, 128>, a: MatRef<f32>, b: MatRef<f32>, c: MatMut<f32>) {
-    multiply::<_, 16, _, _, 4, 2, 256>(stages, a, b, c);
+macro_rules! kernels {
+    ($(
+        $(#[$doc:meta])+
+        $kernel:ident $name:literal: $m:literal x $n:literal x $depth:literal, $mq:literal x $nq:literal, $threads:literal,
+        $blocks:literal, $registers:literal, [$one:literal $more:literal], $overhead:literal, $needed_by:literal;
+    )+) => {
+        $(
+            $(#[$doc])+
+            #[kernel(
+                block = ($threads), min_blocks = $blocks, registers = $registers, barriers = 2, global_load_bytes = 4,
+                global_store_bytes = 4
+            )]
+            pub fn $kernel(
+                #[shared] stages: &Stages<{ 2 * $depth }, $m, $n>,
+                a: MatRef<f32>,
+                b: MatRef<f32>,
+                c: MatMut<f32>,
+            ) {
+                multiply::<_, $depth, _, _, $mq, $nq, $threads>(stages, a, b, c);
+            }
+        )+
+
+        /// The kernels with their configurations.
+        #[cfg(not(target_arch = "nvptx64"))]
+        pub const KERNELS: &[FfmaMatmul] = &[$(FfmaMatmul {
+            config: &ThreadConfig {
+                name: $name,
+                tile: [$m, $n],
+                k_granularity: 16,
+                model: PerfModel { efficiency: [$one, $more], misaligned: 0.93, tile_overhead: [$overhead, $overhead] },
+                needed_by: $needed_by,
+            },
+            kernel: &$kernel,
+        }),+];
+    };
 }
 
-/// [`gemm_f32_128x256`] in tiles of 128 × 128, two blocks of 128 threads to a multiprocessor: when one waits at its barrier,
-/// the other computes.
-#[kernel(block = (128), min_blocks = 2, registers = 255, barriers = 2, global_load_bytes = 4, global_store_bytes = 4)]
-pub fn gemm_f32_128x128(#[shared] stages: &Stages<16, 128, 128>, a: MatRef<f32>, b: MatRef<f32>, c: MatMut<f32>) {
-    multiply::<_, 8, _, _, 4, 2, 128>(stages, a, b, c);
-}
-
-/// [`gemm_f32_128x256`] in tiles of 64 × 64, with 8 × 4 elements per thread: for small C.
-#[kernel(block = (128), min_blocks = 4, registers = 128, barriers = 2, global_load_bytes = 4, global_store_bytes = 4)]
-pub fn gemm_f32_64x64(#[shared] stages: &Stages<64, 64, 64>, a: MatRef<f32>, b: MatRef<f32>, c: MatMut<f32>) {
-    multiply::<_, 32, _, _, 2, 1, 128>(stages, a, b, c);
+kernels! {
+    /// C = A·B in `f32`, each element summed in order of k by fused multiply-adds, in tiles of 128 × 256: for large matrices.
+    ///
+    /// `a` is m × k, `b` is k × n, `c` is m × n; where they disagree the common part is multiplied. Any offset and leading dimension;
+    /// loads and stores are 16 bytes wide where rows start at multiples of 16 bytes.
+    gemm_ffma_f32_128x256 "128x256": 128 x 256 x 16, 4 x 2, 256, 1, 255, [0.72 0.72], 16.0, "4095 x 4095 x 4095";
+    /// [`gemm_ffma_f32_128x256`] in tiles of 256 × 128.
+    gemm_ffma_f32_256x128 "256x128": 256 x 128 x 16, 4 x 2, 256, 1, 255, [0.72 0.72], 16.0, "4095 x 1023 x 4095";
+    /// [`gemm_ffma_f32_128x256`] in tiles of 128 × 128, two blocks of 128 threads to an SM: when one waits at its barrier, the other
+    /// computes.
+    gemm_ffma_f32_128x128 "128x128": 128 x 128 x 8, 4 x 2, 128, 2, 255, [0.40 0.67], 4.0, "1023 x 2047 x 1023";
+    /// [`gemm_ffma_f32_128x256`] in tiles of 64 × 64, with 8 × 4 elements per thread: for small C.
+    gemm_ffma_f32_64x64 "64x64": 64 x 64 x 32, 2 x 1, 128, 4, 128, [0.36 0.54], 32.0, "333 x 777 x 555";
 }

@@ -1,4 +1,4 @@
-//! Arithmetic and conversions that must round as the host's do, bit for bit.
+//! Arithmetic and conversions, which must have the same bits as on the host.
 
 use half::{bf16, f16};
 use simt::{

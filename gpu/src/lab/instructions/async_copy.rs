@@ -1,4 +1,4 @@
-//! Copies to shared memory that run while the thread goes on.
+//! Asynchronous copies to shared memory.
 
 use simt::{
     async_copy::{cp_async, cp_async_commit, cp_async_wait_all, cp_async_wait_group},
@@ -11,8 +11,8 @@ pub const BLOCK: u32 = 64;
 /// Elements that [`async_widths`] copies per block: 4, 8 and 16 bytes per thread.
 pub const WIDTHS: usize = 7 * BLOCK as usize;
 
-/// Each block reverses [`WIDTHS`] elements of `x` into `y`, having fetched them by copies of 4, 8 and 16 bytes per thread.
-/// Elements that fill no block at the end stay as they were.
+/// Each block reverses [`WIDTHS`] elements of `x` into `y`, loaded by copies of 4, 8 and 16 bytes per thread. Remaining
+/// elements that do not fill a block are unchanged.
 #[kernel(block = (BLOCK), barriers = 1)]
 pub fn async_widths(#[shared] section: &SharedArray<f32, WIDTHS>, x: VecRef<f32>, y: VecMut<f32>) {
     let t = thread_idx_x();
@@ -34,11 +34,11 @@ pub fn async_widths(#[shared] section: &SharedArray<f32, WIDTHS>, x: VecRef<f32>
     }
 }
 
-/// Rows of [`BLOCK`] elements in flight: one is worked on while the next arrives.
+/// Rows of [`BLOCK`] elements in shared memory: one is read while the next is copied.
 const STAGES: u32 = 2;
 
-/// Row by row, `y` becomes `x` with each row of [`BLOCK`] elements reversed. One block; the copy of a row runs while the
-/// row before is written. Elements that fill no row at the end stay as they were.
+/// `y` becomes `x` with each row of [`BLOCK`] elements reversed. One block; a row is copied while the row before is
+/// written. Remaining elements that do not fill a row are unchanged.
 #[kernel(block = (BLOCK))]
 pub fn async_pipeline(
     #[shared] rows: &SharedTile<f32, { STAGES as usize }, { BLOCK as usize }>,
@@ -52,7 +52,7 @@ pub fn async_pipeline(
         if i < x.len() {
             cp_async(rows.slot::<1>(row as u32 % STAGES, t), x.slot::<1>(i));
         }
-        // A group even if it is empty, so that the number of groups under way is always the same.
+        // Commits a group even if it is empty, so that the number of groups in flight is constant.
         cp_async_commit();
     };
     fetch(0);
@@ -61,7 +61,7 @@ pub fn async_pipeline(
         cp_async_wait_group::<1>();
         sync_threads();
         y.set_within(row * BLOCK as usize + t as usize, rows.get(row as u32 % STAGES, BLOCK - 1 - t));
-        // The next turn overwrites this stage.
+        // The next iteration overwrites this stage.
         sync_threads();
     }
 }

@@ -57,7 +57,7 @@ pub fn atomic_bounds_i64(x: VecRef<i64>, out: VecMut<i64>) {
     }
 }
 
-/// Adds every `x[i]` to `out[0]`, in whatever order.
+/// Adds every `x[i]` to `out[0]`, in any order.
 #[kernel(block = (BLOCK))]
 pub fn atomic_sum_f32(x: VecRef<f32>, out: VecMut<f32>) {
     let i = index_1d();
@@ -66,7 +66,7 @@ pub fn atomic_sum_f32(x: VecRef<f32>, out: VecMut<f32>) {
     }
 }
 
-/// Adds every `x[i]` to `out[0]`, in whatever order.
+/// Adds every `x[i]` to `out[0]`, in any order.
 #[kernel(block = (BLOCK))]
 pub fn atomic_sum_f64(x: VecRef<f64>, out: VecMut<f64>) {
     let i = index_1d();
@@ -75,8 +75,8 @@ pub fn atomic_sum_f64(x: VecRef<f64>, out: VecMut<f64>) {
     }
 }
 
-/// Raises `out[0]`, the bits of an `f32`, to the greatest `x[i]`: a compare-exchange loop, since floats have no atomic
-/// maximum. No `x[i]` is NaN.
+/// Raises `out[0]`, the bits of an `f32`, to the greatest `x[i]` by a compare-exchange loop, since floats have no
+/// atomic maximum. No `x[i]` is NaN.
 #[kernel(block = (BLOCK))]
 pub fn atomic_max_by_cas(x: VecRef<f32>, out: VecMut<u32>) {
     let i = index_1d();
@@ -92,8 +92,8 @@ pub fn atomic_max_by_cas(x: VecRef<f32>, out: VecMut<u32>) {
     }
 }
 
-/// Thread `i` of `seen.len()` puts `i` + 1 into `cell[0]` and writes what was there to `seen[i]`: together, what they saw
-/// and what is left are what was there first and each of 1, 2, … once.
+/// Thread `i` of `seen.len()` swaps `i` + 1 into `cell[0]` and writes the previous value to `seen[i]`. Together, `seen`
+/// and the final `cell[0]` are the initial value and each of 1, 2, … once.
 #[kernel(block = (BLOCK))]
 pub fn atomic_swap_chain(seen: VecMut<u32>, cell: VecMut<u32>) {
     let i = index_1d();
@@ -105,8 +105,8 @@ pub fn atomic_swap_chain(seen: VecMut<u32>, cell: VecMut<u32>) {
 /// Bins of [`shared_histogram`]; as many as a block has threads.
 pub const BINS: u32 = BLOCK;
 
-/// Adds to `counts[b]` how many `x[i]` have `x[i]` mod [`BINS`] = `b`: each block counts in shared memory, then adds its
-/// counts to the total.
+/// Adds to `counts[b]` how many `x[i]` have `x[i]` mod [`BINS`] = `b`: each block counts in shared memory, then adds
+/// its counts to the total.
 #[kernel(block = (BLOCK), barriers = 2)]
 pub fn shared_histogram(#[shared] bins: &SharedArray<u32, { BINS as usize }>, x: VecRef<u32>, counts: VecMut<u32>) {
     let (i, t) = (index_1d(), thread_idx_x());

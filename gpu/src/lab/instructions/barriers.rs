@@ -1,4 +1,4 @@
-//! Barriers that vote, barriers with a name, and the barrier of a warp.
+//! Voting barriers, named barriers, and the warp barrier.
 
 use simt::{
     prelude::*,
@@ -6,7 +6,7 @@ use simt::{
     warp::{FULL_MASK, WARP_SIZE, lane_id, sync_warp},
 };
 
-/// Threads of [`named_hand_over`]'s and [`warp_rotate`]'s blocks: two warps.
+/// Threads of a block of [`named_barrier_pipeline`] and [`warp_rotate`]: two warps.
 pub const BLOCK: u32 = 2 * WARP_SIZE;
 
 /// Each thread `i` of the grid writes to row `i` of `out`, for the `x` of its block: how many are odd, whether all are,
@@ -21,15 +21,19 @@ pub fn barrier_votes(x: VecRef<u32>, out: MatMut<u32>) {
     out.set_within(row, 2, sync_threads_or(odd) as u32);
 }
 
-/// Barrier at which the producer hands over a full buffer.
+/// Named barrier for a full buffer.
 const FULL: u32 = 1;
-/// Barrier at which the consumer gives it back.
+/// Named barrier for an empty buffer.
 const EMPTY: u32 = 2;
 
-/// `out[i] = x[i ^ 31]`: warp 0 of a block puts row after row of 32 into a buffer, warp 1 takes them out in reverse.
-/// Neither waits for the other except where it must: the producer for an empty buffer, the consumer for a full one.
+/// `out[i] = x[i ^ 31]`: warp 0 of a block writes row after row of 32 elements to a buffer, warp 1 reads each row in
+/// reverse. The producer waits only for an empty buffer, the consumer only for a full one.
 #[kernel(block = (BLOCK))]
-pub fn named_hand_over(#[shared] buffer: &SharedArray<u32, { WARP_SIZE as usize }>, x: VecRef<u32>, out: VecMut<u32>) {
+pub fn named_barrier_pipeline(
+    #[shared] buffer: &SharedArray<u32, { WARP_SIZE as usize }>,
+    x: VecRef<u32>,
+    out: VecMut<u32>,
+) {
     let lane = lane_id();
     let rows = x.len() / WARP_SIZE as usize;
     if thread_idx_x() < WARP_SIZE {

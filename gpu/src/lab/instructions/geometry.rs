@@ -1,4 +1,4 @@
-//! Where a thread stands, and what time it is.
+//! Thread and block indices, and clocks.
 
 use simt::{
     prelude::*,
@@ -8,8 +8,8 @@ use simt::{
 /// Numbers that [`thread_geometry`] writes per thread.
 pub const FIELDS: usize = 16;
 
-/// Thread number `i` of the grid (blocks in order x, y, z; within a block likewise) writes to `out[i]`: the thread's and
-/// the block's index in x, y, z; the extents of block and grid in x, y, z; `index_in_block`, `warp_id`, `lane_id`,
+/// Thread number `i` of the grid (blocks in order x, y, z; within a block likewise) writes to `out[i]`: the thread's
+/// and the block's index in x, y, z; the extents of block and grid in x, y, z; `index_in_block`, `warp_id`, `lane_id`,
 /// `warp_size`.
 #[kernel]
 pub fn thread_geometry(out: MatMut<u32>) {
@@ -39,8 +39,8 @@ pub fn thread_geometry(out: MatMut<u32>) {
     }
 }
 
-/// `out[4·i]`, `out[4·i + 1]`: the clock before and after a barrier, as thread `i` of the grid sees it; then the global
-/// timer likewise. The second of each pair is not less than the first.
+/// `out[4·i]`, `out[4·i + 1]`: the clock before and after a barrier in thread `i` of the grid; then the global timer
+/// before and after it. The second of each pair is not less than the first.
 #[kernel(barriers = 1)]
 pub fn clocks(out: VecMut<u64>) {
     let (clock_before, timer_before) = (clock(), global_timer());

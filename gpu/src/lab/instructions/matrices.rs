@@ -1,4 +1,4 @@
-//! Matrices in a warp's registers: loads, and products on tensor cores.
+//! `ldmatrix` and `mma.sync`: matrices in a warp's registers, and products on tensor cores.
 
 use half::{bf16, f16};
 use simt::{
@@ -8,8 +8,8 @@ use simt::{
     warp::lane_id,
 };
 
-/// Each of the warp's 32 lanes writes what it gets of the four 8 × 8 matrices in `x`, row-major one after the other: loads of 1, 2
-/// and 4 matrices, first as they are, then transposed. Lane l's 14 words are `y[14 · l …]`. One warp.
+/// Each lane writes the words that it loads of the four row-major 8 × 8 matrices in `x`: by loads of 1, 2 and 4
+/// matrices, then by transposed loads of 1, 2 and 4. Lane l's 14 words are `y[14 · l …]`. One warp.
 #[kernel(block = (32), barriers = 1)]
 pub fn matrix_loads(#[shared] rows: &SharedTile<u16, 32, 8>, x: VecRef<u16>, y: VecMut<u32>) {
     let lane = lane_id();
@@ -29,7 +29,7 @@ pub fn matrix_loads(#[shared] rows: &SharedTile<u16, 32, 8>, x: VecRef<u16>, y: 
     }
 }
 
-/// A (16 × k) and B (k × 8), of 32 bytes along k; B also with its columns as rows.
+/// A (16 × k) and B (k × 8), of 32 bytes along k; B also transposed.
 #[repr(C)]
 #[derive(Shared)]
 pub struct Operands<T: Element, const K: usize> {
@@ -38,7 +38,7 @@ pub struct Operands<T: Element, const K: usize> {
     columns_of_b: SharedTile<T, 8, K>,
 }
 
-/// Fetches the operands.
+/// Loads the operands.
 #[inline(always)]
 #[track_caller]
 fn fetch<T: Element, const K: usize>(operands: &Operands<T, K>, a: MatRef<T>, b: MatRef<T>, zero: T) {
@@ -66,7 +66,7 @@ fn write(sums: [f32; 4], c: MatMut<f32>) {
     c.set_within(row + 8, col + 1, sums[3]);
 }
 
-/// Twice the product: B's fragment comes once from its columns, once from its rows, transposed on the way.
+/// Twice the product: with B's fragment once from its transpose, once by a transposed load.
 #[inline(always)]
 #[track_caller]
 fn twice<K: Kind, T: Element>(operands: &Operands<T, 16>) -> [f32; 4] {
@@ -79,22 +79,22 @@ fn twice<K: Kind, T: Element>(operands: &Operands<T, 16>) -> [f32; 4] {
 
 /// `c` (16 × 8) becomes twice the product of `a` (16 × 16) and `b` (16 × 8). One warp.
 #[kernel(block = (32), barriers = 1)]
-pub fn warp_product_f16(#[shared] operands: &Operands<f16, 16>, a: MatRef<f16>, b: MatRef<f16>, c: MatMut<f32>) {
+pub fn mma_sync_f16(#[shared] operands: &Operands<f16, 16>, a: MatRef<f16>, b: MatRef<f16>, c: MatMut<f32>) {
     fetch(operands, a, b, f16::ZERO);
     write(twice::<f16, f16>(operands), c);
 }
 
 /// `c` (16 × 8) becomes twice the product of `a` (16 × 16) and `b` (16 × 8). One warp.
 #[kernel(block = (32), barriers = 1)]
-pub fn warp_product_bf16(#[shared] operands: &Operands<bf16, 16>, a: MatRef<bf16>, b: MatRef<bf16>, c: MatMut<f32>) {
+pub fn mma_sync_bf16(#[shared] operands: &Operands<bf16, 16>, a: MatRef<bf16>, b: MatRef<bf16>, c: MatMut<f32>) {
     fetch(operands, a, b, bf16::ZERO);
     write(twice::<bf16, bf16>(operands), c);
 }
 
-/// `c` (16 × 8) becomes the product of `a` (16 × 8) and `b` (8 × 8). One warp. An 8 × 8 matrix of 16-bit numbers is an 8 × 4 matrix
-/// of 32-bit ones to `ldmatrix`.
+/// `c` (16 × 8) becomes the product of `a` (16 × 8) and `b` (8 × 8). One warp. `ldmatrix` treats an 8 × 4
+/// matrix of 32-bit numbers as an 8 × 8 matrix of 16-bit numbers.
 #[kernel(block = (32), barriers = 1)]
-pub fn warp_product_tf32(#[shared] operands: &Operands<f32, 8>, a: MatRef<f32>, b: MatRef<f32>, c: MatMut<f32>) {
+pub fn mma_sync_tf32(#[shared] operands: &Operands<f32, 8>, a: MatRef<f32>, b: MatRef<f32>, c: MatMut<f32>) {
     fetch(operands, a, b, 0.0);
     let lane = lane_id();
     let a = ldmatrix::<4, false, _, 4>(operands.a.slot::<4>(lane % 16, lane / 16 * 4));

@@ -1,6 +1,6 @@
-//! Instruction tests: one small kernel for each intrinsic of `simt`, run on the simulator and on a GPU alike.
+//! Instruction tests: one small kernel for each intrinsic of `simt`, run on the simulator and on GPUs.
 //!
-//! What a kernel leaves in its outputs is said where it is defined, as a rule that a test can compute.
+//! The documentation of a kernel defines its outputs, so that a test can compute them.
 
 pub mod arithmetic;
 pub mod async_copy;
@@ -33,14 +33,14 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     atomics::atomic_tally_u64.info(),
     atomics::shared_histogram.info(),
     barriers::barrier_votes.info(),
-    barriers::named_hand_over.info(),
+    barriers::named_barrier_pipeline.info(),
     barriers::warp_rotate.info(),
     geometry::clocks.info(),
     geometry::thread_geometry.info(),
     matrices::matrix_loads.info(),
-    matrices::warp_product_bf16.info(),
-    matrices::warp_product_f16.info(),
-    matrices::warp_product_tf32.info(),
+    matrices::mma_sync_bf16.info(),
+    matrices::mma_sync_f16.info(),
+    matrices::mma_sync_tf32.info(),
     order::last_block_by_fence.info(),
     order::last_block_by_order.info(),
     order::orders_and_scopes.info(),

@@ -1,21 +1,21 @@
-//! Memory order: what one thread wrote becomes visible to another because of an atomic operation or a fence.
+//! Memory order: atomic operations and fences that make writes of one thread visible to another.
 
 use simt::{prelude::*, sync::fence, warp::WARP_SIZE};
 
 /// Threads of a block: two warps.
 pub const BLOCK: u32 = 2 * WARP_SIZE;
 
-/// Orders in the order of their names here; index of the inner loop of [`orders_and_scopes`].
+/// The orders of [`orders_and_scopes`], its inner loop.
 pub const ORDERS: [Order; 4] = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel];
-/// Scopes; index of its outer loop.
+/// The scopes of [`orders_and_scopes`], its outer loop.
 pub const SCOPES: [Scope; 3] = [Scope::Block, Scope::Device, Scope::System];
 
-/// Cells that [`orders_and_scopes`] counts in: one for each order and scope.
+/// Counters of [`orders_and_scopes`]: one for each order and scope.
 pub const CELLS: usize = ORDERS.len() * SCOPES.len();
 
-/// Every thread of one block adds 1 to cell `scope · 4 + order` of a shared array by each order and scope, then the
-/// block does the same in `out`, adding what the shared cell holds; last, thread 0 loads each `out` cell by its order
-/// and scope and stores it, so that `out` ends at (what it was) + [`BLOCK`]².
+/// Every thread of one block adds 1 to counter `scope · 4 + order` of a shared array with each order and scope, then
+/// adds the shared counter to that of `out` in the same way. Last, thread 0 loads and stores each counter of `out` with
+/// its order and scope, so that each ends at its initial value + [`BLOCK`]².
 #[kernel(block = (BLOCK))]
 pub fn orders_and_scopes(#[shared] cells: &SharedArray<u32, CELLS>, out: VecMut<u32>) {
     let t = thread_idx_x();
@@ -50,7 +50,7 @@ pub fn orders_and_scopes(#[shared] cells: &SharedArray<u32, CELLS>, out: VecMut<
     }
 }
 
-/// What [`shared_flag`] keeps in shared memory.
+/// Shared memory of [`shared_flag`].
 #[repr(C)]
 #[derive(Shared)]
 pub struct Message {
@@ -58,7 +58,7 @@ pub struct Message {
     flag: SharedArray<u32, 1>,
 }
 
-/// `out[lane] = x[lane] + 1`: warp 0 writes the words, its first lane raises the flag with release order, and warp 1
+/// `out[lane] = x[lane] + 1`: warp 0 writes the words, its first lane sets the flag with release order, and warp 1
 /// waits for it with acquire order.
 #[kernel(block = (BLOCK))]
 pub fn shared_flag(#[shared] message: &Message, x: VecRef<u32>, out: VecMut<u32>) {
@@ -83,8 +83,8 @@ pub fn shared_flag(#[shared] message: &Message, x: VecRef<u32>, out: VecMut<u32>
     }
 }
 
-/// Block `b` writes `partial[b]` = 3·`b`; the last block to count itself in `ticket[0]` (0 before) sums them to
-/// `out[0]`. The ticket is relaxed; fences order what stands before and after it.
+/// Block `b` writes `partial[b]` = 3·`b`; the last block to increment `ticket[0]` (initially 0) writes their sum to
+/// `out[0]`. The ticket is relaxed; fences before and after it order the other accesses.
 #[kernel(block = (BLOCK))]
 pub fn last_block_by_fence(partial: VecMut<u32>, ticket: VecMut<u32>, out: VecMut<u32>) {
     let block = block_idx_x();
@@ -99,7 +99,7 @@ pub fn last_block_by_fence(partial: VecMut<u32>, ticket: VecMut<u32>, out: VecMu
     }
 }
 
-/// [`last_block_by_fence`] with the order at the ticket instead.
+/// [`last_block_by_fence`] with an acquire-release ticket instead of fences.
 #[kernel(block = (BLOCK))]
 pub fn last_block_by_order(partial: VecMut<u32>, ticket: VecMut<u32>, out: VecMut<u32>) {
     let block = block_idx_x();

@@ -1,5 +1,5 @@
-//! Accesses of every width, from 1 byte to 16: `y` becomes a copy of `x`. A thread copies one vector; elements that fill
-//! none at the end stay as they were.
+//! Accesses of 1 to 16 bytes: `y` becomes a copy of `x`. A thread copies one vector; remaining elements at the end that
+//! do not fill a vector are unchanged.
 
 use simt::{
     element::{Element, Lanes, Vec4},
@@ -83,7 +83,7 @@ pub fn copy_f64x2(x: VecRef<f64>, y: VecMut<f64>) {
     copy_vector::<f64, 2>(x, y);
 }
 
-/// Four lanes of 4 bytes, read and written with the hint that nobody needs them soon.
+/// Four lanes of 4 bytes, with the cache-streaming hint (evict first).
 #[kernel(block = (BLOCK), global_load_bytes = 16, global_store_bytes = 16)]
 pub fn copy_f32x4_cs(x: VecRef<f32>, y: VecMut<f32>) {
     let i = 4 * index_1d();

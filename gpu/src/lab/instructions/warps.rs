@@ -12,8 +12,8 @@ use simt::{
 /// Threads of a block: two full warps.
 pub const BLOCK: u32 = 2 * WARP_SIZE;
 
-/// Each thread `i` shuffles its `x[i]` in segments of `width` lanes, four ways with the same `arg`, and writes value and
-/// flag of each to row `i` of `out`: by index, up, down, by exclusive or.
+/// Each thread `i` shuffles its `x[i]` in segments of `width` lanes with each shuffle and the same `arg`, and writes
+/// value and flag of each to row `i` of `out`: by index, up, down, by exclusive or.
 #[kernel(block = (BLOCK))]
 pub fn warp_shuffles(x: VecRef<u32>, width: u32, arg: u32, out: MatMut<u32>) {
     let i = index_1d();
@@ -34,7 +34,7 @@ pub fn warp_shuffles(x: VecRef<u32>, width: u32, arg: u32, out: MatMut<u32>) {
 }
 
 /// `out[i]` = sum of `x` over the warp of thread `i`, by exchanging 8-byte values between lanes 16, 8, 4, 2, 1 apart.
-/// Every lane computes the same sum in the same order up to commutation, so all get the same bits.
+/// All lanes compute the sum in the same order up to commutation, so all get the same bits.
 #[kernel(block = (BLOCK))]
 pub fn warp_sum_f64(x: VecRef<f64>, out: VecMut<f64>) {
     let i = index_1d();
@@ -47,8 +47,8 @@ pub fn warp_sum_f64(x: VecRef<f64>, out: VecMut<f64>) {
     out.set_within(i, sum);
 }
 
-/// Each half of a warp votes on `x[i] >= limit` by itself. Row `i` of `out`: whether all agree, whether any does, and
-/// the lanes that do, as bits of the warp.
+/// Each half of a warp votes on `x[i] >= limit` separately. Row `i` of `out`: whether it is true for all, for any, and
+/// the mask of lanes for which it is true.
 #[kernel(block = (BLOCK))]
 pub fn warp_votes(x: VecRef<u32>, limit: u32, out: MatMut<u32>) {
     let i = index_1d();
@@ -60,8 +60,8 @@ pub fn warp_votes(x: VecRef<u32>, limit: u32, out: MatMut<u32>) {
     out.set_within(row, 2, warp_vote_ballot(half, holds));
 }
 
-/// Row `i` of `out`: the lanes of the warp with the same `x` as thread `i`; those with the same `y`; the mask and flag of
-/// "all have the same `x`"; and of "all have the same `y`".
+/// Row `i` of `out`: the lanes of the warp with the same `x` as thread `i`; those with the same `y`; the mask and flag
+/// of "all have the same `x`"; and of "all have the same `y`".
 #[kernel(block = (BLOCK))]
 pub fn warp_matches(x: VecRef<u32>, y: VecRef<u64>, out: MatMut<u32>) {
     let i = index_1d();
@@ -77,8 +77,8 @@ pub fn warp_matches(x: VecRef<u32>, y: VecRef<u64>, out: MatMut<u32>) {
     out.set_within(row, 5, all as u32);
 }
 
-/// Row `i` of `out`: over the `x` of thread `i`'s warp, taken as `u32`, sum, least, greatest; taken as `i32`, the same;
-/// and bitwise and, or, exclusive or.
+/// Row `i` of `out`: over the `x` of thread `i`'s warp, taken as `u32`, sum, minimum, maximum; taken as `i32`, the
+/// same; and bitwise and, or, exclusive or.
 #[kernel(block = (BLOCK))]
 pub fn warp_reductions(x: VecRef<u32>, out: MatMut<u32>) {
     let i = index_1d();

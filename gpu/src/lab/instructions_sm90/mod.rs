@@ -1,38 +1,38 @@
-//! Instruction tests for `sm_90a`: one small kernel for each intrinsic of Hopper, run on the simulator and on a GPU alike.
+//! Instruction tests for `sm_90a`: one small kernel for each Hopper intrinsic, run on the simulator and on GPUs.
 //!
-//! What a kernel leaves in its outputs is said where it is defined, as a rule that a test can compute.
+//! The documentation of a kernel defines its outputs, so that a test can compute them.
 
-pub mod boxes;
 pub mod clusters;
 pub mod matrix_stores;
 pub mod multicast;
-pub mod operand;
 pub mod pdl;
-pub mod product_ring;
-pub mod products;
-pub mod ring;
+pub mod tma_copy;
+pub mod tma_pipeline;
+pub mod wgmma;
+pub mod wgmma_layout;
+pub mod wgmma_pipeline;
 
 /// The kernels of this module.
 #[cfg(not(target_arch = "nvptx64"))]
 pub const KERNELS: &[&simt::KernelInfo] = &[
-    boxes::box_copy.info(),
-    boxes::box_copy_3d.info(),
-    boxes::box_places.info(),
+    tma_copy::tma_copy.info(),
+    tma_copy::tma_copy_3d.info(),
+    tma_copy::tma_layout.info(),
     clusters::cluster_exchange.info(),
     matrix_stores::matrix_stores.info(),
     multicast::multicast_planes.info(),
-    multicast::multicast_ring_sums.info(),
+    multicast::multicast_pipeline_sums.info(),
     pdl::pdl_relay.info(),
-    product_ring::product_ring.info(),
-    products::product_bf16_16.info(),
-    products::product_bf16_192.info(),
-    products::product_bf16_96.info(),
-    products::product_f16_128.info(),
-    products::product_f16_64.info(),
-    products::product_f16_8.info(),
-    products::product_registers_f16.info(),
-    products::product_registers_tf32.info(),
-    products::product_tf32_256.info(),
-    products::product_tf32_32.info(),
-    ring::box_ring_sums.info(),
+    wgmma_pipeline::wgmma_pipeline.info(),
+    wgmma::wgmma_bf16_n16.info(),
+    wgmma::wgmma_bf16_n192.info(),
+    wgmma::wgmma_bf16_n96.info(),
+    wgmma::wgmma_f16_n128.info(),
+    wgmma::wgmma_f16_n64.info(),
+    wgmma::wgmma_f16_n8.info(),
+    wgmma::wgmma_rs_f16.info(),
+    wgmma::wgmma_rs_tf32.info(),
+    wgmma::wgmma_tf32_n256.info(),
+    wgmma::wgmma_tf32_n32.info(),
+    tma_pipeline::tma_pipeline_sums.info(),
 ];

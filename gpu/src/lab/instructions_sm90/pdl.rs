@@ -1,4 +1,4 @@
-//! Launches that begin before their predecessor is done.
+//! Programmatic dependent launch: kernels that start before their predecessor has finished.
 
 use simt::{
     grid::{dependency_wait, launch_dependents},
@@ -10,9 +10,9 @@ pub const BLOCK: u32 = 128;
 
 /// `to[n − 1 − i]` becomes `from[i]` + 1, where `n` is the lesser length.
 ///
-/// Each thread lets the next launch begin as soon as it can, and sleeps for about so many nanoseconds between its load and its
-/// store: of a row of launches, each of which reads what the one before writes, every one would come too soon, but for its
-/// wait.
+/// Each thread lets the next launch start at once, and sleeps for about `nanoseconds` between its load and its store.
+/// In a sequence of launches, each of which reads what the one before writes, every launch would read too early without
+/// its wait.
 #[kernel(pdl, block = (BLOCK), barriers = 0)]
 pub fn pdl_relay(from: VecRef<u32>, to: VecMut<u32>, nanoseconds: u32) {
     launch_dependents();

@@ -1,4 +1,4 @@
-//! The kernels of the teaching texts on which the tutorial is built.
+//! The kernels of the tutorial: a series of steps for each topic.
 
 pub mod banks;
 pub mod matmul;

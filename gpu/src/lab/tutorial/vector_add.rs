@@ -6,7 +6,7 @@
 //!  y    ├─ 64 ──┼─ 64 ──┼ … ┼─ n mod 64 ┤     `i < n`, unless n is a multiple of 32
 //! ```
 //!
-//! Per thread: two loads and one store of 4 bytes, one addition. 12 bytes per operation: memory decides.
+//! Per thread: two loads and one store of 4 bytes, one addition. 12 bytes per operation: bound by memory.
 
 use simt::prelude::*;
 
@@ -18,7 +18,7 @@ pub const fn grid(n: usize) -> [u32; 3] {
     [n.div_ceil(BLOCK as usize) as u32, 1, 1]
 }
 
-/// z = x + y in `f32`. The vectors have the same length; else their common part is added.
+/// z = x + y in `f32`, for the length of the shortest vector.
 #[kernel(block = (BLOCK), registers = 16, barriers = 0, global_load_bytes = 4, global_store_bytes = 4)]
 pub fn vector_add(x: VecRef<f32>, y: VecRef<f32>, z: VecMut<f32>) {
     let n = x.len().min(y.len()).min(z.len());

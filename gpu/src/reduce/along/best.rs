@@ -1,19 +1,20 @@
-//! Minimum and maximum, and where they are.
+//! Minimum, maximum, argmin and argmax.
 //!
-//! One kernel for both: the greatest key wins, and the parameter is a mask by which keys are taken exclusive or before they are
-//! compared. For reals it is 0, or the sign bit, which makes the least the greatest; a NaN stays one. Integers of one size share
-//! a kernel, too, as unsigned ones: the mask of the greatest is 0 or, with a sign, its bit; that of the least its complement.
+//! Minimum and maximum share a kernel: the greatest key wins, and the parameter is a mask that keys are combined with
+//! by exclusive or before they are compared. For floats the mask is 0 for the maximum and the sign bit for the minimum;
+//! a NaN stays a NaN. Integers of the same size share a kernel as unsigned integers: the mask for the maximum is 0, or
+//! the sign bit for signed integers; the mask for the minimum is its complement.
 
 use core::marker::PhantomData;
 
-use super::Along;
-use crate::reduce::whole::order::{Greatest, Key, NanPolicy, Ordered, Propagate};
-use crate::reduce::whole::positions::{NOWHERE, Position};
+use super::LineReduction;
+use crate::reduce::whole::arg_extremes::{ArgExtreme, NO_INDEX};
+use crate::reduce::whole::compare::{Key, Maximum, NanPolicy, Ordered, Propagate};
 use crate::reduce::whole::reduction::{Merge, State};
 
-/// Keys whose order a mask turns round.
+/// Keys whose order a mask reverses.
 pub trait Flip: Key {
-    /// The key, its bits exclusive or those of the mask.
+    /// The exclusive or of the key's bits and the mask.
     #[must_use]
     fn flip(self, mask: u64) -> Self;
 }
@@ -36,24 +37,24 @@ flips! {
     u64: x, mask => x ^ mask;
 }
 
-/// The best element, with a policy for NaNs.
+/// The greatest element after masking, with a policy for NaNs.
 pub struct Best<T, P = Propagate>(PhantomData<(T, P)>);
-/// The index of the first of the best elements in its line, with a policy for NaNs.
+/// The lowest index in the line of the greatest element after masking, with a policy for NaNs.
 pub struct BestAt<T, P = Propagate>(PhantomData<(T, P)>);
 
 impl<T: Ordered, P: NanPolicy> Merge for Best<T, P> {
     type State = T::Key;
     #[inline(always)]
-    fn none() -> T::Key {
-        P::none::<Greatest, _>()
+    fn identity() -> T::Key {
+        P::identity::<Maximum, _>()
     }
     #[inline(always)]
     fn merge(a: T::Key, b: T::Key) -> T::Key {
-        Key::of_two(a, b, true, P::IGNORES).unwrap_or(if P::beats::<Greatest, _>(b, a) { b } else { a })
+        Key::extreme_of_two(a, b, true, P::IGNORES).unwrap_or(if P::beats::<Maximum, _>(b, a) { b } else { a })
     }
 }
 
-impl<T: Ordered<Key: Flip>, P: NanPolicy> Along for Best<T, P> {
+impl<T: Ordered<Key: Flip>, P: NanPolicy> LineReduction for Best<T, P> {
     type Element = T;
     type Output = T;
     #[inline(always)]
@@ -72,16 +73,16 @@ where
 {
     type State = (T::Key, u64);
     #[inline(always)]
-    fn none() -> (T::Key, u64) {
-        Position::<T, Greatest, P>::none()
+    fn identity() -> (T::Key, u64) {
+        ArgExtreme::<T, Maximum, P>::identity()
     }
     #[inline(always)]
     fn merge(a: (T::Key, u64), b: (T::Key, u64)) -> (T::Key, u64) {
-        Position::<T, Greatest, P>::merge(a, b)
+        ArgExtreme::<T, Maximum, P>::merge(a, b)
     }
 }
 
-impl<T: Ordered<Key: Flip>, P: NanPolicy> Along for BestAt<T, P>
+impl<T: Ordered<Key: Flip>, P: NanPolicy> LineReduction for BestAt<T, P>
 where
     (T::Key, u64): State,
 {
@@ -93,18 +94,18 @@ where
     }
     #[inline(always)]
     fn of_vector<const N: usize>(lanes: [T; N], first: u64, mask: u64) -> (T::Key, u64) {
-        let (mut best, mut place) = (lanes[0].key().flip(mask), 0_u32);
+        let (mut best, mut offset) = (lanes[0].key().flip(mask), 0_u32);
         for lane in 1..N {
             let key = lanes[lane].key().flip(mask);
-            let better = P::beats::<Greatest, _>(key, best);
+            let better = P::beats::<Maximum, _>(key, best);
             best = if better { key } else { best };
-            place = if better { lane as u32 } else { place };
+            offset = if better { lane as u32 } else { offset };
         }
-        (best, first + u64::from(place))
+        (best, first + u64::from(offset))
     }
     #[inline(always)]
     fn finish((best, index): (T::Key, u64), _: u64) -> u64 {
-        // A NaN that lost to nothing is not there.
-        if best.is_nan() && P::none::<Greatest, T::Key>().is_nan() { NOWHERE } else { index }
+        // A NaN here is the identity: no element was seen.
+        if best.is_nan() && P::identity::<Maximum, T::Key>().is_nan() { NO_INDEX } else { index }
     }
 }

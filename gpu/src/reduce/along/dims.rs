@@ -1,10 +1,11 @@
-//! Where a line starts, its number being given: a mixed-radix number, one division for each dimension of more than one index.
+//! Computes where a line starts from its number, a mixed-radix number: one division for each dimension with several
+//! indices.
 
-/// Most dimensions beside the one that is reduced.
+/// Most dimensions besides the one that is reduced.
 pub const DIMS: usize = 5;
 
-/// Elements from the first to where line `number` starts. Dimensions count from the fastest to the slowest, which takes what the
-/// others leave; an extent of 1 stands where there is no dimension.
+/// Offset in elements of the start of line `number`. Dimensions are ordered from the fastest to the slowest, whose
+/// extent is not used. Unused dimensions have extent 1.
 #[inline(always)]
 pub(crate) fn start<const D: usize>(number: u32, extents: [u32; D], strides: [u64; D]) -> u64 {
     let (mut rest, mut start) = (number, 0_u64);
@@ -23,7 +24,7 @@ mod tests {
     use super::start;
 
     #[test]
-    fn numbers_have_mixed_radices() {
+    fn line_starts_follow_extents_and_strides() {
         let at = |number| start(number, [3, 1, 4], [10, 77, 1000]);
         assert_eq!([0, 1, 2, 3, 4, 11].map(at), [0, 10, 20, 1000, 1010, 3020]);
         assert_eq!(start(7, [1, 1, 9], [5, 5, 8]), 56);

@@ -1,23 +1,23 @@
-//! What some threads see of a line whose elements lie side by side: 16 bytes at a time, four of them under way, from wherever
-//! the line starts.
+//! Reduces contiguous elements of a line by a group of lanes: 16 bytes at a time, four loads in flight, at any
+//! alignment.
 //!
 //! ```text
-//!  line   │head│ 16 bytes │ 16 bytes │ …                      │tail│   less than 16 bytes on either side
-//!  thread   0..     0          1     … lanes − 1  0  1 …     h..      vectors are dealt out in turn, and so are head and tail
+//!  line   │head│ 16 bytes │ 16 bytes │ …                      │tail│   head and tail: less than 16 bytes
+//!  lane     0..     0          1     … lanes − 1  0  1 …     h..      lane i has vectors i, i + lanes, …
 //! ```
 //!
-//! A thread's first element of head or tail is under way before its vectors, so that nobody waits for it alone.
+//! A lane's first element of head or tail is loaded before its vectors, so that it causes no wait of its own.
 
 use simt::element::{Lanes, Vector};
 use simt::global::{VecRef, Window};
 
-use super::{Along, IN_FLIGHT};
+use super::{IN_FLIGHT, LineReduction};
 
-/// The states of four vectors, merged as a tree. Vector i lies at (`row` + i, 0); its first element is number
-/// `first` + i·`step` of the line.
+/// The merged state of four vectors. Vector i is at (`rows[i]`, 0); its first element has index `first` + i·`step` in
+/// the line.
 #[inline(always)]
 #[track_caller]
-fn of_four<R: Along, const N: usize>(
+fn reduce_four<R: LineReduction, const N: usize>(
     own: &Window<Vector<R::Element, N>>,
     rows: [u32; IN_FLIGHT],
     within: impl Fn(usize) -> bool,
@@ -31,15 +31,15 @@ where
     let [v0, v1, v2, v3] = rows.map(|row| own.get_cs_or(row, 0, nothing));
     let of = |vector: Vector<R::Element, N>, i: usize| {
         let state = R::of_vector(vector.lanes, first + i as u64 * step, parameter);
-        if within(i) { state } else { R::none() }
+        if within(i) { state } else { R::identity() }
     };
     R::merge(R::merge(of(v0, 0), of(v1, 1)), R::merge(of(v2, 2), of(v3, 3)))
 }
 
-/// What thread `lane` of `1 << shift` sees of `x`, whose first element is number `first` of the line.
+/// The state of the elements of lane `lane` of `1 << shift` in `x`, whose first element has index `first` in the line.
 #[inline(always)]
 #[track_caller]
-pub(crate) fn of_line<R: Along, const N: usize>(
+pub(crate) fn reduce_line<R: LineReduction, const N: usize>(
     x: VecRef<R::Element>,
     first: u64,
     lane: u32,
@@ -51,15 +51,15 @@ where
 {
     let lanes = 1_u32 << shift;
     let (head, body, _) = x.align_to::<N>();
-    // Where element `edge` of head and tail lies; outside `x` if there are not so many.
+    // Index of element `edge` of head and tail together; outside `x` if there are fewer.
     let at = |edge: u32| {
         let edge = edge as usize;
         if edge < head.len() { edge } else { edge + body.len() * N }
     };
     let of_edge = |x: R::Element, edge: u32| R::of(x, first + at(edge) as u64, parameter);
     let early = x.get_or(at(lane), simt::element::zeroed());
-    let mut state = R::none();
-    // Vectors of this thread: lane, lane + lanes … of the body, as rows of a window one vector wide.
+    let mut state = R::identity();
+    // The lane's vectors: lane, lane + lanes, … of the body, as rows of a window one vector wide.
     let count = (body.len() as u32).saturating_sub(lane).div_ceil(lanes);
     if count > 0
         && let Some(own) = body.window(u64::from(lane), count, 1, u64::from(lanes))
@@ -68,15 +68,16 @@ where
         let step = u64::from(lanes) * N as u64;
         let mut row = 0;
         while let Some(four) = own.part(row, 0, IN_FLIGHT as u32, 1) {
-            state = R::merge(state, of_four::<R, N>(&four, [0, 1, 2, 3], |_| true, (number(row), step), parameter));
+            state = R::merge(state, reduce_four::<R, N>(&four, [0, 1, 2, 3], |_| true, (number(row), step), parameter));
             row += IN_FLIGHT as u32;
         }
         if row < count {
-            // A missing vector is read from the place of the last one, and not merged: the loads stay side by side.
+            // A missing vector is read from the position of the last one and not merged, so the loads are issued
+            // together.
             let last = count - 1;
             let rows = [0, 1, 2, 3].map(|i| (row + i).min(last));
             let within = |i: usize| row + i as u32 <= last;
-            state = R::merge(state, of_four::<R, N>(&own, rows, within, (number(row), step), parameter));
+            state = R::merge(state, reduce_four::<R, N>(&own, rows, within, (number(row), step), parameter));
         }
     }
     if at(lane) < x.len() {

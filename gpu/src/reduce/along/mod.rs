@@ -1,23 +1,22 @@
-//! Reductions of many lines at once: what those along an axis and those of segments have in common.
+//! Reductions of many lines at once: the common parts of the kernels for rows, columns and segments.
 //!
-//! A *line* is the elements that become one result. The states and how they merge are those of [`whole`](super::whole). What
-//! differs between sum and mean, minimum and maximum, `i32` and `u32`, is decided at run time by a parameter, where it costs an
-//! instruction or none: a third of the kernels, which a driver compiles in a third of the time.
+//! A *line* is the elements that are reduced to one result. States and their merges are those of
+//! [`whole`](super::whole). Sum and mean, minimum and maximum, `i32` and `u32` share kernels: a run-time parameter
+//! selects between them for one instruction or none. This leaves a third of the kernels, which the driver compiles in a
+//! third of the time.
 //!
-//! | module | has |
+//! | module | contents |
 //! |---|---|
 //! | [`totals`], [`best`] | the reductions with a parameter |
-//! | `line` | what some threads see of a line whose elements lie side by side |
-//! | [`block`] | the states of a block's threads, and of several blocks, merged |
-//! | [`dims`] | where a line starts, its number being given |
-//! | `list` | which reductions of which elements there are |
-//!
-//! Families of kernels: `reduce_rows` (lines whose elements lie side by side), `reduce_columns` (all others).
+//! | `line` | reduces contiguous elements of a line by a group of threads |
+//! | [`chunks`] | merges the states of blocks that share a line |
+//! | [`dims`] | computes where a line starts from its number |
+//! | `list` | the table of reductions and element types |
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array held by value keeps it in local memory")]
 
 pub mod best;
-pub mod block;
+pub mod chunks;
 pub mod dims;
 pub(crate) mod line;
 pub(crate) mod list;
@@ -29,22 +28,22 @@ use super::whole::reduction::{Merge, Reduction};
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;
-/// Accesses of 16 bytes that a thread has under way along a line.
+/// Loads of 16 bytes that a thread has in flight.
 pub const IN_FLIGHT: usize = 4;
-/// Most lines that several blocks share: words at the start of a workspace, one ticket each.
+/// Most lines that are shared by several blocks. A workspace starts with so many words, a ticket counter for each.
 pub const TICKETS: usize = 4224;
 
-/// A reduction whose elements and result depend on a parameter.
+/// A reduction whose states and result depend on a parameter.
 ///
-/// Every [`Reduction`] is one, its elements as they are.
-pub trait Along: Merge {
-    /// What a line holds.
+/// Every [`Reduction`] is one; the states of its elements do not depend on the parameter.
+pub trait LineReduction: Merge {
+    /// Elements of a line.
     type Element: Element;
-    /// What comes out.
+    /// Type of the result.
     type Output: Element;
-    /// The state that has seen `x` alone, element `index` of the line.
+    /// The state of `x`, element `index` of the line.
     fn of(x: Self::Element, index: u64, parameter: u64) -> Self::State;
-    /// The state that has seen these elements, from `first` on.
+    /// The state of these elements, the first of which has index `first`.
     #[inline(always)]
     fn of_vector<const N: usize>(lanes: [Self::Element; N], first: u64, parameter: u64) -> Self::State {
         let mut state = Self::of(lanes[0], first, parameter);
@@ -57,7 +56,7 @@ pub trait Along: Merge {
     fn finish(state: Self::State, parameter: u64) -> Self::Output;
 }
 
-impl<R: Reduction> Along for R {
+impl<R: Reduction> LineReduction for R {
     type Element = R::Element;
     type Output = R::Output;
     #[inline(always)]
@@ -74,7 +73,7 @@ impl<R: Reduction> Along for R {
     }
 }
 
-/// Registers of a thread with which `blocks` blocks share a multiprocessor of 65536, which are dealt out by eights.
+/// Registers per thread with which `blocks` blocks fit in an SM of 65536, allocated in units of eight.
 pub(crate) const fn registers(blocks: u32) -> u32 {
     65_536 / THREADS / blocks / 8 * 8
 }

@@ -1,20 +1,20 @@
 //! Sums and means, squares and norms.
 //!
-//! The parameter of a sum: 0 for Σ x, d + 1 for Σ x / d. That of a sum of squares: 0 for Σ x², 1 for √Σ x². What is done with NaNs is
-//! no parameter but a kernel of its own: a look at each element takes as many instructions as its conversion and addition, and
-//! the 8 elements of a vector of `f16` have none to spare.
+//! The parameter of a sum is 0 for Σ x, d + 1 for Σ x / d; of a sum of squares, 0 for Σ x², 1 for √Σ x². Sums without
+//! NaNs are kernels of their own: a test of each element takes as many instructions as its conversion and addition, and
+//! kernels for `f16`, with 8 elements in 16 bytes, have none to spare.
 
 use core::marker::PhantomData;
 
 use simt::math::sqrt;
 
-use super::Along;
-use crate::reduce::whole::number::{Integer, Short};
-use crate::reduce::whole::order::{NanPolicy, Propagate};
+use super::LineReduction;
+use crate::reduce::whole::compare::{NanPolicy, Propagate};
+use crate::reduce::whole::number::{ExactInF64, Integer};
 use crate::reduce::whole::reduction::Merge;
-use crate::reduce::whole::sums::{Added, Compensated, Wrapped, merges_as};
+use crate::reduce::whole::sums::{AddCompensated, AddF64, AddWrapping, merges_as};
 
-/// Σ x or Σ x / d in `f64`, rounded to `f32`; a NaN counts as 0 where the policy is to ignore it.
+/// Σ x or Σ x / d in `f64`, rounded to `f32`; NaNs count as 0 if the policy is to ignore them.
 pub struct Total<T, P = Propagate>(PhantomData<(T, P)>);
 /// Σ x or Σ x / d of `f64`, compensated; NaNs as in [`Total`].
 pub struct TotalOfF64<P = Propagate>(PhantomData<P>);
@@ -24,30 +24,30 @@ pub struct TotalOfIntegers<T>(PhantomData<T>);
 pub struct SquareTotal<T>(PhantomData<T>);
 
 merges_as! {
-    [T: Short, P: NanPolicy] Total<T, P>: Added;
-    [P: NanPolicy] TotalOfF64<P>: Compensated;
-    [T: Integer] TotalOfIntegers<T>: Wrapped;
-    [T: Short] SquareTotal<T>: Added;
+    [T: ExactInF64, P: NanPolicy] Total<T, P>: AddF64;
+    [P: NanPolicy] TotalOfF64<P>: AddCompensated;
+    [T: Integer] TotalOfIntegers<T>: AddWrapping;
+    [T: ExactInF64] SquareTotal<T>: AddF64;
 }
 
-/// A NaN as 0, if it is to be ignored.
+/// `x`, or 0 for a NaN if NaNs are ignored.
 #[inline(always)]
 fn counted<P: NanPolicy>(x: f64) -> f64 {
     if P::IGNORES && x.is_nan() { 0.0 } else { x }
 }
 
-/// The sum, or the sum divided.
+/// The sum, or the mean.
 #[inline(always)]
 fn divided(sum: f64, parameter: u64) -> f64 {
     if parameter == 0 { sum } else { sum / (parameter - 1) as f64 }
 }
 
-impl<T: Short, P: NanPolicy> Along for Total<T, P> {
+impl<T: ExactInF64, P: NanPolicy> LineReduction for Total<T, P> {
     type Element = T;
     type Output = f32;
     #[inline(always)]
     fn of(x: T, _: u64, _: u64) -> f64 {
-        counted::<P>(x.wide())
+        counted::<P>(x.to_f64())
     }
     #[inline(always)]
     fn finish(sum: f64, parameter: u64) -> f32 {
@@ -55,7 +55,7 @@ impl<T: Short, P: NanPolicy> Along for Total<T, P> {
     }
 }
 
-impl<P: NanPolicy> Along for TotalOfF64<P> {
+impl<P: NanPolicy> LineReduction for TotalOfF64<P> {
     type Element = f64;
     type Output = f64;
     #[inline(always)]
@@ -64,11 +64,11 @@ impl<P: NanPolicy> Along for TotalOfF64<P> {
     }
     #[inline(always)]
     fn finish(state: (f64, f64), parameter: u64) -> f64 {
-        divided(Compensated::total(state), parameter)
+        divided(AddCompensated::total(state), parameter)
     }
 }
 
-impl<T: Integer> Along for TotalOfIntegers<T> {
+impl<T: Integer> LineReduction for TotalOfIntegers<T> {
     type Element = T;
     type Output = u64;
     #[inline(always)]
@@ -77,16 +77,16 @@ impl<T: Integer> Along for TotalOfIntegers<T> {
     }
     #[inline(always)]
     fn finish(sum: u64, parameter: u64) -> u64 {
-        if parameter == 0 { sum } else { (T::real(sum) / (parameter - 1) as f64).to_bits() }
+        if parameter == 0 { sum } else { (T::to_f64(sum) / (parameter - 1) as f64).to_bits() }
     }
 }
 
-impl<T: Short> Along for SquareTotal<T> {
+impl<T: ExactInF64> LineReduction for SquareTotal<T> {
     type Element = T;
     type Output = f32;
     #[inline(always)]
     fn of(x: T, _: u64, _: u64) -> f64 {
-        x.wide() * x.wide()
+        x.to_f64() * x.to_f64()
     }
     #[inline(always)]
     fn finish(sum: f64, parameter: u64) -> f32 {

@@ -1,25 +1,28 @@
-//! The states of a block's threads, merged: five shuffles in each warp, one barrier, three or four shuffles in the
-//! first.
+//! Merges the states of a block's threads: five shuffles in each warp, one barrier, three or four shuffles in the first
+//! warp.
 
 use simt::prelude::*;
 use simt::warp::lane_id;
 
-use super::partition::{MOST_STATE_WORDS, WARPS};
+use super::partition::{MAX_STATE_WORDS, WARPS};
 use super::reduction::{Merge, State};
 
-/// Shared memory: what the `N` warps of a block hand to the first, `W` words each.
+/// Shared memory: the states of the `N` warps of a block, `W` words each.
 #[repr(C)]
 #[derive(Shared)]
 pub struct Scratch<const W: usize, const N: usize = WARPS> {
     states: SharedTile<u64, W, N>,
 }
 
-/// The merged states of the block's threads, in thread 0. One barrier; another must follow before the next call.
+/// The merged state of the block's threads, in thread 0. One barrier; another must follow before the next call.
 #[inline(always)]
 #[track_caller]
-pub(crate) fn of_block<M: Merge, const W: usize, const N: usize>(scratch: &Scratch<W, N>, state: M::State) -> M::State {
+pub(crate) fn reduce_block<M: Merge, const W: usize, const N: usize>(
+    scratch: &Scratch<W, N>,
+    state: M::State,
+) -> M::State {
     let t = thread_idx_x();
-    let state = M::of_lanes(state, 32);
+    let state = M::reduce_lanes(state, 32);
     if lane_id() == 0 {
         let words = state.pack();
         for word in 0..W {
@@ -30,9 +33,9 @@ pub(crate) fn of_block<M: Merge, const W: usize, const N: usize>(scratch: &Scrat
     if t >= 32 {
         return state;
     }
-    let mut words = [0; MOST_STATE_WORDS];
+    let mut words = [0; MAX_STATE_WORDS];
     for word in 0..W {
         words[word] = scratch.states.get(word as u32, t % N as u32);
     }
-    M::of_lanes(M::State::unpack(words), N as u32)
+    M::reduce_lanes(M::State::unpack(words), N as u32)
 }

@@ -1,7 +1,7 @@
-//! How many elements are not zero; and with it, whether any or all are.
+//! The number of nonzero elements, and from it whether any or all are nonzero.
 //!
-//! A NaN is not zero, −0 is. Types whose zeros have the same bits share a kernel: `f16` and `bf16` as `u16`, which ignores the
-//! sign bit, `i32` and `u32`, `i64` and `u64`.
+//! A NaN is nonzero, −0 is zero. Types whose zeros have the same bits share a kernel: `f16` and `bf16` as `u16`, which
+//! ignores the sign bit; `i32` and `u32`; `i64` and `u64`.
 
 use core::marker::PhantomData;
 
@@ -9,26 +9,26 @@ use simt::element::Element;
 
 use super::entries::entries;
 use super::reduction::{Merge, Reduction};
-use super::sums::{Wrapped, merges_as};
+use super::sums::{AddWrapping, merges_as};
 
-/// Elements that are zero or not.
-pub trait Zero: Element {
-    /// Whether it is not zero.
-    fn is_some(self) -> bool;
+/// Elements that are compared with zero.
+pub trait Nonzero: Element {
+    /// Whether it is nonzero.
+    fn is_nonzero(self) -> bool;
 }
 
-macro_rules! zeros {
+macro_rules! nonzero_tests {
     ($($t:ty: $x:ident => $some:expr;)+) => {$(
-        impl Zero for $t {
+        impl Nonzero for $t {
             #[inline(always)]
-            fn is_some(self) -> bool {
+            fn is_nonzero(self) -> bool {
                 let $x = self;
                 $some
             }
         }
     )+};
 }
-zeros! {
+nonzero_tests! {
     u8: x => x != 0;
     u16: x => x << 1 != 0;
     u32: x => x != 0;
@@ -37,25 +37,25 @@ zeros! {
     f64: x => x != 0.0;
 }
 
-/// The count of what is not zero where `parameter` is 0; else 1 or 0: whether at least `parameter` − 1 elements are not.
+/// The number of nonzero elements if `parameter` is 0; otherwise 1 or 0: whether at least `parameter` − 1 are nonzero.
 pub struct Count<T>(PhantomData<T>);
 
 merges_as! {
-    [T: Zero] Count<T>: Wrapped;
+    [T: Nonzero] Count<T>: AddWrapping;
 }
 
-impl<T: Zero> Reduction for Count<T> {
+impl<T: Nonzero> Reduction for Count<T> {
     type Element = T;
     type Output = u64;
     #[inline(always)]
     fn of(x: T, _: u64) -> u64 {
-        u64::from(x.is_some())
+        u64::from(x.is_nonzero())
     }
     #[inline(always)]
     fn of_vector<const N: usize>(lanes: [T; N], _: u64) -> u64 {
         let mut count = 0_u32;
         for lane in 0..N {
-            count += u32::from(lanes[lane].is_some());
+            count += u32::from(lanes[lane].is_nonzero());
         }
         u64::from(count)
     }
@@ -66,16 +66,16 @@ impl<T: Zero> Reduction for Count<T> {
 }
 
 entries! {
-    /// The count of elements that are not 0, or whether at least `parameter` − 1 are not.
+    /// The number of nonzero elements, or whether at least `parameter` − 1 are nonzero.
     at 3 blocks: reduce_count_u8(u8 by 16 => u64) Count<u8>, parameter;
-    /// The same of `f16` or `bf16`, by their bits.
+    /// The same for `f16` or `bf16`, by their bits.
     at 4 blocks: reduce_count_f16_bits(u16 by 8 => u64) Count<u16>, parameter;
-    /// The same of `u32` or `i32`.
+    /// The same for `u32` or `i32`.
     at 3 blocks: reduce_count_u32(u32 by 4 => u64) Count<u32>, parameter;
-    /// The same of `u64` or `i64`.
+    /// The same for `u64` or `i64`.
     at 3 blocks: reduce_count_u64(u64 by 2 => u64) Count<u64>, parameter;
-    /// The same of `f32`.
+    /// The same for `f32`.
     at 3 blocks: reduce_count_f32(f32 by 4 => u64) Count<f32>, parameter;
-    /// The same of `f64`.
+    /// The same for `f64`.
     at 3 blocks: reduce_count_f64(f64 by 2 => u64) Count<f64>, parameter;
 }

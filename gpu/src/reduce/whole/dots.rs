@@ -1,14 +1,14 @@
-//! Scalar products: Σ x·y, both vectors read 16 bytes at a time.
+//! Dot products: Σ x·y, both vectors read 16 bytes at a time.
 //!
 //! ```text
-//!  x   │head│ 16 bytes │ 16 bytes │ …          peeled where x is aligned; y goes along:
-//!  y    │head│ 16 bytes │ 16 bytes │ …         where y is then aligned, too, by vectors, else element by element
+//!  x   │head│ 16 bytes │ 16 bytes │ …          the head is peeled so that x is aligned; y is then read
+//!  y    │head│ 16 bytes │ 16 bytes │ …         by vectors if it is aligned too, else element by element
 //! ```
 //!
-//! Two slices that start alike keep the fast path from any element on. Where they do not, the elements of y that a warp reads
-//! still lie in one stretch of 512 bytes, and all but the first of its loads hit the first-level cache.
+//! Two slices of the same alignment are read by vectors, whatever it is. Otherwise the elements of y that a warp reads
+//! are still in one range of 512 bytes, and all but the first of its loads hit the L1 cache.
 //!
-//! Products are exact in `f64` for the shorter types; those of `f64` are taken with their rounding error, as in
+//! Products are exact in `f64` for the shorter types; those of `f64` are computed with their rounding error, as in
 //! [`squares`](super::squares); those of integers wrap.
 
 use core::marker::PhantomData;
@@ -19,12 +19,12 @@ use simt::global::{VecMut, VecRef};
 use simt::math::fma;
 use simt::thread::{block_idx_x, grid_dim_x, thread_idx_x};
 
-use super::block::{Scratch, of_block};
-use super::grid::of_grid;
-use super::number::{Integer, Short};
+use super::block::{Scratch, reduce_block};
+use super::grid::reduce_grid;
+use super::number::{ExactInF64, Integer};
 use super::partition::{IN_FLIGHT, THREADS};
-use super::reduction::{Merge, Pairing, State};
-use super::sums::{Added, Compensated, Wrapped, merges_as};
+use super::reduction::{Merge, PairReduction, State};
+use super::sums::{AddCompensated, AddF64, AddWrapping, merges_as};
 
 /// Vectors of each operand in a tile.
 const TILE: usize = THREADS as usize * IN_FLIGHT / 2;
@@ -37,17 +37,17 @@ pub struct DotOfF64;
 pub struct DotOfIntegers<T>(PhantomData<T>);
 
 merges_as! {
-    [T: Short] Dot<T>: Added;
-    [] DotOfF64: Compensated;
-    [T: Integer] DotOfIntegers<T>: Wrapped;
+    [T: ExactInF64] Dot<T>: AddF64;
+    [] DotOfF64: AddCompensated;
+    [T: Integer] DotOfIntegers<T>: AddWrapping;
 }
 
-impl<T: Short> Pairing for Dot<T> {
+impl<T: ExactInF64> PairReduction for Dot<T> {
     type Element = T;
     type Output = f32;
     #[inline(always)]
     fn of_pair(x: T, y: T) -> f64 {
-        x.wide() * y.wide()
+        x.to_f64() * y.to_f64()
     }
     #[inline(always)]
     fn finish(sum: f64) -> f32 {
@@ -55,7 +55,7 @@ impl<T: Short> Pairing for Dot<T> {
     }
 }
 
-impl Pairing for DotOfF64 {
+impl PairReduction for DotOfF64 {
     type Element = f64;
     type Output = f64;
     #[inline(always)]
@@ -65,11 +65,11 @@ impl Pairing for DotOfF64 {
     }
     #[inline(always)]
     fn finish(state: (f64, f64)) -> f64 {
-        Compensated::total(state)
+        AddCompensated::total(state)
     }
 }
 
-impl<T: Integer> Pairing for DotOfIntegers<T> {
+impl<T: Integer> PairReduction for DotOfIntegers<T> {
     type Element = T;
     type Output = T::Wide;
     #[inline(always)]
@@ -82,10 +82,10 @@ impl<T: Integer> Pairing for DotOfIntegers<T> {
     }
 }
 
-/// The whole of a kernel. Where the lengths differ, what is beyond the shorter one does not count.
+/// The body of a kernel. If the lengths differ, elements beyond the shorter vector are ignored.
 #[inline(always)]
 #[track_caller]
-fn whole<P: Pairing, const N: usize, const W: usize>(
+fn whole<P: PairReduction, const N: usize, const W: usize>(
     scratch: &Scratch<W>,
     x: VecRef<P::Element>,
     y: VecRef<P::Element>,
@@ -105,9 +105,9 @@ fn whole<P: Pairing, const N: usize, const W: usize>(
     };
     let (y_head, y_vectors, _) = y_body.align_to::<N>();
     let mut state = if y_head.is_empty() && y_vectors.len() == x_body.len() {
-        of_tiles::<P, N>(x_body, |vector| y_vectors.get(vector).lanes)
+        reduce_tiles::<P, N>(x_body, |vector| y_vectors.get(vector).lanes)
     } else {
-        of_tiles::<P, N>(x_body, |vector| core::array::from_fn(|lane| y_body.get(vector * N + lane)))
+        reduce_tiles::<P, N>(x_body, |vector| core::array::from_fn(|lane| y_body.get(vector * N + lane)))
     };
     if block_idx_x() == 0 {
         let t = thread_idx_x() as usize;
@@ -118,8 +118,8 @@ fn whole<P: Pairing, const N: usize, const W: usize>(
             state = P::merge(state, P::of_pair(x_tail.get(t), y_tail.get(t)));
         }
     }
-    let state = of_block::<P, W, _>(scratch, state);
-    let Some(state) = of_grid::<P, W>(scratch, state, workspace) else {
+    let state = reduce_block::<P, W, _>(scratch, state);
+    let Some(state) = reduce_grid::<P, W>(scratch, state, workspace) else {
         return;
     };
     if thread_idx_x() == 0 {
@@ -127,10 +127,10 @@ fn whole<P: Pairing, const N: usize, const W: usize>(
     }
 }
 
-/// What this thread sees of the tiles. `y` gives the elements that belong to a vector of x.
+/// The state of this thread's vectors in its tiles. `y` gives the elements that belong to a vector of x.
 #[inline(always)]
 #[track_caller]
-fn of_tiles<P: Pairing, const N: usize>(
+fn reduce_tiles<P: PairReduction, const N: usize>(
     x: VecRef<simt::element::Vector<P::Element, N>>,
     y: impl Fn(usize) -> [P::Element; N],
 ) -> P::State
@@ -145,21 +145,21 @@ where
         }
         state
     };
-    let mut state = P::none();
+    let mut state = P::identity();
     if x.len() <= blocks * THREADS as usize {
         let own = block * THREADS as usize + t;
         return if own < x.len() { of(x.get(own).lanes, y(own)) } else { state };
     }
     let mut tile = block * TILE;
     while tile < x.len() {
-        // A missing vector is read from the place of the last one, and not merged: see `thread`.
+        // A missing vector is read from the position of the last one and not merged: see `thread`.
         let last = x.len() - 1;
         let at = |i: usize| tile + i * THREADS as usize + t;
         let xs = [0, 1].map(|i| x.get(at(i).min(last)).lanes);
         let ys = [0, 1].map(|i| y(at(i).min(last)));
         let of = |i: usize| {
             let state = of(xs[i], ys[i]);
-            if at(i) <= last { state } else { P::none() }
+            if at(i) <= last { state } else { P::identity() }
         };
         state = P::merge(state, P::merge(of(0), of(1)));
         tile += blocks * TILE;
@@ -168,7 +168,10 @@ where
 }
 
 macro_rules! dots {
-    ($($(#[$doc:meta])* at $blocks:literal blocks, traps $traps:literal: $name:ident($t:ident by $n:literal => $out:ident) $pairing:ty;)+) => {
+    ($(
+        $(#[$doc:meta])*
+        at $blocks:literal blocks, traps $traps:literal: $name:ident($t:ident by $n:literal => $out:ident) $pairing:ty;
+    )+) => {
         $(
             $(#[$doc])*
             #[cfg(not(all(target_arch = "nvptx64", feature = "algebra")))]

@@ -1,15 +1,15 @@
-//! The kernels of a reduction: one for each type of element, since an entry of PTX cannot be generic.
+//! The kernels of a reduction: one for each element type, since a PTX entry cannot be generic.
 
 use simt::element::Lanes;
 use simt::global::{VecMut, VecRef};
 use simt::thread::{block_idx_x, grid_dim_x, thread_idx_x};
 
-use super::block::{Scratch, of_block};
-use super::grid::of_grid;
+use super::block::{Scratch, reduce_block};
+use super::grid::reduce_grid;
 use super::reduction::Reduction;
-use super::thread::of_thread;
+use super::thread::reduce_thread;
 
-/// The whole of a kernel: thread, block, grid.
+/// The body of a kernel: thread, block, grid.
 #[inline(always)]
 #[track_caller]
 pub(super) fn whole<R: Reduction, const N: usize, const W: usize>(
@@ -21,9 +21,9 @@ pub(super) fn whole<R: Reduction, const N: usize, const W: usize>(
 ) where
     R::Element: Lanes<N>,
 {
-    let state = of_thread::<R, N>(x, block_idx_x() as usize, grid_dim_x() as usize);
-    let state = of_block::<R, W, _>(scratch, state);
-    let Some(state) = of_grid::<R, W>(scratch, state, workspace) else {
+    let state = reduce_thread::<R, N>(x, block_idx_x() as usize, grid_dim_x() as usize);
+    let state = reduce_block::<R, W, _>(scratch, state);
+    let Some(state) = reduce_grid::<R, W>(scratch, state, workspace) else {
         return;
     };
     if thread_idx_x() == 0 {
@@ -31,15 +31,16 @@ pub(super) fn whole<R: Reduction, const N: usize, const W: usize>(
     }
 }
 
-/// Writes kernels, and the list of them.
+/// Defines kernels, and the list of them.
 ///
-/// `at 4 blocks: name(T by N => U) Reduction, parameter;` is a kernel that reads `T`, N at a time, and writes one `U`; with
-/// `parameter` it has that argument, a `u64`. So many blocks share a multiprocessor: its registers allow
-/// it on every architecture, and as many times 132 is its largest grid.
+/// `at 4 blocks: name(T by N => U) Reduction, parameter;` is a kernel that reads `T`, N at a time, and writes one `U`;
+/// with `parameter` it takes that argument, a `u64`. "4 blocks" is the number of blocks per SM, which the kernel's
+/// register limit guarantees on every architecture; 132 times as many are its largest grid.
 macro_rules! entries {
     ($(
         $(#[$doc:meta])*
-        at $blocks:literal blocks: $name:ident($t:ident by $n:literal => $out:ident) $reduction:ty $(, $parameter:ident)?;
+                at $blocks:literal blocks:
+        $name:ident($t:ident by $n:literal => $out:ident) $reduction:ty $(, $parameter:ident)?;
     )+) => {
         $(entries!(@one [$(#[$doc])*] $blocks $name $t $n $out [$reduction] $($parameter)?);)+
 
@@ -47,7 +48,10 @@ macro_rules! entries {
         #[cfg(not(target_arch = "nvptx64"))]
         pub const KERNELS: &[&simt::KernelInfo] = &[$($name.info()),+];
     };
-    (@one [$(#[$doc:meta])*] $blocks:literal $name:ident $t:ident $n:literal $out:ident [$reduction:ty] $($parameter:ident)?) => {
+    (
+        @one [$(#[$doc:meta])*] $blocks:literal
+        $name:ident $t:ident $n:literal $out:ident [$reduction:ty] $($parameter:ident)?
+    ) => {
         $(#[$doc])*
         #[cfg(not(all(target_arch = "nvptx64", feature = "algebra")))]
         #[simt::kernel(
@@ -60,7 +64,9 @@ macro_rules! entries {
             global_store_bytes = size_of::<$out>() as u32
         )]
         pub fn $name(
-            #[shared] scratch: &super::block::Scratch<{ <<$reduction as super::reduction::Merge>::State as super::reduction::State>::WORDS }>,
+                        #[shared] scratch: &super::block::Scratch<{
+                <<$reduction as super::reduction::Merge>::State as super::reduction::State>::WORDS
+            }>,
             x: simt::global::VecRef<$t>,
             workspace: simt::global::VecMut<u64>,
             out: simt::global::VecMut<$out>,

@@ -1,33 +1,33 @@
-//! The states of a grid's blocks, merged in the same launch by its last block.
+//! Merges the states of a grid's blocks in the same launch, in its last block.
 //!
 //! ```text
 //!  workspace   │ block 0: low half of word 0 │ high half │ word 1 … │ block 1: …            8 bytes each
-//!               a half:  31 bits of nothing │ here │ 32 bits                        0: not here yet
+//!               a half:  31 unused bits │ ready bit │ 32 bits of state             0: not ready yet
 //! ```
 //!
-//! A block stores its state and is done. The last block looks at each state until it is there: whether it is stands in the
-//! same 8 bytes as the state itself, so neither side needs a fence, and no block waits for the answer of an atomic operation.
-//! In which order states arrive differs from run to run, what the last block does with them does not: it merges them by their
-//! index, and its own after all others. It also sets the words back to 0, so that the workspace is ready for the next launch.
+//! Every other block stores its state and exits. The last block polls each state until it is ready. The ready bit is in
+//! the same 8 bytes as the state, so neither side needs a fence, and no block waits for the result of an atomic
+//! operation. States become ready in a different order in each run, but the last block merges them in order of block
+//! index, its own state last. It also resets the words to 0, so that the workspace is ready for the next launch.
 //!
-//! The last block waits for all others, so they must not wait for its place on the GPU. Blocks start in the order of their
-//! index, as CUB's scans with decoupled look-back (Merrill and Garland 2016) rely on, too; when the last one starts, the others
-//! have started.
+//! The last block waits for all others, so it must not occupy an SM that another block needs in order to start. Blocks
+//! start in order of their index, on which CUB's scans with decoupled look-back (Merrill and Garland 2016) rely too;
+//! when the last block starts, all others have started.
 
 use simt::prelude::*;
 
-use super::block::{Scratch, of_block};
-use super::partition::{MOST_STATE_WORDS, THREADS};
+use super::block::{Scratch, reduce_block};
+use super::partition::{MAX_STATE_WORDS, THREADS};
 use super::reduction::{Merge, State};
 
-/// Says of a half that it is there.
-const HERE: u64 = 1 << 32;
+/// Ready bit of a half.
+const READY: u64 = 1 << 32;
 
-/// The merged states of the grid's blocks, in thread 0 of its last block; `None` in the other blocks, and in the threads of
-/// this one nothing of use. `state` is the block's, in thread 0.
+/// The merged state of the grid's blocks in thread 0 of the last block, unspecified values in its other threads, and
+/// `None` in the other blocks. `state` is the block's state, in thread 0.
 #[inline(always)]
 #[track_caller]
-pub(crate) fn of_grid<M: Merge, const W: usize>(
+pub(crate) fn reduce_grid<M: Merge, const W: usize>(
     scratch: &Scratch<W>,
     state: M::State,
     workspace: VecMut<u64>,
@@ -39,48 +39,48 @@ pub(crate) fn of_grid<M: Merge, const W: usize>(
     let others = blocks as usize - 1;
     if block < others {
         if t == 0 {
-            hand_over::<W>(state.pack(), workspace, block);
+            publish::<W>(state.pack(), workspace, block);
         }
         return None;
     }
-    let mut merged = M::none();
+    let mut merged = M::identity();
     let mut from = t;
     while from < others {
-        merged = M::merge(merged, M::State::unpack(take::<W>(workspace, from)));
+        merged = M::merge(merged, M::State::unpack(take_state::<W>(workspace, from)));
         from += THREADS as usize;
     }
-    // `of_block` is done with what the warps handed over the first time.
+    // All warps have read the states of the first `reduce_block`.
     sync_threads();
-    Some(M::merge(of_block::<M, W, _>(scratch, merged), state))
+    Some(M::merge(reduce_block::<M, W, _>(scratch, merged), state))
 }
 
-/// Stores the state of block `block`, for the last block to take.
+/// Stores the state of block `block` with ready bits, for the last block.
 #[inline(always)]
 #[track_caller]
-fn hand_over<const W: usize>(words: [u64; MOST_STATE_WORDS], workspace: VecMut<u64>, block: usize) {
+fn publish<const W: usize>(words: [u64; MAX_STATE_WORDS], workspace: VecMut<u64>, block: usize) {
     let Some(own) = workspace.part_mut(2 * W * block, 2 * W) else {
         return too_short(&workspace);
     };
     for word in 0..W {
-        own.atomic(2 * word).store(HERE | words[word] & 0xffff_ffff, Order::Relaxed, Scope::Device);
-        own.atomic(2 * word + 1).store(HERE | words[word] >> 32, Order::Relaxed, Scope::Device);
+        own.atomic(2 * word).store(READY | words[word] & 0xffff_ffff, Order::Relaxed, Scope::Device);
+        own.atomic(2 * word + 1).store(READY | words[word] >> 32, Order::Relaxed, Scope::Device);
     }
 }
 
-/// Waits for the state of block `block` and leaves zeros.
+/// Waits for the state of block `block`, reads it and resets its words to 0.
 #[inline(always)]
 #[track_caller]
-fn take<const W: usize>(workspace: VecMut<u64>, block: usize) -> [u64; MOST_STATE_WORDS] {
-    let mut words = [0; MOST_STATE_WORDS];
-    let Some(theirs) = workspace.part_mut(2 * W * block, 2 * W) else {
+fn take_state<const W: usize>(workspace: VecMut<u64>, block: usize) -> [u64; MAX_STATE_WORDS] {
+    let mut words = [0; MAX_STATE_WORDS];
+    let Some(their_words) = workspace.part_mut(2 * W * block, 2 * W) else {
         too_short(&workspace);
         return words;
     };
     loop {
-        let mut all = HERE;
+        let mut all = READY;
         for word in 0..W {
-            let low = theirs.atomic(2 * word).load(Order::Relaxed, Scope::Device);
-            let high = theirs.atomic(2 * word + 1).load(Order::Relaxed, Scope::Device);
+            let low = their_words.atomic(2 * word).load(Order::Relaxed, Scope::Device);
+            let high = their_words.atomic(2 * word + 1).load(Order::Relaxed, Scope::Device);
             all &= low & high;
             words[word] = high << 32 | low & 0xffff_ffff;
         }
@@ -89,12 +89,12 @@ fn take<const W: usize>(workspace: VecMut<u64>, block: usize) -> [u64; MOST_STAT
         }
     }
     for half in 0..2 * W {
-        theirs.atomic(half).store(0, Order::Relaxed, Scope::Device);
+        their_words.atomic(half).store(0, Order::Relaxed, Scope::Device);
     }
     words
 }
 
-/// The access outside that a workspace too short leads to: nobody waits for what has no place.
+/// If the workspace is too short, makes an access outside it, which traps, instead of waiting forever.
 #[inline(always)]
 #[track_caller]
 fn too_short(workspace: &VecMut<u64>) {

@@ -1,28 +1,30 @@
 //! Reductions of a whole vector in one launch, at the speed of memory.
 //!
 //! ```text
-//!  thread   16 bytes at a time, four of them under way            thread.rs
+//!  thread   16 bytes at a time, four loads in flight              thread.rs
 //!  warp     5 shuffles               ┐ in a fixed order, so that   block.rs
 //!  block    16 states of warps       ├ the result has the same bits
-//!  grid     B states of blocks, by   ┘ whatever the GPU            grid.rs
+//!  grid     B states of blocks, by   ┘ on every GPU                grid.rs
 //!           the last block
 //! ```
 //!
-//! What is merged on the way is a [`reduction::Reduction`]: a state, and how two of them merge. The kernels are these bodies,
-//! one for each reduction and type of element ([`sums`] …). Per kernel: one read of the vector, B ≤ 528 states written and
-//! read again, 1 barrier in each block and 2 more in the last, no fence.
+//! A [`reduction::Reduction`] defines a state and how two states merge. There is one kernel for each reduction and
+//! element type ([`sums`] …). Cost of a kernel: one read of the vector, B ≤ 528 states written and read again, 1
+//! barrier in each block and 2 more in the last one, no fence.
 //!
-//! Four blocks of 512 threads fill a multiprocessor with threads, which 32 registers a thread allow. Sixteen hold the four
-//! accesses under way; what converts 8 elements of 16 bits, compensates, or keeps an index or three numbers takes more, and has
-//! 3 or 2 blocks: still at least the 48 KiB under way that an H200 wants of each multiprocessor.
+//! Four blocks of 512 threads fill an SM with threads, at 32 registers a thread. Sixteen registers hold the four loads
+//! in flight. Kernels that convert 8 elements of 16 bits, compensate, or keep an index or three numbers need more
+//! registers and have 3 or 2 blocks per SM: still at least the 48 KiB in flight per SM that saturate an H200's memory.
 //!
-//! Every kernel takes `x`, `workspace` and `out`. The workspace has [`partition::workspace_words`] of the grid; they are 0
-//! before the launch and again after it. The number of blocks is [`partition::blocks`] of the vector, or any other: it decides
-//! the order of merges.
+//! Every kernel takes `x`, `workspace` and `out`. The workspace has [`partition::workspace_words`] for the grid, which
+//! are 0 before and after the launch. The number of blocks is [`partition::blocks`] for the vector, or any other: it
+//! determines the order of merges.
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array held by value keeps it in local memory")]
 
+pub mod arg_extremes;
 pub mod block;
+pub mod compare;
 pub mod counts;
 pub mod dots;
 mod entries;
@@ -30,9 +32,7 @@ pub mod extremes;
 mod grid;
 pub mod moments;
 pub mod number;
-pub mod order;
 pub mod partition;
-pub mod positions;
 pub mod products;
 pub mod reduction;
 pub mod squares;
@@ -46,7 +46,7 @@ pub const KERNELS: [&[&simt::KernelInfo]; 8] = [
     squares::KERNELS,
     products::KERNELS,
     extremes::KERNELS,
-    positions::KERNELS,
+    arg_extremes::KERNELS,
     counts::KERNELS,
     moments::KERNELS,
     dots::KERNELS,

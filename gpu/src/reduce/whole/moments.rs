@@ -1,23 +1,25 @@
-//! Variance: Σ (x − mean)² / divisor, in one reading and without the cancellation of Σ x² − n·mean².
+//! Variance: Σ (x − mean)² / divisor, in one pass and without the cancellation of Σ x² − n·mean².
 //!
-//! States are counts, means and sums of squared deviations, all in `f64`, and merge by the formula of T. F. Chan, G. H. Golub
-//! and R. J. `LeVeque` (*Updating formulae and a pairwise algorithm for computing sample variances*, COMPSTAT 1982):
+//! States are counts, means and sums of squared deviations, all in `f64`, and merge by the formula of T. F. Chan, G. H.
+//! Golub and R. J. `LeVeque` (*Updating formulae and a pairwise algorithm for computing sample variances*, COMPSTAT
+//! 1982):
 //!
 //! ```text
-//!   δ = b.mean − a.mean,   n = a.n + b.n,   mean = a.mean + δ·(b.n / n),   squares = a.squares + b.squares + δ²·a.n·(b.n / n)
+//!   n = a.n + b.n,   δ = b.mean − a.mean,   mean = a.mean + δ·(b.n / n),
+//!   squares = a.squares + b.squares + δ²·a.n·(b.n / n)
 //! ```
 //!
-//! Sums shifted by one fixed number would be cheaper, but no number suits all data: one outlier at the place it is taken from,
-//! and everything cancels again. Every deviation here is taken from a mean of the very elements it belongs to, so the error
-//! grows with max│x│ over the standard deviation, not with its square. Within 16 bytes the mean comes first, and division is
-//! by constants; one true division is left in 64 bytes.
+//! Sums shifted by one fixed number would be cheaper, but no number suits all data: if it is taken from an outlier,
+//! everything cancels again. Every deviation here is from the mean of the same elements, so the error grows with max│x│
+//! over the standard deviation, not with its square. The mean of a 16-byte vector is computed first, with divisions by
+//! constants; one true division per 64 bytes remains.
 
 use core::marker::PhantomData;
 
 use half::{bf16, f16};
 
 use super::entries::entries;
-use super::number::Short;
+use super::number::ExactInF64;
 use super::reduction::{Merge, Reduction};
 
 /// A count, the mean, and the sum of squared deviations from it.
@@ -29,7 +31,7 @@ pub struct Moments;
 impl Merge for Moments {
     type State = State;
     #[inline(always)]
-    fn none() -> State {
+    fn identity() -> State {
         (0.0, 0.0, 0.0)
     }
     #[inline(always)]
@@ -39,7 +41,7 @@ impl Merge for Moments {
         let share = n_b / n;
         let delta = mean_b - mean_a;
         let merged = (n, mean_a + delta * share, (squares_a + squares_b) + (delta * delta) * (n_a * share));
-        // Without elements on one side the other is kept as it is: 0 / 0 is not to spoil it, nor is −∞ − 0.
+        // If one side has no elements, the other is the result: without 0 / 0 or −∞ − 0.
         if n_b == 0.0 {
             a
         } else if n_a == 0.0 {
@@ -51,7 +53,7 @@ impl Merge for Moments {
 }
 
 #[inline(always)]
-fn of_lanes<const N: usize>(lanes: [f64; N]) -> State {
+fn moments_of<const N: usize>(lanes: [f64; N]) -> State {
     let mut sum = lanes[0];
     for lane in 1..N {
         sum += lanes[lane];
@@ -70,20 +72,20 @@ pub struct Variance<T>(PhantomData<T>);
 pub struct VarianceOfF64;
 
 super::sums::merges_as! {
-    [T: Short] Variance<T>: Moments;
+    [T: ExactInF64] Variance<T>: Moments;
     [] VarianceOfF64: Moments;
 }
 
-impl<T: Short> Reduction for Variance<T> {
+impl<T: ExactInF64> Reduction for Variance<T> {
     type Element = T;
     type Output = f32;
     #[inline(always)]
     fn of(x: T, _: u64) -> State {
-        of_lanes([x.wide()])
+        moments_of([x.to_f64()])
     }
     #[inline(always)]
     fn of_vector<const N: usize>(lanes: [T; N], _: u64) -> State {
-        of_lanes(lanes.map(T::wide))
+        moments_of(lanes.map(T::to_f64))
     }
     #[inline(always)]
     fn finish((_, _, squares): State, divisor: u64) -> f32 {
@@ -96,11 +98,11 @@ impl Reduction for VarianceOfF64 {
     type Output = f64;
     #[inline(always)]
     fn of(x: f64, _: u64) -> State {
-        of_lanes([x])
+        moments_of([x])
     }
     #[inline(always)]
     fn of_vector<const N: usize>(lanes: [f64; N], _: u64) -> State {
-        of_lanes(lanes)
+        moments_of(lanes)
     }
     #[inline(always)]
     fn finish((_, _, squares): State, divisor: u64) -> f64 {

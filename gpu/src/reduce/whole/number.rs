@@ -1,61 +1,61 @@
-//! What elements are to arithmetic: reals that become `f64` or `f32` without loss, integers that become 64 bits.
+//! Arithmetic on elements: floats that convert to `f64` exactly, integers that extend to 64 bits.
 
 use half::{bf16, f16};
 use simt::convert::{f32_from_bf16, f32_from_f16};
 use simt::element::Element;
 
-/// Numbers that `f64` holds exactly, squares and products of two included: `f32`, `f16`, `bf16`.
-pub trait Short: Element {
-    /// The same number.
-    fn wide(self) -> f64;
+/// Floats that `f64` represents exactly, together with their squares and products of two: `f32`, `f16`, `bf16`.
+pub trait ExactInF64: Element {
+    /// The same number as an `f64`.
+    fn to_f64(self) -> f64;
 }
 
-impl Short for f32 {
+impl ExactInF64 for f32 {
     #[inline(always)]
-    fn wide(self) -> f64 {
+    fn to_f64(self) -> f64 {
         f64::from(self)
     }
 }
-impl Short for f16 {
+impl ExactInF64 for f16 {
     #[inline(always)]
-    fn wide(self) -> f64 {
+    fn to_f64(self) -> f64 {
         f64::from(f32_from_f16(self))
     }
 }
-impl Short for bf16 {
+impl ExactInF64 for bf16 {
     #[inline(always)]
-    fn wide(self) -> f64 {
+    fn to_f64(self) -> f64 {
         f64::from(f32_from_bf16(self))
     }
 }
 
 /// Integers, in arithmetic modulo 2⁶⁴.
 pub trait Integer: Element {
-    /// 64 bits with or without sign, as the integer is.
+    /// The 64-bit integer of the same signedness.
     type Wide: Element;
     /// The integer modulo 2⁶⁴.
     fn residue(self) -> u64;
-    /// The 64-bit integer of this residue.
+    /// The 64-bit integer with this residue.
     fn of_residue(residue: u64) -> Self::Wide;
-    /// That integer, rounded.
-    fn real(residue: u64) -> f64;
+    /// That integer rounded to `f64`.
+    fn to_f64(residue: u64) -> f64;
 }
 
 macro_rules! integers {
-    ($($t:ty => $wide:ty;)+) => {$(
+    ($($t:ty => $to_f64:ty;)+) => {$(
         impl Integer for $t {
-            type Wide = $wide;
+            type Wide = $to_f64;
             #[inline(always)]
             fn residue(self) -> u64 {
-                self as $wide as u64
+                self as $to_f64 as u64
             }
             #[inline(always)]
-            fn of_residue(residue: u64) -> $wide {
-                residue as $wide
+            fn of_residue(residue: u64) -> $to_f64 {
+                residue as $to_f64
             }
             #[inline(always)]
-            fn real(residue: u64) -> f64 {
-                residue as $wide as f64
+            fn to_f64(residue: u64) -> f64 {
+                residue as $to_f64 as f64
             }
         }
     )+};

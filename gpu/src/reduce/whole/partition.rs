@@ -1,34 +1,35 @@
-//! Who reduces what: a partition that depends on the length and the alignment of the vector and on nothing else, so that the
+//! The partition of a vector among blocks. It depends only on the length and the alignment of the vector, so that the
 //! result has the same bits on every GPU and on the simulator.
 //!
 //! | vectors of 16 bytes | blocks | a block takes |
 //! |---|---|---|
 //! | up to a tile | 1 | the tile |
-//! | up to one for each thread of the largest grid | one for each 512 | one vector a thread: what counts is the way to the result |
-//! | more | one for each tile, up to the largest grid | tile after tile: what counts is the speed of memory |
+//! | up to one for each thread of the largest grid | one for each 512 | one vector per thread: bound by latency |
+//! | more | one for each tile, up to the largest grid | tile after tile: bound by memory bandwidth |
 
 /// Threads of a block.
 pub const THREADS: u32 = 512;
 /// Warps of a block.
 pub(crate) const WARPS: usize = THREADS as usize / 32;
-/// Accesses of 16 bytes that a thread has under way before it looks at the first.
+/// Loads of 16 bytes that a thread has in flight.
 pub(crate) const IN_FLIGHT: usize = 4;
 /// Vectors of 16 bytes in a tile.
 pub(crate) const TILE: usize = THREADS as usize * IN_FLIGHT;
 /// Bytes of a tile.
 pub const TILE_BYTES: usize = 16 * TILE;
-/// Multiprocessors that the largest grid fills: an H200's. Fixed, because the number of blocks decides the order of merges.
-const MULTIPROCESSORS: u32 = 132;
-/// Most blocks that share a multiprocessor: its 2048 threads.
-const MOST_RESIDENT: u32 = 2048 / THREADS;
+/// SMs that the largest grid fills: those of an H200. Fixed, because the number of blocks determines the order of
+/// merges.
+const SM_COUNT: u32 = 132;
+/// Most blocks per SM, which has 2048 threads.
+const MAX_BLOCKS_PER_SM: u32 = 2048 / THREADS;
 /// Most blocks of any reduction.
-pub const MOST_BLOCKS: u32 = MOST_RESIDENT * MULTIPROCESSORS;
+pub const MAX_BLOCKS: u32 = MAX_BLOCKS_PER_SM * SM_COUNT;
 /// Most 8-byte words of a state.
-pub const MOST_STATE_WORDS: usize = 3;
-/// 8-byte words of a workspace that is large enough for every reduction of a whole vector, of any length.
-pub const WORKSPACE_WORDS: usize = workspace_words(MOST_BLOCKS, MOST_STATE_WORDS);
+pub const MAX_STATE_WORDS: usize = 3;
+/// 8-byte words of a workspace that is large enough for every reduction of a whole vector of any length.
+pub const WORKSPACE_WORDS: usize = workspace_words(MAX_BLOCKS, MAX_STATE_WORDS);
 
-/// Blocks for `n` elements of `bytes` bytes each, by a kernel of which `resident` blocks share a multiprocessor
+/// Blocks for `n` elements of `bytes` bytes each, for a kernel with `blocks_per_sm` blocks per SM
 /// (its `min_blocks`).
 ///
 /// ```
@@ -36,19 +37,20 @@ pub const WORKSPACE_WORDS: usize = workspace_words(MOST_BLOCKS, MOST_STATE_WORDS
 /// let (tile, part) = (TILE_BYTES / 4, 4 * THREADS as usize);
 /// assert_eq!((blocks(0, 4, 4), blocks(tile, 4, 4)), (1, 1));
 /// assert_eq!((blocks(tile + 1, 4, 4), blocks(528 * part, 4, 4)), (5, 528));
-/// assert_eq!((blocks(528 * part + 1, 4, 4), blocks(10_000 * tile, 4, 4), blocks(10_000 * tile, 4, 2)), (133, 528, 264));
+/// assert_eq!((blocks(528 * part + 1, 4, 4), blocks(10_000 * tile, 4, 4)), (133, 528));
+/// assert_eq!(blocks(10_000 * tile, 4, 2), 264);
 /// ```
-pub const fn blocks(n: usize, bytes: usize, resident: u32) -> u32 {
-    of_vectors(n.div_ceil(16 / bytes), TILE, resident)
+pub const fn blocks(n: usize, bytes: usize, blocks_per_sm: u32) -> u32 {
+    blocks_for(n.div_ceil(16 / bytes), TILE, blocks_per_sm)
 }
 
-/// Blocks for `n` pairs of elements of `bytes` bytes each: a tile holds half as many, since there are two vectors to read.
-pub const fn blocks_of_pairs(n: usize, bytes: usize, resident: u32) -> u32 {
-    of_vectors(n.div_ceil(16 / bytes), TILE / 2, resident)
+/// Blocks for `n` pairs of elements of `bytes` bytes each: a tile has half as many, since two vectors are read.
+pub const fn blocks_of_pairs(n: usize, bytes: usize, blocks_per_sm: u32) -> u32 {
+    blocks_for(n.div_ceil(16 / bytes), TILE / 2, blocks_per_sm)
 }
 
-const fn of_vectors(vectors: usize, tile: usize, resident: u32) -> u32 {
-    let most = (resident * MULTIPROCESSORS) as usize;
+const fn blocks_for(vectors: usize, tile: usize, blocks_per_sm: u32) -> u32 {
+    let most = (blocks_per_sm * SM_COUNT) as usize;
     if vectors <= tile {
         1
     } else if vectors <= most * THREADS as usize {
@@ -59,14 +61,14 @@ const fn of_vectors(vectors: usize, tile: usize, resident: u32) -> u32 {
     }
 }
 
-/// 8-byte words that a grid of `blocks` blocks needs in its workspace, where a state has `state` words: two for each word that
-/// a block but the last hands over.
+/// 8-byte words of workspace for a grid of `blocks` blocks and a state of `state` words: two for each word of the state
+/// of each block but the last.
 pub const fn workspace_words(blocks: u32, state: usize) -> usize {
     2 * state * (blocks as usize - 1)
 }
 
-/// Registers of a thread with which `blocks` blocks share a multiprocessor of 65536, which are dealt out by eights.
-#[allow(dead_code, reason = "the PTX of some families has none of these kernels")]
+/// Registers per thread with which `blocks` blocks fit in an SM of 65536, allocated in units of eight.
+#[allow(dead_code, reason = "some families have none of these kernels")]
 pub(crate) const fn registers(blocks: u32) -> u32 {
     65_536 / THREADS / blocks / 8 * 8
 }

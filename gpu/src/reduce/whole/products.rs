@@ -1,23 +1,23 @@
 //! Products.
 //!
-//! `f32`, `f16` and `bf16` are multiplied in `f64`, whose range a product of a few dozen of them can leave on the way although
-//! the result would not; `f64` has no wider type. Integers are multiplied modulo 2⁶⁴.
+//! `f32`, `f16` and `bf16` are multiplied in `f64`. An intermediate product of a few dozen of them can still overflow
+//! or underflow although the result would not; `f64` itself has no wider type. Integers are multiplied modulo 2⁶⁴.
 
 use core::marker::PhantomData;
 
 use half::{bf16, f16};
 
 use super::entries::entries;
-use super::number::{Integer, Short};
+use super::number::{ExactInF64, Integer};
 use super::reduction::{Merge, Reduction};
 use super::sums::merges_as;
 
 /// Merges that multiply in `f64`.
-pub struct Multiplied;
-impl Merge for Multiplied {
+pub struct MultiplyF64;
+impl Merge for MultiplyF64 {
     type State = f64;
     #[inline(always)]
-    fn none() -> f64 {
+    fn identity() -> f64 {
         1.0
     }
     #[inline(always)]
@@ -34,14 +34,14 @@ pub struct ProductOfF64;
 pub struct ProductOfIntegers<T>(PhantomData<T>);
 
 merges_as! {
-    [T: Short] Product<T>: Multiplied;
-    [] ProductOfF64: Multiplied;
+    [T: ExactInF64] Product<T>: MultiplyF64;
+    [] ProductOfF64: MultiplyF64;
 }
 
 impl<T: Integer> Merge for ProductOfIntegers<T> {
     type State = u64;
     #[inline(always)]
-    fn none() -> u64 {
+    fn identity() -> u64 {
         1
     }
     #[inline(always)]
@@ -50,12 +50,12 @@ impl<T: Integer> Merge for ProductOfIntegers<T> {
     }
 }
 
-impl<T: Short> Reduction for Product<T> {
+impl<T: ExactInF64> Reduction for Product<T> {
     type Element = T;
     type Output = f32;
     #[inline(always)]
     fn of(x: T, _: u64) -> f64 {
-        x.wide()
+        x.to_f64()
     }
     #[inline(always)]
     fn finish(product: f64, _: u64) -> f32 {

@@ -1,49 +1,50 @@
-//! What a reduction is: a state, how two of them merge, what an element is to it, and what is made of it in the end.
+//! The traits of a reduction: its state, how two states merge, the state of one element, and the result of a state.
 //!
-//! A reduction is a type without values; its functions are inlined into the kernel. States merge in a fixed tree, so a merge
-//! need be neither associative nor commutative to the last bit; but which elements a state has seen says nothing about which of
-//! two comes first, unless it keeps their index.
+//! A reduction is a type without values; its functions are inlined into the kernel. States merge in a fixed tree, so
+//! that a merge need not be associative or commutative to the last bit. The two states of a merge are in no particular
+//! order of elements: a reduction that depends on it keeps the index.
 
 use simt::element::Element;
 use simt::warp::{FULL_MASK, WarpValue, warp_shuffle_down, warp_shuffle_xor};
 
-use super::partition::MOST_STATE_WORDS;
+use super::partition::MAX_STATE_WORDS;
 
-/// What is carried from element to element, from lane to lane, and through memory as 8-byte words.
+/// The value that threads merge; it passes between lanes by shuffles and through memory as 8-byte words.
 pub trait State: Copy {
-    /// Words that it takes.
+    /// Its number of words.
     const WORDS: usize;
-    /// Its words; those behind [`State::WORDS`] are 0.
-    fn pack(self) -> [u64; MOST_STATE_WORDS];
-    /// The state of these words.
-    fn unpack(words: [u64; MOST_STATE_WORDS]) -> Self;
-    /// The state of the lane `distance` above. All lanes of the warp take part.
+    /// Its words; those from [`State::WORDS`] on are 0.
+    fn pack(self) -> [u64; MAX_STATE_WORDS];
+    /// The state with these words.
+    fn unpack(words: [u64; MAX_STATE_WORDS]) -> Self;
+    /// The state of the lane `distance` above this one. All lanes of the warp take part.
     #[must_use]
     #[track_caller]
-    fn of_lane_above(self, distance: u32) -> Self;
-    /// The state of the lane whose number differs by `distance`, a power of two, up or down. All lanes of the warp take part.
+    fn shuffle_down(self, distance: u32) -> Self;
+    /// The state of the lane whose index is this one's exclusive or `distance`, a power of two. All lanes of the warp
+    /// take part.
     #[must_use]
     #[track_caller]
-    fn of_lane_across(self, distance: u32) -> Self;
+    fn shuffle_xor(self, distance: u32) -> Self;
 }
 
 /// How states merge.
 pub trait Merge {
-    /// What is carried.
+    /// The state.
     type State: State;
-    /// The state that has seen no element.
-    fn none() -> Self::State;
-    /// The state that has seen what `a` and `b` have.
+    /// The state of no elements: the identity of `merge`.
+    fn identity() -> Self::State;
+    /// The state of the elements of `a` and `b`.
     fn merge(a: Self::State, b: Self::State) -> Self::State;
-    /// In lane 0 the merged states of the first `lanes` lanes, a power of two; where `lanes` is below 32, the others hold the
-    /// same states over again.
+    /// The merged state of the first `lanes` lanes, a power of two, in lane 0. If `lanes` is less than 32, the other
+    /// lanes hold copies of the same states.
     #[inline(always)]
     #[track_caller]
-    fn of_lanes(state: Self::State, lanes: u32) -> Self::State {
+    fn reduce_lanes(state: Self::State, lanes: u32) -> Self::State {
         let mut state = state;
         let mut distance = lanes / 2;
         while distance > 0 {
-            state = Self::merge(state, state.of_lane_above(distance));
+            state = Self::merge(state, state.shuffle_down(distance));
             distance /= 2;
         }
         state
@@ -52,13 +53,13 @@ pub trait Merge {
 
 /// A reduction of one vector.
 pub trait Reduction: Merge {
-    /// What the vector holds.
+    /// Elements of the vector.
     type Element: Element;
-    /// What comes out.
+    /// Type of the result.
     type Output: Element;
-    /// The state that has seen `x` alone, element `index` of the vector.
+    /// The state of `x`, element `index` of the vector.
     fn of(x: Self::Element, index: u64) -> Self::State;
-    /// The state that has seen these elements, from `first` on.
+    /// The state of these elements, the first of which has index `first`.
     #[inline(always)]
     fn of_vector<const N: usize>(lanes: [Self::Element; N], first: u64) -> Self::State {
         let mut state = Self::of(lanes[0], first);
@@ -67,17 +68,17 @@ pub trait Reduction: Merge {
         }
         state
     }
-    /// The result. What `parameter` means is the reduction's own matter.
+    /// The result. Each reduction defines what `parameter` means.
     fn finish(state: Self::State, parameter: u64) -> Self::Output;
 }
 
 /// A reduction of two vectors of the same length, pair by pair.
-pub trait Pairing: Merge {
-    /// What the vectors hold.
+pub trait PairReduction: Merge {
+    /// Elements of the vectors.
     type Element: Element;
-    /// What comes out.
+    /// Type of the result.
     type Output: Element;
-    /// The state that has seen the pair alone.
+    /// The state of one pair.
     fn of_pair(x: Self::Element, y: Self::Element) -> Self::State;
     /// The result.
     fn finish(state: Self::State) -> Self::Output;
@@ -88,21 +89,21 @@ macro_rules! words {
         impl State for $t {
             const WORDS: usize = 1;
             #[inline(always)]
-            fn pack(self) -> [u64; MOST_STATE_WORDS] {
+            fn pack(self) -> [u64; MAX_STATE_WORDS] {
                 [WarpValue::to_bits(self), 0, 0]
             }
             #[inline(always)]
-            fn unpack(words: [u64; MOST_STATE_WORDS]) -> Self {
+            fn unpack(words: [u64; MAX_STATE_WORDS]) -> Self {
                 <$t as WarpValue>::from_bits(words[0])
             }
             #[inline(always)]
             #[track_caller]
-            fn of_lane_above(self, distance: u32) -> Self {
+            fn shuffle_down(self, distance: u32) -> Self {
                 warp_shuffle_down(FULL_MASK, self, distance, 32).0
             }
             #[inline(always)]
             #[track_caller]
-            fn of_lane_across(self, distance: u32) -> Self {
+            fn shuffle_xor(self, distance: u32) -> Self {
                 warp_shuffle_xor(FULL_MASK, self, distance, 32).0
             }
         }
@@ -113,43 +114,43 @@ words! { u32 i32 f32 u64 i64 f64 }
 impl<A: State + WarpValue, B: State + WarpValue> State for (A, B) {
     const WORDS: usize = 2;
     #[inline(always)]
-    fn pack(self) -> [u64; MOST_STATE_WORDS] {
+    fn pack(self) -> [u64; MAX_STATE_WORDS] {
         [WarpValue::to_bits(self.0), WarpValue::to_bits(self.1), 0]
     }
     #[inline(always)]
-    fn unpack([a, b, _]: [u64; MOST_STATE_WORDS]) -> Self {
+    fn unpack([a, b, _]: [u64; MAX_STATE_WORDS]) -> Self {
         (WarpValue::from_bits(a), WarpValue::from_bits(b))
     }
     #[inline(always)]
     #[track_caller]
-    fn of_lane_above(self, distance: u32) -> Self {
-        (self.0.of_lane_above(distance), self.1.of_lane_above(distance))
+    fn shuffle_down(self, distance: u32) -> Self {
+        (self.0.shuffle_down(distance), self.1.shuffle_down(distance))
     }
     #[inline(always)]
     #[track_caller]
-    fn of_lane_across(self, distance: u32) -> Self {
-        (self.0.of_lane_across(distance), self.1.of_lane_across(distance))
+    fn shuffle_xor(self, distance: u32) -> Self {
+        (self.0.shuffle_xor(distance), self.1.shuffle_xor(distance))
     }
 }
 
 impl<A: State + WarpValue, B: State + WarpValue, C: State + WarpValue> State for (A, B, C) {
     const WORDS: usize = 3;
     #[inline(always)]
-    fn pack(self) -> [u64; MOST_STATE_WORDS] {
+    fn pack(self) -> [u64; MAX_STATE_WORDS] {
         [WarpValue::to_bits(self.0), WarpValue::to_bits(self.1), WarpValue::to_bits(self.2)]
     }
     #[inline(always)]
-    fn unpack([a, b, c]: [u64; MOST_STATE_WORDS]) -> Self {
+    fn unpack([a, b, c]: [u64; MAX_STATE_WORDS]) -> Self {
         (WarpValue::from_bits(a), WarpValue::from_bits(b), WarpValue::from_bits(c))
     }
     #[inline(always)]
     #[track_caller]
-    fn of_lane_above(self, distance: u32) -> Self {
-        (self.0.of_lane_above(distance), self.1.of_lane_above(distance), self.2.of_lane_above(distance))
+    fn shuffle_down(self, distance: u32) -> Self {
+        (self.0.shuffle_down(distance), self.1.shuffle_down(distance), self.2.shuffle_down(distance))
     }
     #[inline(always)]
     #[track_caller]
-    fn of_lane_across(self, distance: u32) -> Self {
-        (self.0.of_lane_across(distance), self.1.of_lane_across(distance), self.2.of_lane_across(distance))
+    fn shuffle_xor(self, distance: u32) -> Self {
+        (self.0.shuffle_xor(distance), self.1.shuffle_xor(distance), self.2.shuffle_xor(distance))
     }
 }

@@ -1,10 +1,11 @@
 //! Sums of squares and Euclidean norms.
 //!
-//! The square of an `f32`, `f16` or `bf16` is exact in `f64` and far from its ends, so these sums and norms neither overflow
-//! nor underflow where the result does not. A square of `f64` is taken with its rounding error (Dot2 of T. Ogita, S. M. Rump,
-//! S. Oishi, *Accurate sum and dot product*, SIAM J. Sci. Comput. 26, 2005), and overflows from 1.3·10¹⁵⁴ on; the norm of
-//! `f64` instead sorts its elements into three sums by size, as J. L. Blue does (*A portable Fortran program to find the
-//! Euclidean norm of a vector*, ACM TOMS 4, 1978), scales the outer two, and is right wherever the result is a number.
+//! The square of an `f32`, `f16` or `bf16` is exact in `f64` and far from the limits of its range, so these sums and
+//! norms overflow or underflow only if the result does. The square of an `f64` is computed with its rounding error
+//! (Dot2 of T. Ogita, S. M. Rump, S. Oishi, *Accurate sum and dot product*, SIAM J. Sci. Comput. 26, 2005) and
+//! overflows from 1.3·10¹⁵⁴ on. The norm of `f64` instead adds small, medium and large elements in three sums, as J. L.
+//! Blue does (*A portable Fortran program to find the Euclidean norm of a vector*, ACM TOMS 4, 1978), scales the outer
+//! two, and is right whenever the result is representable.
 
 use core::marker::PhantomData;
 
@@ -12,9 +13,9 @@ use half::{bf16, f16};
 use simt::math::{fma, sqrt};
 
 use super::entries::entries;
-use super::number::{Integer, Short};
+use super::number::{ExactInF64, Integer};
 use super::reduction::{Merge, Reduction};
-use super::sums::{Added, Compensated, Wrapped, merges_as};
+use super::sums::{AddCompensated, AddF64, AddWrapping, merges_as};
 
 /// Σ x² in `f64`, rounded to `f32`.
 pub struct Squares<T>(PhantomData<T>);
@@ -22,31 +23,31 @@ pub struct Squares<T>(PhantomData<T>);
 pub struct Norm<T>(PhantomData<T>);
 /// Σ x² of `f64`, compensated.
 pub struct SquaresOfF64;
-/// √Σ x² of `f64`, in three sums: of the small, the middling and the large.
+/// √Σ x² of `f64`, in three sums: of the small, the medium and the large elements.
 pub struct NormOfF64;
 /// Σ x² of integers, modulo 2⁶⁴.
 pub struct SquaresOfIntegers<T>(PhantomData<T>);
 
 merges_as! {
-    [T: Short] Squares<T>: Added;
-    [T: Short] Norm<T>: Added;
-    [] SquaresOfF64: Compensated;
-    [T: Integer] SquaresOfIntegers<T>: Wrapped;
+    [T: ExactInF64] Squares<T>: AddF64;
+    [T: ExactInF64] Norm<T>: AddF64;
+    [] SquaresOfF64: AddCompensated;
+    [T: Integer] SquaresOfIntegers<T>: AddWrapping;
 }
 
-/// Below this the square of an `f64` may underflow: it is multiplied by 2⁶⁰⁰ before.
+/// Below this, the square of an `f64` may underflow: it is multiplied by 2⁶⁰⁰ first.
 const SMALL: f64 = f64::from_bits((1023 - 480) << 52);
-/// From this on the sum of 2⁵³ squares may overflow: it is multiplied by 2⁻⁶⁰⁰ before.
+/// From this on, the sum of 2⁵³ squares may overflow: elements are multiplied by 2⁻⁶⁰⁰ first.
 const LARGE: f64 = f64::from_bits((1023 + 480) << 52);
-const UP: f64 = f64::from_bits((1023 + 600) << 52);
-const DOWN: f64 = f64::from_bits((1023 - 600) << 52);
+const SCALE_UP: f64 = f64::from_bits((1023 + 600) << 52);
+const SCALE_DOWN: f64 = f64::from_bits((1023 - 600) << 52);
 
-impl<T: Short> Reduction for Squares<T> {
+impl<T: ExactInF64> Reduction for Squares<T> {
     type Element = T;
     type Output = f32;
     #[inline(always)]
     fn of(x: T, _: u64) -> f64 {
-        x.wide() * x.wide()
+        x.to_f64() * x.to_f64()
     }
     #[inline(always)]
     fn finish(sum: f64, _: u64) -> f32 {
@@ -54,12 +55,12 @@ impl<T: Short> Reduction for Squares<T> {
     }
 }
 
-impl<T: Short> Reduction for Norm<T> {
+impl<T: ExactInF64> Reduction for Norm<T> {
     type Element = T;
     type Output = f32;
     #[inline(always)]
     fn of(x: T, _: u64) -> f64 {
-        x.wide() * x.wide()
+        x.to_f64() * x.to_f64()
     }
     #[inline(always)]
     fn finish(sum: f64, _: u64) -> f32 {
@@ -77,14 +78,14 @@ impl Reduction for SquaresOfF64 {
     }
     #[inline(always)]
     fn finish(state: (f64, f64), _: u64) -> f64 {
-        Compensated::total(state)
+        AddCompensated::total(state)
     }
 }
 
 impl Merge for NormOfF64 {
     type State = (f64, f64, f64);
     #[inline(always)]
-    fn none() -> (f64, f64, f64) {
+    fn identity() -> (f64, f64, f64) {
         (0.0, 0.0, 0.0)
     }
     #[inline(always)]
@@ -101,9 +102,9 @@ impl Reduction for NormOfF64 {
         let size = x.abs();
         let (small, large) = (size < SMALL, size >= LARGE);
         let scaled = x * if small {
-            UP
+            SCALE_UP
         } else if large {
-            DOWN
+            SCALE_DOWN
         } else {
             1.0
         };
@@ -113,14 +114,14 @@ impl Reduction for NormOfF64 {
         (within(small), within(!small && !large), within(large))
     }
     #[inline(always)]
-    fn finish((small, middling, large): (f64, f64, f64), _: u64) -> f64 {
+    fn finish((small, medium, large): (f64, f64, f64), _: u64) -> f64 {
         if large > 0.0 {
-            // What is small vanishes beside it, and a NaN does not.
-            sqrt(large + (middling * DOWN) * DOWN) * UP
-        } else if middling > 0.0 || middling.is_nan() {
-            sqrt(middling + (small * DOWN) * DOWN)
+            // Small elements are negligible here; a NaN in the medium sum is not.
+            sqrt(large + (medium * SCALE_DOWN) * SCALE_DOWN) * SCALE_UP
+        } else if medium > 0.0 || medium.is_nan() {
+            sqrt(medium + (small * SCALE_DOWN) * SCALE_DOWN)
         } else {
-            sqrt(small) * DOWN
+            sqrt(small) * SCALE_DOWN
         }
     }
 }

@@ -4,26 +4,26 @@
 //! |---|---|---|
 //! | `f32`, `f16`, `bf16` | `f64` | `f32`, rounded once |
 //! | `f32`, plain mode | `f32` | `f32` |
-//! | `f64` | `f64`, and what each addition loses in another | `f64` |
-//! | `i32`, `u32`, `u64` (and `i64`, which wraps alike) | 64 bits, modulo 2⁶⁴ | 64 bits |
+//! | `f64` | `f64`, with the rounding error of each addition in a second `f64` | `f64` |
+//! | `i32`, `u32`, `u64` (and `i64`, which has the same bits) | 64 bits, modulo 2⁶⁴ | 64 bits |
 //!
-//! An H200 delivers about 5 `f32` a clock and multiprocessor, which has 64 additions in `f64` to spend on them; a compensated
-//! addition takes 8, and `f64` come half as fast: accuracy costs nothing.
+//! An H200's memory delivers about 5 `f32` per clock and SM, and an SM does 64 `f64` additions per clock. A compensated
+//! addition takes 8 operations, and `f64` elements arrive half as fast: the accuracy costs no time.
 
 use core::marker::PhantomData;
 
 use half::{bf16, f16};
 
 use super::entries::entries;
-use super::number::{Integer, Short};
+use super::number::{ExactInF64, Integer};
 use super::reduction::{Merge, Reduction};
 
 /// Merges that add in `f64`.
-pub struct Added;
-impl Merge for Added {
+pub struct AddF64;
+impl Merge for AddF64 {
     type State = f64;
     #[inline(always)]
-    fn none() -> f64 {
+    fn identity() -> f64 {
         0.0
     }
     #[inline(always)]
@@ -33,11 +33,11 @@ impl Merge for Added {
 }
 
 /// Merges that add modulo 2⁶⁴.
-pub struct Wrapped;
-impl Merge for Wrapped {
+pub struct AddWrapping;
+impl Merge for AddWrapping {
     type State = u64;
     #[inline(always)]
-    fn none() -> u64 {
+    fn identity() -> u64 {
         0
     }
     #[inline(always)]
@@ -46,15 +46,15 @@ impl Merge for Wrapped {
     }
 }
 
-/// Merges that add in `f64` and keep what each addition loses: a sum, and the sum of what it lacks.
+/// Merges that add in `f64` and keep the rounding errors: a sum, and the sum of the errors of its additions.
 ///
-/// D. E. Knuth, *The Art of Computer Programming*, vol. 2, 4.2.2, theorem B: the lost part of an addition is a number, and six
-/// operations find it whichever summand is larger.
-pub struct Compensated;
-impl Merge for Compensated {
+/// D. E. Knuth, *The Art of Computer Programming*, vol. 2, 4.2.2, theorem B: the rounding error of an addition is
+/// representable, and six operations compute it whichever summand is larger.
+pub struct AddCompensated;
+impl Merge for AddCompensated {
     type State = (f64, f64);
     #[inline(always)]
-    fn none() -> (f64, f64) {
+    fn identity() -> (f64, f64) {
         (0.0, 0.0)
     }
     #[inline(always)]
@@ -66,22 +66,22 @@ impl Merge for Compensated {
     }
 }
 
-impl Compensated {
-    /// The sum with what it lacks; an infinite or NaN sum alone, beside which the lost part is NaN.
+impl AddCompensated {
+    /// The sum plus its error; only the sum if it is infinite or NaN, where the error is NaN.
     #[inline(always)]
     pub(crate) fn total((sum, lost): (f64, f64)) -> f64 {
         if lost.is_nan() { sum } else { sum + lost }
     }
 }
 
-/// Gives a reduction the merges of another type.
+/// Implements [`Merge`] for a reduction by that of another type.
 macro_rules! merges_as {
     ($([$($param:tt)*] $t:ty: $base:ty;)+) => {$(
         impl<$($param)*> Merge for $t {
             type State = <$base as Merge>::State;
             #[inline(always)]
-            fn none() -> Self::State {
-                <$base>::none()
+            fn identity() -> Self::State {
+                <$base>::identity()
             }
             #[inline(always)]
             fn merge(a: Self::State, b: Self::State) -> Self::State {
@@ -94,14 +94,14 @@ pub(crate) use merges_as;
 
 /// Σ x in `f64`, rounded to `f32`.
 pub struct Sum<T>(PhantomData<T>);
-/// Σ of what is no NaN in `f64`, rounded to `f32`.
+/// Σ x without NaNs in `f64`, rounded to `f32`.
 pub struct NanSum<T>(PhantomData<T>);
-/// Σ of what is no NaN of `f64`, compensated.
+/// Σ x of `f64` without NaNs, compensated.
 pub struct NanSumOfF64;
 /// Σ x / `parameter` in `f64`, rounded to `f32`.
 pub struct Mean<T>(PhantomData<T>);
 /// Σ x in `f32`.
-pub struct PlainSum;
+pub struct SumInF32;
 /// Σ x of `f64`, compensated.
 pub struct SumOfF64;
 /// Σ x / `parameter` of `f64`, the sum compensated.
@@ -112,20 +112,20 @@ pub struct SumOfIntegers<T>(PhantomData<T>);
 pub struct MeanOfIntegers<T>(PhantomData<T>);
 
 merges_as! {
-    [T: Short] Sum<T>: Added;
-    [T: Short] NanSum<T>: Added;
-    [] NanSumOfF64: Compensated;
-    [T: Short] Mean<T>: Added;
-    [] SumOfF64: Compensated;
-    [] MeanOfF64: Compensated;
-    [T: Integer] SumOfIntegers<T>: Wrapped;
-    [T: Integer] MeanOfIntegers<T>: Wrapped;
+    [T: ExactInF64] Sum<T>: AddF64;
+    [T: ExactInF64] NanSum<T>: AddF64;
+    [] NanSumOfF64: AddCompensated;
+    [T: ExactInF64] Mean<T>: AddF64;
+    [] SumOfF64: AddCompensated;
+    [] MeanOfF64: AddCompensated;
+    [T: Integer] SumOfIntegers<T>: AddWrapping;
+    [T: Integer] MeanOfIntegers<T>: AddWrapping;
 }
 
-impl Merge for PlainSum {
+impl Merge for SumInF32 {
     type State = f32;
     #[inline(always)]
-    fn none() -> f32 {
+    fn identity() -> f32 {
         0.0
     }
     #[inline(always)]
@@ -134,12 +134,12 @@ impl Merge for PlainSum {
     }
 }
 
-impl<T: Short> Reduction for Sum<T> {
+impl<T: ExactInF64> Reduction for Sum<T> {
     type Element = T;
     type Output = f32;
     #[inline(always)]
     fn of(x: T, _: u64) -> f64 {
-        x.wide()
+        x.to_f64()
     }
     #[inline(always)]
     fn finish(sum: f64, _: u64) -> f32 {
@@ -147,12 +147,12 @@ impl<T: Short> Reduction for Sum<T> {
     }
 }
 
-impl<T: Short> Reduction for NanSum<T> {
+impl<T: ExactInF64> Reduction for NanSum<T> {
     type Element = T;
     type Output = f32;
     #[inline(always)]
     fn of(x: T, _: u64) -> f64 {
-        let x = x.wide();
+        let x = x.to_f64();
         if x.is_nan() { 0.0 } else { x }
     }
     #[inline(always)]
@@ -170,16 +170,16 @@ impl Reduction for NanSumOfF64 {
     }
     #[inline(always)]
     fn finish(state: (f64, f64), _: u64) -> f64 {
-        Compensated::total(state)
+        AddCompensated::total(state)
     }
 }
 
-impl<T: Short> Reduction for Mean<T> {
+impl<T: ExactInF64> Reduction for Mean<T> {
     type Element = T;
     type Output = f32;
     #[inline(always)]
     fn of(x: T, _: u64) -> f64 {
-        x.wide()
+        x.to_f64()
     }
     #[inline(always)]
     fn finish(sum: f64, divisor: u64) -> f32 {
@@ -187,7 +187,7 @@ impl<T: Short> Reduction for Mean<T> {
     }
 }
 
-impl Reduction for PlainSum {
+impl Reduction for SumInF32 {
     type Element = f32;
     type Output = f32;
     #[inline(always)]
@@ -209,7 +209,7 @@ impl Reduction for SumOfF64 {
     }
     #[inline(always)]
     fn finish(state: (f64, f64), _: u64) -> f64 {
-        Compensated::total(state)
+        AddCompensated::total(state)
     }
 }
 
@@ -222,7 +222,7 @@ impl Reduction for MeanOfF64 {
     }
     #[inline(always)]
     fn finish(state: (f64, f64), divisor: u64) -> f64 {
-        Compensated::total(state) / divisor as f64
+        AddCompensated::total(state) / divisor as f64
     }
 }
 
@@ -248,15 +248,15 @@ impl<T: Integer> Reduction for MeanOfIntegers<T> {
     }
     #[inline(always)]
     fn finish(sum: u64, divisor: u64) -> f64 {
-        T::real(sum) / divisor as f64
+        T::to_f64(sum) / divisor as f64
     }
 }
 
 entries! {
     /// `out[0]` = Σ x.
     at 4 blocks: reduce_sum_f32(f32 by 4 => f32) Sum<f32>;
-    /// `out[0]` = Σ x, added in `f32`: what the accuracy of [`reduce_sum_f32`] costs is the difference.
-    at 3 blocks: reduce_sum_f32_plain(f32 by 4 => f32) PlainSum;
+    /// `out[0]` = Σ x, added in `f32`: to measure what the accuracy of [`reduce_sum_f32`] costs.
+    at 3 blocks: reduce_sum_f32_plain(f32 by 4 => f32) SumInF32;
     /// `out[0]` = Σ x.
     at 3 blocks: reduce_sum_f16(f16 by 8 => f32) Sum<f16>;
     /// `out[0]` = Σ x.
@@ -269,13 +269,13 @@ entries! {
     at 3 blocks: reduce_sum_u32(u32 by 4 => u64) SumOfIntegers<u32>;
     /// `out[0]` = Σ x modulo 2⁶⁴; with the same bits for `i64`.
     at 4 blocks: reduce_sum_u64(u64 by 2 => u64) SumOfIntegers<u64>;
-    /// `out[0]` = Σ of what is no NaN.
+    /// `out[0]` = Σ x without NaNs.
     at 3 blocks: reduce_nan_sum_f32(f32 by 4 => f32) NanSum<f32>;
-    /// `out[0]` = Σ of what is no NaN.
+    /// `out[0]` = Σ x without NaNs.
     at 3 blocks: reduce_nan_sum_f16(f16 by 8 => f32) NanSum<f16>;
-    /// `out[0]` = Σ of what is no NaN.
+    /// `out[0]` = Σ x without NaNs.
     at 3 blocks: reduce_nan_sum_bf16(bf16 by 8 => f32) NanSum<bf16>;
-    /// `out[0]` = Σ of what is no NaN.
+    /// `out[0]` = Σ x without NaNs.
     at 2 blocks: reduce_nan_sum_f64(f64 by 2 => f64) NanSumOfF64;
     /// `out[0]` = Σ x / `parameter`.
     at 4 blocks: reduce_mean_f32(f32 by 4 => f32) Mean<f32>, parameter;

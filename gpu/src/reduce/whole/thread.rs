@@ -1,16 +1,16 @@
-//! A thread's share of a vector: 16 bytes at a time, four of them under way, from wherever the vector starts.
+//! The part of a vector that a thread reduces: 16 bytes at a time, four loads in flight, at any alignment.
 //!
 //! ```text
-//!  x      │head│ 16 bytes │ 16 bytes │ …                      │tail│   less than 16 bytes on either side
-//!              ├─── tile 0 ───┼─── tile 1 ───┼─── … ──┤              of what is aligned to 16 bytes
-//!  block         0              1        …   B − 1  0  1 …           tiles are dealt out in turn
+//!  x      │head│ 16 bytes │ 16 bytes │ …                      │tail│   head and tail: less than 16 bytes before
+//!              ├─── tile 0 ───┼─── tile 1 ───┼─── … ──┤              and after the aligned 16-byte vectors
+//!  block         0              1        …   B − 1  0  1 …           block b has tiles b, b + B, …
 //! ```
 //!
-//! A vector of no more than one 16-byte vector for each thread of the grid is not dealt out in tiles: block b takes 512 vectors,
-//! so that as many multiprocessors as possible share the work.
+//! If there is at most one 16-byte vector for each thread of the grid, tiles are not used: block b takes 512 vectors,
+//! so that the work is spread over as many SMs as possible.
 //!
-//! In a longer one the last tile is ragged. There a missing vector is read too, from the place of the last one, and not merged:
-//! the four loads stay side by side, where branches round them would make each wait for the one before.
+//! Otherwise the last tile is incomplete. A missing vector is then read from the position of the last one and not
+//! merged: so the four loads are issued together, whereas branches around them would make each wait for the one before.
 
 use simt::element::{Lanes, Vector};
 use simt::global::VecRef;
@@ -19,16 +19,20 @@ use simt::thread::thread_idx_x;
 use super::partition::{THREADS, TILE};
 use super::reduction::Reduction;
 
-/// What this thread of block `block` of `blocks` sees of `x`, `N` elements at a time.
+/// The state of the elements of `x` of this thread in block `block` of `blocks`, loaded `N` at a time.
 #[inline(always)]
 #[track_caller]
-pub(crate) fn of_thread<R: Reduction, const N: usize>(x: VecRef<R::Element>, block: usize, blocks: usize) -> R::State
+pub(crate) fn reduce_thread<R: Reduction, const N: usize>(
+    x: VecRef<R::Element>,
+    block: usize,
+    blocks: usize,
+) -> R::State
 where
     R::Element: Lanes<N>,
 {
     let t = thread_idx_x() as usize;
     let (head, body, tail) = x.align_to::<N>();
-    let mut state = R::none();
+    let mut state = R::identity();
     let of = |vector: Vector<R::Element, N>, at: usize| R::of_vector(vector.lanes, (head.len() + at * N) as u64);
     if body.len() <= blocks * THREADS as usize {
         let own = block * THREADS as usize + t;
@@ -36,9 +40,9 @@ where
             state = R::merge(state, of(body.get(own), own));
         }
     } else {
-        state = R::merge(state, of_tiles::<R, N>(body, of, block, blocks));
+        state = R::merge(state, reduce_tiles::<R, N>(body, of, block, blocks));
     }
-    // Last, so that nobody waits for them before the vectors are under way.
+    // Last, so that the loads of the vectors are issued before.
     if block == 0 && t < head.len() {
         state = R::merge(state, R::of(head.get(t), t as u64));
     }
@@ -48,10 +52,10 @@ where
     state
 }
 
-/// What this thread sees of the tiles of block `block`; `of` says what a vector is, and the vector at an index.
+/// The state of this thread's vectors in the tiles of block `block`; `of` is the state of a vector at an index.
 #[inline(always)]
 #[track_caller]
-fn of_tiles<R: Reduction, const N: usize>(
+fn reduce_tiles<R: Reduction, const N: usize>(
     body: VecRef<Vector<R::Element, N>>,
     of: impl Fn(Vector<R::Element, N>, usize) -> R::State,
     block: usize,
@@ -62,7 +66,7 @@ where
 {
     let t = thread_idx_x() as usize;
     let at = |i: usize| i * THREADS as usize + t;
-    let mut state = R::none();
+    let mut state = R::identity();
     let mut tile = block * TILE;
     while let Some(whole) = body.part(tile, TILE) {
         let [v0, v1, v2, v3] = [0, 1, 2, 3].map(|i| whole.get(at(i)));
@@ -78,7 +82,7 @@ where
         let [v0, v1, v2, v3] = [0, 1, 2, 3].map(|i| body.get((tile + at(i)).min(last)));
         let of = |vector, i: usize| {
             let state = of(vector, tile + at(i));
-            if tile + at(i) <= last { state } else { R::none() }
+            if tile + at(i) <= last { state } else { R::identity() }
         };
         let (first, second) = (R::merge(of(v0, 0), of(v1, 1)), R::merge(of(v2, 2), of(v3, 3)));
         state = R::merge(state, R::merge(first, second));

@@ -1,36 +1,26 @@
-//! Finding `libcuda` and filling the slots.
+//! Loads `libcuda` and fills the slots.
 
 use std::env;
 use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::Ordering;
 
 use libloading::Library;
 
-use super::{forward, trampoline};
+use super::{slots, trampoline};
 
-/// The driver library's name, under which the dynamic linker knows it.
+/// The driver library's name for the dynamic linker.
 const LIBRARY: &str = "libcuda.so.1";
 
-/// Names another driver library: a path, or a name for the dynamic linker.
+/// The environment variable for another driver library: a path, or a name for the dynamic linker.
 pub(crate) const LIBRARY_VARIABLE: &str = "WARPWRIGHT_LIBCUDA";
 
-/// Where a forwarding function finds its target. Zero until the driver is loaded.
-pub(super) type Slot = AtomicPtr<c_void>;
-
-/// One function: its C name, its slot, and what the slot holds where the driver lacks the function.
-pub(super) struct Function {
-    pub(super) name: &'static CStr,
-    pub(super) slot: &'static Slot,
-    pub(super) missing: Option<extern "C" fn() -> i32>,
-}
-
-/// Why there is no driver.
+/// Why the driver could not be loaded.
 #[derive(Clone, Debug)]
 pub(crate) struct NotLoaded {
-    /// The library asked for.
+    /// The requested library.
     pub(crate) library: String,
-    /// What the dynamic linker says.
+    /// The dynamic linker's message.
     pub(crate) reason: String,
 }
 
@@ -39,7 +29,7 @@ static LOADED: OnceLock<Result<(), NotLoaded>> = OnceLock::new();
 /// Loads the driver and fills the slots, once per process. The library stays loaded until the process ends.
 ///
 /// # Errors
-/// The library is not there or cannot be loaded; the same answer every time.
+/// The library does not exist or cannot be loaded; the same error every time.
 pub(crate) fn load() -> Result<(), NotLoaded> {
     LOADED.get_or_init(open).clone()
 }
@@ -47,19 +37,19 @@ pub(crate) fn load() -> Result<(), NotLoaded> {
 fn open() -> Result<(), NotLoaded> {
     let name = env::var(LIBRARY_VARIABLE).unwrap_or_else(|_| LIBRARY.into());
     // SAFETY: loading runs the library's initialisers: those of the NVIDIA driver, or of the library that the user
-    // named in its place. They have no precondition on this process.
+    // named instead. They have no precondition on this process.
     let library = unsafe { Library::new(&name) }
         .map_err(|error| NotLoaded { library: name.clone(), reason: describe(&error) })?;
     fill(|symbol| {
-        // SAFETY: the symbol is only read as an address here; whoever calls through it states the signature.
+        // SAFETY: the symbol is only read as an address here; each call through it states the signature.
         unsafe { library.get::<*mut c_void>(symbol.to_bytes_with_nul()) }.ok().map(|address| *address)
     });
-    // Slots point into it from now on.
+    // The slots point into the library from now on.
     std::mem::forget(library);
     Ok(())
 }
 
-/// The dynamic linker's sentence, which `libloading` keeps in the source of its error.
+/// The dynamic linker's message, which `libloading` keeps in the source of its error.
 fn describe(error: &libloading::Error) -> String {
     match error {
         libloading::Error::DlOpen { desc } => format!("{desc:?}").trim_matches('"').to_owned(),
@@ -67,17 +57,17 @@ fn describe(error: &libloading::Error) -> String {
     }
 }
 
-/// Fills each slot with what `find` gives for its function.
+/// Fills each slot with the address that `find` returns for its function.
 fn fill(find: impl Fn(&CStr) -> Option<*mut c_void>) {
-    for function in forward::FUNCTIONS.iter().chain(trampoline::FUNCTIONS) {
+    for function in slots::FUNCTIONS.iter().chain(trampoline::FUNCTIONS) {
         let missing = function.missing.map_or(std::ptr::null_mut(), |function| function as *mut c_void);
         let address = find(function.name).filter(|address| !address.is_null()).unwrap_or(missing);
-        // Release, against the Acquire load of a forward: whoever sees the address sees the library loaded.
+        // Pairs with the Acquire load in `forward`: a thread that sees the address sees the library loaded.
         function.slot.store(address, Ordering::Release);
     }
 }
 
-/// Takes the functions that `find` gives for the driver's, for tests without one. False if a driver is loaded already.
+/// Installs the functions that `find` returns in place of the driver's, for tests. False if a driver is loaded already.
 #[cfg(test)]
 pub(crate) fn install(find: impl Fn(&CStr) -> Option<*mut c_void>) -> bool {
     let mut installed = false;

@@ -1,15 +1,15 @@
-//! Status codes of the driver: kept per thread, checked, described by the driver itself.
+//! Status codes of the driver: kept per thread and checked.
 
 use std::cell::Cell;
-use std::ffi::{CStr, c_char};
-use std::ptr;
+use std::ffi::c_void;
 
 use cust::error::CudaError;
 use cust::sys::CUresult;
 
-use super::forward;
+/// A handle of the driver: context, module, function, stream, event.
+pub(crate) type Handle = *mut c_void;
 
-/// The driver's status codes that this crate tells apart.
+/// The driver's status codes that this crate distinguishes.
 pub(crate) mod codes {
     pub(crate) const OUT_OF_MEMORY: i32 = 2;
     pub(crate) const NO_DEVICE: i32 = 100;
@@ -22,8 +22,8 @@ pub(crate) mod codes {
     pub(crate) const UNKNOWN: i32 = 999;
 
     /// Codes after which the context refuses all further work (CUDA driver API, `CUresult`: "the process must be
-    /// terminated and relaunched", or the context destroyed): uncorrectable memory and link errors, the context gone,
-    /// and every way in which a running kernel can fail.
+    /// terminated and relaunched", or the context destroyed): uncorrectable memory and link errors, a destroyed
+    /// context, and every failure of a running kernel.
     pub(crate) const STICKY: &[i32] = &[4, 214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721];
 
     /// Codes that `cust` lists in its enum, ascending.
@@ -36,11 +36,11 @@ pub(crate) mod codes {
 }
 
 thread_local! {
-    /// The last code other than success that a driver call gave this thread, before [`record`] changed it.
+    /// The last code other than success that a driver call returned on this thread, before [`record`] changed it.
     static LAST: Cell<i32> = const { Cell::new(0) };
 }
 
-/// Keeps `code` for the error message and gives what `cust` may see of it.
+/// Keeps `code` for the error message; returns the code that `cust` may see.
 pub(super) fn record(code: i32) -> i32 {
     if code == 0 {
         return 0;
@@ -59,47 +59,22 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// The driver's name for the code, as `CUDA_ERROR_OUT_OF_MEMORY`.
-    pub(crate) fn name(&self) -> String {
-        describe(|text| forward::error_name(self.code, text)).unwrap_or_else(|| match self.code {
-            codes::NO_DEVICE => "CUDA_ERROR_NO_DEVICE".into(),
-            codes::NOT_SUPPORTED => "CUDA_ERROR_NOT_SUPPORTED".into(),
-            _ => "unnamed".into(),
-        })
-    }
-
-    /// The driver's own sentence for the code.
-    pub(crate) fn text(&self) -> String {
-        describe(|text| forward::error_string(self.code, text))
-            .unwrap_or_else(|| "the driver has no text for this code".into())
-    }
-
-    /// Whether the context refuses all work from here on.
+    /// Whether the context refuses all further work.
     pub(crate) fn is_sticky(&self) -> bool {
         codes::STICKY.contains(&self.code)
     }
 }
 
-/// Calls `ask` with a place for a C string; `None` where the driver gives none.
-fn describe(ask: impl FnOnce(*mut *const c_char) -> i32) -> Option<String> {
-    let mut text: *const c_char = ptr::null();
-    if ask(&raw mut text) != 0 || text.is_null() {
-        return None;
-    }
-    // SAFETY: on success the driver stored the address of a zero-terminated string of static lifetime.
-    Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
-}
-
-/// Turns the status of a call made through `cust::sys` into a result.
+/// Converts the status of a call made through `cust::sys` into a result.
 pub(crate) fn check(call: &'static str, status: CUresult) -> Result<(), Failure> {
     if status == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(Failure { call, code: LAST.get() }) }
 }
 
-/// Turns the result of a call made through `cust`'s own types into ours, with the code the driver really gave.
+/// Converts the result of a call made through `cust`'s own types, with the code that the driver returned.
 pub(crate) fn check_cust<T>(call: &'static str, result: Result<T, CudaError>) -> Result<T, Failure> {
     result.map_err(|error| Failure {
         call,
-        // cust's own refusals (a size of zero) never reached the driver and have codes of their own.
+        // Errors of cust itself (a size of zero) never reached the driver and have their own codes.
         code: if (error as u32) < 1000 { LAST.get() } else { error as i32 },
     })
 }

@@ -1,28 +1,28 @@
 //! The driver functions that `cust` refers to and this crate never calls: jumps through the slots.
 //!
-//! Their signatures play no role: arguments and return address stay where the caller put them. The addresses of the
+//! The jumps need no signatures: arguments and return address stay where the caller put them. The addresses of the
 //! slots come from the global offset table, so that the same code links into programs and shared libraries.
 
 use std::arch::naked_asm;
 use std::ffi::c_void;
 
-use super::codes;
-use super::library::{Function, Slot};
+use super::slots::{Function, Slot};
+use super::status::{codes, record};
 
-/// Stands in a slot until the driver is loaded.
+/// The target of a slot until the driver is loaded.
 extern "C" fn no_driver() -> i32 {
-    super::status::record(codes::NO_DEVICE)
+    record(codes::NO_DEVICE)
 }
 
-/// Stands in the slot of a function that the driver lacks.
+/// The target of the slot of a function that the driver lacks.
 extern "C" fn not_supported() -> i32 {
-    super::status::record(codes::NOT_SUPPORTED)
+    record(codes::NOT_SUPPORTED)
 }
 
 #[cfg(target_arch = "x86_64")]
 macro_rules! jump {
     ($slot:path) => {
-        // r11 belongs to nobody across a call.
+        // r11 is a scratch register at calls.
         naked_asm!("mov r11, qword ptr [rip + {slot}@GOTPCREL]", "jmp qword ptr [r11]", slot = sym $slot)
     };
 }
@@ -30,7 +30,7 @@ macro_rules! jump {
 #[cfg(target_arch = "aarch64")]
 macro_rules! jump {
     ($slot:path) => {
-        // x16 belongs to nobody across a call.
+        // x16 is a scratch register at calls.
         naked_asm!(
             "adrp x16, :got:{slot}",
             "ldr x16, [x16, :got_lo12:{slot}]",
@@ -43,7 +43,7 @@ macro_rules! jump {
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 compile_error!(
-    "warpwright's feature `cuda` is for x86-64 and aarch64: build without it, or write the jump for this processor"
+    "warpwright's feature `cuda` is for x86-64 and aarch64: build without it, or add the jump for this processor"
 );
 
 macro_rules! trampolines {
@@ -70,15 +70,8 @@ macro_rules! trampolines {
         }
 
         /// Every function of this file.
-        pub(super) static FUNCTIONS: &[Function] = &[$(Function {
-            // A literal with a zero at its end.
-            name: match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                Ok(name) => name,
-                Err(_) => unreachable!(),
-            },
-            slot: &slots::$name,
-            missing: Some(not_supported),
-        }),*];
+        pub(super) static FUNCTIONS: &[Function] =
+            &[$(Function::new(concat!(stringify!($name), "\0"), &slots::$name, Some(not_supported))),*];
     };
 }
 

@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-/// A piece of queued work.
+/// One item of queued work.
 #[derive(Clone, Debug)]
 pub(super) enum Work {
     /// Copies bytes; host addresses and device addresses alike are addresses of this process.
     Copy { to: u64, from: u64, bytes: usize },
     /// Clears bytes.
     Clear { at: u64, bytes: usize },
-    /// Passes an event's version.
+    /// Marks an event's version as passed.
     Record { event: usize, version: u64 },
-    /// Goes on once an event's version is passed.
+    /// Waits until an event's version is passed.
     Wait { event: usize, version: u64 },
-    /// z[i] = x[i] + y[i], with the vectors' addresses and the shortest length.
+    /// z[i] = x[i] + y[i], given the vectors' addresses and length.
     Add { x: u64, y: u64, z: u64, len: usize },
     /// A kernel that fails.
     Fault,
@@ -36,11 +36,11 @@ pub(in crate::cuda) struct Machine {
     pub(in crate::cuda) modules: usize,
     /// Launches so far: grid, block, shared bytes.
     pub(in crate::cuda) launches: Vec<([u32; 3], [u32; 3], u32)>,
-    /// Which of them may begin before their predecessor is done.
-    pub(in crate::cuda) overlaps: Vec<bool>,
+    /// For each launch, whether it uses programmatic dependent launch.
+    pub(in crate::cuda) pdl: Vec<bool>,
     /// Waits of one queue for another so far.
     pub(in crate::cuda) waits: usize,
-    /// What no correct program does: uses of freed memory.
+    /// Errors of the caller: uses of freed memory.
     pub(in crate::cuda) violations: Vec<String>,
 }
 
@@ -50,18 +50,18 @@ impl Machine {
         self.next
     }
 
-    /// Allocations that are alive.
+    /// Number of live allocations.
     pub(in crate::cuda) fn live(&self) -> usize {
         self.allocations.len()
     }
 
-    /// Work that is put off.
+    /// Number of delayed work items.
     pub(in crate::cuda) fn pending(&self) -> usize {
         self.queues.values().map(VecDeque::len).sum()
     }
 
     pub(super) fn allocate(&mut self, bytes: usize) -> u64 {
-        // Never written memory holds anything: here, nothing like zero.
+        // Uninitialised memory must not look like zeros.
         let memory = vec![0xdead_beef_dead_beef_dead_beef_dead_beef_u128; bytes.div_ceil(16)];
         let address = memory.as_ptr() as u64;
         self.allocations.insert(address, memory);
@@ -73,7 +73,7 @@ impl Machine {
             return self.violations.push(format!("free of {address:#x}, which is not allocated"));
         };
         let end = address + 16 * memory.len() as u64;
-        // Kept for good, so that a violation fails its test and nothing worse.
+        // Leaked, so that a use after free fails its test without undefined behaviour.
         std::mem::forget(memory);
         for work in self.queues.values().flatten() {
             if uses(work).iter().any(|&used| (address..end).contains(&used)) {
@@ -96,7 +96,7 @@ impl Machine {
     pub(super) fn push(&mut self, queue: usize, work: Work) {
         match self.queues.get_mut(&queue) {
             Some(works) => works.push_back(work),
-            None => self.violations.push(format!("{work:?} in a queue that is gone")),
+            None => self.violations.push(format!("{work:?} in a destroyed queue")),
         }
     }
 
@@ -131,7 +131,7 @@ impl Machine {
         }
     }
 
-    /// Does all work, the youngest queue's first.
+    /// Does all work, that of the newest queue first.
     pub(super) fn run_all(&mut self) {
         let mut queues: Vec<usize> = self.queues.keys().copied().collect();
         queues.sort_unstable_by(|a, b| b.cmp(a));
@@ -167,11 +167,11 @@ impl Machine {
                     self.run_to(event, version);
                 }
             }
-            // A dead context does nothing any more.
+            // A lost context does no further work.
             _ if self.lost != 0 => {}
             Work::Copy { to, from, bytes } => {
-                // SAFETY: host and device memory of the copy are allocated, or a violation was noted when freed and the
-                // test fails; the two do not overlap.
+                // SAFETY: freed memory of the mock is leaked, so both addresses are valid; the two ranges do not
+                // overlap.
                 unsafe { (from as *const u8).copy_to_nonoverlapping(to as *mut u8, bytes) };
             }
             Work::Clear { at, bytes } => {
@@ -193,7 +193,7 @@ impl Machine {
     }
 }
 
-/// Addresses that the work touches.
+/// Addresses that the work accesses.
 fn uses(work: &Work) -> Vec<u64> {
     match *work {
         Work::Copy { to, from, .. } => vec![to, from],

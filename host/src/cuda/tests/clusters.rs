@@ -1,4 +1,4 @@
-//! Kernels of clusters: what reaches the driver.
+//! Launches of kernels with clusters: the arguments that the driver receives.
 
 use simt::prelude::*;
 
@@ -12,8 +12,8 @@ fn add_in_clusters(x: VecRef<f32>, y: VecRef<f32>, z: VecMut<f32>) {
     z.set_within(i, x.get_or(i, 0.0) + y.get_or(i, 0.0));
 }
 
-const PTX: &str = ".version 8.0\n.target sm_90a\n.visible .entry add_in_clusters(\n)\n.reqntid 32, 1, 1\n.explicitcluster\n\
-    .reqnctapercluster 4, 1, 1\n{";
+const PTX: &str = ".version 8.0\n.target sm_90a\n.visible .entry add_in_clusters(\n)\n.reqntid 32, 1, 1\n\
+    .explicitcluster\n.reqnctapercluster 4, 1, 1\n{";
 
 #[test]
 fn only_whole_clusters_are_launched() {
@@ -28,7 +28,7 @@ fn only_whole_clusters_are_launched() {
         let error = device.launch(&add_in_clusters, grid, (&x, &x, &mut z)).unwrap_err();
         assert!(matches!(&error, Error::Launch(bad) if bad.rule == LaunchRule::Cluster), "{error}");
     }
-    assert_eq!(mock::machine(ordinal).launches, [], "the driver is not asked");
+    assert_eq!(mock::machine(ordinal).launches, [], "the driver is not called");
     device.launch(&add_in_clusters, Launch::grid(8).module(&module), (&x, &x, &mut z)).unwrap();
     assert_eq!(mock::machine(ordinal).launches, [([8, 1, 1], [32, 1, 1], 0)]);
     assert_eq!(z.download().unwrap(), [2.0; 200]);

@@ -1,4 +1,4 @@
-//! Refusals and failures, and what launches pass to the driver.
+//! Errors and failures, and the arguments that launches pass to the driver.
 
 use gpu::elementwise::add::add_f32;
 
@@ -17,10 +17,11 @@ fn a_failed_kernel_loses_the_device_without_a_crash() {
     assert_eq!((lost.cause.code, lost.last_kernel.as_deref()), (700, Some("add_f32")));
     assert_eq!(
         first.to_string(),
-        "the CUDA context is gone, and with it every buffer on this device: CUDA device 9 (Mock GPU): waiting for a \
-         stream: cuStreamSynchronize says CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered; the \
-         last kernel launched was `add_f32`; restart the program; to find the fault, make the same launch on \
-         Device::simulator(), which names line, block and thread, or run the program under compute-sanitizer"
+        "the CUDA context is lost, and with it every buffer on this device: CUDA device 9 (Mock GPU): waiting for a \
+         stream: cuStreamSynchronize returned CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was \
+         encountered; the last kernel launched was `add_f32`; restart the program; to find the fault, make the same \
+         launch on Device::simulator(), which reports line, block and thread, or run the program under \
+         compute-sanitizer"
     );
     for later in [
         device.alloc::<f32>(1).unwrap_err(),
@@ -39,41 +40,42 @@ fn ptx_that_is_too_new_shows_the_compilers_log() {
     let error = unsafe { Module::from_ptx(&device, "tomorrow", ".version 99.0") }.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "PTX module `tomorrow`: CUDA device 10 (Mock GPU): compiling the PTX module `tomorrow`: cuModuleLoadDataEx says \
-         CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222): the provided PTX was compiled with an unsupported toolchain.\n\
+        "PTX module `tomorrow`: CUDA device 10 (Mock GPU): compiling the PTX module `tomorrow`: cuModuleLoadDataEx \
+         returned CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222): the provided PTX was compiled with an unsupported \
+         toolchain.\n\
          ptxas application ptx input, line 1; fatal : Unsupported .version 99.0\n\
          the PTX is newer than the driver: update the NVIDIA driver, or build the PTX for an older version"
     );
 }
 
 #[test]
-fn a_device_that_is_too_old_is_told_so() {
+fn a_device_that_is_too_old_is_refused() {
     let device = device(mock::ordinal(Character::Old));
     let x = device.upload(&[1.0_f32; 10]).unwrap();
     let error = device.add(&x, &x).unwrap_err();
     assert!(matches!(error, Error::TooOld { capability: (7, 5), .. }), "{error}");
     assert_eq!(
         error.to_string(),
-        "CUDA device 8 (Mock GPU) has compute capability 7.5; the PTX of `elementwise` is built for sm_80, sm_90a; take a newer \
-         GPU, build the PTX for this one with `cargo xtask build --arch sm_75`, or take Device::simulator()"
+        "CUDA device 8 (Mock GPU) has compute capability 7.5; the PTX of `elementwise` is built for sm_80, sm_90a; \
+         use a newer GPU, build the PTX for this one with `cargo xtask build --arch sm_75`, or use Device::simulator()"
     );
 }
 
 #[test]
-fn too_little_memory_is_told_with_figures() {
+fn the_error_for_too_little_memory_has_figures() {
     let device = device(mock::ordinal(Character::Small));
     let error = device.alloc::<f64>(1000).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "CUDA device 11 (Mock GPU): no memory for 8000 bytes (400 of 1000 bytes are free); drop buffers that are done with, \
-         or work in parts"
+        "CUDA device 11 (Mock GPU): no memory for 8000 bytes (400 of 1000 bytes are free); drop unused buffers, or \
+         work on parts of the data"
     );
     assert!(device.alloc::<f64>(10).is_ok(), "the device stays usable");
 }
 
 #[test]
-fn a_status_that_cust_does_not_know_is_shown_as_it_came() {
-    let device = device(mock::ordinal(Character::Newfangled));
+fn a_status_that_cust_does_not_list_is_reported_unchanged() {
+    let device = device(mock::ordinal(Character::UnlistedStatus));
     let Error::Driver(error) = device.default_stream().synchronize().unwrap_err() else { panic!() };
     assert_eq!((error.code, error.call), (912, "cuStreamSynchronize"));
 }
@@ -87,8 +89,8 @@ fn a_kernel_may_allow_fewer_threads_than_the_device() {
     let error = device.launch(&add_f32, Launch::grid(1).module(&module), (&x, &x, &mut y)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "kernel `add_f32`: expected at most 32 threads per block, which the kernel's registers allow here, found 256; take \
-         a smaller block"
+        "kernel `add_f32`: expected at most 32 threads per block, which the kernel's registers allow here, found 256; \
+         take a smaller block"
     );
     assert!(mock::machine(mock::ordinal(Character::Narrow)).launches.is_empty());
 }
@@ -101,7 +103,7 @@ fn a_launch_passes_its_geometry() {
     let mut y = device.alloc(100).unwrap();
     device.launch(&add_f32, Launch::grid((2, 3, 4)).module(&module), (&x, &x, &mut y)).unwrap();
     let launches = &mock::machine(mock::ordinal(Character::Geometric)).launches;
-    assert_eq!(*launches, [([2, 3, 4], [64, 1, 1], 0)]);
+    assert_eq!(*launches, [([2, 3, 4], [256, 1, 1], 0)]);
 }
 
 #[test]
@@ -115,7 +117,7 @@ fn embedded_ptx_is_loaded_once_and_needs_no_module() {
 }
 
 #[test]
-fn a_kernel_that_the_ptx_lacks_is_named() {
+fn the_error_for_a_kernel_missing_in_the_ptx_names_it() {
     let device = device(0);
     // SAFETY: nothing is launched.
     let module = unsafe { Module::from_ptx(&device, "empty", ".version 8.0") }.unwrap();
@@ -126,7 +128,7 @@ fn a_kernel_that_the_ptx_lacks_is_named() {
 }
 
 #[test]
-fn a_number_beyond_the_devices_is_told_how_many_there_are() {
+fn the_error_for_a_missing_device_has_the_number_of_devices() {
     mock::install();
     let error = Device::cuda(99).unwrap_err();
     assert!(matches!(error, Error::NoSuchDevice { asked: 99, found: 22 }), "{error}");

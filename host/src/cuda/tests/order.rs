@@ -3,19 +3,19 @@
 use std::sync::Barrier;
 use std::thread;
 
-use gpu::elementwise::add::add_f32;
+use gpu::elementwise::add::{add_f32, grid};
 use ndarray::{Array2, s};
 
 use super::{Character, add, device, mock, module};
 use crate::{Device, Launch};
 
 #[test]
-fn data_comes_back_as_it_went() {
+fn downloads_return_what_was_uploaded() {
     let device = device(0);
     let x = [1.5_f32, -2.0, 3.25];
     assert_eq!(device.upload(&x).unwrap().download().unwrap(), x);
     assert_eq!(device.alloc_zeros::<u8>(5).unwrap().download().unwrap(), [0; 5]);
-    assert_eq!(device.upload::<&[f64]>(&[]).unwrap().download().unwrap(), []);
+    assert_eq!(device.upload::<&[f64]>(&[]).unwrap().download().unwrap(), [0.0_f64; 0]);
 
     let a = Array2::from_shape_fn((5, 7), |(i, j)| (10 * i + j) as i32);
     let mut matrix = device.upload(&a).unwrap();
@@ -44,14 +44,14 @@ fn work_on_one_buffer_keeps_its_order_across_streams() {
     add(&second, &module, &x, &y, &mut z);
     add(&first, &module, &z, &z, &mut y);
     add(&second, &module, &y, &y, &mut z);
-    let stale = mock::machine(1).pending();
-    assert!(stale > 0, "the mock puts work off, or this test shows nothing");
+    let delayed = mock::machine(1).pending();
+    assert!(delayed > 0, "the mock delays work, or this test proves nothing");
     assert_eq!(z.download().unwrap(), [12.0; 100]);
     assert_eq!(y.download().unwrap(), [6.0; 100]);
 }
 
 #[test]
-fn what_is_read_is_overwritten_only_after() {
+fn a_write_waits_for_earlier_reads() {
     let device = device(2);
     let (module, stream) = (module(&device), device.stream().unwrap());
     let mut x = device.upload(&[1.0_f32; 10]).unwrap();
@@ -95,7 +95,7 @@ fn dropping_everything_at_once_frees_everything_in_order() {
         let mut target = device.alloc(10).unwrap();
         drop(streams[0].upload(pinned, &mut target).unwrap());
         add(&streams[0], &module, &x, &x, &mut kept);
-        // Read by a stream that has not run yet, and on another thread.
+        // Dropped on another thread, while a stream that reads it has not run yet.
         thread::spawn(move || drop(x)).join().unwrap();
     }
     let machine = mock::machine(ordinal);
@@ -118,7 +118,7 @@ fn two_halves_of_a_buffer_on_two_threads() {
             for (half, stream) in [low, high].into_iter().zip(&streams) {
                 scope.spawn(move || {
                     start.wait();
-                    let launch = Launch::cover(8, 64).module(module).stream(stream);
+                    let launch = Launch::grid(grid(8)).module(module).stream(stream);
                     stream.device().launch(&add_f32, launch, (x, x, half)).unwrap();
                 });
             }

@@ -1,13 +1,15 @@
-//! The words in which a product is described.
+//! The builder of a call.
 
-use super::{Activation, Algorithm, Arithmetic, Bias, Multiply, Op};
+use super::algorithm::Algorithm;
+use super::element::Multiply;
+use super::options::{Activation, Arithmetic, Bias, Op};
 use crate::device::Device;
 use crate::memory::{BufferView, BufferViewMut, TensorView};
 use crate::stream::Stream;
 
-/// A matrix product that is being described: see [`Device::gemm`] and [the module](crate::gemm).
+/// A builder for a matrix product: see [`Device::gemm`] and [the module](crate::gemm).
 #[derive(Debug)]
-#[must_use = "a description of a product multiplies nothing: call `run` or `into`"]
+#[must_use = "a builder computes nothing: call `run` or `into`"]
 pub struct Gemm<'a, T: Multiply> {
     pub(super) device: &'a Device,
     pub(super) stream: Option<&'a Stream>,
@@ -20,13 +22,13 @@ pub struct Gemm<'a, T: Multiply> {
     pub(super) activation: Activation,
     pub(super) arithmetic: Arithmetic,
     pub(super) algorithm: Option<Algorithm>,
-    /// Whether only kernels that sum in order of k, in one chain, will do.
-    pub(super) chained: bool,
+    /// Whether only kernels that accumulate sequentially in order of k may be chosen.
+    pub(super) sequential: bool,
     pub(super) workspace: Option<BufferViewMut<'a, f32>>,
 }
 
 impl Device {
-    /// A product of A and B, matrices or batches of them, to be described further and run: [`gemm`](crate::gemm).
+    /// A builder for the product of A and B, matrices or batches of matrices: see [`gemm`](crate::gemm).
     pub fn gemm<'a, T: Multiply>(
         &'a self,
         a: impl Into<TensorView<'a, T>>,
@@ -44,7 +46,7 @@ impl Device {
             activation: Activation::None,
             arithmetic: Arithmetic::Full,
             algorithm: None,
-            chained: false,
+            sequential: false,
             workspace: None,
         }
     }
@@ -66,68 +68,69 @@ impl<'a, T: Multiply> Gemm<'a, T> {
         Self { ops: [self.ops[0], Op::T], ..self }
     }
 
-    /// The factor of op(A)·op(B); without it 1. With 0 neither A nor B is read.
+    /// The factor of op(A)·op(B); 1 by default. With 0 neither A nor B is read.
     pub fn alpha(self, alpha: T::Wide) -> Self {
         Self { alpha, ..self }
     }
 
-    /// The factor of C's old value; without it 0, and C is not read.
+    /// The factor of C's old value; 0 by default. With 0 C is not read.
     pub fn beta(self, beta: T::Wide) -> Self {
         Self { beta, ..self }
     }
 
-    /// Adds one number to each column of C: a vector along n.
+    /// Adds one number to each column of C: a vector of length n.
     pub fn bias(self, bias: impl Into<BufferView<'a, T::Wide>>) -> Self {
         Self { bias: Some((Bias::PerColumn, bias.into())), ..self }
     }
 
-    /// Adds one number to each row of C: a vector along m.
+    /// Adds one number to each row of C: a vector of length m.
     pub fn bias_per_row(self, bias: impl Into<BufferView<'a, T::Wide>>) -> Self {
         Self { bias: Some((Bias::PerRow, bias.into())), ..self }
     }
 
-    /// Negative results become 0.
+    /// Applies max(x, 0) to the result: see [`Activation::Relu`].
     pub fn relu(self) -> Self {
         Self { activation: Activation::Relu, ..self }
     }
 
-    /// The stream whose work it becomes; without it, the device's default stream.
+    /// Queues the work on this stream instead of the device's default stream.
     pub fn stream(self, stream: &'a Stream) -> Self {
         Self { stream: Some(stream), ..self }
     }
 
-    /// This way and no other: one of those that [`Gemm::plans`] lists, or one of another split.
+    /// Uses this algorithm: one that [`Gemm::plans`] lists, or one with another split.
     pub fn algorithm(self, algorithm: Algorithm) -> Self {
         Self { algorithm: Some(algorithm), ..self }
     }
 
-    /// By kernels that sum in order of k, in one chain, alone.
-    pub(in crate::ops) fn chained(self) -> Self {
-        Self { chained: true, ..self }
+    /// Uses kernels that accumulate sequentially in order of k only.
+    pub(in crate::ops) fn sequential(self) -> Self {
+        Self { sequential: true, ..self }
     }
 
-    /// Memory for partial products and for copies of operands: [`Plan::workspace_len`](crate::gemm::Plan::workspace_len) says how
-    /// much a way needs. Its content is of no use before or after.
-    /// With more memory than needed the rest stays as it is; with less, ways are chosen that fit.
+    /// Memory for partial products and for copies of operands;
+    /// [`Plan::workspace_len`](crate::gemm::Plan::workspace_len) says how much an algorithm needs. Its content does not
+    /// matter before, and means nothing after. Memory beyond what is needed is not changed; with too little for the
+    /// cheapest algorithm, one that needs less is chosen.
     pub fn workspace(self, workspace: impl Into<BufferViewMut<'a, f32>>) -> Self {
         Self { workspace: Some(workspace.into()), ..self }
     }
 }
 
 impl<T: Multiply<Wide = f32>> Gemm<'_, T> {
-    /// x·Φ(x) of the result: see [`Activation::Gelu`].
+    /// Applies x·Φ(x) to the result: see [`Activation::Gelu`].
     pub fn gelu(self) -> Self {
         self.activation(Activation::Gelu)
     }
 
-    /// What is done to the result before it is rounded to C's type.
+    /// Applies a function to the result before it is rounded to C's type.
     pub fn activation(self, activation: Activation) -> Self {
         Self { activation, ..self }
     }
 }
 
 impl Gemm<'_, f32> {
-    /// How `f32` is multiplied; without it [`Arithmetic::Full`].
+    /// How `f32` operands are multiplied; [`Arithmetic::Full`] by default.
     pub fn arithmetic(self, arithmetic: Arithmetic) -> Self {
         Self { arithmetic, ..self }
     }

@@ -1,12 +1,16 @@
-//! What is done with a description: `run`, `into`, `plans`.
+//! The calls that end a builder: `run`, `into`, `plans`.
 
-use super::{Algorithm, CALL, Gemm, Multiply, Output, Plan, plan, problem};
+use super::algorithm::{Algorithm, Plan};
+use super::builder::Gemm;
+use super::element::{Multiply, Output};
+use super::options::CALL;
+use super::{planner, problem};
 use crate::error::Result;
 use crate::memory::{Matrix, Tensor, TensorView, TensorViewMut};
 
 impl<T: Multiply> Gemm<'_, T> {
-    /// C in memory of its own, in the type of A and B. Where a split along k or a copy of an operand pays and no workspace was
-    /// given, it takes memory for the time, and waits for the end.
+    /// Allocates C, in the type of A and B. If the cheapest algorithm needs a workspace and none was given, it is
+    /// allocated for the call, which then waits for the end.
     ///
     /// # Errors
     /// As [`Gemm::into`]; A or B is a batch; beta is not 0; as [`Device::alloc_matrix`](crate::Device::alloc_matrix).
@@ -17,7 +21,7 @@ impl<T: Multiply> Gemm<'_, T> {
         self.allocate()
     }
 
-    /// [`Gemm::run`] with C in the type of the sums: `f32` where A and B are `f16` or `bf16`.
+    /// As [`Gemm::run`], with C in the type of the sums: `f32` where A and B are `f16` or `bf16`.
     ///
     /// # Errors
     /// As [`Gemm::run`].
@@ -28,13 +32,13 @@ impl<T: Multiply> Gemm<'_, T> {
         self.allocate()
     }
 
-    /// [`Gemm::run`] for a batch: C has the axes batch, rows and columns.
+    /// As [`Gemm::run`] for a batch: C has the axes batch, rows and columns.
     ///
     /// ```
     /// let device = warpwright::Device::simulator();
     /// let a = device.upload(&[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
     /// let b = device.upload(&[10.0_f32, 1.0])?;
-    /// // Three rows of two, each times one and the same column.
+    /// // Three rows of two, each times the same column.
     /// let (a, b) = (a.view().as_tensor(&[3, 1, 2])?, b.view().as_tensor(&[2, 1])?);
     /// assert_eq!(device.gemm(a, b).run_batch()?.download()?, [12.0, 34.0, 56.0]);
     /// # Ok::<(), warpwright::Error>(())
@@ -47,15 +51,15 @@ impl<T: Multiply> Gemm<'_, T> {
         T: Output<T>,
     {
         let [a, b] = self.operands()?;
-        let (m, n) = problem::inner(a, b)?;
-        self.without_beta()?;
-        let mut c = Tensor::alloc(self.device, CALL, &[problem::batch(a, b).unwrap_or(1), m, n])?;
-        self.with_memory(c.view_mut())?;
+        let (m, n) = problem::product_shape(a, b)?;
+        self.check_no_beta()?;
+        let mut c = Tensor::alloc(self.device, CALL, &[problem::batch_size(a, b).unwrap_or(1), m, n])?;
+        self.into_with_workspace(c.view_mut())?;
         Ok(c)
     }
 
-    /// Queues the product to C, memory of the caller's: a matrix, or a tensor of three axes for a batch. Nothing is allocated,
-    /// nobody waits. (That C shares no element with A, B or the bias, their borrows see to.)
+    /// Queues the product into C, a matrix, or a tensor of three axes for a batch. It allocates nothing and does not
+    /// wait. (Their borrows ensure that C shares no element with A, B or the bias.)
     ///
     /// ```
     /// use ndarray::array;
@@ -68,17 +72,17 @@ impl<T: Multiply> Gemm<'_, T> {
     /// ```
     ///
     /// # Errors
-    /// - [`crate::Error::Argument`]: shapes, batches or the length of the bias that do not agree; a batch of no matrix; memory
-    ///   that is a matrix neither by rows nor by columns, or whose leading dimension is too small; more than 2³² − 1 along k;
-    ///   a way that does not compute this product, or too little workspace for it; memory of another device.
+    /// - [`crate::Error::Argument`]: shapes, batch sizes or the length of the bias do not agree; a batch is empty; a
+    ///   matrix is neither row-major nor column-major, or its leading dimension is too small; k > 2³² − 1; the
+    ///   algorithm is not applicable, or the workspace is too small for it; memory of another device.
     /// - As [`Device::launch`](crate::Device::launch).
     pub fn into<'c, C: Output<T>>(self, c: impl Into<TensorViewMut<'c, C>>) -> Result<()> {
         let grid = self.device.limits().grid;
-        self.into_sections(&mut c.into(), grid)
+        self.into_with_grid(&mut c.into(), grid)
     }
 
-    /// All ways to the product with such a C, whatever the workspace, the cheapest by the cost model first. [`Gemm::into`] takes
-    /// the first for which there is workspace.
+    /// All plans for the product with such a C, whatever their workspace, the cheapest by the cost model first.
+    /// [`Gemm::into`] takes the first for which there is workspace.
     ///
     /// ```
     /// let device = warpwright::Device::simulator();
@@ -94,15 +98,15 @@ impl<T: Multiply> Gemm<'_, T> {
     /// # Errors
     /// As [`Gemm::into`], before anything is launched.
     pub fn plans<'c, C: Output<T>>(&self, c: impl Into<TensorView<'c, C>>) -> Result<Vec<Plan>> {
-        Ok(plan::plans::<T>(&self.problem(c.into())?, self.demands::<C>()))
+        Ok(planner::plans::<T>(&self.request::<C>(&self.problem(c.into())?)))
     }
 
-    /// The plan for one way to the product with such a C, whether [`Gemm::plans`] lists it or not: other splits, and copies of
-    /// operands that a kernel would take as they lie.
+    /// The plan for one algorithm with such a C. It may be one that [`Gemm::plans`] does not list: with another split,
+    /// or with copies that the kernel does not need.
     ///
     /// # Errors
     /// As [`Gemm::into`], before anything is launched.
     pub fn plan<'c, C: Output<T>>(&self, algorithm: Algorithm, c: impl Into<TensorView<'c, C>>) -> Result<Plan> {
-        Self::named(&self.problem(c.into())?, self.demands::<C>(), algorithm)
+        Self::plan_for(&self.request::<C>(&self.problem(c.into())?), algorithm)
     }
 }

@@ -1,272 +1,148 @@
-//! Which numbers are multiplied, and how kernels are launched on them.
+//! The element types of A, B and C.
 
-use gpu::gemm::call::WIDE_C;
-use gpu::gemm::merge;
+use std::fmt::Debug;
+
+use gpu::gemm::args::WIDE_C;
 use gpu::gemm::number::Number;
-use gpu::hopper::{Boxed, Shared};
+use gpu::gemm::reduce_k::{self, ReduceK};
 use half::{bf16, f16};
-use simt::Kernel;
 use simt::element::Element;
-use simt::global::{VecMut, VecRef};
 
-use super::candidates::{self, Call, Candidate};
-use super::share::Sharing;
-use crate::device::Device;
+use super::configuration::{Configuration, Kernels};
 use crate::error::Result;
-use crate::launch::Launch;
-use crate::memory::{BufferView, BufferViewMut, TmaTensor, TmaTensorMut};
+use crate::memory::{BufferViewMut, TmaTensor};
 
 mod sealed {
     pub trait Sealed {}
 }
 use sealed::Sealed;
 
-/// A kernel that adds partial products.
-type Merge<T> = Kernel<(
-    VecRef<'static, f32>,
-    VecMut<'static, T>,
-    VecMut<'static, f32>,
-    VecRef<'static, f32>,
-    [u32; 3],
-    u64,
-    [f32; 2],
-    u32,
-)>;
-
-/// The arguments of a [`Call`].
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Arguments<'a, T: Multiply> {
-    pub(super) a: BufferView<'a, T>,
-    pub(super) b: BufferView<'a, T>,
-    pub(super) c: BufferViewMut<'a, T>,
-    pub(super) wide: BufferViewMut<'a, T::Wide>,
-    pub(super) bias: BufferView<'a, T::Wide>,
-    pub(super) extents: [u32; 4],
-    pub(super) ld: [u64; 3],
-    pub(super) batch: [u64; 3],
-    pub(super) scale: [T::Wide; 2],
-    pub(super) flags: u32,
-}
-
-/// The operands of a [`Boxed`] kernel.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Maps<'a, T: Multiply> {
-    pub(super) a: TmaTensor<'a, T>,
-    pub(super) b: TmaTensor<'a, T>,
-    /// C, where the copy engine writes it.
-    pub(super) c: Option<TmaTensorMut<'a, T>>,
-    /// 1 where A's, B's matrix goes on with C's, 0 for the same one again.
-    pub(super) batches: [u32; 2],
-}
-
-/// Numbers that can be multiplied: `f32`, `f16` and `bf16`, whose products are added in `f32`, and `f64`.
+/// Element types of A and B: `f32`, `f16` and `bf16`, whose products are accumulated in `f32`, and `f64`.
 #[diagnostic::on_unimplemented(
     message = "there is no matrix product of `{Self}`",
     note = "the elements of A and B are `f32`, `f16`, `bf16` or `f64`, the same for both"
 )]
-pub trait Multiply: Number<Wide: std::fmt::Debug + PartialEq + From<f32>> + Sealed {
-    /// The kernels, the one for everything first.
+pub trait Multiply: Number<Wide: Debug + PartialEq + From<f32> + Send + Sync> + Sealed {
+    /// The kernels; the first supports every problem.
     #[doc(hidden)]
-    const CANDIDATES: &'static [Candidate<Self>];
+    fn configurations() -> &'static [Configuration<Self>];
 
-    /// Whether there is a kernel that adds partial products.
+    /// The kernel that adds the partial products of split-K.
     #[doc(hidden)]
-    const SPLITS: bool;
+    const REDUCE: Option<&'static ReduceK<Self>>;
 
-    /// Launches a kernel that takes these arguments.
+    /// The tensor with its elements rounded to tf32 as they are loaded, for `f32`.
     #[doc(hidden)]
-    fn launch(
-        device: &Device,
-        kernel: &Call<Self, Self::Wide>,
-        launch: Launch<'_>,
-        arguments: Arguments<'_, Self>,
-    ) -> Result<()>;
+    fn rounded(tensor: TmaTensor<'_, Self>) -> Result<TmaTensor<'_, Self>>;
 
-    /// The same boxes, their elements rounded to what tensor cores take.
+    /// Partial products in a workspace as an output; empty without split-K.
     #[doc(hidden)]
-    fn rounded(boxes: TmaTensor<'_, Self>) -> Result<TmaTensor<'_, Self>>;
+    fn partials(workspace: BufferViewMut<'_, f32>) -> OutputBuffers<'_, Self>;
+}
 
-    /// Launches a kernel that takes tensor maps; `a`, `b` and their strides have no use.
-    #[doc(hidden)]
-    fn launch_boxed(
-        device: &Device,
-        kernel: &Boxed<Self, Self::Wide>,
-        launch: Launch<'_>,
-        maps: Maps<'_, Self>,
-        arguments: Arguments<'_, Self>,
-    ) -> Result<()>;
-
-    /// [`Multiply::launch_boxed`] of a kernel whose blocks may share tiles.
-    #[doc(hidden)]
-    fn launch_shared(
-        device: &Device,
-        kernel: &Shared<Self, Self::Wide>,
-        launch: Launch<'_>,
-        maps: Maps<'_, Self>,
-        arguments: Arguments<'_, Self>,
-        sharing: Sharing<'_>,
-    ) -> Result<()>;
-
-    /// Partial products in a workspace as a C; none where nothing is split.
-    #[doc(hidden)]
-    fn partial(workspace: BufferViewMut<'_, f32>) -> Destination<'_, Self>;
-
-    /// Adds as many partial products as the last of the extents says; `a`, `b` and `batch` have no use.
-    #[doc(hidden)]
-    fn merge(
-        device: &Device,
-        launch: Launch<'_>,
-        partial: BufferView<'_, f32>,
-        arguments: Arguments<'_, Self>,
-    ) -> Result<()>;
+/// No partial products.
+#[allow(clippy::needless_pass_by_value, reason = "the signature of `OutputBuffers::of`")]
+fn no_partials<T: Multiply>(workspace: BufferViewMut<'_, f32>) -> OutputBuffers<'_, T> {
+    OutputBuffers { own: workspace.empty(), wide: workspace.empty(), flag: 0 }
 }
 
 macro_rules! multiply {
-    ($($t:ident in $wide:ident: $splits:literal, $candidates:ident, $rounded:path $(, $merge:path)?;)+) => {$(
+    ($($t:ident: $reduce:expr, $partials:path, $rounded:path;)+) => {$(
         impl Sealed for $t {}
         impl Multiply for $t {
-            const CANDIDATES: &'static [Candidate<$t>] = candidates::$candidates;
-            const SPLITS: bool = $splits;
-
-            fn launch(
-                device: &Device,
-                kernel: &Call<$t, $wide>,
-                launch: Launch<'_>,
-                Arguments { a, b, c, wide, bias, extents, ld, batch, scale, flags }: Arguments<'_, $t>,
-            ) -> Result<()> {
-                device.launch(kernel, launch, (a, b, c, wide, bias, extents, ld, batch, scale, flags))?;
-                Ok(())
+            fn configurations() -> &'static [Configuration<$t>] {
+                <$t as Kernels>::configurations()
             }
 
-            fn rounded(boxes: TmaTensor<'_, $t>) -> Result<TmaTensor<'_, $t>> {
-                $rounded(boxes)
+            const REDUCE: Option<&'static ReduceK<$t>> = $reduce;
+            fn rounded(tensor: TmaTensor<'_, $t>) -> Result<TmaTensor<'_, $t>> {
+                $rounded(tensor)
             }
 
-            fn launch_boxed(
-                device: &Device,
-                kernel: &Boxed<$t, $wide>,
-                launch: Launch<'_>,
-                Maps { a, b, c: stored, batches }: Maps<'_, $t>,
-                Arguments { c, wide, bias, extents, ld, batch, scale, flags, .. }: Arguments<'_, $t>,
-            ) -> Result<()> {
-                let strides = [ld[2], batch[2]];
-                device.launch(kernel, launch, (a, b, stored, c, wide, bias, extents, batches, strides, scale, flags))?;
-                Ok(())
-            }
-
-            fn launch_shared(
-                device: &Device,
-                kernel: &Shared<$t, $wide>,
-                launch: Launch<'_>,
-                Maps { a, b, c: stored, batches }: Maps<'_, $t>,
-                Arguments { c, wide, bias, extents, ld, batch, scale, flags, .. }: Arguments<'_, $t>,
-                Sharing { tiles, sums, flags: up, token }: Sharing<'_>,
-            ) -> Result<()> {
-                let strides = [ld[2], batch[2]];
-                let call = (a, b, stored, c, wide, bias, extents, batches, strides, scale, flags, tiles, sums, up, token);
-                device.launch(kernel, launch, call)?;
-                Ok(())
-            }
-
-            fn partial(workspace: BufferViewMut<'_, f32>) -> Destination<'_, $t> {
-                multiply!(@partial workspace $($merge)?)
-            }
-
-            #[allow(unused_variables, reason = "where nothing is split")]
-            fn merge(
-                device: &Device,
-                launch: Launch<'_>,
-                partial: BufferView<'_, f32>,
-                Arguments { c, wide, bias, extents: [m, n, _, parts], ld, scale, flags, .. }: Arguments<'_, $t>,
-            ) -> Result<()> {
-                $(
-                    let kernel: &Merge<$t> = &$merge;
-                    device.launch(kernel, launch, (partial, c, wide, bias, [m, n, parts], ld[2], scale, flags))?;
-                )?
-                Ok(())
+            fn partials(workspace: BufferViewMut<'_, f32>) -> OutputBuffers<'_, $t> {
+                $partials(workspace)
             }
         }
     )+};
-    (@partial $workspace:ident) => {
-        Destination { own: $workspace.nothing(), wide: $workspace.nothing(), flag: 0 }
-    };
-    (@partial $workspace:ident $merge:path) => {
-        Destination::of($workspace)
-    };
 }
 multiply! {
-    f32 in f32: true, F32, TmaTensor::rounded_to_tf32, merge::gemm_merge_f32;
-    f16 in f32: true, F16, Ok, merge::gemm_merge_f16;
-    bf16 in f32: true, BF16, Ok, merge::gemm_merge_bf16;
-    f64 in f64: false, F64, Ok;
+    f32: Some(&reduce_k::gemm_reduce_k_f32), OutputBuffers::of, TmaTensor::rounded_to_tf32;
+    f16: Some(&reduce_k::gemm_reduce_k_f16), OutputBuffers::of, Ok;
+    bf16: Some(&reduce_k::gemm_reduce_k_bf16), OutputBuffers::of, Ok;
+    f64: None, no_partials, Ok;
 }
 
-/// C as the kernels take it: as elements of A and B, or as sums; the other one is empty.
+/// C as kernels take it: in the type of A and B, or in that of the sums; the other one is empty.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Destination<'c, T: Multiply> {
+pub struct OutputBuffers<'c, T: Multiply> {
     pub(super) own: BufferViewMut<'c, T>,
     pub(super) wide: BufferViewMut<'c, T::Wide>,
-    /// Which of both it is, as a call's flag.
+    /// The kernels' flag that says which.
     pub(super) flag: u32,
 }
 
-impl<'c, T: Multiply> Destination<'c, T> {
+impl<'c, T: Multiply> OutputBuffers<'c, T> {
     pub(super) fn of<C: Output<T>>(c: BufferViewMut<'c, C>) -> Self {
-        let (own, wide) = C::destination(c);
-        Self { own, wide, flag: if C::WIDE { WIDE_C } else { 0 } }
+        let (own, wide) = C::buffers(c);
+        Self { own, wide, flag: if C::IS_WIDE { WIDE_C } else { 0 } }
     }
 
-    /// `len` elements from `start` on.
-    pub(super) fn part(
-        &mut self,
-        start: usize,
-        len: usize,
-    ) -> Result<(BufferViewMut<'_, T>, BufferViewMut<'_, T::Wide>)> {
+    /// `len` elements beginning with `start`.
+    pub(super) fn slice(&mut self, start: usize, len: usize) -> Result<OutputBuffers<'_, T>> {
         let range = |is_c: bool| if is_c { start..start + len } else { 0..0 };
         let is_wide = self.flag == WIDE_C;
-        Ok((self.own.view_mut().slice(range(!is_wide))?, self.wide.view_mut().slice(range(is_wide))?))
+        Ok(OutputBuffers {
+            own: self.own.view_mut().slice(range(!is_wide))?,
+            wide: self.wide.view_mut().slice(range(is_wide))?,
+            flag: self.flag,
+        })
     }
 }
 
-/// What C may be made of: the type of A and B, or `f32` where that is shorter.
+/// Element types of C: that of A and B, or `f32` if A and B are `f16` or `bf16`.
 #[diagnostic::on_unimplemented(
     message = "a matrix of `{Self}` cannot take the product of matrices of `{T}`",
     note = "C has the elements of A and B, or `f32` where these are `f16` or `bf16`"
 )]
 pub trait Output<T: Multiply>: Element + Sealed {
-    /// Whether C has the type of the sums and not that of A and B.
+    /// Whether it is the type of the sums, and not that of A and B.
     #[doc(hidden)]
-    const WIDE: bool;
+    const IS_WIDE: bool;
 
-    /// C as the kernels take it: as elements of A and B, or as sums, the other one empty.
+    /// C as elements of A and B, or as sums; the other one is empty.
     #[doc(hidden)]
-    fn destination(c: BufferViewMut<'_, Self>) -> (BufferViewMut<'_, T>, BufferViewMut<'_, T::Wide>);
+    fn buffers(c: BufferViewMut<'_, Self>) -> (BufferViewMut<'_, T>, BufferViewMut<'_, T::Wide>);
+}
+
+/// C in the type of A and B.
+fn own<T: Multiply>(c: BufferViewMut<'_, T>) -> (BufferViewMut<'_, T>, BufferViewMut<'_, T::Wide>) {
+    let none = c.empty();
+    (c, none)
+}
+
+/// C in the type of the sums.
+fn wide<T: Multiply>(c: BufferViewMut<'_, T::Wide>) -> (BufferViewMut<'_, T>, BufferViewMut<'_, T::Wide>) {
+    (c.empty(), c)
 }
 
 macro_rules! outputs {
-    ($($t:ty),+) => {$(
-        impl Output<$t> for $t {
-            const WIDE: bool = false;
-            fn destination(c: BufferViewMut<'_, Self>) -> (BufferViewMut<'_, $t>, BufferViewMut<'_, <$t as Number>::Wide>) {
-                let none = c.nothing();
-                (c, none)
+    ($($c:ident of $t:ident: $is_wide:literal, $buffers:ident;)+) => {$(
+        impl Output<$t> for $c {
+            const IS_WIDE: bool = $is_wide;
+            fn buffers(
+                c: BufferViewMut<'_, $c>,
+            ) -> (BufferViewMut<'_, $t>, BufferViewMut<'_, <$t as Number>::Wide>) {
+                $buffers::<$t>(c)
             }
         }
     )+};
 }
-outputs! { f32, f16, bf16, f64 }
-
-macro_rules! wide_outputs {
-    ($($t:ty),+) => {$(
-        impl Output<$t> for f32 {
-            const WIDE: bool = true;
-            fn destination(c: BufferViewMut<'_, Self>) -> (BufferViewMut<'_, $t>, BufferViewMut<'_, f32>) {
-                (c.nothing(), c)
-            }
-        }
-    )+};
+outputs! {
+    f32 of f32: false, own;
+    f16 of f16: false, own;
+    f32 of f16: true, wide;
+    bf16 of bf16: false, own;
+    f32 of bf16: true, wide;
+    f64 of f64: false, own;
 }
-wide_outputs! { f16, bf16 }

@@ -1,40 +1,74 @@
-//! A product whose arguments agree with each other.
+//! A GEMM problem: arguments that were checked against each other.
 
-use gpu::gemm::call::{BIAS_PER_COLUMN, BIAS_PER_ROW};
+use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW};
 
-use super::stored::OperandLayout;
-use super::{Bias, CALL};
+use super::operands::OperandLayout;
+use super::options::{Arithmetic, Bias, CALL};
+use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Result};
 
-/// C = A·B with op already taken: A is m × k, B k × n, C m × n and row by row.
+/// C = A·B, with the ops applied: A is m × k, B is k × n, C is m × n and row-major.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Problem {
     pub(super) m: usize,
     pub(super) n: usize,
-    /// 0 where the product is left out.
+    /// 0 if alpha is 0.
     pub(super) k: usize,
     /// Number of products.
     pub(super) batch: usize,
     pub(super) a: OperandLayout,
     pub(super) b: OperandLayout,
     pub(super) c: OperandLayout,
-    /// The bias's bit of a call's flags.
+    /// The kernels' flag for the kind of bias, or 0.
     pub(super) bias: u32,
-    /// Whether `a` is the second operand of the caller's and `b` the first: a C that lies column by column is the transpose
-    /// of Bᵀ·Aᵀ.
+    /// Whether `a` is the caller's B and `b` the caller's A: a column-major C is computed as Cᵀ = Bᵀ·Aᵀ.
     pub(super) exchanged: bool,
 }
 
+/// What a plan depends on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request<'r> {
+    pub(super) problem: &'r Problem,
+    pub(super) epilogue: Epilogue,
+    pub(super) arithmetic: Arithmetic,
+    /// The device, which has PTX for some of the kernels.
+    pub(super) device: &'r Device,
+    /// SMs that the cost is estimated for.
+    pub(super) sm_count: u32,
+}
+
+/// What follows the product.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Epilogue {
+    /// alpha is not 1.
+    pub(super) scales: bool,
+    /// There is a bias or an activation.
+    pub(super) transforms: bool,
+    /// beta is not 0.
+    pub(super) accumulates: bool,
+    /// Bytes of an element of C.
+    pub(super) output_bytes: usize,
+}
+
+impl Request<'_> {
+    /// Whether TMA can store C: it is the product, scaled at most, in the type of A and B, and TMA can address it.
+    pub(super) fn allows_tma_store(&self, element_bytes: usize) -> bool {
+        let Epilogue { transforms, accumulates, output_bytes, .. } = self.epilogue;
+        let Problem { c, batch, .. } = self.problem;
+        !transforms && !accumulates && output_bytes == element_bytes && c.tma_storable(*batch, element_bytes)
+    }
+}
+
 impl Problem {
-    /// `a` and `b` are op(A) and op(B). `product` tells whether alpha is not 0.
+    /// The problem with the operands op(A) and op(B). `has_product` is false if alpha is 0.
     pub(super) fn new(
         a: OperandLayout,
         b: OperandLayout,
         c: OperandLayout,
         bias: Option<(Bias, usize)>,
-        product: bool,
+        has_product: bool,
     ) -> Result<Self> {
-        let (m, n) = inner(a, b)?;
+        let (m, n) = product_shape(a, b)?;
         if (c.rows, c.cols) != (m, n) {
             return Err(bad("c", ArgumentRule::Shape)
                 .expected(format_args!("{m} x {n}, rows of op(A) by columns of op(B)"))
@@ -48,37 +82,45 @@ impl Problem {
             return Err(bad("c", ArgumentRule::Elements)
                 .expected("at least one matrix in a batch")
                 .found("none")
-                .remedy("leave the call out where there is nothing to multiply")
+                .remedy("skip the call for an empty batch")
                 .into());
         }
-        problem.a.stride = stride("a", a, batch)?;
-        problem.b.stride = stride("b", b, batch)?;
+        problem.a.stride = batch_stride("a", a, batch)?;
+        problem.b.stride = batch_stride("b", b, batch)?;
         problem.bias = match bias {
             None => 0,
-            Some((Bias::PerColumn, len)) => one_each(len, n, "columns", BIAS_PER_COLUMN)?,
-            Some((Bias::PerRow, len)) => one_each(len, m, "rows", BIAS_PER_ROW)?,
+            Some((Bias::PerColumn, len)) => bias_flag(len, n, "columns", BIAS_PER_COLUMN)?,
+            Some((Bias::PerRow, len)) => bias_flag(len, m, "rows", BIAS_PER_ROW)?,
         };
-        if !product {
+        if !has_product {
             problem.k = 0;
         }
         if problem.k > u32::MAX as usize {
             return Err(bad("a", ArgumentRule::Extent)
                 .expected(format_args!("at most {} columns of op(A)", u32::MAX))
                 .found(problem.k)
-                .remedy("add up products of parts along k, with beta = 1 from the second on")
+                .remedy("multiply slices along k, all but the first with beta = 1")
                 .into());
         }
         Ok(if c.transposed { problem.exchange() } else { problem })
     }
 
-    /// Rows and columns of C.
+    /// Whether C has no elements.
     pub(super) fn is_empty(&self) -> bool {
         self.m == 0 || self.n == 0
     }
 
-    /// Something about A and about B, in the caller's order or back.
+    /// A pair for A and B in the caller's order, or from that order into this problem's.
     pub(super) fn in_order<X>(&self, [a, b]: [X; 2]) -> [X; 2] {
         if self.exchanged { [b, a] } else { [a, b] }
+    }
+
+    /// A and B as batches along k: the next matrix begins `part` elements of k later.
+    pub(super) fn batched_along_k(&self, part: usize) -> [OperandLayout; 2] {
+        [
+            OperandLayout { stride: self.a.offset(0, part), ..self.a },
+            OperandLayout { stride: self.b.offset(part, 0), ..self.b },
+        ]
     }
 
     /// Cᵀ = Bᵀ·Aᵀ.
@@ -93,20 +135,20 @@ impl Problem {
     }
 }
 
-/// Rows and columns of the product of two operands that agree.
-pub(super) fn inner(a: OperandLayout, b: OperandLayout) -> Result<(usize, usize)> {
+/// Rows and columns of op(A)·op(B).
+pub(super) fn product_shape(a: OperandLayout, b: OperandLayout) -> Result<(usize, usize)> {
     if a.cols == b.rows {
         return Ok((a.rows, b.cols));
     }
     Err(bad("b", ArgumentRule::Shape)
         .expected(format_args!("op(B) with {} rows, as many as op(A) has columns", a.cols))
         .found(format_args!("{} x {}", b.rows, b.cols))
-        .remedy("check the order of the factors, or transpose one with transpose_a or transpose_b")
+        .remedy("check the order of the operands, or transpose one with transpose_a or transpose_b")
         .into())
 }
 
-/// The number of matrices that two operands give together, if either has an axis for it.
-pub(super) fn batch(a: OperandLayout, b: OperandLayout) -> Option<usize> {
+/// The batch size of the product, if either operand has a batch axis.
+pub(super) fn batch_size(a: OperandLayout, b: OperandLayout) -> Option<usize> {
     a.batch.filter(|&count| count != 1).or(b.batch).or(a.batch)
 }
 
@@ -114,27 +156,27 @@ fn bad(argument: &str, rule: ArgumentRule) -> BadArgument {
     BadArgument::new(rule, CALL, argument)
 }
 
-/// Elements from matrix to matrix of an operand: one matrix is that of every product.
-fn stride(argument: &str, operand: OperandLayout, batch: usize) -> Result<usize> {
+/// Elements from matrix to matrix of an operand; a single matrix serves the whole batch.
+fn batch_stride(argument: &str, operand: OperandLayout, batch: usize) -> Result<usize> {
     match operand.batch {
         None | Some(1) => Ok(0),
         Some(count) if count == batch => Ok(operand.stride),
         Some(count) => Err(bad(argument, ArgumentRule::Shape)
-            .expected(format_args!("one matrix, or a batch of {batch} as C is"))
+            .expected(format_args!("one matrix, or a batch of {batch}, as C is"))
             .found(format_args!("{count} matrices"))
-            .remedy("give all batches one length; C has an axis for them if A or B has")
+            .remedy("use one batch size for all; C has a batch axis if A or B has one")
             .into()),
     }
 }
 
-/// The flag of a bias that has one number for each row or column of C.
-fn one_each(len: usize, extent: usize, of: &str, flag: u32) -> Result<u32> {
+/// `flag`, if the bias has one element for each row or column of C.
+fn bias_flag(len: usize, extent: usize, of: &str, flag: u32) -> Result<u32> {
     if len == extent {
         return Ok(flag);
     }
     Err(bad("bias", ArgumentRule::Length)
-        .expected(format_args!("{extent} numbers, one for each of C's {of}"))
+        .expected(format_args!("{extent} elements, one for each of C's {of}"))
         .found(len)
-        .remedy("bias adds one number to each column, bias_per_row one to each row; take a slice of a longer vector")
+        .remedy("bias adds one number to each column, bias_per_row one to each row; pass a slice of a longer vector")
         .into())
 }

@@ -1,4 +1,4 @@
-//! Scalar products.
+//! Dot products.
 
 use gpu::reduce::whole::dots;
 use half::{bf16, f16};
@@ -11,6 +11,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::memory::{BufferView, BufferViewMut};
 use crate::ops::add::Operand;
+use crate::ops::same_shape;
 use crate::stream::Stream;
 
 mod sealed {
@@ -18,13 +19,13 @@ mod sealed {
 }
 use sealed::Sealed;
 
-/// Elements whose products a kernel adds.
+/// Elements that have a kernel for dot products.
 #[diagnostic::on_unimplemented(
-    message = "there is no kernel for scalar products of `{Self}`",
+    message = "there is no kernel for dot products of `{Self}`",
     note = "there are kernels for `f32`, `f16`, `bf16`, `f64`, `i32`, `u32`, `i64` and `u64`"
 )]
 pub trait Dot: Element + Sealed {
-    /// What comes out: `f32` for `f32` and the 16-bit formats, `f64`, or 64 bits.
+    /// The result: `f32` for `f32` and the 16-bit formats, `f64`, or 64 bits.
     type Output: Element;
 
     #[doc(hidden)]
@@ -54,21 +55,12 @@ dots! {
     u64 => u64: dots::reduce_dot_u64;
 }
 
-fn same_shape(call: &str, x: (usize, usize), y: (usize, usize)) -> Result<()> {
-    if x == y {
-        return Ok(());
-    }
-    let words = |(rows, cols): (usize, usize)| format!("{rows} x {cols}");
-    let remedy = "both operands of a scalar product have one shape (a vector counts as one row)";
-    Err(crate::ops::shape(call, "y", &format!("{}, the shape of x", words(x)), &words(y), remedy))
-}
-
 impl Device {
-    /// Σ x·y: two vectors of one length, or two matrices of one shape. Waits for the result; 0 if there is no element.
+    /// Σ x·y: two vectors of one length, or two matrices of one shape. Waits for the result; 0 for empty input.
     ///
-    /// Products of `f32`, `f16` and `bf16` are exact and added in `f64`, the sum is rounded to `f32` once; products of `f64`
-    /// are added with their rounding errors; integers wrap in 64 bits. Where the two start at different places of 16 bytes, `y`
-    /// is read element by element.
+    /// Products of `f32`, `f16` and `bf16` are exact and added in `f64`, the sum is rounded to `f32` once; products of
+    /// `f64` are added with compensation; integers wrap in 64 bits. If `x` and `y` are not equally aligned to 16 bytes,
+    /// `y` is read element by element.
     ///
     /// ```
     /// let device = warpwright::Device::simulator();
@@ -95,10 +87,10 @@ impl Device {
         read(&out)
     }
 
-    /// [`Device::dot`] that waits for nothing and allocates nothing: see [`Device::reduce_into`].
+    /// [`Device::dot`] into `out`, without waiting and allocation: see [`Device::reduce_into`].
     ///
     /// # Errors
-    /// The lengths differ, `out` has not one element; as [`Device::launch`].
+    /// The lengths differ; `out` does not have one element; as [`Device::launch`].
     pub fn dot_into<'x, 'y, 'o, T: Dot>(
         &self,
         x: impl Into<BufferView<'x, T>>,

@@ -1,14 +1,14 @@
 //! Reductions of whole vectors and matrices to one number.
 //!
 //! Named methods such as [`Device::sum`] wait for the result; [`Device::reduce_into`] leaves it on the device, with no
-//! allocation, no waiting and a single launch, for use on a stream or in a CUDA graph. Which elements a
-//! reduction takes, and what comes out:
+//! allocation, no waiting and a single launch, for use on a stream or in a CUDA graph. The result for each element
+//! type:
 //!
-//! | reduction | `f32` `f16` `bf16` | `f64` | `i32` `u32` | `i64` `u64` | no element |
+//! | reduction | `f32` `f16` `bf16` | `f64` | `i32` `u32` | `i64` `u64` | empty input |
 //! |---|---|---|---|---|---|
 //! | [`Sum`] | `f32`, added in `f64` | `f64`, compensated | 64 bits, wrapping | 64 bits, wrapping | 0 |
 //! | [`PlainSum`] | `f32` only, added in `f32` | – | – | – | 0 |
-//! | [`NanSum`] | `f32`, each NaN as 0 | `f64` | – | – | 0 |
+//! | [`NanSum`] | `f32`, NaNs as 0 | `f64` | – | – | 0 |
 //! | [`SumOfSquares`] | `f32`, added in `f64` | `f64`, compensated | `u64`, wrapping | `u64`, wrapping | 0 |
 //! | [`Product`] | `f32`, multiplied in `f64` | `f64` | 64 bits, wrapping | 64 bits, wrapping | 1 |
 //! | [`Norm`] | `f32`, added in `f64` | `f64`, scaled | – | – | 0 |
@@ -20,25 +20,25 @@
 //! | [`NanArgMax`], [`NanArgMin`] | `u64` | `u64` | – | – | an error |
 //! | [`CountNonzero`], [`Any`], [`All`] | `u64`; also of `u8` | `u64` | `u64` | `u64` | 0, 0, 1 |
 //!
-//! All but [`PlainSum`] there are along an axis of a tensor, too, by [`Device::reduce_axis`], and of the segments of a vector, by
-//! [`Device::reduce_segments`].
+//! [`Device::reduce_axis`] does all but [`PlainSum`] along an axis of a tensor, [`Device::reduce_segments`] on the
+//! segments of a vector.
 //!
-//! The order of merges depends on the number of elements and on how the first is aligned to 16 bytes, not on the device: the
-//! result has the same bits everywhere, run after run.
+//! The order of merges depends on the number of elements and on how the first is aligned to 16 bytes, not on the
+//! device: the result has the same bits everywhere, run after run.
 
-mod along;
+mod axis;
 mod depth;
 mod dot;
-mod kinds;
 mod named;
+mod reductions;
 mod segments;
 mod task;
 mod workspace;
 
-pub use along::{AxisReduction, LinesWorkspace, axis_depth};
+pub use axis::{AxisReduction, LinesWorkspace, axis_depth};
 pub use depth::{dot_depth, reduction_depth};
 pub use dot::Dot;
-pub use kinds::{
+pub use reductions::{
     All, Any, ArgMax, ArgMin, CountNonzero, Max, Mean, Min, NanArgMax, NanArgMin, NanMax, NanMin, NanSum, Norm,
     PlainSum, Product, Reduction, Sum, SumOfSquares, Variance,
 };
@@ -54,7 +54,7 @@ use crate::error::{ArgumentRule, BadArgument, Result};
 use crate::memory::{Buffer, BufferView, BufferViewMut};
 use crate::stream::Stream;
 
-/// Refuses a place for the result that has not one element.
+/// Refuses an output that does not have one element.
 fn one_element(call: &str, found: usize) -> Result<()> {
     if found == 1 {
         return Ok(());
@@ -66,7 +66,7 @@ fn one_element(call: &str, found: usize) -> Result<()> {
         .into())
 }
 
-/// The only element.
+/// Downloads the only element.
 fn read<T: Element>(out: &Buffer<T>) -> Result<T> {
     let elements = out.view().download()?;
     Ok(elements[0])
@@ -75,7 +75,7 @@ fn read<T: Element>(out: &Buffer<T>) -> Result<T> {
 impl Device {
     /// Reduces all elements of a vector or matrix to one number and waits for it.
     ///
-    /// A matrix with gaps between its rows is copied without them first.
+    /// A matrix whose rows are not contiguous is copied first.
     ///
     /// ```
     /// use warpwright::reduce::{Max, Variance};
@@ -87,7 +87,7 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// - [`crate::Error::Argument`]: too few elements, where the reduction of nothing is not defined.
+    /// - [`crate::Error::Argument`]: too few elements for the reduction to be defined.
     /// - As [`Device::alloc`] and [`Device::launch`]; [`crate::Error::DeviceLost`] if work before it failed.
     pub fn reduce<'a, R, X>(&self, reduction: R, x: X) -> Result<R::Output>
     where
@@ -106,8 +106,8 @@ impl Device {
 
     /// Queues a reduction of the elements of `x` to the one element of `out`: one launch, no allocation, no waiting.
     ///
-    /// It runs on `stream`, or on the device's default stream. So it can be captured in a CUDA graph, once any reduction has
-    /// loaded the kernels.
+    /// It runs on `stream`, by default on the device's default stream. It can be captured in a CUDA graph once any
+    /// reduction has loaded the kernels.
     ///
     /// ```
     /// use warpwright::reduce::{Min, Sum, Workspace};
@@ -122,7 +122,8 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// As [`Device::reduce`] but for allocation; `out` has not one element; the stream or any memory is of another device.
+    /// As [`Device::reduce`] except allocation; `out` does not have one element; the stream or any memory belongs to
+    /// another device.
     pub fn reduce_into<'x, 'o, T: Element, R: Reduction<T>>(
         &self,
         reduction: R,

@@ -1,8 +1,8 @@
-//! The reductions by name.
+//! A method of [`Device`] for each reduction.
 
-use gpu::reduce::whole::positions::NOWHERE;
+use gpu::reduce::whole::arg_extremes::NO_INDEX;
 
-use super::kinds::{
+use super::reductions::{
     All, Any, ArgMax, ArgMin, CountNonzero, Max, Mean, Min, NanArgMax, NanArgMin, NanMax, NanMin, NanSum, Norm,
     Product, Reduction, Sum, SumOfSquares, Variance,
 };
@@ -10,7 +10,7 @@ use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Result};
 use crate::ops::add::Operand;
 
-/// Methods that give what the reduction gives.
+/// Methods that return the result of the reduction.
 macro_rules! named {
     ($($(#[$doc:meta])* $name:ident: $reduction:ident;)+) => {$(
         $(#[$doc])*
@@ -24,7 +24,7 @@ macro_rules! named {
     )+};
 }
 
-/// Methods that give an index.
+/// Methods that return an index.
 macro_rules! positions {
     ($($(#[$doc:meta])* $name:ident: $reduction:ident;)+) => {$(
         $(#[$doc])*
@@ -33,24 +33,24 @@ macro_rules! positions {
             X: Operand<'a>,
             $reduction: Reduction<X::Element, Output = u64>,
         {
-            place(stringify!($name), self.reduce($reduction, x)?)
+            index(stringify!($name), self.reduce($reduction, x)?)
         }
     )+};
 }
 
-fn place(call: &str, index: u64) -> Result<usize> {
-    if index != NOWHERE {
+fn index(call: &str, index: u64) -> Result<usize> {
+    if index != NO_INDEX {
         return Ok(index as usize);
     }
     Err(BadArgument::new(ArgumentRule::Elements, call, "x")
-        .expected("at least one number")
-        .found("nothing but NaN")
-        .remedy("there is no index of a number: use argmax or argmin for that of a NaN")
+        .expected("at least one element that is not NaN")
+        .found("only NaN")
+        .remedy("use argmax or argmin, which return the index of a NaN")
         .into())
 }
 
-/// Methods that give yes or no.
-macro_rules! questions {
+/// Methods that return a truth value.
+macro_rules! predicates {
     ($($(#[$doc:meta])* $name:ident: $reduction:ident;)+) => {$(
         $(#[$doc])*
         pub fn $name<'a, X>(&self, x: X) -> Result<bool>
@@ -64,11 +64,11 @@ macro_rules! questions {
 }
 
 /// Reductions of all elements of a vector or matrix; each waits for its result. See [`Device::reduce`] for errors, and
-/// [`warpwright::reduce`](crate::reduce) for elements and accuracy.
+/// [`warpwright::reduce`](crate::reduce) for element types and accuracy.
 impl Device {
     named! {
         /// Σ x. `f32`, `f16` and `bf16` are added in `f64` and the sum rounded to `f32` once; `f64` are added with
-        /// compensation; integers give 64 bits and wrap. 0 if there is no element.
+        /// compensation; integers give 64 bits and wrap. 0 for empty input.
         ///
         /// ```
         /// let device = warpwright::Device::simulator();
@@ -83,7 +83,7 @@ impl Device {
         /// As [`Device::reduce`].
         sum: Sum;
 
-        /// Σ of what is no NaN, added as in [`Device::sum`]; 0 if there is nothing else.
+        /// Σ of the elements that are not NaN, added as in [`Device::sum`]; 0 if there are none.
         ///
         /// ```
         /// let device = warpwright::Device::simulator();
@@ -101,13 +101,14 @@ impl Device {
         /// As [`Device::reduce`].
         sum_of_squares: SumOfSquares;
 
-        /// ∏ x. `f32`, `f16` and `bf16` are multiplied in `f64`; integers give 64 bits and wrap. 1 if there is no element.
+        /// ∏ x. `f32`, `f16` and `bf16` are multiplied in `f64`; integers give 64 bits and wrap. 1 for empty
+        /// input.
         ///
         /// # Errors
         /// As [`Device::reduce`].
         product: Product;
 
-        /// √Σ x², which neither overflows nor underflows on the way.
+        /// √Σ x², without overflow or underflow of intermediate results.
         ///
         /// ```
         /// let device = warpwright::Device::simulator();
@@ -123,11 +124,11 @@ impl Device {
         /// Σ x / n, the sum as in [`Device::sum`]; `f64` for `i32` and `u32`.
         ///
         /// # Errors
-        /// There is no element; as [`Device::reduce`].
+        /// Empty input; as [`Device::reduce`].
         mean: Mean;
 
-        /// The greatest element. A NaN is greater than every number; +0 is greater than −0, but of
-        /// `f64` either may come.
+        /// The maximum. A NaN is greater than every number; +0 is greater than −0, except that for `f64` either may be
+        /// returned.
         ///
         /// ```
         /// let device = warpwright::Device::simulator();
@@ -138,29 +139,29 @@ impl Device {
         /// ```
         ///
         /// # Errors
-        /// There is no element; as [`Device::reduce`].
+        /// Empty input; as [`Device::reduce`].
         max: Max;
 
-        /// The least element. A NaN is less than every number; −0 is less than +0, but of `f64` either
-        /// may come.
+        /// The minimum. A NaN is less than every number; −0 is less than +0, except that for `f64` either may be
+        /// returned.
         ///
         /// # Errors
-        /// There is no element; as [`Device::reduce`].
+        /// Empty input; as [`Device::reduce`].
         min: Min;
 
-        /// The greatest number among the elements, NaN if all are.
+        /// The maximum of the elements that are not NaN; NaN if all are.
         ///
         /// # Errors
-        /// There is no element; as [`Device::reduce`].
+        /// Empty input; as [`Device::reduce`].
         nan_max: NanMax;
 
-        /// The least number among the elements, NaN if all are.
+        /// The minimum of the elements that are not NaN; NaN if all are.
         ///
         /// # Errors
-        /// There is no element; as [`Device::reduce`].
+        /// Empty input; as [`Device::reduce`].
         nan_min: NanMin;
 
-        /// How many elements are not zero. A NaN is not, −0 is.
+        /// The number of nonzero elements. A NaN is nonzero, −0 is zero.
         ///
         /// # Errors
         /// As [`Device::reduce`].
@@ -168,7 +169,7 @@ impl Device {
     }
 
     positions! {
-        /// The first index of the greatest element, row by row in a matrix; of the first NaN if there is one.
+        /// The first index of the maximum, row-major in a matrix; of the first NaN if there is one.
         ///
         /// ```
         /// let device = warpwright::Device::simulator();
@@ -177,43 +178,43 @@ impl Device {
         /// ```
         ///
         /// # Errors
-        /// There is no element; as [`Device::reduce`].
+        /// Empty input; as [`Device::reduce`].
         argmax: ArgMax;
 
-        /// The first index of the least element, row by row in a matrix; of the first NaN if there is one.
+        /// The first index of the minimum, row-major in a matrix; of the first NaN if there is one.
         ///
         /// # Errors
-        /// There is no element; as [`Device::reduce`].
+        /// Empty input; as [`Device::reduce`].
         argmin: ArgMin;
 
-        /// The first index of the greatest number among the elements.
+        /// The first index of the maximum of the elements that are not NaN.
         ///
         /// # Errors
-        /// There is no number; as [`Device::reduce`].
+        /// Empty input, or only NaN; as [`Device::reduce`].
         nan_argmax: NanArgMax;
 
-        /// The first index of the least number among the elements.
+        /// The first index of the minimum of the elements that are not NaN.
         ///
         /// # Errors
-        /// There is no number; as [`Device::reduce`].
+        /// Empty input, or only NaN; as [`Device::reduce`].
         nan_argmin: NanArgMin;
     }
 
-    questions! {
-        /// Whether any element is not zero; false if there is none.
+    predicates! {
+        /// Whether any element is nonzero; false for empty input.
         ///
         /// # Errors
         /// As [`Device::reduce`].
         any: Any;
 
-        /// Whether all elements are not zero; true if there is none.
+        /// Whether all elements are nonzero; true for empty input.
         ///
         /// # Errors
         /// As [`Device::reduce`].
         all: All;
     }
 
-    /// Σ (x − mean)² / (n − `ddof`), in one reading and without cancellation. NaN if there is an infinity or a NaN.
+    /// Σ (x − mean)² / (n − `ddof`), in one pass and without cancellation. NaN if any element is infinite or NaN.
     ///
     /// ```
     /// let device = warpwright::Device::simulator();
@@ -223,7 +224,7 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// There are not more than `ddof` elements; as [`Device::reduce`].
+    /// At most `ddof` elements; as [`Device::reduce`].
     pub fn variance<'a, X>(&self, x: X, ddof: u32) -> Result<<Variance as Reduction<X::Element>>::Output>
     where
         X: Operand<'a>,

@@ -1,4 +1,4 @@
-//! What a reduction needs beside its result.
+//! The workspace of reductions to one number.
 
 use std::fmt;
 
@@ -8,16 +8,17 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::memory::{Buffer, BufferViewMut};
 
-/// Device memory in which the blocks of a reduction leave their states: about 25 KB, enough for every reduction of a whole
-/// vector, of any length and type.
+/// Device memory for the partial results of the blocks of a reduction: about 25 KB, enough for every reduction of a
+/// whole vector, of any length and type.
 ///
-/// A reduction leaves it ready for the next. Reductions that run at the same time need one each; on one stream they share one.
+/// It can be reused after each reduction. Concurrent reductions need one workspace each; those on one stream can share
+/// one.
 pub struct Workspace {
     words: Buffer<u64>,
 }
 
 impl Workspace {
-    /// Bytes of device memory that a workspace takes.
+    /// Bytes of device memory of a workspace.
     pub const BYTES: usize = 8 * WORKSPACE_WORDS;
 
     /// A workspace on `device`.

@@ -1,15 +1,15 @@
-//! Sums without rounding.
+//! Exact sums.
 
-/// The exact sum of numbers: terms that do not overlap, in order of size.
+/// The exact sum of numbers, as an expansion: terms that do not overlap, in order of size.
 ///
-/// J. R. Shewchuk, *Adaptive precision floating-point arithmetic and fast robust geometric predicates*, Discrete Comput. Geom.
-/// 18 (1997): adding a number to such an expansion term by term, each time keeping what the addition loses, gives another one.
-/// Exact as long as no addition overflows.
+/// J. R. Shewchuk, *Adaptive precision floating-point arithmetic and fast robust geometric predicates*, Discrete
+/// Comput. Geom. 18 (1997): adding a number to an expansion term by term, and keeping the rounding error of each
+/// addition, gives an expansion. Exact as long as no addition overflows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exact(Vec<f64>);
 
 impl Exact {
-    /// The sum of all.
+    /// The sum of all values.
     pub(super) fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let mut sum = Self::default();
         values.into_iter().for_each(|value| sum.add(value));
@@ -34,7 +34,7 @@ impl Exact {
         self.0.push(carry);
     }
 
-    /// The sum as a number, and what that lacks as another: together it is off by less than 2⁻¹⁰⁰ of itself.
+    /// The sum rounded to a number, and the remainder: together they have a relative error below 2⁻¹⁰⁰.
     pub(super) fn parts(&self) -> (f64, f64) {
         let high: f64 = self.0.iter().sum();
         let mut rest = self.clone();
@@ -43,7 +43,7 @@ impl Exact {
     }
 }
 
-/// a·b as a number and the rounding error of that, exact where nothing underflows.
+/// a·b rounded, and its rounding error; exact if nothing underflows.
 pub(super) fn product(a: f64, b: f64) -> [f64; 2] {
     let product = a * b;
     [product, a.mul_add(b, -product)]

@@ -1,6 +1,7 @@
-//! The lines that a reduction along an axis, or of segments, makes one result of each.
+//! The lines and segments whose elements a reduction combines to one result.
 
-/// The lines of a tensor along `axis`, in the order of their results: element (i, j, …) is element i·s₀ + j·s₁ + … of `x`.
+/// The lines of a tensor along `axis`, in the order of their results: element (i, j, …) is element i·s₀ + j·s₁ + … of
+/// `x`.
 ///
 /// ```
 /// use warpwright::reference::reduce::lines;
@@ -10,7 +11,7 @@
 /// ```
 ///
 /// # Panics
-/// There is no such axis or element, or not one stride for each extent.
+/// No such axis or element, or not one stride for each extent.
 pub fn lines<T: Copy>(x: &[T], shape: &[usize], strides: &[usize], axis: usize) -> Vec<Vec<T>> {
     assert_eq!(shape.len(), strides.len(), "a stride for each extent");
     let count = shape.iter().enumerate().filter(|&(other, _)| other != axis).map(|(_, extent)| extent).product();
@@ -29,7 +30,7 @@ pub fn lines<T: Copy>(x: &[T], shape: &[usize], strides: &[usize], axis: usize) 
 /// The segments between neighbouring offsets.
 ///
 /// # Panics
-/// The offsets fall, or reach past the end.
+/// Offsets decrease, or are past the end.
 pub fn segments<'a, T>(x: &'a [T], offsets: &[u64]) -> Vec<&'a [T]> {
     offsets.windows(2).map(|pair| &x[pair[0] as usize..pair[1] as usize]).collect()
 }

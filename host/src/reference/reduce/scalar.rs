@@ -1,24 +1,25 @@
-//! One number and how far a correct result may be from it.
+//! One number with its error bound.
 
-/// What a reduction should give: a value, known to about 2⁻¹⁰⁰ of itself, and how far a correct result may be from it.
+/// The expected result of a reduction: a value with a relative error of about 2⁻¹⁰⁰, and the error bound of a correct
+/// result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scalar {
     /// The value, rounded.
     pub value: f64,
-    /// What the value lacks.
+    /// The rounding error of `value`: the exact result is `value + rest`.
     pub rest: f64,
-    /// The largest error that rounding explains; infinite where overflow makes any result possible.
+    /// The largest error that rounding can cause; infinite if overflow makes any result possible.
     pub bound: f64,
 }
 
 impl Scalar {
-    /// A value that must be met exactly.
+    /// A value with the bound 0.
     pub const fn exact(value: f64) -> Self {
         Self { value, rest: 0.0, bound: 0.0 }
     }
 
-    /// Error over bound: 0 for an exact result, at most 1 where rounding explains it, infinite for an error where none is allowed
-    /// or a NaN or infinity that should not be, or should.
+    /// The ratio of error to bound: 0 for an exact result, at most 1 within the bound, infinite for an error with the
+    /// bound 0, or a NaN or infinity on one side only.
     pub fn error_over_bound(&self, got: impl Into<f64>) -> f64 {
         let got = got.into();
         if (got == self.value && self.rest == 0.0) || (got.is_nan() && self.value.is_nan()) {
@@ -48,8 +49,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// The value with its bound, once a number at most `error` away from it was rounded to this format; `roundings` of `f64` came
-    /// before.
+    /// The value with the bound of a result that had the error `error`, was then rounded `roundings` times in `f64`,
+    /// and once to this format.
     pub(super) fn rounded(self, (value, rest): (f64, f64), error: f64, roundings: f64) -> Scalar {
         let size = value.abs() + error;
         let before = error + roundings * super::U_F64 * size;
@@ -57,7 +58,7 @@ impl Format {
             Self::F32 => (super::U_F32 * (size + before) + super::ETA_F32, f64::from(f32::MAX)),
             Self::F64 => (0.0, f64::MAX),
         };
-        // The value itself is known to 2⁻¹⁰⁰ only, and products that underflow in `f64` to its least number.
+        // The relative error of the value itself.
         let own = f64::EPSILON * f64::EPSILON * value.abs();
         let bound = if !value.is_finite() {
             0.0

@@ -1,11 +1,11 @@
-//! The keys in `#[kernel(key = value, …)]`, and `pdl`, which has no value.
+//! The keys of `#[kernel(key = value, …)]`, and `pdl`, which takes no value.
 
 use syn::{
     Error, Expr, Ident, Result, Token,
     parse::{Parse, ParseStream},
 };
 
-/// The keys with a number for value, in the order in which messages list them after `block`.
+/// The keys whose value is a number, in the order of messages and of the PTX declaration.
 const NUMBERS: [&str; 9] = [
     "max_threads",
     "min_blocks",
@@ -18,12 +18,12 @@ const NUMBERS: [&str; 9] = [
     "local_bytes",
 ];
 
-/// What the attribute said.
+/// The keys of one attribute.
 #[derive(Default)]
 pub(crate) struct Keys {
     /// One to three extents.
     pub(crate) block: Option<Vec<Expr>>,
-    /// Launches may begin before their predecessor is done.
+    /// Programmatic dependent launch: a launch may start before the previous grid has finished.
     pub(crate) pdl: bool,
     numbers: [Option<Expr>; NUMBERS.len()],
 }
@@ -34,6 +34,11 @@ impl Keys {
         let index = NUMBERS.iter().position(|name| *name == key);
         index.and_then(|index| self.numbers[index].as_ref())
     }
+
+    /// The numeric keys of the attribute and their values.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = (&'static str, &Expr)> {
+        NUMBERS.iter().zip(&self.numbers).filter_map(|(&key, value)| Some((key, value.as_ref()?)))
+    }
 }
 
 impl Parse for Keys {
@@ -43,7 +48,7 @@ impl Parse for Keys {
             let key: Ident = input.parse()?;
             let twice = if key == "pdl" {
                 if input.peek(Token![=]) {
-                    return Err(Error::new(key.span(), "`pdl` takes no value: it is there or not"));
+                    return Err(Error::new(key.span(), "`pdl` takes no value: write `pdl` alone"));
                 }
                 std::mem::replace(&mut keys.pdl, true)
             } else {
@@ -55,7 +60,7 @@ impl Parse for Keys {
                     keys.numbers[index].replace(value).is_some()
                 } else {
                     let list = NUMBERS.join("`, `");
-                    let message = format!("no key of #[kernel]: the keys are `pdl`, `block`, `{list}`");
+                    let message = format!("not a key of #[kernel]: the keys are `pdl`, `block`, `{list}`");
                     return Err(Error::new(key.span(), message));
                 }
             };
@@ -73,7 +78,7 @@ impl Parse for Keys {
     }
 }
 
-/// The extents in `(x)`, `(x,)`, `(x, y)` or `(x, y, z)`; a bare `x` is taken, too.
+/// The extents of `(x)`, `(x,)`, `(x, y)`, `(x, y, z)` or a bare `x`.
 fn extents(value: Expr) -> Result<Vec<Expr>> {
     match value {
         Expr::Tuple(tuple) if (1..=3).contains(&tuple.elems.len()) => Ok(tuple.elems.into_iter().collect()),

@@ -1,7 +1,7 @@
-//! Banks of shared memory: what it costs to write a tile along its rows and to read it along its columns.
+//! Shared memory banks: the cost of writing a tile along its rows and reading it along its columns.
 //!
-//! Shared memory has 32 banks of 4 bytes; word w lies in bank w mod 32. A warp's request takes as many wavefronts as the
-//! bank with the most *different* words has, its conflict degree; lanes that ask for the same word share it.
+//! Shared memory has 32 banks of 4 bytes; word w is in bank w mod 32. A warp's request takes as many wavefronts as its
+//! conflict degree: the largest number of *different* words in one bank. Lanes that access the same word share it.
 //!
 //! ```text
 //!  bank      0   1   2   3  …  31             bank      0   1   2   3  …  31
@@ -9,13 +9,13 @@
 //!  row 1    1,0 1,1 1,2 1,3 … 1,31            row 1     ×  1,0 1,1 1,2 … 1,30
 //!  row 2    2,0 2,1 2,2 2,3 … 2,31            row 2    1,31 ×  2,0 2,1 … 2,29
 //!            ▲                                           ▲   ▲   ▲
-//!   rows of 32 words: column 0 lies in         rows of 33 words, one of them (×) unused:
-//!   bank 0 alone, degree 32                    column 0 lies in all 32 banks, degree 1
+//!   rows of 32 words: column 0 is in           rows of 33 words, one of them (×) unused:
+//!   bank 0 only, degree 32                     column 0 is in all 32 banks, degree 1
 //! ```
 //!
-//! Every kernel here does the same: a thread writes its number t into the tile, along the rows; after the barrier it reads
-//! along the columns, and writes what it found to global memory, at t. That is the numbered tile, transposed. Only where the
-//! words lie differs from step to step.
+//! Every kernel here does the same: thread t writes t to the tile along the rows; after a barrier it reads along the
+//! columns, and writes the result to global memory at t. That is the numbered tile, transposed. Only the layout differs
+//! from step to step.
 //!
 //! | | tile | row pitch | store / load degree |
 //! |---|---|--:|--:|

@@ -9,10 +9,10 @@
 //!   └──────────────────────┘           └──────────────────────┘
 //! ```
 //!
-//! A column has as many elements as the tile has rows, 16, so thread (ty, tx) cannot read element (tx, ty) as in a square: the
-//! position is worked out anew from the thread's number. A warp's two columns c and c + 1 lie in the banks
-//! (r·pitch + c) mod 32 and the ones behind these, r = 0 … 15. With a pitch of 32 the 16 rows share one bank: 16 words each
-//! from 2 banks. With 33 the columns overlap in 15 of 17 banks, 2 words each; with 34 all 32 banks are different.
+//! A column has 16 elements, so thread (ty, tx) cannot read element (tx, ty) as in a square tile: the position is
+//! computed from the thread's number. A warp's two columns c and c + 1 are in banks (r·pitch + c) mod 32 and the next
+//! ones, r = 0 … 15. With a pitch of 32, the 16 rows share one bank: 16 words each from 2 banks. With 33, the columns
+//! overlap in 15 of 17 banks, 2 words each; with 34, all 32 banks are different.
 //!
 //! Per thread: one store and one load of 4 bytes in shared memory, one store in global memory, one barrier.
 
@@ -34,8 +34,8 @@ pub const fn shared_elements(pitch: u32) -> usize {
     (ROWS * pitch) as usize
 }
 
-/// `out[16·c + r]` = 32·r + c for r < 16, c < 32: the numbered tile, transposed. Rows are 32 words apart, reads have a conflict
-/// degree of 16. What `out` lacks is left out. One block: others would write the same to the same places.
+/// `out[16·c + r]` = 32·r + c for r < 16, c < 32: the numbered tile, transposed. Rows are 32 words apart, reads have a
+/// conflict degree of 16. Elements outside `out` are skipped. One block; more would write the same values again.
 #[kernel(block = (COLS, ROWS), registers = 16, barriers = 1, global_store_bytes = 4)]
 pub fn set_row_read_col_rect(#[shared] tile: &Tile<32>, out: VecMut<i32>) {
     write_rows_read_columns(tile, out);
@@ -63,8 +63,8 @@ fn write_rows_read_columns<const PITCH: usize>(tile: &Tile<PITCH>, out: VecMut<i
     out.set_within(thread as usize, tile.get(row, column));
 }
 
-/// [`set_row_read_col_rect`] in shared memory sized at launch, [`shared_elements`] of 32. One trap is left, for a launch that
-/// reserved less.
+/// [`set_row_read_col_rect`] in shared memory sized at launch, [`shared_elements`] of 32. The one trap in the PTX is
+/// for a launch that reserves less.
 #[kernel(block = (COLS, ROWS), registers = 16, barriers = 1, traps = 1, global_store_bytes = 4)]
 pub fn set_row_read_col_rect_dyn(#[shared] words: DynShared<i32>, out: VecMut<i32>) {
     write_rows_read_columns_at_pitch::<32>(words, out);
@@ -76,7 +76,7 @@ pub fn set_row_read_col_rect_dyn_pad2(#[shared] words: DynShared<i32>, out: VecM
     write_rows_read_columns_at_pitch::<34>(words, out);
 }
 
-/// The layout is the kernel's arithmetic; the thread's number knows of no padding.
+/// The kernel computes the layout itself; the thread's number does not include the padding.
 #[inline(always)]
 fn write_rows_read_columns_at_pitch<const PITCH: u32>(words: DynShared<i32>, out: VecMut<i32>) {
     let (tx, ty) = (thread_idx_x(), thread_idx_y());

@@ -9,11 +9,11 @@
 //!   └────────────────┘                 └────────────────┘
 //! ```
 //!
-//! Neighbouring lanes write neighbouring words: degree 1, whatever the pitch. They read words that are one pitch apart, which
-//! meet gcd(pitch, 32) to a bank: 32 with a pitch of 32, one with 33.
+//! Neighbouring lanes write neighbouring words: degree 1, whatever the pitch. They read words one pitch apart, of which
+//! gcd(pitch, 32) are in the same bank: 32 with a pitch of 32, one with 33.
 //!
-//! Per thread: one store and one load of 4 bytes in shared memory, one store in global memory, one barrier. The padding costs
-//! 128 bytes per tile.
+//! Per thread: one store and one load of 4 bytes in shared memory, one store in global memory, one barrier. The padding
+//! costs 128 bytes per tile.
 
 use simt::prelude::*;
 
@@ -31,8 +31,8 @@ pub const fn shared_elements(pitch: u32) -> usize {
     (SIDE * pitch) as usize
 }
 
-/// `out[32·r + c]` = 32·c + r for r, c < 32: the numbered tile, transposed. Rows are 32 words apart, reads have a conflict
-/// degree of 32. What `out` lacks is left out. One block: others would write the same to the same places.
+/// `out[32·r + c]` = 32·c + r for r, c < 32: the numbered tile, transposed. Rows are 32 words apart, reads have a
+/// conflict degree of 32. Elements outside `out` are skipped. One block; more would write the same values again.
 #[kernel(block = (SIDE, SIDE), registers = 16, barriers = 1, global_store_bytes = 4)]
 pub fn set_row_read_col(#[shared] tile: &Tile<32>, out: VecMut<i32>) {
     write_rows_read_columns(tile, out);
@@ -53,8 +53,8 @@ fn write_rows_read_columns<const PITCH: usize>(tile: &Tile<PITCH>, out: VecMut<i
     out.set_within(thread as usize, tile.get(tx, ty));
 }
 
-/// [`set_row_read_col`] in shared memory sized at launch, [`shared_elements`] of 32: the layout is the kernel's arithmetic now.
-/// One trap is left, for a launch that reserved less.
+/// [`set_row_read_col`] in shared memory sized at launch, [`shared_elements`] of 32: the kernel computes the layout
+/// itself. The one trap in the PTX is for a launch that reserves less.
 #[kernel(block = (SIDE, SIDE), registers = 16, barriers = 1, traps = 1, global_store_bytes = 4)]
 pub fn set_row_read_col_dyn(#[shared] words: DynShared<i32>, out: VecMut<i32>) {
     write_rows_read_columns_at_pitch::<32>(words, out);
@@ -66,7 +66,7 @@ pub fn set_row_read_col_dyn_pad(#[shared] words: DynShared<i32>, out: VecMut<i32
     write_rows_read_columns_at_pitch::<33>(words, out);
 }
 
-/// Three indices: along a row of the tile, along a column of it, and the thread's number, which knows of no padding.
+/// Three indices: along a row of the tile, along a column, and the thread's number, which does not include the padding.
 #[inline(always)]
 fn write_rows_read_columns_at_pitch<const PITCH: u32>(words: DynShared<i32>, out: VecMut<i32>) {
     let (tx, ty) = (thread_idx_x(), thread_idx_y());

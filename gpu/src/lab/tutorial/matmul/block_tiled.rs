@@ -1,12 +1,12 @@
 //! C = A·B, one 128 × 128 tile of C per block and 8 × 8 elements of it per thread, held in registers.
 //!
 //! ```text
-//!            ┌──── B ────┐       A step along k: 256 threads fetch 128 × 8 of A and 8 × 128 of B, 4 elements
+//!            ┌──── B ────┐       In a step along k, 256 threads load 128 × 8 of A and 8 × 128 of B, 4 elements
 //!            │    ▓▓▓    │ 8     of each per thread, and stage them in shared memory, A transposed. Then
 //!            └───────────┘       each thread reads 8 elements of a column of A and 8 of a row of B, for
 //!  ┌ A ┐     ┌─── C ─────┐       64 fma, 8 times.
 //!  │ ▓ │     │   ┌──┐    │
-//!  │   │     │   └──┘ 128│       The block's 8 warps stand 4 × 2, the 32 lanes of a warp 4 × 8:
+//!  │   │     │   └──┘ 128│       The block's 8 warps are arranged 4 × 2, the 32 lanes of a warp 4 × 8:
 //!  └───┘     └────128────┘
 //!    8                                tx 0 1 … 7   0 1 … 7       32 × 64 elements of C per warp, in quads
 //!                                ty 0    ▓ ░ … ░   ▓ ░ … ░       of 4 × 4. A lane has four of them, 16 rows
@@ -16,15 +16,15 @@
 //!                                …
 //! ```
 //!
-//! Per thread and step: 8 loads of 4 bytes, 8 stores into and 32 loads of 16 bytes from shared memory, 512 fma, 2 barriers.
-//! m·n·k·(1/128 + 1/128) loads of elements in all: 4 times fewer than with 32 × 32 tiles, 32 operations per byte; and 16
-//! fma per load from shared memory, where [`matmul_tiled`](crate::gemm::tiled::matmul_tiled) has one per two. At the end 64
-//! stores of 4 bytes, a quarter of every sector they touch: with k in the thousands they do not matter.
+//! Per thread and step: 8 loads of 4 bytes, 8 stores into and 32 loads of 16 bytes from shared memory, 512 fma, 2
+//! barriers. m·n·k·(1/128 + 1/128) loads of elements in all: 4 times fewer than with 32 × 32 tiles, 32 operations per
+//! byte; and 16 fma per load from shared memory, where [`matmul_tiled`](crate::gemm::tiled::matmul_tiled) has one per
+//! two. At the end 64 stores of 4 bytes, which fill a quarter of every sector: negligible for k in the thousands.
 //!
-//! No bank conflicts. A's tile is stored by lanes that stand 4 rows × 8 columns, so element (row, k) goes to bank
-//! (k·pitch + row) mod 32: with a pitch of 132 that is 4·k + row, 32 different banks. Loads of 16 bytes are served by 16
-//! lanes at a time only where lanes pair up on the same address; so one of the two lowest bits of a lane's number selects
-//! its column and the other its row, and each load takes two wavefronts, the least there is.
+//! No bank conflicts. A's tile is stored by lanes arranged as 4 rows × 8 columns, so element (row, k) is in bank
+//! (k·pitch + row) mod 32: with a pitch of 132 that is 4·k + row, 32 different banks. A wavefront of 16-byte loads
+//! serves 16 lanes only if pairs of lanes have the same address. So one of the two lowest bits of the lane selects its
+//! column and the other its row, and each load takes two wavefronts, the minimum.
 
 use simt::{element::Vec4, prelude::*};
 
@@ -35,10 +35,9 @@ pub const DEPTH: u32 = 8;
 /// Threads per block: each has 8 · 8 of the 128 · 128 elements.
 pub const THREADS: u32 = 256;
 
-/// Elements from one row of A's staged tile to the next: not 128, against bank conflicts; a multiple of 4, for loads of
-/// 16 bytes.
+/// Row pitch of A's staged tile in elements: not 128, against bank conflicts; a multiple of 4, for loads of 16 bytes.
 const PITCH: u32 = TILE + 4;
-/// Elements of A, and of B, that a thread fetches per step.
+/// Elements of A, and of B, that a thread loads per step.
 const FETCHED: usize = (TILE * DEPTH / THREADS) as usize;
 /// Rows and columns of C per thread: two quads each.
 const EDGE: usize = 8;
@@ -51,8 +50,8 @@ pub struct Tiles {
     b: SharedTile<f32, { DEPTH as usize }, { TILE as usize }>,
 }
 
-/// A loop over 0 to 7 written out. An array stays in registers only where every index is a constant, and the compiler
-/// leaves a loop of this length as it is.
+/// Unrolls a loop over 0 to 7. An array stays in registers only if every index is a constant, and the compiler does not
+/// unroll a loop of this length.
 macro_rules! unroll {
     (for $i:ident in 0..8 $body:block) => {
         unroll!(@each $i $body 0 1 2 3 4 5 6 7)
@@ -73,11 +72,13 @@ pub const fn grid(m: u32, n: u32) -> [u32; 3] {
 
 /// C = A·B in `f32`, each element summed in order of k by fused multiply-adds.
 ///
-/// `a` is m × k, `b` is k × n, `c` is m × n; elements that one of them lacks count as 0.
+/// `a` is m × k, `b` is k × n, `c` is m × n; elements outside a matrix count as 0.
 ///
-/// With 128 registers per thread, two blocks fill the 65 536 registers of a multiprocessor: one computes while the other
-/// waits at a barrier.
-#[kernel(block = (THREADS), min_blocks = 2, registers = 128, barriers = 2, global_load_bytes = 4, global_store_bytes = 4)]
+/// With 128 registers per thread, two blocks fill the 65 536 registers of an SM: one computes while the other waits at
+/// a barrier.
+#[kernel(
+    block = (THREADS), min_blocks = 2, registers = 128, barriers = 2, global_load_bytes = 4, global_store_bytes = 4
+)]
 pub fn matmul_block_tiled(#[shared] tiles: &Tiles, a: MatRef<f32>, b: MatRef<f32>, c: MatMut<f32>) {
     let thread = thread_idx_x();
     let (row0, col0) = (block_idx_y() * TILE, block_idx_x() * TILE);
@@ -88,7 +89,7 @@ pub fn matmul_block_tiled(#[shared] tiles: &Tiles, a: MatRef<f32>, b: MatRef<f32
     while k0 < a.cols() {
         next.stage(tiles, thread);
         sync_threads();
-        // The next step's elements are on their way while this step's are multiplied.
+        // The next step's elements are loaded while this step's are multiplied.
         k0 = k0.saturating_add(DEPTH);
         next = Fetched::from(a, b, row0, col0, k0, thread);
         unroll!(for k in 0..8 {
@@ -110,15 +111,15 @@ pub fn matmul_block_tiled(#[shared] tiles: &Tiles, a: MatRef<f32>, b: MatRef<f32
     });
 }
 
-/// Row and column in the block's tile of a thread's first quad.
+/// Row and column of a thread's first quad in the block's tile.
 struct Place {
     row: u32,
     col: u32,
 }
 
 impl Place {
-    /// The bits of `thread`, highest first: two select the warp's row of the 4 × 2 warps, one its column; then the lane's
-    /// row bit 1, column bits 2 and 1, row bit 0, column bit 0.
+    /// The bits of `thread`, highest first: two select the warp's row of the 4 × 2 warps, one its column; then the
+    /// lane's row bit 1, column bits 2 and 1, row bit 0, column bit 0.
     #[inline(always)]
     const fn of(thread: u32) -> Self {
         let (warp, lane) = (thread / 32, thread % 32);
@@ -128,7 +129,7 @@ impl Place {
     }
 }
 
-/// What a thread fetches for one step.
+/// The elements that a thread loads for one step.
 struct Fetched {
     a: [f32; FETCHED],
     b: [f32; FETCHED],
@@ -146,7 +147,7 @@ impl Fetched {
         fetched
     }
 
-    /// Writes it to where the whole block reads it.
+    /// Writes the elements to shared memory.
     #[inline(always)]
     fn stage(&self, tiles: &Tiles, thread: u32) {
         for i in 0..FETCHED {

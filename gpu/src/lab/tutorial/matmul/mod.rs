@@ -1,4 +1,4 @@
-//! Matrix multiplication: the steps before and after [`crate::gemm`]'s naive and tiled kernels.
+//! Matrix multiplication: the steps before and after the naive and tiled kernels of [`crate::gemm`].
 
 pub mod block_tiled;
 pub mod single_block;

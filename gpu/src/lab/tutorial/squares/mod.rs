@@ -3,15 +3,15 @@
 //! ```text
 //!  x   ├ T ┼ T ┼ … ┼ T ┤├ T ┼ T ┼ … ┼ T ┤├ …      B blocks of T threads; thread t of block b takes
 //!  b     0   1 … B − 1    0   1 … B − 1           elements b·T + t, then B·T further on, and so on:
-//!                                                 in each round neighbours read neighbours.
+//!                                                 neighbouring threads read neighbouring elements.
 //! ```
 //!
-//! Arithmetic is modulo 2³², as the hardware multiplies and adds 32-bit integers: the sum of many squares wraps, and any
-//! order of addition gives the same bits.
+//! Arithmetic is modulo 2³², as the hardware multiplies and adds 32-bit integers: the sum of many squares wraps, and
+//! any order of addition gives the same bits.
 //!
-//! Each block also notes the clock of its multiprocessor when it begins and when all its threads are done, so that the
-//! host can tell the cycles from the first start to the last end. (The texts compare the clocks of different
-//! multiprocessors as if they were one; nothing promises that they agree.)
+//! Each block also records the clock of its SM when it starts and when all its threads are done, so that the host can
+//! compute the cycles from the first start to the last end. (This compares the clocks of different SMs, which CUDA does
+//! not guarantee to agree.)
 
 pub mod partials;
 pub mod thread0;
@@ -19,7 +19,7 @@ pub mod tree_mask;
 
 use simt::prelude::*;
 
-/// Sum of the squares of the elements that fall to this thread of this grid, wrapping.
+/// Sum of the squares of the elements of this thread, wrapping.
 #[inline(always)]
 #[track_caller]
 fn own_squares(x: VecRef<i32>) -> i32 {
@@ -34,7 +34,7 @@ fn own_squares(x: VecRef<i32>) -> i32 {
     sum
 }
 
-/// Notes the clock in `time[b]` for block b, by its thread 0.
+/// Thread 0 of block b records the clock in `time[b]`.
 #[inline(always)]
 fn note_start(time: VecMut<u64>) {
     if thread_idx_x() == 0 {
@@ -42,7 +42,7 @@ fn note_start(time: VecMut<u64>) {
     }
 }
 
-/// Notes the clock in `time[B + b]` for block b of B, by its thread 0.
+/// Thread 0 of block b of B records the clock in `time[B + b]`.
 #[inline(always)]
 fn note_end(time: VecMut<u64>) {
     if thread_idx_x() == 0 {

@@ -1,4 +1,4 @@
-//! B = Aᵀ without shared memory: one side of global memory is walked along rows, the other along columns.
+//! B = Aᵀ without shared memory: one matrix is accessed along rows, the other along columns.
 //!
 //! ```text
 //!   by rows       A                    B               by columns    A                    B
@@ -11,8 +11,9 @@
 //!            4 sectors            32 sectors                   32 sectors            4 sectors
 //! ```
 //!
-//! Memory moves in sectors of 32 bytes. A row of 32 elements fills 4 of them, a column touches 32 and uses 4 bytes of each; the
-//! other 28 are of use only if a cache keeps the sector until the neighbouring warps come for them.
+//! Memory is accessed in sectors of 32 bytes. A row of 32 elements fills 4 of them; a column touches 32 and uses 4
+//! bytes of each. The other 28 bytes are useful only if a cache keeps the sector until the neighbouring warps access
+//! them.
 //!
 //! Per thread: one load and one store of 4 bytes.
 
@@ -23,19 +24,20 @@ pub const COLS: u32 = 32;
 /// Rows of a block.
 pub const ROWS: u32 = 16;
 
-/// Blocks for [`transpose_naive_row`] of a matrix A of this shape. A grid is at most 65 535 blocks high: beyond 65 535 ·
-/// [`ROWS`] rows, launch again on the rows below.
+/// Blocks for [`transpose_naive_row`] of a matrix A of this shape. A grid is at most 65 535 blocks high: beyond 65 535
+/// · [`ROWS`] rows, launch again on the rows below.
 pub const fn grid_row(rows: u32, cols: u32) -> [u32; 3] {
     [cols.div_ceil(COLS), rows.div_ceil(ROWS), 1]
 }
 
-/// Blocks for [`transpose_naive_col`] of a matrix A of this shape: its blocks lie on B. Beyond 65 535 · [`ROWS`] columns,
+/// Blocks for [`transpose_naive_col`] of a matrix A of this shape: its blocks tile B. Beyond 65 535 · [`ROWS`] columns,
 /// launch again on the columns to the right.
 pub const fn grid_col(rows: u32, cols: u32) -> [u32; 3] {
     grid_row(cols, rows)
 }
 
-/// B = Aᵀ for any shape: `a` is m × n, `b` is n × m; what one of them lacks is left out. Reads rows of A, writes columns of B.
+/// B = Aᵀ for any shape: `a` is m × n, `b` is n × m; elements outside A or B are skipped. Reads rows of A, writes
+/// columns of B.
 #[kernel(block = (COLS, ROWS), registers = 16, barriers = 0, global_load_bytes = 4, global_store_bytes = 4)]
 pub fn transpose_naive_row(a: MatRef<f32>, b: MatMut<f32>) {
     let (row, col) = (block_idx_y() * ROWS + thread_idx_y(), block_idx_x() * COLS + thread_idx_x());

@@ -1,4 +1,4 @@
-//! B = Aᵀ by way of a rectangular tile in shared memory, whose rows are not padded.
+//! B = Aᵀ through a rectangular tile in shared memory, whose rows are not padded.
 //!
 //! ```text
 //!     A, 32 columns                 tile                     B, 16 columns
@@ -10,9 +10,9 @@
 //!                            columns: ││ ▼▼                 └────────┘
 //! ```
 //!
-//! The column that one side has to walk is walked in shared memory, where no sectors are wasted: a warp reads one row of A, 4
-//! sectors, and writes two rows of B, 2 sectors each. What it costs there: the 16 elements of a column are 32 words apart, all in
-//! one bank, so a read has a conflict degree of 16.
+//! Columns are read from shared memory, where no sectors are wasted: a warp reads one row of A, 4 sectors, and writes
+//! two rows of B, 2 sectors each. The cost: the 16 elements of a column are 32 words apart, all in one bank, so a read
+//! has a conflict degree of 16.
 //!
 //! Per thread: one load and one store of 4 bytes, one of each in shared memory, one barrier.
 
@@ -26,17 +26,16 @@ pub const ROWS: u32 = 16;
 /// Tile of 16 rows without padding.
 pub type Tile = SharedTile<f32, { ROWS as usize }, { COLS as usize }>;
 
-/// Blocks for a matrix A of this shape. A grid is at most 65 535 blocks high: beyond 65 535 · [`ROWS`] rows, launch again
-/// on the rows below.
+/// Blocks for a matrix A of this shape. A grid is at most 65 535 blocks high: beyond 65 535 · [`ROWS`] rows, launch
+/// again on the rows below.
 pub const fn grid(rows: u32, cols: u32) -> [u32; 3] {
     [cols.div_ceil(COLS), rows.div_ceil(ROWS), 1]
 }
 
-/// B = Aᵀ for any shape: `a` is m × n, `b` is n × m. What `b` lacks is left out; where it has more than Aᵀ, zeros fill the last
-/// tiles.
+/// B = Aᵀ for any shape: `a` is m × n, `b` is n × m. Elements outside `b` are skipped; if `b` is larger than Aᵀ, the
+/// last tiles are filled with zeros.
 ///
-/// Each side has the guard of its own extents, and the barrier stands outside both: every thread reaches it, whatever the
-/// shape.
+/// Load and store are guarded separately, with the barrier outside both: every thread reaches it, whatever the shape.
 #[kernel(block = (COLS, ROWS), registers = 24, barriers = 1, global_load_bytes = 4, global_store_bytes = 4)]
 pub fn transpose_smem(#[shared] tile: &Tile, a: MatRef<f32>, b: MatMut<f32>) {
     let (tx, ty) = (thread_idx_x(), thread_idx_y());

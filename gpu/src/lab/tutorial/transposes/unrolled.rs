@@ -1,4 +1,5 @@
-//! B = Aᵀ, two tiles side by side per block: each thread has two loads under way before the barrier, and two stores after it.
+//! B = Aᵀ, two neighbouring tiles per block: each thread has two loads in flight before the barrier, and two stores
+//! after it.
 //!
 //! ```text
 //!     A, 2 · 32 columns                                     B, 16 columns
@@ -13,11 +14,11 @@
 //!                                                          └────────┘
 //! ```
 //!
-//! A thread that waits for one element keeps little memory busy; with two on their way the same number of threads asks for
-//! twice as many bytes. Half as many blocks are launched, and the index arithmetic is shared between two elements.
+//! With two loads in flight, the same number of threads requests twice as many bytes. Half as many blocks are launched,
+//! and two elements share the index arithmetic.
 //!
-//! A warp reads two neighbouring columns of 16 rows. A pitch of 65 is 1 modulo 32: the columns overlap in 15 of 17 banks, 2 words
-//! each. With 66, 2 modulo 32, all 32 banks are different.
+//! A warp reads two neighbouring columns of 16 rows. A pitch of 65 is 1 modulo 32: the columns overlap in 15 of 17
+//! banks, 2 words each. A pitch of 66 is 2 modulo 32: all 32 banks are different.
 //!
 //! Per thread: two loads and two stores of 4 bytes, two of each in shared memory, one barrier.
 
@@ -27,20 +28,20 @@ use simt::prelude::*;
 pub const COLS: u32 = 32;
 /// Rows of a tile: a warp writes two rows of B.
 pub const ROWS: u32 = 16;
-/// Tiles of a block, side by side in A.
+/// Tiles of a block, neighbours in a row of A.
 pub const TILES: u32 = 2;
 
 /// Tile of 16 rows that are `PITCH` elements apart, of which 64 are used.
 pub type Tile<const PITCH: usize> = SharedTile<f32, { ROWS as usize }, PITCH>;
 
-/// Blocks for a matrix A of this shape. A grid is at most 65 535 blocks high: beyond 65 535 · [`ROWS`] rows, launch again
-/// on the rows below.
+/// Blocks for a matrix A of this shape. A grid is at most 65 535 blocks high: beyond 65 535 · [`ROWS`] rows, launch
+/// again on the rows below.
 pub const fn grid(rows: u32, cols: u32) -> [u32; 3] {
     [cols.div_ceil(TILES * COLS), rows.div_ceil(ROWS), 1]
 }
 
-/// B = Aᵀ for any shape: `a` is m × n, `b` is n × m. What `b` lacks is left out; where it has more than Aᵀ, zeros fill the last
-/// tiles. Rows of the tile are padded by one element: reads have a conflict degree of 2.
+/// B = Aᵀ for any shape: `a` is m × n, `b` is n × m. Elements outside `b` are skipped; if `b` is larger than Aᵀ, the
+/// last tiles are filled with zeros. Rows of the tile are padded by one element: reads have a conflict degree of 2.
 #[kernel(block = (COLS, ROWS), registers = 24, barriers = 1, global_load_bytes = 4, global_store_bytes = 4)]
 pub fn transpose_smem_unroll_pad1(#[shared] tile: &Tile<65>, a: MatRef<f32>, b: MatMut<f32>) {
     transpose_smem_unroll_pad(tile, a, b);
@@ -52,12 +53,12 @@ pub fn transpose_smem_unroll_pad2(#[shared] tile: &Tile<66>, a: MatRef<f32>, b: 
     transpose_smem_unroll_pad(tile, a, b);
 }
 
-/// Every access has its own guard, and all threads reach the barrier, whatever the shape.
+/// Every access is guarded separately, and all threads reach the barrier, whatever the shape.
 #[inline(always)]
 fn transpose_smem_unroll_pad<const PITCH: usize>(tile: &Tile<PITCH>, a: MatRef<f32>, b: MatMut<f32>) {
     let (tx, ty) = (thread_idx_x(), thread_idx_y());
     let (row0, col0) = (block_idx_y() * ROWS, block_idx_x() * (TILES * COLS));
-    // Both loads before either store: the second does not wait for the first.
+    // Both loads before the stores, so that they are in flight together.
     let left = a.get_or(row0 + ty, col0 + tx, 0.0);
     let right = a.get_or(row0 + ty, col0 + COLS + tx, 0.0);
     tile.set(ty, tx, left);

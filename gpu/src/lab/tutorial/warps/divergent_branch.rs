@@ -1,12 +1,12 @@
-//! A branch inside a warp, and one between warps.
+//! A branch that diverges within a warp, and one that diverges between warps.
 //!
 //! ```text
 //!  block of 64       warp 0                warp 1
-//!  tx > 15       ░░░░░░░░▓▓▓▓▓▓▓▓     ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓      warp 0 walks both sides, one after the other
-//!  tx > 31       ░░░░░░░░░░░░░░░░     ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓      each warp walks one side
+//!  tx > 15       ░░░░░░░░▓▓▓▓▓▓▓▓     ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓      warp 0 executes both sides, one after the other
+//!  tx > 31       ░░░░░░░░░░░░░░░░     ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓      each warp executes one side
 //! ```
 //!
-//! Per thread: [`ROUNDS`] rounds of one scrambler or of the other, one store of 4 bytes. A divergent warp takes the time of
+//! Per thread: [`ROUNDS`] rounds of one of two hash functions, one store of 4 bytes. A divergent warp takes the time of
 //! both.
 
 use simt::prelude::*;
@@ -21,11 +21,11 @@ pub const fn grid(n: usize) -> [u32; 3] {
     [n.div_ceil(BLOCK as usize) as u32, 1, 1]
 }
 
-/// `out[i]` = i + 1 (modulo 2³²) after [`ROUNDS`] rounds of a scrambler: of one where the thread's index in its block is
-/// above `threshold`, elsewhere of another.
+/// `out[i]` = i + 1 (modulo 2³²) after [`ROUNDS`] rounds of a hash function: one if the thread's index in its block is
+/// above `threshold`, otherwise another.
 ///
-/// The one: G. Marsaglia, *Xorshift RNGs*, Journal of Statistical Software 8 (2003), shifts 13, 17, 5. The other: the first
-/// half of the finaliser of A. Appleby's `MurmurHash3` for 32 bits.
+/// The first: G. Marsaglia, *Xorshift RNGs*, Journal of Statistical Software 8 (2003), shifts 13, 17, 5. The second:
+/// the first half of the 32-bit finaliser of A. Appleby's `MurmurHash3`.
 #[kernel(block = (BLOCK), registers = 16, barriers = 0, global_store_bytes = 4)]
 pub fn divergent_branch(threshold: u32, out: VecMut<u32>) {
     let i = index_1d();

@@ -1,9 +1,10 @@
-//! One sum per section by a tree that adds neighbours first: the order one writes down, and the one that wastes warps.
+//! One sum per section by a tree that adds neighbours first, with interleaved addressing: the active threads are spread
+//! over all warps.
 //!
 //! ```text
 //!  section   a b c d e f g h      T threads hold T elements; missing ones are 0. Thread t adds the element
-//!  stride 1  A   C   E   G        `stride` to its right where t is a multiple of 2·stride. The threads that
-//!  stride 2  A       E            still add lie ever further apart: every warp stays busy for five steps
+//!  stride 1  A   C   E   G        `stride` to its right if t is a multiple of 2·stride. The active threads
+//!  stride 2  A       E            are further apart in each step: every warp stays active for five steps
 //!  stride 4  A                    with 16, 8, 4, 2, 1 of its lanes, and every step diverges.
 //! ```
 //!
@@ -15,8 +16,8 @@ use simt::prelude::*;
 
 /// `sums[b]` = sum of the elements `b`·T to (`b` + 1)·T − 1 of `x`, in `f32`, for each block `b` of T threads.
 ///
-/// `section` has T elements; one trap is left, for a launch that reserved fewer. T is a power of two for the figures above;
-/// the sum is right for any. Blocks for n elements: [`grid`](crate::reduce::dynamic::grid).
+/// `section` has T elements; the one trap in the PTX is for a launch that reserves fewer. The costs above are for a
+/// power of two T; the sum is right for any T. Blocks for n elements: [`grid`](crate::reduce::dynamic::grid).
 #[kernel(max_threads = 1024, registers = 16, barriers = 2, traps = 1, global_load_bytes = 4, global_store_bytes = 4)]
 pub fn reduce_interleaved(#[shared] section: DynShared<f32>, x: VecRef<f32>, sums: VecMut<f32>) {
     let (t, threads) = (thread_idx_x(), block_dim_x());

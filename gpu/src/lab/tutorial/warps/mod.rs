@@ -1,4 +1,4 @@
-//! Warps: which threads they are made of, where they diverge, and how reductions keep them whole.
+//! Warps: which threads they consist of, where they diverge, and how reductions avoid divergence.
 
 pub mod color_to_gray;
 pub mod divergent_branch;

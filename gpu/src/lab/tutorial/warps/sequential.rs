@@ -1,23 +1,24 @@
-//! One sum per section by a tree that adds halves first: the same additions as
-//! [`reduce_interleaved`](super::interleaved::reduce_interleaved), by threads that are neighbours.
+//! One sum per section by a tree that adds the upper half to the lower, with sequential addressing: as many additions
+//! as [`reduce_interleaved`](super::interleaved::reduce_interleaved), by neighbouring threads.
 //!
 //! ```text
 //!  section   a b c d e f g h      T threads hold T elements; missing ones are 0. Thread t adds the element
-//!  stride 4  A B C D              `stride` to its right where t < stride. The threads that still add are
-//!  stride 2  A B                  the first ones: whole warps go idle, and only the last 32 values leave a
-//!  stride 1  A                    warp divided.
+//!  stride 4  A B C D              `stride` to its right if t < stride. The active threads are the first
+//!  stride 2  A B                  ones: whole warps go idle, and a warp diverges only in the last five
+//!  stride 1  A                    steps.
 //! ```
 //!
-//! Per block of T threads: T loads of 4 bytes, 1 store, T − 1 additions in log₂ T steps, 1 + log₂ T barriers. Neighbouring
-//! lanes access neighbouring words: no bank conflict. For a section of 512, divergent warps in its 9 steps: 0, 0, 0, 0, 1,
-//! 1, 1, 1, 1. [`reduce_sum_dynamic`](crate::reduce::dynamic::reduce_sum_dynamic) is this step by step, kept with the sums.
+//! Per block of T threads: T loads of 4 bytes, 1 store, T − 1 additions in log₂ T steps, 1 + log₂ T barriers.
+//! Neighbouring lanes access neighbouring words: no bank conflict. For a section of 512, divergent warps in its 9
+//! steps: 0, 0, 0, 0, 1, 1, 1, 1, 1. [`reduce_sum_dynamic`](crate::reduce::dynamic::reduce_sum_dynamic) is the same
+//! kernel, among the reductions.
 
 use simt::prelude::*;
 
 /// `sums[b]` = sum of the elements `b`·T to (`b` + 1)·T − 1 of `x`, in `f32`, for each block `b` of T threads.
 ///
-/// `section` has T elements; one trap is left, for a launch that reserved fewer. T is a power of two for the figures above;
-/// the sum is right for any. Blocks for n elements: [`grid`](crate::reduce::dynamic::grid).
+/// `section` has T elements; the one trap in the PTX is for a launch that reserves fewer. The costs above are for a
+/// power of two T; the sum is right for any T. Blocks for n elements: [`grid`](crate::reduce::dynamic::grid).
 #[kernel(max_threads = 1024, registers = 16, barriers = 2, traps = 1, global_load_bytes = 4, global_store_bytes = 4)]
 pub fn reduce_sequential(#[shared] section: DynShared<f32>, x: VecRef<f32>, sums: VecMut<f32>) {
     let (t, threads) = (thread_idx_x(), block_dim_x());

@@ -1,23 +1,24 @@
 //! Reductions of the segments of a vector.
 
-mod kinds;
+mod segment_kernels;
 
-pub use kinds::{Offset, SegmentReduction};
+pub use segment_kernels::{Offset, SegmentReduction};
 
-use gpu::reduce_segments::plan::Plan;
+use gpu::reduce::segments::plan::Plan;
 use simt::element::Element;
 
-use super::along::LinesWorkspace;
+use super::axis::LinesWorkspace;
 use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Result};
 use crate::launch::Launch;
 use crate::memory::{Buffer, BufferView, BufferViewMut};
+use crate::ops::on;
 use crate::stream::Stream;
 
-/// Most segments; kernels count them in 32 bits, and round up.
+/// Maximum number of segments: kernels count them in 32 bits, and round up.
 const MOST_SEGMENTS: usize = u32::MAX as usize - (1 << 12);
 
-/// The number of segments between so many offsets.
+/// The number of segments for a number of offsets.
 fn count(call: &str, offsets: usize) -> Result<usize> {
     if (1..=MOST_SEGMENTS + 1).contains(&offsets) {
         return Ok(offsets - 1);
@@ -29,12 +30,12 @@ fn count(call: &str, offsets: usize) -> Result<usize> {
         .into())
 }
 
-/// Refuses offsets that fall, or reach past the end of `n` elements.
+/// Refuses offsets that decrease, or are past the end of `n` elements.
 fn check(call: &str, offsets: &[impl Offset], n: usize) -> Result<()> {
     let bad = |at: usize, expected: String, found: u64| {
         Err(BadArgument::new(ArgumentRule::Range, call, "offsets")
             .expected(expected)
-            .found(format_args!("{found} at {at}"))
+            .found(format_args!("{found} at index {at}"))
             .remedy("segment s has the elements from offsets[s] to offsets[s + 1] - 1")
             .into())
     };
@@ -42,32 +43,32 @@ fn check(call: &str, offsets: &[impl Offset], n: usize) -> Result<()> {
     for (at, &offset) in offsets.iter().enumerate() {
         let offset = offset.into();
         if offset < before {
-            return bad(at, format!("offsets that never fall, {before} at least"), offset);
+            return bad(at, format!("non-decreasing offsets, here at least {before}"), offset);
         }
         if offset > n as u64 {
-            return bad(at, format!("offsets of at most {n}, the elements of x"), offset);
+            return bad(at, format!("offsets of at most {n}, the length of x"), offset);
         }
         before = offset;
     }
     Ok(())
 }
 
-/// The most merges that an element passes through in a reduction of `segments` segments of `n` elements in all, of `bytes` bytes
-/// each: what the oracle's bounds need.
+/// The depth of the reduction tree of `segments` segments of `n` elements in all, of `bytes` bytes each, for the bounds
+/// of [`crate::reference`].
 pub fn segments_depth(n: usize, segments: usize, bytes: usize) -> u64 {
     Plan::new(n as u64, segments as u32).depth(16 / bytes as u64)
 }
 
 impl Device {
-    /// Reduces each segment of `x` to one number: segment s is elements `offsets[s]` to `offsets[s + 1]` − 1, for one segment
-    /// fewer than there are offsets (`u32` or `u64`).
+    /// Reduces each segment of `x` to one number: segment s has elements `offsets[s]` to `offsets[s + 1]` − 1. There is
+    /// one offset (`u32` or `u64`) more than segments.
     ///
-    /// Segments may have any lengths: the work is shared out by elements. A segment without elements gives what no element
-    /// gives: 0 as its sum, 1 as its product, NaN as its mean and variance, −∞ or the least integer as its maximum, +∞ or the greatest
-    /// as its minimum, NaN where NaNs are ignored, and `u64::MAX` for an index. Others count from the start of their segment. The
-    /// variance of no more elements than its `ddof` is divided by 0.
+    /// Segments may have any lengths: the work is balanced by elements. An empty segment has the sum 0, the product 1,
+    /// mean and variance NaN, as maximum −∞ or the smallest integer, as minimum +∞ or the largest, NaN if NaNs are
+    /// ignored, and the index `u64::MAX`. Indices count from the start of their segment. The variance of at most `ddof`
+    /// elements is divided by 0.
     ///
-    /// Waits for the offsets, to check them; [`Device::reduce_segments_into`] does neither.
+    /// Downloads the offsets to check them; [`Device::reduce_segments_into`] does not.
     ///
     /// ```
     /// use warpwright::reduce::{ArgMin, Mean, Sum};
@@ -81,8 +82,9 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// - [`crate::Error::Argument`]: no offset; offsets that fall, or reach past the end of `x`; 2³² segments or more.
-    /// - As [`Device::alloc`] and [`Device::launch`]; [`crate::Error::DeviceLost`] if work before failed.
+    /// - [`crate::Error::Argument`]: no offset; offsets that decrease, or are past the end of `x`; 2³² segments or
+    ///   more.
+    /// - As [`Device::alloc`] and [`Device::launch`]; [`crate::Error::DeviceLost`] if earlier work failed.
     pub fn reduce_segments<'x, 'f, T: Element, R: SegmentReduction<T>, F: Offset>(
         &self,
         reduction: R,
@@ -99,7 +101,7 @@ impl Device {
         Ok(out)
     }
 
-    /// Bytes of a [`LinesWorkspace`] for a reduction of `segments` segments of `x`.
+    /// Bytes of the [`LinesWorkspace`] for a reduction of `segments` segments of `x`.
     pub fn reduce_segments_bytes<'x, T: Element, R: SegmentReduction<T>>(
         &self,
         _: R,
@@ -109,13 +111,13 @@ impl Device {
         8 * Plan::new(x.into().len() as u64, segments.clamp(1, MOST_SEGMENTS) as u32).workspace_words(R::STATE_WORDS)
     }
 
-    /// [`Device::reduce_segments`] to memory of the caller's: one launch, no allocation, no waiting, for use on a stream or in a
-    /// CUDA graph. Offsets are not checked: where they fall or reach past the end of `x`, results are unspecified, but nothing
-    /// outside `x` is read and nothing outside `out` written.
+    /// [`Device::reduce_segments`] into `out`: one launch, no allocation, no waiting, for use on a stream or in a CUDA
+    /// graph. Offsets are not checked: if they decrease or are past the end of `x`, results are unspecified, but
+    /// nothing outside `x` is read and nothing outside `out` written.
     ///
     /// # Errors
-    /// As [`Device::reduce_segments`] but for allocation and the offsets' values; `out` has not as many elements as there are
-    /// segments, or the workspace too few bytes; the stream or any memory is of another device.
+    /// As [`Device::reduce_segments`] except allocation and the offsets' values; the length of `out` is not the number
+    /// of segments, or the workspace is too small; the stream or any memory belongs to another device.
     pub fn reduce_segments_into<'x, 'f, 'o, T: Element, R: SegmentReduction<T>, F: Offset>(
         &self,
         reduction: R,
@@ -143,7 +145,7 @@ impl Device {
             return Err(BadArgument::new(ArgumentRule::Length, call, "out")
                 .expected(format_args!("{segments} elements, one for each segment"))
                 .found(out.len())
-                .remedy("take a slice of so many; there is one offset more than segments")
+                .remedy("pass a slice of that length; there is one offset more than segments")
                 .into());
         }
         self.check_same(x.device(), call, "x")?;
@@ -154,23 +156,18 @@ impl Device {
         }
         let plan = Plan::new(x.len() as u64, segments as u32);
         let workspace = workspace.view_mut(call, plan.workspace_words(R::STATE_WORDS))?;
-        let launch = Launch::grid(plan.blocks);
-        let launch = match stream {
-            Some(stream) => launch.stream(stream),
-            None => launch,
-        };
         let wide = u32::from(size_of::<F>() == 8);
         let arguments = (
             x.cast::<R::Read>(),
-            offsets.words(),
+            offsets.into_u32_words(),
             workspace,
             out.cast::<R::Written>(),
             wide,
             plan.items,
-            R::BY_LENGTH,
-            reduction.told(),
+            R::PARAMETER_KIND,
+            reduction.segment_parameter(),
         );
-        self.launch(&R::SEGMENTS, launch, arguments)?;
+        self.launch(&R::SEGMENTS, on(stream, Launch::grid(plan.blocks)), arguments)?;
         Ok(())
     }
 }

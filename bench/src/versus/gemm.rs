@@ -1,0 +1,142 @@
+//! GEMM by `Device::gemm`, with the workspace that the chosen algorithm needs.
+
+use anyhow::Result;
+use half::{bf16, f16};
+use warpwright::gemm::{Arithmetic, Gemm, Multiply, Op, Output};
+use warpwright::{Buffer, Device};
+
+use super::case::{Case, Dtype, Shape, Work};
+use super::data::AnyBuffer::{Bf16, F16, F32};
+use super::implementations::{Call, Context, wrong_type};
+use super::slot::Slot;
+
+/// Extents and layouts of a case.
+#[derive(Clone, Copy)]
+struct Problem {
+    mnk: [usize; 3],
+    ops: [Op; 2],
+    batch: usize,
+}
+
+/// A, B and C of a slot.
+type Operands<'s, T> = (&'s Buffer<T>, &'s Buffer<T>, &'s mut Buffer<T>);
+
+/// How a GEMM of one element type is called.
+#[derive(Clone, Copy)]
+struct Kind<T: Multiply> {
+    operands: for<'s> fn(&'s mut Slot) -> Result<Operands<'s, T>>,
+    configured: for<'g> fn(Gemm<'g, T>) -> Gemm<'g, T>,
+}
+
+/// The operands of a slot that holds them as `$x`.
+macro_rules! operands {
+    ($x:ident) => {
+        |slot| {
+            let Slot { a: $x(a), b: Some($x(b)), out: $x(c), .. } = slot else { return wrong_type() };
+            Ok((a, b, c))
+        }
+    };
+}
+
+/// Which algorithms are called.
+#[derive(Clone, Copy)]
+enum Choice {
+    /// The one that `Device::gemm` chooses.
+    Own,
+    /// The cheapest with kernels of this family.
+    Family(&'static str),
+    /// This many of the cheapest.
+    Cheapest(usize),
+}
+
+/// Warpwright, by the algorithm that `Device::gemm` chooses.
+pub(super) fn prepare<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot) -> Result<Option<Call<'c>>> {
+    Ok(by(context, case, slot, Choice::Own)?.pop())
+}
+
+/// The `mma.sync` kernels, which run on every GPU from compute capability 8.0 on, where others are faster: large square
+/// `bf16` matrices. Not on the simulator, where time means nothing.
+pub(super) fn mma<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot) -> Result<Option<Call<'c>>> {
+    let is_large = matches!(case.shape, Shape::Gemm { mnk: [4096, 4096, 4096] | [8192, 8192, 8192], batch: 1, .. });
+    if case.dtype != Dtype::Bf16 || !is_large || context.device.is_simulator() {
+        return Ok(None);
+    }
+    Ok(by(context, case, slot, Choice::Family("tensor"))?.pop())
+}
+
+/// The `most` algorithms that the model ranks first, beginning with the one that `Device::gemm` chooses.
+pub(super) fn cheapest<'c>(
+    context: &'c Context<'_>,
+    case: &Case,
+    slot: &mut Slot,
+    most: usize,
+) -> Result<Vec<Call<'c>>> {
+    by(context, case, slot, Choice::Cheapest(most))
+}
+
+fn by<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot, choice: Choice) -> Result<Vec<Call<'c>>> {
+    let (Work::Gemm, &Shape::Gemm { mnk, transposed, batch }) = (case.work, &case.shape) else {
+        return Ok(Vec::new());
+    };
+    let ops = transposed.map(|transposed| if transposed { Op::T } else { Op::N });
+    let (device, problem) = (&context.device, Problem { mnk, ops, batch });
+    match case.dtype {
+        Dtype::F32 => {
+            calls::<f32>(device, problem, Kind { operands: operands!(F32), configured: |gemm| gemm }, slot, choice)
+        }
+        Dtype::Tf32 => {
+            let kind = Kind { operands: operands!(F32), configured: |gemm| gemm.arithmetic(Arithmetic::Tf32) };
+            calls::<f32>(device, problem, kind, slot, choice)
+        }
+        Dtype::F16 => {
+            calls::<f16>(device, problem, Kind { operands: operands!(F16), configured: |gemm| gemm }, slot, choice)
+        }
+        Dtype::Bf16 => {
+            calls::<bf16>(device, problem, Kind { operands: operands!(Bf16), configured: |gemm| gemm }, slot, choice)
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn calls<'c, T: Multiply + Output<T>>(
+    device: &'c Device,
+    problem: Problem,
+    kind: Kind<T>,
+    slot: &mut Slot,
+    choice: Choice,
+) -> Result<Vec<Call<'c>>> {
+    let Problem { mnk: [m, n, _], batch, .. } = problem;
+    let (a, b, c) = (kind.operands)(slot)?;
+    let plans = (kind.configured)(described(device, problem, a, b)?).plans(c.view().as_tensor(&[batch, m, n])?)?;
+    let chosen = plans.into_iter().filter(|plan| match choice {
+        Choice::Family(family) => gpu::family_of(plan.algorithm().kernel()).is_some_and(|of| of.name == family),
+        Choice::Own | Choice::Cheapest(_) => true,
+    });
+    let most = if let Choice::Cheapest(most) = choice { most } else { 1 };
+    chosen
+        .take(most)
+        .map(|plan| {
+            let mut workspace = device.alloc::<f32>(plan.workspace_len())?;
+            let run = Box::new(move |slot: &mut Slot| {
+                let (a, b, c) = (kind.operands)(slot)?;
+                let gemm = (kind.configured)(described(device, problem, a, b)?).workspace(&mut workspace);
+                let gemm = if matches!(choice, Choice::Own) { gemm } else { gemm.algorithm(plan.algorithm()) };
+                Ok(gemm.into(c.view_mut().as_tensor(&[batch, m, n])?)?)
+            });
+            Ok(Call { run, captures: true, note: Some(plan.algorithm().to_string()) })
+        })
+        .collect()
+}
+
+/// The GEMM of these operands.
+fn described<'g, T: Multiply>(
+    device: &'g Device,
+    Problem { mnk: [m, n, k], ops, batch }: Problem,
+    a: &'g Buffer<T>,
+    b: &'g Buffer<T>,
+) -> Result<Gemm<'g, T>> {
+    let shape = |op, rows, cols| if op == Op::N { [batch, rows, cols] } else { [batch, cols, rows] };
+    let a = a.view().as_tensor(&shape(ops[0], m, k))?;
+    let b = b.view().as_tensor(&shape(ops[1], k, n))?;
+    Ok(device.gemm(a, b).op(ops[0], ops[1]))
+}

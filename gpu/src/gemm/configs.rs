@@ -1,0 +1,376 @@
+//! THE table of GEMM configurations: which kernels there are, and how fast each is.
+//!
+//! A row names a kernel's tile, how many blocks and warpgroups compute it, for which types and layouts there is one, the figures that
+//! the planner estimates its time from, and the shape that needs it. Entries, lists of kernels, the planner's candidates and the
+//! property tests' lists come from these rows; boxes, descriptor advances, registers and barriers are `const fn`s of a row.
+//!
+//! To add a configuration, add a row.
+
+/// What the planner estimates a kernel's time from, measured on an H200 (docs/gemm.md).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PerfModel {
+    /// Multiply-adds per clock and SM over 128, the rate of `f32`: with one block on an SM, and with as many as it holds at once; of a
+    /// kernel with one block per SM, with one tile per block and with more. Hopper's tensor cores do at most 16 of 16 bits. Of
+    /// [two-width](crate::gemm::sm90::schedule::two_width) kernels: in narrow tiles and in wide ones. A cluster counts as one SM.
+    pub efficiency: [f64; 2],
+    /// The factor on it where rows of an operand are no multiples of 128 bytes apart, so that a row of a box lies in two lines; of
+    /// kernels whose threads load, no multiples of 16 bytes, so that they load fewer bytes at a time.
+    pub misaligned: f64,
+    /// Time of a tile before the first multiply-add and after the last, in elements along k: where C is the rounded product and
+    /// where the epilogue does more.
+    pub tile_overhead: [f64; 2],
+}
+
+/// How A and B lie in memory, as BLAS's `transa` and `transb` say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// op(A) = Aᵀ: A lies as k × m.
+    pub transpose_a: bool,
+    /// op(B) = Bᵀ: B lies as n × k.
+    pub transpose_b: bool,
+}
+
+impl Layout {
+    /// Whether A, and B, is transposed.
+    #[must_use]
+    pub const fn transposed(self) -> [bool; 2] {
+        [self.transpose_a, self.transpose_b]
+    }
+
+    /// A is m × k, B is k × n.
+    pub const NN: Self = Self { transpose_a: false, transpose_b: false };
+    /// A is m × k, B is n × k.
+    pub const NT: Self = Self { transpose_a: false, transpose_b: true };
+    /// A is k × m, B is k × n.
+    pub const TN: Self = Self { transpose_a: true, transpose_b: false };
+    /// A is k × m, B is n × k.
+    pub const TT: Self = Self { transpose_a: true, transpose_b: true };
+}
+
+/// A configuration of the kernels on Hopper's tensor cores: [`sm90`](super::sm90).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WgmmaConfig {
+    /// The end of the kernels' names: the tile of C, after the number of blocks of a cluster if there is more than one.
+    pub name: &'static str,
+    /// Rows and columns of a block's MMA tile: of C, or of Cᵀ with `swap_ab`. 64 rows for each consumer warpgroup, or 128 of them
+    /// with `two_width`.
+    pub mma: [u32; 2],
+    /// Blocks of a cluster, whose MMA tiles lie one below the other and which load B once for all.
+    pub cluster: u32,
+    /// Stages of the pipeline.
+    pub stages: usize,
+    /// Cᵀ = op(B)ᵀ·op(A)ᵀ is computed: the narrow side of the MMA tile is that of C's rows.
+    pub swap_ab: bool,
+    /// Tiles have two widths: see [`two_width`](crate::gemm::sm90::schedule::two_width).
+    pub two_width: bool,
+    /// Blocks can split tiles along k: see [`stream_k`](crate::gemm::sm90::schedule::stream_k).
+    pub stream_k: bool,
+    /// A is loaded from shared memory to registers, because it is MN-major tf32, which tensor cores do not read from shared memory.
+    pub a_in_registers: bool,
+    /// Bytes of an element of A, B and C.
+    pub element_bytes: u32,
+    /// Its speed.
+    pub model: PerfModel,
+    /// The shape that needs it: m × n × k.
+    pub needed_by: &'static str,
+}
+
+/// A kernel of a [`WgmmaConfig`].
+#[cfg(not(target_arch = "nvptx64"))]
+#[derive(Clone, Copy)]
+pub struct WgmmaKernel<T: super::number::Number> {
+    /// Its row.
+    pub config: &'static WgmmaConfig,
+    /// The layout that it is for.
+    pub layout: Layout,
+    /// The kernel.
+    pub kernel: &'static super::args::TmaGemmKernel<T>,
+}
+
+impl WgmmaConfig {
+    /// Rows of an MMA tile that one warpgroup computes at a time: `wgmma.m64`.
+    pub const MMA_ROWS: u32 = 64;
+
+    /// Warpgroups that multiply.
+    #[must_use]
+    pub const fn consumers(&self) -> u32 {
+        self.mma[0] / (Self::MMA_ROWS * self.accumulators())
+    }
+
+    /// Accumulators of 64 rows that each of them has.
+    #[must_use]
+    pub const fn accumulators(&self) -> u32 {
+        if self.two_width { 2 } else { 1 }
+    }
+
+    /// Threads of a block: a producer warpgroup and the consumers.
+    #[must_use]
+    pub const fn threads(&self) -> u32 {
+        (1 + self.consumers()) * 128
+    }
+
+    /// Rows and columns of C that a block, or a cluster of blocks, computes at a time.
+    #[must_use]
+    pub const fn tile(&self) -> [u32; 2] {
+        let [m, n] = self.mma;
+        if self.swap_ab { [n, m * self.cluster] } else { [m * self.cluster, n] }
+    }
+
+    /// Rows of the boxes of an operand that is K-major, each 128 bytes of k long: of the MMA's A and of its B.
+    #[must_use]
+    pub const fn k_major_rows(&self) -> [u32; 2] {
+        // A box of B is as wide as the narrower of two tiles' common part.
+        [self.mma[0], if self.two_width { 64 } else { multicast_slice(self.mma[1], self.cluster) }]
+    }
+
+    /// Registers of a thread at launch: a third of what there is where two warpgroups multiply, who then take some from the producer;
+    /// else what the accumulators, and as many loads of partials, want.
+    #[must_use]
+    pub const fn registers(&self) -> u32 {
+        match (self.consumers(), self.mma[1]) {
+            (1, 16) => 96,
+            (1, _) => 192,
+            _ => 168,
+        }
+    }
+
+    /// Barriers in the code: that of the launch, those of stream-K, two in the generic epilogue, and two for each box in the TMA-store
+    /// epilogue; with two widths both for each.
+    #[must_use]
+    pub const fn barriers(&self) -> u32 {
+        let epilogue = match (self.store_rows(), self.element_bytes) {
+            (None, _) => 2,
+            // Boxes of 64 columns, or of so many rows where Cᵀ is computed.
+            (Some(rows), 2) => 2 + 2 * (self.mma[1] / if self.swap_ab { rows } else { 64 }),
+            (Some(_), _) => 2 + 2 * (self.mma[1] / if self.swap_ab { 64 } else { 32 }),
+        };
+        let narrow = if self.two_width { 2 * (2 + 2 * (128 / 64)) + epilogue } else { 0 };
+        1 + epilogue + narrow + if self.stream_k { 2 } else { 0 }
+    }
+
+    /// Rows of the boxes, 128 bytes wide, by which TMA stores C; none where it cannot.
+    #[must_use]
+    pub const fn store_rows(&self) -> Option<u32> {
+        let [rows, cols] = self.tile();
+        if !cols.is_multiple_of(64) {
+            None
+        } else if rows.is_multiple_of(64) {
+            Some(64)
+        } else if rows.is_multiple_of(48) {
+            Some(48)
+        } else {
+            None
+        }
+    }
+}
+
+/// Rows of the boxes by which the blocks of a cluster load an operand of `rows` rows that all of them read: an equal part each; where
+/// that is no multiple of the 8 rows with which the swizzle's pattern repeats, boxes of 16 by turns.
+///
+/// ```
+/// use gpu::gemm::configs::multicast_slice;
+/// assert_eq!((multicast_slice(256, 1), multicast_slice(256, 2), multicast_slice(144, 4)), (256, 128, 16));
+/// ```
+#[must_use]
+pub const fn multicast_slice(rows: u32, cluster: u32) -> u32 {
+    let part = rows / cluster;
+    if part.is_multiple_of(8) { part } else { 16 }
+}
+
+/// Calls `$then!` with the rows for 16-bit elements; of equally fast ones the planner takes the first.
+///
+/// C tile: MMA tile, cluster, stages, flags, [layouts], efficiency, misaligned, tile overhead, the shape that needs it.
+macro_rules! wgmma_16_configs {
+    ($then:ident) => {
+        $then! {
+            "16x64": 64 x 16, 1, 16, [swap_ab stream_k], [nn nt], [2.55 1.45], 0.6, [300.0 300.0], "16 x 8192 x 8192";
+            "64x16": 64 x 16, 1, 16, [stream_k], [nt tt], [2.6 1.45], 0.6, [500.0 500.0], "8192 x 16 x 8192";
+            "128x256": 128 x 256, 1, 4, [stream_k], [nn nt tn tt], [11.0 11.0], 0.8, [80.0 700.0], "4096 x 4096 x 64";
+            "256x192": 256 x 192, 1, 3, [two_width], [nn nt tn tt], [10.8 11.4], 0.86, [85.0 700.0], "8192 x 8192 x 8192";
+            "128x128": 128 x 128, 1, 6, [stream_k], [nn nt tn tt], [12.0 10.4], 0.6, [160.0 500.0], "1024 x 2048 x 1024";
+            "136x128": 128 x 136, 1, 5, [swap_ab stream_k], [nn nt], [9.8 9.8], 0.6, [400.0 400.0], "257 x 4096 x 65536";
+            "128x136": 128 x 136, 1, 5, [stream_k], [nt tt], [9.7 9.7], 0.6, [400.0 400.0], "4096 x 257 x 65536";
+            "2x128x256": 128 x 256, 2, 4, [stream_k], [nn nt tn tt], [21.6 21.6], 0.94, [100.0 700.0], "3000 x 5000 x 4104";
+            "4x144x64": 64 x 144, 4, 7, [swap_ab stream_k], [nn nt], [36.0 36.0], 1.0, [100.0 770.0], "1000 x 1000 x 1000";
+            "2x64x128": 64 x 128, 2, 8, [stream_k], [nn nt tn tt], [17.5 13.5], 0.75, [70.0 270.0], "128 x 8192 x 8192";
+            "64x128": 64 x 128, 1, 8, [stream_k], [nn nt tn tt], [9.9 7.8], 0.5, [60.0 300.0], "1024 x 1024 x 1024";
+            "64x64": 64 x 64, 1, 8, [stream_k], [nn nt tn tt], [8.2 4.65], 0.5, [40.0 200.0], "512 x 512 x 512";
+        }
+    };
+}
+pub(crate) use wgmma_16_configs;
+
+/// Calls `$then!` with the rows for `f32` rounded to tf32, which tensor cores read from shared memory K-major alone. TN has no kernel: one
+/// operand is transposed first.
+macro_rules! wgmma_tf32_configs {
+    ($then:ident) => {
+        $then! {
+            "256x128": 128 x 256, 1, 4, [swap_ab a_in_registers], [nn], [5.95 5.95], 1.0, [70.0 230.0], "4096 x 4096 x 4096";
+            "128x256": 128 x 256, 1, 4, [], [nt], [5.95 5.95], 1.0, [70.0 230.0], "4096 x 4096 x 4096";
+            "128x256": 128 x 256, 1, 4, [a_in_registers], [tt], [5.95 5.95], 1.0, [70.0 230.0], "4096 x 4096 x 4096";
+            "128x128": 128 x 128, 1, 6, [swap_ab a_in_registers], [nn], [5.35 5.35], 1.0, [70.0 180.0], "1024 x 2048 x 1024";
+            "128x128": 128 x 128, 1, 6, [], [nt], [5.35 5.35], 1.0, [70.0 180.0], "1024 x 2048 x 1024";
+            "128x128": 128 x 128, 1, 6, [a_in_registers], [tt], [5.35 5.35], 1.0, [70.0 180.0], "1024 x 2048 x 1024";
+            "64x128": 128 x 64, 1, 8, [swap_ab a_in_registers], [nn], [3.8 3.8], 1.0, [40.0 120.0], "1024 x 1024 x 1024";
+            "128x64": 128 x 64, 1, 8, [], [nt], [3.8 3.8], 1.0, [40.0 120.0], "1024 x 1024 x 1024";
+            "128x64": 128 x 64, 1, 8, [a_in_registers], [tt], [3.8 3.8], 1.0, [40.0 120.0], "1024 x 1024 x 1024";
+        }
+    };
+}
+pub(crate) use wgmma_tf32_configs;
+
+/// A configuration of the FFMA kernels fed by TMA: [`sm90::ffma`](super::sm90::ffma).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FfmaConfig {
+    /// The end of the kernels' names: the tile of C, with intra-block split-K the number of groups.
+    pub name: &'static str,
+    /// Rows and columns of C per block.
+    pub tile: [u32; 2],
+    /// Elements along k in a stage.
+    pub depth: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Groups of warps that share the steps of a tile; 1: sequential accumulation in order of k, which stream-K continues.
+    pub groups: u32,
+    /// Blocks per SM.
+    pub blocks_per_sm: u32,
+    /// Steps of k that the main loop is unrolled for. A long program does not stay in the instruction cache.
+    pub unroll: u32,
+    /// Its speed.
+    pub model: PerfModel,
+    /// The shape that needs it: m × n × k.
+    pub needed_by: &'static str,
+}
+
+impl FfmaConfig {
+    /// Barriers in the code, where A and B are K-major: of a launch, two in the epilogue, then those of stream-K; of intra-block split-K
+    /// one more before the next tile, and one for each group where it has several warps and transposes.
+    #[must_use]
+    pub const fn barriers(&self, k_major: [bool; 2]) -> u32 {
+        let warps = self.threads / 32 / self.groups;
+        match self.groups {
+            1 => 6,
+            _ if warps > 1 && (k_major[0] || k_major[1]) => 5,
+            _ => 4,
+        }
+    }
+
+    /// Whether blocks can split tiles along k.
+    #[must_use]
+    pub const fn is_stream_k(&self) -> bool {
+        self.groups == 1
+    }
+}
+
+/// A kernel of a [`FfmaConfig`].
+#[cfg(not(target_arch = "nvptx64"))]
+#[derive(Clone, Copy)]
+pub struct FfmaKernel {
+    /// Its row.
+    pub config: &'static FfmaConfig,
+    /// The layout that it is for.
+    pub layout: Layout,
+    /// The kernel.
+    pub kernel: &'static super::args::TmaGemmKernel<f32>,
+}
+
+/// Calls `$then!` with the rows for `f32` by FFMA fed by TMA.
+///
+/// C tile: tile and depth, microtile of a thread in quads of 4 × 4, threads, groups, stages of each group, blocks per SM, unrolled steps,
+/// [layouts], efficiency, tile overhead, the shape that needs it.
+macro_rules! ffma_sm90_configs {
+    ($then:ident) => {
+        $then! {
+            "128x128": 128 x 128 x 32, 4 x 2, 128, 1, 3, 2, 2, [tn], [0.40 0.79], 15.0, "8192 x 8192 x 8192";
+            "64x64": 64 x 64 x 32, 2 x 1, 128, 1, 4, 3, 4, [tn], [0.33 0.70], 15.0, "1664 x 1664 x 1664";
+            "64x32": 64 x 32 x 64, 1 x 1, 128, 1, 4, 2, 16, [tn], [0.43 0.63], 40.0, "768 x 768 x 768";
+            "128x64_k4": 128 x 64 x 32, 4 x 2, 256, 4, 2, 1, 2, [nn nt tn tt], [0.69 0.67], 40.0, "1024 x 1024 x 1024";
+            "32x64_k8": 32 x 64 x 32, 2 x 2, 256, 8, 2, 1, 2, [nn nt tn tt], [0.62 0.58], 120.0, "512 x 512 x 512";
+        }
+    };
+}
+pub(crate) use ffma_sm90_configs;
+
+/// A configuration of kernels whose threads load the operands: [`mma`](super::mma), [`small`](super::small), [`ffma`](super::ffma),
+/// [`reference`](super::reference).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ThreadConfig {
+    /// The end of the kernels' names: the tile of C.
+    pub name: &'static str,
+    /// Rows and columns of C per block.
+    pub tile: [u32; 2],
+    /// A part of a split along k is a multiple of this, so that it begins as aligned as the operands and ends with a whole step.
+    pub k_granularity: usize,
+    /// Its speed.
+    pub model: PerfModel,
+    /// The shape that needs it: m × n × k.
+    pub needed_by: &'static str,
+}
+
+/// A kernel of a [`ThreadConfig`].
+#[cfg(not(target_arch = "nvptx64"))]
+#[derive(Clone, Copy)]
+pub struct ThreadKernel<T: super::number::Number> {
+    /// Its row.
+    pub config: &'static ThreadConfig,
+    /// The layout that it is for; none for any.
+    pub layout: Option<Layout>,
+    /// The kernel.
+    pub kernel: &'static super::args::GemmKernel<T>,
+}
+
+/// Calls `$then!` with the rows for 16-bit elements by `mma.sync`.
+///
+/// C tile: its extents, fragments of A and B in a warp's tile, threads, blocks per SM, registers, [layout, whether A and B are K-major],
+/// efficiency, misaligned, tile overhead, the shape that needs it.
+macro_rules! mma_16_configs {
+    ($then:ident) => {
+        $then! {
+            "128x256": 128 x 256, 4 x 8, 256, 1, 255, [nn true false nt true true tn false false tt false true],
+                [6.4 6.4], 0.15, [60.0 250.0], "4095 x 4095 x 4095";
+            "64x64": 64 x 64, 2 x 4, 128, 3, 168, [nn true false nt true true tn false false tt false true],
+                [2.6 4.4], 0.2, [200.0 350.0], "333 x 777 x 555";
+        }
+    };
+}
+pub(crate) use mma_16_configs;
+
+/// Calls `$then!` with the rows for `f32` rounded to tf32 by `mma.sync`: as [`mma_16_configs`].
+macro_rules! mma_tf32_configs {
+    ($then:ident) => {
+        $then! {
+            "128x128": 128 x 128, 4 x 4, 256, 1, 255, [nn true false nt true true tn false false tt false true],
+                [1.2 1.2], 0.4, [100.0 100.0], "4095 x 4095 x 4095";
+            "64x64": 64 x 64, 2 x 4, 128, 3, 168, [nn true false nt true true tn false false tt false true],
+                [0.6 1.0], 0.4, [130.0 130.0], "333 x 777 x 555";
+        }
+    };
+}
+pub(crate) use mma_tf32_configs;
+
+/// Calls `$then!` with the rows of 16-bit elements for a C of few rows or columns.
+///
+/// C tile: elements in 16 bytes, accumulators, rows of the small operand, whether that is A, threads, registers, efficiency, misaligned,
+/// tile overhead, the shape that needs it.
+macro_rules! small_16_configs {
+    ($then:ident) => {
+        $then! {
+            "16x64": 8, Fragments, 16, true, 384, 168, [0.67 0.70], 0.6, [64.0 64.0], "13 x 4096 x 4095";
+            "64x16": 8, Fragments, 16, false, 384, 168, [0.41 0.41], 0.5, [64.0 64.0], "4096 x 13 x 4095";
+        }
+    };
+}
+pub(crate) use small_16_configs;
+
+/// Calls `$then!` with the rows of `f32`: as [`small_16_configs`].
+macro_rules! small_f32_configs {
+    ($then:ident) => {
+        $then! {
+            "4x64": 4, Rows<4>, 4, true, 384, 168, [0.12 0.11], 0.7, [160.0 160.0], "1 x 8192 x 8192";
+            "64x4": 4, Rows<4>, 4, false, 384, 168, [0.12 0.11], 0.7, [160.0 160.0], "8192 x 1 x 8192";
+            "16x64": 4, Rows<16>, 16, true, 256, 255, [0.22 0.25], 0.65, [64.0 64.0], "9 x 8191 x 8191";
+            "64x16": 4, Rows<16>, 16, false, 256, 255, [0.21 0.21], 0.65, [64.0 64.0], "8192 x 16 x 8192";
+        }
+    };
+}
+pub(crate) use small_f32_configs;

@@ -1,0 +1,93 @@
+//! C = act(alpha · op(A)·op(B) + beta · C + bias), one element of C per thread: for every type, layout and shape.
+//!
+//! ```text
+//!            ┌─ op(B) ─┐        A warp covers 32 columns of one row of C. Along k a thread adds products one after the
+//!            │    ║    │ k      other by fused multiply-adds in the type of the sums: f32, or f64 for f64.
+//!            └────╫────┘
+//!  ┌op(A)┐   ┌────╫────┐        The results of every other kernel are within rounding of these, and for integers equal.
+//!  │═════│   │════╬    │ m
+//!  └─────┘   └─────────┘ n
+//! ```
+//!
+//! Per thread and matrix: 2·k loads of one element, k fma, 1 store. No shared memory, no barrier. Arguments and grid are those of
+//! [`args`](super::args); for tf32, A and B are `f32` that are rounded when they are read.
+
+use half::{bf16, f16};
+use simt::prelude::*;
+
+use super::args::{GemmArgs, Operands, TRANSPOSE_A, TRANSPOSE_B, strides};
+#[cfg(not(target_arch = "nvptx64"))]
+use super::configs::{PerfModel, ThreadConfig, ThreadKernel};
+use super::number::{Number, Real, tf32};
+
+/// Rows and columns of C per block: a warp per row, and 8 warps of 256 threads fill an SM evenly.
+pub const TILE: [u32; 2] = [8, 32];
+
+/// `read` converts an element to what is multiplied.
+#[inline(always)]
+#[track_caller]
+fn gemm<T: Number>(read: impl Fn(T) -> T::Wide, Operands { a, b, ld, stride }: Operands<'_, T>, args: GemmArgs<'_, T>) {
+    let GemmArgs { m, n, k, batch, flags, .. } = args;
+    let across = n.div_ceil(TILE[1]).max(1);
+    let row = block_idx_x() / across * TILE[0] + thread_idx_y();
+    let col = block_idx_x() % across * TILE[1] + thread_idx_x();
+    if row >= m || col >= n {
+        return;
+    }
+    let (a_down, a_along) = strides(ld[0], flags & TRANSPOSE_A != 0);
+    let (b_along, b_across) = strides(ld[1], flags & TRANSPOSE_B != 0);
+    let mut matrix = block_idx_z();
+    while matrix < batch {
+        let mut from_a = matrix as u64 * stride[0] + row as u64 * a_down;
+        let mut from_b = matrix as u64 * stride[1] + col as u64 * b_across;
+        let mut sum = T::Wide::ZERO;
+        for _ in 0..k {
+            let (x, y) = (a.get_or(from_a as usize, T::ZERO), b.get_or(from_b as usize, T::ZERO));
+            sum = fma(read(x), read(y), sum);
+            from_a = from_a.wrapping_add(a_along);
+            from_b = from_b.wrapping_add(b_along);
+        }
+        args.store(sum, args.index(matrix, row, col), (row, col));
+        matrix = matrix.saturating_add(grid_dim_z());
+    }
+}
+
+macro_rules! kernels {
+    ($($(#[$doc:meta])+ $name:ident $list:ident: $t:ty, $read:expr, $bytes:literal, $registers:literal;)+) => {$(
+        $(#[$doc])+
+        #[kernel(
+            block = (TILE[1], TILE[0]), registers = $registers, barriers = 0, global_load_bytes = $bytes,
+            global_store_bytes = $bytes
+        )]
+        pub fn $name(operands: Operands<$t>, args: GemmArgs<$t>) {
+            gemm::<$t>($read, operands, args);
+        }
+
+        /// The kernel with its configuration.
+        #[cfg(not(target_arch = "nvptx64"))]
+        pub const $list: ThreadKernel<$t> = ThreadKernel { config: &CONFIG, layout: None, kernel: &$name };
+    )+};
+}
+
+/// Its speed is predicted: 5 % of the multiply-adds of an SM that eight blocks share, less with fewer.
+#[cfg(not(target_arch = "nvptx64"))]
+const CONFIG: ThreadConfig = ThreadConfig {
+    name: "8x32",
+    tile: TILE,
+    k_granularity: 16,
+    model: PerfModel { efficiency: [0.01, 0.03], misaligned: 1.0, tile_overhead: [32.0, 32.0] },
+    needed_by: "any shape, layout and type",
+};
+
+kernels! {
+    /// The kernel above for `f32`: the bits of [`matmul_naive`](super::naive::matmul_naive) where C = A·B.
+    gemm_reference_f32 F32: f32, |x| x, 4, 48;
+    /// The kernel above for `f32` rounded to tf32.
+    gemm_reference_tf32 TF32: f32, tf32, 4, 48;
+    /// The kernel above for `f16`.
+    gemm_reference_f16 F16: f16, Number::wide, 2, 48;
+    /// The kernel above for `bf16`.
+    gemm_reference_bf16 BF16: bf16, Number::wide, 2, 48;
+    /// The kernel above for `f64`; [`WIDE_C`](super::args::WIDE_C) has no meaning.
+    gemm_reference_f64 F64: f64, |x| x, 8, 56;
+}

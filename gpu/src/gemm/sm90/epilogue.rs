@@ -1,0 +1,389 @@
+//! From a warpgroup's accumulators to C.
+//!
+//! ```text
+//!                          ┌─ stmatrix or st.shared ─▶ boxes of 128 bytes a row, swizzled ─▶ TMA ─▶ C      TMA_STORE
+//!   64 × N accumulators ───┤
+//!                          └────────────▶ 64 × 64 of f32 ─▶ four elements a thread ──────────────▶ C      everything else
+//! ```
+//!
+//! The TMA-store epilogue applies alpha alone, to a C that TMA can write, in tiles of whole boxes. The generic epilogue does all that
+//! [`GemmArgs`] asks for, at any address: four neighbours at a time where they are aligned, else one.
+
+use half::{bf16, f16};
+use simt::convert::{bf16_pair_from_f32, f16_pair_from_f32};
+use simt::element::{Lanes, Vec2};
+use simt::matrix::{Kind, Tf32, stmatrix};
+use simt::opaque;
+use simt::prelude::*;
+use simt::sync::{fence_proxy_async, named_barrier};
+use simt::tma::{TensorMapMut, store_3d, store_commit, store_wait_read};
+use simt::warpgroup::WARPGROUP_SIZE;
+use simt::wgmma::{Accumulators, Columns, Width};
+
+use super::config::Config;
+use super::fragments;
+use super::pipeline::STAGING;
+use crate::gemm::args::{GemmArgs, TMA_STORE};
+use crate::gemm::number::Number;
+
+/// Columns that the generic epilogue stages at a time.
+const PART: u32 = 64;
+/// `f32` of half a warpgroup's staging memory: a box that TMA stores while the next is staged.
+const BOX: u32 = STAGING as u32 / 2;
+/// `f32` in a row of 128 bytes.
+const LINE: u32 = 32;
+
+/// Where element (`row`, `col`) of [`PART`] columns is staged: its column is changed so that the rows that a warp writes at once start
+/// in different banks. Eight neighbours stay neighbours.
+#[inline(always)]
+const fn staged(row: u32, col: u32) -> u32 {
+    row * PART + (col ^ (row % 4 * 8))
+}
+
+/// Where `f32` (`row`, `col`) of a box lies, with TMA's swizzle of 128 bytes.
+#[inline(always)]
+const fn swizzled(row: u32, col: u32) -> u32 {
+    row * LINE + ((col / 4) ^ (row % 8)) * 4 + col % 4
+}
+
+/// An element type of `wgmma`.
+pub(super) trait MmaElement: Number<Wide = f32> + Lanes<4> {
+    /// What it is to the tensor cores.
+    type Kind: Kind;
+
+    /// The TMA-store epilogue of warpgroup `half`, for its thread `t`: see [`Epilogue::store`].
+    #[doc(hidden)]
+    fn store_by_tma<C: Config<Element = Self>, const N: usize>(
+        epilogue: &Epilogue<'_, Self>,
+        accumulators: &Accumulators<N>,
+        at: [u32; 3],
+        buffer: &mut u32,
+        thread: [u32; 2],
+    ) where
+        Columns<N>: Width;
+}
+
+macro_rules! elements_of_16_bits {
+    ($($t:ident $pair:ident)+) => {$(
+        impl MmaElement for $t {
+            type Kind = Self;
+
+            #[inline(always)]
+            #[track_caller]
+            fn store_by_tma<C: Config<Element = Self>, const N: usize>(
+                epilogue: &Epilogue<'_, Self>,
+                accumulators: &Accumulators<N>,
+                at: [u32; 3],
+                buffer: &mut u32,
+                thread: [u32; 2],
+            ) where
+                Columns<N>: Width,
+            {
+                if C::CONFIG.swap_ab {
+                    epilogue.store_16_transposed($pair, accumulators, at, buffer, thread);
+                } else {
+                    epilogue.store_16($pair, accumulators, at, buffer, thread);
+                }
+            }
+        }
+    )+};
+}
+elements_of_16_bits! { f16 f16_pair_from_f32 bf16 bf16_pair_from_f32 }
+
+impl MmaElement for f32 {
+    type Kind = Tf32;
+
+    #[inline(always)]
+    #[track_caller]
+    fn store_by_tma<C: Config<Element = Self>, const N: usize>(
+        epilogue: &Epilogue<'_, Self>,
+        accumulators: &Accumulators<N>,
+        at: [u32; 3],
+        buffer: &mut u32,
+        thread: [u32; 2],
+    ) where
+        Columns<N>: Width,
+    {
+        if C::CONFIG.swap_ab {
+            epilogue.store_32_transposed(accumulators, at, thread);
+        } else {
+            epilogue.store_32::<C, N>(accumulators, at, buffer, thread);
+        }
+    }
+}
+
+/// The row of the accumulators of thread `t` of a warpgroup, and how far below it its other one is.
+#[inline(always)]
+const fn rows<C: Config>(t: u32) -> (u32, u32) {
+    if C::CONFIG.a_in_registers { (fragments::row(t), 4) } else { (t / 32 * 16 + t % 32 / 4, 8) }
+}
+
+/// What is the same for all tiles.
+#[derive(Clone, Copy)]
+pub(super) struct Epilogue<'a, T: MmaElement> {
+    pub(super) staging: &'a SharedArray<f32, { 2 * STAGING }>,
+    pub(super) map: &'a TensorMapMut<T>,
+    pub(super) gemm: GemmArgs<'a, T>,
+}
+
+impl<T: MmaElement> Epilogue<'_, T> {
+    /// Stores the accumulators of this warpgroup, `at` being row and column of the MMA's result, and the matrix. `buffer` is the half of
+    /// its staging memory that comes next.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn store<C: Config<Element = T>, const N: usize>(
+        &self,
+        accumulators: &Accumulators<N>,
+        at: [u32; 3],
+        buffer: &mut u32,
+    ) where
+        Columns<N>: Width,
+    {
+        // No address of what follows is worth a register while the tile is computed.
+        let t = opaque(thread_idx_x());
+        let thread = [(t / WARPGROUP_SIZE - 1) & 1, t % WARPGROUP_SIZE];
+        if C::CONFIG.store_rows().is_some() && self.gemm.flags & TMA_STORE != 0 {
+            T::store_by_tma::<C, N>(self, accumulators, at, buffer, thread);
+        } else {
+            self.store_generic::<C, N>(accumulators, at, thread);
+        }
+    }
+
+    /// Waits until TMA has read all that this thread told it to store.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn drain(&self) {
+        if self.gemm.flags & TMA_STORE != 0 && thread_idx_x().is_multiple_of(WARPGROUP_SIZE) {
+            store_wait_read::<0>();
+        }
+    }
+
+    /// Waits for the buffer of the next box: TMA has read what it stored from there two boxes ago.
+    #[inline(always)]
+    #[track_caller]
+    fn acquire_box<const PENDING: u32>([half, t]: [u32; 2]) {
+        if t == 0 {
+            store_wait_read::<PENDING>();
+        }
+        named_barrier(half + 1, WARPGROUP_SIZE);
+    }
+
+    /// Stores a box that the warpgroup has staged from `base` on, of so many rows of 128 bytes.
+    #[inline(always)]
+    #[track_caller]
+    fn store_box(&self, [half, t]: [u32; 2], base: u32, rows: u32, at: [u32; 3]) {
+        fence_proxy_async();
+        named_barrier(half + 1, WARPGROUP_SIZE);
+        if t == 0 {
+            store_3d(self.map, at.map(|x| x as i32), self.staging.tma_box(base, rows * LINE).cast::<T>());
+            store_commit();
+        }
+    }
+
+    /// 16-bit elements by `stmatrix`, 64 columns at a time.
+    #[inline(always)]
+    #[track_caller]
+    fn store_16<const N: usize>(
+        &self,
+        pair: impl Fn(f32, f32) -> u32,
+        accumulators: &Accumulators<N>,
+        [row, col, matrix]: [u32; 3],
+        buffer: &mut u32,
+        [half, t]: [u32; 2],
+    ) where
+        Columns<N>: Width,
+    {
+        let (own, lane) = (half * STAGING as u32, t % 32);
+        // The row that this lane names for `stmatrix`: of the upper or the lower 8 × 8 of two, in the left or the right pair.
+        let named = t / 32 * 16 + lane / 8 % 2 * 8 + lane % 8;
+        accumulators.for_each_16_columns(|first, values| {
+            if first % 64 == 0 {
+                Self::acquire_box::<1>([half, t]);
+            }
+            let chunk = (first % 64 / 8 + lane / 16) ^ (named % 8);
+            let pairs = [0, 2, 4, 6].map(|i| pair(self.gemm.alpha * values[i], self.gemm.alpha * values[i + 1]));
+            let base = own + (*buffer & 1) * BOX;
+            stmatrix::<4, false, _, 4>(self.staging.slot::<4>(base + named * LINE + chunk * 4), pairs);
+            if first % 64 == 48 {
+                self.store_box([half, t], base, 64, [col + first - 48, row, matrix]);
+                *buffer ^= 1;
+            }
+        });
+    }
+
+    /// 16-bit accumulators of Cᵀ by transposing `stmatrix`, 48 columns at a time, which are rows of C.
+    #[inline(always)]
+    #[track_caller]
+    fn store_16_transposed<const N: usize>(
+        &self,
+        pair: impl Fn(f32, f32) -> u32,
+        accumulators: &Accumulators<N>,
+        [row, col, matrix]: [u32; 3],
+        buffer: &mut u32,
+        [half, t]: [u32; 2],
+    ) where
+        Columns<N>: Width,
+    {
+        let (own, lane) = (half * STAGING as u32, t % 32);
+        // What this lane names for `stmatrix`: a row of the left or the right pair of 8 × 8, which are below each other once they are
+        // transposed, and of which the upper and the lower one lie side by side then.
+        let (named, chunk) = (lane / 16 * 8 + lane % 8, (t / 32 * 2 + lane / 8 % 2) ^ (lane % 8));
+        accumulators.for_each_16_columns(|first, values| {
+            let within = first % 48;
+            if within == 0 {
+                Self::acquire_box::<1>([half, t]);
+            }
+            let pairs = [0, 2, 4, 6].map(|i| pair(self.gemm.alpha * values[i], self.gemm.alpha * values[i + 1]));
+            let base = own + (*buffer & 1) * BOX;
+            stmatrix::<4, true, _, 4>(self.staging.slot::<4>(base + (within + named) * LINE + chunk * 4), pairs);
+            if within == 32 {
+                self.store_box([half, t], base, 48, [row, col + first - 32, matrix]);
+                *buffer ^= 1;
+            }
+        });
+    }
+
+    /// `f32`, 32 columns at a time.
+    #[inline(always)]
+    #[track_caller]
+    fn store_32<C: Config, const N: usize>(
+        &self,
+        accumulators: &Accumulators<N>,
+        [row, col, matrix]: [u32; 3],
+        buffer: &mut u32,
+        [half, t]: [u32; 2],
+    ) where
+        Columns<N>: Width,
+    {
+        let (own, left, (top, down)) = (half * STAGING as u32, t % 4 * 2, rows::<C>(t));
+        accumulators.for_each_8_columns(|first, values| {
+            if first % LINE == 0 {
+                Self::acquire_box::<1>([half, t]);
+            }
+            let base = own + (*buffer & 1) * BOX;
+            let [a, b, c, d] = values.map(|value| self.gemm.alpha * value);
+            self.staging.set_vec::<2>(base + swizzled(top, first % LINE + left), Vec2::new([a, b]));
+            self.staging.set_vec::<2>(base + swizzled(top + down, first % LINE + left), Vec2::new([c, d]));
+            if first % LINE == LINE - 8 {
+                self.store_box([half, t], base, 64, [col + first - (LINE - 8), row, matrix]);
+                *buffer ^= 1;
+            }
+        });
+    }
+
+    /// `f32` accumulators of Cᵀ with A in registers, 64 columns at a time, which are rows of C: two boxes side by side.
+    #[inline(always)]
+    #[track_caller]
+    fn store_32_transposed<const N: usize>(
+        &self,
+        accumulators: &Accumulators<N>,
+        [row, col, matrix]: [u32; 3],
+        [half, t]: [u32; 2],
+    ) where
+        Columns<N>: Width,
+    {
+        let (own, across, down) = (half * STAGING as u32, fragments::row(t), t % 4 * 2);
+        // The box of the columns that this warp has.
+        let base = own + across / LINE * BOX;
+        accumulators.for_each_8_columns(|first, values| {
+            if first % 64 == 0 {
+                Self::acquire_box::<0>([half, t]);
+            }
+            let places = [(0, 0), (1, 0), (0, 4), (1, 4)];
+            for ((i, j), value) in places.into_iter().zip(values) {
+                self.staging.set(base + swizzled(first % 64 + down + i, (across + j) % LINE), self.gemm.alpha * value);
+            }
+            if first % 64 == 56 {
+                fence_proxy_async();
+                named_barrier(half + 1, WARPGROUP_SIZE);
+                if t == 0 {
+                    for side in 0..2 {
+                        let at = [row + side * LINE, col + first - 56, matrix].map(|x| x as i32);
+                        store_3d(self.map, at, self.staging.tma_box(own + side * BOX, BOX).cast::<T>());
+                    }
+                    store_commit();
+                }
+            }
+        });
+    }
+
+    /// The generic epilogue: 64 columns at a time through shared memory, so that a warp writes neighbours of C.
+    #[inline(always)]
+    #[track_caller]
+    fn store_generic<C: Config, const N: usize>(
+        &self,
+        accumulators: &Accumulators<N>,
+        [row, col, matrix]: [u32; 3],
+        [half, t]: [u32; 2],
+    ) where
+        Columns<N>: Width,
+    {
+        let own = half * STAGING as u32;
+        // A tile that is no multiple of PART wide ends within one.
+        let end = (if C::CONFIG.swap_ab { self.gemm.m } else { self.gemm.n }).min(col + N as u32);
+        // Each part is the same code but for the registers that are staged: a loop that is not unrolled.
+        let mut part = opaque(0);
+        while part < (N as u32).div_ceil(PART) {
+            // All of it is computed again for each part: there are no registers for it beside the accumulators.
+            let (t, row, end) = (opaque(t) % WARPGROUP_SIZE, opaque(row), opaque(end));
+            let ((top, down), left) = (rows::<C>(t), t % 4 * 2);
+            accumulators.for_each_8_columns(|first, [a, b, c, d]| {
+                if first / PART != part {
+                    return;
+                }
+                let left = first % PART + left;
+                if C::CONFIG.swap_ab {
+                    let places = [(left, top), (left + 1, top), (left, top + down), (left + 1, top + down)];
+                    for ((line, column), value) in places.into_iter().zip([a, b, c, d]) {
+                        self.staging.set(own + staged(line, column), value);
+                    }
+                } else {
+                    // The row further down is changed as this one.
+                    let at = own + staged(top, left);
+                    self.staging.set_vec::<2>(at, Vec2::new([a, b]));
+                    self.staging.set_vec::<2>(at + down * PART, Vec2::new([c, d]));
+                }
+                if first % PART == PART - 8 {
+                    // Merged with the stores of other parts, which differ in what they store, these would want it copied.
+                    let _ = opaque(part);
+                }
+            });
+            named_barrier(half + 1, WARPGROUP_SIZE);
+            let col = col + part * PART;
+            if C::CONFIG.swap_ab {
+                self.store_part([half, t], [col, row, matrix], [end, self.gemm.n]);
+            } else {
+                self.store_part([half, t], [row, col, matrix], [self.gemm.m, end]);
+            }
+            named_barrier(half + 1, WARPGROUP_SIZE);
+            part += 1;
+        }
+    }
+
+    /// Stores the part of C at `[row, column, matrix]`, 64 rows and [`PART`] columns, from this warpgroup's staging memory; it ends at
+    /// row and column `ends`.
+    #[inline(always)]
+    #[track_caller]
+    fn store_part(&self, [half, t]: [u32; 2], [row, columns, matrix]: [u32; 3], ends: [u32; 2]) {
+        let own = half * STAGING as u32;
+        let lines = ends[0].saturating_sub(row).min(64);
+        if self.gemm.has_quads(ends[1]) {
+            let quad = t % (PART / 4) * 4;
+            let mut line = t / (PART / 4);
+            while line < lines && columns + quad < ends[1] {
+                let values = self.staging.get_vec4(own + staged(line % 64, quad)).lanes;
+                let at = self.gemm.index(matrix, row + line, columns + quad);
+                self.gemm.store_quad(values, at, (row + line, columns + quad));
+                line += WARPGROUP_SIZE / (PART / 4);
+            }
+        } else {
+            let column = columns + t % PART;
+            let mut line = t / PART;
+            while line < lines && column < ends[1] {
+                let value = self.staging.get(own + staged(line % 64, t % PART));
+                self.gemm.store(value, self.gemm.index(matrix, row + line, column), (row + line, column));
+                line += WARPGROUP_SIZE / PART;
+            }
+        }
+    }
+}

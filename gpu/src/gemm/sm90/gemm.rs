@@ -1,0 +1,126 @@
+//! What a block does: raster order and stream-K.
+
+use simt::cluster::cluster_rank;
+use simt::grid::dependency_wait;
+use simt::opaque;
+use simt::prelude::*;
+use simt::tma::{TensorMap, TensorMapMut, prefetch};
+use simt::warpgroup::{decrease_registers, increase_registers, warpgroup_id};
+use simt::wgmma::{Accumulators, Columns, Width};
+
+use super::config::Config;
+use super::epilogue::Epilogue;
+use super::fixup::Fixup;
+use super::pipeline::{PipelineState, Smem, init_pipeline};
+use super::schedule::raster::Tiles;
+use super::schedule::stream_k::{StreamK, WorkUnit};
+use super::{CONSUMER_REGISTERS, PRODUCER_REGISTERS};
+use crate::gemm::args::{TMA_STORE, TmaGemmArgs};
+
+/// The tiles and parts of tiles that this block computes: see [`stream_k`](super::schedule::stream_k).
+///
+/// `a` and `b` are the maps of the operands, `c` is that of C, which counts only with [`TMA_STORE`].
+#[inline(always)]
+#[track_caller]
+pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, const STAGES: usize>(
+    smem: &Smem<C::Element, A, B, STAGES>,
+    (a, b, c): (&TensorMap<C::Element>, &TensorMap<C::Element>, &TensorMapMut<C::Element>),
+    args: TmaGemmArgs<'_, C::Element>,
+) where
+    Columns<N>: Width,
+{
+    let (cluster, consumers) = (C::CONFIG.cluster, C::CONFIG.consumers());
+    // Operands, extents and batches of the MMA.
+    let ([m, n], [of_a, of_b]) = ([args.gemm.m, args.gemm.n], args.batch_step);
+    let (a, b, [m, n], batch_step) =
+        if C::CONFIG.swap_ab { (b, a, [n, m], [of_b, of_a]) } else { (a, b, [m, n], [of_a, of_b]) };
+    let depth = Smem::<C::Element, A, B, STAGES>::DEPTH;
+    if args.gemm.k == 0 {
+        dependency_wait();
+        return;
+    }
+    let t = thread_idx_x();
+    if t == 0 {
+        prefetch(a);
+        prefetch(b);
+        if args.gemm.flags & TMA_STORE != 0 {
+            prefetch(c);
+        }
+    }
+    init_pipeline!(smem, STAGES, t, cluster * consumers * 4, cluster);
+    let rank = if cluster > 1 { cluster_rank() } else { 0 };
+    let [rows, cols] = C::CONFIG.mma;
+    // Tiles of a cluster.
+    let tiles = Tiles { rows: m.div_ceil(cluster * rows), cols: n.div_ceil(cols) };
+    let (steps, count) = (args.gemm.k.div_ceil(depth), tiles.per_matrix() * args.gemm.batch);
+    // Matrix, first row and first column of this block's tile.
+    let at = |tile: u32| {
+        let (matrix, row, col) = tiles.at(tile);
+        (matrix, (row * cluster + rank) * rows, col * cols)
+    };
+    let split = if C::CONFIG.stream_k { args.stream_k.tiles } else { 0 };
+    let mut schedule = StreamK::new([block_idx_x() / cluster, grid_dim_x() / cluster], count, split, steps);
+    let warpgroup = warpgroup_id();
+    if warpgroup == 0 {
+        if consumers > 1 {
+            decrease_registers::<PRODUCER_REGISTERS>();
+        }
+        let mut unit = schedule.next_unit();
+        let first = at(unit.map_or(0, |unit| unit.tile));
+        // The first place is known before the predecessor ends, for which the others of this warpgroup need not wait.
+        let mut place = (opaque(first.0), opaque(first.1), opaque(first.2));
+        if t == 0 {
+            dependency_wait();
+            let mut state = PipelineState::<STAGES>::PRODUCER;
+            while let Some(WorkUnit { from, to, .. }) = unit {
+                let (matrix, row, col) = place;
+                let matrices = batch_step.map(|step| (matrix * step) as i32);
+                for step in from..to {
+                    let place = [row as i32, col as i32, (step * depth) as i32, matrices[0], matrices[1]];
+                    smem.load_stage::<C>(state, (a, b), place, (cols, rank));
+                    state.advance();
+                }
+                unit = schedule.next_unit();
+                if let Some(unit) = unit {
+                    place = at(unit.tile);
+                }
+            }
+            if cluster > 1 {
+                smem.drain(state);
+            }
+        }
+        return;
+    }
+
+    if consumers > 1 {
+        increase_registers::<CONSUMER_REGISTERS>();
+    }
+    dependency_wait();
+    // Below `consumers`; so the compiler sees it.
+    let consumer = (warpgroup - 1).min(consumers - 1);
+    let fixup = Fixup::new(args.stream_k, steps, consumers, cluster);
+    let epilogue = Epilogue { staging: &smem.c, map: c, gemm: args.gemm };
+    let mut state = PipelineState::<STAGES>::CONSUMER;
+    let mut buffer = 0;
+    while let Some(WorkUnit { tile, from, to }) = schedule.next_unit() {
+        let mut accumulator = [Accumulators::<N>::zeroed()];
+        let mut place = [0; 3];
+        // Where the tile lies is computed while products are under way.
+        let meanwhile = || {
+            let (matrix, row, col) = at(tile);
+            place = [opaque(row) + consumer * 64, opaque(col), opaque(matrix)];
+        };
+        C::accumulate(smem, &mut accumulator, &mut state, (consumer * 64, to - from), meanwhile);
+        if C::CONFIG.stream_k {
+            if to < steps {
+                fixup.store_partials(&accumulator[0], consumer);
+                continue;
+            }
+            if from > 0 {
+                fixup.load_partials(&mut accumulator[0], consumer, tile * steps);
+            }
+        }
+        epilogue.store::<C, N>(&accumulator[0], place, &mut buffer);
+    }
+    epilogue.drain();
+}

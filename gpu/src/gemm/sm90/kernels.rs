@@ -1,0 +1,142 @@
+//! The kernels on the tensor cores: one for each row of the table, element type and layout.
+
+use half::{bf16, f16};
+use pastey::paste;
+use simt::prelude::*;
+use simt::tma::{TensorMap, TensorMapMut};
+use simt::wgmma::{Accumulators, Columns, Width};
+
+use super::config::{Config, Majors, Nn, Nt, Tn, Tt};
+use super::pipeline::{PipelineState, Smem};
+use super::{gemm, gemm_two_width, mainloop_wgmma_rs};
+use crate::gemm::args::TmaGemmArgs;
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::gemm::configs::{Layout, WgmmaKernel};
+use crate::gemm::configs::{PerfModel, WgmmaConfig, wgmma_16_configs, wgmma_tf32_configs};
+
+/// `has!([flags] flag)`: whether the flag is among them.
+macro_rules! has {
+    ([$($flag:ident)*] $wanted:ident) => { false $(|| has!(@$flag $wanted))* };
+    (@swap_ab swap_ab) => { true };
+    (@two_width two_width) => { true };
+    (@stream_k stream_k) => { true };
+    (@a_in_registers a_in_registers) => { true };
+    (@$flag:ident $wanted:ident) => { false };
+}
+
+/// What a flag changes in a [`Config`].
+macro_rules! mainloop {
+    (a_in_registers) => {
+        #[inline(always)]
+        #[track_caller]
+        fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
+            smem: &Smem<f32, A, B, STAGES>,
+            accumulator: &mut [Accumulators<N>; 1],
+            state: &mut PipelineState<STAGES>,
+            range: (u32, u32),
+            meanwhile: impl FnOnce(),
+        ) where
+            Columns<N>: Width,
+        {
+            mainloop_wgmma_rs::accumulate::<Self, N, A, B, STAGES>(smem, &mut accumulator[0], state, range);
+            meanwhile();
+        }
+    };
+    ($flag:ident) => {};
+}
+
+/// What a block does.
+macro_rules! run {
+    ([two_width] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident) => {
+        gemm_two_width::gemm::<$config, _, _, _>($smem, $maps, $args)
+    };
+    ([$($flag:ident)*] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident) => {
+        gemm::gemm::<$config, $n, _, _, _>($smem, $maps, $args)
+    };
+}
+
+/// Kernels of the element type `$t`, called `$prefix` in their names, and the list of them, `$list`.
+macro_rules! kernels {
+    ($t:ident $prefix:ident $list:ident: $(
+        $name:literal: $m:literal x $n:literal, $cluster:literal, $stages:literal, $flags:tt, [$($layout:ident)+],
+        [$one:literal $more:literal], $misaligned:literal, [$rounded:literal $other:literal], $needed_by:literal;
+    )+) => { paste! {
+        $($(
+            kernels!(
+                @one $t $n $stages $flags [<gemm_sm90_ $prefix _ $layout _ $name>] [<$layout:camel>] $m
+                [<CONFIG_ $prefix:upper _ $layout:upper _ $name:upper>] [<$prefix:camel $layout:camel $name:camel>]
+                WgmmaConfig {
+                    name: $name,
+                    mma: [$m, $n],
+                    cluster: $cluster,
+                    stages: $stages,
+                    swap_ab: has!($flags swap_ab),
+                    two_width: has!($flags two_width),
+                    stream_k: has!($flags stream_k),
+                    a_in_registers: has!($flags a_in_registers),
+                    element_bytes: size_of::<$t>() as u32,
+                    model: PerfModel {
+                        efficiency: [$one, $more],
+                        misaligned: $misaligned,
+                        tile_overhead: [$rounded, $other],
+                    },
+                    needed_by: $needed_by,
+                }
+            );
+        )+)+
+
+        /// The kernels of this element type.
+        #[cfg(not(target_arch = "nvptx64"))]
+        pub const $list: &[WgmmaKernel<$t>] = &[$($(
+            WgmmaKernel {
+                config: &[<CONFIG_ $prefix:upper _ $layout:upper _ $name:upper>],
+                layout: Layout::[<$layout:upper>],
+                kernel: &[<gemm_sm90_ $prefix _ $layout _ $name>],
+            },
+        )+)+];
+    } };
+    (@one $t:ident $n:literal $stages:literal [$($flag:ident)*] $kernel:ident $layout:ident $m:literal $const:ident $config:ident
+        $value:expr
+    ) => {
+        const $const: WgmmaConfig = $value;
+
+        enum $config {}
+        impl Config for $config {
+            type Element = $t;
+            type MajorA = <$layout as Majors<$t, { $const.swap_ab }>>::A;
+            type MajorB = <$layout as Majors<$t, { $const.swap_ab }>>::B;
+            const CONFIG: WgmmaConfig = $const;
+            const MN: [bool; 2] = <$layout as Majors<$t, { $const.swap_ab }>>::MN;
+            $(mainloop!($flag);)*
+        }
+
+        /// C = act(alpha · op(A)·op(B) + beta · C + bias): see [the module](super).
+        #[kernel(
+            pdl,
+            block = ($const.threads()),
+            min_blocks = 1,
+            cluster = $const.cluster,
+            registers = $const.registers(),
+            barriers = $const.barriers(),
+            traps = 4
+        )]
+        pub fn $kernel(
+            #[shared] smem: &Smem<
+                $t, { $m * 128 / size_of::<$t>() * $stages }, { $n * 128 / size_of::<$t>() * $stages }, $stages,
+            >,
+            a: &TensorMap<$t>,
+            b: &TensorMap<$t>,
+            stored: &TensorMapMut<$t>,
+            args: TmaGemmArgs<$t>,
+        ) {
+            run!([$($flag)*] $config, $n, smem (a, b, stored) args);
+        }
+    };
+}
+
+macro_rules! kernels_of_bf16 { ($($rows:tt)+) => { kernels! { bf16 bf16 BF16: $($rows)+ } }; }
+macro_rules! kernels_of_f16 { ($($rows:tt)+) => { kernels! { f16 f16 F16: $($rows)+ } }; }
+macro_rules! kernels_of_tf32 { ($($rows:tt)+) => { kernels! { f32 tf32 TF32: $($rows)+ } }; }
+wgmma_16_configs!(kernels_of_bf16);
+wgmma_16_configs!(kernels_of_f16);
+wgmma_tf32_configs!(kernels_of_tf32);

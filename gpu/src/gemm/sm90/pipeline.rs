@@ -1,0 +1,224 @@
+//! The pipeline between TMA and the tensor cores: stages in shared memory, each with a full and an empty mbarrier.
+//!
+//! ```text
+//!  producer: wait until empty ─▶ announce bytes ─▶ TMA loads A and B ──┐
+//!                ▲                                                     ▼ full
+//!                └───────────── release ◀── multiply ◀── wait until full : consumers
+//! ```
+
+use simt::element::Element;
+use simt::mbarrier::Mbarriers;
+use simt::prelude::*;
+use simt::tma::{TensorMap, load_3d, load_3d_multicast};
+use simt::warp::lane_id;
+use simt::wgmma::{Major, Operand, Swizzle};
+
+use super::config::Config;
+
+/// Elements of `f32` by which a warpgroup stages C in shared memory: 16 KiB.
+pub(super) const STAGING: usize = 4096;
+/// Rows of the boxes of an MN-major operand along m or n: 128 bytes of 16-bit elements, 32 of tf32.
+#[inline(always)]
+const fn mn_box<T>() -> u32 {
+    (128 / size_of::<T>()) as u32
+}
+
+/// Shared memory: `A` and `B` elements of the operands in all `STAGES` stages, and where C is staged.
+#[repr(C, align(1024))]
+#[derive(Shared)]
+pub struct Smem<T: Element, const A: usize, const B: usize, const STAGES: usize> {
+    pub(super) a: SharedArray<T, A>,
+    pub(super) b: SharedArray<T, B>,
+    pub(super) c: SharedArray<f32, { 2 * STAGING }>,
+    /// A two-width schedule and the block's first tile: here they take no registers while a tile is computed.
+    pub(super) schedule: SharedArray<u32, 8>,
+    pub(super) full: Mbarriers<STAGES>,
+    pub(super) empty: Mbarriers<STAGES>,
+}
+
+/// Initialises the mbarriers of `$smem.full` and `$smem.empty`, `$stages` of each, with all threads of the block, of which this is number
+/// `$t`, and of the others of its cluster: a stage is full when TMA has brought the bytes that one thread announced, and empty when
+/// `$readers` warps have released it. Then the next launch may begin.
+///
+/// Up to here a launch may run beside its predecessor (`pdl`): what follows waits for that before it touches global memory.
+///
+/// A macro, because of references to mbarriers the compiler knows less than of the struct that they are in, and computes addresses by a
+/// dozen more instructions.
+macro_rules! init_pipeline {
+    ($smem:ident, $stages:expr, $t:ident, $readers:expr, $cluster:expr) => {
+        if $t == 0 {
+            for stage in 0..$stages as u32 {
+                $smem.full.init(stage, 1);
+                $smem.empty.init(stage, $readers);
+            }
+            simt::mbarrier::fence_mbarrier_init();
+        }
+        if $cluster > 1 {
+            simt::cluster::cluster_sync();
+        } else {
+            simt::prelude::sync_threads();
+        }
+        simt::grid::launch_dependents();
+    };
+}
+pub(super) use init_pipeline;
+
+impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A, B, STAGES> {
+    /// Elements of a stage of A and of B.
+    const STAGE_A: u32 = (A / STAGES) as u32;
+    const STAGE_B: u32 = (B / STAGES) as u32;
+    /// Elements along k in a stage: 128 bytes.
+    pub(super) const DEPTH: u32 = (128 / size_of::<T>()) as u32;
+
+    /// Loads stage `state` of the pipeline once it is empty: of A the MMA tile's rows from `row` on, of B `width` columns from `col` on,
+    /// of which the blocks of a cluster load equal parts for each other.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn load_stage<C: Config<Element = T>>(
+        &self,
+        state: PipelineState<STAGES>,
+        (a, b): (&TensorMap<T>, &TensorMap<T>),
+        [row, col, depth, matrix_a, matrix_b]: [i32; 5],
+        (width, rank): (u32, u32),
+    ) {
+        let ([rows, _], cluster) = (C::CONFIG.mma, C::CONFIG.cluster);
+        let (stage, narrow) = (state.stage(), mn_box::<T>());
+        self.empty.wait(stage, state.parity);
+        self.full.arrive_expect_tx(stage, (rows + width) * Self::DEPTH * size_of::<T>() as u32);
+        let full = self.full.at(stage);
+        if C::MN[0] {
+            for part in 0..rows / narrow {
+                let len = narrow * Self::DEPTH;
+                let slot = self.a.tma_box(stage * Self::STAGE_A + part * len, len);
+                load_3d(slot, a, [row + (part * narrow) as i32, depth, matrix_a], full);
+            }
+        } else {
+            let slot = self.a.tma_box(stage * Self::STAGE_A, rows * Self::DEPTH);
+            load_3d(slot, a, [depth, row, matrix_a], full);
+        }
+        let edge = if C::MN[1] { narrow } else { C::CONFIG.k_major_rows()[1] };
+        let mut part = rank;
+        while part < width / edge {
+            let len = edge * Self::DEPTH;
+            let slot = self.b.tma_box(stage * Self::STAGE_B + part * len, len);
+            let col = col + (part * edge) as i32;
+            let at = if C::MN[1] { [col, depth, matrix_b] } else { [depth, col, matrix_b] };
+            if cluster > 1 {
+                load_3d_multicast(slot, b, at, full, (1 << cluster) - 1);
+            } else {
+                load_3d(slot, b, at, full);
+            }
+            part += cluster;
+        }
+    }
+
+    /// The operands of the MMA in a stage: of A the 64 rows from row `row` of the tile on.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn operands<C: Config<Element = T>>(&self, stage: u32, row: u32) -> (Operand, Operand) {
+        let a = self.a.slot::<4>(stage * Self::STAGE_A + row * Self::DEPTH);
+        (Operand::new(a, 0, 1024, Swizzle::B128), self.operand_b::<C>(stage))
+    }
+
+    /// The MMA's B alone.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn operand_b<C: Config<Element = T>>(&self, stage: u32) -> Operand {
+        let b = self.b.slot::<4>(stage * Self::STAGE_B);
+        // The leading dimension counts where boxes lie side by side along n.
+        Operand::new(b, if C::MajorB::IS_MN { 128 * Self::DEPTH } else { 0 }, 1024, Swizzle::B128)
+    }
+
+    /// The first element of 64 rows of A in a stage.
+    #[inline(always)]
+    pub(super) const fn a_at(stage: u32, row: u32) -> u32 {
+        stage * Self::STAGE_A + row * Self::DEPTH
+    }
+
+    /// Releases a stage: this warp has read it. Every block of the cluster loads a part of it.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn release<C: Config<Element = T>>(&self, stage: u32) {
+        let (lane, cluster) = (lane_id(), C::CONFIG.cluster);
+        if cluster > 1 {
+            if lane < cluster {
+                self.empty.arrive_at(stage, lane);
+            }
+        } else if lane == 0 {
+            self.empty.arrive(stage);
+        }
+    }
+
+    /// Waits until every stage is empty: no block of the cluster arrives at this one's mbarriers any more, so it may exit.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn drain(&self, mut state: PipelineState<STAGES>) {
+        for _ in 0..STAGES {
+            self.empty.wait(state.stage(), state.parity);
+            state.advance();
+        }
+    }
+}
+
+/// The next stage of the pipeline, and the parity of the phase to wait for there.
+#[derive(Clone, Copy, Debug)]
+pub struct PipelineState<const STAGES: usize> {
+    stage: u32,
+    /// Of its mbarrier's phase.
+    pub parity: u32,
+}
+
+impl<const STAGES: usize> PipelineState<STAGES> {
+    /// The first stage of a consumer, which waits for full stages.
+    pub const CONSUMER: Self = Self { stage: 0, parity: 0 };
+    /// The first stage of a producer, which waits for empty stages: at first all are.
+    pub const PRODUCER: Self = Self { stage: 0, parity: 1 };
+
+    /// That of a consumer after so many steps.
+    #[inline(always)]
+    #[must_use]
+    pub const fn after(steps: u64) -> Self {
+        Self { stage: (steps % STAGES as u64) as u32, parity: (steps / STAGES as u64 % 2) as u32 }
+    }
+
+    /// The producer's state for the stage `later` steps after this one, fewer than there are stages; this is a consumer's.
+    ///
+    /// ```
+    /// use gpu::gemm::sm90::pipeline::PipelineState;
+    /// let (mut full, mut empty) = (PipelineState::<3>::CONSUMER, PipelineState::<3>::PRODUCER);
+    /// empty.advance();
+    /// empty.advance();
+    /// for _ in 0..7 {
+    ///     let ahead = full.producer_after(2);
+    ///     assert_eq!((ahead.stage(), ahead.parity), (empty.stage(), empty.parity));
+    ///     full.advance();
+    ///     empty.advance();
+    /// }
+    /// ```
+    #[inline(always)]
+    #[must_use]
+    pub const fn producer_after(self, later: u32) -> Self {
+        let stage = self.stage + later;
+        if stage < STAGES as u32 {
+            Self { stage, parity: self.parity ^ 1 }
+        } else {
+            Self { stage: stage - STAGES as u32, parity: self.parity }
+        }
+    }
+
+    /// The stage. (The minimum tells the compiler that it is one, so that no access to it needs a check of its own.)
+    #[inline(always)]
+    pub const fn stage(self) -> u32 {
+        if self.stage < STAGES as u32 { self.stage } else { STAGES as u32 - 1 }
+    }
+
+    /// Goes on to the next stage.
+    #[inline(always)]
+    pub const fn advance(&mut self) {
+        self.stage += 1;
+        if self.stage >= STAGES as u32 {
+            self.stage = 0;
+            self.parity ^= 1;
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Which tiles of C a block computes, and in which order.
+
+pub mod raster;
+pub mod stream_k;
+pub mod two_width;

@@ -1,0 +1,160 @@
+//! Stream-K schedule: each block computes whole tiles, and a range of the steps of tiles that are split along k.
+//!
+//! ```text
+//!  split tiles    │   0   │   1   │   2   │      their steps along k one after the other, S each, divided evenly:
+//!  blocks         │ 0  │ 1  │ 2  │ 3  │ 4 │
+//!                      └── block 1 has the end of tile 0, which it finishes, and the beginning of tile 1, which block 2 finishes
+//!  other tiles: block b has tile split + b, split + b + blocks, …
+//! ```
+//!
+//! Tiles that fill no wave of blocks then leave none idle (*stream-K*, Osama, Merrill, Cecka, Garland and Owens 2023). The block that
+//! has the last steps of a tile finishes it, and needs the partials of those before. A block goes through its range from the end to the
+//! beginning: first the tile whose end it lacks, whose partials it stores ([`fixup`](super::super::fixup)); then whole tiles; last the
+//! tile whose beginning it lacks. It then waits only for blocks of lower index, which store their partials first of all: so there is no
+//! circular wait, nor a wait for a block that has not started, because blocks start in the order of their index.
+
+/// Tiles to split along k, of `tiles`, among so many blocks: none if they fill whole waves, all if there is less than one wave. Else
+/// those beyond the last whole wave; and that wave too if they are less than half of one, since then more than two blocks would have
+/// to work on each.
+///
+/// ```
+/// use gpu::gemm::sm90::schedule::stream_k::split_tiles;
+/// assert_eq!([264, 32, 512, 688].map(|tiles| split_tiles(tiles, 132)), [0, 32, 116, 160]);
+/// ```
+#[must_use]
+pub const fn split_tiles(tiles: u32, blocks: u32) -> u32 {
+    if blocks == 0 {
+        return 0;
+    }
+    let rest = tiles % blocks;
+    if rest == 0 || rest >= blocks.div_ceil(2) || tiles < blocks { rest } else { rest + blocks }
+}
+
+/// [`split_tiles`] where a block continues the accumulation of the one before it: none if there is less than one wave, since no tile is
+/// then done sooner. Else those beyond the last whole wave and that wave, so that no tile has more than two blocks.
+///
+/// ```
+/// use gpu::gemm::sm90::schedule::stream_k::split_tiles_in_order;
+/// assert_eq!([528, 256, 1024, 4096].map(|tiles| split_tiles_in_order(tiles, 264)), [0, 0, 496, 400]);
+/// ```
+#[must_use]
+pub const fn split_tiles_in_order(tiles: u32, blocks: u32) -> u32 {
+    if blocks == 0 || tiles < blocks || tiles.is_multiple_of(blocks) { 0 } else { tiles % blocks + blocks }
+}
+
+/// The first step of block `block` of `blocks` among which `steps` steps are divided evenly, the first ones having one more where that
+/// does not come out even.
+#[inline(always)]
+#[must_use]
+pub const fn start(block: u32, blocks: u32, steps: u32) -> u32 {
+    let blocks = if blocks == 0 { 1 } else { blocks };
+    let (each, more) = (steps / blocks, steps % blocks);
+    block * each + if block < more { block } else { more }
+}
+
+/// A work unit: steps `from..to` of one tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkUnit {
+    /// Which tile.
+    pub tile: u32,
+    /// Its first step.
+    pub from: u32,
+    /// The step after its last.
+    pub to: u32,
+}
+
+/// The work units that are left for a block.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamK {
+    /// Its range of the steps of split tiles.
+    first: u32,
+    end: u32,
+    /// Its next whole tile.
+    whole: u32,
+    blocks: u32,
+    tiles: u32,
+    /// Steps of a tile.
+    steps: u32,
+}
+
+impl StreamK {
+    /// The work of block `block` of `blocks` on `tiles` tiles of `steps` steps, of which the first `split` are split.
+    #[inline(always)]
+    #[must_use]
+    pub const fn new([block, blocks]: [u32; 2], tiles: u32, split: u32, steps: u32) -> Self {
+        let all = split * steps;
+        let (first, end) = (start(block, blocks, all), start(block + 1, blocks, all));
+        Self { first, end, whole: split + block, blocks, tiles, steps }
+    }
+
+    /// The next work unit.
+    ///
+    /// ```
+    /// use gpu::gemm::sm90::schedule::stream_k::{StreamK, WorkUnit};
+    /// // Block 1 of the picture: 3 tiles of 5 steps for 5 blocks.
+    /// let mut schedule = StreamK::new([1, 5], 3, 3, 5);
+    /// assert_eq!(schedule.next_unit(), Some(WorkUnit { tile: 1, from: 0, to: 1 }));
+    /// assert_eq!(schedule.next_unit(), Some(WorkUnit { tile: 0, from: 3, to: 5 }));
+    /// assert_eq!(schedule.next_unit(), None);
+    /// ```
+    #[inline(always)]
+    pub const fn next_unit(&mut self) -> Option<WorkUnit> {
+        let steps = if self.steps == 0 { 1 } else { self.steps };
+        if self.end > self.first {
+            let tile = (self.end - 1) / steps;
+            let start = tile * steps;
+            let from = if self.first > start { self.first } else { start };
+            let to = self.end - start;
+            self.end = from;
+            return Some(WorkUnit { tile, from: from - start, to });
+        }
+        let tile = self.whole;
+        if tile >= self.tiles {
+            return None;
+        }
+        self.whole = tile + self.blocks;
+        Some(WorkUnit { tile, from: 0, to: steps })
+    }
+}
+
+#[cfg(all(test, not(target_arch = "nvptx64")))]
+mod tests {
+    use super::*;
+
+    /// Every step of every tile belongs to one block; the block that finishes a tile needs partials of blocks of lower index alone, each of
+    /// which stores them once, before it finishes anything.
+    #[test]
+    fn every_step_is_done_once_without_a_circular_wait() {
+        for blocks in 1..12 {
+            for tiles in 0..30 {
+                for steps in 1..8 {
+                    for split in [split_tiles(tiles, blocks), tiles] {
+                        check(blocks, tiles, split, steps);
+                    }
+                }
+            }
+        }
+    }
+
+    fn check(blocks: u32, tiles: u32, split: u32, steps: u32) {
+        let mut seen = vec![0; (tiles * steps) as usize];
+        for block in 0..blocks {
+            let mut schedule = StreamK::new([block, blocks], tiles, split, steps);
+            let (mut stored, mut number) = (0, 0);
+            while let Some(WorkUnit { tile, from, to }) = schedule.next_unit() {
+                assert!(from < to && to <= steps && tile < tiles);
+                (tile * steps + from..tile * steps + to).for_each(|step| seen[step as usize] += 1);
+                if to < steps {
+                    assert_eq!((stored, number), (0, 0), "first, and once");
+                    stored += 1;
+                } else if from > 0 {
+                    // Block for block down to the first step.
+                    let first = (0..block).rev().find(|&other| start(other, blocks, split * steps) <= tile * steps);
+                    assert!(first.is_some());
+                }
+                number += 1;
+            }
+        }
+        assert!(seen.iter().all(|&times| times == 1), "{blocks} blocks, {tiles} tiles, {split} split, {steps} steps");
+    }
+}

@@ -1,0 +1,90 @@
+//! `f32`: sums by fused multiply-adds.
+//!
+//! Where vectors run along k, four lanes share a row of the large operand; where they run across, two lanes share its columns.
+//! At the end they add up what they have.
+
+use simt::element::Vector;
+use simt::prelude::*;
+use simt::warp::warp_shuffle_xor;
+
+use super::mainloop::Accumulators;
+use super::{CHUNK_BYTES, LOADS};
+use crate::unroll::unroll;
+
+/// `ROWS` × 64 sums: of each row 8 in a lane, or, where vectors run across k, 4.
+#[derive(Clone, Copy)]
+pub struct Rows<const ROWS: usize>([[f32; 8]; ROWS]);
+
+/// Elements from row to row of the staged piece.
+const PITCH: u32 = CHUNK_BYTES as u32 / 4;
+/// Times that four of two lanes' vectors go into a chunk, across k.
+const HALVES: usize = PITCH as usize / 8;
+
+impl<const ROWS: usize> Accumulators<f32, 4> for Rows<ROWS> {
+    const ZERO: Self = Self([[0.0; 8]; ROWS]);
+
+    #[inline(always)]
+    #[track_caller]
+    fn add_k_major<const STAGE: usize>(
+        &mut self,
+        small: &SharedArray<f32, STAGE>,
+        own: u32,
+        large: &[Vector<f32, 4>; LOADS],
+        lane: u32,
+    ) {
+        unroll!(for row in 0..ROWS {
+            let operands = small.get_vec4(own + row as u32 * PITCH + 4 * (lane % 4)).lanes;
+            unroll!(for step in 0..4 {
+                unroll!(for r in 0..8 {
+                    let sum = &mut self.0[row][r];
+                    *sum = fma(operands[step], large[r].lanes[step], *sum);
+                });
+            });
+        });
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn add_mn_major<const STAGE: usize>(
+        &mut self,
+        small: &SharedArray<f32, STAGE>,
+        own: u32,
+        large: &[Vector<f32, 4>; LOADS],
+        lane: u32,
+    ) {
+        unroll!(for j in 0..HALVES {
+            unroll!(for row in 0..ROWS {
+                let operands = small.get_vec4(own + row as u32 * PITCH + 8 * j as u32 + 4 * (lane % 2)).lanes;
+                unroll!(for step in 0..4 {
+                    unroll!(for col in 0..4 {
+                        let sum = &mut self.0[row][col];
+                        *sum = fma(operands[step], large[4 * j + step].lanes[col], *sum);
+                    });
+                });
+            });
+        });
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn each<const K_MAJOR: bool>(self, lane: u32, mut put: impl FnMut(u32, u32, f32)) {
+        let with = |sum: f32, other: u32| sum + warp_shuffle_xor(u32::MAX, sum, other, 32).0;
+        unroll!(for row in 0..ROWS {
+            if K_MAJOR {
+                unroll!(for r in 0..8 {
+                    let sum = with(with(self.0[row][r], 1), 2);
+                    if lane.is_multiple_of(4) {
+                        put(row as u32, 8 * r as u32 + lane / 4, sum);
+                    }
+                });
+            } else {
+                unroll!(for col in 0..4 {
+                    let sum = with(self.0[row][col], 1);
+                    if lane.is_multiple_of(2) {
+                        put(row as u32, lane / 2 * 4 + col as u32, sum);
+                    }
+                });
+            }
+        });
+    }
+}

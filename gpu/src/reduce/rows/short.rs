@@ -1,0 +1,120 @@
+//! Short lines, of few vectors if aligned, otherwise of few elements: some lanes of a warp for each, with the loads of
+//! four lines in flight in each lane.
+//!
+//! ```text
+//!  a warp, 4 lanes a line    │ line 0 │ line 1 │ … │ line 7 │   64 bytes each: one load of 512 bytes,
+//!                            │ 64 …   │                           and three more, each 8 warps further on
+//!  exchange                  lanes 0, 1 keep lines 0 and 64, lanes 2, 3 the other two; then each lane keeps one:
+//!                            3 shuffles, where four lines one by one take 8, and every lane writes a result
+//! ```
+
+use simt::element::{Element, Lanes, Vector, zeroed};
+use simt::global::Window;
+use simt::prelude::*;
+
+use super::Args;
+use crate::reduce::along::{IN_FLIGHT, LineReduction, THREADS};
+use crate::reduce::whole::reduction::State;
+use crate::unroll::unroll;
+
+/// Reduces the block's evenly spaced lines: by vectors if all lines are aligned whole vectors, otherwise by elements.
+#[inline(always)]
+#[track_caller]
+pub(super) fn reduce<R: LineReduction, const N: usize>(
+    x: VecRef<R::Element>,
+    out: VecMut<R::Output>,
+    args: Args,
+    by_vectors: bool,
+) where
+    R::Element: Lanes<N>,
+{
+    let Args { length, strides: [.., distance], parameter, .. } = args;
+    let (count, length) = (out.len() as u32, length as u32);
+    if by_vectors {
+        let of =
+            |vector: Vector<R::Element, N>, col: u32| R::of_vector(vector.lanes, u64::from(col) * N as u64, parameter);
+        if let Some(window) = x.vectors::<N>().window(0, count, length / N as u32, distance / N as u64) {
+            each::<R, _>(window, out, args, of);
+        }
+    } else if let Some(window) = x.window(0, count, length, distance) {
+        each::<R, _>(window, out, args, |x, col| R::of(x, u64::from(col), parameter));
+    }
+}
+
+/// Reduces the block's rows of `window`; `of` is the state of an entry, given its column.
+#[inline(always)]
+#[track_caller]
+fn each<R: LineReduction, E: Element>(
+    window: Window<E>,
+    out: VecMut<R::Output>,
+    args: Args,
+    of: impl Fn(E, u32) -> R::State,
+) {
+    let [_, shift, lines_per_block, _] = args.config;
+    let (t, lanes, groups) = (thread_idx_x(), 1_u32 << shift, THREADS >> shift);
+    let (group, lane) = (t >> shift, t & (lanes - 1));
+    let (rows, cols) = (window.rows(), window.cols());
+    if rows == 0 || cols == 0 {
+        return;
+    }
+    let mut base = block_idx_x().saturating_mul(lines_per_block);
+    let end = base.saturating_add(lines_per_block).min(rows);
+    // All lanes of a warp iterate together, for the shuffles: those without a line or column read another one and do
+    // not merge it.
+    while base < end {
+        let row = |i: usize| (base + i as u32 * groups).saturating_add(group);
+        let mut states = [R::identity(); IN_FLIGHT];
+        let mut at = 0;
+        while at < cols {
+            let col = at + lane;
+            let loaded = [0, 1, 2, 3].map(|i| window.get_cs_or(row(i).min(rows - 1), col.min(cols - 1), zeroed()));
+            unroll!(for i in 0..IN_FLIGHT {
+                let merged = R::merge(states[i], of(loaded[i], col));
+                states[i] = if col < cols { merged } else { states[i] };
+            });
+            at += lanes;
+        }
+        let (first, held) = exchange::<R>(&mut states, lane, lanes);
+        unroll!(for i in 0..IN_FLIGHT {
+            let row = row(first + i);
+            if i < held && row < end {
+                out.set_within(row as usize, R::finish(states[i], args.parameter));
+            }
+        });
+        base = base.saturating_add(IN_FLIGHT as u32 * groups);
+    }
+}
+
+/// Lines that a lane keeps of four after the first exchange.
+const HALF: usize = IN_FLIGHT / 2;
+
+/// Merges the states of the group's four lines over its lanes. Returns which line is then in `states[0]`, and how many
+/// lines the lane holds: one if there are four lanes or more, none in lanes whose states were merged into others.
+#[inline(always)]
+#[track_caller]
+fn exchange<R: LineReduction>(states: &mut [R::State; IN_FLIGHT], lane: u32, lanes: u32) -> (usize, usize) {
+    if lanes == 1 {
+        return (0, IN_FLIGHT);
+    }
+    let mut distance = lanes / 2;
+    let upper = lane & distance != 0;
+    unroll!(for i in 0..HALF {
+        let (kept, given) = if upper { (states[i + HALF], states[i]) } else { (states[i], states[i + HALF]) };
+        states[i] = R::merge(kept, given.shuffle_xor(distance));
+    });
+    let pair = if upper { HALF } else { 0 };
+    if lanes == 2 {
+        return (pair, HALF);
+    }
+    distance /= 2;
+    let upper = lane & distance != 0;
+    let (kept, given) = if upper { (states[1], states[0]) } else { (states[0], states[1]) };
+    states[0] = R::merge(kept, given.shuffle_xor(distance));
+    let first = if upper { pair + 1 } else { pair };
+    let writes = lane & (distance - 1) == 0;
+    while distance > 1 {
+        distance /= 2;
+        states[0] = R::merge(states[0], states[0].shuffle_down(distance));
+    }
+    (first, usize::from(writes))
+}

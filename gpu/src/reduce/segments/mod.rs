@@ -1,0 +1,137 @@
+//! Reductions of the segments of a vector, of any lengths, each to one element of `out`.
+//!
+//! Segment s is the elements from `offsets[s]` to `offsets[s + 1]` − 1. Work is balanced by a merge path: elements and
+//! ends of segments form one list of *items*, each end after the elements of its segment, and every warp has the same
+//! number of items (`warp`), whether they are part of one long segment or a thousand empty ones.
+//!
+//! ```text
+//!  list     e e e e ┃ e e e ┃ ┃ e e e e e e e e e e ┃ e e e         e: an element, ┃: the end of a segment
+//!  warps    ├──── 0 ────┤├──── 1 ────┤├──── 2 ────┤├── 3 ──┤
+//!  carry               begins                ends            segments of several warps are merged in the order
+//!                                                            of the warps, then of the blocks (carry.rs)
+//! ```
+//!
+//! (S. Odeh, O. Green et al., *Merge Path – Parallel Merging Made Simple*, 2012; D. Merrill and M. Garland use it for
+//! sparse matrices, 2016.) One launch: the block that finishes last merges the carries of all blocks. The partition
+//! depends only on the offsets and the lengths of the two vectors, so the result has the same bits on every GPU and on
+//! the simulator.
+//!
+//! If offsets decrease or exceed the length of `x`, the results are wrong, but nothing outside `x` is read and nothing
+//! outside `out` is written.
+
+#![allow(clippy::needless_range_loop, reason = "an iterator over an array held by value keeps it in local memory")]
+
+pub mod carry;
+pub mod plan;
+mod warp;
+
+use half::{bf16, f16};
+use simt::element::Lanes;
+use simt::prelude::*;
+
+use self::carry::Scratch;
+use self::warp::Offsets;
+use crate::reduce::along::list::reductions;
+use crate::reduce::along::{LineReduction, THREADS, best, totals};
+use crate::reduce::whole::compare::Ignore;
+use crate::reduce::whole::reduction::{Merge, State};
+use crate::reduce::whole::{counts, moments, products, squares};
+
+/// All segments have the same parameter.
+pub const FIXED: u32 = 0;
+/// A segment's parameter is the bitwise or of the parameter and its length + 1.
+pub const LENGTH_PLUS_ONE: u32 = 1;
+/// A segment's parameter is its length minus the parameter, at least 0.
+pub const LENGTH_MINUS: u32 = 2;
+
+/// Arguments of a kernel besides memory.
+#[derive(Clone, Copy)]
+struct Args {
+    /// Items for each warp.
+    items: u32,
+    /// How the parameter of a segment depends on its length: [`FIXED`], [`LENGTH_PLUS_ONE`] or [`LENGTH_MINUS`].
+    by_length: u32,
+    /// The parameter of the reduction.
+    parameter: u64,
+}
+
+impl Args {
+    /// The parameter for a segment of `length` elements.
+    #[inline(always)]
+    fn parameter(&self, length: u64) -> u64 {
+        // Without a branch, across which the compiler would keep two more registers.
+        let joined = self.parameter | (length + 1) & u64::from(self.by_length == LENGTH_PLUS_ONE).wrapping_neg();
+        if self.by_length == LENGTH_MINUS { length.saturating_sub(self.parameter) } else { joined }
+    }
+}
+
+/// The body of a kernel.
+#[inline(always)]
+#[track_caller]
+fn segments<R: LineReduction, const N: usize, const W: usize>(
+    scratch: &Scratch<W>,
+    x: VecRef<R::Element>,
+    offsets: Offsets,
+    workspace: VecMut<u64>,
+    out: VecMut<R::Output>,
+    args: Args,
+) where
+    R::Element: Lanes<N>,
+{
+    let write = |segment: u32, state: R::State| {
+        let length = offsets.at(segment + 1).saturating_sub(offsets.at(segment));
+        out.set_within(segment as usize, R::finish(state, args.parameter(length)));
+    };
+    let carry_out = warp::reduce::<R, N>(x, offsets, args.items, args.parameter, write);
+    let carry_out = carry::combine_warps::<R, W>(scratch, carry_out, write);
+    carry::combine_blocks::<R, W>(scratch, carry_out, workspace, write);
+}
+
+macro_rules! kernels {
+    (
+        $(
+            $(#[$doc:meta])*
+            [$_rows:ident $_columns:ident $name:ident] [$_:literal $__:literal $blocks:literal]
+            ($t:ident by $n:literal => $out:ident) $reduction:ty;
+        )+
+    ) => {
+        $(
+            $(#[$doc])*
+            ///
+            /// `out` has one element for each segment, and there is one offset more: one word of `offsets` each, or two
+            /// words, lower half first, if `wide` is 1. `items` and the number of blocks are those of a [`plan::Plan`],
+            /// and the workspace is as large as the plan says, with a ticket of 0. `by_length` is [`FIXED`],
+            /// [`LENGTH_PLUS_ONE`] or [`LENGTH_MINUS`].
+            #[simt::kernel(
+                block = (THREADS),
+                min_blocks = $blocks,
+                registers = crate::reduce::along::registers($blocks),
+                barriers = 3,
+                traps = 12,
+                global_load_bytes = if size_of::<$t>() < 4 { size_of::<$t>() as u32 } else { 4 },
+                global_store_bytes = size_of::<$out>() as u32
+            )]
+            #[allow(clippy::too_many_arguments, reason = "a launch passes numbers one by one")]
+            pub fn $name(
+                #[shared] scratch: &Scratch<{ <<$reduction as Merge>::State as State>::WORDS }>,
+                x: VecRef<$t>,
+                offsets: VecRef<u32>,
+                workspace: VecMut<u64>,
+                out: VecMut<$out>,
+                wide: u32,
+                items: u32,
+                by_length: u32,
+                parameter: u64,
+            ) {
+                let offsets = Offsets::new(offsets, wide == 1, out.len() as u32, x.len() as u64);
+                let args = Args { items, by_length, parameter };
+                segments::<$reduction, $n, _>(scratch, x, offsets, workspace, out, args);
+            }
+        )+
+
+        /// The family's kernels.
+        #[cfg(not(target_arch = "nvptx64"))]
+        pub const KERNELS: &[&simt::KernelInfo] = &[$($name.info()),+];
+    };
+}
+reductions!(kernels);

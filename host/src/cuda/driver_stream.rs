@@ -1,0 +1,187 @@
+//! Streams and events of the driver.
+
+use std::mem::ManuallyDrop;
+use std::ptr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cust::stream::{Stream, StreamFlags};
+use cust::sys;
+
+use super::driver::{self, Failure, codes};
+use super::primary::Primary;
+use crate::error::Result;
+
+/// A CUDA stream.
+pub(crate) struct Queue {
+    stream: ManuallyDrop<Stream>,
+    primary: Arc<Primary>,
+}
+
+impl Queue {
+    pub(super) fn new(primary: &Arc<Primary>) -> Result<Self> {
+        let stream = primary.call("creating a stream", || {
+            driver::check_cust("cuStreamCreateWithPriority", Stream::new(StreamFlags::NON_BLOCKING, None))
+        })?;
+        Ok(Self { stream: ManuallyDrop::new(stream), primary: Arc::clone(primary) })
+    }
+
+    pub(crate) fn raw(&self) -> sys::CUstream {
+        self.stream.as_inner()
+    }
+
+    /// Waits for the work queued so far.
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        self.primary
+            .wait("waiting for a stream", || driver::check_cust("cuStreamSynchronize", self.stream.synchronize()))
+    }
+
+    /// Waits for the work queued so far, before a handle is freed. False if the driver call fails.
+    pub(super) fn synchronize_to_clean_up(&self) -> bool {
+        self.primary.enter_to_clean_up() && self.stream.synchronize().is_ok()
+    }
+
+    /// Records an event after the work queued so far.
+    pub(crate) fn mark(&self) -> Result<Marker> {
+        let marker = Marker::new(&self.primary, sys::CUevent_flags::CU_EVENT_DEFAULT)?;
+        self.primary.call("recording an event", || marker.record(self))?;
+        Ok(marker)
+    }
+
+    /// Makes later work of this queue wait for the marker.
+    pub(crate) fn wait(&self, marker: &Marker) -> Result<()> {
+        self.primary.call("making a stream wait for an event", || self.wait_raw(marker))
+    }
+
+    fn wait_raw(&self, marker: &Marker) -> Result<(), Failure> {
+        // SAFETY: stream and event are alive; the event may be destroyed before the wait is over.
+        driver::check("cuStreamWaitEvent", unsafe { sys::cuStreamWaitEvent(self.raw(), marker.event, 0) })
+    }
+
+    /// Makes later work of this queue wait for all work queued so far in `other`. If this queue is being captured in a
+    /// graph, which cannot depend on work outside it, the host waits for that work instead.
+    pub(super) fn wait_for(&self, other: &Self) -> Result<()> {
+        let marker = Marker::new(&self.primary, sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)?;
+        self.primary.call("ordering two streams", || {
+            if self.is_captured()? {
+                let _waiting = Relaxed::begin()?;
+                marker.record(other)?;
+                // SAFETY: the event is alive.
+                return driver::check("cuEventSynchronize", unsafe { sys::cuEventSynchronize(marker.event) });
+            }
+            marker.record(other)?;
+            self.wait_raw(&marker)
+        })
+    }
+
+    /// Whether the stream is being captured in a graph.
+    fn is_captured(&self) -> Result<bool, Failure> {
+        let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+        // SAFETY: the stream is alive; `status` is writable.
+        driver::check("cuStreamIsCapturing", unsafe { sys::cuStreamIsCapturing(self.raw(), &raw mut status) })?;
+        Ok(status != sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
+    }
+}
+
+/// While it exists, this thread may wait for the device although one of its streams is being captured.
+struct Relaxed {
+    before: sys::CUstreamCaptureMode,
+}
+
+impl Relaxed {
+    fn begin() -> Result<Self, Failure> {
+        let mut before = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+        // SAFETY: `before` holds the new mode and receives the previous one.
+        driver::check("cuThreadExchangeStreamCaptureMode", unsafe {
+            sys::cuThreadExchangeStreamCaptureMode(&raw mut before)
+        })?;
+        Ok(Self { before })
+    }
+}
+
+impl Drop for Relaxed {
+    fn drop(&mut self) {
+        // SAFETY: as in `begin`. There is no handling of a failure.
+        let _ = unsafe { sys::cuThreadExchangeStreamCaptureMode(&raw mut self.before) };
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        // The driver finishes the queued work before it destroys the stream; a lost context has lost its streams.
+        if self.primary.enter_to_clean_up() {
+            // SAFETY: dropped once, here.
+            unsafe { ManuallyDrop::drop(&mut self.stream) };
+        }
+    }
+}
+
+/// An event that was recorded in a queue.
+pub(crate) struct Marker {
+    event: sys::CUevent,
+    primary: Arc<Primary>,
+}
+
+// SAFETY: events may be used from any thread, several at once; each call makes the context current first.
+unsafe impl Send for Marker {}
+// SAFETY: as above.
+unsafe impl Sync for Marker {}
+
+impl Marker {
+    fn new(primary: &Arc<Primary>, flags: sys::CUevent_flags) -> Result<Self> {
+        let event = primary.call("creating an event", || {
+            let mut event = ptr::null_mut();
+            // SAFETY: `event` is writable.
+            driver::check("cuEventCreate", unsafe { sys::cuEventCreate(&raw mut event, flags as u32) })?;
+            Ok(event)
+        })?;
+        Ok(Self { event, primary: Arc::clone(primary) })
+    }
+
+    fn record(&self, queue: &Queue) -> Result<(), Failure> {
+        // SAFETY: event and stream are alive and of one context.
+        driver::check("cuEventRecord", unsafe { sys::cuEventRecord(self.event, queue.raw()) })
+    }
+
+    /// Waits until the queue has passed the event.
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        self.primary.wait("waiting for an event", || {
+            // SAFETY: the event is alive.
+            driver::check("cuEventSynchronize", unsafe { sys::cuEventSynchronize(self.event) })
+        })
+    }
+
+    /// Whether the queue has passed the event.
+    pub(crate) fn is_passed(&self) -> Result<bool> {
+        self.primary.call("querying an event", || {
+            // SAFETY: the event is alive.
+            match driver::check("cuEventQuery", unsafe { sys::cuEventQuery(self.event) }) {
+                Ok(()) => Ok(true),
+                Err(failure) if failure.code == codes::NOT_READY => Ok(false),
+                Err(failure) => Err(failure),
+            }
+        })
+    }
+
+    /// Time on the device from `start` to this event, both passed; the resolution is half a microsecond.
+    pub(crate) fn since(&self, start: &Self) -> Result<Duration> {
+        let milliseconds = self.primary.call("reading the time between two events", || {
+            let mut milliseconds = 0.0_f32;
+            // SAFETY: both events are alive and were recorded with timing; `milliseconds` is writable.
+            driver::check("cuEventElapsedTime", unsafe {
+                sys::cuEventElapsedTime(&raw mut milliseconds, start.event, self.event)
+            })?;
+            Ok(milliseconds)
+        })?;
+        Ok(Duration::from_secs_f64(f64::from(milliseconds.max(0.0)) / 1e3))
+    }
+}
+
+impl Drop for Marker {
+    fn drop(&mut self) {
+        if self.primary.enter_to_clean_up() {
+            // SAFETY: destroyed once, here; the driver waits for its completion. There is no handling of a failure.
+            let _ = unsafe { sys::cuEventDestroy_v2(self.event) };
+        }
+    }
+}

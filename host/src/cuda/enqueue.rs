@@ -1,0 +1,80 @@
+//! Queues kernel launches on a GPU.
+
+use std::sync::Arc;
+
+use super::backend::Backend;
+use super::driver;
+use super::driver_stream::Queue;
+use super::loaded_module::Module;
+use super::ordered_memory::Memory;
+use crate::contract::{Execution, KernelLaunch};
+use crate::error::{BadLaunch, LaunchRule, Result};
+
+impl Backend {
+    /// Queues the kernel. `memory` is the memory that it uses, and whether it writes it.
+    ///
+    /// # Safety
+    /// `launch.parameters` are the addresses of the arguments of `launch.info`'s kernel, with views of `memory`;
+    /// geometry and shared memory were checked against the kernel.
+    pub(crate) unsafe fn launch<'a>(
+        &self,
+        launch: &KernelLaunch<'_>,
+        memory: impl Iterator<Item = (&'a Memory, bool)>,
+        queue: &Arc<Queue>,
+        module: Option<&Arc<Module>>,
+    ) -> Result<Execution> {
+        let KernelLaunch { info, geometry, parameters, .. } = *launch;
+        let name = info.name;
+        let module = match (module, gpu::family_of(info)) {
+            (Some(module), _) => Arc::clone(module),
+            (None, Some(family)) => self.family(name, family)?,
+            (None, None) => {
+                return Err(BadLaunch::new(
+                    LaunchRule::Module,
+                    name,
+                    "a kernel of the crate `gpu`, whose PTX is embedded",
+                    format_args!("one of `{}`", info.path),
+                    "build its PTX, load it with Module::from_ptx, and pass it to Launch::module",
+                )
+                .into());
+            }
+        };
+        let function = module.function(name, geometry.shared_bytes)?;
+        let threads = geometry.threads_per_block();
+        if threads > u64::from(function.max_threads) {
+            return Err(BadLaunch::new(
+                LaunchRule::Threads,
+                name,
+                format_args!(
+                    "at most {} threads per block, which the kernel's registers allow here",
+                    function.max_threads
+                ),
+                threads,
+                "take a smaller block",
+            )
+            .into());
+        }
+        let held = self.primary().enqueue();
+        for (memory, write) in memory {
+            memory.order(&held, queue, write)?;
+        }
+        self.primary().launched(name);
+        let launch = driver::Launch {
+            function: function.raw.cast(),
+            grid: geometry.grid,
+            block: geometry.block,
+            shared_bytes: geometry.shared_bytes as u32,
+            stream: queue.raw().cast(),
+            arguments: parameters.as_ptr().cast_mut(),
+            pdl: info.pdl,
+        };
+        self.primary().call(format_args!("launching kernel `{name}` ({geometry})"), || {
+            // SAFETY: the function belongs to a module that stays loaded until its kernels are done. The driver reads
+            // the parameters before the call returns; the caller promises that they are what the function takes. The
+            // memory they point to is registered with the queue, so it lives until the queue has passed this launch.
+            // For kernels with programmatic dependent launch see the module documentation of `cuda`.
+            unsafe { driver::launch(&launch) }
+        })?;
+        Ok(Execution::default())
+    }
+}

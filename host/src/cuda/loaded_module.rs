@@ -1,0 +1,196 @@
+//! PTX compiled by the driver.
+
+use std::collections::HashMap;
+use std::ffi::{CString, c_void};
+use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cust::sys;
+
+use super::driver::{self, Failure, codes};
+use super::primary::Primary;
+use crate::error::{BadLaunch, Error, LaunchRule, PtxError, Result};
+
+/// Size of each of the compiler's two logs, in bytes.
+const LOG_BYTES: usize = 16 * 1024;
+/// Dynamic shared memory of a launch without a function attribute, in bytes.
+const SHARED_BYTES: usize = 48 * 1024;
+
+/// A loaded module.
+pub(crate) struct Module {
+    raw: sys::CUmodule,
+    name: String,
+    functions: Mutex<HashMap<&'static str, Function>>,
+    primary: Arc<Primary>,
+}
+
+// SAFETY: the driver's handles may be used from any thread with the context current; the map has a lock.
+unsafe impl Send for Module {}
+// SAFETY: as above.
+unsafe impl Sync for Module {}
+
+/// An entry of a module.
+#[derive(Clone, Copy)]
+pub(super) struct Function {
+    pub(super) raw: sys::CUfunction,
+    /// Maximum threads of a block, which the registers limit.
+    pub(super) max_threads: u32,
+    /// Maximum dynamic shared memory of a launch by the current function attribute, in bytes.
+    shared_bytes: usize,
+}
+
+impl Module {
+    /// Lets the driver compile `text` for the device.
+    pub(super) fn load(primary: &Arc<Primary>, name: &str, text: &str) -> Result<Self> {
+        let mut log = Log::new();
+        let doing = format!("compiling the PTX module `{name}`");
+        // A zero byte would end the text early.
+        let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
+        let loaded = primary.call(&doing, || {
+            let mut module = ptr::null_mut();
+            let (mut options, mut values) = log.options();
+            // SAFETY: `text` ends with a zero; options and values have the same length, and their buffers outlive the
+            // call.
+            driver::check("cuModuleLoadDataEx", unsafe {
+                sys::cuModuleLoadDataEx(
+                    &raw mut module,
+                    text.as_ptr().cast(),
+                    options.len() as u32,
+                    options.as_mut_ptr(),
+                    values.as_mut_ptr(),
+                )
+            })?;
+            Ok(module)
+        });
+        match loaded {
+            Ok(raw) => {
+                Ok(Self { raw, name: name.to_owned(), functions: Mutex::default(), primary: Arc::clone(primary) })
+            }
+            Err(Error::Driver(cause)) => Err(Error::Ptx(Box::new(PtxError {
+                module: name.to_owned(),
+                remedy: remedy(cause.code).to_owned(),
+                cause: *cause,
+                log: log.text(),
+            }))),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// The entry `name`, with its attribute set for `shared_bytes` of dynamic shared memory.
+    pub(super) fn function(&self, name: &'static str, shared_bytes: usize) -> Result<Function> {
+        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut function = match functions.get(name) {
+            Some(function) => *function,
+            None => self.find(name)?,
+        };
+        if shared_bytes > function.shared_bytes {
+            let doing = format!("allowing kernel `{name}` {shared_bytes} bytes of shared memory");
+            let bytes = i32::try_from(shared_bytes).unwrap_or(i32::MAX);
+            self.primary.call(doing, || {
+                let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+                // SAFETY: the function belongs to this module, which is loaded.
+                driver::check("cuFuncSetAttribute", unsafe { sys::cuFuncSetAttribute(function.raw, attribute, bytes) })
+            })?;
+            function.shared_bytes = shared_bytes;
+        }
+        functions.insert(name, function);
+        Ok(function)
+    }
+
+    fn find(&self, name: &'static str) -> Result<Function> {
+        let symbol = CString::new(name).unwrap_or_default();
+        let found = self.primary.call(format_args!("looking for kernel `{name}`"), || {
+            let mut raw = ptr::null_mut();
+            // SAFETY: the module is loaded; the name ends with a zero.
+            match driver::check("cuModuleGetFunction", unsafe {
+                sys::cuModuleGetFunction(&raw mut raw, self.raw, symbol.as_ptr())
+            }) {
+                Ok(()) => Ok(Some(raw)),
+                Err(Failure { code: codes::NOT_FOUND, .. }) => Ok(None),
+                Err(failure) => Err(failure),
+            }
+        })?;
+        let Some(raw) = found else {
+            return Err(BadLaunch::new(
+                LaunchRule::Module,
+                name,
+                format_args!("an entry of this name in the PTX module `{}`", self.name),
+                "none",
+                "rebuild the PTX from the kernel's current source, for the crate `gpu` with `cargo xtask build`",
+            )
+            .into());
+        };
+        let max_threads = self.primary.call(format_args!("reading the limits of kernel `{name}`"), || {
+            let mut threads = 0;
+            let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
+            // SAFETY: `threads` is writable, and the function belongs to this module, which is loaded.
+            driver::check("cuFuncGetAttribute", unsafe { sys::cuFuncGetAttribute(&raw mut threads, attribute, raw) })?;
+            Ok(u32::try_from(threads).unwrap_or(0))
+        })?;
+        Ok(Function { raw, max_threads, shared_bytes: SHARED_BYTES })
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        // Kernels of this module may still run.
+        if self.primary.enter_to_clean_up() && self.primary.synchronize().is_ok() {
+            // SAFETY: unloaded once, here, with no kernel running. There is no handling of a failure.
+            let _ = unsafe { sys::cuModuleUnload(self.raw) };
+        }
+    }
+}
+
+/// The remedy for PTX that the driver rejected.
+fn remedy(code: i32) -> &'static str {
+    match code {
+        codes::UNSUPPORTED_PTX_VERSION => {
+            "the PTX is newer than the driver: update the NVIDIA driver, or build the PTX for an older version"
+        }
+        codes::NO_BINARY_FOR_GPU | codes::INVALID_PTX => {
+            "the PTX is for another GPU, or invalid: compare its `.target` with the device's compute capability, and \
+             build it for that with `cargo xtask build --arch`"
+        }
+        _ => "rebuild the PTX with `cargo xtask build`; if that does not help, report the driver's message",
+    }
+}
+
+/// The buffers for the logs of the driver's PTX compiler.
+struct Log {
+    error: Vec<u8>,
+    info: Vec<u8>,
+}
+
+impl Log {
+    fn new() -> Self {
+        Self { error: vec![0; LOG_BYTES], info: vec![0; LOG_BYTES] }
+    }
+
+    /// The options with the addresses of the buffers. Sizes are passed in place of addresses.
+    fn options(&mut self) -> ([sys::CUjit_option; 4], [*mut c_void; 4]) {
+        use sys::CUjit_option::{
+            CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER,
+            CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+        };
+        let size = ptr::without_provenance_mut(LOG_BYTES);
+        (
+            [
+                CU_JIT_ERROR_LOG_BUFFER,
+                CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                CU_JIT_INFO_LOG_BUFFER,
+                CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+            ],
+            [self.error.as_mut_ptr().cast(), size, self.info.as_mut_ptr().cast(), size],
+        )
+    }
+
+    /// The error log, or the info log if that is empty.
+    fn text(&self) -> String {
+        let written = |log: &[u8]| {
+            let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
+            String::from_utf8_lossy(&log[..end]).trim().to_owned()
+        };
+        let (error, info) = (written(&self.error), written(&self.info));
+        if error.is_empty() { info } else { error }
+    }
+}

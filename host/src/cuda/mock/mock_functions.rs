@@ -1,0 +1,332 @@
+//! The mock's implementations of the driver's functions.
+
+use std::cell::Cell;
+use std::ffi::{CStr, c_char, c_void};
+use std::mem::offset_of;
+use std::ptr;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use cust::sys::CUDA_MEMCPY2D;
+
+use super::super::driver::Config;
+use super::machine::Work;
+use super::{CHARACTERS, Character, Machine};
+
+/// The state of each device.
+pub(super) static MACHINES: LazyLock<Vec<Mutex<Machine>>> =
+    LazyLock::new(|| CHARACTERS.iter().map(|_| Mutex::default()).collect());
+
+thread_local! {
+    /// The device whose context is current on this thread.
+    static CURRENT: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// Runs `work` on the current device. Returns 201 (invalid context) without one, and the device's status once it is
+/// lost.
+fn here(work: impl FnOnce(&mut Machine, Character) -> i32) -> i32 {
+    let Some(machine) = MACHINES.get(CURRENT.get()) else { return 201 };
+    let mut machine = machine.lock().unwrap_or_else(PoisonError::into_inner);
+    if machine.lost != 0 {
+        return machine.lost;
+    }
+    let status = work(&mut machine, CHARACTERS[CURRENT.get()]);
+    if status == 0 { machine.lost } else { status }
+}
+
+/// Stores a result of a driver function; returns success.
+fn store<T>(result: *mut T, value: T) -> i32 {
+    // SAFETY: the caller of a driver function passes a writable address for its result.
+    unsafe { result.write(value) };
+    0
+}
+
+fn handle(number: usize) -> *mut c_void {
+    ptr::without_provenance_mut(number)
+}
+
+macro_rules! functions {
+    ($(fn $name:ident($($argument:ident: $type:ty),*) $body:block)*) => {
+        $(
+            #[allow(non_snake_case, clippy::too_many_arguments, reason = "name and signature are the driver's")]
+            extern "C" fn $name($($argument: $type),*) -> i32 $body
+        )*
+
+        /// The address of a function by its name.
+        pub(super) fn find(name: &CStr) -> Option<*mut c_void> {
+            match name.to_str().ok()? {
+                $(stringify!($name) => Some($name as *mut c_void),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+functions! {
+    fn cuInit(_flags: u32) { 0 }
+    fn cuDeviceGetCount(count: *mut i32) { store(count, CHARACTERS.len() as i32) }
+    fn cuDeviceGet(device: *mut i32, ordinal: i32) { store(device, ordinal) }
+    fn cuDeviceGetName(name: *mut c_char, _length: i32, _device: i32) {
+        // SAFETY: the caller's buffer is longer than this.
+        unsafe { c"Mock GPU".as_ptr().copy_to_nonoverlapping(name, 9) };
+        0
+    }
+    fn cuDeviceGetAttribute(value: *mut i32, attribute: i32, device: i32) {
+        let (major, minor) = match CHARACTERS[device as usize] {
+            Character::Old => (7, 5),
+            Character::Ampere => (8, 0),
+            _ => (9, 0),
+        };
+        store(value, match attribute {
+            1..=3 => 1024,
+            4 => 64,
+            5 => i32::MAX,
+            6 | 7 => 65535,
+            13 => 1_980_000,
+            16 => 132,
+            36 => 3_201_000,
+            37 => 6144,
+            38 => 52_428_800,
+            75 => major,
+            76 => minor,
+            97 => 232_448,
+            _ => return 1,
+        })
+    }
+    fn cuGetErrorName(status: i32, text: *mut *const c_char) {
+        store(text, match status {
+            2 => c"CUDA_ERROR_OUT_OF_MEMORY",
+            222 => c"CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+            700 => c"CUDA_ERROR_ILLEGAL_ADDRESS",
+            _ => return 1,
+        }.as_ptr())
+    }
+    fn cuGetErrorString(status: i32, text: *mut *const c_char) {
+        store(text, match status {
+            700 => c"an illegal memory access was encountered",
+            222 => c"the provided PTX was compiled with an unsupported toolchain.",
+            _ => return 1,
+        }.as_ptr())
+    }
+    fn cuDevicePrimaryCtxRetain(context: *mut *mut c_void, device: i32) {
+        super::machine(device as u32).contexts += 1;
+        store(context, handle(device as usize + 1))
+    }
+    fn cuDevicePrimaryCtxRelease_v2(device: i32) {
+        super::machine(device as u32).contexts -= 1;
+        0
+    }
+    fn cuCtxSetCurrent(context: *mut c_void) {
+        CURRENT.set((context as usize).wrapping_sub(1));
+        0
+    }
+    fn cuCtxSynchronize() {
+        here(|machine, _| { machine.run_all(); 0 })
+    }
+    fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) { store(free, 400) + store(total, 1000) }
+    fn cuMemAlloc_v2(address: *mut u64, bytes: usize) {
+        here(|machine, character| {
+            if character == Character::Small && bytes > 1000 { 2 } else { store(address, machine.allocate(bytes)) }
+        })
+    }
+    fn cuMemFree_v2(address: u64) { here(|machine, _| { machine.free(address); 0 }) }
+    fn cuMemAllocHost_v2(address: *mut *mut c_void, bytes: usize) {
+        here(|machine, _| store(address, machine.allocate(bytes) as *mut c_void))
+    }
+    fn cuMemFreeHost(address: *mut c_void) { here(|machine, _| { machine.free(address as u64); 0 }) }
+    fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, stream: *mut c_void) {
+        copy(to, from as u64, bytes, stream)
+    }
+    fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, bytes: usize, stream: *mut c_void) {
+        copy(to as u64, from, bytes, stream)
+    }
+    fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: *mut c_void) { copy(to, from, bytes, stream) }
+    fn cuMemcpy2DAsync_v2(description: *const c_void, stream: *mut c_void) {
+        // SAFETY: the caller passes a description.
+        let it = unsafe { &*description.cast::<CUDA_MEMCPY2D>() };
+        let to = if it.dstDevice == 0 { it.dstHost as u64 } else { it.dstDevice };
+        let from = if it.srcDevice == 0 { it.srcHost as u64 } else { it.srcDevice };
+        (0..it.Height as u64).map(|row| {
+            copy(to + row * it.dstPitch as u64, from + row * it.srcPitch as u64, it.WidthInBytes, stream)
+        }).find(|&status| status != 0).unwrap_or(0)
+    }
+    fn cuMemsetD8Async(at: u64, value: u8, bytes: usize, stream: *mut c_void) {
+        assert_eq!(value, 0, "the mock only clears");
+        here(|machine, _| { machine.push(stream as usize, Work::Clear { at, bytes }); 0 })
+    }
+    fn cuStreamCreateWithPriority(stream: *mut *mut c_void, _flags: u32, _priority: i32) {
+        here(|machine, _| store(stream, handle(machine.new_queue())))
+    }
+    fn cuStreamDestroy_v2(stream: *mut c_void) { here(|machine, _| { machine.remove_queue(stream as usize); 0 }) }
+    fn cuStreamSynchronize(stream: *mut c_void) {
+        here(|machine, character| {
+            machine.run(stream as usize, None);
+            if character == Character::UnlistedStatus { 912 } else { 0 }
+        })
+    }
+    fn cuStreamWaitEvent(stream: *mut c_void, event: *mut c_void, _flags: u32) {
+        here(|machine, _| { machine.wait(stream as usize, event as usize); 0 })
+    }
+    fn cuStreamIsCapturing(_stream: *mut c_void, status: *mut u32) { here(|_, _| store(status, 0)) }
+    fn cuThreadExchangeStreamCaptureMode(_mode: *mut u32) { 0 }
+    fn cuEventCreate(event: *mut *mut c_void, _flags: u32) {
+        here(|machine, _| store(event, handle(machine.new_event())))
+    }
+    fn cuEventDestroy_v2(_event: *mut c_void) { here(|_, _| 0) }
+    fn cuEventRecord(event: *mut c_void, stream: *mut c_void) {
+        here(|machine, _| { machine.record(event as usize, stream as usize); 0 })
+    }
+    fn cuEventSynchronize(event: *mut c_void) { here(|machine, _| { machine.pass(event as usize); 0 }) }
+    fn cuEventQuery(event: *mut c_void) {
+        here(|machine, _| if machine.is_passed(event as usize) { 0 } else { 600 })
+    }
+    fn cuEventElapsedTime(milliseconds: *mut f32, start: *mut c_void, end: *mut c_void) {
+        here(|machine, _| {
+            let passed = machine.is_passed(start as usize) && machine.is_passed(end as usize);
+            if passed { store(milliseconds, 1.5) } else { 600 }
+        })
+    }
+    fn cuTensorMapEncodeTiled(
+        map: *mut c_void,
+        kind: i32,
+        rank: u32,
+        base: *mut c_void,
+        extents: *const u64,
+        strides: *const u64,
+        boxes: *const u32,
+        steps: *const u32,
+        interleave: i32,
+        swizzle: i32,
+        promotion: i32,
+        fill: i32
+    ) {
+        let aligned = (map as usize).is_multiple_of(64) && (base as usize).is_multiple_of(16);
+        if !aligned || interleave != 0 || fill != 0 || promotion != 2 {
+            return 1;
+        }
+        let rank = rank as usize;
+        let mut words = [0_u64; 16];
+        words[0] = base as u64;
+        words[1] = kind as u64;
+        words[2] = swizzle as u64;
+        // SAFETY: the caller passes `rank` extents, box extents and element strides, one stride less, and a writable
+        // map.
+        unsafe {
+            words[3..3 + rank].copy_from_slice(std::slice::from_raw_parts(extents, rank));
+            words[8..7 + rank].copy_from_slice(std::slice::from_raw_parts(strides, rank - 1));
+            for i in 0..rank {
+                assert_eq!(*steps.add(i), 1);
+                words[12] |= u64::from(*boxes.add(i)) << (9 * i);
+            }
+            map.cast::<[u64; 16]>().write(words);
+        }
+        0
+    }
+    fn cuModuleLoadDataEx(
+        module: *mut *mut c_void,
+        image: *const c_void,
+        _count: u32,
+        _options: *mut i32,
+        values: *mut *mut c_void
+    ) {
+        here(|machine, character| {
+            if character == Character::Strict {
+                let log = c"ptxas application ptx input, line 1; fatal : Unsupported .version 99.0\n";
+                // SAFETY: the first value is the buffer of the error log, which is longer than this.
+                unsafe { log.as_ptr().copy_to_nonoverlapping((*values).cast(), log.count_bytes() + 1) };
+                return 222;
+            }
+            machine.modules += 1;
+            // SAFETY: the image is PTX, a zero-terminated string.
+            let text = unsafe { CStr::from_ptr(image.cast()) }.to_owned();
+            store(module, text.into_raw().cast())
+        })
+    }
+    fn cuModuleUnload(module: *mut c_void) {
+        // SAFETY: made by `into_raw` when it was loaded.
+        drop(unsafe { std::ffi::CString::from_raw(module.cast()) });
+        here(|machine, _| { machine.modules -= 1; 0 })
+    }
+    fn cuModuleGetFunction(function: *mut *mut c_void, module: *mut c_void, name: *const c_char) {
+        // SAFETY: the module is its text; both strings are zero-terminated.
+        let (text, name) = unsafe { (CStr::from_ptr(module.cast()), CStr::from_ptr(name)) };
+        let (text, entry) = (text.to_string_lossy(), format!(".entry {}(", name.to_string_lossy()));
+        // The handle of a function is its cluster size, which is all that a launch needs.
+        let Some((_, header)) = text.split_once(&entry) else { return 500 };
+        let header = header.split('{').next().unwrap_or_default();
+        let shape = header.split_once(".reqnctapercluster ").map(|(_, shape)| shape);
+        let cluster = shape.and_then(|shape| shape.split(',').next()?.parse().ok());
+        store(function, handle(cluster.unwrap_or(1)))
+    }
+    fn cuFuncGetAttribute(value: *mut i32, attribute: i32, _function: *mut c_void) {
+        assert_eq!(attribute, 0, "the mock has only the maximum threads per block");
+        here(|_, character| store(value, if character == Character::Narrow { 32 } else { 1024 }))
+    }
+    fn cuFuncSetAttribute(_function: *mut c_void, attribute: i32, value: i32) {
+        assert_eq!(attribute, 8, "the mock has only dynamic shared memory");
+        here(|_, _| i32::from(value > 232_448))
+    }
+    fn cuLaunchKernel(
+        function: *mut c_void,
+        gx: u32, gy: u32, gz: u32,
+        bx: u32, by: u32, bz: u32,
+        shared: u32,
+        stream: *mut c_void,
+        arguments: *mut *mut c_void,
+        _extra: *mut *mut c_void
+    ) {
+        if !gx.is_multiple_of(function as usize as u32) {
+            // CUDA_ERROR_INVALID_CLUSTER_SIZE
+            return 912;
+        }
+        launch(([gx, gy, gz], [bx, by, bz], shared), stream, arguments, false)
+    }
+    fn cuLaunchKernelEx(
+        config: *const Config,
+        _function: *mut c_void,
+        arguments: *mut *mut c_void,
+        _extra: *mut *mut c_void
+    ) {
+        if CHARACTERS.get(CURRENT.get()) == Some(&Character::NoLaunchEx) {
+            return 801;
+        }
+        // SAFETY: the caller passes a configuration.
+        let it = unsafe { &*config };
+        launch((it.grid, it.block, it.shared_bytes), it.stream, arguments, it.is_pdl())
+    }
+}
+
+fn launch(geometry: ([u32; 3], [u32; 3], u32), stream: *mut c_void, arguments: *mut *mut c_void, pdl: bool) -> i32 {
+    if CHARACTERS.get(CURRENT.get()) == Some(&Character::Slow) {
+        std::thread::sleep(std::time::Duration::from_micros(300));
+    }
+    here(|machine, character| {
+        machine.launches.push(geometry);
+        machine.pdl.push(pdl);
+        // SAFETY: every kernel that these tests launch takes three vectors.
+        let [x, y, z] = [0, 1, 2].map(|i| unsafe { (*arguments.add(i)).cast::<Vector>().read() });
+        let work = match character {
+            Character::Failing => Work::Fault,
+            _ => Work::Add { x: x.address, y: y.address, z: z.address, len: z.len as usize },
+        };
+        machine.push(stream as usize, work);
+        0
+    })
+}
+
+fn copy(to: u64, from: u64, bytes: usize, stream: *mut c_void) -> i32 {
+    here(|machine, _| {
+        machine.push(stream as usize, Work::Copy { to, from, bytes });
+        0
+    })
+}
+
+/// A vector in the layout of kernel parameters.
+#[repr(C)]
+struct Vector {
+    address: u64,
+    len: u64,
+    tag: u32,
+    padding: u32,
+}
+
+const _: () = assert!(size_of::<Vector>() == size_of::<simt::global::VecRef<f32>>() && offset_of!(Vector, len) == 8);

@@ -1,0 +1,199 @@
+//! Device memory that records which queues use it.
+//!
+//! Uses of one allocation on several queues keep the order of the calls: a reader waits, on the device, for the queue
+//! of the last writer; a writer waits for the queues of all readers and of the previous writer. The wait covers all
+//! work in the other queue at that moment, which may be more than the use itself, never less. With one queue, the
+//! common case, there are no waits.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cust::sys;
+
+use super::copy::{self, Side};
+use super::driver::{self, codes};
+use super::driver_stream::Queue;
+use super::pinned::Pinned;
+use super::primary::{Enqueue, Primary};
+use crate::contract::Region;
+use crate::error::{Error, Result};
+
+/// One allocation of device memory.
+pub(crate) struct Memory {
+    address: sys::CUdeviceptr,
+    users: Mutex<Users>,
+    primary: Arc<Primary>,
+}
+
+/// The queues that may still use the memory.
+#[derive(Default)]
+struct Users {
+    /// The queue of the last write.
+    writer: Option<Arc<Queue>>,
+    /// The queues of reads since then, except the writer's.
+    readers: Vec<Arc<Queue>>,
+}
+
+impl Users {
+    /// Registers a use by `queue`; returns the queues that it must wait for.
+    fn register(&mut self, queue: &Arc<Queue>, write: bool) -> Vec<Arc<Queue>> {
+        let other = |user: &Arc<Queue>| !Arc::ptr_eq(user, queue);
+        let mut before: Vec<Arc<Queue>> = self.writer.iter().filter(|&user| other(user)).cloned().collect();
+        if write {
+            before.extend(self.readers.drain(..).filter(other));
+            self.writer = Some(Arc::clone(queue));
+        } else if self.readers.iter().chain(&self.writer).all(other) {
+            self.readers.push(Arc::clone(queue));
+        }
+        before
+    }
+}
+
+impl Memory {
+    /// Allocates `bytes` bytes; without a driver call if 0.
+    pub(super) fn new(primary: &Arc<Primary>, bytes: usize) -> Result<Self> {
+        let mut address = 0;
+        if bytes > 0 {
+            let allocated = primary.call(format_args!("allocating {bytes} bytes"), || {
+                // SAFETY: `address` is writable.
+                driver::check("cuMemAlloc_v2", unsafe { sys::cuMemAlloc_v2(&raw mut address, bytes) })
+            });
+            match allocated {
+                Err(Error::Driver(error)) if error.code == codes::OUT_OF_MEMORY => {
+                    let (device, available) = (primary.describe().to_owned(), primary.memory());
+                    return Err(Error::OutOfMemory { device, bytes, available });
+                }
+                other => other?,
+            }
+        }
+        Ok(Self { address, users: Mutex::default(), primary: Arc::clone(primary) })
+    }
+
+    /// Address of the first byte, on the device.
+    pub(crate) fn base(&self) -> *mut u8 {
+        self.address as *mut u8
+    }
+
+    /// Makes the next work of `queue` wait for the uses so far, and registers it as a use. The caller holds the lock of
+    /// [`Primary::enqueue`] until the work is queued.
+    pub(super) fn order(&self, _held: &Enqueue<'_>, queue: &Arc<Queue>, write: bool) -> Result<()> {
+        let before = self.users.lock().unwrap_or_else(PoisonError::into_inner).register(queue, write);
+        before.iter().try_for_each(|other| queue.wait_for(other))
+    }
+
+    /// Copies `data` to the rows of `region`, and waits for it.
+    pub(crate) fn write(&self, queue: &Arc<Queue>, region: &Region, data: &[u8]) -> Result<()> {
+        // SAFETY: `data` has the region's length and outlives the copy, which is waited for.
+        let queued = unsafe { self.queue_write(queue, region, data.as_ptr()) };
+        wait_for_copy(queue, region, queued)
+    }
+
+    /// Copies the rows of `region` to `out`, after all work on them, and waits for it.
+    pub(crate) fn read(&self, queue: &Arc<Queue>, region: &Region, out: &mut [u8]) -> Result<()> {
+        // SAFETY: `out` has the region's length and outlives the copy, which is waited for.
+        let queued = unsafe { self.queue_read(queue, region, out.as_mut_ptr()) };
+        wait_for_copy(queue, region, queued)
+    }
+
+    /// Starts a copy of `data` to `region`, which is one row.
+    ///
+    /// # Safety
+    /// `data` has the region's length, and stays alive and unchanged until the queue has passed this point.
+    pub(crate) unsafe fn start_write(&self, queue: &Arc<Queue>, region: &Region, data: &Pinned) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { self.queue_write(queue, region, data.base()) }
+    }
+
+    /// Starts a copy of `region`, which is one row, to `out`.
+    ///
+    /// # Safety
+    /// `out` has the region's length, stays alive, and nothing else accesses it until the queue has passed this point.
+    pub(crate) unsafe fn start_read(&self, queue: &Arc<Queue>, region: &Region, out: &Pinned) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { self.queue_read(queue, region, out.base()) }
+    }
+
+    /// Queues a copy of `data` to the rows of `region`.
+    ///
+    /// # Safety
+    /// `data` has the region's length, and stays alive and unchanged until the queue has passed this point.
+    unsafe fn queue_write(&self, queue: &Arc<Queue>, region: &Region, data: *const u8) -> Result<()> {
+        if region.is_empty() {
+            return Ok(());
+        }
+        let held = self.primary.enqueue();
+        self.order(&held, queue, true)?;
+        let (to, from) = (Side::device(self.address, region), Side::host(data.cast_mut(), region));
+        // SAFETY: the region lies in the allocation; the caller promises the rest.
+        self.primary.call(copy::doing("to", region), || unsafe { copy::rows(queue, to, from) })
+    }
+
+    /// Queues a copy of the rows of `region` to `out`.
+    ///
+    /// # Safety
+    /// `out` has the region's length, stays alive, and nothing else accesses it until the queue has passed this point.
+    unsafe fn queue_read(&self, queue: &Arc<Queue>, region: &Region, out: *mut u8) -> Result<()> {
+        if region.is_empty() {
+            return Ok(());
+        }
+        let held = self.primary.enqueue();
+        self.order(&held, queue, false)?;
+        let (to, from) = (Side::host(out, region), Side::device(self.address, region));
+        // SAFETY: the region lies in the allocation; the caller promises the rest.
+        self.primary.call(copy::doing("from", region), || unsafe { copy::rows(queue, to, from) })
+    }
+
+    /// Sets the rows of `region` to zero.
+    pub(crate) fn zero(&self, queue: &Arc<Queue>, region: &Region) -> Result<()> {
+        if region.is_empty() {
+            return Ok(());
+        }
+        let held = self.primary.enqueue();
+        self.order(&held, queue, true)?;
+        self.primary.call(format_args!("clearing {} bytes", region.len()), || {
+            for start in region.starts() {
+                // SAFETY: the row lies in the allocation, which outlives the queued work.
+                driver::check("cuMemsetD8Async", unsafe {
+                    sys::cuMemsetD8Async(self.address + start as u64, 0, region.row, queue.raw())
+                })?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Copies the rows of `from` in `source` to the rows of `to`.
+    pub(crate) fn copy(&self, queue: &Arc<Queue>, to: &Region, source: &Self, from: &Region) -> Result<()> {
+        if to.is_empty() {
+            return Ok(());
+        }
+        let held = self.primary.enqueue();
+        source.order(&held, queue, false)?;
+        self.order(&held, queue, true)?;
+        let (to_side, from_side) = (Side::device(self.address, to), Side::device(source.address, from));
+        // SAFETY: both regions lie in their allocations, which outlive the queued work.
+        self.primary.call(copy::doing("within the device,", to), || unsafe { copy::rows(queue, to_side, from_side) })
+    }
+}
+
+/// Waits for a copy from or to borrowed host memory, also if queueing it failed: a part of it may be queued.
+fn wait_for_copy(queue: &Queue, region: &Region, queued: Result<()>) -> Result<()> {
+    if region.is_empty() {
+        return queued;
+    }
+    let done = queue.synchronize();
+    queued.and(done)
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if self.address == 0 || !self.primary.enter_to_clean_up() {
+            return;
+        }
+        let users = std::mem::take(self.users.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let idle = users.writer.iter().chain(&users.readers).all(|queue| queue.synchronize_to_clean_up());
+        // If a queue cannot be waited for, the context is lost, and its memory with it.
+        if idle && self.primary.enter_to_clean_up() {
+            // SAFETY: allocated in `new`, freed once, with no work in progress. There is no handling of a failure.
+            let _ = unsafe { sys::cuMemFree_v2(self.address) };
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Views as TMA tensor maps: tensors that a kernel copies box by box.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use simt::element::Element;
+use simt::tma::Swizzle;
+use simulator::TensorMap;
+
+use super::{Allocation, MatrixView, MatrixViewMut, TensorView, TensorViewMut};
+use crate::error::{ArgumentRule, BadArgument, Result};
+
+/// A tensor that a kernel loads by TMA, box by box: the argument for a parameter `&TensorMap<T>`.
+///
+/// ```
+/// use warpwright::{Device, ndarray::Array2, simt::tma::Swizzle};
+///
+/// let device = Device::simulator();
+/// let a = device.upload(&Array2::<f32>::zeros((100, 64)))?;
+/// let tensor = a.view().tma(8, 32, Swizzle::B128)?;
+/// // The last row of boxes is partly out of bounds: zeros are loaded there.
+/// assert_eq!(tensor.box_bytes(), 8 * 32 * 4);
+/// # Ok::<(), warpwright::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct TmaTensor<'a, T: Element> {
+    allocation: &'a Allocation,
+    map: TensorMap,
+    words: [u64; 16],
+    elements: PhantomData<&'a T>,
+}
+
+/// A tensor that a kernel loads and stores by TMA, box by box: the argument for a parameter `&TensorMapMut<T>`.
+pub struct TmaTensorMut<'a, T: Element> {
+    tensor: TmaTensor<'a, T>,
+    elements: PhantomData<&'a mut T>,
+}
+
+/// Ranks for which the crate `simt` has loads and stores.
+const RANKS: std::ops::RangeInclusive<usize> = 2..=3;
+
+impl<'a, T: Element> TmaTensor<'a, T> {
+    pub(crate) const WRITE: bool = false;
+
+    /// A tensor with these extents and strides (in elements) in boxes of `shape` elements; outermost dimension first.
+    fn new(
+        allocation: &'a Allocation,
+        base: u64,
+        extents: &[usize],
+        strides: &[usize],
+        shape: &[u32],
+        swizzle: Swizzle,
+    ) -> Result<Self> {
+        const {
+            assert!(size_of::<T>() <= 8, "TMA copies elements of at most 8 bytes");
+        }
+        let element = size_of::<T>() as u64;
+        check_shape(extents, strides, shape)?;
+        let mut map = TensorMap {
+            base,
+            tag: 0,
+            element: element as u32,
+            rank: extents.len() as u32,
+            extents: [1; 5],
+            strides: [0; 5],
+            boxes: [1; 5],
+            swizzle: swizzle as u32,
+            tf32: false,
+        };
+        let dimensions = extents.iter().zip(strides).zip(shape).rev();
+        for (i, ((&extent, &stride), &box_extent)) in dimensions.enumerate() {
+            // With an extent of 1 the stride is unused, but the driver requires one that exceeds the inner dimensions.
+            let stride = match i {
+                1.. if extent == 1 => (map.extents[i - 1] * map.strides[i - 1]).next_multiple_of(16),
+                _ => (stride as u64).saturating_mul(element),
+            };
+            (map.extents[i], map.strides[i], map.boxes[i]) = (extent as u64, stride, box_extent);
+        }
+        check_memory(&map)?;
+        check_box(&map, swizzle)?;
+        let words = allocation.device().backend().tensor_map(&map)?;
+        Ok(Self { allocation, map, words, elements: PhantomData })
+    }
+
+    /// Bytes of a box in shared memory, the transaction count for its mbarrier.
+    #[must_use]
+    pub fn box_bytes(&self) -> usize {
+        self.map.box_bytes() as usize
+    }
+
+    pub(crate) fn allocation(&self) -> &'a Allocation {
+        self.allocation
+    }
+
+    pub(crate) fn words(&self) -> [u64; 16] {
+        self.words
+    }
+}
+
+impl TmaTensor<'_, f32> {
+    /// The same tensor, with elements rounded to `tf32` on load: to 10 bits of mantissa, to nearest, ties to even.
+    /// Without it tensor cores truncate, which has 2.6 times the error.
+    ///
+    /// # Errors
+    /// A driver call fails.
+    pub fn rounded_to_tf32(self) -> Result<Self> {
+        let map = TensorMap { tf32: true, ..self.map };
+        Ok(Self { map, words: self.allocation.device().backend().tensor_map(&map)?, ..self })
+    }
+}
+
+impl<'a, T: Element> TmaTensorMut<'a, T> {
+    pub(crate) const WRITE: bool = true;
+
+    /// Bytes of a box in shared memory.
+    #[must_use]
+    pub fn box_bytes(&self) -> usize {
+        self.tensor.box_bytes()
+    }
+
+    pub(crate) fn allocation(&self) -> &'a Allocation {
+        self.tensor.allocation
+    }
+
+    pub(crate) fn words(&self) -> [u64; 16] {
+        self.tensor.words
+    }
+}
+
+impl<'a, T: Element> MatrixView<'a, T> {
+    /// The matrix in boxes of `rows` × `cols` elements, for a kernel that loads them by TMA.
+    ///
+    /// # Errors
+    /// The matrix is empty; it or one of its rows does not start at a multiple of 16 bytes; the box has an extent of 0
+    /// or above 256; the bytes of its rows are not a multiple of 16, or not the swizzle's span (TMA accepts shorter
+    /// rows, but stores them with gaps that no intrinsic here addresses); a driver call fails.
+    pub fn tma(self, rows: u32, cols: u32, swizzle: Swizzle) -> Result<TmaTensor<'a, T>> {
+        let (extents, strides) = ([self.rows(), self.cols()], [self.ld(), 1]);
+        TmaTensor::new(self.allocation(), self.address().addr() as u64, &extents, &strides, &[rows, cols], swizzle)
+    }
+}
+
+impl<'a, T: Element> MatrixViewMut<'a, T> {
+    /// [`MatrixView::tma`], for a kernel that stores the boxes.
+    ///
+    /// # Errors
+    /// As [`MatrixView::tma`]; the bytes of the matrix's rows are not a multiple of 16: TMA writes whole 16-byte
+    /// vectors, and would write past the end of each row.
+    pub fn tma(self, rows: u32, cols: u32, swizzle: Swizzle) -> Result<TmaTensorMut<'a, T>> {
+        let base = self.view().address().addr() as u64;
+        let (extents, strides) = ([self.rows(), self.cols()], [self.ld(), 1]);
+        let tensor = TmaTensor::new(self.allocation(), base, &extents, &strides, &[rows, cols], swizzle)?;
+        check_rows(&tensor.map)?;
+        Ok(TmaTensorMut { tensor, elements: PhantomData })
+    }
+}
+
+impl<'a, T: Element> TensorView<'a, T> {
+    /// The tensor in boxes of the extents `shape`, one for each axis, for a kernel that loads them by TMA. The tensor
+    /// has two or three axes, the last one contiguous.
+    ///
+    /// # Errors
+    /// Another number of axes, a stride other than 1 along the last one; else as [`MatrixView::tma`].
+    pub fn tma(self, shape: &[u32], swizzle: Swizzle) -> Result<TmaTensor<'a, T>> {
+        TmaTensor::new(self.allocation(), self.address() as u64, self.shape(), self.strides(), shape, swizzle)
+    }
+}
+
+impl<'a, T: Element> TensorViewMut<'a, T> {
+    /// [`TensorView::tma`], for a kernel that stores the boxes.
+    ///
+    /// # Errors
+    /// As [`TensorView::tma`]; the bytes of rows along the last axis are not a multiple of 16, as for
+    /// [`MatrixViewMut::tma`].
+    pub fn tma(self, shape: &[u32], swizzle: Swizzle) -> Result<TmaTensorMut<'a, T>> {
+        let base = self.view().address() as u64;
+        let tensor = TmaTensor::new(self.allocation(), base, self.shape(), self.strides(), shape, swizzle)?;
+        check_rows(&tensor.map)?;
+        Ok(TmaTensorMut { tensor, elements: PhantomData })
+    }
+}
+
+fn bad(rule: ArgumentRule, argument: &str) -> BadArgument {
+    BadArgument::new(rule, "tma", argument)
+}
+
+/// Checks rank and extents, and that the last dimension is contiguous.
+fn check_shape(extents: &[usize], strides: &[usize], shape: &[u32]) -> Result<()> {
+    if !RANKS.contains(&extents.len()) || shape.len() != extents.len() {
+        return Err(bad(ArgumentRule::Axes, "shape")
+            .expected("two or three axes, and a box extent for each")
+            .found(format_args!("a box of {shape:?} of a tensor of {extents:?}"))
+            .remedy("merge axes, or pass one box extent for each axis")
+            .into());
+    }
+    if extents.contains(&0) {
+        return Err(bad(ArgumentRule::Elements, "self")
+            .expected("at least one element")
+            .found(format_args!("extents {extents:?}"))
+            .remedy("skip the launch for empty input")
+            .into());
+    }
+    match extents.iter().find(|&&extent| extent as u64 > 1 << 32) {
+        Some(extent) => Err(bad(ArgumentRule::Extent, "self")
+            .expected("at most 2^32 elements along each axis")
+            .found(extent)
+            .remedy("work on parts of the tensor")
+            .into()),
+        None if strides[strides.len() - 1] != 1 && extents[extents.len() - 1] > 1 => {
+            Err(bad(ArgumentRule::TmaTensor, "self")
+                .expected("a last axis with stride 1")
+                .found(format_args!("strides {strides:?}"))
+                .remedy("permute the axes so that the contiguous one is the last, or copy the tensor")
+                .into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// Checks that TMA supports the start and the strides.
+fn check_memory(map: &TensorMap) -> Result<()> {
+    if !map.base.is_multiple_of(16) {
+        return Err(bad(ArgumentRule::TmaTensor, "self")
+            .expected("a first element at a multiple of 16 bytes")
+            .found(format_args!("one {} bytes past such an address", map.base % 16))
+            .remedy("start the view at such an element, or copy it with to_contiguous")
+            .into());
+    }
+    let outer = &map.strides[1..map.rank as usize];
+    match outer.iter().find(|stride| !stride.is_multiple_of(16) || **stride >= 1 << 40) {
+        Some(stride) => Err(bad(ArgumentRule::TmaTensor, "self")
+            .expected("rows that start at multiples of 16 bytes, less than 2^40 bytes apart")
+            .found(format_args!("a stride of {stride} bytes"))
+            .remedy("allocate the matrix with a leading dimension that is a multiple of 16 bytes")
+            .into()),
+        None => Ok(()),
+    }
+}
+
+/// Checks the rows of a tensor that TMA stores to.
+fn check_rows(map: &TensorMap) -> Result<()> {
+    let row = map.extents[0] * u64::from(map.element);
+    if row.is_multiple_of(16) {
+        return Ok(());
+    }
+    Err(bad(ArgumentRule::TmaTensor, "self")
+        .expected("rows of a multiple of 16 bytes, since TMA stores whole 16-byte vectors")
+        .found(format_args!("{row} bytes"))
+        .remedy("pad the rows, or store the matrix without TMA")
+        .into())
+}
+
+/// Checks that TMA supports the box.
+fn check_box(map: &TensorMap, swizzle: Swizzle) -> Result<()> {
+    let shape: Vec<u32> = map.boxes[..map.rank as usize].iter().rev().copied().collect();
+    if shape.iter().any(|extent| !(1..=256).contains(extent)) {
+        return Err(bad(ArgumentRule::TmaTensor, "shape")
+            .expected("1 to 256 elements along each axis of the box")
+            .found(format_args!("{shape:?}"))
+            .remedy("use several smaller boxes")
+            .into());
+    }
+    let row = map.boxes[0] * map.element;
+    if !row.is_multiple_of(16) {
+        return Err(bad(ArgumentRule::TmaTensor, "shape")
+            .expected("box rows of a multiple of 16 bytes")
+            .found(format_args!("{row} bytes"))
+            .remedy("use a box with more columns: out-of-bounds elements are filled with zeros")
+            .into());
+    }
+    match swizzle.span() {
+        Some(span) if row != span => Err(bad(ArgumentRule::TmaTensor, "shape")
+            .expected(format_args!("box rows of {span} bytes, the span of {swizzle:?}"))
+            .found(format_args!("{row} bytes"))
+            .remedy("use a box with rows of that length, or another swizzle")
+            .into()),
+        _ => Ok(()),
+    }
+}
+
+fn describe(f: &mut fmt::Formatter<'_>, name: &str, element: &str, map: &TensorMap) -> fmt::Result {
+    let rank = map.rank as usize;
+    let outermost_first = |extents: &[u64]| extents.iter().rev().copied().collect::<Vec<_>>();
+    let boxes: Vec<u64> = map.boxes[..rank].iter().map(|&extent| u64::from(extent)).collect();
+    write!(f, "{name}<{element}>({:?} of {:?})", outermost_first(&boxes), outermost_first(&map.extents[..rank]))
+}
+
+impl<T: Element> fmt::Debug for TmaTensor<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        describe(f, "TmaTensor", std::any::type_name::<T>(), &self.map)
+    }
+}
+
+impl<T: Element> fmt::Debug for TmaTensorMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        describe(f, "TmaTensorMut", std::any::type_name::<T>(), &self.tensor.map)
+    }
+}

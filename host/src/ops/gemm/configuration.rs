@@ -1,0 +1,263 @@
+//! The kernels for each element type: the rows of `gpu::gemm::configs`, and what the planner and the launches ask of them.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use gpu::gemm::args::{GemmKernel, TmaGemmKernel};
+use gpu::gemm::configs::{FfmaConfig, FfmaKernel, Layout, PerfModel, ThreadKernel, WgmmaConfig, WgmmaKernel};
+use gpu::gemm::number::Number;
+use gpu::gemm::{ffma, mma, reference, sm90, small};
+use half::{bf16, f16};
+use simt::global::{MatMut, MatRef};
+use simt::{Kernel, KernelInfo};
+
+use super::options::Arithmetic;
+use crate::ops::blocks_per_sm;
+
+/// A kernel for C = A·B, all three row-major.
+pub(super) type Product<T> = Kernel<(MatRef<'static, T>, MatRef<'static, T>, MatMut<'static, T>)>;
+
+/// A kernel and its properties.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Configuration<T: Number> {
+    pub(super) entry: Entry<T>,
+    pub(super) arithmetic: Arithmetic,
+    /// The layout of A and B, if the kernel is for one only.
+    pub(super) layout: Option<Layout>,
+    /// Rows and columns of C per cluster of blocks.
+    pub(super) tile: [u32; 2],
+    /// The parts of a split-K begin at multiples of this many elements, so that they are aligned as the operands are and end with a
+    /// whole step.
+    pub(super) k_granularity: usize,
+    pub(super) model: &'static PerfModel,
+    /// Whether each sum is a sequential accumulation in order of k by fused multiply-adds.
+    pub(super) is_sequential: bool,
+}
+
+/// The kernel, by its signature.
+pub(super) enum Entry<T: Number> {
+    /// Threads load the operands; has the whole epilogue.
+    Generic(&'static GemmKernel<T>),
+    /// TMA loads the operands; has the whole epilogue.
+    Tma(&'static TmaGemmKernel<T>, TmaConfig),
+    /// Writes the product only; the epilogue is another launch.
+    Product(&'static Product<T>),
+}
+
+/// The row of a TMA kernel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum TmaConfig {
+    /// Boxes of 128 bytes of each row in memory, swizzled for tensor cores. TMA can store C in such boxes, too. Persistent: one
+    /// cluster of blocks per slot loops over tiles.
+    Wgmma(&'static WgmmaConfig),
+    /// Of an MN-major operand a box of rows as long as the tile is high or wide, not swizzled; of a K-major operand 128 bytes of each
+    /// row, swizzled. Threads store C. One block per tile, except with stream-K.
+    Ffma(&'static FfmaConfig),
+}
+
+impl TmaConfig {
+    /// Elements of k per stage, of elements of so many bytes.
+    pub(super) fn k_step(self, element_bytes: usize) -> u32 {
+        match self {
+            Self::Wgmma(_) => (128 / element_bytes) as u32,
+            Self::Ffma(config) => config.depth,
+        }
+    }
+
+    /// Whether it has a stream-K schedule.
+    pub(super) fn has_stream_k(self) -> bool {
+        match self {
+            Self::Wgmma(config) => config.stream_k,
+            Self::Ffma(config) => config.is_stream_k(),
+        }
+    }
+
+    /// Whether tiles have two widths.
+    pub(super) fn is_two_width(self) -> bool {
+        matches!(self, Self::Wgmma(config) if config.two_width)
+    }
+
+    /// Rows of the boxes of A and of B where they are K-major, columns where they are MN-major and not swizzled.
+    pub(super) fn box_edges(self) -> [u32; 2] {
+        match self {
+            Self::Wgmma(config) => {
+                let [a, b] = config.k_major_rows();
+                if config.swap_ab { [b, a] } else { [a, b] }
+            }
+            Self::Ffma(config) => config.tile,
+        }
+    }
+
+    /// Rows of the boxes, 128 bytes wide, in which TMA stores C, if it can.
+    pub(super) fn store_box_rows(self) -> Option<u32> {
+        match self {
+            Self::Wgmma(config) => config.store_rows(),
+            Self::Ffma(_) => None,
+        }
+    }
+
+    /// Consumer warpgroups of a block, each of which passes partials of its own.
+    #[cfg(test)]
+    pub(super) fn consumers(self) -> u32 {
+        match self {
+            Self::Wgmma(config) => config.consumers(),
+            Self::Ffma(_) => 1,
+        }
+    }
+}
+
+impl<T: Number> Entry<T> {
+    fn info(&self) -> &'static KernelInfo {
+        match self {
+            Self::Generic(kernel) => kernel.info(),
+            Self::Tma(kernel, _) => kernel.info(),
+            Self::Product(kernel) => kernel.info(),
+        }
+    }
+}
+
+impl<T: Number> fmt::Debug for Entry<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.info().name)
+    }
+}
+
+impl<T: Number> Configuration<T> {
+    fn thread(kernel: &ThreadKernel<T>, arithmetic: Arithmetic, is_sequential: bool) -> Self {
+        let &ThreadKernel { config, layout, kernel } = kernel;
+        let (tile, k_granularity, model) = (config.tile, config.k_granularity, &config.model);
+        Self { entry: Entry::Generic(kernel), arithmetic, layout, tile, k_granularity, model, is_sequential }
+    }
+
+    fn wgmma(kernel: &WgmmaKernel<T>, arithmetic: Arithmetic) -> Self {
+        let &WgmmaKernel { config, layout, kernel } = kernel;
+        let entry = Entry::Tma(kernel, TmaConfig::Wgmma(config));
+        let (tile, k_granularity) = (config.tile(), 128 / size_of::<T>());
+        let (layout, model) = (Some(layout), &config.model);
+        Self { entry, arithmetic, layout, tile, k_granularity, model, is_sequential: false }
+    }
+
+    pub(super) fn info(&self) -> &'static KernelInfo {
+        self.entry.info()
+    }
+
+    /// The row of a TMA kernel.
+    pub(super) fn tma(&self) -> Option<TmaConfig> {
+        match self.entry {
+            Entry::Tma(_, config) => Some(config),
+            Entry::Generic(_) | Entry::Product(_) => None,
+        }
+    }
+
+    /// Whether it has a stream-K schedule.
+    pub(super) fn has_stream_k(&self) -> bool {
+        self.tma().is_some_and(TmaConfig::has_stream_k)
+    }
+
+    /// Elements of k per step of the main loop, for stream-K.
+    pub(super) fn k_step(&self) -> u32 {
+        self.tma().map_or(1, |config| config.k_step(size_of::<T>()))
+    }
+
+    /// Blocks per cluster.
+    pub(super) fn cluster(&self) -> u32 {
+        self.info().cluster
+    }
+
+    /// Blocks per SM (occupancy).
+    pub(super) fn blocks_per_sm(&self) -> u32 {
+        blocks_per_sm(self.info())
+    }
+
+    /// Clusters that run at the same time with one block per SM. A cluster runs within a GPC, of 16 or 18 SMs or fewer:
+    /// on an H200, 28 clusters of four blocks run together, not 33.
+    pub(super) fn cluster_slots(&self, sm_count: u32) -> u32 {
+        let all = sm_count / self.cluster();
+        (if self.cluster() > 2 { all * 7 / 8 } else { all }).max(1)
+    }
+
+    /// Clusters that run at the same time.
+    pub(super) fn resident_clusters(&self, sm_count: u32) -> u32 {
+        self.cluster_slots(sm_count) * self.blocks_per_sm()
+    }
+}
+
+impl Configuration<f32> {
+    fn tma_ffma(&FfmaKernel { config, layout, kernel }: &FfmaKernel) -> Self {
+        Self {
+            entry: Entry::Tma(kernel, TmaConfig::Ffma(config)),
+            arithmetic: Arithmetic::Full,
+            layout: Some(layout),
+            tile: config.tile,
+            k_granularity: config.depth as usize,
+            model: &config.model,
+            is_sequential: config.groups == 1,
+        }
+    }
+
+    fn ffma(&ffma::FfmaMatmul { config, kernel }: &ffma::FfmaMatmul) -> Self {
+        Self {
+            entry: Entry::Product(kernel),
+            arithmetic: Arithmetic::Full,
+            layout: Some(Layout::NN),
+            tile: config.tile,
+            k_granularity: config.k_granularity,
+            model: &config.model,
+            is_sequential: true,
+        }
+    }
+}
+
+/// Element types and their kernels. Of equally fast kernels the planner takes the first; the first of all supports every problem.
+pub(super) trait Kernels: Number {
+    fn configurations() -> &'static [Configuration<Self>];
+}
+
+impl Kernels for f32 {
+    fn configurations() -> &'static [Configuration<f32>] {
+        static ALL: LazyLock<Vec<Configuration<f32>>> = LazyLock::new(|| {
+            let (full, tf32) = (Arithmetic::Full, Arithmetic::Tf32);
+            let reference = [(reference::F32, full), (reference::TF32, tf32)]
+                .map(|(of, as_)| Configuration::thread(&of, as_, true));
+            let of_mma = mma::TF32.iter().map(|kernel| Configuration::thread(kernel, tf32, false));
+            let of_small = small::F32.iter().map(|kernel| Configuration::thread(kernel, full, false));
+            reference
+                .into_iter()
+                .chain(ffma::KERNELS.iter().map(Configuration::ffma))
+                .chain(sm90::ffma::F32.iter().map(Configuration::tma_ffma))
+                .chain(of_mma)
+                .chain(sm90::TF32.iter().map(|kernel| Configuration::wgmma(kernel, tf32)))
+                .chain(of_small)
+                .collect()
+        });
+        &ALL
+    }
+}
+
+impl Kernels for f64 {
+    fn configurations() -> &'static [Configuration<f64>] {
+        static ALL: LazyLock<[Configuration<f64>; 1]> =
+            LazyLock::new(|| [Configuration::thread(&reference::F64, Arithmetic::Full, true)]);
+        &*ALL
+    }
+}
+
+macro_rules! kernels_of_16_bits {
+    ($($t:ident $list:ident)+) => {$(
+        impl Kernels for $t {
+            fn configurations() -> &'static [Configuration<$t>] {
+                static ALL: LazyLock<Vec<Configuration<$t>>> = LazyLock::new(|| {
+                    let full = Arithmetic::Full;
+                    std::iter::once(Configuration::thread(&reference::$list, full, true))
+                        .chain(mma::$list.iter().map(|kernel| Configuration::thread(kernel, full, false)))
+                        .chain(sm90::$list.iter().map(|kernel| Configuration::wgmma(kernel, full)))
+                        .chain(small::$list.iter().map(|kernel| Configuration::thread(kernel, full, false)))
+                        .collect()
+                });
+                &ALL
+            }
+        }
+    )+};
+}
+kernels_of_16_bits! { f16 F16 bf16 BF16 }

@@ -1,0 +1,208 @@
+//! The cost model: an estimate of the time that an algorithm takes.
+//!
+//! It is the time of the SM with the most work, in `f32` multiply-adds at full speed: 128 per clock, 253 440 per µs at
+//! 1.98 GHz.
+//!
+//! ```text
+//! time     = overhead + max(compute, load) + fix-up
+//! overhead = launches · LAUNCH, copies · COPY_LAUNCH, REDUCE; memory traffic of copies and partial products
+//! compute  = tiles per SM · tile rows · tile columns · (k + tile overhead) / efficiency
+//! load     = max(A and B once from memory, what an SM loads for its tiles)
+//! fix-up   = clusters per tile · (FIXUP + FIXUP_PER_BYTE · bytes of an f32 tile), with stream-K
+//! ```
+//!
+//! Tile overhead and efficiency are the kernel's ([`PerfModel`](super::configuration::PerfModel)). A cluster of blocks
+//! counts as one block, on as many SMs, that loads a shared operand once. Split-K multiplies the blocks and divides k.
+//!
+//! The constants were fitted to the times of 23 925 algorithms for 1116 problems of `f32`, tf32 and `bf16` on an H200
+//! (132 SMs, 4.8 TB/s): docs/gemm.md. A rate r in GB/s per SM is 253.44 / r multiply-adds per byte.
+
+use gpu::gemm::number::Number;
+use gpu::gemm::sm90::schedule::two_width::TwoWidth;
+
+use super::algorithm::{FollowUp, Work};
+use super::configuration::{Configuration, Entry};
+use super::operands::OperandLayout;
+use super::problem::{Problem, Request};
+use super::stream_k::Schedule;
+
+/// A kernel launch: 1.97 µs.
+const LAUNCH: f64 = 500_000.0;
+/// Launches that a copy of an operand counts as, besides its memory traffic: 2.8 µs.
+const COPY_LAUNCH: f64 = 1.4;
+/// The split-K reduction, besides its launch and memory traffic: 2.6 µs.
+const REDUCE: f64 = 660_000.0;
+/// A byte of memory traffic, divided among all SMs: 36 GB/s per SM, 4.8 TB/s for 132, the peak of the H200.
+const BYTE: f64 = 7.0;
+/// A and B take this factor longer than at peak bandwidth: 4.4 TB/s.
+const OPERAND_TRAFFIC: f64 = 1.1;
+/// A byte of A or B that an SM loads: 72 GB/s; 106 GB/s if the operand stays in L2.
+const SM_LOAD_BYTE: [f64; 2] = [3.5, 2.4];
+/// Operands smaller than this stay in L2, in bytes; the H200's L2 has 50 MB.
+const L2_RESIDENCY_LIMIT: f64 = 35e6;
+/// Rows or columns of a tile beyond A or B, which are filled with zeros, take this factor longer to load than others.
+const OUT_OF_BOUNDS_PENALTY: f64 = 2.5;
+/// The fraction of SMs that must load to saturate memory.
+const SATURATING_SMS: f64 = 0.77;
+/// Storing or loading partial sums of a stream-K tile: 1.38 µs. Measured: 3 µs for two blocks per tile of 128 × 128, 8
+/// µs for four blocks per tile of 128 × 256.
+const FIXUP: f64 = 350_000.0;
+/// The same, for each byte: 106 GB/s.
+const FIXUP_PER_BYTE: f64 = 2.4;
+/// With stream-K, the tiles of more than one wave take this factor longer: no SM idles in the last wave, so power
+/// limits the clock (without stream-K such a wave costs nothing at 4096³ and 8192³), and blocks at different steps do
+/// not share loads through L2.
+const STREAM_K_PENALTY: f64 = 1.2;
+
+/// The estimated time of `work`.
+pub(super) fn estimate<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, work: &Work) -> f64 {
+    overhead(configuration, request, work)
+        + match &work.stream_k {
+            None => data_parallel(configuration, request, work),
+            Some(schedule) => stream_k(configuration, request, work, schedule),
+        }
+}
+
+/// Launches, and memory traffic besides that of the kernel that multiplies.
+fn overhead<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, work: &Work) -> f64 {
+    let Problem { m, n, batch, .. } = *request.problem;
+    let products = match configuration.entry {
+        Entry::Product(_) => batch,
+        // A shorter last part is a launch of its own.
+        _ if work.split.remainder > 0 => 2,
+        _ => 1,
+    };
+    let (launches, bytes_of_c) = match work.follow_up {
+        FollowUp::None => (products, 0),
+        FollowUp::Epilogue => (products + 1, 2 * request.epilogue.output_bytes),
+        // One reduction per product of a batch, or one for the parts of a split.
+        FollowUp::Reduce => (products + batch, 8 * work.split.parts as usize),
+    };
+    let bytes = bytes_of_c as f64 * m as f64 * n as f64 * batch as f64 + 2.0 * work.packing.bytes() as f64;
+    let launches = launches as f64 + COPY_LAUNCH * work.packing.launches() as f64;
+    let reduce = if work.follow_up == FollowUp::Reduce { REDUCE } else { 0.0 };
+    launches * LAUNCH + memory_traffic(request, bytes) + reduce
+}
+
+/// The kernel that multiplies, each of whose tiles belongs to one block; with split-K, a part of a tile.
+fn data_parallel<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, work: &Work) -> f64 {
+    let Problem { m, n, k, batch, .. } = *request.problem;
+    let [rows, cols] = configuration.tile.map(|edge| edge as usize);
+    let slots = f64::from(configuration.cluster_slots(request.sm_count));
+    // A product kernel computes a batch in consecutive launches.
+    let (concurrent, consecutive) = match configuration.entry {
+        Entry::Product(_) => (1.0, batch as f64),
+        _ => (batch as f64, 1.0),
+    };
+    let tiles = |parts: f64| m.div_ceil(rows) as f64 * n.div_ceil(cols) as f64 * concurrent * parts;
+    let tiles_per_slot = |parts: f64| (tiles(parts) / slots).ceil();
+    // Multiply-adds per element of k in the busiest slot.
+    let multiply_adds = |parts: f64| match configuration.tma() {
+        Some(tma) if tma.is_two_width() => {
+            let panels = m.div_ceil(rows) as f64 * concurrent * parts;
+            let tiles = TwoWidth::new(panels as u32, n as u32, slots as u32);
+            let [wide, narrow] = tiles.columns(slots as u32).map(f64::from);
+            let efficiency = |blocks| efficiency(configuration, work.packing.operands, blocks);
+            rows as f64 * (wide / efficiency(2.0) + narrow / efficiency(1.0))
+        }
+        _ => waves(configuration, work.packing.operands, tiles_per_slot(parts)) * (rows * cols) as f64,
+    };
+    let overhead = tile_overhead(configuration, request, work);
+    // Parts of one length, then a launch of the shorter last one.
+    let (part, remainder) = (work.split.part.min(k) as f64, work.split.remainder as f64);
+    let parts = f64::from(if remainder > 0.0 { work.split.parts - 1 } else { work.split.parts });
+    let last = if remainder > 0.0 { multiply_adds(1.0) * (remainder + overhead) } else { 0.0 };
+    let compute = multiply_adds(parts) * (part + overhead) + last;
+    let tiles_per_sm =
+        consecutive * (tiles_per_slot(parts) * part + tiles_per_slot(1.0) * remainder) / (k as f64).max(1.0);
+    let blocks = tiles(parts) * f64::from(configuration.cluster());
+    (consecutive * compute).max(load(configuration, request, tiles_per_sm, blocks))
+}
+
+/// The kernel that multiplies, with a stream-K schedule.
+fn stream_k<T: Number>(
+    configuration: &Configuration<T>,
+    request: &Request<'_>,
+    work: &Work,
+    schedule: &Schedule,
+) -> f64 {
+    let [rows, cols] = configuration.tile.map(f64::from);
+    let blocks_per_sm = configuration.blocks_per_sm();
+    let has_waves = schedule.tiles > schedule.clusters;
+    let efficiency =
+        efficiency(configuration, work.packing.operands, f64::from(blocks_per_sm.max(if has_waves { 2 } else { 1 })));
+    let tiles = f64::from(schedule.tiles.div_ceil(schedule.clusters));
+    let depth =
+        schedule.max_steps() * f64::from(configuration.k_step()) + tiles * tile_overhead(configuration, request, work);
+    let penalty = if has_waves && !configuration.is_sequential { STREAM_K_PENALTY } else { 1.0 };
+    let compute = penalty * f64::from(blocks_per_sm) * rows * cols * depth / efficiency;
+    let tiles_per_sm = f64::from(blocks_per_sm) * schedule.max_steps() / f64::from(schedule.steps.max(1));
+    let blocks = f64::from(schedule.clusters * configuration.cluster());
+    // The last cluster of a tile loads the partial sums of all others, one after the other.
+    let fix_up = schedule.max_clusters_per_tile() * (FIXUP + rows * cols * 4.0 * FIXUP_PER_BYTE);
+    compute.max(load(configuration, request, tiles_per_sm, blocks)) + fix_up
+}
+
+/// Reading or writing this many bytes by all SMs together.
+fn memory_traffic(request: &Request<'_>, bytes: f64) -> f64 {
+    bytes * BYTE / f64::from(request.sm_count.max(1))
+}
+
+/// Loading A and B: from memory once, by this many blocks; into an SM as often as its tiles need them. `tiles_per_sm`
+/// includes fractions of tiles along k.
+fn load<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, tiles_per_sm: f64, blocks: f64) -> f64 {
+    let Problem { m, n, k, batch, .. } = *request.problem;
+    let [rows, cols] = configuration.tile.map(f64::from);
+    let (m, n) = (m as f64, n as f64);
+    let bytes = |lines: f64| lines * k as f64 * size_of::<T>() as f64;
+    let once = bytes(m + n) * batch as f64;
+    let unsaturated = (SATURATING_SMS * f64::from(request.sm_count) / blocks.max(1.0)).max(1.0);
+    // For the average tile, weighted rows of A or columns of B.
+    let lines = |extent: f64, edge: f64| {
+        let tiles = (extent / edge).ceil().max(1.0);
+        let in_bounds = extent / tiles;
+        let is_l2_resident = batch as f64 * bytes(extent) < L2_RESIDENCY_LIMIT;
+        SM_LOAD_BYTE[usize::from(is_l2_resident)] * (in_bounds + OUT_OF_BOUNDS_PENALTY * (edge - in_bounds))
+    };
+    // Blocks of a cluster load shared rows once. They save little with a single column of tiles: at 8192, 128, 8192 a
+    // cluster takes 41 µs, a block with tiles of 64 × 128 38 µs.
+    let multicast = if n > cols { f64::from(configuration.cluster()) } else { 1.0 };
+    let per_sm = tiles_per_sm * bytes(lines(m, rows) + lines(n, cols)) / multicast;
+    (OPERAND_TRAFFIC * memory_traffic(request, once) * unsaturated).max(per_sm)
+}
+
+/// What a tile takes besides k, in elements of k.
+fn tile_overhead<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, work: &Work) -> f64 {
+    let stores_by_tma = work.split.parts == 1 && request.allows_tma_store(size_of::<T>());
+    configuration.model.tile_overhead[usize::from(!stores_by_tma)]
+}
+
+/// The kernel's efficiency with this many blocks on an SM: at the same time, or one after the other if only one fits.
+fn efficiency<T: Number>(configuration: &Configuration<T>, operands: [OperandLayout; 2], blocks: f64) -> f64 {
+    let ([one, several], most) = (configuration.model.efficiency, f64::from(configuration.blocks_per_sm()));
+    let efficiency = if most > 1.0 {
+        one + (several - one) * (blocks.clamp(1.0, most) - 1.0) / (most - 1.0)
+    } else if blocks > 1.0 {
+        several
+    } else {
+        one
+    };
+    // TMA reads cache lines of 128 bytes, threads vectors of 16.
+    let alignment = if configuration.tma().is_some() { 128 } else { 16 };
+    let is_misaligned = |operand: OperandLayout| {
+        !(operand.ld * size_of::<T>()).is_multiple_of(alignment) && operand.stored_shape()[0] > 1
+    };
+    let is_misaligned = operands.into_iter().any(is_misaligned);
+    if is_misaligned { efficiency * configuration.model.misaligned } else { efficiency }
+}
+
+/// The time of this many tiles on an SM, in units of one tile at an efficiency of 1: full waves of as many blocks as
+/// fit on the SM, and a last wave of fewer, with the efficiency of so few.
+fn waves<T: Number>(configuration: &Configuration<T>, operands: [OperandLayout; 2], tiles: f64) -> f64 {
+    let most = f64::from(configuration.blocks_per_sm());
+    if most <= 1.0 {
+        return tiles / efficiency(configuration, operands, tiles);
+    }
+    let rest = tiles % most;
+    (tiles - rest) / efficiency(configuration, operands, most) + rest / efficiency(configuration, operands, rest)
+}

@@ -1,0 +1,190 @@
+//! From a builder to a checked problem, its plan and its launches.
+
+use gpu::gemm::args::{GELU, RELU};
+use simt::element::Element;
+
+use super::algorithm::{Algorithm, Plan};
+use super::builder::Gemm;
+use super::element::{Multiply, Output, OutputBuffers};
+use super::launch::Task;
+use super::launch_config::GridLimits;
+use super::operands::OperandLayout;
+use super::options::{Activation, CALL, Op};
+use super::problem::{Epilogue, Problem, Request};
+use super::{planner, problem};
+use crate::device::Device;
+use crate::error::{ArgumentRule, BadArgument, Error, Result};
+use crate::memory::{BufferViewMut, Matrix, TensorView, TensorViewMut};
+
+impl<T: Multiply> Gemm<'_, T> {
+    pub(super) fn allocate<C: Output<T>>(self) -> Result<Matrix<C>> {
+        let [a, b] = self.operands()?;
+        let (m, n) = problem::product_shape(a, b)?;
+        self.check_no_beta()?;
+        if let Some(batch) = problem::batch_size(a, b) {
+            return Err(BadArgument::new(ArgumentRule::Axes, CALL, "a")
+                .expected("two matrices, whose product is a matrix")
+                .found(format_args!("a batch of {batch}"))
+                .remedy("use run_batch")
+                .into());
+        }
+        let mut c = self.device.alloc_matrix(m, n)?;
+        self.into_with_workspace(c.view_mut().into())?;
+        Ok(c)
+    }
+
+    /// [`Gemm::into`], with a workspace of its own if the cheapest algorithm needs one and none was given.
+    pub(super) fn into_with_workspace<C: Output<T>>(self, mut c: TensorViewMut<'_, C>) -> Result<()> {
+        let problem = self.problem(c.view())?;
+        let request = self.request::<C>(&problem);
+        let plan = match self.algorithm {
+            Some(algorithm) => planner::plan_for::<T>(&request, algorithm).ok(),
+            None => planner::plans::<T>(&request).first().copied(),
+        };
+        let Some(plan) = plan.filter(|plan| self.workspace.is_none() && plan.workspace_len() > 0) else {
+            return self.into(c);
+        };
+        let device = self.device;
+        let mut workspace = match device.alloc(plan.workspace_len()) {
+            // Some algorithms need none.
+            Err(Error::OutOfMemory { .. }) if self.algorithm.is_none() => return self.into(c),
+            workspace => workspace?,
+        };
+        if let Some(schedule) = plan.work.stream_k {
+            // Any old flags would do, but reading uninitialised memory is an error for checking tools.
+            workspace.slice_mut(0..schedule.flags_len())?.zero()?;
+        }
+        let gemm = Gemm { workspace: Some(workspace.view_mut()), ..self };
+        gemm.queue(&problem, &plan, &mut c, device.limits().grid)
+    }
+
+    /// [`Gemm::into`] with grids of at most so many blocks along x, y and z.
+    pub(super) fn into_with_grid<C: Output<T>>(self, c: &mut TensorViewMut<'_, C>, grid: [u32; 3]) -> Result<()> {
+        let problem = self.problem(c.view())?;
+        let plan = self.choose(&self.request::<C>(&problem))?;
+        self.queue(&problem, &plan, c, grid)
+    }
+
+    pub(super) fn operands(&self) -> Result<[OperandLayout; 2]> {
+        let [a, b] = self.ops;
+        let [a, b] = [OperandLayout::of("a", self.a.axes(), a)?, OperandLayout::of("b", self.b.axes(), b)?];
+        Ok([a.at(self.a.address()), b.at(self.b.address())])
+    }
+
+    /// The problem, with all arguments checked.
+    pub(super) fn problem<C: Element>(&self, c: TensorView<'_, C>) -> Result<Problem> {
+        let [a, b] = self.operands()?;
+        let bias = self.bias.as_ref().map(|(kind, numbers)| (*kind, numbers.len()));
+        let to = OperandLayout::of("c", c.axes(), Op::N)?.at(c.address());
+        let problem = Problem::new(a, b, to, bias, self.alpha != T::Wide::from(0.0))?;
+        let check_device = |device: &Device, argument| self.device.check_same(device, CALL, argument);
+        check_device(self.a.device(), "a")?;
+        check_device(self.b.device(), "b")?;
+        check_device(c.device(), "c")?;
+        self.bias.as_ref().map_or(Ok(()), |(_, bias)| check_device(bias.device(), "bias"))?;
+        self.workspace.as_ref().map_or(Ok(()), |workspace| check_device(workspace.device(), "workspace"))?;
+        Ok(problem)
+    }
+
+    /// What the plan for `problem` depends on.
+    pub(super) fn request<'r, C: Element>(&'r self, problem: &'r Problem) -> Request<'r> {
+        Request {
+            problem,
+            epilogue: Epilogue {
+                scales: self.alpha != T::Wide::from(1.0),
+                transforms: self.bias.is_some() || self.activation != Activation::None,
+                accumulates: self.beta != T::Wide::from(0.0),
+                output_bytes: size_of::<C>(),
+            },
+            arithmetic: self.arithmetic,
+            device: self.device,
+            sm_count: self.device.limits().sm_count,
+        }
+    }
+
+    /// The plan for the algorithm that was named, or the cheapest for which there is workspace.
+    fn choose(&self, request: &Request<'_>) -> Result<Plan> {
+        let available = self.workspace.as_ref().map_or(0, BufferViewMut::len);
+        // Without a product any algorithm is accepted, and the epilogue alone is planned.
+        let Some(algorithm) = self.algorithm.filter(|_| request.problem.k > 0) else {
+            let is_allowed = |plan: &Plan| !self.sequential || T::configurations()[plan.configuration].is_sequential;
+            let mut plans = planner::plans::<T>(request).into_iter();
+            return plans
+                .find(|plan| plan.workspace_len() <= available && is_allowed(plan))
+                .ok_or_else(|| not_applicable("any", "none"));
+        };
+        let plan = Self::plan_for(request, algorithm)?;
+        if plan.workspace_len() <= available {
+            return Ok(plan);
+        }
+        Err(BadArgument::new(ArgumentRule::Length, CALL, "workspace")
+            .expected(format_args!("at least {} elements for {}", plan.workspace_len(), plan.algorithm()))
+            .found(available)
+            .remedy("allocate Plan::workspace_len elements, or use an algorithm without splits and copies")
+            .into())
+    }
+
+    /// The plan for an algorithm.
+    pub(super) fn plan_for(request: &Request<'_>, algorithm: Algorithm) -> Result<Plan> {
+        planner::plan_for::<T>(request, algorithm).map_err(|unsupported| {
+            let plans = planner::plans::<T>(request);
+            let mut names: Vec<_> = plans.iter().map(|plan| plan.algorithm().kernel().name).collect();
+            names.sort_unstable();
+            names.dedup();
+            not_applicable(&names.join(", "), &format!("{algorithm}, which {unsupported}"))
+        })
+    }
+
+    pub(super) fn check_no_beta(&self) -> Result<()> {
+        if self.beta == T::Wide::from(0.0) {
+            return Ok(());
+        }
+        Err(BadArgument::new(ArgumentRule::Shape, CALL, "beta")
+            .expected("0, since C is newly allocated")
+            .found(format_args!("{:?}", self.beta))
+            .remedy("use Gemm::into, with the C to add to")
+            .into())
+    }
+
+    /// Launches what the plan says.
+    pub(super) fn queue<C: Output<T>>(
+        mut self,
+        problem: &Problem,
+        plan: &Plan,
+        c: &mut TensorViewMut<'_, C>,
+        grid: [u32; 3],
+    ) -> Result<()> {
+        if problem.is_empty() {
+            return Ok(());
+        }
+        let activation = match self.activation {
+            Activation::None => 0,
+            Activation::Relu => RELU,
+            Activation::Gelu => GELU,
+        };
+        let (a, b) = if problem.exchanged { (self.b, self.a) } else { (self.a, self.b) };
+        let alpha = if problem.k == 0 { T::Wide::from(0.0) } else { self.alpha };
+        let task = Task {
+            device: self.device,
+            stream: self.stream,
+            problem,
+            plan,
+            a,
+            b,
+            bias: self.bias.map(|(_, numbers)| numbers),
+            scale: [alpha, self.beta],
+            flags: problem.bias | activation,
+            limits: GridLimits { sm_count: self.device.limits().sm_count, grid },
+        };
+        let elements = c.view().axes().span().unwrap_or(0);
+        task.run(OutputBuffers::of(c.cast_range_mut::<C>(0, elements)), self.workspace.as_mut())
+    }
+}
+
+fn not_applicable(expected: &str, found: &str) -> Error {
+    BadArgument::new(ArgumentRule::Algorithm, CALL, "algorithm")
+        .expected(format_args!("an algorithm that is applicable: {expected}"))
+        .found(found)
+        .remedy("use one that Gemm::plans lists, or leave the choice to the planner")
+        .into()
+}

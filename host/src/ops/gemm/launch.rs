@@ -1,0 +1,416 @@
+//! The launches of a plan: copies of operands, the kernel that multiplies, and what follows it.
+
+use std::ops::Range;
+
+use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GemmKernel, TMA_STORE, TRANSPOSE_A, TRANSPOSE_B};
+use gpu::gemm::{ffma, reduce_k};
+
+use super::algorithm::{FollowUp, Plan, SplitK};
+use super::arguments::{GemmArguments, OperandArguments, TmaArguments};
+use super::configuration::{Configuration, Entry, Product, TmaConfig};
+use super::element::{Multiply, OutputBuffers};
+use super::launch_config::{GridLimits, MapConfig, Operands, launch_config, tiles};
+use super::operands::OperandLayout;
+use super::options::Arithmetic;
+use super::problem::Problem;
+use super::stream_k::{Schedule, StreamKArgs};
+use crate::device::Device;
+use crate::error::Result;
+use crate::launch::Launch;
+use crate::memory::{BufferView, BufferViewMut, MatrixViewMut, TensorView, TmaTensor};
+use crate::ops::{grid_parts, on};
+use crate::stream::Stream;
+
+/// A problem with its plan and its memory. C is not empty.
+#[derive(Clone, Copy)]
+pub(super) struct Task<'t, T: Multiply> {
+    pub(super) device: &'t Device,
+    pub(super) stream: Option<&'t Stream>,
+    pub(super) problem: &'t Problem,
+    pub(super) plan: &'t Plan,
+    pub(super) a: TensorView<'t, T>,
+    pub(super) b: TensorView<'t, T>,
+    pub(super) bias: Option<BufferView<'t, T::Wide>>,
+    /// alpha and beta.
+    pub(super) scale: [T::Wide; 2],
+    /// The kernels' flags for bias and activation.
+    pub(super) flags: u32,
+    pub(super) limits: GridLimits,
+}
+
+/// One call of a kernel: its operands and its epilogue.
+struct Call<W> {
+    operands: Operands,
+    scale: [W; 2],
+    flags: u32,
+}
+
+impl<T: Multiply> Task<'_, T> {
+    /// Launches everything.
+    pub(super) fn run(&self, c: OutputBuffers<'_, T>, workspace: Option<&mut BufferViewMut<'_, f32>>) -> Result<()> {
+        let packing = &self.plan.work.packing;
+        let workspace = match workspace {
+            Some(workspace) if packing.launches() > 0 => workspace,
+            workspace => return self.multiply(c, workspace),
+        };
+        let (copies_len, operands) = (packing.workspace_len(), [self.a, self.b]);
+        let (mut partials, rest) = workspace.view_mut().split_at(self.plan.workspace_len() - copies_len)?;
+        let (mut copies, _) = rest.split_at(copies_len)?;
+        packing.pack((self.device, self.stream), self.problem, operands, &mut copies)?;
+        let [a, b] = packing.packed_operands(operands, copies.view())?;
+        Task { a, b, problem: &packing.apply(self.problem), ..*self }.multiply(c, Some(&mut partials))
+    }
+
+    /// All launches but the copies.
+    fn multiply(&self, mut c: OutputBuffers<'_, T>, workspace: Option<&mut BufferViewMut<'_, f32>>) -> Result<()> {
+        let configuration = &T::configurations()[self.plan.configuration];
+        let work = &self.plan.work;
+        match (&configuration.entry, work.follow_up, workspace) {
+            (Entry::Product(kernel), FollowUp::Reduce, Some(workspace)) => {
+                self.products_reduced(kernel, &mut c, workspace)
+            }
+            (Entry::Product(kernel), follow_up, _) => self.products(kernel, follow_up, &mut c),
+            (_, FollowUp::Reduce, Some(workspace)) => {
+                self.partial_products(configuration, &work.split, workspace)?;
+                self.reduce(0, work.split.parts, &mut c, workspace)
+            }
+            (_, _, workspace) => {
+                let stream_k = work.stream_k.as_ref().zip(workspace);
+                self.call(configuration, &self.whole(0..self.problem.k, self.scale), &mut c, stream_k)
+            }
+        }
+    }
+
+    /// The whole C, of a range of k.
+    fn whole(&self, k: Range<usize>, scale: [T::Wide; 2]) -> Call<T::Wide> {
+        let Problem { a, b, c, batch, .. } = *self.problem;
+        Call { operands: Operands { a, b, c, batch, k }, scale, flags: self.flags }
+    }
+
+    /// Launches a kernel that has the epilogue.
+    fn call(
+        &self,
+        configuration: &Configuration<T>,
+        call: &Call<T::Wide>,
+        c: &mut OutputBuffers<'_, T>,
+        stream_k: Option<(&Schedule, &mut BufferViewMut<'_, f32>)>,
+    ) -> Result<()> {
+        match (&configuration.entry, configuration.tma()) {
+            (Entry::Generic(kernel), _) => self.generic(kernel, configuration.tile, call, c),
+            (_, Some(tma)) => self.tma((configuration, tma), call, c, stream_k),
+            (_, None) => Ok(()),
+        }
+    }
+
+    /// Products by a kernel without an epilogue, to C; then the epilogue in place.
+    fn products(&self, kernel: &Product<T>, follow_up: FollowUp, c: &mut OutputBuffers<'_, T>) -> Result<()> {
+        for number in 0..self.problem.batch {
+            self.product(kernel, number, c.own.view_mut().as_matrix(self.problem.c.matrix(number))?)?;
+        }
+        if follow_up == FollowUp::None {
+            return Ok(());
+        }
+        // alpha times C, added to an empty product by the first kernel, which supports everything.
+        let [alpha, _] = self.scale;
+        self.call(&T::configurations()[0], &self.whole(0..0, [T::Wide::from(0.0), alpha]), c, None)
+    }
+
+    /// Products by a kernel without an epilogue, to the workspace, one after the other; then the epilogue with the old
+    /// C.
+    fn products_reduced(
+        &self,
+        kernel: &Product<T>,
+        c: &mut OutputBuffers<'_, T>,
+        workspace: &mut BufferViewMut<'_, f32>,
+    ) -> Result<()> {
+        let Problem { m, n, batch, .. } = *self.problem;
+        for number in 0..batch {
+            let product = T::partials(workspace.view_mut()).own;
+            self.product(
+                kernel,
+                number,
+                product.slice(0..m * n)?.as_matrix(OperandLayout::row_major(m, n).matrix(0))?,
+            )?;
+            self.reduce(number, 1, c, workspace)?;
+        }
+        Ok(())
+    }
+
+    /// Partial products to the workspace: the parts of one length as a batch along k, and a shorter last one.
+    fn partial_products(
+        &self,
+        configuration: &Configuration<T>,
+        split: &SplitK,
+        workspace: &mut BufferViewMut<'_, f32>,
+    ) -> Result<()> {
+        let Problem { m, n, k, .. } = *self.problem;
+        let [a, b] = self.problem.batched_along_k(split.part);
+        let mut multiply = |k: Range<usize>, batch: usize, number: usize| {
+            let to = workspace.view_mut().slice(number * m * n..(number + batch) * m * n)?;
+            let c = OperandLayout::row_major(m, n).at(to.view().address().addr());
+            let call = Call {
+                operands: Operands { a, b, c, batch, k },
+                scale: [T::Wide::from(1.0), T::Wide::from(0.0)],
+                flags: 0,
+            };
+            self.call(configuration, &call, &mut T::partials(to), None)
+        };
+        let full = k / split.part;
+        multiply(0..split.part, full, 0)?;
+        if split.remainder > 0 { multiply(full * split.part..k, 1, full) } else { Ok(()) }
+    }
+
+    /// Launches a kernel that reads operands by pointer: for as many sections of C as its grid and its 32-bit extents
+    /// need.
+    fn generic(
+        &self,
+        kernel: &GemmKernel<T>,
+        tile: [u32; 2],
+        call: &Call<T::Wide>,
+        c: &mut OutputBuffers<'_, T>,
+    ) -> Result<()> {
+        let Operands { a, b, c: to, batch, ref k } = call.operands;
+        let transposes = [(a, TRANSPOSE_A), (b, TRANSPOSE_B)].map(|(x, flag)| if x.transposed { flag } else { 0 });
+        let [max_blocks, _, max_batch] = self.limits.grid;
+        for start in (0..batch).step_by(u32::MAX as usize) {
+            let count = (batch - start).min(u32::MAX as usize);
+            for [rows, cols] in sections([to.rows, to.cols], tile, max_blocks) {
+                let (height, width) = (rows.len(), cols.len());
+                let [from_a, from_b] = if k.is_empty() {
+                    [self.a.cast_range(0, 0), self.b.cast_range(0, 0)]
+                } else {
+                    let a_start = start * a.stride + a.offset(rows.start, k.start);
+                    let b_start = start * b.stride + b.offset(k.start, cols.start);
+                    [
+                        self.a.cast_range(a_start, a.extent(count, height, k.len())),
+                        self.b.cast_range(b_start, b.extent(count, k.len(), width)),
+                    ]
+                };
+                let c_start = start * to.stride + to.offset(rows.start, cols.start);
+                let c = c.slice(c_start, to.extent(count, height, width))?;
+                let flags = transposes[0] | transposes[1] | call.flags | c.flag;
+                let operands = OperandArguments {
+                    a: from_a,
+                    b: from_b,
+                    ld: [a.ld as u64, b.ld as u64],
+                    stride: [a.stride as u64, b.stride as u64],
+                };
+                let gemm = GemmArguments {
+                    c,
+                    bias: self.bias(call.flags, &rows, &cols)?,
+                    ldc: to.ld as u64,
+                    stride_c: to.stride as u64,
+                    extents: [height, width, k.len(), count].map(|extent| extent as u32),
+                    scale: call.scale,
+                    flags,
+                };
+                let grid = (tiles([height, width], tile), 1, (count as u32).min(max_batch));
+                let arguments = (operands, gemm);
+                self.device.launch(kernel, on(self.stream, Launch::grid(grid)), arguments)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Launches a TMA kernel, with the grid of the stream-K schedule if there is one.
+    fn tma(
+        &self,
+        (configuration, tma): (&Configuration<T>, TmaConfig),
+        call: &Call<T::Wide>,
+        c: &mut OutputBuffers<'_, T>,
+        stream_k: Option<(&Schedule, &mut BufferViewMut<'_, f32>)>,
+    ) -> Result<()> {
+        let Operands { c: to, batch, ref k, .. } = call.operands;
+        let config = launch_config(configuration, tma, &call.operands, self.limits);
+        let is_product = call.flags | c.flag == 0 && call.scale[1] == T::Wide::from(0.0);
+        let store = config.c.as_ref().filter(|_| is_product);
+        let mut c = c.slice(0, to.extent(batch, to.rows, to.cols))?;
+        let none = c.own.empty::<T>();
+        // C is borrowed once: by its map or as a vector.
+        let map_c = if let Some(map) = store {
+            let tensor = std::mem::replace(&mut c.own, none.empty()).as_tensor_strided(&map.shape, &map.strides)?;
+            Some(tensor.tma(&map.box_shape, map.swizzle)?)
+        } else {
+            None
+        };
+        let a = tma_tensor(self.a, &config.a, configuration.arithmetic)?;
+        let b = tma_tensor(self.b, &config.b, configuration.arithmetic)?;
+        let clusters = stream_k.as_ref().map_or(config.clusters, |(schedule, _)| schedule.clusters);
+        let arguments = TmaArguments {
+            batch_step: config.batch_advance,
+            stream_k: match stream_k {
+                Some((schedule, workspace)) => StreamKArgs::new(schedule, configuration.tile, workspace.view_mut())?,
+                None => StreamKArgs::none(&none),
+            },
+            gemm: GemmArguments {
+                bias: self.bias(call.flags, &(0..to.rows), &(0..to.cols))?,
+                ldc: to.ld as u64,
+                stride_c: to.stride as u64,
+                extents: [to.rows, to.cols, k.len(), batch].map(|extent| extent as u32),
+                scale: call.scale,
+                flags: call.flags | c.flag | if store.is_some() { TMA_STORE } else { 0 },
+                c,
+            },
+        };
+        let launch = on(self.stream, Launch::grid(clusters * configuration.cluster()));
+        if let Entry::Tma(kernel, _) = configuration.entry {
+            self.device.launch(kernel, launch, (a, b, map_c, arguments))?;
+        }
+        Ok(())
+    }
+
+    /// The bias of these rows and columns of C.
+    fn bias(&self, flags: u32, rows: &Range<usize>, cols: &Range<usize>) -> Result<BufferView<'_, T::Wide>> {
+        match (self.bias, flags & (BIAS_PER_COLUMN | BIAS_PER_ROW)) {
+            (Some(bias), BIAS_PER_COLUMN) => bias.slice(cols.clone()),
+            (Some(bias), BIAS_PER_ROW) => bias.slice(rows.clone()),
+            _ => Ok(self.a.cast_range::<T>(0, 0).empty()),
+        }
+    }
+
+    /// Launches a kernel for C = A·B on product `number` of the batch.
+    fn product(&self, kernel: &Product<T>, number: usize, c: MatrixViewMut<'_, T>) -> Result<()> {
+        let Problem { m, n, k, a, b, .. } = *self.problem;
+        let matrix = |x: OperandLayout| (number * x.stride, x.extent(1, x.rows, x.cols), x.matrix(0));
+        let ((a_start, a_len, a_layout), (b_start, b_len, b_layout)) = (matrix(a), matrix(b));
+        let a = self.a.cast_range::<T>(a_start, a_len).as_matrix(a_layout)?;
+        let b = self.b.cast_range::<T>(b_start, b_len).as_matrix(b_layout)?;
+        let tile = self.plan.tile();
+        // The grid is one-dimensional.
+        let tiles_per_row = n.div_ceil(tile[1] as usize) as u32;
+        let mut rest = c;
+        for rows in grid_parts(m, tile[0], (self.limits.grid[0] / tiles_per_row).max(1)) {
+            let grid = ffma::grid(rows.len() as u32, n as u32, tile);
+            let (band, below) = rest.split_at_row(rows.len())?;
+            self.device.launch(kernel, on(self.stream, Launch::grid(grid)), (a.block(rows, 0..k)?, b, band))?;
+            rest = below;
+        }
+        Ok(())
+    }
+
+    /// Adds the partial products in the workspace, with the epilogue, for product `number` of the batch.
+    fn reduce(
+        &self,
+        number: usize,
+        parts: u32,
+        c: &mut OutputBuffers<'_, T>,
+        workspace: &BufferViewMut<'_, f32>,
+    ) -> Result<()> {
+        let Problem { m, n, c: to, .. } = *self.problem;
+        let Some(kernel) = T::REDUCE else { return Ok(()) };
+        let c = c.slice(number * to.stride, to.extent(1, m, n))?;
+        let partials = workspace.view().slice(0..parts as usize * m * n)?;
+        let gemm = GemmArguments {
+            bias: self.bias(self.flags, &(0..m), &(0..n))?,
+            ldc: to.ld as u64,
+            stride_c: 0,
+            extents: [m as u32, n as u32, 0, 1],
+            scale: self.scale,
+            flags: self.flags | c.flag,
+            c,
+        };
+        let launch = on(self.stream, Launch::grid(tiles([m, n], reduce_k::TILE)));
+        self.device.launch(kernel, launch, (partials, parts, gemm))?;
+        Ok(())
+    }
+}
+
+/// The tensor that `map` describes in the memory of `view`.
+fn tma_tensor<'v, T: Multiply>(
+    view: TensorView<'v, T>,
+    map: &MapConfig,
+    arithmetic: Arithmetic,
+) -> Result<TmaTensor<'v, T>> {
+    let elements = view.cast_range::<T>(map.elements.start, map.elements.len());
+    let tensor = elements.as_tensor_strided(&map.shape, &map.strides)?.tma(&map.box_shape, map.swizzle)?;
+    if arithmetic == Arithmetic::Tf32 { T::rounded(tensor) } else { Ok(tensor) }
+}
+
+/// The sections of an m × n matrix C for one launch each: whole tiles, at most `max_blocks` of them, and extents of 32
+/// bits.
+fn sections([m, n]: [usize; 2], [rows, cols]: [u32; 2], max_blocks: u32) -> impl Iterator<Item = [Range<usize>; 2]> {
+    grid_parts(n, cols, max_blocks.min(u32::MAX / cols)).flat_map(move |columns| {
+        let per_row = columns.len().div_ceil(cols as usize) as u32;
+        grid_parts(m, rows, (max_blocks / per_row).clamp(1, u32::MAX / rows)).map(move |rows| [rows, columns.clone()])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::gemm::algorithm::Algorithm;
+
+    #[test]
+    fn sections_cover_c_once_and_fit_a_grid() {
+        for (m, n, blocks) in [(1, 1, 1), (9, 100, 3), (64, 64, 16), (70, 33, 5), (17, 200, 1000), (100, 31, 1)] {
+            let mut seen = vec![0; m * n];
+            for [rows, cols] in sections([m, n], [8, 32], blocks) {
+                assert!(tiles([rows.len(), cols.len()], [8, 32]) <= blocks, "{m} x {n}, {blocks} blocks");
+                for row in rows {
+                    cols.clone().for_each(|col| seen[row * n + col] += 1);
+                }
+            }
+            assert!(seen.iter().all(|&times| times == 1), "{m} x {n}, {blocks} blocks");
+        }
+    }
+
+    /// Launches of a few blocks each give the same result as one launch.
+    #[test]
+    fn sections_of_a_product_make_the_whole() {
+        let device = Device::simulator();
+        let numbers = |count: usize| (0..count).map(|i| (i * i % 23) as f32 - 11.0).collect::<Vec<_>>();
+        let (m, n, k, batch) = (70, 130, 9, 3);
+        let (a, b) = (device.upload(&numbers(batch * k * m)).unwrap(), device.upload(&numbers(k * n)).unwrap());
+        let bias = device.upload(&numbers(n)).unwrap();
+        for kernel in [gpu::gemm::reference::gemm_reference_f32.info(), gpu::gemm::ffma::gemm_ffma_f32_64x64.info()] {
+            let results = [device.limits().grid, [3, 1, 2]].map(|grid| {
+                let mut c = device.upload(&vec![-1.0_f32; batch * m * (n + 1)]).unwrap();
+                let mut to = c.view_mut().as_tensor_strided(&[batch, m, n], &[m * (n + 1), n + 1, 1]).unwrap();
+                let from = a.view().as_tensor(&[batch, m, k]).unwrap();
+                let gemm = device
+                    .gemm(from, b.view().as_tensor(&[k, n]).unwrap())
+                    .bias(&bias)
+                    .relu()
+                    .algorithm(Algorithm::of(kernel));
+                gemm.into_with_grid(&mut to, grid).unwrap();
+                c.download().unwrap()
+            });
+            assert!(results[0].iter().any(|&x| x > 0.0), "{}", kernel.name);
+            assert_eq!(results[0], results[1], "{}", kernel.name);
+        }
+    }
+
+    /// Two persistent blocks compute all tiles of all matrices: integers, so sums are exact.
+    #[test]
+    fn two_persistent_blocks_compute_all_tiles() {
+        let device = Device::simulator();
+        let numbers = |count: usize| (0..count).map(|i| (i * i % 23) as f32 - 11.0).collect::<Vec<_>>();
+        let (m, n, k, batch) = (260, 140, 200, 2);
+        let (a, b) = (device.upload(&numbers(batch * m * k)).unwrap(), device.upload(&numbers(k * n)).unwrap());
+        let product = |algorithm: Algorithm, grid| {
+            let mut c = device.upload(&vec![-1.0_f32; batch * m * n]).unwrap();
+            let mut to = c.view_mut().as_tensor(&[batch, m, n]).unwrap();
+            let a = a.view().as_tensor(&[batch, m, k]).unwrap();
+            let gemm =
+                device.gemm(a, b.view().as_tensor(&[k, n]).unwrap()).arithmetic(Arithmetic::Tf32).algorithm(algorithm);
+            let mut workspace = device.alloc::<f32>(gemm.plan(algorithm, &to).unwrap().workspace_len()).unwrap();
+            gemm.workspace(&mut workspace).into_with_grid(&mut to, grid).unwrap();
+            c.download().unwrap()
+        };
+        let expected = product(Algorithm::of(gpu::gemm::reference::gemm_reference_tf32.info()), device.limits().grid);
+        for kernel in gpu::gemm::sm90::TF32.iter().map(|kernel| kernel.kernel.info()) {
+            assert!(product(Algorithm::of(kernel).pack([true; 2]), [2, 1, 1]) == expected, "{}", kernel.name);
+        }
+    }
+
+    #[test]
+    fn extents_beyond_32_bits_are_divided() {
+        let long = (1_usize << 33) + 5;
+        for [rows, cols] in
+            sections([long, 3], [8, 32], i32::MAX as u32).chain(sections([3, long], [8, 32], i32::MAX as u32))
+        {
+            assert!(u32::try_from(rows.len()).is_ok() && u32::try_from(cols.len()).is_ok());
+        }
+        assert_eq!(sections([long, 3], [8, 32], i32::MAX as u32).map(|[rows, _]| rows.len()).sum::<usize>(), long);
+    }
+}

@@ -1,0 +1,149 @@
+//! `gemm_…_nn` to `gemm_…_tt`, the products by `mma.sync`, by launch: integers, for which every order of additions gives the
+//! same bits, at the edges of tiles and steps, at every alignment.
+
+mod run;
+
+use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GELU, RELU, WIDE_C};
+use gpu::gemm::configs::ThreadKernel;
+use gpu::gemm::mma;
+
+use run::{Case, Kernel, Number};
+
+/// A module for each row of the table and type of elements, with a test for each property.
+macro_rules! kernels {
+    ($($module:ident => $list:ident, $tile:literal;)+) => {
+        #[test]
+        fn every_kernel_has_its_tests() {
+            fn names<T: Number>(list: &'static [ThreadKernel<T>]) -> impl Iterator<Item = &'static str> {
+                list.iter().map(|row| row.kernel.info().name)
+            }
+            let tested: Vec<_> = [$(chosen(mma::$list, $tile).map(|row| row.kernel.info().name).collect::<Vec<_>>()),+].concat();
+            for name in names(mma::BF16).chain(names(mma::F16)).chain(names(mma::TF32)) {
+                assert!(tested.contains(&name), "{name}");
+            }
+        }
+
+        $(mod $module {
+            use super::*;
+
+            #[test]
+            fn tile_edges_are_exact() {
+                chosen(mma::$list, $tile).for_each(|row| super::tile_edges_are_exact(&Kernel::of(row)));
+            }
+            #[test]
+            fn alignments_are_exact() {
+                chosen(mma::$list, $tile).for_each(|row| super::alignments_are_exact(&Kernel::of(row)));
+            }
+            #[test]
+            fn epilogues_are_exact() {
+                chosen(mma::$list, $tile).for_each(|row| super::epilogues_are_exact(&Kernel::of(row)));
+            }
+            #[test]
+            fn a_non_finite_number_reaches_its_row_or_column() {
+                let rows = chosen(mma::$list, $tile);
+                rows.for_each(|row| super::a_non_finite_number_reaches_its_row_or_column(&Kernel::of(row)));
+            }
+            #[test]
+            fn batches_are_exact() {
+                chosen(mma::$list, $tile).for_each(|row| super::batches_are_exact(&Kernel::of(row)));
+            }
+        })+
+    };
+}
+kernels! {
+    f16_128x256 => F16, "128x256";
+    f16_64x64 => F16, "64x64";
+    bf16_128x256 => BF16, "128x256";
+    bf16_64x64 => BF16, "64x64";
+    tf32_128x128 => TF32, "128x128";
+    tf32_64x64 => TF32, "64x64";
+}
+
+/// The kernels with this tile, one for each layout.
+fn chosen<T: Number>(
+    list: &'static [ThreadKernel<T>],
+    tile: &'static str,
+) -> impl Iterator<Item = &'static ThreadKernel<T>> {
+    let chosen = move || list.iter().filter(move |row| row.config.name == tile);
+    assert_eq!(chosen().count(), 4, "kernels with tiles of {tile}");
+    chosen()
+}
+
+/// Extents one below, at and one above the edges of the tile, with depths at the edges of steps and of the stages.
+fn tile_edges_are_exact<T: Number>(kernel: &Kernel<T>) {
+    let [rows, cols] = kernel.tile.map(|extent| extent as usize);
+    let mut depths = [1, 32, 15, 16, 17, 33, 64, 100, 128, 161].into_iter().cycle();
+    for (m, n) in
+        [(rows, cols), (rows - 1, cols + 1), (rows + 1, cols - 1), (rows + 8, cols + 8), (1, 1), (3, cols), (rows, 5)]
+    {
+        for aligned in [true, false] {
+            let k = depths.next().unwrap_or_default();
+            let case = Case { m, n, k, ..Case::default() };
+            kernel.is_exact(&if aligned { case.aligned() } else { case.astray(3) });
+        }
+    }
+    for (m, n, k) in [(0, 5, 3), (5, 0, 3), (5, 3, 0), (rows + 1, cols + 1, 0)] {
+        kernel.is_exact(&Case { m, n, k, ..Case::default() });
+    }
+}
+
+/// Rows at multiples of 16, 8, 4, 2 bytes, in one matrix or all.
+fn alignments_are_exact<T: Number>(kernel: &Kernel<T>) {
+    let [rows, cols] = kernel.tile.map(|extent| extent as usize);
+    for by in [1, 2, 4] {
+        for of in 0..3 {
+            let case = Case { m: rows + 2, n: cols, k: 70, ..Case::default() }.aligned();
+            let mut offset = case;
+            offset.offset[of] += by;
+            kernel.is_exact(&offset);
+            let mut gap = case;
+            gap.gap[of] += by;
+            kernel.is_exact(&gap);
+        }
+    }
+}
+
+/// Every part of what is done to a sum, C in either type.
+fn epilogues_are_exact<T: Number>(kernel: &Kernel<T>) {
+    let small = Case { m: 37, n: 70, k: 20, ..Case::default() };
+    let biases = [0, BIAS_PER_COLUMN, BIAS_PER_ROW];
+    for (i, flags) in biases.into_iter().flat_map(|bias| [0, RELU, GELU].map(|act| bias | act)).enumerate() {
+        for wide in [0, WIDE_C] {
+            let scale = [[1.0, 0.0], [-2.0, 3.0], [0.0, 1.0], [3.0, -1.0]][(i + wide as usize / 2) % 4];
+            let case = Case { flags: flags | wide, scale, data: i as u64, ..small };
+            kernel.is_exact(&if i % 2 == 0 { case } else { case.aligned() });
+        }
+    }
+}
+
+/// A NaN or infinity in A spoils its row of C, in B its column, and nothing else.
+fn a_non_finite_number_reaches_its_row_or_column<T: Number>(kernel: &Kernel<T>) {
+    let [rows, cols] = kernel.tile.map(|extent| extent as usize);
+    for (i, value) in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY].into_iter().enumerate() {
+        for (m, n, k) in [(rows + 3, cols, 17), (9, cols + 1, 70)] {
+            for in_a in [true, false] {
+                let extent = if in_a { m } else { n };
+                let special = Some((in_a, extent - 1 - i, (k - 1) / (i + 1), value));
+                let case = Case { m, n, k, special, ..Case::default() };
+                kernel.is_exact(&case);
+                kernel.is_exact(&case.aligned());
+            }
+        }
+    }
+}
+
+/// More matrices than the grid is deep, and operands that are the same for all.
+fn batches_are_exact<T: Number>(kernel: &Kernel<T>) {
+    let [rows, _] = kernel.tile.map(|extent| extent as usize);
+    for shared in [[false, false], [true, false], [false, true]] {
+        let case = Case { m: rows + 1, n: 33, k: 40, batches: 5, depth: 2, shared, ..Case::default() };
+        kernel.is_exact(&case);
+        kernel.is_exact(&case.aligned());
+    }
+}
+
+/// Numbers that lie halfway between two of tf32 are rounded to even, not cut off.
+#[test]
+fn tf32_is_rounded() {
+    run::tf32_is_rounded();
+}

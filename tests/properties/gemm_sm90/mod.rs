@@ -1,0 +1,5 @@
+//! The Hopper GEMM kernels by launch: every kernel of `gpu::gemm::configs`, with all of its epilogues.
+
+mod ffma;
+mod ffma_split;
+mod wgmma;
