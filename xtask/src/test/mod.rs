@@ -14,7 +14,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use self::tally::Tally;
 use crate::process;
 use crate::workspace::Workspace;
-use crate::{audit, build};
+use crate::{audit, build, terms};
 
 /// Arguments of `test`.
 #[derive(clap::Args)]
@@ -35,6 +35,7 @@ struct Step {
 
 /// In the order of what is quickest to fail.
 const STEPS: &[Step] = &[
+    Step { name: "terms", run: |workspace| Ok((terms::check(workspace)?, Tally::default())) },
     Step { name: "fmt", run: |workspace| cargo(workspace, &["fmt", "--all", "--check"]) },
     Step {
         name: "clippy",
