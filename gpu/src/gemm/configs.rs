@@ -48,6 +48,10 @@ impl Layout {
 }
 
 /// A configuration of the kernels on Hopper's tensor cores: [`sm90`](super::sm90).
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent properties of a kernel, each of its own column in the table"
+)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WgmmaConfig {
     /// The end of the kernels' names: the tile of C, after the number of blocks of a cluster if there is more than one.

@@ -12,15 +12,15 @@ pub(crate) struct Microtile {
 }
 
 impl Microtile {
-    /// That of a thread of a block whose tile has `cols` columns. The bits of a lane, highest first: row bit 1, column bits 2 and 1, row bit 0, column bit 0. Loads of 16 bytes then
-    /// take two wavefronts, the least there is: see [`block_tiled`](crate::lab::tutorial::matmul::block_tiled).
+    /// That of a thread of a block whose tile has `across` microtiles in a row. The bits of a lane, highest first: row bit 1, column bits 2 and 1, row
+    /// bit 0, column bit 0. Loads of 16 bytes then take two wavefronts, the least there is: see
+    /// [`block_tiled`](crate::lab::tutorial::matmul::block_tiled).
     #[inline(always)]
-    pub(crate) const fn of(cols: usize, [mq, nq]: [usize; 2], thread: u32) -> Self {
+    pub(crate) const fn of<const MQ: usize, const NQ: usize>(across: u32, thread: u32) -> Self {
         let (warp, lane) = (thread / 32, thread % 32);
         let ty = lane / 16 * 2 + lane / 2 % 2;
         let tx = lane / 4 % 4 * 2 + lane % 2;
-        let (height, width) = (16 * mq as u32, 32 * nq as u32);
-        let across = cols as u32 / width;
+        let (height, width) = (16 * MQ as u32, 32 * NQ as u32);
         Self { row: warp / across * height + ty * 4, col: warp % across * width + tx * 4 }
     }
 }

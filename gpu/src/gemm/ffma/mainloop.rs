@@ -29,11 +29,17 @@ pub(super) fn multiply<
     const {
         assert!(ROWS == 2 * DEPTH && DEPTH.is_power_of_two() && DEPTH >= 8 && DEPTH <= 32);
         assert!(THREADS * MQ * NQ * 16 == M * N && MQ.is_multiple_of(2) && MQ <= 4 && NQ <= 2);
+        assert!(M.is_power_of_two() && N.is_power_of_two());
     }
     let depth = DEPTH as u32;
     // The remainder tells the compiler what the launch has made sure of.
     let thread = thread_idx_x() % THREADS as u32;
-    let mine = Microtile::of(N, [MQ, NQ], thread);
+    let mine = Microtile::of::<MQ, NQ>(const { N as u32 / (32 * NQ as u32) }, thread);
+    // The masks do the same: they clear bits that are 0.
+    let mine = Microtile {
+        row: mine.row & const { (M as u32 - 1) & !(16 * (MQ as u32 - 1)) },
+        col: mine.col & const { (N as u32 - 1) & !(32 * (NQ as u32 - 1)) },
+    };
     let (row0, col0) = tile_of(block_idx_x(), [M as u32, N as u32], c.rows(), c.cols());
     let inner = a.cols().min(b.rows());
     let (Some(a), Some(b)) = (a.part(0, 0, a.rows(), inner), b.part(0, 0, inner, b.cols())) else { return };

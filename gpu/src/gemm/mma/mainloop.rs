@@ -61,7 +61,7 @@ where
         const {
             assert!(
                 C::THREADS * MT * NT * 4 == C::A::EXTENT * C::B::EXTENT && MT <= 4 && NT <= 8 && NT.is_multiple_of(2)
-            )
+            );
         }
         let (m, n, k) = (gemm.m, gemm.n, gemm.k);
         let mut matrix = block_idx_z();
@@ -183,7 +183,7 @@ where
             sync_threads();
             self.load_and_add(&mut first, (step, 0), thread, (&second, accumulators), || ());
             self.load_and_add(&mut second, (step, 1), thread, (&first, accumulators), || {
-                self.copy(step + STAGES - 1, thread)
+                self.copy(step + STAGES - 1, thread);
             });
             step += 1;
         }

@@ -4,7 +4,7 @@ use simt::cluster::cluster_rank;
 use simt::grid::dependency_wait;
 use simt::opaque;
 use simt::prelude::*;
-use simt::tma::{TensorMap, TensorMapMut, prefetch};
+use simt::tma::prefetch;
 use simt::warpgroup::{decrease_registers, increase_registers, warpgroup_id};
 use simt::wgmma::{Accumulators, Columns, Width};
 
@@ -14,7 +14,7 @@ use super::fixup::Fixup;
 use super::pipeline::{PipelineState, Smem, init_pipeline};
 use super::schedule::raster::Tiles;
 use super::schedule::stream_k::{StreamK, WorkUnit};
-use super::{CONSUMER_REGISTERS, PRODUCER_REGISTERS};
+use super::{CONSUMER_REGISTERS, PRODUCER_REGISTERS, TensorMaps};
 use crate::gemm::args::{TMA_STORE, TmaGemmArgs};
 
 /// The tiles and parts of tiles that this block computes: see [`stream_k`](super::schedule::stream_k).
@@ -24,7 +24,7 @@ use crate::gemm::args::{TMA_STORE, TmaGemmArgs};
 #[track_caller]
 pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, const STAGES: usize>(
     smem: &Smem<C::Element, A, B, STAGES>,
-    (a, b, c): (&TensorMap<C::Element>, &TensorMap<C::Element>, &TensorMapMut<C::Element>),
+    (a, b, c): TensorMaps<'_, C::Element>,
     args: TmaGemmArgs<'_, C::Element>,
 ) where
     Columns<N>: Width,

@@ -3,7 +3,7 @@
 use simt::grid::dependency_wait;
 use simt::opaque;
 use simt::prelude::*;
-use simt::tma::{TensorMap, TensorMapMut, prefetch};
+use simt::tma::prefetch;
 use simt::warpgroup::{decrease_registers, increase_registers, warpgroup_id};
 use simt::wgmma::{Accumulators, Columns, Width};
 
@@ -12,7 +12,7 @@ use super::epilogue::Epilogue;
 use super::mainloop_wgmma::accumulate;
 use super::pipeline::{PipelineState, Smem, init_pipeline};
 use super::schedule::two_width::{NARROW, ROWS, TwoWidth, WIDE};
-use super::{CONSUMER_REGISTERS, PRODUCER_REGISTERS};
+use super::{CONSUMER_REGISTERS, PRODUCER_REGISTERS, TensorMaps};
 use crate::gemm::args::{TMA_STORE, TmaGemmArgs};
 
 /// The tiles whose number is that of this block modulo the grid's size.
@@ -20,7 +20,7 @@ use crate::gemm::args::{TMA_STORE, TmaGemmArgs};
 #[track_caller]
 pub(super) fn gemm<C: Config, const A: usize, const B: usize, const STAGES: usize>(
     smem: &Smem<C::Element, A, B, STAGES>,
-    (a, b, c): (&TensorMap<C::Element>, &TensorMap<C::Element>, &TensorMapMut<C::Element>),
+    (a, b, c): TensorMaps<'_, C::Element>,
     args: TmaGemmArgs<'_, C::Element>,
 ) {
     const { assert!(C::CONFIG.mma[0] == ROWS && C::CONFIG.mma[1] == WIDE && !C::CONFIG.swap_ab) }

@@ -145,8 +145,8 @@ macro_rules! kernels {
                 out_step: u64,
                 parameter: u64,
             ) {
-                let args = Args { length, extents, strides, out_strides, config, out_step, parameter };
                 const STRIPED: usize = plan::striped_items(size_of::<$t>() as u64) as usize;
+                let args = Args { length, extents, strides, out_strides, config, out_step, parameter };
                 columns::<$reduction, $n, STRIPED, _>(scratch, x, workspace, out, args);
             }
         )+

@@ -242,16 +242,16 @@ fn parts_of_k_are_multiples_of_the_granularity() {
 
 #[test]
 fn kernels_for_one_layout_are_not_planned_for_others() {
-    let has_simt =
-        |ops| all::<f32>([100; 3], ops).iter().any(|plan| plan.algorithm().kernel().name.starts_with("gemm_f32_"));
-    assert_eq!([NN, NT, TN, TT].map(has_simt), [true, false, false, false]);
+    let has_ffma =
+        |ops| all::<f32>([100; 3], ops).iter().any(|plan| plan.algorithm().kernel().name.starts_with("gemm_ffma_f32_"));
+    assert_eq!([NN, NT, TN, TT].map(has_ffma), [true, false, false, false]);
 }
 
 #[test]
 fn costs_are_finite_for_extreme_extents_and_devices() {
     let beyond_32_bits = all::<f32>([usize::MAX / 8, 3, 2], NN);
     let first = beyond_32_bits.iter().find(|plan| plan.workspace_len() == 0).unwrap().algorithm().kernel().name;
-    assert!(!first.starts_with("gemm_f32_"), "{first} counts with 32 bits");
+    assert!(!first.starts_with("gemm_ffma_f32_"), "{first} counts with 32 bits");
     let (problem, device) = (problem([100; 3], NN), Device::simulator());
     let no_sms = Request { sm_count: 0, ..request::<f32>(&problem, &device) };
     assert!(plans::<f32>(&no_sms).iter().all(|plan| plan.cost().is_finite()));

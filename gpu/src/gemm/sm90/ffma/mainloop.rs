@@ -67,7 +67,7 @@ pub(super) fn gemm<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: 
     if k == 0 {
         return;
     }
-    let mine = Microtile::of(tile_n as usize, [MQ, NQ], t);
+    let mine = Microtile::of::<MQ, NQ>(const { C::CONFIG.tile[1] / (32 * NQ as u32) }, t);
     // Kept, not computed again for each stage. (The minima are what they cannot exceed, so that no access needs a check of its own.)
     let mine = Microtile {
         row: opaque(mine.row / 4).min((tile_m - 16 * (MQ as u32 - 1) - 4) / 4) * 4,

@@ -62,7 +62,7 @@ pub(super) fn gemm<C: Config, const MQ: usize, const OWN: usize, const ELEMENTS:
     let group = opaque(t / (warps * 32)).min(groups - 1);
     let tiles = Tiles { rows: m.div_ceil(tile_m), cols: n.div_ceil(tile_n) };
     let (steps, all) = (k.div_ceil(depth), tiles.per_matrix() * batch);
-    let mine = Microtile::of(tile_n as usize, [MQ, 2], within);
+    let mine = Microtile::of::<MQ, 2>(const { C::CONFIG.tile[1] / 64 }, within);
     // Of the group's own stages.
     let (mut state, mut ahead) = (PipelineState::<OWN>::CONSUMER, PipelineState::<OWN>::PRODUCER);
     // The group that has the tile's first step.

@@ -53,7 +53,7 @@ pub(super) fn store<C: Config, const MQ: usize, const NQ: usize, const LEN: usiz
         assert!(
             (C::CONFIG.tile[0] * C::CONFIG.tile[1]) as usize <= LEN
                 && (C::CONFIG.tile[0] * C::CONFIG.tile[1]).is_power_of_two()
-        )
+        );
     }
     let start = mine.row * n + mine.col;
     // The mask tells the compiler that all four are inside.
