@@ -7,7 +7,7 @@ use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GELU, RELU, WIDE_C};
 use gpu::gemm::configs::ThreadKernel;
 use gpu::gemm::mma;
 
-use run::{Case, Kernel, Number};
+use run::{Case, Number, UnderTest};
 
 /// A module for each row of the table and type of elements, with a test for each property.
 macro_rules! kernels {
@@ -28,24 +28,24 @@ macro_rules! kernels {
 
             #[test]
             fn tile_edges_are_exact() {
-                chosen(mma::$list, $tile).for_each(|row| super::tile_edges_are_exact(&Kernel::of(row)));
+                chosen(mma::$list, $tile).for_each(|row| super::tile_edges_are_exact(&UnderTest::of(row)));
             }
             #[test]
             fn alignments_are_exact() {
-                chosen(mma::$list, $tile).for_each(|row| super::alignments_are_exact(&Kernel::of(row)));
+                chosen(mma::$list, $tile).for_each(|row| super::alignments_are_exact(&UnderTest::of(row)));
             }
             #[test]
             fn epilogues_are_exact() {
-                chosen(mma::$list, $tile).for_each(|row| super::epilogues_are_exact(&Kernel::of(row)));
+                chosen(mma::$list, $tile).for_each(|row| super::epilogues_are_exact(&UnderTest::of(row)));
             }
             #[test]
             fn a_non_finite_number_reaches_its_row_or_column() {
                 let rows = chosen(mma::$list, $tile);
-                rows.for_each(|row| super::a_non_finite_number_reaches_its_row_or_column(&Kernel::of(row)));
+                rows.for_each(|row| super::a_non_finite_number_reaches_its_row_or_column(&UnderTest::of(row)));
             }
             #[test]
             fn batches_are_exact() {
-                chosen(mma::$list, $tile).for_each(|row| super::batches_are_exact(&Kernel::of(row)));
+                chosen(mma::$list, $tile).for_each(|row| super::batches_are_exact(&UnderTest::of(row)));
             }
         })+
     };
@@ -70,7 +70,7 @@ fn chosen<T: Number>(
 }
 
 /// Extents one below, at and one above the edges of the tile, with depths at the edges of steps and of the stages.
-fn tile_edges_are_exact<T: Number>(kernel: &Kernel<T>) {
+fn tile_edges_are_exact<T: Number>(kernel: &UnderTest<T>) {
     let [rows, cols] = kernel.tile.map(|extent| extent as usize);
     let mut depths = [1, 32, 15, 16, 17, 33, 64, 100, 128, 161].into_iter().cycle();
     for (m, n) in
@@ -88,7 +88,7 @@ fn tile_edges_are_exact<T: Number>(kernel: &Kernel<T>) {
 }
 
 /// Rows at multiples of 16, 8, 4, 2 bytes, in one matrix or all.
-fn alignments_are_exact<T: Number>(kernel: &Kernel<T>) {
+fn alignments_are_exact<T: Number>(kernel: &UnderTest<T>) {
     let [rows, cols] = kernel.tile.map(|extent| extent as usize);
     for by in [1, 2, 4] {
         for of in 0..3 {
@@ -104,7 +104,7 @@ fn alignments_are_exact<T: Number>(kernel: &Kernel<T>) {
 }
 
 /// Every part of what is done to a sum, C in either type.
-fn epilogues_are_exact<T: Number>(kernel: &Kernel<T>) {
+fn epilogues_are_exact<T: Number>(kernel: &UnderTest<T>) {
     let small = Case { m: 37, n: 70, k: 20, ..Case::default() };
     let biases = [0, BIAS_PER_COLUMN, BIAS_PER_ROW];
     for (i, flags) in biases.into_iter().flat_map(|bias| [0, RELU, GELU].map(|act| bias | act)).enumerate() {
@@ -117,7 +117,7 @@ fn epilogues_are_exact<T: Number>(kernel: &Kernel<T>) {
 }
 
 /// A NaN or infinity in A spoils its row of C, in B its column, and nothing else.
-fn a_non_finite_number_reaches_its_row_or_column<T: Number>(kernel: &Kernel<T>) {
+fn a_non_finite_number_reaches_its_row_or_column<T: Number>(kernel: &UnderTest<T>) {
     let [rows, cols] = kernel.tile.map(|extent| extent as usize);
     for (i, value) in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY].into_iter().enumerate() {
         for (m, n, k) in [(rows + 3, cols, 17), (9, cols + 1, 70)] {
@@ -133,7 +133,7 @@ fn a_non_finite_number_reaches_its_row_or_column<T: Number>(kernel: &Kernel<T>) 
 }
 
 /// More matrices than the grid is deep, and operands that are the same for all.
-fn batches_are_exact<T: Number>(kernel: &Kernel<T>) {
+fn batches_are_exact<T: Number>(kernel: &UnderTest<T>) {
     let [rows, _] = kernel.tile.map(|extent| extent as usize);
     for shared in [[false, false], [true, false], [false, true]] {
         let case = Case { m: rows + 1, n: 33, k: 40, batches: 5, depth: 2, shared, ..Case::default() };

@@ -37,14 +37,14 @@ macro_rules! numbers {
 numbers! { f16: 0x7e55; bf16: 0x7fd5; f32: 0x7fc1_2345; }
 
 /// A kernel.
-pub(super) struct Kernel<T: Number> {
+pub(super) struct UnderTest<T: Number> {
     pub(super) kernel: &'static GemmKernel<T>,
     pub(super) tile: [u32; 2],
     /// Whether A lies in memory as k × m, B as n × k.
     transposed: [bool; 2],
 }
 
-impl<T: Number> Kernel<T> {
+impl<T: Number> UnderTest<T> {
     pub(super) fn of(row: &ThreadKernel<T>) -> Self {
         let layout = row.layout.expect("a kernel for one layout");
         Self { kernel: row.kernel, tile: row.config.tile, transposed: layout.transposed() }
@@ -148,7 +148,7 @@ impl<T: Number> Held<T> {
     }
 }
 
-impl<T: Number> Kernel<T> {
+impl<T: Number> UnderTest<T> {
     /// Launches the kernel and compares all of C's buffer.
     pub(super) fn is_exact(&self, case: &Case) {
         let verdict = if case.flags & WIDE_C == 0 { self.check::<T>(case) } else { self.check::<f32>(case) };

@@ -122,7 +122,7 @@ impl<'d> Factors<'d> {
     }
 }
 
-/// TmaTensor of a matrix, its rows one after the other.
+/// [`TmaTensor`] of a matrix, its rows one after the other.
 fn boxes(of: &Buffer<f32>, [lines, line]: [usize; 2], [depth, edge]: [usize; 2]) -> TmaTensor<'_, f32> {
     let tensor = of.view().as_tensor(&[1, lines, line]).unwrap();
     tensor.tma(&[1, depth as u32, edge as u32], Swizzle::None).unwrap()
