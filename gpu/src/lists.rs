@@ -1,6 +1,7 @@
 //! Lists of kernels from tables of them.
 
-/// The kernels of lists whose elements have a field `kernel`, and of lists of [`KernelInfo`](simt::KernelInfo)s after `;`, as one list.
+/// The kernels of lists whose elements have a field `kernel`, and of lists of [`KernelInfo`](simt::KernelInfo)s after
+/// `;`, as one list.
 macro_rules! kernel_infos {
     ($($list:expr),* $(; $($infos:expr),+)?) => {{
         const COUNT: usize = 0 $(+ $list.len())* $($(+ $infos.len())+)?;

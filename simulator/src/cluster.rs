@@ -1,6 +1,6 @@
 //! The blocks of one cluster, which are resident together; one block where there are no clusters.
 
-use crate::block::{Block, Turn};
+use crate::block::{Block, Progress};
 use crate::fiber::Pool;
 use crate::schedule::Permutation;
 use std::io;
@@ -49,7 +49,7 @@ impl Cluster {
 
     /// A turn of each block, in the order that `seed` and `round` choose. The blocks are stuck only together: another
     /// block may do what one waits for.
-    pub(crate) fn turn(&self, pool: &mut Pool<Block>, seed: u64, round: u64) -> io::Result<Turn> {
+    pub(crate) fn turn(&self, pool: &mut Pool<Block>, seed: u64, round: u64) -> io::Result<Progress> {
         if let [block] = &self.0[..] {
             return Self::turn_alone(block, pool);
         }
@@ -61,37 +61,37 @@ impl Cluster {
                 continue;
             }
             match block.turn(pool)? {
-                Turn::Spinning => spinning += 1,
-                Turn::Stuck => stuck += 1,
-                Turn::Paused | Turn::Done => others += 1,
+                Progress::Spinning => spinning += 1,
+                Progress::Stuck => stuck += 1,
+                Progress::Paused | Progress::Done => others += 1,
             }
         }
         if self.blocks().all(Block::is_over) {
-            return Ok(Turn::Done);
+            return Ok(Progress::Done);
         }
         if others > 0 {
-            return Ok(Turn::Paused);
+            return Ok(Progress::Paused);
         }
         if spinning > 0 {
-            return Ok(Turn::Spinning);
+            return Ok(Progress::Spinning);
         }
         debug_assert!(stuck > 0, "a block that is not over does something in its turn");
         let live: Vec<&Block> = self.blocks().filter(|block| !block.is_over()).collect();
         if Block::resolve(&live) {
-            return Ok(Turn::Paused);
+            return Ok(Progress::Paused);
         }
         self.abandon(pool);
-        Ok(Turn::Done)
+        Ok(Progress::Done)
     }
 
     /// A turn of a block without a cluster, past the deadlocks in it.
-    fn turn_alone(block: &Block, pool: &mut Pool<Block>) -> io::Result<Turn> {
+    fn turn_alone(block: &Block, pool: &mut Pool<Block>) -> io::Result<Progress> {
         loop {
             match block.turn(pool)? {
-                Turn::Stuck if Block::resolve(&[block]) => {}
-                Turn::Stuck => {
+                Progress::Stuck if Block::resolve(&[block]) => {}
+                Progress::Stuck => {
                     block.abandon(pool);
-                    return Ok(Turn::Done);
+                    return Ok(Progress::Done);
                 }
                 turn => return Ok(turn),
             }

@@ -1,6 +1,6 @@
 //! Runs a grid: the checks of a launch, and the loop over its clusters.
 
-use crate::block::{Block, Run, Turn};
+use crate::block::{Block, Progress, Run};
 use crate::cluster::Cluster;
 use crate::config::{Config, Level};
 use crate::fiber::Pool;
@@ -216,12 +216,12 @@ impl Worker<'_> {
             let mut at = 0;
             while at < self.resident.len() {
                 match self.resident[at].turn(pool, self.run.state.config.seed, self.round)? {
-                    Turn::Spinning => {
+                    Progress::Spinning => {
                         spinning += self.resident[at].len();
                         at += 1;
                     }
-                    Turn::Paused | Turn::Stuck => at += 1,
-                    Turn::Done => {
+                    Progress::Paused | Progress::Stuck => at += 1,
+                    Progress::Done => {
                         let cluster = self.resident.remove(at);
                         self.retire(cluster);
                     }

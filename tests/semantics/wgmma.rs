@@ -51,9 +51,15 @@ macro_rules! products {
                 const DEPTH: u32 = $steps * <$kind as Kind>::DEPTH;
                 const BYTES: u32 = <$kind as Kind>::BYTES;
                 const A: Layout =
-                    Layout { swizzle: Swizzle::$a, mn_major: <$major_a as Major>::IS_MN, bytes: BYTES, extent: 64, depth: DEPTH };
+                    Layout {
+                        swizzle: Swizzle::$a, mn_major: <$major_a as Major>::IS_MN, bytes: BYTES,
+                        extent: 64, depth: DEPTH
+                    };
                 const B: Layout =
-                    Layout { swizzle: Swizzle::$b, mn_major: <$major_b as Major>::IS_MN, bytes: BYTES, extent: $cols, depth: DEPTH };
+                    Layout {
+                        swizzle: Swizzle::$b, mn_major: <$major_b as Major>::IS_MN, bytes: BYTES,
+                        extent: $cols, depth: DEPTH
+                    };
                 let threads = (thread_idx_x(), BLOCK);
                 A.write(&operands.a, start(A), threads, |m, k| a.get(m, k));
                 B.write(&operands.b, start(B), threads, |n, k| b.get(k, n));

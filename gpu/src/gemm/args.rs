@@ -4,8 +4,8 @@
 //! C = act(alpha · op(A)·op(B) + beta · C + bias)        op(A) is m × k, op(B) k × n, C m × n, row-major
 //! ```
 //!
-//! A kernel takes its operands, as [`Operands`] or as tensor maps, and [`GemmArgs`]. With k = 0 neither A nor B is read, with beta = 0
-//! C is not. The caller leaves out the product where alpha is 0: it passes k = 0.
+//! A kernel takes its operands, as [`Operands`] or as tensor maps, and [`GemmArgs`]. With k = 0 neither A nor B is
+//! read, with beta = 0 C is not. The caller leaves out the product where alpha is 0: it passes k = 0.
 
 use simt::KernelArg;
 use simt::element::Element;
@@ -64,8 +64,8 @@ pub struct GemmArgs<'a, T: Number> {
 
 /// A and B in global memory, of a kernel whose threads load them.
 ///
-/// The grid has the tiles of C along x, row by row unless the kernel says otherwise, and matrices along z: a kernel goes on by
-/// `grid_dim_z`.
+/// The grid has the tiles of C along x, row by row unless the kernel says otherwise, and matrices along z: a kernel
+/// goes on by `grid_dim_z`.
 #[repr(C)]
 #[derive(Clone, Copy, KernelArg)]
 pub struct Operands<'a, T: Element> {
@@ -115,7 +115,8 @@ pub const fn strides(ld: u64, transposed: bool) -> (u64, u64) {
 #[cfg(not(target_arch = "nvptx64"))]
 pub type GemmKernel<T> = simt::Kernel<(Operands<'static, T>, GemmArgs<'static, T>)>;
 
-/// A kernel whose operands are loaded by TMA: the maps of A, of B and of C, of which the last counts only with [`TMA_STORE`].
+/// A kernel whose operands are loaded by TMA: the maps of A, of B and of C, of which the last counts only with
+/// [`TMA_STORE`].
 #[cfg(not(target_arch = "nvptx64"))]
 pub type TmaGemmKernel<T> = simt::Kernel<(
     simt::tma::TensorMap<T>,

@@ -1,23 +1,26 @@
 //! THE table of GEMM configurations: which kernels there are, and how fast each is.
 //!
-//! A row names a kernel's tile, how many blocks and warpgroups compute it, for which types and layouts there is one, the figures that
-//! the planner estimates its time from, and the shape that needs it. Entries, lists of kernels, the planner's candidates and the
-//! property tests' lists come from these rows; boxes, descriptor advances, registers and barriers are `const fn`s of a row.
+//! A row names a kernel's tile, how many blocks and warpgroups compute it, for which types and layouts there is one,
+//! the figures that the planner estimates its time from, and the shape that needs it. Entries, lists of kernels, the
+//! planner's candidates and the property tests' lists come from these rows; boxes, descriptor advances, registers and
+//! barriers are `const fn`s of a row.
 //!
 //! To add a configuration, add a row.
 
 /// What the planner estimates a kernel's time from, measured on an H200 (docs/gemm.md).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PerfModel {
-    /// Multiply-adds per clock and SM over 128, the rate of `f32`: with one block on an SM, and with as many as it holds at once; of a
-    /// kernel with one block per SM, with one tile per block and with more. Hopper's tensor cores do at most 16 of 16 bits. Of
-    /// [two-width](crate::gemm::sm90::schedule::two_width) kernels: in narrow tiles and in wide ones. A cluster counts as one SM.
+    /// Multiply-adds per clock and SM over 128, the rate of `f32`: with one block on an SM, and with as many as it
+    /// holds at once; of a kernel with one block per SM, with one tile per block and with more. Hopper's tensor cores
+    /// do at most 16 of 16 bits. Of
+    /// [two-width](crate::gemm::sm90::schedule::two_width) kernels: in narrow tiles and in wide ones. A cluster counts
+    /// as one SM.
     pub efficiency: [f64; 2],
-    /// The factor on it where rows of an operand are no multiples of 128 bytes apart, so that a row of a box lies in two lines; of
-    /// kernels whose threads load, no multiples of 16 bytes, so that they load fewer bytes at a time.
+    /// The factor on it where rows of an operand are no multiples of 128 bytes apart, so that a row of a box lies in
+    /// two lines; of kernels whose threads load, no multiples of 16 bytes, so that they load fewer bytes at a time.
     pub misaligned: f64,
-    /// Time of a tile before the first multiply-add and after the last, in elements along k: where C is the rounded product and
-    /// where the epilogue does more.
+    /// Time of a tile before the first multiply-add and after the last, in elements along k: where C is the rounded
+    /// product and where the epilogue does more.
     pub tile_overhead: [f64; 2],
 }
 
@@ -56,8 +59,8 @@ impl Layout {
 pub struct WgmmaConfig {
     /// The end of the kernels' names: the tile of C, after the number of blocks of a cluster if there is more than one.
     pub name: &'static str,
-    /// Rows and columns of a block's MMA tile: of C, or of Cᵀ with `swap_ab`. 64 rows for each consumer warpgroup, or 128 of them
-    /// with `two_width`.
+    /// Rows and columns of a block's MMA tile: of C, or of Cᵀ with `swap_ab`. 64 rows for each consumer warpgroup, or
+    /// 128 of them with `two_width`.
     pub mma: [u32; 2],
     /// Blocks of a cluster, whose MMA tiles lie one below the other and which load B once for all.
     pub cluster: u32,
@@ -69,7 +72,8 @@ pub struct WgmmaConfig {
     pub two_width: bool,
     /// Blocks can split tiles along k: see [`stream_k`](crate::gemm::sm90::schedule::stream_k).
     pub stream_k: bool,
-    /// A is loaded from shared memory to registers, because it is MN-major tf32, which tensor cores do not read from shared memory.
+    /// A is loaded from shared memory to registers, because it is MN-major tf32, which tensor cores do not read from
+    /// shared memory.
     pub a_in_registers: bool,
     /// Bytes of an element of A, B and C.
     pub element_bytes: u32,
@@ -127,8 +131,8 @@ impl WgmmaConfig {
         [self.mma[0], if self.two_width { 64 } else { multicast_slice(self.mma[1], self.cluster) }]
     }
 
-    /// Registers of a thread at launch: a third of what there is where two warpgroups multiply, who then take some from the producer;
-    /// else what the accumulators, and as many loads of partials, want.
+    /// Registers of a thread at launch: a third of what there is where two warpgroups multiply, who then take some from
+    /// the producer; else what the accumulators, and as many loads of partials, want.
     #[must_use]
     pub const fn registers(&self) -> u32 {
         match (self.consumers(), self.mma[1]) {
@@ -138,13 +142,13 @@ impl WgmmaConfig {
         }
     }
 
-    /// Barriers in the code: that of the launch, those of stream-K, two in the generic epilogue, and two for each box in the TMA-store
-    /// epilogue; with two widths both for each.
+    /// Barriers in the code: that of the launch, those of stream-K, two in the generic epilogue, and two for each box
+    /// in the TMA-store epilogue; with two widths both for each.
     #[must_use]
     pub const fn barriers(&self) -> u32 {
         let epilogue = match (self.store_rows(), self.element_bytes) {
             (None, _) => 2,
-            // Boxes of 64 columns, or of so many rows where Cᵀ is computed.
+            // TMA boxes of 64 columns, or of so many rows where Cᵀ is computed.
             (Some(rows), 2) => 2 + 2 * (self.mma[1] / if self.swap_ab { rows } else { 64 }),
             (Some(_), _) => 2 + 2 * (self.mma[1] / if self.swap_ab { 64 } else { 32 }),
         };
@@ -168,8 +172,8 @@ impl WgmmaConfig {
     }
 }
 
-/// Rows of the boxes by which the blocks of a cluster load an operand of `rows` rows that all of them read: an equal part each; where
-/// that is no multiple of the 8 rows with which the swizzle's pattern repeats, boxes of 16 by turns.
+/// Rows of the boxes by which the blocks of a cluster load an operand of `rows` rows that all of them read: an equal
+/// part each; where that is no multiple of the 8 rows with which the swizzle's pattern repeats, boxes of 16 by turns.
 ///
 /// ```
 /// use gpu::gemm::configs::multicast_slice;
@@ -204,8 +208,8 @@ macro_rules! wgmma_16_configs {
 }
 pub(crate) use wgmma_16_configs;
 
-/// Calls `$then!` with the rows for `f32` rounded to tf32, which tensor cores read from shared memory K-major alone. TN has no kernel: one
-/// operand is transposed first.
+/// Calls `$then!` with the rows for `f32` rounded to tf32, which tensor cores read from shared memory K-major alone. TN
+/// has no kernel: one operand is transposed first.
 macro_rules! wgmma_tf32_configs {
     ($then:ident) => {
         $then! {
@@ -234,7 +238,8 @@ pub struct FfmaConfig {
     pub depth: u32,
     /// Threads of a block.
     pub threads: u32,
-    /// Groups of warps that share the steps of a tile; 1: sequential accumulation in order of k, which stream-K continues.
+    /// Groups of warps that share the steps of a tile; 1: sequential accumulation in order of k, which stream-K
+    /// continues.
     pub groups: u32,
     /// Blocks per SM.
     pub blocks_per_sm: u32,
@@ -247,8 +252,9 @@ pub struct FfmaConfig {
 }
 
 impl FfmaConfig {
-    /// Barriers in the code, where A and B are K-major: of a launch, two in the epilogue, then those of stream-K; of intra-block split-K
-    /// one more before the next tile, and one for each group where it has several warps and transposes.
+    /// Barriers in the code, where A and B are K-major: of a launch, two in the epilogue, then those of stream-K; of
+    /// intra-block split-K one more before the next tile, and one for each group where it has several warps and
+    /// transposes.
     #[must_use]
     pub const fn barriers(&self, k_major: [bool; 2]) -> u32 {
         let warps = self.threads / 32 / self.groups;
@@ -280,7 +286,8 @@ pub struct FfmaKernel {
 
 /// Calls `$then!` with the rows for `f32` by FFMA fed by TMA.
 ///
-/// C tile: tile and depth, microtile of a thread in quads of 4 × 4, threads, groups, stages of each group, blocks per SM, unrolled steps,
+/// C tile: tile and depth, microtile of a thread in quads of 4 × 4, threads, groups, stages of each group, blocks per
+/// SM, unrolled steps,
 /// [layouts], efficiency, tile overhead, the shape that needs it.
 macro_rules! ffma_sm90_configs {
     ($then:ident) => {
@@ -295,7 +302,8 @@ macro_rules! ffma_sm90_configs {
 }
 pub(crate) use ffma_sm90_configs;
 
-/// A configuration of kernels whose threads load the operands: [`mma`](super::mma), [`small`](super::small), [`ffma`](super::ffma),
+/// A configuration of kernels whose threads load the operands: [`mma`](super::mma), [`small`](super::small),
+/// [`ffma`](super::ffma),
 /// [`reference`](super::reference).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThreadConfig {
@@ -303,7 +311,8 @@ pub struct ThreadConfig {
     pub name: &'static str,
     /// Rows and columns of C per block.
     pub tile: [u32; 2],
-    /// A part of a split along k is a multiple of this, so that it begins as aligned as the operands and ends with a whole step.
+    /// A part of a split along k is a multiple of this, so that it begins as aligned as the operands and ends with a
+    /// whole step.
     pub k_granularity: usize,
     /// Its speed.
     pub model: PerfModel,
@@ -325,8 +334,8 @@ pub struct ThreadKernel<T: super::number::Number> {
 
 /// Calls `$then!` with the rows for 16-bit elements by `mma.sync`.
 ///
-/// C tile: its extents, fragments of A and B in a warp's tile, threads, blocks per SM, registers, [layout, whether A and B are K-major],
-/// efficiency, misaligned, tile overhead, the shape that needs it.
+/// C tile: its extents, fragments of A and B in a warp's tile, threads, blocks per SM, registers, [layout, whether A
+/// and B are K-major], efficiency, misaligned, tile overhead, the shape that needs it.
 macro_rules! mma_16_configs {
     ($then:ident) => {
         $then! {
@@ -354,8 +363,8 @@ pub(crate) use mma_tf32_configs;
 
 /// Calls `$then!` with the rows of 16-bit elements for a C of few rows or columns.
 ///
-/// C tile: elements in 16 bytes, accumulators, rows of the small operand, whether that is A, threads, registers, efficiency, misaligned,
-/// tile overhead, the shape that needs it.
+/// C tile: elements in 16 bytes, accumulators, rows of the small operand, whether that is A, threads, registers,
+/// efficiency, misaligned, tile overhead, the shape that needs it.
 macro_rules! small_16_configs {
     ($then:ident) => {
         $then! {

@@ -7,9 +7,11 @@ use super::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GemmArgs, WIDE_C};
 use super::number::{Number, Real};
 
 impl<T: Number> GemmArgs<'_, T> {
-    /// Element (`row`, `col`) of C from its accumulator and its old value `old`, which is not read unless beta is not 0.
+    /// Element (`row`, `col`) of C from its accumulator and its old value `old`, which is not read unless beta is not
+    /// 0.
     ///
-    /// alpha · accumulator is rounded, beta · C added by a fused multiply-add, the bias added and rounded; then comes the activation.
+    /// alpha · accumulator is rounded, beta · C added by a fused multiply-add, the bias added and rounded; then comes
+    /// the activation.
     #[inline(always)]
     pub fn finish(&self, accumulator: T::Wide, old: impl FnOnce() -> T::Wide, (row, col): (u32, u32)) -> T::Wide {
         let mut value = self.alpha * accumulator;
@@ -45,8 +47,8 @@ impl<T: Number> GemmArgs<'_, T> {
 }
 
 impl<T: Number<Wide = f32> + Lanes<4>> GemmArgs<'_, T> {
-    /// Whether four elements of C, whose columns begin at a multiple of 4, are all among the first `cols` columns or none is, and are one
-    /// access.
+    /// Whether four elements of C, whose columns begin at a multiple of 4, are all among the first `cols` columns or
+    /// none is, and are one access.
     #[inline(always)]
     pub fn has_quads(&self, cols: u32) -> bool {
         let aligned = |address: usize, bytes: usize| address.is_multiple_of(4 * bytes);

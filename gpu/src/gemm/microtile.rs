@@ -1,4 +1,5 @@
-//! The microtile of a thread of the FFMA kernels: `MQ` × `NQ` quads of 4 × 4 elements of C, 16 rows and 32 columns apart.
+//! The microtile of a thread of the FFMA kernels: `MQ` × `NQ` quads of 4 × 4 elements of C, 16 rows and 32 columns
+//! apart.
 
 use simt::prelude::*;
 
@@ -12,8 +13,9 @@ pub(crate) struct Microtile {
 }
 
 impl Microtile {
-    /// That of a thread of a block whose tile has `across` microtiles in a row. The bits of a lane, highest first: row bit 1, column bits 2 and 1, row
-    /// bit 0, column bit 0. Loads of 16 bytes then take two wavefronts, the least there is: see
+    /// That of a thread of a block whose tile has `across` microtiles in a row. The bits of a lane, highest first: row
+    /// bit 1, column bits 2 and 1, row bit 0, column bit 0. Loads of 16 bytes then take two wavefronts, the least there
+    /// is: see
     /// [`block_tiled`](crate::lab::tutorial::matmul::block_tiled).
     #[inline(always)]
     pub(crate) const fn of<const MQ: usize, const NQ: usize>(across: u32, thread: u32) -> Self {
@@ -25,8 +27,9 @@ impl Microtile {
     }
 }
 
-/// Adds the outer product of a column of A and a row of B. Every second row is done from right to left, so that each FFMA has an operand
-/// in common with the one before: the registers have two ports, and the third operand comes from the operand cache.
+/// Adds the outer product of a column of A and a row of B. Every second row is done from right to left, so that each
+/// FFMA has an operand in common with the one before: the registers have two ports, and the third operand comes from
+/// the operand cache.
 #[inline(always)]
 pub(crate) fn accumulate<const MQ: usize, const NQ: usize>(
     accumulators: &mut [[[[f32; 4]; NQ]; 4]; MQ],

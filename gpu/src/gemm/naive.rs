@@ -9,8 +9,8 @@
 //!  └─────┘   └─────┘ n
 //! ```
 //!
-//! Per thread: 2·k loads of 4 bytes, k fma, 1 store. In all 2·m·n·k element loads for 2·m·n·k operations: a quarter of an
-//! operation per byte. No shared memory, no barrier.
+//! Per thread: 2·k loads of 4 bytes, k fma, 1 store. In all 2·m·n·k element loads for 2·m·n·k operations: a quarter of
+//! an operation per byte. No shared memory, no barrier.
 
 use simt::prelude::*;
 

@@ -5,9 +5,9 @@
 //!   batch:     P₀ = A₀B₀    P₁ = A₁B₁    P₂ = A₂B₂       C = act(alpha · ((P₀ + P₁) + P₂) + beta · C + bias)
 //! ```
 //!
-//! Where C has too few tiles to keep the SMs busy, a split along k gives more of them. Any kernel computes the parts, as a batch: matrix p
-//! starts p parts further along k, and its C is part p in the workspace, `f32` without gaps. Per element of C: `parts` loads of 4 bytes,
-//! 1 store.
+//! Where C has too few tiles to keep the SMs busy, a split along k gives more of them. Any kernel computes the parts,
+//! as a batch: matrix p starts p parts further along k, and its C is part p in the workspace, `f32` without gaps. Per
+//! element of C: `parts` loads of 4 bytes, 1 store.
 
 use half::{bf16, f16};
 use simt::prelude::*;
@@ -39,7 +39,8 @@ macro_rules! kernels {
     ($($(#[$doc:meta])+ $name:ident: $t:ty, $bytes:literal;)+) => {$(
         $(#[$doc])+
         #[kernel(
-            block = (TILE[1], TILE[0]), registers = 40, barriers = 0, global_load_bytes = $bytes, global_store_bytes = $bytes
+            block = (TILE[1], TILE[0]), registers = 40, barriers = 0,
+            global_load_bytes = $bytes, global_store_bytes = $bytes
         )]
         pub fn $name(partials: VecRef<f32>, parts: u32, args: GemmArgs<$t>) {
             reduce_k::<$t>(partials, parts, args);
@@ -48,7 +49,8 @@ macro_rules! kernels {
 }
 
 kernels! {
-    /// C from `parts` partial products, at least 1, each m × n without gaps, one after the other. k and the batch have no meaning.
+    /// C from `parts` partial products, at least 1, each m × n without gaps, one after the other. k and the batch have
+    /// no meaning.
     gemm_reduce_k_f32: f32, 4;
     /// [`gemm_reduce_k_f32`] for a C of `f16`.
     gemm_reduce_k_f16: f16, 2;

@@ -1,15 +1,16 @@
 //! C = act(alpha · op(A)·op(B) + beta · C + bias), one element of C per thread: for every type, layout and shape.
 //!
 //! ```text
-//!            ┌─ op(B) ─┐        A warp covers 32 columns of one row of C. Along k a thread adds products one after the
-//!            │    ║    │ k      other by fused multiply-adds in the type of the sums: f32, or f64 for f64.
+//!            ┌─ op(B) ─┐        A warp covers 32 columns of one row of C. Along k a thread adds products one after
+//!            │    ║    │ k      the other by fused multiply-adds in the type of the sums: f32, or f64 for f64.
 //!            └────╫────┘
-//!  ┌op(A)┐   ┌────╫────┐        The results of every other kernel are within rounding of these, and for integers equal.
+//!  ┌op(A)┐   ┌────╫────┐        All other kernels agree within rounding, and for integers exactly.
 //!  │═════│   │════╬    │ m
 //!  └─────┘   └─────────┘ n
 //! ```
 //!
-//! Per thread and matrix: 2·k loads of one element, k fma, 1 store. No shared memory, no barrier. Arguments and grid are those of
+//! Per thread and matrix: 2·k loads of one element, k fma, 1 store. No shared memory, no barrier. Arguments and grid
+//! are those of
 //! [`args`](super::args); for tf32, A and B are `f32` that are rounded when they are read.
 
 use half::{bf16, f16};

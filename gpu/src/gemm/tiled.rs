@@ -39,7 +39,9 @@ pub const fn grid(m: u32, n: u32) -> [u32; 3] {
 ///
 /// With 32 registers per thread, two blocks of 1024 threads fill the 65 536 registers of a multiprocessor: one computes
 /// while the other waits at its barrier.
-#[kernel(block = (TILE, TILE), min_blocks = 2, registers = 32, barriers = 2, global_load_bytes = 4, global_store_bytes = 4)]
+#[kernel(
+    block = (TILE, TILE), min_blocks = 2, registers = 32, barriers = 2, global_load_bytes = 4, global_store_bytes = 4
+)]
 pub fn matmul_tiled(#[shared] tiles: &Tiles, a: MatRef<f32>, b: MatRef<f32>, c: MatMut<f32>) {
     let (tx, ty) = (thread_idx_x(), thread_idx_y());
     let row = block_idx_y() * TILE + ty;

@@ -63,7 +63,8 @@ pub trait KernelArgs<P>: Sealed {
     fn addresses(values: &mut P) -> Vec<*mut c_void>;
 }
 
-/// The fields of an argument that is a struct (`#[derive(KernelArg)]`): a tuple with one value for each, in their order.
+/// The fields of an argument that is a struct (`#[derive(KernelArg)]`): a tuple with one value for each, in their
+/// order.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<A>(pub A);
 

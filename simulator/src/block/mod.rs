@@ -16,7 +16,7 @@ mod warp_ops;
 mod warpgroup;
 
 pub(crate) use async_proxy::{AsyncProxy, TmaRequest};
-pub(crate) use resident::{Block, Turn};
+pub(crate) use resident::{Block, Progress};
 pub(crate) use run::Run;
 pub use warp_ops::WarpOp;
 pub(crate) use warp_ops::{Op, TensorOp};

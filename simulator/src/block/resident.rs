@@ -45,7 +45,7 @@ struct Schedule {
 
 /// How far a block got in one turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum Progress {
     /// Every lane has exited.
     Done,
     /// Every lane that could run spins on an atomic.
@@ -160,7 +160,7 @@ impl Block {
 
     /// Lets lanes run until all have exited, or none can run, or only spinning ones can; if the block shares its OS
     /// thread with others, only until every lane waits for something.
-    pub(crate) fn turn(&self, pool: &mut Pool<Self>) -> io::Result<Turn> {
+    pub(crate) fn turn(&self, pool: &mut Pool<Self>) -> io::Result<Progress> {
         let shares = self.state.threads.launch().config.resident > 1 || self.state.is_in_cluster();
         while !self.has_started_all() {
             let fiber = pool.take()?;
@@ -168,18 +168,18 @@ impl Block {
             lane::set_current(std::ptr::null());
             self.async_proxy.turn(&self.state, self.schedule.interval.get(), false);
             if shares && self.has_started_all() && !self.is_over() {
-                return Ok(Turn::Paused);
+                return Ok(Progress::Paused);
             }
         }
         loop {
             let progressed = self.sweep(pool);
             if self.is_over() {
-                return Ok(Turn::Done);
+                return Ok(Progress::Done);
             }
             let interval = self.schedule.interval.get();
             let progressed = self.async_proxy.turn_after(&self.state, interval, progressed) || progressed;
             if progressed && shares && self.state.warps.iter().all(|warp| warp.spinning.get() == 0) {
-                return Ok(Turn::Paused);
+                return Ok(Progress::Paused);
             }
             if progressed {
                 continue;
@@ -190,7 +190,7 @@ impl Block {
                 warp.wake(lanes);
                 spinning |= lanes != 0;
             }
-            return Ok(if spinning { Turn::Spinning } else { Turn::Stuck });
+            return Ok(if spinning { Progress::Spinning } else { Progress::Stuck });
         }
     }
 

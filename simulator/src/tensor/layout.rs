@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn rows_of_128_bytes_along_n() {
-        // Boxes of 32 rows along k, 64 numbers wide.
+        // TMA boxes of 32 rows along k, 64 numbers wide.
         let layout = Layout::new(descriptor(0, 4096, 1024, 1), true);
         assert_eq!(offset(layout, 256, 0, 9), 4096 + 16);
         assert_eq!(offset(layout, 256, 10, 9), 4096 + 1024 + 2 * 128 + (1 ^ 2) * 16);

@@ -1,4 +1,4 @@
-//! Multiplies two matrices and compares every element with the oracle.
+//! Multiplies two matrices and compares every element with the reference.
 
 use std::error::Error;
 

@@ -1,5 +1,5 @@
-//! `gemm_…_nn` to `gemm_…_tt`, the products by `mma.sync`, by launch: integers, for which every order of additions gives the
-//! same bits, at the edges of tiles and steps, at every alignment.
+//! `gemm_…_nn` to `gemm_…_tt`, the products by `mma.sync`, by launch: integers, for which every order of additions
+//! gives the same bits, at the edges of tiles and steps, at every alignment.
 
 mod run;
 
@@ -79,7 +79,7 @@ fn tile_edges_are_exact<T: Number>(kernel: &UnderTest<T>) {
         for aligned in [true, false] {
             let k = depths.next().unwrap_or_default();
             let case = Case { m, n, k, ..Case::default() };
-            kernel.is_exact(&if aligned { case.aligned() } else { case.astray(3) });
+            kernel.is_exact(&if aligned { case.aligned() } else { case.misaligned(3) });
         }
     }
     for (m, n, k) in [(0, 5, 3), (5, 0, 3), (5, 3, 0), (rows + 1, cols + 1, 0)] {

@@ -102,7 +102,7 @@ impl Case {
     }
 
     /// The same, `by` elements from everywhere.
-    pub(super) fn astray(self, by: usize) -> Self {
+    pub(super) fn misaligned(self, by: usize) -> Self {
         Self { offset: [by, 1, by], gap: [1, by, 2], ..self }
     }
 }

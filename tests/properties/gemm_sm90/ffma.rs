@@ -1,5 +1,6 @@
-//! The kernels for `f32` by multiply-adds that the copy engine feeds: every sum has the bits of a chain in order of k, whatever
-//! the tile, the depth and the number of blocks. On the simulator they run as they are, copy engine and mbarriers with all checks.
+//! The kernels for `f32` by multiply-adds fed by TMA: every sum has the bits of a chain in order of k, whatever
+//! the tile, the depth and the number of blocks. On the simulator they run as they are, TMA and mbarriers with all
+//! checks.
 
 use std::ops::Range;
 
@@ -27,8 +28,8 @@ fn reals(rows: usize, cols: usize, factor: f32, rng: &mut impl Rng) -> Array2<f3
     Array2::from_shape_fn((rows, cols), |_| rng.random_range(-1.0..=1.0_f32) * factor)
 }
 
-/// Depths at the edges of a step and of the ring, tiles cut off on every side. Products so small that a sum can be −0 would show
-/// zeros added beyond k.
+/// Depths at the edges of a step and of the ring, tiles cut off on every side. Products so small that a sum can be −0
+/// would show zeros added beyond k.
 #[test]
 fn sums_have_the_bits_of_matmul_naive() {
     let device = under_test(3);
@@ -51,8 +52,8 @@ fn sums_have_the_bits_of_matmul_naive() {
     }
 }
 
-/// Six tiles for four and five blocks, each of which goes on with the sums of another: the same chains. With depths that are no whole steps,
-/// and so few steps that some have no beginning of a tile.
+/// Six tiles for four and five blocks, each of which goes on with the sums of another: the same chains. With depths
+/// that are no whole steps, and so few steps that some have no beginning of a tile.
 #[test]
 fn sums_of_shared_tiles_have_the_bits_of_matmul_naive() {
     let device = under_test(5);

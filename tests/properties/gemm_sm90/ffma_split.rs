@@ -1,5 +1,6 @@
-//! The kernels for `f32` by multiply-adds in which groups of warps share k: small integers, whose sums are exact in every order, so that C
-//! must be equal. On the simulator they run as they are, copy engine, boxes turned over in place and mbarriers with all checks.
+//! The kernels for `f32` by multiply-adds in which groups of warps share k: small integers, whose sums are exact in
+//! every order, so that C must be equal. On the simulator they run as they are, TMA, boxes transposed in place and
+//! mbarriers with all checks.
 
 use gpu::gemm::configs::FfmaKernel;
 use gpu::gemm::sm90::ffma;
@@ -78,8 +79,8 @@ fn product(a: &Operand, b: &Operand) -> Vec<f32> {
     (0..m).flat_map(|row| (0..n).map(move |col| (row, col))).map(|(row, col)| sum(row, col)).collect()
 }
 
-/// Depths at the edges of a step, of a round of all groups and of the ring; tiles cut off on every side, also within four elements; C whose
-/// rows are four elements at once, or not; with and without all that can be done to the sums.
+/// Depths at the edges of a step, of a round of all groups and of the ring; tiles cut off on every side, also within
+/// four elements; C whose rows are four elements at once, or not; with and without all that can be done to the sums.
 #[test]
 fn products_are_exact_in_every_layout() {
     for (number, (kernel, transposed, [rows, cols])) in kernels().enumerate() {
@@ -137,8 +138,9 @@ fn launch(device: &Device, kernel: &FfmaKernel, a: &Operand, b: &Operand, blocks
     (c.download().unwrap(), counters)
 }
 
-/// Fewer blocks than tiles: each goes from tile to tile, through the ring's memory, where C was put together. The steps of a tile are no multiple
-/// of the groups, so that the next one begins with another group; the bits are those of one block for each tile.
+/// Fewer blocks than tiles: each goes from tile to tile, through the ring's memory, where C was put together. The steps
+/// of a tile are no multiple of the groups, so that the next one begins with another group; the bits are those of one
+/// block for each tile.
 #[test]
 fn blocks_walk_through_all_tiles() {
     for (number, (kernel, [ta, tb], [rows, cols])) in kernels().enumerate() {
@@ -161,8 +163,8 @@ fn blocks_walk_through_all_tiles() {
     }
 }
 
-/// A round of all groups more: each load of 16 bytes takes two wavefronts where lanes share what they read, and four where a box is turned
-/// over; each of the stores that turn it takes one.
+/// A round of all groups more: each load of 16 bytes takes two wavefronts where lanes share what they read, and four
+/// where a box is turned over; each of the stores that turn it takes one.
 #[test]
 fn steps_are_free_of_conflicts() {
     for (kernel, [ta, tb], [rows, cols]) in kernels() {
@@ -177,7 +179,7 @@ fn steps_are_free_of_conflicts() {
         let more = |count: &dyn Fn(&Counters) -> u64| count(&counters[1]) - count(&counters[0]);
         let loads = more(&|counters| counters.total(Access::SharedLoad).requests);
         let wavefronts = more(&|counters| counters.total(Access::SharedLoad).wavefronts);
-        // Elements that are turned over, of all groups; 128 to a load of a warp.
+        // Elements that are transposed, of all groups; 128 to a load of a warp.
         let turned = groups * STEP * (if ta { 0 } else { rows } + if tb { cols } else { 0 });
         assert_eq!(wavefronts, 2 * loads + 2 * (turned / 128) as u64, "{}", kernel.kernel.info().name);
         let stores = more(&|counters| counters.total(Access::SharedStore).wavefronts);

@@ -1,5 +1,5 @@
-//! The kernels on Hopper's tensor cores: small integers, whose sums are exact in every order, so that C must be equal. On the simulator
-//! they run as they are: TMA, mbarriers and `wgmma` with all checks.
+//! The kernels on Hopper's tensor cores: small integers, whose sums are exact in every order, so that C must be equal.
+//! On the simulator they run as they are: TMA, mbarriers and `wgmma` with all checks.
 
 use gpu::gemm::args::{BIAS_PER_COLUMN, RELU, TMA_STORE, WIDE_C};
 use gpu::gemm::configs::WgmmaKernel;
@@ -101,7 +101,7 @@ fn check<T: Element + From16 + Number<Wide = f32>>(device: &Device, kernel: &Wgm
     let map_b = map_b.tma(&if tb { [1, boxed[1], 64] } else { [1, 64, 64] }, Swizzle::B128).unwrap();
     let mut nothing: Buffer<T> = device.alloc(0).unwrap();
     let mut nothing_wide: Buffer<f32> = device.alloc(0).unwrap();
-    // Anything may be in the memory for what is handed on.
+    // Anything may be in the memory for partial sums.
     let places = case.blocks as usize * usize::from(case.split > 0);
     let mut sums = device.upload(&vec![f32::NAN; places * rows * cols]).unwrap();
     let before: Vec<u64> = (0..2 * places).map(|_| rng.random_range(0..EPOCH)).collect();
@@ -158,7 +158,8 @@ fn check<T: Element + From16 + Number<Wide = f32>>(device: &Device, kernel: &Wgm
     }
 }
 
-/// Every kernel with this tile: one cut off on every side, and more steps than stages. TMA stores whole vectors of 16 bytes.
+/// Every kernel with this tile: one cut off on every side, and more steps than stages. TMA stores whole vectors of 16
+/// bytes.
 fn every_kernel<T: Element + From16 + Number<Wide = f32>>(kernels: &[WgmmaKernel<T>], name: &str, epilogue: Epilogue) {
     let chosen = || kernels.iter().enumerate().filter(|(_, kernel)| kernel.config.name == name);
     assert!(chosen().count() >= 2, "kernels with tiles of {name}");
@@ -242,8 +243,8 @@ fn every_kernel_has_its_tests() {
     check(kernels::F16);
 }
 
-/// Every two-width kernel with every epilogue: narrow tiles alone, a wide one alone, both, over matrices, and some row panels with one more
-/// wide tile.
+/// Every two-width kernel with every epilogue: narrow tiles alone, a wide one alone, both, over matrices, and some row
+/// panels with one more wide tile.
 fn every_two_width_kernel<T: Element + From16 + Number<Wide = f32>>(kernels: &[WgmmaKernel<T>]) {
     // Extents, blocks; wide tiles, and all.
     let cases: [([usize; 4], u32, [u32; 2]); 4] = [
@@ -290,8 +291,8 @@ fn blocks_walk_through_all_tiles() {
     }
 }
 
-/// Stream-K: two blocks a tile and many, whole tiles between the ends, tiles that are not split after them, and more blocks than there
-/// are steps. The simulator interleaves them at random.
+/// Stream-K: two blocks a tile and many, whole tiles between the ends, tiles that are not split after them, and more
+/// blocks than there are steps. The simulator interleaves them at random.
 #[test]
 fn blocks_share_tiles() {
     let cases: [([usize; 4], &str, u32); 11] = [
@@ -368,7 +369,7 @@ fn a_workspace_for_shared_tiles_begins_anywhere() {
     let a = device.upload(&vec![bf16::ONE; m * k]).unwrap();
     let b = device.upload(&vec![bf16::from_f32(0.5); k * n]).unwrap();
     let (a, b) = (a.view().as_tensor(&[m, k]).unwrap(), b.view().as_tensor(&[k, n]).unwrap());
-    // Written by the copy engine, of which compute-sanitizer's initcheck does not know.
+    // Written by a copy from the host, of which compute-sanitizer's initcheck does not know.
     let mut c = device.upload(&vec![bf16::ZERO; m * n]).unwrap();
     let len = 4 * (8 + 128 * 128) + 3;
     for offset in 0..5 {

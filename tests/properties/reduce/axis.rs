@@ -165,7 +165,7 @@ where
     ArgMax: AxisReduction<T, Output = u64>,
     ArgMin: AxisReduction<T, Output = u64>,
 {
-    let at = |line: &[T], wish| best(line, wish, Nan::Propagate).unwrap_or(usize::MAX);
+    let at = |line: &[T], extreme| best(line, extreme, Nan::Propagate).unwrap_or(usize::MAX);
     each("max", case, Max, x, |line| line[at(line, Greater)])?;
     each("min", case, Min, x, |line| line[at(line, Less)])?;
     each("argmax", case, ArgMax, x, |line| at(line, Greater) as u64)?;
@@ -179,9 +179,9 @@ where
     NanArgMax: AxisReduction<T, Output = u64>,
     NanArgMin: AxisReduction<T, Output = u64>,
 {
-    let at = |line: &[T], wish| best(line, wish, Nan::Ignore);
-    let value = |line: &[T], wish| at(line, wish).map_or(T::from_f64(f64::NAN), |at| line[at]);
-    let place = |line: &[T], wish| at(line, wish).map_or(u64::MAX, |at| at as u64);
+    let at = |line: &[T], extreme| best(line, extreme, Nan::Ignore);
+    let value = |line: &[T], extreme| at(line, extreme).map_or(T::from_f64(f64::NAN), |at| line[at]);
+    let place = |line: &[T], extreme| at(line, extreme).map_or(u64::MAX, |at| at as u64);
     each("nan_max", case, NanMax, x, |line| value(line, Greater))?;
     each("nan_min", case, NanMin, x, |line| value(line, Less))?;
     each("nan_argmax", case, NanArgMax, x, |line| place(line, Greater))?;

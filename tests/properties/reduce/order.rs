@@ -44,7 +44,7 @@ where
     ArgMax: Reduction<T, Output = u64>,
     ArgMin: Reduction<T, Output = u64>,
 {
-    let [greatest, least] = [Greater, Less].map(|wish| best(x, wish, Nan::Propagate).unwrap_or(usize::MAX));
+    let [greatest, least] = [Greater, Less].map(|extreme| best(x, extreme, Nan::Propagate).unwrap_or(usize::MAX));
     same("max", reduce(case, Max, x)?, x[greatest])?;
     same("min", reduce(case, Min, x)?, x[least])?;
     equal("argmax", reduce(case, ArgMax, x)?, greatest as u64)?;
@@ -58,7 +58,7 @@ where
     NanArgMax: Reduction<T, Output = u64>,
     NanArgMin: Reduction<T, Output = u64>,
 {
-    let [greatest, least] = [Greater, Less].map(|wish| best(x, wish, Nan::Ignore));
+    let [greatest, least] = [Greater, Less].map(|extreme| best(x, extreme, Nan::Ignore));
     let value = |at: Option<usize>| at.map_or(T::from_f64(f64::NAN), |at| x[at]);
     let place = |at: Option<usize>| at.map_or(u64::MAX, |at| at as u64);
     same("nan_max", reduce(case, NanMax, x)?, value(greatest))?;

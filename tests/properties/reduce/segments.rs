@@ -213,8 +213,8 @@ macro_rules! integers {
             check(any_segments(), |case| {
                 let mut rng = values::rng(case.data);
                 let x: Vec<$t> = (0..case.n()).map(|_| if rng.random() { rng.random() } else { 3 }).collect();
-                let at = |x: &[$t], wish| best(x, wish, Nan::Propagate);
-                let place = |x: &[$t], wish| at(x, wish).map_or(u64::MAX, |at| at as u64);
+                let at = |x: &[$t], extreme| best(x, extreme, Nan::Propagate);
+                let place = |x: &[$t], extreme| at(x, extreme).map_or(u64::MAX, |at| at as u64);
                 each("sum", case, Sum, &x, |x| x.iter().fold(0, |sum: $u, &x| sum.wrapping_add(x.into())))?;
                 each("max", case, Max, &x, |x| at(x, Greater).map_or(<$t>::MIN, |at| x[at]))?;
                 each("min", case, Min, &x, |x| at(x, Less).map_or(<$t>::MAX, |at| x[at]))?;

@@ -1,12 +1,12 @@
 //! From global memory to a stage of shared memory.
 //!
-//! A step along k needs `M` × `DEPTH` elements of A and `DEPTH` × `N` of B. Each operand has two ways, chosen per block and
-//! step: 16 bytes at a time where the whole piece is in the matrix and rows start at multiples of 16 bytes, else element by
-//! element with bounds.
+//! A step along k needs `M` × `DEPTH` elements of A and `DEPTH` × `N` of B. Each operand has two ways, chosen per block
+//! and step: 16 bytes at a time where the whole piece is in the matrix and rows start at multiples of 16 bytes, else
+//! element by element with bounds.
 //!
-//! B lies in a stage as in memory: it is copied there while the threads compute. A must be turned, so that a thread finds
-//! four rows of one column side by side. Its elements pass through registers: fetched before the threads compute, stored
-//! after.
+//! B lies in a stage as in memory: it is copied there while the threads compute. A must be turned, so that a thread
+//! finds four rows of one column side by side. Its elements pass through registers: fetched before the threads compute,
+//! stored after.
 //!
 //! ```text
 //!   fetch, 16 bytes a lane              store, 4 bytes a lane, 4 times
@@ -16,9 +16,9 @@
 //!      …
 //! ```
 //!
-//! Lanes of even number hold k = 0 of 16 rows when those of odd number hold k = 4 of the same. Rows of a stage start at the
-//! same bank; so columns 4 to 7 of A are kept with bit 4 of the row inverted, and 32 lanes meet 32 banks. Readers have 16 rows
-//! from quad to quad: for them the inversion swaps the names of two registers.
+//! Lanes of even number hold k = 0 of 16 rows when those of odd number hold k = 4 of the same. Rows of a stage start at
+//! the same bank; so columns 4 to 7 of A are kept with bit 4 of the row inverted, and 32 lanes meet 32 banks. Readers
+//! have 16 rows from quad to quad: for them the inversion swaps the names of two registers.
 //!
 //! What A lacks counts as +0, what B lacks as −0: the product −0 changes no sum, a sum of −0 neither.
 
@@ -138,8 +138,8 @@ pub(super) fn copy_b<const DEPTH: usize, const N: usize, const THREADS: usize, c
     }
 }
 
-/// Does something for every `by`-th number from `first` to below `end`. Nothing is kept in registers from one to the next:
-/// the way that is seldom taken must not take registers from the other.
+/// Does something for every `by`-th number from `first` to below `end`. Nothing is kept in registers from one to the
+/// next: the way that is seldom taken must not take registers from the other.
 #[inline(always)]
 fn each(first: u32, end: usize, by: usize, mut body: impl FnMut(u32)) {
     let mut i = first;

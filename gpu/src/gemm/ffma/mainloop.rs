@@ -9,8 +9,8 @@ use crate::gemm::microtile::{Microtile, accumulate};
 use crate::gemm::raster::tile_of;
 use crate::unroll::unroll;
 
-/// C's tile of this block: `M` × `N` elements, `MQ` · 4 × `NQ` · 4 of them per thread, in steps of `DEPTH` along k. `ROWS` is
-/// twice the depth, for two stages.
+/// C's tile of this block: `M` × `N` elements, `MQ` · 4 × `NQ` · 4 of them per thread, in steps of `DEPTH` along k.
+/// `ROWS` is twice the depth, for two stages.
 #[inline(always)]
 pub(super) fn multiply<
     const ROWS: usize,
@@ -81,8 +81,8 @@ pub(super) fn multiply<
     write(&sums, c, row0 + mine.row, col0 + mine.col);
 }
 
-/// Writes a thread's elements, the first of which is (`row`, `col`) of C: 16 bytes at a time where they all are in C and rows
-/// start at multiples of 16 bytes. Eight lanes write 128 bytes of a row.
+/// Writes a thread's elements, the first of which is (`row`, `col`) of C: 16 bytes at a time where they all are in C
+/// and rows start at multiples of 16 bytes. Eight lanes write 128 bytes of a row.
 #[inline(always)]
 fn write<const MQ: usize, const NQ: usize>(sums: &[[[[f32; 4]; NQ]; 4]; MQ], c: MatMut<f32>, row: u32, col: u32) {
     // From the first element to the last.

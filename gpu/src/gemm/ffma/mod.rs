@@ -1,5 +1,5 @@
-//! C = A·B in `f32` by multiply-adds alone, as many per clock as the multiprocessor can issue. No tensor cores: every product
-//! is rounded once, as IEEE 754 says.
+//! C = A·B in `f32` by multiply-adds alone, as many per clock as the multiprocessor can issue. No tensor cores: every
+//! product is rounded once, as IEEE 754 says.
 //!
 //! ```text
 //!              ┌───── B ─────┐       A step along k: a block fetches 128 × 16 of A and 16 × 256 of B into one of two
@@ -7,15 +7,15 @@
 //!              └─────────────┘
 //!  ┌─ A ─┐     ┌───── C ─────┐       8 warps of 64 × 64:           a warp's 32 lanes, 4 × 8, in quads of 4 × 4:
 //!  │     │     │   ┌────┐    │         ┌──┬──┬──┬──┐
-//!  │ ▓▓  │     │   │    │128 │         │0 │1 │2 │3 │                   0 1 … 7  0 1 … 7      four times down: lane 0 has
-//!  │ ▓▓  │     │   └256─┘    │         ├──┼──┼──┼──┤               0   ▓ ░ … ░  ▓ ░ … ░      16 × 8 elements of C, in
+//!  │ ▓▓  │     │   │    │128 │         │0 │1 │2 │3 │                   0 1 … 7  0 1 … 7      four times down: lane 0
+//!  │ ▓▓  │     │   └256─┘    │         ├──┼──┼──┼──┤               0   ▓ ░ … ░  ▓ ░ … ░      has 16 × 8 of C, in
 //!  │     │     │             │         │4 │5 │6 │7 │               …                         eight quads, 16 rows and
 //!  └─────┘     └─────────────┘         └──┴──┴──┴──┘               3   ░ ░ … ░  ░ ░ … ░      32 columns apart
 //!    16
 //! ```
 //!
-//! On Hopper a warp scheduler issues one instruction per clock, and a multiply-add takes one clock: every other instruction
-//! takes the place of one. What is needed is therefore counted in instructions, per thread and column of A:
+//! On Hopper a warp scheduler issues one instruction per clock, and a multiply-add takes one clock: every other
+//! instruction takes the place of one. What is needed is therefore counted in instructions, per thread and column of A:
 //!
 //! | outputs per thread | fma | loads of 16 bytes from shared memory | fma of all |
 //! |---|---|---|---|
@@ -74,8 +74,9 @@ pub struct FfmaMatmul {
 macro_rules! kernels {
     ($(
         $(#[$doc:meta])+
-        $kernel:ident $name:literal: $m:literal x $n:literal x $depth:literal, $mq:literal x $nq:literal, $threads:literal,
-        $blocks:literal, $registers:literal, [$one:literal $more:literal], $overhead:literal, $needed_by:literal;
+        $kernel:ident $name:literal: $m:literal x $n:literal x $depth:literal, $mq:literal x $nq:literal,
+        $threads:literal, $blocks:literal, $registers:literal,
+        [$one:literal $more:literal], $overhead:literal, $needed_by:literal;
     )+) => {
         $(
             $(#[$doc])+
@@ -109,15 +110,16 @@ macro_rules! kernels {
 }
 
 kernels! {
-    /// C = A·B in `f32`, each element summed in order of k by fused multiply-adds, in tiles of 128 × 256: for large matrices.
+    /// C = A·B in `f32`, each element summed in order of k by fused multiply-adds, in tiles of 128 × 256: for large
+    /// matrices.
     ///
-    /// `a` is m × k, `b` is k × n, `c` is m × n; where they disagree the common part is multiplied. Any offset and leading dimension;
-    /// loads and stores are 16 bytes wide where rows start at multiples of 16 bytes.
+    /// `a` is m × k, `b` is k × n, `c` is m × n; where they disagree the common part is multiplied. Any offset and
+    /// leading dimension; loads and stores are 16 bytes wide where rows start at multiples of 16 bytes.
     gemm_ffma_f32_128x256 "128x256": 128 x 256 x 16, 4 x 2, 256, 1, 255, [0.72 0.72], 16.0, "4095 x 4095 x 4095";
     /// [`gemm_ffma_f32_128x256`] in tiles of 256 × 128.
     gemm_ffma_f32_256x128 "256x128": 256 x 128 x 16, 4 x 2, 256, 1, 255, [0.72 0.72], 16.0, "4095 x 1023 x 4095";
-    /// [`gemm_ffma_f32_128x256`] in tiles of 128 × 128, two blocks of 128 threads to an SM: when one waits at its barrier, the other
-    /// computes.
+    /// [`gemm_ffma_f32_128x256`] in tiles of 128 × 128, two blocks of 128 threads to an SM: when one waits at its
+    /// barrier, the other computes.
     gemm_ffma_f32_128x128 "128x128": 128 x 128 x 8, 4 x 2, 128, 2, 255, [0.40 0.67], 4.0, "1023 x 2047 x 1023";
     /// [`gemm_ffma_f32_128x256`] in tiles of 64 × 64, with 8 × 4 elements per thread: for small C.
     gemm_ffma_f32_64x64 "64x64": 64 x 64 x 32, 2 x 1, 128, 4, 128, [0.36 0.54], 32.0, "333 x 777 x 555";

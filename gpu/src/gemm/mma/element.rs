@@ -20,7 +20,8 @@ pub(super) trait MmaElement: Number<Wide = f32> + Lanes<4> {
     /// Whether rows start and end at multiples of 4 bytes.
     fn has_words(window: &Window<Self>) -> bool;
 
-    /// Starts to copy what there is of the 4 bytes at (`row`, `col`), a multiple of 4 bytes, to element `to` of `stages`.
+    /// Starts to copy what there is of the 4 bytes at (`row`, `col`), a multiple of 4 bytes, to element `to` of
+    /// `stages`.
     fn copy_word<const LEN: usize>(window: &Window<Self>, at: (u32, u32), stages: &SharedArray<Self, LEN>, to: u32);
 }
 
@@ -64,8 +65,8 @@ operands! {
     f32 as Tf32: 1 to a word, |_| true, tf32;
 }
 
-/// [`tf32`](crate::gemm::number::tf32) but for the 13 bits that tensor cores ignore: an instruction less, for every register of
-/// every fragment.
+/// [`tf32`](crate::gemm::number::tf32) but for the 13 bits that tensor cores ignore: an instruction less, for every
+/// register of every fragment.
 #[inline(always)]
 fn tf32(bits: u32) -> u32 {
     const HALF: u32 = 1 << 12;

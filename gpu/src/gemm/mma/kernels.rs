@@ -12,11 +12,14 @@ use crate::gemm::args::{GemmArgs, Operands};
 use crate::gemm::configs::{Layout, PerfModel, ThreadConfig, ThreadKernel};
 use crate::gemm::configs::{mma_16_configs, mma_tf32_configs};
 
-/// Kernels of the element type `$t`, of which 16 bytes hold `$chunk`, called `$prefix` in their names, and the list of them.
+/// Kernels of the element type `$t`, of which 16 bytes hold `$chunk`, called `$prefix` in their names, and the list of
+/// them.
 macro_rules! kernels {
     ($t:ident $chunk:literal $prefix:ident $list:ident: $(
-        $name:literal: $m:literal x $n:literal, $mt:literal x $nt:literal, $threads:literal, $blocks:literal, $registers:literal,
-        [$($layout:ident $a:literal $b:literal)+], [$one:literal $more:literal], $misaligned:literal, [$rounded:literal $other:literal],
+        $name:literal: $m:literal x $n:literal, $mt:literal x $nt:literal, $threads:literal, $blocks:literal,
+        $registers:literal, [$($layout:ident $a:literal $b:literal)+], [$one:literal $more:literal],
+        $misaligned:literal,
+        [$rounded:literal $other:literal],
         $needed_by:literal;
     )+) => { paste! {
         $($(
@@ -28,8 +31,8 @@ macro_rules! kernels {
                 const THREADS: usize = $threads;
             }
 
-            /// C = act(alpha · op(A)·op(B) + beta · C + bias): see [the module](super). Operands begin anywhere, aligned to 16 bytes
-            /// for speed.
+            /// C = act(alpha · op(A)·op(B) + beta · C + bias): see [the module](super). Operands begin anywhere,
+            /// aligned to 16 bytes for speed.
             #[kernel(
                 block = ($threads), min_blocks = $blocks, registers = $registers, barriers = 5,
                 global_load_bytes = size_of::<$t>() as u32, global_store_bytes = size_of::<$t>() as u32
@@ -40,7 +43,8 @@ macro_rules! kernels {
                 gemm: GemmArgs<$t>,
             ) {
                 Block::<
-                    [<$prefix:camel $layout:camel $name:camel>], $chunk, { elements($m, $chunk) }, { elements($n, $chunk) }, $mt, $nt,
+                    [<$prefix:camel $layout:camel $name:camel>], $chunk,
+                    { elements($m, $chunk) }, { elements($n, $chunk) }, $mt, $nt,
                 >::run(stages, operands, gemm);
             }
         )+)+

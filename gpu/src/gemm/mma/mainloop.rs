@@ -100,8 +100,8 @@ where
         }
     }
 
-    /// The thread's number, by a shuffle, which no compiler moves: each part of the kernel then computes anew what follows from it.
-    /// All of it, computed before the loop over matrices, would not fit into the registers.
+    /// The thread's number, by a shuffle, which no compiler moves: each part of the kernel then computes again what
+    /// follows from it. All of it, computed before the loop over matrices, would not fit into the registers.
     #[inline(always)]
     #[track_caller]
     fn thread() -> u32 {
@@ -150,7 +150,8 @@ where
         fragments
     }
 
-    /// Starts to copy a step that [is inside](Panel::is_inside), or zeros where there is none, as a group: waiting counts groups.
+    /// Starts to copy a step that [is inside](Panel::is_inside), or zeros where there is none, as a group: waiting
+    /// counts groups.
     #[inline(always)]
     #[track_caller]
     fn copy(&self, step: u32, thread: u32) {
@@ -159,12 +160,12 @@ where
         cp_async_commit();
     }
 
-    /// Adds the product of the first `steps` steps to a warp's accumulators, at least one, all of which are in the panels. Three steps are
-    /// on their way to shared memory while the fourth is multiplied, and of that one half of the fragments is loaded while the
-    /// half before is multiplied, over the end of a step, too.
+    /// Adds the product of the first `steps` steps to a warp's accumulators, at least one, all of which are in the
+    /// panels. Three steps are on their way to shared memory while the fourth is multiplied, and of that one half of
+    /// the fragments is loaded while the half before is multiplied, over the end of a step, too.
     ///
-    /// The loop has no branch, and its only barrier stands at its start: there are always products between a load and what
-    /// waits for it, and none that the assembler can move before the barrier.
+    /// The loop has no branch, and its only barrier stands at its start: there are always products between a load and
+    /// what waits for it, and none that the assembler can move before the barrier.
     #[inline(always)]
     #[track_caller]
     fn accumulate_whole(&self, accumulators: &mut [[[f32; 4]; NT]; MT], steps: u32) {
@@ -192,8 +193,8 @@ where
         cp_async_wait_group::<0>();
     }
 
-    /// Loads a warp's fragments of half a step while those of the half before are multiplied; then, before the rest of the
-    /// products, does what `then` does.
+    /// Loads a warp's fragments of half a step while those of the half before are multiplied; then, before the rest of
+    /// the products, does what `then` does.
     #[inline(always)]
     #[track_caller]
     fn load_and_add(
@@ -217,8 +218,8 @@ where
         });
     }
 
-    /// Adds the product of the steps from `from` on, which may reach over the edges of the panels or lie at any address. What is
-    /// copied through registers takes them from the fragments.
+    /// Adds the product of the steps from `from` on, which may reach over the edges of the panels or lie at any
+    /// address. What is copied through registers takes them from the fragments.
     #[inline(always)]
     #[track_caller]
     fn accumulate_edges(&self, accumulators: &mut [[[f32; 4]; NT]; MT], from: u32) {
@@ -270,8 +271,8 @@ impl<const MT: usize, const NT: usize> Fragments<MT, NT> {
         Self { a: [[0; 4]; MT], b: [[0; 2]; NT] }
     }
 
-    /// Adds part `part` of their product. Every second row of it is done from right to left: each instruction has an operand in
-    /// common with the one before.
+    /// Adds part `part` of their product. Every second row of it is done from right to left: each instruction has an
+    /// operand in common with the one before.
     #[inline(always)]
     #[track_caller]
     fn add<T: MmaElement>(&self, part: usize, accumulators: &mut [[[f32; 4]; NT]; MT]) {

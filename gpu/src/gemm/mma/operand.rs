@@ -1,8 +1,8 @@
 //! An operand in shared memory: how a step along k is copied there, and loaded from there to a warp's fragments.
 //!
-//! A step takes 64 bytes of every row or column: 32 elements of 16 bits, or 16 of 32. A stage holds them in the order in which they lie in
-//! memory, K-major or MN-major; every row consists of 16-byte vectors. Eight vectors that are accessed together must lie in different
-//! banks, so vectors are permuted within their row:
+//! A step takes 64 bytes of every row or column: 32 elements of 16 bits, or 16 of 32. A stage holds them in the order
+//! in which they lie in memory, K-major or MN-major; every row consists of 16-byte vectors. Eight vectors that are
+//! accessed together must lie in different banks, so vectors are permuted within their row:
 //!
 //! ```text
 //!   K-major, 4 vectors a row                       MN-major, 16 bits: 8 · EXTENT/64 vectors a row
@@ -12,9 +12,9 @@
 //!          6   3 2 1 0        7   3 2 1 0              …
 //! ```
 //!
-//! `ldmatrix` reads the same vector of eight rows, in the left picture eight times a quarter of 128 bytes, in the right one eight eighths.
-//! Where rows are MN-major it transposes. It cannot transpose 32-bit elements: they are loaded one by one, four rows and eight columns at
-//! once, and there k permutes by two vectors.
+//! `ldmatrix` reads the same vector of eight rows, in the left picture eight times a quarter of 128 bytes, in the right
+//! one eight eighths. Where rows are MN-major it transposes. It cannot transpose 32-bit elements: they are loaded one
+//! by one, four rows and eight columns at once, and there k permutes by two vectors.
 //!
 //! Elements outside an operand count as +0.
 
@@ -108,7 +108,8 @@ where
         self.window.has_aligned_rows::<CHUNK>() && self.first <= extent && S::EXTENT as u32 <= extent - self.first
     }
 
-    /// Starts to copy a thread's share of a step, or zeros where not all of it is there. Rows must start at multiples of 16 bytes.
+    /// Starts to copy a thread's share of a step, or zeros where not all of it is there. Rows must start at multiples
+    /// of 16 bytes.
     #[inline(always)]
     #[track_caller]
     pub(super) fn copy(&self, threads: usize, step: u32, thread: u32) {
@@ -126,8 +127,9 @@ where
         });
     }
 
-    /// Starts to copy what there is of a thread's share of a step: by 16 bytes where rows start and end at multiples of that, else
-    /// by 4, else at once, by elements through registers. One chunk after the other: it takes no more registers than one.
+    /// Starts to copy what there is of a thread's share of a step: by 16 bytes where rows start and end at multiples of
+    /// that, else by 4, else at once, by elements through registers. One chunk after the other: it takes no more
+    /// registers than one.
     #[inline(always)]
     #[track_caller]
     pub(super) fn copy_edges(&self, threads: usize, step: u32, thread: u32) {
@@ -152,7 +154,8 @@ where
         }
     }
 
-    /// Row and column in the window of a step's first element. Steps behind the end of a k close to 2³² start from 0 again: nobody reads what is copied for them.
+    /// Row and column in the window of a step's first element. Steps behind the end of a k close to 2³² start from 0
+    /// again: nobody reads what is copied for them.
     #[inline(always)]
     const fn place(&self, step: u32) -> (u32, u32) {
         let k0 = step.wrapping_mul(Self::DEPTH);
@@ -218,7 +221,8 @@ where
     #[track_caller]
     fn row(&self, step: u32, row: u32, chunk: u32, (tile, tiles): (usize, usize)) -> SharedSlot<'a, T, CHUNK> {
         let line = 4 * CHUNK;
-        // The bits that the place can have, for a compiler that has lost sight of them: the rest is added after it, by the load.
+        // The bits that the place can have, for a compiler that has lost sight of them: the rest is added after it, by
+        // the load.
         let bits = (S::EXTENT - 1 - 16 * (tiles - 1)) * line + 3 * CHUNK;
         let place = Self::in_stage(row, chunk) & bits as u32;
         self.stages.slot_by_number(Self::stage(step) + place + (tile * 16 * line) as u32)

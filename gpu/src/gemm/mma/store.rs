@@ -1,11 +1,11 @@
 //! From a warp's accumulators to C.
 //!
-//! A lane has pairs of accumulators all over its warp's tile. The warp stages 32 rows of them in shared memory, where the block's stages of
-//! B were, and reads them back by rows, four neighbours to a lane: whole lines of C are read and written, and the epilogue stands in the
-//! kernel once.
+//! A lane has pairs of accumulators all over its warp's tile. The warp stages 32 rows of them in shared memory, where
+//! the block's stages of B were, and reads them back by rows, four neighbours to a lane: whole lines of C are read and
+//! written, and the epilogue stands in the kernel once.
 //!
-//! Every 8 accumulators of a row are permuted with others, by row: the pairs of 4 rows that are written at once then lie in different
-//! banks.
+//! Every 8 accumulators of a row are permuted with others, by row: the pairs of 4 rows that are written at once then
+//! lie in different banks.
 
 use simt::element::{Lanes, Vec2, Vec4};
 use simt::global::{Window, WindowMut};
@@ -69,8 +69,8 @@ impl<T: MmaElement, const LEN: usize, const MT: usize, const NT: usize> Store<'_
         self.staging.cast::<f32>().set_vec(self.at(row, col), Vec2::new(pair));
     }
 
-    /// Writes alpha times 32 rows to C from (`row0`, `col0`) on, if that is all there is to do to them and C has them all, aligned
-    /// for four at once; and tells whether it did. It takes a tenth of the time of [`Self::rows`].
+    /// Writes alpha times 32 rows to C from (`row0`, `col0`) on, if that is all there is to do to them and C has them
+    /// all, aligned for four at once; and tells whether it did. It takes a tenth of the time of [`Self::rows`].
     #[inline(always)]
     #[track_caller]
     fn rows_scaled_only(&self, matrix: u32, (row0, col0): (u32, u32)) -> bool {

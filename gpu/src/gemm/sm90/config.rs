@@ -56,7 +56,11 @@ macro_rules! layouts {
             type A = KMajor;
             type B = KMajor;
             const MN: [bool; 2] =
-                if SWAP_AB { [<$b as Major>::IS_MN, <$a as Major>::IS_MN] } else { [<$a as Major>::IS_MN, <$b as Major>::IS_MN] };
+                if SWAP_AB {
+                    [<$b as Major>::IS_MN, <$a as Major>::IS_MN]
+                } else {
+                    [<$a as Major>::IS_MN, <$b as Major>::IS_MN]
+                };
         }
     )+};
     (@ $layout:ident $t:ident $a:ident $b:ident) => {

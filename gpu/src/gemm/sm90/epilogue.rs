@@ -1,12 +1,13 @@
 //! From a warpgroup's accumulators to C.
 //!
 //! ```text
-//!                          ┌─ stmatrix or st.shared ─▶ boxes of 128 bytes a row, swizzled ─▶ TMA ─▶ C      TMA_STORE
+//!                          ┌─ stmatrix or st.shared ─▶ boxes of 128 bytes a row, swizzled ─▶ TMA ─▶ C   TMA_STORE
 //!   64 × N accumulators ───┤
-//!                          └────────────▶ 64 × 64 of f32 ─▶ four elements a thread ──────────────▶ C      everything else
+//!                          └────────────▶ 64 × 64 of f32 ─▶ four elements a thread ──────────────▶ C   everything else
 //! ```
 //!
-//! The TMA-store epilogue applies alpha alone, to a C that TMA can write, in tiles of whole boxes. The generic epilogue does all that
+//! The TMA-store epilogue applies alpha alone, to a C that TMA can write, in tiles of whole boxes. The generic epilogue
+//! does all that
 //! [`GemmArgs`] asks for, at any address: four neighbours at a time where they are aligned, else one.
 
 use half::{bf16, f16};
@@ -33,8 +34,8 @@ const BOX: u32 = STAGING as u32 / 2;
 /// `f32` in a row of 128 bytes.
 const LINE: u32 = 32;
 
-/// Where element (`row`, `col`) of [`PART`] columns is staged: its column is changed so that the rows that a warp writes at once start
-/// in different banks. Eight neighbours stay neighbours.
+/// Where element (`row`, `col`) of [`PART`] columns is staged: its column is changed so that the rows that a warp
+/// writes at once start in different banks. Eight neighbours stay neighbours.
 #[inline(always)]
 const fn staged(row: u32, col: u32) -> u32 {
     row * PART + (col ^ (row % 4 * 8))
@@ -127,8 +128,8 @@ pub(super) struct Epilogue<'a, T: MmaElement> {
 }
 
 impl<T: MmaElement> Epilogue<'_, T> {
-    /// Stores the accumulators of this warpgroup, `at` being row and column of the MMA's result, and the matrix. `buffer` is the half of
-    /// its staging memory that comes next.
+    /// Stores the accumulators of this warpgroup, `at` being row and column of the MMA's result, and the matrix.
+    /// `buffer` is the half of its staging memory that comes next.
     #[inline(always)]
     #[track_caller]
     pub(super) fn store<C: Config<Element = T>, const N: usize>(
@@ -194,7 +195,8 @@ impl<T: MmaElement> Epilogue<'_, T> {
         Columns<N>: Width,
     {
         let (own, lane) = (half * STAGING as u32, t % 32);
-        // The row that this lane names for `stmatrix`: of the upper or the lower 8 × 8 of two, in the left or the right pair.
+        // The row that this lane names for `stmatrix`: of the upper or the lower 8 × 8 of two, in the left or the right
+        // pair.
         let named = t / 32 * 16 + lane / 8 % 2 * 8 + lane % 8;
         accumulators.for_each_16_columns(|first, values| {
             if first % 64 == 0 {
@@ -225,8 +227,8 @@ impl<T: MmaElement> Epilogue<'_, T> {
         Columns<N>: Width,
     {
         let (own, lane) = (half * STAGING as u32, t % 32);
-        // What this lane names for `stmatrix`: a row of the left or the right pair of 8 × 8, which are below each other once they are
-        // transposed, and of which the upper and the lower one lie side by side then.
+        // What this lane names for `stmatrix`: a row of the left or the right pair of 8 × 8, which are below each other
+        // once they are transposed, and of which the upper and the lower one lie side by side then.
         let (named, chunk) = (lane / 16 * 8 + lane % 8, (t / 32 * 2 + lane / 8 % 2) ^ (lane % 8));
         accumulators.for_each_16_columns(|first, values| {
             let within = first % 48;
@@ -344,7 +346,8 @@ impl<T: MmaElement> Epilogue<'_, T> {
                     self.staging.set_vec::<2>(at + down * PART, Vec2::new([c, d]));
                 }
                 if first % PART == PART - 8 {
-                    // Merged with the stores of other parts, which differ in what they store, these would want it copied.
+                    // Merged with the stores of other parts, which differ in what they store, these would want it
+                    // copied.
                     let _ = opaque(part);
                 }
             });
@@ -360,8 +363,8 @@ impl<T: MmaElement> Epilogue<'_, T> {
         }
     }
 
-    /// Stores the part of C at `[row, column, matrix]`, 64 rows and [`PART`] columns, from this warpgroup's staging memory; it ends at
-    /// row and column `ends`.
+    /// Stores the part of C at `[row, column, matrix]`, 64 rows and [`PART`] columns, from this warpgroup's staging
+    /// memory; it ends at row and column `ends`.
     #[inline(always)]
     #[track_caller]
     fn store_part(&self, [half, t]: [u32; 2], [row, columns, matrix]: [u32; 3], ends: [u32; 2]) {

@@ -1,16 +1,18 @@
-//! Stream-K fix-up: the partial accumulators of a tile, passed from the block that has its first steps to the one that finishes it.
+//! Stream-K fix-up: the partial accumulators of a tile, passed from the block that has its first steps to the one that
+//! finishes it.
 //!
 //! ```text
-//!  partials │ block 0: its first consumer warpgroup │ its second │ block 1: …      64 × N of f32 each, in the order of registers:
+//!  partials │ block 0: its first consumer warpgroup │ its second │ block 1: …   64 × N of f32 each, by registers:
 //!             │ 4 of thread 0 │ 4 of thread 1 │ … │ 4 of thread 127 │ 4 more of thread 0 │ …
 //!  flags    │ block 0: epoch once the first warpgroup’s are there │ the second’s │ block 1: …
 //! ```
 //!
-//! Each thread stores what the same thread of another block loads, 16 bytes at a time, a warp 512 contiguous bytes. One thread of a
-//! warpgroup sets the flag by a release store after a barrier; one thread waits for it by acquire loads before a barrier.
+//! Each thread stores what the same thread of another block loads, 16 bytes at a time, a warp 512 contiguous bytes. One
+//! thread of a warpgroup sets the flag by a release store after a barrier; one thread waits for it by acquire loads
+//! before a barrier.
 //!
-//! A flag is set when it equals the launch's epoch, and the thread that has seen it resets it to 0. So the memory need not be
-//! initialised: two launches have different epochs, and a launch that a CUDA graph repeats as it is finds zeros.
+//! A flag is set when it equals the launch's epoch, and the thread that has seen it resets it to 0. So the memory need
+//! not be initialised: two launches have different epochs, and a launch that a CUDA graph repeats as it is finds zeros.
 
 use simt::element::{Vec4, Vector};
 use simt::opaque;
@@ -70,8 +72,8 @@ impl<'a> Fixup<'a> {
         }
     }
 
-    /// Adds the partials of the tile whose first step is step `first` of all, from block to block downwards: of each cluster those of
-    /// the block with this block's rank, which computes the same part of the tile.
+    /// Adds the partials of the tile whose first step is step `first` of all, from block to block downwards: of each
+    /// cluster those of the block with this block's rank, which computes the same part of the tile.
     #[inline(always)]
     #[track_caller]
     pub(super) fn load_partials<const N: usize>(&self, accumulators: &mut Accumulators<N>, warpgroup: u32, first: u32)

@@ -26,8 +26,8 @@ pub(super) const fn row(t: u32) -> u32 {
     warp / 2 * LINE + warp % 2 * 8 + i / 4 * 16 + i % 4
 }
 
-/// The fragments of thread `t` of the warpgroup whose boxes begin at element `start`, for four instructions: for each 8 steps of k, its
-/// two rows at step q and at q + 4.
+/// The fragments of thread `t` of the warpgroup whose boxes begin at element `start`, for four instructions: for each 8
+/// steps of k, its two rows at step q and at q + 4.
 #[inline(always)]
 #[track_caller]
 pub(super) fn load<const N: usize>(x: &SharedArray<f32, N>, start: u32, t: u32) -> [[u32; 4]; 4] {

@@ -81,7 +81,8 @@ pub(super) fn gemm<C: Config, const A: usize, const B: usize, const STAGES: usiz
     dependency_wait();
     let epilogue = Epilogue { staging: &smem.c, map: c, gemm: args.gemm };
     let consumer = Consumer::<C, A, B, STAGES> { smem, warpgroup: (warpgroup - 1).min(1), k, epilogue: &epilogue };
-    // Tiles done so far: all else that goes on from tile to tile follows from it, and takes no registers in the epilogue.
+    // Tiles done so far: all else that goes on from tile to tile follows from it, and takes no registers in the
+    // epilogue.
     let mut done = 0;
     loop {
         let tile = smem.schedule.get(TwoWidth::WORDS as u32) + done * grid_dim_x();

@@ -11,8 +11,8 @@ use super::epilogue::MmaElement;
 use super::pipeline::{PipelineState, Smem};
 use crate::unroll::unroll;
 
-/// Multiplies `steps` stages of the pipeline from `state` on, at least one: accumulator i has the 64 rows from `row` + 64·i of the tile
-/// on. `meanwhile` is called once products are under way.
+/// Multiplies `steps` stages of the pipeline from `state` on, at least one: accumulator i has the 64 rows from `row` +
+/// 64·i of the tile on. `meanwhile` is called once products are under way.
 #[inline(always)]
 #[track_caller]
 pub(super) fn accumulate<

@@ -1,7 +1,7 @@
 //! The main loop with A in registers: tf32 whose rows run along m, which tensor cores do not read from shared memory.
 //!
 //! ```text
-//!   wait full(s + 1) ─▶ load A(s + 1) to registers ─▶ wgmma(s) ─▶ release(s) ─▶ …      A is loaded while the tensor cores work
+//!   wait full(s + 1) ─▶ load A(s + 1) to registers ─▶ wgmma(s) ─▶ release(s) ─▶ …   A is loaded during wgmma
 //! ```
 
 use simt::prelude::*;
@@ -13,8 +13,8 @@ use super::epilogue::MmaElement;
 use super::fragments;
 use super::pipeline::{PipelineState, Smem};
 
-/// Multiplies `steps` stages of the pipeline from `state` on, at least one: the accumulator has the 64 rows from `row` of the tile on, in
-/// the order of [`fragments::row`].
+/// Multiplies `steps` stages of the pipeline from `state` on, at least one: the accumulator has the 64 rows from `row`
+/// of the tile on, in the order of [`fragments::row`].
 #[inline(always)]
 #[track_caller]
 pub(super) fn accumulate<

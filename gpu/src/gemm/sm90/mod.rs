@@ -1,5 +1,5 @@
-//! C = act(alpha · op(A)·op(B) + beta · C + bias) on Hopper: operands by TMA, products by `wgmma` on tensor cores or, for `f32`, by
-//! FFMA ([`ffma`]).
+//! C = act(alpha · op(A)·op(B) + beta · C + bias) on Hopper: operands by TMA, products by `wgmma` on tensor cores or,
+//! for `f32`, by FFMA ([`ffma`]).
 //!
 //! ```text
 //!            TMA (async proxy)                    tensor cores
@@ -8,17 +8,19 @@
 //!    producer warp        64 × COLS of B    64 rows of the tile each of each warpgroup
 //! ```
 //!
-//! The grid is persistent: a block of three warpgroups stays on its SM and computes one tile of C, 128 × COLS, after the other. One
-//! thread of the first warpgroup, the producer, has TMA load the next 64 columns of A and rows of B into a stage of the pipeline as
-//! soon as the stage is empty. The two consumer warpgroups wait until a stage is full, multiply 64 rows of it each, and release it; one
-//! group of `wgmma` is always in flight while the next is started. The producer goes on with the next tile during the epilogue.
+//! The grid is persistent: a block of three warpgroups stays on its SM and computes one tile of C, 128 × COLS, after
+//! the other. One thread of the first warpgroup, the producer, has TMA load the next 64 columns of A and rows of B into
+//! a stage of the pipeline as soon as the stage is empty. The two consumer warpgroups wait until a stage is full,
+//! multiply 64 rows of it each, and release it; one group of `wgmma` is always in flight while the next is started. The
+//! producer goes on with the next tile during the epilogue.
 //!
-//! What differs is in the table, [`configs`](super::configs): blocks with one consumer for small C (tiles 64 high); clusters of two
-//! blocks, whose tiles lie one below the other and which multicast B; tiles of Cᵀ, 16 or 136 wide, for a C of few rows (`swap_ab`: A
-//! and B change places and the epilogue transposes); clusters of four tiles of 144 × 64 that multicast A; tiles of two widths.
+//! What differs is in the table, [`configs`](super::configs): blocks with one consumer for small C (tiles 64 high);
+//! clusters of two blocks, whose tiles lie one below the other and which multicast B; tiles of Cᵀ, 16 or 136 wide, for
+//! a C of few rows (`swap_ab`: A and B change places and the epilogue transposes); clusters of four tiles of 144 × 64
+//! that multicast A; tiles of two widths.
 //!
-//! Launches overlap (programmatic dependent launch): until the launch before is done, barriers are initialised, tensor maps prefetched
-//! and the first tile's coordinates computed.
+//! Launches overlap (programmatic dependent launch): until the launch before is done, barriers are initialised, tensor
+//! maps prefetched and the first tile's coordinates computed.
 //!
 //! - [`pipeline`]: the stages and their barriers.
 //! - `gemm`, `gemm_two_width`: what a block does, in order.
@@ -27,8 +29,8 @@
 //! - `fixup`: the partial sums of a tile that several blocks compute.
 //! - `epilogue`: from accumulators to C.
 //!
-//! Per tile and 64 of k: 16 KiB of A and COLS · 128 bytes of B loaded, 8 · 64·COLS·16 products, for COLS = 256 in 1024 clocks
-//! at the tensor cores' full rate; a warp takes about 90 instructions for it.
+//! Per tile and 64 of k: 16 KiB of A and COLS · 128 bytes of B loaded, 8 · 64·COLS·16 products, for COLS = 256 in 1024
+//! clocks at the tensor cores' full rate; a warp takes about 90 instructions for it.
 
 mod config;
 mod epilogue;

@@ -36,14 +36,15 @@ pub struct Smem<T: Element, const A: usize, const B: usize, const STAGES: usize>
     pub(super) empty: Mbarriers<STAGES>,
 }
 
-/// Initialises the mbarriers of `$smem.full` and `$smem.empty`, `$stages` of each, with all threads of the block, of which this is number
-/// `$t`, and of the others of its cluster: a stage is full when TMA has brought the bytes that one thread announced, and empty when
-/// `$readers` warps have released it. Then the next launch may begin.
+/// Initialises the mbarriers of `$smem.full` and `$smem.empty`, `$stages` of each, with all threads of the block, of
+/// which this is number `$t`, and of the others of its cluster: a stage is full when TMA has brought the bytes that one
+/// thread announced, and empty when `$readers` warps have released it. Then the next launch may begin.
 ///
-/// Up to here a launch may run beside its predecessor (`pdl`): what follows waits for that before it touches global memory.
+/// Up to here a launch may run beside its predecessor (`pdl`): what follows waits for that before it touches global
+/// memory.
 ///
-/// A macro, because of references to mbarriers the compiler knows less than of the struct that they are in, and computes addresses by a
-/// dozen more instructions.
+/// A macro, because of references to mbarriers the compiler knows less than of the struct that they are in, and
+/// computes addresses by a dozen more instructions.
 macro_rules! init_pipeline {
     ($smem:ident, $stages:expr, $t:ident, $readers:expr, $cluster:expr) => {
         if $t == 0 {
@@ -70,8 +71,8 @@ impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A,
     /// Elements along k in a stage: 128 bytes.
     pub(super) const DEPTH: u32 = (128 / size_of::<T>()) as u32;
 
-    /// Loads stage `state` of the pipeline once it is empty: of A the MMA tile's rows from `row` on, of B `width` columns from `col` on,
-    /// of which the blocks of a cluster load equal parts for each other.
+    /// Loads stage `state` of the pipeline once it is empty: of A the MMA tile's rows from `row` on, of B `width`
+    /// columns from `col` on, of which the blocks of a cluster load equal parts for each other.
     #[inline(always)]
     #[track_caller]
     pub(super) fn load_stage<C: Config<Element = T>>(
@@ -149,7 +150,8 @@ impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A,
         }
     }
 
-    /// Waits until every stage is empty: no block of the cluster arrives at this one's mbarriers any more, so it may exit.
+    /// Waits until every stage is empty: no block of the cluster arrives at this one's mbarriers any more, so it may
+    /// exit.
     #[inline(always)]
     #[track_caller]
     pub(super) fn drain(&self, mut state: PipelineState<STAGES>) {
@@ -181,7 +183,8 @@ impl<const STAGES: usize> PipelineState<STAGES> {
         Self { stage: (steps % STAGES as u64) as u32, parity: (steps / STAGES as u64 % 2) as u32 }
     }
 
-    /// The producer's state for the stage `later` steps after this one, fewer than there are stages; this is a consumer's.
+    /// The producer's state for the stage `later` steps after this one, fewer than there are stages; this is a
+    /// consumer's.
     ///
     /// ```
     /// use gpu::gemm::sm90::pipeline::PipelineState;

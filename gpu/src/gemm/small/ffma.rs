@@ -1,7 +1,7 @@
 //! `f32`: sums by fused multiply-adds.
 //!
-//! Where vectors run along k, four lanes share a row of the large operand; where they run across, two lanes share its columns.
-//! At the end they add up what they have.
+//! Where vectors run along k, four lanes share a row of the large operand; where they are MN-major, two lanes share its
+//! columns. At the end they add up what they have.
 
 use simt::element::Vector;
 use simt::prelude::*;
@@ -11,13 +11,13 @@ use super::mainloop::Accumulators;
 use super::{CHUNK_BYTES, LOADS};
 use crate::unroll::unroll;
 
-/// `ROWS` × 64 sums: of each row 8 in a lane, or, where vectors run across k, 4.
+/// `ROWS` × 64 sums: of each row 8 in a lane, or, where vectors are MN-major, 4.
 #[derive(Clone, Copy)]
 pub struct Rows<const ROWS: usize>([[f32; 8]; ROWS]);
 
 /// Elements from row to row of the staged piece.
 const PITCH: u32 = CHUNK_BYTES as u32 / 4;
-/// Times that four of two lanes' vectors go into a chunk, across k.
+/// Times that four of two lanes' vectors go into a chunk along k, where they are MN-major.
 const HALVES: usize = PITCH as usize / 8;
 
 impl<const ROWS: usize> Accumulators<f32, 4> for Rows<ROWS> {

@@ -18,7 +18,8 @@ use crate::gemm::configs::{small_16_configs, small_f32_configs};
 /// Kernels of the element type `$t`, and the list of them, `$list`.
 macro_rules! kernels {
     ($t:ident $list:ident: $(
-        $name:literal: $per_vector:literal, $accumulators:ty, $rows:literal, $small_is_a:literal, $threads:literal, $registers:literal,
+        $name:literal: $per_vector:literal, $accumulators:ty, $rows:literal, $small_is_a:literal, $threads:literal,
+        $registers:literal,
         [$one:literal $more:literal], $misaligned:literal, [$rounded:literal $other:literal], $needed_by:literal;
     )+) => { paste! {
         $(

@@ -1,7 +1,7 @@
 //! The large operand: a block's 64 rows or columns of it, as vectors in registers.
 //!
-//! Where rows start at multiples of 16 bytes and no vector is cut off, vectors are loaded as they are. Elsewhere they are put
-//! together element by element, in shared memory: a loop, where registers would ask for 64 loads written out.
+//! Where rows start at multiples of 16 bytes and no vector is cut off, vectors are loaded as they are. Elsewhere they
+//! are put together element by element, in shared memory: a loop, where registers would ask for 64 loads written out.
 
 use simt::element::{Lanes, Vec4, Vector, bits_as, zeroed};
 use simt::opaque;
@@ -12,8 +12,8 @@ use super::operand::Strip;
 use crate::gemm::number::Number;
 use crate::unroll::unroll;
 
-/// This lane's vectors of the chunk that begins at `k0`, as [`Accumulators`](super::mainloop::Accumulators) says; zeros beyond the end of k, and
-/// anything in rows or columns that there are not.
+/// This lane's vectors of the chunk that begins at `k0`, as [`Accumulators`](super::mainloop::Accumulators) says; zeros
+/// beyond the end of k, and anything in rows or columns that there are not.
 #[inline(always)]
 #[track_caller]
 pub(super) fn chunk<

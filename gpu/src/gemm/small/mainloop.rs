@@ -15,8 +15,8 @@ pub(super) trait Accumulators<T: Lanes<V>, const V: usize>: Copy {
     /// Zeros.
     const ZERO: Self;
 
-    /// Adds a chunk of a large operand whose vectors run along k: vector r of lane (g, q), which is lane 4·g + q, is piece q
-    /// of row 8·r + g. The small one's piece is staged from `own` on.
+    /// Adds a chunk of a large operand whose vectors run along k: vector r of lane (g, q), which is lane 4·g + q, is
+    /// piece q of row 8·r + g. The small one's piece is staged from `own` on.
     fn add_k_major<const STAGE: usize>(
         &mut self,
         small: &SharedArray<T, STAGE>,
@@ -25,8 +25,8 @@ pub(super) trait Accumulators<T: Lanes<V>, const V: usize>: Copy {
         lane: u32,
     );
 
-    /// Adds a chunk of a large operand whose vectors run across k: vector 4·j + i of a lane is piece lane / (V/2) of the row
-    /// that is step 2·V·j + 4·(lane mod V/2) + i along k.
+    /// Adds a chunk of a large operand whose vectors are MN-major: vector 4·j + i of a lane is piece lane / (V/2) of
+    /// the row that is step 2·V·j + 4·(lane mod V/2) + i along k.
     fn add_mn_major<const STAGE: usize>(
         &mut self,
         small: &SharedArray<T, STAGE>,
@@ -35,8 +35,8 @@ pub(super) trait Accumulators<T: Lanes<V>, const V: usize>: Copy {
         lane: u32,
     );
 
-    /// Calls `put` with row of the small operand, row or column of the large one, and sum, for each sum that this lane is to
-    /// write. `K_MAJOR` says how they were made.
+    /// Calls `put` with row of the small operand, row or column of the large one, and sum, for each sum that this lane
+    /// is to write. `K_MAJOR` says how they were made.
     fn each<const K_MAJOR: bool>(self, lane: u32, put: impl FnMut(u32, u32, f32));
 }
 

@@ -1,8 +1,8 @@
 //! 16-bit numbers: sums by tensor cores.
 //!
-//! The small operand is A of [`mma_sync`], 16 × 16 with k across, the large one B, 16 × 8 with k down. A register of either
-//! holds two neighbours along k. Which steps of k an instruction calls 0 to 15 is free, if both operands agree. So a lane's
-//! vector of 8 elements *along* k makes the registers of two instructions, without a move:
+//! The small operand is A of [`mma_sync`], 16 × 16 with k across, the large one B, 16 × 8 with k down. A register of
+//! either holds two neighbours along k. Which steps of k an instruction calls 0 to 15 is free, if both operands agree.
+//! So a lane's vector of 8 elements *along* k makes the registers of two instructions, without a move:
 //!
 //! ```text
 //!   step of the instruction    2q, 2q + 1    2q + 8, 2q + 9
@@ -10,8 +10,9 @@
 //!   second                       4, 5            6, 7
 //! ```
 //!
-//! Where vectors run *across* k, four of a lane, one below the other, hold 8 columns; pairs of them are put together by a
-//! permutation of bytes, and each column goes to an instruction of its own: with g from 0 to 7 that one has 8 columns, 8 apart.
+//! Where vectors run *across* k, four of a lane, one below the other, hold 8 columns; pairs of them are put together by
+//! a permutation of bytes, and each column goes to an instruction of its own: with g from 0 to 7 that one has 8
+//! columns, 8 apart.
 
 use simt::element::{Lanes, Vector, bits_as};
 use simt::matrix::{Kind, mma_sync};

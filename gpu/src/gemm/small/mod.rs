@@ -1,26 +1,26 @@
-//! Products of which one operand is skinny: C = act(alpha · op(A)·op(B) + beta · C + bias) with at most 16 rows, or columns.
+//! Products with a small M or N: C = act(alpha · op(A)·op(B) + beta · C + bias) with at most 16 rows, or columns.
 //!
 //! ```text
-//!                  large, 64 of it per block          k runs down here; a chunk of it is 64 bytes of elements. Chunk i
-//!                 ┌────┬────┬────┬───  ───┐           is warp i modulo 12's: it loads its 64 × 64 bytes of the large operand
-//!       ┌─────┐   │ w0 │    │    │        │           to registers, 16 bytes at a time and all of them under way at once,
-//!  chunk│ w0  │   │ w1 │    │    │        │ k         its piece of the small operand to shared memory of its own, and
-//!       │ w1  │   │ …  │    │    │        │           multiplies. No warp waits for another until the end of k, when the
-//!       └─────┘   └────┴────┴────┴───  ───┘           twelve add up their sums, in their order.
+//!                  large, 64 of it per block          k runs down here; a chunk of it is 64 bytes of elements. Chunk
+//!                 ┌────┬────┬────┬───  ───┐           i is warp i modulo 12's: it loads its 64 × 64 bytes of the
+//!       ┌─────┐   │ w0 │    │    │        │           large operand to registers, 16 bytes at a time, all at once,
+//!  chunk│ w0  │   │ w1 │    │    │        │ k         its piece of the small operand to its own shared memory, and
+//!       │ w1  │   │ …  │    │    │        │           multiplies. No warp waits for another until the end of k, when
+//!       └─────┘   └────┴────┴────┴───  ───┘           the twelve add up their sums, in their order.
 //!        small           ─────▶ C
 //! ```
 //!
 //! What bounds it is memory: every element of the large operand is read once and used at most 16 times. In a block's 12
-//! warps 48 KiB are under way, 1.5 times what 132 multiprocessors need for 4.6 TB/s at 0.9 µs. Per 4 KiB and warp:
+//! warps 48 KiB are under way, 1.5 times what 132 SMs need for 4.6 TB/s at 0.9 µs. Per 4 KiB and warp:
 //!
-//! - 16 bits, [`mma`]: 8 loads of 16 bytes, 16 `mma.sync` of 16 × 8 × 16; the vectors are fragments as they come, because
-//!   the sum over k does not care for its order: see there;
-//! - `f32`, [`ffma`]: 8 loads, `32 · ROWS` fused multiply-adds; at 4.6 TB/s a multiprocessor gets 5 elements a clock, which
+//! - 16 bits, [`mma`]: 8 loads of 16 bytes, 16 `mma.sync` of 16 × 8 × 16; the vectors are fragments as they come,
+//!   because the sum over k does not care for its order: see there;
+//! - `f32`, [`ffma`]: 8 loads, `32 · ROWS` fused multiply-adds; at 4.6 TB/s an SM gets 5 elements a clock, which
 //!   for 4 rows takes 16 % of its multiply-adds, for 16 rows 62 %.
 //!
-//! Either operand may be the skinny one, each by rows or by columns, at any address. The vectors need the large operand's rows at
-//! multiples of 16 bytes; elsewhere, and where an extent cuts a vector off, it is read element by element, at about half the
-//! speed. Arguments and grid are those of [`args`](crate::gemm::args).
+//! Either operand may be the small one, each by rows or by columns, at any address. The vectors need the large
+//! operand's rows at multiples of 16 bytes; elsewhere, and where an extent cuts a vector off, it is read element by
+//! element, at about half the speed. Arguments and grid are those of [`args`](crate::gemm::args).
 
 pub mod ffma;
 mod kernels;
@@ -42,7 +42,8 @@ pub const LARGE_EXTENT: u32 = 64;
 const LOADS: usize = 8;
 /// Bytes of a chunk along k: 4 vectors of a row.
 const CHUNK_BYTES: usize = 64;
-/// From row to row of a warp's sums in shared memory: both orders in which they are written then have two at most in a bank.
+/// From row to row of a warp's sums in shared memory: both orders in which they are written then have two at most in a
+/// bank.
 const ACCUMULATOR_PITCH: u32 = 74;
 
 /// Shared memory: `STAGE` elements of the small operand, `SCRATCH` sums.
@@ -53,8 +54,8 @@ pub struct Smem<T: simt::element::Element, const STAGE: usize, const SCRATCH: us
     scratch: SharedArray<f32, SCRATCH>,
 }
 
-/// Elements of the staged pieces of all warps, where elements have `bytes` bytes. Smem is for a power of two of warps: so the
-/// compiler sees that every index is inside.
+/// Elements of the staged pieces of all warps, where elements have `bytes` bytes. Smem is for a power of two of warps:
+/// so the compiler sees that every index is inside.
 const fn staged(threads: u32, rows: usize, bytes: usize) -> usize {
     threads.next_power_of_two() as usize / 32 * rows * CHUNK_BYTES / bytes
 }

@@ -89,9 +89,15 @@ macro_rules! products {
             const DEPTH: u32 = $steps * <$kind as Kind>::DEPTH;
             const BYTES: u32 = <$kind as Kind>::BYTES;
             const A: Layout =
-                Layout { swizzle: Swizzle::$a, mn_major: <$major_a as Major>::IS_MN, bytes: BYTES, extent: 64, depth: DEPTH };
+                Layout {
+                        swizzle: Swizzle::$a, mn_major: <$major_a as Major>::IS_MN, bytes: BYTES,
+                        extent: 64, depth: DEPTH
+                    };
             const B: Layout =
-                Layout { swizzle: Swizzle::$b, mn_major: <$major_b as Major>::IS_MN, bytes: BYTES, extent: $cols, depth: DEPTH };
+                Layout {
+                        swizzle: Swizzle::$b, mn_major: <$major_b as Major>::IS_MN, bytes: BYTES,
+                        extent: $cols, depth: DEPTH
+                    };
             let zero = <$t>::default();
             let d = twice::<$kind, $t, _, _, $cols, $steps, $major_a<{ A.step() }>, $major_b<{ B.step() }>>(
                 operands, (A, B), a, b, zero,

@@ -1,5 +1,5 @@
-//! A pipeline of stages between a producer warpgroup that issues TMA loads and consumer warpgroups that issue `wgmma`: a
-//! minimal GEMM main loop.
+//! A pipeline of stages between a producer warpgroup that issues TMA loads and consumer warpgroups that issue `wgmma`:
+//! a minimal GEMM main loop.
 
 use half::bf16;
 use simt::{
@@ -42,7 +42,7 @@ pub struct Pipeline {
 }
 
 /// `c` ([`ROWS`] × [`COLS`]) becomes `a` ([`ROWS`] × k) times the transpose of `b` ([`COLS`] × k), in `steps` steps of
-/// [`DEPTH`] along k. Boxes have these shapes and [`Swizzle::B128`]. One block.
+/// [`DEPTH`] along k. TMA boxes have these shapes and [`Swizzle::B128`]. One block.
 ///
 /// One `wgmma` group stays in flight while its warpgroup waits for the operands of the next; the group before it is
 /// then complete, and its stage is released.

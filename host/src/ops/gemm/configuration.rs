@@ -1,4 +1,5 @@
-//! The kernels for each element type: the rows of `gpu::gemm::configs`, and what the planner and the launches ask of them.
+//! The kernels for each element type: the rows of `gpu::gemm::configs`, and what the planner and the launches ask of
+//! them.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -27,8 +28,8 @@ pub struct Configuration<T: Number> {
     pub(super) layout: Option<Layout>,
     /// Rows and columns of C per cluster of blocks.
     pub(super) tile: [u32; 2],
-    /// The parts of a split-K begin at multiples of this many elements, so that they are aligned as the operands are and end with a
-    /// whole step.
+    /// The parts of a split-K begin at multiples of this many elements, so that they are aligned as the operands are
+    /// and end with a whole step.
     pub(super) k_granularity: usize,
     pub(super) model: &'static PerfModel,
     /// Whether each sum is a sequential accumulation in order of k by fused multiply-adds.
@@ -48,11 +49,11 @@ pub(super) enum Entry<T: Number> {
 /// The row of a TMA kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum TmaConfig {
-    /// Boxes of 128 bytes of each row in memory, swizzled for tensor cores. TMA can store C in such boxes, too. Persistent: one
-    /// cluster of blocks per slot loops over tiles.
+    /// TMA boxes of 128 bytes of each row in memory, swizzled for tensor cores. TMA can store C in such boxes, too.
+    /// Persistent: one cluster of blocks per slot loops over tiles.
     Wgmma(&'static WgmmaConfig),
-    /// Of an MN-major operand a box of rows as long as the tile is high or wide, not swizzled; of a K-major operand 128 bytes of each
-    /// row, swizzled. Threads store C. One block per tile, except with stream-K.
+    /// Of an MN-major operand a box of rows as long as the tile is high or wide, not swizzled; of a K-major operand 128
+    /// bytes of each row, swizzled. Threads store C. One block per tile, except with stream-K.
     Ffma(&'static FfmaConfig),
 }
 
@@ -209,7 +210,8 @@ impl Configuration<f32> {
     }
 }
 
-/// Element types and their kernels. Of equally fast kernels the planner takes the first; the first of all supports every problem.
+/// Element types and their kernels. Of equally fast kernels the planner takes the first; the first of all supports
+/// every problem.
 pub(super) trait Kernels: Number {
     fn configurations() -> &'static [Configuration<Self>];
 }

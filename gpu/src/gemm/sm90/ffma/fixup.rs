@@ -1,8 +1,9 @@
-//! Stream-K fix-up of sequential accumulation: the block that has a tile's last steps continues with the accumulators of the block that has
-//! the first ones, as if one block had done it all.
+//! Stream-K fix-up of sequential accumulation: the block that has a tile's last steps continues with the accumulators
+//! of the block that has the first ones, as if one block had done it all.
 //!
 //! It is the block of the next index. A block stores its partials first of all and loads another's last of all
-//! ([`stream_k`](crate::gemm::sm90::schedule::stream_k)), so it waits only where a whole tile takes less time than the start of a launch.
+//! ([`stream_k`](crate::gemm::sm90::schedule::stream_k)), so it waits only where a whole tile takes less time than the
+//! start of a launch.
 //!
 //! ```text
 //!  partials │ block 0: 4 accumulators of thread 0 │ 4 of thread 1 │ … │ 4 more of thread 0 │ … │ block 1: …

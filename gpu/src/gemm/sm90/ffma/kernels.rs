@@ -30,9 +30,9 @@ macro_rules! run {
 
 macro_rules! kernels {
     ($(
-        $name:literal: $m:literal x $n:literal x $depth:literal, $mq:literal x $nq:literal, $threads:literal, $groups:tt,
-        $stages:literal, $blocks:literal, $unroll:literal, [$($layout:ident)+], [$one:literal $more:literal], $overhead:literal,
-        $needed_by:literal;
+        $name:literal: $m:literal x $n:literal x $depth:literal, $mq:literal x $nq:literal, $threads:literal,
+        $groups:tt, $stages:literal, $blocks:literal, $unroll:literal, [$($layout:ident)+],
+        [$one:literal $more:literal], $overhead:literal, $needed_by:literal;
     )+) => { paste! {
         $($(
             enum [<$layout:camel $name:camel>] {}
@@ -52,13 +52,15 @@ macro_rules! kernels {
                     },
                     needed_by: $needed_by,
                 };
-                const K_MAJOR: [bool; 2] = [!Layout::[<$layout:upper>].transpose_a, Layout::[<$layout:upper>].transpose_b];
+                const K_MAJOR: [bool; 2] =
+                    [!Layout::[<$layout:upper>].transpose_a, Layout::[<$layout:upper>].transpose_b];
             }
 
             /// C = act(alpha · op(A)·op(B) + beta · C + bias) of `f32`: see [the module](super).
             #[kernel(
                 pdl, block = ($threads), min_blocks = $blocks, registers = 255,
-                barriers = <[<$layout:camel $name:camel>] as Config>::CONFIG.barriers(<[<$layout:camel $name:camel>] as Config>::K_MAJOR),
+                barriers = <[<$layout:camel $name:camel>] as Config>::CONFIG
+                    .barriers(<[<$layout:camel $name:camel>] as Config>::K_MAJOR),
                 traps = 2
             )]
             pub fn [<gemm_sm90_f32_ $layout _ $name>](

@@ -36,10 +36,11 @@ pub(super) struct SplitSmem<const ELEMENTS: usize, const STAGES: usize> {
     pub(super) empty: Mbarriers<STAGES>,
 }
 
-/// The tiles and parts of tiles that this block computes: see [`stream_k`](crate::gemm::sm90::schedule::stream_k) and [`fixup`](super::fixup).
+/// The tiles and parts of tiles that this block computes: see [`stream_k`](crate::gemm::sm90::schedule::stream_k) and
+/// [`fixup`](super::fixup).
 ///
-/// A lies as k × m, B as k × n. A thread has `MQ` · 4 × `NQ` · 4 elements of a tile. The warps take turns in loading stages, by one
-/// thread each.
+/// A lies as k × m, B as k × n. A thread has `MQ` · 4 × `NQ` · 4 elements of a tile. The warps take turns in loading
+/// stages, by one thread each.
 #[inline(always)]
 #[track_caller]
 pub(super) fn gemm<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: usize, const STAGES: usize>(
@@ -68,7 +69,8 @@ pub(super) fn gemm<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: 
         return;
     }
     let mine = Microtile::of::<MQ, NQ>(const { C::CONFIG.tile[1] / (32 * NQ as u32) }, t);
-    // Kept, not computed again for each stage. (The minima are what they cannot exceed, so that no access needs a check of its own.)
+    // Kept, not computed again for each stage. (The minima are what they cannot exceed, so that no access needs a check
+    // of its own.)
     let mine = Microtile {
         row: opaque(mine.row / 4).min((tile_m - 16 * (MQ as u32 - 1) - 4) / 4) * 4,
         col: opaque(mine.col / 4).min((tile_n - 32 * (NQ as u32 - 1) - 4) / 4) * 4,

@@ -17,13 +17,14 @@ use crate::gemm::sm90::pipeline::{PipelineState, init_pipeline};
 use crate::gemm::sm90::schedule::raster::Tiles;
 use crate::unroll::unroll;
 
-/// Steps of k that the loop is unrolled for. With few of them the compiler leaves the FFMAs in the order in which they share operands.
+/// Steps of k that the loop is unrolled for. With few of them the compiler leaves the FFMAs in the order in which they
+/// share operands.
 const UNROLLED: usize = 2;
 
 /// The tiles of C whose number is that of this block modulo the grid's size.
 ///
-/// Each group of warps has `OWN` stages of its own; a thread has `MQ` · 4 × 8 elements of a tile. An operand that is K-major in memory is
-/// transposed in shared memory. Stage s is that of group s modulo the number of groups.
+/// Each group of warps has `OWN` stages of its own; a thread has `MQ` · 4 × 8 elements of a tile. An operand that is
+/// K-major in memory is transposed in shared memory. Stage s is that of group s modulo the number of groups.
 #[inline(always)]
 #[track_caller]
 pub(super) fn gemm<C: Config, const MQ: usize, const OWN: usize, const ELEMENTS: usize, const STAGES: usize>(
@@ -189,8 +190,9 @@ pub(super) fn gemm<C: Config, const MQ: usize, const OWN: usize, const ELEMENTS:
 #[inline(always)]
 #[track_caller]
 pub(super) fn four<const LEN: usize>(stages: &SharedArray<f32, LEN>, at: u32) -> [f32; 4] {
-    // SAFETY: the stages hold whole boxes, all callers name a stage below STAGES, and in it a line and a multiple of four of it that the box
-    // has. The compiler does not see that through the places of threads, and would check each load in the loop.
+    // SAFETY: the stages hold whole boxes, all callers name a stage below STAGES, and in it a line and a multiple of
+    // four of it that the box has. The compiler does not see that through the places of threads, and would check each
+    // load in the loop.
     unsafe { core::hint::assert_unchecked(at as usize <= LEN - 4) }
     stages.get_vec4(at).lanes
 }

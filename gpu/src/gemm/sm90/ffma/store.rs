@@ -1,7 +1,7 @@
 //! From a block's accumulators to C.
 //!
-//! They are staged in the stages' memory, which is free by then, and leave it in rows: neighbours of C are then stored at once, and the
-//! epilogue stands in the program once and not for each of a thread's accumulators.
+//! They are staged in the stages' memory, which is free by then, and leave it in rows: neighbours of C are then stored
+//! at once, and the epilogue stands in the program once and not for each of a thread's accumulators.
 
 use simt::prelude::*;
 
@@ -10,13 +10,13 @@ use crate::gemm::args::GemmArgs;
 use crate::gemm::microtile::Microtile;
 use crate::unroll::unroll;
 
-/// The permuted order in which four accumulators are staged. Accumulators of one access lie in four consecutive registers. In this order
-/// they are an even and an odd one where four neighbours of B are an odd and an even one, so that an FFMA finds its accumulator and its
-/// element of B in different register banks.
+/// The permuted order in which four accumulators are staged. Accumulators of one access lie in four consecutive
+/// registers. In this order they are an even and an odd one where four neighbours of B are an odd and an even one, so
+/// that an FFMA finds its accumulator and its element of B in different register banks.
 pub(super) const PERMUTED: [usize; 4] = [1, 0, 3, 2];
 
-/// Stages a thread's accumulators, whose microtile begins at element `at` of rows of `width` elements. `inside` tells the compiler that a
-/// place is inside.
+/// Stages a thread's accumulators, whose microtile begins at element `at` of rows of `width` elements. `inside` tells
+/// the compiler that a place is inside.
 #[inline(always)]
 #[track_caller]
 pub(super) fn stage<const MQ: usize, const NQ: usize, const LEN: usize>(
@@ -63,8 +63,8 @@ pub(super) fn store<C: Config, const MQ: usize, const NQ: usize, const LEN: usiz
     store_rows::<C>(thread_idx_x() % C::CONFIG.threads, place, gemm, quad, |at| staging.get(at));
 }
 
-/// Stores the tile of C at `[row, column, matrix]` by thread `t` of all: `quad` and `one` give staged values, four in their permuted order
-/// and one.
+/// Stores the tile of C at `[row, column, matrix]` by thread `t` of all: `quad` and `one` give staged values, four in
+/// their permuted order and one.
 #[inline(always)]
 #[track_caller]
 pub(super) fn store_rows<C: Config>(

@@ -1,4 +1,5 @@
-//! From the accumulators of a block's warp groups to C: they are staged side by side and added where they leave shared memory in rows.
+//! From the accumulators of a block's warp groups to C: they are staged side by side and added where they leave shared
+//! memory in rows.
 
 use simt::prelude::*;
 
@@ -8,8 +9,8 @@ use crate::gemm::args::GemmArgs;
 use crate::gemm::microtile::Microtile;
 use crate::unroll::unroll;
 
-/// Stages the accumulators of this thread, whose group has the steps that are `group` modulo the number of groups, in that tile of
-/// `staging`.
+/// Stages the accumulators of this thread, whose group has the steps that are `group` modulo the number of groups, in
+/// that tile of `staging`.
 #[inline(always)]
 #[track_caller]
 pub(super) fn stage_group<C: Config, const MQ: usize, const LEN: usize>(

@@ -9,10 +9,12 @@ use crate::unroll::unroll;
 /// Steps of k in a box: a swizzled row of 128 bytes.
 const DEPTH: u32 = 32;
 
-/// Transposes the box at element `from`, `edge` rows of [`DEPTH`] of k, swizzled: every 32 × 32 of it, by one of the group's `warps` warps,
-/// into 32 rows of k, in order. `within` is the thread's number in its group, whose barrier comes next.
+/// Transposes the box at element `from`, `edge` rows of [`DEPTH`] of k, swizzled: every 32 × 32 of it, by one of the
+/// group's `warps` warps, into 32 rows of k, in order. `within` is the thread's number in its group, whose barrier
+/// comes next.
 ///
-/// Lanes read the same 16-byte vector of 32 rows, which the swizzle has put into different banks, and write 32 neighbours.
+/// Lanes read the same 16-byte vector of 32 rows, which the swizzle has put into different banks, and write 32
+/// neighbours.
 #[inline(always)]
 #[track_caller]
 pub(super) fn transpose<const LEN: usize>(

@@ -1,8 +1,8 @@
 //! Raster order: tiles are numbered column by column within groups of rows.
 //!
 //! ```text
-//!   0  4  8 12 │        The blocks that run at the same time, one tile each, read the same rows of A and columns of B, which
-//!   1  5  9 13 │ group  the L2 cache holds.
+//!   0  4  8 12 │        The blocks that run at the same time, one tile each, read the same rows of A and columns
+//!   1  5  9 13 │ group  of B, which the L2 cache holds.
 //!   2  6 10 14 │
 //!   3  7 11 15 │        A wave of 132 blocks of 128 × 256 in groups of 8 reads 1024 rows of A and 4224 columns of B.
 //! ```

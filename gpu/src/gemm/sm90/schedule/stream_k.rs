@@ -3,19 +3,20 @@
 //! ```text
 //!  split tiles    │   0   │   1   │   2   │      their steps along k one after the other, S each, divided evenly:
 //!  blocks         │ 0  │ 1  │ 2  │ 3  │ 4 │
-//!                      └── block 1 has the end of tile 0, which it finishes, and the beginning of tile 1, which block 2 finishes
+//!                      └── block 1 has the end of tile 0, which it finishes, and the beginning of tile 1, for block 2
 //!  other tiles: block b has tile split + b, split + b + blocks, …
 //! ```
 //!
-//! Tiles that fill no wave of blocks then leave none idle (*stream-K*, Osama, Merrill, Cecka, Garland and Owens 2023). The block that
-//! has the last steps of a tile finishes it, and needs the partials of those before. A block goes through its range from the end to the
-//! beginning: first the tile whose end it lacks, whose partials it stores ([`fixup`](super::super::fixup)); then whole tiles; last the
-//! tile whose beginning it lacks. It then waits only for blocks of lower index, which store their partials first of all: so there is no
-//! circular wait, nor a wait for a block that has not started, because blocks start in the order of their index.
+//! Tiles that fill no wave of blocks then leave none idle (*stream-K*, Osama, Merrill, Cecka, Garland and Owens 2023).
+//! The block that has the last steps of a tile finishes it, and needs the partials of those before. A block goes
+//! through its range from the end to the beginning: first the tile whose end it lacks, whose partials it stores
+//! ([`fixup`](super::super::fixup)); then whole tiles; last the tile whose beginning it lacks. It then waits only for
+//! blocks of lower index, which store their partials first of all: so there is no circular wait, nor a wait for a block
+//! that has not started, because blocks start in the order of their index.
 
-/// Tiles to split along k, of `tiles`, among so many blocks: none if they fill whole waves, all if there is less than one wave. Else
-/// those beyond the last whole wave; and that wave too if they are less than half of one, since then more than two blocks would have
-/// to work on each.
+/// Tiles to split along k, of `tiles`, among so many blocks: none if they fill whole waves, all if there is less than
+/// one wave. Else those beyond the last whole wave; and that wave too if they are less than half of one, since then
+/// more than two blocks would have to work on each.
 ///
 /// ```
 /// use gpu::gemm::sm90::schedule::stream_k::split_tiles;
@@ -30,8 +31,9 @@ pub const fn split_tiles(tiles: u32, blocks: u32) -> u32 {
     if rest == 0 || rest >= blocks.div_ceil(2) || tiles < blocks { rest } else { rest + blocks }
 }
 
-/// [`split_tiles`] where a block continues the accumulation of the one before it: none if there is less than one wave, since no tile is
-/// then done sooner. Else those beyond the last whole wave and that wave, so that no tile has more than two blocks.
+/// [`split_tiles`] where a block continues the accumulation of the one before it: none if there is less than one wave,
+/// since no tile is then done sooner. Else those beyond the last whole wave and that wave, so that no tile has more
+/// than two blocks.
 ///
 /// ```
 /// use gpu::gemm::sm90::schedule::stream_k::split_tiles_in_order;
@@ -42,8 +44,8 @@ pub const fn split_tiles_in_order(tiles: u32, blocks: u32) -> u32 {
     if blocks == 0 || tiles < blocks || tiles.is_multiple_of(blocks) { 0 } else { tiles % blocks + blocks }
 }
 
-/// The first step of block `block` of `blocks` among which `steps` steps are divided evenly, the first ones having one more where that
-/// does not come out even.
+/// The first step of block `block` of `blocks` among which `steps` steps are divided evenly, the first ones having one
+/// more where that does not come out even.
 #[inline(always)]
 #[must_use]
 pub const fn start(block: u32, blocks: u32, steps: u32) -> u32 {
@@ -121,8 +123,8 @@ impl StreamK {
 mod tests {
     use super::*;
 
-    /// Every step of every tile belongs to one block; the block that finishes a tile needs partials of blocks of lower index alone, each of
-    /// which stores them once, before it finishes anything.
+    /// Every step of every tile belongs to one block; the block that finishes a tile needs partials of blocks of lower
+    /// index alone, each of which stores them once, before it finishes anything.
     #[test]
     fn every_step_is_done_once_without_a_circular_wait() {
         for blocks in 1..12 {

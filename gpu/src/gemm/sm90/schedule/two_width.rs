@@ -6,10 +6,10 @@
 //!   row panel 2  │ 192 │ 192 │128│128│128│       first all wide tiles in raster order, then the narrow ones
 //! ```
 //!
-//! Wide tiles load the fewest bytes for each multiply-add. One block per SM computes tile after tile, so that the time is that of whole
-//! waves: as many waves as are full are of wide tiles, and what is left of each row panel, less than a wave, is cut into narrow tiles,
-//! which take two thirds of the time. In a wave all blocks are at the same step along k, and find in the L2 cache what another block has
-//! loaded.
+//! Wide tiles load the fewest bytes for each multiply-add. One block per SM computes tile after tile, so that the time
+//! is that of whole waves: as many waves as are full are of wide tiles, and what is left of each row panel, less than a
+//! wave, is cut into narrow tiles, which take two thirds of the time. In a wave all blocks are at the same step along
+//! k, and find in the L2 cache what another block has loaded.
 
 use super::raster::place;
 
@@ -65,7 +65,8 @@ impl TwoWidth {
         Self { panels: get(0), wide: get(1), more: get(2), narrow: [get(3), get(4)] }
     }
 
-    /// The cut for so many blocks: of two, full rounds of wide tiles and then narrow ones, or wide ones alone, that which takes less time.
+    /// The cut for so many blocks: of two, full rounds of wide tiles and then narrow ones, or wide ones alone, that
+    /// which takes less time.
     ///
     /// ```
     /// use gpu::gemm::sm90::schedule::two_width::TwoWidth;
@@ -104,7 +105,8 @@ impl TwoWidth {
         self.count_wide() + self.more * self.narrow[0] + (self.panels - self.more) * self.narrow[1]
     }
 
-    /// Columns of tiles that the block with most work has, where so many blocks go from tile to tile: in wide ones, and in narrow ones.
+    /// Columns of tiles that the block with most work has, where so many blocks go from tile to tile: in wide ones, and
+    /// in narrow ones.
     #[inline(always)]
     #[must_use]
     pub const fn columns(&self, blocks: u32) -> [u32; 2] {
@@ -152,7 +154,8 @@ impl TwoWidth {
 mod tests {
     use super::*;
 
-    /// Every column of every row panel belongs to one tile, none begins beyond n, and wide ones come in full rounds before all others.
+    /// Every column of every row panel belongs to one tile, none begins beyond n, and wide ones come in full rounds
+    /// before all others.
     #[test]
     fn tiles_cover_every_panel_once() {
         for blocks in [1, 2, 7, 132] {
