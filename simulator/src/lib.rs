@@ -8,7 +8,7 @@
 //! | level | sees | runs on |
 //! |---|---|---|
 //! | [`Level::Off`] | bounds of views, barriers and warp operations that can never complete | all cores |
-//! | [`Level::Checks`] | also races, uninitialised reads, misaligned and invalid addresses | one core, one block after another |
+//! | [`Level::Checks`] | also races, uninitialised reads, misaligned and invalid addresses | one core |
 //! | [`Level::Counters`] | also requests, sectors, wavefronts, barriers, divergent branches | one core |
 //!
 //! A race is two accesses to one location by different threads, at least one of them a write, not both atomic, and

@@ -23,7 +23,7 @@
 //! | `mbarriers` | arrivals, bytes, initialisation; stages of a pipeline that are reused too early |
 //! | `pdl` | programmatic dependent launch: accesses to global memory before the wait, or no wait |
 //! | `clusters` | accesses to another block's shared memory too early, too late, or beyond the cluster |
-//! | `tensor_cores` | `wgmma`, `mma.sync`: missing waits, operands that do not match their descriptor, missing threads |
+//! | `tensor_cores` | `wgmma`, `mma.sync`: missing waits, descriptors that do not match, missing threads |
 //! | `panics`, `hangs` | kernels that panic, and kernels that never end |
 
 mod alignment;

@@ -77,7 +77,8 @@ proptest! {
                 outside += 1;
             }
         }
-        let reported: Vec<(Kind, u64)> = outcome.reports.iter().map(|report| (report.kind, report.occurrences)).collect();
+        let reports = outcome.reports.iter();
+        let reported: Vec<(Kind, u64)> = reports.map(|report| (report.kind, report.occurrences)).collect();
         prop_assert_eq!(reported, if outside > 0 { vec![(Kind::WarpMask, outside)] } else { vec![] });
     }
 }
@@ -161,7 +162,8 @@ proptest! {
         let (results, all) = (y.to_vec(), u32::MAX >> (32 - size));
         for lane in 0..size as usize {
             let mine = if mask >> lane & 1 == 1 { mask & all } else { !mask & all };
-            prop_assert_eq!(&results[lane * 15..][..15], &model(lane, &values, mine), "lane {}, mask {:#x}", lane, mine);
+            let found = &results[lane * 15..][..15];
+            prop_assert_eq!(found, &model(lane, &values, mine), "lane {}, mask {:#x}", lane, mine);
         }
     }
 }

@@ -44,7 +44,8 @@ where
 }
 
 macro_rules! products {
-    ($($name:ident: $kind:ty, $t:ty, $cols:literal, $steps:literal, $a:ident $major_a:ident, $b:ident $major_b:ident;)+) => {
+    ($($name:ident: $kind:ty, $t:ty, $cols:literal, $steps:literal, $a:ident $major_a:ident,
+        $b:ident $major_b:ident;)+) => {
         $(
             #[kernel(block = BLOCK)]
             fn $name(#[shared] operands: &Operands<$t, 20480>, a: MatRef<$t>, b: MatRef<$t>, c: MatMut<f32>) {

@@ -7,14 +7,13 @@
 //!
 //! To add a configuration, add a row.
 
-/// What the planner estimates a kernel's time from, measured on an H200 (docs/gemm.md).
+/// What the planner estimates a kernel's time from, measured on an H200 (docs/lab/gemm-trials.md).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PerfModel {
     /// Multiply-adds per clock and SM over 128, the rate of `f32`: with one block on an SM, and with as many as it
     /// holds at once; of a kernel with one block per SM, with one tile per block and with more. Hopper's tensor cores
-    /// do at most 16 of 16 bits. Of
-    /// [two-width](crate::gemm::sm90::schedule::two_width) kernels: in narrow tiles and in wide ones. A cluster counts
-    /// as one SM.
+    /// do at most 16 of 16 bits. Of [two-width](crate::gemm::sm90::schedule::two_width) kernels: in narrow tiles and in
+    /// wide ones. A cluster counts as one SM.
     pub efficiency: [f64; 2],
     /// The factor on it where rows of an operand are no multiples of 128 bytes apart, so that a row of a box lies in
     /// two lines; of kernels whose threads load, no multiples of 16 bytes, so that they load fewer bytes at a time.
@@ -287,8 +286,7 @@ pub struct FfmaKernel {
 /// Calls `$then!` with the rows for `f32` by FFMA fed by TMA.
 ///
 /// C tile: tile and depth, microtile of a thread in quads of 4 × 4, threads, groups, stages of each group, blocks per
-/// SM, unrolled steps,
-/// [layouts], efficiency, tile overhead, the shape that needs it.
+/// SM, unrolled steps, [layouts], efficiency, tile overhead, the shape that needs it.
 macro_rules! ffma_sm90_configs {
     ($then:ident) => {
         $then! {
@@ -303,8 +301,7 @@ macro_rules! ffma_sm90_configs {
 pub(crate) use ffma_sm90_configs;
 
 /// A configuration of kernels whose threads load the operands: [`mma`](super::mma), [`small`](super::small),
-/// [`ffma`](super::ffma),
-/// [`reference`](super::reference).
+/// [`ffma`](super::ffma), [`reference`](super::reference).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThreadConfig {
     /// The end of the kernels' names: the tile of C.

@@ -3,10 +3,9 @@
 //!
 //! With z = |x| and Q(z) = 1 − Φ(z), which is Φ(−z), it is x·Q(z) left of 0 and x·(1 − Q(z)) right of it: nothing
 //! cancels. Q falls over many powers of two but its logarithm is nearly a parabola: log₂ 2Q(z) = z·r(z), r a polynomial
-//! of degree 9, fitted on
-//! [0, 6] so that the largest error of Q to the power 0.7 is least (iteratively reweighted least squares in 40 digits).
-//! In exact arithmetic the error of GELU is 0.015·2⁻²⁴·|x|; beyond 6, Q is below 10⁻⁹ and the polynomial falls without
-//! bound.
+//! of degree 9, fitted on [0, 6] so that the largest error of Q to the power 0.7 is least (iteratively reweighted least
+//! squares in 40 digits). In exact arithmetic the error of GELU is 0.015·2⁻²⁴·|x|; beyond 6, Q is below 10⁻⁹ and the
+//! polynomial falls without bound.
 //!
 //! Additions, multiplications and fused multiply-adds only, each rounded as IEEE 754 says: the same bits on every GPU
 //! and on the simulator.

@@ -15,8 +15,7 @@ pub(crate) struct Microtile {
 impl Microtile {
     /// That of a thread of a block whose tile has `across` microtiles in a row. The bits of a lane, highest first: row
     /// bit 1, column bits 2 and 1, row bit 0, column bit 0. Loads of 16 bytes then take two wavefronts, the least there
-    /// is: see
-    /// [`block_tiled`](crate::lab::tutorial::matmul::block_tiled).
+    /// is: see [`block_tiled`](crate::lab::tutorial::matmul::block_tiled).
     #[inline(always)]
     pub(crate) const fn of<const MQ: usize, const NQ: usize>(across: u32, thread: u32) -> Self {
         let (warp, lane) = (thread / 32, thread % 32);

@@ -1,10 +1,13 @@
 //! Matrix multiplication.
 //!
 //! C = act(alpha · op(A)·op(B) + beta · C + bias). [`configs`] is the table of the kernels; what all have in common
-//! ([`args`],
-//! [`epilogue`], [`number`]) is also there for the PTX of each family.
+//! ([`args`], [`epilogue`], [`number`]) is also there for the PTX of each family.
 
 pub mod args;
+#[cfg_attr(
+    target_arch = "nvptx64",
+    allow(unused_macros, unused_imports, reason = "the PTX of a family has its own rows alone")
+)]
 pub mod configs;
 mod epilogue;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]

@@ -116,8 +116,8 @@ impl<'a, T: Element> MatRef<'a, T> {
         inside "`row < self.rows()` and `col < self.cols()`"
     );
 
-    /// Elements (`row`, `col`) to (`row`, `col + N − 1`) as the source of
-    /// [`cp_async`](crate::async_copy::cp_async). Outside the matrix: as for [`Self::get`].
+    /// Elements (`row`, `col`) to (`row`, `col + N − 1`) as the source of [`cp_async`](crate::async_copy::cp_async).
+    /// Outside the matrix: as for [`Self::get`].
     #[inline(always)]
     #[track_caller]
     pub fn slot<const N: usize>(&self, row: u32, col: u32) -> GlobalSlot<'_, T, N> {

@@ -17,7 +17,8 @@ macro_rules! kernels {
             fn names<T: Number>(list: &'static [ThreadKernel<T>]) -> impl Iterator<Item = &'static str> {
                 list.iter().map(|row| row.kernel.info().name)
             }
-            let tested: Vec<_> = [$(chosen(mma::$list, $tile).map(|row| row.kernel.info().name).collect::<Vec<_>>()),+].concat();
+            let mut tested = Vec::new();
+            $(tested.extend(chosen(mma::$list, $tile).map(|row| row.kernel.info().name));)+
             for name in names(mma::BF16).chain(names(mma::F16)).chain(names(mma::TF32)) {
                 assert!(tested.contains(&name), "{name}");
             }

@@ -164,7 +164,7 @@ fn blocks_walk_through_all_tiles() {
 }
 
 /// A round of all groups more: each load of 16 bytes takes two wavefronts where lanes share what they read, and four
-/// where a box is turned over; each of the stores that turn it takes one.
+/// where a box is transposed; each of the stores that transpose it takes one.
 #[test]
 fn steps_are_free_of_conflicts() {
     for (kernel, [ta, tb], [rows, cols]) in kernels() {

@@ -224,7 +224,8 @@ macro_rules! integers {
                     sum.wrapping_add(<$u>::from(x).wrapping_mul(x.into()))
                 });
                 each("squares", case, SumOfSquares, &x, |x| squares(x) as u64)?;
-                each("product", case, Product, &x, |x| x.iter().fold(1, |product: $u, &x| product.wrapping_mul(x.into())))?;
+                let product = |x: &[$t]| x.iter().fold(1, |product: $u, &x| product.wrapping_mul(x.into()));
+                each("product", case, Product, &x, product)?;
                 let few: Vec<$t> = (0..case.n()).map(|_| <$t>::from(rng.random_range(0..9) > 0)).collect();
                 counted(case, &few, |x| x != 0)?;
                 Ok(0.0)

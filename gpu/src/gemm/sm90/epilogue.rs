@@ -7,8 +7,7 @@
 //! ```
 //!
 //! The TMA-store epilogue applies alpha alone, to a C that TMA can write, in tiles of whole boxes. The generic epilogue
-//! does all that
-//! [`GemmArgs`] asks for, at any address: four neighbours at a time where they are aligned, else one.
+//! does all that [`GemmArgs`] asks for, at any address: four neighbours at a time where they are aligned, else one.
 
 use half::{bf16, f16};
 use simt::convert::{bf16_pair_from_f32, f16_pair_from_f32};

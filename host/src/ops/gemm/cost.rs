@@ -15,7 +15,7 @@
 //! counts as one block, on as many SMs, that loads a shared operand once. Split-K multiplies the blocks and divides k.
 //!
 //! The constants were fitted to the times of 23 925 algorithms for 1116 problems of `f32`, tf32 and `bf16` on an H200
-//! (132 SMs, 4.8 TB/s): docs/gemm.md. A rate r in GB/s per SM is 253.44 / r multiply-adds per byte.
+//! (132 SMs, 4.8 TB/s): docs/lab/gemm-trials.md. A rate r in GB/s per SM is 253.44 / r multiply-adds per byte.
 
 use gpu::gemm::number::Number;
 use gpu::gemm::sm90::schedule::two_width::TwoWidth;

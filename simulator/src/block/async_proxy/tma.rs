@@ -81,7 +81,10 @@ impl AsyncProxy {
     /// that reports of accesses to their destinations do not hide the cause.
     pub(super) fn land_unexpected(&self, state: &BlockState, index: usize) {
         let Mbarrier { address, phases, .. } = self.inner().mbarriers[index];
-        let is_late = |operation: &Operation| matches!(operation.stage, Stage::Load { mbarrier, phase, .. } if mbarrier == address && phase == phases);
+        let is_late = |operation: &Operation| match operation.stage {
+            Stage::Load { mbarrier, phase, .. } => mbarrier == address && phase == phases,
+            _ => false,
+        };
         while let Some(at) = self.inner().operations.iter().position(is_late) {
             let operation = self.inner().operations.remove(at);
             let landing = copy_box(state, &operation);
