@@ -1,5 +1,5 @@
-//! Lists the kernels' source files for `include_str!`, so that `warpwright-tutorial --kernel` can show them where there is no
-//! checkout.
+//! Lists the kernels' source files for `include_str!`, so that `warpwright-tutorial --kernel` can show them where there
+//! is no checkout.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -3,8 +3,8 @@
 
 Reads cases from standard input, a JSON object a line as `warpwright-bench --list --json` prints them, and appends records
 of the same form as warpwright-bench's to a file, with the implementation "torch". PyTorch runs in a process of its own: its
-allocator and its CUDA libraries are not mixed with ours. Sampling is that of the benchmark: uniform random data, slots in
-turn over twice the L2 cache, CUDA graphs where a sample has several calls, warm-up, medians.
+allocator and its CUDA libraries are not mixed with ours. Sampling is that of the benchmark: uniform random data, slots
+that together exceed twice the L2 cache, CUDA graphs where a sample has several calls, warm-up, medians.
 
     warpwright-bench --list --json | python3 torch_bench.py --out records.jsonl
 """

@@ -42,8 +42,8 @@ where
     random(vec![T::default(); n], seed, stream, Rng::random)
 }
 
-/// An element with a value that outputs are filled with before a launch, so that one left out, or an older run's, cannot
-/// pass for a result.
+/// An element with a value that outputs are filled with before a launch, so that one left out, or an older run's,
+/// cannot pass for a result.
 pub trait Poisoned: Element {
     /// That value.
     const POISON: Self;

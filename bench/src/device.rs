@@ -5,14 +5,14 @@ use warpwright::Device;
 
 /// The device that the command line asks for.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub(crate) struct Wish {
-    /// Where to run: best or auto (a GPU, else the simulator), simulator, cuda or cuda:N. Without it, what the environment
-    /// variable `WARPWRIGHT_DEVICE` says, else best.
+pub(crate) struct DeviceOption {
+    /// Where to run: best or auto (a GPU, else the simulator), simulator, cuda or cuda:N. Without it, what the
+    /// environment variable `WARPWRIGHT_DEVICE` says, else best.
     #[arg(long)]
     device: Option<String>,
 }
 
-impl Wish {
+impl DeviceOption {
     /// Opens it.
     ///
     /// # Errors
@@ -44,9 +44,9 @@ mod tests {
     #[test]
     fn an_unknown_device_is_refused() {
         for wrong in ["abacus", "cuda:", "cuda:one"] {
-            let error = Wish { device: Some(wrong.into()) }.open().unwrap_err().to_string();
+            let error = DeviceOption { device: Some(wrong.into()) }.open().unwrap_err().to_string();
             assert!(error.starts_with(&format!("--device {wrong}: expected best or auto, simulator")), "{error}");
         }
-        assert!(Wish { device: Some("simulator".into()) }.open().unwrap().is_simulator());
+        assert!(DeviceOption { device: Some("simulator".into()) }.open().unwrap().is_simulator());
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! | program | does |
 //! |---|---|
-//! | `warpwright-run` ([`run`]) | the main kernels on real-sized input, checked against the reference, timed: one table |
-//! | `warpwright-tutorial` ([`ladder`]) | every kernel from the smallest idea up, and every figure of the teaching texts |
+//! | `warpwright-run` ([`run`]) | the main kernels on large input, checked against the reference, timed: one table |
+//! | `warpwright-tutorial` ([`tutorial`]) | each kernel step by step, and every figure of the teaching texts |
 //! | `warpwright-bench` ([`versus`]) | ours beside cuBLAS, cuBLASLt, CUB and the driver's copy, in one process |
 //! | `warpwright-counters` ([`counters`]) | the simulator's counters beside those of `ncu` |
 

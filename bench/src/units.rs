@@ -1,4 +1,4 @@
-//! Numbers for people: times, rates, sizes.
+//! Formatting of times, rates and sizes.
 
 use std::time::Duration;
 

@@ -110,8 +110,9 @@ mod tests {
         assert_eq!(families, listed, "gpu::FAMILIES and [package.metadata.ptx] of gpu/Cargo.toml differ");
     }
 
-    /// The family whose module is the innermost one around a kernel.
+    /// The family whose module is the innermost one around a kernel, or is the kernel's own.
     fn family_around(list: &[Entry], path: &str) -> Option<&'static str> {
+        let path = format!("{path}::");
         list.iter()
             .filter(|entry| path.starts_with(&format!("gpu::{}::", entry.module.replace('/', "::"))))
             .max_by_key(|entry| entry.module.len())

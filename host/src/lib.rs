@@ -22,7 +22,7 @@
 //! | overlap work, measure time | [`Stream`], [`Event`], [`Transfer`] |
 //! | GEMM as in BLAS, of any type and layout | [`Device::gemm`], [`gemm`] |
 //! | reduce a vector to one number | [`Device::max`], [`Device::mean`] …, [`reduce`] |
-//! | check a result | [`reference`] |
+//! | check a result | [`mod@reference`] |
 //! | handle errors | [`Error`] |
 //!
 //! # The cargo feature `cuda`

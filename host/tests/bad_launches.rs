@@ -217,7 +217,7 @@ fn a_fault_on_the_simulator_leaves_the_device_usable() {
     let error = device.launch(&add_f32, Launch::grid(1), (&x, &unwritten, &mut y)).unwrap_err();
     let Error::Faults(report) = &error else { panic!("another error: {error}") };
     assert_eq!(report.reports.len(), 1, "{error}");
-    has(&error, &["kernel `add_f32`: the simulator found 1 fault", "add_f32.rs:", "block (0, 0, 0)", "seed 0"]);
+    has(&error, &["kernel `add_f32`: the simulator found 1 fault", "add.rs:", "block (0, 0, 0)", "seed 0"]);
     device.launch(&add_f32, Launch::grid(1), (&x, &x, &mut y)).unwrap();
     assert_eq!(y.download().unwrap(), [2.0; 64]);
 }

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use warpwright::gpu::elementwise::add::add_f32;
+use warpwright::gpu::elementwise::add::{add_f32, grid};
 use warpwright::{
     Buffer, BufferView, BufferViewMut, Device, Event, Launch, Matrix, Module, PinnedBuffer, Stream, Transfer,
 };
@@ -36,7 +36,7 @@ fn halves_of_a_buffer_are_filled_by_two_threads_from_one_input() {
                 let (device, x) = (&device, &x);
                 scope.spawn(move || {
                     let stream = device.stream().unwrap();
-                    let launch = Launch::cover(1000, 64).stream(&stream);
+                    let launch = Launch::grid(grid(1000)).stream(&stream);
                     device.launch(&add_f32, launch, (x, x, half)).unwrap();
                 });
             }

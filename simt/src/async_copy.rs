@@ -55,10 +55,10 @@ impl<T: Element, const N: usize> SharedSlot<'_, T, N> {
     }
 }
 
-/// Shared memory for a box of a tensor map, of as many elements as the kernel says at run time: see [`tma`](crate::tma).
+/// Shared memory for a box of a tensor map, of a number of elements that is known at run time: see [`tma`](crate::tma).
 #[derive(Clone, Copy, Debug)]
 pub struct SharedBox<'a, T> {
-    /// Null for elements outside their container, after the report: the copy is then dropped.
+    /// Null for elements outside their view, after the report: the copy then does nothing.
     ptr: *mut T,
     len: u32,
     memory: PhantomData<&'a T>,

@@ -25,7 +25,7 @@
 //!
 //! * **Entry.** [`#[kernel]`](macro@kernel) makes a function a kernel. Its keys declare what a launch must provide
 //!   (block shape, cluster size) and what the audit of the PTX permits (registers, barriers). The parameters implement
-//!   [`KernelArg`](trait@KernelArg): views of global memory, numbers, tensor maps.
+//!   [`KernelArg`](trait@KernelArg): views of global memory, numbers, tensor maps, and structs of arguments.
 //! * **Memory.** [Global](global) memory is accessed through views of vectors and matrices, [shared](mod@shared) memory
 //!   through a `#[derive(Shared)]` struct. `get` and `set` check bounds: an index outside is a trap on a GPU, and a
 //!   report on the simulator. `get_unchecked` and `set_unchecked` omit the check on a GPU; the simulator keeps it.

@@ -75,7 +75,7 @@ impl Swizzle {
 #[repr(C, align(16))]
 pub struct TensorMap<T> {
     /// 128 bytes, encoded by the driver for a GPU, and by the simulator for itself.
-    words: [u64; 16],
+    raw: [u64; 16],
     element: PhantomData<fn() -> T>,
 }
 
@@ -92,13 +92,13 @@ impl<T: Element> TensorMap<T> {
     /// write, for as long as a kernel uses the map. They were encoded by the driver for a GPU, by the simulator for the
     /// simulator.
     #[must_use]
-    pub const unsafe fn from_raw(words: [u64; 16]) -> Self {
-        Self { words, element: PhantomData }
+    pub const unsafe fn from_raw(raw: [u64; 16]) -> Self {
+        Self { raw, element: PhantomData }
     }
 
     #[inline(always)]
-    fn words(&self) -> *const [u64; 16] {
-        &raw const self.words
+    fn raw(&self) -> *const [u64; 16] {
+        &raw const self.raw
     }
 }
 
@@ -108,8 +108,8 @@ impl<T: Element> TensorMapMut<T> {
     /// # Safety
     /// As for [`TensorMap::from_raw`], and only kernels access the tensor's elements.
     #[must_use]
-    pub const unsafe fn from_raw(words: [u64; 16]) -> Self {
-        Self(TensorMap { words, element: PhantomData })
+    pub const unsafe fn from_raw(raw: [u64; 16]) -> Self {
+        Self(TensorMap { raw, element: PhantomData })
     }
 }
 
@@ -123,7 +123,7 @@ impl<T> Deref for TensorMapMut<T> {
 }
 
 macro_rules! loads {
-    ($($(#[$doc:meta])* $name:ident: $rank:literal;)+) => {$(
+    ($($(#[$doc:meta])* $name:ident: $rank:literal, $load:ident($($mask:ident)?);)+) => {$(
         $(#[$doc])*
         #[inline(always)]
         #[track_caller]
@@ -132,13 +132,15 @@ macro_rules! loads {
             map: &TensorMap<T>,
             at: [i32; $rank],
             bar: MbarrierSlot<'_>,
+            $($mask: u16)?
         ) {
-            // SAFETY: the map is as `from_raw` demands; destination and mbarrier are in the block's shared memory, or
-            // null after a report. A box larger than the destination stays in shared memory, which takes any bytes.
+            // SAFETY: the map is as `from_raw` requires; destination and mbarrier are in the block's shared memory, or
+            // null after a report. All blocks of a multicast have the same layout of shared memory. A box larger than
+            // the destination stays in shared memory, for which any bytes are valid.
             unsafe {
-                arch::tma::load::<$rank>(
-                    dst.address().cast(), dst.elements() * size_of::<T>(), map.words(), size_of::<T>(), at, bar.address(),
-                )
+                let bytes = dst.elements() * size_of::<T>();
+                let (dst, bar) = (dst.address().cast(), bar.address());
+                arch::tma::$load::<$rank>(dst, bytes, map.raw(), size_of::<T>(), at, bar $(, $mask)?)
             }
         }
     )+};
@@ -146,38 +148,14 @@ macro_rules! loads {
 
 loads! {
     /// Starts to load the box whose first element is at `at`, innermost dimension first, of a map of two dimensions
-    /// (`cp.async.bulk.tensor.2d`). The place has as many elements as the box. The bytes of the whole box count on `bar`.
+    /// (`cp.async.bulk.tensor.2d`). The slot has as many elements as the box. The bytes of the whole box count on
+    /// `bar`.
     ///
     /// The destination must be aligned to 128 bytes, and no thread may access it until the phase of `bar` is complete.
     /// The address of the box along the innermost dimension must be a multiple of 16 bytes, outside the tensor as well.
-    load_2d: 2;
+    load_2d: 2, load();
     /// [`load_2d`] of a map of three dimensions (`cp.async.bulk.tensor.3d`).
-    load_3d: 3;
-}
-
-macro_rules! multicast_loads {
-    ($($(#[$doc:meta])* $name:ident: $rank:literal;)+) => {$(
-        $(#[$doc])*
-        #[inline(always)]
-        #[track_caller]
-        pub fn $name<T: Element>(
-            dst: impl TmaSlot<T>,
-            map: &TensorMap<T>,
-            at: [i32; $rank],
-            bar: MbarrierSlot<'_>,
-            mask: u16,
-        ) {
-            // SAFETY: as for the loads, in each block of the cluster: all have the same shared memory.
-            unsafe {
-                arch::tma::load_multicast::<$rank>(
-                    dst.address().cast(), dst.elements() * size_of::<T>(), map.words(), size_of::<T>(), at, bar.address(), mask,
-                )
-            }
-        }
-    )+};
-}
-
-multicast_loads! {
+    load_3d: 3, load();
     /// [`load_2d`] to several blocks of the [cluster](crate::cluster): to the slot `dst` in each block whose bit is set
     /// in `mask`, bit r for rank r. The bytes of the whole box count on the mbarrier `bar` of each of them
     /// (`cp.async.bulk.tensor.2d….multicast::cluster`).
@@ -185,9 +163,9 @@ multicast_loads! {
     /// Each of those blocks must have released the slot to this thread
     /// ([`arrive_at`](crate::mbarrier::Mbarriers::arrive_at)), and none may have exited. A bit beyond the cluster ends
     /// the launch with an error.
-    load_2d_multicast: 2;
+    load_2d_multicast: 2, load_multicast(mask);
     /// [`load_2d_multicast`] of a map of three dimensions (`cp.async.bulk.tensor.3d….multicast::cluster`).
-    load_3d_multicast: 3;
+    load_3d_multicast: 3, load_multicast(mask);
 }
 
 macro_rules! stores {
@@ -196,19 +174,19 @@ macro_rules! stores {
         #[inline(always)]
         #[track_caller]
         pub fn $name<T: Element>(map: &TensorMapMut<T>, at: [i32; $rank], src: impl TmaSlot<T>) {
-            // SAFETY: the map is as `from_raw` demands; the source is in the block's shared memory, or null after a
+            // SAFETY: the map is as `from_raw` requires; the source is in the block's shared memory, or null after a
             // report.
             unsafe {
                 let bytes = src.elements() * size_of::<T>();
-                arch::tma::store::<$rank>(map.words(), size_of::<T>(), at, src.address().cast(), bytes)
+                arch::tma::store::<$rank>(map.raw(), size_of::<T>(), at, src.address().cast(), bytes)
             }
         }
     )+};
 }
 
 stores! {
-    /// Starts to store a box to `at`, innermost dimension first, of a map of two dimensions (`cp.async.bulk.tensor.2d`).
-    /// The place has as many elements as the box.
+    /// Starts to store a box to `at`, innermost dimension first, of a map of two dimensions
+    /// (`cp.async.bulk.tensor.2d`). The slot has as many elements as the box.
     ///
     /// The source must be aligned to 128 bytes, and no thread may write it until a [`store_wait_read`] of this thread.
     store_2d: 2;
@@ -242,5 +220,5 @@ pub fn store_wait<const PENDING: u32>() {
 /// Prefetches the map to the cache from which TMA reads it (`prefetch.tensormap`).
 #[inline(always)]
 pub fn prefetch<T: Element>(map: &TensorMap<T>) {
-    arch::tma::prefetch(map.words());
+    arch::tma::prefetch(map.raw());
 }

@@ -1,37 +1,38 @@
-//! Products of matrices by a warpgroup, on the tensor cores of compute capability 9.0 (`wgmma`).
+//! Matrix multiply-accumulate by a warpgroup on the tensor cores of compute capability 9.0 (`wgmma`).
 //!
-//! All 128 threads of a warpgroup (see [`warpgroup`](crate::warpgroup)) call together. D (64 × `COLS`) += A (64 × k) · B
-//! (k × `COLS`): D lies in the threads' registers, [`Accumulators`]; B in shared memory; A in shared memory or in registers.
-//! An operand in shared memory is an [`Operand`], the same in all threads.
+//! All 128 threads of a [warpgroup](crate::warpgroup) call together. D (64 × `COLS`) += A (64 × k) · B (k × `COLS`). D
+//! is in the threads' registers, [`Accumulators`]; B in shared memory; A in shared memory or registers. An operand in
+//! shared memory is an [`Operand`], the same in all threads.
 //!
-//! The products run while the threads go on. [`Accumulators::multiply`] starts a *group* of them and waits until at most
-//! `PENDING` groups are under way; what its own group, if it is among those, reads and writes must then be left alone:
-//! the values of the accumulators, and the operands' shared memory, until a wait that covers it. Operands that ordinary
-//! stores have written (and not the copy engine) need a `fence.proxy.async` in each writing thread before the barrier.
+//! The instructions are asynchronous. [`Accumulators::multiply`] issues a *group* of them and waits until at most
+//! `PENDING` groups are in flight. Until a wait covers its own group, a thread must not read the values of the
+//! accumulators, nor write the operands in shared memory. Operands written by ordinary stores, not by TMA, need a
+//! [`fence_proxy_async`](crate::sync::fence_proxy_async) in each writing thread before the barrier.
 //!
-//! While a product is under way, its accumulators must stay where they are. What makes ptxas wait for it nevertheless
-//! (its messages C7510 to C7519, which the audit refuses) is a use of them before the wait, also on a path that is never
-//! taken: a bounds check that is left in the loop, for one. Step through an operand by [`Operand::advance`], which has none.
+//! While a group is in flight its accumulators must stay in their registers. A use of them before the wait, even on a
+//! path that is never taken such as a remaining bounds check, makes ptxas serialise the instructions (its messages
+//! C7510 to C7519, which the audit refuses). Step through an operand by [`Operand::advance`], which has no check.
 //!
 //! # Layouts in shared memory
 //!
-//! An operand is made of *atoms* of 8 rows; a row is one of A, or one column of B, or, in the other order, one step along k.
-//! Its length is that of the [`Swizzle`]: 16 bytes without, else 32, 64 or 128. An atom is these rows packed, the
-//! 16-byte pieces of each in the swizzle's order; with a swizzle it starts at a multiple of 256, 512 or 1024 bytes.
+//! An operand consists of *atoms* of 8 rows. In K-major order a row is a row of A or a column of B; in MN-major order
+//! it is one step along k. Its length is that of the [`Swizzle`]: 16 bytes without, else 32, 64 or 128. The rows of an
+//! atom are packed, the 16-byte segments of each permuted by the swizzle; with a swizzle an atom starts at a multiple
+//! of 256, 512 or 1024 bytes.
 //!
-//! - [K-major](KMajor): a row runs along k. `stride` is the distance in bytes from one 8 rows of A (columns of
-//!   B) to the next. `leading` is, without swizzle, the distance from 16 bytes of k to the next 16; with one it is not used,
-//!   because an instruction's 32 bytes of k lie in one atom. The next instruction along k then starts 32 bytes on.
-//! - [MN-major](MnMajor) (16-bit numbers only): a row runs along m or n, the 8 rows of an atom along k. With a
-//!   swizzle, `stride` is the distance from 8 steps of k to the next 8, `leading` that from one row's length of m or n to
-//!   the next; without, the two change places: `leading` goes along k and `stride` along m or n.
+//! - [K-major](KMajor): a row runs along k. `stride` is the distance in bytes from 8 rows of A (columns of B) to the
+//!   next 8. Without a swizzle, `leading` is the distance from 16 bytes of k to the next 16; with one it is not used,
+//!   because the 32 bytes of k of one instruction are in one atom. The next instruction along k starts 32 bytes later.
+//! - [MN-major](MnMajor) (16-bit numbers only): a row runs along m or n, the 8 rows of an atom along k. With a swizzle,
+//!   `stride` is the distance from 8 steps of k to the next 8, `leading` the distance from the m or n of one row's
+//!   length to the next. Without a swizzle the two are exchanged: `leading` along k, `stride` along m or n.
 //!
-//! So for a tile of 64 k of 16-bit numbers per row of 128 bytes, as the copy engine brings it with [`Swizzle::B128`]:
+//! For 16-bit numbers in rows of 128 bytes, as TMA loads them with [`Swizzle::B128`]:
 //!
-//! | tile in shared memory | `leading` | `stride` | step of k |
+//! | tile in shared memory | `leading` | `stride` | advance |
 //! |---|---|---|---|
 //! | A as rows × 64 of k; B as columns × 64 of k | not used | 1024 | 32 |
-//! | A or B as k × 64 of m or n, such boxes of `K` steps of k one after the other | 128 · `K` | 1024 | 2048 |
+//! | A or B as k × 64 of m or n, in consecutive boxes of `K` steps of k | 128 · `K` | 1024 | 2048 |
 //!
 //! # Numbers
 //!
@@ -42,13 +43,14 @@ use core::fmt;
 pub use crate::tma::Swizzle;
 use crate::{arch, arch::wgmma::Fragment, async_copy::SharedSlot, element::Element, matrix::Kind};
 
-/// A matrix in shared memory: where it starts, and how its atoms lie (the *matrix descriptor* of PTX).
+/// A matrix in shared memory: its start and the distances of its atoms (the *matrix descriptor* of PTX).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand(u64);
 
 impl Operand {
-    /// The matrix that starts at `tile`, whose extent does not matter here. Start, `leading` and `stride` are multiples of 16 bytes
-    /// below 256 KiB; the [module](self) says what they are. On the GPU lower bits are lost; the simulator reports them.
+    /// The matrix that starts at `tile`; the extent of the slot is not used. Start, `leading` and `stride` are
+    /// multiples of 16 bytes below 256 KiB; the [module](self) defines them. A GPU ignores their lower 4 bits; the
+    /// simulator reports them.
     #[inline(always)]
     #[track_caller]
     #[must_use]
@@ -69,7 +71,7 @@ impl Operand {
         Self(field(start) | field(leading) << 16 | field(stride) << 32 | mode << 62)
     }
 
-    /// The matrix `bytes` further on, a multiple of 16.
+    /// The matrix that starts `bytes` later, a multiple of 16.
     #[inline(always)]
     #[must_use]
     pub const fn advance(self, bytes: u32) -> Self {
@@ -81,16 +83,16 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// The order in which an operand lies in shared memory, and the bytes by which its descriptor advances from one product along k
-/// to the next: [`KMajor`] or [`MnMajor`].
+/// The order of an operand in shared memory, and the advance of its descriptor from one instruction to the next along
+/// k: [`KMajor`] or [`MnMajor`].
 pub trait Major: sealed::Sealed + Copy + fmt::Debug {
-    /// Whether rows run along m or n, not along k.
+    /// Whether rows run along m or n rather than k.
     const IS_MN: bool;
-    /// Bytes from one product to the next, a multiple of 16.
+    /// Bytes from one instruction along k to the next, a multiple of 16.
     const ADVANCE: u32;
 }
 
-/// K-major: rows run along k. With a swizzle the next 32 bytes of k follow.
+/// K-major: rows run along k. By default the next 32 bytes of the row, for operands with a swizzle.
 #[derive(Clone, Copy, Debug)]
 pub enum KMajor<const ADVANCE: u32 = 32> {}
 impl<const ADVANCE: u32> sealed::Sealed for KMajor<ADVANCE> {}
@@ -99,8 +101,8 @@ impl<const ADVANCE: u32> Major for KMajor<ADVANCE> {
     const ADVANCE: u32 = ADVANCE;
 }
 
-/// MN-major: rows run along m (of A) or n (of B). The next 16 steps of k are two atoms of 1024 bytes further on where rows have
-/// 128 bytes.
+/// MN-major: rows run along m (of A) or n (of B). By default the next 16 steps of k are two atoms of 1024 bytes later,
+/// for rows of 128 bytes.
 #[derive(Clone, Copy, Debug)]
 pub enum MnMajor<const ADVANCE: u32 = 2048> {}
 impl<const ADVANCE: u32> sealed::Sealed for MnMajor<ADVANCE> {}
@@ -109,18 +111,18 @@ impl<const ADVANCE: u32> Major for MnMajor<ADVANCE> {
     const ADVANCE: u32 = ADVANCE;
 }
 
-/// Columns of D: the extents along n for which there is an instruction here.
+/// The numbers of columns of D for which there is an instruction.
 #[diagnostic::on_unimplemented(
-    message = "no product has so many columns",
+    message = "no `wgmma` instruction has this number of columns",
     note = "choose 8, 16, 32, 64, 96, 128, 136, 144, 192 or 256"
 )]
 pub trait Width: sealed::Sealed {
-    /// A thread's part of D.
+    /// The values of D that a thread holds.
     #[doc(hidden)]
     type Values: Fragment;
 }
 
-/// Carries a number of columns, for [`Width`].
+/// A number of columns as a type, for [`Width`].
 #[derive(Clone, Copy, Debug)]
 pub enum Columns<const COLS: usize> {}
 
@@ -134,16 +136,16 @@ macro_rules! widths {
 }
 widths! { 8 16 32 64 96 128 136 144 192 256 }
 
-/// D of a warpgroup, 64 × `COLS` numbers in `f32`; of each thread, its `COLS` / 2 of them.
+/// D of a warpgroup: 64 × `COLS` numbers in `f32`, of which each thread holds `COLS` / 2.
 ///
-/// [`Self::position`] says which those are. They stay in registers only as long as every index is a constant: read them
-/// by [`Self::for_each`] and its kin.
+/// [`Self::position`] is the place of each of them. They stay in registers only if every index is a constant: read them
+/// by [`Self::for_each`] and its variants.
 ///
 /// ```
 /// use half::bf16;
 /// use simt::{prelude::*, wgmma::*};
 ///
-/// /// Tiles that the copy engine brings.
+/// /// Tiles that TMA loads.
 /// #[repr(C, align(1024))]
 /// #[derive(Shared)]
 /// pub struct Tiles {
@@ -165,7 +167,7 @@ where
     Columns<COLS>: Width,
 {
     values: <Columns<COLS> as Width>::Values,
-    /// Whether products are under way that will change them, which only the simulator asks for.
+    /// The group in flight that will change the values; used by the simulator only.
     flight: arch::wgmma::Flight,
 }
 
@@ -176,17 +178,17 @@ where
     /// Zeros.
     #[inline(always)]
     pub fn zeroed() -> Self {
-        // SAFETY: an array of `f32`. Not `[0.0; N]`, which is a loop, and would put the array into memory.
+        // SAFETY: an array of `f32`. Not `[0.0; N]`, which is a loop and would put the array into local memory.
         Self { values: unsafe { core::mem::zeroed() }, flight: arch::wgmma::Flight::default() }
     }
 
-    /// Adds `STEPS` products (1, 2 or 4), each of [`Kind::DEPTH`] along k, the descriptors of A and B being advanced from one to
-    /// the next as their [`Major`] says; then waits until at most `PENDING` groups of this warpgroup are under way. If `fresh`,
-    /// the first product overwrites what was there.
+    /// Issues a group of `STEPS` instructions (1, 2 or 4), each of [`Kind::DEPTH`] along k, then waits until at most
+    /// `PENDING` groups of this warpgroup are in flight. From one instruction to the next the descriptors of A and B
+    /// advance as their [`Major`] states. If `fresh`, the first instruction overwrites D instead of adding to it.
     ///
     /// An operand of [`Tf32`](crate::matrix::Tf32) cannot be [`MnMajor`].
     ///
-    /// One block of instructions: `wgmma.fence`, the `wgmma.mma_async`, `wgmma.commit_group`, `wgmma.wait_group`.
+    /// PTX: one `wgmma.fence`, the `wgmma.mma_async`, `wgmma.commit_group` and `wgmma.wait_group`.
     #[inline(always)]
     #[track_caller]
     pub fn multiply<K: Kind, const STEPS: usize, A: Major, B: Major, const PENDING: u32>(
@@ -202,13 +204,13 @@ where
                 "advances are multiples of 16 bytes"
             );
             assert!(K::BYTES == 2 || !(A::IS_MN || B::IS_MN), "operands of 32-bit numbers are K-major");
-            assert!(PENDING < 8, "at most 7 groups may stay under way");
+            assert!(PENDING < 8, "at most 7 groups may be in flight");
         }
         self.values.multiply::<STEPS, A, B, PENDING>(&mut self.flight, K::CODE, a.0, b.0, fresh);
     }
 
-    /// [`Self::multiply`] with A in registers, and a wait for all groups at the end: the registers could not be used again
-    /// before. Step s takes `a[s]`, the fragment of A of [`mma_sync`](crate::matrix::mma_sync) with this warp's 16 rows.
+    /// [`Self::multiply`] with A in registers, and a wait for all groups, since the registers cannot be reused before.
+    /// Instruction s takes `a[s]`, the fragment of A of [`mma_sync`](crate::matrix::mma_sync) with this warp's 16 rows.
     #[inline(always)]
     #[track_caller]
     pub fn multiply_registers<K: Kind, const STEPS: usize, B: Major>(
@@ -225,15 +227,15 @@ where
         self.values.multiply_registers::<STEPS, B>(&mut self.flight, K::CODE, a, b.0, fresh);
     }
 
-    /// Waits until at most `PENDING` groups of this warpgroup are under way.
+    /// Waits until at most `PENDING` groups of this warpgroup are in flight.
     #[inline(always)]
     #[track_caller]
     pub fn wait<const PENDING: u32>(&mut self) {
-        const { assert!(PENDING < 8, "at most 7 groups may stay under way") }
+        const { assert!(PENDING < 8, "at most 7 groups may be in flight") }
         self.values.wait::<PENDING>(&mut self.flight);
     }
 
-    /// Value `i` of this thread, below `COLS` / 2.
+    /// Value `i` of this thread, `i` < `COLS` / 2.
     #[inline(always)]
     #[track_caller]
     #[must_use]
@@ -242,8 +244,8 @@ where
         self.values.as_ref()[i as usize]
     }
 
-    /// Row and column in D of value `i` of this thread: 8 columns take 4 values, of which two neighbours are in one row
-    /// and the other two 8 rows below; a warp has 16 rows.
+    /// Row and column in D of value `i` of this thread. A warp has 16 rows. Of each 8 columns a thread has 4 values:
+    /// two neighbours in one row, and two neighbours 8 rows below.
     #[inline(always)]
     #[must_use]
     pub fn position(i: u32) -> (u32, u32) {
@@ -252,7 +254,7 @@ where
         (16 * warp + lane / 4 + i / 2 % 2 * 8, i / 4 * 8 + 2 * (lane % 4) + i % 2)
     }
 
-    /// Calls `body` with each value of this thread and its index, written out.
+    /// Calls `body` with the index and value of each value of this thread, unrolled.
     #[inline(always)]
     #[track_caller]
     pub fn for_each(&self, body: impl FnMut(u32, f32)) {
@@ -260,8 +262,8 @@ where
         self.values.for_each(body);
     }
 
-    /// Calls `body` with each 8 columns' 4 values of this thread, and the first of those columns, written out. `[0]` and
-    /// `[1]` are in one row, `[2]` and `[3]` 8 rows below: fragments of two 8 × 8 matrices.
+    /// For each 8 columns, calls `body` with the first column and this thread's 4 values, unrolled. `[0]` and `[1]` are
+    /// in one row, `[2]` and `[3]` 8 rows below: fragments of two 8 × 8 matrices.
     #[inline(always)]
     #[track_caller]
     pub fn for_each_8_columns(&self, body: impl FnMut(u32, [f32; 4])) {
@@ -269,8 +271,8 @@ where
         self.values.for_each_8_columns(body);
     }
 
-    /// Replaces each 8 columns' 4 values of this thread by what `body` makes of them, as [`Self::for_each_8_columns`] goes
-    /// through them.
+    /// For each 8 columns, replaces this thread's 4 values by the result of `body`, with the arguments of
+    /// [`Self::for_each_8_columns`].
     #[inline(always)]
     #[track_caller]
     pub fn map_8_columns(&mut self, body: impl FnMut(u32, [f32; 4]) -> [f32; 4]) {
@@ -278,8 +280,8 @@ where
         self.values.map_8_columns(body);
     }
 
-    /// Calls `body` with each 16 columns' 8 values of this thread, and the first of those columns, written out; the
-    /// values of the left 8 columns first. `COLS` is at least 16; the last 8 of an odd multiple of 8 are left out.
+    /// For each 16 columns, calls `body` with the first column and this thread's 8 values, unrolled; the values of the
+    /// left 8 columns come first. `COLS` is at least 16; the last 8 columns of an odd multiple of 8 are left out.
     #[inline(always)]
     #[track_caller]
     pub fn for_each_16_columns(&self, body: impl FnMut(u32, [f32; 8])) {

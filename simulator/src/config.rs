@@ -1,11 +1,11 @@
-//! How a launch is simulated: what is watched, in which order threads run, and the machine's two parameters.
+//! How a launch is simulated: what is checked, in which order threads run, and the parameters of the machine.
 
-/// How closely a launch is watched. Each level includes the one before.
+/// What a launch checks and counts. Each level includes the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Bounds of views, barriers and warp operations only; blocks spread over the cores. For speed.
     Off,
-    /// Every access is checked: races, uninitialised reads, misaligned and wild addresses.
+    /// Every access is checked: races, uninitialised reads, misaligned and invalid addresses.
     #[default]
     Checks,
     /// Checks, and the counters a profiler would show.
@@ -16,7 +16,7 @@ pub enum Level {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Config {
-    /// What is watched.
+    /// What is checked and counted.
     pub level: Level,
     /// Seed of the schedule: order of blocks, of warps in each interval between barriers, of lanes in each warp.
     /// 0 is the order of the indices. The same seed gives the same reports, byte for byte (not at [`Level::Off`]).
@@ -25,14 +25,14 @@ pub struct Config {
     pub warp_size: u32,
     /// Bytes per shared-memory bank, 4 or 8. There are always 32 banks.
     pub bank_bytes: u32,
-    /// Blocks that are resident together and interleaved, at least 1. More are admitted by themselves when every
-    /// resident block spins on an atomic.
+    /// Blocks that are resident together and interleaved, at least 1. More become resident when every resident block
+    /// spins on an atomic.
     pub resident: u32,
-    /// Worker threads at [`Level::Off`]; 0 takes every core.
+    /// Worker threads at [`Level::Off`]; 0 uses every core.
     pub threads: usize,
     /// Distinct reports kept per launch; further ones are only counted.
     pub max_reports: usize,
-    /// Turns a spinning thread may take without any thread of the launch getting on, before the launch is called hung.
+    /// Turns that a spinning thread may take without progress of any thread, before the launch counts as hung.
     pub hang_turns: u64,
 }
 

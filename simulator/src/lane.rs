@@ -1,8 +1,8 @@
-//! One simulated GPU thread, in one cache line, and the pointer to the one that runs now.
+//! One simulated GPU thread, in one cache line, and the pointer to the running one.
 
-use crate::block::Block;
+use crate::async_queues::{Copies, Products, Stores};
 use crate::fiber::{Pause, Switch};
-use crate::order::Rare;
+use crate::happens_before::ThreadOrder;
 use std::cell::Cell;
 use std::marker::PhantomData;
 
@@ -10,8 +10,19 @@ use std::marker::PhantomData;
 pub(crate) const CHECKS: u8 = 1;
 /// [`Lane::watch`]: accesses are counted.
 pub(crate) const COUNTERS: u8 = 2;
-/// [`Lane::watch`]: this thread has yet to wait for the grid before its own.
+/// [`Lane::watch`]: this thread has not yet called `griddepcontrol.wait`, in a launch that needs it.
 pub(crate) const UNWAITED: u8 = 4;
+
+/// State of a lane that few lanes need, allocated on first use.
+#[derive(Default)]
+pub(crate) struct Extension {
+    pub(crate) order: ThreadOrder,
+    pub(crate) copies: Copies,
+    pub(crate) stores: Stores,
+    pub(crate) products: Products,
+    /// Clocks at which this thread executed a proxy fence, ascending.
+    pub(crate) proxy_fences: Vec<u32>,
+}
 
 /// Indices and extents that a kernel may ask for.
 #[derive(Clone, Copy, Debug)]
@@ -26,31 +37,31 @@ pub(crate) struct Geometry {
     pub(crate) shared_len: usize,
 }
 
-/// A thread of a resident block. Everything here is `Cell`: lanes are seen from the fibers of their block and from the
-/// scheduler, all on one OS thread.
+/// A thread of a resident block. Its state is in `Cell`s: the fibers of its block and the scheduler share it, all on
+/// one OS thread.
 #[expect(clippy::struct_field_names, reason = "`lane` is the field's word for the index in the warp")]
 #[repr(C, align(64))]
 pub(crate) struct Lane {
-    /// The block; null outside a launch.
-    pub(crate) block: Cell<*const Block>,
+    /// The resident block, whose type is defined above this module; null outside a launch.
+    pub(crate) block: Cell<*const ()>,
     pub(crate) geometry: Cell<*const Geometry>,
-    /// How to leave the fiber that carries this lane.
+    /// How to leave the fiber that runs this lane.
     pub(crate) switch: Cell<*const Switch>,
-    /// What is seldom there: acquired order, asynchronous copies. Null until needed.
-    pub(crate) rare: Cell<*mut Rare>,
+    /// Null until needed.
+    extension: Cell<*mut Extension>,
     pub(crate) thread: [u16; 3],
     /// Linear index in the block.
     pub(crate) linear: u16,
     /// This thread's scalar clock: accesses are stamped with it.
     pub(crate) clock: Cell<u32>,
     /// Everything that threads of this block did up to this clock came before.
-    pub(crate) known: Cell<u32>,
+    pub(crate) epoch: Cell<u32>,
     /// The same for the threads of this warp.
-    pub(crate) known_warp: Cell<u32>,
+    pub(crate) warp_epoch: Cell<u32>,
     pub(crate) watch: Cell<u8>,
     pub(crate) lane: u8,
     pub(crate) warp: u16,
-    /// The fiber that carries this lane; the largest number before it has started.
+    /// The fiber that runs this lane; `u16::MAX` before it has started.
     pub(crate) fiber: Cell<u16>,
     /// Atomic operations since this lane last let others run.
     pub(crate) polls: Cell<u16>,
@@ -58,7 +69,7 @@ pub(crate) struct Lane {
 
 const _: () = assert!(size_of::<Lane>() == 64, "a lane is one cache line");
 
-/// What [`current`] finds outside a launch: a grid of one thread that watches nothing and belongs to no block.
+/// What [`current`] returns outside a launch: a grid of one thread that is not watched and belongs to no block.
 struct Outside(Lane);
 // SAFETY: nothing ever writes to it: writers need a block, and this lane has none.
 unsafe impl Sync for Outside {}
@@ -83,7 +94,7 @@ thread_local! {
 
 impl Lane {
     pub(crate) const fn new(
-        block: *const Block,
+        block: *const (),
         geometry: *const Geometry,
         thread: [u16; 3],
         linear: u16,
@@ -93,12 +104,12 @@ impl Lane {
             block: Cell::new(block),
             geometry: Cell::new(geometry),
             switch: Cell::new(std::ptr::null()),
-            rare: Cell::new(std::ptr::null_mut()),
+            extension: Cell::new(std::ptr::null_mut()),
             thread,
             linear,
             clock: Cell::new(1),
-            known: Cell::new(0),
-            known_warp: Cell::new(0),
+            epoch: Cell::new(0),
+            warp_epoch: Cell::new(0),
             watch: Cell::new(0),
             lane: (linear % warp_size) as u8,
             warp: linear / warp_size,
@@ -107,23 +118,16 @@ impl Lane {
         }
     }
 
-    /// Whether accesses are looked at.
+    /// Whether accesses are checked or counted.
     #[inline(always)]
     pub(crate) fn watched(&self) -> bool {
         self.watch.get() != 0
     }
 
-    /// The block this lane belongs to.
-    ///
-    /// # Panics
-    /// Outside a launch: a device function was called from host code.
-    #[inline]
-    #[track_caller]
-    pub(crate) fn block(&self) -> &Block {
-        let block = self.block.get();
-        assert!(!block.is_null(), "a device function that needs a running kernel was called outside a launch");
-        // SAFETY: a block outlives its lanes' runs, and `block` is set only while it does.
-        unsafe { &*block }
+    /// Whether this is a thread of a launch.
+    #[inline(always)]
+    pub(crate) fn is_in_launch(&self) -> bool {
+        !self.block.get().is_null()
     }
 
     /// Indices and extents.
@@ -133,7 +137,7 @@ impl Lane {
         unsafe { &*self.geometry.get() }
     }
 
-    /// Whether a fiber carries, or has carried, this lane.
+    /// Whether a fiber runs, or has run, this lane.
     pub(crate) fn has_started(&self) -> bool {
         self.fiber.get() != u16::MAX
     }
@@ -149,56 +153,56 @@ impl Lane {
         self.thread.map(u32::from)
     }
 
-    /// What this lane seldom needs, made on first use.
+    /// The lane's extension, allocated on first use.
     #[expect(clippy::mut_from_ref, reason = "one OS thread; no two of these borrows live at once")]
-    pub(crate) fn rare(&self) -> &mut Rare {
-        if self.rare.get().is_null() {
-            self.rare.set(Box::into_raw(Box::default()));
+    pub(crate) fn extension(&self) -> &mut Extension {
+        if self.extension.get().is_null() {
+            self.extension.set(Box::into_raw(Box::default()));
         }
-        // SAFETY: not null, made by `Box::into_raw`, freed only in `forget`; callers do not hold it across a switch or a
-        // second call for the same lane.
-        unsafe { &mut *self.rare.get() }
+        // SAFETY: not null, made by `Box::into_raw`, freed only in `drop_extension`; callers do not hold it across a
+        // switch or a second call for the same lane.
+        unsafe { &mut *self.extension.get() }
     }
 
-    /// The same where it exists.
-    #[expect(clippy::mut_from_ref, reason = "as `rare`")]
+    /// The lane's extension, if there is one.
+    #[expect(clippy::mut_from_ref, reason = "as `extension`")]
     #[inline]
-    pub(crate) fn rare_if_any(&self) -> Option<&mut Rare> {
-        // SAFETY: as in `rare`; null gives `None`.
-        unsafe { self.rare.get().as_mut() }
+    pub(crate) fn extension_if_any(&self) -> Option<&mut Extension> {
+        // SAFETY: as in `extension`; null gives `None`.
+        unsafe { self.extension.get().as_mut() }
     }
 
-    /// Drops what `rare` made.
-    pub(crate) fn forget(&self) {
-        let rare = self.rare.replace(std::ptr::null_mut());
-        if !rare.is_null() {
-            // SAFETY: made by `Box::into_raw` in `rare`, and no longer reachable.
-            drop(unsafe { Box::from_raw(rare) });
+    fn drop_extension(&self) {
+        let extension = self.extension.replace(std::ptr::null_mut());
+        if !extension.is_null() {
+            // SAFETY: made by `Box::into_raw` in `extension`, and no longer reachable.
+            drop(unsafe { Box::from_raw(extension) });
         }
     }
 
     /// Back to the state before the first instruction, for the next block.
     pub(crate) fn reset(&self, watch: u8) {
         self.clock.set(1);
-        self.known.set(0);
-        self.known_warp.set(0);
+        self.epoch.set(0);
+        self.warp_epoch.set(0);
         self.watch.set(watch);
         self.fiber.set(u16::MAX);
         self.polls.set(0);
-        self.forget();
+        self.drop_extension();
     }
 }
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        self.forget();
+        self.drop_extension();
     }
 }
 
 /// The lane that runs on this OS thread; outside a launch, one that belongs to no block.
 #[inline(always)]
 pub(crate) fn current() -> Current {
-    // SAFETY: the pointer is to `OUTSIDE` or to a lane of a resident block, which the scheduler keeps alive while it runs.
+    // SAFETY: the pointer is to `OUTSIDE` or to a lane of a resident block, which the scheduler keeps alive while it
+    // runs.
     Current { lane: CURRENT.with(Cell::get), here: PhantomData }
 }
 
@@ -226,8 +230,8 @@ pub(crate) fn set_current(lane: *const Lane) {
 
 /// Lets others run until this lane is ready again.
 ///
-/// Inlined into the kernel on purpose: the processor predicts no return address across a change of stacks, so every
-/// function between here and the kernel would cost a misprediction.
+/// Inlined into the kernel: the processor predicts no return address across a change of stacks, so every function
+/// between here and the kernel would cost a misprediction.
 #[inline(always)]
 pub(crate) fn suspend(lane: &Lane) {
     // SAFETY: `switch` was set when this lane was started, by the fiber that is running now.

@@ -1,4 +1,4 @@
-//! Simulated device memory: bytes at a 256-byte boundary, and a note of which of them were ever written.
+//! Simulated device memory: bytes at a 256-byte boundary, and marks for those that were ever written.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::cell::UnsafeCell;
@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 
 /// Alignment of every allocation, as `cudaMalloc` gives it: sectors are counted from real addresses.
 const ALIGN: usize = 256;
-/// Content of memory nobody wrote.
+/// Content of memory that nothing has written.
 const POISON: u8 = 0xa5;
 
 /// The host could not give the memory.
@@ -26,8 +26,8 @@ impl std::error::Error for AllocError {}
 
 /// One allocation of simulated device memory.
 ///
-/// Launches share it; while a launch may write it, nobody else may touch it (the caller of [`crate::launch`] and of the
-/// `unsafe` methods here sees to that).
+/// Launches share it; while a launch may write it, nothing else may access it (that is up to the callers of
+/// [`crate::launch`] and of the `unsafe` methods here).
 pub struct Memory {
     base: NonNull<u8>,
     bytes: usize,
@@ -83,7 +83,7 @@ impl Memory {
         self.base.as_ptr()
     }
 
-    /// Copies `data` to byte `offset` on.
+    /// Copies `data` to the bytes from `offset` on.
     ///
     /// # Panics
     /// If the range does not lie in the memory.
@@ -91,7 +91,7 @@ impl Memory {
     /// No launch is under way that uses this memory, and no other thread touches it.
     pub unsafe fn write(&self, offset: usize, data: &[u8]) {
         self.range(offset, data.len());
-        // SAFETY: the range lies in the allocation and is nobody else's now.
+        // SAFETY: the range lies in the allocation and is accessed by nothing else now.
         unsafe { self.as_ptr().add(offset).copy_from_nonoverlapping(data.as_ptr(), data.len()) };
         // SAFETY: as the caller promises.
         unsafe { self.mark(offset, data.len()) };
@@ -105,7 +105,7 @@ impl Memory {
     /// As [`Memory::write`].
     pub unsafe fn fill(&self, offset: usize, len: usize, value: u8) {
         self.range(offset, len);
-        // SAFETY: the range lies in the allocation and is nobody else's now.
+        // SAFETY: the range lies in the allocation and is accessed by nothing else now.
         unsafe { self.as_ptr().add(offset).write_bytes(value, len) };
         // SAFETY: as the caller promises.
         unsafe { self.mark(offset, len) };
@@ -162,7 +162,7 @@ impl Memory {
     /// Marks a range as written.
     ///
     /// # Safety
-    /// Nobody else touches the marks now.
+    /// Nothing else accesses the marks now.
     pub(crate) unsafe fn mark(&self, offset: usize, len: usize) {
         // SAFETY: as the caller promises.
         let marks = unsafe { &mut *self.written.get() };

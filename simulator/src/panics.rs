@@ -1,33 +1,52 @@
-//! Panics and stack overflows inside a kernel: caught, and said with kernel, block and thread.
+//! Panics and stack overflows inside a kernel: caught, and reported with kernel, block and thread.
 
 use crate::lane;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
 use std::sync::Once;
 
-/// What a kernel said when it panicked.
+/// Message and place of a kernel's panic.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct PanicMessage {
     pub(crate) message: String,
     pub(crate) place: Option<(String, u32, u32)>,
 }
 
 thread_local! {
-    static SAID: RefCell<Option<Said>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<PanicMessage>> = const { RefCell::new(None) };
+    /// Name of the kernel that this OS thread runs, for the signal handler.
+    static KERNEL: Cell<*const str> = const { Cell::new(&raw const *"") };
 }
 
-/// Installs the hook and the handler, once per process.
+/// Keeps the kernel's name for reports of stack overflows, as long as this OS thread runs it.
+pub(crate) struct Running<'a>(PhantomData<&'a str>);
+
+impl<'a> Running<'a> {
+    pub(crate) fn new(kernel: &'a str) -> Self {
+        KERNEL.with(|name| name.set(kernel));
+        Self(PhantomData)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        KERNEL.with(|name| name.set(""));
+    }
+}
+
+/// Installs the panic hook and the signal handler, once per process.
 pub(crate) fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            if lane::current().block.get().is_null() {
+            if !lane::current().is_in_launch() {
                 before(info);
                 return;
             }
             let message = info.payload_as_str().unwrap_or("a panic without text").to_owned();
             let place = info.location().map(|at| (at.file().to_owned(), at.line(), at.column()));
-            SAID.with(|said| *said.borrow_mut() = Some(Said { message, place }));
+            LAST.with(|last| *last.borrow_mut() = Some(PanicMessage { message, place }));
         }));
         #[cfg(unix)]
         overflow::install();
@@ -36,15 +55,15 @@ pub(crate) fn install() {
     overflow::alternate_stack();
 }
 
-/// The last panic's words.
-pub(crate) fn take() -> Said {
-    SAID.with(|said| said.borrow_mut().take()).unwrap_or_default()
+/// The last panic of this OS thread.
+pub(crate) fn take() -> PanicMessage {
+    LAST.with(|last| last.borrow_mut().take()).unwrap_or_default()
 }
 
 #[cfg(unix)]
 mod overflow {
-    //! A kernel that overflows its fiber's stack runs into a guard page. The handler says whose stack it was and hands the
-    //! signal on to whoever had it before, so that the process ends as it would have, but not without a word.
+    //! A kernel that overflows its fiber's stack runs into a guard page. The handler prints whose stack it was and
+    //! calls the former handler, so that the process ends as it would have, but with a message.
 
     use crate::{lane, stack};
     use std::cell::Cell;
@@ -52,7 +71,7 @@ mod overflow {
     use std::sync::OnceLock;
 
     const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
-    static BEFORE: [OnceLock<Former>; 2] = [OnceLock::new(), OnceLock::new()];
+    static FORMER: [OnceLock<Former>; 2] = [OnceLock::new(), OnceLock::new()];
 
     struct Former(libc::sigaction);
     // SAFETY: a plain record of a handler's address and flags.
@@ -61,7 +80,7 @@ mod overflow {
     unsafe impl Sync for Former {}
 
     pub(super) fn install() {
-        for (signal, before) in SIGNALS.into_iter().zip(&BEFORE) {
+        for (signal, former) in SIGNALS.into_iter().zip(&FORMER) {
             let mut old = MaybeUninit::<libc::sigaction>::zeroed();
             // SAFETY: all-zero is a valid `sigaction`; its fields are set below.
             let mut new: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
@@ -70,7 +89,7 @@ mod overflow {
             // SAFETY: both records are valid; the handler calls only what a signal handler may.
             if unsafe { libc::sigaction(signal, &raw const new, old.as_mut_ptr()) } == 0 {
                 // SAFETY: filled by the call.
-                let _ = before.set(Former(unsafe { old.assume_init() }));
+                let _ = former.set(Former(unsafe { old.assume_init() }));
             }
         }
     }
@@ -82,14 +101,14 @@ mod overflow {
             return;
         }
         let mut now = MaybeUninit::<libc::stack_t>::zeroed();
-        // SAFETY: asks only; the record is valid.
+        // SAFETY: a query; the record is valid.
         let has_one = unsafe {
             libc::sigaltstack(std::ptr::null(), now.as_mut_ptr()) == 0
                 && now.assume_init().ss_flags & libc::SS_DISABLE == 0
         };
         if !has_one {
             let size = 64 * 1024;
-            // One per OS thread that ever launches, kept until the thread's end would need it no more: left to the process.
+            // One per OS thread that ever launches; leaked, because nothing runs late enough to free it.
             let memory = Box::leak(vec![0_u8; size].into_boxed_slice());
             let stack = libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: size };
             // SAFETY: the memory is this thread's and is never freed.
@@ -101,12 +120,13 @@ mod overflow {
         // SAFETY: the system hands a valid record to an SA_SIGINFO handler.
         let address = unsafe { (*info).si_addr() } as usize;
         if stack::is_guard(address) {
-            tell();
+            print_overflow();
         }
-        let former = SIGNALS.iter().position(|&s| s == signal).and_then(|at| BEFORE[at].get());
+        let former = SIGNALS.iter().position(|&s| s == signal).and_then(|at| FORMER[at].get());
         match former {
             Some(Former(old)) if old.sa_sigaction != libc::SIG_DFL && old.sa_sigaction != libc::SIG_IGN => {
-                // SAFETY: the record came from `sigaction`, so the address is that of a handler of the kind its flags say.
+                // SAFETY: the record came from `sigaction`, so the address is that of a handler of the kind its flags
+                // say.
                 unsafe {
                     if old.sa_flags & libc::SA_SIGINFO != 0 {
                         let call: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
@@ -125,16 +145,13 @@ mod overflow {
         }
     }
 
-    /// Says whose stack overflowed, with calls that a signal handler may make.
-    fn tell() {
+    /// Prints whose stack overflowed, with calls that a signal handler may make.
+    fn print_overflow() {
         let lane = lane::current();
-        let block = lane.block.get();
         let mut line = Line { text: [0; 256], len: 0 };
         line.push(b"warpwright simulator: stack overflow in kernel `");
-        if !block.is_null() {
-            // SAFETY: the block of the running lane is alive; its name is not written while it runs.
-            line.push(unsafe { (*block).kernel() }.as_bytes());
-        }
+        // SAFETY: `Running` keeps the name alive while lanes run.
+        line.push(unsafe { &*super::KERNEL.with(Cell::get) }.as_bytes());
         line.push(b"`, thread (");
         for (i, index) in lane.thread.into_iter().enumerate() {
             if i > 0 {

@@ -1,4 +1,4 @@
-//! What a launch did wrong: kinds of fault, and one report for each distinct place.
+//! Faults of a launch: their kinds, and one report for each distinct place.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,46 +16,47 @@ pub enum Kind {
     Uninitialised,
     /// Two accesses to one place, at least one of them a plain or unordered write, with no order between them.
     Race,
-    /// Threads of one barrier stand at different places or ask for different counts.
+    /// Threads of one barrier are at different places or expect different counts.
     DivergentBarrier,
     /// Threads wait at a barrier that others will never reach.
     AbandonedBarrier,
-    /// A warp operation whose mask does not fit the lanes that carry it out.
+    /// A warp operation whose mask is not that of the lanes that execute it.
     WarpMask,
     /// A warp operation that names a lane which has already exited.
     WarpExited,
     /// A read of the destination of an asynchronous copy before its wait, or an end without a wait.
     AsyncNotWaited,
-    /// Global memory touched, or the end reached, before the wait for the grid before, by a launch that overlaps it.
+    /// A launch with programmatic dependent launch that accesses global memory, or ends, before
+    /// `grid::dependency_wait`.
     PredecessorNotWaited,
     /// A use of the result of a matrix product before its wait.
     ProductNotWaited,
-    /// Threads of a warpgroup that do not carry out one matrix product together.
+    /// Threads of a warpgroup that do not execute one matrix product together.
     Warpgroup,
-    /// An operand of a matrix product whose descriptor does not fit the data in shared memory.
+    /// An operand of a matrix product whose descriptor does not match the data in shared memory.
     WrongOperand,
-    /// An access to shared memory in no order with what the copy engine or the tensor cores read or write there.
+    /// An access to shared memory in no order with a read or write of TMA or the tensor cores.
     AsyncRace,
-    /// The copy engine or the tensor cores are to see an ordinary write that no fence has made known to them.
+    /// TMA or the tensor cores access what an ordinary write wrote, without a proxy fence after it.
     ProxyFence,
     /// An mbarrier used against its rules: initialisation, arrivals, bytes.
     Mbarrier,
-    /// Threads wait at an mbarrier for what nobody will bring.
+    /// Threads wait at an mbarrier for a phase that will not end.
     AbandonedMbarrier,
-    /// Another block of the cluster touched where there is none, or where it may have ended.
+    /// A use of another block of the cluster that does not exist, or that may have ended.
     Cluster,
-    /// A tensor map that does not fit the place or the call.
+    /// A tensor map that does not match the kernel's tile or call.
     UnfitBox,
     /// The kernel panicked.
     Panic,
-    /// Threads spin for something that never comes.
+    /// Threads spin for something that never happens.
     Hang,
-    /// A limit of the simulator itself was reached; the verdict on this launch is incomplete.
+    /// A limit of the simulator itself was reached; the checks of this launch are incomplete.
     Limit,
 }
 
 impl Kind {
-    /// A few words for tables and messages.
+    /// A short title for tables and messages.
     pub fn title(self) -> &'static str {
         match self {
             Self::OutOfBounds => "out of bounds",
@@ -83,7 +84,7 @@ impl Kind {
         }
     }
 
-    /// What to look at first.
+    /// What to check first.
     pub fn hint(self) -> &'static str {
         match self {
             Self::OutOfBounds => {
@@ -134,7 +135,7 @@ impl Kind {
                 "keep ranks and masks within the cluster; let no block end before it has waited for what others do to it, \
                  by a `cluster_sync` at the end of the kernel for one"
             }
-            Self::UnfitBox => "give the box of the view the extents that the kernel's place has",
+            Self::UnfitBox => "give the box of the tensor map the extents of the kernel's tile",
             Self::Panic => "the message is the kernel's own",
             Self::Hang => {
                 "look at what the spinning threads wait for: a flag nobody sets, a count that is never reached"
@@ -182,7 +183,7 @@ pub struct Report {
     pub block: [u32; 3],
     /// Thread of the first occurrence.
     pub thread: [u32; 3],
-    /// What happened, in words, with addresses and threads.
+    /// What happened, with addresses and threads.
     pub message: String,
     /// Seed of the schedule that shows it.
     pub seed: u64,
@@ -207,7 +208,7 @@ fn plural(n: u64) -> &'static str {
     if n == 1 { "" } else { "s" }
 }
 
-/// A fault before it is put into words; words are made once per distinct place.
+/// A fault before its message is made, once per distinct place.
 pub(crate) struct Finding {
     pub(crate) kind: Kind,
     pub(crate) site: Site,
@@ -230,7 +231,7 @@ impl Reports {
         Self { most: most.max(1), ..Self::default() }
     }
 
-    /// Counts the finding; if its place is new, keeps it with the words that `message` makes.
+    /// Counts the finding; if its place is new, keeps it with the message.
     pub(crate) fn add(&mut self, kernel: &str, seed: u64, finding: Finding, message: impl FnOnce() -> String) {
         self.add_times(kernel, seed, finding, 1, message);
     }
@@ -268,7 +269,7 @@ impl Reports {
         self.found.iter().any(|report| report.kind == kind)
     }
 
-    /// Takes over another worker's reports.
+    /// Adds another worker's reports.
     pub(crate) fn absorb(&mut self, reports: Vec<Report>, suppressed: u64) {
         self.suppressed += suppressed;
         for report in reports {

@@ -1,7 +1,7 @@
-//! The seeded order of blocks, warps and lanes.
+//! The order of blocks, warps and lanes under a seed.
 //!
-//! Every order is a permutation that costs no memory: an affine map for any count, a rotation and an exclusive-or for the
-//! 32 lanes of a warp. Seed 0 is the identity throughout.
+//! Every order is a permutation that needs no memory: an affine map for any count, a rotation and an exclusive-or for
+//! the 32 lanes of a warp. Seed 0 gives the identity.
 
 /// `SplitMix64` (Steele, Lea, Flood 2014): the finaliser as a hash of a counter.
 fn mix(mut x: u64) -> u64 {
@@ -13,13 +13,13 @@ fn mix(mut x: u64) -> u64 {
 
 /// A permutation of `0..n`: `i ↦ (factor·i + offset) mod n` with a factor that has no divisor in common with `n`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Order {
+pub(crate) struct Permutation {
     n: u64,
     factor: u64,
     offset: u64,
 }
 
-impl Order {
+impl Permutation {
     /// The permutation of `0..n` that `seed` and `salt` choose.
     pub(crate) fn new(n: u64, seed: u64, salt: u64) -> Self {
         if seed == 0 || n < 2 {
@@ -47,7 +47,7 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// Order of the lanes of one warp in one interval: lane `(i + rotate) mod size`, then exclusive-or with `flip`.
+/// Permutation of the lanes of one warp in one interval: lane `(i + rotate) mod size`, then exclusive-or with `flip`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LaneOrder {
     rotate: u32,
@@ -78,7 +78,7 @@ mod tests {
     fn orders_are_permutations() {
         for n in [1_u64, 2, 3, 7, 32, 100, 1003] {
             for seed in 0..20 {
-                let order = Order::new(n, seed, 5);
+                let order = Permutation::new(n, seed, 5);
                 let mut seen: Vec<u64> = (0..n).map(|i| order.at(i)).collect();
                 if seed == 0 {
                     assert!(seen.is_sorted(), "seed 0 keeps the order");
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn seeds_differ() {
         let orders: std::collections::HashSet<Vec<u64>> =
-            (0..20).map(|seed| (0..32).map(|i| Order::new(32, seed, 1).at(i)).collect()).collect();
+            (0..20).map(|seed| (0..32).map(|i| Permutation::new(32, seed, 1).at(i)).collect()).collect();
         assert!(orders.len() > 15, "20 seeds gave only {} orders", orders.len());
     }
 }

@@ -35,7 +35,7 @@ struct Slots {
 /// One slot, given back when dropped.
 pub(crate) struct FiberStack {
     slot: usize,
-    /// Both ends, at hand: every switch asks for the base.
+    /// Both ends, kept because every switch asks for the base.
     base: StackPointer,
     limit: StackPointer,
 }
@@ -79,7 +79,7 @@ fn map() -> io::Result<usize> {
         return Err(io::Error::last_os_error());
     }
     for slot in 0..SLOTS {
-        // SAFETY: the page lies in the mapping just made, which nobody else knows yet.
+        // SAFETY: the page lies in the mapping just made, which is not shared yet.
         if unsafe { libc::mprotect(base.byte_add(slot * STRIDE), PAGE, libc::PROT_NONE) } != 0 {
             return Err(io::Error::last_os_error());
         }
@@ -87,7 +87,8 @@ fn map() -> io::Result<usize> {
     Ok(base as usize)
 }
 
-/// Whether the address lies in a guard page, that is, whether a fault there is a stack overflow. Safe in a signal handler.
+/// Whether the address lies in a guard page, that is, whether a fault there is a stack overflow. Safe in a signal
+/// handler.
 pub(crate) fn is_guard(address: usize) -> bool {
     BASES.iter().any(|base| {
         let base = base.load(Ordering::Acquire);
@@ -95,8 +96,8 @@ pub(crate) fn is_guard(address: usize) -> bool {
     })
 }
 
-// SAFETY: `limit..base` is mapped read-write, belongs to this slot alone until it is dropped, has a guard page below it,
-// and both ends are multiples of 64.
+// SAFETY: `limit..base` is mapped read-write, belongs to this slot alone until it is dropped, has a guard page below
+// it, and both ends are multiples of 64.
 unsafe impl Stack for FiberStack {
     #[inline(always)]
     fn base(&self) -> StackPointer {

@@ -1,13 +1,13 @@
-//! What a kernel's tensor map says: a tensor in global memory and the boxes that are cut from it.
+//! Tensor maps: a tensor in global memory, and the box that TMA copies.
 
 /// Most dimensions of a tensor.
 pub(crate) const MOST_RANK: usize = 5;
 
-/// Tells 128 bytes that are such a map from others.
+/// Distinguishes 128 bytes that are such a map from others.
 const MARK: u64 = 0x6d61_705f_7761_7270;
 
-/// A tensor and its boxes. Dimensions from the innermost, whose elements lie next to each other, outwards; those beyond
-/// `rank` have extent 1.
+/// A tensor and its box. Dimensions begin with the innermost, whose elements are contiguous; those beyond `rank` have
+/// extent 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TensorMap {
     /// Address of the first element.

@@ -1,4 +1,4 @@
-//! Atomic operations against plain models, the order in which seeds let them happen, and waits between blocks.
+//! Atomic operations compared with simple models, their order under each seed, and waits between blocks.
 
 use crate::{schedules, silent};
 use simt::prelude::*;
@@ -9,7 +9,7 @@ use warpwright_tests::sim::{Buffer, Grid, launch};
 const R: Order = Order::Relaxed;
 const D: Scope = Scope::Device;
 
-/// Every operation on unsigned numbers; each place has its own.
+/// Every operation on unsigned numbers, each on an element of its own.
 #[kernel(block = 64)]
 fn unsigned(x: VecRef<u32>, y: VecMut<u32>, z: VecMut<u64>) {
     let v = x.get(index_1d());
@@ -74,7 +74,7 @@ fn signed_and_floating_point_operations_agree_with_their_models() {
     }
 }
 
-/// A chain of swaps, and increments by compare-exchange, in shared memory and in fresh global memory.
+/// A chain of swaps, and increments by compare-exchange, in shared memory and in zeroed global memory.
 #[kernel(block = 64)]
 fn exchanges(#[shared] count: DynShared<u32>, before: VecMut<u32>, last: VecMut<u32>, counts: VecMut<u32>) {
     let (t, i) = (thread_idx_x(), index_1d());
@@ -106,7 +106,7 @@ fn swaps_form_a_chain_and_compare_exchanges_lose_nothing() {
     }
 }
 
-/// Who comes first.
+/// The order in which threads take tickets.
 #[kernel(block = 64)]
 fn tickets(ticket: VecMut<u32>, y: VecMut<u32>) {
     y.set(index_1d(), ticket.atomic(0).fetch_add(1, R, D));

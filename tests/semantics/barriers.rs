@@ -1,4 +1,4 @@
-//! Barriers of the block with votes, named barriers, and the order they give.
+//! Barriers of the block with votes, named barriers, and the order that they make.
 
 use crate::{schedules, silent};
 use simt::prelude::*;
@@ -34,8 +34,8 @@ fn votes_of_a_block_count_all_threads() {
     }
 }
 
-/// Warp 0 loads rows, warp 1 squares them, warp 2 stores them: two buffers between each pair, a barrier for each buffer
-/// that says "full" and one that says "empty".
+/// Warp 0 loads rows, warp 1 squares them, warp 2 stores them: two buffers between each pair, a "full" and an "empty"
+/// barrier for each buffer.
 #[kernel(block = 96)]
 fn pipeline(#[shared] words: DynShared<u32>, x: MatRef<u32>, y: MatMut<u32>) {
     let (stage, lane) = (thread_idx_x() / 32, thread_idx_x() % 32);
@@ -62,7 +62,7 @@ fn pipeline(#[shared] words: DynShared<u32>, x: MatRef<u32>, y: MatMut<u32>) {
             named_barrier_arrive(full(stage, buffer), 64);
         }
     }
-    // The last two "empty" arrivals of each link are for rows that do not come.
+    // The last two "empty" arrivals of each pair are for rows that do not exist.
     if stage < 2 {
         for row in x.rows().saturating_sub(2)..x.rows() {
             named_barrier(empty(stage, row % 2), 64);
@@ -71,7 +71,7 @@ fn pipeline(#[shared] words: DynShared<u32>, x: MatRef<u32>, y: MatMut<u32>) {
 }
 
 #[test]
-fn named_barriers_carry_a_pipeline() {
+fn named_barriers_synchronise_a_pipeline() {
     let x: Vec<u32> = (0..7 * 32).collect();
     let expected: Vec<u32> = x.chunks(32).flat_map(|row| row.iter().rev().map(|v| v * v)).collect();
     let x = Buffer::new(&x);

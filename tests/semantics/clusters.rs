@@ -1,4 +1,4 @@
-//! Clusters: where a block stands, what their barrier orders, arrivals and boxes from other blocks.
+//! Clusters: ranks, what the cluster barrier orders, arrivals and TMA loads from other blocks.
 
 use crate::{schedules, silent};
 use simt::cluster::{cluster_rank, cluster_size, cluster_sync};
@@ -13,9 +13,9 @@ use simt::wgmma::{Accumulators, KMajor, Operand};
 use simulator::{Config, Level, device};
 use warpwright_tests::sim::{Buffer, Grid, launch};
 
-/// Leaves rank and size.
+/// Stores rank and size.
 #[kernel(block = 32, cluster = 3)]
-fn places(y: VecMut<u32>) {
+fn ranks(y: VecMut<u32>) {
     let block = (block_idx_z() * grid_dim_y() + block_idx_y()) * grid_dim_x() + block_idx_x();
     if thread_idx_x() == 0 {
         y.set(block as usize, 10 * cluster_size() + cluster_rank());
@@ -27,16 +27,16 @@ fn neighbours_along_x_are_a_cluster() {
     for config in schedules(5) {
         let mut y = Buffer::unwritten(36);
         let grid = Grid::new([6, 3, 2], [32, 1, 1]);
-        silent(&launch(&config, places, grid, (&mut y,)).unwrap(), &config);
+        silent(&launch(&config, ranks, grid, (&mut y,)).unwrap(), &config);
         assert_eq!(y.to_vec(), (0..36).map(|block| 30 + block % 3).collect::<Vec<u32>>(), "{config:?}");
     }
     assert_eq!((device::cluster_rank(), device::cluster_size()), (0, 1), "outside a launch");
 }
 
 #[test]
-fn a_grid_is_whole_clusters() {
+fn a_grid_must_be_whole_clusters() {
     let mut y = Buffer::unwritten(36);
-    let error = launch(&Config::default(), places, Grid::line(4, 32), (&mut y,)).unwrap_err().to_string();
+    let error = launch(&Config::default(), ranks, Grid::line(4, 32), (&mut y,)).unwrap_err().to_string();
     assert!(error.contains("clusters of 3 in a grid of 4 blocks along x"), "{error}");
 }
 
@@ -49,7 +49,7 @@ fn alone(#[shared] words: DynShared<u32>, y: VecMut<u32>) {
 }
 
 #[test]
-fn a_block_without_a_cluster_is_one_of_its_own() {
+fn a_block_without_a_cluster_is_a_cluster_of_one() {
     for config in schedules(10) {
         let mut y = Buffer::unwritten(128);
         let grid = Grid::line(2, 64).shared(256);
@@ -58,7 +58,7 @@ fn a_block_without_a_cluster_is_one_of_its_own() {
     }
 }
 
-/// Blocks hand numbers round in global memory, by ordinary accesses. Some threads leave at the start, some before the end.
+/// Blocks pass numbers on in global memory, by ordinary accesses. Some threads exit at the start, some before the end.
 #[kernel(block = 96, cluster = 4)]
 fn round(x: VecMut<u32>) {
     let (t, rank) = (thread_idx_x(), cluster_rank());
@@ -94,7 +94,7 @@ fn the_barrier_of_the_cluster_orders_its_blocks() {
     }
 }
 
-/// Block 0 writes, meets block 1 of its cluster, which sets a flag for the other cluster.
+/// Block 0 writes and meets block 1 at the cluster barrier; block 1 then sets a flag for the other cluster.
 #[kernel(block = 32, cluster = 2)]
 fn relay(x: VecMut<u32>, flag: VecMut<u32>, y: VecMut<u32>) {
     let (t, block) = (thread_idx_x(), block_idx_x());
@@ -115,7 +115,7 @@ fn relay(x: VecMut<u32>, flag: VecMut<u32>, y: VecMut<u32>) {
 }
 
 #[test]
-fn what_clusters_know_passes_on_by_atomics() {
+fn atomics_pass_on_the_order_of_a_cluster_barrier() {
     for mut config in schedules(30) {
         for level in [Level::Off, Level::Checks] {
             config.level = level;
@@ -142,7 +142,7 @@ struct Ring {
     empty: Mbarriers<2>,
 }
 
-/// Makes the mbarriers, with so many arrivals.
+/// Initialises the mbarriers, with so many arrivals.
 fn begin(ring: &Ring, filling: u32, freeing: u32) {
     if thread_idx_x() == 0 {
         for stage in 0..STAGES {
@@ -159,7 +159,7 @@ fn column(ring: &Ring, stage: u32, rows: u32) -> f32 {
     (0..rows).fold(0.0, |sum, row| sum + ring.stages[stage as usize].get(row * COLS + thread_idx_x() - 32))
 }
 
-/// Each of 4 blocks loads a quarter of each tile for all. Every warp that has done with one says so to all.
+/// Each of 4 blocks multicasts a quarter of each tile. Every warp that has read a tile arrives at all blocks.
 #[kernel(block = 96, cluster = 4)]
 fn quarters(#[shared] ring: &Ring, x: &TensorMap<f32>, steps: u32, y: VecMut<f32>) {
     begin(ring, 1, 8);
@@ -188,13 +188,13 @@ fn quarters(#[shared] ring: &Ring, x: &TensorMap<f32>, steps: u32, y: VecMut<f32
     cluster_sync();
 }
 
-/// The first block loads each tile for both. The second says that it is ready for the next by an arrival of its own; who has
-/// read a tile says so to the first alone.
+/// The first block loads each tile for both. The second arrives when it is ready for the next; threads that have read a
+/// tile arrive at the first alone.
 #[kernel(block = 96, cluster = 2)]
 fn leader(#[shared] ring: &Ring, x: &TensorMap<f32>, steps: u32, y: VecMut<f32>) {
     begin(ring, 1, 4);
     let (t, rank) = (thread_idx_x(), cluster_rank());
-    // For the first phases nobody can have sent anything yet: the barrier is behind these.
+    // In the first phases no load can have been issued yet: the barrier comes after them.
     if t == 32 {
         (0..STAGES).for_each(|stage| ring.full.arrive_expect_tx(stage, BOX_BYTES));
     }
@@ -227,11 +227,11 @@ fn leader(#[shared] ring: &Ring, x: &TensorMap<f32>, steps: u32, y: VecMut<f32>)
     cluster_sync();
 }
 
-/// Each block loads its own tiles, but asks the other one whether it may: who has read a tile says so to the other block,
-/// whose thread 1 passes that on.
+/// Each block loads its own tiles, but is released by the other one: threads that have read a tile arrive at the other
+/// block, whose thread 1 passes the arrival on.
 #[kernel(block = 96, cluster = 2)]
 fn detour(#[shared] ring: &Ring, x: &TensorMap<f32>, steps: u32, y: VecMut<f32>) {
-    // Of the arrivals at `empty`, phases are two a tile: two warps' from the other block, then that of its thread 1.
+    // `empty` has two phases per tile: the arrivals of two warps of the other block, then that of its thread 1.
     begin(ring, 1, 2);
     let (t, rank) = (thread_idx_x(), cluster_rank());
     let (mine, others) = (0, 1);
@@ -264,7 +264,7 @@ fn detour(#[shared] ring: &Ring, x: &TensorMap<f32>, steps: u32, y: VecMut<f32>)
     cluster_sync();
 }
 
-/// What a block has written by ordinary stores may be overwritten by a box from the other, behind a fence and the barrier.
+/// A load by the other block may overwrite what a block has written by ordinary stores, after a fence and the barrier.
 #[kernel(block = 96, cluster = 2)]
 fn overwritten(#[shared] ring: &Ring, x: &TensorMap<f32>, _steps: u32, y: VecMut<f32>) {
     let (t, rank) = (thread_idx_x(), cluster_rank());
@@ -284,7 +284,7 @@ fn overwritten(#[shared] ring: &Ring, x: &TensorMap<f32>, _steps: u32, y: VecMut
 
 type Sums = simt::Kernel<(TensorMap<f32>, u32, VecMut<'static, f32>)>;
 
-/// Sums of the columns of `tma` boxes in `steps` steps, which each block of a cluster leaves; two clusters.
+/// Checks the sums of the columns of `boxes` boxes in `steps` steps that each block of a cluster stores; two clusters.
 fn sums(kernel: Sums, blocks: u32, boxes: u32, steps: u32) {
     let rows = boxes * ROWS;
     let x: Vec<f32> = (0..rows * COLS).map(|i| (i % 1009) as f32).collect();
@@ -317,14 +317,14 @@ fn one_block_loads_for_two() {
 }
 
 #[test]
-fn word_of_a_block_reaches_it_by_way_of_another() {
+fn order_of_a_block_reaches_it_through_another() {
     for steps in [1, 2, 7] {
         sums(detour, 2, steps, steps);
     }
 }
 
 #[test]
-fn a_box_may_go_to_the_other_block_alone() {
+fn a_load_may_go_to_the_other_block_alone() {
     sums(overwritten, 2, 1, 1);
 }
 
@@ -342,8 +342,8 @@ struct Operands {
     empty: Mbarriers<2>,
 }
 
-/// C, of which each block of a cluster has 64 rows, becomes A times the transpose of B. Each block loads its rows of A, and
-/// half of B for both. A product still reads one stage when the one before is freed.
+/// C = A·Bᵀ; each block of a cluster has 64 rows of C, loads its rows of A, and multicasts half of B. A product still
+/// reads one stage when the stage before is released.
 #[kernel(block = 256, cluster = 2)]
 fn product(#[shared] ring: &Operands, a: &TensorMap<f32>, b: &TensorMap<f32>, steps: u32, c: MatMut<f32>) {
     let (t, rank, warpgroup) = (thread_idx_x(), cluster_rank(), warpgroup_id());
@@ -390,7 +390,7 @@ fn product(#[shared] ring: &Operands, a: &TensorMap<f32>, b: &TensorMap<f32>, st
 }
 
 #[test]
-fn products_of_operands_that_blocks_load_for_each_other() {
+fn products_of_multicast_operands() {
     let (rows, cols) = (2 * A_ROWS, B_ROWS);
     for steps in [1, 2, 5] {
         let k = steps * DEPTH;

@@ -20,7 +20,7 @@ fn places(y: MatMut<u32>) {
 }
 
 #[test]
-fn every_thread_knows_its_place() {
+fn every_thread_has_its_index() {
     let (blocks, threads) = ([3, 2, 4], [5, 3, 2]);
     for size in [1_u32, 2, 4, 8, 16, 32] {
         for seed in 0..4 {
@@ -43,7 +43,7 @@ fn error(config: &Config, grid: Grid) -> LaunchError {
 }
 
 #[test]
-fn launches_that_make_no_sense_say_why() {
+fn invalid_launches_are_refused_with_a_reason() {
     let good = Config::default();
     let cases = [
         (error(&good, Grid::new([1, 0, 1], [32, 1, 1])), "grid [1, 0, 1] of blocks [32, 1, 1] is empty"),
@@ -103,7 +103,7 @@ fn three(y: VecMut<u32>) {
 }
 
 #[test]
-fn reports_beyond_the_most_are_counted() {
+fn reports_beyond_the_limit_are_counted() {
     let mut config = Config::default();
     config.max_reports = 2;
     let mut y = Buffer::unwritten(1);
@@ -111,7 +111,7 @@ fn reports_beyond_the_most_are_counted() {
     assert_eq!((outcome.reports.len(), outcome.suppressed), (2, 1));
 }
 
-/// Waits for ever, or adds 1 to every element.
+/// Waits forever, or adds 1 to every element.
 #[kernel(block = 64)]
 fn hang_or_add(hang: u32, flag: VecMut<u32>, y: VecMut<u32>) {
     while hang == 1 && flag.atomic(0).load(Order::Relaxed, Scope::Device) == 0 {}
@@ -133,7 +133,7 @@ fn a_hung_launch_leaves_nothing_behind() {
 }
 
 #[test]
-fn launches_on_several_threads_do_not_meet() {
+fn launches_on_several_threads_are_independent() {
     let work = || {
         for seed in 0..20 {
             let (mut flag, mut y) = (Buffer::zeroed(1), Buffer::zeroed(128));
@@ -145,7 +145,7 @@ fn launches_on_several_threads_do_not_meet() {
     std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
 }
 
-/// Says what it is, with an argument that it then needs.
+/// Stores the steps of the block between two calls of `clock`.
 #[kernel(block = 32)]
 fn clocks(y: VecMut<u64>) {
     let before = clock();
@@ -154,7 +154,7 @@ fn clocks(y: VecMut<u64>) {
 }
 
 #[test]
-fn the_logical_clock_goes_on() {
+fn the_logical_clock_advances() {
     for level in [Level::Off, Level::Checks] {
         let mut y = Buffer::unwritten(32);
         let outcome = launch(&Config::new(level), clocks, Grid::line(1, 32), (&mut y,)).unwrap();
@@ -163,7 +163,7 @@ fn the_logical_clock_goes_on() {
     }
 }
 
-/// Every block writes its number down once in each interval between barriers.
+/// Every block logs its number once in each interval between barriers.
 #[kernel(block = 32)]
 fn sign(log: VecMut<u32>, next: VecMut<u32>) {
     for _ in 0..4 {

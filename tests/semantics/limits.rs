@@ -1,4 +1,4 @@
-//! The simulator's own limits are said, not passed over.
+//! The simulator reports its own limits.
 
 use simt::prelude::*;
 use simulator::{Config, Kind};
@@ -28,7 +28,7 @@ fn a_clock_that_has_run_out_is_reported_as_the_simulators_limit() {
     }
 }
 
-/// Thread 3 calls itself without end.
+/// Thread 3 recurses without end.
 #[kernel(block = 32)]
 fn endless(y: VecMut<u32>) {
     fn deeper(depth: u32) -> u32 {
@@ -53,7 +53,7 @@ fn a_stack_overflow_names_kernel_and_thread_before_the_process_ends() {
     let child = Command::new(program).args(["--exact", "limits::overflow", "--ignored", "--nocapture"]).output();
     let child = child.expect("a child process");
     let said = String::from_utf8_lossy(&child.stderr);
-    assert!(!child.status.success(), "the child ended well:\n{said}");
+    assert!(!child.status.success(), "the child succeeded:\n{said}");
     let expected = "stack overflow in kernel `endless`, thread (3, 0, 0)";
     assert!(said.contains(expected), "`{expected}` is not in\n{said}");
 }

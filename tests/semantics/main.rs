@@ -1,21 +1,21 @@
-//! What the simulator does with kernels that have no defect, against plain models: warp operations, barriers, atomics, the
-//! order they give, the copy engine, launches and their parameters, counters. Defects are in the planted-bug collection.
+//! What the simulator does with kernels that have no defect, compared with simple models: warp operations, barriers,
+//! atomics and their order, TMA, launches and their parameters, counters. Kernels with defects are in `tests/defects`.
 
 mod atomics;
 mod barriers;
 mod clusters;
 mod counters;
-mod engine;
 mod launches;
 mod limits;
+mod locations;
 mod order;
-mod places;
-mod products;
+mod tma;
 mod warps;
+mod wgmma;
 
 use simulator::{Config, Level, Outcome};
 
-/// Checked launches in so many orders, with one block at a time and with four.
+/// Checked launches with so many seeds, with one resident block and with four.
 fn schedules(seeds: u64) -> impl Iterator<Item = Config> {
     let config = move |resident| (0..seeds).map(move |seed| Config::new(Level::Checks).seed(seed).resident(resident));
     [1, 4].into_iter().flat_map(config)

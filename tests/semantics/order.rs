@@ -1,4 +1,4 @@
-//! What comes before what: order by atomics within a block and across blocks, and findings that do not hang on the schedule.
+//! Happens-before: order by atomics within a block and across blocks, and reports that do not depend on the schedule.
 
 use crate::{schedules, silent};
 use simt::prelude::*;
@@ -23,8 +23,8 @@ struct HandOver {
     empty: SharedArray<u32, 1>,
 }
 
-/// Thread 0 hands rows of 8 to the 63 others through a buffer. Two counters in shared memory say how often it was filled,
-/// and how many threads have read it: a barrier between threads made of atomics. `relaxed` leaves out the readers' release.
+/// Thread 0 passes rows of 8 to the 63 others through a buffer. Two counters in shared memory count how often it was
+/// filled and how many threads have read it: a barrier made of atomics. `relaxed` leaves out the readers' release.
 #[kernel(block = 64)]
 fn hand_over(#[shared] shared: &HandOver, relaxed: u32, x: MatRef<u32>, y: MatMut<u32>) {
     let t = thread_idx_x();
@@ -48,7 +48,7 @@ fn hand_over(#[shared] shared: &HandOver, relaxed: u32, x: MatRef<u32>, y: MatMu
 }
 
 #[test]
-fn readers_can_hand_a_buffer_back_through_a_counter() {
+fn readers_can_release_a_buffer_through_a_counter() {
     let x = Buffer::new(&(0..40).collect::<Vec<u32>>());
     for config in schedules(20) {
         let mut y = Buffer::zeroed(5 * 64);
@@ -63,7 +63,7 @@ fn readers_can_hand_a_buffer_back_through_a_counter() {
 
 /// [`hand_over`] with the two counters in global memory, and of device scope, as between blocks.
 #[kernel(block = 64)]
-fn hand_over_widely(
+fn hand_over_device_scope(
     #[shared] words: DynShared<u32>,
     relaxed: u32,
     x: MatRef<u32>,
@@ -86,21 +86,21 @@ fn hand_over_widely(
 }
 
 #[test]
-fn readers_can_hand_a_buffer_back_through_a_counter_of_device_scope() {
+fn readers_can_release_a_buffer_through_a_counter_of_device_scope() {
     let x = Buffer::new(&(0..40).collect::<Vec<u32>>());
     for config in schedules(20) {
         let (mut y, mut counts) = (Buffer::zeroed(5 * 64), Buffer::zeroed(2));
         let grid = Grid::line(1, 64).shared(32);
         let args = (0, x.matrix(5, 8), y.matrix_mut(5, 64), &mut counts);
-        silent(&launch(&config, hand_over_widely, grid, args).unwrap(), &config);
+        silent(&launch(&config, hand_over_device_scope, grid, args).unwrap(), &config);
         let mut counts = Buffer::zeroed(2);
         let args = (1, x.matrix(5, 8), y.matrix_mut(5, 64), &mut counts);
-        races(&launch(&config, hand_over_widely, grid, args).unwrap().reports, "without release");
+        races(&launch(&config, hand_over_device_scope, grid, args).unwrap().reports, "without release");
     }
 }
 
-/// Thread 0 sets an element by a plain write and goes on with atomics, one of them after a fence. `how` the others come to
-/// it: 0 at once, 1 after a barrier, 2 after having acquired what thread 0 released.
+/// Thread 0 sets an element by a plain write and goes on with atomics, one of them after a fence. `how` the others
+/// reach it: 0 at once, 1 after a barrier, 2 after acquiring what thread 0 released.
 #[kernel(block = 64)]
 fn set_then_count(how: u32, x: VecMut<u32>, flag: VecMut<u32>) {
     if thread_idx_x() == 0 {
@@ -198,7 +198,7 @@ fn readers_of_all_blocks_come_before_the_last_blocks_write() {
     }
 }
 
-/// Warp 1 reads what warp 0 has written to global memory, and gives it back, with named barriers only.
+/// Warp 1 reads what warp 0 has written to global memory, and releases it, with named barriers only.
 #[kernel(block = 96)]
 fn relay(x: VecMut<u32>, y: VecMut<u32>, meet: u32) {
     let (warp, lane) = (thread_idx_x() / 32, (thread_idx_x() % 32) as usize);
@@ -234,7 +234,7 @@ fn named_barriers_order_global_memory_among_their_threads() {
     }
 }
 
-/// Thread 33 asks once whether thread 0 has set a flag, which it sets by a plain store.
+/// Thread 33 loads once, atomically, a flag that thread 0 sets by a plain store.
 #[kernel(block = 64)]
 fn asks_once(#[shared] flag: DynShared<u32>, shared: u32, x: VecMut<u32>, y: VecMut<u32>) {
     let t = thread_idx_x();
@@ -252,7 +252,7 @@ fn asks_once(#[shared] flag: DynShared<u32>, shared: u32, x: VecMut<u32>, y: Vec
 }
 
 #[test]
-fn an_atomic_load_races_with_a_plain_store_whichever_comes_first() {
+fn an_atomic_load_races_with_a_plain_store_in_either_order() {
     for shared in [0, 1] {
         let mut firsts = [0; 2];
         for config in schedules(20) {
@@ -272,7 +272,7 @@ struct Mixed {
     bytes: SharedArray<u8, 64>,
 }
 
-/// Words exchanged without a barrier, and bytes with none needed: from the first byte on, bytes are told apart.
+/// Words exchanged without a barrier, and bytes that need none: from the first byte on, the shadow has a cell per byte.
 #[kernel(block = 64)]
 fn mixed(#[shared] shared: &Mixed, y: VecMut<u32>) {
     let t = thread_idx_x();
@@ -306,7 +306,7 @@ fn flagged(relaxed: u32, x: VecMut<u32>, flag: VecMut<u32>, y: VecMut<u32>) {
 }
 
 #[test]
-fn readers_of_two_blocks_are_kept_apart() {
+fn readers_of_two_blocks_are_recorded_separately() {
     for config in schedules(20) {
         for relaxed in [0, 1] {
             let (mut x, mut flag, mut y) = (Buffer::new(&[4]), Buffer::zeroed(1), Buffer::unwritten(2));

@@ -1,4 +1,4 @@
-//! Shuffles, votes, matches and reductions against plain models, for every warp size and random masks.
+//! Shuffles, votes, matches and reductions compared with simple models, for every warp size and random masks.
 
 use crate::silent;
 use proptest::prelude::*;
@@ -82,7 +82,7 @@ proptest! {
     }
 }
 
-/// All operations without lanes as arguments, by the lanes of a mask and, at the same place, by the others.
+/// All operations without lanes as arguments, by the lanes of a mask and, at the same source line, by the others.
 #[kernel(max_threads = 32)]
 fn together(x: VecRef<u32>, mask: u32, y: MatMut<u32>) {
     let (lane, v) = (lane_id(), x.get(index_1d()));
@@ -166,7 +166,7 @@ proptest! {
     }
 }
 
-/// A value of each type that can travel, from lane 3.
+/// A shuffle of each type, from lane 3.
 #[kernel(block = 32)]
 fn types(y: VecMut<f64>) {
     let lane = lane_id();
@@ -184,7 +184,7 @@ fn types(y: VecMut<f64>) {
 }
 
 #[test]
-fn values_of_all_types_travel() {
+fn values_of_all_types_can_be_shuffled() {
     let mut y = Buffer::unwritten(6 * 32);
     let config = Config::default();
     silent(&launch(&config, types, Grid::line(1, 32), (&mut y,)).unwrap(), &config);
@@ -209,7 +209,7 @@ fn impossible_widths_are_reported_at_the_call() {
     }
 }
 
-/// Two halves of a warp, each summed by way of shared memory with a `sync_warp` of its own.
+/// Two halves of a warp, each summed through shared memory with a `sync_warp` of its own.
 #[kernel(block = 32)]
 fn halves(#[shared] words: DynShared<u32>, x: VecRef<u32>, y: VecMut<u32>) {
     let (lane, place) = (lane_id(), lane_id() % 16);
@@ -238,7 +238,7 @@ fn partial_warp_syncs_order_their_lanes() {
     }
 }
 
-/// Leaves a warp in three steps; those that stay vote with the mask of the whole warp, as PTX permits.
+/// Lanes exit in three steps; the rest vote with the mask of the whole warp, as PTX permits.
 #[kernel(block = 32)]
 fn leaving(y: VecMut<u32>) {
     let lane = lane_id();

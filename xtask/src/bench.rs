@@ -7,12 +7,12 @@ use anyhow::Result;
 use crate::workspace::Workspace;
 use crate::{process, program};
 
-/// What `bench` is asked for: the arguments of `warpwright-bench`.
+/// Arguments of `bench`: those of `warpwright-bench`.
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Args {
-    /// Passed on to warpwright-bench, `--only sum/f32`, `--list`, `--render` and `--compare RUN_A RUN_B` among them; `--help`
-    /// shows its own help.
+    /// Passed on to warpwright-bench, `--only sum/f32`, `--list`, `--render` and `--compare RUN_A RUN_B` among them;
+    /// `--help` shows its own help.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }

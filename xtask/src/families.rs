@@ -12,7 +12,8 @@ use crate::workspace::Workspace;
 /// Where the list is.
 pub(crate) const FILE: &str = "gpu/Cargo.toml";
 
-/// Kernels that are compiled to one PTX file per architecture. The family's name is that of the file and of the feature.
+/// Kernels that are compiled to one PTX file per architecture. The family's name is that of the file and of the
+/// feature.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Family {

@@ -1,7 +1,10 @@
 //! xtask exists so that everything a contributor does here is one `cargo xtask …` away, with no tool to install first.
 //!
-//! One module per command: [`build`], [`audit`], [`run`], [`ladder`], [`mod@bench`], [`mod@test`], [`bundle`], [`doctor`]. They share
-//! the reader of PTX ([`ptx`]), the search for tools ([`toolchain`], [`ptxas`]) and a few words for paths, processes and progress.
+//! One module per command: [`build`], [`audit`], [`run`], [`tutorial`], [`mod@bench`], [`terms`], [`mod@test`],
+//! [`bundle`], [`doctor`]. They share the build list ([`families`]), the reader of PTX ([`ptx`]), the search for tools
+//! ([`toolchain`], [`ptxas`]) and small modules for paths, processes and progress.
+//!
+//! xtask does not depend on the crates of the workspace: what it has to know of the kernels is in their PTX.
 
 mod audit;
 mod bench;
@@ -16,6 +19,7 @@ mod ptx;
 mod ptxas;
 mod run;
 mod selection;
+mod terms;
 mod test;
 mod toolchain;
 mod tutorial;
@@ -40,17 +44,19 @@ enum Command {
     Build(build::Args),
     /// Check the committed PTX against the limits declared beside each kernel; needs no nightly.
     Audit(audit::Args),
-    /// The main job: the main kernels on real-sized input, checked against the oracle.
+    /// The main kernels on real-sized input, checked against the reference.
     Run(run::Args),
-    /// Every kernel from the smallest idea up, and every figure of the teaching texts reproduced.
+    /// The tutorial: each kernel step by step, and every figure of the teaching texts reproduced.
     Tutorial(tutorial::Args),
-    /// Ours beside cuBLAS, CUB and others on a GPU; tables, plots and comparisons of what was measured.
+    /// Warpwright, cuBLAS, CUB and others timed on a GPU; tables, plots and comparisons of the records.
     Bench(bench::Args),
+    /// Search for words that are not used here and for wide lines; print the field's term for each.
+    Terms,
     /// Everything CI runs.
     Test(test::Args),
     /// Test programs, main job and run script in one folder, for a machine that has no Rust.
     Bundle(bundle::Args),
-    /// What is here, what is missing, and the command that mends it.
+    /// What is installed, what is missing, and the command that installs it.
     Doctor,
 }
 
@@ -65,6 +71,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::command(&workspace, &args),
         Command::Tutorial(args) => tutorial::command(&workspace, &args),
         Command::Bench(args) => bench::command(&workspace, &args),
+        Command::Terms => terms::command(&workspace),
         Command::Test(args) => test::command(&workspace, &args),
         Command::Bundle(args) => bundle::command(&workspace, &args),
         Command::Doctor => doctor::command(&workspace),

@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::program;
 use crate::workspace::Workspace;
 
-/// What `run` is asked for: the arguments of `warpwright-run`.
+/// Arguments of `run`: those of `warpwright-run`.
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Args {
@@ -16,7 +16,7 @@ pub(crate) struct Args {
     arguments: Vec<String>,
 }
 
-/// Builds and runs the program; its exit code is ours: 0 when every result agrees with the oracle.
+/// Builds and runs the program; its exit code is ours: 0 when every result agrees with the reference.
 pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
     program::run(workspace, "warpwright-run", &args.arguments, &[])
 }

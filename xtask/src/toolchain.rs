@@ -1,7 +1,7 @@
 //! The nightly toolchain that writes PTX: found where it is installed, called by path, never fetched.
 //!
-//! `gpu/rust-toolchain.toml` names a dated nightly; where that one is not installed, plain `nightly` serves. A toolchain
-//! that rustup does not know can be given as `WARPWRIGHT_NIGHTLY=/path/to/toolchain`.
+//! `gpu/rust-toolchain.toml` names a dated nightly; where that one is not installed, plain `nightly` serves. A
+//! toolchain that rustup does not know can be given as `WARPWRIGHT_NIGHTLY=/path/to/toolchain`.
 
 use std::env;
 use std::fs;
@@ -133,7 +133,8 @@ fn rustup(args: &[&str]) -> Result<String> {
 mod tests {
     use super::choose;
 
-    const BOTH: &str = "stable-x86_64-unknown-linux-gnu (default)\nnightly-2026-05-20-x86_64-unknown-linux-gnu\nnightly-x86_64-unknown-linux-gnu\n";
+    const BOTH: &str = "stable-x86_64-unknown-linux-gnu (default)\nnightly-2026-05-20-x86_64-unknown-linux-gnu\n\
+        nightly-x86_64-unknown-linux-gnu\n";
     const PLAIN: &str = "1.95.0-x86_64-unknown-linux-gnu (active)\nnightly-x86_64-unknown-linux-gnu\n";
     const OTHER: &str = "nightly-2025-01-01-x86_64-unknown-linux-gnu\nstable-x86_64-unknown-linux-gnu\n";
 

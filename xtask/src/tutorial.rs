@@ -1,4 +1,4 @@
-//! `cargo xtask tutorial`: every kernel from the smallest idea up, and the figures of the teaching texts, in release, with every
+//! `cargo xtask tutorial`: each kernel step by step and the figures of the teaching texts, in release, with every
 //! argument passed on.
 
 use std::process::ExitCode;
@@ -8,12 +8,12 @@ use anyhow::Result;
 use crate::program;
 use crate::workspace::Workspace;
 
-/// What `ladder` is asked for: the arguments of `warpwright-tutorial`.
+/// Arguments of `tutorial`: those of `warpwright-tutorial`.
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Args {
-    /// Passed on to warpwright-tutorial: `--json`, `--html FILE`, `--kernel ID`, `--device best|simulator|cuda` among them;
-    /// `--help` shows its own help.
+    /// Passed on to warpwright-tutorial: `--json`, `--html FILE`, `--kernel ID`, `--device best|simulator|cuda` among
+    /// them; `--help` shows its own help.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! The ladder; see [`warpwright_bench::tutorial`].
+//! The tutorial; see [`warpwright_bench::tutorial`].
 
 use std::process::ExitCode;
 

@@ -9,7 +9,8 @@ use super::cases::Case;
 use super::metric::METRICS;
 use super::ncu::Profiled;
 
-/// A Markdown table: for each case the counters that either side has counted anything of. The n-th case is the n-th launch.
+/// A Markdown table: for each case the counters that either side has counted anything of. The n-th case is the n-th
+/// launch.
 pub(super) fn table(counted: &[(Case, Counters)], profiled: &[Profiled]) -> Result<String> {
     let names: Vec<&str> = profiled.iter().map(|launch| launch.kernel.as_str()).collect();
     let expected: Vec<&str> = counted.iter().map(|(case, _)| case.kernel).collect();

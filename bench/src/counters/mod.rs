@@ -1,7 +1,8 @@
 //! The simulator's counters beside the profiler's.
 //!
 //! The same launches are made on a GPU under `ncu` and on the simulator, and both counts put side by side. They count
-//! *instructions*: where the compiler merges neighbouring loads or splits a wide store, requests differ and sectors do not.
+//! *instructions*: where the compiler merges neighbouring loads or splits a wide store, requests differ and sectors do
+//! not.
 //!
 //! ```text
 //! ncu --clock-control none --csv --print-units base --metrics "$(warpwright-counters --metrics)" \
@@ -26,7 +27,8 @@ use warpwright::{Device, Error};
 use cases::Case;
 use metric::METRICS;
 
-/// The simulator's counters beside those of ncu, for every kernel of the main job and of the ladder, each at an aligned and at an odd shape.
+/// The simulator's counters beside those of ncu, for every kernel of the main job and of the tutorial, each at an
+/// aligned and at an odd shape.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "warpwright-counters", version)]
 pub struct Args {
@@ -47,8 +49,8 @@ struct Mode {
     /// Run every case on the simulator and print its counters as CSV.
     #[arg(long)]
     simulate: bool,
-    /// Run every case on the simulator and print its counters beside those in this file, the output of `ncu --csv`, as a
-    /// Markdown table.
+    /// Run every case on the simulator and print its counters beside those in this file, the output of `ncu --csv`, as
+    /// a Markdown table.
     #[arg(long, value_name = "NCU.CSV")]
     compare: Option<PathBuf>,
 }

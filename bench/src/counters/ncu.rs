@@ -1,4 +1,5 @@
-//! Reads what `ncu --csv --print-units base` writes: one line for each launch and metric ("long" form), between lines of other kinds.
+//! Reads what `ncu --csv --print-units base` writes: one line for each launch and metric ("long" form), between lines
+//! of other kinds.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +42,8 @@ pub(super) fn parse(text: &str) -> Result<Vec<Profiled>> {
     Ok(launches.into_values().collect())
 }
 
-/// A count as ncu prints it: digits, in some locales with commas between thousands, for some metrics with decimals of zero.
+/// A count as ncu prints it: digits, in some locales with commas between thousands, for some metrics with decimals of
+/// zero.
 fn count(text: &str) -> Result<u64> {
     let digits: String = text.chars().filter(|c| *c != ',').collect();
     let (whole, decimals) = digits.split_once('.').unwrap_or((&digits, ""));

@@ -34,40 +34,40 @@ pub(super) const KERNELS: [(Gemm, Plan); 6] = [
 ];
 
 /// Rows of C that one core computes at a time.
-const BAND: usize = 256;
+const PANEL: usize = 256;
 
-/// The factors and what their product should be, made when first asked for: all kernels multiply the same.
-pub(crate) struct Product {
+/// Operands and the expected result, computed when first asked for: all kernels multiply the same matrices.
+pub(crate) struct Problem {
     n: usize,
     seed: u64,
     factors: OnceLock<[Vec<f32>; 2]>,
     reference: OnceLock<Reference>,
 }
 
-struct Multiplied {
+struct MatmulTask {
     kernel: Gemm,
     plan: Plan,
-    product: Arc<Product>,
+    problem: Arc<Problem>,
     on_device: [Buffer<f32>; 3],
 }
 
 /// Multiplies n × n matrices: n³ multiply-adds.
-pub(crate) fn job(kernel: Gemm, plan: Plan, product: &Arc<Product>) -> Job {
-    let (n, product) = (product.n, Arc::clone(product));
+pub(crate) fn job(kernel: Gemm, plan: Plan, problem: &Arc<Problem>) -> Job {
+    let (n, problem) = (problem.n, Arc::clone(problem));
     Job {
         kernel: kernel.info(),
         shape: format!("{n} x {n} x {n}"),
         work: Work::Operations(2.0 * (n as f64).powi(3)),
         prepare: Box::new(move |device| {
-            let [a, b] = product.factors();
+            let [a, b] = problem.factors();
             let on_device = [device.upload(a)?, device.upload(b)?, device.alloc(n * n)?];
-            Ok(Box::new(Multiplied { kernel, plan, product, on_device }))
+            Ok(Box::new(MatmulTask { kernel, plan, problem, on_device }))
         }),
     }
 }
 
-impl Product {
-    /// Factors of `n` × `n` elements.
+impl Problem {
+    /// Operands of `n` × `n` elements.
     pub(crate) fn new(n: usize, seed: u64) -> Self {
         Self { n, seed, factors: OnceLock::new(), reference: OnceLock::new() }
     }
@@ -76,7 +76,7 @@ impl Product {
         self.factors.get_or_init(|| [3, 4].map(|stream| uniform(self.n * self.n, self.seed, stream)))
     }
 
-    /// The oracle's product, a band of rows on each core.
+    /// The expected result, computed by panels of rows on all cores.
     fn reference(&self) -> &Reference {
         self.reference.get_or_init(|| {
             let [a, b] = self.factors();
@@ -86,31 +86,31 @@ impl Product {
     }
 }
 
-/// [`reference::matmul`] of each band of rows of `a`.
+/// [`reference::matmul`] of each panel of rows of `a`.
 fn product(a: ArrayView2<'_, f32>, b: ArrayView2<'_, f32>) -> Reference {
-    let starts: Vec<usize> = (0..a.len_of(Axis(0))).step_by(BAND).collect();
-    let bands: Vec<Reference> = starts
+    let starts: Vec<usize> = (0..a.len_of(Axis(0))).step_by(PANEL).collect();
+    let panels: Vec<Reference> = starts
         .into_par_iter()
         .map(|start| {
-            let rows = a.slice(s![start..a.nrows().min(start + BAND), ..]);
+            let rows = a.slice(s![start..a.nrows().min(start + PANEL), ..]);
             reference::matmul(rows, b).expect("b has as many rows as a has columns")
         })
         .collect();
     let mut whole = Reference { value: Vec::new(), bound: Vec::new() };
-    for band in bands {
-        whole.value.extend(band.value);
-        whole.bound.extend(band.bound);
+    for panel in panels {
+        whole.value.extend(panel.value);
+        whole.bound.extend(panel.bound);
     }
     whole
 }
 
-impl Task for Multiplied {
+impl Task for MatmulTask {
     fn poison(&mut self, poison: &Poison) -> Result<()> {
         Ok(poison.fill(&mut self.on_device[2])?)
     }
 
     fn launch(&mut self, device: &Device) -> Result<Option<Counters>> {
-        let n = self.product.n;
+        let n = self.problem.n;
         let layout = Layout::contiguous(n, n);
         let [a, b, c] = &mut self.on_device;
         let arguments = (a.view().as_matrix(layout)?, b.view().as_matrix(layout)?, c.view_mut().as_matrix(layout)?);
@@ -122,7 +122,7 @@ impl Task for Multiplied {
     }
 
     fn check(&self, output: &Output) -> Result<Finding> {
-        let verdict = self.product.reference().check(output.reals()).context("the product")?;
+        let verdict = self.problem.reference().check(output.reals()).context("the product")?;
         Ok(Finding { worst: verdict.worst, detail: verdict.to_string() })
     }
 }
@@ -134,8 +134,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bands_make_the_whole_product() {
-        let (m, k, n) = (2 * BAND + 3, 5, 4);
+    fn panels_give_the_whole_product() {
+        let (m, k, n) = (2 * PANEL + 3, 5, 4);
         let a = Array2::from_shape_vec((m, k), uniform(m * k, 1, 0)).unwrap();
         let b = Array2::from_shape_vec((k, n), uniform(k * n, 1, 1)).unwrap();
         assert_eq!(product(a.view(), b.view()), reference::matmul(a.view(), b.view()).unwrap());

@@ -1,7 +1,7 @@
-//! The jobs: a kernel, a real-sized random input, and the oracle's judgement of what came out.
+//! The jobs: a kernel, a real-sized random input, and the check of the result against the reference.
 //!
-//! [`Job`] is the description; preparing it on a device makes a [`Task`], which can be launched again and again. The main
-//! job and the ladder ([`crate::tutorial`]) share them.
+//! [`Job`] is the description; preparing it on a device makes a [`Task`], which can be launched again and again. The
+//! main job and the tutorial ([`crate::tutorial`]) share them.
 
 pub(crate) mod matmul;
 mod output;
@@ -66,17 +66,18 @@ pub trait Task {
     /// The work failed.
     fn output(&self) -> Result<Output>;
 
-    /// Compares every element of the outputs with the oracle's.
+    /// Compares every element of the outputs with the reference.
     ///
     /// # Errors
     /// There are not as many elements as there should be.
     fn check(&self, output: &Output) -> Result<Finding>;
 }
 
-/// What the oracle says.
+/// The result of the comparison with the reference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// The largest error over its bound; 0 where all bits are as they should be, infinite where one is not that should be.
+    /// The largest error over its bound; 0 where all bits are as they should be, infinite where one is not that should
+    /// be.
     pub worst: f64,
     /// Where that is, in words.
     pub detail: String,
@@ -123,8 +124,8 @@ impl Sizes {
 /// Every job; the longest on the simulator first, so that two workers end together.
 pub fn all(sizes: &Sizes, seed: u64) -> Vec<Job> {
     let mut jobs = Vec::new();
-    let product = Arc::new(matmul::Product::new(sizes.factors, seed));
-    jobs.extend(matmul::KERNELS.map(|(kernel, grid)| matmul::job(kernel, grid, &product)));
+    let problem = Arc::new(matmul::Problem::new(sizes.factors, seed));
+    jobs.extend(matmul::KERNELS.map(|(kernel, grid)| matmul::job(kernel, grid, &problem)));
     jobs.push(sum::job(&reduce_sum_dynamic, sizes.elements, sum::THREADS, seed));
     jobs.push(whole_sum::job(sizes.elements, seed));
     jobs.extend(transpose::KERNELS.map(|(kernel, grid)| transpose::job(kernel, grid, sizes.transposed, seed)));
@@ -142,12 +143,12 @@ mod tests {
     /// Sizes whose jobs take no time.
     const SMALL: Sizes = Sizes { elements: 5000, factors: 40, transposed: 70 };
 
-    /// Every kernel of `f32`, but those of the family `ladder`, which are lessons: the ladder runs them, and those that try
-    /// single words. Reductions and transposes of other types, other reductions, those of lines and segments, and the kernels
-    /// of `Device::gemm` are for the property tests and the benchmark, whose ceiling is the kernel that only reads.
+    /// Every `f32` kernel but those of the lab, which the tutorial and the instruction tests run. Reductions and
+    /// transposes of other types, other reductions, those of rows, columns and segments, and the kernels of
+    /// `Device::gemm` are for the property tests and the benchmark, whose ceiling is the kernel that only reads.
     #[test]
     fn every_kernel_has_a_job() {
-        const INSTANCES: [&str; 17] = [
+        const INSTANCES: [&str; 15] = [
             "read_f32",
             "reduce_",
             "rows_",
@@ -159,10 +160,8 @@ mod tests {
             "permute_b",
             "gemm_reference_",
             "gemm_reduce_k_",
-            "gemm_hopper_",
-            "gemm_f16_",
-            "gemm_bf16_",
-            "gemm_tf32_",
+            "gemm_sm90_",
+            "gemm_mma_",
             "gemm_small_",
             "permute_nd_b",
         ];
@@ -171,8 +170,8 @@ mod tests {
             others && !["reduce_sum_dynamic", "reduce_sum_f32", "transpose_b32"].contains(&name)
         };
         let kernels = gpu::FAMILIES.iter().flat_map(|family| family.kernels.iter());
-        let is_lesson = |path: &str| path.starts_with("gpu::lab::");
-        let kernels = kernels.filter(|info| !is_lesson(info.path)).map(|info| info.name);
+        let is_lab = |path: &str| path.starts_with("gpu::lab::");
+        let kernels = kernels.filter(|info| !is_lab(info.path)).map(|info| info.name);
         let mut expected: Vec<&str> = kernels.filter(|name| !is_instance(name)).collect();
         expected.push(vector_add.info().name);
         let mut jobs: Vec<&str> = all(&SMALL, 1).iter().map(|job| job.kernel.name).collect();
@@ -182,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_right_result_passes_and_any_spoilt_element_does_not() {
+    fn a_correct_result_passes_and_any_wrong_element_does_not() {
         let device = Device::simulator_with(Config::new(Level::Checks));
         let poison = Poison::new(&device).unwrap();
         for job in all(&SMALL, 1) {

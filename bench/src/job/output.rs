@@ -109,7 +109,8 @@ mod tests {
             spoilt
         }
 
-        /// The output with poison in one element. A byte may have poison's value by right: there it is spoilt instead.
+        /// The output with poison in one element. A byte may have the poison's value legitimately: there it is changed
+        /// instead.
         pub(crate) fn poisoned_at(&self, index: usize) -> Self {
             let mut spoilt = self.clone();
             match &mut spoilt {

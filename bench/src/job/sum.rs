@@ -76,8 +76,8 @@ impl Task for Sum {
         Ok(values.into())
     }
 
-    /// Each value of each level against the sum of the elements of `x` below it: ℓ levels down, T^ℓ elements of blocks of T and
-    /// ℓ·log₂ T additions deep.
+    /// Each value of each level against the sum of the elements of `x` below it: ℓ levels down, T^ℓ elements of blocks
+    /// of T and ℓ·log₂ T additions deep.
     fn check(&self, output: &Output) -> Result<Finding> {
         let output = output.reals();
         let values: usize = self.levels.iter().map(Buffer::len).sum();

@@ -24,7 +24,8 @@ const SEARCH: Search<'_> = Search {
     name: "CUB",
     variable: "WARPWRIGHT_CUB",
     files: &["libwarpwright_cub.so"],
-    remedy: "build bench/peers/cub.cu with nvcc and name the result in WARPWRIGHT_CUB; the bundle's `./run.sh bench` does",
+    remedy: "build bench/peers/cub.cu with nvcc and name the result in WARPWRIGHT_CUB; the bundle's `./run.sh bench` \
+             does",
 };
 
 /// The numbers of element types in cub.cu.
@@ -145,8 +146,8 @@ impl Cub {
     /// Queues a reduction on `stream`.
     ///
     /// # Safety
-    /// The addresses are of device memory of the context that is current, large enough for what the reduction says and for
-    /// `temporary` = (address, bytes), alive and used on no other stream until the stream has passed this point.
+    /// The addresses are of device memory of the context that is current, large enough for what the reduction says and
+    /// for `temporary` = (address, bytes), alive and used on no other stream until the stream has passed this point.
     ///
     /// # Errors
     /// The launch fails.
@@ -160,7 +161,8 @@ impl Cub {
         let (address, mut bytes) = temporary;
         if address == 0 || bytes == 0 {
             bail!(
-                "CUB takes a null address of temporary memory for the question how much it needs; pass at least one byte"
+                "CUB takes a null address of temporary memory for the question how much it needs; pass at least one \
+                 byte"
             );
         }
         // SAFETY: as the caller promises.

@@ -1,4 +1,4 @@
-//! cuBLAS: matrix products and `geam`'s transposes.
+//! cuBLAS: GEMM and `geam`'s transposes.
 //!
 //! `cublas_v2.h` of CUDA 12 and 13. cuBLAS counts columns first: a row-major matrix is, to it, the transposed one. So
 //! C = op(A)·op(B) of row-major matrices is asked for as Cᵀ = op(B)ᵀ·op(A)ᵀ.
@@ -49,7 +49,8 @@ const SEARCH: Search<'_> = Search {
     name: "cuBLAS",
     variable: "WARPWRIGHT_CUBLAS",
     files: &["libcublas.so.13", "libcublas.so.12"],
-    remedy: "install the CUDA toolkit's cuBLAS, or `pip install nvidia-cublas` and name its libcublas.so in WARPWRIGHT_CUBLAS",
+    remedy: "install the CUDA toolkit's cuBLAS, or `pip install nvidia-cublas` and name its libcublas.so in \
+             WARPWRIGHT_CUBLAS",
 };
 
 /// `CUBLAS_GEMM_DEFAULT`: cuBLAS chooses.
@@ -58,7 +59,7 @@ const GEMM_DEFAULT: i32 = -1;
 /// Bytes of the workspace that cuBLAS and cuBLASLt get: what cuBLAS itself takes on Hopper, doubled.
 pub const WORKSPACE: usize = 64 << 20;
 
-/// Element and arithmetic of a product: the numbers of `cudaDataType`, `cublasComputeType_t`.
+/// Element and arithmetic of a problem: the numbers of `cudaDataType`, `cublasComputeType_t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arithmetic {
     /// `cudaDataType` of A, B and C.
@@ -84,9 +85,9 @@ impl Arithmetic {
     pub const F64: Self = Self { element: 1, compute: 70, scale: 1, bytes: 8 };
 }
 
-/// C = op(A)·op(B), row-major without gaps, one product or a batch of them one after the other in memory.
+/// C = op(A)·op(B), row-major without padding, one GEMM or a batch of them one after the other in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Product {
+pub struct Problem {
     /// Rows of C.
     pub m: usize,
     /// Columns of C.
@@ -103,7 +104,7 @@ pub struct Product {
     pub arithmetic: Arithmetic,
 }
 
-impl Product {
+impl Problem {
     /// Leading dimensions of A, B and C as stored.
     pub(super) fn leading(&self) -> [usize; 3] {
         let a = if self.transpose_a { self.m } else { self.k };
@@ -172,8 +173,8 @@ impl Cublas {
         let workspace = device.alloc::<u8>(WORKSPACE)?;
         let mut session = Session { functions: &self.functions, handle: ptr::null_mut(), workspace };
         let address = session.workspace.view().device_ptr() as u64;
-        // SAFETY: the first argument is a place for a handle, then the handle; the stream is alive as long as its device, and
-        // the workspace as long as the session.
+        // SAFETY: the first argument is a place for a handle, then the handle; the stream is alive as long as its
+        // device, and the workspace as long as the session.
         unsafe {
             check("cublasCreate", (self.functions.create)(&raw mut session.handle))?;
             check("cublasSetStream", (self.functions.set_stream)(session.handle, driver.raw()))?;
@@ -187,14 +188,14 @@ impl Session<'_> {
     /// Queues C = op(A)·op(B).
     ///
     /// # Safety
-    /// `a`, `b` and `c` are addresses of device memory with the product's matrices, alive and used on no other stream until the
-    /// stream has passed this point.
+    /// `a`, `b` and `c` are addresses of device memory with the problem's matrices, alive and used on no other stream
+    /// until the stream has passed this point.
     ///
     /// # Errors
     /// cuBLAS refuses.
-    pub unsafe fn gemm(&self, product: &Product, [a, b, c]: [u64; 3]) -> Result<(), Status> {
-        let &Product { m, n, k, transpose_a, transpose_b, batch, arithmetic } = product;
-        let [lda, ldb, ldc] = product.leading().map(|ld| ld as i32);
+    pub unsafe fn gemm(&self, problem: &Problem, [a, b, c]: [u64; 3]) -> Result<(), Status> {
+        let &Problem { m, n, k, transpose_a, transpose_b, batch, arithmetic } = problem;
+        let [lda, ldb, ldc] = problem.leading().map(|ld| ld as i32);
         let factors = Factors::NEW;
         let [one, zero] = factors.of(arithmetic);
         let element = arithmetic.element;
@@ -222,8 +223,8 @@ impl Session<'_> {
         }
     }
 
-    /// Queues B = Aᵀ for a row-major `rows` × `cols` matrix with leading dimension `ld`, of elements of `bytes` bytes (4, 8 or
-    /// 16, taken for f32, f64 or complex f64); B without gaps. The multiplication by 1 changes no number.
+    /// Queues B = Aᵀ for a row-major `rows` × `cols` matrix with leading dimension `ld`, of elements of `bytes` bytes
+    /// (4, 8 or 16, taken for f32, f64 or complex f64); B without gaps. The multiplication by 1 changes no number.
     ///
     /// # Safety
     /// As for [`Session::gemm`].
@@ -231,7 +232,8 @@ impl Session<'_> {
     /// # Errors
     /// cuBLAS refuses.
     pub unsafe fn transpose(&self, bytes: usize, [rows, cols, ld]: [usize; 3], a: u64, b: u64) -> Result<(), Status> {
-        // Column-major: B is rows × cols, A is cols × rows. With beta = 0 the second operand is not read; in place of B is allowed.
+        // Column-major: B is rows × cols, A is cols × rows. With beta = 0 the second operand is not read; in place of B
+        // is allowed.
         let (rows, cols, ld) = (rows as i32, cols as i32, ld as i32);
         let (handle, functions) = (self.handle, self.functions);
         // All that differs between the three: the function, its name and the factors' type.
@@ -268,9 +270,9 @@ mod tests {
 
     #[test]
     fn leading_dimensions_are_those_of_the_stored_rows() {
-        let product =
-            Product { m: 2, n: 3, k: 5, transpose_a: false, transpose_b: false, batch: 1, arithmetic: Arithmetic::F32 };
-        assert_eq!(product.leading(), [5, 3, 3]);
-        assert_eq!(Product { transpose_a: true, transpose_b: true, ..product }.leading(), [2, 5, 3]);
+        let problem =
+            Problem { m: 2, n: 3, k: 5, transpose_a: false, transpose_b: false, batch: 1, arithmetic: Arithmetic::F32 };
+        assert_eq!(problem.leading(), [5, 3, 3]);
+        assert_eq!(Problem { transpose_a: true, transpose_b: true, ..problem }.leading(), [2, 5, 3]);
     }
 }

@@ -1,4 +1,4 @@
-//! cuBLASLt: matrix products by the best of the candidates that its heuristics name.
+//! cuBLASLt: GEMM by the fastest of the algorithms that its heuristics propose.
 //!
 //! `cublasLt.h` of CUDA 12 and 13. Row-major matrices are asked for as in [`cublas`](super::cublas).
 
@@ -7,7 +7,7 @@ use std::ptr;
 
 use anyhow::{Result, ensure};
 
-use super::cublas::{Factors, Product, WORKSPACE};
+use super::cublas::{Factors, Problem, WORKSPACE};
 use super::library::{Search, check, functions};
 use super::{Missing, Status};
 
@@ -73,10 +73,10 @@ pub struct CublasLt {
     functions: Functions,
 }
 
-/// One product with its candidates. The library's objects are destroyed with it.
+/// One problem with its candidates. The library's objects are destroyed with it.
 pub struct Matmul<'a> {
     functions: &'a Functions,
-    product: Product,
+    problem: Problem,
     handle: Handle,
     desc: Handle,
     /// Of B, A and C: cuBLASLt's first factor is our second.
@@ -100,15 +100,15 @@ impl CublasLt {
         version(unsafe { (self.functions.version)() })
     }
 
-    /// A product, with the candidates of the heuristics for [`WORKSPACE`] bytes of workspace, the most promising first.
+    /// A problem, with the candidates of the heuristics for [`WORKSPACE`] bytes of workspace, the most promising first.
     ///
     /// # Errors
     /// cuBLASLt cannot use the GPU, or has no candidate.
-    pub fn matmul(&self, product: &Product) -> Result<Matmul<'_>> {
+    pub fn matmul(&self, problem: &Problem) -> Result<Matmul<'_>> {
         let null = ptr::null_mut();
         let mut made = Matmul {
             functions: &self.functions,
-            product: *product,
+            problem: *problem,
             handle: null,
             desc: null,
             layouts: [null; 3],
@@ -125,8 +125,8 @@ impl CublasLt {
 impl Matmul<'_> {
     fn describe(&mut self) -> Result<(), Status> {
         let functions = self.functions;
-        let Product { m, n, k, transpose_a, transpose_b, batch, arithmetic } = self.product;
-        let [lda, ldb, ldc] = self.product.leading();
+        let Problem { m, n, k, transpose_a, transpose_b, batch, arithmetic } = self.problem;
+        let [lda, ldb, ldc] = self.problem.leading();
         let stored = |rows: usize, cols: usize, transposed: bool| if transposed { (cols, rows) } else { (rows, cols) };
         // Column-major, and so the other way round: op(B)ᵀ is n × k, op(A)ᵀ is k × m.
         let shapes =
@@ -186,11 +186,11 @@ impl Matmul<'_> {
         self.candidates.len()
     }
 
-    /// Queues the product by candidate `candidate`.
+    /// Queues the problem by candidate `candidate`.
     ///
     /// # Safety
-    /// `a`, `b` and `c` are addresses of device memory with the product's matrices, `workspace` of [`WORKSPACE`] bytes, all
-    /// alive and used on no other stream until `stream`, of the current context, has passed this point.
+    /// `a`, `b` and `c` are addresses of device memory with the problem's matrices, `workspace` of [`WORKSPACE`] bytes,
+    /// all alive and used on no other stream until `stream`, of the current context, has passed this point.
     ///
     /// # Errors
     /// cuBLASLt refuses.
@@ -202,7 +202,7 @@ impl Matmul<'_> {
         stream: *mut c_void,
     ) -> Result<(), Status> {
         let factors = Factors::NEW;
-        let [one, zero] = factors.of(self.product.arithmetic);
+        let [one, zero] = factors.of(self.problem.arithmetic);
         let [first, second, third] = self.layouts;
         let algorithm = &self.candidates[candidate].algorithm;
         // SAFETY: as the caller promises; factors and algorithm are read before the call returns.

@@ -1,8 +1,8 @@
-//! What the benchmark needs of the driver beyond `warpwright`: events that are used again, graphs of captured calls, plain
-//! copies and fills.
+//! What the benchmark needs of the driver beyond `warpwright`: events that are used again, graphs of captured calls,
+//! plain copies and fills.
 //!
-//! `CUDA Driver API`, version 12 and later. Every function works in the context that is current on the calling thread; a
-//! [`Driver`] is made from a stream of `warpwright`, whose calls made it current.
+//! `CUDA Driver API`, version 12 and later. Every function works in the context that is current on the calling thread;
+//! a [`Driver`] is made from a stream of `warpwright`, whose calls made it current.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
@@ -75,7 +75,7 @@ impl Driver {
     /// # Errors
     /// Any of it failed.
     pub fn synchronize(&self) -> Result<()> {
-        // Through `warpwright`, which also makes the context current again should anybody have changed it.
+        // Through `warpwright`, which also makes the context current again in case it was changed.
         Ok(self.stream.synchronize()?)
     }
 
@@ -136,15 +136,15 @@ impl Driver {
     /// # Errors
     /// The driver refuses.
     pub fn launch(&self, graph: &Graph) -> Result<()> {
-        // SAFETY: both handles are alive; whoever captured the graph keeps its memory alive.
+        // SAFETY: both handles are alive; the caller that captured the graph keeps its memory alive.
         self.check("cuGraphLaunch", unsafe { (self.functions.graph_launch)(graph.exec, self.raw) })
     }
 
     /// Queues a copy of `bytes` bytes within the device.
     ///
     /// # Safety
-    /// Both are addresses of that many bytes of device memory that do not overlap and live until the stream has passed this
-    /// point, and all other use of them is on this stream.
+    /// Both are addresses of that many bytes of device memory that do not overlap and live until the stream has passed
+    /// this point, and all other use of them is on this stream.
     ///
     /// # Errors
     /// The driver refuses.

@@ -9,7 +9,7 @@ use libloading::Library;
 /// A library that is not there, or lacks a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
-    /// What people call it.
+    /// Its name.
     pub name: &'static str,
     /// What was tried, and what the dynamic linker said.
     pub tried: Vec<String>,
@@ -49,7 +49,7 @@ pub(super) fn check(call: &'static str, code: i32) -> Result<(), Status> {
 
 /// Where to look for a library.
 pub(super) struct Search<'a> {
-    /// What people call it.
+    /// Its name.
     pub(super) name: &'static str,
     /// An environment variable that names the file.
     pub(super) variable: &'a str,
@@ -60,8 +60,8 @@ pub(super) struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Loads the first that is there: what the variable names, else by the dynamic linker's own search, then beside this
-    /// program, then in the toolkit (`CUDA_HOME`, else /usr/local/cuda).
+    /// Loads the first that is there: what the variable names, else by the dynamic linker's own search, then beside
+    /// this program, then in the toolkit (`CUDA_HOME`, else /usr/local/cuda).
     pub(super) fn open(&self) -> Result<Library, Missing> {
         let mut tried = Vec::new();
         for file in self.candidates() {
@@ -99,7 +99,9 @@ impl Search<'_> {
 ///
 /// The caller of the macro states each signature; that it is the library's own is what makes calls through it sound.
 macro_rules! functions {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* fn $function:ident = $symbol:literal ($($argument:ty),* $(,)?) -> $result:ty;)+ }) => {
+    ($(#[$meta:meta])* $name:ident {
+        $($(#[$doc:meta])* fn $function:ident = $symbol:literal ($($argument:ty),* $(,)?) -> $result:ty;)+
+    }) => {
         $(#[$meta])*
         struct $name {
             $($(#[$doc])* $function: unsafe extern "C" fn($($argument),*) -> $result,)+
@@ -113,7 +115,8 @@ macro_rules! functions {
                 $(
                     // SAFETY: the function has the signature stated above, that of the library's header.
                     let $function = unsafe {
-                        library.get::<unsafe extern "C" fn($($argument),*) -> $result>(concat!($symbol, "\0").as_bytes())
+                        let symbol = concat!($symbol, "\0").as_bytes();
+                        library.get::<unsafe extern "C" fn($($argument),*) -> $result>(symbol)
                     };
                     let $function = *$function.map_err(|error| search.missing(vec![error.to_string()]))?;
                 )+

@@ -1,8 +1,8 @@
 //! The libraries that the benchmark compares with, found at run time: typed bindings of the few functions it calls.
 //!
-//! Nothing here is needed to build or to run the rest: a library that is missing is reported by name, with how to get it
-//! ([`Missing`]), and its measurements are left out. All of them work in the device's primary context, which `warpwright`
-//! makes current on the calling thread, and on the raw handle of a `warpwright` stream.
+//! Nothing here is needed to build or to run the rest: a library that is missing is reported by name, with how to get
+//! it ([`Missing`]), and its measurements are left out. All of them work in the device's primary context, which
+//! `warpwright` makes current on the calling thread, and on the raw handle of a `warpwright` stream.
 
 pub mod cub;
 pub mod cublas;
@@ -28,7 +28,7 @@ pub struct Peers {
 }
 
 impl Peers {
-    /// Loads what there is.
+    /// Loads the libraries that are installed.
     pub fn load() -> Self {
         Self { cublas: Cublas::load(), cublaslt: CublasLt::load(), cub: Cub::load() }
     }

@@ -36,10 +36,10 @@ const CLOCK_SM: i32 = 1;
 const CLOCK_MEMORY: i32 = 2;
 const TEMPERATURE_GPU: i32 = 0;
 
-/// One look at a GPU; what it does not tell is `None`.
+/// One reading of a GPU; `None` where it does not report a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Reading {
-    /// Clock of the multiprocessors in MHz.
+    /// Clock of the SMs in MHz.
     pub sm_mhz: Option<u32>,
     /// Clock of the memory in MHz.
     pub memory_mhz: Option<u32>,

@@ -1,7 +1,7 @@
-//! One job from its input to the oracle's verdict.
+//! One job, from its input to the comparison with the reference.
 //!
-//! On a GPU: launches until the clocks have settled, then several timed ones, each between two events on the stream and after
-//! the output was poisoned anew. On the simulator: one launch, whose simulation is timed.
+//! On a GPU: launches until the clocks have settled, then several timed ones, each between two events on the stream and
+//! after the output was poisoned again. On the simulator: one launch, whose simulation is timed.
 
 use std::time::{Duration, Instant};
 
@@ -116,8 +116,8 @@ pub(crate) fn timed(device: &Device, task: &mut dyn Task, poison: &Poison) -> Re
     Ok(times)
 }
 
-/// Times `work` by events on the device's default stream: once the clocks have settled, [`TIMED`] times, each after `before`,
-/// which is not timed.
+/// Times `work` by events on the device's default stream: once the clocks have settled, [`TIMED`] times, each after
+/// `before`, which is not timed.
 ///
 /// # Errors
 /// Those of `work` and `before`, and what the driver says.

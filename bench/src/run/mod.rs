@@ -1,4 +1,4 @@
-//! The main job: the main kernels on real-sized random input, checked against the oracle, timed.
+//! The main job: the main kernels on real-sized random input, checked against the reference, timed.
 
 pub(crate) mod measure;
 mod table;
@@ -12,18 +12,18 @@ use clap::{Parser, ValueEnum};
 use warpwright::Device;
 use warpwright::simulator::{Config, Level};
 
-use crate::device::Wish;
+use crate::device::DeviceOption;
 use crate::job::{self, Job, Sizes};
 use crate::progress::Progress;
 use measure::{Outcome, measure};
 
-/// Runs the main kernels on real-sized random input, checks each result against the oracle, element by element, and prints a
-/// table. The exit code is 1 if anything is wrong.
+/// Runs the main kernels on real-sized random input, checks each result against the reference, element by element, and
+/// prints a table. The exit code is 1 if anything is wrong.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "warpwright-run", version)]
 pub struct Args {
     #[command(flatten)]
-    device: Wish,
+    device: DeviceOption,
     /// How closely the simulator watches.
     #[arg(long, value_enum)]
     level: Option<Watch>,

@@ -46,14 +46,14 @@ fn ratio(worst: f64) -> String {
 pub(super) fn legend(device: &Device, workers: usize, seed: u64) -> String {
     let time = match device.simulator_config().map(|config| config.level) {
         None => format!(
-            "time: by GPU events, median (shortest … longest) of {TIMED} launches after warming up; output poisoned before \
-             each, the last result checked and equal to the first"
+            "time: by GPU events, median (shortest … longest) of {TIMED} launches after warming up; output poisoned \
+             before each, the last result checked and equal to the first"
         ),
         Some(Level::Off) => "time: wall, to simulate the kernel once on all cores".into(),
         Some(_) => format!("time: wall, to simulate the kernel once on one core, {workers} kernels at a time"),
     };
     format!(
-        "{time}\ninput: uniform random reals in [-1, 1], seed {seed}; every element compared with the reference; a ratio up to 1 \
-         is explained by rounding"
+        "{time}\ninput: uniform random reals in [-1, 1], seed {seed}; every element compared with the reference; a \
+         ratio up to 1 is explained by rounding"
     )
 }

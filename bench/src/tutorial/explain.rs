@@ -38,7 +38,8 @@ pub(super) fn explain(id: &str, seed: u64) -> Result<String> {
 fn named(id: &str) -> Result<Vec<&'static Step>> {
     let rows = texts::rows();
     let of_row = rows.iter().find(|row| row.id.eq_ignore_ascii_case(id)).map_or(&[][..], |row| row.kernels);
-    // A row that has steps of its own means these; another one, such as the roofline of A2, the kernels that it is about.
+    // A row that has steps of its own means these; another one, such as the roofline of A2, the kernels that it is
+    // about.
     let own: Vec<&Step> =
         steps::all().filter(|step| step.row.is_some_and(|row| row.eq_ignore_ascii_case(id))).collect();
     let found: Vec<&Step> = if own.is_empty() {
@@ -184,7 +185,7 @@ mod tests {
 
     /// Every id is good for something, the rows without steps of their own too.
     #[test]
-    fn every_row_and_every_kernel_names_rungs() {
+    fn every_row_and_every_kernel_names_steps() {
         for row in texts::rows() {
             assert!(!named(row.id).unwrap().is_empty(), "{}", row.id);
         }

@@ -72,7 +72,7 @@ fn counted_step(step: &Step, inputs: &Inputs, progress: &Progress) -> StepReport
     }
 }
 
-/// Runs a job on the simulator at the level that counts; its result must agree with the oracle.
+/// Runs a job on the simulator at the level that counts; its result must agree with the reference.
 pub(super) fn count(job: Job, inputs: &Inputs) -> Result<(Counters, Counted)> {
     let device = Device::simulator_with(Config::new(Level::Counters).seed(inputs.seed()));
     let (shape, work) = (job.shape.clone(), job.work);
@@ -150,7 +150,7 @@ fn time_all(
     Ok(Some(gpu))
 }
 
-/// Times a job; its result must agree with the oracle.
+/// Times a job; its result must agree with the reference.
 fn time(device: &Device, job: Job, gpu: &GpuReport, before: Option<f64>) -> Result<Timed> {
     let (shape, work) = (job.shape.clone(), job.work);
     let mut task = job.prepare(device)?;

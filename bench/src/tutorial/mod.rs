@@ -1,8 +1,8 @@
-//! The ladder: every kernel of the teaching texts, from the smallest idea to the fastest kernel there is here, and every
-//! figure of the texts reproduced.
+//! The tutorial: every kernel of the teaching texts, from the simplest to the fastest, and every figure of the texts
+//! reproduced.
 //!
-//! [`steps`] is the table of kernels, [`texts`] that of figures. `measure` runs both into a [`report::Report`], from which the
-//! terminal's tables, the JSON and the page are made.
+//! [`steps`] is the table of kernels, [`texts`] that of figures. `measure` runs both into a [`report::Report`], from
+//! which the terminal's tables, the JSON and the page are made.
 
 mod explain;
 pub mod figures;
@@ -24,17 +24,17 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
 
-use crate::device::Wish;
+use crate::device::DeviceOption;
 use report::{Report, SCHEMA};
 
-/// Climbs from the smallest idea to the fastest kernel: for each step what the simulator counts and, on a GPU, how fast it is;
-/// then every figure of the teaching texts, reproduced by the simulator. The exit code is 1 if one is not, or if a result
-/// is wrong.
+/// Runs the kernels of the tutorial from the simplest to the fastest: for each step what the simulator counts and, on a
+/// GPU, how fast it is; then every figure of the teaching texts, reproduced by the simulator. The exit code is 1 if one
+/// is not reproduced, or if a result is wrong.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "warpwright-tutorial", version)]
 pub struct Args {
     #[command(flatten)]
-    device: Wish,
+    device: DeviceOption,
     /// Print JSON instead of tables.
     #[arg(long)]
     json: bool,
@@ -55,8 +55,8 @@ pub struct Args {
 /// Runs the program.
 ///
 /// # Errors
-/// The device is not there, the page cannot be written, there is no step of that name. A step or a row that fails is part of
-/// the report.
+/// The device is not there, the page cannot be written, there is no step of that name. A step or a row that fails is
+/// part of the report.
 pub fn main(args: &Args) -> Result<ExitCode> {
     if let Some(id) = &args.kernel {
         say(&explain::explain(id, args.seed)?)?;
@@ -97,7 +97,7 @@ fn earlier(file: &Path) -> Result<Report> {
     let Form { schema } = serde_json::from_str(&text).with_context(what)?;
     ensure!(
         schema == SCHEMA,
-        "{} is a report of form {schema}, and this program reads form {SCHEMA}: print it opaque",
+        "{} is a report of form {schema}, and this program reads form {SCHEMA}: print it again",
         file.display()
     );
     serde_json::from_str(&text).with_context(what)

@@ -1,4 +1,4 @@
-//! What a run of the ladder found: the form of `--json`, and what the page and the tables are made from.
+//! The report of a run of the tutorial: the form of `--json`, from which the page and the tables are made.
 //!
 //! `docs/tutorial.md` describes every field. Text and page show these numbers and no others.
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Version of this form; it grows when a field changes its meaning or goes.
 pub const SCHEMA: u32 = 1;
 
-/// A run of the ladder.
+/// A run of the tutorial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// [`SCHEMA`].
@@ -42,11 +42,11 @@ pub struct GpuReport {
     pub capability: (u32, u32),
     /// Multiprocessors.
     pub sm_count: u32,
-    /// Highest clock of the multiprocessors, in Hz.
+    /// Highest clock of the SMs, in Hz.
     pub clock_hz: f64,
     /// Size of the second-level cache in bytes.
     pub l2_bytes: u64,
-    /// f32 operations a second at that clock: multiprocessors × 128 lanes × 2 (a multiply-add).
+    /// f32 operations a second at that clock: SMs × 128 lanes × 2 (a multiply-add).
     pub peak_flops: f64,
     /// Bytes read and written a second by a device-to-device copy, measured in this run.
     pub copy_bytes_per_second: f64,
@@ -84,7 +84,7 @@ pub struct StepReport {
     pub error: Option<String>,
 }
 
-/// Counters of one input on the simulator, whose result agreed with the oracle.
+/// Counters of one input on the simulator, whose result agreed with the reference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counted {
     /// The input, in words.
@@ -99,8 +99,8 @@ pub struct Counted {
     pub necessary_bytes: Option<f64>,
     /// Floating-point operations; `None` for kernels of other arithmetic.
     pub operations: Option<f64>,
-    /// Most wavefronts of a store to shared memory, which is the conflict degree where lanes store up to 4 bytes; `None`
-    /// where there is none.
+    /// Most wavefronts of a store to shared memory, which is the conflict degree where lanes store up to 4 bytes;
+    /// `None` where there is none.
     pub store_degree: Option<u32>,
     /// The same of a load from shared memory.
     pub load_degree: Option<u32>,
@@ -116,7 +116,7 @@ pub struct Counted {
     pub warps: u64,
 }
 
-/// Times of one input on a GPU, whose result agreed with the oracle.
+/// Times of one input on a GPU, whose result agreed with the reference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timed {
     /// The input, in words.

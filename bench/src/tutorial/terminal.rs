@@ -45,7 +45,8 @@ fn table<const N: usize>(head: [&str; N]) -> Table {
     table
 }
 
-/// Columns of the terminal; where the output goes elsewhere, or the terminal is too narrow for any table, what is comfortable.
+/// Columns of the terminal; where the output goes elsewhere, or the terminal is too narrow for any table, what is
+/// comfortable.
 fn width() -> u16 {
     let columns = Term::stdout().size_checked().map(|(_, columns)| columns);
     columns.filter(|columns| (100..=180).contains(columns)).unwrap_or(150)
@@ -136,15 +137,17 @@ pub(super) fn figures(rows: &[RowReport]) -> Table {
 
 /// How the numbers came about.
 fn legend(report: &Report) -> String {
-    let counted = "counted on the simulator, every result equal to the reference's or within its bound; global bytes: asked for by all lanes;\n\
-         in sectors: 32 bytes for each sector that a request touches; conflicts: worst degree of a store to and of a load from\n\
-         shared memory, in wavefronts, of which 16 bytes a lane need up to 4 anyway; divergent of branches: warps whose lanes\n\
-         disagreed, of warps that met a branch; barriers: of all blocks";
+    let counted = "counted on the simulator, every result equal to the reference's or within its bound\n\
+        global bytes: asked for by all lanes; in sectors: 32 bytes for each sector that a request touches\n\
+        conflicts: worst degree of a store to and of a load from shared memory, in wavefronts (16 bytes a lane need\n\
+        up to 4 anyway); divergent of branches: warps whose lanes disagreed, of warps that executed a branch;\n\
+        barriers: of all blocks";
     let timed = match &report.device.gpu {
         None => "no times: the device is the simulator".into(),
         Some(gpu) => format!(
-            "timed on {}: median by GPU events, random data, output poisoned before each launch, checked against the reference\n\
-             limits: {}FLOP/s ({} multiprocessors at {:.0} MHz); {}B/s (device-to-device copy, measured now)",
+            "timed on {}: median by GPU events, random data, output poisoned before each launch, checked against the \
+             reference\n\
+             limits: {}FLOP/s ({} SMs at {:.0} MHz); {}B/s (device-to-device copy, measured now)",
             report.device.name,
             units::scaled(gpu.peak_flops),
             gpu.sm_count,
@@ -160,8 +163,8 @@ pub(super) fn bytes(count: u64) -> String {
     if count < 10_000 { format!("{count} B") } else { format!("{}B", units::scaled(count as f64)) }
 }
 
-/// Conflict degrees of store and load; the width of the accesses where some are wide, since these need several wavefronts
-/// anyway.
+/// Conflict degrees of store and load; the width of the accesses where some are wide, since these need several
+/// wavefronts anyway.
 pub(super) fn degrees(counted: &Counted) -> String {
     let degree = |degree: Option<u32>| degree.map_or("–".into(), |degree| degree.to_string());
     match (counted.store_degree, counted.load_degree) {

@@ -52,9 +52,9 @@ mod tests {
         assert_eq!(rows().iter().map(|row| row.id).collect::<Vec<_>>(), expected);
     }
 
-    /// Both ways: what a row is about can be climbed, and a step belongs to the row that it names.
+    /// Every kernel of a row is a step, and every step belongs to the row that it names.
     #[test]
-    fn rows_and_rungs_agree() {
+    fn rows_and_steps_agree() {
         let steps: Vec<(Option<&str>, &str)> = steps::all().map(|step| (step.row, step.kernel().name)).collect();
         for row in rows() {
             assert!(!row.kernels.is_empty(), "{}", row.id);

@@ -1,5 +1,5 @@
-//! How well `Device::gemm` chooses: the ways that its model ranks first, to products that nobody tuned for, beside each other
-//! and beside cuBLAS's own choice.
+//! How well `Device::gemm` chooses an algorithm: on random GEMMs, the algorithms that its model ranks first are timed
+//! in one round with each other and with cuBLAS.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,56 +11,56 @@ use rand::{Rng, SeedableRng};
 use super::calls;
 use super::case::{Case, Dtype, Shape, Work};
 use super::data::Period;
+use super::gemm;
 use super::implementations::Context;
 use super::interleave::{Mode, Plan, interleave};
-use super::on_gpu::{Contender, Gpu, slots};
-use super::products;
+use super::on_gpu::{Gpu, Variant, slots};
 use super::statistics::median;
 
-/// Ways to a product that are timed.
-const WAYS: usize = 12;
-/// The types, by turns.
+/// Algorithms that are timed for a GEMM.
+const ALGORITHMS: usize = 12;
+/// The types of each GEMM.
 const TYPES: [Dtype; 3] = [Dtype::F32, Dtype::Tf32, Dtype::Bf16];
 
-/// Random products of each of the types: 8 to 6000 rows, 64 to 8192 columns and steps, evenly by their logarithms; four in five extents are
-/// multiples of 8.
-pub(super) fn cases(products: u32, seed: u64) -> Vec<Case> {
+/// Random GEMMs of each of the types: m from 8 to 6000, n and k from 64 to 8192, uniform in their logarithms; four in
+/// five extents are multiples of 8.
+pub(super) fn cases(count: u32, seed: u64) -> Vec<Case> {
     let mut rng = StdRng::seed_from_u64(seed);
     let mut extent = |from: f64, to: f64| {
         let extent = rng.random_range(from..to).exp2() as usize;
         if rng.random_bool(0.8) { extent / 8 * 8 } else { extent }
     };
     let shapes: Vec<[usize; 3]> =
-        (0..products).map(|_| [extent(3.0, 12.55), extent(6.0, 13.0), extent(6.0, 13.0)]).collect();
+        (0..count).map(|_| [extent(3.0, 12.55), extent(6.0, 13.0), extent(6.0, 13.0)]).collect();
     let with_layout = shapes.into_iter().map(|mnk| (mnk, [rng.random(), rng.random()]));
     with_layout
         .flat_map(|(mnk, transposed)| {
             TYPES.map(|dtype| Case {
                 work: Work::Gemm,
                 dtype,
-                shape: Shape::Product { mnk, transposed, batch: 1 },
+                shape: Shape::Gemm { mnk, transposed, batch: 1 },
                 quick: false,
             })
         })
         .collect()
 }
 
-/// What came out for one product: microseconds.
+/// The times of one GEMM in microseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Outcome {
-    /// Of each way, that first which is chosen.
+    /// Of each algorithm, the chosen one first.
     algorithms: Vec<(String, f64)>,
-    /// Of cuBLAS, if it is there.
+    /// Of cuBLAS, where it is installed.
     cublas: Option<f64>,
 }
 
 impl Outcome {
-    /// The best of the ways.
+    /// The fastest algorithm.
     fn best(&self) -> Option<&(String, f64)> {
         self.algorithms.iter().min_by(|left, right| left.1.total_cmp(&right.1))
     }
 
-    /// How many times as long as the best the chosen one takes.
+    /// Time of the chosen algorithm over that of the fastest.
     fn behind(&self) -> f64 {
         self.algorithms.first().zip(self.best()).map_or(f64::NAN, |(chosen, best)| chosen.1 / best.1)
     }
@@ -79,26 +79,26 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Times one product.
+/// Times one GEMM.
 ///
 /// # Errors
 /// A call fails; there is no memory.
 pub(super) fn measure(context: &Context<'_>, case: &Case, period: &Period) -> Result<Outcome> {
     let Some(driver) = &context.driver else { anyhow::bail!("time means nothing on the simulator") };
     let mut slots = slots(&context.device, case, period)?;
-    let calls = products::cheapest(context, case, &mut slots[0], WAYS)?;
+    let calls = gemm::cheapest(context, case, &mut slots[0], ALGORITHMS)?;
     let names: Vec<String> = calls.iter().map(|call| call.note.clone().unwrap_or_default()).collect();
-    let mut contenders: Vec<Contender<'_>> = calls.into_iter().map(|call| Contender::new("algorithm", call)).collect();
-    contenders.extend(calls::cublas(context, case, &mut slots[0])?.map(|call| Contender::new("cublas", call)));
-    let mut gpu = Gpu::new(driver, contenders, slots, case.bytes(), None)?;
+    let mut variants: Vec<Variant<'_>> = calls.into_iter().map(|call| Variant::new("algorithm", call)).collect();
+    variants.extend(calls::cublas(context, case, &mut slots[0])?.map(|call| Variant::new("cublas", call)));
+    let mut gpu = Gpu::new(driver, variants, slots, case.bytes(), None)?;
     let plan = Plan { mode: Mode::Sustained, samples: 5, sustained: Duration::from_millis(2) };
-    let times = interleave(&plan, gpu.contenders().len(), &mut gpu)?;
+    let times = interleave(&plan, gpu.variants().len(), &mut gpu)?;
     let mut medians = times.iter().map(|samples| median(samples));
     let algorithms = names.into_iter().zip(&mut medians).collect();
     Ok(Outcome { algorithms, cublas: medians.next() })
 }
 
-/// What there is to say of all together.
+/// The summary of all outcomes.
 pub(super) fn summary(outcomes: &[Outcome]) -> String {
     let behind: Vec<f64> = outcomes.iter().map(Outcome::behind).filter(|behind| behind.is_finite()).collect();
     let beyond = |share: f64| behind.iter().filter(|&&behind| behind > 1.0 + share).count();
@@ -110,7 +110,8 @@ pub(super) fn summary(outcomes: &[Outcome]) -> String {
         beside => format!("; cuBLAS takes {:.3} of the chosen one's", mean(beside)),
     };
     format!(
-        "{} products: what is chosen takes {:.3} of the best algorithm's time (geometric mean), more than 1.05 for {}, more than 1.15 for {}{cublas}",
+        "{} GEMMs: the chosen algorithm takes {:.3} of the best one's time (geometric mean), more than 1.05 for {}, \
+         more than 1.15 for {}{cublas}",
         behind.len(),
         mean(&behind),
         beyond(0.05),
@@ -123,14 +124,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn products_are_random_and_the_same_for_a_seed() {
+    fn cases_are_random_and_the_same_for_a_seed() {
         let cases = cases(50, 3);
         assert_eq!(cases.len(), 150);
         let shapes = |cases: &[Case]| cases.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(shapes(&cases), shapes(&super::cases(50, 3)));
         assert_ne!(shapes(&cases), shapes(&super::cases(50, 4)));
         for case in &cases {
-            let Shape::Product { mnk: [m, n, k], batch: 1, .. } = case.shape else { panic!("{case}") };
+            let Shape::Gemm { mnk: [m, n, k], batch: 1, .. } = case.shape else { panic!("{case}") };
             assert!((8..6000).contains(&m) && (64..8192).contains(&n) && (64..8192).contains(&k), "{case}");
         }
     }
@@ -144,8 +145,8 @@ mod tests {
         assert_eq!(outcomes[1].to_string(), "8.00 µs by x; 2.00 by y; cuBLAS 4.00 (0.500x)");
         assert_eq!(
             summary(&outcomes),
-            "2 products: what is chosen takes 2.000 of the best algorithm's time (geometric mean), more than 1.05 for 1, more than 1.15 for 1; \
-             cuBLAS takes 1.000 of the chosen one's"
+            "2 GEMMs: the chosen algorithm takes 2.000 of the best one's time (geometric mean), more than 1.05 for 1, \
+             more than 1.15 for 1; cuBLAS takes 1.000 of the chosen one's"
         );
     }
 }

@@ -8,7 +8,7 @@ use super::case::{Case, Dtype, Shape, Work};
 use super::implementations::{Call, Context, Run};
 use super::slot::Slot;
 use crate::peers::cub::{Operation, Reduction, Type};
-use crate::peers::cublas::{Arithmetic, Product, WORKSPACE};
+use crate::peers::cublas::{Arithmetic, Problem, WORKSPACE};
 use crate::peers::cublaslt::Matmul;
 use crate::peers::driver::Driver;
 
@@ -24,21 +24,21 @@ pub(super) fn copy<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot) 
     let bytes = n * case.dtype.bytes();
     Ok(Some(plain(Box::new(move |slot| {
         let (to, from) = (slot.out.address(0)?, slot.a.address(offset)?);
-        // SAFETY: the slot's buffers hold n elements from there on; they are used on this stream alone, which is waited for
-        // before they are dropped.
+        // SAFETY: the slot's buffers hold n elements from there on; they are used on this stream alone, which is waited
+        // for before they are dropped.
         unsafe { driver.copy(to, from, bytes) }
     }))))
 }
 
 /// Addresses of A, B and C.
 fn factors(slot: &Slot) -> Result<[u64; 3]> {
-    let b = slot.b.as_ref().context("a product has a second operand")?;
+    let b = slot.b.as_ref().context("a GEMM has a second operand")?;
     Ok([slot.a.address(0)?, b.address(0)?, slot.out.address(0)?])
 }
 
-/// The product that a case asks for.
-fn product(case: &Case) -> Option<Product> {
-    let Shape::Product { mnk: [m, n, k], transposed: [transpose_a, transpose_b], batch } = case.shape else {
+/// The GEMM of a case.
+fn problem(case: &Case) -> Option<Problem> {
+    let Shape::Gemm { mnk: [m, n, k], transposed: [transpose_a, transpose_b], batch } = case.shape else {
         return None;
     };
     let arithmetic = match case.dtype {
@@ -49,16 +49,16 @@ fn product(case: &Case) -> Option<Product> {
         Dtype::F64 => Arithmetic::F64,
         Dtype::I32 | Dtype::U8 | Dtype::C128 => return None,
     };
-    Some(Product { m, n, k, transpose_a, transpose_b, batch, arithmetic })
+    Some(Problem { m, n, k, transpose_a, transpose_b, batch, arithmetic })
 }
 
-/// cuBLAS: products, and `geam`'s transposes of elements of 4, 8 and 16 bytes.
+/// cuBLAS: GEMM, and `geam`'s transposes of elements of 4, 8 and 16 bytes.
 pub(super) fn cublas<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot) -> Result<Option<Call<'c>>> {
     let Some(session) = &context.cublas else { return Ok(None) };
-    if let Some(product) = product(case) {
+    if let Some(problem) = problem(case) {
         return Ok(Some(plain(Box::new(move |slot| {
-            // SAFETY: the slot holds the product's matrices; for streams and drops see `copy`.
-            Ok(unsafe { session.gemm(&product, factors(slot)?) }?)
+            // SAFETY: the slot holds the GEMM's matrices; for streams and drops see `copy`.
+            Ok(unsafe { session.gemm(&problem, factors(slot)?) }?)
         }))));
     }
     match (case.work, case.dtype, &case.shape) {
@@ -74,18 +74,18 @@ pub(super) fn cublas<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot
     }
 }
 
-/// cuBLASLt: products, by the fastest of its candidates for the case.
+/// cuBLASLt: GEMM, by the fastest algorithm that its heuristics propose for the case.
 pub(super) fn cublaslt<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot) -> Result<Option<Call<'c>>> {
-    let (Ok(library), Some(driver), Some(product)) = (&context.peers.cublaslt, &context.driver, product(case)) else {
+    let (Ok(library), Some(driver), Some(problem)) = (&context.peers.cublaslt, &context.driver, problem(case)) else {
         return Ok(None);
     };
-    let matmul = library.matmul(&product)?;
+    let matmul = library.matmul(&problem)?;
     let workspace = context.device.alloc::<u8>(WORKSPACE)?;
     let (best, failed) = fastest(driver, &matmul, &workspace, slot)?;
     let note = format!("candidate {best} of {} was fastest, {failed} failed", matmul.candidates());
     let run: Run<'_> = Box::new(move |slot| {
         let workspace = workspace.view().device_ptr() as u64;
-        // SAFETY: the slot holds the product's matrices, the workspace has its size; for streams and drops see `copy`.
+        // SAFETY: the slot holds the GEMM's matrices, the workspace has its size; for streams and drops see `copy`.
         Ok(unsafe { matmul.queue(best, factors(slot)?, workspace, driver.raw()) }?)
     });
     Ok(Some(Call { run, captures: true, note: Some(note) }))
@@ -98,7 +98,7 @@ fn fastest(driver: &Driver, matmul: &Matmul<'_>, workspace: &Buffer<u8>, slot: &
     let time = |candidate: usize, calls: usize| -> Result<f64> {
         driver.record(&start)?;
         for _ in 0..calls {
-            // SAFETY: the slot holds the product's matrices; the stream is waited for below.
+            // SAFETY: the slot holds the GEMM's matrices; the stream is waited for below.
             unsafe { matmul.queue(candidate, matrices, workspace, driver.raw()) }?;
         }
         driver.record(&end)?;
@@ -107,7 +107,8 @@ fn fastest(driver: &Driver, matmul: &Matmul<'_>, workspace: &Buffer<u8>, slot: &
     };
     let (mut best, mut failed) = (None, 0);
     for candidate in 0..matmul.candidates() {
-        // The first call loads the kernel. A candidate may turn out not to support the alignment: it is no candidate then.
+        // The first call loads the kernel. A candidate may not support the alignment: it is then no candidate
+        // then.
         let Ok(first) = time(candidate, 1).and_then(|_| time(candidate, 1)) else {
             failed += 1;
             continue;
@@ -146,8 +147,8 @@ pub(super) fn cub<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot) ->
     Ok(Some(plain(Box::new(move |slot| {
         let reduction = reduction(&case, slot)?.context("every slot of a case has its memory")?;
         let temporary = temporary.view().device_ptr() as u64;
-        // SAFETY: the slot holds what the reduction names, the temporary memory is of the size that CUB asked for; for streams
-        // and drops see `copy`.
+        // SAFETY: the slot holds what the reduction names, the temporary memory is of the size that CUB asked for; for
+        // streams and drops see `copy`.
         unsafe { cub.queue(element, reduction, (temporary, bytes), driver.raw()) }
     }))))
 }
@@ -195,7 +196,7 @@ mod tests {
         let slot = Slot::new(&device, &case, &period).unwrap();
         let Some(Reduction::Vector { operation: Operation::Dot, x, y, n: 10, out }) = reduction(&case, &slot).unwrap()
         else {
-            panic!("a dot product is a reduction of a vector");
+            panic!("a dot problem is a reduction of a vector");
         };
         assert_eq!(x, slot.a.address(0).unwrap() + 6);
         assert_eq!(y, slot.b.as_ref().unwrap().address(0).unwrap() + 6);
@@ -216,11 +217,11 @@ mod tests {
 
     #[test]
     fn integers_are_no_product_of_these_libraries() {
-        let shape = Shape::Product { mnk: [1, 2, 3], transposed: [true, false], batch: 4 };
+        let shape = Shape::Gemm { mnk: [1, 2, 3], transposed: [true, false], batch: 4 };
         let case = |dtype| Case { work: Work::Gemm, dtype, shape: shape.clone(), quick: false };
-        assert!(product(&case(Dtype::I32)).is_none());
-        let product = product(&case(Dtype::Tf32)).unwrap();
-        assert_eq!((product.m, product.n, product.k, product.batch), (1, 2, 3, 4));
-        assert!(product.transpose_a && !product.transpose_b && product.arithmetic == Arithmetic::TF32);
+        assert!(problem(&case(Dtype::I32)).is_none());
+        let problem = problem(&case(Dtype::Tf32)).unwrap();
+        assert_eq!((problem.m, problem.n, problem.k, problem.batch), (1, 2, 3, 4));
+        assert!(problem.transpose_a && !problem.transpose_b && problem.arithmetic == Arithmetic::TF32);
     }
 }

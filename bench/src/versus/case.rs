@@ -200,12 +200,12 @@ pub enum Shape {
         order: Vec<usize>,
     },
     /// `m=16 n=16 k=16 nn batch=1`.
-    Product {
-        /// Rows, columns of the result, and the length of the sums.
+    Gemm {
+        /// Rows and columns of the result, and the length of the sums.
         mnk: [usize; 3],
         /// Whether A is stored transposed, and whether B is.
         transposed: [bool; 2],
-        /// How many products.
+        /// How many matrices.
         batch: usize,
     },
 }
@@ -229,7 +229,7 @@ impl fmt::Display for Shape {
                 let order: String = order.iter().map(ToString::to_string).collect();
                 write!(f, "dims={} order={order}", dims.join("x"))
             }
-            Self::Product { mnk: [m, n, k], transposed, batch } => {
+            Self::Gemm { mnk: [m, n, k], transposed, batch } => {
                 let [a, b] = transposed.map(|transposed| if transposed { 't' } else { 'n' });
                 write!(f, "m={m} n={n} k={k} {a}{b} batch={batch}")
             }
@@ -276,7 +276,7 @@ impl Case {
                 }
             }
             Shape::Array { dims, .. } => 2.0 * element * dims.iter().product::<usize>() as f64,
-            Shape::Product { mnk: [m, n, k], batch, .. } => element * ((m * k + k * n + m * n) * batch) as f64,
+            Shape::Gemm { mnk: [m, n, k], batch, .. } => element * ((m * k + k * n + m * n) * batch) as f64,
         }
     }
 
@@ -286,9 +286,7 @@ impl Case {
             Shape::Vector { n, .. } | Shape::Segments { n, .. } => *n as f64,
             Shape::Matrix { rows, cols, .. } => (rows * cols) as f64,
             Shape::Array { .. } => 0.0,
-            Shape::Product { mnk, batch, .. } => {
-                mnk.iter().map(|&extent| extent as f64).product::<f64>() * *batch as f64
-            }
+            Shape::Gemm { mnk, batch, .. } => mnk.iter().map(|&extent| extent as f64).product::<f64>() * *batch as f64,
         };
         match self.work {
             Work::Add | Work::Sum | Work::SumAxis0 | Work::SumAxis1 | Work::SumSegments => elements,
@@ -309,7 +307,7 @@ impl Case {
         self.moves() && self.bytes() < 20e6
     }
 
-    /// Whether memory limits it: everything but the products.
+    /// Whether memory limits it: everything but GEMM.
     pub fn moves(&self) -> bool {
         self.work != Work::Gemm
     }
@@ -373,7 +371,7 @@ mod tests {
 
     #[test]
     fn shapes_are_written_as_the_records_want_them() {
-        let product = Shape::Product { mnk: [4096; 3], transposed: [false, true], batch: 1 };
+        let product = Shape::Gemm { mnk: [4096; 3], transposed: [false, true], batch: 1 };
         assert_eq!(product.to_string(), "m=4096 n=4096 k=4096 nt batch=1");
         assert_eq!(Shape::Vector { n: 8, offset: 0 }.to_string(), "n=8");
         assert_eq!(Shape::Vector { n: 8, offset: 1 }.to_string(), "n=8 offset=1");
@@ -393,7 +391,7 @@ mod tests {
         let matrix = Shape::Matrix { rows: 10, cols: 20, ld: 32 };
         assert_eq!(case(Work::Transpose, Dtype::C128, matrix.clone()).bytes(), 6400.0);
         assert_eq!(case(Work::SumAxis0, Dtype::F16, matrix).bytes(), 400.0 + 80.0);
-        let product = Shape::Product { mnk: [2, 3, 5], transposed: [true, false], batch: 4 };
+        let product = Shape::Gemm { mnk: [2, 3, 5], transposed: [true, false], batch: 4 };
         assert_eq!(case(Work::Gemm, Dtype::Bf16, product.clone()).bytes(), 2.0 * 4.0 * (10.0 + 15.0 + 6.0));
         assert_eq!(case(Work::Gemm, Dtype::Bf16, product).flops(), 240.0);
     }

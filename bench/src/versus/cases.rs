@@ -17,7 +17,7 @@ pub fn all() -> Vec<Case> {
     cases.extend(segments());
     cases.extend(transposes());
     cases.extend(permutations());
-    cases.extend(products());
+    cases.extend(gemms());
     cases
 }
 
@@ -127,7 +127,8 @@ fn transposes() -> Vec<Case> {
     ]
 }
 
-/// Sources of 2²⁸ bytes or so; NCHW to NHWC and back, attention's 0213, and the rest of the orders that programs ask for.
+/// Sources of 2²⁸ bytes or so; NCHW to NHWC and back, attention's 0213, and the rest of the orders that programs ask
+/// for.
 fn permutations() -> Vec<Case> {
     let array = |dtype, dims: &[usize], order: &[usize]| {
         case(Work::Permute, dtype, Shape::Array { dims: dims.to_vec(), order: order.to_vec() })
@@ -155,7 +156,7 @@ fn permutations() -> Vec<Case> {
     ]
 }
 
-/// The shapes of the mean for 16-bit products (m, n, k).
+/// The shapes of the mean for 16-bit GEMM (m, n, k).
 const MEAN: [[usize; 3]; 15] = [
     [512, 512, 512],
     [1024, 1024, 1024],
@@ -174,24 +175,24 @@ const MEAN: [[usize; 3]; 15] = [
     [257, 4096, 65536],
 ];
 
-fn products() -> Vec<Case> {
-    let product = |dtype, mnk, transposed, batch| case(Work::Gemm, dtype, Shape::Product { mnk, transposed, batch });
-    let square = |dtype, n: usize| product(dtype, [n; 3], [false; 2], 1);
+fn gemms() -> Vec<Case> {
+    let gemm = |dtype, mnk, transposed, batch| case(Work::Gemm, dtype, Shape::Gemm { mnk, transposed, batch });
+    let square = |dtype, n: usize| gemm(dtype, [n; 3], [false; 2], 1);
     let mut cases = Vec::new();
     for dtype in [Bf16, F16] {
-        cases.extend(MEAN.map(|mnk| product(dtype, mnk, [false; 2], 1)));
-        cases.push(product(dtype, [512; 3], [false; 2], 64));
+        cases.extend(MEAN.map(|mnk| gemm(dtype, mnk, [false; 2], 1)));
+        cases.push(gemm(dtype, [512; 3], [false; 2], 64));
         cases.push(square(dtype, 16384));
-        cases.extend([[false, true], [true, false], [true, true]].map(|layout| product(dtype, [4096; 3], layout, 1)));
+        cases.extend([[false, true], [true, false], [true, true]].map(|layout| gemm(dtype, [4096; 3], layout, 1)));
     }
     for dtype in [Tf32, F32] {
         cases.extend([512, 1024, 2048, 4096, 8192].map(|n| square(dtype, n)));
     }
     let other_layouts = [[false, true], [true, false], [true, true]];
-    cases.extend(other_layouts.map(|layout| product(Tf32, [4096; 3], layout, 1)));
+    cases.extend(other_layouts.map(|layout| gemm(Tf32, [4096; 3], layout, 1)));
     cases.push(square(F64, 4096));
     for case in &mut cases {
-        let square = matches!(case.shape, Shape::Product { mnk: [4096, 4096, 4096], transposed: [false, false], .. });
+        let square = matches!(case.shape, Shape::Gemm { mnk: [4096, 4096, 4096], transposed: [false, false], .. });
         case.quick = square && case.dtype != F64 && case.dtype != F16;
     }
     cases

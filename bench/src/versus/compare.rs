@@ -3,12 +3,12 @@
 //! A case of ours is *slower* in run B if both hold:
 //! - **the samples differ**: the one-sided test of Mann and Whitney gives a probability below `CHANCE` that samples of
 //!   one distribution would lie so ([`statistics::above`]);
-//! - **it matters**: B's median is above A's by more than `MATTERS`, and by more than twice the spread (the range of the
-//!   middle half) of either run.
+//! - **it matters**: B's median is above A's by more than `MATTERS`, and by more than twice the spread (the range of
+//!   the middle half) of either run.
 //!
-//! *Faster* is the same the other way round, and is only said. A case that A has and B has not is *missing*: it cannot be
-//! told from one that is slower, and so fails the gate. How much the peers moved in the same case is said beside it: two
-//! runs on different cards, or at different temperatures, move all alike.
+//! *Faster* is the same the other way round, and is only said. A case that A has and B has not is *missing*: it cannot
+//! be distinguished from one that is slower, and so fails the gate. The change of the other libraries in the same case
+//! is printed with it: two runs on different cards, or at different temperatures, change all times alike.
 
 use std::fmt::Write as _;
 

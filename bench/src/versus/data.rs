@@ -1,8 +1,8 @@
 //! Input data: random, never zero throughout, and known at every index without being kept.
 //!
-//! A vector of any length repeats one random *period*, whose length is a prime: copies of it on the device make gigabytes
-//! in no time, and the expected result of any index arithmetic can be computed from the period alone. No tile, row or
-//! block that a kernel might confuse with another begins at the same place of the period.
+//! A vector of any length repeats one random *period*, whose length is a prime: copies of it on the device make
+//! gigabytes in no time, and the expected result of any index arithmetic can be computed from the period alone. No
+//! tile, row or block that a kernel might confuse with another begins at the same place of the period.
 
 use anyhow::Result;
 use half::{bf16, f16};

@@ -1,8 +1,8 @@
 //! What a call should have given, so that a wrong call can neither win nor lose.
 //!
-//! What only moves elements must give their bits. Arithmetic is checked on small integers, −4 to 4, whose sums are exact in
-//! f32 in every order; so results must be *equal*, but for what the result's own type rounds. All of a small result is
-//! compared, of a large one a sample that includes both ends.
+//! What only moves elements must give their bits. Arithmetic is checked on small integers, −4 to 4, whose sums are
+//! exact in f32 in every order; so results must be *equal*, but for what the result's own type rounds. All of a small
+//! result is compared, of a large one a sample that includes both ends.
 
 use anyhow::{Result, ensure};
 use rand::rngs::StdRng;
@@ -70,7 +70,7 @@ fn source(case: &Case, index: usize) -> usize {
             at
         }
         Shape::Vector { offset, .. } => index + offset,
-        Shape::Segments { .. } | Shape::Product { .. } => index,
+        Shape::Segments { .. } | Shape::Gemm { .. } => index,
     }
 }
 
@@ -181,7 +181,7 @@ fn samples(case: &Case, period: &Period) -> Vec<Sample> {
             };
             chosen(others, ADDITIONS / length).into_par_iter().map(|line| exact(line, value(line))).collect()
         }
-        (Shape::Product { mnk: [m, n, k], transposed, batch }, _) => {
+        (Shape::Gemm { mnk: [m, n, k], transposed, batch }, _) => {
             let chosen = chosen(m * n * batch, ADDITIONS / 8 / k);
             chosen.into_par_iter().map(|index| product(case.dtype, period, [*m, *n, *k], *transposed, index)).collect()
         }
@@ -197,7 +197,7 @@ fn sum(period: &Period, n: usize, term: impl Fn(usize) -> f64 + Sync) -> f64 {
     repeated + part(n % period.period())
 }
 
-/// Element `index` of the products. Sums of integers are exact; a result, or each part of a sum that is split, may be
+/// Element `index` of the GEMM. Sums of integers are exact; a result, or each part of a sum that is split, may be
 /// rounded to the type of C, which makes at most its unit roundoff of Σ|a·b|.
 fn product(dtype: Dtype, period: &Period, [m, n, k]: [usize; 3], [ta, tb]: [bool; 2], index: usize) -> Sample {
     let (which, row, col) = (index / (m * n), index / n % m, index % n);

@@ -1,4 +1,4 @@
-//! Who does a case: ours and the peers. A line more in [`ALL`] is an implementation more.
+//! The implementations: ours and those of other libraries. To add one, add a line to [`ALL`].
 
 use anyhow::{Context as _, Result};
 use gpu::gemm::ffma;
@@ -7,8 +7,8 @@ use warpwright::{Device, Launch, Layout};
 use super::calls;
 use super::case::{Case, Dtype, Shape, Work};
 use super::data::AnyBuffer;
+use super::gemm;
 use super::ours;
-use super::products;
 use super::slot::Slot;
 use crate::job::matmul::Gemm;
 use crate::peers::Peers;
@@ -43,13 +43,13 @@ impl<'p> Context<'p> {
     }
 }
 
-/// One way to do a case, ready to be called again and again.
+/// A case prepared by an implementation, ready to be called repeatedly.
 pub struct Call<'c> {
     /// Queues the work on the stream, for the operands and results of a slot.
     pub run: Run<'c>,
     /// Whether it can be captured in a CUDA graph: it neither waits nor allocates.
     pub captures: bool,
-    /// What was chosen on the way, for the record.
+    /// What was chosen in preparing it, for the record.
     pub note: Option<String>,
 }
 
@@ -72,7 +72,7 @@ pub const ALL: &[Implementation] = &[
     Implementation { name: "warpwright-256x128", prepare: |context, case, _| tiles(context, case, &GEMMS[1]) },
     Implementation { name: "warpwright-128x128", prepare: |context, case, _| tiles(context, case, &GEMMS[2]) },
     Implementation { name: "warpwright-64x64", prepare: |context, case, _| tiles(context, case, &GEMMS[3]) },
-    Implementation { name: "warpwright-mma", prepare: products::mma },
+    Implementation { name: "warpwright-mma", prepare: gemm::mma },
     Implementation { name: "copy", prepare: calls::copy },
     Implementation { name: "cub", prepare: calls::cub },
     Implementation { name: "cublas", prepare: calls::cublas },
@@ -118,7 +118,7 @@ fn tiles<'c>(
     use AnyBuffer::F32;
     let device = &context.device;
     match (case.work, case.dtype, &case.shape) {
-        (Work::Gemm, Dtype::F32, &Shape::Product { mnk: [m, n, k], transposed: [false, false], batch: 1 })
+        (Work::Gemm, Dtype::F32, &Shape::Gemm { mnk: [m, n, k], transposed: [false, false], batch: 1 })
             if !device.is_simulator() =>
         {
             let run: Run<'c> = Box::new(move |slot| {

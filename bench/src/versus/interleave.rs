@@ -1,6 +1,7 @@
-//! The order of the samples: contender after contender, round after round, so that clocks, heat and neighbours meet all alike.
+//! The order of the samples. A round takes one sample of each variant, so that clocks, temperature and other load
+//! affect all of them alike. A variant is an implementation, or an algorithm, of the case that is measured.
 //!
-//! This module knows no GPU: [`Machine`] is what it drives, and tests drive a made-up one.
+//! This module is independent of the GPU: it drives a [`Machine`], and tests drive a simulated one.
 
 use std::time::Duration;
 
@@ -8,17 +9,17 @@ use anyhow::Result;
 
 /// What samples are taken on.
 pub trait Machine {
-    /// Queues a sample of a contender: some calls between two marks.
+    /// Queues a sample of a variant: some calls between two events.
     ///
     /// # Errors
     /// The calls fail.
-    fn sample(&mut self, contender: usize) -> Result<()>;
+    fn sample(&mut self, variant: usize) -> Result<()>;
 
     /// Queues work that is not timed, so that the sample after it does not wait for its launch.
     ///
     /// # Errors
     /// The work fails.
-    fn lead_in(&mut self, contender: usize) -> Result<()>;
+    fn lead_in(&mut self, variant: usize) -> Result<()>;
 
     /// Waits for all samples since the last time; microseconds per call, in the order in which they were queued.
     ///
@@ -26,7 +27,7 @@ pub trait Machine {
     /// Any of the work failed.
     fn collect(&mut self) -> Result<Vec<f64>>;
 
-    /// Calls of a sample, the same for every contender.
+    /// Calls of a sample, the same for every variant.
     fn calls(&self) -> usize;
 
     /// From now on every call of a sample is launched on its own, or all of them at once.
@@ -41,10 +42,10 @@ pub trait Machine {
 pub enum Mode {
     /// Every round after a pause: the clocks are as high as they go.
     Burst,
-    /// As a burst, but every call is launched by the host on its own: what a program sees that calls an operation, and does
-    /// not capture it in a graph. Where calls are short, the number of launches that each takes is what counts.
+    /// As a burst, but every call is launched by the host on its own: what a program sees that calls an operation
+    /// without a CUDA graph. Where calls are short, the number of launches of each decides.
     Stream,
-    /// Without a pause, after seconds of the same work: the clocks are what heat and power leave.
+    /// Without a pause, after seconds of the same work: the clocks are what temperature and power limit allow.
     Sustained,
 }
 
@@ -64,7 +65,7 @@ impl Mode {
 pub struct Plan {
     /// How.
     pub mode: Mode,
-    /// Samples of each contender.
+    /// Samples of each variant.
     pub samples: usize,
     /// Work before a sustained measurement.
     pub sustained: Duration,
@@ -85,17 +86,17 @@ const FEWEST: usize = 5;
 /// Work that is queued before it is waited for, in microseconds.
 const AHEAD: f64 = 20e3;
 
-/// Takes all samples; for each contender, the microseconds of its calls.
+/// Takes all samples; for each variant, the microseconds of its calls.
 ///
 /// # Errors
 /// Any of the work failed.
-pub fn interleave(plan: &Plan, contenders: usize, machine: &mut impl Machine) -> Result<Vec<Vec<f64>>> {
-    let mut times = vec![Vec::with_capacity(plan.samples); contenders];
-    if contenders == 0 {
+pub fn interleave(plan: &Plan, variants: usize, machine: &mut impl Machine) -> Result<Vec<Vec<f64>>> {
+    let mut times = vec![Vec::with_capacity(plan.samples); variants];
+    if variants == 0 {
         return Ok(times);
     }
     machine.launch_each(plan.mode == Mode::Stream);
-    let round_us = warm_up(plan, contenders, machine)?;
+    let round_us = warm_up(plan, variants, machine)?;
     let pauses = plan.mode != Mode::Sustained;
     let whole_us = if pauses { round_us * (1.0 + PAUSES) } else { round_us };
     let rounds = plan.samples.min(FEWEST.max((MOST / whole_us) as usize));
@@ -104,40 +105,40 @@ pub fn interleave(plan: &Plan, contenders: usize, machine: &mut impl Machine) ->
         if pauses {
             machine.idle(PAUSE.max(Duration::from_secs_f64(PAUSES * round_us / 1e6)));
         }
-        let first = round % contenders;
+        let first = round % variants;
         if queued.is_empty() {
             machine.lead_in(first)?;
         }
-        // Each round begins with another contender, so that what follows a pause, or a neighbour, is everybody's turn.
-        for place in 0..contenders {
-            let contender = (first + place) % contenders;
-            machine.sample(contender)?;
-            queued.push(contender);
+        // Each round begins with another variant, so that each of them comes first after a pause equally often.
+        for place in 0..variants {
+            let variant = (first + place) % variants;
+            machine.sample(variant)?;
+            queued.push(variant);
         }
-        let enough = queued.len() as f64 / contenders as f64 * round_us >= AHEAD;
+        let enough = queued.len() as f64 / variants as f64 * round_us >= AHEAD;
         if pauses || enough || round + 1 == rounds {
-            for (contender, us) in queued.drain(..).zip(machine.collect()?) {
-                times[contender].push(us);
+            for (variant, us) in queued.drain(..).zip(machine.collect()?) {
+                times[variant].push(us);
             }
         }
     }
     Ok(times)
 }
 
-/// The same work, not counted: for a sustained measurement as long as the plan says, else until the clocks have settled.
-/// Gives the microseconds of the last round.
-fn warm_up(plan: &Plan, contenders: usize, machine: &mut impl Machine) -> Result<f64> {
+/// The same work, not counted: for a sustained measurement as long as the plan says, else until the clocks have
+/// settled. Gives the microseconds of the last round.
+fn warm_up(plan: &Plan, variants: usize, machine: &mut impl Machine) -> Result<f64> {
     let (mut worked, mut before) = (0.0, f64::INFINITY);
     loop {
         let mut round = 0.0;
-        for contender in 0..contenders {
-            machine.sample(contender)?;
+        for variant in 0..variants {
+            machine.sample(variant)?;
         }
         for us in machine.collect()? {
             round += us;
         }
         round *= machine.calls() as f64;
-        // A machine without a clock must not keep us here.
+        // A machine without a clock must not loop here for ever.
         worked += round.max(1.0);
         let settled = (round - before).abs() <= SETTLED * round;
         before = round;
@@ -155,7 +156,7 @@ fn warm_up(plan: &Plan, contenders: usize, machine: &mut impl Machine) -> Result
 mod tests {
     use super::*;
 
-    /// A machine on which time is counted: contender c needs 100·(c + 1) µs for a call, less as the clocks rise.
+    /// A machine on which time is counted: variant c needs 100·(c + 1) µs for a call, less as the clocks rise.
     #[derive(Default)]
     struct Counted {
         events: Vec<String>,
@@ -168,14 +169,14 @@ mod tests {
     }
 
     impl Machine for Counted {
-        fn sample(&mut self, contender: usize) -> Result<()> {
-            self.events.push(format!("s{contender}"));
-            self.queued.push(contender);
+        fn sample(&mut self, variant: usize) -> Result<()> {
+            self.events.push(format!("s{variant}"));
+            self.queued.push(variant);
             Ok(())
         }
 
-        fn lead_in(&mut self, contender: usize) -> Result<()> {
-            self.events.push(format!("l{contender}"));
+        fn lead_in(&mut self, variant: usize) -> Result<()> {
+            self.events.push(format!("l{variant}"));
             Ok(())
         }
 
@@ -186,7 +187,7 @@ mod tests {
             self.cold *= 0.9;
             let slow = if self.unsteady && self.samples.is_multiple_of(2) { 0.05 } else { 0.0 };
             let cold = self.cold + slow;
-            Ok(self.queued.drain(..).map(|contender| 100.0 * (contender + 1) as f64 * (1.0 + cold)).collect())
+            Ok(self.queued.drain(..).map(|variant| 100.0 * (variant + 1) as f64 * (1.0 + cold)).collect())
         }
 
         fn calls(&self) -> usize {

@@ -1,14 +1,14 @@
-//! The benchmark: ours and the libraries people would else use, by turns in one process on one GPU.
+//! The benchmark: Warpwright and the libraries that people would otherwise use, interleaved in one process on one GPU.
 //!
 //! | module | is about |
 //! |---|---|
 //! | [`case`], [`cases`] | what is measured |
-//! | [`implementations`], `calls` | who does it |
+//! | [`implementations`], `gemm`, `calls` | the implementations |
 //! | [`data`], [`slot`], [`expected`] | operands, results, and whether they are right |
 //! | [`interleave`], [`on_gpu`] | the order and the timing of samples |
-//! | [`session`], [`record`] | a run, and what it writes |
+//! | [`session`], [`record`] | a run, and the records that it writes |
 //! | [`statistics`], [`compare`] | whether two runs differ |
-//! | `ways` | whether `Device::gemm` chooses the best of its ways |
+//! | `algorithms` | whether `Device::gemm` chooses the fastest algorithm |
 //! | [`render`] | tables and plots |
 //!
 //! docs/benchmarks/README.md says how to read what comes out.
@@ -20,11 +20,11 @@ pub mod cases;
 pub mod compare;
 pub mod data;
 pub mod expected;
+mod gemm;
 pub mod implementations;
 pub mod interleave;
 pub mod on_gpu;
 mod ours;
-mod products;
 pub mod record;
 pub mod render;
 pub mod session;
@@ -51,7 +51,7 @@ use interleave::Mode;
 use record::{Record, Records, Run, append};
 use session::{Session, Settings};
 
-/// Measures ours beside cuBLAS, cuBLASLt, CUB and the driver's copy on a GPU, and appends what it measures to a file of
+/// Measures Warpwright, cuBLAS, cuBLASLt, CUB and the driver's copy on a GPU, and appends the measurements to a file of
 /// JSON records; makes tables and plots of such a file; compares two of its runs.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "warpwright-bench", version)]
@@ -69,8 +69,8 @@ pub struct Args {
     /// A dozen cases with few samples: under a minute.
     #[arg(long)]
     quick: bool,
-    /// Short pieces of work after pauses, or the same work for seconds; auto takes both for products, which power limits,
-    /// bursts for the rest, and for short work single launches (stream) besides.
+    /// Short pieces of work after pauses, or the same work for seconds; auto takes both for GEMM, which power limits,
+    /// bursts for the rest, and for short work also single launches (stream).
     #[arg(long, value_enum, default_value_t = Modes::Auto)]
     mode: Modes,
     /// Samples of each implementation in each case; else 15, or 7 with --quick.
@@ -95,15 +95,19 @@ pub struct Args {
     /// With --list: as JSON, a case a line, for `bench/peers/torch_bench.py`.
     #[arg(long, requires = "list")]
     json: bool,
-    /// Instead of the cases, time the ways to so many random products that `Device::gemm` ranks first, of `f32`, tf32 and `bf16` each, and say
-    /// how far the one that it chooses is from the best. Nothing is recorded.
-    #[arg(long, value_name = "PRODUCTS", conflicts_with_all = ["list", "render", "compare", "only", "shape", "implementations", "out"])]
+    /// Instead of the cases, time the algorithms that `Device::gemm` ranks first on this many random GEMMs of `f32`,
+    /// tf32 and `bf16` each, and print how far the chosen one is from the fastest. Nothing is recorded.
+    #[arg(
+        long,
+        value_name = "GEMMS",
+        conflicts_with_all = ["list", "render", "compare", "only", "shape", "implementations", "out"]
+    )]
     algorithms: Option<u32>,
     /// Write tables and plots of the records instead of measuring.
     #[arg(long, conflicts_with_all = ["list", "compare"])]
     render: bool,
-    /// Say what of ours became slower from run A to run B, beyond the noise; the exit code is 1 if anything did, or is
-    /// missing.
+    /// Print the cases in which Warpwright became slower from run A to run B, beyond the noise; the exit code is 1 if
+    /// there is one, or if one is missing.
     #[arg(long, num_args = 2, value_names = ["RUN_A", "RUN_B"], conflicts_with = "list")]
     compare: Option<Vec<String>>,
 }
@@ -133,7 +137,7 @@ impl Modes {
 
 /// Names the folder of the records, where it is not docs/benchmarks of the current one.
 const FOLDER: &str = "WARPWRIGHT_BENCHMARKS";
-/// The commit that was built, said by whoever built it.
+/// The commit that was built, set by the build.
 const COMMIT: &str = "WARPWRIGHT_COMMIT";
 
 /// Runs the program.
@@ -153,21 +157,21 @@ pub fn main(args: &Args) -> Result<ExitCode> {
         let (report, holds) = compare::compare(&Records::read(&file("nvidia-h200"))?, a, b, &args.only)?;
         print!("{report}");
         return Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE });
-    } else if let Some(products) = args.algorithms {
-        rank(args, products)?;
+    } else if let Some(gemms) = args.algorithms {
+        rank(args, gemms)?;
     } else {
         return measure(args, file);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints how good the choice among ways is.
-fn rank(args: &Args, products: u32) -> Result<()> {
+/// Prints how good the choice of algorithms is.
+fn rank(args: &Args, gemms: u32) -> Result<()> {
     let device = gpu(args.gpu)?;
     let peers = Peers::load();
     let context = Context::new(&device, &peers)?;
     let (mut periods, mut outcomes) = (HashMap::new(), Vec::new());
-    for case in algorithms::cases(products, args.seed) {
+    for case in algorithms::cases(gemms, args.seed) {
         let period = session::period(&mut periods, &device, case.dtype, false, Period::LONG, args.seed)?;
         let outcome = algorithms::measure(&context, &case, period).with_context(|| case.to_string())?;
         println!("{case}: {outcome}");
@@ -223,7 +227,7 @@ fn measure(args: &Args, file: impl Fn(&str) -> PathBuf) -> Result<ExitCode> {
     for name in &args.implementations {
         if !implementations::ALL.iter().any(|own| own.name == name) {
             let names: Vec<&str> = implementations::ALL.iter().map(|own| own.name).collect();
-            bail!("--impl {name}: nobody is named so; there are {}", names.join(", "));
+            bail!("--impl {name}: no such implementation; there are {}", names.join(", "));
         }
     }
     let device = gpu(args.gpu)?;
@@ -277,8 +281,8 @@ fn measure(args: &Args, file: impl Fn(&str) -> PathBuf) -> Result<ExitCode> {
 fn gpu(number: u32) -> Result<Device> {
     match Device::cuda(number) {
         Err(error @ (Error::NoDriver { .. } | Error::NoSuchDevice { .. })) => Err(error).context(
-            "the benchmark needs an NVIDIA GPU, and there is none here; `cargo xtask bundle DIR` makes a folder that runs on a \
-             machine with one (`./run.sh bench`). Without a GPU there are --list, --render and --compare",
+            "the benchmark needs an NVIDIA GPU, and there is none here; `cargo xtask bundle DIR` makes a folder that \
+             runs on a machine with one (`./run.sh bench`). Without a GPU there are --list, --render and --compare",
         ),
         other => Ok(other?),
     }
@@ -330,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn products_are_measured_in_both_modes() {
+    fn gemm_is_measured_in_both_modes() {
         let listed = list(&args(&["--list", "--json", "--only", "gemm/f32,copy"])).unwrap();
         let line = |work: &str| listed.lines().find(|line| line.contains(work)).unwrap().to_owned();
         assert!(line("gemm").contains(r#""modes":["burst","sustained"]"#), "{listed}");
@@ -349,7 +353,7 @@ mod tests {
     #[test]
     fn an_unknown_implementation_is_refused() {
         let error = main(&args(&["--impl", "cutlass"])).unwrap_err().to_string();
-        assert!(error.starts_with("--impl cutlass: nobody is named so"), "{error}");
+        assert!(error.starts_with("--impl cutlass: no such implementation"), "{error}");
     }
 
     #[test]

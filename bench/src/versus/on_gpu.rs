@@ -1,12 +1,12 @@
 //! Samples on a GPU: calls between two events on the stream of all work.
 //!
-//! - A sample has as many calls, the same number for all contenders, as make the fastest last `SAMPLE_US`: the driver's
-//!   clock ticks every half microsecond, and launches have a start and an end.
-//! - Where that is more than one call, contenders are captured once in a CUDA graph each and the graph is launched: the host
-//!   would else be what is timed, and in the mode `stream` is meant to be. One that cannot be captured (it waits, or allocates) is called from the host, and the
-//!   record says so.
-//! - Calls take the slots in turn, so that data comes from memory: together they are at least [`ROTATED`] bytes, or, where
-//!   that would be too many slots, each sample begins with an L2 cache full of something else.
+//! - A sample has as many calls, the same number for all variants, as the fastest needs to last `SAMPLE_US`: the
+//!   driver's clock has a resolution of half a microsecond, and launches have a start and an end.
+//! - Where that is more than one call, each variant is captured once in a CUDA graph, which is then launched: otherwise
+//!   the host would be timed, as the mode `stream` intends. A variant that cannot be captured (it waits, or allocates)
+//!   is called from the host, and the record says so.
+//! - Calls rotate through the slots, so that data comes from memory: together they are at least [`ROTATED`] bytes, or,
+//!   where that would be too many slots, the L2 cache is overwritten before each sample.
 //! - Work is queued ahead of the GPU, so that it never waits for a launch.
 
 use std::rc::Rc;
@@ -26,8 +26,8 @@ use crate::peers::nvml::{Nvml, Reading};
 
 /// How long a sample should last at least.
 const SAMPLE_US: f64 = 300.0;
-/// Most calls of a sample, but for a whole turn of the slots: as many as there are slots at most, so that where the cache is
-/// overwritten before a sample, each of its calls finds its data in memory.
+/// Most calls of a sample, rounded up to use every slot equally often. No more than the most slots, so that where the
+/// cache is overwritten before a sample, each of its calls finds its data in memory.
 const CALLS: usize = SLOTS;
 /// Bytes of all slots together, at least: twice the L2 cache of an H200.
 pub const ROTATED: f64 = 2.0 * 60e6;
@@ -57,8 +57,8 @@ fn calls(fastest_us: f64, slots: usize) -> usize {
     wanted.clamp(1, CALLS).div_ceil(slots) * slots
 }
 
-/// Somebody whose calls are timed.
-pub struct Contender<'c> {
+/// An implementation or an algorithm whose calls are timed.
+pub struct Variant<'c> {
     /// Its name in records.
     pub name: &'static str,
     /// The calls.
@@ -66,17 +66,17 @@ pub struct Contender<'c> {
     graph: Option<Graph>,
 }
 
-impl<'c> Contender<'c> {
+impl<'c> Variant<'c> {
     /// One that calls `call`.
     pub fn new(name: &'static str, call: Call<'c>) -> Self {
         Self { name, call, graph: None }
     }
 }
 
-/// A GPU with the contenders of one case.
+/// A GPU with the variants of one case.
 pub struct Gpu<'c, 'm> {
     // Graphs and calls before the memory that they use: fields are dropped in this order.
-    contenders: Vec<Contender<'c>>,
+    variants: Vec<Variant<'c>>,
     slots: Vec<Slot>,
     /// Overwritten before each sample, where the slots do not fill the L2 cache.
     flushed: Option<Buffer<u8>>,
@@ -84,7 +84,7 @@ pub struct Gpu<'c, 'm> {
     calls: usize,
     /// Launch the calls one by one, graph or not.
     each: bool,
-    /// Microseconds of the fastest contender's call.
+    /// Microseconds of the fastest variant's call.
     fastest: f64,
     /// Whether the sample before waited for the GPU, so that nothing is queued now.
     drained: bool,
@@ -96,19 +96,19 @@ pub struct Gpu<'c, 'm> {
 }
 
 impl<'c, 'm> Gpu<'c, 'm> {
-    /// Calls each contender a few times, to load its kernels and to see how long it takes; captures what can be.
+    /// Calls each variant a few times, to load its kernels and to see how long it takes; captures what can be.
     ///
     /// # Errors
     /// A call fails; there is no memory.
     pub fn new(
         driver: &Driver,
-        contenders: Vec<Contender<'c>>,
+        variants: Vec<Variant<'c>>,
         slots: Vec<Slot>,
         bytes: f64,
         monitor: Option<&'m Nvml>,
     ) -> Result<Self> {
         let mut gpu = Self {
-            contenders,
+            variants,
             slots,
             flushed: None,
             driver: driver.clone(),
@@ -123,9 +123,9 @@ impl<'c, 'm> Gpu<'c, 'm> {
             read: None,
         };
         let mut fastest = f64::INFINITY;
-        for contender in 0..gpu.contenders.len() {
-            let name = gpu.contenders[contender].name;
-            let us = gpu.try_out(contender).with_context(|| name.to_owned())?;
+        for variant in 0..gpu.variants.len() {
+            let name = gpu.variants[variant].name;
+            let us = gpu.try_out(variant).with_context(|| name.to_owned())?;
             fastest = fastest.min(us);
         }
         gpu.fastest = fastest;
@@ -135,27 +135,27 @@ impl<'c, 'm> Gpu<'c, 'm> {
             gpu.flushed = Some(device.alloc(ROTATED as usize)?);
         }
         if gpu.calls > 1 {
-            for contender in 0..gpu.contenders.len() {
-                gpu.capture(contender);
+            for variant in 0..gpu.variants.len() {
+                gpu.capture(variant);
             }
         }
         Ok(gpu)
     }
 
     /// Microseconds of a call, the least of a few.
-    fn try_out(&mut self, contender: usize) -> Result<f64> {
+    fn try_out(&mut self, variant: usize) -> Result<f64> {
         let mut least = f64::INFINITY;
         for _ in 0..3 {
             for _ in 0..2 {
-                self.sample(contender)?;
+                self.sample(variant)?;
             }
             least = self.collect()?.into_iter().fold(least, f64::min);
         }
         Ok(least)
     }
 
-    fn capture(&mut self, contender: usize) {
-        let Contender { call, graph, .. } = &mut self.contenders[contender];
+    fn capture(&mut self, variant: usize) {
+        let Variant { call, graph, .. } = &mut self.variants[variant];
         if !call.captures {
             return;
         }
@@ -163,7 +163,8 @@ impl<'c, 'm> Gpu<'c, 'm> {
         let captured = self.driver.capture(|| queue(call, slots, calls));
         match captured {
             Ok(captured) => *graph = Some(captured),
-            // It is timed without a graph, then; the context may have been left current elsewhere, or the error pending.
+            // It is timed without a graph, then; the context may have been left current elsewhere, or the error
+            // pending.
             Err(error) => {
                 let note = format!("cannot be captured: {error:#}");
                 call.note = Some(call.note.take().map_or(note.clone(), |before| format!("{before}; {note}")));
@@ -172,22 +173,22 @@ impl<'c, 'm> Gpu<'c, 'm> {
     }
 
     /// Queues the calls of a sample.
-    fn work(&mut self, contender: usize) -> Result<()> {
-        let Contender { call, graph, .. } = &mut self.contenders[contender];
+    fn work(&mut self, variant: usize) -> Result<()> {
+        let Variant { call, graph, .. } = &mut self.variants[variant];
         match graph {
             Some(graph) if !self.each => self.driver.launch(graph),
             _ => queue(call, &mut self.slots, self.calls),
         }
     }
 
-    /// The contenders.
-    pub fn contenders(&self) -> &[Contender<'c>] {
-        &self.contenders
+    /// The variants.
+    pub fn variants(&self) -> &[Variant<'c>] {
+        &self.variants
     }
 
-    /// What there is to say of how a contender is called.
-    pub fn note(&self, contender: usize) -> Option<String> {
-        let Contender { call, graph, .. } = &self.contenders[contender];
+    /// Remarks on how a variant is called.
+    pub fn note(&self, variant: usize) -> Option<String> {
+        let Variant { call, graph, .. } = &self.variants[variant];
         let host = (self.calls > 1 && graph.is_none()).then(|| "called from the host, not from a graph".to_owned());
         let notes: Vec<String> = call.note.iter().cloned().chain(host).collect();
         (!notes.is_empty()).then(|| notes.join("; "))
@@ -206,9 +207,9 @@ fn queue(call: &mut Call<'_>, slots: &mut [Slot], calls: usize) -> Result<()> {
 }
 
 impl Machine for Gpu<'_, '_> {
-    fn sample(&mut self, contender: usize) -> Result<()> {
+    fn sample(&mut self, variant: usize) -> Result<()> {
         if self.drained {
-            self.lead_in(contender)?;
+            self.lead_in(variant)?;
         }
         let events = match self.free.pop() {
             Some(events) => events,
@@ -216,26 +217,27 @@ impl Machine for Gpu<'_, '_> {
         };
         if let Some(flushed) = &self.flushed {
             let (at, bytes) = (flushed.view().device_ptr() as u64, flushed.len());
-            // SAFETY: the buffer has so many bytes, is used on this stream alone, and is dropped after it was waited for.
+            // SAFETY: the buffer has so many bytes, is used on this stream alone, and is dropped after it was waited
+            // for.
             unsafe { self.driver.fill(at, self.queued.len() as u8, bytes) }?;
         }
         self.driver.record(&events[0])?;
-        self.work(contender)?;
+        self.work(variant)?;
         self.driver.record(&events[1])?;
-        self.drained = !self.contenders[contender].call.captures;
+        self.drained = !self.variants[variant].call.captures;
         self.queued.push(events);
         Ok(())
     }
 
-    fn lead_in(&mut self, contender: usize) -> Result<()> {
+    fn lead_in(&mut self, variant: usize) -> Result<()> {
         self.drained = false;
-        // A whole sample's worth, which the GPU is busy with for longer than a launch takes; where single calls last, the gap
-        // before the first is nothing to them. Who waits for the GPU gains nothing by it.
-        if self.fastest < LONG_US && self.contenders[contender].call.captures { self.work(contender) } else { Ok(()) }
+        // As much as a sample, which keeps the GPU busy for longer than a launch takes. Where single calls are long,
+        // the gap before the first is negligible. A variant that waits for the GPU gains nothing by it.
+        if self.fastest < LONG_US && self.variants[variant].call.captures { self.work(variant) } else { Ok(()) }
     }
 
     fn collect(&mut self) -> Result<Vec<f64>> {
-        // Work is under way: this is when clocks and power are what they are while it is measured.
+        // Work is queued: clocks and power are now those of the measurement.
         if self.read.is_none_or(|read| read.elapsed() > BETWEEN_READINGS) {
             self.readings.extend(self.monitor.map(Nvml::read));
             self.read = Some(Instant::now());
@@ -263,7 +265,8 @@ impl Machine for Gpu<'_, '_> {
 
 impl Drop for Gpu<'_, '_> {
     fn drop(&mut self) {
-        // The slots do not know of the work that the peers queued. If the wait fails, the context is gone, and its memory.
+        // The slots do not track the work that other libraries queued. If the wait fails, the context and its memory
+        // are gone.
         let _ = self.driver.synchronize();
     }
 }
@@ -288,7 +291,7 @@ mod tests {
         assert_eq!(calls(4.0, 30), 90);
         assert_eq!(calls(2.0, 128), 128);
         assert_eq!(calls(0.0, 1), 128);
-        // One turn at least, however long.
+        // Every slot once at least, however long.
         assert_eq!(calls(1e6, 30), 30);
     }
 }

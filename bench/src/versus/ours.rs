@@ -9,8 +9,8 @@ use warpwright::{Launch, Layout};
 
 use super::case::{Case, Dtype, Shape, Work};
 use super::data::AnyBuffer::{Bf16, C128, F16, F32, F64, I32, U8};
+use super::gemm;
 use super::implementations::{Call, Context, Run, wrong_type};
-use super::products;
 use super::slot::Slot;
 
 /// Matches the type of the operand and, where it is given, of the result; other pairs do not occur.
@@ -137,7 +137,7 @@ pub(super) fn prepare<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot
                 })
             })
         }
-        (Work::Gemm, ..) => return products::prepare(context, case, slot),
+        (Work::Gemm, ..) => return gemm::prepare(context, case, slot),
         _ => return Ok(None),
     };
     Ok(Some(Call { run, captures: true, note: None }))

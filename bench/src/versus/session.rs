@@ -12,7 +12,7 @@ use super::data::Period;
 use super::expected;
 use super::implementations::{self, Call, Context};
 use super::interleave::{Mode, Plan, interleave};
-use super::on_gpu::{Contender, Gpu, slots};
+use super::on_gpu::{Gpu, Variant, slots};
 use super::record::{Conditions, Measurement, Record, append};
 use super::slot::Slot;
 use super::statistics::{median, spread};
@@ -21,7 +21,7 @@ use crate::units;
 
 /// How to measure.
 pub struct Settings {
-    /// Samples of each contender.
+    /// Samples of each variant.
     pub samples: usize,
     /// Work before a sustained measurement.
     pub sustained: Duration,
@@ -37,7 +37,7 @@ impl Settings {
     }
 }
 
-/// A run under way.
+/// A run in progress.
 pub struct Session<'a> {
     context: &'a Context<'a>,
     settings: &'a Settings,
@@ -48,7 +48,7 @@ pub struct Session<'a> {
     length: usize,
     /// Clocks and power so far.
     pub conditions: Conditions,
-    /// What there is to say of the measurements.
+    /// Remarks on the measurements.
     pub notes: Vec<String>,
     /// Implementations that gave a wrong result or failed.
     pub failures: usize,
@@ -72,8 +72,8 @@ impl<'a> Session<'a> {
     /// Checks and times one case in each of the modes.
     ///
     /// # Errors
-    /// The GPU is lost, or the records cannot be written. What fails for one implementation or one case is noted, and the
-    /// run goes on.
+    /// The GPU is lost, or the records cannot be written. What fails for one implementation or one case is noted, and
+    /// the run goes on.
     pub fn measure(&mut self, case: &Case, modes: &[Mode]) -> Result<()> {
         let start = Instant::now();
         match self.try_measure(case, modes) {
@@ -92,30 +92,30 @@ impl<'a> Session<'a> {
     }
 
     fn try_measure(&mut self, case: &Case, modes: &[Mode]) -> Result<()> {
-        let contenders = self.contenders(case)?;
-        if contenders.is_empty() {
-            println!("{case}: nobody does it here");
+        let variants = self.variants(case)?;
+        if variants.is_empty() {
+            println!("{case}: no implementation here supports it");
             return Ok(());
         }
         let Some(driver) = &self.context.driver else { return Ok(()) };
         let device = &self.context.device;
         let period = period(&mut self.periods, device, case.dtype, false, self.length, self.settings.seed)?;
         let slots = slots(device, case, period)?;
-        let mut gpu = Gpu::new(driver, contenders, slots, case.bytes(), self.monitor)?;
+        let mut gpu = Gpu::new(driver, variants, slots, case.bytes(), self.monitor)?;
         let mut lines = Vec::new();
         for &mode in modes {
             let plan = Plan { mode, samples: self.settings.samples, sustained: self.settings.sustained };
-            let times = interleave(&plan, gpu.contenders().len(), &mut gpu)?;
+            let times = interleave(&plan, gpu.variants().len(), &mut gpu)?;
             let mut measured = Vec::new();
-            for (contender, samples_us) in gpu.contenders().iter().zip(times) {
-                let measurement = measurement(case, contender.name, &self.run, mode, samples_us);
+            for (variant, samples_us) in gpu.variants().iter().zip(times) {
+                let measurement = measurement(case, variant.name, &self.run, mode, samples_us);
                 append(self.file, &Record::Measurement(measurement.clone()))?;
                 measured.push(measurement);
             }
             lines.push(line(case, mode, &measured));
         }
-        let notes: Vec<String> = (0..gpu.contenders().len())
-            .filter_map(|number| Some(format!("{case}: {}: {}", gpu.contenders()[number].name, gpu.note(number)?)))
+        let notes: Vec<String> = (0..gpu.variants().len())
+            .filter_map(|number| Some(format!("{case}: {}: {}", gpu.variants()[number].name, gpu.note(number)?)))
             .collect();
         for reading in gpu.readings() {
             self.conditions.see(reading);
@@ -128,17 +128,17 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Everybody who does the case and does it right.
+    /// The implementations that support the case and compute it correctly.
     ///
     /// # Errors
     /// There is no memory for the data, or the GPU is lost.
-    fn contenders(&mut self, case: &Case) -> Result<Vec<Contender<'a>>> {
+    fn variants(&mut self, case: &Case) -> Result<Vec<Variant<'a>>> {
         let context: &'a Context<'a> = self.context;
         let integers = case.flops() > 0.0 || matches!(case.work, super::case::Work::Max | super::case::Work::Argmax);
         let dtype = case.dtype.stored();
         period(&mut self.periods, &context.device, dtype, integers, self.length, self.settings.seed)?;
         let mut slot = Slot::new(&context.device, case, &self.periods[&(dtype, integers)])?;
-        let mut contenders = Vec::new();
+        let mut variants = Vec::new();
         for implementation in implementations::ALL.iter().filter(|own| self.settings.takes(own.name)) {
             let period = &self.periods[&(dtype, integers)];
             let checked = (|| -> Result<Option<Call<'a>>> {
@@ -151,7 +151,7 @@ impl<'a> Session<'a> {
             })();
             match checked {
                 Ok(None) => {}
-                Ok(Some(call)) => contenders.push(Contender::new(implementation.name, call)),
+                Ok(Some(call)) => variants.push(Variant::new(implementation.name, call)),
                 Err(error) if is_fatal(&error) => return Err(error.context(implementation.name)),
                 Err(error) => {
                     self.failures += 1;
@@ -159,7 +159,7 @@ impl<'a> Session<'a> {
                 }
             }
         }
-        Ok(contenders)
+        Ok(variants)
     }
 
     fn note(&mut self, note: String) {
@@ -207,7 +207,7 @@ fn measurement(case: &Case, by: &str, run: &str, mode: Mode, samples_us: Vec<f64
     }
 }
 
-/// A line for people: everybody's median and rate, and how much faster ours is.
+/// A line for people: the median and rate of each implementation, and how much faster ours is.
 fn line(case: &Case, mode: Mode, measured: &[Measurement]) -> String {
     let ours = measured.iter().find(|measurement| measurement.by == implementations::OURS);
     let each = measured.iter().map(|measurement| {
@@ -233,7 +233,7 @@ mod tests {
 
     /// Ours at shapes that the simulator does at once: the data, the calls and the checks are those of the real run.
     #[test]
-    fn ours_passes_the_check_on_the_simulator_and_a_spoilt_result_does_not() {
+    fn ours_passes_the_check_on_the_simulator_and_a_wrong_result_does_not() {
         let device = Device::simulator();
         let peers = Peers::none();
         let context = Context::new(&device, &peers).unwrap();
@@ -241,7 +241,7 @@ mod tests {
         let mut session = Session::new(&context, &settings, None, Path::new("none"), "r".into());
         let case = |work, dtype, shape| Case { work, dtype, shape, quick: false };
         let vector = Shape::Vector { n: 2000, offset: 3 };
-        let product = |transposed, batch| Shape::Product { mnk: [33, 34, 35], transposed, batch };
+        let gemm = |transposed, batch| Shape::Gemm { mnk: [33, 34, 35], transposed, batch };
         for case in [
             case(Work::Add, Dtype::F32, Shape::Vector { n: 2000, offset: 0 }),
             case(Work::Sum, Dtype::F32, vector.clone()),
@@ -249,15 +249,15 @@ mod tests {
             case(Work::Dot, Dtype::F32, vector),
             case(Work::Permute, Dtype::F32, Shape::Array { dims: vec![5, 20, 33], order: vec![2, 0, 1] }),
             case(Work::Transpose, Dtype::F32, Shape::Matrix { rows: 65, cols: 40, ld: 43 }),
-            case(Work::Gemm, Dtype::F32, product([false; 2], 1)),
-            case(Work::Gemm, Dtype::Tf32, product([false, true], 1)),
-            case(Work::Gemm, Dtype::F16, product([true, true], 1)),
-            case(Work::Gemm, Dtype::Bf16, product([true, false], 3)),
-            case(Work::Gemm, Dtype::Bf16, Shape::Product { mnk: [64, 64, 64], transposed: [false; 2], batch: 1 }),
+            case(Work::Gemm, Dtype::F32, gemm([false; 2], 1)),
+            case(Work::Gemm, Dtype::Tf32, gemm([false, true], 1)),
+            case(Work::Gemm, Dtype::F16, gemm([true, true], 1)),
+            case(Work::Gemm, Dtype::Bf16, gemm([true, false], 3)),
+            case(Work::Gemm, Dtype::Bf16, Shape::Gemm { mnk: [64, 64, 64], transposed: [false; 2], batch: 1 }),
         ] {
-            let mut contenders = session.contenders(&case).unwrap();
+            let mut variants = session.variants(&case).unwrap();
             assert_eq!(session.notes, Vec::<String>::new());
-            let names: Vec<&str> = contenders.iter().map(|contender| contender.name).collect();
+            let names: Vec<&str> = variants.iter().map(|variant| variant.name).collect();
             let expected: &[&str] =
                 if case.work == Work::Sum { &["warpwright", "warpwright-blocking"] } else { &["warpwright"] };
             assert_eq!(names, expected, "{case}");
@@ -267,18 +267,18 @@ mod tests {
             let mut slot = Slot::new(&device, &case, period).unwrap();
             slot.poison().unwrap();
             assert!(expected::check(&case, period, &slot).is_err(), "{case}: poison passes");
-            (contenders[0].call.run)(&mut slot).unwrap();
+            (variants[0].call.run)(&mut slot).unwrap();
             expected::check(&case, period, &slot).unwrap();
             // Operands of another seed: every result but the copies' is another.
             let other = Period::integers(&device, case.dtype.stored(), 1009, 2).unwrap();
             let mut slot = Slot::new(&device, &case, &other).unwrap();
-            (contenders[0].call.run)(&mut slot).unwrap();
+            (variants[0].call.run)(&mut slot).unwrap();
             assert!(expected::check(&case, period, &slot).is_err(), "{case}: the result of other data passes");
         }
     }
 
     #[test]
-    fn lines_name_everybody_and_the_ratio() {
+    fn lines_name_each_implementation_and_the_ratio() {
         let case =
             Case { work: Work::Sum, dtype: Dtype::F32, shape: Shape::Vector { n: 1000, offset: 0 }, quick: false };
         let measured: Vec<Measurement> = [("warpwright", 2.0), ("cub", 5.0)]

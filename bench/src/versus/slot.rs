@@ -1,4 +1,5 @@
-//! The memory of one case: operands and results. A case whose data would fit the L2 cache has several, used in turn.
+//! The memory of one case: operands and results. A case whose data would fit the L2 cache has several, used in
+//! rotation.
 
 use anyhow::Result;
 use warpwright::{Buffer, Device};
@@ -16,7 +17,7 @@ pub struct Slot {
     pub out: AnyBuffer,
     /// The index that an argmax finds; the bits that are left of what is only read.
     pub index: Option<Buffer<u64>>,
-    /// A sum of 32-bit integers in 64 bits, by who gives it so.
+    /// A sum of 32-bit integers in 64 bits, of implementations that return 64 bits.
     pub wide: Option<Buffer<i64>>,
     /// Boundaries of segments, one more than there are segments.
     pub offsets: Option<Buffer<u64>>,
@@ -88,7 +89,7 @@ fn operands(case: &Case) -> (usize, Option<usize>) {
         Shape::Segments { n, .. } => (*n, None),
         Shape::Matrix { rows, ld, .. } => (rows * ld, None),
         Shape::Array { dims, .. } => (dims.iter().product(), None),
-        Shape::Product { mnk: [m, n, k], batch, .. } => (m * k * batch, Some(k * n * batch)),
+        Shape::Gemm { mnk: [m, n, k], batch, .. } => (m * k * batch, Some(k * n * batch)),
     }
 }
 
@@ -109,7 +110,7 @@ pub fn results(case: &Case) -> usize {
             _ => rows * cols,
         },
         Shape::Array { dims, .. } => dims.iter().product(),
-        Shape::Product { mnk: [m, n, _], batch, .. } => m * n * batch,
+        Shape::Gemm { mnk: [m, n, _], batch, .. } => m * n * batch,
     }
 }
 

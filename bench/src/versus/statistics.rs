@@ -21,9 +21,9 @@ pub fn spread(samples: &[f64]) -> f64 {
 
 /// Probability that samples of one distribution would lie at least so far above each other as `b` above `a`.
 ///
-/// The one-sided test of Mann and Whitney (1947), by its exact distribution where there are no ties and few samples, else
-/// by the normal approximation with the correction for ties and for continuity. It asks only for the order of the samples,
-/// so an outlier counts as one sample and no more.
+/// The one-sided test of Mann and Whitney (1947), by its exact distribution where there are no ties and few samples,
+/// else by the normal approximation with the correction for ties and for continuity. It asks only for the order of the
+/// samples, so an outlier counts as one sample and no more.
 pub fn above(a: &[f64], b: &[f64]) -> f64 {
     let (m, n) = (a.len(), b.len());
     if m == 0 || n == 0 {
@@ -52,7 +52,8 @@ pub fn above(a: &[f64], b: &[f64]) -> f64 {
     normal_above((u - pairs / 2.0 - 0.5) / variance.sqrt())
 }
 
-/// P(U ≥ u) without ties, by the recursion over the largest element: it is one of b's and above all m of a, or one of a's.
+/// P(U ≥ u) without ties, by the recursion over the largest element: it is one of b's and above all m of a, or one of
+/// a's.
 fn exact(m: usize, n: usize, u: usize) -> f64 {
     // counts[j][u] for i elements of a and j of b; row by row in i.
     let most = m * n;

@@ -85,7 +85,7 @@ macro_rules! narrow {
                         let ($tile, $word, $col) = (tile, down / $lanes, right + $lanes * at);
                         $put
                     };
-                    let past = [0, 1, 2, 3].map(|i| a.past_alignment::<$all>(row.wrapping_add(i), col));
+                    let past = [0, 1, 2, 3].map(|i| a.misalignment::<$all>(row.wrapping_add(i), col));
                     let next = |i: usize| if past[i] == 0 { 0 } else { $all };
                     let mut whole = col < a.cols();
                     for i in 0..4 {

@@ -77,7 +77,7 @@ fn drain<T: FunnelShift, const C: usize, const P: usize, const THREADS: usize>(
         let (down, right) = (in_quarter * quarter + y, T::PER_VECTOR * (8 * run + k));
         let to = col.saturating_add(down);
         if item < 8 * C as u32 * runs && to < b.rows() {
-            let past = b.past_sector(to, 0) % T::SECTOR;
+            let past = b.sector_misalignment(to, 0) % T::SECTOR;
             let vector = T::take(tile, bank_order(down, C), right, past);
             let (start, whole) = (row.saturating_add(right), b.cols());
             if start >= past && whole >= T::PER_VECTOR && start - past <= whole - T::PER_VECTOR {

@@ -187,7 +187,7 @@ macro_rules! narrow {
         fn words_in_bounds(from: &Window<Self>, row: u32, col: u32) -> bool {
             let mut whole = row < from.rows() && from.rows() - row >= $lanes && col < from.cols();
             $({
-                let past = from.past_alignment::<$lanes>(row.wrapping_add($i), col);
+                let past = from.misalignment::<$lanes>(row.wrapping_add($i), col);
                 whole &= past <= col && from.cols().wrapping_sub(col).wrapping_add(past) >= 2 * $lanes;
             })+
             whole
@@ -197,7 +197,7 @@ macro_rules! narrow {
         fn load_words(from: &Window<Self>, row: u32, col: u32) -> Self::Square {
             $transpose([$({
                 let row = row.wrapping_add($i);
-                let past = from.past_alignment::<$lanes>(row, col);
+                let past = from.misalignment::<$lanes>(row, col);
                 // SAFETY: `words_in_bounds` was true for the square, so both words are in the row.
                 let word = |col| bits_as(unsafe { from.get_vec_unchecked::<$lanes>(row, col) });
                 byte_perm(word(col - past), word(col - past + $lanes), 0x3210 + $digits * past)
@@ -233,7 +233,7 @@ macro_rules! narrow {
             row: u32,
             word: u32,
         ) {
-            let past = to.past_alignment::<$lanes>(row, 0);
+            let past = to.misalignment::<$lanes>(row, 0);
             let at = |word| tile.get(row, position::<Self>(row, word, W));
             let bits = byte_perm(at(word.saturating_sub(1)), at(word), 0x7654 - $digits * past);
             if word > 0 || past == 0 {
@@ -248,7 +248,7 @@ macro_rules! narrow {
             row: u32,
             which: u32,
         ) {
-            let past = to.past_alignment::<$lanes>(row, 0);
+            let past = to.misalignment::<$lanes>(row, 0);
             if past > 0 {
                 // The row's elements before its first aligned word, or those after its last.
                 let col = if which < $lanes - past { which } else { (W as u32 - 1) * $lanes + which };

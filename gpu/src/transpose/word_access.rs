@@ -96,7 +96,7 @@ macro_rules! narrow {
 
             #[inline(always)]
             fn past_word(window: &Window<Self>, at: u32) -> u32 {
-                window.past_alignment::<$lanes>(0, at)
+                window.misalignment::<$lanes>(0, at)
             }
         }
     };

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cust::sys;
 
-use super::copy;
+use super::copy::{self, Side};
 use super::driver::{self, codes};
 use super::driver_stream::Queue;
 use super::pinned::Pinned;
@@ -82,39 +82,16 @@ impl Memory {
 
     /// Copies `data` to the rows of `region`, and waits for it.
     pub(crate) fn write(&self, queue: &Arc<Queue>, region: &Region, data: &[u8]) -> Result<()> {
-        if region.is_empty() {
-            return Ok(());
-        }
-        let queued = {
-            let held = self.primary.enqueue();
-            self.order(&held, queue, true)?;
-            // SAFETY: the region lies in the allocation; `data` has its length and outlives the copy, which is waited
-            // for below.
-            self.primary.call(copy::doing("to", region), || unsafe {
-                copy::to_device(queue, self.address, region, data.as_ptr())
-            })
-        };
-        // A part of the copy may be queued even if another part failed.
-        let done = queue.synchronize();
-        queued.and(done)
+        // SAFETY: `data` has the region's length and outlives the copy, which is waited for.
+        let queued = unsafe { self.queue_write(queue, region, data.as_ptr()) };
+        wait_for_copy(queue, region, queued)
     }
 
     /// Copies the rows of `region` to `out`, after all work on them, and waits for it.
     pub(crate) fn read(&self, queue: &Arc<Queue>, region: &Region, out: &mut [u8]) -> Result<()> {
-        if region.is_empty() {
-            return Ok(());
-        }
-        let queued = {
-            let held = self.primary.enqueue();
-            self.order(&held, queue, false)?;
-            // SAFETY: the region lies in the allocation; `out` has its length and outlives the copy, which is waited
-            // for below.
-            self.primary.call(copy::doing("from", region), || unsafe {
-                copy::to_host(queue, self.address, region, out.as_mut_ptr())
-            })
-        };
-        let done = queue.synchronize();
-        queued.and(done)
+        // SAFETY: `out` has the region's length and outlives the copy, which is waited for.
+        let queued = unsafe { self.queue_read(queue, region, out.as_mut_ptr()) };
+        wait_for_copy(queue, region, queued)
     }
 
     /// Starts a copy of `data` to `region`, which is one row.
@@ -122,14 +99,8 @@ impl Memory {
     /// # Safety
     /// `data` has the region's length, and stays alive and unchanged until the queue has passed this point.
     pub(crate) unsafe fn start_write(&self, queue: &Arc<Queue>, region: &Region, data: &Pinned) -> Result<()> {
-        if region.is_empty() {
-            return Ok(());
-        }
-        let held = self.primary.enqueue();
-        self.order(&held, queue, true)?;
-        // SAFETY: the region lies in the allocation; the caller promises the rest.
-        self.primary
-            .call(copy::doing("to", region), || unsafe { copy::to_device(queue, self.address, region, data.base()) })
+        // SAFETY: as the caller promises.
+        unsafe { self.queue_write(queue, region, data.base()) }
     }
 
     /// Starts a copy of `region`, which is one row, to `out`.
@@ -137,14 +108,38 @@ impl Memory {
     /// # Safety
     /// `out` has the region's length, stays alive, and nothing else accesses it until the queue has passed this point.
     pub(crate) unsafe fn start_read(&self, queue: &Arc<Queue>, region: &Region, out: &Pinned) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { self.queue_read(queue, region, out.base()) }
+    }
+
+    /// Queues a copy of `data` to the rows of `region`.
+    ///
+    /// # Safety
+    /// `data` has the region's length, and stays alive and unchanged until the queue has passed this point.
+    unsafe fn queue_write(&self, queue: &Arc<Queue>, region: &Region, data: *const u8) -> Result<()> {
+        if region.is_empty() {
+            return Ok(());
+        }
+        let held = self.primary.enqueue();
+        self.order(&held, queue, true)?;
+        let (to, from) = (Side::device(self.address, region), Side::host(data.cast_mut(), region));
+        // SAFETY: the region lies in the allocation; the caller promises the rest.
+        self.primary.call(copy::doing("to", region), || unsafe { copy::rows(queue, to, from) })
+    }
+
+    /// Queues a copy of the rows of `region` to `out`.
+    ///
+    /// # Safety
+    /// `out` has the region's length, stays alive, and nothing else accesses it until the queue has passed this point.
+    unsafe fn queue_read(&self, queue: &Arc<Queue>, region: &Region, out: *mut u8) -> Result<()> {
         if region.is_empty() {
             return Ok(());
         }
         let held = self.primary.enqueue();
         self.order(&held, queue, false)?;
+        let (to, from) = (Side::host(out, region), Side::device(self.address, region));
         // SAFETY: the region lies in the allocation; the caller promises the rest.
-        self.primary
-            .call(copy::doing("from", region), || unsafe { copy::to_host(queue, self.address, region, out.base()) })
+        self.primary.call(copy::doing("from", region), || unsafe { copy::rows(queue, to, from) })
     }
 
     /// Sets the rows of `region` to zero.
@@ -173,11 +168,19 @@ impl Memory {
         let held = self.primary.enqueue();
         source.order(&held, queue, false)?;
         self.order(&held, queue, true)?;
+        let (to_side, from_side) = (Side::device(self.address, to), Side::device(source.address, from));
         // SAFETY: both regions lie in their allocations, which outlive the queued work.
-        self.primary.call(copy::doing("within the device,", to), || unsafe {
-            copy::on_device(queue, self.address, to, source.address, from)
-        })
+        self.primary.call(copy::doing("within the device,", to), || unsafe { copy::rows(queue, to_side, from_side) })
     }
+}
+
+/// Waits for a copy from or to borrowed host memory, also if queueing it failed: a part of it may be queued.
+fn wait_for_copy(queue: &Queue, region: &Region, queued: Result<()>) -> Result<()> {
+    if region.is_empty() {
+        return queued;
+    }
+    let done = queue.synchronize();
+    queued.and(done)
 }
 
 impl Drop for Memory {

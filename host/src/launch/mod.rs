@@ -1,24 +1,25 @@
 //! Kernel launches: the compiler checks the arguments, [`Device::launch`](crate::Device::launch) the geometry.
 //!
 //! ```
+//! use gpu::elementwise::add;
 //! use warpwright::{Device, Launch};
 //!
 //! let device = Device::simulator();
 //! let (x, y) = (device.upload(&[1.0_f32; 1000])?, device.upload(&[2.0_f32; 1000])?);
 //! let mut sum = device.alloc(1000)?;
-//! device.launch(&gpu::elementwise::add::add_f32, Launch::cover(1000, 64), (&x, &y, &mut sum))?;
+//! device.launch(&add::add_f32, Launch::grid(add::grid(1000)), (&x, &y, &mut sum))?;
 //! assert_eq!(sum.download()?, [3.0; 1000]);
 //! # Ok::<(), warpwright::Error>(())
 //! ```
 
-mod arguments;
 mod dims;
+mod kernel_args;
 mod run;
 mod validate;
 
-pub(crate) use arguments::sealed::Sealed;
-pub use arguments::{Arg, Fields, KernelArgs};
 pub use dims::Dims;
+pub(crate) use kernel_args::sealed::Sealed;
+pub use kernel_args::{Arg, Fields, KernelArgs};
 pub(crate) use run::Binder;
 
 use crate::module::Module;

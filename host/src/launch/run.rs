@@ -66,7 +66,7 @@ impl<'a> Binder<'a> {
 }
 
 impl Device {
-    /// Runs `kernel` on the arguments `args`, a tuple with one value for each parameter: see [`Arg`](super::Arg).
+    /// Runs `kernel` on the arguments `args`, a tuple with one value for each parameter: see [`Arg`].
     ///
     /// On a GPU the launch is queued, and a failure of the kernel is reported later, by a call that waits; on the
     /// simulator the kernel runs to its end. Work on a buffer keeps the order of the calls on any streams.

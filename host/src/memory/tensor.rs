@@ -5,7 +5,7 @@ use std::fmt;
 use simt::element::Element;
 
 use super::axes::Axes;
-use super::tensor_view::Placed;
+use super::tensor_view::TensorLayout;
 use super::view_pair::views_of;
 use super::{Buffer, Matrix, TensorView, TensorViewMut};
 use crate::device::Device;
@@ -60,12 +60,12 @@ impl<T: Element> Tensor<T> {
 
     /// The whole tensor, for reading.
     pub fn view(&self) -> TensorView<'_, T> {
-        TensorView::new(self.buffer.view().allocation(), Placed { offset: 0, axes: self.axes })
+        TensorView::new(self.buffer.view().allocation(), TensorLayout { offset: 0, axes: self.axes })
     }
 
     /// The whole tensor, for writing.
     pub fn view_mut(&mut self) -> TensorViewMut<'_, T> {
-        TensorViewMut::new(self.buffer.view_mut().allocation(), Placed { offset: 0, axes: self.axes })
+        TensorViewMut::new(self.buffer.view_mut().allocation(), TensorLayout { offset: 0, axes: self.axes })
     }
 
     /// Copies the elements to the host, the last index varying fastest, after all work that writes them.

@@ -12,14 +12,14 @@ use super::{Allocation, BufferView, BufferViewMut, Layout, MatrixView, MatrixVie
 use crate::device::Device;
 use crate::error::Result;
 
-/// Axes of a tensor whose element (0, 0, …) is element `offset` of the allocation.
+/// Position and axes of a tensor: element (0, 0, …) is element `offset` of the allocation.
 #[derive(Clone, Copy)]
-pub(crate) struct Placed {
+pub(crate) struct TensorLayout {
     pub(super) offset: usize,
     pub(super) axes: Axes,
 }
 
-impl fmt::Display for Placed {
+impl fmt::Display for TensorLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.axes.fmt(f)
     }
@@ -31,7 +31,7 @@ view_pair! {
     TensorView;
     /// A [`TensorView`] for writing: no two of its elements share memory.
     TensorViewMut;
-    placed: Placed
+    layout: TensorLayout
 }
 
 /// Methods of both views.
@@ -40,23 +40,23 @@ macro_rules! common {
         impl<T: Element> $View<'_, T> {
             /// Extents of the axes, of which the last varies fastest in memory unless the strides say otherwise.
             pub fn shape(&self) -> &[usize] {
-                self.placed.axes.shape()
+                self.layout.axes.shape()
             }
 
             /// Elements between neighbours along each axis.
             pub fn strides(&self) -> &[usize] {
-                self.placed.axes.strides()
+                self.layout.axes.strides()
             }
 
             /// Number of elements.
             pub fn len(&self) -> usize {
                 // The constructor checked that the product does not overflow.
-                self.placed.axes.len().unwrap_or(usize::MAX)
+                self.layout.axes.len().unwrap_or(usize::MAX)
             }
 
             /// Whether there is no element.
             pub fn is_empty(&self) -> bool {
-                self.placed.axes.is_empty()
+                self.layout.axes.is_empty()
             }
 
             /// The same elements with their axes in another order: axis k of the result is axis `axes[k]`. Nothing is
@@ -65,16 +65,16 @@ macro_rules! common {
             /// # Errors
             /// `axes` does not name each axis once.
             pub fn permuted(self, axes: &[usize]) -> Result<Self> {
-                let axes = self.placed.axes.permuted("permuted", axes)?;
-                Ok(Self::new(self.allocation, Placed { axes, ..self.placed }))
+                let axes = self.layout.axes.permuted("permuted", axes)?;
+                Ok(Self::new(self.allocation, TensorLayout { axes, ..self.layout }))
             }
 
             /// `len` elements of type `U` from the `offset`th on, counted from the tensor's start, which is at a
             /// multiple of their size. They lie within the tensor's extent in memory.
             fn cast_span<U: Element>(&self, offset: usize, len: usize) -> Span {
-                let bytes = self.placed.axes.span().unwrap_or(0) * size_of::<T>();
+                let bytes = self.layout.axes.span().unwrap_or(0) * size_of::<T>();
                 debug_assert!((offset + len) * size_of::<U>() <= bytes);
-                Span { offset: self.placed.offset * size_of::<T>() / size_of::<U>() + offset, len }
+                Span { offset: self.layout.offset * size_of::<T>() / size_of::<U>() + offset, len }
             }
         }
     };
@@ -84,12 +84,12 @@ common!(TensorViewMut);
 
 impl<'a, T: Element> TensorView<'a, T> {
     pub(crate) fn axes(&self) -> &Axes {
-        &self.placed.axes
+        &self.layout.axes
     }
 
     /// Address of the first element, in the address space of the kernels.
     pub(crate) fn address(&self) -> usize {
-        self.allocation.memory().base().addr() + self.placed.offset * size_of::<T>()
+        self.allocation.memory().base().addr() + self.layout.offset * size_of::<T>()
     }
 
     /// `len` elements of another type from the `offset`th on. The tensor starts at a multiple of their size, and they
@@ -133,7 +133,7 @@ impl<'a, T: Element> BufferView<'a, T> {
 
     fn with_axes(self, call: &str, axes: Axes) -> Result<TensorView<'a, T>> {
         axes.check(call, self.len())?;
-        Ok(TensorView::new(self.allocation(), Placed { offset: self.offset(), axes }))
+        Ok(TensorView::new(self.allocation(), TensorLayout { offset: self.offset(), axes }))
     }
 }
 
@@ -157,23 +157,23 @@ impl<'a, T: Element> BufferViewMut<'a, T> {
     fn with_axes(self, call: &str, axes: Axes) -> Result<TensorViewMut<'a, T>> {
         axes.check(call, self.len())?;
         axes.check_distinct(call)?;
-        Ok(TensorViewMut::new(self.allocation(), Placed { offset: self.offset(), axes }))
+        Ok(TensorViewMut::new(self.allocation(), TensorLayout { offset: self.offset(), axes }))
     }
 }
 
 /// A matrix as a tensor of two axes.
-fn placed(layout: Layout) -> Placed {
-    Placed { offset: layout.offset, axes: Axes::of_matrix(layout.rows, layout.cols, layout.ld) }
+fn tensor_layout(matrix: Layout) -> TensorLayout {
+    TensorLayout { offset: matrix.offset, axes: Axes::of_matrix(matrix.rows, matrix.cols, matrix.ld) }
 }
 
 impl<'a, T: Element> From<MatrixView<'a, T>> for TensorView<'a, T> {
     fn from(view: MatrixView<'a, T>) -> Self {
-        Self::new(view.allocation(), placed(view.layout()))
+        Self::new(view.allocation(), tensor_layout(view.layout()))
     }
 }
 
 impl<'a, T: Element> From<MatrixViewMut<'a, T>> for TensorViewMut<'a, T> {
     fn from(view: MatrixViewMut<'a, T>) -> Self {
-        Self::new(view.allocation(), placed(view.layout()))
+        Self::new(view.allocation(), tensor_layout(view.layout()))
     }
 }

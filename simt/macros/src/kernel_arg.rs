@@ -14,7 +14,7 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
             _ => {
                 return Err(Error::new_spanned(
                     &input.ident,
-                    "an argument struct has named fields, which messages call",
+                    "an argument struct has named fields, which messages use",
                 ));
             }
         },

@@ -1,4 +1,4 @@
-//! `#[kernel]`, `#[derive(Shared)]` and `#[derive(KernelArg)]`: see their documentation in `simt`, which re-exports them.
+//! `#[kernel]`, `#[derive(Shared)]` and `#[derive(KernelArg)]`. `simt` re-exports them with their documentation.
 
 mod kernel;
 mod kernel_arg;
@@ -75,8 +75,8 @@ pub fn shared(item: TokenStream) -> TokenStream {
 
 /// Makes a struct of arguments one argument of a kernel.
 ///
-/// It must be `#[repr(C)]` and `Copy`; its fields are arguments: views, numbers, arrays of numbers, other such structs. A launch
-/// passes `warpwright::Fields((…))`, a tuple with a value for each field, in their order.
+/// It must be `#[repr(C)]` and `Copy`. Its fields are arguments: views, numbers, arrays of numbers, and other such
+/// structs. A launch passes `warpwright::Fields((…))`, a tuple of the field values in order.
 ///
 /// ```
 /// # use simt::prelude::*;

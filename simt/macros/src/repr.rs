@@ -1,9 +1,10 @@
-//! What the derives demand of a struct's representation.
+//! The check of a struct's representation for the derives.
 
 use proc_macro2::TokenStream;
 use syn::{DeriveInput, Error, Result};
 
-/// Demands `#[repr(C)]`, and refuses `packed`, for which `because` says the reason; `what` is what the struct is.
+/// Requires `#[repr(C)]` and refuses `packed`. `what` names the struct in messages, `because` is the reason against
+/// `packed`.
 pub(crate) fn check(input: &DeriveInput, what: &str, because: &str) -> Result<()> {
     let mut c = false;
     for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {

@@ -111,7 +111,7 @@ impl<'a, T: Element> Window<'a, T> {
     /// The number of elements, 0 to `N − 1`, from the last address that is a multiple of the size of `N` elements to
     /// (`row`, `col`).
     #[inline(always)]
-    pub fn past_alignment<const N: usize>(&self, row: u32, col: u32) -> u32
+    pub fn misalignment<const N: usize>(&self, row: u32, col: u32) -> u32
     where
         T: Lanes<N>,
     {
@@ -120,7 +120,7 @@ impl<'a, T: Element> Window<'a, T> {
 
     /// The number of elements from the start of the 32-byte sector to (`row`, `col`). Memory is written in sectors.
     #[inline(always)]
-    pub fn past_sector(&self, row: u32, col: u32) -> u32 {
+    pub fn sector_misalignment(&self, row: u32, col: u32) -> u32 {
         (self.ptr.wrapping_add(self.offset(row, col)).addr() % 32 / size_of::<T>()) as u32
     }
 
@@ -293,17 +293,17 @@ mod tests {
         // SAFETY: never accessed.
         let vector = unsafe { VecRef::<u8>::from_raw_parts(core::ptr::without_provenance(64), 100, 0) };
         let window = vector.window(3, 4, 5, 9).expect("44 elements");
-        let past: [u32; 4] = core::array::from_fn(|row| window.past_alignment::<4>(row as u32, 1));
-        assert_eq!(past, [0, 1, 2, 3]);
-        let past: [u32; 4] = core::array::from_fn(|row| window.past_sector(row as u32, 1));
-        assert_eq!(past, [4, 13, 22, 31]);
+        let elements: [u32; 4] = core::array::from_fn(|row| window.misalignment::<4>(row as u32, 1));
+        assert_eq!(elements, [0, 1, 2, 3]);
+        let elements: [u32; 4] = core::array::from_fn(|row| window.sector_misalignment(row as u32, 1));
+        assert_eq!(elements, [4, 13, 22, 31]);
         assert!(!window.has_aligned_rows::<4>());
         assert!(vector.window(8, 4, 5, 16).expect("61 elements").has_aligned_rows::<8>());
         let inner = window.part(1, 2, 3, 3).expect("the end of the window");
-        assert_eq!((inner.rows(), inner.cols(), inner.past_alignment::<16>(0, 0)), (3, 3, 14));
+        assert_eq!((inner.rows(), inner.cols(), inner.misalignment::<16>(0, 0)), (3, 3, 14));
         assert!(window.part(1, 2, 3, 4).is_none() && window.part(2, 2, 3, 3).is_none());
         let rest = window.rest(1, 2);
-        assert_eq!((rest.rows(), rest.cols(), rest.past_alignment::<16>(0, 0)), (3, 3, 14));
+        assert_eq!((rest.rows(), rest.cols(), rest.misalignment::<16>(0, 0)), (3, 3, 14));
         assert_eq!((window.rest(4, 5).rows(), window.rest(5, 9).cols()), (0, 0));
     }
 }

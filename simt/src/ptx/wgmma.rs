@@ -1,8 +1,8 @@
-//! Tensor cores, by warpgroup.
+//! Tensor core instructions of a warpgroup.
 //!
-//! LLVM has no intrinsic with the dependence of the registers on the wait, without which it moves uses of the
-//! accumulators before it; so a group is one `asm!` from the fence to the wait, of which every accumulator is an input and
-//! an output. Between the fence and the wait ptxas then sees nothing but the products, and runs them back to back.
+//! LLVM has no intrinsic that makes the registers depend on the wait, and would move uses of the accumulators before
+//! it. So a group is one `asm!` from the fence to the wait, with every accumulator as an input and output. Between the
+//! fence and the wait ptxas sees only `wgmma.mma_async` instructions, and runs them back to back.
 
 use core::arch::asm;
 
@@ -10,7 +10,7 @@ use super::memory::shared_address;
 use crate::matrix::Code;
 use crate::wgmma::Major;
 
-/// On the simulator, whether products are under way.
+/// The group in flight; used by the simulator only.
 #[derive(Clone, Copy, Default)]
 pub struct Flight;
 
@@ -20,7 +20,7 @@ impl Flight {
     pub(crate) fn settled(self) {}
 }
 
-/// Where an operand starts.
+/// The start of an operand.
 #[inline(always)]
 pub(crate) fn start(tile: *const u8, _leading: u32, _stride: u32) -> u32 {
     shared_address(tile)
@@ -28,16 +28,16 @@ pub(crate) fn start(tile: *const u8, _leading: u32, _stride: u32) -> u32 {
 
 #[inline(always)]
 pub(crate) fn increase_registers<const REGISTERS: u32>() {
-    // SAFETY: changes how many registers there are, not what they hold.
+    // SAFETY: changes the number of registers, not their contents.
     unsafe { asm!("setmaxnreg.inc.sync.aligned.u32 {};", const REGISTERS, options(nomem, nostack, preserves_flags)) }
 }
 #[inline(always)]
 pub(crate) fn decrease_registers<const REGISTERS: u32>() {
-    // SAFETY: as above; ptxas makes sure that the registers given up hold nothing.
+    // SAFETY: as above; ptxas ensures that the released registers hold nothing.
     unsafe { asm!("setmaxnreg.dec.sync.aligned.u32 {};", const REGISTERS, options(nomem, nostack, preserves_flags)) }
 }
 
-/// A thread's part of D.
+/// The values of D that a thread holds.
 pub trait Fragment: Copy + AsRef<[f32]> {
     #[doc(hidden)]
     fn multiply<const STEPS: usize, A: Major, B: Major, const PENDING: u32>(
@@ -69,8 +69,8 @@ pub trait Fragment: Copy + AsRef<[f32]> {
     fn for_each_16_columns(&self, body: impl FnMut(u32, [f32; 8]));
 }
 
-/// The text of a group: `$products` between the fence and the wait, with the accumulators `$i` as `$d`, and the address of
-/// B in `b`. `p` says whether the first product adds to D, `q` that the others do.
+/// The text of a group: `$products` between the fence and the wait. They use the address of B in `b`, and the
+/// predicates `p`, whether the first product adds to D, and `q`, which is true.
 macro_rules! group {
     ($($products:expr),+) => {
         concat!(
@@ -89,9 +89,10 @@ macro_rules! registers {
     };
 }
 
-/// A group with A in shared memory. The last advance is not used, and ptxas drops it.
+/// A group with A in shared memory. ptxas drops the last advance, which is not used.
 macro_rules! shared {
-    ($n:literal $types:literal [$($scale:literal)+] $trans:literal, $v:ident $i:tt $args:tt $($ta:ident $tb:ident)?) => {
+    ($n:literal $types:literal [$($scale:literal)+] $trans:literal,
+     $v:ident $i:tt $args:tt $($ta:ident $tb:ident)?) => {
         shared!(@asm registers! $i, $n $types [$($scale)+] $trans, $v $i $args $($ta $tb)?)
     };
     (@asm $list:ident ! $d:tt, $n:literal $types:literal [$($scale:literal)+] $trans:literal, $v:ident [$($i:literal)+]
@@ -100,7 +101,8 @@ macro_rules! shared {
             group!(
                 "mov.b64 a, {a}; ",
                 $(concat!(
-                    "wgmma.mma_async.sync.aligned.m64", $n, $types, " ", $list! $d, ", a, b, ", $scale, ", 1, 1", $trans, "; ",
+                    "wgmma.mma_async.sync.aligned.m64", $n, $types, " ",
+                    $list! $d, ", a, b, ", $scale, ", 1, 1", $trans, "; ",
                     "add.s64 a, a, {a_step}; add.s64 b, b, {b_step}; "
                 )),+
             ),
@@ -119,20 +121,22 @@ macro_rules! shared {
 
 /// A group with A in registers.
 macro_rules! registered {
-    ($n:literal $types:literal [$($scale:literal $step:literal: $r0:ident $r1:ident $r2:ident $r3:ident),+] $trans:literal,
+    ($n:literal $types:literal
+     [$($scale:literal $step:literal: $r0:ident $r1:ident $r2:ident $r3:ident),+] $trans:literal,
      $v:ident $i:tt $args:tt $($tb:ident)?) => {
         registered!(
             @asm registers! $i, $n $types [$($scale $step: $r0 $r1 $r2 $r3),+] $trans, $v $i $args $($tb)?
         )
     };
-    (@asm $list:ident ! $d:tt, $n:literal $types:literal [$($scale:literal $step:literal: $r0:ident $r1:ident $r2:ident $r3:ident),+]
-     $trans:literal, $v:ident [$($i:literal)+] ($a:ident $b:ident $fresh:ident $b_step:ident) $($tb:ident)?) => {
+    (@asm $list:ident ! $d:tt, $n:literal $types:literal
+     [$($scale:literal $step:literal: $r0:ident $r1:ident $r2:ident $r3:ident),+] $trans:literal,
+     $v:ident [$($i:literal)+] ($a:ident $b:ident $fresh:ident $b_step:ident) $($tb:ident)?) => {
         asm!(
             group!(
                 $(concat!(
-                    "wgmma.mma_async.sync.aligned.m64", $n, $types, " ", $list! $d, ", {{{", stringify!($r0), "}, {",
-                    stringify!($r1), "}, {", stringify!($r2), "}, {", stringify!($r3), "}}}, b, ", $scale, ", 1, 1", $trans,
-                    "; add.s64 b, b, {b_step}; "
+                    "wgmma.mma_async.sync.aligned.m64", $n, $types, " ", $list! $d, ", {{{",
+                    stringify!($r0), "}, {", stringify!($r1), "}, {", stringify!($r2), "}, {", stringify!($r3),
+                    "}}}, b, ", $scale, ", 1, 1", $trans, "; add.s64 b, b, {b_step}; "
                 )),+
             ),
             $(inout(reg32) $v[$i],)+
@@ -148,7 +152,7 @@ macro_rules! registered {
     };
 }
 
-/// `$body` with every index, written out.
+/// Calls `$body` for every index, unrolled.
 macro_rules! each {
     ($v:expr, $body:ident, $stride:literal, $parts:tt, [$($i:literal)+]) => {
         $(each!(@one $v, $body, $stride, $parts, $i);)+
@@ -173,8 +177,8 @@ macro_rules! fragment {
                 fresh: bool,
             ) {
                 let fresh = u32::from(fresh);
-                // SAFETY: reads shared memory by descriptors, whose fields do not reach beyond the shared window, and
-                // writes registers.
+                // SAFETY: reads shared memory by descriptors, whose fields cannot exceed shared memory, and writes
+                // registers.
                 unsafe {
                     fragment!(@kinds code, STEPS, $n16 $n8, shared,
                         [["p"] ["p" "q"] ["p" "q" "q" "q"]],
@@ -248,7 +252,7 @@ macro_rules! fragment {
         }
     };
     (@wait $v:ident $pending:ident [$($i:literal)+]) => {
-        // SAFETY: waits. The accumulators are operands so that nothing that uses them moves before it.
+        // SAFETY: waits. The accumulators are operands so that no use of them moves before the wait.
         unsafe {
             asm!(
                 concat!("wgmma.wait_group.sync.aligned {pending}; //", $(" {", $i, "}"),+),
@@ -260,7 +264,7 @@ macro_rules! fragment {
     };
 }
 
-/// A [`Fragment`] for each width: the indices of one are those of the one before and some more.
+/// A [`Fragment`] for each width. The list of indices grows from one width to the next.
 macro_rules! fragments {
     ([$($have:literal)*]) => {};
     ([$($have:literal)*] $count:literal $n16:literal $n8:literal: $($more:literal)+; $($rest:tt)*) => {

@@ -1,4 +1,4 @@
-//! How much shared memory a kernel needs.
+//! The shared memory that a kernel requires.
 
 /// Shared memory that a launch must reserve for a kernel. Alignments are at least 16.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub enum SharedSpec {
         /// Alignment in bytes.
         align: usize,
     },
-    /// As many elements as the launch asks for.
+    /// A number of elements that the launch chooses.
     PerLaunch {
         /// Size of an element in bytes.
         element: usize,
@@ -31,7 +31,7 @@ impl SharedSpec {
         }
     }
 
-    /// Bytes of an element where the launch chooses how many there are; 0 for a layout of fixed size.
+    /// Bytes of an element where the launch chooses their number; 0 for a layout of fixed size.
     #[doc(hidden)]
     pub const fn element_bytes(self) -> usize {
         match self {

@@ -1,4 +1,4 @@
-//! Tensor cores, by warpgroup.
+//! Tensor core instructions of a warpgroup.
 
 use simulator::device::{self, TensorOperand, WarpOp, WarpgroupProduct, warp_op};
 
@@ -6,12 +6,12 @@ use super::matrix::kind;
 use crate::matrix::Code;
 use crate::wgmma::Major;
 
-/// The product under way that will change an accumulator; 0: none.
+/// The group in flight that will change an accumulator; 0: none.
 #[derive(Clone, Copy, Default)]
 pub struct Flight(u64);
 
 impl Flight {
-    /// The accumulators are to be used now.
+    /// Reports if the accumulators are used while a group is in flight.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn settled(self) {
@@ -21,14 +21,14 @@ impl Flight {
     }
 }
 
-/// Where an operand starts, in bytes from the start of shared memory.
+/// The start of an operand, in bytes from the start of shared memory.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn start(tile: *const u8, leading: u32, stride: u32) -> u32 {
     device::operand_start(tile, leading, stride)
 }
 
-/// There are no registers to share out here; all the warp's threads must come nevertheless.
+/// No effect on registers, but all threads of the warp must call together.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn increase_registers<const REGISTERS: u32>() {
@@ -40,7 +40,7 @@ pub(crate) fn decrease_registers<const REGISTERS: u32>() {
     warp_op(WarpOp::Ballot, u32::MAX, 1, 0);
 }
 
-/// A thread's part of D.
+/// The values of D that a thread holds.
 pub trait Fragment: Copy + AsRef<[f32]> + AsMut<[f32]> {
     #[doc(hidden)]
     #[inline(always)]

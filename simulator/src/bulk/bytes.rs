@@ -1,11 +1,11 @@
-//! Runs of bytes of global memory, by relaxed atomics: the copy engine's accesses race with those of other cores.
+//! Copies from and to global memory by relaxed atomics: TMA's accesses may race with those of other cores.
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Copies from global memory by relaxed atomics, of the widest kind that both address and length allow.
 ///
 /// # Safety
-/// The bytes lie in memory that others touch at most by relaxed atomics now.
+/// The bytes lie in memory that others access at most by relaxed atomics now.
 pub(crate) unsafe fn bytes_from(address: usize, to: &mut [u8]) {
     macro_rules! by {
         ($atomic:ty, $word:ty) => {
@@ -28,7 +28,7 @@ pub(crate) unsafe fn bytes_from(address: usize, to: &mut [u8]) {
 /// Copies to global memory, as [`bytes_from`].
 ///
 /// # Safety
-/// The bytes lie in memory that the launch may write and that others touch at most by relaxed atomics now.
+/// The bytes lie in memory that the launch may write and that others access at most by relaxed atomics now.
 pub(crate) unsafe fn bytes_to(address: usize, from: &[u8]) {
     macro_rules! by {
         ($atomic:ty, $word:ty) => {

@@ -1,11 +1,8 @@
 //! The state of one mbarrier.
 
-use crate::order::{Acquired, Member};
+use crate::happens_before::{Acquired, Member, VectorClock};
 use std::panic::Location;
 use std::rc::Rc;
-
-/// Clocks of threads.
-type Vector = Rc<[u32]>;
 
 /// An mbarrier.
 pub(crate) struct Mbarrier {
@@ -14,35 +11,35 @@ pub(crate) struct Mbarrier {
     pub(crate) valid: bool,
     /// Arrivals of a phase.
     pub(crate) arrivals: u32,
-    /// Arrivals that the present phase still waits for.
+    /// Arrivals that the current phase still waits for.
     pub(crate) pending: u32,
-    /// Bytes that the present phase still waits for; less than 0 where they came before they were expected.
+    /// Bytes that the current phase still waits for; less than 0 where they came before they were expected.
     pub(crate) bytes: i64,
-    /// Phases that are over.
+    /// Completed phases.
     pub(crate) phases: u64,
-    /// Who initialised it, when, where, and whether the copy engine was told.
+    /// The thread that initialised it, its clock, where, and whether a fence has made that visible to TMA.
     pub(crate) by: u16,
     pub(crate) at: u32,
     pub(crate) site: &'static Location<'static>,
     pub(crate) fenced: bool,
     pub(crate) waiters: Vec<Waiter>,
-    /// What those who have arrived in this phase bring.
+    /// The clocks of those who have arrived in this phase.
     pub(crate) members: Vec<Member>,
-    /// What they, and those of all phases before, knew by barriers of the block, and had acquired.
-    pub(crate) known: u32,
+    /// The latest epoch of those who have arrived in this phase and all before, and what they had acquired.
+    pub(crate) epoch: u32,
     pub(crate) acquired: Acquired,
-    /// What those of the phases that are over knew: what a wait gives.
-    pub(crate) released: Vector,
-    pub(crate) released_known: u32,
+    /// What the phases that are over have released, and a wait acquires.
+    pub(crate) released: VectorClock,
+    pub(crate) released_epoch: u32,
     pub(crate) released_acquired: Acquired,
-    /// Loads that have landed in this phase, and in phases that are over but that nobody has waited for.
+    /// Loads that have landed in this phase, and in completed phases without a wait.
     pub(crate) landing: Vec<Landing>,
     pub(crate) landed: Vec<Landing>,
-    /// The last arrival from another block in this phase, and in phases that are over but that nobody has waited for.
+    /// The last arrival from another block in this phase, and in completed phases without a wait.
     pub(crate) visit: Option<Visit>,
     pub(crate) visited: Option<Visit>,
-    /// What waits have already made of `released`: many threads know the same before they wait.
-    pub(crate) merged: Vec<(Option<Vector>, Vector)>,
+    /// Joins of `released` that waits have already made: many threads have the same vector clock before they wait.
+    pub(crate) merged: Vec<(Option<VectorClock>, VectorClock)>,
 }
 
 /// A lane that waits.
@@ -52,14 +49,14 @@ pub(crate) struct Waiter {
     pub(crate) location: &'static Location<'static>,
 }
 
-/// A load whose bytes are there.
+/// A load that has landed.
 #[derive(Clone, Copy)]
 pub(crate) struct Landing {
     pub(crate) address: usize,
     pub(crate) size: usize,
     /// The shadow's stamp of the write under way.
     pub(crate) stamp: u64,
-    /// The block that sent for it.
+    /// The block that issued it.
     pub(crate) from: [u32; 3],
     pub(crate) site: &'static Location<'static>,
 }
@@ -87,10 +84,10 @@ impl Mbarrier {
             fenced: false,
             waiters: Vec::new(),
             members: Vec::new(),
-            known: 0,
+            epoch: 0,
             acquired: Acquired::default(),
             released: [].into(),
-            released_known: 0,
+            released_epoch: 0,
             released_acquired: Acquired::default(),
             landing: Vec::new(),
             landed: Vec::new(),
@@ -100,7 +97,7 @@ impl Mbarrier {
         }
     }
 
-    /// Whether the phase of this parity is over: the present phase, or the one before, has it.
+    /// Whether the phase of this parity is over: the current phase, or the one before, has it.
     pub(crate) fn is_over(&self, parity: u32) -> bool {
         self.phases & 1 != u64::from(parity & 1)
     }
@@ -125,9 +122,9 @@ impl Mbarrier {
         missing.join(" and ")
     }
 
-    /// `vector` with all that the phases which are over have released.
-    pub(crate) fn merge(&mut self, vector: Option<&Vector>) -> Vector {
-        let same = |known: &Option<Vector>| match (known, vector) {
+    /// `vector` joined with what completed phases have released.
+    pub(crate) fn merge(&mut self, vector: Option<&VectorClock>) -> VectorClock {
+        let same = |known: &Option<VectorClock>| match (known, vector) {
             (None, None) => true,
             (Some(known), Some(vector)) => Rc::ptr_eq(known, vector),
             _ => false,
@@ -135,7 +132,7 @@ impl Mbarrier {
         if let Some((_, merged)) = self.merged.iter().find(|(known, _)| same(known)) {
             return Rc::clone(merged);
         }
-        let merged: Vector = match vector {
+        let merged: VectorClock = match vector {
             None => Rc::clone(&self.released),
             Some(vector) => vector.iter().zip(self.released.iter()).map(|(&a, &b)| a.max(b)).collect(),
         };

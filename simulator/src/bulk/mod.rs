@@ -1,20 +1,18 @@
-//! The copy engine and mbarriers of one block: what goes on beside its threads.
+//! TMA operations and mbarriers of one block, as data.
 //!
 //! A load or store of a box is an *operation*: issued by a thread, carried out at a time that the seed chooses, at the
-//! latest when nobody can go on without it. A load reads global memory and writes shared memory when it lands; its bytes
-//! then count on an [mbarrier](Mbarrier). A store first reads shared memory, then writes global memory.
+//! latest when no thread can go on without it. A load reads global memory and writes shared memory when it lands; its
+//! bytes then count on an [mbarrier](Mbarrier). A store first reads shared memory, then writes global memory.
 //!
-//! What the checks know of it:
-//! - A load writes its destination from its issue until somebody has waited for its phase. Who touches the destination
-//!   meanwhile races with it. What it wrote is ordered before all who have waited for that phase, or are ordered after
-//!   one who has: in vectors of clocks each mbarrier has a place of its own, beside the threads (see [`Block::engine_thread`]).
-//! - An asynchronous read (a store's, a matrix product's) lasts until its issuer has waited for it. Who writes there
-//!   meanwhile races with it.
-//! - A load may be sent to several blocks of a cluster; in each it is an operation of its own, which lands when that block's
-//!   engine has it land. See `block/cluster.rs` for the order that it needs.
-//! - Ordinary writes must have passed a proxy fence of their thread before the engine reads or overwrites what they wrote.
-//!
-//! [`Block::engine_thread`]: crate::block::Block::engine_thread
+//! How it is checked:
+//! - A load writes its destination from its issue until a thread has waited for its phase; accesses to the destination
+//!   meanwhile race with it. Its writes come before all that follows a wait for that phase: in vector clocks each
+//!   mbarrier has an entry of its own, behind those of the threads (see `Threads::tma_thread`).
+//! - An asynchronous read (of a store or a matrix product) lasts until its issuer has waited for it; writes meanwhile
+//!   race with it.
+//! - A multicast load is an operation of its own in each block of the cluster, and lands there by itself.
+//!   `block/peers.rs` has the order that it needs.
+//! - After an ordinary write its thread must execute a proxy fence before TMA reads or overwrites the location.
 
 mod bytes;
 mod mbarrier;
@@ -28,28 +26,3 @@ pub(crate) use tensor::{Row, row_bytes, rows, stored_rows, swizzle, to_tf32};
 
 /// Most arrivals of a phase, and most bytes that one can wait for: 20 bits (PTX ISA, mbarrier).
 pub(crate) const MOST_PENDING: u32 = (1 << 20) - 1;
-
-/// One block's share of the copy engine.
-#[derive(Default)]
-pub(crate) struct Engine {
-    /// In the order in which they were first initialised.
-    pub(crate) mbarriers: Vec<Mbarrier>,
-    /// Operations under way, in the order in which they were issued.
-    pub(crate) operations: Vec<Operation>,
-    /// Operations issued so far.
-    pub(crate) issued: u64,
-}
-
-impl Engine {
-    /// For the next block.
-    pub(crate) fn reset(&mut self) {
-        self.mbarriers.clear();
-        self.operations.clear();
-        self.issued = 0;
-    }
-
-    /// The mbarrier at an address, if it is initialised.
-    pub(crate) fn find(&self, address: usize) -> Option<usize> {
-        self.mbarriers.iter().position(|mbarrier| mbarrier.address == address && mbarrier.valid)
-    }
-}

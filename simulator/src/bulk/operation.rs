@@ -1,30 +1,30 @@
-//! One operation of the copy engine.
+//! One TMA operation.
 
 use crate::tensor_map::TensorMap;
 use std::panic::Location;
 
-/// A box on its way.
+/// A load or store of a box under way.
 pub(crate) struct Operation {
     /// Its number among those of the block.
     pub(crate) number: u64,
     pub(crate) map: TensorMap,
     /// The box's first element, innermost dimension first.
     pub(crate) at: [i32; 5],
-    /// Where it is in shared memory, and how many bytes there are its own.
+    /// Its tile in shared memory, and the bytes of that.
     pub(crate) address: usize,
     pub(crate) size: usize,
     /// Bytes that a load counts on its mbarrier.
     pub(crate) count: usize,
     pub(crate) stage: Stage,
-    /// The thread that issued it, of which block (for a load, perhaps another of the cluster), and where.
+    /// The thread that issued it, its block (for a load, perhaps another of the cluster), and where.
     pub(crate) thread: u16,
     pub(crate) from: [u32; 3],
     pub(crate) site: &'static Location<'static>,
 }
 
-/// What is to be done next.
+/// The next stage of an operation.
 pub(crate) enum Stage {
-    /// Global memory is to be read, shared memory to be written, bytes to be counted.
+    /// Reads global memory, writes shared memory, counts the bytes.
     Load {
         /// Address of the mbarrier.
         mbarrier: usize,
@@ -32,12 +32,12 @@ pub(crate) enum Stage {
         phase: u64,
         /// The shadow's stamp of the write under way.
         stamp: u64,
-        /// Whether the map is unfit: nothing but the count is done.
-        unfit: bool,
+        /// Whether the map is invalid: only the count is done.
+        invalid: bool,
     },
-    /// Shared memory is to be read.
+    /// Reads shared memory.
     Read,
-    /// Global memory is to be written with these bytes, row by row.
+    /// Writes these bytes to global memory, row by row.
     Write {
         /// The box.
         bytes: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Which bytes a box has, in global and in shared memory.
+//! The bytes of a box, in global and in shared memory.
 
 use crate::tensor_map::TensorMap;
 
@@ -47,8 +47,8 @@ pub(crate) fn rows(map: &TensorMap, at: [i32; 5]) -> impl Iterator<Item = Row> +
     })
 }
 
-/// The rows of the box at `at` as a store writes them: in whole pieces of 16 bytes, as an H200 does. Where the tensor ends inside
-/// a piece, what follows in the box is written, too, beside the tensor.
+/// The rows of the box at `at` as a store writes them: in whole 16-byte vectors, as an H200 does. Where the tensor ends
+/// inside a vector, the rest of it is written, too, past the end of the row.
 pub(crate) fn stored_rows(map: &TensorMap, at: [i32; 5]) -> impl Iterator<Item = Row> + use<> {
     let length = row_bytes(map);
     rows(map, at).map(move |row| {
@@ -57,8 +57,8 @@ pub(crate) fn stored_rows(map: &TensorMap, at: [i32; 5]) -> impl Iterator<Item =
     })
 }
 
-/// Where the byte that would be at `offset` of shared memory lies with a swizzle: address bits 4 and up, exclusive or with
-/// bits 7 and up.
+/// Where the byte that would be at `offset` of shared memory lies with a swizzle: address bits 4 and up, exclusive or
+/// with bits 7 and up.
 pub(crate) fn swizzle(kind: u32, offset: usize) -> usize {
     offset ^ (((offset >> 7) & ((1 << kind) - 1)) << 4)
 }
@@ -111,17 +111,17 @@ mod tests {
     }
 
     #[test]
-    fn stores_write_whole_pieces() {
+    fn stores_write_whole_vectors() {
         let map = TensorMap { base: 1024, boxes: [8, 2, 1, 1, 1], ..MAP };
         let bytes = |x| stored_rows(&map, [x, 0, 0, 0, 0]).map(|row| (row.skip, row.bytes)).collect::<Vec<_>>();
         assert_eq!(bytes(0), [(0, 32); 2]);
-        assert_eq!(bytes(8), [(0, 16); 2], "two elements inside, two beside");
-        assert_eq!(bytes(4), [(0, 32); 2], "to the end of the piece, which is the end of the box");
+        assert_eq!(bytes(8), [(0, 16); 2], "two elements inside, two outside");
+        assert_eq!(bytes(4), [(0, 32); 2], "to the end of the vector, which is the end of the box");
         assert_eq!(bytes(-4), [(16, 16); 2]);
     }
 
     #[test]
-    fn swizzles_exchange_pieces_within_their_span() {
+    fn swizzles_exchange_vectors_within_their_span() {
         for (kind, span) in [(0, 16), (1, 32), (2, 64), (3, 128)] {
             let mut seen: Vec<usize> = (0..2048).step_by(16).map(|offset| swizzle(kind, offset)).collect();
             assert!(seen.iter().zip((0..2048).step_by(16)).all(|(&to, from)| to / span == from / span));

@@ -17,7 +17,7 @@ impl BlockCounters {
         Self { warps: (0..warps).map(|_| WarpCounters::new()).collect(), trace: Trace::new(), banks }
     }
 
-    /// Says which lanes of a warp have not exited.
+    /// Sets which lanes of a warp have not exited.
     pub(crate) fn set_live(&mut self, warp: u16, live: u32) {
         self.warps[usize::from(warp)].live = live;
     }
@@ -31,7 +31,7 @@ impl BlockCounters {
         }
     }
 
-    /// The same where the trace has to be seen to first.
+    /// The same where the trace must be closed or grown first.
     #[cold]
     #[inline(never)]
     fn count_after(&mut self, refusal: &Written, warp: u16, lane: u8, counted: Counted) {
@@ -46,7 +46,7 @@ impl BlockCounters {
         }
     }
 
-    /// Evaluates what is still open: the block has met at a barrier, or ended.
+    /// Evaluates open requests: the block has completed a barrier, or ended.
     pub(crate) fn flush(&mut self) {
         let warp = self.trace.warp();
         self.trace.close(&mut self.warps[usize::from(warp)], self.banks, true);
@@ -56,7 +56,7 @@ impl BlockCounters {
         self.trace.begin(warp, self.warps[usize::from(warp)].live);
     }
 
-    /// Hands over what was counted, and starts anew for the next block.
+    /// Hands over the counts, and resets them for the next block.
     pub(crate) fn drain(&mut self, mut take: impl FnMut((&'static Location<'static>, Access, u32), &SiteCounts)) {
         for warp in &mut self.warps {
             warp.drain(&mut take);
@@ -89,8 +89,8 @@ mod tests {
         ]
     }
 
-    /// The definition, word by word: the n-th time a lane passes a place since the last barrier belongs to the n-th request
-    /// of its warp there.
+    /// The definition, literally: the n-th time that a lane passes a location since the last barrier belongs to the
+    /// n-th request of its warp there.
     #[derive(Default)]
     struct Definition {
         open: BTreeMap<(u16, usize, usize), (u32, [usize; 32])>,

@@ -56,9 +56,9 @@ pub(crate) fn sectors(mask: u32, addresses: &[usize; 32], size: usize) -> u32 {
     touched.len() as u32
 }
 
-/// Wavefronts of a shared request: the most different words that one bank must serve. Up to 4 bytes a lane, all lanes are
-/// served together. Wider requests go by half warps (8 bytes) or quarter warps (16 bytes), two of which are served together
-/// where every lane asks for the same address as its neighbour, or as its neighbour but one.
+/// Wavefronts of a shared request: the most different words that one bank must serve. Up to 4 bytes a lane, all lanes
+/// are served together. Wider requests go by half warps (8 bytes) or quarter warps (16 bytes), two of which are served
+/// together where every lane asks for the same address as its neighbour, or as its neighbour but one.
 ///
 /// The rule for wide requests is not documented; it is the one that gives what an H200 counts for the patterns in the
 /// tests below.

@@ -1,8 +1,9 @@
-//! What a profiler would count: requests, sectors and wavefronts per instruction, barriers, divergent branches.
+//! The counters of a profiler: requests, sectors and wavefronts per instruction, barriers, divergent branches.
 //!
-//! Lanes run one after another, so the accesses of a warp-wide instruction arrive one at a time. They are put together by
-//! place and occurrence: the n-th time a lane passes this place belongs to the n-th request of the warp there. A request is
-//! evaluated as soon as every live lane of the warp is in it, else when the block meets at a barrier or ends.
+//! Lanes run one after another, so the accesses of a warp-wide instruction arrive one at a time. They are grouped by
+//! source location and occurrence: the n-th time that a lane passes a location belongs to the n-th request of the warp
+//! there. A request is evaluated as soon as every live lane of the warp is in it, else at a barrier of the block or at
+//! its end.
 
 mod block;
 mod measure;
@@ -65,7 +66,7 @@ pub struct SiteCounts {
     pub wavefronts: u64,
     /// Shared memory: most wavefronts of one request, the conflict degree.
     pub worst: u32,
-    /// Branches: requests in which some lanes went one way and some the other.
+    /// Branches: requests in which the lanes disagreed.
     pub divergent: u64,
     /// Branches: per occurrence in the block (0, 1, 2 …), over all blocks and warps.
     pub steps: Vec<Step>,
@@ -87,9 +88,9 @@ pub struct Step {
 /// The counters of one launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// By place in the source, kind and width in bytes.
+    /// By source location, kind and width in bytes.
     pub sites: BTreeMap<(Site, Access, u32), SiteCounts>,
-    /// Barriers of a whole block, one for each time a block met.
+    /// Completed barriers of whole blocks.
     pub barriers: u64,
     /// Warps that the launch had.
     pub warps: u64,
@@ -116,7 +117,8 @@ impl Counters {
             .sum()
     }
 
-    /// Counts of the only instruction of this kind on a line of a file whose name ends in `file`; several columns are added up.
+    /// Counts of the only instruction of this kind on a line of a file whose name ends in `file`; several columns are
+    /// added up.
     pub fn line(&self, file: &str, line: u32, access: Access) -> SiteCounts {
         let mut total = SiteCounts::default();
         for ((site, kind, _), counts) in &self.sites {

@@ -1,4 +1,4 @@
-//! What the lanes of one warp do, written down as it happens and put together when another warp takes over.
+//! A trace of what the lanes of one warp do, grouped into requests when another warp takes over.
 //!
 //! ```text
 //!             lane 0        lane 1       …  lane 31
@@ -7,16 +7,16 @@
 //!    ⋮
 //! ```
 //!
-//! Writing an entry takes a tenth of the instructions that finding its request takes. Where all lanes have done the same
-//! things in the same order, which is nearly always, each row is a request of the whole warp and is evaluated at once;
-//! else the lanes are replayed one by one through [`WarpCounters::record`].
+//! Writing an entry takes a tenth of the instructions that finding its request takes. Where all lanes have done the
+//! same things in the same order, which is nearly always, each row is a request of the whole warp and is evaluated at
+//! once; else the lanes are replayed one by one through [`WarpCounters::record`].
 
 use super::measure::Banks;
 use super::warp::{Counted, Lanes, WarpCounters, What};
 use std::panic::Location;
 
-/// Most entries per lane: 1 MiB in all, the size of a second-level cache. A lane that does more without another warp coming
-/// in between has the warp counted access by access.
+/// Most entries per lane: 1 MiB in all, the size of a second-level cache. If a lane does more before another warp takes
+/// over, the warp is counted access by access.
 const MOST: usize = 2048;
 
 /// What a lane did, and its address.
@@ -94,8 +94,8 @@ impl Trace {
         (self.warp, self.live) = (warp, live);
     }
 
-    /// Makes room for more entries. If there are too many, replays them instead, and has the rest of this warp's accesses
-    /// counted one by one. Gives whether there is room.
+    /// Makes room for more entries. If there are too many, replays them instead, and has the rest of this warp's
+    /// accesses counted one by one. Gives whether there is room.
     pub(crate) fn grow(&mut self, counters: &mut WarpCounters, banks: Banks) -> bool {
         let has_room = self.rows.len() < MOST;
         if has_room {

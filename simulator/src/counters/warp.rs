@@ -1,4 +1,4 @@
-//! Puts the accesses of one warp's lanes together into requests.
+//! Groups the accesses of one warp's lanes into requests.
 
 use super::measure::{Banks, sectors, wavefronts};
 use super::{Access, SiteCounts, Step};
@@ -13,7 +13,7 @@ pub(crate) struct Counted {
     pub(crate) address: usize,
 }
 
-/// Kind and width of an access in one byte: told apart by one comparison.
+/// Kind and width of an access in one byte, so that one comparison distinguishes them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct What(u32);
 
@@ -106,8 +106,8 @@ impl Lanes<'_> {
     }
 }
 
-/// A request in the making: an address and a stride for as long as its lanes fit them, and 32 addresses only once one does
-/// not. So the requests of a whole loop stay in the fastest cache.
+/// A request that collects lanes: an address and a stride as long as its lanes are affine, and 32 addresses only once
+/// one is not, so that the requests of a whole loop stay in the first-level cache.
 #[derive(Default)]
 struct Request {
     origin: usize,
@@ -235,7 +235,7 @@ impl WarpCounters {
         index
     }
 
-    /// Evaluates what is still open: the warp has met with the whole block, or ended.
+    /// Evaluates open requests: the block has completed a barrier, or ended.
     pub(crate) fn flush(&mut self, banks: Banks) {
         for slot in &mut self.slots {
             for occurrence in 0..slot.requests.len() {
@@ -249,7 +249,7 @@ impl WarpCounters {
         }
     }
 
-    /// Hands over what was counted, and starts anew for the next block.
+    /// Hands over the counts, and resets them for the next block.
     pub(crate) fn drain(&mut self, mut take: impl FnMut((&'static Location<'static>, Access, u32), &SiteCounts)) {
         for slot in &mut self.slots {
             take((slot.location, slot.what.access(), slot.what.size()), &slot.counts);
@@ -270,7 +270,7 @@ impl Slot {
     #[inline(never)]
     fn complete(&mut self, occurrence: usize, banks: Banks) {
         self.evaluate(occurrence, banks);
-        // Nothing open: every live lane has passed equally often, and counting can begin anew.
+        // Nothing open: every live lane has passed equally often, and counting can restart.
         if self.open == 0 {
             self.restart();
         }

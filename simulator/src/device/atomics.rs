@@ -1,14 +1,15 @@
 //! Atomic operations and fences.
 //!
-//! The operation itself is a compare-and-swap loop on the host's own atomics, with the strongest order: kernels that
-//! synchronise through atomics work across the cores too. What order the *kernel* asked for is what the checks go by.
+//! The operation itself is a compare-and-swap loop on the host's atomics, sequentially consistent, so that kernels that
+//! synchronise through atomics work across cores, too. The checks use the order that the *kernel* asked for.
 
-use super::memory::{is_inside, misaligned};
+use super::memory::is_inside;
 use super::{Order, Place, Plain, Scope};
+use crate::block::Block;
 use crate::counters::{Access, What};
+use crate::happens_before::AtomicOp;
 use crate::lane::{COUNTERS, current, suspend};
-use crate::order::Act;
-use crate::shadow::{Accessed, Touch};
+use crate::shadow::{AccessKind, Accessed};
 use std::panic::Location;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 
@@ -41,10 +42,10 @@ fn from_bits<T: AtomicPlain>(bits: u64) -> T {
     unsafe { from.read_unaligned() }
 }
 
-/// A compare-and-swap loop: replaces `old` by `new(old)` until nobody came between, or gives up where `new` gives `None`.
+/// A compare-and-swap loop: replaces `old` by `new(old)`, or gives up where that is `None`.
 ///
 /// # Safety
-/// `ptr` is aligned and lies in memory that others touch only by atomics now.
+/// `ptr` is aligned and lies in memory that others access only by atomics now.
 unsafe fn swap<T: AtomicPlain>(ptr: *mut T, new: impl Fn(T) -> Option<T>) -> (T, bool) {
     let update = |bits: u64| new(from_bits::<T>(bits)).map(to_bits::<T>);
     let result = if size_of::<T>() == 4 {
@@ -75,7 +76,7 @@ pub unsafe fn atomic_update<T: AtomicPlain>(
     scope: Scope,
     update: impl Fn(T) -> T,
 ) -> T {
-    if !begin::<T>(place, ptr as usize, Act::Update, (order, scope), Location::caller()) {
+    if !begin::<T>(place, ptr as usize, AtomicOp::Update, (order, scope), Location::caller()) {
         return from_bits(0);
     }
     // SAFETY: aligned, as `begin` has checked, and as the caller promises.
@@ -95,7 +96,7 @@ pub unsafe fn atomic_compare_exchange<T: AtomicPlain>(
     order: Order,
     scope: Scope,
 ) -> (T, bool) {
-    if !begin::<T>(place, ptr as usize, Act::Update, (order, scope), Location::caller()) {
+    if !begin::<T>(place, ptr as usize, AtomicOp::Update, (order, scope), Location::caller()) {
         return (from_bits(0), false);
     }
     // SAFETY: aligned, as `begin` has checked, and as the caller promises.
@@ -108,7 +109,7 @@ pub unsafe fn atomic_compare_exchange<T: AtomicPlain>(
 /// The value lies in the memory of `place`.
 #[track_caller]
 pub unsafe fn atomic_load<T: AtomicPlain>(place: Place, ptr: *const T, order: Order, scope: Scope) -> T {
-    if !begin::<T>(place, ptr as usize, Act::Load, (order, scope), Location::caller()) {
+    if !begin::<T>(place, ptr as usize, AtomicOp::Load, (order, scope), Location::caller()) {
         return from_bits(0);
     }
     let ptr = ptr.cast_mut();
@@ -129,7 +130,7 @@ pub unsafe fn atomic_load<T: AtomicPlain>(place: Place, ptr: *const T, order: Or
 /// As [`atomic_update`].
 #[track_caller]
 pub unsafe fn atomic_store<T: AtomicPlain>(place: Place, ptr: *mut T, value: T, order: Order, scope: Scope) {
-    if !begin::<T>(place, ptr as usize, Act::Store, (order, scope), Location::caller()) {
+    if !begin::<T>(place, ptr as usize, AtomicOp::Store, (order, scope), Location::caller()) {
         return;
     }
     // SAFETY: aligned, as `begin` has checked, and as the caller promises.
@@ -142,51 +143,52 @@ pub unsafe fn atomic_store<T: AtomicPlain>(place: Place, ptr: *mut T, value: T, 
     }
 }
 
-/// Counts and checks an atomic operation, and lets others run now and then. Gives whether it may go ahead.
+/// Counts and checks an atomic operation, and at times lets other threads run. Gives whether it may go ahead.
 #[inline(never)]
 fn begin<T: AtomicPlain>(
     place: Place,
     address: usize,
-    act: Act,
+    op: AtomicOp,
     (order, scope): (Order, Scope),
     location: &'static Location<'static>,
 ) -> bool {
     let lane = current();
-    let block = lane.block();
-    block.advance_clock();
+    let state = &Block::of(&lane).state;
+    state.threads.count_step();
     let size = size_of::<T>();
-    let touch = match act {
-        Act::Load => Touch::AtomicRead,
-        Act::Store => Touch::AtomicWrite,
-        Act::Update => Touch::AtomicUpdate,
+    let kind = match op {
+        AtomicOp::Load => AccessKind::AtomicRead,
+        AtomicOp::Store => AccessKind::AtomicWrite,
+        AtomicOp::Update => AccessKind::AtomicUpdate,
     };
-    let accessed = Accessed { address, size, touch, location };
-    if address & (size - 1) != 0 {
-        misaligned(&lane, accessed);
+    let accessed = Accessed { address, size, kind, location };
+    if !accessed.is_aligned() {
+        accessed.report_misaligned(&state.threads, &lane);
         return false;
     }
-    // Others run before this operation takes its place in the order of things, not between that and the operation itself.
-    if block.poll(&lane, location) {
+    // Others run before this operation takes its place in the order of accesses, not between that and the operation
+    // itself.
+    if state.poll(&lane, location) {
         suspend(&lane);
     }
     if lane.watched() {
-        if !is_inside(place, address, size, touch.writes(), location) {
+        if !is_inside(place, address, size, kind.writes(), location) {
             return false;
         }
         match place {
             Place::Shared => {
                 if lane.watch.get() & COUNTERS != 0 {
-                    block.count(&lane, location, What::new(Access::SharedAtomic, size), address);
+                    state.count(&lane, location, What::new(Access::SharedAtomic, size), address);
                 }
-                block.shared_access_closely(&lane, accessed);
+                state.check_shared(&lane, accessed);
             }
-            Place::Global { tag } => block.global_access(&lane, tag, accessed, Access::GlobalAtomic),
+            Place::Global { tag } => state.check_global(&lane, tag, accessed, Access::GlobalAtomic),
         }
-        // Order among some threads of the block: who has read what must then be known one by one.
+        // Order among some threads of the block: readers must then be recorded one by one.
         if order != Order::Relaxed && (scope == Scope::Block || place == Place::Shared) {
-            block.be_fine();
+            state.enable_per_thread_clocks();
         }
-        block.order_atomic(&lane, address, act, (order, scope));
+        state.order_atomic(&lane, address, op, (order, scope));
     }
     true
 }
@@ -195,14 +197,13 @@ fn begin<T: AtomicPlain>(
 #[track_caller]
 pub fn fence(scope: Scope) {
     let lane = current();
-    let block = lane.block();
-    block.advance_clock();
+    let state = &Block::of(&lane).state;
+    state.threads.count_step();
     std::sync::atomic::fence(SeqCst);
     if lane.watched() {
         if scope == Scope::Block {
-            block.be_fine();
+            state.enable_per_thread_clocks();
         }
-        lane.rare().fence(scope, block.standing(&lane), block.acquired());
-        block.tick(&lane);
+        state.threads.order_fence(&lane, scope);
     }
 }

@@ -1,6 +1,6 @@
-//! Clusters: blocks that run together and reach each other's shared memory.
+//! Clusters: blocks that run together and access each other's shared memory.
 
-use crate::block::copies::Ask;
+use crate::block::{Block, TmaRequest};
 use crate::lane::current;
 use std::panic::Location;
 
@@ -23,21 +23,21 @@ pub fn cluster_size() -> u32 {
 #[track_caller]
 pub fn cluster_sync() {
     let lane = current();
-    lane.block().cluster_sync(&lane, Location::caller());
+    Block::of(&lane).cluster_sync(&lane, Location::caller());
 }
 
-/// `mbarrier.arrive` at the mbarrier that is at this place in block `rank` of the cluster. A null address is that of an index
+/// `mbarrier.arrive` at the corresponding mbarrier of block `rank` of the cluster. A null address means an index
 /// outside its container, which was reported.
 #[track_caller]
 pub fn mbarrier_arrive_at(mbarrier: *mut u64, rank: u32) {
     if !mbarrier.is_null() {
         let lane = current();
-        lane.block().mbarrier_arrive_at(&lane, mbarrier as usize, rank, Location::caller());
+        Block::of(&lane).mbarrier_arrive_at(&lane, mbarrier as usize, rank, Location::caller());
     }
 }
 
-/// [`tensor_load`](super::tensor_load) to the same place of each block of the cluster whose bit is set in `mask`, completing
-/// on the mbarrier that is at the place of `bar` in each.
+/// [`tensor_load`](super::tensor_load) with multicast: to the corresponding tile, completing on the corresponding
+/// mbarrier, of each block of the cluster whose bit is set in `mask`.
 ///
 /// # Safety
 /// As there.
@@ -52,5 +52,6 @@ pub unsafe fn tensor_load_multicast(
     mask: u16,
 ) {
     let (lane, address, location) = (current(), dst as usize, Location::caller());
-    lane.block().issue_multicast(&lane, &Ask { words, element, at, address, bytes, location }, bar as usize, mask);
+    let request = TmaRequest { words, element, at, address, bytes, location };
+    Block::of(&lane).issue_multicast(&lane, &request, bar as usize, mask);
 }

@@ -1,11 +1,12 @@
-//! Asynchronous copies from global to shared memory (`cp.async`): they land when they are waited for, and not before.
+//! Asynchronous copies from global to shared memory (`cp.async`): they land when they are waited for, not before.
 
 use super::Place;
-use super::memory::{is_inside, misaligned};
+use super::memory::is_inside;
+use crate::async_queues::Copy;
+use crate::block::Block;
 use crate::counters::Access;
 use crate::lane::{Lane, current};
-use crate::order::Copy;
-use crate::shadow::{Accessed, Touch};
+use crate::shadow::{AccessKind, Accessed};
 use std::panic::Location;
 
 /// Starts an asynchronous copy of 4, 8 or 16 bytes.
@@ -19,12 +20,12 @@ use std::panic::Location;
 pub unsafe fn cp_async(shared: *mut u8, global: *const u8, tag: u32, bytes: u32) {
     assert!(matches!(bytes, 4 | 8 | 16), "cp.async copies 4, 8 or 16 bytes, not {bytes}");
     let (lane, location, size) = (current(), Location::caller(), bytes as usize);
-    let block = lane.block();
-    let from = Accessed { address: global as usize, size, touch: Touch::Read, location };
-    let to = Accessed { address: shared as usize, size, touch: Touch::AsyncWrite, location };
+    let state = &Block::of(&lane).state;
+    let from = Accessed { address: global as usize, size, kind: AccessKind::Read, location };
+    let to = Accessed { address: shared as usize, size, kind: AccessKind::AsyncWrite, location };
     for accessed in [from, to] {
-        if accessed.address & (size - 1) != 0 {
-            misaligned(&lane, accessed);
+        if !accessed.is_aligned() {
+            accessed.report_misaligned(&state.threads, &lane);
         }
     }
     if lane.watched() {
@@ -33,24 +34,24 @@ pub unsafe fn cp_async(shared: *mut u8, global: *const u8, tag: u32, bytes: u32)
         {
             return;
         }
-        block.global_access(&lane, tag, from, Access::AsyncCopy);
-        block.shared_write_begins(&lane, to);
+        state.check_global(&lane, tag, from, Access::AsyncCopy);
+        state.begin_async_write(&lane, to);
     }
     let mut copy = Copy { to: shared, bytes: [0; 16], len: size, site: location };
     for (i, byte) in copy.bytes.iter_mut().take(size).enumerate() {
-        // SAFETY: the source lies in the buffer; others touch it at most by relaxed atomics.
+        // SAFETY: the source lies in the buffer; others access it at most by relaxed atomics.
         *byte = unsafe { std::sync::atomic::AtomicU8::from_ptr(global.add(i).cast_mut()) }
             .load(std::sync::atomic::Ordering::Relaxed);
     }
-    lane.rare().copies.open.push(copy);
+    lane.extension().copies.open.push(copy);
 }
 
 /// Puts this thread's open copies into a group.
 #[track_caller]
 pub fn cp_async_commit() {
     let lane = current();
-    lane.block().advance_clock();
-    let copies = &mut lane.rare().copies;
+    Block::of(&lane).state.threads.count_step();
+    let copies = &mut lane.extension().copies;
     let group = std::mem::take(&mut copies.open);
     copies.groups.push_back(group);
 }
@@ -59,9 +60,9 @@ pub fn cp_async_commit() {
 #[track_caller]
 pub fn cp_async_wait_group(pending: u32) {
     let lane = current();
-    lane.block().advance_clock();
+    Block::of(&lane).state.threads.count_step();
     loop {
-        let groups = &mut lane.rare().copies.groups;
+        let groups = &mut lane.extension().copies.groups;
         if groups.len() <= pending as usize {
             return;
         }
@@ -75,17 +76,17 @@ pub fn cp_async_wait_group(pending: u32) {
 pub fn cp_async_wait_all() {
     let lane = current();
     cp_async_wait_group(0);
-    let open = std::mem::take(&mut lane.rare().copies.open);
+    let open = std::mem::take(&mut lane.extension().copies.open);
     land(&lane, open);
 }
 
 fn land(lane: &Lane, group: Vec<Copy>) {
     for copy in group {
-        // SAFETY: the destination was checked when the copy was issued (or promised by its caller), and the block's shared
-        // memory lives on; only this OS thread touches it.
+        // SAFETY: the destination was checked when the copy was issued (or promised by its caller), and the block's
+        // shared memory lives on; only this OS thread touches it.
         unsafe { copy.to.copy_from_nonoverlapping(copy.bytes.as_ptr(), copy.len) };
         if lane.watched() {
-            lane.block().shared_write_lands(lane, copy.to as usize, copy.len, copy.site);
+            Block::of(lane).state.end_async_write(lane, copy.to as usize, copy.len, copy.site);
         }
     }
 }

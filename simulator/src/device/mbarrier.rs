@@ -1,23 +1,26 @@
-//! Mbarriers. A null address is that of an index outside its container, which was reported: nothing is done.
+//! Mbarriers. A null address means an index outside its container, which was reported: nothing is done.
 
+use crate::block::Block;
 use crate::lane::{current, suspend};
 use std::panic::Location;
 
-/// `mbarrier.init`: each phase takes so many arrivals.
+/// `mbarrier.init`: each phase expects so many arrivals.
 #[track_caller]
 pub fn mbarrier_init(mbarrier: *mut u64, arrivals: u32) {
     if !mbarrier.is_null() {
         let lane = current();
-        lane.block().mbarrier_init(&lane, mbarrier as usize, arrivals, Location::caller());
+        let Block { state, async_proxy, .. } = Block::of(&lane);
+        async_proxy.mbarrier_init(state, &lane, mbarrier as usize, arrivals, Location::caller());
     }
 }
 
-/// `mbarrier.arrive`, with the bytes to expect before, if any.
+/// `mbarrier.arrive`, after `expect_tx` of `bytes`, if any.
 #[track_caller]
 pub fn mbarrier_arrive(mbarrier: *mut u64, bytes: Option<u32>) {
     if !mbarrier.is_null() {
         let lane = current();
-        lane.block().mbarrier_arrive(&lane, mbarrier as usize, bytes, Location::caller());
+        let Block { state, async_proxy, .. } = Block::of(&lane);
+        async_proxy.mbarrier_arrive(state, &lane, mbarrier as usize, bytes, Location::caller());
     }
 }
 
@@ -26,21 +29,23 @@ pub fn mbarrier_arrive(mbarrier: *mut u64, bytes: Option<u32>) {
 pub fn mbarrier_expect_tx(mbarrier: *mut u64, bytes: u32) {
     if !mbarrier.is_null() {
         let lane = current();
-        lane.block().mbarrier_expect(&lane, mbarrier as usize, bytes, Location::caller());
+        let Block { state, async_proxy, .. } = Block::of(&lane);
+        async_proxy.mbarrier_expect(state, &lane, mbarrier as usize, bytes, Location::caller());
     }
 }
 
-/// `mbarrier.test_wait.parity`. Now and then lets others run, since this thread may be waiting for them.
+/// `mbarrier.test_wait.parity`. At times lets other threads run, since this one may be waiting for them.
 #[track_caller]
 pub fn mbarrier_test(mbarrier: *mut u64, parity: u32) -> bool {
     if mbarrier.is_null() {
         return true;
     }
     let (lane, location) = (current(), Location::caller());
-    if lane.block().poll(&lane, location) {
+    if Block::of(&lane).state.poll(&lane, location) {
         suspend(&lane);
     }
-    lane.block().mbarrier_test(&lane, mbarrier as usize, parity, location)
+    let Block { state, async_proxy, .. } = Block::of(&lane);
+    async_proxy.mbarrier_test(state, &lane, mbarrier as usize, parity, location)
 }
 
 /// `mbarrier.try_wait.parity`, until it holds.
@@ -49,7 +54,8 @@ pub fn mbarrier_test(mbarrier: *mut u64, parity: u32) -> bool {
 pub fn mbarrier_wait(mbarrier: *mut u64, parity: u32) {
     if !mbarrier.is_null() {
         let lane = current();
-        lane.block().mbarrier_wait(&lane, mbarrier as usize, parity, Location::caller());
+        let Block { state, async_proxy, .. } = Block::of(&lane);
+        async_proxy.mbarrier_wait(state, &lane, mbarrier as usize, parity, Location::caller());
     }
 }
 
@@ -58,7 +64,8 @@ pub fn mbarrier_wait(mbarrier: *mut u64, parity: u32) {
 pub fn mbarrier_invalidate(mbarrier: *mut u64) {
     if !mbarrier.is_null() {
         let lane = current();
-        lane.block().mbarrier_invalidate(&lane, mbarrier as usize, Location::caller());
+        let Block { state, async_proxy, .. } = Block::of(&lane);
+        async_proxy.mbarrier_invalidate(state, &lane, mbarrier as usize, Location::caller());
     }
 }
 
@@ -66,5 +73,6 @@ pub fn mbarrier_invalidate(mbarrier: *mut u64) {
 #[track_caller]
 pub fn fence_mbarrier_init() {
     let lane = current();
-    lane.block().fence_mbarriers(&lane);
+    let Block { state, async_proxy, .. } = Block::of(&lane);
+    async_proxy.fence_mbarriers(state, &lane);
 }

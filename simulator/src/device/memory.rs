@@ -1,13 +1,14 @@
-//! Reads and writes.
+//! Reads and writes of memory.
 //!
-//! Global memory is read and written by relaxed atomics, so that two blocks on two cores that race give a wrong value and
-//! never undefined behaviour; measured, it costs nothing. Shared memory belongs to one OS thread and needs none.
+//! Global memory is read and written by relaxed atomics, so that two blocks on two cores that race give a wrong value
+//! and never undefined behaviour; measured, it costs nothing. Shared memory belongs to one OS thread and needs none.
 
 use super::{Place, Plain};
+use crate::block::Block;
 use crate::counters::{Access, What};
-use crate::lane::{COUNTERS, Lane, current};
+use crate::lane::{COUNTERS, current};
 use crate::report::Kind;
-use crate::shadow::{Accessed, Touch};
+use crate::shadow::{AccessKind, Accessed};
 use std::mem::MaybeUninit;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -76,7 +77,7 @@ pub unsafe fn write_global<T: Plain>(ptr: *mut T, tag: u32, value: T) {
     unsafe { store(ptr, value) };
 }
 
-/// Reads a value whose bounds nobody has checked: a wild address is reported and gives zero bytes.
+/// Reads a value without a bounds check by the caller: an invalid address is reported and reads as zero bytes.
 #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "dereferenced only where it points into the launch's own memory")]
 #[inline]
 #[track_caller]
@@ -104,7 +105,7 @@ pub fn read_unchecked<T: Plain>(place: Place, ptr: *const T) -> T {
     }
 }
 
-/// Writes a value whose bounds nobody has checked: a wild address is reported and nothing is written.
+/// Writes a value without a bounds check by the caller: an invalid address is reported and nothing is written.
 #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "dereferenced only where it points into the launch's own memory")]
 #[inline]
 #[track_caller]
@@ -127,21 +128,22 @@ pub fn write_unchecked<T: Plain>(place: Place, ptr: *mut T, value: T) {
     }
 }
 
-/// Reports an index outside a view (`index` and `extent` have the view's dimensions). The caller drops the access and goes
-/// on with a default value.
+/// Reports an index outside a view (`index` and `extent` have the view's dimensions). The caller drops the access and
+/// goes on with a default value.
 #[cold]
 #[inline(never)]
 #[track_caller]
 pub fn out_of_bounds(place: Place, write: bool, index: &[u64], extent: &[u64]) {
     let lane = current();
-    let block = lane.block();
-    block.fault(&lane, Kind::OutOfBounds, Location::caller(), None, || {
+    let threads = &Block::of(&lane).state.threads;
+    threads.fault(&lane, Kind::OutOfBounds, Location::caller(), None, || {
         let what = if write { "write" } else { "read" };
         let name = match place {
             Place::Shared => "a shared array".to_owned(),
-            Place::Global { tag } => {
-                block.bindings().get(tag as usize).map_or("a view".to_owned(), |binding| format!("`{}`", binding.name))
-            }
+            Place::Global { tag } => threads
+                .bindings()
+                .get(tag as usize)
+                .map_or("a view".to_owned(), |binding| format!("`{}`", binding.name)),
         };
         format!("{what} at index {} of {name}, whose extent is {}", tuple(index), tuple(extent))
     });
@@ -154,7 +156,7 @@ fn tuple(numbers: &[u64]) -> String {
     }
 }
 
-/// Whether the address lies in the memory it is said to lie in; reports it if not.
+/// Whether the address lies in its memory; reports it if not.
 pub(super) fn is_inside(
     place: Place,
     address: usize,
@@ -163,10 +165,10 @@ pub(super) fn is_inside(
     location: &'static Location<'static>,
 ) -> bool {
     let lane = current();
-    let block = lane.block();
+    let threads = &Block::of(&lane).state.threads;
     let (name, start, len) = match place {
         Place::Shared => ("shared memory", lane.geometry().shared as usize, lane.geometry().shared_len),
-        Place::Global { tag } => match block.bindings().get(tag as usize) {
+        Place::Global { tag } => match threads.bindings().get(tag as usize) {
             Some(binding) => (
                 binding.name,
                 binding.memory.as_ptr() as usize,
@@ -177,7 +179,7 @@ pub(super) fn is_inside(
     };
     let inside = address.checked_sub(start).and_then(|offset| offset.checked_add(size)).is_some_and(|end| end <= len);
     if !inside {
-        block.fault(&lane, Kind::OutOfBounds, location, None, || {
+        threads.fault(&lane, Kind::OutOfBounds, location, None, || {
             let what = if write { "write" } else { "read" };
             let offset = address.wrapping_sub(start) as isize;
             format!("unchecked {what} of {size} bytes at byte {offset} of `{name}`, which has {len} bytes")
@@ -186,18 +188,17 @@ pub(super) fn is_inside(
     inside
 }
 
-// Called `cold` although a checked launch calls nothing more often: what it buys is that the compiler keeps the kernel's
-// values in registers past the test, and saves them only around the call. Each hook for shared memory first tries what
-// nearly every access is, in a function without a frame, and leaves the rest to a second one.
+// Marked `cold` although a checked launch calls nothing more often: the compiler then keeps the kernel's values in
+// registers past the test, and saves them only around the call. Each hook for shared memory first tries the most
+// frequent kinds of access in a function without a stack frame, and leaves the rest to a second one.
 macro_rules! shared_hook {
-    ($name:ident, $closely:ident, $touch:ident, $access:ident) => {
+    ($name:ident, $closely:ident, $kind:ident, $access:ident) => {
         #[cold]
         #[inline(never)]
         fn $name(address: usize, size: usize, location: &'static Location<'static>) {
             let lane = current();
-            let accessed = Accessed { address, size, touch: Touch::$touch, location };
-            let aligned = address & (size - 1) == 0;
-            if !(aligned && lane.block().shared_access_is_plain(&lane, accessed)) {
+            let accessed = Accessed { address, size, kind: AccessKind::$kind, location };
+            if !(accessed.is_aligned() && Block::of(&lane).state.check_shared_fast(&lane, accessed)) {
                 $closely(address, size, location);
             } else if lane.watch.get() & COUNTERS != 0 {
                 count(address, size, location, Access::$access);
@@ -207,11 +208,11 @@ macro_rules! shared_hook {
         #[inline(never)]
         fn $closely(address: usize, size: usize, location: &'static Location<'static>) {
             let lane = current();
-            let accessed = Accessed { address, size, touch: Touch::$touch, location };
-            if address & (size - 1) != 0 {
-                misaligned(&lane, accessed);
+            let accessed = Accessed { address, size, kind: AccessKind::$kind, location };
+            if !accessed.is_aligned() {
+                accessed.report_misaligned(&Block::of(&lane).state.threads, &lane);
             }
-            lane.block().shared_access_closely(&lane, accessed);
+            Block::of(&lane).state.check_shared(&lane, accessed);
             if lane.watch.get() & COUNTERS != 0 {
                 count(address, size, location, Access::$access);
             }
@@ -225,50 +226,36 @@ shared_hook!(shared_write, shared_write_closely, Write, SharedStore);
 #[inline(never)]
 fn count(address: usize, size: usize, location: &'static Location<'static>, access: Access) {
     let lane = current();
-    lane.block().count(&lane, location, What::new(access, size), address);
+    Block::of(&lane).state.count(&lane, location, What::new(access, size), address);
 }
 
 macro_rules! global_hook {
-    ($name:ident, $touch:ident, $access:ident) => {
+    ($name:ident, $kind:ident, $access:ident) => {
         #[cold]
         #[inline(never)]
         fn $name(address: usize, size: usize, tag: u32, location: &'static Location<'static>) {
             let lane = current();
-            let accessed = Accessed { address, size, touch: Touch::$touch, location };
-            if address & (size - 1) != 0 {
-                misaligned(&lane, accessed);
+            let accessed = Accessed { address, size, kind: AccessKind::$kind, location };
+            if !accessed.is_aligned() {
+                accessed.report_misaligned(&Block::of(&lane).state.threads, &lane);
             }
-            lane.block().global_access(&lane, tag, accessed, Access::$access);
+            Block::of(&lane).state.check_global(&lane, tag, accessed, Access::$access);
         }
     };
 }
 global_hook!(global_read, Read, GlobalLoad);
 global_hook!(global_write, Write, GlobalStore);
 
-/// Reports a misaligned access. Where it can be carried out all the same it is, so that later reports are of other faults.
-#[cold]
-pub(crate) fn misaligned(lane: &Lane, accessed: Accessed) {
-    let block = lane.block();
-    block.fault(lane, Kind::Misaligned, accessed.location, None, || {
-        let Accessed { address, size, .. } = accessed;
-        let what = if accessed.touch.writes() { "write" } else { "read" };
-        let geometry = lane.geometry();
-        let shared = (geometry.shared as usize..geometry.shared as usize + geometry.shared_len).contains(&address);
-        let name = if shared { block.name_shared(address) } else { block.name_global(address) };
-        format!("{what} of {size} bytes at {name}, {} bytes past a multiple of {size}", address & (size - 1))
-    });
-}
-
-/// A relaxed atomic load, in pieces of at most 8 bytes.
+/// A relaxed atomic load, in units of at most 8 bytes.
 ///
 /// # Safety
-/// The value lies in memory that others touch at most by relaxed atomics now.
+/// The value lies in memory that others access at most by relaxed atomics now.
 #[inline(always)]
 unsafe fn load<T: Plain>(ptr: *const T) -> T {
     let (mut value, from) = (MaybeUninit::<T>::uninit(), ptr.cast_mut());
     let to = value.as_mut_ptr();
-    // SAFETY: every piece lies in the value, and is aligned: up to 4 bytes by the views' own invariant, the wider ones as
-    // tested. The pieces fill `value`, of which any bytes are valid.
+    // SAFETY: every unit lies in the value, and is aligned: up to 4 bytes by the views' own invariant, the wider ones
+    // as tested. The units fill `value`, of which any bytes are valid.
     unsafe {
         match size_of::<T>() {
             1 => to.cast::<u8>().write(AtomicU8::from_ptr(from.cast()).load(Relaxed)),
@@ -276,9 +263,9 @@ unsafe fn load<T: Plain>(ptr: *const T) -> T {
             4 => to.cast::<u32>().write_unaligned(AtomicU32::from_ptr(from.cast()).load(Relaxed)),
             _ if !from.cast::<u64>().is_aligned() => bytes_in(from.cast(), to.cast(), size_of::<T>()),
             size => {
-                for piece in 0..size / 8 {
-                    let bits = AtomicU64::from_ptr(from.cast::<u64>().add(piece)).load(Relaxed);
-                    to.cast::<u64>().add(piece).write_unaligned(bits);
+                for unit in 0..size / 8 {
+                    let bits = AtomicU64::from_ptr(from.cast::<u64>().add(unit)).load(Relaxed);
+                    to.cast::<u64>().add(unit).write_unaligned(bits);
                 }
             }
         }
@@ -286,7 +273,7 @@ unsafe fn load<T: Plain>(ptr: *const T) -> T {
     }
 }
 
-/// A relaxed atomic store, in pieces of at most 8 bytes.
+/// A relaxed atomic store, in units of at most 8 bytes.
 ///
 /// # Safety
 /// As [`load`].
@@ -301,9 +288,9 @@ unsafe fn store<T: Plain>(ptr: *mut T, value: T) {
             4 => AtomicU32::from_ptr(ptr.cast()).store(from.cast::<u32>().read_unaligned(), Relaxed),
             _ if !ptr.cast::<u64>().is_aligned() => bytes_out(from.cast(), ptr.cast(), size_of::<T>()),
             size => {
-                for piece in 0..size / 8 {
-                    let bits = from.cast::<u64>().add(piece).read_unaligned();
-                    AtomicU64::from_ptr(ptr.cast::<u64>().add(piece)).store(bits, Relaxed);
+                for unit in 0..size / 8 {
+                    let bits = from.cast::<u64>().add(unit).read_unaligned();
+                    AtomicU64::from_ptr(ptr.cast::<u64>().add(unit)).store(bits, Relaxed);
                 }
             }
         }

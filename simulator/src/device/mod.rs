@@ -1,7 +1,7 @@
-//! What a kernel asks of the machine it runs on: the calls behind `simt`'s words.
+//! The functions that kernels call: the simulator's side of `simt`'s intrinsics.
 //!
-//! Everything that touches memory, synchronises or communicates is `#[track_caller]`: the caller's place in the source is
-//! the name of the instruction. Indices may be asked for anywhere; calls that need a running kernel panic outside one.
+//! Everything that accesses memory, synchronises or communicates is `#[track_caller]`: the caller's source location
+//! identifies the instruction. Indices are available anywhere; functions that need a running kernel panic outside one.
 
 mod atomics;
 mod cluster;
@@ -35,8 +35,9 @@ pub use tensor_cores::{
     warpgroup_multiply, warpgroup_unsettled, warpgroup_wait,
 };
 
-pub(crate) use memory::misaligned;
+pub use crate::ordering::{Order, Scope};
 
+use crate::block::Block;
 use crate::lane::current;
 
 /// Which memory an address lies in.
@@ -64,30 +65,6 @@ macro_rules! plain {
     )*};
 }
 plain!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 f32 f64);
-
-/// Memory order of an atomic operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Atomic, orders nothing else.
-    Relaxed,
-    /// What comes after sees what the matching release came after.
-    Acquire,
-    /// What came before is seen by the matching acquire.
-    Release,
-    /// Both.
-    AcqRel,
-}
-
-/// Set of threads an atomic operation or a fence speaks to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// Threads of the block.
-    Block,
-    /// Threads of the device.
-    Device,
-    /// All threads, the host's included.
-    System,
-}
 
 /// Thread index in its block.
 #[inline(always)]
@@ -135,5 +112,5 @@ pub fn warp_size() -> u32 {
 #[inline]
 pub fn clock() -> u64 {
     let lane = current();
-    if lane.block.get().is_null() { 0 } else { lane.block().clock() }
+    if lane.is_in_launch() { Block::of(&lane).state.threads.steps() } else { 0 }
 }

@@ -1,21 +1,23 @@
-//! TmaTensor of tensors between global and shared memory, proxy fences, and what a matrix product needs of both.
+//! TMA loads and stores between global and shared memory, proxy fences, and the asynchronous reads of a matrix product.
 
 use super::Place;
 use super::memory::is_inside;
-use crate::block::copies::Ask;
+use crate::block::{AsyncProxy, Block, TmaRequest};
 use crate::lane::current;
 use std::panic::Location;
 
-/// `cp.async.bulk.tensor` to shared memory, for elements of `element` bytes: the box at `at`, innermost dimension first, to
-/// the `bytes` bytes at `dst`, completing on `bar`. Null addresses are those of indices outside, which were reported.
+/// `cp.async.bulk.tensor` to shared memory, for elements of `element` bytes: the box at `at`, innermost dimension
+/// first, to the `bytes` bytes at `dst`, completing on `bar`. Null addresses mean indices out of bounds, which were
+/// reported.
 ///
 /// # Safety
-/// `dst` and `bar` are null or in the block's shared memory; a map that [`crate::TensorMap::encode`] made is of memory that
-/// the launch binds under its tag.
+/// `dst` and `bar` are null or in the block's shared memory; a map that [`crate::TensorMap::encode`] made is of memory
+/// that the launch binds under its tag.
 #[track_caller]
 pub unsafe fn tensor_load(dst: *mut u8, bytes: usize, words: &[u64; 16], element: usize, at: &[i32], bar: *mut u64) {
     let (lane, address, location) = (current(), dst as usize, Location::caller());
-    lane.block().issue_load(&lane, &Ask { words, element, at, address, bytes, location }, bar as usize);
+    let Block { state, async_proxy, .. } = Block::of(&lane);
+    async_proxy.issue_load(state, &lane, &TmaRequest { words, element, at, address, bytes, location }, bar as usize);
 }
 
 /// `cp.async.bulk.tensor` to global memory, as [`tensor_load`] in the other direction.
@@ -25,51 +27,54 @@ pub unsafe fn tensor_load(dst: *mut u8, bytes: usize, words: &[u64; 16], element
 #[track_caller]
 pub unsafe fn tensor_store(words: &[u64; 16], element: usize, at: &[i32], src: *const u8, bytes: usize) {
     let (lane, address, location) = (current(), src as usize, Location::caller());
-    lane.block().issue_store(&lane, &Ask { words, element, at, address, bytes, location });
+    let Block { state, async_proxy, .. } = Block::of(&lane);
+    async_proxy.issue_store(state, &lane, &TmaRequest { words, element, at, address, bytes, location });
 }
 
 /// `cp.async.bulk.commit_group`.
 #[track_caller]
 pub fn tensor_store_commit() {
     let lane = current();
-    lane.block().commit_stores(&lane);
+    AsyncProxy::commit_stores(&Block::of(&lane).state, &lane);
 }
 
 /// `cp.async.bulk.wait_group`; with `only_read`, `.read`.
 #[track_caller]
 pub fn tensor_store_wait(pending: u32, only_read: bool) {
     let lane = current();
-    lane.block().wait_stores(&lane, pending, only_read);
+    let Block { state, async_proxy, .. } = Block::of(&lane);
+    async_proxy.wait_stores(state, &lane, pending, only_read);
 }
 
-/// `fence.proxy.async.shared::cta`: this thread's ordinary writes before it may be seen by the copy engine and the tensor
-/// cores, on behalf of whoever learns of this fence.
+/// `fence.proxy.async.shared::cta`: this thread's ordinary writes before it are visible to TMA and the tensor cores,
+/// for threads that are ordered behind this fence.
 #[track_caller]
 pub fn fence_proxy_async() {
     let lane = current();
-    lane.block().advance_clock();
-    lane.block().fence_proxy(&lane);
+    Block::of(&lane).state.threads.count_step();
+    let Block { state, async_proxy, .. } = Block::of(&lane);
+    async_proxy.fence_proxy(state, &lane);
 }
 
 /// An asynchronous read of `bytes` bytes of shared memory at `address` by an operation of this lane, from now until
-/// [`async_shared_read_done`] with the token that this gives. Reported: bytes outside or never written, writes in no order
-/// before, ordinary ones without a proxy fence, and writes that come before the read is done.
+/// [`async_shared_read_done`] with the token that this gives. Reports bytes out of bounds or never written, writes that
+/// are not ordered before, ordinary writes without a proxy fence, and writes before the read has ended.
 pub fn async_shared_read(address: *const u8, bytes: usize, location: &'static Location<'static>) -> u64 {
     let lane = current();
     let inside = is_inside(Place::Shared, address as usize, bytes, false, location);
-    if inside { lane.block().begin_async_read(&lane, address as usize, bytes, location) } else { 0 }
+    if inside { Block::of(&lane).state.begin_async_read(&lane, address as usize, bytes, location) } else { 0 }
 }
 
 /// This lane has waited for the operation: the read is over.
 pub fn async_shared_read_done(token: u64) {
     let lane = current();
-    lane.block().end_async_read(&lane, token);
+    Block::of(&lane).state.end_async_read(&lane, token);
 }
 
-/// Row, and 16-byte piece of the row, in the box that brought the bytes at `address` of shared memory; the piece's own order,
-/// whatever the swizzle. None where no box did, where something was written since, and where nobody watches.
+/// Row, and 16-byte vector of the row, in the box that TMA wrote to `address` of shared memory, without the swizzle.
+/// None where no load wrote, where something was written since, and at `Level::Off`.
 #[must_use]
 pub fn written_by_box(address: *const u8) -> Option<(u32, u32)> {
     let lane = current();
-    lane.block().shadow().and_then(|shadow| shadow.piece(address as usize))
+    Block::of(&lane).state.shadow().and_then(|shadow| shadow.vector_of_box(address as usize))
 }

@@ -1,6 +1,6 @@
 //! Tensor cores: matrices of a warp, and products by a warpgroup.
 
-use crate::block::{Op, Operand, Product, Shape, TensorOp};
+use crate::block::{Block, Op, Operand, Product, Shape, TensorOp};
 use crate::lane::current;
 use crate::report::Kind;
 use crate::tensor::Fragments;
@@ -9,12 +9,13 @@ use std::panic::Location;
 
 const ALL: u32 = u32::MAX;
 
-/// Carries out `op` with this lane's registers.
+/// Executes `op` with this lane's registers.
 #[inline(always)]
 fn together(op: TensorOp, fragments: &mut Fragments, location: &'static Location<'static>) {
     let lane = current();
     let address = std::ptr::from_mut(fragments).expose_provenance() as u64;
-    lane.block().warp_op(&lane, Op::Tensor(op), ALL, (address, 0), location);
+    let (block, op) = (Block::of(&lane), Op::Tensor(op));
+    block.warp_ops(&lane).run(&block.state, &lane, (op, ALL), (address, 0), location);
 }
 
 const NOTHING: Fragments = Fragments { row: std::ptr::null_mut(), a: [0; 4], b: [0; 2], c: [0.0; 4] };
@@ -53,14 +54,15 @@ pub unsafe fn matrix_store(row: *mut u8, a: [u32; 4], count: usize, transpose: b
     together(TensorOp::Store { count, transpose }, &mut fragments, Location::caller());
 }
 
-/// Where an operand of a warpgroup's product starts: the byte of shared memory. Reports what a descriptor cannot say.
+/// The byte of shared memory at which an operand of a warpgroup's product starts. Reports what a descriptor cannot
+/// encode.
 #[track_caller]
 pub fn operand_start(tile: *const u8, leading: u32, stride: u32) -> u32 {
     let lane = current();
     let start = tile.addr().saturating_sub(lane.geometry().shared.addr()) as u32;
     for (name, bytes) in [("start", start), ("leading", leading), ("stride", stride)] {
         if !bytes.is_multiple_of(16) || bytes >= 1 << 18 {
-            lane.block().fault(&lane, Kind::WrongOperand, Location::caller(), None, || {
+            Block::of(&lane).state.threads.fault(&lane, Kind::WrongOperand, Location::caller(), None, || {
                 format!("a descriptor's {name} is a multiple of 16 bytes below {}, not {bytes}", 1 << 18)
             });
         }
@@ -68,14 +70,14 @@ pub fn operand_start(tile: *const u8, leading: u32, stride: u32) -> u32 {
     start
 }
 
-/// A matrix in shared memory, as a descriptor of PTX says, whose start counts from the start of the block's shared memory.
+/// A matrix in shared memory: a PTX descriptor whose start address is relative to the block's shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct TensorOperand {
     /// The descriptor.
     pub descriptor: u64,
     /// Bytes by which it advances from one instruction of a group to the next.
     pub step: u32,
-    /// The numbers along m or n are contiguous.
+    /// MN-major: the numbers along m or n are contiguous.
     pub mn_major: bool,
 }
 
@@ -103,22 +105,24 @@ pub struct WarpgroupProduct<'a> {
     pub fresh: bool,
 }
 
-/// Starts a group of products, whose D is 64 × 2 · `d.len()`. `ticket` is 0 where D is there; from then on it is the number of
-/// the group.
+/// Starts a group of products, whose D is 64 × 2 · `d.len()`. `ticket` is 0 where D is complete, and becomes the number
+/// of the group.
 #[inline(always)]
 #[track_caller]
 pub fn warpgroup_multiply(product: &WarpgroupProduct<'_>, d: &mut [f32], ticket: &mut u64) {
     let WarpgroupProduct { kind, steps, a, registers, b, fresh } = *product;
     let shape = Shape { kind, steps, cols: 2 * d.len(), a: a.map(TensorOperand::inner), b: b.inner(), fresh };
     let lane = current();
-    lane.block().warpgroup_product(&lane, shape, Product { a: registers, d, ticket }, Location::caller());
+    let (block, product) = (Block::of(&lane), Product { a: registers, d, ticket });
+    block.warpgroup(&lane).start(&block.state, &lane, shape, product, Location::caller());
 }
 
-/// `wgmma.wait_group`. If D's group is among those that are then done, D is there, and `ticket` is 0.
+/// `wgmma.wait_group`. If D's group is among those that are then complete, D becomes valid and `ticket` 0.
 #[track_caller]
 pub fn warpgroup_wait(pending: u32, d: &mut [f32], ticket: &mut u64) {
     let lane = current();
-    lane.block().await_products(&lane, u64::from(pending), d, ticket);
+    let block = Block::of(&lane);
+    block.warpgroup(&lane).wait(&block.state, &lane, u64::from(pending), d, ticket);
 }
 
 /// Reports a use of D while group `ticket` is under way.
@@ -126,5 +130,6 @@ pub fn warpgroup_wait(pending: u32, d: &mut [f32], ticket: &mut u64) {
 #[track_caller]
 pub fn warpgroup_unsettled(ticket: u64) {
     let lane = current();
-    lane.block().report_unsettled(&lane, ticket, Location::caller());
+    let block = Block::of(&lane);
+    block.warpgroup(&lane).report_unsettled(&block.state, &lane, ticket, Location::caller());
 }

@@ -1,46 +1,21 @@
-//! Shadow of global memory: for each element of a buffer that the launch may write, who wrote it last and who read it since. An
-//! element is what the buffer was allocated for, or what the launch takes it for, if that is smaller.
+//! Shadow of global memory: for each element of a buffer that the launch may write, its last write and the reads since.
+//! The element is that of the allocation, or that of the launch's accesses, if those are smaller.
 //!
-//! Buffers that the launch only reads have no shadow: nothing in it can race.
+//! Buffers that the launch only reads have no shadow: they cannot race.
 
+use super::access::{AccessKind, Accessed};
+use super::global_stamp::{
+    ATOMIC, BLOCK_SHIFT, CLOCK_SHIFT, FLAGS, OVER, PLACE_BITS, PLACE_SHIFT, THREAD_SHIFT, block_number, clock, name,
+    place, stamped, thread,
+};
 use super::locations::Numbers;
 use super::readers::{LOAD, Readers, come_before};
-use super::{Accessed, Touch, Unwritten, before, before_otherwise};
-use crate::block::Block;
+use super::unwritten::Unwritten;
 use crate::lane::Lane;
 use crate::memory::Memory;
-use crate::order::Stamp;
 use crate::report::Kind;
+use crate::threads::{Threads, is_before};
 use std::collections::HashMap;
-
-pub(super) const CLOCK_SHIFT: u32 = 44;
-const BLOCK_SHIFT: u32 = 22;
-const THREAD_SHIFT: u32 = 12;
-const PLACE_SHIFT: u32 = 3;
-const PLACE_BITS: u32 = THREAD_SHIFT - PLACE_SHIFT;
-pub(super) const FLAGS: u64 = 7;
-/// Largest clock a stamp can hold.
-pub(super) const MAX_CLOCK: u32 = (1 << (64 - CLOCK_SHIFT)) - 1;
-/// Most blocks a stamp can tell apart.
-pub(crate) const MAX_BLOCKS: u64 = 1 << (CLOCK_SHIFT - BLOCK_SHIFT);
-
-/// Write stamp: by an atomic operation.
-const ATOMIC: u64 = 1;
-/// Write stamp, beside [`ATOMIC`]: the plain write before it is kept in [`Buffer::plain`].
-const OVER: u64 = 2;
-
-pub(super) fn clock(stamp: u64) -> u32 {
-    (stamp >> CLOCK_SHIFT) as u32
-}
-pub(super) fn thread(stamp: u64) -> u16 {
-    (stamp >> THREAD_SHIFT) as u16 & 0x3ff
-}
-pub(super) fn block_number(stamp: u64) -> u32 {
-    (stamp >> BLOCK_SHIFT) as u32 & ((1 << (CLOCK_SHIFT - BLOCK_SHIFT)) - 1)
-}
-fn place(stamp: u64) -> u64 {
-    stamp >> PLACE_SHIFT & ((1 << PLACE_BITS) - 1)
-}
 
 /// Shadow of one buffer.
 struct Buffer {
@@ -53,9 +28,10 @@ struct Buffer {
     writes: Vec<u64>,
     /// Made at the first read of a writable buffer.
     reads: Vec<u64>,
-    /// Of elements that several have read.
+    /// Readers of elements that several threads have read.
     readers: Readers,
-    /// The last plain write of elements that atomic operations have written since: atomics in no order with it race.
+    /// The last plain write of elements that atomic operations have written since: atomics that are not ordered behind
+    /// it race with it.
     plain: HashMap<usize, u64>,
     unwritten: Unwritten,
 }
@@ -69,7 +45,7 @@ pub(crate) struct GlobalShadow {
 impl GlobalShadow {
     pub(crate) fn new<'a>(buffers: impl Iterator<Item = (&'a Memory, bool)>) -> Self {
         let buffers = buffers.map(|(memory, writable)| {
-            // SAFETY: the launch's contract: nobody writes the memory but this launch.
+            // SAFETY: the launch's contract: only this launch writes the memory.
             let full = unsafe { memory.first_unwritten(0, memory.len()) }.is_none();
             let cells = if writable { memory.len() >> memory.shift() } else { 0 };
             Buffer {
@@ -88,7 +64,7 @@ impl GlobalShadow {
         Self { buffers: buffers.collect(), places: Numbers::default() }
     }
 
-    /// Bytes these shadows take.
+    /// Bytes of these shadows.
     pub(crate) fn bytes(&self) -> usize {
         let bytes = |buffer: &Buffer| {
             (buffer.writes.len() + buffer.reads.len()) * 8 + buffer.readers.bytes() + buffer.plain.len() * 16
@@ -96,9 +72,9 @@ impl GlobalShadow {
         self.buffers.iter().map(bytes).sum()
     }
 
-    /// Checks and notes one access to the buffer `tag`, which the address lies in.
+    /// Checks and records one access to the buffer `tag`, in which the address lies.
     #[inline(always)]
-    pub(crate) fn access(&mut self, tag: u32, memory: &Memory, block: &Block, lane: &Lane, accessed: Accessed) {
+    pub(crate) fn access(&mut self, tag: u32, memory: &Memory, threads: &Threads, lane: &Lane, accessed: Accessed) {
         let Self { buffers, places } = self;
         let Some(buffer) = buffers.get_mut(tag as usize) else { return };
         if buffer.full && !buffer.writable {
@@ -110,17 +86,17 @@ impl GlobalShadow {
         let first = (accessed.address - buffer.base) >> buffer.shift;
         let count = accessed.size >> buffer.shift;
         for index in first..first + count {
-            buffer.cell(index, places, memory, block, lane, accessed);
+            buffer.cell(index, places, memory, threads, lane, accessed);
         }
     }
 
-    /// Reports what is left of uninitialised reads, and marks what was written.
-    pub(crate) fn finish<'a>(&mut self, block: Option<&Block>, memories: impl Iterator<Item = &'a Memory>) {
+    /// Reports the uninitialised reads that are held back, and marks what was written.
+    pub(crate) fn finish<'a>(&mut self, threads: Option<&Threads>, memories: impl Iterator<Item = &'a Memory>) {
         for (buffer, memory) in self.buffers.iter_mut().zip(memories) {
-            if let Some(block) = block
+            if let Some(threads) = threads
                 && !buffer.unwritten.is_settled()
             {
-                buffer.unwritten.settle(block, |address| block.name_global(address));
+                buffer.unwritten.settle(threads, |address| threads.name_global(address));
             }
             if buffer.full || !buffer.writable {
                 continue;
@@ -141,7 +117,7 @@ impl GlobalShadow {
 }
 
 impl Buffer {
-    /// Cells of `size` bytes from now on: a kernel takes the memory for smaller elements than it was allocated for.
+    /// Splits the cells to `size` bytes: the kernel accesses smaller elements than the memory was allocated for.
     #[cold]
     fn refine(&mut self, size: usize) {
         let finer = self.shift - size.ilog2();
@@ -163,49 +139,49 @@ impl Buffer {
         index: usize,
         places: &mut Numbers,
         memory: &Memory,
-        block: &Block,
+        threads: &Threads,
         lane: &Lane,
         accessed: Accessed,
     ) {
         let write = self.writes.get(index).copied().unwrap_or(0);
-        let touch = accessed.touch;
-        let reads = matches!(touch, Touch::Read | Touch::AtomicRead | Touch::AtomicUpdate);
+        let kind = accessed.kind;
+        let reads = matches!(kind, AccessKind::Read | AccessKind::AtomicRead | AccessKind::AtomicUpdate);
         if write == 0 && !self.full && reads {
             // SAFETY: the launch's contract; the index lies in the memory because the address does.
             let marked = unsafe { memory.is_marked(index << self.shift) };
             if !marked {
-                self.unwritten.hold(index, lane, accessed, block);
+                self.unwritten.hold(index, lane, accessed, threads);
             }
         }
         if !self.writable || index >= self.writes.len() {
             return;
         }
         let stamp = u64::from(lane.clock.get()) << CLOCK_SHIFT
-            | u64::from(block.number()) << BLOCK_SHIFT
+            | u64::from(threads.number()) << BLOCK_SHIFT
             | u64::from(lane.linear) << THREAD_SHIFT
             | places.number(accessed.location, PLACE_BITS) << PLACE_SHIFT;
-        if write != 0 && !(block_number(write) == block.number() && before(lane, thread(write), clock(write))) {
-            self.unordered_write(index, write, places, block, lane, accessed);
+        if write != 0 && !(block_number(write) == threads.number() && is_before(lane, thread(write), clock(write))) {
+            self.unordered_write(index, write, places, threads, lane, accessed);
         }
         let mut plain = if write & OVER == 0 { None } else { self.plain.get(&index).copied() };
         if let Some(plain) = plain
-            && touch.is_atomic()
-            && !(block_number(plain) == block.number() && before(lane, thread(plain), clock(plain)))
+            && kind.is_atomic()
+            && !(block_number(plain) == threads.number() && is_before(lane, thread(plain), clock(plain)))
         {
-            self.unordered_write(index, plain, places, block, lane, accessed);
+            self.unordered_write(index, plain, places, threads, lane, accessed);
         }
-        if matches!(touch, Touch::Read | Touch::AtomicRead) {
+        if matches!(kind, AccessKind::Read | AccessKind::AtomicRead) {
             if self.reads.is_empty() {
                 self.reads = vec![0; self.writes.len()];
             }
             let reads = self.reads[index];
             let none = reads == 0 || reads & FLAGS == LOAD;
-            if touch == Touch::AtomicRead {
+            if kind == AccessKind::AtomicRead {
                 self.reads[index] = if none { stamp | LOAD } else { reads };
-            } else if none || come_before(reads, block, lane) {
+            } else if none || come_before(reads, threads, lane) {
                 self.reads[index] = stamp;
             } else {
-                self.reads[index] = self.readers.add(index, reads, stamp, block);
+                self.reads[index] = self.readers.add(index, reads, stamp, threads);
             }
             return;
         }
@@ -213,15 +189,15 @@ impl Buffer {
             && *reads != 0
         {
             let reads = std::mem::take(reads);
-            let among_atomics = touch.is_atomic() && reads & FLAGS == LOAD;
-            if !among_atomics && !come_before(reads, block, lane) {
-                self.unordered_reads(index, reads, places, block, lane, accessed);
+            let among_atomics = kind.is_atomic() && reads & FLAGS == LOAD;
+            if !among_atomics && !come_before(reads, threads, lane) {
+                self.unordered_reads(index, reads, places, threads, lane, accessed);
             }
         }
         if write != 0 && write & ATOMIC == 0 {
             plain = Some(write);
         }
-        self.writes[index] = match (touch.is_atomic(), plain) {
+        self.writes[index] = match (kind.is_atomic(), plain) {
             (false, _) => stamp,
             (true, None) => stamp | ATOMIC,
             (true, Some(plain)) => {
@@ -238,19 +214,19 @@ impl Buffer {
         index: usize,
         write: u64,
         places: &Numbers,
-        block: &Block,
+        threads: &Threads,
         lane: &Lane,
         accessed: Accessed,
     ) {
         let atomic = write & ATOMIC != 0;
-        if atomic && accessed.touch.is_atomic() || before_otherwise(block, lane, stamped(block, write)) {
+        if atomic && accessed.kind.is_atomic() || threads.is_ordered(lane, stamped(threads, write)) {
             return;
         }
         self.unwritten.race(index);
-        block.fault(lane, Kind::Race, accessed.location, Some(places.location(place(write))), || {
-            let what = accessed.touch.verb();
+        threads.fault(lane, Kind::Race, accessed.location, Some(places.location(place(write))), || {
+            let what = accessed.kind.verb();
             let how = if atomic { "atomic write" } else { "write" };
-            let (where_, who) = (block.name_global(accessed.address), name(block, write));
+            let (where_, who) = (threads.name_global(accessed.address), name(threads, write));
             format!("{what} of {where_} has no order with the {how} by {who}")
         });
     }
@@ -262,38 +238,23 @@ impl Buffer {
         index: usize,
         reads: u64,
         places: &Numbers,
-        block: &Block,
+        threads: &Threads,
         lane: &Lane,
         accessed: Accessed,
     ) {
-        let Some(reads) = self.readers.take_unordered(index, reads, block, lane) else { return };
+        let Some(reads) = self.readers.take_unordered(index, reads, threads, lane) else { return };
         self.unwritten.race(index);
-        block.fault(lane, Kind::Race, accessed.location, Some(places.location(place(reads))), || {
-            let what = accessed.touch.verb();
-            let itself = block_number(reads) == block.number() && thread(reads) == lane.linear;
+        threads.fault(lane, Kind::Race, accessed.location, Some(places.location(place(reads))), || {
+            let what = accessed.kind.verb();
+            let itself = block_number(reads) == threads.number() && thread(reads) == lane.linear;
             let (how, who) = match reads & FLAGS {
-                0 => ("read", name(block, reads)),
-                LOAD => ("atomic read", name(block, reads)),
+                0 => ("read", name(threads, reads)),
+                LOAD => ("atomic read", name(threads, reads)),
                 _ if itself => ("read", "other threads".to_owned()),
-                _ => ("read", format!("{} and others", name(block, reads))),
+                _ => ("read", format!("{} and others", name(threads, reads))),
             };
-            let where_ = block.name_global(accessed.address);
+            let where_ = threads.name_global(accessed.address);
             format!("{what} of {where_} has no order with the {how} by {who}")
         });
-    }
-}
-
-pub(super) fn stamped(block: &Block, stamp: u64) -> Stamp {
-    let thread = thread(stamp);
-    Stamp { block: block_number(stamp), thread, warp: block.warp_of(thread), clock: clock(stamp) }
-}
-
-fn name(block: &Block, stamp: u64) -> String {
-    let who = block.name_thread(thread(stamp));
-    if block_number(stamp) == block.number() {
-        who
-    } else {
-        let [x, y, z] = block.index_of(block_number(stamp));
-        format!("{who} of block ({x}, {y}, {z})")
     }
 }

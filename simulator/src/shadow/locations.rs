@@ -1,4 +1,4 @@
-//! Source locations in few bits: as a distance from a fixed one, or as a number in a table.
+//! Source locations in few bits: as a distance from a fixed address, or as a number in a table.
 
 use std::panic::Location;
 
@@ -10,16 +10,16 @@ fn anchor() -> &'static Location<'static> {
     Location::caller()
 }
 
-/// What distances are from. A static has one address in the whole program; a location is a constant, and may have one in each unit
-/// of compilation that asks for it.
+/// The origin of distances. A static has one address in the whole program; a location is a constant, and may have one
+/// in each codegen unit.
 static BASE: u64 = 0;
 
 fn base() -> isize {
     &raw const BASE as isize
 }
 
-/// The location as a signed distance, in units of 8 bytes, from [`BASE`]. All of them lie in the program's
-/// read-only data; one that is further away than 4 GiB (from a plug-in loaded at run time) is given as "unknown".
+/// The location as a signed distance from [`BASE`] in units of 8 bytes. All locations lie in the program's read-only
+/// data; one that is further away than 4 GiB (in a plug-in loaded at run time) becomes "unknown".
 #[inline(always)]
 pub(super) fn distance(location: &'static Location<'static>) -> u64 {
     let distance = (std::ptr::from_ref(location) as isize - base()) / 8;
@@ -28,7 +28,7 @@ pub(super) fn distance(location: &'static Location<'static>) -> u64 {
     distance as u64 & ((1 << DISTANCE_BITS) - 1)
 }
 
-/// The location a distance stands for. An unknown one gives this file.
+/// The location at a distance; this file for an unknown one.
 pub(super) fn at_distance(distance: u64) -> &'static Location<'static> {
     let shift = 64 - DISTANCE_BITS;
     let distance = ((distance << shift) as i64 >> shift) as isize;
@@ -36,7 +36,7 @@ pub(super) fn at_distance(distance: u64) -> &'static Location<'static> {
         return anchor();
     }
     let address = base() + distance * 8;
-    // SAFETY: `distance` made the number from the address of a `Location` that lives for ever.
+    // SAFETY: `distance` made the number from the address of a `Location` that lives forever.
     unsafe { &*(address as *const Location<'static>) }
 }
 

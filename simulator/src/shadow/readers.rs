@@ -1,14 +1,13 @@
-//! Who has read an element of global memory since it was last written, when that is more than one thread.
+//! The readers of an element of global memory since its last write, when there is more than one.
 //!
-//! A read stamp stands for one thread, for several of one warp, or for several of one block; its name is then the
-//! first's, its clock the latest. Readers of several blocks, and all readers once partial barriers are in use, are listed
-//! beside it.
+//! A read stamp represents one thread, several of one warp, or several of one block; it then has the thread of the
+//! first and the clock of the latest. Readers of several blocks, and all readers once clocks are kept per thread, are
+//! in lists.
 
-use super::before_otherwise;
-use super::global::{CLOCK_SHIFT, FLAGS, block_number, clock, stamped, thread};
-use crate::block::Block;
+use super::global_stamp::{CLOCK_SHIFT, FLAGS, block_number, clock, stamped, thread};
+use crate::happens_before::{MULTIPLE, Stamp};
 use crate::lane::Lane;
-use crate::order::{NOBODY, Stamp};
+use crate::threads::Threads;
 use std::collections::HashMap;
 
 /// Read stamp: several threads of one warp, none ordered after another.
@@ -20,8 +19,8 @@ pub(super) const LISTED: u64 = 3;
 /// Read stamp: an atomic load, with which only plain writes race.
 pub(super) const LOAD: u64 = 4;
 
-/// Most stamps in one buffer's lists. Beyond, a further reader replaces none and is forgotten, and a race with that reader
-/// alone is missed: a buffer that a launch may write, yet all its blocks only read, must not cost more than its shadow.
+/// Most stamps in one buffer's lists. Further readers are not recorded, and a race with such a reader alone is missed:
+/// a buffer that a launch may write but only reads must not cost more than its shadow.
 const MOST: usize = 1 << 20;
 
 /// Lists of readers of one buffer, by element.
@@ -31,16 +30,16 @@ pub(super) struct Readers {
     stamps: usize,
 }
 
-/// Whether all readers that `reads` stands for come before what `lane` does now, as far as two comparisons tell.
+/// Whether two comparisons show that all readers of `reads` come before what `lane` does now.
 #[inline(always)]
-pub(super) fn come_before(reads: u64, block: &Block, lane: &Lane) -> bool {
+pub(super) fn come_before(reads: u64, threads: &Threads, lane: &Lane) -> bool {
     let alone = reads & FLAGS == 0 || reads & FLAGS == LOAD;
-    block_number(reads) == block.number()
-        && (reads & FLAGS != LISTED && clock(reads) <= lane.known.get() || alone && thread(reads) == lane.linear)
+    block_number(reads) == threads.number()
+        && (reads & FLAGS != LISTED && clock(reads) <= lane.epoch.get() || alone && thread(reads) == lane.linear)
 }
 
 impl Readers {
-    /// Bytes these lists take.
+    /// Bytes of these lists.
     pub(super) fn bytes(&self) -> usize {
         self.stamps * 8 + self.lists.len() * (size_of::<usize>() + size_of::<Vec<u64>>())
     }
@@ -53,12 +52,12 @@ impl Readers {
         self.stamps *= parts;
     }
 
-    /// A further reader, with no order after those that `reads` stands for. Gives the stamp for all of them.
+    /// Adds a reader that is not ordered behind those of `reads`. Gives the stamp for all of them.
     #[inline(never)]
-    pub(super) fn add(&mut self, index: usize, reads: u64, new: u64, block: &Block) -> u64 {
-        let fine = block.is_fine();
-        if reads & FLAGS != LISTED && !fine && block_number(reads) == block.number() {
-            return merged(reads, new, block);
+    pub(super) fn add(&mut self, index: usize, reads: u64, new: u64, threads: &Threads) -> u64 {
+        let fine = threads.has_per_thread_clocks();
+        if reads & FLAGS != LISTED && !fine && block_number(reads) == threads.number() {
+            return merged(reads, new, threads);
         }
         let list = self.lists.entry(index).or_default();
         if reads & FLAGS != LISTED {
@@ -67,10 +66,10 @@ impl Readers {
             self.stamps += 1;
         }
         let alike = |old: &&mut u64| {
-            block_number(**old) == block.number() && (!fine || **old & FLAGS == 0 && thread(**old) == thread(new))
+            block_number(**old) == threads.number() && (!fine || **old & FLAGS == 0 && thread(**old) == thread(new))
         };
         if let Some(old) = list.iter_mut().find(alike) {
-            *old = merged(*old, new, block);
+            *old = merged(*old, new, threads);
         } else if self.stamps < MOST {
             list.push(new);
             self.stamps += 1;
@@ -78,37 +77,37 @@ impl Readers {
         new | LISTED
     }
 
-    /// The stamp of a reader that does not come before what `lane` does now, if there is one. Forgets all readers.
-    pub(super) fn take_unordered(&mut self, index: usize, reads: u64, block: &Block, lane: &Lane) -> Option<u64> {
+    /// Removes all readers; gives the stamp of one that does not come before what `lane` does now.
+    pub(super) fn take_unordered(&mut self, index: usize, reads: u64, threads: &Threads, lane: &Lane) -> Option<u64> {
         let listed = if reads & FLAGS == LISTED { self.lists.remove(&index) } else { None };
         self.stamps -= listed.as_ref().map_or(0, Vec::len);
-        listed.unwrap_or_else(|| vec![reads]).into_iter().find(|&reads| !ordered(reads, block, lane))
+        listed.unwrap_or_else(|| vec![reads]).into_iter().find(|&reads| !ordered(reads, threads, lane))
     }
 }
 
 /// One stamp for the readers of two, of one block.
-fn merged(old: u64, new: u64, block: &Block) -> u64 {
+fn merged(old: u64, new: u64, threads: &Threads) -> u64 {
     let flags = if old & FLAGS == 0 && thread(old) == thread(new) {
         0
-    } else if old & FLAGS != IN_BLOCK && block.warp_of(thread(old)) == block.warp_of(thread(new)) {
+    } else if old & FLAGS != IN_BLOCK && threads.warp_of(thread(old)) == threads.warp_of(thread(new)) {
         IN_WARP
     } else {
         IN_BLOCK
     };
-    // The name of the first is kept: the latest is often the thread that goes on to write, and that one is not to blame.
+    // Reports name the first: the latest is often the thread that goes on to write.
     let latest = u64::from(clock(old).max(clock(new)));
     latest << CLOCK_SHIFT | old & ((1 << CLOCK_SHIFT) - 1) & !FLAGS | flags
 }
 
-fn ordered(reads: u64, block: &Block, lane: &Lane) -> bool {
+fn ordered(reads: u64, threads: &Threads, lane: &Lane) -> bool {
     let several = matches!(reads & FLAGS, IN_WARP | IN_BLOCK);
-    // Merged before readers were kept one by one: who they are is not known, and nobody is blamed.
-    let unknown = several && block.is_fine() && block_number(reads) == block.number();
-    let stamp = stamped(block, reads);
+    // Merged before readers were recorded one by one: they are unknown, and are not reported.
+    let unknown = several && threads.has_per_thread_clocks() && block_number(reads) == threads.number();
+    let stamp = stamped(threads, reads);
     let stamp = match reads & FLAGS {
-        IN_WARP => Stamp { thread: NOBODY, ..stamp },
-        IN_BLOCK => Stamp { thread: NOBODY, warp: NOBODY, ..stamp },
+        IN_WARP => Stamp { thread: MULTIPLE, ..stamp },
+        IN_BLOCK => Stamp { thread: MULTIPLE, warp: MULTIPLE, ..stamp },
         _ => stamp,
     };
-    unknown || come_before(reads, block, lane) || before_otherwise(block, lane, stamp)
+    unknown || come_before(reads, threads, lane) || threads.is_ordered(lane, stamp)
 }

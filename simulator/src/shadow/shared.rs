@@ -1,92 +1,42 @@
 //! Shadow of a block's shared memory: 16 bytes for each word of 4.
 //!
-//! A cell is a last write and the reads since, each a stamp of clock, thread and place; no write at all is what
-//! "uninitialised" means. The two lie in arrays of their own: most reads need to look at the second alone, and the
-//! second of a tile fits into the fastest cache. Words of 4 bytes share a cell until the first narrower access; from then
-//! on each byte has its own.
+//! A cell is a last write and the reads since, each a stamp of clock, thread and place; "uninitialised" is a cell
+//! without a write. Writes and reads are two arrays: most checks of a read need only the second, which for a tile fits
+//! into the first-level cache. The 4 bytes of a word share a cell until the first narrower access; from then on each
+//! byte has one.
 
+use super::access::{AccessKind, Accessed};
 use super::bulk::Bulk;
-use super::locations::{DISTANCE_BITS, at_distance, distance};
-use super::{Accessed, Touch, Unwritten, before, before_otherwise};
-use crate::block::Block;
+use super::shared_stamp::{
+    ASYNC, ATOMIC, CLOCK_SHIFT, FLAGS, LOAD, OVER, SETTLED, SEVERAL, SEVERAL_IN_WARP, clock, horizon, place, stamp,
+    stamped, thread,
+};
+use super::unwritten::Unwritten;
+use crate::happens_before::Stamp;
 use crate::lane::Lane;
-use crate::order::{NOBODY, Stamp};
 use crate::report::Kind;
+use crate::threads::{Threads, is_before};
 use std::collections::HashMap;
 use std::panic::Location;
-
-const CLOCK_SHIFT: u32 = 42;
-const THREAD_SHIFT: u32 = 32;
-pub(super) const FLAGS: u64 = 3;
-/// Largest clock a stamp can hold.
-pub(super) const MAX_CLOCK: u32 = (1 << (63 - CLOCK_SHIFT)) - 1;
-
-/// Write stamp: by an atomic operation.
-const ATOMIC: u64 = 1;
-/// Write stamp, beside [`ATOMIC`]: the plain write before it is kept in [`SharedShadow::plain`].
-const OVER: u64 = 2;
-/// Write stamp: an asynchronous copy is under way. The topmost bit, so that such a stamp is above those of every clock and
-/// one comparison finds out that it is in no order.
-pub(super) const ASYNC: u64 = 1 << 63;
-/// Read stamp: several threads of one warp, none ordered after another; the thread is the first, the clock the latest.
-const SEVERAL_IN_WARP: u64 = 1;
-/// Read stamp: the same for threads of several warps.
-const SEVERAL: u64 = 2;
-/// Read stamp: by an atomic load. Only plain writes race with it.
-pub(super) const LOAD: u64 = 3;
-/// Read stamp: the last write came before everything that the block did since its last barrier, so that who reads after this
-/// stamp, up to the next barrier, need not look at it. The topmost bit, so that one comparison finds such a stamp.
-const SETTLED: u64 = 1 << 63;
-
-const _: () = assert!(THREAD_SHIFT == DISTANCE_BITS + 2 && CLOCK_SHIFT == THREAD_SHIFT + 10);
-
-#[inline(always)]
-fn stamp(lane: &Lane, location: &'static Location<'static>, flags: u64) -> u64 {
-    stamp_of(lane.linear, lane.clock.get(), location, flags)
-}
-
-#[inline(always)]
-pub(super) fn stamp_of(thread: u16, clock: u32, location: &'static Location<'static>, flags: u64) -> u64 {
-    u64::from(clock) << CLOCK_SHIFT | u64::from(thread) << THREAD_SHIFT | distance(location) << 2 | flags
-}
-
-#[inline(always)]
-pub(super) fn clock(stamp: u64) -> u32 {
-    (stamp >> CLOCK_SHIFT) as u32 & MAX_CLOCK
-}
-
-/// The stamps below this one are of what the lane knows to have come before.
-#[inline(always)]
-fn horizon(lane: &Lane) -> u64 {
-    (u64::from(lane.known.get()) + 1) << CLOCK_SHIFT
-}
-
-#[inline(always)]
-pub(super) fn thread(stamp: u64) -> u16 {
-    (stamp >> THREAD_SHIFT) as u16 & 0x3ff
-}
-
-pub(super) fn place(stamp: u64) -> &'static Location<'static> {
-    at_distance(stamp >> 2)
-}
 
 /// The shadow of one resident block's shared memory.
 pub(crate) struct SharedShadow {
     pub(super) writes: Vec<u64>,
     pub(super) reads: Vec<u64>,
     pub(super) base: usize,
-    /// log2 of the bytes per cell: 2, or 0 once bytes are told apart.
+    /// log2 of the bytes per cell: 2, or 0 after a narrower access.
     pub(super) shift: u32,
-    /// Readers one by one, for cells with several, kept once partial barriers are in use.
+    /// Readers one by one, for cells with several, once clocks are kept per thread.
     readers: HashMap<usize, Vec<(u16, u32, &'static Location<'static>)>>,
-    /// The last plain write of cells that atomic operations have written since: atomics in no order with it race.
+    /// The last plain write of cells that atomic operations have written since: atomics that are not ordered behind it
+    /// race with it.
     plain: HashMap<usize, u64>,
-    /// Whether readers are to be kept one by one.
-    fine: bool,
-    /// Whether a further reader is to be looked at closely: because of that, or because some readers were atomic loads.
-    closely: bool,
+    /// Whether readers are recorded one by one.
+    per_thread_clocks: bool,
+    /// Whether further readers need the full check: because of that, or because some readers were atomic loads.
+    full_check: bool,
     pub(crate) unwritten: Unwritten,
-    /// What the copy engine and the tensor cores do there.
+    /// Accesses of TMA and the tensor cores.
     pub(super) bulk: Bulk,
 }
 
@@ -100,8 +50,8 @@ impl SharedShadow {
             shift: 2,
             readers: HashMap::new(),
             plain: HashMap::new(),
-            fine: false,
-            closely: false,
+            per_thread_clocks: false,
+            full_check: false,
             unwritten: Unwritten::default(),
             bulk: Bulk::default(),
         }
@@ -113,17 +63,17 @@ impl SharedShadow {
         self.reads.fill(0);
         self.readers.clear();
         self.plain.clear();
-        (self.fine, self.closely) = (false, false);
+        (self.per_thread_clocks, self.full_check) = (false, false);
         self.unwritten = Unwritten::default();
         self.bulk.reset();
     }
 
-    /// From now on readers are kept one by one.
-    pub(crate) fn be_fine(&mut self) {
-        (self.fine, self.closely) = (true, true);
+    /// From now on readers are recorded one by one.
+    pub(crate) fn enable_per_thread_clocks(&mut self) {
+        (self.per_thread_clocks, self.full_check) = (true, true);
     }
 
-    /// Bytes this shadow takes.
+    /// Bytes of this shadow.
     pub(crate) fn bytes(&self) -> usize {
         (self.writes.len() + self.reads.len()) * size_of::<u64>()
     }
@@ -134,25 +84,25 @@ impl SharedShadow {
         (accessed.size == 1 << self.shift).then(|| (accessed.address - self.base) >> self.shift)
     }
 
-    /// A read of one cell that leaves nothing to note, because enough others have read it since the last barrier: nearly
-    /// every read. False: look closer.
+    /// Checks a read of one cell that needs no record, because enough others have read it since the last barrier:
+    /// nearly every read. False: it needs the full check.
     #[inline(always)]
     pub(crate) fn is_read_again(&self, lane: &Lane, accessed: Accessed, lanes_shift: u32) -> bool {
         let Some(&stamp) = self.only_cell(accessed).and_then(|index| self.reads.get(index)) else { return false };
-        if stamp < SETTLED | u64::from(lane.clock.get()) << CLOCK_SHIFT || self.closely {
+        if stamp < SETTLED | u64::from(lane.clock.get()) << CLOCK_SHIFT || self.full_check {
             return false;
         }
         let flags = stamp & FLAGS;
         flags == SEVERAL || flags == SEVERAL_IN_WARP && thread(stamp) >> lanes_shift == lane.warp
     }
 
-    /// A further read of a cell since the last barrier, where nothing was written since. False: look closer.
+    /// Checks a further read of a cell since the last barrier, without a write since. False: it needs the full check.
     #[inline(always)]
     pub(crate) fn read_next(&mut self, lane: &Lane, accessed: Accessed, lanes_shift: u32) -> bool {
-        let closely = self.closely;
+        let full_check = self.full_check;
         let Some(reads) = self.only_cell(accessed).and_then(|index| self.reads.get_mut(index)) else { return false };
         let stamp = *reads;
-        if stamp < SETTLED | u64::from(lane.clock.get()) << CLOCK_SHIFT || closely {
+        if stamp < SETTLED | u64::from(lane.clock.get()) << CLOCK_SHIFT || full_check {
             return false;
         }
         if thread(stamp) >> lanes_shift != lane.warp {
@@ -163,7 +113,7 @@ impl SharedShadow {
         true
     }
 
-    /// The first read of a cell since the last barrier, where nothing was written since. False: look closer.
+    /// Checks the first read of a cell since the last barrier, without a write since. False: it needs the full check.
     #[inline(always)]
     pub(crate) fn read_first(&mut self, lane: &Lane, accessed: Accessed) -> bool {
         let Some(index) = self.only_cell(accessed).filter(|&index| index < self.writes.len()) else { return false };
@@ -176,7 +126,7 @@ impl SharedShadow {
         true
     }
 
-    /// A write of one cell whose last write and reads are known to have come before. False: look closer.
+    /// Checks a write of one cell whose last write and reads are in the lane's epoch. False: it needs the full check.
     #[inline(always)]
     pub(crate) fn write_in_order(&mut self, lane: &Lane, accessed: Accessed) -> bool {
         let Some(index) = self.only_cell(accessed).filter(|&index| index < self.writes.len()) else { return false };
@@ -188,26 +138,26 @@ impl SharedShadow {
         true
     }
 
-    /// Checks and notes one access.
+    /// Checks and records one access.
     #[inline(never)]
-    pub(crate) fn access(&mut self, block: &Block, lane: &Lane, accessed: Accessed) {
+    pub(crate) fn access(&mut self, threads: &Threads, lane: &Lane, accessed: Accessed) {
         let offset = accessed.address - self.base;
         if accessed.size < 1 << self.shift {
             self.refine();
         }
-        if self.bulk.is_used() && accessed.touch.writes() {
-            self.check_readings(block, lane, accessed);
+        if self.bulk.is_used() && accessed.kind.writes() {
+            self.check_readings(threads, lane, accessed);
         }
         let first = offset >> self.shift;
-        if accessed.touch == Touch::BulkRead {
+        if accessed.kind == AccessKind::BulkRead {
             for index in first..first + (accessed.size >> self.shift) {
-                self.bulk_read_cell(index, block, lane, accessed);
+                self.bulk_read_cell(index, threads, lane, accessed);
             }
         } else if accessed.size >> self.shift == 1 {
-            self.cell(first, block, lane, accessed);
+            self.cell(first, threads, lane, accessed);
         } else {
             for index in first..first + (accessed.size >> self.shift) {
-                self.cell(index, block, lane, accessed);
+                self.cell(index, threads, lane, accessed);
             }
         }
     }
@@ -227,81 +177,81 @@ impl SharedShadow {
     }
 
     #[inline(always)]
-    fn cell(&mut self, index: usize, block: &Block, lane: &Lane, accessed: Accessed) {
+    fn cell(&mut self, index: usize, threads: &Threads, lane: &Lane, accessed: Accessed) {
         if index >= self.writes.len() {
             return;
         }
         let (write, reads) = (self.writes[index], self.reads[index]);
-        let touch = accessed.touch;
-        if touch == Touch::Read {
+        let kind = accessed.kind;
+        if kind == AccessKind::Read {
             // Reader after writer.
             if write == 0 {
-                self.unwritten.hold(index, lane, accessed, block);
-            } else if write & ASYNC != 0 || !before(lane, thread(write), clock(write)) {
-                self.unordered_write(index, write, block, lane, accessed);
+                self.unwritten.hold(index, lane, accessed, threads);
+            } else if write & ASYNC != 0 || !is_before(lane, thread(write), clock(write)) {
+                self.unordered_write(index, write, threads, lane, accessed);
             }
-            self.note_read(index, block, lane, accessed);
+            self.note_read(index, threads, lane, accessed);
             return;
         }
         // Writer after writer, writer after readers.
-        if write != 0 && (write & ASYNC != 0 || !before(lane, thread(write), clock(write))) {
-            self.unordered_write(index, write, block, lane, accessed);
-        } else if touch == Touch::BulkWrite && write != 0 {
-            Self::check_fenced(write, block, lane, accessed);
+        if write != 0 && (write & ASYNC != 0 || !is_before(lane, thread(write), clock(write))) {
+            self.unordered_write(index, write, threads, lane, accessed);
+        } else if kind == AccessKind::BulkWrite && write != 0 {
+            Self::check_fenced(write, threads, lane, accessed);
         }
-        if write == 0 && matches!(touch, Touch::AtomicRead | Touch::AtomicUpdate) {
-            self.unwritten.hold(index, lane, accessed, block);
+        if write == 0 && matches!(kind, AccessKind::AtomicRead | AccessKind::AtomicUpdate) {
+            self.unwritten.hold(index, lane, accessed, threads);
         }
         let mut plain = if write & OVER == 0 { None } else { self.plain.get(&index).copied() };
         if let Some(plain) = plain
-            && touch.is_atomic()
-            && !before(lane, thread(plain), clock(plain))
+            && kind.is_atomic()
+            && !is_before(lane, thread(plain), clock(plain))
         {
-            self.unordered_write(index, plain, block, lane, accessed);
+            self.unordered_write(index, plain, threads, lane, accessed);
         }
-        if touch == Touch::AtomicRead {
+        if kind == AccessKind::AtomicRead {
             if reads == 0 || reads & FLAGS == LOAD {
                 self.reads[index] = stamp(lane, accessed.location, LOAD);
-                self.closely = true;
+                self.full_check = true;
             }
             return;
         }
-        let among_atomics = touch.is_atomic() && reads & FLAGS == LOAD;
-        if reads != 0 && !among_atomics && (reads & FLAGS != 0 || !before(lane, thread(reads), clock(reads))) {
-            self.unordered_reads(index, reads, block, lane, accessed);
+        let among_atomics = kind.is_atomic() && reads & FLAGS == LOAD;
+        if reads != 0 && !among_atomics && (reads & FLAGS != 0 || !is_before(lane, thread(reads), clock(reads))) {
+            self.unordered_reads(index, reads, threads, lane, accessed);
         }
-        if write != 0 && write & (ATOMIC | ASYNC) == 0 && clock(write) > lane.known.get() {
+        if write != 0 && write & (ATOMIC | ASYNC) == 0 && clock(write) > lane.epoch.get() {
             plain = Some(write);
         }
-        let flags = match (touch, plain) {
-            (Touch::AtomicWrite | Touch::AtomicUpdate, None) => ATOMIC,
-            (Touch::AtomicWrite | Touch::AtomicUpdate, Some(plain)) => {
+        let flags = match (kind, plain) {
+            (AccessKind::AtomicWrite | AccessKind::AtomicUpdate, None) => ATOMIC,
+            (AccessKind::AtomicWrite | AccessKind::AtomicUpdate, Some(plain)) => {
                 self.plain.insert(index, plain);
                 ATOMIC | OVER
             }
-            (Touch::AsyncWrite, _) => ASYNC,
+            (AccessKind::AsyncWrite, _) => ASYNC,
             _ => 0,
         };
         let write = stamp(lane, accessed.location, flags);
         (self.writes[index], self.reads[index]) = (write, 0);
     }
 
-    /// Notes a read, unless one of the same time is noted that says as much.
+    /// Records a read, unless the recorded ones imply it.
     #[inline(always)]
-    pub(super) fn note_read(&mut self, index: usize, block: &Block, lane: &Lane, accessed: Accessed) {
+    pub(super) fn note_read(&mut self, index: usize, threads: &Threads, lane: &Lane, accessed: Accessed) {
         let (reads, now) = (self.reads[index], lane.clock.get());
         if reads == 0
-            || before(lane, thread(reads), clock(reads)) && reads & FLAGS == 0
-            || clock(reads) <= lane.known.get()
+            || is_before(lane, thread(reads), clock(reads)) && reads & FLAGS == 0
+            || clock(reads) <= lane.epoch.get()
             || reads & FLAGS == LOAD
         {
             self.reads[index] = stamp(lane, accessed.location, 0);
         } else {
-            self.several(index, reads, (lane.linear, now), block, accessed.location);
+            self.several(index, reads, (lane.linear, now), threads, accessed.location);
         }
     }
 
-    /// The asynchronous copies of this lane to `address..address + size` have landed.
+    /// The `cp.async` copies of this lane to `address..address + size` have landed.
     pub(crate) fn land(&mut self, lane: &Lane, address: usize, size: usize, location: &'static Location<'static>) {
         let first = (address - self.base) >> self.shift;
         for index in first..first + (size >> self.shift) {
@@ -314,25 +264,25 @@ impl SharedShadow {
         }
     }
 
-    /// A further reader that is not ordered after the noted ones.
+    /// Records a reader that is not ordered behind the recorded ones.
     #[cold]
     pub(super) fn several(
         &mut self,
         index: usize,
         reads: u64,
         (reader, now): (u16, u32),
-        block: &Block,
+        threads: &Threads,
         location: &'static Location<'static>,
     ) {
-        let same_warp = block.warp_of(thread(reads)) == block.warp_of(reader);
+        let same_warp = threads.warp_of(thread(reads)) == threads.warp_of(reader);
         let flags = if same_warp && reads & FLAGS != SEVERAL { SEVERAL_IN_WARP } else { SEVERAL };
-        if self.fine {
+        if self.per_thread_clocks {
             let list = self.readers.entry(index).or_default();
             if reads & FLAGS == 0 {
                 list.clear();
                 list.push((thread(reads), clock(reads), place(reads)));
             }
-            // A list that was not begun with the first of several readers stays away: its absence says "unknown".
+            // No list that lacks the first of several readers: its absence means "unknown".
             if list.is_empty() {
                 self.readers.remove(&index);
             } else if let Some(own) = list.iter_mut().find(|(thread, ..)| *thread == reader) {
@@ -350,84 +300,85 @@ impl SharedShadow {
 
     #[cold]
     #[inline(never)]
-    pub(super) fn unordered_write(&mut self, index: usize, write: u64, block: &Block, lane: &Lane, accessed: Accessed) {
+    pub(super) fn unordered_write(
+        &mut self,
+        index: usize,
+        write: u64,
+        threads: &Threads,
+        lane: &Lane,
+        accessed: Accessed,
+    ) {
         let (writer, at) = (thread(write), place(write));
-        let what = accessed.touch.verb();
+        let what = accessed.kind.verb();
         let copying = write & ASYNC != 0;
-        if accessed.touch.is_bulk() || block.is_engine(writer) {
-            self.unordered_bulk(index, write, block, lane, accessed);
+        if accessed.kind.is_bulk() || threads.is_async_proxy(writer) {
+            self.unordered_bulk(index, write, threads, lane, accessed);
             return;
         }
         let issued_before =
-            || before(lane, writer, clock(write)) || before_otherwise(block, lane, Self::stamped(block, write));
+            || is_before(lane, writer, clock(write)) || threads.is_ordered(lane, stamped(threads, write));
         if copying && issued_before() {
-            block.fault(lane, Kind::AsyncNotWaited, accessed.location, Some(at), || {
-                let whose = if writer == lane.linear { "this thread".to_owned() } else { block.name_thread(writer) };
-                let offset = block.name_shared(accessed.address);
+            threads.fault(lane, Kind::AsyncNotWaited, accessed.location, Some(at), || {
+                let whose = if writer == lane.linear { "this thread".to_owned() } else { threads.name_thread(writer) };
+                let offset = threads.name_shared(accessed.address);
                 format!("{what} of {offset} while the copy that {whose} issued there is under way")
             });
             return;
         }
-        if write & ATOMIC != 0 && accessed.touch.is_atomic()
-            || !copying && before_otherwise(block, lane, Self::stamped(block, write))
+        if write & ATOMIC != 0 && accessed.kind.is_atomic()
+            || !copying && threads.is_ordered(lane, stamped(threads, write))
         {
             return;
         }
         self.unwritten.race(index);
-        block.fault(lane, Kind::Race, accessed.location, Some(at), || {
+        threads.fault(lane, Kind::Race, accessed.location, Some(at), || {
             let how = match write & ATOMIC {
                 _ if copying => "asynchronous copy",
                 0 => "write",
                 _ => "atomic write",
             };
-            let offset = block.name_shared(accessed.address);
-            format!("{what} of {offset} has no order with the {how} by {}", block.name_thread(writer))
+            let offset = threads.name_shared(accessed.address);
+            format!("{what} of {offset} has no order with the {how} by {}", threads.name_thread(writer))
         });
     }
 
     #[cold]
     #[inline(never)]
-    fn unordered_reads(&mut self, index: usize, reads: u64, block: &Block, lane: &Lane, accessed: Accessed) {
+    fn unordered_reads(&mut self, index: usize, reads: u64, threads: &Threads, lane: &Lane, accessed: Accessed) {
         let (first, latest) = (thread(reads), clock(reads));
-        if latest <= lane.known.get() {
+        if latest <= lane.epoch.get() {
             return;
         }
-        let culprit = match reads & FLAGS {
-            0 | LOAD => (!before_otherwise(block, lane, Self::stamped(block, reads))).then(|| (first, place(reads))),
-            SEVERAL_IN_WARP if block.warp_of(first) == lane.warp && latest <= lane.known_warp.get() => None,
-            _ if self.fine => self.readers.get(&index).and_then(|list| {
+        let unordered = match reads & FLAGS {
+            0 | LOAD => (!threads.is_ordered(lane, stamped(threads, reads))).then(|| (first, place(reads))),
+            SEVERAL_IN_WARP if threads.warp_of(first) == lane.warp && latest <= lane.warp_epoch.get() => None,
+            _ if self.per_thread_clocks => self.readers.get(&index).and_then(|list| {
                 let late = |&&(thread, clock, _): &&(u16, u32, &'static Location<'static>)| {
-                    let stamp = Stamp { block: block.number(), thread, warp: block.warp_of(thread), clock };
-                    !before(lane, thread, clock) && !before_otherwise(block, lane, stamp)
+                    let stamp = Stamp { block: threads.number(), thread, warp: threads.warp_of(thread), clock };
+                    !is_before(lane, thread, clock) && !threads.is_ordered(lane, stamp)
                 };
                 list.iter().find(late).map(|&(thread, _, at)| (thread, at))
             }),
             _ => {
-                // Scalars alone: every reader has at most the latest clock; whoever is covered at that clock is covered.
-                let whole = Stamp { clock: latest, ..Self::stamped(block, reads) };
-                let covered = before_otherwise(block, lane, Stamp { thread: NOBODY, warp: NOBODY, ..whole });
+                // With scalar clocks alone, every reader has at most the latest clock: if that is ordered, all are.
+                let covered = threads.are_ordered(lane, threads.number(), None, latest);
                 (!covered).then(|| (first, place(reads)))
             }
         };
         self.readers.remove(&index);
-        let Some((reader, at)) = culprit else { return };
+        let Some((reader, at)) = unordered else { return };
         self.unwritten.race(index);
-        let bulk = accessed.touch.is_bulk() || self.bulk.is_reading_at(at);
+        let bulk = accessed.kind.is_bulk() || self.bulk.is_reading_at(at);
         let kind = if bulk { Kind::AsyncRace } else { Kind::Race };
-        block.fault(lane, kind, accessed.location, Some(at), || {
-            let (what, offset) = (accessed.touch.verb(), block.name_shared(accessed.address));
+        threads.fault(lane, kind, accessed.location, Some(at), || {
+            let (what, offset) = (accessed.kind.verb(), threads.name_shared(accessed.address));
             let (how, who) = match reads & FLAGS {
-                0 => ("read", block.name_thread(reader)),
-                LOAD => ("atomic read", block.name_thread(reader)),
+                0 => ("read", threads.name_thread(reader)),
+                LOAD => ("atomic read", threads.name_thread(reader)),
                 _ if reader == lane.linear => ("read", "other threads".to_owned()),
-                _ => ("read", format!("{} and others", block.name_thread(reader))),
+                _ => ("read", format!("{} and others", threads.name_thread(reader))),
             };
             format!("{what} of {offset} has no order with the {how} by {who}")
         });
-    }
-
-    pub(super) fn stamped(block: &Block, stamp: u64) -> Stamp {
-        let thread = thread(stamp);
-        Stamp { block: block.number(), thread, warp: block.warp_of(thread), clock: clock(stamp) }
     }
 }

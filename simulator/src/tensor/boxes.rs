@@ -1,42 +1,42 @@
-//! Whether an operand's descriptor agrees with how the copy engine laid the data down.
+//! Whether an operand's descriptor agrees with the layout in which TMA wrote the data.
 //!
-//! Of each 16-byte piece that a box brought it is known which it was: its row in the box and its place in that row. Within
-//! an atom the descriptor must find them in order; from one atom to the next along the rows it goes on by 8 rows, or with the
+//! Shadow memory knows the row and column in its box of each 16-byte vector that TMA wrote. Within an atom the
+//! descriptor must find them in order; from one atom to the next along the rows it must advance by 8 rows, or to the
 //! first row of another box.
 
-use super::layout::Piece;
+use super::layout::Vector;
 use std::collections::HashMap;
 
-/// A piece that is not the one that the descriptor takes it for.
+/// A vector that is not the one that the descriptor expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Disagreement {
-    /// The piece.
-    pub(crate) piece: Piece,
-    /// Row of the box and place in it that the descriptor takes it for.
+    /// The vector.
+    pub(crate) vector: Vector,
+    /// The row of the box, and the vector in it, that the descriptor expects.
     pub(crate) expected: (i64, i64),
-    /// Those that it has.
+    /// Those that are there.
     pub(crate) found: (u32, u32),
 }
 
-/// The first piece that disagrees; `written` says which piece of a box lies at a byte of shared memory.
+/// The first vector that disagrees; `written` gives row and vector of a box for a byte of shared memory.
 pub(crate) fn disagreement(
-    pieces: impl Iterator<Item = Piece>,
+    vectors: impl Iterator<Item = Vector>,
     written: impl Fn(usize) -> Option<(u32, u32)>,
 ) -> Option<Disagreement> {
-    // Row and place in its box at which each atom begins.
+    // Row and vector of its box at which each atom begins.
     let mut begins: HashMap<(usize, usize), (i64, i64)> = HashMap::new();
-    for piece in pieces {
-        let Some(found) = written(piece.offset) else { continue };
-        let here = (i64::from(found.0) - piece.row as i64, i64::from(found.1) - piece.chunk as i64);
-        let begin = *begins.entry(piece.atom).or_insert(here);
+    for vector in vectors {
+        let Some(found) = written(vector.offset) else { continue };
+        let here = (i64::from(found.0) - vector.row as i64, i64::from(found.1) - vector.chunk as i64);
+        let begin = *begins.entry(vector.atom).or_insert(here);
         let wrong = |(row, chunk): (i64, i64)| {
-            let expected = (row + piece.row as i64, chunk + piece.chunk as i64);
-            Some(Disagreement { piece, expected, found })
+            let expected = (row + vector.row as i64, chunk + vector.chunk as i64);
+            Some(Disagreement { vector, expected, found })
         };
         if here != begin {
             return wrong(begin);
         }
-        let (along, across) = piece.atom;
+        let (along, across) = vector.atom;
         let before = along.checked_sub(1).and_then(|along| begins.get(&(along, across)));
         let first = begins.get(&(0, across));
         if let (Some(&(row, chunk)), Some(&first)) = (before, first)
@@ -54,7 +54,7 @@ mod tests {
     use super::super::Layout;
     use super::*;
 
-    /// A box of rows of `span` bytes that the copy engine laid down at byte 0 with a swizzle of so many bits.
+    /// A box of rows of `span` bytes that TMA wrote at byte 0 with a swizzle of so many bits.
     fn laid(span: usize, bits: u32) -> impl Fn(usize) -> Option<(u32, u32)> {
         move |offset| {
             let line = offset ^ (offset >> 7 & ((1 << bits) - 1)) << 4;
@@ -64,7 +64,7 @@ mod tests {
 
     fn check(mode: u64, leading: u64, stride: u64, mn_major: bool, span: usize, bits: u32) -> Option<Disagreement> {
         let layout = Layout::new(leading >> 4 << 16 | stride >> 4 << 32 | mode << 62, mn_major);
-        disagreement(layout.pieces(64).map(|(.., piece)| piece), laid(span, bits))
+        disagreement(layout.vectors(64).map(|(.., vector)| vector), laid(span, bits))
     }
 
     #[test]

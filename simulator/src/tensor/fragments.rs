@@ -1,11 +1,11 @@
-//! Which lane holds which number of a matrix that lies in a warp's registers.
+//! The layout of matrices in a warp's registers: which lane holds which number.
 
 use super::numbers::{TensorKind, add_product};
 
-/// What a lane brings to a warp-wide operation of the tensor cores, and takes from it.
+/// A lane's registers for a warp-wide operation of the tensor cores.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fragments {
-    /// The row of a matrix in shared memory that this lane names; null for one outside its container.
+    /// The row of a matrix in shared memory whose address this lane gives; null for one outside its container.
     pub(crate) row: *mut u8,
     pub(crate) a: [u32; 4],
     pub(crate) b: [u32; 2],

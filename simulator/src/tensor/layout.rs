@@ -1,10 +1,10 @@
-//! Where the numbers of an operand lie in shared memory: the *matrix descriptor* of `wgmma`.
+//! The layout of an operand in shared memory: the *matrix descriptor* of `wgmma`.
 //!
-//! An operand is made of atoms of 8 rows of 16, 32, 64 or 128 bytes; `simt::wgmma` says how they follow one another. All of it
-//! is a matter of 16-byte pieces, which never come apart. (PTX ISA, "Asynchronous warpgroup level matrix shared memory
+//! An operand consists of atoms of 8 rows of 16, 32, 64 or 128 bytes; `simt::wgmma` has their order. The unit is a
+//! vector of 16 bytes, which is always contiguous. (PTX ISA, "Asynchronous warpgroup level matrix shared memory
 //! layout"; the same strides as in CUTLASS's canonical layouts, `cute/arch/mma_sm90_desc.hpp`.)
 
-/// A descriptor, taken apart.
+/// A decoded descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// Byte of shared memory at which the operand starts.
@@ -13,16 +13,16 @@ pub(crate) struct Layout {
     stride: usize,
     /// Address bits that the swizzle exchanges: 0 to 3, for rows of 16, 32, 64 or 128 bytes.
     bits: u32,
-    /// Rows run along m or n instead of k.
+    /// MN-major: rows run along m or n instead of k.
     mn_major: bool,
 }
 
 /// 16 bytes of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct Vector {
     /// The byte of shared memory at which it lies.
     pub(crate) offset: usize,
-    /// The atom, counted along the 8 rows and across them.
+    /// The atom, by row and column of atoms.
     pub(crate) atom: (usize, usize),
     /// Row of the atom.
     pub(crate) row: usize,
@@ -52,30 +52,31 @@ impl Layout {
         ["no swizzle", "swizzle B32", "swizzle B64", "swizzle B128"][self.bits as usize]
     }
 
-    /// How far the first atom's first row is from where its swizzle begins; 0 is right.
+    /// Distance in bytes of the first atom's first row from the start of the swizzle's pattern; must be 0.
     pub(crate) fn misplaced(self) -> usize {
         if self.bits == 0 { 0 } else { self.start & (7 * self.span()) }
     }
 
-    /// Pieces of one instruction, row by row as they lie in memory: `extent` numbers along m or n, 32 bytes (k-major) or 16
-    /// numbers (mn-major) along k. Of each the operand's row (along m or n if k-major, else along k) and position in it.
-    pub(crate) fn pieces(self, extent: usize) -> impl Iterator<Item = (usize, usize, Piece)> {
-        let (rows, pieces) = if self.mn_major { (16, extent / 8) } else { (extent, 2) };
-        (0..rows).flat_map(move |row| (0..pieces).map(move |at| (row, at, self.piece(row, at))))
+    /// The 16-byte vectors of one instruction, row by row in memory: `extent` numbers along m or n, 32 bytes (K-major)
+    /// or 16 numbers (MN-major) along k. For each the operand's row (along m or n if K-major, else along k) and
+    /// position in it.
+    pub(crate) fn vectors(self, extent: usize) -> impl Iterator<Item = (usize, usize, Vector)> {
+        let (rows, vectors) = if self.mn_major { (16, extent / 8) } else { (extent, 2) };
+        (0..rows).flat_map(move |row| (0..vectors).map(move |at| (row, at, self.vector(row, at))))
     }
 
-    fn piece(self, row: usize, at: usize) -> Piece {
-        // Pieces in a row of an atom, and the strides to the next atom along the rows and across them.
+    fn vector(self, row: usize, at: usize) -> Vector {
+        // Vectors in a row of an atom, and the strides to the next atom along the rows and along the columns.
         let (wide, along, across) = match (self.mn_major, self.bits) {
             (false, 0) => (1, self.stride, self.leading),
-            // 32 bytes of k lie in one row, wherever in it they start.
+            // 32 bytes along k lie in one row, wherever in it they start.
             (false, _) => (2, self.stride, 0),
             (true, 0) => (1, self.leading, self.stride),
             (true, _) => (self.span() / 16, self.stride, self.leading),
         };
         let (atom, chunk) = ((row / 8, at / wide), at % wide);
         let line = self.start + atom.0 * along + atom.1 * across + row % 8 * self.span() + chunk * 16;
-        Piece { offset: swizzled(line, self.bits), atom, row: row % 8, chunk }
+        Vector { offset: swizzled(line, self.bits), atom, row: row % 8, chunk }
     }
 }
 
@@ -93,7 +94,7 @@ mod tests {
     }
 
     fn offset(layout: Layout, extent: usize, row: usize, at: usize) -> usize {
-        layout.pieces(extent).find(|&(r, p, _)| (r, p) == (row, at)).unwrap().2.offset
+        layout.vectors(extent).find(|&(r, p, _)| (r, p) == (row, at)).unwrap().2.offset
     }
 
     #[test]
@@ -111,7 +112,7 @@ mod tests {
 
     #[test]
     fn rows_of_128_bytes_along_n() {
-        // TmaTensor of 32 steps of k, 64 numbers wide.
+        // Boxes of 32 rows along k, 64 numbers wide.
         let layout = Layout::new(descriptor(0, 4096, 1024, 1), true);
         assert_eq!(offset(layout, 256, 0, 9), 4096 + 16);
         assert_eq!(offset(layout, 256, 10, 9), 4096 + 1024 + 2 * 128 + (1 ^ 2) * 16);

@@ -1,4 +1,4 @@
-//! What tensor cores compute, and how their operands lie in shared memory: the rules, apart from who calls when.
+//! What tensor cores compute, and the layout of their operands in shared memory.
 
 mod boxes;
 mod fragments;

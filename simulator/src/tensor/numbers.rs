@@ -1,9 +1,9 @@
 //! The arithmetic of a tensor core.
 //!
-//! Products are exact in `f64`. A tensor core adds the products of one instruction and the number that was there in an
-//! order and a width of its own, and cuts off what does not fit; no document says how. Here they are added one after the
-//! other in `f64`, and the sum is rounded to `f32` towards zero once per instruction: more exact than the hardware by a few bits,
-//! and equal to it where the sums are exact.
+//! Products are exact in `f64`. A tensor core adds the products of one instruction to the accumulator in an
+//! undocumented order and width, and truncates. Here they are added one after the other in `f64`, and the sum is
+//! rounded to `f32` towards zero once per instruction: more exact than the hardware by a few bits, and equal to it
+//! where the sums are exact.
 
 use half::{bf16, f16};
 
@@ -66,7 +66,7 @@ pub(crate) fn add_product(d: &mut [f32], a: &[f64], b: &[f64], depth: usize, col
     }
 }
 
-/// The `f32` next to `sum` that is not further from zero. What is no number becomes the one NaN that tensor cores give.
+/// The `f32` next to `sum` that is not further from zero. A NaN becomes the one that tensor cores return.
 fn towards_zero(sum: f64) -> f32 {
     const INFINITE: f64 = 2.0 * (1_u128 << 127) as f64;
     if sum.is_nan() {
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_are_cut_off() {
+    fn sums_are_truncated() {
         let one = 1.0_f64;
         let cases = [
             (one + 2.0_f64.powi(-24), 1.0),

@@ -81,8 +81,8 @@ pub(crate) fn check_kernel(declared: &Declared, function: &Function, usage: &Usa
     if usage.traps.len() as u32 > traps {
         let first = quote(&usage.traps[0]);
         found.push(format!(
-            "{}, at most {traps} allowed, first at {first}; a check that the compiler could not remove: give it a proof, \
-             use the unchecked access, or declare `traps = {}`",
+            "{}, at most {traps} allowed, first at {first}; a check that the compiler could not remove: \
+             give it a proof, use the unchecked access, or declare `traps = {}`",
             count(usage.traps.len(), "trap"),
             usage.traps.len()
         ));
@@ -90,8 +90,8 @@ pub(crate) fn check_kernel(declared: &Declared, function: &Function, usage: &Usa
     if usage.local_bytes > declared.local_bytes || declared.local_bytes == 0 && !usage.local.is_empty() {
         let first = usage.local.first().map_or_else(String::new, |site| format!(", first at {}", quote(site)));
         found.push(format!(
-            "{} bytes of local memory, at most {} allowed{first}; an array indexed by a variable, or one that is too large \
-             for registers",
+            "{} bytes of local memory, at most {} allowed{first}; an array indexed by a variable, or one that is too \
+             large for registers",
             usage.local_bytes, declared.local_bytes
         ));
     }
@@ -106,7 +106,8 @@ pub(crate) fn check_kernel(declared: &Declared, function: &Function, usage: &Usa
         && let Some(site) = &usage.before_grid_wait
     {
         found.push(format!(
-            "{} stands before the wait for the previous grid; `pdl` requires that nothing accesses global memory before it",
+            "{} stands before the wait for the previous grid; `pdl` requires that nothing accesses global memory \
+             before it",
             quote(site)
         ));
     }
@@ -174,7 +175,7 @@ fn quote(site: &Site) -> String {
 }
 
 /// `1 file`, `2 files`, `2 accesses`.
-pub(super) fn count(number: usize, what: &str) -> String {
+pub(crate) fn count(number: usize, what: &str) -> String {
     match (number, what.ends_with("ss")) {
         (1, _) => format!("1 {what}"),
         (_, true) => format!("{number} {what}es"),

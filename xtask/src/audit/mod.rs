@@ -1,7 +1,7 @@
 //! `cargo xtask audit`: reads the PTX and checks every kernel against the limits declared beside it.
 //!
-//! Most limits are checked on the text of the PTX, which also carries them, on any machine. Registers and spills need ptxas;
-//! without it the audit says so and checks the rest.
+//! Most limits are checked on the text of the PTX, which also carries them, on any machine. Registers and spills need
+//! ptxas; without it the audit says so and checks the rest.
 
 mod checks;
 mod table;
@@ -13,6 +13,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 
+pub(crate) use self::checks::count;
+
 use self::checks::Finding;
 use self::table::Row;
 use self::usage::Usage;
@@ -22,7 +24,7 @@ use crate::ptxas::{self, Ptxas};
 use crate::selection::{PtxFile, Selection};
 use crate::workspace::{PTX_DIR, Workspace};
 
-/// What `audit` is asked for.
+/// Arguments of `audit`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -113,7 +113,8 @@ fn with(prefix: &str, rest: &std::ffi::OsStr) -> OsString {
 
 fn header(nightly: &Nightly, file: &PtxFile) -> String {
     format!(
-        "// Warpwright {family} kernels for {arch}: written by `cargo xtask build` from gpu/, never by hand.\n// {stamp}\n",
+        "// Warpwright {family} kernels for {arch}: written by `cargo xtask build` from gpu/, never by hand.\n\
+         // {stamp}\n",
         family = file.family,
         arch = file.arch,
         stamp = nightly.stamp

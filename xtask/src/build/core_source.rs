@@ -181,7 +181,8 @@ mod tests {
 
     #[test]
     fn names_of_documentation_are_found_in_macros_too() {
-        let text = "type_alias! { \"c_char.md\", c_char = 1; }\n// see \"the book\", \".md\", \"a b.md\"\ninclude_str!(\"./docs/add.md\")";
+        let text = "type_alias! { \"c_char.md\", c_char = 1; }\n// see \"the book\", \".md\", \"a b.md\"\n\
+            include_str!(\"./docs/add.md\")";
         assert_eq!(markdown_names(text).collect::<Vec<_>>(), ["c_char.md", "./docs/add.md"]);
     }
 }

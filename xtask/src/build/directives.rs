@@ -1,7 +1,8 @@
-//! What rustc cannot write into a kernel's header: launch bounds, and the alignment of tensor maps among its parameters.
+//! What rustc cannot write into a kernel's header: launch bounds, and the alignment of tensor maps among its
+//! parameters.
 //!
-//! The bounds come from the comments that `#[kernel]` writes into the PTX ([`Declared`]). rustc puts these at the top of the
-//! file; they are moved to the headers of their kernels.
+//! The bounds come from the comments that `#[kernel]` writes into the PTX ([`Declared`]). rustc puts these at the top
+//! of the file; they are moved to the headers of their kernels.
 
 use anyhow::{Context as _, Result, bail};
 
@@ -40,8 +41,8 @@ fn without_declarations(text: &str) -> String {
     out
 }
 
-/// Adds to every kernel's header what it declares and its directives. Fails where the text is no PTX, declares a kernel that
-/// it lacks, or has a kernel that declares nothing.
+/// Adds to every kernel's header what it declares and its directives. Fails where the text is no PTX, declares a kernel
+/// that it lacks, or has a kernel that declares nothing.
 pub(super) fn insert(text: &str) -> Result<String> {
     let declared = ptx::read(text)?.declared;
     let text = &without_declarations(text);
@@ -77,7 +78,8 @@ mod tests {
         let text = ".version 7.0\n\n\n// warpwright.kernel c cluster=2 at=f.rs:9\n\
             // warpwright.kernel b max_threads=256 at=f.rs:5\n\
             // warpwright.kernel a block=32,8,1 min_blocks=2 at=f.rs:1\n\n\n\
-            .visible .entry a(\n.param .b32 p\n)\n{\nret;\n}\n.visible .entry b()\n{\nret;\n}\n.entry c()\n{\nret;\n}\n";
+            .visible .entry a(\n.param .b32 p\n)\n{\nret;\n}\n\
+            .visible .entry b()\n{\nret;\n}\n.entry c()\n{\nret;\n}\n";
         let expected = ".version 7.0\n\n\
             .visible .entry a(\n.param .b32 p\n)\n// warpwright.kernel a block=32,8,1 min_blocks=2 at=f.rs:1\n\
             .reqntid 32, 8, 1\n.minnctapersm 2\n{\nret;\n}\n\

@@ -54,15 +54,17 @@ mod tests {
 
     #[test]
     fn tags_and_line_numbers_go_and_entities_are_characters() {
-        let page = "<html><pre class=\"rust\"><code><a href=#1 id=1 data-nosnippet>1</a><span class=\"kw\">fn </span>f(a: &amp;<span>u8</span>)\n\
-            <a href=#2 id=2 data-nosnippet>2</a>    -&gt; Vec&lt;&#39;a&gt; { &quot;&amp;lt;&quot; }\n</code></pre></html>";
+        let page = "<html><pre class=\"rust\"><code><a href=#1 id=1 data-nosnippet>1</a>\
+            <span class=\"kw\">fn </span>f(a: &amp;<span>u8</span>)\n\
+            <a href=#2 id=2 data-nosnippet>2</a>    -&gt; Vec&lt;&#39;a&gt; { &quot;&amp;lt;&quot; }\n\
+            </code></pre></html>";
         assert_eq!(source_text(page).unwrap(), "fn f(a: &u8)\n    -> Vec<'a> { \"&lt;\" }\n");
     }
 
     #[test]
     fn a_page_of_another_form_is_refused() {
-        let lost = "<pre class=\"rust\"><code><a href=#1 id=1 data-nosnippet>1</a>a\nb\n</code></pre>";
-        assert!(source_text(lost).unwrap_err().to_string().contains("numbers 1 lines, its text has 2"));
+        let unnumbered = "<pre class=\"rust\"><code><a href=#1 id=1 data-nosnippet>1</a>a\nb\n</code></pre>";
+        assert!(source_text(unnumbered).unwrap_err().to_string().contains("numbers 1 lines, its text has 2"));
         assert!(source_text("<pre>fn f() {}</pre>").is_err());
         assert!(
             source_text("<pre class=\"rust\"><code>&copy;</code></pre>").unwrap_err().to_string().contains("&copy;")

@@ -2,9 +2,10 @@
 //!
 //! 1. Find the source of `core` for the nightly that writes PTX ([`core_source`], [`html`]).
 //! 2. Compile it once per architecture into a private sysroot under target/ ([`sysroot`]).
-//! 3. Compile gpu/ for nvptx64 with fat LTO and keep the assembly text ([`compile`]); add the launch bounds that the kernels
-//!    declare in it ([`directives`]).
-//! 4. Record which rustc made which file from which sources ([`manifest`], [`sources`]); what is unchanged is not built.
+//! 3. Compile gpu/ for nvptx64 with fat LTO and keep the assembly text ([`compile`]); add the launch bounds that the
+//!    kernels declare in it ([`directives`]).
+//! 4. Record which rustc made which file from which sources ([`manifest`], [`sources`]); what is unchanged is not
+//!    built.
 //! 5. Audit the result ([`crate::audit`]).
 //!
 //! `--check` builds to another folder and compares ([`check`]). The list of families is in gpu/Cargo.toml
@@ -38,7 +39,7 @@ use crate::workspace::{PTX_DIR, Workspace};
 /// rustc's name for NVIDIA's virtual machine.
 const TARGET: &str = "nvptx64-nvidia-cuda";
 
-/// What `build` is asked for.
+/// Arguments of `build`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -1,10 +1,11 @@
 //! `cargo xtask bundle DIR`: one folder with everything a GPU machine needs that has no Rust.
 //!
-//! Test programs, the programs and benchmarks of bench/, the sources of the peers that the benchmark compares with, the PTX
-//! for reference (each program has it built in) and a run script. The programs are stripped of debug information and need x86-64 Linux with the glibc that is printed.
+//! Test programs, the programs and benchmarks of bench/, the sources of the libraries that the benchmark compares with,
+//! the PTX for reference (each program has it built in) and a run script. The programs are stripped of debug
+//! information and need x86-64 Linux with the glibc version that is printed.
 
 mod programs;
-mod wishes;
+mod requirements;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -13,13 +14,13 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result, ensure};
 
-use self::wishes::Wishes;
+use self::requirements::Requirements;
 use crate::bench;
 use crate::process;
 use crate::progress;
 use crate::workspace::Workspace;
 
-/// What `bundle` is asked for.
+/// Arguments of `bundle`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The folder to write; it must be new, empty, or an older bundle.
@@ -38,10 +39,10 @@ const BENCH: &str = "warpwright-bench";
 pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
     let dir = &args.dir;
     prepare(dir)?;
-    let wishes = Wishes::of(workspace, TESTED)?;
+    let requirements = Requirements::of(workspace, TESTED)?;
     let mut programs = programs::build(workspace, TESTED, BENCH)?;
-    wishes.check(&programs)?;
-    programs.retain(|program| !wishes.needs_cargo.contains(&program.name));
+    requirements.check(&programs)?;
+    programs.retain(|program| !requirements.needs_cargo.contains(&program.name));
     let progress = progress::bar(programs.len());
     let mut glibc = (0, 0);
     for program in &programs {
@@ -58,7 +59,7 @@ pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
     copy_ptx(workspace, &dir.join("ptx"))?;
     copy_peers(workspace, &dir.join("peers"))?;
     fs::write(dir.join("commit.txt"), bench::commit(workspace) + "\n")?;
-    fs::write(dir.join("gpu-tests.txt"), wishes.gpu_tests.join("\n") + "\n")?;
+    fs::write(dir.join("gpu-tests.txt"), requirements.gpu_tests.join("\n") + "\n")?;
     let script = dir.join("run.sh");
     fs::write(&script, RUN)?;
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;

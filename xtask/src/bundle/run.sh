@@ -8,7 +8,7 @@ usage() {
     cat <<'TEXT'
 usage: ./run.sh COMMAND [--filter TEXT] [--program NAME] [ARGUMENT…]
 
-  run        the main job: the main kernels on real-sized input, checked against the oracle (bin/warpwright-run ARGUMENT…)
+  run        the main job: the main kernels on real-sized input, checked against the reference (bin/warpwright-run ARGUMENT…)
   tutorial   every kernel from the smallest idea up, and the figures of the teaching texts (bin/warpwright-tutorial ARGUMENT…)
   test       every test program, on the GPU
   sanitize   memcheck, racecheck, synccheck and initcheck over the test programs named in gpu-tests.txt

@@ -18,7 +18,9 @@ pub(super) fn check() -> Check {
         Ok(devices) => Found::Here(devices),
         Err(error) => Found::Missing {
             problem: format!("{error:#}"),
-            mend: "none is needed: the simulator runs every kernel; for an NVIDIA GPU install its driver (nvidia-smi must list it)".to_owned(),
+            remedy: "none is needed: the simulator runs every kernel; for an NVIDIA GPU install its driver \
+                     (nvidia-smi must list it)"
+                .to_owned(),
         },
     };
     Check { what: "GPU and driver", needed_by: "--device cuda, benchmarks", required: false, found }

@@ -1,7 +1,7 @@
-//! `cargo xtask doctor`: what is here, what is missing, what needs it, and the command that mends it.
+//! `cargo xtask doctor`: what is installed, what is missing, what needs it, and the command that installs it.
 //!
-//! Exit code 0 when the main job and the tests can run. A GPU, a nightly and ptxas are not needed for that: without them
-//! the simulator serves, the committed PTX serves, and the audit checks all but registers and spills.
+//! Exit code 0 when the main job and the tests can run. A GPU, a nightly and ptxas are not needed for that: without
+//! them the simulator serves, the committed PTX serves, and the audit checks all but registers and spills.
 
 mod gpu_driver;
 mod tools;
@@ -19,7 +19,7 @@ struct Check {
     what: &'static str,
     /// What needs it.
     needed_by: &'static str,
-    /// Whether `run` and `test` cannot do without.
+    /// Whether `run` and `test` need it.
     required: bool,
     /// What was found.
     found: Found,
@@ -27,10 +27,10 @@ struct Check {
 
 /// What was found of one thing.
 enum Found {
-    /// It is here: which version, where.
+    /// It is here: which version and where.
     Here(String),
-    /// It is not, or not as it should be: what is wrong, and what mends it.
-    Missing { problem: String, mend: String },
+    /// It is not, or not as it should be: what is wrong, and what to do about it.
+    Missing { problem: String, remedy: String },
 }
 
 impl Check {
@@ -61,8 +61,8 @@ pub(crate) fn command(workspace: &Workspace) -> Result<ExitCode> {
     }
     println!("{table}");
     for check in &checks {
-        if let Found::Missing { mend, .. } = &check.found {
-            println!("{}: {mend}", check.what);
+        if let Found::Missing { remedy, .. } = &check.found {
+            println!("{}: {remedy}", check.what);
         }
     }
     let able = checks.iter().all(|check| check.here() || !check.required);

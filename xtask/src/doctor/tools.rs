@@ -31,7 +31,7 @@ pub(super) fn checks(workspace: &Workspace) -> Result<Vec<Check>> {
         Err(error) => (missing(&format!("{error:#}"), install.clone()), missing("no nightly to look in", install)),
     };
     let stale = build::stale(workspace)?;
-    let mend_ptx = if nightly.is_ok() { "cargo xtask build" } else { "install the nightly, then cargo xtask build" };
+    let ptx_remedy = if nightly.is_ok() { "cargo xtask build" } else { "install the nightly, then cargo xtask build" };
     Ok(vec![
         Check {
             what: "stable rustc and cargo",
@@ -58,7 +58,7 @@ pub(super) fn checks(workspace: &Workspace) -> Result<Vec<Check>> {
             found: if stale.is_empty() {
                 Found::Here(format!("{PTX_DIR} was made from these kernels"))
             } else {
-                missing(&stale.join("; "), mend_ptx.to_owned())
+                missing(&stale.join("\n"), ptx_remedy.to_owned())
             },
         },
         Check {
@@ -86,15 +86,15 @@ pub(super) fn checks(workspace: &Workspace) -> Result<Vec<Check>> {
     ])
 }
 
-fn missing(problem: &str, mend: String) -> Found {
-    Found::Missing { problem: problem.to_owned(), mend }
+fn missing(problem: &str, remedy: String) -> Found {
+    Found::Missing { problem: problem.to_owned(), remedy }
 }
 
 /// The first line that a program prints.
-fn version(command: &mut Command, mend: &str) -> Found {
+fn version(command: &mut Command, remedy: &str) -> Found {
     match process::capture(command) {
         Ok(text) => Found::Here(text.lines().next().unwrap_or_default().to_owned()),
-        Err(_) => missing(&format!("`{}` does not run", process::line(command)), mend.to_owned()),
+        Err(_) => missing(&format!("`{}` does not run", process::line(command)), remedy.to_owned()),
     }
 }
 

@@ -18,7 +18,8 @@ pub(crate) enum Space {
 /// What an instruction does, as far as the audit asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action<'a> {
-    /// A load of `bytes` per thread; an asynchronous copy is a load from global memory (`None`: its size is no constant).
+    /// A load of `bytes` per thread; an asynchronous copy is a load from global memory (`None`: its size is no
+    /// constant).
     Load { space: Space, bytes: Option<u32> },
     /// A store of `bytes` per thread.
     Store { space: Space, bytes: Option<u32> },
@@ -59,7 +60,8 @@ pub(crate) fn decode(statement: &str) -> Action<'_> {
             let bytes = operands.split(',').nth(2).and_then(|size| size.trim().parse().ok());
             Action::Load { space: Space::Global, bytes }
         }
-        // bar.warp.sync is a barrier of a warp. A barrier of the cluster is two instructions: it counts once, as the wait.
+        // bar.warp.sync is a barrier of a warp. A barrier of the cluster is two instructions: it counts once, as the
+        // wait.
         "bar" | "barrier" if modifiers.first() == Some(&"cluster") && modifiers.get(1) != Some(&"wait") => {
             Action::Other
         }

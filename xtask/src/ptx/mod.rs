@@ -1,7 +1,8 @@
 //! A small reader of PTX: enough to count what a kernel does and to see where a directive belongs.
 //!
-//! It knows the shape of the text (comments, directives, functions, statements) and of an instruction's opcode, not what
-//! instructions mean. What a kernel declares beside its code is a comment in the text ([`Declared`]). PTX ISA reference: <https://docs.nvidia.com/cuda/parallel-thread-execution/>.
+//! It knows the shape of the text (comments, directives, functions, statements) and of an instruction's opcode, not
+//! what instructions mean. What a kernel declares beside its code is a comment in the text ([`Declared`]). PTX ISA
+//! reference: <https://docs.nvidia.com/cuda/parallel-thread-execution/>.
 
 mod declared;
 mod instruction;

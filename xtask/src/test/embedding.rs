@@ -1,8 +1,8 @@
-//! The embedding test: a stranger's crate that depends on `warpwright` by path builds and runs.
+//! The embedding test: an external crate that depends on `warpwright` by path builds and runs.
 //!
-//! tests/embedding/ is copied out of the checkout, so that no config file, toolchain file or workspace of ours is above
-//! it, and cargo starts without the environment that .cargo/config.toml gives us. It is built on stable with and without
-//! the feature `cuda`, and run on the simulator.
+//! tests/embedding/ is copied out of the checkout, so that no config file, toolchain file or workspace of this
+//! repository is above it, and cargo starts without the environment that .cargo/config.toml gives us. It is built on
+//! stable with and without the feature `cuda`, and run on the simulator.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(super) fn check(workspace: &Workspace) -> Result<bool> {
     let mut passed = true;
     for features in [&[][..], &["--features=cuda"]] {
         for verb in [&["build"][..], &["run", "--quiet"]] {
-            let mut cargo = stranger(workspace, &folder);
+            let mut cargo = external_cargo(workspace, &folder);
             cargo.args(verb).args(features).env("WARPWRIGHT_DEVICE", "simulator");
             if !features.is_empty() {
                 // What the README tells who switches `cuda` on: cust then asks for no CUDA toolkit.
@@ -46,8 +46,8 @@ pub(super) fn check(workspace: &Workspace) -> Result<bool> {
     Ok(passed)
 }
 
-/// Cargo as someone else's project would start it: the toolchain chosen, nothing else of ours.
-fn stranger(workspace: &Workspace, folder: &Path) -> Command {
+/// Cargo as another project starts it: with the toolchain of this one, but none of its other settings.
+fn external_cargo(workspace: &Workspace, folder: &Path) -> Command {
     let toolchain = std::env::var_os("RUSTUP_TOOLCHAIN");
     let mut cargo = workspace.cargo();
     process::forget_toolchain(&mut cargo);

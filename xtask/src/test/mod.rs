@@ -16,7 +16,7 @@ use crate::process;
 use crate::workspace::Workspace;
 use crate::{audit, build};
 
-/// What `test` is asked for.
+/// Arguments of `test`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Stop at the first step that fails.

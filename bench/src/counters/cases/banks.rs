@@ -1,4 +1,5 @@
-//! D1 to D7: the tile that is written along its rows and read along its columns. One block each: the kernels have no more.
+//! D1 to D7: the tile that is written along its rows and read along its columns. One block each: the kernels have no
+//! more.
 
 use gpu::lab::tutorial::banks::{rectangular as rect, square};
 use simt::Kernel;

@@ -67,8 +67,8 @@ impl Tiles {
         }
     }
 
-    /// The worst degrees, and, so that they are seen to be those of every request, the wavefronts of all. `text` states the
-    /// degrees of store and load.
+    /// The worst degrees, and, so that they are seen to be those of every request, the wavefronts of all. `text` states
+    /// the degrees of store and load.
     pub(super) fn figures(
         self,
         kernel: &str,
@@ -137,8 +137,8 @@ mod tests {
         assert_eq!(degree(8, |lane| 2 * lane), 1, "a bank of 8 bytes serves both of its halves");
     }
 
-    /// Rows 33 words apart are free of conflicts in banks of 4 bytes. In banks of 8 bytes a column that starts in the second half
-    /// of a word ends, 31 · 33 + 1 = 1024 words on, in the bank in which it began.
+    /// Rows 33 words apart are free of conflicts in banks of 4 bytes. In banks of 8 bytes a column that starts in the
+    /// second half of a word ends, 31 · 33 + 1 = 1024 words on, in the bank in which it began.
     #[test]
     fn one_word_of_padding_does_less_for_wide_banks() {
         let tiles = Tiles { rows: 32, pitch: 33, side_by_side: 1, blocks: 3 };

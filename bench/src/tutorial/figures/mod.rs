@@ -1,8 +1,8 @@
-//! The figures of the teaching texts, row by row, each computed anew.
+//! The figures of the teaching texts, row by row, each computed when it is asked for.
 //!
-//! A [`Figure`] holds three numbers for one thing: what the text states, what the rule behind it gives for this shape by
-//! arithmetic alone, and what was counted when the kernel ran on the simulator. The last two must be equal; where the
-//! text is off, the figure says why.
+//! A [`Figure`] holds three numbers for one thing: what the text states, what the rule behind it gives for this shape
+//! by arithmetic alone, and what was counted when the kernel ran on the simulator. The last two must be equal; where
+//! the text is off, the figure says why.
 
 pub mod banks;
 mod conflicts;

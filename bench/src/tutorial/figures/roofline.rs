@@ -13,13 +13,13 @@
 pub struct Roofline {
     /// Operations per second at most.
     pub peak: f64,
-    /// Bytes per second at most between the memory and the multiprocessors.
+    /// Bytes per second at most between memory and the SMs.
     pub bandwidth: f64,
 }
 
 impl Roofline {
-    /// Operations per second at most for a kernel that does `intensity` operations for each byte it moves. A kernel that
-    /// moves nothing has an infinite intensity, and the peak for its bound.
+    /// Operations per second at most for a kernel that does `intensity` operations for each byte it moves. A kernel
+    /// that moves nothing has an infinite intensity, and the peak for its bound.
     ///
     /// ```
     /// use warpwright_bench::tutorial::figures::roofline::Roofline;

@@ -89,8 +89,8 @@ fn values(run: &Run, text: u32) -> Figure {
     )
 }
 
-/// The logical clock takes a step for each access of a thread, and for each thread that arrives at a barrier. All blocks do the
-/// same and start at 0; `block_steps` are those after a thread has its partial sum.
+/// The logical clock takes a step for each access of a thread, and for each thread that arrives at a barrier. All
+/// blocks do the same and start at 0; `block_steps` are those after a thread has its partial sum.
 fn cycles(run: &Run, block_steps: u64) -> Figure {
     let (start, loads) = (1, N as u64 / u64::from(BLOCKS));
     Figure::ruled(
@@ -137,8 +137,8 @@ fn tree_mask() -> Result<Vec<Figure>> {
         ),
         // The lanes of a warp stay within 32 neighbouring words.
         Figure::ruled("conflict degree, store / load", Value::Degrees(1, 1), degrees(&run.counters)),
-        // Each thread stores its sum and arrives, once more in each step; an addition is two loads and a store; thread 0 loads
-        // the result and stores it.
+        // Each thread stores its sum and arrives, once more in each step; an addition is two loads and a store; thread
+        // 0 loads the result and stores it.
         cycles(&run, T + T + steps * T + 3 * (T - 1) + 2),
     ])
 }

@@ -80,8 +80,8 @@ const A_ROW: Touched = [32, 1];
 const TWO_ROWS: Touched = [16, 2];
 const COLUMN: Touched = [1, 32];
 
-/// Sectors of each read and of each write. The rows lie whole sectors apart and the elements start at one, so that n elements
-/// of 4 bytes of a row touch ⌈4·n / 32⌉ sectors.
+/// Sectors of each read and of each write. The rows lie whole sectors apart and the elements start at one, so that n
+/// elements of 4 bytes of a row touch ⌈4·n / 32⌉ sectors.
 fn sectors(kernel: &str, touched: [Touched; 2], text: Option<[u64; 2]>, counters: &Counters) -> Result<Vec<Figure>> {
     let sides = [("read", Access::GlobalLoad), ("written", Access::GlobalStore)];
     let figure = |side: usize| {

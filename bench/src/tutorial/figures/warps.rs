@@ -206,8 +206,8 @@ fn picture() -> Result<Vec<Figure>> {
         let counters = count(&device, &color_to_gray, launch, (&rgb, &mut gray))?;
         let census = Census::of(&counters, 8)?;
         let blocks = u64::from(width.div_ceil(16) * height.div_ceil(16));
-        // A warp is two rows of 16 pixels. Those in the last column of blocks are divided where the width is no multiple of
-        // 16; a last single row divides the others, too.
+        // A warp is two rows of 16 pixels. Those in the last column of blocks are divided where the width is no
+        // multiple of 16; a last single row divides the others, too.
         let right_edge = u64::from(!width.is_multiple_of(16)) * u64::from(height.div_ceil(2));
         let last_row = u64::from(height % 2) * u64::from(width / 16);
         let rule = [blocks, 8 * blocks, right_edge + last_row];

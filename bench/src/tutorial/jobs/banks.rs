@@ -22,8 +22,8 @@ struct Transposed {
 /// Columns of every tile.
 const COLS: usize = 32;
 
-/// One block of 32 × `rows` threads. The rows of its tile are `pitch` elements apart, which a kernel whose shared memory is sized at
-/// launch is given room for.
+/// One block of 32 × `rows` threads. The rows of its tile are `pitch` elements apart, which a kernel whose shared
+/// memory is sized at launch is given room for.
 pub(in crate::tutorial) fn job(kernel: Tile, rows: usize, pitch: usize) -> Job {
     Job {
         kernel: kernel.info(),

@@ -1,4 +1,4 @@
-//! Jobs that only the ladder has; matrix products, sums and transposes are those of the main job ([`crate::job`]).
+//! Jobs that only the tutorial has; matrix products, sums and transposes are those of the main job ([`crate::job`]).
 
 pub(super) mod banks;
 pub(super) mod gray;

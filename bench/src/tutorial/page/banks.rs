@@ -26,7 +26,8 @@ pub(super) const TILES: [Tile; 5] = [
 ];
 
 impl Tile {
-    /// The word that a lane of warp 0 loads: as many lanes as there are rows go down a column, the others down the next.
+    /// The word that a lane of warp 0 loads: as many lanes as there are rows go down a column, the others down the
+    /// next.
     fn word(&self, lane: usize) -> usize {
         lane % self.rows * self.pitch + lane / self.rows
     }
@@ -51,16 +52,20 @@ pub(super) fn figure(report: &Report) -> Markup {
     html! {
         h3 { "Bank conflicts" }
         figure {
-            @for (name, rows) in [("Square tile: a warp reads one column", 32), ("16 rows: a warp reads two columns", 16)] {
+            @for (name, rows) in
+                [("Square tile: a warp reads one column", 32), ("16 rows: a warp reads two columns", 16)]
+            {
                 p { (name) }
                 div class="panels" {
-                    @for tile in TILES.iter().filter(|tile| tile.rows == rows) { (panel(tile, counted(report, tile.kernel))) }
+                    @for tile in TILES.iter().filter(|tile| tile.rows == rows) {
+                        (panel(tile, counted(report, tile.kernel)))
+                    }
                 }
             }
             figcaption {
-                "A warp loads from a tile in shared memory along its columns. Each square is a lane, standing on the bank that holds \
-                 its word; lanes on one bank are served one after the other, so the height of the tallest stack is the number of \
-                 wavefronts, the conflict degree."
+                "A warp loads from a tile in shared memory along its columns. Each square is a lane, standing on the \
+                 bank that holds its word; lanes on one bank are served one after the other, so the height of the \
+                 tallest stack is the number of wavefronts, the conflict degree."
             }
             (table(report))
         }
@@ -94,7 +99,9 @@ fn panel(tile: &Tile, counted: Option<u32>) -> Markup {
                     }
                 }
                 @for bank in [0, 8, 16, 24, 31] {
-                    text class="tick" x=(f(10.0 + CELL.0 * bank as f64)) y=(f(height - 4.0)) text-anchor="middle" { (bank) }
+                    text class="tick" x=(f(10.0 + CELL.0 * bank as f64)) y=(f(height - 4.0)) text-anchor="middle" {
+                        (bank)
+                    }
                 }
             }
             p {

@@ -36,21 +36,22 @@ pub(super) fn speed(family: &FamilyReport, gpu: Option<&GpuReport>) -> Markup {
         (
             family.steps.iter().filter_map(measured).collect(),
             "Speed by step, against the limit",
-            "Measured. The dashed line is the limit: for rates in FLOP/s the peak of the multiprocessors, for rates in B/s the \
-             device-to-device copy of this run. A kernel that only reads or only writes may pass the copy.",
+            "Measured. The dashed line is the limit: for rates in FLOP/s the peak of the SMs, for rates in \
+             B/s the device-to-device copy of this run. A kernel that only reads or only writes may pass the copy.",
         )
     } else {
         (
             family.steps.iter().filter_map(counted).collect(),
             "How much of what moves has to move",
-            "Counted, not timed: bytes that must be read or written, as a share of the 32-byte sectors that the requests touch. \
-             Caches aside, this is the share of a copy's speed that the traffic allows; the dashed line is the copy.",
+            "Counted, not timed: bytes that must be read or written, as a share of the 32-byte sectors that the \
+             requests touch. Caches aside, this is the share of a copy's speed that the traffic allows; the dashed \
+             line is the copy.",
         )
     };
     figure(title, caption, &bars, true)
 }
 
-/// Divergent branches of all that warps met, where that tells steps apart.
+/// Divergent branches of all that warps executed, where steps differ in them.
 pub(super) fn divergence(family: &FamilyReport) -> Markup {
     let shares = family.steps.iter().filter_map(|step| {
         let counted = step.counted.as_ref().filter(|counted| counted.branches > 0)?;
@@ -91,13 +92,16 @@ fn figure(title: &str, caption: &str, bars: &[Bar], limit: bool) -> Markup {
                     @for tick in [0.0, 0.25, 0.5, 0.75, 1.0] {
                         line class=(if limit && tick == 1.0 { "limit" } else { "grid" })
                             x1=(f(x(tick))) y1="0" x2=(f(x(tick))) y2=(f(height - 24.0)) {}
-                        text class="tick" x=(f(x(tick))) y=(f(height - 8.0)) text-anchor="middle" { (percent_tick(tick)) }
+                        text class="tick" x=(f(x(tick))) y=(f(height - 8.0)) text-anchor="middle" {
+                            (percent_tick(tick))
+                        }
                     }
                     @for (index, bar) in bars.iter().enumerate() {
                         @let y = PITCH * index as f64;
                         @let end = x(bar.share);
                         text x=(f(LEFT - 10.0)) y=(f(y + 16.0)) text-anchor="end" { (bar.label) }
-                        rect class=(if limit { "bar" } else { "bar warm" }) x=(f(LEFT)) y=(f(y + 4.0)) width=(f((end - LEFT).max(1.0))) height="16" {
+                        rect class=(if limit { "bar" } else { "bar warm" })
+                            x=(f(LEFT)) y=(f(y + 4.0)) width=(f((end - LEFT).max(1.0))) height="16" {
                             title { (bar.label) ": " (bar.value) }
                         }
                         text x=(f(end + 8.0)) y=(f(y + 16.0)) { (bar.value) }

@@ -88,7 +88,8 @@ pub(super) fn figure(report: &Report) -> Markup {
                     @for x in 0..columns {
                         @for y in 0..rows {
                             @let size = SCALE * EDGE as f64;
-                            rect class="block" x=(f(size * x as f64)) y=(f(size * y as f64)) width=(f(size)) height=(f(size)) {}
+                            rect class="block"
+                                x=(f(size * x as f64)) y=(f(size * y as f64)) width=(f(size)) height=(f(size)) {}
                         }
                     }
                     @let [right, bottom] = PICTURE.map(|pixels| SCALE * pixels as f64);
@@ -103,10 +104,12 @@ pub(super) fn figure(report: &Report) -> Markup {
                 span class="key outside" {} (outside) " wholly outside"
             }
             figcaption {
-                "Each bar is a warp, two rows of 16 lanes of its block (thin frames: 5 × 4 blocks of 8 warps). The picture ends at the \
-                 thick frame: where that cuts through a warp, some lanes have a pixel and some have none."
+                "Each bar is a warp, two rows of 16 lanes of its block (thin frames: 5 × 4 blocks of 8 warps). The \
+                 picture ends at the thick frame: where that cuts through a warp, some lanes have a pixel and some \
+                 have none."
                 @if let Some(counted) = counted {
-                    " For " (counted.shape) " the simulator counted " (counted.divergent) " divergent of " (counted.branches) "."
+                    " For " (counted.shape) " the simulator counted "
+                    (counted.divergent) " divergent of " (counted.branches) "."
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! `--html`: the report as one page, complete in itself: no script, no font and no picture comes from elsewhere.
 //!
-//! Colours are variables of the style sheet, chosen by the reader's setting. Every picture has a title, and its numbers stand
-//! in a table too. The report itself is embedded as JSON.
+//! Colours are variables of the style sheet, chosen by the reader's setting. Every picture has a title, and its numbers
+//! stand in a table too. The report itself is embedded as JSON.
 
 mod banks;
 mod bars;
@@ -14,7 +14,7 @@ mod tests;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::report::{FamilyReport, Report};
+use super::report::{Counted, FamilyReport, Report};
 use super::terminal;
 use crate::units;
 
@@ -22,7 +22,7 @@ const STYLE: &str = include_str!("style.css");
 
 /// The page.
 pub(super) fn page(report: &Report) -> String {
-    let title = "The ladder: GPU kernels from the smallest idea up";
+    let title = "GPU kernels step by step";
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
@@ -39,9 +39,9 @@ pub(super) fn page(report: &Report) -> String {
                     section id="texts" {
                         h2 { "The figures of the texts" }
                         p {
-                            "Three numbers for each figure: the text's own, what its rule gives by arithmetic, and what the \
-                             simulator counted or the launch did. The last two must be equal; where the text has another \
-                             number, the reason is given."
+                            "Three numbers for each figure: the text's own, what its rule gives by arithmetic, and \
+                             what the simulator counted or the launch did. The last two must be equal; where the text \
+                             has another number, the reason is given."
                         }
                         (tables::figures(&report.texts.rows))
                     }
@@ -70,8 +70,8 @@ fn head(report: &Report, title: &str) -> Markup {
     html! {
         h1 { (title) }
         p {
-            "Each kernel adds one idea to the one before. What it costs is counted by the simulator; how fast it is, where there \
-             is a GPU, is measured. Device: " strong { (report.device.name) } "."
+            "Each kernel adds one idea to the one before. What it costs is counted by the simulator; how fast it is, \
+             where there is a GPU, is measured. Device: " strong { (report.device.name) } "."
         }
         p class="verdict" {
             span class=(if report.passes() { "good" } else { "bad" }) { (terminal::verdict(texts)) }
@@ -98,7 +98,8 @@ fn section(report: &Report, family: &FamilyReport) -> Markup {
             p { (family.about) }
             (tables::counters(family))
             @if gpu.is_some() { (tables::times(family)) }
-            @if family.steps.iter().any(|step| step.counted.as_ref().is_some_and(|counted| counted.operations.is_some())) {
+            @let has_operations = |counted: &Counted| counted.operations.is_some();
+            @if family.steps.iter().any(|step| step.counted.as_ref().is_some_and(has_operations)) {
                 (roofline::figure(family, gpu))
             }
             (bars::speed(family, gpu))
@@ -114,18 +115,19 @@ fn method(report: &Report) -> Markup {
         section id="method" {
             h2 { "How it was computed" }
             p {
-                "Counters come from Warpwright's simulator, which runs the same source and counts what a profiler counts: 32-byte \
-                 sectors of global memory, wavefronts of shared memory, branches at which a warp's lanes disagree, barriers. \
-                 Inputs are random, never zeros, and every result is compared with the reference, element by element. It has no \
-                 clock and no caches: what is counted here is determined by the program alone."
+                "Counters come from Warpwright's simulator, which runs the same source and counts what a profiler \
+                 counts: 32-byte sectors of global memory, wavefronts of shared memory, branches at which a warp's \
+                 lanes disagree, barriers. Inputs are random, never zeros, and every result is compared with the \
+                 reference, element by element. It has no clock and no caches: what is counted here is determined by \
+                 the program alone."
             }
             @match &report.device.gpu {
                 None => p { "Nothing was timed: the device of this run was the simulator." },
                 Some(gpu) => {
                     p {
-                        "Times are medians between two events on the stream, after the clocks settled, with the output poisoned \
-                         before each launch. Limits: " (units::scaled(gpu.peak_flops)) "FLOP/s, which is "
-                        (gpu.sm_count) " multiprocessors at their highest clock of " (format!("{:.0}", gpu.clock_hz / 1e6))
+                        "Times are medians between two events on the stream, after the clocks settled, with the output \
+                         poisoned before each launch. Limits: " (units::scaled(gpu.peak_flops)) "FLOP/s, which is "
+                        (gpu.sm_count) " SMs at their highest clock of " (format!("{:.0}", gpu.clock_hz / 1e6))
                         " MHz; and " (units::scaled(gpu.copy_bytes_per_second))
                         "B/s, a device-to-device copy measured in the same run."
                     }
@@ -133,8 +135,9 @@ fn method(report: &Report) -> Markup {
                 }
             }
             p class="muted" {
-                "Warpwright " (report.version) ", seed " (report.seed) ". The numbers of this page are embedded in it as JSON, in the \
-                 element with the id " code { "report" } "."
+                "Warpwright " (report.version) ", seed " (report.seed)
+                ". The numbers of this page are embedded in it as JSON, in the element with the id "
+                code { "report" } "."
             }
         }
     }

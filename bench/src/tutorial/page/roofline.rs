@@ -1,7 +1,7 @@
 //! The roofline: speed over operations per byte, both logarithmic, with the two limits as its roof.
 //!
-//! Operations per byte are counted: bytes that all lanes ask for. A kernel whose neighbours find their bytes in a cache may
-//! so stand above the slope on a GPU, and only the flat part is a limit that nothing passes.
+//! Operations per byte are counted: bytes that all lanes ask for. A kernel whose neighbouring threads find their bytes
+//! in a cache may so stand above the slope on a GPU, and only the flat part is a limit that nothing passes.
 
 use maud::{Markup, html};
 
@@ -70,13 +70,13 @@ pub(super) fn figure(family: &FamilyReport, gpu: Option<&GpuReport>) -> Markup {
     let (title, caption) = match gpu {
         Some(_) => (
             "Roofline",
-            "Filled points are measured; rings are the bound that the roof sets at the bytes that the lanes ask for. A point above \
-             its ring owes it to caches. The slope is the device-to-device copy, the flat part the peak.",
+            "Filled points are measured; rings are the bound that the roof sets at the bytes that the lanes ask for. A \
+             point above its ring owes it to caches. The slope is the device-to-device copy, the flat part the peak.",
         ),
         None => (
             "Where the steps stand under a roofline",
-            "Nothing was timed: the rings are bounds, placed by counted operations per byte under the roof of the device that \
-             the texts describe (row A5: 346.5 GFLOP/s, 86.4 GB/s).",
+            "Nothing was timed: the rings are bounds, placed by counted operations per byte under the roof of the \
+             device that the texts describe (row A5: 346.5 GFLOP/s, 86.4 GB/s).",
         ),
     };
     html! {
@@ -105,7 +105,9 @@ pub(super) fn figure(family: &FamilyReport, gpu: Option<&GpuReport>) -> Markup {
                                     td class="number" { (format!("{:.2}", point.intensity)) }
                                     td class="number" { (units::scaled(point.bound)) "FLOP/s" }
                                     @if gpu.is_some() {
-                                        td class="number" { @if let Some(speed) = point.speed { (units::scaled(speed)) "FLOP/s" } }
+                                        td class="number" {
+                                            @if let Some(speed) = point.speed { (units::scaled(speed)) "FLOP/s" }
+                                        }
                                     }
                                 }
                             }
@@ -155,13 +157,17 @@ fn plot(points: &[Point], roof: Roofline, title: &str) -> Markup {
                 "floating-point operations per byte asked of global memory"
             }
             polyline class="roof" points=(path) {}
-            text x=(f(RIGHT - 6.0)) y=(f(y.at(roof.peak) - 8.0)) text-anchor="end" { (units::scaled(roof.peak)) "FLOP/s" }
+            text x=(f(RIGHT - 6.0)) y=(f(y.at(roof.peak) - 8.0)) text-anchor="end" {
+                (units::scaled(roof.peak)) "FLOP/s"
+            }
             @let slope = (start * roof.ridge()).sqrt();
             text x=(f(x.at(slope) - 10.0)) y=(f(y.at(roof.bound(slope)) - 4.0)) text-anchor="end" {
                 (units::scaled(roof.bandwidth)) "B/s"
             }
             @for point in points { (mark(point, &x, &y)) }
-            @for (label, at_x, at_y) in labels(points, &x, &y) { text x=(f(at_x + 10.0)) y=(f(at_y + 16.0)) { (label) } }
+            @for (label, at_x, at_y) in labels(points, &x, &y) {
+                text x=(f(at_x + 10.0)) y=(f(at_y + 16.0)) { (label) }
+            }
         }
     }
 }

@@ -23,8 +23,13 @@ pub(super) fn counters(family: &FamilyReport) -> Markup {
                     th scope="col" { "Kernel and its idea" }
                     th scope="col" class="input" { "Input" }
                     th scope="col" class="number" title="Asked for by all lanes together" { "Global bytes" }
-                    th scope="col" class="number" title="32 bytes for each sector that a request touches" { "In sectors" }
-                    th scope="col" class="number" title="Most wavefronts of a store and of a load; 16 bytes a lane need up to 4 without any conflict" { "Conflicts st / ld" }
+                    th scope="col" class="number" title="32 bytes for each sector that a request touches" {
+                        "In sectors"
+                    }
+                    th scope="col" class="number"
+                        title="Wavefronts of the worst store and load; 16 bytes a lane need up to 4 without conflict" {
+                        "Conflicts st / ld"
+                    }
                     th scope="col" class="number" title="Of the branches that warps met" { "Divergent" }
                     th scope="col" class="number" { "Barriers" }
                 }

@@ -18,7 +18,7 @@ fn simulated() -> &'static Report {
     REPORT.get_or_init(|| measure::measure(&Device::simulator(), 3).unwrap())
 }
 
-/// The same with times that nobody measured, to see the page that a GPU gives.
+/// The same with made-up times, to test the page of a GPU.
 fn with_times() -> Report {
     let mut report = simulated().clone();
     let (peak_flops, copy) = (66.9e12, 4.1e12);
@@ -101,7 +101,7 @@ fn a_report_with_a_failure_does_not_pass() {
     assert!(!report.passes());
 }
 
-/// No error that a browser would have to mend, and nothing from elsewhere.
+/// No error that a browser would have to correct, and nothing loaded from elsewhere.
 #[test]
 fn the_page_is_well_formed_and_complete_in_itself() {
     for report in [simulated().clone(), with_times()] {

@@ -23,8 +23,8 @@ use crate::tutorial::jobs::{banks, gray, squares, threads};
 pub const FAMILIES: &[Family] = &[
     Family {
         name: "Matrix multiplication",
-        about: "C = A·B in f32. Each step fetches the same elements fewer times: into threads, into shared memory, into \
-                registers.",
+        about: "C = A·B in f32. Each step fetches the same elements fewer times: into threads, into shared memory, \
+                into registers.",
         steps: &[
             Step {
                 row: Some("A1"),
@@ -79,8 +79,8 @@ pub const FAMILIES: &[Family] = &[
     },
     Family {
         name: "Sum of squares and reduction",
-        about: "Many numbers to one. Memory sets the limit: every element is read once. What differs is how many values come \
-                back, and how many warps do useless steps on the way.",
+        about: "Many numbers to one. Memory sets the limit: every element is read once. What differs is how many \
+                values come back, and how many warps do useless steps on the way.",
         steps: &[
             Step {
                 row: Some("B1"),
@@ -134,8 +134,8 @@ pub const FAMILIES: &[Family] = &[
     },
     Family {
         name: "Transposition",
-        about: "B = Aᵀ. Each element is read once and written once, so a copy of the same size is the limit. Rows and columns \
-                cannot both be walked along sectors of 32 bytes, unless the turn happens in shared memory.",
+        about: "B = Aᵀ. Each element is read once and written once, so a copy of the same size is the limit. Rows and \
+                columns cannot both be walked along sectors of 32 bytes, unless the turn happens in shared memory.",
         steps: &[
             Step {
                 row: Some("D8"),
@@ -189,8 +189,8 @@ pub const FAMILIES: &[Family] = &[
     },
     Family {
         name: "Warps, branches and banks",
-        about: "32 threads share one instruction and 32 banks. A branch that splits a warp takes the time of both sides; lanes \
-                that want different words of one bank wait for each other.",
+        about: "32 threads share one instruction and 32 banks. A branch that splits a warp takes the time of both \
+                sides; lanes that want different words of one bank wait for each other.",
         steps: &[
             Step {
                 row: Some("C1"),

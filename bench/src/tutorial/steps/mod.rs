@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use simt::KernelInfo;
 
 use super::jobs::squares;
-use crate::job::matmul::{Gemm, Plan, Product};
+use crate::job::matmul::{Gemm, Plan, Problem};
 use crate::job::sum::Reduce;
 use crate::job::transpose::{Grid, Transpose};
 use crate::job::{Job, matmul, sum, transpose, whole_sum};
@@ -55,23 +55,23 @@ impl Step {
 pub(in crate::tutorial) enum Size {
     /// For the simulator's counters: less than a second or two each.
     Counted,
-    /// For a GPU with so many multiprocessors: enough to keep it busy.
+    /// For a GPU with this many SMs: enough to keep it busy.
     Timed {
-        /// Its multiprocessors.
+        /// Its SMs.
         sm_count: u32,
     },
 }
 
-/// What jobs are made from; products of matrices are kept, since several steps multiply the same factors.
+/// What jobs are made from. Matrix products are kept, since several steps multiply the same matrices.
 pub(in crate::tutorial) struct Inputs {
     size: Size,
     seed: u64,
-    products: Mutex<BTreeMap<usize, Arc<Product>>>,
+    matmuls: Mutex<BTreeMap<usize, Arc<Problem>>>,
 }
 
 impl Inputs {
     pub(in crate::tutorial) fn new(size: Size, seed: u64) -> Self {
-        Self { size, seed, products: Mutex::default() }
+        Self { size, seed, matmuls: Mutex::default() }
     }
 
     /// What chose them.
@@ -85,8 +85,8 @@ impl Inputs {
     }
 
     fn gemm(&self, kernel: Gemm, plan: Plan, n: usize) -> Job {
-        let mut products = self.products.lock().unwrap_or_else(PoisonError::into_inner);
-        matmul::job(kernel, plan, products.entry(n).or_insert_with(|| Arc::new(Product::new(n, self.seed))))
+        let mut matmuls = self.matmuls.lock().unwrap_or_else(PoisonError::into_inner);
+        matmul::job(kernel, plan, matmuls.entry(n).or_insert_with(|| Arc::new(Problem::new(n, self.seed))))
     }
 
     /// A sum in sections of 512 elements, as in the texts.
@@ -121,14 +121,13 @@ pub fn all() -> impl Iterator<Item = &'static Step> {
 mod tests {
     use super::*;
 
-    /// Kernels that exercise single words of `simt` teach no idea; the others of the family `ladder` are steps, and nothing is
-    /// a step that the crate `gpu` does not list.
+    /// Every kernel of the lab's tutorial is a step, and every step is a kernel that the crate `gpu` lists.
     #[test]
-    fn lessons_are_rungs_and_rungs_are_kernels() {
+    fn tutorial_kernels_are_steps_and_steps_are_kernels() {
         let kernels = || gpu::FAMILIES.iter().flat_map(|family| family.kernels.iter().copied());
         let steps: Vec<&KernelInfo> = all().map(Step::kernel).collect();
-        for lesson in kernels().filter(|info| info.path.starts_with("gpu::lab::tutorial")) {
-            assert!(steps.contains(&lesson), "{} is no step", lesson.name);
+        for kernel in kernels().filter(|info| info.path.starts_with("gpu::lab::tutorial")) {
+            assert!(steps.contains(&kernel), "{} is no step", kernel.name);
         }
         for step in steps {
             assert!(kernels().any(|info| info == step), "{} is not in gpu::FAMILIES", step.name);

@@ -1,6 +1,7 @@
 //! Which measurements a page shows: of each case the newest run that has ours, and with it the peers of that same run.
 //!
-//! `PyTorch` runs in a process of its own and so in a run of its own: of it the newest measurement of the case is shown.
+//! `PyTorch` runs in a process of its own and so in a run of its own: of it the newest measurement of the case is
+//! shown.
 
 use super::super::record::{Measurement, Records};
 

@@ -53,8 +53,8 @@ fn heading(name: &str, records: &Records, groups: &[Group<'_>]) -> String {
     let runs: Vec<&Run> = records.runs.iter().filter(shown).collect();
     let device = device(name, records);
     let mut text = format!(
-        "# Measured on {device}\n\nMade from {name}.jsonl by `cargo xtask bench --render`; [README.md](README.md) says how it is \
-         measured and what the columns mean.\n"
+        "# Measured on {device}\n\nMade from {name}.jsonl by `cargo xtask bench --render`; [README.md](README.md) says \
+         how it is measured and what the columns mean.\n"
     );
     if !runs.is_empty() {
         text.push_str("\n| run | commit | driver | SM clock (MHz) | power (W) | peers |\n|---|---|---|---|---|---|\n");

@@ -1,4 +1,5 @@
-//! The table of a group: each case with ours, each peer and how much faster ours is, and shares of what there is to reach.
+//! The table of a group: each case with ours, each peer and how much faster ours is, and shares of what there is to
+//! reach.
 
 use std::fmt::Write as _;
 use std::time::Duration;

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 use super::forward::typed;
-use super::launch_config::{Attribute, Config};
+use super::launch_attribute::{Attribute, Config};
 use super::status::{Failure, Handle, codes};
 
 /// The arguments of a launch.

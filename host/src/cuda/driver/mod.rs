@@ -21,7 +21,7 @@ mod encode;
 mod failure_text;
 mod forward;
 mod functions;
-mod launch_config;
+mod launch_attribute;
 mod launch_ex;
 mod library;
 mod slots;
@@ -34,6 +34,6 @@ pub(crate) use library::load;
 pub(crate) use status::{Failure, check, check_cust, codes};
 
 #[cfg(test)]
-pub(crate) use launch_config::Config;
+pub(crate) use launch_attribute::Config;
 #[cfg(test)]
 pub(crate) use library::install;

@@ -5,8 +5,8 @@
 //! queues gives a wrong result every time, and freeing memory that queued work needs is detected. Each test that counts
 //! something has its own device ([`Character`]), so that tests do not affect each other.
 
-mod functions;
 mod machine;
+mod mock_functions;
 
 use std::sync::{MutexGuard, PoisonError};
 
@@ -76,7 +76,7 @@ const CHARACTERS: [Character; 22] = [
 /// Installs the mock in place of the driver. Panics if a driver is loaded already.
 pub(super) fn install() {
     static INSTALLED: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
-    let installed = *INSTALLED.get_or_init(|| super::driver::install(functions::find));
+    let installed = *INSTALLED.get_or_init(|| super::driver::install(mock_functions::find));
     assert!(installed, "unit tests of the CUDA back end run on the mock; a real driver was loaded first");
 }
 
@@ -87,5 +87,5 @@ pub(super) fn ordinal(character: Character) -> u32 {
 
 /// The state of device `ordinal`.
 pub(super) fn machine(ordinal: u32) -> MutexGuard<'static, Machine> {
-    functions::MACHINES[ordinal as usize].lock().unwrap_or_else(PoisonError::into_inner)
+    mock_functions::MACHINES[ordinal as usize].lock().unwrap_or_else(PoisonError::into_inner)
 }

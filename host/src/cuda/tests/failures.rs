@@ -103,7 +103,7 @@ fn a_launch_passes_its_geometry() {
     let mut y = device.alloc(100).unwrap();
     device.launch(&add_f32, Launch::grid((2, 3, 4)).module(&module), (&x, &x, &mut y)).unwrap();
     let launches = &mock::machine(mock::ordinal(Character::Geometric)).launches;
-    assert_eq!(*launches, [([2, 3, 4], [64, 1, 1], 0)]);
+    assert_eq!(*launches, [([2, 3, 4], [256, 1, 1], 0)]);
 }
 
 #[test]

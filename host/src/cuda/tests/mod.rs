@@ -7,7 +7,7 @@ mod order;
 mod pdl;
 mod tma_encoding;
 
-use gpu::elementwise::add::add_f32;
+use gpu::elementwise::add::{add_f32, grid};
 
 use super::mock::{self, Character};
 use crate::{Buffer, Device, Launch, Module, Stream};
@@ -27,7 +27,7 @@ fn module(device: &Device) -> Module {
 
 /// z = x + y on a stream.
 fn add(stream: &Stream, module: &Module, x: &Buffer<f32>, y: &Buffer<f32>, z: &mut Buffer<f32>) {
-    let launch = Launch::cover(z.len(), 64).module(module).stream(stream);
+    let launch = Launch::grid(grid(z.len())).module(module).stream(stream);
     stream.device().launch(&add_f32, launch, (x, y, z)).unwrap();
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Barrier;
 use std::thread;
 
-use gpu::elementwise::add::add_f32;
+use gpu::elementwise::add::{add_f32, grid};
 use ndarray::{Array2, s};
 
 use super::{Character, add, device, mock, module};
@@ -118,7 +118,7 @@ fn two_halves_of_a_buffer_on_two_threads() {
             for (half, stream) in [low, high].into_iter().zip(&streams) {
                 scope.spawn(move || {
                     start.wait();
-                    let launch = Launch::cover(8, 64).module(module).stream(stream);
+                    let launch = Launch::grid(grid(8)).module(module).stream(stream);
                     stream.device().launch(&add_f32, launch, (x, x, half)).unwrap();
                 });
             }

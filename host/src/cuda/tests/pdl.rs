@@ -37,7 +37,7 @@ fn a_pdl_kernel_is_launched_with_the_attribute_and_no_other() {
     assert_eq!(run(&device(ordinal)), [4.0, 8.0, 12.0]);
     let machine = mock::machine(ordinal);
     assert_eq!(machine.pdl, [false, true, false]);
-    assert_eq!(machine.launches, [([1, 1, 1], [64, 1, 1], 0); 3]);
+    assert_eq!(machine.launches, [256, 64, 256].map(|threads| ([1, 1, 1], [threads, 1, 1], 0)));
     assert!(machine.violations.is_empty(), "{:?}", machine.violations);
 }
 

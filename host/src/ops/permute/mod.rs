@@ -1,6 +1,6 @@
 //! Permutation of axes, and copies between strided tensors.
 
-mod dims;
+mod dim_list;
 mod strategy;
 mod tile_nd;
 
@@ -8,7 +8,7 @@ use gpu::transpose::permute as tiles_2d;
 use gpu::transpose::strided::{self, reciprocals};
 use simt::element::Element;
 
-use self::dims::{Dim, array, split, strides};
+use self::dim_list::{Dim, array, split, strides};
 pub(super) use self::strategy::is_short;
 use self::strategy::{Plan, Strategy};
 use self::tile_nd::TileNd;

@@ -10,7 +10,7 @@
 //!   N-dimensional tiles ([`super::tile_nd`]).
 //! - One longer dimension is the fastest of both; or A or B has no contiguous dimension: a copy element by element.
 
-use super::dims::{Dim, merged, widen};
+use super::dim_list::{Dim, merged, widen};
 use super::tile_nd::TileNd;
 
 /// Fewest contiguous bytes in A and in B for 2D tiles: half of a tile's row.

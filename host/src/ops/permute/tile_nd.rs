@@ -11,7 +11,7 @@ use gpu::transpose::permute::DIMS;
 use gpu::transpose::permute_nd::{BYTES, NO_PADDING, SEGMENTS, SIDE, THREADS, per_word};
 use gpu::transpose::strided::reciprocals;
 
-use super::dims::{Dim, array, strides};
+use super::dim_list::{Dim, array, strides};
 use crate::ops::move_kernels::PermuteNdArgs;
 
 /// Preferred bytes of a row.

@@ -13,9 +13,9 @@ pub enum Added {
     /// In `f64`: e = γ(d)·A with u = 2⁻⁵³, from exact terms.
     InF64,
     /// In `f64`, with the rounding errors of all additions (and products) accumulated separately. Each rounding error
-    /// is exact; those of additions sum to at most γ(d)·A, those of products to u·A. Their accumulation has at most 2d
-    /// + 1 additions on a path: e = γ(2d + 1)·(γ(d) + u)·A, and the last addition rounds: u·│s│. Products that
-    /// underflow lose at most 2⁻¹⁰⁷³ each.
+    /// is exact; those of additions sum to at most γ(d)·A, those of products to u·A. A path of their
+    /// accumulation has at most 2d + 1 additions: e = γ(2d + 1)·(γ(d) + u)·A, and the last addition rounds: u·│s│.
+    /// Products that underflow lose at most 2⁻¹⁰⁷³ each.
     Compensated,
 }
 
@@ -98,9 +98,9 @@ pub fn dot(x: &[f64], y: &[f64], depth: u64, added: Added) -> Scalar {
     of_terms(x.iter().zip(y).map(|(&x, &y)| exact_product(x, y)), x.len(), depth, added, None)
 }
 
-/// √Σ x², for a kernel that adds squares in `f64`, which are all positive. The sum has a relative error of at most γ(d
-/// + 4): one rounding of a square, d additions, up to 3 more to combine the sums of three magnitudes. The root has half
-/// of that, and one rounding.
+/// √Σ x², for a kernel that adds squares in `f64`, which are all positive. The sum has a relative error of at most
+/// γ(d + 4): one rounding of a square, d additions, up to 3 more to combine the sums of three magnitudes. The root has
+/// half of that, and one rounding.
 pub fn norm(x: &[f64], depth: u64, format: Format) -> Scalar {
     let largest = x.iter().fold(0.0_f64, |most, x| if x.is_nan() { *x } else { most.max(x.abs()) });
     if x.iter().any(|x| !x.is_finite()) || largest == 0.0 {

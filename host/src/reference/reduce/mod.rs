@@ -1,4 +1,4 @@
-//! References and error bounds of reductions of a vector, or of the [`lines`] of a tensor.
+//! References and error bounds of reductions of a vector, or of the [`lines()`] of a tensor.
 //!
 //! Inputs are `f64`, which represents every element of the shorter types. Sums are exact ([`Scalar`] has the part that
 //! `f64` cannot represent), so that results in `f64` can be checked, too. `depth` is the depth of the reduction tree:

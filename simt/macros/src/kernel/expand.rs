@@ -16,7 +16,7 @@ pub(crate) fn kernel(function: &ItemFn, keys: &Keys, signature: &Signature<'_>) 
     quote! { #ptx #host }
 }
 
-/// The user's code as a function, generic over the lifetimes that its signature leaves out.
+/// The user's code as a function, generic over the elided lifetimes of its signature.
 fn body(function: &ItemFn, signature: &Signature<'_>) -> TokenStream {
     let lints = function.attrs.iter().filter(|attribute| !attribute.path().is_ident("doc"));
     let params = signature.shared.iter().chain(&signature.args).map(|param| {
@@ -35,7 +35,7 @@ fn body(function: &ItemFn, signature: &Signature<'_>) -> TokenStream {
 fn call(signature: &Signature<'_>, arguments: &[TokenStream]) -> TokenStream {
     let shared = signature.shared.as_ref().map(|param| {
         quote_spanned! { param.ty.span() =>
-            // SAFETY: this is the kernel's entry; launches reserve what `SharedParam::SPEC` asks for.
+            // SAFETY: this is the kernel's entry; launches reserve what `SharedParam::SPEC` requests.
             unsafe { ::simt::shared::SharedParam::take() },
         }
     });
@@ -69,12 +69,11 @@ fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenSt
 
             #body
 
-            // No C caller: a parameter is its bytes in the order of `simt::Arg`, of arrays too.
+            // There is no C caller: a parameter is passed as its bytes, arrays included.
             #[allow(improper_ctypes_definitions)]
             #[unsafe(no_mangle)]
             unsafe extern "ptx-kernel" fn #name(#(#names: #types),*) {
-                // SAFETY: launches are checked against the geometry that the kernel declares, and so is the PTX entry by
-                // the driver.
+                // SAFETY: the crate `warpwright` and the driver refuse launches with another block shape.
                 unsafe { #geometry };
                 #(#in_place)*
                 #call
@@ -85,13 +84,13 @@ fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenSt
 
 /// What the kernel declares, as one line of comment in the PTX file:
 ///
-/// `// warpwright.kernel NAME block=32,8,1 cluster=2 registers=40 pdl shared_bytes=4096 shared_element=0 at=gpu/src/file.rs:23`
+/// `// warpwright.kernel NAME block=32,8,1 cluster=2 registers=40 pdl shared_bytes=4096 … at=gpu/src/file.rs:23`
 ///
 /// `cargo xtask build` adds the launch bounds to the entry's header, and `cargo xtask audit` checks the limits. Neither
 /// compiles the kernels for the host, so the PTX has to carry both. A key that the kernel leaves out is left out here.
 /// The line is assembly of the file, not of the entry: `asm!` in a function changes what LLVM makes of it.
 fn declaration(name: &Ident, keys: &Keys, signature: &Signature<'_>) -> TokenStream {
-    let mut words = vec![format!("// warpwright.kernel {name}")];
+    let mut fields = vec![format!("// warpwright.kernel {name}")];
     let mut operands: Vec<TokenStream> = Vec::new();
     let mut operand = |value: TokenStream| {
         operands.push(value);
@@ -99,24 +98,24 @@ fn declaration(name: &Ident, keys: &Keys, signature: &Signature<'_>) -> TokenStr
     };
     let number = |value: &TokenStream| quote!({ let value: u32 = #value; value });
     if let Some(extents) = &keys.block {
-        words.push(format!("block={}", shape(extents).map(|extent| operand(number(&extent))).join(",")));
+        fields.push(format!("block={}", shape(extents).map(|extent| operand(number(&extent))).join(",")));
     }
     for (key, value) in keys.numbers() {
         let value = if key == "cluster" { cluster(keys) } else { value.to_token_stream() };
-        words.push(format!("{key}={}", operand(number(&value))));
+        fields.push(format!("{key}={}", operand(number(&value))));
     }
     if keys.pdl {
-        words.push("pdl".to_owned());
+        fields.push("pdl".to_owned());
     }
     if let Some(param) = &signature.shared {
         let ty = param.ty;
         for (field, bytes) in [("shared_bytes", quote!(fixed_bytes)), ("shared_element", quote!(element_bytes))] {
             let spec = quote! { <#ty as ::simt::shared::SharedParam>::SPEC };
             let value = quote! { { const SPEC: ::simt::SharedSpec = #spec; SPEC.#bytes() } };
-            words.push(format!("{field}={}", operand(value)));
+            fields.push(format!("{field}={}", operand(value)));
         }
     }
-    let text = words.join(" ") + " at=";
+    let text = fields.join(" ") + " at=";
     quote! {
         ::core::arch::global_asm!(
             ::core::concat!(#text, ::core::file!(), ":", ::core::line!()),
@@ -125,22 +124,23 @@ fn declaration(name: &Ident, keys: &Keys, signature: &Signature<'_>) -> TokenStr
     }
 }
 
-/// A reference to parameter `index` where the launch put it. Taken in Rust, it would be one to a copy in local memory.
+/// A reference to parameter `index` at its place in parameter space. A reference taken in Rust would point to a copy in
+/// local memory.
 fn in_place_ptx(entry: &str, index: usize, argument: &Ident, ty: &Type) -> TokenStream {
-    // The names that LLVM gives parameters: `mov` takes the address in their space, `cvta` makes it a generic one.
+    // LLVM's names of parameters. `mov` takes the address in parameter space, `cvta` converts it to a generic one.
     let text = format!("mov.b64 {{0}}, {entry}_param_{index}; cvta.param.u64 {{0}}, {{0}};");
     quote! {
         let #argument = {
             let __at: u64;
             // SAFETY: takes the address of a parameter.
             unsafe { ::core::arch::asm!(#text, out(reg64) __at, options(pure, nomem, nostack, preserves_flags)) };
-            // SAFETY: there the launch put a value of this type, which stays as it is while the kernel runs.
+            // SAFETY: the launch stored a value of this type there, which does not change while the kernel runs.
             unsafe { &*::core::ptr::with_exposed_provenance::<#ty>(__at as usize) }
         };
     }
 }
 
-/// The constant by which a host launches the kernel.
+/// The constant that a host program launches.
 fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenStream) -> TokenStream {
     let kept =
         function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc") || attribute.path().is_ident("cfg"));
@@ -153,10 +153,10 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
     let arguments: Vec<_> = arguments.collect();
     let call = call(signature, &arguments);
     let checks = types.iter().map(|ty| quote_spanned! { ty.span() => argument::<#ty>(); });
-    // At the kernel's name, so that reports have a place for it.
+    // The span is the kernel's name, so that reports have a source line.
     let end = keys.pdl.then(|| quote_spanned! { name.span() => ; ::simt::grid::end(); });
     let info = info(keys, signature);
-    // `__body` and the entries stand in the constant's block: they see the names of the module and are seen by nobody.
+    // `__body` and the entries are in the constant's block: they see the module's names and are private.
     quote! {
         #(#kept)*
         #[cfg(not(target_arch = "nvptx64"))]
@@ -192,13 +192,13 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
                 line: ::core::line!(),
                 #info
             };
-            // SAFETY: all of it is written from one function, as is the PTX entry; `__fma` demands these features.
+            // SAFETY: all of it is generated from one function, as is the PTX entry; `__fma` requires these features.
             unsafe { ::simt::Kernel::new(&INFO, __baseline, __fma) }
         };
     }
 }
 
-/// The fields of `KernelInfo` that come from the keys and the parameters.
+/// The fields of `KernelInfo` that the keys and the parameters determine.
 fn info(keys: &Keys, signature: &Signature<'_>) -> TokenStream {
     let args = signature.args.iter().map(|param| param.name().to_string());
     let block = option(keys.block.as_deref().map(shape).map(|[x, y, z]| quote!([#x, #y, #z])));
@@ -225,7 +225,7 @@ fn info(keys: &Keys, signature: &Signature<'_>) -> TokenStream {
     }
 }
 
-/// Blocks of a cluster, which every GPU that has clusters can hold.
+/// Blocks of a cluster: at most 8, which every GPU with clusters supports.
 fn cluster(keys: &Keys) -> TokenStream {
     let Some(blocks) = keys.number("cluster") else { return quote!(1) };
     quote_spanned! { blocks.span() =>
@@ -253,7 +253,7 @@ fn option(value: Option<impl ToTokens>) -> TokenStream {
     value.map_or_else(|| quote!(::core::option::Option::None), |value| quote!(::core::option::Option::Some(#value)))
 }
 
-/// One to three extents as three.
+/// Extents of a block in x, y and z.
 fn shape(extents: &[Expr]) -> [TokenStream; 3] {
     core::array::from_fn(|axis| extents.get(axis).map_or_else(|| quote!(1), |extent| quote!(#extent)))
 }

@@ -35,7 +35,7 @@ impl Keys {
         index.and_then(|index| self.numbers[index].as_ref())
     }
 
-    /// The keys with a number that the attribute has, and their values.
+    /// The numeric keys of the attribute and their values.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = (&'static str, &Expr)> {
         NUMBERS.iter().zip(&self.numbers).filter_map(|(&key, value)| Some((key, value.as_ref()?)))
     }
@@ -48,7 +48,7 @@ impl Parse for Keys {
             let key: Ident = input.parse()?;
             let twice = if key == "pdl" {
                 if input.peek(Token![=]) {
-                    return Err(Error::new(key.span(), "`pdl` takes no value: it is there or not"));
+                    return Err(Error::new(key.span(), "`pdl` takes no value: write `pdl` alone"));
                 }
                 std::mem::replace(&mut keys.pdl, true)
             } else {
@@ -60,7 +60,7 @@ impl Parse for Keys {
                     keys.numbers[index].replace(value).is_some()
                 } else {
                     let list = NUMBERS.join("`, `");
-                    let message = format!("no key of #[kernel]: the keys are `pdl`, `block`, `{list}`");
+                    let message = format!("not a key of #[kernel]: the keys are `pdl`, `block`, `{list}`");
                     return Err(Error::new(key.span(), message));
                 }
             };
@@ -78,7 +78,7 @@ impl Parse for Keys {
     }
 }
 
-/// The extents in `(x)`, `(x,)`, `(x, y)` or `(x, y, z)`; a bare `x` is taken, too.
+/// The extents of `(x)`, `(x,)`, `(x, y)`, `(x, y, z)` or a bare `x`.
 fn extents(value: Expr) -> Result<Vec<Expr>> {
     match value {
         Expr::Tuple(tuple) if (1..=3).contains(&tuple.elems.len()) => Ok(tuple.elems.into_iter().collect()),

@@ -1,4 +1,4 @@
-//! What a kernel's signature may be, and the messages for what it may not.
+//! The permitted signatures of kernels, and the messages for others.
 
 use syn::{Error, FnArg, Ident, Pat, PatIdent, PatType, Result, ReturnType, Type, TypeReference, spanned::Spanned};
 
@@ -21,8 +21,8 @@ impl Param<'_> {
         &self.pattern.ident
     }
 
-    /// The type behind the `&` of a launch argument that the kernel takes by reference, because the copy engine reads it
-    /// where it stands: a tensor map. Told by its name, since a macro sees no more of a type.
+    /// The type behind the `&` of a tensor map, which the kernel takes by reference because TMA reads it in parameter
+    /// space. It is recognised by its name: a macro does not see types.
     pub(crate) fn in_place(&self) -> Option<&Type> {
         let Type::Reference(TypeReference { mutability: None, elem, .. }) = self.ty else { return None };
         is_tensor_map(elem).then_some(&**elem)
@@ -53,14 +53,15 @@ impl<'a> Signature<'a> {
             let Pat::Ident(pattern @ PatIdent { by_ref: None, subpat: None, .. }) = &*typed.pat else {
                 return Err(Error::new(
                     typed.pat.span(),
-                    "a kernel's parameter is a plain name, by which messages call the argument: take it apart in the body",
+                    "a kernel's parameter is a plain name, which messages use for the argument: \
+                     destructure it in the body",
                 ));
             };
             let param = Param { pattern, ty: &typed.ty };
             if is_tensor_map(param.ty) {
                 return Err(Error::new(
                     typed.ty.span(),
-                    "a kernel takes a tensor map by reference, since the copy engine reads it where the launch put it: write `&`",
+                    "a kernel takes a tensor map by reference, since TMA reads it in parameter space: write `&`",
                 ));
             }
             match (is_shared, position) {
@@ -69,7 +70,8 @@ impl<'a> Signature<'a> {
                 (true, _) => {
                     return Err(Error::new(
                         typed.pat.span(),
-                        "a kernel has one #[shared] parameter, the first: put several tiles into one #[derive(Shared)] struct",
+                        "a kernel has one #[shared] parameter, the first: put several tiles into one \
+                         #[derive(Shared)] struct",
                     ));
                 }
             }
@@ -104,8 +106,8 @@ fn refuse_qualifiers(sig: &syn::Signature) -> Result<()> {
             if sig.generics.params.is_empty() { sig.generics.where_clause.span() } else { sig.generics.params.span() };
         return Err(Error::new(
             span,
-            "a kernel has no generics, since each has one name in the PTX: write a generic #[inline(always)] function, and for \
-             each instance a kernel that calls it",
+            "a kernel has no generics, since each has one name in the PTX: write a generic #[inline(always)] \
+             function, and for each instance a kernel that calls it",
         ));
     }
     if let ReturnType::Type(_, ty) = &sig.output {
@@ -120,7 +122,7 @@ fn refuse_qualifiers(sig: &syn::Signature) -> Result<()> {
     Ok(())
 }
 
-/// Whether a parameter is marked `#[shared]`, which is the only attribute that it may have.
+/// Whether a parameter is marked `#[shared]`, the only attribute that it may have.
 fn is_shared(param: &PatType) -> Result<bool> {
     let mut shared = false;
     for attribute in &param.attrs {

@@ -1,89 +1,84 @@
-//! What a product reads: whether its descriptors fit the data, and who may not write there meanwhile.
+//! The operands of a product: whether their descriptors match the data, and who may not write there meanwhile.
 
-use super::Operand;
-use crate::block::Block;
+use super::products::Operand;
+use crate::block::state::BlockState;
 use crate::lane::Lane;
 use crate::report::Kind;
 use crate::tensor::{self, Disagreement};
 use std::panic::Location;
 
-impl Block {
-    /// Whether an operand lies where its descriptor says it can; reports what is wrong with it.
-    pub(super) fn check_operand(
-        &self,
-        reader: &Lane,
-        name: &str,
-        operand: Operand,
-        (steps, extent): (usize, usize),
-        location: &'static Location<'static>,
-    ) -> bool {
-        let layout = operand.layout(0);
-        if let Some(step) = (0..steps).find(|&step| operand.layout(step).misplaced() != 0) {
-            let layout = operand.layout(step);
-            self.fault(reader, Kind::WrongOperand, location, None, || {
+/// Whether an operand lies where its descriptor says it can; reports what is wrong with it.
+pub(super) fn check_operand(
+    state: &BlockState,
+    reader: &Lane,
+    name: &str,
+    operand: Operand,
+    (steps, extent): (usize, usize),
+    location: &'static Location<'static>,
+) -> bool {
+    let layout = operand.layout(0);
+    if let Some(step) = (0..steps).find(|&step| operand.layout(step).misplaced() != 0) {
+        let layout = operand.layout(step);
+        state.threads.fault(reader, Kind::WrongOperand, location, None, || {
                 format!(
                     "operand {name} starts its step {step} at byte {} of shared memory, with rows of {} bytes ({}): {} bytes \
                      past the first of 8 rows, which lies at a multiple of {}",
                     layout.start, layout.span(), layout.swizzle(), layout.misplaced(), 8 * layout.span()
                 )
             });
-        }
-        let len = self.geometry.get().shared_len;
-        let end = (0..steps).flat_map(|step| operand.layout(step).pieces(extent)).map(|(.., p)| p.offset + 16).max();
-        if let Some(end) = end.filter(|&end| end > len) {
-            self.fault(reader, Kind::OutOfBounds, location, None, || {
-                format!(
-                    "operand {name}, from byte {} of shared memory, reaches up to byte {end}, of {len}",
-                    layout.start
-                )
-            });
-            return false;
-        }
-        true
     }
-
-    /// Reports a descriptor that takes what boxes brought for something else.
-    pub(super) fn check_boxes(
-        &self,
-        reader: &Lane,
-        name: &str,
-        operand: Operand,
-        (steps, extent): (usize, usize),
-        location: &'static Location<'static>,
-    ) {
-        let base = self.geometry.get().shared as usize;
-        let written = |offset| self.shadow().and_then(|shadow| shadow.piece(base + offset));
-        let found = (0..steps).find_map(|step| {
-            let pieces = operand.layout(step).pieces(extent).map(|(.., piece)| piece);
-            tensor::disagreement(pieces, written)
+    let len = state.threads.geometry.get().shared_len;
+    let end = (0..steps).flat_map(|step| operand.layout(step).vectors(extent)).map(|(.., p)| p.offset + 16).max();
+    if let Some(end) = end.filter(|&end| end > len) {
+        state.threads.fault(reader, Kind::OutOfBounds, location, None, || {
+            format!("operand {name}, from byte {} of shared memory, reaches up to byte {end}, of {len}", layout.start)
         });
-        if let Some(Disagreement { piece, expected, found }) = found {
-            self.fault(reader, Kind::WrongOperand, location, None, || {
+        return false;
+    }
+    true
+}
+
+/// Reports a descriptor that disagrees with the layout in which TMA loads wrote the operand.
+pub(super) fn check_layout(
+    state: &BlockState,
+    reader: &Lane,
+    name: &str,
+    operand: Operand,
+    (steps, extent): (usize, usize),
+    location: &'static Location<'static>,
+) {
+    let base = state.threads.shared_base();
+    let written = |offset| state.shadow().and_then(|shadow| shadow.vector_of_box(base + offset));
+    let found = (0..steps).find_map(|step| {
+        let vectors = operand.layout(step).vectors(extent).map(|(.., vector)| vector);
+        tensor::disagreement(vectors, written)
+    });
+    if let Some(Disagreement { vector, expected, found }) = found {
+        state.threads.fault(reader, Kind::WrongOperand, location, None, || {
                 format!(
-                    "operand {name} ({}) takes the 16 bytes at byte {} of shared memory for piece {} of row {} of a box; they are \
-                     piece {} of row {}",
-                    operand.layout(0).swizzle(), piece.offset, expected.1, expected.0, found.1, found.0
+                    "operand {name} ({}) takes the 16 bytes at byte {} of shared memory for vector {} of row {} of a box; they are \
+                     vector {} of row {}",
+                    operand.layout(0).swizzle(), vector.offset, expected.1, expected.0, found.1, found.0
                 )
             });
-        }
     }
+}
 
-    /// Begins the reads of an operand, for the checks; adds their tokens.
-    pub(super) fn begin_reads(
-        &self,
-        reads: &mut Vec<u64>,
-        reader: &Lane,
-        operand: Operand,
-        (steps, extent): (usize, usize),
-        location: &'static Location<'static>,
-    ) {
-        let base = self.geometry.get().shared as usize;
-        let pieces = (0..steps).flat_map(|step| operand.layout(step).pieces(extent));
-        let mut offsets: Vec<usize> = pieces.map(|(.., piece)| piece.offset).collect();
-        offsets.sort_unstable();
-        offsets.dedup();
-        for run in offsets.chunk_by(|a, b| a + 16 == *b) {
-            reads.push(self.begin_async_read(reader, base + run[0], 16 * run.len(), location));
-        }
+/// Begins the reads of an operand, for the checks, and adds their tokens.
+pub(super) fn begin_reads(
+    state: &BlockState,
+    reads: &mut Vec<u64>,
+    reader: &Lane,
+    operand: Operand,
+    (steps, extent): (usize, usize),
+    location: &'static Location<'static>,
+) {
+    let base = state.threads.shared_base();
+    let vectors = (0..steps).flat_map(|step| operand.layout(step).vectors(extent));
+    let mut offsets: Vec<usize> = vectors.map(|(.., vector)| vector.offset).collect();
+    offsets.sort_unstable();
+    offsets.dedup();
+    for run in offsets.chunk_by(|a, b| a + 16 == *b) {
+        reads.push(state.begin_async_read(reader, base + run[0], 16 * run.len(), location));
     }
 }

@@ -1,68 +1,63 @@
-//! How a product starts: threads come, the last one starts it.
+//! The start of a product: threads arrive, the last one starts it.
 
-use super::{Group, Joining, POISON, Product, ROWS, Shape, THREADS, Warpgroup, place};
-use crate::block::Block;
+use super::operands::{begin_reads, check_layout, check_operand};
+use super::products::{Group, Joining, POISON, Product, ROWS, Shape, THREADS, Warpgroup, place};
+use crate::block::state::BlockState;
 use crate::lane::{Lane, suspend};
 use crate::report::Kind;
-use crate::schedule::Order;
+use crate::schedule::Permutation;
 use crate::tensor;
+use crate::threads::Threads;
 use std::panic::Location;
 
-impl Block {
-    /// Starts a group of products, once the other threads of the warpgroup are here. Inlined up to the switch of stacks:
-    /// see [`suspend`].
+impl Warpgroup {
+    /// Starts a group of products, once the other threads of the warpgroup are here. Inlined up to the switch of
+    /// stacks: see [`suspend`].
     #[inline(always)]
-    pub(crate) fn warpgroup_product(
+    pub(crate) fn start(
         &self,
+        state: &BlockState,
         lane: &Lane,
         shape: Shape,
         mut product: Product<'_>,
         location: &'static Location<'static>,
     ) {
-        if self.join_product(lane, shape, &mut product, location) {
+        if self.join_product(state, lane, shape, &mut product, location) {
             suspend(lane);
         }
     }
 
-    pub(super) fn warpgroup_of(&self, lane: &Lane) -> (&Warpgroup, usize) {
-        let thread = usize::from(lane.linear);
-        (&self.warpgroups[thread / THREADS], thread % THREADS)
-    }
-
-    pub(super) fn shared_bytes(&self) -> &[u8] {
-        let geometry = self.geometry.get();
-        // SAFETY: the block's shared memory, which only this OS thread touches, and nobody before the borrow ends.
-        unsafe { std::slice::from_raw_parts(geometry.shared, geometry.shared_len) }
-    }
-
-    /// Brings a thread's part. Gives whether it must wait for others.
+    /// Adds a thread's part. Gives whether it must wait for others.
     #[inline(never)]
     fn join_product(
         &self,
+        state: &BlockState,
         lane: &Lane,
         shape: Shape,
         product: &mut Product<'_>,
         location: &'static Location<'static>,
     ) -> bool {
-        self.advance_clock();
-        let (warpgroup, thread) = self.warpgroup_of(lane);
-        let first = usize::from(lane.linear) - thread;
-        if first + THREADS > self.lanes.len() || self.run().config.warp_size != 32 {
-            self.fault(lane, Kind::Warpgroup, location, None, || {
-                format!("the block has {} threads from this warpgroup on, in warps of {}; a matrix product needs 128, in warps of 32",
-                    self.lanes.len() - first, self.run().config.warp_size)
+        state.threads.count_step();
+        let thread = usize::from(lane.linear) - self.first;
+        let (threads, warp_size) = (state.threads.lanes.len() - self.first, state.threads.launch().config.warp_size);
+        if threads < THREADS || warp_size != 32 {
+            state.threads.fault(lane, Kind::Warpgroup, location, None, || {
+                format!(
+                    "the block has {threads} threads from this warpgroup on, in warps of {warp_size}; a matrix product needs \
+                     128, in warps of 32"
+                )
             });
             product.d.fill(0.0);
             *product.ticket = 0;
             return false;
         }
-        let state = warpgroup.state();
+        let products = self.products();
         if *product.ticket != 0 {
             // The sum goes on from the result of a product that may be under way still.
-            state.take(*product.ticket, thread, product.d, self.shared_bytes());
+            products.take(*product.ticket, thread, product.d, state.shared_bytes());
         }
         let depth = shape.kind.depth();
-        let joining = state.joining.get_or_insert_with(|| Joining {
+        let joining = products.joining.get_or_insert_with(|| Joining {
             shape,
             location,
             arrived: 0,
@@ -89,118 +84,119 @@ impl Block {
         let differs = joining.shape != shape;
         joining.mixed |= differs;
         product.d.fill(POISON);
-        *product.ticket = state.started + 1;
-        lane.rare().products.started = state.started + 1;
+        *product.ticket = products.started + 1;
+        lane.extension().products.started = products.started + 1;
         if differs || other != location {
-            self.fault(lane, Kind::Warpgroup, location, Some(other), || {
+            state.threads.fault(lane, Kind::Warpgroup, location, Some(other), || {
                 let what = if differs { "another product or with other operands" } else { "at another place" };
                 format!("threads of this warpgroup start {what}")
             });
         }
-        let complete = self.product_is_complete(first);
+        let complete = self.is_complete(state);
         if complete {
-            self.start_product(first);
-            let ready = &self.warps[usize::from(lane.warp)].ready;
-            ready.set(ready.get() & !lane.bit());
+            self.start_product(state);
+            state.warp(lane).keep_running(lane);
         }
         !complete
     }
 
-    /// Whether all threads that can come to the product of the warpgroup that begins with thread `first` have come.
-    fn product_is_complete(&self, first: usize) -> bool {
-        let state = self.warpgroups[first / THREADS].state();
-        state.joining.as_ref().is_some_and(|joining| joining.arrived == self.live_of(first))
+    /// Whether all threads that have not exited have arrived at the product.
+    fn is_complete(&self, state: &BlockState) -> bool {
+        self.products().joining.as_ref().is_some_and(|joining| joining.arrived == self.live(state))
     }
 
-    /// Whether a product of its warpgroup waits for this lane.
-    pub(in crate::block) fn is_awaited_for_product(&self, lane: &Lane) -> bool {
-        let (warpgroup, thread) = self.warpgroup_of(lane);
-        warpgroup.state().joining.as_ref().is_some_and(|joining| joining.arrived >> thread & 1 == 0)
+    /// Whether a product waits for this lane.
+    pub(in crate::block) fn awaits(&self, lane: &Lane) -> bool {
+        let thread = usize::from(lane.linear) - self.first;
+        self.products().joining.as_ref().is_some_and(|joining| joining.arrived >> thread & 1 == 0)
     }
 
-    fn live_of(&self, first: usize) -> u128 {
-        self.warps.iter().skip(first / 32).take(4).rev().fold(0, |mask, warp| mask << 32 | u128::from(warp.live.get()))
+    /// Threads that have not exited.
+    fn live(&self, state: &BlockState) -> u128 {
+        state
+            .warps
+            .iter()
+            .skip(self.first / 32)
+            .take(4)
+            .rev()
+            .fold(0, |mask, warp| mask << 32 | u128::from(warp.live.get()))
     }
 
-    /// A thread has exited: a product may have waited for it alone, or be under way still.
-    pub(in crate::block) fn leave_warpgroup(&self, lane: &Lane) {
-        let (warpgroup, thread) = self.warpgroup_of(lane);
-        if let Some(rare) = lane.rare_if_any()
-            && rare.products.awaited < rare.products.started
-            && let Some(group) = warpgroup.state().group(rare.products.awaited + 1)
+    /// A thread has exited: a product may have waited for it alone, or may be under way still.
+    pub(in crate::block) fn leave(&self, state: &BlockState, lane: &Lane) {
+        if let Some(extension) = lane.extension_if_any()
+            && extension.products.awaited < extension.products.started
+            && let Some(group) = self.products().group(extension.products.awaited + 1)
         {
-            self.fault(lane, Kind::ProductNotWaited, group.location, None, || {
+            state.threads.fault(lane, Kind::ProductNotWaited, group.location, None, || {
                 "the thread exits while this product is under way".to_owned()
             });
         }
-        let first = usize::from(lane.linear) - thread;
-        if self.product_is_complete(first) {
-            self.start_product(first);
+        if self.is_complete(state) {
+            self.start_product(state);
         }
     }
 
-    /// Ends a product that nobody will complete. Gives whether there was one.
-    pub(in crate::block) fn resolve_warpgroup(&self, index: usize) -> bool {
-        let Some(joining) = &self.warpgroups[index].state().joining else { return false };
-        let (arrived, location, first) = (joining.arrived, joining.location, index * THREADS);
-        let missing = self.live_of(first) & !arrived;
-        self.fault(&self.lanes[first + arrived.trailing_zeros() as usize], Kind::Warpgroup, location, None, || {
-            format!("{} wait here for {}", Self::name_members(first, arrived), Self::name_members(first, missing))
+    /// Reports and ends a product that no thread will complete. Gives whether there was one.
+    pub(in crate::block) fn resolve(&self, state: &BlockState) -> bool {
+        let Some(joining) = &self.products().joining else { return false };
+        let (arrived, location) = (joining.arrived, joining.location);
+        let missing = self.live(state) & !arrived;
+        let lane = &state.threads.lanes[self.first + arrived.trailing_zeros() as usize];
+        state.threads.fault(lane, Kind::Warpgroup, location, None, || {
+            format!("{} wait here for {}", self.name_members(arrived), self.name_members(missing))
         });
-        self.start_product(first);
+        self.start_product(state);
         true
     }
 
-    fn name_members(first: usize, mask: u128) -> String {
-        let threads: Vec<u16> = (0..128).filter(|i| mask >> i & 1 != 0).map(|i| (first + i) as u16).collect();
-        Self::name_threads(&threads)
+    fn name_members(&self, mask: u128) -> String {
+        let threads: Vec<u16> = (0..128).filter(|i| mask >> i & 1 != 0).map(|i| (self.first + i) as u16).collect();
+        Threads::name_threads(&threads)
     }
 
-    /// All are here: the product starts, and the threads go on.
-    fn start_product(&self, first: usize) {
-        self.note_progress();
-        let state = self.warpgroups[first / THREADS].state();
-        let Some(Joining { shape, location, arrived, mixed, a, d }) = state.joining.take() else { return };
-        let number = state.started + 1;
-        state.started = number;
-        let reader = &self.lanes[first];
+    /// All have arrived: starts the product, and wakes the threads.
+    fn start_product(&self, state: &BlockState) {
+        state.threads.note_progress();
+        let products = self.products();
+        let Some(Joining { shape, location, arrived, mixed, a, d }) = products.joining.take() else { return };
+        let number = products.started + 1;
+        products.started = number;
+        let reader = &state.threads.lanes[self.first];
         let mut valid = arrived == u128::MAX && !mixed;
-        if arrived | self.live_of(first) != u128::MAX {
-            self.fault(reader, Kind::Warpgroup, location, None, || {
-                format!(
-                    "{} have exited; a matrix product needs all 128",
-                    Self::name_members(first, !self.live_of(first))
-                )
+        if arrived | self.live(state) != u128::MAX {
+            state.threads.fault(reader, Kind::Warpgroup, location, None, || {
+                format!("{} have exited; a matrix product needs all 128", self.name_members(!self.live(state)))
             });
         }
         let operands = [("A", shape.a, ROWS), ("B", Some(shape.b), shape.cols)];
         if valid {
             for (name, operand, extent) in operands {
                 if let Some(operand) = operand {
-                    valid &= self.check_operand(reader, name, operand, (shape.steps, extent), location);
+                    valid &= check_operand(state, reader, name, operand, (shape.steps, extent), location);
                 }
             }
         }
         let mut reads = Vec::new();
         if valid && reader.watched() {
-            self.be_fine();
-            self.limit_engine_threads(reader, location);
+            state.enable_per_thread_clocks();
+            state.threads.check_thread_numbers(reader, location);
             for (name, operand, extent) in operands {
                 if let Some(operand) = operand {
-                    self.check_boxes(reader, name, operand, (shape.steps, extent), location);
-                    self.begin_reads(&mut reads, reader, operand, (shape.steps, extent), location);
+                    check_layout(state, reader, name, operand, (shape.steps, extent), location);
+                    begin_reads(state, &mut reads, reader, operand, (shape.steps, extent), location);
                 }
             }
         }
         let (computed, remaining) = (!valid, arrived.count_ones());
         let mut group = Group { number, shape, location, a, d, computed, reads, awaited: false, remaining };
-        let salt = u64::from(self.number.get()) << 32 ^ number << 8 ^ first as u64;
-        if Order::new(2, self.run().config.seed, salt).at(0) == 0 {
-            group.compute(self.shared_bytes());
+        let salt = u64::from(state.threads.number()) << 32 ^ number << 8 ^ self.first as u64;
+        if Permutation::new(2, state.threads.launch().config.seed, salt).at(0) == 0 {
+            group.compute(state.shared_bytes());
         }
-        state.groups.push_back(group);
-        for (i, warp) in self.warps.iter().skip(first / 32).take(4).enumerate() {
-            warp.ready.set(warp.ready.get() | (arrived >> (32 * i)) as u32);
+        products.groups.push_back(group);
+        for (i, warp) in state.warps.iter().skip(self.first / 32).take(4).enumerate() {
+            warp.wake((arrived >> (32 * i)) as u32);
         }
     }
 }

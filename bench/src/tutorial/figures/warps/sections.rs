@@ -71,8 +71,8 @@ fn tree(counters: &Counters) -> Result<&SiteCounts> {
     Ok(branches[0])
 }
 
-/// Steps, divergent warps in each, additions. `text` states steps and divergent warps; `adds` says whether a thread adds in a
-/// step, by rule.
+/// Steps, divergent warps in each, additions. `text` states steps and divergent warps; `adds` says whether a thread
+/// adds in a step, by rule.
 fn steps(counters: &Counters, divergent: Option<Vec<u64>>, adds: fn(u32, u32) -> bool) -> Result<Vec<Figure>> {
     let tree = tree(counters)?;
     let rule = (0..STEPS).map(|step| divergent_warps(SECTION, |t| adds(step, t))).collect();
@@ -144,8 +144,8 @@ fn over_a_grid() -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Requests of shared memory besides those of the tree's first `steps` steps (two loads and a store for each warp that adds), of
-/// the store of each warp at the start, and of the load of the first warp after these steps.
+/// Requests of shared memory besides those of the tree's first `steps` steps (two loads and a store for each warp that
+/// adds), of the store of each warp at the start, and of the load of the first warp after these steps.
 fn requests_after(counters: &Counters, steps: usize) -> Result<u64> {
     let all = counters.total(Access::SharedLoad).requests + counters.total(Access::SharedStore).requests;
     let active: u64 = tree(counters)?.steps.iter().take(steps).map(|step| step.active).sum();
@@ -190,7 +190,8 @@ fn warps_of_two() -> Result<Vec<Figure>> {
     ])
 }
 
-/// Warps of 2 threads that still add in each step of the sum of [`VALUES`] values; `adds` says whether a thread does, by rule.
+/// Warps of 2 threads that still add in each step of the sum of [`VALUES`] values; `adds` says whether a thread does,
+/// by rule.
 fn active(what: &str, kernel: &Sum, text: [u64; 3], adds: fn(u32, u32) -> bool) -> Result<Figure> {
     let counters = sums(&with_warps_of(2), kernel, VALUES as usize, VALUES)?;
     let rule = |step| (0..VALUES).step_by(2).filter(|t| adds(step, *t) || adds(step, t + 1)).count() as u64;

@@ -1,12 +1,12 @@
-//! A block's reports, and the names it gives to threads and addresses in them.
+//! Reports of a block's faults, and the names of threads and addresses in them.
 
-use super::Block;
+use super::state::{MAX_CLOCK, Threads};
 use crate::lane::Lane;
-use crate::panics::Said;
+use crate::panics::PanicMessage;
 use crate::report::{Finding, Kind, Site};
 use std::panic::Location;
 
-impl Block {
+impl Threads {
     /// Reports a fault of a running lane.
     #[cold]
     pub(crate) fn fault(
@@ -17,12 +17,11 @@ impl Block {
         other: Option<&'static Location<'static>>,
         message: impl FnOnce() -> String,
     ) {
-        let of = lane.block();
-        if std::ptr::eq(of, self) {
+        if lane.geometry.get() == self.geometry.as_ptr() {
             self.fault_at(kind, location, other, self.index(), lane.thread_index(), message);
         } else {
-            // A thread of another block of the cluster, and what it does here.
-            self.fault_at(kind, location, other, of.index(), lane.thread_index(), || {
+            // A thread of another block of the cluster that acts in this one.
+            self.fault_at(kind, location, other, lane.geometry().block_idx, lane.thread_index(), || {
                 format!("in {}: {}", self.name(), message())
             });
         }
@@ -40,34 +39,40 @@ impl Block {
         message: impl FnOnce() -> String,
     ) {
         let finding = Finding { kind, site: Site::new(location), other: other.map(Site::new), block, thread };
-        self.run().reports.borrow_mut().add(self.kernel(), self.run().config.seed, finding, message);
+        self.report(finding, message);
+    }
+
+    /// Adds a finding to the launch's reports.
+    pub(crate) fn report(&self, finding: Finding, message: impl FnOnce() -> String) {
+        let launch = self.launch();
+        launch.reports.borrow_mut().add(launch.launch.name, launch.config.seed, finding, message);
     }
 
     /// The kernel panicked in `lane`.
     #[cold]
-    pub(crate) fn panicked(&self, lane: &Lane, said: Said) {
-        let (file, line, column) = said.place.unwrap_or_else(|| ("unknown".to_owned(), 0, 0));
-        // A panic's place is a string of unknown lifetime; reports keep places for ever, and distinct ones are few.
+    pub(crate) fn panicked(&self, lane: &Lane, panic: PanicMessage) {
+        let (file, line, column) = panic.place.unwrap_or_else(|| ("unknown".to_owned(), 0, 0));
+        // A panic's place is a string of unknown lifetime; reports keep places for the whole process, and there are
+        // few.
         let site = Site { file: intern(file), line, column };
         let finding =
             Finding { kind: Kind::Panic, site, other: None, block: self.index(), thread: lane.thread_index() };
-        let seed = self.run().config.seed;
-        self.run().reports.borrow_mut().add(self.kernel(), seed, finding, || said.message);
+        self.report(finding, || panic.message);
     }
 
-    /// Says once that a clock is at its end.
-    pub(super) fn bounded(&self, clock: u32) -> u32 {
-        let most = crate::shadow::MAX_CLOCK;
-        if clock > most {
+    /// The clock, or the largest that stamps can hold: that is reported.
+    pub(crate) fn bounded(&self, clock: u32) -> u32 {
+        if clock > MAX_CLOCK {
             self.fault_at(Kind::Limit, Location::caller(), None, self.index(), [0; 3], || {
-                format!("a thread passed {most} points of order in one block; later accesses are not told apart")
+                format!("a thread passed {MAX_CLOCK} points of order in one block; later accesses are not told apart")
             });
         }
-        clock.min(most)
+        clock.min(MAX_CLOCK)
     }
 
-    pub(crate) fn kernel(&self) -> &str {
-        self.run().launch.name
+    /// Whether the kernel has panicked: what follows from a missing thread is then not reported.
+    pub(crate) fn has_panicked(&self) -> bool {
+        self.launch().reports.borrow().has(Kind::Panic)
     }
 
     /// "block (x, y, z)".
@@ -81,19 +86,19 @@ impl Block {
         if self.is_tensor(linear) {
             return "the tensor cores".to_owned();
         }
-        if self.is_engine(linear) {
-            return "the copy engine".to_owned();
+        if self.is_async_proxy(linear) {
+            return "TMA".to_owned();
         }
-        let [x, y, z] = self.lanes[usize::from(linear)].thread_index();
+        let [x, y, z] = self.lane(linear).thread_index();
         format!("thread ({x}, {y}, {z})")
     }
 
     /// "shared memory at byte 12".
     pub(crate) fn name_shared(&self, address: usize) -> String {
-        format!("shared memory at byte {}", address - self.geometry.get().shared as usize)
+        format!("shared memory at byte {}", address - self.shared_base())
     }
 
-    /// "`c` at byte 12 (element 3)".
+    /// "`c` at byte 12 of its buffer".
     pub(crate) fn name_global(&self, address: usize) -> String {
         for binding in self.bindings() {
             let (start, len) = (binding.memory.as_ptr() as usize, binding.memory.len());
@@ -106,7 +111,7 @@ impl Block {
     }
 
     /// "threads 0-31, 40" for linear indices in ascending order.
-    pub(super) fn name_threads(threads: &[u16]) -> String {
+    pub(crate) fn name_threads(threads: &[u16]) -> String {
         let mut ranges: Vec<(u16, u16)> = Vec::new();
         for &thread in threads {
             match ranges.last_mut() {

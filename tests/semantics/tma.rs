@@ -1,4 +1,4 @@
-//! Mbarriers and the copy engine: phases, the order that waits give, when copies land, where a swizzle puts what.
+//! Mbarriers and TMA: phases, the order that waits make, when loads land, how a swizzle lays a box out.
 
 use crate::{schedules, silent};
 use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
@@ -23,7 +23,7 @@ struct Round {
     read: Mbarriers<1>,
 }
 
-/// 20 rounds in which each of 64 threads hands a number to the next one; two mbarriers take the place of two barriers.
+/// 20 rounds in which each of 64 threads passes a number to the next one; two mbarriers replace two barriers.
 #[kernel(block = 64)]
 fn rounds(#[shared] round: &Round, y: VecMut<u32>) {
     let t = thread_idx_x();
@@ -61,7 +61,7 @@ struct Stage {
     full: Mbarriers<1>,
 }
 
-/// Makes the mbarrier ready.
+/// Initialises the mbarrier.
 fn begin(stage: &Stage, arrivals: u32) {
     if thread_idx_x() == 0 {
         stage.full.init(0, arrivals);
@@ -70,9 +70,10 @@ fn begin(stage: &Stage, arrivals: u32) {
     sync_threads();
 }
 
-/// One thread waits for a box; the others learn of it by a barrier of the block, of some warps, or of the warp.
+/// One thread waits for a box; the others are ordered behind it by a barrier of the block, of some warps, or of the
+/// warp.
 #[kernel(block = 96)]
-fn told(#[shared] stage: &Stage, x: &TensorMap<f32>, how: u32, y: VecMut<f32>) {
+fn ordered(#[shared] stage: &Stage, x: &TensorMap<f32>, how: u32, y: VecMut<f32>) {
     let t = thread_idx_x();
     begin(stage, 1);
     if t == 0 {
@@ -82,7 +83,7 @@ fn told(#[shared] stage: &Stage, x: &TensorMap<f32>, how: u32, y: VecMut<f32>) {
     if t == 32 {
         stage.full.wait(0, 0);
     }
-    let knows = match how {
+    let is_ordered = match how {
         0 => {
             sync_threads();
             true
@@ -97,26 +98,26 @@ fn told(#[shared] stage: &Stage, x: &TensorMap<f32>, how: u32, y: VecMut<f32>) {
         }
         _ => false,
     };
-    if knows {
+    if is_ordered {
         y.set(t as usize, stage.tile.get(1023 - t));
     }
 }
 
 #[test]
-fn who_hears_of_a_wait_may_read() {
+fn threads_ordered_behind_a_wait_may_read() {
     let x = Buffer::new(&ramp(1024));
     for config in schedules(20) {
         for (how, readers) in [(0, 0..96), (1, 32..96), (2, 32..64)] {
             let mut y = Buffer::zeroed(96);
             let boxes = x.matrix(32, 32).tma(32, 32, Swizzle::None);
-            silent(&launch(&config, told, Grid::line(1, 96), (boxes, how, &mut y)).unwrap(), &config);
+            silent(&launch(&config, ordered, Grid::line(1, 96), (boxes, how, &mut y)).unwrap(), &config);
             let expected = |t: u32| if readers.contains(&t) { (1023 - t) as f32 } else { 0.0 };
             assert_eq!(y.to_vec(), (0..96).map(expected).collect::<Vec<_>>(), "{config:?}, {how}");
         }
     }
 }
 
-/// Bytes may come before they are expected, as long as an arrival is missing.
+/// Bytes may arrive before they are expected, as long as an arrival is missing.
 #[kernel(block = 64)]
 fn expected_late(#[shared] stage: &Stage, x: &TensorMap<f32>, y: VecMut<f32>) {
     let t = thread_idx_x();
@@ -134,7 +135,7 @@ fn expected_late(#[shared] stage: &Stage, x: &TensorMap<f32>, y: VecMut<f32>) {
 }
 
 #[test]
-fn bytes_may_come_before_they_are_expected() {
+fn bytes_may_arrive_before_they_are_expected() {
     let x = Buffer::new(&ramp(1024));
     for config in schedules(30) {
         let mut y = Buffer::unwritten(64);
@@ -144,9 +145,9 @@ fn bytes_may_come_before_they_are_expected() {
     }
 }
 
-/// How often thread 0 asks before the box is there.
+/// How often thread 0 tests before the load has landed.
 #[kernel(block = 32)]
-fn questions(#[shared] stage: &Stage, x: &TensorMap<f32>, y: VecMut<u32>) {
+fn tests_until_landed(#[shared] stage: &Stage, x: &TensorMap<f32>, y: VecMut<u32>) {
     begin(stage, 1);
     if thread_idx_x() == 0 {
         stage.full.arrive_expect_tx(0, 4096);
@@ -160,17 +161,17 @@ fn questions(#[shared] stage: &Stage, x: &TensorMap<f32>, y: VecMut<u32>) {
 }
 
 #[test]
-fn the_seed_says_when_a_box_lands() {
+fn the_seed_chooses_when_a_load_lands() {
     let x = Buffer::new(&ramp(1024));
     let run = |level, seed| {
         let mut y = Buffer::unwritten(1);
         let boxes = x.matrix(32, 32).tma(32, 32, Swizzle::None);
         let config = Config::new(level).seed(seed).threads(1);
-        silent(&launch(&config, questions, Grid::line(1, 32), (boxes, &mut y)).unwrap(), &config);
+        silent(&launch(&config, tests_until_landed, Grid::line(1, 32), (boxes, &mut y)).unwrap(), &config);
         y.to_vec()[0]
     };
     let times: BTreeSet<u32> = (0..40).map(|seed| run(Level::Checks, seed)).collect();
-    assert!(times.len() > 1, "always after {times:?} questions");
+    assert!(times.len() > 1, "always after {times:?} tests");
     assert!(!times.contains(&0), "never at once");
     for seed in 0..10 {
         assert_eq!(run(Level::Checks, seed), run(Level::Checks, seed), "seed {seed}");
@@ -178,7 +179,7 @@ fn the_seed_says_when_a_box_lands() {
     }
 }
 
-/// Where each piece of 16 bytes of a box came from, as number of the row and the piece, and whether a write hides it.
+/// Which row and 16-byte vector of a box lies at each address, and that a write hides it.
 #[kernel(block = 32)]
 fn origins(#[shared] stage: &Stage, x: &TensorMap<f32>, y: MatMut<u32>) {
     begin(stage, 1);
@@ -200,7 +201,7 @@ fn origins(#[shared] stage: &Stage, x: &TensorMap<f32>, y: MatMut<u32>) {
 }
 
 #[test]
-fn pieces_of_a_box_lie_where_the_swizzle_says() {
+fn vectors_of_a_box_lie_where_the_swizzle_puts_them() {
     let x = Buffer::new(&ramp(1024));
     for (rows, cols, swizzle) in
         [(32, 32, Swizzle::None), (32, 32, Swizzle::B128), (64, 16, Swizzle::B64), (128, 8, Swizzle::B32)]
@@ -218,8 +219,8 @@ fn pieces_of_a_box_lie_where_the_swizzle_says() {
     }
 }
 
-/// An asynchronous read of the first 64 words, as a matrix product makes it, over which the other warp writes: before its
-/// end, or after it was told of the end.
+/// An asynchronous read of the first 64 words, as of a matrix product, which the other warp overwrites: before its end,
+/// or ordered behind its end.
 #[kernel(block = 64)]
 fn product(#[shared] stage: &Stage, early: u32, y: VecMut<f32>) {
     let t = thread_idx_x();
@@ -263,7 +264,7 @@ fn an_asynchronous_read_lasts_until_its_issuer_has_waited() {
     }
 }
 
-/// What was stored is what was there, although the buffer changes as soon as it has been read.
+/// The kernel changes its buffer as soon as the store has read it.
 #[kernel(block = 32)]
 fn changed_after(#[shared] stage: &Stage, y: &TensorMapMut<f32>) {
     let t = thread_idx_x();

@@ -2,14 +2,14 @@
 
 use crate::block::{Block, Turn};
 use crate::fiber::Pool;
-use crate::schedule::Order;
+use crate::schedule::Permutation;
 use std::io;
 
 /// Blocks by rank. Not empty.
 #[expect(clippy::vec_box, reason = "lanes point to their block, and blocks to each other: they must not move")]
-pub(crate) struct Team(Vec<Box<Block>>);
+pub(crate) struct Cluster(Vec<Box<Block>>);
 
-impl Team {
+impl Cluster {
     /// Begins the cluster whose first block is number `first` of the grid.
     #[expect(clippy::vec_box, reason = "as above")]
     pub(crate) fn begin(blocks: Vec<Box<Block>>, first: u32) -> Self {
@@ -31,7 +31,7 @@ impl Team {
         self.0.len()
     }
 
-    /// Closes the books of blocks that are done, and gives them back.
+    /// Finishes the blocks, all of which are over, and gives them back.
     #[expect(clippy::vec_box, reason = "as above")]
     pub(crate) fn finish(self) -> Vec<Box<Block>> {
         for block in &self.0 {
@@ -40,20 +40,20 @@ impl Team {
         self.0
     }
 
-    /// Gives up all that has not exited.
-    pub(crate) fn abandon(&self, pool: &mut Pool) {
+    /// Abandons every lane that has not exited.
+    pub(crate) fn abandon(&self, pool: &mut Pool<Block>) {
         for block in &self.0 {
             block.abandon(pool);
         }
     }
 
-    /// A turn of each block, in the order that `seed` and `round` say. The blocks are stuck only together: what one waits for
-    /// another may bring.
-    pub(crate) fn turn(&self, pool: &mut Pool, seed: u64, round: u64) -> io::Result<Turn> {
+    /// A turn of each block, in the order that `seed` and `round` choose. The blocks are stuck only together: another
+    /// block may do what one waits for.
+    pub(crate) fn turn(&self, pool: &mut Pool<Block>, seed: u64, round: u64) -> io::Result<Turn> {
         if let [block] = &self.0[..] {
-            return block.turn(pool);
+            return Self::turn_alone(block, pool);
         }
-        let order = Order::new(self.0.len() as u64, seed, round << 8);
+        let order = Permutation::new(self.0.len() as u64, seed, round << 8);
         let (mut spinning, mut stuck, mut others) = (0, 0, 0);
         for position in 0..self.0.len() as u64 {
             let block = &self.0[order.at(position) as usize];
@@ -82,5 +82,19 @@ impl Team {
         }
         self.abandon(pool);
         Ok(Turn::Done)
+    }
+
+    /// A turn of a block without a cluster, past the deadlocks in it.
+    fn turn_alone(block: &Block, pool: &mut Pool<Block>) -> io::Result<Turn> {
+        loop {
+            match block.turn(pool)? {
+                Turn::Stuck if Block::resolve(&[block]) => {}
+                Turn::Stuck => {
+                    block.abandon(pool);
+                    return Ok(Turn::Done);
+                }
+                turn => return Ok(turn),
+            }
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Products by `Device::gemm`, with the workspace that the cheapest way asks for.
+//! GEMM by `Device::gemm`, with the workspace that the chosen algorithm needs.
 
 use anyhow::Result;
 use half::{bf16, f16};
@@ -12,24 +12,24 @@ use super::slot::Slot;
 
 /// Extents and layouts of a case.
 #[derive(Clone, Copy)]
-struct Product {
+struct Problem {
     mnk: [usize; 3],
     ops: [Op; 2],
     batch: usize,
 }
 
 /// A, B and C of a slot.
-type Factors<'s, T> = (&'s Buffer<T>, &'s Buffer<T>, &'s mut Buffer<T>);
+type Operands<'s, T> = (&'s Buffer<T>, &'s Buffer<T>, &'s mut Buffer<T>);
 
-/// What is asked for beside the product, for elements of one type.
+/// How a GEMM of one element type is called.
 #[derive(Clone, Copy)]
 struct Kind<T: Multiply> {
-    factors: for<'s> fn(&'s mut Slot) -> Result<Factors<'s, T>>,
-    dressed: for<'g> fn(Gemm<'g, T>) -> Gemm<'g, T>,
+    operands: for<'s> fn(&'s mut Slot) -> Result<Operands<'s, T>>,
+    configured: for<'g> fn(Gemm<'g, T>) -> Gemm<'g, T>,
 }
 
-/// The factors of a slot that holds them as `$x`.
-macro_rules! factors {
+/// The operands of a slot that holds them as `$x`.
+macro_rules! operands {
     ($x:ident) => {
         |slot| {
             let Slot { a: $x(a), b: Some($x(b)), out: $x(c), .. } = slot else { return wrong_type() };
@@ -38,33 +38,33 @@ macro_rules! factors {
     };
 }
 
-/// Which of the ways to a product.
+/// Which algorithms are called.
 #[derive(Clone, Copy)]
 enum Choice {
-    /// The one that `Device::gemm` takes.
+    /// The one that `Device::gemm` chooses.
     Own,
-    /// The cheapest by kernels of this family.
+    /// The cheapest with kernels of this family.
     Family(&'static str),
-    /// So many of the cheapest.
+    /// This many of the cheapest.
     Cheapest(usize),
 }
 
-/// Ours, the way that `Device::gemm` takes.
+/// Warpwright, by the algorithm that `Device::gemm` chooses.
 pub(super) fn prepare<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot) -> Result<Option<Call<'c>>> {
     Ok(by(context, case, slot, Choice::Own)?.pop())
 }
 
-/// The kernels by `mma.sync`, which serve every GPU from compute capability 8.0 on, where others are faster: large squares of
-/// `bf16`. Only where time means something.
+/// The `mma.sync` kernels, which run on every GPU from compute capability 8.0 on, where others are faster: large square
+/// `bf16` matrices. Not on the simulator, where time means nothing.
 pub(super) fn mma<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot) -> Result<Option<Call<'c>>> {
-    let is_large = matches!(case.shape, Shape::Product { mnk: [4096, 4096, 4096] | [8192, 8192, 8192], batch: 1, .. });
+    let is_large = matches!(case.shape, Shape::Gemm { mnk: [4096, 4096, 4096] | [8192, 8192, 8192], batch: 1, .. });
     if case.dtype != Dtype::Bf16 || !is_large || context.device.is_simulator() {
         return Ok(None);
     }
     Ok(by(context, case, slot, Choice::Family("tensor"))?.pop())
 }
 
-/// The `most` ways that should be cheapest, that first which `Device::gemm` takes.
+/// The `most` algorithms that the model ranks first, beginning with the one that `Device::gemm` chooses.
 pub(super) fn cheapest<'c>(
     context: &'c Context<'_>,
     case: &Case,
@@ -75,24 +75,24 @@ pub(super) fn cheapest<'c>(
 }
 
 fn by<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot, choice: Choice) -> Result<Vec<Call<'c>>> {
-    let (Work::Gemm, &Shape::Product { mnk, transposed, batch }) = (case.work, &case.shape) else {
+    let (Work::Gemm, &Shape::Gemm { mnk, transposed, batch }) = (case.work, &case.shape) else {
         return Ok(Vec::new());
     };
     let ops = transposed.map(|transposed| if transposed { Op::T } else { Op::N });
-    let (device, product) = (&context.device, Product { mnk, ops, batch });
+    let (device, problem) = (&context.device, Problem { mnk, ops, batch });
     match case.dtype {
         Dtype::F32 => {
-            calls::<f32>(device, product, Kind { factors: factors!(F32), dressed: |gemm| gemm }, slot, choice)
+            calls::<f32>(device, problem, Kind { operands: operands!(F32), configured: |gemm| gemm }, slot, choice)
         }
         Dtype::Tf32 => {
-            let kind = Kind { factors: factors!(F32), dressed: |gemm| gemm.arithmetic(Arithmetic::Tf32) };
-            calls::<f32>(device, product, kind, slot, choice)
+            let kind = Kind { operands: operands!(F32), configured: |gemm| gemm.arithmetic(Arithmetic::Tf32) };
+            calls::<f32>(device, problem, kind, slot, choice)
         }
         Dtype::F16 => {
-            calls::<f16>(device, product, Kind { factors: factors!(F16), dressed: |gemm| gemm }, slot, choice)
+            calls::<f16>(device, problem, Kind { operands: operands!(F16), configured: |gemm| gemm }, slot, choice)
         }
         Dtype::Bf16 => {
-            calls::<bf16>(device, product, Kind { factors: factors!(Bf16), dressed: |gemm| gemm }, slot, choice)
+            calls::<bf16>(device, problem, Kind { operands: operands!(Bf16), configured: |gemm| gemm }, slot, choice)
         }
         _ => Ok(Vec::new()),
     }
@@ -100,14 +100,14 @@ fn by<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot, choice: Choice
 
 fn calls<'c, T: Multiply + Output<T>>(
     device: &'c Device,
-    product: Product,
+    problem: Problem,
     kind: Kind<T>,
     slot: &mut Slot,
     choice: Choice,
 ) -> Result<Vec<Call<'c>>> {
-    let Product { mnk: [m, n, _], batch, .. } = product;
-    let (a, b, c) = (kind.factors)(slot)?;
-    let plans = (kind.dressed)(described(device, product, a, b)?).plans(c.view().as_tensor(&[batch, m, n])?)?;
+    let Problem { mnk: [m, n, _], batch, .. } = problem;
+    let (a, b, c) = (kind.operands)(slot)?;
+    let plans = (kind.configured)(described(device, problem, a, b)?).plans(c.view().as_tensor(&[batch, m, n])?)?;
     let chosen = plans.into_iter().filter(|plan| match choice {
         Choice::Family(family) => gpu::family_of(plan.algorithm().kernel()).is_some_and(|of| of.name == family),
         Choice::Own | Choice::Cheapest(_) => true,
@@ -118,8 +118,8 @@ fn calls<'c, T: Multiply + Output<T>>(
         .map(|plan| {
             let mut workspace = device.alloc::<f32>(plan.workspace_len())?;
             let run = Box::new(move |slot: &mut Slot| {
-                let (a, b, c) = (kind.factors)(slot)?;
-                let gemm = (kind.dressed)(described(device, product, a, b)?).workspace(&mut workspace);
+                let (a, b, c) = (kind.operands)(slot)?;
+                let gemm = (kind.configured)(described(device, problem, a, b)?).workspace(&mut workspace);
                 let gemm = if matches!(choice, Choice::Own) { gemm } else { gemm.algorithm(plan.algorithm()) };
                 Ok(gemm.into(c.view_mut().as_tensor(&[batch, m, n])?)?)
             });
@@ -128,10 +128,10 @@ fn calls<'c, T: Multiply + Output<T>>(
         .collect()
 }
 
-/// The product of these factors.
+/// The GEMM of these operands.
 fn described<'g, T: Multiply>(
     device: &'g Device,
-    Product { mnk: [m, n, k], ops, batch }: Product,
+    Problem { mnk: [m, n, k], ops, batch }: Problem,
     a: &'g Buffer<T>,
     b: &'g Buffer<T>,
 ) -> Result<Gemm<'g, T>> {

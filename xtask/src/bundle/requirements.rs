@@ -1,7 +1,7 @@
-//! What the packages say of their own test programs, in `[package.metadata.bundle]` of their Cargo.toml.
+//! What the test programs of the packages require, from `[package.metadata.bundle]` of their Cargo.toml.
 //!
-//! `gpu-tests` names the tests that launch kernels: the sanitizers run these, and would only refuse the others.
-//! `needs-cargo` names the tests that compile something: they stay at home.
+//! `gpu-tests` names the tests that launch kernels: the sanitizers run these and would refuse the others.
+//! `needs-cargo` names the tests that compile something: they are left out of the bundle.
 
 use std::process::Command;
 
@@ -12,16 +12,16 @@ use super::programs::{Program, test_name};
 use crate::process;
 use crate::workspace::Workspace;
 
-/// Names of test programs, as the bundle calls them.
+/// Names of test programs in the bundle, by what they require.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Wishes {
-    /// Tests for the sanitizers.
+pub(super) struct Requirements {
+    /// A GPU: tests for the sanitizers.
     pub(super) gpu_tests: Vec<String>,
-    /// Tests that are left out.
+    /// Cargo: tests that are left out.
     pub(super) needs_cargo: Vec<String>,
 }
 
-impl Wishes {
+impl Requirements {
     /// Asks cargo for the manifests of `packages`.
     pub(super) fn of(workspace: &Workspace, packages: &[&str]) -> Result<Self> {
         let mut cargo: Command = workspace.cargo();
@@ -44,7 +44,7 @@ impl Wishes {
     }
 }
 
-fn read(metadata: &str, packages: &[&str]) -> Result<Wishes> {
+fn read(metadata: &str, packages: &[&str]) -> Result<Requirements> {
     #[derive(Deserialize)]
     struct Metadata {
         packages: Vec<Package>,
@@ -68,18 +68,18 @@ fn read(metadata: &str, packages: &[&str]) -> Result<Wishes> {
     }
     let metadata: Metadata = serde_json::from_str(metadata)
         .context("[package.metadata.bundle] takes the lists `gpu-tests` and `needs-cargo`")?;
-    let mut wishes = Wishes::default();
+    let mut requirements = Requirements::default();
     for package in metadata.packages.iter().filter(|package| packages.contains(&package.name.as_str())) {
         let Some(bundle) = package.metadata.as_ref().and_then(|tables| tables.bundle.as_ref()) else { continue };
-        wishes.gpu_tests.extend(bundle.gpu_tests.iter().map(|target| test_name(&package.name, target)));
-        wishes.needs_cargo.extend(bundle.needs_cargo.iter().map(|target| test_name(&package.name, target)));
+        requirements.gpu_tests.extend(bundle.gpu_tests.iter().map(|target| test_name(&package.name, target)));
+        requirements.needs_cargo.extend(bundle.needs_cargo.iter().map(|target| test_name(&package.name, target)));
     }
-    Ok(wishes)
+    Ok(requirements)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Wishes, read};
+    use super::{Requirements, read};
 
     #[test]
     fn lists_are_read_from_the_packages_asked_for() {
@@ -88,7 +88,7 @@ mod tests {
             {"name":"warpwright-tests","metadata":{"bundle":{"gpu-tests":["gemm","reduce"]}}},
             {"name":"simt","metadata":null},
             {"name":"other","metadata":{"bundle":{"gpu-tests":["x"]}}}]}"#;
-        let expected = Wishes {
+        let expected = Requirements {
             gpu_tests: vec!["warpwright-tests-gemm".into(), "warpwright-tests-reduce".into()],
             needs_cargo: vec!["warpwright-compile_fail".into()],
         };
@@ -97,8 +97,8 @@ mod tests {
 
     #[test]
     fn a_name_without_a_program_is_refused() {
-        let wishes = Wishes { gpu_tests: vec!["warpwright-tests-gone".into()], needs_cargo: Vec::new() };
-        assert!(wishes.check(&[]).unwrap_err().to_string().contains("names warpwright-tests-gone"));
-        assert!(Wishes::default().check(&[]).unwrap_err().to_string().contains("no package lists `gpu-tests`"));
+        let requirements = Requirements { gpu_tests: vec!["warpwright-tests-gone".into()], needs_cargo: Vec::new() };
+        assert!(requirements.check(&[]).unwrap_err().to_string().contains("names warpwright-tests-gone"));
+        assert!(Requirements::default().check(&[]).unwrap_err().to_string().contains("no package lists `gpu-tests`"));
     }
 }

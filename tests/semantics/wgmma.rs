@@ -1,5 +1,5 @@
-//! Products on tensor cores against a plain loop: every swizzle, major order, kind and width, operands anywhere in shared
-//! memory, several products under way, NaN and infinity. Integers small enough that every sum is exact.
+//! Tensor-core products compared with a simple loop: every swizzle, major order, kind and width, operands anywhere in
+//! shared memory, several products under way, NaN and infinity. Integers are small enough that every sum is exact.
 
 use crate::{schedules, silent};
 use gpu::lab::instructions_sm90::wgmma_layout::Layout;
@@ -67,7 +67,7 @@ macro_rules! products {
         )+
 
         #[test]
-        fn products_are_those_of_a_plain_loop() {
+        fn products_equal_those_of_a_simple_loop() {
             $(check::<$t>(stringify!($name), $name, $cols, $steps * <$kind as Kind>::DEPTH as usize);)+
         }
     };
@@ -101,7 +101,7 @@ products! {
 
 type Product<T> = simt::Kernel<(MatRef<'static, T>, MatRef<'static, T>, MatMut<'static, f32>)>;
 
-/// Number i of a matrix: from -7 to 7, no two rows or columns alike.
+/// Number i of a matrix: from -7 to 7, all rows and columns different.
 fn integer(i: usize) -> i32 {
     (i.wrapping_mul(0x9e37_79b9) >> 7) as i32 % 15 - 7
 }
@@ -144,7 +144,7 @@ fn check<T: Number>(name: &str, kernel: Product<T>, cols: usize, depth: usize) {
 
 /// A NaN in row 20 of A and an infinity in column 5 of B reach that row and that column and nothing else.
 #[test]
-fn what_is_no_number_stays_in_its_row_and_column() {
+fn nan_and_infinity_stay_in_their_row_and_column() {
     let (mut a, mut b) = (vec![bf16::ONE; 64 * 64], vec![bf16::ONE; 64 * 64]);
     a[20 * 64 + 33] = bf16::NAN;
     b[17 * 64 + 5] = bf16::INFINITY;
@@ -164,7 +164,7 @@ fn what_is_no_number_stays_in_its_row_and_column() {
 const FEW: Layout = Layout { swizzle: Swizzle::B32, mn_major: false, bytes: 2, extent: 64, depth: 16 };
 const FEW_B: Layout = Layout { extent: 8, ..FEW };
 
-/// Two sums of `turns` products each, taken in turns, each product started while two others are under way: `c` gets both.
+/// Two interleaved sums of `turns` products each; each product starts while two others are under way. `c` gets both.
 #[kernel(block = BLOCK)]
 fn interleaved(#[shared] operands: &Operands<f16, 2048>, a: MatRef<f16>, b: MatRef<f16>, turns: u32, c: MatMut<f32>) {
     let threads = (thread_idx_x(), BLOCK);

@@ -1,0 +1,316 @@
+//! A resident block, and the scheduler that takes turns among its lanes.
+
+use super::async_proxy::AsyncProxy;
+use super::barrier::Barriers;
+use super::cluster_barrier::ClusterBarrier;
+use super::run::Run;
+use super::state::BlockState;
+use super::warp_ops::WarpOps;
+use super::warpgroup::Warpgroup;
+use crate::config::Level;
+use crate::fiber::{Lanes, Pause, Pool, Switch};
+use crate::lane::{self, CHECKS, COUNTERS, Lane, UNWAITED};
+use crate::panics;
+use crate::report::{Finding, Kind, Site};
+use crate::schedule::{LaneOrder, Permutation};
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::panic::AssertUnwindSafe;
+
+/// One resident block. It is used for one block of the grid after another.
+pub(crate) struct Block {
+    pub(crate) state: BlockState,
+    pub(crate) barriers: Barriers,
+    pub(super) warp_ops: Box<[WarpOps]>,
+    pub(super) warpgroups: Box<[Warpgroup]>,
+    pub(crate) async_proxy: AsyncProxy,
+    pub(super) cluster_barrier: ClusterBarrier,
+    /// The cluster's blocks by rank, if there are others.
+    pub(super) peers: RefCell<Vec<*const Block>>,
+    schedule: Schedule,
+}
+
+/// How far the lanes of a block have got.
+struct Schedule {
+    /// Lanes in the order in which they start, and how many have.
+    starts: RefCell<Vec<u16>>,
+    started: Cell<usize>,
+    /// Lanes that have not exited.
+    live: Cell<u32>,
+    /// Rounds of turns so far: the salt of the orders.
+    interval: Cell<u64>,
+    /// Whether lanes that had not exited were abandoned.
+    abandoned: Cell<bool>,
+}
+
+/// How far a block got in one turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Every lane has exited.
+    Done,
+    /// Every lane that could run spins on an atomic.
+    Spinning,
+    /// No lane can run, unless another block of the cluster does what it waits for.
+    Stuck,
+    /// It is another block's turn; this one can go on.
+    Paused,
+}
+
+impl Block {
+    /// Allocates a block for the run's launch. It is boxed because lanes point to it, and must be dropped before `run`.
+    pub(crate) fn new(run: &Run<'_>) -> io::Result<Box<Self>> {
+        let state = BlockState::new(run)?;
+        let (threads, warps) = (state.threads.lanes.len(), state.threads.warps());
+        let this = Box::new(Self {
+            barriers: Barriers::new(warps),
+            warp_ops: (0..warps).map(|warp| WarpOps::new(warp as u16)).collect(),
+            warpgroups: (0..threads.div_ceil(128)).map(Warpgroup::new).collect(),
+            async_proxy: AsyncProxy::default(),
+            cluster_barrier: ClusterBarrier::new(warps),
+            peers: RefCell::default(),
+            schedule: Schedule {
+                starts: RefCell::new((0..threads as u16).collect()),
+                started: Cell::new(0),
+                live: Cell::new(0),
+                interval: Cell::new(0),
+                abandoned: Cell::new(false),
+            },
+            state,
+        });
+        this.state.threads.bind((&raw const *this).cast());
+        Ok(this)
+    }
+
+    /// The block of a running lane.
+    ///
+    /// # Panics
+    /// Outside a launch: a device function was called from host code.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn of(lane: &Lane) -> &Self {
+        let block = lane.block.get();
+        assert!(!block.is_null(), "a device function that needs a running kernel was called outside a launch");
+        // SAFETY: `new` binds lanes to their `Block`, which outlives their runs.
+        unsafe { &*block.cast::<Self>() }
+    }
+
+    /// Operations of a lane's warp.
+    #[inline(always)]
+    pub(crate) fn warp_ops(&self, lane: &Lane) -> &WarpOps {
+        &self.warp_ops[usize::from(lane.warp)]
+    }
+
+    /// The warpgroup of a lane.
+    #[inline(always)]
+    pub(crate) fn warpgroup(&self, lane: &Lane) -> &Warpgroup {
+        &self.warpgroups[usize::from(lane.linear) / 128]
+    }
+
+    /// Begins block `number` of the grid.
+    pub(crate) fn begin(&self, number: u32) {
+        let launch = self.state.threads.launch();
+        let watch = match launch.config.level {
+            Level::Off => 0,
+            Level::Checks => CHECKS,
+            Level::Counters => CHECKS | COUNTERS,
+        };
+        let watch = if launch.launch.pdl && watch != 0 { watch | UNWAITED } else { watch };
+        self.state.begin(number, watch);
+        self.warp_ops.iter().for_each(WarpOps::reset);
+        self.warpgroups.iter().for_each(Warpgroup::reset);
+        let schedule = &self.schedule;
+        schedule.interval.set(0);
+        schedule.started.set(0);
+        schedule.live.set(self.state.threads.lanes.len() as u32);
+        schedule.abandoned.set(false);
+        if launch.config.seed != 0 {
+            self.shuffle_starts();
+        }
+    }
+
+    fn shuffle_starts(&self) {
+        let threads = &self.state.threads;
+        let (seed, size) = (threads.launch().config.seed, threads.launch().config.warp_size);
+        let salt = u64::from(threads.number()) << 20;
+        let order = Permutation::new(threads.warps() as u64, seed, salt);
+        let mut starts = self.schedule.starts.borrow_mut();
+        starts.clear();
+        for position in 0..threads.warps() {
+            let warp = order.at(position as u64) as u32;
+            let lanes = LaneOrder::new(size, seed, salt ^ u64::from(warp));
+            let all = (0..size).map(|i| warp * size + lanes.at(i, size));
+            starts.extend(all.filter(|&lane| (lane as usize) < threads.lanes.len()).map(|lane| lane as u16));
+        }
+    }
+
+    /// Whether all threads have exited.
+    pub(crate) fn is_over(&self) -> bool {
+        self.schedule.live.get() == 0
+    }
+
+    /// Threads that have not exited.
+    pub(super) fn live(&self) -> u32 {
+        self.schedule.live.get()
+    }
+
+    /// Whether every lane has started.
+    fn has_started_all(&self) -> bool {
+        self.schedule.started.get() == self.state.threads.lanes.len()
+    }
+
+    /// Lets lanes run until all have exited, or none can run, or only spinning ones can; if the block shares its OS
+    /// thread with others, only until every lane waits for something.
+    pub(crate) fn turn(&self, pool: &mut Pool<Self>) -> io::Result<Turn> {
+        let shares = self.state.threads.launch().config.resident > 1 || self.state.is_in_cluster();
+        while !self.has_started_all() {
+            let fiber = pool.take()?;
+            pool.resume(fiber, self);
+            lane::set_current(std::ptr::null());
+            self.async_proxy.turn(&self.state, self.schedule.interval.get(), false);
+            if shares && self.has_started_all() && !self.is_over() {
+                return Ok(Turn::Paused);
+            }
+        }
+        loop {
+            let progressed = self.sweep(pool);
+            if self.is_over() {
+                return Ok(Turn::Done);
+            }
+            let interval = self.schedule.interval.get();
+            let progressed = self.async_proxy.turn_after(&self.state, interval, progressed) || progressed;
+            if progressed && shares && self.state.warps.iter().all(|warp| warp.spinning.get() == 0) {
+                return Ok(Turn::Paused);
+            }
+            if progressed {
+                continue;
+            }
+            let mut spinning = false;
+            for warp in &self.state.warps {
+                let lanes = warp.spinning.replace(0);
+                warp.wake(lanes);
+                spinning |= lanes != 0;
+            }
+            return Ok(if spinning { Turn::Spinning } else { Turn::Stuck });
+        }
+    }
+
+    /// One turn for every lane that is ready. Gives whether there was any.
+    fn sweep(&self, pool: &mut Pool<Self>) -> bool {
+        let threads = &self.state.threads;
+        let (seed, size) = (threads.launch().config.seed, threads.launch().config.warp_size);
+        let warps = &self.state.warps;
+        let interval = self.schedule.interval.get() + 1;
+        self.schedule.interval.set(interval);
+        let salt = u64::from(threads.number()) << 20 ^ interval;
+        let order = Permutation::new(warps.len() as u64, seed, salt);
+        let lanes = LaneOrder::new(size, seed, salt);
+        let mut progressed = false;
+        for position in 0..warps.len() {
+            let index = order.at(position as u64) as usize;
+            let ready = warps[index].ready.replace(0);
+            if ready == 0 {
+                continue;
+            }
+            progressed = true;
+            let first = index * size as usize;
+            for i in 0..size {
+                let at = lanes.at(i, size);
+                if ready >> at & 1 != 0 {
+                    let lane = &threads.lanes[first + at as usize];
+                    lane::set_current(lane);
+                    let pause = pool.resume(lane.fiber.get(), self);
+                    debug_assert!(pause == Pause::Blocked || self.has_started_all());
+                }
+            }
+        }
+        lane::set_current(std::ptr::null());
+        progressed
+    }
+
+    /// The next lane that has not started.
+    #[inline]
+    fn next_unstarted(&self) -> Option<&Lane> {
+        let position = self.schedule.started.get();
+        let lane = *self.schedule.starts.borrow().get(position)?;
+        self.schedule.started.set(position + 1);
+        Some(self.state.threads.lane(lane))
+    }
+
+    /// Runs the kernel for one lane, to its end.
+    #[inline(always)]
+    fn run_lane(&self, lane: &Lane, switch: &Switch, fiber: u16) {
+        lane.switch.set(switch);
+        lane.fiber.set(fiber);
+        lane::set_current(lane);
+        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| (self.state.run().body)()));
+        if outcome.is_err() {
+            self.state.threads.panicked(lane, panics::take());
+        }
+        self.exited(lane);
+    }
+
+    /// The lane's kernel has returned.
+    fn exited(&self, lane: &Lane) {
+        self.state.threads.note_progress();
+        AsyncProxy::check_stores(&self.state, lane);
+        self.schedule.live.set(self.live() - 1);
+        self.state.exited(lane);
+        self.warp_ops(lane).complete_after_exit(&self.state);
+        self.warpgroup(lane).leave(&self.state, lane);
+        self.leave_cluster_barrier();
+    }
+
+    /// Abandons every lane that has not exited: it or the launch hangs, or the host has no memory for more stacks.
+    pub(crate) fn abandon(&self, pool: &mut Pool<Self>) {
+        for lane in &self.state.threads.lanes {
+            let is_live = self.state.warp(lane).live.get() & lane.bit() != 0;
+            if is_live && lane.has_started() {
+                pool.abandon(lane.fiber.get());
+            }
+        }
+        self.schedule.abandoned.set(true);
+        self.schedule.live.set(0);
+    }
+
+    /// The block has ended: reports what is left, and adds its counters to the launch's.
+    pub(crate) fn finish(&self) {
+        let abandoned = self.schedule.abandoned.get();
+        if !abandoned {
+            self.barriers.report_abandoned(&self.state);
+        }
+        self.async_proxy.finish(&self.state, abandoned);
+        if !abandoned {
+            self.state.dependency.finish(&self.state.threads);
+        }
+        self.barriers.clear();
+        self.cluster_barrier.clear();
+        if self.state.threads.launch().config.level != Level::Off {
+            self.state.finish();
+        }
+    }
+
+    /// Reports lanes that spin while no thread of the launch makes progress.
+    pub(crate) fn report_hang(&self) {
+        let Some((location, thread, count)) = self.state.spinner() else { return };
+        let (kind, site) = (Kind::Hang, Site::new(location));
+        let finding = Finding { kind, site, other: None, block: self.state.threads.index(), thread };
+        self.state.threads.report(finding, || {
+            let threads = if count == 1 { "thread of this block spins" } else { "threads of this block spin" };
+            format!("{count} {threads} here, and no thread of the launch gets on")
+        });
+    }
+}
+
+impl Lanes for Block {
+    fn run_on(&self, switch: &Switch, number: u16) {
+        while let Some(lane) = self.next_unstarted() {
+            self.run_lane(lane, switch, number);
+        }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        lane::set_current(std::ptr::null());
+    }
+}

@@ -1,0 +1,353 @@
+//! What every part of a resident block works on: its threads, its warps, its memory and the checks of it.
+
+use super::dependency::Dependency;
+use super::run::Run;
+use super::warp::Warp;
+use crate::bulk::{Row, rows, stored_rows};
+use crate::config::Level;
+use crate::counters::{Access, Banks, BlockCounters, Counted, What};
+use crate::happens_before::AtomicOp;
+use crate::lane::{COUNTERS, Geometry, Lane, UNWAITED};
+use crate::ordering::{Order, Scope};
+use crate::shadow::{AccessKind, Accessed, SharedShadow};
+use crate::tensor_map::TensorMap;
+use crate::threads::Threads;
+use std::cell::{Cell, UnsafeCell};
+use std::io;
+use std::panic::Location;
+use std::ptr::NonNull;
+
+/// Alignment of shared memory: that of a swizzled tile for TMA, the largest that anything needs.
+const SHARED_ALIGN: usize = 1024;
+/// Content of shared memory at the start of a checked block.
+const POISON: u8 = 0xa5;
+/// An atomic operation lets other lanes run every so many times: it may be waiting for them.
+const POLLS: u16 = 16;
+
+/// Threads, warps and memory of one resident block.
+pub(crate) struct BlockState {
+    /// Erased lifetime of the run: see [`BlockState::new`].
+    run: *const Run<'static>,
+    pub(crate) threads: Threads,
+    pub(super) warps: Box<[Warp]>,
+    shared: SharedMemory,
+    shadow: UnsafeCell<Option<SharedShadow>>,
+    counters: UnsafeCell<BlockCounters>,
+    pub(crate) dependency: Dependency,
+    /// Where a lane last polled.
+    last_poll: Cell<Option<&'static Location<'static>>>,
+}
+
+struct SharedMemory {
+    base: NonNull<u8>,
+    layout: std::alloc::Layout,
+}
+
+impl SharedMemory {
+    fn new(bytes: usize) -> io::Result<Self> {
+        let error = || io::Error::new(io::ErrorKind::OutOfMemory, "no memory for simulated shared memory");
+        let layout = std::alloc::Layout::from_size_align(bytes.max(16), SHARED_ALIGN).map_err(|_| error())?;
+        // SAFETY: the layout's size is not 0.
+        let base = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) }).ok_or_else(error)?;
+        Ok(Self { base, layout })
+    }
+}
+
+impl Drop for SharedMemory {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout.
+        unsafe { std::alloc::dealloc(self.base.as_ptr(), self.layout) };
+    }
+}
+
+impl BlockState {
+    /// State for blocks of the run's launch. It must be dropped before `run`.
+    pub(super) fn new(run: &Run<'_>) -> io::Result<Self> {
+        let (launch, config) = (run.state.launch, run.state.config);
+        let shared = SharedMemory::new(launch.shared_bytes)?;
+        let base = shared.base.as_ptr();
+        let threads = Threads::new(&run.state, base);
+        let (lanes, size) = (threads.lanes.len(), config.warp_size as usize);
+        let warps = (0..threads.warps()).map(|warp| Warp::new((lanes - warp * size).min(size) as u32));
+        let watched = config.level >= Level::Checks;
+        Ok(Self {
+            run: std::ptr::from_ref(run).cast(),
+            warps: warps.collect(),
+            shadow: UnsafeCell::new(watched.then(|| SharedShadow::new(base as usize, launch.shared_bytes))),
+            counters: UnsafeCell::new(BlockCounters::new(threads.warps(), Banks::new(config.bank_bytes))),
+            shared,
+            threads,
+            dependency: Dependency::default(),
+            last_poll: Cell::new(None),
+        })
+    }
+
+    /// Begins block `number` of the grid.
+    pub(super) fn begin(&self, number: u32, watch: u8) {
+        self.threads.begin(number, watch);
+        self.dependency.reset();
+        for (index, warp) in self.warps.iter().enumerate() {
+            warp.reset();
+            self.counters().set_live(index as u16, warp.live.get());
+        }
+        if watch != 0 {
+            let len = self.threads.geometry.get().shared_len;
+            // SAFETY: no lane runs now; the block's own memory.
+            unsafe { self.shared.base.as_ptr().write_bytes(POISON, len) };
+            if let Some(shadow) = self.shadow() {
+                shadow.reset();
+                if self.threads.has_per_thread_clocks() {
+                    shadow.enable_per_thread_clocks();
+                }
+            }
+        }
+    }
+
+    /// The block has ended: reports what the shadow has held back, and adds the counters to the launch's.
+    pub(super) fn finish(&self) {
+        let run = self.run();
+        self.end_interval();
+        let Geometry { shared, shared_len, .. } = self.threads.geometry.get();
+        // SAFETY: the scheduler's OS thread; no lane runs.
+        let (logs, global) = unsafe { (&mut *run.logs.get(), &*run.global.get()) };
+        logs.forget(shared as usize..shared as usize + shared_len);
+        let shadow = global.bytes() + self.shadow().map_or(0, |shadow| shadow.bytes());
+        run.shadow_bytes.set(run.shadow_bytes.get().max(shadow));
+        if run.state.config.level == Level::Counters {
+            let mut counters = run.counters.borrow_mut();
+            counters.warps += self.warps.len() as u64;
+            self.counters().drain(|key, counts| counters.add(key, counts));
+        }
+    }
+
+    /// All threads of the block have met, or the block has ended.
+    pub(super) fn end_interval(&self) {
+        if let Some(shadow) = self.shadow()
+            && !shadow.unwritten.is_settled()
+        {
+            shadow.unwritten.settle(&self.threads, |address| self.threads.name_shared(address));
+        }
+        if self.run().state.config.level == Level::Counters {
+            self.counters().flush();
+        }
+    }
+
+    /// A barrier of the whole block is complete: orders all its threads.
+    pub(super) fn synchronise_all(&self) {
+        self.threads.synchronise_all();
+        self.end_interval();
+        if self.threads.lanes[0].watch.get() & COUNTERS != 0 {
+            self.run().counters.borrow_mut().barriers += 1;
+        }
+    }
+
+    /// From now on some threads synchronise without the others.
+    pub(crate) fn enable_per_thread_clocks(&self) {
+        self.run().state.per_thread_clocks.set(true);
+        if let Some(shadow) = self.shadow() {
+            shadow.enable_per_thread_clocks();
+        }
+    }
+
+    /// The warp of a lane.
+    #[inline(always)]
+    pub(super) fn warp(&self, lane: &Lane) -> &Warp {
+        &self.warps[usize::from(lane.warp)]
+    }
+
+    /// A lane has exited.
+    pub(super) fn exited(&self, lane: &Lane) {
+        let warp = self.warp(lane);
+        warp.live.set(warp.live.get() & !lane.bit());
+        self.counters().set_live(lane.warp, warp.live.get());
+    }
+
+    /// "3 threads (0-2) have exited", if any have.
+    pub(super) fn describe_exited(&self) -> Option<String> {
+        let exited = self.threads.in_masks(|warp| self.warps[warp].existing() & !self.warps[warp].live.get());
+        (!exited.is_empty()).then(|| format!("{} have exited", Threads::name_threads(&exited)))
+    }
+
+    /// Whether there are other blocks in the cluster.
+    pub(crate) fn is_in_cluster(&self) -> bool {
+        self.threads.geometry.get().cluster > 1
+    }
+
+    /// Checks an access to shared memory if it is of the most frequent kinds. False: nothing was done.
+    #[inline(always)]
+    pub(crate) fn check_shared_fast(&self, lane: &Lane, accessed: Accessed) -> bool {
+        let Some(shadow) = self.shadow() else { return false };
+        let is_done = match accessed.kind {
+            AccessKind::Read => shadow.is_read_again(lane, accessed, self.threads.warp_shift),
+            AccessKind::Write => shadow.write_in_order(lane, accessed),
+            _ => false,
+        };
+        if is_done {
+            self.threads.count_step();
+        }
+        is_done
+    }
+
+    /// Checks any access to shared memory.
+    #[inline(never)]
+    pub(crate) fn check_shared(&self, lane: &Lane, accessed: Accessed) {
+        self.threads.count_step();
+        let Some(shadow) = self.shadow() else { return };
+        let is_read = accessed.kind == AccessKind::Read;
+        let warp_shift = self.threads.warp_shift;
+        if !(is_read && (shadow.read_next(lane, accessed, warp_shift) || shadow.read_first(lane, accessed))) {
+            shadow.access(&self.threads, lane, accessed);
+        }
+    }
+
+    /// Checks and counts an access to the buffer `tag`, in which the address lies.
+    #[inline(always)]
+    pub(crate) fn check_global(&self, lane: &Lane, tag: u32, accessed: Accessed, access: Access) {
+        self.threads.count_step();
+        if lane.watch.get() & (COUNTERS | UNWAITED) != 0 {
+            if lane.watch.get() & COUNTERS != 0 {
+                self.count(lane, accessed.location, What::new(access, accessed.size), accessed.address);
+            }
+            Dependency::check(&self.threads, lane, accessed);
+        }
+        if let Some(binding) = self.threads.bindings().get(tag as usize) {
+            // SAFETY: one OS thread works on a watched run, and no borrow of the shadow lives across this call.
+            let global = unsafe { &mut *self.run().global.get() };
+            global.access(tag, binding.memory, &self.threads, lane, accessed);
+        }
+    }
+
+    /// Checks what the box at `at` reads or writes of global memory.
+    pub(super) fn check_global_box(
+        &self,
+        lane: &Lane,
+        map: &TensorMap,
+        at: [i32; 5],
+        kind: AccessKind,
+        location: &'static Location<'static>,
+    ) {
+        let Some(binding) = self.threads.bindings().get(map.tag as usize) else { return };
+        let check = |row: Row| {
+            let accessed = Accessed { address: row.address as usize, size: row.bytes, kind, location };
+            Dependency::check(&self.threads, lane, accessed);
+            // SAFETY: one OS thread works on a watched run, and no borrow of the shadow lives across this call.
+            let global = unsafe { &mut *self.run().global.get() };
+            global.access(map.tag, binding.memory, &self.threads, lane, accessed);
+        };
+        if kind == AccessKind::Read {
+            rows(map, at).for_each(check);
+        } else {
+            stored_rows(map, at).for_each(check);
+        }
+    }
+
+    /// Checks the start of a `cp.async`'s write.
+    pub(crate) fn begin_async_write(&self, lane: &Lane, accessed: Accessed) {
+        if let Some(shadow) = self.shadow() {
+            shadow.access(&self.threads, lane, accessed);
+        }
+    }
+
+    /// Notes that a `cp.async` has written.
+    pub(crate) fn end_async_write(&self, lane: &Lane, address: usize, size: usize, site: &'static Location<'static>) {
+        if let Some(shadow) = self.shadow() {
+            shadow.land(lane, address, size, site);
+        }
+    }
+
+    /// Begins an asynchronous read of shared memory; gives the token by which it ends, 0 at `Level::Off`.
+    pub(crate) fn begin_async_read(
+        &self,
+        lane: &Lane,
+        address: usize,
+        size: usize,
+        location: &'static Location<'static>,
+    ) -> u64 {
+        if !lane.watched() {
+            return 0;
+        }
+        let accessed = Accessed { address, size, kind: AccessKind::BulkRead, location };
+        self.shadow().map_or(0, |shadow| shadow.begin_read(&self.threads, lane, accessed))
+    }
+
+    /// Ends an asynchronous read, for the lane that issued it.
+    pub(crate) fn end_async_read(&self, lane: &Lane, token: u64) {
+        if lane.watched()
+            && let Some(shadow) = self.shadow()
+        {
+            shadow.end_read(&self.threads, lane, token);
+        }
+    }
+
+    /// The order that an atomic operation makes.
+    pub(crate) fn order_atomic(&self, lane: &Lane, address: usize, op: AtomicOp, how: (Order, Scope)) {
+        // SAFETY: one OS thread works on a watched run, and no borrow of the logs lives across this call.
+        let logs = unsafe { &mut *self.run().logs.get() };
+        if self.threads.order_atomic(logs, lane, address, op, how) {
+            self.enable_per_thread_clocks();
+        }
+    }
+
+    /// Counts one instruction of a lane.
+    #[inline(always)]
+    pub(crate) fn count(&self, lane: &Lane, location: &'static Location<'static>, what: What, address: usize) {
+        self.counters().count(lane.warp, lane.lane, Counted { location, what, address });
+    }
+
+    /// Counts an atomic operation, and at times lets others run, because this one may wait for them. Gives whether the
+    /// caller must suspend.
+    #[inline]
+    pub(crate) fn poll(&self, lane: &Lane, location: &'static Location<'static>) -> bool {
+        let polls = lane.polls.get().wrapping_add(1);
+        lane.polls.set(polls);
+        let due = polls.is_multiple_of(POLLS);
+        if due {
+            self.spin(lane, location);
+        }
+        due
+    }
+
+    /// Marks the lane as waiting for another's action that no barrier announces.
+    pub(crate) fn spin(&self, lane: &Lane, location: &'static Location<'static>) {
+        self.last_poll.set(Some(location));
+        let warp = self.warp(lane);
+        warp.spinning.set(warp.spinning.get() | lane.bit());
+    }
+
+    /// Where lanes spin, one of them, and how many they are.
+    pub(crate) fn spinner(&self) -> Option<(&'static Location<'static>, [u32; 3], usize)> {
+        let threads = self.threads.in_masks(|warp| self.warps[warp].ready.get());
+        let first = *threads.first()?;
+        Some((self.last_poll.get()?, self.threads.lane(first).thread_index(), threads.len()))
+    }
+
+    /// The block's shared memory.
+    pub(super) fn shared_bytes(&self) -> &[u8] {
+        let geometry = self.threads.geometry.get();
+        // SAFETY: the block's shared memory, which only this OS thread accesses, and nothing writes before the borrow
+        // ends.
+        unsafe { std::slice::from_raw_parts(geometry.shared, geometry.shared_len) }
+    }
+
+    #[inline(always)]
+    pub(super) fn run(&self) -> &Run<'static> {
+        // SAFETY: `new`'s contract: the run outlives the block. The lifetime inside is erased, and no reference taken
+        // through it is kept.
+        unsafe { &*self.run }
+    }
+
+    #[expect(clippy::mut_from_ref, reason = "one OS thread; no two of these borrows live at once")]
+    #[inline(always)]
+    pub(crate) fn shadow(&self) -> Option<&mut SharedShadow> {
+        // SAFETY: only this OS thread touches the block, and callers end the borrow before the next call or switch; the
+        // reports made meanwhile do not come back here.
+        unsafe { &mut *self.shadow.get() }.as_mut()
+    }
+
+    #[expect(clippy::mut_from_ref, reason = "as `shadow`")]
+    #[inline(always)]
+    fn counters(&self) -> &mut BlockCounters {
+        // SAFETY: as `shadow`.
+        unsafe { &mut *self.counters.get() }
+    }
+}

@@ -1,0 +1,289 @@
+//! Runs a grid: the checks of a launch, and the loop over its clusters.
+
+use crate::block::{Block, Run, Turn};
+use crate::cluster::Cluster;
+use crate::config::{Config, Level};
+use crate::fiber::Pool;
+use crate::launch::{Launch, LaunchError, MAX_CLUSTER, MAX_THREADS, Outcome};
+use crate::report::{Kind, Reports};
+use crate::schedule::Permutation;
+use crate::shadow::MAX_BLOCKS;
+use crate::{lane, panics};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+/// Most blocks that are made resident because others spin.
+const MAX_RESIDENT: usize = 256;
+
+/// Runs `body` once for every thread of the grid.
+///
+/// Faults are not errors here: they are in the outcome, and the launch goes on after them.
+///
+/// # Errors
+/// When the launch cannot begin or the host runs out of memory; then nothing, or not everything, has run.
+///
+/// # Safety
+/// For the duration of the call nothing else writes any of the bindings' memories, and nothing else accesses the
+/// writable ones. The views that `body` hands to the kernel lie in the bindings' memories and carry their tags; `body`
+/// itself does nothing else that is unsafe.
+pub unsafe fn launch(launch: &Launch<'_>, config: &Config, body: &(dyn Fn() + Sync)) -> Result<Outcome, LaunchError> {
+    let blocks = check(launch, config)?;
+    panics::install();
+    if lane::current().is_in_launch() {
+        return Err(LaunchError::Nested);
+    }
+    let queue = Queue::new(blocks / u64::from(launch.cluster), config.seed);
+    let mut outcome = if config.level == Level::Off {
+        spread(launch, config, body, &queue)?
+    } else {
+        work(launch, config, body, &queue)?
+    };
+    if config.level == Level::Off {
+        for binding in launch.bindings.iter().filter(|binding| binding.writable) {
+            // SAFETY: the launch is over, and the memory is still this call's alone. Writes were not recorded: any byte
+            // may have been written.
+            unsafe { binding.memory.mark(0, binding.memory.len()) };
+        }
+    }
+    outcome.reports.sort_by_key(|report| report.kind == Kind::Limit);
+    Ok(outcome)
+}
+
+/// Number of blocks, if the launch is valid.
+fn check(launch: &Launch<'_>, config: &Config) -> Result<u64, LaunchError> {
+    let Launch { grid, block, .. } = *launch;
+    let product =
+        |extents: [u32; 3]| extents.into_iter().try_fold(1_u64, |product, x| product.checked_mul(u64::from(x)));
+    let (blocks, threads) = (product(grid).unwrap_or(u64::MAX), product(block).unwrap_or(u64::MAX));
+    if blocks == 0 || threads == 0 {
+        return Err(LaunchError::Empty { grid, block });
+    }
+    if threads > u64::from(MAX_THREADS) {
+        return Err(LaunchError::TooManyThreads { threads });
+    }
+    if !(1..=MAX_CLUSTER).contains(&launch.cluster) || !grid[0].is_multiple_of(launch.cluster) {
+        return Err(LaunchError::Cluster { cluster: launch.cluster, blocks: grid[0] });
+    }
+    let most = if config.level == Level::Off { u64::from(u32::MAX) } else { MAX_BLOCKS };
+    if blocks > most {
+        return Err(LaunchError::TooManyBlocks { blocks, most });
+    }
+    let problem = |problem: String| Err(LaunchError::Config { problem });
+    if !config.warp_size.is_power_of_two() || config.warp_size > 32 {
+        return problem(format!("warp_size must be a power of two from 1 to 32, it is {}", config.warp_size));
+    }
+    if ![4, 8].contains(&config.bank_bytes) {
+        return problem(format!("bank_bytes must be 4 or 8, it is {}", config.bank_bytes));
+    }
+    if config.resident == 0 {
+        return problem("resident must be at least 1, it is 0".to_owned());
+    }
+    Ok(blocks)
+}
+
+/// The clusters (or blocks) still to be run, in the seed's order, for all workers.
+struct Queue {
+    next: AtomicU64,
+    clusters: u64,
+    order: Permutation,
+    stopped: AtomicBool,
+}
+
+impl Queue {
+    fn new(clusters: u64, seed: u64) -> Self {
+        let (next, stopped) = (AtomicU64::new(0), AtomicBool::new(false));
+        Self { next, clusters, order: Permutation::new(clusters, seed, 0), stopped }
+    }
+
+    fn take(&self) -> Option<u32> {
+        if self.stopped.load(Ordering::Relaxed) {
+            return None;
+        }
+        let position = self.next.fetch_add(1, Ordering::Relaxed);
+        (position < self.clusters).then(|| self.order.at(position) as u32)
+    }
+}
+
+/// Runs the blocks on the worker threads.
+fn spread(
+    launch: &Launch<'_>,
+    config: &Config,
+    body: &(dyn Fn() + Sync),
+    queue: &Queue,
+) -> Result<Outcome, LaunchError> {
+    if config.threads == 1 || queue.clusters == 1 {
+        return work(launch, config, body, queue);
+    }
+    let outcomes = match config.threads {
+        0 => rayon::broadcast(|_| work(launch, config, body, queue)),
+        threads => workers(threads)?.broadcast(|_| work(launch, config, body, queue)),
+    };
+    let mut reports = Reports::new(config.max_reports);
+    let mut whole = Outcome::default();
+    for outcome in outcomes {
+        let outcome = outcome?;
+        whole.clock = whole.clock.max(outcome.clock);
+        reports.absorb(outcome.reports, outcome.suppressed);
+    }
+    (whole.reports, whole.suppressed) = reports.into_parts();
+    Ok(whole)
+}
+
+/// A pool of so many workers, made once, so that each keeps its fibers.
+fn workers(threads: usize) -> Result<Arc<rayon::ThreadPool>, LaunchError> {
+    static POOLS: LazyLock<Mutex<HashMap<usize, Arc<rayon::ThreadPool>>>> = LazyLock::new(Mutex::default);
+    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(pool) = pools.get(&threads) {
+        return Ok(Arc::clone(pool));
+    }
+    let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = Arc::new(built.map_err(|error| LaunchError::Memory { reason: error.to_string() })?);
+    pools.insert(threads, Arc::clone(&pool));
+    Ok(pool)
+}
+
+/// One worker: takes blocks until there are none.
+fn work(launch: &Launch<'_>, config: &Config, body: &(dyn Fn() + Sync), queue: &Queue) -> Result<Outcome, LaunchError> {
+    let run = Run::new(launch, config, body);
+    let clock = with_pool(|pool| {
+        let _running = panics::Running::new(launch.name);
+        Worker { run: &run, queue, resident: Vec::new(), spare: Vec::new(), round: 0, clock: 0 }.work(pool)
+    })
+    .ok_or(LaunchError::Nested)?
+    .map_err(|error| LaunchError::Memory { reason: error.to_string() })?;
+    let Run { state, counters, shadow_bytes, .. } = run;
+    let (reports, suppressed) = state.reports.into_inner().into_parts();
+    let counters = (config.level == Level::Counters).then(|| counters.into_inner());
+    Ok(Outcome { reports, suppressed, counters, clock, shadow_bytes: shadow_bytes.get() })
+}
+
+thread_local! {
+    /// The fibers of this OS thread.
+    static POOL: RefCell<Pool<Block>> = RefCell::default();
+}
+
+/// Runs `work` with this thread's fibers; `None` if they are in use, that is, inside a kernel.
+fn with_pool<R>(work: impl FnOnce(&mut Pool<Block>) -> R) -> Option<R> {
+    POOL.with(|pool| pool.try_borrow_mut().ok().map(|mut pool| work(&mut pool)))
+}
+
+struct Worker<'a> {
+    run: &'a Run<'a>,
+    queue: &'a Queue,
+    resident: Vec<Cluster>,
+    /// Blocks that are over and can be used again.
+    #[expect(clippy::vec_box, reason = "lanes point to their block: it must not move")]
+    spare: Vec<Box<Block>>,
+    /// Turns that every resident block has had.
+    round: u64,
+    clock: u64,
+}
+
+impl Worker<'_> {
+    fn work(mut self, pool: &mut Pool<Block>) -> std::io::Result<u64> {
+        let result = self.all(pool);
+        if result.is_err() {
+            for cluster in &self.resident {
+                cluster.abandon(pool);
+            }
+        }
+        if self.run.state.config.level != Level::Off {
+            let left = self.resident.first().and_then(|cluster| cluster.blocks().next());
+            let block = self.spare.last().map(|block| &**block).or(left);
+            // SAFETY: one OS thread works on a watched run, and no lane runs now.
+            let global = unsafe { &mut *self.run.global.get() };
+            global.finish(
+                block.map(|block| &block.state.threads),
+                self.run.state.launch.bindings.iter().map(|binding| binding.memory),
+            );
+        }
+        result.map(|()| self.clock)
+    }
+
+    fn all(&mut self, pool: &mut Pool<Block>) -> std::io::Result<()> {
+        let cluster = self.run.state.launch.cluster as usize;
+        let mut wanted = self.run.state.config.resident as usize;
+        let (mut idle_turns, mut progress) = (0_u64, 0);
+        loop {
+            while self.resident.len() * cluster < wanted && self.admit()? {}
+            if self.resident.is_empty() {
+                return Ok(());
+            }
+            self.rotate();
+            let mut spinning = 0;
+            let mut at = 0;
+            while at < self.resident.len() {
+                match self.resident[at].turn(pool, self.run.state.config.seed, self.round)? {
+                    Turn::Spinning => {
+                        spinning += self.resident[at].len();
+                        at += 1;
+                    }
+                    Turn::Paused | Turn::Stuck => at += 1,
+                    Turn::Done => {
+                        let cluster = self.resident.remove(at);
+                        self.retire(cluster);
+                    }
+                }
+            }
+            let now = self.run.state.progress.get();
+            if now != progress || spinning == 0 {
+                (idle_turns, progress) = (0, now);
+                continue;
+            }
+            idle_turns += 1;
+            // The resident blocks wait for one that is not resident: admit it.
+            wanted = (wanted + 1).min(MAX_RESIDENT).max(spinning);
+            if idle_turns > self.run.state.config.hang_turns {
+                self.hang(pool);
+            } else if idle_turns.is_multiple_of(64) {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    /// Chooses by the seed which cluster comes first in this round.
+    fn rotate(&mut self) {
+        let (seed, clusters) = (self.run.state.config.seed, self.resident.len() as u64);
+        self.round += 1;
+        if seed != 0 && clusters > 1 {
+            self.resident.rotate_left(Permutation::new(clusters, seed, self.round).at(0) as usize);
+        }
+    }
+
+    /// Begins another cluster, if there is one.
+    fn admit(&mut self) -> std::io::Result<bool> {
+        let Some(number) = self.queue.take() else { return Ok(false) };
+        let cluster = self.run.state.launch.cluster;
+        let mut blocks = Vec::with_capacity(cluster as usize);
+        for _ in 0..cluster {
+            blocks.push(match self.spare.pop() {
+                Some(block) => block,
+                None => Block::new(self.run)?,
+            });
+        }
+        // Clusters lie along x, and divide it: their blocks' numbers follow each other.
+        self.resident.push(Cluster::begin(blocks, number * cluster));
+        Ok(true)
+    }
+
+    /// All blocks of a cluster are over.
+    fn retire(&mut self, cluster: Cluster) {
+        for block in cluster.finish() {
+            self.clock = self.clock.max(block.state.threads.steps());
+            self.spare.push(block);
+        }
+    }
+
+    /// No thread makes progress any more: reports it, and abandons the launch.
+    #[cold]
+    fn hang(&mut self, pool: &mut Pool<Block>) {
+        self.queue.stopped.store(true, Ordering::Relaxed);
+        for cluster in std::mem::take(&mut self.resident) {
+            cluster.blocks().for_each(Block::report_hang);
+            cluster.abandon(pool);
+            self.spare.extend(cluster.finish());
+        }
+    }
+}

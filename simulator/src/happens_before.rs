@@ -1,0 +1,478 @@
+//! Which access came before which: happens-before with scalar clocks, and vectors where scalars are not enough.
+//!
+//! Every thread has a clock and stamps its accesses with it. Usually three scalars decide whether a stamp of the same
+//! block came before: the *epoch* (everything up to here, by any thread of the block: set by a barrier of the whole
+//! block), the *warp epoch* (the same for the warp: set by a `sync_warp` of the whole warp), and being the same thread.
+//! Barriers and warp syncs of *some* threads need more: [`ThreadOrder::vector`] then holds, per thread of the block,
+//! the clock up to which its actions came before. Order through atomics, within and across blocks, is kept in logs: a
+//! release appends an entry, an acquire remembers the length of the log. (`FastTrack`, Flanagan and Freund 2009,
+//! without the vectors where a scalar says the same; release sequences and fences as in the PTX memory model.)
+
+use crate::ordering::{Order, Scope};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// A clock for each thread of a block.
+pub(crate) type VectorClock = Rc<[u32]>;
+
+/// Order of one thread that its scalar clocks cannot express.
+#[derive(Default)]
+pub(crate) struct ThreadOrder {
+    /// Per thread of the block: the clock up to which its actions came before this thread's next one.
+    pub(crate) vector: Option<VectorClock>,
+    /// Logs that this thread has acquired, with the length it saw.
+    pub(crate) acquired: Acquired,
+    /// Logs that a relaxed read has seen and a fence will acquire.
+    pending: Vec<Seen>,
+    /// What the last fence released, for the relaxed writes after it.
+    fence: Option<Release>,
+}
+
+/// Everything one thread had done and knew at a release.
+#[derive(Clone)]
+struct Release {
+    block: u32,
+    thread: u16,
+    warp: u16,
+    clock: u32,
+    epoch: u32,
+    warp_epoch: u32,
+    vector: Option<VectorClock>,
+    /// Whether its scope reaches threads of other blocks.
+    cross_block: bool,
+    /// What the releasing thread had acquired itself.
+    acquired: Acquired,
+}
+
+/// The releases through one atomic location, in order.
+#[derive(Default)]
+pub(crate) struct Log {
+    releases: Vec<Release>,
+    by_block: HashMap<u32, Vec<u32>>,
+    /// Releases whose thread had acquired another log: order may pass on through these.
+    links: Vec<u32>,
+}
+
+/// A log and how much of it was seen.
+#[derive(Clone)]
+struct Seen {
+    log: Rc<RefCell<Log>>,
+    len: usize,
+    cross_block: bool,
+}
+
+/// What was acquired, by one thread or by a block as a whole.
+#[derive(Clone, Default)]
+pub(crate) struct Acquired {
+    seen: Vec<Seen>,
+    /// Order with other blocks of the cluster.
+    peers: Vec<Peer>,
+}
+
+/// Order with one block of the cluster, by its number.
+#[derive(Clone)]
+struct Peer {
+    block: u32,
+    /// By the cluster barrier: everything that its threads did up to this clock came before.
+    epoch: u32,
+    /// By arrivals at mbarriers, per thread: the clock up to which its accesses to its block's shared memory are over.
+    shared: Option<VectorClock>,
+}
+
+/// In place of a thread or warp, in the stamp of an access by several: ordered only if any thread's access at that
+/// clock would be.
+pub(crate) const MULTIPLE: u16 = u16::MAX;
+
+/// An access, as far as order goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stamp {
+    pub(crate) block: u32,
+    pub(crate) thread: u16,
+    pub(crate) warp: u16,
+    pub(crate) clock: u32,
+}
+
+/// Logs by the address of their atomic location.
+#[derive(Default)]
+pub(crate) struct Logs {
+    by_address: HashMap<usize, Rc<RefCell<Log>>>,
+}
+
+/// The clocks of a thread at a release.
+#[derive(Clone, Copy)]
+pub(crate) struct ThreadEpoch {
+    pub(crate) block: u32,
+    pub(crate) thread: u16,
+    pub(crate) warp: u16,
+    pub(crate) clock: u32,
+    pub(crate) epoch: u32,
+    pub(crate) warp_epoch: u32,
+}
+
+impl Acquired {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.seen.is_empty() && self.peers.is_empty()
+    }
+
+    /// Joins by the cluster barrier: everything that a block did up to this clock came before.
+    pub(crate) fn join_epoch(&mut self, block: u32, clock: u32) {
+        let peer = self.peer_mut(block);
+        peer.epoch = peer.epoch.max(clock);
+    }
+
+    /// Joins by an mbarrier: what the threads of a block did in its shared memory up to these clocks is over.
+    pub(crate) fn join_shared(&mut self, block: u32, clocks: &VectorClock) {
+        let peer = self.peer_mut(block);
+        peer.shared = Some(match &peer.shared {
+            None => Rc::clone(clocks),
+            Some(shared) => later(shared, clocks),
+        });
+    }
+
+    /// Removes and returns the clocks of a block's shared memory.
+    pub(crate) fn take_shared(&mut self, block: u32) -> Option<VectorClock> {
+        self.peers.iter_mut().find(|peer| peer.block == block)?.shared.take()
+    }
+
+    /// Order with one block: its epoch, and the clocks of its shared memory.
+    pub(crate) fn peer(&self, block: u32) -> (u32, Option<&VectorClock>) {
+        let peer = self.peers.iter().find(|peer| peer.block == block);
+        peer.map_or((0, None), |peer| (peer.epoch, peer.shared.as_ref()))
+    }
+
+    fn peer_mut(&mut self, block: u32) -> &mut Peer {
+        let at = self.peers.iter().position(|peer| peer.block == block).unwrap_or_else(|| {
+            self.peers.push(Peer { block, epoch: 0, shared: None });
+            self.peers.len() - 1
+        });
+        &mut self.peers[at]
+    }
+
+    /// Joins the order with other blocks of the cluster, and nothing else.
+    pub(crate) fn join_peers(&mut self, other: &Self) {
+        for Peer { block, epoch, shared } in &other.peers {
+            self.join_epoch(*block, *epoch);
+            if let Some(shared) = shared {
+                self.join_shared(*block, shared);
+            }
+        }
+    }
+
+    /// Whether an access came before the last cluster barrier.
+    fn is_in_epoch(&self, stamp: Stamp) -> bool {
+        self.peers.iter().any(|peer| peer.block == stamp.block && stamp.clock <= peer.epoch)
+    }
+
+    fn add(&mut self, new: Seen) {
+        let old = self.seen.iter_mut().find(|old| Rc::ptr_eq(&old.log, &new.log) && old.cross_block == new.cross_block);
+        match old {
+            Some(old) => old.len = old.len.max(new.len),
+            None => self.seen.push(new),
+        }
+    }
+
+    /// Joins what `other` acquired.
+    pub(crate) fn join(&mut self, other: &Self) {
+        for seen in &other.seen {
+            self.add(seen.clone());
+        }
+        self.join_peers(other);
+    }
+
+    /// Whether some acquired release came after `stamp`, for a thread of block `reader`.
+    pub(crate) fn covers(&self, stamp: Stamp, reader: u32) -> bool {
+        if self.is_in_epoch(stamp) {
+            return true;
+        }
+        let mut visited: Vec<(*const RefCell<Log>, usize)> = Vec::new();
+        let mut todo: Vec<Seen> = self.seen.clone();
+        while let Some(seen) = todo.pop() {
+            let key = Rc::as_ptr(&seen.log);
+            let from = match visited.iter_mut().find(|(log, _)| std::ptr::eq(*log, key)) {
+                Some((_, len)) if *len >= seen.len => continue,
+                Some((_, len)) => std::mem::replace(len, seen.len),
+                None => {
+                    visited.push((key, seen.len));
+                    0
+                }
+            };
+            let log = seen.log.borrow();
+            let crosses = reader != stamp.block;
+            let entries = log.by_block.get(&stamp.block).map_or(&[][..], Vec::as_slice);
+            let hit = entries.iter().map(|&at| at as usize).take_while(|&at| at < seen.len).any(|at| {
+                let release = &log.releases[at];
+                (!crosses || release.cross_block && seen.cross_block) && release.covers(stamp)
+            });
+            if hit {
+                return true;
+            }
+            for &at in log.links.iter().filter(|&&at| (from..seen.len).contains(&(at as usize))) {
+                let acquired = &log.releases[at as usize].acquired;
+                if acquired.is_in_epoch(stamp) {
+                    return true;
+                }
+                todo.extend(acquired.seen.iter().cloned());
+            }
+        }
+        false
+    }
+}
+
+impl Release {
+    fn covers(&self, stamp: Stamp) -> bool {
+        stamp.clock <= self.epoch
+            || stamp.thread == self.thread && stamp.clock <= self.clock
+            || stamp.warp == self.warp && stamp.clock <= self.warp_epoch
+            || self.vector.as_ref().and_then(|v| v.get(usize::from(stamp.thread))).is_some_and(|&v| stamp.clock <= v)
+    }
+}
+
+impl Logs {
+    fn at(&mut self, address: usize) -> Rc<RefCell<Log>> {
+        Rc::clone(self.by_address.entry(address).or_default())
+    }
+
+    /// Forgets the logs of a range of addresses: a block's shared memory, when the block ends.
+    pub(crate) fn forget(&mut self, range: std::ops::Range<usize>) {
+        self.by_address.retain(|address, _| !range.contains(address));
+    }
+}
+
+/// What an atomic operation does to its location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtomicOp {
+    Load,
+    Store,
+    Update,
+}
+
+/// What an atomic operation did to the order of accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Nothing for others.
+    None,
+    /// Relaxed, but after a fence: publishes what the fence released.
+    PublishesFence,
+    /// Released what its thread had done: the thread's clock must advance.
+    Releases,
+}
+
+impl ThreadOrder {
+    fn release(&self, thread: ThreadEpoch, scope: Scope, block: &Acquired) -> Release {
+        let mut acquired = self.acquired.clone();
+        acquired.join(block);
+        Release {
+            block: thread.block,
+            thread: thread.thread,
+            warp: thread.warp,
+            clock: thread.clock,
+            epoch: thread.epoch,
+            warp_epoch: thread.warp_epoch,
+            vector: self.vector.clone(),
+            cross_block: scope != Scope::Block,
+            acquired,
+        }
+    }
+
+    /// An atomic operation on the location at `address`.
+    pub(crate) fn atomic(
+        &mut self,
+        logs: &mut Logs,
+        address: usize,
+        op: AtomicOp,
+        (order, scope): (Order, Scope),
+        thread: ThreadEpoch,
+        block: &Acquired,
+    ) -> Effect {
+        let log = logs.at(address);
+        let cross_block = scope != Scope::Block;
+        // The length before this operation's own release: an operation does not acquire what it releases itself.
+        let len = log.borrow().releases.len();
+        if op != AtomicOp::Store && len > 0 {
+            let seen = Seen { log: Rc::clone(&log), len, cross_block };
+            if matches!(order, Order::Acquire | Order::AcqRel) {
+                self.acquired.add(seen);
+            } else {
+                self.pending.push(seen);
+            }
+        }
+        if op == AtomicOp::Load {
+            return Effect::None;
+        }
+        let released = matches!(order, Order::Release | Order::AcqRel);
+        let entry = if released {
+            Some(self.release(thread, scope, block))
+        } else {
+            self.fence.clone().map(|mut fence| {
+                fence.cross_block &= cross_block;
+                fence
+            })
+        };
+        // A plain atomic store heads a new release sequence; read-modify-write operations continue the one they find.
+        let log = if op == AtomicOp::Store {
+            let new = Rc::<RefCell<Log>>::default();
+            logs.by_address.insert(address, Rc::clone(&new));
+            new
+        } else {
+            log
+        };
+        let effect = match &entry {
+            None => Effect::None,
+            Some(_) if released => Effect::Releases,
+            Some(_) => Effect::PublishesFence,
+        };
+        if let Some(entry) = entry {
+            let elsewhere = entry.acquired.seen.iter().any(|seen| !Rc::ptr_eq(&seen.log, &log));
+            let links = elsewhere || !entry.acquired.peers.is_empty();
+            let mut log = log.borrow_mut();
+            let at = log.releases.len() as u32;
+            if links {
+                log.links.push(at);
+            }
+            log.by_block.entry(entry.block).or_default().push(at);
+            log.releases.push(entry);
+        }
+        effect
+    }
+
+    /// A fence: acquires what relaxed reads have seen, releases what came before for the relaxed writes to come.
+    pub(crate) fn fence(&mut self, scope: Scope, thread: ThreadEpoch, block: &Acquired) {
+        for mut seen in std::mem::take(&mut self.pending) {
+            seen.cross_block &= scope != Scope::Block;
+            self.acquired.add(seen);
+        }
+        self.fence = Some(self.release(thread, scope, block));
+    }
+}
+
+/// The vector clock of several threads together: per thread of the block the latest clock that any of them has reached
+/// or has acquired.
+pub(crate) fn join(threads: usize, members: &[Member]) -> VectorClock {
+    let mut joined = vec![0_u32; threads];
+    let mut last: Option<*const [u32]> = None;
+    for member in members {
+        if let Some(vector) = &member.vector
+            && last != Some(Rc::as_ptr(vector))
+        {
+            last = Some(Rc::as_ptr(vector));
+            for (clock, &other) in joined.iter_mut().zip(vector.iter()) {
+                *clock = (*clock).max(other);
+            }
+        }
+        for clock in &mut joined[member.warp.clone()] {
+            *clock = (*clock).max(member.warp_epoch);
+        }
+        let own = &mut joined[usize::from(member.thread)];
+        *own = (*own).max(member.clock);
+    }
+    joined.into()
+}
+
+/// The later clock of each thread; one of the two arguments where it is nowhere behind the other.
+fn later(a: &VectorClock, b: &VectorClock) -> VectorClock {
+    if Rc::ptr_eq(a, b) || a.iter().zip(b.iter()).all(|(a, b)| a >= b) {
+        Rc::clone(a)
+    } else if a.iter().zip(b.iter()).all(|(a, b)| a <= b) {
+        Rc::clone(b)
+    } else {
+        a.iter().zip(b.iter()).map(|(&a, &b)| a.max(b)).collect()
+    }
+}
+
+/// One thread that takes part in a [`join`].
+pub(crate) struct Member {
+    pub(crate) thread: u16,
+    pub(crate) clock: u32,
+    pub(crate) warp_epoch: u32,
+    pub(crate) warp: std::ops::Range<usize>,
+    pub(crate) vector: Option<VectorClock>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thread(block: u32, thread: u16, clock: u32) -> ThreadEpoch {
+        ThreadEpoch { block, thread, warp: thread / 32, clock, epoch: clock - 1, warp_epoch: 0 }
+    }
+    fn stamp(block: u32, thread: u16, clock: u32) -> Stamp {
+        Stamp { block, thread, warp: thread / 32, clock }
+    }
+    const ACQ_REL: (Order, Scope) = (Order::AcqRel, Scope::Device);
+    const RELAXED: (Order, Scope) = (Order::Relaxed, Scope::Device);
+
+    #[test]
+    fn release_then_acquire_orders_across_blocks() {
+        let (mut logs, none) = (Logs::default(), Acquired::default());
+        let (mut a, mut b) = (ThreadOrder::default(), ThreadOrder::default());
+        assert_eq!(a.atomic(&mut logs, 8, AtomicOp::Update, ACQ_REL, thread(0, 0, 5), &none), Effect::Releases);
+        assert!(!b.acquired.covers(stamp(0, 0, 5), 1));
+        b.atomic(&mut logs, 8, AtomicOp::Update, ACQ_REL, thread(1, 0, 2), &none);
+        assert!(b.acquired.covers(stamp(0, 0, 5), 1), "the releasing thread's own clock");
+        assert!(b.acquired.covers(stamp(0, 7, 4), 1), "the epoch of the releasing block");
+        assert!(!b.acquired.covers(stamp(0, 7, 5), 1), "another thread's later access");
+        assert!(!b.acquired.covers(stamp(0, 0, 6), 1), "an access after the release");
+    }
+
+    #[test]
+    fn relaxed_needs_fences_on_both_sides() {
+        let none = Acquired::default();
+        for (before, after) in [(false, false), (true, false), (false, true), (true, true)] {
+            let mut logs = Logs::default();
+            let (mut a, mut b) = (ThreadOrder::default(), ThreadOrder::default());
+            if before {
+                a.fence(Scope::Device, thread(0, 0, 5), &none);
+            }
+            a.atomic(&mut logs, 8, AtomicOp::Update, RELAXED, thread(0, 0, 6), &none);
+            b.atomic(&mut logs, 8, AtomicOp::Update, RELAXED, thread(1, 0, 2), &none);
+            if after {
+                b.fence(Scope::Device, thread(1, 0, 2), &none);
+            }
+            assert_eq!(b.acquired.covers(stamp(0, 0, 5), 1), before && after, "fence before {before}, after {after}");
+            assert!(!b.acquired.covers(stamp(0, 0, 6), 1), "the access after the fence is never ordered");
+        }
+    }
+
+    #[test]
+    fn block_scope_does_not_reach_other_blocks() {
+        let (mut logs, none) = (Logs::default(), Acquired::default());
+        let (mut a, mut b, mut c) = (ThreadOrder::default(), ThreadOrder::default(), ThreadOrder::default());
+        a.fence(Scope::Block, thread(0, 0, 5), &none);
+        a.atomic(&mut logs, 8, AtomicOp::Update, RELAXED, thread(0, 0, 6), &none);
+        b.atomic(&mut logs, 8, AtomicOp::Update, ACQ_REL, thread(1, 0, 2), &none);
+        assert!(!b.acquired.covers(stamp(0, 0, 5), 1));
+        c.atomic(&mut logs, 8, AtomicOp::Update, ACQ_REL, thread(0, 9, 2), &none);
+        assert!(c.acquired.covers(stamp(0, 0, 5), 0), "within the block it does");
+    }
+
+    #[test]
+    fn order_passes_through_a_third_block() {
+        let (mut logs, none) = (Logs::default(), Acquired::default());
+        let (mut a, mut b, mut c) = (ThreadOrder::default(), ThreadOrder::default(), ThreadOrder::default());
+        a.atomic(&mut logs, 8, AtomicOp::Update, ACQ_REL, thread(0, 0, 5), &none);
+        b.atomic(&mut logs, 8, AtomicOp::Update, ACQ_REL, thread(1, 0, 3), &none);
+        b.atomic(&mut logs, 16, AtomicOp::Update, ACQ_REL, thread(1, 0, 4), &none);
+        c.atomic(&mut logs, 16, AtomicOp::Update, ACQ_REL, thread(2, 0, 1), &none);
+        assert!(c.acquired.covers(stamp(0, 0, 5), 2));
+        assert!(c.acquired.covers(stamp(1, 0, 4), 2));
+    }
+
+    #[test]
+    fn a_store_starts_a_new_sequence() {
+        let (mut logs, none) = (Logs::default(), Acquired::default());
+        let (mut a, mut b, mut c) = (ThreadOrder::default(), ThreadOrder::default(), ThreadOrder::default());
+        a.atomic(&mut logs, 8, AtomicOp::Update, ACQ_REL, thread(0, 0, 5), &none);
+        b.atomic(&mut logs, 8, AtomicOp::Store, RELAXED, thread(1, 0, 5), &none);
+        c.atomic(&mut logs, 8, AtomicOp::Load, (Order::Acquire, Scope::Device), thread(2, 0, 5), &none);
+        assert!(!c.acquired.covers(stamp(0, 0, 5), 2));
+    }
+
+    #[test]
+    fn a_join_has_the_latest_clocks_of_its_members() {
+        let first = Member { thread: 0, clock: 4, warp_epoch: 2, warp: 0..4, vector: None };
+        let second =
+            Member { thread: 5, clock: 7, warp_epoch: 0, warp: 4..8, vector: Some([0, 9, 0, 0, 0, 0, 0, 1].into()) };
+        assert_eq!(*join(8, &[first, second]), [4, 9, 2, 2, 0, 7, 0, 1]);
+    }
+}
