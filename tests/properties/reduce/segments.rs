@@ -334,8 +334,16 @@ fn wrong_offsets_are_named_in_errors() {
         device.reduce_segments(Sum, &x, &device.upload(offsets).unwrap()).map(|_| ()).expect_err("wrong").to_string()
     };
     assert!(text(&[]).contains("argument `offsets`: expected 1 to "), "{}", text(&[]));
-    assert!(text(&[0, 5, 4]).contains("never fall, 5 at least, found 4 at 2"), "{}", text(&[0, 5, 4]));
-    assert!(text(&[0, 11]).contains("at most 10, the elements of x, found 11 at 1"), "{}", text(&[0, 11]));
+    assert!(
+        text(&[0, 5, 4]).contains("expected non-decreasing offsets, here at least 5, found 4 at index 2"),
+        "{}",
+        text(&[0, 5, 4])
+    );
+    assert!(
+        text(&[0, 11]).contains("expected offsets of at most 10, the length of x, found 11 at index 1"),
+        "{}",
+        text(&[0, 11])
+    );
     let offsets = device.upload(&[0_u64, 10]).unwrap();
     let (mut out, mut workspace) = (device.alloc(2).unwrap(), LinesWorkspace::new(&device, 0).unwrap());
     let error = device.reduce_segments_into(Sum, &x, &offsets, &mut out, &mut workspace, None).unwrap_err().to_string();
