@@ -49,7 +49,7 @@ pub struct Outcome {
     pub reports: Vec<Report>,
     /// Faults at further places, beyond [`Config::max_reports`](crate::Config::max_reports).
     pub suppressed: u64,
-    /// The counters, at [`Level::Counters`].
+    /// The counters, at [`Level::Counters`](crate::Level::Counters).
     pub counters: Option<Counters>,
     /// Steps of the longest block: accesses (when watched), barriers, atomics and warp operations of all its threads.
     pub clock: u64,
