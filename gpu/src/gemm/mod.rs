@@ -1,7 +1,7 @@
 //! Matrix multiplication.
 //!
 //! C = act(alpha · op(A)·op(B) + beta · C + bias). [`configs`] is the table of the kernels; what all have in common
-//! ([`args`], [`epilogue`], [`number`]) is also there for the PTX of each family.
+//! ([`args`], `epilogue`, [`number`]) is also there for the PTX of each family.
 
 pub mod args;
 #[cfg_attr(

@@ -10,7 +10,7 @@
 //! Tiles that fill no wave of blocks then leave none idle (*stream-K*, Osama, Merrill, Cecka, Garland and Owens 2023).
 //! The block that has the last steps of a tile finishes it, and needs the partials of those before. A block goes
 //! through its range from the end to the beginning: first the tile whose end it lacks, whose partials it stores
-//! ([`fixup`](super::super::fixup)); then whole tiles; last the tile whose beginning it lacks. It then waits only for
+//! (`fixup`); then whole tiles; last the tile whose beginning it lacks. It then waits only for
 //! blocks of lower index, which store their partials first of all: so there is no circular wait, nor a wait for a block
 //! that has not started, because blocks start in the order of their index.
 
