@@ -3,16 +3,17 @@
 //! [`Job`] is the description; preparing it on a device makes a [`Task`], which can be launched again and again. The
 //! main job and the tutorial ([`crate::tutorial`]) share them.
 
+pub(crate) mod add;
 pub(crate) mod matmul;
 mod output;
 pub(crate) mod sum;
 pub(crate) mod transpose;
-pub(crate) mod vector_add;
 pub(crate) mod whole_sum;
 
 use std::sync::Arc;
 
 use anyhow::Result;
+use gpu::elementwise::add::{add_f32, grid as add_grid};
 use gpu::reduce::dynamic::reduce_sum_dynamic;
 use simt::KernelInfo;
 use warpwright::Device;
@@ -129,13 +130,12 @@ pub fn all(sizes: &Sizes, seed: u64) -> Vec<Job> {
     jobs.push(sum::job(&reduce_sum_dynamic, sizes.elements, sum::THREADS, seed));
     jobs.push(whole_sum::job(sizes.elements, seed));
     jobs.extend(transpose::KERNELS.map(|(kernel, grid)| transpose::job(kernel, grid, sizes.transposed, seed)));
-    jobs.push(vector_add::job(sizes.elements, seed));
+    jobs.push(add::job(&add_f32, add_grid, sizes.elements, seed));
     jobs
 }
 
 #[cfg(test)]
 mod tests {
-    use gpu::lab::tutorial::vector_add::vector_add;
     use warpwright::simulator::{Config, Level};
 
     use super::*;
@@ -173,7 +173,6 @@ mod tests {
         let is_lab = |path: &str| path.starts_with("gpu::lab::");
         let kernels = kernels.filter(|info| !is_lab(info.path)).map(|info| info.name);
         let mut expected: Vec<&str> = kernels.filter(|name| !is_instance(name)).collect();
-        expected.push(vector_add.info().name);
         let mut jobs: Vec<&str> = all(&SMALL, 1).iter().map(|job| job.kernel.name).collect();
         expected.sort_unstable();
         jobs.sort_unstable();

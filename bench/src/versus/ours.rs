@@ -2,6 +2,7 @@
 #![allow(clippy::unnecessary_wraps, reason = "it has the signature of `Implementation::prepare`")]
 
 use anyhow::Result;
+use gpu::elementwise::add;
 use gpu::reduce::read::read_f32;
 use gpu::reduce::whole::partition::blocks;
 use warpwright::reduce::{ArgMax, LinesWorkspace, Max, Sum, SumOfSquares, Workspace};
@@ -29,8 +30,8 @@ pub(super) fn prepare<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot
     let run: Run<'c> = match (case.work, case.dtype, case.shape.clone()) {
         (Work::Add, Dtype::F32, _) => Box::new(move |slot| {
             let Slot { a: F32(x), b: Some(F32(y)), out: F32(z), .. } = slot else { return wrong_type() };
-            let launch = Launch::cover(z.len(), gpu::lab::tutorial::vector_add::BLOCK);
-            device.launch(&gpu::lab::tutorial::vector_add::vector_add, launch, (&*x, &*y, z))?;
+            let launch = Launch::grid(add::grid(z.len()));
+            device.launch(&add::add_f32, launch, (&*x, &*y, z))?;
             Ok(())
         }),
         (Work::Read, Dtype::F32, Shape::Vector { n, .. }) => {

@@ -7,6 +7,7 @@ use gpu::lab::tutorial::banks::{rectangular as rect, square};
 use gpu::lab::tutorial::matmul::block_tiled::{self, matmul_block_tiled};
 use gpu::lab::tutorial::matmul::single_block::{MAX_EDGE, matmul_single_block};
 use gpu::lab::tutorial::transposes::{naive as rows_or_columns, smem, unrolled};
+use gpu::lab::tutorial::vector_add::{self, vector_add};
 use gpu::lab::tutorial::warps::interleaved::reduce_interleaved;
 use gpu::lab::tutorial::warps::sequential::reduce_sequential;
 use gpu::lab::tutorial::warps::shuffle::reduce_shuffle;
@@ -15,8 +16,8 @@ use gpu::transpose::{padded, swizzled};
 use warpwright::Launch;
 
 use super::{Family, Step};
+use crate::job::add;
 use crate::job::matmul::Plan;
-use crate::job::vector_add;
 use crate::tutorial::jobs::{banks, gray, squares, threads};
 
 /// All steps.
@@ -214,7 +215,7 @@ pub const FAMILIES: &[Family] = &[
                 row: Some("C3"),
                 operation: "vector sum",
                 idea: "if i < n: at most one warp of the whole grid diverges",
-                job: |inputs| vector_add::job(inputs.pick(1003, 1 << 28), inputs.seed),
+                job: |inputs| add::job(&vector_add, vector_add::grid, inputs.pick(1003, 1 << 28), inputs.seed),
             },
             Step {
                 row: Some("C4"),
