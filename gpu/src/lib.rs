@@ -8,6 +8,11 @@
 //! hosts. To add a kernel: a file in its family's folder, and its name in the family's `KERNELS`.
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 
+#[cfg(not(target_arch = "nvptx64"))]
+use std::collections::HashMap;
+#[cfg(not(target_arch = "nvptx64"))]
+use std::sync::LazyLock;
+
 #[cfg(any(not(target_arch = "nvptx64"), feature = "elementwise"))]
 pub mod elementwise;
 #[cfg(any(
@@ -52,7 +57,14 @@ impl Family {
 /// The family of a kernel of this crate; none for any other, also one of the same name.
 #[cfg(not(target_arch = "nvptx64"))]
 pub fn family_of(kernel: &simt::KernelInfo) -> Option<&'static Family> {
-    FAMILIES.iter().find(|family| family.kernels.iter().any(|&own| core::ptr::eq(own, kernel) || own == kernel))
+    // A launch asks once, a plan once for each kernel that it considers.
+    static BY_NAME: LazyLock<HashMap<&'static str, (&'static simt::KernelInfo, &'static Family)>> =
+        LazyLock::new(|| {
+            let kernels = |family: &'static Family| family.kernels.iter().map(move |&own| (own.name, (own, family)));
+            FAMILIES.iter().flat_map(kernels).collect()
+        });
+    let &(own, family) = BY_NAME.get(kernel.name)?;
+    (core::ptr::eq(own, kernel) || own == kernel).then_some(family)
 }
 
 /// Every kernel, by family.
@@ -78,7 +90,7 @@ pub const FAMILIES: &[Family] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::FAMILIES;
+    use super::{FAMILIES, family_of};
 
     /// A line of `[package.metadata.ptx]` in Cargo.toml, such as `hopper = { module = "hopper", arch = "sm_90a" }`.
     struct Entry {
@@ -131,6 +143,16 @@ mod tests {
                     kernel.name,
                     kernel.path
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn a_kernel_has_its_family_and_one_of_the_same_name_has_none() {
+        for family in FAMILIES {
+            for &kernel in family.kernels {
+                assert_eq!(family_of(kernel).map(|found| found.name), Some(family.name), "{}", kernel.name);
+                assert!(family_of(&simt::KernelInfo { path: "another::module", ..*kernel }).is_none());
             }
         }
     }

@@ -33,12 +33,6 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Whether A, and B, is transposed.
-    #[must_use]
-    pub const fn transposed(self) -> [bool; 2] {
-        [self.transpose_a, self.transpose_b]
-    }
-
     /// A is m × k, B is k × n.
     pub const NN: Self = Self { transpose_a: false, transpose_b: false };
     /// A is m × k, B is n × k.
@@ -47,6 +41,18 @@ impl Layout {
     pub const TN: Self = Self { transpose_a: true, transpose_b: false };
     /// A is k × m, B is n × k.
     pub const TT: Self = Self { transpose_a: true, transpose_b: true };
+
+    /// Whether A, and B, is transposed.
+    #[must_use]
+    pub const fn transposed(self) -> [bool; 2] {
+        [self.transpose_a, self.transpose_b]
+    }
+
+    /// Whether A, and B, is K-major: its rows in memory run along k.
+    #[must_use]
+    pub const fn k_major(self) -> [bool; 2] {
+        [!self.transpose_a, self.transpose_b]
+    }
 }
 
 /// A configuration of the kernels on Hopper's tensor cores: [`sm90`](super::sm90).
@@ -121,6 +127,19 @@ impl WgmmaConfig {
     pub const fn tile(&self) -> [u32; 2] {
         let [m, n] = self.mma;
         if self.swap_ab { [n, m * self.cluster] } else { [m * self.cluster, n] }
+    }
+
+    /// Elements along k in a stage: 128 bytes.
+    #[must_use]
+    pub const fn depth(&self) -> u32 {
+        128 / self.element_bytes
+    }
+
+    /// Whether the MMA's A and its B are K-major in memory in this layout.
+    #[must_use]
+    pub const fn k_major(&self, layout: Layout) -> [bool; 2] {
+        let [a, b] = layout.k_major();
+        if self.swap_ab { [b, a] } else { [a, b] }
     }
 
     /// Rows of the boxes of an operand that is K-major, each 128 bytes of k long: of the MMA's A and of its B.
@@ -331,15 +350,13 @@ pub struct ThreadKernel<T: super::number::Number> {
 
 /// Calls `$then!` with the rows for 16-bit elements by `mma.sync`.
 ///
-/// C tile: its extents, fragments of A and B in a warp's tile, threads, blocks per SM, registers, [layout, whether A
-/// and B are K-major], efficiency, misaligned, tile overhead, the shape that needs it.
+/// C tile: its extents, fragments of A and B in a warp's tile, threads, blocks per SM, registers, [layouts], efficiency,
+/// misaligned, tile overhead, the shape that needs it.
 macro_rules! mma_16_configs {
     ($then:ident) => {
         $then! {
-            "128x256": 128 x 256, 4 x 8, 256, 1, 255, [nn true false nt true true tn false false tt false true],
-                [6.4 6.4], 0.15, [60.0 250.0], "4095 x 4095 x 4095";
-            "64x64": 64 x 64, 2 x 4, 128, 3, 168, [nn true false nt true true tn false false tt false true],
-                [2.6 4.4], 0.2, [200.0 350.0], "333 x 777 x 555";
+            "128x256": 128 x 256, 4 x 8, 256, 1, 255, [nn nt tn tt], [6.4 6.4], 0.15, [60.0 250.0], "4095 x 4095 x 4095";
+            "64x64": 64 x 64, 2 x 4, 128, 3, 168, [nn nt tn tt], [2.6 4.4], 0.2, [200.0 350.0], "333 x 777 x 555";
         }
     };
 }
@@ -349,10 +366,8 @@ pub(crate) use mma_16_configs;
 macro_rules! mma_tf32_configs {
     ($then:ident) => {
         $then! {
-            "128x128": 128 x 128, 4 x 4, 256, 1, 255, [nn true false nt true true tn false false tt false true],
-                [1.2 1.2], 0.4, [100.0 100.0], "4095 x 4095 x 4095";
-            "64x64": 64 x 64, 2 x 4, 128, 3, 168, [nn true false nt true true tn false false tt false true],
-                [0.6 1.0], 0.4, [130.0 130.0], "333 x 777 x 555";
+            "128x128": 128 x 128, 4 x 4, 256, 1, 255, [nn nt tn tt], [1.2 1.2], 0.4, [100.0 100.0], "4095 x 4095 x 4095";
+            "64x64": 64 x 64, 2 x 4, 128, 3, 168, [nn nt tn tt], [0.6 1.0], 0.4, [130.0 130.0], "333 x 777 x 555";
         }
     };
 }
@@ -384,3 +399,20 @@ macro_rules! small_f32_configs {
     };
 }
 pub(crate) use small_f32_configs;
+
+/// Calls `$then!` with the rows of `f32` by FFMA, for row-major operands at any address: two blocks of 128 × 128 to an
+/// SM, so that one computes while the other waits at its barrier.
+///
+/// C tile: tile and depth, microtile of a thread in quads of 4 × 4, threads, blocks per SM, registers, efficiency, tile
+/// overhead, the shape that needs it.
+macro_rules! ffma_configs {
+    ($then:ident) => {
+        $then! {
+            "128x256": 128 x 256 x 16, 4 x 2, 256, 1, 255, [0.72 0.72], 16.0, "4095 x 4095 x 4095";
+            "256x128": 256 x 128 x 16, 4 x 2, 256, 1, 255, [0.72 0.72], 16.0, "4095 x 1023 x 4095";
+            "128x128": 128 x 128 x 8, 4 x 2, 128, 2, 255, [0.40 0.67], 4.0, "1023 x 2047 x 1023";
+            "64x64": 64 x 64 x 32, 2 x 1, 128, 4, 128, [0.36 0.54], 32.0, "333 x 777 x 555";
+        }
+    };
+}
+pub(crate) use ffma_configs;

@@ -3,6 +3,7 @@
 use core::ops::{Add, Mul};
 
 use half::{bf16, f16};
+use simt::KernelArg;
 use simt::convert::{bf16_from_f32, f16_from_f32, f32_from_bf16, f32_from_f16};
 use simt::element::Element;
 use simt::math::{Float, maximum};
@@ -11,7 +12,7 @@ use super::args::{ACTIVATION, GELU, RELU};
 use super::gelu::gelu;
 
 /// A type of accumulators: `f32`, or `f64` for `f64`.
-pub trait Real: Element + Float + PartialEq + Add<Output = Self> + Mul<Output = Self> {
+pub trait Real: Element + KernelArg + Float + PartialEq + Add<Output = Self> + Mul<Output = Self> {
     /// +0.
     const ZERO: Self;
     /// The activation that the flags name applied: see [`args`](super::args).

@@ -30,8 +30,7 @@
 //! the time in which its memory reads and writes them. So 1-byte elements are bound by instructions, at four fifths of
 //! a copy's speed, and wider elements by memory.
 
-#![allow(clippy::too_many_arguments, reason = "a kernel takes numbers and arrays of numbers, not structs")]
-
+use simt::KernelArg;
 use simt::element::{Element, Vec4};
 use simt::global::{Window, WindowMut};
 use simt::prelude::*;
@@ -46,7 +45,7 @@ pub const THREADS: u32 = 256;
 pub const BYTES: usize = 34_816;
 /// Most segments of a tile, for A and for B each.
 pub const SEGMENTS: usize = 128;
-/// Numbers that describe the segments of A, or of B: see [`permute_nd_b8`].
+/// Numbers that describe the segments of A, or of B: see [`PermuteNdArgs::read`].
 pub const SIDE: usize = 8;
 /// The m that means no padding: a tile has fewer than 2ᵐ words.
 pub const NO_PADDING: u32 = 24;
@@ -72,21 +71,35 @@ pub struct Scratch<T: Element, const N: usize> {
     segments: [SharedArray<Vec4<u32>, SEGMENTS>; 2],
 }
 
-/// Arguments of every kernel of this module: see [`permute_nd_b8`].
-#[derive(Clone, Copy)]
-struct Args {
-    extents: [u32; DIMS],
-    tile_extents: [u32; DIMS],
-    counts: [u32; DIMS],
-    reciprocals: [u32; 2 * DIMS],
-    positions: [u32; DIMS],
-    tuning: [u32; 2],
+/// Arguments of every kernel of this module besides memory and strides.
+#[repr(C)]
+#[derive(Clone, Copy, KernelArg)]
+pub struct PermuteNdArgs {
+    /// Elements along each dimension.
+    pub extents: [u32; DIMS],
+    /// Elements of a tile along each dimension.
+    pub tile_extents: [u32; DIMS],
+    /// Tiles along each dimension. Their product is the grid.
+    pub counts: [u32; DIMS],
+    /// The [`reciprocals`](super::strided::reciprocals) of `counts`.
+    pub reciprocals: [u32; 2 * DIMS],
+    /// Distance in the tile between neighbours along each dimension.
+    pub positions: [u32; DIMS],
+    /// m (one word of padding after every 2ᵐ words), and the distance in the tile from the last element of dimension 0
+    /// to the first of the next index of dimension 1 in a row of B.
+    pub tuning: [u32; 2],
+    /// The segments of A: threads along a segment; segments in one step; segments of a row; elements of a segment;
+    /// distance of segments in the tile; the row's two dimensions, the second [`DIMS`] if there is none; segments of
+    /// the whole tile, at most [`SEGMENTS`].
+    pub read: [u32; SIDE],
+    /// The segments of B, in the same order.
+    pub write: [u32; SIDE],
 }
 
 /// The table entry of segment `segment` of A or B with these strides, in a tile that has `left[k]` elements along
 /// dimension k.
 #[inline(always)]
-fn entry(segment: u32, side: [u32; SIDE], strides: [u64; DIMS], left: [u32; DIMS], args: &Args) -> Vec4<u32> {
+fn entry(segment: u32, side: [u32; SIDE], strides: [u64; DIMS], left: [u32; DIMS], args: &PermuteNdArgs) -> Vec4<u32> {
     let [_, _, segments, length, step, x, y, _] = side;
     let number = segment % segments.max(1);
     let (mut rest, mut start, mut position) = (segment / segments.max(1), number * length, number * step);
@@ -189,7 +202,7 @@ fn fill<T: WordAccess, const N: usize, const BATCH: usize>(
 
 /// Positions of elements `j` to `j + 3` of a row of B in the tile, relative to element 0; `j` is −3 or more.
 #[inline(always)]
-fn positions(j: i32, args: &Args) -> [u32; 4] {
+fn positions(j: i32, args: &PermuteNdArgs) -> [u32; 4] {
     let (x, step, row_step) = (args.tile_extents[0].max(1), args.positions[0], args.tuning[1]);
     // Moved up by four rows, where nothing is negative, and back again.
     let on = (j as u32).wrapping_add(4 * x);
@@ -211,7 +224,7 @@ fn drain<T: WordAccess, const N: usize>(
     scratch: &Scratch<T, N>,
     b: &WindowMut<T>,
     [lanes, step, _, length, _, _, _, segments]: [u32; SIDE],
-    args: &Args,
+    args: &PermuteNdArgs,
 ) {
     let (word, mut segment) = (thread_idx_x() % lanes.max(1), thread_idx_x() / lanes.max(1));
     if thread_idx_x() >= lanes * step {
@@ -248,10 +261,10 @@ fn drain<T: WordAccess, const N: usize>(
 fn permute<T: WordAccess, const N: usize, const BATCH: usize>(
     scratch: &Scratch<T, N>,
     (a, b): (VecRef<T>, VecMut<T>),
-    args: Args,
-    (a_strides, b_strides): ([u64; DIMS], [u64; DIMS]),
-    (read, write): ([u32; SIDE], [u32; SIDE]),
+    [a_strides, b_strides]: [[u64; DIMS]; 2],
+    args: PermuteNdArgs,
 ) {
+    let PermuteNdArgs { read, write, .. } = args;
     let t = thread_idx_x();
     let (mut rest, mut from, mut to) = (block_idx_x(), 0_u64, 0_u64);
     let mut left = |k: usize| {
@@ -294,19 +307,11 @@ macro_rules! kernels {
             #[shared] scratch: &Scratch<$t, $elements>,
             a: VecRef<$t>,
             b: VecMut<$t>,
-            extents: [u32; 6],
-            tile_extents: [u32; 6],
-            counts: [u32; 6],
-            reciprocals: [u32; 12],
-            a_strides: [u64; 6],
-            b_strides: [u64; 6],
-            positions: [u32; 6],
-            tuning: [u32; 2],
-            read: [u32; 8],
-            write: [u32; 8],
+            a_strides: [u64; DIMS],
+            b_strides: [u64; DIMS],
+            args: PermuteNdArgs,
         ) {
-            let args = Args { extents, tile_extents, counts, reciprocals, positions, tuning };
-            permute::<$t, $elements, $batch>(scratch, (a, b), args, (a_strides, b_strides), (read, write));
+            permute::<$t, $elements, $batch>(scratch, (a, b), [a_strides, b_strides], args);
         }
     )+};
 }
@@ -314,16 +319,6 @@ macro_rules! kernels {
 kernels! {
     /// `b[Σ iₖ·b_strides[k]] = a[Σ iₖ·a_strides[k]]` for all indices below `extents`, of 1-byte elements. Dimension 0
     /// is the fastest of B; a row of B is a part of it, or all of it and a part of dimension 1.
-    ///
-    /// - A tile has `tile_extents[k]` elements along dimension k; `counts[k]` is the number of tiles along it, and the
-    ///   product of `counts` is the grid. `reciprocals` are the [`reciprocals`](super::strided::reciprocals) of
-    ///   `counts`.
-    /// - `positions[k]` is the distance in the tile between neighbours along dimension k. `tuning` is m (one word of
-    ///   padding after every 2ᵐ words), and the distance in the tile from the last element of dimension 0 to the first
-    ///   of the next index of dimension 1 in a row of B.
-    /// - `read` for A and `write` for B are: threads along a segment; segments in one step; segments of a row; elements
-    ///   of a segment; distance of segments in the tile; the row's two dimensions, the second [`DIMS`] if there is
-    ///   none; segments of the whole tile, at most [`SEGMENTS`].
     ///
     /// Elements outside `a` are read as 0, elements outside `b` are skipped.
     permute_nd_b8: u8, 34816, 4, 48;

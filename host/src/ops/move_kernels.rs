@@ -10,15 +10,17 @@ use gpu::transpose::misaligned::{
 };
 use gpu::transpose::permute::{DIMS, permute_b8, permute_b16, permute_b32, permute_b64, permute_b128};
 use gpu::transpose::permute_nd::{
-    SIDE, permute_nd_b8, permute_nd_b16, permute_nd_b32, permute_nd_b64, permute_nd_b128,
+    PermuteNdArgs, permute_nd_b8, permute_nd_b16, permute_nd_b32, permute_nd_b64, permute_nd_b128,
 };
 use gpu::transpose::strided::{
     copy_strided_b8, copy_strided_b16, copy_strided_b32, copy_strided_b64, copy_strided_b128,
 };
 use gpu::transpose::swizzled::{transpose_b8, transpose_b16, transpose_b32, transpose_b64, transpose_b128};
-use simt::Kernel;
 use simt::element::{Element, Vec4};
 use simt::global::{MatMut, MatRef, VecMut, VecRef};
+use simt::{Kernel, StructArg};
+
+use crate::launch::Fields;
 
 /// One stride for each dimension of a kernel.
 pub(super) type Strides = [u64; DIMS];
@@ -32,14 +34,13 @@ pub(super) type TransposeInPlace<U> = Kernel<(MatMut<'static, U>,)>;
 /// Permutation by 2D tiles.
 pub(super) type Permute<U> = Kernel<(VecRef<'static, U>, VecMut<'static, U>, Extents, Strides, Strides)>;
 /// Permutation by N-dimensional tiles.
-pub(super) type PermuteNd<U> = Kernel<PermuteNdArgs<VecRef<'static, U>, VecMut<'static, U>>>;
+pub(super) type PermuteNd<U> = Kernel<(VecRef<'static, U>, VecMut<'static, U>, Strides, Strides, PermuteNdArgs)>;
 /// Strided copy, element by element.
 pub(super) type CopyStrided<U> =
     Kernel<(VecRef<'static, U>, VecMut<'static, U>, u32, Extents, [u32; 2 * DIMS], Strides, Strides)>;
 
-/// The arguments of [`PermuteNd`] with input `A` and output `B`: see [`permute_nd_b8`].
-pub(super) type PermuteNdArgs<A, B> =
-    (A, B, Extents, Extents, Extents, [u32; 2 * DIMS], Strides, Strides, Extents, [u32; 2], [u32; SIDE], [u32; SIDE]);
+/// The fields of [`PermuteNdArgs`].
+pub(super) type PermuteNdFields = Fields<<PermuteNdArgs as StructArg>::Fields>;
 
 /// An element type that stands for all elements of its size, with the kernels for it.
 pub(super) trait MoveKernels: Element {

@@ -1,10 +1,9 @@
 //! From global memory to a stage of shared memory.
 //!
-//! A step along k needs `M` × `DEPTH` elements of A and `DEPTH` × `N` of B. Each operand has two ways, chosen per block
-//! and step: 16 bytes at a time where the whole piece is in the matrix and rows start at multiples of 16 bytes, else
+//! A step along k needs M × depth elements of A and depth × N of B. Each block chooses for each operand and step: 16 bytes at a time where the whole piece is in the matrix and rows start at multiples of 16 bytes, else
 //! element by element with bounds.
 //!
-//! B lies in a stage as in memory: it is copied there while the threads compute. A must be turned, so that a thread
+//! B lies in a stage as in memory: it is copied there while the threads compute. A must be transposed, so that a thread
 //! finds four rows of one column side by side. Its elements pass through registers: fetched before the threads compute,
 //! stored after.
 //!
@@ -34,16 +33,18 @@ pub(super) const fn permuted(k: usize) -> usize {
 }
 
 /// A thread's share of a piece of A: quads of one row each, or nothing, where the share is on its way already.
-pub(super) struct ShareOfA<const DEPTH: usize, const M: usize, const THREADS: usize> {
+pub(super) struct ShareOfA<const ROWS: usize, const M: usize, const THREADS: usize> {
     quads: [[f32; 4]; 4],
     here: bool,
 }
 
-impl<const DEPTH: usize, const M: usize, const THREADS: usize> ShareOfA<DEPTH, M, THREADS> {
+impl<const ROWS: usize, const M: usize, const THREADS: usize> ShareOfA<ROWS, M, THREADS> {
+    /// Elements along k in a stage, of which the tile has two.
+    const DEPTH: usize = ROWS / 2;
     /// Quads in a row.
-    const ACROSS: usize = DEPTH / 8;
+    const ACROSS: usize = Self::DEPTH / 8;
     /// Quads in all.
-    const QUADS: usize = DEPTH * M / 4 / THREADS;
+    const QUADS: usize = Self::DEPTH * M / 4 / THREADS;
 
     /// Row and column in the piece of quad `i` of a thread.
     #[inline(always)]
@@ -54,7 +55,7 @@ impl<const DEPTH: usize, const M: usize, const THREADS: usize> ShareOfA<DEPTH, M
 
     /// The share of the piece at (`row0`, `k0`), for the stage that starts at row `stage`.
     #[inline(always)]
-    pub(super) fn fetch<const ROWS: usize>(
+    pub(super) fn fetch(
         tile: &SharedTile<f32, ROWS, M>,
         stage: u32,
         a: MatRef<f32>,
@@ -63,7 +64,7 @@ impl<const DEPTH: usize, const M: usize, const THREADS: usize> ShareOfA<DEPTH, M
         thread: u32,
     ) -> Self {
         let mut quads = [[0.0; 4]; 4];
-        match a.part(row0, k0, M as u32, DEPTH as u32) {
+        match a.part(row0, k0, M as u32, Self::DEPTH as u32) {
             Some(piece) if aligned => {
                 unroll!(for i in 0..4 {
                     if i < Self::QUADS {
@@ -74,8 +75,8 @@ impl<const DEPTH: usize, const M: usize, const THREADS: usize> ShareOfA<DEPTH, M
                 Self { quads, here: true }
             }
             _ => {
-                let k = thread % DEPTH as u32;
-                each(thread / DEPTH as u32, M, THREADS / DEPTH, |row| {
+                let k = thread % Self::DEPTH as u32;
+                each(thread / Self::DEPTH as u32, M, THREADS / Self::DEPTH, |row| {
                     let (from_row, from_k) = (row0.saturating_add(row), k0.saturating_add(k));
                     let (to_k, to_row) = (stage + k, row ^ (16 * permuted(k as usize)) as u32);
                     if from_row < a.rows() && from_k < a.cols() {
@@ -91,7 +92,7 @@ impl<const DEPTH: usize, const M: usize, const THREADS: usize> ShareOfA<DEPTH, M
 
     /// Writes it to the stage that starts at row `stage`.
     #[inline(always)]
-    pub(super) fn store<const ROWS: usize>(&self, tile: &SharedTile<f32, ROWS, M>, stage: u32, thread: u32) {
+    pub(super) fn store(&self, tile: &SharedTile<f32, ROWS, M>, stage: u32, thread: u32) {
         if !self.here {
             return;
         }
@@ -108,7 +109,7 @@ impl<const DEPTH: usize, const M: usize, const THREADS: usize> ShareOfA<DEPTH, M
 
 /// Starts to copy a thread's share of the piece of B at (`k0`, `col0`) to the stage that starts at row `stage`.
 #[inline(always)]
-pub(super) fn copy_b<const DEPTH: usize, const N: usize, const THREADS: usize, const ROWS: usize>(
+pub(super) fn copy_b<const ROWS: usize, const N: usize, const THREADS: usize>(
     tile: &SharedTile<f32, ROWS, N>,
     stage: u32,
     b: MatRef<f32>,
@@ -116,17 +117,18 @@ pub(super) fn copy_b<const DEPTH: usize, const N: usize, const THREADS: usize, c
     (k0, col0): (u32, u32),
     thread: u32,
 ) {
-    match b.part(k0, col0, DEPTH as u32, N as u32) {
+    let depth = const { ROWS / 2 };
+    match b.part(k0, col0, depth as u32, N as u32) {
         Some(piece) if aligned => unroll!(for i in 0..8 {
             let rows = 4 * THREADS / N;
-            if i < DEPTH / rows {
+            if i < depth / rows {
                 let (k, col) = (thread / (N as u32 / 4) + (i * rows) as u32, thread % (N as u32 / 4) * 4);
                 cp_async(tile.slot::<4>(stage + k, col), piece.slot(k, col));
             }
         }),
         _ => {
             let col = thread % N as u32;
-            each(thread / N as u32, DEPTH, THREADS / N, |k| {
+            each(thread / N as u32, depth, THREADS / N, |k| {
                 let (from_k, from_col) = (k0.saturating_add(k), col0.saturating_add(col));
                 if from_k < b.rows() && from_col < b.cols() {
                     cp_async(tile.slot::<1>(stage + k, col), b.slot(from_k, from_col));
@@ -139,7 +141,7 @@ pub(super) fn copy_b<const DEPTH: usize, const N: usize, const THREADS: usize, c
 }
 
 /// Does something for every `by`-th number from `first` to below `end`. Nothing is kept in registers from one to the
-/// next: the way that is seldom taken must not take registers from the other.
+/// next: the path that is seldom taken must not take registers from the other.
 #[inline(always)]
 fn each(first: u32, end: usize, by: usize, mut body: impl FnMut(u32)) {
     let mut i = first;

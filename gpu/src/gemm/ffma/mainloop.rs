@@ -9,12 +9,11 @@ use crate::gemm::microtile::{Microtile, accumulate};
 use crate::gemm::raster::tile_of;
 use crate::unroll::unroll;
 
-/// C's tile of this block: `M` × `N` elements, `MQ` · 4 × `NQ` · 4 of them per thread, in steps of `DEPTH` along k.
-/// `ROWS` is twice the depth, for two stages.
+/// C's tile of this block: `M` × `N` elements, `MQ` · 4 × `NQ` · 4 of them per thread, in steps of
+/// `ROWS` / 2 along k: there are two stages.
 #[inline(always)]
 pub(super) fn multiply<
     const ROWS: usize,
-    const DEPTH: usize,
     const M: usize,
     const N: usize,
     const MQ: usize,
@@ -27,11 +26,11 @@ pub(super) fn multiply<
     c: MatMut<f32>,
 ) {
     const {
-        assert!(ROWS == 2 * DEPTH && DEPTH.is_power_of_two() && DEPTH >= 8 && DEPTH <= 32);
+        assert!(ROWS.is_power_of_two() && ROWS >= 16 && ROWS <= 64);
         assert!(THREADS * MQ * NQ * 16 == M * N && MQ.is_multiple_of(2) && MQ <= 4 && NQ <= 2);
         assert!(M.is_power_of_two() && N.is_power_of_two());
     }
-    let depth = DEPTH as u32;
+    let depth = const { ROWS as u32 / 2 };
     // The remainder tells the compiler what the launch has made sure of.
     let thread = thread_idx_x() % THREADS as u32;
     let mine = Microtile::of::<MQ, NQ>(const { N as u32 / (32 * NQ as u32) }, thread);
@@ -44,8 +43,8 @@ pub(super) fn multiply<
     let inner = a.cols().min(b.rows());
     let (Some(a), Some(b)) = (a.part(0, 0, a.rows(), inner), b.part(0, 0, inner, b.cols())) else { return };
     let (a_aligned, b_aligned) = (a.has_aligned_rows::<4>(), b.has_aligned_rows::<4>());
-    let fetch_a = |stage, k| ShareOfA::<DEPTH, M, THREADS>::fetch(&stages.a, stage, a, a_aligned, (row0, k), thread);
-    let copy_b = |stage, k| copy_b::<DEPTH, N, THREADS, ROWS>(&stages.b, stage, b, b_aligned, (k, col0), thread);
+    let fetch_a = |stage, k| ShareOfA::<ROWS, M, THREADS>::fetch(&stages.a, stage, a, a_aligned, (row0, k), thread);
+    let copy_b = |stage, k| copy_b::<ROWS, N, THREADS>(&stages.b, stage, b, b_aligned, (k, col0), thread);
 
     let mut sums = const { [[[[0.0_f32; 4]; NQ]; 4]; MQ] };
     copy_b(0, 0);
@@ -60,10 +59,10 @@ pub(super) fn multiply<
         let stage = parity & depth;
         let other = stage ^ depth;
         unroll!(for k in 0..32 {
-            if k < DEPTH {
+            if k < ROWS / 2 {
                 let a = mine.column_of_a::<ROWS, M, MQ>(&stages.a, stage, k);
                 let b = mine.row_of_b::<ROWS, N, NQ>(&stages.b, stage, k);
-                if k + 1 == DEPTH {
+                if k + 1 == ROWS / 2 {
                     // Nobody needs this stage any more: the step after the next may come. Beyond the last come zeros.
                     share.store(&stages.a, other, thread);
                     cp_async_wait_all();

@@ -1,4 +1,4 @@
-//! C = A·B in `f32` by multiply-adds alone, as many per clock as the multiprocessor can issue. No tensor cores: every
+//! C = A·B in `f32` by multiply-adds alone, as many per clock as the SM can issue. No tensor cores: every
 //! product is rounded once, as IEEE 754 says.
 //!
 //! ```text
@@ -25,10 +25,10 @@
 //! | 16 × 16 | 256 | 8 | 97 %, but 256 sums do not fit into 255 registers |
 //!
 //! Fetching a step, storing A, waiting and counting take about 110 instructions more: 5 % of 16 columns. What it costs
-//! besides is registers: 128 sums, so that one block of 256 threads, or two of 128, fill a multiprocessor.
+//! besides is registers: 128 sums, so that one block of 256 threads, or two of 128, fill an SM.
 //!
-//! The kernels are one program with different tiles: large ones need fewer loads from memory, small ones keep more
-//! multiprocessors busy where C is small. Each element of C is one chain of fused multiply-adds in order of k, from +0,
+//! The kernels are one program with different tiles: large ones need fewer loads from memory, small ones keep more SMs
+//! busy where C is small. Each element of C is one chain of fused multiply-adds in order of k, from +0,
 //! whatever the tile: all of them, and [`matmul_naive`](super::naive::matmul_naive), give the same bits.
 //!
 //! - `mainloop`: what a block does, in order.
@@ -37,10 +37,11 @@
 mod load;
 mod mainloop;
 
+use pastey::paste;
 use simt::prelude::*;
 
-use mainloop::multiply;
-
+use self::mainloop::multiply;
+use super::configs::ffma_configs;
 #[cfg(not(target_arch = "nvptx64"))]
 use super::configs::{PerfModel, ThreadConfig};
 
@@ -49,7 +50,7 @@ pub const fn grid(m: u32, n: u32, [rows, cols]: [u32; 2]) -> [u32; 3] {
     [m.div_ceil(rows).saturating_mul(n.div_ceil(cols)), 1, 1]
 }
 
-/// Shared memory of a block: two stages of `ROWS / 2` columns of A, turned, and as many rows of B.
+/// Shared memory of a block: two stages of `ROWS / 2` columns of A, transposed, and as many rows of B.
 #[repr(C)]
 #[derive(Shared)]
 pub struct Stages<const ROWS: usize, const M: usize, const N: usize> {
@@ -73,24 +74,25 @@ pub struct FfmaMatmul {
 
 macro_rules! kernels {
     ($(
-        $(#[$doc:meta])+
-        $kernel:ident $name:literal: $m:literal x $n:literal x $depth:literal, $mq:literal x $nq:literal,
-        $threads:literal, $blocks:literal, $registers:literal,
-        [$one:literal $more:literal], $overhead:literal, $needed_by:literal;
-    )+) => {
+        $name:literal: $m:literal x $n:literal x $depth:literal, $mq:literal x $nq:literal, $threads:literal,
+        $blocks:literal, $registers:literal, [$one:literal $more:literal], $overhead:literal, $needed_by:literal;
+    )+) => { paste! {
         $(
-            $(#[$doc])+
+            /// C = A·B in `f32`, each element summed in order of k by fused multiply-adds: see [the module](self).
+            ///
+            /// `a` is m × k, `b` is k × n, `c` is m × n; where they disagree the common part is multiplied. Any offset
+            /// and leading dimension; loads and stores are 16 bytes wide where rows start at multiples of 16 bytes.
             #[kernel(
                 block = ($threads), min_blocks = $blocks, registers = $registers, barriers = 2, global_load_bytes = 4,
                 global_store_bytes = 4
             )]
-            pub fn $kernel(
+            pub fn [<gemm_ffma_f32_ $name>](
                 #[shared] stages: &Stages<{ 2 * $depth }, $m, $n>,
                 a: MatRef<f32>,
                 b: MatRef<f32>,
                 c: MatMut<f32>,
             ) {
-                multiply::<_, $depth, _, _, $mq, $nq, $threads>(stages, a, b, c);
+                multiply::<_, _, _, $mq, $nq, $threads>(stages, a, b, c);
             }
         )+
 
@@ -104,23 +106,8 @@ macro_rules! kernels {
                 model: PerfModel { efficiency: [$one, $more], misaligned: 0.93, tile_overhead: [$overhead, $overhead] },
                 needed_by: $needed_by,
             },
-            kernel: &$kernel,
+            kernel: &[<gemm_ffma_f32_ $name>],
         }),+];
-    };
+    } };
 }
-
-kernels! {
-    /// C = A·B in `f32`, each element summed in order of k by fused multiply-adds, in tiles of 128 × 256: for large
-    /// matrices.
-    ///
-    /// `a` is m × k, `b` is k × n, `c` is m × n; where they disagree the common part is multiplied. Any offset and
-    /// leading dimension; loads and stores are 16 bytes wide where rows start at multiples of 16 bytes.
-    gemm_ffma_f32_128x256 "128x256": 128 x 256 x 16, 4 x 2, 256, 1, 255, [0.72 0.72], 16.0, "4095 x 4095 x 4095";
-    /// [`gemm_ffma_f32_128x256`] in tiles of 256 × 128.
-    gemm_ffma_f32_256x128 "256x128": 256 x 128 x 16, 4 x 2, 256, 1, 255, [0.72 0.72], 16.0, "4095 x 1023 x 4095";
-    /// [`gemm_ffma_f32_128x256`] in tiles of 128 × 128, two blocks of 128 threads to an SM: when one waits at its
-    /// barrier, the other computes.
-    gemm_ffma_f32_128x128 "128x128": 128 x 128 x 8, 4 x 2, 128, 2, 255, [0.40 0.67], 4.0, "1023 x 2047 x 1023";
-    /// [`gemm_ffma_f32_128x256`] in tiles of 64 × 64, with 8 × 4 elements per thread: for small C.
-    gemm_ffma_f32_64x64 "64x64": 64 x 64 x 32, 2 x 1, 128, 4, 128, [0.36 0.54], 32.0, "333 x 777 x 555";
-}
+ffma_configs!(kernels);

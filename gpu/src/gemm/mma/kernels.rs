@@ -8,26 +8,24 @@ use super::mainloop::{Block, Config};
 use super::operand::Rows;
 use super::{Stages, elements};
 use crate::gemm::args::{GemmArgs, Operands};
+use crate::gemm::configs::{Layout, mma_16_configs, mma_tf32_configs};
 #[cfg(not(target_arch = "nvptx64"))]
-use crate::gemm::configs::{Layout, PerfModel, ThreadConfig, ThreadKernel};
-use crate::gemm::configs::{mma_16_configs, mma_tf32_configs};
+use crate::gemm::configs::{PerfModel, ThreadConfig, ThreadKernel};
 
 /// Kernels of the element type `$t`, of which 16 bytes hold `$chunk`, called `$prefix` in their names, and the list of
 /// them.
 macro_rules! kernels {
     ($t:ident $chunk:literal $prefix:ident $list:ident: $(
         $name:literal: $m:literal x $n:literal, $mt:literal x $nt:literal, $threads:literal, $blocks:literal,
-        $registers:literal, [$($layout:ident $a:literal $b:literal)+], [$one:literal $more:literal],
-        $misaligned:literal,
-        [$rounded:literal $other:literal],
-        $needed_by:literal;
+        $registers:literal, [$($layout:ident)+], [$one:literal $more:literal], $misaligned:literal,
+        [$rounded:literal $other:literal], $needed_by:literal;
     )+) => { paste! {
         $($(
             enum [<$prefix:camel $layout:camel $name:camel>] {}
             impl Config for [<$prefix:camel $layout:camel $name:camel>] {
                 type Element = $t;
-                type A = Rows<$m, $a>;
-                type B = Rows<$n, $b>;
+                type A = Rows<$m, { Layout::[<$layout:upper>].k_major()[0] }>;
+                type B = Rows<$n, { Layout::[<$layout:upper>].k_major()[1] }>;
                 const THREADS: usize = $threads;
             }
 

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! What bounds it on Hopper. Its tensor cores take an `mma.sync` of 2048 multiply-adds every 6.0 clocks on each quarter
-//! of a multiprocessor, 66 % of the rate of `wgmma`. What half a step of a warp multiplies, 65 536, takes 48 clocks of
+//! of an SM, 66 % of the rate of `wgmma`. What half a step of a warp multiplies, 65 536, takes 48 clocks of
 //! all four; it needs 4 KiB of fragments, and its share of the block's step is 1.5 KiB to be written: 44 clocks of the
 //! shared memory's 128 bytes. A warp of 64 × 64 is therefore the least that keeps the tensor cores busy, and 128 sums
 //! and 64 registers of fragments are the most that 255 registers hold. A warp's instructions are issued in order, and

@@ -18,8 +18,8 @@ pub(super) trait Config: Sized {
     type MajorB: Major;
     /// The row of the table.
     const CONFIG: WgmmaConfig;
-    /// Whether the MMA's A and its B are MN-major in memory.
-    const MN: [bool; 2];
+    /// Whether the MMA's A and its B are K-major in memory.
+    const K_MAJOR: [bool; 2];
 
     /// The main loop: see [`mainloop_wgmma::accumulate`].
     #[inline(always)]
@@ -37,48 +37,21 @@ pub(super) trait Config: Sized {
     }
 }
 
-/// The majors of the MMA's operands of elements `T`; with `SWAP_AB` its A is op(B)ᵀ and its B is op(A)ᵀ.
-pub(super) trait Majors<T, const SWAP_AB: bool> {
-    type A: Major;
-    type B: Major;
-    /// Whether they are MN-major in memory.
-    const MN: [bool; 2];
+/// How the MMA reads an operand of these elements from shared memory, whether it is K-major in memory or not.
+pub(super) trait Staged<const K_MAJOR: bool> {
+    type Major: Major;
 }
 
-macro_rules! layouts {
-    ($($layout:ident: $a:ident $b:ident;)+) => {$(
-        /// A layout as a type.
-        pub(super) enum $layout {}
-        layouts!(@ $layout f16 $a $b);
-        layouts!(@ $layout bf16 $a $b);
-        // Tensor cores read tf32 from shared memory K-major alone: an MN-major A goes through registers.
-        impl<const SWAP_AB: bool> Majors<f32, SWAP_AB> for $layout {
-            type A = KMajor;
-            type B = KMajor;
-            const MN: [bool; 2] =
-                if SWAP_AB {
-                    [<$b as Major>::IS_MN, <$a as Major>::IS_MN]
-                } else {
-                    [<$a as Major>::IS_MN, <$b as Major>::IS_MN]
-                };
-        }
-    )+};
-    (@ $layout:ident $t:ident $a:ident $b:ident) => {
-        impl Majors<$t, false> for $layout {
-            type A = $a;
-            type B = $b;
-            const MN: [bool; 2] = [<$a as Major>::IS_MN, <$b as Major>::IS_MN];
-        }
-        impl Majors<$t, true> for $layout {
-            type A = $b;
-            type B = $a;
-            const MN: [bool; 2] = [<$b as Major>::IS_MN, <$a as Major>::IS_MN];
-        }
-    };
+impl<T> Staged<true> for T {
+    type Major = KMajor;
 }
-layouts! {
-    Nn: KMajor MnMajor;
-    Nt: KMajor KMajor;
-    Tn: MnMajor MnMajor;
-    Tt: MnMajor KMajor;
+impl Staged<false> for f16 {
+    type Major = MnMajor;
+}
+impl Staged<false> for bf16 {
+    type Major = MnMajor;
+}
+// Tensor cores read tf32 from shared memory K-major alone: an MN-major A goes through registers.
+impl Staged<false> for f32 {
+    type Major = KMajor;
 }

@@ -6,13 +6,13 @@ use simt::prelude::*;
 use simt::tma::{TensorMap, TensorMapMut};
 use simt::wgmma::{Accumulators, Columns, Width};
 
-use super::config::{Config, Majors, Nn, Nt, Tn, Tt};
+use super::config::{Config, Staged};
 use super::pipeline::{PipelineState, Smem};
 use super::{gemm, gemm_two_width, mainloop_wgmma_rs};
 use crate::gemm::args::TmaGemmArgs;
 #[cfg(not(target_arch = "nvptx64"))]
-use crate::gemm::configs::{Layout, WgmmaKernel};
-use crate::gemm::configs::{PerfModel, WgmmaConfig, wgmma_16_configs, wgmma_tf32_configs};
+use crate::gemm::configs::WgmmaKernel;
+use crate::gemm::configs::{Layout, PerfModel, WgmmaConfig, wgmma_16_configs, wgmma_tf32_configs};
 
 /// `has!([flags] flag)`: whether the flag is among them.
 macro_rules! has {
@@ -63,7 +63,7 @@ macro_rules! kernels {
     )+) => { paste! {
         $($(
             kernels!(
-                @one $t $n $stages $flags [<gemm_sm90_ $prefix _ $layout _ $name>] [<$layout:camel>] $m
+                @one $t $n $stages $flags [<gemm_sm90_ $prefix _ $layout _ $name>] [<$layout:upper>] $m
                 [<CONFIG_ $prefix:upper _ $layout:upper _ $name:upper>] [<$prefix:camel $layout:camel $name:camel>]
                 WgmmaConfig {
                     name: $name,
@@ -104,10 +104,10 @@ macro_rules! kernels {
         enum $config {}
         impl Config for $config {
             type Element = $t;
-            type MajorA = <$layout as Majors<$t, { $const.swap_ab }>>::A;
-            type MajorB = <$layout as Majors<$t, { $const.swap_ab }>>::B;
+            type MajorA = <$t as Staged<{ $const.k_major(Layout::$layout)[0] }>>::Major;
+            type MajorB = <$t as Staged<{ $const.k_major(Layout::$layout)[1] }>>::Major;
             const CONFIG: WgmmaConfig = $const;
-            const MN: [bool; 2] = <$layout as Majors<$t, { $const.swap_ab }>>::MN;
+            const K_MAJOR: [bool; 2] = $const.k_major(Layout::$layout);
             $(mainloop!($flag);)*
         }
 

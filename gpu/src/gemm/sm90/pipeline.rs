@@ -87,23 +87,23 @@ impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A,
         self.empty.wait(stage, state.parity);
         self.full.arrive_expect_tx(stage, (rows + width) * Self::DEPTH * size_of::<T>() as u32);
         let full = self.full.at(stage);
-        if C::MN[0] {
+        if C::K_MAJOR[0] {
+            let slot = self.a.tma_box(stage * Self::STAGE_A, rows * Self::DEPTH);
+            load_3d(slot, a, [depth, row, matrix_a], full);
+        } else {
             for part in 0..rows / narrow {
                 let len = narrow * Self::DEPTH;
                 let slot = self.a.tma_box(stage * Self::STAGE_A + part * len, len);
                 load_3d(slot, a, [row + (part * narrow) as i32, depth, matrix_a], full);
             }
-        } else {
-            let slot = self.a.tma_box(stage * Self::STAGE_A, rows * Self::DEPTH);
-            load_3d(slot, a, [depth, row, matrix_a], full);
         }
-        let edge = if C::MN[1] { narrow } else { C::CONFIG.k_major_rows()[1] };
+        let edge = if C::K_MAJOR[1] { C::CONFIG.k_major_rows()[1] } else { narrow };
         let mut part = rank;
         while part < width / edge {
             let len = edge * Self::DEPTH;
             let slot = self.b.tma_box(stage * Self::STAGE_B + part * len, len);
             let col = col + (part * edge) as i32;
-            let at = if C::MN[1] { [col, depth, matrix_b] } else { [depth, col, matrix_b] };
+            let at = if C::K_MAJOR[1] { [depth, col, matrix_b] } else { [col, depth, matrix_b] };
             if cluster > 1 {
                 load_3d_multicast(slot, b, at, full, (1 << cluster) - 1);
             } else {

@@ -23,6 +23,7 @@ pub mod plan;
 mod thread;
 
 use half::{bf16, f16};
+use simt::KernelArg;
 use simt::element::Lanes;
 use simt::prelude::*;
 
@@ -35,21 +36,21 @@ use crate::reduce::whole::reduction::{Merge, State};
 use crate::reduce::whole::{counts, moments, products, squares};
 use crate::unroll::unroll;
 
-/// Arguments of a kernel besides memory.
-#[derive(Clone, Copy)]
-struct Args {
+/// Arguments of a kernel besides memory, those of 64 bits: rustc passes a struct as words of its alignment, and would
+/// take apart two numbers of 32 bits in one of them.
+#[repr(C)]
+#[derive(Clone, Copy, KernelArg)]
+pub struct ColumnArgs {
     /// Elements of a line, the distance of consecutive elements in items, and elements of a chunk.
-    length: [u64; 3],
-    /// Extents of the other dimensions in items, as for [`start`]; strides in `x` in items, in `out` in elements.
-    extents: [u32; DIMS],
-    strides: [u64; DIMS],
-    out_strides: [u64; DIMS],
-    /// Kind of the items; base-2 logarithm of TX; tiles; chunks: see [`plan::Plan`].
-    config: [u32; 4],
+    pub length: [u64; 3],
+    /// Strides of the other dimensions in `x`, in items.
+    pub strides: [u64; DIMS],
+    /// Their strides in `out`, in elements.
+    pub out_strides: [u64; DIMS],
     /// Distance in `out` between neighbouring lines of an item.
-    out_step: u64,
+    pub out_step: u64,
     /// The parameter of the reduction.
-    parameter: u64,
+    pub parameter: u64,
 }
 
 /// The body of a kernel.
@@ -60,11 +61,13 @@ fn columns<R: LineReduction, const N: usize, const K: usize, const S: usize>(
     x: VecRef<R::Element>,
     workspace: VecMut<u64>,
     out: VecMut<R::Output>,
-    args: Args,
+    args: ColumnArgs,
+    extents: [u32; DIMS],
+    [kind, shift, tiles, chunks]: [u32; 4],
 ) where
     R::Element: Lanes<N>,
 {
-    let Args { length: [length, stride, per_chunk], extents, strides, config: [kind, shift, tiles, chunks], .. } = args;
+    let ColumnArgs { length: [length, stride, per_chunk], strides, .. } = args;
     let (t, block, tiles) = (thread_idx_x(), block_idx_x(), tiles.max(1));
     let position = BlockPosition {
         shift,
@@ -119,8 +122,8 @@ macro_rules! kernels {
         $(
             $(#[$doc])*
             ///
-            /// `out` has one element for each line, at `out_strides`, and `out_step` within an item. `length` is the
-            /// elements of a line, the stride between them, and the elements of a chunk. `config` is that of a
+            /// `out` has one element for each line. `extents` are those of the other dimensions in items, as for
+            /// [`start`]. `config` is the kind of the items, the base-2 logarithm of TX, tiles and chunks of a
             /// [`plan::Plan`], and the workspace is as large as the plan says, with tickets of 0.
             #[simt::kernel(
                 block = (THREADS),
@@ -131,23 +134,17 @@ macro_rules! kernels {
                 global_load_bytes = size_of::<$t>() as u32,
                 global_store_bytes = size_of::<$out>() as u32
             )]
-            #[allow(clippy::too_many_arguments, reason = "a launch passes numbers one by one")]
             pub fn $name(
                 #[shared] scratch: &Scratch<{ <<$reduction as Merge>::State as State>::WORDS * 256 * $n }>,
                 x: VecRef<$t>,
                 workspace: VecMut<u64>,
                 out: VecMut<$out>,
-                length: [u64; 3],
-                extents: [u32; 5],
-                strides: [u64; 5],
-                out_strides: [u64; 5],
+                args: ColumnArgs,
+                extents: [u32; DIMS],
                 config: [u32; 4],
-                out_step: u64,
-                parameter: u64,
             ) {
                 const STRIPED: usize = plan::striped_items(size_of::<$t>() as u64) as usize;
-                let args = Args { length, extents, strides, out_strides, config, out_step, parameter };
-                columns::<$reduction, $n, STRIPED, _>(scratch, x, workspace, out, args);
+                columns::<$reduction, $n, STRIPED, _>(scratch, x, workspace, out, args, extents, config);
             }
         )+
 

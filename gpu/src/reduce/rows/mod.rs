@@ -23,6 +23,7 @@ mod short;
 mod streamed;
 
 use half::{bf16, f16};
+use simt::KernelArg;
 use simt::element::Lanes;
 use simt::prelude::*;
 
@@ -34,18 +35,17 @@ use crate::reduce::whole::compare::Ignore;
 use crate::reduce::whole::reduction::{Merge, State};
 use crate::reduce::whole::{counts, moments, products, squares};
 
-/// Arguments of a kernel besides memory.
-#[derive(Clone, Copy)]
-struct Args {
+/// Arguments of a kernel besides memory, those of 64 bits: rustc passes a struct as words of its alignment, and would
+/// take apart two numbers of 32 bits in one of them.
+#[repr(C)]
+#[derive(Clone, Copy, KernelArg)]
+pub struct RowArgs {
     /// Elements of a line.
-    length: u64,
-    /// Extents and strides of the other dimensions, as for [`start`](crate::reduce::along::dims::start).
-    extents: [u32; DIMS],
-    strides: [u64; DIMS],
-    /// The algorithm, then its parameters: see [`plan::Plan`].
-    config: [u32; 4],
+    pub length: u64,
+    /// Strides of the other dimensions, as for [`start`](crate::reduce::along::dims::start).
+    pub strides: [u64; DIMS],
     /// The parameter of the reduction.
-    parameter: u64,
+    pub parameter: u64,
 }
 
 /// The body of a kernel.
@@ -56,13 +56,17 @@ fn rows<R: LineReduction, const N: usize, const W: usize>(
     x: VecRef<R::Element>,
     workspace: VecMut<u64>,
     out: VecMut<R::Output>,
-    args: Args,
+    args: RowArgs,
+    extents: [u32; DIMS],
+    config: [u32; 4],
 ) where
     R::Element: Lanes<N>,
 {
-    match args.config[0] {
-        plan::LONG_LINES | plan::MEDIUM_LINES => streamed::reduce::<R, N, W>(scratch, x, workspace, out, args),
-        algorithm => short::reduce::<R, N>(x, out, args, algorithm == plan::SHORT_LINES_VECTORS),
+    match config[0] {
+        plan::LONG_LINES | plan::MEDIUM_LINES => {
+            streamed::reduce::<R, N, W>(scratch, x, workspace, out, args, extents, config)
+        }
+        _ => short::reduce::<R, N>(x, out, args, config),
     }
 }
 
@@ -75,8 +79,8 @@ macro_rules! kernels {
         $(
             $(#[$doc])*
             ///
-            /// `out` has one element for each line; `config` is that of a [`plan::Plan`], and the workspace is as large
-            /// as the plan says, with tickets of 0.
+            /// `out` has one element for each line. `extents` are those of the other dimensions; `config` is that of a
+            /// [`plan::Plan`], and the workspace is as large as the plan says, with tickets of 0.
             #[simt::kernel(
                 block = (THREADS),
                 min_blocks = $blocks,
@@ -86,20 +90,16 @@ macro_rules! kernels {
                 global_load_bytes = size_of::<$t>() as u32,
                 global_store_bytes = size_of::<$out>() as u32
             )]
-            #[allow(clippy::too_many_arguments, reason = "a launch passes numbers one by one")]
             pub fn $name(
                 #[shared] scratch: &Scratch<{ <<$reduction as Merge>::State as State>::WORDS }>,
                 x: VecRef<$t>,
                 workspace: VecMut<u64>,
                 out: VecMut<$out>,
-                length: u64,
-                extents: [u32; 5],
-                strides: [u64; 5],
+                args: RowArgs,
+                extents: [u32; DIMS],
                 config: [u32; 4],
-                parameter: u64,
             ) {
-                let args = Args { length, extents, strides, config, parameter };
-                rows::<$reduction, $n, _>(scratch, x, workspace, out, args);
+                rows::<$reduction, $n, _>(scratch, x, workspace, out, args, extents, config);
             }
         )+
 

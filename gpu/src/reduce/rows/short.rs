@@ -12,7 +12,7 @@ use simt::element::{Element, Lanes, Vector, zeroed};
 use simt::global::Window;
 use simt::prelude::*;
 
-use super::Args;
+use super::{RowArgs, plan};
 use crate::reduce::along::{IN_FLIGHT, LineReduction, THREADS};
 use crate::reduce::whole::reduction::State;
 use crate::unroll::unroll;
@@ -23,21 +23,21 @@ use crate::unroll::unroll;
 pub(super) fn reduce<R: LineReduction, const N: usize>(
     x: VecRef<R::Element>,
     out: VecMut<R::Output>,
-    args: Args,
-    by_vectors: bool,
+    args: RowArgs,
+    config: [u32; 4],
 ) where
     R::Element: Lanes<N>,
 {
-    let Args { length, strides: [.., distance], parameter, .. } = args;
+    let RowArgs { length, strides: [.., distance], parameter } = args;
     let (count, length) = (out.len() as u32, length as u32);
-    if by_vectors {
+    if config[0] == plan::SHORT_LINES_VECTORS {
         let of =
             |vector: Vector<R::Element, N>, col: u32| R::of_vector(vector.lanes, u64::from(col) * N as u64, parameter);
         if let Some(window) = x.vectors::<N>().window(0, count, length / N as u32, distance / N as u64) {
-            each::<R, _>(window, out, args, of);
+            each::<R, _>(window, out, parameter, config, of);
         }
     } else if let Some(window) = x.window(0, count, length, distance) {
-        each::<R, _>(window, out, args, |x, col| R::of(x, u64::from(col), parameter));
+        each::<R, _>(window, out, parameter, config, |x, col| R::of(x, u64::from(col), parameter));
     }
 }
 
@@ -47,10 +47,10 @@ pub(super) fn reduce<R: LineReduction, const N: usize>(
 fn each<R: LineReduction, E: Element>(
     window: Window<E>,
     out: VecMut<R::Output>,
-    args: Args,
+    parameter: u64,
+    [_, shift, lines_per_block, _]: [u32; 4],
     of: impl Fn(E, u32) -> R::State,
 ) {
-    let [_, shift, lines_per_block, _] = args.config;
     let (t, lanes, groups) = (thread_idx_x(), 1_u32 << shift, THREADS >> shift);
     let (group, lane) = (t >> shift, t & (lanes - 1));
     let (rows, cols) = (window.rows(), window.cols());
@@ -78,7 +78,7 @@ fn each<R: LineReduction, E: Element>(
         unroll!(for i in 0..IN_FLIGHT {
             let row = row(first + i);
             if i < held && row < end {
-                out.set_within(row as usize, R::finish(states[i], args.parameter));
+                out.set_within(row as usize, R::finish(states[i], parameter));
             }
         });
         base = base.saturating_add(IN_FLIGHT as u32 * groups);

@@ -4,9 +4,9 @@
 use simt::element::Lanes;
 use simt::prelude::*;
 
-use super::{Args, plan};
+use super::{RowArgs, plan};
 use crate::reduce::along::chunks::{Scratch, reduce_chunks};
-use crate::reduce::along::dims::start;
+use crate::reduce::along::dims::{DIMS, start};
 use crate::reduce::along::line::reduce_line;
 use crate::reduce::along::{LineReduction, THREADS};
 use crate::reduce::whole::block::reduce_block;
@@ -20,11 +20,13 @@ pub(super) fn reduce<R: LineReduction, const N: usize, const W: usize>(
     x: VecRef<R::Element>,
     workspace: VecMut<u64>,
     out: VecMut<R::Output>,
-    args: Args,
+    args: RowArgs,
+    extents: [u32; DIMS],
+    [algorithm, second, third, fourth]: [u32; 4],
 ) where
     R::Element: Lanes<N>,
 {
-    let Args { length, extents, strides, config: [algorithm, second, third, fourth], parameter } = args;
+    let RowArgs { length, strides, parameter } = args;
     let (t, block) = (thread_idx_x(), block_idx_x());
     // A block has one long line, and all its threads are one group.
     let long = algorithm == plan::LONG_LINES;

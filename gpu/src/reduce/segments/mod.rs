@@ -26,6 +26,7 @@ pub mod plan;
 mod warp;
 
 use half::{bf16, f16};
+use simt::KernelArg;
 use simt::element::Lanes;
 use simt::prelude::*;
 
@@ -44,24 +45,25 @@ pub const LENGTH_PLUS_ONE: u32 = 1;
 /// A segment's parameter is its length minus the parameter, at least 0.
 pub const LENGTH_MINUS: u32 = 2;
 
-/// Arguments of a kernel besides memory.
-#[derive(Clone, Copy)]
-struct Args {
-    /// Items for each warp.
-    items: u32,
+/// Arguments of a kernel besides memory, those of 32 bits.
+#[repr(C)]
+#[derive(Clone, Copy, KernelArg)]
+pub struct SegmentArgs {
+    /// Items for each warp: those of a [`plan::Plan`].
+    pub items: u32,
     /// How the parameter of a segment depends on its length: [`FIXED`], [`LENGTH_PLUS_ONE`] or [`LENGTH_MINUS`].
-    by_length: u32,
-    /// The parameter of the reduction.
-    parameter: u64,
+    pub by_length: u32,
+    /// 1 if an offset has two words, lower half first, else 0.
+    pub wide: u32,
 }
 
-impl Args {
+impl SegmentArgs {
     /// The parameter for a segment of `length` elements.
     #[inline(always)]
-    fn parameter(&self, length: u64) -> u64 {
+    fn parameter(self, parameter: u64, length: u64) -> u64 {
         // Without a branch, across which the compiler would keep two more registers.
-        let joined = self.parameter | (length + 1) & u64::from(self.by_length == LENGTH_PLUS_ONE).wrapping_neg();
-        if self.by_length == LENGTH_MINUS { length.saturating_sub(self.parameter) } else { joined }
+        let joined = parameter | (length + 1) & u64::from(self.by_length == LENGTH_PLUS_ONE).wrapping_neg();
+        if self.by_length == LENGTH_MINUS { length.saturating_sub(parameter) } else { joined }
     }
 }
 
@@ -74,15 +76,16 @@ fn segments<R: LineReduction, const N: usize, const W: usize>(
     offsets: Offsets,
     workspace: VecMut<u64>,
     out: VecMut<R::Output>,
-    args: Args,
+    args: SegmentArgs,
+    parameter: u64,
 ) where
     R::Element: Lanes<N>,
 {
     let write = |segment: u32, state: R::State| {
         let length = offsets.at(segment + 1).saturating_sub(offsets.at(segment));
-        out.set_within(segment as usize, R::finish(state, args.parameter(length)));
+        out.set_within(segment as usize, R::finish(state, args.parameter(parameter, length)));
     };
-    let carry_out = warp::reduce::<R, N>(x, offsets, args.items, args.parameter, write);
+    let carry_out = warp::reduce::<R, N>(x, offsets, args.items, parameter, write);
     let carry_out = carry::combine_warps::<R, W>(scratch, carry_out, write);
     carry::combine_blocks::<R, W>(scratch, carry_out, workspace, write);
 }
@@ -98,10 +101,8 @@ macro_rules! kernels {
         $(
             $(#[$doc])*
             ///
-            /// `out` has one element for each segment, and there is one offset more: one word of `offsets` each, or two
-            /// words, lower half first, if `wide` is 1. `items` and the number of blocks are those of a [`plan::Plan`],
-            /// and the workspace is as large as the plan says, with a ticket of 0. `by_length` is [`FIXED`],
-            /// [`LENGTH_PLUS_ONE`] or [`LENGTH_MINUS`].
+            /// `out` has one element for each segment, and there is one offset more. The number of blocks is that of a
+            /// [`plan::Plan`], and the workspace is as large as the plan says, with a ticket of 0.
             #[simt::kernel(
                 block = (THREADS),
                 min_blocks = $blocks,
@@ -111,21 +112,17 @@ macro_rules! kernels {
                 global_load_bytes = if size_of::<$t>() < 4 { size_of::<$t>() as u32 } else { 4 },
                 global_store_bytes = size_of::<$out>() as u32
             )]
-            #[allow(clippy::too_many_arguments, reason = "a launch passes numbers one by one")]
             pub fn $name(
                 #[shared] scratch: &Scratch<{ <<$reduction as Merge>::State as State>::WORDS }>,
                 x: VecRef<$t>,
                 offsets: VecRef<u32>,
                 workspace: VecMut<u64>,
                 out: VecMut<$out>,
-                wide: u32,
-                items: u32,
-                by_length: u32,
+                args: SegmentArgs,
                 parameter: u64,
             ) {
-                let offsets = Offsets::new(offsets, wide == 1, out.len() as u32, x.len() as u64);
-                let args = Args { items, by_length, parameter };
-                segments::<$reduction, $n, _>(scratch, x, offsets, workspace, out, args);
+                let offsets = Offsets::new(offsets, args.wide == 1, out.len() as u32, x.len() as u64);
+                segments::<$reduction, $n, _>(scratch, x, offsets, workspace, out, args, parameter);
             }
         )+
 

@@ -58,10 +58,10 @@ pub(super) enum TmaConfig {
 }
 
 impl TmaConfig {
-    /// Elements of k per stage, of elements of so many bytes.
-    pub(super) fn k_step(self, element_bytes: usize) -> u32 {
+    /// Elements of k per stage.
+    pub(super) fn k_step(self) -> u32 {
         match self {
-            Self::Wgmma(_) => (128 / element_bytes) as u32,
+            Self::Wgmma(config) => config.depth(),
             Self::Ffma(config) => config.depth,
         }
     }
@@ -134,9 +134,8 @@ impl<T: Number> Configuration<T> {
     fn wgmma(kernel: &WgmmaKernel<T>, arithmetic: Arithmetic) -> Self {
         let &WgmmaKernel { config, layout, kernel } = kernel;
         let entry = Entry::Tma(kernel, TmaConfig::Wgmma(config));
-        let (tile, k_granularity) = (config.tile(), 128 / size_of::<T>());
-        let (layout, model) = (Some(layout), &config.model);
-        Self { entry, arithmetic, layout, tile, k_granularity, model, is_sequential: false }
+        let (tile, k_granularity, model) = (config.tile(), config.depth() as usize, &config.model);
+        Self { entry, arithmetic, layout: Some(layout), tile, k_granularity, model, is_sequential: false }
     }
 
     pub(super) fn info(&self) -> &'static KernelInfo {
@@ -158,7 +157,7 @@ impl<T: Number> Configuration<T> {
 
     /// Elements of k per step of the main loop, for stream-K.
     pub(super) fn k_step(&self) -> u32 {
-        self.tma().map_or(1, |config| config.k_step(size_of::<T>()))
+        self.tma().map_or(1, TmaConfig::k_step)
     }
 
     /// Blocks per cluster.
@@ -212,7 +211,8 @@ impl Configuration<f32> {
 
 /// Element types and their kernels. Of equally fast kernels the planner takes the first; the first of all supports
 /// every problem.
-pub(super) trait Kernels: Number {
+#[doc(hidden)]
+pub trait Kernels: Number {
     fn configurations() -> &'static [Configuration<Self>];
 }
 

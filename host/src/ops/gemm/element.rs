@@ -8,7 +8,7 @@ use gpu::gemm::reduce_k::{self, ReduceK};
 use half::{bf16, f16};
 use simt::element::Element;
 
-use super::configuration::{Configuration, Kernels};
+use super::configuration::Kernels;
 use crate::error::Result;
 use crate::memory::{BufferViewMut, TmaTensor};
 
@@ -22,11 +22,7 @@ use sealed::Sealed;
     message = "there is no matrix product of `{Self}`",
     note = "the elements of A and B are `f32`, `f16`, `bf16` or `f64`, the same for both"
 )]
-pub trait Multiply: Number<Wide: Debug + PartialEq + From<f32> + Send + Sync> + Sealed {
-    /// The kernels; the first supports every problem.
-    #[doc(hidden)]
-    fn configurations() -> &'static [Configuration<Self>];
-
+pub trait Multiply: Number<Wide: Debug + PartialEq + From<f32> + Send + Sync> + Kernels + Sealed {
     /// The kernel that adds the partial products of split-K.
     #[doc(hidden)]
     const REDUCE: Option<&'static ReduceK<Self>>;
@@ -50,10 +46,6 @@ macro_rules! multiply {
     ($($t:ident: $reduce:expr, $partials:path, $rounded:path;)+) => {$(
         impl Sealed for $t {}
         impl Multiply for $t {
-            fn configurations() -> &'static [Configuration<$t>] {
-                <$t as Kernels>::configurations()
-            }
-
             const REDUCE: Option<&'static ReduceK<$t>> = $reduce;
             fn rounded(tensor: TmaTensor<'_, $t>) -> Result<TmaTensor<'_, $t>> {
                 $rounded(tensor)

@@ -6,7 +6,7 @@ use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GemmKernel, TMA_STORE, TRAN
 use gpu::gemm::{ffma, reduce_k};
 
 use super::algorithm::{FollowUp, Plan, SplitK};
-use super::arguments::{GemmArguments, OperandArguments, TmaArguments};
+use super::arguments::GemmArguments;
 use super::configuration::{Configuration, Entry, Product, TmaConfig};
 use super::element::{Multiply, OutputBuffers};
 use super::launch_config::{GridLimits, MapConfig, Operands, launch_config, tiles};
@@ -16,7 +16,7 @@ use super::problem::Problem;
 use super::stream_k::{Schedule, StreamKArgs};
 use crate::device::Device;
 use crate::error::Result;
-use crate::launch::Launch;
+use crate::launch::{Fields, Launch};
 use crate::memory::{BufferView, BufferViewMut, MatrixViewMut, TensorView, TmaTensor};
 use crate::ops::{grid_parts, on};
 use crate::stream::Stream;
@@ -189,12 +189,8 @@ impl<T: Multiply> Task<'_, T> {
                 let c_start = start * to.stride + to.offset(rows.start, cols.start);
                 let c = c.slice(c_start, to.extent(count, height, width))?;
                 let flags = transposes[0] | transposes[1] | call.flags | c.flag;
-                let operands = OperandArguments {
-                    a: from_a,
-                    b: from_b,
-                    ld: [a.ld as u64, b.ld as u64],
-                    stride: [a.stride as u64, b.stride as u64],
-                };
+                let (ld, stride) = ([a.ld as u64, b.ld as u64], [a.stride as u64, b.stride as u64]);
+                let operands = Fields((from_a, from_b, ld, stride));
                 let gemm = GemmArguments {
                     c,
                     bias: self.bias(call.flags, &rows, &cols)?,
@@ -205,8 +201,7 @@ impl<T: Multiply> Task<'_, T> {
                     flags,
                 };
                 let grid = (tiles([height, width], tile), 1, (count as u32).min(max_batch));
-                let arguments = (operands, gemm);
-                self.device.launch(kernel, on(self.stream, Launch::grid(grid)), arguments)?;
+                self.device.launch(kernel, on(self.stream, Launch::grid(grid)), (operands, gemm))?;
             }
         }
         Ok(())
@@ -236,22 +231,20 @@ impl<T: Multiply> Task<'_, T> {
         let a = tma_tensor(self.a, &config.a, configuration.arithmetic)?;
         let b = tma_tensor(self.b, &config.b, configuration.arithmetic)?;
         let clusters = stream_k.as_ref().map_or(config.clusters, |(schedule, _)| schedule.clusters);
-        let arguments = TmaArguments {
-            batch_step: config.batch_advance,
-            stream_k: match stream_k {
-                Some((schedule, workspace)) => StreamKArgs::new(schedule, configuration.tile, workspace.view_mut())?,
-                None => StreamKArgs::none(&none),
-            },
-            gemm: GemmArguments {
-                bias: self.bias(call.flags, &(0..to.rows), &(0..to.cols))?,
-                ldc: to.ld as u64,
-                stride_c: to.stride as u64,
-                extents: [to.rows, to.cols, k.len(), batch].map(|extent| extent as u32),
-                scale: call.scale,
-                flags: call.flags | c.flag | if store.is_some() { TMA_STORE } else { 0 },
-                c,
-            },
+        let stream_k = match stream_k {
+            Some((schedule, workspace)) => StreamKArgs::new(schedule, configuration.tile, workspace.view_mut())?,
+            None => StreamKArgs::none(&none),
         };
+        let gemm = GemmArguments {
+            bias: self.bias(call.flags, &(0..to.rows), &(0..to.cols))?,
+            ldc: to.ld as u64,
+            stride_c: to.stride as u64,
+            extents: [to.rows, to.cols, k.len(), batch].map(|extent| extent as u32),
+            scale: call.scale,
+            flags: call.flags | c.flag | if store.is_some() { TMA_STORE } else { 0 },
+            c,
+        };
+        let arguments = Fields((gemm, config.batch_advance, stream_k.fields()));
         let launch = on(self.stream, Launch::grid(clusters * configuration.cluster()));
         if let Entry::Tma(kernel, _) = configuration.entry {
             self.device.launch(kernel, launch, (a, b, map_c, arguments))?;

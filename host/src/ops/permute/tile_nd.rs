@@ -12,7 +12,8 @@ use gpu::transpose::permute_nd::{BYTES, NO_PADDING, SEGMENTS, SIDE, THREADS, per
 use gpu::transpose::strided::reciprocals;
 
 use super::dim_list::{Dim, array, strides};
-use crate::ops::move_kernels::PermuteNdArgs;
+use crate::launch::Fields;
+use crate::ops::move_kernels::{PermuteNdFields, Strides};
 
 /// Preferred bytes of a row.
 const ROW: usize = 256;
@@ -55,10 +56,11 @@ impl TileNd {
     }
 
     /// The arguments of the kernel for input `from` and output `to`, with the dimensions of [`TileNd::new`].
-    pub(super) fn arguments<A, B>(self, from: A, to: B, dims: &[Dim]) -> PermuteNdArgs<A, B> {
+    pub(super) fn arguments<A, B>(self, from: A, to: B, dims: &[Dim]) -> (A, B, Strides, Strides, PermuteNdFields) {
         let Self { extents, tile_extents, counts, reciprocals, positions, tuning, read, write } = self;
         let (a, b) = strides(dims);
-        (from, to, extents, tile_extents, counts, reciprocals, a, b, positions, tuning, read, write)
+        let args = (extents, tile_extents, counts, reciprocals, positions, tuning, read, write);
+        (from, to, a, b, Fields(args))
     }
 
     /// The tile for elements of `size` bytes. The first dimension is the fastest of B; `aligned` says that B starts at

@@ -52,8 +52,7 @@ macro_rules! kernels {
                     },
                     needed_by: $needed_by,
                 };
-                const K_MAJOR: [bool; 2] =
-                    [!Layout::[<$layout:upper>].transpose_a, Layout::[<$layout:upper>].transpose_b];
+                const K_MAJOR: [bool; 2] = Layout::[<$layout:upper>].k_major();
             }
 
             /// C = act(alpha · op(A)·op(B) + beta · C + bias) of `f32`: see [the module](super).

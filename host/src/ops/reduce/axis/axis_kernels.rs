@@ -16,10 +16,9 @@ type Workspace = VecMut<'static, u64>;
 type Results<U> = VecMut<'static, U>;
 
 /// A kernel for lines whose elements are contiguous.
-pub(super) type Rows<T, U> = Kernel<(Input<T>, Workspace, Results<U>, u64, [u32; 5], [u64; 5], [u32; 4], u64)>;
+pub(super) type Rows<T, U> = Kernel<(Input<T>, Workspace, Results<U>, rows::RowArgs, [u32; 5], [u32; 4])>;
 /// A kernel for lines with a stride.
-pub(super) type Columns<T, U> =
-    Kernel<(Input<T>, Workspace, Results<U>, [u64; 3], [u32; 5], [u64; 5], [u64; 5], [u32; 4], u64, u64)>;
+pub(super) type Columns<T, U> = Kernel<(Input<T>, Workspace, Results<U>, columns::ColumnArgs, [u32; 5], [u32; 4])>;
 
 /// The kernels of one reduction and element type.
 pub(super) type Kernels<T, U> = (Rows<T, U>, Columns<T, U>);

@@ -12,7 +12,7 @@ use simt::element::Element;
 use self::axis_lines::{Lines, Strategy};
 use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Result};
-use crate::launch::Launch;
+use crate::launch::{Fields, Launch};
 use crate::memory::{BufferViewMut, Tensor, TensorView};
 use crate::ops::on;
 use crate::stream::Stream;
@@ -173,13 +173,13 @@ impl LinesCall<'_> {
         let (rows, columns) = R::KERNELS;
         match strategy {
             Strategy::Rows { plan, extents, strides } => {
-                let arguments = (x, workspace, out, length, extents, strides, plan.config, parameter);
+                let arguments = (x, workspace, out, Fields((length, strides, parameter)), extents, plan.config);
                 device.launch(&rows, grid(plan.blocks), arguments)?;
             }
             Strategy::Columns { plan, extents, strides, out_strides, stride, out_step } => {
                 let length = [length, stride, plan.per_chunk];
-                let arguments =
-                    (x, workspace, out, length, extents, strides, out_strides, plan.config, out_step, parameter);
+                let args = Fields((length, strides, out_strides, out_step, parameter));
+                let arguments = (x, workspace, out, args, extents, plan.config);
                 device.launch(&columns, grid(plan.blocks), arguments)?;
             }
         }

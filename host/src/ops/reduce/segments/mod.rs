@@ -10,7 +10,7 @@ use simt::element::Element;
 use super::axis::LinesWorkspace;
 use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Result};
-use crate::launch::Launch;
+use crate::launch::{Fields, Launch};
 use crate::memory::{Buffer, BufferView, BufferViewMut};
 use crate::ops::on;
 use crate::stream::Stream;
@@ -157,16 +157,9 @@ impl Device {
         let plan = Plan::new(x.len() as u64, segments as u32);
         let workspace = workspace.view_mut(call, plan.workspace_words(R::STATE_WORDS))?;
         let wide = u32::from(size_of::<F>() == 8);
-        let arguments = (
-            x.cast::<R::Read>(),
-            offsets.into_u32_words(),
-            workspace,
-            out.cast::<R::Written>(),
-            wide,
-            plan.items,
-            R::PARAMETER_KIND,
-            reduction.segment_parameter(),
-        );
+        let args = Fields((plan.items, R::PARAMETER_KIND, wide));
+        let (x, out) = (x.cast::<R::Read>(), out.cast::<R::Written>());
+        let arguments = (x, offsets.into_u32_words(), workspace, out, args, reduction.segment_parameter());
         self.launch(&R::SEGMENTS, on(stream, Launch::grid(plan.blocks)), arguments)?;
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The reductions of segments and their kernels for each element type.
 
-use gpu::reduce::segments::{self as kernels, FIXED, LENGTH_MINUS, LENGTH_PLUS_ONE};
+use gpu::reduce::segments::{self as kernels, FIXED, LENGTH_MINUS, LENGTH_PLUS_ONE, SegmentArgs};
 use half::{bf16, f16};
 use simt::Kernel;
 use simt::element::Element;
@@ -17,7 +17,7 @@ type Results<U> = VecMut<'static, U>;
 
 /// A kernel for segments.
 pub(super) type Segments<T, U> =
-    Kernel<(Input<T>, VecRef<'static, u32>, VecMut<'static, u64>, Results<U>, u32, u32, u32, u64)>;
+    Kernel<(Input<T>, VecRef<'static, u32>, VecMut<'static, u64>, Results<U>, SegmentArgs, u64)>;
 
 mod sealed {
     pub trait Sealed {}
