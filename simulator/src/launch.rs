@@ -116,7 +116,8 @@ impl fmt::Display for LaunchError {
             Self::Cluster { cluster, blocks } => {
                 write!(
                     f,
-                    "clusters of {cluster} in a grid of {blocks} blocks along x: a cluster has 1 to {MAX_CLUSTER}, and divides the grid"
+                    "clusters of {cluster} in a grid of {blocks} blocks along x: a cluster has 1 to {MAX_CLUSTER}, and \
+                     divides the grid"
                 )
             }
             Self::Config { problem } => write!(f, "simulator configuration: {problem}"),

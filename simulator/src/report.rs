@@ -115,14 +115,15 @@ impl Kind {
                 "call `wait` on the accumulators before their values are used, and before the kernel ends"
             }
             Self::Warpgroup => {
-                "let all 128 threads of the warpgroup reach the same product with the same operands; no branch inside it"
+                "let all 128 threads of the warpgroup reach the same product with the same operands; no branch inside \
+                 it"
             }
             Self::WrongOperand => {
                 "compare start, leading and stride bytes, swizzle and major order with how the tile was written"
             }
             Self::AsyncRace => {
-                "wait at the mbarrier before using what a load brings; arrive at the one that frees a stage only after the \
-                 last read, all lanes together; `store_wait_read` before a buffer is written again"
+                "wait at the mbarrier before using what a load brings; arrive at the one that frees a stage only after \
+                 the last read, all lanes together; `store_wait_read` before a buffer is written again"
             }
             Self::ProxyFence => {
                 "`fence_proxy_async` in each thread that wrote, then a barrier; `fence_mbarrier_init` after `init`"
@@ -132,8 +133,8 @@ impl Kind {
             }
             Self::AbandonedMbarrier => "compare arrivals, bytes and parity with those that the phase waits for",
             Self::Cluster => {
-                "keep ranks and masks within the cluster; let no block end before it has waited for what others do to it, \
-                 by a `cluster_sync` at the end of the kernel for one"
+                "keep ranks and masks within the cluster; let no block end before it has waited for what others do to \
+                 it, by a `cluster_sync` at the end of the kernel for one"
             }
             Self::UnfitBox => "give the box of the tensor map the extents of the kernel's tile",
             Self::Panic => "the message is the kernel's own",

@@ -45,8 +45,8 @@ impl Block {
         // If all live threads were at the cluster barrier, it would be complete.
         assert!(
             resolved,
-            "a live lane that is neither ready nor spinning waits at a barrier, at an mbarrier or in an operation of its warp \
-             or warpgroup"
+            "a live lane that is neither ready nor spinning waits at a barrier, at an mbarrier or in an operation of \
+             its warp or warpgroup"
         );
         true
     }

@@ -52,8 +52,8 @@ impl Dependency {
             return;
         }
         threads.fault_at(Kind::PredecessorNotWaited, location, None, threads.index(), [0; 3], || {
-            "the block ends, and none of its threads has waited: this grid might be done before the one before it, and the \
-             next one, which waits for this one alone, begin too soon"
+            "the block ends, and none of its threads has waited: this grid might be done before the one before it, and \
+             the next one, which waits for this one alone, begin too soon"
                 .to_owned()
         });
     }

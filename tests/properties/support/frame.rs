@@ -95,7 +95,8 @@ impl Frame {
             if watched(index) && before.to_bits() != after.to_bits() {
                 let what = if self.contains(index) { "of an input" } else { "outside the matrix" };
                 return Err(format!(
-                    "element {index} of the buffer, {what} ({:?}), changed from {before:e} ({:#010x}) to {after:e} ({:#010x})",
+                    "element {index} of the buffer, {what} ({:?}), changed from {before:e} ({:#010x}) to {after:e} \
+                     ({:#010x})",
                     self.layout,
                     before.to_bits(),
                     after.to_bits(),

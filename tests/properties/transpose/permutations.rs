@@ -239,22 +239,24 @@ fn wrong_arguments_are_refused() {
     let view = a.view().as_tensor(&[2, 3, 4]).expect("24 elements");
     assert_eq!(
         text(device.permute(view, &[0, 2]).map(drop)),
-        "permute: argument `axes`: expected each of the 3 axes 0 to 2 once, in any order, found [0, 2]; pass for each axis of \
-         the result the axis of the source"
+        "permute: argument `axes`: expected each of the 3 axes 0 to 2 once, in any order, found [0, 2]; pass for each \
+         axis of the result the axis of the source"
     );
     assert_eq!(
         text(device.permute_into(view, &[2, 1, 0], b.view_mut().as_tensor(&[4, 2, 3]).expect("24 elements"))),
-        "permute_into: argument `b`: expected the permuted shape of a, [4, 3, 2], found [4, 2, 3]; pass tensors of the same shape"
+        "permute_into: argument `b`: expected the permuted shape of a, [4, 3, 2], found [4, 2, 3]; pass tensors of the \
+         same shape"
     );
     assert_eq!(
         text(a.view().as_tensor(&[5, 5]).map(drop)),
-        "as_tensor: argument `buffer`: expected at least 25 elements (shape [5, 5], strides [5, 1]), found 24; use a longer \
-         buffer, smaller extents or smaller strides"
+        "as_tensor: argument `buffer`: expected at least 25 elements (shape [5, 5], strides [5, 1]), found 24; use a \
+         longer buffer, smaller extents or smaller strides"
     );
     assert_eq!(
         text(b.view_mut().as_tensor_strided(&[4, 5], &[4, 1]).map(drop)),
-        "as_tensor_strided: argument `strides`: expected a stride of at least 5 along the axis of extent 4 (shape [4, 5], \
-         strides [4, 1]), found 4; use strides that are at least the span of the inner axes, so that no elements share memory"
+        "as_tensor_strided: argument `strides`: expected a stride of at least 5 along the axis of extent 4 (shape [4, \
+         5], strides [4, 1]), found 4; use strides that are at least the span of the inner axes, so that no elements \
+         share memory"
     );
     let other = Device::simulator();
     let far = other.upload(&[0_u16; 24]).expect("elsewhere");

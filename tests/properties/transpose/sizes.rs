@@ -256,18 +256,19 @@ fn wrong_shapes_are_refused() {
     let text = |result: Result<()>| result.expect_err("a refusal").to_string();
     assert_eq!(
         text(device.transpose_into(&a, &mut b)),
-        "transpose_into: argument `b`: expected 3 x 2, columns of a by rows of a, found 2 x 3; pass a matrix b of the transposed shape"
+        "transpose_into: argument `b`: expected 3 x 2, columns of a by rows of a, found 2 x 3; pass a matrix b of the \
+         transposed shape"
     );
     assert_eq!(
         text(device.transpose_in_place(&mut b)),
-        "transpose_in_place: argument `a`: expected a square matrix, 2 x 2, found 2 x 3; use transpose or transpose_into for \
-         a matrix that is not square"
+        "transpose_in_place: argument `a`: expected a square matrix, 2 x 2, found 2 x 3; use transpose or \
+         transpose_into for a matrix that is not square"
     );
     let row = device.upload(&[0_u8; 6]).expect("a row");
     let refused = device.transpose_batch(row.view().as_tensor(&[6]).expect("one axis")).map(drop);
     assert_eq!(
         text(refused),
-        "transpose_batch: argument `a`: expected at least two axes, rows and columns, found 1; make it with as_tensor(&[batch, \
-         rows, cols])"
+        "transpose_batch: argument `a`: expected at least two axes, rows and columns, found 1; make it with \
+         as_tensor(&[batch, rows, cols])"
     );
 }

@@ -96,7 +96,10 @@ impl AsyncProxy {
         let (waiters, site) = (mbarrier.waiters.len(), mbarrier.site);
         if waiters + copies > 0 {
             state.threads.fault(lane, Kind::Mbarrier, location, Some(site), || {
-                format!("the mbarrier is invalidated while {waiters} threads wait at it and {copies} copies are to complete on it")
+                format!(
+                    "the mbarrier is invalidated while {waiters} threads wait at it and {copies} copies are to \
+                     complete on it"
+                )
             });
         }
     }
@@ -274,8 +277,8 @@ impl AsyncProxy {
         let Mbarrier { fenced, site, phases, .. } = self.inner().mbarriers[index];
         if !fenced {
             state.threads.fault(lane, Kind::ProxyFence, location, Some(site), || {
-                "the copy is to complete on an mbarrier whose initialisation is not visible to TMA: no fence_mbarrier_init \
-                 after it"
+                "the copy is to complete on an mbarrier whose initialisation is not visible to TMA: no \
+                 fence_mbarrier_init after it"
                     .to_owned()
             });
         }

@@ -20,12 +20,16 @@ pub(super) fn check_operand(
     if let Some(step) = (0..steps).find(|&step| operand.layout(step).misplaced() != 0) {
         let layout = operand.layout(step);
         state.threads.fault(reader, Kind::WrongOperand, location, None, || {
-                format!(
-                    "operand {name} starts its step {step} at byte {} of shared memory, with rows of {} bytes ({}): {} bytes \
-                     past the first of 8 rows, which lies at a multiple of {}",
-                    layout.start, layout.span(), layout.swizzle(), layout.misplaced(), 8 * layout.span()
-                )
-            });
+            format!(
+                "operand {name} starts its step {step} at byte {} of shared memory, with rows of {} bytes ({}): {} \
+                 bytes past the first of 8 rows, which lies at a multiple of {}",
+                layout.start,
+                layout.span(),
+                layout.swizzle(),
+                layout.misplaced(),
+                8 * layout.span()
+            )
+        });
     }
     let len = state.threads.geometry.get().shared_len;
     let end = (0..steps).flat_map(|step| operand.layout(step).vectors(extent)).map(|(.., p)| p.offset + 16).max();
@@ -55,12 +59,17 @@ pub(super) fn check_layout(
     });
     if let Some(Disagreement { vector, expected, found }) = found {
         state.threads.fault(reader, Kind::WrongOperand, location, None, || {
-                format!(
-                    "operand {name} ({}) takes the 16 bytes at byte {} of shared memory for vector {} of row {} of a box; they are \
-                     vector {} of row {}",
-                    operand.layout(0).swizzle(), vector.offset, expected.1, expected.0, found.1, found.0
-                )
-            });
+            format!(
+                "operand {name} ({}) takes the 16 bytes at byte {} of shared memory for vector {} of row {} of a \
+                 box; they are vector {} of row {}",
+                operand.layout(0).swizzle(),
+                vector.offset,
+                expected.1,
+                expected.0,
+                found.1,
+                found.0
+            )
+        });
     }
 }
 

@@ -43,8 +43,8 @@ impl Warpgroup {
         if threads < THREADS || warp_size != 32 {
             state.threads.fault(lane, Kind::Warpgroup, location, None, || {
                 format!(
-                    "the block has {threads} threads from this warpgroup on, in warps of {warp_size}; a matrix product needs \
-                     128, in warps of 32"
+                    "the block has {threads} threads from this warpgroup on, in warps of {warp_size}; a matrix product \
+                     needs 128, in warps of 32"
                 )
             });
             product.d.fill(0.0);
