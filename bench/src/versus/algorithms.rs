@@ -60,6 +60,19 @@ impl Outcome {
         self.algorithms.iter().min_by(|left, right| left.1.total_cmp(&right.1))
     }
 
+    /// Time of the first algorithm whose kernel is of none of these rows, over that of the chosen one.
+    fn without(&self, rows: &[String]) -> f64 {
+        let kernel = |name: &str| name.split(',').next().unwrap_or_default().to_owned();
+        let is_left = |name: &str| !rows.iter().any(|row| kernel(name).ends_with(&format!("_{row}")));
+        let left = self.algorithms.iter().find(|(name, _)| is_left(name));
+        self.algorithms.first().zip(left).map_or(f64::NAN, |(chosen, left)| left.1 / chosen.1)
+    }
+
+    /// Every algorithm with its time.
+    pub(super) fn list(&self) -> String {
+        self.algorithms.iter().map(|(name, us)| format!("{us:.2} {name}")).collect::<Vec<_>>().join("; ")
+    }
+
     /// Time of the chosen algorithm over that of the fastest.
     fn behind(&self) -> f64 {
         self.algorithms.first().zip(self.best()).map_or(f64::NAN, |(chosen, best)| chosen.1 / best.1)
@@ -79,14 +92,15 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Times one GEMM.
+/// Times one GEMM: the algorithms that the model ranks first, or the first of each kernel.
 ///
 /// # Errors
 /// A call fails; there is no memory.
-pub(super) fn measure(context: &Context<'_>, case: &Case, period: &Period) -> Result<Outcome> {
+pub(super) fn measure(context: &Context<'_>, case: &Case, period: &Period, of_kernels: bool) -> Result<Outcome> {
     let Some(driver) = &context.driver else { anyhow::bail!("time means nothing on the simulator") };
     let mut slots = slots(&context.device, case, period)?;
-    let calls = gemm::cheapest(context, case, &mut slots[0], ALGORITHMS)?;
+    let cheapest = if of_kernels { gemm::cheapest_of_kernels } else { gemm::cheapest };
+    let calls = cheapest(context, case, &mut slots[0], ALGORITHMS)?;
     let names: Vec<String> = calls.iter().map(|call| call.note.clone().unwrap_or_default()).collect();
     let mut variants: Vec<Variant<'_>> = calls.into_iter().map(|call| Variant::new("algorithm", call)).collect();
     variants.extend(calls::cublas(context, case, &mut slots[0])?.map(|call| Variant::new("cublas", call)));
@@ -119,6 +133,19 @@ pub(super) fn summary(outcomes: &[Outcome]) -> String {
     )
 }
 
+/// How much longer the GEMMs take without the kernels of these rows.
+pub(super) fn summary_without(outcomes: &[Outcome], rows: &[String]) -> String {
+    let ratios: Vec<f64> = outcomes.iter().map(|outcome| outcome.without(rows)).filter(|x| x.is_finite()).collect();
+    let mean = (ratios.iter().map(|x| x.ln()).sum::<f64>() / ratios.len() as f64).exp();
+    let changed = outcomes.iter().filter(|outcome| outcome.without(rows).to_bits() != 1.0_f64.to_bits()).count();
+    let most = ratios.iter().copied().fold(f64::NAN, f64::max);
+    format!(
+        "without {}: {mean:.4} of the time (geometric mean), at most {most:.3}; another choice for {changed} of {}",
+        rows.join(", "),
+        outcomes.len()
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,6 +161,28 @@ mod tests {
             let Shape::Gemm { mnk: [m, n, k], batch: 1, .. } = case.shape else { panic!("{case}") };
             assert!((8..6000).contains(&m) && (64..8192).contains(&n) && (64..8192).contains(&k), "{case}");
         }
+    }
+
+    #[test]
+    fn the_next_kernel_takes_the_place_of_one_that_is_left_out() {
+        let outcome = |names: [&str; 3]| Outcome {
+            algorithms: names.into_iter().map(ToOwned::to_owned).zip([2.0, 3.0, 1.0]).collect(),
+            cublas: None,
+        };
+        let names = ["gemm_sm90_f16_nn_2x64x128, B packed", "gemm_sm90_f16_nn_64x128", "gemm_mma_f16_nn_64x64"];
+        let outcomes = [outcome(names), outcome([names[2], names[1], names[0]])];
+        let without = |rows: &[&str]| {
+            let rows: Vec<String> = rows.iter().map(|&row| row.to_owned()).collect();
+            (outcomes[0].without(&rows), outcomes[1].without(&rows), summary_without(&outcomes, &rows))
+        };
+        assert_eq!(without(&["2x64x128"]).0, 1.5);
+        assert_eq!(without(&["64x128", "2x64x128"]).0, 0.5);
+        assert_eq!(without(&["64x128"]).0, 1.0);
+        assert_eq!(without(&["64x64"]).1, 1.5);
+        assert_eq!(
+            without(&["2x64x128"]).2,
+            "without 2x64x128: 1.2247 of the time (geometric mean), at most 1.500; another choice for 1 of 2"
+        );
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! GEMM by `Device::gemm`, with the workspace that the chosen algorithm needs.
 
+use std::collections::HashSet;
+
 use anyhow::Result;
 use half::{bf16, f16};
 use warpwright::gemm::{Arithmetic, Gemm, Multiply, Op, Output};
@@ -47,6 +49,8 @@ enum Choice {
     Family(&'static str),
     /// This many of the cheapest.
     Cheapest(usize),
+    /// The cheapest of each of this many kernels.
+    CheapestOfKernels(usize),
 }
 
 /// Warpwright, by the algorithm that `Device::gemm` chooses.
@@ -61,7 +65,7 @@ pub(super) fn mma<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot) ->
     if case.dtype != Dtype::Bf16 || !is_large || context.device.is_simulator() {
         return Ok(None);
     }
-    Ok(by(context, case, slot, Choice::Family("tensor"))?.pop())
+    Ok(by(context, case, slot, Choice::Family("gemm_mma"))?.pop())
 }
 
 /// The `most` algorithms that the model ranks first, beginning with the one that `Device::gemm` chooses.
@@ -72,6 +76,16 @@ pub(super) fn cheapest<'c>(
     most: usize,
 ) -> Result<Vec<Call<'c>>> {
     by(context, case, slot, Choice::Cheapest(most))
+}
+
+/// The algorithm that the model ranks first of each of the `most` kernels that it ranks first.
+pub(super) fn cheapest_of_kernels<'c>(
+    context: &'c Context<'_>,
+    case: &Case,
+    slot: &mut Slot,
+    most: usize,
+) -> Result<Vec<Call<'c>>> {
+    by(context, case, slot, Choice::CheapestOfKernels(most))
 }
 
 fn by<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot, choice: Choice) -> Result<Vec<Call<'c>>> {
@@ -108,11 +122,13 @@ fn calls<'c, T: Multiply + Output<T>>(
     let Problem { mnk: [m, n, _], batch, .. } = problem;
     let (a, b, c) = (kind.operands)(slot)?;
     let plans = (kind.configured)(described(device, problem, a, b)?).plans(c.view().as_tensor(&[batch, m, n])?)?;
+    let mut kernels = HashSet::new();
     let chosen = plans.into_iter().filter(|plan| match choice {
         Choice::Family(family) => gpu::family_of(plan.algorithm().kernel()).is_some_and(|of| of.name == family),
+        Choice::CheapestOfKernels(_) => kernels.insert(plan.algorithm().kernel().name),
         Choice::Own | Choice::Cheapest(_) => true,
     });
-    let most = if let Choice::Cheapest(most) = choice { most } else { 1 };
+    let most = if let Choice::Cheapest(most) | Choice::CheapestOfKernels(most) = choice { most } else { 1 };
     chosen
         .take(most)
         .map(|plan| {

@@ -100,9 +100,13 @@ pub struct Args {
     #[arg(
         long,
         value_name = "GEMMS",
-        conflicts_with_all = ["list", "render", "compare", "only", "shape", "implementations", "out"]
+        conflicts_with_all = ["list", "render", "compare", "shape", "implementations", "out"]
     )]
     algorithms: Option<u32>,
+    /// With --algorithms: time the best algorithm of each kernel, and print how much longer the GEMMs take without the
+    /// kernels of these rows of gpu/src/gemm/configs.rs, such as 128x136,2x64x128.
+    #[arg(long, value_name = "ROW", value_delimiter = ',', requires = "algorithms")]
+    without: Vec<String>,
     /// Write tables and plots of the records instead of measuring.
     #[arg(long, conflicts_with_all = ["list", "compare"])]
     render: bool,
@@ -171,13 +175,24 @@ fn rank(args: &Args, gemms: u32) -> Result<()> {
     let peers = Peers::load();
     let context = Context::new(&device, &peers)?;
     let (mut periods, mut outcomes) = (HashMap::new(), Vec::new());
+    let is_named = |case: &Case| args.only.iter().any(|own| own.takes(case.work.name(), case.dtype.name()));
     for case in algorithms::cases(gemms, args.seed) {
+        if !args.only.is_empty() && !is_named(&case) {
+            continue;
+        }
         let period = session::period(&mut periods, &device, case.dtype, false, Period::LONG, args.seed)?;
-        let outcome = algorithms::measure(&context, &case, period).with_context(|| case.to_string())?;
+        let outcome =
+            algorithms::measure(&context, &case, period, !args.without.is_empty()).with_context(|| case.to_string())?;
         println!("{case}: {outcome}");
+        if !args.without.is_empty() {
+            println!("  {}", outcome.list());
+        }
         outcomes.push(outcome);
     }
     println!("{}", algorithms::summary(&outcomes));
+    if !args.without.is_empty() {
+        println!("{}", algorithms::summary_without(&outcomes, &args.without));
+    }
     Ok(())
 }
 
