@@ -1,8 +1,8 @@
 //! xtask exists so that everything a contributor does here is one `cargo xtask …` away, with no tool to install first.
 //!
-//! One module per command: [`build`], [`audit`], [`run`], [`tutorial`], [`mod@bench`], [`terms`], [`mod@test`],
-//! [`bundle`], [`doctor`]. They share the build list ([`families`]), the reader of PTX ([`ptx`]), the search for tools
-//! ([`toolchain`], [`ptxas`]) and small modules for paths, processes and progress.
+//! One module per command: [`build`], [`audit`], [`run`], [`tutorial`], [`mod@bench`], [`terms`], [`coverage`],
+//! [`mod@test`], [`bundle`], [`doctor`]. They share the build list ([`families`]), the reader of PTX ([`ptx`]), the
+//! search for tools ([`toolchain`], [`ptxas`]) and small modules for paths, processes and progress.
 //!
 //! xtask does not depend on the crates of the workspace: what it has to know of the kernels is in their PTX.
 
@@ -10,6 +10,7 @@ mod audit;
 mod bench;
 mod build;
 mod bundle;
+mod coverage;
 mod doctor;
 mod families;
 mod process;
@@ -52,6 +53,8 @@ enum Command {
     Bench(bench::Args),
     /// Search for words that are not used here and for wide lines; print the field's term for each.
     Terms,
+    /// Which GEMM configurations the planner needs, and what each gains.
+    Coverage,
     /// Everything CI runs.
     Test(test::Args),
     /// Test programs, main job and run script in one folder, for a machine that has no Rust.
@@ -72,6 +75,7 @@ fn main() -> ExitCode {
         Command::Tutorial(args) => tutorial::command(&workspace, &args),
         Command::Bench(args) => bench::command(&workspace, &args),
         Command::Terms => terms::command(&workspace),
+        Command::Coverage => coverage::command(&workspace),
         Command::Test(args) => test::command(&workspace, &args),
         Command::Bundle(args) => bundle::command(&workspace, &args),
         Command::Doctor => doctor::command(&workspace),

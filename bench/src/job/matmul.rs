@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, Result};
-use gpu::gemm::ffma::{self, gemm_ffma_f32_64x64, gemm_ffma_f32_128x128, gemm_ffma_f32_128x256, gemm_ffma_f32_256x128};
+use gpu::gemm::ffma::{self, gemm_ffma_f32_64x64, gemm_ffma_f32_128x128, gemm_ffma_f32_128x256};
 use gpu::gemm::naive::{self, matmul_naive};
 use gpu::gemm::tiled::{self, matmul_tiled};
 use ndarray::{ArrayView2, Axis, s};
@@ -24,11 +24,10 @@ pub(crate) type Gemm = &'static Kernel<(MatRef<'static, f32>, MatRef<'static, f3
 pub(crate) type Plan = fn(u32, u32) -> Launch<'static>;
 
 /// The kernels of the main job.
-pub(super) const KERNELS: [(Gemm, Plan); 6] = [
+pub(super) const KERNELS: [(Gemm, Plan); 5] = [
     (&matmul_naive, |m, n| Launch::grid(naive::grid(m, n))),
     (&matmul_tiled, |m, n| Launch::grid(tiled::grid(m, n))),
     (&gemm_ffma_f32_128x256, |m, n| Launch::grid(ffma::grid(m, n, [128, 256]))),
-    (&gemm_ffma_f32_256x128, |m, n| Launch::grid(ffma::grid(m, n, [256, 128]))),
     (&gemm_ffma_f32_128x128, |m, n| Launch::grid(ffma::grid(m, n, [128, 128]))),
     (&gemm_ffma_f32_64x64, |m, n| Launch::grid(ffma::grid(m, n, [64, 64]))),
 ];

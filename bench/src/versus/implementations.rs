@@ -69,9 +69,8 @@ pub const ALL: &[Implementation] = &[
     Implementation { name: OURS, prepare: ours::prepare },
     Implementation { name: "warpwright-blocking", prepare: blocking },
     Implementation { name: "warpwright-128x256", prepare: |context, case, _| tiles(context, case, &GEMMS[0]) },
-    Implementation { name: "warpwright-256x128", prepare: |context, case, _| tiles(context, case, &GEMMS[1]) },
-    Implementation { name: "warpwright-128x128", prepare: |context, case, _| tiles(context, case, &GEMMS[2]) },
-    Implementation { name: "warpwright-64x64", prepare: |context, case, _| tiles(context, case, &GEMMS[3]) },
+    Implementation { name: "warpwright-128x128", prepare: |context, case, _| tiles(context, case, &GEMMS[1]) },
+    Implementation { name: "warpwright-64x64", prepare: |context, case, _| tiles(context, case, &GEMMS[2]) },
     Implementation { name: "warpwright-mma", prepare: gemm::mma },
     Implementation { name: "copy", prepare: calls::copy },
     Implementation { name: "cub", prepare: calls::cub },
@@ -101,9 +100,8 @@ fn blocking<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot) -> Resu
 }
 
 /// Kernels of which `Device::matmul` chooses one, with their tiles.
-const GEMMS: [(Gemm, [u32; 2]); 4] = [
+const GEMMS: [(Gemm, [u32; 2]); 3] = [
     (&ffma::gemm_ffma_f32_128x256, [128, 256]),
-    (&ffma::gemm_ffma_f32_256x128, [256, 128]),
     (&ffma::gemm_ffma_f32_128x128, [128, 128]),
     (&ffma::gemm_ffma_f32_64x64, [64, 64]),
 ];

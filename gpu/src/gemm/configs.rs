@@ -1,9 +1,9 @@
 //! THE table of GEMM configurations: which kernels there are, and how fast each is.
 //!
 //! A row names a kernel's tile, how many blocks and warpgroups compute it, for which types and layouts there is one,
-//! the figures that the planner estimates its time from, and the shape that needs it. Entries, lists of kernels, the
-//! planner's candidates and the property tests' lists come from these rows; boxes, descriptor advances, registers and
-//! barriers are `const fn`s of a row.
+//! the figures that the planner estimates its time from, and m, n and k of a product that needs it. Entries, lists of
+//! kernels, the planner's candidates and the property tests' lists come from these rows; boxes, descriptor advances,
+//! registers and barriers are `const fn`s of a row.
 //!
 //! To add a configuration, add a row.
 
@@ -84,8 +84,8 @@ pub struct WgmmaConfig {
     pub element_bytes: u32,
     /// Its speed.
     pub model: PerfModel,
-    /// The shape that needs it: m × n × k.
-    pub needed_by: &'static str,
+    /// m, n and k of a product that needs it.
+    pub needed_by: [usize; 3],
 }
 
 /// A kernel of a [`WgmmaConfig`].
@@ -205,43 +205,40 @@ pub const fn multicast_slice(rows: u32, cluster: u32) -> u32 {
 
 /// Calls `$then!` with the rows for 16-bit elements; of equally fast ones the planner takes the first.
 ///
-/// C tile: MMA tile, cluster, stages, flags, [layouts], efficiency, misaligned, tile overhead, the shape that needs it.
+/// C tile: MMA tile, cluster, stages, flags, [layouts], efficiency, misaligned, tile overhead, m, n and k of a product
+/// that needs it.
 macro_rules! wgmma_16_configs {
-    ($then:ident) => {
-        $then! {
-            "16x64": 64 x 16, 1, 16, [swap_ab stream_k], [nn nt], [2.55 1.45], 0.6, [300.0 300.0], "16 x 8192 x 8192";
-            "64x16": 64 x 16, 1, 16, [stream_k], [nt tt], [2.6 1.45], 0.6, [500.0 500.0], "8192 x 16 x 8192";
-            "128x256": 128 x 256, 1, 4, [stream_k], [nn nt tn tt], [11.0 11.0], 0.8, [80.0 700.0], "4096 x 4096 x 64";
-            "256x192": 256 x 192, 1, 3, [two_width], [nn nt tn tt], [10.8 11.4], 0.86, [85.0 700.0], "8192 x 8192 x 8192";
-            "128x128": 128 x 128, 1, 6, [stream_k], [nn nt tn tt], [12.0 10.4], 0.6, [160.0 500.0], "1024 x 2048 x 1024";
-            "136x128": 128 x 136, 1, 5, [swap_ab stream_k], [nn nt], [9.8 9.8], 0.6, [400.0 400.0], "257 x 4096 x 65536";
-            "128x136": 128 x 136, 1, 5, [stream_k], [nt tt], [9.7 9.7], 0.6, [400.0 400.0], "4096 x 257 x 65536";
-            "2x128x256": 128 x 256, 2, 4, [stream_k], [nn nt tn tt], [21.6 21.6], 0.94, [100.0 700.0], "3000 x 5000 x 4104";
-            "4x144x64": 64 x 144, 4, 7, [swap_ab stream_k], [nn nt], [36.0 36.0], 1.0, [100.0 770.0], "1000 x 1000 x 1000";
-            "2x64x128": 64 x 128, 2, 8, [stream_k], [nn nt tn tt], [17.5 13.5], 0.75, [70.0 270.0], "128 x 8192 x 8192";
-            "64x128": 64 x 128, 1, 8, [stream_k], [nn nt tn tt], [9.9 7.8], 0.5, [60.0 300.0], "1024 x 1024 x 1024";
-            "64x64": 64 x 64, 1, 8, [stream_k], [nn nt tn tt], [8.2 4.65], 0.5, [40.0 200.0], "512 x 512 x 512";
-        }
-    };
+    ($then:ident) => { $then! {
+        "16x64": 64 x 16, 1, 16, [swap_ab stream_k], [nn nt], [2.55 1.45], 0.6, [300.0 300.0], 16 x 8192 x 8192;
+        "64x16": 64 x 16, 1, 16, [stream_k], [nt tt], [2.6 1.45], 0.6, [500.0 500.0], 8192 x 16 x 8192;
+        "128x256": 128 x 256, 1, 4, [stream_k], [nn nt tn tt], [11.0 11.0], 0.8, [80.0 700.0], 4096 x 4096 x 64;
+        "256x192": 256 x 192, 1, 3, [two_width], [nn nt tn tt], [10.8 11.4], 0.86, [85.0 700.0], 8192 x 8192 x 8192;
+        "128x128": 128 x 128, 1, 6, [stream_k], [nn nt tn tt], [12.0 10.4], 0.6, [160.0 500.0], 1024 x 2048 x 1024;
+        "136x128": 128 x 136, 1, 5, [swap_ab stream_k], [nn nt], [9.8 9.8], 0.6, [400.0 400.0], 257 x 4096 x 65536;
+        "128x136": 128 x 136, 1, 5, [stream_k], [nt tt], [9.7 9.7], 0.6, [400.0 400.0], 4096 x 257 x 65536;
+        "2x128x256": 128 x 256, 2, 4, [stream_k], [nn nt tn tt], [21.6 21.6], 0.94, [100.0 700.0], 3000 x 5000 x 4104;
+        "4x144x64": 64 x 144, 4, 7, [swap_ab stream_k], [nn nt], [36.0 36.0], 1.0, [100.0 770.0], 1000 x 1000 x 1000;
+        "2x64x128": 64 x 128, 2, 8, [stream_k], [nn nt tn tt], [17.5 13.5], 0.75, [70.0 270.0], 128 x 8192 x 8192;
+        "64x128": 64 x 128, 1, 8, [stream_k], [nn nt tn tt], [9.9 7.8], 0.5, [60.0 300.0], 1024 x 1024 x 1024;
+        "64x64": 64 x 64, 1, 8, [stream_k], [nn nt tn tt], [8.2 4.65], 0.5, [40.0 200.0], 512 x 512 x 512;
+    } };
 }
 pub(crate) use wgmma_16_configs;
 
 /// Calls `$then!` with the rows for `f32` rounded to tf32, which tensor cores read from shared memory K-major alone. TN
 /// has no kernel: one operand is transposed first.
 macro_rules! wgmma_tf32_configs {
-    ($then:ident) => {
-        $then! {
-            "256x128": 128 x 256, 1, 4, [swap_ab a_in_registers], [nn], [5.95 5.95], 1.0, [70.0 230.0], "4096 x 4096 x 4096";
-            "128x256": 128 x 256, 1, 4, [], [nt], [5.95 5.95], 1.0, [70.0 230.0], "4096 x 4096 x 4096";
-            "128x256": 128 x 256, 1, 4, [a_in_registers], [tt], [5.95 5.95], 1.0, [70.0 230.0], "4096 x 4096 x 4096";
-            "128x128": 128 x 128, 1, 6, [swap_ab a_in_registers], [nn], [5.35 5.35], 1.0, [70.0 180.0], "1024 x 2048 x 1024";
-            "128x128": 128 x 128, 1, 6, [], [nt], [5.35 5.35], 1.0, [70.0 180.0], "1024 x 2048 x 1024";
-            "128x128": 128 x 128, 1, 6, [a_in_registers], [tt], [5.35 5.35], 1.0, [70.0 180.0], "1024 x 2048 x 1024";
-            "64x128": 128 x 64, 1, 8, [swap_ab a_in_registers], [nn], [3.8 3.8], 1.0, [40.0 120.0], "1024 x 1024 x 1024";
-            "128x64": 128 x 64, 1, 8, [], [nt], [3.8 3.8], 1.0, [40.0 120.0], "1024 x 1024 x 1024";
-            "128x64": 128 x 64, 1, 8, [a_in_registers], [tt], [3.8 3.8], 1.0, [40.0 120.0], "1024 x 1024 x 1024";
-        }
-    };
+    ($then:ident) => { $then! {
+        "256x128": 128 x 256, 1, 4, [swap_ab a_in_registers], [nn], [5.95 5.95], 1.0, [70.0 230.0], 4096 x 4096 x 4096;
+        "128x256": 128 x 256, 1, 4, [], [nt], [5.95 5.95], 1.0, [70.0 230.0], 4096 x 4096 x 4096;
+        "128x256": 128 x 256, 1, 4, [a_in_registers], [tt], [5.95 5.95], 1.0, [70.0 230.0], 4096 x 4096 x 4096;
+        "128x128": 128 x 128, 1, 6, [swap_ab a_in_registers], [nn], [5.35 5.35], 1.0, [70.0 180.0], 1024 x 2048 x 1024;
+        "128x128": 128 x 128, 1, 6, [], [nt], [5.35 5.35], 1.0, [70.0 180.0], 1024 x 2048 x 1024;
+        "128x128": 128 x 128, 1, 6, [a_in_registers], [tt], [5.35 5.35], 1.0, [70.0 180.0], 1024 x 2048 x 1024;
+        "64x128": 128 x 64, 1, 8, [swap_ab a_in_registers], [nn], [3.8 3.8], 1.0, [40.0 120.0], 1024 x 1024 x 1024;
+        "128x64": 128 x 64, 1, 8, [], [nt], [3.8 3.8], 1.0, [40.0 120.0], 1024 x 1024 x 1024;
+        "128x64": 128 x 64, 1, 8, [a_in_registers], [tt], [3.8 3.8], 1.0, [40.0 120.0], 1024 x 1024 x 1024;
+    } };
 }
 pub(crate) use wgmma_tf32_configs;
 
@@ -265,8 +262,8 @@ pub struct FfmaConfig {
     pub unroll: u32,
     /// Its speed.
     pub model: PerfModel,
-    /// The shape that needs it: m × n × k.
-    pub needed_by: &'static str,
+    /// m, n and k of a product that needs it.
+    pub needed_by: [usize; 3],
 }
 
 impl FfmaConfig {
@@ -305,15 +302,15 @@ pub struct FfmaKernel {
 /// Calls `$then!` with the rows for `f32` by FFMA fed by TMA.
 ///
 /// C tile: tile and depth, microtile of a thread in quads of 4 × 4, threads, groups, stages of each group, blocks per
-/// SM, unrolled steps, [layouts], efficiency, tile overhead, the shape that needs it.
+/// SM, unrolled steps, [layouts], efficiency, tile overhead, m, n and k of a product that needs it.
 macro_rules! ffma_sm90_configs {
     ($then:ident) => {
         $then! {
-            "128x128": 128 x 128 x 32, 4 x 2, 128, 1, 3, 2, 2, [tn], [0.40 0.79], 15.0, "8192 x 8192 x 8192";
-            "64x64": 64 x 64 x 32, 2 x 1, 128, 1, 4, 3, 4, [tn], [0.33 0.70], 15.0, "1664 x 1664 x 1664";
-            "64x32": 64 x 32 x 64, 1 x 1, 128, 1, 4, 2, 16, [tn], [0.43 0.63], 40.0, "768 x 768 x 768";
-            "128x64_k4": 128 x 64 x 32, 4 x 2, 256, 4, 2, 1, 2, [nn nt tn tt], [0.69 0.67], 40.0, "1024 x 1024 x 1024";
-            "32x64_k8": 32 x 64 x 32, 2 x 2, 256, 8, 2, 1, 2, [nn nt tn tt], [0.62 0.58], 120.0, "512 x 512 x 512";
+            "128x128": 128 x 128 x 32, 4 x 2, 128, 1, 3, 2, 2, [tn], [0.40 0.79], 15.0, 8192 x 8192 x 8192;
+            "64x64": 64 x 64 x 32, 2 x 1, 128, 1, 4, 3, 4, [tn], [0.33 0.70], 15.0, 1664 x 1664 x 1664;
+            "64x32": 64 x 32 x 64, 1 x 1, 128, 1, 4, 2, 16, [tn], [0.43 0.63], 40.0, 768 x 768 x 768;
+            "128x64_k4": 128 x 64 x 32, 4 x 2, 256, 4, 2, 1, 2, [nn nt tn tt], [0.69 0.67], 40.0, 1024 x 1024 x 1024;
+            "32x64_k8": 32 x 64 x 32, 2 x 2, 256, 8, 2, 1, 2, [nn nt tn tt], [0.62 0.58], 120.0, 512 x 512 x 512;
         }
     };
 }
@@ -332,8 +329,8 @@ pub struct ThreadConfig {
     pub k_granularity: usize,
     /// Its speed.
     pub model: PerfModel,
-    /// The shape that needs it: m × n × k.
-    pub needed_by: &'static str,
+    /// m, n and k of a product that needs it.
+    pub needed_by: [usize; 3],
 }
 
 /// A kernel of a [`ThreadConfig`].
@@ -350,13 +347,13 @@ pub struct ThreadKernel<T: super::number::Number> {
 
 /// Calls `$then!` with the rows for 16-bit elements by `mma.sync`.
 ///
-/// C tile: its extents, fragments of A and B in a warp's tile, threads, blocks per SM, registers, [layouts], efficiency,
-/// misaligned, tile overhead, the shape that needs it.
+/// C tile: its extents, fragments of A and B in a warp's tile, threads, blocks per SM, registers, [layouts],
+/// efficiency, misaligned, tile overhead, m, n and k of a product that needs it.
 macro_rules! mma_16_configs {
     ($then:ident) => {
         $then! {
-            "128x256": 128 x 256, 4 x 8, 256, 1, 255, [nn nt tn tt], [6.4 6.4], 0.15, [60.0 250.0], "4095 x 4095 x 4095";
-            "64x64": 64 x 64, 2 x 4, 128, 3, 168, [nn nt tn tt], [2.6 4.4], 0.2, [200.0 350.0], "333 x 777 x 555";
+            "128x256": 128 x 256, 4 x 8, 256, 1, 255, [nn nt tn tt], [6.4 6.4], 0.15, [60.0 250.0], 4095 x 4095 x 4095;
+            "64x64": 64 x 64, 2 x 4, 128, 3, 168, [nn nt tn tt], [2.6 4.4], 0.2, [200.0 350.0], 512 x 512 x 512;
         }
     };
 }
@@ -366,8 +363,8 @@ pub(crate) use mma_16_configs;
 macro_rules! mma_tf32_configs {
     ($then:ident) => {
         $then! {
-            "128x128": 128 x 128, 4 x 4, 256, 1, 255, [nn nt tn tt], [1.2 1.2], 0.4, [100.0 100.0], "4095 x 4095 x 4095";
-            "64x64": 64 x 64, 2 x 4, 128, 3, 168, [nn nt tn tt], [0.6 1.0], 0.4, [130.0 130.0], "333 x 777 x 555";
+            "128x128": 128 x 128, 4 x 4, 256, 1, 255, [nn nt tn tt], [1.2 1.2], 0.4, [100.0 100.0], 4095 x 4095 x 4095;
+            "64x64": 64 x 64, 2 x 4, 128, 3, 168, [nn nt tn tt], [0.6 1.0], 0.4, [130.0 130.0], 333 x 777 x 555;
         }
     };
 }
@@ -376,12 +373,12 @@ pub(crate) use mma_tf32_configs;
 /// Calls `$then!` with the rows of 16-bit elements for a C of few rows or columns.
 ///
 /// C tile: elements in 16 bytes, accumulators, rows of the small operand, whether that is A, threads, registers,
-/// efficiency, misaligned, tile overhead, the shape that needs it.
+/// efficiency, misaligned, tile overhead, m, n and k of a product that needs it.
 macro_rules! small_16_configs {
     ($then:ident) => {
         $then! {
-            "16x64": 8, Fragments, 16, true, 384, 168, [0.67 0.70], 0.6, [64.0 64.0], "13 x 4096 x 4095";
-            "64x16": 8, Fragments, 16, false, 384, 168, [0.41 0.41], 0.5, [64.0 64.0], "4096 x 13 x 4095";
+            "16x64": 8, Fragments, 16, true, 384, 168, [0.67 0.70], 0.6, [64.0 64.0], 13 x 4096 x 4095;
+            "64x16": 8, Fragments, 16, false, 384, 168, [0.41 0.41], 0.5, [64.0 64.0], 4096 x 13 x 4095;
         }
     };
 }
@@ -391,10 +388,10 @@ pub(crate) use small_16_configs;
 macro_rules! small_f32_configs {
     ($then:ident) => {
         $then! {
-            "4x64": 4, Rows<4>, 4, true, 384, 168, [0.12 0.11], 0.7, [160.0 160.0], "1 x 8192 x 8192";
-            "64x4": 4, Rows<4>, 4, false, 384, 168, [0.12 0.11], 0.7, [160.0 160.0], "8192 x 1 x 8192";
-            "16x64": 4, Rows<16>, 16, true, 256, 255, [0.22 0.25], 0.65, [64.0 64.0], "9 x 8191 x 8191";
-            "64x16": 4, Rows<16>, 16, false, 256, 255, [0.21 0.21], 0.65, [64.0 64.0], "8192 x 16 x 8192";
+            "4x64": 4, Rows<4>, 4, true, 384, 168, [0.12 0.11], 0.7, [160.0 160.0], 1 x 8192 x 8192;
+            "64x4": 4, Rows<4>, 4, false, 384, 168, [0.12 0.11], 0.7, [160.0 160.0], 8192 x 1 x 8192;
+            "16x64": 4, Rows<16>, 16, true, 256, 255, [0.22 0.25], 0.65, [64.0 64.0], 9 x 8191 x 8191;
+            "64x16": 4, Rows<16>, 16, false, 256, 255, [0.21 0.21], 0.65, [64.0 64.0], 8192 x 16 x 8192;
         }
     };
 }
@@ -404,14 +401,13 @@ pub(crate) use small_f32_configs;
 /// SM, so that one computes while the other waits at its barrier.
 ///
 /// C tile: tile and depth, microtile of a thread in quads of 4 × 4, threads, blocks per SM, registers, efficiency, tile
-/// overhead, the shape that needs it.
+/// overhead, m, n and k of a product that needs it.
 macro_rules! ffma_configs {
     ($then:ident) => {
         $then! {
-            "128x256": 128 x 256 x 16, 4 x 2, 256, 1, 255, [0.72 0.72], 16.0, "4095 x 4095 x 4095";
-            "256x128": 256 x 128 x 16, 4 x 2, 256, 1, 255, [0.72 0.72], 16.0, "4095 x 1023 x 4095";
-            "128x128": 128 x 128 x 8, 4 x 2, 128, 2, 255, [0.40 0.67], 4.0, "1023 x 2047 x 1023";
-            "64x64": 64 x 64 x 32, 2 x 1, 128, 4, 128, [0.36 0.54], 32.0, "333 x 777 x 555";
+            "128x256": 128 x 256 x 16, 4 x 2, 256, 1, 255, [0.72 0.72], 16.0, 4095 x 4095 x 4095;
+            "128x128": 128 x 128 x 8, 4 x 2, 128, 2, 255, [0.40 0.67], 4.0, 2048 x 2560 x 512;
+            "64x64": 64 x 64 x 32, 2 x 1, 128, 4, 128, [0.36 0.54], 32.0, 333 x 777 x 555;
         }
     };
 }

@@ -76,7 +76,7 @@ const CONFIG: ThreadConfig = ThreadConfig {
     tile: TILE,
     k_granularity: 16,
     model: PerfModel { efficiency: [0.01, 0.03], misaligned: 1.0, tile_overhead: [32.0, 32.0] },
-    needed_by: "any shape, layout and type",
+    needed_by: [1, 1, 1],
 };
 
 kernels! {

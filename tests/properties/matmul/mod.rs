@@ -16,7 +16,7 @@ use crate::support::runner::{check, check_within};
 use crate::support::suite;
 use crate::support::{shapes, values};
 use large_tiles::{sums_have_the_bits_of_matmul_naive, tile_edges_are_exact_aligned_or_not};
-use variants::{Variant, by_64x64, by_128x128, by_128x256, by_256x128};
+use variants::{Variant, by_64x64, by_128x128, by_128x256};
 pub(crate) use variants::{by_matmul, by_matmul_into, by_naive, by_tiled};
 
 suite! {
@@ -32,7 +32,6 @@ suite! {
     naive => by_naive;
     tiled => by_tiled;
     gemm_128x256 => by_128x256;
-    gemm_256x128 => by_256x128;
     gemm_128x128 => by_128x128;
     gemm_64x64 => by_64x64;
     operation => by_matmul;
@@ -44,7 +43,6 @@ suite! {
     naive_launch => by_naive;
     tiled_launch => by_tiled;
     gemm_128x256_launch => by_128x256;
-    gemm_256x128_launch => by_256x128;
     gemm_128x128_launch => by_128x128;
     gemm_64x64_launch => by_64x64;
 }
@@ -52,7 +50,6 @@ suite! {
 suite! {
     [tile_edges_are_exact_aligned_or_not, sums_have_the_bits_of_matmul_naive];
     gemm_128x256_tiles => by_128x256;
-    gemm_256x128_tiles => by_256x128;
     gemm_128x128_tiles => by_128x128;
     gemm_64x64_tiles => by_64x64;
     operation_tiles => by_matmul_into;

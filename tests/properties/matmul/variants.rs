@@ -26,11 +26,6 @@ pub(crate) fn by_128x256(device: &Device, problem: &Problem) -> Result<Outcome> 
     by_grid(device, problem, &ffma::gemm_ffma_f32_128x256, |m, n| ffma::grid(m, n, [128, 256]))
 }
 
-/// Launches `gemm_ffma_f32_256x128`.
-pub(crate) fn by_256x128(device: &Device, problem: &Problem) -> Result<Outcome> {
-    by_grid(device, problem, &ffma::gemm_ffma_f32_256x128, |m, n| ffma::grid(m, n, [256, 128]))
-}
-
 /// Launches `gemm_ffma_f32_128x128`.
 pub(crate) fn by_128x128(device: &Device, problem: &Problem) -> Result<Outcome> {
     by_grid(device, problem, &ffma::gemm_ffma_f32_128x128, |m, n| ffma::grid(m, n, [128, 128]))

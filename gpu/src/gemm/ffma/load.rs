@@ -1,7 +1,8 @@
 //! From global memory to a stage of shared memory.
 //!
-//! A step along k needs M × depth elements of A and depth × N of B. Each block chooses for each operand and step: 16 bytes at a time where the whole piece is in the matrix and rows start at multiples of 16 bytes, else
-//! element by element with bounds.
+//! A step along k needs M × depth elements of A and depth × N of B. Each block chooses for each operand and step: 16
+//! bytes at a time where the whole piece is in the matrix and rows start at multiples of 16 bytes, else element by
+//! element with bounds.
 //!
 //! B lies in a stage as in memory: it is copied there while the threads compute. A must be transposed, so that a thread
 //! finds four rows of one column side by side. Its elements pass through registers: fetched before the threads compute,

@@ -75,7 +75,8 @@ pub struct FfmaMatmul {
 macro_rules! kernels {
     ($(
         $name:literal: $m:literal x $n:literal x $depth:literal, $mq:literal x $nq:literal, $threads:literal,
-        $blocks:literal, $registers:literal, [$one:literal $more:literal], $overhead:literal, $needed_by:literal;
+        $blocks:literal, $registers:literal, [$one:literal $more:literal], $overhead:literal,
+        $pm:literal x $pn:literal x $pk:literal;
     )+) => { paste! {
         $(
             /// C = A·B in `f32`, each element summed in order of k by fused multiply-adds: see [the module](self).
@@ -104,7 +105,7 @@ macro_rules! kernels {
                 tile: [$m, $n],
                 k_granularity: 16,
                 model: PerfModel { efficiency: [$one, $more], misaligned: 0.93, tile_overhead: [$overhead, $overhead] },
-                needed_by: $needed_by,
+                needed_by: [$pm, $pn, $pk],
             },
             kernel: &[<gemm_ffma_f32_ $name>],
         }),+];

@@ -18,7 +18,7 @@ macro_rules! kernels {
     ($t:ident $chunk:literal $prefix:ident $list:ident: $(
         $name:literal: $m:literal x $n:literal, $mt:literal x $nt:literal, $threads:literal, $blocks:literal,
         $registers:literal, [$($layout:ident)+], [$one:literal $more:literal], $misaligned:literal,
-        [$rounded:literal $other:literal], $needed_by:literal;
+        [$rounded:literal $other:literal], $pm:literal x $pn:literal x $pk:literal;
     )+) => { paste! {
         $($(
             enum [<$prefix:camel $layout:camel $name:camel>] {}
@@ -60,7 +60,7 @@ macro_rules! kernels {
                         misaligned: $misaligned,
                         tile_overhead: [$rounded, $other],
                     },
-                    needed_by: $needed_by,
+                    needed_by: [$pm, $pn, $pk],
                 },
                 layout: Some(Layout::[<$layout:upper>]),
                 kernel: &[<gemm_mma_ $prefix _ $layout _ $name>],

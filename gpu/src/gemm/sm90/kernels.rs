@@ -59,7 +59,8 @@ macro_rules! run {
 macro_rules! kernels {
     ($t:ident $prefix:ident $list:ident: $(
         $name:literal: $m:literal x $n:literal, $cluster:literal, $stages:literal, $flags:tt, [$($layout:ident)+],
-        [$one:literal $more:literal], $misaligned:literal, [$rounded:literal $other:literal], $needed_by:literal;
+        [$one:literal $more:literal], $misaligned:literal, [$rounded:literal $other:literal],
+        $pm:literal x $pn:literal x $pk:literal;
     )+) => { paste! {
         $($(
             kernels!(
@@ -80,7 +81,7 @@ macro_rules! kernels {
                         misaligned: $misaligned,
                         tile_overhead: [$rounded, $other],
                     },
-                    needed_by: $needed_by,
+                    needed_by: [$pm, $pn, $pk],
                 }
             );
         )+)+

@@ -20,7 +20,8 @@ macro_rules! kernels {
     ($t:ident $list:ident: $(
         $name:literal: $per_vector:literal, $accumulators:ty, $rows:literal, $small_is_a:literal, $threads:literal,
         $registers:literal,
-        [$one:literal $more:literal], $misaligned:literal, [$rounded:literal $other:literal], $needed_by:literal;
+        [$one:literal $more:literal], $misaligned:literal, [$rounded:literal $other:literal],
+        $pm:literal x $pn:literal x $pk:literal;
     )+) => { paste! {
         $(
             /// C = act(alpha · op(A)·op(B) + beta · C + bias): see [the module](super).
@@ -54,7 +55,7 @@ macro_rules! kernels {
                         misaligned: $misaligned,
                         tile_overhead: [$rounded, $other],
                     },
-                    needed_by: $needed_by,
+                    needed_by: [$pm, $pn, $pk],
                 },
                 layout: None,
                 kernel: &[<gemm_small_ $t _ $name>],

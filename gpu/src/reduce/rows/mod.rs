@@ -64,7 +64,7 @@ fn rows<R: LineReduction, const N: usize, const W: usize>(
 {
     match config[0] {
         plan::LONG_LINES | plan::MEDIUM_LINES => {
-            streamed::reduce::<R, N, W>(scratch, x, workspace, out, args, extents, config)
+            streamed::reduce::<R, N, W>(scratch, x, workspace, out, args, extents, config);
         }
         _ => short::reduce::<R, N>(x, out, args, config),
     }

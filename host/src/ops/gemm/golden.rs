@@ -87,7 +87,8 @@ fn row(plan: &Plan) -> String {
     )
 }
 
-fn plans<T: Multiply>(device: &Device, inputs: &[&str]) -> Vec<Plan> {
+/// The plans for the problem of the first columns.
+pub(super) fn plans<T: Multiply>(device: &Device, inputs: &[&str]) -> Vec<Plan> {
     let &[elements, layout, extents, batch, padding, misalignment, epilogue, sms] = inputs else {
         panic!("{inputs:?}")
     };

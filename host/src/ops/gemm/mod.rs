@@ -41,6 +41,8 @@ mod builder;
 mod calls;
 mod configuration;
 mod cost;
+#[cfg(test)]
+mod coverage;
 mod dispatch;
 mod element;
 #[cfg(test)]

@@ -32,7 +32,7 @@ macro_rules! kernels {
     ($(
         $name:literal: $m:literal x $n:literal x $depth:literal, $mq:literal x $nq:literal, $threads:literal,
         $groups:tt, $stages:literal, $blocks:literal, $unroll:literal, [$($layout:ident)+],
-        [$one:literal $more:literal], $overhead:literal, $needed_by:literal;
+        [$one:literal $more:literal], $overhead:literal, $pm:literal x $pn:literal x $pk:literal;
     )+) => { paste! {
         $($(
             enum [<$layout:camel $name:camel>] {}
@@ -50,7 +50,7 @@ macro_rules! kernels {
                         misaligned: 1.0,
                         tile_overhead: [$overhead, $overhead],
                     },
-                    needed_by: $needed_by,
+                    needed_by: [$pm, $pn, $pk],
                 };
                 const K_MAJOR: [bool; 2] = Layout::[<$layout:upper>].k_major();
             }
