@@ -111,6 +111,19 @@ impl Memory {
         unsafe { self.mark(offset, len) };
     }
 
+    /// The `len` bytes from `offset` on count as written, with what they hold: for memory whose content does not
+    /// matter.
+    ///
+    /// # Panics
+    /// If the range does not lie in the memory.
+    /// # Safety
+    /// As [`Memory::write`].
+    pub unsafe fn assume_init(&self, offset: usize, len: usize) {
+        self.range(offset, len);
+        // SAFETY: as the caller promises.
+        unsafe { self.mark(offset, len) };
+    }
+
     /// Copies the bytes from `offset` on to `out`.
     ///
     /// # Panics

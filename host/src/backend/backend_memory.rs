@@ -115,6 +115,15 @@ impl Memory {
         }
     }
 
+    /// On the simulator the rows of `region` count as initialised from here on, with what they hold.
+    pub(crate) fn assume_init(&self, region: &Region) {
+        match self {
+            Self::Simulated(memory) => memory.assume_init(region),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(_) => {}
+        }
+    }
+
     /// Sets the rows of `region` to zero.
     pub(crate) fn zero(&self, queue: &Queue, region: &Region) -> Result<()> {
         match (self, queue) {

@@ -3,9 +3,10 @@
 mod open;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use simt::KernelInfo;
+use simulator::Counters;
 
 use crate::backend::{Backend, Queue};
 use crate::contract::{Hardware, Limits};
@@ -31,11 +32,13 @@ pub(crate) struct Inner {
     backend: Backend,
     /// The queue of all work without an explicit stream.
     queue: Queue,
+    /// What launches counted: see [`Device::take_counters`].
+    counters: Mutex<Counters>,
 }
 
 impl Device {
     fn new(backend: Backend, queue: Queue) -> Self {
-        Self { inner: Arc::new(Inner { backend, queue }) }
+        Self { inner: Arc::new(Inner { backend, queue, counters: Mutex::default() }) }
     }
 
     /// Kind, number and name, as `CUDA device 0 (NVIDIA H200)` or `the simulator`.
@@ -51,6 +54,29 @@ impl Device {
     /// The simulator's configuration; `None` for a GPU.
     pub fn simulator_config(&self) -> Option<&simulator::Config> {
         self.inner.backend.simulator_config()
+    }
+
+    /// What all launches since the last call of this method counted, added up: also those that operations such as
+    /// [`Device::gemm`] made. `None` on a GPU, and on a simulator whose checking level counts nothing.
+    ///
+    /// ```
+    /// use warpwright::simulator::{Access, Config, Level};
+    /// let device = warpwright::Device::simulator_with(Config::new(Level::Counters));
+    /// let x = device.upload(&[1.0_f32; 1024])?;
+    /// device.sum(&x)?;
+    /// let counters = device.take_counters().expect("the level counts");
+    /// assert_eq!(counters.bytes(Access::GlobalLoad), 4096);
+    /// # Ok::<(), warpwright::Error>(())
+    /// ```
+    pub fn take_counters(&self) -> Option<Counters> {
+        let counts = self.simulator_config().is_some_and(|config| config.level == simulator::Level::Counters);
+        // A panic elsewhere cannot leave the counts half added: they are added by this module alone.
+        counts.then(|| std::mem::take(&mut *self.inner.counters.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// Adds what a launch counted.
+    pub(crate) fn add_counters(&self, counters: &Counters) {
+        self.inner.counters.lock().unwrap_or_else(PoisonError::into_inner).merge(counters);
     }
 
     /// Compute capability, major and minor; `None` for the simulator.

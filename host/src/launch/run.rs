@@ -104,7 +104,11 @@ impl Device {
         // SAFETY: parameters and body hold the values of the arguments, of the types that the kernel takes; their views
         // have the tags of `bindings`; the geometry was checked. The borrows in `args` last until after this call: they
         // exclude writers of what is read, and any other access to what is written.
-        unsafe { self.backend().launch(&launch, &binder.bindings, queue, module) }
+        let execution = unsafe { self.backend().launch(&launch, &binder.bindings, queue, module) }?;
+        if let Some(counters) = &execution.counters {
+            self.add_counters(counters);
+        }
+        Ok(execution)
     }
 
     fn of_another_device(&self, info: &KernelInfo, rule: LaunchRule, what: &str, device: &Device) -> crate::Error {

@@ -153,6 +153,12 @@ impl<T: Element> BufferViewMut<'_, T> {
         self.allocation.memory().zero(self.device().queue(), &self.view().region())
     }
 
+    /// The elements count as initialised, whatever they are: for memory whose content does not matter. Only the
+    /// simulator, which reports reads of uninitialised memory, makes a difference.
+    pub(crate) fn assume_init(&mut self) {
+        self.allocation.memory().assume_init(&self.view().region());
+    }
+
     /// Overwrites the elements with those of `source`, on the device.
     ///
     /// # Errors

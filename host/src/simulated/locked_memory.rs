@@ -65,6 +65,15 @@ impl Memory {
         }
     }
 
+    /// The rows of `region` count as written, with what they hold.
+    pub(crate) fn assume_init(&self, region: &Region) {
+        let memory = self.write_guard();
+        for start in region.starts() {
+            // SAFETY: the write guard excludes launches and other threads.
+            unsafe { memory.assume_init(start, region.row) };
+        }
+    }
+
     /// Sets the rows of `region` to zero.
     pub(crate) fn zero(&self, region: &Region) {
         let memory = self.write_guard();

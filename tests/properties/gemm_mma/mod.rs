@@ -1,4 +1,4 @@
-//! `gemm_…_nn` to `gemm_…_tt`, the products by `mma.sync`, by launch: integers, for which every order of additions
+//! `gemm_…_nn` to `gemm_…_tt`, the products by `mma.sync`: integers, for which every order of additions
 //! gives the same bits, at the edges of tiles and steps, at every alignment.
 
 mod run;
@@ -6,6 +6,7 @@ mod run;
 use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GELU, RELU, WIDE_C};
 use gpu::gemm::configs::ThreadKernel;
 use gpu::gemm::mma;
+use warpwright::gemm::Output;
 
 use run::{Case, Number, UnderTest};
 
@@ -71,11 +72,15 @@ fn chosen<T: Number>(
 }
 
 /// Extents one below, at and one above the edges of the tile, with depths at the edges of steps and of the stages.
-fn tile_edges_are_exact<T: Number>(kernel: &UnderTest<T>) {
+/// A matrix of one row or column, which is row-major and column-major, is an operand of the NN kernels alone.
+fn tile_edges_are_exact<T: Number>(kernel: &UnderTest<T>)
+where
+    f32: Output<T>,
+{
     let [rows, cols] = kernel.tile.map(|extent| extent as usize);
-    let mut depths = [1, 32, 15, 16, 17, 33, 64, 100, 128, 161].into_iter().cycle();
+    let mut depths = [2, 32, 15, 16, 17, 33, 64, 100, 128, 161].into_iter().cycle();
     for (m, n) in
-        [(rows, cols), (rows - 1, cols + 1), (rows + 1, cols - 1), (rows + 8, cols + 8), (1, 1), (3, cols), (rows, 5)]
+        [(rows, cols), (rows - 1, cols + 1), (rows + 1, cols - 1), (rows + 8, cols + 8), (2, 2), (3, cols), (rows, 5)]
     {
         for aligned in [true, false] {
             let k = depths.next().unwrap_or_default();
@@ -86,10 +91,18 @@ fn tile_edges_are_exact<T: Number>(kernel: &UnderTest<T>) {
     for (m, n, k) in [(0, 5, 3), (5, 0, 3), (5, 3, 0), (rows + 1, cols + 1, 0)] {
         kernel.is_exact(&Case { m, n, k, ..Case::default() });
     }
+    let vectors = [(1, 1, 128), (rows, cols, 1), (1, cols + 1, 17), (rows + 1, 1, 33), (1, 1, 1)];
+    for (m, n, k) in vectors.into_iter().filter(|_| kernel.is_nn()) {
+        kernel.is_exact(&Case { m, n, k, ..Case::default() }.aligned());
+        kernel.is_exact(&Case { m, n, k, ..Case::default() }.misaligned(3));
+    }
 }
 
 /// Rows at multiples of 16, 8, 4, 2 bytes, in one matrix or all.
-fn alignments_are_exact<T: Number>(kernel: &UnderTest<T>) {
+fn alignments_are_exact<T: Number>(kernel: &UnderTest<T>)
+where
+    f32: Output<T>,
+{
     let [rows, cols] = kernel.tile.map(|extent| extent as usize);
     for by in [1, 2, 4] {
         for of in 0..3 {
@@ -105,7 +118,10 @@ fn alignments_are_exact<T: Number>(kernel: &UnderTest<T>) {
 }
 
 /// Every part of what is done to a sum, C in either type.
-fn epilogues_are_exact<T: Number>(kernel: &UnderTest<T>) {
+fn epilogues_are_exact<T: Number>(kernel: &UnderTest<T>)
+where
+    f32: Output<T>,
+{
     let small = Case { m: 37, n: 70, k: 20, ..Case::default() };
     let biases = [0, BIAS_PER_COLUMN, BIAS_PER_ROW];
     for (i, flags) in biases.into_iter().flat_map(|bias| [0, RELU, GELU].map(|act| bias | act)).enumerate() {
@@ -118,7 +134,10 @@ fn epilogues_are_exact<T: Number>(kernel: &UnderTest<T>) {
 }
 
 /// A NaN or infinity in A spoils its row of C, in B its column, and nothing else.
-fn a_non_finite_number_reaches_its_row_or_column<T: Number>(kernel: &UnderTest<T>) {
+fn a_non_finite_number_reaches_its_row_or_column<T: Number>(kernel: &UnderTest<T>)
+where
+    f32: Output<T>,
+{
     let [rows, cols] = kernel.tile.map(|extent| extent as usize);
     for (i, value) in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY].into_iter().enumerate() {
         for (m, n, k) in [(rows + 3, cols, 17), (9, cols + 1, 70)] {
@@ -133,11 +152,14 @@ fn a_non_finite_number_reaches_its_row_or_column<T: Number>(kernel: &UnderTest<T
     }
 }
 
-/// More matrices than the grid is deep, and operands that are the same for all.
-fn batches_are_exact<T: Number>(kernel: &UnderTest<T>) {
+/// Batches, with operands that are the same for all.
+fn batches_are_exact<T: Number>(kernel: &UnderTest<T>)
+where
+    f32: Output<T>,
+{
     let [rows, _] = kernel.tile.map(|extent| extent as usize);
     for shared in [[false, false], [true, false], [false, true]] {
-        let case = Case { m: rows + 1, n: 33, k: 40, batches: 5, depth: 2, shared, ..Case::default() };
+        let case = Case { m: rows + 1, n: 33, k: 40, batches: 5, shared, ..Case::default() };
         kernel.is_exact(&case);
         kernel.is_exact(&case.aligned());
     }

@@ -1,30 +1,37 @@
-//! One product by launch, and what it must be.
+//! One product by one kernel, and what it must be.
 
-use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GELU, GemmKernel, RELU, WIDE_C};
+use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GELU, RELU, WIDE_C};
 use gpu::gemm::configs::ThreadKernel;
 use gpu::gemm::gelu::gelu;
 use gpu::gemm::mma;
-use gpu::gemm::number;
+use ndarray::Array2;
 use rand::Rng;
 use simt::KernelInfo;
+use warpwright::gemm::{Algorithm, Arithmetic, Gemm, Multiply, Op, Output};
 use warpwright::half::{bf16, f16};
-use warpwright::{Device, Element, Fields, Launch};
+use warpwright::{Buffer, Device, Element, TensorView};
 
 use crate::support::device::under_test;
 use crate::support::values;
 
 /// An element of A and B.
-pub(super) trait Number: Element + std::fmt::Debug + number::Number<Wide = f32> {
+pub(super) trait Number: Element + std::fmt::Debug + Multiply<Wide = f32> + Output<Self> {
     /// A NaN that surrounds the matrices.
     const CANARY: Self;
+    /// The product by the arithmetic of the kernels under test.
+    fn on_tensor_cores(gemm: Gemm<'_, Self>) -> Gemm<'_, Self>;
     fn bits(self) -> u32;
     fn of_bits(bits: u32) -> Self;
 }
 
 macro_rules! numbers {
-    ($($t:ident: $bits:literal;)+) => {$(
+    ($($t:ident: $bits:literal, $on_tensor_cores:expr;)+) => {$(
         impl Number for $t {
             const CANARY: Self = Self::from_bits($bits);
+            fn on_tensor_cores(gemm: Gemm<'_, Self>) -> Gemm<'_, Self> {
+                let on_tensor_cores: fn(Gemm<'_, Self>) -> Gemm<'_, Self> = $on_tensor_cores;
+                on_tensor_cores(gemm)
+            }
             fn bits(self) -> u32 {
                 self.to_bits().into()
             }
@@ -34,20 +41,24 @@ macro_rules! numbers {
         }
     )+};
 }
-numbers! { f16: 0x7e55; bf16: 0x7fd5; f32: 0x7fc1_2345; }
+numbers! {
+    f16: 0x7e55, |gemm| gemm;
+    bf16: 0x7fd5, |gemm| gemm;
+    f32: 0x7fc1_2345, |gemm| gemm.arithmetic(Arithmetic::Tf32);
+}
 
 /// A kernel.
 pub(super) struct UnderTest<T: Number> {
-    pub(super) kernel: &'static GemmKernel<T>,
+    pub(super) kernel: &'static ThreadKernel<T>,
     pub(super) tile: [u32; 2],
     /// Whether A lies in memory as k × m, B as n × k.
     transposed: [bool; 2],
 }
 
 impl<T: Number> UnderTest<T> {
-    pub(super) fn of(row: &ThreadKernel<T>) -> Self {
+    pub(super) fn of(row: &'static ThreadKernel<T>) -> Self {
         let layout = row.layout.expect("a kernel for one layout");
-        Self { kernel: row.kernel, tile: row.config.tile, transposed: layout.transposed() }
+        Self { kernel: row, tile: row.config.tile, transposed: layout.transposed() }
     }
 }
 
@@ -58,8 +69,6 @@ pub(super) struct Case {
     pub(super) n: usize,
     pub(super) k: usize,
     pub(super) batches: usize,
-    /// Blocks along z.
-    pub(super) depth: u32,
     /// Whether all matrices of A, of B, are the same one.
     pub(super) shared: [bool; 2],
     /// Elements before A, B and C, and between their rows.
@@ -82,7 +91,6 @@ impl Default for Case {
             n: 1,
             k: 1,
             batches: 1,
-            depth: 1,
             shared: [false; 2],
             offset: [0; 3],
             gap: [0; 3],
@@ -99,6 +107,11 @@ impl Case {
     /// The same, with all rows at multiples of 16 bytes.
     pub(super) fn aligned(self) -> Self {
         Self { fill: true, offset: [8, 0, 16], ..self }
+    }
+
+    /// How many matrices an operand has; none for one that all share.
+    fn batches(&self, of: usize) -> Option<usize> {
+        (!self.shared[of]).then_some(self.batches)
     }
 
     /// The same, `by` elements from everywhere.
@@ -146,9 +159,28 @@ impl<T: Number> Held<T> {
     fn at(&self, matrix: usize, row: usize, col: usize) -> usize {
         self.offset + matrix * self.batch + row * self.ld + col
     }
+
+    /// Its matrices in `buffer`, stored `transposed`; without a number of them, one matrix.
+    fn tensor<'b>(
+        &self,
+        buffer: &'b Buffer<T>,
+        matrices: Option<usize>,
+        [rows, cols]: [usize; 2],
+        transposed: bool,
+    ) -> warpwright::Result<TensorView<'b, T>> {
+        let [rows, cols] = if transposed { [cols, rows] } else { [rows, cols] };
+        let view = buffer.view().slice(self.offset..self.image.len())?;
+        match matrices {
+            Some(matrices) => view.as_tensor_strided(&[matrices, rows, cols], &[self.batch, self.ld, 1]),
+            None => view.as_tensor_strided(&[rows, cols], &[self.ld, 1]),
+        }
+    }
 }
 
-impl<T: Number> UnderTest<T> {
+impl<T: Number> UnderTest<T>
+where
+    f32: Output<T>,
+{
     /// Launches the kernel and compares all of C's buffer.
     pub(super) fn is_exact(&self, case: &Case) {
         let verdict = if case.flags & WIDE_C == 0 { self.check::<T>(case) } else { self.check::<f32>(case) };
@@ -156,7 +188,12 @@ impl<T: Number> UnderTest<T> {
     }
 
     fn info(&self) -> &'static KernelInfo {
-        self.kernel.info()
+        self.kernel.kernel.info()
+    }
+
+    /// Whether it is for row-major A and B.
+    pub(super) fn is_nn(&self) -> bool {
+        self.transposed == [false, false]
     }
 
     /// Whether rows in memory go along k.
@@ -228,6 +265,7 @@ impl<T: Number> UnderTest<T> {
         Ok(())
     }
 
+    /// The product as a program computes it, with this kernel.
     fn launch<U: Number>(
         &self,
         device: &Device,
@@ -236,34 +274,34 @@ impl<T: Number> UnderTest<T> {
         c: &Held<U>,
         bias: &[f32],
     ) -> warpwright::Result<Vec<U>> {
-        let Case { m, n, k, batches, .. } = *case;
-        let stride = |of: usize, held: &Held<T>| if case.shared[of] { 0 } else { held.batch as u64 };
-        let [m, n, k, batch] = [m, n, k, batches].map(|extent| extent as u32);
-        let (on_a, on_b) = (device.upload(&a.image)?, device.upload(&b.image)?);
-        let on_c = device.upload(&c.image)?;
-        let bias = device.upload(bias)?;
-        let (from_a, from_b) =
-            (on_a.view().slice(a.offset..a.image.len())?, on_b.view().slice(b.offset..b.image.len())?);
-        let blocks = m.div_ceil(self.tile[0]) * n.div_ceil(self.tile[1]);
-        if blocks == 0 {
-            return on_c.download();
-        }
-        let launch = Launch::grid([blocks, 1, case.depth.min(batch)]);
-        let is_wide = case.flags & WIDE_C != 0;
-        let image = |is_here: bool| if is_here { &c.image[..] } else { &[] };
-        let mut narrow = device.upload(&image(!is_wide).iter().map(|x| T::of_bits(x.bits())).collect::<Vec<T>>())?;
-        let mut wide = device.upload(&image(is_wide).iter().map(|x| f32::of_bits(x.bits())).collect::<Vec<f32>>())?;
-        let range = |is_here: bool| if is_here { c.offset..c.image.len() } else { 0..0 };
-        let (to, to_wide) = (narrow.view_mut().slice(range(!is_wide))?, wide.view_mut().slice(range(is_wide))?);
-        let operands = Fields((from_a, from_b, [a.ld as u64, b.ld as u64], [stride(0, a), stride(1, b)]));
-        let ([ldc, stride_c], [alpha, beta]) = ([c.ld as u64, c.batch as u64], case.scale);
-        let gemm = Fields((to, to_wide, bias.view(), ldc, stride_c, m, n, k, batch, alpha, beta, case.flags));
-        device.launch(self.kernel, launch, (operands, gemm))?;
-        Ok(if is_wide {
-            wide.download()?.into_iter().map(|x| U::of_bits(x.bits())).collect()
+        let Case { m, n, k, batches, flags, scale: [alpha, beta], .. } = *case;
+        let (on_a, on_b, bias) = (device.upload(&a.image)?, device.upload(&b.image)?, device.upload(bias)?);
+        let gemm = device.gemm(a.tensor(&on_a, case.batches(0), [m, k], self.transposed[0])?, {
+            b.tensor(&on_b, case.batches(1), [k, n], self.transposed[1])?
+        });
+        let gemm = if self.transposed[0] { gemm.transpose_a() } else { gemm };
+        let gemm = if self.transposed[1] { gemm.transpose_b() } else { gemm };
+        let gemm = T::on_tensor_cores(gemm).algorithm(Algorithm::of(self.info())).alpha(alpha).beta(beta);
+        let gemm = match flags & (BIAS_PER_COLUMN | BIAS_PER_ROW) {
+            BIAS_PER_COLUMN => gemm.bias(&bias),
+            BIAS_PER_ROW => gemm.bias_per_row(&bias),
+            _ => gemm,
+        };
+        let gemm = match flags & (RELU | GELU) {
+            RELU => gemm.relu(),
+            GELU => gemm.gelu(),
+            _ => gemm,
+        };
+        let (shape, strides) = ([batches, m, n], [c.batch, c.ld, 1]);
+        if flags & WIDE_C == 0 {
+            let mut on_c = device.upload(&c.image.iter().map(|x| T::of_bits(x.bits())).collect::<Vec<T>>())?;
+            gemm.into(on_c.slice_mut(c.offset..c.image.len())?.as_tensor_strided(&shape, &strides)?)?;
+            Ok(on_c.download()?.into_iter().map(|x| U::of_bits(x.bits())).collect())
         } else {
-            narrow.download()?.into_iter().map(|x| U::of_bits(x.bits())).collect()
-        })
+            let mut on_c = device.upload(&c.image.iter().map(|x| f32::of_bits(x.bits())).collect::<Vec<f32>>())?;
+            gemm.into(on_c.slice_mut(c.offset..c.image.len())?.as_tensor_strided(&shape, &strides)?)?;
+            Ok(on_c.download()?.into_iter().map(|x| U::of_bits(x.bits())).collect())
+        }
     }
 }
 
@@ -271,32 +309,18 @@ impl<T: Number> UnderTest<T> {
 pub(super) fn tf32_is_rounded() {
     let half = 2_f32.powi(-11);
     for kernel in mma::TF32.iter().filter(|kernel| kernel.config.name == "64x64") {
+        let algorithm = Algorithm::of(kernel.kernel.info());
+        let [ta, tb] = kernel.layout.expect("a kernel for one layout").transposed();
         for (value, rounded) in
             [(1.0 + 3.0 * half, 1.0 + 4.0 * half), (-1.0 - half, -1.0), (1.0 + 1.01 * half, 1.0 + 2.0 * half)]
         {
             let device = under_test(1);
-            let [a, b, c] = [value, 1.0, 0.0].map(|x| device.upload(&vec![x; 64 * 64]).expect("memory"));
-            let mut c = c;
-            let (none, mut empty) =
-                (device.upload(&[0.0_f32; 0][..]).expect("memory"), device.upload(&[0.0_f32; 0][..]).expect("memory"));
-            let operands = Fields((a.view(), b.view(), [64_u64; 2], [0_u64; 2]));
-            let (to, to_wide) = (c.view_mut(), empty.view_mut());
-            let gemm = Fields((
-                to,
-                to_wide,
-                none.view(),
-                64_u64,
-                0_u64,
-                64_u32,
-                64_u32,
-                64_u32,
-                1_u32,
-                1.0_f32,
-                0.0_f32,
-                0_u32,
-            ));
-            device.launch(kernel.kernel, Launch::grid([1, 1, 1]), (operands, gemm)).expect("a launch");
-            assert_eq!(c.download().expect("C"), vec![64.0 * rounded; 64 * 64], "{value}");
+            let matrix = |x: f32| device.upload(&Array2::from_elem((64, 64), x)).expect("a matrix");
+            let (a, b, mut c) = (matrix(value), matrix(1.0), matrix(0.0));
+            let op = |transposed: bool| if transposed { Op::T } else { Op::N };
+            let gemm = device.gemm(&a, &b).op(op(ta), op(tb)).arithmetic(Arithmetic::Tf32).algorithm(algorithm);
+            gemm.into(&mut c).expect("a product");
+            assert_eq!(c.download().expect("C"), Array2::from_elem((64, 64), 64.0 * rounded), "{value}");
         }
     }
 }

@@ -9,11 +9,10 @@ use gpu::gemm::naive::{self, matmul_naive};
 use gpu::gemm::sm90::ffma;
 use ndarray::Array2;
 use rand::Rng;
-use simt::tma::Swizzle;
 use warpwright::gemm::Algorithm;
 use warpwright::reference::same_bits;
 use warpwright::simulator::{Access, Config, Counters, Level};
-use warpwright::{Buffer, Device, Fields, Launch, Matrix, TmaTensor};
+use warpwright::{Buffer, Device, Launch, Matrix};
 
 use crate::support::device::under_test;
 use crate::support::values;
@@ -123,12 +122,6 @@ impl<'d> Factors<'d> {
     }
 }
 
-/// [`TmaTensor`] of a matrix, its rows one after the other.
-fn boxes(of: &Buffer<f32>, [lines, line]: [usize; 2], [depth, edge]: [usize; 2]) -> TmaTensor<'_, f32> {
-    let tensor = of.view().as_tensor(&[1, lines, line]).unwrap();
-    tensor.tma(&[1, depth as u32, edge as u32], Swizzle::None).unwrap()
-}
-
 /// One launch of small integers, C row by row without gaps.
 struct Run {
     device: Device,
@@ -146,35 +139,29 @@ impl Run {
         Self { device, a, b, c }
     }
 
-    /// By so many blocks.
-    fn launch(&mut self, kernel: &FfmaKernel, [m, n, k]: [usize; 3], blocks: u32) -> Option<Counters> {
-        let ([rows, cols], depth) = (kernel.config.tile.map(|edge| edge as usize), kernel.config.depth as usize);
-        let (mut spare, mut wide) = (self.device.alloc::<f32>(64).unwrap(), self.device.alloc::<f32>(0).unwrap());
-        let stored = spare.view_mut().as_tensor(&[1, 1, 64]).unwrap().tma(&[1, 1, 64], Swizzle::None).unwrap();
-        let bias = self.device.alloc::<f32>(0).unwrap();
-        let (mut sums, mut flags) = (self.device.alloc::<f32>(0).unwrap(), self.device.alloc::<u64>(0).unwrap());
-        let (map_a, map_b) = (boxes(&self.a, [k, m], [depth, rows]), boxes(&self.b, [k, n], [depth, cols]));
-        let [m, n, k] = [m, n, k].map(|extent| extent as u32);
-        let c = &mut self.c;
-        let gemm = Fields((c, &mut wide, &bias, u64::from(n), 0_u64, m, n, k, 1_u32, 1.0_f32, 0.0_f32, 0_u32));
-        let stream_k = Fields((&mut sums, &mut flags, 1_u64, 0_u32));
-        let arguments = (map_a, map_b, stored, Fields((gemm, [0_u32, 0], stream_k)));
-        self.device.launch(kernel.kernel, Launch::grid(blocks), arguments).unwrap().counters
+    /// On so many SMs.
+    fn launch(&mut self, kernel: &FfmaKernel, [m, n, k]: [usize; 3], sms: u32) -> Option<Counters> {
+        let a = self.a.view().as_tensor(&[k, m]).unwrap();
+        let b = self.b.view().as_tensor(&[k, n]).unwrap();
+        let gemm = self.device.gemm(a, b).transpose_a().algorithm(Algorithm::of(kernel.kernel.info()));
+        self.device.take_counters();
+        gemm.sm_count_target(sms).into(self.c.view_mut().as_tensor(&[m, n]).unwrap()).unwrap();
+        self.device.take_counters()
     }
 }
 
-/// Fewer blocks than tiles: each goes from tile to tile, through the ring's memory, where C was put together.
+/// Fewer blocks than tiles: each goes from tile to tile, through the shared memory where C was put together.
 #[test]
 fn blocks_walk_through_all_tiles() {
     for (kernel, [rows, cols], depth) in kernels() {
-        let extents @ [m, n, k] = [2 * rows + 4, cols + 4, 2 * depth + 1];
-        for blocks in [1, 4] {
-            let mut run = Run::new(under_test(u64::from(blocks)), extents);
-            run.launch(kernel, extents, blocks);
+        let extents @ [m, n, k] = [5 * rows + 4, cols + 4, 2 * depth + 1];
+        for sms in [1, 4] {
+            let mut run = Run::new(under_test(u64::from(sms)), extents);
+            run.launch(kernel, extents, sms);
             let [a, b, c] = [&run.a, &run.b, &run.c].map(|buffer| buffer.download().unwrap());
             for (row, col) in (0..m).flat_map(|row| (0..n).map(move |col| (row, col))) {
                 let sum: f32 = (0..k).map(|step| a[step * m + row] * b[step * n + col]).sum();
-                assert_eq!(c[row * n + col], sum, "{blocks} blocks, row {row}, column {col}");
+                assert_eq!(c[row * n + col], sum, "{sms} SMs, row {row}, column {col}");
             }
         }
     }

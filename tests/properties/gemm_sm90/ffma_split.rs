@@ -5,10 +5,9 @@
 use gpu::gemm::configs::FfmaKernel;
 use gpu::gemm::sm90::ffma;
 use rand::Rng;
-use simt::tma::Swizzle;
 use warpwright::gemm::Algorithm;
 use warpwright::simulator::{Access, Config, Counters, Level};
-use warpwright::{Buffer, Device, Fields, Launch, TensorView, TmaTensor};
+use warpwright::{Buffer, Device, TensorView};
 
 use crate::support::device::under_test;
 use crate::support::values;
@@ -55,15 +54,6 @@ impl Operand {
     fn view(&self) -> TensorView<'_, f32> {
         let strides = if self.transposed { [1, Self::ld(self.rows)] } else { [Self::ld(self.cols), 1] };
         self.memory.view().as_tensor_strided(&[self.rows, self.cols], &strides).unwrap()
-    }
-
-    /// In boxes for a tile of which this edge is the operand's.
-    fn tma(&self, along_k: bool, edge: usize) -> TmaTensor<'_, f32> {
-        let [lines, line] = if self.transposed { [self.cols, self.rows] } else { [self.rows, self.cols] };
-        let ld = Self::ld(line);
-        let tensor = self.memory.view().as_tensor_strided(&[1, lines, line], &[lines * ld, ld, 1]).unwrap();
-        let (rows, swizzle) = if along_k { ([edge, STEP], Swizzle::B128) } else { ([STEP, edge], Swizzle::None) };
-        tensor.tma(&[1, rows[0] as u32, rows[1] as u32], swizzle).unwrap()
     }
 }
 
@@ -121,24 +111,17 @@ fn products_are_exact_in_every_layout() {
     }
 }
 
-/// By so many blocks, C row by row without gaps.
-fn launch(device: &Device, kernel: &FfmaKernel, a: &Operand, b: &Operand, blocks: u32) -> (Vec<f32>, Option<Counters>) {
-    let ([ta, tb], [rows, cols]) = (kernel.layout.transposed(), kernel.config.tile.map(|edge| edge as usize));
-    let (m, n, k) = (a.rows, b.cols, a.cols);
+/// On so many SMs, with one block each; C row by row without gaps.
+fn launch(device: &Device, kernel: &FfmaKernel, a: &Operand, b: &Operand, sms: u32) -> (Vec<f32>, Option<Counters>) {
+    let (m, n) = (a.rows, b.cols);
     let mut c = device.upload(&vec![f32::NAN; m * n]).unwrap();
-    let (mut spare, mut wide) = (device.alloc::<f32>(64).unwrap(), device.alloc::<f32>(0).unwrap());
-    let stored = spare.view_mut().as_tensor(&[1, 1, 64]).unwrap().tma(&[1, 1, 64], Swizzle::None).unwrap();
-    let bias = device.alloc::<f32>(0).unwrap();
-    let (mut sums, mut flags) = (device.alloc::<f32>(0).unwrap(), device.alloc::<u64>(0).unwrap());
-    let [m, n, k] = [m, n, k].map(|extent| extent as u32);
-    let gemm = Fields((&mut c, &mut wide, &bias, u64::from(n), 0_u64, m, n, k, 1_u32, 1.0_f32, 0.0_f32, 0_u32));
-    let stream_k = Fields((&mut sums, &mut flags, 1_u64, 0_u32));
-    let arguments = (a.tma(!ta, rows), b.tma(tb, cols), stored, Fields((gemm, [0_u32, 0], stream_k)));
-    let counters = device.launch(kernel.kernel, Launch::grid(blocks), arguments).unwrap().counters;
-    (c.download().unwrap(), counters)
+    let gemm = device.gemm(a.view(), b.view()).algorithm(Algorithm::of(kernel.kernel.info())).sm_count_target(sms);
+    device.take_counters();
+    gemm.into(c.view_mut().as_tensor(&[m, n]).unwrap()).unwrap();
+    (c.download().unwrap(), device.take_counters())
 }
 
-/// Fewer blocks than tiles: each goes from tile to tile, through the ring's memory, where C was put together. The steps
+/// Fewer blocks than tiles: each goes from tile to tile, through the shared memory where C was put together. The steps
 /// of a tile are no multiple of the groups, so that the next one begins with another group; the bits are those of one
 /// block for each tile.
 #[test]

@@ -1,7 +1,7 @@
 //! The kernels on Hopper's tensor cores: small integers, whose sums are exact in every order, so that C must be equal.
 //! On the simulator they run as they are: TMA, mbarriers and `wgmma` with all checks.
 
-use gpu::gemm::args::{BIAS_PER_COLUMN, RELU, TMA_STORE, WIDE_C};
+use gpu::gemm::args::TMA_STORE;
 use gpu::gemm::configs::WgmmaKernel;
 use gpu::gemm::number::Number;
 use gpu::gemm::sm90 as kernels;
@@ -10,8 +10,9 @@ use gpu::gemm::sm90::schedule::two_width::TwoWidth;
 use rand::Rng;
 use simt::element::Element;
 use simt::tma::Swizzle;
-use warpwright::gemm::Algorithm;
+use warpwright::gemm::{Algorithm, Multiply, Output};
 use warpwright::half::{bf16, f16};
+use warpwright::simulator::{Config, Level};
 use warpwright::{Buffer, Device, Fields, Launch};
 
 use crate::support::device::under_test;
@@ -21,6 +22,7 @@ use crate::support::values;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Epilogue {
     TmaStore,
+    /// With max(x, 0).
     Generic,
     /// With the old C, which is the canary.
     Accumulates,
@@ -33,15 +35,12 @@ struct Case {
     /// m, n, k and matrices.
     extents: [usize; 4],
     epilogue: Epilogue,
-    /// Or clusters of them.
-    blocks: u32,
-    /// Tiles that are split along k.
-    split: u32,
+    /// Clusters of blocks, each of which may compute several tiles.
+    clusters: u32,
+    /// Whether they share tiles: stream-K.
+    shares: bool,
     seed: u64,
 }
-
-/// What no flag is before a launch.
-const EPOCH: u64 = 0x0123_4567_89ab_cdef;
 
 /// Elements from row to row: a multiple of 16 bytes, and of nothing more.
 fn ld(cols: usize) -> usize {
@@ -73,66 +72,61 @@ impl From16 for bf16 {
     }
 }
 
-fn check<T: Element + From16 + Number<Wide = f32>>(device: &Device, kernel: &WgmmaKernel<T>, case: Case) {
+fn check<T>(device: &Device, kernel: &WgmmaKernel<T>, case: Case)
+where
+    T: Element + From16 + Multiply<Wide = f32> + Output<T>,
+    f32: Output<T>,
+{
     let &WgmmaKernel { config, layout, kernel } = kernel;
-    let Case { extents: [m, n, k, count], epilogue, .. } = case;
-    let ([ta, tb], [rows, cols], cluster) =
-        (layout.transposed(), config.tile().map(|edge| edge as usize), config.cluster);
-    let [box_a, box_b] = config.k_major_rows();
-    let boxed = if config.swap_ab { [box_b, box_a] } else { [box_a, box_b] };
+    let Case { extents: [m, n, k, count], epilogue, clusters, .. } = case;
+    let [ta, tb] = layout.transposed();
     let mut rng = values::rng(case.seed);
     let (a_shape, b_shape) = (if ta { [k, m] } else { [m, k] }, if tb { [n, k] } else { [k, n] });
     // A is the same for all matrices of the batch.
     let a: Vec<T> = operand(a_shape[0], a_shape[1], 1, &mut rng);
     let b: Vec<T> = operand(b_shape[0], b_shape[1], count, &mut rng);
     let bias: Vec<f32> = (0..n).map(|_| rng.random_range(-9..=9) as f32).collect();
-    let (on_a, on_b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
-    let canary = T::of(-77.0);
-    let strides = [ld(n), m * ld(n)];
-    let mut c = device.upload(&vec![canary; count * strides[1]]).unwrap();
-    let mut wide = device.upload(&vec![-77.0_f32; count * strides[1]]).unwrap();
-    let mut spare = device.upload(&vec![canary; 64 * 64]).unwrap();
-    let bias_on = device.upload(&bias).unwrap();
-
-    let map_a = on_a.view().as_tensor_strided(&[1, a_shape[0], a_shape[1]], &[a.len(), ld(a_shape[1]), 1]).unwrap();
+    let (on_a, on_b, on_bias) = (device.upload(&a).unwrap(), device.upload(&b).unwrap(), device.upload(&bias).unwrap());
     let step_b = b_shape[0] * ld(b_shape[1]);
-    let map_b = on_b.view().as_tensor_strided(&[count, b_shape[0], b_shape[1]], &[step_b, ld(b_shape[1]), 1]).unwrap();
-    let map_a = map_a.tma(&if ta { [1, 64, 64] } else { [1, boxed[0], 64] }, Swizzle::B128).unwrap();
-    let map_b = map_b.tma(&if tb { [1, boxed[1], 64] } else { [1, 64, 64] }, Swizzle::B128).unwrap();
-    let mut nothing: Buffer<T> = device.alloc(0).unwrap();
-    let mut nothing_wide: Buffer<f32> = device.alloc(0).unwrap();
-    // Anything may be in the memory for partial sums.
-    let places = case.blocks as usize * usize::from(case.split > 0);
-    let mut sums = device.upload(&vec![f32::NAN; places * rows * cols]).unwrap();
-    let before: Vec<u64> = (0..2 * places).map(|_| rng.random_range(0..EPOCH)).collect();
-    let mut up = device.upload(&before).unwrap();
-    let (flags, scale) = match epilogue {
-        Epilogue::TmaStore => (TMA_STORE, [1.0, 0.0]),
-        Epilogue::Generic => (0, [1.0, 0.0]),
-        Epilogue::Accumulates => (0, [1.0, -1.0]),
-        Epilogue::WideWithBias => (WIDE_C | BIAS_PER_COLUMN | RELU, [2.0, -1.0]),
-    };
-    let launch = Launch::grid(case.blocks * cluster);
-    macro_rules! launch_on {
-        ($stored:expr, $c:expr, $wide:expr) => {{
-            let [ldc, stride_c] = strides.map(|stride| stride as u64);
-            let [m, n, k, count] = [m, n, k, count].map(|extent| extent as u32);
-            let gemm = Fields(($c, $wide, &bias_on, ldc, stride_c, m, n, k, count, scale[0], scale[1], flags));
-            let stream_k = Fields((&mut sums, &mut up, EPOCH, case.split));
-            device.launch(kernel, launch, (map_a, map_b, $stored, Fields((gemm, [0, 1], stream_k)))).unwrap()
-        }};
+    let view_a = on_a.view().as_tensor_strided(&a_shape, &[ld(a_shape[1]), 1]).unwrap();
+    let view_b = on_b.view().as_tensor_strided(&[count, b_shape[0], b_shape[1]], &[step_b, ld(b_shape[1]), 1]).unwrap();
+    let (shape_c, strides_c) = ([count, m, n], [m * ld(n), ld(n), 1]);
+    let mut c = device.upload(&vec![T::of(-77.0); count * strides_c[0]]).unwrap();
+    let mut wide = device.upload(&vec![-77.0_f32; count * strides_c[0]]).unwrap();
+
+    let algorithm = Algorithm::of(kernel.info());
+    let algorithm = if case.shares { algorithm.stream_k(clusters * config.cluster) } else { algorithm };
+    // Clusters of four do not find a place on every SM: see `Configuration::cluster_slots`.
+    let sms = if config.cluster > 2 { (clusters * 8).div_ceil(7) } else { clusters } * config.cluster;
+    let gemm = device.gemm(view_a, view_b).algorithm(algorithm).sm_count_target(sms);
+    let gemm = if ta { gemm.transpose_a() } else { gemm };
+    let gemm = if tb { gemm.transpose_b() } else { gemm };
+    // Anything may be in the workspace.
+    let plan = gemm.plan(algorithm, c.view().as_tensor_strided(&shape_c, &strides_c).unwrap()).unwrap();
+    let before: Vec<f32> = (0..plan.workspace_len()).map(|_| f32::from_bits(rng.random())).collect();
+    assert_eq!(before.is_empty(), !case.shares, "{case:?}");
+    let mut workspace = device.upload(&before).unwrap();
+    let gemm = gemm.workspace(&mut workspace);
+    let to_c = c.view_mut().as_tensor_strided(&shape_c, &strides_c).unwrap();
+    match epilogue {
+        Epilogue::TmaStore => gemm.into(to_c),
+        Epilogue::Generic => gemm.relu().into(to_c),
+        Epilogue::Accumulates => gemm.beta(-1.0).into(to_c),
+        Epilogue::WideWithBias => gemm
+            .alpha(2.0)
+            .beta(-1.0)
+            .bias(&on_bias)
+            .relu()
+            .into(wide.view_mut().as_tensor_strided(&shape_c, &strides_c).unwrap()),
     }
-    // C is borrowed once: by its map or as a vector.
-    if epilogue == Epilogue::TmaStore {
-        let stored = c.view_mut().as_tensor_strided(&[count, m, n], &[strides[1], strides[0], 1]).unwrap();
-        let stored = stored.tma(&[1, config.store_rows().unwrap(), 64], Swizzle::B128).unwrap();
-        launch_on!(stored, nothing.view_mut(), nothing_wide.view_mut());
-    } else {
-        let stored = spare.view_mut().as_tensor(&[1, 64, 64]).unwrap().tma(&[1, 64, 64], Swizzle::B128).unwrap();
-        launch_on!(stored, &mut c, &mut wide);
-    }
-    for (flag, before) in up.download().unwrap().into_iter().zip(before) {
-        assert!(flag == before || flag == 0, "{case:?}: a flag is left up");
+    .unwrap();
+
+    // Before a tile of partial sums for each cluster lie its flags.
+    let flags = 8 * (before.len() / (8 + config.tile().iter().product::<u32>() as usize));
+    let after = workspace.download().unwrap();
+    for (flag, before) in after[..flags].chunks_exact(2).zip(before.chunks_exact(2)) {
+        let bits = |flag: &[f32]| [flag[0].to_bits(), flag[1].to_bits()];
+        assert!(bits(flag) == bits(before) || bits(flag) == [0, 0], "{case:?}: a flag is left set");
     }
     let (c, wide) = (c.download().unwrap(), wide.download().unwrap());
     let at_a = |row: usize, step: usize| if ta { a[step * ld(m) + row] } else { a[row * ld(k) + step] }.to();
@@ -143,14 +137,15 @@ fn check<T: Element + From16 + Number<Wide = f32>>(device: &Device, kernel: &Wgm
     for matrix in 0..count {
         for row in 0..m {
             for col in 0..ld(n) {
-                let at = matrix * strides[1] + row * strides[0] + col;
+                let at = matrix * strides_c[0] + row * strides_c[1] + col;
                 let inside = col < n;
                 let sum = || (0..k).map(|step| at_a(row, step) * at_b(matrix, step, col)).sum::<f32>();
                 let (in_c, in_wide) = match epilogue {
                     _ if !inside => (-77.0, -77.0),
                     Epilogue::WideWithBias => (-77.0, (2.0 * sum() + 77.0 + bias[col]).max(0.0)),
                     Epilogue::Accumulates => (T::of(sum() + 77.0).to(), -77.0),
-                    _ => (T::of(sum()).to(), -77.0),
+                    Epilogue::Generic => (T::of(sum().max(0.0)).to(), -77.0),
+                    Epilogue::TmaStore => (T::of(sum()).to(), -77.0),
                 };
                 assert_eq!((c[at].to(), wide[at]), (in_c, in_wide), "{case:?}: matrix {matrix}, {row}, {col}");
             }
@@ -160,7 +155,11 @@ fn check<T: Element + From16 + Number<Wide = f32>>(device: &Device, kernel: &Wgm
 
 /// Every kernel with this tile: one cut off on every side, and more steps than stages. TMA stores whole vectors of 16
 /// bytes.
-fn every_kernel<T: Element + From16 + Number<Wide = f32>>(kernels: &[WgmmaKernel<T>], name: &str, epilogue: Epilogue) {
+fn every_kernel<T>(kernels: &[WgmmaKernel<T>], name: &str, epilogue: Epilogue)
+where
+    T: Element + From16 + Multiply<Wide = f32> + Output<T>,
+    f32: Output<T>,
+{
     let chosen = || kernels.iter().enumerate().filter(|(_, kernel)| kernel.config.name == name);
     assert!(chosen().count() >= 2, "kernels with tiles of {name}");
     for (number, kernel) in chosen() {
@@ -171,7 +170,7 @@ fn every_kernel<T: Element + From16 + Number<Wide = f32>>(kernels: &[WgmmaKernel
         if epilogue == Epilogue::TmaStore {
             extents[1] = extents[1].next_multiple_of(8);
         }
-        let case = Case { extents, epilogue, blocks: 2, split: 0, seed: 40 + number as u64 };
+        let case = Case { extents, epilogue, clusters: 2, shares: false, seed: 40 + number as u64 };
         check(&under_test(case.seed), kernel, case);
     }
 }
@@ -245,7 +244,11 @@ fn every_kernel_has_its_tests() {
 
 /// Every two-width kernel with every epilogue: narrow tiles alone, a wide one alone, both, over matrices, and some row
 /// panels with one more wide tile.
-fn every_two_width_kernel<T: Element + From16 + Number<Wide = f32>>(kernels: &[WgmmaKernel<T>]) {
+fn every_two_width_kernel<T>(kernels: &[WgmmaKernel<T>])
+where
+    T: Element + From16 + Multiply<Wide = f32> + Output<T>,
+    f32: Output<T>,
+{
     // Extents, blocks; wide tiles, and all.
     let cases: [([usize; 4], u32, [u32; 2]); 4] = [
         ([70, 80, 8 * 64 + 9, 1], 2, [0, 1]),
@@ -262,7 +265,7 @@ fn every_two_width_kernel<T: Element + From16 + Number<Wide = f32>>(kernels: &[W
             let [m, n, _, count] = extents.map(|extent| extent as u32);
             let schedule = TwoWidth::new(m.div_ceil(256) * count, n, blocks);
             assert_eq!([schedule.count_wide(), schedule.count()], tiles, "{extents:?} for {blocks} blocks");
-            check(&under_test(seed), kernel, Case { extents, epilogue, blocks, split: 0, seed });
+            check(&under_test(seed), kernel, Case { extents, epilogue, clusters: blocks, shares: false, seed });
         }
     }
 }
@@ -286,8 +289,28 @@ fn bf16_kernel(name: &str) -> &'static WgmmaKernel<bf16> {
 fn blocks_walk_through_all_tiles() {
     for (blocks, seed) in [(1, 1), (3, 2), (7, 3)] {
         let extents = [9 * 128 + 5, 304, 8, 1];
-        let case = Case { extents, epilogue: Epilogue::TmaStore, blocks, split: 0, seed };
+        let case = Case { extents, epilogue: Epilogue::TmaStore, clusters: blocks, shares: false, seed };
         check(&under_test(seed), bf16_kernel("gemm_sm90_bf16_nn_128x128"), case);
+    }
+}
+
+/// As many blocks as the target says, and no more than there are tiles.
+#[test]
+fn an_sm_count_target_bounds_the_blocks() {
+    let device = Device::simulator_with(Config::new(Level::Counters));
+    let kernel = bf16_kernel("gemm_sm90_bf16_nn_128x128");
+    let (m, n, k) = (5 * 128, 128, 64);
+    let a = device.upload(&vec![bf16::ONE; m * k]).unwrap();
+    let b = device.upload(&vec![bf16::from_f32(0.5); k * n]).unwrap();
+    let (a, b) = (a.view().as_tensor(&[m, k]).unwrap(), b.view().as_tensor(&[k, n]).unwrap());
+    let mut c = device.alloc::<bf16>(m * n).unwrap();
+    for (target, blocks) in [(Some(0), 1), (Some(1), 1), (Some(3), 3), (Some(132), 5), (Some(u32::MAX), 5), (None, 5)] {
+        let gemm = device.gemm(a, b).algorithm(Algorithm::of(kernel.kernel.info()));
+        let gemm = if let Some(target) = target { gemm.sm_count_target(target) } else { gemm };
+        gemm.into(c.view_mut().as_tensor(&[m, n]).unwrap()).unwrap();
+        let warps = device.take_counters().expect("the level counts").warps;
+        assert_eq!(warps, u64::from(blocks * kernel.config.threads() / 32), "{target:?}");
+        assert_eq!(c.download().unwrap(), vec![bf16::from_f32(k as f32 / 2.0); m * n], "{target:?}");
     }
 }
 
@@ -319,8 +342,7 @@ fn blocks_share_tiles() {
         let [m, n, _, count] = extents;
         let [rows, cols] = kernel.config.tile().map(|edge| edge as usize);
         let tiles = (m.div_ceil(rows) * n.div_ceil(cols) * count) as u32;
-        let split = split_tiles(tiles, blocks);
-        assert_ne!(split, 0, "{extents:?}");
+        assert_ne!(split_tiles(tiles, blocks), 0, "{extents:?}");
         for (epilogue, seed) in
             [(Epilogue::TmaStore, 0), (Epilogue::Generic, 1), (Epilogue::Accumulates, 2), (Epilogue::WideWithBias, 3)]
         {
@@ -329,7 +351,7 @@ fn blocks_share_tiles() {
             if epilogue == Epilogue::TmaStore && (kernel.config.store_rows().is_none() || n % 8 != 0) {
                 continue;
             }
-            check(&under_test(seed), kernel, Case { extents, epilogue, blocks, split, seed });
+            check(&under_test(seed), kernel, Case { extents, epilogue, clusters: blocks, shares: true, seed });
         }
     }
 }
@@ -400,7 +422,7 @@ fn nothing_along_k_writes_nothing() {
     let stored = y.view_mut().as_tensor(&[1, 64, 64]).unwrap().tma(&[1, 64, 64], Swizzle::B128).unwrap();
     let gemm =
         Fields((&mut none, &mut wide, &bias, 64_u64, 0_u64, 64_u32, 64_u32, 0_u32, 1_u32, 1.0_f32, 0.0_f32, TMA_STORE));
-    let stream_k = Fields((&mut sums, &mut up, EPOCH, 0_u32));
+    let stream_k = Fields((&mut sums, &mut up, 1_u64, 0_u32));
     let arguments = (boxes(&[1, 128, 64]), boxes(&[1, 64, 64]), stored, Fields((gemm, [0_u32, 0], stream_k)));
     device.launch(&kernels::gemm_sm90_bf16_nn_128x256, Launch::grid(2), arguments).unwrap();
     assert_eq!(y.download().unwrap(), vec![bf16::ONE; 64 * 64]);

@@ -25,6 +25,7 @@ pub struct Gemm<'a, T: Multiply> {
     /// Whether only kernels that accumulate sequentially in order of k may be chosen.
     pub(super) sequential: bool,
     pub(super) workspace: Option<BufferViewMut<'a, f32>>,
+    pub(super) sm_count_target: Option<u32>,
 }
 
 impl Device {
@@ -48,6 +49,7 @@ impl Device {
             algorithm: None,
             sequential: false,
             workspace: None,
+            sm_count_target: None,
         }
     }
 }
@@ -106,6 +108,14 @@ impl<'a, T: Multiply> Gemm<'a, T> {
     /// Uses kernels that accumulate sequentially in order of k only.
     pub(in crate::ops) fn sequential(self) -> Self {
         Self { sequential: true, ..self }
+    }
+
+    /// The number of SMs that the work should occupy, for work that runs beside other kernels; all by default. Plans
+    /// are made for that many, and kernels that load by TMA launch at most as many blocks as run on them at once, each
+    /// of which computes several tiles of C. Other kernels launch a block for each tile. As
+    /// `CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET`; 0 counts as 1.
+    pub fn sm_count_target(self, sm_count: u32) -> Self {
+        Self { sm_count_target: Some(sm_count.max(1)), ..self }
     }
 
     /// Memory for partial products and for copies of operands;

@@ -98,15 +98,22 @@ impl<T: Multiply> Gemm<'_, T> {
             },
             arithmetic: self.arithmetic,
             device: self.device,
-            sm_count: self.device.limits().sm_count,
+            sm_count: self.sm_count(),
         }
+    }
+
+    /// SMs that the work may occupy.
+    fn sm_count(&self) -> u32 {
+        let all = self.device.limits().sm_count;
+        self.sm_count_target.map_or(all, |target| target.min(all))
     }
 
     /// The plan for the algorithm that was named, or the cheapest for which there is workspace.
     fn choose(&self, request: &Request<'_>) -> Result<Plan> {
         let available = self.workspace.as_ref().map_or(0, BufferViewMut::len);
         // Without a product any algorithm is accepted, and the epilogue alone is planned.
-        let Some(algorithm) = self.algorithm.filter(|_| request.problem.k > 0) else {
+        let is_product = request.problem.k > 0 && !request.problem.is_empty();
+        let Some(algorithm) = self.algorithm.filter(|_| is_product) else {
             let is_allowed = |plan: &Plan| !self.sequential || T::configurations()[plan.configuration].is_sequential;
             let mut plans = planner::plans::<T>(request).into_iter();
             return plans
@@ -163,6 +170,7 @@ impl<T: Multiply> Gemm<'_, T> {
             Activation::Gelu => GELU,
         };
         let (a, b) = if problem.exchanged { (self.b, self.a) } else { (self.a, self.b) };
+        let limits = GridLimits { sm_count: self.sm_count(), is_sm_target: self.sm_count_target.is_some(), grid };
         let alpha = if problem.k == 0 { T::Wide::from(0.0) } else { self.alpha };
         let task = Task {
             device: self.device,
@@ -174,7 +182,7 @@ impl<T: Multiply> Gemm<'_, T> {
             bias: self.bias.map(|(_, numbers)| numbers),
             scale: [alpha, self.beta],
             flags: problem.bias | activation,
-            limits: GridLimits { sm_count: self.device.limits().sm_count, grid },
+            limits,
         };
         let elements = c.view().axes().span().unwrap_or(0);
         task.run(OutputBuffers::of(c.cast_range_mut::<C>(0, elements)), self.workspace.as_mut())

@@ -330,6 +330,8 @@ fn sections([m, n]: [usize; 2], [rows, cols]: [u32; 2], max_blocks: u32) -> impl
 
 #[cfg(test)]
 mod tests {
+    use gpu::gemm::configs::Layout;
+
     use super::*;
     use crate::ops::gemm::algorithm::Algorithm;
 
@@ -355,7 +357,15 @@ mod tests {
         let (m, n, k, batch) = (70, 130, 9, 3);
         let (a, b) = (device.upload(&numbers(batch * k * m)).unwrap(), device.upload(&numbers(k * n)).unwrap());
         let bias = device.upload(&numbers(n)).unwrap();
-        for kernel in [gpu::gemm::reference::gemm_reference_f32.info(), gpu::gemm::ffma::gemm_ffma_f32_64x64.info()] {
+        let (full, tf32) = (Arithmetic::Full, Arithmetic::Tf32);
+        let mma = gpu::gemm::mma::TF32.iter().filter(|kernel| kernel.layout == Some(Layout::NN));
+        let kernels = [(gpu::gemm::reference::F32, full), (gpu::gemm::reference::TF32, tf32)]
+            .map(|(kernel, arithmetic)| (kernel.kernel.info(), arithmetic))
+            .into_iter()
+            .chain(gpu::gemm::small::F32.iter().map(|kernel| (kernel.kernel.info(), full)))
+            .chain(gpu::gemm::ffma::KERNELS.iter().map(|kernel| (kernel.kernel.info(), full)))
+            .chain(mma.map(|kernel| (kernel.kernel.info(), tf32)));
+        for (kernel, arithmetic) in kernels {
             let results = [device.limits().grid, [3, 1, 2]].map(|grid| {
                 let mut c = device.upload(&vec![-1.0_f32; batch * m * (n + 1)]).unwrap();
                 let mut to = c.view_mut().as_tensor_strided(&[batch, m, n], &[m * (n + 1), n + 1, 1]).unwrap();
@@ -364,6 +374,7 @@ mod tests {
                     .gemm(from, b.view().as_tensor(&[k, n]).unwrap())
                     .bias(&bias)
                     .relu()
+                    .arithmetic(arithmetic)
                     .algorithm(Algorithm::of(kernel));
                 gemm.into_with_grid(&mut to, grid).unwrap();
                 c.download().unwrap()

@@ -26,6 +26,8 @@ pub(super) struct Operands {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GridLimits {
     pub(super) sm_count: u32,
+    /// Whether no more blocks may be launched than run on so many SMs at once.
+    pub(super) is_sm_target: bool,
     /// Largest grid along x, y and z.
     pub(super) grid: [u32; 3],
 }
@@ -112,7 +114,11 @@ fn clusters<T: Number>(
             TwoWidth::new(panels, c.cols as u32, slots).count().min(slots)
         }
         TmaConfig::Wgmma(_) => tiles.min(slots as usize) as u32,
-        TmaConfig::Ffma(_) => tiles.min(limits.grid[0] as usize) as u32,
+        TmaConfig::Ffma(_) => {
+            let resident = configuration.resident_clusters(limits.sm_count);
+            let most = if limits.is_sm_target { resident.min(limits.grid[0]) } else { limits.grid[0] };
+            tiles.min(most as usize) as u32
+        }
     }
 }
 
