@@ -4,71 +4,39 @@
 mod run;
 
 use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GELU, RELU, WIDE_C};
-use gpu::gemm::configs::ThreadKernel;
 use gpu::gemm::mma;
 use warpwright::gemm::Output;
 
 use run::{Case, Number, UnderTest};
 
-/// A module for each row of the table and type of elements, with a test for each property.
-macro_rules! kernels {
-    ($($module:ident => $list:ident, $tile:literal;)+) => {
-        #[test]
-        fn every_kernel_has_its_tests() {
-            fn names<T: Number>(list: &'static [ThreadKernel<T>]) -> impl Iterator<Item = &'static str> {
-                list.iter().map(|row| row.kernel.info().name)
-            }
-            let mut tested = Vec::new();
-            $(tested.extend(chosen(mma::$list, $tile).map(|row| row.kernel.info().name));)+
-            for name in names(mma::BF16).chain(names(mma::F16)).chain(names(mma::TF32)) {
-                assert!(tested.contains(&name), "{name}");
-            }
-        }
-
-        $(mod $module {
-            use super::*;
-
-            #[test]
-            fn tile_edges_are_exact() {
-                chosen(mma::$list, $tile).for_each(|row| super::tile_edges_are_exact(&UnderTest::of(row)));
-            }
-            #[test]
-            fn alignments_are_exact() {
-                chosen(mma::$list, $tile).for_each(|row| super::alignments_are_exact(&UnderTest::of(row)));
-            }
-            #[test]
-            fn epilogues_are_exact() {
-                chosen(mma::$list, $tile).for_each(|row| super::epilogues_are_exact(&UnderTest::of(row)));
-            }
-            #[test]
-            fn a_non_finite_number_reaches_its_row_or_column() {
-                let rows = chosen(mma::$list, $tile);
-                rows.for_each(|row| super::a_non_finite_number_reaches_its_row_or_column(&UnderTest::of(row)));
-            }
-            #[test]
-            fn batches_are_exact() {
-                chosen(mma::$list, $tile).for_each(|row| super::batches_are_exact(&UnderTest::of(row)));
-            }
+/// A module for each type of elements, with a test of all its kernels for each property.
+macro_rules! tests {
+    ($($module:ident => $list:ident;)+) => {
+        $(tests! {
+            @ $module $list
+            tile_edges_are_exact alignments_are_exact epilogues_are_exact a_non_finite_number_reaches_its_row_or_column
+            batches_are_exact
         })+
     };
-}
-kernels! {
-    f16_128x256 => F16, "128x256";
-    f16_64x64 => F16, "64x64";
-    bf16_128x256 => BF16, "128x256";
-    bf16_64x64 => BF16, "64x64";
-    tf32_128x128 => TF32, "128x128";
-    tf32_64x64 => TF32, "64x64";
-}
+    (@ $module:ident $list:ident $($property:ident)+) => {
+        mod $module {
+            use super::*;
 
-/// The kernels with this tile, one for each layout.
-fn chosen<T: Number>(
-    list: &'static [ThreadKernel<T>],
-    tile: &'static str,
-) -> impl Iterator<Item = &'static ThreadKernel<T>> {
-    let chosen = move || list.iter().filter(move |row| row.config.name == tile);
-    assert_eq!(chosen().count(), 4, "kernels with tiles of {tile}");
-    chosen()
+            $(
+                #[test]
+                fn $property() {
+                    for row in mma::$list {
+                        super::$property(&UnderTest::of(row));
+                    }
+                }
+            )+
+        }
+    };
+}
+tests! {
+    f16 => F16;
+    bf16 => BF16;
+    tf32 => TF32;
 }
 
 /// Extents one below, at and one above the edges of the tile, with depths at the edges of steps and of the stages.
