@@ -151,13 +151,18 @@ impl WgmmaConfig {
 
     /// Registers of a thread at launch: a third of what there is where two warpgroups multiply, who then take some from
     /// the producer; else what the accumulators, and as many loads of partials, want.
+    ///
+    /// # Panics
+    /// If an SM has not as many: with more than two consumer warpgroups. It is called at compile time.
     #[must_use]
     pub const fn registers(&self) -> u32 {
-        match (self.consumers(), self.mma[1]) {
+        let registers = match (self.consumers(), self.mma[1]) {
             (1, 16) => 96,
             (1, _) => 192,
             _ => 168,
-        }
+        };
+        assert!(self.threads() * registers <= 65_536, "more registers than an SM has: at most two warpgroups multiply");
+        registers
     }
 
     /// Barriers in the code: that of the launch, those of stream-K, two in the generic epilogue, and two for each box

@@ -142,3 +142,33 @@ macro_rules! kernels_of_tf32 { ($($rows:tt)+) => { kernels! { f32 tf32 TF32: $($
 wgmma_16_configs!(kernels_of_bf16);
 wgmma_16_configs!(kernels_of_f16);
 wgmma_tf32_configs!(kernels_of_tf32);
+
+#[cfg(test)]
+#[allow(unreachable_pub, reason = "the kernels of the tables are public")]
+mod tests {
+    use super::*;
+
+    // A row that no table has.
+    kernels! {
+        bf16 added ADDED:
+        "2x96x128": 128 x 96, 2, 6, [swap_ab stream_k], [nn tt], [1.0 1.0], 1.0, [1.0 1.0], 1000 x 1000 x 1000;
+    }
+
+    #[test]
+    fn a_row_is_all_that_a_configuration_needs() {
+        let names: Vec<_> = ADDED.iter().map(|kernel| kernel.kernel.info().name).collect();
+        assert_eq!(names, ["gemm_sm90_added_nn_2x96x128", "gemm_sm90_added_tt_2x96x128"]);
+        for WgmmaKernel { config, layout, kernel } in ADDED {
+            let info = kernel.info();
+            // Cᵀ is computed: two blocks of 128 columns of C, one beside the other, and two consumer warpgroups each.
+            assert_eq!((config.tile(), config.threads(), config.k_major_rows()), ([96, 256], 384, [128, 48]));
+            assert_eq!((info.block, info.cluster), (Some([384, 1, 1]), 2));
+            assert_eq!(
+                (info.limits.registers, info.limits.barriers),
+                (Some(config.registers()), Some(config.barriers()))
+            );
+            assert_eq!(config.needed_by, [1000, 1000, 1000]);
+            assert_eq!(*layout, if info.name.contains("_nn_") { Layout::NN } else { Layout::TT });
+        }
+    }
+}
