@@ -210,8 +210,8 @@ pub const fn multicast_slice(rows: u32, cluster: u32) -> u32 {
 
 /// Calls `$then!` with the rows for 16-bit elements; of equally fast ones the planner takes the first.
 ///
-/// C tile: MMA tile, cluster, stages, flags, [layouts], efficiency, misaligned, tile overhead, m, n and k of a product
-/// that needs it.
+/// C tile: MMA tile, cluster, stages, flags, `[layouts]`, efficiency, misaligned, tile overhead, m, n and k of a
+/// product that needs it.
 macro_rules! wgmma_16_configs {
     ($then:ident) => { $then! {
         "16x64": 64 x 16, 1, 16, [swap_ab stream_k], [nn nt], [2.55 1.45], 0.6, [300.0 300.0], 16 x 8192 x 8192;
@@ -307,7 +307,7 @@ pub struct FfmaKernel {
 /// Calls `$then!` with the rows for `f32` by FFMA fed by TMA.
 ///
 /// C tile: tile and depth, microtile of a thread in quads of 4 × 4, threads, groups, stages of each group, blocks per
-/// SM, unrolled steps, [layouts], efficiency, tile overhead, m, n and k of a product that needs it.
+/// SM, unrolled steps, `[layouts]`, efficiency, tile overhead, m, n and k of a product that needs it.
 macro_rules! ffma_sm90_configs {
     ($then:ident) => {
         $then! {
@@ -352,7 +352,7 @@ pub struct ThreadKernel<T: super::number::Number> {
 
 /// Calls `$then!` with the rows for 16-bit elements by `mma.sync`.
 ///
-/// C tile: its extents, fragments of A and B in a warp's tile, threads, blocks per SM, registers, [layouts],
+/// C tile: its extents, fragments of A and B in a warp's tile, threads, blocks per SM, registers, `[layouts]`,
 /// efficiency, misaligned, tile overhead, m, n and k of a product that needs it.
 macro_rules! mma_16_configs {
     ($then:ident) => {

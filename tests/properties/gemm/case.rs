@@ -7,7 +7,7 @@ use rand::Rng;
 use warpwright::gemm::{Activation, Op};
 
 use super::framed::Placement;
-use super::sample::{Kind, Sample, Wide};
+use super::sample::{Kind, Sample, Wide, activated};
 use crate::support::{shapes, values};
 
 /// Which elements of C share one element of the bias.
@@ -177,7 +177,7 @@ impl Case {
                 sum += self.beta * of(&data.c, [row, col]);
             }
             sum += self.bias_at(data, row, col);
-            expected.push(K::Result::of(K::activated(sum, self.activation)).value());
+            expected.push(K::Result::of(activated(sum, self.activation)).value());
         }
         expected
     }

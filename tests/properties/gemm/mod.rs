@@ -7,7 +7,7 @@ mod errors;
 mod framed;
 mod packed;
 mod run;
-mod sample;
+pub(crate) mod sample;
 mod stream_k;
 
 use ndarray::{Array2, Axis};

@@ -3,9 +3,9 @@
 
 mod run;
 
-use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GELU, RELU, WIDE_C};
+use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, WIDE_C};
 use gpu::gemm::mma;
-use warpwright::gemm::Output;
+use warpwright::gemm::{Activation, Output};
 
 use run::{Case, Number, UnderTest};
 
@@ -92,10 +92,11 @@ where
 {
     let small = Case { m: 37, n: 70, k: 20, ..Case::default() };
     let biases = [0, BIAS_PER_COLUMN, BIAS_PER_ROW];
-    for (i, flags) in biases.into_iter().flat_map(|bias| [0, RELU, GELU].map(|act| bias | act)).enumerate() {
+    let options = biases.into_iter().flat_map(|bias| Activation::ALL.iter().map(move |&activation| (bias, activation)));
+    for (i, (bias, activation)) in options.enumerate() {
         for wide in [0, WIDE_C] {
             let scale = [[1.0, 0.0], [-2.0, 3.0], [0.0, 1.0], [3.0, -1.0]][(i + wide as usize / 2) % 4];
-            let case = Case { flags: flags | wide, scale, data: i as u64, ..small };
+            let case = Case { flags: bias | wide, activation, scale, data: i as u64, ..small };
             kernel.is_exact(&if i % 2 == 0 { case } else { case.aligned() });
         }
     }

@@ -1,16 +1,16 @@
 //! One product by one kernel, and what it must be.
 
-use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GELU, RELU, WIDE_C};
+use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, WIDE_C};
 use gpu::gemm::configs::ThreadKernel;
-use gpu::gemm::gelu::gelu;
 use gpu::gemm::mma;
 use ndarray::Array2;
 use rand::Rng;
 use simt::KernelInfo;
-use warpwright::gemm::{Algorithm, Arithmetic, Gemm, Multiply, Op, Output};
+use warpwright::gemm::{Activation, Algorithm, Arithmetic, Gemm, Multiply, Op, Output};
 use warpwright::half::{bf16, f16};
 use warpwright::{Buffer, Device, Element, TensorView};
 
+use crate::gemm::sample::activated;
 use crate::support::device::under_test;
 use crate::support::values;
 
@@ -78,6 +78,7 @@ pub(super) struct Case {
     pub(super) fill: bool,
     pub(super) scale: [f32; 2],
     pub(super) flags: u32,
+    pub(super) activation: Activation,
     /// Whether it is in A, row of op(A) or column of op(B), place along k, and the value.
     pub(super) special: Option<(bool, usize, usize, f32)>,
     pub(super) data: u64,
@@ -97,6 +98,7 @@ impl Default for Case {
             fill: false,
             scale: [1.0, 0.0],
             flags: 0,
+            activation: Activation::None,
             special: None,
             data: 1,
         }
@@ -130,11 +132,7 @@ fn epilogue(case: &Case, sum: f32, old: f32, bias: &[f32], row: usize, col: usiz
     if let Some(bias) = bias.get(if case.flags & BIAS_PER_COLUMN == 0 { row } else { col }) {
         value += bias;
     }
-    match case.flags & (RELU | GELU) {
-        RELU if !value.is_nan() => value.max(0.0),
-        GELU => gelu(value),
-        _ => value,
-    }
+    activated(f64::from(value), case.activation) as f32
 }
 
 /// All matrices of an operand in a buffer.
@@ -281,15 +279,14 @@ where
         });
         let gemm = if self.transposed[0] { gemm.transpose_a() } else { gemm };
         let gemm = if self.transposed[1] { gemm.transpose_b() } else { gemm };
-        let gemm = T::on_tensor_cores(gemm).algorithm(Algorithm::of(self.info())).alpha(alpha).beta(beta);
+        let gemm = T::on_tensor_cores(gemm)
+            .algorithm(Algorithm::of(self.info()))
+            .alpha(alpha)
+            .beta(beta)
+            .activation(case.activation);
         let gemm = match flags & (BIAS_PER_COLUMN | BIAS_PER_ROW) {
             BIAS_PER_COLUMN => gemm.bias(&bias),
             BIAS_PER_ROW => gemm.bias_per_row(&bias),
-            _ => gemm,
-        };
-        let gemm = match flags & (RELU | GELU) {
-            RELU => gemm.relu(),
-            GELU => gemm.gelu(),
             _ => gemm,
         };
         let (shape, strides) = ([batches, m, n], [c.batch, c.ld, 1]);

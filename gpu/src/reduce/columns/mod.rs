@@ -122,9 +122,9 @@ macro_rules! kernels {
         $(
             $(#[$doc])*
             ///
-            /// `out` has one element for each line. `extents` are those of the other dimensions in items, as for
-            /// [`start`]. `config` is the kind of the items, the base-2 logarithm of TX, tiles and chunks of a
-            /// [`plan::Plan`], and the workspace is as large as the plan says, with tickets of 0.
+            /// `out` has one element for each line. `extents` are those of the other dimensions in items, numbered as
+            /// in [`dims`](crate::reduce::along::dims). `config` is the kind of the items, the base-2 logarithm of TX,
+            /// tiles and chunks of a [`plan::Plan`], and the workspace is as large as the plan says, with tickets of 0.
             #[simt::kernel(
                 block = (THREADS),
                 min_blocks = $blocks,

@@ -64,14 +64,15 @@ impl Plan {
     ///
     /// ```
     /// use gpu::reduce::columns::plan::{Plan, Shape};
-    /// let shape = |units, length| Shape { units, per: 4, length, bytes: 4, state: 1, along: false };
+    /// let shape =
+    ///     |items, length| Shape { items, lines_per_item: 4, length, bytes: 4, state: 1, dense_lines: false };
     /// // 16 rows of 2²⁴ floats: a thread for each 4 columns.
-    /// assert_eq!(Plan::new(shape(1 << 22, 16)).cut, [1, 8, 1 << 14, 1]);
+    /// assert_eq!(Plan::new(shape(1 << 22, 16)).config, [1, 8, 1 << 14, 1]);
     /// // 2²⁰ rows of 256 floats: 128 blocks for each 32 columns.
-    /// assert_eq!(Plan::new(shape(64, 1 << 20)).cut, [1, 3, 8, 128]);
+    /// assert_eq!(Plan::new(shape(64, 1 << 20)).config, [1, 3, 8, 128]);
     /// // 33 rows of 8134407 floats, which are misaligned: 4 columns for a thread, 128 apart.
-    /// let odd = Shape { per: 1, ..shape(8_134_407, 33) };
-    /// assert_eq!(Plan::new(odd).cut, [2, 7, 15_888, 1]);
+    /// let odd = Shape { lines_per_item: 1, ..shape(8_134_407, 33) };
+    /// assert_eq!(Plan::new(odd).config, [2, 7, 15_888, 1]);
     /// ```
     pub fn new(shape: Shape) -> Self {
         let Shape { items, lines_per_item, length, bytes, state, dense_lines } = shape;

@@ -42,7 +42,7 @@ use crate::reduce::whole::{counts, moments, products, squares};
 pub struct RowArgs {
     /// Elements of a line.
     pub length: u64,
-    /// Strides of the other dimensions, as for [`start`](crate::reduce::along::dims::start).
+    /// Strides of the other dimensions; [`dims`](crate::reduce::along::dims) says how lines are numbered.
     pub strides: [u64; DIMS],
     /// The parameter of the reduction.
     pub parameter: u64,

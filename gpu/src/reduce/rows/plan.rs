@@ -57,7 +57,7 @@ impl Plan {
     ///
     /// ```
     /// use gpu::reduce::rows::plan::{Plan, Shape};
-    /// let shape = |lines, length| Shape { lines, length, bytes: 4, even: true, aligned: true };
+    /// let shape = |lines, length| Shape { lines, length, bytes: 4, evenly_spaced: true, aligned: true };
     /// // 64 bytes: 4 lanes for each line, 64 lines at a time in a block, 4 at a time in a thread.
     /// assert_eq!(Plan::new(shape(1 << 24, 16), 16).blocks, 1 << 14);
     /// // 1024 lines of 1 MiB: 8 blocks for each.

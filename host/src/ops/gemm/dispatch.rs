@@ -1,6 +1,5 @@
 //! From a builder to a checked problem, its plan and its launches.
 
-use gpu::gemm::args::{GELU, RELU};
 use simt::element::Element;
 
 use super::algorithm::{Algorithm, Plan};
@@ -164,11 +163,6 @@ impl<T: Multiply> Gemm<'_, T> {
         if problem.is_empty() {
             return Ok(());
         }
-        let activation = match self.activation {
-            Activation::None => 0,
-            Activation::Relu => RELU,
-            Activation::Gelu => GELU,
-        };
         let (a, b) = if problem.exchanged { (self.b, self.a) } else { (self.a, self.b) };
         let limits = GridLimits { sm_count: self.sm_count(), is_sm_target: self.sm_count_target.is_some(), grid };
         let alpha = if problem.k == 0 { T::Wide::from(0.0) } else { self.alpha };
@@ -181,7 +175,7 @@ impl<T: Multiply> Gemm<'_, T> {
             b,
             bias: self.bias.map(|(_, numbers)| numbers),
             scale: [alpha, self.beta],
-            flags: problem.bias | activation,
+            flags: problem.bias | self.activation.flag(),
             limits,
         };
         let elements = c.view().axes().span().unwrap_or(0);

@@ -1,5 +1,7 @@
 //! The options of a call.
 
+use gpu::gemm::args::{GELU, RELU};
+
 /// The operation's name in error messages.
 pub(super) const CALL: &str = "gemm";
 
@@ -25,6 +27,20 @@ pub enum Activation {
     /// x·Φ(x), where Φ(x) = (1 + erf(x/√2)) / 2 is the normal distribution function: the exact form, not the tanh
     /// approximation.
     Gelu,
+}
+
+impl Activation {
+    /// Every activation.
+    pub const ALL: &[Self] = &[Self::None, Self::Relu, Self::Gelu];
+
+    /// The bits [`ACTIVATION`](gpu::gemm::args::ACTIVATION) of the kernels' flags.
+    pub(super) const fn flag(self) -> u32 {
+        match self {
+            Self::None => 0,
+            Self::Relu => RELU,
+            Self::Gelu => GELU,
+        }
+    }
 }
 
 /// How `f32` operands are multiplied.
