@@ -58,7 +58,7 @@ pub(super) fn gemm<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: 
                 && C::CONFIG.unroll <= 16
         );
     }
-    let ([tile_m, tile_n], depth, unrolled) = (C::CONFIG.tile, C::CONFIG.depth, C::CONFIG.unroll);
+    let ([tile_m, tile_n], depth) = (C::CONFIG.tile, C::CONFIG.depth);
     let (box_a, box_b, warps) = (tile_m * depth, tile_n * depth, C::CONFIG.threads / 32);
     let stage_len = box_a + box_b;
     let (m, n, k, batch) = (args.gemm.m, args.gemm.n, args.gemm.k, args.gemm.batch);
@@ -116,57 +116,16 @@ pub(super) fn gemm<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: 
             load_partials::<C, MQ, NQ>(&args.stream_k, &mut accumulators);
         }
         if from < whole {
-            let (mut x, mut y) = first;
-            let mut step = from;
-            loop {
-                let stage = state.stage();
-                for part in 0..depth / unrolled - 1 {
-                    unroll!(for k in 1..17 {
-                        if k <= unrolled as usize {
-                            let next = fragments(stage, part * unrolled + k as u32);
-                            accumulate(&mut accumulators, &x, &y);
-                            (x, y) = next;
-                        }
-                    });
-                }
-                let mut following = state;
-                following.advance();
-                let mut is_full = false;
-                unroll!(for k in 1..17 {
-                    if k < unrolled as usize {
-                        let next = fragments(stage, depth - unrolled + k as u32);
-                        let ahead = step + STAGES as u32 - 1;
-                        if k == unrolled as usize / 2 && t == ahead % warps * 32 && ahead < to {
-                            // By now all warps have read the stage before this one.
-                            load(ahead, state.producer_after(STAGES as u32 - 1));
-                        }
-                        if k + 1 == unrolled as usize {
-                            // Asked for before the answer is needed: a wait takes its time even where it is over.
-                            is_full = smem.full.test(following.stage(), following.parity);
-                        }
-                        accumulate(&mut accumulators, &x, &y);
-                        (x, y) = next;
-                    }
-                });
-                // All of the stage is in registers. Every lane has read before one says so.
-                sync_warp(u32::MAX);
-                if t.is_multiple_of(32) {
-                    smem.empty.arrive(stage);
-                }
-                state = following;
-                step += 1;
-                if step == whole {
-                    accumulate(&mut accumulators, &x, &y);
-                    break;
-                }
-                let stage = stage_of(state);
-                if !is_full {
-                    smem.full.wait(stage, state.parity);
-                }
-                let next = fragments(stage, 0);
-                accumulate(&mut accumulators, &x, &y);
-                (x, y) = next;
-            }
+            let range = [from, whole, to];
+            state = whole_steps::<C, MQ, NQ, ELEMENTS, STAGES>(
+                smem,
+                &mut accumulators,
+                first,
+                state,
+                range,
+                load,
+                fragments,
+            );
         }
         if whole < to {
             let stage = stage_of(state);
@@ -190,6 +149,75 @@ pub(super) fn gemm<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: 
         store::<C, MQ, NQ, ELEMENTS>(&accumulators, &smem.stages, mine, [row, col, matrix], args.gemm);
         fence_proxy_async();
         sync_threads();
+    }
+}
+
+/// The main loop: adds the products of the steps `from..whole` of a unit that ends at `to`, while it loads those up to
+/// `to`. `(x, y)` are the elements of the first step's first line, and `state` is that of its stage. Returns the state
+/// after them.
+#[inline(always)]
+#[track_caller]
+fn whole_steps<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: usize, const STAGES: usize>(
+    smem: &Smem<ELEMENTS, STAGES>,
+    accumulators: &mut [[[[f32; 4]; NQ]; 4]; MQ],
+    (mut x, mut y): ([[f32; 4]; MQ], [[f32; 4]; NQ]),
+    mut state: PipelineState<STAGES>,
+    [from, whole, to]: [u32; 3],
+    load: impl Fn(u32, PipelineState<STAGES>),
+    fragments: impl Fn(u32, u32) -> ([[f32; 4]; MQ], [[f32; 4]; NQ]),
+) -> PipelineState<STAGES> {
+    let (depth, unrolled, warps) = (C::CONFIG.depth, C::CONFIG.unroll, C::CONFIG.threads / 32);
+    let t = thread_idx_x() % C::CONFIG.threads;
+    let mut step = from;
+    loop {
+        let stage = state.stage();
+        for part in 0..depth / unrolled - 1 {
+            unroll!(for k in 1..17 {
+                if k <= unrolled as usize {
+                    let next = fragments(stage, part * unrolled + k as u32);
+                    accumulate(accumulators, &x, &y);
+                    (x, y) = next;
+                }
+            });
+        }
+        let mut following = state;
+        following.advance();
+        let mut is_full = false;
+        unroll!(for k in 1..17 {
+            if k < unrolled as usize {
+                let next = fragments(stage, depth - unrolled + k as u32);
+                let ahead = step + STAGES as u32 - 1;
+                if k == unrolled as usize / 2 && t == ahead % warps * 32 && ahead < to {
+                    // By now all warps have read the stage before this one.
+                    load(ahead, state.producer_after(STAGES as u32 - 1));
+                }
+                if k + 1 == unrolled as usize {
+                    // Asked for before the answer is needed: a wait takes its time even where it is over.
+                    is_full = smem.full.test(following.stage(), following.parity);
+                }
+                accumulate(accumulators, &x, &y);
+                (x, y) = next;
+            }
+        });
+        // All of the stage is in registers. Every lane has read before one says so.
+        sync_warp(u32::MAX);
+        if t.is_multiple_of(32) {
+            smem.empty.arrive(stage);
+        }
+        state = following;
+        step += 1;
+        if step == whole {
+            accumulate(accumulators, &x, &y);
+            return state;
+        }
+        // The minimum says again what the opaque value is below.
+        let stage = opaque(state.stage()).min(STAGES as u32 - 1);
+        if !is_full {
+            smem.full.wait(stage, state.parity);
+        }
+        let next = fragments(stage, 0);
+        accumulate(accumulators, &x, &y);
+        (x, y) = next;
     }
 }
 

@@ -47,8 +47,6 @@ pub(super) fn gemm<C: Config, const MQ: usize, const OWN: usize, const ELEMENTS:
     let (box_a, box_b) = (tile_m * depth, tile_n * depth);
     let stage_len = box_a + box_b;
     let (m, n, k, batch) = (args.gemm.m, args.gemm.n, args.gemm.k, args.gemm.batch);
-    // Whether a stage is loaded again while the next one is multiplied: one warp need not wait for others.
-    let late = warps > 1 && OWN > 1;
     let t = thread_idx_x() % C::CONFIG.threads;
     if k == 0 {
         dependency_wait();
@@ -59,7 +57,7 @@ pub(super) fn gemm<C: Config, const MQ: usize, const OWN: usize, const ELEMENTS:
         prefetch(b);
     }
     init_pipeline!(smem, STAGES, t, warps, 1);
-    let (lane, within) = (t % 32, t % (warps * 32));
+    let within = t % (warps * 32);
     let group = opaque(t / (warps * 32)).min(groups - 1);
     let tiles = Tiles { rows: m.div_ceil(tile_m), cols: n.div_ceil(tile_n) };
     let (steps, all) = (k.div_ceil(depth), tiles.per_matrix() * batch);
@@ -105,72 +103,9 @@ pub(super) fn gemm<C: Config, const MQ: usize, const OWN: usize, const ELEMENTS:
             load(number);
         }
         let mut accumulators = const { [[[[0.0_f32; 4]; 2]; 4]; MQ] };
-        let mut number = 0;
-        while start + number * groups < steps {
-            // The minimum says again what the opaque value is below.
-            let stage = (opaque(state.stage()) * groups + group).min(STAGES as u32 - 1);
-            smem.full.wait(stage, state.parity);
-            let (in_a, in_b) = (stage * stage_len, stage * stage_len + box_a);
-            if C::K_MAJOR[0] {
-                transpose(&smem.stages, in_a, tile_m, warps, within);
-            }
-            if C::K_MAJOR[1] {
-                transpose(&smem.stages, in_b, tile_n, warps, within);
-            }
-            if C::K_MAJOR[0] || C::K_MAJOR[1] {
-                // TMA will overwrite what has been written.
-                fence_proxy_async();
-                // Barrier 0 is the block's.
-                if warps == 1 { sync_warp(u32::MAX) } else { named_barrier(group + 1, warps * 32) }
-            }
-            // A box that was transposed is 32 x 32 after 32 x 32.
-            let (line_a, right_a) = if C::K_MAJOR[0] { (32, 1024) } else { (tile_m, 32) };
-            let (line_b, right_b) = if C::K_MAJOR[1] { (32, 1024) } else { (tile_n, 32) };
-            let from_a = opaque(in_a + mine.row / 32 * right_a + mine.row % 32);
-            let from_b = opaque(in_b + mine.col);
-            let fragments = |line: u32| {
-                let (at_a, at_b) = (from_a + line * line_a, from_b + line * line_b);
-                let mut column = [[0.0_f32; 4]; MQ];
-                unroll!(for i in 0..4 {
-                    if i < MQ {
-                        column[i] = four(&smem.stages, at_a + i as u32 / 2 * right_a + i as u32 % 2 * 16);
-                    }
-                });
-                (column, [four(&smem.stages, at_b), four(&smem.stages, at_b + right_b)])
-            };
-            let (mut x, mut y) = fragments(0);
-            for part in 0..depth / UNROLLED as u32 - 1 {
-                unroll!(for k in 1..17 {
-                    if k <= UNROLLED {
-                        let next = fragments(part * UNROLLED as u32 + k as u32);
-                        accumulate(&mut accumulators, &x, &y);
-                        (x, y) = next;
-                    }
-                });
-            }
-            unroll!(for k in 1..17 {
-                if k < UNROLLED {
-                    let next = fragments(depth - UNROLLED as u32 + k as u32);
-                    if k == UNROLLED / 2 && late && number > 0 {
-                        // By now most warps of the group have read the stage before this one.
-                        load(number - 1 + OWN as u32);
-                    }
-                    accumulate(&mut accumulators, &x, &y);
-                    (x, y) = next;
-                }
-            });
-            // All of the stage is in registers. Every lane has read before one says so.
-            sync_warp(u32::MAX);
-            if lane == 0 {
-                smem.empty.arrive(stage);
-            }
-            if !late {
-                load(number + OWN as u32);
-            }
-            accumulate(&mut accumulators, &x, &y);
-            state.advance();
-            number += 1;
-        }
+        let (group_steps, thread) = ([group, start, steps], (mine, within));
+        state =
+            steps_of_group::<C, MQ, OWN, ELEMENTS, STAGES>(smem, &mut accumulators, state, group_steps, thread, load);
         first = (first + steps) % groups;
         // The pipeline is empty, and no load under way.
         sync_threads();
@@ -184,6 +119,94 @@ pub(super) fn gemm<C: Config, const MQ: usize, const OWN: usize, const ELEMENTS:
             sync_threads();
         }
     }
+}
+
+/// The main loop: adds the products of the steps `start`, `start + groups`, … below `steps` by the warps of group
+/// `group`. `state` is that of the first of them, `within` the thread's number in its group. `load` loads the group's
+/// step of a number. Returns the state after them.
+#[inline(always)]
+#[track_caller]
+fn steps_of_group<C: Config, const MQ: usize, const OWN: usize, const ELEMENTS: usize, const STAGES: usize>(
+    smem: &SplitSmem<ELEMENTS, STAGES>,
+    accumulators: &mut [[[[f32; 4]; 2]; 4]; MQ],
+    mut state: PipelineState<OWN>,
+    [group, start, steps]: [u32; 3],
+    (mine, within): (Microtile, u32),
+    mut load: impl FnMut(u32),
+) -> PipelineState<OWN> {
+    let ([tile_m, tile_n], depth, groups) = (C::CONFIG.tile, C::CONFIG.depth, C::CONFIG.groups);
+    let warps = C::CONFIG.threads / 32 / groups;
+    let box_a = tile_m * depth;
+    let stage_len = box_a + tile_n * depth;
+    // Whether a stage is loaded again while the next one is multiplied: one warp need not wait for others.
+    let late = warps > 1 && OWN > 1;
+    let mut number = 0;
+    while start + number * groups < steps {
+        // The minimum says again what the opaque value is below.
+        let stage = (opaque(state.stage()) * groups + group).min(STAGES as u32 - 1);
+        smem.full.wait(stage, state.parity);
+        let (in_a, in_b) = (stage * stage_len, stage * stage_len + box_a);
+        if C::K_MAJOR[0] {
+            transpose(&smem.stages, in_a, tile_m, warps, within);
+        }
+        if C::K_MAJOR[1] {
+            transpose(&smem.stages, in_b, tile_n, warps, within);
+        }
+        if C::K_MAJOR[0] || C::K_MAJOR[1] {
+            // TMA will overwrite what has been written.
+            fence_proxy_async();
+            // Barrier 0 is the block's.
+            if warps == 1 { sync_warp(u32::MAX) } else { named_barrier(group + 1, warps * 32) }
+        }
+        // A box that was transposed is 32 x 32 after 32 x 32.
+        let (line_a, right_a) = if C::K_MAJOR[0] { (32, 1024) } else { (tile_m, 32) };
+        let (line_b, right_b) = if C::K_MAJOR[1] { (32, 1024) } else { (tile_n, 32) };
+        let from_a = opaque(in_a + mine.row / 32 * right_a + mine.row % 32);
+        let from_b = opaque(in_b + mine.col);
+        let fragments = |line: u32| {
+            let (at_a, at_b) = (from_a + line * line_a, from_b + line * line_b);
+            let mut column = [[0.0_f32; 4]; MQ];
+            unroll!(for i in 0..4 {
+                if i < MQ {
+                    column[i] = four(&smem.stages, at_a + i as u32 / 2 * right_a + i as u32 % 2 * 16);
+                }
+            });
+            (column, [four(&smem.stages, at_b), four(&smem.stages, at_b + right_b)])
+        };
+        let (mut x, mut y) = fragments(0);
+        for part in 0..depth / UNROLLED as u32 - 1 {
+            unroll!(for k in 1..17 {
+                if k <= UNROLLED {
+                    let next = fragments(part * UNROLLED as u32 + k as u32);
+                    accumulate(accumulators, &x, &y);
+                    (x, y) = next;
+                }
+            });
+        }
+        unroll!(for k in 1..17 {
+            if k < UNROLLED {
+                let next = fragments(depth - UNROLLED as u32 + k as u32);
+                if k == UNROLLED / 2 && late && number > 0 {
+                    // By now most warps of the group have read the stage before this one.
+                    load(number - 1 + OWN as u32);
+                }
+                accumulate(accumulators, &x, &y);
+                (x, y) = next;
+            }
+        });
+        // All of the stage is in registers. Every lane has read before one says so.
+        sync_warp(u32::MAX);
+        if within.is_multiple_of(32) {
+            smem.empty.arrive(stage);
+        }
+        if !late {
+            load(number + OWN as u32);
+        }
+        accumulate(accumulators, &x, &y);
+        state.advance();
+        number += 1;
+    }
+    state
 }
 
 /// Four elements of a box: `at` is in a stage.
