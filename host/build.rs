@@ -1,5 +1,5 @@
-//! Embeds the PTX of the crate `gpu`: generates a table with the text and the kernel names of each file in `ptx/` and,
-//! with the feature `lab`, in `ptx/lab/`.
+//! Embeds the PTX of the crate `gpu`: generates a table of the files in `ptx/` and, with the feature `lab`, in
+//! `ptx/lab/`: the text of each, and where the entry of each kernel lies in it.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,9 @@ fn main() {
     }
     // The file system lists files in any order.
     files.sort();
-    let mut text = String::from("/// Every PTX file of this build.\npub(super) const BUILT: &[Built] = &[\n");
+    let mut text = String::from("/// Every PTX file of this build.\n");
+    text.push_str("#[allow(clippy::unreadable_literal, reason = \"generated\")]\n");
+    text.push_str("pub(super) const BUILT: &[Built] = &[\n");
     for file in files {
         let Some((name, arch)) = file
             .file_name()
@@ -25,11 +27,12 @@ fn main() {
         };
         println!("cargo::rerun-if-changed={}", file.display());
         let ptx = fs::read_to_string(&file).unwrap_or_else(|error| panic!("cannot read {}: {error}", file.display()));
-        let kernels: Vec<&str> = ptx.lines().filter_map(entry).collect();
+        let (prelude, kernels) = split(&ptx);
         let path = file.display().to_string();
         writeln!(
             text,
-            "    Built {{ name: {name:?}, arch: {arch:?}, kernels: &{kernels:?}, text: include_str!({path:?}) }},"
+            "    Built {{ family: {name:?}, arch: {arch:?}, prelude: {prelude:?}, kernels: &{kernels:?}, \
+             text: include_str!({path:?}) }},"
         )
         .expect("writing to a string");
     }
@@ -45,7 +48,27 @@ fn ptx_files(folder: &Path) -> Vec<PathBuf> {
     entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect()
 }
 
-/// The kernel whose entry starts on this line of PTX.
-fn entry(line: &str) -> Option<&str> {
-    line.strip_prefix(".visible .entry ")?.split('(').next()
+/// What all kernels of a file need (version, target, declarations), and for each kernel its name and where its entry
+/// begins and ends. An entry ends at the brace that begins a line.
+fn split(ptx: &str) -> (String, Vec<(&str, usize, usize)>) {
+    const ENTRY: &str = ".visible .entry ";
+    let (mut prelude, mut kernels) = (String::new(), Vec::new());
+    let mut open = None;
+    let mut at = 0;
+    for line in ptx.split_inclusive('\n') {
+        let end = at + line.len();
+        if let Some(rest) = line.strip_prefix(ENTRY) {
+            open = rest.split('(').next().map(|name| (name, at));
+        }
+        match open {
+            Some((name, start)) if line.starts_with('}') => {
+                kernels.push((name, start, end));
+                open = None;
+            }
+            None if !line.trim_start().starts_with("//") && !line.trim().is_empty() => prelude.push_str(line),
+            _ => {}
+        }
+        at = end;
+    }
+    (prelude, kernels)
 }

@@ -13,12 +13,12 @@ pub(super) fn of(kernel: &KernelInfo) -> Option<(&'static str, &'static str)> {
 }
 
 /// The PTX of one kernel, for the newest architecture in this build: that architecture, and the text of the entry.
-pub(super) fn ptx(kernel: &KernelInfo) -> Option<(&'static str, &'static str)> {
+pub(super) fn ptx(kernel: &KernelInfo) -> Option<(&'static str, String)> {
     let newest = warpwright::embedded_ptx(kernel).max_by_key(|(arch, _)| {
         let digits: String = arch.chars().filter(char::is_ascii_digit).collect();
         (digits.parse::<u32>().unwrap_or(0), arch.len())
     })?;
-    Some((newest.0, entry(newest.1, kernel.name)?))
+    Some((newest.0, entry(&newest.1, kernel.name)?.to_owned()))
 }
 
 /// The entry of this name: from `.visible .entry name(` to the brace that stands at the beginning of a line.

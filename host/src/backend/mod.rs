@@ -94,6 +94,16 @@ impl Backend {
         }
     }
 
+    /// Loads the embedded PTX of `kernel`; the simulator needs none.
+    #[cfg_attr(not(feature = "cuda"), allow(unused_variables, reason = "the simulator runs every kernel"))]
+    pub(crate) fn prepare(&self, kernel: &KernelInfo) -> Result<()> {
+        match self {
+            Self::Simulated(_) => Ok(()),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => cuda.embedded(kernel).map(drop),
+        }
+    }
+
     /// Loads the PTX `text`; `None` on the simulator, which runs the kernel's own code.
     #[cfg_attr(not(feature = "cuda"), allow(unused_variables, reason = "the simulator needs no PTX"))]
     pub(crate) fn load_module(&self, name: &str, text: &str) -> Result<Option<LoadedModule>> {

@@ -1,6 +1,7 @@
 //! One GPU: its context, kernels and limits.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cust::sys::CUdevice_attribute as Attribute;
@@ -15,6 +16,9 @@ use super::ptx;
 use crate::contract::{Hardware, Limits};
 use crate::error::{BadLaunch, Error, LaunchRule, Result};
 
+/// The module of a kernel, none until it is loaded.
+type ModuleSlot = Arc<Mutex<Option<Arc<Module>>>>;
+
 /// Runs kernels on one GPU.
 pub(crate) struct Backend {
     primary: Arc<Primary>,
@@ -22,8 +26,8 @@ pub(crate) struct Backend {
     capability: (u32, u32),
     /// Families of the crate `gpu` whose PTX in this build runs on this GPU.
     runs: Vec<&'static str>,
-    /// Families that were loaded so far.
-    families: Mutex<HashMap<&'static str, Arc<Module>>>,
+    /// The embedded kernels that were asked for so far, each a module of its own, by name.
+    kernels: Mutex<HashMap<&'static str, ModuleSlot>>,
 }
 
 impl Backend {
@@ -52,7 +56,7 @@ impl Backend {
         );
         let families = gpu::FAMILIES.iter().map(|family| family.name);
         let runs = families.filter(|family| ptx::best(&ptx::built(family), capability).is_some()).collect();
-        Ok(Self { primary, limits, capability, runs, families: Mutex::default() })
+        Ok(Self { primary, limits, capability, runs, kernels: Mutex::default() })
     }
 
     pub(crate) fn describe(&self) -> &str {
@@ -110,35 +114,46 @@ impl Backend {
         gpu::family_of(kernel).is_some_and(|family| self.runs.contains(&family.name))
     }
 
-    /// The PTX of a family of the crate `gpu`, compiled at its first use.
-    pub(super) fn family(&self, kernel: &str, family: &'static gpu::Family) -> Result<Arc<Module>> {
-        let family = family.name;
-        // Held while the driver compiles, so that no two threads compile the same family.
-        let mut families = self.families.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = families.get(family) {
+    /// The module of a kernel of the crate `gpu`, compiled at its first use.
+    ///
+    /// A module has one kernel: the driver compiles nothing that is not launched.
+    pub(crate) fn embedded(&self, info: &KernelInfo) -> Result<Arc<Module>> {
+        let kernel = info.name;
+        let missing = |expected: &dyn Display, found: &dyn Display, remedy| {
+            Error::from(BadLaunch::new(LaunchRule::Module, kernel, expected, found, remedy))
+        };
+        let Some(family) = gpu::family_of(info) else {
+            return Err(missing(
+                &"a kernel of the crate `gpu`, whose PTX is embedded",
+                &format_args!("one of `{}`", info.path),
+                "build its PTX, load it with Module::from_ptx, and pass it to Launch::module",
+            ));
+        };
+        let slot = Arc::clone(self.kernels.lock().unwrap_or_else(PoisonError::into_inner).entry(kernel).or_default());
+        // Held while the driver compiles, so that no two threads compile the same kernel.
+        let mut module = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = &*module {
             return Ok(Arc::clone(module));
         }
-        let built = ptx::built(family);
-        if built.is_empty() {
-            return Err(BadLaunch::new(
-                LaunchRule::Module,
-                kernel,
-                format_args!("PTX of the family `{family}` in this build"),
-                "none",
-                "build it with `cargo xtask build`, or pass the kernel's own PTX to Launch::module",
-            )
-            .into());
-        }
-        let Some(best) = ptx::best(&built, self.capability) else {
+        let built = ptx::built(family.name);
+        let best = ptx::best(&built, self.capability);
+        if best.is_none() && !built.is_empty() {
             return Err(Error::TooOld {
                 device: self.describe().to_owned(),
                 capability: self.capability,
-                family: family.to_owned(),
+                family: family.name.to_owned(),
                 built: built.iter().map(|built| built.arch).collect::<Vec<_>>().join(", "),
             });
+        }
+        let Some((arch, text)) = best.and_then(|best| Some((best.arch, best.kernel(kernel)?))) else {
+            return Err(missing(
+                &format_args!("PTX of the kernel in this build, in the family `{}`", family.name),
+                &"none",
+                "build it with `cargo xtask build`, or pass the kernel's own PTX to Launch::module",
+            ));
         };
-        let module = Arc::new(self.module(&format!("{family}.{}", best.arch), best.text)?);
-        families.insert(family, Arc::clone(&module));
-        Ok(module)
+        let loaded = Arc::new(self.module(&format!("{kernel}.{arch}"), &text)?);
+        *module = Some(Arc::clone(&loaded));
+        Ok(loaded)
     }
 }

@@ -25,20 +25,7 @@ impl Backend {
     ) -> Result<Execution> {
         let KernelLaunch { info, geometry, parameters, .. } = *launch;
         let name = info.name;
-        let module = match (module, gpu::family_of(info)) {
-            (Some(module), _) => Arc::clone(module),
-            (None, Some(family)) => self.family(name, family)?,
-            (None, None) => {
-                return Err(BadLaunch::new(
-                    LaunchRule::Module,
-                    name,
-                    "a kernel of the crate `gpu`, whose PTX is embedded",
-                    format_args!("one of `{}`", info.path),
-                    "build its PTX, load it with Module::from_ptx, and pass it to Launch::module",
-                )
-                .into());
-            }
-        };
+        let module = module.map_or_else(|| self.embedded(info), |module| Ok(Arc::clone(module)))?;
         let function = module.function(name, geometry.shared_bytes)?;
         let threads = geometry.threads_per_block();
         if threads > u64::from(function.max_threads) {

@@ -103,6 +103,27 @@ impl Device {
         self.inner.backend.has_kernel(kernel)
     }
 
+    /// Loads kernels of the crate `gpu` before they are launched. The first launch of a kernel otherwise waits until the
+    /// driver has compiled it: 0.15 s in the median, 0.7 s at most, for kernels that are not in its cache on disk.
+    /// Prepare what must not wait, and what a stream capture launches. The simulator needs no preparation.
+    ///
+    /// [`gemm::Plan::algorithm`](crate::gemm::Plan::algorithm) has the kernel of a product:
+    ///
+    /// ```
+    /// let device = warpwright::Device::best()?;
+    /// let (a, b) = (device.alloc_matrix_zeros::<f32>(64, 4096)?, device.alloc_matrix_zeros(4096, 64)?);
+    /// let c = device.alloc_matrix::<f32>(64, 64)?;
+    /// let plan = device.gemm(&a, &b).plans(&c)?[0];
+    /// device.prepare([plan.algorithm().kernel()])?;
+    /// # Ok::<(), warpwright::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The build has no PTX of a kernel for this GPU, or the driver refuses it.
+    pub fn prepare<'k>(&self, kernels: impl IntoIterator<Item = &'k KernelInfo>) -> Result<()> {
+        kernels.into_iter().try_for_each(|kernel| self.inner.backend.prepare(kernel))
+    }
+
     /// Limits on the geometry and shared memory of a launch.
     pub fn limits(&self) -> &Limits {
         self.inner.backend.limits()

@@ -39,6 +39,8 @@ pub(super) enum Character {
     Single,
     /// None; for the test that counts modules.
     Embedded,
+    /// None; for the test that loads kernels in advance.
+    Prepared,
     /// Queueing a launch takes some time, so that two threads do it concurrently.
     Slow,
     /// None; for the test of programmatic dependent launch.
@@ -48,7 +50,7 @@ pub(super) enum Character {
 }
 
 /// The devices: plain ones first.
-const CHARACTERS: [Character; 22] = [
+const CHARACTERS: [Character; 23] = [
     Character::Plain,
     Character::Plain,
     Character::Plain,
@@ -67,6 +69,7 @@ const CHARACTERS: [Character; 22] = [
     Character::Single,
     Character::Slow,
     Character::Embedded,
+    Character::Prepared,
     Character::Ampere,
     Character::Pdl,
     Character::NoLaunchEx,

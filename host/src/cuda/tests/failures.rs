@@ -117,6 +117,18 @@ fn embedded_ptx_is_loaded_once_and_needs_no_module() {
 }
 
 #[test]
+fn a_prepared_kernel_is_not_loaded_by_its_launch() {
+    let ordinal = mock::ordinal(Character::Prepared);
+    let device = device(ordinal);
+    device.prepare([add_f32.info(), gpu::gemm::tiled::matmul_tiled.info(), add_f32.info()]).unwrap();
+    // One module for each kernel, with no other kernel of its family.
+    assert_eq!(mock::machine(ordinal).modules, 2);
+    let x = device.upload(&[1.0_f32; 100]).unwrap();
+    device.add(&x, &x).unwrap();
+    assert_eq!(mock::machine(ordinal).modules, 2);
+}
+
+#[test]
 fn the_error_for_a_kernel_missing_in_the_ptx_names_it() {
     let device = device(0);
     // SAFETY: nothing is launched.
@@ -131,5 +143,5 @@ fn the_error_for_a_kernel_missing_in_the_ptx_names_it() {
 fn the_error_for_a_missing_device_has_the_number_of_devices() {
     mock::install();
     let error = Device::cuda(99).unwrap_err();
-    assert!(matches!(error, Error::NoSuchDevice { asked: 99, found: 22 }), "{error}");
+    assert!(matches!(error, Error::NoSuchDevice { asked: 99, found: 23 }), "{error}");
 }
