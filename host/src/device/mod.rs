@@ -103,8 +103,8 @@ impl Device {
         self.inner.backend.has_kernel(kernel)
     }
 
-    /// Loads kernels of the crate `gpu` before they are launched. The first launch of a kernel otherwise waits until the
-    /// driver has compiled it: 0.15 s in the median, 0.7 s at most, for kernels that are not in its cache on disk.
+    /// Loads kernels of the crate `gpu` before they are launched. Otherwise the first launch of a kernel waits for the
+    /// driver to compile it: 0.15 s in the median, 0.7 s at most, for kernels that are not in its cache on disk.
     /// Prepare what must not wait, and what a stream capture launches. The simulator needs no preparation.
     ///
     /// [`gemm::Plan::algorithm`](crate::gemm::Plan::algorithm) has the kernel of a product:
