@@ -2,6 +2,8 @@
 
 mod open;
 
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -34,11 +36,13 @@ pub(crate) struct Inner {
     queue: Queue,
     /// What launches counted: see [`Device::take_counters`].
     counters: Mutex<Counters>,
+    /// What operations keep for their next calls, by type.
+    caches: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
 
 impl Device {
     fn new(backend: Backend, queue: Queue) -> Self {
-        Self { inner: Arc::new(Inner { backend, queue, counters: Mutex::default() }) }
+        Self { inner: Arc::new(Inner { backend, queue, counters: Mutex::default(), caches: Mutex::default() }) }
     }
 
     /// Kind, number and name, as `CUDA device 0 (NVIDIA H200)` or `the simulator`.
@@ -135,6 +139,13 @@ impl Device {
     /// [`crate::Error::DeviceLost`] if any of it failed.
     pub fn synchronize(&self) -> Result<()> {
         self.inner.backend.synchronize()
+    }
+
+    /// What an operation keeps on this device, empty at first.
+    pub(crate) fn cache<C: Default + Send + Sync + 'static>(&self) -> Arc<C> {
+        let mut caches = self.inner.caches.lock().unwrap_or_else(PoisonError::into_inner);
+        let cache = Arc::clone(caches.entry(TypeId::of::<C>()).or_insert_with(|| Arc::<C>::default()));
+        cache.downcast().unwrap_or_default()
     }
 
     pub(crate) fn backend(&self) -> &Backend {

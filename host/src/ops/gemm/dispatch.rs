@@ -10,7 +10,7 @@ use super::launch_config::GridLimits;
 use super::operands::OperandLayout;
 use super::options::{Activation, CALL, Op};
 use super::problem::{Epilogue, Problem, Request};
-use super::{planner, problem};
+use super::{choice, planner, problem};
 use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Error, Result};
 use crate::memory::{BufferViewMut, Matrix, TensorView, TensorViewMut};
@@ -38,7 +38,7 @@ impl<T: Multiply> Gemm<'_, T> {
         let request = self.request::<C>(&problem);
         let plan = match self.algorithm {
             Some(algorithm) => planner::plan_for::<T>(&request, algorithm).ok(),
-            None => planner::plans::<T>(&request).first().copied(),
+            None => choice::choices::<T>(&request, self.sequential).first().copied(),
         };
         let Some(plan) = plan.filter(|plan| self.workspace.is_none() && plan.workspace_len() > 0) else {
             return self.into(c);
@@ -113,11 +113,9 @@ impl<T: Multiply> Gemm<'_, T> {
         // Without a product any algorithm is accepted, and the epilogue alone is planned.
         let is_product = request.problem.k > 0 && !request.problem.is_empty();
         let Some(algorithm) = self.algorithm.filter(|_| is_product) else {
-            let is_allowed = |plan: &Plan| !self.sequential || T::configurations()[plan.configuration].is_sequential;
-            let mut plans = planner::plans::<T>(request).into_iter();
-            return plans
-                .find(|plan| plan.workspace_len() <= available && is_allowed(plan))
-                .ok_or_else(|| not_applicable("any", "none"));
+            let plans = choice::choices::<T>(request, self.sequential);
+            let plan = plans.iter().find(|plan| plan.workspace_len() <= available);
+            return plan.copied().ok_or_else(|| not_applicable("any", "none"));
         };
         let plan = Self::plan_for(request, algorithm)?;
         if plan.workspace_len() <= available {

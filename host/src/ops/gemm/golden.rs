@@ -63,21 +63,31 @@ fn choices_are_those_of_the_golden_file() {
     );
 }
 
+/// The problems, as columns.
+pub(super) fn problems() -> impl Iterator<Item = Vec<&'static str>> {
+    GOLDEN.lines().skip(1).map(|line| line.split(',').take(INPUTS).collect())
+}
+
 /// The columns after those of the problem.
 fn result(device: &Device, inputs: &[&str]) -> String {
-    let plans = match inputs[0].split('_').next().unwrap() {
-        "f32" | "tf32" => plans::<f32>(device, inputs),
-        "f16" => plans::<f16>(device, inputs),
-        "bf16" => plans::<bf16>(device, inputs),
-        "f64" => plans::<f64>(device, inputs),
-        other => panic!("{other}"),
-    };
+    let plans = plans_of(device, inputs);
     let checksum = plans
         .iter()
         .map(row)
         .flat_map(String::into_bytes)
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
     format!("{},{:08x}", row(&plans[0]), checksum >> 32)
+}
+
+/// All plans for a problem.
+pub(super) fn plans_of(device: &Device, inputs: &[&str]) -> Vec<Plan> {
+    match inputs[0].split('_').next().unwrap() {
+        "f32" | "tf32" => plans::<f32>(device, inputs),
+        "f16" => plans::<f16>(device, inputs),
+        "bf16" => plans::<bf16>(device, inputs),
+        "f64" => plans::<f64>(device, inputs),
+        other => panic!("{other}"),
+    }
 }
 
 fn row(plan: &Plan) -> String {

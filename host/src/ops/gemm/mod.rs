@@ -39,6 +39,7 @@ mod applicability;
 mod arguments;
 mod builder;
 mod calls;
+mod choice;
 mod configuration;
 mod cost;
 #[cfg(test)]

@@ -13,7 +13,7 @@ const MAX_TMA_STRIDE: usize = 1 << 40;
 
 /// A matrix, or a batch of them: `rows` × `cols`, element (r, c) at `r · ld + c`, or at `c · ld + r` where it is
 /// transposed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct OperandLayout {
     pub(super) rows: usize,
     pub(super) cols: usize,

@@ -44,7 +44,7 @@ impl Activation {
 }
 
 /// How `f32` operands are multiplied.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Arithmetic {
     /// With all bits of the operands. Products of `f32`, `f16` and `bf16` are accumulated in `f32`.

@@ -1,0 +1,128 @@
+//! The plans that a call chooses from if it names no algorithm, made once for each problem.
+//!
+//! Planning estimates some hundred algorithms, which takes longer than a launch. A device keeps what was planned for
+//! the problems that it met last.
+
+use std::any::TypeId;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lru::LruCache;
+
+use super::algorithm::Plan;
+use super::element::Multiply;
+use super::options::Arithmetic;
+use super::planner;
+use super::problem::{Epilogue, Problem, Request};
+
+/// Problems that a device keeps the plans of: a few hundred bytes each.
+const CAPACITY: NonZeroUsize = NonZeroUsize::new(1024).expect("not 0");
+
+/// Everything that the plans depend on besides the device.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    elements: TypeId,
+    problem: Problem,
+    epilogue: Epilogue,
+    arithmetic: Arithmetic,
+    sm_count: u32,
+    sequential: bool,
+}
+
+/// The plans of a device.
+pub(super) struct PlanCache(Mutex<LruCache<Key, Arc<[Plan]>>>);
+
+impl Default for PlanCache {
+    fn default() -> Self {
+        Self(Mutex::new(LruCache::new(CAPACITY)))
+    }
+}
+
+impl PlanCache {
+    /// Number of problems.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+}
+
+/// The plans that may be chosen, the cheapest first: each needs less workspace than those before it. With `sequential`
+/// those that accumulate in order of k.
+pub(super) fn choices<T: Multiply>(request: &Request<'_>, sequential: bool) -> Arc<[Plan]> {
+    let Request { problem, epilogue, arithmetic, device, sm_count } = *request;
+    let elements = TypeId::of::<T>();
+    let key = Key { elements, problem: *problem, epilogue, arithmetic, sm_count, sequential };
+    let cache = device.cache::<PlanCache>();
+    // Kept whole by a panic elsewhere: it is changed by the two calls below alone.
+    let lock = || cache.0.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(plans) = lock().get(&key) {
+        return Arc::clone(plans);
+    }
+    let is_allowed = |plan: &Plan| !sequential || T::configurations()[plan.configuration].is_sequential;
+    let plans = planner::plans::<T>(request).into_iter().filter(is_allowed);
+    let plans: Arc<[Plan]> = with_less_and_less_workspace(plans).into();
+    lock().put(key, Arc::clone(&plans));
+    plans
+}
+
+/// Each plan that needs less workspace than all before it.
+fn with_less_and_less_workspace(plans: impl Iterator<Item = Plan>) -> Vec<Plan> {
+    let mut least = usize::MAX;
+    let needs_less = |plan: &Plan| {
+        let is_less = plan.workspace_len() < least;
+        least = least.min(plan.workspace_len());
+        is_less
+    };
+    plans.filter(needs_less).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::golden;
+    use super::*;
+    use crate::device::Device;
+
+    #[test]
+    fn the_choice_is_that_among_all_plans() {
+        let device = Device::simulator();
+        let mut shorter = 0;
+        for plans in golden::problems().map(|inputs| golden::plans_of(&device, &inputs)) {
+            let choices = with_less_and_less_workspace(plans.iter().copied());
+            shorter += usize::from(choices.len() < plans.len());
+            for available in plans.iter().flat_map(|plan| [0, 1].map(|less| plan.workspace_len().saturating_sub(less)))
+            {
+                let first =
+                    |plans: &[Plan]| plans.iter().find(|plan| plan.workspace_len() <= available).map(Plan::algorithm);
+                assert_eq!(first(&choices), first(&plans), "{available}");
+            }
+        }
+        assert!(shorter > 0);
+    }
+
+    #[test]
+    fn a_problem_is_planned_once() {
+        let device = Device::simulator();
+        let (a, b) = (device.upload(&[1.0_f32; 64]).unwrap(), device.upload(&[2.0_f32; 65]).unwrap());
+        let [a, b, shifted] =
+            [a.view(), b.slice(0..64).unwrap(), b.slice(1..65).unwrap()].map(|view| view.as_tensor(&[8, 8]).unwrap());
+        let known = || device.cache::<PlanCache>().len();
+        let mut expected = 0;
+        for (gemm, is_new) in [
+            (device.gemm(a, b), true),
+            (device.gemm(a, b), false),
+            // The value of alpha does not matter, only that it is not 1.
+            (device.gemm(a, b).alpha(2.0), true),
+            (device.gemm(a, b).alpha(3.0), false),
+            (device.gemm(a, b).transpose_a(), true),
+            (device.gemm(a, shifted), true),
+            (device.gemm(a, b).relu(), true),
+            (device.gemm(a, b).arithmetic(Arithmetic::Tf32), true),
+            (device.gemm(a, b).sm_count_target(3), true),
+            (device.gemm(a, shifted), false),
+        ] {
+            gemm.run().unwrap();
+            expected += usize::from(is_new);
+            assert_eq!(known(), expected);
+        }
+    }
+}
