@@ -12,7 +12,8 @@ use crate::{
 ///
 /// # Safety
 /// The type has the same layout on the host and on the GPU, contains no reference to host memory, and any thread may
-/// hold a copy of it.
+/// hold a copy of it. [`In`](Self::In) is the same type but for lifetimes, and all of its lifetimes are `'launch`: what
+/// gives access to memory of the launch cannot be in a type without one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a kernel",
     label = "not a kernel argument",
@@ -21,7 +22,10 @@ use crate::{
     note = "several of them may be one struct with `#[repr(C)] #[derive(Clone, Copy, KernelArg)]`",
     note = "shared memory is not a launch argument: mark the first parameter `#[shared]`"
 )]
-pub unsafe trait KernelArg: Copy + Send + Sync {}
+pub unsafe trait KernelArg: Copy + Send + Sync {
+    /// The type in the kernel's body, whose lifetimes end with the launch, whatever those of `Self` are.
+    type In<'launch>;
+}
 
 /// A struct of arguments with `#[derive(KernelArg)]`: how a launch builds it.
 #[cfg(not(target_arch = "nvptx64"))]
@@ -37,22 +41,38 @@ pub trait StructArg: KernelArg {
 macro_rules! numbers {
     ($($t:ty)+) => {$(
         // SAFETY: a number of 4 or 8 bytes.
-        unsafe impl KernelArg for $t {}
+        unsafe impl KernelArg for $t {
+            type In<'launch> = Self;
+        }
         // SAFETY: such numbers in order of address.
-        unsafe impl<const N: usize> KernelArg for [$t; N] {}
+        unsafe impl<const N: usize> KernelArg for [$t; N] {
+            type In<'launch> = Self;
+        }
     )+};
 }
 numbers! { u32 i32 u64 i64 f32 f64 }
 
 // SAFETY: views are `#[repr(C)]` with fields of fixed width, made to be copied to every thread.
-unsafe impl<T: Element> KernelArg for VecRef<'_, T> {}
+unsafe impl<T: Element> KernelArg for VecRef<'_, T> {
+    type In<'launch> = VecRef<'launch, T>;
+}
 // SAFETY: as above.
-unsafe impl<T: Element> KernelArg for VecMut<'_, T> {}
+unsafe impl<T: Element> KernelArg for VecMut<'_, T> {
+    type In<'launch> = VecMut<'launch, T>;
+}
 // SAFETY: as above.
-unsafe impl<T: Element> KernelArg for MatRef<'_, T> {}
+unsafe impl<T: Element> KernelArg for MatRef<'_, T> {
+    type In<'launch> = MatRef<'launch, T>;
+}
 // SAFETY: as above.
-unsafe impl<T: Element> KernelArg for MatMut<'_, T> {}
+unsafe impl<T: Element> KernelArg for MatMut<'_, T> {
+    type In<'launch> = MatMut<'launch, T>;
+}
 // SAFETY: 128 bytes, read by TMA only; the macro ensures that a kernel takes it by reference.
-unsafe impl<T: Element> KernelArg for TensorMap<T> {}
+unsafe impl<T: Element> KernelArg for TensorMap<'_, T> {
+    type In<'launch> = TensorMap<'launch, T>;
+}
 // SAFETY: as above.
-unsafe impl<T: Element> KernelArg for TensorMapMut<T> {}
+unsafe impl<T: Element> KernelArg for TensorMapMut<'_, T> {
+    type In<'launch> = TensorMapMut<'launch, T>;
+}

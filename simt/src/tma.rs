@@ -73,18 +73,18 @@ impl Swizzle {
 /// argument is `tma` of a view.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
-pub struct TensorMap<T> {
+pub struct TensorMap<'a, T> {
     /// 128 bytes, encoded by the driver for a GPU, and by the simulator for itself.
     raw: [u64; 16],
-    element: PhantomData<fn() -> T>,
+    element: PhantomData<fn() -> &'a T>,
 }
 
 /// A [`TensorMap`] for loads and stores. A kernel's parameter `map: &TensorMapMut<T>`.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub struct TensorMapMut<T>(TensorMap<T>);
+pub struct TensorMapMut<'a, T>(TensorMap<'a, T>);
 
-impl<T: Element> TensorMap<T> {
+impl<T: Element> TensorMap<'_, T> {
     /// The map with these bytes.
     ///
     /// # Safety
@@ -102,7 +102,7 @@ impl<T: Element> TensorMap<T> {
     }
 }
 
-impl<T: Element> TensorMapMut<T> {
+impl<T: Element> TensorMapMut<'_, T> {
     /// The map with these bytes.
     ///
     /// # Safety
@@ -113,11 +113,11 @@ impl<T: Element> TensorMapMut<T> {
     }
 }
 
-impl<T> Deref for TensorMapMut<T> {
-    type Target = TensorMap<T>;
+impl<'a, T> Deref for TensorMapMut<'a, T> {
+    type Target = TensorMap<'a, T>;
 
     #[inline(always)]
-    fn deref(&self) -> &TensorMap<T> {
+    fn deref(&self) -> &TensorMap<'a, T> {
         &self.0
     }
 }

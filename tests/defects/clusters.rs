@@ -308,7 +308,7 @@ fn end_faulty(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, y: VecMut<f32>)
     }
 }
 
-type Sums = simt::Kernel<(TensorMap<f32>, VecMut<'static, f32>)>;
+type Sums = simt::Kernel<(TensorMap<'static, f32>, VecMut<'static, f32>)>;
 
 fn sums(bench: &mut Bench, faulty: Sums) -> bool {
     run(bench, faulty, sums_fixed, STEPS)

@@ -269,7 +269,7 @@ fn drift_faulty(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, y: VecMut<f32
     }
 }
 
-type Sums = simt::Kernel<(TensorMap<f32>, VecMut<'static, f32>)>;
+type Sums = simt::Kernel<(TensorMap<'static, f32>, VecMut<'static, f32>)>;
 
 fn sums(bench: &mut Bench, faulty: Sums) -> bool {
     let (rows, cols) = (STEPS * ROWS, COLS);
@@ -304,7 +304,7 @@ fn more_kernel(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, bytes: u32, y:
     y.set(thread_idx_x() as usize, add(pipeline, 0, thread_idx_x()));
 }
 
-type Expect = simt::Kernel<(TensorMap<f32>, u32, VecMut<'static, f32>)>;
+type Expect = simt::Kernel<(TensorMap<'static, f32>, u32, VecMut<'static, f32>)>;
 
 fn expect(bench: &mut Bench, kernel: Expect, bytes: u32) -> bool {
     let (x, mut y) = (Buffer::new(&vec![0.25_f32; BOX]), Buffer::unwritten(32));

@@ -214,7 +214,7 @@ fn store_faulty(#[shared] stage: &Stage, _x: &TensorMap<f32>, y: &TensorMapMut<f
     dependency_wait();
 }
 
-type BoxKernel = simt::Kernel<(TensorMap<f32>, TensorMapMut<f32>)>;
+type BoxKernel = simt::Kernel<(TensorMap<'static, f32>, TensorMapMut<'static, f32>)>;
 
 fn tma_copy(bench: &mut Bench, faulty: BoxKernel) -> bool {
     let values: Vec<f32> = (0..BOX).map(|i| i as f32).collect();

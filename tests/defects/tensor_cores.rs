@@ -297,7 +297,7 @@ struct Pipeline {
     empty: Mbarriers<2>,
 }
 
-type TmaProduct = simt::Kernel<(TensorMap<f16>, TensorMap<f16>, MatMut<'static, f32>)>;
+type TmaProduct = simt::Kernel<(TensorMap<'static, f16>, TensorMap<'static, f16>, MatMut<'static, f32>)>;
 
 /// Initialises the mbarriers.
 #[track_caller]

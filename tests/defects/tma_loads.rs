@@ -115,7 +115,7 @@ fn unfenced_faulty(#[shared] stage: &Stage, x: &TensorMap<f32>, y: VecMut<f32>) 
     write_out(stage, y);
 }
 
-type Copy = simt::Kernel<(TensorMap<f32>, VecMut<'static, f32>)>;
+type Copy = simt::Kernel<(TensorMap<'static, f32>, VecMut<'static, f32>)>;
 
 fn ramp(n: usize) -> Vec<f32> {
     (0..n).map(|i| i as f32 + 0.5).collect()

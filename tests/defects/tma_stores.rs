@@ -134,7 +134,7 @@ fn half_faulty(#[shared] buffers: &Buffers, y: &TensorMapMut<f32>) {
     store_wait_read::<0>();
 }
 
-fn store(bench: &mut Bench, faulty: simt::Kernel<(TensorMapMut<f32>,)>) -> bool {
+fn store(bench: &mut Bench, faulty: simt::Kernel<(TensorMapMut<'static, f32>,)>) -> bool {
     let mut y = Buffer::unwritten(2 * TILE);
     let map = y.matrix_mut(2 * SIDE, SIDE).tma(SIDE, SIDE, Swizzle::None);
     bench.launch((faulty, store_fixed), Grid::line(2, 64), (map,));
@@ -183,7 +183,7 @@ fn count_faulty(#[shared] buffers: &Buffers, y: &TensorMapMut<f32>) {
     store_wait_read::<0>();
 }
 
-fn twice(bench: &mut Bench, faulty: simt::Kernel<(TensorMapMut<f32>,)>) -> bool {
+fn twice(bench: &mut Bench, faulty: simt::Kernel<(TensorMapMut<'static, f32>,)>) -> bool {
     let mut y = Buffer::unwritten(4 * TILE);
     let map = y.matrix_mut(4 * SIDE, SIDE).tma(SIDE, SIDE, Swizzle::None);
     bench.launch((faulty, twice_fixed), Grid::line(1, 64), (map,));

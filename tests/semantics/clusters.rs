@@ -282,7 +282,7 @@ fn overwritten(#[shared] ring: &Ring, x: &TensorMap<f32>, _steps: u32, y: VecMut
     }
 }
 
-type Sums = simt::Kernel<(TensorMap<f32>, u32, VecMut<'static, f32>)>;
+type Sums = simt::Kernel<(TensorMap<'static, f32>, u32, VecMut<'static, f32>)>;
 
 /// Checks the sums of the columns of `boxes` boxes in `steps` steps that each block of a cluster stores; two clusters.
 fn sums(kernel: Sums, blocks: u32, boxes: u32, steps: u32) {

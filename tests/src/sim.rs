@@ -235,8 +235,8 @@ impl<'a, T: Element> Arg<'a, MatMut<'static, T>> for Matrix<&'a mut Buffer<T>> {
     }
 }
 
-impl<'a, T: Element> Arg<'a, tma::TensorMap<T>> for TmaTensor<&'a Buffer<T>> {
-    unsafe fn view(self, bound: &mut Bound<'a>) -> tma::TensorMap<T> {
+impl<'a, T: Element> Arg<'a, tma::TensorMap<'static, T>> for TmaTensor<&'a Buffer<T>> {
+    unsafe fn view(self, bound: &mut Bound<'a>) -> tma::TensorMap<'static, T> {
         let memory = &self.matrix.buffer.memory;
         let tag = bound.add(memory, false);
         // SAFETY: the matrix fits into the buffer, which is bound as `tag`.
@@ -244,8 +244,8 @@ impl<'a, T: Element> Arg<'a, tma::TensorMap<T>> for TmaTensor<&'a Buffer<T>> {
     }
 }
 
-impl<'a, T: Element> Arg<'a, tma::TensorMapMut<T>> for TmaTensor<&'a mut Buffer<T>> {
-    unsafe fn view(self, bound: &mut Bound<'a>) -> tma::TensorMapMut<T> {
+impl<'a, T: Element> Arg<'a, tma::TensorMapMut<'static, T>> for TmaTensor<&'a mut Buffer<T>> {
+    unsafe fn view(self, bound: &mut Bound<'a>) -> tma::TensorMapMut<'static, T> {
         let words = self.map::<T>(&self.matrix.buffer.memory, bound.bindings.len() as u32);
         bound.add(&self.matrix.buffer.memory, true);
         // SAFETY: the matrix fits into the buffer, which is bound with this tag; the borrow is exclusive.

@@ -119,8 +119,8 @@ pub type GemmKernel<T> = simt::Kernel<(Operands<'static, T>, GemmArgs<'static, T
 /// [`TMA_STORE`].
 #[cfg(not(target_arch = "nvptx64"))]
 pub type TmaGemmKernel<T> = simt::Kernel<(
-    simt::tma::TensorMap<T>,
-    simt::tma::TensorMap<T>,
-    simt::tma::TensorMapMut<T>,
+    simt::tma::TensorMap<'static, T>,
+    simt::tma::TensorMap<'static, T>,
+    simt::tma::TensorMapMut<'static, T>,
     TmaGemmArgs<'static, T>,
 )>;

@@ -12,7 +12,9 @@ use super::args::{ACTIVATION, GELU, RELU};
 use super::gelu::gelu;
 
 /// A type of accumulators: `f32`, or `f64` for `f64`.
-pub trait Real: Element + KernelArg + Float + PartialEq + Add<Output = Self> + Mul<Output = Self> {
+pub trait Real:
+    Element + for<'launch> KernelArg<In<'launch> = Self> + Float + PartialEq + Add<Output = Self> + Mul<Output = Self>
+{
     /// +0.
     const ZERO: Self;
     /// The activation that the flags name applied: see [`args`](super::args).

@@ -192,8 +192,8 @@ views! {
 macro_rules! maps {
     ($($tensor:ident => $map:ident, $($argument:ty),+;)+) => {$($(
         impl<T: Element> Sealed for $argument {}
-        impl<T: Element> Arg<$map<T>> for $argument {
-            fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<$map<T>>
+        impl<T: Element> Arg<$map<'static, T>> for $argument {
+            fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<$map<'static, T>>
             where
                 Self: 'a,
             {
@@ -211,8 +211,8 @@ maps! {
 }
 
 impl<T: Element> Sealed for Option<TmaTensorMut<'_, T>> {}
-impl<T: Element> Arg<TensorMapMut<T>> for Option<TmaTensorMut<'_, T>> {
-    fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<TensorMapMut<T>>
+impl<T: Element> Arg<TensorMapMut<'static, T>> for Option<TmaTensorMut<'_, T>> {
+    fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<TensorMapMut<'static, T>>
     where
         Self: 'a,
     {

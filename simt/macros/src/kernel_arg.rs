@@ -2,7 +2,10 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Data, DeriveInput, Error, Fields, Result, parse_quote_spanned, spanned::Spanned};
+use syn::{
+    Data, DeriveInput, Error, Fields, GenericArgument, GenericParam, Lifetime, Result, parse_quote,
+    parse_quote_spanned, spanned::Spanned, visit_mut::VisitMut,
+};
 
 use crate::repr;
 
@@ -24,15 +27,38 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
 
     let types: Vec<_> = fields.iter().map(|field| field.ty.clone()).collect();
     let names: Vec<_> = fields.iter().filter_map(|field| field.ident.clone()).collect();
+    let lifetimes: Vec<_> = input.generics.lifetimes().map(|param| param.lifetime.clone()).collect();
+    let within = input.generics.params.iter().map(|param| -> GenericArgument {
+        match param {
+            GenericParam::Lifetime(_) => parse_quote!('__launch),
+            GenericParam::Type(param) => {
+                let name = &param.ident;
+                parse_quote!(#name)
+            }
+            GenericParam::Const(param) => {
+                let name = &param.ident;
+                parse_quote!(#name)
+            }
+        }
+    });
+    let within: Vec<_> = within.collect();
     let bounds = &mut input.generics.make_where_clause().predicates;
     for ty in &types {
-        bounds.push(parse_quote_spanned!(ty.span() => #ty: ::simt::KernelArg));
+        // In the launch a field has the type that it has in `In`. A view of the struct that is `'static` would not.
+        let mut field = ty.clone();
+        ForLaunch(&lifetimes).visit_type_mut(&mut field);
+        bounds.push(parse_quote_spanned!(
+            ty.span() => #ty: for<'__launch> ::simt::KernelArg<In<'__launch> = #field>
+        ));
     }
     let name = &input.ident;
     let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
     Ok(quote! {
-        // SAFETY: `#[repr(C)]`, checked by the macro; every field is an argument, by the bounds.
-        unsafe impl #impl_generics ::simt::KernelArg for #name #ty_generics #where_clause {}
+        // SAFETY: `#[repr(C)]`, checked by the macro; every field is an argument, and in `In` it has the type that it
+        // has in a launch, by the bounds.
+        unsafe impl #impl_generics ::simt::KernelArg for #name #ty_generics #where_clause {
+            type In<'__launch> = #name<#(#within),*>;
+        }
 
         #[cfg(not(target_arch = "nvptx64"))]
         impl #impl_generics ::simt::StructArg for #name #ty_generics #where_clause {
@@ -44,4 +70,15 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
             }
         }
     })
+}
+
+/// Replaces the struct's lifetimes by that of the launch.
+struct ForLaunch<'a>(&'a [Lifetime]);
+
+impl VisitMut for ForLaunch<'_> {
+    fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+        if self.0.contains(lifetime) {
+            *lifetime = Lifetime::new("'__launch", lifetime.span());
+        }
+    }
 }

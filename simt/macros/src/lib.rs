@@ -25,7 +25,8 @@ use proc_macro::TokenStream;
 ///
 /// Compiled for `nvptx64`, the function becomes a PTX entry of the same name. On the host it becomes a constant of the
 /// same name and visibility, a `simt::Kernel` that a program launches. The argument types are part of its type, with
-/// `'static` for elided lifetimes. In the body they have lifetimes of their own, so that no view can leave the kernel.
+/// `'static` for elided lifetimes. In the body every lifetime is that of the launch, whatever the signature says, so
+/// that no view can leave the kernel.
 ///
 /// The parameters are the arguments of the launch: types that implement `simt::KernelArg`, and tensor maps by
 /// reference, `map: &TensorMap<T>`, under exactly this name. Only the first parameter may be marked `#[shared]`: the

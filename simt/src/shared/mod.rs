@@ -35,7 +35,7 @@ use crate::{arch, element::Element};
     note = "build the layout from `SharedTile<T, ROWS, COLS>`, `SharedArray<T, N>` \
             and structs with `#[repr(C)] #[derive(Shared)]`"
 )]
-pub unsafe trait Shared {}
+pub unsafe trait Shared: 'static {}
 
 // SAFETY: an array of a layout is the layout repeated.
 unsafe impl<S: Shared, const N: usize> Shared for [S; N] {}
@@ -43,7 +43,8 @@ unsafe impl<S: Shared, const N: usize> Shared for [S; N] {}
 /// Types of a kernel's `#[shared]` parameter: `&T` where `T` is [`Shared`], or [`DynShared`].
 ///
 /// # Safety
-/// [`Self::take`] uses no more shared memory than [`Self::SPEC`] requests.
+/// [`Self::take`] uses no more shared memory than [`Self::SPEC`] requests. [`In`](Self::In) is the same type but for
+/// lifetimes, and all of its lifetimes are `'launch`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a `#[shared]` parameter",
     label = "not a view of shared memory",
@@ -51,16 +52,19 @@ unsafe impl<S: Shared, const N: usize> Shared for [S; N] {}
             or `#[shared] name: DynShared<T>` where the launch chooses the size"
 )]
 pub unsafe trait SharedParam: Sized {
+    /// The type in the kernel's body, whose lifetimes end with the launch, whatever those of `Self` are.
+    type In<'launch>;
+
     /// The shared memory that the launch reserves.
     const SPEC: SharedSpec;
 
     /// The block's shared memory with this layout.
     ///
     /// # Safety
-    /// Called once per thread, by the kernel's entry, in a launch that reserved what [`Self::SPEC`] says; `Self` does
-    /// not outlive the thread.
+    /// Called once per thread, by the kernel's entry, in a launch that reserved what [`Self::SPEC`] says; the value
+    /// does not outlive the thread.
     #[doc(hidden)]
-    unsafe fn take() -> Self;
+    unsafe fn take<'launch>() -> Self::In<'launch>;
 }
 
 /// Least alignment of a block's shared memory, enough for every vector access.
@@ -68,13 +72,15 @@ const BASE_ALIGN: usize = 16;
 
 // SAFETY: `arch` returns the start of memory that holds a `T`, or does not return.
 unsafe impl<T: Shared> SharedParam for &T {
+    type In<'launch> = &'launch T;
+
     const SPEC: SharedSpec = SharedSpec::Fixed {
         bytes: size_of::<T>(),
         align: if align_of::<T>() > BASE_ALIGN { align_of::<T>() } else { BASE_ALIGN },
     };
 
     #[inline(always)]
-    unsafe fn take() -> Self {
+    unsafe fn take<'launch>() -> &'launch T {
         // SAFETY: the launch made it large enough and aligned (the simulator checks); any bytes are valid; all contents
         // are in `UnsafeCell`s, so that the threads' references may coexist.
         unsafe { &*arch::memory::shared_layout::<T>() }
@@ -83,10 +89,12 @@ unsafe impl<T: Shared> SharedParam for &T {
 
 // SAFETY: the length is computed from the bytes that the launch reserved.
 unsafe impl<T: Element> SharedParam for DynShared<'_, T> {
+    type In<'launch> = DynShared<'launch, T>;
+
     const SPEC: SharedSpec = SharedSpec::PerLaunch { element: size_of::<T>(), align: BASE_ALIGN };
 
     #[inline(always)]
-    unsafe fn take() -> Self {
+    unsafe fn take<'launch>() -> DynShared<'launch, T> {
         let (base, bytes) = arch::memory::shared_bytes();
         // SAFETY: `bytes` bytes aligned to 16 belong to this block for as long as its threads run.
         unsafe { DynShared::from_raw_parts(base.cast(), (bytes / size_of::<T>()) as u32) }

@@ -122,7 +122,7 @@ const fn rows<C: Config>(t: u32) -> (u32, u32) {
 #[derive(Clone, Copy)]
 pub(super) struct Epilogue<'a, T: MmaElement> {
     pub(super) staging: &'a SharedArray<f32, { 2 * STAGING }>,
-    pub(super) map: &'a TensorMapMut<T>,
+    pub(super) map: &'a TensorMapMut<'a, T>,
     pub(super) gemm: GemmArgs<'a, T>,
 }
 

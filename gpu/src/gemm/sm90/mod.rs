@@ -52,7 +52,7 @@ pub use kernels::*;
 use simt::tma::{TensorMap, TensorMapMut};
 
 /// The tensor maps of A, of B and of C; the last counts only with [`TMA_STORE`](super::args::TMA_STORE).
-type TensorMaps<'a, T> = (&'a TensorMap<T>, &'a TensorMap<T>, &'a TensorMapMut<T>);
+type TensorMaps<'a, T> = (&'a TensorMap<'a, T>, &'a TensorMap<'a, T>, &'a TensorMapMut<'a, T>);
 
 /// Registers of a thread that multiplies: 128 accumulators, addresses, and room for the epilogue.
 const CONSUMER_REGISTERS: u32 = 232;

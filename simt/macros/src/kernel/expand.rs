@@ -16,27 +16,38 @@ pub(crate) fn kernel(function: &ItemFn, keys: &Keys, signature: &Signature<'_>) 
     quote! { #ptx #host }
 }
 
-/// The user's code as a function, generic over the elided lifetimes of its signature.
+/// The user's code as a function, generic over the lifetime of the launch. The types of its parameters are those of the
+/// signature with this lifetime in place of every other, also of `'static` and of those in a type alias: the compiler
+/// replaces them in types, the macro would have to do it in syntax.
 fn body(function: &ItemFn, signature: &Signature<'_>) -> TokenStream {
     let lints = function.attrs.iter().filter(|attribute| !attribute.path().is_ident("doc"));
-    let params = signature.shared.iter().chain(&signature.args).map(|param| {
+    let shared = signature.shared.iter().map(|param| {
         let (pattern, ty) = (param.pattern, param.ty);
+        let ty = quote_spanned! { ty.span() => <#ty as ::simt::shared::SharedParam>::In<'__launch> };
         quote!(#pattern: #ty)
     });
+    let args = signature.args.iter().map(|param| {
+        let (pattern, ty) = (param.pattern, param.argument());
+        let reference = param.in_place().map(|_| quote!(&'__launch));
+        let ty = quote_spanned! { ty.span() => <#ty as ::simt::KernelArg>::In<'__launch> };
+        quote!(#pattern: #reference #ty)
+    });
+    let params = shared.chain(args);
     let block = &function.block;
     quote! {
         #(#lints)*
         #[inline(always)]
-        fn __body(#(#params),*) #block
+        fn __body<'__launch>(#(#params),*) #block
     }
 }
 
 /// The call of the body with these launch arguments.
 fn call(signature: &Signature<'_>, arguments: &[TokenStream]) -> TokenStream {
     let shared = signature.shared.as_ref().map(|param| {
-        quote_spanned! { param.ty.span() =>
+        let ty = param.ty;
+        quote_spanned! { ty.span() =>
             // SAFETY: this is the kernel's entry; launches reserve what `SharedParam::SPEC` requests.
-            unsafe { ::simt::shared::SharedParam::take() },
+            unsafe { <#ty as ::simt::shared::SharedParam>::take() },
         }
     });
     quote! { __body(#shared #(#arguments),*) }
@@ -152,7 +163,6 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
     });
     let arguments: Vec<_> = arguments.collect();
     let call = call(signature, &arguments);
-    let checks = types.iter().map(|ty| quote_spanned! { ty.span() => argument::<#ty>(); });
     // The span is the kernel's name, so that reports have a source line.
     let end = keys.pdl.then(|| quote_spanned! { name.span() => ; ::simt::grid::end(); });
     let info = info(keys, signature);
@@ -163,12 +173,6 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
         #[allow(non_upper_case_globals)]
         #vis const #name: ::simt::Kernel<(#(#types,)*)> = {
             #body
-
-            #[allow(dead_code, clippy::extra_unused_type_parameters)]
-            fn __check() {
-                fn argument<T: ::simt::KernelArg>() {}
-                #(#checks)*
-            }
 
             #[inline(always)]
             fn __run(arguments: (#(#types,)*)) {
