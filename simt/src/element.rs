@@ -26,11 +26,15 @@ pub unsafe trait Element: Copy + 'static {
 }
 
 /// Numbers of which a [`Vector`] may have `N` lanes: the vector has 2, 4, 8 or 16 bytes.
+///
+/// # Safety
+/// `Align` has no bytes, and its alignment is the size of `N` numbers: 2, 4, 8 or 16 bytes. The compiler evaluates this
+/// when such a vector is made or accessed.
 #[diagnostic::on_unimplemented(
     message = "a vector of {N} `{Self}` is not a single memory access",
     note = "a memory access moves 2, 4, 8 or 16 bytes: choose the number of lanes accordingly"
 )]
-pub trait Lanes<const N: usize>: Element {
+pub unsafe trait Lanes<const N: usize>: Element {
     /// An empty field of this type aligns the vector to its own size.
     #[doc(hidden)]
     type Align: Copy + 'static;
@@ -85,9 +89,20 @@ pub type Vec4<T> = Vector<T, 4>;
 pub type Vec8<T> = Vector<T, 8>;
 
 impl<T: Lanes<N>, const N: usize> Vector<T, N> {
+    /// The size of one number in bytes, if the vector is as [`Lanes`] requires.
+    const LANE_BYTES: usize = {
+        let bytes = N * size_of::<T>();
+        assert!(matches!(bytes, 2 | 4 | 8 | 16), "a vector has 2, 4, 8 or 16 bytes");
+        assert!(size_of::<T::Align>() == 0, "`Lanes::Align` has no bytes");
+        assert!(align_of::<T::Align>() == bytes, "`Lanes::Align` has the vector's size as its alignment");
+        assert!(size_of::<Self>() == bytes && align_of::<Self>() == bytes, "a vector has no padding");
+        size_of::<T>()
+    };
+
     /// The vector of these numbers.
     #[inline(always)]
     pub const fn new(lanes: [T; N]) -> Self {
+        const { assert!(Self::LANE_BYTES > 0) };
         Self { align: [], lanes }
     }
 }
@@ -113,14 +128,14 @@ impl<T: Lanes<N> + core::fmt::Debug, const N: usize> core::fmt::Debug for Vector
     }
 }
 
-// SAFETY: `Lanes<N>` is implemented below only where N lanes fill 2, 4, 8 or 16 bytes, the alignment of `Align`; the
-// lanes themselves take any bits.
+// SAFETY: by the contract of `Lanes<N>` N lanes fill 2, 4, 8 or 16 bytes, the alignment of `Align`, so there is no
+// padding; the lanes themselves take any bits.
 unsafe impl<T: Lanes<N>, const N: usize> Plain for Vector<T, N> {}
 
 // SAFETY: as above; `Bits` is the type itself.
 unsafe impl<T: Lanes<N>, const N: usize> Element for Vector<T, N> {
     type Bits = Self;
-    const LANE: usize = size_of::<T>();
+    const LANE: usize = Self::LANE_BYTES;
 }
 
 macro_rules! elements {
@@ -158,7 +173,9 @@ macro_rules! lanes {
     ($($($t:ty)|+: $($n:literal => $align:ident),+;)*) => {$(lanes!(@each [$($t)+] [$($n => $align),+]);)*};
     (@each [$($t:ty)+] $rest:tt) => {$(lanes!(@one $t, $rest);)+};
     (@one $t:ty, [$($n:literal => $align:ident),+]) => {$(
-        impl Lanes<$n> for $t { type Align = align::$align; }
+        // SAFETY: `LANE_BYTES` evaluates the contract, in the line below.
+        unsafe impl Lanes<$n> for $t { type Align = align::$align; }
+        const _: usize = Vector::<$t, $n>::LANE_BYTES;
     )+};
 }
 
