@@ -121,6 +121,31 @@ fn layouts_can_be_generic() {
     assert_eq!(kernels::line.info().block, Some([8, 1, 1]));
 }
 
+/// A module may use the names that the macro's code could have: they are the module's in keys, in types and in bodies.
+mod names {
+    use super::*;
+
+    const INFO: u32 = 96;
+    const BLOCKS: u32 = 2;
+    const SPEC: usize = 5;
+    const VALUE: u32 = 1;
+
+    /// Never launched: it compiles.
+    #[kernel(max_threads = INFO, cluster = BLOCKS, registers = BLOCKS + VALUE)]
+    #[allow(unused_variables)]
+    pub fn shadowed(#[shared] tile: &SharedArray<f32, SPEC>, out: VecMut<u32>) {
+        const { assert!(INFO == 96 && BLOCKS == 2 && SPEC == 5) };
+        out.set(0, INFO + BLOCKS);
+    }
+}
+
+#[test]
+fn names_of_the_module_are_not_hidden() {
+    let info = names::shadowed.info();
+    assert_eq!((info.max_threads(), info.cluster, info.limits.registers), (96, 2, Some(3)));
+    assert_eq!(info.shared, SharedSpec::Fixed { bytes: 32, align: 16 });
+}
+
 #[test]
 fn a_kernel_outside_a_launch_panics() {
     /// Sets an element.

@@ -107,7 +107,7 @@ fn declaration(name: &Ident, keys: &Keys, signature: &Signature<'_>) -> TokenStr
         operands.push(value);
         format!("{{{}}}", operands.len() - 1)
     };
-    let number = |value: &TokenStream| quote!({ let value: u32 = #value; value });
+    let number = |value: &TokenStream| quote!({ let __value: u32 = #value; __value });
     if let Some(extents) = &keys.block {
         fields.push(format!("block={}", shape(extents).map(|extent| operand(number(&extent))).join(",")));
     }
@@ -122,7 +122,7 @@ fn declaration(name: &Ident, keys: &Keys, signature: &Signature<'_>) -> TokenStr
         let ty = param.ty;
         for (field, bytes) in [("shared_bytes", quote!(fixed_bytes)), ("shared_element", quote!(element_bytes))] {
             let spec = quote! { <#ty as ::simt::shared::SharedParam>::SPEC };
-            let value = quote! { { const SPEC: ::simt::SharedSpec = #spec; SPEC.#bytes() } };
+            let value = quote! { { const __SPEC: ::simt::SharedSpec = #spec; __SPEC.#bytes() } };
             fields.push(format!("{field}={}", operand(value)));
         }
     }
@@ -166,7 +166,8 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
     // The span is the kernel's name, so that reports have a source line.
     let end = keys.pdl.then(|| quote_spanned! { name.span() => ; ::simt::grid::end(); });
     let info = info(keys, signature);
-    // `__body` and the entries are in the constant's block: they see the module's names and are private.
+    // `__body` and the entries are in the constant's block: they see the module's names and are private. Names of the
+    // block begin with two underscores, so that they hide none of the module.
     quote! {
         #(#kept)*
         #[cfg(not(target_arch = "nvptx64"))]
@@ -189,7 +190,7 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
                 __run(arguments);
             }
 
-            const INFO: ::simt::KernelInfo = ::simt::KernelInfo {
+            const __INFO: ::simt::KernelInfo = ::simt::KernelInfo {
                 name: ::core::stringify!(#name),
                 path: ::core::module_path!(),
                 file: ::core::file!(),
@@ -197,7 +198,7 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
                 #info
             };
             // SAFETY: all of it is generated from one function, as is the PTX entry; `__fma` requires these features.
-            unsafe { ::simt::Kernel::new(&INFO, __baseline, __fma) }
+            unsafe { ::simt::Kernel::new(&__INFO, __baseline, __fma) }
         };
     }
 }
@@ -234,9 +235,9 @@ fn cluster(keys: &Keys) -> TokenStream {
     let Some(blocks) = keys.number("cluster") else { return quote!(1) };
     quote_spanned! { blocks.span() =>
         {
-            const BLOCKS: u32 = #blocks;
-            ::core::assert!(1 <= BLOCKS && BLOCKS <= 8, "a cluster has 1 to 8 blocks");
-            BLOCKS
+            const __BLOCKS: u32 = #blocks;
+            ::core::assert!(1 <= __BLOCKS && __BLOCKS <= 8, "a cluster has 1 to 8 blocks");
+            __BLOCKS
         }
     }
 }
@@ -281,7 +282,7 @@ mod tests {
         let template = "\"// warpwright.kernel copy block={0},{1},{2} cluster={3} registers={4} traps={5} pdl \
             shared_bytes={6} shared_element={7} at=\"";
         assert!(text.contains(template), "{text}");
-        assert!(text.contains("value : u32 = 2 * TILE ;"), "{text}");
+        assert!(text.contains("__value : u32 = 2 * TILE ;"), "{text}");
     }
 
     #[test]
