@@ -34,17 +34,23 @@ struct Users {
 }
 
 impl Users {
-    /// Registers a use by `queue`; returns the queues that it must wait for.
-    fn register(&mut self, queue: &Arc<Queue>, write: bool) -> Vec<Arc<Queue>> {
-        let other = |user: &Arc<Queue>| !Arc::ptr_eq(user, queue);
-        let mut before: Vec<Arc<Queue>> = self.writer.iter().filter(|&user| other(user)).cloned().collect();
-        if write {
-            before.extend(self.readers.drain(..).filter(other));
-            self.writer = Some(Arc::clone(queue));
-        } else if self.readers.iter().chain(&self.writer).all(other) {
+    /// The queues that a use by `queue` must wait for.
+    fn before(&self, queue: &Arc<Queue>, write: bool) -> impl Iterator<Item = &Arc<Queue>> {
+        let readers = if write { &*self.readers } else { &[] };
+        self.writer.iter().chain(readers).filter(|user| !Arc::ptr_eq(user, queue))
+    }
+
+    /// Registers a write by `queue`, which waits for all others.
+    fn write(&mut self, queue: &Arc<Queue>) {
+        self.readers.clear();
+        self.writer = Some(Arc::clone(queue));
+    }
+
+    /// Registers a read by `queue`.
+    fn read(&mut self, queue: &Arc<Queue>) {
+        if self.readers.iter().chain(&self.writer).all(|user| !Arc::ptr_eq(user, queue)) {
             self.readers.push(Arc::clone(queue));
         }
-        before
     }
 }
 
@@ -75,9 +81,17 @@ impl Memory {
 
     /// Makes the next work of `queue` wait for the uses so far, and registers it as a use. The caller holds the lock of
     /// [`Primary::enqueue`] until the work is queued.
+    ///
+    /// If a wait fails, the users so far are kept, since nothing is ordered behind them, and `queue` is one more.
     pub(super) fn order(&self, _held: &Enqueue<'_>, queue: &Arc<Queue>, write: bool) -> Result<()> {
-        let before = self.users.lock().unwrap_or_else(PoisonError::into_inner).register(queue, write);
-        before.iter().try_for_each(|other| queue.wait_for(other))
+        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        let ordered = users.before(queue, write).try_for_each(|other| queue.wait_for(other));
+        if write && ordered.is_ok() {
+            users.write(queue);
+        } else {
+            users.read(queue);
+        }
+        ordered
     }
 
     /// Copies `data` to the rows of `region`, and waits for it.

@@ -40,6 +40,8 @@ pub(in crate::cuda) struct Machine {
     pub(in crate::cuda) pdl: Vec<bool>,
     /// Waits of one queue for another so far.
     pub(in crate::cuda) waits: usize,
+    /// The function whose next call fails, and the status that it returns.
+    pub(in crate::cuda) fail_next: Option<(&'static str, i32)>,
     /// Errors of the caller: uses of freed memory.
     pub(in crate::cuda) violations: Vec<String>,
 }

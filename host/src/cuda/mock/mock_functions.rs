@@ -33,6 +33,12 @@ fn here(work: impl FnOnce(&mut Machine, Character) -> i32) -> i32 {
     if status == 0 { machine.lost } else { status }
 }
 
+/// The status with which this call of the driver fails, if a test asked for it ([`Machine::fail_next`]).
+fn injected(function: &str) -> Option<i32> {
+    let mut machine = MACHINES.get(CURRENT.get())?.lock().unwrap_or_else(PoisonError::into_inner);
+    machine.fail_next.take_if(|(failing, _)| *failing == function).map(|(_, status)| status)
+}
+
 /// Stores a result of a driver function; returns success.
 fn store<T>(result: *mut T, value: T) -> i32 {
     // SAFETY: the caller of a driver function passes a writable address for its result.
@@ -48,7 +54,12 @@ macro_rules! functions {
     ($(fn $name:ident($($argument:ident: $type:ty),*) $body:block)*) => {
         $(
             #[allow(non_snake_case, clippy::too_many_arguments, reason = "name and signature are the driver's")]
-            extern "C" fn $name($($argument: $type),*) -> i32 $body
+            extern "C" fn $name($($argument: $type),*) -> i32 {
+                if let Some(status) = injected(stringify!($name)) {
+                    return status;
+                }
+                $body
+            }
         )*
 
         /// The address of a function by its name.

@@ -47,6 +47,8 @@ pub(super) enum Character {
     Pdl,
     /// An old driver without `cuLaunchKernelEx`.
     NoLaunchEx,
+    /// None; for the test in which waits fail.
+    Interrupted,
 }
 
 /// The devices: plain ones first.
@@ -74,6 +76,7 @@ const CHARACTERS: [Character; 23] = [
     Character::Pdl,
     Character::NoLaunchEx,
     Character::Clustered,
+    Character::Interrupted,
 ];
 
 /// Installs the mock in place of the driver. Panics if a driver is loaded already.

@@ -7,7 +7,7 @@ use gpu::elementwise::add::{add_f32, grid};
 use ndarray::{Array2, s};
 
 use super::{Character, add, device, mock, module};
-use crate::{Device, Launch};
+use crate::{Buffer, Device, Launch};
 
 #[test]
 fn downloads_return_what_was_uploaded() {
@@ -60,6 +60,40 @@ fn a_write_waits_for_earlier_reads() {
     // On the default stream, while the launch that reads `x` is still queued.
     x.write(&[7.0; 10]).unwrap();
     assert_eq!(y.download().unwrap(), [2.0; 10]);
+}
+
+/// The steps of making a stream wait for another.
+const STEPS_OF_A_WAIT: [&str; 3] = ["cuEventCreate", "cuEventRecord", "cuStreamWaitEvent"];
+
+/// `CUDA_ERROR_OUT_OF_MEMORY`, which the context survives.
+const NO_MEMORY: i32 = 2;
+
+#[test]
+fn a_wait_that_fails_leaves_the_order_as_it_was() {
+    let ordinal = mock::ordinal(Character::Interrupted);
+    let device = device(ordinal);
+    let (module, stream) = (module(&device), device.stream().unwrap());
+    for step in STEPS_OF_A_WAIT {
+        // The default stream waits for the other one, which has not done its work.
+        let write = |buffer: &mut Buffer<f32>, fails: bool| {
+            mock::machine(ordinal).fail_next = fails.then_some((step, NO_MEMORY));
+            assert_eq!(buffer.write(&[7.0; 10]).is_err(), fails, "a write, {step} failing: {fails}");
+        };
+        let mut x = device.upload(&[1.0_f32; 10]).unwrap();
+        let mut y = device.alloc(10).unwrap();
+        add(&stream, &module, &x, &x, &mut y);
+        // Write after read.
+        write(&mut x, true);
+        write(&mut x, false);
+        // Write after write.
+        write(&mut y, true);
+        assert_eq!(y.download().unwrap(), [2.0; 10], "after a failure of {step}");
+        // Drop.
+        add(&stream, &module, &x, &x, &mut y);
+        write(&mut y, true);
+        drop(y);
+        assert_eq!(mock::machine(ordinal).violations, Vec::<String>::new(), "after a failure of {step}");
+    }
 }
 
 #[test]
