@@ -74,6 +74,24 @@ impl Queue {
         })
     }
 
+    /// Whether all work queued so far is known to be done. False while the stream is being captured, since the query
+    /// would end the capture, and if a driver call fails.
+    pub(super) fn is_idle(&self) -> bool {
+        let idle = self.primary.call("querying a stream", || {
+            if self.is_captured()? {
+                return Ok(false);
+            }
+            let _querying = Relaxed::begin()?;
+            // SAFETY: the stream is alive.
+            match driver::check("cuStreamQuery", unsafe { sys::cuStreamQuery(self.raw()) }) {
+                Ok(()) => Ok(true),
+                Err(failure) if failure.code == codes::NOT_READY => Ok(false),
+                Err(failure) => Err(failure),
+            }
+        });
+        idle.unwrap_or(false)
+    }
+
     /// Whether the stream is being captured in a graph.
     fn is_captured(&self) -> Result<bool, Failure> {
         let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
@@ -83,7 +101,7 @@ impl Queue {
     }
 }
 
-/// While it exists, this thread may wait for the device although one of its streams is being captured.
+/// While it exists, this thread may wait for the device, or query it, although one of its streams is being captured.
 struct Relaxed {
     before: sys::CUstreamCaptureMode,
 }

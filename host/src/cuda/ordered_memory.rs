@@ -29,9 +29,14 @@ pub(crate) struct Memory {
 struct Users {
     /// The queue of the last write.
     writer: Option<Arc<Queue>>,
-    /// The queues of reads since then, except the writer's.
+    /// The queues of reads since then, except the writer's, and except some that have done their work.
     readers: Vec<Arc<Queue>>,
+    /// The number of readers at which those that have done their work are looked for; at least [`FEW_READERS`].
+    many_readers: usize,
 }
+
+/// So many readers are kept without asking the driver whether they have done their work.
+const FEW_READERS: usize = 8;
 
 impl Users {
     /// The queues that a use by `queue` must wait for.
@@ -46,11 +51,18 @@ impl Users {
         self.writer = Some(Arc::clone(queue));
     }
 
-    /// Registers a read by `queue`.
+    /// Registers a read by `queue`. Of the readers so far, those that are done are released now and then: else a loop
+    /// with a stream for each pass would keep all of its streams, and the next write would wait for each.
     fn read(&mut self, queue: &Arc<Queue>) {
-        if self.readers.iter().chain(&self.writer).all(|user| !Arc::ptr_eq(user, queue)) {
-            self.readers.push(Arc::clone(queue));
+        if self.readers.iter().chain(&self.writer).any(|user| Arc::ptr_eq(user, queue)) {
+            return;
         }
+        if self.readers.len() >= self.many_readers.max(FEW_READERS) {
+            self.readers.retain(|reader| !reader.is_idle());
+            // Twice as many, so that streams which stay busy are asked about a constant number of times.
+            self.many_readers = 2 * self.readers.len();
+        }
+        self.readers.push(Arc::clone(queue));
     }
 }
 

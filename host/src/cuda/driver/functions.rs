@@ -38,6 +38,7 @@ macro_rules! driver_functions {
             cuStreamCreateWithPriority(stream: *mut Handle, flags: u32, priority: i32);
             cuStreamDestroy_v2(stream: Handle);
             cuStreamSynchronize(stream: Handle);
+            cuStreamQuery(stream: Handle);
             cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32);
             cuStreamIsCapturing(stream: Handle, status: *mut u32);
             cuThreadExchangeStreamCaptureMode(mode: *mut u32);

@@ -62,6 +62,16 @@ impl Machine {
         self.queues.values().map(VecDeque::len).sum()
     }
 
+    /// Number of streams that were not destroyed.
+    pub(in crate::cuda) fn streams(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// Whether a queue has done its work.
+    pub(super) fn is_idle(&self, queue: usize) -> bool {
+        self.queues.get(&queue).is_none_or(VecDeque::is_empty)
+    }
+
     pub(super) fn allocate(&mut self, bytes: usize) -> u64 {
         // Uninitialised memory must not look like zeros.
         let memory = vec![0xdead_beef_dead_beef_dead_beef_dead_beef_u128; bytes.div_ceil(16)];

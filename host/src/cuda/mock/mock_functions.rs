@@ -174,6 +174,9 @@ functions! {
             if character == Character::UnlistedStatus { 912 } else { 0 }
         })
     }
+    fn cuStreamQuery(stream: *mut c_void) {
+        here(|machine, _| if machine.is_idle(stream as usize) { 0 } else { 600 })
+    }
     fn cuStreamWaitEvent(stream: *mut c_void, event: *mut c_void, _flags: u32) {
         here(|machine, _| { machine.wait(stream as usize, event as usize); 0 })
     }

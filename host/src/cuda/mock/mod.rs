@@ -49,10 +49,12 @@ pub(super) enum Character {
     NoLaunchEx,
     /// None; for the test in which waits fail.
     Interrupted,
+    /// None; for the test that counts streams.
+    Counted,
 }
 
 /// The devices: plain ones first.
-const CHARACTERS: [Character; 23] = [
+const CHARACTERS: [Character; 24] = [
     Character::Plain,
     Character::Plain,
     Character::Plain,
@@ -77,6 +79,7 @@ const CHARACTERS: [Character; 23] = [
     Character::NoLaunchEx,
     Character::Clustered,
     Character::Interrupted,
+    Character::Counted,
 ];
 
 /// Installs the mock in place of the driver. Panics if a driver is loaded already.

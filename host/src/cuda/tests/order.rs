@@ -97,6 +97,27 @@ fn a_wait_that_fails_leaves_the_order_as_it_was() {
 }
 
 #[test]
+fn a_buffer_releases_streams_whose_reads_are_done() {
+    let ordinal = mock::ordinal(Character::Counted);
+    let device = device(ordinal);
+    let (module, busy) = (module(&device), device.stream().unwrap());
+    let mut x = device.upload(&[1.0_f32; 10]).unwrap();
+    let mut read_late = device.alloc(10).unwrap();
+    add(&busy, &module, &x, &x, &mut read_late);
+    for _ in 0..100 {
+        let stream = device.stream().unwrap();
+        let mut y = device.alloc(10).unwrap();
+        add(&stream, &module, &x, &x, &mut y);
+        stream.synchronize().unwrap();
+    }
+    let streams = mock::machine(ordinal).streams();
+    assert!(streams < 20, "{streams} streams are kept");
+    // The first one still counts.
+    x.write(&[7.0; 10]).unwrap();
+    assert_eq!(read_late.download().unwrap(), [2.0; 10]);
+}
+
+#[test]
 fn one_stream_needs_no_waits() {
     let ordinal = mock::ordinal(Character::Single);
     let device = device(ordinal);
