@@ -38,7 +38,7 @@ impl Queue {
 
     /// Waits for the work queued so far, before a handle is freed. False if the driver call fails.
     pub(super) fn synchronize_to_clean_up(&self) -> bool {
-        self.primary.enter_to_clean_up() && self.stream.synchronize().is_ok()
+        self.primary.enter_to_clean_up().is_some_and(|_entered| self.stream.synchronize().is_ok())
     }
 
     /// Records an event after the work queued so far.
@@ -127,7 +127,7 @@ impl Drop for Relaxed {
 impl Drop for Queue {
     fn drop(&mut self) {
         // The driver finishes the queued work before it destroys the stream; a lost context has lost its streams.
-        if self.primary.enter_to_clean_up() {
+        if let Some(_entered) = self.primary.enter_to_clean_up() {
             // SAFETY: dropped once, here.
             unsafe { ManuallyDrop::drop(&mut self.stream) };
         }
@@ -197,7 +197,7 @@ impl Marker {
 
 impl Drop for Marker {
     fn drop(&mut self) {
-        if self.primary.enter_to_clean_up() {
+        if let Some(_entered) = self.primary.enter_to_clean_up() {
             // SAFETY: destroyed once, here; the driver waits for its completion. There is no handling of a failure.
             let _ = unsafe { sys::cuEventDestroy_v2(self.event) };
         }

@@ -134,7 +134,8 @@ impl Module {
 impl Drop for Module {
     fn drop(&mut self) {
         // Kernels of this module may still run.
-        if self.primary.enter_to_clean_up() && self.primary.synchronize().is_ok() {
+        let Some(_entered) = self.primary.enter_to_clean_up() else { return };
+        if self.primary.synchronize().is_ok() {
             // SAFETY: unloaded once, here, with no kernel running. There is no handling of a failure.
             let _ = unsafe { sys::cuModuleUnload(self.raw) };
         }

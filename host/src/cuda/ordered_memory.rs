@@ -211,13 +211,14 @@ fn wait_for_copy(queue: &Queue, region: &Region, queued: Result<()>) -> Result<(
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        if self.address == 0 || !self.primary.enter_to_clean_up() {
+        if self.address == 0 {
             return;
         }
+        let Some(_entered) = self.primary.enter_to_clean_up() else { return };
         let users = std::mem::take(self.users.get_mut().unwrap_or_else(PoisonError::into_inner));
         let idle = users.writer.iter().chain(&users.readers).all(|queue| queue.synchronize_to_clean_up());
         // If a queue cannot be waited for, the context is lost, and its memory with it.
-        if idle && self.primary.enter_to_clean_up() {
+        if idle {
             // SAFETY: allocated in `new`, freed once, with no work in progress. There is no handling of a failure.
             let _ = unsafe { sys::cuMemFree_v2(self.address) };
         }

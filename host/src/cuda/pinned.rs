@@ -42,7 +42,7 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        if self.primary.enter_to_clean_up() {
+        if let Some(_entered) = self.primary.enter_to_clean_up() {
             // SAFETY: dropped once, here.
             unsafe { ManuallyDrop::drop(&mut self.bytes) };
         }

@@ -1,6 +1,7 @@
-//! A device's primary context: made current for each call, and marked as lost after a fatal error.
+//! A device's primary context: current during each call, and marked as lost after a fatal error.
 
 use std::fmt::Display;
+use std::ptr;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cust::context::{Context, CurrentContext};
@@ -39,6 +40,7 @@ impl Primary {
         let device = driver::check_cust("cuDeviceGet", Device::get_device(ordinal)).map_err(opening)?;
         let name = driver::check_cust("cuDeviceGetName", device.name()).map_err(opening)?;
         let name = format!("CUDA device {ordinal} ({name})");
+        let _callers = CallersContext::of_this_thread().map_err(opening)?;
         let context = driver::check_cust("cuDevicePrimaryCtxRetain", Context::new(device))
             .map_err(|failure| Error::Driver(Box::new(describe(&name, "opening the device", &failure))))?;
         Ok(Self {
@@ -56,19 +58,19 @@ impl Primary {
         &self.name
     }
 
-    /// Makes the context current on this thread and calls `work`.
+    /// Calls `work` with the context current on this thread.
     ///
     /// # Errors
     /// The device is lost, or `work` fails; `doing` describes the attempt in the message.
     pub(super) fn call<T>(&self, doing: impl Display, work: impl FnOnce() -> Result<T, Failure>) -> Result<T> {
         self.check_lost()?;
-        self.make_current().and_then(|()| work()).map_err(|failure| self.failed(doing, &failure))
+        self.enter().and_then(|_entered| work()).map_err(|failure| self.failed(doing, &failure))
     }
 
     /// As [`Primary::call`], for a wait that host memory depends on: the driver is called even if the device is lost,
     /// so that no copy is in progress when the memory's borrow ends.
     pub(super) fn wait(&self, doing: impl Display, work: impl FnOnce() -> Result<(), Failure>) -> Result<()> {
-        let waited = self.make_current().and_then(|()| work());
+        let waited = self.enter().and_then(|_entered| work());
         self.check_lost()?;
         waited.map_err(|failure| self.failed(doing, &failure))
     }
@@ -80,13 +82,19 @@ impl Primary {
         }
     }
 
-    /// Makes the context current to free a handle; false if that fails.
-    pub(super) fn enter_to_clean_up(&self) -> bool {
-        self.make_current().is_ok()
+    /// Makes the context current to free a handle, while the value exists; `None` if that fails.
+    pub(super) fn enter_to_clean_up(&self) -> Option<CallersContext> {
+        self.enter().ok()
     }
 
-    fn make_current(&self) -> Result<(), Failure> {
-        driver::check_cust("cuCtxSetCurrent", CurrentContext::set_current(&self.context))
+    /// Makes the context current on this thread, while the value exists.
+    fn enter(&self) -> Result<CallersContext, Failure> {
+        let callers = CallersContext::of_this_thread()?;
+        if callers.context == self.context.as_raw() {
+            return Ok(CallersContext { context: ptr::null_mut() });
+        }
+        driver::check_cust("cuCtxSetCurrent", CurrentContext::set_current(&self.context))?;
+        Ok(callers)
     }
 
     /// The lock under which work is queued.
@@ -131,13 +139,37 @@ impl Primary {
     /// Free and total bytes of device memory, for messages.
     pub(super) fn memory(&self) -> String {
         let (mut free, mut total) = (0, 0);
-        let asked = self.make_current().and_then(|()| {
+        let asked = self.enter().and_then(|_entered| {
             // SAFETY: both are writable.
             driver::check("cuMemGetInfo_v2", unsafe { sys::cuMemGetInfo_v2(&raw mut free, &raw mut total) })
         });
         match asked {
             Ok(()) => format!("{free} of {total} bytes are free"),
             Err(failure) => format!("free memory unknown: {}", failure.text()),
+        }
+    }
+}
+
+/// The context that the caller's code has chosen on this thread; current again when this is dropped, so that code
+/// beside ours goes on with its GPU. Null if it has chosen none: then ours stays, which saves a call at the next one.
+pub(super) struct CallersContext {
+    context: sys::CUcontext,
+}
+
+impl CallersContext {
+    fn of_this_thread() -> Result<Self, Failure> {
+        let mut context = ptr::null_mut();
+        // SAFETY: `context` is writable.
+        driver::check("cuCtxGetCurrent", unsafe { sys::cuCtxGetCurrent(&raw mut context) })?;
+        Ok(Self { context })
+    }
+}
+
+impl Drop for CallersContext {
+    fn drop(&mut self) {
+        if !self.context.is_null() {
+            // SAFETY: it was current when the call began. There is no handling of a failure.
+            let _ = unsafe { sys::cuCtxSetCurrent(self.context) };
         }
     }
 }

@@ -21,6 +21,7 @@ macro_rules! driver_functions {
             // Contexts.
             cuDevicePrimaryCtxRetain(context: *mut Handle, device: i32);
             cuDevicePrimaryCtxRelease_v2(device: i32);
+            cuCtxGetCurrent(context: *mut Handle);
             cuCtxSetCurrent(context: Handle);
             cuCtxSynchronize();
             // Memory.

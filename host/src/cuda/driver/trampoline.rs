@@ -77,7 +77,7 @@ macro_rules! trampolines {
 
 trampolines! {
     cuArray3DCreate_v2 cuArray3DGetDescriptor_v2 cuArrayDestroy
-    cuCtxCreate_v2 cuCtxDestroy_v2 cuCtxGetApiVersion cuCtxGetCacheConfig cuCtxGetCurrent cuCtxGetDevice cuCtxGetFlags
+    cuCtxCreate_v2 cuCtxDestroy_v2 cuCtxGetApiVersion cuCtxGetCacheConfig cuCtxGetDevice cuCtxGetFlags
     cuCtxGetLimit cuCtxGetSharedMemConfig cuCtxGetStreamPriorityRange cuCtxPopCurrent_v2 cuCtxPushCurrent_v2
     cuCtxSetCacheConfig cuCtxSetLimit cuCtxSetSharedMemConfig
     cuDestroyExternalMemory cuDevicePrimaryCtxReset_v2 cuDevicePrimaryCtxSetFlags_v2

@@ -21,6 +21,16 @@ thread_local! {
     static CURRENT: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
+/// The device whose context is current on this thread.
+pub(in crate::cuda) fn current() -> Option<u32> {
+    u32::try_from(CURRENT.get()).ok()
+}
+
+/// Makes the context of a device current on this thread, as code beside ours does.
+pub(in crate::cuda) fn set_current(ordinal: u32) {
+    CURRENT.set(ordinal as usize);
+}
+
 /// Runs `work` on the current device. Returns 201 (invalid context) without one, and the device's status once it is
 /// lost.
 fn here(work: impl FnOnce(&mut Machine, Character) -> i32) -> i32 {
@@ -126,6 +136,7 @@ functions! {
         super::machine(device as u32).contexts -= 1;
         0
     }
+    fn cuCtxGetCurrent(context: *mut *mut c_void) { store(context, handle(CURRENT.get().wrapping_add(1))) }
     fn cuCtxSetCurrent(context: *mut c_void) {
         CURRENT.set((context as usize).wrapping_sub(1));
         0

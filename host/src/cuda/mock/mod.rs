@@ -11,6 +11,7 @@ mod mock_functions;
 use std::sync::{MutexGuard, PoisonError};
 
 pub(super) use machine::Machine;
+pub(super) use mock_functions::{current, set_current};
 
 /// The special behaviour of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

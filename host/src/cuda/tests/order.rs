@@ -184,6 +184,28 @@ fn two_halves_of_a_buffer_on_two_threads() {
 }
 
 #[test]
+fn calls_leave_the_context_that_the_thread_has_chosen() {
+    mock::install();
+    mock::set_current(7);
+    let chosen = |after: &str| assert_eq!(mock::current(), Some(7), "after {after}");
+    let device = Device::cuda(6).unwrap();
+    chosen("opening a device");
+    let (module, stream) = (module(&device), device.stream().unwrap());
+    let x = device.upload(&[1.0_f32; 10]).unwrap();
+    let mut y = device.alloc(10).unwrap();
+    chosen("an upload");
+    add(&stream, &module, &x, &x, &mut y);
+    chosen("a launch");
+    assert_eq!(y.download().unwrap(), [2.0; 10]);
+    chosen("a download");
+    let pinned = device.pinned::<f32>(10).unwrap();
+    drop(stream.download(&y, pinned).unwrap());
+    chosen("an asynchronous copy");
+    drop((x, y, stream, module, device));
+    chosen("drops");
+}
+
+#[test]
 fn asynchronous_copies_own_their_memory() {
     let ordinal = 5;
     let device = device(ordinal);
