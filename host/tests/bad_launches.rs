@@ -208,6 +208,26 @@ fn objects_of_another_device() {
     argument(device.default_stream().wait(&event), ArgumentRule::Device, &["Stream::wait", "`event`"]);
 }
 
+/// Before anything is written: neither C nor the workspace, to which operands are copied first.
+#[test]
+fn a_product_on_a_stream_of_another_device() {
+    let (device, stream) = (device(), Device::simulator().stream().unwrap());
+    let a = device.upload(&Array2::<f32>::ones((64, 64))).unwrap();
+    let mut c = device.upload(&Array2::<f32>::zeros((64, 64))).unwrap();
+    let plans = device.gemm(&a, &a).plans(&c).unwrap();
+    assert!(plans.iter().any(|plan| plan.algorithm().packed() != [false; 2]), "some algorithm copies an operand");
+    for plan in plans {
+        let mut workspace = device.upload(&vec![7.0_f32; plan.workspace_len()]).unwrap();
+        let product = device.gemm(&a, &a).algorithm(plan.algorithm()).workspace(&mut workspace).stream(&stream);
+        argument(product.into(&mut c), ArgumentRule::Device, &["gemm", "`stream`", "another device"]);
+        assert!(workspace.download().unwrap().iter().all(|&x| x == 7.0), "{}", plan.algorithm());
+    }
+    let product = device.gemm(&a, &a).stream(&stream);
+    argument(product.plans(&c), ArgumentRule::Device, &["gemm", "`stream`"]);
+    argument(product.run(), ArgumentRule::Device, &["gemm", "`stream`"]);
+    assert_eq!(c.download().unwrap(), Array2::<f32>::zeros((64, 64)));
+}
+
 #[test]
 fn a_fault_on_the_simulator_leaves_the_device_usable() {
     let device = Device::simulator();

@@ -82,6 +82,7 @@ impl<T: Multiply> Gemm<'_, T> {
         check_device(c.device(), "c")?;
         self.bias.as_ref().map_or(Ok(()), |(_, bias)| check_device(bias.device(), "bias"))?;
         self.workspace.as_ref().map_or(Ok(()), |workspace| check_device(workspace.device(), "workspace"))?;
+        self.stream.map_or(Ok(()), |stream| check_device(stream.device(), "stream"))?;
         Ok(problem)
     }
 

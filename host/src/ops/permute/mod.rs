@@ -103,6 +103,7 @@ pub(super) fn run<T: Element>(
     }
     device.check_same(a.device(), call, "a")?;
     device.check_same(b.device(), call, "b")?;
+    stream.map_or(Ok(()), |stream| device.check_same(stream.device(), call, "stream"))?;
     if b.is_empty() {
         return Ok(());
     }
@@ -187,4 +188,26 @@ fn spans<'a, 'b, T: Element, U: Element>(
 ) -> (BufferView<'a, U>, BufferViewMut<'b, U>) {
     let len = |stride: fn(&Dim) -> usize| 1 + dims.iter().map(|dim| (dim.extent - 1) * stride(dim)).sum::<usize>();
     (a.cast_range(start.0, len(|dim| dim.a)), b.cast_range_mut(start.1, len(|dim| dim.b)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{ArgumentRule, Error};
+
+    /// Also by copies that are no launch, which would check it.
+    #[test]
+    fn a_stream_of_another_device_is_refused() {
+        let (device, stream) = (Device::simulator(), Device::simulator().stream().unwrap());
+        let a = device.upload(&[1_u32; 6]).unwrap();
+        for axes in [[0, 1], [1, 0]] {
+            let mut b = device.upload(&[7_u32; 6]).unwrap();
+            let from = a.view().as_tensor(&[2, 3]).unwrap();
+            let to = b.view_mut().as_tensor(&axes.map(|axis| [2, 3][axis])).unwrap();
+            let refused = run(&device, Some(&stream), "permute_into", (from, &axes), to).unwrap_err();
+            let Error::Argument(bad) = &refused else { panic!("{refused}") };
+            assert_eq!((bad.rule, bad.argument.as_str()), (ArgumentRule::Device, "stream"), "{refused}");
+            assert_eq!(b.download().unwrap(), [7; 6]);
+        }
+    }
 }
