@@ -9,6 +9,7 @@ use warpwright::gpu::elementwise::add::add_f32;
 use warpwright::gpu::gemm::tiled::matmul_tiled;
 use warpwright::gpu::lab::instructions_sm90::clusters::cluster_exchange;
 use warpwright::gpu::reduce::dynamic::reduce_sum_dynamic;
+use warpwright::reduce::Sum;
 use warpwright::{ArgumentRule, Device, Error, Launch, LaunchRule, Layout, Matrix, Module};
 
 fn device() -> Device {
@@ -185,6 +186,51 @@ fn more_than_48_kilobytes_of_shared_memory_are_fine() {
     let much = Launch::grid(1).block(128).shared_elements(25_000);
     device.launch(&reduce_sum_dynamic, much, (&x, &mut sums)).unwrap();
     assert_eq!(sums.download().unwrap(), [100.0]);
+}
+
+#[test]
+fn an_array_of_more_elements_than_memory() {
+    let device = device();
+    // One number, repeated by a stride of 0.
+    let one = Array2::<f32>::ones((1, 1));
+    let vector = one.row(0);
+    let vector = vector.broadcast(1 << 61).unwrap();
+    let matrix = one.broadcast((1 << 31, 1 << 30)).unwrap();
+    for error in [device.upload(&vector).map(|_| ()).unwrap_err(), device.upload(&matrix).map(|_| ()).unwrap_err()] {
+        assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
+        has(&error, &["the host", "no memory for 9223372036854775808 bytes"]);
+    }
+}
+
+/// An axis of extent 1 has no neighbours, so any stride is right.
+#[test]
+fn a_stride_that_is_not_used_may_be_any_number() {
+    const FAR: usize = usize::MAX;
+    let device = device();
+    let x = device.upload(&(0..64).map(|i| i as f32).collect::<Vec<_>>()).unwrap();
+    let shapes: [(&[usize], &[usize]); 5] = [
+        (&[64, 1, 1], &[1, FAR, FAR]),
+        (&[2, 32, 1], &[32, 1, FAR]),
+        (&[2, 1, 32], &[32, FAR, 1]),
+        (&[1, 2, 32], &[FAR, 32, 1]),
+        (&[1, 64, 1], &[FAR, 1, FAR]),
+    ];
+    for (shape, strides) in shapes {
+        let view = x.view().as_tensor_strided(shape, strides).unwrap();
+        // Refused or not, without a panic.
+        for boxes in [[1, 1, 4], [1, 4, 4], [1, 32, 4]] {
+            let _ = view.tma(&boxes, Swizzle::None);
+        }
+        assert_eq!(device.permute(view, &[2, 0, 1]).unwrap().into_buffer().len(), 64);
+        for axis in 0..3 {
+            let sums = device.reduce_axis(Sum, view, axis).unwrap().into_buffer().download().unwrap();
+            assert_eq!(sums.iter().sum::<f32>(), 2016.0, "{shape:?} along {axis}");
+        }
+        let product = device.gemm(view, view).transpose_b().run_batch().unwrap();
+        assert_eq!(product.shape(), [shape[0], shape[1], shape[1]], "{shape:?}");
+    }
+    let row = x.view().as_tensor_strided(&[1, 64], &[FAR, 1]).unwrap();
+    assert_eq!(device.gemm(row, row).transpose_b().run().unwrap().download().unwrap()[(0, 0)], 85_344.0);
 }
 
 #[test]

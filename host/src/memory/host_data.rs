@@ -1,11 +1,13 @@
 //! Host data that can be copied to a device.
 
-use ndarray::{ArrayBase, Data, Ix1, Ix2};
+use std::borrow::Cow;
+
+use ndarray::{ArrayBase, Data, Dimension, Ix1, Ix2};
 use simt::element::Element;
 
 use super::{Buffer, Matrix};
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 mod sealed {
     pub trait Sealed {}
@@ -63,7 +65,7 @@ impl<T: Element, S: Data<Elem = T>> HostData for &ArrayBase<S, Ix1> {
     type OnDevice = Buffer<T>;
 
     fn upload_to(self, device: &Device) -> Result<Buffer<T>> {
-        self.as_standard_layout().as_slice().unwrap_or_default().upload_to(device)
+        elements_in_order(self)?.upload_to(device)
     }
 }
 
@@ -72,7 +74,26 @@ impl<T: Element, S: Data<Elem = T>> HostData for &ArrayBase<S, Ix2> {
     type OnDevice = Matrix<T>;
 
     fn upload_to(self, device: &Device) -> Result<Matrix<T>> {
-        let rows = self.as_standard_layout();
-        device.upload_matrix(rows.as_slice().unwrap_or_default(), self.nrows(), self.ncols())
+        device.upload_matrix(&elements_in_order(self)?, self.nrows(), self.ncols())
     }
+}
+
+/// The elements, the last axis fastest: a copy unless they lie so in memory.
+///
+/// # Errors
+/// [`Error::OutOfMemory`]: an array can have more elements than memory, all of them one number.
+pub(super) fn elements_in_order<T: Element, S: Data<Elem = T>, D: Dimension>(
+    array: &ArrayBase<S, D>,
+) -> Result<Cow<'_, [T]>> {
+    if let Some(elements) = array.as_slice() {
+        return Ok(Cow::Borrowed(elements));
+    }
+    let mut elements = Vec::new();
+    elements.try_reserve_exact(array.len()).map_err(|error| Error::OutOfMemory {
+        device: "the host".to_owned(),
+        bytes: array.len().saturating_mul(size_of::<T>()),
+        available: error.to_string(),
+    })?;
+    elements.extend(array.iter().copied());
+    Ok(Cow::Owned(elements))
 }

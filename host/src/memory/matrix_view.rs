@@ -7,6 +7,7 @@ use std::ops::Range;
 use ndarray::{Array2, ArrayView2};
 use simt::element::Element;
 
+use super::host_data::elements_in_order;
 use super::layout::{check_range, layout_methods};
 use super::span::Span;
 use super::view_pair::view_pair;
@@ -116,9 +117,9 @@ impl<T: Element> MatrixViewMut<'_, T> {
     /// `data` has another shape.
     pub fn write(&mut self, data: ArrayView2<T>) -> Result<()> {
         self.check_shape("write", "data", data.nrows(), data.ncols())?;
-        let rows = data.as_standard_layout();
+        let elements = elements_in_order(&data)?;
         let memory = self.allocation.memory();
-        memory.write(self.device().queue(), &self.view().region(), bytes::of(rows.as_slice().unwrap_or_default()))
+        memory.write(self.device().queue(), &self.view().region(), bytes::of(&elements))
     }
 
     /// Sets the elements to zero; those between the rows do not change.

@@ -69,9 +69,14 @@ impl<'a, T: Element> TmaTensor<'a, T> {
         };
         let dimensions = extents.iter().zip(strides).zip(shape).rev();
         for (i, ((&extent, &stride), &box_extent)) in dimensions.enumerate() {
-            // With an extent of 1 the stride is unused, but the driver requires one that exceeds the inner dimensions.
+            // With an extent of 1 the stride is unused and may be any number, but the driver requires one that exceeds
+            // the inner dimensions.
             let stride = match i {
-                1.. if extent == 1 => (map.extents[i - 1] * map.strides[i - 1]).next_multiple_of(16),
+                0 => element,
+                1.. if extent == 1 => {
+                    let inner = map.extents[i - 1].saturating_mul(map.strides[i - 1]);
+                    inner.checked_next_multiple_of(16).unwrap_or(u64::MAX)
+                }
                 _ => (stride as u64).saturating_mul(element),
             };
             (map.extents[i], map.strides[i], map.boxes[i]) = (extent as u64, stride, box_extent);
