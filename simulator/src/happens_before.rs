@@ -7,6 +7,11 @@
 //! the clock up to which its actions came before. Order through atomics, within and across blocks, is kept in logs: a
 //! release appends an entry, an acquire remembers the length of the log. (`FastTrack`, Flanagan and Freund 2009,
 //! without the vectors where a scalar says the same; release sequences and fences as in the PTX memory model.)
+//!
+//! Scopes are judged at each hop of a chain of releases and acquires, as causality order in the PTX memory model does:
+//! the scope of either operation must include the thread of the other (the two are then *morally strong*). Where an
+//! operation reads a value that an operation wrote to which it is not morally strong, it observes nothing: the releases
+//! before are lost to it and to whoever reads what it writes.
 
 use crate::ordering::{Order, Scope};
 use std::cell::RefCell;
@@ -32,15 +37,13 @@ pub(crate) struct ThreadOrder {
 /// Everything one thread had done and knew at a release.
 #[derive(Clone)]
 struct Release {
-    block: u32,
     thread: u16,
     warp: u16,
     clock: u32,
     epoch: u32,
     warp_epoch: u32,
     vector: Option<VectorClock>,
-    /// Whether its scope reaches threads of other blocks.
-    cross_block: bool,
+    reach: Reach,
     /// What the releasing thread had acquired itself.
     acquired: Acquired,
 }
@@ -48,10 +51,28 @@ struct Release {
 /// The releases through one atomic location, in order.
 #[derive(Default)]
 pub(crate) struct Log {
+    /// The last operation that wrote the location.
+    last: Option<Reach>,
     releases: Vec<Release>,
     by_block: HashMap<u32, Vec<u32>>,
     /// Releases whose thread had acquired another log: order may pass on through these.
     links: Vec<u32>,
+}
+
+/// The threads that an operation synchronises with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reach {
+    /// The block of its thread.
+    pub(crate) block: u32,
+    /// Whether its scope reaches threads of other blocks.
+    pub(crate) cross_block: bool,
+}
+
+impl Reach {
+    /// Whether the scope of either operation includes the thread of the other.
+    pub(crate) fn includes(self, other: Self) -> bool {
+        self.block == other.block || self.cross_block && other.cross_block
+    }
 }
 
 /// A log and how much of it was seen.
@@ -59,7 +80,8 @@ pub(crate) struct Log {
 struct Seen {
     log: Rc<RefCell<Log>>,
     len: usize,
-    cross_block: bool,
+    /// Of the acquire.
+    reach: Reach,
 }
 
 /// What was acquired, by one thread or by a block as a whole.
@@ -165,7 +187,7 @@ impl Acquired {
     }
 
     fn add(&mut self, new: Seen) {
-        let old = self.seen.iter_mut().find(|old| Rc::ptr_eq(&old.log, &new.log) && old.cross_block == new.cross_block);
+        let old = self.seen.iter_mut().find(|old| Rc::ptr_eq(&old.log, &new.log) && old.reach == new.reach);
         match old {
             Some(old) => old.len = old.len.max(new.len),
             None => self.seen.push(new),
@@ -180,39 +202,41 @@ impl Acquired {
         self.join_peers(other);
     }
 
-    /// Whether some acquired release came after `stamp`, for a thread of block `reader`.
-    pub(crate) fn covers(&self, stamp: Stamp, reader: u32) -> bool {
+    /// Whether some acquired release came after `stamp`.
+    pub(crate) fn covers(&self, stamp: Stamp) -> bool {
         if self.is_in_epoch(stamp) {
             return true;
         }
-        let mut visited: Vec<(*const RefCell<Log>, usize)> = Vec::new();
+        let mut visited: Vec<(*const RefCell<Log>, Reach, usize)> = Vec::new();
         let mut todo: Vec<Seen> = self.seen.clone();
         while let Some(seen) = todo.pop() {
-            let key = Rc::as_ptr(&seen.log);
-            let from = match visited.iter_mut().find(|(log, _)| std::ptr::eq(*log, key)) {
-                Some((_, len)) if *len >= seen.len => continue,
-                Some((_, len)) => std::mem::replace(len, seen.len),
+            let (key, reach) = (Rc::as_ptr(&seen.log), seen.reach);
+            let from = match visited.iter_mut().find(|&&mut (log, by, _)| std::ptr::eq(log, key) && by == reach) {
+                Some((.., len)) if *len >= seen.len => continue,
+                Some((.., len)) => std::mem::replace(len, seen.len),
                 None => {
-                    visited.push((key, seen.len));
+                    visited.push((key, reach, seen.len));
                     0
                 }
             };
             let log = seen.log.borrow();
-            let crosses = reader != stamp.block;
             let entries = log.by_block.get(&stamp.block).map_or(&[][..], Vec::as_slice);
             let hit = entries.iter().map(|&at| at as usize).take_while(|&at| at < seen.len).any(|at| {
                 let release = &log.releases[at];
-                (!crosses || release.cross_block && seen.cross_block) && release.covers(stamp)
+                release.reach.includes(reach) && release.covers(stamp)
             });
             if hit {
                 return true;
             }
             for &at in log.links.iter().filter(|&&at| (from..seen.len).contains(&(at as usize))) {
-                let acquired = &log.releases[at as usize].acquired;
-                if acquired.is_in_epoch(stamp) {
+                let release = &log.releases[at as usize];
+                if !release.reach.includes(reach) {
+                    continue;
+                }
+                if release.acquired.is_in_epoch(stamp) {
                     return true;
                 }
-                todo.extend(acquired.seen.iter().cloned());
+                todo.extend(release.acquired.seen.iter().cloned());
             }
         }
         false
@@ -263,14 +287,13 @@ impl ThreadOrder {
         let mut acquired = self.acquired.clone();
         acquired.join(block);
         Release {
-            block: thread.block,
             thread: thread.thread,
             warp: thread.warp,
             clock: thread.clock,
             epoch: thread.epoch,
             warp_epoch: thread.warp_epoch,
             vector: self.vector.clone(),
-            cross_block: scope != Scope::Block,
+            reach: Reach { block: thread.block, cross_block: scope != Scope::Block },
             acquired,
         }
     }
@@ -287,10 +310,12 @@ impl ThreadOrder {
     ) -> Effect {
         let log = logs.at(address);
         let cross_block = scope != Scope::Block;
+        let reach = Reach { block: thread.block, cross_block };
         // The length before this operation's own release: an operation does not acquire what it releases itself.
         let len = log.borrow().releases.len();
-        if op != AtomicOp::Store && len > 0 {
-            let seen = Seen { log: Rc::clone(&log), len, cross_block };
+        let observes = op != AtomicOp::Store && log.borrow().last.is_none_or(|last| last.includes(reach));
+        if observes && len > 0 {
+            let seen = Seen { log: Rc::clone(&log), len, reach };
             if matches!(order, Order::Acquire | Order::AcqRel) {
                 self.acquired.add(seen);
             } else {
@@ -305,18 +330,19 @@ impl ThreadOrder {
             Some(self.release(thread, scope, block))
         } else {
             self.fence.clone().map(|mut fence| {
-                fence.cross_block &= cross_block;
+                fence.reach.cross_block &= cross_block;
                 fence
             })
         };
-        // A plain atomic store heads a new release sequence; read-modify-write operations continue the one they find.
-        let log = if op == AtomicOp::Store {
+        // A plain atomic store heads a new release sequence; read-modify-write operations continue the one they observe.
+        let log = if observes {
+            log
+        } else {
             let new = Rc::<RefCell<Log>>::default();
             logs.by_address.insert(address, Rc::clone(&new));
             new
-        } else {
-            log
         };
+        log.borrow_mut().last = Some(reach);
         let effect = match &entry {
             None => Effect::None,
             Some(_) if released => Effect::Releases,
@@ -330,7 +356,7 @@ impl ThreadOrder {
             if links {
                 log.links.push(at);
             }
-            log.by_block.entry(entry.block).or_default().push(at);
+            log.by_block.entry(entry.reach.block).or_default().push(at);
             log.releases.push(entry);
         }
         effect
@@ -339,7 +365,7 @@ impl ThreadOrder {
     /// A fence: acquires what relaxed reads have seen, releases what came before for the relaxed writes to come.
     pub(crate) fn fence(&mut self, scope: Scope, thread: ThreadEpoch, block: &Acquired) {
         for mut seen in std::mem::take(&mut self.pending) {
-            seen.cross_block &= scope != Scope::Block;
+            seen.reach.cross_block &= scope != Scope::Block;
             self.acquired.add(seen);
         }
         self.fence = Some(self.release(thread, scope, block));
@@ -407,12 +433,12 @@ mod tests {
         let (mut logs, none) = (Logs::default(), Acquired::default());
         let (mut a, mut b) = (ThreadOrder::default(), ThreadOrder::default());
         assert_eq!(a.atomic(&mut logs, 8, AtomicOp::Update, ACQ_REL, thread(0, 0, 5), &none), Effect::Releases);
-        assert!(!b.acquired.covers(stamp(0, 0, 5), 1));
+        assert!(!b.acquired.covers(stamp(0, 0, 5)));
         b.atomic(&mut logs, 8, AtomicOp::Update, ACQ_REL, thread(1, 0, 2), &none);
-        assert!(b.acquired.covers(stamp(0, 0, 5), 1), "the releasing thread's own clock");
-        assert!(b.acquired.covers(stamp(0, 7, 4), 1), "the epoch of the releasing block");
-        assert!(!b.acquired.covers(stamp(0, 7, 5), 1), "another thread's later access");
-        assert!(!b.acquired.covers(stamp(0, 0, 6), 1), "an access after the release");
+        assert!(b.acquired.covers(stamp(0, 0, 5)), "the releasing thread's own clock");
+        assert!(b.acquired.covers(stamp(0, 7, 4)), "the epoch of the releasing block");
+        assert!(!b.acquired.covers(stamp(0, 7, 5)), "another thread's later access");
+        assert!(!b.acquired.covers(stamp(0, 0, 6)), "an access after the release");
     }
 
     #[test]
@@ -429,8 +455,8 @@ mod tests {
             if after {
                 b.fence(Scope::Device, thread(1, 0, 2), &none);
             }
-            assert_eq!(b.acquired.covers(stamp(0, 0, 5), 1), before && after, "fence before {before}, after {after}");
-            assert!(!b.acquired.covers(stamp(0, 0, 6), 1), "the access after the fence is never ordered");
+            assert_eq!(b.acquired.covers(stamp(0, 0, 5)), before && after, "fence before {before}, after {after}");
+            assert!(!b.acquired.covers(stamp(0, 0, 6)), "the access after the fence is never ordered");
         }
     }
 
@@ -441,9 +467,40 @@ mod tests {
         a.fence(Scope::Block, thread(0, 0, 5), &none);
         a.atomic(&mut logs, 8, AtomicOp::Update, RELAXED, thread(0, 0, 6), &none);
         b.atomic(&mut logs, 8, AtomicOp::Update, ACQ_REL, thread(1, 0, 2), &none);
-        assert!(!b.acquired.covers(stamp(0, 0, 5), 1));
+        assert!(!b.acquired.covers(stamp(0, 0, 5)));
         c.atomic(&mut logs, 8, AtomicOp::Update, ACQ_REL, thread(0, 9, 2), &none);
-        assert!(c.acquired.covers(stamp(0, 0, 5), 0), "within the block it does");
+        assert!(c.acquired.covers(stamp(0, 0, 5)), "within the block it does");
+    }
+
+    #[test]
+    fn scopes_are_judged_at_each_hop() {
+        const BLOCK: (Order, Scope) = (Order::AcqRel, Scope::Block);
+        // A thread of block 0, another one of block 0, block 1, block 2: the scope of each hop.
+        for (hops, reaches) in
+            [([BLOCK, ACQ_REL, ACQ_REL], true), ([ACQ_REL, BLOCK, ACQ_REL], false), ([ACQ_REL, ACQ_REL, BLOCK], false)]
+        {
+            let (mut logs, none) = (Logs::default(), Acquired::default());
+            let mut orders = <[ThreadOrder; 4]>::default();
+            let threads = [thread(0, 0, 5), thread(0, 40, 3), thread(1, 0, 3), thread(2, 0, 3)];
+            for (hop, how) in hops.into_iter().enumerate() {
+                let address = 8 * hop;
+                orders[hop].atomic(&mut logs, address, AtomicOp::Store, how, threads[hop], &none);
+                orders[hop + 1].atomic(&mut logs, address, AtomicOp::Load, how, threads[hop + 1], &none);
+            }
+            assert_eq!(orders[3].acquired.covers(stamp(0, 0, 5)), reaches, "{hops:?}");
+        }
+    }
+
+    #[test]
+    fn an_update_of_too_narrow_a_scope_ends_a_sequence() {
+        for (scope, reaches) in [(Scope::Device, true), (Scope::Block, false)] {
+            let (mut logs, none) = (Logs::default(), Acquired::default());
+            let mut orders = <[ThreadOrder; 3]>::default();
+            orders[0].atomic(&mut logs, 8, AtomicOp::Update, ACQ_REL, thread(0, 0, 5), &none);
+            orders[1].atomic(&mut logs, 8, AtomicOp::Update, (Order::Relaxed, scope), thread(1, 0, 5), &none);
+            orders[2].atomic(&mut logs, 8, AtomicOp::Update, ACQ_REL, thread(2, 0, 5), &none);
+            assert_eq!(orders[2].acquired.covers(stamp(0, 0, 5)), reaches, "{scope:?}");
+        }
     }
 
     #[test]
@@ -454,8 +511,8 @@ mod tests {
         b.atomic(&mut logs, 8, AtomicOp::Update, ACQ_REL, thread(1, 0, 3), &none);
         b.atomic(&mut logs, 16, AtomicOp::Update, ACQ_REL, thread(1, 0, 4), &none);
         c.atomic(&mut logs, 16, AtomicOp::Update, ACQ_REL, thread(2, 0, 1), &none);
-        assert!(c.acquired.covers(stamp(0, 0, 5), 2));
-        assert!(c.acquired.covers(stamp(1, 0, 4), 2));
+        assert!(c.acquired.covers(stamp(0, 0, 5)));
+        assert!(c.acquired.covers(stamp(1, 0, 4)));
     }
 
     #[test]
@@ -465,7 +522,7 @@ mod tests {
         a.atomic(&mut logs, 8, AtomicOp::Update, ACQ_REL, thread(0, 0, 5), &none);
         b.atomic(&mut logs, 8, AtomicOp::Store, RELAXED, thread(1, 0, 5), &none);
         c.atomic(&mut logs, 8, AtomicOp::Load, (Order::Acquire, Scope::Device), thread(2, 0, 5), &none);
-        assert!(!c.acquired.covers(stamp(0, 0, 5), 2));
+        assert!(!c.acquired.covers(stamp(0, 0, 5)));
     }
 
     #[test]

@@ -44,8 +44,8 @@ impl Threads {
                 return true;
             }
         }
-        lane.extension_if_any().is_some_and(|extension| extension.order.acquired.covers(stamp, self.number()))
-            || self.acquired().covers(stamp, self.number())
+        lane.extension_if_any().is_some_and(|extension| extension.order.acquired.covers(stamp))
+            || self.acquired().covers(stamp)
     }
 
     /// Whether accesses of several threads of a warp (of the block if `warp` is none), the latest at `clock`, came

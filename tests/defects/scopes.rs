@@ -1,0 +1,135 @@
+//! Chains of releases and acquires in which one scope is too narrow.
+
+use crate::case::{Bench, Case, Group};
+use simt::Kernel;
+use simt::prelude::*;
+use simulator::Kind;
+use warpwright_tests::sim::{Buffer, Grid};
+
+pub(crate) const GROUP: Group = Group {
+    file: file!(),
+    text: include_str!("scopes.rs"),
+    cases: &[
+        Case::new("chain whose middle hop has block scope", Kind::Race, |b| relay(b, relay_faulty_middle)),
+        Case::new("chain whose last hop has block scope", Kind::Race, |b| relay(b, relay_faulty_last)),
+        Case::new("chain through an update of block scope", Kind::Race, |b| relay(b, relay_faulty_update)),
+    ],
+};
+
+/// Block 0 sends a number to block 3: its first thread to its 32nd in block scope, that one to block 1, and block 1 to
+/// block 3 in device scope. Block 2 adds 1 to the last flag.
+#[kernel(block = 64)]
+fn relay_fixed(data: VecMut<u32>, flags: VecMut<u32>, y: VecMut<u32>) {
+    match (block_idx_x(), thread_idx_x()) {
+        (0, 0) => {
+            data.set(0, 17);
+            flags.atomic(0).store(1, Order::Release, Scope::Block);
+        }
+        (0, 32) => {
+            while flags.atomic(0).load(Order::Acquire, Scope::Block) == 0 {}
+            flags.atomic(1).store(1, Order::Release, Scope::Device);
+        }
+        (1, 0) => {
+            while flags.atomic(1).load(Order::Acquire, Scope::Device) == 0 {}
+            flags.atomic(2).store(1, Order::Release, Scope::Device);
+        }
+        (2, 0) => {
+            while flags.atomic(2).load(Order::Relaxed, Scope::Device) == 0 {}
+            flags.atomic(2).fetch_add(1, Order::Relaxed, Scope::Device);
+        }
+        (3, 0) => {
+            while flags.atomic(2).load(Order::Acquire, Scope::Device) < 2 {}
+            y.set(0, data.get(0));
+        }
+        _ => {}
+    }
+}
+
+#[kernel(block = 64)]
+fn relay_faulty_middle(data: VecMut<u32>, flags: VecMut<u32>, y: VecMut<u32>) {
+    match (block_idx_x(), thread_idx_x()) {
+        (0, 0) => {
+            data.set(0, 17); // FAULT
+            flags.atomic(0).store(1, Order::Release, Scope::Block);
+        }
+        (0, 32) => {
+            while flags.atomic(0).load(Order::Acquire, Scope::Block) == 0 {}
+            flags.atomic(1).store(1, Order::Release, Scope::Device);
+        }
+        (1, 0) => {
+            while flags.atomic(1).load(Order::Acquire, Scope::Block) == 0 {}
+            flags.atomic(2).store(1, Order::Release, Scope::Device);
+        }
+        (2, 0) => {
+            while flags.atomic(2).load(Order::Relaxed, Scope::Device) == 0 {}
+            flags.atomic(2).fetch_add(1, Order::Relaxed, Scope::Device);
+        }
+        (3, 0) => {
+            while flags.atomic(2).load(Order::Acquire, Scope::Device) < 2 {}
+            y.set(0, data.get(0)); // FAULT
+        }
+        _ => {}
+    }
+}
+
+#[kernel(block = 64)]
+fn relay_faulty_last(data: VecMut<u32>, flags: VecMut<u32>, y: VecMut<u32>) {
+    match (block_idx_x(), thread_idx_x()) {
+        (0, 0) => {
+            data.set(0, 17); // FAULT
+            flags.atomic(0).store(1, Order::Release, Scope::Block);
+        }
+        (0, 32) => {
+            while flags.atomic(0).load(Order::Acquire, Scope::Block) == 0 {}
+            flags.atomic(1).store(1, Order::Release, Scope::Device);
+        }
+        (1, 0) => {
+            while flags.atomic(1).load(Order::Acquire, Scope::Device) == 0 {}
+            flags.atomic(2).store(1, Order::Release, Scope::Device);
+        }
+        (2, 0) => {
+            while flags.atomic(2).load(Order::Relaxed, Scope::Device) == 0 {}
+            flags.atomic(2).fetch_add(1, Order::Relaxed, Scope::Device);
+        }
+        (3, 0) => {
+            while flags.atomic(2).load(Order::Acquire, Scope::Block) < 2 {}
+            y.set(0, data.get(0)); // FAULT
+        }
+        _ => {}
+    }
+}
+
+#[kernel(block = 64)]
+fn relay_faulty_update(data: VecMut<u32>, flags: VecMut<u32>, y: VecMut<u32>) {
+    match (block_idx_x(), thread_idx_x()) {
+        (0, 0) => {
+            data.set(0, 17); // FAULT
+            flags.atomic(0).store(1, Order::Release, Scope::Block);
+        }
+        (0, 32) => {
+            while flags.atomic(0).load(Order::Acquire, Scope::Block) == 0 {}
+            flags.atomic(1).store(1, Order::Release, Scope::Device);
+        }
+        (1, 0) => {
+            while flags.atomic(1).load(Order::Acquire, Scope::Device) == 0 {}
+            flags.atomic(2).store(1, Order::Release, Scope::Device);
+        }
+        (2, 0) => {
+            while flags.atomic(2).load(Order::Relaxed, Scope::Device) == 0 {}
+            flags.atomic(2).fetch_add(1, Order::Relaxed, Scope::Block);
+        }
+        (3, 0) => {
+            while flags.atomic(2).load(Order::Acquire, Scope::Device) < 2 {}
+            y.set(0, data.get(0)); // FAULT
+        }
+        _ => {}
+    }
+}
+
+type RelayArgs = (VecMut<'static, u32>, VecMut<'static, u32>, VecMut<'static, u32>);
+
+fn relay(bench: &mut Bench, faulty: Kernel<RelayArgs>) -> bool {
+    let (mut data, mut flags, mut y) = (Buffer::unwritten(1), Buffer::zeroed(3), Buffer::unwritten(1));
+    bench.launch((faulty, relay_fixed), Grid::line(4, 64), (&mut data, &mut flags, &mut y));
+    y.to_vec() == [17]
+}
