@@ -57,9 +57,9 @@ fn message_faulty_load(x: VecRef<u32>, data: VecMut<u32>, flag: VecMut<u32>, y: 
 fn message_faulty_scope(x: VecRef<u32>, data: VecMut<u32>, flag: VecMut<u32>, y: VecMut<u32>) {
     if thread_idx_x() == 0 && block_idx_x() == 0 {
         (0..8).for_each(|i| data.set(i, x.get(i))); // FAULT
-        flag.atomic(0).store(1, Order::Release, Scope::Block);
+        flag.atomic(0).store(1, Order::Release, Scope::Block); // FAULT
     } else if thread_idx_x() == 0 {
-        while flag.atomic(0).load(Order::Acquire, Scope::Block) == 0 {}
+        while flag.atomic(0).load(Order::Acquire, Scope::Block) == 0 {} // FAULT
         (0..8).for_each(|i| y.set(i, data.get(i))); // FAULT
     }
 }

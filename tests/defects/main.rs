@@ -8,7 +8,7 @@
 //! | `shared_races`, `warp_races`, `shared_atomics` | shared memory: missing barriers, `sync_warp` or atomics |
 //! | `global_races` | the same in global memory, within a block and across blocks |
 //! | `last_block`, `flags_and_locks` | results passed between blocks with too weak an order or too narrow a scope |
-//! | `scopes` | chains of releases and acquires in which one scope is too narrow |
+//! | `scopes` | scopes that are too narrow: in chains of releases and acquires, of atomics that order nothing |
 //! | `vector_reductions` | reductions of a whole vector: memory order, tickets that are not reset, misaligned vectors |
 //! | `line_reductions` | reductions of many lines: the barrier before the ticket, tickets of tiles, rows with gaps |
 //! | `partial_tiles` | stream-K fix-up: partial sums that a block loads or publishes too early |

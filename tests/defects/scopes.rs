@@ -1,4 +1,4 @@
-//! Chains of releases and acquires in which one scope is too narrow.
+//! Scopes that are too narrow: in chains of releases and acquires, and of atomics that order nothing.
 
 use crate::case::{Bench, Case, Group};
 use simt::Kernel;
@@ -13,6 +13,7 @@ pub(crate) const GROUP: Group = Group {
         Case::new("chain whose middle hop has block scope", Kind::Race, |b| relay(b, relay_faulty_middle)),
         Case::new("chain whose last hop has block scope", Kind::Race, |b| relay(b, relay_faulty_last)),
         Case::new("chain through an update of block scope", Kind::Race, |b| relay(b, relay_faulty_update)),
+        Case::new("ticket of block scope", Kind::Race, tickets),
     ],
 };
 
@@ -54,10 +55,10 @@ fn relay_faulty_middle(data: VecMut<u32>, flags: VecMut<u32>, y: VecMut<u32>) {
         }
         (0, 32) => {
             while flags.atomic(0).load(Order::Acquire, Scope::Block) == 0 {}
-            flags.atomic(1).store(1, Order::Release, Scope::Device);
+            flags.atomic(1).store(1, Order::Release, Scope::Device); // FAULT
         }
         (1, 0) => {
-            while flags.atomic(1).load(Order::Acquire, Scope::Block) == 0 {}
+            while flags.atomic(1).load(Order::Acquire, Scope::Block) == 0 {} // FAULT
             flags.atomic(2).store(1, Order::Release, Scope::Device);
         }
         (2, 0) => {
@@ -85,14 +86,14 @@ fn relay_faulty_last(data: VecMut<u32>, flags: VecMut<u32>, y: VecMut<u32>) {
         }
         (1, 0) => {
             while flags.atomic(1).load(Order::Acquire, Scope::Device) == 0 {}
-            flags.atomic(2).store(1, Order::Release, Scope::Device);
+            flags.atomic(2).store(1, Order::Release, Scope::Device); // FAULT
         }
         (2, 0) => {
             while flags.atomic(2).load(Order::Relaxed, Scope::Device) == 0 {}
-            flags.atomic(2).fetch_add(1, Order::Relaxed, Scope::Device);
+            flags.atomic(2).fetch_add(1, Order::Relaxed, Scope::Device); // FAULT
         }
         (3, 0) => {
-            while flags.atomic(2).load(Order::Acquire, Scope::Block) < 2 {}
+            while flags.atomic(2).load(Order::Acquire, Scope::Block) < 2 {} // FAULT
             y.set(0, data.get(0)); // FAULT
         }
         _ => {}
@@ -112,14 +113,14 @@ fn relay_faulty_update(data: VecMut<u32>, flags: VecMut<u32>, y: VecMut<u32>) {
         }
         (1, 0) => {
             while flags.atomic(1).load(Order::Acquire, Scope::Device) == 0 {}
-            flags.atomic(2).store(1, Order::Release, Scope::Device);
+            flags.atomic(2).store(1, Order::Release, Scope::Device); // FAULT
         }
         (2, 0) => {
             while flags.atomic(2).load(Order::Relaxed, Scope::Device) == 0 {}
-            flags.atomic(2).fetch_add(1, Order::Relaxed, Scope::Block);
+            flags.atomic(2).fetch_add(1, Order::Relaxed, Scope::Block); // FAULT
         }
         (3, 0) => {
-            while flags.atomic(2).load(Order::Acquire, Scope::Device) < 2 {}
+            while flags.atomic(2).load(Order::Acquire, Scope::Device) < 2 {} // FAULT
             y.set(0, data.get(0)); // FAULT
         }
         _ => {}
@@ -132,4 +133,27 @@ fn relay(bench: &mut Bench, faulty: Kernel<RelayArgs>) -> bool {
     let (mut data, mut flags, mut y) = (Buffer::unwritten(1), Buffer::zeroed(3), Buffer::unwritten(1));
     bench.launch((faulty, relay_fixed), Grid::line(4, 64), (&mut data, &mut flags, &mut y));
     y.to_vec() == [17]
+}
+
+/// Each block takes a ticket and sets an element of that number. No ticket orders anything: the places differ.
+#[kernel(block = 32)]
+fn tickets_faulty(ticket: VecMut<u32>, y: VecMut<u32>) {
+    if thread_idx_x() == 0 {
+        let at = ticket.atomic(0).fetch_add(1, Order::Relaxed, Scope::Block); // FAULT: two blocks may draw the same
+        y.set(at as usize, 1);
+    }
+}
+
+#[kernel(block = 32)]
+fn tickets_fixed(ticket: VecMut<u32>, y: VecMut<u32>) {
+    if thread_idx_x() == 0 {
+        let at = ticket.atomic(0).fetch_add(1, Order::Relaxed, Scope::Device);
+        y.set(at as usize, 1);
+    }
+}
+
+fn tickets(bench: &mut Bench) -> bool {
+    let (mut ticket, mut y) = (Buffer::zeroed(1), Buffer::unwritten(6));
+    bench.launch((tickets_faulty, tickets_fixed), Grid::line(6, 32), (&mut ticket, &mut y));
+    y.to_vec() == [1; 6]
 }

@@ -203,6 +203,17 @@ impl BlockState {
     /// Checks and counts an access to the buffer `tag`, in which the address lies.
     #[inline(always)]
     pub(crate) fn check_global(&self, lane: &Lane, tag: u32, accessed: Accessed, access: Access) {
+        self.check_global_scoped(lane, tag, accessed, access, None);
+    }
+
+    /// Checks and counts an atomic operation on the buffer `tag`, in which the address lies.
+    #[inline(never)]
+    pub(crate) fn check_global_atomic(&self, lane: &Lane, tag: u32, accessed: Accessed, scope: Scope) {
+        self.check_global_scoped(lane, tag, accessed, Access::GlobalAtomic, Some(scope));
+    }
+
+    #[inline(always)]
+    fn check_global_scoped(&self, lane: &Lane, tag: u32, accessed: Accessed, access: Access, scope: Option<Scope>) {
         self.threads.count_step();
         if lane.watch.get() & (COUNTERS | UNWAITED) != 0 {
             if lane.watch.get() & COUNTERS != 0 {
@@ -213,7 +224,7 @@ impl BlockState {
         if let Some(binding) = self.threads.bindings().get(tag as usize) {
             // SAFETY: one OS thread works on a watched run, and no borrow of the shadow lives across this call.
             let global = unsafe { &mut *self.run().global.get() };
-            global.access(tag, binding.memory, &self.threads, lane, accessed);
+            global.access(tag, binding.memory, &self.threads, lane, accessed, scope);
         }
     }
 
@@ -232,7 +243,7 @@ impl BlockState {
             Dependency::check(&self.threads, lane, accessed);
             // SAFETY: one OS thread works on a watched run, and no borrow of the shadow lives across this call.
             let global = unsafe { &mut *self.run().global.get() };
-            global.access(map.tag, binding.memory, &self.threads, lane, accessed);
+            global.access(map.tag, binding.memory, &self.threads, lane, accessed, None);
         };
         if kind == AccessKind::Read {
             rows(map, at).for_each(check);

@@ -182,7 +182,7 @@ fn begin<T: AtomicPlain>(
                 }
                 state.check_shared(&lane, accessed);
             }
-            Place::Global { tag } => state.check_global(&lane, tag, accessed, Access::GlobalAtomic),
+            Place::Global { tag } => state.check_global_atomic(&lane, tag, accessed, scope),
         }
         // Order among some threads of the block: readers must then be recorded one by one.
         if order != Order::Relaxed && (scope == Scope::Block || place == Place::Shared) {

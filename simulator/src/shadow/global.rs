@@ -4,36 +4,36 @@
 //! Buffers that the launch only reads have no shadow: they cannot race.
 
 use super::access::{AccessKind, Accessed};
+use super::global_atomics::Atomics;
 use super::global_stamp::{
-    ATOMIC, BLOCK_SHIFT, CLOCK_SHIFT, FLAGS, OVER, PLACE_BITS, PLACE_SHIFT, THREAD_SHIFT, block_number, clock, name,
-    place, stamped, thread,
+    ATOMIC, BLOCK_SHIFT, CLOCK_SHIFT, FLAGS, PLACE_BITS, PLACE_SHIFT, THREAD_SHIFT, block_number, clock, name, place,
+    stamped, thread,
 };
 use super::locations::Numbers;
-use super::readers::{LOAD, Readers, come_before};
+use super::readers::{LOADS, Readers, come_before};
 use super::unwritten::Unwritten;
 use crate::lane::Lane;
 use crate::memory::Memory;
+use crate::ordering::Scope;
 use crate::report::Kind;
 use crate::threads::{Threads, is_before};
-use std::collections::HashMap;
 
 /// Shadow of one buffer.
-struct Buffer {
+pub(super) struct Buffer {
     base: usize,
     bytes: usize,
     shift: u32,
     /// Every element counts as written.
-    full: bool,
-    writable: bool,
-    writes: Vec<u64>,
+    pub(super) full: bool,
+    pub(super) writable: bool,
+    pub(super) writes: Vec<u64>,
     /// Made at the first read of a writable buffer.
-    reads: Vec<u64>,
+    pub(super) reads: Vec<u64>,
     /// Readers of elements that several threads have read.
     readers: Readers,
-    /// The last plain write of elements that atomic operations have written since: atomics that are not ordered behind
-    /// it race with it.
-    plain: HashMap<usize, u64>,
-    unwritten: Unwritten,
+    /// Atomic operations that the last write of their element does not stand for.
+    pub(super) atomics: Atomics,
+    pub(super) unwritten: Unwritten,
 }
 
 /// Shadows of a launch's buffers, by tag.
@@ -57,7 +57,7 @@ impl GlobalShadow {
                 writes: vec![0; cells],
                 reads: Vec::new(),
                 readers: Readers::default(),
-                plain: HashMap::new(),
+                atomics: Atomics::default(),
                 unwritten: Unwritten::default(),
             }
         });
@@ -67,14 +67,23 @@ impl GlobalShadow {
     /// Bytes of these shadows.
     pub(crate) fn bytes(&self) -> usize {
         let bytes = |buffer: &Buffer| {
-            (buffer.writes.len() + buffer.reads.len()) * 8 + buffer.readers.bytes() + buffer.plain.len() * 16
+            (buffer.writes.len() + buffer.reads.len()) * 8 + buffer.readers.bytes() + buffer.atomics.bytes()
         };
         self.buffers.iter().map(bytes).sum()
     }
 
-    /// Checks and records one access to the buffer `tag`, in which the address lies.
+    /// Checks and records one access to the buffer `tag`, in which the address lies; an atomic operation if it has a
+    /// scope.
     #[inline(always)]
-    pub(crate) fn access(&mut self, tag: u32, memory: &Memory, threads: &Threads, lane: &Lane, accessed: Accessed) {
+    pub(crate) fn access(
+        &mut self,
+        tag: u32,
+        memory: &Memory,
+        threads: &Threads,
+        lane: &Lane,
+        accessed: Accessed,
+        scope: Option<Scope>,
+    ) {
         let Self { buffers, places } = self;
         let Some(buffer) = buffers.get_mut(tag as usize) else { return };
         if buffer.full && !buffer.writable {
@@ -86,7 +95,10 @@ impl GlobalShadow {
         let first = (accessed.address - buffer.base) >> buffer.shift;
         let count = accessed.size >> buffer.shift;
         for index in first..first + count {
-            buffer.cell(index, places, memory, threads, lane, accessed);
+            match scope {
+                None => buffer.cell(index, places, memory, threads, lane, accessed),
+                Some(scope) => buffer.atomic_cell(index, places, memory, threads, lane, accessed, scope),
+            }
         }
     }
 
@@ -126,11 +138,26 @@ impl Buffer {
             *cells = cells.iter().flat_map(|&cell| std::iter::repeat_n(cell, parts)).collect();
         }
         self.readers.refine(parts);
-        let plain = self.plain.iter();
-        self.plain =
-            plain.flat_map(|(cell, &write)| (0..parts).map(move |part| (cell * parts + part, write))).collect();
+        self.atomics.refine(parts);
         self.unwritten.refine(parts);
         self.shift -= finer;
+    }
+
+    /// Holds back a read of an element that nothing has written.
+    #[inline(always)]
+    pub(super) fn hold_unwritten(
+        &mut self,
+        index: usize,
+        memory: &Memory,
+        threads: &Threads,
+        lane: &Lane,
+        accessed: Accessed,
+    ) {
+        // SAFETY: the launch's contract; the index lies in the memory because the address does.
+        let marked = unsafe { memory.is_marked(index << self.shift) };
+        if !marked {
+            self.unwritten.hold(index, lane, accessed, threads);
+        }
     }
 
     #[inline(always)]
@@ -144,72 +171,62 @@ impl Buffer {
         accessed: Accessed,
     ) {
         let write = self.writes.get(index).copied().unwrap_or(0);
-        let kind = accessed.kind;
-        let reads = matches!(kind, AccessKind::Read | AccessKind::AtomicRead | AccessKind::AtomicUpdate);
-        if write == 0 && !self.full && reads {
-            // SAFETY: the launch's contract; the index lies in the memory because the address does.
-            let marked = unsafe { memory.is_marked(index << self.shift) };
-            if !marked {
-                self.unwritten.hold(index, lane, accessed, threads);
-            }
+        let is_read = accessed.kind == AccessKind::Read;
+        if write == 0 && !self.full && is_read {
+            self.hold_unwritten(index, memory, threads, lane, accessed);
         }
         if !self.writable || index >= self.writes.len() {
             return;
         }
-        let stamp = u64::from(lane.clock.get()) << CLOCK_SHIFT
-            | u64::from(threads.number()) << BLOCK_SHIFT
-            | u64::from(lane.linear) << THREAD_SHIFT
-            | places.number(accessed.location, PLACE_BITS) << PLACE_SHIFT;
-        if write != 0 && !(block_number(write) == threads.number() && is_before(lane, thread(write), clock(write))) {
+        let stamp = stamp_of(places, threads, lane, accessed);
+        if write != 0 && !is_trivially_before(write, threads, lane) {
             self.unordered_write(index, write, places, threads, lane, accessed);
         }
-        let mut plain = if write & OVER == 0 { None } else { self.plain.get(&index).copied() };
-        if let Some(plain) = plain
-            && kind.is_atomic()
-            && !(block_number(plain) == threads.number() && is_before(lane, thread(plain), clock(plain)))
-        {
-            self.unordered_write(index, plain, places, threads, lane, accessed);
-        }
-        if matches!(kind, AccessKind::Read | AccessKind::AtomicRead) {
+        if is_read {
+            if write & ATOMIC != 0 {
+                self.check_atomics(index, places, threads, lane, accessed);
+            }
             if self.reads.is_empty() {
                 self.reads = vec![0; self.writes.len()];
             }
-            let reads = self.reads[index];
-            let none = reads == 0 || reads & FLAGS == LOAD;
-            if kind == AccessKind::AtomicRead {
-                self.reads[index] = if none { stamp | LOAD } else { reads };
-            } else if none || come_before(reads, threads, lane) {
-                self.reads[index] = stamp;
-            } else {
-                self.reads[index] = self.readers.add(index, reads, stamp, threads);
-            }
+            let (reads, loads) = (self.reads[index] & !LOADS, self.reads[index] & LOADS);
+            self.reads[index] = loads
+                | if reads == 0 || come_before(reads, threads, lane) {
+                    stamp
+                } else {
+                    self.readers.add(index, reads, stamp, threads)
+                };
             return;
         }
-        if let Some(reads) = self.reads.get_mut(index)
-            && *reads != 0
-        {
-            let reads = std::mem::take(reads);
-            let among_atomics = kind.is_atomic() && reads & FLAGS == LOAD;
-            if !among_atomics && !come_before(reads, threads, lane) {
-                self.unordered_reads(index, reads, places, threads, lane, accessed);
-            }
+        let reads = self.reads.get_mut(index).map_or(0, std::mem::take);
+        self.check_readers(index, reads & !LOADS, places, threads, lane, accessed);
+        if write & ATOMIC != 0 || reads & LOADS != 0 {
+            self.check_atomics(index, places, threads, lane, accessed);
+            self.atomics.forget(index);
         }
-        if write != 0 && write & ATOMIC == 0 {
-            plain = Some(write);
-        }
-        self.writes[index] = match (kind.is_atomic(), plain) {
-            (false, _) => stamp,
-            (true, None) => stamp | ATOMIC,
-            (true, Some(plain)) => {
-                self.plain.insert(index, plain);
-                stamp | ATOMIC | OVER
-            }
-        };
+        self.writes[index] = stamp;
     }
 
+    /// Checks a write against the plain reads of its element.
+    #[inline(always)]
+    pub(super) fn check_readers(
+        &mut self,
+        index: usize,
+        reads: u64,
+        places: &Numbers,
+        threads: &Threads,
+        lane: &Lane,
+        accessed: Accessed,
+    ) {
+        if reads != 0 && !come_before(reads, threads, lane) {
+            self.unordered_reads(index, reads, places, threads, lane, accessed);
+        }
+    }
+
+    /// Checks an access against a write, or an atomic load, of its element that scalar clocks do not order.
     #[cold]
     #[inline(never)]
-    fn unordered_write(
+    pub(super) fn unordered_write(
         &mut self,
         index: usize,
         write: u64,
@@ -218,14 +235,13 @@ impl Buffer {
         lane: &Lane,
         accessed: Accessed,
     ) {
-        let atomic = write & ATOMIC != 0;
-        if atomic && accessed.kind.is_atomic() || threads.is_ordered(lane, stamped(threads, write)) {
+        if threads.is_ordered(lane, stamped(threads, write)) {
             return;
         }
         self.unwritten.race(index);
         threads.fault(lane, Kind::Race, accessed.location, Some(places.location(place(write))), || {
             let what = accessed.kind.verb();
-            let how = if atomic { "atomic write" } else { "write" };
+            let how = if write & ATOMIC == 0 { "write" } else { "atomic write" };
             let (where_, who) = (threads.name_global(accessed.address), name(threads, write));
             format!("{what} of {where_} has no order with the {how} by {who}")
         });
@@ -249,7 +265,6 @@ impl Buffer {
             let itself = block_number(reads) == threads.number() && thread(reads) == lane.linear;
             let (how, who) = match reads & FLAGS {
                 0 => ("read", name(threads, reads)),
-                LOAD => ("atomic read", name(threads, reads)),
                 _ if itself => ("read", "other threads".to_owned()),
                 _ => ("read", format!("{} and others", name(threads, reads))),
             };
@@ -257,4 +272,19 @@ impl Buffer {
             format!("{what} of {where_} has no order with the {how} by {who}")
         });
     }
+}
+
+/// The stamp of an access.
+#[inline(always)]
+pub(super) fn stamp_of(places: &mut Numbers, threads: &Threads, lane: &Lane, accessed: Accessed) -> u64 {
+    u64::from(lane.clock.get()) << CLOCK_SHIFT
+        | u64::from(threads.number()) << BLOCK_SHIFT
+        | u64::from(lane.linear) << THREAD_SHIFT
+        | places.number(accessed.location, PLACE_BITS) << PLACE_SHIFT
+}
+
+/// Whether two comparisons show that the access of one thread comes before what `lane` does now.
+#[inline(always)]
+pub(super) fn is_trivially_before(stamp: u64, threads: &Threads, lane: &Lane) -> bool {
+    block_number(stamp) == threads.number() && is_before(lane, thread(stamp), clock(stamp))
 }

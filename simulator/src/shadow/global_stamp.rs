@@ -16,8 +16,10 @@ const _: () = assert!(MAX_CLOCK < 1 << (64 - CLOCK_SHIFT));
 
 /// Write stamp: by an atomic operation.
 pub(super) const ATOMIC: u64 = 1;
-/// Write stamp, beside [`ATOMIC`]: the plain write before it is kept in `Buffer::plain`.
+/// Write stamp, beside [`ATOMIC`]: the plain write before it is kept in `Buffer::atomics`.
 pub(super) const OVER: u64 = 2;
+/// Stamp of an atomic operation: its scope is the block.
+pub(super) const NARROW: u64 = 4;
 
 pub(super) fn clock(stamp: u64) -> u32 {
     (stamp >> CLOCK_SHIFT) as u32
@@ -30,6 +32,11 @@ pub(super) fn block_number(stamp: u64) -> u32 {
 }
 pub(super) fn place(stamp: u64) -> u64 {
     stamp >> PLACE_SHIFT & ((1 << PLACE_BITS) - 1)
+}
+
+/// What tells the accesses of one thread from those of others.
+pub(super) fn thread_bits(stamp: u64) -> u64 {
+    stamp & ((1 << CLOCK_SHIFT) - (1 << THREAD_SHIFT))
 }
 
 pub(super) fn stamped(threads: &Threads, stamp: u64) -> Stamp {

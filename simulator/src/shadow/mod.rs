@@ -3,6 +3,7 @@
 mod access;
 mod bulk;
 mod global;
+mod global_atomics;
 mod global_stamp;
 mod locations;
 mod readers;

@@ -16,8 +16,8 @@ pub(super) const IN_WARP: u64 = 1;
 pub(super) const IN_BLOCK: u64 = 2;
 /// Read stamp: the readers are listed.
 pub(super) const LISTED: u64 = 3;
-/// Read stamp: an atomic load, with which only plain writes race.
-pub(super) const LOAD: u64 = 4;
+/// Beside a read stamp, or alone: atomic loads are recorded in `Buffer::atomics`.
+pub(super) const LOADS: u64 = 4;
 
 /// Most stamps in one buffer's lists. Further readers are not recorded, and a race with such a reader alone is missed:
 /// a buffer that a launch may write but only reads must not cost more than its shadow.
@@ -33,9 +33,9 @@ pub(super) struct Readers {
 /// Whether two comparisons show that all readers of `reads` come before what `lane` does now.
 #[inline(always)]
 pub(super) fn come_before(reads: u64, threads: &Threads, lane: &Lane) -> bool {
-    let alone = reads & FLAGS == 0 || reads & FLAGS == LOAD;
     block_number(reads) == threads.number()
-        && (reads & FLAGS != LISTED && clock(reads) <= lane.epoch.get() || alone && thread(reads) == lane.linear)
+        && (reads & FLAGS != LISTED && clock(reads) <= lane.epoch.get()
+            || reads & FLAGS == 0 && thread(reads) == lane.linear)
 }
 
 impl Readers {
