@@ -1,5 +1,6 @@
 //! Asynchronous operations that one thread has issued and not yet waited for.
 
+use crate::shadow::SourceWrites;
 use crate::tensor_map::TensorMap;
 use std::collections::VecDeque;
 use std::panic::Location;
@@ -18,7 +19,17 @@ pub(crate) struct Copy {
     pub(crate) to: *mut u8,
     pub(crate) bytes: [u8; 16],
     pub(crate) len: usize,
+    /// Where it read, and the last writes there at that time; none where nothing is checked.
+    pub(crate) source: Option<Source>,
     pub(crate) site: &'static Location<'static>,
+}
+
+/// What a `cp.async` reads until it is waited for.
+#[derive(Clone, Copy)]
+pub(crate) struct Source {
+    pub(crate) tag: u32,
+    pub(crate) address: usize,
+    pub(crate) writes: SourceWrites,
 }
 
 /// TMA stores of one thread.

@@ -26,11 +26,6 @@ impl Cluster {
         self.0.iter().map(|block| &**block)
     }
 
-    /// How many blocks there are.
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// Finishes the blocks, all of which are over, and gives them back.
     #[expect(clippy::vec_box, reason = "as above")]
     pub(crate) fn finish(self) -> Vec<Box<Block>> {

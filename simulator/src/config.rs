@@ -26,13 +26,19 @@ pub struct Config {
     /// Bytes per shared-memory bank, 4 or 8. There are always 32 banks.
     pub bank_bytes: u32,
     /// Blocks that are resident together and interleaved, at least 1. More become resident when every resident block
-    /// spins on an atomic.
+    /// waits for others by polling; two once a thread has released something to other blocks.
     pub resident: u32,
     /// Worker threads at [`Level::Off`]; 0 uses every core.
     pub threads: usize,
     /// Distinct reports kept per launch; further ones are only counted.
     pub max_reports: usize,
-    /// Turns that a spinning thread may take without progress of any thread, before the launch counts as hung.
+    /// Streaming multiprocessors of the simulated device. With the limits of one, [`MULTIPROCESSOR`], they say how many
+    /// blocks of a kernel are resident together, that is, can wait for each other.
+    ///
+    /// [`MULTIPROCESSOR`]: crate::MULTIPROCESSOR
+    pub multiprocessors: u32,
+    /// Turns that polling threads may take, all together, before the launch counts as hung: while no thread exits and
+    /// memory does not change. A turn is 16 polls by atomics, or one pause.
     pub hang_turns: u64,
 }
 
@@ -46,7 +52,8 @@ impl Default for Config {
             resident: 1,
             threads: 0,
             max_reports: 32,
-            hang_turns: 2_000_000,
+            multiprocessors: 132,
+            hang_turns: 200_000,
         }
     }
 }

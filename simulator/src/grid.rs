@@ -4,7 +4,8 @@ use crate::block::{Block, Progress, Run};
 use crate::cluster::Cluster;
 use crate::config::{Config, Level};
 use crate::fiber::Pool;
-use crate::launch::{Launch, LaunchError, MAX_CLUSTER, MAX_THREADS, Outcome};
+use crate::idle::{self, Idle, Next};
+use crate::launch::{Binding, Launch, LaunchError, MAX_CLUSTER, MAX_THREADS, Outcome};
 use crate::report::{Kind, Reports};
 use crate::schedule::Permutation;
 use crate::shadow::MAX_BLOCKS;
@@ -13,9 +14,6 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
-
-/// Most blocks that are made resident because others spin.
-const MAX_RESIDENT: usize = 256;
 
 /// Runs `body` once for every thread of the grid.
 ///
@@ -89,12 +87,15 @@ struct Queue {
     clusters: u64,
     order: Permutation,
     stopped: AtomicBool,
+    /// Clusters that are over.
+    finished: AtomicU64,
 }
 
 impl Queue {
     fn new(clusters: u64, seed: u64) -> Self {
-        let (next, stopped) = (AtomicU64::new(0), AtomicBool::new(false));
-        Self { next, clusters, order: Permutation::new(clusters, seed, 0), stopped }
+        let [next, finished] = [const { AtomicU64::new(0) }; 2];
+        let stopped = AtomicBool::new(false);
+        Self { next, clusters, order: Permutation::new(clusters, seed, 0), stopped, finished }
     }
 
     fn take(&self) -> Option<u32> {
@@ -203,44 +204,52 @@ impl Worker<'_> {
     }
 
     fn all(&mut self, pool: &mut Pool<Block>) -> std::io::Result<()> {
-        let cluster = self.run.state.launch.cluster as usize;
+        let launch = self.run.state.launch;
+        let cluster = launch.cluster as usize;
+        let most = launch.co_resident(self.run.state.config.multiprocessors);
         let mut wanted = self.run.state.config.resident as usize;
-        let (mut idle_turns, mut progress) = (0_u64, 0);
+        let mut idle = Idle::new();
         loop {
+            if self.run.state.interleave.get() {
+                wanted = wanted.max(2 * cluster);
+            }
             while self.resident.len() * cluster < wanted && self.admit()? {}
             if self.resident.is_empty() {
                 return Ok(());
             }
             self.rotate();
-            let mut spinning = 0;
             let mut at = 0;
             while at < self.resident.len() {
                 match self.resident[at].turn(pool, self.run.state.config.seed, self.round)? {
-                    Progress::Spinning => {
-                        spinning += self.resident[at].len();
-                        at += 1;
-                    }
-                    Progress::Paused | Progress::Stuck => at += 1,
+                    Progress::Spinning | Progress::Paused | Progress::Stuck => at += 1,
                     Progress::Done => {
                         let cluster = self.resident.remove(at);
                         self.retire(cluster);
                     }
                 }
             }
-            let now = self.run.state.progress.get();
-            if now != progress || spinning == 0 {
-                (idle_turns, progress) = (0, now);
-                continue;
-            }
-            idle_turns += 1;
-            // The resident blocks wait for one that is not resident: admit it.
-            wanted = (wanted + 1).min(MAX_RESIDENT).max(spinning);
-            if idle_turns > self.run.state.config.hang_turns {
-                self.hang(pool);
-            } else if idle_turns.is_multiple_of(64) {
-                std::thread::yield_now();
+            let finished = self.queue.finished.load(Ordering::Relaxed);
+            match idle.after_round(&self.run.state, finished, || self.hash_memory()) {
+                Next::Round => {}
+                // The resident blocks may wait for one that is not resident: admit it.
+                Next::Admit => {
+                    wanted = (self.resident.len() * cluster + 1).min(most).max(wanted);
+                    if self.round.is_multiple_of(64) {
+                        std::thread::yield_now();
+                    }
+                }
+                Next::Hang => self.hang(pool),
             }
         }
+    }
+
+    /// A hash of the memory that the resident blocks can see and the launch may write.
+    fn hash_memory(&self) -> u64 {
+        let blocks = self.resident.iter().flat_map(Cluster::blocks);
+        let shared = blocks.fold(0, |hash, block| block.state.hash_shared(hash));
+        let written = self.run.state.launch.bindings.iter().filter(|binding| binding.writable);
+        // SAFETY: the launch's own memory, which its threads access by relaxed atomics.
+        written.fold(shared, |hash, Binding { memory, .. }| unsafe { idle::hash(hash, memory.as_ptr(), memory.len()) })
     }
 
     /// Chooses by the seed which cluster comes first in this round.
@@ -270,6 +279,7 @@ impl Worker<'_> {
 
     /// All blocks of a cluster are over.
     fn retire(&mut self, cluster: Cluster) {
+        self.queue.finished.fetch_add(1, Ordering::Relaxed);
         for block in cluster.finish() {
             self.clock = self.clock.max(block.state.threads.steps());
             self.spare.push(block);
@@ -279,9 +289,17 @@ impl Worker<'_> {
     /// No thread makes progress any more: reports it, and abandons the launch.
     #[cold]
     fn hang(&mut self, pool: &mut Pool<Block>) {
+        let left = self.queue.clusters.saturating_sub(self.queue.next.load(Ordering::Relaxed));
         self.queue.stopped.store(true, Ordering::Relaxed);
+        let unstarted = match left * u64::from(self.run.state.launch.cluster) {
+            0 => String::new(),
+            left => format!(
+                ", and {left} blocks have not begun: the device holds {} at once",
+                self.run.state.launch.co_resident(self.run.state.config.multiprocessors)
+            ),
+        };
         for cluster in std::mem::take(&mut self.resident) {
-            cluster.blocks().for_each(Block::report_hang);
+            cluster.blocks().for_each(|block| block.report_hang(&unstarted));
             cluster.abandon(pool);
             self.spare.extend(cluster.finish());
         }

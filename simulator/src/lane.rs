@@ -65,6 +65,8 @@ pub(crate) struct Lane {
     pub(crate) fiber: Cell<u16>,
     /// Atomic operations since this lane last let others run.
     pub(crate) polls: Cell<u16>,
+    /// Releases by this lane.
+    pub(crate) releases: Cell<u16>,
 }
 
 const _: () = assert!(size_of::<Lane>() == 64, "a lane is one cache line");
@@ -115,6 +117,7 @@ impl Lane {
             warp: linear / warp_size,
             fiber: Cell::new(u16::MAX),
             polls: Cell::new(0),
+            releases: Cell::new(0),
         }
     }
 
@@ -188,6 +191,7 @@ impl Lane {
         self.watch.set(watch);
         self.fiber.set(u16::MAX);
         self.polls.set(0);
+        self.releases.set(0);
         self.drop_extension();
     }
 }

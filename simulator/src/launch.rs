@@ -10,6 +10,24 @@ pub const MAX_THREADS: u32 = 1024;
 /// Most blocks of a cluster: what every GPU with clusters can hold.
 pub const MAX_CLUSTER: u32 = 8;
 
+/// What a streaming multiprocessor holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Multiprocessor {
+    /// Most resident blocks.
+    pub blocks: u32,
+    /// Most resident threads, in whole warps.
+    pub threads: u32,
+    /// Bytes of shared memory.
+    pub shared_bytes: usize,
+    /// Bytes of it that the system takes for each block.
+    pub reserved_bytes: usize,
+}
+
+/// The streaming multiprocessor of an H100 or H200. Registers are not counted: the simulator does not know them.
+pub const MULTIPROCESSOR: Multiprocessor =
+    Multiprocessor { blocks: 32, threads: 2048, shared_bytes: 228 * 1024, reserved_bytes: 1024 };
+
 /// A buffer of the launch; its place among the bindings is the tag of the views into it.
 #[derive(Clone, Copy)]
 pub struct Binding<'a> {
@@ -39,6 +57,20 @@ pub struct Launch<'a> {
     pub pdl: bool,
     /// The buffers, by tag.
     pub bindings: &'a [Binding<'a>],
+}
+
+impl Launch<'_> {
+    /// How many blocks of this launch a device of so many multiprocessors holds: a whole number of clusters, at least
+    /// one.
+    pub(crate) fn co_resident(&self, multiprocessors: u32) -> usize {
+        let threads = self.block.into_iter().product::<u32>().next_multiple_of(32);
+        let on_one = (MULTIPROCESSOR.blocks as usize)
+            .min((MULTIPROCESSOR.threads / threads.max(1)) as usize)
+            .min(MULTIPROCESSOR.shared_bytes / (self.shared_bytes + MULTIPROCESSOR.reserved_bytes))
+            .max(1);
+        let cluster = self.cluster as usize;
+        (on_one * multiprocessors as usize / cluster).max(1) * cluster
+    }
 }
 
 /// The outcome of a launch.

@@ -17,6 +17,7 @@ pub(crate) const GROUP: Group = Group {
         Case::new("wait for a group that was never committed", Kind::AsyncNotWaited, commit),
         Case::new("wait without a barrier after it", Kind::Race, no_barrier),
         Case::new("buffer refilled while other threads read it", Kind::Race, refill),
+        Case::new("source overwritten before the wait", Kind::AsyncNotWaited, source),
     ],
 };
 
@@ -212,4 +213,34 @@ fn refill(bench: &mut Bench) -> bool {
     let halves =
         ramp(256).chunks(64).flat_map(|row| [row[32..].iter().sum(), row[..32].iter().sum()]).collect::<Vec<u32>>();
     sums.to_vec() == halves
+}
+
+/// Reverses each section of 64, and sets it to 0: the copy may read at any time until its wait.
+#[kernel(block = 64)]
+fn source_faulty(#[shared] line: &Line, x: VecMut<u32>, y: VecMut<u32>) {
+    let (i, t) = (index_1d(), thread_idx_x());
+    cp_async(line.words.slot::<1>(t), x.slot(i)); // FAULT
+    cp_async_commit();
+    sync_threads();
+    x.set(i ^ 1, 0); // FAULT: before the wait
+    cp_async_wait_group::<0>();
+    sync_threads();
+    y.set(i, line.words.get(63 - t));
+}
+
+#[kernel(block = 64)]
+fn source_fixed(#[shared] line: &Line, x: VecMut<u32>, y: VecMut<u32>) {
+    let (i, t) = (index_1d(), thread_idx_x());
+    cp_async(line.words.slot::<1>(t), x.slot(i));
+    cp_async_commit();
+    cp_async_wait_group::<0>();
+    sync_threads();
+    x.set(i ^ 1, 0);
+    y.set(i, line.words.get(63 - t));
+}
+
+fn source(bench: &mut Bench) -> bool {
+    let (mut x, mut y) = (Buffer::new(&ramp(128)), Buffer::unwritten(128));
+    bench.launch((source_faulty, source_fixed), Grid::line(2, 64), (&mut x, &mut y));
+    y.to_vec() == reversed(128, 64) && x.to_vec() == [0; 128]
 }

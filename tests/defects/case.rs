@@ -4,7 +4,7 @@ use simt::Kernel;
 use simulator::{Config, Kind, Level, Outcome, Report};
 use warpwright_tests::sim::{Args, Grid, launch};
 
-/// Idle turns after which a launch counts as hung. Waits that end take far fewer.
+/// Turns of polling threads after which a launch counts as hung, if nothing changes. Waits that end take far fewer.
 const HANG_TURNS: u64 = 1000;
 
 /// Comment at the end of each line of a faulty kernel that its reports may name.

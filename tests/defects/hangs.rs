@@ -2,6 +2,7 @@
 
 use crate::case::{Bench, Case, Group};
 use simt::prelude::*;
+use simt::warp::{FULL_MASK, warp_shuffle_idx};
 use simulator::Kind;
 use warpwright_tests::sim::{Buffer, Grid};
 
@@ -12,6 +13,8 @@ pub(crate) const GROUP: Group = Group {
         Case::new("flag that no block sets", Kind::Hang, flag),
         Case::new("count that is never reached", Kind::Hang, count),
         Case::new("lock that is never released", Kind::Hang, lock),
+        Case::new("flag that no block sets, polled by a warp", Kind::Hang, flag_by_warp),
+        Case::new("flag that no block sets, polled by a block", Kind::Hang, flag_by_block),
     ],
 };
 
@@ -22,7 +25,7 @@ fn flag_faulty(done: VecMut<u32>) {
     if thread_idx_x() == 0 {
         let ready = || b == 0 || done.atomic(b - 1).load(Order::Acquire, Scope::Device) == 1; // FAULT
         while !ready() {
-            nanosleep(100); // FAULT
+            nanosleep(100);
         }
         if b > 0 {
             done.atomic(b).store(1, Order::Release, Scope::Device);
@@ -97,4 +100,74 @@ fn lock(bench: &mut Bench) -> bool {
     let (mut lock, mut total) = (Buffer::zeroed(1), Buffer::zeroed(1));
     bench.launch((lock_faulty, lock_fixed), Grid::line(4, 32), (&mut lock, &mut total));
     total.to_vec() == [4]
+}
+
+/// Each block but the first waits for the one before it: its first lane polls, and tells the others.
+#[kernel(block = 32)]
+fn flag_by_warp_faulty(done: VecMut<u32>) {
+    let (b, t) = (block_idx_x() as usize, thread_idx_x());
+    loop {
+        let ready = t == 0 && (b == 0 || done.atomic(b - 1).load(Order::Acquire, Scope::Device) == 1); // FAULT
+        if warp_shuffle_idx(FULL_MASK, u32::from(ready), 0, 32).0 == 1 {
+            break;
+        }
+    }
+    if t == 0 && b > 0 {
+        done.atomic(b).store(1, Order::Release, Scope::Device);
+    }
+}
+
+#[kernel(block = 32)]
+fn flag_by_warp_fixed(done: VecMut<u32>) {
+    let (b, t) = (block_idx_x() as usize, thread_idx_x());
+    loop {
+        let ready = t == 0 && (b == 0 || done.atomic(b - 1).load(Order::Acquire, Scope::Device) == 1);
+        if warp_shuffle_idx(FULL_MASK, u32::from(ready), 0, 32).0 == 1 {
+            break;
+        }
+    }
+    if t == 0 {
+        done.atomic(b).store(1, Order::Release, Scope::Device);
+    }
+}
+
+fn flag_by_warp(bench: &mut Bench) -> bool {
+    let mut done = Buffer::zeroed(4);
+    bench.launch((flag_by_warp_faulty, flag_by_warp_fixed), Grid::line(4, 32), (&mut done,));
+    done.to_vec() == [1; 4]
+}
+
+/// The same with a vote of the block.
+#[kernel(block = 64)]
+fn flag_by_block_faulty(done: VecMut<u32>) {
+    let (b, t) = (block_idx_x() as usize, thread_idx_x());
+    loop {
+        let ready = t == 40 && (b == 0 || done.atomic(b - 1).load(Order::Acquire, Scope::Device) == 1); // FAULT
+        if sync_threads_or(ready) {
+            break;
+        }
+    }
+    if t == 0 && b > 0 {
+        done.atomic(b).store(1, Order::Release, Scope::Device);
+    }
+}
+
+#[kernel(block = 64)]
+fn flag_by_block_fixed(done: VecMut<u32>) {
+    let (b, t) = (block_idx_x() as usize, thread_idx_x());
+    loop {
+        let ready = t == 40 && (b == 0 || done.atomic(b - 1).load(Order::Acquire, Scope::Device) == 1);
+        if sync_threads_or(ready) {
+            break;
+        }
+    }
+    if t == 0 {
+        done.atomic(b).store(1, Order::Release, Scope::Device);
+    }
+}
+
+fn flag_by_block(bench: &mut Bench) -> bool {
+    let mut done = Buffer::zeroed(4);
+    bench.launch((flag_by_block_faulty, flag_by_block_fixed), Grid::line(4, 64), (&mut done,));
+    done.to_vec() == [1; 4]
 }

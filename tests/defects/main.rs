@@ -9,6 +9,7 @@
 //! | `global_races` | the same in global memory, within a block and across blocks |
 //! | `last_block`, `flags_and_locks` | results passed between blocks with too weak an order or too narrow a scope |
 //! | `scopes` | scopes that are too narrow: in chains of releases and acquires, of atomics that order nothing |
+//! | `earlier_atomics` | races with an atomic operation that is not the last one, rings that are written too early |
 //! | `vector_reductions` | reductions of a whole vector: memory order, tickets that are not reset, misaligned vectors |
 //! | `line_reductions` | reductions of many lines: the barrier before the ticket, tickets of tiles, rows with gaps |
 //! | `partial_tiles` | stream-K fix-up: partial sums that a block loads or publishes too early |
@@ -33,6 +34,7 @@ mod barriers;
 mod bounds;
 mod case;
 mod clusters;
+mod earlier_atomics;
 mod flags_and_locks;
 mod global_races;
 mod hangs;
@@ -80,6 +82,7 @@ const GROUPS: &[Group] = &[
     partial_tiles::GROUP,
     tensor_cores::GROUP,
     last_block::GROUP,
+    earlier_atomics::GROUP,
     scopes::GROUP,
     vector_reductions::GROUP,
     shared_atomics::GROUP,

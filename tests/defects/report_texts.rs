@@ -108,7 +108,7 @@ fn reports_name_the_access_and_its_cause() {
         ("end without a wait", "the block ends, and none of its threads has waited"),
         ("division by zero", "attempt to divide by zero"),
         ("assertion about the block", "blocks of 48 threads are not supported"),
-        ("lock that is never released", "1 thread of this block spins here, and no thread of the launch gets on"),
+        ("lock that is never released", "1 thread (0) of this block polls `lock`"),
     ];
     let missing = expected.into_iter().map(|(name, part)| (name, part, first(name)));
     let missing: Vec<String> = missing

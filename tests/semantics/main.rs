@@ -5,6 +5,7 @@ mod atomics;
 mod barriers;
 mod clusters;
 mod counters;
+mod hangs;
 mod launches;
 mod limits;
 mod locations;

@@ -321,3 +321,31 @@ fn readers_of_two_blocks_are_recorded_separately() {
         }
     }
 }
+
+/// Thread 0 writes an element, tries to exchange a flag of 0 that it takes for `expected`, and says that it has tried.
+/// Thread 32 waits until the flag is at least `least`, and reads the element.
+#[kernel(block = 64)]
+fn exchange_then_say(expected: u32, least: u32, x: VecMut<u32>, flags: VecMut<u32>) {
+    if thread_idx_x() == 0 {
+        x.set(0, 8);
+        let _ = flags.atomic(0).compare_exchange(expected, 1, Order::Release, Scope::Device);
+        flags.atomic(1).store(1, Order::Relaxed, Scope::Device);
+    } else if thread_idx_x() == 32 {
+        while flags.atomic(1).load(Order::Relaxed, Scope::Device) == 0 {}
+        while flags.atomic(0).load(Order::Acquire, Scope::Device) < least {}
+        x.set(1, x.get(0));
+    }
+}
+
+#[test]
+fn an_exchange_that_fails_releases_nothing() {
+    for config in schedules(20) {
+        let exchange = |expected, least| {
+            let (mut x, mut flags) = (Buffer::unwritten(2), Buffer::zeroed(2));
+            let args = (expected, least, &mut x, &mut flags);
+            launch(&config, exchange_then_say, Grid::line(1, 64), args).unwrap()
+        };
+        silent(&exchange(0, 1), &config);
+        races(&exchange(7, 0).reports, "exchange that fails");
+    }
+}

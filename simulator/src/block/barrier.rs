@@ -108,7 +108,7 @@ impl Barrier {
 
     /// Releases the threads that wait here.
     pub(super) fn release(&self, state: &BlockState) {
-        state.threads.note_progress();
+        state.threads.note_activity();
         if let (Some(site), Some((other, thread))) = (self.site.get(), self.other.get()) {
             state.threads.fault(state.threads.lane(thread), Kind::DivergentBarrier, other, Some(site), || {
                 format!("{} is at this barrier while others are at another one", state.threads.name_thread(thread))

@@ -209,7 +209,7 @@ impl Block {
     /// Releases the threads at the barrier of the cluster. What any of its threads did comes before all that any will
     /// do.
     fn release_cluster(&self) {
-        self.state.threads.note_progress();
+        self.state.threads.note_activity();
         let first = self.cluster().find_map(|block| block.cluster_barrier.site());
         for block in self.cluster() {
             block.cluster_barrier.check_sites(&block.state, first);

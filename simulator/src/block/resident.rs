@@ -13,6 +13,7 @@ use crate::lane::{self, CHECKS, COUNTERS, Lane, UNWAITED};
 use crate::panics;
 use crate::report::{Finding, Kind, Site};
 use crate::schedule::{LaneOrder, Permutation};
+use crate::threads::Threads;
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::panic::AssertUnwindSafe;
@@ -161,13 +162,14 @@ impl Block {
     /// Lets lanes run until all have exited, or none can run, or only spinning ones can; if the block shares its OS
     /// thread with others, only until every lane waits for something.
     pub(crate) fn turn(&self, pool: &mut Pool<Self>) -> io::Result<Progress> {
-        let shares = self.state.threads.launch().config.resident > 1 || self.state.is_in_cluster();
+        let launch = self.state.threads.launch();
+        let shares = || launch.config.resident > 1 || launch.interleave.get() || self.state.is_in_cluster();
         while !self.has_started_all() {
             let fiber = pool.take()?;
             pool.resume(fiber, self);
             lane::set_current(std::ptr::null());
             self.async_proxy.turn(&self.state, self.schedule.interval.get(), false);
-            if shares && self.has_started_all() && !self.is_over() {
+            if shares() && self.has_started_all() && !self.is_over() {
                 return Ok(Progress::Paused);
             }
         }
@@ -178,7 +180,7 @@ impl Block {
             }
             let interval = self.schedule.interval.get();
             let progressed = self.async_proxy.turn_after(&self.state, interval, progressed) || progressed;
-            if progressed && shares && self.state.warps.iter().all(|warp| warp.spinning.get() == 0) {
+            if progressed && shares() && self.state.warps.iter().all(|warp| warp.spinning.get() == 0) {
                 return Ok(Progress::Paused);
             }
             if progressed {
@@ -289,14 +291,18 @@ impl Block {
         }
     }
 
-    /// Reports lanes that spin while no thread of the launch makes progress.
-    pub(crate) fn report_hang(&self) {
-        let Some((location, thread, count)) = self.state.spinner() else { return };
+    /// Reports lanes that spin while no thread of the launch makes progress. `unstarted` says which blocks have not
+    /// begun.
+    pub(crate) fn report_hang(&self, unstarted: &str) {
+        let Some((location, polled, spinners)) = self.state.spinners() else { return };
+        let threads = &self.state.threads;
+        let thread = spinners.first().map_or([0; 3], |&first| threads.lane(first).thread_index());
         let (kind, site) = (Kind::Hang, Site::new(location));
-        let finding = Finding { kind, site, other: None, block: self.state.threads.index(), thread };
-        self.state.threads.report(finding, || {
-            let threads = if count == 1 { "thread of this block spins" } else { "threads of this block spin" };
-            format!("{count} {threads} here, and no thread of the launch gets on")
+        let finding = Finding { kind, site, other: None, block: threads.index(), thread };
+        threads.report(finding, || {
+            let (who, s) = (Threads::name_threads(&spinners), if spinners.len() == 1 { "s" } else { "" });
+            let what = polled.map_or_else(|| format!("pause{s} in a loop"), |polled| format!("poll{s} {polled}"));
+            format!("{who} of this block {what}; no thread of the launch gets on{unstarted}")
         });
     }
 }

@@ -3,13 +3,15 @@
 use super::dependency::Dependency;
 use super::run::Run;
 use super::warp::Warp;
+use crate::async_queues::Source;
 use crate::bulk::{Row, rows, stored_rows};
 use crate::config::Level;
 use crate::counters::{Access, Banks, BlockCounters, Counted, What};
-use crate::happens_before::AtomicOp;
+use crate::happens_before::{AtomicOp, Effect};
+use crate::idle;
 use crate::lane::{COUNTERS, Geometry, Lane, UNWAITED};
 use crate::ordering::{Order, Scope};
-use crate::shadow::{AccessKind, Accessed, SharedShadow};
+use crate::shadow::{AccessKind, Accessed, SharedShadow, SourceWrites};
 use crate::tensor_map::TensorMap;
 use crate::threads::Threads;
 use std::cell::{Cell, UnsafeCell};
@@ -23,6 +25,31 @@ const SHARED_ALIGN: usize = 1024;
 const POISON: u8 = 0xa5;
 /// An atomic operation lets other lanes run every so many times: it may be waiting for them.
 const POLLS: u16 = 16;
+/// Releases of a thread after each of which others run: more than the stages of a usual ring.
+const PAUSES: u16 = 64;
+/// A loop of plain reads counts as so many turns each time it is noticed, every [`PLAIN_POLL_STEPS`] steps.
+const PLAIN_POLL_TURNS: u64 = 64;
+/// Steps of a block after which a read is taken as a sample. A power of two.
+const PLAIN_POLL_STEPS: u64 = 1 << 14;
+/// Samples that are compared with one of them: loops of so many reads are noticed.
+const SAMPLES: u32 = 64;
+
+/// Samples of the reads of a lane that has not let others run.
+#[derive(Default)]
+struct PlainPolls {
+    /// The lane, an address that it read, and how many samples have been taken since.
+    sample: Cell<(u16, usize, u32)>,
+}
+
+impl PlainPolls {
+    /// Takes a sample. Gives whether the lane has read this address before.
+    fn is_repeated(&self, lane: u16, address: usize) -> bool {
+        let (before, first, samples) = self.sample.get();
+        let goes_on = before == lane && samples < SAMPLES;
+        self.sample.set(if goes_on { (lane, first, samples + 1) } else { (lane, address, 0) });
+        goes_on && first == address
+    }
+}
 
 /// Threads, warps and memory of one resident block.
 pub(crate) struct BlockState {
@@ -34,8 +61,10 @@ pub(crate) struct BlockState {
     shadow: UnsafeCell<Option<SharedShadow>>,
     counters: UnsafeCell<BlockCounters>,
     pub(crate) dependency: Dependency,
-    /// Where a lane last polled.
-    last_poll: Cell<Option<&'static Location<'static>>>,
+    /// Where a lane last polled, and which address.
+    last_poll: Cell<Option<(&'static Location<'static>, Option<usize>)>>,
+    /// Loops of plain reads.
+    plain_polls: PlainPolls,
 }
 
 struct SharedMemory {
@@ -79,6 +108,7 @@ impl BlockState {
             threads,
             dependency: Dependency::default(),
             last_poll: Cell::new(None),
+            plain_polls: PlainPolls::default(),
         })
     }
 
@@ -86,6 +116,7 @@ impl BlockState {
     pub(super) fn begin(&self, number: u32, watch: u8) {
         self.threads.begin(number, watch);
         self.dependency.reset();
+        self.last_poll.set(None);
         for (index, warp) in self.warps.iter().enumerate() {
             warp.reset();
             self.counters().set_live(index as u16, warp.live.get());
@@ -252,6 +283,18 @@ impl BlockState {
         }
     }
 
+    /// The last writes of what a `cp.async` reads.
+    pub(crate) fn source_writes(&self, tag: u32, address: usize, size: usize) -> Option<SourceWrites> {
+        // SAFETY: one OS thread works on a watched run, and no borrow of the shadow lives across this call.
+        unsafe { &*self.run().global.get() }.source_writes(tag, address, size)
+    }
+
+    /// Checks that nothing has overwritten what a `cp.async` reads.
+    pub(crate) fn check_source(&self, lane: &Lane, source: Source, size: usize, site: &'static Location<'static>) {
+        // SAFETY: as `source_writes`.
+        unsafe { &*self.run().global.get() }.check_source(&self.threads, lane, source, size, site);
+    }
+
     /// Checks the start of a `cp.async`'s write.
     pub(crate) fn begin_async_write(&self, lane: &Lane, accessed: Accessed) {
         if let Some(shadow) = self.shadow() {
@@ -290,13 +333,33 @@ impl BlockState {
         }
     }
 
-    /// The order that an atomic operation makes.
-    pub(crate) fn order_atomic(&self, lane: &Lane, address: usize, op: AtomicOp, how: (Order, Scope)) {
+    /// The order that an atomic operation makes. Gives whether it has published what its thread did before.
+    pub(crate) fn order_atomic(&self, lane: &Lane, address: usize, op: AtomicOp, how: (Order, Scope)) -> bool {
         // SAFETY: one OS thread works on a watched run, and no borrow of the logs lives across this call.
         let logs = unsafe { &mut *self.run().logs.get() };
-        if self.threads.order_atomic(logs, lane, address, op, how) {
+        let effect = self.threads.order_atomic(logs, lane, address, op, how);
+        if effect != Effect::None && self.threads.has_several_releasers(lane) {
             self.enable_per_thread_clocks();
         }
+        if effect != Effect::None && how.1 != Scope::Block {
+            self.threads.launch().interleave.set(true);
+        }
+        effect != Effect::None
+    }
+
+    /// After a release: lets others run, each of the first times and later at times. Gives whether the caller must
+    /// suspend.
+    ///
+    /// A thread that publishes one item after another thus meets readers that are behind it, whatever the seed: a ring
+    /// that is overwritten too early is then found.
+    pub(crate) fn pause_after_release(&self, lane: &Lane) -> bool {
+        let releases = lane.releases.get().saturating_add(1);
+        lane.releases.set(releases);
+        let pauses = releases <= PAUSES || releases.is_multiple_of(POLLS);
+        if pauses {
+            self.warp(lane).wake(lane.bit());
+        }
+        pauses
     }
 
     /// Counts one instruction of a lane.
@@ -308,28 +371,59 @@ impl BlockState {
     /// Counts an atomic operation, and at times lets others run, because this one may wait for them. Gives whether the
     /// caller must suspend.
     #[inline]
-    pub(crate) fn poll(&self, lane: &Lane, location: &'static Location<'static>) -> bool {
+    pub(crate) fn poll(&self, lane: &Lane, location: &'static Location<'static>, at: usize) -> bool {
         let polls = lane.polls.get().wrapping_add(1);
         lane.polls.set(polls);
         let due = polls.is_multiple_of(POLLS);
         if due {
-            self.spin(lane, location);
+            self.spin(lane, location, Some(at), 1);
         }
         due
     }
 
-    /// Marks the lane as waiting for another's action that no barrier announces.
-    pub(crate) fn spin(&self, lane: &Lane, location: &'static Location<'static>) {
-        self.last_poll.set(Some(location));
+    /// Whether the next read is a sample of [`Self::poll_plainly`].
+    #[inline(always)]
+    pub(crate) fn is_sample_due(&self) -> bool {
+        self.threads.steps() & (PLAIN_POLL_STEPS - 1) == PLAIN_POLL_STEPS - 1
+    }
+
+    /// Counts reads of a lane that runs and runs. Gives whether it reads the same again and again, and the caller must
+    /// suspend.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn poll_plainly(&self, lane: &Lane, location: &'static Location<'static>, at: usize) -> bool {
+        let polls = self.plain_polls.is_repeated(lane.linear, at);
+        if polls {
+            self.spin(lane, location, Some(at), PLAIN_POLL_TURNS);
+        }
+        polls
+    }
+
+    /// Marks the lane as waiting for another's action that no barrier announces, by polling an address or by a pause.
+    /// It counts as so many turns.
+    pub(crate) fn spin(&self, lane: &Lane, location: &'static Location<'static>, at: Option<usize>, turns: u64) {
+        let spins = &self.threads.launch().spins;
+        spins.set(spins.get() + turns);
+        // A pause in a loop of polls names what is polled.
+        if at.is_some() || self.last_poll.get().is_none() {
+            self.last_poll.set(Some((location, at)));
+        }
         let warp = self.warp(lane);
         warp.spinning.set(warp.spinning.get() | lane.bit());
     }
 
-    /// Where lanes spin, one of them, and how many they are.
-    pub(crate) fn spinner(&self) -> Option<(&'static Location<'static>, [u32; 3], usize)> {
+    /// Where a lane polled last, what it polled, and all lanes that do.
+    pub(crate) fn spinners(&self) -> Option<(&'static Location<'static>, Option<String>, Vec<u16>)> {
         let threads = self.threads.in_masks(|warp| self.warps[warp].ready.get());
-        let first = *threads.first()?;
-        Some((self.last_poll.get()?, self.threads.lane(first).thread_index(), threads.len()))
+        let (location, at) = self.last_poll.get().filter(|_| !threads.is_empty())?;
+        Some((location, at.map(|address| self.threads.name_address(address)), threads))
+    }
+
+    /// A hash of the block's shared memory.
+    pub(crate) fn hash_shared(&self, hash: u64) -> u64 {
+        let Geometry { shared, shared_len, .. } = self.threads.geometry.get();
+        // SAFETY: the block's own memory, which only this OS thread accesses.
+        unsafe { idle::hash(hash, shared, shared_len) }
     }
 
     /// The block's shared memory.

@@ -76,11 +76,14 @@ pub unsafe fn atomic_update<T: AtomicPlain>(
     scope: Scope,
     update: impl Fn(T) -> T,
 ) -> T {
-    if !begin::<T>(place, ptr as usize, AtomicOp::Update, (order, scope), Location::caller()) {
+    let (address, location) = (ptr as usize, Location::caller());
+    if !begin::<T>(place, address, AtomicOp::Update, location) {
         return from_bits(0);
     }
     // SAFETY: aligned, as `begin` has checked, and as the caller promises.
-    unsafe { swap(ptr, |old| Some(update(old))) }.0
+    let old = unsafe { swap(ptr, |old| Some(update(old))) }.0;
+    check::<T>(place, address, AtomicOp::Update, (order, scope), location);
+    old
 }
 
 /// Compares by bits and exchanges; gives the old value and whether the exchange happened.
@@ -96,11 +99,16 @@ pub unsafe fn atomic_compare_exchange<T: AtomicPlain>(
     order: Order,
     scope: Scope,
 ) -> (T, bool) {
-    if !begin::<T>(place, ptr as usize, AtomicOp::Update, (order, scope), Location::caller()) {
+    let (address, location) = (ptr as usize, Location::caller());
+    if !begin::<T>(place, address, AtomicOp::Update, location) {
         return (from_bits(0), false);
     }
     // SAFETY: aligned, as `begin` has checked, and as the caller promises.
-    unsafe { swap(ptr, |old| (to_bits(old) == to_bits(expected)).then_some(new)) }
+    let (old, exchanged) = unsafe { swap(ptr, |old| (to_bits(old) == to_bits(expected)).then_some(new)) };
+    // One that fails writes nothing, and so releases nothing.
+    let op = if exchanged { AtomicOp::Update } else { AtomicOp::Load };
+    check::<T>(place, address, op, (order, scope), location);
+    (old, exchanged)
 }
 
 /// Atomic load.
@@ -109,9 +117,11 @@ pub unsafe fn atomic_compare_exchange<T: AtomicPlain>(
 /// The value lies in the memory of `place`.
 #[track_caller]
 pub unsafe fn atomic_load<T: AtomicPlain>(place: Place, ptr: *const T, order: Order, scope: Scope) -> T {
-    if !begin::<T>(place, ptr as usize, AtomicOp::Load, (order, scope), Location::caller()) {
+    let (address, location) = (ptr as usize, Location::caller());
+    if !begin::<T>(place, address, AtomicOp::Load, location) {
         return from_bits(0);
     }
+    check::<T>(place, address, AtomicOp::Load, (order, scope), location);
     let ptr = ptr.cast_mut();
     // SAFETY: aligned, as `begin` has checked, and as the caller promises.
     let bits = unsafe {
@@ -130,7 +140,8 @@ pub unsafe fn atomic_load<T: AtomicPlain>(place: Place, ptr: *const T, order: Or
 /// As [`atomic_update`].
 #[track_caller]
 pub unsafe fn atomic_store<T: AtomicPlain>(place: Place, ptr: *mut T, value: T, order: Order, scope: Scope) {
-    if !begin::<T>(place, ptr as usize, AtomicOp::Store, (order, scope), Location::caller()) {
+    let (address, location) = (ptr as usize, Location::caller());
+    if !begin::<T>(place, address, AtomicOp::Store, location) {
         return;
     }
     // SAFETY: aligned, as `begin` has checked, and as the caller promises.
@@ -141,56 +152,71 @@ pub unsafe fn atomic_store<T: AtomicPlain>(place: Place, ptr: *mut T, value: T, 
             AtomicU64::from_ptr(ptr.cast()).store(to_bits(value), SeqCst);
         }
     }
+    check::<T>(place, address, AtomicOp::Store, (order, scope), location);
 }
 
-/// Counts and checks an atomic operation, and at times lets other threads run. Gives whether it may go ahead.
-#[inline(never)]
-fn begin<T: AtomicPlain>(
-    place: Place,
-    address: usize,
-    op: AtomicOp,
-    (order, scope): (Order, Scope),
-    location: &'static Location<'static>,
-) -> bool {
-    let lane = current();
-    let state = &Block::of(&lane).state;
-    state.threads.count_step();
-    let size = size_of::<T>();
+/// The access of an atomic operation.
+fn accessed<T>(address: usize, op: AtomicOp, location: &'static Location<'static>) -> Accessed {
     let kind = match op {
         AtomicOp::Load => AccessKind::AtomicRead,
         AtomicOp::Store => AccessKind::AtomicWrite,
         AtomicOp::Update => AccessKind::AtomicUpdate,
     };
-    let accessed = Accessed { address, size, kind, location };
+    Accessed { address, size: size_of::<T>(), kind, location }
+}
+
+/// Begins an atomic operation, and at times lets other threads run before it. Gives whether it may go ahead.
+#[inline(never)]
+fn begin<T: AtomicPlain>(place: Place, address: usize, op: AtomicOp, location: &'static Location<'static>) -> bool {
+    let lane = current();
+    let state = &Block::of(&lane).state;
+    state.threads.count_step();
+    let accessed = accessed::<T>(address, op, location);
     if !accessed.is_aligned() {
         accessed.report_misaligned(&state.threads, &lane);
         return false;
     }
     // Others run before this operation takes its place in the order of accesses, not between that and the operation
     // itself.
-    if state.poll(&lane, location) {
+    if state.poll(&lane, location, address) {
         suspend(&lane);
     }
-    if lane.watched() {
-        if !is_inside(place, address, size, kind.writes(), location) {
-            return false;
-        }
-        match place {
-            Place::Shared => {
-                if lane.watch.get() & COUNTERS != 0 {
-                    state.count(&lane, location, What::new(Access::SharedAtomic, size), address);
-                }
-                state.check_shared(&lane, accessed);
-            }
-            Place::Global { tag } => state.check_global_atomic(&lane, tag, accessed, scope),
-        }
-        // Order among some threads of the block: readers must then be recorded one by one.
-        if order != Order::Relaxed && (scope == Scope::Block || place == Place::Shared) {
-            state.enable_per_thread_clocks();
-        }
-        state.order_atomic(&lane, address, op, (order, scope));
+    !lane.watched() || is_inside(place, address, accessed.size, accessed.kind.writes(), location)
+}
+
+/// Counts and checks an atomic operation, and makes the order that it makes. No other thread of the launch runs between
+/// the operation and this: one OS thread works on a watched launch.
+#[inline(never)]
+fn check<T: AtomicPlain>(
+    place: Place,
+    address: usize,
+    op: AtomicOp,
+    (order, scope): (Order, Scope),
+    location: &'static Location<'static>,
+) {
+    let lane = current();
+    if !lane.watched() {
+        return;
     }
-    true
+    let state = &Block::of(&lane).state;
+    let accessed = accessed::<T>(address, op, location);
+    match place {
+        Place::Shared => {
+            if lane.watch.get() & COUNTERS != 0 {
+                state.count(&lane, location, What::new(Access::SharedAtomic, accessed.size), address);
+            }
+            state.check_shared(&lane, accessed);
+        }
+        Place::Global { tag } => state.check_global_atomic(&lane, tag, accessed, scope),
+    }
+    // Order among some threads of the block: readers must then be recorded one by one.
+    if order != Order::Relaxed && (scope == Scope::Block || place == Place::Shared) {
+        state.enable_per_thread_clocks();
+    }
+    // Whoever waits for what this thread has published may go on before this thread does.
+    if state.order_atomic(&lane, address, op, (order, scope)) && state.pause_after_release(&lane) {
+        suspend(&lane);
+    }
 }
 
 /// `fence.acq_rel` of the given scope.

@@ -2,7 +2,7 @@
 
 use super::Place;
 use super::memory::is_inside;
-use crate::async_queues::Copy;
+use crate::async_queues::{Copy, Source};
 use crate::block::Block;
 use crate::counters::Access;
 use crate::lane::{Lane, current};
@@ -28,6 +28,7 @@ pub unsafe fn cp_async(shared: *mut u8, global: *const u8, tag: u32, bytes: u32)
             accessed.report_misaligned(&state.threads, &lane);
         }
     }
+    let mut source = None;
     if lane.watched() {
         if !is_inside(Place::Global { tag }, from.address, size, false, location)
             || !is_inside(Place::Shared, to.address, size, true, location)
@@ -35,9 +36,11 @@ pub unsafe fn cp_async(shared: *mut u8, global: *const u8, tag: u32, bytes: u32)
             return;
         }
         state.check_global(&lane, tag, from, Access::AsyncCopy);
+        source =
+            state.source_writes(tag, from.address, size).map(|writes| Source { tag, address: from.address, writes });
         state.begin_async_write(&lane, to);
     }
-    let mut copy = Copy { to: shared, bytes: [0; 16], len: size, site: location };
+    let mut copy = Copy { to: shared, bytes: [0; 16], len: size, source, site: location };
     for (i, byte) in copy.bytes.iter_mut().take(size).enumerate() {
         // SAFETY: the source lies in the buffer; others access it at most by relaxed atomics.
         *byte = unsafe { std::sync::atomic::AtomicU8::from_ptr(global.add(i).cast_mut()) }
@@ -86,7 +89,11 @@ fn land(lane: &Lane, group: Vec<Copy>) {
         // shared memory lives on; only this OS thread touches it.
         unsafe { copy.to.copy_from_nonoverlapping(copy.bytes.as_ptr(), copy.len) };
         if lane.watched() {
-            Block::of(lane).state.end_async_write(lane, copy.to as usize, copy.len, copy.site);
+            let state = &Block::of(lane).state;
+            if let Some(source) = copy.source {
+                state.check_source(lane, source, copy.len, copy.site);
+            }
+            state.end_async_write(lane, copy.to as usize, copy.len, copy.site);
         }
     }
 }

@@ -41,7 +41,7 @@ pub fn mbarrier_test(mbarrier: *mut u64, parity: u32) -> bool {
         return true;
     }
     let (lane, location) = (current(), Location::caller());
-    if Block::of(&lane).state.poll(&lane, location) {
+    if Block::of(&lane).state.poll(&lane, location, mbarrier as usize) {
         suspend(&lane);
     }
     let Block { state, async_proxy, .. } = Block::of(&lane);

@@ -6,7 +6,7 @@
 use super::{Place, Plain};
 use crate::block::Block;
 use crate::counters::{Access, What};
-use crate::lane::{COUNTERS, current};
+use crate::lane::{COUNTERS, current, suspend};
 use crate::report::Kind;
 use crate::shadow::{AccessKind, Accessed};
 use std::mem::MaybeUninit;
@@ -198,6 +198,9 @@ macro_rules! shared_hook {
         fn $name(address: usize, size: usize, location: &'static Location<'static>) {
             let lane = current();
             let accessed = Accessed { address, size, kind: AccessKind::$kind, location };
+            if AccessKind::$kind == AccessKind::Read && Block::of(&lane).state.is_sample_due() {
+                take_sample(address, location);
+            }
             if !(accessed.is_aligned() && Block::of(&lane).state.check_shared_fast(&lane, accessed)) {
                 $closely(address, size, location);
             } else if lane.watch.get() & COUNTERS != 0 {
@@ -222,6 +225,16 @@ macro_rules! shared_hook {
 shared_hook!(shared_read, shared_read_closely, Read, SharedLoad);
 shared_hook!(shared_write, shared_write_closely, Write, SharedStore);
 
+/// Lets others run if this lane only reads the same again and again: it may wait for them.
+#[cold]
+#[inline(never)]
+fn take_sample(address: usize, location: &'static Location<'static>) {
+    let lane = current();
+    if Block::of(&lane).state.poll_plainly(&lane, location, address) {
+        suspend(&lane);
+    }
+}
+
 /// Counts an access to shared memory.
 #[inline(never)]
 fn count(address: usize, size: usize, location: &'static Location<'static>, access: Access) {
@@ -236,6 +249,9 @@ macro_rules! global_hook {
         fn $name(address: usize, size: usize, tag: u32, location: &'static Location<'static>) {
             let lane = current();
             let accessed = Accessed { address, size, kind: AccessKind::$kind, location };
+            if AccessKind::$kind == AccessKind::Read && Block::of(&lane).state.is_sample_due() {
+                take_sample(address, location);
+            }
             if !accessed.is_aligned() {
                 accessed.report_misaligned(&Block::of(&lane).state.threads, &lane);
             }

@@ -105,6 +105,6 @@ pub fn end_of_kernel() {
 #[track_caller]
 pub fn yield_now() {
     let lane = current();
-    Block::of(&lane).state.spin(&lane, Location::caller());
+    Block::of(&lane).state.spin(&lane, Location::caller(), None, 1);
     suspend(&lane);
 }

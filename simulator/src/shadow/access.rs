@@ -78,9 +78,7 @@ impl Accessed {
         threads.fault(lane, Kind::Misaligned, self.location, None, || {
             let Self { address, size, .. } = self;
             let what = if self.kind.writes() { "write" } else { "read" };
-            let geometry = lane.geometry();
-            let shared = (geometry.shared as usize..geometry.shared as usize + geometry.shared_len).contains(&address);
-            let name = if shared { threads.name_shared(address) } else { threads.name_global(address) };
+            let name = threads.name_address(address);
             format!("{what} of {size} bytes at {name}, {} bytes past a multiple of {size}", address & (size - 1))
         });
     }

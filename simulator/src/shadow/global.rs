@@ -17,12 +17,13 @@ use crate::memory::Memory;
 use crate::ordering::Scope;
 use crate::report::Kind;
 use crate::threads::{Threads, is_before};
+use std::panic::Location;
 
 /// Shadow of one buffer.
 pub(super) struct Buffer {
-    base: usize,
+    pub(super) base: usize,
     bytes: usize,
-    shift: u32,
+    pub(super) shift: u32,
     /// Every element counts as written.
     pub(super) full: bool,
     pub(super) writable: bool,
@@ -70,6 +71,16 @@ impl GlobalShadow {
             (buffer.writes.len() + buffer.reads.len()) * 8 + buffer.readers.bytes() + buffer.atomics.bytes()
         };
         self.buffers.iter().map(bytes).sum()
+    }
+
+    /// The shadow of a buffer.
+    pub(super) fn buffer(&self, tag: u32) -> Option<&Buffer> {
+        self.buffers.get(tag as usize)
+    }
+
+    /// The location of a stamp's number.
+    pub(super) fn location(&self, number: u64) -> &'static Location<'static> {
+        self.places.location(number)
     }
 
     /// Checks and records one access to the buffer `tag`, in which the address lies; an atomic operation if it has a

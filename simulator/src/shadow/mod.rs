@@ -10,9 +10,11 @@ mod readers;
 mod shared;
 mod shared_bulk;
 mod shared_stamp;
+mod source;
 mod unwritten;
 
 pub(crate) use access::{AccessKind, Accessed};
 pub(crate) use global::GlobalShadow;
 pub(crate) use global_stamp::MAX_BLOCKS;
 pub(crate) use shared::SharedShadow;
+pub(crate) use source::SourceWrites;

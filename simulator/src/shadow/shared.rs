@@ -16,7 +16,7 @@ use crate::happens_before::Stamp;
 use crate::lane::Lane;
 use crate::report::Kind;
 use crate::threads::{Threads, is_before};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::panic::Location;
 
 /// The shadow of one resident block's shared memory.
@@ -31,6 +31,9 @@ pub(crate) struct SharedShadow {
     /// The last plain write of cells that atomic operations have written since: atomics that are not ordered behind it
     /// race with it.
     plain: HashMap<usize, u64>,
+    /// Atomic operations that the last write of their cell does not stand for, as for global memory: by cell, thread
+    /// and whether it is an update.
+    atomics: BTreeMap<(usize, u16, bool), u64>,
     /// Whether readers are recorded one by one.
     per_thread_clocks: bool,
     /// Whether further readers need the full check: because of that, or because some readers were atomic loads.
@@ -50,6 +53,7 @@ impl SharedShadow {
             shift: 2,
             readers: HashMap::new(),
             plain: HashMap::new(),
+            atomics: BTreeMap::new(),
             per_thread_clocks: false,
             full_check: false,
             unwritten: Unwritten::default(),
@@ -63,6 +67,7 @@ impl SharedShadow {
         self.reads.fill(0);
         self.readers.clear();
         self.plain.clear();
+        self.atomics.clear();
         (self.per_thread_clocks, self.full_check) = (false, false);
         self.unwritten = Unwritten::default();
         self.bulk.reset();
@@ -172,6 +177,10 @@ impl SharedShadow {
             .flat_map(|(cell, list)| (0..4).map(move |byte| (cell * 4 + byte, list.clone())))
             .collect();
         self.plain = self.plain.iter().flat_map(|(cell, &at)| (0..4).map(move |byte| (cell * 4 + byte, at))).collect();
+        self.atomics = std::mem::take(&mut self.atomics)
+            .into_iter()
+            .flat_map(|((cell, by, updates), at)| (0..4).map(move |byte| ((cell * 4 + byte, by, updates), at)))
+            .collect();
         self.unwritten.refine(4);
         self.shift = 0;
     }
@@ -189,6 +198,9 @@ impl SharedShadow {
                 self.unwritten.hold(index, lane, accessed, threads);
             } else if write & ASYNC != 0 || !is_before(lane, thread(write), clock(write)) {
                 self.unordered_write(index, write, threads, lane, accessed);
+            }
+            if write & ATOMIC != 0 && clock(write) > lane.epoch.get() {
+                self.check_atomics(index, threads, lane, accessed);
             }
             self.note_read(index, threads, lane, accessed);
             return;
@@ -210,18 +222,27 @@ impl SharedShadow {
             self.unordered_write(index, plain, threads, lane, accessed);
         }
         if kind == AccessKind::AtomicRead {
-            if reads == 0 || reads & FLAGS == LOAD {
-                self.reads[index] = stamp(lane, accessed.location, LOAD);
-                self.full_check = true;
+            let stamp = stamp(lane, accessed.location, LOAD);
+            self.atomics.insert((index, lane.linear, false), stamp);
+            if reads == 0 || reads & FLAGS == LOAD || clock(reads) <= lane.epoch.get() {
+                self.reads[index] = stamp;
             }
+            self.full_check = true;
             return;
         }
-        let among_atomics = kind.is_atomic() && reads & FLAGS == LOAD;
-        if reads != 0 && !among_atomics && (reads & FLAGS != 0 || !is_before(lane, thread(reads), clock(reads))) {
+        if reads != 0 && reads & FLAGS != LOAD && (reads & FLAGS != 0 || !is_before(lane, thread(reads), clock(reads)))
+        {
             self.unordered_reads(index, reads, threads, lane, accessed);
         }
         if write != 0 && write & (ATOMIC | ASYNC) == 0 && clock(write) > lane.epoch.get() {
             plain = Some(write);
+        }
+        if !self.atomics.is_empty() && !kind.is_atomic() {
+            self.check_atomics(index, threads, lane, accessed);
+            self.forget_atomics(index);
+        }
+        if kind.is_atomic() && write & ATOMIC != 0 && !is_before(lane, thread(write), clock(write)) {
+            self.note_update(index, write, threads, lane);
         }
         let flags = match (kind, plain) {
             (AccessKind::AtomicWrite | AccessKind::AtomicUpdate, None) => ATOMIC,
@@ -342,6 +363,44 @@ impl SharedShadow {
         });
     }
 
+    /// Lists the last update of a cell, unless the one that follows stands for it.
+    #[cold]
+    fn note_update(&mut self, index: usize, write: u64, threads: &Threads, lane: &Lane) {
+        if !threads.is_ordered(lane, stamped(threads, write)) {
+            self.atomics.insert((index, thread(write), true), write);
+        }
+    }
+
+    /// A plain write follows: what is not ordered behind the listed atomic operations is in no order with it.
+    #[cold]
+    fn forget_atomics(&mut self, index: usize) {
+        while let Some((&key, _)) = self.atomics.range((index, 0, false)..=(index, u16::MAX, true)).next() {
+            self.atomics.remove(&key);
+        }
+    }
+
+    /// Checks a plain access against the listed atomic operations on its cell: a read against updates, a write against
+    /// all.
+    #[cold]
+    #[inline(never)]
+    fn check_atomics(&mut self, index: usize, threads: &Threads, lane: &Lane, accessed: Accessed) {
+        let writes = accessed.kind.writes();
+        let mut listed = self.atomics.range((index, 0, false)..=(index, u16::MAX, true));
+        let unordered = listed.find(|&(&(_, by, updates), &other)| {
+            (writes || updates)
+                && !is_before(lane, by, clock(other))
+                && !threads.is_ordered(lane, stamped(threads, other))
+        });
+        let Some((&(_, by, updates), &other)) = unordered else { return };
+        self.unwritten.race(index);
+        let kind = if accessed.kind.is_bulk() { Kind::AsyncRace } else { Kind::Race };
+        threads.fault(lane, kind, accessed.location, Some(place(other)), || {
+            let (what, offset) = (accessed.kind.verb(), threads.name_shared(accessed.address));
+            let how = if updates { "atomic write" } else { "atomic read" };
+            format!("{what} of {offset} has no order with the {how} by {}", threads.name_thread(by))
+        });
+    }
+
     #[cold]
     #[inline(never)]
     fn unordered_reads(&mut self, index: usize, reads: u64, threads: &Threads, lane: &Lane, accessed: Accessed) {
@@ -350,7 +409,7 @@ impl SharedShadow {
             return;
         }
         let unordered = match reads & FLAGS {
-            0 | LOAD => (!threads.is_ordered(lane, stamped(threads, reads))).then(|| (first, place(reads))),
+            0 => (!threads.is_ordered(lane, stamped(threads, reads))).then(|| (first, place(reads))),
             SEVERAL_IN_WARP if threads.warp_of(first) == lane.warp && latest <= lane.warp_epoch.get() => None,
             _ if self.per_thread_clocks => self.readers.get(&index).and_then(|list| {
                 let late = |&&(thread, clock, _): &&(u16, u32, &'static Location<'static>)| {
@@ -374,7 +433,6 @@ impl SharedShadow {
             let (what, offset) = (accessed.kind.verb(), threads.name_shared(accessed.address));
             let (how, who) = match reads & FLAGS {
                 0 => ("read", threads.name_thread(reader)),
-                LOAD => ("atomic read", threads.name_thread(reader)),
                 _ if reader == lane.linear => ("read", "other threads".to_owned()),
                 _ => ("read", format!("{} and others", threads.name_thread(reader))),
             };

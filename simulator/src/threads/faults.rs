@@ -1,7 +1,7 @@
 //! Reports of a block's faults, and the names of threads and addresses in them.
 
 use super::state::{MAX_CLOCK, Threads};
-use crate::lane::Lane;
+use crate::lane::{Geometry, Lane};
 use crate::panics::PanicMessage;
 use crate::report::{Finding, Kind, Site};
 use std::panic::Location;
@@ -108,6 +108,13 @@ impl Threads {
             }
         }
         format!("global memory at {address:#x}")
+    }
+
+    /// The name of an address in the block's shared memory or in a buffer.
+    pub(crate) fn name_address(&self, address: usize) -> String {
+        let Geometry { shared_len, .. } = self.geometry.get();
+        let is_shared = (self.shared_base()..self.shared_base() + shared_len).contains(&address);
+        if is_shared { self.name_shared(address) } else { self.name_global(address) }
     }
 
     /// "threads 0-31, 40" for linear indices in ascending order.

@@ -183,8 +183,7 @@ impl Threads {
         *vector = Some(clocks.into());
     }
 
-    /// The order that an atomic operation makes. True: from now on clocks must be kept per thread.
-    #[must_use]
+    /// The order that an atomic operation makes.
     pub(crate) fn order_atomic(
         &self,
         logs: &mut Logs,
@@ -192,15 +191,18 @@ impl Threads {
         address: usize,
         op: AtomicOp,
         how: (Order, Scope),
-    ) -> bool {
+    ) -> Effect {
         let epoch = self.epoch_of(lane);
-        match lane.extension().order.atomic(logs, address, op, how, epoch, self.acquired()) {
-            Effect::None => return false,
-            Effect::PublishesFence => {}
-            Effect::Releases => self.tick(lane),
+        let effect = lane.extension().order.atomic(logs, address, op, how, epoch, self.acquired());
+        if effect == Effect::Releases {
+            self.tick(lane);
         }
-        // Two threads that release between the same two barriers may be two of several readers, each of which publishes
-        // its own reads: readers must then be recorded one by one.
+        effect
+    }
+
+    /// Whether the lane, which has just released, and another one have released between the same two barriers. They may
+    /// be two of several readers, each of which publishes its own reads: readers must then be recorded one by one.
+    pub(crate) fn has_several_releasers(&self, lane: &Lane) -> bool {
         let (interval, releaser) = self.releaser.replace((lane.epoch.get(), lane.linear));
         releaser != lane.linear && interval == lane.epoch.get() && !self.has_per_thread_clocks()
     }

@@ -20,8 +20,14 @@ pub(crate) struct LaunchState<'a> {
     pub(crate) reports: RefCell<Reports>,
     /// Some barrier or warp sync of this launch took only some threads: readers are recorded one by one from then on.
     pub(crate) per_thread_clocks: Cell<bool>,
-    /// Counts everything that is not spinning.
+    /// Some thread has released something to other blocks: at least two are resident from then on, and take turns.
+    pub(crate) interleave: Cell<bool>,
+    /// Counts exits, and what TMA and the tensor cores complete.
     pub(crate) progress: Cell<u64>,
+    /// Counts these, barriers and warp operations.
+    pub(crate) activity: Cell<u64>,
+    /// Counts turns of polling threads.
+    pub(crate) spins: Cell<u64>,
 }
 
 impl<'a> LaunchState<'a> {
@@ -31,7 +37,10 @@ impl<'a> LaunchState<'a> {
             config,
             reports: RefCell::new(Reports::new(config.max_reports)),
             per_thread_clocks: Cell::new(false),
+            interleave: Cell::new(false),
             progress: Cell::new(0),
+            activity: Cell::new(0),
+            spins: Cell::new(0),
         }
     }
 }
@@ -187,5 +196,12 @@ impl Threads {
     pub(crate) fn note_progress(&self) {
         let progress = &self.launch().progress;
         progress.set(progress.get() + 1);
+        self.note_activity();
+    }
+
+    /// Notes that threads have met: progress, unless they do so in a loop that waits for something else.
+    pub(crate) fn note_activity(&self) {
+        let activity = &self.launch().activity;
+        activity.set(activity.get() + 1);
     }
 }

@@ -134,7 +134,7 @@ impl WarpOps {
 
     /// Computes the results of all lanes that arrived and wakes them.
     fn complete(&self, state: &BlockState, group: &Group) {
-        state.threads.note_progress();
+        state.threads.note_activity();
         match group.op {
             Op::Tensor(op) => mma::complete(state, self.warp, group, op),
             Op::Values(WarpOp::Sync) => self.synchronise(state, group),

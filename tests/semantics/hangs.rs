@@ -1,0 +1,134 @@
+//! Launches that would never end are ended, in bounded time, with a report of who polls what.
+
+use crate::{schedules, silent};
+use simt::prelude::*;
+use simulator::{Config, Kind, Level};
+use std::time::{Duration, Instant};
+use warpwright_tests::sim::{Buffer, Grid, launch};
+
+/// Time in which a hang must be reported with the default configuration.
+const LIMIT: Duration = Duration::from_secs(if cfg!(debug_assertions) { 20 } else { 2 });
+
+/// Waits for a flag that no thread sets. `how`: by atomic loads of one thread, of all; by exchanges; by plain reads of
+/// global memory, of shared memory; with a count of the polls in memory.
+#[kernel(block = 64)]
+fn wait(#[shared] flags: DynShared<u32>, how: u32, flag: VecMut<u32>, polls: VecMut<u32>) {
+    let t = thread_idx_x();
+    if t < 2 {
+        flags.set(t, 0);
+    }
+    sync_threads();
+    match how {
+        0 => while t == 5 && flag.atomic(1).load(Order::Acquire, Scope::Device) == 0 {},
+        1 => while flag.atomic(1).load(Order::Relaxed, Scope::Device) == 0 {},
+        2 => while t == 5 && flag.atomic(1).compare_exchange(1, 0, Order::AcqRel, Scope::Device).is_err() {},
+        3 => while flag.get(1) == 0 {},
+        4 => while t == 5 && flags.get(1 + flag.get(0)) == 0 {},
+        _ => {
+            while t == 5 && flag.atomic(1).load(Order::Relaxed, Scope::Device) == 0 {
+                polls.atomic(0).fetch_add(1, Order::Relaxed, Scope::Device);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_hang_is_reported_in_time_with_the_polled_address() {
+    let polled =
+        ["`flag` at byte 4", "`flag` at byte 4", "`flag` at byte 4", "`flag` at byte 4", "shared memory at byte 4"];
+    for (how, polled) in polled.into_iter().enumerate() {
+        for resident in [1, 4] {
+            let (mut flag, mut polls) = (Buffer::new(&[0, 0]), Buffer::zeroed(1));
+            let (grid, begin) = (Grid::line(3, 64).shared(8), Instant::now());
+            let config = Config::default().resident(resident);
+            let outcome = launch(&config, wait, grid, (how as u32, &mut flag, &mut polls)).unwrap();
+            let took = begin.elapsed();
+            assert!(took < LIMIT, "way {how}: {took:?}");
+            let hang = outcome.reports.iter().find(|report| report.kind == Kind::Hang).expect("a hang");
+            let who = if [1, 3].contains(&how) { "64 threads (0-63)" } else { "1 thread (5)" };
+            assert!(hang.message.contains(who) && hang.message.contains(polled), "way {how}: {hang}");
+        }
+    }
+}
+
+#[test]
+fn a_hang_that_counts_its_polls_ends_too() {
+    let (mut flag, mut polls) = (Buffer::zeroed(2), Buffer::zeroed(1));
+    let mut config = Config::default();
+    config.hang_turns = 1000;
+    let grid = Grid::line(1, 64).shared(8);
+    let outcome = launch(&config, wait, grid, (5, &mut flag, &mut polls)).unwrap();
+    assert!(outcome.reports.iter().any(|report| report.kind == Kind::Hang));
+}
+
+#[test]
+fn a_hang_without_checks_ends() {
+    for threads in [1, 2] {
+        let (mut flag, mut polls) = (Buffer::zeroed(2), Buffer::zeroed(1));
+        let (grid, begin) = (Grid::line(3, 64).shared(8), Instant::now());
+        let config = Config::new(Level::Off).threads(threads);
+        let outcome = launch(&config, wait, grid, (0, &mut flag, &mut polls)).unwrap();
+        assert!(outcome.reports.iter().all(|report| report.kind == Kind::Hang) && !outcome.reports.is_empty());
+        assert!(begin.elapsed() < LIMIT, "{:?}", begin.elapsed());
+    }
+}
+
+/// A barrier of the grid.
+#[kernel(block = 32)]
+fn meet(arrived: VecMut<u32>, y: VecMut<u32>) {
+    if thread_idx_x() == 0 {
+        arrived.atomic(0).fetch_add(1, Order::AcqRel, Scope::Device);
+        while arrived.atomic(0).load(Order::Acquire, Scope::Device) < grid_dim_x() {}
+        y.set(block_idx_x() as usize, 1);
+    }
+}
+
+#[test]
+fn as_many_blocks_meet_as_the_device_holds() {
+    for config in schedules(2) {
+        let (mut arrived, mut y) = (Buffer::zeroed(1), Buffer::unwritten(300));
+        silent(&launch(&config, meet, Grid::line(300, 32), (&mut arrived, &mut y)).unwrap(), &config);
+        assert_eq!(y.to_vec(), [1; 300]);
+    }
+    let mut config = Config::default();
+    config.multiprocessors = 2;
+    let (mut arrived, mut y) = (Buffer::zeroed(1), Buffer::unwritten(65));
+    let outcome = launch(&config, meet, Grid::line(65, 32), (&mut arrived, &mut y)).unwrap();
+    let hang = &outcome.reports[0];
+    let words = "1 blocks have not begun: the device holds 64 at once";
+    assert!(hang.kind == Kind::Hang && hang.message.contains(words), "{hang}");
+}
+
+/// Block 0 sums `rows` rows by blocks of work between barriers; block 1 waits for it with one thread.
+#[kernel(block = 64)]
+fn long_work(#[shared] words: DynShared<u32>, rounds: u32, flag: VecMut<u32>, y: VecMut<u32>) {
+    let t = thread_idx_x();
+    if block_idx_x() == 0 {
+        let mut sum = 0;
+        for round in 0..rounds {
+            words.set(t, round + t);
+            sync_threads();
+            sum += words.get(63 - t);
+            sync_threads();
+        }
+        y.set(t as usize, sum);
+        sync_threads();
+        if t == 0 {
+            flag.atomic(0).store(1, Order::Release, Scope::Device);
+        }
+    } else if t == 0 {
+        while flag.atomic(0).load(Order::Acquire, Scope::Device) == 0 {}
+        y.set(64, y.get(0));
+    }
+}
+
+#[test]
+fn a_block_that_works_while_another_polls_is_no_hang() {
+    for mut config in schedules(3) {
+        config.hang_turns = 20;
+        let (mut flag, mut y) = (Buffer::zeroed(1), Buffer::unwritten(65));
+        let grid = Grid::line(2, 64).shared(256);
+        silent(&launch(&config, long_work, grid, (500, &mut flag, &mut y)).unwrap(), &config);
+        assert_eq!(y.to_vec()[64], (0..500).map(|round| round + 63).sum::<u32>());
+    }
+}
