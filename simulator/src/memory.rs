@@ -31,6 +31,8 @@ impl std::error::Error for AllocError {}
 pub struct Memory {
     base: NonNull<u8>,
     bytes: usize,
+    /// Bytes of an element.
+    element: usize,
     /// log2 of the bytes that share one mark: the element size, at most 8.
     shift: u32,
     written: UnsafeCell<Marks>,
@@ -65,7 +67,7 @@ impl Memory {
             base
         };
         let marks = Marks { all: bytes == 0, bits: Vec::new() };
-        Ok(Self { base, bytes, shift, written: UnsafeCell::new(marks) })
+        Ok(Self { base, bytes, element: element.max(1), shift, written: UnsafeCell::new(marks) })
     }
 
     /// Size in bytes.
@@ -203,6 +205,11 @@ impl Memory {
         // SAFETY: as the caller promises.
         let marks = unsafe { &*self.written.get() };
         marks.all || marks.get(offset >> self.shift)
+    }
+
+    /// Bytes of an element that the memory was allocated for.
+    pub(crate) fn element(&self) -> usize {
+        self.element
     }
 
     /// log2 of the bytes per mark.

@@ -186,6 +186,8 @@ pub struct Report {
     pub thread: [u32; 3],
     /// What happened, with addresses and threads.
     pub message: String,
+    /// What to check first: [`Kind::hint`], or what fits this fault better.
+    pub hint: &'static str,
     /// Seed of the schedule that shows it.
     pub seed: u64,
     /// How often this kind was seen at this place in this launch.
@@ -200,7 +202,7 @@ impl fmt::Display for Report {
         if let Some(other) = &self.other {
             writeln!(f, "  other place: {other}")?;
         }
-        writeln!(f, "  look at: {}", self.kind.hint())?;
+        writeln!(f, "  look at: {}", self.hint)?;
         write!(f, "  seen {} time{}; seed {} replays it", self.occurrences, plural(self.occurrences), self.seed)
     }
 }
@@ -216,7 +218,18 @@ pub(crate) struct Finding {
     pub(crate) other: Option<Site>,
     pub(crate) block: [u32; 3],
     pub(crate) thread: [u32; 3],
+    /// In place of the kind's hint.
+    pub(crate) hint: Option<&'static str>,
 }
+
+/// Hint for a race between threads of different blocks: no barrier of a block orders them.
+pub(crate) const ACROSS_BLOCKS: &str = "order the two blocks: a release and an acquire of one atomic with \
+     `Scope::Device`, or fences of that scope around relaxed ones; or use two launches. `sync_threads` orders the \
+     threads of one block alone";
+
+/// Hint for atomic operations of which one has too narrow a scope.
+pub(crate) const NARROW_SCOPE: &str =
+    "give both atomic operations `Scope::Device`: with `Scope::Block` one is atomic only towards its own block";
 
 /// The distinct reports of one launch.
 #[derive(Default)]
@@ -260,22 +273,19 @@ impl Reports {
                 block: finding.block,
                 thread: finding.thread,
                 message: message(),
+                hint: finding.hint.unwrap_or_else(|| finding.kind.hint()),
                 seed,
                 occurrences,
             });
         }
     }
 
-    pub(crate) fn has(&self, kind: Kind) -> bool {
-        self.found.iter().any(|report| report.kind == kind)
-    }
-
     /// Adds another worker's reports.
     pub(crate) fn absorb(&mut self, reports: Vec<Report>, suppressed: u64) {
         self.suppressed += suppressed;
         for report in reports {
-            let Report { kind, kernel, site, other, block, thread, message, seed, occurrences } = report;
-            let finding = Finding { kind, site, other, block, thread };
+            let Report { kind, kernel, site, other, block, thread, message, hint, seed, occurrences } = report;
+            let finding = Finding { kind, site, other, block, thread, hint: Some(hint) };
             self.add_times(&kernel, seed, finding, occurrences, || message);
         }
     }

@@ -23,7 +23,7 @@ fn every_report_names_kernel_place_block_thread_remedy_and_seed() {
             let parts = [
                 format!("{} in kernel `{kernel}` at {}:{}:", kind.title(), group.file, site.line),
                 format!("block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz}): "),
-                format!("look at: {}", kind.hint()),
+                format!("look at: {}", report.hint),
                 "seed 7 replays it".to_owned(),
             ];
             for part in parts {
@@ -46,12 +46,12 @@ fn reports_name_the_access_and_its_cause() {
         ),
         (
             "neighbour block's result after a barrier of the block",
-            "write of `squares` at byte 256 of its buffer has no order with the read by thread (63, 0, 0) of block (0, \
+            "write of `squares` at element 64 of its buffer has no order with the read by thread (63, 0, 0) of block (0, \
              0, 0)",
         ),
         (
             "division by the first element, in place",
-            "read of `x` at byte 0 of its buffer has no order with the write by thread (0, 0, 0) of block (0, 0, 0)",
+            "read of `x` at element 0 of its buffer has no order with the write by thread (0, 0, 0) of block (0, 0, 0)",
         ),
         ("early return before a barrier", "36 threads (0-35) wait at barrier 0"),
         ("early return before a barrier", "28 threads (36-63) have exited"),
@@ -74,10 +74,10 @@ fn reports_name_the_access_and_its_cause() {
             "unchecked read of 4 bytes at byte 400 of `x`, which has 400 bytes",
         ),
         ("unchecked write past the end of shared memory", "at byte 256 of `shared memory`, which has 256 bytes"),
-        ("16-byte access to global memory, off by one element", "read of 16 bytes at `x` at byte 4 of its buffer"),
+        ("16-byte access to global memory, off by one element", "read of 16 bytes at `x` at element 1 of its buffer"),
         (
             "padding between the rows of a matrix",
-            "read of 4 bytes at `a` at byte 40 of its buffer that nothing has written",
+            "read of 4 bytes at `a` at element 10 of its buffer that nothing has written",
         ),
         ("asynchronous copy without a wait", "issued there is under way"),
         ("box read without a wait", "while the copy to it is under way, or not waited for by anybody"),
@@ -102,9 +102,9 @@ fn reports_name_the_access_and_its_cause() {
         ("one arrival too few", "which lacks 1 arrival of 3; 64 threads (32-95) wait for the end of phase 1"),
         (
             "read before the wait",
-            "read of `x` at byte 0 of its buffer, while the grid before this one may still write it",
+            "read of `x` at element 0 of its buffer, while the grid before this one may still write it",
         ),
-        ("box stored before the wait", "write of `y` at byte 0 of its buffer, while the grid before"),
+        ("box stored before the wait", "write of `y` at element 0 of its buffer, while the grid before"),
         ("end without a wait", "the block ends, and none of its threads has waited"),
         ("division by zero", "attempt to divide by zero"),
         ("assertion about the block", "blocks of 48 threads are not supported"),
@@ -116,6 +116,21 @@ fn reports_name_the_access_and_its_cause() {
         .map(|(name, part, text)| format!("{name}: `{part}` is not in\n{text}"))
         .collect();
     crate::assert_no_failures(&missing);
+}
+
+#[test]
+fn hints_fit_the_case() {
+    let expected = [
+        ("stencil in place", "order the two accesses: `sync_threads`"),
+        ("neighbour block's result after a barrier of the block", "`sync_threads` orders the threads of one block alone"),
+        ("flag stored without release", "order the two blocks: a release and an acquire"),
+        ("ticket of block scope", "give both atomic operations `Scope::Device`"),
+    ];
+    for (name, part) in expected {
+        let text = first(name);
+        let hint = text.lines().find_map(|line| line.trim_start().strip_prefix("look at: ")).unwrap_or_default();
+        assert!(hint.contains(part), "{name}: {text}");
+    }
 }
 
 // Thread 63 is the last at the barrier and the first after it; the 63 others then read what a neighbour has

@@ -298,7 +298,7 @@ impl Block {
         let threads = &self.state.threads;
         let thread = spinners.first().map_or([0; 3], |&first| threads.lane(first).thread_index());
         let (kind, site) = (Kind::Hang, Site::new(location));
-        let finding = Finding { kind, site, other: None, block: threads.index(), thread };
+        let finding = Finding { kind, site, other: None, block: threads.index(), thread, hint: None };
         threads.report(finding, || {
             let (who, s) = (Threads::name_threads(&spinners), if spinners.len() == 1 { "s" } else { "" });
             let what = polled.map_or_else(|| format!("pause{s} in a loop"), |polled| format!("poll{s} {polled}"));

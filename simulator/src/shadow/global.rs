@@ -15,7 +15,6 @@ use super::unwritten::Unwritten;
 use crate::lane::Lane;
 use crate::memory::Memory;
 use crate::ordering::Scope;
-use crate::report::Kind;
 use crate::threads::{Threads, is_before};
 use std::panic::Location;
 
@@ -250,7 +249,8 @@ impl Buffer {
             return;
         }
         self.unwritten.race(index);
-        threads.fault(lane, Kind::Race, accessed.location, Some(places.location(place(write))), || {
+        let other = (places.location(place(write)), block_number(write));
+        threads.global_race(lane, accessed.location, other, None, || {
             let what = accessed.kind.verb();
             let how = if write & ATOMIC == 0 { "write" } else { "atomic write" };
             let (where_, who) = (threads.name_global(accessed.address), name(threads, write));
@@ -271,7 +271,8 @@ impl Buffer {
     ) {
         let Some(reads) = self.readers.take_unordered(index, reads, threads, lane) else { return };
         self.unwritten.race(index);
-        threads.fault(lane, Kind::Race, accessed.location, Some(places.location(place(reads))), || {
+        let other = (places.location(place(reads)), block_number(reads));
+        threads.global_race(lane, accessed.location, other, None, || {
             let what = accessed.kind.verb();
             let itself = block_number(reads) == threads.number() && thread(reads) == lane.linear;
             let (how, who) = match reads & FLAGS {

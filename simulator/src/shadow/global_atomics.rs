@@ -13,7 +13,7 @@ use super::readers::LOADS;
 use crate::lane::Lane;
 use crate::memory::Memory;
 use crate::ordering::Scope;
-use crate::report::Kind;
+use crate::report::NARROW_SCOPE;
 use crate::threads::Threads;
 use std::collections::{BTreeMap, HashMap};
 
@@ -84,7 +84,7 @@ impl Buffer {
         let unordered =
             self.atomics.at(index).find(|&other| (writes || other & ATOMIC != 0) && !is_ordered(other, threads, lane));
         if let Some(other) = unordered {
-            self.report_atomic(index, other, "", places, threads, lane, accessed);
+            self.report_atomic(index, other, false, places, threads, lane, accessed);
         }
     }
 
@@ -168,8 +168,7 @@ impl Buffer {
         };
         let found = last.into_iter().chain(self.atomics.at(index)).find(weak);
         if let Some(other) = found {
-            let why = ", and the scope of one of the two is its block";
-            self.report_atomic(index, other, why, places, threads, lane, accessed);
+            self.report_atomic(index, other, true, places, threads, lane, accessed);
         }
     }
 
@@ -178,14 +177,16 @@ impl Buffer {
         &mut self,
         index: usize,
         other: u64,
-        why: &str,
+        narrow: bool,
         places: &Numbers,
         threads: &Threads,
         lane: &Lane,
         accessed: Accessed,
     ) {
         self.unwritten.race(index);
-        threads.fault(lane, Kind::Race, accessed.location, Some(places.location(place(other))), || {
+        let at = (places.location(place(other)), block_number(other));
+        threads.global_race(lane, accessed.location, at, narrow.then_some(NARROW_SCOPE), || {
+            let why = if narrow { ", and the scope of one of the two is its block" } else { "" };
             let (what, where_) = (accessed.kind.verb(), threads.name_global(accessed.address));
             let how = if other & ATOMIC == 0 { "atomic read" } else { "atomic write" };
             format!("{what} of {where_} has no order with the {how} by {}{why}", name(threads, other))

@@ -3,7 +3,7 @@
 use super::state::{MAX_CLOCK, Threads};
 use crate::lane::{Geometry, Lane};
 use crate::panics::PanicMessage;
-use crate::report::{Finding, Kind, Site};
+use crate::report::{ACROSS_BLOCKS, Finding, Kind, Site};
 use std::panic::Location;
 
 impl Threads {
@@ -38,7 +38,29 @@ impl Threads {
         thread: [u32; 3],
         message: impl FnOnce() -> String,
     ) {
-        let finding = Finding { kind, site: Site::new(location), other: other.map(Site::new), block, thread };
+        let finding = Finding { kind, site: Site::new(location), other: other.map(Site::new), block, thread, hint: None };
+        self.report(finding, message);
+    }
+
+    /// Reports a race of a running lane on global memory, with a hint that fits it: `other` is the other access, made
+    /// by a thread of block `by`.
+    #[cold]
+    pub(crate) fn global_race(
+        &self,
+        lane: &Lane,
+        location: &'static Location<'static>,
+        (other, by): (&'static Location<'static>, u32),
+        scope: Option<&'static str>,
+        message: impl FnOnce() -> String,
+    ) {
+        let finding = Finding {
+            kind: Kind::Race,
+            site: Site::new(location),
+            other: Some(Site::new(other)),
+            block: lane.geometry().block_idx,
+            thread: lane.thread_index(),
+            hint: scope.or((by != self.number()).then_some(ACROSS_BLOCKS)),
+        };
         self.report(finding, message);
     }
 
@@ -52,12 +74,18 @@ impl Threads {
     #[cold]
     pub(crate) fn panicked(&self, lane: &Lane, panic: PanicMessage) {
         let (file, line, column) = panic.place.unwrap_or_else(|| ("unknown".to_owned(), 0, 0));
+        let is_own = is_own(&file);
         // A panic's place is a string of unknown lifetime; reports keep places for the whole process, and there are
         // few.
         let site = Site { file: intern(file), line, column };
-        let finding =
-            Finding { kind: Kind::Panic, site, other: None, block: self.index(), thread: lane.thread_index() };
-        self.report(finding, || panic.message);
+        let kind = if is_own { Kind::Limit } else { Kind::Panic };
+        let hint = is_own.then_some("this is a defect of the simulator, not of the kernel: please report it");
+        let finding = Finding { kind, site, other: None, block: self.index(), thread: lane.thread_index(), hint };
+        self.launch().panicked.set(true);
+        self.report(finding, || match is_own {
+            true => format!("the simulator itself panicked: {}", panic.message),
+            false => panic.message,
+        });
     }
 
     /// The clock, or the largest that stamps can hold: that is reported.
@@ -72,7 +100,7 @@ impl Threads {
 
     /// Whether the kernel has panicked: what follows from a missing thread is then not reported.
     pub(crate) fn has_panicked(&self) -> bool {
-        self.launch().reports.borrow().has(Kind::Panic)
+        self.launch().panicked.get()
     }
 
     /// "block (x, y, z)".
@@ -98,13 +126,14 @@ impl Threads {
         format!("shared memory at byte {}", address - self.shared_base())
     }
 
-    /// "`c` at byte 12 of its buffer".
+    /// "`c` at element 3 of its buffer", by the elements that it was allocated for.
     pub(crate) fn name_global(&self, address: usize) -> String {
         for binding in self.bindings() {
             let (start, len) = (binding.memory.as_ptr() as usize, binding.memory.len());
             if (start..start + len).contains(&address) {
-                let byte = address - start;
-                return format!("`{}` at byte {byte} of its buffer", binding.name);
+                let (byte, element) = (address - start, binding.memory.element());
+                let (unit, at) = if byte.is_multiple_of(element) { ("element", byte / element) } else { ("byte", byte) };
+                return format!("`{}` at {unit} {at} of its buffer", binding.name);
             }
         }
         format!("global memory at {address:#x}")
@@ -135,6 +164,13 @@ impl Threads {
     }
 }
 
+/// Whether a panic's file is one of the simulator's own. What a kernel passes to an intrinsic is checked with the
+/// kernel's location.
+fn is_own(file: &str) -> bool {
+    let here = file!();
+    here.strip_suffix("threads/faults.rs").is_some_and(|source| file.starts_with(source))
+}
+
 fn intern(text: String) -> &'static str {
     use std::collections::HashSet;
     use std::sync::{LazyLock, Mutex, PoisonError};
@@ -146,4 +182,15 @@ fn intern(text: String) -> &'static str {
     let leaked: &'static str = text.leak();
     known.insert(leaked);
     leaked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panics_of_the_simulator_are_told_from_those_of_kernels() {
+        assert!(is_own(file!()) && is_own(Location::caller().file()));
+        assert!(!is_own("gpu/src/gemm/tiled.rs") && !is_own("src/main.rs"));
+    }
 }

@@ -18,6 +18,8 @@ pub(crate) struct LaunchState<'a> {
     pub(crate) launch: &'a Launch<'a>,
     pub(crate) config: &'a Config,
     pub(crate) reports: RefCell<Reports>,
+    /// Some thread has panicked.
+    pub(crate) panicked: Cell<bool>,
     /// Some barrier or warp sync of this launch took only some threads: readers are recorded one by one from then on.
     pub(crate) per_thread_clocks: Cell<bool>,
     /// Some thread has released something to other blocks: at least two are resident from then on, and take turns.
@@ -36,6 +38,7 @@ impl<'a> LaunchState<'a> {
             launch,
             config,
             reports: RefCell::new(Reports::new(config.max_reports)),
+            panicked: Cell::new(false),
             per_thread_clocks: Cell::new(false),
             interleave: Cell::new(false),
             progress: Cell::new(0),
