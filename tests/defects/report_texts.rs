@@ -122,7 +122,10 @@ fn reports_name_the_access_and_its_cause() {
 fn hints_fit_the_case() {
     let expected = [
         ("stencil in place", "order the two accesses: `sync_threads`"),
-        ("neighbour block's result after a barrier of the block", "`sync_threads` orders the threads of one block alone"),
+        (
+            "neighbour block's result after a barrier of the block",
+            "`sync_threads` orders the threads of one block alone",
+        ),
         ("flag stored without release", "order the two blocks: a release and an acquire"),
         ("ticket of block scope", "give both atomic operations `Scope::Device`"),
     ];

@@ -34,8 +34,13 @@ fn wait(#[shared] flags: DynShared<u32>, how: u32, flag: VecMut<u32>, polls: Vec
 
 #[test]
 fn every_hang_is_reported_in_time_with_the_polled_address() {
-    let polled =
-        ["`flag` at element 1", "`flag` at element 1", "`flag` at element 1", "`flag` at element 1", "shared memory at byte 4"];
+    let polled = [
+        "`flag` at element 1",
+        "`flag` at element 1",
+        "`flag` at element 1",
+        "`flag` at element 1",
+        "shared memory at byte 4",
+    ];
     for (how, polled) in polled.into_iter().enumerate() {
         for resident in [1, 4] {
             let (mut flag, mut polls) = (Buffer::new(&[0, 0]), Buffer::zeroed(1));

@@ -7,7 +7,8 @@
 
 use super::access::{AccessKind, Accessed};
 use super::global::{Buffer, is_trivially_before, stamp_of};
-use super::global_stamp::{ATOMIC, FLAGS, NARROW, OVER, block_number, name, place, stamped, thread_bits};
+use super::global_stamp::{ATOMIC, FLAGS, NARROW, OVER, THREAD_BITS, block_number, name, place, stamped};
+use super::listed::Listed;
 use super::locations::Numbers;
 use super::readers::LOADS;
 use crate::lane::Lane;
@@ -15,55 +16,42 @@ use crate::memory::Memory;
 use crate::ordering::Scope;
 use crate::report::NARROW_SCOPE;
 use crate::threads::Threads;
-use std::collections::{BTreeMap, HashMap};
-
-/// Most operations in one buffer's list. Further ones are not recorded, and a race with such a one alone is missed.
-const MOST: usize = 1 << 20;
+use std::collections::HashMap;
 
 /// The operations on one buffer that the last writes of their elements do not stand for.
-#[derive(Default)]
 pub(super) struct Atomics {
     /// The last plain write of elements that atomic operations have written since: atomics that are not ordered behind
     /// it race with it.
     plain: HashMap<usize, u64>,
-    /// By element, thread and flags: updates, with [`ATOMIC`], and loads. In order, so that reports are.
-    others: BTreeMap<(usize, u64), u64>,
+    /// Updates, with [`ATOMIC`], and loads.
+    others: Listed,
     /// Whether some operation had block scope.
     narrow: bool,
+}
+
+impl Default for Atomics {
+    fn default() -> Self {
+        Self { plain: HashMap::new(), others: Listed::new(THREAD_BITS | ATOMIC | NARROW), narrow: false }
+    }
 }
 
 impl Atomics {
     /// Bytes of these lists.
     pub(super) fn bytes(&self) -> usize {
-        self.plain.len() * 16 + self.others.len() * 24
+        self.plain.len() * 16 + self.others.bytes()
     }
 
     /// Each element has become `parts` elements.
     pub(super) fn refine(&mut self, parts: usize) {
         let each = |index: usize| (0..parts).map(move |part| index * parts + part);
         self.plain = self.plain.iter().flat_map(|(&at, &write)| each(at).map(move |at| (at, write))).collect();
-        let others = self.others.iter();
-        self.others = others.flat_map(|(&(at, key), &stamp)| each(at).map(move |at| ((at, key), stamp))).collect();
-    }
-
-    fn note(&mut self, index: usize, stamp: u64) {
-        let key = (index, thread_bits(stamp) | stamp & (ATOMIC | NARROW));
-        if self.others.len() < MOST || self.others.contains_key(&key) {
-            self.others.insert(key, stamp & !OVER);
-        }
-    }
-
-    /// The listed operations on an element.
-    fn at(&self, index: usize) -> impl Iterator<Item = u64> {
-        self.others.range((index, 0)..=(index, u64::MAX)).map(|(_, &stamp)| stamp)
+        self.others.refine(parts);
     }
 
     /// A plain write follows: what is not ordered behind that is in no order with it.
     #[cold]
     pub(super) fn forget(&mut self, index: usize) {
-        while let Some((&key, _)) = self.others.range((index, 0)..=(index, u64::MAX)).next() {
-            self.others.remove(&key);
-        }
+        self.others.forget(index);
     }
 }
 
@@ -81,8 +69,13 @@ impl Buffer {
         accessed: Accessed,
     ) {
         let writes = accessed.kind.writes();
-        let unordered =
-            self.atomics.at(index).find(|&other| (writes || other & ATOMIC != 0) && !is_ordered(other, threads, lane));
+        let unordered = self
+            .atomics
+            .others
+            .at(index)
+            .iter()
+            .copied()
+            .find(|&other| (writes || other & ATOMIC != 0) && !is_ordered(other, threads, lane));
         if let Some(other) = unordered {
             self.report_atomic(index, other, false, places, threads, lane, accessed);
         }
@@ -128,7 +121,7 @@ impl Buffer {
                 self.reads = vec![0; self.writes.len()];
             }
             self.reads[index] |= LOADS;
-            self.atomics.note(index, stamp);
+            self.atomics.others.note(index, stamp);
             return;
         }
         if let Some(reads) = self.reads.get_mut(index) {
@@ -138,7 +131,7 @@ impl Buffer {
         if write & ATOMIC != 0 {
             let stands_for = flags & NARROW != 0 || write & NARROW == 0;
             if !(stands_for && is_ordered(write, threads, lane)) {
-                self.atomics.note(index, write);
+                self.atomics.others.note(index, write & !OVER);
             }
         } else if write != 0 {
             self.atomics.plain.insert(index, write);
@@ -166,7 +159,7 @@ impl Buffer {
                 && (other | stamp) & ATOMIC != 0
                 && !is_ordered(*other, threads, lane)
         };
-        let found = last.into_iter().chain(self.atomics.at(index)).find(weak);
+        let found = last.into_iter().chain(self.atomics.others.at(index).iter().copied()).find(weak);
         if let Some(other) = found {
             self.report_atomic(index, other, true, places, threads, lane, accessed);
         }

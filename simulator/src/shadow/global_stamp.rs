@@ -34,10 +34,8 @@ pub(super) fn place(stamp: u64) -> u64 {
     stamp >> PLACE_SHIFT & ((1 << PLACE_BITS) - 1)
 }
 
-/// What tells the accesses of one thread from those of others.
-pub(super) fn thread_bits(stamp: u64) -> u64 {
-    stamp & ((1 << CLOCK_SHIFT) - (1 << THREAD_SHIFT))
-}
+/// The bits that tell the accesses of one thread from those of others.
+pub(super) const THREAD_BITS: u64 = (1 << CLOCK_SHIFT) - (1 << THREAD_SHIFT);
 
 pub(super) fn stamped(threads: &Threads, stamp: u64) -> Stamp {
     let thread = thread(stamp);

@@ -5,6 +5,7 @@ mod bulk;
 mod global;
 mod global_atomics;
 mod global_stamp;
+mod listed;
 mod locations;
 mod readers;
 mod shared;

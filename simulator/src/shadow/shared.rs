@@ -7,16 +7,17 @@
 
 use super::access::{AccessKind, Accessed};
 use super::bulk::Bulk;
+use super::listed::Listed;
 use super::shared_stamp::{
-    ASYNC, ATOMIC, CLOCK_SHIFT, FLAGS, LOAD, OVER, SETTLED, SEVERAL, SEVERAL_IN_WARP, clock, horizon, place, stamp,
-    stamped, thread,
+    ASYNC, ATOMIC, CLOCK_SHIFT, FLAGS, LOAD, OVER, SETTLED, SEVERAL, SEVERAL_IN_WARP, THREAD_BITS, clock, horizon,
+    place, stamp, stamped, thread,
 };
 use super::unwritten::Unwritten;
 use crate::happens_before::Stamp;
 use crate::lane::Lane;
 use crate::report::Kind;
 use crate::threads::{Threads, is_before};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::panic::Location;
 
 /// The shadow of one resident block's shared memory.
@@ -31,9 +32,9 @@ pub(crate) struct SharedShadow {
     /// The last plain write of cells that atomic operations have written since: atomics that are not ordered behind it
     /// race with it.
     plain: HashMap<usize, u64>,
-    /// Atomic operations that the last write of their cell does not stand for, as for global memory: by cell, thread
-    /// and whether it is an update.
-    atomics: BTreeMap<(usize, u16, bool), u64>,
+    /// Atomic operations that the last write of their cell does not stand for, as for global memory: updates,
+    /// with [`ATOMIC`] alone, and loads, with [`LOAD`].
+    atomics: Listed,
     /// Whether readers are recorded one by one.
     per_thread_clocks: bool,
     /// Whether further readers need the full check: because of that, or because some readers were atomic loads.
@@ -53,7 +54,7 @@ impl SharedShadow {
             shift: 2,
             readers: HashMap::new(),
             plain: HashMap::new(),
-            atomics: BTreeMap::new(),
+            atomics: Listed::new(THREAD_BITS | FLAGS),
             per_thread_clocks: false,
             full_check: false,
             unwritten: Unwritten::default(),
@@ -177,10 +178,7 @@ impl SharedShadow {
             .flat_map(|(cell, list)| (0..4).map(move |byte| (cell * 4 + byte, list.clone())))
             .collect();
         self.plain = self.plain.iter().flat_map(|(cell, &at)| (0..4).map(move |byte| (cell * 4 + byte, at))).collect();
-        self.atomics = std::mem::take(&mut self.atomics)
-            .into_iter()
-            .flat_map(|((cell, by, updates), at)| (0..4).map(move |byte| ((cell * 4 + byte, by, updates), at)))
-            .collect();
+        self.atomics.refine(4);
         self.unwritten.refine(4);
         self.shift = 0;
     }
@@ -223,7 +221,7 @@ impl SharedShadow {
         }
         if kind == AccessKind::AtomicRead {
             let stamp = stamp(lane, accessed.location, LOAD);
-            self.atomics.insert((index, lane.linear, false), stamp);
+            self.atomics.note(index, stamp);
             if reads == 0 || reads & FLAGS == LOAD || clock(reads) <= lane.epoch.get() {
                 self.reads[index] = stamp;
             }
@@ -239,7 +237,8 @@ impl SharedShadow {
         }
         if !self.atomics.is_empty() && !kind.is_atomic() {
             self.check_atomics(index, threads, lane, accessed);
-            self.forget_atomics(index);
+            // What is not ordered behind the listed operations is in no order with this write.
+            self.atomics.forget(index);
         }
         if kind.is_atomic() && write & ATOMIC != 0 && !is_before(lane, thread(write), clock(write)) {
             self.note_update(index, write, threads, lane);
@@ -367,15 +366,7 @@ impl SharedShadow {
     #[cold]
     fn note_update(&mut self, index: usize, write: u64, threads: &Threads, lane: &Lane) {
         if !threads.is_ordered(lane, stamped(threads, write)) {
-            self.atomics.insert((index, thread(write), true), write);
-        }
-    }
-
-    /// A plain write follows: what is not ordered behind the listed atomic operations is in no order with it.
-    #[cold]
-    fn forget_atomics(&mut self, index: usize) {
-        while let Some((&key, _)) = self.atomics.range((index, 0, false)..=(index, u16::MAX, true)).next() {
-            self.atomics.remove(&key);
+            self.atomics.note(index, write & !OVER);
         }
     }
 
@@ -385,19 +376,18 @@ impl SharedShadow {
     #[inline(never)]
     fn check_atomics(&mut self, index: usize, threads: &Threads, lane: &Lane, accessed: Accessed) {
         let writes = accessed.kind.writes();
-        let mut listed = self.atomics.range((index, 0, false)..=(index, u16::MAX, true));
-        let unordered = listed.find(|&(&(_, by, updates), &other)| {
-            (writes || updates)
-                && !is_before(lane, by, clock(other))
+        let unordered = self.atomics.at(index).iter().copied().find(|&other| {
+            (writes || other & FLAGS == ATOMIC)
+                && !is_before(lane, thread(other), clock(other))
                 && !threads.is_ordered(lane, stamped(threads, other))
         });
-        let Some((&(_, by, updates), &other)) = unordered else { return };
+        let Some(other) = unordered else { return };
         self.unwritten.race(index);
         let kind = if accessed.kind.is_bulk() { Kind::AsyncRace } else { Kind::Race };
         threads.fault(lane, kind, accessed.location, Some(place(other)), || {
             let (what, offset) = (accessed.kind.verb(), threads.name_shared(accessed.address));
-            let how = if updates { "atomic write" } else { "atomic read" };
-            format!("{what} of {offset} has no order with the {how} by {}", threads.name_thread(by))
+            let how = if other & FLAGS == ATOMIC { "atomic write" } else { "atomic read" };
+            format!("{what} of {offset} has no order with the {how} by {}", threads.name_thread(thread(other)))
         });
     }
 

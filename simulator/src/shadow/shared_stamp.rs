@@ -31,6 +31,9 @@ pub(super) const SETTLED: u64 = 1 << 63;
 const _: () = assert!(MAX_CLOCK <= CLOCK_MASK);
 const _: () = assert!(THREAD_SHIFT == DISTANCE_BITS + 2 && CLOCK_SHIFT == THREAD_SHIFT + 10);
 
+/// The bits that tell the accesses of one thread from those of others.
+pub(super) const THREAD_BITS: u64 = (1 << CLOCK_SHIFT) - (1 << THREAD_SHIFT);
+
 #[inline(always)]
 pub(super) fn stamp(lane: &Lane, location: &'static Location<'static>, flags: u64) -> u64 {
     stamp_of(lane.linear, lane.clock.get(), location, flags)

@@ -38,7 +38,8 @@ impl Threads {
         thread: [u32; 3],
         message: impl FnOnce() -> String,
     ) {
-        let finding = Finding { kind, site: Site::new(location), other: other.map(Site::new), block, thread, hint: None };
+        let finding =
+            Finding { kind, site: Site::new(location), other: other.map(Site::new), block, thread, hint: None };
         self.report(finding, message);
     }
 
@@ -132,7 +133,8 @@ impl Threads {
             let (start, len) = (binding.memory.as_ptr() as usize, binding.memory.len());
             if (start..start + len).contains(&address) {
                 let (byte, element) = (address - start, binding.memory.element());
-                let (unit, at) = if byte.is_multiple_of(element) { ("element", byte / element) } else { ("byte", byte) };
+                let (unit, at) =
+                    if byte.is_multiple_of(element) { ("element", byte / element) } else { ("byte", byte) };
                 return format!("`{}` at {unit} {at} of its buffer", binding.name);
             }
         }
