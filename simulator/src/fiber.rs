@@ -32,6 +32,15 @@ pub(crate) trait Lanes {
     fn run_on(&self, switch: &Switch, number: u16);
 }
 
+/// How many fibers a process can have.
+pub(crate) fn most() -> usize {
+    #[cfg(unix)]
+    let most = crate::stack::most();
+    #[cfg(not(unix))]
+    let most = usize::from(u16::MAX);
+    most
+}
+
 /// The fibers of one OS thread.
 pub(crate) struct Pool<L> {
     fibers: Vec<Fiber>,
@@ -60,6 +69,12 @@ impl<L: Lanes> Pool<L> {
         Ok(number)
     }
 
+    /// Gives up all fibers, which are idle.
+    pub(crate) fn clear(&mut self) {
+        self.fibers.clear();
+        self.idle.clear();
+    }
+
     /// Resumes fiber `number` for `lanes`; it is idle again when no lane is left to start.
     #[inline(always)]
     pub(crate) fn resume(&mut self, number: u16, lanes: &L) -> Pause {
@@ -73,24 +88,17 @@ impl<L: Lanes> Pool<L> {
         }
     }
 
-    /// Abandons the lane that fiber `number` runs; its values are not dropped. The fiber starts over.
+    /// Abandons the lane that fiber `number` runs: unwinds its stack, so that its values are dropped, and starts over
+    /// on the same stack. The lane must not suspend meanwhile, and must pass the unwinding on.
     pub(crate) fn abandon(&mut self, number: u16) {
-        let old = &mut self.fibers[usize::from(number)];
-        // SAFETY: the frames left behind are the kernel's and the simulator's own, and neither keeps anything whose
-        // destructor others rely on: kernels hold plain values and views.
-        unsafe { old.force_reset() };
-        let placeholder = std::mem::replace(old, new_fiber::<L>(number));
-        drop(placeholder);
+        let at = usize::from(number);
+        self.fibers[at].force_unwind();
+        let old = self.fibers.swap_remove(at);
+        self.fibers.push(fiber::<L>(old.into_stack(), number));
+        let last = self.fibers.len() - 1;
+        self.fibers.swap(at, last);
         self.idle.push(number);
     }
-}
-
-fn new_fiber<L: Lanes>(number: u16) -> Fiber {
-    #[cfg(unix)]
-    let stack = FiberStack::new();
-    #[cfg(not(unix))]
-    let stack = FiberStack::new(64 * 1024);
-    fiber::<L>(stack.expect("a slot was free a moment ago"), number)
 }
 
 fn fiber<L: Lanes>(stack: FiberStack, number: u16) -> Fiber {

@@ -9,11 +9,11 @@ use crate::launch::{Binding, Launch, LaunchError, MAX_CLUSTER, MAX_THREADS, Outc
 use crate::report::{Kind, Reports};
 use crate::schedule::Permutation;
 use crate::shadow::MAX_BLOCKS;
-use crate::{lane, panics};
+use crate::{fiber, lane, panics, workers};
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// Runs `body` once for every thread of the grid.
 ///
@@ -32,12 +32,9 @@ pub unsafe fn launch(launch: &Launch<'_>, config: &Config, body: &(dyn Fn() + Sy
     if lane::current().is_in_launch() {
         return Err(LaunchError::Nested);
     }
-    let queue = Queue::new(blocks / u64::from(launch.cluster), config.seed);
-    let mut outcome = if config.level == Level::Off {
-        spread(launch, config, body, &queue)?
-    } else {
-        work(launch, config, body, &queue)?
-    };
+    let queue = Queue::new(blocks / u64::from(launch.cluster), config);
+    let mut outcome =
+        if queue.workers > 1 { spread(launch, config, body, &queue)? } else { work(launch, config, body, &queue)? };
     if config.level == Level::Off {
         for binding in launch.bindings.iter().filter(|binding| binding.writable) {
             // SAFETY: the launch is over, and the memory is still this call's alone. Writes were not recorded: any byte
@@ -89,13 +86,21 @@ struct Queue {
     stopped: AtomicBool,
     /// Clusters that are over.
     finished: AtomicU64,
+    /// OS threads that share the work.
+    workers: usize,
 }
 
 impl Queue {
-    fn new(clusters: u64, seed: u64) -> Self {
+    fn new(clusters: u64, config: &Config) -> Self {
+        let workers = match (config.level, config.threads) {
+            (Level::Off, 0) => std::thread::available_parallelism().map_or(1, usize::from),
+            (Level::Off, threads) => threads,
+            _ => 1,
+        };
+        let workers = workers.min(clusters.try_into().unwrap_or(usize::MAX)).max(1);
         let [next, finished] = [const { AtomicU64::new(0) }; 2];
         let stopped = AtomicBool::new(false);
-        Self { next, clusters, order: Permutation::new(clusters, seed, 0), stopped, finished }
+        Self { next, clusters, order: Permutation::new(clusters, config.seed, 0), stopped, finished, workers }
     }
 
     fn take(&self) -> Option<u32> {
@@ -107,23 +112,21 @@ impl Queue {
     }
 }
 
-/// Runs the blocks on the worker threads.
+/// Runs the blocks on this OS thread and others.
 fn spread(
     launch: &Launch<'_>,
     config: &Config,
     body: &(dyn Fn() + Sync),
     queue: &Queue,
 ) -> Result<Outcome, LaunchError> {
-    if config.threads == 1 || queue.clusters == 1 {
-        return work(launch, config, body, queue);
-    }
-    let outcomes = match config.threads {
-        0 => rayon::broadcast(|_| work(launch, config, body, queue)),
-        threads => workers(threads)?.broadcast(|_| work(launch, config, body, queue)),
-    };
+    let outcomes = Mutex::new(Vec::new());
+    workers::run(queue.workers, &|| {
+        let outcome = work(launch, config, body, queue);
+        outcomes.lock().unwrap_or_else(PoisonError::into_inner).push(outcome);
+    });
     let mut reports = Reports::new(config.max_reports);
     let mut whole = Outcome::default();
-    for outcome in outcomes {
+    for outcome in outcomes.into_inner().unwrap_or_else(PoisonError::into_inner) {
         let outcome = outcome?;
         whole.clock = whole.clock.max(outcome.clock);
         reports.absorb(outcome.reports, outcome.suppressed);
@@ -132,28 +135,14 @@ fn spread(
     Ok(whole)
 }
 
-/// A pool of so many workers, made once, so that each keeps its fibers.
-fn workers(threads: usize) -> Result<Arc<rayon::ThreadPool>, LaunchError> {
-    static POOLS: LazyLock<Mutex<HashMap<usize, Arc<rayon::ThreadPool>>>> = LazyLock::new(Mutex::default);
-    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(pool) = pools.get(&threads) {
-        return Ok(Arc::clone(pool));
-    }
-    let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = Arc::new(built.map_err(|error| LaunchError::Memory { reason: error.to_string() })?);
-    pools.insert(threads, Arc::clone(&pool));
-    Ok(pool)
-}
-
 /// One worker: takes blocks until there are none.
 fn work(launch: &Launch<'_>, config: &Config, body: &(dyn Fn() + Sync), queue: &Queue) -> Result<Outcome, LaunchError> {
-    let run = Run::new(launch, config, body);
+    let run = Run::new(launch, config, body).map_err(|error| LaunchError::Memory { reason: error.to_string() })?;
     let clock = with_pool(|pool| {
         let _running = panics::Running::new(launch.name);
         Worker { run: &run, queue, resident: Vec::new(), spare: Vec::new(), round: 0, clock: 0 }.work(pool)
     })
-    .ok_or(LaunchError::Nested)?
-    .map_err(|error| LaunchError::Memory { reason: error.to_string() })?;
+    .ok_or(LaunchError::Nested)??;
     let Run { state, counters, shadow_bytes, .. } = run;
     let (reports, suppressed) = state.reports.into_inner().into_parts();
     let counters = (config.level == Level::Counters).then(|| counters.into_inner());
@@ -183,14 +172,27 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    fn work(mut self, pool: &mut Pool<Block>) -> std::io::Result<u64> {
-        let result = self.all(pool);
+    fn work(mut self, pool: &mut Pool<Block>) -> Result<u64, LaunchError> {
+        // Fibers that wait point to their blocks: also a panic of the simulator itself must not leave them behind.
+        let result = catch_unwind(AssertUnwindSafe(|| self.all(pool)));
+        let result = match result {
+            Ok(result) => result.map_err(|error| LaunchError::Memory { reason: error.to_string() }),
+            Err(payload) => {
+                lane::set_current(std::ptr::null());
+                let reason = panics::text_of(&*payload);
+                panics::drop_payload(payload);
+                Err(LaunchError::Internal { reason })
+            }
+        };
         if result.is_err() {
+            self.queue.stopped.store(true, Ordering::Relaxed);
             for cluster in &self.resident {
                 cluster.abandon(pool);
             }
+            // Other OS threads may need the stacks.
+            pool.clear();
         }
-        if self.run.state.config.level != Level::Off {
+        if self.run.state.config.level != Level::Off && !matches!(result, Err(LaunchError::Internal { .. })) {
             let left = self.resident.first().and_then(|cluster| cluster.blocks().next());
             let block = self.spare.last().map(|block| &**block).or(left);
             // SAFETY: one OS thread works on a watched run, and no lane runs now.
@@ -206,7 +208,7 @@ impl Worker<'_> {
     fn all(&mut self, pool: &mut Pool<Block>) -> std::io::Result<()> {
         let launch = self.run.state.launch;
         let cluster = launch.cluster as usize;
-        let most = launch.co_resident(self.run.state.config.multiprocessors);
+        let most = self.most_resident();
         let mut wanted = self.run.state.config.resident as usize;
         let mut idle = Idle::new();
         loop {
@@ -241,6 +243,15 @@ impl Worker<'_> {
                 Next::Hang => self.hang(pool),
             }
         }
+    }
+
+    /// How many blocks can be resident together: as many as the device holds, if this worker has stacks for their
+    /// threads.
+    fn most_resident(&self) -> usize {
+        let Launch { block, cluster, .. } = *self.run.state.launch;
+        let (threads, cluster) = (block.into_iter().product::<u32>() as usize, cluster as usize);
+        let stacks = fiber::most() / self.queue.workers / threads.max(1) / cluster;
+        self.run.state.launch.co_resident(self.run.state.config.multiprocessors).min(stacks.max(1) * cluster)
     }
 
     /// A hash of the memory that the resident blocks can see and the launch may write.
@@ -289,17 +300,21 @@ impl Worker<'_> {
     /// No thread makes progress any more: reports it, and abandons the launch.
     #[cold]
     fn hang(&mut self, pool: &mut Pool<Block>) {
+        let launch = self.run.state.launch;
         let left = self.queue.clusters.saturating_sub(self.queue.next.load(Ordering::Relaxed));
         self.queue.stopped.store(true, Ordering::Relaxed);
-        let unstarted = match left * u64::from(self.run.state.launch.cluster) {
-            0 => String::new(),
-            left => format!(
-                ", and {left} blocks have not begun: the device holds {} at once",
-                self.run.state.launch.co_resident(self.run.state.config.multiprocessors)
-            ),
+        let most = self.most_resident();
+        let (kind, who) = if most < launch.co_resident(self.run.state.config.multiprocessors) {
+            (Kind::Limit, "simulator")
+        } else {
+            (Kind::Hang, "device")
+        };
+        let (kind, unstarted) = match left * u64::from(launch.cluster) {
+            0 => (Kind::Hang, String::new()),
+            left => (kind, format!(", and {left} blocks have not begun: the {who} holds {most} at once")),
         };
         for cluster in std::mem::take(&mut self.resident) {
-            cluster.blocks().for_each(|block| block.report_hang(&unstarted));
+            cluster.blocks().for_each(|block| block.report_hang(kind, &unstarted));
             cluster.abandon(pool);
             self.spare.extend(cluster.finish());
         }

@@ -85,6 +85,7 @@ impl Idle {
 ///
 /// # Safety
 /// The bytes are allocated, and nothing accesses them but this OS thread, or others by atomics.
+#[expect(clippy::cast_ptr_alignment, reason = "words are read only where they are aligned")]
 pub(crate) unsafe fn hash(mut hash: u64, start: *mut u8, bytes: usize) -> u64 {
     use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
     let mut mix = |word: u64| hash = (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -238,6 +238,9 @@ pub(crate) fn set_current(lane: *const Lane) {
 /// between here and the kernel would cost a misprediction.
 #[inline(always)]
 pub(crate) fn suspend(lane: &Lane) {
-    // SAFETY: `switch` was set when this lane was started, by the fiber that is running now.
-    unsafe { &*lane.switch.get() }.suspend(Pause::Blocked);
+    // SAFETY: `switch` was set when this lane was started, by the fiber that is running now. It is null once the lane
+    // is abandoned: a destructor that waits while the stack is unwound does not.
+    if let Some(switch) = unsafe { lane.switch.get().as_ref() } {
+        switch.suspend(Pause::Blocked);
+    }
 }

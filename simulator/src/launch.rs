@@ -126,9 +126,14 @@ pub enum LaunchError {
     },
     /// The launch was made from inside a kernel.
     Nested,
-    /// The host has no memory for stacks or shared memory.
+    /// The host has no memory for stacks, shared memory or shadow memory.
     Memory {
         /// The system's message.
+        reason: String,
+    },
+    /// The simulator itself panicked: a defect of it, not of the kernel.
+    Internal {
+        /// The panic's message.
         reason: String,
     },
 }
@@ -154,7 +159,8 @@ impl fmt::Display for LaunchError {
             }
             Self::Config { problem } => write!(f, "simulator configuration: {problem}"),
             Self::Nested => write!(f, "a kernel cannot launch another one"),
-            Self::Memory { reason } => write!(f, "no memory for the simulated threads: {reason}"),
+            Self::Memory { reason } => write!(f, "no memory for the simulated launch: {reason}"),
+            Self::Internal { reason } => write!(f, "the simulator itself panicked, please report it: {reason}"),
         }
     }
 }

@@ -45,6 +45,7 @@ mod stack;
 mod tensor;
 mod tensor_map;
 mod threads;
+mod workers;
 
 pub use config::{Config, Level};
 pub use counters::{Access, Counters, SiteCounts, Step};

@@ -1,8 +1,10 @@
 //! Panics and stack overflows inside a kernel: caught, and reported with kernel, block and thread.
 
 use crate::lane;
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 /// Message and place of a kernel's panic.
@@ -38,21 +40,48 @@ impl Drop for Running<'_> {
 pub(crate) fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            if !lane::current().is_in_launch() {
-                before(info);
-                return;
+        // A thread that unwinds (a launch in a destructor) must not change the hook: another one does.
+        if std::thread::panicking() {
+            // Without a thread for it the messages of panics go to the former hook, and reports lack them.
+            if let Ok(thread) = std::thread::Builder::new().spawn(install_hook) {
+                let _ = thread.join();
             }
-            let message = info.payload_as_str().unwrap_or("a panic without text").to_owned();
-            let place = info.location().map(|at| (at.file().to_owned(), at.line(), at.column()));
-            LAST.with(|last| *last.borrow_mut() = Some(PanicMessage { message, place }));
-        }));
+        } else {
+            install_hook();
+        }
         #[cfg(unix)]
         overflow::install();
     });
     #[cfg(unix)]
     overflow::alternate_stack();
+}
+
+fn install_hook() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !lane::current().is_in_launch() {
+            before(info);
+            return;
+        }
+        let message = info.payload_as_str().unwrap_or("a panic without text").to_owned();
+        let place = info.location().map(|at| (at.file().to_owned(), at.line(), at.column()));
+        LAST.with(|last| *last.borrow_mut() = Some(PanicMessage { message, place }));
+    }));
+}
+
+/// Drops the payload of a panic, whose destructor may panic, too.
+pub(crate) fn drop_payload(payload: Box<dyn Any + Send>) {
+    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        // Its destructor may panic in turn, and so on: it is leaked.
+        std::mem::forget(second);
+        let _ = take();
+    }
+}
+
+/// The text of a panic's payload.
+pub(crate) fn text_of(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("a panic without text").to_owned()
 }
 
 /// The last panic of this OS thread.
@@ -159,7 +188,7 @@ mod overflow {
             }
             line.number(u32::from(index));
         }
-        line.push(b"): a simulated thread has 64 KiB of stack; use less of it, or shared memory\n");
+        line.push(b"): a simulated thread has 256 KiB of stack; use less of it, or shared memory\n");
         // SAFETY: writes bytes of a live buffer to standard error.
         unsafe { libc::write(2, line.text.as_ptr().cast(), line.len) };
     }

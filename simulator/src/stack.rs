@@ -7,13 +7,14 @@
 use corosensei::stack::{Stack, StackPointer};
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// Page size this file counts in; guard pages are multiples of it on every supported system.
 const PAGE: usize = 4096;
-/// Bytes a kernel may use. The deepest use seen, checks and a panic included, is 8 KiB.
-const USABLE: usize = 64 * 1024;
-/// Guard page, then the usable part: 17 pages.
+/// Bytes a kernel may use: address space, of which only what is touched becomes memory. The library's own kernels, checks
+/// and a panic included, touch 8 KiB; a kernel with large local arrays more.
+const USABLE: usize = 256 * 1024;
+/// Guard page, then the usable part: 65 pages.
 const STRIDE: usize = USABLE + PAGE;
 /// Slots per mapping.
 const SLOTS: usize = 1024;
@@ -46,17 +47,14 @@ impl FiberStack {
         let mut slots = FREE.lock().unwrap_or_else(PoisonError::into_inner);
         if slots.free.is_empty() {
             let region = slots.regions;
-            if region == REGIONS {
-                return Err(io::Error::new(
-                    io::ErrorKind::OutOfMemory,
-                    "more than 65536 simulated threads are blocked at once",
-                ));
+            if region * SLOTS >= most() {
+                return Err(exhausted());
             }
             BASES[region].store(map()?, Ordering::Release);
             slots.regions += 1;
             slots.free.extend((region * SLOTS..(region + 1) * SLOTS).rev());
         }
-        let slot = slots.free.pop().expect("a mapping was just added");
+        let slot = slots.free.pop().ok_or_else(exhausted)?;
         let start = BASES[slot / SLOTS].load(Ordering::Acquire) + slot % SLOTS * STRIDE;
         let end = |address| StackPointer::new(address).expect("a mapped address is not 0");
         Ok(Self { slot, base: end(start + STRIDE - slot % COLOURS * LINE), limit: end(start + PAGE) })
@@ -67,6 +65,25 @@ impl Drop for FiberStack {
     fn drop(&mut self) {
         FREE.lock().unwrap_or_else(PoisonError::into_inner).free.push(self.slot);
     }
+}
+
+/// The error for one thread too many.
+fn exhausted() -> io::Error {
+    let text = format!("more than {} simulated threads are blocked at once", most());
+    io::Error::new(io::ErrorKind::OutOfMemory, text)
+}
+
+/// How many threads can be blocked at once: each needs two of the mappings that the system allows a process.
+pub(crate) fn most() -> usize {
+    /// Mappings that are left to the rest of the process.
+    const OTHERS: usize = 4096;
+    static MOST: LazyLock<usize> = LazyLock::new(|| {
+        let allowed =
+            std::fs::read_to_string("/proc/sys/vm/max_map_count").ok().and_then(|text| text.trim().parse().ok());
+        let stacks = |allowed: usize| allowed.saturating_sub(OTHERS) / 2 / SLOTS * SLOTS;
+        allowed.map_or(REGIONS * SLOTS, stacks).clamp(SLOTS, REGIONS * SLOTS)
+    });
+    *MOST
 }
 
 /// Reserves one mapping, its guard pages closed.
@@ -81,7 +98,9 @@ fn map() -> io::Result<usize> {
     for slot in 0..SLOTS {
         // SAFETY: the page lies in the mapping just made, which is not shared yet.
         if unsafe { libc::mprotect(base.byte_add(slot * STRIDE), PAGE, libc::PROT_NONE) } != 0 {
-            return Err(io::Error::last_os_error());
+            // SAFETY: the mapping just made, of which nothing knows yet.
+            unsafe { libc::munmap(base, SLOTS * STRIDE) };
+            return Err(exhausted());
         }
     }
     Ok(base as usize)

@@ -42,10 +42,10 @@ fn every_hang_is_reported_in_time_with_the_polled_address() {
         "shared memory at byte 4",
     ];
     for (how, polled) in polled.into_iter().enumerate() {
-        for resident in [1, 4] {
+        for resident in if how == 0 { &[1, 4][..] } else { &[1] } {
             let (mut flag, mut polls) = (Buffer::new(&[0, 0]), Buffer::zeroed(1));
             let (grid, begin) = (Grid::line(3, 64).shared(8), Instant::now());
-            let config = Config::default().resident(resident);
+            let config = Config::default().resident(*resident);
             let outcome = launch(&config, wait, grid, (how as u32, &mut flag, &mut polls)).unwrap();
             let took = begin.elapsed();
             assert!(took < LIMIT, "way {how}: {took:?}");

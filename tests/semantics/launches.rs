@@ -4,7 +4,9 @@ use crate::silent;
 use simt::prelude::*;
 use simt::warp::{lane_id, warp_id, warp_size};
 use simulator::{Config, Kind, Launch, LaunchError, Level};
+use std::process::{Command, Output};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 use warpwright_tests::sim::{Buffer, Grid, launch};
 
 /// Every index and extent of a thread.
@@ -189,4 +191,182 @@ fn resident_blocks_take_turns_at_barriers() {
         assert!(alternations(&signed(4, seed)) > 14, "four at a time, seed {seed}: {:?}", signed(4, seed));
         assert_eq!(signed(4, seed), signed(4, seed), "seed {seed} repeats itself");
     }
+}
+
+/// Lanes whose destructors have run.
+static DROPPED: AtomicU32 = AtomicU32::new(0);
+
+struct Counted;
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        DROPPED.fetch_add(1, Ordering::Relaxed);
+        // A lane that is abandoned waits for nobody.
+        sync_threads();
+    }
+}
+
+/// Thread 0 waits for a flag that nobody sets, the others at a barrier.
+#[kernel(block = 64)]
+fn hang_with_destructors(flag: VecMut<u32>) {
+    let _counted = Counted;
+    while thread_idx_x() == 0 && flag.atomic(0).load(Order::Relaxed, Scope::Device) == 0 {}
+    sync_threads();
+}
+
+#[test]
+fn destructors_run_where_a_launch_is_abandoned() {
+    let mut config = Config::default();
+    config.hang_turns = 100;
+    let mut flag = Buffer::zeroed(1);
+    let outcome = launch(&config, hang_with_destructors, Grid::line(1, 64), (&mut flag,)).unwrap();
+    assert_eq!(outcome.reports.iter().map(|report| report.kind).collect::<Vec<_>>(), [Kind::Hang]);
+    assert_eq!(DROPPED.load(Ordering::Relaxed), 64);
+}
+
+/// A payload whose destructor panics with another one.
+struct Bomb(u32);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if self.0 > 0 {
+            std::panic::panic_any(Bomb(self.0 - 1));
+        }
+    }
+}
+
+#[kernel(block = 64)]
+fn panic_with_bomb(y: VecMut<u32>) {
+    if thread_idx_x() == 40 {
+        std::panic::panic_any(Bomb(3));
+    }
+    sync_threads();
+    y.set(index_1d(), 1);
+}
+
+#[test]
+fn a_payload_whose_destructor_panics_does_no_harm() {
+    for level in [Level::Off, Level::Checks] {
+        let mut y = Buffer::zeroed(128);
+        let outcome = launch(&Config::new(level), panic_with_bomb, Grid::line(2, 64), (&mut y,)).unwrap();
+        assert_eq!(outcome.reports.iter().map(|report| report.kind).collect::<Vec<_>>(), [Kind::Panic]);
+        let (mut flag, mut y) = (Buffer::zeroed(1), Buffer::zeroed(128));
+        silent(
+            &launch(&Config::new(level), hang_or_add, Grid::line(2, 64), (0, &mut flag, &mut y)).unwrap(),
+            &Config::new(level),
+        );
+    }
+}
+
+/// Uses 100 KiB of local memory on both sides of a barrier.
+#[kernel(block = 32)]
+fn large_locals(y: VecMut<u32>) {
+    let mut local = [thread_idx_x(); 25 * 1024];
+    std::hint::black_box(&mut local);
+    sync_threads();
+    let sum = std::hint::black_box(&local).iter().step_by(1024).sum();
+    y.set(thread_idx_x() as usize, sum);
+}
+
+#[test]
+fn a_thread_may_have_100_kib_of_local_memory() {
+    let mut y = Buffer::unwritten(32);
+    silent(&launch(&Config::default(), large_locals, Grid::line(1, 32), (&mut y,)).unwrap(), &Config::default());
+    assert_eq!(y.to_vec(), (0..32).map(|t| 25 * t).collect::<Vec<_>>());
+}
+
+/// Waits at a barrier.
+#[kernel(block = 1024)]
+fn wait_once(y: VecMut<u32>) {
+    sync_threads();
+    y.set(index_1d(), 1);
+}
+
+#[test]
+#[ignore = "takes all stacks of its process: run by the test below"]
+fn too_many_waiting_threads() {
+    let mut y = Buffer::unwritten(70 * 1024);
+    let config = Config::default().resident(70);
+    match launch(&config, wait_once, Grid::line(70, 1024), (&mut y,)) {
+        Err(LaunchError::Memory { reason }) => assert!(reason.contains("threads are blocked at once"), "{reason}"),
+        outcome => panic!("{outcome:?}"),
+    }
+    silent(&launch(&Config::default(), wait_once, Grid::line(70, 1024), (&mut y,)).unwrap(), &Config::default());
+    assert_eq!(y.to_vec(), vec![1; 70 * 1024]);
+}
+
+#[test]
+fn more_waiting_threads_than_there_can_be_are_an_error() {
+    let child = child("launches::too_many_waiting_threads");
+    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stderr));
+}
+
+#[test]
+fn shadow_memory_that_the_host_does_not_have_is_an_error() {
+    let memory = simulator::Memory::new(64 << 20, 1).unwrap();
+    // 16 bytes of shadow for each byte of each binding: 1 GiB each.
+    let bindings = vec![simulator::Binding { name: "x", memory: &memory, writable: true }; 1 << 14];
+    let grid = Launch {
+        name: "idle",
+        grid: [1; 3],
+        block: [1; 3],
+        shared_bytes: 0,
+        cluster: 1,
+        pdl: false,
+        bindings: &bindings,
+    };
+    // SAFETY: the body accesses no memory.
+    let outcome = unsafe { simulator::launch(&grid, &Config::default(), &|| {}) };
+    assert!(matches!(outcome, Err(LaunchError::Memory { .. })), "{outcome:?}");
+}
+
+#[test]
+fn unchecked_launches_do_not_wait_for_the_callers_own_pool() {
+    let lock = Mutex::new(());
+    let work = || {
+        for _ in 0..50 {
+            let _guard = lock.lock().unwrap();
+            let (mut flag, mut y) = (Buffer::zeroed(1), Buffer::zeroed(256));
+            let config = Config::new(Level::Off);
+            silent(&launch(&config, hang_or_add, Grid::line(4, 64), (0, &mut flag, &mut y)).unwrap(), &config);
+            assert_eq!(y.to_vec(), vec![1; 256]);
+        }
+    };
+    rayon::scope(|scope| (0..4).for_each(|_| scope.spawn(|_| work())));
+}
+
+/// Runs an ignored test in a process of its own.
+fn child(name: &str) -> Output {
+    let program = std::env::current_exe().expect("the path of this test program");
+    let child = Command::new(program).args(["--exact", name, "--ignored", "--nocapture"]).output();
+    child.expect("a child process")
+}
+
+/// Launches when it is dropped.
+struct Launches;
+
+impl Drop for Launches {
+    fn drop(&mut self) {
+        let (mut flag, mut y) = (Buffer::zeroed(1), Buffer::zeroed(64));
+        let config = Config::default();
+        silent(&launch(&config, hang_or_add, Grid::line(1, 64), (0, &mut flag, &mut y)).unwrap(), &config);
+        let outcome = launch(&config, panic_with_bomb, Grid::line(1, 64), (&mut y,)).unwrap();
+        assert_eq!(outcome.reports[0].kind, Kind::Panic);
+        eprintln!("launched while unwinding");
+    }
+}
+
+#[test]
+#[ignore = "must be the first launch of its process: run by the test below"]
+fn first_launch_while_unwinding() {
+    let _launches = Launches;
+    panic!("unwinds");
+}
+
+#[test]
+fn the_first_launch_of_a_process_may_be_in_a_destructor_while_unwinding() {
+    let said = child("launches::first_launch_while_unwinding");
+    let text = String::from_utf8_lossy(&said.stderr);
+    assert!(text.contains("launched while unwinding"), "{text}");
+    assert_eq!(said.status.code(), Some(101), "a failed test, not an abort: {text}");
 }

@@ -14,6 +14,7 @@ use crate::panics;
 use crate::report::{Finding, Kind, Site};
 use crate::schedule::{LaneOrder, Permutation};
 use crate::threads::Threads;
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::panic::AssertUnwindSafe;
@@ -245,10 +246,21 @@ impl Block {
         lane.fiber.set(fiber);
         lane::set_current(lane);
         let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| (self.state.run().body)()));
-        if outcome.is_err() {
-            self.state.threads.panicked(lane, panics::take());
+        if let Err(payload) = outcome {
+            self.caught(lane, payload);
         }
         self.exited(lane);
+    }
+
+    /// The kernel has panicked in a lane, or the lane is being abandoned: then the unwinding goes on.
+    #[cold]
+    #[inline(never)]
+    fn caught(&self, lane: &Lane, payload: Box<dyn Any + Send>) {
+        if self.schedule.abandoned.get() {
+            std::panic::resume_unwind(payload);
+        }
+        self.state.threads.panicked(lane, panics::take());
+        panics::drop_payload(payload);
     }
 
     /// The lane's kernel has returned.
@@ -263,14 +275,22 @@ impl Block {
     }
 
     /// Abandons every lane that has not exited: it or the launch hangs, or the host has no memory for more stacks.
+    ///
+    /// Their values are dropped. A lane whose destructors wait for others does not wait.
     pub(crate) fn abandon(&self, pool: &mut Pool<Self>) {
+        self.schedule.abandoned.set(true);
+        let unwinding = &self.state.threads.launch().unwinding;
+        unwinding.set(true);
         for lane in &self.state.threads.lanes {
             let is_live = self.state.warp(lane).live.get() & lane.bit() != 0;
             if is_live && lane.has_started() {
+                lane.switch.set(std::ptr::null());
+                lane::set_current(lane);
                 pool.abandon(lane.fiber.get());
             }
         }
-        self.schedule.abandoned.set(true);
+        unwinding.set(false);
+        lane::set_current(std::ptr::null());
         self.schedule.live.set(0);
     }
 
@@ -291,13 +311,13 @@ impl Block {
         }
     }
 
-    /// Reports lanes that spin while no thread of the launch makes progress. `unstarted` says which blocks have not
-    /// begun.
-    pub(crate) fn report_hang(&self, unstarted: &str) {
+    /// Reports lanes that spin while no thread of the launch makes progress. `unstarted` says how many blocks
+    /// have not begun.
+    pub(crate) fn report_hang(&self, kind: Kind, unstarted: &str) {
         let Some((location, polled, spinners)) = self.state.spinners() else { return };
         let threads = &self.state.threads;
         let thread = spinners.first().map_or([0; 3], |&first| threads.lane(first).thread_index());
-        let (kind, site) = (Kind::Hang, Site::new(location));
+        let site = Site::new(location);
         let finding = Finding { kind, site, other: None, block: threads.index(), thread, hint: None };
         threads.report(finding, || {
             let (who, s) = (Threads::name_threads(&spinners), if spinners.len() == 1 { "s" } else { "" });

@@ -7,6 +7,7 @@ use crate::launch::Launch;
 use crate::shadow::GlobalShadow;
 use crate::threads::LaunchState;
 use std::cell::{Cell, RefCell, UnsafeCell};
+use std::io;
 
 /// A launch on one OS thread.
 pub(crate) struct Run<'a> {
@@ -20,15 +21,17 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    pub(crate) fn new(launch: &'a Launch<'a>, config: &'a Config, body: &'a (dyn Fn() + Sync)) -> Self {
+    /// # Errors
+    /// If the host has no memory for the shadows.
+    pub(crate) fn new(launch: &'a Launch<'a>, config: &'a Config, body: &'a (dyn Fn() + Sync)) -> io::Result<Self> {
         let checked = launch.bindings.iter().filter(|_| config.level != Level::Off);
-        Self {
+        Ok(Self {
             state: LaunchState::new(launch, config),
             body,
             counters: RefCell::default(),
-            global: UnsafeCell::new(GlobalShadow::new(checked.map(|b| (b.memory, b.writable)))),
+            global: UnsafeCell::new(GlobalShadow::new(checked.map(|b| (b.memory, b.writable)))?),
             logs: UnsafeCell::new(Logs::default()),
             shadow_bytes: Cell::new(0),
-        }
+        })
     }
 }

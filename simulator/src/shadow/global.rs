@@ -4,6 +4,7 @@
 //! Buffers that the launch only reads have no shadow: they cannot race.
 
 use super::access::{AccessKind, Accessed};
+use super::cells::{available, refined, zeroed};
 use super::global_atomics::Atomics;
 use super::global_stamp::{
     ATOMIC, BLOCK_SHIFT, CLOCK_SHIFT, FLAGS, PLACE_BITS, PLACE_SHIFT, THREAD_SHIFT, block_number, clock, name, place,
@@ -15,7 +16,9 @@ use super::unwritten::Unwritten;
 use crate::lane::Lane;
 use crate::memory::Memory;
 use crate::ordering::Scope;
+use crate::report::Kind;
 use crate::threads::{Threads, is_before};
+use std::io;
 use std::panic::Location;
 
 /// Shadow of one buffer.
@@ -26,6 +29,8 @@ pub(super) struct Buffer {
     /// Every element counts as written.
     pub(super) full: bool,
     pub(super) writable: bool,
+    /// The host had no memory to check it to the end.
+    gave_up: bool,
     pub(super) writes: Vec<u64>,
     /// Made at the first read of a writable buffer.
     pub(super) reads: Vec<u64>,
@@ -36,6 +41,19 @@ pub(super) struct Buffer {
     pub(super) unwritten: Unwritten,
 }
 
+/// Elements up to which the memory of the host is not asked for.
+const SMALL: u128 = 1 << 22;
+
+/// Cells of a buffer that may be written.
+fn cells(memory: &Memory) -> usize {
+    memory.len() >> memory.shift()
+}
+
+fn out_of_memory(bytes: u128) -> io::Error {
+    let text = format!("the checks need {bytes} bytes of shadow memory; `Level::Off` needs none");
+    io::Error::new(io::ErrorKind::OutOfMemory, text)
+}
+
 /// Shadows of a launch's buffers, by tag.
 pub(crate) struct GlobalShadow {
     buffers: Vec<Buffer>,
@@ -43,25 +61,36 @@ pub(crate) struct GlobalShadow {
 }
 
 impl GlobalShadow {
-    pub(crate) fn new<'a>(buffers: impl Iterator<Item = (&'a Memory, bool)>) -> Self {
+    /// Shadows of buffers, each with whether it may be written.
+    ///
+    /// # Errors
+    /// If the host has no memory for them.
+    pub(crate) fn new<'a>(buffers: impl Iterator<Item = (&'a Memory, bool)> + Clone) -> io::Result<Self> {
+        // Writes and reads. The system would promise the memory and end the process when it is used.
+        let needed: u128 =
+            buffers.clone().filter(|(_, writable)| *writable).map(|(memory, _)| cells(memory) as u128).sum();
+        if needed > SMALL && available().is_some_and(|available| needed * 16 > u128::from(available)) {
+            return Err(out_of_memory(needed * 16));
+        }
         let buffers = buffers.map(|(memory, writable)| {
             // SAFETY: the launch's contract: only this launch writes the memory.
             let full = unsafe { memory.first_unwritten(0, memory.len()) }.is_none();
-            let cells = if writable { memory.len() >> memory.shift() } else { 0 };
-            Buffer {
+            let cells = if writable { cells(memory) } else { 0 };
+            Ok(Buffer {
                 base: memory.as_ptr() as usize,
                 bytes: memory.len(),
                 shift: memory.shift(),
                 full,
                 writable,
-                writes: vec![0; cells],
+                gave_up: false,
+                writes: zeroed(cells).ok_or_else(|| out_of_memory(cells as u128 * 8))?,
                 reads: Vec::new(),
                 readers: Readers::default(),
                 atomics: Atomics::default(),
                 unwritten: Unwritten::default(),
-            }
+            })
         });
-        Self { buffers: buffers.collect(), places: Numbers::default() }
+        Ok(Self { buffers: buffers.collect::<io::Result<_>>()?, places: Numbers::default() })
     }
 
     /// Bytes of these shadows.
@@ -99,8 +128,9 @@ impl GlobalShadow {
         if buffer.full && !buffer.writable {
             return;
         }
-        if accessed.size < 1 << buffer.shift {
-            buffer.refine(accessed.size);
+        if accessed.size < 1 << buffer.shift && !buffer.refine(accessed.size) {
+            buffer.give_up(threads, lane, accessed.location);
+            return;
         }
         let first = (accessed.address - buffer.base) >> buffer.shift;
         let count = accessed.size >> buffer.shift;
@@ -119,6 +149,10 @@ impl GlobalShadow {
                 && !buffer.unwritten.is_settled()
             {
                 buffer.unwritten.settle(threads, |address| threads.name_global(address));
+            }
+            if buffer.gave_up {
+                // SAFETY: the launch is over; the memory is still this launch's alone. Any byte may have been written.
+                unsafe { memory.mark(0, memory.len()) };
             }
             if buffer.full || !buffer.writable {
                 continue;
@@ -139,18 +173,42 @@ impl GlobalShadow {
 }
 
 impl Buffer {
-    /// Splits the cells to `size` bytes: the kernel accesses smaller elements than the memory was allocated for.
+    /// Splits the cells to `size` bytes: the kernel accesses smaller elements than the memory was allocated for. False:
+    /// the host has no memory for it.
     #[cold]
-    fn refine(&mut self, size: usize) {
+    fn refine(&mut self, size: usize) -> bool {
         let finer = self.shift - size.ilog2();
         let parts = 1 << finer;
-        for cells in [&mut self.writes, &mut self.reads] {
-            *cells = cells.iter().flat_map(|&cell| std::iter::repeat_n(cell, parts)).collect();
-        }
+        let Some((writes, reads)) = refined(&self.writes, parts).zip(refined(&self.reads, parts)) else { return false };
+        (self.writes, self.reads) = (writes, reads);
         self.readers.refine(parts);
         self.atomics.refine(parts);
         self.unwritten.refine(parts);
         self.shift -= finer;
+        true
+    }
+
+    /// Makes room for the stamps of readers, at the first read of a writable buffer. False: the host has none.
+    #[inline(always)]
+    pub(super) fn has_reads(&mut self, threads: &Threads, lane: &Lane, accessed: Accessed) -> bool {
+        if self.reads.is_empty() {
+            match zeroed(self.writes.len()) {
+                Some(reads) => self.reads = reads,
+                None => self.give_up(threads, lane, accessed.location),
+            }
+        }
+        !self.reads.is_empty()
+    }
+
+    /// Checks this buffer no further: the host has no memory for that.
+    #[cold]
+    #[inline(never)]
+    fn give_up(&mut self, threads: &Threads, lane: &Lane, location: &'static Location<'static>) {
+        (self.full, self.writable, self.gave_up) = (true, false, true);
+        (self.writes, self.reads) = (Vec::new(), Vec::new());
+        threads.fault(lane, Kind::Limit, location, None, || {
+            format!("the host has no memory to check this buffer of {} bytes any further", self.bytes)
+        });
     }
 
     /// Holds back a read of an element that nothing has written.
@@ -196,8 +254,8 @@ impl Buffer {
             if write & ATOMIC != 0 {
                 self.check_atomics(index, places, threads, lane, accessed);
             }
-            if self.reads.is_empty() {
-                self.reads = vec![0; self.writes.len()];
+            if !self.has_reads(threads, lane, accessed) {
+                return;
             }
             let (reads, loads) = (self.reads[index] & !LOADS, self.reads[index] & LOADS);
             self.reads[index] = loads

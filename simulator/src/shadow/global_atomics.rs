@@ -117,8 +117,8 @@ impl Buffer {
             self.check_scopes(index, stamp, places, threads, lane, accessed);
         }
         if !updates {
-            if self.reads.is_empty() {
-                self.reads = vec![0; self.writes.len()];
+            if !self.has_reads(threads, lane, accessed) {
+                return;
             }
             self.reads[index] |= LOADS;
             self.atomics.others.note(index, stamp);

@@ -90,7 +90,9 @@ impl Hasher for CellHasher {
         self.0
     }
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_usize(byte.into()));
+        for &byte in bytes {
+            self.write_usize(byte.into());
+        }
     }
     fn write_usize(&mut self, number: usize) {
         let mixed = (self.0 ^ number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -106,7 +108,7 @@ mod tests {
     fn the_last_stamp_of_each_key_is_kept() {
         let mut listed = Listed::new(0xff);
         for clock in 0..1000_u64 {
-            listed.note(3, clock << 8 | clock % 7);
+            listed.note(3, (clock << 8) | (clock % 7));
         }
         for key in 0..7 {
             let latest = listed.at(3).iter().filter(|&stamp| stamp & 0xff == key).map(|stamp| stamp >> 8).max();

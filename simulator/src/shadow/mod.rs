@@ -2,6 +2,7 @@
 
 mod access;
 mod bulk;
+mod cells;
 mod global;
 mod global_atomics;
 mod global_stamp;

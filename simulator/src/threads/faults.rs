@@ -68,6 +68,9 @@ impl Threads {
     /// Adds a finding to the launch's reports.
     pub(crate) fn report(&self, finding: Finding, message: impl FnOnce() -> String) {
         let launch = self.launch();
+        if launch.unwinding.get() {
+            return;
+        }
         launch.reports.borrow_mut().add(launch.launch.name, launch.config.seed, finding, message);
     }
 
@@ -83,10 +86,8 @@ impl Threads {
         let hint = is_own.then_some("this is a defect of the simulator, not of the kernel: please report it");
         let finding = Finding { kind, site, other: None, block: self.index(), thread: lane.thread_index(), hint };
         self.launch().panicked.set(true);
-        self.report(finding, || match is_own {
-            true => format!("the simulator itself panicked: {}", panic.message),
-            false => panic.message,
-        });
+        let message = panic.message;
+        self.report(finding, || if is_own { format!("the simulator itself panicked: {message}") } else { message });
     }
 
     /// The clock, or the largest that stamps can hold: that is reported.

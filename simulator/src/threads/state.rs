@@ -18,6 +18,8 @@ pub(crate) struct LaunchState<'a> {
     pub(crate) launch: &'a Launch<'a>,
     pub(crate) config: &'a Config,
     pub(crate) reports: RefCell<Reports>,
+    /// Lanes are being unwound: what their destructors do is not reported.
+    pub(crate) unwinding: Cell<bool>,
     /// Some thread has panicked.
     pub(crate) panicked: Cell<bool>,
     /// Some barrier or warp sync of this launch took only some threads: readers are recorded one by one from then on.
@@ -38,6 +40,7 @@ impl<'a> LaunchState<'a> {
             launch,
             config,
             reports: RefCell::new(Reports::new(config.max_reports)),
+            unwinding: Cell::new(false),
             panicked: Cell::new(false),
             per_thread_clocks: Cell::new(false),
             interleave: Cell::new(false),
