@@ -334,7 +334,8 @@ impl ThreadOrder {
                 fence
             })
         };
-        // A plain atomic store heads a new release sequence; read-modify-write operations continue the one they observe.
+        // A plain atomic store heads a new release sequence; read-modify-write operations continue the one that they
+        // observe.
         let log = if observes {
             log
         } else {

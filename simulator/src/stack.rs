@@ -11,8 +11,8 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// Page size this file counts in; guard pages are multiples of it on every supported system.
 const PAGE: usize = 4096;
-/// Bytes a kernel may use: address space, of which only what is touched becomes memory. The library's own kernels, checks
-/// and a panic included, touch 8 KiB; a kernel with large local arrays more.
+/// Bytes a kernel may use: address space, of which only what is touched becomes memory. The library's own kernels,
+/// checks and a panic included, touch 8 KiB; a kernel with large local arrays more.
 const USABLE: usize = 256 * 1024;
 /// Guard page, then the usable part: 65 pages.
 const STRIDE: usize = USABLE + PAGE;

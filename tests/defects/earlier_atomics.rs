@@ -1,5 +1,5 @@
-//! Races with an atomic operation that is not the last one on its element, and rings that are written too early: what is
-//! found must not depend on who came last.
+//! Races with an atomic operation that is not the last one on its element, and rings that are written too early: what
+//! is found must not depend on who came last.
 
 use crate::case::{Bench, Case, Group};
 use simt::Kernel;

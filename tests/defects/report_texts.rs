@@ -46,8 +46,8 @@ fn reports_name_the_access_and_its_cause() {
         ),
         (
             "neighbour block's result after a barrier of the block",
-            "write of `squares` at element 64 of its buffer has no order with the read by thread (63, 0, 0) of block (0, \
-             0, 0)",
+            "write of `squares` at element 64 of its buffer has no order with the read by thread (63, 0, 0) of block \
+             (0, 0, 0)",
         ),
         (
             "division by the first element, in place",
