@@ -36,7 +36,7 @@ pub struct Config {
     /// blocks of a kernel are resident together, that is, can wait for each other.
     ///
     /// [`MULTIPROCESSOR`]: crate::MULTIPROCESSOR
-    pub multiprocessors: u32,
+    pub sm_count: u32,
     /// Turns that polling threads may take, all together, before the launch counts as hung: while no thread exits and
     /// memory does not change. A turn is 16 polls by atomics, or one pause.
     pub hang_turns: u64,
@@ -52,7 +52,7 @@ impl Default for Config {
             resident: 1,
             threads: 0,
             max_reports: 32,
-            multiprocessors: 132,
+            sm_count: 132,
             hang_turns: 200_000,
         }
     }

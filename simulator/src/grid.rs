@@ -251,7 +251,7 @@ impl Worker<'_> {
         let Launch { block, cluster, .. } = *self.run.state.launch;
         let (threads, cluster) = (block.into_iter().product::<u32>() as usize, cluster as usize);
         let stacks = fiber::most() / self.queue.workers / threads.max(1) / cluster;
-        self.run.state.launch.co_resident(self.run.state.config.multiprocessors).min(stacks.max(1) * cluster)
+        self.run.state.launch.co_resident(self.run.state.config.sm_count).min(stacks.max(1) * cluster)
     }
 
     /// A hash of the memory that the resident blocks can see and the launch may write.
@@ -304,7 +304,7 @@ impl Worker<'_> {
         let left = self.queue.clusters.saturating_sub(self.queue.next.load(Ordering::Relaxed));
         self.queue.stopped.store(true, Ordering::Relaxed);
         let most = self.most_resident();
-        let (kind, who) = if most < launch.co_resident(self.run.state.config.multiprocessors) {
+        let (kind, who) = if most < launch.co_resident(self.run.state.config.sm_count) {
             (Kind::Limit, "simulator")
         } else {
             (Kind::Hang, "device")

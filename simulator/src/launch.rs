@@ -62,14 +62,14 @@ pub struct Launch<'a> {
 impl Launch<'_> {
     /// How many blocks of this launch a device of so many multiprocessors holds: a whole number of clusters, at least
     /// one.
-    pub(crate) fn co_resident(&self, multiprocessors: u32) -> usize {
+    pub(crate) fn co_resident(&self, sm_count: u32) -> usize {
         let threads = self.block.into_iter().product::<u32>().next_multiple_of(32);
         let on_one = (MULTIPROCESSOR.blocks as usize)
             .min((MULTIPROCESSOR.threads / threads.max(1)) as usize)
             .min(MULTIPROCESSOR.shared_bytes / (self.shared_bytes + MULTIPROCESSOR.reserved_bytes))
             .max(1);
         let cluster = self.cluster as usize;
-        (on_one * multiprocessors as usize / cluster).max(1) * cluster
+        (on_one * sm_count as usize / cluster).max(1) * cluster
     }
 }
 

@@ -80,7 +80,7 @@ fn a_hang_without_checks_ends() {
 
 /// A barrier of the grid.
 #[kernel(block = 32)]
-fn meet(arrived: VecMut<u32>, y: VecMut<u32>) {
+fn grid_barrier(arrived: VecMut<u32>, y: VecMut<u32>) {
     if thread_idx_x() == 0 {
         arrived.atomic(0).fetch_add(1, Order::AcqRel, Scope::Device);
         while arrived.atomic(0).load(Order::Acquire, Scope::Device) < grid_dim_x() {}
@@ -92,13 +92,13 @@ fn meet(arrived: VecMut<u32>, y: VecMut<u32>) {
 fn as_many_blocks_meet_as_the_device_holds() {
     for config in schedules(2) {
         let (mut arrived, mut y) = (Buffer::zeroed(1), Buffer::unwritten(300));
-        silent(&launch(&config, meet, Grid::line(300, 32), (&mut arrived, &mut y)).unwrap(), &config);
+        silent(&launch(&config, grid_barrier, Grid::line(300, 32), (&mut arrived, &mut y)).unwrap(), &config);
         assert_eq!(y.to_vec(), [1; 300]);
     }
     let mut config = Config::default();
-    config.multiprocessors = 2;
+    config.sm_count = 2;
     let (mut arrived, mut y) = (Buffer::zeroed(1), Buffer::unwritten(65));
-    let outcome = launch(&config, meet, Grid::line(65, 32), (&mut arrived, &mut y)).unwrap();
+    let outcome = launch(&config, grid_barrier, Grid::line(65, 32), (&mut arrived, &mut y)).unwrap();
     let hang = &outcome.reports[0];
     let words = "1 blocks have not begun: the device holds 64 at once";
     assert!(hang.kind == Kind::Hang && hang.message.contains(words), "{hang}");
