@@ -12,7 +12,7 @@ use crate::shadow::MAX_BLOCKS;
 use crate::{fiber, lane, panics, workers};
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Runs `body` once for every thread of the grid.
@@ -88,6 +88,9 @@ struct Queue {
     finished: AtomicU64,
     /// OS threads that share the work.
     workers: usize,
+    /// Of these, those that are at work, and those whose blocks only wait.
+    at_work: AtomicUsize,
+    stalled: AtomicUsize,
 }
 
 impl Queue {
@@ -99,8 +102,26 @@ impl Queue {
         };
         let workers = workers.min(clusters.try_into().unwrap_or(usize::MAX)).max(1);
         let [next, finished] = [const { AtomicU64::new(0) }; 2];
+        let [at_work, stalled] = [const { AtomicUsize::new(0) }; 2];
         let stopped = AtomicBool::new(false);
-        Self { next, clusters, order: Permutation::new(clusters, config.seed, 0), stopped, finished, workers }
+        Self {
+            next,
+            clusters,
+            order: Permutation::new(clusters, config.seed, 0),
+            stopped,
+            finished,
+            workers,
+            at_work,
+            stalled,
+        }
+    }
+
+    /// Counts a worker whose blocks only wait, once. Gives whether that is so for all that are at work.
+    fn all_stalled(&self, is_counted: &mut bool) -> bool {
+        if !std::mem::replace(is_counted, true) {
+            self.stalled.fetch_add(1, Ordering::SeqCst);
+        }
+        self.stalled.load(Ordering::SeqCst) >= self.at_work.load(Ordering::SeqCst)
     }
 
     fn take(&self) -> Option<u32> {
@@ -140,7 +161,8 @@ fn work(launch: &Launch<'_>, config: &Config, body: &(dyn Fn() + Sync), queue: &
     let run = Run::new(launch, config, body).map_err(|error| LaunchError::Memory { reason: error.to_string() })?;
     let clock = with_pool(|pool| {
         let _running = panics::Running::new(launch.name);
-        Worker { run: &run, queue, resident: Vec::new(), spare: Vec::new(), round: 0, clock: 0 }.work(pool)
+        Worker { run: &run, queue, resident: Vec::new(), spare: Vec::new(), round: 0, is_stalled: false, clock: 0 }
+            .work(pool)
     })
     .ok_or(LaunchError::Nested)??;
     let Run { state, counters, shadow_bytes, .. } = run;
@@ -168,13 +190,20 @@ struct Worker<'a> {
     spare: Vec<Box<Block>>,
     /// Turns that every resident block has had.
     round: u64,
+    /// Whether this worker is counted in `Queue::stalled`.
+    is_stalled: bool,
     clock: u64,
 }
 
 impl Worker<'_> {
     fn work(mut self, pool: &mut Pool<Block>) -> Result<u64, LaunchError> {
         // Fibers that wait point to their blocks: also a panic of the simulator itself must not leave them behind.
+        self.queue.at_work.fetch_add(1, Ordering::SeqCst);
         let result = catch_unwind(AssertUnwindSafe(|| self.all(pool)));
+        self.queue.at_work.fetch_sub(1, Ordering::SeqCst);
+        if self.is_stalled {
+            self.queue.stalled.fetch_sub(1, Ordering::SeqCst);
+        }
         let result = match result {
             Ok(result) => result.map_err(|error| LaunchError::Memory { reason: error.to_string() }),
             Err(payload) => {
@@ -231,7 +260,12 @@ impl Worker<'_> {
                 }
             }
             let finished = self.queue.finished.load(Ordering::Relaxed);
-            match idle.after_round(&self.run.state, finished, || self.hash_memory()) {
+            let next = idle.after_round(&self.run.state, finished, || self.hash_memory());
+            if self.is_stalled && !idle.is_stalled {
+                self.is_stalled = false;
+                self.queue.stalled.fetch_sub(1, Ordering::SeqCst);
+            }
+            match next {
                 Next::Round => {}
                 // The resident blocks may wait for one that is not resident: admit it.
                 Next::Admit => {
@@ -240,7 +274,8 @@ impl Worker<'_> {
                         std::thread::yield_now();
                     }
                 }
-                Next::Hang => self.hang(pool),
+                Next::Hang if self.queue.all_stalled(&mut self.is_stalled) => self.hang(pool),
+                Next::Hang => std::thread::yield_now(),
             }
         }
     }

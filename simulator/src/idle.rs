@@ -26,6 +26,8 @@ pub(crate) struct Idle {
     rounds: u64,
     /// The content of the memory at the last look, and since when it is that.
     memory: Option<(u64, Instant)>,
+    /// Whether the blocks of this OS thread only wait, as far as that can be seen.
+    pub(crate) is_stalled: bool,
 }
 
 /// What a round of turns asks for.
@@ -35,13 +37,13 @@ pub(crate) enum Next {
     Round,
     /// Another round, with one more resident block.
     Admit,
-    /// The end: the launch hangs.
+    /// The end: the launch hangs, if the blocks of other OS threads do, too.
     Hang,
 }
 
 impl Idle {
     pub(crate) fn new() -> Self {
-        Self { progress: 0, activity: 0, spins: [0; 3], rounds: 0, memory: None }
+        Self { progress: 0, activity: 0, spins: [0; 3], rounds: 0, memory: None, is_stalled: false }
     }
 
     /// After a round of turns. `finished` counts what other OS threads have finished, `memory` gives a hash of all that
@@ -57,12 +59,14 @@ impl Idle {
         if progress != self.progress {
             (self.progress, self.activity, self.rounds, self.memory) = (progress, activity, 0, None);
             self.spins = [spins; 3];
+            self.is_stalled = false;
             return Next::Round;
         }
         self.rounds += 1;
         let is_active = std::mem::replace(&mut self.activity, activity) != activity;
         let limit = state.config.hang_turns.max(2);
         if spins - at_progress > limit.saturating_mul(CHANGING) {
+            self.is_stalled = true;
             return Next::Hang;
         }
         if spins - at_look >= limit / 2 {
@@ -71,10 +75,14 @@ impl Idle {
             match self.memory {
                 Some((before, since)) if before == now => {
                     if state.config.level != Level::Off || since.elapsed() >= PATIENCE {
+                        self.is_stalled = true;
                         return Next::Hang;
                     }
                 }
-                _ => self.memory = Some((now, Instant::now())),
+                _ => {
+                    self.memory = Some((now, Instant::now()));
+                    self.is_stalled = false;
+                }
             }
         }
         if is_active && !self.rounds.is_multiple_of(ROUNDS) { Next::Round } else { Next::Admit }

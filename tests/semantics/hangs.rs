@@ -137,3 +137,25 @@ fn a_block_that_works_while_another_polls_is_no_hang() {
         assert_eq!(y.to_vec()[64], (0..500).map(|round| round + 63).sum::<u32>());
     }
 }
+
+/// Block 0 works for more than a second without a write; block 1 waits for it.
+#[kernel(block = 1)]
+fn silent_work(flag: VecMut<u32>, y: VecMut<u32>) {
+    if block_idx_x() == 0 {
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_millis(1500) {}
+        y.set(0, 7);
+        flag.atomic(0).store(1, Order::Release, Scope::Device);
+    } else {
+        while flag.atomic(0).load(Order::Acquire, Scope::Device) == 0 {}
+        y.set(1, y.get(0));
+    }
+}
+
+#[test]
+fn a_block_that_works_on_another_core_is_no_hang() {
+    let (mut flag, mut y) = (Buffer::zeroed(1), Buffer::unwritten(2));
+    let config = Config::new(Level::Off).threads(2);
+    silent(&launch(&config, silent_work, Grid::line(2, 1), (&mut flag, &mut y)).unwrap(), &config);
+    assert_eq!(y.to_vec(), [7, 7]);
+}
