@@ -12,9 +12,9 @@
 //! | [`Level::Counters`] | also requests, sectors, wavefronts, barriers, divergent branches | one core |
 //!
 //! A race is two accesses to one location by different threads, at least one of them a write, not both atomic with
-//! scopes that include the other's thread, and neither ordered before the other by barriers of the block or the cluster, `sync_warp`, mbarriers, or atomics and
-//! fences of sufficient scope. Shuffles and votes order nothing. A race is found whether or not the schedule made it
-//! visible.
+//! scopes that include the other's thread, and neither ordered before the other by barriers of the block or cluster,
+//! `sync_warp`, mbarriers, or atomics and fences of sufficient scope. Shuffles and votes order nothing. A race is found
+//! whether or not the schedule made it visible.
 //!
 //! Modules import in one direction: `config`, `report`, `memory`, `schedule`, `tensor` → `fiber`, `happens_before` →
 //! `lane` → `threads` (clocks and faults of a block) → `shadow` → `block` → `device` (what kernels call) and `cluster`

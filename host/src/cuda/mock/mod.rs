@@ -55,7 +55,7 @@ pub(super) enum Character {
 }
 
 /// The devices: plain ones first.
-const CHARACTERS: [Character; 24] = [
+const CHARACTERS: [Character; 25] = [
     Character::Plain,
     Character::Plain,
     Character::Plain,
