@@ -1,4 +1,5 @@
-//! Whether a launch in which threads poll gets on: whether another block should become resident, and whether it hangs.
+//! Whether a launch in which threads poll makes progress: whether another block should become resident, and whether
+//! it hangs.
 //!
 //! Progress is the exit of a thread, or what TMA and the tensor cores complete. A launch without it hangs if the memory
 //! that its threads can see is the same after many polls: barriers and warp operations alone change nothing. Everything

@@ -18,7 +18,7 @@
 //!
 //! Modules import in one direction: `config`, `report`, `memory`, `schedule`, `tensor` → `fiber`, `happens_before` →
 //! `lane` → `threads` (clocks and faults of a block) → `shadow` → `block` → `device` (what kernels call) and `cluster`
-//! → `idle` (whether threads that poll get on), `workers` (OS threads) → `grid` (the loop of a launch).
+//! → `idle` (whether threads that poll make progress), `workers` (OS threads) → `grid` (the loop of a launch).
 
 pub mod device;
 

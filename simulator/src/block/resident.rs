@@ -322,7 +322,7 @@ impl Block {
         threads.report(finding, || {
             let (who, s) = (Threads::name_threads(&spinners), if spinners.len() == 1 { "s" } else { "" });
             let what = polled.map_or_else(|| format!("pause{s} in a loop"), |polled| format!("poll{s} {polled}"));
-            format!("{who} of this block {what}; no thread of the launch gets on{unstarted}")
+            format!("{who} of this block {what}; no thread of the launch makes progress{unstarted}")
         });
     }
 }

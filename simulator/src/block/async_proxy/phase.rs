@@ -131,7 +131,7 @@ impl AsyncProxy {
             let mut groups: Vec<String> = stuck.iter().map(|mbarrier| describe_wait(state, mbarrier)).collect();
             groups.extend(state.describe_exited());
             if state.is_in_cluster() {
-                groups.push("no block of the cluster gets on".to_owned());
+                groups.push("no block of the cluster makes progress".to_owned());
             }
             groups.join("; ")
         });
