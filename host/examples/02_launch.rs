@@ -7,7 +7,7 @@ use warpwright::gpu::gemm::naive::{self, matmul_naive};
 use warpwright::{Device, Launch, Layout, Matrix, Result};
 
 fn main() -> Result<()> {
-    let device = Device::from_env()?;
+    let device = Device::best()?;
 
     // Vectors. The kernel's signature is `(x: VecRef<f32>, y: VecRef<f32>, z: VecMut<f32>)`: pass `&` for what it reads
     // and `&mut` for what it writes, with any number of elements.

@@ -12,7 +12,7 @@ const CHUNK: usize = 1 << 16;
 const CHUNKS: usize = 4;
 
 fn main() -> Result<()> {
-    let device = Device::from_env()?;
+    let device = Device::best()?;
     let (copies, kernels) = (device.stream()?, device.stream()?);
     let step = device.upload(&vec![1.0_f32; CHUNK])?;
     let start = kernels.record()?;

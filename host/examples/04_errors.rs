@@ -5,7 +5,7 @@ use warpwright::gpu::reduce::dynamic::reduce_sum_dynamic;
 use warpwright::{Device, Launch, Layout, Matrix, Result};
 
 fn main() -> Result<()> {
-    let device = Device::from_env()?;
+    let device = Device::best()?;
     let (a, b) = (device.alloc_matrix_zeros::<f32>(4, 5)?, device.alloc_matrix_zeros::<f32>(4, 5)?);
     let x = device.upload(&[1.0_f32; 100])?;
     let mut sums = device.alloc_zeros::<f32>(100)?;

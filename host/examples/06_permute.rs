@@ -4,7 +4,7 @@ use warpwright::simt::element::Vec2;
 use warpwright::{Device, Result, Tensor};
 
 fn main() -> Result<()> {
-    let device = Device::from_env()?;
+    let device = Device::best()?;
 
     // A matrix of complex numbers: two floats, moved as one element of 8 bytes.
     let a: Vec<_> = (0..6).map(|i| Vec2::new([i as f32, -1.0])).collect();

@@ -6,7 +6,7 @@ use warpwright::half::bf16;
 use warpwright::{Device, Result};
 
 fn main() -> Result<()> {
-    let device = Device::from_env()?;
+    let device = Device::best()?;
 
     // y = gelu(x·Wᵀ + bias) in bf16: 4 inputs of 64 numbers, 8 outputs.
     let x = device.upload(&Array2::from_shape_fn((4, 64), |(i, j)| bf16::from_f32((i + j) as f32 / 64.0)))?;

@@ -35,7 +35,7 @@
 //!
 //! | environment variable | meaning |
 //! |---|---|
-//! | `WARPWRIGHT_DEVICE` | the device that [`Device::from_env`] opens: `best`, `simulator`, `cuda`, `cuda:N` |
+//! | `WARPWRIGHT_DEVICE` | the device that [`Device::best`] opens: `best`, `simulator`, `cuda`, `cuda:N` |
 //! | `WARPWRIGHT_LIBCUDA` | the driver's library, if it is not the `libcuda.so.1` that the dynamic linker finds |
 //!
 //! # Queued work

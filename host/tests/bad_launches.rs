@@ -13,7 +13,7 @@ use warpwright::reduce::Sum;
 use warpwright::{ArgumentRule, Device, Error, Launch, LaunchRule, Layout, Matrix, Module};
 
 fn device() -> Device {
-    Device::from_env().unwrap()
+    Device::best().unwrap()
 }
 
 /// Checks the rule and parts of the message of a refused argument.
@@ -348,8 +348,14 @@ fn child_that_loses_the_gpu() {
 #[cfg(feature = "cuda")]
 #[test]
 fn no_driver() {
-    let (passed, text) = alone("child_without_driver", &[("WARPWRIGHT_LIBCUDA", "libcuda-not-there.so.1")]);
+    let library = ("WARPWRIGHT_LIBCUDA", "libcuda-not-there.so.1");
+    let (passed, text) = alone("child_without_driver", &[library, ("WARPWRIGHT_DEVICE", "best")]);
     assert!(passed, "{text}");
+    // Once, though two devices are opened.
+    let announced = "the NVIDIA driver's libcuda-not-there.so.1 could not be loaded";
+    assert_eq!(text.matches(announced).count(), 1, "{text}");
+    let (passed, text) = alone("child_without_driver", &[library, ("WARPWRIGHT_DEVICE", "simulator")]);
+    assert!(passed && !text.contains("kernels run on the simulator"), "{text}");
 }
 
 #[cfg(feature = "cuda")]
@@ -360,7 +366,7 @@ fn child_without_driver() {
     assert!(matches!(error, Error::NoDriver { .. }), "{error}");
     has(&error, &["no NVIDIA driver", "libcuda-not-there.so.1", "Device::simulator()"]);
     let device = Device::best().unwrap();
-    assert!(device.is_simulator());
+    assert!(device.is_simulator() && Device::best().unwrap().is_simulator());
     assert_eq!(device.sum(&device.upload(&[1.0; 3]).unwrap()).unwrap(), 3.0);
 }
 

@@ -26,7 +26,7 @@ fn types_are_send_and_sync() {
 
 #[test]
 fn halves_of_a_buffer_are_filled_by_two_threads_from_one_input() {
-    let device = Device::from_env().unwrap();
+    let device = Device::best().unwrap();
     let x = device.upload(&[1.0_f32; 1000]).unwrap();
     let mut z = device.alloc::<f32>(2000).unwrap();
     for _ in 0..20 {
@@ -48,7 +48,7 @@ fn halves_of_a_buffer_are_filled_by_two_threads_from_one_input() {
 
 #[test]
 fn buffers_are_dropped_on_other_threads() {
-    let device = Device::from_env().unwrap();
+    let device = Device::best().unwrap();
     let x = device.upload(&vec![1.0_f32; 100_000]).unwrap();
     let sum = device.add(&x, &x).unwrap();
     thread::spawn(move || drop(x)).join().unwrap();
@@ -58,7 +58,7 @@ fn buffers_are_dropped_on_other_threads() {
 
 #[test]
 fn a_transfer_may_be_dropped_or_forgotten() {
-    let device = Device::from_env().unwrap();
+    let device = Device::best().unwrap();
     let stream = device.stream().unwrap();
     let mut x = device.alloc::<u32>(1000).unwrap();
     for round in 0..3 {

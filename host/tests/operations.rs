@@ -9,7 +9,7 @@ use warpwright::reference::{self, same_bits};
 use warpwright::{Device, Layout, Matrix};
 
 fn device() -> Device {
-    Device::from_env().unwrap()
+    Device::best().unwrap()
 }
 
 /// The value of the elements around a matrix, which must not change.

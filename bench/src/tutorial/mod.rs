@@ -115,7 +115,7 @@ mod tests {
         assert!(Args::try_parse_from(["warpwright-tutorial", "--kernel", "D1", "--json"]).is_err());
         assert!(Args::try_parse_from(["warpwright-tutorial", "--from", "x", "--device", "cuda"]).is_err());
         let args =
-            Args::try_parse_from(["warpwright-tutorial", "--json", "--html", "p.html", "--device", "auto"]).unwrap();
+            Args::try_parse_from(["warpwright-tutorial", "--json", "--html", "p.html", "--device", "best"]).unwrap();
         assert!(args.json && args.html == Some(PathBuf::from("p.html")));
     }
 

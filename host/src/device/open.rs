@@ -1,6 +1,7 @@
 //! Constructors of [`Device`].
 
 use std::env;
+use std::sync::Once;
 #[cfg(feature = "cuda")]
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -10,7 +11,7 @@ use super::{Backend, Device};
 use crate::backend::Queue;
 use crate::error::{Error, Result};
 
-/// The environment variable that [`Device::from_env`] reads.
+/// The environment variable that [`Device::best`] reads.
 const VARIABLE: &str = "WARPWRIGHT_DEVICE";
 
 /// The GPUs in use, so that every handle of one GPU is the same device.
@@ -18,15 +19,53 @@ const VARIABLE: &str = "WARPWRIGHT_DEVICE";
 static OPEN: Mutex<Vec<(u32, Weak<Inner>)>> = Mutex::new(Vec::new());
 
 impl Device {
-    /// The first GPU; the simulator if there is no driver or no GPU, or if the cargo feature `cuda` is off.
+    /// The first GPU; the simulator if there is no driver or no GPU, or if the cargo feature `cuda` is off. The
+    /// environment variable `WARPWRIGHT_DEVICE` overrides it with a name that [`Device::named`] takes.
+    ///
+    /// A program that falls back to the simulator says so on standard error, once: the simulator checks every access,
+    /// and is thousands of times slower. [`Device::name`] and [`Device::is_simulator`] tell, too.
     ///
     /// # Errors
-    /// There is a GPU, but the driver cannot use it.
+    /// There is a GPU, but the driver cannot use it; as [`Device::named`] for the value of the variable.
     pub fn best() -> Result<Self> {
-        match Self::cuda(0) {
-            Err(Error::NoDriver { .. } | Error::NoSuchDevice { .. } | Error::CudaNotBuilt) => Ok(Self::simulator()),
-            other => other,
+        match env::var_os(VARIABLE) {
+            None => Self::gpu_or_simulator(),
+            Some(value) => Self::named(&value.to_string_lossy()),
         }
+    }
+
+    /// The device of this name: `simulator`, `cuda` for the first GPU, `cuda:N` for the one with number N, or `best`
+    /// for the first GPU if there is one, else the simulator.
+    ///
+    /// ```
+    /// assert!(warpwright::Device::named("simulator")?.is_simulator());
+    /// # Ok::<(), warpwright::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::UnknownDevice`] for any other name; for `cuda` as [`Device::cuda`].
+    pub fn named(name: &str) -> Result<Self> {
+        let unknown = || Error::UnknownDevice { name: name.to_owned() };
+        match name {
+            "" | "best" => Self::gpu_or_simulator(),
+            "simulator" => Ok(Self::simulator()),
+            "cuda" => Self::cuda(0),
+            other => Self::cuda(other.strip_prefix("cuda:").and_then(|n| n.parse().ok()).ok_or_else(unknown)?),
+        }
+    }
+
+    fn gpu_or_simulator() -> Result<Self> {
+        static ANNOUNCED: Once = Once::new();
+        let why = match Self::cuda(0) {
+            Err(Error::NoDriver { library, .. }) => format!("the NVIDIA driver's {library} could not be loaded"),
+            Err(Error::NoSuchDevice { .. }) => "there is no GPU".to_owned(),
+            Err(Error::CudaNotBuilt) => "the cargo feature `cuda` is off".to_owned(),
+            other => return other,
+        };
+        ANNOUNCED.call_once(|| {
+            eprintln!("warpwright: kernels run on the simulator, because {why} ({VARIABLE}=simulator hides this line)");
+        });
+        Ok(Self::simulator())
     }
 
     /// The GPU with number `ordinal`, in the driver's order; needs the cargo feature `cuda`.
@@ -75,28 +114,6 @@ impl Device {
     pub fn simulator_with(config: simulator::Config) -> Self {
         Self::new(Backend::Simulated(config), Queue::Simulated)
     }
-
-    /// The device that the environment variable `WARPWRIGHT_DEVICE` names: `best` (also if unset), `simulator`, `cuda`
-    /// or `cuda:N`.
-    ///
-    /// # Errors
-    /// [`Error::DeviceVariable`] for any other value; for `cuda` as [`Device::cuda`].
-    pub fn from_env() -> Result<Self> {
-        match env::var_os(VARIABLE) {
-            None => Self::best(),
-            Some(value) => Self::named(&value.to_string_lossy()),
-        }
-    }
-
-    fn named(value: &str) -> Result<Self> {
-        let unknown = || Error::DeviceVariable { value: value.to_owned() };
-        match value {
-            "" | "best" => Self::best(),
-            "simulator" => Ok(Self::simulator()),
-            "cuda" => Self::cuda(0),
-            other => Self::cuda(other.strip_prefix("cuda:").and_then(|n| n.parse().ok()).ok_or_else(unknown)?),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -108,7 +125,7 @@ mod tests {
         assert!(Device::named("simulator").unwrap().is_simulator());
         for wrong in ["gpu", "cuda:", "cuda:x", "cuda:-1", "Simulator"] {
             let error = Device::named(wrong).unwrap_err();
-            assert!(matches!(&error, Error::DeviceVariable { value } if value == wrong), "{wrong}: {error}");
+            assert!(matches!(&error, Error::UnknownDevice { name } if name == wrong), "{wrong}: {error}");
         }
     }
 

@@ -48,11 +48,15 @@ pub enum Error {
     )]
     CudaNotBuilt,
 
-    /// The environment variable that selects the device has an unknown value.
-    #[error("WARPWRIGHT_DEVICE is `{value}`; expected best, simulator, cuda or cuda:N with N the device's number")]
-    DeviceVariable {
-        /// The variable's value.
-        value: String,
+    /// No device has the name that was given to [`Device::named`](crate::Device::named), or in the environment
+    /// variable `WARPWRIGHT_DEVICE`.
+    #[error(
+        "there is no device `{name}`; expected best, simulator, cuda or cuda:N with N the device's number, as argument \
+         of Device::named or in WARPWRIGHT_DEVICE"
+    )]
+    UnknownDevice {
+        /// The name.
+        name: String,
     },
 
     /// No PTX in this build runs on the device.

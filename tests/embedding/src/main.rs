@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let a = Array2::from_shape_fn((m, k), |(i, j)| ((i * 7 + j * 3) as f32).sin());
     let b = Array2::from_shape_fn((k, n), |(i, j)| ((i * 5 + j) as f32).cos());
 
-    let device = Device::from_env()?;
+    let device = Device::best()?;
     let (left, right) = (device.upload(&a)?, device.upload(&b)?);
     let c = device.matmul(&left, &right)?.download()?;
 

@@ -8,7 +8,7 @@ use warpwright::simulator::{Config, Level};
 /// The device that `WARPWRIGHT_DEVICE` names, opened once.
 fn named() -> &'static Device {
     static DEVICE: OnceLock<Device> = OnceLock::new();
-    DEVICE.get_or_init(|| Device::from_env().unwrap_or_else(|error| panic!("no device to test: {error}")))
+    DEVICE.get_or_init(|| Device::best().unwrap_or_else(|error| panic!("no device to test: {error}")))
 }
 
 /// Whether the tests run on a GPU.
