@@ -265,7 +265,7 @@ fn a_product_on_a_stream_of_another_device() {
     for plan in plans {
         let mut workspace = device.upload(&vec![7.0_f32; plan.workspace_len()]).unwrap();
         let product = device.gemm(&a, &a).algorithm(plan.algorithm()).workspace(&mut workspace).stream(&stream);
-        argument(product.into(&mut c), ArgumentRule::Device, &["gemm", "`stream`", "another device"]);
+        argument(product.into(&mut c), ArgumentRule::Device, &["gemm", "`stream`", "use clones of one Device"]);
         assert!(workspace.download().unwrap().iter().all(|&x| x == 7.0), "{}", plan.algorithm());
     }
     let product = device.gemm(&a, &a).stream(&stream);

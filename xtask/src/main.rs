@@ -6,6 +6,7 @@
 //!
 //! xtask does not depend on the crates of the workspace: what it has to know of the kernels is in their PTX.
 
+mod archives;
 mod audit;
 mod bench;
 mod build;
@@ -41,7 +42,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Compile gpu/ to host/ptx/*.ptx, then audit it.
+    /// Compile gpu/ to host/ptx/*.ptx.lz, then audit it.
     Build(build::Args),
     /// Check the committed PTX against the limits declared beside each kernel; needs no nightly.
     Audit(audit::Args),

@@ -1,9 +1,10 @@
-//! Which PTX files a command is about: one per kernel family and architecture.
+//! Which PTX a command is about: that of one kernel family for one architecture, and so on.
 
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
+use crate::archives;
 use crate::families::{FILE, Families, Family};
 use crate::workspace::{ARCHS, Workspace};
 
@@ -18,7 +19,7 @@ pub(crate) struct Selection {
     family: Vec<String>,
 }
 
-/// One PTX file.
+/// The PTX of one family for one architecture: what one run of rustc writes.
 #[derive(Clone)]
 pub(crate) struct PtxFile {
     /// The family whose kernels it holds.
@@ -58,14 +59,15 @@ impl PtxFile {
         Self { family: name.to_owned(), is_lab: family.lab, arch: arch.to_owned() }
     }
 
-    /// `gemm.sm_80.ptx`
+    /// `gemm.sm_80`
     pub(crate) fn name(&self) -> String {
-        format!("{}.{}.ptx", self.family, self.arch)
+        format!("{}.{}", self.family, self.arch)
     }
 
-    /// Where the committed file is.
-    pub(crate) fn committed(&self, workspace: &Workspace) -> PathBuf {
-        workspace.ptx_dir().join(if self.is_lab { "lab" } else { "" }).join(self.name())
+    /// The archive that holds it, with the family's PTX for other architectures.
+    pub(crate) fn archive(&self, workspace: &Workspace) -> PathBuf {
+        let folder = workspace.ptx_dir().join(if self.is_lab { "lab" } else { "" });
+        folder.join(format!("{}{}", self.family, archives::SUFFIX))
     }
 }
 
@@ -94,10 +96,10 @@ mod tests {
             let files = selection.files_of(&families).unwrap();
             files.iter().map(|file| (file.name(), file.is_lab)).collect()
         };
-        let all = [("a.sm_80.ptx", false), ("a.sm_90a.ptx", false), ("b.sm_90a.ptx", true)];
+        let all = [("a.sm_80", false), ("a.sm_90a", false), ("b.sm_90a", true)];
         assert_eq!(files(Selection::everything()), all.map(|(name, is_lab)| (name.to_owned(), is_lab)));
         let only = Selection { family: vec!["b".into()], ..Selection::everything() };
-        assert_eq!(files(only), [("b.sm_90a.ptx".to_owned(), true)]);
+        assert_eq!(files(only), [("b.sm_90a".to_owned(), true)]);
         let unknown = Selection { family: vec!["c".into()], ..Selection::everything() };
         assert!(unknown.files_of(&families).err().unwrap().to_string().contains("gpu/Cargo.toml lists a, b"));
     }

@@ -55,7 +55,7 @@ impl Backend {
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
         );
         let families = gpu::FAMILIES.iter().map(|family| family.name);
-        let runs = families.filter(|family| ptx::best(&ptx::built(family), capability).is_some()).collect();
+        let runs = families.filter(|family| ptx::best(&ptx::archs(family), capability).is_some()).collect();
         Ok(Self { primary, limits, capability, runs, kernels: Mutex::default() })
     }
 
@@ -135,17 +135,17 @@ impl Backend {
         if let Some(module) = &*module {
             return Ok(Arc::clone(module));
         }
-        let built = ptx::built(family.name);
+        let built = ptx::archs(family.name);
         let best = ptx::best(&built, self.capability);
         if best.is_none() && !built.is_empty() {
             return Err(Error::TooOld {
                 device: self.describe().to_owned(),
                 capability: self.capability,
                 family: family.name.to_owned(),
-                built: built.iter().map(|built| built.arch).collect::<Vec<_>>().join(", "),
+                built: built.join(", "),
             });
         }
-        let Some((arch, text)) = best.and_then(|best| Some((best.arch, best.kernel(kernel)?))) else {
+        let Some((arch, text)) = best.and_then(|arch| Some((arch, ptx::text(family.name, kernel, arch)?))) else {
             return Err(missing(
                 &format_args!("PTX of the kernel in this build, in the family `{}`", family.name),
                 &"none",

@@ -8,21 +8,22 @@ mod table;
 mod usage;
 
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 
 pub(crate) use self::checks::count;
 
 use self::checks::Finding;
 use self::table::Row;
 use self::usage::Usage;
+use crate::archives;
 use crate::progress;
 use crate::ptx;
 use crate::ptxas::{self, Ptxas};
 use crate::selection::{PtxFile, Selection};
-use crate::workspace::{PTX_DIR, Workspace};
+use crate::workspace::Workspace;
 
 /// Arguments of `audit`.
 #[derive(clap::Args)]
@@ -51,9 +52,10 @@ pub(crate) fn audit(workspace: &Workspace, files: &[PtxFile]) -> Result<bool> {
     let mut warnings = Vec::new();
     for file in files {
         progress.set_message(format!("audit {}", file.name()));
-        let audited = audit_file(&file.committed(workspace), file, ptxas.as_ref())?;
+        let audited = audit_file(workspace, file, ptxas.as_ref())?;
         rows.extend(audited.rows);
-        findings.extend(audited.findings.into_iter().map(|finding| (file.name(), finding)));
+        let path = text_path(workspace, file);
+        findings.extend(audited.findings.into_iter().map(|finding| (path.clone(), finding)));
         warnings.extend(audited.warnings);
         progress.inc(1);
     }
@@ -67,16 +69,21 @@ pub(crate) fn audit(workspace: &Workspace, files: &[PtxFile]) -> Result<bool> {
     for warning in warnings {
         println!("note: {warning}");
     }
-    for (file, finding) in &findings {
-        println!("FAILED {PTX_DIR}/{file}: {finding}");
+    for (path, finding) in &findings {
+        println!("FAILED {}: {finding}", path.display());
     }
     let verdict = match findings.len() {
         0 if ptxas.is_none() => "all within the limits that were checked".to_owned(),
         0 => "all within their limits".to_owned(),
         broken => format!("{} broken", checks::count(broken, "rule")),
     };
-    println!("audit: {} in {}, {verdict}", checks::count(rows.len(), "kernel"), checks::count(files.len(), "file"));
+    println!("audit: {} in {}, {verdict}", checks::count(rows.len(), "kernel"), checks::count(files.len(), "set"));
     Ok(findings.is_empty())
+}
+
+/// Where the text of the PTX is left.
+fn text_path(workspace: &Workspace, file: &PtxFile) -> PathBuf {
+    workspace.ptx_build_dir().join("text").join(file.name() + ".ptx")
 }
 
 struct Audited {
@@ -85,9 +92,14 @@ struct Audited {
     warnings: Vec<String>,
 }
 
-fn audit_file(path: &Path, file: &PtxFile, ptxas: Option<&Ptxas>) -> Result<Audited> {
-    let text = fs::read_to_string(path)
-        .with_context(|| format!("cannot read {}; `cargo xtask build` writes it", path.display()))?;
+/// Audits the PTX of one family for one architecture. Its text is left where findings point, for ptxas and for people.
+fn audit_file(workspace: &Workspace, file: &PtxFile, ptxas: Option<&Ptxas>) -> Result<Audited> {
+    let kernels = archives::read_file(workspace, file)?;
+    let archive = file.archive(workspace);
+    ensure!(!kernels.is_empty(), "{} has nothing for {}; `cargo xtask build` writes it", archive.display(), file.arch);
+    let (text, path) = (archives::join(&kernels), &text_path(workspace, file));
+    fs::create_dir_all(path.parent().expect("a file is in a folder"))?;
+    fs::write(path, &text).with_context(|| format!("cannot write {}", path.display()))?;
     let module = ptx::read(&text).with_context(|| format!("{} is no complete PTX", path.display()))?;
     let report = ptxas.map(|ptxas| ptxas.assemble(path, &file.arch)).transpose()?;
 

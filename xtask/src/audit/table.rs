@@ -8,7 +8,7 @@ use crate::ptxas::Resources;
 
 /// One kernel in one file, with what was measured of it.
 pub(crate) struct Row {
-    /// `gemm.sm_80.ptx`
+    /// `gemm.sm_80`
     pub(crate) file: String,
     /// Its limits.
     pub(crate) declared: Declared,
@@ -44,7 +44,7 @@ pub(crate) fn render(rows: &[Row]) -> String {
         let local = row.resources.map_or(row.usage.local_bytes, |resources| resources.stack.max(row.usage.local_bytes));
         let cells = [
             declared.name.clone(),
-            row.file.trim_end_matches(".ptx").to_owned(),
+            row.file.clone(),
             block(declared),
             of(registers, declared.registers),
             shared(declared),

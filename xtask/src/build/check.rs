@@ -1,14 +1,16 @@
 //! `cargo xtask build --check`: whether the committed PTX is what the sources give.
 //!
-//! With the rustc that made a file, the file is built again and compared byte by byte. With another rustc, or none, the
-//! hash of the sources in MANIFEST.json is compared: it tells a stale file, but not an edit of rustc's output.
+//! With the rustc that made it, it is built again and compared byte by byte. With another rustc, or none, the hash of
+//! the sources in MANIFEST.json is compared: it tells stale PTX, but not an edit of rustc's output.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use anyhow::Result;
 
-use super::manifest::{Manifest, State};
+use super::manifest::{self, Manifest, State};
 use super::{compile_all, sources};
+use crate::archives::{self, Kernels};
 use crate::families::Families;
 use crate::selection::PtxFile;
 use crate::toolchain::Nightly;
@@ -36,25 +38,36 @@ pub(super) fn check(workspace: &Workspace, files: &[PtxFile]) -> Result<bool> {
         println!("FAILED {PTX_DIR}: {fault}");
     }
     if faults.is_empty() {
-        println!("{PTX_DIR}: {} files are what the sources give", files.len());
+        println!("{PTX_DIR}: {} sets of kernels are what the sources give", files.len());
     } else {
         println!("`cargo xtask build` writes the PTX again; commit {PTX_DIR} with the kernels");
     }
     Ok(faults.is_empty())
 }
 
-/// PTX in the folder that the manifest does not know, or that no family makes any more.
+/// Archives that no family makes any more, and PTX in others that the manifest does not know.
 fn strays(workspace: &Workspace, manifest: &Manifest) -> Result<Vec<String>> {
     let families = Families::load(workspace)?;
-    let made = |name: &String| manifest.files.get(name).is_some_and(|entry| families.list.contains_key(&entry.family));
     let entries =
         workspace.ptx_dirs().into_iter().flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten());
-    let entries = entries.map(|entry| entry.path());
-    let ptx = entries.filter(|path| path.extension().is_some_and(|extension| extension == "ptx"));
-    let names = ptx.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
-    let mut strays: Vec<_> = names.filter(|name| !made(name)).collect();
+    let mut strays = Vec::new();
+    for path in entries.map(|entry| entry.path()).filter(|path| path.is_file()) {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if name == manifest::NAME {
+            continue;
+        }
+        match name.strip_suffix(archives::SUFFIX).filter(|family| families.list.contains_key(*family)) {
+            None => strays.push(format!("{name} is made by no kernel family; delete it")),
+            Some(family) => {
+                let archs = archives::read(&path)?.into_keys();
+                let unknown = archs.filter(|arch| !manifest.files.contains_key(&format!("{family}.{arch}")));
+                let fault = |arch| format!("{name} has kernels for {arch} that MANIFEST.json does not know; delete it");
+                strays.extend(unknown.map(fault));
+            }
+        }
+    }
     strays.sort();
-    Ok(strays.into_iter().map(|name| format!("{name} is made by no kernel family; delete it")).collect())
+    Ok(strays)
 }
 
 /// Builds again what this rustc made, and compares.
@@ -71,15 +84,26 @@ fn rebuild(workspace: &Workspace, nightly: &Nightly, manifest: &Manifest, files:
         );
     }
     let ours: Vec<PtxFile> = ours.into_iter().cloned().collect();
-    let texts = compile_all(workspace, nightly, &ours)?;
+    let compiled = compile_all(workspace, nightly, &ours)?;
     let mut faults = Vec::new();
-    for (file, text) in ours.iter().zip(texts) {
-        let committed = fs::read_to_string(file.committed(workspace)).unwrap_or_default();
-        if let Some(line) = first_difference(&committed, &text) {
-            faults.push(format!("{} is not what the sources give, first at line {line}", file.name()));
-        }
+    for (file, kernels) in ours.iter().zip(compiled) {
+        let committed = archives::read_file(workspace, file)?;
+        faults.extend(differences(&committed, &kernels).map(|fault| format!("{}: {fault}", file.name())));
     }
     Ok(faults)
+}
+
+/// What is wrong with the `committed` kernels, one text each.
+fn differences<'a>(committed: &'a Kernels, made: &'a Kernels) -> impl Iterator<Item = String> + use<'a> {
+    let names: BTreeSet<&String> = committed.keys().chain(made.keys()).collect();
+    names.into_iter().filter_map(|name| match (committed.get(name), made.get(name)) {
+        (Some(committed), Some(made)) => {
+            let line = first_difference(committed, made)?;
+            Some(format!("`{name}` is not what the sources give, first at line {line}"))
+        }
+        (None, _) => Some(format!("`{name}` is missing")),
+        (_, None) => Some(format!("`{name}` is not in the sources")),
+    })
 }
 
 /// The first line, from 1, in which two texts differ.
@@ -93,7 +117,20 @@ fn first_difference(one: &str, other: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::first_difference;
+    use super::{differences, first_difference};
+
+    #[test]
+    fn a_kernel_that_differs_is_named() {
+        let kernels =
+            |list: &[(&str, &str)]| list.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect();
+        let committed = kernels(&[("a", "1\n2\n"), ("b", "1\n"), ("old", "1\n")]);
+        let made = kernels(&[("a", "1\n3\n"), ("b", "1\n"), ("new", "1\n")]);
+        assert_eq!(
+            differences(&committed, &made).collect::<Vec<_>>(),
+            ["`a` is not what the sources give, first at line 2", "`new` is missing", "`old` is not in the sources"]
+        );
+        assert_eq!(differences(&made, &made).count(), 0);
+    }
 
     #[test]
     fn a_difference_is_found_in_the_middle_and_at_the_end() {

@@ -1,4 +1,4 @@
-//! One family for one architecture: from Rust to finished PTX text.
+//! One family for one architecture: from Rust to finished PTX.
 
 use std::env;
 use std::ffi::OsString;
@@ -40,7 +40,7 @@ pub(super) fn compile(
 ) -> Result<String> {
     // One target directory per architecture: cargo keeps crates of one set of rustflags only.
     let target_dir = workspace.ptx_build_dir().join("cargo").join(&file.arch);
-    let asm = workspace.ptx_build_dir().join("asm").join(file.name());
+    let asm = workspace.ptx_build_dir().join("asm").join(file.name() + ".ptx");
     fs::create_dir_all(asm.parent().expect("a file is in a folder"))?;
     // Cargo always compiles the kernels again, since the linker leaves nothing that it could take for fresh.
     if asm.exists() {
@@ -55,7 +55,7 @@ pub(super) fn compile(
         progress.suspend(|| eprintln!("{}", messages.trim_end()));
     }
     let text = fs::read_to_string(&asm).with_context(|| format!("rustc left no {}", asm.display()))?;
-    Ok(header(nightly, file) + &directives::insert(&text)?)
+    directives::insert(&text)
 }
 
 /// The architectures that this rustc knows; it takes any other for its oldest one, with a mere warning.
@@ -109,14 +109,4 @@ fn with(prefix: &str, rest: &std::ffi::OsStr) -> OsString {
     let mut text = OsString::from(prefix);
     text.push(rest);
     text
-}
-
-fn header(nightly: &Nightly, file: &PtxFile) -> String {
-    format!(
-        "// Warpwright {family} kernels for {arch}: written by `cargo xtask build` from gpu/, never by hand.\n\
-         // {stamp}\n",
-        family = file.family,
-        arch = file.arch,
-        stamp = nightly.stamp
-    )
 }

@@ -1,4 +1,5 @@
-//! host/ptx/MANIFEST.json: which rustc made each PTX file from which sources.
+//! host/ptx/MANIFEST.json: which rustc made the PTX of each family and architecture from which sources, and a hash of
+//! each kernel.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,18 +9,22 @@ use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
 
 use super::sources;
+use crate::archives::{self, Kernels};
 use crate::selection::PtxFile;
 use crate::workspace::Workspace;
+
+/// The file, in the folder of the PTX.
+pub(super) const NAME: &str = "MANIFEST.json";
 
 /// The whole record.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Manifest {
-    /// By file name.
+    /// By family and architecture, as `gemm.sm_80`.
     pub(crate) files: BTreeMap<String, Entry>,
 }
 
-/// How one file was made.
+/// How the PTX of one family for one architecture was made.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Entry {
@@ -29,13 +34,19 @@ pub(crate) struct Entry {
     pub(crate) arch: String,
     /// Release, commit, date and LLVM of the rustc.
     pub(crate) rustc: String,
-    /// SHA-256 of the file.
-    pub(crate) sha256: String,
     /// SHA-256 over the sources.
     pub(crate) sources: String,
+    /// The first 16 digits of the SHA-256 of each kernel's text.
+    pub(crate) kernels: BTreeMap<String, String>,
 }
 
-/// How a committed file stands to the sources.
+/// The hashes for [`Entry::kernels`].
+pub(super) fn hashes(kernels: &Kernels) -> BTreeMap<String, String> {
+    let digits = |text: &String| sources::of_bytes(text.as_bytes())[..16].to_owned();
+    kernels.iter().map(|(name, text)| (name.clone(), digits(text))).collect()
+}
+
+/// How the committed PTX stands to the sources.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// Made from these sources.
@@ -63,23 +74,29 @@ impl Manifest {
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Drops the entries of files that are gone; whether there were any.
+    /// Drops the entries of archives that are gone; whether there were any.
     pub(crate) fn forget_deleted(&mut self, workspace: &Workspace) -> bool {
         let before = self.files.len();
-        self.files.retain(|name, _| workspace.ptx_dirs().iter().any(|folder| folder.join(name).is_file()));
+        let exists = |entry: &Entry| {
+            let name = format!("{}{}", entry.family, archives::SUFFIX);
+            workspace.ptx_dirs().iter().any(|folder| folder.join(&name).is_file())
+        };
+        self.files.retain(|_, entry| exists(entry));
         self.files.len() < before
     }
 
-    /// Whether the committed `file` is what this record says, made from `sources`.
+    /// Whether the committed PTX of `file` is what this record says, made from `sources`.
     pub(crate) fn state(&self, workspace: &Workspace, file: &PtxFile, sources: &str) -> State {
         let name = file.name();
-        let Ok(bytes) = fs::read(file.committed(workspace)) else {
-            return State::Stale(format!("{name} is missing"));
+        let kernels = match archives::read_file(workspace, file) {
+            Ok(kernels) if kernels.is_empty() => return State::Stale(format!("{name} is missing")),
+            Ok(kernels) => kernels,
+            Err(error) => return State::Stale(format!("{name} cannot be read: {error:#}")),
         };
         match self.files.get(&name) {
             None => State::Stale(format!("{name} is not in MANIFEST.json")),
-            Some(entry) if entry.sha256 != sources::of_bytes(&bytes) => {
-                State::Stale(format!("{name} is not the file that MANIFEST.json records"))
+            Some(entry) if entry.kernels != hashes(&kernels) => {
+                State::Stale(format!("{name} is not the PTX that MANIFEST.json records"))
             }
             Some(entry) if entry.sources != sources => State::Stale(format!("{name} was made from other sources")),
             Some(_) => State::Fresh,
@@ -88,19 +105,20 @@ impl Manifest {
 }
 
 fn path(workspace: &Workspace) -> PathBuf {
-    workspace.ptx_dir().join("MANIFEST.json")
+    workspace.ptx_dir().join(NAME)
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
 
-    use super::{Entry, Manifest, State, sources};
+    use super::{Entry, Manifest, State, hashes};
+    use crate::archives::{self, split};
     use crate::selection::PtxFile;
     use crate::workspace::Workspace;
 
     #[test]
-    fn a_file_is_fresh_only_if_it_is_the_recorded_one_from_these_sources() {
+    fn ptx_is_fresh_only_if_it_is_the_recorded_one_from_these_sources() {
         let dir = tempfile::tempdir().unwrap();
         let workspace = Workspace::made_up(dir.path());
         let file = PtxFile { family: "gemm".into(), is_lab: false, arch: "sm_80".into() };
@@ -110,42 +128,49 @@ mod tests {
             State::Fresh => String::new(),
         };
 
-        assert_eq!(stale(&manifest, "now"), "gemm.sm_80.ptx is missing");
+        assert_eq!(stale(&manifest, "now"), "gemm.sm_80 is missing");
         fs::create_dir_all(workspace.ptx_dir()).unwrap();
-        fs::write(file.committed(&workspace), "ptx").unwrap();
-        assert_eq!(stale(&manifest, "now"), "gemm.sm_80.ptx is not in MANIFEST.json");
+        let kernels = split(".target sm_80\n.visible .entry k()\n{\n}\n");
+        let commit = |kernels| {
+            let archs = [("sm_80".to_owned(), kernels)].into();
+            archives::write(&file.archive(&workspace), "gemm", &archs).unwrap();
+        };
+        commit(kernels.clone());
+        assert_eq!(stale(&manifest, "now"), "gemm.sm_80 is not in MANIFEST.json");
         let entry = Entry {
             family: "gemm".into(),
             arch: "sm_80".into(),
             rustc: "rustc".into(),
-            sha256: sources::of_bytes(b"ptx"),
             sources: "now".into(),
+            kernels: hashes(&kernels),
         };
         manifest.files.insert(file.name(), entry);
         manifest.save(&workspace).unwrap();
         let manifest = Manifest::load(&workspace).unwrap();
         assert_eq!(stale(&manifest, "now"), "");
-        assert_eq!(stale(&manifest, "later"), "gemm.sm_80.ptx was made from other sources");
-        fs::write(file.committed(&workspace), "edited").unwrap();
-        assert_eq!(stale(&manifest, "now"), "gemm.sm_80.ptx is not the file that MANIFEST.json records");
+        assert_eq!(stale(&manifest, "later"), "gemm.sm_80 was made from other sources");
+        commit(split(".target sm_80\n.visible .entry k()\n{\n\tret;\n}\n"));
+        assert_eq!(stale(&manifest, "now"), "gemm.sm_80 is not the PTX that MANIFEST.json records");
+        fs::write(file.archive(&workspace), "edited").unwrap();
+        assert!(stale(&manifest, "now").starts_with("gemm.sm_80 cannot be read: "));
     }
 
     #[test]
-    fn entries_are_dropped_with_their_files_of_either_folder() {
+    fn entries_are_dropped_with_their_archives_of_either_folder() {
         let dir = tempfile::tempdir().unwrap();
         let workspace = Workspace::made_up(dir.path());
         let mut manifest = Manifest::default();
-        for (folder, name) in workspace.ptx_dirs().iter().zip(["here.sm_80.ptx", "lab.sm_80.ptx"]) {
+        for (folder, name) in workspace.ptx_dirs().iter().zip(["here", "lab"]) {
             fs::create_dir_all(folder).unwrap();
-            fs::write(folder.join(name), "ptx").unwrap();
+            fs::write(folder.join(format!("{name}{}", archives::SUFFIX)), "").unwrap();
         }
-        for name in ["here.sm_80.ptx", "lab.sm_80.ptx", "gone.sm_80.ptx"] {
-            let text = String::new;
-            let entry = Entry { family: text(), arch: text(), rustc: text(), sha256: text(), sources: text() };
-            manifest.files.insert(name.into(), entry);
+        for family in ["here", "lab", "gone"] {
+            let (text, kernels) = (String::new, std::collections::BTreeMap::new());
+            let entry = Entry { family: family.into(), arch: text(), rustc: text(), sources: text(), kernels };
+            manifest.files.insert(format!("{family}.sm_80"), entry);
         }
         assert!(manifest.forget_deleted(&workspace));
-        assert_eq!(manifest.files.keys().collect::<Vec<_>>(), ["here.sm_80.ptx", "lab.sm_80.ptx"]);
+        assert_eq!(manifest.files.keys().collect::<Vec<_>>(), ["here.sm_80", "lab.sm_80"]);
         assert!(!manifest.forget_deleted(&workspace));
     }
 }

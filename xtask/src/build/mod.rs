@@ -1,12 +1,12 @@
-//! `cargo xtask build`: gpu/ → host/ptx/*.ptx, one file per kernel family and architecture.
+//! `cargo xtask build`: gpu/ → host/ptx/*.ptx.lz, one archive per kernel family.
 //!
 //! 1. Find the source of `core` for the nightly that writes PTX ([`core_source`], [`html`]).
 //! 2. Compile it once per architecture into a private sysroot under target/ ([`sysroot`]).
 //! 3. Compile gpu/ for nvptx64 with fat LTO and keep the assembly text ([`compile`]); add the launch bounds that the
 //!    kernels declare in it ([`directives`]).
-//! 4. Record which rustc made which file from which sources ([`manifest`], [`sources`]); what is unchanged is not
-//!    built.
-//! 5. Audit the result ([`crate::audit`]).
+//! 4. Split it into kernels and pack these, for every architecture, into the family's archive ([`crate::archives`]).
+//! 5. Record which rustc made what from which sources ([`manifest`], [`sources`]); what is unchanged is not built.
+//! 6. Audit the result ([`crate::audit`]).
 //!
 //! `--check` builds to another folder and compares ([`check`]). The list of families is in gpu/Cargo.toml
 //! ([`crate::families`]): no step compiles the kernels for the host.
@@ -21,15 +21,18 @@ mod sources;
 mod sysroot;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry::{Occupied, Vacant};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 
 use self::manifest::{Entry, Manifest, State};
+use crate::archives::{self, Kernels};
 use crate::audit;
 use crate::progress;
 use crate::selection::{PtxFile, Selection};
@@ -66,7 +69,8 @@ pub(crate) fn check_everything(workspace: &Workspace) -> Result<bool> {
     check::check(workspace, &Selection::everything().files(workspace)?)
 }
 
-/// Why each committed file that is not made from the sources is stale; empty where all is fresh. Needs no nightly.
+/// Why committed PTX that is not made from the sources is stale, one reason each; empty where all is fresh. Needs no
+/// nightly.
 pub(crate) fn stale(workspace: &Workspace) -> Result<Vec<String>> {
     let manifest = Manifest::load(workspace)?;
     let mut reasons = Vec::new();
@@ -78,7 +82,7 @@ pub(crate) fn stale(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(reasons)
 }
 
-/// Builds every file that is stale or was made by another rustc. Where nothing is stale a missing nightly is no fault.
+/// Builds all that is stale or was made by another rustc. Where nothing is stale a missing nightly is no fault.
 fn build_stale(workspace: &Workspace, files: &[PtxFile]) -> Result<()> {
     let mut manifest = Manifest::load(workspace)?;
     if manifest.forget_deleted(workspace) {
@@ -98,33 +102,64 @@ fn build_stale(workspace: &Workspace, files: &[PtxFile]) -> Result<()> {
     if todo.is_empty() {
         let made =
             nightly.map_or_else(|error| format!("no nightly to compare with: {error:#}"), |nightly| nightly.stamp);
-        println!("{PTX_DIR}: all {} files are up to date ({made})", files.len());
+        println!("{PTX_DIR}: all {} sets of kernels are up to date ({made})", files.len());
         return Ok(());
     }
     let nightly = nightly.context("the PTX is stale and cannot be built here")?;
     let started = Instant::now();
     let names: Vec<_> = todo.iter().map(|(file, _)| file.clone()).collect();
-    let texts = compile_all(workspace, &nightly, &names)?;
-    fs::create_dir_all(workspace.ptx_dir().join("lab"))?;
-    for ((file, sources), text) in todo.into_iter().zip(texts) {
-        let path = file.committed(workspace);
-        fs::write(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;
+    let compiled = compile_all(workspace, &nightly, &names)?;
+    let mut archives: BTreeMap<PathBuf, (String, BTreeMap<String, Kernels>)> = BTreeMap::new();
+    for ((file, sources), kernels) in todo.into_iter().zip(compiled) {
         let entry = Entry {
             family: file.family.clone(),
             arch: file.arch.clone(),
             rustc: nightly.stamp.clone(),
-            sha256: sources::of_bytes(text.as_bytes()),
             sources,
+            kernels: manifest::hashes(&kernels),
         };
         manifest.files.insert(file.name(), entry);
+        let path = file.archive(workspace);
+        let (_, archs) = match archives.entry(path) {
+            // A damaged archive is replaced.
+            Vacant(slot) => {
+                let archs = archives::read(slot.key()).unwrap_or_default();
+                slot.insert((file.family, archs))
+            }
+            Occupied(slot) => slot.into_mut(),
+        };
+        archs.insert(file.arch, kernels);
     }
+    write_archives(workspace, archives)?;
     manifest.save(workspace)?;
-    println!("{PTX_DIR}: built {} files in {:.1} s ({})", names.len(), started.elapsed().as_secs_f64(), nightly.stamp);
+    let (count, seconds) = (names.len(), started.elapsed().as_secs_f64());
+    println!("{PTX_DIR}: built {count} sets of kernels in {seconds:.1} s ({})", nightly.stamp);
     Ok(())
 }
 
-/// Compiles `files`, one thread per architecture; the texts in the same order.
-fn compile_all(workspace: &Workspace, nightly: &Nightly, files: &[PtxFile]) -> Result<Vec<String>> {
+/// Writes archives, each a path with its family and kernels. Compressing the largest takes seconds: one per thread.
+fn write_archives(
+    workspace: &Workspace,
+    archives: BTreeMap<PathBuf, (String, BTreeMap<String, Kernels>)>,
+) -> Result<()> {
+    fs::create_dir_all(workspace.ptx_dir().join("lab"))?;
+    let queue = Mutex::new(archives.into_iter());
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let write = || -> Result<()> {
+        while let Some((path, (family, archs))) = next() {
+            archives::write(&path, &family, &archs)?;
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let threads = thread::available_parallelism().map_or(1, Into::into);
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(write)).collect();
+        running.into_iter().try_for_each(|thread| thread.join().expect("writing does not panic"))
+    })
+}
+
+/// Compiles `files`, one thread per architecture; the kernels of each in the same order.
+fn compile_all(workspace: &Workspace, nightly: &Nightly, files: &[PtxFile]) -> Result<Vec<Kernels>> {
     let source = core_source::find(workspace, nightly)?;
     let mut by_arch: BTreeMap<&str, Vec<&PtxFile>> = BTreeMap::new();
     for file in files {
@@ -135,7 +170,7 @@ fn compile_all(workspace: &Workspace, nightly: &Nightly, files: &[PtxFile]) -> R
         bail!("{} does not know {unknown}; it knows {}", nightly.version, known.join(", "));
     }
     let progress = progress::bar(by_arch.len() + files.len());
-    let compile_arch = |arch: &str, files: &[&PtxFile]| -> Result<Vec<(String, String)>> {
+    let compile_arch = |arch: &str, files: &[&PtxFile]| -> Result<Vec<(String, Kernels)>> {
         let (sysroot, built) = sysroot::path(workspace, nightly, &source, arch);
         if !built {
             progress.set_message(format!("core for {arch}, from {} (once)", source.kind.name()));
@@ -145,12 +180,13 @@ fn compile_all(workspace: &Workspace, nightly: &Nightly, files: &[PtxFile]) -> R
         let mut texts = Vec::new();
         for file in files {
             progress.set_message(format!("{} for {arch}", file.family));
-            texts.push((file.name(), compile::compile(workspace, nightly, &sysroot, file, &progress)?));
+            let text = compile::compile(workspace, nightly, &sysroot, file, &progress)?;
+            texts.push((file.name(), archives::split(&text)));
             progress.inc(1);
         }
         Ok(texts)
     };
-    let mut texts: BTreeMap<String, String> = thread::scope(|scope| {
+    let mut texts: BTreeMap<String, Kernels> = thread::scope(|scope| {
         let compile_arch = &compile_arch;
         let running: Vec<_> =
             by_arch.iter().map(|(arch, files)| scope.spawn(move || compile_arch(arch, files))).collect();
@@ -158,7 +194,7 @@ fn compile_all(workspace: &Workspace, nightly: &Nightly, files: &[PtxFile]) -> R
         finished.collect::<Result<Vec<_>>>().map(|texts| texts.into_iter().flatten().collect())
     })?;
     progress.finish_and_clear();
-    Ok(files.iter().map(|file| texts.remove(&file.name()).expect("each file was compiled")).collect())
+    Ok(files.iter().map(|file| texts.remove(&file.name()).expect("each was compiled")).collect())
 }
 
 /// Makes a folder all at once: `fill` writes beside it, and the result moves into place when it is whole.

@@ -17,6 +17,7 @@ const PACKAGES: &[&str] = &["gpu", "simt", "simt/macros"];
 
 /// Files of this crate that decide the bytes: flags and the text that is added.
 const BUILDER: &[&str] = &[
+    "xtask/src/archives.rs",
     "xtask/src/build/compile.rs",
     "xtask/src/build/directives.rs",
     "xtask/src/build/sysroot.rs",

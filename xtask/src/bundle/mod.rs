@@ -15,9 +15,11 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context as _, Result, ensure};
 
 use self::requirements::Requirements;
+use crate::archives;
 use crate::bench;
 use crate::process;
 use crate::progress;
+use crate::selection::Selection;
 use crate::workspace::Workspace;
 
 /// Arguments of `bundle`.
@@ -56,7 +58,7 @@ pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
         progress.inc(1);
     }
     progress.finish_and_clear();
-    copy_ptx(workspace, &dir.join("ptx"))?;
+    write_ptx(workspace, &dir.join("ptx"))?;
     copy_peers(workspace, &dir.join("peers"))?;
     fs::write(dir.join("commit.txt"), bench::commit(workspace) + "\n")?;
     fs::write(dir.join("gpu-tests.txt"), requirements.gpu_tests.join("\n") + "\n")?;
@@ -91,15 +93,12 @@ fn copy_peers(workspace: &Workspace, goal: &Path) -> Result<()> {
     Ok(())
 }
 
-fn copy_ptx(workspace: &Workspace, goal: &Path) -> Result<()> {
+/// Writes the text of all PTX, for readers and ptxas.
+fn write_ptx(workspace: &Workspace, goal: &Path) -> Result<()> {
     fs::create_dir_all(goal)?;
-    for folder in workspace.ptx_dirs() {
-        for entry in fs::read_dir(folder).context("there is no PTX; `cargo xtask build` makes it")? {
-            let entry = entry?;
-            if entry.file_type()?.is_file() {
-                fs::copy(entry.path(), goal.join(entry.file_name()))?;
-            }
-        }
+    for file in Selection::everything().files(workspace)? {
+        let kernels = archives::read_file(workspace, &file)?;
+        fs::write(goal.join(file.name() + ".ptx"), archives::join(&kernels))?;
     }
     Ok(())
 }
