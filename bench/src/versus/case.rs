@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail};
 
+use super::datasheet;
+
 /// What is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Work {
@@ -302,9 +304,12 @@ impl Case {
         }
     }
 
-    /// Whether a launch takes a good part of its time.
+    /// Whether a launch takes a good part of its time: at the rates of an H200's datasheet, whatever the GPU, it would
+    /// last less than 100 µs.
     pub fn is_short(&self) -> bool {
-        self.moves() && self.bytes() < 20e6
+        let memory = datasheet::memory("h200").map_or(0.0, |rate| self.bytes() / rate);
+        let arithmetic = datasheet::operations("h200", self.dtype.name()).map_or(0.0, |rate| self.flops() / rate);
+        memory.max(arithmetic) < 100e-6
     }
 
     /// Whether memory limits it: everything but GEMM.
@@ -394,6 +399,25 @@ mod tests {
         let product = Shape::Gemm { mnk: [2, 3, 5], transposed: [true, false], batch: 4 };
         assert_eq!(case(Work::Gemm, Dtype::Bf16, product.clone()).bytes(), 2.0 * 4.0 * (10.0 + 15.0 + 6.0));
         assert_eq!(case(Work::Gemm, Dtype::Bf16, product).flops(), 240.0);
+    }
+
+    #[test]
+    fn short_cases_are_those_below_100_us() {
+        let gemm = |dtype, mnk| case(Work::Gemm, dtype, Shape::Gemm { mnk, transposed: [false; 2], batch: 1 });
+        let sum = |n| case(Work::Sum, Dtype::F32, Shape::Vector { n, offset: 0 });
+        for (case, is_short) in [
+            // 4 bytes an element, 4.8 TB/s.
+            (sum(119_999_999), true),
+            (sum(120_000_001), false),
+            // 134 MB, and 17 and 137 GFLOP.
+            (gemm(Dtype::Bf16, [1, 8192, 8192]), true),
+            (gemm(Dtype::Bf16, [2048; 3]), true),
+            (gemm(Dtype::Bf16, [4096; 3]), false),
+            (gemm(Dtype::F32, [1024; 3]), true),
+            (gemm(Dtype::F32, [2048; 3]), false),
+        ] {
+            assert_eq!(case.is_short(), is_short, "{case}");
+        }
     }
 
     #[test]

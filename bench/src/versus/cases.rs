@@ -21,7 +21,7 @@ pub fn all() -> Vec<Case> {
     cases
 }
 
-fn case(work: Work, dtype: Dtype, shape: Shape) -> Case {
+pub(super) fn case(work: Work, dtype: Dtype, shape: Shape) -> Case {
     Case { work, dtype, shape, quick: false }
 }
 
@@ -175,6 +175,10 @@ const MEAN: [[usize; 3]; 15] = [
     [257, 4096, 65536],
 ];
 
+/// Small GEMMs and GEMMs of few rows, as programs call them one by one.
+const CALLED: [(Dtype, [usize; 3]); 4] =
+    [(Bf16, [64; 3]), (Bf16, [3, 8192, 8192]), (Bf16, [17, 5120, 5120]), (F16, [333, 777, 555])];
+
 fn gemms() -> Vec<Case> {
     let gemm = |dtype, mnk, transposed, batch| case(Work::Gemm, dtype, Shape::Gemm { mnk, transposed, batch });
     let square = |dtype, n: usize| gemm(dtype, [n; 3], [false; 2], 1);
@@ -185,6 +189,7 @@ fn gemms() -> Vec<Case> {
         cases.push(square(dtype, 16384));
         cases.extend([[false, true], [true, false], [true, true]].map(|layout| gemm(dtype, [4096; 3], layout, 1)));
     }
+    cases.extend(CALLED.map(|(dtype, mnk)| gemm(dtype, mnk, [false; 2], 1)));
     for dtype in [Tf32, F32] {
         cases.extend([512, 1024, 2048, 4096, 8192].map(|n| square(dtype, n)));
     }

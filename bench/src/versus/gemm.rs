@@ -51,11 +51,23 @@ enum Choice {
     Cheapest(usize),
     /// The cheapest of each of this many kernels.
     CheapestOfKernels(usize),
+    /// The one that `Gemm::run` chooses, which allocates C.
+    Allocating,
 }
 
 /// Warpwright, by the algorithm that `Device::gemm` chooses.
 pub(super) fn prepare<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot) -> Result<Option<Call<'c>>> {
     Ok(by(context, case, slot, Choice::Own)?.pop())
+}
+
+/// The same algorithm, given by name.
+pub(super) fn given<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot) -> Result<Option<Call<'c>>> {
+    Ok(cheapest(context, case, slot, 1)?.pop())
+}
+
+/// `Gemm::run`, which allocates C; the call frees the C before.
+pub(super) fn run<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot) -> Result<Option<Call<'c>>> {
+    Ok(by(context, case, slot, Choice::Allocating)?.pop())
 }
 
 /// The `mma.sync` kernels, which run on every GPU from compute capability 8.0 on, where others are faster: large square
@@ -121,25 +133,35 @@ fn calls<'c, T: Multiply + Output<T>>(
 ) -> Result<Vec<Call<'c>>> {
     let Problem { mnk: [m, n, _], batch, .. } = problem;
     let (a, b, c) = (kind.operands)(slot)?;
-    let plans = (kind.configured)(described(device, problem, a, b)?).plans(c.view().as_tensor(&[batch, m, n])?)?;
+    let plans =
+        (kind.configured)(described(device, problem, a, b)?).plans(c.view().as_tensor(axes(&[batch, m, n]))?)?;
     let mut kernels = HashSet::new();
     let chosen = plans.into_iter().filter(|plan| match choice {
         Choice::Family(family) => gpu::family_of(plan.algorithm().kernel()).is_some_and(|of| of.name == family),
         Choice::CheapestOfKernels(_) => kernels.insert(plan.algorithm().kernel().name),
-        Choice::Own | Choice::Cheapest(_) => true,
+        Choice::Own | Choice::Cheapest(_) | Choice::Allocating => true,
     });
     let most = if let Choice::Cheapest(most) | Choice::CheapestOfKernels(most) = choice { most } else { 1 };
     chosen
         .take(most)
         .map(|plan| {
+            let note = Some(plan.algorithm().to_string());
+            if matches!(choice, Choice::Allocating) {
+                let run = Box::new(move |slot: &mut Slot| {
+                    let (a, b, c) = (kind.operands)(slot)?;
+                    *c = (kind.configured)(described(device, problem, a, b)?).run()?.into_buffer();
+                    Ok(())
+                });
+                return Ok(Call { run, captures: false, note });
+            }
             let mut workspace = device.alloc::<f32>(plan.workspace_len())?;
             let run = Box::new(move |slot: &mut Slot| {
                 let (a, b, c) = (kind.operands)(slot)?;
                 let gemm = (kind.configured)(described(device, problem, a, b)?).workspace(&mut workspace);
                 let gemm = if matches!(choice, Choice::Own) { gemm } else { gemm.algorithm(plan.algorithm()) };
-                Ok(gemm.into(c.view_mut().as_tensor(&[batch, m, n])?)?)
+                Ok(gemm.into(c.view_mut().as_tensor(axes(&[batch, m, n]))?)?)
             });
-            Ok(Call { run, captures: true, note: Some(plan.algorithm().to_string()) })
+            Ok(Call { run, captures: true, note })
         })
         .collect()
 }
@@ -152,7 +174,12 @@ fn described<'g, T: Multiply>(
     b: &'g Buffer<T>,
 ) -> Result<Gemm<'g, T>> {
     let shape = |op, rows, cols| if op == Op::N { [batch, rows, cols] } else { [batch, cols, rows] };
-    let a = a.view().as_tensor(&shape(ops[0], m, k))?;
-    let b = b.view().as_tensor(&shape(ops[1], k, n))?;
+    let a = a.view().as_tensor(axes(&shape(ops[0], m, k)))?;
+    let b = b.view().as_tensor(axes(&shape(ops[1], k, n)))?;
     Ok(device.gemm(a, b).op(ops[0], ops[1]))
+}
+
+/// Rows and columns of a single matrix, as most programs pass it; else with the batch.
+fn axes(shape: &[usize; 3]) -> &[usize] {
+    if shape[0] == 1 { &shape[1..] } else { shape }
 }

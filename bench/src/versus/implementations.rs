@@ -83,7 +83,7 @@ pub const OURS: &str = "warpwright";
 
 #[allow(clippy::unnecessary_wraps, reason = "it has the signature of `Implementation::prepare`")]
 /// Operations that hand their result to the host: they allocate, and wait.
-fn blocking<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot) -> Result<Option<Call<'c>>> {
+pub(super) fn blocking<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot) -> Result<Option<Call<'c>>> {
     let device = &context.device;
     match (case.work, case.dtype, &case.shape) {
         (Work::Sum, Dtype::F32, &Shape::Vector { n, offset }) => Ok(Some(Call {

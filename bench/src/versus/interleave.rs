@@ -37,7 +37,7 @@ pub trait Machine {
     fn idle(&mut self, time: Duration);
 }
 
-/// Short pieces of work after a pause, or the same work for seconds.
+/// Short pieces of work after a pause, the same work for seconds, or the host alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Mode {
     /// Every round after a pause: the clocks are as high as they go.
@@ -47,6 +47,8 @@ pub enum Mode {
     Stream,
     /// Without a pause, after seconds of the same work: the clocks are what temperature and power limit allow.
     Sustained,
+    /// Without a pause: how long the host is busy with a call that it does not wait for.
+    Host,
 }
 
 impl Mode {
@@ -56,6 +58,7 @@ impl Mode {
             Self::Burst => "burst",
             Self::Stream => "stream",
             Self::Sustained => "sustained",
+            Self::Host => "host",
         }
     }
 }
@@ -97,7 +100,7 @@ pub fn interleave(plan: &Plan, variants: usize, machine: &mut impl Machine) -> R
     }
     machine.launch_each(plan.mode == Mode::Stream);
     let round_us = warm_up(plan, variants, machine)?;
-    let pauses = plan.mode != Mode::Sustained;
+    let pauses = matches!(plan.mode, Mode::Burst | Mode::Stream);
     let whole_us = if pauses { round_us * (1.0 + PAUSES) } else { round_us };
     let rounds = plan.samples.min(FEWEST.max((MOST / whole_us) as usize));
     let mut queued = Vec::new();
@@ -144,7 +147,7 @@ fn warm_up(plan: &Plan, variants: usize, machine: &mut impl Machine) -> Result<f
         before = round;
         let done = match plan.mode {
             Mode::Sustained => worked >= plan.sustained.as_secs_f64() * 1e6,
-            Mode::Burst | Mode::Stream => worked >= SETTLE[1] || (worked >= SETTLE[0] && settled),
+            Mode::Burst | Mode::Stream | Mode::Host => worked >= SETTLE[1] || (worked >= SETTLE[0] && settled),
         };
         if done {
             return Ok(round);
@@ -251,6 +254,15 @@ mod tests {
         let collected = machine.events.iter().filter(|event| *event == "c").count() - 84;
         assert_eq!(collected, 3);
         assert_eq!(machine.events.iter().filter(|event| event.starts_with('l')).count(), 3);
+    }
+
+    #[test]
+    fn host_time_has_neither_pauses_nor_seconds_of_work_before_it() {
+        let mut machine = Counted::default();
+        let times = interleave(&plan(Mode::Host, 5), 2, &mut machine).unwrap();
+        assert_eq!(times, [vec![100.0; 5], vec![200.0; 5]]);
+        // 60 ms of rounds of 1.2 ms.
+        assert_eq!((machine.idle, machine.samples), (Duration::ZERO, 2 * (50 + 5)));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! | [`implementations`], `gemm`, `calls` | the implementations |
 //! | [`data`], [`slot`], [`expected`] | operands, results, and whether they are right |
 //! | [`interleave`], [`on_gpu`] | the order and the timing of samples |
+//! | `host_time`, `first_calls` | what the host waits for: each call; the first call of an operation |
 //! | [`session`], [`record`] | a run, and the records that it writes |
 //! | [`statistics`], [`compare`] | whether two runs differ |
 //! | `algorithms` | whether `Device::gemm` chooses the fastest algorithm |
@@ -19,8 +20,11 @@ pub mod case;
 pub mod cases;
 pub mod compare;
 pub mod data;
+mod datasheet;
 pub mod expected;
+mod first_calls;
 mod gemm;
+mod host_time;
 pub mod implementations;
 pub mod interleave;
 pub mod on_gpu;
@@ -46,6 +50,7 @@ use crate::peers::Peers;
 use crate::peers::nvml::Nvml;
 use case::{Case, Pattern};
 use data::Period;
+use first_calls::Operation;
 use implementations::Context;
 use interleave::Mode;
 use record::{Record, Records, Run, append};
@@ -63,17 +68,18 @@ pub struct Args {
     /// Only cases whose shape contains this text, as `k=4096` or `n=268435456`.
     #[arg(long, value_name = "TEXT")]
     shape: Option<String>,
-    /// Only these implementations: warpwright, warpwright-blocking, copy, cub, cublas, cublaslt.
+    /// Only these implementations: warpwright, warpwright-blocking, copy, cub, cublas, cublaslt; with --host-time also
+    /// warpwright-algorithm and warpwright-run.
     #[arg(long = "impl", value_name = "NAME", value_delimiter = ',')]
     implementations: Vec<String>,
     /// A dozen cases with few samples: under a minute.
     #[arg(long)]
     quick: bool,
     /// Short pieces of work after pauses, or the same work for seconds; auto takes both for GEMM, which power limits,
-    /// bursts for the rest, and for short work also single launches (stream).
+    /// bursts for the rest, and single launches (stream), too, for what lasts less than 100 µs.
     #[arg(long, value_enum, default_value_t = Modes::Auto)]
     mode: Modes,
-    /// Samples of each implementation in each case; else 15, or 7 with --quick.
+    /// Samples of each implementation in each case; else 15, or 7 with --quick, or 51 with --host-time.
     #[arg(long, value_parser = clap::value_parser!(u32).range(3..=10_000))]
     samples: Option<u32>,
     /// Seconds of work before a sustained measurement; else 1.5, or 0.5 with --quick.
@@ -95,6 +101,26 @@ pub struct Args {
     /// With --list: as JSON, a case a line, for `bench/peers/torch_bench.py`.
     #[arg(long, requires = "list")]
     json: bool,
+    /// Instead of the cases, time how long small calls keep the host busy, ours beside those of cuBLAS, cuBLASLt and
+    /// CUB.
+    #[arg(
+        long,
+        conflicts_with_all = ["list", "render", "compare", "algorithms", "first_calls", "mode", "quick", "warm_up"]
+    )]
+    host_time: bool,
+    /// Instead of the cases, time the first call of each operation in processes of their own, without and with what the
+    /// driver's compute cache keeps.
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "list", "render", "compare", "algorithms", "mode", "quick", "warm_up", "samples", "implementations", "seed",
+            "shape",
+        ]
+    )]
+    first_calls: bool,
+    /// What a process of --first-calls is started with: the name of its operation.
+    #[arg(long, hide = true)]
+    first_call: Option<String>,
     /// Instead of the cases, time the algorithms that `Device::gemm` ranks first on this many random GEMMs of `f32`,
     /// tf32 and `bf16` each, and print how far the chosen one is from the fastest. Nothing is recorded.
     #[arg(
@@ -132,8 +158,9 @@ impl Modes {
             Self::Burst => &[Mode::Burst],
             Self::Sustained => &[Mode::Sustained],
             Self::Stream => &[Mode::Stream],
-            Self::Auto if case.is_short() => &[Mode::Burst, Mode::Stream],
+            Self::Auto if case.moves() && case.is_short() => &[Mode::Burst, Mode::Stream],
             Self::Auto if case.moves() => &[Mode::Burst],
+            Self::Auto if case.is_short() => &[Mode::Burst, Mode::Stream, Mode::Sustained],
             Self::Auto | Self::Both => &[Mode::Burst, Mode::Sustained],
         }
     }
@@ -150,7 +177,9 @@ const COMMIT: &str = "WARPWRIGHT_COMMIT";
 /// There is no GPU to measure on; a file cannot be read or written; the GPU is lost.
 pub fn main(args: &Args) -> Result<ExitCode> {
     let file = |device: &str| args.out.clone().unwrap_or_else(|| folder().join(format!("{device}.jsonl")));
-    if args.list {
+    if let Some(name) = &args.first_call {
+        first_calls::child(name, || gpu(args.gpu))?;
+    } else if args.list {
         print!("{}", list(args)?);
     } else if args.render {
         let file = file("nvidia-h200");
@@ -175,11 +204,7 @@ fn rank(args: &Args, gemms: u32) -> Result<()> {
     let peers = Peers::load();
     let context = Context::new(&device, &peers)?;
     let (mut periods, mut outcomes) = (HashMap::new(), Vec::new());
-    let is_named = |case: &Case| args.only.iter().any(|own| own.takes(case.work.name(), case.dtype.name()));
-    for case in algorithms::cases(gemms, args.seed) {
-        if !args.only.is_empty() && !is_named(&case) {
-            continue;
-        }
+    for case in algorithms::cases(gemms, args.seed).into_iter().filter(|case| is_named(args, case)) {
         let period = session::period(&mut periods, &device, case.dtype, false, Period::LONG, args.seed)?;
         let outcome =
             algorithms::measure(&context, &case, period, !args.without.is_empty()).with_context(|| case.to_string())?;
@@ -200,19 +225,34 @@ fn folder() -> PathBuf {
     env::var_os(FOLDER).map_or_else(|| PathBuf::from("docs/benchmarks"), PathBuf::from)
 }
 
+/// Whether `--only` leaves a case in.
+fn is_named(args: &Args, case: &Case) -> bool {
+    args.only.is_empty() || args.only.iter().any(|own| own.takes(case.work.name(), case.dtype.name()))
+}
+
 /// The cases that the command line asks for.
 fn chosen(args: &Args) -> Result<Vec<Case>> {
-    let mut cases = cases::all();
+    let mut cases = if args.host_time { host_time::cases() } else { cases::all() };
     let all = cases.len();
     cases.retain(|case| {
-        let named = args.only.is_empty() || args.only.iter().any(|own| own.takes(case.work.name(), case.dtype.name()));
         let shaped = args.shape.as_ref().is_none_or(|text| case.shape.to_string().contains(text.as_str()));
-        named && shaped && (case.quick || !args.quick)
+        is_named(args, case) && shaped && (case.quick || !args.quick)
     });
     if cases.is_empty() {
-        bail!("none of the {all} cases is asked for; `--list` shows them");
+        let names = if args.host_time { "--only and --shape leave none" } else { "`--list` shows them" };
+        bail!("none of the {all} cases is asked for; {names}");
     }
     Ok(cases)
+}
+
+/// The first calls that the command line asks for.
+fn first_calls(args: &Args) -> Result<Vec<Operation>> {
+    let mut operations = if args.first_calls { first_calls::operations() } else { Vec::new() };
+    operations.retain(|own| is_named(args, &own.case));
+    if args.first_calls && operations.is_empty() {
+        bail!("--only leaves no first call; there are some of gemm, sum, sum_axis1, sum_segments and transpose");
+    }
+    Ok(operations)
 }
 
 fn list(args: &Args) -> Result<String> {
@@ -238,10 +278,12 @@ fn list(args: &Args) -> Result<String> {
 }
 
 fn measure(args: &Args, file: impl Fn(&str) -> PathBuf) -> Result<ExitCode> {
-    let cases = chosen(args)?;
+    let operations = first_calls(args)?;
+    let cases = if args.first_calls { Vec::new() } else { chosen(args)? };
+    let known = if args.host_time { host_time::IMPLEMENTATIONS } else { implementations::ALL };
     for name in &args.implementations {
-        if !implementations::ALL.iter().any(|own| own.name == name) {
-            let names: Vec<&str> = implementations::ALL.iter().map(|own| own.name).collect();
+        if !known.iter().any(|own| own.name == name) {
+            let names: Vec<&str> = known.iter().map(|own| own.name).collect();
             bail!("--impl {name}: no such implementation; there are {}", names.join(", "));
         }
     }
@@ -260,16 +302,28 @@ fn measure(args: &Args, file: impl Fn(&str) -> PathBuf) -> Result<ExitCode> {
     }
     let monitor = monitor.ok();
     let settings = Settings {
-        samples: args.samples.unwrap_or(if args.quick { 7 } else { 15 }) as usize,
+        samples: args.samples.unwrap_or(if args.quick {
+            7
+        } else if args.host_time {
+            51
+        } else {
+            15
+        }) as usize,
         sustained: seconds(args.warm_up.unwrap_or(if args.quick { 0.5 } else { 1.5 }))?,
         seed: args.seed,
         implementations: args.implementations.clone(),
     };
     let run = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
-    println!("run {run} on {name}, {} cases, records in {}", cases.len(), file.display());
+    println!("run {run} on {name}, {} cases, records in {}", cases.len() + operations.len(), file.display());
     let mut session = Session::new(&context, &settings, monitor.as_ref(), &file, run.clone());
     session.notes.extend(peers.missing().map(ToString::to_string));
-    let ended = cases.iter().try_for_each(|case| session.measure(case, args.mode.of(case)));
+    let ended = if args.first_calls {
+        first_calls::measure(&mut session, &operations, args.gpu)
+    } else if args.host_time {
+        host_time::measure(&mut session, &cases)
+    } else {
+        cases.iter().try_for_each(|case| session.measure(case, args.mode.of(case)))
+    };
     let Session { mut conditions, notes, failures, .. } = session;
     conditions.after = monitor.as_ref().map(Nvml::read).unwrap_or_default();
     let version = monitor.as_ref().and_then(Nvml::driver_version).unwrap_or_else(|| "unknown".into());
@@ -296,8 +350,9 @@ fn measure(args: &Args, file: impl Fn(&str) -> PathBuf) -> Result<ExitCode> {
 fn gpu(number: u32) -> Result<Device> {
     match Device::cuda(number) {
         Err(error @ (Error::NoDriver { .. } | Error::NoSuchDevice { .. })) => Err(error).context(
-            "the benchmark needs an NVIDIA GPU, and there is none here; `cargo xtask bundle DIR` makes a folder that \
-             runs on a machine with one (`./run.sh bench`). Without a GPU there are --list, --render and --compare",
+            "the benchmark needs an NVIDIA GPU, and there is none here (the simulator's times say nothing about a \
+             GPU's, nor about the host's beside one); `cargo xtask bundle DIR` makes a folder that runs on a machine \
+             with one (`./run.sh bench`). Without a GPU there are --list, --render and --compare",
         ),
         other => Ok(other?),
     }
@@ -338,6 +393,38 @@ mod tests {
     }
 
     #[test]
+    fn host_times_and_first_calls_are_runs_of_their_own() {
+        let refused = |words: &[&str]| Args::try_parse_from([&["warpwright-bench"], words].concat()).is_err();
+        for both in [
+            ["--host-time", "--first-calls"],
+            ["--host-time", "--list"],
+            ["--host-time", "--quick"],
+            ["--host-time", "--mode=stream"],
+            ["--first-calls", "--render"],
+            ["--first-calls", "--samples=5"],
+            ["--first-calls", "--impl=cublas"],
+        ] {
+            assert!(refused(&both), "{both:?}");
+        }
+        let some = chosen(&args(&["--host-time", "--only", "gemm/bf16", "--shape", "m=64 "])).unwrap();
+        assert_eq!(some, [host_time::cases()[0].clone()]);
+        assert!(chosen(&args(&["--host-time", "--only", "argmax"])).is_err());
+        assert_eq!(first_calls(&args(&["--first-calls", "--only", "gemm/f32,sum"])).unwrap().len(), 3);
+        assert!(first_calls(&args(&["--only", "gemm"])).unwrap().is_empty());
+        let error = first_calls(&args(&["--first-calls", "--only", "argmax"])).unwrap_err().to_string();
+        assert!(error.starts_with("--only leaves no first call"), "{error}");
+    }
+
+    /// No machine has so many GPUs.
+    #[test]
+    fn without_a_gpu_there_are_no_times() {
+        for words in [&["--host-time"][..], &["--first-calls"], &["--first-call", "sum"], &[]] {
+            let error = format!("{:#}", main(&args(&[words, &["--gpu", "4000"]].concat())).unwrap_err());
+            assert!(error.contains("the simulator's times say nothing") && error.contains("--list"), "{error}");
+        }
+    }
+
+    #[test]
     fn cases_are_chosen_by_work_type_and_shape() {
         let names =
             |words: &[&str]| -> Vec<String> { chosen(&args(words)).unwrap().iter().map(ToString::to_string).collect() };
@@ -349,10 +436,11 @@ mod tests {
     }
 
     #[test]
-    fn gemm_is_measured_in_both_modes() {
+    fn modes_depend_on_the_time_of_a_call() {
         let listed = list(&args(&["--list", "--json", "--only", "gemm/f32,copy"])).unwrap();
-        let line = |work: &str| listed.lines().find(|line| line.contains(work)).unwrap().to_owned();
-        assert!(line("gemm").contains(r#""modes":["burst","sustained"]"#), "{listed}");
+        let line = |shape: &str| listed.lines().find(|line| line.contains(shape)).unwrap().to_owned();
+        assert!(line("m=512 ").contains(r#""modes":["burst","stream","sustained"]"#), "{listed}");
+        assert!(line("m=8192 ").contains(r#""modes":["burst","sustained"]"#), "{listed}");
         let listed = list(&args(&["--list", "--json", "--only", "sum/f32,copy"])).unwrap();
         let line = |work: &str| listed.lines().find(|line| line.contains(work)).unwrap().to_owned();
         assert!(line("n=1024\"").contains(r#""modes":["burst","stream"]"#), "{listed}");
@@ -369,6 +457,8 @@ mod tests {
     fn an_unknown_implementation_is_refused() {
         let error = main(&args(&["--impl", "cutlass"])).unwrap_err().to_string();
         assert!(error.starts_with("--impl cutlass: no such implementation"), "{error}");
+        let error = main(&args(&["--host-time", "--impl", "copy"])).unwrap_err().to_string();
+        assert!(error.contains("there are warpwright, warpwright-algorithm"), "{error}");
     }
 
     #[test]

@@ -201,7 +201,7 @@ impl<'c, 'm> Gpu<'c, 'm> {
 }
 
 /// Queues `calls` calls, on one slot after the other.
-fn queue(call: &mut Call<'_>, slots: &mut [Slot], calls: usize) -> Result<()> {
+pub(super) fn queue(call: &mut Call<'_>, slots: &mut [Slot], calls: usize) -> Result<()> {
     let len = slots.len();
     (0..calls).try_for_each(|number| (call.run)(&mut slots[number % len]))
 }

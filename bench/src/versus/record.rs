@@ -24,7 +24,7 @@ pub struct Measurement {
     pub by: String,
     /// The run that it belongs to.
     pub run: String,
-    /// `burst` or `sustained`.
+    /// `burst`, `stream`, `sustained`; `host`; `first-cold`, `first-warm`.
     pub mode: String,
     /// Median of the samples: microseconds of one call.
     pub median_us: f64,
@@ -40,6 +40,12 @@ impl Measurement {
     /// What two implementations must share to be compared: work, type, shape, mode.
     pub fn case(&self) -> (&str, &str, &str, &str) {
         (&self.work, &self.dtype, &self.shape, &self.mode)
+    }
+
+    /// Whether it is the time of the work on the GPU, by which a rate means something: neither the host's time nor that
+    /// of a first call.
+    pub fn has_rate(&self) -> bool {
+        matches!(self.mode.as_str(), "burst" | "stream" | "sustained")
     }
 
     /// Bytes per second.

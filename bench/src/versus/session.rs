@@ -10,7 +10,8 @@ use warpwright::{Device, Error};
 use super::case::{Case, Dtype};
 use super::data::Period;
 use super::expected;
-use super::implementations::{self, Call, Context};
+use super::host_time::{self, Host};
+use super::implementations::{self, Call, Context, Implementation};
 use super::interleave::{Mode, Plan, interleave};
 use super::on_gpu::{Gpu, Variant, slots};
 use super::record::{Conditions, Measurement, Record, append};
@@ -75,24 +76,38 @@ impl<'a> Session<'a> {
     /// The GPU is lost, or the records cannot be written. What fails for one implementation or one case is noted, and
     /// the run goes on.
     pub fn measure(&mut self, case: &Case, modes: &[Mode]) -> Result<()> {
+        self.noting_failures(case, |session| session.try_measure(case, modes))
+    }
+
+    /// Checks one case, and times the host in it: see [`host_time`].
+    ///
+    /// # Errors
+    /// As [`Session::measure`].
+    pub(super) fn measure_host(&mut self, case: &Case) -> Result<Vec<Measurement>> {
+        self.noting_failures(case, |session| session.try_measure_host(case))
+    }
+
+    /// The result of `measure` for a case; the default where it failed for this case alone.
+    fn noting_failures<T: Default>(&mut self, case: &Case, measure: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let start = Instant::now();
-        match self.try_measure(case, modes) {
-            Ok(()) => {}
+        let measured = match measure(self) {
+            Ok(measured) => measured,
             Err(error) if is_fatal(&error) => return Err(error.context(case.to_string())),
             Err(error) => {
                 self.failures += 1;
                 self.note(format!("{case}: left out: {error:#}"));
+                T::default()
             }
-        }
+        };
         let seconds = start.elapsed().as_secs_f64();
         if seconds > 10.0 {
             self.note(format!("{case}: took {seconds:.0} s"));
         }
-        Ok(())
+        Ok(measured)
     }
 
     fn try_measure(&mut self, case: &Case, modes: &[Mode]) -> Result<()> {
-        let variants = self.variants(case)?;
+        let variants = self.variants(case, implementations::ALL)?;
         if variants.is_empty() {
             println!("{case}: no implementation here supports it");
             return Ok(());
@@ -108,9 +123,7 @@ impl<'a> Session<'a> {
             let times = interleave(&plan, gpu.variants().len(), &mut gpu)?;
             let mut measured = Vec::new();
             for (variant, samples_us) in gpu.variants().iter().zip(times) {
-                let measurement = measurement(case, variant.name, &self.run, mode, samples_us);
-                append(self.file, &Record::Measurement(measurement.clone()))?;
-                measured.push(measurement);
+                measured.push(self.record(case, variant.name, mode.name(), &samples_us)?);
             }
             lines.push(line(case, mode, &measured));
         }
@@ -128,18 +141,47 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// The implementations that support the case and compute it correctly.
+    fn try_measure_host(&mut self, case: &Case) -> Result<Vec<Measurement>> {
+        let variants = self.variants(case, host_time::IMPLEMENTATIONS)?;
+        let device = &self.context.device;
+        let period = period(&mut self.periods, device, case.dtype, false, self.length, self.settings.seed)?;
+        let slots = (0..host_time::SLOTS).map(|_| Slot::new(device, case, period)).collect::<Result<_>>()?;
+        for Variant { name, call, .. } in &variants {
+            self.notes.extend(call.note.iter().map(|note| format!("{case}: {name}: {note}")));
+        }
+        let (names, calls): (Vec<_>, Vec<_>) = variants.into_iter().map(|own| (own.name, own.call)).unzip();
+        let mut host = Host::new(calls, slots, device.default_stream());
+        let plan = Plan { mode: Mode::Host, samples: self.settings.samples, sustained: self.settings.sustained };
+        let times = interleave(&plan, names.len(), &mut host)?;
+        let timed = names.into_iter().zip(&times);
+        let measured: Result<Vec<_>> = timed.map(|(name, us)| self.record(case, name, Mode::Host.name(), us)).collect();
+        let measured = measured?;
+        println!("{}", line(case, Mode::Host, &measured));
+        Ok(measured)
+    }
+
+    /// Appends a measurement to the file.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn record(&self, case: &Case, by: &str, mode: &str, samples_us: &[f64]) -> Result<Measurement> {
+        let measurement = measurement(case, by, &self.run, mode, samples_us);
+        append(self.file, &Record::Measurement(measurement.clone()))?;
+        Ok(measurement)
+    }
+
+    /// Those of the implementations that support the case and compute it correctly.
     ///
     /// # Errors
     /// There is no memory for the data, or the GPU is lost.
-    fn variants(&mut self, case: &Case) -> Result<Vec<Variant<'a>>> {
+    fn variants(&mut self, case: &Case, among: &[Implementation]) -> Result<Vec<Variant<'a>>> {
         let context: &'a Context<'a> = self.context;
         let integers = case.flops() > 0.0 || matches!(case.work, super::case::Work::Max | super::case::Work::Argmax);
         let dtype = case.dtype.stored();
         period(&mut self.periods, &context.device, dtype, integers, self.length, self.settings.seed)?;
         let mut slot = Slot::new(&context.device, case, &self.periods[&(dtype, integers)])?;
         let mut variants = Vec::new();
-        for implementation in implementations::ALL.iter().filter(|own| self.settings.takes(own.name)) {
+        for implementation in among.iter().filter(|own| self.settings.takes(own.name)) {
             let period = &self.periods[&(dtype, integers)];
             let checked = (|| -> Result<Option<Call<'a>>> {
                 let Some(mut call) = (implementation.prepare)(context, case, &mut slot)? else { return Ok(None) };
@@ -162,7 +204,8 @@ impl<'a> Session<'a> {
         Ok(variants)
     }
 
-    fn note(&mut self, note: String) {
+    /// Prints a remark, and keeps it for the record.
+    pub(super) fn note(&mut self, note: String) {
         eprintln!("{note}");
         self.notes.push(note);
     }
@@ -191,15 +234,15 @@ fn is_fatal(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| matches!(cause.downcast_ref::<Error>(), Some(Error::DeviceLost(_))))
 }
 
-fn measurement(case: &Case, by: &str, run: &str, mode: Mode, samples_us: Vec<f64>) -> Measurement {
-    let samples_us: Vec<f64> = samples_us.into_iter().map(|us| (us * 1e4).round() / 1e4).collect();
+fn measurement(case: &Case, by: &str, run: &str, mode: &str, samples_us: &[f64]) -> Measurement {
+    let samples_us: Vec<f64> = samples_us.iter().map(|us| (us * 1e4).round() / 1e4).collect();
     Measurement {
         work: case.work.name().into(),
         dtype: case.dtype.name().into(),
         shape: case.shape.to_string(),
         by: by.into(),
         run: run.into(),
-        mode: mode.name().into(),
+        mode: mode.into(),
         median_us: median(&samples_us),
         samples_us,
         bytes: case.bytes(),
@@ -207,7 +250,7 @@ fn measurement(case: &Case, by: &str, run: &str, mode: Mode, samples_us: Vec<f64
     }
 }
 
-/// A line for people: the median and rate of each implementation, and how much faster ours is.
+/// A line for people: the median of each implementation, its rate where it has one, and how much faster ours is.
 fn line(case: &Case, mode: Mode, measured: &[Measurement]) -> String {
     let ours = measured.iter().find(|measurement| measurement.by == implementations::OURS);
     let each = measured.iter().map(|measurement| {
@@ -220,7 +263,8 @@ fn line(case: &Case, mode: Mode, measured: &[Measurement]) -> String {
         let ratio = ours.filter(|ours| ours.by != measurement.by).map(|ours| measurement.median_us / ours.median_us);
         let ratio = ratio.map_or(String::new(), |ratio| format!(" ({ratio:.3}x)"));
         let spread = 100.0 * spread(&measurement.samples_us);
-        format!("{} {} {} ±{spread:.1}%{ratio}", measurement.by, units::time(time), work.rate(time))
+        let rate = if measurement.has_rate() { format!(" {}", work.rate(time)) } else { String::new() };
+        format!("{} {}{rate} ±{spread:.1}%{ratio}", measurement.by, units::time(time))
     });
     format!("{case} {}: {}", mode.name(), each.collect::<Vec<_>>().join(", "))
 }
@@ -255,7 +299,7 @@ mod tests {
             case(Work::Gemm, Dtype::Bf16, gemm([true, false], 3)),
             case(Work::Gemm, Dtype::Bf16, Shape::Gemm { mnk: [64, 64, 64], transposed: [false; 2], batch: 1 }),
         ] {
-            let mut variants = session.variants(&case).unwrap();
+            let mut variants = session.variants(&case, implementations::ALL).unwrap();
             assert_eq!(session.notes, Vec::<String>::new());
             let names: Vec<&str> = variants.iter().map(|variant| variant.name).collect();
             let expected: &[&str] =
@@ -281,12 +325,15 @@ mod tests {
     fn lines_name_each_implementation_and_the_ratio() {
         let case =
             Case { work: Work::Sum, dtype: Dtype::F32, shape: Shape::Vector { n: 1000, offset: 0 }, quick: false };
-        let measured: Vec<Measurement> = [("warpwright", 2.0), ("cub", 5.0)]
-            .map(|(by, us)| measurement(&case, by, "r", Mode::Burst, vec![us, us, us]))
-            .into();
+        let line = |mode: Mode| {
+            let measured = [("warpwright", 2.0), ("cub", 5.0)]
+                .map(|(by, us)| measurement(&case, by, "r", mode.name(), &[us, us, us]));
+            line(&case, mode, &measured)
+        };
         assert_eq!(
-            line(&case, Mode::Burst, &measured),
+            line(Mode::Burst),
             "sum/f32 n=1000 burst: warpwright 2.00 µs 2.00 GB/s ±0.0%, cub 5.00 µs 800 MB/s ±0.0% (2.500x)"
         );
+        assert_eq!(line(Mode::Host), "sum/f32 n=1000 host: warpwright 2.00 µs ±0.0%, cub 5.00 µs ±0.0% (2.500x)");
     }
 }

@@ -1,7 +1,6 @@
 //! From records to pages: a table for each work and type, and plots where there are several sizes.
 
 mod choose;
-mod datasheet;
 mod plot;
 mod table;
 
@@ -77,6 +76,7 @@ fn heading(name: &str, records: &Records, groups: &[Group<'_>]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::record::Measurement;
     use super::super::record::tests::measured;
     use super::*;
 
@@ -92,6 +92,13 @@ mod tests {
             }
         }
         records.measurements.push(measured("copy", "n=268435456", "copy", "r", &[1000.0]));
+        // No plot of times that have no rate, however many.
+        for n in [1024, 2048, 4096] {
+            let measured = measured("sum", &format!("n={n}"), "warpwright", "r", &[4.0]);
+            records
+                .measurements
+                .extend(["host", "first-cold"].map(|mode| Measurement { mode: mode.into(), ..measured.clone() }));
+        }
         let written = render(&file, &records).unwrap();
         assert_eq!(written, ["nvidia-h200-sum-f32-burst.svg", "nvidia-h200.md"].map(|name| folder.join(name)));
         let page = fs::read_to_string(&written[1]).unwrap();

@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use super::super::datasheet;
 use super::super::record::Measurement;
 use super::choose::{Group, OURS, Row};
-use super::datasheet;
 use crate::units::{Work, time};
 
 /// A Markdown table.
@@ -28,15 +28,16 @@ pub(super) fn table(group: &Group<'_>, device: &str) -> String {
     for row in &group.rows {
         let _ = write!(text, "| {} | {} |", row.shape, row.mode);
         let ours = row.of(OURS);
+        let shown = row.shown().filter(|own| own.has_rate());
         for by in &group.by {
             let cell = row.of(by).map_or(String::new(), |own| cell(own, ours.filter(|ours| ours.by != own.by), moves));
             let _ = write!(text, " {cell} |");
         }
         if moves {
-            let share = row.shown().zip(ceiling(group.work, row)).map(|(own, ceiling)| own.bandwidth() / ceiling);
+            let share = shown.zip(ceiling(group.work, row)).map(|(own, ceiling)| own.bandwidth() / ceiling);
             let _ = write!(text, " {} |", percent(share));
         }
-        let share = row.shown().and_then(|own| {
+        let share = shown.and_then(|own| {
             if moves {
                 Some(own.bandwidth() / datasheet::memory(device)?)
             } else {
@@ -54,12 +55,13 @@ fn ceiling(work: &str, row: &Row<'_>) -> Option<f64> {
     if writes { row.copy } else { row.read.or(row.copy) }
 }
 
-/// Time and rate; of a peer also its time over ours.
+/// Time, and rate where it has one; of a peer also its time over ours.
 fn cell(own: &Measurement, ours: Option<&Measurement>, moves: bool) -> String {
     let duration = Duration::from_secs_f64(own.median_us.max(0.0) / 1e6);
     let work = if moves { Work::Bytes(own.bytes) } else { Work::Operations(own.flops) };
     let ratio = ours.map_or(String::new(), |ours| format!(", {:.3}×", own.median_us / ours.median_us));
-    format!("{}, {}{ratio}", time(duration), work.rate(duration))
+    let rate = if own.has_rate() { format!(", {}", work.rate(duration)) } else { String::new() };
+    format!("{}{rate}{ratio}", time(duration))
 }
 
 fn percent(share: Option<f64>) -> String {
@@ -85,5 +87,16 @@ mod tests {
             "| shape | mode | warpwright | cub | of the ceiling | of the datasheet |\n|---|---|--:|--:|--:|--:|\n\
              | n=1 | burst | 1.00 ms, 4.00 TB/s | 1.25 ms, 3.20 TB/s, 1.250× | 100.0 % | 83.3 % |\n"
         );
+    }
+
+    #[test]
+    fn times_of_the_host_have_no_rate() {
+        let mut records = Records::default();
+        for (by, us) in [("warpwright", 4.0), ("cub", 5.0)] {
+            records.measurements.push(Measurement { mode: "host".into(), ..measured("sum", "n=1", by, "r", &[us]) });
+        }
+        records.measurements.push(measured("copy", "n=2", "copy", "r", &[1000.0]));
+        let table = table(&groups(&records)[0], "NVIDIA H200");
+        assert!(table.ends_with("\n| n=1 | host | 4.00 µs | 5.00 µs, 1.250× |  |  |\n"), "{table}");
     }
 }
