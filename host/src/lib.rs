@@ -29,9 +29,15 @@
 //!
 //! Without it the crate builds on stable Rust with nothing else installed, and kernels run on the simulator. With it
 //! they also run on NVIDIA GPUs of compute capability 8.0 and later: the driver is found at run time, so the same
-//! program runs on machines without one. No CUDA toolkit is needed, but the build script of the crate `cust` asks for
-//! one unless the environment variable `DOCS_RS` is set: build with `DOCS_RS=1`, or set it for good in
-//! `.cargo/config.toml` (`[env]`, `DOCS_RS = "1"`).
+//! program runs on machines without one. No CUDA toolkit is needed, but where there is none in `/usr/local/cuda` or
+//! `/opt/cuda` the build script of the crate `cust` panics: `Could not find a cuda installation`. Any folder with a
+//! subfolder `lib64` satisfies it: build with `CUDA_LIBRARY_PATH=/usr`, or make a folder `.cargo/cuda/lib64` in your
+//! project and put into its `.cargo/config.toml`:
+//!
+//! ```toml
+//! [env]
+//! CUDA_LIBRARY_PATH = { value = ".cargo/cuda", relative = true }
+//! ```
 //!
 //! | environment variable | meaning |
 //! |---|---|

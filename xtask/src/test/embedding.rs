@@ -5,7 +5,7 @@
 //! stable with and without the feature `cuda`, and run on the simulator.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
@@ -35,13 +35,15 @@ pub(super) fn check(workspace: &Workspace) -> Result<bool> {
         for verb in [&["build"][..], &["run", "--quiet"]] {
             let mut cargo = external_cargo(workspace, &folder);
             cargo.args(verb).args(features).env("WARPWRIGHT_DEVICE", "simulator");
-            if !features.is_empty() {
-                // What the README tells who switches `cuda` on: cust then asks for no CUDA toolkit.
-                cargo.env("DOCS_RS", "1");
-            }
             println!("{}", process::line(&cargo));
             passed &= process::succeeds(&mut cargo)?;
         }
+    }
+    // Built last with `cuda`: it must start on a machine without the driver.
+    let libraries = shared_libraries(&target(workspace).join("debug/embedding"))?;
+    if libraries.contains("libcuda") {
+        println!("error: the program is linked to the driver:\n{libraries}");
+        passed = false;
     }
     Ok(passed)
 }
@@ -51,13 +53,23 @@ fn external_cargo(workspace: &Workspace, folder: &Path) -> Command {
     let toolchain = std::env::var_os("RUSTUP_TOOLCHAIN");
     let mut cargo = workspace.cargo();
     process::forget_toolchain(&mut cargo);
-    cargo.current_dir(folder).env_remove("DOCS_RS");
+    cargo.current_dir(folder).env_remove("CUDA_LIBRARY_PATH");
     if let Some(toolchain) = toolchain {
         cargo.env("RUSTUP_TOOLCHAIN", toolchain);
     }
     // Kept between runs: the folder is new each time, what it depends on is not.
-    cargo.env("CARGO_TARGET_DIR", workspace.target().join("embedding"));
+    cargo.env("CARGO_TARGET_DIR", target(workspace));
     cargo
+}
+
+/// Where the crate is built.
+fn target(workspace: &Workspace) -> PathBuf {
+    workspace.target().join("embedding")
+}
+
+/// The shared libraries that a program is linked to, as the dynamic linker of Linux lists them.
+fn shared_libraries(program: &Path) -> Result<String> {
+    process::capture(Command::new(program).env("LD_TRACE_LOADED_OBJECTS", "1"))
 }
 
 /// The manifest with the path of `warpwright` made absolute.
