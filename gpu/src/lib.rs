@@ -3,7 +3,8 @@
 //! Compiled twice from this one source: for `nvptx64` every kernel becomes a PTX entry, on the host every kernel is a
 //! [`simt::Kernel`] constant that the host crate launches and the simulator runs.
 //!
-//! Kernels come in *families*, one module and one PTX file each; the PTX build enables one family's feature at a time.
+//! Kernels come in *families*, one module, one cargo feature and one PTX file each; the PTX build enables one feature at
+//! a time.
 //! The build list is `[package.metadata.ptx]` in Cargo.toml; [`FAMILIES`] has the same families with their kernels, for
 //! hosts. To add a kernel: a file in its family's folder, and its name in the family's `KERNELS`.
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
@@ -13,24 +14,16 @@ use std::collections::HashMap;
 #[cfg(not(target_arch = "nvptx64"))]
 use std::sync::LazyLock;
 
-#[cfg(any(not(target_arch = "nvptx64"), feature = "elementwise"))]
+#[cfg(feature = "elementwise")]
 pub mod elementwise;
-#[cfg(any(
-    not(target_arch = "nvptx64"),
-    feature = "gemm",
-    feature = "gemm_mma",
-    feature = "gemm_sm90",
-    feature = "gemm_small"
-))]
+#[cfg(any(feature = "gemm", feature = "gemm_mma", feature = "gemm_sm90", feature = "gemm_small"))]
 pub mod gemm;
 #[cfg(any(feature = "tutorial", feature = "instructions", feature = "instructions_sm90"))]
 pub mod lab;
-#[cfg(not(target_arch = "nvptx64"))]
-mod lists;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce"))]
+#[cfg(feature = "reduce")]
 #[cfg_attr(all(target_arch = "nvptx64", feature = "algebra"), allow(dead_code, unused_macros, unused_imports))]
 pub mod reduce;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "transpose"))]
+#[cfg(feature = "transpose")]
 pub mod transpose;
 #[allow(unused_macros, reason = "some families unroll no loop")]
 mod unroll;
@@ -49,6 +42,7 @@ pub struct Family {
 
 #[cfg(not(target_arch = "nvptx64"))]
 impl Family {
+    #[allow(dead_code, reason = "without features there is no family")]
     const fn new(name: &'static str, kernels: &'static [&'static simt::KernelInfo]) -> Self {
         Self { name, arch: None, kernels }
     }
@@ -67,18 +61,28 @@ pub fn family_of(kernel: &simt::KernelInfo) -> Option<&'static Family> {
     (core::ptr::eq(own, kernel) || own == kernel).then_some(family)
 }
 
-/// Every kernel, by family.
+/// Every kernel, by family: the families whose features are on.
 #[cfg(not(target_arch = "nvptx64"))]
 pub const FAMILIES: &[Family] = &[
+    #[cfg(feature = "elementwise")]
     Family::new("elementwise", elementwise::KERNELS),
+    #[cfg(feature = "gemm")]
     Family::new("gemm", gemm::KERNELS),
+    #[cfg(feature = "gemm_mma")]
     Family::new("gemm_mma", gemm::MMA),
+    #[cfg(feature = "gemm_small")]
     Family::new("gemm_small", gemm::SMALL),
+    #[cfg(feature = "gemm_sm90")]
     Family { arch: Some("sm_90a"), ..Family::new("gemm_sm90", gemm::SM90) },
+    #[cfg(feature = "reduce")]
     Family::new("reduce", reduce::KERNELS),
+    #[cfg(feature = "reduce_rows")]
     Family::new("reduce_rows", reduce::rows::KERNELS),
+    #[cfg(feature = "reduce_columns")]
     Family::new("reduce_columns", reduce::columns::KERNELS),
+    #[cfg(feature = "reduce_segments")]
     Family::new("reduce_segments", reduce::segments::KERNELS),
+    #[cfg(feature = "transpose")]
     Family::new("transpose", transpose::KERNELS),
     #[cfg(feature = "tutorial")]
     Family::new("tutorial", lab::tutorial::KERNELS),

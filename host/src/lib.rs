@@ -59,6 +59,11 @@
 //! found and what to do. A kernel with a data race computes wrong numbers, nothing worse; the simulator reports the
 //! race.
 
+#![cfg_attr(
+    not(all(feature = "elementwise", feature = "gemm", feature = "reduce", feature = "transpose")),
+    allow(dead_code, unused_imports, unused_macros, reason = "this build leaves out operations that use them")
+)]
+
 // Imports point down only:
 //
 //   reference                 (of `ops`, only the enum gemm::Activation)
@@ -69,13 +74,14 @@
 //   device
 //   backend
 //   cuda, simulated
-//   contract, error
+//   contract, error, families
 mod backend;
 mod contract;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod device;
 mod error;
+mod families;
 mod launch;
 mod memory;
 mod module;
@@ -97,10 +103,18 @@ pub use memory::{
     TensorView, TensorViewMut, TmaTensor, TmaTensorMut, Transfer,
 };
 pub use module::Module;
-pub use ops::{Operand, gemm, reduce};
+#[cfg(any(feature = "elementwise", feature = "reduce"))]
+pub use ops::Operand;
+#[cfg(feature = "gemm")]
+pub use ops::gemm;
+#[cfg(feature = "reduce")]
+pub use ops::reduce;
 pub use stream::{Event, Stream};
 
+#[cfg(feature = "kernels")]
+#[doc(no_inline)]
+pub use gpu;
 #[doc(no_inline)]
 pub use simt::element::Element;
 #[doc(no_inline)]
-pub use {gpu, half, ndarray, simt, simulator};
+pub use {half, ndarray, simt, simulator};

@@ -4,40 +4,39 @@
 //! ([`args`], `epilogue`, [`number`]) is also there for the PTX of each family.
 
 pub mod args;
-#[cfg_attr(
-    target_arch = "nvptx64",
-    allow(unused_macros, unused_imports, reason = "the PTX of a family has its own rows alone")
-)]
+#[allow(unused_macros, unused_imports, reason = "a family without the others uses its own rows alone")]
 pub mod configs;
 mod epilogue;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
+#[cfg(feature = "gemm")]
 pub mod ffma;
 pub mod gelu;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm", feature = "gemm_sm90"))]
+#[cfg(not(target_arch = "nvptx64"))]
+mod lists;
+#[cfg(any(feature = "gemm", feature = "gemm_sm90"))]
 pub(crate) mod microtile;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm_mma"))]
+#[cfg(feature = "gemm_mma")]
 pub mod mma;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
+#[cfg(feature = "gemm")]
 pub mod naive;
 pub mod number;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm", feature = "gemm_mma"))]
+#[cfg(any(feature = "gemm", feature = "gemm_mma"))]
 pub(crate) mod raster;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
+#[cfg(feature = "gemm")]
 pub mod reduce_k;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
+#[cfg(feature = "gemm")]
 pub mod reference;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm_sm90"))]
+#[cfg(feature = "gemm_sm90")]
 pub mod sm90;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm_small"))]
+#[cfg(feature = "gemm_small")]
 pub mod small;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "gemm"))]
+#[cfg(feature = "gemm")]
 pub mod tiled;
 
 #[cfg(not(target_arch = "nvptx64"))]
-use crate::lists::kernel_infos;
+use self::lists::kernel_infos;
 
 /// The kernels of the family `gemm`.
-#[cfg(not(target_arch = "nvptx64"))]
+#[cfg(all(not(target_arch = "nvptx64"), feature = "gemm"))]
 pub const KERNELS: &[&simt::KernelInfo] = kernel_infos!(
     ffma::KERNELS, [reference::F32, reference::TF32], [reference::F16], [reference::BF16], [reference::F64];
     [
@@ -50,13 +49,13 @@ pub const KERNELS: &[&simt::KernelInfo] = kernel_infos!(
 );
 
 /// The kernels of the family `gemm_mma`.
-#[cfg(not(target_arch = "nvptx64"))]
+#[cfg(all(not(target_arch = "nvptx64"), feature = "gemm_mma"))]
 pub const MMA: &[&simt::KernelInfo] = kernel_infos!(mma::F16, mma::BF16, mma::TF32);
 
 /// The kernels of the family `gemm_small`.
-#[cfg(not(target_arch = "nvptx64"))]
+#[cfg(all(not(target_arch = "nvptx64"), feature = "gemm_small"))]
 pub const SMALL: &[&simt::KernelInfo] = kernel_infos!(small::F16, small::BF16, small::F32);
 
 /// The kernels of the family `gemm_sm90`.
-#[cfg(not(target_arch = "nvptx64"))]
+#[cfg(all(not(target_arch = "nvptx64"), feature = "gemm_sm90"))]
 pub const SM90: &[&simt::KernelInfo] = kernel_infos!(sm90::BF16, sm90::F16, sm90::TF32, sm90::ffma::F32);

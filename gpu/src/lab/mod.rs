@@ -3,9 +3,9 @@
 //!
 //! They are compiled with the feature `lab`; `warpwright` embeds their PTX only with its own feature of that name.
 
-#[cfg(any(not(target_arch = "nvptx64"), feature = "instructions"))]
+#[cfg(feature = "instructions")]
 pub mod instructions;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "instructions_sm90"))]
+#[cfg(feature = "instructions_sm90")]
 pub mod instructions_sm90;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "tutorial"))]
+#[cfg(feature = "tutorial")]
 pub mod tutorial;

@@ -11,17 +11,17 @@
 //!
 //! `along` is what the kernels of rows, columns and segments share.
 
-#[cfg(any(not(target_arch = "nvptx64"), feature = "algebra"))]
+#[cfg(feature = "algebra")]
 pub mod along;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_columns"))]
+#[cfg(feature = "reduce_columns")]
 pub mod columns;
 #[cfg(not(all(target_arch = "nvptx64", feature = "algebra")))]
 pub mod dynamic;
 #[cfg(not(all(target_arch = "nvptx64", feature = "algebra")))]
 pub mod read;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_rows"))]
+#[cfg(feature = "reduce_rows")]
 pub mod rows;
-#[cfg(any(not(target_arch = "nvptx64"), feature = "reduce_segments"))]
+#[cfg(feature = "reduce_segments")]
 pub mod segments;
 pub mod whole;
 

@@ -15,6 +15,7 @@ use super::primary::Primary;
 use super::ptx;
 use crate::contract::{Hardware, Limits};
 use crate::error::{BadLaunch, Error, LaunchRule, Result};
+use crate::families::{FAMILIES, family_of};
 
 /// The module of a kernel, none until it is loaded.
 type ModuleSlot = Arc<Mutex<Option<Arc<Module>>>>;
@@ -54,7 +55,7 @@ impl Backend {
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
         );
-        let families = gpu::FAMILIES.iter().map(|family| family.name);
+        let families = FAMILIES.iter().map(|family| family.name);
         let runs = families.filter(|family| ptx::best(&ptx::archs(family), capability).is_some()).collect();
         Ok(Self { primary, limits, capability, runs, kernels: Mutex::default() })
     }
@@ -111,7 +112,7 @@ impl Backend {
 
     /// Whether this build has PTX of `kernel`, a kernel of the crate `gpu`, that runs on this device.
     pub(crate) fn has_kernel(&self, kernel: &KernelInfo) -> bool {
-        gpu::family_of(kernel).is_some_and(|family| self.runs.contains(&family.name))
+        family_of(kernel).is_some_and(|family| self.runs.contains(&family.name))
     }
 
     /// The module of a kernel of the crate `gpu`, compiled at its first use.
@@ -122,7 +123,7 @@ impl Backend {
         let missing = |expected: &dyn Display, found: &dyn Display, remedy| {
             Error::from(BadLaunch::new(LaunchRule::Module, kernel, expected, found, remedy))
         };
-        let Some(family) = gpu::family_of(info) else {
+        let Some(family) = family_of(info) else {
             return Err(missing(
                 &"a kernel of the crate `gpu`, whose PTX is embedded",
                 &format_args!("one of `{}`", info.path),

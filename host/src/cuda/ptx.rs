@@ -8,36 +8,27 @@ use std::sync::LazyLock;
 use ptx_archive::Archive;
 use simt::KernelInfo;
 
-/// Embeds the archives of kernel families, each with its folder: the names, and the archives with their tables of
-/// contents read.
+use crate::families::family_of;
+
+/// Embeds the archives of kernel families, each line those of a cargo feature and their folder: the names, and the
+/// archives with their tables of contents read.
 macro_rules! embed {
-    ($($(#[$when:meta])? $folder:literal $family:ident),* $(,)?) => {
+    ($($feature:literal, $folder:literal: $($family:ident),*;)*) => {
         static EMBEDDED: LazyLock<Vec<(&str, Archive<'_>)>> = LazyLock::new(|| {
-            Vec::from([$(
-                $(#[$when])?
+            Vec::from([$($(
+                #[cfg(feature = $feature)]
                 (stringify!($family), open(include_bytes!(concat!($folder, stringify!($family), ".ptx.lz")))),
-            )*])
+            )*)*])
         });
     };
 }
 
 embed! {
-    "../../ptx/" elementwise,
-    "../../ptx/" gemm,
-    "../../ptx/" gemm_mma,
-    "../../ptx/" gemm_small,
-    "../../ptx/" gemm_sm90,
-    "../../ptx/" reduce,
-    "../../ptx/" reduce_columns,
-    "../../ptx/" reduce_rows,
-    "../../ptx/" reduce_segments,
-    "../../ptx/" transpose,
-    #[cfg(feature = "lab")]
-    "../../ptx/lab/" instructions,
-    #[cfg(feature = "lab")]
-    "../../ptx/lab/" instructions_sm90,
-    #[cfg(feature = "lab")]
-    "../../ptx/lab/" tutorial,
+    "elementwise", "../../ptx/": elementwise;
+    "gemm", "../../ptx/": gemm, gemm_mma, gemm_small, gemm_sm90;
+    "reduce", "../../ptx/": reduce, reduce_columns, reduce_rows, reduce_segments;
+    "transpose", "../../ptx/": transpose;
+    "lab", "../../ptx/lab/": instructions, instructions_sm90, tutorial;
 }
 
 /// Opens an archive. The tests below read every one; a program with one that was damaged later is told at the launch
@@ -75,7 +66,7 @@ pub(super) fn text(family: &str, kernel: &str, arch: &str) -> Option<String> {
 /// }
 /// ```
 pub fn embedded_ptx(kernel: &KernelInfo) -> impl Iterator<Item = (&'static str, String)> + use<> {
-    let (family, name) = (gpu::family_of(kernel).map_or("", |family| family.name), kernel.name);
+    let (family, name) = (family_of(kernel).map_or("", |family| family.name), kernel.name);
     archs(family).into_iter().filter_map(move |arch| Some((arch, text(family, name, arch)?)))
 }
 
@@ -131,6 +122,7 @@ impl Architecture {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::families::FAMILIES;
 
     #[test]
     fn the_highest_architecture_that_runs_is_selected() {
@@ -154,12 +146,12 @@ mod tests {
 
     #[test]
     fn every_family_is_embedded_with_all_its_kernels() {
-        let mut families: Vec<_> = gpu::FAMILIES.iter().map(|family| family.name).collect();
+        let mut families: Vec<_> = FAMILIES.iter().map(|family| family.name).collect();
         let mut embedded: Vec<_> = EMBEDDED.iter().map(|(family, _)| *family).collect();
         families.sort_unstable();
         embedded.sort_unstable();
         assert_eq!(embedded, families, "the list above and gpu::FAMILIES differ");
-        for family in gpu::FAMILIES {
+        for family in FAMILIES {
             let mut listed: Vec<&str> = family.kernels.iter().map(|kernel| kernel.name).collect();
             listed.sort_unstable();
             let archs = archs(family.name);

@@ -11,6 +11,8 @@ pub use faults::FaultReport;
 
 use std::fmt;
 
+use crate::families::FAMILIES;
+
 /// Every error of this crate. Nothing in it panics on a caller's input.
 ///
 /// `Debug` prints the message, too, so that `main` and `unwrap` show it.
@@ -145,7 +147,7 @@ impl From<BadLaunch> for Error {
 
 /// The remedy if the PTX of a family does not run on a GPU.
 fn other_gpu(family: &str, (major, minor): (u32, u32)) -> String {
-    match gpu::FAMILIES.iter().find(|known| known.name == family).and_then(|family| family.arch) {
+    match FAMILIES.iter().find(|known| known.name == family).and_then(|family| family.arch) {
         Some(arch) => format!("no other GPU has its instructions: use one of {arch}"),
         None => {
             format!("use a newer GPU, build the PTX for this one with `cargo xtask build --arch sm_{major}{minor}`")

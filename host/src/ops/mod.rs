@@ -16,15 +16,25 @@
 //! Matrices may have any leading dimension. Each operation allocates its result; if the result is a matrix or vector, a
 //! second form with the suffix `_into` writes it to an argument. Work is queued on the device's default stream.
 
+#[cfg(feature = "elementwise")]
 mod add;
+#[cfg(feature = "gemm")]
 pub mod gemm;
+#[cfg(feature = "gemm")]
 mod matmul;
+#[cfg(feature = "transpose")]
 mod move_kernels;
+#[cfg(any(feature = "elementwise", feature = "reduce"))]
+mod operand;
+#[cfg(feature = "transpose")]
 mod permute;
+#[cfg(feature = "reduce")]
 pub mod reduce;
+#[cfg(feature = "transpose")]
 mod transpose;
 
-pub use add::Operand;
+#[cfg(any(feature = "elementwise", feature = "reduce"))]
+pub use operand::Operand;
 
 use std::ops::Range;
 

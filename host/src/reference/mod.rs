@@ -23,6 +23,7 @@
 mod bounds;
 mod compare;
 mod elementwise;
+#[cfg(feature = "gemm")]
 mod gemm;
 mod matmul;
 pub mod reduce;
@@ -31,6 +32,7 @@ mod sum;
 pub use bounds::{ETA_F32, U_F32, U_F64, gamma};
 pub use compare::{Mismatch, Reference, Verdict, same_bits};
 pub use elementwise::{add, transpose};
+#[cfg(feature = "gemm")]
 pub use gemm::{Format, Gemm, gemm};
 pub use matmul::{matmul, matmul_fast, matmul_plain};
 pub use sum::{neumaier, sum, sum_in_f64};

@@ -10,7 +10,7 @@ use super::{one_element, read};
 use crate::device::Device;
 use crate::error::Result;
 use crate::memory::{BufferView, BufferViewMut};
-use crate::ops::add::Operand;
+use crate::ops::operand::Operand;
 use crate::ops::same_shape;
 use crate::stream::Stream;
 

@@ -48,7 +48,7 @@ pub use workspace::Workspace;
 use simt::element::Element;
 
 use self::task::Task;
-use super::add::Operand;
+use super::operand::Operand;
 use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Result};
 use crate::memory::{Buffer, BufferView, BufferViewMut};

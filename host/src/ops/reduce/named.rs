@@ -8,7 +8,7 @@ use super::reductions::{
 };
 use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Result};
-use crate::ops::add::Operand;
+use crate::ops::operand::Operand;
 
 /// Methods that return the result of the reduction.
 macro_rules! named {
