@@ -3,8 +3,8 @@
 //! Compiled twice from this one source: for `nvptx64` every kernel becomes a PTX entry, on the host every kernel is a
 //! [`simt::Kernel`] constant that the host crate launches and the simulator runs.
 //!
-//! Kernels come in *families*, one module, one cargo feature and one PTX file each; the PTX build enables one feature at
-//! a time.
+//! Kernels come in *families*, one module, one cargo feature and one PTX file each; the PTX build enables one family's
+//! feature at a time.
 //! The build list is `[package.metadata.ptx]` in Cargo.toml; [`FAMILIES`] has the same families with their kernels, for
 //! hosts. To add a kernel: a file in its family's folder, and its name in the family's `KERNELS`.
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]

@@ -25,7 +25,20 @@
 //! | check a result | [`mod@reference`] |
 //! | handle errors | [`Error`] |
 //!
-//! # The cargo feature `cuda`
+//! # Cargo features
+//!
+//! | feature | contents |
+//! |---|---|
+//! | `elementwise` | [`Device::add`] |
+//! | `gemm` | [`Device::gemm`], [`Device::matmul`], [`mod@gemm`]; implies `transpose` |
+//! | `reduce` | [`Device::sum`], [`Device::reduce_axis`] …, [`mod@reduce`] |
+//! | `transpose` | [`Device::transpose`], [`Device::permute`] … |
+//! | `cuda` | the CUDA back end: not a default |
+//!
+//! The operations are the default. Kernels are most of what a build compiles: leave out those that you do not call.
+//! With `default-features = false` there are devices, memory, launches and the simulator, for kernels of your own.
+//!
+//! # The feature `cuda`
 //!
 //! Without it the crate builds on stable Rust with nothing else installed, and kernels run on the simulator. With it
 //! they also run on NVIDIA GPUs of compute capability 8.0 and later: the driver is found at run time, so the same

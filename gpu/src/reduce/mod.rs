@@ -12,6 +12,10 @@
 //! `along` is what the kernels of rows, columns and segments share.
 
 #[cfg(feature = "algebra")]
+#[cfg_attr(
+    not(all(feature = "reduce_rows", feature = "reduce_columns", feature = "reduce_segments")),
+    allow(dead_code, reason = "a family without the others does not need all of it")
+)]
 pub mod along;
 #[cfg(feature = "reduce_columns")]
 pub mod columns;

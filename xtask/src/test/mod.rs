@@ -43,6 +43,7 @@ const STEPS: &[Step] = &[
             cargo(workspace, &["clippy", "--workspace", "--all-targets", "--all-features", "--", "-Dwarnings"])
         },
     },
+    Step { name: "features", run: features },
     Step {
         name: "doc",
         run: |workspace| {
@@ -105,6 +106,23 @@ fn table(results: &[(&str, bool, Duration)]) -> Table {
         table.add_row([Cell::new(name), Cell::new(if *passed { "passed" } else { "FAILED" }), seconds]);
     }
     table
+}
+
+/// Clippy of the published crates with fewer features: none, and each operation or kernel family alone. The step
+/// `clippy` has all of them.
+fn features(workspace: &Workspace) -> Result<(bool, Tally)> {
+    let mut passed = true;
+    for (package, features) in [
+        ("warpwright", &["", "cuda", "elementwise", "gemm", "reduce", "transpose"][..]),
+        ("warpwright-gpu", &["", "gemm", "gemm_mma", "gemm_small", "gemm_sm90", "reduce_rows", "reduce_segments"]),
+    ] {
+        for features in features {
+            let mut cargo = workspace.cargo();
+            cargo.args(["clippy", "--quiet", "--package", package, "--no-default-features", "--features", features]);
+            passed &= plain(cargo.args(["--", "-Dwarnings"]))?.0;
+        }
+    }
+    Ok((passed, Tally::default()))
 }
 
 fn cargo(workspace: &Workspace, args: &[&str]) -> Result<(bool, Tally)> {
