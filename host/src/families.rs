@@ -1,10 +1,12 @@
 //! The kernel families in this build: those of the crate `gpu`, or none without operations.
 
+#![cfg_attr(not(feature = "cuda"), allow(unused_imports, dead_code, reason = "the simulator loads no PTX"))]
+
 #[cfg(feature = "kernels")]
-pub(crate) use gpu::{FAMILIES, Family, family_of};
+pub(crate) use gpu::{FAMILIES, family_of};
 
 #[cfg(not(feature = "kernels"))]
-pub(crate) use none::{FAMILIES, Family, family_of};
+pub(crate) use none::{FAMILIES, family_of};
 
 /// What `gpu` would define.
 #[cfg(not(feature = "kernels"))]

@@ -1,20 +1,28 @@
-//! The embedding test: an external crate that depends on `warpwright` by path builds and runs.
+//! The embedding test: an external crate that depends on `warpwright` builds and runs.
 //!
-//! tests/embedding/ is copied out of the checkout, so that no config file, toolchain file or workspace of this
+//! It is built from the packages of the crates, as if they had come from crates.io: what a package lacks, is missing
+//! here. tests/embedding/ is copied out of the checkout, so that no config file, toolchain file or workspace of this
 //! repository is above it, and cargo starts without the environment that .cargo/config.toml gives us. It is built on
 //! stable with and without the feature `cuda`, and run on the simulator.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
+use super::packages::{self, Package};
 use crate::process;
 use crate::workspace::Workspace;
 
-/// Copies the crate out, builds and runs it; whether all of that succeeded.
+/// Makes the packages, copies the crate out, builds and runs it; whether all of that succeeded.
 pub(super) fn check(workspace: &Workspace) -> Result<bool> {
+    let packages = packages::unpack(workspace)?;
+    for (package, fault) in packages.iter().flat_map(|package| package.faults.iter().map(move |fault| (package, fault)))
+    {
+        println!("error: package {}: {fault}", package.name);
+    }
     let outside = tempfile::tempdir().context("cannot create a temporary folder")?;
     let folder = outside.path().join("embedding");
     ensure!(
@@ -25,12 +33,12 @@ pub(super) fn check(workspace: &Workspace) -> Result<bool> {
     copy(&workspace.root().join("tests/embedding"), &folder)?;
     let manifest = folder.join("Cargo.toml");
     let text = fs::read_to_string(&manifest).with_context(|| format!("cannot read {}", manifest.display()))?;
-    fs::write(&manifest, point_to(&text, &workspace.root().join("host"))?)?;
+    fs::write(&manifest, published(&text)? + &patch(&packages)?)?;
     if !folder.join("Cargo.lock").is_file() {
         // The versions of the checkout: what is tested is the crate, not today's registry.
         fs::copy(workspace.root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
     }
-    let mut passed = true;
+    let mut passed = packages.iter().all(|package| package.faults.is_empty());
     for features in [&[][..], &["--features=cuda"]] {
         for verb in [&["build"][..], &["run", "--quiet"]] {
             let mut cargo = external_cargo(workspace, &folder);
@@ -72,9 +80,8 @@ fn shared_libraries(program: &Path) -> Result<String> {
     process::capture(Command::new(program).env("LD_TRACE_LOADED_OBJECTS", "1"))
 }
 
-/// The manifest with the path of `warpwright` made absolute.
-fn point_to(manifest: &str, host: &Path) -> Result<String> {
-    let host = host.to_str().context("the path of the checkout is not UTF-8")?;
+/// The manifest with `warpwright` from crates.io instead of a path.
+fn published(manifest: &str) -> Result<String> {
     let mut changed = 0;
     let lines = manifest.lines().map(|line| {
         let Some((before, rest)) = line.split_once("path = \"") else { return line.to_owned() };
@@ -83,13 +90,23 @@ fn point_to(manifest: &str, host: &Path) -> Result<String> {
         }
         changed += 1;
         let after = rest.split_once('"').map_or("", |(_, after)| after);
-        format!("{before}path = \"{}\"{after}", host.replace('\\', "\\\\"))
+        format!("{before}version = \"{}\"{after}", env!("CARGO_PKG_VERSION"))
     });
     let text = lines.collect::<Vec<_>>().join("\n") + "\n";
     ensure!(
         changed == 1,
         "tests/embedding/Cargo.toml should have one line `warpwright = {{ path = \"…\" }}`, it has {changed}"
     );
+    Ok(text)
+}
+
+/// The lines of a manifest with which cargo takes the packages for those of crates.io.
+fn patch(packages: &[Package]) -> Result<String> {
+    let mut text = String::from("\n[patch.crates-io]\n");
+    for Package { name, folder, .. } in packages {
+        let folder = folder.to_str().context("the path of the target directory is not UTF-8")?;
+        writeln!(text, "{name} = {{ path = {folder:?} }}")?;
+    }
     Ok(text)
 }
 
@@ -110,19 +127,27 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use super::point_to;
+    use super::{Package, patch, published};
 
     #[test]
     fn the_path_alone_is_changed() {
         let manifest = "[dependencies]\nwarpwright = { path = \"../../host\", default-features = false }\n";
-        let expected = "[dependencies]\nwarpwright = { path = \"/w/host\", default-features = false }\n";
-        assert_eq!(point_to(manifest, Path::new("/w/host")).unwrap(), expected);
+        let expected = concat!(
+            "[dependencies]\nwarpwright = { version = \"",
+            env!("CARGO_PKG_VERSION"),
+            "\", default-features = false }\n"
+        );
+        assert_eq!(published(manifest).unwrap(), expected);
     }
 
     #[test]
     fn a_manifest_without_the_dependency_is_refused() {
-        assert!(point_to("[dependencies]\nother = { path = \"x\" }\n", Path::new("/w")).is_err());
+        assert!(published("[dependencies]\nother = { path = \"x\" }\n").is_err());
+    }
+
+    #[test]
+    fn packages_replace_those_of_the_registry() {
+        let package = Package { name: "a".into(), folder: "/w/a-0.1.0".into(), faults: Vec::new() };
+        assert_eq!(patch(&[package]).unwrap(), "\n[patch.crates-io]\na = { path = \"/w/a-0.1.0\" }\n");
     }
 }

@@ -3,6 +3,7 @@
 //! A step that fails does not stop the others (`--fail-fast` does): one run shows all that is wrong.
 
 mod embedding;
+mod packages;
 mod tally;
 
 use std::process::{Command, ExitCode};
@@ -108,12 +109,12 @@ fn table(results: &[(&str, bool, Duration)]) -> Table {
     table
 }
 
-/// Clippy of the published crates with fewer features: none, and each operation or kernel family alone. The step
-/// `clippy` has all of them.
+/// Clippy of the published crates with fewer features: none, the defaults, and each operation or kernel family
+/// alone. The step `clippy` has all of them.
 fn features(workspace: &Workspace) -> Result<(bool, Tally)> {
     let mut passed = true;
     for (package, features) in [
-        ("warpwright", &["", "cuda", "elementwise", "gemm", "reduce", "transpose"][..]),
+        ("warpwright", &["", "default", "cuda", "elementwise", "gemm", "reduce", "transpose"][..]),
         ("warpwright-gpu", &["", "gemm", "gemm_mma", "gemm_small", "gemm_sm90", "reduce_rows", "reduce_segments"]),
     ] {
         for features in features {
