@@ -52,18 +52,19 @@ fn matmul_tiled_multiplies() {
 }
 
 #[test]
-fn baseline_and_best_entry_give_the_same_bits() {
+fn matmul_tiled_rounds_each_multiply_add_once() {
     let n = 40;
     let values = |n| noise(n).into_iter().map(|x| x as f32 * 1e-9 - 2.0).collect::<Vec<_>>();
-    let results = [tiled::matmul_tiled.baseline(), tiled::matmul_tiled.entry()].map(|entry| {
-        let (a, b) = (Buffer::input(0, &values(n * n)), Buffer::input(1, &values(n * n)));
-        let c = Buffer::<f32>::output(2, n * n);
-        let args = (a.mat(40, 40), b.mat(40, 40), c.mat_mut(40, 40));
-        let shared = size_of::<tiled::Tiles>();
-        run(tiled::matmul_tiled.info(), 0, tiled::grid(40, 40), [32, 32, 1], shared, &[&a, &b, &c], || entry(args));
-        c.read().into_iter().map(f32::to_bits).collect::<Vec<_>>()
-    });
-    assert_eq!(results[0], results[1], "fma must round once in both");
+    let (left, right) = (values(n * n), values(n * n));
+    let (a, b, c) = (Buffer::input(0, &left), Buffer::input(1, &right), Buffer::<f32>::output(2, n * n));
+    let args = (a.mat(40, 40), b.mat(40, 40), c.mat_mut(40, 40));
+    let (kernel, shared) = (tiled::matmul_tiled, size_of::<tiled::Tiles>());
+    run(kernel.info(), 0, tiled::grid(40, 40), [32, 32, 1], shared, &[&a, &b, &c], || kernel.entry()(args));
+    for (at, got) in c.read().into_iter().enumerate() {
+        let (row, col) = (at / n, at % n);
+        let exact = (0..n).fold(0.0_f32, |sum, k| left[row * n + k].mul_add(right[k * n + col], sum));
+        assert_eq!(got.to_bits(), exact.to_bits(), "row {row}, column {col}");
+    }
 }
 
 #[test]

@@ -5,13 +5,11 @@ use crate::SharedSpec;
 
 /// A kernel whose arguments are the tuple `P`, such as `(MatRef<'static, f32>, MatMut<'static, f32>)`.
 ///
-/// It is compiled for the host twice: for the baseline of the target, and for processors with fused multiply-add. Both
-/// versions run the kernel for the simulator's current thread, and panic if there is none.
+/// Its code on the host runs the kernel for the simulator's current thread, and panics if there is none.
 #[derive(Debug)]
 pub struct Kernel<P> {
     info: &'static KernelInfo,
-    baseline: fn(P),
-    fma: unsafe fn(P),
+    run: fn(P),
 }
 
 impl<P> Clone for Kernel<P> {
@@ -26,12 +24,11 @@ impl<P> Kernel<P> {
     /// For `#[kernel]` only: launches on a GPU and on the simulator rely on `info`.
     ///
     /// # Safety
-    /// `info` describes the PTX entry that was compiled from the same source as `baseline` and `fma`: its name, its
-    /// parameters, which are the fields of `P`, and its requirements on a launch. `fma` may be called on any processor
-    /// with AVX2, FMA, BMI1 and BMI2, and on any target that is not x86-64.
+    /// `info` describes the PTX entry that was compiled from the same source as `run`: its name, its parameters, which
+    /// are the fields of `P`, and its requirements on a launch.
     #[doc(hidden)]
-    pub const unsafe fn new(info: &'static KernelInfo, baseline: fn(P), fma: unsafe fn(P)) -> Self {
-        Self { info, baseline, fma }
+    pub const unsafe fn new(info: &'static KernelInfo, run: fn(P)) -> Self {
+        Self { info, run }
     }
 
     /// The description of the kernel, without its argument types.
@@ -39,26 +36,10 @@ impl<P> Kernel<P> {
         self.info
     }
 
-    /// The fastest code for the simulator that this processor can run.
+    /// The code for the simulator.
     pub fn entry(&self) -> fn(P) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::is_x86_feature_detected;
-            let features = is_x86_feature_detected!("avx2")
-                && is_x86_feature_detected!("fma")
-                && is_x86_feature_detected!("bmi1")
-                && is_x86_feature_detected!("bmi2");
-            if features {
-                // SAFETY: the signature and the ABI are the same; the required features were just detected.
-                return unsafe { core::mem::transmute::<unsafe fn(P), fn(P)>(self.fma) };
-            }
-        }
-        self.baseline
-    }
-
-    /// The code for the baseline of the target.
-    pub const fn baseline(&self) -> fn(P) {
-        self.baseline
+        crate::arch::math::detect();
+        self.run
     }
 }
 
@@ -152,15 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn both_entries_run() {
+    fn the_entry_runs() {
         fn run((out,): (&std::cell::Cell<u32>,)) {
             out.set(out.get() + 1);
         }
         let count = std::cell::Cell::new(0);
         // SAFETY: it is never launched.
-        let kernel = unsafe { Kernel::new(&INFO, run, run) };
+        let kernel = unsafe { Kernel::new(&INFO, run) };
         kernel.entry()((&count,));
-        kernel.baseline()((&count,));
-        assert_eq!(count.get(), 2);
+        assert_eq!(count.get(), 1);
     }
 }

@@ -86,6 +86,23 @@ mod tests {
     }
 
     #[test]
+    fn the_instruction_rounds_as_the_library_does() {
+        crate::arch::math::detect();
+        let numbers = [0.0, -0.0, 1.0, 1.5, -1.0 / 3.0, 1e-30, 3e38, 1e-45, f32::INFINITY, f32::NEG_INFINITY];
+        let numbers = || numbers.map(std::hint::black_box);
+        for (x, y, z) in numbers()
+            .into_iter()
+            .flat_map(|x| numbers().into_iter().flat_map(move |y| numbers().into_iter().map(move |z| (x, y, z))))
+        {
+            let (got, exact) = (fma(x, y, z), x.mul_add(y, z));
+            assert!(got.to_bits() == exact.to_bits() || got.is_nan() && exact.is_nan(), "{x} {y} {z}: {got} {exact}");
+            let (x, y, z) = (f64::from(x) / 3.0, f64::from(y) / 7.0, f64::from(z));
+            let (got, exact) = (fma(x, y, z), x.mul_add(y, z));
+            assert!(got.to_bits() == exact.to_bits() || got.is_nan() && exact.is_nan(), "{x} {y} {z}: {got} {exact}");
+        }
+    }
+
+    #[test]
     fn sqrt_is_exact_on_squares() {
         assert_eq!(sqrt(2.25f32), 1.5);
         assert_eq!(sqrt(2.25f64), 1.5);

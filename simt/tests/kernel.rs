@@ -83,7 +83,6 @@ fn a_kernel_without_keys_has_no_requirements() {
     assert_eq!((block, max_threads, min_blocks, cluster, pdl), (None, None, None, 1, false));
     assert_eq!((shared, limits), (SharedSpec::None, Limits::default()));
     kernel.entry()(());
-    kernel.baseline()(());
 }
 
 #[test]

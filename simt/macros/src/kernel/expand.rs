@@ -175,19 +175,9 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
         #vis const #name: ::simt::Kernel<(#(#types,)*)> = {
             #body
 
-            #[inline(always)]
             fn __run(arguments: (#(#types,)*)) {
                 #call
                 #end
-            }
-
-            fn __baseline(arguments: (#(#types,)*)) {
-                __run(arguments);
-            }
-
-            #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma,bmi1,bmi2"))]
-            unsafe fn __fma(arguments: (#(#types,)*)) {
-                __run(arguments);
             }
 
             const __INFO: ::simt::KernelInfo = ::simt::KernelInfo {
@@ -197,8 +187,8 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
                 line: ::core::line!(),
                 #info
             };
-            // SAFETY: all of it is generated from one function, as is the PTX entry; `__fma` requires these features.
-            unsafe { ::simt::Kernel::new(&__INFO, __baseline, __fma) }
+            // SAFETY: all of it is generated from one function, as is the PTX entry.
+            unsafe { ::simt::Kernel::new(&__INFO, __run) }
         };
     }
 }
