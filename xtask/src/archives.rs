@@ -1,6 +1,7 @@
 //! `host/ptx/*.ptx.lz`: the committed PTX, one archive per kernel family with its kernels for every architecture.
 //!
-//! `xz -dc host/ptx/gemm.ptx.lz` prints one; MANIFEST.json has the hash of each kernel, so that a diff names what changed.
+//! `xz -dc host/ptx/gemm.ptx.lz` prints one; MANIFEST.json has the hash of each kernel, so that a diff names
+//! what changed.
 
 use std::collections::BTreeMap;
 use std::fs;
