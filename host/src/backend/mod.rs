@@ -114,12 +114,29 @@ impl Backend {
         }
     }
 
-    /// Allocates `bytes` bytes for elements of `element` bytes.
-    pub(crate) fn allocate(&self, bytes: usize, element: usize) -> Result<Memory> {
+    /// Allocates `bytes` bytes for elements of `element` bytes, for use on `queue` first, or on any.
+    #[cfg_attr(not(feature = "cuda"), allow(unused_variables, reason = "the simulator has no queues"))]
+    pub(crate) fn allocate(&self, bytes: usize, element: usize, queue: Option<&Queue>) -> Result<Memory> {
         match self {
             Self::Simulated(_) => simulated::Memory::new(&self.describe(), bytes, element).map(Memory::Simulated),
             #[cfg(feature = "cuda")]
-            Self::Cuda(cuda) => cuda.allocate(bytes).map(Memory::Cuda),
+            Self::Cuda(cuda) => {
+                let queue = queue.map(|queue| match queue {
+                    Queue::Cuda(queue) => queue,
+                    Queue::Simulated => unreachable!("{SAME_DEVICE}"),
+                });
+                cuda.allocate(bytes, queue).map(Memory::Cuda)
+            }
+        }
+    }
+
+    /// `bytes` bytes, at least one, for the result of a kernel that the host waits for: on a GPU in host memory, which
+    /// needs no copy.
+    pub(crate) fn allocate_result(&self, bytes: usize) -> Result<Memory> {
+        match self {
+            Self::Simulated(_) => simulated::Memory::new(&self.describe(), bytes, bytes).map(Memory::Simulated),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => cuda.host_result(bytes).map(Memory::Cuda),
         }
     }
 
@@ -147,6 +164,15 @@ impl Backend {
             Self::Simulated(_) => Ok(()),
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => cuda.synchronize(),
+        }
+    }
+
+    /// Gives memory that is kept for later allocations back to the driver.
+    pub(crate) fn release_unused_memory(&self) -> Result<()> {
+        match self {
+            Self::Simulated(_) => Ok(()),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => cuda.release_unused_memory(),
         }
     }
 

@@ -89,8 +89,14 @@ impl Backend {
         &self.primary
     }
 
-    pub(crate) fn allocate(&self, bytes: usize) -> Result<Memory> {
-        Memory::new(&self.primary, bytes)
+    /// Memory for use on `queue` first, or on any.
+    pub(crate) fn allocate(&self, bytes: usize, queue: Option<&Arc<Queue>>) -> Result<Memory> {
+        Memory::new(&self.primary, bytes, queue)
+    }
+
+    /// Host memory that kernels write.
+    pub(crate) fn host_result(&self, bytes: usize) -> Result<Memory> {
+        Memory::on_host(&self.primary, bytes)
     }
 
     pub(crate) fn pinned(&self, bytes: usize) -> Result<Pinned> {
@@ -103,6 +109,13 @@ impl Backend {
 
     pub(crate) fn synchronize(&self) -> Result<()> {
         self.primary.synchronize()
+    }
+
+    /// Gives memory that the pool keeps back to the driver.
+    pub(crate) fn release_unused_memory(&self) -> Result<()> {
+        self.primary.synchronize()?;
+        let Some(pool) = self.primary.pool() else { return Ok(()) };
+        self.primary.call("releasing unused memory", || pool.trim())
     }
 
     /// Compiles PTX for this device.

@@ -63,7 +63,7 @@ impl Queue {
     pub(super) fn wait_for(&self, other: &Self) -> Result<()> {
         let marker = Marker::new(&self.primary, sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)?;
         self.primary.call("ordering two streams", || {
-            if self.is_captured()? {
+            if self.captured()? {
                 let _waiting = Relaxed::begin()?;
                 marker.record(other)?;
                 // SAFETY: the event is alive.
@@ -78,7 +78,7 @@ impl Queue {
     /// would end the capture, and if a driver call fails.
     pub(super) fn is_idle(&self) -> bool {
         let idle = self.primary.call("querying a stream", || {
-            if self.is_captured()? {
+            if self.captured()? {
                 return Ok(false);
             }
             let _querying = Relaxed::begin()?;
@@ -92,8 +92,12 @@ impl Queue {
         idle.unwrap_or(false)
     }
 
-    /// Whether the stream is being captured in a graph.
-    fn is_captured(&self) -> Result<bool, Failure> {
+    /// Whether the stream is being captured in a graph, or a driver call fails.
+    pub(super) fn is_captured(&self) -> bool {
+        self.primary.call("querying a stream", || self.captured()).unwrap_or(true)
+    }
+
+    fn captured(&self) -> Result<bool, Failure> {
         let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
         // SAFETY: the stream is alive; `status` is writable.
         driver::check("cuStreamIsCapturing", unsafe { sys::cuStreamIsCapturing(self.raw(), &raw mut status) })?;

@@ -33,6 +33,7 @@ mod driver;
 mod driver_stream;
 mod enqueue;
 mod loaded_module;
+mod memory_pool;
 mod ordered_memory;
 mod pinned;
 mod primary;

@@ -3,23 +3,26 @@
 //! Uses of one allocation on several queues keep the order of the calls: a reader waits, on the device, for the queue
 //! of the last writer; a writer waits for the queues of all readers and of the previous writer. The wait covers all
 //! work in the other queue at that moment, which may be more than the use itself, never less. With one queue, the
-//! common case, there are no waits.
+//! common case, there are no waits. Allocating and freeing are uses, too ([`super::memory_pool`]).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use cust::context::CurrentContext;
 use cust::sys;
 
 use super::copy::{self, Side};
-use super::driver::{self, codes};
+use super::driver::{self, Failure, codes};
 use super::driver_stream::Queue;
 use super::pinned::Pinned;
 use super::primary::{Enqueue, Primary};
 use crate::contract::Region;
 use crate::error::{Error, Result};
 
-/// One allocation of device memory.
+/// One allocation of memory that kernels access.
 pub(crate) struct Memory {
     address: sys::CUdeviceptr,
+    /// Host memory in place of device memory.
+    host: Option<Pinned>,
     users: Mutex<Users>,
     primary: Arc<Primary>,
 }
@@ -68,22 +71,54 @@ impl Users {
 
 impl Memory {
     /// Allocates `bytes` bytes; without a driver call if 0.
-    pub(super) fn new(primary: &Arc<Primary>, bytes: usize) -> Result<Self> {
-        let mut address = 0;
-        if bytes > 0 {
-            let allocated = primary.call(format_args!("allocating {bytes} bytes"), || {
-                // SAFETY: `address` is writable.
-                driver::check("cuMemAlloc_v2", unsafe { sys::cuMemAlloc_v2(&raw mut address, bytes) })
-            });
-            match allocated {
-                Err(Error::Driver(error)) if error.code == codes::OUT_OF_MEMORY => {
-                    let (device, available) = (primary.describe().to_owned(), primary.memory());
-                    return Err(Error::OutOfMemory { device, bytes, available });
-                }
-                other => other?,
+    ///
+    /// With `queue`, which should be the first to use the memory, the allocation is a use by that queue, and nothing
+    /// waits. Without, any queue may use the memory at once.
+    pub(super) fn new(primary: &Arc<Primary>, bytes: usize, queue: Option<&Arc<Queue>>) -> Result<Self> {
+        // While a queue is being captured, an allocation in it would be a part of the graph.
+        let queue = queue.filter(|queue| bytes > 0 && primary.pool().is_some() && !queue.is_captured());
+        let users = Users { writer: queue.cloned(), ..Users::default() };
+        let address = if bytes == 0 { 0 } else { Self::allocate(primary, bytes, queue)? };
+        Ok(Self { address, host: None, users: users.into(), primary: Arc::clone(primary) })
+    }
+
+    /// Page-locked host memory of `bytes` bytes, at least one, all zero. Kernels write it across the bus; the host then
+    /// needs no copy.
+    pub(super) fn on_host(primary: &Arc<Primary>, bytes: usize) -> Result<Self> {
+        let host = Pinned::new(primary, bytes)?;
+        let address = host.base() as sys::CUdeviceptr;
+        Ok(Self { address, host: Some(host), users: Mutex::default(), primary: Arc::clone(primary) })
+    }
+
+    fn allocate(primary: &Primary, bytes: usize, queue: Option<&Arc<Queue>>) -> Result<sys::CUdeviceptr> {
+        let allocate = || {
+            if let Some(pool) = primary.pool() {
+                return pool.allocate(bytes, queue.map(|queue| queue.raw()));
             }
+            let mut address = 0;
+            // SAFETY: `address` is writable.
+            driver::check("cuMemAlloc_v2", unsafe { sys::cuMemAlloc_v2(&raw mut address, bytes) })?;
+            Ok(address)
+        };
+        let allocated = primary.call(format_args!("allocating {bytes} bytes"), || {
+            let retry = |failure: &Failure| failure.code == codes::OUT_OF_MEMORY;
+            match (allocate(), primary.pool()) {
+                // What the pool keeps may be too small, or still be in use by queued work.
+                (Err(failure), Some(pool)) if retry(&failure) => {
+                    driver::check_cust("cuCtxSynchronize", CurrentContext::synchronize())?;
+                    pool.trim()?;
+                    allocate()
+                }
+                (allocated, _) => allocated,
+            }
+        });
+        match allocated {
+            Err(Error::Driver(error)) if error.code == codes::OUT_OF_MEMORY => {
+                let (device, available) = (primary.describe().to_owned(), primary.memory());
+                Err(Error::OutOfMemory { device, bytes, available })
+            }
+            other => other,
         }
-        Ok(Self { address, users: Mutex::default(), primary: Arc::clone(primary) })
     }
 
     /// Address of the first byte, on the device.
@@ -115,9 +150,27 @@ impl Memory {
 
     /// Copies the rows of `region` to `out`, after all work on them, and waits for it.
     pub(crate) fn read(&self, queue: &Arc<Queue>, region: &Region, out: &mut [u8]) -> Result<()> {
+        if let Some(host) = &self.host {
+            return self.read_host(host, queue, region, out);
+        }
         // SAFETY: `out` has the region's length and outlives the copy, which is waited for.
         let queued = unsafe { self.queue_read(queue, region, out.as_mut_ptr()) };
         wait_for_copy(queue, region, queued)
+    }
+
+    /// Waits for all work on the memory, which is `host`, and copies the rows of `region` to `out`.
+    fn read_host(&self, host: &Pinned, queue: &Arc<Queue>, region: &Region, out: &mut [u8]) -> Result<()> {
+        if region.is_empty() {
+            return Ok(());
+        }
+        self.order(&self.primary.enqueue(), queue, false)?;
+        queue.synchronize()?;
+        for (start, row) in region.starts().zip(out.chunks_exact_mut(region.row)) {
+            // SAFETY: the row lies in the allocation. All work that was queued on it is done, and the caller's borrow
+            // of the buffer keeps others from queueing a write.
+            unsafe { host.base().add(start).copy_to_nonoverlapping(row.as_mut_ptr(), row.len()) };
+        }
+        Ok(())
     }
 
     /// Starts a copy of `data` to `region`, which is one row.
@@ -216,11 +269,33 @@ impl Drop for Memory {
         }
         let Some(_entered) = self.primary.enter_to_clean_up() else { return };
         let users = std::mem::take(self.users.get_mut().unwrap_or_else(PoisonError::into_inner));
-        let idle = users.writer.iter().chain(&users.readers).all(|queue| queue.synchronize_to_clean_up());
-        // If a queue cannot be waited for, the context is lost, and its memory with it.
-        if idle {
-            // SAFETY: allocated in `new`, freed once, with no work in progress. There is no handling of a failure.
-            let _ = unsafe { sys::cuMemFree_v2(self.address) };
+        let mut users = users.writer.into_iter().chain(users.readers);
+        if let Some(host) = self.host.take() {
+            if !users.all(|queue| queue.synchronize_to_clean_up()) {
+                // A kernel may still write it.
+                std::mem::forget(host);
+            }
+            return;
+        }
+        // If a queue cannot be waited for, the context is lost, and its memory with it. There is no handling of a
+        // failure to free.
+        let Some(pool) = self.primary.pool() else {
+            if users.all(|queue| queue.synchronize_to_clean_up()) {
+                // SAFETY: allocated in `new`, freed once, with no work in progress.
+                let _ = unsafe { sys::cuMemFree_v2(self.address) };
+            }
+            return;
+        };
+        // Behind the work of one user, which waits for that of the others.
+        let last = users.next();
+        let Some(last) = last else {
+            // SAFETY: allocated in `new`, freed once, and never used.
+            let _ = unsafe { pool.free(self.address, None) };
+            return;
+        };
+        if !last.is_captured() && users.all(|queue| last.wait_for(&queue).is_ok()) {
+            // SAFETY: allocated in `new`, freed once; all its users are in this queue, or before this point of it.
+            let _ = unsafe { pool.free(self.address, Some(last.raw())) };
         }
     }
 }

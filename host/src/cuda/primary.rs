@@ -9,12 +9,15 @@ use cust::device::Device;
 use cust::sys;
 
 use super::driver::{self, Failure, codes};
+use super::memory_pool::Pool;
 use crate::error::{DeviceLost, DriverError, Error, Result};
 
 /// The primary context of one GPU, released when dropped.
 pub(crate) struct Primary {
     context: Context,
     device: Device,
+    /// Where memory comes from; `None` if the device or the driver has no pools.
+    pool: Option<Pool>,
     name: String,
     lost: OnceLock<DeviceLost>,
     enqueue: Mutex<()>,
@@ -43,14 +46,22 @@ impl Primary {
         let _callers = CallersContext::of_this_thread().map_err(opening)?;
         let context = driver::check_cust("cuDevicePrimaryCtxRetain", Context::new(device))
             .map_err(|failure| Error::Driver(Box::new(describe(&name, "opening the device", &failure))))?;
-        Ok(Self {
+        let mut primary = Self {
             context,
             device,
+            pool: None,
             name,
             lost: OnceLock::new(),
             enqueue: Mutex::default(),
             last_kernel: Mutex::default(),
-        })
+        };
+        primary.pool = primary.call("creating a memory pool", || Pool::new(primary.device.as_raw()))?;
+        Ok(primary)
+    }
+
+    /// The pool that memory comes from, if there are pools.
+    pub(super) fn pool(&self) -> Option<&Pool> {
+        self.pool.as_ref()
     }
 
     /// Number and name, for messages.
@@ -146,6 +157,15 @@ impl Primary {
         match asked {
             Ok(()) => format!("{free} of {total} bytes are free"),
             Err(failure) => format!("free memory unknown: {}", failure.text()),
+        }
+    }
+}
+
+impl Drop for Primary {
+    fn drop(&mut self) {
+        if let (Some(pool), Some(_entered)) = (&self.pool, self.enter_to_clean_up()) {
+            // SAFETY: every allocation holds a reference to this context, so there is none.
+            unsafe { pool.destroy() };
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use simt::element::Element;
 
-use crate::backend::Memory;
+use crate::backend::{Memory, Queue};
 use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Result};
 
@@ -14,10 +14,19 @@ pub(crate) struct Allocation {
 }
 
 impl Allocation {
-    /// Memory for `len` elements.
-    pub(super) fn new<T: Element>(device: &Device, len: usize) -> Result<Self> {
+    /// Memory for `len` elements, for use on `queue` first, or on any.
+    pub(super) fn new<T: Element>(device: &Device, len: usize, queue: Option<&Queue>) -> Result<Self> {
         let bytes = bytes_of::<T>("alloc", len)?;
-        Ok(Self { memory: device.backend().allocate(bytes, size_of::<T>())?, device: device.clone() })
+        Ok(Self { memory: device.backend().allocate(bytes, size_of::<T>(), queue)?, device: device.clone() })
+    }
+
+    /// `memory` of `device`.
+    pub(super) fn of_memory(device: &Device, memory: Memory) -> Self {
+        Self { memory, device: device.clone() }
+    }
+
+    pub(super) fn into_memory(self) -> Memory {
+        self.memory
     }
 
     pub(crate) fn memory(&self) -> &Memory {

@@ -9,6 +9,7 @@ use simt::element::Element;
 use super::span::Span;
 use super::view_pair::views_of;
 use super::{Allocation, BufferView, BufferViewMut};
+use crate::backend::{Memory, Queue};
 use crate::device::Device;
 use crate::error::Result;
 
@@ -20,8 +21,23 @@ pub struct Buffer<T: Element> {
 }
 
 impl<T: Element> Buffer<T> {
-    pub(crate) fn alloc(device: &Device, len: usize) -> Result<Self> {
-        Ok(Self { allocation: Allocation::new::<T>(device, len)?, len, elements: PhantomData })
+    /// `len` elements, for use on `queue` first, or on any.
+    pub(crate) fn alloc(device: &Device, len: usize, queue: Option<&Queue>) -> Result<Self> {
+        Ok(Self { allocation: Allocation::new::<T>(device, len, queue)?, len, elements: PhantomData })
+    }
+
+    /// A buffer in `memory`.
+    ///
+    /// # Safety
+    /// The memory belongs to `device`, has at least `len` elements, and on the simulator was made for elements of this
+    /// size.
+    pub(crate) unsafe fn from_memory(device: &Device, memory: Memory, len: usize) -> Self {
+        Self { allocation: Allocation::of_memory(device, memory), len, elements: PhantomData }
+    }
+
+    /// The memory, which does not keep the device open.
+    pub(crate) fn into_memory(self) -> Memory {
+        self.allocation.into_memory()
     }
 
     /// Number of elements.

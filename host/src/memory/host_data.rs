@@ -36,7 +36,7 @@ impl<T: Element> HostData for &[T] {
     type OnDevice = Buffer<T>;
 
     fn upload_to(self, device: &Device) -> Result<Buffer<T>> {
-        let mut buffer = Buffer::alloc(device, self.len())?;
+        let mut buffer = Buffer::alloc(device, self.len(), Some(device.queue()))?;
         buffer.write(self)?;
         Ok(buffer)
     }

@@ -81,7 +81,7 @@ impl<T: Element> MatrixView<'_, T> {
     /// # Errors
     /// As [`Device::alloc_matrix`].
     pub fn to_contiguous(self) -> Result<Matrix<T>> {
-        let mut copy = self.device().alloc_matrix(self.rows(), self.cols())?;
+        let mut copy = self.device().alloc_matrix_on(self.device().queue(), self.rows(), self.cols())?;
         copy.view_mut().copy_from(self)?;
         Ok(copy)
     }

@@ -8,6 +8,7 @@ use super::axes::Axes;
 use super::tensor_view::TensorLayout;
 use super::view_pair::views_of;
 use super::{Buffer, Matrix, TensorView, TensorViewMut};
+use crate::backend::Queue;
 use crate::device::Device;
 use crate::error::Result;
 
@@ -36,11 +37,11 @@ impl<T: Element> Tensor<T> {
         Ok(Self { buffer, axes })
     }
 
-    /// An uninitialised tensor.
-    pub(crate) fn alloc(device: &Device, call: &str, shape: &[usize]) -> Result<Self> {
+    /// An uninitialised tensor for the result of an operation on `queue`; see [`Device::alloc_on`].
+    pub(crate) fn alloc(device: &Device, queue: &Queue, call: &str, shape: &[usize]) -> Result<Self> {
         let axes = Axes::contiguous(call, shape)?;
         // `Axes::contiguous` checked that the product does not overflow.
-        Ok(Self { buffer: device.alloc(axes.len().unwrap_or(usize::MAX))?, axes })
+        Ok(Self { buffer: device.alloc_on(queue, axes.len().unwrap_or(usize::MAX))?, axes })
     }
 
     /// The buffer, including any further elements.

@@ -3,6 +3,7 @@
 use simt::element::Element;
 
 use super::{Buffer, HostData, Layout, Matrix, PinnedBuffer};
+use crate::backend::Queue;
 use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Result};
 
@@ -10,12 +11,25 @@ impl Device {
     /// An uninitialised buffer of `len` elements.
     ///
     /// On a GPU its elements are whatever the memory held before (any bits are a valid element); the simulator reports
-    /// a kernel that reads an element before it is written.
+    /// a kernel that reads an element before it is written. Dropped buffers are reused: see
+    /// [`Device::release_unused_memory`].
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`], or more bytes than the address space has.
     pub fn alloc<T: Element>(&self, len: usize) -> Result<Buffer<T>> {
-        Buffer::alloc(self, len)
+        Buffer::alloc(self, len, None)
+    }
+
+    /// As [`Device::alloc`], for a result or workspace of an operation on `queue`, which belongs to this device:
+    /// neither the host nor the device waits for the allocation.
+    pub(crate) fn alloc_on<T: Element>(&self, queue: &Queue, len: usize) -> Result<Buffer<T>> {
+        Buffer::alloc(self, len, Some(queue))
+    }
+
+    /// As [`Device::alloc_matrix`], for the result of an operation on `queue`; see [`Device::alloc_on`].
+    pub(crate) fn alloc_matrix_on<T: Element>(&self, queue: &Queue, rows: usize, cols: usize) -> Result<Matrix<T>> {
+        let buffer = self.alloc_on(queue, elements("alloc_matrix", rows, cols)?)?;
+        Matrix::from_buffer(buffer, Layout::contiguous(rows, cols))
     }
 
     /// A buffer of `len` zeros.
@@ -23,7 +37,7 @@ impl Device {
     /// # Errors
     /// As [`Device::alloc`].
     pub fn alloc_zeros<T: Element>(&self, len: usize) -> Result<Buffer<T>> {
-        let mut buffer = Buffer::alloc(self, len)?;
+        let mut buffer = self.alloc_on(self.queue(), len)?;
         buffer.view_mut().zero()?;
         Ok(buffer)
     }

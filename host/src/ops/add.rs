@@ -30,7 +30,7 @@ impl Device {
         same_shape("add", x.shape(), y.shape())?;
         let (left, right) = (x.contiguous()?, y.contiguous()?);
         let n = left.view().len();
-        let mut z = self.alloc(n)?;
+        let mut z = self.alloc_on(self.queue(), n)?;
         if n > 0 {
             self.launch(&add_f32, Launch::grid(grid(n)), (left.view(), right.view(), &mut z))?;
         }

@@ -28,7 +28,7 @@ impl Device {
     ) -> Result<Matrix<f32>> {
         let (a, b) = (a.into(), b.into());
         check_inner(a, b)?;
-        let mut c = self.alloc_matrix(a.rows(), b.cols())?;
+        let mut c = self.alloc_matrix_on(self.queue(), a.rows(), b.cols())?;
         self.matmul_into(a, b, &mut c)?;
         Ok(c)
     }

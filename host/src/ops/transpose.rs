@@ -27,7 +27,7 @@ impl Device {
     /// As [`Device::alloc_matrix`] and [`Device::launch`].
     pub fn transpose<'a, T: Element>(&self, a: impl Into<MatrixView<'a, T>>) -> Result<Matrix<T>> {
         let a = a.into();
-        let mut b = self.alloc_matrix(a.cols(), a.rows())?;
+        let mut b = self.alloc_matrix_on(self.queue(), a.cols(), a.rows())?;
         self.transpose_into(a, &mut b)?;
         Ok(b)
     }

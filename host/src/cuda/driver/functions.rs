@@ -28,6 +28,12 @@ macro_rules! driver_functions {
             cuMemGetInfo_v2(free: *mut usize, total: *mut usize);
             cuMemAlloc_v2(address: *mut Address, bytes: usize);
             cuMemFree_v2(address: Address);
+            cuMemPoolCreate(pool: *mut Handle, properties: *const c_void);
+            cuMemPoolDestroy(pool: Handle);
+            cuMemPoolSetAttribute(pool: Handle, attribute: i32, value: *mut c_void);
+            cuMemPoolTrimTo(pool: Handle, keep: usize);
+            cuMemAllocFromPoolAsync(address: *mut Address, bytes: usize, pool: Handle, stream: Handle);
+            cuMemFreeAsync(address: Address, stream: Handle);
             cuMemAllocHost_v2(address: *mut *mut c_void, bytes: usize);
             cuMemFreeHost(address: *mut c_void);
             cuMemcpyHtoDAsync_v2(to: Address, from: *const c_void, bytes: usize, stream: Handle);

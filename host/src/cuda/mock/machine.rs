@@ -15,6 +15,8 @@ pub(super) enum Work {
     Wait { event: usize, version: u64 },
     /// z[i] = x[i] + y[i], given the vectors' addresses and length.
     Add { x: u64, y: u64, z: u64, len: usize },
+    /// Frees an allocation of the pool.
+    Free { at: u64 },
     /// A kernel that fails.
     Fault,
 }
@@ -32,6 +34,10 @@ pub(in crate::cuda) struct Machine {
     pub(super) lost: i32,
     /// Retained contexts.
     pub(in crate::cuda) contexts: usize,
+    /// Memory pools that were not destroyed.
+    pub(in crate::cuda) pools: usize,
+    /// Times that a pool was told to return unused memory.
+    pub(in crate::cuda) trims: usize,
     /// Modules that are loaded.
     pub(in crate::cuda) modules: usize,
     /// Launches so far: grid, block, shared bytes.
@@ -52,9 +58,10 @@ impl Machine {
         self.next
     }
 
-    /// Number of live allocations.
+    /// Number of allocations that no queued work frees.
     pub(in crate::cuda) fn live(&self) -> usize {
-        self.allocations.len()
+        let freed = self.queues.values().flatten().filter(|work| matches!(work, Work::Free { .. })).count();
+        self.allocations.len() - freed
     }
 
     /// Number of delayed work items.
@@ -62,14 +69,19 @@ impl Machine {
         self.queues.values().map(VecDeque::len).sum()
     }
 
+    /// Number of delayed work items whose text is `of` this kind.
+    pub(in crate::cuda) fn delayed(&self, of: impl Fn(&str) -> bool) -> usize {
+        self.queues.values().flatten().filter(|work| of(&format!("{work:?}"))).count()
+    }
+
     /// Number of streams that were not destroyed.
     pub(in crate::cuda) fn streams(&self) -> usize {
         self.queues.len()
     }
 
-    /// Whether a queue has done its work.
+    /// Whether a queue has done its work. Freeing takes no time once it is the next.
     pub(super) fn is_idle(&self, queue: usize) -> bool {
-        self.queues.get(&queue).is_none_or(VecDeque::is_empty)
+        self.queues.get(&queue).is_none_or(|works| works.iter().all(|work| matches!(work, Work::Free { .. })))
     }
 
     pub(super) fn allocate(&mut self, bytes: usize) -> u64 {
@@ -199,6 +211,7 @@ impl Machine {
                     }
                 }
             }
+            Work::Free { at } => self.free(at),
             // CUDA_ERROR_ILLEGAL_ADDRESS
             Work::Fault => self.lost = 700,
         }
@@ -211,6 +224,6 @@ fn uses(work: &Work) -> Vec<u64> {
         Work::Copy { to, from, .. } => vec![to, from],
         Work::Clear { at, .. } => vec![at],
         Work::Add { x, y, z, .. } => vec![x, y, z],
-        Work::Record { .. } | Work::Wait { .. } | Work::Fault => vec![],
+        Work::Record { .. } | Work::Wait { .. } | Work::Free { .. } | Work::Fault => vec![],
     }
 }

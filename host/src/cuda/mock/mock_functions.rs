@@ -110,6 +110,8 @@ functions! {
             75 => major,
             76 => minor,
             97 => 232_448,
+            // Old devices have no memory pools.
+            115 => i32::from(CHARACTERS[device as usize] != Character::Old),
             _ => return 1,
         })
     }
@@ -149,6 +151,23 @@ functions! {
         here(|machine, character| {
             if character == Character::Small && bytes > 1000 { 2 } else { store(address, machine.allocate(bytes)) }
         })
+    }
+    fn cuMemPoolCreate(pool: *mut *mut c_void, _properties: *const c_void) {
+        here(|machine, _| {
+            machine.pools += 1;
+            store(pool, handle(machine.pools))
+        })
+    }
+    fn cuMemPoolDestroy(_pool: *mut c_void) { here(|machine, _| { machine.pools -= 1; 0 }) }
+    fn cuMemPoolSetAttribute(_pool: *mut c_void, _attribute: i32, _value: *mut c_void) { here(|_, _| 0) }
+    fn cuMemPoolTrimTo(_pool: *mut c_void, _keep: usize) { here(|machine, _| { machine.trims += 1; 0 }) }
+    fn cuMemAllocFromPoolAsync(address: *mut u64, bytes: usize, _pool: *mut c_void, _stream: *mut c_void) {
+        here(|machine, character| {
+            if character == Character::Small && bytes > 1000 { 2 } else { store(address, machine.allocate(bytes)) }
+        })
+    }
+    fn cuMemFreeAsync(at: u64, stream: *mut c_void) {
+        here(|machine, _| { machine.push(stream as usize, Work::Free { at }); 0 })
     }
     fn cuMemFree_v2(address: u64) { here(|machine, _| { machine.free(address); 0 }) }
     fn cuMemAllocHost_v2(address: *mut *mut c_void, bytes: usize) {

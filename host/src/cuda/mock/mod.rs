@@ -52,10 +52,14 @@ pub(super) enum Character {
     Interrupted,
     /// None; for the test that counts streams.
     Counted,
+    /// None; for the test of memory that is freed later.
+    Pooled,
+    /// None; for the test of memory that is kept.
+    Reused,
 }
 
 /// The devices: plain ones first.
-const CHARACTERS: [Character; 25] = [
+const CHARACTERS: [Character; 27] = [
     Character::Plain,
     Character::Plain,
     Character::Plain,
@@ -81,6 +85,8 @@ const CHARACTERS: [Character; 25] = [
     Character::Clustered,
     Character::Interrupted,
     Character::Counted,
+    Character::Pooled,
+    Character::Reused,
 ];
 
 /// Installs the mock in place of the driver. Panics if a driver is loaded already.

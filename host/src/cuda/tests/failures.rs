@@ -70,7 +70,12 @@ fn the_error_for_too_little_memory_has_figures() {
         "CUDA device 11 (Mock GPU): no memory for 8000 bytes (400 of 1000 bytes are free); drop unused buffers, or \
          work on parts of the data"
     );
+    let trims = || mock::machine(mock::ordinal(Character::Small)).trims;
+    assert_eq!(trims(), 1, "what the pool keeps is given back before an allocation fails");
     assert!(device.alloc::<f64>(10).is_ok(), "the device stays usable");
+    assert_eq!(trims(), 1);
+    device.release_unused_memory().unwrap();
+    assert_eq!(trims(), 2);
 }
 
 #[test]
@@ -143,5 +148,5 @@ fn the_error_for_a_kernel_missing_in_the_ptx_names_it() {
 fn the_error_for_a_missing_device_has_the_number_of_devices() {
     mock::install();
     let error = Device::cuda(99).unwrap_err();
-    assert!(matches!(error, Error::NoSuchDevice { asked: 99, found: 25 }), "{error}");
+    assert!(matches!(error, Error::NoSuchDevice { asked: 99, found: 27 }), "{error}");
 }

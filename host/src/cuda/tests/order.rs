@@ -156,6 +156,59 @@ fn dropping_everything_at_once_frees_everything_in_order() {
     let machine = mock::machine(ordinal);
     assert_eq!(machine.violations, Vec::<String>::new());
     assert_eq!((machine.live(), machine.pending(), machine.modules, machine.contexts), (0, 0, 0, 0));
+    assert_eq!((machine.pools, machine.streams()), (0, 0));
+}
+
+#[test]
+fn a_dropped_buffer_is_freed_behind_its_work_and_nothing_waits() {
+    let ordinal = mock::ordinal(Character::Pooled);
+    let device = device(ordinal);
+    let module = module(&device);
+    let streams = [device.stream().unwrap(), device.stream().unwrap()];
+    let x = device.upload(&[1.0_f32; 10]).unwrap();
+    let mut z = device.alloc(10).unwrap();
+    let live = mock::machine(ordinal).live();
+    {
+        let mut y = device.alloc(10).unwrap();
+        add(&streams[0], &module, &x, &x, &mut y);
+        // A second user of `y`, for which the release must wait, too.
+        add(&streams[1], &module, &x, &y, &mut z);
+    }
+    {
+        let machine = mock::machine(ordinal);
+        let launches = machine.delayed(|work| work.starts_with("Add"));
+        assert_eq!(launches, 2, "the drop did no work, so it waited for none");
+        assert_eq!(machine.live(), live);
+    }
+    // The stream with the release first: it does the work of the other one before.
+    streams[0].synchronize().unwrap();
+    assert_eq!(z.download().unwrap(), [3.0; 10]);
+    assert_eq!(mock::machine(ordinal).violations, Vec::<String>::new());
+}
+
+#[test]
+fn a_device_without_pools_frees_when_the_work_is_done() {
+    let ordinal = mock::ordinal(Character::Old);
+    let device = device(ordinal);
+    let (module, stream) = (module(&device), device.stream().unwrap());
+    let x = device.upload(&[1.0_f32; 10]).unwrap();
+    let mut y = device.alloc(10).unwrap();
+    add(&stream, &module, &x, &x, &mut y);
+    drop(y);
+    let machine = mock::machine(ordinal);
+    assert_eq!((machine.delayed(|work| work.starts_with("Add")), machine.pools), (0, 0));
+    assert_eq!(machine.violations, Vec::<String>::new());
+}
+
+#[test]
+fn reductions_that_wait_reuse_their_memory() {
+    let ordinal = mock::ordinal(Character::Reused);
+    let device = device(ordinal);
+    let x = device.upload(&[1.0_f32; 10]).unwrap();
+    // The mock adds vectors only: what counts is memory, not the result.
+    let sums: Vec<_> = (0..3).map(|_| device.sum(&x).map(|_: f32| mock::machine(ordinal).live())).collect();
+    let live: Vec<usize> = sums.into_iter().map(Result::unwrap).collect();
+    assert_eq!(live, [live[0]; 3]);
 }
 
 #[test]

@@ -53,7 +53,8 @@ impl<T: Multiply> Gemm<'_, T> {
         let [a, b] = self.operands()?;
         let (m, n) = problem::product_shape(a, b)?;
         self.check_no_beta()?;
-        let mut c = Tensor::alloc(self.device, CALL, &[problem::batch_size(a, b).unwrap_or(1), m, n])?;
+        let mut c =
+            Tensor::alloc(self.device, self.stream_queue()?, CALL, &[problem::batch_size(a, b).unwrap_or(1), m, n])?;
         self.into_with_workspace(c.view_mut())?;
         Ok(c)
     }

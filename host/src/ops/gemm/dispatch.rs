@@ -11,6 +11,7 @@ use super::operands::OperandLayout;
 use super::options::{Activation, CALL, Op};
 use super::problem::{Epilogue, Problem, Request};
 use super::{choice, planner, problem};
+use crate::backend::Queue;
 use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Error, Result};
 use crate::memory::{BufferViewMut, Matrix, TensorView, TensorViewMut};
@@ -27,7 +28,7 @@ impl<T: Multiply> Gemm<'_, T> {
                 .remedy("use run_batch")
                 .into());
         }
-        let mut c = self.device.alloc_matrix(m, n)?;
+        let mut c = self.device.alloc_matrix_on(self.stream_queue()?, m, n)?;
         self.into_with_workspace(c.view_mut().into())?;
         Ok(c)
     }
@@ -44,7 +45,7 @@ impl<T: Multiply> Gemm<'_, T> {
             return self.into(c);
         };
         let device = self.device;
-        let mut workspace = match device.alloc(plan.workspace_len()) {
+        let mut workspace = match device.alloc_on(self.stream_queue()?, plan.workspace_len()) {
             // Some algorithms need none.
             Err(Error::OutOfMemory { .. }) if self.algorithm.is_none() => return self.into(c),
             workspace => workspace?,
@@ -70,6 +71,13 @@ impl<T: Multiply> Gemm<'_, T> {
         Ok([a.at(self.a.address()), b.at(self.b.address())])
     }
 
+    /// The queue of the stream; refuses one of another device.
+    pub(super) fn stream_queue(&self) -> Result<&Queue> {
+        let Some(stream) = self.stream else { return Ok(self.device.queue()) };
+        self.device.check_same(stream.device(), CALL, "stream")?;
+        Ok(stream.queue())
+    }
+
     /// The problem, with all arguments checked.
     pub(super) fn problem<C: Element>(&self, c: TensorView<'_, C>) -> Result<Problem> {
         let [a, b] = self.operands()?;
@@ -82,7 +90,7 @@ impl<T: Multiply> Gemm<'_, T> {
         check_device(c.device(), "c")?;
         self.bias.as_ref().map_or(Ok(()), |(_, bias)| check_device(bias.device(), "bias"))?;
         self.workspace.as_ref().map_or(Ok(()), |workspace| check_device(workspace.device(), "workspace"))?;
-        self.stream.map_or(Ok(()), |stream| check_device(stream.device(), "stream"))?;
+        self.stream_queue()?;
         Ok(problem)
     }
 

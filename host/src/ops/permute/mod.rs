@@ -38,7 +38,7 @@ impl Device {
     pub fn permute<'a, T: Element>(&self, a: impl Into<TensorView<'a, T>>, axes: &[usize]) -> Result<Tensor<T>> {
         let a = a.into();
         let permuted = a.axes().permuted("permute", axes)?;
-        let mut b = Tensor::alloc(self, "permute", permuted.shape())?;
+        let mut b = Tensor::alloc(self, self.queue(), "permute", permuted.shape())?;
         run(self, None, "permute", (a, axes), b.view_mut())?;
         Ok(b)
     }

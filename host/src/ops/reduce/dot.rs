@@ -4,9 +4,10 @@ use gpu::reduce::whole::dots;
 use half::{bf16, f16};
 use simt::element::Element;
 
+use super::one_element;
+use super::scratch::Scratch;
 use super::task::Task;
 use super::workspace::Workspace;
-use super::{one_element, read};
 use crate::device::Device;
 use crate::error::Result;
 use crate::memory::{BufferView, BufferViewMut};
@@ -80,11 +81,10 @@ impl Device {
         same_shape("dot", x.shape(), y.shape())?;
         let (x, y) = (x.contiguous()?, y.contiguous()?);
         let (x, y) = (x.view(), y.view());
-        let mut workspace = Workspace::new(self)?;
-        let mut out = self.alloc(1)?;
-        let (workspace, result) = (workspace.view_mut(), out.view_mut());
-        X::Element::launch(Task { device: self, stream: None, x, workspace, out: result }, y)?;
-        read(&out)
+        let mut scratch = Scratch::take(self)?;
+        let (workspace, out) = (scratch.workspace.view_mut(), scratch.out.view_mut());
+        X::Element::launch(Task { device: self, stream: None, x, workspace, out }, y)?;
+        scratch.finish()
     }
 
     /// [`Device::dot`] into `out`, without waiting and allocation: see [`Device::reduce_into`].

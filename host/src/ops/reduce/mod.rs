@@ -31,6 +31,7 @@ mod depth;
 mod dot;
 mod named;
 mod reductions;
+mod scratch;
 mod segments;
 mod task;
 mod workspace;
@@ -47,11 +48,12 @@ pub use workspace::Workspace;
 
 use simt::element::Element;
 
+use self::scratch::Scratch;
 use self::task::Task;
 use super::operand::Operand;
 use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Result};
-use crate::memory::{Buffer, BufferView, BufferViewMut};
+use crate::memory::{BufferView, BufferViewMut};
 use crate::stream::Stream;
 
 /// Refuses an output that does not have one element.
@@ -64,12 +66,6 @@ fn one_element(call: &str, found: usize) -> Result<()> {
         .found(found)
         .remedy("take a slice of one element, as out.slice_mut(i..i + 1)")
         .into())
-}
-
-/// Downloads the only element.
-fn read<T: Element>(out: &Buffer<T>) -> Result<T> {
-    let elements = out.view().download()?;
-    Ok(elements[0])
 }
 
 impl Device {
@@ -97,11 +93,10 @@ impl Device {
         let contiguous = x.contiguous()?;
         let x = contiguous.view();
         reduction.check(x.len())?;
-        let mut workspace = Workspace::new(self)?;
-        let mut out = self.alloc(1)?;
-        let task = Task { device: self, stream: None, x, workspace: workspace.view_mut(), out: out.view_mut() };
-        reduction.launch(task)?;
-        read(&out)
+        let mut scratch = Scratch::take(self)?;
+        let (workspace, out) = (scratch.workspace.view_mut(), scratch.out.view_mut());
+        reduction.launch(Task { device: self, stream: None, x, workspace, out })?;
+        scratch.finish()
     }
 
     /// Queues a reduction of the elements of `x` to the one element of `out`: one launch, no allocation, no waiting.

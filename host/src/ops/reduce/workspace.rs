@@ -29,6 +29,15 @@ impl Workspace {
         Ok(Self { words: device.alloc_zeros(WORKSPACE_WORDS)? })
     }
 
+    /// The workspace in `words`, of [`WORKSPACE_WORDS`], which a workspace held before.
+    pub(super) fn of(words: Buffer<u64>) -> Self {
+        Self { words }
+    }
+
+    pub(super) fn into_words(self) -> Buffer<u64> {
+        self.words
+    }
+
     /// The device that owns the memory.
     pub fn device(&self) -> &Device {
         self.words.device()

@@ -80,7 +80,7 @@ impl Device {
         let (lines, strategy) = plan("reduce_axis", reduction, &x, axis)?;
         let words = strategy.as_ref().map_or(0, |strategy| strategy.workspace_words(lines.count, R::STATE_WORDS));
         let mut workspace = LinesWorkspace::with_words(self, words)?;
-        let mut out = self.alloc(lines.count)?;
+        let mut out = self.alloc_on(self.queue(), lines.count)?;
         let call = LinesCall { device: self, name: "reduce_axis", stream: None };
         call.queue((reduction, x), (&lines, strategy), out.view_mut(), &mut workspace)?;
         Tensor::from_buffer(out, &lines.shape)

@@ -94,7 +94,7 @@ impl Device {
         let (x, offsets, call) = (x.into(), offsets.into(), "reduce_segments");
         let segments = count(call, offsets.len())?;
         check(call, &offsets.download()?, x.len())?;
-        let mut out = self.alloc(segments)?;
+        let mut out = self.alloc_on(self.queue(), segments)?;
         let bytes = self.reduce_segments_bytes(reduction, x, segments);
         let mut workspace = LinesWorkspace::new(self, bytes)?;
         self.queue_segments(call, reduction, (x, offsets), out.view_mut(), &mut workspace, None)?;
