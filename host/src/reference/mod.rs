@@ -22,17 +22,21 @@
 
 mod bounds;
 mod compare;
+#[cfg(feature = "kernels")]
 mod elementwise;
 #[cfg(feature = "gemm")]
 mod gemm;
+#[cfg(feature = "gemm")]
 mod matmul;
 pub mod reduce;
 mod sum;
 
 pub use bounds::{ETA_F32, U_F32, U_F64, gamma};
 pub use compare::{Mismatch, Reference, Verdict, same_bits};
+#[cfg(feature = "kernels")]
 pub use elementwise::{add, transpose};
 #[cfg(feature = "gemm")]
 pub use gemm::{Format, Gemm, gemm};
+#[cfg(feature = "gemm")]
 pub use matmul::{matmul, matmul_fast, matmul_plain};
 pub use sum::{neumaier, sum, sum_in_f64};
