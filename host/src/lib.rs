@@ -35,7 +35,8 @@
 //! | `transpose` | [`Device::transpose`], [`Device::permute`] … |
 //! | `cuda` | the CUDA back end: not a default |
 //!
-//! The operations are the default, and their [`mod@reference`] comes with them. Kernels are most of what a build compiles: leave out those that you do not call.
+//! The operations are the default, and their [`mod@reference`] comes with them. Kernels are most of what a build
+//! compiles: leave out those that you do not call.
 //! With `default-features = false` there are devices, memory, launches and the simulator, for kernels of your own.
 //!
 //! # The feature `cuda`

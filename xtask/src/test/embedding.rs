@@ -38,6 +38,8 @@ pub(super) fn check(workspace: &Workspace) -> Result<bool> {
         // The versions of the checkout: what is tested is the crate, not today's registry.
         fs::copy(workspace.root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
     }
+    // Resolves the packages without a network. If that fails, something has not been downloaded: the build does it.
+    process::output(external_cargo(workspace, &folder).args(["update", "--workspace", "--offline"]))?;
     let mut passed = packages.iter().all(|package| package.faults.is_empty());
     for features in [&[][..], &["--features=cuda"]] {
         for verb in [&["build"][..], &["run", "--quiet"]] {
