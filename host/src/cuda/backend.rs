@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cust::sys::CUdevice_attribute as Attribute;
+use foldhash::fast::RandomState;
 use simt::KernelInfo;
 
 use super::driver_stream::Queue;
@@ -28,7 +29,7 @@ pub(crate) struct Backend {
     /// Families of the crate `gpu` whose PTX in this build runs on this GPU.
     runs: Vec<&'static str>,
     /// The embedded kernels that were asked for so far, each a module of its own, by name.
-    kernels: Mutex<HashMap<&'static str, ModuleSlot>>,
+    kernels: Mutex<HashMap<&'static str, ModuleSlot, RandomState>>,
 }
 
 impl Backend {

@@ -6,6 +6,7 @@ use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cust::sys;
+use foldhash::fast::RandomState;
 
 use super::driver::{self, Failure, codes};
 use super::primary::Primary;
@@ -20,7 +21,7 @@ const SHARED_BYTES: usize = 48 * 1024;
 pub(crate) struct Module {
     raw: sys::CUmodule,
     name: String,
-    functions: Mutex<HashMap<&'static str, Function>>,
+    functions: Mutex<HashMap<&'static str, Function, RandomState>>,
     primary: Arc<Primary>,
 }
 
@@ -80,6 +81,7 @@ impl Module {
     pub(super) fn function(&self, name: &'static str, shared_bytes: usize) -> Result<Function> {
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
         let mut function = match functions.get(name) {
+            Some(function) if shared_bytes <= function.shared_bytes => return Ok(*function),
             Some(function) => *function,
             None => self.find(name)?,
         };

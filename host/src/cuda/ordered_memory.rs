@@ -33,9 +33,16 @@ struct Users {
     /// The queue of the last write.
     writer: Option<Arc<Queue>>,
     /// The queues of reads since then, except the writer's, and except some that have done their work.
-    readers: Vec<Arc<Queue>>,
+    readers: Vec<Reader>,
     /// The number of readers at which those that have done their work are looked for; at least [`FEW_READERS`].
     many_readers: usize,
+}
+
+/// A queue that reads the memory.
+struct Reader {
+    queue: Arc<Queue>,
+    /// Whether its work waits for the last write. Not so if making it wait has failed.
+    is_ordered: bool,
 }
 
 /// So many readers are kept without asking the driver whether they have done their work.
@@ -45,7 +52,10 @@ impl Users {
     /// The queues that a use by `queue` must wait for.
     fn before(&self, queue: &Arc<Queue>, write: bool) -> impl Iterator<Item = &Arc<Queue>> {
         let readers = if write { &*self.readers } else { &[] };
-        self.writer.iter().chain(readers).filter(|user| !Arc::ptr_eq(user, queue))
+        // A queue that waited for the writer once need not do so again.
+        let waited = self.readers.iter().any(|reader| reader.is_ordered && Arc::ptr_eq(&reader.queue, queue));
+        let writer = self.writer.iter().filter(move |_| !waited);
+        writer.chain(readers.iter().map(|reader| &reader.queue)).filter(|user| !Arc::ptr_eq(user, queue))
     }
 
     /// Registers a write by `queue`, which waits for all others.
@@ -56,16 +66,20 @@ impl Users {
 
     /// Registers a read by `queue`. Of the readers so far, those that are done are released now and then: else a loop
     /// with a stream for each pass would keep all of its streams, and the next write would wait for each.
-    fn read(&mut self, queue: &Arc<Queue>) {
-        if self.readers.iter().chain(&self.writer).any(|user| Arc::ptr_eq(user, queue)) {
+    fn read(&mut self, queue: &Arc<Queue>, is_ordered: bool) {
+        if self.writer.iter().any(|writer| Arc::ptr_eq(writer, queue)) {
+            return;
+        }
+        if let Some(known) = self.readers.iter_mut().find(|reader| Arc::ptr_eq(&reader.queue, queue)) {
+            known.is_ordered |= is_ordered;
             return;
         }
         if self.readers.len() >= self.many_readers.max(FEW_READERS) {
-            self.readers.retain(|reader| !reader.is_idle());
+            self.readers.retain(|reader| !reader.queue.is_idle());
             // Twice as many, so that streams which stay busy are asked about a constant number of times.
             self.many_readers = 2 * self.readers.len();
         }
-        self.readers.push(Arc::clone(queue));
+        self.readers.push(Reader { queue: Arc::clone(queue), is_ordered });
     }
 }
 
@@ -136,7 +150,8 @@ impl Memory {
         if write && ordered.is_ok() {
             users.write(queue);
         } else {
-            users.read(queue);
+            // A write that was to wait for readers, too, may have waited for the writer; that is not known here.
+            users.read(queue, ordered.is_ok());
         }
         ordered
     }
@@ -269,7 +284,7 @@ impl Drop for Memory {
         }
         let Some(_entered) = self.primary.enter_to_clean_up() else { return };
         let users = std::mem::take(self.users.get_mut().unwrap_or_else(PoisonError::into_inner));
-        let mut users = users.writer.into_iter().chain(users.readers);
+        let mut users = users.writer.into_iter().chain(users.readers.into_iter().map(|reader| reader.queue));
         if let Some(host) = self.host.take() {
             if !users.all(|queue| queue.synchronize_to_clean_up()) {
                 // A kernel may still write it.

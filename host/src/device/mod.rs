@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use foldhash::fast::RandomState;
 use simt::KernelInfo;
 use simulator::Counters;
 
@@ -37,7 +38,7 @@ pub(crate) struct Inner {
     /// What launches counted: see [`Device::take_counters`].
     counters: Mutex<Counters>,
     /// What operations keep for their next calls, by type.
-    caches: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+    caches: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>, RandomState>>,
 }
 
 impl Device {

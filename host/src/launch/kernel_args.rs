@@ -17,6 +17,7 @@ use simt::StructArg;
 use simt::element::Element;
 use simt::global::{MatMut, MatRef, VecMut, VecRef};
 use simt::tma::{TensorMap, TensorMapMut};
+use smallvec::{SmallVec, smallvec};
 
 use super::run::Binder;
 use crate::error::Result;
@@ -60,7 +61,7 @@ pub trait KernelArgs<P>: Sealed {
 
     /// The addresses of the values, in order.
     #[doc(hidden)]
-    fn addresses(values: &mut P) -> Vec<*mut c_void>;
+    fn addresses(values: &mut P) -> SmallVec<[*mut c_void; 6]>;
 }
 
 /// The fields of an argument that is a struct (`#[derive(KernelArg)]`): a tuple with one value for each, in their
@@ -95,8 +96,8 @@ macro_rules! tuples {
             }
 
             #[allow(unused_variables, reason = "the empty tuple")]
-            fn addresses(values: &mut ($($parameter,)*)) -> Vec<*mut c_void> {
-                vec![$((&raw mut values.$index).cast()),*]
+            fn addresses(values: &mut ($($parameter,)*)) -> SmallVec<[*mut c_void; 6]> {
+                smallvec![$((&raw mut values.$index).cast()),*]
             }
         }
     };

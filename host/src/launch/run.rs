@@ -1,6 +1,7 @@
 //! Binds the arguments of a kernel and launches it.
 
 use simt::{Kernel, KernelInfo};
+use smallvec::SmallVec;
 
 use super::{Arg, KernelArgs, Launch, validate};
 use crate::backend::Memory;
@@ -18,7 +19,7 @@ pub struct Binder<'a> {
     names: &'static [&'static str],
     /// Name of the one that is being bound.
     argument: &'static str,
-    bindings: Vec<Binding<'a, Memory>>,
+    bindings: SmallVec<[Binding<'a, Memory>; 6]>,
 }
 
 impl<'a> Binder<'a> {
@@ -48,7 +49,9 @@ impl<'a> Binder<'a> {
     /// Records that the current argument uses `allocation`; returns the tag for its view. Views of one allocation share
     /// one tag, since the simulator tracks memory, not arguments.
     pub(super) fn memory(&mut self, allocation: &'a Allocation, write: bool) -> Result<u32> {
-        self.device.check_same(allocation.device(), &format!("kernel `{}`", self.info.name), self.argument)?;
+        if !self.device.is(allocation.device()) {
+            self.device.check_same(allocation.device(), &format!("kernel `{}`", self.info.name), self.argument)?;
+        }
         let memory = allocation.memory();
         let known = self.bindings.iter().position(|binding| std::ptr::eq(binding.memory, memory));
         let tag = known.unwrap_or_else(|| {
@@ -95,7 +98,7 @@ impl Device {
             Some(module) if module.device().is(self) => module.loaded(),
             Some(module) => return Err(self.of_another_device(info, LaunchRule::Module, "a module", module.device())),
         };
-        let mut binder = Binder { device: self, info, names: info.args, argument: "", bindings: Vec::new() };
+        let mut binder = Binder { device: self, info, names: info.args, argument: "", bindings: SmallVec::new() };
         let mut values = args.bind(&mut binder)?;
         let entry = kernel.entry();
         let body = move || entry(values);

@@ -56,10 +56,12 @@ pub(super) enum Character {
     Pooled,
     /// None; for the test of memory that is kept.
     Reused,
+    /// None; for the test that counts the waits of a reader.
+    Waiting,
 }
 
 /// The devices: plain ones first.
-const CHARACTERS: [Character; 27] = [
+const CHARACTERS: [Character; 28] = [
     Character::Plain,
     Character::Plain,
     Character::Plain,
@@ -87,6 +89,7 @@ const CHARACTERS: [Character; 27] = [
     Character::Counted,
     Character::Pooled,
     Character::Reused,
+    Character::Waiting,
 ];
 
 /// Installs the mock in place of the driver. Panics if a driver is loaded already.

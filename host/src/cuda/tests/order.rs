@@ -132,6 +132,26 @@ fn one_stream_needs_no_waits() {
 }
 
 #[test]
+fn a_stream_waits_for_a_write_once() {
+    let ordinal = mock::ordinal(Character::Waiting);
+    let device = device(ordinal);
+    let (module, stream) = (module(&device), device.stream().unwrap());
+    let mut x = device.upload(&[1.0_f32; 10]).unwrap();
+    let mut y = device.alloc(10).unwrap();
+    for write in 1..4 {
+        for _ in 0..5 {
+            add(&stream, &module, &x, &x, &mut y);
+        }
+        // For the write; the write then waits for the reads.
+        assert_eq!(mock::machine(ordinal).waits, 2 * write - 1);
+        x.write(&[write as f32; 10]).unwrap();
+        assert_eq!(mock::machine(ordinal).waits, 2 * write);
+    }
+    add(&stream, &module, &x, &x, &mut y);
+    assert_eq!(y.download().unwrap(), [6.0; 10]);
+}
+
+#[test]
 fn dropping_everything_at_once_frees_everything_in_order() {
     let ordinal = 3;
     {

@@ -7,6 +7,7 @@ use std::any::TypeId;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use foldhash::fast::RandomState;
 use lru::LruCache;
 
 use super::algorithm::Plan;
@@ -30,11 +31,11 @@ struct Key {
 }
 
 /// The plans of a device.
-pub(super) struct PlanCache(Mutex<LruCache<Key, Arc<[Plan]>>>);
+pub(super) struct PlanCache(Mutex<LruCache<Key, Arc<[Plan]>, RandomState>>);
 
 impl Default for PlanCache {
     fn default() -> Self {
-        Self(Mutex::new(LruCache::new(CAPACITY)))
+        Self(Mutex::new(LruCache::with_hasher(CAPACITY, RandomState::default())))
     }
 }
 
