@@ -5,10 +5,12 @@
 
 use super::super::record::{Measurement, Records};
 
-/// Everything that is shown of one work and type.
+/// Everything that is shown of one work and type: what the device takes, or what the host does.
 pub(super) struct Group<'a> {
     pub(super) work: &'a str,
     pub(super) dtype: &'a str,
+    /// Whether its times are those of the work, of which there is a rate; else host time and first calls.
+    pub(super) has_rate: bool,
     /// Who is in it, ours first, in the order of the records otherwise.
     pub(super) by: Vec<&'a str>,
     /// Cases in the order of the records.
@@ -24,6 +26,14 @@ pub(super) struct Row<'a> {
     pub(super) copy: Option<f64>,
     /// The best kernel that only reads, bytes per second.
     pub(super) read: Option<f64>,
+}
+
+impl Group<'_> {
+    /// What it is about.
+    pub(super) fn title(&self) -> String {
+        let of = if self.has_rate { "" } else { ": host time and first calls" };
+        format!("{} of {}{of}", self.work, self.dtype)
+    }
 }
 
 /// The name of ours.
@@ -55,9 +65,10 @@ pub(super) fn groups(records: &Records) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for measurement in &records.measurements {
         let Measurement { work, dtype, shape, mode, .. } = measurement;
-        let found = groups.iter().position(|group| group.work == work && group.dtype == dtype);
-        let at = found.unwrap_or_else(|| {
-            groups.push(Group { work, dtype, by: Vec::new(), rows: Vec::new() });
+        let has_rate = measurement.has_rate();
+        let is_same = |group: &Group<'_>| group.work == work && group.dtype == dtype && group.has_rate == has_rate;
+        let at = groups.iter().position(is_same).unwrap_or_else(|| {
+            groups.push(Group { work, dtype, has_rate, by: Vec::new(), rows: Vec::new() });
             groups.len() - 1
         });
         if groups[at].rows.iter().any(|row| row.shape == shape && row.mode == mode) {

@@ -25,7 +25,7 @@ pub fn render(file: &Path, records: &Records) -> Result<Vec<PathBuf>> {
     let mut written = Vec::new();
     let mut page = heading(&name, records, &groups);
     for group in &groups {
-        write!(page, "\n## {} of {}\n\n{}", group.work, group.dtype, table::table(group, &device(&name, records)))?;
+        write!(page, "\n## {}\n\n{}", group.title(), table::table(group, &device(&name, records)))?;
         for (mode, svg) in plot::plots(group)? {
             let plot = format!("{name}-{}-{}-{mode}.svg", group.work, group.dtype);
             write!(page, "\n![{} of {}, {mode}]({plot})\n", group.work, group.dtype)?;

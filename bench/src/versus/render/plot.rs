@@ -28,8 +28,11 @@ const COLORS: [RGBColor; 7] = [
 
 /// A plot as SVG for each mode that has cases enough.
 pub(super) fn plots<'a>(group: &Group<'a>) -> Result<Vec<(&'a str, String)>> {
+    if !group.has_rate {
+        return Ok(Vec::new());
+    }
     let mut modes: Vec<&str> = Vec::new();
-    for row in group.rows.iter().filter(|row| row.shown().is_some_and(Measurement::has_rate)) {
+    for row in &group.rows {
         if !modes.contains(&row.mode) {
             modes.push(row.mode);
         }

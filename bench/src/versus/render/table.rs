@@ -18,20 +18,27 @@ pub(super) fn table(group: &Group<'_>, device: &str) -> String {
         let _ = write!(head, " {by} |");
         rule.push_str("--:|");
     }
-    if moves {
-        head.push_str(" of the ceiling |");
+    let shares: &[&str] = match (group.has_rate, moves) {
+        (false, _) => &[],
+        (true, false) => &["of the datasheet"],
+        (true, true) => &["of the ceiling", "of the datasheet"],
+    };
+    for share in shares {
+        let _ = write!(head, " {share} |");
         rule.push_str("--:|");
     }
-    head.push_str(" of the datasheet |");
-    rule.push_str("--:|");
     let mut text = format!("{head}\n{rule}\n");
     for row in &group.rows {
         let _ = write!(text, "| {} | {} |", row.shape, row.mode);
         let ours = row.of(OURS);
-        let shown = row.shown().filter(|own| own.has_rate());
+        let shown = row.shown();
         for by in &group.by {
             let cell = row.of(by).map_or(String::new(), |own| cell(own, ours.filter(|ours| ours.by != own.by), moves));
             let _ = write!(text, " {cell} |");
+        }
+        if !group.has_rate {
+            text.push('\n');
+            continue;
         }
         if moves {
             let share = shown.zip(ceiling(group.work, row)).map(|(own, ceiling)| own.bandwidth() / ceiling);
@@ -95,8 +102,13 @@ mod tests {
         for (by, us) in [("warpwright", 4.0), ("cub", 5.0)] {
             records.measurements.push(Measurement { mode: "host".into(), ..measured("sum", "n=1", by, "r", &[us]) });
         }
-        records.measurements.push(measured("copy", "n=2", "copy", "r", &[1000.0]));
-        let table = table(&groups(&records)[0], "NVIDIA H200");
-        assert!(table.ends_with("\n| n=1 | host | 4.00 µs | 5.00 µs, 1.250× |  |  |\n"), "{table}");
+        records.measurements.push(measured("sum", "n=1", "warpwright", "r", &[1000.0]));
+        let groups = groups(&records);
+        let titles: Vec<String> = groups.iter().map(super::Group::title).collect();
+        assert_eq!(titles, ["sum of f32: host time and first calls", "sum of f32"]);
+        let expected =
+            "| shape | mode | warpwright | cub |\n|---|---|--:|--:|\n| n=1 | host | 4.00 µs | 5.00 µs, 1.250× |\n";
+        assert_eq!(table(&groups[0], "NVIDIA H200"), expected);
+        assert!(table(&groups[1], "NVIDIA H200").contains(" of the datasheet |"));
     }
 }
