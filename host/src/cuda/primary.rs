@@ -43,7 +43,7 @@ impl Primary {
         let device = driver::check_cust("cuDeviceGet", Device::get_device(ordinal)).map_err(opening)?;
         let name = driver::check_cust("cuDeviceGetName", device.name()).map_err(opening)?;
         let name = format!("CUDA device {ordinal} ({name})");
-        let _callers = CallersContext::of_this_thread().map_err(opening)?;
+        let _callers = CallersContext { context: current_context().map_err(opening)? };
         let context = driver::check_cust("cuDevicePrimaryCtxRetain", Context::new(device))
             .map_err(|failure| Error::Driver(Box::new(describe(&name, "opening the device", &failure))))?;
         let mut primary = Self {
@@ -101,12 +101,12 @@ impl Primary {
 
     /// Makes the context current on this thread, while the value exists.
     fn enter(&self) -> Result<CallersContext, Failure> {
-        let callers = CallersContext::of_this_thread()?;
-        if callers.context == self.context.as_raw() {
+        let callers = current_context()?;
+        if callers == self.context.as_raw() {
             return Ok(CallersContext { context: ptr::null_mut() });
         }
         driver::check_cust("cuCtxSetCurrent", CurrentContext::set_current(&self.context))?;
-        Ok(callers)
+        Ok(CallersContext { context: callers })
     }
 
     /// The lock under which work is queued.
@@ -177,13 +177,12 @@ pub(super) struct CallersContext {
     context: sys::CUcontext,
 }
 
-impl CallersContext {
-    fn of_this_thread() -> Result<Self, Failure> {
-        let mut context = ptr::null_mut();
-        // SAFETY: `context` is writable.
-        driver::check("cuCtxGetCurrent", unsafe { sys::cuCtxGetCurrent(&raw mut context) })?;
-        Ok(Self { context })
-    }
+/// The context that is current on this thread; null if there is none.
+fn current_context() -> Result<sys::CUcontext, Failure> {
+    let mut context = ptr::null_mut();
+    // SAFETY: `context` is writable.
+    driver::check("cuCtxGetCurrent", unsafe { sys::cuCtxGetCurrent(&raw mut context) })?;
+    Ok(context)
 }
 
 impl Drop for CallersContext {
