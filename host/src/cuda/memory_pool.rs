@@ -87,7 +87,12 @@ impl Pool {
         })?;
         if stream.is_none() {
             // SAFETY: the stream is alive. It has no work but allocations, so this does not wait for the device.
-            driver::check("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(self.idle) })?;
+            let done = driver::check("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(self.idle) });
+            if let Err(failure) = done {
+                // SAFETY: allocated above, released once, and nobody uses it. There is no handling of another failure.
+                let _ = unsafe { self.free(address, None) };
+                return Err(failure);
+            }
         }
         Ok(address)
     }
