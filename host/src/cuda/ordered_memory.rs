@@ -160,7 +160,7 @@ impl Memory {
     pub(crate) fn write(&self, queue: &Arc<Queue>, region: &Region, data: &[u8]) -> Result<()> {
         // SAFETY: `data` has the region's length and outlives the copy, which is waited for.
         let queued = unsafe { self.queue_write(queue, region, data.as_ptr()) };
-        wait_for_copy(queue, region, queued)
+        self.wait_for_copy(queue, region, queued)
     }
 
     /// Copies the rows of `region` to `out`, after all work on them, and waits for it.
@@ -170,7 +170,7 @@ impl Memory {
         }
         // SAFETY: `out` has the region's length and outlives the copy, which is waited for.
         let queued = unsafe { self.queue_read(queue, region, out.as_mut_ptr()) };
-        wait_for_copy(queue, region, queued)
+        self.wait_for_copy(queue, region, queued)
     }
 
     /// Waits for all work on the memory, which is `host`, and copies the rows of `region` to `out`.
@@ -266,15 +266,22 @@ impl Memory {
         // SAFETY: both regions lie in their allocations, which outlive the queued work.
         self.primary.call(copy::doing("within the device,", to), || unsafe { copy::rows(queue, to_side, from_side) })
     }
-}
 
-/// Waits for a copy from or to borrowed host memory, also if queueing it failed: a part of it may be queued.
-fn wait_for_copy(queue: &Queue, region: &Region, queued: Result<()>) -> Result<()> {
-    if region.is_empty() {
-        return queued;
+    /// Waits for a copy from or to borrowed host memory, also if queueing it failed: a part of it may be queued.
+    ///
+    /// If the stream cannot be waited for, the whole device is, since the borrow is about to end. If that fails, too,
+    /// the driver still has read or written pageable memory before the call that queued the copy returned (CUDA driver
+    /// API, "API synchronization behavior"); memory that the caller has page-locked it may still access.
+    fn wait_for_copy(&self, queue: &Queue, region: &Region, queued: Result<()>) -> Result<()> {
+        if region.is_empty() {
+            return queued;
+        }
+        let done = queue.synchronize();
+        if matches!(done, Err(Error::Driver(_))) {
+            let _ = self.primary.synchronize();
+        }
+        queued.and(done)
     }
-    let done = queue.synchronize();
-    queued.and(done)
 }
 
 impl Drop for Memory {
