@@ -170,4 +170,14 @@ impl HostMemory {
             Self::Cuda(pinned) => pinned.base(),
         }
     }
+
+    /// Never frees the memory, which the device may still access. The device can be closed nevertheless.
+    pub(crate) fn leak(self) {
+        match self {
+            // Nothing accesses it behind the host.
+            Self::Simulated(_) => {}
+            #[cfg(feature = "cuda")]
+            Self::Cuda(pinned) => pinned.leak(),
+        }
+    }
 }

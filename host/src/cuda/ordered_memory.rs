@@ -289,13 +289,18 @@ impl Drop for Memory {
         if self.address == 0 {
             return;
         }
-        let Some(_entered) = self.primary.enter_to_clean_up() else { return };
+        let host = self.host.take();
+        let Some(_entered) = self.primary.enter_to_clean_up() else {
+            // A kernel may still write it.
+            host.into_iter().for_each(Pinned::leak);
+            return;
+        };
         let users = std::mem::take(self.users.get_mut().unwrap_or_else(PoisonError::into_inner));
         let mut users = users.writer.into_iter().chain(users.readers.into_iter().map(|reader| reader.queue));
-        if let Some(host) = self.host.take() {
+        if let Some(host) = host {
             if !users.all(|queue| queue.synchronize_to_clean_up()) {
-                // A kernel may still write it.
-                std::mem::forget(host);
+                // As above.
+                host.leak();
             }
             return;
         }

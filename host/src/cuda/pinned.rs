@@ -1,6 +1,6 @@
 //! Page-locked host memory, which the device can access by DMA.
 
-use std::mem::ManuallyDrop;
+use std::mem;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use crate::error::Result;
 
 /// Page-locked bytes, aligned to a page.
 pub(crate) struct Pinned {
-    bytes: ManuallyDrop<LockedBuffer<u8>>,
+    /// `None` once it is freed or leaked.
+    bytes: Option<LockedBuffer<u8>>,
     base: *mut u8,
     primary: Arc<Primary>,
 }
@@ -31,7 +32,12 @@ impl Pinned {
         // The driver's memory is aligned to a page; a dangling address must be aligned for every element, too.
         let base =
             if len == 0 { NonNull::<u128>::dangling().as_ptr().cast() } else { bytes.as_mut_slice().as_mut_ptr() };
-        Ok(Self { bytes: ManuallyDrop::new(bytes), base, primary: Arc::clone(primary) })
+        Ok(Self { bytes: Some(bytes), base, primary: Arc::clone(primary) })
+    }
+
+    /// Never frees the memory, which the device may still access. The device can be closed nevertheless.
+    pub(crate) fn leak(mut self) {
+        mem::forget(self.bytes.take());
     }
 
     /// Address of the first byte, aligned for every element type; dangling if the memory is empty.
@@ -42,9 +48,11 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        if let Some(_entered) = self.primary.enter_to_clean_up() {
-            // SAFETY: dropped once, here.
-            unsafe { ManuallyDrop::drop(&mut self.bytes) };
+        let Some(bytes) = self.bytes.take() else { return };
+        match self.primary.enter_to_clean_up() {
+            Some(_entered) => drop(bytes),
+            // Without its context the driver does not free it.
+            None => mem::forget(bytes),
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem;
 use std::ops::{Deref, DerefMut};
 
 use simt::element::Element;
@@ -125,7 +124,7 @@ pub(crate) fn release<T: Element>(buffer: PinnedBuffer<T>, done: bool) {
     if done {
         drop(buffer);
     } else {
-        mem::forget(buffer);
+        buffer.memory.leak();
     }
 }
 
