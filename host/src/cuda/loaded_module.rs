@@ -12,6 +12,8 @@ use super::driver::{self, Failure, codes};
 use super::primary::Primary;
 use crate::error::{BadLaunch, Error, LaunchRule, PtxError, Result};
 
+/// The function that compiles PTX.
+const LOAD: &str = "cuModuleLoadDataEx";
 /// Size of each of the compiler's two logs, in bytes.
 const LOG_BYTES: usize = 16 * 1024;
 /// Dynamic shared memory of a launch without a function attribute, in bytes.
@@ -52,7 +54,7 @@ impl Module {
             let (mut options, mut values) = log.options();
             // SAFETY: `text` ends with a zero; options and values have the same length, and their buffers outlive the
             // call.
-            driver::check("cuModuleLoadDataEx", unsafe {
+            driver::check(LOAD, unsafe {
                 sys::cuModuleLoadDataEx(
                     &raw mut module,
                     text.as_ptr().cast(),
@@ -67,12 +69,15 @@ impl Module {
             Ok(raw) => {
                 Ok(Self { raw, name: name.to_owned(), functions: Mutex::default(), primary: Arc::clone(primary) })
             }
-            Err(Error::Driver(cause)) => Err(Error::Ptx(Box::new(PtxError {
-                module: name.to_owned(),
-                remedy: remedy(cause.code).to_owned(),
-                cause: *cause,
-                log: log.text(),
-            }))),
+            // Other failures say nothing about the PTX.
+            Err(Error::Driver(cause)) if cause.call == LOAD && cause.code != codes::OUT_OF_MEMORY => {
+                Err(Error::Ptx(Box::new(PtxError {
+                    module: name.to_owned(),
+                    remedy: remedy(cause.code).to_owned(),
+                    cause: *cause,
+                    log: log.text(),
+                })))
+            }
             Err(other) => Err(other),
         }
     }
