@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
+use super::super::driver::codes;
+
 /// One item of queued work.
 #[derive(Clone, Debug)]
 pub(super) enum Work {
@@ -46,8 +48,14 @@ pub(in crate::cuda) struct Machine {
     pub(in crate::cuda) pdl: Vec<bool>,
     /// Waits of one queue for another so far.
     pub(in crate::cuda) waits: usize,
+    /// Events that were not destroyed.
+    pub(in crate::cuda) live_events: usize,
     /// The function whose next call fails, and the status that it returns.
     pub(in crate::cuda) fail_next: Option<(&'static str, i32)>,
+    /// The functions called so far by threads that watch this device.
+    pub(in crate::cuda) calls: Vec<&'static str>,
+    /// Which of these calls fails, by its index, and the status that it returns.
+    pub(in crate::cuda) fail_at: Option<(usize, i32)>,
     /// Errors of the caller: uses of freed memory.
     pub(in crate::cuda) violations: Vec<String>,
 }
@@ -56,6 +64,63 @@ impl Machine {
     pub(super) fn handle(&mut self) -> usize {
         self.next += 1;
         self.next
+    }
+
+    /// Forgets everything, as a new process does.
+    pub(in crate::cuda) fn reset(&mut self) {
+        *self = Self { next: self.next, ..Self::default() };
+    }
+
+    /// Whether the context is lost.
+    pub(in crate::cuda) fn is_lost(&self) -> bool {
+        self.lost != 0
+    }
+
+    /// Counts a call; its status if this is the one that fails. A failure that the context does not survive loses it.
+    pub(super) fn count(&mut self, function: &'static str) -> Option<i32> {
+        self.calls.push(function);
+        let (_, status) = self.fail_at.take_if(|(at, _)| *at + 1 == self.calls.len())?;
+        if self.contexts > 0 && codes::STICKY.contains(&status) {
+            self.lost = status;
+        }
+        Some(status)
+    }
+
+    /// Notes as violations delayed copies from or to host memory that the driver does not own, and drops them: for use
+    /// after a call that borrows host memory has returned.
+    pub(in crate::cuda) fn end_of_borrow(&mut self) {
+        // A lost context does no further work.
+        if self.lost != 0 {
+            return;
+        }
+        let Self { allocations, queues, violations, .. } = self;
+        let owned = |address: u64| {
+            let before = allocations.range(..=address).next_back();
+            before.is_some_and(|(start, memory)| address < start + 16 * memory.len() as u64)
+        };
+        for works in queues.values_mut() {
+            works.retain(|work| match *work {
+                Work::Copy { to, from, .. } if !(owned(to) && owned(from)) => {
+                    violations.push(format!("{work:?} in progress after the borrow of its host memory"));
+                    false
+                }
+                _ => true,
+            });
+        }
+    }
+
+    /// What was not released: kind and number.
+    pub(in crate::cuda) fn left(&self) -> Vec<(&'static str, usize)> {
+        let mut left = vec![
+            ("allocations", self.live()),
+            ("streams", self.streams()),
+            ("events", self.live_events),
+            ("pools", self.pools),
+            ("modules", self.modules),
+            ("contexts", self.contexts),
+        ];
+        left.retain(|(_, number)| *number > 0);
+        left
     }
 
     /// Number of allocations that no queued work frees.
@@ -126,6 +191,7 @@ impl Machine {
 
     pub(super) fn new_event(&mut self) -> usize {
         let event = self.handle();
+        self.live_events += 1;
         self.events.insert(event, 0);
         event
     }

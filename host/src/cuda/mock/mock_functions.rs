@@ -19,6 +19,18 @@ pub(super) static MACHINES: LazyLock<Vec<Mutex<Machine>>> =
 thread_local! {
     /// The device whose context is current on this thread.
     static CURRENT: Cell<usize> = const { Cell::new(usize::MAX) };
+    /// The device that counts the calls of this thread, whatever context is current.
+    static WATCHED: Cell<Option<u32>> = const { Cell::new(None) };
+}
+
+/// Lets a device count the calls of this thread from now on ([`Machine::calls`]).
+pub(in crate::cuda) fn watch(ordinal: u32) {
+    WATCHED.set(Some(ordinal));
+}
+
+/// Makes no context current on this thread, as in a new thread.
+pub(in crate::cuda) fn leave_context() {
+    CURRENT.set(usize::MAX);
 }
 
 /// The device whose context is current on this thread.
@@ -43,8 +55,12 @@ fn here(work: impl FnOnce(&mut Machine, Character) -> i32) -> i32 {
     if status == 0 { machine.lost } else { status }
 }
 
-/// The status with which this call of the driver fails, if a test asked for it ([`Machine::fail_next`]).
-fn injected(function: &str) -> Option<i32> {
+/// The status with which this call of the driver fails, if a test asked for it ([`Machine::fail_at`],
+/// [`Machine::fail_next`]).
+fn injected(function: &'static str) -> Option<i32> {
+    if let Some(status) = WATCHED.get().and_then(|ordinal| super::machine(ordinal).count(function)) {
+        return Some(status);
+    }
     let mut machine = MACHINES.get(CURRENT.get())?.lock().unwrap_or_else(PoisonError::into_inner);
     machine.fail_next.take_if(|(failing, _)| *failing == function).map(|(_, status)| status)
 }
@@ -111,7 +127,10 @@ functions! {
             76 => minor,
             97 => 232_448,
             // Old devices have no memory pools.
-            115 => i32::from(CHARACTERS[device as usize] != Character::Old),
+            115 => {
+                let without = [Character::Old, Character::FaultyWithoutPools];
+                i32::from(!without.contains(&CHARACTERS[device as usize]))
+            }
             _ => return 1,
         })
     }
@@ -146,10 +165,10 @@ functions! {
     fn cuCtxSynchronize() {
         here(|machine, _| { machine.run_all(); 0 })
     }
-    fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) { store(free, 400) + store(total, 1000) }
+    fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) { here(|_, _| store(free, 400) + store(total, 1000)) }
     fn cuMemAlloc_v2(address: *mut u64, bytes: usize) {
         here(|machine, character| {
-            if character == Character::Small && bytes > 1000 { 2 } else { store(address, machine.allocate(bytes)) }
+            if bytes > character.capacity() { 2 } else { store(address, machine.allocate(bytes)) }
         })
     }
     fn cuMemPoolCreate(pool: *mut *mut c_void, _properties: *const c_void) {
@@ -163,7 +182,7 @@ functions! {
     fn cuMemPoolTrimTo(_pool: *mut c_void, _keep: usize) { here(|machine, _| { machine.trims += 1; 0 }) }
     fn cuMemAllocFromPoolAsync(address: *mut u64, bytes: usize, _pool: *mut c_void, _stream: *mut c_void) {
         here(|machine, character| {
-            if character == Character::Small && bytes > 1000 { 2 } else { store(address, machine.allocate(bytes)) }
+            if bytes > character.capacity() { 2 } else { store(address, machine.allocate(bytes)) }
         })
     }
     fn cuMemFreeAsync(at: u64, stream: *mut c_void) {
@@ -215,7 +234,7 @@ functions! {
     fn cuEventCreate(event: *mut *mut c_void, _flags: u32) {
         here(|machine, _| store(event, handle(machine.new_event())))
     }
-    fn cuEventDestroy_v2(_event: *mut c_void) { here(|_, _| 0) }
+    fn cuEventDestroy_v2(_event: *mut c_void) { here(|machine, _| { machine.live_events -= 1; 0 }) }
     fn cuEventRecord(event: *mut c_void, stream: *mut c_void) {
         here(|machine, _| { machine.record(event as usize, stream as usize); 0 })
     }
@@ -294,12 +313,15 @@ functions! {
         // SAFETY: the module is its text; both strings are zero-terminated.
         let (text, name) = unsafe { (CStr::from_ptr(module.cast()), CStr::from_ptr(name)) };
         let (text, entry) = (text.to_string_lossy(), format!(".entry {}(", name.to_string_lossy()));
-        // The handle of a function is its cluster size, which is all that a launch needs.
+        // The handle of a function is its cluster size and whether it does no work, which is all that a launch needs.
         let Some((_, header)) = text.split_once(&entry) else { return 500 };
         let header = header.split('{').next().unwrap_or_default();
         let shape = header.split_once(".reqnctapercluster ").map(|(_, shape)| shape);
-        let cluster = shape.and_then(|shape| shape.split(',').next()?.parse().ok());
-        store(function, handle(cluster.unwrap_or(1)))
+        let cluster: Option<usize> = shape.and_then(|shape| shape.split(',').next()?.parse().ok());
+        here(|_, character| {
+            let idle = character.is_faulty() && !name.to_bytes().starts_with(b"add");
+            store(function, handle(cluster.unwrap_or(1) + if idle { DOES_NOTHING } else { 0 }))
+        })
     }
     fn cuFuncGetAttribute(value: *mut i32, attribute: i32, _function: *mut c_void) {
         assert_eq!(attribute, 0, "the mock has only the maximum threads per block");
@@ -318,15 +340,15 @@ functions! {
         arguments: *mut *mut c_void,
         _extra: *mut *mut c_void
     ) {
-        if !gx.is_multiple_of(function as usize as u32) {
+        if !gx.is_multiple_of((function as usize % DOES_NOTHING) as u32) {
             // CUDA_ERROR_INVALID_CLUSTER_SIZE
             return 912;
         }
-        launch(([gx, gy, gz], [bx, by, bz], shared), stream, arguments, false)
+        launch(function, ([gx, gy, gz], [bx, by, bz], shared), stream, arguments, false)
     }
     fn cuLaunchKernelEx(
         config: *const Config,
-        _function: *mut c_void,
+        function: *mut c_void,
         arguments: *mut *mut c_void,
         _extra: *mut *mut c_void
     ) {
@@ -335,18 +357,30 @@ functions! {
         }
         // SAFETY: the caller passes a configuration.
         let it = unsafe { &*config };
-        launch((it.grid, it.block, it.shared_bytes), it.stream, arguments, it.is_pdl())
+        launch(function, (it.grid, it.block, it.shared_bytes), it.stream, arguments, it.is_pdl())
     }
 }
 
-fn launch(geometry: ([u32; 3], [u32; 3], u32), stream: *mut c_void, arguments: *mut *mut c_void, pdl: bool) -> i32 {
+/// Part of the handle of a function that does nothing when it is launched.
+const DOES_NOTHING: usize = 1 << 16;
+
+fn launch(
+    function: *mut c_void,
+    geometry: ([u32; 3], [u32; 3], u32),
+    stream: *mut c_void,
+    arguments: *mut *mut c_void,
+    pdl: bool,
+) -> i32 {
     if CHARACTERS.get(CURRENT.get()) == Some(&Character::Slow) {
         std::thread::sleep(std::time::Duration::from_micros(300));
     }
     here(|machine, character| {
         machine.launches.push(geometry);
         machine.pdl.push(pdl);
-        // SAFETY: every kernel that these tests launch takes three vectors.
+        if function as usize >= DOES_NOTHING {
+            return 0;
+        }
+        // SAFETY: every kernel that these tests launch takes three vectors, except those that do nothing.
         let [x, y, z] = [0, 1, 2].map(|i| unsafe { (*arguments.add(i)).cast::<Vector>().read() });
         let work = match character {
             Character::Failing => Work::Fault,

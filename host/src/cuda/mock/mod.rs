@@ -11,7 +11,7 @@ mod mock_functions;
 use std::sync::{MutexGuard, PoisonError};
 
 pub(super) use machine::Machine;
-pub(super) use mock_functions::{current, set_current};
+pub(super) use mock_functions::{current, leave_context, set_current, watch};
 
 /// The special behaviour of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,10 +58,34 @@ pub(super) enum Character {
     Reused,
     /// None; for the test that counts the waits of a reader.
     Waiting,
+    /// For the test in which every call fails in turn: of all kernels only additions do their work, and at most
+    /// [`CAPACITY`] bytes can be allocated.
+    Faulty,
+    /// As [`Character::Faulty`], and it has no memory pools.
+    FaultyWithoutPools,
 }
 
+impl Character {
+    /// Whether calls of this device fail in turn.
+    fn is_faulty(self) -> bool {
+        matches!(self, Self::Faulty | Self::FaultyWithoutPools)
+    }
+
+    /// The most bytes of an allocation.
+    fn capacity(self) -> usize {
+        match self {
+            Self::Small => 1000,
+            _ if self.is_faulty() => CAPACITY,
+            _ => usize::MAX,
+        }
+    }
+}
+
+/// The most bytes of an allocation on [`Character::Faulty`].
+pub(super) const CAPACITY: usize = 1 << 24;
+
 /// The devices: plain ones first.
-const CHARACTERS: [Character; 28] = [
+const CHARACTERS: [Character; 30] = [
     Character::Plain,
     Character::Plain,
     Character::Plain,
@@ -90,6 +114,8 @@ const CHARACTERS: [Character; 28] = [
     Character::Pooled,
     Character::Reused,
     Character::Waiting,
+    Character::Faulty,
+    Character::FaultyWithoutPools,
 ];
 
 /// Installs the mock in place of the driver. Panics if a driver is loaded already.

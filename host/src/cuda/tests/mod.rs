@@ -3,6 +3,7 @@
 mod algorithms;
 mod clusters;
 mod failures;
+mod fault_injection;
 mod order;
 mod pdl;
 mod tma_encoding;
