@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use cust::memory::LockedBuffer;
 
-use super::driver;
+use super::driver::{self, codes};
 use super::primary::Primary;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Page-locked bytes, aligned to a page.
 pub(crate) struct Pinned {
@@ -26,8 +26,16 @@ unsafe impl Sync for Pinned {}
 impl Pinned {
     /// `len` bytes of zero.
     pub(super) fn new(primary: &Arc<Primary>, len: usize) -> Result<Self> {
-        let mut bytes = primary.call(format_args!("allocating {len} bytes of page-locked host memory"), || {
+        let allocated = primary.call(format_args!("allocating {len} bytes of page-locked host memory"), || {
             driver::check_cust("cuMemAllocHost_v2", LockedBuffer::new(&0_u8, len))
+        });
+        let mut bytes = allocated.map_err(|error| match error {
+            Error::Driver(cause) if cause.code == codes::OUT_OF_MEMORY => Error::OutOfMemory {
+                device: "the host".into(),
+                bytes: len,
+                available: format!("page-locked, {} returned {}", cause.call, cause.name),
+            },
+            other => other,
         })?;
         // The driver's memory is aligned to a page; a dangling address must be aligned for every element, too.
         let base =

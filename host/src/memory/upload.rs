@@ -96,7 +96,7 @@ impl Device {
     /// `len` zeros in host memory for asynchronous copies; page-locked if the device is a GPU.
     ///
     /// # Errors
-    /// The host has too little memory.
+    /// [`crate::Error::OutOfMemory`] if the host has too little memory.
     pub fn pinned<T: Element>(&self, len: usize) -> Result<PinnedBuffer<T>> {
         PinnedBuffer::new(self, len)
     }

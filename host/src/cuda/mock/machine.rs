@@ -48,6 +48,8 @@ pub(in crate::cuda) struct Machine {
     pub(in crate::cuda) pdl: Vec<bool>,
     /// Waits of one queue for another so far.
     pub(in crate::cuda) waits: usize,
+    /// The stream that is being captured in a graph. Its work is queued nevertheless.
+    pub(in crate::cuda) captured: Option<usize>,
     /// Events that were not destroyed.
     pub(in crate::cuda) live_events: usize,
     /// The function whose next call fails, and the status that it returns.

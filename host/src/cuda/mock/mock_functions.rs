@@ -229,7 +229,9 @@ functions! {
     fn cuStreamWaitEvent(stream: *mut c_void, event: *mut c_void, _flags: u32) {
         here(|machine, _| { machine.wait(stream as usize, event as usize); 0 })
     }
-    fn cuStreamIsCapturing(_stream: *mut c_void, status: *mut u32) { here(|_, _| store(status, 0)) }
+    fn cuStreamIsCapturing(stream: *mut c_void, status: *mut u32) {
+        here(|machine, _| store(status, u32::from(machine.captured == Some(stream as usize))))
+    }
     fn cuThreadExchangeStreamCaptureMode(_mode: *mut u32) { 0 }
     fn cuEventCreate(event: *mut *mut c_void, _flags: u32) {
         here(|machine, _| store(event, handle(machine.new_event())))

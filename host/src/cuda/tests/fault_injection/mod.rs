@@ -39,7 +39,10 @@ impl Fault<'_> {
     fn is_named_by(&self, error: &Error) -> bool {
         let (call, no_memory) = (self.calls[self.at], self.status == codes::OUT_OF_MEMORY);
         match error {
-            Error::Driver(cause) => (cause.call, cause.code) == (call, self.status),
+            Error::Driver(cause) => {
+                let allocates = ["cuMemAllocFromPoolAsync", "cuMemAlloc_v2", "cuMemAllocHost_v2"].contains(&call);
+                (cause.call, cause.code) == (call, self.status) && !(allocates && no_memory)
+            }
             Error::Ptx(ptx) => {
                 let cause = (ptx.cause.call, ptx.cause.code);
                 cause == (call, self.status) && call == "cuModuleLoadDataEx" && !no_memory

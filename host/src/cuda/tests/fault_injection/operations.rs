@@ -21,7 +21,7 @@ pub(super) struct Operation {
     pub(super) run: fn(u32) -> Result<Kept>,
 }
 
-pub(super) const OPERATIONS: [Operation; 21] = [
+pub(super) const OPERATIONS: [Operation; 22] = [
     Operation { name: OPEN, run: |ordinal| Ok(Box::new(Device::cuda(ordinal)?)) },
     Operation { name: "hardware", run: |ordinal| Ok(Box::new(Device::cuda(ordinal)?.hardware()?)) },
     Operation { name: "copies", run: copies },
@@ -40,6 +40,7 @@ pub(super) const OPERATIONS: [Operation; 21] = [
     Operation { name: "transpose", run: transpose },
     Operation { name: GEMM, run: gemm },
     Operation { name: GEMM_INTO, run: gemm_into },
+    Operation { name: "captured stream", run: captured_stream },
     Operation { name: "host result", run: host_result },
     Operation { name: "two threads", run: two_threads },
     Operation { name: "beside code with a context", run: beside_code_with_a_context },
@@ -254,6 +255,27 @@ fn gemm_into(ordinal: u32) -> Result<Kept> {
     let mut workspace = device.alloc(plan.workspace_len())?;
     device.gemm(&a, &b).algorithm(plan.algorithm()).workspace(&mut workspace).stream(&stream).into(&mut c)?;
     Ok(Box::new((a, b, c, workspace, stream)))
+}
+
+/// The host waits in place of a stream that is being captured.
+fn captured_stream(ordinal: u32) -> Result<Kept> {
+    /// While it exists, a stream is being captured.
+    struct Capture(u32);
+    impl Drop for Capture {
+        fn drop(&mut self) {
+            mock::machine(self.0).captured = None;
+        }
+    }
+    let device = Device::cuda(ordinal)?;
+    let (module, stream) = (load(&device)?, device.stream()?);
+    let mut x = device.alloc_zeros(10)?;
+    let y = upload(&device, &[1.0; 10])?;
+    mock::machine(ordinal).captured = stream.as_raw().map(|raw| raw as usize);
+    let capture = Capture(ordinal);
+    add(&stream, &module, &y, &y, &mut x)?;
+    drop(capture);
+    assert_eq!(download(&x)?, [2.0; 10]);
+    Ok(Box::new((x, y, module, stream)))
 }
 
 /// Host memory that a kernel writes, as a reduction uses it for its result.
