@@ -24,6 +24,7 @@
 //!   several threads at once.
 //! - *After a kernel has failed*, the context refuses all work. The first call that fails keeps the failure, and each
 //!   later call returns it. Page-locked memory of a copy whose end cannot be waited for is leaked, not freed.
+//!   So is anything else whose release fails, and nothing beside it.
 //! - *Kernels and PTX match*: the PTX of the crate `gpu` is built from the functions that give the launches their
 //!   types; other PTX is loaded by an `unsafe` constructor.
 

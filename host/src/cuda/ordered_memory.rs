@@ -304,8 +304,7 @@ impl Drop for Memory {
             }
             return;
         }
-        // If a queue cannot be waited for, the context is lost, and its memory with it. There is no handling of a
-        // failure to free.
+        // If a queue cannot be waited for, the memory is leaked. There is no handling of a failure to free.
         let Some(pool) = self.primary.pool() else {
             if users.all(|queue| queue.synchronize_to_clean_up()) {
                 // SAFETY: allocated in `new`, freed once, with no work in progress.

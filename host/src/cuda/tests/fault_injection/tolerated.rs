@@ -39,8 +39,8 @@ pub(super) fn tolerated(name: &str, calls: &[&str], at: usize, status: i32) -> O
     #[allow(clippy::match_same_arms, reason = "each has a reason of its own")]
     match calls[at] {
         call if CLEAN_UP.contains(&call) => Some(Tolerated::CleansUp),
-        // Whether a stream is captured, or done: if that is not known, a slower way is taken, or the memory that is about
-        // to be released stays.
+        // Whether a stream is captured, or done: if that is not known, a slower way is taken, or the memory that is to
+        // be released stays.
         "cuStreamIsCapturing" if after == "cuMemFreeAsync" => Some(Tolerated::CleansUp),
         "cuStreamIsCapturing" if after == "cuMemAllocFromPoolAsync" => Some(Tolerated::OtherWay),
         "cuStreamIsCapturing" if after == "cuThreadExchangeStreamCaptureMode" => Some(Tolerated::OtherWay),
