@@ -45,7 +45,8 @@ pub fn write(title: &str, kernels: &[Kernel<'_>]) -> Vec<u8> {
         writeln!(table, "{LINE}{name} {arch} {} {start} {length}", blocks.len()).expect("writing to a string");
         block.push_str(kernel.text);
     }
-    if !block.is_empty() {
+    // Empty, too, if the texts of its kernels are: the table names it.
+    if !kernels.is_empty() {
         blocks.push(compress(&block));
     }
     let mut file = compress(&table);

@@ -46,6 +46,23 @@ fn an_archive_of_no_kernels_is_an_archive() {
 }
 
 #[test]
+fn an_empty_text_is_read_back_wherever_it_stands() {
+    let long = "x".repeat(BLOCK_BYTES);
+    for texts in [vec![""], vec!["", ""], vec!["a", ""], vec!["", "a"], vec![&long, ""], vec!["", &long, "", &long, ""]]
+    {
+        let names: Vec<String> = (0..texts.len()).map(|number| format!("kernel_{number}")).collect();
+        let kernels: Vec<_> =
+            names.iter().zip(&texts).map(|(name, text)| Kernel { name, arch: "sm_80", text }).collect();
+        let file = write("empty", &kernels);
+        let archive = Archive::open(&file).unwrap();
+        for kernel in kernels {
+            assert!(archive.text(kernel.name, "sm_80").unwrap().as_deref() == Some(kernel.text), "{}", kernel.name);
+        }
+        assert_eq!(archive.texts().unwrap().len(), texts.len());
+    }
+}
+
+#[test]
 fn what_is_no_archive_is_refused() {
     for file in [&b""[..], b"x", &[0; 26], &[0xff; 100], b"LZIP\x01\x0c and more that is no archive at all"] {
         assert_eq!(Archive::open(file).unwrap_err().kind(), ErrorKind::InvalidData, "{file:?}");
