@@ -42,12 +42,13 @@ macro_rules! floats {
                 #[cfg(all(target_arch = "x86_64", not(target_feature = "fma")))]
                 if has_instruction() {
                     let mut result = self;
-                    // SAFETY: the processor has the instruction, which changes nothing but its first operand.
+                    // SAFETY: the processor has the instruction. It changes its first operand, and the exception flags
+                    // of MXCSR, which belong to the flags that an `asm!` may change unless it says otherwise.
                     unsafe {
                         std::arch::asm!(
                             concat!($instruction, " {}, {}, {}"),
                             inout(xmm_reg) result, in(xmm_reg) b, in(xmm_reg) c,
-                            options(pure, nomem, nostack, preserves_flags)
+                            options(pure, nomem, nostack)
                         );
                     }
                     return result;
