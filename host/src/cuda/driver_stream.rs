@@ -97,6 +97,7 @@ impl Queue {
         self.primary.call("querying a stream", || self.captured()).unwrap_or(true)
     }
 
+    /// Whether the stream is being captured; the context is current.
     fn captured(&self) -> Result<bool, Failure> {
         let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
         // SAFETY: the stream is alive; `status` is writable.

@@ -8,7 +8,7 @@ use std::ptr;
 
 use cust::sys;
 
-use super::driver::{self, Failure, codes};
+use super::driver::{self, Failure};
 
 /// A pool of device memory, and a stream on which nothing ever runs.
 pub(super) struct Pool {
@@ -22,18 +22,8 @@ unsafe impl Send for Pool {}
 unsafe impl Sync for Pool {}
 
 impl Pool {
-    /// A pool on `device`, whose context is current; `None` if the device or the driver has no pools.
-    pub(super) fn new(device: sys::CUdevice) -> Result<Option<Self>, Failure> {
-        let mut supported = 0;
-        let attribute = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED;
-        // SAFETY: `supported` is writable, and the device handle is valid. A driver that does not know the attribute
-        // has no pools.
-        let asked = driver::check("cuDeviceGetAttribute", unsafe {
-            sys::cuDeviceGetAttribute(&raw mut supported, attribute, device)
-        });
-        if asked.is_err() || supported == 0 {
-            return Ok(None);
-        }
+    /// A pool on `device`, whose context is current. Fails where the device or the driver has no pools.
+    pub(super) fn new(device: sys::CUdevice) -> Result<Self, Failure> {
         let properties = sys::CUmemPoolProps {
             allocType: sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
             handleTypes: sys::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE,
@@ -43,10 +33,7 @@ impl Pool {
         };
         let (mut raw, mut idle) = (ptr::null_mut(), ptr::null_mut());
         // SAFETY: both are readable and writable as the function needs them.
-        match driver::check("cuMemPoolCreate", unsafe { sys::cuMemPoolCreate(&raw mut raw, &raw const properties) }) {
-            Err(failure) if failure.code == codes::NOT_SUPPORTED => return Ok(None),
-            created => created?,
-        }
+        driver::check("cuMemPoolCreate", unsafe { sys::cuMemPoolCreate(&raw mut raw, &raw const properties) })?;
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
         // SAFETY: `idle` is writable.
         let stream = driver::check("cuStreamCreateWithPriority", unsafe {
@@ -54,7 +41,7 @@ impl Pool {
         });
         let pool = Self { raw, idle };
         match stream.and_then(|()| pool.configure()) {
-            Ok(()) => Ok(Some(pool)),
+            Ok(()) => Ok(pool),
             Err(failure) => {
                 // SAFETY: nothing was allocated.
                 unsafe { pool.destroy() };

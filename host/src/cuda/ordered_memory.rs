@@ -11,7 +11,7 @@ use cust::context::CurrentContext;
 use cust::sys;
 
 use super::copy::{self, Side};
-use super::driver::{self, Failure, codes};
+use super::driver::{self, codes};
 use super::driver_stream::Queue;
 use super::pinned::Pinned;
 use super::primary::{Enqueue, Primary};
@@ -115,10 +115,9 @@ impl Memory {
             Ok(address)
         };
         let allocated = primary.call(format_args!("allocating {bytes} bytes"), || {
-            let retry = |failure: &Failure| failure.code == codes::OUT_OF_MEMORY;
             match (allocate(), primary.pool()) {
                 // What the pool keeps may be too small, or still be in use by queued work.
-                (Err(failure), Some(pool)) if retry(&failure) => {
+                (Err(failure), Some(pool)) if failure.code == codes::OUT_OF_MEMORY => {
                     driver::check_cust("cuCtxSynchronize", CurrentContext::synchronize())?;
                     pool.trim()?;
                     allocate()

@@ -56,7 +56,7 @@ impl Primary {
             last_kernel: Mutex::default(),
         };
         // Without a pool memory comes from `cuMemAlloc`: slower, but right.
-        primary.pool = primary.call("creating a memory pool", || Pool::new(primary.device.as_raw())).unwrap_or(None);
+        primary.pool = primary.call("creating a memory pool", || Pool::new(primary.device.as_raw())).ok();
         Ok(primary)
     }
 

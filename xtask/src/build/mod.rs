@@ -25,7 +25,6 @@ use std::collections::btree_map::Entry::{Occupied, Vacant};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
@@ -137,23 +136,15 @@ fn build_stale(workspace: &Workspace, files: &[PtxFile]) -> Result<()> {
     Ok(())
 }
 
-/// Writes archives, each a path with its family and kernels. Compressing the largest takes seconds: one per thread.
+/// Writes archives, each a path with its family and kernels. Compressing one takes seconds: each has a thread.
 fn write_archives(
     workspace: &Workspace,
     archives: BTreeMap<PathBuf, (String, BTreeMap<String, Kernels>)>,
 ) -> Result<()> {
     fs::create_dir_all(workspace.ptx_dir().join("lab"))?;
-    let queue = Mutex::new(archives.into_iter());
-    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let write = || -> Result<()> {
-        while let Some((path, (family, archs))) = next() {
-            archives::write(&path, &family, &archs)?;
-        }
-        Ok(())
-    };
     thread::scope(|scope| {
-        let threads = thread::available_parallelism().map_or(1, Into::into);
-        let running: Vec<_> = (0..threads).map(|_| scope.spawn(write)).collect();
+        let write = |(path, (family, archs)): (PathBuf, (String, _))| archives::write(&path, &family, &archs);
+        let running: Vec<_> = archives.into_iter().map(|archive| scope.spawn(move || write(archive))).collect();
         running.into_iter().try_for_each(|thread| thread.join().expect("writing does not panic"))
     })
 }

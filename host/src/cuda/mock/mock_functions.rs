@@ -126,11 +126,6 @@ functions! {
             75 => major,
             76 => minor,
             97 => 232_448,
-            // Old devices have no memory pools.
-            115 => {
-                let without = [Character::Old, Character::FaultyWithoutPools];
-                i32::from(!without.contains(&CHARACTERS[device as usize]))
-            }
             _ => return 1,
         })
     }
@@ -172,7 +167,11 @@ functions! {
         })
     }
     fn cuMemPoolCreate(pool: *mut *mut c_void, _properties: *const c_void) {
-        here(|machine, _| {
+        here(|machine, character| {
+            // Old devices have no memory pools.
+            if [Character::Old, Character::FaultyWithoutPools].contains(&character) {
+                return 801;
+            }
             machine.pools += 1;
             store(pool, handle(machine.pools))
         })

@@ -46,7 +46,6 @@ pub(super) fn tolerated(name: &str, calls: &[&str], at: usize, status: i32) -> O
         "cuStreamIsCapturing" if after == "cuThreadExchangeStreamCaptureMode" => Some(Tolerated::OtherWay),
         "cuStreamQuery" => Some(Tolerated::OtherWay),
         // Without a pool memory comes from `cuMemAlloc`.
-        "cuDeviceGetAttribute" if before == "cuDevicePrimaryCtxRetain" => Some(Tolerated::OtherWay),
         "cuMemPoolCreate" | "cuMemPoolSetAttribute" => Some(Tolerated::OtherWay),
         "cuStreamCreateWithPriority" if before == "cuMemPoolCreate" => Some(Tolerated::OtherWay),
         // The pool is trimmed, and the allocation tried again.

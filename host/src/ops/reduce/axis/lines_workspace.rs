@@ -30,7 +30,7 @@ impl LinesWorkspace {
     }
 
     pub(super) fn with_words(device: &Device, words: usize) -> Result<Self> {
-        let mut words = device.alloc::<u64>(words)?;
+        let mut words = device.alloc_on::<u64>(device.queue(), words)?;
         // Only the tickets: the rest is written before it is read.
         let tickets = words.len().min(TICKETS);
         if tickets > 0 {
