@@ -7,8 +7,8 @@
 //! resemble each other (one kernel for two architectures, one tile for several element types) are neighbours.
 //!
 //! The format is lzip (<https://www.nongnu.org/lzip/manual/lzip_manual.html#File-format>): each block is a member,
-//! which ends with its checksum and size. `lzip -dc` and `xz -dc` (from 5.4) print an archive's text. The first member is the
-//! table of contents, as PTX comments: a title, then one line per kernel and architecture:
+//! which ends with its checksum and size. `lzip -dc` and `xz -dc` (from 5.4) print an archive's text. The first member
+//! is the table of contents, as PTX comments: a title, then one line per kernel and architecture:
 //!
 //! ```text
 //! // kernel NAME ARCH BLOCK START LENGTH
