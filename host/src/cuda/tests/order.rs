@@ -153,6 +153,7 @@ fn a_stream_waits_for_a_write_once() {
 
 #[test]
 fn dropping_everything_at_once_frees_everything_in_order() {
+    // No other test opens this device: what is left is counted.
     let ordinal = 3;
     {
         let device = device(ordinal);
