@@ -1,0 +1,369 @@
+//! The calls, how they are drawn, and how a program of them is printed.
+
+use std::fmt;
+use std::ops::Range;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// A range of a buffer: `start..start + len`, which may reach past the buffer's end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    pub(crate) start: usize,
+    pub(crate) len: usize,
+}
+
+/// A row-major matrix in a buffer, which may not fit into it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    pub(crate) ld: usize,
+    pub(crate) offset: usize,
+}
+
+/// A buffer with a part of it. Numbers of buffers, streams, events and transfers count modulo those there are.
+type Part = (usize, Window);
+type MatrixPart = (usize, Shape);
+
+/// A call of the safe interface.
+#[derive(Clone, Debug)]
+pub(crate) enum Call {
+    Upload {
+        device: usize,
+        data: Vec<i8>,
+    },
+    Alloc {
+        device: usize,
+        len: usize,
+    },
+    Stream {
+        device: usize,
+    },
+    Write {
+        to: Part,
+        data: Vec<i8>,
+    },
+    Zero {
+        to: Part,
+    },
+    Copy {
+        from: Part,
+        to: Part,
+    },
+    Download {
+        from: Part,
+    },
+    Add {
+        device: usize,
+        x: Part,
+        y: Part,
+    },
+    Sum {
+        device: usize,
+        x: Part,
+    },
+    Transpose {
+        device: usize,
+        stream: Option<usize>,
+        from: MatrixPart,
+        to: MatrixPart,
+    },
+    Gemm {
+        device: usize,
+        stream: Option<usize>,
+        a: MatrixPart,
+        b: MatrixPart,
+        c: MatrixPart,
+        transposed: [bool; 2],
+        scale: [i8; 2],
+        workspace: Option<usize>,
+    },
+    StartUpload {
+        stream: usize,
+        data: Vec<i8>,
+        to: Part,
+    },
+    StartDownload {
+        stream: usize,
+        from: Part,
+        len: usize,
+    },
+    Wait {
+        transfer: usize,
+    },
+    DropTransfer {
+        transfer: usize,
+    },
+    ForgetTransfer {
+        transfer: usize,
+    },
+    Record {
+        stream: usize,
+    },
+    WaitForEvent {
+        stream: usize,
+        event: usize,
+    },
+    Synchronize {
+        stream: usize,
+    },
+    DropBuffer {
+        buffer: usize,
+    },
+    DropStream {
+        stream: usize,
+    },
+}
+
+/// A sequence of calls. Printed as Rust, where a name that is used after its drop stands for a call that is left out.
+#[derive(Clone)]
+pub(crate) struct Program(pub(crate) Vec<Call>);
+
+/// Up to `most` calls, after some that make buffers and streams.
+pub(crate) fn program(most: usize) -> impl Strategy<Value = Program> {
+    let first = vec(prop_oneof![3 => upload(), 1 => stream()], 0..=16);
+    (first, vec(call(), 1..most)).prop_map(|(first, rest)| Program([first, rest].concat()))
+}
+
+/// One of the two devices, mostly the first.
+fn device() -> impl Strategy<Value = usize> {
+    prop_oneof![7 => Just(0_usize), 1 => Just(1)]
+}
+
+fn upload() -> impl Strategy<Value = Call> {
+    (device(), vec(-4..=4_i8, 0..800)).prop_map(|(device, data)| Call::Upload { device, data })
+}
+
+fn stream() -> impl Strategy<Value = Call> {
+    device().prop_map(|device| Call::Stream { device })
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    // As many handles as there may be.
+    let handle = || 0..64_usize;
+    let data = || vec(-4..=4_i8, 0..200);
+    let window = || {
+        let (short, long) = ((0..40_usize, 0..160_usize), (0..400_usize, 0..400_usize));
+        prop_oneof![7 => short, 1 => long].prop_map(|(start, len)| Window { start, len })
+    };
+    let part = || (handle(), window());
+    let edge = || prop_oneof![0..12_usize, 0..12_usize, 30..36_usize];
+    let shape = move || {
+        (edge(), edge(), 0..4_usize, 0..3_usize, any::<bool>()).prop_map(|(rows, cols, gap, offset, is_wrong)| {
+            let ld = if is_wrong && gap == 3 { cols.saturating_sub(1) } else { cols + gap };
+            Shape { rows, cols, ld, offset }
+        })
+    };
+    // Mostly of shapes that agree.
+    let product = (edge(), edge(), edge(), vec(0..2_usize, 6), any::<[bool; 2]>(), 0..16_u8).prop_map(
+        |(m, n, k, gaps, transposed, wrong)| {
+            let of = |rows: usize, cols: usize, i: usize| Shape { rows, cols, ld: cols + gaps[i], offset: gaps[i + 1] };
+            let [a, b] = transposed;
+            let inner = if wrong == 0 { k + 1 } else { k };
+            let a = if a { of(k, m, 0) } else { of(m, k, 0) };
+            let b = if b { of(n, inner, 2) } else { of(inner, n, 2) };
+            (a, b, of(m, n, 4), transposed)
+        },
+    );
+    let on = || proptest::option::of(handle());
+    prop_oneof![
+        2 => upload(),
+        1 => (device(), 0..2000_usize).prop_map(|(device, len)| Call::Alloc { device, len }),
+        1 => stream(),
+        3 => (part(), data(), any::<bool>()).prop_map(|((buffer, window), data, fits)| {
+            let len = if fits { data.len() } else { window.len };
+            Call::Write { to: (buffer, Window { len, ..window }), data }
+        }),
+        2 => part().prop_map(|to| Call::Zero { to }),
+        4 => (part(), part(), any::<bool>()).prop_map(|(from, (buffer, window), fits)| {
+            let len = if fits { from.1.len } else { window.len };
+            Call::Copy { from, to: (buffer, Window { len, ..window }) }
+        }),
+        4 => part().prop_map(|from| Call::Download { from }),
+        6 => (device(), part(), part(), any::<bool>()).prop_map(|(device, x, (buffer, window), fits)| {
+            let len = if fits { x.1.len } else { window.len };
+            Call::Add { device, x, y: (buffer, Window { len, ..window }) }
+        }),
+        4 => (device(), part()).prop_map(|(device, x)| Call::Sum { device, x }),
+        5 => (device(), on(), (handle(), shape()), (handle(), shape()), 0..8_u8).prop_map(
+            |(device, stream, from, (buffer, to), wrong)| {
+                let Shape { rows, cols, .. } = from.1;
+                let to = if wrong == 0 { to } else { Shape { rows: cols, cols: rows, ld: rows + to.offset, ..to } };
+                Call::Transpose { device, stream, from, to: (buffer, to) }
+            }),
+        8 => (device(), on(), [handle(), handle(), handle()], product, [-2..=2_i8, -1..=1_i8],
+              proptest::option::of(0..5000_usize)).prop_map(
+            |(device, stream, [a_in, b_in, c_in], (a, b, c, transposed), scale, workspace)| Call::Gemm {
+                device, stream, a: (a_in, a), b: (b_in, b), c: (c_in, c), transposed, scale, workspace,
+            }),
+        3 => (handle(), data(), part(), 0..8_u8).prop_map(|(stream, data, (buffer, window), wrong)| {
+            let len = if wrong == 0 { window.len } else { data.len() };
+            Call::StartUpload { stream, data, to: (buffer, Window { len, ..window }) }
+        }),
+        3 => (handle(), part(), 0..8_u8).prop_map(|(stream, from, wrong)| {
+            Call::StartDownload { stream, from, len: if wrong == 0 { 7 } else { from.1.len } }
+        }),
+        3 => handle().prop_map(|transfer| Call::Wait { transfer }),
+        1 => handle().prop_map(|transfer| Call::DropTransfer { transfer }),
+        1 => handle().prop_map(|transfer| Call::ForgetTransfer { transfer }),
+        2 => handle().prop_map(|stream| Call::Record { stream }),
+        2 => (handle(), handle()).prop_map(|(stream, event)| Call::WaitForEvent { stream, event }),
+        1 => handle().prop_map(|stream| Call::Synchronize { stream }),
+        2 => handle().prop_map(|buffer| Call::DropBuffer { buffer }),
+        1 => handle().prop_map(|stream| Call::DropStream { stream }),
+    ]
+}
+
+/// An array as Rust.
+fn floats(data: &[i8]) -> String {
+    if data.len() > 4 && data.iter().all(|&element| element == 0) {
+        format!("[0.0; {}]", data.len())
+    } else {
+        format!("{data:?}.map(f32::from)")
+    }
+}
+
+/// How many handles of each kind a program has made: a number modulo this is the handle it means.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Made {
+    pub(crate) buffers: usize,
+    pub(crate) streams: usize,
+    pub(crate) events: usize,
+    pub(crate) transfers: usize,
+}
+
+impl Window {
+    pub(crate) fn range(self) -> Range<usize> {
+        self.start..self.start + self.len
+    }
+}
+
+impl Shape {
+    pub(crate) fn layout(self) -> warpwright::Layout {
+        warpwright::Layout::contiguous(self.rows, self.cols).ld(self.ld).offset(self.offset)
+    }
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f)?;
+        let mut made = Made::default();
+        for call in &self.0 {
+            call.print(f, &mut made)?;
+        }
+        Ok(())
+    }
+}
+
+impl Call {
+    /// The variant's name.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Upload { .. } => "Upload",
+            Self::Alloc { .. } => "Alloc",
+            Self::Stream { .. } => "Stream",
+            Self::Write { .. } => "Write",
+            Self::Zero { .. } => "Zero",
+            Self::Copy { .. } => "Copy",
+            Self::Download { .. } => "Download",
+            Self::Add { .. } => "Add",
+            Self::Sum { .. } => "Sum",
+            Self::Transpose { .. } => "Transpose",
+            Self::Gemm { .. } => "Gemm",
+            Self::StartUpload { .. } => "StartUpload",
+            Self::StartDownload { .. } => "StartDownload",
+            Self::Wait { .. } => "Wait",
+            Self::DropTransfer { .. } => "DropTransfer",
+            Self::ForgetTransfer { .. } => "ForgetTransfer",
+            Self::Record { .. } => "Record",
+            Self::WaitForEvent { .. } => "WaitForEvent",
+            Self::Synchronize { .. } => "Synchronize",
+            Self::DropBuffer { .. } => "DropBuffer",
+            Self::DropStream { .. } => "DropStream",
+        }
+    }
+
+    fn print(&self, f: &mut fmt::Formatter<'_>, made: &mut Made) -> fmt::Result {
+        let now = *made;
+        let name = |kind: char, number: usize, count: usize| match count {
+            0 => format!("/* no {kind} */"),
+            _ => format!("{kind}{}", number % count),
+        };
+        let buffer = |number: usize| name('b', number, now.buffers);
+        let stream = |number: usize| name('s', number, now.streams);
+        let transfer = |number: usize| name('t', number, now.transfers);
+        let part = |(number, window): Part| format!("{}.slice({:?})?", buffer(number), window.range());
+        let part_mut = |(number, window): Part| format!("{}.slice_mut({:?})?", buffer(number), window.range());
+        let matrix = |(number, Shape { rows, cols, ld, offset }): MatrixPart, view: &str| {
+            let layout = format!("Layout::contiguous({rows}, {cols}).ld({ld}).offset({offset})");
+            format!("{}.{view}().as_matrix({layout})?", buffer(number))
+        };
+        write!(f, "    ")?;
+        match self {
+            Self::Upload { device, data } => {
+                made.buffers += 1;
+                writeln!(f, "let mut b{} = d{device}.upload(&{})?;", now.buffers, floats(data))
+            }
+            Self::Alloc { device, len } => {
+                made.buffers += 1;
+                writeln!(f, "let mut b{} = d{device}.alloc_zeros::<f32>({len})?;", now.buffers)
+            }
+            Self::Stream { device } => {
+                made.streams += 1;
+                writeln!(f, "let s{} = d{device}.stream()?;", now.streams)
+            }
+            Self::Write { to, data } => writeln!(f, "{}.write(&{})?;", part_mut(*to), floats(data)),
+            Self::Zero { to } => writeln!(f, "{}.zero()?;", part_mut(*to)),
+            Self::Copy { from, to } => writeln!(f, "{}.copy_from({})?;", part_mut(*to), part(*from)),
+            Self::Download { from } => writeln!(f, "{}.download()?;", part(*from)),
+            Self::Add { device, x, y } => {
+                made.buffers += 1;
+                writeln!(f, "let mut b{} = d{device}.add({}, {})?;", now.buffers, part(*x), part(*y))
+            }
+            Self::Sum { device, x } => writeln!(f, "d{device}.sum({})?;", part(*x)),
+            Self::Transpose { device, stream: on, from, to } => {
+                let on = on.map_or_else(|| format!("d{device}"), stream);
+                writeln!(f, "{on}.transpose_into({}, {})?;", matrix(*from, "view"), matrix(*to, "view_mut"))
+            }
+            Self::Gemm { device, stream: on, a, b, c, transposed, scale: [alpha, beta], workspace } => {
+                let ops = transposed.map(|transposed| if transposed { "Op::T" } else { "Op::N" });
+                let on = on.map_or_else(String::new, |on| format!(".stream(&{})", stream(on)));
+                let space =
+                    workspace.map_or_else(String::new, |len| format!(".workspace(&mut d{device}.alloc({len})?)"));
+                writeln!(
+                    f,
+                    "d{device}.gemm({}, {}).op({}, {}).alpha({alpha}.0).beta({beta}.0){on}{space}.into({})?;",
+                    matrix(*a, "view"),
+                    matrix(*b, "view"),
+                    ops[0],
+                    ops[1],
+                    matrix(*c, "view_mut")
+                )
+            }
+            Self::StartUpload { stream: on, data, to } => {
+                made.transfers += 1;
+                let (t, on, to) = (now.transfers, stream(*on), part_mut(*to));
+                writeln!(f, "let t{t} = {on}.upload(/* page-locked {data:?} */, {to})?;")
+            }
+            Self::StartDownload { stream: on, from, len } => {
+                made.transfers += 1;
+                let (t, on, from) = (now.transfers, stream(*on), part(*from));
+                writeln!(f, "let t{t} = {on}.download({from}, {on}.device().pinned({len})?)?;")
+            }
+            Self::Wait { transfer: t } => writeln!(f, "{}.wait()?;", transfer(*t)),
+            Self::DropTransfer { transfer: t } => writeln!(f, "drop({});", transfer(*t)),
+            Self::ForgetTransfer { transfer: t } => writeln!(f, "std::mem::forget({});", transfer(*t)),
+            Self::Record { stream: on } => {
+                made.events += 1;
+                writeln!(f, "let e{} = {}.record()?;", now.events, stream(*on))
+            }
+            Self::WaitForEvent { stream: on, event } => {
+                writeln!(f, "{}.wait(&{})?;", stream(*on), name('e', *event, now.events))
+            }
+            Self::Synchronize { stream: on } => writeln!(f, "{}.synchronize()?;", stream(*on)),
+            Self::DropBuffer { buffer: b } => writeln!(f, "drop({});", buffer(*b)),
+            Self::DropStream { stream: s } => writeln!(f, "drop({});", stream(*s)),
+        }
+    }
+}
