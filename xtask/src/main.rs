@@ -14,6 +14,7 @@ mod bundle;
 mod coverage;
 mod doctor;
 mod families;
+mod parallel;
 mod process;
 mod program;
 mod progress;

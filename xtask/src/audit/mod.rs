@@ -19,6 +19,7 @@ use self::checks::Finding;
 use self::table::Row;
 use self::usage::Usage;
 use crate::archives;
+use crate::parallel;
 use crate::progress;
 use crate::ptx;
 use crate::ptxas::{self, Ptxas};
@@ -50,14 +51,18 @@ pub(crate) fn audit(workspace: &Workspace, files: &[PtxFile]) -> Result<bool> {
     let mut rows = Vec::new();
     let mut findings = Vec::new();
     let mut warnings = Vec::new();
-    for file in files {
+    let audited = parallel::map(files, |file| {
         progress.set_message(format!("audit {}", file.name()));
-        let audited = audit_file(workspace, file, ptxas.as_ref())?;
+        let audited = audit_file(workspace, file, ptxas.as_ref());
+        progress.inc(1);
+        audited
+    });
+    for (file, audited) in files.iter().zip(audited) {
+        let audited = audited?;
         rows.extend(audited.rows);
         let path = text_path(workspace, file);
         findings.extend(audited.findings.into_iter().map(|finding| (path.clone(), finding)));
         warnings.extend(audited.warnings);
-        progress.inc(1);
     }
     progress.finish_and_clear();
 

@@ -33,6 +33,7 @@ use anyhow::{Context as _, Result, bail};
 use self::manifest::{Entry, Manifest, State};
 use crate::archives::{self, Kernels};
 use crate::audit;
+use crate::parallel;
 use crate::progress;
 use crate::selection::{PtxFile, Selection};
 use crate::toolchain::Nightly;
@@ -136,17 +137,14 @@ fn build_stale(workspace: &Workspace, files: &[PtxFile]) -> Result<()> {
     Ok(())
 }
 
-/// Writes archives, each a path with its family and kernels. Compressing one takes seconds: each has a thread.
+/// Writes archives, each a path with its family and kernels. Compressing one takes seconds.
 fn write_archives(
     workspace: &Workspace,
     archives: BTreeMap<PathBuf, (String, BTreeMap<String, Kernels>)>,
 ) -> Result<()> {
     fs::create_dir_all(workspace.ptx_dir().join("lab"))?;
-    thread::scope(|scope| {
-        let write = |(path, (family, archs)): (PathBuf, (String, _))| archives::write(&path, &family, &archs);
-        let running: Vec<_> = archives.into_iter().map(|archive| scope.spawn(move || write(archive))).collect();
-        running.into_iter().try_for_each(|thread| thread.join().expect("writing does not panic"))
-    })
+    let archives: Vec<_> = archives.into_iter().collect();
+    parallel::map(&archives, |(path, (family, archs))| archives::write(path, family, archs)).into_iter().collect()
 }
 
 /// Compiles `files`, one thread per architecture; the kernels of each in the same order.
