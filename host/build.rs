@@ -1,10 +1,14 @@
-//! Lets programs with the feature `cuda` link without a CUDA toolkit.
+//! Lets programs with the feature `cuda` link without a CUDA toolkit, and the crate know whether it is optimised.
 
 use std::path::PathBuf;
 use std::{env, fs};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rustc-check-cfg=cfg(unoptimised)");
+    if env::var("OPT_LEVEL").is_ok_and(|level| level == "0") {
+        println!("cargo::rustc-cfg=unoptimised");
+    }
     if env::var_os("CARGO_FEATURE_CUDA").is_some() {
         provide_libcuda();
     }

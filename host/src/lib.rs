@@ -39,6 +39,19 @@
 //! compiles: leave out those that you do not call.
 //! With `default-features = false` there are devices, memory, launches and the simulator, for kernels of your own.
 //!
+//! # Speed of the simulator
+//!
+//! Without optimisation kernels take some fifteen times longer on the simulator. These lines in your Cargo.toml
+//! optimise it, and kernels of your own:
+//!
+//! ```toml
+//! [profile.dev]
+//! opt-level = 1
+//!
+//! [profile.dev.package.warpwright-simulator]
+//! opt-level = 3
+//! ```
+//!
 //! # The feature `cuda`
 //!
 //! Without it the crate builds on stable Rust with nothing else installed, and kernels run on the simulator. With it

@@ -1,12 +1,16 @@
 //! Kernel launches on the simulator.
 
-use std::sync::{RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Once, RwLockReadGuard, RwLockWriteGuard};
+use std::time::{Duration, Instant};
 
 use simulator::Config;
 
 use super::Memory;
 use crate::contract::{Binding, Execution, KernelLaunch};
 use crate::error::{Error, FaultReport};
+
+/// If a launch takes longer, a simulator that was built without optimisation says how to make it faster.
+const SLOW: Duration = Duration::from_secs(2);
 
 /// A locked allocation.
 enum Guard<'a> {
@@ -49,9 +53,13 @@ pub(crate) unsafe fn launch<'a>(
         pdl: info.pdl,
         bindings: &bindings,
     };
+    let started = Instant::now();
     // SAFETY: the guards give this launch exclusive access to the memory it writes, and exclude writers from what it
     // reads; the views in the body point into these bindings, as the caller promises.
     let outcome = unsafe { simulator::launch(&launch, config, body) };
+    if cfg!(unoptimised) {
+        hint(info.name, started.elapsed());
+    }
     let kernel = || info.name.to_owned();
     let outcome = outcome.map_err(|error| Error::Simulator { kernel: kernel(), reason: error.to_string() })?;
     if outcome.reports.is_empty() && outcome.suppressed == 0 {
@@ -66,6 +74,21 @@ pub(crate) unsafe fn launch<'a>(
         reports: outcome.reports,
         suppressed: outcome.suppressed,
     })))
+}
+
+/// Says on standard error, once, how to make a slow launch faster.
+fn hint(kernel: &str, took: Duration) {
+    static SAID: Once = Once::new();
+    if took >= SLOW {
+        SAID.call_once(|| {
+            eprintln!(
+                "warpwright: `{kernel}` took {:.1} s on the simulator, which was built without optimisation. These \
+                 lines in Cargo.toml make it ten times faster:\n\n[profile.dev]\nopt-level = 1\n\n\
+                 [profile.dev.package.warpwright-simulator]\nopt-level = 3\n",
+                took.as_secs_f64()
+            );
+        });
+    }
 }
 
 /// Locks each allocation once, in the order of their addresses (see [`Memory::copy`]); guards in the order of
