@@ -25,7 +25,6 @@ use std::collections::btree_map::Entry::{Occupied, Vacant};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
@@ -147,7 +146,7 @@ fn write_archives(
     parallel::map(&archives, |(path, (family, archs))| archives::write(path, family, archs)).into_iter().collect()
 }
 
-/// Compiles `files`, one thread per architecture; the kernels of each in the same order.
+/// Compiles `files`, the architectures at the same time; the kernels of each in the same order.
 fn compile_all(workspace: &Workspace, nightly: &Nightly, files: &[PtxFile]) -> Result<Vec<Kernels>> {
     let source = core_source::find(workspace, nightly)?;
     let mut by_arch: BTreeMap<&str, Vec<&PtxFile>> = BTreeMap::new();
@@ -175,13 +174,10 @@ fn compile_all(workspace: &Workspace, nightly: &Nightly, files: &[PtxFile]) -> R
         }
         Ok(texts)
     };
-    let mut texts: BTreeMap<String, Kernels> = thread::scope(|scope| {
-        let compile_arch = &compile_arch;
-        let running: Vec<_> =
-            by_arch.iter().map(|(arch, files)| scope.spawn(move || compile_arch(arch, files))).collect();
-        let finished = running.into_iter().map(|thread| thread.join().expect("compiling does not panic"));
-        finished.collect::<Result<Vec<_>>>().map(|texts| texts.into_iter().flatten().collect())
-    })?;
+    let by_arch: Vec<_> = by_arch.into_iter().collect();
+    let compiled = parallel::map(&by_arch, |(arch, files)| compile_arch(arch, files));
+    let compiled: Vec<Vec<_>> = compiled.into_iter().collect::<Result<_>>()?;
+    let mut texts: BTreeMap<String, Kernels> = compiled.into_iter().flatten().collect();
     progress.finish_and_clear();
     Ok(files.iter().map(|file| texts.remove(&file.name()).expect("each was compiled")).collect())
 }
