@@ -224,6 +224,14 @@ fn floats(data: &[i8]) -> String {
     }
 }
 
+/// The variant of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
+    /// Whether there are invalid calls of this kind.
+    pub(crate) can_be_refused: bool,
+}
+
 /// How many handles of each kind a program has made: a number modulo this is the handle it means.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Made {
@@ -231,6 +239,19 @@ pub(crate) struct Made {
     pub(crate) streams: usize,
     pub(crate) events: usize,
     pub(crate) transfers: usize,
+}
+
+impl Made {
+    /// Counts what a call makes, also if it fails.
+    pub(crate) fn count(&mut self, call: &Call) {
+        match call {
+            Call::Upload { .. } | Call::Alloc { .. } | Call::Add { .. } => self.buffers += 1,
+            Call::Stream { .. } => self.streams += 1,
+            Call::Record { .. } => self.events += 1,
+            Call::StartUpload { .. } | Call::StartDownload { .. } => self.transfers += 1,
+            _ => {}
+        }
+    }
 }
 
 impl Window {
@@ -250,49 +271,50 @@ impl fmt::Debug for Program {
         writeln!(f)?;
         let mut made = Made::default();
         for call in &self.0 {
-            call.print(f, &mut made)?;
+            call.print(f, made)?;
+            made.count(call);
         }
         Ok(())
     }
 }
 
 impl Call {
-    /// The variant's name.
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Self::Upload { .. } => "Upload",
-            Self::Alloc { .. } => "Alloc",
-            Self::Stream { .. } => "Stream",
-            Self::Write { .. } => "Write",
-            Self::Zero { .. } => "Zero",
-            Self::Copy { .. } => "Copy",
-            Self::Download { .. } => "Download",
-            Self::Add { .. } => "Add",
-            Self::Sum { .. } => "Sum",
-            Self::Transpose { .. } => "Transpose",
-            Self::Gemm { .. } => "Gemm",
-            Self::StartUpload { .. } => "StartUpload",
-            Self::StartDownload { .. } => "StartDownload",
-            Self::Wait { .. } => "Wait",
-            Self::DropTransfer { .. } => "DropTransfer",
-            Self::ForgetTransfer { .. } => "ForgetTransfer",
-            Self::Record { .. } => "Record",
-            Self::WaitForEvent { .. } => "WaitForEvent",
-            Self::Synchronize { .. } => "Synchronize",
-            Self::DropBuffer { .. } => "DropBuffer",
-            Self::DropStream { .. } => "DropStream",
-        }
+    /// The variant.
+    pub(crate) fn kind(&self) -> Kind {
+        let (name, can_be_refused) = match self {
+            Self::Upload { .. } => ("Upload", false),
+            Self::Alloc { .. } => ("Alloc", false),
+            Self::Stream { .. } => ("Stream", false),
+            Self::Write { .. } => ("Write", true),
+            Self::Zero { .. } => ("Zero", true),
+            Self::Copy { .. } => ("Copy", true),
+            Self::Download { .. } => ("Download", true),
+            Self::Add { .. } => ("Add", true),
+            Self::Sum { .. } => ("Sum", true),
+            Self::Transpose { .. } => ("Transpose", true),
+            Self::Gemm { .. } => ("Gemm", true),
+            Self::StartUpload { .. } => ("StartUpload", true),
+            Self::StartDownload { .. } => ("StartDownload", true),
+            Self::Wait { .. } => ("Wait", false),
+            Self::DropTransfer { .. } => ("DropTransfer", false),
+            Self::ForgetTransfer { .. } => ("ForgetTransfer", false),
+            Self::Record { .. } => ("Record", false),
+            Self::WaitForEvent { .. } => ("WaitForEvent", true),
+            Self::Synchronize { .. } => ("Synchronize", false),
+            Self::DropBuffer { .. } => ("DropBuffer", false),
+            Self::DropStream { .. } => ("DropStream", false),
+        };
+        Kind { name, can_be_refused }
     }
 
-    fn print(&self, f: &mut fmt::Formatter<'_>, made: &mut Made) -> fmt::Result {
-        let now = *made;
+    fn print(&self, f: &mut fmt::Formatter<'_>, made: Made) -> fmt::Result {
         let name = |kind: char, number: usize, count: usize| match count {
             0 => format!("/* no {kind} */"),
             _ => format!("{kind}{}", number % count),
         };
-        let buffer = |number: usize| name('b', number, now.buffers);
-        let stream = |number: usize| name('s', number, now.streams);
-        let transfer = |number: usize| name('t', number, now.transfers);
+        let buffer = |number: usize| name('b', number, made.buffers);
+        let stream = |number: usize| name('s', number, made.streams);
+        let transfer = |number: usize| name('t', number, made.transfers);
         let part = |(number, window): Part| format!("{}.slice({:?})?", buffer(number), window.range());
         let part_mut = |(number, window): Part| format!("{}.slice_mut({:?})?", buffer(number), window.range());
         let matrix = |(number, Shape { rows, cols, ld, offset }): MatrixPart, view: &str| {
@@ -302,24 +324,20 @@ impl Call {
         write!(f, "    ")?;
         match self {
             Self::Upload { device, data } => {
-                made.buffers += 1;
-                writeln!(f, "let mut b{} = d{device}.upload(&{})?;", now.buffers, floats(data))
+                writeln!(f, "let mut b{} = d{device}.upload(&{})?;", made.buffers, floats(data))
             }
             Self::Alloc { device, len } => {
-                made.buffers += 1;
-                writeln!(f, "let mut b{} = d{device}.alloc_zeros::<f32>({len})?;", now.buffers)
+                writeln!(f, "let mut b{} = d{device}.alloc_zeros::<f32>({len})?;", made.buffers)
             }
             Self::Stream { device } => {
-                made.streams += 1;
-                writeln!(f, "let s{} = d{device}.stream()?;", now.streams)
+                writeln!(f, "let s{} = d{device}.stream()?;", made.streams)
             }
             Self::Write { to, data } => writeln!(f, "{}.write(&{})?;", part_mut(*to), floats(data)),
             Self::Zero { to } => writeln!(f, "{}.zero()?;", part_mut(*to)),
             Self::Copy { from, to } => writeln!(f, "{}.copy_from({})?;", part_mut(*to), part(*from)),
             Self::Download { from } => writeln!(f, "{}.download()?;", part(*from)),
             Self::Add { device, x, y } => {
-                made.buffers += 1;
-                writeln!(f, "let mut b{} = d{device}.add({}, {})?;", now.buffers, part(*x), part(*y))
+                writeln!(f, "let mut b{} = d{device}.add({}, {})?;", made.buffers, part(*x), part(*y))
             }
             Self::Sum { device, x } => writeln!(f, "d{device}.sum({})?;", part(*x)),
             Self::Transpose { device, stream: on, from, to } => {
@@ -342,24 +360,21 @@ impl Call {
                 )
             }
             Self::StartUpload { stream: on, data, to } => {
-                made.transfers += 1;
-                let (t, on, to) = (now.transfers, stream(*on), part_mut(*to));
+                let (t, on, to) = (made.transfers, stream(*on), part_mut(*to));
                 writeln!(f, "let t{t} = {on}.upload(/* page-locked {data:?} */, {to})?;")
             }
             Self::StartDownload { stream: on, from, len } => {
-                made.transfers += 1;
-                let (t, on, from) = (now.transfers, stream(*on), part(*from));
+                let (t, on, from) = (made.transfers, stream(*on), part(*from));
                 writeln!(f, "let t{t} = {on}.download({from}, {on}.device().pinned({len})?)?;")
             }
             Self::Wait { transfer: t } => writeln!(f, "{}.wait()?;", transfer(*t)),
             Self::DropTransfer { transfer: t } => writeln!(f, "drop({});", transfer(*t)),
             Self::ForgetTransfer { transfer: t } => writeln!(f, "std::mem::forget({});", transfer(*t)),
             Self::Record { stream: on } => {
-                made.events += 1;
-                writeln!(f, "let e{} = {}.record()?;", now.events, stream(*on))
+                writeln!(f, "let e{} = {}.record()?;", made.events, stream(*on))
             }
             Self::WaitForEvent { stream: on, event } => {
-                writeln!(f, "{}.wait(&{})?;", stream(*on), name('e', *event, now.events))
+                writeln!(f, "{}.wait(&{})?;", stream(*on), name('e', *event, made.events))
             }
             Self::Synchronize { stream: on } => writeln!(f, "{}.synchronize()?;", stream(*on)),
             Self::DropBuffer { buffer: b } => writeln!(f, "drop({});", buffer(*b)),

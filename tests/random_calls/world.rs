@@ -4,12 +4,13 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::mem;
 use std::ops::AddAssign;
+use std::rc::Rc;
 
 use ndarray::Array2;
 use warpwright::gemm::Op;
 use warpwright::{Buffer, Device, Event, PinnedBuffer, Result, Stream, Transfer};
 
-use super::call::{Call, Made, Shape, Window};
+use super::call::{Call, Kind, Made, Shape, Window};
 
 /// Elements stay below, so that sums of products are exact in `f32`: a call that reads larger ones is left out.
 const LARGEST: f32 = 1e4;
@@ -31,10 +32,11 @@ struct Copying {
 pub(crate) struct World<'d> {
     devices: [&'d Device; 2],
     buffers: Vec<Option<Owned>>,
-    streams: Vec<Option<(Stream, usize)>>,
+    streams: Vec<Option<Rc<(Stream, usize)>>>,
     events: Vec<Option<(Event, usize)>>,
     transfers: Vec<Option<Copying>>,
-    tallies: BTreeMap<&'static str, Tally>,
+    made: Made,
+    tallies: BTreeMap<Kind, Tally>,
 }
 
 /// What became of calls.
@@ -44,12 +46,6 @@ pub(crate) struct Tally {
     pub(crate) refused: usize,
     /// Without their handles, or with elements that are too large.
     pub(crate) left_out: usize,
-}
-
-/// Whether there are invalid calls of this kind.
-pub(crate) fn can_be_refused(name: &str) -> bool {
-    let always_valid = ["Upload", "Alloc", "Stream", "Wait", "DropTransfer", "ForgetTransfer", "Record"];
-    !always_valid.contains(&name) && !["Synchronize", "DropBuffer", "DropStream"].contains(&name)
 }
 
 impl AddAssign for Tally {
@@ -147,35 +143,32 @@ fn pinned(device: &Device, elements: &[f32]) -> PinnedBuffer<f32> {
 
 impl<'d> World<'d> {
     pub(crate) fn new(devices: [&'d Device; 2]) -> Self {
-        Self { devices, buffers: vec![], streams: vec![], events: vec![], transfers: vec![], tallies: BTreeMap::new() }
+        Self {
+            devices,
+            buffers: vec![],
+            streams: vec![],
+            events: vec![],
+            transfers: vec![],
+            made: Made::default(),
+            tallies: BTreeMap::new(),
+        }
     }
 
     /// Makes a call.
     pub(crate) fn call(&mut self, call: &Call) {
-        let made = Made {
-            buffers: self.buffers.len(),
-            streams: self.streams.len(),
-            events: self.events.len(),
-            transfers: self.transfers.len(),
-        };
         REFUSED.set(false);
         let done = self.try_call(call);
-        let tally = self.tallies.entry(call.name()).or_default();
+        let tally = self.tallies.entry(call.kind()).or_default();
         match done {
             Some(()) => tally.succeeded += 1,
             None if REFUSED.get() => tally.refused += 1,
             None => tally.left_out += 1,
         }
         // Names in a printed program count the calls that make something, also those that fail.
-        if let Call::Upload { .. } | Call::Alloc { .. } | Call::Add { .. } = call {
-            self.buffers.resize_with(made.buffers + 1, || None);
-        }
-        if let Call::StartUpload { .. } | Call::StartDownload { .. } = call {
-            self.transfers.resize_with(made.transfers + 1, || None);
-        }
-        if let Call::Record { .. } = call {
-            self.events.resize_with(made.events + 1, || None);
-        }
+        self.made.count(call);
+        self.buffers.resize_with(self.made.buffers, || None);
+        self.events.resize_with(self.made.events, || None);
+        self.transfers.resize_with(self.made.transfers, || None);
     }
 
     fn buffer(&self, number: usize) -> Option<&Owned> {
@@ -187,8 +180,8 @@ impl<'d> World<'d> {
         self.buffers[place].as_mut()
     }
 
-    fn stream(&self, number: usize) -> Option<&(Stream, usize)> {
-        self.streams[place(&self.streams, number)?].as_ref()
+    fn stream(&self, number: usize) -> Option<Rc<(Stream, usize)>> {
+        self.streams[place(&self.streams, number)?].clone()
     }
 
     /// A buffer that is written, and those that are read, which must be others: else the program would not compile.
@@ -230,7 +223,7 @@ impl<'d> World<'d> {
             }
             Call::Stream { device } => {
                 let stream = check(devices[device].stream(), Must::Succeed)?;
-                self.streams.push(Some((stream, device)));
+                self.streams.push(Some(Rc::new((stream, device))));
             }
             Call::Write { to: (number, window), ref data } => {
                 let owned = self.buffer_mut(number)?;
@@ -278,45 +271,29 @@ impl<'d> World<'d> {
                 let sum = check(devices[device].sum(view), must(x.device == device, of.len == 0))?;
                 assert_eq!(sum, x.elements[of.range()].iter().sum::<f32>());
             }
-            Call::Transpose { device, stream, from: (from, of), to: (to, at) } => {
-                let stream = match stream {
-                    Some(number) => Some(place(&self.streams, number)?),
-                    None => None,
-                };
-                let streams = mem::take(&mut self.streams);
-                let done = self.transpose((device, stream.and_then(|place| streams[place].as_ref())), from, of, to, at);
-                self.streams = streams;
-                done?;
+            Call::Transpose { device, stream, from, to } => {
+                let stream = stream.map(|number| self.stream(number).ok_or(())).transpose().ok()?;
+                self.transpose((device, stream.as_deref()), from, to)?;
             }
             Call::Gemm { stream, .. } => {
-                let stream = match stream {
-                    Some(number) => Some(place(&self.streams, number)?),
-                    None => None,
-                };
-                let streams = mem::take(&mut self.streams);
-                let done = self.gemm(stream.and_then(|place| streams[place].as_ref()), call);
-                self.streams = streams;
-                done?;
+                let stream = stream.map(|number| self.stream(number).ok_or(())).transpose().ok()?;
+                self.gemm(stream.as_deref(), call)?;
             }
             Call::StartUpload { stream, ref data, to: (to, at) } => {
-                let place = place(&self.streams, stream)?;
-                let elements = floats(data);
-                let (stream, device) = self.streams[place].take()?;
-                let target = self.buffer_mut(to);
-                let started = target.and_then(|to| {
-                    let is_within = at.is_within(to);
-                    let view = check(to.buffer.slice_mut(at.range()), must(is_within, false))?;
-                    let is_valid = at.len == data.len() && to.device == device;
-                    let host = pinned(devices[device], &elements);
-                    let transfer = check(stream.upload(host, view), must(is_valid, at.len == 0 && data.is_empty()))?;
-                    to.elements[at.range()].copy_from_slice(&elements);
-                    Some(transfer)
-                });
-                self.streams[place] = Some((stream, device));
-                self.transfers.push(Some(Copying { transfer: started?, elements }));
+                let (on, elements) = (self.stream(stream)?, floats(data));
+                let (stream, device) = &*on;
+                let to = self.buffer_mut(to)?;
+                let is_within = at.is_within(to);
+                let view = check(to.buffer.slice_mut(at.range()), must(is_within, false))?;
+                let is_valid = at.len == data.len() && to.device == *device;
+                let host = pinned(devices[*device], &elements);
+                let transfer = check(stream.upload(host, view), must(is_valid, at.len == 0 && data.is_empty()))?;
+                to.elements[at.range()].copy_from_slice(&elements);
+                self.transfers.push(Some(Copying { transfer, elements }));
             }
             Call::StartDownload { stream, from: (from, of), len } => {
-                let ((stream, device), owned) = (self.stream(stream)?, self.buffer(from)?);
+                let (on, owned) = (self.stream(stream)?, self.buffer(from)?);
+                let (stream, device) = &*on;
                 let view = check(owned.buffer.slice(of.range()), must(of.is_within(owned), false))?;
                 let is_valid = of.len == len && owned.device == *device;
                 let host = pinned(devices[*device], &vec![-1.0; len]);
@@ -338,12 +315,14 @@ impl<'d> World<'d> {
                 mem::forget(self.transfers[place].take());
             }
             Call::Record { stream } => {
-                let (stream, device) = self.stream(stream)?;
+                let on = self.stream(stream)?;
+                let (stream, device) = &*on;
                 let event = (check(stream.record(), Must::Succeed)?, *device);
                 self.events.push(Some(event));
             }
             Call::WaitForEvent { stream, event } => {
-                let (stream, device) = self.stream(stream)?;
+                let on = self.stream(stream)?;
+                let (stream, device) = &*on;
                 let (event, of) = self.events[place(&self.events, event)?].as_ref()?;
                 check(stream.wait(event), must(device == of, false))?;
             }
@@ -363,10 +342,8 @@ impl<'d> World<'d> {
     fn transpose(
         &mut self,
         (device, stream): (usize, Option<&(Stream, usize)>),
-        from: usize,
-        of: Shape,
-        to: usize,
-        at: Shape,
+        (from, of): (usize, Shape),
+        (to, at): (usize, Shape),
     ) -> Option<()> {
         let device = stream.map_or(device, |&(_, device)| device);
         let handle = self.devices[device];
@@ -424,7 +401,7 @@ impl<'d> World<'d> {
     }
 
     /// Compares every buffer that is left; then drops everything in an order that `order` chooses.
-    pub(crate) fn finish(mut self, mut order: u64) -> BTreeMap<&'static str, Tally> {
+    pub(crate) fn finish(mut self, mut order: u64) -> BTreeMap<Kind, Tally> {
         for owned in self.buffers.iter().flatten() {
             assert_eq!(check(owned.buffer.download(), Must::Succeed).expect("it succeeded"), owned.elements);
         }

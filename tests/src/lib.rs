@@ -1,3 +1,4 @@
 //! Code that the test programs of this package share.
 
+pub mod runner;
 pub mod sim;
