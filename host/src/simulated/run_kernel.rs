@@ -9,7 +9,7 @@ use super::Memory;
 use crate::contract::{Binding, Execution, KernelLaunch};
 use crate::error::{Error, FaultReport};
 
-/// If a launch takes longer, a simulator that was built without optimisation says how to make it faster.
+/// If a launch takes longer in a build without optimisation, it says how to make it faster.
 const SLOW: Duration = Duration::from_secs(2);
 
 /// A locked allocation.
@@ -82,8 +82,8 @@ fn hint(kernel: &str, took: Duration) {
     if took >= SLOW {
         SAID.call_once(|| {
             eprintln!(
-                "warpwright: `{kernel}` took {:.1} s on the simulator, which was built without optimisation. These \
-                 lines in Cargo.toml make it ten times faster:\n\n[profile.dev]\nopt-level = 1\n\n\
+                "warpwright: `{kernel}` took {:.1} s on the simulator, in a build without optimisation. These lines \
+                 in Cargo.toml make it ten times faster:\n\n[profile.dev]\nopt-level = 1\n\n\
                  [profile.dev.package.warpwright-simulator]\nopt-level = 3\n",
                 took.as_secs_f64()
             );
