@@ -64,8 +64,8 @@ pub(super) fn gemm<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: 
     let (m, n, k, batch) = (args.gemm.m, args.gemm.n, args.gemm.k, args.gemm.batch);
     let t = thread_idx_x() % C::CONFIG.threads;
     init_pipeline!(smem, STAGES, t, warps, 1);
+    dependency_wait();
     if k == 0 {
-        dependency_wait();
         return;
     }
     let mine = Microtile::of::<MQ, NQ>(const { C::CONFIG.tile[1] / (32 * NQ as u32) }, t);
@@ -80,20 +80,14 @@ pub(super) fn gemm<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: 
     let blocks = [block_idx_x(), grid_dim_x()];
     let mut schedule = StreamK::new(blocks, tiles.per_matrix() * batch, args.stream_k.tiles, steps);
     let mut state = PipelineState::<STAGES>::CONSUMER;
-    // Matrix, first row and first column.
-    let at = |unit: Option<WorkUnit>| {
-        let (matrix, row, col) = tiles.at(unit.map_or(0, |unit| unit.tile));
-        [matrix, row * tile_m, col * tile_n]
-    };
-    // The first place is known before the predecessor ends. The condition, which holds for every tile, tells ptxas:
-    // without it, ptxas computes the place after the wait.
-    let mut unit = schedule.next_unit();
-    let mut place = at(unit).map(opaque);
-    if place[2] < n {
-        dependency_wait();
-    }
-    while let Some(WorkUnit { from, to, .. }) = unit {
-        let [matrix, row, col] = place;
+    while let Some(WorkUnit { tile, from, to }) = schedule.next_unit() {
+        let (matrix, row, col) = tiles.at(tile);
+        let (row, col) = (row * tile_m, col * tile_n);
+        // The place is known before the predecessor ends; after the first tile the wait is over at once. The condition,
+        // which holds for every tile, is for ptxas, which would else compute the place after the wait.
+        if opaque(col) < n {
+            dependency_wait();
+        }
         let load = |step: u32, ahead: PipelineState<STAGES>| {
             let at = (step * depth) as i32;
             smem.empty.wait(ahead.stage(), ahead.parity);
@@ -153,15 +147,13 @@ pub(super) fn gemm<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: 
         }
         if to < steps {
             store_partials::<C, MQ, NQ>(&args.stream_k, &accumulators);
-        } else {
-            // The pipeline is empty, and no load under way.
-            sync_threads();
-            store::<C, MQ, NQ, ELEMENTS>(&accumulators, &smem.stages, mine, [row, col, matrix], args.gemm);
-            fence_proxy_async();
-            sync_threads();
+            continue;
         }
-        unit = schedule.next_unit();
-        place = at(unit);
+        // The pipeline is empty, and no load under way.
+        sync_threads();
+        store::<C, MQ, NQ, ELEMENTS>(&accumulators, &smem.stages, mine, [row, col, matrix], args.gemm);
+        fence_proxy_async();
+        sync_threads();
     }
 }
 

@@ -66,20 +66,14 @@ pub(super) fn gemm<C: Config, const MQ: usize, const OWN: usize, const ELEMENTS:
     let (mut state, mut ahead) = (PipelineState::<OWN>::CONSUMER, PipelineState::<OWN>::PRODUCER);
     // The group that has the tile's first step.
     let mut first = 0;
-    // Matrix, first row and first column.
-    let at = |tile: u32| {
-        let (matrix, row, col) = tiles.at(tile);
-        [matrix, row * tile_m, col * tile_n]
-    };
     let mut tile = block_idx_x();
-    // The first place is known before the predecessor ends. The condition, which holds for every tile, tells ptxas:
-    // without it, ptxas computes the place after the wait.
-    let mut place = at(tile).map(opaque);
-    if place[2] < n {
-        dependency_wait();
-    }
     while tile < all {
-        let [matrix, row, col] = place;
+        let (matrix, row, col) = tiles.at(tile);
+        let (row, col) = (row * tile_m, col * tile_n);
+        // As in the sequential main loop: the place is known before the predecessor ends.
+        if opaque(col) < n {
+            dependency_wait();
+        }
         // The first step of this group. Its accumulators are staged in the same place whichever group it is.
         let start = (group + groups - first) % groups;
         // Loads the group's step of this number, if there is one. Its warps take turns.
@@ -117,7 +111,6 @@ pub(super) fn gemm<C: Config, const MQ: usize, const OWN: usize, const ELEMENTS:
         store::<C, ELEMENTS>(&smem.stages, t, [row, col, matrix], args.gemm);
         tile += grid_dim_x();
         if tile < all {
-            place = at(tile);
             fence_proxy_async();
             sync_threads();
         }
