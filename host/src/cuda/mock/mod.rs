@@ -58,6 +58,8 @@ pub(super) enum Character {
     Reused,
     /// None; for the test that counts the waits of a reader.
     Waiting,
+    /// None; for the test of reads after a write on one stream.
+    Rereading,
     /// None; for the test of PTX of other kernels.
     Declared,
     /// For the test in which every call fails in turn: of all kernels only additions do their work, and at most
@@ -87,7 +89,7 @@ impl Character {
 pub(super) const CAPACITY: usize = 1 << 24;
 
 /// The devices: plain ones first.
-const CHARACTERS: [Character; 31] = [
+const CHARACTERS: [Character; 32] = [
     Character::Plain,
     Character::Plain,
     Character::Plain,
@@ -119,6 +121,7 @@ const CHARACTERS: [Character; 31] = [
     Character::Faulty,
     Character::FaultyWithoutPools,
     Character::Declared,
+    Character::Rereading,
 ];
 
 /// Installs the mock in place of the driver. Panics if a driver is loaded already.
