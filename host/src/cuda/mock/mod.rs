@@ -62,7 +62,9 @@ pub(super) enum Character {
     Rereading,
     /// None; for the test of PTX of other kernels.
     Declared,
-    /// For the test in which every call fails in turn: of all kernels only additions do their work, and at most
+    /// None; for the tests of random calls.
+    Random,
+    /// For the test in which every call fails in turn: at most
     /// [`CAPACITY`] bytes can be allocated.
     Faulty,
     /// As [`Character::Faulty`], and it has no memory pools.
@@ -89,7 +91,7 @@ impl Character {
 pub(super) const CAPACITY: usize = 1 << 24;
 
 /// The devices: plain ones first.
-const CHARACTERS: [Character; 32] = [
+const CHARACTERS: [Character; 39] = [
     Character::Plain,
     Character::Plain,
     Character::Plain,
@@ -122,6 +124,13 @@ const CHARACTERS: [Character; 32] = [
     Character::FaultyWithoutPools,
     Character::Declared,
     Character::Rereading,
+    Character::Random,
+    Character::Random,
+    Character::Random,
+    Character::Random,
+    Character::Random,
+    Character::Random,
+    Character::Random,
 ];
 
 /// Installs the mock in place of the driver. Panics if a driver is loaded already.

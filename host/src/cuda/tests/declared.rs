@@ -147,6 +147,9 @@ fn a_kernel_is_compared_when_it_is_launched_first() {
     assert!(matches!(&other, Err(Error::Launch(bad)) if bad.rule == LaunchRule::Ptx), "{other:?}");
     device.launch(&others::same::add, Launch::grid(1).module(&right), (&x, &x, &mut z)).unwrap();
     assert_eq!(mock::machine(ordinal).launches.len(), 2);
+    drop((wrong, right, x, y, z, device));
+    let machine = mock::machine(ordinal);
+    assert_eq!((machine.left(), &*machine.violations), (vec![], &[][..]));
 }
 
 #[test]

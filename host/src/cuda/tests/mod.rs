@@ -7,6 +7,7 @@ mod failures;
 mod fault_injection;
 mod order;
 mod pdl;
+mod random_calls;
 mod tma_encoding;
 
 use gpu::elementwise::add::{add_f32, grid};
