@@ -2,7 +2,9 @@
 //! allows.
 //!
 //! A queue's work is done only when something waits for it, or for a later event in it. So a missing wait between
-//! queues gives a wrong result every time, and freeing memory that queued work needs is detected. Each test that counts
+//! queues gives a wrong result every time, and freeing memory that queued work needs is detected. Each work item knows
+//! the memory that it uses, that of a kernel from the types of its arguments: one that overtakes an earlier one on the
+//! same memory is noted ([`Machine::violations`]), as are handles and memory of another device. Each test that counts
 //! something has its own device ([`Character`]), so that tests do not affect each other.
 
 mod machine;
