@@ -102,6 +102,9 @@
 //   backend
 //   cuda, simulated
 //   contract, error, families
+#[cfg(all(test, feature = "cuda"))]
+extern crate self as warpwright; // tests/random_calls, which is a part of the unit tests, too, uses this name
+
 mod backend;
 mod contract;
 #[cfg(feature = "cuda")]

@@ -23,10 +23,13 @@ impl Module {
     ///
     /// # Safety
     /// Each entry of `text` that is launched through this module was compiled from the same `#[kernel]` function that
-    /// is passed to the launch: same parameters, and no memory access except through its views. This cannot be checked.
+    /// is passed to the launch, and accesses no memory except through its views. A launch compares arguments and launch
+    /// bounds, which `#[kernel]` wrote into the text as comments, with the kernel's own. What the code does cannot be
+    /// checked.
     ///
     /// # Errors
-    /// [`crate::Error::Ptx`] with the log of the driver's compiler, [`crate::Error::DeviceLost`].
+    /// [`crate::Error::Ptx`] with the log of the driver's compiler, [`crate::Error::DeviceLost`]. A launch of a kernel
+    /// that differs from the text's: [`LaunchRule::Ptx`](crate::LaunchRule::Ptx).
     pub unsafe fn from_ptx(device: &Device, name: &str, text: &str) -> Result<Self> {
         Ok(Self { device: device.clone(), name: name.to_owned(), loaded: device.backend().load_module(name, text)? })
     }

@@ -1,6 +1,7 @@
 //! Kernel arguments.
 
 use crate::{
+    arg_type::{ArgPart, ArgType},
     element::Element,
     global::{MatMut, MatRef, VecMut, VecRef},
     tma::{TensorMap, TensorMapMut},
@@ -13,7 +14,8 @@ use crate::{
 /// # Safety
 /// The type has the same layout on the host and on the GPU, contains no reference to host memory, and any thread may
 /// hold a copy of it. [`In`](Self::In) is the same type but for lifetimes, and all of its lifetimes are `'launch`: what
-/// gives access to memory of the launch cannot be in a type without one.
+/// gives access to memory of the launch cannot be in a type without one. [`TYPE`](Self::TYPE) describes the type: its
+/// name, its layout and all of its parts.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a kernel",
     label = "not a kernel argument",
@@ -25,6 +27,9 @@ use crate::{
 pub unsafe trait KernelArg: Copy + Send + Sync {
     /// The type in the kernel's body, whose lifetimes end with the launch, whatever those of `Self` are.
     type In<'launch>;
+
+    /// The type's name and layout, by which a launch knows whether PTX was compiled from the same kernel.
+    const TYPE: ArgType;
 }
 
 /// A struct of arguments with `#[derive(KernelArg)]`: how a launch builds it.
@@ -43,10 +48,17 @@ macro_rules! numbers {
         // SAFETY: a number of 4 or 8 bytes.
         unsafe impl KernelArg for $t {
             type In<'launch> = Self;
+            const TYPE: ArgType = <Self as Element>::TYPE;
         }
         // SAFETY: such numbers in order of address.
         unsafe impl<const N: usize> KernelArg for [$t; N] {
             type In<'launch> = Self;
+            const TYPE: ArgType = ArgType {
+                name: "array",
+                size: size_of::<Self>(),
+                align: align_of::<Self>(),
+                parts: &[ArgPart::element(<$t as Element>::TYPE)],
+            };
         }
     )+};
 }
@@ -55,24 +67,30 @@ numbers! { u32 i32 u64 i64 f32 f64 }
 // SAFETY: views are `#[repr(C)]` with fields of fixed width, made to be copied to every thread.
 unsafe impl<T: Element> KernelArg for VecRef<'_, T> {
     type In<'launch> = VecRef<'launch, T>;
+    const TYPE: ArgType = Self::ARG_TYPE;
 }
 // SAFETY: as above.
 unsafe impl<T: Element> KernelArg for VecMut<'_, T> {
     type In<'launch> = VecMut<'launch, T>;
+    const TYPE: ArgType = Self::ARG_TYPE;
 }
 // SAFETY: as above.
 unsafe impl<T: Element> KernelArg for MatRef<'_, T> {
     type In<'launch> = MatRef<'launch, T>;
+    const TYPE: ArgType = Self::ARG_TYPE;
 }
 // SAFETY: as above.
 unsafe impl<T: Element> KernelArg for MatMut<'_, T> {
     type In<'launch> = MatMut<'launch, T>;
+    const TYPE: ArgType = Self::ARG_TYPE;
 }
 // SAFETY: 128 bytes, read by TMA only; the macro ensures that a kernel takes it by reference.
 unsafe impl<T: Element> KernelArg for TensorMap<'_, T> {
     type In<'launch> = TensorMap<'launch, T>;
+    const TYPE: ArgType = Self::ARG_TYPE;
 }
 // SAFETY: as above.
 unsafe impl<T: Element> KernelArg for TensorMapMut<'_, T> {
     type In<'launch> = TensorMapMut<'launch, T>;
+    const TYPE: ArgType = Self::ARG_TYPE;
 }

@@ -2,13 +2,16 @@
 
 use half::{bf16, f16};
 
-use crate::arch::Plain;
+use crate::{
+    arch::Plain,
+    arg_type::{ArgPart, ArgType},
+};
 
 /// A number, or a [`Vector`] of numbers, of 1, 2, 4, 8 or 16 bytes: what one memory access moves.
 ///
 /// # Safety
 /// Every bit pattern is a valid value, there is no padding, and the alignment is at most the size. `Bits` has the size
-/// and the alignment of `Self`. `LANE` is the size of one number in bytes.
+/// and the alignment of `Self`. `LANE` is the size of one number in bytes. `TYPE` describes the type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element of global or shared memory",
     label = "not an element",
@@ -23,6 +26,10 @@ pub unsafe trait Element: Copy + 'static {
     /// Bytes of one number: the whole size for a number, less for a vector.
     #[doc(hidden)]
     const LANE: usize;
+
+    /// Name and layout, for the types of a kernel's arguments.
+    #[doc(hidden)]
+    const TYPE: ArgType;
 }
 
 /// Numbers of which a [`Vector`] may have `N` lanes: the vector has 2, 4, 8 or 16 bytes.
@@ -136,6 +143,12 @@ unsafe impl<T: Lanes<N>, const N: usize> Plain for Vector<T, N> {}
 unsafe impl<T: Lanes<N>, const N: usize> Element for Vector<T, N> {
     type Bits = Self;
     const LANE: usize = Self::LANE_BYTES;
+    const TYPE: ArgType = ArgType {
+        name: "Vector",
+        size: size_of::<Self>(),
+        align: align_of::<Self>(),
+        parts: &[ArgPart::element(T::TYPE)],
+    };
 }
 
 macro_rules! elements {
@@ -144,6 +157,7 @@ macro_rules! elements {
         unsafe impl Element for $t {
             type Bits = $bits;
             const LANE: usize = size_of::<$t>();
+            const TYPE: ArgType = ArgType::number::<$t>(stringify!($t));
         }
     )*};
 }

@@ -1,7 +1,7 @@
 //! A `#[kernel]` on the host: its name, what it requires of a launch, its audit limits, and its code compiled for the
 //! simulator. `#[kernel]` writes these values.
 
-use crate::SharedSpec;
+use crate::{ArgType, SharedSpec};
 
 /// A kernel whose arguments are the tuple `P`, such as `(MatRef<'static, f32>, MatMut<'static, f32>)`.
 ///
@@ -56,6 +56,8 @@ pub struct KernelInfo {
     pub line: u32,
     /// Names of the launch arguments, in order.
     pub args: &'static [&'static str],
+    /// Their types, in the same order.
+    pub arg_types: &'static [ArgType],
     /// The required block shape (`.reqntid`), if any.
     pub block: Option<[u32; 3]>,
     /// The maximum number of threads of a block (`.maxntid`), if no shape is required: see [`KernelInfo::max_threads`].
@@ -109,6 +111,7 @@ mod tests {
         file: "k.rs",
         line: 1,
         args: &[],
+        arg_types: &[],
         block: None,
         max_threads: None,
         min_blocks: None,

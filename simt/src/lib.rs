@@ -156,6 +156,7 @@
 mod access;
 mod accessors;
 mod arg;
+mod arg_type;
 pub mod async_copy;
 pub mod atomic;
 mod branch;
@@ -193,6 +194,7 @@ use sim as arch;
 pub use arg::KernelArg;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use arg::StructArg;
+pub use arg_type::{ArgPart, ArgType};
 pub use branch::{branch, opaque};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use kernel::{Kernel, KernelInfo, Limits};

@@ -22,7 +22,13 @@
 
 use core::{marker::PhantomData, ops::Deref};
 
-use crate::{arch, async_copy::TmaSlot, element::Element, mbarrier::MbarrierSlot};
+use crate::{
+    arch,
+    arg_type::{ArgPart, ArgType},
+    async_copy::TmaSlot,
+    element::Element,
+    mbarrier::MbarrierSlot,
+};
 
 /// How the 16-byte segments of a box are permuted in shared memory: some bits of the address are replaced by their
 /// exclusive or with the bits that count 128-byte lines, so that the segments of a column lie in different banks.
@@ -85,6 +91,14 @@ pub struct TensorMap<'a, T> {
 pub struct TensorMapMut<'a, T>(TensorMap<'a, T>);
 
 impl<T: Element> TensorMap<'_, T> {
+    /// This type as that of a kernel's argument.
+    pub(crate) const ARG_TYPE: ArgType = ArgType {
+        name: "TensorMap",
+        size: size_of::<Self>(),
+        align: align_of::<Self>(),
+        parts: &[ArgPart::element(T::TYPE)],
+    };
+
     /// The map with these bytes.
     ///
     /// # Safety
@@ -103,6 +117,9 @@ impl<T: Element> TensorMap<'_, T> {
 }
 
 impl<T: Element> TensorMapMut<'_, T> {
+    /// This type as that of a kernel's argument.
+    pub(crate) const ARG_TYPE: ArgType = ArgType { name: "TensorMapMut", ..TensorMap::<T>::ARG_TYPE };
+
     /// The map with these bytes.
     ///
     /// # Safety

@@ -1,7 +1,8 @@
 //! What `#[kernel]` generates from a function and `#[derive(Shared)]` from a struct.
 
 use simt::{
-    Kernel, KernelInfo, Limits, SharedSpec,
+    ArgType, Kernel, KernelArg, KernelInfo, Limits, SharedSpec,
+    element::Element,
     global::{MatMut, VecMut, VecRef},
     kernel,
     shared::{DynShared, Shared, SharedArray, SharedTile},
@@ -90,6 +91,9 @@ fn keys_and_parameters_reach_the_description() {
     let kernel: Kernel<(f32, VecRef<'static, u8>, MatMut<'static, f64>)> = kernels::full;
     let info = kernel.info();
     assert_eq!(info.args, ["alpha", "x", "y"]);
+    let types = [<f32 as KernelArg>::TYPE, <VecRef<u8>>::TYPE, <MatMut<f64>>::TYPE];
+    assert_eq!(info.arg_types, types);
+    assert_eq!(types.map(|ty| (ty.name, ty.size)), [("f32", 4), ("VecRef", 24), ("MatMut", 24)]);
     assert_eq!(info.block, Some([16, 8, 2]));
     assert_eq!((info.min_blocks, info.max_threads(), info.cluster, info.pdl), (Some(2), 256, 4, true));
     let bytes = 4 * 33 * 4 + 2 * 16;
@@ -104,6 +108,24 @@ fn keys_and_parameters_reach_the_description() {
     };
     assert_eq!(info.limits, limits);
     assert!(info.file.ends_with("kernel.rs"), "{}", info.file);
+}
+
+#[test]
+fn a_struct_of_arguments_has_its_fields_in_its_type() {
+    /// Fields that are aligned differently, and a view.
+    #[repr(C)]
+    #[derive(Clone, Copy, KernelArg)]
+    struct Args<'a, T: Element> {
+        scale: f32,
+        offset: [u64; 2],
+        x: VecMut<'a, T>,
+    }
+    let ArgType { name, size, align, parts } = <Args<u16>>::TYPE;
+    assert_eq!((name, size, align), ("Args", 48, 8));
+    let fields: Vec<_> = parts.iter().map(|part| (part.name, part.offset, part.ty.name)).collect();
+    assert_eq!(fields, [("scale", 0, "f32"), ("offset", 8, "array"), ("x", 24, "VecMut")]);
+    assert_eq!(parts[2].ty.parts[0].ty.name, "u16");
+    assert_ne!(<Args<u16>>::TYPE.hash(), <Args<i16>>::TYPE.hash());
 }
 
 #[test]

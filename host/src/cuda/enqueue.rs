@@ -26,7 +26,7 @@ impl Backend {
         let KernelLaunch { info, geometry, parameters, .. } = *launch;
         let name = info.name;
         let module = module.map_or_else(|| self.embedded(info), |module| Ok(Arc::clone(module)))?;
-        let function = module.function(name, geometry.shared_bytes)?;
+        let function = module.function(info, geometry.shared_bytes)?;
         let threads = geometry.threads_per_block();
         if threads > u64::from(function.max_threads) {
             return Err(BadLaunch::new(

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cust::sys;
 use foldhash::fast::RandomState;
+use simt::KernelInfo;
 
+use super::declared::Declared;
 use super::driver::{self, Failure, codes};
 use super::primary::Primary;
 use crate::error::{BadLaunch, Error, LaunchRule, PtxError, Result};
@@ -23,6 +25,8 @@ const SHARED_BYTES: usize = 48 * 1024;
 pub(crate) struct Module {
     raw: sys::CUmodule,
     name: String,
+    /// What the text says of its kernels.
+    declared: Declared,
     functions: Mutex<HashMap<&'static str, Function, RandomState>>,
     primary: Arc<Primary>,
 }
@@ -35,6 +39,8 @@ unsafe impl Sync for Module {}
 /// An entry of a module.
 #[derive(Clone, Copy)]
 pub(super) struct Function {
+    /// The kernel that it was compared with.
+    info: &'static KernelInfo,
     pub(super) raw: sys::CUfunction,
     /// Maximum threads of a block, which the registers limit.
     pub(super) max_threads: u32,
@@ -47,6 +53,7 @@ impl Module {
     pub(super) fn load(primary: &Arc<Primary>, name: &str, text: &str) -> Result<Self> {
         let mut log = Log::new();
         let doing = format!("compiling the PTX module `{name}`");
+        let declared = Declared::read(text);
         // A zero byte would end the text early.
         let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
         let loaded = primary.call(&doing, || {
@@ -67,7 +74,8 @@ impl Module {
         });
         match loaded {
             Ok(raw) => {
-                Ok(Self { raw, name: name.to_owned(), functions: Mutex::default(), primary: Arc::clone(primary) })
+                let (name, primary) = (name.to_owned(), Arc::clone(primary));
+                Ok(Self { raw, name, declared, functions: Mutex::default(), primary })
             }
             // Other failures say nothing about the PTX.
             Err(Error::Driver(cause)) if cause.call == LOAD && cause.code != codes::OUT_OF_MEMORY => {
@@ -82,13 +90,16 @@ impl Module {
         }
     }
 
-    /// The entry `name`, with its attribute set for `shared_bytes` of dynamic shared memory.
-    pub(super) fn function(&self, name: &'static str, shared_bytes: usize) -> Result<Function> {
+    /// The entry of the kernel `info`, with its attribute set for `shared_bytes` of dynamic shared memory. The first
+    /// time it is compared with what the PTX declares.
+    pub(super) fn function(&self, info: &'static KernelInfo, shared_bytes: usize) -> Result<Function> {
+        let name = info.name;
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut function = match functions.get(name) {
+        let known = functions.get(name).filter(|known| ptr::eq(known.info, info) || known.info == info);
+        let mut function = match known {
             Some(function) if shared_bytes <= function.shared_bytes => return Ok(*function),
             Some(function) => *function,
-            None => self.find(name)?,
+            None => self.find(info)?,
         };
         if shared_bytes > function.shared_bytes {
             let doing = format!("allowing kernel `{name}` {shared_bytes} bytes of shared memory");
@@ -104,7 +115,8 @@ impl Module {
         Ok(function)
     }
 
-    fn find(&self, name: &'static str) -> Result<Function> {
+    fn find(&self, info: &'static KernelInfo) -> Result<Function> {
+        let name = info.name;
         let symbol = CString::new(name).unwrap_or_default();
         let found = self.primary.call(format_args!("looking for kernel `{name}`"), || {
             let mut raw = ptr::null_mut();
@@ -127,6 +139,7 @@ impl Module {
             )
             .into());
         };
+        self.declared.check(info, &self.name)?;
         let max_threads = self.primary.call(format_args!("reading the limits of kernel `{name}`"), || {
             let mut threads = 0;
             let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
@@ -134,7 +147,7 @@ impl Module {
             driver::check("cuFuncGetAttribute", unsafe { sys::cuFuncGetAttribute(&raw mut threads, attribute, raw) })?;
             Ok(u32::try_from(threads).unwrap_or(0))
         })?;
-        Ok(Function { raw, max_threads, shared_bytes: SHARED_BYTES })
+        Ok(Function { info, raw, max_threads, shared_bytes: SHARED_BYTES })
     }
 }
 

@@ -104,10 +104,12 @@ impl Pool {
     /// # Safety
     /// Called once, when no allocation is left.
     pub(super) unsafe fn destroy(&self) {
-        // SAFETY: as the caller promises. There is no handling of a failure; a null stream is refused.
-        unsafe {
-            let _ = sys::cuStreamDestroy_v2(self.idle);
-            let _ = sys::cuMemPoolDestroy(self.raw);
+        // There is no stream if it could not be created; null is the driver's own default stream.
+        if !self.idle.is_null() {
+            // SAFETY: as the caller promises. There is no handling of a failure.
+            let _ = unsafe { sys::cuStreamDestroy_v2(self.idle) };
         }
+        // SAFETY: as above.
+        let _ = unsafe { sys::cuMemPoolDestroy(self.raw) };
     }
 }

@@ -26,10 +26,12 @@
 //!   later call returns it. Page-locked memory of a copy whose end cannot be waited for is leaked, not freed.
 //!   So is anything else whose release fails, and nothing beside it.
 //! - *Kernels and PTX match*: the PTX of the crate `gpu` is built from the functions that give the launches their
-//!   types; other PTX is loaded by an `unsafe` constructor.
+//!   types; other PTX is loaded by an `unsafe` constructor. Either declares the types of its kernels' arguments and the
+//!   bounds of their launches, which are compared with those of the program ([`declared`]).
 
 mod backend;
 mod copy;
+mod declared;
 mod driver;
 mod driver_stream;
 mod enqueue;

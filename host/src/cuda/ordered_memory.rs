@@ -32,6 +32,8 @@ pub(crate) struct Memory {
 struct Users {
     /// The queue of the last write.
     writer: Option<Arc<Queue>>,
+    /// Whether it has read the memory since then.
+    writer_reads: bool,
     /// The queues of reads since then, except the writer's, and except some that have done their work.
     readers: Vec<Reader>,
     /// The number of readers at which those that have done their work are looked for; at least [`FEW_READERS`].
@@ -52,8 +54,9 @@ impl Users {
     /// The queues that a use by `queue` must wait for.
     fn before(&self, queue: &Arc<Queue>, write: bool) -> impl Iterator<Item = &Arc<Queue>> {
         let readers = if write { &*self.readers } else { &[] };
-        // A queue that waited for the writer once need not do so again.
+        // A queue that waited for the last write need not do so again. It has not waited for later reads.
         let waited = self.readers.iter().any(|reader| reader.is_ordered && Arc::ptr_eq(&reader.queue, queue));
+        let waited = waited && !(write && self.writer_reads);
         let writer = self.writer.iter().filter(move |_| !waited);
         writer.chain(readers.iter().map(|reader| &reader.queue)).filter(|user| !Arc::ptr_eq(user, queue))
     }
@@ -62,12 +65,14 @@ impl Users {
     fn write(&mut self, queue: &Arc<Queue>) {
         self.readers.clear();
         self.writer = Some(Arc::clone(queue));
+        self.writer_reads = false;
     }
 
     /// Registers a read by `queue`. Of the readers so far, those that are done are released now and then: else a loop
     /// with a stream for each pass would keep all of its streams, and the next write would wait for each.
     fn read(&mut self, queue: &Arc<Queue>, is_ordered: bool) {
         if self.writer.iter().any(|writer| Arc::ptr_eq(writer, queue)) {
+            self.writer_reads = true;
             return;
         }
         if let Some(known) = self.readers.iter_mut().find(|reader| Arc::ptr_eq(&reader.queue, queue)) {

@@ -55,6 +55,12 @@ pub(super) fn text(family: &str, kernel: &str, arch: &str) -> Option<String> {
     archive(family)?.text(kernel, arch).ok().flatten()
 }
 
+/// Every text of a family, with the names of its kernel and architecture.
+#[cfg(test)]
+pub(super) fn texts(family: &str) -> Vec<(&'static str, &'static str, String)> {
+    archive(family).map(|archive| archive.texts().unwrap()).unwrap_or_default()
+}
+
 /// The PTX of `kernel` in this build: for each architecture its name, as `sm_90a`, and a text with this kernel alone.
 /// Empty for kernels outside the crate `gpu`.
 ///

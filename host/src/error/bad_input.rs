@@ -110,6 +110,9 @@ pub enum LaunchRule {
     Stream,
     /// There must be PTX with the kernel.
     Module,
+    /// The PTX must have been compiled from the kernel that is launched: the same arguments, in the same layout, the
+    /// same launch bounds and shared memory.
+    Ptx,
 }
 
 /// An invalid launch: of which kernel, what was expected, what was found, what to do.

@@ -76,7 +76,8 @@ impl Device {
     ///
     /// # Errors
     /// - [`crate::Error::Launch`]: an empty grid, a block shape that the kernel does not accept, more threads, blocks
-    ///   or shared memory than the limits allow, a stream or module of another device, no PTX for the kernel.
+    ///   or shared memory than the limits allow, a stream or module of another device, no PTX for the kernel, or PTX of
+    ///   another one.
     /// - [`crate::Error::Argument`]: memory of another device.
     /// - [`crate::Error::Faults`]: the simulator found faults in the kernel. The device stays usable.
     /// - [`crate::Error::TooOld`], [`crate::Error::Ptx`], [`crate::Error::DeviceLost`], [`crate::Error::Driver`]: on a

@@ -58,6 +58,17 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
         // has in a launch, by the bounds.
         unsafe impl #impl_generics ::simt::KernelArg for #name #ty_generics #where_clause {
             type In<'__launch> = #name<#(#within),*>;
+
+            const TYPE: ::simt::ArgType = ::simt::ArgType {
+                name: ::core::stringify!(#name),
+                size: ::core::mem::size_of::<Self>(),
+                align: ::core::mem::align_of::<Self>(),
+                parts: &[#(::simt::ArgPart {
+                    name: ::core::stringify!(#names),
+                    offset: ::core::mem::offset_of!(Self, #names),
+                    ty: <#types as ::simt::KernelArg>::TYPE,
+                }),*],
+            };
         }
 
         #[cfg(not(target_arch = "nvptx64"))]

@@ -1,10 +1,11 @@
 //! Views of matrices.
 
-use core::{marker::PhantomData, ops::Deref};
+use core::{marker::PhantomData, mem::offset_of, ops::Deref};
 
 use crate::{
     access::{Access, Space, fits32},
     accessors::accessors,
+    arg_type::{ArgPart, ArgType},
     async_copy::GlobalSlot,
     element::{Element, Lanes, Vector},
 };
@@ -29,6 +30,21 @@ unsafe impl<T: Element> Send for MatRef<'_, T> {}
 unsafe impl<T: Element> Sync for MatRef<'_, T> {}
 
 impl<'a, T: Element> MatRef<'a, T> {
+    /// This type as that of a kernel's argument.
+    pub(crate) const ARG_TYPE: ArgType = ArgType {
+        name: "MatRef",
+        size: size_of::<Self>(),
+        align: align_of::<Self>(),
+        parts: &[
+            ArgPart::element(T::TYPE),
+            ArgPart { name: "ptr", offset: offset_of!(Self, ptr), ty: ArgType::ADDRESS },
+            ArgPart { name: "rows", offset: offset_of!(Self, rows), ty: u32::TYPE },
+            ArgPart { name: "cols", offset: offset_of!(Self, cols), ty: u32::TYPE },
+            ArgPart { name: "ld", offset: offset_of!(Self, ld), ty: u32::TYPE },
+            ArgPart { name: "tag", offset: offset_of!(Self, tag), ty: u32::TYPE },
+        ],
+    };
+
     /// A view of a `rows` × `cols` matrix at `ptr` with leading dimension `ld`, in buffer `tag` of the launch.
     ///
     /// # Safety
@@ -129,6 +145,11 @@ impl<'a, T: Element> MatRef<'a, T> {
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct MatMut<'a, T: Element>(MatRef<'a, T>);
+
+impl<T: Element> MatMut<'_, T> {
+    /// This type as that of a kernel's argument.
+    pub(crate) const ARG_TYPE: ArgType = ArgType { name: "MatMut", ..MatRef::<T>::ARG_TYPE };
+}
 
 impl<'a, T: Element> Deref for MatMut<'a, T> {
     type Target = MatRef<'a, T>;

@@ -1,10 +1,11 @@
 //! Views of vectors.
 
-use core::{marker::PhantomData, ops::Deref};
+use core::{marker::PhantomData, mem::offset_of, ops::Deref};
 
 use crate::{
     access::{Access, Space, fits},
     accessors::accessors,
+    arg_type::{ArgPart, ArgType},
     async_copy::GlobalSlot,
     element::{Element, Lanes, Vector},
 };
@@ -27,6 +28,19 @@ unsafe impl<T: Element> Send for VecRef<'_, T> {}
 unsafe impl<T: Element> Sync for VecRef<'_, T> {}
 
 impl<'a, T: Element> VecRef<'a, T> {
+    /// This type as that of a kernel's argument.
+    pub(crate) const ARG_TYPE: ArgType = ArgType {
+        name: "VecRef",
+        size: size_of::<Self>(),
+        align: align_of::<Self>(),
+        parts: &[
+            ArgPart::element(T::TYPE),
+            ArgPart { name: "ptr", offset: offset_of!(Self, ptr), ty: ArgType::ADDRESS },
+            ArgPart { name: "len", offset: offset_of!(Self, len), ty: u64::TYPE },
+            ArgPart { name: "tag", offset: offset_of!(Self, tag), ty: u32::TYPE },
+        ],
+    };
+
     /// A view of `len` elements at `ptr`, which belong to buffer `tag` of the launch.
     ///
     /// # Safety
@@ -134,6 +148,11 @@ impl<'a, T: Element> VecRef<'a, T> {
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct VecMut<'a, T: Element>(VecRef<'a, T>);
+
+impl<T: Element> VecMut<'_, T> {
+    /// This type as that of a kernel's argument.
+    pub(crate) const ARG_TYPE: ArgType = ArgType { name: "VecMut", ..VecRef::<T>::ARG_TYPE };
+}
 
 impl<'a, T: Element> Deref for VecMut<'a, T> {
     type Target = VecRef<'a, T>;

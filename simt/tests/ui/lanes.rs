@@ -9,6 +9,7 @@ struct Word(u32);
 unsafe impl Element for Word {
     type Bits = u32;
     const LANE: usize = 4;
+    const TYPE: simt::ArgType = <u32 as Element>::TYPE;
 }
 
 impl Lanes<4> for Word {

@@ -81,11 +81,20 @@ impl Declared {
                 "global_store_bytes" => declared.global_store_bytes = Some(number()?),
                 "traps" => declared.traps = Some(number()?),
                 "local_bytes" => declared.local_bytes = number()?,
+                // What the program that launches the kernel compares.
+                "arg" => argument(value).with_context(|| format!("`{word}` has no name, hash and type"))?,
                 _ => bail!("`{key}` is an unknown key"),
             }
         }
         Ok(declared)
     }
+}
+
+/// Checks the form `NAME:HASH:TYPE`.
+fn argument(text: &str) -> Option<()> {
+    let mut parts = text.splitn(3, ':');
+    let (_name, hash, _type) = (parts.next()?, parts.next()?, parts.next()?);
+    hash.parse::<u64>().ok().map(drop)
 }
 
 /// The three numbers of `32,8,1`.
@@ -102,7 +111,7 @@ mod tests {
     fn every_key_is_read() {
         let line = "\t// warpwright.kernel full block=32,8,2 min_blocks=2 cluster=4 registers=40 barriers=1 \
             global_load_bytes=16 global_store_bytes=8 traps=3 local_bytes=64 pdl shared_bytes=4096 shared_element=0 \
-            at=gpu/src/my folder/x.rs:12";
+            arg=x:18446744073709551615:VecRef<a::B> at=gpu/src/my folder/x.rs:12";
         let expected = Declared {
             name: "full".into(),
             block: Some([32, 8, 2]),
@@ -142,6 +151,7 @@ mod tests {
             ("k registers=many at=f.rs:1", "`many` in `registers=many` is no number"),
             ("k colour=1 at=f.rs:1", "`colour` is an unknown key"),
             ("k overlap at=f.rs:1", "`overlap` has no value"),
+            ("k arg=x:VecRef<f32> at=f.rs:1", "`arg=x:VecRef<f32>` has no name, hash and type"),
             ("k registers=1", "it has no `at=FILE:LINE`"),
         ] {
             let error = Declared::read(&format!("// warpwright.kernel {keys}")).unwrap_err();

@@ -1,6 +1,8 @@
 //! Memory, queues and events of one mock device.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::super::driver::codes;
 
@@ -17,21 +19,46 @@ pub(super) enum Work {
     Wait { event: usize, version: u64 },
     /// z[i] = x[i] + y[i], given the vectors' addresses and length.
     Add { x: u64, y: u64, z: u64, len: usize },
+    /// A kernel that does nothing: its name, the addresses that it uses, and whether it may write there.
+    #[allow(dead_code, reason = "the name is for messages")]
+    Kernel { name: &'static str, uses: Vec<(u64, bool)> },
     /// Frees an allocation of the pool.
     Free { at: u64 },
     /// A kernel that fails.
     Fault,
 }
 
+/// The last handle: no two devices have one in common, so that each knows its own.
+static LAST_HANDLE: AtomicUsize = AtomicUsize::new(0);
+
+/// Memory of all devices: for its first address the end, and the address of the [`Machine`].
+static OWNERS: Mutex<BTreeMap<u64, (u64, usize)>> = Mutex::new(BTreeMap::new());
+
+fn owners() -> MutexGuard<'static, BTreeMap<u64, (u64, usize)>> {
+    OWNERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A work item in a queue.
+struct Queued {
+    /// How many were queued on this device before it.
+    number: u64,
+    /// The memory that it uses, by its first address, and whether it may write it.
+    uses: Vec<(u64, bool)>,
+    work: Work,
+}
+
 /// One mock device.
 #[derive(Default)]
 pub(in crate::cuda) struct Machine {
     allocations: BTreeMap<u64, Vec<u128>>,
-    queues: HashMap<usize, VecDeque<Work>>,
+    /// What was freed. It is kept, so that a use after free fails its test without undefined behaviour.
+    freed: BTreeMap<u64, Vec<u128>>,
+    queues: HashMap<usize, VecDeque<Queued>>,
+    /// Work items queued so far.
+    queued: u64,
     /// Latest version of each event that was recorded.
     events: HashMap<usize, u64>,
     passed: HashSet<(usize, u64)>,
-    next: usize,
     /// Status of every call once a kernel has failed.
     pub(super) lost: i32,
     /// Retained contexts.
@@ -63,14 +90,26 @@ pub(in crate::cuda) struct Machine {
 }
 
 impl Machine {
-    pub(super) fn handle(&mut self) -> usize {
-        self.next += 1;
-        self.next
+    fn handle() -> usize {
+        LAST_HANDLE.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Forgets everything, as a new process does.
     pub(in crate::cuda) fn reset(&mut self) {
-        *self = Self { next: self.next, ..Self::default() };
+        let (allocations, freed) = (std::mem::take(&mut self.allocations), std::mem::take(&mut self.freed));
+        for start in allocations.keys() {
+            owners().remove(start);
+        }
+        std::mem::forget(freed);
+        *self = Self::default();
+    }
+
+    /// Gives back the memory that was freed. No work may be left that could use it.
+    pub(in crate::cuda) fn discard_freed(&mut self) {
+        assert_eq!(self.pending(), 0, "work that could use freed memory");
+        for start in std::mem::take(&mut self.freed).into_keys() {
+            owners().remove(&start);
+        }
     }
 
     /// Whether the context is lost.
@@ -101,7 +140,7 @@ impl Machine {
             before.is_some_and(|(start, memory)| address < start + 16 * memory.len() as u64)
         };
         for works in queues.values_mut() {
-            works.retain(|work| match *work {
+            works.retain(|Queued { work, .. }| match *work {
                 Work::Copy { to, from, .. } if !(owned(to) && owned(from)) => {
                     violations.push(format!("{work:?} in progress after the borrow of its host memory"));
                     false
@@ -127,7 +166,7 @@ impl Machine {
 
     /// Number of allocations that no queued work frees.
     pub(in crate::cuda) fn live(&self) -> usize {
-        let freed = self.queues.values().flatten().filter(|work| matches!(work, Work::Free { .. })).count();
+        let freed = self.queues.values().flatten().filter(|queued| matches!(queued.work, Work::Free { .. })).count();
         self.allocations.len() - freed
     }
 
@@ -138,7 +177,7 @@ impl Machine {
 
     /// Number of delayed work items whose text is `of` this kind.
     pub(in crate::cuda) fn delayed(&self, of: impl Fn(&str) -> bool) -> usize {
-        self.queues.values().flatten().filter(|work| of(&format!("{work:?}"))).count()
+        self.queues.values().flatten().filter(|queued| of(&format!("{:?}", queued.work))).count()
     }
 
     /// Number of streams that were not destroyed.
@@ -148,13 +187,15 @@ impl Machine {
 
     /// Whether a queue has done its work. Freeing takes no time once it is the next.
     pub(super) fn is_idle(&self, queue: usize) -> bool {
-        self.queues.get(&queue).is_none_or(|works| works.iter().all(|work| matches!(work, Work::Free { .. })))
+        let is_free = |queued: &Queued| matches!(queued.work, Work::Free { .. });
+        self.queues.get(&queue).is_none_or(|works| works.iter().all(is_free))
     }
 
     pub(super) fn allocate(&mut self, bytes: usize) -> u64 {
         // Uninitialised memory must not look like zeros.
         let memory = vec![0xdead_beef_dead_beef_dead_beef_dead_beef_u128; bytes.div_ceil(16)];
         let address = memory.as_ptr() as u64;
+        owners().insert(address, (address + 16 * memory.len() as u64, std::ptr::from_ref(self).addr()));
         self.allocations.insert(address, memory);
         address
     }
@@ -163,43 +204,81 @@ impl Machine {
         let Some(memory) = self.allocations.remove(&address) else {
             return self.violations.push(format!("free of {address:#x}, which is not allocated"));
         };
-        let end = address + 16 * memory.len() as u64;
-        // Leaked, so that a use after free fails its test without undefined behaviour.
-        std::mem::forget(memory);
-        for work in self.queues.values().flatten() {
-            if uses(work).iter().any(|&used| (address..end).contains(&used)) {
+        self.freed.insert(address, memory);
+        for Queued { uses, work, .. } in self.queues.values().flatten() {
+            if uses.iter().any(|(start, _)| *start == address) {
                 self.violations.push(format!("free of {address:#x}, which {work:?} needs"));
             }
         }
     }
 
+    /// The start of the allocation that `address` lies in; none for memory that the driver does not know. Notes as a
+    /// violation that it was freed, or is another device's.
+    fn allocation(&mut self, address: u64, work: &Work) -> Option<u64> {
+        let (start, owner) = {
+            let owners = owners();
+            let (&start, &(end, owner)) = owners.range(..=address).next_back()?;
+            if address >= end {
+                return None;
+            }
+            (start, owner)
+        };
+        if owner != std::ptr::from_ref(self).addr() {
+            self.violations.push(format!("{work:?} uses {address:#x}, which is memory of another device"));
+        } else if self.freed.contains_key(&start) {
+            self.violations.push(format!("{work:?} uses {address:#x}, which was freed"));
+        }
+        Some(start)
+    }
+
+    /// Notes as a violation that a handle is not one of this device's streams.
+    pub(super) fn expect_queue(&mut self, queue: usize, call: &str) {
+        if !self.queues.contains_key(&queue) {
+            self.violations.push(format!("{call} of a stream that this device does not have"));
+        }
+    }
+
     pub(super) fn new_queue(&mut self) -> usize {
-        let queue = self.handle();
+        let queue = Self::handle();
         self.queues.insert(queue, VecDeque::new());
         queue
     }
 
     pub(super) fn remove_queue(&mut self, queue: usize) {
+        self.expect_queue(queue, "the destruction");
         self.run(queue, None);
         self.queues.remove(&queue);
     }
 
     pub(super) fn push(&mut self, queue: usize, work: Work) {
+        let mut uses = uses(&work);
+        uses.retain_mut(|(address, _)| self.allocation(*address, &work).map(|start| *address = start).is_some());
+        let number = self.queued;
+        self.queued += 1;
         match self.queues.get_mut(&queue) {
-            Some(works) => works.push_back(work),
+            Some(works) => works.push_back(Queued { number, uses, work }),
             None => self.violations.push(format!("{work:?} in a destroyed queue")),
         }
     }
 
     pub(super) fn new_event(&mut self) -> usize {
-        let event = self.handle();
+        let event = Self::handle();
         self.live_events += 1;
         self.events.insert(event, 0);
         event
     }
 
+    pub(super) fn destroy_event(&mut self, event: usize) {
+        self.live_events = self.live_events.saturating_sub(1);
+        if self.events.remove(&event).is_none() {
+            self.violations.push("the destruction of an event that this device does not have".into());
+        }
+    }
+
     pub(super) fn record(&mut self, event: usize, queue: usize) {
-        let version = self.events.entry(event).or_default();
+        let Some(version) = self.events.get_mut(&event) else {
+            return self.violations.push("a record of an event that this device does not have".into());
+        };
         *version += 1;
         let version = *version;
         self.push(queue, Work::Record { event, version });
@@ -207,8 +286,10 @@ impl Machine {
 
     pub(super) fn wait(&mut self, queue: usize, event: usize) {
         self.waits += 1;
-        let version = self.events.get(&event).copied().unwrap_or_default();
-        self.push(queue, Work::Wait { event, version });
+        match self.events.get(&event) {
+            Some(&version) => self.push(queue, Work::Wait { event, version }),
+            None => self.violations.push("a wait for an event that this device does not have".into()),
+        }
     }
 
     pub(super) fn is_passed(&self, event: usize) -> bool {
@@ -235,14 +316,29 @@ impl Machine {
     /// Does a queue's work, to its end or until it has passed `until`.
     pub(super) fn run(&mut self, queue: usize, until: Option<(usize, u64)>) {
         while until.is_none_or(|until| !self.passed.contains(&until)) {
-            let Some(work) = self.queues.get_mut(&queue).and_then(VecDeque::pop_front) else { return };
-            self.perform(&work);
+            let Some(queued) = self.queues.get_mut(&queue).and_then(VecDeque::pop_front) else { return };
+            self.check_order(&queued);
+            self.perform(&queued.work);
+        }
+    }
+
+    /// Notes as violations earlier work items, in the order of the calls, that use the same memory and are not done:
+    /// nothing made this one wait for them. Two reads need no order.
+    fn check_order(&mut self, queued: &Queued) {
+        let Queued { number, uses, work } = queued;
+        for earlier in self.queues.values().flatten().filter(|other| other.number < *number) {
+            let conflicts = |(start, write): &(u64, bool)| {
+                earlier.uses.iter().any(|(other, other_write)| other == start && (*write || *other_write))
+            };
+            if uses.iter().any(conflicts) {
+                self.violations.push(format!("{work:?} before {:?}, which was queued first", earlier.work));
+            }
         }
     }
 
     fn run_to(&mut self, event: usize, version: u64) {
-        let recorded =
-            |work: &Work| matches!(work, Work::Record { event: e, version: v } if (*e, *v) == (event, version));
+        let is_it = |work: &Work| matches!(*work, Work::Record { event: e, version: v } if (e, v) == (event, version));
+        let recorded = |queued: &Queued| is_it(&queued.work);
         let queue = self.queues.iter().find(|(_, works)| works.iter().any(recorded)).map(|(&queue, _)| queue);
         if let Some(queue) = queue {
             self.run(queue, Some((event, version)));
@@ -279,6 +375,7 @@ impl Machine {
                     }
                 }
             }
+            Work::Kernel { .. } => {}
             Work::Free { at } => self.free(at),
             // CUDA_ERROR_ILLEGAL_ADDRESS
             Work::Fault => self.lost = 700,
@@ -286,12 +383,14 @@ impl Machine {
     }
 }
 
-/// Addresses that the work accesses.
-fn uses(work: &Work) -> Vec<u64> {
+/// Addresses that the work accesses, and whether it writes there.
+fn uses(work: &Work) -> Vec<(u64, bool)> {
     match *work {
-        Work::Copy { to, from, .. } => vec![to, from],
-        Work::Clear { at, .. } => vec![at],
-        Work::Add { x, y, z, .. } => vec![x, y, z],
-        Work::Record { .. } | Work::Wait { .. } | Work::Free { .. } | Work::Fault => vec![],
+        Work::Copy { to, from, .. } => vec![(to, true), (from, false)],
+        Work::Clear { at, .. } | Work::Free { at } => vec![(at, true)],
+        // An empty vector may begin where its memory ends.
+        Work::Add { x, y, z, len } if len > 0 => vec![(x, false), (y, false), (z, true)],
+        Work::Kernel { ref uses, .. } => uses.clone(),
+        Work::Add { .. } | Work::Record { .. } | Work::Wait { .. } | Work::Fault => vec![],
     }
 }

@@ -7,6 +7,7 @@ use std::ptr;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use cust::sys::CUDA_MEMCPY2D;
+use simt::{ArgPart, ArgType, KernelInfo};
 
 use super::super::driver::Config;
 use super::machine::Work;
@@ -218,12 +219,16 @@ functions! {
     fn cuStreamDestroy_v2(stream: *mut c_void) { here(|machine, _| { machine.remove_queue(stream as usize); 0 }) }
     fn cuStreamSynchronize(stream: *mut c_void) {
         here(|machine, character| {
+            machine.expect_queue(stream as usize, "a wait");
             machine.run(stream as usize, None);
             if character == Character::UnlistedStatus { 912 } else { 0 }
         })
     }
     fn cuStreamQuery(stream: *mut c_void) {
-        here(|machine, _| if machine.is_idle(stream as usize) { 0 } else { 600 })
+        here(|machine, _| {
+            machine.expect_queue(stream as usize, "a query");
+            if machine.is_idle(stream as usize) { 0 } else { 600 }
+        })
     }
     fn cuStreamWaitEvent(stream: *mut c_void, event: *mut c_void, _flags: u32) {
         here(|machine, _| { machine.wait(stream as usize, event as usize); 0 })
@@ -235,7 +240,7 @@ functions! {
     fn cuEventCreate(event: *mut *mut c_void, _flags: u32) {
         here(|machine, _| store(event, handle(machine.new_event())))
     }
-    fn cuEventDestroy_v2(_event: *mut c_void) { here(|machine, _| { machine.live_events -= 1; 0 }) }
+    fn cuEventDestroy_v2(event: *mut c_void) { here(|machine, _| { machine.destroy_event(event as usize); 0 }) }
     fn cuEventRecord(event: *mut c_void, stream: *mut c_void) {
         here(|machine, _| { machine.record(event as usize, stream as usize); 0 })
     }
@@ -314,15 +319,13 @@ functions! {
         // SAFETY: the module is its text; both strings are zero-terminated.
         let (text, name) = unsafe { (CStr::from_ptr(module.cast()), CStr::from_ptr(name)) };
         let (text, entry) = (text.to_string_lossy(), format!(".entry {}(", name.to_string_lossy()));
-        // The handle of a function is its cluster size and whether it does no work, which is all that a launch needs.
+        // The handle of a function is its cluster size and which kernel it is, which is all that a launch needs.
         let Some((_, header)) = text.split_once(&entry) else { return 500 };
         let header = header.split('{').next().unwrap_or_default();
         let shape = header.split_once(".reqnctapercluster ").map(|(_, shape)| shape);
         let cluster: Option<usize> = shape.and_then(|shape| shape.split(',').next()?.parse().ok());
-        here(|_, character| {
-            let idle = character.is_faulty() && !name.to_bytes().starts_with(b"add");
-            store(function, handle(cluster.unwrap_or(1) + if idle { DOES_NOTHING } else { 0 }))
-        })
+        let kernel = kernels().position(|info| info.name.as_bytes() == name.to_bytes()).map_or(0, |at| at + 1);
+        here(|_, _| store(function, handle(cluster.unwrap_or(1) + kernel * KERNEL)))
     }
     fn cuFuncGetAttribute(value: *mut i32, attribute: i32, _function: *mut c_void) {
         assert_eq!(attribute, 0, "the mock has only the maximum threads per block");
@@ -341,7 +344,7 @@ functions! {
         arguments: *mut *mut c_void,
         _extra: *mut *mut c_void
     ) {
-        if !gx.is_multiple_of((function as usize % DOES_NOTHING) as u32) {
+        if !gx.is_multiple_of((function as usize % KERNEL) as u32) {
             // CUDA_ERROR_INVALID_CLUSTER_SIZE
             return 912;
         }
@@ -362,8 +365,15 @@ functions! {
     }
 }
 
-/// Part of the handle of a function that does nothing when it is launched.
-const DOES_NOTHING: usize = 1 << 16;
+/// A function's handle has this for each kernel in [`kernels`] before it, and once for it; none if the function adds
+/// vectors.
+const KERNEL: usize = 1 << 16;
+
+/// The kernels that do nothing when they are launched: those of the crate `gpu`, except additions.
+fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
+    let kernels = gpu::FAMILIES.iter().flat_map(|family| family.kernels.iter().copied());
+    kernels.filter(|info| !info.name.starts_with("add"))
+}
 
 fn launch(
     function: *mut c_void,
@@ -378,14 +388,20 @@ fn launch(
     here(|machine, character| {
         machine.launches.push(geometry);
         machine.pdl.push(pdl);
-        if function as usize >= DOES_NOTHING {
-            return 0;
-        }
-        // SAFETY: every kernel that these tests launch takes three vectors, except those that do nothing.
-        let [x, y, z] = [0, 1, 2].map(|i| unsafe { (*arguments.add(i)).cast::<Vector>().read() });
-        let work = match character {
-            Character::Failing => Work::Fault,
-            _ => Work::Add { x: x.address, y: y.address, z: z.address, len: z.len as usize },
+        let work = if let Some(info) = (function as usize / KERNEL).checked_sub(1).and_then(|at| kernels().nth(at)) {
+            let mut uses = Vec::new();
+            for (i, ty) in info.arg_types.iter().enumerate() {
+                // SAFETY: the caller passes the address of each argument, which has this type.
+                unsafe { collect_uses(ty, *arguments.add(i), &mut uses) };
+            }
+            Work::Kernel { name: info.name, uses }
+        } else {
+            // SAFETY: every other kernel that these tests launch takes three vectors.
+            let [x, y, z] = [0, 1, 2].map(|i| unsafe { (*arguments.add(i)).cast::<Vector>().read() });
+            match character {
+                Character::Failing => Work::Fault,
+                _ => Work::Add { x: x.address, y: y.address, z: z.address, len: z.len as usize },
+            }
         };
         machine.push(stream as usize, work);
         0
@@ -397,6 +413,42 @@ fn copy(to: u64, from: u64, bytes: usize, stream: *mut c_void) -> i32 {
         machine.push(stream as usize, Work::Copy { to, from, bytes });
         0
     })
+}
+
+/// Adds the addresses of the views in an argument of type `ty`, and whether they may be written. Empty views have no
+/// memory.
+///
+/// # Safety
+/// `at` is the address of such an argument.
+unsafe fn collect_uses(ty: &ArgType, at: *const c_void, uses: &mut Vec<(u64, bool)>) {
+    // SAFETY: a field of the argument.
+    let field = |part: &ArgPart| unsafe { at.byte_add(part.offset) };
+    let number = |part: &ArgPart| match part.ty.size {
+        // SAFETY: a field of 8 bytes, aligned as the argument is.
+        8 => unsafe { field(part).cast::<u64>().read() },
+        // SAFETY: a field of 4 bytes.
+        _ => u64::from(unsafe { field(part).cast::<u32>().read() }),
+    };
+    let named = |name: &str| ty.parts.iter().find(|part| part.name == name).map(number);
+    let write = ty.name.ends_with("Mut");
+    match ty.name {
+        "VecRef" | "VecMut" | "MatRef" | "MatMut" => {
+            let is_empty = ["len", "rows", "cols"].into_iter().any(|extent| named(extent) == Some(0));
+            uses.extend(named("ptr").filter(|_| !is_empty).map(|address| (address, write)));
+        }
+        // As `cuTensorMapEncodeTiled` above writes it; 0 for a map of no memory.
+        "TensorMap" | "TensorMapMut" => {
+            // SAFETY: a map has 16 words.
+            let address = unsafe { at.cast::<u64>().read() };
+            uses.extend((address != 0).then_some((address, write)));
+        }
+        _ => {
+            for part in ty.parts.iter().filter(|part| part.name != "element") {
+                // SAFETY: a field of this type.
+                unsafe { collect_uses(&part.ty, field(part), uses) };
+            }
+        }
+    }
 }
 
 /// A vector in the layout of kernel parameters.

@@ -2,7 +2,9 @@
 //! allows.
 //!
 //! A queue's work is done only when something waits for it, or for a later event in it. So a missing wait between
-//! queues gives a wrong result every time, and freeing memory that queued work needs is detected. Each test that counts
+//! queues gives a wrong result every time, and freeing memory that queued work needs is detected. Each work item knows
+//! the memory that it uses, that of a kernel from the types of its arguments: one that overtakes an earlier one on the
+//! same memory is noted ([`Machine::violations`]), as are handles and memory of another device. Each test that counts
 //! something has its own device ([`Character`]), so that tests do not affect each other.
 
 mod machine;
@@ -58,7 +60,13 @@ pub(super) enum Character {
     Reused,
     /// None; for the test that counts the waits of a reader.
     Waiting,
-    /// For the test in which every call fails in turn: of all kernels only additions do their work, and at most
+    /// None; for the test of reads after a write on one stream.
+    Rereading,
+    /// None; for the test of PTX of other kernels.
+    Declared,
+    /// None; for the tests of random calls.
+    Random,
+    /// For the test in which every call fails in turn: at most
     /// [`CAPACITY`] bytes can be allocated.
     Faulty,
     /// As [`Character::Faulty`], and it has no memory pools.
@@ -85,7 +93,7 @@ impl Character {
 pub(super) const CAPACITY: usize = 1 << 24;
 
 /// The devices: plain ones first.
-const CHARACTERS: [Character; 30] = [
+const CHARACTERS: [Character; 39] = [
     Character::Plain,
     Character::Plain,
     Character::Plain,
@@ -116,6 +124,15 @@ const CHARACTERS: [Character; 30] = [
     Character::Waiting,
     Character::Faulty,
     Character::FaultyWithoutPools,
+    Character::Declared,
+    Character::Rereading,
+    Character::Random,
+    Character::Random,
+    Character::Random,
+    Character::Random,
+    Character::Random,
+    Character::Random,
+    Character::Random,
 ];
 
 /// Installs the mock in place of the driver. Panics if a driver is loaded already.

@@ -2,7 +2,7 @@
 
 use simt::prelude::*;
 
-use super::{Character, device, mock};
+use super::{Character, device, mock, ptx};
 use crate::{Error, Launch, LaunchRule, Module};
 
 /// z = x + y.
@@ -12,15 +12,12 @@ fn add_in_clusters(x: VecRef<f32>, y: VecRef<f32>, z: VecMut<f32>) {
     z.set_within(i, x.get_or(i, 0.0) + y.get_or(i, 0.0));
 }
 
-const PTX: &str = ".version 8.0\n.target sm_90a\n.visible .entry add_in_clusters(\n)\n.reqntid 32, 1, 1\n\
-    .explicitcluster\n.reqnctapercluster 4, 1, 1\n{";
-
 #[test]
 fn only_whole_clusters_are_launched() {
     let ordinal = mock::ordinal(Character::Clustered);
     let device = device(ordinal);
     // SAFETY: the mock runs what the kernel computes.
-    let module = unsafe { Module::from_ptx(&device, "clusters", PTX) }.unwrap();
+    let module = unsafe { Module::from_ptx(&device, "clusters", &ptx(&[add_in_clusters.info()])) }.unwrap();
     let x = device.upload(&[1.0_f32; 200]).unwrap();
     let mut z = device.upload(&[0.0_f32; 200]).unwrap();
     for blocks in [1, 6, 7] {

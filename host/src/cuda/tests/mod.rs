@@ -2,19 +2,30 @@
 
 mod algorithms;
 mod clusters;
+mod declared;
 mod failures;
 mod fault_injection;
 mod order;
 mod pdl;
+mod random_calls;
 mod tma_encoding;
 
 use gpu::elementwise::add::{add_f32, grid};
+use simt::KernelInfo;
 
+use super::declared::line;
 use super::mock::{self, Character};
 use crate::{Buffer, Device, Launch, Module, Stream};
 
-/// The part of PTX that the mock reads.
-const PTX: &str = ".version 8.0\n.target sm_80\n.visible .entry add_f32(";
+/// PTX of these kernels, as far as this crate and the mock read it.
+fn ptx(kernels: &[&KernelInfo]) -> String {
+    let entry = |info: &&KernelInfo| {
+        let cluster =
+            if info.cluster > 1 { format!(".reqnctapercluster {}, 1, 1\n", info.cluster) } else { String::new() };
+        format!(".visible .entry {}(\n)\n{}\n{cluster}{{\n\tret;\n}}\n", info.name, line(info))
+    };
+    ".version 8.0\n.target sm_80\n".to_owned() + &kernels.iter().map(entry).collect::<String>()
+}
 
 fn device(ordinal: u32) -> Device {
     mock::install();
@@ -23,7 +34,7 @@ fn device(ordinal: u32) -> Device {
 
 fn module(device: &Device) -> Module {
     // SAFETY: the mock runs what the kernel computes.
-    unsafe { Module::from_ptx(device, "mock", PTX) }.unwrap()
+    unsafe { Module::from_ptx(device, "mock", &ptx(&[add_f32.info()])) }.unwrap()
 }
 
 /// z = x + y on a stream.

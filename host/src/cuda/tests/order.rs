@@ -62,6 +62,22 @@ fn a_write_waits_for_earlier_reads() {
     assert_eq!(y.download().unwrap(), [2.0; 10]);
 }
 
+#[test]
+fn a_write_waits_for_reads_by_the_stream_of_the_last_write() {
+    let ordinal = mock::ordinal(Character::Rereading);
+    let device = device(ordinal);
+    let (module, stream) = (module(&device), device.stream().unwrap());
+    let x = device.upload(&[1.0_f32; 10]).unwrap();
+    let [mut y, mut z, mut late] = [0; 3].map(|_| device.alloc(10).unwrap());
+    add(&stream, &module, &x, &x, &mut y);
+    // The default stream waits for the write of `y`; what `stream` reads after that it has not waited for.
+    add(&device.default_stream(), &module, &y, &y, &mut z);
+    add(&stream, &module, &y, &y, &mut late);
+    y.write(&[7.0; 10]).unwrap();
+    assert_eq!(late.download().unwrap(), [4.0; 10]);
+    assert_eq!(mock::machine(ordinal).violations, Vec::<String>::new());
+}
+
 /// The steps of making a stream wait for another.
 const STEPS_OF_A_WAIT: [&str; 3] = ["cuEventCreate", "cuEventRecord", "cuStreamWaitEvent"];
 

@@ -3,10 +3,8 @@
 use gpu::elementwise::add::add_f32;
 use simt::prelude::*;
 
-use super::{Character, device, mock};
+use super::{Character, device, mock, ptx};
 use crate::{Device, Launch, Module};
-
-const PTX: &str = ".version 8.0\n.target sm_80\n.visible .entry add_f32(\n.visible .entry add_with_pdl(";
 
 /// z = x + y.
 #[kernel(pdl, block = 64)]
@@ -21,7 +19,7 @@ fn add_with_pdl(x: VecRef<f32>, y: VecRef<f32>, z: VecMut<f32>) {
 /// 4·x by three launches, the second one with PDL.
 fn run(device: &Device) -> Vec<f32> {
     // SAFETY: the mock runs what the kernels compute.
-    let module = unsafe { Module::from_ptx(device, "mock", PTX) }.unwrap();
+    let module = unsafe { Module::from_ptx(device, "mock", &ptx(&[add_f32.info(), add_with_pdl.info()])) }.unwrap();
     let x = device.upload(&[1.0_f32, 2.0, 3.0]).unwrap();
     let [mut y, mut z] = [0; 2].map(|_| device.alloc::<f32>(3).unwrap());
     let launch = || Launch::grid(1).module(&module);

@@ -1,6 +1,6 @@
 //! The code that `#[kernel]` generates.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Expr, Ident, Index, ItemFn, Type, spanned::Spanned};
 
@@ -95,10 +95,13 @@ fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenSt
 
 /// What the kernel declares, as one line of comment in the PTX file:
 ///
-/// `// warpwright.kernel NAME block=32,8,1 cluster=2 registers=40 pdl shared_bytes=4096 … at=gpu/src/file.rs:23`
+/// `// warpwright.kernel NAME block=32,8,1 cluster=2 registers=40 pdl shared_bytes=4096 … arg=x:HASH:VecRef<f32> …
+/// at=gpu/src/file.rs:23`
 ///
 /// `cargo xtask build` adds the launch bounds to the entry's header, and `cargo xtask audit` checks the limits. Neither
-/// compiles the kernels for the host, so the PTX has to carry both. A key that the kernel leaves out is left out here.
+/// compiles the kernels for the host, so the PTX has to carry both. A program that launches the kernel compares bounds,
+/// shared memory and arguments with its own: each argument has its name, the hash of its type, and the type as it is
+/// written, for messages. A key that the kernel leaves out is left out here.
 /// The line is assembly of the file, not of the entry: `asm!` in a function changes what LLVM makes of it.
 fn declaration(name: &Ident, keys: &Keys, signature: &Signature<'_>) -> TokenStream {
     let mut fields = vec![format!("// warpwright.kernel {name}")];
@@ -126,6 +129,11 @@ fn declaration(name: &Ident, keys: &Keys, signature: &Signature<'_>) -> TokenStr
             fields.push(format!("{field}={}", operand(value)));
         }
     }
+    for param in &signature.args {
+        let (ty, text) = (param.argument(), type_text(param.ty));
+        let hash = quote! { { const __HASH: u64 = <#ty as ::simt::KernelArg>::TYPE.hash(); __HASH } };
+        fields.push(format!("arg={}:{}:{text}", param.name(), operand(hash)));
+    }
     let text = fields.join(" ") + " at=";
     quote! {
         ::core::arch::global_asm!(
@@ -133,6 +141,13 @@ fn declaration(name: &Ident, keys: &Keys, signature: &Signature<'_>) -> TokenStr
             #(const #operands),*
         );
     }
+}
+
+/// A type as it is written, without spaces, as a part of a template of `asm!`.
+fn type_text(ty: &Type) -> String {
+    let text = ty.to_token_stream().to_string();
+    let text: String = text.split_whitespace().collect();
+    text.replace('{', "{{").replace('}', "}}")
 }
 
 /// A reference to parameter `index` at its place in parameter space. A reference taken in Rust would point to a copy in
@@ -196,6 +211,11 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
 /// The fields of `KernelInfo` that the keys and the parameters determine.
 fn info(keys: &Keys, signature: &Signature<'_>) -> TokenStream {
     let args = signature.args.iter().map(|param| param.name().to_string());
+    let arg_types = signature.args.iter().map(|param| {
+        // A type that is no argument is reported where the body takes it, not here again.
+        let ty = at_the_attribute(param.argument().to_token_stream());
+        quote! { <#ty as ::simt::KernelArg>::TYPE }
+    });
     let block = option(keys.block.as_deref().map(shape).map(|[x, y, z]| quote!([#x, #y, #z])));
     let shared = signature.shared.as_ref().map_or_else(
         || quote!(::simt::SharedSpec::None),
@@ -211,6 +231,7 @@ fn info(keys: &Keys, signature: &Signature<'_>) -> TokenStream {
     let local_bytes = keys.number("local_bytes").map_or_else(|| quote!(0), |value| quote!(#value));
     quote! {
         args: &[#(#args),*],
+        arg_types: &[#(#arg_types),*],
         block: #block,
         #launch
         cluster: #cluster,
@@ -218,6 +239,18 @@ fn info(keys: &Keys, signature: &Signature<'_>) -> TokenStream {
         shared: #shared,
         limits: ::simt::Limits { #limits local_bytes: #local_bytes },
     }
+}
+
+/// These tokens with the attribute as their place in messages.
+fn at_the_attribute(tokens: TokenStream) -> TokenStream {
+    let tokens = tokens.into_iter().map(|mut token| {
+        if let TokenTree::Group(group) = &token {
+            token = Group::new(group.delimiter(), at_the_attribute(group.stream())).into();
+        }
+        token.set_span(Span::call_site().resolved_at(token.span()));
+        token
+    });
+    tokens.collect()
 }
 
 /// Blocks of a cluster: at most 8, which every GPU with clusters supports.
@@ -266,11 +299,11 @@ mod tests {
 
     #[test]
     fn the_ptx_declares_each_key_that_the_kernel_has() {
-        let function = parse_quote! { fn copy(#[shared] tile: &Tile, x: VecRef<f32>) {} };
+        let function = parse_quote! { fn copy(#[shared] tile: &Tile, x: VecRef<f32>, offsets: [u32; { 2 * TILE }]) {} };
         let keys = parse_quote! { pdl, block = (2 * TILE, 8), registers = 40, cluster = 2, traps = 0 };
         let text = text(&keys, &function);
         let template = "\"// warpwright.kernel copy block={0},{1},{2} cluster={3} registers={4} traps={5} pdl \
-            shared_bytes={6} shared_element={7} at=\"";
+            shared_bytes={6} shared_element={7} arg=x:{8}:VecRef<f32> arg=offsets:{9}:[u32;{{2*TILE}}] at=\"";
         assert!(text.contains(template), "{text}");
         assert!(text.contains("__value : u32 = 2 * TILE ;"), "{text}");
     }
