@@ -28,6 +28,7 @@
 //! - [`schedule`]: which tiles and which steps along k a block has: raster order, stream-K, two widths.
 //! - `fixup`: the partial sums of a tile that several blocks compute.
 //! - `epilogue`: from accumulators to C.
+//! - [`pack`]: copies of operands that TMA cannot read as they are.
 //!
 //! Per tile and 64 of k: 16 KiB of A and COLS · 128 bytes of B loaded, 8 · 64·COLS·16 products, for COLS = 256 in 1024
 //! clocks at the tensor cores' full rate; a warp takes about 90 instructions for it.
@@ -42,6 +43,7 @@ mod gemm_two_width;
 mod kernels;
 mod mainloop_wgmma;
 mod mainloop_wgmma_rs;
+pub mod pack;
 pub mod pipeline;
 pub mod schedule;
 

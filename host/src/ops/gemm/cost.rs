@@ -28,7 +28,7 @@ use super::stream_k::Schedule;
 
 /// A kernel launch: 1.97 µs.
 const LAUNCH: f64 = 500_000.0;
-/// Launches that a copy of an operand counts as, besides its memory traffic: 2.8 µs.
+/// Launches that a launch which copies operands counts as, besides its memory traffic: 2.8 µs.
 const COPY_LAUNCH: f64 = 1.4;
 /// The split-K reduction, besides its launch and memory traffic: 2.6 µs.
 const REDUCE: f64 = 660_000.0;

@@ -6,22 +6,28 @@
 //! ```
 //!
 //! The rows of a copy begin at multiples of 128 bytes. TMA needs only 16, but then reads each 128 bytes of a row as one
-//! cache line. A copy has the layout that the kernel needs, so it may be a transpose. The padding is never read.
+//! cache line. A copy has the layout that the kernel needs, so it may be a transpose, which is a launch of its own. One
+//! launch makes the copies that keep their layout. The padding is never read.
 
 use std::ops::Range;
+
+use gpu::gemm::sm90::pack::{self, Pack, gemm_sm90_pack_b16, gemm_sm90_pack_b32};
+use simt::element::{Element, Vec4};
 
 use super::operands::OperandLayout;
 use super::options::CALL;
 use super::problem::Problem;
 use crate::device::Device;
 use crate::error::Result;
+use crate::launch::{Fields, Launch};
 use crate::memory::{BufferView, BufferViewMut, Layout, TensorView};
-use crate::ops::{permute, transpose};
+use crate::ops::{on, permute, transpose};
 use crate::stream::Stream;
-use simt::element::Element;
 
 /// Alignment in bytes of the rows of a copy.
 const ALIGNMENT: usize = 128;
+/// Bytes of a vector.
+const VECTOR: usize = size_of::<Vec4<u32>>();
 /// `f32` of workspace for aligning the first copy, whatever the address of the workspace.
 const SLACK: usize = ALIGNMENT / size_of::<f32>();
 
@@ -30,9 +36,19 @@ const SLACK: usize = ALIGNMENT / size_of::<f32>();
 pub(super) struct Packing {
     /// A and B as the kernel reads them.
     pub(super) operands: [OperandLayout; 2],
-    /// Elements of each copy; `None` if the operand is not copied.
-    copies: [Option<usize>; 2],
+    /// `None` if the operand is not copied.
+    copies: [Option<Copy>; 2],
     element_bytes: usize,
+}
+
+/// A copy of an operand.
+#[derive(Clone, Copy, Debug)]
+struct Copy {
+    /// Elements with the padding.
+    elements: usize,
+    /// Vectors of 16 bytes that the rows of all matrices have together, if the kernels of [`pack`] make the copy: they
+    /// do not transpose, and count in 32 bits.
+    vectors: Option<u32>,
 }
 
 impl Packing {
@@ -47,11 +63,17 @@ impl Packing {
         let mut packing = Self { operands: [problem.a, problem.b], copies: [None; 2], element_bytes };
         for number in (0..2).filter(|&number| packed[number]) {
             let copy = packed_layout(packing.operands[number], transposed[number], element_bytes)?;
-            let count = if copy.stride == 0 { 1 } else { problem.batch };
-            packing.copies[number] = Some(copy.stored_shape()[0].checked_mul(copy.ld)?.checked_mul(count)?);
+            let (count, [rows, cols]) = (matrices(copy, problem), copy.stored_shape());
+            let keeps_layout = copy.transposed == packing.operands[number].transposed;
+            let vectors =
+                [count, rows].into_iter().try_fold((cols * element_bytes).div_ceil(VECTOR), usize::checked_mul);
+            packing.copies[number] = Some(Copy {
+                elements: rows.checked_mul(copy.ld)?.checked_mul(count)?,
+                vectors: vectors.filter(|&vectors| keeps_layout && i32::try_from(vectors).is_ok()).map(|n| n as u32),
+            });
             packing.operands[number] = copy;
         }
-        let [a, b] = packing.copies.map(Option::unwrap_or_default);
+        let [a, b] = packing.elements();
         a.checked_add(b)?.checked_mul(element_bytes)?.checked_add(2 * ALIGNMENT)?;
         Some(packing)
     }
@@ -67,22 +89,28 @@ impl Packing {
         self.copies.map(|copy| copy.is_some())
     }
 
-    /// The number of copies, and of those among them that do not transpose: an order of preference. Transposing a
-    /// misaligned operand runs at the speed of memory, in tiles; copying it element by element takes longer.
-    pub(super) fn effort(&self, problem: &Problem) -> (usize, usize) {
-        let operands = [problem.a, problem.b].into_iter().zip(self.operands);
-        let transposes = operands.filter(|(from, to)| from.transposed != to.transposed).count();
-        (self.launches(), self.launches() - transposes)
+    /// Launches that copy: one for each operand that is transposed, and one for the others together.
+    pub(super) fn launches(&self) -> usize {
+        self.single_launches() + usize::from(self.copies.iter().flatten().any(|copy| copy.vectors.is_some()))
     }
 
-    /// Launches that copy.
-    pub(super) fn launches(&self) -> usize {
-        self.copies.iter().flatten().count()
+    /// Launches that copy, and those among them that are for one operand alone: an order of preference.
+    pub(super) fn effort(&self) -> (usize, usize) {
+        (self.launches(), self.single_launches())
+    }
+
+    fn single_launches(&self) -> usize {
+        self.copies.iter().flatten().filter(|copy| copy.vectors.is_none()).count()
+    }
+
+    /// Elements of each copy.
+    fn elements(&self) -> [usize; 2] {
+        self.copies.map(|copy| copy.map_or(0, |copy| copy.elements))
     }
 
     /// Bytes of all copies.
     pub(super) fn bytes(&self) -> usize {
-        self.copies.iter().flatten().sum::<usize>() * self.element_bytes
+        self.elements().iter().sum::<usize>() * self.element_bytes
     }
 
     /// `f32` of workspace for the copies.
@@ -94,9 +122,9 @@ impl Packing {
     fn ranges(&self, workspace: BufferView<'_, f32>) -> [Range<usize>; 2] {
         let misalignment = workspace.address().addr() % ALIGNMENT / size_of::<f32>();
         let mut next = (SLACK - misalignment) % SLACK;
-        self.copies.map(|copy| {
+        self.elements().map(|elements| {
             let start = next;
-            next += (copy.unwrap_or(0) * self.element_bytes).div_ceil(size_of::<f32>());
+            next += (elements * self.element_bytes).div_ceil(size_of::<f32>());
             start..next
         })
     }
@@ -110,12 +138,14 @@ impl Packing {
         workspace: &mut BufferViewMut<'_, f32>,
     ) -> Result<()> {
         let ranges = self.ranges(workspace.view());
-        for (number, from) in [problem.a, problem.b].into_iter().enumerate() {
-            let Some(elements) = self.copies[number].filter(|&elements| elements > 0) else { continue };
+        for number in 0..2 {
+            let Some(copy) = self.copies[number].filter(|copy| copy.elements > 0 && copy.vectors.is_none()) else {
+                continue;
+            };
+            let (from, to) = ([problem.a, problem.b][number], self.operands[number]);
             let range = ranges[number].clone();
-            let mut copy = workspace.view_mut().slice(range.clone())?.as_tensor(&[range.len()])?;
-            let (to, target) = (self.operands[number], copy.cast_range_mut::<T>(0, elements));
-            let count = if from.stride == 0 { 1 } else { problem.batch };
+            let mut target = workspace.view_mut().slice(range.clone())?.as_tensor(&[range.len()])?;
+            let (target, count) = (target.cast_range_mut::<T>(0, copy.elements), matrices(from, problem));
             let source = operands[number].cast_range::<T>(0, from.extent(count, from.rows, from.cols));
             let ([from_rows, from_cols], [rows, cols]) = (from.stored_shape(), to.stored_shape());
             let transposes = to.transposed != from.transposed;
@@ -127,11 +157,55 @@ impl Packing {
             }
             let source = source.as_tensor_strided(&[count, from_rows, from_cols], &[from.stride, from.ld, 1])?;
             // A single matrix may have a stride of 0, which a tensor to be written must not have.
-            let stride = if count == 1 { elements } else { to.stride };
+            let stride = if count == 1 { copy.elements } else { to.stride };
             let target = target.as_tensor_strided(&[count, rows, cols], &[stride, to.ld, 1])?;
             let axes = if transposes { &[0, 2, 1] } else { &[0, 1, 2] };
             permute::run(device, stream, CALL, (source, axes), target)?;
         }
+        match size_of::<T>() {
+            2 => self.pack_rows(&gemm_sm90_pack_b16, (device, stream), problem, operands, (workspace, ranges)),
+            4 => self.pack_rows(&gemm_sm90_pack_b32, (device, stream), problem, operands, (workspace, ranges)),
+            // No other elements are loaded by TMA.
+            _ => Ok(()),
+        }
+    }
+
+    /// Copies the operands that are not transposed, in one launch.
+    fn pack_rows<T: Element, U: Element>(
+        &self,
+        kernel: &Pack<U>,
+        (device, stream): (&Device, Option<&Stream>),
+        problem: &Problem,
+        operands: [TensorView<'_, T>; 2],
+        (workspace, [of_a, of_b]): (&mut BufferViewMut<'_, f32>, [Range<usize>; 2]),
+    ) -> Result<()> {
+        let (vectors, lanes) =
+            (self.copies.map(|copy| copy.and_then(|copy| copy.vectors).unwrap_or(0)), VECTOR / size_of::<U>());
+        if vectors == [0; 2] {
+            return Ok(());
+        }
+        let (first, second) = workspace.view_mut().split_at(of_b.start)?;
+        let mut of_a = first.slice(of_a.clone())?.as_tensor(&[of_a.len()])?;
+        let mut of_b = second.slice(0..of_b.len())?.as_tensor(&[of_b.len()])?;
+        let is_copied = vectors.map(|vectors| vectors > 0);
+        let copied = |number: usize| if is_copied[number] { self.elements()[number] / lanes } else { 0 };
+        let of_a = of_a.cast_range_mut::<Vec4<u32>>(0, copied(0));
+        let of_b = of_b.cast_range_mut::<Vec4<u32>>(0, copied(1));
+        let arguments = |number: usize, copy| {
+            let (from, to) = ([problem.a, problem.b][number], self.operands[number]);
+            let len = if is_copied[number] { from.extent(matrices(from, problem), from.rows, from.cols) } else { 0 };
+            let [rows, cols] = from.stored_shape();
+            Fields((
+                operands[number].cast_range::<U>(0, len),
+                copy,
+                [from.ld, from.stride].map(|stride| stride as u64),
+                [to.ld / lanes, to.stride / lanes].map(|stride| stride as u64),
+                [rows, cols].map(|extent| extent as u32),
+                vectors[number],
+            ))
+        };
+        let launch = on(stream, Launch::grid(pack::grid(vectors)));
+        device.launch(kernel, launch, (arguments(0, of_a), arguments(1, of_b)))?;
         Ok(())
     }
 
@@ -142,7 +216,7 @@ impl Packing {
         workspace: BufferView<'t, f32>,
     ) -> Result<[TensorView<'t, T>; 2]> {
         for (number, range) in self.ranges(workspace).into_iter().enumerate() {
-            if let Some(elements) = self.copies[number] {
+            if let Some(Copy { elements, .. }) = self.copies[number] {
                 let len = range.len();
                 let copy = workspace.slice(range)?.as_tensor(&[len])?;
                 operands[number] = copy.cast_range::<T>(0, elements).as_tensor(&[elements])?;
@@ -150,6 +224,11 @@ impl Packing {
         }
         Ok(operands)
     }
+}
+
+/// The number of different matrices of an operand.
+fn matrices(operand: OperandLayout, problem: &Problem) -> usize {
+    if operand.stride == 0 { 1 } else { problem.batch }
 }
 
 /// The layout of a copy of `from`, with padded rows.

@@ -48,13 +48,11 @@ fn applicable<T: Multiply>(request: &Request<'_>) -> Vec<Applicable<T>> {
             .and_then(|()| applicability::pack(configuration, request.problem, packed));
         kernels.extend(packing.ok().map(|packing| Applicable { number, configuration, packing }));
     }
-    let efforts: Vec<_> = kernels
-        .iter()
-        .map(|kernel| (kernel.configuration.model.efficiency, kernel.packing.effort(request.problem)))
-        .collect();
+    let efforts: Vec<_> =
+        kernels.iter().map(|kernel| (kernel.configuration.model.efficiency, kernel.packing.effort())).collect();
     let is_least = |kernel: &Applicable<T>| {
         let equal = efforts.iter().filter(|(efficiency, _)| *efficiency == kernel.configuration.model.efficiency);
-        equal.map(|&(_, effort)| effort).min() == Some(kernel.packing.effort(request.problem))
+        equal.map(|&(_, effort)| effort).min() == Some(kernel.packing.effort())
     };
     kernels.into_iter().filter(is_least).collect()
 }
