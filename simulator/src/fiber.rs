@@ -19,6 +19,8 @@ pub(crate) enum Pause {
     Blocked,
     /// It has no lane.
     Idle,
+    /// Its lane has exhausted the stack where it cannot be unwound, and must not be resumed.
+    Lost,
 }
 
 /// The inner end of a fiber. The fiber is resumed with a pointer to its source of lanes.
@@ -45,12 +47,34 @@ pub(crate) fn most() -> usize {
 pub(crate) struct Pool<L> {
     fibers: Vec<Fiber>,
     idle: Vec<u16>,
+    /// Fibers that stay suspended for ever: their stacks are neither unwound nor used again.
+    lost: Vec<u16>,
     lanes: PhantomData<fn(&L)>,
 }
 
 impl<L> Default for Pool<L> {
     fn default() -> Self {
-        Self { fibers: Vec::new(), idle: Vec::new(), lanes: PhantomData }
+        Self { fibers: Vec::new(), idle: Vec::new(), lost: Vec::new(), lanes: PhantomData }
+    }
+}
+
+impl<L> Drop for Pool<L> {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+impl<L> Pool<L> {
+    /// Gives up all fibers, which are idle, or lost.
+    pub(crate) fn clear(&mut self) {
+        self.idle.clear();
+        let lost = std::mem::take(&mut self.lost);
+        for (number, fiber) in std::mem::take(&mut self.fibers).into_iter().enumerate() {
+            if lost.iter().any(|&lost| usize::from(lost) == number) {
+                // What its frames hold, and whoever borrows from them, needs the stack for ever.
+                std::mem::forget(fiber);
+            }
+        }
     }
 }
 
@@ -69,12 +93,6 @@ impl<L: Lanes> Pool<L> {
         Ok(number)
     }
 
-    /// Gives up all fibers, which are idle.
-    pub(crate) fn clear(&mut self) {
-        self.fibers.clear();
-        self.idle.clear();
-    }
-
     /// Resumes fiber `number` for `lanes`; it is idle again when no lane is left to start.
     #[inline(always)]
     pub(crate) fn resume(&mut self, number: u16, lanes: &L) -> Pause {
@@ -83,6 +101,10 @@ impl<L: Lanes> Pool<L> {
             CoroutineResult::Yield(Pause::Idle) => {
                 self.idle.push(number);
                 Pause::Idle
+            }
+            CoroutineResult::Yield(Pause::Lost) => {
+                self.lost.push(number);
+                Pause::Lost
             }
             CoroutineResult::Return(()) => unreachable!("a fiber never ends"),
         }
@@ -94,7 +116,10 @@ impl<L: Lanes> Pool<L> {
         let at = usize::from(number);
         self.fibers[at].force_unwind();
         let old = self.fibers.swap_remove(at);
-        self.fibers.push(fiber::<L>(old.into_stack(), number));
+        let stack = old.into_stack();
+        #[cfg(unix)]
+        stack.close_reserve();
+        self.fibers.push(fiber::<L>(stack, number));
         let last = self.fibers.len() - 1;
         self.fibers.swap(at, last);
         self.idle.push(number);

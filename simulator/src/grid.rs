@@ -9,7 +9,7 @@ use crate::launch::{Binding, Launch, LaunchError, MAX_CLUSTER, MAX_THREADS, Outc
 use crate::report::{Kind, Reports};
 use crate::schedule::Permutation;
 use crate::shadow::MAX_BLOCKS;
-use crate::{fiber, lane, panics, workers};
+use crate::{fiber, lane, overflow, panics, workers};
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -29,6 +29,7 @@ use std::sync::{Mutex, PoisonError};
 pub unsafe fn launch(launch: &Launch<'_>, config: &Config, body: &(dyn Fn() + Sync)) -> Result<Outcome, LaunchError> {
     let blocks = check(launch, config)?;
     panics::install();
+    overflow::install();
     if lane::current().is_in_launch() {
         return Err(LaunchError::Nested);
     }
@@ -159,6 +160,7 @@ fn spread(
 /// One worker: takes blocks until there are none.
 fn work(launch: &Launch<'_>, config: &Config, body: &(dyn Fn() + Sync), queue: &Queue) -> Result<Outcome, LaunchError> {
     let run = Run::new(launch, config, body).map_err(|error| LaunchError::Memory { reason: error.to_string() })?;
+    overflow::prepare_thread();
     let clock = with_pool(|pool| {
         let _running = panics::Running::new(launch.name);
         Worker { run: &run, queue, resident: Vec::new(), spare: Vec::new(), round: 0, is_stalled: false, clock: 0 }
@@ -251,7 +253,12 @@ impl Worker<'_> {
             self.rotate();
             let mut at = 0;
             while at < self.resident.len() {
-                match self.resident[at].turn(pool, self.run.state.config.seed, self.round)? {
+                let turn = self.resident[at].turn(pool, self.run.state.config.seed, self.round);
+                if turn.is_err() && self.run.state.lost.get() {
+                    self.end(pool);
+                    return Ok(());
+                }
+                match turn? {
                     Progress::Spinning | Progress::Paused | Progress::Stuck => at += 1,
                     Progress::Done => {
                         let cluster = self.resident.remove(at);
@@ -337,7 +344,6 @@ impl Worker<'_> {
     fn hang(&mut self, pool: &mut Pool<Block>) {
         let launch = self.run.state.launch;
         let left = self.queue.clusters.saturating_sub(self.queue.next.load(Ordering::Relaxed));
-        self.queue.stopped.store(true, Ordering::Relaxed);
         let most = self.most_resident();
         let (kind, who) = if most < launch.co_resident(self.run.state.config.sm_count) {
             (Kind::Limit, "simulator")
@@ -348,8 +354,15 @@ impl Worker<'_> {
             0 => (Kind::Hang, String::new()),
             left => (kind, format!(", and {left} blocks have not begun: the {who} holds {most} at once")),
         };
+        let blocks = self.resident.iter().flat_map(Cluster::blocks);
+        blocks.for_each(|block| block.report_hang(kind, &unstarted));
+        self.end(pool);
+    }
+
+    /// Abandons the launch.
+    fn end(&mut self, pool: &mut Pool<Block>) {
+        self.queue.stopped.store(true, Ordering::Relaxed);
         for cluster in std::mem::take(&mut self.resident) {
-            cluster.blocks().for_each(|block| block.report_hang(kind, &unstarted));
             cluster.abandon(pool);
             self.spare.extend(cluster.finish());
         }

@@ -116,9 +116,16 @@ pub(crate) struct Stamp {
 }
 
 /// Logs by the address of their atomic location.
+///
+/// A log may hold itself: its releases hold the logs that their threads had acquired. It therefore ends with the launch
+/// at the latest.
 #[derive(Default)]
 pub(crate) struct Logs {
     by_address: HashMap<usize, Rc<RefCell<Log>>>,
+    /// Every log that is still held by something else, and some that are not.
+    all: Vec<Rc<RefCell<Log>>>,
+    /// How many logs there may be before those that nothing else holds are dropped.
+    most: usize,
 }
 
 /// The clocks of a thread at a release.
@@ -254,12 +261,36 @@ impl Release {
 
 impl Logs {
     fn at(&mut self, address: usize) -> Rc<RefCell<Log>> {
-        Rc::clone(self.by_address.entry(address).or_default())
+        match self.by_address.get(&address) {
+            Some(log) => Rc::clone(log),
+            None => self.begin(address),
+        }
+    }
+
+    /// A new log for the location at `address`.
+    fn begin(&mut self, address: usize) -> Rc<RefCell<Log>> {
+        if self.all.len() >= self.most {
+            self.all.retain(|log| Rc::strong_count(log) > 1);
+            self.most = 64.max(2 * self.all.len());
+        }
+        let log = Rc::default();
+        self.all.push(Rc::clone(&log));
+        self.by_address.insert(address, Rc::clone(&log));
+        log
     }
 
     /// Forgets the logs of a range of addresses: a block's shared memory, when the block ends.
     pub(crate) fn forget(&mut self, range: std::ops::Range<usize>) {
         self.by_address.retain(|address, _| !range.contains(address));
+    }
+}
+
+impl Drop for Logs {
+    fn drop(&mut self) {
+        // `all` holds the logs meanwhile, so that none is dropped inside another.
+        for log in &self.all {
+            log.borrow_mut().releases.clear();
+        }
     }
 }
 
@@ -336,13 +367,7 @@ impl ThreadOrder {
         };
         // A plain atomic store heads a new release sequence; read-modify-write operations continue the one that they
         // observe.
-        let log = if observes {
-            log
-        } else {
-            let new = Rc::<RefCell<Log>>::default();
-            logs.by_address.insert(address, Rc::clone(&new));
-            new
-        };
+        let log = if observes { log } else { logs.begin(address) };
         log.borrow_mut().last = Some(reach);
         let effect = match &entry {
             None => Effect::None,
@@ -524,6 +549,42 @@ mod tests {
         b.atomic(&mut logs, 8, AtomicOp::Store, RELAXED, thread(1, 0, 5), &none);
         c.atomic(&mut logs, 8, AtomicOp::Load, (Order::Acquire, Scope::Device), thread(2, 0, 5), &none);
         assert!(!c.acquired.covers(stamp(0, 0, 5)));
+    }
+
+    /// Two threads that synchronise through two flags, as often as said. Gives the logs of one flag and of the other.
+    fn ping_pong(logs: &mut Logs, times: u32, op: AtomicOp) -> Vec<std::rc::Weak<RefCell<Log>>> {
+        let none = Acquired::default();
+        let (mut made, mut orders) = (Vec::new(), <[ThreadOrder; 2]>::default());
+        for clock in 1..=times {
+            for (i, order) in orders.iter_mut().enumerate() {
+                let this = thread(i as u32, 0, clock);
+                order.atomic(logs, 8 * (1 - i), AtomicOp::Load, (Order::Acquire, Scope::Device), this, &none);
+                order.atomic(logs, 8 * i, op, ACQ_REL, this, &none);
+                made.push(Rc::downgrade(&logs.at(8 * i)));
+            }
+        }
+        made
+    }
+
+    #[test]
+    fn logs_that_hold_each_other_end_with_the_launch() {
+        for op in [AtomicOp::Store, AtomicOp::Update] {
+            let mut logs = Logs::default();
+            let made = ping_pong(&mut logs, 3, op);
+            assert!(made.iter().all(|log| log.strong_count() > 0), "{op:?}");
+            drop(logs);
+            assert!(made.iter().all(|log| log.strong_count() == 0), "{op:?}");
+        }
+    }
+
+    #[test]
+    fn logs_that_nothing_holds_are_dropped_before_the_launch_ends() {
+        let (mut logs, none) = (Logs::default(), Acquired::default());
+        let mut order = ThreadOrder::default();
+        for clock in 1..=1000 {
+            order.atomic(&mut logs, 8, AtomicOp::Store, ACQ_REL, thread(0, 0, clock), &none);
+        }
+        assert!(logs.all.len() <= 64, "{} logs", logs.all.len());
     }
 
     #[test]

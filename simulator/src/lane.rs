@@ -5,6 +5,7 @@ use crate::fiber::{Pause, Switch};
 use crate::happens_before::ThreadOrder;
 use std::cell::Cell;
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 /// [`Lane::watch`]: accesses are checked.
 pub(crate) const CHECKS: u8 = 1;
@@ -12,6 +13,8 @@ pub(crate) const CHECKS: u8 = 1;
 pub(crate) const COUNTERS: u8 = 2;
 /// [`Lane::watch`]: this thread has not yet called `griddepcontrol.wait`, in a launch that needs it.
 pub(crate) const UNWAITED: u8 = 4;
+/// [`Lane::attention`]: this thread has overflowed its stack.
+pub(crate) const OVERFLOWED: u8 = 8;
 
 /// State of a lane that few lanes need, allocated on first use.
 #[derive(Default)]
@@ -67,6 +70,8 @@ pub(crate) struct Lane {
     pub(crate) polls: Cell<u16>,
     /// Releases by this lane.
     pub(crate) releases: Cell<u16>,
+    /// `watch` and [`OVERFLOWED`]. Atomic, because the handler of a stack overflow interrupts the lane.
+    attention: AtomicU8,
 }
 
 const _: () = assert!(size_of::<Lane>() == 64, "a lane is one cache line");
@@ -118,6 +123,7 @@ impl Lane {
             fiber: Cell::new(u16::MAX),
             polls: Cell::new(0),
             releases: Cell::new(0),
+            attention: AtomicU8::new(0),
         }
     }
 
@@ -125,6 +131,34 @@ impl Lane {
     #[inline(always)]
     pub(crate) fn watched(&self) -> bool {
         self.watch.get() != 0
+    }
+
+    /// What an access has to look at: `watch`, and [`OVERFLOWED`].
+    #[inline(always)]
+    pub(crate) fn attention(&self) -> u8 {
+        self.attention.load(Relaxed)
+    }
+
+    /// Whether this lane has overflowed its stack.
+    #[inline(always)]
+    pub(crate) fn has_overflowed(&self) -> bool {
+        self.attention() & OVERFLOWED != 0
+    }
+
+    /// Marks this lane as one that has overflowed its stack. Gives whether it was.
+    pub(crate) fn overflow(&self) -> bool {
+        self.attention.fetch_or(OVERFLOWED, Relaxed) & OVERFLOWED != 0
+    }
+
+    /// This lane has left its stack.
+    pub(crate) fn end_overflow(&self) {
+        self.attention.fetch_and(!OVERFLOWED, Relaxed);
+    }
+
+    /// This lane has called `griddepcontrol.wait`.
+    pub(crate) fn end_unwaited(&self) {
+        self.watch.set(self.watch.get() & !UNWAITED);
+        self.attention.fetch_and(!UNWAITED, Relaxed);
     }
 
     /// Whether this is a thread of a launch.
@@ -192,6 +226,7 @@ impl Lane {
         self.fiber.set(u16::MAX);
         self.polls.set(0);
         self.releases.set(0);
+        self.attention.store(watch, Relaxed);
         self.drop_extension();
     }
 }
@@ -205,8 +240,6 @@ impl Drop for Lane {
 /// The lane that runs on this OS thread; outside a launch, one that belongs to no block.
 #[inline(always)]
 pub(crate) fn current() -> Current {
-    // SAFETY: the pointer is to `OUTSIDE` or to a lane of a resident block, which the scheduler keeps alive while it
-    // runs.
     Current { lane: CURRENT.with(Cell::get), here: PhantomData }
 }
 
@@ -221,7 +254,8 @@ impl std::ops::Deref for Current {
     type Target = Lane;
     #[inline(always)]
     fn deref(&self) -> &Lane {
-        // SAFETY: see `current`.
+        // SAFETY: made by `current` of a pointer to `OUTSIDE`, or to a lane of a resident block, which the scheduler
+        // keeps alive while it runs. It is dereferenced only by functions of that lane and of its scheduler.
         unsafe { &*self.lane }
     }
 }

@@ -17,8 +17,9 @@
 //! whether or not the schedule made it visible.
 //!
 //! Modules import in one direction: `config`, `report`, `memory`, `schedule`, `tensor` → `fiber`, `happens_before` →
-//! `lane` → `threads` (clocks and faults of a block) → `shadow` → `block` → `device` (what kernels call) and `cluster`
-//! → `idle` (whether threads that poll make progress), `workers` (OS threads) → `grid` (the loop of a launch).
+//! `lane` → `panics` → `overflow` → `threads` (clocks and faults of a block) → `shadow` → `block` → `device` (what
+//! kernels call) and `cluster` → `idle` (whether threads that poll make progress), `workers` (OS threads) → `grid` (the
+//! loop of a launch).
 
 pub mod device;
 
@@ -36,6 +37,7 @@ mod lane;
 mod launch;
 mod memory;
 mod ordering;
+mod overflow;
 mod panics;
 mod report;
 mod schedule;

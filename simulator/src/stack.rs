@@ -1,4 +1,5 @@
-//! Stacks for fibers: slots of one reserved mapping, a guard page below each.
+//! Stacks for fibers: slots of one reserved mapping. From low to high addresses each has a guard page, a reserve, which
+//! is opened when a thread has used up the rest, and the part that kernels may use.
 //!
 //! Two measured facts shape it. The stride between slots is an odd number of pages, because with a power of two the
 //! stacks of 1024 fibers fall into a handful of TLB sets; and the top of slot `i` is lowered by `i mod 48` cache lines,
@@ -13,9 +14,11 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 const PAGE: usize = 4096;
 /// Bytes a kernel may use: address space, of which only what is touched becomes memory. The library's own kernels,
 /// checks and a panic included, touch 8 KiB; a kernel with large local arrays more.
-const USABLE: usize = 256 * 1024;
-/// Guard page, then the usable part: 65 pages.
-const STRIDE: usize = USABLE + PAGE;
+pub(crate) const USABLE: usize = 256 * 1024;
+/// Bytes in which a thread that has overflowed its stack is unwound. Every function of the simulator needs less.
+const RESERVE: usize = 64 * 1024;
+/// Guard page, reserve, usable part: 81 pages.
+const STRIDE: usize = PAGE + RESERVE + USABLE;
 /// Slots per mapping.
 const SLOTS: usize = 1024;
 /// Most mappings: 65 536 fibers.
@@ -57,7 +60,17 @@ impl FiberStack {
         let slot = slots.free.pop().ok_or_else(exhausted)?;
         let start = BASES[slot / SLOTS].load(Ordering::Acquire) + slot % SLOTS * STRIDE;
         let end = |address| StackPointer::new(address).expect("a mapped address is not 0");
-        Ok(Self { slot, base: end(start + STRIDE - slot % COLOURS * LINE), limit: end(start + PAGE) })
+        Ok(Self { slot, base: end(start + STRIDE - slot % COLOURS * LINE), limit: end(start + PAGE + RESERVE) })
+    }
+}
+
+impl FiberStack {
+    /// Closes the reserve, which the last lane may have opened. No fiber has the stack.
+    pub(crate) fn close_reserve(&self) {
+        if let Some(place) = Place::of(self.limit.get()) {
+            // SAFETY: no fiber has the stack, so nothing lies in it.
+            unsafe { place.close_reserve() };
+        }
     }
 }
 
@@ -86,7 +99,7 @@ pub(crate) fn most() -> usize {
     *MOST
 }
 
-/// Reserves one mapping, its guard pages closed.
+/// Reserves one mapping, its guard pages and reserves closed.
 fn map() -> io::Result<usize> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     // SAFETY: an anonymous mapping at an address of the system's choice touches nothing that exists.
@@ -96,8 +109,8 @@ fn map() -> io::Result<usize> {
         return Err(io::Error::last_os_error());
     }
     for slot in 0..SLOTS {
-        // SAFETY: the page lies in the mapping just made, which is not shared yet.
-        if unsafe { libc::mprotect(base.byte_add(slot * STRIDE), PAGE, libc::PROT_NONE) } != 0 {
+        // SAFETY: the pages lie in the mapping just made, which is not shared yet.
+        if unsafe { libc::mprotect(base.byte_add(slot * STRIDE), PAGE + RESERVE, libc::PROT_NONE) } != 0 {
             // SAFETY: the mapping just made, of which nothing knows yet.
             unsafe { libc::munmap(base, SLOTS * STRIDE) };
             return Err(exhausted());
@@ -106,17 +119,75 @@ fn map() -> io::Result<usize> {
     Ok(base as usize)
 }
 
-/// Whether the address lies in a guard page, that is, whether a fault there is a stack overflow. Safe in a signal
-/// handler.
-pub(crate) fn is_guard(address: usize) -> bool {
-    BASES.iter().any(|base| {
-        let base = base.load(Ordering::Acquire);
-        base != 0 && address >= base && address < base + SLOTS * STRIDE && (address - base) % STRIDE < PAGE
-    })
+/// Where an address lies in the slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Start of the slot.
+    slot: usize,
+    /// Bytes from there.
+    offset: usize,
+}
+
+#[cfg_attr(
+    not(all(target_os = "linux", target_arch = "x86_64")),
+    expect(dead_code, reason = "elsewhere an overflow ends the process")
+)]
+impl Place {
+    /// The place of an address, if it lies in a slot. Safe in a signal handler.
+    pub(crate) fn of(address: usize) -> Option<Self> {
+        BASES.iter().find_map(|base| {
+            let base = base.load(Ordering::Acquire);
+            let is_inside = base != 0 && address >= base && address < base + SLOTS * STRIDE;
+            is_inside.then(|| {
+                let offset = (address - base) % STRIDE;
+                Self { slot: address - offset, offset }
+            })
+        })
+    }
+
+    /// Whether it lies in the guard page or in the reserve, that is, whether a fault there is a stack overflow.
+    pub(crate) fn is_below_limit(self) -> bool {
+        self.offset < PAGE + RESERVE
+    }
+
+    /// Whether it lies in the guard page.
+    pub(crate) fn is_guard(self) -> bool {
+        self.offset < PAGE
+    }
+
+    /// Whether both lie in the same slot.
+    pub(crate) fn shares_slot(self, other: Self) -> bool {
+        self.slot == other.slot
+    }
+
+    /// Bytes between this place and the guard page.
+    pub(crate) fn room(self) -> usize {
+        self.offset.saturating_sub(PAGE)
+    }
+
+    /// Opens the slot's reserve. Safe in a signal handler.
+    pub(crate) fn open_reserve(self) -> bool {
+        let reserve = (self.slot + PAGE) as *mut libc::c_void;
+        // SAFETY: pages of a slot, which nothing uses before they are opened.
+        unsafe { libc::mprotect(reserve, RESERVE, libc::PROT_READ | libc::PROT_WRITE) == 0 }
+    }
+
+    /// Closes the slot's reserve and gives its memory back.
+    ///
+    /// # Safety
+    /// Nothing lies in it any more.
+    pub(crate) unsafe fn close_reserve(self) {
+        let reserve = (self.slot + PAGE) as *mut libc::c_void;
+        // SAFETY: pages of a slot, which nothing uses, as the caller promises.
+        unsafe {
+            libc::madvise(reserve, RESERVE, libc::MADV_DONTNEED);
+            libc::mprotect(reserve, RESERVE, libc::PROT_NONE);
+        }
+    }
 }
 
 // SAFETY: `limit..base` is mapped read-write, belongs to this slot alone until it is dropped, has a guard page below
-// it, and both ends are multiples of 64.
+// it (and before that a closed reserve), and both ends are multiples of 64.
 unsafe impl Stack for FiberStack {
     #[inline(always)]
     fn base(&self) -> StackPointer {
@@ -137,8 +208,10 @@ mod tests {
     fn slots_are_apart_and_guarded() {
         let (a, b) = (FiberStack::new().unwrap(), FiberStack::new().unwrap());
         assert_ne!(a.limit(), b.limit());
-        assert!(is_guard(a.limit().get() - 1) && is_guard(a.limit().get() - PAGE));
-        assert!(!is_guard(a.limit().get()) && !is_guard(a.base().get() - 1));
+        let is_closed = |address| Place::of(address).expect("a place in a slot").is_below_limit();
+        let (limit, base) = (a.limit().get(), a.base().get());
+        assert!(is_closed(limit - 1) && is_closed(limit - PAGE - RESERVE));
+        assert!(!is_closed(limit) && !is_closed(base - 1));
         assert_eq!(a.base().get() % 64, 0);
     }
 

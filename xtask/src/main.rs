@@ -1,8 +1,8 @@
 //! xtask exists so that everything a contributor does here is one `cargo xtask …` away, with no tool to install first.
 //!
 //! One module per command: [`build`], [`audit`], [`run`], [`tutorial`], [`mod@bench`], [`terms`], [`coverage`],
-//! [`mod@test`], [`bundle`], [`doctor`]. They share the build list ([`families`]), the reader of PTX ([`ptx`]), the
-//! search for tools ([`toolchain`], [`ptxas`]) and small modules for paths, processes and progress.
+//! [`mod@test`], [`sanitize`], [`bundle`], [`doctor`]. They share the build list ([`families`]), the reader of PTX
+//! ([`ptx`]), the search for tools ([`toolchain`], [`ptxas`]) and small modules for paths, processes and progress.
 //!
 //! xtask does not depend on the crates of the workspace: what it has to know of the kernels is in their PTX.
 
@@ -21,6 +21,7 @@ mod progress;
 mod ptx;
 mod ptxas;
 mod run;
+mod sanitize;
 mod selection;
 mod terms;
 mod test;
@@ -59,6 +60,8 @@ enum Command {
     Coverage,
     /// Everything CI runs.
     Test(test::Args),
+    /// The simulator's and the host's tests with the address sanitizer; needs a nightly.
+    Sanitize(sanitize::Args),
     /// Test programs, main job and run script in one folder, for a machine that has no Rust.
     Bundle(bundle::Args),
     /// What is installed, what is missing, and the command that installs it.
@@ -79,6 +82,7 @@ fn main() -> ExitCode {
         Command::Terms => terms::command(&workspace),
         Command::Coverage => coverage::command(&workspace),
         Command::Test(args) => test::command(&workspace, &args),
+        Command::Sanitize(args) => sanitize::command(&workspace, &args),
         Command::Bundle(args) => bundle::command(&workspace, &args),
         Command::Doctor => doctor::command(&workspace),
     });

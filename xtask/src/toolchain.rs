@@ -71,6 +71,12 @@ impl Nightly {
         Ok(Self { name, sysroot, verbose, version, commit, stamp })
     }
 
+    /// The target that it runs on.
+    pub(crate) fn host(&self) -> Result<&str> {
+        let host = self.verbose.lines().find_map(|line| line.strip_prefix("host: "));
+        host.with_context(|| format!("`rustc -vV` names no host:\n{}", self.verbose))
+    }
+
     /// Its rustc, with nothing inherited that could steer it.
     pub(crate) fn rustc(&self) -> Command {
         let mut command = Command::new(self.sysroot.join("bin/rustc"));

@@ -3,6 +3,7 @@
 use super::state::BlockState;
 use crate::happens_before::Member;
 use crate::lane::{Lane, suspend};
+use crate::overflow;
 use crate::report::Kind;
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
@@ -226,6 +227,7 @@ impl Barriers {
         holds: bool,
         location: &'static Location<'static>,
     ) -> bool {
+        overflow::enter_as(lane, location);
         let barrier = &self.0[id];
         let complete = barrier.count_in(state, lane, threads, holds, location);
         let waiting = &barrier.waiting[usize::from(lane.warp)];
@@ -245,6 +247,7 @@ impl Barriers {
         (id, threads): (usize, u32),
         location: &'static Location<'static>,
     ) {
+        overflow::enter_as(lane, location);
         let barrier = &self.0[id];
         let complete = barrier.count_in(state, lane, Some(threads), false, location);
         if lane.watched() {

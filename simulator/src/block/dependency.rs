@@ -25,7 +25,7 @@ impl Dependency {
     /// A thread waits for the grid before its own.
     pub(crate) fn wait(&self, lane: &Lane) {
         if lane.watch.get() & UNWAITED != 0 {
-            lane.watch.set(lane.watch.get() & !UNWAITED);
+            lane.end_unwaited();
             self.waited.set(true);
         }
     }

@@ -10,6 +10,7 @@ use super::warpgroup::Warpgroup;
 use crate::config::Level;
 use crate::fiber::{Lanes, Pause, Pool, Switch};
 use crate::lane::{self, CHECKS, COUNTERS, Lane, UNWAITED};
+use crate::overflow::{self, Overflow};
 use crate::panics;
 use crate::report::{Finding, Kind, Site};
 use crate::schedule::{LaneOrder, Permutation};
@@ -17,7 +18,7 @@ use crate::threads::Threads;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, Location};
 
 /// One resident block. It is used for one block of the grid after another.
 pub(crate) struct Block {
@@ -167,15 +168,19 @@ impl Block {
         let shares = || launch.config.resident > 1 || launch.interleave.get() || self.state.is_in_cluster();
         while !self.has_started_all() {
             let fiber = pool.take()?;
-            pool.resume(fiber, self);
+            let pause = pool.resume(fiber, self);
+            let lane = lane::current();
             lane::set_current(std::ptr::null());
+            if pause == Pause::Lost {
+                return Err(self.lost(&lane));
+            }
             self.async_proxy.turn(&self.state, self.schedule.interval.get(), false);
             if shares() && self.has_started_all() && !self.is_over() {
                 return Ok(Progress::Paused);
             }
         }
         loop {
-            let progressed = self.sweep(pool);
+            let progressed = self.sweep(pool)?;
             if self.is_over() {
                 return Ok(Progress::Done);
             }
@@ -198,7 +203,7 @@ impl Block {
     }
 
     /// One turn for every lane that is ready. Gives whether there was any.
-    fn sweep(&self, pool: &mut Pool<Self>) -> bool {
+    fn sweep(&self, pool: &mut Pool<Self>) -> io::Result<bool> {
         let threads = &self.state.threads;
         let (seed, size) = (threads.launch().config.seed, threads.launch().config.warp_size);
         let warps = &self.state.warps;
@@ -221,13 +226,28 @@ impl Block {
                 if ready >> at & 1 != 0 {
                     let lane = &threads.lanes[first + at as usize];
                     lane::set_current(lane);
-                    let pause = pool.resume(lane.fiber.get(), self);
-                    debug_assert!(pause == Pause::Blocked || self.has_started_all());
+                    match pool.resume(lane.fiber.get(), self) {
+                        Pause::Blocked => {}
+                        Pause::Idle => debug_assert!(self.has_started_all()),
+                        // The fiber may have gone on to another lane.
+                        Pause::Lost => return Err(self.lost(&lane::current())),
+                    }
                 }
             }
         }
         lane::set_current(std::ptr::null());
-        progressed
+        Ok(progressed)
+    }
+
+    /// A lane is suspended for ever: reports it. The error ends the launch.
+    #[cold]
+    fn lost(&self, lane: &Lane) -> io::Error {
+        lane::set_current(std::ptr::null());
+        let warp = self.state.warp(lane);
+        warp.live.set(warp.live.get() & !lane.bit());
+        self.state.threads.overflowed(lane, None);
+        self.state.threads.launch().lost.set(true);
+        io::Error::other("a thread has exhausted its stack")
     }
 
     /// The next lane that has not started.
@@ -249,6 +269,9 @@ impl Block {
         if let Err(payload) = outcome {
             self.caught(lane, payload);
         }
+        if lane.has_overflowed() {
+            self.overflowed(lane, None);
+        }
         self.exited(lane);
     }
 
@@ -259,8 +282,22 @@ impl Block {
         if self.schedule.abandoned.get() {
             std::panic::resume_unwind(payload);
         }
-        self.state.threads.panicked(lane, panics::take());
-        panics::drop_payload(payload);
+        match payload.downcast::<Overflow>() {
+            Ok(overflow) => self.overflowed(lane, Some(overflow.location)),
+            Err(payload) => {
+                self.state.threads.panicked(lane, panics::take());
+                panics::drop_payload(payload);
+            }
+        }
+    }
+
+    /// A lane that has overflowed its stack has returned, or was unwound.
+    #[cold]
+    #[inline(never)]
+    fn overflowed(&self, lane: &Lane, location: Option<&'static Location<'static>>) {
+        lane.end_overflow();
+        self.state.threads.overflowed(lane, location);
+        overflow::recovered();
     }
 
     /// The lane's kernel has returned.

@@ -9,8 +9,9 @@ use crate::config::Level;
 use crate::counters::{Access, Banks, BlockCounters, Counted, What};
 use crate::happens_before::{AtomicOp, Effect};
 use crate::idle;
-use crate::lane::{COUNTERS, Geometry, Lane, UNWAITED};
+use crate::lane::{COUNTERS, Geometry, Lane, OVERFLOWED, UNWAITED};
 use crate::ordering::{Order, Scope};
+use crate::overflow;
 use crate::shadow::{AccessKind, Accessed, SharedShadow, SourceWrites};
 use crate::tensor_map::TensorMap;
 use crate::threads::Threads;
@@ -246,7 +247,8 @@ impl BlockState {
     #[inline(always)]
     fn check_global_scoped(&self, lane: &Lane, tag: u32, accessed: Accessed, access: Access, scope: Option<Scope>) {
         self.threads.count_step();
-        if lane.watch.get() & (COUNTERS | UNWAITED) != 0 {
+        if lane.attention() & (COUNTERS | UNWAITED | OVERFLOWED) != 0 {
+            overflow::enter_as(lane, accessed.location);
             if lane.watch.get() & COUNTERS != 0 {
                 self.count(lane, accessed.location, What::new(access, accessed.size), accessed.address);
             }

@@ -9,6 +9,7 @@ use crate::block::Block;
 use crate::counters::{Access, What};
 use crate::happens_before::AtomicOp;
 use crate::lane::{COUNTERS, current, suspend};
+use crate::overflow::{enter, enter_at};
 use crate::shadow::{AccessKind, Accessed};
 use std::panic::Location;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
@@ -168,7 +169,7 @@ fn accessed<T>(address: usize, op: AtomicOp, location: &'static Location<'static
 /// Begins an atomic operation, and at times lets other threads run before it. Gives whether it may go ahead.
 #[inline(never)]
 fn begin<T: AtomicPlain>(place: Place, address: usize, op: AtomicOp, location: &'static Location<'static>) -> bool {
-    let lane = current();
+    let lane = enter_at(location);
     let state = &Block::of(&lane).state;
     state.threads.count_step();
     let accessed = accessed::<T>(address, op, location);
@@ -222,7 +223,7 @@ fn check<T: AtomicPlain>(
 /// `fence.acq_rel` of the given scope.
 #[track_caller]
 pub fn fence(scope: Scope) {
-    let lane = current();
+    let lane = enter();
     let state = &Block::of(&lane).state;
     state.threads.count_step();
     std::sync::atomic::fence(SeqCst);

@@ -2,6 +2,7 @@
 
 use crate::block::{Block, TmaRequest};
 use crate::lane::current;
+use crate::overflow::enter;
 use std::panic::Location;
 
 /// The block's number in its cluster.
@@ -22,7 +23,7 @@ pub fn cluster_size() -> u32 {
 #[inline(always)]
 #[track_caller]
 pub fn cluster_sync() {
-    let lane = current();
+    let lane = enter();
     Block::of(&lane).cluster_sync(&lane, Location::caller());
 }
 
@@ -31,7 +32,7 @@ pub fn cluster_sync() {
 #[track_caller]
 pub fn mbarrier_arrive_at(mbarrier: *mut u64, rank: u32) {
     if !mbarrier.is_null() {
-        let lane = current();
+        let lane = enter();
         Block::of(&lane).mbarrier_arrive_at(&lane, mbarrier as usize, rank, Location::caller());
     }
 }
@@ -51,7 +52,7 @@ pub unsafe fn tensor_load_multicast(
     bar: *mut u64,
     mask: u16,
 ) {
-    let (lane, address, location) = (current(), dst as usize, Location::caller());
+    let (lane, address, location) = (enter(), dst as usize, Location::caller());
     let request = TmaRequest { words, element, at, address, bytes, location };
     Block::of(&lane).issue_multicast(&lane, &request, bar as usize, mask);
 }

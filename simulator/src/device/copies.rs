@@ -5,7 +5,8 @@ use super::memory::is_inside;
 use crate::async_queues::{Copy, Source};
 use crate::block::Block;
 use crate::counters::Access;
-use crate::lane::{Lane, current};
+use crate::lane::Lane;
+use crate::overflow::enter;
 use crate::shadow::{AccessKind, Accessed};
 use std::panic::Location;
 
@@ -19,7 +20,7 @@ use std::panic::Location;
 #[track_caller]
 pub unsafe fn cp_async(shared: *mut u8, global: *const u8, tag: u32, bytes: u32) {
     assert!(matches!(bytes, 4 | 8 | 16), "cp.async copies 4, 8 or 16 bytes, not {bytes}");
-    let (lane, location, size) = (current(), Location::caller(), bytes as usize);
+    let (lane, location, size) = (enter(), Location::caller(), bytes as usize);
     let state = &Block::of(&lane).state;
     let from = Accessed { address: global as usize, size, kind: AccessKind::Read, location };
     let to = Accessed { address: shared as usize, size, kind: AccessKind::AsyncWrite, location };
@@ -52,7 +53,7 @@ pub unsafe fn cp_async(shared: *mut u8, global: *const u8, tag: u32, bytes: u32)
 /// Puts this thread's open copies into a group.
 #[track_caller]
 pub fn cp_async_commit() {
-    let lane = current();
+    let lane = enter();
     Block::of(&lane).state.threads.count_step();
     let copies = &mut lane.extension().copies;
     let group = std::mem::take(&mut copies.open);
@@ -62,7 +63,7 @@ pub fn cp_async_commit() {
 /// Waits until at most `pending` of this thread's groups are under way.
 #[track_caller]
 pub fn cp_async_wait_group(pending: u32) {
-    let lane = current();
+    let lane = enter();
     Block::of(&lane).state.threads.count_step();
     loop {
         let groups = &mut lane.extension().copies.groups;
@@ -77,7 +78,7 @@ pub fn cp_async_wait_group(pending: u32) {
 /// Waits for all of this thread's copies, committed or not.
 #[track_caller]
 pub fn cp_async_wait_all() {
-    let lane = current();
+    let lane = enter();
     cp_async_wait_group(0);
     let open = std::mem::take(&mut lane.extension().copies.open);
     land(&lane, open);

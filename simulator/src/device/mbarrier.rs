@@ -1,14 +1,15 @@
 //! Mbarriers. A null address means an index outside its container, which was reported: nothing is done.
 
 use crate::block::Block;
-use crate::lane::{current, suspend};
+use crate::lane::suspend;
+use crate::overflow::enter;
 use std::panic::Location;
 
 /// `mbarrier.init`: each phase expects so many arrivals.
 #[track_caller]
 pub fn mbarrier_init(mbarrier: *mut u64, arrivals: u32) {
     if !mbarrier.is_null() {
-        let lane = current();
+        let lane = enter();
         let Block { state, async_proxy, .. } = Block::of(&lane);
         async_proxy.mbarrier_init(state, &lane, mbarrier as usize, arrivals, Location::caller());
     }
@@ -18,7 +19,7 @@ pub fn mbarrier_init(mbarrier: *mut u64, arrivals: u32) {
 #[track_caller]
 pub fn mbarrier_arrive(mbarrier: *mut u64, bytes: Option<u32>) {
     if !mbarrier.is_null() {
-        let lane = current();
+        let lane = enter();
         let Block { state, async_proxy, .. } = Block::of(&lane);
         async_proxy.mbarrier_arrive(state, &lane, mbarrier as usize, bytes, Location::caller());
     }
@@ -28,7 +29,7 @@ pub fn mbarrier_arrive(mbarrier: *mut u64, bytes: Option<u32>) {
 #[track_caller]
 pub fn mbarrier_expect_tx(mbarrier: *mut u64, bytes: u32) {
     if !mbarrier.is_null() {
-        let lane = current();
+        let lane = enter();
         let Block { state, async_proxy, .. } = Block::of(&lane);
         async_proxy.mbarrier_expect(state, &lane, mbarrier as usize, bytes, Location::caller());
     }
@@ -40,7 +41,7 @@ pub fn mbarrier_test(mbarrier: *mut u64, parity: u32) -> bool {
     if mbarrier.is_null() {
         return true;
     }
-    let (lane, location) = (current(), Location::caller());
+    let (lane, location) = (enter(), Location::caller());
     if Block::of(&lane).state.poll(&lane, location, mbarrier as usize) {
         suspend(&lane);
     }
@@ -53,7 +54,7 @@ pub fn mbarrier_test(mbarrier: *mut u64, parity: u32) -> bool {
 #[track_caller]
 pub fn mbarrier_wait(mbarrier: *mut u64, parity: u32) {
     if !mbarrier.is_null() {
-        let lane = current();
+        let lane = enter();
         let Block { state, async_proxy, .. } = Block::of(&lane);
         async_proxy.mbarrier_wait(state, &lane, mbarrier as usize, parity, Location::caller());
     }
@@ -63,7 +64,7 @@ pub fn mbarrier_wait(mbarrier: *mut u64, parity: u32) {
 #[track_caller]
 pub fn mbarrier_invalidate(mbarrier: *mut u64) {
     if !mbarrier.is_null() {
-        let lane = current();
+        let lane = enter();
         let Block { state, async_proxy, .. } = Block::of(&lane);
         async_proxy.mbarrier_invalidate(state, &lane, mbarrier as usize, Location::caller());
     }
@@ -72,7 +73,7 @@ pub fn mbarrier_invalidate(mbarrier: *mut u64) {
 /// `fence.mbarrier_init.release.cluster`.
 #[track_caller]
 pub fn fence_mbarrier_init() {
-    let lane = current();
+    let lane = enter();
     let Block { state, async_proxy, .. } = Block::of(&lane);
     async_proxy.fence_mbarriers(state, &lane);
 }

@@ -6,7 +6,8 @@
 use super::{Place, Plain};
 use crate::block::Block;
 use crate::counters::{Access, What};
-use crate::lane::{COUNTERS, current, suspend};
+use crate::lane::{COUNTERS, OVERFLOWED, current, suspend};
+use crate::overflow::{enter, enter_at};
 use crate::report::Kind;
 use crate::shadow::{AccessKind, Accessed};
 use std::mem::MaybeUninit;
@@ -134,7 +135,7 @@ pub fn write_unchecked<T: Plain>(place: Place, ptr: *mut T, value: T) {
 #[inline(never)]
 #[track_caller]
 pub fn out_of_bounds(place: Place, write: bool, index: &[u64], extent: &[u64]) {
-    let lane = current();
+    let lane = enter();
     let threads = &Block::of(&lane).state.threads;
     threads.fault(&lane, Kind::OutOfBounds, Location::caller(), None, || {
         let what = if write { "write" } else { "read" };
@@ -164,7 +165,7 @@ pub(super) fn is_inside(
     write: bool,
     location: &'static Location<'static>,
 ) -> bool {
-    let lane = current();
+    let lane = enter_at(location);
     let threads = &Block::of(&lane).state.threads;
     let (name, start, len) = match place {
         Place::Shared => ("shared memory", lane.geometry().shared as usize, lane.geometry().shared_len),
@@ -190,7 +191,8 @@ pub(super) fn is_inside(
 
 // Marked `cold` although a checked launch calls nothing more often: the compiler then keeps the kernel's values in
 // registers past the test, and saves them only around the call. Each hook for shared memory first tries the most
-// frequent kinds of access in a function without a stack frame, and leaves the rest to a second one.
+// frequent kinds of access in a function without a stack frame, and leaves the rest to a second one. A lane that has
+// overflowed its stack is unwound before anything that needs more of it.
 macro_rules! shared_hook {
     ($name:ident, $closely:ident, $kind:ident, $access:ident) => {
         #[cold]
@@ -203,14 +205,14 @@ macro_rules! shared_hook {
             }
             if !(accessed.is_aligned() && Block::of(&lane).state.check_shared_fast(&lane, accessed)) {
                 $closely(address, size, location);
-            } else if lane.watch.get() & COUNTERS != 0 {
+            } else if lane.attention() & (COUNTERS | OVERFLOWED) != 0 {
                 count(address, size, location, Access::$access);
             }
         }
 
         #[inline(never)]
         fn $closely(address: usize, size: usize, location: &'static Location<'static>) {
-            let lane = current();
+            let lane = enter_at(location);
             let accessed = Accessed { address, size, kind: AccessKind::$kind, location };
             if !accessed.is_aligned() {
                 accessed.report_misaligned(&Block::of(&lane).state.threads, &lane);
@@ -229,17 +231,19 @@ shared_hook!(shared_write, shared_write_closely, Write, SharedStore);
 #[cold]
 #[inline(never)]
 fn take_sample(address: usize, location: &'static Location<'static>) {
-    let lane = current();
+    let lane = enter_at(location);
     if Block::of(&lane).state.poll_plainly(&lane, location, address) {
         suspend(&lane);
     }
 }
 
-/// Counts an access to shared memory.
+/// Counts an access to shared memory, if accesses are counted.
 #[inline(never)]
 fn count(address: usize, size: usize, location: &'static Location<'static>, access: Access) {
-    let lane = current();
-    Block::of(&lane).state.count(&lane, location, What::new(access, size), address);
+    let lane = enter_at(location);
+    if lane.watch.get() & COUNTERS != 0 {
+        Block::of(&lane).state.count(&lane, location, What::new(access, size), address);
+    }
 }
 
 macro_rules! global_hook {
@@ -253,7 +257,7 @@ macro_rules! global_hook {
                 take_sample(address, location);
             }
             if !accessed.is_aligned() {
-                accessed.report_misaligned(&Block::of(&lane).state.threads, &lane);
+                report_misaligned(accessed);
             }
             Block::of(&lane).state.check_global(&lane, tag, accessed, Access::$access);
         }
@@ -261,6 +265,13 @@ macro_rules! global_hook {
 }
 global_hook!(global_read, Read, GlobalLoad);
 global_hook!(global_write, Write, GlobalStore);
+
+#[cold]
+#[inline(never)]
+fn report_misaligned(accessed: Accessed) {
+    let lane = enter_at(accessed.location);
+    accessed.report_misaligned(&Block::of(&lane).state.threads, &lane);
+}
 
 /// A relaxed atomic load, in units of at most 8 bytes.
 ///

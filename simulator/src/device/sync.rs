@@ -4,6 +4,7 @@ pub use crate::block::WarpOp;
 use crate::block::{Block, Op};
 use crate::counters::{Access, What};
 use crate::lane::{COUNTERS, UNWAITED, current, suspend};
+use crate::overflow::{enter, enter_at};
 use std::panic::Location;
 
 /// Barrier of all threads of the block.
@@ -77,14 +78,15 @@ pub fn branch(condition: bool) -> bool {
 
 #[inline(never)]
 fn note_branch(condition: bool, location: &'static Location<'static>) {
-    let lane = current();
+    let lane = enter_at(location);
     Block::of(&lane).state.count(&lane, location, What::new(Access::Branch, 0), usize::from(condition));
 }
 
 /// `griddepcontrol.wait`: from here on this thread may access global memory, which the grid before its own has written.
 #[inline]
+#[track_caller]
 pub fn dependency_wait() {
-    let lane = current();
+    let lane = enter();
     if lane.watch.get() & UNWAITED != 0 {
         Block::of(&lane).state.dependency.wait(&lane);
     }
@@ -94,7 +96,7 @@ pub fn dependency_wait() {
 #[inline]
 #[track_caller]
 pub fn end_of_kernel() {
-    let lane = current();
+    let lane = enter();
     if lane.watch.get() & UNWAITED != 0 {
         Block::of(&lane).state.dependency.end(&lane, Location::caller());
     }
@@ -104,7 +106,7 @@ pub fn end_of_kernel() {
 #[inline]
 #[track_caller]
 pub fn yield_now() {
-    let lane = current();
+    let lane = enter();
     Block::of(&lane).state.spin(&lane, Location::caller(), None, 1);
     suspend(&lane);
 }

@@ -2,6 +2,7 @@
 
 use crate::block::{Block, Op, Operand, Product, Shape, TensorOp};
 use crate::lane::current;
+use crate::overflow::enter;
 use crate::report::Kind;
 use crate::tensor::Fragments;
 pub use crate::tensor::TensorKind;
@@ -58,7 +59,7 @@ pub unsafe fn matrix_store(row: *mut u8, a: [u32; 4], count: usize, transpose: b
 /// encode.
 #[track_caller]
 pub fn operand_start(tile: *const u8, leading: u32, stride: u32) -> u32 {
-    let lane = current();
+    let lane = enter();
     let start = tile.addr().saturating_sub(lane.geometry().shared.addr()) as u32;
     for (name, bytes) in [("start", start), ("leading", leading), ("stride", stride)] {
         if !bytes.is_multiple_of(16) || bytes >= 1 << 18 {
@@ -112,7 +113,7 @@ pub struct WarpgroupProduct<'a> {
 pub fn warpgroup_multiply(product: &WarpgroupProduct<'_>, d: &mut [f32], ticket: &mut u64) {
     let WarpgroupProduct { kind, steps, a, registers, b, fresh } = *product;
     let shape = Shape { kind, steps, cols: 2 * d.len(), a: a.map(TensorOperand::inner), b: b.inner(), fresh };
-    let lane = current();
+    let lane = enter();
     let (block, product) = (Block::of(&lane), Product { a: registers, d, ticket });
     block.warpgroup(&lane).start(&block.state, &lane, shape, product, Location::caller());
 }
@@ -120,7 +121,7 @@ pub fn warpgroup_multiply(product: &WarpgroupProduct<'_>, d: &mut [f32], ticket:
 /// `wgmma.wait_group`. If D's group is among those that are then complete, D becomes valid and `ticket` 0.
 #[track_caller]
 pub fn warpgroup_wait(pending: u32, d: &mut [f32], ticket: &mut u64) {
-    let lane = current();
+    let lane = enter();
     let block = Block::of(&lane);
     block.warpgroup(&lane).wait(&block.state, &lane, u64::from(pending), d, ticket);
 }
@@ -129,7 +130,7 @@ pub fn warpgroup_wait(pending: u32, d: &mut [f32], ticket: &mut u64) {
 #[cold]
 #[track_caller]
 pub fn warpgroup_unsettled(ticket: u64) {
-    let lane = current();
+    let lane = enter();
     let block = Block::of(&lane);
     block.warpgroup(&lane).report_unsettled(&block.state, &lane, ticket, Location::caller());
 }

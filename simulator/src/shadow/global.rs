@@ -151,7 +151,8 @@ impl GlobalShadow {
                 buffer.unwritten.settle(threads, |address| threads.name_global(address));
             }
             if buffer.gave_up {
-                // SAFETY: the launch is over; the memory is still this launch's alone. Any byte may have been written.
+                // SAFETY: the launch is over; the memory is still this launch's alone, because only buffers that it may
+                // write are given up. Any byte may have been written.
                 unsafe { memory.mark(0, memory.len()) };
             }
             if buffer.full || !buffer.writable {

@@ -4,6 +4,7 @@ use super::state::{MAX_CLOCK, Threads};
 use crate::lane::{Geometry, Lane};
 use crate::panics::PanicMessage;
 use crate::report::{ACROSS_BLOCKS, Finding, Kind, Site};
+use crate::stack;
 use std::panic::Location;
 
 impl Threads {
@@ -88,6 +89,28 @@ impl Threads {
         self.launch().panicked.set(true);
         let message = panic.message;
         self.report(finding, || if is_own { format!("the simulator itself panicked: {message}") } else { message });
+    }
+
+    /// A thread has overflowed its stack, as the intrinsic called at `location` has noticed, if any.
+    #[cold]
+    pub(crate) fn overflowed(&self, lane: &Lane, location: Option<&'static Location<'static>>) {
+        let unknown = || Site { file: "unknown", line: 0, column: 0 };
+        let finding = Finding {
+            kind: Kind::Limit,
+            site: location.map_or_else(unknown, Site::new),
+            other: None,
+            block: self.index(),
+            thread: lane.thread_index(),
+            hint: Some("end the recursion, or move large local arrays to shared memory"),
+        };
+        self.launch().panicked.set(true);
+        self.report(finding, || {
+            format!(
+                "stack overflow: recursion or local memory needs more than the {} KiB that the simulator has for a \
+                 thread",
+                stack::USABLE / 1024
+            )
+        });
     }
 
     /// The clock, or the largest that stamps can hold: that is reported.

@@ -22,6 +22,8 @@ pub(crate) struct LaunchState<'a> {
     pub(crate) unwinding: Cell<bool>,
     /// Some thread has panicked.
     pub(crate) panicked: Cell<bool>,
+    /// Some thread is suspended for ever: the launch ends.
+    pub(crate) lost: Cell<bool>,
     /// Some barrier or warp sync of this launch took only some threads: readers are recorded one by one from then on.
     pub(crate) per_thread_clocks: Cell<bool>,
     /// Some thread has released something to other blocks: at least two are resident from then on, and take turns.
@@ -42,6 +44,7 @@ impl<'a> LaunchState<'a> {
             reports: RefCell::new(Reports::new(config.max_reports)),
             unwinding: Cell::new(false),
             panicked: Cell::new(false),
+            lost: Cell::new(false),
             per_thread_clocks: Cell::new(false),
             interleave: Cell::new(false),
             progress: Cell::new(0),

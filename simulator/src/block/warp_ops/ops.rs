@@ -7,6 +7,7 @@ use super::values::{combine, shuffle_source};
 use crate::block::barrier::Barriers;
 use crate::block::state::BlockState;
 use crate::lane::{Lane, suspend};
+use crate::overflow;
 use crate::report::Kind;
 use std::cell::{Cell, UnsafeCell};
 use std::panic::Location;
@@ -60,6 +61,7 @@ impl WarpOps {
         (value, argument): (u64, u32),
         location: &'static Location<'static>,
     ) -> bool {
+        overflow::enter_as(lane, location);
         state.threads.count_step();
         let warp = state.warp(lane);
         if mask & lane.bit() == 0 {
