@@ -52,6 +52,13 @@ impl Stream {
     ///
     /// Buffers do not track work that other libraries queue. Use each such buffer on this stream alone, and synchronise
     /// the stream before the buffer is dropped.
+    ///
+    /// A stream may be captured in a CUDA graph through this handle. The graph keeps the addresses of what was queued:
+    /// every buffer, workspace and module that it uses must live until its last launch is done, and those launches are
+    /// work that buffers do not track. Call each operation once before, or [`Device::prepare`], since loading a kernel
+    /// cannot be captured; a call that allocates, waits or copies to host memory cannot, either. While a stream is
+    /// captured, use its buffers on no other stream: work that is ordered behind the captured stream becomes a part of
+    /// the graph.
     pub fn as_raw(&self) -> Option<*mut c_void> {
         self.queue.raw()
     }
