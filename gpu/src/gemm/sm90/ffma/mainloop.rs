@@ -83,11 +83,6 @@ pub(super) fn gemm<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: 
     while let Some(WorkUnit { tile, from, to }) = schedule.next_unit() {
         let (matrix, row, col) = tiles.at(tile);
         let (row, col) = (row * tile_m, col * tile_n);
-        // The place is known before the predecessor ends; after the first tile the wait is over at once. The condition,
-        // which holds for every tile, is for ptxas, which would else compute the place after the wait.
-        if opaque(col) < n {
-            dependency_wait();
-        }
         let load = |step: u32, ahead: PipelineState<STAGES>| {
             let at = (step * depth) as i32;
             smem.empty.wait(ahead.stage(), ahead.parity);
