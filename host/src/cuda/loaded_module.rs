@@ -95,10 +95,17 @@ impl Module {
     pub(super) fn function(&self, info: &'static KernelInfo, shared_bytes: usize) -> Result<Function> {
         let name = info.name;
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = functions.get(name).filter(|known| ptr::eq(known.info, info) || known.info == info);
+        let known = functions.get_mut(name).filter(|known| ptr::eq(known.info, info) || known.info == info);
         let mut function = match known {
-            Some(function) if shared_bytes <= function.shared_bytes => return Ok(*function),
-            Some(function) => *function,
+            Some(function) => {
+                // A kernel may have several equal descriptions. The last one is the likeliest next one, and addresses
+                // are quicker to compare.
+                function.info = info;
+                if shared_bytes <= function.shared_bytes {
+                    return Ok(*function);
+                }
+                *function
+            }
             None => self.find(info)?,
         };
         if shared_bytes > function.shared_bytes {

@@ -1,16 +1,19 @@
-//! The plans that a call chooses from if it names no algorithm, made once for each problem.
+//! The plans that a call chooses from, or that for the algorithm that it names, made once for each problem.
 //!
 //! Planning estimates some hundred algorithms, which takes longer than a launch. A device keeps what was planned for
 //! the problems that it met last.
 
 use std::any::TypeId;
+use std::convert::Infallible;
 use std::num::NonZeroUsize;
+use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
 use lru::LruCache;
 
-use super::algorithm::Plan;
+use super::algorithm::{Algorithm, Plan};
+use super::applicability::Unsupported;
 use super::element::Multiply;
 use super::options::Arithmetic;
 use super::planner;
@@ -27,7 +30,17 @@ struct Key {
     epilogue: Epilogue,
     arithmetic: Arithmetic,
     sm_count: u32,
-    sequential: bool,
+    wanted: Wanted,
+}
+
+/// Which plans are wanted.
+#[derive(PartialEq, Eq, Hash)]
+enum Wanted {
+    /// Those that may be chosen, or those of them that accumulate in order of k.
+    Choices { sequential: bool },
+    /// That for an algorithm. Its kernel is the address of the `KernelInfo`, which is quicker to compare; the plan of a
+    /// kernel that has two of them is kept twice.
+    Algorithm { kernel: usize, parts: u32, blocks: u32, packed: [bool; 2] },
 }
 
 /// The plans of a device.
@@ -50,20 +63,43 @@ impl PlanCache {
 /// The plans that may be chosen, the cheapest first: each needs less workspace than those before it. With `sequential`
 /// those that accumulate in order of k.
 pub(super) fn choices<T: Multiply>(request: &Request<'_>, sequential: bool) -> Arc<[Plan]> {
+    let Ok(plans) = kept::<T, Infallible>(request, Wanted::Choices { sequential }, || {
+        let is_allowed = |plan: &Plan| !sequential || T::configurations()[plan.configuration].is_sequential;
+        Ok(with_less_and_less_workspace(planner::plans::<T>(request).into_iter().filter(is_allowed)))
+    });
+    plans
+}
+
+/// The plan for one algorithm.
+pub(super) fn plan_for<T: Multiply>(request: &Request<'_>, algorithm: Algorithm) -> Result<Plan, Unsupported> {
+    let wanted = Wanted::Algorithm {
+        kernel: ptr::from_ref(algorithm.kernel()).addr(),
+        parts: algorithm.parts(),
+        blocks: algorithm.blocks(),
+        packed: algorithm.packed(),
+    };
+    let plans = kept::<T, _>(request, wanted, || Ok(vec![planner::plan_for::<T>(request, algorithm)?]))?;
+    Ok(plans[0])
+}
+
+/// What `make` has made for this problem at an earlier call, or makes now. An error is not kept.
+fn kept<T: Multiply, E>(
+    request: &Request<'_>,
+    wanted: Wanted,
+    make: impl FnOnce() -> Result<Vec<Plan>, E>,
+) -> Result<Arc<[Plan]>, E> {
     let Request { problem, epilogue, arithmetic, device, sm_count } = *request;
     let elements = TypeId::of::<T>();
-    let key = Key { elements, problem: *problem, epilogue, arithmetic, sm_count, sequential };
+    let key = Key { elements, problem: *problem, epilogue, arithmetic, sm_count, wanted };
     let cache = device.cache::<PlanCache>();
     // Kept whole by a panic elsewhere: it is changed by the two calls below alone.
     let lock = || cache.0.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(plans) = lock().get(&key) {
-        return Arc::clone(plans);
+        return Ok(Arc::clone(plans));
     }
-    let is_allowed = |plan: &Plan| !sequential || T::configurations()[plan.configuration].is_sequential;
-    let plans = planner::plans::<T>(request).into_iter().filter(is_allowed);
-    let plans: Arc<[Plan]> = with_less_and_less_workspace(plans).into();
+    let plans: Arc<[Plan]> = make()?.into();
     lock().put(key, Arc::clone(&plans));
-    plans
+    Ok(plans)
 }
 
 /// Each plan that needs less workspace than all before it.
@@ -107,6 +143,8 @@ mod tests {
         let [a, b, shifted] =
             [a.view(), b.slice(0..64).unwrap(), b.slice(1..65).unwrap()].map(|view| view.as_tensor(&[8, 8]).unwrap());
         let known = || device.cache::<PlanCache>().len();
+        let [reference, split] =
+            [1, 2].map(|parts| Algorithm::of(gpu::gemm::reference::gemm_reference_f32.info()).split_k(parts));
         let mut expected = 0;
         for (gemm, is_new) in [
             (device.gemm(a, b), true),
@@ -120,6 +158,12 @@ mod tests {
             (device.gemm(a, b).arithmetic(Arithmetic::Tf32), true),
             (device.gemm(a, b).sm_count_target(3), true),
             (device.gemm(a, shifted), false),
+            (device.gemm(a, b).algorithm(reference), true),
+            (device.gemm(a, b).algorithm(reference), false),
+            (device.gemm(a, shifted).algorithm(reference), true),
+            (device.gemm(a, b).algorithm(split), true),
+            (device.gemm(a, b).algorithm(split), false),
+            (device.gemm(a, b), false),
         ] {
             gemm.run().unwrap();
             expected += usize::from(is_new);

@@ -38,7 +38,7 @@ impl<T: Multiply> Gemm<'_, T> {
         let problem = self.problem(c.view())?;
         let request = self.request::<C>(&problem);
         let plan = match self.algorithm {
-            Some(algorithm) => planner::plan_for::<T>(&request, algorithm).ok(),
+            Some(algorithm) => choice::plan_for::<T>(&request, algorithm).ok(),
             None => choice::choices::<T>(&request, self.sequential).first().copied(),
         };
         let Some(plan) = plan.filter(|plan| self.workspace.is_none() && plan.workspace_len() > 0) else {
@@ -139,7 +139,7 @@ impl<T: Multiply> Gemm<'_, T> {
 
     /// The plan for an algorithm.
     pub(super) fn plan_for(request: &Request<'_>, algorithm: Algorithm) -> Result<Plan> {
-        planner::plan_for::<T>(request, algorithm).map_err(|unsupported| {
+        choice::plan_for::<T>(request, algorithm).map_err(|unsupported| {
             let plans = planner::plans::<T>(request);
             let mut names: Vec<_> = plans.iter().map(|plan| plan.algorithm().kernel().name).collect();
             names.sort_unstable();
