@@ -25,11 +25,13 @@
 //! For [`Tf32`] a register holds one number instead of two, k is 8, and the halves are 4 columns wide: lane l holds
 //! column l % 4.
 //!
+//! [`mma_sync_f64`] has fragments of its own.
+//!
 //! # Numbers
 //!
-//! Products are exact. NVIDIA does not document the order and rounding in which a tensor core adds them; the result is
-//! at least as accurate as sequential additions in `f32` that round towards zero. The simulator adds the products of
-//! one instruction and C in `f64`, and rounds the sum to `f32` towards zero.
+//! Products of [`mma_sync`] are exact. NVIDIA does not document the order and rounding in which a tensor core adds them;
+//! the result is at least as accurate as sequential additions in `f32` that round towards zero. The simulator adds the
+//! products of one instruction and C in `f64`, and rounds the sum to `f32` towards zero.
 
 use half::{bf16, f16};
 
@@ -136,4 +138,19 @@ pub fn stmatrix<const COUNT: usize, const TRANSPOSE: bool, T: Element, const N: 
 #[must_use]
 pub fn mma_sync<K: Kind>(a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32; 4] {
     arch::matrix::multiply(K::CODE, a, b, c)
+}
+
+/// A · B + C of `f64`, 16 × 16, 16 × 8 and 16 × 8: `mma.sync.aligned.m16n8k16.row.col` on compute capability 9.0, eight
+/// `m8n8k4` before.
+///
+/// With g = lane / 4, t = lane % 4 and i from 0 to 3, a lane holds of A (g, 4·i + t) in `a[2 * i]` and (g + 8, 4·i + t)
+/// in `a[2 * i + 1]`, of B (4·i + t, g) in `b[i]`, and of C (g, 2·t), (g, 2·t + 1), (g + 8, 2·t) and (g + 8, 2·t + 1).
+///
+/// Each sum begins with C and goes on by fused multiply-adds in the order of k, so it has the bits of a loop over
+/// [`fma`](crate::math::fma). NVIDIA does not document that; the instruction test compares the bits.
+#[inline(always)]
+#[track_caller]
+#[must_use]
+pub fn mma_sync_f64(a: [f64; 8], b: [f64; 4], c: [f64; 4]) -> [f64; 4] {
+    arch::matrix::multiply_f64(a, b, c)
 }

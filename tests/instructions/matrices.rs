@@ -4,6 +4,7 @@ use gpu::lab::instructions::matrices as kernels;
 use gpu::lab::instructions_sm90::matrix_stores as stores;
 use simt::matrix::Tf32;
 use warpwright::half::{bf16, f16};
+use warpwright::ndarray::Array2;
 use warpwright::{Device, Launch};
 
 use crate::case::{Case, Outcome, noise, same};
@@ -23,6 +24,7 @@ pub(crate) const CASES: &[Case] = &[
         kernel: kernels::mma_sync_tf32.info(),
         run: |device| tensor_cores::run::<Tf32>(device, &kernels::mma_sync_tf32, [16, 8, 8], 1),
     },
+    Case { kernel: kernels::mma_sync_doubles.info(), run: doubles },
 ];
 
 /// Cases for compute capability 9.0.
@@ -65,4 +67,29 @@ fn stores(device: &Device) -> Outcome {
     let (input, mut y) = (device.upload(&x[..])?, device.upload(&[0_u16; 6 * 256][..])?);
     device.launch(&stores::matrix_stores, Launch::grid(1), (&input, &mut y))?;
     Ok(same(&y.download()?, &expected, "matrices"))
+}
+
+/// Sums of numbers of very different sizes, whose bits depend on the order of the additions, on each rounding, and on
+/// whether products are rounded.
+fn doubles(device: &Device) -> Outcome {
+    let bits = noise(4 * (16 * 16 + 16 * 8 + 16 * 8));
+    let mut words = bits.chunks_exact(4);
+    let mut matrix = |rows, cols| {
+        Array2::from_shape_simple_fn((rows, cols), || {
+            let word = words.next().map_or(0, |word| u64::from(word[0]) << 32 | u64::from(word[1]));
+            // Exponents from -16 to 15.
+            f64::from_bits(word & 0x801f_ffff_ffff_ffff | (1007 + (word >> 52) % 32) << 52)
+        })
+    };
+    let (a, b, c) = (matrix(16, 16), matrix(16, 8), matrix(16, 8));
+    let sum = |row: usize, col: usize| (0..16).fold(c[[row, col]], |sum, k| a[[row, k]].mul_add(b[[k, col]], sum));
+    let expected: Vec<u64> = (0..128).map(|i| sum(i / 8, i % 8).to_bits()).collect();
+    let mut sums = device.upload(&c)?;
+    device.launch(
+        &kernels::mma_sync_doubles,
+        Launch::grid(1),
+        (&device.upload(&a)?, &device.upload(&b)?, &mut sums),
+    )?;
+    let got: Vec<u64> = sums.download()?.iter().map(|x| x.to_bits()).collect();
+    Ok(same(&got, &expected, "bits of sums"))
 }

@@ -195,7 +195,9 @@ fn gemms() -> Vec<Case> {
     }
     let other_layouts = [[false, true], [true, false], [true, true]];
     cases.extend(other_layouts.map(|layout| gemm(Tf32, [4096; 3], layout, 1)));
-    cases.push(square(F64, 4096));
+    cases.extend([512, 1024, 2048, 4096, 8192].map(|n| square(F64, n)));
+    cases.extend(other_layouts.map(|layout| gemm(F64, [4096; 3], layout, 1)));
+    cases.extend([[2000, 3000, 4000], [1999, 3001, 4003]].map(|mnk| gemm(F64, mnk, [false; 2], 1)));
     for case in &mut cases {
         let square = matches!(case.shape, Shape::Gemm { mnk: [4096, 4096, 4096], transposed: [false, false], .. });
         case.quick = square && case.dtype != F64 && case.dtype != F16;

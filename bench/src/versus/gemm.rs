@@ -8,7 +8,7 @@ use warpwright::gemm::{Arithmetic, Gemm, Multiply, Op, Output};
 use warpwright::{Buffer, Device};
 
 use super::case::{Case, Dtype, Shape, Work};
-use super::data::AnyBuffer::{Bf16, F16, F32};
+use super::data::AnyBuffer::{Bf16, F16, F32, F64};
 use super::implementations::{Call, Context, wrong_type};
 use super::slot::Slot;
 
@@ -119,6 +119,9 @@ fn by<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot, choice: Choice
         }
         Dtype::Bf16 => {
             calls::<bf16>(device, problem, Kind { operands: operands!(Bf16), configured: |gemm| gemm }, slot, choice)
+        }
+        Dtype::F64 => {
+            calls::<f64>(device, problem, Kind { operands: operands!(F64), configured: |gemm| gemm }, slot, choice)
         }
         _ => Ok(Vec::new()),
     }

@@ -375,6 +375,20 @@ macro_rules! mma_tf32_configs {
 }
 pub(crate) use mma_tf32_configs;
 
+/// Calls `$then!` with the rows for `f64` by `mma.sync`, for operands of any layout at any address.
+///
+/// C tile: its extents, fragments of A and B in a warp's tile, threads, blocks per SM, registers, efficiency, tile
+/// overhead, m, n and k of a product that needs it.
+macro_rules! mma_f64_configs {
+    ($then:ident) => {
+        $then! {
+            "128x128": 128 x 128, 4 x 4, 256, 1, 255, [0.71 0.73], 32.0, 4096 x 4096 x 4096;
+            "64x64": 64 x 64, 2 x 4, 128, 3, 168, [0.4 0.6], 48.0, 512 x 512 x 512;
+        }
+    };
+}
+pub(crate) use mma_f64_configs;
+
 /// Calls `$then!` with the rows of 16-bit elements for a C of few rows or columns.
 ///
 /// C tile: elements in 16 bytes, accumulators, rows of the small operand, whether that is A, threads, registers,

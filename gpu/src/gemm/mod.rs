@@ -50,7 +50,7 @@ pub const KERNELS: &[&simt::KernelInfo] = kernel_infos!(
 
 /// The kernels of the family `gemm_mma`.
 #[cfg(all(not(target_arch = "nvptx64"), feature = "gemm_mma"))]
-pub const MMA: &[&simt::KernelInfo] = kernel_infos!(mma::F16, mma::BF16, mma::TF32);
+pub const MMA: &[&simt::KernelInfo] = kernel_infos!(mma::F16, mma::BF16, mma::F64, mma::TF32);
 
 /// The kernels of the family `gemm_small`.
 #[cfg(all(not(target_arch = "nvptx64"), feature = "gemm_small"))]

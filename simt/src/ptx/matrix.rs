@@ -106,3 +106,48 @@ pub(crate) fn multiply(code: Code, a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f3
         Code::Tf32 => multiply!("m16n8k8.row.col.f32.tf32.tf32.f32", a, b, c),
     }
 }
+
+/// One instruction for 16 × 16 by 16 × 8.
+#[cfg(target_feature = "sm_90a")]
+#[inline(always)]
+pub(crate) fn multiply_f64(a: [f64; 8], b: [f64; 4], c: [f64; 4]) -> [f64; 4] {
+    let [mut c0, mut c1, mut c2, mut c3] = c;
+    // SAFETY: registers only.
+    unsafe {
+        asm!(
+            "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {{{c0}, {c1}, {c2}, {c3}}}, \
+             {{{a0}, {a1}, {a2}, {a3}, {a4}, {a5}, {a6}, {a7}}}, {{{b0}, {b1}, {b2}, {b3}}}, \
+             {{{c0}, {c1}, {c2}, {c3}}};",
+            c0 = inout(reg64) c0, c1 = inout(reg64) c1, c2 = inout(reg64) c2, c3 = inout(reg64) c3,
+            a0 = in(reg64) a[0], a1 = in(reg64) a[1], a2 = in(reg64) a[2], a3 = in(reg64) a[3],
+            a4 = in(reg64) a[4], a5 = in(reg64) a[5], a6 = in(reg64) a[6], a7 = in(reg64) a[7],
+            b0 = in(reg64) b[0], b1 = in(reg64) b[1], b2 = in(reg64) b[2], b3 = in(reg64) b[3],
+            options(nomem, nostack, preserves_flags)
+        );
+    }
+    [c0, c1, c2, c3]
+}
+
+/// Two instructions of 8 × 4 by 4 × 8, for the upper and the lower half of A and C, for each four of k.
+#[cfg(not(target_feature = "sm_90a"))]
+#[inline(always)]
+pub(crate) fn multiply_f64(a: [f64; 8], b: [f64; 4], c: [f64; 4]) -> [f64; 4] {
+    let mut c = c;
+    let mut i = 0;
+    while i < 8 {
+        let (half, step) = (i % 2, i / 2);
+        let [mut left, mut right] = [c[2 * half], c[2 * half + 1]];
+        // SAFETY: registers only.
+        unsafe {
+            asm!(
+                "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {{{left}, {right}}}, {{{a}}}, {{{b}}}, \
+                 {{{left}, {right}}};",
+                left = inout(reg64) left, right = inout(reg64) right, a = in(reg64) a[i], b = in(reg64) b[step],
+                options(nomem, nostack, preserves_flags)
+            );
+        }
+        (c[2 * half], c[2 * half + 1]) = (left, right);
+        i += 1;
+    }
+    c
+}

@@ -38,3 +38,9 @@ pub(crate) unsafe fn store<const COUNT: usize, const TRANSPOSE: bool>(row: *mut 
 pub(crate) fn multiply(code: Code, a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32; 4] {
     device::matrix_multiply(kind(code), a, b, c)
 }
+
+#[inline(always)]
+#[track_caller]
+pub(crate) fn multiply_f64(a: [f64; 8], b: [f64; 4], c: [f64; 4]) -> [f64; 4] {
+    device::matrix_multiply_f64(a, b, c)
+}

@@ -31,8 +31,8 @@ pub use tensor::{
     tensor_store_wait, written_by_box,
 };
 pub use tensor_cores::{
-    TensorKind, TensorOperand, WarpgroupProduct, matrix_load, matrix_multiply, matrix_store, operand_start,
-    warpgroup_multiply, warpgroup_unsettled, warpgroup_wait,
+    TensorKind, TensorOperand, WarpgroupProduct, matrix_load, matrix_multiply, matrix_multiply_f64, matrix_store,
+    operand_start, warpgroup_multiply, warpgroup_unsettled, warpgroup_wait,
 };
 
 pub use crate::ordering::{Order, Scope};

@@ -4,15 +4,15 @@ use crate::block::{Block, Op, Operand, Product, Shape, TensorOp};
 use crate::lane::current;
 use crate::overflow::enter;
 use crate::report::Kind;
-use crate::tensor::Fragments;
 pub use crate::tensor::TensorKind;
+use crate::tensor::{DoubleFragments, Fragments};
 use std::panic::Location;
 
 const ALL: u32 = u32::MAX;
 
-/// Executes `op` with this lane's registers.
+/// Executes `op` with this lane's registers: [`DoubleFragments`] for [`TensorOp::MultiplyDoubles`], else [`Fragments`].
 #[inline(always)]
-fn together(op: TensorOp, fragments: &mut Fragments, location: &'static Location<'static>) {
+fn together<F>(op: TensorOp, fragments: &mut F, location: &'static Location<'static>) {
     let lane = current();
     let address = std::ptr::from_mut(fragments).expose_provenance() as u64;
     let (block, op) = (Block::of(&lane), Op::Tensor(op));
@@ -28,6 +28,16 @@ const NOTHING: Fragments = Fragments { row: std::ptr::null_mut(), a: [0; 4], b: 
 pub fn matrix_multiply(kind: TensorKind, a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32; 4] {
     let mut fragments = Fragments { a, b, c, ..NOTHING };
     together(TensorOp::Multiply(kind), &mut fragments, Location::caller());
+    fragments.c
+}
+
+/// `mma.sync` of `f64`, 16 × 16 by 16 × 8: A · B + C.
+#[inline(always)]
+#[must_use]
+#[track_caller]
+pub fn matrix_multiply_f64(a: [f64; 8], b: [f64; 4], c: [f64; 4]) -> [f64; 4] {
+    let mut fragments = DoubleFragments { a, b, c };
+    together(TensorOp::MultiplyDoubles, &mut fragments, Location::caller());
     fragments.c
 }
 

@@ -57,3 +57,31 @@ pub(crate) fn multiply_fragments(kind: TensorKind, lanes: &mut [Fragments; 32]) 
         }
     }
 }
+
+/// A lane's registers for a product of `f64`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DoubleFragments {
+    pub(crate) a: [f64; 8],
+    pub(crate) b: [f64; 4],
+    pub(crate) c: [f64; 4],
+}
+
+/// `mma.sync` of `f64`, 16 × 16 by 16 × 8: each lane's C becomes its part of A · B + C, each sum by fused multiply-adds
+/// in the order of k.
+pub(crate) fn multiply_doubles(lanes: &mut [DoubleFragments; 32]) {
+    let (mut a, mut b) = ([[0.0; 16]; 16], [[0.0; 8]; 16]);
+    for (lane, fragments) in lanes.iter().enumerate() {
+        let (row, k) = (lane / 4, lane % 4);
+        for i in 0..4 {
+            a[row][4 * i + k] = fragments.a[2 * i];
+            a[row + 8][4 * i + k] = fragments.a[2 * i + 1];
+            b[4 * i + k][row] = fragments.b[i];
+        }
+    }
+    for (lane, fragments) in lanes.iter_mut().enumerate() {
+        for (i, sum) in fragments.c.iter_mut().enumerate() {
+            let (row, col) = d_position(lane, i);
+            *sum = a[row].iter().zip(&b).fold(*sum, |sum, (&a, b)| a.mul_add(b[col], sum));
+        }
+    }
+}

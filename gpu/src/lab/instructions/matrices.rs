@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 use simt::{
     element::Element,
-    matrix::{Kind, Tf32, ldmatrix, mma_sync},
+    matrix::{Kind, Tf32, ldmatrix, mma_sync, mma_sync_f64},
     prelude::*,
     warp::lane_id,
 };
@@ -100,4 +100,21 @@ pub fn mma_sync_tf32(#[shared] operands: &Operands<f32, 8>, a: MatRef<f32>, b: M
     let a = ldmatrix::<4, false, _, 4>(operands.a.slot::<4>(lane % 16, lane / 16 * 4));
     let b = ldmatrix::<2, false, _, 4>(operands.columns_of_b.slot::<4>(lane % 8, lane / 8 % 2 * 4));
     write(mma_sync::<Tf32>(a, b, [0.0; 4]), c);
+}
+
+/// `c` (16 × 8) becomes the product of `a` (16 × 16) and `b` (16 × 8) plus `c`. One warp.
+#[kernel(block = (32), barriers = 0)]
+pub fn mma_sync_doubles(a: MatRef<f64>, b: MatRef<f64>, c: MatMut<f64>) {
+    let (group, t) = (lane_id() / 4, lane_id() % 4);
+    let from_a = core::array::from_fn(|i| {
+        let (half, step) = (i as u32 % 2, i as u32 / 2);
+        a.get_or(group + 8 * half, 4 * step + t, 0.0)
+    });
+    let from_b = core::array::from_fn(|i| b.get_or(4 * i as u32 + t, group, 0.0));
+    let old = core::array::from_fn(|i| c.get_or(group + 8 * (i as u32 / 2), 2 * t + i as u32 % 2, 0.0));
+    let sums = mma_sync_f64(from_a, from_b, old);
+    c.set_within(group, 2 * t, sums[0]);
+    c.set_within(group, 2 * t + 1, sums[1]);
+    c.set_within(group + 8, 2 * t, sums[2]);
+    c.set_within(group + 8, 2 * t + 1, sums[3]);
 }

@@ -39,6 +39,7 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     geometry::thread_geometry.info(),
     matrices::matrix_loads.info(),
     matrices::mma_sync_bf16.info(),
+    matrices::mma_sync_doubles.info(),
     matrices::mma_sync_f16.info(),
     matrices::mma_sync_tf32.info(),
     order::last_block_by_fence.info(),

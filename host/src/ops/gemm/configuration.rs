@@ -239,9 +239,11 @@ impl Kernels for f32 {
 
 impl Kernels for f64 {
     fn configurations() -> &'static [Configuration<f64>] {
-        static ALL: LazyLock<[Configuration<f64>; 1]> =
-            LazyLock::new(|| [Configuration::thread(&reference::F64, Arithmetic::Full, true)]);
-        &*ALL
+        static ALL: LazyLock<Vec<Configuration<f64>>> = LazyLock::new(|| {
+            let kernels = std::iter::once(&reference::F64).chain(mma::F64);
+            kernels.map(|kernel| Configuration::thread(kernel, Arithmetic::Full, true)).collect()
+        });
+        &ALL
     }
 }
 

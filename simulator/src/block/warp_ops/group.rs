@@ -57,6 +57,8 @@ pub enum WarpOp {
 pub(crate) enum TensorOp {
     /// C becomes A · B + C.
     Multiply(TensorKind),
+    /// The same of `f64`.
+    MultiplyDoubles,
     /// Matrices of 8 × 8 16-bit numbers come from shared memory into A.
     Load { count: usize, transpose: bool },
     /// Matrices of 8 × 8 16-bit numbers go from A to shared memory.
@@ -68,7 +70,7 @@ pub(crate) enum TensorOp {
 pub(crate) enum Op {
     /// An operation on values.
     Values(WarpOp),
-    /// One of the tensor cores. The values are addresses of the lanes' `Fragments`.
+    /// One of the tensor cores. The values are addresses of the lanes' `Fragments`, or `DoubleFragments`.
     Tensor(TensorOp),
 }
 

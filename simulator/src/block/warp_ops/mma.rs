@@ -10,7 +10,7 @@ use crate::counters::{Access, What};
 use crate::lane::{COUNTERS, Lane};
 use crate::report::Kind;
 use crate::shadow::{AccessKind, Accessed};
-use crate::tensor::{Fragments, multiply_fragments};
+use crate::tensor::{DoubleFragments, Fragments, multiply_doubles, multiply_fragments};
 
 /// Executes an operation at which all lanes have arrived that can.
 pub(super) fn complete(state: &BlockState, index: u16, group: &Group, op: TensorOp) {
@@ -28,11 +28,18 @@ pub(super) fn complete(state: &BlockState, index: u16, group: &Group, op: Tensor
         });
         return;
     }
-    // SAFETY: the operation is the same for all, so that each value is the address of a `Fragments` on the stack of a
-    // lane that waits for this operation; nothing else accesses it meanwhile.
-    let mut fragments: [Fragments; 32] =
-        group.values.map(|value| unsafe { *std::ptr::with_exposed_provenance(value as usize) });
+    if op == TensorOp::MultiplyDoubles {
+        // SAFETY: as below.
+        let mut fragments: [DoubleFragments; 32] = unsafe { read(group) };
+        multiply_doubles(&mut fragments);
+        // SAFETY: as below.
+        unsafe { write(group, fragments) };
+        return;
+    }
+    // SAFETY: the operation is the same for all, so that each value is the address of what it takes.
+    let mut fragments: [Fragments; 32] = unsafe { read(group) };
     match op {
+        TensorOp::MultiplyDoubles => {}
         TensorOp::Multiply(kind) => multiply_fragments(kind, &mut fragments),
         TensorOp::Load { count, transpose } => {
             let rows = check_rows(state, &first[..32], group, &fragments, count, AccessKind::Read);
@@ -65,8 +72,26 @@ pub(super) fn complete(state: &BlockState, index: u16, group: &Group, op: Tensor
             }
         }
     }
+    // SAFETY: as above.
+    unsafe { write(group, fragments) };
+}
+
+/// The registers of all lanes.
+///
+/// # Safety
+/// Each value of the group is the address of an `F` on the stack of a lane that waits for this operation.
+unsafe fn read<F: Copy>(group: &Group) -> [F; 32] {
+    // SAFETY: the caller's promise. Nothing else accesses it while the lane waits.
+    group.values.map(|value| unsafe { *std::ptr::with_exposed_provenance(value as usize) })
+}
+
+/// Changes the registers of all lanes.
+///
+/// # Safety
+/// As for [`read`].
+unsafe fn write<F>(group: &Group, fragments: [F; 32]) {
     for (lane, fragments) in lanes(group.arrived).zip(fragments) {
-        // SAFETY: as above.
+        // SAFETY: as for `read`.
         unsafe { *std::ptr::with_exposed_provenance_mut(group.values[lane] as usize) = fragments };
     }
 }
