@@ -2,9 +2,9 @@
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
-use super::usage::{Usage, Widths};
 use crate::ptx::Declared;
 use crate::ptxas::Resources;
+use warpwright_build::audit::usage::{Usage, Widths};
 
 /// One kernel in one file, with what was measured of it.
 pub(crate) struct Row {

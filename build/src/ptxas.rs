@@ -1,6 +1,7 @@
 //! ptxas, NVIDIA's assembler: optional, and the only one who knows registers and spills.
 //!
-//! It is looked for where people have it, last in a virtual environment under target/ that CI fills with pip.
+//! It is looked for where people have it, last in virtual environments such as that under target/, which CI fills with
+//! pip.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -11,52 +12,52 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 
 use crate::process;
-use crate::workspace::Workspace;
 
 /// Names one ptxas, before all others.
-pub(crate) const OVERRIDE: &str = "WARPWRIGHT_PTXAS";
+pub const OVERRIDE: &str = "WARPWRIGHT_PTXAS";
 
 /// What puts a ptxas under target/venv.
-pub(crate) const INSTALL: &str = "python3 -m venv target/venv && target/venv/bin/pip install nvidia-cuda-nvcc==13.0.88";
+pub const INSTALL: &str = "python3 -m venv target/venv && target/venv/bin/pip install nvidia-cuda-nvcc==13.0.88";
 
 /// A ptxas that runs.
-pub(crate) struct Ptxas {
+pub struct Ptxas {
     /// The program.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     /// `release 13.0, V13.0.88`.
-    pub(crate) version: String,
+    pub version: String,
 }
 
 /// What ptxas said about one PTX file.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Report {
+pub struct Report {
     /// By symbol, functions that are not kernels included.
-    pub(crate) functions: BTreeMap<String, Resources>,
+    pub functions: BTreeMap<String, Resources>,
     /// Messages C7500 to C7599: the assembler had to serialise or could not pipeline tensor-core instructions.
-    pub(crate) performance_losses: Vec<String>,
+    pub performance_losses: Vec<String>,
     /// Every other warning.
-    pub(crate) warnings: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 /// What one function takes of a multiprocessor, per thread where not said otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Resources {
+pub struct Resources {
     /// 32-bit registers; `None` for functions that are not kernels.
-    pub(crate) registers: Option<u32>,
+    pub registers: Option<u32>,
     /// Bytes of stack, in local memory.
-    pub(crate) stack: u32,
+    pub stack: u32,
     /// Bytes stored to local memory because registers ran out.
-    pub(crate) spill_stores: u32,
+    pub spill_stores: u32,
     /// Bytes loaded back.
-    pub(crate) spill_loads: u32,
+    pub spill_loads: u32,
     /// Bytes of shared memory per block known to the assembler; launch-sized memory is not.
-    pub(crate) shared: u32,
+    pub shared: u32,
 }
 
 impl Ptxas {
-    /// The first of the usual places that holds a ptxas which runs; `None` where there is none.
-    pub(crate) fn find(workspace: &Workspace) -> Option<Self> {
-        candidates(workspace).into_iter().find_map(|path| {
+    /// The first of the usual places that holds a ptxas which runs, last the Python environments `venvs`; `None` where
+    /// there is none.
+    pub fn find(venvs: &[PathBuf]) -> Option<Self> {
+        candidates(venvs).into_iter().find_map(|path| {
             let text = process::capture(Command::new(&path).arg("--version")).ok()?;
             let version = text.lines().find_map(|line| Some(line.split_once("release ")?.1.trim().to_owned()))?;
             Some(Self { path, version: format!("release {version}") })
@@ -64,7 +65,7 @@ impl Ptxas {
     }
 
     /// Assembles a file for `arch` and throws the result away. A file that ptxas refuses is an `Err` with its words.
-    pub(crate) fn assemble(&self, file: &Path, arch: &str) -> Result<Report> {
+    pub fn assemble(&self, file: &Path, arch: &str) -> Result<Report> {
         let mut command = Command::new(&self.path);
         command.arg("-v").arg(format!("-arch={arch}")).arg(file).args(["-o", "/dev/null"]);
         let output = process::output(&mut command)?;
@@ -80,7 +81,7 @@ impl Ptxas {
     }
 }
 
-fn candidates(workspace: &Workspace) -> Vec<PathBuf> {
+fn candidates(venvs: &[PathBuf]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     found.extend(env::var_os(OVERRIDE).map(PathBuf::from));
     let path = env::var_os("PATH").unwrap_or_default();
@@ -89,9 +90,7 @@ fn candidates(workspace: &Workspace) -> Vec<PathBuf> {
         found.extend(env::var_os(variable).map(|home| PathBuf::from(home).join("bin/ptxas")));
     }
     found.push("/usr/local/cuda/bin/ptxas".into());
-    for target in [workspace.target().to_owned(), workspace.root().join("target")] {
-        found.extend(in_venv(&target.join("venv")));
-    }
+    found.extend(venvs.iter().flat_map(|venv| in_venv(venv)));
     found.retain(|path| path.is_file());
     found
 }

@@ -6,50 +6,50 @@ use crate::ptx::{Action, Function, Space, decode};
 
 /// A place in the PTX worth naming.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Site {
+pub struct Site {
     /// Line in the file, from 1.
-    pub(crate) line: usize,
+    pub line: usize,
     /// The instruction, or the name of the function called.
-    pub(crate) what: String,
+    pub what: String,
 }
 
 /// Accesses to global memory by the bytes one thread moves: width → where.
-pub(crate) type Widths = BTreeMap<u32, Vec<usize>>;
+pub type Widths = BTreeMap<u32, Vec<usize>>;
 
 /// Counts of one kernel.
 #[derive(Debug, Default)]
-pub(crate) struct Usage {
+pub struct Usage {
     /// Loads from global memory, asynchronous copies included.
-    pub(crate) global_loads: Widths,
+    pub global_loads: Widths,
     /// Stores to global memory.
-    pub(crate) global_stores: Widths,
+    pub global_stores: Widths,
     /// Loads and stores by `.shared` instructions.
-    pub(crate) shared_loads: u32,
+    pub shared_loads: u32,
     /// See `shared_loads`.
-    pub(crate) shared_stores: u32,
+    pub shared_stores: u32,
     /// Read-modify-writes.
-    pub(crate) atomics: u32,
+    pub atomics: u32,
     /// Barriers of the block.
-    pub(crate) barriers: u32,
+    pub barriers: u32,
     /// Waits for the previous grid.
-    pub(crate) grid_waits: u32,
+    pub grid_waits: u32,
     /// The first access to global memory before the first of these waits.
-    pub(crate) before_grid_wait: Option<Site>,
+    pub before_grid_wait: Option<Site>,
     /// Places that end the kernel with an error.
-    pub(crate) traps: Vec<Site>,
+    pub traps: Vec<Site>,
     /// Calls of functions that were not inlined: panics, mostly.
-    pub(crate) calls: Vec<Site>,
+    pub calls: Vec<Site>,
     /// Accesses that name no memory.
-    pub(crate) generic: Vec<Site>,
+    pub generic: Vec<Site>,
     /// Declarations of local memory and accesses to it.
-    pub(crate) local: Vec<Site>,
+    pub local: Vec<Site>,
     /// Bytes of local memory declared, per thread.
-    pub(crate) local_bytes: u32,
+    pub local_bytes: u32,
 }
 
 impl Usage {
     /// Counts `function`.
-    pub(crate) fn of(function: &Function) -> Self {
+    pub fn of(function: &Function) -> Self {
         let mut usage = Self::default();
         for statement in &function.statements {
             let line = statement.line;

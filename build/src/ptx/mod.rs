@@ -8,66 +8,66 @@ mod declared;
 mod instruction;
 mod reader;
 
-pub(crate) use declared::{Declared, MARKER};
-pub(crate) use instruction::{Action, Space, decode};
-pub(crate) use reader::read;
+pub use declared::{Declared, MARKER};
+pub use instruction::{Action, Space, decode};
+pub use reader::read;
 
 /// A PTX file.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Module {
+pub struct Module {
     /// `.target`, such as `sm_80`.
-    pub(crate) target: String,
+    pub target: String,
     /// Functions with a body, kernels among them, in the order of the file.
-    pub(crate) functions: Vec<Function>,
+    pub functions: Vec<Function>,
     /// Declarations of functions that are defined elsewhere.
-    pub(crate) extern_functions: Vec<ExternFunction>,
+    pub extern_functions: Vec<ExternFunction>,
     /// What the kernels declare, in the order of the file.
-    pub(crate) declared: Vec<Declared>,
+    pub declared: Vec<Declared>,
 }
 
 /// A function declared, not defined.
 #[derive(Debug, PartialEq)]
-pub(crate) struct ExternFunction {
+pub struct ExternFunction {
     /// Its symbol.
-    pub(crate) name: String,
+    pub name: String,
     /// Line in the file, from 1.
-    pub(crate) line: usize,
+    pub line: usize,
 }
 
 /// A function with a body.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Function {
+pub struct Function {
     /// Its symbol.
-    pub(crate) name: String,
+    pub name: String,
     /// Whether the host can launch it (`.entry`).
-    pub(crate) kernel: bool,
+    pub kernel: bool,
     /// Line of its header, from 1.
-    pub(crate) line: usize,
+    pub line: usize,
     /// From `.visible .entry` to just before `{`.
-    pub(crate) header: String,
+    pub header: String,
     /// Offset of the body's `{` in the text.
-    pub(crate) body_at: usize,
+    pub body_at: usize,
     /// Declarations and instructions, without labels and scopes.
-    pub(crate) statements: Vec<Statement>,
+    pub statements: Vec<Statement>,
 }
 
 /// One declaration or instruction.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Statement {
+pub struct Statement {
     /// Line in the file, from 1.
-    pub(crate) line: usize,
+    pub line: usize,
     /// Its text without the `;`.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 impl Module {
     /// The functions that the host can launch.
-    pub(crate) fn kernels(&self) -> impl Iterator<Item = &Function> {
+    pub fn kernels(&self) -> impl Iterator<Item = &Function> {
         self.functions.iter().filter(|function| function.kernel)
     }
 
     /// What the kernel of this name declares; `None` where `#[kernel]` did not write it.
-    pub(crate) fn declared(&self, name: &str) -> Option<&Declared> {
+    pub fn declared(&self, name: &str) -> Option<&Declared> {
         self.declared.iter().find(|declared| declared.name == name)
     }
 }

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use super::{Declared, ExternFunction, Function, Module, Statement};
 
 /// Reads a whole PTX file. Fails on unbalanced braces and on a header without a name: such a file was cut short.
-pub(crate) fn read(text: &str) -> Result<Module> {
+pub fn read(text: &str) -> Result<Module> {
     let declared = text.lines().filter_map(|line| Declared::read(line).transpose()).collect::<Result<_>>()?;
     let text = blank_comments(text);
     let mut reader = Reader { line: 1, ..Reader::default() };

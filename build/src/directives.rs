@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use crate::ptx::{self, Declared, MARKER};
 
 /// The directives of one kernel, one line each.
-pub(crate) fn of(declared: &Declared) -> Vec<String> {
+pub fn of(declared: &Declared) -> Vec<String> {
     let threads = match declared.block {
         Some([x, y, z]) => format!(".reqntid {x}, {y}, {z}"),
         None => format!(".maxntid {}", declared.max_threads()),
@@ -43,7 +43,7 @@ fn without_declarations(text: &str) -> String {
 
 /// Adds to every kernel's header what it declares and its directives. Fails where the text is no PTX, declares a kernel
 /// that it lacks, or has a kernel that declares nothing.
-pub(super) fn insert(text: &str) -> Result<String> {
+pub fn insert(text: &str) -> Result<String> {
     let declared = ptx::read(text)?.declared;
     let text = &without_declarations(text);
     let module = ptx::read(text)?;

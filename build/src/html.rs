@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 ///
 /// rustdoc escapes what HTML reserves and changes nothing else, so the result is the file, byte for byte, but for the
 /// line end at its end. The count of line numbers is checked against the lines.
-pub(super) fn source_text(page: &str) -> Result<String> {
+pub fn source_text(page: &str) -> Result<String> {
     const OPEN: &str = "<pre class=\"rust\"><code>";
     let (_, body) = page.split_once(OPEN).with_context(|| format!("the page has no `{OPEN}`"))?;
     let (mut rest, _) = body.split_once("</code></pre>").context("the page's source does not end")?;

@@ -9,21 +9,20 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use super::html;
 use crate::toolchain::Nightly;
-use crate::workspace::Workspace;
+use crate::{aside, html};
 
 /// Source of `core`, ready to compile.
-pub(crate) struct CoreSource {
+pub struct CoreSource {
     /// Holds core/src/lib.rs, and stdarch/ and portable-simd/ beside core/.
-    pub(crate) library: PathBuf,
+    pub library: PathBuf,
     /// Which of the two it is: part of the private sysroot's key.
-    pub(crate) kind: Kind,
+    pub kind: Kind,
 }
 
 /// Where `core`'s source was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// The component rust-src.
     RustSrc,
     /// The component rust-docs.
@@ -32,7 +31,7 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// The component's name.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::RustSrc => "rust-src",
             Self::RustDocs => "rust-docs",
@@ -41,7 +40,7 @@ impl Kind {
 }
 
 /// Which component of `nightly` has the source; rust-src before rust-docs.
-pub(crate) fn available(nightly: &Nightly) -> Result<Kind> {
+pub fn available(nightly: &Nightly) -> Result<Kind> {
     if rust_src(nightly).join("core/src/lib.rs").is_file() {
         return Ok(Kind::RustSrc);
     }
@@ -56,15 +55,15 @@ pub(crate) fn available(nightly: &Nightly) -> Result<Kind> {
     )
 }
 
-/// Finds the source, rebuilding it under target/ where only rust-docs has it.
-pub(super) fn find(workspace: &Workspace, nightly: &Nightly) -> Result<CoreSource> {
+/// Finds the source, rebuilding it under `cache` where only rust-docs has it.
+pub fn find(cache: &Path, nightly: &Nightly) -> Result<CoreSource> {
     let kind = available(nightly)?;
     let library = match kind {
         Kind::RustSrc => rust_src(nightly),
         Kind::RustDocs => {
-            let library = workspace.ptx_build_dir().join("core-source").join(&nightly.commit);
+            let library = cache.join("core-source").join(&nightly.commit);
             if !library.is_dir() {
-                super::build_aside(&library, |aside| rebuild(&rust_docs(nightly), &nightly.version, aside))?;
+                aside::build(&library, |aside| rebuild(&rust_docs(nightly), &nightly.version, aside))?;
             }
             library
         }

@@ -3,53 +3,53 @@
 use anyhow::{Context as _, Result, bail};
 
 /// What the comment begins with.
-pub(crate) const MARKER: &str = "// warpwright.kernel ";
+pub const MARKER: &str = "// warpwright.kernel ";
 
 /// Launch bounds and audit limits of one kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Declared {
+pub struct Declared {
     /// Name of the entry.
-    pub(crate) name: String,
+    pub name: String,
     /// The block shape that the kernel requires.
-    pub(crate) block: Option<[u32; 3]>,
+    pub block: Option<[u32; 3]>,
     /// Most threads of a block, where no shape is required.
-    pub(crate) max_threads: Option<u32>,
+    pub max_threads: Option<u32>,
     /// Blocks per SM for which ptxas is to limit registers.
-    pub(crate) min_blocks: Option<u32>,
+    pub min_blocks: Option<u32>,
     /// Blocks of a cluster, where the kernel has clusters.
-    pub(crate) cluster: Option<u32>,
+    pub cluster: Option<u32>,
     /// Whether it is launched with programmatic dependent launch.
-    pub(crate) pdl: bool,
+    pub pdl: bool,
     /// Bytes of shared memory, where the layout is fixed.
-    pub(crate) shared_bytes: u32,
+    pub shared_bytes: u32,
     /// Bytes of an element of shared memory, where the launch chooses how many there are; 0 otherwise.
-    pub(crate) shared_element: u32,
+    pub shared_element: u32,
     /// Most registers per thread.
-    pub(crate) registers: Option<u32>,
+    pub registers: Option<u32>,
     /// Exact number of barrier instructions.
-    pub(crate) barriers: Option<u32>,
+    pub barriers: Option<u32>,
     /// Least width of a load from global memory.
-    pub(crate) global_load_bytes: Option<u32>,
+    pub global_load_bytes: Option<u32>,
     /// Least width of a store to global memory.
-    pub(crate) global_store_bytes: Option<u32>,
+    pub global_store_bytes: Option<u32>,
     /// Most `trap` instructions.
-    pub(crate) traps: Option<u32>,
+    pub traps: Option<u32>,
     /// Most bytes of local memory per thread.
-    pub(crate) local_bytes: u32,
+    pub local_bytes: u32,
     /// `gpu/src/gemm/tiled.rs:23`, where the kernel and its limits are declared.
-    pub(crate) at: String,
+    pub at: String,
     /// The whole comment, as a line of PTX.
-    pub(crate) line: String,
+    pub line: String,
 }
 
 impl Declared {
     /// The most threads that a block may have: the product of its shape, the declared maximum, or 1024.
-    pub(crate) fn max_threads(&self) -> u32 {
+    pub fn max_threads(&self) -> u32 {
         self.block.map_or_else(|| self.max_threads.unwrap_or(1024), |extents| extents.iter().product())
     }
 
     /// Reads one line of PTX; `None` where it is not such a comment.
-    pub(crate) fn read(line: &str) -> Result<Option<Self>> {
+    pub fn read(line: &str) -> Result<Option<Self>> {
         let Some(text) = line.trim().strip_prefix(MARKER) else { return Ok(None) };
         let declared = Self::parse(text).with_context(|| format!("`{}` is malformed", line.trim()))?;
         Ok(Some(Self { line: line.trim().to_owned(), ..declared }))

@@ -1,16 +1,15 @@
 //! A private sysroot that holds `core` for one architecture, compiled once.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
-use sha2::{Digest as _, Sha256};
-
-use super::core_source::CoreSource;
-use super::{TARGET, sources};
+use crate::aside;
+use crate::compile::TARGET;
+use crate::core_source::CoreSource;
 use crate::process;
 use crate::toolchain::Nightly;
-use crate::workspace::Workspace;
+use anyhow::{Result, bail};
 
 /// `compiler_builtins` is where rustc looks for memcpy and the like; LLVM writes those in line for nvptx64.
 const COMPILER_BUILTINS: &str = "#![feature(compiler_builtins)]\n#![compiler_builtins]\n#![no_std]\n";
@@ -30,22 +29,18 @@ const FLAGS: &[&str] = &[
 ];
 
 /// The sysroot of `nightly`, `arch` and `source`, and whether it is there already.
-pub(super) fn path(workspace: &Workspace, nightly: &Nightly, source: &CoreSource, arch: &str) -> (PathBuf, bool) {
+pub fn path(cache: &Path, nightly: &Nightly, source: &CoreSource, arch: &str) -> (PathBuf, bool) {
     // rustc refuses to mix crates of two target-cpus, so each architecture has its own.
-    let mut key = Sha256::new();
-    for part in [nightly.verbose.as_str(), arch, source.kind.name(), COMPILER_BUILTINS].iter().chain(FLAGS) {
-        key.update(part);
-        key.update([0]);
-    }
-    let name = format!("{arch}-{}", &sources::hex(&key.finalize())[..16]);
-    let path = workspace.ptx_build_dir().join("sysroot").join(name);
+    let mut key = DefaultHasher::new();
+    (nightly.verbose.as_str(), arch, source.kind.name(), COMPILER_BUILTINS, FLAGS).hash(&mut key);
+    let path = cache.join("sysroot").join(format!("{arch}-{:016x}", key.finish()));
     let built = path.is_dir();
     (path, built)
 }
 
 /// Compiles `core` and an empty `compiler_builtins` into `sysroot`.
-pub(super) fn compile(nightly: &Nightly, source: &CoreSource, arch: &str, sysroot: &Path) -> Result<()> {
-    super::build_aside(sysroot, |aside| {
+pub fn compile(nightly: &Nightly, source: &CoreSource, arch: &str, sysroot: &Path) -> Result<()> {
+    aside::build(sysroot, |aside| {
         let libraries = aside.join("lib/rustlib").join(TARGET).join("lib");
         fs::create_dir_all(&libraries)?;
         let core = source.library.join("core/src/lib.rs");
@@ -72,7 +67,7 @@ pub(super) fn compile(nightly: &Nightly, source: &CoreSource, arch: &str, sysroo
 }
 
 /// `FROM=TO` for `--remap-path-prefix`.
-pub(super) fn remap(from: &Path, to: &str) -> std::ffi::OsString {
+pub fn remap(from: &Path, to: &str) -> std::ffi::OsString {
     let mut text = from.as_os_str().to_owned();
     text.push("=");
     text.push(to);

@@ -1,7 +1,7 @@
 //! One small PTX text per rule: each breaks exactly that rule, and the correct one breaks none.
 
+use super::super::usage::Usage;
 use super::{Finding, check_assembly, check_file, check_kernel, check_resources};
-use crate::audit::usage::Usage;
 use crate::ptx::{self, Declared, Module};
 use crate::ptxas::{Report, Resources};
 

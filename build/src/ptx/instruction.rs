@@ -2,7 +2,7 @@
 
 /// Memory that an instruction names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Space {
+pub enum Space {
     /// `.global`
     Global,
     /// `.shared`, also of another block of the cluster
@@ -17,7 +17,7 @@ pub(crate) enum Space {
 
 /// What an instruction does, as far as the audit asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Action<'a> {
+pub enum Action<'a> {
     /// A load of `bytes` per thread; an asynchronous copy is a load from global memory (`None`: its size is no
     /// constant).
     Load { space: Space, bytes: Option<u32> },
@@ -36,7 +36,7 @@ pub(crate) enum Action<'a> {
 }
 
 /// Reads a statement; a declaration (`.reg`, `.param`, `.local` …) gives `Other`.
-pub(crate) fn decode(statement: &str) -> Action<'_> {
+pub fn decode(statement: &str) -> Action<'_> {
     let statement = statement.trim_start();
     // `@%p1 bra …`: the predicate says when, not what.
     let statement = match statement.strip_prefix('@') {

@@ -3,20 +3,19 @@
 use std::fmt::{self, Display};
 
 use super::usage::{Site, Usage, Widths};
-use crate::build::directives;
-use crate::families::FILE;
+use crate::directives;
 use crate::ptx::{Declared, Function, Module};
 use crate::ptxas::{Report, Resources};
 
 /// A rule broken.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Finding {
+pub struct Finding {
     /// The kernel, or `-` where the file as a whole is at fault.
-    pub(crate) kernel: String,
+    pub kernel: String,
     /// What was found, and what was allowed.
-    pub(crate) found: String,
+    pub found: String,
     /// `gpu/src/gemm/tiled.rs:23`, where the kernel and its limits are declared.
-    pub(crate) declared: String,
+    pub declared: String,
 }
 
 impl Display for Finding {
@@ -25,12 +24,12 @@ impl Display for Finding {
     }
 }
 
-/// Rules for the file: its target, that it is complete, that it has kernels and that each declares its limits.
+/// Rules for the file, which `place` declares: its target, that it is complete, that it has kernels and that each declares its limits.
 ///
 /// That its kernels are those of the family's `KERNELS` is a test of the crate that embeds the file.
-pub(crate) fn check_file(module: &Module, family: &str, arch: &str) -> Vec<Finding> {
+pub fn check_file(module: &Module, place: &str, arch: &str) -> Vec<Finding> {
     let finding =
-        |kernel: &str, found: String| Finding { kernel: kernel.to_owned(), found, declared: family_place(family) };
+        |kernel: &str, found: String| Finding { kernel: kernel.to_owned(), found, declared: place.to_owned() };
     let mut findings = Vec::new();
     if module.target != arch {
         findings.push(finding("-", format!("its .target is `{}`, its name says {arch}", module.target)));
@@ -60,7 +59,7 @@ pub(crate) fn check_file(module: &Module, family: &str, arch: &str) -> Vec<Findi
 }
 
 /// Rules for one kernel that the PTX text alone can show.
-pub(crate) fn check_kernel(declared: &Declared, function: &Function, usage: &Usage) -> Vec<Finding> {
+pub fn check_kernel(declared: &Declared, function: &Function, usage: &Usage) -> Vec<Finding> {
     let mut found = Vec::new();
     found.extend(usage.generic.first().map(|site| {
         format!(
@@ -122,7 +121,7 @@ pub(crate) fn check_kernel(declared: &Declared, function: &Function, usage: &Usa
 }
 
 /// Rules for one kernel that need ptxas.
-pub(crate) fn check_resources(declared: &Declared, resources: Resources) -> Vec<Finding> {
+pub fn check_resources(declared: &Declared, resources: Resources) -> Vec<Finding> {
     let mut found = Vec::new();
     if let (Some(limit), Some(registers)) = (declared.registers, resources.registers)
         && registers > limit
@@ -142,10 +141,9 @@ pub(crate) fn check_resources(declared: &Declared, resources: Resources) -> Vec<
     with_place(declared, found)
 }
 
-/// Rules for the file that need ptxas.
-pub(crate) fn check_assembly(family: &str, report: &Report) -> Vec<Finding> {
-    let finding =
-        |text: &String| Finding { kernel: "-".to_owned(), found: text.clone(), declared: family_place(family) };
+/// Rules for the file, which `place` declares, that need ptxas.
+pub fn check_assembly(place: &str, report: &Report) -> Vec<Finding> {
+    let finding = |text: &String| Finding { kernel: "-".to_owned(), found: text.clone(), declared: place.to_owned() };
     report.performance_losses.iter().map(finding).collect()
 }
 
@@ -165,17 +163,12 @@ fn narrower(widths: &Widths, limit: Option<u32>, what: &str) -> Option<String> {
     })
 }
 
-/// Where what concerns a whole file is declared.
-fn family_place(family: &str) -> String {
-    format!("{FILE}, [package.metadata.ptx] {family}")
-}
-
 fn quote(site: &Site) -> String {
     format!("line {}: `{}`", site.line, site.what)
 }
 
 /// `1 file`, `2 files`, `2 accesses`.
-pub(crate) fn count(number: usize, what: &str) -> String {
+pub fn count(number: usize, what: &str) -> String {
     match (number, what.ends_with("ss")) {
         (1, _) => format!("1 {what}"),
         (_, true) => format!("{number} {what}es"),

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use anyhow::{Context as _, Result, bail};
 
 /// The command line as a person would type it.
-pub(crate) fn line(command: &Command) -> String {
+pub fn line(command: &Command) -> String {
     let quote = |word: &OsStr| {
         let word = word.to_string_lossy();
         if word.is_empty() || word.contains([' ', '"', '\'', '$', '*', '{', '\u{1f}']) {
@@ -20,12 +20,12 @@ pub(crate) fn line(command: &Command) -> String {
 }
 
 /// Runs to the end with stdout and stderr caught. An `Err` means that the program could not be started.
-pub(crate) fn output(command: &mut Command) -> Result<Output> {
+pub fn output(command: &mut Command) -> Result<Output> {
     command.stdin(Stdio::null()).output().with_context(|| format!("cannot start `{}`", line(command)))
 }
 
 /// Standard output of a program that must succeed.
-pub(crate) fn capture(command: &mut Command) -> Result<String> {
+pub fn capture(command: &mut Command) -> Result<String> {
     let output = output(command)?;
     if !output.status.success() {
         bail!(
@@ -39,12 +39,12 @@ pub(crate) fn capture(command: &mut Command) -> Result<String> {
 }
 
 /// Runs a program that shares our terminal; whether it succeeded.
-pub(crate) fn succeeds(command: &mut Command) -> Result<bool> {
+pub fn succeeds(command: &mut Command) -> Result<bool> {
     Ok(command.status().with_context(|| format!("cannot start `{}`", line(command)))?.success())
 }
 
 /// Drops what cargo set to describe the package it runs (us).
-pub(crate) fn forget_package(command: &mut Command) {
+pub fn forget_package(command: &mut Command) {
     for (name, _) in env::vars_os() {
         let Some(text) = name.to_str() else { continue };
         if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") || text == "CARGO_BIN_NAME" {
@@ -55,7 +55,7 @@ pub(crate) fn forget_package(command: &mut Command) {
 
 /// Drops every setting that could steer another toolchain's cargo and rustc: the outer toolchain's choice, flags,
 /// wrappers, profiles, target directories. Where to find and how to fetch crates stays.
-pub(crate) fn forget_toolchain(command: &mut Command) {
+pub fn forget_toolchain(command: &mut Command) {
     const KEPT: [&str; 6] =
         ["CARGO_HOME", "CARGO_HTTP_", "CARGO_NET_", "CARGO_REGISTRIES_", "CARGO_REGISTRY_", "CARGO_SOURCE_"];
     for (name, _) in env::vars_os() {
