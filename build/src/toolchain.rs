@@ -14,6 +14,9 @@ use crate::process;
 /// The nightly that this release was tested with.
 pub const CHANNEL: &str = "nightly-2026-05-20";
 
+/// The oldest minor version of rustc, 1.x, that compiles `simt`.
+const OLDEST: u32 = 97;
+
 /// Names a toolchain directory that rustup does not manage.
 pub const OVERRIDE: &str = "WARPWRIGHT_NIGHTLY";
 
@@ -62,6 +65,14 @@ impl Nightly {
         if !release.contains("nightly") && !release.contains("dev") {
             bail!("{} is rustc {release}; PTX needs a nightly", sysroot.display());
         }
+        let minor = release.split('.').nth(1).and_then(|minor| minor.parse::<u32>().ok());
+        if minor.is_some_and(|minor| minor < OLDEST) {
+            bail!(
+                "the nightly at {} is rustc {release}; the kernels' features need 1.{OLDEST} or later; `{}` installs one",
+                sysroot.display(),
+                install_command(CHANNEL)
+            );
+        }
         let stamp = format!("rustc {release} ({commit} {}), LLVM {}", field("commit-date")?, field("LLVM version")?);
         let version = verbose.lines().next().unwrap_or_default().to_owned();
         Ok(Self { name, sysroot, verbose, version, commit, stamp })
@@ -96,6 +107,13 @@ impl Nightly {
 /// The command that installs the nightly `channel`, with a source of `core`.
 pub fn install_command(channel: &str) -> String {
     format!("rustup toolchain install {channel} --profile minimal --component rust-docs")
+}
+
+/// Where rustup keeps toolchains: it changes when one is installed.
+pub fn folder() -> PathBuf {
+    let home = env::var_os("RUSTUP_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".rustup")));
+    home.unwrap_or_default().join("toolchains")
 }
 
 /// The installed toolchain that is `channel`, else the plain nightly.

@@ -24,6 +24,26 @@ impl Display for Finding {
     }
 }
 
+/// What holds for a kernel beside the limits that it declares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// No trap and no local memory where it declares none, no call, no access without a memory space: the repository's
+    /// own kernels.
+    Strict,
+    /// Nothing: the kernels of users.
+    Declared,
+}
+
+impl Rules {
+    /// The limit of what the kernel does not declare.
+    fn undeclared(self) -> u32 {
+        match self {
+            Self::Strict => 0,
+            Self::Declared => u32::MAX,
+        }
+    }
+}
+
 /// Rules for the file, which `place` declares: its target, that it is complete, that it has kernels and that each declares its limits.
 ///
 /// That its kernels are those of the family's `KERNELS` is a test of the crate that embeds the file.
@@ -59,24 +79,12 @@ pub fn check_file(module: &Module, place: &str, arch: &str) -> Vec<Finding> {
 }
 
 /// Rules for one kernel that the PTX text alone can show.
-pub fn check_kernel(declared: &Declared, function: &Function, usage: &Usage) -> Vec<Finding> {
-    let mut found = Vec::new();
-    found.extend(usage.generic.first().map(|site| {
-        format!(
-            "{} without a memory space, first at {}; use simt's views",
-            count(usage.generic.len(), "access"),
-            quote(site)
-        )
-    }));
-    found.extend(usage.calls.first().map(|site| {
-        format!(
-            "{} not inlined, first at line {}: {}; a kernel calls nothing",
-            count(usage.calls.len(), "call"),
-            site.line,
-            site.what
-        )
-    }));
-    let traps = declared.traps.unwrap_or(0);
+pub fn check_kernel(declared: &Declared, function: &Function, usage: &Usage, rules: Rules) -> Vec<Finding> {
+    let mut found = match rules {
+        Rules::Strict => check_strictly(usage),
+        Rules::Declared => Vec::new(),
+    };
+    let traps = declared.traps.unwrap_or(rules.undeclared());
     if usage.traps.len() as u32 > traps {
         let first = quote(&usage.traps[0]);
         found.push(format!(
@@ -86,12 +94,13 @@ pub fn check_kernel(declared: &Declared, function: &Function, usage: &Usage) -> 
             usage.traps.len()
         ));
     }
-    if usage.local_bytes > declared.local_bytes || declared.local_bytes == 0 && !usage.local.is_empty() {
+    let local_bytes = declared.local_bytes.unwrap_or(rules.undeclared());
+    if usage.local_bytes > local_bytes || local_bytes == 0 && !usage.local.is_empty() {
         let first = usage.local.first().map_or_else(String::new, |site| format!(", first at {}", quote(site)));
         found.push(format!(
-            "{} bytes of local memory, at most {} allowed{first}; an array indexed by a variable, or one that is too \
-             large for registers",
-            usage.local_bytes, declared.local_bytes
+            "{} bytes of local memory, at most {local_bytes} allowed{first}; an array indexed by a variable, or one \
+             that is too large for registers",
+            usage.local_bytes
         ));
     }
     if let Some(barriers) = declared.barriers
@@ -120,23 +129,45 @@ pub fn check_kernel(declared: &Declared, function: &Function, usage: &Usage) -> 
     with_place(declared, found)
 }
 
-/// Rules for one kernel that need ptxas.
-pub fn check_resources(declared: &Declared, resources: Resources) -> Vec<Finding> {
+/// What a kernel does that the repository's own never do.
+fn check_strictly(usage: &Usage) -> Vec<String> {
     let mut found = Vec::new();
+    found.extend(usage.generic.first().map(|site| {
+        format!(
+            "{} without a memory space, first at {}; use simt's views",
+            count(usage.generic.len(), "access"),
+            quote(site)
+        )
+    }));
+    found.extend(usage.calls.first().map(|site| {
+        format!(
+            "{} not inlined, first at line {}: {}; a kernel calls nothing",
+            count(usage.calls.len(), "call"),
+            site.line,
+            site.what
+        )
+    }));
+    found
+}
+
+/// Rules for one kernel that need ptxas.
+pub fn check_resources(declared: &Declared, resources: Resources, rules: Rules) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let local_bytes = declared.local_bytes.unwrap_or(rules.undeclared());
     if let (Some(limit), Some(registers)) = (declared.registers, resources.registers)
         && registers > limit
     {
         found.push(format!("{registers} registers, at most {limit} allowed"));
     }
     // Registers are spilt to local memory: how much of that there may be is declared together.
-    if declared.local_bytes == 0 && (resources.spill_stores > 0 || resources.spill_loads > 0) {
+    if local_bytes == 0 && (resources.spill_stores > 0 || resources.spill_loads > 0) {
         found.push(format!(
             "spills {} bytes out and {} bytes back, none allowed",
             resources.spill_stores, resources.spill_loads
         ));
     }
-    if resources.stack > declared.local_bytes {
-        found.push(format!("{} bytes of stack, at most {} allowed", resources.stack, declared.local_bytes));
+    if resources.stack > local_bytes {
+        found.push(format!("{} bytes of stack, at most {local_bytes} allowed", resources.stack));
     }
     with_place(declared, found)
 }

@@ -1,7 +1,7 @@
 //! One small PTX text per rule: each breaks exactly that rule, and the correct one breaks none.
 
 use super::super::usage::Usage;
-use super::{Finding, check_assembly, check_file, check_kernel, check_resources};
+use super::{Finding, Rules, check_assembly, check_file, check_kernel, check_resources};
 use crate::ptx::{self, Declared, Module};
 use crate::ptxas::{Report, Resources};
 
@@ -39,7 +39,7 @@ fn text(extra: &str) -> String {
 fn kernel_findings(text: &str) -> Vec<String> {
     let module = ptx::read(text).unwrap();
     let function = module.kernels().next().unwrap();
-    check_kernel(&declared(), function, &Usage::of(function)).iter().map(Finding::to_string).collect()
+    check_kernel(&declared(), function, &Usage::of(function), Rules::Strict).iter().map(Finding::to_string).collect()
 }
 
 fn file_findings(text: &str) -> Vec<String> {
@@ -52,7 +52,7 @@ fn a_sound_kernel_breaks_no_rule() {
     assert_eq!(kernel_findings(&text("")), [""; 0]);
     assert_eq!(file_findings(&text("")), [""; 0]);
     let resources = Resources { registers: Some(40), ..Resources::default() };
-    assert_eq!(check_resources(&declared(), resources), []);
+    assert_eq!(check_resources(&declared(), resources, Rules::Strict), []);
     assert_eq!(check_assembly("family", &Report::default()), []);
 }
 
@@ -97,7 +97,7 @@ fn a_pdl_kernel_waits_before_it_accesses_global_memory() {
         let module = ptx::read(text).unwrap();
         let function = module.kernels().next().unwrap();
         let declared = Declared { pdl: true, ..declared() };
-        check_kernel(&declared, function, &Usage::of(function)).iter().map(Finding::to_string).collect::<Vec<_>>()
+        check_kernel(&declared, function, &Usage::of(function), Rules::Strict).iter().map(Finding::to_string).collect::<Vec<_>>()
     };
     let first = "ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1];";
     let sound =
@@ -120,13 +120,13 @@ fn a_pdl_kernel_waits_before_it_accesses_global_memory() {
 
 #[test]
 fn a_declared_allowance_is_an_allowance() {
-    let declared = Declared { traps: Some(2), local_bytes: 16, ..declared() };
+    let declared = Declared { traps: Some(2), local_bytes: Some(16), ..declared() };
     let module = ptx::read(&text("trap; trap; .local .align 4 .b8 depot[16]; st.local.b32 [%rd1], %r1;")).unwrap();
     let function = module.kernels().next().unwrap();
-    assert_eq!(check_kernel(&declared, function, &Usage::of(function)), []);
+    assert_eq!(check_kernel(&declared, function, &Usage::of(function), Rules::Strict), []);
     let resources = Resources { stack: 16, spill_stores: 24, registers: Some(1), ..Resources::default() };
-    assert_eq!(check_resources(&declared, resources), []);
-    let findings = check_resources(&declared, Resources { stack: 24, ..resources });
+    assert_eq!(check_resources(&declared, resources, Rules::Strict), []);
+    let findings = check_resources(&declared, Resources { stack: 24, ..resources }, Rules::Strict);
     assert!(findings.len() == 1 && findings[0].to_string().starts_with("copy: 24 bytes of stack"), "{findings:?}");
 }
 
@@ -161,7 +161,7 @@ fn each_rule_of_the_assembler_names_its_fault() {
         (Resources { stack: 16, ..base }, "copy: 16 bytes of stack, at most 0 allowed"),
     ];
     for (resources, expected) in table {
-        let findings = check_resources(&declared(), resources);
+        let findings = check_resources(&declared(), resources, Rules::Strict);
         assert_eq!(findings.len(), 1, "{findings:?}");
         assert!(findings[0].to_string().starts_with(expected), "{findings:?}");
     }

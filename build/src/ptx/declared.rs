@@ -35,7 +35,7 @@ pub struct Declared {
     /// Most `trap` instructions.
     pub traps: Option<u32>,
     /// Most bytes of local memory per thread.
-    pub local_bytes: u32,
+    pub local_bytes: Option<u32>,
     /// `gpu/src/gemm/tiled.rs:23`, where the kernel and its limits are declared.
     pub at: String,
     /// The whole comment, as a line of PTX.
@@ -80,7 +80,7 @@ impl Declared {
                 "global_load_bytes" => declared.global_load_bytes = Some(number()?),
                 "global_store_bytes" => declared.global_store_bytes = Some(number()?),
                 "traps" => declared.traps = Some(number()?),
-                "local_bytes" => declared.local_bytes = number()?,
+                "local_bytes" => declared.local_bytes = Some(number()?),
                 // What the program that launches the kernel compares.
                 "arg" => argument(value).with_context(|| format!("`{word}` has no name, hash and type"))?,
                 _ => bail!("`{key}` is an unknown key"),
@@ -126,7 +126,7 @@ mod tests {
             global_load_bytes: Some(16),
             global_store_bytes: Some(8),
             traps: Some(3),
-            local_bytes: 64,
+            local_bytes: Some(64),
             at: "gpu/src/my folder/x.rs:12".into(),
             line: line.trim().into(),
         };

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, ensure};
-use warpwright_build::audit::checks::{self, Finding};
+use warpwright_build::audit::checks::{self, Finding, Rules};
 use warpwright_build::audit::usage::Usage;
 
 pub(crate) use warpwright_build::audit::checks::count;
@@ -114,8 +114,10 @@ fn audit_file(workspace: &Workspace, file: &PtxFile, ptxas: Option<&Ptxas>) -> R
         let Some(declared) = module.declared(&function.name) else { continue };
         let usage = Usage::of(function);
         let resources = report.as_ref().and_then(|report| report.functions.get(&function.name).copied());
-        findings.extend(checks::check_kernel(declared, function, &usage));
-        findings.extend(resources.into_iter().flat_map(|resources| checks::check_resources(declared, resources)));
+        findings.extend(checks::check_kernel(declared, function, &usage, Rules::Strict));
+        findings.extend(
+            resources.into_iter().flat_map(|resources| checks::check_resources(declared, resources, Rules::Strict)),
+        );
         rows.push(Row { file: file.name(), declared: declared.clone(), usage, resources });
     }
     findings.extend(report.iter().flat_map(|report| checks::check_assembly(&place, report)));
