@@ -65,7 +65,11 @@ impl Package {
         let root = path(package, "manifest_path").parent().context("a manifest is in a folder")?.to_owned();
         let declared = list(package, "dependencies");
         let in_code = |dependency: &Value| {
-            let name = dependency["rename"].as_str().unwrap_or(text(dependency, "name"));
+            let name = dependency["rename"].as_str().unwrap_or(match text(dependency, "name") {
+                // Its library is called so.
+                SIMT => "simt",
+                name => name,
+            });
             name.replace('-', "_")
         };
         let direct = |wanted: &str| {
@@ -102,8 +106,8 @@ impl Package {
             let id = id.with_context(|| format!("`{name}`: the kernel-dependency `{wanted}` is not switched on"))?;
             let features: Vec<&str> = list(dependency, "features").iter().filter_map(Value::as_str).collect();
             let line = format!(
-                "package = \"{}\", {}, default-features = {}, features = {features:?}",
-                text(dependency, "name"),
+                "{}{}, default-features = {}, features = {features:?}",
+                dependency["rename"].as_str().map_or(String::new(), |_| format!("package = {}, ", dependency["name"])),
                 metadata.source(id),
                 dependency["uses_default_features"]
             );

@@ -116,6 +116,7 @@ mod launch;
 mod memory;
 mod module;
 mod ops;
+pub mod prelude;
 pub mod reference;
 mod simulated;
 mod stream;

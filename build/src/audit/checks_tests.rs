@@ -97,7 +97,10 @@ fn a_pdl_kernel_waits_before_it_accesses_global_memory() {
         let module = ptx::read(text).unwrap();
         let function = module.kernels().next().unwrap();
         let declared = Declared { pdl: true, ..declared() };
-        check_kernel(&declared, function, &Usage::of(function), Rules::Strict).iter().map(Finding::to_string).collect::<Vec<_>>()
+        check_kernel(&declared, function, &Usage::of(function), Rules::Strict)
+            .iter()
+            .map(Finding::to_string)
+            .collect::<Vec<_>>()
     };
     let first = "ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1];";
     let sound =
