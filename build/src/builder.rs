@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use anyhow::{Context as _, Result, bail};
 
@@ -135,8 +136,8 @@ impl KernelBuilder {
     }
 
     fn run(&self, folder: &Path) -> Result<Output, Failure> {
-        let (package, crate_name, root) = self.package()?;
         let nightly = Nightly::find(toolchain::CHANNEL).map_err(Failure::Toolchain)?;
+        let (package, crate_name, root) = self.package()?;
         let cache = cache::folder()?;
         let source = core_source::find(&cache, &nightly).map_err(Failure::Toolchain)?;
         let archs = if self.archs.is_empty() { vec![DEFAULT_ARCH.to_owned()] } else { self.archs.clone() };
@@ -227,9 +228,6 @@ struct Compile<'a> {
 impl Compile<'_> {
     fn run(&self, nightly: &Nightly, source: &CoreSource, arch: &str) -> Result<Output> {
         let (sysroot, built) = sysroot::path(self.cache, nightly, source, arch);
-        if !built {
-            sysroot::compile(nightly, source, arch, &sysroot)?;
-        }
         let mut key = DefaultHasher::new();
         nightly.verbose.hash(&mut key);
         let target_dir = self.cache.join("cargo").join(format!("{arch}-{:016x}", key.finish()));
@@ -245,6 +243,13 @@ impl Compile<'_> {
             rustc: &rustc.iter().map(String::as_str).collect::<Vec<_>>(),
             remap: &[],
         };
+        if !built {
+            // The macros need no `core` for the GPU: both are compiled at the same time.
+            thread::scope(|scope| {
+                scope.spawn(|| job.prepare("warpwright-simt-macros"));
+                sysroot::compile(nightly, source, arch, &sysroot)
+            })?;
+        }
         let (name, version) = (&self.package.name, &nightly.version);
         let text = match job.run().with_context(|| format!("the kernels of `{name}` for {arch}"))?.text {
             Ok(text) => text,

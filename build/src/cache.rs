@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 
 /// Names the folder, before all others.
-pub const OVERRIDE: &str = "WARPWRIGHT_CACHE";
+pub(crate) const OVERRIDE: &str = "WARPWRIGHT_CACHE";
 
 /// `WARPWRIGHT_CACHE`, else `warpwright` in the user's cache folder.
-pub fn folder() -> Result<PathBuf> {
+pub(crate) fn folder() -> Result<PathBuf> {
     let named = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     named(OVERRIDE)
         .or_else(|| Some(named("XDG_CACHE_HOME")?.join("warpwright")))

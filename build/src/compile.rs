@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
@@ -77,14 +78,27 @@ impl Job<'_> {
         Ok(Compiled { text: Ok(directives::insert(&text)?), warnings: messages })
     }
 
-    fn command(&self) -> Result<std::process::Command> {
+    /// Compiles a package that the kernels need on the host. A failure shows again when they are compiled.
+    pub fn prepare(&self, package: &str) -> Result<()> {
+        process::output(self.cargo("build")?.args(["--package", package])).map(drop)
+    }
+
+    fn command(&self) -> Result<Command> {
+        let mut cargo = self.cargo("rustc")?;
+        cargo
+            .args(["--lib", "--crate-type=cdylib", "--"])
+            .arg(with("--emit=asm=", self.asm.as_os_str()))
+            .args(self.rustc);
+        Ok(cargo)
+    }
+
+    fn cargo(&self, verb: &str) -> Result<Command> {
         let mut cargo = self.nightly.cargo();
         cargo.current_dir(self.directory);
         cargo.env("CARGO_TARGET_DIR", self.target_dir).env("CARGO_ENCODED_RUSTFLAGS", self.rustflags()?);
-        cargo.args(["rustc", "--quiet"]).args(self.cargo).args(["--lib", "--crate-type=cdylib"]);
+        cargo.args([verb, "--quiet"]).args(self.cargo);
         cargo.args(PROFILE.iter().flat_map(|setting| ["--config".to_owned(), format!("profile.ptx.{setting}")]));
         cargo.arg("--profile=ptx").arg(format!("--target={TARGET}"));
-        cargo.arg("--").arg(with("--emit=asm=", self.asm.as_os_str())).args(self.rustc);
         Ok(cargo)
     }
 

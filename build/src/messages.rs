@@ -57,6 +57,13 @@ pub(crate) fn remedies(messages: &str, dependencies: &BTreeSet<String>) -> Vec<S
             remedies.push(remedy);
         }
     }
+    if errors.iter().any(|line| line.contains("`#[panic_handler]` function required")) {
+        remedies.push(
+            "the library uses nothing of `warpwright`, so it has no kernel: move the functions with `#[kernel]` there, \
+             or name their file, KernelBuilder::new(\"src/kernels.rs\")"
+                .to_owned(),
+        );
+    }
     let unlisted = dependencies.iter().filter(|name| !matches!(name.as_str(), "warpwright" | "simt"));
     for name in unlisted {
         let quoted = format!("`{name}`");
@@ -89,6 +96,7 @@ mod tests {
             ("error: cannot find macro `println` in this scope", "without `std`"),
             ("error[E0599]: no method named `exp` found for type `f32` in the current scope", "`f32::exp` needs"),
             ("error: symbol `scale` is already defined", "two kernels are named `scale`"),
+            ("error: `#[panic_handler]` function required, but not found", "it has no kernel"),
             ("error[E0432]: unresolved import `rand`", "kernel-dependencies = [\"rand\"]"),
         ] {
             assert!(all(messages).contains(expected), "{messages}: {}", all(messages));

@@ -39,12 +39,15 @@ pub struct Nightly {
 impl Nightly {
     /// The toolchain to build PTX with, `channel` or the plain nightly, or an error that says which command installs it.
     pub fn find(channel: &str) -> Result<Self> {
-        if let Some(path) = env::var_os(OVERRIDE) {
-            return Self::at(path.to_string_lossy().into_owned(), PathBuf::from(&path))
-                .with_context(|| format!("{OVERRIDE} names no usable toolchain"));
+        if let Some(path) = env::var_os(OVERRIDE).filter(|path| !path.is_empty()) {
+            return Self::at(path.to_string_lossy().into_owned(), PathBuf::from(&path)).with_context(|| {
+                format!("{OVERRIDE} names no usable toolchain; unset it and run `{}`", install_command(channel))
+            });
         }
-        let installed = rustup(&["toolchain", "list"])
-            .context("no rustup to look for a nightly toolchain with; see https://rustup.rs")?;
+        let installed = rustup(&["toolchain", "list"]).with_context(|| {
+            let install = install_command(channel);
+            format!("no rustup to look for a nightly toolchain with; see https://rustup.rs, then run `{install}`")
+        })?;
         let Some(name) = choose(channel, &installed) else {
             bail!("no nightly toolchain is installed; `{}` installs it", install_command(channel));
         };
