@@ -33,6 +33,9 @@ const DEFAULT_ARCH: &str = "sm_80";
 pub struct KernelBuilder {
     path: Option<PathBuf>,
     archs: Vec<String>,
+    /// Limits that are exceeded are no errors.
+    unaudited: bool,
+    line_info: bool,
 }
 
 /// A kernel for one architecture.
@@ -74,7 +77,7 @@ impl KernelBuilder {
     ///
     /// [`KernelBuilder::default`] takes the library of the build script's own package.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: Some(path.into()), archs: Vec::new() }
+        Self { path: Some(path.into()), ..Self::default() }
     }
 
     /// Compiles for this architecture, as `sm_90a`, too. Without a call: for `sm_80` alone, whose PTX runs on every GPU
@@ -85,6 +88,22 @@ impl KernelBuilder {
         if !self.archs.contains(&arch) {
             self.archs.push(arch);
         }
+        self
+    }
+
+    /// Whether a kernel that exceeds its limits is an error: it is, without this call.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn audited(mut self, audited: bool) -> Self {
+        self.unaudited = !audited;
+        self
+    }
+
+    /// Whether the PTX names the source line of each instruction, for profilers and debuggers (`.loc`): it does not,
+    /// without this call.
+    #[must_use]
+    pub fn line_info(mut self, line_info: bool) -> Self {
+        self.line_info = line_info;
         self
     }
 
@@ -147,7 +166,8 @@ impl KernelBuilder {
 
         let mut output = Output { kernels: Vec::new(), watched: watched(&package, &nightly) };
         let compiled = parallel::map(&archs, |arch| {
-            let job = Compile { package: &package, crate_name: &crate_name, root: &root, folder, cache: &cache };
+            let (package, crate_name, root, cache) = (&package, crate_name.as_str(), root.as_path(), cache.as_path());
+            let job = Compile { builder: self, package, crate_name, root, folder, cache };
             job.run(&nightly, &source, arch)
         });
         for compiled in compiled {
@@ -218,6 +238,7 @@ fn watched(package: &Package, nightly: &Nightly) -> BTreeSet<PathBuf> {
 
 /// The compilation of one package, for each architecture.
 struct Compile<'a> {
+    builder: &'a KernelBuilder,
     package: &'a Package,
     crate_name: &'a str,
     root: &'a Path,
@@ -263,7 +284,8 @@ impl Compile<'_> {
             }
         };
         let ptxas = Ptxas::find(&[]);
-        user::audit(&text, arch, name, ptxas.as_ref(), &self.folder.join(format!("{arch}.audited.ptx")))?;
+        let audited = self.folder.join(format!("{arch}.audited.ptx"));
+        user::audit(&text, arch, name, ptxas.as_ref(), &audited, !self.builder.unaudited)?;
         let module = ptx::read(&text)?;
         let kernels = kernels::split(&text).into_iter().map(|(name, ptx)| {
             let at = module.declared(&name).map_or_else(String::new, |declared| declared.at.clone());
@@ -280,6 +302,9 @@ impl Compile<'_> {
             "--cap-lints=warn".to_owned(),
             format!("--remap-path-prefix={}/=", self.package.root.display()),
         ];
+        if self.builder.line_info {
+            rustc.push("-Cdebuginfo=line-directives-only".to_owned());
+        }
         // A feature that is switched on twice is an error.
         for feature in ["abi_ptx", "asm_experimental_arch"].iter().filter(|feature| !root.contains(**feature)) {
             rustc.push(format!("-Zcrate-attr=feature({feature})"));

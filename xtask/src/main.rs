@@ -1,7 +1,7 @@
 //! xtask exists so that everything a contributor does here is one `cargo xtask …` away, with no tool to install first.
 //!
 //! One module per command: [`build`], [`audit`], [`run`], [`tutorial`], [`mod@bench`], [`terms`], [`coverage`],
-//! [`mod@test`], [`sanitize`], [`bundle`], [`doctor`]. They share the build list ([`families`]) and small modules for
+//! [`mod@test`], [`sanitize`], [`bundle`], [`doctor`]; `new` and `warpwright` are `cargo_warpwright`. They share the build list ([`families`]) and small modules for
 //! paths and progress. How PTX is compiled, read and audited, and where tools are found, is in `warpwright_build`, which
 //! the build scripts of other projects use.
 //!
@@ -65,6 +65,11 @@ enum Command {
     Bundle(bundle::Args),
     /// What is installed, what is missing, and the command that installs it.
     Doctor,
+    /// `cargo warpwright new`: a project with kernels of its own, which depends on this checkout.
+    New(cargo_warpwright::new::Args),
+    /// The other commands of `cargo warpwright`, for packages outside this repository.
+    #[command(subcommand)]
+    Warpwright(cargo_warpwright::Command),
 }
 
 fn main() -> ExitCode {
@@ -84,6 +89,8 @@ fn main() -> ExitCode {
         Command::Sanitize(args) => sanitize::command(&workspace, &args),
         Command::Bundle(args) => bundle::command(&workspace, &args),
         Command::Doctor => doctor::command(&workspace),
+        Command::New(args) => cargo_warpwright::new::command(&args, Some(workspace.root())),
+        Command::Warpwright(command) => cargo_warpwright::run(&command),
     });
     match outcome {
         Ok(code) => code,

@@ -23,9 +23,9 @@ const SHARED: [(&str, u32); 8] = [
     ("120", 99 << 10),
 ];
 
-/// Fails if a kernel of `text`, the PTX of `package` for `arch`, cannot be loaded or exceeds its limits. `ptxas` reads
-/// the text from `path`.
-pub fn audit(text: &str, arch: &str, package: &str, ptxas: Option<&Ptxas>, path: &Path) -> Result<()> {
+/// Fails if a kernel of `text`, the PTX of `package` for `arch`, cannot be loaded or, with `limits`, exceeds its limits.
+/// `ptxas` reads the text from `path`.
+pub fn audit(text: &str, arch: &str, package: &str, ptxas: Option<&Ptxas>, path: &Path, limits: bool) -> Result<()> {
     let module = ptx::read(text).with_context(|| format!("rustc's PTX of `{package}` for {arch}"))?;
     if module.kernels().next().is_none() {
         bail!(
@@ -35,6 +35,9 @@ pub fn audit(text: &str, arch: &str, package: &str, ptxas: Option<&Ptxas>, path:
     }
     if let Some(message) = missing_functions(&module) {
         bail!("{message}");
+    }
+    if !limits {
+        return Ok(());
     }
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
     let report = ptxas.map(|ptxas| ptxas.assemble(path, arch)).transpose()?;
@@ -134,14 +137,14 @@ mod tests {
         };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("k.ptx");
-        audit(&text("barriers=1"), "sm_80", "demo", None, &path).unwrap();
-        let error = audit(&text("barriers=2 traps=0"), "sm_80", "demo", None, &path).unwrap_err().to_string();
+        audit(&text("barriers=1"), "sm_80", "demo", None, &path, true).unwrap();
+        let error = audit(&text("barriers=2 traps=0"), "sm_80", "demo", None, &path, true).unwrap_err().to_string();
         assert!(error.contains("`demo` for sm_80 exceeds 2 limits"), "{error}");
         assert!(
             error.contains("kernel k: 1 barrier instruction, exactly 2 expected (declared at src/lib.rs:7)"),
             "{error}"
         );
-        let error = audit(".version 7.0\n.target sm_80\n", "sm_80", "demo", None, &path).unwrap_err().to_string();
+        let error = audit(".version 7.0\n.target sm_80\n", "sm_80", "demo", None, &path, true).unwrap_err().to_string();
         assert!(error.contains("`demo` has no kernel for sm_80"), "{error}");
     }
 }

@@ -3,19 +3,17 @@
 //! Most limits are checked on the text of the PTX, which also carries them, on any machine. Registers and spills need
 //! ptxas; without it the audit says so and checks the rest.
 
-mod table;
-
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, ensure};
+use cargo_warpwright::table::{self, Row};
 use warpwright_build::audit::checks::{self, Finding, Rules};
 use warpwright_build::audit::usage::Usage;
 
 pub(crate) use warpwright_build::audit::checks::count;
 
-use self::table::Row;
 use crate::archives;
 use crate::families::FILE;
 use crate::parallel;

@@ -5,12 +5,12 @@ use std::process::Command;
 use anyhow::Result;
 use warpwright_build::core_source;
 
-use super::{Check, Found};
 use crate::build;
 use crate::process;
 use crate::ptxas::{self, Ptxas};
 use crate::toolchain;
 use crate::workspace::{PTX_DIR, Workspace};
+use cargo_warpwright::doctor::{Check, Found};
 
 /// Everything but the GPU.
 pub(super) fn checks(workspace: &Workspace) -> Result<Vec<Check>> {

@@ -13,7 +13,7 @@ use super::{Check, Found};
 type Status = c_int;
 
 /// Looks for a driver and lists its devices.
-pub(super) fn check() -> Check {
+pub fn check() -> Check {
     let found = match devices() {
         Ok(devices) => Found::Here(devices),
         Err(error) => Found::Missing {

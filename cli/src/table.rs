@@ -2,24 +2,24 @@
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
-use crate::ptx::Declared;
-use crate::ptxas::Resources;
 use warpwright_build::audit::usage::{Usage, Widths};
+use warpwright_build::ptx::Declared;
+use warpwright_build::ptxas::Resources;
 
 /// One kernel in one file, with what was measured of it.
-pub(crate) struct Row {
+pub struct Row {
     /// `gemm.sm_80`
-    pub(crate) file: String,
+    pub file: String,
     /// Its limits.
-    pub(crate) declared: Declared,
+    pub declared: Declared,
     /// What the PTX holds.
-    pub(crate) usage: Usage,
+    pub usage: Usage,
     /// What ptxas says, where there is one.
-    pub(crate) resources: Option<Resources>,
+    pub resources: Option<Resources>,
 }
 
 /// All rows, in order; a limit stands behind the figure that it limits.
-pub(crate) fn render(rows: &[Row]) -> String {
+pub fn render(rows: &[Row]) -> String {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_FULL_CONDENSED);
     table.set_header([
