@@ -76,14 +76,17 @@ fn with_source(ptx: &str, root: &Path) -> String {
         sources.insert(number, text.lines().map(str::to_owned).collect());
     }
     let (mut out, mut last) = (String::new(), None);
-    for line in ptx.lines().filter(|line| !line.trim().starts_with(".file")) {
-        // `.loc 1 12 5`, perhaps with what was inlined where.
+    for line in ptx.lines().filter(|line| !is_noise(line)) {
+        // `.loc 1 12 5`; where code was inlined: `.loc 2 59 5, function_name …, inlined_at 1 12 5`.
         let Some(place) = line.trim().strip_prefix(".loc") else {
             let _ = writeln!(out, "{line}");
             continue;
         };
-        let mut numbers = place.split_whitespace().map(|word| word.trim_end_matches(',').parse::<u32>().ok());
-        let (Some(Some(file)), Some(Some(number))) = (numbers.next(), numbers.next()) else { continue };
+        let (inner, outer) = place.split_once("inlined_at").unwrap_or((place, ""));
+        let places: Vec<(u32, u32)> = [inner, outer].into_iter().filter_map(numbers).collect();
+        // A line of the package itself, rather than one of a function that it calls elsewhere.
+        let own = |(file, _): &&(u32, u32)| files.get(file).is_some_and(|name| Path::new(name).is_relative());
+        let Some(&(file, number)) = places.iter().find(own).or(places.first()) else { continue };
         let text = sources.get(&file).and_then(|lines| lines.get((number as usize).checked_sub(1)?));
         if let Some(text) = text
             && last != Some((file, number))
@@ -96,6 +99,21 @@ fn with_source(ptx: &str, root: &Path) -> String {
     out
 }
 
+/// The first two numbers of a place.
+fn numbers(place: &str) -> Option<(u32, u32)> {
+    let mut words = place.split_whitespace().map(|word| word.trim_end_matches(',').parse::<u32>().ok());
+    Some((words.next()??, words.next()??))
+}
+
+/// What stands between the instructions of PTX with line information, and says nothing to a reader.
+fn is_noise(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty()
+        || [".file", ".section", "$L__tmp", "$L__func_", "// begin inline asm", "// end inline asm"]
+            .iter()
+            .any(|noise| line.starts_with(noise))
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -106,7 +124,8 @@ mod tests {
     fn the_line_of_rust_stands_before_its_instructions() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("k.rs"), "one\n  two;\n").unwrap();
-        let ptx = ".file 1 \"k.rs\"\n.loc 1 2 5\nadd;\n.loc 1 2 9\nmul;\n.loc 1 1 1, function_name $L, inlined_at 1 2 5\nret;\n";
+        let ptx = ".file 1 \"k.rs\"\n.file 2 \"/simt.rs\"\n.loc 1 2 5\n$L__tmp1:\nadd;\n.loc 1 2 9\nmul;\n\
+            .loc 2 7 1, function_name $L, inlined_at 1 1 5\nret;\n";
         assert_eq!(with_source(ptx, folder.path()), "// k.rs:2: two;\nadd;\nmul;\n// k.rs:1: one\nret;\n");
     }
 }

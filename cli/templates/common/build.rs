@@ -2,5 +2,8 @@
 
 fn main() -> Result<(), warpwright_build::Error> {
     // For Hopper's own instructions (TMA, wgmma) add `.arch("sm_90a")`.
-    warpwright_build::KernelBuilder::default().arch("sm_80").build().map(drop)
+    warpwright_build::KernelBuilder::default()
+        .arch("sm_80")
+        .build()
+        .map(drop)
 }

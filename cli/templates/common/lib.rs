@@ -30,7 +30,10 @@ pub fn block_sums(#[shared] partial: &Partial, x: VecRef<u32>, sums: VecMut<u32>
     let mut half = THREADS / 2;
     while half > 0 {
         if branch(t < half) {
-            partial.sums.set(t, partial.sums.get(t).wrapping_add(partial.sums.get(t + half)));
+            partial.sums.set(
+                t,
+                partial.sums.get(t).wrapping_add(partial.sums.get(t + half)),
+            );
         }
         sync_threads();
         half /= 2;

@@ -16,9 +16,18 @@ fn main() -> Result<()> {
     let numbers: Vec<u32> = (0..n as u32).collect();
     let blocks = n.div_ceil(THREADS as usize);
     let mut sums = device.alloc(blocks)?;
-    device.launch(&block_sums, Launch::cover(n, THREADS), (&device.upload(&numbers)?, &mut sums))?;
+    device.launch(
+        &block_sums,
+        Launch::cover(n, THREADS),
+        (&device.upload(&numbers)?, &mut sums),
+    )?;
     let total: u32 = sums.download()?.iter().sum();
 
-    println!("on {}: 3 · 1 + 2 = {}, 0 + 1 + … + {} = {total}", device.name(), y.download()?[0], n - 1);
+    println!(
+        "on {}: 3 · 1 + 2 = {}, 0 + 1 + … + {} = {total}",
+        device.name(),
+        y.download()?[0],
+        n - 1
+    );
     Ok(())
 }

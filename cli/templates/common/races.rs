@@ -17,7 +17,9 @@ fn block_sums_has_no_race() {
         let x = device.upload(&[1_u32; 1000]).unwrap();
         let mut sums = device.alloc(4).unwrap();
         // A fault would be an error, with the lines and threads that caused it.
-        device.launch(&block_sums, Launch::cover(1000, THREADS), (&x, &mut sums)).unwrap();
+        device
+            .launch(&block_sums, Launch::cover(1000, THREADS), (&x, &mut sums))
+            .unwrap();
         assert_eq!(sums.download().unwrap(), [256, 256, 256, 232]);
     }
 }
@@ -43,6 +45,12 @@ fn a_missing_barrier_is_found() {
     let device = simulator(0);
     let x = device.upload(&vec![1_u32; THREADS as usize]).unwrap();
     let mut y = device.alloc(THREADS as usize).unwrap();
-    let report = device.launch(&reverse_without_barrier, Launch::grid(1), (&x, &mut y)).unwrap_err().to_string();
-    assert!(report.contains("data race") && report.contains("tests/races.rs"), "{report}");
+    let report = device
+        .launch(&reverse_without_barrier, Launch::grid(1), (&x, &mut y))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        report.contains("data race") && report.contains("tests/races.rs"),
+        "{report}"
+    );
 }
