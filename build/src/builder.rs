@@ -324,11 +324,11 @@ impl Compile<'_> {
         let mut files = BTreeSet::from([self.root.to_owned()]);
         for entry in fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))? {
             let entry = entry?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if !name.starts_with(&prefix) || !name.ends_with(".d") {
+            let (name, path) = (entry.file_name(), entry.path());
+            if !name.to_string_lossy().starts_with(&prefix) || path.extension() != Some(OsStr::new("d")) {
                 continue;
             }
-            let text = fs::read_to_string(entry.path())?;
+            let text = fs::read_to_string(path)?;
             // `out: file file …`, with escaped blanks.
             let lines = text.lines().filter_map(|line| line.split_once(": "));
             let found: BTreeSet<PathBuf> = lines

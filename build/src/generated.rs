@@ -18,7 +18,7 @@ pub(crate) fn write(folder: &Path, package: &Package, crate_name: &str, root: &P
     let mut manifest = String::from("# Written by warpwright-build.\n");
     writeln!(manifest, "[package]\nname = {:?}\nversion = \"0.0.0\"", format!("{}-kernels", package.name))?;
     writeln!(manifest, "edition = {:?}\n", package.edition)?;
-    writeln!(manifest, "[lib]\nname = {crate_name:?}\npath = {root:?}\n\n[dependencies]")?;
+    writeln!(manifest, "[lib]\nname = {crate_name:?}\npath = {}\n\n[dependencies]", quoted(root))?;
     for (name, source) in &package.uses {
         writeln!(manifest, "{name} = {{ {source} }}")?;
     }
@@ -38,7 +38,7 @@ pub(crate) fn write(folder: &Path, package: &Package, crate_name: &str, root: &P
         manifest += "\n[patch.crates-io]\n";
     }
     for (name, folder) in &package.patches {
-        writeln!(manifest, "{name} = {{ path = {folder:?} }}")?;
+        writeln!(manifest, "{name} = {{ path = {} }}", quoted(folder))?;
     }
     let lock = fs::read_to_string(&package.lock).unwrap_or_default();
     // Cargo leaves out what this package does not need: the user's file is copied again only when that has changed.
@@ -50,6 +50,11 @@ pub(crate) fn write(folder: &Path, package: &Package, crate_name: &str, root: &P
         update(&folder.join("Cargo.lock"), &lock)?;
     }
     Ok(())
+}
+
+/// A path as a string of TOML.
+pub(crate) fn quoted(path: &Path) -> String {
+    format!("\"{}\"", path.display().to_string().replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// Writes a file that has other contents; whether it had.

@@ -9,6 +9,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
+use crate::generated::quoted;
 use crate::process;
 
 /// The package with the intrinsics.
@@ -203,7 +204,7 @@ impl Metadata {
         let package = &self.packages[id];
         let Some(source) = package["source"].as_str() else {
             let manifest = path(package, "manifest_path");
-            return format!("path = {:?}", manifest.parent().unwrap_or(&manifest));
+            return format!("path = {}", quoted(manifest.parent().unwrap_or(&manifest)));
         };
         let version = format!("version = \"={}\"", text(package, "version"));
         if source == CRATES_IO || source.starts_with("sparse+https://index.crates.io") {

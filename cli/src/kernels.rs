@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result};
+use serde_json::Value;
 use warpwright_build::audit::checks::{self, Rules};
 use warpwright_build::audit::usage::Usage;
 use warpwright_build::ptxas::Ptxas;
@@ -26,7 +27,7 @@ pub struct Args {
 /// Compiles the kernels at `path`, and tells where their files are.
 pub(crate) fn compile(path: &Path, arch: &[String], lines: bool) -> Result<(Vec<Kernel>, PathBuf)> {
     let folder = target(path)?.join("warpwright");
-    let builder = arch.iter().fold(KernelBuilder::new(path), |builder, arch| builder.arch(arch));
+    let builder = arch.iter().fold(KernelBuilder::new(path), KernelBuilder::arch);
     let kernels = builder.audited(false).line_info(lines).compile(&folder)?;
     Ok((kernels, folder))
 }
@@ -39,8 +40,8 @@ fn target(path: &Path) -> Result<PathBuf> {
     let mut cargo = Command::new("cargo");
     cargo.args(["metadata", "--no-deps", "--format-version=1", "--manifest-path"]).arg(&manifest);
     let json = process::capture(&mut cargo)?;
-    let target = json.split_once("\"target_directory\":\"").and_then(|(_, rest)| rest.split_once('"'));
-    Ok(PathBuf::from(target.context("cargo metadata names no target_directory")?.0))
+    let json: Value = serde_json::from_str(&json).context("cargo metadata gave no JSON")?;
+    Ok(PathBuf::from(json["target_directory"].as_str().context("cargo metadata names no target_directory")?))
 }
 
 /// Writes the PTX of each kernel and architecture to a file.

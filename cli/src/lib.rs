@@ -36,6 +36,6 @@ pub fn run(command: &Command) -> Result<ExitCode> {
         Command::Build(args) => kernels::build(args),
         Command::Audit(args) => kernels::audit(args),
         Command::Inspect(args) => inspect::command(args),
-        Command::Doctor => doctor::command(),
+        Command::Doctor => Ok(doctor::command()),
     }
 }

@@ -74,7 +74,7 @@ fn create(dir: &Path, workspace: bool, checkout: Option<&Path>) -> Result<()> {
         let path = checkout.join(folder);
         let path = fs::canonicalize(&path)
             .with_context(|| format!("--warpwright: {} has no folder {folder}/", checkout.display()))?;
-        Ok(format!("path = {path:?}"))
+        Ok(format!("path = \"{}\"", path.display()))
     };
     let kernels_package = if workspace { format!("{name}-kernels") } else { name.clone() };
     let words = [
@@ -109,8 +109,11 @@ mod tests {
             create(&dir, workspace, None).unwrap();
             for (path, _) in COMMON.iter().chain(files) {
                 let text = fs::read_to_string(dir.join(path)).unwrap();
-                assert!(!text.contains("{{") || path.ends_with(".rs"), "{path}: {text}");
-                assert!(!text.contains("{{kernels}}") && !text.contains("{{name}}"), "{path}: {text}");
+                for word in
+                    ["kernels", "kernels-package", "kernels-file", "warpwright", "warpwright-build", "install", "name"]
+                {
+                    assert!(!text.contains(&format!("{{{{{word}}}}}")), "{word} in {path}: {text}");
+                }
             }
             let manifest = fs::read_to_string(dir.join("Cargo.toml")).unwrap();
             assert!(manifest.contains(&format!("name = \"{name}\"")) && manifest.contains("version = \"0.1.0\""));

@@ -23,7 +23,7 @@ pub fn check() -> Check {
                 .to_owned(),
         },
     };
-    Check { what: "GPU and driver", needed_by: "--device cuda, benchmarks", required: false, found }
+    Check { what: "GPU and driver", needed_by: "kernels on a GPU, benchmarks", required: false, found }
 }
 
 /// `CUDA 13.0: 0 NVIDIA H200 (sm_90)`

@@ -4,7 +4,6 @@ pub mod gpu_driver;
 
 use std::process::{Command, ExitCode};
 
-use anyhow::Result;
 use comfy_table::{Table, presets};
 use warpwright_build::core_source;
 use warpwright_build::process;
@@ -72,10 +71,7 @@ pub fn print(checks: &[Check]) {
 const PTX: &str = "kernels on a GPU";
 
 /// Prints what a project with kernels needs; exit code 1 where it cannot even be built for the simulator.
-///
-/// # Errors
-/// None: what is missing is in the table.
-pub(crate) fn command() -> Result<ExitCode> {
+pub(crate) fn command() -> ExitCode {
     let missing = |problem: String, remedy: String| Found::Missing { problem, remedy };
     let cargo = match process::capture(Command::new("cargo").arg("--version")) {
         Ok(text) => Found::Here(text.trim().to_owned()),
@@ -112,5 +108,5 @@ pub(crate) fn command() -> Result<ExitCode> {
     ];
     print(&checks);
     let able = checks.iter().all(|check| check.here() || !check.required);
-    Ok(if able { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    if able { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

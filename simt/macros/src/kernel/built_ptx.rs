@@ -19,20 +19,20 @@ pub(crate) fn of(name: &Ident) -> TokenStream {
     if let Ok(folder) = env::var("WARPWRIGHT_PTX") {
         return tracked("WARPWRIGHT_PTX", in_folder(Path::new(&folder), &name.unraw().to_string()));
     }
-    match env::var("WARPWRIGHT_PTX_MISSING") {
-        Ok(reason) => tracked("WARPWRIGHT_PTX_MISSING", quote!(#simt::KernelPtx::Missing(#reason))),
-        Err(_) => quote!(#simt::KernelPtx::NoBuildScript),
+    if let Ok(reason) = env::var("WARPWRIGHT_PTX_MISSING") {
+        return tracked("WARPWRIGHT_PTX_MISSING", quote!(#simt::KernelPtx::Missing(#reason)));
     }
+    quote!(#simt::KernelPtx::NoBuildScript)
 }
 
 fn in_folder(folder: &Path, name: &str) -> TokenStream {
     let simt = simt();
     let archive = folder.join(format!("{name}.ptx.lz"));
     let at = fs::read_to_string(folder.join(format!("{name}.at")));
-    match (at, archive.to_str()) {
-        (Ok(at), Some(archive)) => quote! {
+    if let (Ok(at), Some(archive)) = (at, archive.to_str()) {
+        return quote! {
             #simt::KernelPtx::of(::core::include_bytes!(#archive), #at, ::core::file!(), ::core::line!())
-        },
-        _ => quote!(#simt::KernelPtx::Elsewhere),
+        };
     }
+    quote!(#simt::KernelPtx::Elsewhere)
 }
