@@ -62,7 +62,8 @@ pub struct Compiled {
 }
 
 impl Job<'_> {
-    /// Compiles the package. An `Err` means that the tools do not work; errors of the sources are in [`Compiled::text`].
+    /// Compiles the package. An `Err` means that the tools do not work; errors of the sources are in
+    /// [`Compiled::text`].
     pub fn run(&self) -> Result<Compiled> {
         fs::create_dir_all(self.asm.parent().expect("a file is in a folder"))?;
         // Cargo always compiles the kernels again, since the linker leaves nothing that it could take for fresh.

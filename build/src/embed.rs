@@ -1,5 +1,6 @@
-//! What a build script leaves for `#[kernel]`: for each kernel an archive of its PTX for all architectures, `NAME.ptx.lz`,
-//! and the place of its source, `NAME.at`, by which `#[kernel]` tells it from another function of the same name.
+//! What a build script leaves for `#[kernel]`: for each kernel an archive of its PTX for all architectures,
+//! `NAME.ptx.lz`, and the place of its source, `NAME.at`, by which `#[kernel]` tells it from another function of the
+//! same name.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -37,7 +37,8 @@ pub struct Nightly {
 }
 
 impl Nightly {
-    /// The toolchain to build PTX with, `channel` or the plain nightly, or an error that says which command installs it.
+    /// The toolchain to build PTX with, `channel` or the plain nightly, or an error that says which command installs
+    /// it.
     pub fn find(channel: &str) -> Result<Self> {
         if let Some(path) = env::var_os(OVERRIDE).filter(|path| !path.is_empty()) {
             return Self::at(path.to_string_lossy().into_owned(), PathBuf::from(&path)).with_context(|| {
@@ -71,7 +72,7 @@ impl Nightly {
         let minor = release.split('.').nth(1).and_then(|minor| minor.parse::<u32>().ok());
         if minor.is_some_and(|minor| minor < OLDEST) {
             bail!(
-                "the nightly at {} is rustc {release}; the kernels' features need 1.{OLDEST} or later; `{}` installs one",
+                "the nightly at {} is rustc {release}; kernels need 1.{OLDEST} or later; `{}` installs one",
                 sysroot.display(),
                 install_command(CHANNEL)
             );

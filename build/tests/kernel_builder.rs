@@ -30,7 +30,8 @@ fn package(manifest: &str, code: &str) -> TempDir {
     let simt = checkout().join("simt");
     let text = format!(
         "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n{manifest}\n[dependencies]\n\
-         simt = {{ package = \"warpwright-simt\", path = {simt:?} }}\n"
+         simt = {{ package = \"warpwright-simt\", path = \"{}\" }}\n",
+        simt.display()
     );
     fs::create_dir(folder.path().join("src")).unwrap();
     fs::write(folder.path().join("Cargo.toml"), text).unwrap();
@@ -111,7 +112,8 @@ fn each_mistake_is_named_with_its_remedy() {
         ),
         ("pub fn host() -> std::string::String { Default::default() }", &["help: kernels are compiled without `std`"]),
         (
-            "unsafe extern \"C\" { safe fn helper(x: f32) -> f32; }\n#[kernel]\npub fn e(y: VecMut<f32>) { y.set(0, helper(y.get(1))); }",
+            "unsafe extern \"C\" { safe fn helper(x: f32) -> f32; }\n#[kernel]\n\
+             pub fn e(y: VecMut<f32>) { y.set(0, helper(y.get(1))); }",
             &["`helper`, called by kernel `e` at src/lib.rs:12", "a GPU has no C library"],
         ),
         (

@@ -62,8 +62,8 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! On the simulator that is all. For a GPU the package has a build script that compiles its kernels to PTX, with the crate
-//! `warpwright-build` among its build dependencies:
+//! On the simulator that is all. For a GPU the package has a build script that compiles its kernels to PTX, with the
+//! crate `warpwright-build` among its build dependencies:
 //!
 //! ```ignore
 //! // build.rs

@@ -1,9 +1,9 @@
 //! xtask exists so that everything a contributor does here is one `cargo xtask …` away, with no tool to install first.
 //!
 //! One module per command: [`build`], [`audit`], [`run`], [`tutorial`], [`mod@bench`], [`terms`], [`coverage`],
-//! [`mod@test`], [`sanitize`], [`bundle`], [`doctor`]; `new` and `warpwright` are `cargo_warpwright`. They share the build list ([`families`]) and small modules for
-//! paths and progress. How PTX is compiled, read and audited, and where tools are found, is in `warpwright_build`, which
-//! the build scripts of other projects use.
+//! [`mod@test`], [`sanitize`], [`bundle`], [`doctor`]; `new` and `warpwright` are `cargo_warpwright`. They share the
+//! build list ([`families`]) and small modules for paths and progress. How PTX is compiled, read and audited, and where
+//! tools are found, is in `warpwright_build`, which the build scripts of other projects use.
 //!
 //! xtask depends on no crate that has or runs kernels: what it has to know of the kernels is in their PTX.
 

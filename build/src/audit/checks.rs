@@ -44,7 +44,8 @@ impl Rules {
     }
 }
 
-/// Rules for the file, which `place` declares: its target, that it is complete, that it has kernels and that each declares its limits.
+/// Rules for the file, which `place` declares: its target, that it is complete, that it has kernels and that each
+/// declares its limits.
 ///
 /// That its kernels are those of the family's `KERNELS` is a test of the crate that embeds the file.
 pub fn check_file(module: &Module, place: &str, arch: &str) -> Vec<Finding> {

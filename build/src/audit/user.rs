@@ -23,8 +23,8 @@ const SHARED: [(&str, u32); 8] = [
     ("120", 99 << 10),
 ];
 
-/// Fails if a kernel of `text`, the PTX of `package` for `arch`, cannot be loaded or, with `limits`, exceeds its limits.
-/// `ptxas` reads the text from `path`.
+/// Fails if a kernel of `text`, the PTX of `package` for `arch`, cannot be loaded or, with `limits`, exceeds its
+/// limits. `ptxas` reads the text from `path`.
 pub fn audit(text: &str, arch: &str, package: &str, ptxas: Option<&Ptxas>, path: &Path, limits: bool) -> Result<()> {
     let module = ptx::read(text).with_context(|| format!("rustc's PTX of `{package}` for {arch}"))?;
     if module.kernels().next().is_none() {
@@ -67,7 +67,10 @@ pub fn audit(text: &str, arch: &str, package: &str, ptxas: Option<&Ptxas>, path:
 fn missing_functions(module: &Module) -> Option<String> {
     let mut lines = Vec::new();
     for missing in &module.extern_functions {
-        let calls = |statement: &ptx::Statement| matches!(decode(&statement.text), Action::Call { callee } if callee == missing.name);
+        let calls = |statement: &ptx::Statement| {
+            let action = decode(&statement.text);
+            matches!(action, Action::Call { callee } if callee == missing.name)
+        };
         let callers = module.functions.iter().filter(|function| function.statements.iter().any(calls));
         let callers: Vec<String> = callers
             .map(|function| match (function.kernel, module.declared(&function.name)) {

@@ -24,8 +24,8 @@ fn block_sums_has_no_race() {
     }
 }
 
-/// Reverses a block's elements without a barrier between writing and reading. build.rs does not compile this file for the
-/// GPU: the kernel runs on the simulator alone.
+/// Reverses a block's elements without a barrier between writing and reading. build.rs does not compile this file for
+/// the GPU: the kernel runs on the simulator alone.
 #[kernel(block = THREADS)]
 fn reverse_without_barrier(#[shared] reversed: &Reversed, x: VecRef<u32>, y: VecMut<u32>) {
     let (i, t) = (index_1d(), thread_idx_x());

@@ -1,8 +1,8 @@
 //! Inclusive prefix sums modulo 2³² in one pass, by decoupled look-back (Merrill and Garland, 2016).
 //!
 //! A block sums its tile and publishes the sum; then it adds what the blocks before it have published, going back until
-//! one has published the sum of everything up to its own end. Tiles are taken in the order in which blocks start, so that
-//! no block waits for one that has not started.
+//! one has published the sum of everything up to its own end. Tiles are taken in the order in which blocks start, so
+//! that no block waits for one that has not started.
 
 use warpwright::prelude::*;
 
@@ -23,8 +23,8 @@ const TILE_SUM: u64 = 1 << 32;
 /// The same: it is the sum of all elements up to the end of the tile.
 const PREFIX: u64 = 2 << 32;
 
-/// `status` has an element for each tile, and one more that counts the tiles taken; all are 0 before the launch. `y` is as
-/// long as `x`.
+/// `status` has an element for each tile, and one more that counts the tiles taken; all are 0 before the launch. `y` is
+/// as long as `x`.
 #[kernel(block = THREADS)]
 pub fn scan(#[shared] tile: &Tile, x: VecRef<u32>, y: VecMut<u32>, status: VecMut<u64>) {
     let t = thread_idx_x();

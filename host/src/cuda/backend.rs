@@ -176,7 +176,7 @@ impl Backend {
             return Err(missing(
                 &"PTX of the kernel in this program",
                 &"an archive that is damaged, or without the kernel",
-                &"build it again: for the crate `gpu` with `cargo xtask build`, else with `cargo clean` and `cargo build`",
+                &"build it again: the crate `gpu` with `cargo xtask build`, others after `cargo clean`",
             ));
         };
         let loaded = Arc::new(self.module(&format!("{kernel}.{arch}"), &text)?);

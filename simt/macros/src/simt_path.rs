@@ -10,7 +10,8 @@ use syn::Ident;
 /// The two ways to depend on the crate, as paths of identifiers.
 static FOUND: OnceLock<Vec<String>> = OnceLock::new();
 
-/// `::simt`, whatever the crate calls it: its dependency on `warpwright-simt`, else on `warpwright`, which re-exports it.
+/// `::simt`, whatever the crate calls it: its dependency on `warpwright-simt`, else on `warpwright`, which re-exports
+/// it.
 pub(crate) fn simt() -> TokenStream {
     simt_at(Span::call_site())
 }

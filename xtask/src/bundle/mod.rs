@@ -1,8 +1,8 @@
 //! `cargo xtask bundle DIR`: one folder with everything a GPU machine needs that has no Rust.
 //!
-//! Test programs, the programs and benchmarks of bench/, those of examples/own-kernels, the sources of the libraries that the benchmark compares with,
-//! the PTX for reference (each program has it built in) and a run script. The programs are stripped of debug
-//! information and need x86-64 Linux with the glibc version that is printed.
+//! Test programs, the programs and benchmarks of bench/, those of examples/own-kernels, the sources of the libraries
+//! that the benchmark compares with, the PTX for reference (each program has it built in) and a run script. The
+//! programs are stripped of debug information and need x86-64 Linux with the glibc version that is printed.
 
 mod programs;
 mod requirements;

@@ -15,7 +15,12 @@ use crate::simt_path::simt;
 pub(crate) fn of(name: &Ident) -> TokenStream {
     let simt = simt();
     // A program that is built again when the variable changes.
-    let tracked = |variable: &str, value: TokenStream| quote!({ const _: ::core::option::Option<&str> = ::core::option_env!(#variable); #value });
+    let tracked = |variable: &str, value: TokenStream| {
+        quote! { {
+            const _: ::core::option::Option<&str> = ::core::option_env!(#variable);
+            #value
+        } }
+    };
     if let Ok(folder) = env::var("WARPWRIGHT_PTX") {
         return tracked("WARPWRIGHT_PTX", in_folder(Path::new(&folder), &name.unraw().to_string()));
     }
