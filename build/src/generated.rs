@@ -10,8 +10,9 @@ use anyhow::{Context as _, Result};
 
 use crate::package::{Package, SIMT};
 
-/// What `use warpwright::prelude::*` means for the GPU: the intrinsics alone.
-const WARPWRIGHT: &str = "#![no_std]\npub use simt;\npub use simt::*;\n";
+/// What `warpwright` is for the GPU: of its names those that kernels use.
+const WARPWRIGHT: &str =
+    "#![no_std]\npub use half;\npub use simt;\npub use simt::element::Element;\npub use simt::prelude;\n";
 
 /// Writes the package into `folder`. `root` is the file with the kernels, `crate_name` the name of the crate.
 pub(crate) fn write(folder: &Path, package: &Package, crate_name: &str, root: &Path) -> Result<()> {
@@ -26,9 +27,10 @@ pub(crate) fn write(folder: &Path, package: &Package, crate_name: &str, root: &P
         writeln!(manifest, "{name} = {{ package = \"warpwright\", path = \"warpwright\" }}")?;
         let simt = package.uses.values().find(|source| source.contains(&format!("\"{SIMT}\"")));
         let simt = simt.context("the kernels use simt")?;
+        let half = package.half.as_ref().context("simt uses half")?;
         let shim = format!(
             "# Written by warpwright-build.\n[package]\nname = \"warpwright\"\nversion = \"0.0.0\"\nedition = \
-             \"2024\"\n\n[dependencies]\nsimt = {{ {simt} }}\n"
+             \"2024\"\n\n[dependencies]\nhalf = {{ {half}, default-features = false }}\nsimt = {{ {simt} }}\n"
         );
         update(&folder.join("warpwright/Cargo.toml"), &shim)?;
         update(&folder.join("warpwright/src/lib.rs"), WARPWRIGHT)?;

@@ -35,6 +35,8 @@ pub(crate) struct Package {
     pub(crate) lock: PathBuf,
     /// What the kernels use: the name in code, and the rest of the line in a manifest.
     pub(crate) uses: BTreeMap<String, String>,
+    /// Where the crate `half` of the intrinsics comes from, which `warpwright` re-exports.
+    pub(crate) half: Option<String>,
     /// The name under which its code uses `warpwright`.
     pub(crate) warpwright: Option<String>,
     /// Packages that replace those of crates.io, with their folders.
@@ -115,6 +117,7 @@ impl Package {
             uses.insert(wanted.to_owned(), line);
             roots.push(id);
         }
+        let half = metadata.nodes.get(*simt).into_iter().flatten().find(|id| metadata.name(id) == "half");
         let used = metadata.reachable(roots);
         let local = |id: &&&str| metadata.packages[**id]["source"].is_null();
         let folder = |id: &str| path(&metadata.packages[id], "manifest_path").parent().map(Path::to_owned);
@@ -135,6 +138,7 @@ impl Package {
             features: package["features"].as_object().into_iter().flat_map(|map| map.keys().cloned()).collect(),
             dependencies: declared.iter().map(in_code).collect(),
             lock: metadata.workspace_root.join("Cargo.lock"),
+            half: half.map(|id| metadata.source(id)),
             warpwright: direct(WARPWRIGHT).map(in_code),
             patches: patches.filter_map(|id| Some((metadata.name(id).to_owned(), folder(id)?))).collect(),
             watched: used.iter().filter(local).filter_map(|id| folder(id)).collect(),

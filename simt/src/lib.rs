@@ -200,8 +200,6 @@ pub use arg::KernelArg;
 pub use arg::StructArg;
 pub use arg_type::{ArgPart, ArgType};
 pub use branch::{branch, opaque};
-#[doc(no_inline)]
-pub use half;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use kernel::{Kernel, KernelInfo, KernelPtx, Limits};
 pub use shared::{Shared, SharedSpec};
