@@ -175,6 +175,8 @@ impl KernelBuilder {
             output.kernels.extend(compiled.kernels);
             output.watched.extend(compiled.watched);
         }
+        // Cargo runs a build script each time if a file that it watches does not exist.
+        output.watched.retain(|path| path.exists());
         Ok(output)
     }
 
@@ -224,12 +226,8 @@ fn features(in_build_script: bool) -> Option<Vec<String>> {
 
 /// What the kernels depend on beside their own files.
 fn watched(package: &Package, nightly: &Nightly) -> BTreeSet<PathBuf> {
-    let mut watched = BTreeSet::from([
-        package.root.join("Cargo.toml"),
-        package.root.join("build.rs"),
-        package.lock.clone(),
-        nightly.sysroot.join("bin/rustc"),
-    ]);
+    let mut watched =
+        BTreeSet::from([package.root.join("Cargo.toml"), package.lock.clone(), nightly.sysroot.join("bin/rustc")]);
     for folder in &package.watched {
         watched.extend([folder.join("Cargo.toml"), folder.join("src")]);
     }

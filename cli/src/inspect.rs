@@ -1,14 +1,16 @@
 //! `cargo warpwright inspect KERNEL`.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result, bail};
 use comfy_table::{Table, presets};
 use warpwright_build::ptxas::Ptxas;
+use warpwright_build::{Kernel, process};
 
 use crate::occupancy;
 use crate::table;
@@ -42,6 +44,10 @@ pub(crate) fn command(args: &Args) -> Result<ExitCode> {
     let root = fs::canonicalize(&args.path).with_context(|| format!("there is no {}", args.path.display()))?;
     let root = root.ancestors().find(|folder| folder.join("Cargo.toml").is_file()).unwrap_or(&root);
     print!("{}", with_source(&kernel.ptx, root));
+    match ptxas.as_ref().and_then(|ptxas| Some((ptxas, disassembler(ptxas)?))) {
+        Some((ptxas, disassembler)) => print!("\n{}", sass(ptxas, &disassembler, kernel, &folder, root)?),
+        None => println!("\nno SASS: `nvdisasm` of the CUDA toolkit is neither beside ptxas nor on PATH"),
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -99,6 +105,62 @@ fn with_source(ptx: &str, root: &Path) -> String {
     out
 }
 
+/// `nvdisasm`, beside ptxas or on PATH.
+fn disassembler(ptxas: &Ptxas) -> Option<PathBuf> {
+    let beside = ptxas.path.parent().map(|folder| folder.join("nvdisasm"));
+    let path = env::var_os("PATH").unwrap_or_default();
+    let on_path = env::split_paths(&path).map(|dir| dir.join("nvdisasm"));
+    beside.into_iter().chain(on_path).find(|path| path.is_file())
+}
+
+/// The machine code of the kernel with the lines of Rust that it comes from.
+fn sass(ptxas: &Ptxas, disassembler: &Path, kernel: &Kernel, folder: &Path, root: &Path) -> Result<String> {
+    let (text, binary) = (folder.join("inspected.ptx"), folder.join("inspected.cubin"));
+    fs::write(&text, &kernel.ptx).with_context(|| format!("cannot write {}", text.display()))?;
+    let mut assemble = Command::new(&ptxas.path);
+    assemble.arg(format!("-arch={}", kernel.arch)).arg("-lineinfo").arg(&text).arg("-o").arg(&binary);
+    process::capture(&mut assemble)?;
+    let listing = process::capture(Command::new(disassembler).args(["-gi", "-c"]).arg(&binary))?;
+    Ok(sass_with_source(&listing, root))
+}
+
+/// The instructions of a listing of nvdisasm, with the line of Rust before those that come from it.
+fn sass_with_source(listing: &str, root: &Path) -> String {
+    let mut out = String::new();
+    let (mut places, mut last): (Vec<(String, usize)>, _) = (Vec::new(), None);
+    for line in listing.lines() {
+        let trimmed = line.trim();
+        // `//## File "core.rs", line 85 inlined at "src/lib.rs", line 12`, the innermost first.
+        if let Some(place) = trimmed.strip_prefix("//##") {
+            let mut parts = place.split('"').skip(1);
+            while let (Some(file), Some(rest)) = (parts.next(), parts.next()) {
+                let number: String = rest.chars().skip_while(|c| !c.is_ascii_digit()).collect();
+                let number = number.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default().parse();
+                places.push((file.to_owned(), number.unwrap_or(0)));
+            }
+            continue;
+        }
+        let is_code = trimmed.starts_with("/*") || trimmed.starts_with(".L_") && trimmed.ends_with(':');
+        if !is_code {
+            continue;
+        }
+        let own = places.iter().find(|(file, _)| Path::new(file).is_relative()).or(places.first()).cloned();
+        places.clear();
+        if let Some((file, number)) = own
+            && last.as_ref() != Some(&(file.clone(), number))
+        {
+            let source = fs::read_to_string(root.join(&file)).unwrap_or_default();
+            // Not so for `core`, whose sources are elsewhere.
+            if let Some(text) = source.lines().nth(number.saturating_sub(1)) {
+                let _ = writeln!(out, "// {file}:{number}: {}", text.trim());
+                last = Some((file, number));
+            }
+        }
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    out
+}
+
 /// The first two numbers of a place.
 fn numbers(place: &str) -> Option<(u32, u32)> {
     let mut words = place.split_whitespace().map(|word| word.trim_end_matches(',').parse::<u32>().ok());
@@ -118,7 +180,19 @@ fn is_noise(line: &str) -> bool {
 mod tests {
     use std::fs;
 
-    use super::with_source;
+    use super::{sass_with_source, with_source};
+
+    #[test]
+    fn machine_code_is_shown_at_the_line_of_the_package() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("k.rs"), "one\n  two;\n").unwrap();
+        let listing = "\t.target\tsm_80\n.text.k:\n\t//## File \"/core.rs\", line 85 inlined at \"k.rs\", line 2\n\
+            \t//## File \"k.rs\", line 2\n  /*0000*/   S2R R2, SR_CTAID.X ;\n.L_x_1:\n\t//## File \"k.rs\", line 1\n\
+            \x20 /*0010*/   EXIT ;\n";
+        let expected =
+            "// k.rs:2: two;\n  /*0000*/   S2R R2, SR_CTAID.X ;\n.L_x_1:\n// k.rs:1: one\n  /*0010*/   EXIT ;\n";
+        assert_eq!(sass_with_source(listing, folder.path()), expected);
+    }
 
     #[test]
     fn the_line_of_rust_stands_before_its_instructions() {

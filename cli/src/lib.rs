@@ -20,7 +20,7 @@ pub enum Command {
     Build(kernels::Args),
     /// What each kernel takes, and whether it stays within the limits of its `#[kernel(…)]`.
     Audit(kernels::Args),
-    /// A kernel's PTX beside its Rust source, its registers, memory and occupancy.
+    /// A kernel's PTX and SASS beside its Rust source, its registers, memory and occupancy.
     Inspect(inspect::Args),
     /// What is installed, what is missing, and the command that installs it.
     Doctor,

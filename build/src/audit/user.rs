@@ -40,7 +40,8 @@ pub fn audit(text: &str, arch: &str, package: &str, ptxas: Option<&Ptxas>, path:
         return Ok(());
     }
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
-    let report = ptxas.map(|ptxas| ptxas.assemble(path, arch)).transpose()?;
+    let report = ptxas.map(|ptxas| ptxas.assemble(path, arch)).transpose();
+    let report = report.or_else(|error| if is_older(&format!("{error:#}")) { Ok(None) } else { Err(error) })?;
     let mut findings = Vec::new();
     for function in module.kernels() {
         let Some(declared) = module.declared(&function.name) else { continue };
@@ -61,6 +62,11 @@ pub fn audit(text: &str, arch: &str, package: &str, ptxas: Option<&Ptxas>, path:
         list.join("\n"),
         path.display()
     )
+}
+
+/// Whether ptxas refuses PTX because it is older than that: its figures are missing then, as without a ptxas.
+fn is_older(message: &str) -> bool {
+    ["Unsupported .version", "is not defined for option 'gpu-name'"].iter().any(|text| message.contains(text))
 }
 
 /// Names each function that is called and nowhere defined, and the kernel that calls it.
@@ -120,6 +126,18 @@ mod tests {
         let message = missing_functions(&ptx::read(text).unwrap()).unwrap();
         assert!(message.contains("`helper`, called by kernel `scale` at src/lib.rs:7"), "{message}");
         assert!(message.contains("simt::math"), "{message}");
+    }
+
+    #[test]
+    fn an_old_assembler_is_no_fault_of_the_kernels() {
+        let refuses = "ptxas (release 11.0) refuses k.ptx for sm_90a:\n";
+        for (message, older) in [
+            ("ptxas k.ptx, line 5; fatal   : Unsupported .version 8.0; current version is '7.0'", true),
+            ("ptxas fatal   : Value 'sm_90a' is not defined for option 'gpu-name'", true),
+            ("ptxas k.ptx, line 12; error   : Unknown symbol 'helper'", false),
+        ] {
+            assert_eq!(super::is_older(&format!("{refuses}{message}")), older, "{message}");
+        }
     }
 
     #[test]
