@@ -14,7 +14,7 @@ use crate::audit::user;
 use crate::compile::{Job, TARGET, check_archs};
 use crate::core_source::{self, CoreSource};
 use crate::error::Error;
-use crate::package::Package;
+use crate::package::{Package, feature_variable};
 use crate::ptxas::Ptxas;
 use crate::toolchain::{self, Nightly};
 use crate::{cache, embed, generated, kernels, messages, parallel, ptx, sysroot};
@@ -221,7 +221,7 @@ impl KernelBuilder {
 /// The features that cargo switched on for the build script's package, in cargo's form: `TWO_WORDS`.
 fn features(in_build_script: bool) -> Option<Vec<String>> {
     let names = env::vars_os().filter_map(|(name, _)| name.to_str()?.strip_prefix("CARGO_FEATURE_").map(str::to_owned));
-    in_build_script.then(|| names.map(|name| name.to_lowercase()).collect())
+    in_build_script.then(|| names.collect())
 }
 
 /// What the kernels depend on beside their own files.
@@ -307,8 +307,7 @@ impl Compile<'_> {
         for feature in ["abi_ptx", "asm_experimental_arch"].iter().filter(|feature| !root.contains(**feature)) {
             rustc.push(format!("-Zcrate-attr=feature({feature})"));
         }
-        // Cargo writes features of two words into the environment as TWO_WORDS.
-        let variable = |name: &str| format!("CARGO_FEATURE_{}", name.to_uppercase().replace('-', "_"));
+        let variable = |name: &str| format!("CARGO_FEATURE_{}", feature_variable(name));
         for feature in self.package.features.iter().filter(|name| env::var_os(variable(name)).is_some()) {
             rustc.push(format!("--cfg=feature={feature:?}"));
         }

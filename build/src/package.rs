@@ -151,11 +151,10 @@ impl Package {
 
 impl Metadata {
     fn ask(manifest: &Path, features: Option<&[String]>) -> Result<Self> {
-        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let names = features.map(|features| feature_names(manifest, features)).transpose()?;
+        let features = names.as_deref();
         let command = |offline: bool| {
-            let mut command = Command::new(&cargo);
-            process::forget_package(&mut command);
-            command.args(["metadata", "--format-version=1", "--manifest-path"]).arg(manifest);
+            let mut command = cargo_metadata(manifest);
             // Cargo has downloaded what this platform and these features need, no more.
             if let Some(target) = env::var_os("TARGET").filter(|_| features.is_some()) {
                 command.arg("--filter-platform").arg(target);
@@ -225,6 +224,29 @@ impl Metadata {
             None => format!("{version}, registry-index = {:?}", source.strip_prefix("registry+").unwrap_or(source)),
         }
     }
+}
+
+fn cargo_metadata(manifest: &Path) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    process::forget_package(&mut command);
+    command.args(["metadata", "--format-version=1", "--manifest-path"]).arg(manifest);
+    command
+}
+
+/// The features of the package whose names in cargo's environment are `variables`: `FAST_MATH` is `fast-math` or
+/// `fast_math`.
+fn feature_names(manifest: &Path, variables: &[String]) -> Result<Vec<String>> {
+    let json = process::capture(cargo_metadata(manifest).args(["--no-deps", "--offline"]))?;
+    let json: Value = serde_json::from_str(&json).context("cargo metadata gave no JSON")?;
+    let package = list(&json, "packages").iter().find(|package| path(package, "manifest_path") == manifest);
+    let names = package.and_then(|package| package["features"].as_object()).into_iter().flat_map(|map| map.keys());
+    let is_on = |name: &&String| variables.contains(&feature_variable(name));
+    Ok(names.filter(is_on).cloned().collect())
+}
+
+/// How cargo writes a feature's name into the environment of build scripts, after `CARGO_FEATURE_`.
+pub(crate) fn feature_variable(name: &str) -> String {
+    name.to_uppercase().replace('-', "_")
 }
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {

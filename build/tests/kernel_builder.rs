@@ -68,8 +68,8 @@ fn the_kernels_of_a_library_are_compiled_for_each_architecture() {
 }
 
 #[test]
-fn a_file_may_be_the_root_of_the_kernels_and_features_reach_them() {
-    let folder = package("[features]\nfast = []\n[package.metadata]\n", "fn main() { compile_error!() }");
+fn a_file_may_be_the_root_of_the_kernels() {
+    let folder = package("", "fn main() { compile_error!() }");
     fs::write(folder.path().join("src/kernels.rs"), format!("use simt::prelude::*;\n{KERNEL}")).unwrap();
     if compile(&folder, |builder| builder).is_none() {
         return;
@@ -188,6 +188,16 @@ fn without_a_nightly_the_package_is_built_for_the_simulator_with_one_warning() {
         assert!(printed.contains("cargo:rustc-env=WARPWRIGHT_PTX_MISSING="), "{printed}");
         assert!(printed.contains("built 0") && !printed.contains("WARPWRIGHT_PTX="), "{printed}");
     }
+}
+
+#[test]
+fn features_of_the_package_reach_its_kernels() {
+    let code = "#[cfg(feature = \"fast-math\")] #[kernel] pub fn fast(y: VecMut<f32>) { y.set(0, 1.0); }";
+    let folder = package("[features]\nfast-math = []\nother_one = []\n", &format!("{KERNEL}\n{code}"));
+    let Some(without) = compile(&folder, |builder| builder) else { return };
+    assert_eq!(without.unwrap().len(), 1);
+    let printed = as_build_script(folder.path(), &[("CARGO_FEATURE_FAST_MATH", Path::new("1"))]);
+    assert!(printed.contains("built 2"), "{printed}");
 }
 
 #[test]

@@ -18,8 +18,9 @@ use crate::contract::{Hardware, Limits};
 use crate::error::{BadLaunch, Error, LaunchRule, Result};
 use crate::families::FAMILIES;
 
-/// What tells kernels apart that share a name: their module, file and line.
-type KernelKey = (&'static str, &'static str, &'static str, u32);
+/// What tells kernels apart that share a name: their module, file and line, and their own PTX by its address. Anyone
+/// can make a [`KernelInfo`] with other PTX, and [`Backend::embedded`] prepares it: only its own launch may use that.
+type KernelKey = (&'static str, &'static str, &'static str, u32, Option<usize>);
 /// The module of a kernel, none until it is loaded.
 type ModuleSlot = Arc<Mutex<Option<Arc<Module>>>>;
 
@@ -143,7 +144,11 @@ impl Backend {
         let missing = |expected: &dyn Display, found: &dyn Display, remedy: &dyn Display| {
             Error::from(BadLaunch::new(LaunchRule::Module, kernel, expected, found, remedy))
         };
-        let key = (info.path, kernel, info.file, info.line);
+        let own = match info.ptx {
+            KernelPtx::Archive(archive) => Some(archive.as_ptr().addr()),
+            _ => None,
+        };
+        let key = (info.path, kernel, info.file, info.line, own);
         let slot = Arc::clone(self.kernels.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default());
         // Held while the driver compiles, so that no two threads compile the same kernel.
         let mut module = slot.lock().unwrap_or_else(PoisonError::into_inner);

@@ -64,6 +64,16 @@ fn two_kernels_of_one_name_have_their_own_ptx() {
     assert!(refused.contains("`another` has no build script"), "{refused}");
 }
 
+/// Anyone can make a `KernelInfo`, with the PTX of something else.
+#[test]
+fn a_kernel_does_not_run_ptx_that_another_description_has_prepared() {
+    let device = device(0);
+    device.prepare([with(archive("sm_80")).info()]).unwrap();
+    let (x, mut y) = (device.upload(&[1.5_f32; 100]).unwrap(), device.alloc(100).unwrap());
+    let refused = device.launch(&plus, Launch::grid(2), (&x, &x, &mut y)).unwrap_err().to_string();
+    assert!(refused.contains("has no build script"), "{refused}");
+}
+
 #[test]
 fn a_launch_without_ptx_says_why_and_what_to_do() {
     let reason = "no nightly toolchain is installed; `rustup toolchain install nightly` installs it";
