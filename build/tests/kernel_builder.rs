@@ -4,6 +4,7 @@
 
 use std::env;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -187,6 +188,35 @@ fn without_a_nightly_the_package_is_built_for_the_simulator_with_one_warning() {
         );
         assert!(printed.contains("cargo:rustc-env=WARPWRIGHT_PTX_MISSING="), "{printed}");
         assert!(printed.contains("built 0") && !printed.contains("WARPWRIGHT_PTX="), "{printed}");
+    }
+}
+
+/// A toolchain that says of itself that it is this release, and has nothing else.
+fn made_up_toolchain(folder: &Path, release: &str) -> PathBuf {
+    let bin = folder.join(release).join("bin");
+    fs::create_dir_all(&bin).unwrap();
+    let text = format!(
+        "#!/bin/sh\necho 'rustc {release} (abc 2026-01-01)\ncommit-hash: abc\ncommit-date: 2026-01-01\nrelease: \
+         {release}\nLLVM version: 22.0'\n"
+    );
+    fs::write(bin.join("rustc"), text).unwrap();
+    fs::set_permissions(bin.join("rustc"), fs::Permissions::from_mode(0o755)).unwrap();
+    folder.join(release)
+}
+
+#[test]
+fn a_toolchain_that_cannot_compile_kernels_is_named_with_the_command_that_installs_one() {
+    let folder = package("", KERNEL);
+    for (release, expected) in [
+        ("1.80.0-nightly", "kernels need 1.97 or later"),
+        ("1.97.0", "PTX needs a nightly"),
+        ("1.97.0-nightly", "has neither rust-src nor rust-docs"),
+    ] {
+        let toolchain = made_up_toolchain(folder.path(), release);
+        let printed = as_build_script(folder.path(), &[("WARPWRIGHT_NIGHTLY", &toolchain)]);
+        assert_eq!(printed.matches("cargo:warning=").count(), 1, "{printed}");
+        assert!(printed.contains(expected) && printed.contains("`rustup "), "{expected}: {printed}");
+        assert!(printed.contains("built 0"), "{printed}");
     }
 }
 
