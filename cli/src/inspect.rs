@@ -12,6 +12,7 @@ use comfy_table::{Table, presets};
 use warpwright_build::ptxas::Ptxas;
 use warpwright_build::{Kernel, process};
 
+use crate::inspect_report::Report;
 use crate::occupancy;
 use crate::table;
 use crate::{kernels, table::Row};
@@ -27,6 +28,9 @@ pub struct Args {
     /// The architecture.
     #[arg(long, default_value = "sm_80")]
     arch: String,
+    /// Write a page to this file instead of text to the terminal.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
 /// Prints the kernel's figures, and its PTX with the Rust lines that it comes from.
@@ -38,15 +42,25 @@ pub(crate) fn command(args: &Args) -> Result<ExitCode> {
     };
     let ptxas = Ptxas::find(&[]);
     let row = kernels::row(kernel, &folder, ptxas.as_ref())?;
-    println!("{} for {}, {}\n", kernel.name, kernel.arch, kernel.at);
-    println!("{}", table::render(std::slice::from_ref(&row)));
-    println!("{}", occupancy(&row));
     let root = fs::canonicalize(&args.path).with_context(|| format!("there is no {}", args.path.display()))?;
     let root = root.ancestors().find(|folder| folder.join("Cargo.toml").is_file()).unwrap_or(&root);
-    print!("{}", with_source(&kernel.ptx, root));
-    match ptxas.as_ref().and_then(|ptxas| Some((ptxas, disassembler(ptxas)?))) {
-        Some((ptxas, disassembler)) => print!("\n{}", sass(ptxas, &disassembler, kernel, &folder, root)?),
-        None => println!("\nno SASS: `nvdisasm` of the CUDA toolkit is neither beside ptxas nor on PATH"),
+    let sass = match ptxas.as_ref().and_then(|ptxas| Some((ptxas, disassembler(ptxas)?))) {
+        Some((ptxas, disassembler)) => sass(ptxas, &disassembler, kernel, &folder, root)?,
+        None => "no SASS: `nvdisasm` of the CUDA toolkit is neither beside ptxas nor on PATH\n".to_owned(),
+    };
+    let report = Report {
+        title: format!("{} for {}, {}", kernel.name, kernel.arch, kernel.at),
+        figures: table::render(std::slice::from_ref(&row)),
+        occupancy: occupancy(&row),
+        ptx: with_source(&kernel.ptx, root),
+        sass,
+    };
+    match &args.html {
+        None => print!("{report}"),
+        Some(file) => {
+            fs::write(file, report.page()).with_context(|| format!("cannot write {}", file.display()))?;
+            println!("{}", file.display());
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

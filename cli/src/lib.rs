@@ -2,6 +2,7 @@
 
 pub mod doctor;
 mod inspect;
+mod inspect_report;
 mod kernels;
 pub mod new;
 mod occupancy;
