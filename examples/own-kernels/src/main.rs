@@ -50,8 +50,6 @@ fn main() -> Result<()> {
         device.launch(&transpose::transpose, tiles(transpose::TILE), (&a, &mut b)).map(drop)
     })?;
     time(&device, "matmul", || device.launch(&matmul::matmul, tiles(matmul::TILE), (&a, &a, &mut b)).map(drop))?;
-    time(&device, "softmax", || {
-        device.launch(&softmax::softmax, Launch::grid(side as u32), (&a, &mut b)).map(drop)
-    })?;
+    time(&device, "softmax", || device.launch(&softmax::softmax, Launch::grid(side as u32), (&a, &mut b)).map(drop))?;
     Ok(())
 }
