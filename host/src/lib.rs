@@ -18,7 +18,8 @@
 //! | allocate and copy data | [`Device::upload`], [`Buffer`], [`Matrix`] and their views |
 //! | multiply, transpose, sum, add | [`Device::matmul`], [`Device::transpose`], [`Device::sum`], [`Device::add`] |
 //! | pass tensor maps for TMA | [`MatrixView::tma`], [`TensorView::tma`], [`TmaTensor`] |
-//! | launch your own kernel | [`Device::launch`], [`Launch`], [`Module`] |
+//! | launch your own kernel | [`prelude`], [`Device::launch`], [`Launch`] |
+//! | load PTX from elsewhere | [`Module`] |
 //! | overlap work, measure time | [`Stream`], [`Event`], [`Transfer`] |
 //! | GEMM as in BLAS, of any type and layout | [`Device::gemm`], [`gemm`] |
 //! | reduce a vector to one number | [`Device::max`], [`Device::mean`] …, [`reduce`] |
@@ -38,6 +39,38 @@
 //! The operations are the default, and their [`mod@reference`] comes with them. Kernels are most of what a build
 //! compiles: leave out those that you do not call.
 //! With `default-features = false` there are devices, memory, launches and the simulator, for kernels of your own.
+//!
+//! # Kernels of your own
+//!
+//! A kernel is a function with `#[kernel]`, in the library of a package; [`prelude`] is all that its file needs:
+//!
+//! ```
+//! use warpwright::prelude::*;
+//!
+//! #[kernel(block = 256)]
+//! pub fn scale(factor: f32, x: VecMut<f32>) {
+//!     let i = index_1d();
+//!     if branch(i < x.len()) {
+//!         x.set(i, factor * x.get(i));
+//!     }
+//! }
+//!
+//! let device = Device::simulator();
+//! let mut x = device.upload(&[1.0_f32; 1000])?;
+//! device.launch(&scale, Launch::cover(1000, 256), (2.0, &mut x))?;
+//! assert_eq!(x.download()?, [2.0; 1000]);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! On the simulator that is all. For a GPU the package has a build script that compiles its kernels to PTX, with the
+//! crate `warpwright-build` among its build dependencies:
+//!
+//! ```ignore
+//! // build.rs
+//! fn main() -> Result<(), warpwright_build::Error> {
+//!     warpwright_build::KernelBuilder::default().build().map(drop)
+//! }
+//! ```
 //!
 //! # Speed of the simulator
 //!
@@ -116,6 +149,7 @@ mod launch;
 mod memory;
 mod module;
 mod ops;
+pub mod prelude;
 pub mod reference;
 mod simulated;
 mod stream;

@@ -1,4 +1,4 @@
-//! PTX of kernels outside the crate `gpu`.
+//! PTX that is loaded at run time.
 
 use std::fmt;
 
@@ -8,9 +8,9 @@ use crate::error::Result;
 
 /// PTX loaded on a device, for [`Launch::module`](crate::Launch::module).
 ///
-/// Kernels of the crate `gpu` need no module: their PTX is embedded. A crate with kernels of its own builds its PTX,
-/// loads it once, and passes the module to its launches. On the simulator a module is empty: the kernel's own code
-/// runs.
+/// Kernels of the crate `gpu` need no module, nor do those of a package whose build script makes their PTX
+/// (`warpwright_build::KernelBuilder`): a program has it built in. This is for PTX from elsewhere: load it once, and
+/// pass the module to the launches. On the simulator a module is empty: the kernel's own code runs.
 #[derive(Clone)]
 pub struct Module {
     device: Device,

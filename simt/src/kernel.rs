@@ -1,6 +1,8 @@
 //! A `#[kernel]` on the host: its name, what it requires of a launch, its audit limits, and its code compiled for the
 //! simulator. `#[kernel]` writes these values.
 
+use std::fmt;
+
 use crate::{ArgType, SharedSpec};
 
 /// A kernel whose arguments are the tuple `P`, such as `(MatRef<'static, f32>, MatMut<'static, f32>)`.
@@ -54,6 +56,8 @@ pub struct KernelInfo {
     pub file: &'static str,
     /// Line of the kernel's attribute in `file`.
     pub line: u32,
+    /// The PTX that the package's build script made of it.
+    pub ptx: KernelPtx,
     /// Names of the launch arguments, in order.
     pub args: &'static [&'static str],
     /// Their types, in the same order.
@@ -84,6 +88,63 @@ impl KernelInfo {
     }
 }
 
+/// What the build script of a kernel's package made of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum KernelPtx {
+    /// PTX, as an archive of the crate `warpwright-ptx`: a text for each architecture.
+    Archive(&'static [u8]),
+    /// None, for this reason: there was no toolchain that makes PTX.
+    Missing(&'static str),
+    /// None: the kernel is not in the source that the build script compiled for the GPU.
+    Elsewhere,
+    /// None: the package has no build script that makes PTX.
+    NoBuildScript,
+}
+
+impl KernelPtx {
+    /// For `#[kernel]` only: `archive`, if the kernel in it is that of line `line` in `file`. `at` is the place of the
+    /// archive's, `src/lib.rs:12`, below the folder of the package.
+    #[doc(hidden)]
+    pub const fn of(archive: &'static [u8], at: &str, file: &str, line: u32) -> Self {
+        let (at, file) = (at.as_bytes(), file.as_bytes());
+        // The line, from the end.
+        let (mut end, mut rest) = (at.len(), line);
+        while end > 0 && at[end - 1] != b':' {
+            if at[end - 1] != b'0' + (rest % 10) as u8 {
+                return Self::Elsewhere;
+            }
+            (end, rest) = (end - 1, rest / 10);
+        }
+        if end == 0 || rest != 0 {
+            return Self::Elsewhere;
+        }
+        // The file, which begins at the workspace or at the root.
+        let length = end - 1;
+        if file.len() < length || file.len() > length && file[file.len() - length - 1] != b'/' {
+            return Self::Elsewhere;
+        }
+        let mut index = 0;
+        while index < length {
+            if file[file.len() - length + index] != at[index] {
+                return Self::Elsewhere;
+            }
+            index += 1;
+        }
+        Self::Archive(archive)
+    }
+}
+
+impl fmt::Debug for KernelPtx {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Archive(bytes) => write!(f, "Archive({} bytes)", bytes.len()),
+            Self::Missing(reason) => write!(f, "Missing({reason:?})"),
+            Self::Elsewhere => f.write_str("Elsewhere"),
+            Self::NoBuildScript => f.write_str("NoBuildScript"),
+        }
+    }
+}
+
 /// Limits of the audit of a kernel's PTX and machine code. Spills are never permitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
@@ -110,6 +171,7 @@ mod tests {
         path: "gpu::gemm::tiled",
         file: "k.rs",
         line: 1,
+        ptx: KernelPtx::NoBuildScript,
         args: &[],
         arg_types: &[],
         block: None,
@@ -133,6 +195,26 @@ mod tests {
         assert_eq!(INFO.max_threads(), 1024);
         assert_eq!(KernelInfo { max_threads: Some(256), ..INFO }.max_threads(), 256);
         assert_eq!(KernelInfo { block: Some([32, 8, 2]), ..INFO }.max_threads(), 512);
+    }
+
+    #[test]
+    fn ptx_belongs_to_the_kernel_of_its_line_in_its_file() {
+        const ARCHIVE: KernelPtx = KernelPtx::Archive(b"ptx");
+        let of = |file, line| KernelPtx::of(b"ptx", "src/lib.rs:120", file, line);
+        for file in ["src/lib.rs", "kernels/src/lib.rs", "/home/a/src/lib.rs"] {
+            assert_eq!(of(file, 120), ARCHIVE, "{file}");
+        }
+        for (file, line) in [
+            ("src/lib.rs", 12),
+            ("src/lib.rs", 20),
+            ("src/lib.rs", 1120),
+            ("tests/race.rs", 120),
+            ("asrc/lib.rs", 120),
+            ("lib.rs", 120),
+        ] {
+            assert_eq!(of(file, line), KernelPtx::Elsewhere, "{file}:{line}");
+        }
+        assert_eq!(KernelPtx::of(b"ptx", "", "src/lib.rs", 0), KernelPtx::Elsewhere);
     }
 
     #[test]

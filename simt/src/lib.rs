@@ -153,6 +153,10 @@
 )]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
 
+// What the macros write names the crate, here as everywhere.
+#[allow(unused_extern_crates, reason = "some builds use no macro here")]
+extern crate self as simt;
+
 mod access;
 mod accessors;
 mod arg;
@@ -197,6 +201,6 @@ pub use arg::StructArg;
 pub use arg_type::{ArgPart, ArgType};
 pub use branch::{branch, opaque};
 #[cfg(not(target_arch = "nvptx64"))]
-pub use kernel::{Kernel, KernelInfo, Limits};
+pub use kernel::{Kernel, KernelInfo, KernelPtx, Limits};
 pub use shared::{Shared, SharedSpec};
 pub use simt_macros::{KernelArg, kernel};

@@ -1,10 +1,11 @@
 //! xtask exists so that everything a contributor does here is one `cargo xtask …` away, with no tool to install first.
 //!
 //! One module per command: [`build`], [`audit`], [`run`], [`tutorial`], [`mod@bench`], [`terms`], [`coverage`],
-//! [`mod@test`], [`sanitize`], [`bundle`], [`doctor`]. They share the build list ([`families`]), the reader of PTX
-//! ([`ptx`]), the search for tools ([`toolchain`], [`ptxas`]) and small modules for paths, processes and progress.
+//! [`mod@test`], [`sanitize`], [`bundle`], [`doctor`]; `new` and `warpwright` are `cargo_warpwright`. They share the
+//! build list ([`families`]) and small modules for paths and progress. How PTX is compiled, read and audited, and where
+//! tools are found, is in `warpwright_build`, which the build scripts of other projects use.
 //!
-//! xtask does not depend on the crates of the workspace: what it has to know of the kernels is in their PTX.
+//! xtask depends on no crate that has or runs kernels: what it has to know of the kernels is in their PTX.
 
 mod archives;
 mod audit;
@@ -14,12 +15,8 @@ mod bundle;
 mod coverage;
 mod doctor;
 mod families;
-mod parallel;
-mod process;
 mod program;
 mod progress;
-mod ptx;
-mod ptxas;
 mod run;
 mod sanitize;
 mod selection;
@@ -34,6 +31,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::workspace::Workspace;
+
+use warpwright_build::{parallel, process, ptx, ptxas};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", about = "The project's commands.", version)]
@@ -66,6 +65,11 @@ enum Command {
     Bundle(bundle::Args),
     /// What is installed, what is missing, and the command that installs it.
     Doctor,
+    /// `cargo warpwright new`: a project with kernels of its own, which depends on this checkout.
+    New(cargo_warpwright::new::Args),
+    /// The other commands of `cargo warpwright`, for packages outside this repository.
+    #[command(subcommand)]
+    Warpwright(cargo_warpwright::Command),
 }
 
 fn main() -> ExitCode {
@@ -85,6 +89,8 @@ fn main() -> ExitCode {
         Command::Sanitize(args) => sanitize::command(&workspace, &args),
         Command::Bundle(args) => bundle::command(&workspace, &args),
         Command::Doctor => doctor::command(&workspace),
+        Command::New(args) => cargo_warpwright::new::command(&args, Some(workspace.root())),
+        Command::Warpwright(command) => cargo_warpwright::run(&command),
     });
     match outcome {
         Ok(code) => code,

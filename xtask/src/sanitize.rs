@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, bail};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
 use crate::process;
-use crate::toolchain::{self, Nightly};
+use crate::toolchain;
 use crate::workspace::Workspace;
 
 /// Arguments of `sanitize`.
@@ -69,7 +69,7 @@ pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
     if let Some(unknown) = args.only.iter().find(|name| !PROGRAMS.iter().any(|program| program.name == name.as_str())) {
         bail!("--only {unknown}: no such program; there are {}", known());
     }
-    let nightly = Nightly::find(workspace)?;
+    let nightly = toolchain::find(workspace)?;
     let host = nightly.host()?;
     let runtime = nightly.sysroot.join("lib/rustlib").join(host).join("lib/librustc-nightly_rt.asan.a");
     if !runtime.is_file() {

@@ -1,105 +1,22 @@
-//! The nightly toolchain that writes PTX: found where it is installed, called by path, never fetched.
-//!
-//! `gpu/rust-toolchain.toml` names a dated nightly; where that one is not installed, plain `nightly` serves. A
-//! toolchain that rustup does not know can be given as `WARPWRIGHT_NIGHTLY=/path/to/toolchain`.
+//! Which nightly writes the PTX: `gpu/rust-toolchain.toml` names it.
 
-use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use serde::Deserialize;
+use warpwright_build::toolchain::Nightly;
 
-use crate::process;
 use crate::workspace::Workspace;
+
+pub(crate) use warpwright_build::toolchain::install_command;
 
 /// Names the toolchain that writes PTX, from the checkout.
 pub(crate) const PTX_TOOLCHAIN: &str = "gpu/rust-toolchain.toml";
 
-/// Names a toolchain directory that rustup does not manage.
-pub(crate) const OVERRIDE: &str = "WARPWRIGHT_NIGHTLY";
-
-/// A nightly rustc with its cargo.
-pub(crate) struct Nightly {
-    /// What rustup calls it; its path where rustup does not know it.
-    pub(crate) name: String,
-    /// Its directory: bin/, lib/, share/.
-    pub(crate) sysroot: PathBuf,
-    /// All of `rustc -vV`.
-    pub(crate) verbose: String,
-    /// `rustc 1.97.0-nightly (e50aa6fba 2026-05-19)`, the first line of `rustc -vV`.
-    pub(crate) version: String,
-    /// Full hash of rustc's commit.
-    pub(crate) commit: String,
-    /// What PTX files and the manifest record: release, commit, date, LLVM.
-    pub(crate) stamp: String,
-}
-
-impl Nightly {
-    /// The toolchain to build PTX with, or an error that says which command installs it.
-    pub(crate) fn find(workspace: &Workspace) -> Result<Self> {
-        if let Some(path) = env::var_os(OVERRIDE) {
-            return Self::at(path.to_string_lossy().into_owned(), PathBuf::from(&path))
-                .with_context(|| format!("{OVERRIDE} names no usable toolchain"));
-        }
-        let channel = channel(&workspace.root().join(PTX_TOOLCHAIN))?;
-        let installed = rustup(&["toolchain", "list"])
-            .context("no rustup to look for a nightly toolchain with; see https://rustup.rs")?;
-        let Some(name) = choose(&channel, &installed) else {
-            bail!("no nightly toolchain is installed; `{}` installs it", install_command(&channel));
-        };
-        let rustc = PathBuf::from(rustup(&["which", "--toolchain", &name, "rustc"])?.trim_end());
-        let sysroot = rustc.ancestors().nth(2).with_context(|| format!("{} is in no toolchain", rustc.display()))?;
-        Self::at(name, sysroot.to_owned())
-    }
-
-    fn at(name: String, sysroot: PathBuf) -> Result<Self> {
-        let mut rustc = Command::new(sysroot.join("bin/rustc"));
-        process::forget_toolchain(&mut rustc);
-        let verbose = process::capture(rustc.arg("-vV"))?;
-        let field = |name: &str| {
-            let value = verbose.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
-            value.map(str::to_owned).with_context(|| format!("`rustc -vV` names no {name}:\n{verbose}"))
-        };
-        let (release, commit) = (field("release")?, field("commit-hash")?);
-        if !release.contains("nightly") && !release.contains("dev") {
-            bail!("{} is rustc {release}; PTX needs a nightly", sysroot.display());
-        }
-        let stamp = format!("rustc {release} ({commit} {}), LLVM {}", field("commit-date")?, field("LLVM version")?);
-        let version = verbose.lines().next().unwrap_or_default().to_owned();
-        Ok(Self { name, sysroot, verbose, version, commit, stamp })
-    }
-
-    /// The target that it runs on.
-    pub(crate) fn host(&self) -> Result<&str> {
-        let host = self.verbose.lines().find_map(|line| line.strip_prefix("host: "));
-        host.with_context(|| format!("`rustc -vV` names no host:\n{}", self.verbose))
-    }
-
-    /// Its rustc, with nothing inherited that could steer it.
-    pub(crate) fn rustc(&self) -> Command {
-        let mut command = Command::new(self.sysroot.join("bin/rustc"));
-        process::forget_toolchain(&mut command);
-        command
-    }
-
-    /// Its cargo, told to use its own rustc, with nothing inherited that could steer it.
-    pub(crate) fn cargo(&self) -> Command {
-        let mut command = Command::new(self.sysroot.join("bin/cargo"));
-        process::forget_toolchain(&mut command);
-        process::forget_package(&mut command);
-        command
-            .env("RUSTC", self.sysroot.join("bin/rustc"))
-            .env("RUSTC_WRAPPER", "")
-            .env("RUSTC_WORKSPACE_WRAPPER", "");
-        command
-    }
-}
-
-/// The command that installs what gpu/rust-toolchain.toml asks for.
-pub(crate) fn install_command(channel: &str) -> String {
-    format!("rustup toolchain install {channel} --profile minimal --component rust-docs")
+/// The toolchain to build PTX with, or an error that says which command installs it.
+pub(crate) fn find(workspace: &Workspace) -> Result<Nightly> {
+    Nightly::find(&channel(&workspace.root().join(PTX_TOOLCHAIN))?)
 }
 
 /// `toolchain.channel` of a toolchain file.
@@ -117,41 +34,13 @@ pub(crate) fn channel(path: &Path) -> Result<String> {
     Ok(file.toolchain.channel)
 }
 
-/// The installed toolchain that is `channel`, else the plain nightly.
-fn choose(channel: &str, installed: &str) -> Option<String> {
-    let names: Vec<&str> = installed.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    let find = |channel: &str| names.iter().find(|name| is_channel(name, channel)).map(|name| (*name).to_owned());
-    find(channel).or_else(|| find("nightly"))
-}
-
-/// Whether toolchain `name` is `channel`: the same, or followed by a host triple (a date is none).
-fn is_channel(name: &str, channel: &str) -> bool {
-    let Some(rest) = name.strip_prefix(channel) else { return false };
-    rest.is_empty() || rest.strip_prefix('-').is_some_and(|triple| triple.starts_with(char::is_alphabetic))
-}
-
-/// Asks rustup, which must not install anything on the way.
-fn rustup(args: &[&str]) -> Result<String> {
-    process::capture(Command::new("rustup").args(args).env("RUSTUP_AUTO_INSTALL", "0").env_remove("RUSTUP_TOOLCHAIN"))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::choose;
-
-    const BOTH: &str = "stable-x86_64-unknown-linux-gnu (default)\nnightly-2026-05-20-x86_64-unknown-linux-gnu\n\
-        nightly-x86_64-unknown-linux-gnu\n";
-    const PLAIN: &str = "1.95.0-x86_64-unknown-linux-gnu (active)\nnightly-x86_64-unknown-linux-gnu\n";
-    const OTHER: &str = "nightly-2025-01-01-x86_64-unknown-linux-gnu\nstable-x86_64-unknown-linux-gnu\n";
+    use std::path::Path;
 
     #[test]
-    fn the_dated_nightly_is_preferred_and_the_plain_one_serves() {
-        assert_eq!(choose("nightly-2026-05-20", BOTH).as_deref(), Some("nightly-2026-05-20-x86_64-unknown-linux-gnu"));
-        assert_eq!(choose("nightly-2026-05-20", PLAIN).as_deref(), Some("nightly-x86_64-unknown-linux-gnu"));
-    }
-
-    #[test]
-    fn another_dated_nightly_is_not_taken_for_the_plain_one() {
-        assert_eq!(choose("nightly-2026-05-20", OTHER), None);
+    fn users_are_told_to_install_the_nightly_of_this_repository() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(super::PTX_TOOLCHAIN);
+        assert_eq!(super::channel(&file).unwrap(), warpwright_build::toolchain::CHANNEL);
     }
 }

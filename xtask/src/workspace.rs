@@ -62,6 +62,11 @@ impl Workspace {
         self.target.join("ptx")
     }
 
+    /// Where CI installs ptxas with pip.
+    pub(crate) fn venvs(&self) -> [PathBuf; 2] {
+        [self.target.join("venv"), self.root.join("target/venv")]
+    }
+
     /// The committed PTX.
     pub(crate) fn ptx_dir(&self) -> PathBuf {
         self.root.join(PTX_DIR)

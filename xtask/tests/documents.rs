@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Columns of a line of prose.
 const COLUMNS: usize = 120;
 /// Pages whose width is checked.
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 8] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
@@ -15,11 +15,13 @@ const PAGES: [&str; 7] = [
     "docs/gemm.md",
     "docs/lab/README.md",
     "tests/embedding/README.md",
+    "examples/own-kernels/README.md",
 ];
 /// Pages of which every path in backticks is checked.
 const MAPS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/gemm.md"];
 /// Folders of the repository: a path in backticks begins with one of them.
-const FOLDERS: [&str; 8] = ["gpu/", "simt/", "simulator/", "host/", "tests/", "bench/", "xtask/", "docs/"];
+const FOLDERS: [&str; 11] =
+    ["gpu/", "simt/", "simulator/", "host/", "tests/", "bench/", "build/", "cli/", "examples/", "xtask/", "docs/"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the repository")

@@ -6,18 +6,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cust::sys::CUdevice_attribute as Attribute;
 use foldhash::fast::RandomState;
-use simt::KernelInfo;
+use simt::{KernelInfo, KernelPtx};
 
 use super::driver_stream::Queue;
 use super::loaded_module::Module;
 use super::ordered_memory::Memory;
 use super::pinned::Pinned;
 use super::primary::Primary;
-use super::ptx;
+use super::ptx::{self, Built};
 use crate::contract::{Hardware, Limits};
 use crate::error::{BadLaunch, Error, LaunchRule, Result};
-use crate::families::{FAMILIES, family_of};
+use crate::families::FAMILIES;
 
+/// What tells kernels apart that share a name: their module, file and line, and their own PTX by its address. Anyone
+/// can make a [`KernelInfo`] with other PTX, and [`Backend::embedded`] prepares it: only its own launch may use that.
+type KernelKey = (&'static str, &'static str, &'static str, u32, Option<usize>);
 /// The module of a kernel, none until it is loaded.
 type ModuleSlot = Arc<Mutex<Option<Arc<Module>>>>;
 
@@ -28,8 +31,8 @@ pub(crate) struct Backend {
     capability: (u32, u32),
     /// Families of the crate `gpu` whose PTX in this build runs on this GPU.
     runs: Vec<&'static str>,
-    /// The embedded kernels that were asked for so far, each a module of its own, by name.
-    kernels: Mutex<HashMap<&'static str, ModuleSlot, RandomState>>,
+    /// The embedded kernels that were asked for so far, each a module of its own.
+    kernels: Mutex<HashMap<KernelKey, ModuleSlot, RandomState>>,
 }
 
 impl Backend {
@@ -124,51 +127,87 @@ impl Backend {
         Module::load(&self.primary, name, text)
     }
 
-    /// Whether this build has PTX of `kernel`, a kernel of the crate `gpu`, that runs on this device.
+    /// Whether this build has PTX of `kernel` that runs on this device.
     pub(crate) fn has_kernel(&self, kernel: &KernelInfo) -> bool {
-        family_of(kernel).is_some_and(|family| self.runs.contains(&family.name))
+        match Built::of(kernel) {
+            Some(Built::Family(family)) => self.runs.contains(&family),
+            Some(own) => ptx::best(&own.archs(), self.capability).is_some(),
+            None => false,
+        }
     }
 
-    /// The module of a kernel of the crate `gpu`, compiled at its first use.
+    /// The module of a kernel whose PTX is in this build, compiled at its first use.
     ///
     /// A module has one kernel: the driver compiles nothing that is not launched.
     pub(crate) fn embedded(&self, info: &KernelInfo) -> Result<Arc<Module>> {
         let kernel = info.name;
-        let missing = |expected: &dyn Display, found: &dyn Display, remedy| {
+        let missing = |expected: &dyn Display, found: &dyn Display, remedy: &dyn Display| {
             Error::from(BadLaunch::new(LaunchRule::Module, kernel, expected, found, remedy))
         };
-        let Some(family) = family_of(info) else {
-            return Err(missing(
-                &"a kernel of the crate `gpu`, whose PTX is embedded",
-                &format_args!("one of `{}`", info.path),
-                "build its PTX, load it with Module::from_ptx, and pass it to Launch::module",
-            ));
+        let own = match info.ptx {
+            KernelPtx::Archive(archive) => Some(archive.as_ptr().addr()),
+            _ => None,
         };
-        let slot = Arc::clone(self.kernels.lock().unwrap_or_else(PoisonError::into_inner).entry(kernel).or_default());
+        let key = (info.path, kernel, info.file, info.line, own);
+        let slot = Arc::clone(self.kernels.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default());
         // Held while the driver compiles, so that no two threads compile the same kernel.
         let mut module = slot.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = &*module {
             return Ok(Arc::clone(module));
         }
-        let built = ptx::archs(family.name);
-        let best = ptx::best(&built, self.capability);
-        if best.is_none() && !built.is_empty() {
-            return Err(Error::TooOld {
-                device: self.describe().to_owned(),
-                capability: self.capability,
-                family: family.name.to_owned(),
-                built: built.join(", "),
-            });
-        }
-        let Some((arch, text)) = best.and_then(|arch| Some((arch, ptx::text(family.name, kernel, arch)?))) else {
+        let Some(built) = Built::of(info) else {
+            let (found, remedy) = no_ptx(info);
+            return Err(missing(&"PTX of the kernel in this program", &found, &remedy));
+        };
+        let archs = built.archs();
+        let best = ptx::best(&archs, self.capability);
+        if best.is_none() && !archs.is_empty() {
+            if let Built::Family(family) = built {
+                return Err(Error::TooOld {
+                    device: self.describe().to_owned(),
+                    capability: self.capability,
+                    family: family.to_owned(),
+                    built: archs.join(", "),
+                });
+            }
+            let (major, minor) = self.capability;
             return Err(missing(
-                &format_args!("PTX of the kernel in this build, in the family `{}`", family.name),
-                &"none",
-                "build it with `cargo xtask build`, or pass the kernel's own PTX to Launch::module",
+                &format_args!("PTX that runs on {}, compute capability {major}.{minor}", self.describe()),
+                &format_args!("PTX for {}", archs.join(", ")),
+                &format!("add `.arch(\"sm_{major}{minor}\")` to KernelBuilder in the kernel's build script"),
+            ));
+        }
+        let Some((arch, text)) = best.and_then(|arch| Some((arch, built.text(kernel, arch)?))) else {
+            return Err(missing(
+                &"PTX of the kernel in this program",
+                &"an archive that is damaged, or without the kernel",
+                &"build it again: the crate `gpu` with `cargo xtask build`, others after `cargo clean`",
             ));
         };
         let loaded = Arc::new(self.module(&format!("{kernel}.{arch}"), &text)?);
         *module = Some(Arc::clone(&loaded));
         Ok(loaded)
+    }
+}
+
+/// What there is in place of a kernel's PTX, and what to do.
+fn no_ptx(info: &KernelInfo) -> (String, String) {
+    let package = info.path.split("::").next().unwrap_or_default();
+    let script = "build.rs `fn main() -> Result<(), warpwright_build::Error> { \
+                  warpwright_build::KernelBuilder::default().build().map(drop) }` and in Cargo.toml \
+                  `[build-dependencies] warpwright-build = \"0.1\"`";
+    match info.ptx {
+        KernelPtx::Missing(reason) => (
+            format!("none: `{package}` was built for the simulator alone, because {reason}"),
+            "install what is missing and build again".to_owned(),
+        ),
+        KernelPtx::Elsewhere => (
+            format!("none: the build script of `{package}` did not compile {}:{} for the GPU", info.file, info.line),
+            "move the kernel into the package's library, or into the file that KernelBuilder::new names".to_owned(),
+        ),
+        KernelPtx::NoBuildScript | KernelPtx::Archive(_) => (
+            format!("none: the package of `{package}` has no build script that makes it"),
+            format!("add to the package {script}; PTX from elsewhere: Module::from_ptx and Launch::module"),
+        ),
     }
 }

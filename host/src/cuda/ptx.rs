@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use ptx_archive::Archive;
-use simt::KernelInfo;
+use simt::{KernelInfo, KernelPtx};
 
 use crate::families::family_of;
 
@@ -42,17 +42,47 @@ fn archive(family: &str) -> Option<&'static Archive<'static>> {
     EMBEDDED.iter().find(|(name, _)| *name == family).map(|(_, archive)| archive)
 }
 
+/// Where the PTX of a kernel is in this build.
+pub(super) enum Built {
+    /// A family of the crate `gpu`.
+    Family(&'static str),
+    /// What the build script of the kernel's package made.
+    Own(Archive<'static>),
+}
+
+impl Built {
+    /// That of the kernel `info`, if it has any.
+    pub(super) fn of(info: &KernelInfo) -> Option<Self> {
+        match info.ptx {
+            KernelPtx::Archive(bytes) => Some(Self::Own(open(bytes))),
+            _ => family_of(info).map(|family| Self::Family(family.name)),
+        }
+    }
+
+    /// The architectures of the PTX, such as `sm_90a`.
+    pub(super) fn archs(&self) -> Vec<&str> {
+        match self {
+            Self::Family(family) => archs(family),
+            Self::Own(archive) => archive.kernels().map(|(_, arch)| arch).collect(),
+        }
+    }
+
+    /// The PTX of `kernel` for one architecture: a text of its own, so that the driver compiles nothing else.
+    pub(super) fn text(&self, kernel: &str, arch: &str) -> Option<String> {
+        let archive = match self {
+            Self::Family(family) => archive(family)?,
+            Self::Own(archive) => archive,
+        };
+        archive.text(kernel, arch).ok().flatten()
+    }
+}
+
 /// The architectures for which there is PTX of a family, such as `sm_90a`.
 pub(super) fn archs(family: &str) -> Vec<&'static str> {
     let mut archs: Vec<_> = archive(family).into_iter().flat_map(Archive::kernels).map(|(_, arch)| arch).collect();
     archs.sort_unstable();
     archs.dedup();
     archs
-}
-
-/// The PTX of one kernel for one architecture: a text of its own, so that the driver compiles nothing else.
-pub(super) fn text(family: &str, kernel: &str, arch: &str) -> Option<String> {
-    archive(family)?.text(kernel, arch).ok().flatten()
 }
 
 /// Every text of a family, with the names of its kernel and architecture.
@@ -62,7 +92,7 @@ pub(super) fn texts(family: &str) -> Vec<(&'static str, &'static str, String)> {
 }
 
 /// The PTX of `kernel` in this build: for each architecture its name, as `sm_90a`, and a text with this kernel alone.
-/// Empty for kernels outside the crate `gpu`.
+/// Empty for kernels outside the crate `gpu` whose package has no build script that makes PTX.
 ///
 /// ```
 /// let kernel = gpu::gemm::tiled::matmul_tiled.info();
@@ -71,9 +101,13 @@ pub(super) fn texts(family: &str) -> Vec<(&'static str, &'static str, String)> {
 ///     assert_eq!(text.matches(".entry").count(), 1);
 /// }
 /// ```
-pub fn embedded_ptx(kernel: &KernelInfo) -> impl Iterator<Item = (&'static str, String)> + use<> {
-    let (family, name) = (family_of(kernel).map_or("", |family| family.name), kernel.name);
-    archs(family).into_iter().filter_map(move |arch| Some((arch, text(family, name, arch)?)))
+pub fn embedded_ptx(kernel: &KernelInfo) -> impl Iterator<Item = (String, String)> + use<> {
+    let built = Built::of(kernel);
+    let texts = built.iter().flat_map(|built| {
+        let archs = built.archs().into_iter();
+        archs.filter_map(|arch| Some((arch.to_owned(), built.text(kernel.name, arch)?)))
+    });
+    texts.collect::<Vec<_>>().into_iter()
 }
 
 /// The best of `archs` for a device: the highest architecture that it runs, preferably with a suffix.

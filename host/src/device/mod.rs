@@ -102,15 +102,15 @@ impl Device {
         self.inner.backend.hardware()
     }
 
-    /// Whether this device can run `kernel`, a kernel of the crate `gpu`: whether this build has PTX of it for this
-    /// GPU. The simulator runs every kernel.
+    /// Whether this device can run `kernel`: whether this build has PTX of it for this GPU. The simulator runs every
+    /// kernel.
     pub fn has_kernel(&self, kernel: &KernelInfo) -> bool {
         self.inner.backend.has_kernel(kernel)
     }
 
-    /// Loads kernels of the crate `gpu` before they are launched. Otherwise the first launch of a kernel waits for the
-    /// driver to compile it: 0.15 s in the median, 0.7 s at most, for kernels that are not in its cache on disk.
-    /// Prepare what must not wait, and what a stream capture launches. The simulator needs no preparation.
+    /// Loads kernels whose PTX is in this build before they are launched. Otherwise the first launch of a kernel waits
+    /// for the driver to compile it: 0.15 s in the median, 0.7 s at most, for kernels that are not in its cache on
+    /// disk. Prepare what must not wait, and what a stream capture launches. The simulator needs no preparation.
     ///
     /// [`gemm::Plan::algorithm`](crate::gemm::Plan::algorithm) has the kernel of a product:
     ///

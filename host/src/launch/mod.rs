@@ -68,7 +68,8 @@ impl<'a> Launch<'a> {
         Self { stream: Some(stream), ..self }
     }
 
-    /// The PTX that holds the kernel, for kernels outside the crate `gpu`. The simulator needs none and ignores it.
+    /// PTX from elsewhere that holds the kernel. Kernels of the crate `gpu`, and those of packages with a build script
+    /// that makes PTX (`warpwright_build::KernelBuilder`), need none; nor does the simulator.
     pub fn module(self, module: &'a Module) -> Self {
         Self { module: Some(module), ..self }
     }

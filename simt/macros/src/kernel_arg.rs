@@ -8,6 +8,7 @@ use syn::{
 };
 
 use crate::repr;
+use crate::simt_path::{simt, simt_at};
 
 pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
     let mut input: DeriveInput = syn::parse2(item)?;
@@ -47,32 +48,34 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
         // In the launch a field has the type that it has in `In`. A view of the struct that is `'static` would not.
         let mut field = ty.clone();
         ForLaunch(&lifetimes).visit_type_mut(&mut field);
+        let simt = simt_at(ty.span());
         bounds.push(parse_quote_spanned!(
-            ty.span() => #ty: for<'__launch> ::simt::KernelArg<In<'__launch> = #field>
+            ty.span() => #ty: for<'__launch> #simt::KernelArg<In<'__launch> = #field>
         ));
     }
+    let simt = simt();
     let name = &input.ident;
     let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
     Ok(quote! {
         // SAFETY: `#[repr(C)]`, checked by the macro; every field is an argument, and in `In` it has the type that it
         // has in a launch, by the bounds.
-        unsafe impl #impl_generics ::simt::KernelArg for #name #ty_generics #where_clause {
+        unsafe impl #impl_generics #simt::KernelArg for #name #ty_generics #where_clause {
             type In<'__launch> = #name<#(#within),*>;
 
-            const TYPE: ::simt::ArgType = ::simt::ArgType {
+            const TYPE: #simt::ArgType = #simt::ArgType {
                 name: ::core::stringify!(#name),
                 size: ::core::mem::size_of::<Self>(),
                 align: ::core::mem::align_of::<Self>(),
-                parts: &[#(::simt::ArgPart {
+                parts: &[#(#simt::ArgPart {
                     name: ::core::stringify!(#names),
                     offset: ::core::mem::offset_of!(Self, #names),
-                    ty: <#types as ::simt::KernelArg>::TYPE,
+                    ty: <#types as #simt::KernelArg>::TYPE,
                 }),*],
             };
         }
 
         #[cfg(not(target_arch = "nvptx64"))]
-        impl #impl_generics ::simt::StructArg for #name #ty_generics #where_clause {
+        impl #impl_generics #simt::StructArg for #name #ty_generics #where_clause {
             type Fields = (#(#types,)*);
             const NAMES: &'static [&'static str] = &[#(::core::stringify!(#names)),*];
 

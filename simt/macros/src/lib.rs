@@ -4,6 +4,7 @@ mod kernel;
 mod kernel_arg;
 mod repr;
 mod shared;
+mod simt_path;
 
 use proc_macro::TokenStream;
 

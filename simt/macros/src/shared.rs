@@ -5,6 +5,7 @@ use quote::quote;
 use syn::{Data, DeriveInput, Error, Result, parse_quote_spanned, spanned::Spanned};
 
 use crate::repr;
+use crate::simt_path::{simt, simt_at};
 
 pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
     let mut input: DeriveInput = syn::parse2(item)?;
@@ -16,12 +17,14 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
     let fields: Vec<_> = data.fields.iter().map(|field| field.ty.clone()).collect();
     let bounds = &mut input.generics.make_where_clause().predicates;
     for ty in fields {
-        bounds.push(parse_quote_spanned!(ty.span() => #ty: ::simt::Shared));
+        let simt = simt_at(ty.span());
+        bounds.push(parse_quote_spanned!(ty.span() => #ty: #simt::Shared));
     }
+    let simt = simt();
     let name = &input.ident;
     let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
     Ok(quote! {
         // SAFETY: `#[repr(C)]`, checked by the macro; every field is a layout, by the bounds.
-        unsafe impl #impl_generics ::simt::Shared for #name #ty_generics #where_clause {}
+        unsafe impl #impl_generics #simt::Shared for #name #ty_generics #where_clause {}
     })
 }

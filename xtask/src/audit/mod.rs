@@ -3,22 +3,19 @@
 //! Most limits are checked on the text of the PTX, which also carries them, on any machine. Registers and spills need
 //! ptxas; without it the audit says so and checks the rest.
 
-mod checks;
-mod table;
-mod usage;
-
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, ensure};
+use cargo_warpwright::table::{self, Row};
+use warpwright_build::audit::checks::{self, Finding, Rules};
+use warpwright_build::audit::usage::Usage;
 
-pub(crate) use self::checks::count;
+pub(crate) use warpwright_build::audit::checks::count;
 
-use self::checks::Finding;
-use self::table::Row;
-use self::usage::Usage;
 use crate::archives;
+use crate::families::FILE;
 use crate::parallel;
 use crate::progress;
 use crate::ptx;
@@ -46,7 +43,7 @@ pub(crate) fn audit_everything(workspace: &Workspace) -> Result<bool> {
 
 /// Audits the committed PTX, prints the resource table and every rule broken; whether there was none.
 pub(crate) fn audit(workspace: &Workspace, files: &[PtxFile]) -> Result<bool> {
-    let ptxas = Ptxas::find(workspace);
+    let ptxas = Ptxas::find(&workspace.venvs());
     let progress = progress::bar(files.len());
     let mut rows = Vec::new();
     let mut findings = Vec::new();
@@ -108,16 +105,19 @@ fn audit_file(workspace: &Workspace, file: &PtxFile, ptxas: Option<&Ptxas>) -> R
     let module = ptx::read(&text).with_context(|| format!("{} is no complete PTX", path.display()))?;
     let report = ptxas.map(|ptxas| ptxas.assemble(path, &file.arch)).transpose()?;
 
-    let mut findings = checks::check_file(&module, &file.family, &file.arch);
+    let place = format!("{FILE}, [package.metadata.ptx] {}", file.family);
+    let mut findings = checks::check_file(&module, &place, &file.arch);
     let mut rows = Vec::new();
     for function in module.kernels() {
         let Some(declared) = module.declared(&function.name) else { continue };
         let usage = Usage::of(function);
         let resources = report.as_ref().and_then(|report| report.functions.get(&function.name).copied());
-        findings.extend(checks::check_kernel(declared, function, &usage));
-        findings.extend(resources.into_iter().flat_map(|resources| checks::check_resources(declared, resources)));
+        findings.extend(checks::check_kernel(declared, function, &usage, Rules::Strict));
+        findings.extend(
+            resources.into_iter().flat_map(|resources| checks::check_resources(declared, resources, Rules::Strict)),
+        );
         rows.push(Row { file: file.name(), declared: declared.clone(), usage, resources });
     }
-    findings.extend(report.iter().flat_map(|report| checks::check_assembly(&file.family, report)));
+    findings.extend(report.iter().flat_map(|report| checks::check_assembly(&place, report)));
     Ok(Audited { rows, findings, warnings: report.map_or_else(Vec::new, |report| report.warnings) })
 }

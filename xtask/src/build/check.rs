@@ -7,13 +7,14 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use anyhow::Result;
+use warpwright_build::toolchain::Nightly;
 
 use super::manifest::{self, Manifest, State};
 use super::{compile_all, sources};
 use crate::archives::{self, Kernels};
 use crate::families::Families;
 use crate::selection::PtxFile;
-use crate::toolchain::Nightly;
+use crate::toolchain;
 use crate::workspace::{PTX_DIR, Workspace};
 
 /// Checks `files`, prints each fault and what could not be checked; whether there was no fault.
@@ -27,7 +28,7 @@ pub(super) fn check(workspace: &Workspace, files: &[PtxFile]) -> Result<bool> {
     }
     faults.extend(strays(workspace, &manifest)?);
     if faults.is_empty() {
-        match Nightly::find(workspace) {
+        match toolchain::find(workspace) {
             Ok(nightly) => faults.extend(rebuild(workspace, &nightly, &manifest, files)?),
             Err(error) => {
                 println!("not built again: {error:#}\nthe sources' hash in MANIFEST.json was compared instead");

@@ -1,9 +1,9 @@
 //! `cargo xtask build`: gpu/ → host/ptx/*.ptx.lz, one archive per kernel family.
 //!
-//! 1. Find the source of `core` for the nightly that writes PTX ([`core_source`], [`html`]).
+//! 1. Find the source of `core` for the nightly that writes PTX ([`core_source`]).
 //! 2. Compile it once per architecture into a private sysroot under target/ ([`sysroot`]).
 //! 3. Compile gpu/ for nvptx64 with fat LTO and keep the assembly text ([`compile`]); add the launch bounds that the
-//!    kernels declare in it ([`directives`]).
+//!    kernels declare in it ([`warpwright_build::directives`]).
 //! 4. Split it into kernels and pack these, for every architecture, into the family's archive ([`crate::archives`]).
 //! 5. Record which rustc made what from which sources ([`manifest`], [`sources`]); what is unchanged is not built.
 //! 6. Audit the result ([`crate::audit`]).
@@ -13,21 +13,19 @@
 
 mod check;
 mod compile;
-pub(crate) mod core_source;
-pub(crate) mod directives;
-mod html;
 mod manifest;
 mod sources;
-mod sysroot;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry::{Occupied, Vacant};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
+use warpwright_build::toolchain::Nightly;
+use warpwright_build::{compile::check_archs, core_source, sysroot};
 
 use self::manifest::{Entry, Manifest, State};
 use crate::archives::{self, Kernels};
@@ -35,11 +33,8 @@ use crate::audit;
 use crate::parallel;
 use crate::progress;
 use crate::selection::{PtxFile, Selection};
-use crate::toolchain::Nightly;
+use crate::toolchain;
 use crate::workspace::{PTX_DIR, Workspace};
-
-/// rustc's name for NVIDIA's virtual machine.
-const TARGET: &str = "nvptx64-nvidia-cuda";
 
 /// Arguments of `build`.
 #[derive(clap::Args)]
@@ -87,7 +82,7 @@ fn build_stale(workspace: &Workspace, files: &[PtxFile]) -> Result<()> {
     if manifest.forget_deleted(workspace) {
         manifest.save(workspace)?;
     }
-    let nightly = Nightly::find(workspace);
+    let nightly = toolchain::find(workspace);
     let mut todo = Vec::new();
     for file in files {
         let sources = sources::hash(workspace, &file.family)?;
@@ -148,18 +143,15 @@ fn write_archives(
 
 /// Compiles `files`, the architectures at the same time; the kernels of each in the same order.
 fn compile_all(workspace: &Workspace, nightly: &Nightly, files: &[PtxFile]) -> Result<Vec<Kernels>> {
-    let source = core_source::find(workspace, nightly)?;
+    let source = core_source::find(&workspace.ptx_build_dir(), nightly)?;
     let mut by_arch: BTreeMap<&str, Vec<&PtxFile>> = BTreeMap::new();
     for file in files {
         by_arch.entry(&file.arch).or_default().push(file);
     }
-    let known = compile::archs(nightly)?;
-    if let Some(unknown) = by_arch.keys().find(|arch| !known.iter().any(|known| known == *arch)) {
-        bail!("{} does not know {unknown}; it knows {}", nightly.version, known.join(", "));
-    }
+    check_archs(nightly, by_arch.keys().copied())?;
     let progress = progress::bar(by_arch.len() + files.len());
     let compile_arch = |arch: &str, files: &[&PtxFile]| -> Result<Vec<(String, Kernels)>> {
-        let (sysroot, built) = sysroot::path(workspace, nightly, &source, arch);
+        let (sysroot, built) = sysroot::path(&workspace.ptx_build_dir(), nightly, &source, arch);
         if !built {
             progress.set_message(format!("core for {arch}, from {} (once)", source.kind.name()));
             sysroot::compile(nightly, &source, arch, &sysroot)?;
@@ -180,19 +172,4 @@ fn compile_all(workspace: &Workspace, nightly: &Nightly, files: &[PtxFile]) -> R
     let mut texts: BTreeMap<String, Kernels> = compiled.into_iter().flatten().collect();
     progress.finish_and_clear();
     Ok(files.iter().map(|file| texts.remove(&file.name()).expect("each was compiled")).collect())
-}
-
-/// Makes a folder all at once: `fill` writes beside it, and the result moves into place when it is whole.
-fn build_aside(folder: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    let aside = folder.with_extension(format!("partial-{}", std::process::id()));
-    if aside.exists() {
-        fs::remove_dir_all(&aside)?;
-    }
-    fs::create_dir_all(&aside).with_context(|| format!("cannot create {}", aside.display()))?;
-    fill(&aside)?;
-    match fs::rename(&aside, folder) {
-        // Another build was first: what it made is the same.
-        Err(_) if folder.is_dir() => Ok(fs::remove_dir_all(&aside)?),
-        result => result.with_context(|| format!("cannot move {} into place", folder.display())),
-    }
 }

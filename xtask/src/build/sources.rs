@@ -15,17 +15,18 @@ use crate::workspace::Workspace;
 /// The packages that are compiled for the GPU, and the proc-macros they use.
 const PACKAGES: &[&str] = &["gpu", "simt", "simt/macros"];
 
-/// Files of this crate that decide the bytes: flags and the text that is added.
+/// Files that decide the bytes: flags and the text that is added.
 const BUILDER: &[&str] = &[
-    "xtask/src/archives.rs",
+    "build/src/compile.rs",
+    "build/src/directives.rs",
+    "build/src/kernels.rs",
+    "build/src/ptx/declared.rs",
+    "build/src/sysroot.rs",
     "xtask/src/build/compile.rs",
-    "xtask/src/build/directives.rs",
-    "xtask/src/build/sysroot.rs",
-    "xtask/src/ptx/declared.rs",
 ];
 
-/// Hash of the sources of one family: gpu without the modules of families that it does not use, simt, the files of this
-/// crate that decide the bytes, and the versions of the crates that come from elsewhere.
+/// Hash of the sources of one family: gpu without the modules of families that it does not use, simt, the files
+/// that decide the bytes, and the versions of the crates that come from elsewhere.
 pub(super) fn hash(workspace: &Workspace, family: &str) -> Result<String> {
     let root = workspace.root();
     let mut files: BTreeSet<PathBuf> = BUILDER.iter().map(PathBuf::from).collect();

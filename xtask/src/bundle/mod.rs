@@ -1,8 +1,8 @@
 //! `cargo xtask bundle DIR`: one folder with everything a GPU machine needs that has no Rust.
 //!
-//! Test programs, the programs and benchmarks of bench/, the sources of the libraries that the benchmark compares with,
-//! the PTX for reference (each program has it built in) and a run script. The programs are stripped of debug
-//! information and need x86-64 Linux with the glibc version that is printed.
+//! Test programs, the programs and benchmarks of bench/, those of examples/own-kernels, the sources of the libraries
+//! that the benchmark compares with, the PTX for reference (each program has it built in) and a run script. The
+//! programs are stripped of debug information and need x86-64 Linux with the glibc version that is printed.
 
 mod programs;
 mod requirements;
@@ -41,8 +41,10 @@ const BENCH: &str = "warpwright-bench";
 pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
     let dir = &args.dir;
     prepare(dir)?;
-    let requirements = Requirements::of(workspace, TESTED)?;
+    let mut requirements = Requirements::of(workspace, TESTED)?;
+    requirements.gpu_tests.push(programs::EXAMPLE_TEST.to_owned());
     let mut programs = programs::build(workspace, TESTED, BENCH)?;
+    programs.extend(programs::build_example(workspace)?);
     requirements.check(&programs)?;
     programs.retain(|program| !requirements.needs_cargo.contains(&program.name));
     let progress = progress::bar(programs.len());

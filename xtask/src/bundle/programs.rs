@@ -1,5 +1,6 @@
 //! Building the programs of a bundle, and asking cargo where it put them.
 
+use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -35,6 +36,30 @@ pub(super) fn build(workspace: &Workspace, tested: &[&str], bench: &str) -> Resu
         // `cargo bench` also builds what could hold a #[bench]: the library and the programs, as test harnesses.
         programs.extend(built.into_iter().filter(|program| program.folder == folder));
     }
+    Ok(programs)
+}
+
+/// The package outside the workspace whose kernels are its own.
+const EXAMPLE: &str = "examples/own-kernels";
+/// Its test program.
+pub(super) const EXAMPLE_TEST: &str = "own-kernels-properties";
+
+/// Builds the program and the tests of [`EXAMPLE`], with the PTX of its kernels.
+pub(super) fn build_example(workspace: &Workspace) -> Result<Vec<Program>> {
+    let folder = workspace.root().join(EXAMPLE);
+    if !folder.join("Cargo.lock").is_file() {
+        // The versions of the checkout.
+        fs::copy(workspace.root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
+    }
+    let cargo = |arguments: &[&str]| {
+        let mut cargo = workspace.cargo();
+        cargo.args(arguments).args(["--release", "--features=cuda"]).arg("--manifest-path");
+        cargo.arg(folder.join("Cargo.toml")).arg("--target-dir").arg(workspace.target().join("own-kernels"));
+        cargo
+    };
+    let mut programs = artifacts(&json_messages(&mut cargo(&["test", "--no-run", "--test=properties"]))?)?;
+    programs.retain(|program| program.folder == "tests");
+    programs.extend(artifacts(&json_messages(&mut cargo(&["build", "--bins"]))?)?);
     Ok(programs)
 }
 

@@ -3,19 +3,20 @@
 use std::process::Command;
 
 use anyhow::Result;
+use warpwright_build::core_source;
 
-use super::{Check, Found};
-use crate::build::{self, core_source};
+use crate::build;
 use crate::process;
 use crate::ptxas::{self, Ptxas};
-use crate::toolchain::{self, Nightly};
+use crate::toolchain;
 use crate::workspace::{PTX_DIR, Workspace};
+use cargo_warpwright::doctor::{Check, Found};
 
 /// Everything but the GPU.
 pub(super) fn checks(workspace: &Workspace) -> Result<Vec<Check>> {
     let stable = toolchain::channel(&workspace.root().join("rust-toolchain.toml"))?;
     let component = |name: &str| format!("rustup component add {name} --toolchain {stable}");
-    let nightly = Nightly::find(workspace);
+    let nightly = toolchain::find(workspace);
     let install = toolchain::install_command(&toolchain::channel(&workspace.root().join(toolchain::PTX_TOOLCHAIN))?);
     let (found_nightly, found_core) = match &nightly {
         Ok(nightly) => (
@@ -72,7 +73,7 @@ pub(super) fn checks(workspace: &Workspace) -> Result<Vec<Check>> {
             what: "ptxas",
             needed_by: "audit of registers and spills",
             required: false,
-            found: Ptxas::find(workspace).map_or_else(
+            found: Ptxas::find(&workspace.venvs()).map_or_else(
                 || missing("on PATH, in CUDA_HOME, /usr/local/cuda, target/venv: none", ptxas::INSTALL.to_owned()),
                 |ptxas| Found::Here(format!("{} ({})", ptxas.version, ptxas.path.display())),
             ),

@@ -1,9 +1,10 @@
-//! The embedding test: an external crate that depends on `warpwright` builds and runs.
+//! The embedding tests: external crates that depend on `warpwright` build and run.
 //!
-//! It is built from the packages of the crates, as if they had come from crates.io: what a package lacks, is missing
-//! here. tests/embedding/ is copied out of the checkout, so that no config file, toolchain file or workspace of this
-//! repository is above it, and cargo starts without the environment that .cargo/config.toml gives us. It is built on
-//! stable with and without the feature `cuda`, and run on the simulator.
+//! They are built from the packages of the crates, as if they had come from crates.io: what a package lacks, is missing
+//! here. Their folders are copied out of the checkout, so that no config file, toolchain file or workspace of this
+//! repository is above them, and cargo starts without the environment that .cargo/config.toml gives us. They are built
+//! on stable with and without the feature `cuda`, and run on the simulator. tests/embedding uses the operations;
+//! examples/own-kernels has kernels of its own, whose PTX its build script makes where there is a nightly.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -16,41 +17,63 @@ use super::packages::{self, Package};
 use crate::process;
 use crate::workspace::Workspace;
 
-/// Makes the packages, copies the crate out, builds and runs it; whether all of that succeeded.
+/// A crate outside the workspace.
+struct Outside {
+    /// Where it is in the checkout.
+    folder: &'static str,
+    /// Dependencies on crates of the checkout.
+    dependencies: usize,
+    /// What is done with it: arguments of cargo.
+    steps: &'static [&'static [&'static str]],
+    /// The program that is built last, with the feature `cuda`.
+    program: &'static str,
+}
+
+/// Makes the packages, copies tests/embedding out, builds and runs it; whether all of that succeeded.
 pub(super) fn check(workspace: &Workspace) -> Result<bool> {
+    let steps: &[&[&str]] =
+        &[&["build"], &["run", "--quiet"], &["build", "--features=cuda"], &["run", "--quiet", "--features=cuda"]];
+    check_crate(workspace, &Outside { folder: "tests/embedding", dependencies: 1, steps, program: "embedding" })
+}
+
+/// The same of examples/own-kernels, and its tests.
+pub(super) fn check_own_kernels(workspace: &Workspace) -> Result<bool> {
+    let steps: &[&[&str]] =
+        &[&["test", "--quiet"], &["build", "--features=cuda"], &["run", "--quiet", "--features=cuda"]];
+    let folder = "examples/own-kernels";
+    check_crate(workspace, &Outside { folder, dependencies: 2, steps, program: "own-kernels" })
+}
+
+fn check_crate(workspace: &Workspace, of: &Outside) -> Result<bool> {
     let packages = packages::unpack(workspace)?;
     for (package, fault) in packages.iter().flat_map(|package| package.faults.iter().map(move |fault| (package, fault)))
     {
         println!("error: package {}: {fault}", package.name);
     }
     let outside = tempfile::tempdir().context("cannot create a temporary folder")?;
-    let folder = outside.path().join("embedding");
+    let folder = outside.path().join(of.program);
     ensure!(
         !folder.starts_with(workspace.root()),
         "{} is inside the checkout; set TMPDIR to another place",
         folder.display()
     );
-    copy(&workspace.root().join("tests/embedding"), &folder)?;
+    copy(&workspace.root().join(of.folder), &folder)?;
     let manifest = folder.join("Cargo.toml");
     let text = fs::read_to_string(&manifest).with_context(|| format!("cannot read {}", manifest.display()))?;
-    fs::write(&manifest, published(&text)? + &patch(&packages)?)?;
-    if !folder.join("Cargo.lock").is_file() {
-        // The versions of the checkout: what is tested is the crate, not today's registry.
-        fs::copy(workspace.root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
-    }
+    fs::write(&manifest, published(&text, of.dependencies)? + &patch(&packages)?)?;
+    // The versions of the checkout: what is tested is the crate, not today's registry.
+    fs::copy(workspace.root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
     // Resolves the packages without a network. If that fails, something has not been downloaded: the build does it.
     process::output(external_cargo(workspace, &folder).args(["update", "--workspace", "--offline"]))?;
     let mut passed = packages.iter().all(|package| package.faults.is_empty());
-    for features in [&[][..], &["--features=cuda"]] {
-        for verb in [&["build"][..], &["run", "--quiet"]] {
-            let mut cargo = external_cargo(workspace, &folder);
-            cargo.args(verb).args(features).env("WARPWRIGHT_DEVICE", "simulator");
-            println!("{}", process::line(&cargo));
-            passed &= process::succeeds(&mut cargo)?;
-        }
+    for step in of.steps {
+        let mut cargo = external_cargo(workspace, &folder);
+        cargo.args(*step).env("WARPWRIGHT_DEVICE", "simulator");
+        println!("{}", process::line(&cargo));
+        passed &= process::succeeds(&mut cargo)?;
     }
     // Built last with `cuda`: it must start on a machine without the driver.
-    let libraries = shared_libraries(&target(workspace).join("debug/embedding"))?;
+    let libraries = shared_libraries(&target(workspace).join("debug").join(of.program))?;
     if libraries.contains("libcuda") {
         println!("error: the program is linked to the driver:\n{libraries}");
         passed = false;
@@ -82,8 +105,8 @@ fn shared_libraries(program: &Path) -> Result<String> {
     process::capture(Command::new(program).env("LD_TRACE_LOADED_OBJECTS", "1"))
 }
 
-/// The manifest with `warpwright` from crates.io instead of a path.
-fn published(manifest: &str) -> Result<String> {
+/// The manifest with the crates of the checkout, as many as `dependencies`, from crates.io instead of a path.
+fn published(manifest: &str, dependencies: usize) -> Result<String> {
     let mut changed = 0;
     let lines = manifest.lines().map(|line| {
         let Some((before, rest)) = line.split_once("path = \"") else { return line.to_owned() };
@@ -96,8 +119,8 @@ fn published(manifest: &str) -> Result<String> {
     });
     let text = lines.collect::<Vec<_>>().join("\n") + "\n";
     ensure!(
-        changed == 1,
-        "tests/embedding/Cargo.toml should have one line `warpwright = {{ path = \"…\" }}`, it has {changed}"
+        changed == dependencies,
+        "Cargo.toml should have lines `warpwright… = {{ path = \"…\" }}`: {dependencies}, it has {changed}"
     );
     Ok(text)
 }
@@ -139,12 +162,12 @@ mod tests {
             env!("CARGO_PKG_VERSION"),
             "\", default-features = false }\n"
         );
-        assert_eq!(published(manifest).unwrap(), expected);
+        assert_eq!(published(manifest, 1).unwrap(), expected);
     }
 
     #[test]
     fn a_manifest_without_the_dependency_is_refused() {
-        assert!(published("[dependencies]\nother = { path = \"x\" }\n").is_err());
+        assert!(published("[dependencies]\nother = { path = \"x\" }\n", 1).is_err());
     }
 
     #[test]

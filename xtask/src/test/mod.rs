@@ -62,6 +62,7 @@ const STEPS: &[Step] = &[
         },
     },
     Step { name: "embedding", run: |workspace| Ok((embedding::check(workspace)?, Tally::default())) },
+    Step { name: "own kernels", run: |workspace| Ok((embedding::check_own_kernels(workspace)?, Tally::default())) },
 ];
 
 /// Runs the steps and prints the summary; exit code 1 where one failed.

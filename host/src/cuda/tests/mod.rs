@@ -6,6 +6,7 @@ mod declared;
 mod failures;
 mod fault_injection;
 mod order;
+mod own_kernels;
 mod pdl;
 mod random_calls;
 mod tma_encoding;

@@ -5,9 +5,11 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Expr, Ident, Index, ItemFn, Type, spanned::Spanned};
 
 use super::{
+    built_ptx,
     keys::Keys,
     signature::{Param, Signature},
 };
+use crate::simt_path::{simt, simt_at};
 
 pub(crate) fn kernel(function: &ItemFn, keys: &Keys, signature: &Signature<'_>) -> TokenStream {
     let body = body(function, signature);
@@ -23,13 +25,15 @@ fn body(function: &ItemFn, signature: &Signature<'_>) -> TokenStream {
     let lints = function.attrs.iter().filter(|attribute| !attribute.path().is_ident("doc"));
     let shared = signature.shared.iter().map(|param| {
         let (pattern, ty) = (param.pattern, param.ty);
-        let ty = quote_spanned! { ty.span() => <#ty as ::simt::shared::SharedParam>::In<'__launch> };
+        let simt = simt_at(ty.span());
+        let ty = quote_spanned! { ty.span() => <#ty as #simt::shared::SharedParam>::In<'__launch> };
         quote!(#pattern: #ty)
     });
     let args = signature.args.iter().map(|param| {
         let (pattern, ty) = (param.pattern, param.argument());
         let reference = param.in_place().map(|_| quote!(&'__launch));
-        let ty = quote_spanned! { ty.span() => <#ty as ::simt::KernelArg>::In<'__launch> };
+        let simt = simt_at(ty.span());
+        let ty = quote_spanned! { ty.span() => <#ty as #simt::KernelArg>::In<'__launch> };
         quote!(#pattern: #reference #ty)
     });
     let params = shared.chain(args);
@@ -45,9 +49,10 @@ fn body(function: &ItemFn, signature: &Signature<'_>) -> TokenStream {
 fn call(signature: &Signature<'_>, arguments: &[TokenStream]) -> TokenStream {
     let shared = signature.shared.as_ref().map(|param| {
         let ty = param.ty;
+        let simt = simt_at(ty.span());
         quote_spanned! { ty.span() =>
             // SAFETY: this is the kernel's entry; launches reserve what `SharedParam::SPEC` requests.
-            unsafe { <#ty as ::simt::shared::SharedParam>::take() },
+            unsafe { <#ty as #simt::shared::SharedParam>::take() },
         }
     });
     quote! { __body(#shared #(#arguments),*) }
@@ -55,6 +60,7 @@ fn call(signature: &Signature<'_>, arguments: &[TokenStream]) -> TokenStream {
 
 /// The PTX entry. The optimiser is told the block shape that the keys declare.
 fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenStream) -> TokenStream {
+    let simt = simt();
     let cfgs = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     let name = &function.sig.ident;
     let types = signature.args.iter().map(Param::argument);
@@ -64,10 +70,10 @@ fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenSt
         in_place.map(|(i, (param, argument))| in_place_ptx(&name.to_string(), i, argument, param.argument()));
     let geometry = if let Some(extents) = &keys.block {
         let [x, y, z] = shape(extents);
-        quote! { ::simt::entry::assume_block([#x, #y, #z]) }
+        quote! { #simt::entry::assume_block([#x, #y, #z]) }
     } else {
         let threads = keys.number("max_threads").map_or_else(|| quote!(1024), |threads| quote!(#threads));
-        quote! { ::simt::entry::assume_at_most(#threads) }
+        quote! { #simt::entry::assume_at_most(#threads) }
     };
     let arguments: Vec<_> = names.iter().map(ToTokens::to_token_stream).collect();
     let call = call(signature, &arguments);
@@ -104,6 +110,7 @@ fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenSt
 /// written, for messages. A key that the kernel leaves out is left out here.
 /// The line is assembly of the file, not of the entry: `asm!` in a function changes what LLVM makes of it.
 fn declaration(name: &Ident, keys: &Keys, signature: &Signature<'_>) -> TokenStream {
+    let simt = simt();
     let mut fields = vec![format!("// warpwright.kernel {name}")];
     let mut operands: Vec<TokenStream> = Vec::new();
     let mut operand = |value: TokenStream| {
@@ -124,14 +131,14 @@ fn declaration(name: &Ident, keys: &Keys, signature: &Signature<'_>) -> TokenStr
     if let Some(param) = &signature.shared {
         let ty = param.ty;
         for (field, bytes) in [("shared_bytes", quote!(fixed_bytes)), ("shared_element", quote!(element_bytes))] {
-            let spec = quote! { <#ty as ::simt::shared::SharedParam>::SPEC };
-            let value = quote! { { const __SPEC: ::simt::SharedSpec = #spec; __SPEC.#bytes() } };
+            let spec = quote! { <#ty as #simt::shared::SharedParam>::SPEC };
+            let value = quote! { { const __SPEC: #simt::SharedSpec = #spec; __SPEC.#bytes() } };
             fields.push(format!("{field}={}", operand(value)));
         }
     }
     for param in &signature.args {
         let (ty, text) = (param.argument(), type_text(param.ty));
-        let hash = quote! { { const __HASH: u64 = <#ty as ::simt::KernelArg>::TYPE.hash(); __HASH } };
+        let hash = quote! { { const __HASH: u64 = <#ty as #simt::KernelArg>::TYPE.hash(); __HASH } };
         fields.push(format!("arg={}:{}:{text}", param.name(), operand(hash)));
     }
     let text = fields.join(" ") + " at=";
@@ -168,6 +175,7 @@ fn in_place_ptx(entry: &str, index: usize, argument: &Ident, ty: &Type) -> Token
 
 /// The constant that a host program launches.
 fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenStream) -> TokenStream {
+    let simt = simt();
     let kept =
         function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc") || attribute.path().is_ident("cfg"));
     let (vis, name) = (&function.vis, &function.sig.ident);
@@ -179,15 +187,17 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
     let arguments: Vec<_> = arguments.collect();
     let call = call(signature, &arguments);
     // The span is the kernel's name, so that reports have a source line.
-    let end = keys.pdl.then(|| quote_spanned! { name.span() => ; ::simt::grid::end(); });
+    let end_at = simt_at(name.span());
+    let end = keys.pdl.then(|| quote_spanned! { name.span() => ; #end_at::grid::end(); });
     let info = info(keys, signature);
+    let ptx = built_ptx::of(name);
     // `__body` and the entries are in the constant's block: they see the module's names and are private. Names of the
     // block begin with two underscores, so that they hide none of the module.
     quote! {
         #(#kept)*
         #[cfg(not(target_arch = "nvptx64"))]
         #[allow(non_upper_case_globals)]
-        #vis const #name: ::simt::Kernel<(#(#types,)*)> = {
+        #vis const #name: #simt::Kernel<(#(#types,)*)> = {
             #body
 
             fn __run(arguments: (#(#types,)*)) {
@@ -195,33 +205,36 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
                 #end
             }
 
-            const __INFO: ::simt::KernelInfo = ::simt::KernelInfo {
+            const __INFO: #simt::KernelInfo = #simt::KernelInfo {
                 name: ::core::stringify!(#name),
                 path: ::core::module_path!(),
                 file: ::core::file!(),
                 line: ::core::line!(),
+                ptx: #ptx,
                 #info
             };
             // SAFETY: all of it is generated from one function, as is the PTX entry.
-            unsafe { ::simt::Kernel::new(&__INFO, __run) }
+            unsafe { #simt::Kernel::new(&__INFO, __run) }
         };
     }
 }
 
 /// The fields of `KernelInfo` that the keys and the parameters determine.
 fn info(keys: &Keys, signature: &Signature<'_>) -> TokenStream {
+    let simt = simt();
     let args = signature.args.iter().map(|param| param.name().to_string());
     let arg_types = signature.args.iter().map(|param| {
         // A type that is no argument is reported where the body takes it, not here again.
         let ty = at_the_attribute(param.argument().to_token_stream());
-        quote! { <#ty as ::simt::KernelArg>::TYPE }
+        quote! { <#ty as #simt::KernelArg>::TYPE }
     });
     let block = option(keys.block.as_deref().map(shape).map(|[x, y, z]| quote!([#x, #y, #z])));
     let shared = signature.shared.as_ref().map_or_else(
-        || quote!(::simt::SharedSpec::None),
+        || quote!(#simt::SharedSpec::None),
         |param| {
             let ty = param.ty;
-            quote_spanned! { ty.span() => <#ty as ::simt::shared::SharedParam>::SPEC }
+            let simt = simt_at(ty.span());
+            quote_spanned! { ty.span() => <#ty as #simt::shared::SharedParam>::SPEC }
         },
     );
     let launch = options(keys, &["max_threads", "min_blocks"]);
@@ -237,7 +250,7 @@ fn info(keys: &Keys, signature: &Signature<'_>) -> TokenStream {
         cluster: #cluster,
         pdl: #pdl,
         shared: #shared,
-        limits: ::simt::Limits { #limits local_bytes: #local_bytes },
+        limits: #simt::Limits { #limits local_bytes: #local_bytes },
     }
 }
 

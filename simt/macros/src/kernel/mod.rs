@@ -1,5 +1,6 @@
 //! `#[kernel]`: parse the keys, check the signature, write the PTX entry and the host's constant.
 
+mod built_ptx;
 mod expand;
 mod keys;
 mod signature;

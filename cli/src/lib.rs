@@ -1,0 +1,42 @@
+//! The commands of `cargo warpwright`, which `cargo xtask` has, too.
+
+pub mod doctor;
+mod inspect;
+mod inspect_report;
+mod kernels;
+pub mod new;
+mod occupancy;
+pub mod table;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+/// A command with its arguments.
+#[derive(clap::Subcommand, Debug)]
+pub enum Command {
+    /// A project that runs, with tests and CI for a machine without a GPU.
+    New(new::Args),
+    /// Compile the kernels of a package to PTX, as text.
+    Build(kernels::Args),
+    /// What each kernel takes, and whether it stays within the limits of its `#[kernel(…)]`.
+    Audit(kernels::Args),
+    /// A kernel's PTX and SASS beside its Rust source, its registers, memory and occupancy.
+    Inspect(inspect::Args),
+    /// What is installed, what is missing, and the command that installs it.
+    Doctor,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// What the command needs is missing, or the kernels are at fault.
+pub fn run(command: &Command) -> Result<ExitCode> {
+    match command {
+        Command::New(args) => new::command(args, None),
+        Command::Build(args) => kernels::build(args),
+        Command::Audit(args) => kernels::audit(args),
+        Command::Inspect(args) => inspect::command(args),
+        Command::Doctor => Ok(doctor::command()),
+    }
+}

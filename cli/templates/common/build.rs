@@ -1,0 +1,9 @@
+//! Compiles the kernels of src/lib.rs to PTX. Without a nightly toolchain they run on the simulator alone.
+
+fn main() -> Result<(), warpwright_build::Error> {
+    // For Hopper's own instructions (TMA, wgmma) add `.arch("sm_90a")`.
+    warpwright_build::KernelBuilder::default()
+        .arch("sm_80")
+        .build()
+        .map(drop)
+}
