@@ -271,8 +271,8 @@ impl<const LEN_A: usize, const LEN_B: usize> Block<'_, LEN_A, LEN_B> {
     }
 }
 
-/// Writes a warp's tile, whose first element is (`row0`, `col0`), of a matrix of the batch. 16 rows at a time go through
-/// shared memory: a warp writes 32 neighbours of a row.
+/// Writes a warp's tile, whose first element is (`row0`, `col0`), of a matrix of the batch. 16 rows at a time go
+/// through shared memory: a warp writes 32 neighbours of a row.
 #[inline(always)]
 #[track_caller]
 fn store<const MT: usize, const NT: usize, const LEN: usize>(
