@@ -179,6 +179,8 @@ pub mod mbarrier;
 pub mod prelude;
 #[cfg(target_arch = "nvptx64")]
 mod ptx;
+#[doc(hidden)]
+pub mod report;
 pub mod shared;
 #[cfg(not(target_arch = "nvptx64"))]
 mod sim;

@@ -4,6 +4,19 @@
 //! there, and does not exist on a GPU. `#[kernel]` refuses such methods in a kernel's body; in a helper function only
 //! the compilation for PTX does.
 //!
+//! ```
+//! use simt::{math, prelude::*};
+//!
+//! /// y = ln(1 + eˣ), one element per thread.
+//! #[kernel(block = 256)]
+//! pub fn softplus(x: VecRef<f32>, y: VecMut<f32>) {
+//!     let i = index_1d();
+//!     y.set_within(i, math::log1p(math::exp(x.get_or(i, 0.0))));
+//! }
+//!
+//! assert_eq!(math::log1p(math::exp(0.0_f32)), std::f32::consts::LN_2);
+//! ```
+//!
 //! The compiler never fuses `a * b + c`: kernels call [`fma`]. Integer `/` and `%` by a run-time value add a test for
 //! zero and a panic to a kernel. If the divisor is known to be non-zero, use a [`NonZero`](core::num::NonZero), else
 //! `checked_div(…).unwrap_or(…)`, which compiles to a select.
