@@ -107,7 +107,7 @@ fn decode(report: &Report) -> KernelPanic {
     };
     let file = text(&report.file, report.file_bytes, FILE_BYTES);
     // Without `-Zlocation-detail` the compiler leaves lines and files out.
-    let place = (report.line != 0).then(|| (file, report.line, report.column));
+    let place = (report.line != 0).then_some((file, report.line, report.column));
     KernelPanic { message, place, block: report.block, thread: report.thread }
 }
 
