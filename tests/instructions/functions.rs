@@ -70,7 +70,7 @@ fn functions_f64(device: &Device, table: &Of64) -> Outcome {
     let mut all = Vec::new();
     for number in 0..table.names.len() as u32 {
         let steps =
-            [(0, u64::MAX / N as u64), (1.0_f64.to_bits(), 1 << 45 | 12_345), (16.0_f64.to_bits(), 1 << 46 | 321)];
+            [(0, u64::MAX / N as u64), (1.0_f64.to_bits(), (1 << 45) + 12_345), (16.0_f64.to_bits(), (1 << 46) + 321)];
         for (first, step) in steps {
             let x: Vec<u64> = (0..N as u64).map(|i| first.wrapping_add(i.wrapping_mul(step))).collect();
             let expected: Vec<f64> = x.iter().map(|&x| (table.apply)(number, f64::from_bits(x))).collect();
