@@ -159,7 +159,8 @@ pub use contract::{Execution, Hardware, Limits};
 pub use cuda::embedded_ptx;
 pub use device::Device;
 pub use error::{
-    ArgumentRule, BadArgument, BadLaunch, DeviceLost, DriverError, Error, FaultReport, LaunchRule, PtxError, Result,
+    ArgumentRule, BadArgument, BadLaunch, DeviceLost, DriverError, Error, FaultReport, KernelPanic, LaunchRule,
+    PtxError, Result,
 };
 pub use launch::{Arg, Dims, Fields, KernelArgs, Launch};
 pub use memory::{

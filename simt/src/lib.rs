@@ -103,6 +103,9 @@
 //! | – | [`math::maximum`], [`math::minimum`] | `max.NaN`, `min.NaN` |
 //! | – | [`math::maximum_number`], [`math::minimum_number`] | `max`, `min` |
 //! | – | [`math::byte_perm`] | `prmt` |
+//! | `GpuFloat::exp()`, `sin()` … | [`math::exp`], [`math::sin`] … | arithmetic, with the same bits on the host |
+//! | `GpuFloat::floor()` … | [`math::floor`] … | `cvt.rmi` … |
+//! | – | [`math::fast`]: `exp2`, `sin`, `rsqrt` … | `ex2.approx.ftz`, `sin.approx.ftz`, `rsqrt.approx.ftz` … |
 //! | – | [`convert`] for `f16` and `bf16` | `cvt` |
 //!
 //! **Asynchronous copies, clusters, tensor cores**
@@ -180,6 +183,8 @@ pub mod mbarrier;
 pub mod prelude;
 #[cfg(target_arch = "nvptx64")]
 mod ptx;
+#[doc(hidden)]
+pub mod report;
 pub mod shared;
 #[cfg(not(target_arch = "nvptx64"))]
 mod sim;

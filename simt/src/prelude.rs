@@ -5,7 +5,7 @@ pub use crate::{
     branch::branch,
     global::{MatMut, MatRef, VecMut, VecRef},
     kernel,
-    math::fma,
+    math::{self, fma},
     shared::{DynShared, SharedArray, SharedTile},
     sync::{Order, Scope},
     thread::*,

@@ -10,6 +10,7 @@ mod atomics;
 mod barriers;
 mod case;
 mod clusters;
+mod functions;
 mod geometry;
 mod matrices;
 mod order;
@@ -36,13 +37,14 @@ fn is_beyond_racecheck(case: &Case) -> bool {
 }
 
 /// The cases, by module.
-const CASES: [&[Case]; 14] = [
+const CASES: [&[Case]; 15] = [
     arithmetic::CASES,
     async_copy::CASES,
     atomics::CASES,
     barriers::CASES,
     tma::CASES,
     clusters::CASES,
+    functions::CASES,
     geometry::CASES,
     matrices::CASES,
     matrices::STORES,
@@ -65,6 +67,18 @@ fn every_instruction_test_has_a_case() {
 #[test]
 fn arithmetic_rounds_as_the_host_does() {
     check(arithmetic::CASES);
+}
+
+#[test]
+fn functions_have_the_bits_of_the_host() {
+    check(functions::CASES);
+}
+
+/// On a GPU: `./instructions --ignored every_f32 --nocapture`.
+#[test]
+#[ignore = "2³² arguments of 23 functions: for a GPU, with many cores beside it"]
+fn every_f32_has_the_same_bits() {
+    functions::every_f32(&device::under_test(0)).expect("launches");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use simt::KernelInfo;
 
 use super::declared::Declared;
 use super::driver::{self, Failure, codes};
+use super::panic_report;
 use super::primary::Primary;
 use crate::error::{BadLaunch, Error, LaunchRule, PtxError, Result};
 
@@ -54,6 +55,7 @@ impl Module {
         let mut log = Log::new();
         let doing = format!("compiling the PTX module `{name}`");
         let declared = Declared::read(text);
+        let variable = panic_report::variable(text);
         // A zero byte would end the text early.
         let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
         let loaded = primary.call(&doing, || {
@@ -75,7 +77,12 @@ impl Module {
         match loaded {
             Ok(raw) => {
                 let (name, primary) = (name.to_owned(), Arc::clone(primary));
-                Ok(Self { raw, name, declared, functions: Mutex::default(), primary })
+                let module = Self { raw, name, declared, functions: Mutex::default(), primary };
+                if let Some(variable) = variable {
+                    let doing = format_args!("preparing the reports of panics of the PTX module `{}`", module.name);
+                    module.primary.call(doing, || module.primary.panic_report().connect(raw, &variable))?;
+                }
+                Ok(module)
             }
             // Other failures say nothing about the PTX.
             Err(Error::Driver(cause)) if cause.call == LOAD && cause.code != codes::OUT_OF_MEMORY => {

@@ -38,6 +38,7 @@ mod enqueue;
 mod loaded_module;
 mod memory_pool;
 mod ordered_memory;
+mod panic_report;
 mod pinned;
 mod primary;
 mod ptx;

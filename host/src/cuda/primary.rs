@@ -10,6 +10,7 @@ use cust::sys;
 
 use super::driver::{self, Failure, codes};
 use super::memory_pool::Pool;
+use super::panic_report::PanicReport;
 use crate::error::{DeviceLost, DriverError, Error, Result};
 
 /// The primary context of one GPU, released when dropped.
@@ -22,6 +23,7 @@ pub(crate) struct Primary {
     lost: OnceLock<DeviceLost>,
     enqueue: Mutex<()>,
     last_kernel: Mutex<Option<&'static str>>,
+    panic_report: PanicReport,
 }
 
 /// The lock that is held while a use of memory is registered and the work is queued.
@@ -54,6 +56,7 @@ impl Primary {
             lost: OnceLock::new(),
             enqueue: Mutex::default(),
             last_kernel: Mutex::default(),
+            panic_report: PanicReport::default(),
         };
         // Without a pool memory comes from `cuMemAlloc`: slower, but right.
         primary.pool = primary.call("creating a memory pool", || Pool::new(primary.device.as_raw())).ok();
@@ -63,6 +66,11 @@ impl Primary {
     /// The pool that memory comes from, if there are pools.
     pub(super) fn pool(&self) -> Option<&Pool> {
         self.pool.as_ref()
+    }
+
+    /// Where panics of kernels are reported.
+    pub(super) fn panic_report(&self) -> &PanicReport {
+        &self.panic_report
     }
 
     /// Number and name, for messages.
@@ -126,8 +134,11 @@ impl Primary {
             return Error::Driver(Box::new(error));
         }
         let last_kernel = *self.last_kernel.lock().unwrap_or_else(PoisonError::into_inner);
-        let lost =
-            self.lost.get_or_init(|| DeviceLost { cause: error, last_kernel: last_kernel.map(ToOwned::to_owned) });
+        let lost = self.lost.get_or_init(|| DeviceLost {
+            cause: error,
+            last_kernel: last_kernel.map(ToOwned::to_owned),
+            panic: self.panic_report.read(),
+        });
         Error::DeviceLost(Box::new(lost.clone()))
     }
 
@@ -164,7 +175,9 @@ impl Primary {
 
 impl Drop for Primary {
     fn drop(&mut self) {
-        if let (Some(pool), Some(_entered)) = (&self.pool, self.enter_to_clean_up()) {
+        let Some(_entered) = self.enter_to_clean_up() else { return self.panic_report.leak() };
+        self.panic_report.free();
+        if let Some(pool) = &self.pool {
             // SAFETY: every allocation holds a reference to this context, so there is none.
             unsafe { pool.destroy() };
         }

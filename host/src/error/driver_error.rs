@@ -37,13 +37,21 @@ pub struct DeviceLost {
     pub cause: DriverError,
     /// The kernel launched last before the failure was reported: the likely cause.
     pub last_kernel: Option<String>,
+    /// What a kernel that panicked has said, if the failure is a panic in PTX that was compiled with reports.
+    pub panic: Option<KernelPanic>,
 }
 
 impl fmt::Display for DeviceLost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(panic) = &self.panic {
+            write!(f, "{panic}; ")?;
+        }
         write!(f, "the CUDA context is lost, and with it every buffer on this device: {}", self.cause)?;
         if let Some(kernel) = &self.last_kernel {
             write!(f, "; the last kernel launched was `{kernel}`")?;
+        }
+        if self.panic.is_some() {
+            return write!(f, "; restart the program");
         }
         write!(
             f,
@@ -56,6 +64,35 @@ impl fmt::Display for DeviceLost {
 impl std::error::Error for DeviceLost {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.cause)
+    }
+}
+
+/// A panic in a kernel on a GPU: a failed `assert!`, an index outside an array or a view, `panic!`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KernelPanic {
+    /// The message, as the same panic has on the host; of an access outside a view the indices and extents.
+    pub message: String,
+    /// Source file, line and column, if the PTX was compiled with them.
+    pub place: Option<(String, u32, u32)>,
+    /// Block in the grid: x, y, z.
+    pub block: [u32; 3],
+    /// Thread in the block: x, y, z.
+    pub thread: [u32; 3],
+}
+
+impl fmt::Display for KernelPanic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { message, place, block: [bx, by, bz], thread: [x, y, z] } = self;
+        write!(f, "a kernel panicked ")?;
+        if let Some((file, line, column)) = place {
+            write!(f, "at {file}:{line}:{column} ")?;
+        }
+        write!(f, "in block ({bx}, {by}, {bz}), thread ({x}, {y}, {z}): {message}")?;
+        if place.is_none() {
+            write!(f, " (the PTX was compiled without lines)")?;
+        }
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ mod driver_error;
 mod faults;
 
 pub use bad_input::{ArgumentRule, BadArgument, BadLaunch, LaunchRule};
-pub use driver_error::{DeviceLost, DriverError, PtxError};
+pub use driver_error::{DeviceLost, DriverError, KernelPanic, PtxError};
 pub use faults::FaultReport;
 
 use std::fmt;
@@ -114,6 +114,14 @@ pub enum Error {
     #[error(transparent)]
     Faults(Box<FaultReport>),
 
+    /// Operands of a [`reference`](crate::reference) whose shapes do not agree.
+    #[error("the shapes of a reference's operands do not agree: {0}")]
+    ReferenceShapes(#[from] ndarray::ShapeError),
+
+    /// A result that differs from its [`reference`](crate::reference).
+    #[error("the result differs from its reference: {0}")]
+    Mismatch(#[from] crate::reference::Mismatch),
+
     /// The simulator could not run the kernel.
     #[error("kernel `{kernel}`: the simulator could not run it: {reason}")]
     Simulator {
@@ -152,5 +160,22 @@ fn other_gpu(family: &str, (major, minor): (u32, u32)) -> String {
         None => {
             format!("use a newer GPU, build the PTX for this one with `cargo xtask build --arch sm_{major}{minor}`")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference;
+
+    #[test]
+    fn errors_of_the_reference_are_errors_of_the_crate() {
+        let compare = || -> Result<()> { Ok(reference::same_bits(&[1.0], &[2.0])?) };
+        let error = compare().unwrap_err().to_string();
+        assert!(error.starts_with("the result differs from its reference: element 0: expected 1e0"), "{error}");
+        let (a, b) = (ndarray::Array2::<f32>::zeros((2, 3)), ndarray::Array2::<f32>::zeros((2, 3)));
+        let multiply = || -> Result<reference::Reference> { Ok(reference::matmul(a.view(), b.view())?) };
+        let error = multiply().unwrap_err().to_string();
+        assert!(error.starts_with("the shapes of a reference's operands do not agree: "), "{error}");
     }
 }

@@ -132,6 +132,18 @@ pub enum Mismatch {
 
 /// Compares bits: for copies, and for data whose sums are exact in any order.
 ///
+/// ```
+/// use warpwright::{Device, reference};
+///
+/// fn copies(device: &Device) -> Result<(), warpwright::Error> {
+///     let x = device.upload(&[1.0_f32, 2.0])?;
+///     reference::same_bits(&[1.0, 2.0], &x.download()?)?;
+///     Ok(())
+/// }
+/// copies(&Device::simulator())?;
+/// # Ok::<(), warpwright::Error>(())
+/// ```
+///
 /// # Errors
 /// The lengths or any bits differ.
 pub fn same_bits<'a>(

@@ -34,6 +34,9 @@ use proc_macro::TokenStream;
 /// block's shared memory, as `&Layout` with a `#[derive(Shared)]` layout of fixed size, or as `DynShared<T>`, whose
 /// size the launch chooses.
 ///
+/// Methods of numbers that only the standard library has, such as `x.exp()`, are refused in the body, by their names:
+/// `simt::math` has functions for them.
+///
 /// # Keys, all optional
 ///
 /// | key | meaning | in PTX |

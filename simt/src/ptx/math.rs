@@ -8,6 +8,16 @@ pub trait Float {
     fn fma(self, b: Self, c: Self) -> Self;
     /// Square root.
     fn sqrt(self) -> Self;
+    /// Rounded down.
+    fn floor(self) -> Self;
+    /// Rounded up.
+    fn ceil(self) -> Self;
+    /// Rounded towards 0.
+    fn trunc(self) -> Self;
+    /// Rounded to nearest, ties away from 0.
+    fn round(self) -> Self;
+    /// Rounded to nearest, ties to even.
+    fn round_ties_even(self) -> Self;
 }
 
 macro_rules! floats {
@@ -20,6 +30,26 @@ macro_rules! floats {
             #[inline(always)]
             fn sqrt(self) -> Self {
                 core::$t::math::sqrt(self)
+            }
+            #[inline(always)]
+            fn floor(self) -> Self {
+                core::$t::math::floor(self)
+            }
+            #[inline(always)]
+            fn ceil(self) -> Self {
+                core::$t::math::ceil(self)
+            }
+            #[inline(always)]
+            fn trunc(self) -> Self {
+                core::$t::math::trunc(self)
+            }
+            #[inline(always)]
+            fn round(self) -> Self {
+                core::$t::math::round(self)
+            }
+            #[inline(always)]
+            fn round_ties_even(self) -> Self {
+                core::$t::math::round_ties_even(self)
             }
         }
     )+};
@@ -50,6 +80,35 @@ choices! {
     minimum: "min.NaN.f32";
     maximum_number: "max.f32";
     minimum_number: "min.f32";
+}
+
+macro_rules! approximations {
+    ($($name:ident: $op:literal;)+) => {$(
+        #[inline(always)]
+        pub(crate) fn $name(x: f32) -> f32 {
+            let y: f32;
+            // SAFETY: arithmetic on registers.
+            unsafe {
+                asm!(
+                    concat!($op, " {y}, {x};"),
+                    y = out(reg32) y,
+                    x = in(reg32) x,
+                    options(pure, nomem, nostack, preserves_flags)
+                );
+            }
+            y
+        }
+    )+};
+}
+approximations! {
+    fast_exp2: "ex2.approx.ftz.f32";
+    fast_log2: "lg2.approx.ftz.f32";
+    fast_sin: "sin.approx.ftz.f32";
+    fast_cos: "cos.approx.ftz.f32";
+    fast_tanh: "tanh.approx.f32";
+    fast_recip: "rcp.approx.ftz.f32";
+    fast_rsqrt: "rsqrt.approx.ftz.f32";
+    fast_sqrt: "sqrt.approx.ftz.f32";
 }
 
 /// Selects four of eight bytes.

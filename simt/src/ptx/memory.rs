@@ -72,6 +72,15 @@ pub(crate) unsafe fn write_unchecked<T: Element>(space: Space, ptr: *mut T, new:
 }
 
 /// Handles an access outside its view: the kernel ends.
+#[cfg(warpwright_report)]
+#[inline(always)]
+#[track_caller]
+pub(crate) fn outside<const D: usize>(_space: Space, write: bool, index: [u64; D], extent: [u64; D]) {
+    super::report::outside(write, index, extent)
+}
+
+/// Handles an access outside its view: the kernel ends.
+#[cfg(not(warpwright_report))]
 #[inline(always)]
 pub(crate) fn outside<const D: usize>(_space: Space, _write: bool, _index: [u64; D], _extent: [u64; D]) {
     // SAFETY: ends the kernel. (The return type is not `!`: the simulator's twin returns.)

@@ -16,6 +16,8 @@ pub(crate) mod math;
 pub(crate) mod matrix;
 pub(crate) mod mbarrier;
 pub(crate) mod memory;
+#[cfg(warpwright_report)]
+mod report;
 pub(crate) mod sync;
 pub(crate) mod thread;
 pub(crate) mod tma;
@@ -49,7 +51,15 @@ pub(crate) fn branch(condition: bool) -> bool {
     condition
 }
 
+/// A panic ends the kernel, with a report: see [`crate::report`].
+#[cfg(warpwright_report)]
+#[panic_handler]
+fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
+    report::panic(info)
+}
+
 /// A panic ends the kernel without a message. The audit refuses kernels of this project that contain a panic.
+#[cfg(not(warpwright_report))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     // SAFETY: ends the kernel.

@@ -32,6 +32,21 @@ pub trait Float {
     /// Square root.
     #[must_use]
     fn sqrt(self) -> Self;
+    /// Rounded down.
+    #[must_use]
+    fn floor(self) -> Self;
+    /// Rounded up.
+    #[must_use]
+    fn ceil(self) -> Self;
+    /// Rounded towards 0.
+    #[must_use]
+    fn trunc(self) -> Self;
+    /// Rounded to nearest, ties away from 0.
+    #[must_use]
+    fn round(self) -> Self;
+    /// Rounded to nearest, ties to even.
+    #[must_use]
+    fn round_ties_even(self) -> Self;
 }
 
 macro_rules! floats {
@@ -58,6 +73,26 @@ macro_rules! floats {
             #[inline(always)]
             fn sqrt(self) -> Self {
                 $t::sqrt(self)
+            }
+            #[inline(always)]
+            fn floor(self) -> Self {
+                $t::floor(self)
+            }
+            #[inline(always)]
+            fn ceil(self) -> Self {
+                $t::ceil(self)
+            }
+            #[inline(always)]
+            fn trunc(self) -> Self {
+                $t::trunc(self)
+            }
+            #[inline(always)]
+            fn round(self) -> Self {
+                $t::round(self)
+            }
+            #[inline(always)]
+            fn round_ties_even(self) -> Self {
+                $t::round_ties_even(self)
             }
         }
     )+};
@@ -94,6 +129,37 @@ pub(crate) fn maximum_number(a: f32, b: f32) -> f32 {
 #[inline(always)]
 pub(crate) fn minimum_number(a: f32, b: f32) -> f32 {
     if a.is_nan() || b.is_nan() { maximum_number(a, b) } else { -maximum_number(-a, -b) }
+}
+
+/// A subnormal number as 0 of the same sign, as instructions with `.ftz` read and write it.
+#[inline(always)]
+fn flush(x: f32) -> f32 {
+    if x.abs() < f32::MIN_POSITIVE { 0.0_f32.copysign(x) } else { x }
+}
+
+macro_rules! approximations {
+    ($($name:ident: $of:ident;)+) => {$(
+        #[inline(always)]
+        pub(crate) fn $name(x: f32) -> f32 {
+            flush(f64::from(flush(x)).$of() as f32)
+        }
+    )+};
+}
+approximations! {
+    fast_exp2: exp2;
+    fast_log2: log2;
+    fast_sin: sin;
+    fast_cos: cos;
+    fast_recip: recip;
+    fast_sqrt: sqrt;
+}
+#[inline(always)]
+pub(crate) fn fast_tanh(x: f32) -> f32 {
+    f64::from(x).tanh() as f32
+}
+#[inline(always)]
+pub(crate) fn fast_rsqrt(x: f32) -> f32 {
+    f64::from(flush(x)).sqrt().recip() as f32
 }
 
 /// Selects four of eight bytes.

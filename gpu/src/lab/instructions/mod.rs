@@ -6,6 +6,7 @@ pub mod arithmetic;
 pub mod async_copy;
 pub mod atomics;
 pub mod barriers;
+pub mod functions;
 pub mod geometry;
 pub mod matrices;
 pub mod order;
@@ -35,6 +36,15 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     barriers::barrier_votes.info(),
     barriers::named_barrier_pipeline.info(),
     barriers::warp_rotate.info(),
+    functions::algebraic_f32.info(),
+    functions::algebraic_f64.info(),
+    functions::approximations.info(),
+    functions::circular_f32.info(),
+    functions::circular_f64.info(),
+    functions::exponentials_f32.info(),
+    functions::exponentials_f64.info(),
+    functions::pairs_f32.info(),
+    functions::pairs_f64.info(),
     geometry::clocks.info(),
     geometry::thread_geometry.info(),
     matrices::matrix_loads.info(),

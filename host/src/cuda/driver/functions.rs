@@ -36,6 +36,7 @@ macro_rules! driver_functions {
             cuMemFreeAsync(address: Address, stream: Handle);
             cuMemAllocHost_v2(address: *mut *mut c_void, bytes: usize);
             cuMemFreeHost(address: *mut c_void);
+            cuMemcpyHtoD_v2(to: Address, from: *const c_void, bytes: usize);
             cuMemcpyHtoDAsync_v2(to: Address, from: *const c_void, bytes: usize, stream: Handle);
             cuMemcpyDtoHAsync_v2(to: *mut c_void, from: Address, bytes: usize, stream: Handle);
             cuMemcpyDtoDAsync_v2(to: Address, from: Address, bytes: usize, stream: Handle);
@@ -80,6 +81,7 @@ macro_rules! driver_functions {
             );
             cuModuleUnload(module: Handle);
             cuModuleGetFunction(function: *mut Handle, module: Handle, name: *const c_char);
+            cuModuleGetGlobal_v2(address: *mut Address, bytes: *mut usize, module: Handle, name: *const c_char);
             cuFuncGetAttribute(value: *mut i32, attribute: i32, function: Handle);
             cuFuncSetAttribute(function: Handle, attribute: i32, value: i32);
             cuLaunchKernel(

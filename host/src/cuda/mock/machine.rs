@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use simt::report::{KIND_TEXT, Report, WRITTEN};
+
 use super::super::driver::codes;
 
 /// One item of queued work.
@@ -26,6 +28,24 @@ pub(super) enum Work {
     Free { at: u64 },
     /// A kernel that fails.
     Fault,
+    /// A kernel that writes a report and traps.
+    Panic,
+}
+
+/// Panics in block (1, 0, 0), thread (37, 0, 0), as kernels do.
+///
+/// # Safety
+/// `report` is null or has room for a report.
+unsafe fn panic_report(report: *mut Report) {
+    // SAFETY: the caller's promise.
+    let Some(report) = (unsafe { report.as_mut() }) else { return };
+    let (file, text) = (b"kernels/src/lib.rs", b"a negative number");
+    report.file[..file.len()].copy_from_slice(file);
+    report.text[..text.len()].copy_from_slice(text);
+    (report.file_bytes, report.text_bytes) = (file.len() as u32, text.len() as u32);
+    (report.kind, report.line, report.column) = (KIND_TEXT, 12, 5);
+    (report.block, report.thread) = ([1, 0, 0], [37, 0, 0]);
+    report.state = WRITTEN;
 }
 
 /// The last handle: no two devices have one in common, so that each knows its own.
@@ -61,6 +81,8 @@ pub(in crate::cuda) struct Machine {
     passed: HashSet<(usize, u64)>,
     /// Status of every call once a kernel has failed.
     pub(super) lost: i32,
+    /// Address that the variable for reports of panics has.
+    pub(super) report: u64,
     /// Retained contexts.
     pub(in crate::cuda) contexts: usize,
     /// Memory pools that were not destroyed.
@@ -379,6 +401,12 @@ impl Machine {
             Work::Free { at } => self.free(at),
             // CUDA_ERROR_ILLEGAL_ADDRESS
             Work::Fault => self.lost = 700,
+            // CUDA_ERROR_LAUNCH_FAILED
+            Work::Panic => {
+                // SAFETY: the host has put the address of a report into the module's variable.
+                unsafe { panic_report(self.report as *mut Report) };
+                self.lost = 719;
+            }
         }
     }
 }
@@ -391,6 +419,6 @@ fn uses(work: &Work) -> Vec<(u64, bool)> {
         // An empty vector may begin where its memory ends.
         Work::Add { x, y, z, len } if len > 0 => vec![(x, false), (y, false), (z, true)],
         Work::Kernel { ref uses, .. } => uses.clone(),
-        Work::Add { .. } | Work::Record { .. } | Work::Wait { .. } | Work::Fault => vec![],
+        Work::Add { .. } | Work::Record { .. } | Work::Wait { .. } | Work::Fault | Work::Panic => vec![],
     }
 }

@@ -135,12 +135,14 @@ functions! {
             2 => c"CUDA_ERROR_OUT_OF_MEMORY",
             222 => c"CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
             700 => c"CUDA_ERROR_ILLEGAL_ADDRESS",
+            719 => c"CUDA_ERROR_LAUNCH_FAILED",
             _ => return 1,
         }.as_ptr())
     }
     fn cuGetErrorString(status: i32, text: *mut *const c_char) {
         store(text, match status {
             700 => c"an illegal memory access was encountered",
+            719 => c"unspecified launch failure",
             222 => c"the provided PTX was compiled with an unsupported toolchain.",
             _ => return 1,
         }.as_ptr())
@@ -193,6 +195,11 @@ functions! {
         here(|machine, _| store(address, machine.allocate(bytes) as *mut c_void))
     }
     fn cuMemFreeHost(address: *mut c_void) { here(|machine, _| { machine.free(address as u64); 0 }) }
+    fn cuMemcpyHtoD_v2(to: u64, from: *const c_void, bytes: usize) {
+        assert_eq!((to, bytes), (REPORT_VARIABLE, 8), "the mock has only the variable of reports");
+        // SAFETY: the caller passes a number of this size.
+        here(|machine, _| { machine.report = unsafe { from.cast::<u64>().read_unaligned() }; 0 })
+    }
     fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, stream: *mut c_void) {
         copy(to, from as u64, bytes, stream)
     }
@@ -327,6 +334,14 @@ functions! {
         let kernel = kernels().position(|info| info.name.as_bytes() == name.to_bytes()).map_or(0, |at| at + 1);
         here(|_, _| store(function, handle(cluster.unwrap_or(1) + kernel * KERNEL)))
     }
+    fn cuModuleGetGlobal_v2(address: *mut u64, bytes: *mut usize, module: *mut c_void, name: *const c_char) {
+        // SAFETY: the module is its text; both strings are zero-terminated.
+        let (text, name) = unsafe { (CStr::from_ptr(module.cast()), CStr::from_ptr(name)) };
+        if !text.to_string_lossy().contains(&format!(".b8 {}[16]", name.to_string_lossy())) {
+            return 500;
+        }
+        here(|_, _| store(address, REPORT_VARIABLE) + store(bytes, 16))
+    }
     fn cuFuncGetAttribute(value: *mut i32, attribute: i32, _function: *mut c_void) {
         assert_eq!(attribute, 0, "the mock has only the maximum threads per block");
         here(|_, character| store(value, if character == Character::Narrow { 32 } else { 1024 }))
@@ -365,6 +380,9 @@ functions! {
     }
 }
 
+/// The address of the variable for reports of panics, in every module that has one.
+const REPORT_VARIABLE: u64 = 0xf000;
+
 /// A function's handle has this for each kernel in [`kernels`] before it, and once for it; none if the function adds
 /// vectors.
 const KERNEL: usize = 1 << 16;
@@ -400,6 +418,7 @@ fn launch(
             let [x, y, z] = [0, 1, 2].map(|i| unsafe { (*arguments.add(i)).cast::<Vector>().read() });
             match character {
                 Character::Failing => Work::Fault,
+                Character::Panicking => Work::Panic,
                 _ => Work::Add { x: x.address, y: y.address, z: z.address, len: z.len as usize },
             }
         };

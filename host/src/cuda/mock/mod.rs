@@ -66,6 +66,8 @@ pub(super) enum Character {
     Declared,
     /// None; for the tests of random calls.
     Random,
+    /// Every kernel panics, and reports it.
+    Panicking,
     /// For the test in which every call fails in turn: at most
     /// [`CAPACITY`] bytes can be allocated.
     Faulty,
@@ -93,7 +95,7 @@ impl Character {
 pub(super) const CAPACITY: usize = 1 << 24;
 
 /// The devices: plain ones first.
-const CHARACTERS: [Character; 39] = [
+const CHARACTERS: [Character; 40] = [
     Character::Plain,
     Character::Plain,
     Character::Plain,
@@ -133,6 +135,7 @@ const CHARACTERS: [Character; 39] = [
     Character::Random,
     Character::Random,
     Character::Random,
+    Character::Panicking,
 ];
 
 /// Installs the mock in place of the driver. Panics if a driver is loaded already.

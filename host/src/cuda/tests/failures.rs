@@ -2,7 +2,7 @@
 
 use gpu::elementwise::add::add_f32;
 
-use super::{Character, add, device, mock, module};
+use super::{Character, add, device, mock, module, ptx};
 use crate::{Device, Error, Launch, Module};
 
 #[test]
@@ -31,6 +31,41 @@ fn a_failed_kernel_loses_the_device_without_a_crash() {
     ] {
         assert_eq!(later.to_string(), first.to_string());
     }
+}
+
+#[test]
+fn a_panic_of_a_kernel_is_reported() {
+    let ordinal = mock::ordinal(Character::Panicking);
+    let device = device(ordinal);
+    let text = ptx(&[add_f32.info()]) + ".global .align 8 .b8 _RN4simt23warpwright_panic_report[16] = {};\n";
+    // SAFETY: the mock reports a panic, whatever the kernel is.
+    let module = unsafe { Module::from_ptx(&device, "panics", &text) }.unwrap();
+    let stream = device.default_stream();
+    let x = device.upload(&[1.0_f32; 10]).unwrap();
+    let mut y = device.alloc(10).unwrap();
+    add(&stream, &module, &x, &x, &mut y);
+    let error = y.download().unwrap_err();
+    let Error::DeviceLost(lost) = &error else { panic!("{error}") };
+    let panic = lost.panic.as_ref().expect("a report");
+    assert_eq!((panic.block, panic.thread, &panic.message[..]), ([1, 0, 0], [37, 0, 0], "a negative number"));
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "a kernel panicked at kernels/src/lib.rs:12:5 in block (1, 0, 0), thread (37, 0, 0): a negative number; \
+             the CUDA context is lost, and with it every buffer on this device: CUDA device {ordinal} (Mock GPU): \
+             waiting for a stream: cuStreamSynchronize returned CUDA_ERROR_LAUNCH_FAILED (719): unspecified launch \
+             failure; the last kernel launched was `add_f32`; restart the program"
+        )
+    );
+}
+
+#[test]
+fn a_module_whose_variable_cannot_be_found_is_refused_and_unloaded() {
+    let device = device(mock::ordinal(Character::Plain));
+    let text = ptx(&[add_f32.info()]) + ".global .align 8 .b64 _RN4simt23warpwright_panic_report;\n";
+    // SAFETY: nothing is launched.
+    let error = unsafe { Module::from_ptx(&device, "odd", &text) }.unwrap_err();
+    assert!(error.to_string().contains("preparing the reports of panics of the PTX module `odd`"), "{error}");
 }
 
 #[test]
@@ -148,5 +183,5 @@ fn the_error_for_a_kernel_missing_in_the_ptx_names_it() {
 fn the_error_for_a_missing_device_has_the_number_of_devices() {
     mock::install();
     let error = Device::cuda(99).unwrap_err();
-    assert!(matches!(error, Error::NoSuchDevice { asked: 99, found: 39 }), "{error}");
+    assert!(matches!(error, Error::NoSuchDevice { asked: 99, found: 40 }), "{error}");
 }
