@@ -7,5 +7,6 @@
 //! seeds; with `--nocapture` each suite prints its table.
 
 mod indigo;
+mod litmus;
 mod scor;
 mod verdicts;
