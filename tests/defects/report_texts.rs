@@ -44,8 +44,10 @@ fn reports_name_the_access_and_its_cause() {
             "reversal without its barrier",
             "write of `words[32]` in shared memory has no order with the read by thread (31, 0, 0)",
         ),
-        ("tile loop without its second barrier", "write of `a["),
-        ("tile loop without its second barrier", "][0]` in shared memory has no order with the read by thread"),
+        (
+            "tile loop without its second barrier",
+            "read of `a[0][0]` in shared memory has no order with the write by thread (0, 0, 0)",
+        ),
         (
             "neighbour block's result after a barrier of the block",
             "write of `squares` at element 64 of its buffer has no order with the read by thread (63, 0, 0) of block \

@@ -8,5 +8,6 @@
 
 mod indigo;
 mod litmus;
+mod reported;
 mod scor;
 mod verdicts;
