@@ -282,7 +282,7 @@ static PROGRAMS: Mutex<Vec<Arc<Program>>> = Mutex::new(Vec::new());
 /// Interprets a program. Each of its threads is the first lane of a warp.
 #[kernel(max_threads = 1024)]
 fn litmus(number: u32, memory: VecMut<u32>, results: VecMut<u32>) {
-    if thread_idx_x() % 32 != 0 {
+    if !thread_idx_x().is_multiple_of(32) {
         return;
     }
     let program = Arc::clone(&PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner)[number as usize]);

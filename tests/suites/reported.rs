@@ -67,7 +67,7 @@ fn barrier_in_branch(#[shared] shared: &Words, faulty: u32, y: VecMut<u32>) {
     let t = thread_idx_x();
     shared.words.set(t, t);
     sync_threads();
-    if t % 2 == 0 {
+    if t.is_multiple_of(2) {
         let own = shared.words.get(t);
         if faulty != 0 {
             sync_threads();
@@ -80,8 +80,8 @@ fn barrier_in_branch(#[shared] shared: &Words, faulty: u32, y: VecMut<u32>) {
     }
 }
 
-/// A warp writes entries in one loop and reads those of other lanes in the next (ikawrakow/ik_llama.cpp #2502,
-/// ggml-org/llama.cpp #28475).
+/// A warp writes entries in one loop and reads those of other lanes in the next (`ik_llama.cpp` #2502,
+/// `llama.cpp` #28475).
 #[kernel(block = 32)]
 fn next_loop(#[shared] shared: &Words, faulty: u32, y: VecMut<u32>) {
     let lane = thread_idx_x();
@@ -208,7 +208,7 @@ fn staging_written_again(#[shared] staging: &Staging, faulty: u32, y: &TensorMap
         }
         fence_proxy_async();
         sync_threads();
-        if t % 32 == 0 {
+        if t.is_multiple_of(32) {
             store_2d(y, [0, (64 * round + t) as i32], staging.tiles[t as usize / 32].slot::<TILE>(0));
             store_commit();
             store_wait_read::<0>();
