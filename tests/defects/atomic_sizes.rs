@@ -72,11 +72,7 @@ fn count_fixed(#[shared] counter: &Counter, _x: VecMut<u64>, y: VecMut<u64>) {
         count.set(0, 0);
     }
     sync_threads();
-    if t < 32 {
-        count.atomic(0).fetch_add(1, Order::Relaxed, Scope::Block);
-    } else {
-        count.atomic(0).fetch_add(1, Order::Relaxed, Scope::Block);
-    }
+    count.atomic(0).fetch_add(1, Order::Relaxed, Scope::Block);
     sync_threads();
     if t == 0 {
         y.set(0, count.get(0));
