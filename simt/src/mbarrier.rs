@@ -42,7 +42,11 @@
 
 use core::{cell::UnsafeCell, marker::PhantomData};
 
-use crate::{access::Access, arch, shared::Shared};
+use crate::{
+    access::Access,
+    arch,
+    shared::{Parts, Shared},
+};
 
 /// `N` mbarriers in shared memory, of 8 bytes each. An index outside is a trap on PTX, a report on the simulator.
 #[repr(C, align(8))]
@@ -51,7 +55,9 @@ pub struct Mbarriers<const N: usize> {
 }
 
 // SAFETY: `#[repr(C)]`, only integers in `UnsafeCell`s, for which any bits are valid.
-unsafe impl<const N: usize> Shared for Mbarriers<N> {}
+unsafe impl<const N: usize> Shared for Mbarriers<N> {
+    const PARTS: Parts = Parts::Array { element: 8 };
+}
 
 /// One mbarrier, on which a copy completes.
 #[derive(Clone, Copy, Debug)]

@@ -55,8 +55,11 @@ pub(crate) struct Log {
     last: Option<Reach>,
     releases: Vec<Release>,
     by_block: HashMap<u32, Vec<u32>>,
-    /// Releases whose thread had acquired another log: order may pass on through these.
+    /// Releases whose thread had acquired another log, or this one if some release has block scope: order may pass on
+    /// through these.
     links: Vec<u32>,
+    /// Whether some release has block scope. Whoever acquires one of the others need not acquire that one, too.
+    is_narrow: bool,
 }
 
 /// The threads that an operation synchronises with.
@@ -375,9 +378,11 @@ impl ThreadOrder {
             Some(_) => Effect::PublishesFence,
         };
         if let Some(entry) = entry {
-            let elsewhere = entry.acquired.seen.iter().any(|seen| !Rc::ptr_eq(&seen.log, &log));
-            let links = elsewhere || !entry.acquired.peers.is_empty();
+            let is_narrow = log.borrow().is_narrow;
+            let passes_on = entry.acquired.seen.iter().any(|seen| is_narrow || !Rc::ptr_eq(&seen.log, &log));
+            let links = passes_on || !entry.acquired.peers.is_empty();
             let mut log = log.borrow_mut();
+            log.is_narrow |= !entry.reach.cross_block;
             let at = log.releases.len() as u32;
             if links {
                 log.links.push(at);

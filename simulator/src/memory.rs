@@ -2,6 +2,7 @@
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::cell::UnsafeCell;
+use std::ops::Range;
 use std::ptr::NonNull;
 
 /// Alignment of every allocation, as `cudaMalloc` gives it: sectors are counted from real addresses.
@@ -138,7 +139,7 @@ impl Memory {
         unsafe { out.as_mut_ptr().copy_from_nonoverlapping(self.as_ptr().add(offset), out.len()) };
     }
 
-    /// Copies `len` bytes of `source` to this memory, marks included.
+    /// Copies `len` bytes of `source` to this memory. Those that nothing has written there count as unwritten here, too.
     ///
     /// # Panics
     /// If a range does not lie in its memory.
@@ -150,7 +151,41 @@ impl Memory {
         // SAFETY: both ranges lie in their allocations; `copy` allows them to overlap.
         unsafe { self.as_ptr().add(offset).copy_from(source.as_ptr().add(source_offset), len) };
         // SAFETY: as the caller promises.
-        unsafe { self.mark(offset, len) };
+        unsafe {
+            self.mark(offset, len);
+            for range in source.unwritten(source_offset, len) {
+                let start = range.start - source_offset + offset;
+                self.unmark(start..start + range.len());
+            }
+        }
+    }
+
+    /// The bytes of the range that were never written, as ranges in ascending order.
+    ///
+    /// # Panics
+    /// If the range does not lie in the memory.
+    /// # Safety
+    /// As [`Memory::read`].
+    pub unsafe fn unwritten(&self, offset: usize, len: usize) -> Vec<Range<usize>> {
+        self.range(offset, len);
+        // SAFETY: nobody writes the marks now.
+        let marks = unsafe { &*self.written.get() };
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        if marks.all || len == 0 {
+            return ranges;
+        }
+        for granule in offset >> self.shift..=(offset + len - 1) >> self.shift {
+            if marks.get(granule) {
+                continue;
+            }
+            let start = (granule << self.shift).max(offset);
+            let end = ((granule + 1) << self.shift).min(offset + len);
+            match ranges.last_mut() {
+                Some(last) if last.end == start => last.end = end,
+                _ => ranges.push(start..end),
+            }
+        }
+        ranges
     }
 
     /// First byte of the range that was never written, if any.
@@ -196,6 +231,23 @@ impl Memory {
         }
     }
 
+    /// Marks a range as unwritten, but for granules that it does not contain whole.
+    ///
+    /// # Safety
+    /// Nothing else accesses the marks now.
+    unsafe fn unmark(&self, range: Range<usize>) {
+        // SAFETY: as the caller promises.
+        let marks = unsafe { &mut *self.written.get() };
+        if marks.all {
+            *marks = Marks { all: false, bits: vec![u64::MAX; (self.bytes >> self.shift) / 64 + 1] };
+        }
+        for granule in range.start.div_ceil(1 << self.shift)..range.end >> self.shift {
+            if let Some(word) = marks.bits.get_mut(granule / 64) {
+                *word &= !(1 << (granule % 64));
+            }
+        }
+    }
+
     /// Whether the granule of byte `offset` was written.
     ///
     /// # Safety
@@ -208,7 +260,7 @@ impl Memory {
     }
 
     /// Bytes of an element that the memory was allocated for.
-    pub(crate) fn element(&self) -> usize {
+    pub fn element(&self) -> usize {
         self.element
     }
 
@@ -253,6 +305,24 @@ mod tests {
             let mut out = [0; 64];
             memory.read(0, &mut out);
             assert_eq!(out, [7; 64]);
+        }
+    }
+
+    #[test]
+    fn copies_of_unwritten_bytes_are_unwritten() {
+        let (source, target) = (Memory::new(64, 4).unwrap(), Memory::new(64, 4).unwrap());
+        // SAFETY: this thread alone holds the memories.
+        unsafe {
+            target.fill(0, 64, 7);
+            source.write(8, &[1; 12]);
+            assert_eq!(source.unwritten(0, 64), [0..8, 20..64]);
+            assert_eq!(source.unwritten(6, 18), [6..8, 20..24]);
+            target.copy_from(32, &source, 0, 32);
+            assert_eq!(target.unwritten(0, 64), [32..40, 52..64]);
+            target.copy_from(32, &source, 8, 8);
+            assert_eq!(target.first_unwritten(0, 64), Some(52));
+            target.assume_init(0, 64);
+            assert_eq!((target.unwritten(0, 64), target.unwritten(64, 0)), (vec![], vec![]));
         }
     }
 

@@ -231,6 +231,10 @@ pub(crate) const ACROSS_BLOCKS: &str = "order the two blocks: a release and an a
 pub(crate) const NARROW_SCOPE: &str =
     "give both atomic operations `Scope::Device`: with `Scope::Block` one is atomic only towards its own block";
 
+/// Hint for atomic operations of different sizes on the same bytes.
+pub(crate) const MIXED_SIZES: &str =
+    "access these bytes by atomic operations of one size: those of another size are not atomic towards them";
+
 /// The distinct reports of one launch.
 #[derive(Default)]
 pub(crate) struct Reports {

@@ -9,6 +9,7 @@
 //! | `global_races` | the same in global memory, within a block and across blocks |
 //! | `last_block`, `flags_and_locks` | results passed between blocks with too weak an order or too narrow a scope |
 //! | `scopes` | scopes that are too narrow: in chains of releases and acquires, of atomics that order nothing |
+//! | `atomic_sizes` | atomic operations of 4 and of 8 bytes on the same bytes |
 //! | `earlier_atomics` | races with an atomic operation that is not the last one, rings that are written too early |
 //! | `vector_reductions` | reductions of a whole vector: memory order, tickets that are not reset, misaligned vectors |
 //! | `line_reductions` | reductions of many lines: the barrier before the ticket, tickets of tiles, rows with gaps |
@@ -30,6 +31,7 @@
 
 mod alignment;
 mod async_copies;
+mod atomic_sizes;
 mod barriers;
 mod bounds;
 mod case;
@@ -67,6 +69,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const GROUPS: &[Group] = &[
     alignment::GROUP,
     async_copies::GROUP,
+    atomic_sizes::GROUP,
     barriers::GROUP,
     bounds::GROUP,
     tma_loads::GROUP,

@@ -42,7 +42,11 @@ fn reports_name_the_access_and_its_cause() {
     let expected = [
         (
             "reversal without its barrier",
-            "write of shared memory at byte 128 has no order with the read by thread (31, 0, 0)",
+            "write of `words[32]` in shared memory has no order with the read by thread (31, 0, 0)",
+        ),
+        (
+            "tile loop without its second barrier",
+            "read of `a[0][0]` in shared memory has no order with the write by thread (0, 0, 0)",
         ),
         (
             "neighbour block's result after a barrier of the block",
@@ -83,7 +87,7 @@ fn reports_name_the_access_and_its_cause() {
         ("box read without a wait", "while the copy to it is under way, or not waited for by anybody"),
         (
             "box read by threads that have not waited",
-            "load of a box of shared memory at byte 0 has no order with the read by thread (63, 0, 0)",
+            "load of a box of `tile[0]` in shared memory has no order with the read by thread (63, 0, 0)",
         ),
         ("mbarrier initialisation without a fence", "no fence_mbarrier_init after it"),
         (
@@ -145,7 +149,7 @@ fn a_complete_report() {
     let expected = format!(
         "data race in kernel `stencil_faulty` at {file}:{line}:26\n  \
          block (0, 0, 0), thread (0, 0, 0): \
-         read of shared memory at byte 252 has no order with the write by thread (63, 0, 0)\n  \
+         read of `words[63]` in shared memory has no order with the write by thread (63, 0, 0)\n  \
          other place: {file}:{other}:16\n  \
          look at: order the two accesses: `sync_threads`, `sync_warp`, or an atomic with its fence\n  \
          seen 63 times; seed 0 replays it",

@@ -3,6 +3,7 @@
 use crate::case::{Bench, Case, Group};
 use simt::Kernel;
 use simt::prelude::*;
+use simt::sync::fence;
 use simulator::Kind;
 use warpwright_tests::sim::{Buffer, Grid};
 
@@ -13,6 +14,7 @@ pub(crate) const GROUP: Group = Group {
         Case::new("chain whose middle hop has block scope", Kind::Race, |b| relay(b, relay_faulty_middle)),
         Case::new("chain whose last hop has block scope", Kind::Race, |b| relay(b, relay_faulty_last)),
         Case::new("chain through an update of block scope", Kind::Race, |b| relay(b, relay_faulty_update)),
+        Case::new("chain through one flag whose last hop has block scope", Kind::Race, one_flag),
         Case::new("ticket of block scope", Kind::Race, tickets),
     ],
 };
@@ -132,6 +134,56 @@ type RelayArgs = (VecMut<'static, u32>, VecMut<'static, u32>, VecMut<'static, u3
 fn relay(bench: &mut Bench, faulty: Kernel<RelayArgs>) -> bool {
     let (mut data, mut flags, mut y) = (Buffer::unwritten(1), Buffer::zeroed(3), Buffer::unwritten(1));
     bench.launch((faulty, relay_fixed), Grid::line(4, 64), (&mut data, &mut flags, &mut y));
+    y.to_vec() == [17]
+}
+
+/// Block 0 sends a number to block 1 through one flag: its first thread to its 32nd with a fence of block scope, that
+/// one to block 1 with a fence of device scope.
+#[kernel(block = 64)]
+fn one_flag_fixed(data: VecMut<u32>, flag: VecMut<u32>, y: VecMut<u32>) {
+    match (block_idx_x(), thread_idx_x()) {
+        (0, 0) => {
+            data.set(0, 17);
+            fence(Scope::Block);
+            flag.atomic(0).swap(1, Order::Relaxed, Scope::Device);
+        }
+        (0, 32) => {
+            while flag.atomic(0).load(Order::Acquire, Scope::Block) == 0 {}
+            fence(Scope::Device);
+            flag.atomic(0).swap(2, Order::Relaxed, Scope::Device);
+        }
+        (1, 0) => {
+            while flag.atomic(0).load(Order::Acquire, Scope::Device) < 2 {}
+            y.set(0, data.get(0));
+        }
+        _ => {}
+    }
+}
+
+#[kernel(block = 64)]
+fn one_flag_faulty(data: VecMut<u32>, flag: VecMut<u32>, y: VecMut<u32>) {
+    match (block_idx_x(), thread_idx_x()) {
+        (0, 0) => {
+            data.set(0, 17); // FAULT
+            fence(Scope::Block);
+            flag.atomic(0).swap(1, Order::Relaxed, Scope::Device);
+        }
+        (0, 32) => {
+            while flag.atomic(0).load(Order::Acquire, Scope::Block) == 0 {}
+            fence(Scope::Block); // the defect: the next hop is to another block
+            flag.atomic(0).swap(2, Order::Relaxed, Scope::Device);
+        }
+        (1, 0) => {
+            while flag.atomic(0).load(Order::Acquire, Scope::Device) < 2 {}
+            y.set(0, data.get(0)); // FAULT
+        }
+        _ => {}
+    }
+}
+
+fn one_flag(bench: &mut Bench) -> bool {
+    let (mut data, mut flag, mut y) = (Buffer::unwritten(1), Buffer::zeroed(1), Buffer::unwritten(1));
+    bench.launch((one_flag_faulty, one_flag_fixed), Grid::line(2, 64), (&mut data, &mut flag, &mut y));
     y.to_vec() == [17]
 }
 

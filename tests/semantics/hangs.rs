@@ -39,7 +39,7 @@ fn every_hang_is_reported_in_time_with_the_polled_address() {
         "`flag` at element 1",
         "`flag` at element 1",
         "`flag` at element 1",
-        "shared memory at byte 4",
+        "shared memory at element 1",
     ];
     for (how, polled) in polled.into_iter().enumerate() {
         for resident in if how == 0 { &[1, 4][..] } else { &[1] } {

@@ -5,6 +5,7 @@ mod atomics;
 mod barriers;
 mod clusters;
 mod counters;
+mod downloads;
 mod hangs;
 mod launches;
 mod limits;

@@ -13,7 +13,7 @@ pub(super) fn of(kernel: &KernelInfo) -> Option<(&'static str, &'static str)> {
 }
 
 /// The PTX of one kernel, for the newest architecture in this build: that architecture, and the text of the entry.
-pub(super) fn ptx(kernel: &KernelInfo) -> Option<(&'static str, String)> {
+pub(super) fn ptx(kernel: &KernelInfo) -> Option<(String, String)> {
     let newest = warpwright::embedded_ptx(kernel).max_by_key(|(arch, _)| {
         let digits: String = arch.chars().filter(char::is_ascii_digit).collect();
         (digits.parse::<u32>().unwrap_or(0), arch.len())

@@ -62,10 +62,7 @@ impl Memory {
     /// Copies the rows of `region` to `out`, after all work on them, and waits for it.
     pub(crate) fn read(&self, queue: &Queue, region: &Region, out: &mut [u8]) -> Result<()> {
         match (self, queue) {
-            (Self::Simulated(memory), Queue::Simulated) => {
-                memory.read(region, out);
-                Ok(())
-            }
+            (Self::Simulated(memory), Queue::Simulated) => memory.read(region, out),
             #[cfg(feature = "cuda")]
             (Self::Cuda(memory), Queue::Cuda(queue)) => memory.read(queue, region, out),
             #[cfg(feature = "cuda")]
@@ -102,8 +99,7 @@ impl Memory {
         match (self, queue, out) {
             (Self::Simulated(memory), Queue::Simulated, HostMemory::Simulated(out)) => {
                 // SAFETY: as the caller promises.
-                memory.read(region, unsafe { std::slice::from_raw_parts_mut(out.base(), region.len()) });
-                Ok(())
+                memory.read(region, unsafe { std::slice::from_raw_parts_mut(out.base(), region.len()) })
             }
             #[cfg(feature = "cuda")]
             (Self::Cuda(memory), Queue::Cuda(queue), HostMemory::Cuda(out)) => {

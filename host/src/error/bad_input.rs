@@ -29,6 +29,8 @@ pub enum ArgumentRule {
     TmaTensor,
     /// The algorithm must support the problem.
     Algorithm,
+    /// On the simulator, what is downloaded must have been written.
+    Unwritten,
 }
 
 /// An invalid argument: of which call, what was expected, what was found, what to do.

@@ -98,6 +98,8 @@ impl<'a, T: Element> BufferView<'a, T> {
     ///
     /// # Errors
     /// [`crate::Error::DeviceLost`] if that work failed.
+    /// On the simulator: [`crate::Error::Argument`] if nothing has written some of the elements, see
+    /// [`BufferViewMut::assume_init`](crate::BufferViewMut::assume_init).
     pub fn download(self) -> Result<Vec<T>> {
         let mut elements = bytes::zeros(self.len())?;
         self.download_into(&mut elements)?;
@@ -153,9 +155,19 @@ impl<T: Element> BufferViewMut<'_, T> {
         self.allocation.memory().zero(self.device().queue(), &self.view().region())
     }
 
-    /// The elements count as initialised, whatever they are: for memory whose content does not matter. Only the
-    /// simulator, which reports reads of uninitialised memory, makes a difference.
-    pub(crate) fn assume_init(&mut self) {
+    /// The elements count as written, whatever they are: for memory whose content does not matter, or that other code
+    /// than this crate's writes. Only on the simulator does it make a difference: there a kernel that reads an element
+    /// that nothing has written is reported, and downloads of such elements fail.
+    ///
+    /// ```
+    /// let device = warpwright::Device::simulator();
+    /// let mut x = device.alloc::<u32>(100)?;
+    /// assert!(x.download().is_err());
+    /// x.view_mut().assume_init();
+    /// assert_eq!(x.download()?.len(), 100);
+    /// # Ok::<(), warpwright::Error>(())
+    /// ```
+    pub fn assume_init(&mut self) {
         self.allocation.memory().assume_init(&self.view().region());
     }
 

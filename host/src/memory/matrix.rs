@@ -70,6 +70,8 @@ impl<T: Element> Matrix<T> {
     ///
     /// # Errors
     /// [`crate::Error::DeviceLost`] if that work failed.
+    /// On the simulator: [`crate::Error::Argument`] if nothing has written some of the elements, see
+    /// [`BufferViewMut::assume_init`](crate::BufferViewMut::assume_init).
     pub fn download(&self) -> Result<Array2<T>> {
         self.view().download()
     }

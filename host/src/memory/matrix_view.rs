@@ -83,6 +83,8 @@ impl<'a, T: Element> MatrixView<'a, T> {
     ///
     /// # Errors
     /// [`crate::Error::DeviceLost`] if that work failed.
+    /// On the simulator: [`crate::Error::Argument`] if nothing has written some of the elements, see
+    /// [`BufferViewMut::assume_init`](crate::BufferViewMut::assume_init).
     pub fn download(self) -> Result<Array2<T>> {
         let (rows, cols) = (self.rows(), self.cols());
         let mut elements = bytes::zeros(rows * cols)?;
@@ -120,6 +122,12 @@ impl<T: Element> MatrixViewMut<'_, T> {
         let elements = elements_in_order(&data)?;
         let memory = self.allocation.memory();
         memory.write(self.device().queue(), &self.view().region(), bytes::of(&elements))
+    }
+
+    /// The elements count as written: see
+    /// [`BufferViewMut::assume_init`](crate::BufferViewMut::assume_init).
+    pub fn assume_init(&mut self) {
+        self.allocation.memory().assume_init(&self.view().region());
     }
 
     /// Sets the elements to zero; those between the rows do not change.

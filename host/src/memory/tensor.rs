@@ -73,6 +73,8 @@ impl<T: Element> Tensor<T> {
     ///
     /// # Errors
     /// [`crate::Error::DeviceLost`] if that work failed.
+    /// On the simulator: [`crate::Error::Argument`] if nothing has written some of the elements, see
+    /// [`BufferViewMut::assume_init`](crate::BufferViewMut::assume_init).
     pub fn download(&self) -> Result<Vec<T>> {
         self.buffer.slice(0..self.axes.len().unwrap_or(0))?.download()
     }

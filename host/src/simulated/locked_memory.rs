@@ -3,7 +3,7 @@
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::contract::Region;
-use crate::error::Error;
+use crate::error::{ArgumentRule, BadArgument, Error};
 
 /// One allocation.
 ///
@@ -57,12 +57,17 @@ impl Memory {
     }
 
     /// Reads the rows of `region` into `out`.
-    pub(crate) fn read(&self, region: &Region, out: &mut [u8]) {
+    ///
+    /// # Errors
+    /// Some of the bytes have never been written: the kernel was to write them, and no thread did.
+    pub(crate) fn read(&self, region: &Region, out: &mut [u8]) -> Result<(), Error> {
         let memory = self.read_guard();
+        check_written(&memory, region)?;
         for (start, row) in region.starts().zip(out.chunks_exact_mut(region.row.max(1))) {
             // SAFETY: the read guard excludes launches that write and other writers.
             unsafe { memory.read(start, row) };
         }
+        Ok(())
     }
 
     /// The rows of `region` count as written, with what they hold.
@@ -107,4 +112,32 @@ impl Memory {
             unsafe { target.copy_from(to, &source, start, from.row) };
         }
     }
+}
+
+/// Refuses rows with elements that nothing has written, and says which these are.
+fn check_written(memory: &simulator::Memory, region: &Region) -> Result<(), Error> {
+    let (mut first, mut bytes) = (None, 0);
+    for (row, start) in region.starts().enumerate() {
+        // SAFETY: the caller's guard excludes launches that write and other writers.
+        for range in unsafe { memory.unwritten(start, region.row) } {
+            let from = row * region.row + range.start - start;
+            first.get_or_insert(from..from + range.len());
+            bytes += range.len();
+        }
+    }
+    let (Some(first), element) = (first, memory.element()) else { return Ok(()) };
+    let (from, to) = (first.start / element, (first.end - 1) / element);
+    let place = if from == to { format!("element {from}") } else { format!("elements {from} to {to}") };
+    Err(BadArgument::new(ArgumentRule::Unwritten, "download", "elements")
+        .expected("elements that a kernel or the host has written")
+        .found(format_args!(
+            "{} of {} that nothing has written, first {place}",
+            bytes.div_ceil(element),
+            region.len() / element
+        ))
+        .remedy(
+            "let the launch have a thread for each element, download the part that is written, or call `zero` or \
+             `assume_init` before the launch",
+        )
+        .into())
 }

@@ -15,6 +15,8 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
     repr::check(&input, "a layout of shared memory", "its tiles are aligned to 16 bytes")?;
 
     let fields: Vec<_> = data.fields.iter().map(|field| field.ty.clone()).collect();
+    let names: Vec<_> = data.fields.members().collect();
+    let types = fields.clone();
     let bounds = &mut input.generics.make_where_clause().predicates;
     for ty in fields {
         let simt = simt_at(ty.span());
@@ -25,6 +27,14 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
     let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
     Ok(quote! {
         // SAFETY: `#[repr(C)]`, checked by the macro; every field is a layout, by the bounds.
-        unsafe impl #impl_generics #simt::Shared for #name #ty_generics #where_clause {}
+        unsafe impl #impl_generics #simt::Shared for #name #ty_generics #where_clause {
+            const PARTS: #simt::shared::Parts = #simt::shared::Parts::Fields(&[#(
+                #simt::shared::Field {
+                    name: ::core::stringify!(#names),
+                    offset: ::core::mem::offset_of!(Self, #names),
+                    parts: &<#types as #simt::Shared>::PARTS,
+                },
+            )*]);
+        }
     })
 }

@@ -109,6 +109,12 @@ pub(crate) fn shared_bytes() -> (*mut u8, usize) {
     (gpu_launch_sized_workgroup_mem::<Aligned>().cast(), bytes as usize)
 }
 
+/// [`shared_bytes`] of a kernel that takes it as elements.
+#[inline(always)]
+pub(crate) fn shared_elements<T>() -> (*mut u8, usize) {
+    shared_bytes()
+}
+
 /// The block's shared memory as a `T`.
 #[inline(always)]
 pub(crate) fn shared_layout<T>() -> *const T {

@@ -2,7 +2,7 @@
 
 use core::cell::UnsafeCell;
 
-use super::{DynShared, Shared};
+use super::{DynShared, Parts, Shared};
 use crate::{
     access::Access,
     accessors::accessors,
@@ -18,7 +18,9 @@ pub struct SharedArray<T, const N: usize> {
 }
 
 // SAFETY: any bytes are valid elements, all in `UnsafeCell`s; `#[repr(C)]`; elements are `Copy`, so need no drop.
-unsafe impl<T: Element, const N: usize> Shared for SharedArray<T, N> {}
+unsafe impl<T: Element, const N: usize> Shared for SharedArray<T, N> {
+    const PARTS: Parts = Parts::Array { element: size_of::<T>() };
+}
 
 impl<T: Element, const N: usize> SharedArray<T, N> {
     /// The same bytes as elements of another type, for a kernel that reuses the memory for another purpose.

@@ -11,11 +11,14 @@
 
 mod array;
 mod dynamic;
+mod parts;
 mod spec;
 mod tile;
 
 pub use array::SharedArray;
 pub use dynamic::DynShared;
+#[doc(hidden)]
+pub use parts::{Field, Parts};
 pub use simt_macros::Shared;
 pub use spec::SharedSpec;
 pub use tile::SharedTile;
@@ -35,10 +38,16 @@ use crate::{arch, element::Element};
     note = "build the layout from `SharedTile<T, ROWS, COLS>`, `SharedArray<T, N>` \
             and structs with `#[repr(C)] #[derive(Shared)]`"
 )]
-pub unsafe trait Shared: 'static {}
+pub unsafe trait Shared: 'static {
+    /// What it consists of, for the simulator's reports.
+    #[doc(hidden)]
+    const PARTS: Parts = Parts::Whole;
+}
 
 // SAFETY: an array of a layout is the layout repeated.
-unsafe impl<S: Shared, const N: usize> Shared for [S; N] {}
+unsafe impl<S: Shared, const N: usize> Shared for [S; N] {
+    const PARTS: Parts = Parts::Copies { size: size_of::<S>(), parts: &S::PARTS };
+}
 
 /// Types of a kernel's `#[shared]` parameter: `&T` where `T` is [`Shared`], or [`DynShared`].
 ///
@@ -95,7 +104,7 @@ unsafe impl<T: Element> SharedParam for DynShared<'_, T> {
 
     #[inline(always)]
     unsafe fn take<'launch>() -> DynShared<'launch, T> {
-        let (base, bytes) = arch::memory::shared_bytes();
+        let (base, bytes) = arch::memory::shared_elements::<T>();
         // SAFETY: `bytes` bytes aligned to 16 belong to this block for as long as its threads run.
         unsafe { DynShared::from_raw_parts(base.cast(), (bytes / size_of::<T>()) as u32) }
     }

@@ -2,7 +2,7 @@
 
 use core::cell::UnsafeCell;
 
-use super::Shared;
+use super::{Parts, Shared};
 use crate::{
     access::{Access, Space, fits32},
     accessors::accessors,
@@ -21,7 +21,9 @@ pub struct SharedTile<T, const ROWS: usize, const COLS: usize> {
 }
 
 // SAFETY: any bytes are valid elements, all in `UnsafeCell`s; `#[repr(C)]`; elements are `Copy`, so need no drop.
-unsafe impl<T: Element, const ROWS: usize, const COLS: usize> Shared for SharedTile<T, ROWS, COLS> {}
+unsafe impl<T: Element, const ROWS: usize, const COLS: usize> Shared for SharedTile<T, ROWS, COLS> {
+    const PARTS: Parts = Parts::Tile { element: size_of::<T>(), cols: COLS };
+}
 
 impl<T: Element, const ROWS: usize, const COLS: usize> SharedTile<T, ROWS, COLS> {
     #[inline(always)]

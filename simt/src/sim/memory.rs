@@ -2,7 +2,7 @@
 
 use simulator::device::{self, Place};
 
-use crate::{access::Space, element::Element};
+use crate::{access::Space, element::Element, shared::Shared};
 
 #[inline(always)]
 pub(super) const fn place(space: Space) -> Place {
@@ -113,13 +113,21 @@ pub(crate) fn shared_bytes() -> (*mut u8, usize) {
     device::shared_memory()
 }
 
+/// [`shared_bytes`] of a kernel that takes it as elements, which have no name but their number.
+#[inline(always)]
+pub(crate) fn shared_elements<T>() -> (*mut u8, usize) {
+    device::name_shared_memory(|offset, out| write!(out, "{}", offset / size_of::<T>()));
+    shared_bytes()
+}
+
 /// The block's shared memory as a `T`.
 ///
 /// # Panics
 /// The launch reserved too little shared memory, or aligned it too coarsely. The crate `warpwright` checks its
 /// launches, so that kernels launched through it never panic here.
 #[inline(always)]
-pub(crate) fn shared_layout<T>() -> *const T {
+pub(crate) fn shared_layout<T: Shared>() -> *const T {
+    device::name_shared_memory(|offset, out| T::PARTS.write_name(offset, out));
     let (base, bytes) = device::shared_memory();
     let base = base.cast_const().cast::<T>();
     assert!(

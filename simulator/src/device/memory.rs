@@ -10,6 +10,7 @@ use crate::lane::{COUNTERS, OVERFLOWED, current, suspend};
 use crate::overflow::{enter, enter_at};
 use crate::report::Kind;
 use crate::shadow::{AccessKind, Accessed};
+use std::fmt;
 use std::mem::MaybeUninit;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -20,6 +21,19 @@ pub fn shared_memory() -> (*mut u8, usize) {
     let lane = current();
     let geometry = lane.geometry();
     (geometry.shared, geometry.shared_len)
+}
+
+/// Writes the name that the kernel has for the byte at an offset of its shared memory, such as `a[3][4]`, or the number
+/// of its element.
+pub type SharedNames = fn(usize, &mut dyn fmt::Write) -> fmt::Result;
+
+/// Reports of this launch name places of shared memory by `names`. Without checks they name bytes.
+#[inline(always)]
+pub fn name_shared_memory(names: SharedNames) {
+    let lane = current();
+    if lane.watched() {
+        Block::of(&lane).state.threads.shared_names.set(Some(names));
+    }
 }
 
 /// Reads a value of shared memory.

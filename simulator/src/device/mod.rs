@@ -20,7 +20,8 @@ pub use mbarrier::{
     mbarrier_wait,
 };
 pub use memory::{
-    out_of_bounds, read_global, read_shared, read_unchecked, shared_memory, write_global, write_shared, write_unchecked,
+    SharedNames, name_shared_memory, out_of_bounds, read_global, read_shared, read_unchecked, shared_memory,
+    write_global, write_shared, write_unchecked,
 };
 pub use sync::{
     BlockVote, WarpOp, branch, dependency_wait, end_of_kernel, named_barrier, sync_threads, sync_threads_vote, warp_op,

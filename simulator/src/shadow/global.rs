@@ -132,6 +132,9 @@ impl GlobalShadow {
             buffer.give_up(threads, lane, accessed.location);
             return;
         }
+        if scope.is_some() && buffer.writable {
+            buffer.see_atomic_size(accessed.size);
+        }
         let first = (accessed.address - buffer.base) >> buffer.shift;
         let count = accessed.size >> buffer.shift;
         for index in first..first + count {

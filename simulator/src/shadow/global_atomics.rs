@@ -6,6 +6,7 @@
 //! All others are listed here, one for each thread, so that what is found does not depend on which was the last.
 
 use super::access::{AccessKind, Accessed};
+use super::atomic_sizes::AtomicSizes;
 use super::global::{Buffer, is_trivially_before, stamp_of};
 use super::global_stamp::{ATOMIC, FLAGS, NARROW, OVER, THREAD_BITS, block_number, name, place, stamped};
 use super::listed::Listed;
@@ -14,7 +15,7 @@ use super::readers::LOADS;
 use crate::lane::Lane;
 use crate::memory::Memory;
 use crate::ordering::Scope;
-use crate::report::NARROW_SCOPE;
+use crate::report::{MIXED_SIZES, NARROW_SCOPE};
 use crate::threads::Threads;
 use std::collections::HashMap;
 
@@ -27,18 +28,30 @@ pub(super) struct Atomics {
     others: Listed,
     /// Whether some operation had block scope.
     narrow: bool,
+    sizes: AtomicSizes,
 }
+
+/// Why an atomic operation races with another one.
+#[derive(Clone, Copy)]
+enum Weak {
+    Scope,
+    Size,
+}
+
+/// What tells the listed operations of an element apart.
+const KEY: u64 = THREAD_BITS | ATOMIC | NARROW;
 
 impl Default for Atomics {
     fn default() -> Self {
-        Self { plain: HashMap::new(), others: Listed::new(THREAD_BITS | ATOMIC | NARROW), narrow: false }
+        let (others, sizes) = (Listed::new(KEY), AtomicSizes::new(KEY));
+        Self { plain: HashMap::new(), others, narrow: false, sizes }
     }
 }
 
 impl Atomics {
     /// Bytes of these lists.
     pub(super) fn bytes(&self) -> usize {
-        self.plain.len() * 16 + self.others.bytes()
+        self.plain.len() * 16 + self.others.bytes() + self.sizes.bytes()
     }
 
     /// Each element has become `parts` elements.
@@ -46,12 +59,14 @@ impl Atomics {
         let each = |index: usize| (0..parts).map(move |part| index * parts + part);
         self.plain = self.plain.iter().flat_map(|(&at, &write)| each(at).map(move |at| (at, write))).collect();
         self.others.refine(parts);
+        self.sizes.refine(parts);
     }
 
     /// A plain write follows: what is not ordered behind that is in no order with it.
     #[cold]
     pub(super) fn forget(&mut self, index: usize) {
         self.others.forget(index);
+        self.sizes.forget(index);
     }
 }
 
@@ -77,7 +92,7 @@ impl Buffer {
             .copied()
             .find(|&other| (writes || other & ATOMIC != 0) && !is_ordered(other, threads, lane));
         if let Some(other) = unordered {
-            self.report_atomic(index, other, false, places, threads, lane, accessed);
+            self.report_atomic(index, other, None, places, threads, lane, accessed);
         }
     }
 
@@ -115,6 +130,9 @@ impl Buffer {
         self.atomics.narrow |= flags & NARROW != 0;
         if self.atomics.narrow {
             self.check_scopes(index, stamp, places, threads, lane, accessed);
+        }
+        if self.atomics.sizes.are_mixed() {
+            self.check_sizes(index, stamp, places, threads, lane, accessed);
         }
         if !updates {
             if !self.has_reads(threads, lane, accessed) {
@@ -161,7 +179,36 @@ impl Buffer {
         };
         let found = last.into_iter().chain(self.atomics.others.at(index).iter().copied()).find(weak);
         if let Some(other) = found {
-            self.report_atomic(index, other, true, places, threads, lane, accessed);
+            self.report_atomic(index, other, Some(Weak::Scope), places, threads, lane, accessed);
+        }
+    }
+
+    /// Notes the size of an atomic operation.
+    #[inline(always)]
+    pub(super) fn see_atomic_size(&mut self, size: usize) {
+        let Self { writes, atomics: Atomics { others, sizes, .. }, .. } = self;
+        sizes.see(size, || {
+            let last = writes.iter().copied().enumerate().filter(|(_, write)| write & ATOMIC != 0);
+            others.all().chain(last.map(|(index, write)| (index, write & !OVER)))
+        });
+    }
+
+    /// Checks an atomic operation against those of another size on its element, one of the two a write.
+    #[cold]
+    #[inline(never)]
+    fn check_sizes(
+        &mut self,
+        index: usize,
+        stamp: u64,
+        places: &mut Numbers,
+        threads: &Threads,
+        lane: &Lane,
+        accessed: Accessed,
+    ) {
+        let others = self.atomics.sizes.note(index, accessed.size, stamp);
+        let weak = |other: &u64| (other | stamp) & ATOMIC != 0 && !is_ordered(*other, threads, lane);
+        if let Some(other) = others.iter().copied().find(weak) {
+            self.report_atomic(index, other, Some(Weak::Size), places, threads, lane, accessed);
         }
     }
 
@@ -170,16 +217,20 @@ impl Buffer {
         &mut self,
         index: usize,
         other: u64,
-        narrow: bool,
+        weak: Option<Weak>,
         places: &Numbers,
         threads: &Threads,
         lane: &Lane,
         accessed: Accessed,
     ) {
         self.unwritten.race(index);
+        let (hint, why) = match weak {
+            None => (None, ""),
+            Some(Weak::Scope) => (Some(NARROW_SCOPE), ", and the scope of one of the two is its block"),
+            Some(Weak::Size) => (Some(MIXED_SIZES), ", and the two differ in size"),
+        };
         let at = (places.location(place(other)), block_number(other));
-        threads.global_race(lane, accessed.location, at, narrow.then_some(NARROW_SCOPE), || {
-            let why = if narrow { ", and the scope of one of the two is its block" } else { "" };
+        threads.global_race(lane, accessed.location, at, hint, || {
             let (what, where_) = (accessed.kind.verb(), threads.name_global(accessed.address));
             let how = if other & ATOMIC == 0 { "atomic read" } else { "atomic write" };
             format!("{what} of {where_} has no order with the {how} by {}{why}", name(threads, other))

@@ -61,6 +61,11 @@ impl Listed {
         }
     }
 
+    /// All stamps, each with its cell.
+    pub(super) fn all(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.lists.iter().flat_map(|(&cell, list)| list.iter().map(move |&stamp| (cell, stamp)))
+    }
+
     /// The stamps of a cell.
     #[inline]
     pub(super) fn at(&self, cell: usize) -> &[u64] {

@@ -1,6 +1,7 @@
 //! Shadow memory: for each location the last write and the reads since, and the checks that need them.
 
 mod access;
+mod atomic_sizes;
 mod bulk;
 mod cells;
 mod global;

@@ -6,6 +6,7 @@
 //! byte has one.
 
 use super::access::{AccessKind, Accessed};
+use super::atomic_sizes::AtomicSizes;
 use super::bulk::Bulk;
 use super::listed::Listed;
 use super::shared_stamp::{
@@ -15,7 +16,7 @@ use super::shared_stamp::{
 use super::unwritten::Unwritten;
 use crate::happens_before::Stamp;
 use crate::lane::Lane;
-use crate::report::Kind;
+use crate::report::{Finding, Kind, MIXED_SIZES, Site};
 use crate::threads::{Threads, is_before};
 use std::collections::HashMap;
 use std::panic::Location;
@@ -35,6 +36,7 @@ pub(crate) struct SharedShadow {
     /// Atomic operations that the last write of their cell does not stand for, as for global memory: updates,
     /// with [`ATOMIC`] alone, and loads, with [`LOAD`].
     atomics: Listed,
+    sizes: AtomicSizes,
     /// Whether readers are recorded one by one.
     per_thread_clocks: bool,
     /// Whether further readers need the full check: because of that, or because some readers were atomic loads.
@@ -55,6 +57,7 @@ impl SharedShadow {
             readers: HashMap::new(),
             plain: HashMap::new(),
             atomics: Listed::new(THREAD_BITS | FLAGS),
+            sizes: AtomicSizes::new(THREAD_BITS | FLAGS),
             per_thread_clocks: false,
             full_check: false,
             unwritten: Unwritten::default(),
@@ -69,6 +72,7 @@ impl SharedShadow {
         self.readers.clear();
         self.plain.clear();
         self.atomics.clear();
+        self.sizes.clear();
         (self.per_thread_clocks, self.full_check) = (false, false);
         self.unwritten = Unwritten::default();
         self.bulk.reset();
@@ -154,6 +158,13 @@ impl SharedShadow {
         if self.bulk.is_used() && accessed.kind.writes() {
             self.check_readings(threads, lane, accessed);
         }
+        if accessed.kind.is_atomic() {
+            let Self { writes, atomics, sizes, .. } = self;
+            sizes.see(accessed.size, || {
+                let last = writes.iter().copied().enumerate().filter(|(_, write)| write & ATOMIC != 0);
+                atomics.all().chain(last.map(|(index, write)| (index, write & !OVER)))
+            });
+        }
         let first = offset >> self.shift;
         if accessed.kind == AccessKind::BulkRead {
             for index in first..first + (accessed.size >> self.shift) {
@@ -179,6 +190,7 @@ impl SharedShadow {
             .collect();
         self.plain = self.plain.iter().flat_map(|(cell, &at)| (0..4).map(move |byte| (cell * 4 + byte, at))).collect();
         self.atomics.refine(4);
+        self.sizes.refine(4);
         self.unwritten.refine(4);
         self.shift = 0;
     }
@@ -219,6 +231,9 @@ impl SharedShadow {
         {
             self.unordered_write(index, plain, threads, lane, accessed);
         }
+        if kind.is_atomic() && self.sizes.are_mixed() {
+            self.check_sizes(index, threads, lane, accessed);
+        }
         if kind == AccessKind::AtomicRead {
             let stamp = stamp(lane, accessed.location, LOAD);
             self.atomics.note(index, stamp);
@@ -239,6 +254,7 @@ impl SharedShadow {
             self.check_atomics(index, threads, lane, accessed);
             // What is not ordered behind the listed operations is in no order with this write.
             self.atomics.forget(index);
+            self.sizes.forget(index);
         }
         if kind.is_atomic() && write & ATOMIC != 0 && !is_before(lane, thread(write), clock(write)) {
             self.note_update(index, write, threads, lane);
@@ -368,6 +384,35 @@ impl SharedShadow {
         if !threads.is_ordered(lane, stamped(threads, write)) {
             self.atomics.note(index, write & !OVER);
         }
+    }
+
+    /// Checks an atomic operation against those of another size on its cell, one of the two a write.
+    #[cold]
+    #[inline(never)]
+    fn check_sizes(&mut self, index: usize, threads: &Threads, lane: &Lane, accessed: Accessed) {
+        let flags = if accessed.kind.writes() { ATOMIC } else { LOAD };
+        let others = self.sizes.note(index, accessed.size, stamp(lane, accessed.location, flags));
+        let weak = |&other: &u64| {
+            (flags == ATOMIC || other & FLAGS == ATOMIC)
+                && !is_before(lane, thread(other), clock(other))
+                && !threads.is_ordered(lane, stamped(threads, other))
+        };
+        let Some(other) = others.iter().copied().find(weak) else { return };
+        self.unwritten.race(index);
+        let finding = Finding {
+            kind: Kind::Race,
+            site: Site::new(accessed.location),
+            other: Some(Site::new(place(other))),
+            block: threads.index(),
+            thread: lane.thread_index(),
+            hint: Some(MIXED_SIZES),
+        };
+        threads.report(finding, || {
+            let (what, offset) = (accessed.kind.verb(), threads.name_shared(accessed.address));
+            let how = if other & FLAGS == ATOMIC { "atomic write" } else { "atomic read" };
+            let who = threads.name_thread(thread(other));
+            format!("{what} of {offset} has no order with the {how} by {who}, and the two differ in size")
+        });
     }
 
     /// Checks a plain access against the listed atomic operations on its cell: a read against updates, a write against

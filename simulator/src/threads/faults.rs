@@ -146,9 +146,17 @@ impl Threads {
         format!("thread ({x}, {y}, {z})")
     }
 
-    /// "shared memory at byte 12".
+    /// "`a[3][4]` in shared memory"; "shared memory at element 3" if elements have only numbers, "at byte 12" if not even
+    /// that.
     pub(crate) fn name_shared(&self, address: usize) -> String {
-        format!("shared memory at byte {}", address - self.shared_base())
+        let (offset, mut name) = (address - self.shared_base(), String::new());
+        match self.shared_names.get().map(|names| names(offset, &mut name)) {
+            Some(Ok(())) if name.starts_with(|first: char| first.is_ascii_digit()) => {
+                format!("shared memory at element {name}")
+            }
+            Some(Ok(())) if !name.is_empty() => format!("`{name}` in shared memory"),
+            _ => format!("shared memory at byte {offset}"),
+        }
     }
 
     /// "`c` at element 3 of its buffer", by the elements that it was allocated for.

@@ -1,6 +1,7 @@
 //! The threads of one resident block, and what they share with the launch.
 
 use crate::config::Config;
+use crate::device::SharedNames;
 use crate::happens_before::Acquired;
 use crate::lane::{Geometry, Lane};
 use crate::launch::{Binding, Launch};
@@ -64,6 +65,8 @@ pub(crate) struct Threads {
     /// log2 of the lanes per warp.
     pub(crate) warp_shift: u32,
     pub(super) acquired: UnsafeCell<Acquired>,
+    /// The kernel's names for places of shared memory, if it has said them.
+    pub(crate) shared_names: Cell<Option<SharedNames>>,
     /// The thread that was the last to release through an atomic, and the epoch of the block then.
     pub(super) releaser: Cell<(u32, u16)>,
     /// Accesses, barriers, atomics and warp operations so far.
@@ -95,6 +98,7 @@ impl Threads {
             lanes: lanes.collect(),
             warp_shift: warp_size.trailing_zeros(),
             acquired: UnsafeCell::default(),
+            shared_names: Cell::new(None),
             releaser: Cell::new((u32::MAX, 0)),
             steps: Cell::new(0),
         }
