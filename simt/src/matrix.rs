@@ -30,8 +30,8 @@
 //! # Numbers
 //!
 //! Products of [`mma_sync`] are exact. NVIDIA does not document the order and rounding in which a tensor core adds
-//! them; the result is at least as accurate as sequential additions in `f32` that round towards zero. The simulator adds the
-//! products of one instruction and C in `f64`, and rounds the sum to `f32` towards zero.
+//! them; the result is at least as accurate as sequential additions in `f32` that round towards zero. The simulator
+//! adds the products of one instruction and C in `f64`, and rounds the sum to `f32` towards zero.
 
 use half::{bf16, f16};
 

@@ -139,7 +139,8 @@ impl Memory {
         unsafe { out.as_mut_ptr().copy_from_nonoverlapping(self.as_ptr().add(offset), out.len()) };
     }
 
-    /// Copies `len` bytes of `source` to this memory. Those that nothing has written there count as unwritten here, too.
+    /// Copies `len` bytes of `source` to this memory. Those that nothing has written there count as unwritten here,
+    /// too.
     ///
     /// # Panics
     /// If a range does not lie in its memory.

@@ -1,5 +1,5 @@
-//! *Indigo* (Liu, Azami, Walters, Burtscher, ISPASS 2022), in the selection of *`HiRace`* (Jacobson and others, SC 2024):
-//! 590 kernels on graphs.
+//! *Indigo* (Liu, Azami, Walters, Burtscher, ISPASS 2022), in the selection of *`HiRace`* (Jacobson and others, SC
+//! 2024): 590 kernels on graphs.
 //!
 //! Each is one of 21 patterns with some of twelve options; the patterns are five operations on a vertex and its
 //! neighbours, each by four shapes of parallelism, and path compression. The options that inject faults have `Bug` in

@@ -1,9 +1,9 @@
-//! Litmus tests of the PTX memory model: a few of its best-known ones, and those of *`Dat3M`* (`litmus/PTX`, MIT licence)
-//! if `WARPWRIGHT_DAT3M` names a checkout.
+//! Litmus tests of the PTX memory model: a few of its best-known ones, and those of *`Dat3M`* (`litmus/PTX`, MIT
+//! licence) if `WARPWRIGHT_DAT3M` names a checkout.
 //!
-//! A test is translated by [`Program::parse`] and interpreted by the kernel [`litmus`]. What the model forbids must never
-//! be seen, and what ends under a fair scheduler must end. The simulator need not show all that the model allows: it
-//! carries out accesses one after the other.
+//! A test is translated by [`Program::parse`] and interpreted by the kernel [`litmus`]. What the model forbids must
+//! never be seen, and what ends under a fair scheduler must end. The simulator need not show all that the model allows:
+//! it carries out accesses one after the other.
 //!
 //! Left out: tests with barriers, with aliases of an address (proxies), on several GPUs.
 
@@ -385,7 +385,8 @@ fn contradicts(quantifier: Quantifier, expected: bool, seen: Seen) -> bool {
     }
 }
 
-/// Well-known tests: name, threads, condition, whether the model allows it, whether there is a race, and whether it ends.
+/// Well-known tests: name, threads, condition, whether the model allows it, whether there is a race, and whether it
+/// ends.
 const KNOWN: &[(&str, &str, bool, bool, bool)] = &[
     (
         "message passing, release and acquire",

@@ -1,6 +1,6 @@
 //! Suites of kernels with and without faults that were published to compare detectors: what the simulator says of each.
 //!
-//! The kernels are written anew after the published patterns; their verdicts are the suites'. Sources, results and the
+//! The kernels are reimplemented from the published patterns; their verdicts are the suites'. Sources, results and the
 //! commands are in docs/detection.md.
 //!
 //! Each kernel runs under several schedules: seeds × numbers of resident blocks. `WARPWRIGHT_SEEDS` is the number of

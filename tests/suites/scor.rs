@@ -1,5 +1,5 @@
-//! The microbenchmarks of `ScoR` (Kamath, George, Basu: `ScoRD`, ISCA 2020): races that come from too narrow a scope, or
-//! from a lock that is not used as one.
+//! The microbenchmarks of `ScoR` (Kamath, George, Basu: `ScoRD`, ISCA 2020): races that come from too narrow a scope,
+//! or from a lock that is not used as one.
 //!
 //! Each has two to four acting threads, in two blocks or in two warps of a block. The names are the suite's: what the
 //! two sides share, `blk` for block scope, `no-stf` and `no-tf` for a missing fence at the start and at the end of a
@@ -270,8 +270,8 @@ fn scor() {
     verdicts.print("ScoR");
     let [always, sometimes] = [Found::Always, Found::Sometimes].map(|found| verdicts.count("race", found));
     assert_eq!((always + sometimes, verdicts.clean(), verdicts.false_alarms()), (18, 9, Vec::new()));
-    // A critical section whose fence is missing at its start alone races only if it is not the first one; a write behind
-    // a critical section only if it comes before that of the other block.
+    // A critical section whose fence is missing at its start alone races only if it is not the first one; a write
+    // behind a critical section only if it comes before that of the other block.
     assert_eq!((always, sometimes), (13, 5));
 }
 

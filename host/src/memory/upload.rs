@@ -11,8 +11,8 @@ impl Device {
     /// An uninitialised buffer of `len` elements.
     ///
     /// On a GPU its elements are whatever the memory held before (any bits are a valid element); the simulator reports
-    /// a kernel that reads an element before it is written, and refuses to download one. Dropped buffers are reused: see
-    /// [`Device::release_unused_memory`].
+    /// a kernel that reads an element before it is written, and refuses to download one. Dropped buffers are reused:
+    /// see [`Device::release_unused_memory`].
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`], or more bytes than the address space has.

@@ -27,9 +27,9 @@
 //! rounded as IEEE 754 requires, and of integer operations. So their bits are the same everywhere, except for those of
 //! a NaN. Subnormal arguments and results are not flushed.
 //!
-//! Errors are at most these, in units in the last place (ulp) of the exact result, ½ being that of correct rounding. The
-//! test `simt/tests/accuracy` compares functions of one `f32` at arguments of all sizes, at all 2³² on request. The other
-//! bounds were measured over 20 000 arguments for each function, against 200 bits.
+//! Errors are at most these, in units in the last place (ulp) of the exact result, ½ being that of correct rounding.
+//! The test `simt/tests/accuracy` compares functions of one `f32` at arguments of all sizes, at all 2³² on request. The
+//! other bounds were measured over 20 000 arguments for each function, against 200 bits.
 //!
 //! | | `f32` | `f64` | | `f32` | `f64` |
 //! |---|---|---|---|---|---|

@@ -146,8 +146,8 @@ impl Threads {
         format!("thread ({x}, {y}, {z})")
     }
 
-    /// "`a[3][4]` in shared memory"; "shared memory at element 3" if elements have only numbers, "at byte 12" if not even
-    /// that.
+    /// "`a[3][4]` in shared memory"; "shared memory at element 3" if elements have only numbers, "at byte 12" if not
+    /// even that.
     pub(crate) fn name_shared(&self, address: usize) -> String {
         let (offset, mut name) = (address - self.shared_base(), String::new());
         match self.shared_names.get().map(|names| names(offset, &mut name)) {
