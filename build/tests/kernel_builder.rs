@@ -105,6 +105,10 @@ fn each_mistake_is_named_with_its_remedy() {
         ),
         (
             "#[kernel] pub fn e(y: VecMut<f32>) { y.set(0, y.get(1).exp()); }",
+            &["src/lib.rs:11", "the method `exp` of floating-point numbers", "write `math::exp(x)`"],
+        ),
+        (
+            "fn f(x: f32) -> f32 { x.exp() } #[kernel] pub fn e(y: VecMut<f32>) { y.set(0, f(y.get(1))); }",
             &["src/lib.rs:11", "help: `f32::exp` needs the C library", "simt::math"],
         ),
         (
