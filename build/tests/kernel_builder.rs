@@ -98,7 +98,7 @@ fn dependencies_of_kernels_are_those_that_the_manifest_lists() {
 
 #[test]
 fn each_mistake_is_named_with_its_remedy() {
-    let table: [(&str, &[&str]); 9] = [
+    let table: [(&str, &[&str]); 10] = [
         (
             "pub mod other { use super::*; #[kernel] pub fn saxpy(y: VecMut<f32>) { y.set(0, 1.0); } }",
             &["symbol `saxpy` is already defined", "help: two kernels are named `saxpy`", "rename one"],
