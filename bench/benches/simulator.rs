@@ -43,6 +43,7 @@ fn run<P: Copy + Sync>(
         cluster: kernel.info().cluster,
         pdl: kernel.info().pdl,
         bindings: &bindings,
+        print: None,
     };
     let entry = kernel.entry();
     // SAFETY: the views in `args` lie in the bound memories and carry their tags; nobody else uses them.

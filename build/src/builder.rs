@@ -11,13 +11,13 @@ use std::thread;
 use anyhow::{Context as _, Result, bail};
 
 use crate::audit::user;
-use crate::compile::{Job, TARGET, check_archs};
+use crate::compile::{Job, Panics, TARGET, check_archs};
 use crate::core_source::{self, CoreSource};
 use crate::error::Error;
 use crate::package::{Package, feature_variable};
 use crate::ptxas::Ptxas;
 use crate::toolchain::{self, Nightly};
-use crate::{cache, embed, generated, kernels, messages, parallel, ptx, sysroot};
+use crate::{cache, embed, formatters, generated, kernels, messages, parallel, ptx, sysroot};
 
 /// The architecture where none is asked for: its PTX runs on every GPU that Warpwright supports.
 const DEFAULT_ARCH: &str = "sm_80";
@@ -36,6 +36,8 @@ pub struct KernelBuilder {
     /// Limits that are exceeded are no errors.
     unaudited: bool,
     line_info: bool,
+    /// A panic is a `trap` without a message.
+    bare_traps: bool,
 }
 
 /// A kernel for one architecture.
@@ -100,10 +102,33 @@ impl KernelBuilder {
     }
 
     /// Whether the PTX names the source line of each instruction, for profilers and debuggers (`.loc`): it does not,
-    /// without this call.
+    /// without this call. The instructions are the same.
+    ///
+    /// `warpwright` then lets the driver keep the lines in its machine code. Files of the package are named from its
+    /// folder on, `src/lib.rs`, so the tools are told of that folder or started there:
+    ///
+    /// - Nsight Compute: `ncu --set full --import-source yes --source-folders . PROGRAM` shows counters by line.
+    /// - compute-sanitizer: its reports name file and line beside the instruction's address.
+    /// - cuda-gdb: `break lib.rs:12`, `backtrace` and `step`; there are no variables.
+    ///
+    /// `cargo warpwright inspect KERNEL` shows PTX and machine code beside the source and needs no such call.
     #[must_use]
     pub fn line_info(mut self, line_info: bool) -> Self {
         self.line_info = line_info;
+        self
+    }
+
+    /// Whether a panic in a kernel on a GPU is reported with its message, line, block and thread, in the error of the
+    /// next call on the device: it is, without this call. Otherwise the panic is a `trap`, of which the error says
+    /// nothing.
+    ///
+    /// A kernel that cannot panic has the same PTX either way. Others keep their instructions outside the panics, and
+    /// take at least 32 registers, with which blocks still fill a multiprocessor. Limits in `#[kernel(…)]` hold for the
+    /// kernel without what reports its panics. The values in a message are formatted by the host: numbers, `bool`,
+    /// `char`, strings and references to them; in place of others stands `…`.
+    #[must_use]
+    pub fn panic_messages(mut self, panic_messages: bool) -> Self {
+        self.bare_traps = !panic_messages;
         self
     }
 
@@ -248,7 +273,9 @@ impl Compile<'_> {
     fn run(&self, nightly: &Nightly, source: &CoreSource, arch: &str) -> Result<Output> {
         let (sysroot, built) = sysroot::path(self.cache, nightly, source, arch);
         let mut key = DefaultHasher::new();
-        nightly.verbose.hash(&mut key);
+        let panics = if self.builder.bare_traps { Panics::Trap } else { Panics::Report };
+        let values = source.has_known_messages();
+        (&nightly.verbose, panics, values).hash(&mut key);
         let target_dir = self.cache.join("cargo").join(format!("{arch}-{:016x}", key.finish()));
         let (manifest, rustc) = (self.folder.join("package/Cargo.toml"), self.rustc()?);
         let job = Job {
@@ -261,6 +288,8 @@ impl Compile<'_> {
             cargo: &[OsStr::new("--offline"), OsStr::new("--manifest-path"), manifest.as_os_str()],
             rustc: &rustc.iter().map(String::as_str).collect::<Vec<_>>(),
             remap: &[],
+            panics,
+            values,
         };
         if !built {
             // The macros need no `core` for the GPU: both are compiled at the same time.
@@ -281,11 +310,13 @@ impl Compile<'_> {
                 bail!("{text}")
             }
         };
+        let kernels = kernels::split(&formatters::numbered(&text));
+        let text = kernels::join(&kernels);
         let ptxas = Ptxas::find(&[]);
         let audited = self.folder.join(format!("{arch}.audited.ptx"));
         user::audit(&text, arch, name, ptxas.as_ref(), &audited, !self.builder.unaudited)?;
         let module = ptx::read(&text)?;
-        let kernels = kernels::split(&text).into_iter().map(|(name, ptx)| {
+        let kernels = kernels.into_iter().map(|(name, ptx)| {
             let at = module.declared(&name).map_or_else(String::new, |declared| declared.at.clone());
             Kernel { name, arch: arch.to_owned(), at, ptx }
         });

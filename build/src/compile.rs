@@ -51,6 +51,29 @@ pub struct Job<'a> {
     pub rustc: &'a [&'a str],
     /// Paths that the PTX does not name, and what it names instead.
     pub remap: &'a [(&'a Path, &'a str)],
+    /// What a panic does.
+    pub panics: Panics,
+    /// Whether messages with values have the layout that kernels know: else kernels send them without values.
+    pub values: bool,
+}
+
+/// What a panic of a kernel does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Panics {
+    /// It is a trap.
+    Trap,
+    /// It reports its place and its message (`simt::report`).
+    Report,
+}
+
+impl Panics {
+    fn rustflags(self) -> &'static [&'static str] {
+        match self {
+            // PTX without the lines and paths of panics is the same from every checkout.
+            Self::Trap => &["-Zlocation-detail=none"],
+            Self::Report => &["--cfg=warpwright_report"],
+        }
+    }
 }
 
 /// What rustc left.
@@ -113,10 +136,11 @@ impl Job<'_> {
             format!("-Ctarget-cpu={}", self.arch).into(),
             // The PTX text is the result; there is nothing to link.
             "-Clinker=true".into(),
-            "-Zlocation-detail=none".into(),
             // The crates name every nightly feature that some family needs; one family alone uses fewer.
             "-Aunused_features".into(),
         ];
+        flags.extend(self.panics.rustflags().iter().map(OsString::from));
+        flags.extend(self.values.then(|| "--cfg=warpwright_values".into()));
         let remap = self.remap.iter().copied().chain([(cargo_home.as_path(), "/cargo")]);
         flags.extend(remap.map(|(from, to)| with("--remap-path-prefix=", &sysroot::remap(from, to))));
         Ok(flags.join("\u{1f}".as_ref()))

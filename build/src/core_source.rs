@@ -39,6 +39,51 @@ impl Kind {
     }
 }
 
+/// What `simt::ptx::message` relies on: the fields of a message, and how the template of one is read.
+const MESSAGES: [(&str, &[&str]); 3] = [
+    (
+        "fmt/mod.rs",
+        &[
+            "pub struct Arguments<'a> { template: NonNull<u8>, args: NonNull<rt::Argument<'a>>, }",
+            "if n == 0 { return Ok(()); } else if n < 0x80 {",
+            "} else if n == 0x80 { let s = unsafe { let len = usize::from(u16::from_le_bytes(",
+            "} else if n == 0xC0 {",
+            "if n & 1 != 0 { opt.flags = u32::from_le_bytes(",
+            "if n & 2 != 0 { opt.width = u16::from_le_bytes(",
+            "if n & 4 != 0 { opt.precision = u16::from_le_bytes(",
+            "if n & 8 != 0 { arg_index = usize::from(u16::from_le_bytes(",
+            "if n & 16 != 0 { unsafe { opt.width = args.add(opt.width as usize)",
+            "if n & 32 != 0 { unsafe { opt.precision = args.add(opt.precision as usize)",
+            "pub struct FormattingOptions { flags: u32, width: u16, precision: u16, }",
+        ],
+    ),
+    (
+        "fmt/rt.rs",
+        &[
+            "enum ArgumentType<'a> { Placeholder { value: NonNull<()>, formatter: unsafe fn(NonNull<()>, &mut \
+             Formatter<'_>) -> Result, _lifetime: PhantomData<&'a ()>, }, Count(u16), }",
+            "pub struct Argument<'a> { ty: ArgumentType<'a>, }",
+        ],
+    ),
+    ("panic/panic_info.rs", &["pub struct PanicMessage<'a> { message: &'a fmt::Arguments<'a>, }"]),
+];
+
+impl CoreSource {
+    /// Whether messages with values are those that kernels can send: `core` may change them at any time.
+    pub(crate) fn has_known_messages(&self) -> bool {
+        MESSAGES.iter().all(|(file, snippets)| {
+            let text = fs::read_to_string(self.library.join("core/src").join(file)).unwrap_or_default();
+            let code: String = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
+            let code = without_blanks(&code);
+            snippets.iter().all(|snippet| code.contains(&without_blanks(snippet)))
+        })
+    }
+}
+
+fn without_blanks(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
 /// Which component of `nightly` has the source; rust-src before rust-docs.
 pub fn available(nightly: &Nightly) -> Result<Kind> {
     if rust_src(nightly).join("core/src/lib.rs").is_file() {

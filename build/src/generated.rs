@@ -12,7 +12,7 @@ use crate::package::{Package, SIMT};
 
 /// What `warpwright` is for the GPU: of its names those that kernels use.
 const WARPWRIGHT: &str =
-    "#![no_std]\npub use half;\npub use simt;\npub use simt::element::Element;\npub use simt::prelude;\n";
+    "#![no_std]\npub use half;\npub use simt;\npub use simt::element::Element;\npub use simt::{prelude, println};\n";
 
 /// Writes the package into `folder`. `root` is the file with the kernels, `crate_name` the name of the crate.
 pub(crate) fn write(folder: &Path, package: &Package, crate_name: &str, root: &Path) -> Result<()> {

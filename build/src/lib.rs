@@ -34,6 +34,7 @@ mod builder;
 mod cache;
 mod embed;
 mod error;
+mod formatters;
 mod generated;
 mod messages;
 mod package;

@@ -32,6 +32,9 @@ pub(crate) fn remedies(messages: &str, dependencies: &BTreeSet<String>) -> Vec<S
                 .to_owned(),
         );
     }
+    if errors.iter().any(|line| line.contains("cannot find macro `println`")) {
+        remedies.push("a kernel prints lines by the macro of `simt`: `use warpwright::println;`".to_owned());
+    }
     let mut methods = BTreeSet::new();
     for line in &errors {
         let Some((_, rest)) = line.split_once("no method named `") else { continue };
@@ -94,6 +97,7 @@ mod tests {
             ("error[E0433]: cannot find `std` in the crate root", "without `std`"),
             ("error[E0433]: failed to resolve: use of unresolved module or unlinked crate `std`", "without `std`"),
             ("error: cannot find macro `println` in this scope", "without `std`"),
+            ("error: cannot find macro `println` in this scope", "`use warpwright::println;`"),
             ("error[E0599]: no method named `exp` found for type `f32` in the current scope", "`f32::exp` needs"),
             ("error: symbol `scale` is already defined", "two kernels are named `scale`"),
             ("error: `#[panic_handler]` function required, but not found", "it has no kernel"),

@@ -227,7 +227,7 @@ impl Metadata {
 }
 
 fn cargo_metadata(manifest: &Path) -> Command {
-    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut command = process::cargo();
     process::forget_package(&mut command);
     command.args(["metadata", "--format-version=1", "--manifest-path"]).arg(manifest);
     command

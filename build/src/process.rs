@@ -19,6 +19,11 @@ pub fn line(command: &Command) -> String {
     std::iter::once(command.get_program()).chain(command.get_args()).map(quote).collect::<Vec<_>>().join(" ")
 }
 
+/// The cargo that runs us, or the one on `PATH`.
+pub fn cargo() -> Command {
+    Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
 /// Runs to the end with stdout and stderr caught. An `Err` means that the program could not be started.
 pub fn output(command: &mut Command) -> Result<Output> {
     command.stdin(Stdio::null()).output().with_context(|| format!("cannot start `{}`", line(command)))

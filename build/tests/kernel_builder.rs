@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
-use warpwright_build::{Error, Kernel, KernelBuilder, toolchain};
+use warpwright_build::{Error, Kernel, KernelBuilder, ptxas, toolchain};
 
 const KERNEL: &str = "
 #[kernel(block = 256)]
@@ -152,6 +152,182 @@ fn each_mistake_is_named_with_its_remedy() {
     assert!(error.contains("`demo` has no kernel") || error.contains("it has no kernel"), "{error}");
     let error = compile(&package("", KERNEL), |builder| builder.arch("sm_42")).unwrap().unwrap_err().to_string();
     assert!(error.contains("does not know sm_42") && error.contains("build script of `demo`"), "{error}");
+}
+
+/// A body for several types and numbers, with shared memory and keys that depend on them.
+const GENERIC: &str = "
+#[repr(C)]
+#[derive(Shared)]
+pub struct Tile<T: Float, const N: usize> { x: SharedArray<T, N> }
+
+#[kernel(block = N as u32, registers = 4 * size_of::<T>() as u32 + 8, barriers = 1, instances(<f32, 128>, <f64, 64>))]
+pub fn reverse<T: Float, const N: usize>(#[shared] tile: &Tile<T, N>, x: VecRef<T>, y: VecMut<T>, factor: T) {
+    let (i, at) = (thread_idx_x(), index_1d());
+    tile.x.set(i, x.get_or(at, factor));
+    sync_threads();
+    y.set_within(at, factor * tile.x.get(N as u32 - 1 - i));
+}
+";
+
+#[test]
+fn each_instance_of_a_generic_kernel_is_an_entry() {
+    let folder = package("", GENERIC);
+    let Some(kernels) = compile(&folder, |builder| builder) else { return };
+    let kernels = kernels.unwrap();
+    let names: Vec<_> = kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+    assert_eq!(names, ["reverse_f32_128", "reverse_f64_64"]);
+    for (kernel, text) in kernels.iter().zip([
+        [
+            "reverse_f32_128(",
+            ".reqntid 128, 1, 1",
+            " registers=24 ",
+            "shared_bytes=512 ",
+            ":VecRef<f32> ",
+            "mul.rn.f32",
+        ],
+        ["reverse_f64_64(", ".reqntid 64, 1, 1", " registers=40 ", "shared_bytes=512 ", ":VecRef<f64> ", "mul.rn.f64"],
+    ]) {
+        for text in text {
+            assert!(kernel.ptx.contains(text), "no {text} in {}", kernel.ptx);
+        }
+        assert_eq!(kernel.ptx.matches(".visible .entry ").count(), 1);
+        assert!(!kernel.ptx.contains("trap"), "the number of threads is known: {}", kernel.ptx);
+        let Some(ptxas) = ptxas::Ptxas::find(&[checkout().join("target/venv")]) else { continue };
+        let path = folder.path().join("kernel.ptx");
+        fs::write(&path, &kernel.ptx).unwrap();
+        ptxas.assemble(&path, "sm_80").unwrap();
+    }
+    let strict = package("", &GENERIC.replace("barriers = 1", "barriers = N as u32 / 64"));
+    let error = compile(&strict, |builder| builder).unwrap().unwrap_err().to_string();
+    assert!(error.contains("kernel reverse_f32_128: 1 barrier instruction, exactly 2 expected"), "{error}");
+    assert!(!error.contains("kernel reverse_f64_64"), "{error}");
+}
+
+/// Kernels that panic: with a literal, with values, and by an index; and at a view.
+const PANICS: &str = "
+#[kernel(block = 256, registers = 16, traps = 1)]
+pub fn literal(y: VecMut<f32>) { assert!(y.len() != 7, \"seven elements\"); }
+#[kernel(block = 256)]
+pub fn values(n: u32, x: f32, y: VecMut<f32>) {
+    assert!(n < 5, \"n is {n:#x}, x is {x:.3}\");
+    assert_eq!(y.len(), 7, \"for {}\", \"y\");
+}
+#[kernel(block = 256, registers = 16, traps = 2, local_bytes = 16)]
+pub fn index(n: u32, y: VecMut<f32>) {
+    let table = [1.0_f32, 2.0, 3.0, 5.0];
+    y.set(0, table[n as usize]);
+}
+";
+
+#[test]
+fn panics_are_reported_without_a_formatter_and_other_kernels_do_not_pay() {
+    let folder = package("", &format!("{}\n{PANICS}", KERNEL.replace("i < x.len()", "i < x.len() && i < y.len()")));
+    let Some(with) = compile(&folder, |builder| builder) else { return };
+    let with = with.unwrap();
+    let without = compile(&folder, |builder| builder.panic_messages(false)).unwrap().unwrap();
+    let ptxas = ptxas::Ptxas::find(&[checkout().join("target/venv")]);
+    for (with, without) in with.iter().zip(&without) {
+        assert_eq!(with.name, without.name);
+        assert!(!without.ptx.contains("warpwright_panic_report"), "{}", without.ptx);
+        assert!(!with.ptx.contains(".callprototype"), "{} calls a formatter", with.name);
+        if with.name == "saxpy" {
+            assert_eq!(with.ptx, without.ptx, "a kernel without a panic");
+            continue;
+        }
+        let variables = with.ptx.lines().filter(|line| line.starts_with(".global"));
+        assert_eq!(variables.filter(|line| line.contains("warpwright_panic_report[")).count(), 1, "{}", with.ptx);
+        let Some(ptxas) = &ptxas else { continue };
+        let path = folder.path().join("kernel.ptx");
+        fs::write(&path, &with.ptx).unwrap();
+        let resources = ptxas.assemble(&path, "sm_80").unwrap().functions[&with.name];
+        assert!(resources.registers <= Some(32), "{} takes {resources:?}", with.name);
+    }
+    let text = |name: &str| &with.iter().find(|kernel| kernel.name == name).unwrap().ptx;
+    // The low halves of the numbers of u32 as hexadecimal, f32, usize and &str: see build/src/formatters.rs.
+    for (kernel, low) in [("values", 0x0004_0205_u64), ("values", 0x0004_000b), ("index", 0x0008_0007)] {
+        let number = (0x5752_4d54 << 32 | low).to_string();
+        assert!(text(kernel).contains(&number), "{kernel} has no {number} ({low:#x}): {}", text(kernel));
+    }
+}
+
+/// Prints a literal, and values of every type that the host formats.
+const PRINTS: &str = "
+#[kernel(block = 32)]
+pub fn literal(n: u32) { if n == thread_idx_x() { simt::println!(\"one\"); } }
+#[kernel(block = 32)]
+pub fn values(n: u32, x: f32, y: f64, long: i64) {
+    simt::println!(\"{n} {n:?} {n:x} {x:5.2} {y:e} {long:>20} {} {:?} {} {}\", n > 3, 'c', \"text\", n as u8);
+}
+";
+
+#[test]
+fn lines_are_sent_without_a_formatter_and_other_kernels_do_not_pay() {
+    let folder = package("", &format!("{}\n{PRINTS}", KERNEL.replace("i < x.len()", "i < x.len() && i < y.len()")));
+    let archs = ["sm_80", "sm_90a"];
+    let Some(with) = compile(&folder, |builder| builder.arch(archs[0]).arch(archs[1])) else { return };
+    let (with, ptxas) = (with.unwrap(), ptxas::Ptxas::find(&[checkout().join("target/venv")]));
+    assert_eq!(with.len(), 6);
+    let alone = compile(&package("", &KERNEL.replace("i < x.len()", "i < x.len() && i < y.len()")), |builder| builder);
+    let alone = alone.unwrap().unwrap().remove(0);
+    for kernel in &with {
+        let Kernel { name, arch, ptx, .. } = kernel;
+        assert!(!ptx.contains(".callprototype"), "{name} calls a formatter");
+        let variables = ptx.lines().filter(|line| line.starts_with(".global") && line.contains("warpwright_print["));
+        assert_eq!(variables.count(), usize::from(name != "saxpy"), "{ptx}");
+        if name == "saxpy" {
+            assert!(!ptx.contains("print") && !ptx.contains(".func"), "a kernel that does not print: {ptx}");
+            assert!(*arch != alone.arch || instructions(ptx) == instructions(&alone.ptx));
+        }
+        let Some(ptxas) = &ptxas else { continue };
+        let path = folder.path().join("kernel.ptx");
+        fs::write(&path, ptx).unwrap();
+        let resources = ptxas.assemble(&path, arch).unwrap().functions[name];
+        assert!(resources.registers <= Some(64), "a block of 1024 threads cannot start: {name} takes {resources:?}");
+    }
+    let traps = compile(&folder, |builder| builder.panic_messages(false)).unwrap().unwrap();
+    for kernels in [&with, &traps] {
+        let values = &kernels.iter().find(|kernel| kernel.name == "values").unwrap().ptx;
+        // The low halves of the numbers of u32, f32, i64, bool, char and &str, some with a style.
+        for low in [0x0004_0005_u64, 0x0004_0205, 0x0004_000b, 0x0008_0008, 0x0001_000d, 0x0004_010e] {
+            let number = (0x5752_4d54 << 32 | low).to_string();
+            assert!(values.contains(&number), "no {number} ({low:#x}): {values}");
+        }
+    }
+}
+
+/// The instructions of the kernel in PTX.
+fn instructions(ptx: &str) -> Vec<String> {
+    let entry = ptx.split(".visible .entry ").nth(1).unwrap().split("\n}").next().unwrap();
+    let lines = entry.lines().filter(|line| line.starts_with('\t') && !line.starts_with("\t.loc\t"));
+    lines.map(str::to_owned).collect()
+}
+
+#[test]
+fn line_info_names_the_lines_of_the_source_and_changes_no_instruction() {
+    let folder = package("", &format!("{KERNEL}\n{PANICS}"));
+    let Some(plain) = compile(&folder, |builder| builder) else { return };
+    let lines = compile(&folder, |builder| builder.line_info(true)).unwrap().unwrap();
+    let source = fs::read_to_string(folder.path().join("src/lib.rs")).unwrap();
+    let line = 1 + source.lines().position(|line| line.contains("i < x.len()")).unwrap();
+    for (plain, lines) in plain.unwrap().iter().zip(&lines) {
+        assert!(!plain.ptx.contains("\t.loc\t"), "{}", plain.ptx);
+        let debug = lines.ptx.lines().find(|line| line.starts_with("\t.file\t") && line.ends_with("\"src/lib.rs\""));
+        let file = debug.unwrap_or_else(|| panic!("no src/lib.rs in {}", lines.ptx)).split('\t').nth(2).unwrap();
+        let number = file.split(' ').next().unwrap();
+        if lines.name == "saxpy" {
+            assert!(lines.ptx.contains(&format!("\t.loc\t{number} {line} ")), "{}", lines.ptx);
+            assert_eq!(instructions(&plain.ptx), instructions(&lines.ptx));
+        }
+        let Some(ptxas) = ptxas::Ptxas::find(&[checkout().join("target/venv")]) else { continue };
+        let (path, binary) = (folder.path().join("kernel.ptx"), folder.path().join("kernel.cubin"));
+        fs::write(&path, &lines.ptx).unwrap();
+        let mut assemble = Command::new(&ptxas.path);
+        assemble.args(["-arch=sm_80", "-lineinfo"]).arg(&path).arg("-o").arg(&binary);
+        let output = assemble.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let binary = fs::read(&binary).unwrap();
+        assert!(binary.windows(6).any(|bytes| bytes == b"lib.rs"), "the machine code of {} has no lines", lines.name);
+    }
 }
 
 /// Runs this program again as a build script of the package in `folder`, and gives what it prints.

@@ -4,6 +4,7 @@ pub mod doctor;
 mod inspect;
 mod inspect_report;
 mod kernels;
+pub mod mutate;
 pub mod new;
 mod occupancy;
 pub mod table;
@@ -23,6 +24,8 @@ pub enum Command {
     Audit(kernels::Args),
     /// A kernel's PTX and SASS beside its Rust source, its registers, memory and occupancy.
     Inspect(inspect::Args),
+    /// Whether the tests notice a missing barrier: each synchronisation left out or weakened while they run.
+    Mutate(mutate::Args),
     /// What is installed, what is missing, and the command that installs it.
     Doctor,
 }
@@ -37,6 +40,7 @@ pub fn run(command: &Command) -> Result<ExitCode> {
         Command::Build(args) => kernels::build(args),
         Command::Audit(args) => kernels::audit(args),
         Command::Inspect(args) => inspect::command(args),
+        Command::Mutate(args) => mutate::command(args),
         Command::Doctor => Ok(doctor::command()),
     }
 }

@@ -150,6 +150,7 @@ mod memory;
 mod module;
 mod ops;
 pub mod prelude;
+mod printer;
 pub mod reference;
 mod simulated;
 mod stream;
@@ -162,7 +163,7 @@ pub use error::{
     ArgumentRule, BadArgument, BadLaunch, DeviceLost, DriverError, Error, FaultReport, KernelPanic, LaunchRule,
     PtxError, Result,
 };
-pub use launch::{Arg, Dims, Fields, KernelArgs, Launch};
+pub use launch::{Arg, Dims, Extent, Fields, KernelArgs, Launch};
 pub use memory::{
     Buffer, BufferView, BufferViewMut, HostData, Layout, Matrix, MatrixView, MatrixViewMut, PinnedBuffer, Tensor,
     TensorView, TensorViewMut, TmaTensor, TmaTensorMut, Transfer,
@@ -181,5 +182,6 @@ pub use stream::{Event, Stream};
 pub use gpu;
 #[doc(no_inline)]
 pub use simt::element::Element;
+pub use simt::println;
 #[doc(no_inline)]
 pub use {half, ndarray, simt, simulator};

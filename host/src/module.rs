@@ -11,6 +11,28 @@ use crate::error::Result;
 /// Kernels of the crate `gpu` need no module, nor do those of a package whose build script makes their PTX
 /// (`warpwright_build::KernelBuilder`): a program has it built in. This is for PTX from elsewhere: load it once, and
 /// pass the module to the launches. On the simulator a module is empty: the kernel's own code runs.
+///
+/// ```
+/// use warpwright::{Module, prelude::*};
+///
+/// #[kernel(block = 64)]
+/// pub fn negate(x: VecMut<i32>) {
+///     let i = index_1d();
+///     if branch(i < x.len()) {
+///         x.set(i, -x.get(i));
+///     }
+/// }
+///
+/// # let text = "";
+/// // let text = std::fs::read_to_string("negate.ptx")?;
+/// let device = Device::simulator();
+/// // SAFETY: the text was compiled from the function above.
+/// let module = unsafe { Module::from_ptx(&device, "negate.ptx", &text) }?;
+/// let mut x = device.upload(&[1, -2, 3])?;
+/// device.launch(&negate, Launch::grid(1).module(&module), (&mut x,))?;
+/// assert_eq!(x.download()?, [-1, 2, -3]);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Module {
     device: Device,

@@ -16,6 +16,24 @@ use crate::memory::{BufferView, BufferViewMut, PinnedBuffer, Transfer};
 ///
 /// Work on one buffer keeps the order of the calls even on different streams: the later stream waits, on the device,
 /// for the earlier. On the simulator every call is done when it returns.
+///
+/// ```
+/// use warpwright::{Device, Layout};
+///
+/// let device = Device::simulator();
+/// let (copies, products) = (device.stream()?, device.stream()?);
+/// let (mut x, b) = (device.alloc(4)?, device.upload(&ndarray::array![[0.0_f32, 1.0], [1.0, 0.0]])?);
+/// let mut host = device.pinned(4)?;
+/// host.copy_from_slice(&[1.0, 2.0, 3.0, 4.0]);
+/// let upload = copies.upload(host, &mut x)?;
+/// // The product waits for the copy, because it reads what the copy writes.
+/// let start = products.record()?;
+/// let c = device.gemm(x.view().as_matrix(Layout::contiguous(2, 2))?, &b).stream(&products).run()?;
+/// let time = products.record()?.since(&start)?;
+/// assert_eq!(c.download()?, ndarray::array![[2.0, 1.0], [4.0, 3.0]]);
+/// println!("{} elements copied; the product took {time:?}", upload.wait()?.len());
+/// # Ok::<(), warpwright::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Stream {
     device: Device,

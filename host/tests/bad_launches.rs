@@ -120,6 +120,31 @@ fn grid_beyond_the_device() {
     launch(device.launch(&add_f32, Launch::cover(usize::MAX, 64), (&x, &x, &mut y)), LaunchRule::GridLimit, &words);
 }
 
+/// Extents come in any integer type: none wraps, and none that fits is refused.
+#[test]
+fn extents_of_any_type() {
+    let device = device();
+    let x = device.upload(&[1.0_f32; 64]).unwrap();
+    let mut y = device.alloc::<f32>(64).unwrap();
+    let (wraps, one) = ((1_usize << 32) + 1, 1_u32);
+    let mut add = |it: Launch<'_>| device.launch(&add_f32, it, (&x, &x, &mut y));
+    launch(add(Launch::grid(wraps)), LaunchRule::GridLimit, &["4294967297 x 1 x 1"]);
+    launch(add(Launch::grid((one, wraps))), LaunchRule::GridLimit, &["1 x 4294967297 x 1"]);
+    launch(add(Launch::grid(-1)), LaunchRule::EmptyGrid, &["-1 x 1 x 1"]);
+    launch(add(Launch::cover(-1000, 256)), LaunchRule::EmptyGrid, &["-3 x 1 x 1"]);
+    let mut required = add_f32.info().block.unwrap().map(|extent| extent as usize);
+    add(Launch::grid((one, 1, 1_usize)).block(required)).unwrap();
+    required[0] += 1 << 32;
+    launch(add(Launch::grid(1).block(required)), LaunchRule::RequiredBlock, &["found 4294967"]);
+
+    let mut sums = device.alloc::<f32>(1).unwrap();
+    let mut reduce = |it: Launch<'_>| device.launch(&reduce_sum_dynamic, it, (&x, &mut sums));
+    reduce(Launch::grid(1_u64).block(64_usize).shared_elements(64_u32)).unwrap();
+    launch(reduce(Launch::grid(1).block((wraps, 1)).shared_elements(64)), LaunchRule::BlockShape, &["4294967297"]);
+    launch(reduce(Launch::grid(1).block((64, -1)).shared_elements(64)), LaunchRule::BlockShape, &["64 x -1 x 1"]);
+    launch(reduce(Launch::grid(1).block(64).shared_elements(-4)), LaunchRule::SharedMemory, &["found -4"]);
+}
+
 #[test]
 fn part_of_a_cluster() {
     let device = device();

@@ -73,6 +73,19 @@ fn matmul_is_within_its_bound_for_every_shape_and_layout() {
 }
 
 #[test]
+fn matmul_of_doubles_sums_in_order_of_k() {
+    let device = device();
+    let mut rng = StdRng::seed_from_u64(9);
+    for (m, k, n) in [(0, 3, 2), (3, 0, 2), (1, 1, 1), (7, 65, 5), (33, 31, 65), (64, 100, 32)] {
+        let mut random = |rows, cols| Array2::<f64>::from_shape_simple_fn((rows, cols), || rng.random_range(-1.0..1.0));
+        let (a, b) = (random(m, k), random(k, n));
+        let sum = |(i, j)| (0..k).fold(0.0, |sum, l| a[(i, l)].mul_add(b[(l, j)], sum));
+        let c = device.matmul(&device.upload(&a).unwrap(), &device.upload(&b).unwrap()).unwrap().download().unwrap();
+        assert_eq!(c, Array2::from_shape_fn((m, n), sum), "{m} x {k} x {n}");
+    }
+}
+
+#[test]
 fn transpose_copies_every_bit() {
     let device = device();
     let mut rng = StdRng::seed_from_u64(2);

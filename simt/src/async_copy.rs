@@ -172,7 +172,7 @@ impl<T: Element, const N: usize> SlotOrZero<'_, T, N> {
 }
 
 /// [`cp_async`] that writes `N` zeros to shared memory if the source is outside its view (`cp.async` with a source size
-/// of 0). The simulator writes the zeros at once.
+/// of 0). The zeros, too, must be waited for.
 ///
 /// The instruction also takes source sizes between 0 and `N`. They are not used here: compute-sanitizer checks the
 /// whole `N` elements and would report a source at the end of an allocation.

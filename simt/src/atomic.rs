@@ -3,6 +3,19 @@
 //! A view returns a handle: `counts.atomic(i).fetch_add(1, Order::Relaxed, Scope::Device)`. Order and scope are written
 //! as constants, so that the choice of the instruction folds away. Floating-point sums depend on the order in which the
 //! threads arrive; integer results do not.
+//!
+//! ```
+//! use simt::prelude::*;
+//!
+//! /// Counts the elements of `x` in four bins, by their two lowest bits.
+//! #[kernel(block = 256)]
+//! pub fn histogram(x: VecRef<u32>, counts: VecMut<u32>) {
+//!     let i = index_1d();
+//!     if branch(i < x.len()) {
+//!         counts.atomic(x.get(i) as usize % 4).fetch_add(1, Order::Relaxed, Scope::Device);
+//!     }
+//! }
+//! ```
 
 use core::marker::PhantomData;
 

@@ -2,6 +2,20 @@
 //! of [`half`] take about a dozen.
 //!
 //! A NaN is converted to a NaN with unspecified bits.
+//!
+//! ```
+//! use half::f16;
+//! use simt::{convert::*, prelude::*};
+//!
+//! /// x = x / 2, computed in `f32`.
+//! #[kernel(block = 256)]
+//! pub fn halve(x: VecMut<f16>) {
+//!     let i = index_1d();
+//!     if branch(i < x.len()) {
+//!         x.set(i, f16_from_f32(0.5 * f32_from_f16(x.get(i))));
+//!     }
+//! }
+//! ```
 
 use half::{bf16, f16};
 

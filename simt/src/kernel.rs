@@ -45,6 +45,30 @@ impl<P> Kernel<P> {
     }
 }
 
+/// An instance of a generic kernel that its `#[kernel]` lists. The macro implements it for a type of the kernel's name
+/// with the kernel's parameters, so that a host function can require an instance: `where scale<T, 128>: Instance`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not in the kernel's list of instances",
+    label = "the kernel has no such instance",
+    note = "each instance is an entry in the PTX: add this one to the list, #[kernel(instances(<…>, …))]"
+)]
+pub trait Instance {
+    /// The description of the instance.
+    const INFO: &'static KernelInfo;
+}
+
+/// The result of a function type. For `#[kernel]`: in `fn(&'static ()) -> VecRef<f32>` the lifetime is `'static`, which
+/// a macro cannot write into a type that it does not know.
+#[doc(hidden)]
+pub trait Returns {
+    /// The type.
+    type Output;
+}
+
+impl<A, R> Returns for fn(A) -> R {
+    type Output = R;
+}
+
 /// A kernel's name, its requirements on a launch, and the limits of the audit of its PTX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelInfo {

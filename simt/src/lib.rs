@@ -34,6 +34,8 @@
 //! * **Asynchronous copies and tensor cores.** [`async_copy`] is `cp.async`, [`tma`] with [`mbarrier`] the bulk tensor
 //!   copies of Hopper, [`matrix`] `mma.sync`, and [`wgmma`] the warpgroup instructions of Hopper.
 //!
+//! * **Output.** [`println!`] prints a line from a kernel, on both back ends.
+//!
 //! An ordinary kernel needs no `unsafe`.
 //!
 //! # From `cuda_std` to PTX
@@ -181,6 +183,7 @@ pub mod math;
 pub mod matrix;
 pub mod mbarrier;
 pub mod prelude;
+pub mod print;
 #[cfg(target_arch = "nvptx64")]
 mod ptx;
 #[doc(hidden)]
@@ -206,6 +209,6 @@ pub use arg::StructArg;
 pub use arg_type::{ArgPart, ArgType};
 pub use branch::{branch, opaque};
 #[cfg(not(target_arch = "nvptx64"))]
-pub use kernel::{Kernel, KernelInfo, KernelPtx, Limits};
+pub use kernel::{Instance, Kernel, KernelInfo, KernelPtx, Limits, Returns};
 pub use shared::{Shared, SharedSpec};
 pub use simt_macros::{KernelArg, kernel};

@@ -5,7 +5,7 @@ pub use crate::{
     branch::branch,
     global::{MatMut, MatRef, VecMut, VecRef},
     kernel,
-    math::{self, fma},
+    math::{self, Float, fma},
     shared::{DynShared, SharedArray, SharedTile},
     sync::{Order, Scope},
     thread::*,

@@ -1,5 +1,25 @@
 //! Memory order, fences and named barriers. The barrier of the whole block is
 //! [`sync_threads`](crate::thread::sync_threads).
+//!
+//! ```
+//! use simt::{
+//!     prelude::*,
+//!     sync::{named_barrier, named_barrier_arrive},
+//! };
+//!
+//! /// The first warp of each block loads 32 elements and goes on; the second waits for them and squares them.
+//! #[kernel(block = 64)]
+//! pub fn squares(#[shared] loaded: &SharedArray<f32, 32>, x: VecRef<f32>, y: VecMut<f32>) {
+//!     let (lane, i) = (thread_idx_x() % 32, 32 * block_idx_x() + thread_idx_x() % 32);
+//!     if branch(thread_idx_x() < 32) {
+//!         loaded.set(lane, x.get(i as usize));
+//!         named_barrier_arrive(1, 64);
+//!     } else {
+//!         named_barrier(1, 64);
+//!         y.set(i as usize, loaded.get(lane) * loaded.get(lane));
+//!     }
+//! }
+//! ```
 
 use crate::arch;
 

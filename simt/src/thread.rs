@@ -1,4 +1,19 @@
 //! Indices of a thread in its block and grid, the barrier of the block, and clocks.
+//!
+//! ```
+//! use simt::prelude::*;
+//!
+//! /// For each block whether all of its elements of `x` are finite.
+//! #[kernel(block = 256)]
+//! pub fn finite_blocks(x: VecRef<f32>, flags: VecMut<u32>) {
+//!     let is_finite = x.get_or(index_1d(), 0.0).is_finite();
+//!     // All threads of the block take part, those beyond the end of `x` too.
+//!     let all = sync_threads_and(is_finite);
+//!     if branch(thread_idx_x() == 0) {
+//!         flags.set(block_idx_x() as usize, all as u32);
+//!     }
+//! }
+//! ```
 
 use crate::{
     arch,

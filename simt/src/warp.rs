@@ -4,6 +4,22 @@
 //! the same call, and the calling lane must be in the mask; otherwise the result is unspecified and the GPU may hang.
 //! The value of a lane that has exited or is not in the mask is unspecified. The simulator reports these errors. Only
 //! [`sync_warp`] orders memory accesses.
+//!
+//! ```
+//! use simt::{prelude::*, warp::*};
+//!
+//! /// The sum of each block's 32 elements of `x`, in every lane after five shuffles.
+//! #[kernel(block = 32)]
+//! pub fn warp_sums(x: VecRef<f32>, sums: VecMut<f32>) {
+//!     let mut sum = x.get_or(index_1d(), 0.0);
+//!     for lane_mask in [16, 8, 4, 2, 1] {
+//!         sum += warp_shuffle_xor(FULL_MASK, sum, lane_mask, WARP_SIZE).0;
+//!     }
+//!     if branch(lane_id() == 0) {
+//!         sums.set(block_idx_x() as usize, sum);
+//!     }
+//! }
+//! ```
 
 use crate::arch;
 

@@ -1,5 +1,21 @@
 //! Warpgroups: four consecutive warps, the first with an index that is a multiple of four (compute capability 9.0).
 //! They execute [`wgmma`](crate::wgmma) together and can reallocate registers among each other.
+//!
+//! ```
+//! use simt::{prelude::*, warpgroup::*};
+//!
+//! /// A warpgroup that needs few registers leaves some to one that needs many: 40 + 216 = 2 · 128.
+//! #[kernel(block = 256, registers = 128)]
+//! pub fn uneven(groups: VecMut<u32>) {
+//!     let group = warpgroup_id();
+//!     if group == 0 {
+//!         decrease_registers::<40>();
+//!     } else {
+//!         increase_registers::<216>();
+//!     }
+//!     groups.set(index_1d(), group);
+//! }
+//! ```
 
 use crate::arch;
 

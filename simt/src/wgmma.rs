@@ -280,6 +280,16 @@ where
         self.values.map_8_columns(body);
     }
 
+    /// Adds each value of `other` to that of the same place.
+    #[inline(always)]
+    #[track_caller]
+    pub fn add(&mut self, other: &Self) {
+        self.map_8_columns(|first, values| {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|i| other.get(first / 2 + i));
+            [values[0] + a, values[1] + b, values[2] + c, values[3] + d]
+        });
+    }
+
     /// For each 16 columns, calls `body` with the first column and this thread's 8 values, unrolled; the values of the
     /// left 8 columns come first. `COLS` is at least 16; the last 8 columns of an odd multiple of 8 are left out.
     #[inline(always)]

@@ -1,10 +1,11 @@
 //! What `#[kernel]` generates from a function and `#[derive(Shared)]` from a struct.
 
 use simt::{
-    ArgType, Kernel, KernelArg, KernelInfo, Limits, SharedSpec,
+    ArgType, Instance, Kernel, KernelArg, KernelInfo, Limits, SharedSpec,
     element::Element,
     global::{MatMut, VecMut, VecRef},
     kernel,
+    math::Float,
     shared::{DynShared, Shared, SharedArray, SharedTile},
 };
 
@@ -34,6 +35,25 @@ const TILE: u32 = 8;
 
 mod kernels {
     use super::*;
+
+    /// Generic, with keys that depend on the parameters.
+    #[kernel(instances(<f32, 128>, <f64, 64>), block = N as u32, registers = size_of::<T>() as u32 * 8)]
+    pub fn scale<T: Float, const N: usize>(x: VecRef<T>, y: VecMut<T>, factor: T, offset: [T; 2]) {
+        assert!(x.is_empty() && y.is_empty() && offset[0] + offset[1] == factor, "{N}");
+    }
+
+    /// With shared memory of a size that a parameter determines.
+    #[kernel(instances(<u8, 3>, <u16, 5>))]
+    pub(crate) fn in_shared<T: Element, const N: usize>(#[shared] tile: &Tile<T, N>) {
+        let _ = &tile.tile;
+    }
+
+    /// A generic layout.
+    #[repr(C)]
+    #[derive(Shared)]
+    pub(crate) struct Tile<T: Element, const N: usize> {
+        tile: SharedArray<T, N>,
+    }
 
     /// No keys.
     #[kernel]
@@ -176,4 +196,28 @@ fn a_kernel_outside_a_launch_panics() {
     }
     let entry = write.entry();
     assert!(std::panic::catch_unwind(|| entry(())).is_err());
+}
+
+#[test]
+fn each_instance_of_a_generic_kernel_is_a_kernel_of_its_own() {
+    let (single, double) = (kernels::scale::<f32, 128>(), kernels::scale::<f64, 64>());
+    let of = |info: &'static KernelInfo| (info.name, info.block, info.limits.registers, info.arg_types[2].name);
+    assert_eq!(of(single.info()), ("scale_f32_128", Some([128, 1, 1]), Some(32), "f32"));
+    assert_eq!(of(double.info()), ("scale_f64_64", Some([64, 1, 1]), Some(64), "f64"));
+    assert_eq!(single.info().args, ["x", "y", "factor", "offset"]);
+    assert_eq!(single.info().arg_types[3].parts[0].ty.name, "f32");
+    let bytes = [kernels::in_shared::<u8, 3>().info().shared, kernels::in_shared::<u16, 5>().info().shared];
+    assert_eq!(bytes.map(SharedSpec::fixed_bytes), [16, 16]);
+}
+
+#[test]
+fn a_generic_function_of_the_host_may_require_an_instance() {
+    fn name<T: Element, const N: usize>() -> &'static str
+    where
+        kernels::in_shared<T, N>: Instance,
+    {
+        let kernel: Kernel<()> = kernels::in_shared::<T, N>();
+        kernel.info().name
+    }
+    assert_eq!(name::<u16, 5>(), "in_shared_u16_5");
 }

@@ -57,6 +57,8 @@ pub struct Launch<'a> {
     pub pdl: bool,
     /// The buffers, by tag.
     pub bindings: &'a [Binding<'a>],
+    /// What becomes of the lines that the kernel prints; standard output without it.
+    pub print: Option<&'a (dyn Fn(&str) + Sync)>,
 }
 
 impl Launch<'_> {

@@ -36,6 +36,7 @@ mod idle;
 mod lane;
 mod launch;
 mod memory;
+mod mutation;
 mod ordering;
 mod overflow;
 mod panics;

@@ -1,6 +1,5 @@
 //! Faults of a launch: their kinds, and one report for each distinct place.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::panic::Location;
 
@@ -239,7 +238,6 @@ pub(crate) const MIXED_SIZES: &str =
 #[derive(Default)]
 pub(crate) struct Reports {
     found: Vec<Report>,
-    index: HashMap<(Kind, Site, Option<Site>), usize>,
     suppressed: u64,
     most: usize,
 }
@@ -262,13 +260,15 @@ impl Reports {
         occurrences: u64,
         message: impl FnOnce() -> String,
     ) {
-        let key = (finding.kind, finding.site.clone(), finding.other.clone());
-        if let Some(&at) = self.index.get(&key) {
-            self.found[at].occurrences += occurrences;
+        // Few places are kept, and the same one is found again and again: no map is faster.
+        let place = |report: &&mut Report| {
+            report.kind == finding.kind && report.site == finding.site && report.other == finding.other
+        };
+        if let Some(known) = self.found.iter_mut().find(place) {
+            known.occurrences += occurrences;
         } else if self.found.len() >= self.most {
             self.suppressed += 1;
         } else {
-            self.index.insert(key, self.found.len());
             self.found.push(Report {
                 kind: finding.kind,
                 kernel: kernel.to_owned(),

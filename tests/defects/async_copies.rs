@@ -1,7 +1,7 @@
 //! Asynchronous copies without their commit, their wait, or the barrier that makes them visible to other threads.
 
 use crate::case::{Bench, Case, Group};
-use simt::async_copy::{cp_async, cp_async_commit, cp_async_wait_all, cp_async_wait_group};
+use simt::async_copy::{cp_async, cp_async_commit, cp_async_or_zero, cp_async_wait_all, cp_async_wait_group};
 use simt::prelude::*;
 use simt::shared::{SharedArray, SharedTile};
 use simt::warp::{FULL_MASK, lane_id, warp_reduce_add};
@@ -18,6 +18,7 @@ pub(crate) const GROUP: Group = Group {
         Case::new("wait without a barrier after it", Kind::Race, no_barrier),
         Case::new("buffer refilled while other threads read it", Kind::Race, refill),
         Case::new("source overwritten before the wait", Kind::AsyncNotWaited, source),
+        Case::new("zeros under way to memory that is written", Kind::AsyncNotWaited, zeros),
     ],
 };
 
@@ -243,4 +244,33 @@ fn source(bench: &mut Bench) -> bool {
     let (mut x, mut y) = (Buffer::new(&ramp(128)), Buffer::unwritten(128));
     bench.launch((source_faulty, source_fixed), Grid::line(2, 64), (&mut x, &mut y));
     y.to_vec() == reversed(128, 64) && x.to_vec() == [0; 128]
+}
+
+/// As a pipeline does behind the last step, copies a row behind the last one: zeros. Then reverses each row.
+#[kernel(block = 64)]
+fn zeros_faulty(#[shared] line: &Line, x: MatRef<u32>, y: MatMut<u32>) {
+    let (row, t) = (block_idx_x(), thread_idx_x());
+    cp_async_or_zero(line.words.slot::<1>(t), x.window().slot_or_zero(x.rows(), t)); // FAULT
+    cp_async_commit();
+    line.words.set(t, x.get(row, t)); // FAULT: before the wait
+    cp_async_wait_group::<0>();
+    sync_threads();
+    y.set(row, t, line.words.get(63 - t));
+}
+
+#[kernel(block = 64)]
+fn zeros_fixed(#[shared] line: &Line, x: MatRef<u32>, y: MatMut<u32>) {
+    let (row, t) = (block_idx_x(), thread_idx_x());
+    cp_async_or_zero(line.words.slot::<1>(t), x.window().slot_or_zero(x.rows(), t));
+    cp_async_commit();
+    cp_async_wait_group::<0>();
+    line.words.set(t, x.get(row, t));
+    sync_threads();
+    y.set(row, t, line.words.get(63 - t));
+}
+
+fn zeros(bench: &mut Bench) -> bool {
+    let (x, mut y) = (Buffer::new(&ramp(128)), Buffer::unwritten(128));
+    bench.launch((zeros_faulty, zeros_fixed), Grid::line(2, 64), (x.matrix(2, 64), y.matrix_mut(2, 64)));
+    y.to_vec() == reversed(128, 64)
 }

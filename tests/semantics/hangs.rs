@@ -56,6 +56,28 @@ fn every_hang_is_reported_in_time_with_the_polled_address() {
     }
 }
 
+/// Waits for an element that `flag` does not have: by atomic loads, by plain reads.
+#[kernel(block = 64)]
+fn wait_outside(how: u32, flag: VecMut<u32>) {
+    match how {
+        0 => while flag.atomic(2).load(Order::Relaxed, Scope::Device) == 0 {},
+        _ => while flag.get(2) == 0 {},
+    }
+}
+
+#[test]
+fn a_hang_at_an_element_out_of_bounds_is_reported_in_time() {
+    for how in 0..2 {
+        let (mut flag, begin) = (Buffer::new(&[0, 0]), Instant::now());
+        let outcome = launch(&Config::default(), wait_outside, Grid::line(1, 64), (how, &mut flag)).unwrap();
+        let took = begin.elapsed();
+        assert!(took < LIMIT, "{how}: {took:?}");
+        for kind in [Kind::OutOfBounds, Kind::Hang] {
+            assert!(outcome.reports.iter().any(|report| report.kind == kind), "{how}: {:?}", outcome.reports);
+        }
+    }
+}
+
 #[test]
 fn a_hang_that_counts_its_polls_ends_too() {
     let (mut flag, mut polls) = (Buffer::zeroed(2), Buffer::zeroed(1));

@@ -82,6 +82,7 @@ fn a_kernel_cannot_launch() {
             cluster: 1,
             pdl: false,
             bindings: &[],
+            print: None,
         };
         let inner = Mutex::new(None);
         let body = || {
@@ -314,6 +315,7 @@ fn shadow_memory_that_the_host_does_not_have_is_an_error() {
         cluster: 1,
         pdl: false,
         bindings: &bindings,
+        print: None,
     };
     // SAFETY: the body accesses no memory.
     let outcome = unsafe { simulator::launch(&grid, &Config::default(), &|| {}) };

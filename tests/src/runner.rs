@@ -35,13 +35,15 @@ where
     S: Strategy,
     S::Value: Debug,
 {
+    // PROPTEST_MAX_SHRINK_ITERS may lower it.
+    let defaults = Config::default();
     let config = Config {
         cases,
         rng_seed: RngSeed::Fixed(seed()),
         // A bundle has no source folder for failures; the fixed seed reproduces them.
         failure_persistence: None,
-        max_shrink_iters: 2000,
-        ..Config::default()
+        max_shrink_iters: defaults.max_shrink_iters.min(2000),
+        ..defaults
     };
     let result = TestRunner::new(config).run(&strategy, |case| property(&case).map_err(TestCaseError::fail));
     match result {

@@ -337,6 +337,7 @@ pub fn launch<'a, P: Copy + Sync>(
         cluster: info.cluster,
         pdl: info.pdl,
         bindings: &bound.bindings,
+        print: None,
     };
     // SAFETY: the arguments borrow their buffers for `'a`, exclusively where the kernel may write, and `bound` holds
     // them; the views carry the tags that `bound` gave them. `entry` does nothing but run the kernel on them.

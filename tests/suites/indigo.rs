@@ -12,6 +12,7 @@
 use crate::verdicts::{Found, Verdicts, schedules};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
+use rayon::prelude::*;
 use simt::Kernel;
 use simt::prelude::*;
 use simt::shared::SharedArray;
@@ -603,29 +604,38 @@ fn only(outcome: &Outcome, bounds: bool) -> Outcome {
     outcome
 }
 
+/// What is reported of a kernel on the graphs: races, and accesses out of bounds.
+fn judge(entry: &Entry, graphs: &[Graph]) -> [Verdicts; 2] {
+    let (mut races, mut bounds) = (Verdicts::default(), Verdicts::default());
+    // An access out of bounds depends on the graph: it is found if it is on one of them.
+    let mut outside: Vec<Outcome> = Vec::new();
+    for graph in graphs {
+        let outcomes: Vec<_> = schedules(1).iter().map(|config| run(entry, graph, config)).collect();
+        let outside_here = outcomes.iter().map(|outcome| only(outcome, true));
+        if outside.is_empty() || outside.iter().any(|outcome| outcome.reports.is_empty()) {
+            outside = outside_here.collect();
+        }
+        let listed = |outcome: &Outcome| if entry.has(BOUNDS_BUG) { only(outcome, false) } else { outcome.clone() };
+        let outcomes: Vec<_> = outcomes.iter().map(listed).collect();
+        // With five vertices there need not be two threads that meet.
+        let group = if graph.vertices() > 5 { "race" } else { "race, if two threads meet on 5 vertices" };
+        let faults = if entry.is_race() { &[(group, Kind::Race)][..] } else { &[] };
+        races.note(&format!("{} on {}", entry.name, graph.name), faults, &outcomes);
+    }
+    if entry.has(BOUNDS_BUG) {
+        bounds.note(&entry.name, &[("out of bounds", Kind::OutOfBounds)], &outside);
+    }
+    [races, bounds]
+}
+
 #[test]
 fn indigo() {
     let (entries, graphs) = (entries(), graphs());
+    let verdicts: Vec<_> = entries.par_iter().map(|entry| judge(entry, &graphs)).collect();
     let (mut races, mut bounds) = (Verdicts::default(), Verdicts::default());
-    for entry in &entries {
-        // An access out of bounds depends on the graph: it is found if it is on one of them.
-        let mut outside: Vec<Outcome> = Vec::new();
-        for graph in &graphs {
-            let outcomes: Vec<_> = schedules(1).iter().map(|config| run(entry, graph, config)).collect();
-            let outside_here = outcomes.iter().map(|outcome| only(outcome, true));
-            if outside.is_empty() || outside.iter().any(|outcome| outcome.reports.is_empty()) {
-                outside = outside_here.collect();
-            }
-            let listed = |outcome: &Outcome| if entry.has(BOUNDS_BUG) { only(outcome, false) } else { outcome.clone() };
-            let outcomes: Vec<_> = outcomes.iter().map(listed).collect();
-            // With five vertices there need not be two threads that meet.
-            let group = if graph.vertices() > 5 { "race" } else { "race, if two threads meet on 5 vertices" };
-            let faults = if entry.is_race() { &[(group, Kind::Race)][..] } else { &[] };
-            races.note(&format!("{} on {}", entry.name, graph.name), faults, &outcomes);
-        }
-        if entry.has(BOUNDS_BUG) {
-            bounds.note(&entry.name, &[("out of bounds", Kind::OutOfBounds)], &outside);
-        }
+    for [of_races, of_bounds] in verdicts {
+        races.append(of_races);
+        bounds.append(of_bounds);
     }
     races.print("Indigo, kernels × graphs");
     bounds.print("Indigo, kernels");

@@ -6,10 +6,14 @@ use std::collections::BTreeMap;
 /// Numbers of blocks that run interleaved.
 const RESIDENCIES: [u32; 3] = [1, 4, 32];
 
-/// The schedules of a suite: so many seeds, or `WARPWRIGHT_SEEDS`, with each number of resident blocks.
+/// The schedules of a suite: so many seeds, or those of `WARPWRIGHT_SEEDS` (`100`, or `60..100`), with each number of
+/// resident blocks.
 pub(crate) fn schedules(seeds: u64) -> Vec<Config> {
-    let seeds = std::env::var("WARPWRIGHT_SEEDS").map_or(seeds, |text| text.parse().expect("WARPWRIGHT_SEEDS"));
-    let config = |resident| (0..seeds).map(move |seed| Config::new(Level::Checks).seed(seed).resident(resident));
+    let seeds = std::env::var("WARPWRIGHT_SEEDS").map_or(0..seeds, |text| {
+        let (first, end) = text.split_once("..").unwrap_or(("0", &text));
+        first.parse().expect("WARPWRIGHT_SEEDS")..end.parse().expect("WARPWRIGHT_SEEDS")
+    });
+    let config = |resident| seeds.clone().map(move |seed| Config::new(Level::Checks).seed(seed).resident(resident));
     RESIDENCIES.into_iter().flat_map(config).collect()
 }
 
@@ -53,6 +57,17 @@ impl Verdicts {
         if let Some(report) = other {
             self.false_alarms.push((kernel.to_owned(), report.to_string()));
         }
+    }
+
+    /// Adds the verdicts of other kernels.
+    pub(crate) fn append(&mut self, other: Self) {
+        for (group, by) in other.found {
+            for (found, kernels) in by {
+                self.found.entry(group).or_default().entry(found).or_default().extend(kernels);
+            }
+        }
+        self.clean += other.clean;
+        self.false_alarms.extend(other.false_alarms);
     }
 
     /// How many kernels of a group were found so often.

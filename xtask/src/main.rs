@@ -1,20 +1,23 @@
 //! xtask exists so that everything a contributor does here is one `cargo xtask …` away, with no tool to install first.
 //!
-//! One module per command: [`build`], [`audit`], [`run`], [`tutorial`], [`mod@bench`], [`terms`], [`coverage`],
-//! [`mod@test`], [`sanitize`], [`bundle`], [`doctor`]; `new` and `warpwright` are `cargo_warpwright`. They share the
-//! build list ([`families`]) and small modules for paths and progress. How PTX is compiled, read and audited, and where
-//! tools are found, is in `warpwright_build`, which the build scripts of other projects use.
+//! One module per command: [`build`], [`audit`], [`run`], [`tutorial`], [`mod@bench`], [`terms`], [`book`],
+//! [`coverage`], [`mutate`], [`mod@test`], [`sanitize`], [`bundle`], [`doctor`]; `new` and `warpwright` are
+//! `cargo_warpwright`. They share the build list ([`families`]) and small modules for paths and progress. How PTX is
+//! compiled, read and audited, and where tools are found, is in `warpwright_build`, which the build scripts of other
+//! projects use.
 //!
 //! xtask depends on no crate that has or runs kernels: what it has to know of the kernels is in their PTX.
 
 mod archives;
 mod audit;
 mod bench;
+mod book;
 mod build;
 mod bundle;
 mod coverage;
 mod doctor;
 mod families;
+mod mutate;
 mod program;
 mod progress;
 mod run;
@@ -55,8 +58,12 @@ enum Command {
     Bench(bench::Args),
     /// Search for words that are not used here and for wide lines; print the field's term for each.
     Terms,
+    /// Check the pages of the book; render them where mdBook is installed.
+    Book,
     /// Which GEMM configurations the planner needs, and what each gains.
     Coverage,
+    /// Whether the property tests notice each synchronisation of the kernels left out or weakened.
+    Mutate(mutate::Args),
     /// Everything CI runs.
     Test(test::Args),
     /// The simulator's and the host's tests with the address sanitizer; needs a nightly.
@@ -84,7 +91,9 @@ fn main() -> ExitCode {
         Command::Tutorial(args) => tutorial::command(&workspace, &args),
         Command::Bench(args) => bench::command(&workspace, &args),
         Command::Terms => terms::command(&workspace),
+        Command::Book => book::command(&workspace),
         Command::Coverage => coverage::command(&workspace),
+        Command::Mutate(args) => mutate::command(&args),
         Command::Test(args) => test::command(&workspace, &args),
         Command::Sanitize(args) => sanitize::command(&workspace, &args),
         Command::Bundle(args) => bundle::command(&workspace, &args),

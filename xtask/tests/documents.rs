@@ -20,8 +20,20 @@ const PAGES: [&str; 8] = [
 /// Pages of which every path in backticks is checked.
 const MAPS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/gemm.md"];
 /// Folders of the repository: a path in backticks begins with one of them.
-const FOLDERS: [&str; 11] =
-    ["gpu/", "simt/", "simulator/", "host/", "tests/", "bench/", "build/", "cli/", "examples/", "xtask/", "docs/"];
+const FOLDERS: [&str; 12] = [
+    "gpu/",
+    "simt/",
+    "simulator/",
+    "host/",
+    "tests/",
+    "bench/",
+    "build/",
+    "cli/",
+    "examples/",
+    "book/",
+    "xtask/",
+    "docs/",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the repository")

@@ -42,7 +42,7 @@ fn problem(case: &Case) -> Option<Problem> {
         return None;
     };
     let arithmetic = match case.dtype {
-        Dtype::F32 => Arithmetic::F32,
+        Dtype::F32 | Dtype::F32Emulated => Arithmetic::F32,
         Dtype::Tf32 => Arithmetic::TF32,
         Dtype::F16 => Arithmetic::F16,
         Dtype::Bf16 => Arithmetic::BF16,
@@ -131,7 +131,7 @@ fn cub_type(dtype: Dtype) -> Option<Type> {
         Dtype::F16 => Some(Type::F16),
         Dtype::Bf16 => Some(Type::Bf16),
         Dtype::I32 => Some(Type::I32),
-        Dtype::Tf32 | Dtype::U8 | Dtype::C128 => None,
+        Dtype::Tf32 | Dtype::F32Emulated | Dtype::U8 | Dtype::C128 => None,
     }
 }
 

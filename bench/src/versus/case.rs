@@ -95,6 +95,8 @@ pub enum Dtype {
     F32,
     /// f32 elements, rounded to tf32 when multiplied.
     Tf32,
+    /// f32 elements, multiplied as sums of three bf16: `Arithmetic::Bf16x6`. The peers' f32.
+    F32Emulated,
     /// IEEE half precision.
     F16,
     /// The upper half of f32.
@@ -111,14 +113,15 @@ pub enum Dtype {
 
 impl Dtype {
     /// Every type.
-    pub const ALL: [Self; 8] =
-        [Self::F32, Self::Tf32, Self::F16, Self::Bf16, Self::F64, Self::I32, Self::U8, Self::C128];
+    pub const ALL: [Self; 9] =
+        [Self::F32, Self::Tf32, Self::F32Emulated, Self::F16, Self::Bf16, Self::F64, Self::I32, Self::U8, Self::C128];
 
     /// Its name in records.
     pub fn name(self) -> &'static str {
         match self {
             Self::F32 => "f32",
             Self::Tf32 => "tf32",
+            Self::F32Emulated => "f32-emulated",
             Self::F16 => "f16",
             Self::Bf16 => "bf16",
             Self::F64 => "f64",
@@ -133,7 +136,7 @@ impl Dtype {
         match self {
             Self::U8 => 1,
             Self::F16 | Self::Bf16 => 2,
-            Self::F32 | Self::Tf32 | Self::I32 => 4,
+            Self::F32 | Self::Tf32 | Self::F32Emulated | Self::I32 => 4,
             Self::F64 => 8,
             Self::C128 => 16,
         }
@@ -142,14 +145,14 @@ impl Dtype {
     /// How elements lie in memory.
     #[must_use]
     pub fn stored(self) -> Self {
-        if self == Self::Tf32 { Self::F32 } else { self }
+        if matches!(self, Self::Tf32 | Self::F32Emulated) { Self::F32 } else { self }
     }
 
     /// The type of a sum.
     #[must_use]
     pub fn sum(self) -> Self {
         match self {
-            Self::F16 | Self::Bf16 | Self::Tf32 => Self::F32,
+            Self::F16 | Self::Bf16 | Self::Tf32 | Self::F32Emulated => Self::F32,
             other => other,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::case::{Case, Dtype, Lengths, Shape, Work};
 
-use Dtype::{Bf16, C128, F16, F32, F64, I32, Tf32, U8};
+use Dtype::{Bf16, C128, F16, F32, F32Emulated, F64, I32, Tf32, U8};
 
 /// Elements of the large vectors.
 const LARGE: usize = 1 << 28;
@@ -179,6 +179,10 @@ const MEAN: [[usize; 3]; 15] = [
 const CALLED: [(Dtype, [usize; 3]); 4] =
     [(Bf16, [64; 3]), (Bf16, [3, 8192, 8192]), (Bf16, [17, 5120, 5120]), (F16, [333, 777, 555])];
 
+/// Few rows times the transposed weights of a layer.
+const FEW_ROWS: [[usize; 3]; 5] =
+    [[1, 14336, 4096], [8, 4096, 14336], [32, 4096, 4096], [32, 8192, 8192], [64, 5120, 5120]];
+
 fn gemms() -> Vec<Case> {
     let gemm = |dtype, mnk, transposed, batch| case(Work::Gemm, dtype, Shape::Gemm { mnk, transposed, batch });
     let square = |dtype, n: usize| gemm(dtype, [n; 3], [false; 2], 1);
@@ -190,11 +194,15 @@ fn gemms() -> Vec<Case> {
         cases.extend([[false, true], [true, false], [true, true]].map(|layout| gemm(dtype, [4096; 3], layout, 1)));
     }
     cases.extend(CALLED.map(|(dtype, mnk)| gemm(dtype, mnk, [false; 2], 1)));
-    for dtype in [Tf32, F32] {
+    cases.extend(FEW_ROWS.map(|mnk| gemm(Bf16, mnk, [false, true], 1)));
+    for dtype in [Tf32, F32, F32Emulated] {
         cases.extend([512, 1024, 2048, 4096, 8192].map(|n| square(dtype, n)));
     }
     let other_layouts = [[false, true], [true, false], [true, true]];
-    cases.extend(other_layouts.map(|layout| gemm(Tf32, [4096; 3], layout, 1)));
+    for dtype in [Tf32, F32Emulated] {
+        cases.extend(other_layouts.map(|layout| gemm(dtype, [4096; 3], layout, 1)));
+    }
+    cases.extend([[2000, 3000, 4000], [1999, 3001, 4003]].map(|mnk| gemm(F32Emulated, mnk, [false; 2], 1)));
     cases.extend([512, 1024, 2048, 4096, 8192].map(|n| square(F64, n)));
     cases.extend(other_layouts.map(|layout| gemm(F64, [4096; 3], layout, 1)));
     cases.extend([[2000, 3000, 4000], [1999, 3001, 4003]].map(|mnk| gemm(F64, mnk, [false; 2], 1)));

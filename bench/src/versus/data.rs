@@ -81,7 +81,7 @@ pub fn number(dtype: Dtype, bits: Bits) -> f64 {
         Dtype::I32 => f64::from((bits as u32).cast_signed()),
         Dtype::F16 => f16::from_bits(bits as u16).to_f64(),
         Dtype::Bf16 => bf16::from_bits(bits as u16).to_f64(),
-        Dtype::F32 | Dtype::Tf32 => f64::from(f32::from_bits(bits as u32)),
+        Dtype::F32 | Dtype::Tf32 | Dtype::F32Emulated => f64::from(f32::from_bits(bits as u32)),
         Dtype::F64 | Dtype::C128 => f64::from_bits(bits as u64),
     }
 }
@@ -103,7 +103,7 @@ macro_rules! by_type {
                         let draw = if small { <$t as Number>::small } else { <$t as Number>::random };
                         Self::$variant(random(vec![zero(); len], seed, 7, draw))
                     })+
-                    Dtype::Tf32 => unreachable!("stored as f32"),
+                    Dtype::Tf32 | Dtype::F32Emulated => unreachable!("stored as f32"),
                 }
             }
 
@@ -124,7 +124,7 @@ macro_rules! by_type {
             pub fn alloc(device: &Device, dtype: Dtype, len: usize) -> Result<Self> {
                 Ok(match dtype.stored() {
                     $(Dtype::$variant => Self::$variant(device.alloc(len)?),)+
-                    Dtype::Tf32 => unreachable!("stored as f32"),
+                    Dtype::Tf32 | Dtype::F32Emulated => unreachable!("stored as f32"),
                 })
             }
 

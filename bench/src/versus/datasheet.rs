@@ -10,11 +10,19 @@ struct Datasheet {
     types: &'static [(&'static str, f64)],
 }
 
-/// NVIDIA H200 Tensor Core GPU datasheet (SXM), dense figures; f32 is 132 · 128 · 2 operations at 1980 MHz.
+/// NVIDIA H200 Tensor Core GPU datasheet (SXM), dense figures; f32 is 132 · 128 · 2 operations at 1980 MHz,
+/// emulated f32 a sixth of bf16.
 const DATASHEETS: &[Datasheet] = &[Datasheet {
     name: "h200",
     memory: 4.8e12,
-    types: &[("f32", 66.9e12), ("f64", 66.9e12), ("tf32", 495e12), ("f16", 989e12), ("bf16", 989e12)],
+    types: &[
+        ("f32", 66.9e12),
+        ("f64", 66.9e12),
+        ("tf32", 495e12),
+        ("f32-emulated", 164.8e12),
+        ("f16", 989e12),
+        ("bf16", 989e12),
+    ],
 }];
 
 /// Peak bytes per second of the device whose records have this name.

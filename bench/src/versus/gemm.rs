@@ -114,6 +114,10 @@ fn by<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot, choice: Choice
             let kind = Kind { operands: operands!(F32), configured: |gemm| gemm.arithmetic(Arithmetic::Tf32) };
             calls::<f32>(device, problem, kind, slot, choice)
         }
+        Dtype::F32Emulated => {
+            let kind = Kind { operands: operands!(F32), configured: |gemm| gemm.arithmetic(Arithmetic::Bf16x6) };
+            calls::<f32>(device, problem, kind, slot, choice)
+        }
         Dtype::F16 => {
             calls::<f16>(device, problem, Kind { operands: operands!(F16), configured: |gemm| gemm }, slot, choice)
         }

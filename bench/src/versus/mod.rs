@@ -14,6 +14,7 @@
 //!
 //! docs/benchmarks/README.md says how to read what comes out.
 
+mod accuracy;
 mod algorithms;
 mod calls;
 pub mod case;
@@ -133,6 +134,16 @@ pub struct Args {
     /// kernels of these rows of gpu/src/gemm/configs.rs, such as 128x136,2x64x128.
     #[arg(long, value_name = "ROW", value_delimiter = ',', requires = "algorithms")]
     without: Vec<String>,
+    /// Instead of the cases, print how accurate products of `f32` are, with full arithmetic, with `Bf16x6` and by
+    /// cuBLAS's SGEMM; the exit code is 1 if one with `Bf16x6` is less accurate than SGEMM. Nothing is recorded.
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "list", "render", "compare", "algorithms", "host_time", "first_calls", "only", "shape", "implementations",
+            "out",
+        ]
+    )]
+    accuracy: bool,
     /// Write tables and plots of the records instead of measuring.
     #[arg(long, conflicts_with_all = ["list", "compare"])]
     render: bool,
@@ -189,6 +200,10 @@ pub fn main(args: &Args) -> Result<ExitCode> {
     } else if let Some([a, b]) = args.compare.as_deref() {
         let (report, holds) = compare::compare(&Records::read(&file("nvidia-h200"))?, a, b, &args.only)?;
         print!("{report}");
+        return Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    } else if args.accuracy {
+        let (device, peers) = (gpu(args.gpu)?, Peers::load());
+        let holds = accuracy::measure(&Context::new(&device, &peers)?, &[1024, 4096, 16_384], args.seed)?;
         return Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     } else if let Some(gemms) = args.algorithms {
         rank(args, gemms)?;

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, bail};
 
 use super::checks::{self, Finding, Rules};
 use super::usage::Usage;
+use crate::kernels;
 use crate::ptx::{self, Action, Declared, Module, decode};
 use crate::ptxas::Ptxas;
 
@@ -41,7 +42,15 @@ pub fn audit(text: &str, arch: &str, package: &str, ptxas: Option<&Ptxas>, path:
     }
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
     let report = ptxas.map(|ptxas| ptxas.assemble(path, arch)).transpose();
-    let report = report.or_else(|error| if is_older(&format!("{error:#}")) { Ok(None) } else { Err(error) })?;
+    let mut report = report.or_else(|error| if is_older(&format!("{error:#}")) { Ok(None) } else { Err(error) })?;
+    let without_panics = without_panics(text, &module);
+    if let (Some(report), Some(ptxas)) = (&mut report, ptxas)
+        && without_panics != text
+    {
+        let path = path.with_extension("without-panics.ptx");
+        fs::write(&path, without_panics).with_context(|| format!("cannot write {}", path.display()))?;
+        *report = ptxas.assemble(&path, arch)?;
+    }
     let mut findings = Vec::new();
     for function in module.kernels() {
         let Some(declared) = module.declared(&function.name) else { continue };
@@ -62,6 +71,24 @@ pub fn audit(text: &str, arch: &str, package: &str, ptxas: Option<&Ptxas>, path:
         list.join("\n"),
         path.display()
     )
+}
+
+/// PTX with a `trap` in place of each call that reports a panic: what the report takes is not the kernel's.
+fn without_panics(text: &str, module: &Module) -> String {
+    let reports = |name: &str| {
+        let name = format!("{:#}", rustc_demangle::demangle(name));
+        ["core::", "__rustc::", "simt::ptx::report::"].iter().any(|of| name.starts_with(of))
+    };
+    let never_return = module.functions.iter().filter(|function| function.header.contains(".noreturn"));
+    let names: Vec<&str> = never_return.map(|function| function.name.as_str()).filter(|name| reports(name)).collect();
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        match decode(line.trim().trim_end_matches(';')) {
+            Action::Call { callee } if names.contains(&callee) => out.push_str("\ttrap;\n"),
+            _ => out.push_str(line),
+        }
+    }
+    if names.is_empty() { out } else { kernels::join(&kernels::split(&out)) }
 }
 
 /// Whether ptxas refuses PTX because it is older than that: its figures are missing then, as without a ptxas.

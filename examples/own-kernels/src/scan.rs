@@ -1,21 +1,30 @@
 //! Inclusive prefix sums modulo 2³² in one pass, by decoupled look-back (Merrill and Garland, 2016).
 //!
-//! A block sums its tile and publishes the sum; then it adds what the blocks before it have published, going back until
-//! one has published the sum of everything up to its own end. Tiles are taken in the order in which blocks start, so
-//! that no block waits for one that has not started.
+//! A block sums its tile and publishes the sum; then its first warp adds what the blocks before it have published,
+//! going back 32 tiles at a time until one has published the sum of everything up to its own end. Tiles are taken in
+//! the order in which blocks start, so that no block waits for one that has not started.
 
 use warpwright::prelude::*;
+use warpwright::simt::warp::*;
 
-/// Threads of a block, and elements of a tile.
-pub const THREADS: u32 = 256;
+/// Threads of a block.
+pub const THREADS: u32 = 512;
+/// Elements of a thread.
+const ITEMS: usize = 16;
+/// Elements of a tile, which a block scans.
+pub const TILE: usize = THREADS as usize * ITEMS;
 
-/// A tile, and what thread 0 finds out for the others.
+const WARPS: u32 = THREADS / 32;
+const ALL: u32 = u32::MAX;
+
+/// What the threads of a block tell each other.
 #[repr(C)]
 #[derive(Shared)]
-pub struct Tile {
-    sums: SharedArray<u32, { THREADS as usize }>,
-    /// The tile's number; then the sum of all tiles before it.
-    common: SharedArray<u32, 2>,
+pub struct Block {
+    /// The number of the block's tile.
+    number: SharedArray<u32, 1>,
+    /// The sum of each warp's elements; then that of all elements before them.
+    sums: SharedArray<u32, { WARPS as usize }>,
 }
 
 /// In the upper half of a tile's status: the lower half is the sum of the tile alone.
@@ -23,52 +32,93 @@ const TILE_SUM: u64 = 1 << 32;
 /// The same: it is the sum of all elements up to the end of the tile.
 const PREFIX: u64 = 2 << 32;
 
-/// `status` has an element for each tile, and one more that counts the tiles taken; all are 0 before the launch. `y` is
-/// as long as `x`.
+/// `status` has an element for each tile, and one more that counts the tiles taken; all are 0 before the launch, which
+/// has a block for each tile. `y` is as long as `x`.
 #[kernel(block = THREADS)]
-pub fn scan(#[shared] tile: &Tile, x: VecRef<u32>, y: VecMut<u32>, status: VecMut<u64>) {
-    let t = thread_idx_x();
-    if branch(t == 0) {
+pub fn scan(#[shared] block: &Block, x: VecRef<u32>, y: VecMut<u32>, status: VecMut<u64>) {
+    let (warp, lane) = (warp_id(), lane_id());
+    if branch(thread_idx_x() == 0) {
         let taken = status.atomic(grid_dim_x() as usize).fetch_add(1, Order::Relaxed, Scope::Device);
-        tile.common.set(0, taken as u32);
+        block.number.set(0, taken as u32);
     }
     sync_threads();
-    let number = tile.common.get(0) as usize;
-    let i = number * THREADS as usize + t as usize;
+    let number = block.number.get(0);
 
-    // The sums within the tile (Hillis and Steele).
-    let mut sum = x.get_or(i, 0);
-    let mut distance = 1;
-    while distance < THREADS {
-        tile.sums.set(t, sum);
-        sync_threads();
-        if branch(t >= distance) {
-            sum = sum.wrapping_add(tile.sums.get(t - distance));
-        }
-        sync_threads();
-        distance *= 2;
+    // A warp's elements are neighbours; at each step its lanes take the next 32, and add the sum of those before.
+    let first = number as usize * TILE + (warp * 32) as usize * ITEMS + lane as usize;
+    let mut items = [0; ITEMS];
+    for (step, item) in items.iter_mut().enumerate() {
+        *item = x.get_or(first + 32 * step, 0);
     }
+    let mut sum = 0_u32;
+    for item in &mut items {
+        *item = sum.wrapping_add(warp_scan(*item));
+        (sum, _) = warp_shuffle_idx(ALL, *item, 31, 32);
+    }
+    if branch(lane == 0) {
+        block.sums.set(warp, sum);
+    }
+    sync_threads();
 
-    // The last thread has the tile's sum.
-    if branch(t == THREADS - 1) {
-        let mut before = 0_u32;
-        if number > 0 {
-            status.atomic(number).store(TILE_SUM | u64::from(sum), Order::Release, Scope::Device);
-            let mut back = number - 1;
-            loop {
-                let found = status.atomic(back).load(Order::Acquire, Scope::Device);
-                if found >= TILE_SUM {
-                    before = before.wrapping_add(found as u32);
-                    if found >= PREFIX {
-                        break;
-                    }
-                    back -= 1;
-                }
+    if branch(warp == 0) {
+        let sum = if lane < WARPS { block.sums.get(lane) } else { 0 };
+        let up_to_here = warp_scan(sum);
+        let (tile, _) = warp_shuffle_idx(ALL, up_to_here, 31, 32);
+        let before = look_back(&status, number, tile);
+        if branch(lane < WARPS) {
+            block.sums.set(lane, before.wrapping_add(up_to_here.wrapping_sub(sum)));
+        }
+    }
+    sync_threads();
+
+    let before = block.sums.get(warp);
+    for (step, item) in items.into_iter().enumerate() {
+        y.set_within(first + 32 * step, before.wrapping_add(item));
+    }
+}
+
+/// The sum of the values of this lane and of those below it.
+#[inline(always)]
+fn warp_scan(value: u32) -> u32 {
+    let mut sum = value;
+    for step in 0..5 {
+        let (below, exists) = warp_shuffle_up(ALL, sum, 1 << step, 32);
+        sum = sum.wrapping_add(if exists { below } else { 0 });
+    }
+    sum
+}
+
+/// Publishes `sum`, that of tile `number`, and returns the sum of all tiles before it. All lanes of one warp call.
+///
+/// A status is its own message: nothing else is read that another block wrote, so relaxed loads and stores are enough.
+#[inline(always)]
+fn look_back(status: &VecMut<u64>, number: u32, sum: u32) -> u32 {
+    let lane = lane_id();
+    let publish = |value: u64| {
+        if branch(lane == 0) {
+            status.atomic(number as usize).store(value, Order::Relaxed, Scope::Device);
+        }
+    };
+    if number > 0 {
+        publish(TILE_SUM | u64::from(sum));
+    }
+    let (mut before, mut end) = (0_u32, number);
+    while end > 0 {
+        // Lane l looks at the tile l + 1 before `end`; in front of the first tile there is nothing to add.
+        let mut found = PREFIX;
+        loop {
+            if branch(lane < end) {
+                found = status.atomic((end - 1 - lane) as usize).load(Order::Relaxed, Scope::Device);
+            }
+            if warp_vote_all(ALL, found >= TILE_SUM) {
+                break;
             }
         }
-        status.atomic(number).store(PREFIX | u64::from(before.wrapping_add(sum)), Order::Release, Scope::Device);
-        tile.common.set(1, before);
+        let prefixes = warp_vote_ballot(ALL, found >= PREFIX);
+        let nearest = prefixes.trailing_zeros();
+        before = before.wrapping_add(warp_reduce_add(ALL, if lane <= nearest { found as u32 } else { 0 }));
+        end = if prefixes == 0 { end - 32 } else { 0 };
     }
-    sync_threads();
-    y.set_within(i, sum.wrapping_add(tile.common.get(1)));
+    publish(PREFIX | u64::from(before.wrapping_add(sum)));
+    before
 }

@@ -1,7 +1,8 @@
 //! Each kernel against the same computation on the CPU, at shapes that are no multiple of its tiles, under several
 //! schedules of the simulator, which also looks for data races.
 
-use own_kernels::{histogram, matmul, saxpy, scan, softmax, stencil, transpose};
+use own_kernels::{each_format, histogram, matmul, mma, print, saxpy, scan, softmax, stencil, transpose};
+use warpwright::half::f16;
 use warpwright::ndarray::Array2;
 use warpwright::prelude::*;
 use warpwright::simulator::{Config, Level};
@@ -14,6 +15,9 @@ fn devices() -> Vec<Device> {
     }
     (0..5).map(|seed| Device::simulator_with(Config::new(Level::Checks).seed(seed))).collect()
 }
+
+/// Held by tests of output: a GPU is one device for all of them.
+static PRINTS: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 /// Numbers that look random, the same each time.
 fn numbers(count: usize, below: u32) -> Vec<u32> {
@@ -38,6 +42,7 @@ fn tiles(rows: usize, cols: usize, tile: u32) -> (u32, u32) {
     ((cols as u32).div_ceil(tile), (rows as u32).div_ceil(tile))
 }
 
+// ANCHOR: saxpy
 #[test]
 fn saxpy_is_that_of_the_cpu() -> Result<()> {
     for device in devices() {
@@ -49,6 +54,7 @@ fn saxpy_is_that_of_the_cpu() -> Result<()> {
     }
     Ok(())
 }
+// ANCHOR_END: saxpy
 
 #[test]
 fn histogram_counts() -> Result<()> {
@@ -83,17 +89,22 @@ fn stencil_takes_means() -> Result<()> {
     Ok(())
 }
 
+// ANCHOR: transpose
 #[test]
 fn transpose_moves_each_element() -> Result<()> {
     for device in devices() {
         let from = matrix(45, 70);
         let mut to = device.alloc_matrix(70, 45)?;
         let launch = Launch::grid(tiles(45, 70, transpose::TILE));
-        device.launch(&transpose::transpose, launch, (&device.upload(&from)?, &mut to))?;
+        device.launch(&transpose::transpose::<f32>(), launch, (&device.upload(&from)?, &mut to))?;
+        assert_eq!(to.download()?, from.t());
+        let (from, mut to) = (from.mapv(f64::from), device.alloc_matrix(70, 45)?);
+        device.launch(&transpose::transpose::<f64>(), launch, (&device.upload(&from)?, &mut to))?;
         assert_eq!(to.download()?, from.t());
     }
     Ok(())
 }
+// ANCHOR_END: transpose
 
 #[test]
 fn matmul_is_exact_for_small_integers() -> Result<()> {
@@ -104,6 +115,21 @@ fn matmul_is_exact_for_small_integers() -> Result<()> {
         let mut c = device.alloc_matrix(m, n)?;
         let launch = Launch::grid(tiles(m, n, matmul::TILE));
         device.launch(&matmul::matmul, launch, (&device.upload(&a)?, &device.upload(&b)?, &mut c))?;
+        assert_eq!(c.download()?, a.dot(&b));
+    }
+    Ok(())
+}
+
+#[test]
+fn mma_is_exact_for_small_integers() -> Result<()> {
+    for device in devices() {
+        let (m, k, n) = (33, 50, 17);
+        let a = matrix(m, k).map(|x| (x * 10.0).round());
+        let b = matrix(k, n).map(|x| (x * 10.0).round());
+        let half = |x: &Array2<f32>| device.upload(&x.map(|x| f16::from_f32(*x)));
+        let mut c = device.alloc_matrix(m, n)?;
+        let launch = Launch::grid(((n as u32).div_ceil(mma::COLS), (m as u32).div_ceil(mma::ROWS)));
+        device.launch(&mma::mma, launch, (&half(&a)?, &half(&b)?, &mut c))?;
         assert_eq!(c.download()?, a.dot(&b));
     }
     Ok(())
@@ -135,9 +161,9 @@ fn softmax_is_that_of_the_cpu() -> Result<()> {
 #[test]
 fn scan_is_that_of_the_cpu() -> Result<()> {
     for device in devices() {
-        for length in [1, 256, 257, 5000] {
+        for length in [1, scan::TILE, scan::TILE + 1, 40 * scan::TILE - 5] {
             let x = numbers(length, u32::MAX);
-            let blocks = length.div_ceil(scan::THREADS as usize);
+            let blocks = length.div_ceil(scan::TILE);
             let mut y = device.alloc(length)?;
             let mut status = device.alloc_zeros::<u64>(blocks + 1)?;
             device.launch(&scan::scan, Launch::grid(blocks as u32), (&device.upload(&x)?, &mut y, &mut status))?;
@@ -146,6 +172,62 @@ fn scan_is_that_of_the_cpu() -> Result<()> {
                 Some(*sum)
             });
             assert_eq!(y.download()?, sums.collect::<Vec<_>>(), "{length} elements");
+        }
+    }
+    Ok(())
+}
+
+/// What the kernels of a device print until `work` has waited for it.
+fn lines_of(device: &Device, work: impl FnOnce() -> Result<()>) -> Result<Vec<String>> {
+    let (send, lines) = std::sync::mpsc::channel();
+    device.on_print(move |line| drop(send.send(line.to_owned())));
+    work()?;
+    device.synchronize()?;
+    Ok(lines.try_iter().collect())
+}
+
+#[test]
+fn kernels_print_what_format_writes() -> Result<()> {
+    let mut expected = Vec::new();
+    macro_rules! push {
+        ($($argument:tt)*) => { expected.push(format!($($argument)*)) };
+    }
+    each_format!(push: 40_007, -1.25e-3, 1234.5678);
+    let _one = PRINTS.lock();
+    for device in devices() {
+        let launch = || device.launch(&print::formats, Launch::grid(1), (40_007, -1.25e-3, 1234.5678)).map(drop);
+        assert_eq!(lines_of(&device, launch)?, expected);
+    }
+    Ok(())
+}
+
+/// More lines than a GPU keeps until the host waits.
+#[test]
+fn lines_that_find_no_room_are_counted() -> Result<()> {
+    let _one = PRINTS.lock();
+    for device in devices() {
+        for count in [100, 5000, 70] {
+            let x = device.upload(&vec![f32::INFINITY; count])?;
+            let launch = || device.launch(&print::not_finite, Launch::cover(count, print::THREADS), (&x,)).map(drop);
+            let lines = lines_of(&device, launch)?;
+            let (told, found): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line.starts_with("warpwright: "));
+            let kept = if device.is_simulator() { count } else { count.min(2048) };
+            assert_eq!(found.len(), kept);
+            assert_eq!(told.is_empty(), kept == count, "{told:?}");
+            assert!(told.iter().all(|line| line.contains(&format!(" {} more lines ", count - kept))), "{told:?}");
+            // Each line is whole, and none comes twice.
+            let mut at: Vec<usize> = found
+                .iter()
+                .map(|line| {
+                    let i = line.strip_prefix("x[").and_then(|rest| rest.split_once(']')).map_or("", |(i, _)| i);
+                    let i = i.parse().unwrap_or_else(|_| panic!("{line}"));
+                    assert_eq!(**line, format!("x[{i}] is inf, in block {}", i / print::THREADS as usize));
+                    i
+                })
+                .collect();
+            at.sort_unstable();
+            at.dedup();
+            assert_eq!(at.len(), kept);
         }
     }
     Ok(())

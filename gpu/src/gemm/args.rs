@@ -124,3 +124,13 @@ pub type TmaGemmKernel<T> = simt::Kernel<(
     simt::tma::TensorMapMut<'static, T>,
     TmaGemmArgs<'static, T>,
 )>;
+
+/// A [`TmaGemmKernel`] that loads planes of `bf16`, with the operands that were split into them.
+#[cfg(not(target_arch = "nvptx64"))]
+pub type PlanesGemmKernel<T> = simt::Kernel<(
+    simt::tma::TensorMap<'static, half::bf16>,
+    simt::tma::TensorMap<'static, half::bf16>,
+    simt::tma::TensorMapMut<'static, T>,
+    TmaGemmArgs<'static, T>,
+    Operands<'static, T>,
+)>;

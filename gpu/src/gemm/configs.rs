@@ -80,7 +80,10 @@ pub struct WgmmaConfig {
     /// A is loaded from shared memory to registers, because it is MN-major tf32, which tensor cores do not read from
     /// shared memory.
     pub a_in_registers: bool,
-    /// Bytes of an element of A, B and C.
+    /// Planes of `bf16` that an element of A or B, an `f32`, is the sum of; 1 where elements are multiplied as they
+    /// are: see [`bf16x6`](crate::gemm::sm90::bf16x6).
+    pub planes: u32,
+    /// Bytes of an element of A and B, or of their planes.
     pub element_bytes: u32,
     /// Its speed.
     pub model: PerfModel,
@@ -88,16 +91,16 @@ pub struct WgmmaConfig {
     pub needed_by: [usize; 3],
 }
 
-/// A kernel of a [`WgmmaConfig`].
+/// A kernel of a [`WgmmaConfig`], with the signature `K`.
 #[cfg(not(target_arch = "nvptx64"))]
 #[derive(Clone, Copy)]
-pub struct WgmmaKernel<T: super::number::Number> {
+pub struct WgmmaKernel<K: 'static> {
     /// Its row.
     pub config: &'static WgmmaConfig,
     /// The layout that it is for.
     pub layout: Layout,
     /// The kernel.
-    pub kernel: &'static super::args::TmaGemmKernel<T>,
+    pub kernel: &'static K,
 }
 
 impl WgmmaConfig {
@@ -129,10 +132,16 @@ impl WgmmaConfig {
         if self.swap_ab { [n, m * self.cluster] } else { [m * self.cluster, n] }
     }
 
-    /// Elements along k in a stage: 128 bytes.
+    /// Elements along k in a stage: 128 bytes. Those of all planes are in as many stages.
     #[must_use]
     pub const fn depth(&self) -> u32 {
         128 / self.element_bytes
+    }
+
+    /// Bytes of an element of C.
+    #[must_use]
+    pub const fn output_bytes(&self) -> u32 {
+        if self.planes > 1 { 4 } else { self.element_bytes }
     }
 
     /// Whether the MMA's A and its B are K-major in memory in this layout.
@@ -158,6 +167,7 @@ impl WgmmaConfig {
     pub const fn registers(&self) -> u32 {
         let registers = match (self.consumers(), self.mma[1]) {
             (1, 16) => 96,
+            (1, _) if self.planes > 1 => 240,
             (1, _) => 192,
             _ => 168,
         };
@@ -169,7 +179,7 @@ impl WgmmaConfig {
     /// in the TMA-store epilogue; with two widths both for each.
     #[must_use]
     pub const fn barriers(&self) -> u32 {
-        let epilogue = match (self.store_rows(), self.element_bytes) {
+        let epilogue = match (self.store_rows(), self.output_bytes()) {
             (None, _) => 2,
             // TMA boxes of 64 columns, or of so many rows where Cᵀ is computed.
             (Some(rows), 2) => 2 + 2 * (self.mma[1] / if self.swap_ab { rows } else { 64 }),
@@ -216,6 +226,8 @@ macro_rules! wgmma_16_configs {
     ($then:ident) => { $then! {
         "16x64": 64 x 16, 1, 16, [swap_ab stream_k], [nn nt], [2.55 1.45], 0.6, [300.0 300.0], 16 x 8192 x 8192;
         "64x16": 64 x 16, 1, 16, [stream_k], [nt tt], [2.6 1.45], 0.6, [500.0 500.0], 8192 x 16 x 8192;
+        "32x64": 64 x 32, 1, 16, [swap_ab stream_k], [nn nt], [5.0 2.9], 0.6, [300.0 300.0], 32 x 8192 x 8192;
+        "64x32": 64 x 32, 1, 16, [stream_k], [nt tt], [5.0 2.9], 0.6, [500.0 500.0], 8192 x 32 x 8192;
         "128x256": 128 x 256, 1, 4, [stream_k], [nn nt tn tt], [11.0 11.0], 0.8, [80.0 700.0], 4096 x 4096 x 64;
         "256x192": 256 x 192, 1, 3, [two_width], [nn nt tn tt], [10.8 11.4], 0.86, [85.0 700.0], 8192 x 8192 x 8192;
         "128x128": 128 x 128, 1, 6, [stream_k], [nn nt tn tt], [12.0 10.4], 0.6, [160.0 500.0], 1024 x 2048 x 1024;
@@ -246,6 +258,18 @@ macro_rules! wgmma_tf32_configs {
     } };
 }
 pub(crate) use wgmma_tf32_configs;
+
+/// Calls `$then!` with the rows for `f32` as three planes of `bf16` each, of which six products are added. The planes
+/// are copies, so one layout is enough.
+macro_rules! wgmma_bf16x6_configs {
+    ($then:ident) => {
+        $then! {
+            "128x128": 128 x 128, 1, 6, [stream_k], [nt], [2.1 2.1], 1.0, [40.0 60.0], 4096 x 4096 x 4096;
+            "64x128": 64 x 128, 1, 8, [stream_k], [nt], [1.6 1.6], 1.0, [40.0 60.0], 320 x 512 x 3000;
+        }
+    };
+}
+pub(crate) use wgmma_bf16x6_configs;
 
 /// A configuration of the FFMA kernels fed by TMA: [`sm90::ffma`](super::sm90::ffma).
 #[derive(Clone, Copy, Debug, PartialEq)]

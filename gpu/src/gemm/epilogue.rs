@@ -27,7 +27,6 @@ impl<T: Number> GemmArgs<'_, T> {
 
     /// [`Self::finish`], and its result stored to element `at` of C.
     #[inline(always)]
-    #[track_caller]
     pub fn store(&self, accumulator: T::Wide, at: u64, place: (u32, u32)) {
         let at = at as usize;
         if self.flags & WIDE_C == 0 {
@@ -62,7 +61,6 @@ impl<T: Number<Wide = f32> + Lanes<4>> GemmArgs<'_, T> {
 
     /// [`Self::store`] of four neighbours in a row, the first of them element `at` of C, a multiple of 4.
     #[inline(always)]
-    #[track_caller]
     pub fn store_quad(&self, accumulators: [f32; 4], at: u64, (row, col): (u32, u32)) {
         let (at, is_wide) = ((at / 4) as usize, self.flags & WIDE_C != 0);
         let mut old = [0.0; 4];

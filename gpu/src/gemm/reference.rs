@@ -25,7 +25,6 @@ pub const TILE: [u32; 2] = [8, 32];
 
 /// `read` converts an element to what is multiplied.
 #[inline(always)]
-#[track_caller]
 fn gemm<T: Number>(read: impl Fn(T) -> T::Wide, Operands { a, b, ld, stride }: Operands<'_, T>, args: GemmArgs<'_, T>) {
     let GemmArgs { m, n, k, batch, flags, .. } = args;
     let across = n.div_ceil(TILE[1]).max(1);

@@ -149,14 +149,12 @@ macro_rules! vectors {
         }
 
         #[inline(always)]
-        #[track_caller]
         fn load_vector(from: &Window<Self>, row: u32, col: u32) -> VectorBits {
             let zero = bits_as(Vec4::new([0_u32; 4]));
             bits_as::<_, Vec4<u32>>(from.get_vec_cs_or::<$lanes>(row, col, zero)).lanes
         }
 
         #[inline(always)]
-        #[track_caller]
         fn store_vector(to: &WindowMut<Self>, row: u32, col: u32, vector: VectorBits) {
             to.set_vec_cs_within::<$lanes>(row, col, bits_as(Vec4::new(vector)));
         }
@@ -434,13 +432,11 @@ impl TileElement for Vec4<u32> {
     }
 
     #[inline(always)]
-    #[track_caller]
     fn load_vector(from: &Window<Self>, row: u32, col: u32) -> VectorBits {
         from.get_cs_or(row, col, Self::new([0; 4])).lanes
     }
 
     #[inline(always)]
-    #[track_caller]
     fn store_vector(to: &WindowMut<Self>, row: u32, col: u32, vector: VectorBits) {
         to.set_cs_within(row, col, Self::new(vector));
     }

@@ -117,8 +117,16 @@ pub(crate) fn run(
     }
     let bindings: Vec<_> = buffers.iter().map(|buffer| buffer.binding()).collect();
     let pdl = info.pdl;
-    let request =
-        Launch { name: info.name, grid, block, shared_bytes, cluster: info.cluster, pdl, bindings: &bindings };
+    let request = Launch {
+        name: info.name,
+        grid,
+        block,
+        shared_bytes,
+        cluster: info.cluster,
+        pdl,
+        bindings: &bindings,
+        print: None,
+    };
     // SAFETY: only the test holds the buffers; the body runs a kernel on views of them, tagged by their index.
     let outcome = unsafe { launch(&request, &Config::new(Level::Counters).seed(seed), &body) }.expect("a valid launch");
     let reports: Vec<_> = outcome.reports.iter().map(ToString::to_string).collect();

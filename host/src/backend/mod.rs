@@ -17,12 +17,13 @@ use crate::contract::{Binding, Execution, Hardware, KernelLaunch, Limits};
 #[cfg(feature = "cuda")]
 use crate::cuda;
 use crate::error::Result;
+use crate::printer::Printer;
 use crate::simulated;
 
 /// What runs kernels.
 pub(crate) enum Backend {
-    /// The simulator, in this configuration.
-    Simulated(simulator::Config),
+    /// The simulator, in this configuration, and where lines of kernels go.
+    Simulated(simulator::Config, Printer),
     /// A GPU.
     #[cfg(feature = "cuda")]
     Cuda(cuda::Backend),
@@ -43,15 +44,24 @@ impl Backend {
     /// Kind, number and name, for messages.
     pub(crate) fn describe(&self) -> String {
         match self {
-            Self::Simulated(_) => "the simulator".into(),
+            Self::Simulated(..) => "the simulator".into(),
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => cuda.describe().to_owned(),
         }
     }
 
+    /// Where lines of kernels go.
+    pub(crate) fn printer(&self) -> &Printer {
+        match self {
+            Self::Simulated(_, printer) => printer,
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => cuda.printer(),
+        }
+    }
+
     pub(crate) fn limits(&self) -> &Limits {
         match self {
-            Self::Simulated(_) => &Limits::SIMULATED,
+            Self::Simulated(..) => &Limits::SIMULATED,
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => cuda.limits(),
         }
@@ -60,7 +70,7 @@ impl Backend {
     /// The simulator's configuration; `None` for a GPU.
     pub(crate) fn simulator_config(&self) -> Option<&simulator::Config> {
         match self {
-            Self::Simulated(config) => Some(config),
+            Self::Simulated(config, _) => Some(config),
             #[cfg(feature = "cuda")]
             Self::Cuda(_) => None,
         }
@@ -69,7 +79,7 @@ impl Backend {
     /// Compute capability, major and minor; `None` for the simulator.
     pub(crate) fn compute_capability(&self) -> Option<(u32, u32)> {
         match self {
-            Self::Simulated(_) => None,
+            Self::Simulated(..) => None,
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => Some(cuda.capability()),
         }
@@ -78,7 +88,7 @@ impl Backend {
     /// The GPU's hardware figures; `None` for the simulator.
     pub(crate) fn hardware(&self) -> Result<Option<Hardware>> {
         match self {
-            Self::Simulated(_) => Ok(None),
+            Self::Simulated(..) => Ok(None),
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => cuda.hardware().map(Some),
         }
@@ -88,7 +98,7 @@ impl Backend {
     #[cfg_attr(not(feature = "cuda"), allow(unused_variables, reason = "the simulator runs every kernel"))]
     pub(crate) fn has_kernel(&self, kernel: &KernelInfo) -> bool {
         match self {
-            Self::Simulated(_) => true,
+            Self::Simulated(..) => true,
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => cuda.has_kernel(kernel),
         }
@@ -98,7 +108,7 @@ impl Backend {
     #[cfg_attr(not(feature = "cuda"), allow(unused_variables, reason = "the simulator runs every kernel"))]
     pub(crate) fn prepare(&self, kernel: &KernelInfo) -> Result<()> {
         match self {
-            Self::Simulated(_) => Ok(()),
+            Self::Simulated(..) => Ok(()),
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => cuda.embedded(kernel).map(drop),
         }
@@ -108,7 +118,7 @@ impl Backend {
     #[cfg_attr(not(feature = "cuda"), allow(unused_variables, reason = "the simulator needs no PTX"))]
     pub(crate) fn load_module(&self, name: &str, text: &str) -> Result<Option<LoadedModule>> {
         match self {
-            Self::Simulated(_) => Ok(None),
+            Self::Simulated(..) => Ok(None),
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => Ok(Some(cuda.module(name, text)?.into())),
         }
@@ -118,7 +128,7 @@ impl Backend {
     #[cfg_attr(not(feature = "cuda"), allow(unused_variables, reason = "the simulator has no queues"))]
     pub(crate) fn allocate(&self, bytes: usize, element: usize, queue: Option<&Queue>) -> Result<Memory> {
         match self {
-            Self::Simulated(_) => simulated::Memory::new(&self.describe(), bytes, element).map(Memory::Simulated),
+            Self::Simulated(..) => simulated::Memory::new(&self.describe(), bytes, element).map(Memory::Simulated),
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => {
                 let queue = queue.map(|queue| match queue {
@@ -134,7 +144,7 @@ impl Backend {
     /// needs no copy.
     pub(crate) fn allocate_result(&self, bytes: usize) -> Result<Memory> {
         match self {
-            Self::Simulated(_) => simulated::Memory::new(&self.describe(), bytes, bytes).map(Memory::Simulated),
+            Self::Simulated(..) => simulated::Memory::new(&self.describe(), bytes, bytes).map(Memory::Simulated),
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => cuda.host_result(bytes).map(Memory::Cuda),
         }
@@ -143,7 +153,7 @@ impl Backend {
     /// At least `bytes` bytes of host memory, all zero.
     pub(crate) fn host_memory(&self, bytes: usize) -> Result<HostMemory> {
         match self {
-            Self::Simulated(_) => simulated::HostMemory::new(bytes).map(HostMemory::Simulated),
+            Self::Simulated(..) => simulated::HostMemory::new(bytes).map(HostMemory::Simulated),
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => cuda.pinned(bytes).map(HostMemory::Cuda),
         }
@@ -152,7 +162,7 @@ impl Backend {
     /// A new queue.
     pub(crate) fn queue(&self) -> Result<Queue> {
         match self {
-            Self::Simulated(_) => Ok(Queue::Simulated),
+            Self::Simulated(..) => Ok(Queue::Simulated),
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => Ok(Queue::Cuda(cuda.queue()?)),
         }
@@ -161,7 +171,7 @@ impl Backend {
     /// Waits for all work of this device.
     pub(crate) fn synchronize(&self) -> Result<()> {
         match self {
-            Self::Simulated(_) => Ok(()),
+            Self::Simulated(..) => Ok(()),
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => cuda.synchronize(),
         }
@@ -170,7 +180,7 @@ impl Backend {
     /// Gives memory that is kept for later allocations back to the driver.
     pub(crate) fn release_unused_memory(&self) -> Result<()> {
         match self {
-            Self::Simulated(_) => Ok(()),
+            Self::Simulated(..) => Ok(()),
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => cuda.release_unused_memory(),
         }
@@ -179,7 +189,7 @@ impl Backend {
     /// A tensor map as a kernel argument; [`Backend::with_tag`] adds the tag of its memory.
     pub(crate) fn tensor_map(&self, map: &TensorMap) -> Result<[u64; 16]> {
         match self {
-            Self::Simulated(_) => Ok(map.encode()),
+            Self::Simulated(..) => Ok(map.encode()),
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => cuda.tensor_map(map),
         }
@@ -188,7 +198,7 @@ impl Backend {
     /// The tensor map `words` of memory that the launch binds under `tag`. Tensor maps of a GPU have no tag.
     pub(crate) fn with_tag(&self, words: [u64; 16], tag: u32) -> [u64; 16] {
         match self {
-            Self::Simulated(_) => TensorMap::tagged(words, tag),
+            Self::Simulated(..) => TensorMap::tagged(words, tag),
             #[cfg(feature = "cuda")]
             Self::Cuda(_) => words,
         }
@@ -208,14 +218,14 @@ impl Backend {
         module: Option<&LoadedModule>,
     ) -> Result<Execution> {
         match self {
-            Self::Simulated(config) => {
+            Self::Simulated(config, printer) => {
                 let bindings = bindings.iter().map(|binding| Binding {
                     name: binding.name,
                     memory: binding.memory.simulated(),
                     write: binding.write,
                 });
                 // SAFETY: as the caller promises.
-                unsafe { simulated::launch(config, launch, bindings) }
+                unsafe { simulated::launch(config, printer, launch, bindings) }
             }
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => {

@@ -17,6 +17,7 @@ use super::ptx::{self, Built};
 use crate::contract::{Hardware, Limits};
 use crate::error::{BadLaunch, Error, LaunchRule, Result};
 use crate::families::FAMILIES;
+use crate::printer::Printer;
 
 /// What tells kernels apart that share a name: their module, file and line, and their own PTX by its address. Anyone
 /// can make a [`KernelInfo`] with other PTX, and [`Backend::embedded`] prepares it: only its own launch may use that.
@@ -87,6 +88,11 @@ impl Backend {
             memory_bus_bits: attribute(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?,
             l2_bytes: attribute(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as usize,
         })
+    }
+
+    /// Where lines of kernels go.
+    pub(crate) fn printer(&self) -> &Printer {
+        self.primary.lines().printer()
     }
 
     pub(super) fn primary(&self) -> &Arc<Primary> {

@@ -11,7 +11,7 @@ use simt::KernelInfo;
 
 use super::declared::Declared;
 use super::driver::{self, Failure, codes};
-use super::panic_report;
+use super::module_variable;
 use super::primary::Primary;
 use crate::error::{BadLaunch, Error, LaunchRule, PtxError, Result};
 
@@ -55,12 +55,14 @@ impl Module {
         let mut log = Log::new();
         let doing = format!("compiling the PTX module `{name}`");
         let declared = Declared::read(text);
-        let variable = panic_report::variable(text);
+        let [report, printed] =
+            [simt::report::VARIABLE, simt::report::print::VARIABLE].map(|part| module_variable::find(text, part));
+        let lines = has_lines(text);
         // A zero byte would end the text early.
         let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
         let loaded = primary.call(&doing, || {
             let mut module = ptr::null_mut();
-            let (mut options, mut values) = log.options();
+            let (mut options, mut values) = log.options(lines);
             // SAFETY: `text` ends with a zero; options and values have the same length, and their buffers outlive the
             // call.
             driver::check(LOAD, unsafe {
@@ -78,9 +80,13 @@ impl Module {
             Ok(raw) => {
                 let (name, primary) = (name.to_owned(), Arc::clone(primary));
                 let module = Self { raw, name, declared, functions: Mutex::default(), primary };
-                if let Some(variable) = variable {
+                if let Some(variable) = report {
                     let doing = format_args!("preparing the reports of panics of the PTX module `{}`", module.name);
                     module.primary.call(doing, || module.primary.panic_report().connect(raw, &variable))?;
+                }
+                if let Some(variable) = printed {
+                    let doing = format_args!("preparing the output of the PTX module `{}`", module.name);
+                    module.primary.call(doing, || module.primary.lines().connect(raw, &variable))?;
                 }
                 Ok(module)
             }
@@ -190,6 +196,11 @@ fn remedy(code: i32) -> &'static str {
     }
 }
 
+/// Whether PTX names lines of its source.
+fn has_lines(text: &str) -> bool {
+    text.lines().any(|line| line.trim_start().starts_with(".loc\t"))
+}
+
 /// The buffers for the logs of the driver's PTX compiler.
 struct Log {
     error: Vec<u8>,
@@ -201,11 +212,12 @@ impl Log {
         Self { error: vec![0; LOG_BYTES], info: vec![0; LOG_BYTES] }
     }
 
-    /// The options with the addresses of the buffers. Sizes are passed in place of addresses.
-    fn options(&mut self) -> ([sys::CUjit_option; 4], [*mut c_void; 4]) {
+    /// The options with the addresses of the buffers, and whether the machine code names the lines that the PTX names:
+    /// without that option it has none. Numbers are passed in place of addresses.
+    fn options(&mut self, lines: bool) -> ([sys::CUjit_option; 5], [*mut c_void; 5]) {
         use sys::CUjit_option::{
-            CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER,
-            CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+            CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_GENERATE_LINE_INFO,
+            CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
         };
         let size = ptr::without_provenance_mut(LOG_BYTES);
         (
@@ -214,8 +226,15 @@ impl Log {
                 CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
                 CU_JIT_INFO_LOG_BUFFER,
                 CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+                CU_JIT_GENERATE_LINE_INFO,
             ],
-            [self.error.as_mut_ptr().cast(), size, self.info.as_mut_ptr().cast(), size],
+            [
+                self.error.as_mut_ptr().cast(),
+                size,
+                self.info.as_mut_ptr().cast(),
+                size,
+                ptr::without_provenance_mut(usize::from(lines)),
+            ],
         )
     }
 
@@ -227,5 +246,20 @@ impl Log {
         };
         let (error, info) = (written(&self.error), written(&self.info));
         if error.is_empty() { info } else { error }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Log, has_lines};
+
+    #[test]
+    fn the_driver_is_asked_for_lines_where_the_ptx_has_them() {
+        for (text, expected) in [("\t.local .b8 a;\n", 0), ("{\n\t.loc\t4 11 0\n}", 1)] {
+            let (options, values) = Log::new().options(has_lines(text));
+            // CU_JIT_GENERATE_LINE_INFO
+            let at = options.iter().position(|option| *option as i32 == 13).unwrap();
+            assert_eq!(values[at].addr(), expected, "{text}");
+        }
     }
 }

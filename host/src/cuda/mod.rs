@@ -37,10 +37,13 @@ mod driver_stream;
 mod enqueue;
 mod loaded_module;
 mod memory_pool;
+mod message;
+mod module_variable;
 mod ordered_memory;
 mod panic_report;
 mod pinned;
 mod primary;
+mod printing;
 mod ptx;
 mod tensor_map;
 

@@ -3,87 +3,48 @@
 use std::ffi::CString;
 use std::sync::OnceLock;
 
-use cust::memory::LockedBuffer;
 use cust::sys;
-use simt::report::{FILE_BYTES, KIND_READ, KIND_TEXT, KIND_WRITE, Report, TEXT_BYTES, VARIABLE, WRITTEN};
+use simt::report::{FILE_BYTES, KIND_READ, KIND_TEXT, KIND_VALUES, KIND_WRITE, Report, TEXT_BYTES, WRITTEN};
 
-use super::driver::{self, Failure};
+use super::driver::Failure;
+use super::message;
+use super::module_variable::{self, HostMemory};
 use crate::error::KernelPanic;
 
 /// The report of a device, which all its modules share: the first panic ends the context. Unused by modules whose
 /// kernels have no panic.
 #[derive(Default)]
-pub(super) struct PanicReport(OnceLock<Memory>);
-
-/// Page-locked bytes with the address of a [`Report`]; the device has the same address for them.
-struct Memory {
-    bytes: LockedBuffer<u8>,
-    report: *mut Report,
-}
-
-// SAFETY: owned host memory; the driver frees it from any thread.
-unsafe impl Send for Memory {}
-// SAFETY: accesses are volatile, of numbers whose every value is valid.
-unsafe impl Sync for Memory {}
-
-/// The variable of PTX that has panics: the first name in a `.global` line that contains [`VARIABLE`].
-pub(super) fn variable(text: &str) -> Option<CString> {
-    let mut lines = text.lines().filter(|line| line.contains(VARIABLE) && line.contains(".global"));
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
-    let name = lines.next()?.split(|c| !is_part(c)).find(|word| word.contains(VARIABLE))?;
-    CString::new(name).ok()
-}
+pub(super) struct PanicReport(OnceLock<HostMemory<Report>>);
 
 impl PanicReport {
-    /// Gives `variable` of a module the address of the report.
+    /// Gives `variable` of a module the address of the report, whose memory the first module with panics allocates.
     pub(super) fn connect(&self, module: sys::CUmodule, variable: &CString) -> Result<(), Failure> {
-        let report = self.memory()?.report;
-        let (mut at, mut bytes) = (0, 0);
-        // SAFETY: the results are writable, the module is loaded, and the name ends with a zero.
-        driver::check("cuModuleGetGlobal_v2", unsafe {
-            sys::cuModuleGetGlobal_v2(&raw mut at, &raw mut bytes, module, variable.as_ptr())
-        })?;
-        let address = report.expose_provenance() as u64;
-        if bytes < size_of_val(&address) {
-            // A variable of another layout is left alone: its kernels trap without a report.
-            return Ok(());
+        if self.0.get().is_none() {
+            // Another thread may be first; then this memory is freed.
+            let _ = self.0.set(HostMemory::new()?);
         }
-        // SAFETY: the variable has room for the address.
-        driver::check("cuMemcpyHtoD_v2", unsafe {
-            sys::cuMemcpyHtoD_v2(at, (&raw const address).cast(), size_of_val(&address))
-        })
-    }
-
-    /// The memory, allocated by the first module with panics.
-    fn memory(&self) -> Result<&Memory, Failure> {
-        if let Some(memory) = self.0.get() {
-            return Ok(memory);
-        }
-        // Page-locked memory is aligned to a page; this does not rely on it.
-        let room = size_of::<Report>() + align_of::<Report>();
-        let mut bytes = driver::check_cust("cuMemAllocHost_v2", LockedBuffer::new(&0_u8, room))?;
-        let start = bytes.as_mut_slice().as_mut_ptr();
-        let report = start.wrapping_add(start.align_offset(align_of::<Report>())).cast();
-        // Another thread may have been first; then this memory is freed.
-        Ok(self.0.get_or_init(|| Memory { bytes, report }))
+        let Some(memory) = self.0.get() else { return Ok(()) };
+        module_variable::set(module, variable, [memory.address().expose_provenance() as u64])
     }
 
     /// What a kernel has reported, if one has.
     pub(super) fn read(&self) -> Option<KernelPanic> {
-        let memory = self.0.get()?;
+        let at = self.0.get()?.address();
         // SAFETY: the memory has room for a report, and every value of its bytes is valid. Kernels write `state` last.
         let report = unsafe {
-            if (&raw const (*memory.report).state).read_volatile() != WRITTEN {
+            if (&raw const (*at).state).read_volatile() != WRITTEN {
                 return None;
             }
-            memory.report.read_volatile()
+            at.read_volatile()
         };
         Some(decode(&report))
     }
 
     /// Frees the memory: with the context current, and no kernel running.
     pub(super) fn free(&mut self) {
-        drop(self.0.take().map(|memory| memory.bytes));
+        if let Some(memory) = self.0.take() {
+            memory.free();
+        }
     }
 
     /// Never frees the memory: without its context the driver does not.
@@ -100,6 +61,8 @@ fn decode(report: &Report) -> KernelPanic {
     let access = if report.kind == KIND_WRITE { "write" } else { "read" };
     let message = match (report.kind, report.dimensions) {
         (KIND_TEXT, _) => text(&report.text, report.text_bytes, TEXT_BYTES),
+        (KIND_VALUES, _) if report.text_bytes == 0 => "a message with values, which were not sent".to_owned(),
+        (KIND_VALUES, _) => message::text(&report.text[..(report.text_bytes as usize).min(TEXT_BYTES)]),
         (KIND_READ | KIND_WRITE, 1) => format!("{access} of element {i} of {m}"),
         (KIND_READ | KIND_WRITE, 2) => format!("{access} of element ({i}, {j}) of {m} × {n}"),
         (KIND_READ | KIND_WRITE, _) => format!("{access} outside a view"),
@@ -138,15 +101,6 @@ mod tests {
     }
 
     #[test]
-    fn the_variable_is_found_by_its_name() {
-        let text = "// warpwright_panic_report\n\
-                    .global .align 8 .b8 _RN4simt23warpwright_panic_report[16] = {};\n\
-                    ld.volatile.global.b64 %rd1, [_RN4simt23warpwright_panic_report];\n";
-        assert_eq!(variable(text).unwrap().to_str(), Ok("_RN4simt23warpwright_panic_report"));
-        assert_eq!(variable("// warpwright_panic_report\n.entry f() {}"), None);
-    }
-
-    #[test]
     fn every_kind_of_report_has_a_text() {
         let message = |change: &dyn Fn(&mut Report)| {
             let mut report = report();
@@ -160,6 +114,12 @@ mod tests {
         // What no kernel writes, and memory that was overwritten, must not fail either.
         message(&|report| (report.kind, report.dimensions) = (KIND_WRITE, 77));
         message(&|report| report.kind = 99);
+        let values = message(&|report| {
+            let sent = b"\x04n = \xc0\0\x05\0\x07\0\0\0";
+            (report.kind, report.text_bytes) = (KIND_VALUES, sent.len() as u32);
+            report.text[..sent.len()].copy_from_slice(sent);
+        });
+        assert_eq!(values, "n = 7");
         let long = message(&|report| report.text_bytes = u32::MAX);
         assert_eq!(long.len(), TEXT_BYTES);
     }

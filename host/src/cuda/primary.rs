@@ -11,6 +11,7 @@ use cust::sys;
 use super::driver::{self, Failure, codes};
 use super::memory_pool::Pool;
 use super::panic_report::PanicReport;
+use super::printing::Lines;
 use crate::error::{DeviceLost, DriverError, Error, Result};
 
 /// The primary context of one GPU, released when dropped.
@@ -24,6 +25,7 @@ pub(crate) struct Primary {
     enqueue: Mutex<()>,
     last_kernel: Mutex<Option<&'static str>>,
     panic_report: PanicReport,
+    lines: Lines,
 }
 
 /// The lock that is held while a use of memory is registered and the work is queued.
@@ -57,6 +59,7 @@ impl Primary {
             enqueue: Mutex::default(),
             last_kernel: Mutex::default(),
             panic_report: PanicReport::default(),
+            lines: Lines::default(),
         };
         // Without a pool memory comes from `cuMemAlloc`: slower, but right.
         primary.pool = primary.call("creating a memory pool", || Pool::new(primary.device.as_raw())).ok();
@@ -71,6 +74,11 @@ impl Primary {
     /// Where panics of kernels are reported.
     pub(super) fn panic_report(&self) -> &PanicReport {
         &self.panic_report
+    }
+
+    /// What kernels print.
+    pub(super) fn lines(&self) -> &Lines {
+        &self.lines
     }
 
     /// Number and name, for messages.
@@ -88,9 +96,13 @@ impl Primary {
     }
 
     /// As [`Primary::call`], for a wait that host memory depends on: the driver is called even if the device is lost,
-    /// so that no copy is in progress when the memory's borrow ends.
+    /// so that no copy is in progress when the memory's borrow ends. Prints what kernels have left until then.
     pub(super) fn wait(&self, doing: impl Display, work: impl FnOnce() -> Result<(), Failure>) -> Result<()> {
-        let waited = self.enter().and_then(|_entered| work());
+        let waited = self.enter().and_then(|_entered| {
+            work()?;
+            self.lines.print();
+            Ok(())
+        });
         self.check_lost()?;
         waited.map_err(|failure| self.failed(doing, &failure))
     }
@@ -133,6 +145,8 @@ impl Primary {
         if !failure.is_sticky() {
             return Error::Driver(Box::new(error));
         }
+        // What was printed before the failure may say why.
+        self.lines.print();
         let last_kernel = *self.last_kernel.lock().unwrap_or_else(PoisonError::into_inner);
         let lost = self.lost.get_or_init(|| DeviceLost {
             cause: error,
@@ -156,7 +170,11 @@ impl Primary {
 
     /// Waits for all work of the context.
     pub(super) fn synchronize(&self) -> Result<()> {
-        self.call("waiting for the device", || driver::check_cust("cuCtxSynchronize", CurrentContext::synchronize()))
+        self.call("waiting for the device", || {
+            driver::check_cust("cuCtxSynchronize", CurrentContext::synchronize())?;
+            self.lines.print();
+            Ok(())
+        })
     }
 
     /// Free and total bytes of device memory, for messages.
@@ -175,8 +193,12 @@ impl Primary {
 
 impl Drop for Primary {
     fn drop(&mut self) {
-        let Some(_entered) = self.enter_to_clean_up() else { return self.panic_report.leak() };
+        let Some(_entered) = self.enter_to_clean_up() else {
+            self.lines.leak();
+            return self.panic_report.leak();
+        };
         self.panic_report.free();
+        self.lines.free();
         if let Some(pool) = &self.pool {
             // SAFETY: every allocation holds a reference to this context, so there is none.
             unsafe { pool.destroy() };

@@ -142,6 +142,33 @@ impl Device {
         self.inner.backend.synchronize()
     }
 
+    /// What becomes of each line that kernels on this device print ([`println!`](crate::println)), instead of going to
+    /// standard output. `print` must not use the device, and may be called by several threads at once.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use warpwright::prelude::*;
+    /// use warpwright::println;
+    ///
+    /// #[kernel(block = 2)]
+    /// fn hello(n: u32) {
+    ///     println!("thread {}: {n:>3}", thread_idx_x());
+    /// }
+    ///
+    /// let device = Device::simulator();
+    /// let (send, lines) = mpsc::channel();
+    /// device.on_print(move |line| drop(send.send(line.to_owned())));
+    /// device.launch(&hello, Launch::grid(1), (7,))?;
+    /// device.synchronize()?;
+    /// let mut lines: Vec<String> = lines.try_iter().collect();
+    /// lines.sort();
+    /// assert_eq!(lines, ["thread 0:   7", "thread 1:   7"]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn on_print(&self, print: impl Fn(&str) + Send + Sync + 'static) {
+        self.inner.backend.printer().set(print);
+    }
+
     /// Waits as [`Device::synchronize`] does, and gives memory that is not in use back to the driver.
     ///
     /// A device keeps the memory of dropped buffers for later allocations, which then take about a microsecond. Other

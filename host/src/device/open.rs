@@ -10,6 +10,7 @@ use super::Inner;
 use super::{Backend, Device};
 use crate::backend::Queue;
 use crate::error::{Error, Result};
+use crate::printer::Printer;
 
 /// The environment variable that [`Device::best`] reads.
 const VARIABLE: &str = "WARPWRIGHT_DEVICE";
@@ -112,7 +113,7 @@ impl Device {
     /// assert_eq!(device.simulator_config().map(|config| config.seed), Some(7));
     /// ```
     pub fn simulator_with(config: simulator::Config) -> Self {
-        Self::new(Backend::Simulated(config), Queue::Simulated)
+        Self::new(Backend::Simulated(config, Printer::default()), Queue::Simulated)
     }
 }
 

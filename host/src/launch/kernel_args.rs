@@ -29,13 +29,13 @@ pub(crate) mod sealed {
 use sealed::Sealed;
 
 /// A value that can be passed for a kernel's parameter of type `V`.
+// `do_not_recommend` on the implementations keeps them out of the compiler's messages, which would list a dozen.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for a kernel's parameter of type `{V}`",
     label = "this argument does not match the parameter `{V}`",
-    note = "`VecRef<T>` takes `&Buffer<T>` or `BufferView<T>`, `VecMut<T>` `&mut Buffer<T>` or `BufferViewMut<T>`",
-    note = "`MatRef<T>` takes `&Matrix<T>` or `MatrixView<T>`, `MatMut<T>` `&mut Matrix<T>` or `MatrixViewMut<T>`",
-    note = "`&TensorMap<T>` takes `TmaTensor<T>`, `&TensorMapMut<T>` `TmaTensorMut<T>`: `tma` of a view makes them",
-    note = "a number must have exactly the parameter's type; element types must be the same, too"
+    note = "`VecRef<T>` takes `&Buffer<T>`, `VecMut<T>` `&mut Buffer<T>`, `MatRef<T>` `&Matrix<T>`, \
+            `MatMut<T>` `&mut Matrix<T>`, or a view of one",
+    note = "a tensor map takes `TmaTensor<T>` or `TmaTensorMut<T>`, a struct `Fields((…))`, a number its own type"
 )]
 pub trait Arg<V>: Sealed {
     /// The parameter's value; its memory is noted in the binder.
@@ -47,22 +47,31 @@ pub trait Arg<V>: Sealed {
 
 /// The arguments of a kernel whose parameters are the tuple `P`: a tuple of as many values, each an [`Arg`] of its
 /// parameter. A single argument is written `(x,)`.
+// `Device::launch` asks for `BindEach` too, so that the compiler names the one argument that does not match, and for a
+// wrong number of arguments reports this trait, which implies `Bind`.
 #[diagnostic::on_unimplemented(
     message = "the arguments `{Self}` do not match the kernel's parameters `{P}`",
     label = "not the kernel's arguments",
     note = "pass a tuple with one value for each parameter, in their order; a single one is written `(x,)`"
 )]
-pub trait KernelArgs<P>: Sealed {
+pub trait KernelArgs<P>: Bind<P> {}
+
+/// What [`KernelArgs`] does.
+#[doc(hidden)]
+pub trait Bind<P>: Sealed {
     /// The parameters' values.
-    #[doc(hidden)]
     fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<P>
     where
         Self: 'a;
 
     /// The addresses of the values, in order.
-    #[doc(hidden)]
     fn addresses(values: &mut P) -> SmallVec<[*mut c_void; 6]>;
 }
+
+/// [`Bind`], without a list of its implementations for tuples in the compiler's messages.
+#[doc(hidden)]
+pub trait BindEach<P> {}
+impl<P, A: Bind<P>> BindEach<P> for A {}
 
 /// The fields of an argument that is a struct (`#[derive(KernelArg)]`): a tuple with one value for each, in their
 /// order.
@@ -70,6 +79,7 @@ pub trait KernelArgs<P>: Sealed {
 pub struct Fields<A>(pub A);
 
 impl<A> Sealed for Fields<A> {}
+#[diagnostic::do_not_recommend]
 impl<S: StructArg, A: KernelArgs<S::Fields>> Arg<S> for Fields<A> {
     fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<S>
     where
@@ -83,7 +93,14 @@ macro_rules! tuples {
     ($($index:tt $argument:ident $parameter:ident),*) => {
         impl<$($argument: Sealed),*> Sealed for ($($argument,)*) {}
 
-        impl<$($argument: Arg<$parameter>, $parameter),*> KernelArgs<($($parameter,)*)> for ($($argument,)*) {
+        #[diagnostic::do_not_recommend]
+        impl<$($argument, $parameter),*> KernelArgs<($($parameter,)*)> for ($($argument,)*)
+        where
+            Self: Bind<($($parameter,)*)>
+        {
+        }
+
+        impl<$($argument: Arg<$parameter>, $parameter),*> Bind<($($parameter,)*)> for ($($argument,)*) {
             #[allow(unused_variables, clippy::unused_unit, reason = "the empty tuple")]
             fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<($($parameter,)*)>
             where
@@ -135,27 +152,25 @@ tuples! {
     12 A12 P12, 13 A13 P13, 14 A14 P14, 15 A15 P15
 }
 
+/// Numbers and arrays of numbers, which are passed as they are.
+#[doc(hidden)]
+pub trait ByValue: Sealed {}
+#[diagnostic::do_not_recommend]
+impl<N: ByValue> Arg<N> for N {
+    fn bind<'a>(self, _: &mut Binder<'a>) -> Result<Self>
+    where
+        Self: 'a,
+    {
+        Ok(self)
+    }
+}
+
 macro_rules! numbers {
     ($($t:ty)+) => {$(
         impl Sealed for $t {}
-        impl Arg<$t> for $t {
-            fn bind<'a>(self, _: &mut Binder<'a>) -> Result<$t>
-            where
-                Self: 'a,
-            {
-                Ok(self)
-            }
-        }
-
+        impl ByValue for $t {}
         impl<const N: usize> Sealed for [$t; N] {}
-        impl<const N: usize> Arg<[$t; N]> for [$t; N] {
-            fn bind<'a>(self, _: &mut Binder<'a>) -> Result<Self>
-            where
-                Self: 'a,
-            {
-                Ok(self)
-            }
-        }
+        impl<const N: usize> ByValue for [$t; N] {}
     )+};
 }
 numbers! { u32 i32 u64 i64 f32 f64 }
@@ -164,6 +179,7 @@ numbers! { u32 i32 u64 i64 f32 f64 }
 macro_rules! views {
     ($($argument:ty => $view:ident => $parameter:ident;)+) => {$(
         impl<T: Element> Sealed for $argument {}
+        #[diagnostic::do_not_recommend]
         impl<T: Element> Arg<$parameter<'static, T>> for $argument {
             fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<$parameter<'static, T>>
             where
@@ -193,6 +209,7 @@ views! {
 macro_rules! maps {
     ($($tensor:ident => $map:ident, $($argument:ty),+;)+) => {$($(
         impl<T: Element> Sealed for $argument {}
+        #[diagnostic::do_not_recommend]
         impl<T: Element> Arg<$map<'static, T>> for $argument {
             fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<$map<'static, T>>
             where
@@ -212,6 +229,7 @@ maps! {
 }
 
 impl<T: Element> Sealed for Option<TmaTensorMut<'_, T>> {}
+#[diagnostic::do_not_recommend]
 impl<T: Element> Arg<TensorMapMut<'static, T>> for Option<TmaTensorMut<'_, T>> {
     fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<TensorMapMut<'static, T>>
     where

@@ -17,7 +17,8 @@ mod kernel_args;
 mod run;
 mod validate;
 
-pub use dims::Dims;
+pub use dims::{Dims, Extent};
+use kernel_args::BindEach;
 pub(crate) use kernel_args::sealed::Sealed;
 pub use kernel_args::{Arg, Fields, KernelArgs};
 pub(crate) use run::Binder;
@@ -26,12 +27,36 @@ use crate::module::Module;
 use crate::stream::Stream;
 
 /// The configuration of a launch: grid, block, shared memory, stream, PTX module.
+///
+/// ```
+/// use warpwright::prelude::*;
+///
+/// /// The sum of the block's elements of `x`, by thread 0.
+/// #[kernel]
+/// pub fn block_sums(#[shared] copy: DynShared<u32>, x: VecRef<u32>, sums: VecMut<u32>) {
+///     let thread = thread_idx_x();
+///     copy.set(thread, x.get(index_1d()));
+///     sync_threads();
+///     if branch(thread == 0) {
+///         sums.set(block_idx_x() as usize, (0..block_dim_x()).map(|i| copy.get(i)).sum());
+///     }
+/// }
+///
+/// let device = Device::simulator();
+/// let x = device.upload(&[1_u32; 512])?;
+/// let mut sums = device.alloc(4)?;
+/// // As many blocks of 128 threads as 512 elements need, with 128 elements of shared memory each.
+/// let launch = Launch::cover(x.len(), 128).shared_elements(128);
+/// device.launch(&block_sums, launch, (&x, &mut sums))?;
+/// assert_eq!(sums.download()?, [128; 4]);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a launch configuration launches nothing: pass it to Device::launch"]
 pub struct Launch<'a> {
-    grid: [u64; 3],
+    grid: Dims,
     block: Option<Dims>,
-    shared_elements: Option<usize>,
+    shared_elements: Option<i128>,
     stream: Option<&'a Stream>,
     module: Option<&'a Module>,
 }
@@ -41,16 +66,15 @@ impl<'a> Launch<'a> {
     ///
     /// The block shape is the one that the kernel requires, if any; else set it with [`Launch::block`].
     pub fn grid(blocks: impl Into<Dims>) -> Self {
-        let Dims([x, y, z]) = blocks.into();
-        Self { grid: [x.into(), y.into(), z.into()], block: None, shared_elements: None, stream: None, module: None }
+        Self { grid: blocks.into(), block: None, shared_elements: None, stream: None, module: None }
     }
 
     /// The fewest blocks of `block` threads along x that have at least `threads` threads.
-    pub fn cover(threads: usize, block: u32) -> Self {
-        let mut launch = Self::grid(0).block(block);
+    pub fn cover(threads: impl Extent, block: impl Extent) -> Self {
         // Device::launch refuses a block without threads.
-        launch.grid = [(threads as u64).div_ceil(u64::from(block.max(1))), 1, 1];
-        launch
+        let per_block = block.value().max(1);
+        let blocks = (threads.value() + per_block - 1).div_euclid(per_block);
+        Self { grid: Dims([blocks, 1, 1]), ..Self::grid(0) }.block(block)
     }
 
     /// Threads of a block along x, or (x, y), or (x, y, z).
@@ -59,8 +83,8 @@ impl<'a> Launch<'a> {
     }
 
     /// Elements of shared memory for each block, for a kernel whose shared memory is sized at launch.
-    pub fn shared_elements(self, elements: usize) -> Self {
-        Self { shared_elements: Some(elements), ..self }
+    pub fn shared_elements(self, elements: impl Extent) -> Self {
+        Self { shared_elements: Some(elements.value()), ..self }
     }
 
     /// The stream on which the kernel runs; by default, the device's default stream.

@@ -3,7 +3,7 @@
 use simt::{Kernel, KernelInfo};
 use smallvec::SmallVec;
 
-use super::{Arg, KernelArgs, Launch, validate};
+use super::{Arg, BindEach, KernelArgs, Launch, validate};
 use crate::backend::Memory;
 use crate::contract::{Binding, Execution, KernelLaunch};
 use crate::device::Device;
@@ -74,6 +74,27 @@ impl Device {
     /// On a GPU the launch is queued, and a failure of the kernel is reported later, by a call that waits; on the
     /// simulator the kernel runs to its end. Work on a buffer keeps the order of the calls on any streams.
     ///
+    /// ```
+    /// use warpwright::prelude::*;
+    ///
+    /// /// y = factor · x, one thread for each element.
+    /// #[kernel]
+    /// pub fn scale(factor: f32, x: MatRef<f32>, y: MatMut<f32>) {
+    ///     let (col, row) = index_2d();
+    ///     let (row, col) = (row as u32, col as u32);
+    ///     if branch(row < x.rows() && col < x.cols()) {
+    ///         y.set(row, col, factor * x.get(row, col));
+    ///     }
+    /// }
+    ///
+    /// let device = Device::simulator();
+    /// let x = device.upload(&ndarray::array![[1.0_f32, 2.0, 3.0], [4.0, 5.0, 6.0]])?;
+    /// let mut y = device.alloc_matrix(2, 3)?;
+    /// device.launch(&scale, Launch::grid(1).block((32, 8)), (2.0, &x, &mut y))?;
+    /// assert_eq!(y.download()?, ndarray::array![[2.0, 4.0, 6.0], [8.0, 10.0, 12.0]]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// - [`crate::Error::Launch`]: an empty grid, a block shape that the kernel does not accept, more threads, blocks
     ///   or shared memory than the limits allow, a stream or module of another device, no PTX for the kernel, or PTX of
@@ -82,11 +103,12 @@ impl Device {
     /// - [`crate::Error::Faults`]: the simulator found faults in the kernel. The device stays usable.
     /// - [`crate::Error::TooOld`], [`crate::Error::Ptx`], [`crate::Error::DeviceLost`], [`crate::Error::Driver`]: on a
     ///   GPU.
-    pub fn launch<P, A>(&self, kernel: &Kernel<P>, launch: Launch<'_>, args: A) -> Result<Execution>
-    where
-        P: Copy + Send + Sync,
-        A: KernelArgs<P>,
-    {
+    pub fn launch<P: Copy + Send + Sync, A: BindEach<P> + KernelArgs<P>>(
+        &self,
+        kernel: &Kernel<P>,
+        launch: Launch<'_>,
+        args: A,
+    ) -> Result<Execution> {
         let info = kernel.info();
         let geometry = validate::geometry(&launch, info, self.limits())?;
         let queue = match launch.stream {

@@ -14,8 +14,8 @@ pub(super) fn geometry(launch: &Launch<'_>, info: &KernelInfo, limits: &Limits) 
     Ok(Geometry { grid, block, shared_bytes, cluster: info.cluster })
 }
 
-fn grid(asked: [u64; 3], info: &KernelInfo, limits: &Limits) -> Result<[u32; 3], BadLaunch> {
-    if asked.contains(&0) {
+fn grid(Dims(asked): Dims, info: &KernelInfo, limits: &Limits) -> Result<[u32; 3], BadLaunch> {
+    if asked.iter().any(|&extent| extent < 1) {
         return Err(BadLaunch::new(
             LaunchRule::EmptyGrid,
             info.name,
@@ -24,7 +24,7 @@ fn grid(asked: [u64; 3], info: &KernelInfo, limits: &Limits) -> Result<[u32; 3],
             "do not launch for empty input; the operations of Device handle it without a launch",
         ));
     }
-    let fits = asked.iter().zip(limits.grid).all(|(&asked, most)| asked <= u64::from(most));
+    let fits = asked.iter().zip(limits.grid).all(|(&asked, most)| asked <= i128::from(most));
     if !fits {
         return Err(BadLaunch::new(
             LaunchRule::GridLimit,
@@ -34,7 +34,7 @@ fn grid(asked: [u64; 3], info: &KernelInfo, limits: &Limits) -> Result<[u32; 3],
             "put the longest extent along x, or launch several times on parts of the data",
         ));
     }
-    if !asked[0].is_multiple_of(u64::from(info.cluster)) {
+    if asked[0] % i128::from(info.cluster) != 0 {
         return Err(BadLaunch::new(
             LaunchRule::Cluster,
             info.name,
@@ -48,8 +48,8 @@ fn grid(asked: [u64; 3], info: &KernelInfo, limits: &Limits) -> Result<[u32; 3],
 
 fn block(asked: Option<Dims>, info: &KernelInfo, limits: &Limits) -> Result<[u32; 3], BadLaunch> {
     let block = match (info.block, asked) {
-        (Some(required), None) => required,
-        (Some(required), Some(Dims(asked))) if required == asked => required,
+        (Some(required), None) => required.map(i128::from),
+        (Some(required), Some(Dims(asked))) if required.map(i128::from) == asked => asked,
         (Some(required), Some(Dims(asked))) => {
             return Err(BadLaunch::new(
                 LaunchRule::RequiredBlock,
@@ -70,7 +70,7 @@ fn block(asked: Option<Dims>, info: &KernelInfo, limits: &Limits) -> Result<[u32
             ));
         }
     };
-    let fits = block.iter().zip(limits.block).all(|(&extent, most)| (1..=most).contains(&extent));
+    let fits = block.iter().zip(limits.block).all(|(&extent, most)| (1..=i128::from(most)).contains(&extent));
     if !fits {
         return Err(BadLaunch::new(
             LaunchRule::BlockShape,
@@ -80,6 +80,7 @@ fn block(asked: Option<Dims>, info: &KernelInfo, limits: &Limits) -> Result<[u32
             "set another shape with Launch::block",
         ));
     }
+    let block = block.map(|extent| extent as u32);
     let most = info.max_threads().min(limits.threads_per_block);
     if threads(block) > u64::from(most) {
         return Err(BadLaunch::new(
@@ -97,14 +98,18 @@ fn whose_limit(info: &KernelInfo, limits: &Limits) -> &'static str {
     if info.max_threads() < limits.threads_per_block { "the kernel's limit" } else { "the device's limit" }
 }
 
-fn shared(asked: Option<usize>, info: &KernelInfo, limits: &Limits) -> Result<usize, BadLaunch> {
+fn shared(asked: Option<i128>, info: &KernelInfo, limits: &Limits) -> Result<usize, BadLaunch> {
     let bad = |expected: &str, found: String, remedy: &str| {
         Err(BadLaunch::new(LaunchRule::SharedMemory, info.name, expected, found, remedy))
     };
     let bytes = match (info.shared, asked) {
         (SharedSpec::None, None) => Some(0),
         (SharedSpec::Fixed { bytes, .. }, None) => Some(bytes),
-        (SharedSpec::PerLaunch { element, .. }, Some(elements)) => elements.checked_mul(element),
+        (SharedSpec::PerLaunch { .. }, Some(elements)) if elements < 0 => {
+            let remedy = "set another number with Launch::shared_elements";
+            return bad("a number of elements of shared memory", format!("{elements}"), remedy);
+        }
+        (SharedSpec::PerLaunch { element, .. }, Some(elements)) => usize::try_from(elements * element as i128).ok(),
         (SharedSpec::None, Some(elements)) => {
             return bad(
                 "no elements of shared memory, since the kernel uses none",

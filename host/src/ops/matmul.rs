@@ -1,12 +1,16 @@
-//! Products of `f32` matrices: a short form of [`gemm`](super::gemm).
+//! Products of matrices in order of k: a short form of [`gemm`](super::gemm).
 
+use simt::element::Element;
+
+use super::gemm::Sequential;
 use super::shape;
 use crate::device::Device;
 use crate::error::Result;
 use crate::memory::{Matrix, MatrixView, MatrixViewMut};
 
 impl Device {
-    /// A·B in `f32`: `a` is m × k, `b` is k × n, the result m × n.
+    /// A·B in `f32` or `f64`: `a` is m × k, `b` is k × n, the result m × n. [`Device::gemm`] multiplies other types,
+    /// and is often faster.
     ///
     /// Each element is summed in order of k by fused multiply-adds from 0; with k = 0 it is 0.
     ///
@@ -21,11 +25,11 @@ impl Device {
     ///
     /// # Errors
     /// `b` does not have as many rows as `a` has columns; as [`Device::alloc_matrix`] and [`Device::launch`].
-    pub fn matmul<'a>(
+    pub fn matmul<'a, T: Sequential>(
         &self,
-        a: impl Into<MatrixView<'a, f32>>,
-        b: impl Into<MatrixView<'a, f32>>,
-    ) -> Result<Matrix<f32>> {
+        a: impl Into<MatrixView<'a, T>>,
+        b: impl Into<MatrixView<'a, T>>,
+    ) -> Result<Matrix<T>> {
         let (a, b) = (a.into(), b.into());
         check_inner(a, b)?;
         let mut c = self.alloc_matrix_on(self.queue(), a.rows(), b.cols())?;
@@ -33,15 +37,15 @@ impl Device {
         Ok(c)
     }
 
-    /// C = A·B in `f32`: [`Device::matmul`] into `c`.
+    /// C = A·B: [`Device::matmul`] into `c`.
     ///
     /// # Errors
     /// `b` does not have as many rows as `a` has columns, or `c` is not m × n; as [`Device::launch`].
-    pub fn matmul_into<'a, 'c>(
+    pub fn matmul_into<'a, 'c, T: Sequential>(
         &self,
-        a: impl Into<MatrixView<'a, f32>>,
-        b: impl Into<MatrixView<'a, f32>>,
-        c: impl Into<MatrixViewMut<'c, f32>>,
+        a: impl Into<MatrixView<'a, T>>,
+        b: impl Into<MatrixView<'a, T>>,
+        c: impl Into<MatrixViewMut<'c, T>>,
     ) -> Result<()> {
         let (a, b, c) = (a.into(), b.into(), c.into());
         check_inner(a, b)?;
@@ -55,7 +59,7 @@ impl Device {
     }
 }
 
-fn check_inner(a: MatrixView<'_, f32>, b: MatrixView<'_, f32>) -> Result<()> {
+fn check_inner<T: Element>(a: MatrixView<'_, T>, b: MatrixView<'_, T>) -> Result<()> {
     if a.cols() == b.rows() {
         return Ok(());
     }

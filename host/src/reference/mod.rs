@@ -6,6 +6,19 @@
 //! added. A check returns the largest ratio of error to bound: above 1 the kernel is wrong, for any data. There are no
 //! chosen tolerances.
 //!
+//! ```
+//! use ndarray::Array2;
+//! use warpwright::{Device, reference};
+//!
+//! let device = Device::simulator();
+//! let a = Array2::from_shape_fn((20, 30), |(i, k)| (i as f32 - k as f32) / 7.0);
+//! let b = Array2::from_shape_fn((30, 10), |(k, j)| (k * j) as f32 / 3.0);
+//! let c = device.matmul(&device.upload(&a)?, &device.upload(&b)?)?;
+//! let verdict = reference::matmul(a.view(), b.view())?.check(&c.download()?)?;
+//! assert!(verdict.passes(), "{verdict}");
+//! # Ok::<(), warpwright::Error>(())
+//! ```
+//!
 //! With small integers as inputs every sum is exact, in any order; then the bound is far too loose: use [`same_bits`].
 //!
 //! | operation | reference | bound |

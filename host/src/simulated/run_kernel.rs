@@ -8,6 +8,7 @@ use simulator::Config;
 use super::Memory;
 use crate::contract::{Binding, Execution, KernelLaunch};
 use crate::error::{Error, FaultReport};
+use crate::printer::Printer;
 
 /// If a launch takes longer in a build without optimisation, it says how to make it faster.
 const SLOW: Duration = Duration::from_secs(2);
@@ -33,6 +34,7 @@ impl Guard<'_> {
 /// The body runs the kernel of `launch.info` with views of `bindings` whose tags are the indices in it.
 pub(crate) unsafe fn launch<'a>(
     config: &Config,
+    printer: &Printer,
     launch: &KernelLaunch<'_>,
     bindings: impl Iterator<Item = Binding<'a, Memory>>,
 ) -> Result<Execution, Error> {
@@ -44,6 +46,7 @@ pub(crate) unsafe fn launch<'a>(
         .map(|(it, guard)| simulator::Binding { name: it.name, memory: guard.memory(), writable: it.write })
         .collect();
     let KernelLaunch { info, geometry, body, .. } = *launch;
+    let print = |line: &str| printer.print(line);
     let launch = simulator::Launch {
         name: info.name,
         grid: geometry.grid,
@@ -52,6 +55,7 @@ pub(crate) unsafe fn launch<'a>(
         cluster: geometry.cluster,
         pdl: info.pdl,
         bindings: &bindings,
+        print: Some(&print),
     };
     let started = Instant::now();
     // SAFETY: the guards give this launch exclusive access to the memory it writes, and exclude writers from what it

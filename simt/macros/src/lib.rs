@@ -37,10 +37,37 @@ use proc_macro::TokenStream;
 /// Methods of numbers that only the standard library has, such as `x.exp()`, are refused in the body, by their names:
 /// `simt::math` has functions for them.
 ///
+/// # Generic kernels
+///
+/// A kernel may have type and const parameters. `instances` lists their values, because each instance is an entry in
+/// the PTX, with a name of its own: `scale_f32_128`.
+///
+/// ```
+/// # use simt::prelude::*;
+/// #[kernel(instances(<f32, 128>, <f64, 64>), block = N as u32)]
+/// pub fn scale<T: Float, const N: usize>(x: VecRef<T>, y: VecMut<T>, factor: T) {
+///     let i = index_1d();
+///     y.set_within(i, factor * x.get_or(i, factor));
+/// }
+///
+/// assert_eq!(scale::<f32, 128>().info().name, "scale_f32_128");
+/// assert_eq!(scale::<f64, 64>().info().block, Some([64, 1, 1]));
+/// ```
+///
+/// Rust has no generic constants, so on the host such a kernel is a `const fn` without arguments: a launch takes
+/// `&scale::<f32, 128>()`. An instance that is not in the list does not compile. Keys and the types of the parameters
+/// may depend on the kernel's parameters; limits of the audit hold for each instance. `T: Float` is `f32` or `f64` with
+/// operators and `simt::math`, `T: Element` whatever memory holds. A type of the same name says whether there is an
+/// instance, so that generic code of the host can ask for one: `where scale<T, 128>: simt::Instance`.
+///
+/// An entry is named after the last words of its types, `bf16` for `half::bf16`, and after the constants as they are
+/// written in the list. Two instances with the same name are refused.
+///
 /// # Keys, all optional
 ///
 /// | key | meaning | in PTX |
 /// |---|---|---|
+/// | `instances(<…>, …)` | the instances of a generic kernel, which must list them | the entries |
 /// | `block = (x, y, z)` | required block shape; `y` and `z` default to 1 | `.reqntid` |
 /// | `max_threads = n` | without `block`: maximum number of threads of a block, default 1024 | `.maxntid` |
 /// | `min_blocks = n` | blocks per SM for which the compiler limits registers | `.minnctapersm` |
@@ -53,8 +80,8 @@ use proc_macro::TokenStream;
 /// | `traps = n` | audit: maximum number of `trap` instructions, default 0 | |
 /// | `local_bytes = n` | audit: maximum bytes of local memory per thread, spills included, default 0 | |
 ///
-/// `pdl` has no value; `simt::grid` documents it. The other values are constant expressions of type `u32`. The
-/// optimiser knows `block` and `max_threads`, and removes bounds checks that follow from them.
+/// `pdl` has no value; `simt::grid` documents it. The other values but `instances` are constant expressions of type
+/// `u32`. The optimiser knows `block` and `max_threads`, and removes bounds checks that follow from them.
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     kernel::expand(attribute.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

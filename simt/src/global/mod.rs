@@ -12,6 +12,17 @@
 //!
 //! An index outside a view never accesses memory. `get` and `set` then trap on a GPU; on the simulator they report and
 //! continue with zero, or without the store. `get_or` returns a default, `set_within` returns `false`.
+//!
+//! ```
+//! use simt::prelude::*;
+//!
+//! /// y[i] = x[i − 1] + x[i + 1], where elements outside count as 0.
+//! #[kernel(block = 256)]
+//! pub fn neighbours(x: VecRef<f32>, y: VecMut<f32>) {
+//!     let i = index_1d();
+//!     y.set_within(i, x.get_or(i.wrapping_sub(1), 0.0) + x.get_or(i + 1, 0.0));
+//! }
+//! ```
 
 mod mat;
 mod vec;

@@ -16,6 +16,8 @@ pub(crate) mod math;
 pub(crate) mod matrix;
 pub(crate) mod mbarrier;
 pub(crate) mod memory;
+mod message;
+pub(crate) mod print;
 #[cfg(warpwright_report)]
 mod report;
 pub(crate) mod sync;

@@ -1,12 +1,13 @@
 //! Writes a report of a panic: see [`crate::report`].
 
 use core::cell::UnsafeCell;
-use core::fmt::{self, Write};
-use core::panic::{Location, PanicInfo};
+use core::fmt::Arguments;
+use core::panic::{Location, PanicInfo, PanicMessage};
 use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use crate::report::{FILE_BYTES, KIND_READ, KIND_TEXT, KIND_WRITE, Report, TEXT_BYTES, WRITTEN};
+use super::message::{self, send_text};
+use crate::report::{FILE_BYTES, KIND_READ, KIND_TEXT, KIND_VALUES, KIND_WRITE, Report, TEXT_BYTES, WRITTEN};
 use crate::thread;
 
 /// Where the report is, and who writes it.
@@ -28,26 +29,6 @@ const DONE: u32 = 2;
 
 #[allow(non_upper_case_globals, reason = "the host looks for this name in the PTX")]
 static warpwright_panic_report: Variable = Variable { address: UnsafeCell::new(0), state: AtomicU32::new(0) };
-
-/// Text that grows in host memory, and is cut off where the room ends.
-struct Text {
-    to: *mut u8,
-    room: usize,
-    bytes: usize,
-}
-
-impl Write for Text {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for &byte in text.as_bytes() {
-            if self.bytes < self.room {
-                // SAFETY: inside the room.
-                unsafe { self.to.add(self.bytes).write_volatile(byte) };
-                self.bytes += 1;
-            }
-        }
-        Ok(())
-    }
-}
 
 /// Begins a report. The first thread of the module gets it; every other ends with the kernel. Out of line, as all of
 /// this, so that a kernel pays for a call only.
@@ -76,9 +57,8 @@ fn begin(location: &Location<'_>, kind: u32) -> *mut Report {
         (&raw mut (*report).column).write_volatile(location.column());
         (&raw mut (*report).block).write_volatile([block.x, block.y, block.z]);
         (&raw mut (*report).thread).write_volatile([thread.x, thread.y, thread.z]);
-        let mut file = Text { to: (&raw mut (*report).file).cast(), room: FILE_BYTES, bytes: 0 };
-        let _ = file.write_str(location.file());
-        (&raw mut (*report).file_bytes).write_volatile(file.bytes as u32);
+        let bytes = send_text(location.file(), (&raw mut (*report).file).cast(), FILE_BYTES as u32);
+        (&raw mut (*report).file_bytes).write_volatile(bytes);
     }
     report
 }
@@ -103,19 +83,28 @@ fn trap() -> ! {
     unsafe { core::arch::nvptx::trap() }
 }
 
+/// The message, for which there is no interface.
+fn arguments<'a>(info: &PanicInfo<'a>) -> Arguments<'a> {
+    // SAFETY: with `warpwright_values` this is what the message is.
+    unsafe { *core::mem::transmute::<PanicMessage<'_>, &Arguments<'a>>(info.message()) }
+}
+
 /// Handles a panic.
 pub(super) fn panic(info: &PanicInfo<'_>) -> ! {
     let here = Location::caller();
     let report = begin(info.location().unwrap_or(here), KIND_TEXT);
     // SAFETY: the report is this thread's.
     unsafe {
-        let mut text = Text { to: (&raw mut (*report).text).cast(), room: TEXT_BYTES, bytes: 0 };
-        let message = info.message();
-        let _ = match message.as_str() {
-            Some(literal) => text.write_str(literal),
-            None => write!(text, "{message}"),
+        let text = (&raw mut (*report).text).cast();
+        let bytes = match info.message().as_str() {
+            Some(literal) => message::send_text(literal, text, TEXT_BYTES as u32),
+            None => {
+                (&raw mut (*report).kind).write_volatile(KIND_VALUES);
+                // A message of `core` that this was not written for is not read.
+                if cfg!(warpwright_values) { message::send(arguments(info), text, TEXT_BYTES as u32) } else { 0 }
+            }
         };
-        (&raw mut (*report).text_bytes).write_volatile(text.bytes as u32);
+        (&raw mut (*report).text_bytes).write_volatile(bytes);
         end(report)
     }
 }

@@ -8,6 +8,24 @@
 //! a GPU a racing reader gets the old or the new value of each 4 bytes; the simulator reports the race with both lines.
 //! At the start of a block the contents are unspecified: the simulator reports a read of an element that no thread of
 //! the block has written.
+//!
+//! ```
+//! use simt::prelude::*;
+//!
+//! const THREADS: u32 = 128;
+//!
+//! /// Each block reverses its 128 elements of x.
+//! #[kernel(block = THREADS)]
+//! pub fn reverse(#[shared] copy: &SharedArray<f32, { THREADS as usize }>, x: VecMut<f32>) {
+//!     let (thread, i) = (thread_idx_x(), index_1d());
+//!     copy.set(thread, x.get(i));
+//!     sync_threads();
+//!     x.set(i, copy.get(THREADS - 1 - thread));
+//! }
+//! ```
+//!
+//! Threads are counted in `u32`, and so are the elements of shared memory; lengths in types are `usize`, as everywhere
+//! in Rust. A constant that is both is best a `u32`, with the length written `{ THREADS as usize }`.
 
 mod array;
 mod dynamic;

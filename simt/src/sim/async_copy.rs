@@ -2,11 +2,7 @@
 
 use simulator::device;
 
-use super::memory;
-use crate::{
-    access::{Space, zero},
-    element::Element,
-};
+use crate::element::Element;
 
 /// # Safety
 /// Both addresses are null, or inside allocated memory of their space.
@@ -17,7 +13,7 @@ pub(crate) unsafe fn copy<T, const N: usize>(dst: *mut T, src: *const T, tag: u3
         return;
     }
     // SAFETY: the caller's promise.
-    unsafe { device::cp_async(dst.cast(), src.cast(), tag, (N * size_of::<T>()) as u32) }
+    unsafe { device::cp_async(dst.cast(), Some((src.cast(), tag)), (N * size_of::<T>()) as u32) }
 }
 
 /// # Safety
@@ -29,9 +25,9 @@ pub(crate) unsafe fn copy_or_zero<T: Element, const N: usize>(dst: *mut T, src: 
         // SAFETY: the caller's promise.
         return unsafe { copy::<T, N>(dst, src, tag) };
     }
-    for i in 0..if dst.is_null() { 0 } else { N } {
+    if !dst.is_null() {
         // SAFETY: the caller's promise.
-        unsafe { memory::write(Space::Shared, dst.add(i), zero::<T>()) };
+        unsafe { device::cp_async(dst.cast(), None, (N * size_of::<T>()) as u32) }
     }
 }
 

@@ -3,6 +3,7 @@
 use simulator::device;
 
 #[inline(always)]
+#[track_caller]
 pub(crate) fn dependency_wait() {
     device::dependency_wait();
 }

@@ -10,6 +10,7 @@ pub(crate) mod math;
 pub(crate) mod matrix;
 pub(crate) mod mbarrier;
 pub(crate) mod memory;
+pub(crate) mod print;
 pub(crate) mod sync;
 pub(crate) mod thread;
 pub(crate) mod tma;

@@ -6,7 +6,7 @@ fn returns(x: VecRef<f32>) -> f32 {
 }
 
 #[kernel]
-fn generic<T: simt::element::Element>(x: VecRef<T>) {}
+fn with_lifetime<'a>(x: VecRef<'a, f32>) {}
 
 #[kernel]
 async fn waits() {}

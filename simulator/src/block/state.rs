@@ -370,15 +370,15 @@ impl BlockState {
         self.counters().count(lane.warp, lane.lane, Counted { location, what, address });
     }
 
-    /// Counts an atomic operation, and at times lets others run, because this one may wait for them. Gives whether the
-    /// caller must suspend.
+    /// Counts an atomic operation, or an access out of bounds, and at times lets others run, because this one may wait
+    /// for them. Gives whether the caller must suspend.
     #[inline]
-    pub(crate) fn poll(&self, lane: &Lane, location: &'static Location<'static>, at: usize) -> bool {
+    pub(crate) fn poll(&self, lane: &Lane, location: &'static Location<'static>, at: Option<usize>) -> bool {
         let polls = lane.polls.get().wrapping_add(1);
         lane.polls.set(polls);
         let due = polls.is_multiple_of(POLLS);
         if due {
-            self.spin(lane, location, Some(at), 1);
+            self.spin(lane, location, at, 1);
         }
         due
     }

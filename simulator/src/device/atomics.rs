@@ -9,6 +9,7 @@ use crate::block::Block;
 use crate::counters::{Access, What};
 use crate::happens_before::AtomicOp;
 use crate::lane::{COUNTERS, current, suspend};
+use crate::mutation::{self, Change, mutated};
 use crate::overflow::{enter, enter_at};
 use crate::shadow::{AccessKind, Accessed};
 use std::panic::Location;
@@ -179,7 +180,7 @@ fn begin<T: AtomicPlain>(place: Place, address: usize, op: AtomicOp, location: &
     }
     // Others run before this operation takes its place in the order of accesses, not between that and the operation
     // itself.
-    if state.poll(&lane, location, address) {
+    if state.poll(&lane, location, Some(address)) {
         suspend(&lane);
     }
     !lane.watched() || is_inside(place, address, accessed.size, accessed.kind.writes(), location)
@@ -201,6 +202,7 @@ fn check<T: AtomicPlain>(
     }
     let state = &Block::of(&lane).state;
     let accessed = accessed::<T>(address, op, location);
+    let (order, scope) = mutation::atomic(location, op, (order, scope));
     match place {
         Place::Shared => {
             if lane.watch.get() & COUNTERS != 0 {
@@ -223,7 +225,11 @@ fn check<T: AtomicPlain>(
 /// `fence.acq_rel` of the given scope.
 #[track_caller]
 pub fn fence(scope: Scope) {
-    let lane = enter();
+    let (lane, location) = (enter(), Location::caller());
+    if mutated(location, Change::Remove) {
+        return;
+    }
+    let scope = mutation::scope(location, scope);
     let state = &Block::of(&lane).state;
     state.threads.count_step();
     std::sync::atomic::fence(SeqCst);

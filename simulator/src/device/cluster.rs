@@ -2,6 +2,7 @@
 
 use crate::block::{Block, TmaRequest};
 use crate::lane::current;
+use crate::mutation::{Change, mutated};
 use crate::overflow::enter;
 use std::panic::Location;
 
@@ -23,6 +24,9 @@ pub fn cluster_size() -> u32 {
 #[inline(always)]
 #[track_caller]
 pub fn cluster_sync() {
+    if mutated(Location::caller(), Change::Remove) {
+        return;
+    }
     let lane = enter();
     Block::of(&lane).cluster_sync(&lane, Location::caller());
 }
@@ -31,7 +35,7 @@ pub fn cluster_sync() {
 /// outside its container, which was reported.
 #[track_caller]
 pub fn mbarrier_arrive_at(mbarrier: *mut u64, rank: u32) {
-    if !mbarrier.is_null() {
+    if !mbarrier.is_null() && !mutated(Location::caller(), Change::Remove) {
         let lane = enter();
         Block::of(&lane).mbarrier_arrive_at(&lane, mbarrier as usize, rank, Location::caller());
     }

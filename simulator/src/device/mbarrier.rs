@@ -2,6 +2,7 @@
 
 use crate::block::Block;
 use crate::lane::suspend;
+use crate::mutation::{self, Change, mutated};
 use crate::overflow::enter;
 use std::panic::Location;
 
@@ -18,7 +19,7 @@ pub fn mbarrier_init(mbarrier: *mut u64, arrivals: u32) {
 /// `mbarrier.arrive`, after `expect_tx` of `bytes`, if any.
 #[track_caller]
 pub fn mbarrier_arrive(mbarrier: *mut u64, bytes: Option<u32>) {
-    if !mbarrier.is_null() {
+    if !mbarrier.is_null() && !mutated(Location::caller(), Change::Remove) {
         let lane = enter();
         let Block { state, async_proxy, .. } = Block::of(&lane);
         async_proxy.mbarrier_arrive(state, &lane, mbarrier as usize, bytes, Location::caller());
@@ -28,7 +29,7 @@ pub fn mbarrier_arrive(mbarrier: *mut u64, bytes: Option<u32>) {
 /// `mbarrier.expect_tx`.
 #[track_caller]
 pub fn mbarrier_expect_tx(mbarrier: *mut u64, bytes: u32) {
-    if !mbarrier.is_null() {
+    if !mbarrier.is_null() && !mutated(Location::caller(), Change::Remove) {
         let lane = enter();
         let Block { state, async_proxy, .. } = Block::of(&lane);
         async_proxy.mbarrier_expect(state, &lane, mbarrier as usize, bytes, Location::caller());
@@ -38,11 +39,12 @@ pub fn mbarrier_expect_tx(mbarrier: *mut u64, bytes: u32) {
 /// `mbarrier.test_wait.parity`. At times lets other threads run, since this one may be waiting for them.
 #[track_caller]
 pub fn mbarrier_test(mbarrier: *mut u64, parity: u32) -> bool {
-    if mbarrier.is_null() {
+    let location = Location::caller();
+    if mbarrier.is_null() || mutated(location, Change::Remove) {
         return true;
     }
-    let (lane, location) = (enter(), Location::caller());
-    if Block::of(&lane).state.poll(&lane, location, mbarrier as usize) {
+    let (lane, parity) = (enter(), mutation::parity(location, parity));
+    if Block::of(&lane).state.poll(&lane, location, Some(mbarrier as usize)) {
         suspend(&lane);
     }
     let Block { state, async_proxy, .. } = Block::of(&lane);
@@ -53,10 +55,11 @@ pub fn mbarrier_test(mbarrier: *mut u64, parity: u32) -> bool {
 #[inline(always)]
 #[track_caller]
 pub fn mbarrier_wait(mbarrier: *mut u64, parity: u32) {
-    if !mbarrier.is_null() {
-        let lane = enter();
+    let location = Location::caller();
+    if !mbarrier.is_null() && !mutated(location, Change::Remove) {
+        let (lane, parity) = (enter(), mutation::parity(location, parity));
         let Block { state, async_proxy, .. } = Block::of(&lane);
-        async_proxy.mbarrier_wait(state, &lane, mbarrier as usize, parity, Location::caller());
+        async_proxy.mbarrier_wait(state, &lane, mbarrier as usize, parity, location);
     }
 }
 
@@ -73,6 +76,9 @@ pub fn mbarrier_invalidate(mbarrier: *mut u64) {
 /// `fence.mbarrier_init.release.cluster`.
 #[track_caller]
 pub fn fence_mbarrier_init() {
+    if mutated(Location::caller(), Change::Remove) {
+        return;
+    }
     let lane = enter();
     let Block { state, async_proxy, .. } = Block::of(&lane);
     async_proxy.fence_mbarriers(state, &lane);

@@ -149,9 +149,10 @@ pub fn write_unchecked<T: Plain>(place: Place, ptr: *mut T, value: T) {
 #[inline(never)]
 #[track_caller]
 pub fn out_of_bounds(place: Place, write: bool, index: &[u64], extent: &[u64]) {
-    let lane = enter();
-    let threads = &Block::of(&lane).state.threads;
-    threads.fault(&lane, Kind::OutOfBounds, Location::caller(), None, || {
+    let (lane, location) = (enter(), Location::caller());
+    let state = &Block::of(&lane).state;
+    let threads = &state.threads;
+    threads.fault(&lane, Kind::OutOfBounds, location, None, || {
         let what = if write { "write" } else { "read" };
         let name = match place {
             Place::Shared => "a shared array".to_owned(),
@@ -162,6 +163,10 @@ pub fn out_of_bounds(place: Place, write: bool, index: &[u64], extent: &[u64]) {
         };
         format!("{what} at index {} of {name}, whose extent is {}", tuple(index), tuple(extent))
     });
+    // The thread may read this again and again, until the value changes that it does not have.
+    if state.poll(&lane, location, None) {
+        suspend(&lane);
+    }
 }
 
 fn tuple(numbers: &[u64]) -> String {

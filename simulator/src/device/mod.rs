@@ -109,6 +109,18 @@ pub fn warp_size() -> u32 {
     current().geometry().warp_size
 }
 
+/// Prints a line, as one piece: as the launch says, else on standard output.
+pub fn print(line: std::fmt::Arguments<'_>) {
+    let lane = current();
+    if lane.is_in_launch()
+        && let Some(print) = Block::of(&lane).state.threads.launch().launch.print
+    {
+        print(&line.to_string());
+    } else {
+        println!("{line}");
+    }
+}
+
 /// Logical clock of the block: accesses (when watched), barriers, atomics and warp operations of its threads so far.
 #[inline]
 pub fn clock() -> u64 {

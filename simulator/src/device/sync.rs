@@ -4,6 +4,7 @@ pub use crate::block::WarpOp;
 use crate::block::{Block, Op};
 use crate::counters::{Access, What};
 use crate::lane::{COUNTERS, UNWAITED, current, suspend};
+use crate::mutation::{self, Change, mutated};
 use crate::overflow::{enter, enter_at};
 use std::panic::Location;
 
@@ -11,6 +12,9 @@ use std::panic::Location;
 #[inline(always)]
 #[track_caller]
 pub fn sync_threads() {
+    if mutated(Location::caller(), Change::Remove) {
+        return;
+    }
     let lane = current();
     let Block { state, barriers, .. } = Block::of(&lane);
     barriers.sync(state, &lane, Location::caller());
@@ -31,6 +35,9 @@ pub struct BlockVote {
 #[inline(always)]
 #[track_caller]
 pub fn sync_threads_vote(predicate: bool) -> BlockVote {
+    if mutated(Location::caller(), Change::Remove) {
+        return BlockVote { count: predicate.into(), all: predicate, any: predicate };
+    }
     let lane = current();
     let Block { state, barriers, .. } = Block::of(&lane);
     let count = barriers.sync_vote(state, &lane, predicate, Location::caller());
@@ -52,8 +59,13 @@ pub fn named_barrier(id: u32, threads: u32, wait: bool) {
         threads > 0 && threads.is_multiple_of(size),
         "barrier {id} is to wait for {threads} threads: it counts whole warps, multiples of {size}"
     );
+    let location = Location::caller();
+    if mutated(location, Change::Remove) {
+        return;
+    }
+    let threads = if threads > size && mutated(location, Change::Threads) { threads - size } else { threads };
     let Block { state, barriers, .. } = Block::of(&lane);
-    barriers.sync_some(state, &lane, (id as usize, threads), wait, Location::caller());
+    barriers.sync_some(state, &lane, (id as usize, threads), wait, location);
 }
 
 /// Executes `op` with this lane's `value` (bits) and `arg` (lane, delta or xor mask). Gives result and flag; for
@@ -61,9 +73,13 @@ pub fn named_barrier(id: u32, threads: u32, wait: bool) {
 #[inline(always)]
 #[track_caller]
 pub fn warp_op(op: WarpOp, mask: u32, value: u64, arg: u32) -> (u64, bool) {
-    let lane = current();
+    let (lane, location) = (current(), Location::caller());
+    if op == WarpOp::Sync && mutated(location, Change::Remove) {
+        return (value, true);
+    }
     let block = Block::of(&lane);
-    block.warp_ops(&lane).run(&block.state, &lane, (Op::Values(op), mask), (value, arg), Location::caller())
+    let op = (Op::Values(op), mutation::mask(location, mask));
+    block.warp_ops(&lane).run(&block.state, &lane, op, (value, arg), location)
 }
 
 /// Records a branch of the kernel for the divergence counter; returns the condition.
@@ -87,7 +103,7 @@ fn note_branch(condition: bool, location: &'static Location<'static>) {
 #[track_caller]
 pub fn dependency_wait() {
     let lane = enter();
-    if lane.watch.get() & UNWAITED != 0 {
+    if lane.watch.get() & UNWAITED != 0 && !mutated(Location::caller(), Change::Remove) {
         Block::of(&lane).state.dependency.wait(&lane);
     }
 }

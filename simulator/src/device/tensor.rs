@@ -3,6 +3,7 @@
 use super::Place;
 use super::memory::is_inside;
 use crate::block::{AsyncProxy, Block, TmaRequest};
+use crate::mutation::{self, Change, mutated};
 use crate::overflow::{enter, enter_at};
 use std::panic::Location;
 
@@ -34,6 +35,9 @@ pub unsafe fn tensor_store(words: &[u64; 16], element: usize, at: &[i32], src: *
 /// `cp.async.bulk.commit_group`.
 #[track_caller]
 pub fn tensor_store_commit() {
+    if mutated(Location::caller(), Change::Remove) {
+        return;
+    }
     let lane = enter();
     AsyncProxy::commit_stores(&Block::of(&lane).state, &lane);
 }
@@ -41,7 +45,12 @@ pub fn tensor_store_commit() {
 /// `cp.async.bulk.wait_group`; with `only_read`, `.read`.
 #[track_caller]
 pub fn tensor_store_wait(pending: u32, only_read: bool) {
-    let lane = enter();
+    let (lane, location) = (enter(), Location::caller());
+    if mutated(location, Change::Remove) {
+        return;
+    }
+    let pending = mutation::pending(location, pending);
+    let only_read = only_read || mutated(location, Change::Read);
     let Block { state, async_proxy, .. } = Block::of(&lane);
     async_proxy.wait_stores(state, &lane, pending, only_read);
 }
@@ -50,6 +59,9 @@ pub fn tensor_store_wait(pending: u32, only_read: bool) {
 /// for threads that are ordered behind this fence.
 #[track_caller]
 pub fn fence_proxy_async() {
+    if mutated(Location::caller(), Change::Remove) {
+        return;
+    }
     let lane = enter();
     Block::of(&lane).state.threads.count_step();
     let Block { state, async_proxy, .. } = Block::of(&lane);

@@ -2,6 +2,7 @@
 
 use crate::block::{Block, Op, Operand, Product, Shape, TensorOp};
 use crate::lane::current;
+use crate::mutation;
 use crate::overflow::enter;
 use crate::report::Kind;
 pub use crate::tensor::TensorKind;
@@ -132,7 +133,7 @@ pub fn warpgroup_multiply(product: &WarpgroupProduct<'_>, d: &mut [f32], ticket:
 #[track_caller]
 pub fn warpgroup_wait(pending: u32, d: &mut [f32], ticket: &mut u64) {
     let lane = enter();
-    let block = Block::of(&lane);
+    let (block, pending) = (Block::of(&lane), mutation::pending(Location::caller(), pending));
     block.warpgroup(&lane).wait(&block.state, &lane, u64::from(pending), d, ticket);
 }
 

@@ -71,14 +71,15 @@ pub(crate) fn any_case<K: Kind>() -> impl Strategy<Value = Case> {
     (shapes::three_extents(), batch, [op(), op()], [placement(), placement(), placement()], epilogue, any::<[u64; 2]>())
         .prop_map(
             |([m, k, n], (batch, broadcast), ops, placements, (alpha, beta, bias, activation), [data, schedule])| {
+                let k = k + K::LEAST_K;
                 Case { m, k, n, batch, broadcast, ops, placements, alpha, beta, bias, activation, data, schedule }
                     .normalized()
             },
         )
 }
 
-/// A product of row-major matrices, none of them aligned.
-pub(crate) fn sample(m: usize, k: usize, n: usize) -> Case {
+/// A product of row-major matrices, none of them aligned; k is [`Kind::LEAST_K`] longer.
+pub(crate) fn sample<K: Kind>(m: usize, k: usize, n: usize) -> Case {
     let placements = [(3, 1, 2), (0, 5, 1), (1, 2, 4)].map(|(offset, gap, after)| Placement {
         offset,
         gap,
@@ -87,7 +88,7 @@ pub(crate) fn sample(m: usize, k: usize, n: usize) -> Case {
     });
     Case {
         m,
-        k,
+        k: k + K::LEAST_K,
         n,
         batch: 1,
         broadcast: [false; 2],

@@ -8,7 +8,7 @@ use crate::support::device::under_test;
 
 /// Runs one case and corrupts each element of C's buffer in turn by one bit.
 fn every_corrupted_element_is_detected<K: Kind>(corrupt: impl Fn(K::Result) -> K::Result) {
-    let case = Case { bias: Bias::PerRow, ..sample(5, 7, 4) };
+    let case = Case { bias: Bias::PerRow, ..sample::<K>(5, 7, 4) };
     let data = case.integers::<K>();
     let on = OnDevice::<K>::new(&under_test(1), &case, &data).expect("memory");
     let (expected, reference) = (case.expected::<K>(&data), reference::<K>(&case, &data));
@@ -38,7 +38,7 @@ fn every_corrupted_element_of_f16_is_detected() {
 
 #[test]
 fn a_changed_input_is_detected() {
-    let case = sample(5, 7, 4);
+    let case = sample::<F32>(5, 7, 4);
     let framed = super::framed::Framed::<f32>::holding(&case.integers::<F32>().a, case.placements[0]);
     for at in 0..framed.image().len() {
         let mut wrong = framed.image().to_vec();
@@ -49,7 +49,7 @@ fn a_changed_input_is_detected() {
 
 #[test]
 fn a_missing_product_bias_or_c_is_detected() {
-    let case = Case { beta: 1.0, bias: Bias::PerColumn, ..sample(6, 33, 5) };
+    let case = Case { beta: 1.0, bias: Bias::PerColumn, ..sample::<F32>(6, 33, 5) };
     let data = case.data::<F32>(|rng| rand::Rng::random_range(rng, 0.5..=1.0));
     let reference = reference::<F32>(&case, &data);
     let run = |case: &Case, data: &super::Data| {

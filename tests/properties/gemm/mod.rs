@@ -6,6 +6,7 @@ mod corrupted;
 mod errors;
 mod framed;
 mod packed;
+mod planes;
 mod run;
 pub(crate) mod sample;
 mod stream_k;
@@ -20,7 +21,7 @@ use self::case::{Bias, Case, Data, any_case, sample};
 use self::framed::Placement;
 use self::packed::packed_operands_are_exact;
 use self::run::{Algorithms, OnDevice, equal, verify};
-use self::sample::{Bf16, Bf16ToF32, F16, F16ToF32, F32, F64, Kind, Tf32};
+use self::sample::{Bf16, Bf16ToF32, Bf16x6, F16, F16ToF32, F32, F64, Kind, Tf32};
 use crate::support::device::{counterpart, under_test};
 use crate::support::runner::{check, check_within};
 use crate::support::values;
@@ -60,10 +61,25 @@ kinds! {
     f64 => super::F64;
 }
 
+// Operands are always packed, and few rows or columns are no special case.
+kinds! {
+    [
+        integers_are_exact,
+        tile_edges_are_exact,
+        epilogues_are_exact,
+        batches_are_exact,
+        every_kernel_is_planned,
+        non_finite_numbers_propagate,
+        runs_are_equal,
+    ]:
+    bf16x6 => super::Bf16x6;
+}
+
 kinds! {
     [reals_stay_within_the_bound]:
     f32_reals => super::F32;
     tf32_reals => super::Tf32;
+    bf16x6_reals => super::Bf16x6;
     f16_reals => super::F16;
     bf16_reals => super::Bf16;
     f16_to_f32_reals => super::F16ToF32;
@@ -87,13 +103,14 @@ const LAYOUTS: [[Op; 2]; 4] = [[Op::N, Op::N], [Op::N, Op::T], [Op::T, Op::N], [
 fn every_kernel_is_planned<K: Kind>() {
     let device = under_test(0);
     let algorithms = LAYOUTS.map(|ops| {
-        let case = Case { ops, ..sample(64, 64, 64) }.aligned();
+        let case = Case { ops, ..sample::<K>(64, 64, 64) }.aligned();
         let plans = OnDevice::<K>::new(&device, &case, &case.integers::<K>()).and_then(|on| on.plans(Algorithms::All));
         plans.expect("plans").into_iter().flatten().map(|plan| plan.algorithm().kernel().name).collect::<Vec<_>>()
     });
     let kernels = gpu::FAMILIES.iter().flat_map(|family| family.kernels).filter(|kernel| device.has_kernel(kernel));
     let multiplies = |name: &str| {
-        name.starts_with("gemm_") && !name.starts_with("gemm_reduce_k") && name.split('_').any(|part| part == K::NAME)
+        let is_helper = name.starts_with("gemm_reduce_k") || name.ends_with("_split");
+        name.starts_with("gemm_") && !is_helper && name.split('_').any(|part| part == K::NAME)
     };
     let mut count = 0;
     for name in kernels.map(|kernel| kernel.name).filter(|name| multiplies(name)) {
@@ -109,9 +126,10 @@ fn tile_edges_are_exact<K: Kind>() {
         [(8, 16, 32), (7, 15, 31), (9, 17, 33), (64, 48, 64), (65, 33, 63), (1, 100, 1), (129, 20, 257), (17, 200, 24)];
     for (number, (m, k, n)) in shapes.into_iter().enumerate() {
         let aligned = [0, 1, 2].map(|_| Placement { single: true, aligned: true, ..Placement::default() });
-        for (ops, placements) in LAYOUTS.into_iter().flat_map(|ops| [(ops, aligned), (ops, sample(m, k, n).placements)])
+        for (ops, placements) in
+            LAYOUTS.into_iter().flat_map(|ops| [(ops, aligned), (ops, sample::<K>(m, k, n).placements)])
         {
-            let case = Case { ops, placements, data: number as u64, ..sample(m, k, n) };
+            let case = Case { ops, placements, data: number as u64, ..sample::<K>(m, k, n) };
             let verdict = exact::<K>(&case, &case.integers::<K>(), Algorithms::All);
             verdict.unwrap_or_else(|error| panic!("m {m}, k {k}, n {n}, {ops:?}, {placements:?}: {error}"));
         }
@@ -122,7 +140,7 @@ fn tile_edges_are_exact<K: Kind>() {
 fn batches_are_exact<K: Kind>() {
     for (number, broadcast) in [[false, false], [true, false], [false, true], [true, true]].into_iter().enumerate() {
         for ops in LAYOUTS {
-            let case = Case { batch: 3, broadcast, ops, data: number as u64, ..sample(9, 70, 35) };
+            let case = Case { batch: 3, broadcast, ops, data: number as u64, ..sample::<K>(9, 70, 35) };
             for case in [case.clone(), case.aligned()] {
                 let verdict = exact::<K>(&case, &case.integers::<K>(), Algorithms::All);
                 verdict.unwrap_or_else(|error| panic!("{case:?}: {error}"));
@@ -140,8 +158,8 @@ fn small_m_and_small_n_are_exact<K: Kind>() {
             // Rows that begin at multiples of 16 bytes, of any length.
             let lines = [if ops[0] == Op::N { k } else { m }, if ops[1] == Op::N { n } else { k }, n];
             let padded = lines.map(|line: usize| Placement { gap: line.next_multiple_of(8) - line, ..aligned[0] });
-            for placements in [aligned, padded, sample(m, k, n).placements] {
-                let case = Case { ops, placements, data: number as u64, ..sample(m, k, n) };
+            for placements in [aligned, padded, sample::<K>(m, k, n).placements] {
+                let case = Case { ops, placements, data: number as u64, ..sample::<K>(m, k, n) };
                 let verdict = exact::<K>(&case, &case.integers::<K>(), Algorithms::All);
                 verdict.unwrap_or_else(|error| panic!("m {m}, k {k}, n {n}, {ops:?}, {placements:?}: {error}"));
             }
@@ -155,7 +173,7 @@ fn epilogues_are_exact<K: Kind>() {
         for bias in [Bias::None, Bias::PerColumn, Bias::PerRow] {
             for &activation in K::ACTIVATIONS {
                 for (column_major, aligned) in [(false, false), (false, true), (true, false), (true, true)] {
-                    let case = Case { alpha, beta, bias, activation, ..sample(11, 37, 35) };
+                    let case = Case { alpha, beta, bias, activation, ..sample::<K>(11, 37, 35) };
                     let mut case = if aligned { case.aligned() } else { case };
                     case.placements[2].column_major = column_major;
                     let verdict = exact::<K>(&case, &case.integers::<K>(), Algorithms::All);
@@ -236,7 +254,7 @@ fn reals_stay_within_the_bound<K: Kind>() {
 fn runs_are_equal<K: Kind>() {
     let activation = K::ACTIVATIONS[K::ACTIVATIONS.len() - 1];
     let case =
-        Case { activation, bias: Bias::PerColumn, beta: 0.5, ops: [Op::T, Op::N], ..sample(33, 80, 35) }.aligned();
+        Case { activation, bias: Bias::PerColumn, beta: 0.5, ops: [Op::T, Op::N], ..sample::<K>(33, 80, 35) }.aligned();
     let data = case.data::<K>(|rng| rng.random_range(-1.0..=1.0));
     let run = |device: &warpwright::Device, plan| {
         let on = OnDevice::<K>::new(device, &case, &data).expect("memory");
@@ -259,7 +277,7 @@ fn runs_are_equal<K: Kind>() {
 /// Sums of `f64` are sequential fused multiply-adds in order of k.
 #[test]
 fn f64_accumulates_sequentially() {
-    let case = sample(9, 50, 34);
+    let case = sample::<F64>(9, 50, 34);
     let data = case.data::<F64>(|rng| rng.random_range(-1.0..=1.0));
     let sum = |row, col| (0..50).fold(0.0_f64, |sum, k| data.a[[0, row, k]].mul_add(data.b[[0, k, col]], sum));
     let expected: Vec<f64> = (0..9 * 34).map(|i| sum(i / 34, i % 34)).collect();

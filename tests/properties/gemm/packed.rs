@@ -11,7 +11,7 @@ use crate::support::device::under_test;
 
 /// The algorithms of TMA kernels for an aligned product of this layout, without copies and split-K.
 pub(super) fn tma_algorithms<K: Kind>(ops: [Op; 2]) -> Vec<Algorithm> {
-    let case = Case { ops, ..sample(64, 64, 64) }.aligned();
+    let case = Case { ops, ..sample::<K>(64, 64, 64) }.aligned();
     let plans =
         OnDevice::<K>::new(&under_test(0), &case, &case.integers::<K>()).and_then(|on| on.plans(Algorithms::All));
     let algorithms = plans.expect("plans").into_iter().flatten().map(|plan| plan.algorithm());
@@ -37,7 +37,8 @@ pub(super) fn packed_operands_are_exact<K: Kind>() {
             let placements = [if pack[0] { odd } else { aligned }, if pack[1] { odd } else { aligned }, odd];
             let (batch, parts) = [(1, 2), (3, 1), (1, 1)][seen % 3];
             let broadcast = [[true, false], [false, true], [false, false]][number % 3];
-            let case = Case { ops: from, placements, batch, broadcast, schedule: seen as u64, ..sample(70, 131, 67) };
+            let case =
+                Case { ops: from, placements, batch, broadcast, schedule: seen as u64, ..sample::<K>(70, 131, 67) };
             let (data, algorithm) = (case.integers::<K>(), algorithm.split_k(parts).pack(pack));
             let on = OnDevice::<K>::new(&under_test(case.schedule), &case, &data).expect("memory");
             let plan = on.plan(algorithm).unwrap_or_else(|error| panic!("{algorithm}, {case:?}: {error}"));
@@ -94,7 +95,7 @@ fn only_misaligned_operands_are_packed() {
 #[test]
 fn small_workspaces_and_packing_for_kernels_without_tma_are_refused() {
     let device = under_test(0);
-    let case = sample(33, 40, 30);
+    let case = sample::<F16>(33, 40, 30);
     let data = case.integers::<F16>();
     let on = OnDevice::<F16>::new(&device, &case, &data).expect("memory");
     let plain = Algorithm::of(gpu::gemm::reference::gemm_reference_f16.info()).pack([true, false]);

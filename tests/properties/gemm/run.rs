@@ -61,7 +61,14 @@ impl<K: Kind> OnDevice<K> {
     /// The plans of these algorithms; `None` is the choice of `into`.
     pub(crate) fn plans(&self, algorithms: Algorithms) -> WarpwrightResult<Vec<Option<Plan>>> {
         let buffer = self.device.upload(self.c.image())?;
-        let plans = self.gemm()?.plans(self.c.view(&buffer, None)?)?;
+        let mut plans = self.gemm()?.plans(self.c.view(&buffer, None)?)?;
+        if K::LEAST_K > 0 {
+            // Kernels with full arithmetic have properties of their own.
+            plans.retain(|plan| plan.algorithm().kernel().name.contains(K::NAME));
+            if plans.is_empty() {
+                return Ok(vec![None]);
+            }
+        }
         Ok(match algorithms {
             Algorithms::All => {
                 let all: Vec<Algorithm> = plans.iter().map(Plan::algorithm).collect();

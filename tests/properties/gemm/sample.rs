@@ -61,6 +61,8 @@ pub(crate) trait Kind {
     const UNIT: f64 = U_F32;
     /// The activations that it has.
     const ACTIVATIONS: &'static [Activation];
+    /// The least k for which kernels of this name are planned.
+    const LEAST_K: usize = 0;
 
     /// An element as it is multiplied.
     fn rounded(x: f64) -> f64 {
@@ -130,6 +132,21 @@ impl Kind for Tf32 {
     }
     fn with_options(gemm: Gemm<'_, f32>, activation: Activation) -> Gemm<'_, f32> {
         gemm.arithmetic(Arithmetic::Tf32).activation(activation)
+    }
+}
+
+/// `f32` as the sum of three `bf16`, by the kernels for that alone. The reference's bound is that of fused
+/// multiply-adds, rounded to nearest: no more is granted.
+pub(crate) struct Bf16x6;
+impl Kind for Bf16x6 {
+    type Operand = f32;
+    type Result = f32;
+    const NAME: &'static str = "bf16x6";
+    const FORMAT: Option<Format> = Some(Format::F32);
+    const ACTIVATIONS: &'static [Activation] = Activation::ALL;
+    const LEAST_K: usize = 256;
+    fn with_options(gemm: Gemm<'_, f32>, activation: Activation) -> Gemm<'_, f32> {
+        gemm.arithmetic(Arithmetic::Bf16x6).activation(activation)
     }
 }
 

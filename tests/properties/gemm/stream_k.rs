@@ -19,7 +19,7 @@ fn stream_k_is_exact<K: Kind>(layouts: &[[Op; 2]]) {
     let algorithms =
         |ops| tma_algorithms::<K>(ops).into_iter().filter(has_stream_k).map(|algorithm| algorithm.stream_k(8));
     for (ops, algorithm) in layouts.iter().flat_map(|&ops| algorithms(ops).map(move |algorithm| (ops, algorithm))) {
-        let case = Case { ops, schedule: seen, ..sample(120, 520, 120) }.aligned();
+        let case = Case { ops, schedule: seen, ..sample::<K>(120, 520, 120) }.aligned();
         let data = case.integers::<K>();
         let on = OnDevice::<K>::new(&under_test(case.schedule), &case, &data).expect("memory");
         let plan = on.plan(algorithm).unwrap_or_else(|error| panic!("{algorithm}, {case:?}: {error}"));

@@ -2,6 +2,7 @@
 //! On the simulator they run as they are: TMA, mbarriers and `wgmma` with all checks.
 
 use gpu::gemm::args::TMA_STORE;
+use gpu::gemm::args::TmaGemmKernel;
 use gpu::gemm::configs::WgmmaKernel;
 use gpu::gemm::sm90 as kernels;
 use gpu::gemm::sm90::schedule::stream_k::split_tiles;
@@ -71,7 +72,7 @@ impl From16 for bf16 {
     }
 }
 
-fn check<T>(device: &Device, kernel: &WgmmaKernel<T>, case: Case)
+fn check<T>(device: &Device, kernel: &WgmmaKernel<TmaGemmKernel<T>>, case: Case)
 where
     T: Element + From16 + Multiply<Wide = f32> + Output<T>,
     f32: Output<T>,
@@ -154,12 +155,14 @@ where
 
 /// Every kernel whose tiles have one width: a tile cut off on every side, and more steps than stages. TMA stores whole
 /// vectors of 16 bytes.
-fn every_kernel<T>(kernels: &[WgmmaKernel<T>], epilogue: Epilogue)
+fn every_kernel<T>(kernels: &[WgmmaKernel<TmaGemmKernel<T>>], epilogue: Epilogue)
 where
     T: Element + From16 + Multiply<Wide = f32> + Output<T>,
     f32: Output<T>,
 {
-    let stored = |kernel: &&WgmmaKernel<T>| epilogue != Epilogue::TmaStore || kernel.config.store_rows().is_some();
+    let stored = |kernel: &&WgmmaKernel<TmaGemmKernel<T>>| {
+        epilogue != Epilogue::TmaStore || kernel.config.store_rows().is_some()
+    };
     let chosen = kernels.iter().filter(|kernel| !kernel.config.two_width).filter(stored);
     for (number, kernel) in chosen.enumerate() {
         let tile = kernel.config.tile().map(|edge| edge as usize);
@@ -201,7 +204,7 @@ fn f16_is_exact_in_f32_with_bias_and_relu() {
 
 /// Every two-width kernel with every epilogue: narrow tiles alone, a wide one alone, both, over matrices, and some row
 /// panels with one more wide tile.
-fn every_two_width_kernel<T>(kernels: &[WgmmaKernel<T>])
+fn every_two_width_kernel<T>(kernels: &[WgmmaKernel<TmaGemmKernel<T>>])
 where
     T: Element + From16 + Multiply<Wide = f32> + Output<T>,
     f32: Output<T>,
@@ -237,7 +240,7 @@ fn f16_in_tiles_of_two_widths_is_exact() {
     every_two_width_kernel(kernels::F16);
 }
 
-fn bf16_kernel(name: &str) -> &'static WgmmaKernel<bf16> {
+fn bf16_kernel(name: &str) -> &'static WgmmaKernel<TmaGemmKernel<bf16>> {
     kernels::BF16.iter().find(|kernel| kernel.kernel.info().name == name).unwrap_or_else(|| panic!("no kernel {name}"))
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use indicatif::ProgressBar;
-use warpwright_build::compile::Job;
+use warpwright_build::compile::{Job, Panics};
 use warpwright_build::toolchain::Nightly;
 
 use crate::selection::PtxFile;
@@ -29,6 +29,8 @@ pub(super) fn compile(
         cargo: &["--locked", "--package=warpwright-gpu", "--no-default-features", &features].map(AsRef::as_ref),
         rustc: &[],
         remap: &[(workspace.root(), "/warpwright")],
+        panics: Panics::Trap,
+        values: false,
     };
     let compiled = job.run()?;
     match compiled.text {

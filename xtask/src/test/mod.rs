@@ -15,7 +15,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use self::tally::Tally;
 use crate::process;
 use crate::workspace::Workspace;
-use crate::{audit, build, terms};
+use crate::{audit, book, build, mutate, terms};
 
 /// Arguments of `test`.
 #[derive(clap::Args)]
@@ -37,6 +37,7 @@ struct Step {
 /// In the order of what is quickest to fail.
 const STEPS: &[Step] = &[
     Step { name: "terms", run: |workspace| Ok((terms::check(workspace)?, Tally::default())) },
+    Step { name: "book", run: |workspace| Ok((book::check(workspace)?, Tally::default())) },
     Step { name: "fmt", run: |workspace| cargo(workspace, &["fmt", "--all", "--check"]) },
     Step {
         name: "clippy",
@@ -61,6 +62,7 @@ const STEPS: &[Step] = &[
             tally::run(workspace.cargo().args(["test", "--workspace", "--all-features", "--no-fail-fast"]))
         },
     },
+    Step { name: "mutants", run: |_| Ok((mutate::check()?, Tally::default())) },
     Step { name: "embedding", run: |workspace| Ok((embedding::check(workspace)?, Tally::default())) },
     Step { name: "own kernels", run: |workspace| Ok((embedding::check_own_kernels(workspace)?, Tally::default())) },
 ];

@@ -47,7 +47,6 @@ macro_rules! operands {
             }
 
             #[inline(always)]
-            #[track_caller]
             fn copy_word<const LEN: usize>(
                 window: &Window<Self>,
                 (row, col): (u32, u32),

@@ -52,7 +52,6 @@ where
 
     /// C's tile of this block, in every matrix of the batch that is its.
     #[inline(always)]
-    #[track_caller]
     pub(super) fn run(
         stages: &'a Stages<C::Element, LEN_A, LEN_B>,
         operands: Operands<'a, C::Element>,
@@ -103,7 +102,6 @@ where
     /// The thread's number, by a shuffle, which no compiler moves: each part of the kernel then computes again what
     /// follows from it. All of it, computed before the loop over matrices, would not fit into the registers.
     #[inline(always)]
-    #[track_caller]
     fn thread() -> u32 {
         // The remainder tells the compiler what the launch has made sure of.
         warp_shuffle_idx(u32::MAX, thread_idx_x(), lane_id(), 32).0 % C::THREADS as u32
@@ -124,7 +122,6 @@ where
 
     /// Loads one of a warp's fragments of half a step, in the order in which [`Fragments::add`] needs them.
     #[inline(always)]
-    #[track_caller]
     fn load(&self, into: &mut Fragments<MT, NT>, number: usize, place: (u32, u32), thread: u32) {
         let ((row, col), lane, pairs) = (Self::place(thread), thread % 32, NT / 2);
         if number == 0 || number > pairs {
@@ -139,7 +136,6 @@ where
 
     /// [`Self::load`] of all.
     #[inline(always)]
-    #[track_caller]
     fn load_all(&self, place: (u32, u32), thread: u32) -> Fragments<MT, NT> {
         let mut fragments = Fragments::new();
         unroll!(for number in 0..8 {
@@ -153,7 +149,6 @@ where
     /// Starts to copy a step that [is inside](Panel::is_inside), or zeros where there is none, as a group: waiting
     /// counts groups.
     #[inline(always)]
-    #[track_caller]
     fn copy(&self, step: u32, thread: u32) {
         self.a.copy(C::THREADS, step, thread);
         self.b.copy(C::THREADS, step, thread);
@@ -167,7 +162,6 @@ where
     /// The loop has no branch, and its only barrier stands at its start: there are always products between a load and
     /// what waits for it, and none that the assembler can move before the barrier.
     #[inline(always)]
-    #[track_caller]
     fn accumulate_whole(&self, accumulators: &mut [[[f32; 4]; NT]; MT], steps: u32) {
         let thread = Self::thread();
         let mut step = 0;
@@ -196,7 +190,6 @@ where
     /// Loads a warp's fragments of half a step while those of the half before are multiplied; then, before the rest of
     /// the products, does what `then` does.
     #[inline(always)]
-    #[track_caller]
     fn load_and_add(
         &self,
         into: &mut Fragments<MT, NT>,
@@ -221,7 +214,6 @@ where
     /// Adds the product of the steps from `from` on, which may reach over the edges of the panels or lie at any
     /// address. What is copied through registers takes them from the fragments.
     #[inline(always)]
-    #[track_caller]
     fn accumulate_edges(&self, accumulators: &mut [[[f32; 4]; NT]; MT], from: u32) {
         let thread = Self::thread();
         let copy = |step| {
@@ -274,7 +266,6 @@ impl<const MT: usize, const NT: usize> Fragments<MT, NT> {
     /// Adds part `part` of their product. Every second row of it is done from right to left: each instruction has an
     /// operand in common with the one before.
     #[inline(always)]
-    #[track_caller]
     fn add<T: MmaElement>(&self, part: usize, accumulators: &mut [[[f32; 4]; NT]; MT]) {
         let i = 2 * part / NT;
         unroll!(for j in 0..2 {
@@ -286,7 +277,6 @@ impl<const MT: usize, const NT: usize> Fragments<MT, NT> {
 
     /// Adds their product.
     #[inline(always)]
-    #[track_caller]
     fn add_all<T: MmaElement>(&self, accumulators: &mut [[[f32; 4]; NT]; MT]) {
         unroll!(for part in 0..16 {
             if part < Self::PARTS {

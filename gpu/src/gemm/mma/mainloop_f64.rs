@@ -46,7 +46,6 @@ pub(super) const fn elements(extent: usize) -> usize {
 
 /// C's tile of `M` × `N` of this block, in every matrix of the batch that is its: `MT` · 16 × `NT` · 8 of it per warp.
 #[inline(always)]
-#[track_caller]
 pub(super) fn gemm<
     const M: usize,
     const N: usize,
@@ -139,7 +138,6 @@ impl<const LEN_A: usize, const LEN_B: usize> Block<'_, LEN_A, LEN_B> {
     /// there is to do, copies for three steps ahead and fragments for the next 16 rows, stands between the products,
     /// each of which takes the tensor core 64 clocks.
     #[inline(always)]
-    #[track_caller]
     fn accumulate<
         const M: usize,
         const N: usize,
@@ -220,7 +218,6 @@ impl<const LEN_A: usize, const LEN_B: usize> Block<'_, LEN_A, LEN_B> {
     /// A warp copies 32 neighbours along m or n, or, if rows in memory run along k, 4 neighbours of 8 rows each: whole
     /// sectors of global memory either way, and different banks of shared memory.
     #[inline(always)]
-    #[track_caller]
     fn copy<const EXTENT: usize, const THREADS: usize, const K_MAJOR: bool, const LEN: usize>(
         &self,
         stages: &SharedArray<f64, LEN>,
@@ -243,7 +240,6 @@ impl<const LEN_A: usize, const LEN_B: usize> Block<'_, LEN_A, LEN_B> {
 
     /// The warp's fragment of 16 rows of A, number `tile` of them, in a stage.
     #[inline(always)]
-    #[track_caller]
     fn rows<const M: usize>(&self, stage: u32, tile: usize) -> [f64; 8] {
         let (group, t) = (self.thread % 32 / 4, self.thread % 4);
         let pitch = const { (M + PADDING) as u32 };
@@ -258,7 +254,6 @@ impl<const LEN_A: usize, const LEN_B: usize> Block<'_, LEN_A, LEN_B> {
 
     /// The warp's fragment of 8 columns of B, number `tile` of them, in a stage.
     #[inline(always)]
-    #[track_caller]
     fn cols<const N: usize>(&self, stage: u32, tile: usize) -> [f64; 4] {
         let (group, t) = (self.thread % 32 / 4, self.thread % 4);
         let pitch = const { (N + PADDING) as u32 };
@@ -274,7 +269,6 @@ impl<const LEN_A: usize, const LEN_B: usize> Block<'_, LEN_A, LEN_B> {
 /// Writes a warp's tile, whose first element is (`row0`, `col0`), of a matrix of the batch. 16 rows at a time go
 /// through shared memory: a warp writes 32 neighbours of a row.
 #[inline(always)]
-#[track_caller]
 fn store<const MT: usize, const NT: usize, const LEN: usize>(
     staging: &SharedArray<f64, LEN>,
     args: &GemmArgs<f64>,

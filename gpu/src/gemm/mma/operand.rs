@@ -111,7 +111,6 @@ where
     /// Starts to copy a thread's share of a step, or zeros where not all of it is there. Rows must start at multiples
     /// of 16 bytes.
     #[inline(always)]
-    #[track_caller]
     pub(super) fn copy(&self, threads: usize, step: u32, thread: u32) {
         // A multiple of 8, so that a chunk is permuted as that of the row `rows` further down.
         let (rows, count) = (threads / Self::ACROSS as usize, 4 * S::EXTENT / threads);
@@ -131,7 +130,6 @@ where
     /// that, else by 4, else at once, by elements through registers. One chunk after the other: it takes no more
     /// registers than one.
     #[inline(always)]
-    #[track_caller]
     pub(super) fn copy_edges(&self, threads: usize, step: u32, thread: u32) {
         let (row0, col0) = self.place(step);
         let rest = self.window.rest(row0, col0);
@@ -171,7 +169,6 @@ where
     /// Of an A: the fragment of 16 rows, number `tile` of a warp's `tiles`, which start at row `first`, in the half
     /// `half` of the step.
     #[inline(always)]
-    #[track_caller]
     pub(super) fn rows(
         &self,
         (step, half): (u32, u32),
@@ -194,7 +191,6 @@ where
 
     /// Of a B: the fragments of twice 8 columns, pair number `pair` of a warp's `pairs`.
     #[inline(always)]
-    #[track_caller]
     pub(super) fn cols(
         &self,
         (step, half): (u32, u32),
@@ -218,7 +214,6 @@ where
     /// K-major: `chunk` of row `row` + 16 · `tile`, where `row` is in the first of `tiles` that start at a multiple of
     /// their rows.
     #[inline(always)]
-    #[track_caller]
     fn row(&self, step: u32, row: u32, chunk: u32, (tile, tiles): (usize, usize)) -> SharedSlot<'a, T, CHUNK> {
         let line = 4 * CHUNK;
         // The bits that the place can have, for a compiler that has lost sight of them: the rest is added after it, by
@@ -230,7 +225,6 @@ where
 
     /// MN-major: `chunk` of row `k` + 16 · `half`, `k` below 16.
     #[inline(always)]
-    #[track_caller]
     fn depth(&self, step: u32, k: u32, chunk: u32, half: u32) -> SharedSlot<'a, T, CHUNK> {
         let place = Self::in_stage(k, chunk) & const { (16 * S::EXTENT - CHUNK) as u32 };
         self.stages.slot_by_number(Self::stage(step) + place + half * (16 * S::EXTENT) as u32)
@@ -238,7 +232,6 @@ where
 
     /// 32-bit elements, MN-major: at k = lane % 4 and 4 further, column lane / 4 from `first` on and 8 further.
     #[inline(always)]
-    #[track_caller]
     fn columns(&self, step: u32, half: u32, first: u32, lane: u32) -> [[u32; 2]; 2] {
         let number = |k, col| self.stages.get(Self::at(step, k, col / 4) + col % 4).wide().to_bits();
         let (k, col) = (8 * half + lane % 4, first + lane / 4);

@@ -31,7 +31,6 @@ impl<T: MmaElement, const LEN: usize, const MT: usize, const NT: usize> Store<'_
 
     /// Writes the warp's tile of a matrix of the batch, whose first element is (`row0`, `col0`) of C.
     #[inline(always)]
-    #[track_caller]
     pub(super) fn tile(&self, accumulators: &[[[f32; 4]; NT]; MT], matrix: u32, (row0, col0): (u32, u32)) {
         // Nobody needs the stages any more.
         sync_threads();
@@ -64,7 +63,6 @@ impl<T: MmaElement, const LEN: usize, const MT: usize, const NT: usize> Store<'_
     }
 
     #[inline(always)]
-    #[track_caller]
     fn set(&self, row: u32, col: u32, pair: [f32; 2]) {
         self.staging.cast::<f32>().set_vec(self.at(row, col), Vec2::new(pair));
     }
@@ -72,7 +70,6 @@ impl<T: MmaElement, const LEN: usize, const MT: usize, const NT: usize> Store<'_
     /// Writes alpha times 32 rows to C from (`row0`, `col0`) on, if that is all there is to do to them and C has them
     /// all, aligned for four at once; and tells whether it did. It takes a tenth of the time of [`Self::rows`].
     #[inline(always)]
-    #[track_caller]
     fn rows_scaled_only(&self, matrix: u32, (row0, col0): (u32, u32)) -> bool {
         let GemmArgs { c, m, n, ldc, stride_c, alpha, beta, flags, .. } = *self.gemm;
         if beta != 0.0 || flags & (WIDE_C | BIAS_PER_COLUMN | BIAS_PER_ROW | ACTIVATION) != 0 {
@@ -98,7 +95,6 @@ impl<T: MmaElement, const LEN: usize, const MT: usize, const NT: usize> Store<'_
 
     /// Finishes 32 rows and writes them to C from (`row0`, `col0`) on.
     #[inline(always)]
-    #[track_caller]
     fn rows(&self, matrix: u32, (row0, col0): (u32, u32)) {
         let GemmArgs { c, c_wide, m, n, ldc, stride_c, beta, flags, .. } = *self.gemm;
         let start = (matrix as u64).wrapping_mul(stride_c);
@@ -135,7 +131,6 @@ impl<T: MmaElement, const LEN: usize, const MT: usize, const NT: usize> Store<'_
 
 /// Four neighbours in a row of C.
 #[inline(always)]
-#[track_caller]
 fn quad<T: Number<Wide = f32> + Lanes<4>>(c: &Window<T>, row: u32, col: u32) -> [f32; 4] {
     if c.has_aligned_rows::<4>() && c.part(row, col, 1, 4).is_some() {
         c.get_vec_or::<4>(row, col, Vec4::new([T::ZERO; 4])).lanes.map(T::wide)
@@ -146,7 +141,6 @@ fn quad<T: Number<Wide = f32> + Lanes<4>>(c: &Window<T>, row: u32, col: u32) -> 
 
 /// Writes those of four neighbours in a row that C has.
 #[inline(always)]
-#[track_caller]
 fn set_quad<T: Number<Wide = f32> + Lanes<4>>(c: &WindowMut<T>, row: u32, col: u32, new: [f32; 4]) {
     let new = new.map(T::narrow);
     if !(c.has_aligned_rows::<4>() && c.set_vec_within::<4>(row, col, Vec4::new(new))) {

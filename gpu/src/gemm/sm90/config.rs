@@ -6,12 +6,17 @@ use simt::wgmma::{Accumulators, Columns, KMajor, Major, MnMajor, Width};
 use super::epilogue::MmaElement;
 use super::mainloop_wgmma;
 use super::pipeline::{PipelineState, Smem};
+use crate::gemm::args::GemmArgs;
 use crate::gemm::configs::WgmmaConfig;
 
 /// A configuration for an element type and a layout.
 pub(super) trait Config: Sized {
-    /// The elements of A, B and C.
+    /// The elements of C.
     type Element: MmaElement;
+    /// What tensor cores multiply: the elements of A and B, or their planes.
+    type Operand: MmaElement;
+    /// What [`Self::finish`] needs.
+    type Source<'a>: Copy;
     /// How the MMA reads its A from shared memory.
     type MajorA: Major;
     /// How it reads its B.
@@ -23,9 +28,8 @@ pub(super) trait Config: Sized {
 
     /// The main loop: see [`mainloop_wgmma::accumulate`].
     #[inline(always)]
-    #[track_caller]
     fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
-        smem: &Smem<Self::Element, A, B, STAGES>,
+        smem: &Smem<Self::Operand, A, B, STAGES>,
         accumulator: &mut [Accumulators<N>; 1],
         state: &mut PipelineState<STAGES>,
         range: (u32, u32),
@@ -34,6 +38,19 @@ pub(super) trait Config: Sized {
         Columns<N>: Width,
     {
         mainloop_wgmma::accumulate::<Self, 1, N, A, B, STAGES>(smem, accumulator, state, range, meanwhile);
+    }
+
+    /// What is done with the sums of a tile of the matrix `place[2]` before the epilogue: those of 64 rows from row
+    /// `place[0]`, column `place[1]` of C on.
+    #[inline(always)]
+    fn finish<const N: usize>(
+        _accumulator: &mut Accumulators<N>,
+        _source: Self::Source<'_>,
+        _place: [u32; 3],
+        _gemm: &GemmArgs<'_, Self::Element>,
+    ) where
+        Columns<N>: Width,
+    {
     }
 }
 

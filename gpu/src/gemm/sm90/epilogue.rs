@@ -69,7 +69,6 @@ macro_rules! elements_of_16_bits {
             type Kind = Self;
 
             #[inline(always)]
-            #[track_caller]
             fn store_by_tma<C: Config<Element = Self>, const N: usize>(
                 epilogue: &Epilogue<'_, Self>,
                 accumulators: &Accumulators<N>,
@@ -94,7 +93,6 @@ impl MmaElement for f32 {
     type Kind = Tf32;
 
     #[inline(always)]
-    #[track_caller]
     fn store_by_tma<C: Config<Element = Self>, const N: usize>(
         epilogue: &Epilogue<'_, Self>,
         accumulators: &Accumulators<N>,
@@ -130,7 +128,6 @@ impl<T: MmaElement> Epilogue<'_, T> {
     /// Stores the accumulators of this warpgroup, `at` being row and column of the MMA's result, and the matrix.
     /// `buffer` is the half of its staging memory that comes next.
     #[inline(always)]
-    #[track_caller]
     pub(super) fn store<C: Config<Element = T>, const N: usize>(
         &self,
         accumulators: &Accumulators<N>,
@@ -151,7 +148,6 @@ impl<T: MmaElement> Epilogue<'_, T> {
 
     /// Waits until TMA has read all that this thread told it to store.
     #[inline(always)]
-    #[track_caller]
     pub(super) fn drain(&self) {
         if self.gemm.flags & TMA_STORE != 0 && thread_idx_x().is_multiple_of(WARPGROUP_SIZE) {
             store_wait_read::<0>();
@@ -160,7 +156,6 @@ impl<T: MmaElement> Epilogue<'_, T> {
 
     /// Waits for the buffer of the next box: TMA has read what it stored from there two boxes ago.
     #[inline(always)]
-    #[track_caller]
     fn acquire_box<const PENDING: u32>([half, t]: [u32; 2]) {
         if t == 0 {
             store_wait_read::<PENDING>();
@@ -170,7 +165,6 @@ impl<T: MmaElement> Epilogue<'_, T> {
 
     /// Stores a box that the warpgroup has staged from `base` on, of so many rows of 128 bytes.
     #[inline(always)]
-    #[track_caller]
     fn store_box(&self, [half, t]: [u32; 2], base: u32, rows: u32, at: [u32; 3]) {
         fence_proxy_async();
         named_barrier(half + 1, WARPGROUP_SIZE);
@@ -182,7 +176,6 @@ impl<T: MmaElement> Epilogue<'_, T> {
 
     /// 16-bit elements by `stmatrix`, 64 columns at a time.
     #[inline(always)]
-    #[track_caller]
     fn store_16<const N: usize>(
         &self,
         pair: impl Fn(f32, f32) -> u32,
@@ -214,7 +207,6 @@ impl<T: MmaElement> Epilogue<'_, T> {
 
     /// 16-bit accumulators of Cᵀ by transposing `stmatrix`, 48 columns at a time, which are rows of C.
     #[inline(always)]
-    #[track_caller]
     fn store_16_transposed<const N: usize>(
         &self,
         pair: impl Fn(f32, f32) -> u32,
@@ -246,7 +238,6 @@ impl<T: MmaElement> Epilogue<'_, T> {
 
     /// `f32`, 32 columns at a time.
     #[inline(always)]
-    #[track_caller]
     fn store_32<C: Config, const N: usize>(
         &self,
         accumulators: &Accumulators<N>,
@@ -274,7 +265,6 @@ impl<T: MmaElement> Epilogue<'_, T> {
 
     /// `f32` accumulators of Cᵀ with A in registers, 64 columns at a time, which are rows of C: two boxes side by side.
     #[inline(always)]
-    #[track_caller]
     fn store_32_transposed<const N: usize>(
         &self,
         accumulators: &Accumulators<N>,
@@ -310,7 +300,6 @@ impl<T: MmaElement> Epilogue<'_, T> {
 
     /// The generic epilogue: 64 columns at a time through shared memory, so that a warp writes neighbours of C.
     #[inline(always)]
-    #[track_caller]
     fn store_generic<C: Config, const N: usize>(
         &self,
         accumulators: &Accumulators<N>,
@@ -365,7 +354,6 @@ impl<T: MmaElement> Epilogue<'_, T> {
     /// Stores the part of C at `[row, column, matrix]`, 64 rows and [`PART`] columns, from this warpgroup's staging
     /// memory; it ends at row and column `ends`.
     #[inline(always)]
-    #[track_caller]
     fn store_part(&self, [half, t]: [u32; 2], [row, columns, matrix]: [u32; 3], ends: [u32; 2]) {
         let own = half * STAGING as u32;
         let lines = ends[0].saturating_sub(row).min(64);

@@ -56,7 +56,6 @@ impl<'a> Fixup<'a> {
 
     /// Stores the accumulators of this warpgroup for the block that finishes their tile.
     #[inline(always)]
-    #[track_caller]
     pub(super) fn store_partials<const N: usize>(&self, accumulators: &Accumulators<N>, warpgroup: u32)
     where
         Columns<N>: Width,
@@ -75,7 +74,6 @@ impl<'a> Fixup<'a> {
     /// Adds the partials of the tile whose first step is step `first` of all, from block to block downwards: of each
     /// cluster those of the block with this block's rank, which computes the same part of the tile.
     #[inline(always)]
-    #[track_caller]
     pub(super) fn load_partials<const N: usize>(&self, accumulators: &mut Accumulators<N>, warpgroup: u32, first: u32)
     where
         Columns<N>: Width,
@@ -100,14 +98,12 @@ impl<'a> Fixup<'a> {
 impl StreamKArgs<'_> {
     /// Sets a flag: what this thread has stored, and others before a barrier, is visible to the thread that sees it.
     #[inline(always)]
-    #[track_caller]
     pub(super) fn set_flag(&self, flag: VecMut<'_, u64>) {
         flag.atomic(0).store(self.epoch, Order::Release, Scope::Device);
     }
 
     /// Waits until the flag is set, and resets it.
     #[inline(always)]
-    #[track_caller]
     pub(super) fn wait_for_flag(&self, flag: VecMut<'_, u64>) {
         let flag = flag.atomic(0);
         while flag.load(Order::Acquire, Scope::Device) != self.epoch {}

@@ -29,7 +29,6 @@ pub(super) const fn row(t: u32) -> u32 {
 /// The fragments of thread `t` of the warpgroup whose boxes begin at element `start`, for four instructions: for each 8
 /// steps of k, its two rows at step q and at q + 4.
 #[inline(always)]
-#[track_caller]
 pub(super) fn load<const N: usize>(x: &SharedArray<f32, N>, start: u32, t: u32) -> [[u32; 4]; 4] {
     let (row, q) = (row(t % 128), t % 4);
     let (in_box, vector) = (start + row / LINE * BOX as u32, row % LINE / 4);

@@ -14,18 +14,38 @@ use super::fixup::Fixup;
 use super::pipeline::{PipelineState, Smem, init_pipeline};
 use super::schedule::raster::Tiles;
 use super::schedule::stream_k::{StreamK, WorkUnit};
-use super::{CONSUMER_REGISTERS, PRODUCER_REGISTERS, TensorMaps};
+use super::{CONSUMER_REGISTERS, PLANES_REGISTERS, PRODUCER_REGISTERS, TensorMaps};
 use crate::gemm::args::{TMA_STORE, TmaGemmArgs};
+
+/// Gives the registers back that the producer does not need.
+#[inline(always)]
+fn decrease_for_producer<C: Config>() {
+    if C::CONFIG.planes > 1 {
+        decrease_registers::<{ PLANES_REGISTERS[0] }>();
+    } else {
+        decrease_registers::<PRODUCER_REGISTERS>();
+    }
+}
+
+/// Takes them for a consumer.
+#[inline(always)]
+fn increase_for_consumer<C: Config>() {
+    if C::CONFIG.planes > 1 {
+        increase_registers::<{ PLANES_REGISTERS[1] }>();
+    } else {
+        increase_registers::<CONSUMER_REGISTERS>();
+    }
+}
 
 /// The tiles and parts of tiles that this block computes: see [`stream_k`](super::schedule::stream_k).
 ///
 /// `a` and `b` are the maps of the operands, `c` is that of C, which counts only with [`TMA_STORE`].
 #[inline(always)]
-#[track_caller]
 pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, const STAGES: usize>(
-    smem: &Smem<C::Element, A, B, STAGES>,
-    (a, b, c): TensorMaps<'_, C::Element>,
+    smem: &Smem<C::Operand, A, B, STAGES>,
+    (a, b, c): TensorMaps<'_, C::Operand, C::Element>,
     args: TmaGemmArgs<'_, C::Element>,
+    source: C::Source<'_>,
 ) where
     Columns<N>: Width,
 {
@@ -34,7 +54,7 @@ pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, co
     let ([m, n], [of_a, of_b]) = ([args.gemm.m, args.gemm.n], args.batch_step);
     let (a, b, [m, n], batch_step) =
         if C::CONFIG.swap_ab { (b, a, [n, m], [of_b, of_a]) } else { (a, b, [m, n], [of_a, of_b]) };
-    let depth = Smem::<C::Element, A, B, STAGES>::DEPTH;
+    let (depth, planes) = (Smem::<C::Operand, A, B, STAGES>::DEPTH, C::CONFIG.planes);
     if args.gemm.k == 0 {
         dependency_wait();
         return;
@@ -66,7 +86,7 @@ pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, co
     let is_consumer = consumer < consumers;
     if !is_consumer {
         if consumers > 1 {
-            decrease_registers::<PRODUCER_REGISTERS>();
+            decrease_for_producer::<C>();
         }
         let mut unit = schedule.next_unit();
         let first = at(unit.map_or(0, |unit| unit.tile));
@@ -78,8 +98,8 @@ pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, co
             while let Some(WorkUnit { from, to, .. }) = unit {
                 let (matrix, row, col) = place;
                 let matrices = batch_step.map(|step| (matrix * step) as i32);
-                for step in from..to {
-                    let place = [row as i32, col as i32, (step * depth) as i32, matrices[0], matrices[1]];
+                for stage in from * planes..to * planes {
+                    let place = [row as i32, col as i32, (stage * depth) as i32, matrices[0], matrices[1]];
                     smem.load_stage::<C>(state, (a, b), place, (cols, rank));
                     state.advance();
                 }
@@ -96,7 +116,7 @@ pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, co
     }
 
     if consumers > 1 {
-        increase_registers::<CONSUMER_REGISTERS>();
+        increase_for_consumer::<C>();
     }
     dependency_wait();
     let fixup = Fixup::new(args.stream_k, steps, consumers, cluster);
@@ -121,6 +141,7 @@ pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, co
                 fixup.load_partials(&mut accumulator[0], consumer, tile * steps);
             }
         }
+        C::finish(&mut accumulator[0], source, place, &args.gemm);
         epilogue.store::<C, N>(&accumulator[0], place, &mut buffer);
     }
     epilogue.drain();

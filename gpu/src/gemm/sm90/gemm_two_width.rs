@@ -17,15 +17,14 @@ use crate::gemm::args::{TMA_STORE, TmaGemmArgs};
 
 /// The tiles whose number is that of this block modulo the grid's size.
 #[inline(always)]
-#[track_caller]
 pub(super) fn gemm<C: Config, const A: usize, const B: usize, const STAGES: usize>(
-    smem: &Smem<C::Element, A, B, STAGES>,
-    (a, b, c): TensorMaps<'_, C::Element>,
+    smem: &Smem<C::Operand, A, B, STAGES>,
+    (a, b, c): TensorMaps<'_, C::Operand, C::Element>,
     args: TmaGemmArgs<'_, C::Element>,
 ) {
     const { assert!(C::CONFIG.mma[0] == ROWS && C::CONFIG.mma[1] == WIDE && !C::CONFIG.swap_ab) }
     let (m, n, k, batch) = (args.gemm.m, args.gemm.n, args.gemm.k, args.gemm.batch);
-    let depth = Smem::<C::Element, A, B, STAGES>::DEPTH;
+    let depth = Smem::<C::Operand, A, B, STAGES>::DEPTH;
     if k == 0 {
         dependency_wait();
         return;
@@ -103,7 +102,7 @@ pub(super) fn gemm<C: Config, const A: usize, const B: usize, const STAGES: usiz
 /// A consumer warpgroup.
 #[derive(Clone, Copy)]
 struct Consumer<'a, C: Config, const A: usize, const B: usize, const STAGES: usize> {
-    smem: &'a Smem<C::Element, A, B, STAGES>,
+    smem: &'a Smem<C::Operand, A, B, STAGES>,
     /// 0 or 1.
     warpgroup: u32,
     k: u32,
@@ -113,13 +112,12 @@ struct Consumer<'a, C: Config, const A: usize, const B: usize, const STAGES: usi
 impl<C: Config, const A: usize, const B: usize, const STAGES: usize> Consumer<'_, C, A, B, STAGES> {
     /// This warpgroup's 128 rows of the tile at `place`, the block's tile number `done`: two accumulators of 64 rows.
     #[inline(always)]
-    #[track_caller]
     fn tile<const N: usize>(&self, done: u32, place: impl Fn() -> [u32; 3])
     where
         Columns<N>: Width,
     {
         let (row, steps) =
-            (self.warpgroup * (ROWS / 2), opaque(self.k).div_ceil(Smem::<C::Element, A, B, STAGES>::DEPTH));
+            (self.warpgroup * (ROWS / 2), opaque(self.k).div_ceil(Smem::<C::Operand, A, B, STAGES>::DEPTH));
         let mut state = PipelineState::<STAGES>::after(done as u64 * steps as u64);
         let mut accumulators = [Accumulators::<N>::zeroed(), Accumulators::<N>::zeroed()];
         let mut at = [0; 3];

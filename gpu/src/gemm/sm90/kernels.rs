@@ -8,11 +8,15 @@ use simt::wgmma::{Accumulators, Columns, Width};
 
 use super::config::{Config, Staged};
 use super::pipeline::{PipelineState, Smem};
-use super::{gemm, gemm_two_width, mainloop_wgmma_rs};
-use crate::gemm::args::TmaGemmArgs;
+use super::{bf16x6, gemm, gemm_two_width, mainloop_wgmma_rs};
+use crate::gemm::args::{GemmArgs, Operands, TmaGemmArgs};
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::gemm::args::{PlanesGemmKernel, TmaGemmKernel};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::gemm::configs::WgmmaKernel;
-use crate::gemm::configs::{Layout, PerfModel, WgmmaConfig, wgmma_16_configs, wgmma_tf32_configs};
+use crate::gemm::configs::{
+    Layout, PerfModel, WgmmaConfig, wgmma_16_configs, wgmma_bf16x6_configs, wgmma_tf32_configs,
+};
 
 /// `has!([flags] flag)`: whether the flag is among them.
 macro_rules! has {
@@ -24,11 +28,55 @@ macro_rules! has {
     (@$flag:ident $wanted:ident) => { false };
 }
 
+/// What differs in a [`Config`] where elements are multiplied as they are, and where their planes are.
+macro_rules! operands {
+    ([]) => {
+        type Source<'a> = ();
+    };
+    ([$source:ident]) => {
+        type Source<'a> = Operands<'a, f32>;
+
+        #[inline(always)]
+        fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
+            smem: &Smem<bf16, A, B, STAGES>,
+            accumulator: &mut [Accumulators<N>; 1],
+            state: &mut PipelineState<STAGES>,
+            range: (u32, u32),
+            meanwhile: impl FnOnce(),
+        ) where
+            Columns<N>: Width,
+        {
+            bf16x6::mainloop::accumulate::<Self, N, A, B, STAGES>(smem, &mut accumulator[0], state, range, meanwhile);
+        }
+
+        #[inline(always)]
+        fn finish<const N: usize>(
+            accumulator: &mut Accumulators<N>,
+            source: Operands<'_, f32>,
+            place: [u32; 3],
+            gemm: &GemmArgs<'_, f32>,
+        ) where
+            Columns<N>: Width,
+        {
+            bf16x6::unscale::unscale(accumulator, source, place, gemm);
+        }
+    };
+}
+
+/// The planes of an operand.
+macro_rules! planes {
+    ([]) => {
+        1
+    };
+    ([$source:ident]) => {
+        bf16x6::PLANES
+    };
+}
+
 /// What a flag changes in a [`Config`].
 macro_rules! mainloop {
     (a_in_registers) => {
         #[inline(always)]
-        #[track_caller]
         fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
             smem: &Smem<f32, A, B, STAGES>,
             accumulator: &mut [Accumulators<N>; 1],
@@ -47,24 +95,29 @@ macro_rules! mainloop {
 
 /// What a block does.
 macro_rules! run {
-    ([two_width] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident) => {
+    ([two_width] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident []) => {
         gemm_two_width::gemm::<$config, _, _, _>($smem, $maps, $args)
     };
-    ([$($flag:ident)*] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident) => {
-        gemm::gemm::<$config, $n, _, _, _>($smem, $maps, $args)
+    ([$($flag:ident)*] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident []) => {
+        gemm::gemm::<$config, $n, _, _, _>($smem, $maps, $args, ())
+    };
+    ([$($flag:ident)*] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident [$source:ident]) => {
+        gemm::gemm::<$config, $n, _, _, _>($smem, $maps, $args, $source)
     };
 }
 
-/// Kernels of the element type `$t`, called `$prefix` in their names, and the list of them, `$list`.
+/// Kernels for C of `$t` and operands of `$x`, called `$prefix` in their names, and the list of them, `$list`, of
+/// signature `$kind`. If the operands are planes, the kernels have one more parameter, `$source`: what they were split
+/// from.
 macro_rules! kernels {
-    ($t:ident $prefix:ident $list:ident: $(
+    ($t:ident of $x:ident $source:tt $prefix:ident $list:ident: $kind:ident; $(
         $name:literal: $m:literal x $n:literal, $cluster:literal, $stages:literal, $flags:tt, [$($layout:ident)+],
         [$one:literal $more:literal], $misaligned:literal, [$rounded:literal $other:literal],
         $pm:literal x $pn:literal x $pk:literal;
     )+) => { paste! {
         $($(
             kernels!(
-                @one $t $n $stages $flags [<gemm_sm90_ $prefix _ $layout _ $name>] [<$layout:upper>] $m
+                @one $t $x $source $n $stages $flags [<gemm_sm90_ $prefix _ $layout _ $name>] [<$layout:upper>] $m
                 [<CONFIG_ $prefix:upper _ $layout:upper _ $name:upper>] [<$prefix:camel $layout:camel $name:camel>]
                 WgmmaConfig {
                     name: $name,
@@ -75,7 +128,8 @@ macro_rules! kernels {
                     two_width: has!($flags two_width),
                     stream_k: has!($flags stream_k),
                     a_in_registers: has!($flags a_in_registers),
-                    element_bytes: size_of::<$t>() as u32,
+                    planes: planes!($source),
+                    element_bytes: size_of::<$x>() as u32,
                     model: PerfModel {
                         efficiency: [$one, $more],
                         misaligned: $misaligned,
@@ -88,7 +142,7 @@ macro_rules! kernels {
 
         /// The kernels of this element type.
         #[cfg(not(target_arch = "nvptx64"))]
-        pub const $list: &[WgmmaKernel<$t>] = &[$($(
+        pub const $list: &[WgmmaKernel<$kind<$t>>] = &[$($(
             WgmmaKernel {
                 config: &[<CONFIG_ $prefix:upper _ $layout:upper _ $name:upper>],
                 layout: Layout::[<$layout:upper>],
@@ -96,7 +150,8 @@ macro_rules! kernels {
             },
         )+)+];
     } };
-    (@one $t:ident $n:literal $stages:literal [$($flag:ident)*] $kernel:ident $layout:ident $m:literal $const:ident
+    (@one $t:ident $x:ident [$($source:ident)?] $n:literal $stages:literal [$($flag:ident)*] $kernel:ident
+        $layout:ident $m:literal $const:ident
         $config:ident
         $value:expr
     ) => {
@@ -105,10 +160,12 @@ macro_rules! kernels {
         enum $config {}
         impl Config for $config {
             type Element = $t;
-            type MajorA = <$t as Staged<{ $const.k_major(Layout::$layout)[0] }>>::Major;
-            type MajorB = <$t as Staged<{ $const.k_major(Layout::$layout)[1] }>>::Major;
+            type Operand = $x;
+            type MajorA = <$x as Staged<{ $const.k_major(Layout::$layout)[0] }>>::Major;
+            type MajorB = <$x as Staged<{ $const.k_major(Layout::$layout)[1] }>>::Major;
             const CONFIG: WgmmaConfig = $const;
             const K_MAJOR: [bool; 2] = $const.k_major(Layout::$layout);
+            operands!([$($source)?]);
             $(mainloop!($flag);)*
         }
 
@@ -124,24 +181,35 @@ macro_rules! kernels {
         )]
         pub fn $kernel(
             #[shared] smem: &Smem<
-                $t, { $m * 128 / size_of::<$t>() * $stages }, { $n * 128 / size_of::<$t>() * $stages }, $stages,
+                $x, { $m * 128 / size_of::<$x>() * $stages }, { $n * 128 / size_of::<$x>() * $stages }, $stages,
             >,
-            a: &TensorMap<$t>,
-            b: &TensorMap<$t>,
+            a: &TensorMap<$x>,
+            b: &TensorMap<$x>,
             stored: &TensorMapMut<$t>,
             args: TmaGemmArgs<$t>,
+            $($source: Operands<$t>,)?
         ) {
-            run!([$($flag)*] $config, $n, smem (a, b, stored) args);
+            run!([$($flag)*] $config, $n, smem (a, b, stored) args [$($source)?]);
         }
     };
 }
 
-macro_rules! kernels_of_bf16 { ($($rows:tt)+) => { kernels! { bf16 bf16 BF16: $($rows)+ } }; }
-macro_rules! kernels_of_f16 { ($($rows:tt)+) => { kernels! { f16 f16 F16: $($rows)+ } }; }
-macro_rules! kernels_of_tf32 { ($($rows:tt)+) => { kernels! { f32 tf32 TF32: $($rows)+ } }; }
+macro_rules! kernels_of_bf16 {
+    ($($rows:tt)+) => { kernels! { bf16 of bf16 [] bf16 BF16: TmaGemmKernel; $($rows)+ } };
+}
+macro_rules! kernels_of_f16 {
+    ($($rows:tt)+) => { kernels! { f16 of f16 [] f16 F16: TmaGemmKernel; $($rows)+ } };
+}
+macro_rules! kernels_of_tf32 {
+    ($($rows:tt)+) => { kernels! { f32 of f32 [] tf32 TF32: TmaGemmKernel; $($rows)+ } };
+}
+macro_rules! kernels_of_bf16x6 {
+    ($($rows:tt)+) => { kernels! { f32 of bf16 [source] bf16x6 BF16X6: PlanesGemmKernel; $($rows)+ } };
+}
 wgmma_16_configs!(kernels_of_bf16);
 wgmma_16_configs!(kernels_of_f16);
 wgmma_tf32_configs!(kernels_of_tf32);
+wgmma_bf16x6_configs!(kernels_of_bf16x6);
 
 #[cfg(test)]
 #[allow(unreachable_pub, reason = "the kernels of the tables are public")]
@@ -150,7 +218,7 @@ mod tests {
 
     // A row that no table has.
     kernels! {
-        bf16 added ADDED:
+        bf16 of bf16 [] added ADDED: TmaGemmKernel;
         "2x96x128": 128 x 96, 2, 6, [swap_ab stream_k], [nn tt], [1.0 1.0], 1.0, [1.0 1.0], 1000 x 1000 x 1000;
     }
 

@@ -14,7 +14,6 @@ use crate::unroll::unroll;
 /// Multiplies `steps` stages of the pipeline from `state` on, at least one: accumulator i has the 64 rows from `row` +
 /// 64·i of the tile on. `meanwhile` is called once products are under way.
 #[inline(always)]
-#[track_caller]
 pub(super) fn accumulate<
     C: Config,
     const COUNT: usize,
@@ -23,7 +22,7 @@ pub(super) fn accumulate<
     const B: usize,
     const STAGES: usize,
 >(
-    smem: &Smem<C::Element, A, B, STAGES>,
+    smem: &Smem<C::Operand, A, B, STAGES>,
     accumulators: &mut [Accumulators<N>; COUNT],
     state: &mut PipelineState<STAGES>,
     (row, steps): (u32, u32),
@@ -36,7 +35,7 @@ pub(super) fn accumulate<
     unroll!(for i in 0..2 {
         if i < COUNT {
             let (a, b) = smem.operands::<C>(state.stage(), row + 64 * i as u32);
-            accumulators[i].multiply::<<C::Element as MmaElement>::Kind, 4, C::MajorA, C::MajorB, 1>(a, b, true);
+            accumulators[i].multiply::<<C::Operand as MmaElement>::Kind, 4, C::MajorA, C::MajorB, 1>(a, b, true);
         }
     });
     meanwhile();
@@ -47,7 +46,7 @@ pub(super) fn accumulate<
         unroll!(for i in 0..2 {
             if i < COUNT {
                 let (a, b) = smem.operands::<C>(state.stage(), row + 64 * i as u32);
-                accumulators[i].multiply::<<C::Element as MmaElement>::Kind, 4, C::MajorA, C::MajorB, 1>(a, b, false);
+                accumulators[i].multiply::<<C::Operand as MmaElement>::Kind, 4, C::MajorA, C::MajorB, 1>(a, b, false);
                 if i == 0 {
                     // All groups but the one just started are done: the stage before can be loaded again.
                     smem.release::<C>(before);

@@ -16,9 +16,8 @@ use super::pipeline::{PipelineState, Smem};
 /// Multiplies `steps` stages of the pipeline from `state` on, at least one: the accumulator has the 64 rows from `row`
 /// of the tile on, in the order of [`fragments::row`].
 #[inline(always)]
-#[track_caller]
 pub(super) fn accumulate<
-    C: Config<Element = f32>,
+    C: Config<Operand = f32>,
     const N: usize,
     const A: usize,
     const B: usize,

@@ -25,6 +25,7 @@
 //! - [`pipeline`]: the stages and their barriers.
 //! - `gemm`, `gemm_two_width`: what a block does, in order.
 //! - `mainloop_wgmma`, `mainloop_wgmma_rs`: the consumers' main loop, A from shared memory or from registers.
+//! - [`bf16x6`]: `f32` as sums of three `bf16`.
 //! - [`schedule`]: which tiles and which steps along k a block has: raster order, stream-K, two widths.
 //! - `fixup`: the partial sums of a tile that several blocks compute.
 //! - `epilogue`: from accumulators to C.
@@ -33,6 +34,7 @@
 //! Per tile and 64 of k: 16 KiB of A and COLS · 128 bytes of B loaded, 8 · 64·COLS·16 products, for COLS = 256 in 1024
 //! clocks at the tensor cores' full rate; a warp takes about 90 instructions for it.
 
+pub mod bf16x6;
 mod config;
 mod epilogue;
 pub mod ffma;
@@ -53,10 +55,13 @@ pub use kernels::*;
 
 use simt::tma::{TensorMap, TensorMapMut};
 
-/// The tensor maps of A, of B and of C; the last counts only with [`TMA_STORE`](super::args::TMA_STORE).
-type TensorMaps<'a, T> = (&'a TensorMap<'a, T>, &'a TensorMap<'a, T>, &'a TensorMapMut<'a, T>);
+/// The tensor maps of A and of B, with elements `X`, and of C, which counts only with
+/// [`TMA_STORE`](super::args::TMA_STORE).
+type TensorMaps<'a, X, T> = (&'a TensorMap<'a, X>, &'a TensorMap<'a, X>, &'a TensorMapMut<'a, T>);
 
 /// Registers of a thread that multiplies: 128 accumulators, addresses, and room for the epilogue.
 const CONSUMER_REGISTERS: u32 = 232;
 /// Registers of the others: what is left of 65 536.
 const PRODUCER_REGISTERS: u32 = 40;
+/// The two where planes are multiplied: 192 accumulators.
+const PLANES_REGISTERS: [u32; 2] = [24, 240];

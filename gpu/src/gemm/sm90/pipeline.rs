@@ -74,8 +74,7 @@ impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A,
     /// Loads stage `state` of the pipeline once it is empty: of A the MMA tile's rows from `row` on, of B `width`
     /// columns from `col` on, of which the blocks of a cluster load equal parts for each other.
     #[inline(always)]
-    #[track_caller]
-    pub(super) fn load_stage<C: Config<Element = T>>(
+    pub(super) fn load_stage<C: Config<Operand = T>>(
         &self,
         state: PipelineState<STAGES>,
         (a, b): (&TensorMap<T>, &TensorMap<T>),
@@ -115,16 +114,14 @@ impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A,
 
     /// The operands of the MMA in a stage: of A the 64 rows from row `row` of the tile on.
     #[inline(always)]
-    #[track_caller]
-    pub(super) fn operands<C: Config<Element = T>>(&self, stage: u32, row: u32) -> (Operand, Operand) {
+    pub(super) fn operands<C: Config<Operand = T>>(&self, stage: u32, row: u32) -> (Operand, Operand) {
         let a = self.a.slot::<4>(stage * Self::STAGE_A + row * Self::DEPTH);
         (Operand::new(a, 0, 1024, Swizzle::B128), self.operand_b::<C>(stage))
     }
 
     /// The MMA's B alone.
     #[inline(always)]
-    #[track_caller]
-    pub(super) fn operand_b<C: Config<Element = T>>(&self, stage: u32) -> Operand {
+    pub(super) fn operand_b<C: Config<Operand = T>>(&self, stage: u32) -> Operand {
         let b = self.b.slot::<4>(stage * Self::STAGE_B);
         // The leading dimension counts where boxes lie side by side along n.
         Operand::new(b, if C::MajorB::IS_MN { 128 * Self::DEPTH } else { 0 }, 1024, Swizzle::B128)
@@ -138,8 +135,7 @@ impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A,
 
     /// Releases a stage: this warp has read it. Every block of the cluster loads a part of it.
     #[inline(always)]
-    #[track_caller]
-    pub(super) fn release<C: Config<Element = T>>(&self, stage: u32) {
+    pub(super) fn release<C: Config<Operand = T>>(&self, stage: u32) {
         let (lane, cluster) = (lane_id(), C::CONFIG.cluster);
         if cluster > 1 {
             if lane < cluster {
@@ -153,7 +149,6 @@ impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A,
     /// Waits until every stage is empty: no block of the cluster arrives at this one's mbarriers any more, so it may
     /// exit.
     #[inline(always)]
-    #[track_caller]
     pub(super) fn drain(&self, mut state: PipelineState<STAGES>) {
         for _ in 0..STAGES {
             self.empty.wait(state.stage(), state.parity);

@@ -24,7 +24,6 @@ impl<const ROWS: usize> Accumulators<f32, 4> for Rows<ROWS> {
     const ZERO: Self = Self([[0.0; 8]; ROWS]);
 
     #[inline(always)]
-    #[track_caller]
     fn add_k_major<const STAGE: usize>(
         &mut self,
         small: &SharedArray<f32, STAGE>,
@@ -44,7 +43,6 @@ impl<const ROWS: usize> Accumulators<f32, 4> for Rows<ROWS> {
     }
 
     #[inline(always)]
-    #[track_caller]
     fn add_mn_major<const STAGE: usize>(
         &mut self,
         small: &SharedArray<f32, STAGE>,
@@ -66,7 +64,6 @@ impl<const ROWS: usize> Accumulators<f32, 4> for Rows<ROWS> {
     }
 
     #[inline(always)]
-    #[track_caller]
     fn each<const K_MAJOR: bool>(self, lane: u32, mut put: impl FnMut(u32, u32, f32)) {
         let with = |sum: f32, other: u32| sum + warp_shuffle_xor(u32::MAX, sum, other, 32).0;
         unroll!(for row in 0..ROWS {

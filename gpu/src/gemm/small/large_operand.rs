@@ -15,7 +15,6 @@ use crate::unroll::unroll;
 /// This lane's vectors of the chunk that begins at `k0`, as [`Accumulators`](super::mainloop::Accumulators) says; zeros
 /// beyond the end of k, and anything in rows or columns that there are not.
 #[inline(always)]
-#[track_caller]
 pub(super) fn chunk<
     T: Number + Lanes<V>,
     const V: usize,

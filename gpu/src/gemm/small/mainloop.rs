@@ -42,7 +42,6 @@ pub(super) trait Accumulators<T: Lanes<V>, const V: usize>: Copy {
 
 /// The tile of C of this block, in all matrices of its share of the batch.
 #[inline(always)]
-#[track_caller]
 pub(super) fn gemm<
     T: Number<Wide = f32> + Lanes<V>,
     S: Accumulators<T, V>,
@@ -115,7 +114,6 @@ const fn place<const ROWS: usize>(warp: u32, few: u32, many: u32) -> u32 {
 
 /// The sums of this warp's chunks.
 #[inline(always)]
-#[track_caller]
 fn sum<
     T: Number + Lanes<V>,
     S: Accumulators<T, V>,
@@ -156,7 +154,6 @@ fn sum<
 
 /// Puts a warp's sums into shared memory, once nobody has vectors there.
 #[inline(always)]
-#[track_caller]
 fn write<
     S: Accumulators<T, V>,
     T: Lanes<V>,

@@ -35,7 +35,6 @@ impl<T: Lanes<8> + Lanes<4> + Kind> Accumulators<T, 8> for Fragments {
     const ZERO: Self = Self([[0.0; 4]; 8]);
 
     #[inline(always)]
-    #[track_caller]
     fn add_k_major<const STAGE: usize>(
         &mut self,
         small: &SharedArray<T, STAGE>,
@@ -57,7 +56,6 @@ impl<T: Lanes<8> + Lanes<4> + Kind> Accumulators<T, 8> for Fragments {
     }
 
     #[inline(always)]
-    #[track_caller]
     fn add_mn_major<const STAGE: usize>(
         &mut self,
         small: &SharedArray<T, STAGE>,

@@ -31,7 +31,6 @@ pub type Words = Operands<f32, 2048, 8192>;
 /// Twice the product of `a` (64 × k) and `b` (k × `COLS`), in two `wgmma` groups, the first of which is in flight when
 /// the second starts.
 #[inline(always)]
-#[track_caller]
 fn twice<
     K: Kind,
     T: Element,
@@ -66,7 +65,6 @@ where
 
 /// Writes D to `c`; elements outside `c` are skipped.
 #[inline(always)]
-#[track_caller]
 fn write<const COLS: usize>(d: &Accumulators<COLS>, c: MatMut<f32>)
 where
     Columns<COLS>: Width,

@@ -16,7 +16,6 @@ use super::{IN_FLIGHT, LineReduction};
 /// The merged state of four vectors. Vector i is at (`rows[i]`, 0); its first element has index `first` + i·`step` in
 /// the line.
 #[inline(always)]
-#[track_caller]
 fn reduce_four<R: LineReduction, const N: usize>(
     own: &Window<Vector<R::Element, N>>,
     rows: [u32; IN_FLIGHT],
@@ -38,7 +37,6 @@ where
 
 /// The state of the elements of lane `lane` of `1 << shift` in `x`, whose first element has index `first` in the line.
 #[inline(always)]
-#[track_caller]
 pub(crate) fn reduce_line<R: LineReduction, const N: usize>(
     x: VecRef<R::Element>,
     first: u64,

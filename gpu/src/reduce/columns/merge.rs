@@ -66,7 +66,6 @@ pub(super) fn last(extents: [u32; DIMS]) -> u32 {
 
 /// Merges the states of a thread's lines within the warp and stores them in shared memory.
 #[inline(always)]
-#[track_caller]
 pub(super) fn store_states<R: LineReduction, const N: usize, const S: usize>(
     scratch: &Scratch<S>,
     position: BlockPosition,
@@ -97,7 +96,6 @@ pub(super) fn store_states<R: LineReduction, const N: usize, const S: usize>(
 
 /// The state of line `line` of group `group`, where a group has `lines` lines.
 #[inline(always)]
-#[track_caller]
 fn load_state<R: LineReduction, const S: usize>(scratch: &Scratch<S>, group: u32, lines: u32, line: u32) -> R::State {
     let mut words = [0; MAX_STATE_WORDS];
     for word in 0..R::State::WORDS {
@@ -108,7 +106,6 @@ fn load_state<R: LineReduction, const S: usize>(scratch: &Scratch<S>, group: u32
 
 /// Merges the states of [`store_states`] and passes each line's state to `write`: item, line of the item, state.
 #[inline(always)]
-#[track_caller]
 pub(super) fn reduce<R: LineReduction, const S: usize>(
     scratch: &Scratch<S>,
     workspace: VecMut<u64>,

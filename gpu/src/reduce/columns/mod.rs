@@ -55,7 +55,6 @@ pub struct ColumnArgs {
 
 /// The body of a kernel.
 #[inline(always)]
-#[track_caller]
 fn columns<R: LineReduction, const N: usize, const K: usize, const S: usize>(
     scratch: &Scratch<S>,
     x: VecRef<R::Element>,

@@ -28,7 +28,6 @@ pub(super) struct Rows {
 
 /// The states of the `N` lines of an item.
 #[inline(always)]
-#[track_caller]
 pub(super) fn reduce_rows<R: LineReduction, E: Element, const N: usize>(
     x: VecRef<E>,
     rows: Rows,
@@ -63,7 +62,6 @@ pub(super) fn reduce_rows<R: LineReduction, E: Element, const N: usize>(
 
 /// The states of `K` lines, line k starting at element `begins[k]` of `x`.
 #[inline(always)]
-#[track_caller]
 pub(super) fn reduce_striped_rows<R: LineReduction, const K: usize>(
     x: VecRef<R::Element>,
     rows: Rows,

@@ -50,7 +50,6 @@ pub struct RowArgs {
 
 /// The body of a kernel.
 #[inline(always)]
-#[track_caller]
 fn rows<R: LineReduction, const N: usize, const W: usize>(
     scratch: &Scratch<W>,
     x: VecRef<R::Element>,

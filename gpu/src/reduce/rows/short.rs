@@ -19,7 +19,6 @@ use crate::unroll::unroll;
 
 /// Reduces the block's evenly spaced lines: by vectors if all lines are aligned whole vectors, otherwise by elements.
 #[inline(always)]
-#[track_caller]
 pub(super) fn reduce<R: LineReduction, const N: usize>(
     x: VecRef<R::Element>,
     out: VecMut<R::Output>,
@@ -43,7 +42,6 @@ pub(super) fn reduce<R: LineReduction, const N: usize>(
 
 /// Reduces the block's rows of `window`; `of` is the state of an entry, given its column.
 #[inline(always)]
-#[track_caller]
 fn each<R: LineReduction, E: Element>(
     window: Window<E>,
     out: VecMut<R::Output>,
@@ -91,7 +89,6 @@ const HALF: usize = IN_FLIGHT / 2;
 /// Merges the states of the group's four lines over its lanes. Returns which line is then in `states[0]`, and how many
 /// lines the lane holds: one if there are four lanes or more, none in lanes whose states were merged into others.
 #[inline(always)]
-#[track_caller]
 fn exchange<R: LineReduction>(states: &mut [R::State; IN_FLIGHT], lane: u32, lanes: u32) -> (usize, usize) {
     if lanes == 1 {
         return (0, IN_FLIGHT);

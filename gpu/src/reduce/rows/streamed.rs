@@ -14,7 +14,6 @@ use crate::reduce::whole::block::reduce_block;
 /// Reduces the block's medium lines, one after the other in each group of lanes; or the block's chunk of a long line
 /// and, in the block that finishes last, the states of all chunks.
 #[inline(always)]
-#[track_caller]
 pub(super) fn reduce<R: LineReduction, const N: usize, const W: usize>(
     scratch: &Scratch<W>,
     x: VecRef<R::Element>,

@@ -77,7 +77,6 @@ fn of_word(word: u32) -> Option<u32> {
 }
 
 #[inline(always)]
-#[track_caller]
 fn get<S: State, const W: usize, const C: usize>(tile: &SharedTile<u64, W, C>, col: u32) -> S {
     let mut words = [0; MAX_STATE_WORDS];
     for word in 0..W {
@@ -87,7 +86,6 @@ fn get<S: State, const W: usize, const C: usize>(tile: &SharedTile<u64, W, C>, c
 }
 
 #[inline(always)]
-#[track_caller]
 fn set<S: State, const W: usize, const C: usize>(tile: &SharedTile<u64, W, C>, col: u32, state: S) {
     let words = state.pack();
     for word in 0..W {
@@ -97,7 +95,6 @@ fn set<S: State, const W: usize, const C: usize>(tile: &SharedTile<u64, W, C>, c
 
 /// The carry of the block, in thread 0, from those of its warps, in their lanes 0. One barrier.
 #[inline(always)]
-#[track_caller]
 pub(super) fn combine_warps<R: LineReduction, const W: usize>(
     scratch: &Scratch<W>,
     carry_out: Carry<R::State>,
@@ -128,7 +125,6 @@ pub(super) fn combine_warps<R: LineReduction, const W: usize>(
 /// Combines the carries of all blocks in the block that finishes last: each thread combines a run of blocks, then
 /// completes the first segment that ends in its run with the tails of the runs before.
 #[inline(always)]
-#[track_caller]
 pub(super) fn combine_blocks<R: LineReduction, const W: usize>(
     scratch: &Scratch<W>,
     carry_out: Carry<R::State>,

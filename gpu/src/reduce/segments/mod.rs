@@ -69,7 +69,6 @@ impl SegmentArgs {
 
 /// The body of a kernel.
 #[inline(always)]
-#[track_caller]
 fn segments<R: LineReduction, const N: usize, const W: usize>(
     scratch: &Scratch<W>,
     x: VecRef<R::Element>,

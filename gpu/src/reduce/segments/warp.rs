@@ -34,7 +34,6 @@ impl<'a> Offsets<'a> {
 
     /// Offset `index`, clamped to the number of elements.
     #[inline(always)]
-    #[track_caller]
     pub(super) fn at(&self, index: u32) -> u64 {
         let index = index as usize;
         let offset = if self.wide {
@@ -49,7 +48,6 @@ impl<'a> Offsets<'a> {
     /// How many segments end before each of two positions in the list. For each of them the lanes of the warp test 32
     /// ends at once. Both searches together wait for memory as often as one.
     #[inline(always)]
-    #[track_caller]
     fn ends_before(&self, positions: [u64; 2], origin: u64) -> [u32; 2] {
         let (mut low, mut high) = ([0; 2], [self.count; 2]);
         while low[0] < high[0] || low[1] < high[1] {
@@ -71,7 +69,6 @@ impl<'a> Offsets<'a> {
 /// The state of elements `begin` to `end` − 1, by one lane with four loads in flight; the first has index `first` in
 /// its segment.
 #[inline(always)]
-#[track_caller]
 fn reduce_by_lane<R: LineReduction>(
     x: VecRef<R::Element>,
     begin: u64,
@@ -94,7 +91,6 @@ fn reduce_by_lane<R: LineReduction>(
 
 /// The state of the same elements by the whole warp, in lane 0.
 #[inline(always)]
-#[track_caller]
 fn reduce_by_warp<R: LineReduction, const N: usize>(
     x: VecRef<R::Element>,
     begin: u64,
@@ -114,7 +110,6 @@ where
 
 /// The longest part of a segment that one lane should reduce; this lane's part has `length` elements.
 #[inline(always)]
-#[track_caller]
 fn max_by_lane(length: u64) -> u64 {
     let (mut longest, mut least) = (MIN_BY_LANE, u64::MAX);
     let mut reduce_by_lane = MIN_BY_LANE;
@@ -131,7 +126,6 @@ fn max_by_lane(length: u64) -> u64 {
 /// Reduces the warp's range: writes the segments that begin and end in it. Returns, in lane 0, the state of the segment
 /// that ends in it and may have begun before, and the state of the segment that continues after it.
 #[inline(always)]
-#[track_caller]
 pub(super) fn reduce<R: LineReduction, const N: usize>(
     x: VecRef<R::Element>,
     offsets: Offsets,

@@ -16,7 +16,6 @@ pub struct Scratch<const W: usize, const N: usize = WARPS> {
 
 /// The merged state of the block's threads, in thread 0. One barrier; another must follow before the next call.
 #[inline(always)]
-#[track_caller]
 pub(crate) fn reduce_block<M: Merge, const W: usize, const N: usize>(
     scratch: &Scratch<W, N>,
     state: M::State,

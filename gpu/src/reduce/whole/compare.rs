@@ -21,10 +21,8 @@ pub trait Key: State + WarpValue + PartialOrd {
     /// The maximum or minimum of two keys, with NaNs ignored or propagated, if one instruction computes it.
     fn extreme_of_two(a: Self, b: Self, greatest: bool, ignore_nan: bool) -> Option<Self>;
     /// The maximum key of the warp, if one instruction computes it.
-    #[track_caller]
     fn warp_maximum(self) -> Option<Self>;
     /// The minimum key of the warp, if one instruction computes it.
-    #[track_caller]
     fn warp_minimum(self) -> Option<Self>;
 }
 
@@ -47,7 +45,6 @@ pub trait Extremum {
     /// Whether `b` does not win against `a`; false if either is a NaN.
     fn no_better<K: Key>(b: K, a: K) -> bool;
     /// The winning key of the warp, if one instruction computes it.
-    #[track_caller]
     fn extreme_of_warp<K: Key>(key: K) -> Option<K>;
 }
 
@@ -67,7 +64,6 @@ impl Extremum for Maximum {
         b <= a
     }
     #[inline(always)]
-    #[track_caller]
     fn extreme_of_warp<K: Key>(key: K) -> Option<K> {
         key.warp_maximum()
     }
@@ -84,7 +80,6 @@ impl Extremum for Minimum {
         b >= a
     }
     #[inline(always)]
-    #[track_caller]
     fn extreme_of_warp<K: Key>(key: K) -> Option<K> {
         key.warp_minimum()
     }
@@ -180,13 +175,11 @@ macro_rules! integers {
                 None
             }
             #[inline(always)]
-            #[track_caller]
             fn warp_maximum(self) -> Option<Self> {
                 let of: fn(Self) -> Option<Self> = $greatest;
                 of(self)
             }
             #[inline(always)]
-            #[track_caller]
             fn warp_minimum(self) -> Option<Self> {
                 let of: fn(Self) -> Option<Self> = $least;
                 of(self)

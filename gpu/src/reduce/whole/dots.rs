@@ -84,7 +84,6 @@ impl<T: Integer> PairReduction for DotOfIntegers<T> {
 
 /// The body of a kernel. If the lengths differ, elements beyond the shorter vector are ignored.
 #[inline(always)]
-#[track_caller]
 fn whole<P: PairReduction, const N: usize, const W: usize>(
     scratch: &Scratch<W>,
     x: VecRef<P::Element>,
@@ -129,7 +128,6 @@ fn whole<P: PairReduction, const N: usize, const W: usize>(
 
 /// The state of this thread's vectors in its tiles. `y` gives the elements that belong to a vector of x.
 #[inline(always)]
-#[track_caller]
 fn reduce_tiles<P: PairReduction, const N: usize>(
     x: VecRef<simt::element::Vector<P::Element, N>>,
     y: impl Fn(usize) -> [P::Element; N],

@@ -11,7 +11,6 @@ use super::thread::reduce_thread;
 
 /// The body of a kernel: thread, block, grid.
 #[inline(always)]
-#[track_caller]
 pub(super) fn whole<R: Reduction, const N: usize, const W: usize>(
     scratch: &Scratch<W>,
     x: VecRef<R::Element>,

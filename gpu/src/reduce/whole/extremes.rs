@@ -26,7 +26,6 @@ impl<T: Ordered, W: Extremum, P: NanPolicy> Merge for Extreme<T, W, P> {
         Key::extreme_of_two(a, b, W::IS_MAXIMUM, P::IGNORES).unwrap_or(if P::beats::<W, _>(b, a) { b } else { a })
     }
     #[inline(always)]
-    #[track_caller]
     fn reduce_lanes(state: T::Key, lanes: u32) -> T::Key {
         // Duplicate keys do not change the result, so the whole warp may take part.
         if let Some(best) = W::extreme_of_warp(state) {

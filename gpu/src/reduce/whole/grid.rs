@@ -26,7 +26,6 @@ const READY: u64 = 1 << 32;
 /// The merged state of the grid's blocks in thread 0 of the last block, unspecified values in its other threads, and
 /// `None` in the other blocks. `state` is the block's state, in thread 0.
 #[inline(always)]
-#[track_caller]
 pub(crate) fn reduce_grid<M: Merge, const W: usize>(
     scratch: &Scratch<W>,
     state: M::State,
@@ -56,7 +55,6 @@ pub(crate) fn reduce_grid<M: Merge, const W: usize>(
 
 /// Stores the state of block `block` with ready bits, for the last block.
 #[inline(always)]
-#[track_caller]
 fn publish<const W: usize>(words: [u64; MAX_STATE_WORDS], workspace: VecMut<u64>, block: usize) {
     let Some(own) = workspace.part_mut(2 * W * block, 2 * W) else {
         return too_short(&workspace);
@@ -69,7 +67,6 @@ fn publish<const W: usize>(words: [u64; MAX_STATE_WORDS], workspace: VecMut<u64>
 
 /// Waits for the state of block `block`, reads it and resets its words to 0.
 #[inline(always)]
-#[track_caller]
 fn take_state<const W: usize>(workspace: VecMut<u64>, block: usize) -> [u64; MAX_STATE_WORDS] {
     let mut words = [0; MAX_STATE_WORDS];
     let Some(their_words) = workspace.part_mut(2 * W * block, 2 * W) else {
@@ -96,7 +93,6 @@ fn take_state<const W: usize>(workspace: VecMut<u64>, block: usize) -> [u64; MAX
 
 /// If the workspace is too short, makes an access outside it, which traps, instead of waiting forever.
 #[inline(always)]
-#[track_caller]
 fn too_short(workspace: &VecMut<u64>) {
     workspace.set(workspace.len(), 0);
 }

@@ -19,12 +19,10 @@ pub trait State: Copy {
     fn unpack(words: [u64; MAX_STATE_WORDS]) -> Self;
     /// The state of the lane `distance` above this one. All lanes of the warp take part.
     #[must_use]
-    #[track_caller]
     fn shuffle_down(self, distance: u32) -> Self;
     /// The state of the lane whose index is this one's exclusive or `distance`, a power of two. All lanes of the warp
     /// take part.
     #[must_use]
-    #[track_caller]
     fn shuffle_xor(self, distance: u32) -> Self;
 }
 
@@ -39,7 +37,6 @@ pub trait Merge {
     /// The merged state of the first `lanes` lanes, a power of two, in lane 0. If `lanes` is less than 32, the other
     /// lanes hold copies of the same states.
     #[inline(always)]
-    #[track_caller]
     fn reduce_lanes(state: Self::State, lanes: u32) -> Self::State {
         let mut state = state;
         let mut distance = lanes / 2;
@@ -97,12 +94,10 @@ macro_rules! words {
                 <$t as WarpValue>::from_bits(words[0])
             }
             #[inline(always)]
-            #[track_caller]
             fn shuffle_down(self, distance: u32) -> Self {
                 warp_shuffle_down(FULL_MASK, self, distance, 32).0
             }
             #[inline(always)]
-            #[track_caller]
             fn shuffle_xor(self, distance: u32) -> Self {
                 warp_shuffle_xor(FULL_MASK, self, distance, 32).0
             }
@@ -122,12 +117,10 @@ impl<A: State + WarpValue, B: State + WarpValue> State for (A, B) {
         (WarpValue::from_bits(a), WarpValue::from_bits(b))
     }
     #[inline(always)]
-    #[track_caller]
     fn shuffle_down(self, distance: u32) -> Self {
         (self.0.shuffle_down(distance), self.1.shuffle_down(distance))
     }
     #[inline(always)]
-    #[track_caller]
     fn shuffle_xor(self, distance: u32) -> Self {
         (self.0.shuffle_xor(distance), self.1.shuffle_xor(distance))
     }
@@ -144,12 +137,10 @@ impl<A: State + WarpValue, B: State + WarpValue, C: State + WarpValue> State for
         (WarpValue::from_bits(a), WarpValue::from_bits(b), WarpValue::from_bits(c))
     }
     #[inline(always)]
-    #[track_caller]
     fn shuffle_down(self, distance: u32) -> Self {
         (self.0.shuffle_down(distance), self.1.shuffle_down(distance), self.2.shuffle_down(distance))
     }
     #[inline(always)]
-    #[track_caller]
     fn shuffle_xor(self, distance: u32) -> Self {
         (self.0.shuffle_xor(distance), self.1.shuffle_xor(distance), self.2.shuffle_xor(distance))
     }

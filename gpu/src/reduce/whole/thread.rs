@@ -21,7 +21,6 @@ use super::reduction::Reduction;
 
 /// The state of the elements of `x` of this thread in block `block` of `blocks`, loaded `N` at a time.
 #[inline(always)]
-#[track_caller]
 pub(crate) fn reduce_thread<R: Reduction, const N: usize>(
     x: VecRef<R::Element>,
     block: usize,
@@ -54,7 +53,6 @@ where
 
 /// The state of this thread's vectors in the tiles of block `block`; `of` is the state of a vector at an index.
 #[inline(always)]
-#[track_caller]
 fn reduce_tiles<R: Reduction, const N: usize>(
     body: VecRef<Vector<R::Element, N>>,
     of: impl Fn(Vector<R::Element, N>, usize) -> R::State,

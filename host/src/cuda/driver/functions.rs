@@ -37,6 +37,7 @@ macro_rules! driver_functions {
             cuMemAllocHost_v2(address: *mut *mut c_void, bytes: usize);
             cuMemFreeHost(address: *mut c_void);
             cuMemcpyHtoD_v2(to: Address, from: *const c_void, bytes: usize);
+            cuMemcpyDtoH_v2(to: *mut c_void, from: Address, bytes: usize);
             cuMemcpyHtoDAsync_v2(to: Address, from: *const c_void, bytes: usize, stream: Handle);
             cuMemcpyDtoHAsync_v2(to: *mut c_void, from: Address, bytes: usize, stream: Handle);
             cuMemcpyDtoDAsync_v2(to: Address, from: Address, bytes: usize, stream: Handle);

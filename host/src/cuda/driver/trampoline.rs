@@ -86,7 +86,7 @@ trampolines! {
     cuGraphKernelNodeGetParams cuGraphNodeGetType cuImportExternalMemory
     cuLaunchHostFunc cuLinkAddData_v2 cuLinkComplete cuLinkCreate_v2 cuLinkDestroy
     cuMemAdvise cuMemAllocAsync cuMemAllocManaged cuMemAllocPitch_v2 cuMemPrefetchAsync
-    cuMemcpy2D_v2 cuMemcpyAtoH_v2 cuMemcpyDtoD_v2 cuMemcpyDtoH_v2 cuMemcpyHtoA_v2
+    cuMemcpy2D_v2 cuMemcpyAtoH_v2 cuMemcpyDtoD_v2 cuMemcpyHtoA_v2
     cuMemsetD16Async cuMemsetD16_v2 cuMemsetD32Async cuMemsetD32_v2 cuMemsetD8_v2
     cuModuleLoad cuModuleLoadData
     cuOccupancyAvailableDynamicSMemPerBlock cuOccupancyMaxActiveBlocksPerMultiprocessor

@@ -83,6 +83,8 @@ pub(in crate::cuda) struct Machine {
     pub(super) lost: i32,
     /// Address that the variable for reports of panics has.
     pub(super) report: u64,
+    /// Addresses that the variable for lines of kernels has: of buffer and counters.
+    pub(in crate::cuda) lines: [u64; 2],
     /// Retained contexts.
     pub(in crate::cuda) contexts: usize,
     /// Memory pools that were not destroyed.
@@ -91,6 +93,8 @@ pub(in crate::cuda) struct Machine {
     pub(in crate::cuda) trims: usize,
     /// Modules that are loaded.
     pub(in crate::cuda) modules: usize,
+    /// Modules that were compiled with line numbers so far.
+    pub(in crate::cuda) with_lines: usize,
     /// Launches so far: grid, block, shared bytes.
     pub(in crate::cuda) launches: Vec<([u32; 3], [u32; 3], u32)>,
     /// For each launch, whether it uses programmatic dependent launch.

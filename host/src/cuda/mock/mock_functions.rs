@@ -196,9 +196,20 @@ functions! {
     }
     fn cuMemFreeHost(address: *mut c_void) { here(|machine, _| { machine.free(address as u64); 0 }) }
     fn cuMemcpyHtoD_v2(to: u64, from: *const c_void, bytes: usize) {
-        assert_eq!((to, bytes), (REPORT_VARIABLE, 8), "the mock has only the variable of reports");
-        // SAFETY: the caller passes a number of this size.
-        here(|machine, _| { machine.report = unsafe { from.cast::<u64>().read_unaligned() }; 0 })
+        here(|machine, _| {
+            let to = match (to, bytes) {
+                (REPORT_VARIABLE, 8) => (&raw mut machine.report).cast(),
+                (LINES_VARIABLE, 16) => machine.lines.as_mut_ptr().cast(),
+                _ => to as *mut u8,
+            };
+            // SAFETY: both sides have this size.
+            unsafe { to.copy_from(from.cast(), bytes) };
+            0
+        })
+    }
+    fn cuMemcpyDtoH_v2(to: *mut c_void, from: u64, bytes: usize) {
+        // SAFETY: memory of the mock is the host's; both sides have this size.
+        here(|_, _| { unsafe { to.cast::<u8>().copy_from(from as *const u8, bytes) }; 0 })
     }
     fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, stream: *mut c_void) {
         copy(to, from as u64, bytes, stream)
@@ -300,8 +311,8 @@ functions! {
     fn cuModuleLoadDataEx(
         module: *mut *mut c_void,
         image: *const c_void,
-        _count: u32,
-        _options: *mut i32,
+        count: u32,
+        options: *mut i32,
         values: *mut *mut c_void
     ) {
         here(|machine, character| {
@@ -312,6 +323,12 @@ functions! {
                 return 222;
             }
             machine.modules += 1;
+            // SAFETY: there are `count` options, and as many values.
+            let asked = (0..count as usize).any(|i| unsafe {
+                // CU_JIT_GENERATE_LINE_INFO, whose value is passed in place of an address.
+                *options.add(i) == 13 && (*values.add(i)).addr() == 1
+            });
+            machine.with_lines += usize::from(asked);
             // SAFETY: the image is PTX, a zero-terminated string.
             let text = unsafe { CStr::from_ptr(image.cast()) }.to_owned();
             store(module, text.into_raw().cast())
@@ -340,7 +357,9 @@ functions! {
         if !text.to_string_lossy().contains(&format!(".b8 {}[16]", name.to_string_lossy())) {
             return 500;
         }
-        here(|_, _| store(address, REPORT_VARIABLE) + store(bytes, 16))
+        let printed = name.to_string_lossy().contains(simt::report::print::VARIABLE);
+        let variable = if printed { LINES_VARIABLE } else { REPORT_VARIABLE };
+        here(|_, _| store(address, variable) + store(bytes, 16))
     }
     fn cuFuncGetAttribute(value: *mut i32, attribute: i32, _function: *mut c_void) {
         assert_eq!(attribute, 0, "the mock has only the maximum threads per block");
@@ -382,6 +401,8 @@ functions! {
 
 /// The address of the variable for reports of panics, in every module that has one.
 const REPORT_VARIABLE: u64 = 0xf000;
+/// Likewise for lines.
+const LINES_VARIABLE: u64 = 0xf100;
 
 /// A function's handle has this for each kernel in [`kernels`] before it, and once for it; none if the function adds
 /// vectors.

@@ -68,6 +68,8 @@ pub(super) enum Character {
     Random,
     /// Every kernel panics, and reports it.
     Panicking,
+    /// None; for the test of lines that kernels print.
+    Printing,
     /// For the test in which every call fails in turn: at most
     /// [`CAPACITY`] bytes can be allocated.
     Faulty,
@@ -95,7 +97,7 @@ impl Character {
 pub(super) const CAPACITY: usize = 1 << 24;
 
 /// The devices: plain ones first.
-const CHARACTERS: [Character; 40] = [
+const CHARACTERS: [Character; 41] = [
     Character::Plain,
     Character::Plain,
     Character::Plain,
@@ -136,6 +138,7 @@ const CHARACTERS: [Character; 40] = [
     Character::Random,
     Character::Random,
     Character::Panicking,
+    Character::Printing,
 ];
 
 /// Installs the mock in place of the driver. Panics if a driver is loaded already.

@@ -8,6 +8,7 @@ mod fault_injection;
 mod order;
 mod own_kernels;
 mod pdl;
+mod printing;
 mod random_calls;
 mod tma_encoding;
 

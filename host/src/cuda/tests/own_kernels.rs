@@ -3,8 +3,8 @@
 use simt::prelude::*;
 use simt::{Kernel, KernelInfo, KernelPtx};
 
-use super::{device, ptx};
-use crate::{Error, Launch, LaunchRule, embedded_ptx};
+use super::{device, mock, ptx};
+use crate::{Error, Launch, LaunchRule, Module, embedded_ptx};
 
 /// z = x + y: what the mock takes every kernel for that is not of the crate `gpu`.
 #[kernel(block = 64)]
@@ -48,6 +48,47 @@ fn a_kernel_with_ptx_needs_no_module() {
     for _ in 0..2 {
         device.launch(&kernel, Launch::grid(2), (&x, &x, &mut y)).unwrap();
         assert_eq!(y.download().unwrap(), [3.0; 100]);
+    }
+}
+
+/// [`plus`], generic.
+#[kernel(block = N as u32, instances(<f32, 64>, <f64, 128>))]
+fn plus_generic<T: Float, const N: usize>(x: VecRef<T>, y: VecRef<T>, z: VecMut<T>) {
+    let i = index_1d();
+    if i < z.len() {
+        z.set(i, x.get(i) + y.get(i));
+    }
+}
+
+#[test]
+fn instances_of_a_generic_kernel_run_on_both_back_ends() {
+    let kernel = plus_generic::<f32, 64>();
+    let text = ptx(&[kernel.info(), plus_generic::<f64, 128>().info()]);
+    assert!(text.contains(".entry plus_generic_f32_64(") && text.contains(".entry plus_generic_f64_128("), "{text}");
+    let gpu = device(0);
+    // SAFETY: the PTX declares the kernels, and the mock runs what they compute.
+    let module = unsafe { Module::from_ptx(&gpu, "generic", &text) }.unwrap();
+    for (device, launch) in [(&gpu, Launch::grid(2).module(&module)), (&crate::Device::simulator(), Launch::grid(2))] {
+        let (x, mut y) = (device.upload(&[1.5_f32; 100]).unwrap(), device.alloc(100).unwrap());
+        device.launch(&kernel, launch, (&x, &x, &mut y)).unwrap();
+        assert_eq!(y.download().unwrap(), [3.0; 100]);
+    }
+    let simulator = crate::Device::simulator();
+    let (x, mut y) = (simulator.upload(&[1.5_f64; 100]).unwrap(), simulator.alloc(100).unwrap());
+    simulator.launch(&plus_generic::<f64, 128>(), Launch::grid(1), (&x, &x, &mut y)).unwrap();
+    assert_eq!(y.download().unwrap(), [3.0; 100]);
+}
+
+#[test]
+fn the_driver_keeps_the_source_lines_that_ptx_names() {
+    let device = device(0);
+    let without = ptx(&[plus.info()]);
+    let with = without.replace("{\n", "{\n\t.loc\t1 9 5\n");
+    for (text, more) in [(without, 0), (with, 1)] {
+        let before = mock::machine(0).with_lines;
+        // SAFETY: the module is not launched.
+        unsafe { Module::from_ptx(&device, "lines", &text) }.unwrap();
+        assert_eq!(mock::machine(0).with_lines - before, more, "{text}");
     }
 }
 

@@ -5,12 +5,17 @@ use std::fmt;
 use gpu::gemm::configs::Layout;
 
 use super::algorithm::{FollowUp, SplitK, Work};
-use super::configuration::{Configuration, Entry};
+use super::configuration::{Configuration, Entry, TmaConfig};
 use super::element::Multiply;
 use super::operands::OperandLayout;
+use super::options::Arithmetic;
 use super::pack::Packing;
 use super::problem::{Epilogue, Problem, Request};
 use super::stream_k::Schedule;
+
+/// The least k for which a sum of products of planes has an error bound below that of fused multiply-adds:
+/// `gpu::gemm::sm90::bf16x6`.
+const MIN_K_OF_PLANES: usize = 256;
 
 /// Why a kernel is not applicable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +24,8 @@ pub(super) enum Unsupported {
     Elements,
     /// It has the other [`Arithmetic`](super::Arithmetic).
     Arithmetic,
+    /// It is for a longer k.
+    ShortK,
     /// It is for one layout only: whether A and B are transposed.
     Layout([bool; 2]),
     /// There is no PTX of it for this device.
@@ -42,6 +49,7 @@ impl fmt::Display for Unsupported {
         match self {
             Self::Elements => f.write_str("is for other element types"),
             Self::Arithmetic => f.write_str("is for another arithmetic"),
+            Self::ShortK => write!(f, "is for k of at least {MIN_K_OF_PLANES}"),
             Self::Layout([a, b]) => {
                 let op = |transposed: &bool| if *transposed { 'T' } else { 'N' };
                 write!(f, "is for the layout {}{} with a row-major C, and no operand is packed into it", op(a), op(b))
@@ -68,8 +76,13 @@ pub(super) fn check_kernel<T: Multiply>(
     configuration: &Configuration<T>,
     request: &Request<'_>,
 ) -> Result<(), Unsupported> {
-    if configuration.arithmetic != request.arithmetic {
+    // Full arithmetic is what bf16x6 promises.
+    let is_full_enough = configuration.arithmetic == Arithmetic::Full && request.arithmetic == Arithmetic::Bf16x6;
+    if configuration.arithmetic != request.arithmetic && !is_full_enough {
         return Err(Unsupported::Arithmetic);
+    }
+    if configuration.has_planes() && request.problem.k < MIN_K_OF_PLANES {
+        return Err(if request.problem.k == 0 { Unsupported::NoProduct } else { Unsupported::ShortK });
     }
     if request.device.has_kernel(configuration.info()) { Ok(()) } else { Err(Unsupported::Device) }
 }
@@ -83,7 +96,7 @@ pub(super) fn required_packing<T: Multiply>(configuration: &Configuration<T>, pr
     [is_required(problem.a, layout.transpose_a), is_required(problem.b, layout.transpose_b)]
 }
 
-/// The operands for the kernel, with copies of those that `packed` names. Checks their layout.
+/// The operands for the kernel, with copies of those that `packed` names, or the planes of both. Checks their layout.
 pub(super) fn pack<T: Multiply>(
     configuration: &Configuration<T>,
     problem: &Problem,
@@ -91,6 +104,9 @@ pub(super) fn pack<T: Multiply>(
 ) -> Result<Packing, Unsupported> {
     if packed != [false; 2] && configuration.tma().is_none() {
         return Err(Unsupported::Packing);
+    }
+    if configuration.has_planes() {
+        return Packing::split(problem).ok_or(Unsupported::Extents);
     }
     let given = [problem.a.transposed, problem.b.transposed];
     let layout = configuration.layout.map_or(given, Layout::transposed);
@@ -111,7 +127,7 @@ pub(super) fn work<T: Multiply>(
     let problem = packing.apply(request.problem);
     let split = SplitK::new(problem.k, parts, configuration.k_granularity);
     let is_split = split.parts > 1;
-    if is_split && (T::REDUCE.is_none() || problem.batch != 1) {
+    if is_split && (T::REDUCE.is_none() || problem.batch != 1 || configuration.has_planes()) {
         return Err(Unsupported::SplitK);
     }
     let c_len = problem.m.checked_mul(problem.n).ok_or(Unsupported::Extents)?;
@@ -123,7 +139,7 @@ pub(super) fn work<T: Multiply>(
         return Err(Unsupported::Extents);
     }
     match configuration.entry {
-        Entry::Tma(..) => check_tma(configuration, &problem, &split)?,
+        Entry::Tma(_, tma) | Entry::Planes(_, tma) => check_tma(configuration, tma, &problem, &split)?,
         Entry::Product(_) if is_split => return Err(Unsupported::SplitK),
         Entry::Product(_) if problem.k == 0 => return Err(Unsupported::NoProduct),
         Entry::Product(_) if !counts_in_32_bits => return Err(Unsupported::Extents),
@@ -143,6 +159,7 @@ pub(super) fn work<T: Multiply>(
 /// Whether TMA can load the operands, or their parts along k, and 32 bits count the tiles.
 fn check_tma<T: Multiply>(
     configuration: &Configuration<T>,
+    tma: TmaConfig,
     problem: &Problem,
     split: &SplitK,
 ) -> Result<(), Unsupported> {
@@ -155,7 +172,7 @@ fn check_tma<T: Multiply>(
     };
     let names = problem.in_order(["a", "b"]);
     for (operand, name) in operands.iter().zip(names) {
-        if !operand.tma_loadable(count, size_of::<T>()) {
+        if !operand.tma_loadable(count, tma.operand_bytes()) {
             return Err(Unsupported::Tma(name));
         }
     }

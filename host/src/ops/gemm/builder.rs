@@ -30,6 +30,18 @@ pub struct Gemm<'a, T: Multiply> {
 
 impl Device {
     /// A builder for the product of A and B, matrices or batches of matrices: see [`gemm`](crate::gemm).
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// let device = warpwright::Device::simulator();
+    /// let a = device.upload(&array![[1.0_f64, 2.0], [3.0, 4.0]])?;
+    /// assert_eq!(device.gemm(&a, &a).run()?.download()?, array![[7.0, 10.0], [15.0, 22.0]]);
+    /// // A·Aᵀ, added to what C has.
+    /// let mut c = device.upload(&array![[100.0, 0.0], [0.0, 100.0]])?;
+    /// device.gemm(&a, &a).transpose_b().beta(1.0).into(&mut c)?;
+    /// assert_eq!(c.download()?, array![[105.0, 11.0], [11.0, 125.0]]);
+    /// # Ok::<(), warpwright::Error>(())
+    /// ```
     pub fn gemm<'a, T: Multiply>(
         &'a self,
         a: impl Into<TensorView<'a, T>>,

@@ -4,9 +4,10 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-use gpu::gemm::args::{GemmKernel, TmaGemmKernel};
+use gpu::gemm::args::{GemmKernel, PlanesGemmKernel, TmaGemmKernel};
 use gpu::gemm::configs::{FfmaConfig, FfmaKernel, Layout, PerfModel, ThreadKernel, WgmmaConfig, WgmmaKernel};
 use gpu::gemm::number::Number;
+use gpu::gemm::sm90::bf16x6;
 use gpu::gemm::{ffma, mma, reference, sm90, small};
 use half::{bf16, f16};
 use simt::global::{MatMut, MatRef};
@@ -42,6 +43,8 @@ pub(super) enum Entry<T: Number> {
     Generic(&'static GemmKernel<T>),
     /// TMA loads the operands; has the whole epilogue.
     Tma(&'static TmaGemmKernel<T>, TmaConfig),
+    /// TMA loads the planes that the operands were split into; has the whole epilogue.
+    Planes(&'static PlanesGemmKernel<T>, TmaConfig),
     /// Writes the product only; the epilogue is another launch.
     Product(&'static Product<T>),
 }
@@ -63,6 +66,22 @@ impl TmaConfig {
         match self {
             Self::Wgmma(config) => config.depth(),
             Self::Ffma(config) => config.depth,
+        }
+    }
+
+    /// Bytes of an element of the operands that TMA loads.
+    pub(super) fn operand_bytes(self) -> usize {
+        match self {
+            Self::Wgmma(config) => config.element_bytes as usize,
+            Self::Ffma(_) => size_of::<f32>(),
+        }
+    }
+
+    /// Elements of a row of the operands that TMA loads, for so many of k: of planes all three, padded.
+    pub(super) fn row_len(self, k: usize) -> usize {
+        match self {
+            Self::Wgmma(config) if config.planes > 1 => bf16x6::split::row_len(k),
+            _ => k,
         }
     }
 
@@ -113,6 +132,7 @@ impl<T: Number> Entry<T> {
         match self {
             Self::Generic(kernel) => kernel.info(),
             Self::Tma(kernel, _) => kernel.info(),
+            Self::Planes(kernel, _) => kernel.info(),
             Self::Product(kernel) => kernel.info(),
         }
     }
@@ -131,11 +151,24 @@ impl<T: Number> Configuration<T> {
         Self { entry: Entry::Generic(kernel), arithmetic, layout, tile, k_granularity, model, is_sequential }
     }
 
-    fn wgmma(kernel: &WgmmaKernel<T>, arithmetic: Arithmetic) -> Self {
+    fn wgmma(kernel: &WgmmaKernel<TmaGemmKernel<T>>, arithmetic: Arithmetic) -> Self {
         let &WgmmaKernel { config, layout, kernel } = kernel;
-        let entry = Entry::Tma(kernel, TmaConfig::Wgmma(config));
+        Self::of_wgmma(config, layout, Entry::Tma(kernel, TmaConfig::Wgmma(config)), arithmetic)
+    }
+
+    fn of_wgmma(config: &'static WgmmaConfig, layout: Layout, entry: Entry<T>, arithmetic: Arithmetic) -> Self {
         let (tile, k_granularity, model) = (config.tile(), config.depth() as usize, &config.model);
         Self { entry, arithmetic, layout: Some(layout), tile, k_granularity, model, is_sequential: false }
+    }
+
+    /// Whether it multiplies planes of the operands.
+    pub(super) fn has_planes(&self) -> bool {
+        matches!(self.entry, Entry::Planes(..))
+    }
+
+    /// Bytes of A or B that are loaded for an element of k.
+    pub(super) fn bytes_per_k(&self) -> usize {
+        if self.has_planes() { bf16x6::PLANES as usize * size_of::<bf16>() } else { size_of::<T>() }
     }
 
     pub(super) fn info(&self) -> &'static KernelInfo {
@@ -145,7 +178,7 @@ impl<T: Number> Configuration<T> {
     /// The row of a TMA kernel.
     pub(super) fn tma(&self) -> Option<TmaConfig> {
         match self.entry {
-            Entry::Tma(_, config) => Some(config),
+            Entry::Tma(_, config) | Entry::Planes(_, config) => Some(config),
             Entry::Generic(_) | Entry::Product(_) => None,
         }
     }
@@ -184,6 +217,11 @@ impl<T: Number> Configuration<T> {
 }
 
 impl Configuration<f32> {
+    fn bf16x6(kernel: &WgmmaKernel<PlanesGemmKernel<f32>>) -> Self {
+        let &WgmmaKernel { config, layout, kernel } = kernel;
+        Self::of_wgmma(config, layout, Entry::Planes(kernel, TmaConfig::Wgmma(config)), Arithmetic::Bf16x6)
+    }
+
     fn tma_ffma(&FfmaKernel { config, layout, kernel }: &FfmaKernel) -> Self {
         Self {
             entry: Entry::Tma(kernel, TmaConfig::Ffma(config)),
@@ -230,6 +268,7 @@ impl Kernels for f32 {
                 .chain(sm90::ffma::F32.iter().map(Configuration::tma_ffma))
                 .chain(of_mma)
                 .chain(sm90::TF32.iter().map(|kernel| Configuration::wgmma(kernel, tf32)))
+                .chain(sm90::BF16X6.iter().map(Configuration::bf16x6))
                 .chain(of_small)
                 .collect()
         });

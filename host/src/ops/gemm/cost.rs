@@ -4,11 +4,11 @@
 //! 1.98 GHz.
 //!
 //! ```text
-//! time     = overhead + max(compute, load) + fix-up
+//! time     = overhead + max(compute + fix-up, load + fix-up beside loads)
 //! overhead = launches · LAUNCH, copies · COPY_LAUNCH, REDUCE; memory traffic of copies and partial products
 //! compute  = tiles per SM · tile rows · tile columns · (k + tile overhead) / efficiency
-//! load     = max(A and B once from memory, what an SM loads for its tiles)
-//! fix-up   = clusters per tile · (FIXUP + FIXUP_PER_BYTE · bytes of an f32 tile), with stream-K
+//! load     = max(A and B once from memory and then from L2, what an SM loads for its tiles)
+//! fix-up   = clusters per tile · (FIXUP[0] + FIXUP[1] · bytes of an f32 tile), with stream-K, else 0
 //! ```
 //!
 //! Tile overhead and efficiency are the kernel's ([`PerfModel`](super::configuration::PerfModel)). A cluster of blocks
@@ -36,22 +36,29 @@ const REDUCE: f64 = 660_000.0;
 const BYTE: f64 = 7.0;
 /// A and B take this factor longer than at peak bandwidth: 4.4 TB/s.
 const OPERAND_TRAFFIC: f64 = 1.1;
+/// A byte of A or B that another tile loads from memory, too, in bytes of memory: it comes from L2. 32 × 4096 × 4096 in
+/// two rows of tiles takes 14.0 µs, in one 11.9.
+const AGAIN: f64 = 0.25;
+/// Bytes of an operand from which on that counts: of less, most tiles find it in L2 from the beginning.
+const AGAIN_FROM: f64 = 20e6;
 /// A byte of A or B that an SM loads: 72 GB/s; 106 GB/s if the operand stays in L2.
 const SM_LOAD_BYTE: [f64; 2] = [3.5, 2.4];
 /// Operands smaller than this stay in L2, in bytes; the H200's L2 has 50 MB.
 const L2_RESIDENCY_LIMIT: f64 = 35e6;
 /// Rows or columns of a tile beyond A or B, which are filled with zeros, take this factor longer to load than others.
 const OUT_OF_BOUNDS_PENALTY: f64 = 2.5;
-/// The fraction of SMs that must load to saturate memory.
+/// The fraction of SMs that must load to saturate memory. The two of a TPC share its way to L2, so that one of each is
+/// as good: of 5120² elements, 66 blocks with an even share load as fast as 132, 80 blocks of 64 rows 12 % slower.
 const SATURATING_SMS: f64 = 0.77;
-/// Storing or loading partial sums of a stream-K tile: 1.38 µs. Measured: 3 µs for two blocks per tile of 128 × 128, 8
-/// µs for four blocks per tile of 128 × 256.
-const FIXUP: f64 = 350_000.0;
-/// The same, for each byte: 106 GB/s.
-const FIXUP_PER_BYTE: f64 = 2.4;
-/// With stream-K, the tiles of more than one wave take this factor longer: no SM idles in the last wave, so power
-/// limits the clock (without stream-K such a wave costs nothing at 4096³ and 8192³), and blocks at different steps do
-/// not share loads through L2.
+/// Storing or loading partial sums of a stream-K tile, and each byte of them: 1.38 µs, 106 GB/s. Measured: 3 µs for two
+/// blocks per tile of 128 × 128, 8 µs for four blocks per tile of 128 × 256.
+const FIXUP: [f64; 2] = [350_000.0, 2.4];
+/// The same where memory limits: others load meanwhile, but partial sums take the same way. Measured: at most 1.8 µs
+/// for three blocks per tile of 16 × 64 or 32 × 64.
+const FIXUP_BESIDE_LOADS: [f64; 2] = [90_000.0, 6.0];
+/// With stream-K, tiles of more than one wave, or shared unevenly, take this factor longer: no SM idles in the last
+/// wave, so power limits the clock (without stream-K such a wave costs nothing at 4096³ and 8192³), and blocks at
+/// different steps do not share loads through L2.
 const STREAM_K_PENALTY: f64 = 1.2;
 
 /// The estimated time of `work`.
@@ -134,13 +141,16 @@ fn stream_k<T: Number>(
     let tiles = f64::from(schedule.tiles.div_ceil(schedule.clusters));
     let depth =
         schedule.max_steps() * f64::from(configuration.k_step()) + tiles * tile_overhead(configuration, request, work);
-    let penalty = if has_waves && !configuration.is_sequential { STREAM_K_PENALTY } else { 1.0 };
+    let is_shared = !has_waves && schedule.is_even();
+    let penalty = if is_shared || configuration.is_sequential { 1.0 } else { STREAM_K_PENALTY };
     let compute = penalty * f64::from(blocks_per_sm) * rows * cols * depth / efficiency;
     let tiles_per_sm = f64::from(blocks_per_sm) * schedule.max_steps() / f64::from(schedule.steps.max(1));
     let blocks = f64::from(schedule.clusters * configuration.cluster());
     // The last cluster of a tile loads the partial sums of all others, one after the other.
-    let fix_up = schedule.max_clusters_per_tile() * (FIXUP + rows * cols * 4.0 * FIXUP_PER_BYTE);
-    compute.max(load(configuration, request, tiles_per_sm, blocks)) + fix_up
+    let fix_up = |[each, per_byte]: [f64; 2]| schedule.max_clusters_per_tile() * (each + rows * cols * 4.0 * per_byte);
+    let load = load(configuration, request, tiles_per_sm, blocks);
+    let beside_loads = if configuration.is_sequential { FIXUP } else { FIXUP_BESIDE_LOADS };
+    (compute + fix_up(FIXUP)).max(load + fix_up(beside_loads))
 }
 
 /// Reading or writing this many bytes by all SMs together.
@@ -154,9 +164,11 @@ fn load<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, tile
     let Problem { m, n, k, batch, .. } = *request.problem;
     let [rows, cols] = configuration.tile.map(f64::from);
     let (m, n) = (m as f64, n as f64);
-    let bytes = |lines: f64| lines * k as f64 * size_of::<T>() as f64;
+    let bytes = |lines: f64| lines * k as f64 * configuration.bytes_per_k() as f64;
     let once = bytes(m + n) * batch as f64;
-    let unsaturated = (SATURATING_SMS * f64::from(request.sm_count) / blocks.max(1.0)).max(1.0);
+    let sms = f64::from(request.sm_count);
+    let loading = if blocks <= sms / 2.0 { sms / 2.0 } else { sms };
+    let unsaturated = (SATURATING_SMS * loading / blocks.max(1.0)).max(1.0);
     // For the average tile, weighted rows of A or columns of B.
     let lines = |extent: f64, edge: f64| {
         let tiles = (extent / edge).ceil().max(1.0);
@@ -168,7 +180,13 @@ fn load<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, tile
     // cluster takes 41 µs, a block with tiles of 64 × 128 38 µs.
     let multicast = if n > cols { f64::from(configuration.cluster()) } else { 1.0 };
     let per_sm = tiles_per_sm * bytes(lines(m, rows) + lines(n, cols)) / multicast;
-    (OPERAND_TRAFFIC * memory_traffic(request, once) * unsaturated).max(per_sm)
+    let again_of = |extent: f64, tiles: f64| match bytes(extent) {
+        all if all < AGAIN_FROM => 0.0,
+        all => all * (tiles.ceil() - 1.0),
+    };
+    let again = (again_of(m, n / cols) + again_of(n, m / rows)) * batch as f64 / multicast;
+    let from_memory = OPERAND_TRAFFIC * memory_traffic(request, once) * unsaturated;
+    (from_memory + AGAIN * memory_traffic(request, again)).max(per_sm)
 }
 
 /// What a tile takes besides k, in elements of k.

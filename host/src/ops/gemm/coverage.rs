@@ -9,12 +9,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use gpu::gemm::configs::{Layout, ThreadKernel};
+use gpu::gemm::configs::{Layout, ThreadKernel, WgmmaKernel};
 use gpu::gemm::number::Number;
 use gpu::gemm::{ffma, mma, sm90, small};
 use half::f16;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
+use simt::Kernel;
 
 use super::algorithm::Plan;
 use super::element::Multiply;
@@ -60,13 +61,17 @@ impl Rows {
         }
     }
 
+    fn add_wgmma<P>(&mut self, kernels: &[WgmmaKernel<Kernel<P>>]) {
+        for kernel in kernels {
+            self.add(kernel.kernel.info().name, Some(kernel.layout), kernel.config.needed_by);
+        }
+    }
+
     fn f16() -> Self {
         let mut rows = Self::default();
         rows.add_all(mma::F16);
         rows.add_all(small::F16);
-        for kernel in sm90::F16 {
-            rows.add(kernel.kernel.info().name, Some(kernel.layout), kernel.config.needed_by);
-        }
+        rows.add_wgmma(sm90::F16);
         rows
     }
 
@@ -85,9 +90,13 @@ impl Rows {
     fn tf32() -> Self {
         let mut rows = Self::default();
         rows.add_all(mma::TF32);
-        for kernel in sm90::TF32 {
-            rows.add(kernel.kernel.info().name, Some(kernel.layout), kernel.config.needed_by);
-        }
+        rows.add_wgmma(sm90::TF32);
+        rows
+    }
+
+    fn bf16x6() -> Self {
+        let mut rows = Self::default();
+        rows.add_wgmma(sm90::BF16X6);
         rows
     }
 }
@@ -195,8 +204,12 @@ fn every_configuration_is_needed() {
     println!("{:32} {:^29} {:^29}", "in %", GPUS[0].name, GPUS[1].name);
     let columns = ["first", "gain", "gain there"];
     println!("{:24} kernels {} {}  there", "row", columns.join(" "), columns.join(" "));
-    let wrong =
-        [check::<f16>("f16", &Rows::f16()), check::<f32>("f32", &Rows::f32()), check::<f32>("tf32", &Rows::tf32())]
-            .concat();
+    let wrong = [
+        check::<f16>("f16", &Rows::f16()),
+        check::<f32>("f32", &Rows::f32()),
+        check::<f32>("tf32", &Rows::tf32()),
+        check::<f32>("bf16x6", &Rows::bf16x6()),
+    ]
+    .concat();
     assert!(wrong.is_empty(), "remove these rows, or name a product that needs them:\n{}", wrong.join("\n"));
 }

@@ -180,6 +180,7 @@ impl<T: Multiply> Gemm<'_, T> {
             plan,
             a,
             b,
+            source: None,
             bias: self.bias.map(|(_, numbers)| numbers),
             scale: [alpha, self.beta],
             flags: problem.bias | self.activation.flag(),

@@ -92,6 +92,19 @@ impl<'c, T: Multiply> OutputBuffers<'c, T> {
     }
 }
 
+/// Element types whose products [`Device::matmul`](crate::Device::matmul) computes, which sums in order of k: `f32` and
+/// `f64`.
+#[diagnostic::on_unimplemented(
+    message = "`matmul` does not multiply matrices of `{Self}`: use `gemm`",
+    note = "`matmul` sums in order of k, for `f32` and `f64`; \
+            `device.gemm(&a, &b).run()` also multiplies `f16` and `bf16`, on tensor cores"
+)]
+pub trait Sequential: Multiply + Output<Self> {}
+#[diagnostic::do_not_recommend]
+impl Sequential for f32 {}
+#[diagnostic::do_not_recommend]
+impl Sequential for f64 {}
+
 /// Element types of C: that of A and B, or `f32` if A and B are `f16` or `bf16`.
 #[diagnostic::on_unimplemented(
     message = "a matrix of `{Self}` cannot take the product of matrices of `{T}`",

@@ -82,7 +82,7 @@ fn result(device: &Device, inputs: &[&str]) -> String {
 /// All plans for a problem.
 pub(super) fn plans_of(device: &Device, inputs: &[&str]) -> Vec<Plan> {
     match inputs[0].split('_').next().unwrap() {
-        "f32" | "tf32" => plans::<f32>(device, inputs),
+        "f32" | "tf32" | "bf16x6" => plans::<f32>(device, inputs),
         "f16" => plans::<f16>(device, inputs),
         "bf16" => plans::<bf16>(device, inputs),
         "f64" => plans::<f64>(device, inputs),
@@ -140,7 +140,11 @@ pub(super) fn plans<T: Multiply>(device: &Device, inputs: &[&str]) -> Vec<Plan> 
             accumulates: epilogue.contains('c'),
             output_bytes: if is_f32_output { 4 } else { size_of::<T>() },
         },
-        arithmetic: if elements == "tf32" { Arithmetic::Tf32 } else { Arithmetic::Full },
+        arithmetic: match elements {
+            "tf32" => Arithmetic::Tf32,
+            "bf16x6" => Arithmetic::Bf16x6,
+            _ => Arithmetic::Full,
+        },
         device,
         sm_count: sms.parse().unwrap(),
     })

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GemmKernel, TMA_STORE, TRANSPOSE_A, TRANSPOSE_B};
 use gpu::gemm::{ffma, reduce_k};
+use half::bf16;
+use simt::element::Element;
 
 use super::algorithm::{FollowUp, Plan, SplitK};
 use super::arguments::GemmArguments;
@@ -30,6 +32,8 @@ pub(super) struct Task<'t, T: Multiply> {
     pub(super) plan: &'t Plan,
     pub(super) a: TensorView<'t, T>,
     pub(super) b: TensorView<'t, T>,
+    /// A and B as the caller gave them, and their problem, where `a`, `b` and `problem` are of copies.
+    pub(super) source: Option<([TensorView<'t, T>; 2], &'t Problem)>,
     pub(super) bias: Option<BufferView<'t, T::Wide>>,
     /// alpha and beta.
     pub(super) scale: [T::Wide; 2],
@@ -58,7 +62,8 @@ impl<T: Multiply> Task<'_, T> {
         let (mut copies, _) = rest.split_at(copies_len)?;
         packing.pack((self.device, self.stream), self.problem, operands, &mut copies)?;
         let [a, b] = packing.packed_operands(operands, copies.view())?;
-        Task { a, b, problem: &packing.apply(self.problem), ..*self }.multiply(c, Some(&mut partials))
+        let source = Some((operands, self.problem));
+        Task { a, b, problem: &packing.apply(self.problem), source, ..*self }.multiply(c, Some(&mut partials))
     }
 
     /// All launches but the copies.
@@ -170,7 +175,6 @@ impl<T: Multiply> Task<'_, T> {
         c: &mut OutputBuffers<'_, T>,
     ) -> Result<()> {
         let Operands { a, b, c: to, batch, ref k } = call.operands;
-        let transposes = [(a, TRANSPOSE_A), (b, TRANSPOSE_B)].map(|(x, flag)| if x.transposed { flag } else { 0 });
         let [max_blocks, _, max_batch] = self.limits.grid;
         for start in (0..batch).step_by(u32::MAX as usize) {
             let count = (batch - start).min(u32::MAX as usize);
@@ -188,7 +192,7 @@ impl<T: Multiply> Task<'_, T> {
                 };
                 let c_start = start * to.stride + to.offset(rows.start, cols.start);
                 let c = c.slice(c_start, to.extent(count, height, width))?;
-                let flags = transposes[0] | transposes[1] | call.flags | c.flag;
+                let flags = transposes([a, b]) | call.flags | c.flag;
                 let (ld, stride) = ([a.ld as u64, b.ld as u64], [a.stride as u64, b.stride as u64]);
                 let operands = Fields((from_a, from_b, ld, stride));
                 let gemm = GemmArguments {
@@ -228,8 +232,6 @@ impl<T: Multiply> Task<'_, T> {
         } else {
             None
         };
-        let a = tma_tensor(self.a, &config.a, configuration.arithmetic)?;
-        let b = tma_tensor(self.b, &config.b, configuration.arithmetic)?;
         let clusters = stream_k.as_ref().map_or(config.clusters, |(schedule, _)| schedule.clusters);
         let stream_k = match stream_k {
             Some((schedule, workspace)) => StreamKArgs::new(schedule, configuration.tile, workspace.view_mut())?,
@@ -244,10 +246,35 @@ impl<T: Multiply> Task<'_, T> {
             flags: call.flags | c.flag | if store.is_some() { TMA_STORE } else { 0 },
             c,
         };
-        let arguments = Fields((gemm, config.batch_advance, stream_k.fields()));
         let launch = on(self.stream, Launch::grid(clusters * configuration.cluster()));
-        if let Entry::Tma(kernel, _) = configuration.entry {
-            self.device.launch(kernel, launch, (a, b, map_c, arguments))?;
+        match (&configuration.entry, self.source) {
+            (Entry::Tma(kernel, _), _) => {
+                let a = tma_tensor::<T, T>(self.a, &config.a)?;
+                let b = tma_tensor::<T, T>(self.b, &config.b)?;
+                let [a, b] = if configuration.arithmetic == Arithmetic::Tf32 {
+                    [T::rounded(a)?, T::rounded(b)?]
+                } else {
+                    [a, b]
+                };
+                let arguments = Fields((gemm, config.batch_advance, stream_k.fields()));
+                self.device.launch(kernel, launch, (a, b, map_c, arguments))?;
+            }
+            (Entry::Planes(kernel, _), Some((source, problem))) => {
+                let a = tma_tensor::<T, bf16>(self.a, &config.a)?;
+                let b = tma_tensor::<T, bf16>(self.b, &config.b)?;
+                let layouts = [problem.a, problem.b];
+                let gemm = GemmArguments { flags: gemm.flags | transposes(layouts), ..gemm };
+                let [from_a, from_b] = [0, 1].map(|number| {
+                    let layout = layouts[number];
+                    let count = if layout.stride == 0 { 1 } else { batch };
+                    source[number].cast_range::<T>(0, layout.extent(count, layout.rows, layout.cols))
+                });
+                let (ld, stride) = (layouts.map(|x| x.ld as u64), layouts.map(|x| x.stride as u64));
+                let arguments = Fields((gemm, config.batch_advance, stream_k.fields()));
+                let source = Fields((from_a, from_b, ld, stride));
+                self.device.launch(kernel, launch, (a, b, map_c, arguments, source))?;
+            }
+            _ => {}
         }
         Ok(())
     }
@@ -308,15 +335,16 @@ impl<T: Multiply> Task<'_, T> {
     }
 }
 
-/// The tensor that `map` describes in the memory of `view`.
-fn tma_tensor<'v, T: Multiply>(
-    view: TensorView<'v, T>,
-    map: &MapConfig,
-    arithmetic: Arithmetic,
-) -> Result<TmaTensor<'v, T>> {
-    let elements = view.cast_range::<T>(map.elements.start, map.elements.len());
-    let tensor = elements.as_tensor_strided(&map.shape, &map.strides)?.tma(&map.box_shape, map.swizzle)?;
-    if arithmetic == Arithmetic::Tf32 { T::rounded(tensor) } else { Ok(tensor) }
+/// The tensor that `map` describes in the memory of `view`, of elements `X`.
+fn tma_tensor<'v, T: Element, X: Element>(view: TensorView<'v, T>, map: &MapConfig) -> Result<TmaTensor<'v, X>> {
+    let elements = view.cast_range::<X>(map.elements.start, map.elements.len());
+    elements.as_tensor_strided(&map.shape, &map.strides)?.tma(&map.box_shape, map.swizzle)
+}
+
+/// The kernels' flags that say which operands are transposed.
+fn transposes([a, b]: [OperandLayout; 2]) -> u32 {
+    let flag = |x: OperandLayout, flag| if x.transposed { flag } else { 0 };
+    flag(a, TRANSPOSE_A) | flag(b, TRANSPOSE_B)
 }
 
 /// The sections of an m × n matrix C for one launch each: whole tiles, at most `max_blocks` of them, and extents of 32
@@ -330,9 +358,10 @@ fn sections([m, n]: [usize; 2], [rows, cols]: [u32; 2], max_blocks: u32) -> impl
 
 #[cfg(test)]
 mod tests {
-    use gpu::gemm::configs::Layout;
+    use gpu::gemm::configs::{Layout, ThreadKernel};
 
     use super::*;
+    use crate::gemm::{Gemm, Output};
     use crate::ops::gemm::algorithm::Algorithm;
 
     #[test]
@@ -384,26 +413,56 @@ mod tests {
         }
     }
 
-    /// Two persistent blocks compute all tiles of all matrices: integers, so sums are exact.
+    /// Blocks that compute several matrices in whole steps: the memory that one is written through is where the next is
+    /// copied to.
     #[test]
-    fn two_persistent_blocks_compute_all_tiles() {
+    fn blocks_compute_several_matrices() {
+        fn check<T: Multiply + Output<T> + PartialEq + From<u8>>(kernels: &[ThreadKernel<T>], by: Arithmetic) {
+            let (device, extent, batch) = (Device::simulator(), 64_usize, 3);
+            let numbers = |count: usize| (0..count).map(|i| T::from((i * i % 23) as u8)).collect::<Vec<_>>();
+            let (a, b) = (numbers(batch * extent * extent), numbers(batch * extent * extent));
+            let (a, b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
+            let shape = [batch, extent, extent];
+            for kernel in kernels.iter().filter(|kernel| matches!(kernel.layout, None | Some(Layout::NN))) {
+                let results = [3, 2].map(|matrices| {
+                    let mut c = device.alloc_zeros::<T>(batch * extent * extent).unwrap();
+                    let mut to = c.view_mut().as_tensor(&shape).unwrap();
+                    let (a, b) = (a.view().as_tensor(&shape).unwrap(), b.view().as_tensor(&shape).unwrap());
+                    let gemm = Gemm { arithmetic: by, ..device.gemm(a, b) };
+                    let gemm = gemm.algorithm(Algorithm::of(kernel.kernel.info()));
+                    gemm.into_with_grid(&mut to, [64, 1, matrices]).unwrap();
+                    c.download().unwrap()
+                });
+                assert!(results[0] == results[1], "{}", kernel.kernel.info().name);
+            }
+        }
+        check(gpu::gemm::mma::TF32, Arithmetic::Tf32);
+        check(gpu::gemm::mma::F64, Arithmetic::Full);
+    }
+
+    /// A few persistent blocks compute all tiles of all matrices, of many steps and of one. Sums of integers are exact.
+    #[test]
+    fn persistent_blocks_compute_all_tiles() {
         let device = Device::simulator();
         let numbers = |count: usize| (0..count).map(|i| (i * i % 23) as f32 - 11.0).collect::<Vec<_>>();
-        let (m, n, k, batch) = (260, 140, 200, 2);
-        let (a, b) = (device.upload(&numbers(batch * m * k)).unwrap(), device.upload(&numbers(k * n)).unwrap());
-        let product = |algorithm: Algorithm, grid| {
-            let mut c = device.upload(&vec![-1.0_f32; batch * m * n]).unwrap();
-            let mut to = c.view_mut().as_tensor(&[batch, m, n]).unwrap();
-            let a = a.view().as_tensor(&[batch, m, k]).unwrap();
-            let gemm =
-                device.gemm(a, b.view().as_tensor(&[k, n]).unwrap()).arithmetic(Arithmetic::Tf32).algorithm(algorithm);
-            let mut workspace = device.alloc::<f32>(gemm.plan(algorithm, &to).unwrap().workspace_len()).unwrap();
-            gemm.workspace(&mut workspace).into_with_grid(&mut to, grid).unwrap();
-            c.download().unwrap()
-        };
-        let expected = product(Algorithm::of(gpu::gemm::reference::gemm_reference_tf32.info()), device.limits().grid);
-        for kernel in gpu::gemm::sm90::TF32.iter().map(|kernel| kernel.kernel.info()) {
-            assert!(product(Algorithm::of(kernel).pack([true; 2]), [2, 1, 1]) == expected, "{}", kernel.name);
+        let (m, n, batch) = (260, 140, 2);
+        for (k, blocks) in [(200, 2), (20, 1)] {
+            let (a, b) = (device.upload(&numbers(batch * m * k)).unwrap(), device.upload(&numbers(k * n)).unwrap());
+            let product = |algorithm: Algorithm, grid| {
+                let mut c = device.upload(&vec![-1.0_f32; batch * m * n]).unwrap();
+                let mut to = c.view_mut().as_tensor(&[batch, m, n]).unwrap();
+                let (a, b) = (a.view().as_tensor(&[batch, m, k]).unwrap(), b.view().as_tensor(&[k, n]).unwrap());
+                let gemm = device.gemm(a, b).arithmetic(Arithmetic::Tf32).algorithm(algorithm);
+                let mut workspace = device.alloc::<f32>(gemm.plan(algorithm, &to).unwrap().workspace_len()).unwrap();
+                gemm.workspace(&mut workspace).into_with_grid(&mut to, grid).unwrap();
+                c.download().unwrap()
+            };
+            let reference = gpu::gemm::reference::gemm_reference_tf32.info();
+            let expected = product(Algorithm::of(reference), device.limits().grid);
+            for kernel in gpu::gemm::sm90::TF32.iter().map(|kernel| kernel.kernel.info()) {
+                let c = product(Algorithm::of(kernel).pack([true; 2]), [blocks, 1, 1]);
+                assert!(c == expected, "{}, k = {k}", kernel.name);
+            }
         }
     }
 

@@ -64,23 +64,24 @@ pub(super) fn launch_config<T: Number>(
     limits: GridLimits,
 ) -> LaunchConfig {
     let Operands { a, b, c, batch, ref k } = *operands;
-    let element_bytes = size_of::<T>();
-    let line = (SWIZZLE_BYTES / element_bytes) as u32;
+    let (element_bytes, line) = (size_of::<T>(), |bytes| (SWIZZLE_BYTES / bytes) as u32);
+    let load_line = line(tma.operand_bytes());
     let [a_edge, b_edge] = tma.box_edges();
     let load = |x: OperandLayout, start: usize, is_k_major: bool, edge: u32| {
         let (box_rows, box_cols, swizzle) = match tma {
             TmaConfig::Ffma(config) if !is_k_major => (config.depth, edge, Swizzle::None),
-            _ if is_k_major => (edge, line, Swizzle::B128),
-            _ => (line, line, Swizzle::B128),
+            _ if is_k_major => (edge, load_line, Swizzle::B128),
+            _ => (load_line, load_line, Swizzle::B128),
         };
         map(x, start, if x.stride == 0 { 1 } else { batch }, ([1, box_rows, box_cols], swizzle))
     };
-    let (a_part, b_part) = (OperandLayout { cols: k.len(), ..a }, OperandLayout { rows: k.len(), ..b });
+    let row_len = tma.row_len(k.len());
+    let (a_part, b_part) = (OperandLayout { cols: row_len, ..a }, OperandLayout { rows: row_len, ..b });
     let store_rows = tma.store_box_rows().filter(|_| c.tma_storable(batch, element_bytes));
     LaunchConfig {
         a: load(a_part, a.offset(0, k.start), !a.transposed, a_edge),
         b: load(b_part, b.offset(k.start, 0), b.transposed, b_edge),
-        c: store_rows.map(|box_rows| map(c, 0, batch, ([1, box_rows, line], Swizzle::B128))),
+        c: store_rows.map(|box_rows| map(c, 0, batch, ([1, box_rows, line(element_bytes)], Swizzle::B128))),
         batch_advance: [a, b].map(|x| u32::from(x.stride != 0)),
         clusters: clusters(configuration, tma, operands, limits),
     }

@@ -13,7 +13,7 @@
 //!
 //! | A, B | accumulated in | C | |
 //! |---|---|---|---|
-//! | `f32` | `f32`, by fused multiply-adds | `f32` | tf32 with [`Gemm::arithmetic`] |
+//! | `f32` | `f32`, by fused multiply-adds | `f32` | by tensor cores with [`Gemm::arithmetic`]: see [`Arithmetic`] |
 //! | `f16` | `f32` | `f16` or `f32` | |
 //! | `bf16` | `f32` | `bf16` or `f32` | |
 //! | `f64` | `f64` | `f64` | no GELU |
@@ -61,5 +61,5 @@ mod tests;
 
 pub use algorithm::{Algorithm, Plan};
 pub use builder::Gemm;
-pub use element::{Multiply, Output};
+pub use element::{Multiply, Output, Sequential};
 pub use options::{Activation, Arithmetic, Op};

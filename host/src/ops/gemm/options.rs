@@ -53,6 +53,19 @@ pub enum Arithmetic {
     /// With `f32` operands rounded to tf32 (10 explicit mantissa bits), by tensor cores; products are accumulated in
     /// `f32`.
     Tf32,
+    /// As accurate as [`Self::Full`], by tensor cores where they are faster: an `f32` is the sum of three `bf16`, and
+    /// six of the nine products are added. The kernels for Hopper do so where k is at least 256; else, for other
+    /// elements and on other GPUs it is [`Self::Full`].
+    ///
+    /// An element of A·B is off by at most (140 + k / 64 + p) · 2⁻²⁴ · (|A||B|)ᵢⱼ, p being at most 132 with stream-K
+    /// and 0 without; in practice by less than SGEMM is. Infinities and NaN are where IEEE 754 puts them. Elements of C
+    /// whose row of A or column of B has an element of 2¹¹¹ or more, an infinity or a NaN, or which are 2⁹⁶ or more,
+    /// are computed one by one with sums in `f64`, which is slow: a product that has many takes up to a thousand times
+    /// longer.
+    ///
+    /// The planes are copies in the workspace: 6 bytes for each element of A and of B, with k rounded up to a multiple
+    /// of 64. Without a workspace there is none of these kernels.
+    Bf16x6,
 }
 
 /// Which elements of C share one element of the bias.

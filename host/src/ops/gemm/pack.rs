@@ -8,10 +8,15 @@
 //! The rows of a copy begin at multiples of 128 bytes. TMA needs only 16, but then reads each 128 bytes of a row as one
 //! cache line. A copy has the layout that the kernel needs, so it may be a transpose, which is a launch of its own. One
 //! launch makes the copies that keep their layout. The padding is never read.
+//!
+//! Where a kernel multiplies planes of `bf16`, the copies are those: rows of all three along k, padded with zeros, by
+//! one launch ([`gpu::gemm::sm90::bf16x6`]).
 
 use std::ops::Range;
 
+use gpu::gemm::sm90::bf16x6::split::{self, gemm_sm90_bf16x6_split};
 use gpu::gemm::sm90::pack::{self, Pack, gemm_sm90_pack_b16, gemm_sm90_pack_b32};
+use half::bf16;
 use simt::element::{Element, Vec4};
 
 use super::operands::OperandLayout;
@@ -20,7 +25,7 @@ use super::problem::Problem;
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::{Fields, Launch};
-use crate::memory::{BufferView, BufferViewMut, Layout, TensorView};
+use crate::memory::{BufferView, BufferViewMut, Layout, TensorView, TensorViewMut};
 use crate::ops::{on, permute, transpose};
 use crate::stream::Stream;
 
@@ -38,7 +43,10 @@ pub(super) struct Packing {
     pub(super) operands: [OperandLayout; 2],
     /// `None` if the operand is not copied.
     copies: [Option<Copy>; 2],
-    element_bytes: usize,
+    /// Bytes of an element of the copies.
+    element_bytes: u32,
+    /// Whether the copies are planes of the operands.
+    is_split: bool,
 }
 
 /// A copy of an operand.
@@ -47,7 +55,7 @@ struct Copy {
     /// Elements with the padding.
     elements: usize,
     /// Vectors of 16 bytes that the rows of all matrices have together, if the kernels of [`pack`] make the copy: they
-    /// do not transpose, and count in 32 bits.
+    /// do not transpose, and count in 32 bits. Of planes the blocks that make them.
     vectors: Option<u32>,
 }
 
@@ -60,7 +68,8 @@ impl Packing {
         transposed: [bool; 2],
         element_bytes: usize,
     ) -> Option<Self> {
-        let mut packing = Self { operands: [problem.a, problem.b], copies: [None; 2], element_bytes };
+        let operands = [problem.a, problem.b];
+        let mut packing = Self { operands, copies: [None; 2], element_bytes: element_bytes as u32, is_split: false };
         for number in (0..2).filter(|&number| packed[number]) {
             let copy = packed_layout(packing.operands[number], transposed[number], element_bytes)?;
             let (count, [rows, cols]) = (matrices(copy, problem), copy.stored_shape());
@@ -73,9 +82,36 @@ impl Packing {
             });
             packing.operands[number] = copy;
         }
-        let [a, b] = packing.elements();
-        a.checked_add(b)?.checked_mul(element_bytes)?.checked_add(2 * ALIGNMENT)?;
-        Some(packing)
+        packing.fits().then_some(packing)
+    }
+
+    /// The planes of both operands of `problem`. `None` if their size overflows, or is too large for one launch.
+    pub(super) fn split(problem: &Problem) -> Option<Self> {
+        let len = split::row_len(problem.k);
+        let planes = |operand: OperandLayout, lines: usize, is_k_major: bool| {
+            let (stride, count) = (lines.checked_mul(len)?, matrices(operand, problem));
+            let copy = Copy {
+                elements: stride.checked_mul(count)?,
+                vectors: Some(split::blocks(count, lines, problem.k, is_k_major)?),
+            };
+            let stride = if operand.stride == 0 { 0 } else { stride };
+            Some((copy, OperandLayout { ld: len, stride, misalignment: 0, ..operand }))
+        };
+        let [is_k_major_a, is_k_major_b] = problem.k_major();
+        let (copy_a, a) = planes(problem.a, problem.m, is_k_major_a)?;
+        let (copy_b, b) = planes(problem.b, problem.n, is_k_major_b)?;
+        let operands =
+            [OperandLayout { cols: len, transposed: false, ..a }, OperandLayout { rows: len, transposed: true, ..b }];
+        let copies = [Some(copy_a), Some(copy_b)];
+        let packing = Self { operands, copies, element_bytes: size_of::<bf16>() as u32, is_split: true };
+        packing.fits().then_some(packing)
+    }
+
+    /// Whether the size of the copies in bytes does not overflow.
+    fn fits(&self) -> bool {
+        let [a, b] = self.elements();
+        let bytes = a.checked_add(b).and_then(|elements| elements.checked_mul(self.element_bytes()));
+        bytes.is_some_and(|bytes| bytes.checked_add(2 * ALIGNMENT).is_some())
     }
 
     /// The problem with the operands that the kernel reads.
@@ -103,6 +139,10 @@ impl Packing {
         self.copies.iter().flatten().filter(|copy| copy.vectors.is_none()).count()
     }
 
+    fn element_bytes(&self) -> usize {
+        self.element_bytes as usize
+    }
+
     /// Elements of each copy.
     fn elements(&self) -> [usize; 2] {
         self.copies.map(|copy| copy.map_or(0, |copy| copy.elements))
@@ -110,7 +150,7 @@ impl Packing {
 
     /// Bytes of all copies.
     pub(super) fn bytes(&self) -> usize {
-        self.elements().iter().sum::<usize>() * self.element_bytes
+        self.elements().iter().sum::<usize>() * self.element_bytes()
     }
 
     /// `f32` of workspace for the copies.
@@ -124,7 +164,7 @@ impl Packing {
         let mut next = (SLACK - misalignment) % SLACK;
         self.elements().map(|elements| {
             let start = next;
-            next += (elements * self.element_bytes).div_ceil(size_of::<f32>());
+            next += (elements * self.element_bytes()).div_ceil(size_of::<f32>());
             start..next
         })
     }
@@ -138,6 +178,9 @@ impl Packing {
         workspace: &mut BufferViewMut<'_, f32>,
     ) -> Result<()> {
         let ranges = self.ranges(workspace.view());
+        if self.is_split {
+            return self.split_operands((device, stream), problem, operands, (workspace, ranges));
+        }
         for number in 0..2 {
             let Some(copy) = self.copies[number].filter(|copy| copy.elements > 0 && copy.vectors.is_none()) else {
                 continue;
@@ -184,13 +227,12 @@ impl Packing {
         if vectors == [0; 2] {
             return Ok(());
         }
-        let (first, second) = workspace.view_mut().split_at(of_b.start)?;
-        let mut of_a = first.slice(of_a.clone())?.as_tensor(&[of_a.len()])?;
-        let mut of_b = second.slice(0..of_b.len())?.as_tensor(&[of_b.len()])?;
         let is_copied = vectors.map(|vectors| vectors > 0);
-        let copied = |number: usize| if is_copied[number] { self.elements()[number] / lanes } else { 0 };
-        let of_a = of_a.cast_range_mut::<Vec4<u32>>(0, copied(0));
-        let of_b = of_b.cast_range_mut::<Vec4<u32>>(0, copied(1));
+        let copied = [0, 1].map(|number| if is_copied[number] { self.elements()[number] / lanes } else { 0 });
+        let (first, second) = workspace.view_mut().split_at(of_b.start)?;
+        let (mut of_a, mut of_b) = (as_line(first, of_a)?, as_line(second, 0..of_b.len())?);
+        let of_a = of_a.cast_range_mut::<Vec4<u32>>(0, copied[0]);
+        let of_b = of_b.cast_range_mut::<Vec4<u32>>(0, copied[1]);
         let arguments = |number: usize, copy| {
             let (from, to) = ([problem.a, problem.b][number], self.operands[number]);
             let len = if is_copied[number] { from.extent(matrices(from, problem), from.rows, from.cols) } else { 0 };
@@ -209,6 +251,39 @@ impl Packing {
         Ok(())
     }
 
+    /// Splits both operands into planes, in one launch.
+    fn split_operands<T: Element>(
+        &self,
+        (device, stream): (&Device, Option<&Stream>),
+        problem: &Problem,
+        operands: [TensorView<'_, T>; 2],
+        (workspace, [of_a, of_b]): (&mut BufferViewMut<'_, f32>, [Range<usize>; 2]),
+    ) -> Result<()> {
+        let blocks = self.copies.map(|copy| copy.and_then(|copy| copy.vectors).unwrap_or(0));
+        let vectors = self.elements().map(|elements| elements * self.element_bytes() / VECTOR);
+        let (first, second) = workspace.view_mut().split_at(of_b.start)?;
+        let (mut of_a, mut of_b) = (as_line(first, of_a)?, as_line(second, 0..of_b.len())?);
+        let of_a = of_a.cast_range_mut::<Vec4<u32>>(0, vectors[0]);
+        let of_b = of_b.cast_range_mut::<Vec4<u32>>(0, vectors[1]);
+        let arguments = |number: usize, planes| {
+            let (from, rows) = ([problem.a, problem.b][number], [problem.m, problem.n][number]);
+            let len = from.extent(matrices(from, problem), from.rows, from.cols);
+            Fields((
+                operands[number].cast_range::<f32>(0, len),
+                planes,
+                [from.ld, from.stride].map(|stride| stride as u64),
+                rows as u32,
+                problem.k as u32,
+                matrices(from, problem) as u32,
+                u32::from(problem.k_major()[number]),
+                blocks[number],
+            ))
+        };
+        let launch = on(stream, Launch::grid(blocks[0] + blocks[1]));
+        device.launch(&gemm_sm90_bf16x6_split, launch, (arguments(0, of_a), arguments(1, of_b)))?;
+        Ok(())
+    }
+
     /// The operands that the kernel reads: those given, or their copies in `workspace`.
     pub(super) fn packed_operands<'t, T: Element>(
         &self,
@@ -219,11 +294,18 @@ impl Packing {
             if let Some(Copy { elements, .. }) = self.copies[number] {
                 let len = range.len();
                 let copy = workspace.slice(range)?.as_tensor(&[len])?;
+                let elements = elements * self.element_bytes() / size_of::<T>();
                 operands[number] = copy.cast_range::<T>(0, elements).as_tensor(&[elements])?;
             }
         }
         Ok(operands)
     }
+}
+
+/// A range of a workspace as a tensor of one axis.
+fn as_line(workspace: BufferViewMut<'_, f32>, range: Range<usize>) -> Result<TensorViewMut<'_, f32>> {
+    let len = range.len();
+    workspace.slice(range)?.as_tensor(&[len])
 }
 
 /// The number of different matrices of an operand.

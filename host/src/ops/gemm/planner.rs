@@ -66,7 +66,7 @@ fn plans_of_kernel<T: Multiply>(request: &Request<'_>, kernel: &Applicable<T>) -
     if kernel.configuration.has_stream_k() {
         let clusters = Schedule::suggested_clusters(request.problem, kernel.configuration, request.sm_count);
         let blocks = clusters.map(|clusters| clusters * kernel.configuration.cluster());
-        plans.extend(blocks.and_then(|blocks| plan(request, kernel, (1, blocks)).ok()));
+        plans.extend(blocks.filter_map(|blocks| plan(request, kernel, (1, blocks)).ok()));
     }
     plans
 }

@@ -115,6 +115,11 @@ impl Problem {
         if self.exchanged { [b, a] } else { [a, b] }
     }
 
+    /// Whether A and B are K-major: their rows in memory run along k.
+    pub(super) fn k_major(&self) -> [bool; 2] {
+        [!self.a.transposed, self.b.transposed]
+    }
+
     /// A and B as batches along k: the next matrix begins `part` elements of k later.
     pub(super) fn batched_along_k(&self, part: usize) -> [OperandLayout; 2] {
         [

@@ -57,20 +57,28 @@ impl Schedule {
         Some(Self { tiles, split_tiles, steps, clusters })
     }
 
-    /// The number of clusters that may be worth it: all that are resident with at least [`MIN_STEPS`] each; if there
-    /// are fewer tiles, a multiple of them. (Clusters at different steps of their tiles do not read the same rows of A
-    /// and columns of B: 5 to 20 % slower for 16-bit types.)
+    /// The numbers of clusters that may be worth it: all that are resident with at least [`MIN_STEPS`] each; if there
+    /// are fewer tiles, a multiple of them, too. (Clusters at different steps of their tiles do not read the same rows
+    /// of A and columns of B: 5 to 20 % slower for 16-bit types, unless memory limits.)
     pub(super) fn suggested_clusters<T: Number>(
         problem: &Problem,
         configuration: &Configuration<T>,
         sm_count: u32,
-    ) -> Option<u32> {
-        let (tiles, steps) = counts(problem, configuration)?;
+    ) -> impl Iterator<Item = u32> {
+        let (tiles, steps) = counts(problem, configuration).unwrap_or_default();
         let resident = u64::from(configuration.resident_clusters(sm_count));
         let most = resident.min(u64::from(tiles) * u64::from(steps) / MIN_STEPS) as u32;
-        let clusters = if tiles < most { most / tiles.max(1) * tiles } else { most };
-        let schedule = Self::new(problem, configuration, clusters)?;
-        (schedule.split_tiles > 0 && clusters > 1 && clusters != tiles).then_some(clusters)
+        let even = most / tiles.max(1) * tiles;
+        let is_worth_it = move |&clusters: &u32| {
+            let schedule = Self::new(problem, configuration, clusters);
+            schedule.is_some_and(|schedule| schedule.split_tiles > 0) && clusters > 1 && clusters != tiles
+        };
+        [even, most].into_iter().skip(usize::from(even == 0 || even == most)).filter(is_worth_it)
+    }
+
+    /// Whether equally many clusters share each of the split tiles.
+    pub(super) fn is_even(&self) -> bool {
+        self.clusters.is_multiple_of(self.split_tiles.max(1))
     }
 
     /// `f32` of workspace.
@@ -91,8 +99,7 @@ impl Schedule {
 
     /// Most clusters that have steps of one tile.
     pub(super) fn max_clusters_per_tile(&self) -> f64 {
-        let even = self.clusters.is_multiple_of(self.split_tiles.max(1));
-        (f64::from(self.clusters) / f64::from(self.split_tiles.max(1))).ceil() + if even { 0.0 } else { 1.0 }
+        (f64::from(self.clusters) / f64::from(self.split_tiles.max(1))).ceil() + if self.is_even() { 0.0 } else { 1.0 }
     }
 }
 

@@ -97,10 +97,16 @@ const CHOICES: &[(&str, [Op; 2], [usize; 3], &str)] = &[
     ("f16", NN, [257, 4096, 65_536], "gemm_sm90_f16_nn_136x128, stream-K on 128 blocks"),
     // Low tiles for few rows, and enough SMs that load.
     ("f16", NT, [8, 14_336, 4096], "gemm_sm90_f16_nt_16x64"),
-    ("f16", NT, [8, 4096, 4096], "gemm_sm90_f16_nt_16x64, stream-K on 128 blocks"),
+    ("f16", NT, [8, 4096, 4096], "gemm_sm90_f16_nt_16x64"),
+    // 80 tiles, of which 14 TPCs would have two.
+    ("f16", NN, [17, 5120, 5120], "gemm_sm90_f16_nn_32x64, stream-K on 132 blocks"),
+    ("f16", NN, [32, 8192, 8192], "gemm_sm90_f16_nn_32x64"),
+    // One row of tiles: no other loads B again.
+    ("f16", NN, [32, 4096, 4096], "gemm_sm90_f16_nn_32x64"),
+    ("f16", NN, [64, 4096, 4096], "gemm_sm90_f16_nn_64x64, stream-K on 128 blocks"),
     ("f16", NT, [64, 4096, 14_336], "gemm_sm90_f16_nt_64x64, stream-K on 128 blocks"),
     // A copy rather than loads of single elements.
-    ("f16", NN, [24, 3773, 5744], "gemm_sm90_f16_nn_64x64, B packed, stream-K on 118 blocks"),
+    ("f16", NN, [24, 3773, 5744], "gemm_sm90_f16_nn_32x64, B packed, stream-K on 118 blocks"),
 
     ("tf32", NN, [8, 14_336, 4096], "gemm_sm90_tf32_nn_64x128"),
     ("tf32", NN, [512, 512, 512], "gemm_sm90_tf32_nn_64x128"),

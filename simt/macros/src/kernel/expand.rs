@@ -2,26 +2,35 @@
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Expr, Ident, Index, ItemFn, Type, spanned::Spanned};
+use syn::{Attribute, Expr, Ident, Index, ItemFn, Type, spanned::Spanned};
 
 use super::{
     built_ptx,
+    instances::{Generic, Instance},
     keys::Keys,
     signature::{Param, Signature},
 };
 use crate::simt_path::{simt, simt_at};
 
-pub(crate) fn kernel(function: &ItemFn, keys: &Keys, signature: &Signature<'_>) -> TokenStream {
-    let body = body(function, signature);
-    let ptx = ptx(function, keys, signature, &body);
-    let host = host(function, keys, signature, &body);
+pub(crate) fn kernel(
+    function: &ItemFn,
+    keys: &Keys,
+    signature: &Signature<'_>,
+    generic: Option<&Generic>,
+) -> TokenStream {
+    let body = body(function, signature, generic);
+    let ptx = ptx(function, keys, signature, generic, &body);
+    let host = match generic {
+        None => host(function, keys, signature, &body),
+        Some(generic) => host_generic(function, keys, signature, generic, &body),
+    };
     quote! { #ptx #host }
 }
 
 /// The user's code as a function, generic over the lifetime of the launch. The types of its parameters are those of the
 /// signature with this lifetime in place of every other, also of `'static` and of those in a type alias: the compiler
 /// replaces them in types, the macro would have to do it in syntax.
-fn body(function: &ItemFn, signature: &Signature<'_>) -> TokenStream {
+fn body(function: &ItemFn, signature: &Signature<'_>, generic: Option<&Generic>) -> TokenStream {
     let lints = function.attrs.iter().filter(|attribute| !attribute.path().is_ident("doc"));
     let shared = signature.shared.iter().map(|param| {
         let (pattern, ty) = (param.pattern, param.ty);
@@ -38,15 +47,19 @@ fn body(function: &ItemFn, signature: &Signature<'_>) -> TokenStream {
     });
     let params = shared.chain(args);
     let block = &function.block;
+    let (of_kernel, conditions) =
+        generic.map(|generic| (generic.generics.params.iter(), &generic.generics.where_clause)).unzip();
+    let of_kernel = of_kernel.into_iter().flatten();
     quote! {
         #(#lints)*
         #[inline(always)]
-        fn __body<'__launch>(#(#params),*) #block
+        #[allow(clippy::multiple_bound_locations)]
+        fn __body<'__launch, #(#of_kernel),*>(#(#params),*) #conditions #block
     }
 }
 
 /// The call of the body with these launch arguments.
-fn call(signature: &Signature<'_>, arguments: &[TokenStream]) -> TokenStream {
+fn call(signature: &Signature<'_>, generic: Option<&Generic>, arguments: &[TokenStream]) -> TokenStream {
     let shared = signature.shared.as_ref().map(|param| {
         let ty = param.ty;
         let simt = simt_at(ty.span());
@@ -55,14 +68,46 @@ fn call(signature: &Signature<'_>, arguments: &[TokenStream]) -> TokenStream {
             unsafe { <#ty as #simt::shared::SharedParam>::take() },
         }
     });
-    quote! { __body(#shared #(#arguments),*) }
+    let parameters = generic.map(|generic| {
+        let parameters = generic.arguments();
+        quote!(::#parameters)
+    });
+    quote! { __body #parameters (#shared #(#arguments),*) }
 }
 
-/// The PTX entry. The optimiser is told the block shape that the keys declare.
-fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenStream) -> TokenStream {
-    let simt = simt();
+/// The PTX entries: one, or one for each instance.
+fn ptx(
+    function: &ItemFn,
+    keys: &Keys,
+    signature: &Signature<'_>,
+    generic: Option<&Generic>,
+    body: &TokenStream,
+) -> TokenStream {
     let cfgs = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
-    let name = &function.sig.ident;
+    let entries = match generic {
+        None => entry(&function.sig.ident, keys, signature, None),
+        Some(generic) => {
+            let entries = generic.instances.iter().map(|instance| {
+                let entry = entry(&instance.name, keys, signature, Some((generic, instance)));
+                let aliases = &instance.aliases;
+                quote! { const _: () = { #aliases #entry }; }
+            });
+            entries.collect()
+        }
+    };
+    quote! {
+        #(#cfgs)*
+        #[cfg(target_arch = "nvptx64")]
+        const _: () = {
+            #body
+            #entries
+        };
+    }
+}
+
+/// A PTX entry. The optimiser is told the block shape that the keys declare.
+fn entry(name: &Ident, keys: &Keys, signature: &Signature<'_>, instance: Option<(&Generic, &Instance)>) -> TokenStream {
+    let simt = simt();
     let types = signature.args.iter().map(Param::argument);
     let names: Vec<_> = (0..signature.args.len()).map(|i| format_ident!("__{i}")).collect();
     let in_place = signature.args.iter().zip(&names).enumerate().filter(|(_, (param, _))| param.in_place().is_some());
@@ -76,26 +121,20 @@ fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenSt
         quote! { #simt::entry::assume_at_most(#threads) }
     };
     let arguments: Vec<_> = names.iter().map(ToTokens::to_token_stream).collect();
-    let call = call(signature, &arguments);
-    let declaration = declaration(name, keys, signature);
+    let call = call(signature, instance.map(|(generic, _)| generic), &arguments);
+    let declaration = declaration(name, keys, signature, instance.map(|(_, instance)| instance));
     quote! {
-        #(#cfgs)*
-        #[cfg(target_arch = "nvptx64")]
-        const _: () = {
-            #declaration
+        #declaration
 
-            #body
-
-            // There is no C caller: a parameter is passed as its bytes, arrays included.
-            #[allow(improper_ctypes_definitions)]
-            #[unsafe(no_mangle)]
-            unsafe extern "ptx-kernel" fn #name(#(#names: #types),*) {
-                // SAFETY: the crate `warpwright` and the driver refuse launches with another block shape.
-                unsafe { #geometry };
-                #(#in_place)*
-                #call
-            }
-        };
+        // There is no C caller: a parameter is passed as its bytes, arrays included.
+        #[allow(improper_ctypes_definitions)]
+        #[unsafe(no_mangle)]
+        unsafe extern "ptx-kernel" fn #name(#(#names: #types),*) {
+            // SAFETY: the crate `warpwright` and the driver refuse launches with another block shape.
+            unsafe { #geometry };
+            #(#in_place)*
+            #call
+        }
     }
 }
 
@@ -109,7 +148,7 @@ fn ptx(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenSt
 /// shared memory and arguments with its own: each argument has its name, the hash of its type, and the type as it is
 /// written, for messages. A key that the kernel leaves out is left out here.
 /// The line is assembly of the file, not of the entry: `asm!` in a function changes what LLVM makes of it.
-fn declaration(name: &Ident, keys: &Keys, signature: &Signature<'_>) -> TokenStream {
+fn declaration(name: &Ident, keys: &Keys, signature: &Signature<'_>, instance: Option<&Instance>) -> TokenStream {
     let simt = simt();
     let mut fields = vec![format!("// warpwright.kernel {name}")];
     let mut operands: Vec<TokenStream> = Vec::new();
@@ -137,7 +176,7 @@ fn declaration(name: &Ident, keys: &Keys, signature: &Signature<'_>) -> TokenStr
         }
     }
     for param in &signature.args {
-        let (ty, text) = (param.argument(), type_text(param.ty));
+        let (ty, text) = (param.argument(), type_text(param.ty, instance));
         let hash = quote! { { const __HASH: u64 = <#ty as #simt::KernelArg>::TYPE.hash(); __HASH } };
         fields.push(format!("arg={}:{}:{text}", param.name(), operand(hash)));
     }
@@ -151,8 +190,9 @@ fn declaration(name: &Ident, keys: &Keys, signature: &Signature<'_>) -> TokenStr
 }
 
 /// A type as it is written, without spaces, as a part of a template of `asm!`.
-fn type_text(ty: &Type) -> String {
-    let text = ty.to_token_stream().to_string();
+fn type_text(ty: &Type, instance: Option<&Instance>) -> String {
+    let text = ty.to_token_stream();
+    let text = instance.map_or_else(|| text.clone(), |instance| instance.text_of(text.clone())).to_string();
     let text: String = text.split_whitespace().collect();
     text.replace('{', "{{").replace('}', "}}")
 }
@@ -176,21 +216,10 @@ fn in_place_ptx(entry: &str, index: usize, argument: &Ident, ty: &Type) -> Token
 /// The constant that a host program launches.
 fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenStream) -> TokenStream {
     let simt = simt();
-    let kept =
-        function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc") || attribute.path().is_ident("cfg"));
+    let kept = kept(function);
     let (vis, name) = (&function.vis, &function.sig.ident);
     let types: Vec<_> = signature.args.iter().map(Param::argument).collect();
-    let arguments = signature.args.iter().enumerate().map(|(i, param)| {
-        let (i, reference) = (Index::from(i), param.in_place().map(|_| quote!(&)));
-        quote!(#reference arguments.#i)
-    });
-    let arguments: Vec<_> = arguments.collect();
-    let call = call(signature, &arguments);
-    // The span is the kernel's name, so that reports have a source line.
-    let end_at = simt_at(name.span());
-    let end = keys.pdl.then(|| quote_spanned! { name.span() => ; #end_at::grid::end(); });
-    let info = info(keys, signature);
-    let ptx = built_ptx::of(name);
+    let (run, info) = (run(function, keys, signature, None), info(name, keys, signature));
     // `__body` and the entries are in the constant's block: they see the module's names and are private. Names of the
     // block begin with two underscores, so that they hide none of the module.
     quote! {
@@ -200,27 +229,132 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
         #vis const #name: #simt::Kernel<(#(#types,)*)> = {
             #body
 
-            fn __run(arguments: (#(#types,)*)) {
-                #call
-                #end
-            }
+            #run
 
-            const __INFO: #simt::KernelInfo = #simt::KernelInfo {
-                name: ::core::stringify!(#name),
-                path: ::core::module_path!(),
-                file: ::core::file!(),
-                line: ::core::line!(),
-                ptx: #ptx,
-                #info
-            };
+            const __INFO: #simt::KernelInfo = #info;
             // SAFETY: all of it is generated from one function, as is the PTX entry.
             unsafe { #simt::Kernel::new(&__INFO, __run) }
         };
     }
 }
 
+/// The function that gives a host program an instance to launch, and the type of the same name that says whether there
+/// is one. Rust has no generic constants.
+fn host_generic(
+    function: &ItemFn,
+    keys: &Keys,
+    signature: &Signature<'_>,
+    generic: &Generic,
+    body: &TokenStream,
+) -> TokenStream {
+    let simt = simt();
+    let cfgs: Vec<_> = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
+    let kept = kept(function);
+    let (vis, name) = (&function.vis, &function.sig.ident);
+    let types = signature.args.iter().map(Param::argument);
+    let run = run(function, keys, signature, Some(generic));
+    let (params, arguments, unbounded) = (&generic.generics.params, generic.arguments(), generic.unbounded());
+    let predicates = generic.generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    let marked = generic.types();
+    let instances = generic.instances.iter().map(|instance| {
+        let (info, aliases) = (info(&instance.name, keys, signature), &instance.aliases);
+        quote! {
+            #(#cfgs)*
+            #[cfg(not(target_arch = "nvptx64"))]
+            const _: () = {
+                #aliases
+
+                impl #simt::Instance for #name #arguments {
+                    const INFO: &'static #simt::KernelInfo = &#info;
+                }
+
+                // It meets the bounds.
+                const _: () = {
+                    let _ = #name::#arguments;
+                };
+            };
+        }
+    });
+    quote! {
+        #(#cfgs)*
+        #[cfg(not(target_arch = "nvptx64"))]
+        #[doc(hidden)]
+        #[allow(non_camel_case_types, dead_code)]
+        #vis struct #name<#(#unbounded),*> {
+            __types: ::core::marker::PhantomData<(#(#marked,)*)>,
+        }
+
+        #(#kept)*
+        #[cfg(not(target_arch = "nvptx64"))]
+        #[must_use]
+        // In the type below, elided lifetimes of the arguments are that of its parameter, which is `'static`.
+        #[allow(mismatched_lifetime_syntaxes, clippy::multiple_bound_locations)]
+        #vis const fn #name<#params>() -> #simt::Kernel<<fn(&'static ()) -> (#(#types,)*) as #simt::Returns>::Output>
+        where
+            #(#predicates,)*
+            #name #arguments: #simt::Instance,
+        {
+            #body
+
+            #run
+
+            // SAFETY: all of it is generated from one function, as is the PTX entry.
+            unsafe { #simt::Kernel::new(<#name #arguments as #simt::Instance>::INFO, __run::#arguments) }
+        }
+
+        #(#instances)*
+    }
+}
+
+/// The attributes of the function that the host's item has.
+fn kept(function: &ItemFn) -> impl Iterator<Item = &Attribute> {
+    function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc") || attribute.path().is_ident("cfg"))
+}
+
+/// The kernel for the simulator's current thread.
+fn run(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, generic: Option<&Generic>) -> TokenStream {
+    let types = signature.args.iter().map(Param::argument);
+    let arguments = signature.args.iter().enumerate().map(|(i, param)| {
+        let (i, reference) = (Index::from(i), param.in_place().map(|_| quote!(&)));
+        quote!(#reference arguments.#i)
+    });
+    let arguments: Vec<_> = arguments.collect();
+    let call = call(signature, generic, &arguments);
+    // The span is the kernel's name, so that reports have a source line.
+    let span = function.sig.ident.span();
+    let end_at = simt_at(span);
+    let end = keys.pdl.then(|| quote_spanned! { span => ; #end_at::grid::end(); });
+    let params = generic.map(|generic| {
+        let params = &generic.generics.params;
+        quote!(<#params>)
+    });
+    let conditions = generic.map(|generic| &generic.generics.where_clause);
+    quote! {
+        #[allow(clippy::multiple_bound_locations)]
+        fn __run #params (arguments: (#(#types,)*)) #conditions {
+            #call
+            #end
+        }
+    }
+}
+
+/// The description of a kernel or of an instance.
+fn info(name: &Ident, keys: &Keys, signature: &Signature<'_>) -> TokenStream {
+    let (simt, ptx, fields) = (simt(), built_ptx::of(name), fields(keys, signature));
+    quote! {
+        #simt::KernelInfo {
+            name: ::core::stringify!(#name),
+            path: ::core::module_path!(),
+            file: ::core::file!(),
+            line: ::core::line!(),
+            ptx: #ptx,
+            #fields
+        }
+    }
+}
+
 /// The fields of `KernelInfo` that the keys and the parameters determine.
-fn info(keys: &Keys, signature: &Signature<'_>) -> TokenStream {
+fn fields(keys: &Keys, signature: &Signature<'_>) -> TokenStream {
     let simt = simt();
     let args = signature.args.iter().map(|param| param.name().to_string());
     let arg_types = signature.args.iter().map(|param| {
@@ -307,7 +441,7 @@ mod tests {
 
     fn text(keys: &Keys, function: &ItemFn) -> String {
         let signature = Signature::of(&function.sig).unwrap();
-        declaration(&function.sig.ident, keys, &signature).to_string()
+        declaration(&function.sig.ident, keys, &signature, None).to_string()
     }
 
     #[test]

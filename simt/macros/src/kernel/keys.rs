@@ -1,8 +1,9 @@
-//! The keys of `#[kernel(key = value, …)]`, and `pdl`, which takes no value.
+//! The keys of `#[kernel(key = value, …)]`, `pdl`, which takes no value, and the list `instances(<…>, …)`.
 
 use syn::{
-    Error, Expr, Ident, Result, Token,
+    AngleBracketedGenericArguments, Error, Expr, Ident, Result, Token, parenthesized,
     parse::{Parse, ParseStream},
+    punctuated::Punctuated,
 };
 
 /// The keys whose value is a number, in the order of messages and of the PTX declaration.
@@ -25,6 +26,8 @@ pub(crate) struct Keys {
     pub(crate) block: Option<Vec<Expr>>,
     /// Programmatic dependent launch: a launch may start before the previous grid has finished.
     pub(crate) pdl: bool,
+    /// The key and the instances of a generic kernel.
+    pub(crate) instances: Option<(Ident, Punctuated<AngleBracketedGenericArguments, Token![,]>)>,
     numbers: [Option<Expr>; NUMBERS.len()],
 }
 
@@ -51,6 +54,10 @@ impl Parse for Keys {
                     return Err(Error::new(key.span(), "`pdl` takes no value: write `pdl` alone"));
                 }
                 std::mem::replace(&mut keys.pdl, true)
+            } else if key == "instances" {
+                let list;
+                parenthesized!(list in input);
+                keys.instances.replace((key.clone(), Punctuated::parse_terminated(&list)?)).is_some()
             } else {
                 input.parse::<Token![=]>()?;
                 let value: Expr = input.parse()?;
@@ -60,7 +67,7 @@ impl Parse for Keys {
                     keys.numbers[index].replace(value).is_some()
                 } else {
                     let list = NUMBERS.join("`, `");
-                    let message = format!("not a key of #[kernel]: the keys are `pdl`, `block`, `{list}`");
+                    let message = format!("not a key of #[kernel]: the keys are `instances`, `pdl`, `block`, `{list}`");
                     return Err(Error::new(key.span(), message));
                 }
             };

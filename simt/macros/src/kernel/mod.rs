@@ -2,6 +2,7 @@
 
 mod built_ptx;
 mod expand;
+mod instances;
 mod keys;
 mod methods;
 mod signature;
@@ -14,6 +15,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
     let function: ItemFn = syn::parse2(item)?;
     let keys = syn::parse2::<keys::Keys>(attribute)?;
     let signature = signature::Signature::of(&function.sig)?;
+    let generic = instances::Generic::of(&function.sig, &keys, &signature)?;
     methods::refuse(function.block.to_token_stream())?;
-    Ok(expand::kernel(&function, &keys, &signature))
+    Ok(expand::kernel(&function, &keys, &signature, generic.as_ref()))
 }

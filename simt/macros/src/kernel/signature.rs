@@ -101,15 +101,6 @@ fn refuse_qualifiers(sig: &syn::Signature) -> Result<()> {
     if let Some(abi) = &sig.abi {
         return Err(Error::new(abi.span(), "#[kernel] chooses the calling convention: leave `extern` out"));
     }
-    if !sig.generics.params.is_empty() || sig.generics.where_clause.is_some() {
-        let span =
-            if sig.generics.params.is_empty() { sig.generics.where_clause.span() } else { sig.generics.params.span() };
-        return Err(Error::new(
-            span,
-            "a kernel has no generics, since each has one name in the PTX: write a generic #[inline(always)] \
-             function, and for each instance a kernel that calls it",
-        ));
-    }
     if let ReturnType::Type(_, ty) = &sig.output {
         return Err(Error::new(
             ty.span(),

@@ -32,7 +32,6 @@ fn slot<'a, C: Config>(args: &StreamKArgs<'a>, block: u32) -> Option<(VecMut<'a,
 
 /// Stores the block's partials for the next one.
 #[inline(always)]
-#[track_caller]
 pub(super) fn store_partials<C: Config, const MQ: usize, const NQ: usize>(
     args: &StreamKArgs<'_>,
     accumulators: &[[[[f32; 4]; NQ]; 4]; MQ],
@@ -59,7 +58,6 @@ pub(super) fn store_partials<C: Config, const MQ: usize, const NQ: usize>(
 
 /// Loads the partials of the block before.
 #[inline(always)]
-#[track_caller]
 pub(super) fn load_partials<C: Config, const MQ: usize, const NQ: usize>(
     args: &StreamKArgs<'_>,
     accumulators: &mut [[[[f32; 4]; NQ]; 4]; MQ],

@@ -49,7 +49,6 @@ impl TwoWidth {
 
     /// Calls `put` with each of its words and the number of that.
     #[inline(always)]
-    #[track_caller]
     pub fn into_words(self, mut put: impl FnMut(u32, u32)) {
         let [first, second] = self.narrow;
         for (i, word) in (0..).zip([self.panels, self.wide, self.more, first, second]) {
@@ -60,7 +59,6 @@ impl TwoWidth {
     /// The one that has these words.
     #[inline(always)]
     #[must_use]
-    #[track_caller]
     pub fn from_words(get: impl Fn(u32) -> u32) -> Self {
         Self { panels: get(0), wide: get(1), more: get(2), narrow: [get(3), get(4)] }
     }

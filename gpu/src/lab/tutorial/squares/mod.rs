@@ -21,7 +21,6 @@ use simt::prelude::*;
 
 /// Sum of the squares of the elements of this thread, wrapping.
 #[inline(always)]
-#[track_caller]
 fn own_squares(x: VecRef<i32>) -> i32 {
     let stride = grid_dim_x() as usize * block_dim_x() as usize;
     let mut sum = 0_i32;
