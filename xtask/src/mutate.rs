@@ -20,8 +20,8 @@ pub(crate) struct Args {
 
 /// Runs the mutants; exit code 1 where one goes unnoticed that is not known to be equivalent.
 pub(crate) fn command(args: &Args) -> Result<ExitCode> {
-    let tests =
-        "--package warpwright-tests --package warpwright --all-features --lib --test properties --test tutorial";
+    // All packages, so that features are those of the step `tests`, and nothing is compiled a second time.
+    let tests = "--workspace --all-features --lib --test properties --test tutorial";
     cargo_warpwright::mutate::command(&cargo_warpwright::mutate::Args {
         file: "tests/mutants.tsv".into(),
         source: args.source.clone(),

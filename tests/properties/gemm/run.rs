@@ -14,6 +14,8 @@ pub(crate) enum Algorithms {
     Two(u64),
     /// All, but only one split-K of each kernel.
     All,
+    /// Those of `All` whose tile has at most 32 rows or at most 32 columns, and the choice of `into`.
+    Narrow,
 }
 
 /// The buffers of a case on a device.
@@ -69,8 +71,11 @@ impl<K: Kind> OnDevice<K> {
                 return Ok(vec![None]);
             }
         }
+        if matches!(algorithms, Algorithms::Narrow) {
+            plans.retain(|plan| plan.tile().into_iter().any(|extent| extent <= 32));
+        }
         Ok(match algorithms {
-            Algorithms::All => {
+            Algorithms::All | Algorithms::Narrow => {
                 let all: Vec<Algorithm> = plans.iter().map(Plan::algorithm).collect();
                 // Cases differ in which split-K of a kernel they run.
                 let is_chosen = |algorithm: Algorithm| {
