@@ -177,6 +177,7 @@ pub mod element;
 pub mod entry;
 pub mod global;
 pub mod grid;
+pub mod index;
 #[cfg(not(target_arch = "nvptx64"))]
 mod kernel;
 pub mod math;

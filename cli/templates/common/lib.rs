@@ -39,6 +39,6 @@ pub fn block_sums(#[shared] partial: &Partial, x: VecRef<u32>, sums: VecMut<u32>
         half /= 2;
     }
     if branch(t == 0) {
-        sums.set_within(block_idx_x() as usize, partial.sums.get(0));
+        sums.set_within(block_idx_x(), partial.sums.get(0));
     }
 }

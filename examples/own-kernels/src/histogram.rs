@@ -29,5 +29,5 @@ pub fn histogram(#[shared] bins: &Bins, x: VecRef<u32>, counts: VecMut<u32>) {
         }
     }
     sync_threads();
-    counts.atomic(t as usize).fetch_add(bins.counts.get(t), Order::Relaxed, Scope::Device);
+    counts.atomic(t).fetch_add(bins.counts.get(t), Order::Relaxed, Scope::Device);
 }

@@ -38,7 +38,7 @@ const PREFIX: u64 = 2 << 32;
 pub fn scan(#[shared] block: &Block, x: VecRef<u32>, y: VecMut<u32>, status: VecMut<u64>) {
     let (warp, lane) = (warp_id(), lane_id());
     if branch(thread_idx_x() == 0) {
-        let taken = status.atomic(grid_dim_x() as usize).fetch_add(1, Order::Relaxed, Scope::Device);
+        let taken = status.atomic(grid_dim_x()).fetch_add(1, Order::Relaxed, Scope::Device);
         block.number.set(0, taken as u32);
     }
     sync_threads();
@@ -96,7 +96,7 @@ fn look_back(status: &VecMut<u64>, number: u32, sum: u32) -> u32 {
     let lane = lane_id();
     let publish = |value: u64| {
         if branch(lane == 0) {
-            status.atomic(number as usize).store(value, Order::Relaxed, Scope::Device);
+            status.atomic(number).store(value, Order::Relaxed, Scope::Device);
         }
     };
     if number > 0 {
@@ -108,7 +108,7 @@ fn look_back(status: &VecMut<u64>, number: u32, sum: u32) -> u32 {
         let mut found = PREFIX;
         loop {
             if branch(lane < end) {
-                found = status.atomic((end - 1 - lane) as usize).load(Order::Relaxed, Scope::Device);
+                found = status.atomic(end - 1 - lane).load(Order::Relaxed, Scope::Device);
             }
             if warp_vote_all(ALL, found >= TILE_SUM) {
                 break;

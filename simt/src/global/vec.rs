@@ -8,6 +8,7 @@ use crate::{
     arg_type::{ArgPart, ArgType},
     async_copy::GlobalSlot,
     element::{Element, Lanes, Vector},
+    index::Index,
 };
 
 /// A read-only view of `len` consecutive elements of global memory.
@@ -139,8 +140,8 @@ impl<'a, T: Element> VecRef<'a, T> {
     /// for [`Self::get`].
     #[inline(always)]
     #[track_caller]
-    pub fn slot<const N: usize>(&self, i: usize) -> GlobalSlot<'_, T, N> {
-        GlobalSlot::new(self.at::<N>(i), self.tag)
+    pub fn slot<const N: usize>(&self, i: impl Index<usize>) -> GlobalSlot<'_, T, N> {
+        GlobalSlot::new(self.at::<N>(i.index()), self.tag)
     }
 }
 

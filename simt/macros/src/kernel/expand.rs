@@ -428,9 +428,22 @@ fn option(value: Option<impl ToTokens>) -> TokenStream {
     value.map_or_else(|| quote!(::core::option::Option::None), |value| quote!(::core::option::Option::Some(#value)))
 }
 
-/// Extents of a block in x, y and z.
+/// Extents of a block in x, y and z. They may be constants of any integer type, such as the length of an array.
 fn shape(extents: &[Expr]) -> [TokenStream; 3] {
-    core::array::from_fn(|axis| extents.get(axis).map_or_else(|| quote!(1), |extent| quote!(#extent)))
+    core::array::from_fn(|axis| {
+        extents.get(axis).map_or_else(
+            || quote!(1),
+            |extent| {
+                quote! {
+                    const {
+                        let __extent = #extent;
+                        ::core::assert!(__extent as u32 as u128 == __extent as u128, "an extent of a block has 32 bits");
+                        __extent as u32
+                    }
+                }
+            },
+        )
+    })
 }
 
 #[cfg(test)]
@@ -452,7 +465,7 @@ mod tests {
         let template = "\"// warpwright.kernel copy block={0},{1},{2} cluster={3} registers={4} traps={5} pdl \
             shared_bytes={6} shared_element={7} arg=x:{8}:VecRef<f32> arg=offsets:{9}:[u32;{{2*TILE}}] at=\"";
         assert!(text.contains(template), "{text}");
-        assert!(text.contains("__value : u32 = 2 * TILE ;"), "{text}");
+        assert!(text.contains("__extent = 2 * TILE ;"), "{text}");
     }
 
     #[test]
