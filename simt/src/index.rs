@@ -15,11 +15,11 @@
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the type of an index",
     label = "an index is `u32`, `usize` or a literal",
-    note = "convert the index to one of these; a negative or too large one is out of bounds, never another element"
+    note = "convert the index to one of these; one that is too large for the view is out of bounds, never another element"
 )]
 pub trait Index<To>: Copy {
-    /// This index in the type of the view; one that the type cannot hold becomes its greatest value, which is outside
-    /// of every view.
+    /// This index in the type of the view. A `usize` that 32 bits cannot hold becomes the greatest number, which is
+    /// outside of every view; a negative literal becomes one of at least 2³¹.
     #[doc(hidden)]
     fn index(self) -> To;
 }
@@ -38,8 +38,8 @@ macro_rules! indices {
 indices! {
     usize => usize: |i| i;
     u32 => usize: |i| i as usize;
-    i32 => usize: |i| usize::try_from(i).unwrap_or(usize::MAX);
+    i32 => usize: |i| i as usize;
     u32 => u32: |i| i;
     usize => u32: |i| u32::try_from(i).unwrap_or(u32::MAX);
-    i32 => u32: |i| u32::try_from(i).unwrap_or(u32::MAX);
+    i32 => u32: |i| i as u32;
 }
