@@ -16,7 +16,7 @@ use half::{bf16, f16};
 use simt::prelude::*;
 
 use super::args::{GroupedGemmArgs, Operands, TRANSPOSE_A, TRANSPOSE_B, strides};
-use super::number::Number;
+use super::number::{Number, Real};
 use super::reference::TILE;
 
 /// The group of a row: the first that ends after it, unless the row lies before the first group. What a group is if

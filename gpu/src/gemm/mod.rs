@@ -10,10 +10,10 @@ mod epilogue;
 #[cfg(feature = "gemm")]
 pub mod ffma;
 pub mod gelu;
-#[cfg(not(target_arch = "nvptx64"))]
-mod lists;
 #[cfg(feature = "gemm")]
 pub mod grouped_reference;
+#[cfg(not(target_arch = "nvptx64"))]
+mod lists;
 #[cfg(any(feature = "gemm", feature = "gemm_sm90"))]
 pub(crate) mod microtile;
 #[cfg(feature = "gemm_mma")]

@@ -174,27 +174,6 @@ impl<T: MmaElement> Epilogue<'_, T> {
         }
     }
 
-    /// Stores of a box of 16-bit elements, staged as for TMA, the rows that C has: threads copy 16 bytes at a time.
-    #[inline(always)]
-    fn copy_box(&self, [half, t]: [u32; 2], base: u32, [col, row, matrix]: [u32; 3])
-    where
-        T: Lanes<8>,
-    {
-        named_barrier(half + 1, WARPGROUP_SIZE);
-        let (lines, chunk) = (self.gemm.m.saturating_sub(row).min(64), t % 8);
-        let mut line = t / 8;
-        while line < lines && col + chunk * 8 < self.gemm.n {
-            let eight = self.staging.get_vec4(base + line % 64 * LINE + (chunk ^ (line % 8)) * 4);
-            let at = self.gemm.index(matrix, row + line, col + chunk * 8) / 8;
-            self.gemm.c.vectors_mut::<8>().set_within(at as usize, bits_as::<_, Vec8<T>>(eight));
-            line += WARPGROUP_SIZE / 8;
-        }
-        // An empty group: who waits for all but the last one waits for the other buffer.
-        if t == 0 {
-            store_commit();
-        }
-    }
-
     /// 16-bit elements by `stmatrix`, 64 columns at a time.
     #[inline(always)]
     fn store_16<C: Config<Element = T>, const N: usize>(
@@ -401,6 +380,27 @@ impl<T: MmaElement> Epilogue<'_, T> {
                 self.gemm.store(value, self.gemm.index(matrix, row + line, column), (row + line, column));
                 line += WARPGROUP_SIZE / PART;
             }
+        }
+    }
+
+    /// Stores of a box of 16-bit elements, staged as for TMA, the rows that C has: threads copy 16 bytes at a time.
+    #[inline(always)]
+    fn copy_box(&self, [half, t]: [u32; 2], base: u32, [col, row, matrix]: [u32; 3])
+    where
+        T: Lanes<8>,
+    {
+        named_barrier(half + 1, WARPGROUP_SIZE);
+        let (lines, chunk) = (self.gemm.m.saturating_sub(row).min(64), t % 8);
+        let mut line = t / 8;
+        while line < lines && col + chunk * 8 < self.gemm.n {
+            let eight = self.staging.get_vec4(base + line % 64 * LINE + (chunk ^ (line % 8)) * 4);
+            let at = self.gemm.index(matrix, row + line, col + chunk * 8) / 8;
+            self.gemm.c.vectors_mut::<8>().set_within(at as usize, bits_as::<_, Vec8<T>>(eight));
+            line += WARPGROUP_SIZE / 8;
+        }
+        // An empty group: who waits for all but the last one waits for the other buffer.
+        if t == 0 {
+            store_commit();
         }
     }
 }

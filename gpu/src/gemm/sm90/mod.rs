@@ -27,7 +27,8 @@
 //! - `mainloop_wgmma`, `mainloop_wgmma_rs`: the consumers' main loop, A from shared memory or from registers.
 //! - [`grouped`]: groups of rows, each with a B of its own.
 //! - [`bf16x6`]: `f32` as sums of three `bf16`.
-//! - [`schedule`]: which tiles and which steps along k a block has: raster order, stream-K, two widths.
+//! - [`schedule`]: which tiles and which steps along k a block has: raster order, stream-K, two widths,
+//!   groups.
 //! - `fixup`: the partial sums of a tile that several blocks compute.
 //! - `epilogue`: from accumulators to C.
 //! - [`pack`]: copies of operands that TMA cannot read as they are.

@@ -42,7 +42,13 @@ use crate::gemm::args::{GemmArgs, GroupedGemmArgs, TMA_STORE};
 /// The tiles that this block computes. `a` and `b` are the maps of the operands, `c` is that of C, which counts only
 /// with [`TMA_STORE`].
 #[inline(always)]
-fn gemm<C: Config<Operand = <C as Config>::Element>, const N: usize, const A: usize, const B: usize, const STAGES: usize>(
+fn gemm<
+    C: Config<Operand = <C as Config>::Element>,
+    const N: usize,
+    const A: usize,
+    const B: usize,
+    const STAGES: usize,
+>(
     smem: &Smem<C::Operand, A, B, STAGES>,
     (a, b, c): TensorMaps<'_, C::Operand, C::Element>,
     args: GroupedGemmArgs<'_, C::Element>,
