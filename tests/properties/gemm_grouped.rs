@@ -9,10 +9,10 @@ use gpu::gemm::{grouped_reference, sm90::grouped as kernels};
 use ndarray::Array2;
 use rand::Rng;
 use simt::KernelInfo;
-use warpwright::Device;
 use warpwright::gemm::{Activation, GroupedMultiply, Output};
 use warpwright::half::{bf16, f16};
 use warpwright::reference::{Format, Gemm, U_F32, grouped_gemm};
+use warpwright::{ArgumentRule, Device, Error};
 
 use crate::support::device::{is_gpu, under_test};
 use crate::support::values;
@@ -315,52 +315,87 @@ fn real_products_are_within_the_bound_and_the_same_in_every_run() {
 }
 
 /// A GPU does not refuse wrong offsets, which are not the host's to read: a row belongs to one group at most, and
-/// nothing around C is written. (What the simulator does with them is tested where its check can be left out.)
+/// nothing around C is written.
 #[test]
-fn wrong_offsets_on_a_gpu_stay_within_c() {
-    if !is_gpu() {
-        return;
-    }
-    let (device, [m, n, k], ld) = (under_test(0), [1000, 264, 64], 272);
+fn wrong_offsets_stay_within_c() {
+    let (device, ld) = (under_test(0), 144);
+    // On a GPU there are many blocks for as many rows.
+    let [m, n, k] = if is_gpu() { [20_000, 136, 64] } else { [200, 136, 64] };
+    let at = |part: usize| (m * part / 200) as i32;
     let a = device.upload(&vec![bf16::ONE; m * k]).unwrap();
-    for (number, offsets) in [
-        [0, 70, 30, 900, 100, 1000],
-        [10, 300, i32::MIN, 30, 40, 999],
-        [-3, -2, -1, -1, 7, 8],
-        [500, 20, 0, 180_000, 7, 190],
-        [0, 1000, 0, 1000, 0, 1000],
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let groups = offsets.len() - 1;
-        let b: Vec<_> = (0..groups * k * n).map(|i| bf16::from_f32((i / (k * n) + 1) as f32)).collect();
-        let (b, on_device) = (device.upload(&b).unwrap(), device.upload(&offsets).unwrap());
-        let mut begin = (offsets[0] as u32 as usize).min(m);
-        let rows: Vec<_> = offsets[1..]
-            .iter()
-            .map(|&offset| {
-                let end = (offset as u32 as usize).min(m).max(begin);
-                std::mem::replace(&mut begin, end)..end
-            })
-            .collect();
-        for entry in kernels::BF16.iter().filter(|entry| device.has_kernel(entry.kernel.info())) {
-            let mut c = device.upload(&vec![bf16::from_f32(CANARY); (m + 2) * ld]).unwrap();
-            let shape = if entry.layout.transpose_b { [groups, n, k] } else { [groups, k, n] };
+    let reference = grouped_reference::gemm_grouped_reference_bf16.info();
+    let kernels = kernels::BF16.iter().map(|entry| (entry.kernel.info(), entry.layout.transpose_b));
+    for (kernel, transposed) in kernels.chain([(reference, false)]).filter(|(kernel, _)| device.has_kernel(kernel)) {
+        for offsets in [
+            // Decreasing, beyond the end, negative, without the first one.
+            vec![0, at(70), at(30), at(150), at(100), at(200)],
+            vec![0, at(70), at(100), at(90_000), at(80), at(200)],
+            vec![at(10), at(20), -1, at(30), at(40), at(199)],
+            vec![-4; 6],
+            vec![i32::MIN, 0, -1, 5, 6],
+            vec![at(150), at(20), 0, at(180), at(7), at(190)],
+        ] {
+            const GROUPS: usize = 5;
+            let b: Vec<_> = (0..GROUPS * k * n).map(|i| bf16::from_f32((i / (k * n) + 1) as f32)).collect();
+            let (b, on_device) = (device.upload(&b).unwrap(), device.upload(&offsets).unwrap());
+            let shape = if transposed { [GROUPS, n, k] } else { [GROUPS, k, n] };
             let (a, b) = (a.view().as_tensor(&[m, k]).unwrap(), b.view().as_tensor(&shape).unwrap());
-            let gemm = device.grouped_gemm(a, b, &on_device).kernel(entry.kernel.info());
-            let gemm = if entry.layout.transpose_b { gemm.transpose_b() } else { gemm };
+            let gemm = device.grouped_gemm(a, b, &on_device).kernel(kernel).offsets_unchecked();
+            let gemm = if transposed { gemm.transpose_b() } else { gemm };
+            let mut c = device.upload(&vec![bf16::from_f32(CANARY); (m + 2) * ld]).unwrap();
             let to = c.slice_mut(ld..(m + 1) * ld).unwrap().as_tensor_strided(&[m, n], &[ld, 1]).unwrap();
             gemm.into(to).unwrap();
+            let within = |offset: i32| (offset as u32 as usize).min(m);
+            let mut begin = if offsets.len() > GROUPS { within(offsets[0]) } else { 0 };
+            let rows: Vec<_> = offsets[offsets.len() - GROUPS..]
+                .iter()
+                .map(|&offset| {
+                    let end = within(offset).max(begin);
+                    std::mem::replace(&mut begin, end)..end
+                })
+                .collect();
             for (at, value) in c.download().unwrap().into_iter().enumerate() {
                 let (row, col) = ((at / ld).wrapping_sub(1), at % ld);
                 let group = rows.iter().position(|rows| rows.contains(&row)).filter(|_| col < n);
                 let expected = group.map_or(CANARY, |group| (k * (group + 1)) as f32);
-                let name = entry.kernel.info().name;
-                assert_eq!(value.to_f32(), expected, "{name}, case {number}: row {row}, column {col}");
+                assert_eq!(value.to_f32(), expected, "{}, {offsets:?}: row {row}, column {col}", kernel.name);
             }
         }
     }
+}
+
+#[test]
+fn the_simulator_refuses_wrong_offsets() {
+    let device = Device::simulator();
+    let (a, b) = (device.alloc_zeros::<bf16>(6 * 8).unwrap(), device.alloc_zeros::<bf16>(2 * 8 * 8).unwrap());
+    let (a, b) = (a.view().as_tensor(&[6, 8]).unwrap(), b.view().as_tensor(&[2, 8, 8]).unwrap());
+    for (offsets, text) in [
+        (vec![0, 4, 3], "expected offsets that do not decrease, here at least 4, found 3 at index 2;"),
+        (vec![0, 7, 7], "expected offsets of at most 6, the rows of A, found 7 at index 1;"),
+        (vec![-1, 6], "expected offsets of at most 6, the rows of A, found -1 at index 0;"),
+    ] {
+        let offsets = device.upload(&offsets).unwrap();
+        let error = device.grouped_gemm(a, b, &offsets).run().unwrap_err();
+        assert!(error.to_string().starts_with(&format!("grouped_gemm: argument `offsets`: {text}")), "{error}");
+        assert!(matches!(error, Error::Argument(bad) if bad.rule == ArgumentRule::Range));
+    }
+}
+
+/// Few rows of each group take flat tiles, many take the widest, and what TMA cannot load the reference.
+#[test]
+fn the_mean_number_of_rows_decides() {
+    let device = Device::simulator();
+    let chosen = |m: usize, n: usize, k: usize, groups: usize| {
+        let (a, b) = (device.alloc::<bf16>(m * k).unwrap(), device.alloc::<bf16>(groups * n * k).unwrap());
+        let offsets = device.alloc::<u32>(groups).unwrap();
+        let (a, b) = (a.view().as_tensor(&[m, k]).unwrap(), b.view().as_tensor(&[groups, n, k]).unwrap());
+        let c = device.alloc_matrix::<bf16>(m, n).unwrap();
+        device.grouped_gemm(a, b, &offsets).transpose_b().sm_count_target(132).chosen(&c).unwrap().name
+    };
+    assert_eq!(chosen(128 * 16, 1536, 64, 128), "gemm_grouped_bf16_nt_64x128");
+    assert_eq!(chosen(128 * 96, 128, 64, 128), "gemm_grouped_bf16_nt_128x128");
+    assert_eq!(chosen(8 * 1024, 4096, 64, 8), "gemm_grouped_bf16_nt_128x256");
+    assert_eq!(chosen(16, 1536, 12, 2), "gemm_grouped_reference_bf16");
 }
 
 #[test]

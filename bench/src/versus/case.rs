@@ -42,7 +42,7 @@ pub enum Work {
     Permute,
     /// A·B.
     Gemm,
-    /// A_g·B_g for groups g of rows.
+    /// `A_g·B_g` for groups g of rows.
     GroupedGemm,
 }
 

@@ -1,5 +1,5 @@
-//! C_g = act(alpha · A_g·op(B_g) + beta · C_g) for groups g of rows, one element of C per thread: for every layout and
-//! shape.
+//! `C_g = act(alpha · A_g·op(B_g) + beta · C_g)` for groups g of rows, one element of C per thread: for every layout
+//! and shape.
 //!
 //! ```text
 //!              ┌─ op(B_g) ┐       A warp covers 32 columns of one row of C. Each thread looks for the row's group among
@@ -59,7 +59,7 @@ macro_rules! kernels {
     ($($(#[$doc:meta])+ $name:ident: $t:ty;)+) => {$(
         $(#[$doc])+
         #[kernel(
-            block = (TILE[1], TILE[0]), registers = 48, barriers = 0, global_load_bytes = 4, global_store_bytes = 2
+            block = (TILE[1], TILE[0]), registers = 48, barriers = 0, global_load_bytes = 2, global_store_bytes = 2
         )]
         pub fn $name(operands: Operands<$t>, args: GroupedGemmArgs<$t>) {
             gemm::<$t>(operands, args);

@@ -73,7 +73,7 @@ macro_rules! kernels {
             const GROUPED: bool = true;
         }
 
-        /// C_g = alpha · A_g·op(B_g) + beta · C_g: see [the module](super).
+        /// `C_g = alpha · A_g·op(B_g) + beta · C_g`: see [the module](super).
         #[kernel(
             pdl,
             block = ($const.threads()),

@@ -1,4 +1,5 @@
-//! C_g = alpha · A_g·op(B_g) + beta · C_g for groups g of different numbers of rows: products of a mixture of experts.
+//! `C_g = alpha · A_g·op(B_g) + beta · C_g` for groups g of different numbers of rows: products of a mixture of
+//! experts.
 //!
 //! ```text
 //!            k                 B_0   B_1   B_2        n

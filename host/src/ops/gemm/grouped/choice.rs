@@ -28,17 +28,15 @@ pub(super) fn choose<T: GroupedMultiply>(
     if *named == *T::REFERENCE.info() {
         return Ok(None);
     }
-    match T::KERNELS.iter().find(|entry| *entry.kernel.info() == *named).filter(applies) {
-        Some(entry) => Ok(Some(entry)),
-        None => {
-            let names: Vec<_> = T::KERNELS.iter().filter(applies).map(|entry| entry.kernel.info().name).collect();
-            Err(BadArgument::new(ArgumentRule::Algorithm, CALL, "kernel")
-                .expected(format_args!("{}, or one of: {}", T::REFERENCE.info().name, names.join(", ")))
-                .found(named.name)
-                .remedy("leave the choice to the call; kernels on tensor cores need rows at multiples of 16 bytes")
-                .into())
-        }
+    if let Some(entry) = T::KERNELS.iter().find(|entry| *entry.kernel.info() == *named).filter(applies) {
+        return Ok(Some(entry));
     }
+    let names: Vec<_> = T::KERNELS.iter().filter(applies).map(|entry| entry.kernel.info().name).collect();
+    Err(BadArgument::new(ArgumentRule::Algorithm, CALL, "kernel")
+        .expected(format_args!("{}, or one of: {}", T::REFERENCE.info().name, names.join(", ")))
+        .found(named.name)
+        .remedy("leave the choice to the call; kernels on tensor cores need rows at multiples of 16 bytes")
+        .into())
 }
 
 /// Whether a kernel can compute the problem: TMA loads A and B, and tiles can be counted.

@@ -10,7 +10,7 @@ use crate::memory::TensorView;
 use crate::ops::gemm::operands::OperandLayout;
 use crate::ops::gemm::options::Op;
 
-/// C_g = A_g·B_g with the op applied: A is m × k, each B k × n, C m × n, by rows.
+/// `C_g = A_g·B_g` with the op applied: A is m × k, each B k × n, C m × n, by rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GroupedProblem {
     pub(super) m: usize,
