@@ -395,6 +395,7 @@ fn the_mean_number_of_rows_decides() {
     assert_eq!(chosen(128 * 16, 1536, 64, 128), "gemm_grouped_bf16_nt_64x128");
     assert_eq!(chosen(128 * 96, 128, 64, 128), "gemm_grouped_bf16_nt_128x128");
     assert_eq!(chosen(8 * 1024, 4096, 64, 8), "gemm_grouped_bf16_nt_128x256");
+    assert_eq!(chosen(128 * 264, 1536, 64, 128), "gemm_grouped_bf16_nt_128x256");
     assert_eq!(chosen(16, 1536, 12, 2), "gemm_grouped_reference_bf16");
 }
 

@@ -57,14 +57,12 @@ pub(super) fn most_tiles<T: GroupedMultiply>(entry: &Entry<T>, [m, n]: [usize; 2
     (m.div_ceil(rows) + groups.min(m)).saturating_mul(n.div_ceil(cols))
 }
 
-/// The estimated time in FFMAs of an SM. How long the groups are only the device knows: on average half of a group's
-/// last tile is filled, if there are several.
+/// The estimated time in FFMAs of an SM, if all groups had the mean number of rows: how long they are only the device
+/// knows.
 fn cost<T: GroupedMultiply>(entry: &Entry<T>, problem: &GroupedProblem, sm_count: u32) -> f64 {
     let &GroupedProblem { m, n, k, groups, .. } = problem;
     let [rows, cols] = entry.config.tile();
-    let mean = m as f64 / groups as f64;
-    let down = groups as f64 * (mean / f64::from(rows) + 0.5).max(1.0);
-    let waves = (down * n.div_ceil(cols as usize) as f64 / f64::from(sm_count)).ceil();
-    let model = &entry.config.model;
-    waves * f64::from(rows) * f64::from(cols) * (k as f64 + model.tile_overhead[0]) / model.efficiency[1]
+    let tiles = groups * m.div_ceil(groups).div_ceil(rows as usize) * n.div_ceil(cols as usize);
+    let (waves, model) = (tiles.div_ceil(sm_count as usize) as f64, &entry.config.model);
+    waves * f64::from(rows * cols) * (k as f64 + model.tile_overhead[0]) / model.efficiency[1]
 }
