@@ -393,9 +393,9 @@ fn the_mean_number_of_rows_decides() {
         device.grouped_gemm(a, b, &offsets).transpose_b().sm_count_target(132).chosen(&c).unwrap().name
     };
     assert_eq!(chosen(128 * 16, 1536, 64, 128), "gemm_grouped_bf16_nt_64x128");
-    assert_eq!(chosen(128 * 96, 128, 64, 128), "gemm_grouped_bf16_nt_128x128");
+    assert_eq!(chosen(128 * 96, 128, 512, 128), "gemm_grouped_bf16_nt_128x128");
     assert_eq!(chosen(8 * 1024, 4096, 64, 8), "gemm_grouped_bf16_nt_128x256");
-    assert_eq!(chosen(128 * 264, 1536, 64, 128), "gemm_grouped_bf16_nt_128x256");
+    assert_eq!(chosen(128 * 264, 256, 512, 128), "gemm_grouped_bf16_nt_128x256");
     assert_eq!(chosen(16, 1536, 12, 2), "gemm_grouped_reference_bf16");
 }
 
