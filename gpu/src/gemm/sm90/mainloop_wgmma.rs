@@ -4,30 +4,12 @@
 //!   wait full(s) ─▶ wgmma(s) ─▶ release(s − 1) ─▶ wait full(s + 1) ─▶ …      one group of products is always under way
 //! ```
 
-use simt::warp::lane_id;
 use simt::wgmma::{Accumulators, Columns, Width};
 
 use super::config::Config;
 use super::epilogue::MmaElement;
 use super::pipeline::{PipelineState, Smem};
 use crate::unroll::unroll;
-
-/// Releases `steps` stages of the pipeline from `state` on as soon as they are full, without multiplying.
-#[inline(always)]
-pub(super) fn skip<C: Config, const A: usize, const B: usize, const STAGES: usize>(
-    smem: &Smem<C::Operand, A, B, STAGES>,
-    state: &mut PipelineState<STAGES>,
-    steps: u32,
-) {
-    for _ in 0..steps {
-        // The lane that releases waits alone: another could find that a phase later than the one it waits for began.
-        if lane_id() == 0 {
-            smem.full.wait(state.stage(), state.parity);
-            smem.empty.arrive(state.stage());
-        }
-        state.advance();
-    }
-}
 
 /// Multiplies `steps` stages of the pipeline from `state` on, at least one: accumulator i has the 64 rows from `row` +
 /// 64·i of the tile on. `meanwhile` is called once products are under way.

@@ -29,12 +29,12 @@ pub use kernels::*;
 use simt::grid::dependency_wait;
 use simt::prelude::*;
 use simt::tma::prefetch;
+use simt::warp::lane_id;
 use simt::warpgroup::{decrease_registers, increase_registers, warpgroup_id};
 use simt::wgmma::{Accumulators, Columns, Width};
 
 use super::config::Config;
 use super::epilogue::Epilogue;
-use super::mainloop_wgmma::skip;
 use super::pipeline::{PipelineState, Smem, init_pipeline};
 use super::schedule::grouped::{GroupTile, GroupTiles, Groups};
 use super::{CONSUMER_REGISTERS, PRODUCER_REGISTERS, TensorMaps};
@@ -121,4 +121,21 @@ fn gemm<
         epilogue.store::<C, N>(&accumulator[0], [row, col * cols, 0], &mut buffer);
     }
     Epilogue { staging: &smem.c, map: c, gemm }.drain();
+}
+
+/// Releases `steps` stages of the pipeline from `state` on as soon as they are full, without multiplying.
+#[inline(always)]
+fn skip<C: Config, const A: usize, const B: usize, const STAGES: usize>(
+    smem: &Smem<C::Operand, A, B, STAGES>,
+    state: &mut PipelineState<STAGES>,
+    steps: u32,
+) {
+    for _ in 0..steps {
+        // The lane that releases waits alone: another could find that a phase later than the one it waits for began.
+        if lane_id() == 0 {
+            smem.full.wait(state.stage(), state.parity);
+            smem.empty.arrive(state.stage());
+        }
+        state.advance();
+    }
 }
