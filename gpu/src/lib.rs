@@ -16,7 +16,13 @@ use std::sync::LazyLock;
 
 #[cfg(feature = "elementwise")]
 pub mod elementwise;
-#[cfg(any(feature = "gemm", feature = "gemm_mma", feature = "gemm_sm90", feature = "gemm_small"))]
+#[cfg(any(
+    feature = "gemm",
+    feature = "gemm_grouped",
+    feature = "gemm_mma",
+    feature = "gemm_sm90",
+    feature = "gemm_small"
+))]
 pub mod gemm;
 #[cfg(any(feature = "tutorial", feature = "instructions", feature = "instructions_sm90"))]
 pub mod lab;
@@ -68,6 +74,8 @@ pub const FAMILIES: &[Family] = &[
     Family::new("elementwise", elementwise::KERNELS),
     #[cfg(feature = "gemm")]
     Family::new("gemm", gemm::KERNELS),
+    #[cfg(feature = "gemm_grouped")]
+    Family { arch: Some("sm_90a"), ..Family::new("gemm_grouped", gemm::GROUPED) },
     #[cfg(feature = "gemm_mma")]
     Family::new("gemm_mma", gemm::MMA),
     #[cfg(feature = "gemm_small")]

@@ -22,6 +22,7 @@
 //! | load PTX from elsewhere | [`Module`] |
 //! | overlap work, measure time | [`Stream`], [`Event`], [`Transfer`] |
 //! | GEMM as in BLAS, of any type and layout | [`Device::gemm`], [`gemm`] |
+//! | products of groups of rows (mixture of experts) | [`Device::grouped_gemm`] |
 //! | reduce a vector to one number | [`Device::max`], [`Device::mean`] …, [`reduce`] |
 //! | check a result | [`mod@reference`] |
 //! | handle errors | [`Error`] |
@@ -31,7 +32,7 @@
 //! | feature | contents |
 //! |---|---|
 //! | `elementwise` | [`Device::add`] |
-//! | `gemm` | [`Device::gemm`], [`Device::matmul`], [`mod@gemm`]; implies `transpose` |
+//! | `gemm` | [`Device::gemm`], [`Device::grouped_gemm`], [`Device::matmul`], [`mod@gemm`]; implies `transpose` |
 //! | `reduce` | [`Device::sum`], [`Device::reduce_axis`] …, [`mod@reduce`] |
 //! | `transpose` | [`Device::transpose`], [`Device::permute`] … |
 //! | `cuda` | the CUDA back end: not a default |

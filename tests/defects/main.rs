@@ -14,6 +14,7 @@
 //! | `vector_reductions` | reductions of a whole vector: memory order, tickets that are not reset, misaligned vectors |
 //! | `line_reductions` | reductions of many lines: the barrier before the ticket, tickets of tiles, rows with gaps |
 //! | `partial_tiles` | stream-K fix-up: partial sums that a block loads or publishes too early |
+//! | `grouped_tiles` | grouped products: tiles that end within a group of rows |
 //! | `barriers` | barriers that not all threads reach, or not all at the same place |
 //! | `warps` | masks that do not match the lanes, lanes that have exited or do not exist |
 //! | `bounds`, `alignment`, `uninitialised` | accesses out of bounds or misaligned, reads of unwritten memory |
@@ -39,6 +40,7 @@ mod clusters;
 mod earlier_atomics;
 mod flags_and_locks;
 mod global_races;
+mod grouped_tiles;
 mod hangs;
 mod last_block;
 mod line_reductions;
@@ -76,6 +78,7 @@ const GROUPS: &[Group] = &[
     clusters::GROUP,
     permute_nd::GROUP,
     global_races::GROUP,
+    grouped_tiles::GROUP,
     hangs::GROUP,
     mbarriers::GROUP,
     line_reductions::GROUP,

@@ -17,6 +17,7 @@
 
 mod add;
 mod gemm;
+mod gemm_grouped;
 mod gemm_mma;
 mod gemm_sm90;
 mod graphs;

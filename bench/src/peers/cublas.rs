@@ -45,6 +45,18 @@ functions! {
     }
 }
 
+functions! {
+    /// The grouped GEMM of cuBLAS 12.5 and later: lists of a number for each group in host memory, and of the addresses
+    /// of its matrices in device memory.
+    GroupedFunctions {
+        fn gemm_grouped = "cublasGemmGroupedBatchedEx"(
+            Handle, *const i32, *const i32, *const i32, *const i32, *const i32,
+            *const c_void, u64, i32, *const i32, u64, i32, *const i32, *const c_void, u64, i32, *const i32,
+            i32, *const i32, i32,
+        ) -> i32;
+    }
+}
+
 const SEARCH: Search<'_> = Search {
     name: "cuBLAS",
     variable: "WARPWRIGHT_CUBLAS",
@@ -135,11 +147,13 @@ impl Factors {
 /// The library.
 pub struct Cublas {
     functions: Functions,
+    grouped: Option<GroupedFunctions>,
 }
 
 /// cuBLAS on one stream, with its workspace. Dropped after the work that it queued is done.
 pub struct Session<'a> {
     functions: &'a Functions,
+    grouped: Option<&'a GroupedFunctions>,
     handle: Handle,
     workspace: Buffer<u8>,
 }
@@ -150,7 +164,7 @@ impl Cublas {
     /// # Errors
     /// It is not there.
     pub fn load() -> Result<Self, Missing> {
-        Ok(Self { functions: Functions::find(&SEARCH)? })
+        Ok(Self { functions: Functions::find(&SEARCH)?, grouped: GroupedFunctions::find(&SEARCH).ok() })
     }
 
     /// Its version, as `13.1.0`.
@@ -171,7 +185,8 @@ impl Cublas {
     /// cuBLAS cannot use the GPU, or there is no memory for its workspace.
     pub fn session(&self, device: &Device, driver: &Driver) -> Result<Session<'_>> {
         let workspace = device.alloc::<u8>(WORKSPACE)?;
-        let mut session = Session { functions: &self.functions, handle: ptr::null_mut(), workspace };
+        let grouped = self.grouped.as_ref();
+        let mut session = Session { functions: &self.functions, grouped, handle: ptr::null_mut(), workspace };
         let address = session.workspace.view().device_ptr() as u64;
         // SAFETY: the first argument is a place for a handle, then the handle; the stream is alive as long as its
         // device, and the workspace as long as the session.
@@ -221,6 +236,42 @@ impl Session<'_> {
             );
             check("cublasGemmStridedBatchedEx", status)
         }
+    }
+
+    /// Whether this cuBLAS has grouped GEMMs.
+    pub fn has_groups(&self) -> bool {
+        self.grouped.is_some()
+    }
+
+    /// Queues C = op(A)·op(B) for each problem, all of one type; `lists` are the addresses, in device memory, of the
+    /// lists of the addresses of all A, all B and all C.
+    ///
+    /// # Safety
+    /// As for [`Session::gemm`], for the lists and for all matrices.
+    ///
+    /// # Errors
+    /// cuBLAS refuses, or has no grouped GEMM: status 15, not supported.
+    pub unsafe fn gemm_grouped(&self, problems: &[Problem], [a, b, c]: [u64; 3]) -> Result<(), Status> {
+        const CALL: &str = "cublasGemmGroupedBatchedEx";
+        let (Some(functions), Some(first)) = (self.grouped, problems.first()) else { return check(CALL, 15) };
+        let list = |of: &dyn Fn(&Problem) -> usize| problems.iter().map(|p| of(p) as i32).collect::<Vec<_>>();
+        let (op_a, op_b) = (list(&|p| usize::from(p.transpose_a)), list(&|p| usize::from(p.transpose_b)));
+        let (rows, cols, depth) = (list(&|p| p.n), list(&|p| p.m), list(&|p| p.k));
+        let [lda, ldb, ldc] = [0, 1, 2].map(|of| list(&|p| p.leading()[of]));
+        let one_each = list(&|_| 1);
+        let (ones, zeros) = (vec![1.0_f32; problems.len()], vec![0.0_f32; problems.len()]);
+        let (element, compute) = (first.arithmetic.element, first.arithmetic.compute);
+        // SAFETY: as the caller promises; the lists in host memory are read before the call returns.
+        #[rustfmt::skip]
+        let status = unsafe {
+            (functions.gemm_grouped)(
+                self.handle, op_b.as_ptr(), op_a.as_ptr(), rows.as_ptr(), cols.as_ptr(), depth.as_ptr(),
+                ones.as_ptr().cast(), b, element, ldb.as_ptr(), a, element, lda.as_ptr(),
+                zeros.as_ptr().cast(), c, element, ldc.as_ptr(),
+                problems.len() as i32, one_each.as_ptr(), compute,
+            )
+        };
+        check(CALL, status)
     }
 
     /// Queues B = Aᵀ for a row-major `rows` × `cols` matrix with leading dimension `ld`, of elements of `bytes` bytes

@@ -1,10 +1,13 @@
 //! The peers' calls: cases in the words of cuBLAS, cuBLASLt, CUB and the driver.
 #![allow(clippy::unnecessary_wraps, reason = "all have the signature of `Implementation::prepare`")]
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use anyhow::{Context as _, Result};
 use warpwright::Buffer;
 
-use super::case::{Case, Dtype, Shape, Work};
+use super::case::{Case, Dtype, Shape, Work, group_ends};
 use super::implementations::{Call, Context, Run};
 use super::slot::Slot;
 use crate::peers::cub::{Operation, Reduction, Type};
@@ -52,6 +55,52 @@ fn problem(case: &Case) -> Option<Problem> {
     Some(Problem { m, n, k, transpose_a, transpose_b, batch, arithmetic })
 }
 
+/// The groups of a grouped product as GEMMs, and in which bytes of A, B and C each begins.
+fn groups(case: &Case) -> Option<Vec<(Problem, [u64; 3])>> {
+    let Shape::Groups { groups, rows, nk: [n, k], transposed } = case.shape else { return None };
+    let arithmetic = match case.dtype {
+        Dtype::F16 => Arithmetic::F16,
+        Dtype::Bf16 => Arithmetic::BF16,
+        _ => return None,
+    };
+    let mut start = 0;
+    let of_group = |(group, end): (usize, u32)| {
+        let m = end as usize - start;
+        let problem = Problem { m, n, k, transpose_a: false, transpose_b: transposed, batch: 1, arithmetic };
+        let elements = [start * k, group * n * k, start * n];
+        start = end as usize;
+        (problem, elements.map(|elements| (elements * case.dtype.bytes()) as u64))
+    };
+    Some(group_ends(groups, rows).into_iter().enumerate().map(of_group).filter(|(problem, _)| problem.m > 0).collect())
+}
+
+/// cuBLAS: `cublasGemmGroupedBatchedEx`, which takes the groups' sizes from the host and their addresses from the
+/// device.
+pub(super) fn cublas_grouped<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot) -> Result<Option<Call<'c>>> {
+    let (Some(session), Some(groups)) = (&context.cublas, groups(case)) else { return Ok(None) };
+    if !session.has_groups() {
+        return Ok(None);
+    }
+    // The addresses of each slot's matrices, written in the first call.
+    let mut addresses: HashMap<u64, Buffer<u64>> = HashMap::new();
+    let problems: Vec<Problem> = groups.iter().map(|(problem, _)| *problem).collect();
+    let run: Run<'_> = Box::new(move |slot| {
+        let matrices = factors(slot)?;
+        let on_device = match addresses.entry(matrices[0]) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let all = [0, 1, 2].map(|of| groups.iter().map(move |(_, bytes)| matrices[of] + bytes[of]));
+                new.insert(context.device.upload(&all.into_iter().flatten().collect::<Vec<u64>>())?)
+            }
+        };
+        let first = on_device.view().device_ptr() as u64;
+        let lists = [0, 1, 2].map(|of| first + of * 8 * groups.len() as u64);
+        // SAFETY: the lists hold the addresses of the groups' matrices; for streams and drops see `copy`.
+        Ok(unsafe { session.gemm_grouped(&problems, lists) }?)
+    });
+    Ok(Some(Call { run, captures: false, note: None }))
+}
+
 /// cuBLAS: GEMM, and `geam`'s transposes of elements of 4, 8 and 16 bytes.
 pub(super) fn cublas<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot) -> Result<Option<Call<'c>>> {
     let Some(session) = &context.cublas else { return Ok(None) };
@@ -59,6 +108,17 @@ pub(super) fn cublas<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot
         return Ok(Some(plain(Box::new(move |slot| {
             // SAFETY: the slot holds the GEMM's matrices; for streams and drops see `copy`.
             Ok(unsafe { session.gemm(&problem, factors(slot)?) }?)
+        }))));
+    }
+    if let Some(groups) = groups(case) {
+        // The sizes are known on the host.
+        return Ok(Some(plain(Box::new(move |slot| {
+            let [a, b, c] = factors(slot)?;
+            for (problem, [at_a, at_b, at_c]) in &groups {
+                // SAFETY: the slot holds the groups' matrices; for streams and drops see `copy`.
+                unsafe { session.gemm(problem, [a + at_a, b + at_b, c + at_c]) }?;
+            }
+            Ok(())
         }))));
     }
     match (case.work, case.dtype, &case.shape) {

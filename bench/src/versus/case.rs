@@ -42,11 +42,13 @@ pub enum Work {
     Permute,
     /// A·B.
     Gemm,
+    /// `A_g·B_g` for groups g of rows.
+    GroupedGemm,
 }
 
 impl Work {
     /// Every work, in the order of the tables.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Copy,
         Self::Read,
         Self::Add,
@@ -63,6 +65,7 @@ impl Work {
         Self::Transpose,
         Self::Permute,
         Self::Gemm,
+        Self::GroupedGemm,
     ];
 
     /// Its name in records.
@@ -84,6 +87,7 @@ impl Work {
             Self::Transpose => "transpose",
             Self::Permute => "permute",
             Self::Gemm => "gemm",
+            Self::GroupedGemm => "grouped_gemm",
         }
     }
 }
@@ -213,6 +217,38 @@ pub enum Shape {
         /// How many matrices.
         batch: usize,
     },
+    /// `groups=128 rows=16..512 n=1536 k=2048 nt`.
+    Groups {
+        /// Groups, each with a B of its own.
+        groups: usize,
+        /// The least and the greatest number of rows of a group: see [`group_ends`].
+        rows: [usize; 2],
+        /// Columns of the result, and the length of the sums.
+        nk: [usize; 2],
+        /// Whether each B is stored transposed.
+        transposed: bool,
+    },
+}
+
+/// Where each of `groups` groups ends whose numbers of rows are evenly spread from `rows[0]` to `rows[1]`, in an order
+/// that is not that of their lengths.
+///
+/// ```
+/// use warpwright_bench::versus::case::group_ends;
+/// assert_eq!((group_ends(2, [3, 3]), group_ends(4, [1, 4])), (vec![3, 6], vec![1, 5, 8, 10]));
+/// ```
+pub fn group_ends(groups: usize, rows: [usize; 2]) -> Vec<u32> {
+    let size = |group: usize| rows[0] + group * 7919 % groups * (rows[1] - rows[0]) / (groups - 1).max(1);
+    let ends = (0..groups).scan(0, |end, group| {
+        *end += size(group) as u32;
+        Some(*end)
+    });
+    ends.collect()
+}
+
+/// Rows of all groups.
+pub fn group_rows(groups: usize, rows: [usize; 2]) -> usize {
+    group_ends(groups, rows).last().map_or(0, |&end| end as usize)
 }
 
 impl fmt::Display for Shape {
@@ -237,6 +273,10 @@ impl fmt::Display for Shape {
             Self::Gemm { mnk: [m, n, k], transposed, batch } => {
                 let [a, b] = transposed.map(|transposed| if transposed { 't' } else { 'n' });
                 write!(f, "m={m} n={n} k={k} {a}{b} batch={batch}")
+            }
+            Self::Groups { groups, rows: [least, most], nk: [n, k], transposed } => {
+                let layout = if *transposed { "nt" } else { "nn" };
+                write!(f, "groups={groups} rows={least}..{most} n={n} k={k} {layout}")
             }
         }
     }
@@ -282,6 +322,10 @@ impl Case {
             }
             Shape::Array { dims, .. } => 2.0 * element * dims.iter().product::<usize>() as f64,
             Shape::Gemm { mnk: [m, n, k], batch, .. } => element * ((m * k + k * n + m * n) * batch) as f64,
+            Shape::Groups { groups, rows, nk: [n, k], .. } => {
+                let m = group_rows(*groups, *rows);
+                element * (m * k + groups * k * n + m * n) as f64
+            }
         }
     }
 
@@ -292,10 +336,11 @@ impl Case {
             Shape::Matrix { rows, cols, .. } => (rows * cols) as f64,
             Shape::Array { .. } => 0.0,
             Shape::Gemm { mnk, batch, .. } => mnk.iter().map(|&extent| extent as f64).product::<f64>() * *batch as f64,
+            Shape::Groups { groups, rows, nk: [n, k], .. } => (group_rows(*groups, *rows) * n) as f64 * *k as f64,
         };
         match self.work {
             Work::Add | Work::Sum | Work::SumAxis0 | Work::SumAxis1 | Work::SumSegments => elements,
-            Work::SumSquares | Work::Dot | Work::Gemm => 2.0 * elements,
+            Work::SumSquares | Work::Dot | Work::Gemm | Work::GroupedGemm => 2.0 * elements,
             Work::Copy
             | Work::Read
             | Work::Max
@@ -315,9 +360,9 @@ impl Case {
         memory.max(arithmetic) < 100e-6
     }
 
-    /// Whether memory limits it: everything but GEMM.
+    /// Whether memory limits it: everything but products of matrices.
     pub fn moves(&self) -> bool {
-        self.work != Work::Gemm
+        !matches!(self.work, Work::Gemm | Work::GroupedGemm)
     }
 }
 

@@ -18,6 +18,7 @@ pub fn all() -> Vec<Case> {
     cases.extend(transposes());
     cases.extend(permutations());
     cases.extend(gemms());
+    cases.extend(grouped_gemms());
     cases
 }
 
@@ -211,6 +212,24 @@ fn gemms() -> Vec<Case> {
         case.quick = square && case.dtype != F64 && case.dtype != F16;
     }
     cases
+}
+
+/// Mixtures of experts: many of few tokens, whose weights take most of the time to read, and few of many.
+fn grouped_gemms() -> Vec<Case> {
+    let grouped = |dtype, groups, rows, nk, transposed| {
+        case(Work::GroupedGemm, dtype, Shape::Groups { groups, rows, nk, transposed })
+    };
+    vec![
+        quick(grouped(Bf16, 128, [16, 512], [1536, 2048], true)),
+        grouped(Bf16, 8, [4096, 4096], [4096, 7168], true),
+        grouped(Bf16, 128, [16, 512], [1536, 2048], false),
+        grouped(F16, 8, [4096, 4096], [4096, 7168], false),
+        grouped(Bf16, 128, [16, 16], [1536, 2048], true),
+        grouped(Bf16, 128, [64, 64], [1536, 2048], true),
+        grouped(Bf16, 128, [1, 255], [1536, 2048], true),
+        grouped(Bf16, 128, [96, 96], [128, 2048], true),
+        grouped(Bf16, 32, [256, 1792], [2048, 4096], true),
+    ]
 }
 
 #[cfg(test)]

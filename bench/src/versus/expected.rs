@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use warpwright::Buffer;
 
-use super::case::{Case, Dtype, Shape, Work};
+use super::case::{Case, Dtype, Shape, Work, group_ends, group_rows};
 use super::data::{Period, number};
 use super::slot::{Slot, boundaries, results};
 
@@ -70,7 +70,7 @@ fn source(case: &Case, index: usize) -> usize {
             at
         }
         Shape::Vector { offset, .. } => index + offset,
-        Shape::Segments { .. } | Shape::Gemm { .. } => index,
+        Shape::Segments { .. } | Shape::Gemm { .. } | Shape::Groups { .. } => index,
     }
 }
 
@@ -122,7 +122,7 @@ struct Sample {
 
 fn computed(case: &Case, period: &Period, slot: &Slot) -> Result<()> {
     let dtype = match case.work {
-        Work::Max | Work::MaxAxis0 | Work::MaxAxis1 | Work::Gemm | Work::Add => case.dtype,
+        Work::Max | Work::MaxAxis0 | Work::MaxAxis1 | Work::Gemm | Work::GroupedGemm | Work::Add => case.dtype,
         _ => case.dtype.sum(),
     };
     for Sample { index, value, bound } in samples(case, period) {
@@ -183,7 +183,22 @@ fn samples(case: &Case, period: &Period) -> Vec<Sample> {
         }
         (Shape::Gemm { mnk: [m, n, k], transposed, batch }, _) => {
             let chosen = chosen(m * n * batch, ADDITIONS / 8 / k);
-            chosen.into_par_iter().map(|index| product(case.dtype, period, [*m, *n, *k], *transposed, index)).collect()
+            let all = [*m * *k, *n * *k];
+            let at = |index: usize| {
+                let matrix = index / (m * n);
+                ([index / n % m, index % n], [matrix * all[0], matrix * all[1]])
+            };
+            let sample = |index| product(case.dtype, period, [*m, *n, *k], *transposed, (index, at(index)));
+            chosen.into_par_iter().map(sample).collect()
+        }
+        (Shape::Groups { groups, rows, nk: [n, k], transposed }, _) => {
+            let (m, ends) = (group_rows(*groups, *rows), group_ends(*groups, *rows));
+            let at = |index: usize| {
+                let group = ends.partition_point(|&end| end as usize <= index / n);
+                ([index / n, index % n], [0, group * n * k])
+            };
+            let sample = |index| product(case.dtype, period, [m, *n, *k], [false, *transposed], (index, at(index)));
+            chosen(m * n, ADDITIONS / 8 / k).into_par_iter().map(sample).collect()
         }
         (Shape::Array { .. }, _) => Vec::new(),
     }
@@ -197,14 +212,19 @@ fn sum(period: &Period, n: usize, term: impl Fn(usize) -> f64 + Sync) -> f64 {
     repeated + part(n % period.period())
 }
 
-/// Element `index` of the GEMM. Sums of integers are exact; a result, or each part of a sum that is split, may be
+/// Element `index` of the GEMM: of a row and a column, of matrices that begin at these elements of A and B. Sums of integers are exact; a result, or each part of a sum that is split, may be
 /// rounded to the type of C, which makes at most its unit roundoff of Σ|a·b|.
-fn product(dtype: Dtype, period: &Period, [m, n, k]: [usize; 3], [ta, tb]: [bool; 2], index: usize) -> Sample {
-    let (which, row, col) = (index / (m * n), index / n % m, index % n);
+fn product(
+    dtype: Dtype,
+    period: &Period,
+    [m, n, k]: [usize; 3],
+    [ta, tb]: [bool; 2],
+    (index, ([row, col], [from_a, from_b])): (usize, ([usize; 2], [usize; 2])),
+) -> Sample {
     let (mut value, mut magnitude) = (0.0, 0.0);
     for step in 0..k {
-        let a = which * m * k + if ta { step * m + row } else { row * k + step };
-        let b = which * k * n + if tb { col * k + step } else { step * n + col };
+        let a = from_a + if ta { step * m + row } else { row * k + step };
+        let b = from_b + if tb { col * k + step } else { step * n + col };
         let term = period.number(a) * period.number(b + Period::SECOND);
         value += term;
         magnitude += term.abs();

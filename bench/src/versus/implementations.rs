@@ -8,6 +8,7 @@ use super::calls;
 use super::case::{Case, Dtype, Shape, Work};
 use super::data::AnyBuffer;
 use super::gemm;
+use super::grouped_gemm;
 use super::ours;
 use super::slot::Slot;
 use crate::job::matmul::Gemm;
@@ -72,9 +73,22 @@ pub const ALL: &[Implementation] = &[
     Implementation { name: "warpwright-128x128", prepare: |context, case, _| tiles(context, case, &GEMMS[1]) },
     Implementation { name: "warpwright-64x64", prepare: |context, case, _| tiles(context, case, &GEMMS[2]) },
     Implementation { name: "warpwright-mma", prepare: gemm::mma },
+    Implementation {
+        name: "warpwright-grouped-128x256",
+        prepare: |c, case, slot| grouped_gemm::tile(c, case, slot, "_128x256"),
+    },
+    Implementation {
+        name: "warpwright-grouped-128x128",
+        prepare: |c, case, slot| grouped_gemm::tile(c, case, slot, "_128x128"),
+    },
+    Implementation {
+        name: "warpwright-grouped-64x128",
+        prepare: |c, case, slot| grouped_gemm::tile(c, case, slot, "_64x128"),
+    },
     Implementation { name: "copy", prepare: calls::copy },
     Implementation { name: "cub", prepare: calls::cub },
     Implementation { name: "cublas", prepare: calls::cublas },
+    Implementation { name: "cublas-grouped", prepare: calls::cublas_grouped },
     Implementation { name: "cublaslt", prepare: calls::cublaslt },
 ];
 

@@ -3,7 +3,7 @@
 //! | module | is about |
 //! |---|---|
 //! | [`case`], [`cases`] | what is measured |
-//! | [`implementations`], `gemm`, `calls` | the implementations |
+//! | [`implementations`], `gemm`, `grouped_gemm`, `calls` | the implementations |
 //! | [`data`], [`slot`], [`expected`] | operands, results, and whether they are right |
 //! | [`interleave`], [`on_gpu`] | the order and the timing of samples |
 //! | `host_time`, `first_calls` | what the host waits for: each call; the first call of an operation |
@@ -25,6 +25,7 @@ mod datasheet;
 pub mod expected;
 mod first_calls;
 mod gemm;
+mod grouped_gemm;
 mod host_time;
 pub mod implementations;
 pub mod interleave;

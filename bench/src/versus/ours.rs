@@ -11,6 +11,7 @@ use warpwright::{Launch, Layout};
 use super::case::{Case, Dtype, Shape, Work};
 use super::data::AnyBuffer::{Bf16, C128, F16, F32, F64, I32, U8};
 use super::gemm;
+use super::grouped_gemm;
 use super::implementations::{Call, Context, Run, wrong_type};
 use super::slot::Slot;
 
@@ -139,6 +140,7 @@ pub(super) fn prepare<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot
             })
         }
         (Work::Gemm, ..) => return gemm::prepare(context, case, slot),
+        (Work::GroupedGemm, ..) => return grouped_gemm::prepare(context, case, slot),
         _ => return Ok(None),
     };
     Ok(Some(Call { run, captures: true, note: None }))

@@ -286,6 +286,7 @@ mod tests {
         let case = |work, dtype, shape| Case { work, dtype, shape, quick: false };
         let vector = Shape::Vector { n: 2000, offset: 3 };
         let gemm = |transposed, batch| Shape::Gemm { mnk: [33, 34, 35], transposed, batch };
+        let groups = |transposed| Shape::Groups { groups: 5, rows: [0, 20], nk: [16, 24], transposed };
         for case in [
             case(Work::Add, Dtype::F32, Shape::Vector { n: 2000, offset: 0 }),
             case(Work::Sum, Dtype::F32, vector.clone()),
@@ -297,6 +298,8 @@ mod tests {
             case(Work::Gemm, Dtype::Tf32, gemm([false, true], 1)),
             case(Work::Gemm, Dtype::F16, gemm([true, true], 1)),
             case(Work::Gemm, Dtype::Bf16, gemm([true, false], 3)),
+            case(Work::GroupedGemm, Dtype::Bf16, groups(true)),
+            case(Work::GroupedGemm, Dtype::F16, groups(false)),
             case(Work::Gemm, Dtype::Bf16, Shape::Gemm { mnk: [64, 64, 64], transposed: [false; 2], batch: 1 }),
         ] {
             let mut variants = session.variants(&case, implementations::ALL).unwrap();

@@ -4,7 +4,7 @@
 use anyhow::Result;
 use warpwright::{Buffer, Device};
 
-use super::case::{Case, Dtype, Lengths, Shape, Work};
+use super::case::{Case, Dtype, Lengths, Shape, Work, group_ends, group_rows};
 use super::data::{AnyBuffer, Period};
 
 /// Operands and results of one call.
@@ -21,6 +21,8 @@ pub struct Slot {
     pub wide: Option<Buffer<i64>>,
     /// Boundaries of segments, one more than there are segments.
     pub offsets: Option<Buffer<u64>>,
+    /// Where groups of rows end.
+    pub ends: Option<Buffer<u32>>,
     /// The result of a call that hands it to the host instead of writing `out`.
     pub returned: Option<f64>,
 }
@@ -42,7 +44,8 @@ impl Slot {
             | Work::Argmax
             | Work::Transpose
             | Work::Permute
-            | Work::Gemm => case.dtype.stored(),
+            | Work::Gemm
+            | Work::GroupedGemm => case.dtype.stored(),
             _ => case.dtype.sum(),
         };
         let (index, offsets) = match &case.shape {
@@ -52,6 +55,10 @@ impl Slot {
             _ if matches!(case.work, Work::Argmax | Work::Read) => (Some(device.alloc(1)?), None),
             _ => (None, None),
         };
+        let ends = match case.shape {
+            Shape::Groups { groups, rows, .. } => Some(device.upload(&group_ends(groups, rows))?),
+            _ => None,
+        };
         Ok(Self {
             a: period.buffer(device, a, 0)?,
             b: b.map(|len| period.buffer(device, len, Period::SECOND)).transpose()?,
@@ -59,6 +66,7 @@ impl Slot {
             index,
             wide: (case.work == Work::Sum && case.dtype == Dtype::I32).then(|| device.alloc(1)).transpose()?,
             offsets,
+            ends,
             returned: None,
         })
     }
@@ -90,6 +98,7 @@ fn operands(case: &Case) -> (usize, Option<usize>) {
         Shape::Matrix { rows, ld, .. } => (rows * ld, None),
         Shape::Array { dims, .. } => (dims.iter().product(), None),
         Shape::Gemm { mnk: [m, n, k], batch, .. } => (m * k * batch, Some(k * n * batch)),
+        Shape::Groups { groups, rows, nk: [n, k], .. } => (group_rows(*groups, *rows) * k, Some(groups * n * k)),
     }
 }
 
@@ -111,6 +120,7 @@ pub fn results(case: &Case) -> usize {
         },
         Shape::Array { dims, .. } => dims.iter().product(),
         Shape::Gemm { mnk: [m, n, _], batch, .. } => m * n * batch,
+        Shape::Groups { groups, rows, nk: [n, _], .. } => group_rows(*groups, *rows) * n,
     }
 }
 

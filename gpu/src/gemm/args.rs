@@ -91,6 +91,17 @@ pub struct TmaGemmArgs<'a, T: Number> {
     pub stream_k: StreamKArgs<'a>,
 }
 
+/// [`GemmArgs`] of a product of groups of rows: `m` counts the rows of all groups, `batch` the groups, and C is one
+/// matrix.
+#[repr(C)]
+#[derive(Clone, Copy, KernelArg)]
+pub struct GroupedGemmArgs<'a, T: Number> {
+    /// Everything but the operands.
+    pub gemm: GemmArgs<'a, T>,
+    /// The row after the last of each group, in front of which may be the first row of group 0.
+    pub offsets: VecRef<'a, u32>,
+}
+
 /// What a stream-K schedule needs: see `sm90::schedule::stream_k` and `sm90::fixup`.
 #[repr(C)]
 #[derive(Clone, Copy, KernelArg)]
@@ -123,6 +134,15 @@ pub type TmaGemmKernel<T> = simt::Kernel<(
     simt::tma::TensorMap<'static, T>,
     simt::tma::TensorMapMut<'static, T>,
     TmaGemmArgs<'static, T>,
+)>;
+
+/// A [`TmaGemmKernel`] of groups of rows: the maps of A and C have one matrix, that of B one for each group.
+#[cfg(not(target_arch = "nvptx64"))]
+pub type GroupedGemmKernel<T> = simt::Kernel<(
+    simt::tma::TensorMap<'static, T>,
+    simt::tma::TensorMap<'static, T>,
+    simt::tma::TensorMapMut<'static, T>,
+    GroupedGemmArgs<'static, T>,
 )>;
 
 /// A [`TmaGemmKernel`] that loads planes of `bf16`, with the operands that were split into them.

@@ -271,6 +271,21 @@ macro_rules! wgmma_bf16x6_configs {
 }
 pub(crate) use wgmma_bf16x6_configs;
 
+/// Calls `$then!` with the rows for products of groups of rows: [`sm90::grouped`](super::sm90::grouped).
+///
+/// C tile: MMA tile, stages, `[layouts]`, efficiency with many tiles per block, tile overhead, and rows of each group,
+/// n and k of a product that needs it.
+macro_rules! grouped_configs {
+    ($then:ident) => {
+        $then! {
+            "128x256": 128 x 256, 4, [nn nt], 11.0, [80.0 700.0], 4096 x 4096 x 7168;
+            "128x128": 128 x 128, 6, [nn nt], 10.4, [160.0 500.0], 96 x 128 x 2048;
+            "64x128": 64 x 128, 8, [nn nt], 7.8, [60.0 300.0], 16 x 1536 x 2048;
+        }
+    };
+}
+pub(crate) use grouped_configs;
+
 /// A configuration of the FFMA kernels fed by TMA: [`sm90::ffma`](super::sm90::ffma).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FfmaConfig {

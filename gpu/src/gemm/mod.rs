@@ -10,6 +10,8 @@ mod epilogue;
 #[cfg(feature = "gemm")]
 pub mod ffma;
 pub mod gelu;
+#[cfg(feature = "gemm")]
+pub mod grouped_reference;
 #[cfg(not(target_arch = "nvptx64"))]
 mod lists;
 #[cfg(any(feature = "gemm", feature = "gemm_sm90"))]
@@ -25,7 +27,8 @@ pub(crate) mod raster;
 pub mod reduce_k;
 #[cfg(feature = "gemm")]
 pub mod reference;
-#[cfg(feature = "gemm_sm90")]
+#[cfg(any(feature = "gemm_grouped", feature = "gemm_sm90"))]
+#[cfg_attr(not(feature = "gemm_sm90"), allow(dead_code, unused_macros, unused_imports))]
 pub mod sm90;
 #[cfg(feature = "gemm_small")]
 pub mod small;
@@ -40,6 +43,8 @@ use self::lists::kernel_infos;
 pub const KERNELS: &[&simt::KernelInfo] = kernel_infos!(
     ffma::KERNELS, [reference::F32, reference::TF32], [reference::F16], [reference::BF16], [reference::F64];
     [
+        grouped_reference::gemm_grouped_reference_bf16.info(),
+        grouped_reference::gemm_grouped_reference_f16.info(),
         naive::matmul_naive.info(),
         reduce_k::gemm_reduce_k_bf16.info(),
         reduce_k::gemm_reduce_k_f16.info(),
@@ -55,6 +60,10 @@ pub const MMA: &[&simt::KernelInfo] = kernel_infos!(mma::F16, mma::BF16, mma::F6
 /// The kernels of the family `gemm_small`.
 #[cfg(all(not(target_arch = "nvptx64"), feature = "gemm_small"))]
 pub const SMALL: &[&simt::KernelInfo] = kernel_infos!(small::F16, small::BF16, small::F32);
+
+/// The kernels of the family `gemm_grouped`.
+#[cfg(all(not(target_arch = "nvptx64"), feature = "gemm_grouped"))]
+pub const GROUPED: &[&simt::KernelInfo] = kernel_infos!(sm90::grouped::BF16, sm90::grouped::F16);
 
 /// The kernels of the family `gemm_sm90`.
 #[cfg(all(not(target_arch = "nvptx64"), feature = "gemm_sm90"))]

@@ -25,7 +25,7 @@ macro_rules! embed {
 
 embed! {
     "elementwise", "../../ptx/": elementwise;
-    "gemm", "../../ptx/": gemm, gemm_mma, gemm_small, gemm_sm90;
+    "gemm", "../../ptx/": gemm, gemm_grouped, gemm_mma, gemm_small, gemm_sm90;
     "reduce", "../../ptx/": reduce, reduce_columns, reduce_rows, reduce_segments;
     "transpose", "../../ptx/": transpose;
     "lab", "../../ptx/lab/": instructions, instructions_sm90, tutorial;

@@ -7,7 +7,7 @@ use simt::element::Element;
 use simt::tma::Swizzle;
 use simulator::TensorMap;
 
-use super::{Allocation, MatrixView, MatrixViewMut, TensorView, TensorViewMut};
+use super::{Allocation, BufferViewMut, MatrixView, MatrixViewMut, TensorView, TensorViewMut};
 use crate::error::{ArgumentRule, BadArgument, Result};
 
 /// A tensor that a kernel loads by TMA, box by box: the argument for a parameter `&TensorMap<T>`.
@@ -182,6 +182,26 @@ impl<'a, T: Element> TensorViewMut<'a, T> {
         let tensor = TmaTensor::new(self.allocation(), base, self.shape(), self.strides(), shape, swizzle)?;
         check_rows(&tensor.map)?;
         Ok(TmaTensorMut { tensor, elements: PhantomData })
+    }
+}
+
+impl<'a, T: Element> BufferViewMut<'a, T> {
+    /// These elements as they are, and a tensor among them as [`TensorViewMut::tma`]: two arguments of one launch, for
+    /// a kernel that writes some elements by TMA and some by threads.
+    ///
+    /// # Errors
+    /// The tensor does not lie within the view; else as [`TensorViewMut::tma`].
+    pub(crate) fn with_tma(
+        self,
+        extents: &[usize],
+        strides: &[usize],
+        shape: &[u32],
+        swizzle: Swizzle,
+    ) -> Result<(Self, TmaTensorMut<'a, T>)> {
+        let base = self.view().as_tensor_strided(extents, strides)?.address() as u64;
+        let tensor = TmaTensor::new(self.allocation(), base, extents, strides, shape, swizzle)?;
+        check_rows(&tensor.map)?;
+        Ok((self, TmaTensorMut { tensor, elements: PhantomData }))
     }
 }
 

@@ -3,7 +3,8 @@
 //! | operation | kernels | result |
 //! |---|---|---|
 //! | [`gemm`](crate::Device::gemm) | those of the module [`gemm`] | act(alpha · op(A)·op(B) + beta · C + bias) |
-//! | [`matmul`](crate::Device::matmul) | the same | A·B |
+//! | [`grouped_gemm`](crate::Device::grouped_gemm) | `gemm_grouped_…` | `C_g = A_g·B_g` for groups of rows |
+//! | [`matmul`](crate::Device::matmul) | the same as of `gemm` | A·B |
 //! | [`transpose`](crate::Device::transpose) | `transpose_…`; `transpose_misaligned_…` for misaligned rows | Aᵀ |
 //! | [`transpose_in_place`](crate::Device::transpose_in_place) | `transpose_in_place_…` | A becomes Aᵀ |
 //! | [`transpose_batch`](crate::Device::transpose_batch) | as `permute` | Aᵀ of each matrix |

@@ -2,7 +2,7 @@
 
 use libm::erfc;
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array2, ArrayView2, Zip};
+use ndarray::{Array2, ArrayView2, Zip, s};
 
 use super::bounds::{ETA_F32, U_F32, U_F64, gamma};
 use super::compare::Reference;
@@ -92,6 +92,45 @@ pub fn gemm(call: &Gemm<'_>) -> Result<Reference, ndarray::ShapeError> {
     let (value, bound) =
         value.iter().zip(&magnitude).map(|(&x, &magnitude)| call.element(x, magnitude, roundings)).unzip();
     Ok(Reference { value, bound })
+}
+
+/// [`gemm()`] of groups of rows: group g has rows `offsets[g]` to `offsets[g + 1]` − 1 of A, C and the bias, and the
+/// matrix `b[g]`. The result has the rows from the first offset to the last. The `b` of `call` has no meaning.
+///
+/// ```
+/// use ndarray::array;
+/// use warpwright::gemm::Activation;
+/// use warpwright::reference::{Format, Gemm, U_F32, grouped_gemm};
+/// let (a, b) = (array![[1.0], [2.0], [3.0]], [array![[10.0]], array![[100.0]]]);
+/// let b = [b[0].view(), b[1].view()];
+/// let call = Gemm {
+///     a: a.view(), b: b[0], c: None, bias: None, alpha: 1.0, beta: 0.0, activation: Activation::None, unit: U_F32,
+///     output: Format::F32,
+/// };
+/// assert_eq!(grouped_gemm(&call, &b, &[0, 1, 3])?.value, [10.0, 200.0, 300.0]);
+/// # Ok::<(), ndarray::ShapeError>(())
+/// ```
+///
+/// # Errors
+/// The shapes do not agree; offsets decrease, are beyond A, or are not one more than there are groups.
+pub fn grouped_gemm<'x>(
+    call: &Gemm<'x>,
+    b: &[ArrayView2<'x, f64>],
+    offsets: &[usize],
+) -> Result<Reference, ndarray::ShapeError> {
+    if offsets.len() != b.len() + 1 || !offsets.is_sorted() || offsets.iter().any(|&end| end > call.a.nrows()) {
+        return Err(ndarray::ShapeError::from_kind(ndarray::ErrorKind::OutOfBounds));
+    }
+    let mut all = Reference { value: Vec::new(), bound: Vec::new() };
+    for (group, &b) in b.iter().enumerate() {
+        let rows = s![offsets[group]..offsets[group + 1], ..];
+        let slice = |part: ArrayView2<'x, f64>| part.slice_move(rows);
+        let (c, bias) = (call.c.map(slice), call.bias.map(slice));
+        let of_group = gemm(&Gemm { a: slice(call.a), b, c, bias, ..*call })?;
+        all.value.extend(of_group.value);
+        all.bound.extend(of_group.bound);
+    }
+    Ok(all)
 }
 
 impl Gemm<'_> {

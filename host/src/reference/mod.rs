@@ -25,6 +25,7 @@
 //! |---|---|---|
 //! | [`matmul()`] | `f64` product by `matrixmultiply`, [`matmul_plain`] as its check | γ(K)·(│A││B│) + K·η |
 //! | [`gemm()`]: scaled, added to C and a bias, activated, rounded | the same | see [`gemm()`] |
+//! | [`grouped_gemm`]: groups of rows, each with a B of its own | the same | as [`gemm()`] |
 //! | [`sum()`] | Neumaier's compensated sum in `f64` | γ(depth)·Σ│x│ |
 //! | [`reduce`]: sums, means, norms, products, variances | exact sums | see [`reduce`] |
 //! | [`sum_in_f64`] | the same | u·│s│ + γ(depth)·Σ│x│ with u = 2⁻⁵³ in γ |
@@ -49,7 +50,7 @@ pub use compare::{Mismatch, Reference, Verdict, same_bits};
 #[cfg(feature = "kernels")]
 pub use elementwise::{add, transpose};
 #[cfg(feature = "gemm")]
-pub use gemm::{Format, Gemm, gemm};
+pub use gemm::{Format, Gemm, gemm, grouped_gemm};
 #[cfg(feature = "gemm")]
 pub use matmul::{matmul, matmul_fast, matmul_plain};
 pub use sum::{neumaier, sum, sum_in_f64};

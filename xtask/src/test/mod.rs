@@ -118,7 +118,10 @@ fn features(workspace: &Workspace) -> Result<(bool, Tally)> {
     let mut passed = true;
     for (package, features) in [
         ("warpwright", &["", "default", "cuda", "elementwise", "gemm", "reduce", "transpose"][..]),
-        ("warpwright-gpu", &["", "gemm", "gemm_mma", "gemm_small", "gemm_sm90", "reduce_rows", "reduce_segments"]),
+        (
+            "warpwright-gpu",
+            &["", "gemm", "gemm_grouped", "gemm_mma", "gemm_small", "gemm_sm90", "reduce_rows", "reduce_segments"],
+        ),
     ] {
         for features in features {
             let mut cargo = workspace.cargo();

@@ -25,6 +25,8 @@ pub(super) trait Config: Sized {
     const CONFIG: WgmmaConfig;
     /// Whether the MMA's A and its B are K-major in memory.
     const K_MAJOR: [bool; 2];
+    /// Whether C's rows belong to groups: a tile may end within 64 rows, and what is below is another's.
+    const GROUPED: bool = false;
 
     /// The main loop: see [`mainloop_wgmma::accumulate`].
     #[inline(always)]

@@ -11,7 +11,7 @@
 
 use half::{bf16, f16};
 use simt::convert::{bf16_pair_from_f32, f16_pair_from_f32};
-use simt::element::{Lanes, Vec2};
+use simt::element::{Lanes, Vec2, Vec8, bits_as};
 use simt::matrix::{Kind, Tf32, stmatrix};
 use simt::opaque;
 use simt::prelude::*;
@@ -81,7 +81,7 @@ macro_rules! elements_of_16_bits {
                 if C::CONFIG.swap_ab {
                     epilogue.store_16_transposed($pair, accumulators, at, buffer, thread);
                 } else {
-                    epilogue.store_16($pair, accumulators, at, buffer, thread);
+                    epilogue.store_16::<C, N>($pair, accumulators, at, buffer, thread);
                 }
             }
         }
@@ -176,7 +176,7 @@ impl<T: MmaElement> Epilogue<'_, T> {
 
     /// 16-bit elements by `stmatrix`, 64 columns at a time.
     #[inline(always)]
-    fn store_16<const N: usize>(
+    fn store_16<C: Config<Element = T>, const N: usize>(
         &self,
         pair: impl Fn(f32, f32) -> u32,
         accumulators: &Accumulators<N>,
@@ -185,6 +185,7 @@ impl<T: MmaElement> Epilogue<'_, T> {
         [half, t]: [u32; 2],
     ) where
         Columns<N>: Width,
+        T: Lanes<8>,
     {
         let (own, lane) = (half * STAGING as u32, t % 32);
         // The row that this lane names for `stmatrix`: of the upper or the lower 8 × 8 of two, in the left or the right
@@ -199,7 +200,12 @@ impl<T: MmaElement> Epilogue<'_, T> {
             let base = own + (*buffer & 1) * BOX;
             stmatrix::<4, false, _, 4>(self.staging.slot::<4>(base + named * LINE + chunk * 4), pairs);
             if first % 64 == 48 {
-                self.store_box([half, t], base, 64, [col + first - 48, row, matrix]);
+                let at = [col + first - 48, row, matrix];
+                if C::GROUPED && row + 64 > self.gemm.m {
+                    self.copy_box([half, t], base, at);
+                } else {
+                    self.store_box([half, t], base, 64, at);
+                }
                 *buffer ^= 1;
             }
         });
@@ -374,6 +380,27 @@ impl<T: MmaElement> Epilogue<'_, T> {
                 self.gemm.store(value, self.gemm.index(matrix, row + line, column), (row + line, column));
                 line += WARPGROUP_SIZE / PART;
             }
+        }
+    }
+
+    /// Stores of a box of 16-bit elements, staged as for TMA, the rows that C has: threads copy 16 bytes at a time.
+    #[inline(always)]
+    fn copy_box(&self, [half, t]: [u32; 2], base: u32, [col, row, matrix]: [u32; 3])
+    where
+        T: Lanes<8>,
+    {
+        named_barrier(half + 1, WARPGROUP_SIZE);
+        let (lines, chunk) = (self.gemm.m.saturating_sub(row).min(64), t % 8);
+        let mut line = t / 8;
+        while line < lines && col + chunk * 8 < self.gemm.n {
+            let eight = self.staging.get_vec4(base + line % 64 * LINE + (chunk ^ (line % 8)) * 4);
+            let at = self.gemm.index(matrix, row + line, col + chunk * 8) / 8;
+            self.gemm.c.vectors_mut::<8>().set_within(at as usize, bits_as::<_, Vec8<T>>(eight));
+            line += WARPGROUP_SIZE / 8;
+        }
+        // An empty group: who waits for all but the last one waits for the other buffer.
+        if t == 0 {
+            store_commit();
         }
     }
 }

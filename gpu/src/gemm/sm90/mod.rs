@@ -25,8 +25,10 @@
 //! - [`pipeline`]: the stages and their barriers.
 //! - `gemm`, `gemm_two_width`: what a block does, in order.
 //! - `mainloop_wgmma`, `mainloop_wgmma_rs`: the consumers' main loop, A from shared memory or from registers.
+//! - [`grouped`]: groups of rows, each with a B of its own.
 //! - [`bf16x6`]: `f32` as sums of three `bf16`.
-//! - [`schedule`]: which tiles and which steps along k a block has: raster order, stream-K, two widths.
+//! - [`schedule`]: which tiles and which steps along k a block has: raster order, stream-K, two widths,
+//!   groups.
 //! - `fixup`: the partial sums of a tile that several blocks compute.
 //! - `epilogue`: from accumulators to C.
 //! - [`pack`]: copies of operands that TMA cannot read as they are.
@@ -34,23 +36,33 @@
 //! Per tile and 64 of k: 16 KiB of A and COLS · 128 bytes of B loaded, 8 · 64·COLS·16 products, for COLS = 256 in 1024
 //! clocks at the tensor cores' full rate; a warp takes about 90 instructions for it.
 
+#[cfg(feature = "gemm_sm90")]
 pub mod bf16x6;
 mod config;
 mod epilogue;
+#[cfg(feature = "gemm_sm90")]
 pub mod ffma;
+#[cfg(feature = "gemm_sm90")]
 mod fixup;
 mod fragments;
+#[cfg(feature = "gemm_sm90")]
 mod gemm;
+#[cfg(feature = "gemm_sm90")]
 mod gemm_two_width;
+#[cfg(feature = "gemm_grouped")]
+pub mod grouped;
+#[cfg(feature = "gemm_sm90")]
 mod kernels;
 mod mainloop_wgmma;
+#[cfg(feature = "gemm_sm90")]
 mod mainloop_wgmma_rs;
+#[cfg(feature = "gemm_sm90")]
 pub mod pack;
 pub mod pipeline;
 pub mod schedule;
 
 // The PTX has the kernels alone, which nobody calls by name.
-#[cfg(not(target_arch = "nvptx64"))]
+#[cfg(all(not(target_arch = "nvptx64"), feature = "gemm_sm90"))]
 pub use kernels::*;
 
 use simt::tma::{TensorMap, TensorMapMut};

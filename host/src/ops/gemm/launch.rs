@@ -336,7 +336,10 @@ impl<T: Multiply> Task<'_, T> {
 }
 
 /// The tensor that `map` describes in the memory of `view`, of elements `X`.
-fn tma_tensor<'v, T: Element, X: Element>(view: TensorView<'v, T>, map: &MapConfig) -> Result<TmaTensor<'v, X>> {
+pub(super) fn tma_tensor<'v, T: Element, X: Element>(
+    view: TensorView<'v, T>,
+    map: &MapConfig,
+) -> Result<TmaTensor<'v, X>> {
     let elements = view.cast_range::<X>(map.elements.start, map.elements.len());
     elements.as_tensor_strided(&map.shape, &map.strides)?.tma(&map.box_shape, map.swizzle)
 }

@@ -88,7 +88,12 @@ pub(super) fn launch_config<T: Number>(
 }
 
 /// The tensor map of `count` matrices that begin with element `start`.
-fn map(x: OperandLayout, start: usize, count: usize, (box_shape, swizzle): ([u32; 3], Swizzle)) -> MapConfig {
+pub(super) fn map(
+    x: OperandLayout,
+    start: usize,
+    count: usize,
+    (box_shape, swizzle): ([u32; 3], Swizzle),
+) -> MapConfig {
     let [rows, cols] = x.stored_shape();
     MapConfig {
         elements: start..start + x.extent(count, x.rows, x.cols),

@@ -48,6 +48,7 @@ mod dispatch;
 mod element;
 #[cfg(test)]
 mod golden;
+mod grouped;
 mod launch;
 mod launch_config;
 mod operands;
@@ -62,4 +63,5 @@ mod tests;
 pub use algorithm::{Algorithm, Plan};
 pub use builder::Gemm;
 pub use element::{Multiply, Output, Sequential};
+pub use grouped::{GroupOffset, GroupedGemm, GroupedMultiply};
 pub use options::{Activation, Arithmetic, Op};

@@ -32,6 +32,11 @@ impl OperandLayout {
     ///
     /// A single row or column fits both layouts; then op(X) is not transposed.
     pub(super) fn of(argument: &str, axes: &Axes, op: Op) -> Result<Self> {
+        Self::of_call((CALL, argument), axes, op)
+    }
+
+    /// [`Self::of`] for another call, which errors name.
+    pub(super) fn of_call(argument: (&str, &str), axes: &Axes, op: Op) -> Result<Self> {
         let (batch, stride, [rows, cols], [down, across]) = match (axes.shape(), axes.strides()) {
             (&[rows, cols], &[down, across]) => (None, 0, [rows, cols], [down, across]),
             (&[batch, rows, cols], &[stride, down, across]) => (Some(batch), stride, [rows, cols], [down, across]),
@@ -116,22 +121,22 @@ impl OperandLayout {
     }
 }
 
-fn not_a_matrix(argument: &str, axes: &Axes) -> Error {
-    BadArgument::new(ArgumentRule::Axes, CALL, argument)
+fn not_a_matrix((call, argument): (&str, &str), axes: &Axes) -> Error {
+    BadArgument::new(ArgumentRule::Axes, call, argument)
         .expected("two axes, rows and columns, or three: batch, rows and columns")
         .found(format_args!("shape {:?}", axes.shape()))
         .remedy("merge the batch axes, or multiply slices along the first axis")
         .into()
 }
 
-fn no_leading_dimension(argument: &str, axes: &Axes, by_rows: bool, [rows, cols]: [usize; 2]) -> Error {
+fn no_leading_dimension((call, argument): (&str, &str), axes: &Axes, by_rows: bool, [rows, cols]: [usize; 2]) -> Error {
     let unit = axes.strides()[axes.strides().len() - 2..].contains(&1);
     let expected = match (unit, by_rows) {
         (false, _) => "contiguous rows or columns, a stride of 1".to_owned(),
         (true, true) => format!("a leading dimension of at least {cols}, the number of columns"),
         (true, false) => format!("a leading dimension of at least {rows}, the number of rows"),
     };
-    BadArgument::new(ArgumentRule::LeadingDimension, CALL, argument)
+    BadArgument::new(ArgumentRule::LeadingDimension, call, argument)
         .expected(expected)
         .found(format_args!("{axes}"))
         .remedy("pass the strides of the memory, or copy the matrix with permute_into or copy_from first")

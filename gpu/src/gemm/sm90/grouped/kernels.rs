@@ -1,0 +1,106 @@
+//! The kernels of grouped products: one for each row of the table, element type and layout of B.
+
+use half::{bf16, f16};
+use pastey::paste;
+use simt::prelude::*;
+use simt::tma::{TensorMap, TensorMapMut};
+
+use super::gemm;
+use crate::gemm::args::GroupedGemmArgs;
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::gemm::args::GroupedGemmKernel;
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::gemm::configs::WgmmaKernel;
+use crate::gemm::configs::{Layout, PerfModel, WgmmaConfig, grouped_configs};
+use crate::gemm::sm90::config::{Config, Staged};
+use crate::gemm::sm90::pipeline::Smem;
+
+/// Kernels for elements `$t`, called `$prefix` in their names, and the list of them, `$list`.
+macro_rules! kernels {
+    ($t:ident $prefix:ident $list:ident; $(
+        $name:literal: $m:literal x $n:literal, $stages:literal, [$($layout:ident)+], $efficiency:literal,
+        [$rounded:literal $other:literal], $pm:literal x $pn:literal x $pk:literal;
+    )+) => { paste! {
+        $($(
+            kernels!(
+                @one $t $n $stages [<gemm_grouped_ $prefix _ $layout _ $name>] [<$layout:upper>] $m
+                [<CONFIG_ $prefix:upper _ $layout:upper _ $name:upper>] [<$prefix:camel $layout:camel $name:camel>]
+                WgmmaConfig {
+                    name: $name,
+                    mma: [$m, $n],
+                    cluster: 1,
+                    stages: $stages,
+                    swap_ab: false,
+                    two_width: false,
+                    stream_k: false,
+                    a_in_registers: false,
+                    planes: 1,
+                    element_bytes: size_of::<$t>() as u32,
+                    model: PerfModel {
+                        efficiency: [$efficiency, $efficiency],
+                        misaligned: 1.0,
+                        tile_overhead: [$rounded, $other],
+                    },
+                    needed_by: [$pm, $pn, $pk],
+                }
+            );
+        )+)+
+
+        /// The kernels of this element type.
+        #[cfg(not(target_arch = "nvptx64"))]
+        pub const $list: &[WgmmaKernel<GroupedGemmKernel<$t>>] = &[$($(
+            WgmmaKernel {
+                config: &[<CONFIG_ $prefix:upper _ $layout:upper _ $name:upper>],
+                layout: Layout::[<$layout:upper>],
+                kernel: &[<gemm_grouped_ $prefix _ $layout _ $name>],
+            },
+        )+)+];
+    } };
+    (@one $t:ident $n:literal $stages:literal $kernel:ident $layout:ident $m:literal $const:ident $config:ident
+        $value:expr
+    ) => {
+        const $const: WgmmaConfig = $value;
+
+        enum $config {}
+        impl Config for $config {
+            type Element = $t;
+            type Operand = $t;
+            type Source<'a> = ();
+            type MajorA = <$t as Staged<{ $const.k_major(Layout::$layout)[0] }>>::Major;
+            type MajorB = <$t as Staged<{ $const.k_major(Layout::$layout)[1] }>>::Major;
+            const CONFIG: WgmmaConfig = $const;
+            const K_MAJOR: [bool; 2] = $const.k_major(Layout::$layout);
+            const GROUPED: bool = true;
+        }
+
+        /// `C_g = alpha · A_g·op(B_g) + beta · C_g`: see [the module](super).
+        #[kernel(
+            pdl,
+            block = ($const.threads()),
+            min_blocks = 1,
+            registers = $const.registers(),
+            barriers = $const.barriers() + $n / 64,
+            traps = 4
+        )]
+        pub fn $kernel(
+            #[shared] smem: &Smem<
+                $t, { $m * 128 / size_of::<$t>() * $stages }, { $n * 128 / size_of::<$t>() * $stages }, $stages,
+            >,
+            a: &TensorMap<$t>,
+            b: &TensorMap<$t>,
+            stored: &TensorMapMut<$t>,
+            args: GroupedGemmArgs<$t>,
+        ) {
+            gemm::<$config, $n, _, _, _>(smem, (a, b, stored), args);
+        }
+    };
+}
+
+macro_rules! kernels_of_bf16 {
+    ($($rows:tt)+) => { kernels! { bf16 bf16 BF16; $($rows)+ } };
+}
+macro_rules! kernels_of_f16 {
+    ($($rows:tt)+) => { kernels! { f16 f16 F16; $($rows)+ } };
+}
+grouped_configs!(kernels_of_bf16);
+grouped_configs!(kernels_of_f16);

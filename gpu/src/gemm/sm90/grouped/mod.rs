@@ -1,0 +1,141 @@
+//! `C_g = alpha · A_g·op(B_g) + beta · C_g` for groups g of different numbers of rows: products of a mixture of
+//! experts.
+//!
+//! ```text
+//!            k                 B_0   B_1   B_2        n
+//!   ┌─────────────────┐       ┌───┐ ┌───┐ ┌───┐   ┌───────┐   offsets[0]
+//!   │       A_0       │       │   │ │   │ │   │   │  C_0  │
+//!   ├─────────────────┤   ·   │   │ │   │ │   │ = ├───────┤   offsets[1]
+//!   │       A_1       │       │   │ │   │ │   │   │  C_1  │
+//!   ├─────────────────┤       └───┘ └───┘ └───┘   ├───────┤   offsets[2]
+//!   │       A_2       │                           │  C_2  │
+//!   └─────────────────┘                           └───────┘   offsets[3]
+//! ```
+//!
+//! The rows of all groups lie one below the other, and only the device knows where each begins: nothing waits for the
+//! host. Pipeline and main loop are those of [the module above](super), the schedule is
+//! [`grouped`](super::schedule::grouped). One tensor map describes all of A, so a tile that reaches beyond its group
+//! loads rows of the next one, whose products are not stored: of such a tile, threads store the group's rows from where
+//! they are staged for TMA. A warpgroup whose 64 rows are all beyond the group releases its stages without multiplying.
+//!
+//! The twin is [`grouped_reference`](crate::gemm::grouped_reference).
+
+mod kernels;
+
+// The PTX has the kernels alone, which nobody calls by name.
+#[cfg(not(target_arch = "nvptx64"))]
+pub use kernels::*;
+
+use simt::grid::dependency_wait;
+use simt::prelude::*;
+use simt::tma::prefetch;
+use simt::warp::lane_id;
+use simt::warpgroup::{decrease_registers, increase_registers, warpgroup_id};
+use simt::wgmma::{Accumulators, Columns, Width};
+
+use super::config::Config;
+use super::epilogue::Epilogue;
+use super::pipeline::{PipelineState, Smem, init_pipeline};
+use super::schedule::grouped::{GroupTile, GroupTiles, Groups};
+use super::{CONSUMER_REGISTERS, PRODUCER_REGISTERS, TensorMaps};
+use crate::gemm::args::{GemmArgs, GroupedGemmArgs, TMA_STORE};
+
+/// The tiles that this block computes. `a` and `b` are the maps of the operands, `c` is that of C, which counts only
+/// with [`TMA_STORE`].
+#[inline(always)]
+fn gemm<
+    C: Config<Operand = <C as Config>::Element>,
+    const N: usize,
+    const A: usize,
+    const B: usize,
+    const STAGES: usize,
+>(
+    smem: &Smem<C::Operand, A, B, STAGES>,
+    (a, b, c): TensorMaps<'_, C::Operand, C::Element>,
+    args: GroupedGemmArgs<'_, C::Element>,
+) where
+    Columns<N>: Width,
+{
+    let GroupedGemmArgs { gemm, offsets } = args;
+    if gemm.k == 0 {
+        dependency_wait();
+        return;
+    }
+    let t = thread_idx_x();
+    if t == 0 {
+        prefetch(a);
+        prefetch(b);
+        if gemm.flags & TMA_STORE != 0 {
+            prefetch(c);
+        }
+    }
+    let consumers = C::CONFIG.consumers();
+    init_pipeline!(smem, STAGES, t, consumers * 4, 1);
+    let ([rows, cols], depth) = (C::CONFIG.mma, Smem::<C::Operand, A, B, STAGES>::DEPTH);
+    let steps = gemm.k.div_ceil(depth);
+    let groups = Groups { offsets, count: gemm.batch, rows: gemm.m };
+    let mut tile = block_idx_x();
+    let consumer = warpgroup_id().wrapping_sub(1);
+    let is_consumer = consumer < consumers;
+    if !is_consumer {
+        if consumers > 1 {
+            decrease_registers::<PRODUCER_REGISTERS>();
+        }
+        // A warp finds the tiles, one thread of it loads.
+        if t < 32 {
+            dependency_wait();
+            let mut tiles = GroupTiles::new(groups, rows, gemm.n.div_ceil(cols));
+            let mut state = PipelineState::<STAGES>::PRODUCER;
+            while let Some(GroupTile { group, row, col, .. }) = tiles.seek(tile) {
+                if t == 0 {
+                    for step in 0..steps {
+                        let place = [row as i32, (col * cols) as i32, (step * depth) as i32, 0, group as i32];
+                        smem.load_stage::<C>(state, (a, b), place, (cols, 0));
+                        state.advance();
+                    }
+                }
+                tile += grid_dim_x();
+            }
+        }
+        return;
+    }
+
+    if consumers > 1 {
+        increase_registers::<CONSUMER_REGISTERS>();
+    }
+    dependency_wait();
+    let mut tiles = GroupTiles::new(groups, rows, gemm.n.div_ceil(cols));
+    let mut state = PipelineState::<STAGES>::CONSUMER;
+    let mut buffer = 0;
+    while let Some(GroupTile { row, end, col, .. }) = tiles.seek(tile) {
+        tile += grid_dim_x();
+        let row = row + consumer * 64;
+        if row >= end {
+            skip::<C, A, B, STAGES>(smem, &mut state, steps);
+            continue;
+        }
+        let mut accumulator = [Accumulators::<N>::zeroed()];
+        C::accumulate(smem, &mut accumulator, &mut state, (consumer * 64, steps), || {});
+        // For the epilogue C ends with the group.
+        let epilogue = Epilogue { staging: &smem.c, map: c, gemm: GemmArgs { m: end, ..gemm } };
+        epilogue.store::<C, N>(&accumulator[0], [row, col * cols, 0], &mut buffer);
+    }
+    Epilogue { staging: &smem.c, map: c, gemm }.drain();
+}
+
+/// Releases `steps` stages of the pipeline from `state` on as soon as they are full, without multiplying.
+#[inline(always)]
+fn skip<C: Config, const A: usize, const B: usize, const STAGES: usize>(
+    smem: &Smem<C::Operand, A, B, STAGES>,
+    state: &mut PipelineState<STAGES>,
+    steps: u32,
+) {
+    for _ in 0..steps {
+        // The lane that releases waits alone: another could find that a phase later than the one it waits for began.
+        if lane_id() == 0 {
+            smem.full.wait(state.stage(), state.parity);
+            smem.empty.arrive(state.stage());
+        }
+        state.advance();
+    }
+}

@@ -1,0 +1,108 @@
+//! The launch of a grouped product.
+
+use gpu::gemm::args::{TMA_STORE, TRANSPOSE_A, TRANSPOSE_B};
+use gpu::gemm::reference;
+use simt::tma::Swizzle;
+
+use super::choice::{self, Entry};
+use super::problem::GroupedProblem;
+use super::{CALL, GroupedGemm, GroupedMultiply};
+use crate::error::{ArgumentRule, BadArgument, Result};
+use crate::launch::{Fields, Launch};
+use crate::memory::TensorViewMut;
+use crate::ops::gemm::arguments::GemmArguments;
+use crate::ops::gemm::element::{Output, OutputBuffers};
+use crate::ops::gemm::launch::tma_tensor;
+use crate::ops::gemm::launch_config::map;
+use crate::ops::gemm::operands::OperandLayout;
+use crate::ops::on;
+
+impl<T: GroupedMultiply> GroupedGemm<'_, T> {
+    /// SMs that the work may occupy.
+    pub(super) fn sm_count(&self) -> u32 {
+        let all = self.device.limits().sm_count;
+        self.sm_count_target.map_or(all, |target| target.min(all))
+    }
+
+    /// Launches the kernel that is chosen.
+    pub(super) fn queue<C: Output<T>>(self, problem: &GroupedProblem, c: &mut TensorViewMut<'_, C>) -> Result<()> {
+        let entry = choice::choose(&self, problem)?;
+        if problem.is_empty() {
+            return Ok(());
+        }
+        let elements = problem.c.extent(1, problem.m, problem.n);
+        let c = OutputBuffers::of(c.cast_range_mut::<C>(0, elements));
+        match entry {
+            Some(entry) => self.tma(entry, problem, c),
+            None => self.reference(problem, c),
+        }
+    }
+
+    fn arguments<'c>(&self, problem: &GroupedProblem, c: OutputBuffers<'c, T>, flags: u32) -> GemmArguments<'c, T>
+    where
+        Self: 'c,
+    {
+        let &GroupedProblem { m, n, k, groups, c: to, .. } = problem;
+        GemmArguments {
+            bias: self.a.cast_range(0, 0),
+            ldc: to.ld as u64,
+            stride_c: 0,
+            extents: [m, n, k, groups].map(|extent| extent as u32),
+            scale: if k == 0 { [0.0, self.scale[1]] } else { self.scale },
+            flags: flags | c.flag,
+            c,
+        }
+    }
+
+    fn tma(&self, entry: &Entry<T>, problem: &GroupedProblem, mut c: OutputBuffers<'_, T>) -> Result<()> {
+        let &GroupedProblem { m, n, groups, a, b, c: to, .. } = problem;
+        let (config, bytes) = (entry.config, size_of::<T>());
+        let ([edge_a, edge_b], line) = (config.k_major_rows(), config.depth());
+        let from_a = tma_tensor::<T, T>(self.a, &map(a, 0, 1, ([1, edge_a, line], Swizzle::B128)))?;
+        let rows = if b.transposed { edge_b } else { line };
+        let from_b = tma_tensor::<T, T>(self.b, &map(b, 0, groups, ([1, rows, line], Swizzle::B128)))?;
+        let is_product = c.flag == 0 && self.scale[1] == 0.0 && to.tma_storable(1, bytes);
+        let map_c = if let Some(rows) = config.store_rows().filter(|_| is_product) {
+            let map = map(to, 0, 1, ([1, rows, line], Swizzle::B128));
+            let none = c.own.empty();
+            // Threads store what TMA does not.
+            let (own, stored) =
+                std::mem::replace(&mut c.own, none).with_tma(&map.shape, &map.strides, &map.box_shape, map.swizzle)?;
+            c.own = own;
+            Some(stored)
+        } else {
+            None
+        };
+        let flags = if map_c.is_some() { TMA_STORE } else { 0 };
+        let blocks = choice::most_tiles(entry, [m, n], groups).min(self.sm_count() as usize) as u32;
+        let arguments = Fields((self.arguments(problem, c, flags), self.offsets));
+        let launch = on(self.stream, Launch::grid(blocks));
+        self.device.launch(entry.kernel, launch, (from_a, from_b, map_c, arguments))?;
+        Ok(())
+    }
+
+    fn reference(&self, problem: &GroupedProblem, c: OutputBuffers<'_, T>) -> Result<()> {
+        let &GroupedProblem { m, n, k, groups, a, b, .. } = problem;
+        let [rows, cols] = reference::TILE.map(|edge| edge as usize);
+        let (blocks, most) = (m.div_ceil(rows) * n.div_ceil(cols), self.device.limits().grid[0]);
+        if blocks > most as usize {
+            return Err(BadArgument::new(ArgumentRule::Extent, CALL, "c")
+                .expected(format_args!("at most {most} tiles of {rows} x {cols} elements, without tensor cores"))
+                .found(blocks)
+                .remedy("align A and B to 16 bytes for kernels on tensor cores, or multiply parts of the groups")
+                .into());
+        }
+        let [from_a, from_b] = if k == 0 {
+            [self.a.cast_range(0, 0), self.b.cast_range(0, 0)]
+        } else {
+            [self.a.cast_range::<T>(0, a.extent(1, m, k)), self.b.cast_range::<T>(0, b.extent(groups, k, n))]
+        };
+        let transposed = |x: OperandLayout, flag| if x.transposed { flag } else { 0 };
+        let flags = transposed(a, TRANSPOSE_A) | transposed(b, TRANSPOSE_B);
+        let operands = Fields((from_a, from_b, [a.ld as u64, b.ld as u64], [0, b.stride as u64]));
+        let arguments = Fields((self.arguments(problem, c, flags), self.offsets));
+        let launch = on(self.stream, Launch::grid(blocks as u32));
+        self.device.launch(T::REFERENCE, launch, (operands, arguments))?;
+        Ok(())
+    }
+}
