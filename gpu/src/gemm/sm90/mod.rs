@@ -1,5 +1,5 @@
 //! C = act(alpha · op(A)·op(B) + beta · C + bias) on Hopper: operands by TMA, products by `wgmma` on tensor cores or,
-//! for `f32`, by FFMA ([`ffma`]).
+//! for `f32`, by FFMA ([`ffma`]), for `f64` by `mma.sync` ([`f64`](self::f64)).
 //!
 //! ```text
 //!            TMA (async proxy)                    tensor cores
@@ -37,6 +37,7 @@
 pub mod bf16x6;
 mod config;
 mod epilogue;
+pub mod f64;
 pub mod ffma;
 mod fixup;
 mod fragments;
