@@ -352,6 +352,8 @@ pub struct MmaF64Config {
     pub name: &'static str,
     /// Rows and columns of C per block.
     pub tile: [u32; 2],
+    /// Blocks of 16 × 16 of each of the eight warps that multiply, down and across.
+    pub warp: [u32; 2],
     /// Stages of the pipeline.
     pub stages: usize,
     /// Its speed.
@@ -386,9 +388,9 @@ pub struct MmaF64Kernel {
 macro_rules! mma_f64_sm90_configs {
     ($then:ident) => {
         $then! {
-            "128x128": 128 x 128, 4 x 2, 5, [nn nt tn tt], [0.95 0.95], 1.0, 32.0, 4096 x 4096 x 4096;
-            "128x64": 128 x 64, 2 x 2, 6, [nn nt tn tt], [0.92 0.92], 1.0, 48.0, 1024 x 1024 x 1024;
-            "64x32": 64 x 32, 1 x 1, 12, [nn nt tn tt], [0.6 0.6], 1.0, 48.0, 512 x 512 x 512;
+            "128x128": 128 x 128, 4 x 2, 5, [nn nt tn tt], [0.93 0.93], 1.0, 50.0, 4096 x 4096 x 4096;
+            "128x64": 128 x 64, 2 x 2, 6, [nn nt tn tt], [0.87 0.87], 1.0, 70.0, 1024 x 1024 x 1024;
+            "64x32": 64 x 32, 1 x 1, 12, [nn nt tn tt], [0.6 0.6], 1.0, 100.0, 512 x 512 x 512;
         }
     };
 }

@@ -6,6 +6,7 @@ use simt::tma::{TensorMap, TensorMapMut};
 
 use super::config::Config;
 use super::mainloop::{Smem, elements, gemm, staging};
+use super::operand::{A, B};
 use crate::gemm::args::TmaGemmArgs;
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::gemm::configs::MmaF64Kernel;
@@ -19,9 +20,12 @@ macro_rules! kernels {
         $($(
             enum [<$layout:camel $name:camel>] {}
             impl Config for [<$layout:camel $name:camel>] {
+                type A = A<{ Layout::[<$layout:upper>].k_major()[0] }>;
+                type B = B<{ Layout::[<$layout:upper>].k_major()[1] }>;
                 const CONFIG: MmaF64Config = MmaF64Config {
                     name: $name,
                     tile: [$m, $n],
+                    warp: [$mb, $nb],
                     stages: $stages,
                     model: PerfModel {
                         efficiency: [$one, $more],
@@ -30,7 +34,6 @@ macro_rules! kernels {
                     },
                     needed_by: [$pm, $pn, $pk],
                 };
-                const K_MAJOR: [bool; 2] = Layout::[<$layout:upper>].k_major();
             }
 
             /// C = act(alpha · op(A)·op(B) + beta · C + bias) of `f64`: see [the module](super).

@@ -10,7 +10,7 @@ use simt::warp::sync_warp;
 use simt::warpgroup::{WARPGROUP_SIZE, decrease_registers, increase_registers, warpgroup_id};
 
 use super::config::Config;
-use super::operand::{self, Fragments, Operand};
+use super::operand::{Fragments, Operand};
 use super::store::{pitch, store};
 use super::{BLOCK, DEPTH};
 use crate::gemm::args::TmaGemmArgs;
@@ -62,6 +62,7 @@ pub(super) fn gemm<
     const {
         let ([m, n], stages) = (K::CONFIG.tile, STAGES);
         assert!(m * n == 8 * (16 * MB * 16 * NB) as u32 && n.is_multiple_of(16 * NB as u32));
+        assert!(K::CONFIG.warp[0] as usize == MB && K::CONFIG.warp[1] as usize == NB && K::CONFIG.stages == STAGES);
         assert!(A == elements(m as usize, stages) && B == elements(n as usize, stages) && C == staging(NB));
         assert!(MB <= 4 && NB <= 2 && MB >= 1 && NB >= 1);
     }
@@ -90,34 +91,12 @@ pub(super) fn gemm<
         decrease_registers::<{ REGISTERS[0] }>();
         if t == 0 {
             dependency_wait();
-            let mut state = PipelineState::<STAGES>::PRODUCER;
+            let mut state = PipelineState::PRODUCER;
             let mut tile = block_idx_x();
             while tile < all {
-                let [row, col, matrix] = at(tile);
+                let place = at(tile);
                 for step in 0..steps {
-                    let stage = state.stage();
-                    smem.empty.wait(stage, state.parity);
-                    smem.full.arrive_expect_tx(stage, (tile_m + tile_n) * DEPTH * size_of::<f64>() as u32);
-                    let (bar, depth) = (smem.full.at(stage), (step * DEPTH) as i32);
-                    let [of_a, of_b] = args.batch_step.map(|step| (matrix * step) as i32);
-                    let first = stage * tile_m * DEPTH;
-                    if K::K_MAJOR[0] {
-                        load_3d(smem.a.tma_box(first, tile_m * DEPTH), a, [depth, row as i32, of_a], bar);
-                    } else {
-                        for block in 0..tile_m / 16 {
-                            let place = [(row + block * 16) as i32, depth, of_a];
-                            load_3d(smem.a.tma_box(first + block * BLOCK, BLOCK), a, place, bar);
-                        }
-                    }
-                    let first = stage * tile_n * DEPTH;
-                    if K::K_MAJOR[1] {
-                        load_3d(smem.b.tma_box(first, tile_n * DEPTH), b, [depth, col as i32, of_b], bar);
-                    } else {
-                        for block in 0..tile_n / 16 {
-                            let place = [(col + block * 16) as i32, depth, of_b];
-                            load_3d(smem.b.tma_box(first + block * BLOCK, BLOCK), b, place, bar);
-                        }
-                    }
+                    smem.load_stage::<K>(state, (a, b), (place, step * DEPTH), args.batch_step);
                     state.advance();
                 }
                 tile += grid_dim_x();
@@ -127,74 +106,134 @@ pub(super) fn gemm<
     }
     increase_registers::<{ REGISTERS[1] }>();
     dependency_wait();
-    let (warp, lane) = ((t - WARPGROUP_SIZE) / 32 % 8, t % 32);
+    let warp = (t - WARPGROUP_SIZE) / 32 % 8;
     let across = tile_n / (16 * NB as u32);
     let place = [warp / across * MB as u32, warp % across * NB as u32];
-    let mut state = PipelineState::<STAGES>::CONSUMER;
+    let mut state = PipelineState::CONSUMER;
     let mut tile = block_idx_x();
     while tile < all {
         let mut sums = const { [[[0.0_f64; 4]; 4]; 4] };
-        macro_rules! accumulate {
-            ($a:literal, $b:literal) => {
-                accumulate::<K, operand::A<$a>, operand::B<$b>, MB, NB, A, B, C, STAGES>(
-                    smem, &mut sums, state, place, k,
-                )
-            };
-        }
-        state = match K::K_MAJOR {
-            [false, false] => accumulate!(false, false),
-            [false, true] => accumulate!(false, true),
-            [true, false] => accumulate!(true, false),
-            [true, true] => accumulate!(true, true),
-        };
+        state = smem.accumulate::<K, MB, NB>(&mut sums, state, place, k);
         let [row, col, matrix] = at(opaque(tile));
         let first = [row + place[0] * 16, col + place[1] * 16, matrix];
-        store::<K, MB, NB, C>(&smem.c, (warp, lane), &sums, first, &args.gemm);
+        store::<K, MB, NB, C>(&smem.c, &sums, first, &args.gemm);
         tile += grid_dim_x();
     }
 }
 
-/// Adds the products of all steps to a warp's sums, which begin with block `place` of the tile. `state` is that of the
-/// first step; returns that after the last.
-///
-/// A warp's instructions are issued in order: so the fragments of the next block of A are loaded before the products
-/// of this one, and those of B's next step behind the last products of this one.
-#[inline(always)]
-fn accumulate<
-    K: Config,
-    Left: Operand,
-    Right: Operand,
-    const MB: usize,
-    const NB: usize,
-    const A: usize,
-    const B: usize,
-    const C: usize,
-    const STAGES: usize,
->(
-    smem: &Smem<A, B, C, STAGES>,
-    sums: &mut [[[f64; 4]; 4]; 4],
-    mut state: PipelineState<STAGES>,
-    place: [u32; 2],
-    k: u32,
-) -> PipelineState<STAGES> {
-    let [tile_m, tile_n] = K::CONFIG.tile;
-    let lane = opaque(thread_idx_x()) % 32;
-    let (of_a, of_b) = (Fragments::new::<Left>(lane, place[0]), Fragments::new::<Right>(lane, place[1]));
-    let rows = |stage: u32, block: usize| of_a.load::<Left, A>(&smem.a, stage * tile_m * DEPTH, block);
-    let cols = |stage: u32, block: usize| of_b.load::<Right, B>(&smem.b, stage * tile_n * DEPTH, block);
-    let mut left_steps = k.div_ceil(DEPTH);
-    let mut stage = state.stage();
-    smem.full.wait(stage, state.parity);
-    let mut left = rows(stage, 0);
-    let mut right = const { [[0.0; 8]; NB] };
-    unroll!(for nb in 0..2 {
-        if nb < NB {
-            right[nb] = cols(stage, nb);
+impl<const A: usize, const B: usize, const C: usize, const STAGES: usize> Smem<A, B, C, STAGES> {
+    /// Elements of a stage of A and of B.
+    const STAGE_A: u32 = (A / STAGES) as u32;
+    const STAGE_B: u32 = (B / STAGES) as u32;
+
+    /// Loads stage `state` once it is empty: of tile `[row, column, matrix]` the elements from `depth` of k on.
+    #[inline(always)]
+    fn load_stage<K: Config>(
+        &self,
+        state: PipelineState<STAGES>,
+        (a, b): (&TensorMap<f64>, &TensorMap<f64>),
+        ([row, col, matrix], depth): ([u32; 3], u32),
+        batch_step: [u32; 2],
+    ) {
+        let stage = state.stage();
+        self.empty.wait(stage, state.parity);
+        self.full.arrive_expect_tx(stage, (Self::STAGE_A + Self::STAGE_B) * size_of::<f64>() as u32);
+        let bar = self.full.at(stage);
+        let [of_a, of_b] = batch_step.map(|step| (matrix * step) as i32);
+        let (row, col, depth) = (row as i32, col as i32, depth as i32);
+        // K-major: one box. MN-major: a box for every 16 lines.
+        let to = stage * Self::STAGE_A;
+        if K::A::K_MAJOR {
+            load_3d(self.a.tma_box(to, Self::STAGE_A), a, [depth, row, of_a], bar);
+        } else {
+            for block in 0..Self::STAGE_A / BLOCK {
+                let place = [row + (block * 16) as i32, depth, of_a];
+                load_3d(self.a.tma_box(to + block * BLOCK, BLOCK), a, place, bar);
+            }
         }
-    });
-    loop {
-        left_steps -= 1;
-        if left_steps == 0 && k % DEPTH != 0 {
+        let to = stage * Self::STAGE_B;
+        if K::B::K_MAJOR {
+            load_3d(self.b.tma_box(to, Self::STAGE_B), b, [depth, col, of_b], bar);
+        } else {
+            for block in 0..Self::STAGE_B / BLOCK {
+                let place = [col + (block * 16) as i32, depth, of_b];
+                load_3d(self.b.tma_box(to + block * BLOCK, BLOCK), b, place, bar);
+            }
+        }
+    }
+
+    /// Releases a stage: all of it is in registers. Every lane has read before one says so.
+    #[inline(always)]
+    fn release(&self, state: PipelineState<STAGES>, lane: u32) {
+        sync_warp(u32::MAX);
+        if lane == 0 {
+            self.empty.arrive(state.stage());
+        }
+    }
+
+    /// Adds the products of all steps to a warp's sums, which begin with block `place` of the tile. `state` is that of
+    /// the first step; returns that after the last.
+    ///
+    /// A warp's instructions are issued in order, and one of its products takes the tensor core 64 clocks: whatever
+    /// stands between two products and takes no longer costs nothing. So the fragment of the next block of A is loaded
+    /// among the products of this one, those of the next step among the last ones of this step, and whether the next
+    /// stage is full is asked long before the answer is needed.
+    #[inline(always)]
+    fn accumulate<K: Config, const MB: usize, const NB: usize>(
+        &self,
+        sums: &mut [[[f64; 4]; 4]; 4],
+        mut state: PipelineState<STAGES>,
+        place: [u32; 2],
+        k: u32,
+    ) -> PipelineState<STAGES> {
+        let lane = opaque(thread_idx_x()) % 32;
+        let (of_a, of_b) = (Fragments::new::<K::A>(lane, place[0]), Fragments::new::<K::B>(lane, place[1]));
+        let rows =
+            |of: PipelineState<STAGES>, block: usize| of_a.load::<K::A, A>(&self.a, of.stage() * Self::STAGE_A, block);
+        let cols =
+            |of: PipelineState<STAGES>, block: usize| of_b.load::<K::B, B>(&self.b, of.stage() * Self::STAGE_B, block);
+        let mut steps = k.div_ceil(DEPTH);
+        self.full.wait(state.stage(), state.parity);
+        let mut left = rows(state, 0);
+        let mut right = const { [[0.0; 8]; NB] };
+        unroll!(for nb in 0..2 {
+            if nb < NB {
+                right[nb] = cols(state, nb);
+            }
+        });
+        while steps > 1 {
+            let mut following = state;
+            following.advance();
+            let mut is_full = false;
+            unroll!(for mb in 0..4 {
+                if mb == MB.saturating_sub(2) {
+                    is_full = self.full.test(following.stage(), following.parity);
+                }
+                if mb + 1 < MB {
+                    let next = rows(state, mb + 1);
+                    multiply_row(&mut sums[mb], &left, &right);
+                    left = next;
+                    // Keeps the assembler from moving the loads of the next fragment, too, up to here: it has no
+                    // registers for that, and would put others off until their products wait for them.
+                    sync_warp(u32::MAX);
+                }
+            });
+            if !is_full {
+                self.full.wait(following.stage(), following.parity);
+            }
+            self.release(state, lane);
+            state = following;
+            let next = rows(state, 0);
+            unroll!(for nb in 0..2 {
+                if nb < NB {
+                    multiply(&mut sums[MB - 1], nb, &left, &right[nb]);
+                    right[nb] = cols(state, nb);
+                }
+            });
+            left = next;
+            steps -= 1;
+        }
+        if k % DEPTH != 0 {
             // A is +0 beyond k.
             unroll!(for nb in 0..2 {
                 unroll!(for i in 0..8 {
@@ -204,52 +243,26 @@ fn accumulate<
                 });
             });
         }
-        let mut following = state;
-        following.advance();
-        // Asked for before the answer is needed: a wait takes its time even where it is over.
-        let is_full = left_steps == 0 || smem.full.test(following.stage(), following.parity);
         unroll!(for mb in 0..4 {
-            if mb + 1 < MB {
-                let next = rows(stage, mb + 1);
-                unroll!(for nb in 0..2 {
-                    if nb < NB {
-                        multiply(&mut sums[mb], nb, &left, &right[nb]);
-                    }
-                });
-                left = next;
+            if mb < MB {
+                let fragment = if mb == 0 { left } else { rows(state, mb) };
+                multiply_row(&mut sums[mb], &fragment, &right);
             }
         });
-        let current = stage;
-        (state, stage) = (following, following.stage());
-        if left_steps == 0 {
-            unroll!(for nb in 0..2 {
-                if nb < NB {
-                    multiply(&mut sums[MB - 1], nb, &left, &right[nb]);
-                }
-            });
-            sync_warp(u32::MAX);
-            if lane == 0 {
-                smem.empty.arrive(current);
-            }
-            return state;
-        }
-        if !is_full {
-            smem.full.wait(stage, state.parity);
-        }
-        let next = rows(stage, 0);
-        unroll!(for nb in 0..2 {
-            if nb < NB {
-                multiply(&mut sums[MB - 1], nb, &left, &right[nb]);
-                right[nb] = cols(stage, nb);
-            }
-        });
-        left = next;
-        // All of the stage before is in registers. Every lane has read before one says so.
-        sync_warp(u32::MAX);
-        if lane == 0 {
-            smem.empty.arrive(current);
-        }
+        self.release(state, lane);
+        state.advance();
+        state
     }
+}
+
+/// The products of a block of rows with all blocks of columns.
+#[inline(always)]
+fn multiply_row<const NB: usize>(sums: &mut [[f64; 4]; 4], left: &[f64; 8], right: &[[f64; 8]; NB]) {
+    unroll!(for nb in 0..2 {
+        if nb < NB {
+            multiply(sums, nb, left, &right[nb]);
+        }
+    });
 }
 
 /// The products of a block of rows with block `nb` of columns.

@@ -69,7 +69,7 @@ impl Fragments {
             let (j, half) = if O::K_MAJOR { (i, 0) } else { (i % 2, i / 2) };
             let (k, line) = (4 * j + t, line::<O>(g, half));
             let (row, column) = if O::K_MAJOR { (line, k) } else { (k, line) };
-            block * BLOCK + row * DEPTH + (column / 2 ^ row % 8) * 2 + column % 2
+            block * BLOCK + row * DEPTH + ((column / 2) ^ (row % 8)) * 2 + column % 2
         });
         Self { first }
     }

@@ -4,11 +4,12 @@
 //! barrier of the block, and the epilogue stands in the program four times and not for each accumulator.
 
 use simt::element::Vec2;
+use simt::opaque;
 use simt::prelude::*;
 use simt::warp::sync_warp;
 
 use super::config::Config;
-use super::operand::{A, B, line};
+use super::operand::line;
 use crate::gemm::args::GemmArgs;
 use crate::unroll::unroll;
 
@@ -22,11 +23,13 @@ pub(super) const fn pitch(blocks: usize) -> u32 {
 #[inline(always)]
 pub(super) fn store<K: Config, const MB: usize, const NB: usize, const LEN: usize>(
     staging: &SharedArray<f64, LEN>,
-    (warp, lane): (u32, u32),
     sums: &[[[f64; 4]; 4]; 4],
     [row, col, matrix]: [u32; 3],
     gemm: &GemmArgs<'_, f64>,
 ) {
+    // Places are computed again for each tile: kept, they would not fit into the registers.
+    let thread = opaque(thread_idx_x());
+    let (warp, lane) = (thread / 32 % 8, thread % 32);
     let at = |row: u32, col: u32| {
         let at = (warp * 16 + row) * pitch(NB) + col;
         // SAFETY: the staging memory has 16 rows of this pitch for each of 8 warps; callers name a column of the row.
@@ -41,9 +44,7 @@ pub(super) fn store<K: Config, const MB: usize, const NB: usize, const LEN: usiz
                     unroll!(for place in 0..4 {
                         let (down, right) = (place as u32 / 2, place as u32 % 2);
                         let (nb, half) = (i as u32 / 2, i as u32 % 2);
-                        let row = if K::K_MAJOR[0] { line::<A<true>>(g, down) } else { line::<A<false>>(g, down) };
-                        let g = 2 * t + right;
-                        let col = if K::K_MAJOR[1] { line::<B<true>>(g, half) } else { line::<B<false>>(g, half) };
+                        let (row, col) = (line::<K::A>(g, down), line::<K::B>(2 * t + right, half));
                         staging.set(at(row, nb * 16 + col), sums[mb][i][place]);
                     });
                 }
