@@ -19,9 +19,9 @@
 //! writes its part of C.
 //!
 //! What bounds it: a tensor core takes 64 clocks for an `mma.sync`, 2048 for the 16 of each of two warps. In that time
-//! the SM loads 32 KiB, and warps read 96 KiB of fragments, 768 clocks of shared memory. A warp issues 65 to 90
-//! instructions, of which 24 (MN-major operands) to 48 (K-major ones) are these reads: addresses are four registers
-//! for an operand, from which everything else is a constant away.
+//! the SM loads 32 KiB, and warps read 96 KiB of fragments, 768 clocks of shared memory. A warp issues 90 to 115
+//! instructions, of which 32 to 48 are these reads: addresses are four registers for an operand, from which everything
+//! else is a constant away. All of them stand between products, 64 clocks apart, but for a gap at the end of a step.
 //!
 //! Each element of C is one chain of fused multiply-adds in order of k, from +0, as in
 //! [`reference`](crate::gemm::reference). What lies beyond k multiplies +0 by −0, and adding −0 changes nothing.
