@@ -360,6 +360,57 @@ macro_rules! ffma_sm90_configs {
 }
 pub(crate) use ffma_sm90_configs;
 
+/// A configuration of the kernels for `f64` fed by TMA: [`sm90::f64`](super::sm90::f64).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MmaF64Config {
+    /// The end of the kernels' names: the tile of C.
+    pub name: &'static str,
+    /// Rows and columns of C per block.
+    pub tile: [u32; 2],
+    /// Blocks of 16 × 16 of each of the eight warps that multiply, down and across.
+    pub warp: [u32; 2],
+    /// Stages of the pipeline.
+    pub stages: usize,
+    /// Its speed.
+    pub model: PerfModel,
+    /// m, n and k of a product that needs it.
+    pub needed_by: [usize; 3],
+}
+
+impl MmaF64Config {
+    /// Threads of a block: a producer warpgroup and two consumer warpgroups.
+    pub const THREADS: u32 = 384;
+    /// Elements along k in a stage: 128 bytes.
+    pub const DEPTH: u32 = 16;
+}
+
+/// A kernel of a [`MmaF64Config`].
+#[cfg(not(target_arch = "nvptx64"))]
+#[derive(Clone, Copy)]
+pub struct MmaF64Kernel {
+    /// Its row.
+    pub config: &'static MmaF64Config,
+    /// The layout that it is for.
+    pub layout: Layout,
+    /// The kernel.
+    pub kernel: &'static super::args::TmaGemmKernel<f64>,
+}
+
+/// Calls `$then!` with the rows for `f64` by `mma.sync` fed by TMA.
+///
+/// C tile: its extents, blocks of 16 × 16 of a warp, stages, `[layouts]`, efficiency, misaligned, tile overhead, m, n
+/// and k of a product that needs it.
+macro_rules! mma_f64_sm90_configs {
+    ($then:ident) => {
+        $then! {
+            "128x128": 128 x 128, 4 x 2, 5, [nn nt tn tt], [0.93 0.93], 1.0, 50.0, 4096 x 4096 x 4096;
+            "128x64": 128 x 64, 2 x 2, 6, [nn nt tn tt], [0.87 0.87], 1.0, 70.0, 1024 x 1024 x 1024;
+            "64x32": 64 x 32, 1 x 1, 12, [nn nt tn tt], [0.6 0.6], 1.0, 100.0, 512 x 512 x 512;
+        }
+    };
+}
+pub(crate) use mma_f64_sm90_configs;
+
 /// A configuration of kernels whose threads load the operands: [`mma`](super::mma), [`small`](super::small),
 /// [`ffma`](super::ffma), [`reference`](super::reference).
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -18,6 +18,8 @@ const LEFT: f64 = 90.0;
 const RIGHT: f64 = 780.0;
 const TOP: f64 = 20.0;
 const BOTTOM: f64 = 345.0;
+/// Width of a character of a label, at most.
+const CHARACTER: f64 = 10.0;
 
 struct Point {
     label: String,
@@ -166,7 +168,8 @@ fn plot(points: &[Point], roof: Roofline, title: &str) -> Markup {
             }
             @for point in points { (mark(point, &x, &y)) }
             @for (label, at_x, at_y) in labels(points, &x, &y) {
-                text x=(f(at_x + 10.0)) y=(f(at_y + 16.0)) { (label) }
+                @let (at_x, anchor) = beside(&label, at_x);
+                text x=(f(at_x)) y=(f(at_y + 16.0)) text-anchor=[anchor] { (label) }
             }
         }
     }
@@ -194,6 +197,13 @@ fn mark(point: &Point, x: &Axis, y: &Axis) -> Markup {
     }
 }
 
+/// Where the label of a mark at `x` is, and the end of it that is there, if that is not its start: on the right of the
+/// mark, or on its left where the picture would cut it off.
+fn beside(label: &str, x: f64) -> (f64, Option<&'static str>) {
+    let end = x + 10.0 + label.chars().count() as f64 * CHARACTER;
+    if end <= WIDTH { (x + 10.0, None) } else { (x - 10.0, Some("end")) }
+}
+
 /// Labels beside the marks; marks in one place share theirs.
 fn labels(points: &[Point], x: &Axis, y: &Axis) -> Vec<(String, f64, f64)> {
     let mut labels: Vec<(String, f64, f64)> = Vec::new();
@@ -206,4 +216,17 @@ fn labels(points: &[Point], x: &Axis, y: &Axis) -> Vec<(String, f64, f64)> {
         }
     }
     labels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_label_is_cut_off() {
+        assert_eq!(beside("A5", LEFT), (LEFT + 10.0, None));
+        assert_eq!(beside("A5", RIGHT), (RIGHT - 10.0, Some("end")));
+        assert_eq!(beside("A5", RIGHT - 20.0), (RIGHT - 10.0, None));
+        assert_eq!(beside("A10, A11", RIGHT - 20.0), (RIGHT - 30.0, Some("end")));
+    }
 }

@@ -1,5 +1,5 @@
 //! C = act(alpha · op(A)·op(B) + beta · C + bias) on Hopper: operands by TMA, products by `wgmma` on tensor cores or,
-//! for `f32`, by FFMA ([`ffma`]).
+//! for `f32`, by FFMA ([`ffma`]), for `f64` by `mma.sync` ([`f64`](self::f64)).
 //!
 //! ```text
 //!            TMA (async proxy)                    tensor cores
@@ -40,6 +40,8 @@
 pub mod bf16x6;
 mod config;
 mod epilogue;
+#[cfg(feature = "gemm_sm90")]
+pub mod f64;
 #[cfg(feature = "gemm_sm90")]
 pub mod ffma;
 #[cfg(feature = "gemm_sm90")]

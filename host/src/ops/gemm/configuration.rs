@@ -5,7 +5,9 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use gpu::gemm::args::{GemmKernel, PlanesGemmKernel, TmaGemmKernel};
-use gpu::gemm::configs::{FfmaConfig, FfmaKernel, Layout, PerfModel, ThreadKernel, WgmmaConfig, WgmmaKernel};
+use gpu::gemm::configs::{
+    FfmaConfig, FfmaKernel, Layout, MmaF64Config, MmaF64Kernel, PerfModel, ThreadKernel, WgmmaConfig, WgmmaKernel,
+};
 use gpu::gemm::number::Number;
 use gpu::gemm::sm90::bf16x6;
 use gpu::gemm::{ffma, mma, reference, sm90, small};
@@ -58,6 +60,8 @@ pub(super) enum TmaConfig {
     /// Of an MN-major operand a box of rows as long as the tile is high or wide, not swizzled; of a K-major operand 128
     /// bytes of each row, swizzled. Threads store C. One block per tile, except with stream-K.
     Ffma(&'static FfmaConfig),
+    /// TMA boxes of 128 bytes of each row in memory, swizzled. Threads store C. Persistent.
+    MmaF64(&'static MmaF64Config),
 }
 
 impl TmaConfig {
@@ -66,6 +70,7 @@ impl TmaConfig {
         match self {
             Self::Wgmma(config) => config.depth(),
             Self::Ffma(config) => config.depth,
+            Self::MmaF64(_) => MmaF64Config::DEPTH,
         }
     }
 
@@ -74,6 +79,7 @@ impl TmaConfig {
         match self {
             Self::Wgmma(config) => config.element_bytes as usize,
             Self::Ffma(_) => size_of::<f32>(),
+            Self::MmaF64(_) => size_of::<f64>(),
         }
     }
 
@@ -90,6 +96,7 @@ impl TmaConfig {
         match self {
             Self::Wgmma(config) => config.stream_k,
             Self::Ffma(config) => config.is_stream_k(),
+            Self::MmaF64(_) => false,
         }
     }
 
@@ -106,6 +113,7 @@ impl TmaConfig {
                 if config.swap_ab { [b, a] } else { [a, b] }
             }
             Self::Ffma(config) => config.tile,
+            Self::MmaF64(config) => config.tile,
         }
     }
 
@@ -113,7 +121,7 @@ impl TmaConfig {
     pub(super) fn store_box_rows(self) -> Option<u32> {
         match self {
             Self::Wgmma(config) => config.store_rows(),
-            Self::Ffma(_) => None,
+            Self::Ffma(_) | Self::MmaF64(_) => None,
         }
     }
 
@@ -122,7 +130,7 @@ impl TmaConfig {
     pub(super) fn consumers(self) -> u32 {
         match self {
             Self::Wgmma(config) => config.consumers(),
-            Self::Ffma(_) => 1,
+            Self::Ffma(_) | Self::MmaF64(_) => 1,
         }
     }
 }
@@ -247,6 +255,20 @@ impl Configuration<f32> {
     }
 }
 
+impl Configuration<f64> {
+    fn tma_mma(&MmaF64Kernel { config, layout, kernel }: &MmaF64Kernel) -> Self {
+        Self {
+            entry: Entry::Tma(kernel, TmaConfig::MmaF64(config)),
+            arithmetic: Arithmetic::Full,
+            layout: Some(layout),
+            tile: config.tile,
+            k_granularity: MmaF64Config::DEPTH as usize,
+            model: &config.model,
+            is_sequential: true,
+        }
+    }
+}
+
 /// Element types and their kernels. Of equally fast kernels the planner takes the first; the first of all supports
 /// every problem.
 #[doc(hidden)]
@@ -280,7 +302,8 @@ impl Kernels for f64 {
     fn configurations() -> &'static [Configuration<f64>] {
         static ALL: LazyLock<Vec<Configuration<f64>>> = LazyLock::new(|| {
             let kernels = std::iter::once(&reference::F64).chain(mma::F64);
-            kernels.map(|kernel| Configuration::thread(kernel, Arithmetic::Full, true)).collect()
+            let by_threads = kernels.map(|kernel| Configuration::thread(kernel, Arithmetic::Full, true));
+            by_threads.chain(sm90::f64::F64.iter().map(Configuration::tma_mma)).collect()
         });
         &ALL
     }

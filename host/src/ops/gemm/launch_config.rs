@@ -119,7 +119,7 @@ fn clusters<T: Number>(
             let panels = c.rows.div_ceil(rows as usize) as u32 * *batch as u32;
             TwoWidth::new(panels, c.cols as u32, slots).count().min(slots)
         }
-        TmaConfig::Wgmma(_) => tiles.min(slots as usize) as u32,
+        TmaConfig::Wgmma(_) | TmaConfig::MmaF64(_) => tiles.min(slots as usize) as u32,
         TmaConfig::Ffma(_) => {
             let resident = configuration.resident_clusters(limits.sm_count);
             let most = if limits.is_sm_target { resident.min(limits.grid[0]) } else { limits.grid[0] };

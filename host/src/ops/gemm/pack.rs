@@ -207,13 +207,14 @@ impl Packing {
         }
         match size_of::<T>() {
             2 => self.pack_rows(&gemm_sm90_pack_b16, (device, stream), problem, operands, (workspace, ranges)),
-            4 => self.pack_rows(&gemm_sm90_pack_b32, (device, stream), problem, operands, (workspace, ranges)),
+            // An element of 8 bytes is two.
+            4 | 8 => self.pack_rows(&gemm_sm90_pack_b32, (device, stream), problem, operands, (workspace, ranges)),
             // No other elements are loaded by TMA.
             _ => Ok(()),
         }
     }
 
-    /// Copies the operands that are not transposed, in one launch.
+    /// Copies the operands that are not transposed, in one launch, by a kernel whose elements are as large or smaller.
     fn pack_rows<T: Element, U: Element>(
         &self,
         kernel: &Pack<U>,
@@ -222,8 +223,9 @@ impl Packing {
         operands: [TensorView<'_, T>; 2],
         (workspace, [of_a, of_b]): (&mut BufferViewMut<'_, f32>, [Range<usize>; 2]),
     ) -> Result<()> {
-        let (vectors, lanes) =
-            (self.copies.map(|copy| copy.and_then(|copy| copy.vectors).unwrap_or(0)), VECTOR / size_of::<U>());
+        let vectors = self.copies.map(|copy| copy.and_then(|copy| copy.vectors).unwrap_or(0));
+        // Elements `U` in one of the operand, and operand's elements in a vector.
+        let (words, lanes) = (size_of::<T>() / size_of::<U>(), VECTOR / size_of::<T>());
         if vectors == [0; 2] {
             return Ok(());
         }
@@ -238,11 +240,11 @@ impl Packing {
             let len = if is_copied[number] { from.extent(matrices(from, problem), from.rows, from.cols) } else { 0 };
             let [rows, cols] = from.stored_shape();
             Fields((
-                operands[number].cast_range::<U>(0, len),
+                operands[number].cast_range::<U>(0, len * words),
                 copy,
-                [from.ld, from.stride].map(|stride| stride as u64),
+                [from.ld * words, from.stride * words].map(|stride| stride as u64),
                 [to.ld / lanes, to.stride / lanes].map(|stride| stride as u64),
-                [rows, cols].map(|extent| extent as u32),
+                [rows, cols * words].map(|extent| extent as u32),
                 vectors[number],
             ))
         };
