@@ -17,12 +17,17 @@ use super::number::Number;
 pub const TRANSPOSE_A: u32 = 1;
 /// op(B) = Bᵀ: B lies in memory as n × k. Kernels that are written for one layout ignore it.
 pub const TRANSPOSE_B: u32 = 1 << 1;
-/// C lies in `c_wide`, in the type of the accumulators.
+/// C lies in `c_wide`, in the type of the accumulators, or with [`INTEGER_C`] in `i32`.
 pub const WIDE_C: u32 = 1 << 2;
 /// The bias has n elements, one for each column of C.
 pub const BIAS_PER_COLUMN: u32 = 1 << 3;
 /// The bias has m elements, one for each row of C.
 pub const BIAS_PER_ROW: u32 = 1 << 4;
+/// C has elements of `f16`, which lie in `c` as their bits. Only where A and B have 8 bits.
+pub const F16_C: u32 = 1 << 5;
+/// C takes the sums of products of `i8` as they are, `i32`, which lie in `c_wide` as their bits: with [`WIDE_C`], and
+/// with an epilogue that does nothing. Alpha is ignored.
+pub const INTEGER_C: u32 = 1 << 6;
 /// The bits of the activation; all 0 for the identity.
 pub const ACTIVATION: u32 = 3 << 8;
 /// max(x, 0), a NaN for a NaN.
@@ -36,8 +41,8 @@ pub const TMA_STORE: u32 = 1 << 16;
 #[repr(C)]
 #[derive(Clone, Copy, KernelArg)]
 pub struct GemmArgs<'a, T: Number> {
-    /// The matrices C in the type of A and B; empty with [`WIDE_C`].
-    pub c: VecMut<'a, T>,
+    /// The matrices C in the type of A and B, of 8-bit ones in [`Number::Stored`]; empty with [`WIDE_C`].
+    pub c: VecMut<'a, T::Stored>,
     /// The matrices C in the type of the accumulators; empty without [`WIDE_C`].
     pub c_wide: VecMut<'a, T::Wide>,
     /// n elements with [`BIAS_PER_COLUMN`], m with [`BIAS_PER_ROW`], else none.

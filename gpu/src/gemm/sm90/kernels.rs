@@ -2,20 +2,22 @@
 
 use half::{bf16, f16};
 use pastey::paste;
+use simt::float8::{E4m3, E5m2};
 use simt::prelude::*;
 use simt::tma::{TensorMap, TensorMapMut};
 use simt::wgmma::{Accumulators, Columns, Width};
 
 use super::config::{Config, Staged};
 use super::pipeline::{PipelineState, Smem};
-use super::{bf16x6, gemm, gemm_two_width, mainloop_wgmma_rs};
+use super::{bf16x6, gemm, gemm_two_width, integers, mainloop_wgmma_promoted, mainloop_wgmma_rs};
 use crate::gemm::args::{GemmArgs, Operands, TmaGemmArgs};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::gemm::args::{PlanesGemmKernel, TmaGemmKernel};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::gemm::configs::WgmmaKernel;
 use crate::gemm::configs::{
-    Layout, PerfModel, WgmmaConfig, wgmma_16_configs, wgmma_bf16x6_configs, wgmma_tf32_configs,
+    Layout, PerfModel, WgmmaConfig, wgmma_16_configs, wgmma_bf16x6_configs, wgmma_fp8_configs, wgmma_fp8_fast_configs,
+    wgmma_i8_configs, wgmma_tf32_configs,
 };
 
 /// `has!([flags] flag)`: whether the flag is among them.
@@ -25,15 +27,28 @@ macro_rules! has {
     (@two_width two_width) => { true };
     (@stream_k stream_k) => { true };
     (@a_in_registers a_in_registers) => { true };
+    (@promotes promotes) => { true };
     (@$flag:ident $wanted:ident) => { false };
 }
 
-/// What differs in a [`Config`] where elements are multiplied as they are, and where their planes are.
+/// What differs in a [`Config`] where sums are integers, where elements are multiplied as they are, and where their
+/// planes are.
 macro_rules! operands {
-    ([]) => {
+    (i8 []) => {
+        type Source<'a> = ();
+
+        #[inline(always)]
+        fn finish<const N: usize>(accumulator: &mut Accumulators<N>, (): (), _place: [u32; 3], gemm: &GemmArgs<'_, i8>)
+        where
+            Columns<N>: Width,
+        {
+            integers::convert(accumulator, gemm);
+        }
+    };
+    ($x:ident []) => {
         type Source<'a> = ();
     };
-    ([$source:ident]) => {
+    ($x:ident [$source:ident]) => {
         type Source<'a> = Operands<'a, f32>;
 
         #[inline(always)]
@@ -90,6 +105,22 @@ macro_rules! mainloop {
             meanwhile();
         }
     };
+    (promotes) => {
+        #[inline(always)]
+        fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
+            smem: &Smem<Self::Operand, A, B, STAGES>,
+            accumulator: &mut [Accumulators<N>; 1],
+            state: &mut PipelineState<STAGES>,
+            range: (u32, u32),
+            meanwhile: impl FnOnce(),
+        ) where
+            Columns<N>: Width,
+        {
+            mainloop_wgmma_promoted::accumulate::<Self, N, A, B, STAGES>(
+                smem, &mut accumulator[0], state, range, meanwhile,
+            );
+        }
+    };
     ($flag:ident) => {};
 }
 
@@ -128,6 +159,7 @@ macro_rules! kernels {
                     two_width: has!($flags two_width),
                     stream_k: has!($flags stream_k),
                     a_in_registers: has!($flags a_in_registers),
+                    promotes: has!($flags promotes),
                     planes: planes!($source),
                     element_bytes: size_of::<$x>() as u32,
                     model: PerfModel {
@@ -165,7 +197,7 @@ macro_rules! kernels {
             type MajorB = <$x as Staged<{ $const.k_major(Layout::$layout)[1] }>>::Major;
             const CONFIG: WgmmaConfig = $const;
             const K_MAJOR: [bool; 2] = $const.k_major(Layout::$layout);
-            operands!([$($source)?]);
+            operands!($x [$($source)?]);
             $(mainloop!($flag);)*
         }
 
@@ -206,10 +238,30 @@ macro_rules! kernels_of_tf32 {
 macro_rules! kernels_of_bf16x6 {
     ($($rows:tt)+) => { kernels! { f32 of bf16 [source] bf16x6 BF16X6: PlanesGemmKernel; $($rows)+ } };
 }
+macro_rules! kernels_of_i8 {
+    ($($rows:tt)+) => { kernels! { i8 of i8 [] i8 I8: TmaGemmKernel; $($rows)+ } };
+}
+macro_rules! kernels_of_e4m3 {
+    ($($rows:tt)+) => { kernels! { E4m3 of E4m3 [] e4m3 E4M3: TmaGemmKernel; $($rows)+ } };
+}
+macro_rules! kernels_of_e5m2 {
+    ($($rows:tt)+) => { kernels! { E5m2 of E5m2 [] e5m2 E5M2: TmaGemmKernel; $($rows)+ } };
+}
+macro_rules! fast_kernels_of_e4m3 {
+    ($($rows:tt)+) => { kernels! { E4m3 of E4m3 [] e4m3_fast E4M3_FAST: TmaGemmKernel; $($rows)+ } };
+}
+macro_rules! fast_kernels_of_e5m2 {
+    ($($rows:tt)+) => { kernels! { E5m2 of E5m2 [] e5m2_fast E5M2_FAST: TmaGemmKernel; $($rows)+ } };
+}
 wgmma_16_configs!(kernels_of_bf16);
 wgmma_16_configs!(kernels_of_f16);
 wgmma_tf32_configs!(kernels_of_tf32);
 wgmma_bf16x6_configs!(kernels_of_bf16x6);
+wgmma_i8_configs!(kernels_of_i8);
+wgmma_fp8_configs!(kernels_of_e4m3);
+wgmma_fp8_configs!(kernels_of_e5m2);
+wgmma_fp8_fast_configs!(fast_kernels_of_e4m3);
+wgmma_fp8_fast_configs!(fast_kernels_of_e5m2);
 
 #[cfg(test)]
 #[allow(unreachable_pub, reason = "the kernels of the tables are public")]

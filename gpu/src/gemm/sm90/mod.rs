@@ -24,7 +24,9 @@
 //!
 //! - [`pipeline`]: the stages and their barriers.
 //! - `gemm`, `gemm_two_width`: what a block does, in order.
-//! - `mainloop_wgmma`, `mainloop_wgmma_rs`: the consumers' main loop, A from shared memory or from registers.
+//! - `mainloop_wgmma`, `mainloop_wgmma_rs`, `mainloop_wgmma_promoted`: the consumers' main loop, A from shared memory,
+//!   from registers, or sums that are added to others.
+//! - `integers`: sums of `i8`.
 //! - [`bf16x6`]: `f32` as sums of three `bf16`.
 //! - [`schedule`]: which tiles and which steps along k a block has: raster order, stream-K, two widths.
 //! - `fixup`: the partial sums of a tile that several blocks compute.
@@ -42,8 +44,10 @@ mod fixup;
 mod fragments;
 mod gemm;
 mod gemm_two_width;
+mod integers;
 mod kernels;
 mod mainloop_wgmma;
+mod mainloop_wgmma_promoted;
 mod mainloop_wgmma_rs;
 pub mod pack;
 pub mod pipeline;
@@ -63,5 +67,7 @@ type TensorMaps<'a, X, T> = (&'a TensorMap<'a, X>, &'a TensorMap<'a, X>, &'a Ten
 const CONSUMER_REGISTERS: u32 = 232;
 /// Registers of the others: what is left of 65 536.
 const PRODUCER_REGISTERS: u32 = 40;
-/// The two where planes are multiplied: 192 accumulators.
-const PLANES_REGISTERS: [u32; 2] = [24, 240];
+/// The two where a consumer has 192 accumulators: [`WgmmaConfig::has_many_accumulators`].
+///
+/// [`WgmmaConfig::has_many_accumulators`]: super::configs::WgmmaConfig::has_many_accumulators
+const MANY_REGISTERS: [u32; 2] = [24, 240];
