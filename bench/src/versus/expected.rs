@@ -122,7 +122,8 @@ struct Sample {
 
 fn computed(case: &Case, period: &Period, slot: &Slot) -> Result<()> {
     let dtype = match case.work {
-        Work::Max | Work::MaxAxis0 | Work::MaxAxis1 | Work::Gemm | Work::Add => case.dtype,
+        Work::Max | Work::MaxAxis0 | Work::MaxAxis1 | Work::Add => case.dtype,
+        Work::Gemm => case.dtype.product(),
         _ => case.dtype.sum(),
     };
     for Sample { index, value, bound } in samples(case, period) {
@@ -183,7 +184,7 @@ fn samples(case: &Case, period: &Period) -> Vec<Sample> {
         }
         (Shape::Gemm { mnk: [m, n, k], transposed, batch }, _) => {
             let chosen = chosen(m * n * batch, ADDITIONS / 8 / k);
-            chosen.into_par_iter().map(|index| product(case.dtype, period, [*m, *n, *k], *transposed, index)).collect()
+            chosen.into_par_iter().map(|index| product(case.dtype.product(), period, [*m, *n, *k], *transposed, index)).collect()
         }
         (Shape::Array { .. }, _) => Vec::new(),
     }

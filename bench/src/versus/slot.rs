@@ -41,8 +41,8 @@ impl Slot {
             | Work::MaxAxis1
             | Work::Argmax
             | Work::Transpose
-            | Work::Permute
-            | Work::Gemm => case.dtype.stored(),
+            | Work::Permute => case.dtype.stored(),
+            Work::Gemm => case.dtype.product(),
             _ => case.dtype.sum(),
         };
         let (index, offsets) = match &case.shape {

@@ -155,7 +155,7 @@ impl WgmmaConfig {
     /// Whether a consumer wants more registers than others: for 192 accumulators.
     #[must_use]
     pub const fn has_many_accumulators(&self) -> bool {
-        self.planes > 1 || self.promotes && self.mma[1] > 128
+        self.planes > 1 || self.promotes && self.mma[1] >= 128
     }
 
     /// Whether the MMA's A and its B are K-major in memory in this layout.
@@ -193,18 +193,24 @@ impl WgmmaConfig {
     /// in the TMA-store epilogue; with two widths both for each.
     #[must_use]
     pub const fn barriers(&self) -> u32 {
-        let mut epilogue = 2;
+        let narrow = if self.two_width { self.epilogue_barriers(128) } else { 0 };
+        let epilogues = self.accumulators() * (self.epilogue_barriers(self.mma[1]) + narrow);
+        1 + epilogues + if self.stream_k { 2 } else { 0 }
+    }
+
+    /// Those of the epilogue of an accumulator with so many columns.
+    const fn epilogue_barriers(&self, cols: u32) -> u32 {
+        let mut barriers = 2;
         if let Some(rows) = self.store_rows() {
             // TMA boxes of 64 columns of 16 bits and of 32 of 32 bits, or of so many rows where Cᵀ is computed.
             if self.stores(2) {
-                epilogue += 2 * (self.mma[1] / if self.swap_ab { rows } else { 64 });
+                barriers += 2 * (cols / if self.swap_ab { rows } else { 64 });
             }
             if self.stores(4) {
-                epilogue += 2 * (self.mma[1] / if self.swap_ab { 64 } else { 32 });
+                barriers += 2 * (cols / if self.swap_ab { 64 } else { 32 });
             }
         }
-        let narrow = if self.two_width { 2 * (2 + 2 * (128 / 64)) + epilogue } else { 0 };
-        1 + epilogue + narrow + if self.stream_k { 2 } else { 0 }
+        barriers
     }
 
     /// Rows of the boxes, 128 bytes wide, by which TMA stores C; none where it cannot.
@@ -295,6 +301,7 @@ macro_rules! wgmma_i8_configs {
     ($then:ident) => { $then! {
         "128x256": 128 x 256, 1, 4, [], [nt], [20.0 20.0], 0.9, [160.0 1400.0], 4096 x 4096 x 4096;
         "2x128x256": 128 x 256, 2, 4, [], [nt], [40.5 40.5], 0.9, [200.0 1400.0], 8192 x 8192 x 8192;
+        "256x192": 256 x 192, 1, 3, [two_width], [nt], [20.0 21.0], 0.9, [160.0 1400.0], 16384 x 8192 x 8192;
         "128x128": 128 x 128, 1, 6, [], [nt], [18.0 18.0], 0.9, [160.0 1000.0], 1024 x 2048 x 1024;
         "64x128": 64 x 128, 1, 8, [], [nt], [14.0 12.0], 0.9, [80.0 600.0], 1024 x 1024 x 1024;
     } };
@@ -306,6 +313,9 @@ macro_rules! wgmma_fp8_configs {
     ($then:ident) => { $then! {
         "128x192": 128 x 192, 1, 4, [promotes], [nt], [18.5 18.5], 0.9, [160.0 1400.0], 4096 x 6144 x 4096;
         "128x128": 128 x 128, 1, 6, [promotes], [nt], [18.0 18.0], 0.9, [160.0 1000.0], 4096 x 4096 x 4096;
+        "128x128a": 128 x 128, 1, 6, [promotes_ahead], [nt], [18.0 18.0], 0.9, [160.0 1000.0], 4096 x 4096 x 4096;
+        "2x128x128a": 128 x 128, 2, 6, [promotes_ahead], [nt], [36.0 36.0], 0.9, [160.0 1000.0], 4096 x 4096 x 4096;
+        "2x128x192": 128 x 192, 2, 4, [promotes], [nt], [36.0 36.0], 0.9, [160.0 1000.0], 4096 x 4096 x 4096;
         "2x128x128": 128 x 128, 2, 6, [promotes], [nt], [36.0 36.0], 0.9, [200.0 1000.0], 8192 x 8192 x 8192;
         "64x128": 64 x 128, 1, 8, [promotes], [nt], [12.0 12.0], 0.9, [80.0 600.0], 1024 x 1024 x 1024;
     } };
@@ -317,6 +327,7 @@ macro_rules! wgmma_fp8_fast_configs {
     ($then:ident) => { $then! {
         "128x256": 128 x 256, 1, 4, [], [nt], [20.0 20.0], 0.9, [160.0 1400.0], 4096 x 4096 x 4096;
         "2x128x256": 128 x 256, 2, 4, [], [nt], [40.5 40.5], 0.9, [200.0 1400.0], 8192 x 8192 x 8192;
+        "256x192": 256 x 192, 1, 3, [two_width], [nt], [20.0 21.0], 0.9, [160.0 1400.0], 16384 x 8192 x 8192;
         "128x128": 128 x 128, 1, 6, [], [nt], [18.0 18.0], 0.9, [160.0 1000.0], 1024 x 2048 x 1024;
         "64x128": 64 x 128, 1, 8, [], [nt], [14.0 12.0], 0.9, [80.0 600.0], 1024 x 1024 x 1024;
     } };

@@ -17,7 +17,7 @@ use crate::gemm::args::{TMA_STORE, TmaGemmArgs};
 
 /// The tiles whose number is that of this block modulo the grid's size.
 #[inline(always)]
-pub(super) fn gemm<C: Config, const A: usize, const B: usize, const STAGES: usize>(
+pub(super) fn gemm<C: for<'s> Config<Source<'s> = ()>, const A: usize, const B: usize, const STAGES: usize>(
     smem: &Smem<C::Operand, A, B, STAGES>,
     (a, b, c): TensorMaps<'_, C::Operand, C::Element>,
     args: TmaGemmArgs<'_, C::Element>,
@@ -109,7 +109,7 @@ struct Consumer<'a, C: Config, const A: usize, const B: usize, const STAGES: usi
     epilogue: &'a Epilogue<'a, C::Element>,
 }
 
-impl<C: Config, const A: usize, const B: usize, const STAGES: usize> Consumer<'_, C, A, B, STAGES> {
+impl<C: for<'s> Config<Source<'s> = ()>, const A: usize, const B: usize, const STAGES: usize> Consumer<'_, C, A, B, STAGES> {
     /// This warpgroup's 128 rows of the tile at `place`, the block's tile number `done`: two accumulators of 64 rows.
     #[inline(always)]
     fn tile<const N: usize>(&self, done: u32, place: impl Fn() -> [u32; 3])
@@ -125,8 +125,11 @@ impl<C: Config, const A: usize, const B: usize, const STAGES: usize> Consumer<'_
         let [tile_row, col, matrix] = at;
         // A tile is staged in an even number of parts, so that each finds the buffers in turn from the first on.
         let buffer = &mut 0;
-        let [upper, lower] = &accumulators;
-        self.epilogue.store::<C, N>(upper, [tile_row + row, col, matrix], buffer);
-        self.epilogue.store::<C, N>(lower, [tile_row + row + 64, col, matrix], buffer);
+        let [upper, lower] = &mut accumulators;
+        let (above, below) = ([tile_row + row, col, matrix], [tile_row + row + 64, col, matrix]);
+        C::finish(upper, (), above, &self.epilogue.gemm);
+        self.epilogue.store::<C, N>(upper, above, buffer);
+        C::finish(lower, (), below, &self.epilogue.gemm);
+        self.epilogue.store::<C, N>(lower, below, buffer);
     }
 }

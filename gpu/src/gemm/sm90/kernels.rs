@@ -28,6 +28,7 @@ macro_rules! has {
     (@stream_k stream_k) => { true };
     (@a_in_registers a_in_registers) => { true };
     (@promotes promotes) => { true };
+    (@promotes_ahead promotes_ahead) => { true };
     (@$flag:ident $wanted:ident) => { false };
 }
 
@@ -121,6 +122,22 @@ macro_rules! mainloop {
             );
         }
     };
+    (promotes_ahead) => {
+        #[inline(always)]
+        fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
+            smem: &Smem<Self::Operand, A, B, STAGES>,
+            accumulator: &mut [Accumulators<N>; 1],
+            state: &mut PipelineState<STAGES>,
+            range: (u32, u32),
+            meanwhile: impl FnOnce(),
+        ) where
+            Columns<N>: Width,
+        {
+            mainloop_wgmma_promoted::accumulate_ahead::<Self, N, A, B, STAGES>(
+                smem, &mut accumulator[0], state, range, meanwhile,
+            );
+        }
+    };
     ($flag:ident) => {};
 }
 
@@ -159,7 +176,7 @@ macro_rules! kernels {
                     two_width: has!($flags two_width),
                     stream_k: has!($flags stream_k),
                     a_in_registers: has!($flags a_in_registers),
-                    promotes: has!($flags promotes),
+                    promotes: has!($flags promotes) || has!($flags promotes_ahead),
                     planes: planes!($source),
                     element_bytes: size_of::<$x>() as u32,
                     model: PerfModel {

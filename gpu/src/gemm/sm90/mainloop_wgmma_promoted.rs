@@ -38,3 +38,49 @@ pub(super) fn accumulate<C: Config, const N: usize, const A: usize, const B: usi
     }
     meanwhile();
 }
+
+/// [`accumulate`] with two parts in turn: one is added to the sum while the tensor cores have the products of the other.
+#[inline(always)]
+pub(super) fn accumulate_ahead<C: Config, const N: usize, const A: usize, const B: usize, const STAGES: usize>(
+    smem: &Smem<C::Operand, A, B, STAGES>,
+    sum: &mut Accumulators<N>,
+    state: &mut PipelineState<STAGES>,
+    (row, steps): (u32, u32),
+    meanwhile: impl FnOnce(),
+) where
+    Columns<N>: Width,
+{
+    let (mut even, mut odd) = (Accumulators::<N>::zeroed(), Accumulators::<N>::zeroed());
+    // Starts the products of the next stage, and gives that stage.
+    let mut start = |part: &mut Accumulators<N>| {
+        let stage = state.stage();
+        smem.full.wait(stage, state.parity);
+        let (a, b) = smem.operands::<C>(stage, row);
+        part.multiply::<<C::Operand as MmaElement>::Kind, 4, C::MajorA, C::MajorB, 1>(a, b, true);
+        state.advance();
+        stage
+    };
+    let mut before = start(&mut even);
+    let mut left = steps - 1;
+    while left >= 2 {
+        let stage = start(&mut odd);
+        even.wait::<1>();
+        smem.release::<C>(before);
+        sum.add(&even);
+        before = start(&mut even);
+        odd.wait::<1>();
+        smem.release::<C>(stage);
+        sum.add(&odd);
+        left -= 2;
+    }
+    if left > 0 {
+        let stage = start(&mut odd);
+        odd.wait::<0>();
+        smem.release::<C>(stage);
+        sum.add(&odd);
+    }
+    even.wait::<0>();
+    smem.release::<C>(before);
+    sum.add(&even);
+    meanwhile();
+}

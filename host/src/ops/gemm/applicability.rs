@@ -76,8 +76,9 @@ pub(super) fn check_kernel<T: Multiply>(
     configuration: &Configuration<T>,
     request: &Request<'_>,
 ) -> Result<(), Unsupported> {
-    // Full arithmetic is what bf16x6 promises.
-    let is_full_enough = configuration.arithmetic == Arithmetic::Full && request.arithmetic == Arithmetic::Bf16x6;
+    // Full arithmetic is what bf16x6 promises, and more than fast accumulation does.
+    let is_full_enough = configuration.arithmetic == Arithmetic::Full
+        && matches!(request.arithmetic, Arithmetic::Bf16x6 | Arithmetic::FastAccumulation);
     if configuration.arithmetic != request.arithmetic && !is_full_enough {
         return Err(Unsupported::Arithmetic);
     }

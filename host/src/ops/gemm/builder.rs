@@ -1,5 +1,7 @@
 //! The builder of a call.
 
+use simt::float8::{E4m3, E5m2};
+
 use super::algorithm::Algorithm;
 use super::element::Multiply;
 use super::options::{Activation, Arithmetic, Bias, Op};
@@ -148,6 +150,20 @@ impl<T: Multiply<Wide = f32>> Gemm<'_, T> {
     /// Applies a function to the result before it is rounded to C's type.
     pub fn activation(self, activation: Activation) -> Self {
         Self { activation, ..self }
+    }
+}
+
+impl Gemm<'_, E4m3> {
+    /// How `E4m3` operands are multiplied: [`Arithmetic::Full`], the default, or [`Arithmetic::FastAccumulation`].
+    pub fn arithmetic(self, arithmetic: Arithmetic) -> Self {
+        Self { arithmetic, ..self }
+    }
+}
+
+impl Gemm<'_, E5m2> {
+    /// How `E5m2` operands are multiplied: [`Arithmetic::Full`], the default, or [`Arithmetic::FastAccumulation`].
+    pub fn arithmetic(self, arithmetic: Arithmetic) -> Self {
+        Self { arithmetic, ..self }
     }
 }
 

@@ -10,6 +10,7 @@ use gpu::gemm::number::Number;
 use gpu::gemm::sm90::bf16x6;
 use gpu::gemm::{ffma, mma, reference, sm90, small};
 use half::{bf16, f16};
+use simt::float8::{E4m3, E5m2};
 use simt::global::{MatMut, MatRef};
 use simt::{Kernel, KernelInfo};
 
@@ -17,7 +18,7 @@ use super::options::Arithmetic;
 use crate::ops::blocks_per_sm;
 
 /// A kernel for C = A·B, all three row-major.
-pub(super) type Product<T> = Kernel<(MatRef<'static, T>, MatRef<'static, T>, MatMut<'static, T>)>;
+pub(super) type Product<T> = Kernel<(MatRef<'static, T>, MatRef<'static, T>, MatMut<'static, <T as Number>::Stored>)>;
 
 /// A kernel and its properties.
 #[doc(hidden)]
@@ -109,11 +110,11 @@ impl TmaConfig {
         }
     }
 
-    /// Rows of the boxes, 128 bytes wide, in which TMA stores C, if it can.
-    pub(super) fn store_box_rows(self) -> Option<u32> {
+    /// Rows of the boxes, 128 bytes wide, in which TMA stores a C of elements of so many bytes, if it can.
+    pub(super) fn store_box_rows(self, output_bytes: usize) -> Option<u32> {
         match self {
-            Self::Wgmma(config) => config.store_rows(),
-            Self::Ffma(_) => None,
+            Self::Wgmma(config) if config.stores(output_bytes as u32) => config.store_rows(),
+            Self::Wgmma(_) | Self::Ffma(_) => None,
         }
     }
 
@@ -304,3 +305,33 @@ macro_rules! kernels_of_16_bits {
     )+};
 }
 kernels_of_16_bits! { f16 F16 bf16 BF16 }
+
+impl Kernels for i8 {
+    fn configurations() -> &'static [Configuration<i8>] {
+        static ALL: LazyLock<Vec<Configuration<i8>>> = LazyLock::new(|| {
+            let full = Arithmetic::Full;
+            std::iter::once(Configuration::thread(&reference::I8, full, true))
+                .chain(sm90::I8.iter().map(|kernel| Configuration::wgmma(kernel, full)))
+                .collect()
+        });
+        &ALL
+    }
+}
+
+macro_rules! kernels_of_float8 {
+    ($($t:ident $list:ident $fast:ident)+) => {$(
+        impl Kernels for $t {
+            fn configurations() -> &'static [Configuration<$t>] {
+                static ALL: LazyLock<Vec<Configuration<$t>>> = LazyLock::new(|| {
+                    let (full, fast) = (Arithmetic::Full, Arithmetic::FastAccumulation);
+                    std::iter::once(Configuration::thread(&reference::$list, full, true))
+                        .chain(sm90::$fast.iter().map(|kernel| Configuration::wgmma(kernel, fast)))
+                        .chain(sm90::$list.iter().map(|kernel| Configuration::wgmma(kernel, full)))
+                        .collect()
+                });
+                &ALL
+            }
+        }
+    )+};
+}
+kernels_of_float8! { E4m3 E4M3 E4M3_FAST E5m2 E5M2 E5M2_FAST }

@@ -1,5 +1,6 @@
 //! From a builder to a checked problem, its plan and its launches.
 
+use gpu::gemm::args::INTEGER_C;
 use simt::element::Element;
 
 use super::algorithm::{Algorithm, Plan};
@@ -79,7 +80,8 @@ impl<T: Multiply> Gemm<'_, T> {
     }
 
     /// The problem, with all arguments checked.
-    pub(super) fn problem<C: Element>(&self, c: TensorView<'_, C>) -> Result<Problem> {
+    pub(super) fn problem<C: Output<T>>(&self, c: TensorView<'_, C>) -> Result<Problem> {
+        self.check_integers::<C>()?;
         let [a, b] = self.operands()?;
         let bias = self.bias.as_ref().map(|(kind, numbers)| (*kind, numbers.len()));
         let to = OperandLayout::of("c", c.axes(), Op::N)?.at(c.address());
@@ -146,6 +148,22 @@ impl<T: Multiply> Gemm<'_, T> {
             names.dedup();
             not_applicable(&names.join(", "), &format!("{algorithm}, which {unsupported}"))
         })
+    }
+
+    /// Refuses whatever is applied to sums of integers that C takes as they are.
+    fn check_integers<C: Output<T>>(&self) -> Result<()> {
+        let is_product = self.alpha == T::Wide::from(1.0)
+            && self.beta == T::Wide::from(0.0)
+            && self.bias.is_none()
+            && self.activation == Activation::None;
+        if C::FLAGS & INTEGER_C == 0 || is_product {
+            return Ok(());
+        }
+        Err(BadArgument::new(ArgumentRule::Elements, CALL, "c")
+            .expected("elements of f32, bf16 or f16, since alpha, beta, bias and activation are applied in f32")
+            .found("i32")
+            .remedy("give C another element type, or multiply with alpha = 1 and beta = 0 alone")
+            .into())
     }
 
     pub(super) fn check_no_beta(&self) -> Result<()> {

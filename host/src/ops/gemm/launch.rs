@@ -220,15 +220,19 @@ impl<T: Multiply> Task<'_, T> {
         stream_k: Option<(&Schedule, &mut BufferViewMut<'_, f32>)>,
     ) -> Result<()> {
         let Operands { c: to, batch, ref k, .. } = call.operands;
-        let config = launch_config(configuration, tma, &call.operands, self.limits);
-        let is_product = call.flags | c.flag == 0 && call.scale[1] == T::Wide::from(0.0);
+        let config = launch_config(configuration, tma, &call.operands, c.element_bytes(), self.limits);
+        let is_product = call.flags == 0 && call.scale[1] == T::Wide::from(0.0);
         let store = config.c.as_ref().filter(|_| is_product);
         let mut c = c.slice(0, to.extent(batch, to.rows, to.cols))?;
         let none = c.own.empty::<T>();
         // C is borrowed once: by its map or as a vector.
         let map_c = if let Some(map) = store {
-            let tensor = std::mem::replace(&mut c.own, none.empty()).as_tensor_strided(&map.shape, &map.strides)?;
-            Some(tensor.tma(&map.box_shape, map.swizzle)?)
+            let stored = if c.is_wide() {
+                std::mem::replace(&mut c.wide, none.empty()).divided::<T>()
+            } else {
+                std::mem::replace(&mut c.own, none.empty()).divided::<T>()
+            };
+            Some(stored.as_tensor_strided(&map.shape, &map.strides)?.tma(&map.box_shape, map.swizzle)?)
         } else {
             None
         };
@@ -289,7 +293,7 @@ impl<T: Multiply> Task<'_, T> {
     }
 
     /// Launches a kernel for C = A·B on product `number` of the batch.
-    fn product(&self, kernel: &Product<T>, number: usize, c: MatrixViewMut<'_, T>) -> Result<()> {
+    fn product(&self, kernel: &Product<T>, number: usize, c: MatrixViewMut<'_, T::Stored>) -> Result<()> {
         let Problem { m, n, k, a, b, .. } = *self.problem;
         let matrix = |x: OperandLayout| (number * x.stride, x.extent(1, x.rows, x.cols), x.matrix(0));
         let ((a_start, a_len, a_layout), (b_start, b_len, b_layout)) = (matrix(a), matrix(b));

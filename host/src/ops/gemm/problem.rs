@@ -51,11 +51,12 @@ pub(super) struct Epilogue {
 }
 
 impl Request<'_> {
-    /// Whether TMA can store C: it is the product, scaled at most, in the type of A and B, and TMA can address it.
-    pub(super) fn allows_tma_store(&self, element_bytes: usize) -> bool {
+    /// Whether TMA can store C: it is the product, scaled at most, the kernel stores elements of so many bytes, and TMA
+    /// can address them.
+    pub(super) fn allows_tma_store(&self, stores: impl Fn(usize) -> bool) -> bool {
         let Epilogue { transforms, accumulates, output_bytes, .. } = self.epilogue;
         let Problem { c, batch, .. } = self.problem;
-        !transforms && !accumulates && output_bytes == element_bytes && c.tma_storable(*batch, element_bytes)
+        !transforms && !accumulates && stores(output_bytes) && c.tma_storable(*batch, output_bytes)
     }
 }
 
