@@ -28,6 +28,8 @@ pub const F16_C: u32 = 1 << 5;
 /// C takes the sums of products of `i8` as they are, `i32`, which lie in `c_wide` as their bits: with [`WIDE_C`], and
 /// with an epilogue that does nothing. Alpha is ignored.
 pub const INTEGER_C: u32 = 1 << 6;
+/// Rows and columns of C have factors of their own: see [`Scales`].
+pub const SCALES: u32 = 1 << 7;
 /// The bits of the activation; all 0 for the identity.
 pub const ACTIVATION: u32 = 3 << 8;
 /// max(x, 0), a NaN for a NaN.
@@ -96,6 +98,17 @@ pub struct TmaGemmArgs<'a, T: Number> {
     pub stream_k: StreamKArgs<'a>,
 }
 
+/// Factors of the rows and of the columns of op(A)·op(B), the same for all matrices of a batch: the sum is multiplied by
+/// that of its row, then by that of its column, rounded each time. Read with [`SCALES`] alone.
+#[repr(C)]
+#[derive(Clone, Copy, KernelArg)]
+pub struct Scales<'a> {
+    /// m factors; or none, which are 1.
+    pub rows: VecRef<'a, f32>,
+    /// n factors; or none, which are 1.
+    pub columns: VecRef<'a, f32>,
+}
+
 /// What a stream-K schedule needs: see `sm90::schedule::stream_k` and `sm90::fixup`.
 #[repr(C)]
 #[derive(Clone, Copy, KernelArg)]
@@ -128,6 +141,16 @@ pub type TmaGemmKernel<T> = simt::Kernel<(
     simt::tma::TensorMap<'static, T>,
     simt::tma::TensorMapMut<'static, T>,
     TmaGemmArgs<'static, T>,
+)>;
+
+/// A [`TmaGemmKernel`] for operands of 8 bits.
+#[cfg(not(target_arch = "nvptx64"))]
+pub type ScaledGemmKernel<T> = simt::Kernel<(
+    simt::tma::TensorMap<'static, T>,
+    simt::tma::TensorMap<'static, T>,
+    simt::tma::TensorMapMut<'static, T>,
+    TmaGemmArgs<'static, T>,
+    Scales<'static>,
 )>;
 
 /// A [`TmaGemmKernel`] that loads planes of `bf16`, with the operands that were split into them.

@@ -1,10 +1,10 @@
 //! 8-bit operands: `i8`, whose sums are exact, and [`E4m3`] and [`E5m2`], of which small integers have exact sums.
 
-use gpu::gemm::args::TmaGemmKernel;
+use gpu::gemm::args::ScaledGemmKernel;
 use gpu::gemm::configs::WgmmaKernel;
 use gpu::gemm::sm90 as kernels;
 use rand::Rng;
-use warpwright::gemm::{Algorithm, Arithmetic, Gemm, Multiply, Op, Output};
+use warpwright::gemm::{Algorithm, Arithmetic, Gemm, Op, Output, Quantized};
 use warpwright::half::{bf16, f16};
 use warpwright::{Device, E4m3, E5m2, Element};
 
@@ -12,7 +12,7 @@ use crate::support::device::under_test;
 use crate::support::values;
 
 /// An element of A and B.
-trait Byte: Multiply<Wide = f32> {
+trait Byte: Quantized {
     /// A number whose products have exact sums.
     fn exact(rng: &mut impl Rng) -> Self;
     fn value(self) -> f64;
@@ -70,6 +70,8 @@ impl Cell for f16 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Epilogue {
     Product,
+    /// Powers of two as factors of rows and columns.
+    Scaled,
     /// 0.5 times the product, minus the old C, plus a bias, at least 0.
     Everything,
 }
@@ -81,7 +83,7 @@ fn ld(cols: usize) -> usize {
 
 /// C of one kernel: every element, and the padding between rows.
 fn check<T: Byte, C: Output<T> + Cell>(
-    (device, kernel): (&Device, &WgmmaKernel<TmaGemmKernel<T>>),
+    (device, kernel): (&Device, &WgmmaKernel<ScaledGemmKernel<T>>),
     arithmetic: fn(Gemm<'_, T>) -> Gemm<'_, T>,
     [m, n, k, count]: [usize; 4],
     epilogue: Epilogue,
@@ -101,8 +103,12 @@ fn check<T: Byte, C: Output<T> + Cell>(
     let gemm = arithmetic(device.gemm(view_a, view_b).transpose_b());
     // Two clusters, each of which may compute several tiles.
     let gemm = gemm.algorithm(Algorithm::of(kernel.kernel.info())).sm_count_target(2 * kernel.config.cluster);
+    let (of_row, of_column) = (|row: usize| [0.5, 2.0, 1.0][row % 3], |col: usize| [1.0, 0.25, 4.0, 2.0, 0.5][col % 5]);
+    let rows = device.upload(&(0..m).map(|row| of_row(row) as f32).collect::<Vec<_>>()).unwrap();
+    let columns = device.upload(&(0..n).map(|col| of_column(col) as f32).collect::<Vec<_>>()).unwrap();
     match epilogue {
         Epilogue::Product => gemm.into(to_c),
+        Epilogue::Scaled => gemm.row_scales(&rows).column_scales(&columns).into(to_c),
         Epilogue::Everything => gemm.alpha(0.5).beta(-1.0).bias(&on_bias).relu().into(to_c),
     }
     .unwrap();
@@ -117,6 +123,7 @@ fn check<T: Byte, C: Output<T> + Cell>(
         let expected = match epilogue {
             _ if col >= n => old,
             Epilogue::Product => C::of(sum()),
+            Epilogue::Scaled => C::of(f64::from(sum() as f32) * of_row(row) * of_column(col)),
             Epilogue::Everything => C::of((0.5 * f64::from(sum() as f32) + 77.0 + f64::from(bias[col])).max(0.0)),
         };
         assert_eq!(*got, expected, "{name}, {epilogue:?}, matrix {matrix}, {row}, {col} of {m} x {n} x {k}");
@@ -148,6 +155,8 @@ macro_rules! every_epilogue {
             check::<$t, f32>((&device, kernel), $arithmetic, [70, 80, 300, 1], Epilogue::Everything);
             check::<$t, bf16>((&device, kernel), $arithmetic, [65, 79, 130, 2], Epilogue::Everything);
             check::<$t, f16>((&device, kernel), $arithmetic, [66, 144, 40, 1], Epilogue::Everything);
+            check::<$t, f32>((&device, kernel), $arithmetic, [70, 144, 200, 1], Epilogue::Scaled);
+            check::<$t, bf16>((&device, kernel), $arithmetic, [130, 77, 90, 2], Epilogue::Scaled);
         }
     };
 }
@@ -265,5 +274,8 @@ fn sums_of_integers_take_no_epilogue() {
     let a = device.upload(&ndarray::Array2::from_elem((4, 4), 3_i8)).unwrap();
     let error = device.gemm(&a, &a).alpha(2.0).run_as::<i32>().unwrap_err().to_string();
     assert!(error.contains("found i32") && error.contains("alpha = 1"), "{error}");
+    let factors = device.upload(&[1.0_f32; 3]).unwrap();
+    let error = device.gemm(&a, &a).row_scales(&factors).run_as::<f32>().unwrap_err().to_string();
+    assert!(error.contains("`row_scales`: expected 4 factors") && error.contains("found 3"), "{error}");
     assert_eq!(device.gemm(&a, &a).alpha(2.0).run_as::<f32>().unwrap().download().unwrap()[[0, 0]], 72.0);
 }

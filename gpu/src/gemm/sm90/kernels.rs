@@ -9,10 +9,10 @@ use simt::wgmma::{Accumulators, Columns, Width};
 
 use super::config::{Config, Staged};
 use super::pipeline::{PipelineState, Smem};
-use super::{bf16x6, gemm, gemm_two_width, integers, mainloop_wgmma_promoted, mainloop_wgmma_rs};
-use crate::gemm::args::{GemmArgs, Operands, TmaGemmArgs};
+use super::{bf16x6, gemm, gemm_two_width, mainloop_wgmma_promoted, mainloop_wgmma_rs, scales};
+use crate::gemm::args::{GemmArgs, Operands, Scales, TmaGemmArgs};
 #[cfg(not(target_arch = "nvptx64"))]
-use crate::gemm::args::{PlanesGemmKernel, TmaGemmKernel};
+use crate::gemm::args::{PlanesGemmKernel, ScaledGemmKernel, TmaGemmKernel};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::gemm::configs::WgmmaKernel;
 use crate::gemm::configs::{
@@ -32,24 +32,28 @@ macro_rules! has {
     (@$flag:ident $wanted:ident) => { false };
 }
 
-/// What differs in a [`Config`] where sums are integers, where elements are multiplied as they are, and where their
+/// What differs in a [`Config`] where elements of 16 and 32 bits are multiplied as they are, those of 8 bits, and where
 /// planes are.
 macro_rules! operands {
-    (i8 []) => {
+    ([]) => {
         type Source<'a> = ();
+    };
+    ([scales]) => {
+        type Source<'a> = Scales<'a>;
 
         #[inline(always)]
-        fn finish<const N: usize>(accumulator: &mut Accumulators<N>, (): (), _place: [u32; 3], gemm: &GemmArgs<'_, i8>)
-        where
+        fn finish<const N: usize>(
+            accumulator: &mut Accumulators<N>,
+            scales: Scales<'_>,
+            place: [u32; 3],
+            gemm: &GemmArgs<'_, Self::Element>,
+        ) where
             Columns<N>: Width,
         {
-            integers::convert(accumulator, gemm);
+            scales::scale(accumulator, scales, place, gemm);
         }
     };
-    ($x:ident []) => {
-        type Source<'a> = ();
-    };
-    ($x:ident [$source:ident]) => {
+    ([source]) => {
         type Source<'a> = Operands<'a, f32>;
 
         #[inline(always)]
@@ -81,11 +85,11 @@ macro_rules! operands {
 
 /// The planes of an operand.
 macro_rules! planes {
-    ([]) => {
-        1
-    };
-    ([$source:ident]) => {
+    ([source: $($type:tt)+]) => {
         bf16x6::PLANES
+    };
+    ($none:tt) => {
+        1
     };
 }
 
@@ -144,7 +148,10 @@ macro_rules! mainloop {
 /// What a block does.
 macro_rules! run {
     ([two_width] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident []) => {
-        gemm_two_width::gemm::<$config, _, _, _>($smem, $maps, $args)
+        gemm_two_width::gemm::<$config, _, _, _>($smem, $maps, $args, ())
+    };
+    ([two_width] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident [$source:ident]) => {
+        gemm_two_width::gemm::<$config, _, _, _>($smem, $maps, $args, $source)
     };
     ([$($flag:ident)*] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident []) => {
         gemm::gemm::<$config, $n, _, _, _>($smem, $maps, $args, ())
@@ -155,8 +162,8 @@ macro_rules! run {
 }
 
 /// Kernels for C of `$t` and operands of `$x`, called `$prefix` in their names, and the list of them, `$list`, of
-/// signature `$kind`. If the operands are planes, the kernels have one more parameter, `$source`: what they were split
-/// from.
+/// signature `$kind`. There may be one more parameter, `$source`: what planes were split from, or the factors of
+/// rows and columns.
 macro_rules! kernels {
     ($t:ident of $x:ident $source:tt $prefix:ident $list:ident: $kind:ident; $(
         $name:literal: $m:literal x $n:literal, $cluster:literal, $stages:literal, $flags:tt, [$($layout:ident)+],
@@ -199,7 +206,7 @@ macro_rules! kernels {
             },
         )+)+];
     } };
-    (@one $t:ident $x:ident [$($source:ident)?] $n:literal $stages:literal [$($flag:ident)*] $kernel:ident
+    (@one $t:ident $x:ident [$($source:ident: $($type:tt)+)?] $n:literal $stages:literal [$($flag:ident)*] $kernel:ident
         $layout:ident $m:literal $const:ident
         $config:ident
         $value:expr
@@ -214,7 +221,7 @@ macro_rules! kernels {
             type MajorB = <$x as Staged<{ $const.k_major(Layout::$layout)[1] }>>::Major;
             const CONFIG: WgmmaConfig = $const;
             const K_MAJOR: [bool; 2] = $const.k_major(Layout::$layout);
-            operands!($x [$($source)?]);
+            operands!([$($source)?]);
             $(mainloop!($flag);)*
         }
 
@@ -236,7 +243,7 @@ macro_rules! kernels {
             b: &TensorMap<$x>,
             stored: &TensorMapMut<$t>,
             args: TmaGemmArgs<$t>,
-            $($source: Operands<$t>,)?
+            $($source: $($type)+,)?
         ) {
             run!([$($flag)*] $config, $n, smem (a, b, stored) args [$($source)?]);
         }
@@ -253,22 +260,22 @@ macro_rules! kernels_of_tf32 {
     ($($rows:tt)+) => { kernels! { f32 of f32 [] tf32 TF32: TmaGemmKernel; $($rows)+ } };
 }
 macro_rules! kernels_of_bf16x6 {
-    ($($rows:tt)+) => { kernels! { f32 of bf16 [source] bf16x6 BF16X6: PlanesGemmKernel; $($rows)+ } };
+    ($($rows:tt)+) => { kernels! { f32 of bf16 [source: Operands<f32>] bf16x6 BF16X6: PlanesGemmKernel; $($rows)+ } };
 }
 macro_rules! kernels_of_i8 {
-    ($($rows:tt)+) => { kernels! { i8 of i8 [] i8 I8: TmaGemmKernel; $($rows)+ } };
+    ($($rows:tt)+) => { kernels! { i8 of i8 [scales: Scales] i8 I8: ScaledGemmKernel; $($rows)+ } };
 }
 macro_rules! kernels_of_e4m3 {
-    ($($rows:tt)+) => { kernels! { E4m3 of E4m3 [] e4m3 E4M3: TmaGemmKernel; $($rows)+ } };
+    ($($rows:tt)+) => { kernels! { E4m3 of E4m3 [scales: Scales] e4m3 E4M3: ScaledGemmKernel; $($rows)+ } };
 }
 macro_rules! kernels_of_e5m2 {
-    ($($rows:tt)+) => { kernels! { E5m2 of E5m2 [] e5m2 E5M2: TmaGemmKernel; $($rows)+ } };
+    ($($rows:tt)+) => { kernels! { E5m2 of E5m2 [scales: Scales] e5m2 E5M2: ScaledGemmKernel; $($rows)+ } };
 }
 macro_rules! fast_kernels_of_e4m3 {
-    ($($rows:tt)+) => { kernels! { E4m3 of E4m3 [] e4m3_fast E4M3_FAST: TmaGemmKernel; $($rows)+ } };
+    ($($rows:tt)+) => { kernels! { E4m3 of E4m3 [scales: Scales] e4m3_fast E4M3_FAST: ScaledGemmKernel; $($rows)+ } };
 }
 macro_rules! fast_kernels_of_e5m2 {
-    ($($rows:tt)+) => { kernels! { E5m2 of E5m2 [] e5m2_fast E5M2_FAST: TmaGemmKernel; $($rows)+ } };
+    ($($rows:tt)+) => { kernels! { E5m2 of E5m2 [scales: Scales] e5m2_fast E5M2_FAST: ScaledGemmKernel; $($rows)+ } };
 }
 wgmma_16_configs!(kernels_of_bf16);
 wgmma_16_configs!(kernels_of_f16);

@@ -26,7 +26,7 @@
 //! - `gemm`, `gemm_two_width`: what a block does, in order.
 //! - `mainloop_wgmma`, `mainloop_wgmma_rs`, `mainloop_wgmma_promoted`: the consumers' main loop, A from shared memory,
 //!   from registers, or sums that are added to others.
-//! - `integers`: sums of `i8`.
+//! - `scales`: sums of 8-bit operands.
 //! - [`bf16x6`]: `f32` as sums of three `bf16`.
 //! - [`schedule`]: which tiles and which steps along k a block has: raster order, stream-K, two widths.
 //! - `fixup`: the partial sums of a tile that several blocks compute.
@@ -44,13 +44,13 @@ mod fixup;
 mod fragments;
 mod gemm;
 mod gemm_two_width;
-mod integers;
 mod kernels;
 mod mainloop_wgmma;
 mod mainloop_wgmma_promoted;
 mod mainloop_wgmma_rs;
 pub mod pack;
 pub mod pipeline;
+mod scales;
 pub mod schedule;
 
 // The PTX has the kernels alone, which nobody calls by name.

@@ -24,6 +24,8 @@ pub(super) enum Unsupported {
     Elements,
     /// It has the other [`Arithmetic`](super::Arithmetic).
     Arithmetic,
+    /// It has no factors of rows and columns.
+    Scales,
     /// It is for a longer k.
     ShortK,
     /// It is for one layout only: whether A and B are transposed.
@@ -49,6 +51,7 @@ impl fmt::Display for Unsupported {
         match self {
             Self::Elements => f.write_str("is for other element types"),
             Self::Arithmetic => f.write_str("is for another arithmetic"),
+            Self::Scales => f.write_str("has no factors of rows and columns: only the kernels for Hopper do"),
             Self::ShortK => write!(f, "is for k of at least {MIN_K_OF_PLANES}"),
             Self::Layout([a, b]) => {
                 let op = |transposed: &bool| if *transposed { 'T' } else { 'N' };
@@ -84,6 +87,10 @@ pub(super) fn check_kernel<T: Multiply>(
     }
     if configuration.has_planes() && request.problem.k < MIN_K_OF_PLANES {
         return Err(if request.problem.k == 0 { Unsupported::NoProduct } else { Unsupported::ShortK });
+    }
+    // Without a product there is nothing to scale.
+    if request.epilogue.has_scales && request.problem.k > 0 && !configuration.has_scales() {
+        return Err(Unsupported::Scales);
     }
     if request.device.has_kernel(configuration.info()) { Ok(()) } else { Err(Unsupported::Device) }
 }
@@ -140,7 +147,7 @@ pub(super) fn work<T: Multiply>(
         return Err(Unsupported::Extents);
     }
     match configuration.entry {
-        Entry::Tma(_, tma) | Entry::Planes(_, tma) => check_tma(configuration, tma, &problem, &split)?,
+        Entry::Tma(_, tma) | Entry::Scaled(_, tma) | Entry::Planes(_, tma) => check_tma(configuration, tma, &problem, &split)?,
         Entry::Product(_) if is_split => return Err(Unsupported::SplitK),
         Entry::Product(_) if problem.k == 0 => return Err(Unsupported::NoProduct),
         Entry::Product(_) if !counts_in_32_bits => return Err(Unsupported::Extents),

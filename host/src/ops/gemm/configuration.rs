@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-use gpu::gemm::args::{GemmKernel, PlanesGemmKernel, TmaGemmKernel};
+use gpu::gemm::args::{GemmKernel, PlanesGemmKernel, ScaledGemmKernel, TmaGemmKernel};
 use gpu::gemm::configs::{FfmaConfig, FfmaKernel, Layout, PerfModel, ThreadKernel, WgmmaConfig, WgmmaKernel};
 use gpu::gemm::number::Number;
 use gpu::gemm::sm90::bf16x6;
@@ -44,6 +44,8 @@ pub(super) enum Entry<T: Number> {
     Generic(&'static GemmKernel<T>),
     /// TMA loads the operands; has the whole epilogue.
     Tma(&'static TmaGemmKernel<T>, TmaConfig),
+    /// TMA loads the operands, of 8 bits; has the whole epilogue, and factors of rows and columns.
+    Scaled(&'static ScaledGemmKernel<T>, TmaConfig),
     /// TMA loads the planes that the operands were split into; has the whole epilogue.
     Planes(&'static PlanesGemmKernel<T>, TmaConfig),
     /// Writes the product only; the epilogue is another launch.
@@ -133,6 +135,7 @@ impl<T: Number> Entry<T> {
         match self {
             Self::Generic(kernel) => kernel.info(),
             Self::Tma(kernel, _) => kernel.info(),
+            Self::Scaled(kernel, _) => kernel.info(),
             Self::Planes(kernel, _) => kernel.info(),
             Self::Product(kernel) => kernel.info(),
         }
@@ -162,6 +165,16 @@ impl<T: Number> Configuration<T> {
         Self { entry, arithmetic, layout: Some(layout), tile, k_granularity, model, is_sequential: false }
     }
 
+    fn scaled(kernel: &WgmmaKernel<ScaledGemmKernel<T>>, arithmetic: Arithmetic) -> Self {
+        let &WgmmaKernel { config, layout, kernel } = kernel;
+        Self::of_wgmma(config, layout, Entry::Scaled(kernel, TmaConfig::Wgmma(config)), arithmetic)
+    }
+
+    /// Whether it has factors of rows and columns.
+    pub(super) fn has_scales(&self) -> bool {
+        matches!(self.entry, Entry::Scaled(..))
+    }
+
     /// Whether it multiplies planes of the operands.
     pub(super) fn has_planes(&self) -> bool {
         matches!(self.entry, Entry::Planes(..))
@@ -179,7 +192,7 @@ impl<T: Number> Configuration<T> {
     /// The row of a TMA kernel.
     pub(super) fn tma(&self) -> Option<TmaConfig> {
         match self.entry {
-            Entry::Tma(_, config) | Entry::Planes(_, config) => Some(config),
+            Entry::Tma(_, config) | Entry::Scaled(_, config) | Entry::Planes(_, config) => Some(config),
             Entry::Generic(_) | Entry::Product(_) => None,
         }
     }
@@ -311,7 +324,7 @@ impl Kernels for i8 {
         static ALL: LazyLock<Vec<Configuration<i8>>> = LazyLock::new(|| {
             let full = Arithmetic::Full;
             std::iter::once(Configuration::thread(&reference::I8, full, true))
-                .chain(sm90::I8.iter().map(|kernel| Configuration::wgmma(kernel, full)))
+                .chain(sm90::I8.iter().map(|kernel| Configuration::scaled(kernel, full)))
                 .collect()
         });
         &ALL
@@ -325,8 +338,8 @@ macro_rules! kernels_of_float8 {
                 static ALL: LazyLock<Vec<Configuration<$t>>> = LazyLock::new(|| {
                     let (full, fast) = (Arithmetic::Full, Arithmetic::FastAccumulation);
                     std::iter::once(Configuration::thread(&reference::$list, full, true))
-                        .chain(sm90::$fast.iter().map(|kernel| Configuration::wgmma(kernel, fast)))
-                        .chain(sm90::$list.iter().map(|kernel| Configuration::wgmma(kernel, full)))
+                        .chain(sm90::$fast.iter().map(|kernel| Configuration::scaled(kernel, fast)))
+                        .chain(sm90::$list.iter().map(|kernel| Configuration::scaled(kernel, full)))
                         .collect()
                 });
                 &ALL

@@ -40,6 +40,16 @@ pub trait Multiply:
     fn partials(workspace: BufferViewMut<'_, f32>) -> OutputBuffers<'_, Self>;
 }
 
+/// Element types of A and B of 8 bits, whose products may have factors for rows and columns: `i8`, [`E4m3`] and [`E5m2`].
+#[diagnostic::on_unimplemented(
+    message = "products of `{Self}` have no factors for rows and columns",
+    note = "they are for the quantised types: `i8`, `E4m3` and `E5m2`"
+)]
+pub trait Quantized: Multiply<Wide = f32> {}
+impl Quantized for i8 {}
+impl Quantized for E4m3 {}
+impl Quantized for E5m2 {}
+
 /// No partial products.
 #[allow(clippy::needless_pass_by_value, reason = "the signature of `OutputBuffers::of`")]
 fn no_partials<T: Multiply>(workspace: BufferViewMut<'_, f32>) -> OutputBuffers<'_, T> {

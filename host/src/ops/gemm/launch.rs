@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GemmKernel, TMA_STORE, TRANSPOSE_A, TRANSPOSE_B};
+use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GemmKernel, SCALES, TMA_STORE, TRANSPOSE_A, TRANSPOSE_B};
 use gpu::gemm::{ffma, reduce_k};
 use half::bf16;
 use simt::element::Element;
@@ -35,6 +35,8 @@ pub(super) struct Task<'t, T: Multiply> {
     /// A and B as the caller gave them, and their problem, where `a`, `b` and `problem` are of copies.
     pub(super) source: Option<([TensorView<'t, T>; 2], &'t Problem)>,
     pub(super) bias: Option<BufferView<'t, T::Wide>>,
+    /// Factors of rows and of columns.
+    pub(super) scales: [Option<BufferView<'t, f32>>; 2],
     /// alpha and beta.
     pub(super) scale: [T::Wide; 2],
     /// The kernels' flags for bias and activation.
@@ -221,7 +223,7 @@ impl<T: Multiply> Task<'_, T> {
     ) -> Result<()> {
         let Operands { c: to, batch, ref k, .. } = call.operands;
         let config = launch_config(configuration, tma, &call.operands, c.element_bytes(), self.limits);
-        let is_product = call.flags == 0 && call.scale[1] == T::Wide::from(0.0);
+        let is_product = call.flags & !SCALES == 0 && call.scale[1] == T::Wide::from(0.0);
         let store = config.c.as_ref().filter(|_| is_product);
         let mut c = c.slice(0, to.extent(batch, to.rows, to.cols))?;
         let none = c.own.empty::<T>();
@@ -262,6 +264,14 @@ impl<T: Multiply> Task<'_, T> {
                 };
                 let arguments = Fields((gemm, config.batch_advance, stream_k.fields()));
                 self.device.launch(kernel, launch, (a, b, map_c, arguments))?;
+            }
+            (Entry::Scaled(kernel, _), _) => {
+                let a = tma_tensor::<T, T>(self.a, &config.a)?;
+                let b = tma_tensor::<T, T>(self.b, &config.b)?;
+                let none = self.a.cast_range::<T>(0, 0).empty();
+                let [rows, columns] = self.scales.map(|factors| factors.unwrap_or(none));
+                let arguments = Fields((gemm, config.batch_advance, stream_k.fields()));
+                self.device.launch(kernel, launch, (a, b, map_c, arguments, Fields((rows, columns))))?;
             }
             (Entry::Planes(kernel, _), Some((source, problem))) => {
                 let a = tma_tensor::<T, bf16>(self.a, &config.a)?;

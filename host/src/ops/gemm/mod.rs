@@ -63,5 +63,5 @@ mod tests;
 
 pub use algorithm::{Algorithm, Plan};
 pub use builder::Gemm;
-pub use element::{Multiply, Output, Sequential};
+pub use element::{Multiply, Output, Quantized, Sequential};
 pub use options::{Activation, Arithmetic, Op};

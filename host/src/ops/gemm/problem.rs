@@ -42,6 +42,8 @@ pub(super) struct Request<'r> {
 pub(super) struct Epilogue {
     /// alpha is not 1.
     pub(super) scales: bool,
+    /// Rows or columns have factors of their own.
+    pub(super) has_scales: bool,
     /// There is a bias or an activation.
     pub(super) transforms: bool,
     /// beta is not 0.
