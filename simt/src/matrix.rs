@@ -56,8 +56,8 @@ mod sealed {
 }
 pub(crate) use sealed::{Code, Sealed};
 
-/// Operand types of tensor cores: [`f16`](struct@f16), [`bf16`] and [`Tf32`]; for [`wgmma`](crate::wgmma) also [`E4m3`],
-/// [`E5m2`] and `i8`. Sums are `f32`, of `i8` they are `i32`.
+/// Operand types of tensor cores: [`f16`](struct@f16), [`bf16`] and [`Tf32`]; for [`wgmma`](crate::wgmma) also
+/// [`E4m3`], [`E5m2`] and `i8`. Sums are `f32`, of `i8` they are `i32`.
 #[diagnostic::on_unimplemented(
     message = "tensor cores do not multiply `{Self}`",
     note = "choose `f16`, `bf16`, `E4m3`, `E5m2`, `i8`, or `Tf32` for `f32` of which 10 bits after the point are used"

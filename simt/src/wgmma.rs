@@ -40,15 +40,16 @@
 //!
 //! - Sums of products of `i8` are `i32`, exact modulo 2³². [`Accumulators`] hold their bits: value `x` is the integer
 //!   `x.to_bits() as i32`, and zeros are zeros. There is no instruction of 136 columns.
-//! - Products of [`E4m3`](crate::float8::E4m3) and [`E5m2`](crate::float8::E5m2) are added with fewer bits than an `f32`
-//!   has. NVIDIA does not document how many. Measured on an H100, a term is cut off 13 bits below the leading bit of the
-//!   largest one of an instruction, the accumulator included: long sums belong into a second accumulator, to which those
-//!   of 128 products or so are added ([`Accumulators::add`]). The simulator adds them as it adds others.
+//! - Products of [`E4m3`](crate::float8::E4m3) and [`E5m2`](crate::float8::E5m2) are added with fewer bits than an
+//!   `f32` has. NVIDIA does not document how many; others report that a term is cut off 13 bits below the leading bit
+//!   of the largest one of an instruction, the accumulator included. On an H200, sums of 8192 random products are off
+//!   by up to 2.4 · 10⁻⁴ of the sum of magnitudes. So long sums belong into a second accumulator, to which those of 128
+//!   products or so are added ([`Accumulators::add`]). The simulator adds them as it adds others.
 
 use core::fmt;
 
-pub use crate::tma::Swizzle;
 use crate::matrix::{Code, Kind};
+pub use crate::tma::Swizzle;
 use crate::{arch, arch::wgmma::Fragment, async_copy::SharedSlot, element::Element};
 
 /// A matrix in shared memory: its start and the distances of its atoms (the *matrix descriptor* of PTX).
@@ -149,7 +150,8 @@ const fn has_width(code: Code, cols: usize) -> bool {
     !matches!(code, Code::I8) || cols < 32 || cols.is_multiple_of(16)
 }
 
-/// D of a warpgroup: 64 × `COLS` numbers in `f32`, or the bits of `i32` for operands of `i8`, of which each thread holds `COLS` / 2.
+/// D of a warpgroup: 64 × `COLS` numbers in `f32`, or the bits of `i32` for operands of `i8`, of which each thread
+/// holds `COLS` / 2.
 ///
 /// [`Self::position`] is the place of each of them. They stay in registers only if every index is a constant: read them
 /// by [`Self::for_each`] and its variants.

@@ -344,7 +344,8 @@ fn promoted(bench: &mut Bench) -> bool {
     let (a, b, mut c) = (Buffer::new(&x), Buffer::new(&y), Buffer::unwritten(512));
     let args = (a.matrix(64, 32), b.matrix(32, 8), c.matrix_mut(64, 8));
     bench.launch((promoted_faulty, promoted_fixed), Grid::line(1, BLOCK), args);
-    let dot = |row: usize, col: usize| -> f32 { (0..32).map(|k| x[row * 32 + k].to_f32() * y[k * 8 + col].to_f32()).sum() };
+    let dot =
+        |row: usize, col: usize| -> f32 { (0..32).map(|k| x[row * 32 + k].to_f32() * y[k * 8 + col].to_f32()).sum() };
     c.to_vec() == (0..512).map(|i| 2.0 * dot(i / 8, i % 8)).collect::<Vec<_>>()
 }
 

@@ -153,13 +153,13 @@ pub(crate) fn run<N: Numbers>(device: &Device, kernel: &Product<N::Element>, sha
     let (b, b_values): (Vec<_>, Vec<_>) = of_b.iter().map(|&x| N::random(x)).unzip();
     let got = launch(&a, &b)?;
     // Each instruction adds its products and the accumulator. Every term, and then the sum, is truncated no higher than
-    // the last bit of an `f32` of the largest term, or as [`Numbers::UNIT`] says. All of them are at most the final sum of absolute values.
+    // the last bit of an `f32` of the largest term, or as [`Numbers::UNIT`] says. All of them are at most the final sum
+    // of absolute values.
     let instruction = 32 / size_of::<N::Element>();
     let instructions = times as usize * depth / instruction;
     let roundings = instructions * (instruction + 2);
     for (i, (&c, (sum, size))) in got.iter().zip(multiply(&a_values, &b_values, shape)).enumerate() {
-        let (sum, bound) =
-            (f64::from(times) * sum, roundings as f64 * N::UNIT * f64::from(times) * size);
+        let (sum, bound) = (f64::from(times) * sum, roundings as f64 * N::UNIT * f64::from(times) * size);
         let error = (f64::from(c) - sum).abs();
         assert!(error <= bound, "element {i} of {cols} columns: {c} for {sum}, off by {error:e} of {bound:e} allowed");
     }

@@ -135,13 +135,7 @@ fn cub_type(dtype: Dtype) -> Option<Type> {
         Dtype::F16 => Some(Type::F16),
         Dtype::Bf16 => Some(Type::Bf16),
         Dtype::I32 => Some(Type::I32),
-        Dtype::Tf32
-        | Dtype::F32Emulated
-        | Dtype::U8
-        | Dtype::C128
-        | Dtype::I8
-        | Dtype::E4m3
-        | Dtype::E4m3Fast => None,
+        Dtype::Tf32 | Dtype::F32Emulated | Dtype::U8 | Dtype::C128 | Dtype::I8 | Dtype::E4m3 | Dtype::E4m3Fast => None,
     }
 }
 

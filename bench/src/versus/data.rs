@@ -287,7 +287,8 @@ impl Period {
 mod tests {
     use super::*;
 
-    const TYPES: [Dtype; 8] = [Dtype::U8, Dtype::I8, Dtype::I32, Dtype::F16, Dtype::Bf16, Dtype::F32, Dtype::F64, Dtype::C128];
+    const TYPES: [Dtype; 8] =
+        [Dtype::U8, Dtype::I8, Dtype::I32, Dtype::F16, Dtype::Bf16, Dtype::F32, Dtype::F64, Dtype::C128];
 
     #[test]
     fn a_buffer_repeats_the_period_from_its_phase_on() {

@@ -184,7 +184,10 @@ fn samples(case: &Case, period: &Period) -> Vec<Sample> {
         }
         (Shape::Gemm { mnk: [m, n, k], transposed, batch }, _) => {
             let chosen = chosen(m * n * batch, ADDITIONS / 8 / k);
-            chosen.into_par_iter().map(|index| product(case.dtype.product(), period, [*m, *n, *k], *transposed, index)).collect()
+            chosen
+                .into_par_iter()
+                .map(|index| product(case.dtype.product(), period, [*m, *n, *k], *transposed, index))
+                .collect()
         }
         (Shape::Array { .. }, _) => Vec::new(),
     }

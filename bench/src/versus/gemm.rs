@@ -124,9 +124,13 @@ fn by<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot, choice: Choice
         Dtype::F16 => {
             calls::<f16, f16>(device, problem, Kind { operands: operands!(F16), configured: |gemm| gemm }, slot, choice)
         }
-        Dtype::Bf16 => {
-            calls::<bf16, bf16>(device, problem, Kind { operands: operands!(Bf16), configured: |gemm| gemm }, slot, choice)
-        }
+        Dtype::Bf16 => calls::<bf16, bf16>(
+            device,
+            problem,
+            Kind { operands: operands!(Bf16), configured: |gemm| gemm },
+            slot,
+            choice,
+        ),
         Dtype::F64 => {
             calls::<f64, f64>(device, problem, Kind { operands: operands!(F64), configured: |gemm| gemm }, slot, choice)
         }

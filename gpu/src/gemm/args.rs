@@ -98,8 +98,8 @@ pub struct TmaGemmArgs<'a, T: Number> {
     pub stream_k: StreamKArgs<'a>,
 }
 
-/// Factors of the rows and of the columns of op(A)·op(B), the same for all matrices of a batch: the sum is multiplied by
-/// that of its row, then by that of its column, rounded each time. Read with [`SCALES`] alone.
+/// Factors of the rows and of the columns of op(A)·op(B), the same for all matrices of a batch: the sum is multiplied
+/// by that of its row, then by that of its column, rounded each time. Read with [`SCALES`] alone.
 #[repr(C)]
 #[derive(Clone, Copy, KernelArg)]
 pub struct Scales<'a> {

@@ -295,35 +295,41 @@ macro_rules! wgmma_bf16x6_configs {
 }
 pub(crate) use wgmma_bf16x6_configs;
 
-/// Calls `$then!` with the rows for `i8`. Tensor cores read 8-bit operands K-major alone, so one layout is enough; others
-/// are transposed first.
+/// Calls `$then!` with the rows for `i8`. Tensor cores read 8-bit operands K-major alone, so one layout is enough;
+/// others are transposed first.
 macro_rules! wgmma_i8_configs {
-    ($then:ident) => { $then! {
-        "128x256": 128 x 256, 1, 4, [], [nt], [20.0 20.0], 1.0, [200.0 1400.0], 8192 x 8192 x 8192;
-        "128x128": 128 x 128, 1, 6, [], [nt], [18.5 18.5], 1.0, [160.0 1000.0], 1024 x 2048 x 1024;
-        "64x128": 64 x 128, 1, 8, [], [nt], [15.7 15.7], 1.0, [80.0 600.0], 1024 x 1024 x 1024;
-    } };
+    ($then:ident) => {
+        $then! {
+            "128x256": 128 x 256, 1, 4, [], [nt], [20.0 20.0], 1.0, [200.0 1400.0], 8192 x 8192 x 8192;
+            "128x128": 128 x 128, 1, 6, [], [nt], [18.5 18.5], 1.0, [160.0 1000.0], 1024 x 2048 x 1024;
+            "64x128": 64 x 128, 1, 8, [], [nt], [15.7 15.7], 1.0, [80.0 600.0], 1024 x 1024 x 1024;
+        }
+    };
 }
 pub(crate) use wgmma_i8_configs;
 
 /// Calls `$then!` with the rows for 8-bit floating-point numbers whose sums are promoted.
 macro_rules! wgmma_fp8_configs {
-    ($then:ident) => { $then! {
-        "128x192": 128 x 192, 1, 4, [promotes stream_k], [nt], [18.3 18.3], 1.0, [200.0 1400.0], 8192 x 8192 x 8192;
-        "128x128": 128 x 128, 1, 6, [promotes_ahead], [nt], [16.8 16.8], 1.0, [160.0 1000.0], 2048 x 2048 x 2048;
-        "64x128": 64 x 128, 1, 8, [promotes], [nt], [10.8 10.8], 1.0, [80.0 600.0], 1024 x 1024 x 1024;
-    } };
+    ($then:ident) => {
+        $then! {
+            "128x192": 128 x 192, 1, 4, [promotes stream_k], [nt], [18.3 18.3], 1.0, [200.0 1400.0], 8192 x 8192 x 8192;
+            "128x128": 128 x 128, 1, 6, [promotes_ahead], [nt], [16.8 16.8], 1.0, [160.0 1000.0], 2048 x 2048 x 2048;
+            "64x128": 64 x 128, 1, 8, [promotes], [nt], [10.8 10.8], 1.0, [80.0 600.0], 1024 x 1024 x 1024;
+        }
+    };
 }
 pub(crate) use wgmma_fp8_configs;
 
 /// Calls `$then!` with the rows for 8-bit floating-point numbers whose sums stay in the tensor cores' accumulators.
 macro_rules! wgmma_fp8_fast_configs {
-    ($then:ident) => { $then! {
-        "128x256": 128 x 256, 1, 4, [], [nt], [20.1 20.1], 1.0, [200.0 1400.0], 4096 x 4096 x 4096;
-        "256x192": 256 x 192, 1, 3, [two_width], [nt], [20.0 20.5], 1.0, [200.0 1400.0], 8192 x 8192 x 8192;
-        "128x128": 128 x 128, 1, 6, [], [nt], [18.5 18.5], 1.0, [160.0 1000.0], 1024 x 2048 x 1024;
-        "64x128": 64 x 128, 1, 8, [], [nt], [16.2 16.2], 1.0, [80.0 600.0], 1024 x 1024 x 1024;
-    } };
+    ($then:ident) => {
+        $then! {
+            "128x256": 128 x 256, 1, 4, [], [nt], [20.1 20.1], 1.0, [200.0 1400.0], 4096 x 4096 x 4096;
+            "256x192": 256 x 192, 1, 3, [two_width], [nt], [20.0 20.5], 1.0, [200.0 1400.0], 8192 x 8192 x 8192;
+            "128x128": 128 x 128, 1, 6, [], [nt], [18.5 18.5], 1.0, [160.0 1000.0], 1024 x 2048 x 1024;
+            "64x128": 64 x 128, 1, 8, [], [nt], [16.2 16.2], 1.0, [80.0 600.0], 1024 x 1024 x 1024;
+        }
+    };
 }
 pub(crate) use wgmma_fp8_fast_configs;
 

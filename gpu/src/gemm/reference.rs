@@ -10,7 +10,8 @@
 //! ```
 //!
 //! Per thread and matrix: 2·k loads of one element, k fma, 1 store. No shared memory, no barrier. Arguments and grid
-//! are those of [`args`](super::args); sums of `i8` are integers; for tf32, A and B are `f32` that are rounded when they are read.
+//! are those of [`args`](super::args); sums of `i8` are integers; for tf32, A and B are `f32` that are rounded when
+//! they are read.
 
 use half::{bf16, f16};
 use simt::float8::{E4m3, E5m2};

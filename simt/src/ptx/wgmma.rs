@@ -95,8 +95,8 @@ macro_rules! shared {
      $v:ident $i:tt $args:tt $($ta:ident $tb:ident)?) => {
         shared!(@asm registers! $i, $n $types [$($scale)+] $modifiers, $v $i $args $($ta $tb)?)
     };
-    (@asm $list:ident ! $d:tt, $n:literal $types:literal [$($scale:literal)+] $modifiers:literal, $v:ident [$($i:literal)+]
-     ($a:ident $b:ident $fresh:ident $a_step:ident $b_step:ident $pending:ident) $($ta:ident $tb:ident)?) => {
+    (@asm $list:ident ! $d:tt, $n:literal $types:literal [$($scale:literal)+] $modifiers:literal,
+     $v:ident [$($i:literal)+] ($a:ident $b:ident $fresh:ident $a_step:ident $b_step:ident $pending:ident) $($ta:ident $tb:ident)?) => {
         asm!(
             group!(
                 "mov.b64 a, {a}; ",
@@ -293,6 +293,6 @@ fragments! { []
     72 "n144k32" "n144k16" "n144k8": 68 69 70 71;
     96 "n192k32" "n192k16" "n192k8": 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87 88 89 90 91 92 93 94
         95;
-    128 "n256k32" "n256k16" "n256k8": 96 97 98 99 100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 117 118 119
-        120 121 122 123 124 125 126 127;
+    128 "n256k32" "n256k16" "n256k8": 96 97 98 99 100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116
+        117 118 119 120 121 122 123 124 125 126 127;
 }

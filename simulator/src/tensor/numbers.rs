@@ -151,7 +151,10 @@ mod tests {
         let numbers = |kind: TensorKind, bits: [u8; 4]| kind.numbers(&bits).collect::<Vec<_>>();
         assert_eq!(numbers(TensorKind::I8, [0, 0x7f, 0x80, 0xff]), [0.0, 127.0, -128.0, -1.0]);
         assert_eq!(numbers(TensorKind::E4m3, [0x01, 0x38, 0xfe, 0x0f]), [0.001_953_125, 1.0, -448.0, 0.029_296_875]);
-        assert_eq!(numbers(TensorKind::E5m2, [0x01, 0x3c, 0xfb, 0x7c]), [2.0_f64.powi(-16), 1.0, -57344.0, f64::INFINITY]);
+        assert_eq!(
+            numbers(TensorKind::E5m2, [0x01, 0x3c, 0xfb, 0x7c]),
+            [2.0_f64.powi(-16), 1.0, -57344.0, f64::INFINITY]
+        );
         assert!(TensorKind::E4m3.number(0xff).is_nan() && TensorKind::E5m2.number(0x7d).is_nan());
     }
 

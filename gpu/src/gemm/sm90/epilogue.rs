@@ -6,8 +6,8 @@
 //!                          └────────────▶ 64 × 64 of f32 ─▶ four elements a thread ──────────────▶ C   everything else
 //! ```
 //!
-//! The TMA-store epilogue applies alpha alone, to a C that TMA can write, in tiles of whole boxes. Of operands of 8 bits
-//! C has several types, and its map has bytes for elements. The generic epilogue
+//! The TMA-store epilogue applies alpha alone, to a C that TMA can write, in tiles of whole boxes. Of operands of 8
+//! bits C has several types, and its map has bytes for elements. The generic epilogue
 //! does all that [`GemmArgs`] asks for, at any address: four neighbours at a time where they are aligned, else one.
 
 use half::{bf16, f16};

@@ -80,7 +80,8 @@ pub(super) fn gemm<'a, C: Config, const A: usize, const B: usize, const STAGES: 
     increase_registers::<CONSUMER_REGISTERS>();
     dependency_wait();
     let epilogue = Epilogue { staging: &smem.c, map: c, gemm: args.gemm };
-    let consumer = Consumer::<C, A, B, STAGES> { smem, warpgroup: (warpgroup - 1).min(1), k, epilogue: &epilogue, source };
+    let consumer =
+        Consumer::<C, A, B, STAGES> { smem, warpgroup: (warpgroup - 1).min(1), k, epilogue: &epilogue, source };
     // Tiles done so far: all else that goes on from tile to tile follows from it, and takes no registers in the
     // epilogue.
     let mut done = 0;

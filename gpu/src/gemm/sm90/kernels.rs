@@ -122,7 +122,11 @@ macro_rules! mainloop {
             Columns<N>: Width,
         {
             mainloop_wgmma_promoted::accumulate::<Self, N, A, B, STAGES>(
-                smem, &mut accumulator[0], state, range, meanwhile,
+                smem,
+                &mut accumulator[0],
+                state,
+                range,
+                meanwhile,
             );
         }
     };
@@ -138,7 +142,11 @@ macro_rules! mainloop {
             Columns<N>: Width,
         {
             mainloop_wgmma_promoted::accumulate_ahead::<Self, N, A, B, STAGES>(
-                smem, &mut accumulator[0], state, range, meanwhile,
+                smem,
+                &mut accumulator[0],
+                state,
+                range,
+                meanwhile,
             );
         }
     };

@@ -14,8 +14,8 @@ use super::config::Config;
 use super::epilogue::MmaElement;
 use super::pipeline::{PipelineState, Smem};
 
-/// Sums `steps` stages of the pipeline from `state` on, at least one, into `sum`: the 64 rows from `row` of the tile on.
-/// `meanwhile` is called after the last product.
+/// Sums `steps` stages of the pipeline from `state` on, at least one, into `sum`: the 64 rows from `row` of the tile
+/// on. `meanwhile` is called after the last product.
 #[inline(always)]
 pub(super) fn accumulate<C: Config, const N: usize, const A: usize, const B: usize, const STAGES: usize>(
     smem: &Smem<C::Operand, A, B, STAGES>,
@@ -39,7 +39,8 @@ pub(super) fn accumulate<C: Config, const N: usize, const A: usize, const B: usi
     meanwhile();
 }
 
-/// [`accumulate`] with two parts in turn: one is added to the sum while the tensor cores have the products of the other.
+/// [`accumulate`] with two parts in turn: one is added to the sum while the tensor cores have the products of the
+/// other.
 #[inline(always)]
 pub(super) fn accumulate_ahead<C: Config, const N: usize, const A: usize, const B: usize, const STAGES: usize>(
     smem: &Smem<C::Operand, A, B, STAGES>,

@@ -3,8 +3,8 @@
 use half::{bf16, f16};
 use simt::{
     element::Element,
-    matrix::{Kind, Tf32},
     float8::{E4m3, E5m2},
+    matrix::{Kind, Tf32},
     prelude::*,
     sync::fence_proxy_async,
     warpgroup::{decrease_registers, increase_registers, warpgroup_id},

@@ -147,7 +147,9 @@ pub(super) fn work<T: Multiply>(
         return Err(Unsupported::Extents);
     }
     match configuration.entry {
-        Entry::Tma(_, tma) | Entry::Scaled(_, tma) | Entry::Planes(_, tma) => check_tma(configuration, tma, &problem, &split)?,
+        Entry::Tma(_, tma) | Entry::Scaled(_, tma) | Entry::Planes(_, tma) => {
+            check_tma(configuration, tma, &problem, &split)?
+        }
         Entry::Product(_) if is_split => return Err(Unsupported::SplitK),
         Entry::Product(_) if problem.k == 0 => return Err(Unsupported::NoProduct),
         Entry::Product(_) if !counts_in_32_bits => return Err(Unsupported::Extents),

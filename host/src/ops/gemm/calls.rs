@@ -94,8 +94,8 @@ impl<T: Multiply> Gemm<'_, T> {
     /// # Errors
     /// - [`crate::Error::Argument`]: shapes, batch sizes or the length of the bias do not agree; a batch is empty; a
     ///   matrix is neither row-major nor column-major, or its leading dimension is too small; k > 2³² − 1; the
-    ///   algorithm is not applicable, or the workspace is too small for it; memory or the stream of another device; C is
-    ///   `i32`, and there is an alpha, a beta, a bias or an activation.
+    ///   algorithm is not applicable, or the workspace is too small for it; memory or the stream of another device; C
+    ///   is `i32`, and there is an alpha, a beta, a bias or an activation.
     /// - As [`Device::launch`](crate::Device::launch).
     pub fn into<'c, C: Output<T>>(self, c: impl Into<TensorViewMut<'c, C>>) -> Result<()> {
         let grid = self.device.limits().grid;

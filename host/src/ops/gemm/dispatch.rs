@@ -181,7 +181,9 @@ impl<T: Multiply> Gemm<'_, T> {
             return Ok(());
         }
         Err(BadArgument::new(ArgumentRule::Elements, CALL, "c")
-            .expected("elements of f32, bf16 or f16, since alpha, beta, factors, bias and activation are applied in f32")
+            .expected(
+                "elements of f32, bf16 or f16, since alpha, beta, factors, bias and activation are applied in f32",
+            )
             .found("i32")
             .remedy("give C another element type, or multiply with alpha = 1 and beta = 0 alone")
             .into())

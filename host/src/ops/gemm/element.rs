@@ -18,8 +18,8 @@ mod sealed {
 }
 use sealed::Sealed;
 
-/// Element types of A and B: `f32`, `f16`, `bf16`, [`E4m3`] and [`E5m2`], whose products are accumulated in `f32`; `i8`,
-/// whose products are accumulated in `i32`; and `f64`.
+/// Element types of A and B: `f32`, `f16`, `bf16`, [`E4m3`] and [`E5m2`], whose products are accumulated in `f32`;
+/// `i8`, whose products are accumulated in `i32`; and `f64`.
 #[diagnostic::on_unimplemented(
     message = "there is no matrix product of `{Self}`",
     note = "the elements of A and B are `f32`, `f16`, `bf16`, `f64`, `i8`, `E4m3` or `E5m2`, the same for both"
@@ -40,7 +40,8 @@ pub trait Multiply:
     fn partials(workspace: BufferViewMut<'_, f32>) -> OutputBuffers<'_, Self>;
 }
 
-/// Element types of A and B of 8 bits, whose products may have factors for rows and columns: `i8`, [`E4m3`] and [`E5m2`].
+/// Element types of A and B of 8 bits, whose products may have factors for rows and columns: `i8`, [`E4m3`] and
+/// [`E5m2`].
 #[diagnostic::on_unimplemented(
     message = "products of `{Self}` have no factors for rows and columns",
     note = "they are for the quantised types: `i8`, `E4m3` and `E5m2`"
@@ -134,9 +135,9 @@ impl Sequential for f32 {}
 #[diagnostic::do_not_recommend]
 impl Sequential for f64 {}
 
-/// Element types of C: that of A and B, or `f32` if A and B are `f16` or `bf16`. Where A and B are [`E4m3`] or [`E5m2`],
-/// `f32`, `bf16` or `f16`; where they are `i8` also `i32`, the sums as they are: alpha is then 1, beta 0, and there is
-/// neither bias nor activation.
+/// Element types of C: that of A and B, or `f32` if A and B are `f16` or `bf16`. Where A and B are [`E4m3`] or
+/// [`E5m2`], `f32`, `bf16` or `f16`; where they are `i8` also `i32`, the sums as they are: alpha is then 1, beta 0, and
+/// there is neither bias nor activation.
 #[diagnostic::on_unimplemented(
     message = "a matrix of `{Self}` cannot take the product of matrices of `{T}`",
     note = "C has the elements of A and B, or `f32` where these are `f16` or `bf16`; where they have 8 bits, `f32`, \
@@ -159,7 +160,9 @@ fn own<T: Multiply, C: Element>(c: BufferViewMut<'_, C>) -> (BufferViewMut<'_, T
 }
 
 /// C in the type of the sums, or in one of the same size.
-fn wide<T: Multiply, C: Element>(c: BufferViewMut<'_, C>) -> (BufferViewMut<'_, T::Stored>, BufferViewMut<'_, T::Wide>) {
+fn wide<T: Multiply, C: Element>(
+    c: BufferViewMut<'_, C>,
+) -> (BufferViewMut<'_, T::Stored>, BufferViewMut<'_, T::Wide>) {
     (c.empty(), c.cast())
 }
 
