@@ -80,8 +80,7 @@ pub struct WgmmaConfig {
     /// A is loaded from shared memory to registers, because it is MN-major tf32, which tensor cores do not read from
     /// shared memory.
     pub a_in_registers: bool,
-    /// The sums of a stage are added to others in registers: see
-    /// [`mainloop_wgmma_promoted`](crate::gemm::sm90).
+    /// The sums of a stage are added to others in registers: `mainloop_wgmma_promoted`.
     pub promotes: bool,
     /// Planes of `bf16` that an element of A or B, an `f32`, is the sum of; 1 where elements are multiplied as they
     /// are: see [`bf16x6`](crate::gemm::sm90::bf16x6).

@@ -255,6 +255,28 @@ fn random_numbers_are_within_the_bound() {
     }
 }
 
+/// Tiles that several blocks share: sums of small integers are the same.
+#[test]
+fn promoted_sums_are_exact_with_stream_k() {
+    let device = under_test(6);
+    let [m, n, k] = [130, 208, 900];
+    let mut rng = values::rng(6);
+    let mut numbers = |len: usize| (0..len).map(|_| E4m3::exact(&mut rng)).collect::<Vec<_>>();
+    let (a, b) = (device.upload(&numbers(m * ld(k))).unwrap(), device.upload(&numbers(n * ld(k))).unwrap());
+    let view_a = a.view().as_tensor_strided(&[m, k], &[ld(k), 1]).unwrap();
+    let view_b = b.view().as_tensor_strided(&[n, k], &[ld(k), 1]).unwrap();
+    let c = device.alloc_matrix::<bf16>(m, n).unwrap();
+    for kernel in kernels::E4M3.iter().filter(|kernel| kernel.config.stream_k) {
+        let algorithm = Algorithm::of(kernel.kernel.info());
+        let product = |algorithm: Algorithm| {
+            let gemm = device.gemm(view_a, view_b).transpose_b().algorithm(algorithm);
+            assert_eq!(gemm.plan(algorithm, &c).unwrap().algorithm().blocks(), algorithm.blocks());
+            gemm.run_as::<bf16>().unwrap().download().unwrap()
+        };
+        assert_eq!(product(algorithm.stream_k(5)), product(algorithm), "{}", kernel.kernel.info().name);
+    }
+}
+
 /// Nothing is read where k or alpha is 0, and C of no rows stays as it is.
 #[test]
 fn empty_products() {
