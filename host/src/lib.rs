@@ -183,6 +183,8 @@ pub use stream::{Event, Stream};
 pub use gpu;
 #[doc(no_inline)]
 pub use simt::element::Element;
+#[doc(no_inline)]
+pub use simt::float8::{E4m3, E5m2};
 pub use simt::println;
 #[doc(no_inline)]
 pub use {half, ndarray, simt, simulator};

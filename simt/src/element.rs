@@ -5,6 +5,7 @@ use half::{bf16, f16};
 use crate::{
     arch::Plain,
     arg_type::{ArgPart, ArgType},
+    float8::{E4m3, E5m2},
 };
 
 /// A number, or a [`Vector`] of numbers, of 1, 2, 4, 8 or 16 bytes: what one memory access moves.
@@ -15,7 +16,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element of global or shared memory",
     label = "not an element",
-    note = "elements are the integers of 8 to 64 bits, `f16`, `bf16`, `f32`, `f64`, \
+    note = "elements are the integers of 8 to 64 bits, `E4m3`, `E5m2`, `f16`, `bf16`, `f32`, `f64`, \
             and vectors of them of up to 16 bytes"
 )]
 pub unsafe trait Element: Copy + 'static {
@@ -164,7 +165,7 @@ macro_rules! elements {
 
 elements! {
     u8 as u8, i8 as i8, u16 as u16, i16 as i16, u32 as u32, i32 as i32, u64 as u64, i64 as i64,
-    f16 as u16, bf16 as u16, f32 as f32, f64 as f64,
+    E4m3 as u8, E5m2 as u8, f16 as u16, bf16 as u16, f32 as f32, f64 as f64,
 }
 
 /// Zero-sized types that carry an alignment.
@@ -194,7 +195,7 @@ macro_rules! lanes {
 }
 
 lanes! {
-    u8 | i8: 2 => A2, 4 => A4, 8 => A8, 16 => A16;
+    u8 | i8 | E4m3 | E5m2: 2 => A2, 4 => A4, 8 => A8, 16 => A16;
     u16 | i16 | f16 | bf16: 2 => A4, 4 => A8, 8 => A16;
     u32 | i32 | f32: 2 => A8, 4 => A16;
     u64 | i64 | f64: 2 => A16;

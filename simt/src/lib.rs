@@ -109,6 +109,7 @@
 //! | `GpuFloat::floor()` … | [`math::floor`] … | `cvt.rmi` … |
 //! | – | [`math::fast`]: `exp2`, `sin`, `rsqrt` … | `ex2.approx.ftz`, `sin.approx.ftz`, `rsqrt.approx.ftz` … |
 //! | – | [`convert`] for `f16` and `bf16` | `cvt` |
+//! | – | [`float8`]: `E4m3`, `E5m2` | integer arithmetic |
 //!
 //! **Asynchronous copies, clusters, tensor cores**
 //!
@@ -175,6 +176,7 @@ pub mod element;
 #[cfg(target_arch = "nvptx64")]
 #[doc(hidden)]
 pub mod entry;
+pub mod float8;
 pub mod global;
 pub mod grid;
 pub mod index;

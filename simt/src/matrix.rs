@@ -35,6 +35,7 @@
 
 use half::{bf16, f16};
 
+use crate::float8::{E4m3, E5m2};
 use crate::{arch, async_copy::SharedSlot, element::Element};
 
 mod sealed {
@@ -45,6 +46,9 @@ mod sealed {
         F16,
         Bf16,
         Tf32,
+        I8,
+        E4m3,
+        E5m2,
     }
     pub trait Sealed {
         const CODE: Code;
@@ -52,10 +56,11 @@ mod sealed {
 }
 pub(crate) use sealed::{Code, Sealed};
 
-/// Operand types of tensor cores: [`f16`](struct@f16), [`bf16`] and [`Tf32`]. Sums are `f32`.
+/// Operand types of tensor cores: [`f16`](struct@f16), [`bf16`] and [`Tf32`]; for [`wgmma`](crate::wgmma) also
+/// [`E4m3`], [`E5m2`] and `i8`. Sums are `f32`, of `i8` they are `i32`.
 #[diagnostic::on_unimplemented(
     message = "tensor cores do not multiply `{Self}`",
-    note = "choose `f16`, `bf16`, or `Tf32` for `f32` of which 10 bits after the point are used"
+    note = "choose `f16`, `bf16`, `E4m3`, `E5m2`, `i8`, or `Tf32` for `f32` of which 10 bits after the point are used"
 )]
 pub trait Kind: Sealed {
     /// Bytes of one number.
@@ -83,6 +88,9 @@ kinds! {
     f16: F16, 2;
     bf16: Bf16, 2;
     Tf32: Tf32, 4;
+    i8: I8, 1;
+    E4m3: E4m3, 1;
+    E5m2: E5m2, 1;
 }
 
 const fn check<T, const N: usize, const COUNT: usize>() {
@@ -132,11 +140,12 @@ pub fn stmatrix<const COUNT: usize, const TRANSPOSE: bool, T: Element, const N: 
 }
 
 /// A · B + C of 16 × k, k × 8 and 16 × 8, k = [`Kind::DEPTH`] (`mma.sync.aligned.m16n8k16.row.col`, for [`Tf32`]
-/// `m16n8k8`). The [module](self) defines the fragments.
+/// `m16n8k8`). The [module](self) defines the fragments. Not for 8-bit numbers.
 #[inline(always)]
 #[track_caller]
 #[must_use]
 pub fn mma_sync<K: Kind>(a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32; 4] {
+    const { assert!(K::BYTES > 1, "8-bit numbers are multiplied by `wgmma` alone") }
     arch::matrix::multiply(K::CODE, a, b, c)
 }
 

@@ -3,6 +3,7 @@
 
 use crate::case::{Bench, Case, Group};
 use gpu::lab::instructions_sm90::wgmma_layout::Layout;
+use simt::float8::E4m3;
 use simt::matrix::{ldmatrix, mma_sync, stmatrix};
 use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
 use simt::prelude::*;
@@ -22,6 +23,7 @@ pub(crate) const GROUP: Group = Group {
         Case::new("accumulators read after a wait for one group too few", Kind::ProductNotWaited, |b| {
             product(b, count_faulty)
         }),
+        Case::new("8-bit sums promoted before the wait", Kind::ProductNotWaited, promoted),
         Case::new("wgmma in flight at the end of the kernel", Kind::ProductNotWaited, |b| product(b, in_flight_faulty)),
         Case::new("warp that exits before the wgmma", Kind::Warpgroup, |b| product(b, exited_faulty)),
         Case::new("warp that waits at a barrier instead of the wgmma", Kind::Warpgroup, |b| {
@@ -285,6 +287,66 @@ fn product(bench: &mut Bench, faulty: Product) -> bool {
     let args = (a.matrix(64, 16), b.matrix(16, 8), c.matrix_mut(64, 8));
     bench.launch((faulty, product_fixed), Grid::line(1, BLOCK), args);
     c.to_vec() == expected(16, |k, col| k * 8 + col)
+}
+
+/// A of 64 × 32 and B of 32 × 8 8-bit numbers, with rows of 32 bytes along k.
+const BYTES_A: Layout = Layout { swizzle: Swizzle::B32, mn_major: false, bytes: 1, extent: 64, depth: 32 };
+const BYTES_B: Layout = Layout { extent: 8, ..BYTES_A };
+
+#[repr(C, align(1024))]
+#[derive(Shared)]
+struct Bytes {
+    a: SharedArray<E4m3, 2048>,
+    b: SharedArray<E4m3, 256>,
+}
+
+/// Writes the operands, and gives their descriptors.
+#[track_caller]
+fn fill_bytes(operands: &Bytes, a: MatRef<E4m3>, b: MatRef<E4m3>) -> (Operand, Operand) {
+    let threads = (thread_idx_x(), BLOCK);
+    BYTES_A.write(&operands.a, 0, threads, |m, k| a.get(m, k));
+    BYTES_B.write(&operands.b, 0, threads, |n, k| b.get(k, n));
+    fence_proxy_async();
+    sync_threads();
+    (BYTES_A.operand(&operands.a, 0), BYTES_B.operand(&operands.b, 0))
+}
+
+/// Twice the product: two groups, each of which is added to the sum while the next is in flight.
+#[kernel(block = BLOCK)]
+fn promoted_fixed(#[shared] operands: &Bytes, a: MatRef<E4m3>, b: MatRef<E4m3>, c: MatMut<f32>) {
+    let (a, b) = fill_bytes(operands, a, b);
+    let (mut sum, mut even, mut odd) = (Accumulators::zeroed(), Accumulators::zeroed(), Accumulators::zeroed());
+    even.multiply::<E4m3, 1, KMajor, KMajor, 1>(a, b, true);
+    odd.multiply::<E4m3, 1, KMajor, KMajor, 1>(a, b, true);
+    even.wait::<1>();
+    sum.add(&even);
+    odd.wait::<0>();
+    sum.add(&odd);
+    write(&sum, c);
+}
+
+#[kernel(block = BLOCK)]
+fn promoted_faulty(#[shared] operands: &Bytes, a: MatRef<E4m3>, b: MatRef<E4m3>, c: MatMut<f32>) {
+    let (a, b) = fill_bytes(operands, a, b);
+    let (mut sum, mut even, mut odd) = (Accumulators::zeroed(), Accumulators::zeroed(), Accumulators::zeroed());
+    even.multiply::<E4m3, 1, KMajor, KMajor, 2>(a, b, true); // FAULT
+    odd.multiply::<E4m3, 1, KMajor, KMajor, 2>(a, b, true);
+    sum.add(&even); // FAULT
+    even.wait::<1>();
+    odd.wait::<0>();
+    sum.add(&odd);
+    write(&sum, c);
+}
+
+fn promoted(bench: &mut Bench) -> bool {
+    let bytes = |len: usize| (0..len).map(|i| E4m3::from_f32((i * i % 7) as f32 - 3.0)).collect::<Vec<_>>();
+    let (x, y) = (bytes(2048), bytes(256));
+    let (a, b, mut c) = (Buffer::new(&x), Buffer::new(&y), Buffer::unwritten(512));
+    let args = (a.matrix(64, 32), b.matrix(32, 8), c.matrix_mut(64, 8));
+    bench.launch((promoted_faulty, promoted_fixed), Grid::line(1, BLOCK), args);
+    let dot =
+        |row: usize, col: usize| -> f32 { (0..32).map(|k| x[row * 32 + k].to_f32() * y[k * 8 + col].to_f32()).sum() };
+    c.to_vec() == (0..512).map(|i| 2.0 * dot(i / 8, i % 8)).collect::<Vec<_>>()
 }
 
 /// Two stages of boxes with 128 bytes along k.

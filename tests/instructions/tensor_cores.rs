@@ -10,7 +10,7 @@ use simt::global::{MatMut, MatRef};
 use simt::matrix::Tf32;
 use simt::wgmma::Swizzle;
 use warpwright::half::{bf16, f16};
-use warpwright::{Device, Launch};
+use warpwright::{Device, E4m3, E5m2, Launch};
 
 use crate::case::{Case, Outcome, noise, same};
 
@@ -36,6 +36,12 @@ cases! {
     wgmma_f16_n128: f16, 128, 32, 2;
     wgmma_bf16_n192: bf16, 192, 64, 2;
     wgmma_tf32_n256: Tf32, 256, 32, 2;
+    wgmma_i8_n16: i8, 16, 32, 2;
+    wgmma_i8_n192: i8, 192, 64, 2;
+    wgmma_i8_n256: i8, 256, 128, 2;
+    wgmma_e4m3_n128: E4m3, 128, 128, 2;
+    wgmma_e4m3_n136: E4m3, 136, 64, 2;
+    wgmma_e5m2_n256: E5m2, 256, 128, 2;
     wgmma_rs_f16: f16, 64, 32, 1;
     wgmma_rs_tf32: Tf32, 128, 8, 1;
 }
@@ -46,7 +52,9 @@ pub(crate) trait Numbers {
     type Element: simt::element::Element + warpwright::Element;
     /// An integer, with random bits where the tensor cores ignore them.
     fn integer(value: i32, noise: u32) -> Self::Element;
-    /// A representable number between −1 and 1, and its value.
+    /// Where the first bit that is cut off of a term lies, relative to the leading bit of the largest term.
+    const UNIT: f64 = f32::EPSILON as f64;
+    /// A representable number, and its value.
     fn random(noise: u32) -> (Self::Element, f64);
 }
 
@@ -69,6 +77,37 @@ macro_rules! halves {
     )+};
 }
 halves! { f16 bf16 }
+
+impl Numbers for i8 {
+    type Element = Self;
+    // Sums are exact, and none needs more bits than an `f32` has.
+    const UNIT: f64 = 0.0;
+    fn integer(value: i32, _: u32) -> Self {
+        value as Self
+    }
+    fn random(noise: u32) -> (Self, f64) {
+        let number = (noise >> 24) as Self;
+        (number, f64::from(number))
+    }
+}
+
+macro_rules! numbers_of_8_bits {
+    ($($t:ty)+) => {$(
+        impl Numbers for $t {
+            type Element = $t;
+            // See `simt::wgmma`.
+            const UNIT: f64 = 1.0 / 8192.0;
+            fn integer(value: i32, _: u32) -> $t {
+                <$t>::from_f32(value as f32)
+            }
+            fn random(noise: u32) -> ($t, f64) {
+                let number = <$t>::from_f32(unit(noise));
+                (number, f64::from(number.to_f32()))
+            }
+        }
+    )+};
+}
+numbers_of_8_bits! { E4m3 E5m2 }
 
 impl Numbers for Tf32 {
     type Element = f32;
@@ -114,13 +153,13 @@ pub(crate) fn run<N: Numbers>(device: &Device, kernel: &Product<N::Element>, sha
     let (b, b_values): (Vec<_>, Vec<_>) = of_b.iter().map(|&x| N::random(x)).unzip();
     let got = launch(&a, &b)?;
     // Each instruction adds its products and the accumulator. Every term, and then the sum, is truncated no higher than
-    // the last bit of an `f32` of the largest term. All of them are at most the final sum of absolute values.
+    // the last bit of an `f32` of the largest term, or as [`Numbers::UNIT`] says. All of them are at most the final sum
+    // of absolute values.
     let instruction = 32 / size_of::<N::Element>();
     let instructions = times as usize * depth / instruction;
     let roundings = instructions * (instruction + 2);
     for (i, (&c, (sum, size))) in got.iter().zip(multiply(&a_values, &b_values, shape)).enumerate() {
-        let (sum, bound) =
-            (f64::from(times) * sum, roundings as f64 * f64::from(f32::EPSILON) * f64::from(times) * size);
+        let (sum, bound) = (f64::from(times) * sum, roundings as f64 * N::UNIT * f64::from(times) * size);
         let error = (f64::from(c) - sum).abs();
         assert!(error <= bound, "element {i} of {cols} columns: {c} for {sum}, off by {error:e} of {bound:e} allowed");
     }

@@ -74,27 +74,43 @@ pub const WORKSPACE: usize = 64 << 20;
 /// Element and arithmetic of a problem: the numbers of `cudaDataType`, `cublasComputeType_t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arithmetic {
-    /// `cudaDataType` of A, B and C.
+    /// `cudaDataType` of A and B.
     pub(super) element: i32,
+    /// `cudaDataType` of C.
+    pub(super) output: i32,
     /// `cublasComputeType_t`.
     pub(super) compute: i32,
     /// `cudaDataType` of alpha and beta.
     pub(super) scale: i32,
-    /// Bytes of an element.
+    /// Bytes of an element of A and B.
     pub(super) bytes: usize,
+    /// `CUBLASLT_MATMUL_DESC_FAST_ACCUM`: sums of 8-bit floating point stay in the tensor cores.
+    pub(super) fast: bool,
 }
 
 impl Arithmetic {
     /// f32 without tensor cores.
-    pub const F32: Self = Self { element: 0, compute: 68, scale: 0, bytes: 4 };
+    pub const F32: Self = Self { element: 0, output: 0, compute: 68, scale: 0, bytes: 4, fast: false };
     /// f32 in and out, factors rounded to tf32 for the tensor cores.
-    pub const TF32: Self = Self { element: 0, compute: 77, scale: 0, bytes: 4 };
+    pub const TF32: Self = Self { element: 0, output: 0, compute: 77, scale: 0, bytes: 4, fast: false };
     /// f16 in and out, f32 sums.
-    pub const F16: Self = Self { element: 2, compute: 68, scale: 0, bytes: 2 };
+    pub const F16: Self = Self { element: 2, output: 2, compute: 68, scale: 0, bytes: 2, fast: false };
     /// bf16 in and out, f32 sums.
-    pub const BF16: Self = Self { element: 14, compute: 68, scale: 0, bytes: 2 };
+    pub const BF16: Self = Self { element: 14, output: 14, compute: 68, scale: 0, bytes: 2, fast: false };
     /// f64.
-    pub const F64: Self = Self { element: 1, compute: 70, scale: 1, bytes: 8 };
+    pub const F64: Self = Self { element: 1, output: 1, compute: 70, scale: 1, bytes: 8, fast: false };
+    /// i8 in, i32 out.
+    pub const I8: Self = Self { element: 3, output: 10, compute: 72, scale: 10, bytes: 1, fast: false };
+    /// E4M3 in, bf16 out, f32 sums.
+    pub const E4M3: Self = Self { element: 28, output: 14, compute: 68, scale: 0, bytes: 1, fast: false };
+    /// The same with fast accumulation.
+    pub const E4M3_FAST: Self = Self { fast: true, ..Self::E4M3 };
+
+    /// Whether C has the elements of A and B.
+    #[must_use]
+    pub fn is_of_one_type(self) -> bool {
+        self.element == self.output
+    }
 }
 
 /// C = op(A)·op(B), row-major without padding, one GEMM or a batch of them one after the other in memory.
@@ -129,17 +145,18 @@ impl Problem {
 pub(super) struct Factors {
     single: [f32; 2],
     double: [f64; 2],
+    integer: [i32; 2],
 }
 
 impl Factors {
-    pub(super) const NEW: Self = Self { single: [1.0, 0.0], double: [1.0, 0.0] };
+    pub(super) const NEW: Self = Self { single: [1.0, 0.0], double: [1.0, 0.0], integer: [1, 0] };
 
     /// Addresses of 1 and 0.
     pub(super) fn of(&self, arithmetic: Arithmetic) -> [*const c_void; 2] {
-        if arithmetic == Arithmetic::F64 {
-            [ptr::from_ref(&self.double[0]).cast(), ptr::from_ref(&self.double[1]).cast()]
-        } else {
-            [ptr::from_ref(&self.single[0]).cast(), ptr::from_ref(&self.single[1]).cast()]
+        match arithmetic {
+            Arithmetic::F64 => [ptr::from_ref(&self.double[0]).cast(), ptr::from_ref(&self.double[1]).cast()],
+            Arithmetic::I8 => [ptr::from_ref(&self.integer[0]).cast(), ptr::from_ref(&self.integer[1]).cast()],
+            _ => [ptr::from_ref(&self.single[0]).cast(), ptr::from_ref(&self.single[1]).cast()],
         }
     }
 }

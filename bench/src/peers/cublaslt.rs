@@ -61,6 +61,7 @@ const SEARCH: Search<'_> = Search {
 // Numbers of the header's enumerations.
 const DESC_TRANSA: i32 = 3;
 const DESC_TRANSB: i32 = 4;
+const DESC_FAST_ACCUM: i32 = 25;
 const LAYOUT_BATCH_COUNT: i32 = 5;
 const LAYOUT_BATCH_STRIDE: i32 = 6;
 const PREFERENCE_WORKSPACE: i32 = 1;
@@ -141,8 +142,14 @@ impl Matmul<'_> {
                 let set = (functions.desc_set)(self.desc, attribute, (&raw const value).cast(), size_of::<i32>());
                 check("cublasLtMatmulDescSetAttribute", set)?;
             }
-            for (layout, ((rows, cols), ld, stride)) in self.layouts.iter_mut().zip(shapes) {
-                let made = (functions.layout_create)(layout, arithmetic.element, rows as u64, cols as u64, ld as i64);
+            if arithmetic.fast {
+                let value = 1_i8;
+                let set = (functions.desc_set)(self.desc, DESC_FAST_ACCUM, (&raw const value).cast(), size_of::<i8>());
+                check("cublasLtMatmulDescSetAttribute", set)?;
+            }
+            let elements = [arithmetic.element, arithmetic.element, arithmetic.output];
+            for ((layout, ((rows, cols), ld, stride)), element) in self.layouts.iter_mut().zip(shapes).zip(elements) {
+                let made = (functions.layout_create)(layout, element, rows as u64, cols as u64, ld as i64);
                 check("cublasLtMatrixLayoutCreate", made)?;
                 let (count, stride) = (batch as i32, stride as i64);
                 let count = (functions.layout_set)(*layout, LAYOUT_BATCH_COUNT, (&raw const count).cast(), 4);

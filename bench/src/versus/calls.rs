@@ -50,6 +50,9 @@ fn problem(case: &Case) -> Option<Problem> {
         Dtype::F16 => Arithmetic::F16,
         Dtype::Bf16 => Arithmetic::BF16,
         Dtype::F64 => Arithmetic::F64,
+        Dtype::I8 => Arithmetic::I8,
+        Dtype::E4m3 => Arithmetic::E4M3,
+        Dtype::E4m3Fast => Arithmetic::E4M3_FAST,
         Dtype::I32 | Dtype::U8 | Dtype::C128 => return None,
     };
     Some(Problem { m, n, k, transpose_a, transpose_b, batch, arithmetic })
@@ -104,7 +107,8 @@ pub(super) fn cublas_grouped<'c>(context: &'c Context<'_>, case: &Case, _slot: &
 /// cuBLAS: GEMM, and `geam`'s transposes of elements of 4, 8 and 16 bytes.
 pub(super) fn cublas<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot) -> Result<Option<Call<'c>>> {
     let Some(session) = &context.cublas else { return Ok(None) };
-    if let Some(problem) = problem(case) {
+    // `cublasGemmEx` has no 8-bit floating point; of 8-bit integers cuBLASLt has the same kernels.
+    if let Some(problem) = problem(case).filter(|problem| problem.arithmetic.is_of_one_type()) {
         return Ok(Some(plain(Box::new(move |slot| {
             // SAFETY: the slot holds the GEMM's matrices; for streams and drops see `copy`.
             Ok(unsafe { session.gemm(&problem, factors(slot)?) }?)
@@ -191,7 +195,7 @@ fn cub_type(dtype: Dtype) -> Option<Type> {
         Dtype::F16 => Some(Type::F16),
         Dtype::Bf16 => Some(Type::Bf16),
         Dtype::I32 => Some(Type::I32),
-        Dtype::Tf32 | Dtype::F32Emulated | Dtype::U8 | Dtype::C128 => None,
+        Dtype::Tf32 | Dtype::F32Emulated | Dtype::U8 | Dtype::C128 | Dtype::I8 | Dtype::E4m3 | Dtype::E4m3Fast => None,
     }
 }
 

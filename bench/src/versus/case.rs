@@ -113,12 +113,30 @@ pub enum Dtype {
     U8,
     /// Two f64.
     C128,
+    /// Signed bytes, whose products are added as `i32`.
+    I8,
+    /// 8-bit floating point, whose products are added in `f32`; C is `bf16`.
+    E4m3,
+    /// The same with `Arithmetic::FastAccumulation`.
+    E4m3Fast,
 }
 
 impl Dtype {
     /// Every type.
-    pub const ALL: [Self; 9] =
-        [Self::F32, Self::Tf32, Self::F32Emulated, Self::F16, Self::Bf16, Self::F64, Self::I32, Self::U8, Self::C128];
+    pub const ALL: [Self; 12] = [
+        Self::F32,
+        Self::Tf32,
+        Self::F32Emulated,
+        Self::F16,
+        Self::Bf16,
+        Self::F64,
+        Self::I32,
+        Self::U8,
+        Self::C128,
+        Self::I8,
+        Self::E4m3,
+        Self::E4m3Fast,
+    ];
 
     /// Its name in records.
     pub fn name(self) -> &'static str {
@@ -132,13 +150,16 @@ impl Dtype {
             Self::I32 => "i32",
             Self::U8 => "u8",
             Self::C128 => "c128",
+            Self::I8 => "i8",
+            Self::E4m3 => "e4m3",
+            Self::E4m3Fast => "e4m3-fast",
         }
     }
 
     /// Bytes of an element.
     pub fn bytes(self) -> usize {
         match self {
-            Self::U8 => 1,
+            Self::U8 | Self::I8 | Self::E4m3 | Self::E4m3Fast => 1,
             Self::F16 | Self::Bf16 => 2,
             Self::F32 | Self::Tf32 | Self::F32Emulated | Self::I32 => 4,
             Self::F64 => 8,
@@ -149,7 +170,21 @@ impl Dtype {
     /// How elements lie in memory.
     #[must_use]
     pub fn stored(self) -> Self {
-        if matches!(self, Self::Tf32 | Self::F32Emulated) { Self::F32 } else { self }
+        match self {
+            Self::Tf32 | Self::F32Emulated => Self::F32,
+            Self::E4m3Fast => Self::E4m3,
+            other => other,
+        }
+    }
+
+    /// The type of C in a GEMM.
+    #[must_use]
+    pub fn product(self) -> Self {
+        match self {
+            Self::I8 => Self::I32,
+            Self::E4m3 | Self::E4m3Fast => Self::Bf16,
+            other => other.stored(),
+        }
     }
 
     /// The type of a sum.
@@ -321,7 +356,10 @@ impl Case {
                 }
             }
             Shape::Array { dims, .. } => 2.0 * element * dims.iter().product::<usize>() as f64,
-            Shape::Gemm { mnk: [m, n, k], batch, .. } => element * ((m * k + k * n + m * n) * batch) as f64,
+            Shape::Gemm { mnk: [m, n, k], batch, .. } => {
+                let of_c = self.dtype.product().bytes() as f64;
+                (element * (m * k + k * n) as f64 + of_c * (m * n) as f64) * *batch as f64
+            }
             Shape::Groups { groups, rows, nk: [n, k], .. } => {
                 let m = group_rows(*groups, *rows);
                 element * (m * k + groups * k * n + m * n) as f64

@@ -2,7 +2,7 @@
 
 use super::case::{Case, Dtype, Lengths, Shape, Work};
 
-use Dtype::{Bf16, C128, F16, F32, F32Emulated, F64, I32, Tf32, U8};
+use Dtype::{Bf16, C128, E4m3, E4m3Fast, F16, F32, F32Emulated, F64, I8, I32, Tf32, U8};
 
 /// Elements of the large vectors.
 const LARGE: usize = 1 << 28;
@@ -207,6 +207,11 @@ fn gemms() -> Vec<Case> {
     cases.extend([512, 1024, 2048, 4096, 8192].map(|n| square(F64, n)));
     cases.extend(other_layouts.map(|layout| gemm(F64, [4096; 3], layout, 1)));
     cases.extend([[2000, 3000, 4000], [1999, 3001, 4003]].map(|mnk| gemm(F64, mnk, [false; 2], 1)));
+    // cuBLASLt multiplies 8-bit matrices in this layout alone.
+    for dtype in [I8, E4m3, E4m3Fast] {
+        cases.extend([1024, 2048, 4096, 8192].map(|n| gemm(dtype, [n; 3], [false, true], 1)));
+        cases.extend([[128, 8192, 8192], [4096, 7168, 16384]].map(|mnk| gemm(dtype, mnk, [false, true], 1)));
+    }
     for case in &mut cases {
         let square = matches!(case.shape, Shape::Gemm { mnk: [4096, 4096, 4096], transposed: [false, false], .. });
         case.quick = square && case.dtype != F64 && case.dtype != F16;

@@ -10,7 +10,7 @@ use rand::Rng;
 use rand::distr::{Distribution, StandardUniform};
 use rand::rngs::StdRng;
 use simt::element::Vec2;
-use warpwright::{Buffer, Device, Element};
+use warpwright::{Buffer, Device, E4m3, Element};
 
 use super::case::Dtype;
 use crate::data::random;
@@ -65,6 +65,8 @@ macro_rules! numbers {
 
 numbers! {
     u8: |x| x.into(), integer, |small| small.wrapping_add(4).cast_unsigned();
+    i8: |x| x.cast_unsigned().into(), integer, |small| small;
+    E4m3: |x| x.to_bits().into(), |rng| E4m3::from_f32(real(rng) as f32), |small| E4m3::from_f32(small.into());
     i32: |x| x.cast_unsigned().into(), integer, i32::from;
     f16: |x| x.to_bits().into(), |rng| f16::from_f64(real(rng)), |small| f16::from_f32(small.into());
     bf16: |x| x.to_bits().into(), |rng| bf16::from_f64(real(rng)), |small| bf16::from_f32(small.into());
@@ -78,6 +80,8 @@ numbers! {
 pub fn number(dtype: Dtype, bits: Bits) -> f64 {
     match dtype {
         Dtype::U8 => bits as f64,
+        Dtype::I8 => f64::from((bits as u8).cast_signed()),
+        Dtype::E4m3 | Dtype::E4m3Fast => E4m3::from_bits(bits as u8).to_f32().into(),
         Dtype::I32 => f64::from((bits as u32).cast_signed()),
         Dtype::F16 => f16::from_bits(bits as u16).to_f64(),
         Dtype::Bf16 => bf16::from_bits(bits as u16).to_f64(),
@@ -103,7 +107,7 @@ macro_rules! by_type {
                         let draw = if small { <$t as Number>::small } else { <$t as Number>::random };
                         Self::$variant(random(vec![zero(); len], seed, 7, draw))
                     })+
-                    Dtype::Tf32 | Dtype::F32Emulated => unreachable!("stored as f32"),
+                    Dtype::Tf32 | Dtype::F32Emulated | Dtype::E4m3Fast => unreachable!("stored as another"),
                 }
             }
 
@@ -124,7 +128,7 @@ macro_rules! by_type {
             pub fn alloc(device: &Device, dtype: Dtype, len: usize) -> Result<Self> {
                 Ok(match dtype.stored() {
                     $(Dtype::$variant => Self::$variant(device.alloc(len)?),)+
-                    Dtype::Tf32 | Dtype::F32Emulated => unreachable!("stored as f32"),
+                    Dtype::Tf32 | Dtype::F32Emulated | Dtype::E4m3Fast => unreachable!("stored as another"),
                 })
             }
 
@@ -183,7 +187,7 @@ macro_rules! by_type {
     };
 }
 
-by_type! { U8(u8), I32(i32), F16(f16), Bf16(bf16), F32(f32), F64(f64), C128(Vec2<f64>) }
+by_type! { U8(u8), I8(i8), E4m3(E4m3), I32(i32), F16(f16), Bf16(bf16), F32(f32), F64(f64), C128(Vec2<f64>) }
 
 /// All bits 0.
 fn zero<T: Element>() -> T {
@@ -283,7 +287,8 @@ impl Period {
 mod tests {
     use super::*;
 
-    const TYPES: [Dtype; 7] = [Dtype::U8, Dtype::I32, Dtype::F16, Dtype::Bf16, Dtype::F32, Dtype::F64, Dtype::C128];
+    const TYPES: [Dtype; 8] =
+        [Dtype::U8, Dtype::I8, Dtype::I32, Dtype::F16, Dtype::Bf16, Dtype::F32, Dtype::F64, Dtype::C128];
 
     #[test]
     fn a_buffer_repeats_the_period_from_its_phase_on() {

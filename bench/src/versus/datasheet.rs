@@ -22,6 +22,9 @@ const DATASHEETS: &[Datasheet] = &[Datasheet {
         ("f32-emulated", 164.8e12),
         ("f16", 989e12),
         ("bf16", 989e12),
+        ("i8", 1979e12),
+        ("e4m3", 1979e12),
+        ("e4m3-fast", 1979e12),
     ],
 }];
 

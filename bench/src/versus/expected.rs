@@ -122,7 +122,8 @@ struct Sample {
 
 fn computed(case: &Case, period: &Period, slot: &Slot) -> Result<()> {
     let dtype = match case.work {
-        Work::Max | Work::MaxAxis0 | Work::MaxAxis1 | Work::Gemm | Work::GroupedGemm | Work::Add => case.dtype,
+        Work::Max | Work::MaxAxis0 | Work::MaxAxis1 | Work::Add => case.dtype,
+        Work::Gemm | Work::GroupedGemm => case.dtype.product(),
         _ => case.dtype.sum(),
     };
     for Sample { index, value, bound } in samples(case, period) {
@@ -188,7 +189,7 @@ fn samples(case: &Case, period: &Period) -> Vec<Sample> {
                 let matrix = index / (m * n);
                 ([index / n % m, index % n], [matrix * all[0], matrix * all[1]])
             };
-            let sample = |index| product(case.dtype, period, [*m, *n, *k], *transposed, (index, at(index)));
+            let sample = |index| product(case.dtype.product(), period, [*m, *n, *k], *transposed, (index, at(index)));
             chosen.into_par_iter().map(sample).collect()
         }
         (Shape::Groups { groups, rows, nk: [n, k], transposed }, _) => {
@@ -197,7 +198,8 @@ fn samples(case: &Case, period: &Period) -> Vec<Sample> {
                 let group = ends.partition_point(|&end| end as usize <= index / n);
                 ([index / n, index % n], [0, group * n * k])
             };
-            let sample = |index| product(case.dtype, period, [m, *n, *k], [false, *transposed], (index, at(index)));
+            let sample =
+                |index| product(case.dtype.product(), period, [m, *n, *k], [false, *transposed], (index, at(index)));
             chosen(m * n, ADDITIONS / 8 / k).into_par_iter().map(sample).collect()
         }
         (Shape::Array { .. }, _) => Vec::new(),

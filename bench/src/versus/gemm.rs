@@ -8,7 +8,7 @@ use warpwright::gemm::{Arithmetic, Gemm, Multiply, Op, Output};
 use warpwright::{Buffer, Device};
 
 use super::case::{Case, Dtype, Shape, Work};
-use super::data::AnyBuffer::{Bf16, F16, F32, F64};
+use super::data::AnyBuffer::{Bf16, E4m3, F16, F32, F64, I8, I32};
 use super::implementations::{Call, Context, wrong_type};
 use super::slot::Slot;
 
@@ -21,20 +21,23 @@ struct Problem {
 }
 
 /// A, B and C of a slot.
-type Operands<'s, T> = (&'s Buffer<T>, &'s Buffer<T>, &'s mut Buffer<T>);
+type Operands<'s, T, C> = (&'s Buffer<T>, &'s Buffer<T>, &'s mut Buffer<C>);
 
-/// How a GEMM of one element type is called.
+/// How a GEMM of one element type is called, with a C of another or the same.
 #[derive(Clone, Copy)]
-struct Kind<T: Multiply> {
-    operands: for<'s> fn(&'s mut Slot) -> Result<Operands<'s, T>>,
+struct Kind<T: Multiply, C: Output<T>> {
+    operands: for<'s> fn(&'s mut Slot) -> Result<Operands<'s, T, C>>,
     configured: for<'g> fn(Gemm<'g, T>) -> Gemm<'g, T>,
 }
 
-/// The operands of a slot that holds them as `$x`.
+/// The operands of a slot that holds A and B as `$x`, and C as `$y` or the same.
 macro_rules! operands {
     ($x:ident) => {
+        operands!($x $x)
+    };
+    ($x:ident $y:ident) => {
         |slot| {
-            let Slot { a: $x(a), b: Some($x(b)), out: $x(c), .. } = slot else { return wrong_type() };
+            let Slot { a: $x(a), b: Some($x(b)), out: $y(c), .. } = slot else { return wrong_type() };
             Ok((a, b, c))
         }
     };
@@ -108,33 +111,52 @@ fn by<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot, choice: Choice
     let (device, problem) = (&context.device, Problem { mnk, ops, batch });
     match case.dtype {
         Dtype::F32 => {
-            calls::<f32>(device, problem, Kind { operands: operands!(F32), configured: |gemm| gemm }, slot, choice)
+            calls::<f32, f32>(device, problem, Kind { operands: operands!(F32), configured: |gemm| gemm }, slot, choice)
         }
         Dtype::Tf32 => {
             let kind = Kind { operands: operands!(F32), configured: |gemm| gemm.arithmetic(Arithmetic::Tf32) };
-            calls::<f32>(device, problem, kind, slot, choice)
+            calls::<f32, f32>(device, problem, kind, slot, choice)
         }
         Dtype::F32Emulated => {
             let kind = Kind { operands: operands!(F32), configured: |gemm| gemm.arithmetic(Arithmetic::Bf16x6) };
-            calls::<f32>(device, problem, kind, slot, choice)
+            calls::<f32, f32>(device, problem, kind, slot, choice)
         }
         Dtype::F16 => {
-            calls::<f16>(device, problem, Kind { operands: operands!(F16), configured: |gemm| gemm }, slot, choice)
+            calls::<f16, f16>(device, problem, Kind { operands: operands!(F16), configured: |gemm| gemm }, slot, choice)
         }
-        Dtype::Bf16 => {
-            calls::<bf16>(device, problem, Kind { operands: operands!(Bf16), configured: |gemm| gemm }, slot, choice)
-        }
+        Dtype::Bf16 => calls::<bf16, bf16>(
+            device,
+            problem,
+            Kind { operands: operands!(Bf16), configured: |gemm| gemm },
+            slot,
+            choice,
+        ),
         Dtype::F64 => {
-            calls::<f64>(device, problem, Kind { operands: operands!(F64), configured: |gemm| gemm }, slot, choice)
+            calls::<f64, f64>(device, problem, Kind { operands: operands!(F64), configured: |gemm| gemm }, slot, choice)
         }
-        _ => Ok(Vec::new()),
+        Dtype::I8 => {
+            let kind = Kind { operands: operands!(I8 I32), configured: |gemm| gemm };
+            calls::<i8, i32>(device, problem, kind, slot, choice)
+        }
+        Dtype::E4m3 => {
+            let kind = Kind { operands: operands!(E4m3 Bf16), configured: |gemm| gemm };
+            calls::<warpwright::E4m3, bf16>(device, problem, kind, slot, choice)
+        }
+        Dtype::E4m3Fast => {
+            let kind = Kind {
+                operands: operands!(E4m3 Bf16),
+                configured: |gemm| gemm.arithmetic(Arithmetic::FastAccumulation),
+            };
+            calls::<warpwright::E4m3, bf16>(device, problem, kind, slot, choice)
+        }
+        Dtype::I32 | Dtype::U8 | Dtype::C128 => Ok(Vec::new()),
     }
 }
 
-fn calls<'c, T: Multiply + Output<T>>(
+fn calls<'c, T: Multiply, C: Output<T>>(
     device: &'c Device,
     problem: Problem,
-    kind: Kind<T>,
+    kind: Kind<T, C>,
     slot: &mut Slot,
     choice: Choice,
 ) -> Result<Vec<Call<'c>>> {
@@ -156,7 +178,7 @@ fn calls<'c, T: Multiply + Output<T>>(
             if matches!(choice, Choice::Allocating) {
                 let run = Box::new(move |slot: &mut Slot| {
                     let (a, b, c) = (kind.operands)(slot)?;
-                    *c = (kind.configured)(described(device, problem, a, b)?).run()?.into_buffer();
+                    *c = (kind.configured)(described(device, problem, a, b)?).run_as::<C>()?.into_buffer();
                     Ok(())
                 });
                 return Ok(Call { run, captures: false, note });

@@ -43,9 +43,8 @@ impl Slot {
             | Work::MaxAxis1
             | Work::Argmax
             | Work::Transpose
-            | Work::Permute
-            | Work::Gemm
-            | Work::GroupedGemm => case.dtype.stored(),
+            | Work::Permute => case.dtype.stored(),
+            Work::Gemm | Work::GroupedGemm => case.dtype.product(),
             _ => case.dtype.sum(),
         };
         let (index, offsets) = match &case.shape {

@@ -17,12 +17,19 @@ use super::number::Number;
 pub const TRANSPOSE_A: u32 = 1;
 /// op(B) = Bᵀ: B lies in memory as n × k. Kernels that are written for one layout ignore it.
 pub const TRANSPOSE_B: u32 = 1 << 1;
-/// C lies in `c_wide`, in the type of the accumulators.
+/// C lies in `c_wide`, in the type of the accumulators, or with [`INTEGER_C`] in `i32`.
 pub const WIDE_C: u32 = 1 << 2;
 /// The bias has n elements, one for each column of C.
 pub const BIAS_PER_COLUMN: u32 = 1 << 3;
 /// The bias has m elements, one for each row of C.
 pub const BIAS_PER_ROW: u32 = 1 << 4;
+/// C has elements of `f16`, which lie in `c` as their bits. Only where A and B have 8 bits.
+pub const F16_C: u32 = 1 << 5;
+/// C takes the sums of products of `i8` as they are, `i32`, which lie in `c_wide` as their bits: with [`WIDE_C`], and
+/// with an epilogue that does nothing. Alpha is ignored.
+pub const INTEGER_C: u32 = 1 << 6;
+/// Rows and columns of C have factors of their own: see [`Scales`].
+pub const SCALES: u32 = 1 << 7;
 /// The bits of the activation; all 0 for the identity.
 pub const ACTIVATION: u32 = 3 << 8;
 /// max(x, 0), a NaN for a NaN.
@@ -36,8 +43,8 @@ pub const TMA_STORE: u32 = 1 << 16;
 #[repr(C)]
 #[derive(Clone, Copy, KernelArg)]
 pub struct GemmArgs<'a, T: Number> {
-    /// The matrices C in the type of A and B; empty with [`WIDE_C`].
-    pub c: VecMut<'a, T>,
+    /// The matrices C in the type of A and B, of 8-bit ones in [`Number::Stored`]; empty with [`WIDE_C`].
+    pub c: VecMut<'a, T::Stored>,
     /// The matrices C in the type of the accumulators; empty without [`WIDE_C`].
     pub c_wide: VecMut<'a, T::Wide>,
     /// n elements with [`BIAS_PER_COLUMN`], m with [`BIAS_PER_ROW`], else none.
@@ -102,6 +109,17 @@ pub struct GroupedGemmArgs<'a, T: Number> {
     pub offsets: VecRef<'a, u32>,
 }
 
+/// Factors of the rows and of the columns of op(A)·op(B), the same for all matrices of a batch: the sum is multiplied
+/// by that of its row, then by that of its column, rounded each time. Read with [`SCALES`] alone.
+#[repr(C)]
+#[derive(Clone, Copy, KernelArg)]
+pub struct Scales<'a> {
+    /// m factors; or none, which are 1.
+    pub rows: VecRef<'a, f32>,
+    /// n factors; or none, which are 1.
+    pub columns: VecRef<'a, f32>,
+}
+
 /// What a stream-K schedule needs: see `sm90::schedule::stream_k` and `sm90::fixup`.
 #[repr(C)]
 #[derive(Clone, Copy, KernelArg)]
@@ -143,6 +161,16 @@ pub type GroupedGemmKernel<T> = simt::Kernel<(
     simt::tma::TensorMap<'static, T>,
     simt::tma::TensorMapMut<'static, T>,
     GroupedGemmArgs<'static, T>,
+)>;
+
+/// A [`TmaGemmKernel`] for operands of 8 bits.
+#[cfg(not(target_arch = "nvptx64"))]
+pub type ScaledGemmKernel<T> = simt::Kernel<(
+    simt::tma::TensorMap<'static, T>,
+    simt::tma::TensorMap<'static, T>,
+    simt::tma::TensorMapMut<'static, T>,
+    TmaGemmArgs<'static, T>,
+    Scales<'static>,
 )>;
 
 /// A [`TmaGemmKernel`] that loads planes of `bf16`, with the operands that were split into them.

@@ -80,6 +80,8 @@ pub struct WgmmaConfig {
     /// A is loaded from shared memory to registers, because it is MN-major tf32, which tensor cores do not read from
     /// shared memory.
     pub a_in_registers: bool,
+    /// The sums of a stage are added to others in registers: `mainloop_wgmma_promoted`.
+    pub promotes: bool,
     /// Planes of `bf16` that an element of A or B, an `f32`, is the sum of; 1 where elements are multiplied as they
     /// are: see [`bf16x6`](crate::gemm::sm90::bf16x6).
     pub planes: u32,
@@ -138,10 +140,21 @@ impl WgmmaConfig {
         128 / self.element_bytes
     }
 
-    /// Bytes of an element of C.
+    /// Whether TMA can store a C of elements of so many bytes: those of A and B, and `f32` where planes are multiplied;
+    /// of operands of 8 bits C has 16 or 32 bits, and is stored as bytes.
     #[must_use]
-    pub const fn output_bytes(&self) -> u32 {
-        if self.planes > 1 { 4 } else { self.element_bytes }
+    pub const fn stores(&self, output_bytes: u32) -> bool {
+        match (self.planes, self.element_bytes) {
+            (1, 1) => matches!(output_bytes, 2 | 4),
+            (1, bytes) => output_bytes == bytes,
+            _ => output_bytes == 4,
+        }
+    }
+
+    /// Whether a consumer wants more registers than others: for 192 accumulators.
+    #[must_use]
+    pub const fn has_many_accumulators(&self) -> bool {
+        self.planes > 1 || self.promotes && self.mma[1] >= 128
     }
 
     /// Whether the MMA's A and its B are K-major in memory in this layout.
@@ -167,7 +180,7 @@ impl WgmmaConfig {
     pub const fn registers(&self) -> u32 {
         let registers = match (self.consumers(), self.mma[1]) {
             (1, 16) => 96,
-            (1, _) if self.planes > 1 => 240,
+            (1, _) if self.has_many_accumulators() => 240,
             (1, _) => 192,
             _ => 168,
         };
@@ -179,14 +192,24 @@ impl WgmmaConfig {
     /// in the TMA-store epilogue; with two widths both for each.
     #[must_use]
     pub const fn barriers(&self) -> u32 {
-        let epilogue = match (self.store_rows(), self.output_bytes()) {
-            (None, _) => 2,
-            // TMA boxes of 64 columns, or of so many rows where Cᵀ is computed.
-            (Some(rows), 2) => 2 + 2 * (self.mma[1] / if self.swap_ab { rows } else { 64 }),
-            (Some(_), _) => 2 + 2 * (self.mma[1] / if self.swap_ab { 64 } else { 32 }),
-        };
-        let narrow = if self.two_width { 2 * (2 + 2 * (128 / 64)) + epilogue } else { 0 };
-        1 + epilogue + narrow + if self.stream_k { 2 } else { 0 }
+        let narrow = if self.two_width { self.epilogue_barriers(128) } else { 0 };
+        let epilogues = self.accumulators() * (self.epilogue_barriers(self.mma[1]) + narrow);
+        1 + epilogues + if self.stream_k { 2 } else { 0 }
+    }
+
+    /// Those of the epilogue of an accumulator with so many columns.
+    const fn epilogue_barriers(&self, cols: u32) -> u32 {
+        let mut barriers = 2;
+        if let Some(rows) = self.store_rows() {
+            // TMA boxes of 64 columns of 16 bits and of 32 of 32 bits, or of so many rows where Cᵀ is computed.
+            if self.stores(2) {
+                barriers += 2 * (cols / if self.swap_ab { rows } else { 64 });
+            }
+            if self.stores(4) {
+                barriers += 2 * (cols / if self.swap_ab { 64 } else { 32 });
+            }
+        }
+        barriers
     }
 
     /// Rows of the boxes, 128 bytes wide, by which TMA stores C; none where it cannot.
@@ -285,6 +308,44 @@ macro_rules! grouped_configs {
     };
 }
 pub(crate) use grouped_configs;
+
+/// Calls `$then!` with the rows for `i8`. Tensor cores read 8-bit operands K-major alone, so one layout is enough;
+/// others are transposed first.
+macro_rules! wgmma_i8_configs {
+    ($then:ident) => {
+        $then! {
+            "128x256": 128 x 256, 1, 4, [], [nt], [20.0 20.0], 1.0, [200.0 1400.0], 8192 x 8192 x 8192;
+            "128x128": 128 x 128, 1, 6, [], [nt], [18.5 18.5], 1.0, [160.0 1000.0], 1024 x 2048 x 1024;
+            "64x128": 64 x 128, 1, 8, [], [nt], [15.7 15.7], 1.0, [80.0 600.0], 1024 x 1024 x 1024;
+        }
+    };
+}
+pub(crate) use wgmma_i8_configs;
+
+/// Calls `$then!` with the rows for 8-bit floating-point numbers whose sums are promoted.
+macro_rules! wgmma_fp8_configs {
+    ($then:ident) => {
+        $then! {
+            "128x192": 128 x 192, 1, 4, [promotes stream_k], [nt], [18.3 18.3], 1.0, [200.0 1400.0], 8192 x 8192 x 8192;
+            "128x128": 128 x 128, 1, 6, [promotes_ahead], [nt], [16.8 16.8], 1.0, [160.0 1000.0], 2048 x 2048 x 2048;
+            "64x128": 64 x 128, 1, 8, [promotes], [nt], [10.8 10.8], 1.0, [80.0 600.0], 1024 x 1024 x 1024;
+        }
+    };
+}
+pub(crate) use wgmma_fp8_configs;
+
+/// Calls `$then!` with the rows for 8-bit floating-point numbers whose sums stay in the tensor cores' accumulators.
+macro_rules! wgmma_fp8_fast_configs {
+    ($then:ident) => {
+        $then! {
+            "128x256": 128 x 256, 1, 4, [], [nt], [20.1 20.1], 1.0, [200.0 1400.0], 4096 x 4096 x 4096;
+            "256x192": 256 x 192, 1, 3, [two_width], [nt], [20.0 20.5], 1.0, [200.0 1400.0], 8192 x 8192 x 8192;
+            "128x128": 128 x 128, 1, 6, [], [nt], [18.5 18.5], 1.0, [160.0 1000.0], 1024 x 2048 x 1024;
+            "64x128": 64 x 128, 1, 8, [], [nt], [16.2 16.2], 1.0, [80.0 600.0], 1024 x 1024 x 1024;
+        }
+    };
+}
+pub(crate) use wgmma_fp8_fast_configs;
 
 /// A configuration of the FFMA kernels fed by TMA: [`sm90::ffma`](super::sm90::ffma).
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 use simt::element::{Lanes, Vec4, zeroed};
 use simt::prelude::*;
 
-use super::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GemmArgs, WIDE_C};
+use super::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GemmArgs, INTEGER_C, WIDE_C};
 use super::number::{Number, Real};
 
 impl<T: Number> GemmArgs<'_, T> {
@@ -30,12 +30,20 @@ impl<T: Number> GemmArgs<'_, T> {
     pub fn store(&self, accumulator: T::Wide, at: u64, place: (u32, u32)) {
         let at = at as usize;
         if self.flags & WIDE_C == 0 {
-            let old = || self.c.get_or(at, T::ZERO).wide();
-            self.c.set_within(at, T::narrow(self.finish(accumulator, old, place)));
+            let old = || T::loaded(self.c.get_or(at, zeroed()), self.flags);
+            self.c.set_within(at, T::stored(self.finish(accumulator, old, place), self.flags));
+        } else if self.has_integers() {
+            self.c_wide.set_within(at, accumulator);
         } else {
             let old = || self.c_wide.get_or(at, T::Wide::ZERO);
             self.c_wide.set_within(at, self.finish(accumulator, old, place));
         }
+    }
+
+    /// Whether C takes the accumulators' bits, which are integers.
+    #[inline(always)]
+    pub fn has_integers(&self) -> bool {
+        T::IS_INTEGER && self.flags & INTEGER_C != 0
     }
 
     /// The index of element (`row`, `col`) of a matrix C.
@@ -45,14 +53,14 @@ impl<T: Number> GemmArgs<'_, T> {
     }
 }
 
-impl<T: Number<Wide = f32> + Lanes<4>> GemmArgs<'_, T> {
+impl<T: Number<Wide = f32, Stored: Lanes<4>>> GemmArgs<'_, T> {
     /// Whether four elements of C, whose columns begin at a multiple of 4, are all among the first `cols` columns or
     /// none is, and are one access.
     #[inline(always)]
     pub fn has_quads(&self, cols: u32) -> bool {
         let aligned = |address: usize, bytes: usize| address.is_multiple_of(4 * bytes);
         let base = if self.flags & WIDE_C == 0 {
-            aligned(self.c.as_ptr().addr(), size_of::<T>())
+            aligned(self.c.as_ptr().addr(), size_of::<T::Stored>())
         } else {
             aligned(self.c_wide.as_ptr().addr(), size_of::<f32>())
         };
@@ -63,12 +71,16 @@ impl<T: Number<Wide = f32> + Lanes<4>> GemmArgs<'_, T> {
     #[inline(always)]
     pub fn store_quad(&self, accumulators: [f32; 4], at: u64, (row, col): (u32, u32)) {
         let (at, is_wide) = ((at / 4) as usize, self.flags & WIDE_C != 0);
+        if self.has_integers() {
+            self.c_wide.vectors_mut::<4>().set_within(at, Vec4::new(accumulators));
+            return;
+        }
         let mut old = [0.0; 4];
         if self.beta != 0.0 {
             old = if is_wide {
                 self.c_wide.vectors::<4>().get_or(at, zeroed()).lanes
             } else {
-                self.c.vectors::<4>().get_or(at, zeroed()).lanes.map(T::wide)
+                self.c.vectors::<4>().get_or(at, zeroed()).lanes.map(|old| T::loaded(old, self.flags))
             };
         }
         let done = [0, 1, 2, 3].map(|i: u32| {
@@ -78,7 +90,7 @@ impl<T: Number<Wide = f32> + Lanes<4>> GemmArgs<'_, T> {
         if is_wide {
             self.c_wide.vectors_mut::<4>().set_within(at, Vec4::new(done));
         } else {
-            self.c.vectors_mut::<4>().set_within(at, Vec4::new(done.map(T::narrow)));
+            self.c.vectors_mut::<4>().set_within(at, Vec4::new(done.map(|new| T::stored(new, self.flags))));
         }
     }
 }

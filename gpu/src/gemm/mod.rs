@@ -41,7 +41,8 @@ use self::lists::kernel_infos;
 /// The kernels of the family `gemm`.
 #[cfg(all(not(target_arch = "nvptx64"), feature = "gemm"))]
 pub const KERNELS: &[&simt::KernelInfo] = kernel_infos!(
-    ffma::KERNELS, [reference::F32, reference::TF32], [reference::F16], [reference::BF16], [reference::F64];
+    ffma::KERNELS, [reference::F32, reference::TF32], [reference::F16], [reference::BF16], [reference::F64],
+    [reference::I8], [reference::E4M3], [reference::E5M2];
     [
         grouped_reference::gemm_grouped_reference_bf16.info(),
         grouped_reference::gemm_grouped_reference_f16.info(),
@@ -68,8 +69,10 @@ pub const GROUPED: &[&simt::KernelInfo] = kernel_infos!(sm90::grouped::BF16, sm9
 /// The kernels of the family `gemm_sm90`.
 #[cfg(all(not(target_arch = "nvptx64"), feature = "gemm_sm90"))]
 pub const SM90: &[&simt::KernelInfo] = kernel_infos!(
-    sm90::BF16, sm90::F16, sm90::TF32, sm90::BF16X6, sm90::f64::F64, sm90::ffma::F32;
+    sm90::BF16, sm90::F16, sm90::TF32, sm90::BF16X6, sm90::I8, sm90::E4M3, sm90::E5M2, sm90::E4M3_FAST, sm90::E5M2_FAST,
+    sm90::f64::F64, sm90::ffma::F32;
     [
+        sm90::pack::gemm_sm90_pack_b8.info(),
         sm90::pack::gemm_sm90_pack_b16.info(),
         sm90::pack::gemm_sm90_pack_b32.info(),
         sm90::bf16x6::split::gemm_sm90_bf16x6_split.info(),

@@ -6,9 +6,10 @@ use half::{bf16, f16};
 use simt::KernelArg;
 use simt::convert::{bf16_from_f32, f16_from_f32, f32_from_bf16, f32_from_f16};
 use simt::element::Element;
+use simt::float8::{E4m3, E5m2};
 use simt::math::{Float, maximum};
 
-use super::args::{ACTIVATION, GELU, RELU};
+use super::args::{ACTIVATION, F16_C, GELU, RELU};
 use super::gelu::gelu;
 
 /// A type of accumulators: `f32`, or `f64` for `f64`.
@@ -53,8 +54,18 @@ pub trait Number: Element {
     const ZERO: Self;
     /// The same number.
     fn wide(self) -> Self::Wide;
-    /// The nearest element, ties to even.
+    /// The nearest element, ties to even; of 8 bits the largest where it is larger.
     fn narrow(wide: Self::Wide) -> Self;
+
+    /// The elements of C where C is not in the type of the accumulators: those of A and B, but where these have 8 bits,
+    /// [`bf16`], or [`f16`](struct@f16) in its place with [`F16_C`].
+    type Stored: Element;
+    /// Whether sums are integers: `i32`, whose bits the accumulators hold, until the epilogue converts them.
+    const IS_INTEGER: bool = false;
+    /// The element of C that is nearest to `wide`, ties to even.
+    fn stored(wide: Self::Wide, flags: u32) -> Self::Stored;
+    /// The number that an element of C is.
+    fn loaded(stored: Self::Stored, flags: u32) -> Self::Wide;
 }
 
 macro_rules! numbers {
@@ -71,6 +82,17 @@ macro_rules! numbers {
             fn narrow(wide: $wide) -> Self {
                 $from(wide)
             }
+
+            type Stored = Self;
+
+            #[inline(always)]
+            fn stored(wide: $wide, _: u32) -> Self {
+                $from(wide)
+            }
+            #[inline(always)]
+            fn loaded(stored: Self, _: u32) -> $wide {
+                $to(stored)
+            }
         }
     )+};
 }
@@ -79,6 +101,41 @@ numbers! {
     f16 in f32: f16::from_bits(0), f32_from_f16, f16_from_f32;
     bf16 in f32: bf16::from_bits(0), f32_from_bf16, bf16_from_f32;
     f64 in f64: 0.0, core::convert::identity, core::convert::identity;
+}
+
+macro_rules! numbers_of_8_bits {
+    ($($t:ident: $zero:expr, $to:expr, $from:expr, $is_integer:literal;)+) => {$(
+        impl Number for $t {
+            type Wide = f32;
+            const ZERO: Self = $zero;
+
+            #[inline(always)]
+            fn wide(self) -> f32 {
+                $to(self)
+            }
+            #[inline(always)]
+            fn narrow(wide: f32) -> Self {
+                $from(wide)
+            }
+
+            type Stored = bf16;
+            const IS_INTEGER: bool = $is_integer;
+
+            #[inline(always)]
+            fn stored(wide: f32, flags: u32) -> bf16 {
+                if flags & F16_C == 0 { bf16_from_f32(wide) } else { bf16::from_bits(f16_from_f32(wide).to_bits()) }
+            }
+            #[inline(always)]
+            fn loaded(stored: bf16, flags: u32) -> f32 {
+                if flags & F16_C == 0 { f32_from_bf16(stored) } else { f32_from_f16(f16::from_bits(stored.to_bits())) }
+            }
+        }
+    )+};
+}
+numbers_of_8_bits! {
+    i8: 0, |x| x as f32, |x| simt::math::round_ties_even(x) as i8, true;
+    E4m3: E4m3::from_bits(0), E4m3::to_f32, E4m3::from_f32, false;
+    E5m2: E5m2::from_bits(0), E5m2::to_f32, E5m2::from_f32, false;
 }
 
 /// `x` with 10 bits after the point, to the nearest, ties to even: what tensor cores take for a tf32, rounded as TMA

@@ -104,6 +104,8 @@ pub(crate) fn multiply(code: Code, a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f3
         Code::F16 => multiply!("m16n8k16.row.col.f32.f16.f16.f32", a, b, c),
         Code::Bf16 => multiply!("m16n8k16.row.col.f32.bf16.bf16.f32", a, b, c),
         Code::Tf32 => multiply!("m16n8k8.row.col.f32.tf32.tf32.f32", a, b, c),
+        // Refused by the caller at compile time.
+        Code::I8 | Code::E4m3 | Code::E5m2 => c,
     }
 }
 

@@ -91,18 +91,18 @@ macro_rules! registers {
 
 /// A group with A in shared memory. ptxas drops the last advance, which is not used.
 macro_rules! shared {
-    ($n:literal $types:literal [$($scale:literal)+] $trans:literal,
+    ($n:literal $types:literal [$($scale:literal)+] $modifiers:literal,
      $v:ident $i:tt $args:tt $($ta:ident $tb:ident)?) => {
-        shared!(@asm registers! $i, $n $types [$($scale)+] $trans, $v $i $args $($ta $tb)?)
+        shared!(@asm registers! $i, $n $types [$($scale)+] $modifiers, $v $i $args $($ta $tb)?)
     };
-    (@asm $list:ident ! $d:tt, $n:literal $types:literal [$($scale:literal)+] $trans:literal, $v:ident [$($i:literal)+]
-     ($a:ident $b:ident $fresh:ident $a_step:ident $b_step:ident $pending:ident) $($ta:ident $tb:ident)?) => {
+    (@asm $list:ident ! $d:tt, $n:literal $types:literal [$($scale:literal)+] $modifiers:literal,
+     $v:ident [$($i:literal)+] ($a:ident $b:ident $fresh:ident $a_step:ident $b_step:ident $pending:ident) $($ta:ident $tb:ident)?) => {
         asm!(
             group!(
                 "mov.b64 a, {a}; ",
                 $(concat!(
                     "wgmma.mma_async.sync.aligned.m64", $n, $types, " ",
-                    $list! $d, ", a, b, ", $scale, ", 1, 1", $trans, "; ",
+                    $list! $d, ", a, b, ", $scale, $modifiers, "; ",
                     "add.s64 a, a, {a_step}; add.s64 b, b, {b_step}; "
                 )),+
             ),
@@ -122,21 +122,21 @@ macro_rules! shared {
 /// A group with A in registers.
 macro_rules! registered {
     ($n:literal $types:literal
-     [$($scale:literal $step:literal: $r0:ident $r1:ident $r2:ident $r3:ident),+] $trans:literal,
+     [$($scale:literal $step:literal: $r0:ident $r1:ident $r2:ident $r3:ident),+] $modifiers:literal,
      $v:ident $i:tt $args:tt $($tb:ident)?) => {
         registered!(
-            @asm registers! $i, $n $types [$($scale $step: $r0 $r1 $r2 $r3),+] $trans, $v $i $args $($tb)?
+            @asm registers! $i, $n $types [$($scale $step: $r0 $r1 $r2 $r3),+] $modifiers, $v $i $args $($tb)?
         )
     };
     (@asm $list:ident ! $d:tt, $n:literal $types:literal
-     [$($scale:literal $step:literal: $r0:ident $r1:ident $r2:ident $r3:ident),+] $trans:literal,
+     [$($scale:literal $step:literal: $r0:ident $r1:ident $r2:ident $r3:ident),+] $modifiers:literal,
      $v:ident [$($i:literal)+] ($a:ident $b:ident $fresh:ident $b_step:ident) $($tb:ident)?) => {
         asm!(
             group!(
                 $(concat!(
                     "wgmma.mma_async.sync.aligned.m64", $n, $types, " ", $list! $d, ", {{{",
                     stringify!($r0), "}, {", stringify!($r1), "}, {", stringify!($r2), "}, {", stringify!($r3),
-                    "}}}, b, ", $scale, ", 1, 1", $trans, "; add.s64 b, b, {b_step}; "
+                    "}}}, b, ", $scale, $modifiers, "; add.s64 b, b, {b_step}; "
                 )),+
             ),
             $(inout(reg32) $v[$i],)+
@@ -165,7 +165,7 @@ macro_rules! each {
 }
 
 macro_rules! fragment {
-    ($count:literal $n16:literal $n8:literal $i:tt) => {
+    ($count:literal $n32:literal $n16:literal $n8:literal $i:tt) => {
         impl Fragment for [f32; $count] {
             #[inline(always)]
             fn multiply<const STEPS: usize, A: Major, B: Major, const PENDING: u32>(
@@ -180,9 +180,9 @@ macro_rules! fragment {
                 // SAFETY: reads shared memory by descriptors, whose fields cannot exceed shared memory, and writes
                 // registers.
                 unsafe {
-                    fragment!(@kinds code, STEPS, $n16 $n8, shared,
+                    fragment!(@kinds code, STEPS, $n32 $n16 $n8, shared,
                         [["p"] ["p" "q"] ["p" "q" "q" "q"]],
-                        [self $i (a b fresh A B PENDING)], [A B], ", {ta}, {tb}")
+                        [self $i (a b fresh A B PENDING)], [A B], ", 1, 1, {ta}, {tb}")
                 }
             }
 
@@ -198,11 +198,11 @@ macro_rules! fragment {
                 let fresh = u32::from(fresh);
                 // SAFETY: as above.
                 unsafe {
-                    fragment!(@kinds code, STEPS, $n16 $n8, registered, [
+                    fragment!(@kinds code, STEPS, $n32 $n16 $n8, registered, [
                         ["p" 0: a0 a1 a2 a3]
                         ["p" 0: a0 a1 a2 a3, "q" 1: a4 a5 a6 a7]
                         ["p" 0: a0 a1 a2 a3, "q" 1: a4 a5 a6 a7, "q" 2: a8 a9 a10 a11, "q" 3: a12 a13 a14 a15]
-                    ], [self $i (a b fresh B)], [B], ", {tb}")
+                    ], [self $i (a b fresh B)], [B], ", 1, 1, {tb}")
                 }
             }
 
@@ -237,18 +237,27 @@ macro_rules! fragment {
             }
         }
     };
-    (@kinds $code:ident, $steps:ident, $n16:literal $n8:literal, $group:ident, [$one:tt $two:tt $four:tt],
-     [$($args:tt)+], [$($t:ident)+], $trans:literal) => {
+    (@kinds $code:ident, $steps:ident, $n32:literal $n16:literal $n8:literal, $group:ident, [$one:tt $two:tt $four:tt],
+     [$($args:tt)+], [$($t:ident)+], $modifiers:literal) => {
         match ($code, $steps) {
-            (Code::F16, 1) => $group!($n16 ".f32.f16.f16" $one $trans, $($args)+ $($t)+),
-            (Code::F16, 2) => $group!($n16 ".f32.f16.f16" $two $trans, $($args)+ $($t)+),
-            (Code::F16, _) => $group!($n16 ".f32.f16.f16" $four $trans, $($args)+ $($t)+),
-            (Code::Bf16, 1) => $group!($n16 ".f32.bf16.bf16" $one $trans, $($args)+ $($t)+),
-            (Code::Bf16, 2) => $group!($n16 ".f32.bf16.bf16" $two $trans, $($args)+ $($t)+),
-            (Code::Bf16, _) => $group!($n16 ".f32.bf16.bf16" $four $trans, $($args)+ $($t)+),
-            (Code::Tf32, 1) => $group!($n8 ".f32.tf32.tf32" $one "", $($args)+),
-            (Code::Tf32, 2) => $group!($n8 ".f32.tf32.tf32" $two "", $($args)+),
-            (Code::Tf32, _) => $group!($n8 ".f32.tf32.tf32" $four "", $($args)+),
+            (Code::F16, 1) => $group!($n16 ".f32.f16.f16" $one $modifiers, $($args)+ $($t)+),
+            (Code::F16, 2) => $group!($n16 ".f32.f16.f16" $two $modifiers, $($args)+ $($t)+),
+            (Code::F16, _) => $group!($n16 ".f32.f16.f16" $four $modifiers, $($args)+ $($t)+),
+            (Code::Bf16, 1) => $group!($n16 ".f32.bf16.bf16" $one $modifiers, $($args)+ $($t)+),
+            (Code::Bf16, 2) => $group!($n16 ".f32.bf16.bf16" $two $modifiers, $($args)+ $($t)+),
+            (Code::Bf16, _) => $group!($n16 ".f32.bf16.bf16" $four $modifiers, $($args)+ $($t)+),
+            (Code::Tf32, 1) => $group!($n8 ".f32.tf32.tf32" $one ", 1, 1", $($args)+),
+            (Code::Tf32, 2) => $group!($n8 ".f32.tf32.tf32" $two ", 1, 1", $($args)+),
+            (Code::Tf32, _) => $group!($n8 ".f32.tf32.tf32" $four ", 1, 1", $($args)+),
+            (Code::I8, 1) => $group!($n32 ".s32.s8.s8" $one "", $($args)+),
+            (Code::I8, 2) => $group!($n32 ".s32.s8.s8" $two "", $($args)+),
+            (Code::I8, _) => $group!($n32 ".s32.s8.s8" $four "", $($args)+),
+            (Code::E4m3, 1) => $group!($n32 ".f32.e4m3.e4m3" $one ", 1, 1", $($args)+),
+            (Code::E4m3, 2) => $group!($n32 ".f32.e4m3.e4m3" $two ", 1, 1", $($args)+),
+            (Code::E4m3, _) => $group!($n32 ".f32.e4m3.e4m3" $four ", 1, 1", $($args)+),
+            (Code::E5m2, 1) => $group!($n32 ".f32.e5m2.e5m2" $one ", 1, 1", $($args)+),
+            (Code::E5m2, 2) => $group!($n32 ".f32.e5m2.e5m2" $two ", 1, 1", $($args)+),
+            (Code::E5m2, _) => $group!($n32 ".f32.e5m2.e5m2" $four ", 1, 1", $($args)+),
         }
     };
     (@wait $v:ident $pending:ident [$($i:literal)+]) => {
@@ -267,23 +276,23 @@ macro_rules! fragment {
 /// A [`Fragment`] for each width. The list of indices grows from one width to the next.
 macro_rules! fragments {
     ([$($have:literal)*]) => {};
-    ([$($have:literal)*] $count:literal $n16:literal $n8:literal: $($more:literal)+; $($rest:tt)*) => {
-        fragment!($count $n16 $n8 [$($have)* $($more)+]);
+    ([$($have:literal)*] $count:literal $n32:literal $n16:literal $n8:literal: $($more:literal)+; $($rest:tt)*) => {
+        fragment!($count $n32 $n16 $n8 [$($have)* $($more)+]);
         fragments!([$($have)* $($more)+] $($rest)*);
     };
 }
 
 fragments! { []
-    4 "n8k16" "n8k8": 0 1 2 3;
-    8 "n16k16" "n16k8": 4 5 6 7;
-    16 "n32k16" "n32k8": 8 9 10 11 12 13 14 15;
-    32 "n64k16" "n64k8": 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31;
-    48 "n96k16" "n96k8": 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47;
-    64 "n128k16" "n128k8": 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63;
-    68 "n136k16" "n136k8": 64 65 66 67;
-    72 "n144k16" "n144k8": 68 69 70 71;
-    96 "n192k16" "n192k8": 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87 88 89 90 91 92 93 94
+    4 "n8k32" "n8k16" "n8k8": 0 1 2 3;
+    8 "n16k32" "n16k16" "n16k8": 4 5 6 7;
+    16 "n32k32" "n32k16" "n32k8": 8 9 10 11 12 13 14 15;
+    32 "n64k32" "n64k16" "n64k8": 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31;
+    48 "n96k32" "n96k16" "n96k8": 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47;
+    64 "n128k32" "n128k16" "n128k8": 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63;
+    68 "n136k32" "n136k16" "n136k8": 64 65 66 67;
+    72 "n144k32" "n144k16" "n144k8": 68 69 70 71;
+    96 "n192k32" "n192k16" "n192k8": 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87 88 89 90 91 92 93 94
         95;
-    128 "n256k16" "n256k8": 96 97 98 99 100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 117 118 119
-        120 121 122 123 124 125 126 127;
+    128 "n256k32" "n256k16" "n256k8": 96 97 98 99 100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116
+        117 118 119 120 121 122 123 124 125 126 127;
 }

@@ -10,6 +10,9 @@ pub(super) const fn kind(code: Code) -> TensorKind {
         Code::F16 => TensorKind::F16,
         Code::Bf16 => TensorKind::Bf16,
         Code::Tf32 => TensorKind::Tf32,
+        Code::I8 => TensorKind::I8,
+        Code::E4m3 => TensorKind::E4m3,
+        Code::E5m2 => TensorKind::E5m2,
     }
 }
 

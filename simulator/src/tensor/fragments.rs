@@ -23,9 +23,10 @@ pub(crate) fn d_position(lane: usize, i: usize) -> (usize, usize) {
     (lane / 4 + i / 2 % 2 * 8, i / 4 * 8 + 2 * (lane % 4) + i % 2)
 }
 
-/// Part `part` of a register: the whole of it for 32-bit numbers, else one half.
+/// Part `part` of a register: the whole of it for 32-bit numbers, else a half or a quarter.
 pub(crate) fn part_of_row(kind: TensorKind, register: u32, part: usize) -> f64 {
-    kind.number(if kind.bytes() == 4 { register } else { register >> (16 * part) & 0xffff })
+    let bits = 8 * kind.bytes() as u32;
+    kind.number(register >> (bits * part as u32) & (u32::MAX >> (32 - bits)))
 }
 
 /// `mma.sync`: each lane's C becomes its part of A · B + C.
@@ -49,7 +50,7 @@ pub(crate) fn multiply_fragments(kind: TensorKind, lanes: &mut [Fragments; 32]) 
             d[row * 8 + col] = value;
         }
     }
-    add_product(&mut d, &a, &b, depth, 8, false);
+    add_product(kind, &mut d, (&a, &b), (depth, 8), false);
     for (lane, fragments) in lanes.iter_mut().enumerate() {
         for (i, value) in fragments.c.iter_mut().enumerate() {
             let (row, col) = d_position(lane, i);

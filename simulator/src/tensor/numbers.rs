@@ -3,7 +3,7 @@
 //! Products are exact in `f64`. A tensor core adds the products of one instruction to the accumulator in an
 //! undocumented order and width, and truncates. Here they are added one after the other in `f64`, and the sum is
 //! rounded to `f32` towards zero once per instruction: more exact than the hardware by a few bits, and equal to it
-//! where the sums are exact.
+//! where the sums are exact. Sums of 8-bit integers are `i32`, whose bits the accumulators hold, and wrap around.
 
 use half::{bf16, f16};
 
@@ -16,12 +16,22 @@ pub enum TensorKind {
     Bf16,
     /// `f32` without the last 13 bits.
     Tf32,
+    /// `i8`.
+    I8,
+    /// Floating point of 4 bits of exponent and 3 of fraction.
+    E4m3,
+    /// Floating point of 5 bits of exponent and 2 of fraction.
+    E5m2,
 }
 
 impl TensorKind {
     /// Bytes of a number in memory.
     pub(crate) const fn bytes(self) -> usize {
-        if matches!(self, Self::Tf32) { 4 } else { 2 }
+        match self {
+            Self::I8 | Self::E4m3 | Self::E5m2 => 1,
+            Self::F16 | Self::Bf16 => 2,
+            Self::Tf32 => 4,
+        }
     }
 
     /// Numbers along k in one instruction.
@@ -35,6 +45,10 @@ impl TensorKind {
             Self::F16 => f16::from_bits(bits as u16).to_f64(),
             Self::Bf16 => bf16::from_bits(bits as u16).to_f64(),
             Self::Tf32 => f64::from(f32::from_bits(bits & !0x1fff)),
+            Self::I8 => f64::from(bits as i8),
+            Self::E4m3 => e4m3(bits as u8),
+            // The upper half of an `f16`.
+            Self::E5m2 => f16::from_bits((bits as u16) << 8).to_f64(),
         }
     }
 
@@ -48,12 +62,34 @@ impl TensorKind {
     }
 }
 
+/// The E4M3 with these bits: without infinities, and one NaN of each sign.
+fn e4m3(bits: u8) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 3 & 15), f64::from(bits & 7));
+    let magnitude = match (bits & 0x7f, exponent) {
+        (0x7f, _) => f64::NAN,
+        (_, 0) => fraction * 2.0_f64.powi(-9),
+        _ => (8.0 + fraction) * 2.0_f64.powi(exponent - 10),
+    };
+    if bits & 0x80 == 0 { magnitude } else { -magnitude }
+}
+
 /// D += A · B for row-major A of `depth` and D of `cols` columns: one instruction.
-pub(crate) fn add_product(d: &mut [f32], a: &[f64], b: &[f64], depth: usize, cols: usize, fresh: bool) {
+pub(crate) fn add_product(
+    kind: TensorKind,
+    d: &mut [f32],
+    (a, b): (&[f64], &[f64]),
+    (depth, cols): (usize, usize),
+    fresh: bool,
+) {
+    let is_integer = kind == TensorKind::I8;
     let mut sums = vec![0.0; cols];
     for (d, a) in d.chunks_exact_mut(cols).zip(a.chunks_exact(depth)) {
         for (sum, &d) in sums.iter_mut().zip(&*d) {
-            *sum = if fresh { 0.0 } else { f64::from(d) };
+            *sum = match (fresh, is_integer) {
+                (true, _) => 0.0,
+                (false, true) => f64::from(d.to_bits() as i32),
+                (false, false) => f64::from(d),
+            };
         }
         for (&a, b) in a.iter().zip(b.chunks_exact(cols)) {
             for (sum, &b) in sums.iter_mut().zip(b) {
@@ -61,7 +97,8 @@ pub(crate) fn add_product(d: &mut [f32], a: &[f64], b: &[f64], depth: usize, col
             }
         }
         for (d, &sum) in d.iter_mut().zip(&sums) {
-            *d = towards_zero(sum);
+            // An integer sum is exact in `f64`.
+            *d = if is_integer { f32::from_bits(sum as i64 as u32) } else { towards_zero(sum) };
         }
     }
 }
@@ -110,14 +147,33 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_8_bits() {
+        let numbers = |kind: TensorKind, bits: [u8; 4]| kind.numbers(&bits).collect::<Vec<_>>();
+        assert_eq!(numbers(TensorKind::I8, [0, 0x7f, 0x80, 0xff]), [0.0, 127.0, -128.0, -1.0]);
+        assert_eq!(numbers(TensorKind::E4m3, [0x01, 0x38, 0xfe, 0x0f]), [0.001_953_125, 1.0, -448.0, 0.029_296_875]);
+        assert_eq!(
+            numbers(TensorKind::E5m2, [0x01, 0x3c, 0xfb, 0x7c]),
+            [2.0_f64.powi(-16), 1.0, -57344.0, f64::INFINITY]
+        );
+        assert!(TensorKind::E4m3.number(0xff).is_nan() && TensorKind::E5m2.number(0x7d).is_nan());
+    }
+
+    #[test]
+    fn integer_sums_wrap_around() {
+        let mut d = [f32::from_bits(i32::MAX as u32), f32::from_bits(7)];
+        add_product(TensorKind::I8, &mut d, (&[127.0, 1.0], &[1.0, -128.0, 1.0, -3.0]), (2, 2), false);
+        assert_eq!(d.map(|x| x.to_bits() as i32), [i32::MIN + 127, 7 - 127 * 128 - 3]);
+    }
+
+    #[test]
     fn a_nan_reaches_its_row_and_column_only() {
         let (a, b) = ([f64::NAN, 1.0, 2.0, 3.0], [1.0, 0.0, f64::INFINITY, 2.0]);
         let mut d = [f32::NAN, 1.0, 10.0, 20.0];
-        add_product(&mut d, &a, &b, 2, 2, false);
+        add_product(TensorKind::F16, &mut d, (&a, &b), (2, 2), false);
         assert!(d[0].is_nan() && d[1].is_nan());
         assert_eq!(d[2..], [f32::INFINITY, 26.0]);
         let mut d = [f32::NAN];
-        add_product(&mut d, &[2.0], &[3.0], 1, 1, true);
+        add_product(TensorKind::F16, &mut d, (&[2.0], &[3.0]), (1, 1), true);
         assert_eq!(d, [6.0], "a fresh product ignores what was there");
     }
 }

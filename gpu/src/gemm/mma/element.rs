@@ -10,7 +10,7 @@ use simt::shared::SharedArray;
 use crate::gemm::number::Number;
 
 /// An element of A and B that tensor cores multiply.
-pub(super) trait MmaElement: Number<Wide = f32> + Lanes<4> {
+pub(super) trait MmaElement: Number<Wide = f32, Stored = Self> + Lanes<4> {
     /// What it is to them.
     type Kind: Kind;
 

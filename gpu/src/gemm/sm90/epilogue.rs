@@ -6,12 +6,14 @@
 //!                          └────────────▶ 64 × 64 of f32 ─▶ four elements a thread ──────────────▶ C   everything else
 //! ```
 //!
-//! The TMA-store epilogue applies alpha alone, to a C that TMA can write, in tiles of whole boxes. The generic epilogue
+//! The TMA-store epilogue applies alpha alone, to a C that TMA can write, in tiles of whole boxes. Of operands of 8
+//! bits C has several types, and its map has bytes for elements. The generic epilogue
 //! does all that [`GemmArgs`] asks for, at any address: four neighbours at a time where they are aligned, else one.
 
 use half::{bf16, f16};
 use simt::convert::{bf16_pair_from_f32, f16_pair_from_f32};
 use simt::element::{Lanes, Vec2, Vec8, bits_as};
+use simt::float8::{E4m3, E5m2};
 use simt::matrix::{Kind, Tf32, stmatrix};
 use simt::opaque;
 use simt::prelude::*;
@@ -23,7 +25,7 @@ use simt::wgmma::{Accumulators, Columns, Width};
 use super::config::Config;
 use super::fragments;
 use super::pipeline::STAGING;
-use crate::gemm::args::{GemmArgs, TMA_STORE};
+use crate::gemm::args::{F16_C, GemmArgs, TMA_STORE, WIDE_C};
 use crate::gemm::number::Number;
 
 /// Columns that the generic epilogue stages at a time.
@@ -47,7 +49,7 @@ const fn swizzled(row: u32, col: u32) -> u32 {
 }
 
 /// An element type of `wgmma`.
-pub(super) trait MmaElement: Number<Wide = f32> + Lanes<4> {
+pub(super) trait MmaElement: Number<Wide = f32, Stored: Lanes<4>> {
     /// What it is to the tensor cores.
     type Kind: Kind;
 
@@ -81,7 +83,7 @@ macro_rules! elements_of_16_bits {
                 if C::CONFIG.swap_ab {
                     epilogue.store_16_transposed($pair, accumulators, at, buffer, thread);
                 } else {
-                    epilogue.store_16::<C, N>($pair, accumulators, at, buffer, thread);
+                    epilogue.store_16::<C, N, 1>($pair, accumulators, at, buffer, thread);
                 }
             }
         }
@@ -105,10 +107,40 @@ impl MmaElement for f32 {
         if C::CONFIG.swap_ab {
             epilogue.store_32_transposed(accumulators, at, thread);
         } else {
-            epilogue.store_32::<C, N>(accumulators, at, buffer, thread);
+            epilogue.store_32::<C, N, 1>(accumulators, at, buffer, thread);
         }
     }
 }
+
+macro_rules! elements_of_8_bits {
+    ($($t:ident)+) => {$(
+        impl MmaElement for $t {
+            type Kind = Self;
+
+            #[inline(always)]
+            fn store_by_tma<C: Config<Element = Self>, const N: usize>(
+                epilogue: &Epilogue<'_, Self>,
+                accumulators: &Accumulators<N>,
+                at: [u32; 3],
+                buffer: &mut u32,
+                thread: [u32; 2],
+            ) where
+                Columns<N>: Width,
+            {
+                let flags = epilogue.gemm.flags;
+                if flags & WIDE_C != 0 {
+                    epilogue.store_32::<C, N, 4>(accumulators, at, buffer, thread);
+                } else {
+                    let pair = |low, high| {
+                        if flags & F16_C == 0 { bf16_pair_from_f32(low, high) } else { f16_pair_from_f32(low, high) }
+                    };
+                    epilogue.store_16::<C, N, 2>(pair, accumulators, at, buffer, thread);
+                }
+            }
+        }
+    )+};
+}
+elements_of_8_bits! { i8 E4m3 E5m2 }
 
 /// The row of the accumulators of thread `t` of a warpgroup, and how far below it its other one is.
 #[inline(always)]
@@ -174,9 +206,16 @@ impl<T: MmaElement> Epilogue<'_, T> {
         }
     }
 
-    /// 16-bit elements by `stmatrix`, 64 columns at a time.
+    /// Alpha times an accumulator, or an integer as it is.
     #[inline(always)]
-    fn store_16<C: Config<Element = T>, const N: usize>(
+    fn scaled(&self, value: f32) -> f32 {
+        let scaled = self.gemm.alpha * value;
+        if self.gemm.has_integers() { value } else { scaled }
+    }
+
+    /// 16-bit elements by `stmatrix`, 64 columns at a time, each of them `ELEMENT` elements of the map.
+    #[inline(always)]
+    fn store_16<C: Config<Element = T>, const N: usize, const ELEMENT: u32>(
         &self,
         pair: impl Fn(f32, f32) -> u32,
         accumulators: &Accumulators<N>,
@@ -185,7 +224,7 @@ impl<T: MmaElement> Epilogue<'_, T> {
         [half, t]: [u32; 2],
     ) where
         Columns<N>: Width,
-        T: Lanes<8>,
+        T::Stored: Lanes<8>,
     {
         let (own, lane) = (half * STAGING as u32, t % 32);
         // The row that this lane names for `stmatrix`: of the upper or the lower 8 × 8 of two, in the left or the right
@@ -200,7 +239,7 @@ impl<T: MmaElement> Epilogue<'_, T> {
             let base = own + (*buffer & 1) * BOX;
             stmatrix::<4, false, _, 4>(self.staging.slot::<4>(base + named * LINE + chunk * 4), pairs);
             if first % 64 == 48 {
-                let at = [col + first - 48, row, matrix];
+                let at = [(col + first - 48) * ELEMENT, row, matrix];
                 if C::GROUPED && row + 64 > self.gemm.m {
                     self.copy_box([half, t], base, at);
                 } else {
@@ -242,9 +281,9 @@ impl<T: MmaElement> Epilogue<'_, T> {
         });
     }
 
-    /// `f32`, 32 columns at a time.
+    /// `f32` or `i32`, 32 columns at a time, each of them `ELEMENT` elements of the map.
     #[inline(always)]
-    fn store_32<C: Config, const N: usize>(
+    fn store_32<C: Config, const N: usize, const ELEMENT: u32>(
         &self,
         accumulators: &Accumulators<N>,
         [row, col, matrix]: [u32; 3],
@@ -259,11 +298,11 @@ impl<T: MmaElement> Epilogue<'_, T> {
                 Self::acquire_box::<1>([half, t]);
             }
             let base = own + (*buffer & 1) * BOX;
-            let [a, b, c, d] = values.map(|value| self.gemm.alpha * value);
+            let [a, b, c, d] = values.map(|value| self.scaled(value));
             self.staging.set_vec::<2>(base + swizzled(top, first % LINE + left), Vec2::new([a, b]));
             self.staging.set_vec::<2>(base + swizzled(top + down, first % LINE + left), Vec2::new([c, d]));
             if first % LINE == LINE - 8 {
-                self.store_box([half, t], base, 64, [col + first - (LINE - 8), row, matrix]);
+                self.store_box([half, t], base, 64, [(col + first - (LINE - 8)) * ELEMENT, row, matrix]);
                 *buffer ^= 1;
             }
         });
@@ -387,7 +426,7 @@ impl<T: MmaElement> Epilogue<'_, T> {
     #[inline(always)]
     fn copy_box(&self, [half, t]: [u32; 2], base: u32, [col, row, matrix]: [u32; 3])
     where
-        T: Lanes<8>,
+        T::Stored: Lanes<8>,
     {
         named_barrier(half + 1, WARPGROUP_SIZE);
         let (lines, chunk) = (self.gemm.m.saturating_sub(row).min(64), t % 8);
@@ -395,7 +434,7 @@ impl<T: MmaElement> Epilogue<'_, T> {
         while line < lines && col + chunk * 8 < self.gemm.n {
             let eight = self.staging.get_vec4(base + line % 64 * LINE + (chunk ^ (line % 8)) * 4);
             let at = self.gemm.index(matrix, row + line, col + chunk * 8) / 8;
-            self.gemm.c.vectors_mut::<8>().set_within(at as usize, bits_as::<_, Vec8<T>>(eight));
+            self.gemm.c.vectors_mut::<8>().set_within(at as usize, bits_as::<_, Vec8<T::Stored>>(eight));
             line += WARPGROUP_SIZE / 8;
         }
         // An empty group: who waits for all but the last one waits for the other buffer.

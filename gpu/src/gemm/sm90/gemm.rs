@@ -14,14 +14,14 @@ use super::fixup::Fixup;
 use super::pipeline::{PipelineState, Smem, init_pipeline};
 use super::schedule::raster::Tiles;
 use super::schedule::stream_k::{StreamK, WorkUnit};
-use super::{CONSUMER_REGISTERS, PLANES_REGISTERS, PRODUCER_REGISTERS, TensorMaps};
+use super::{CONSUMER_REGISTERS, MANY_REGISTERS, PRODUCER_REGISTERS, TensorMaps};
 use crate::gemm::args::{TMA_STORE, TmaGemmArgs};
 
 /// Gives the registers back that the producer does not need.
 #[inline(always)]
 fn decrease_for_producer<C: Config>() {
-    if C::CONFIG.planes > 1 {
-        decrease_registers::<{ PLANES_REGISTERS[0] }>();
+    if const { C::CONFIG.has_many_accumulators() } {
+        decrease_registers::<{ MANY_REGISTERS[0] }>();
     } else {
         decrease_registers::<PRODUCER_REGISTERS>();
     }
@@ -30,8 +30,8 @@ fn decrease_for_producer<C: Config>() {
 /// Takes them for a consumer.
 #[inline(always)]
 fn increase_for_consumer<C: Config>() {
-    if C::CONFIG.planes > 1 {
-        increase_registers::<{ PLANES_REGISTERS[1] }>();
+    if const { C::CONFIG.has_many_accumulators() } {
+        increase_registers::<{ MANY_REGISTERS[1] }>();
     } else {
         increase_registers::<CONSUMER_REGISTERS>();
     }

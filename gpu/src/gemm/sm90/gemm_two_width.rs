@@ -17,10 +17,11 @@ use crate::gemm::args::{TMA_STORE, TmaGemmArgs};
 
 /// The tiles whose number is that of this block modulo the grid's size.
 #[inline(always)]
-pub(super) fn gemm<C: Config, const A: usize, const B: usize, const STAGES: usize>(
-    smem: &Smem<C::Operand, A, B, STAGES>,
-    (a, b, c): TensorMaps<'_, C::Operand, C::Element>,
-    args: TmaGemmArgs<'_, C::Element>,
+pub(super) fn gemm<'a, C: Config, const A: usize, const B: usize, const STAGES: usize>(
+    smem: &'a Smem<C::Operand, A, B, STAGES>,
+    (a, b, c): TensorMaps<'a, C::Operand, C::Element>,
+    args: TmaGemmArgs<'a, C::Element>,
+    source: C::Source<'a>,
 ) {
     const { assert!(C::CONFIG.mma[0] == ROWS && C::CONFIG.mma[1] == WIDE && !C::CONFIG.swap_ab) }
     let (m, n, k, batch) = (args.gemm.m, args.gemm.n, args.gemm.k, args.gemm.batch);
@@ -79,7 +80,8 @@ pub(super) fn gemm<C: Config, const A: usize, const B: usize, const STAGES: usiz
     increase_registers::<CONSUMER_REGISTERS>();
     dependency_wait();
     let epilogue = Epilogue { staging: &smem.c, map: c, gemm: args.gemm };
-    let consumer = Consumer::<C, A, B, STAGES> { smem, warpgroup: (warpgroup - 1).min(1), k, epilogue: &epilogue };
+    let consumer =
+        Consumer::<C, A, B, STAGES> { smem, warpgroup: (warpgroup - 1).min(1), k, epilogue: &epilogue, source };
     // Tiles done so far: all else that goes on from tile to tile follows from it, and takes no registers in the
     // epilogue.
     let mut done = 0;
@@ -101,15 +103,16 @@ pub(super) fn gemm<C: Config, const A: usize, const B: usize, const STAGES: usiz
 
 /// A consumer warpgroup.
 #[derive(Clone, Copy)]
-struct Consumer<'a, C: Config, const A: usize, const B: usize, const STAGES: usize> {
+struct Consumer<'e, 'a, C: Config, const A: usize, const B: usize, const STAGES: usize> {
     smem: &'a Smem<C::Operand, A, B, STAGES>,
     /// 0 or 1.
     warpgroup: u32,
     k: u32,
-    epilogue: &'a Epilogue<'a, C::Element>,
+    epilogue: &'e Epilogue<'a, C::Element>,
+    source: C::Source<'a>,
 }
 
-impl<C: Config, const A: usize, const B: usize, const STAGES: usize> Consumer<'_, C, A, B, STAGES> {
+impl<C: Config, const A: usize, const B: usize, const STAGES: usize> Consumer<'_, '_, C, A, B, STAGES> {
     /// This warpgroup's 128 rows of the tile at `place`, the block's tile number `done`: two accumulators of 64 rows.
     #[inline(always)]
     fn tile<const N: usize>(&self, done: u32, place: impl Fn() -> [u32; 3])
@@ -125,8 +128,11 @@ impl<C: Config, const A: usize, const B: usize, const STAGES: usize> Consumer<'_
         let [tile_row, col, matrix] = at;
         // A tile is staged in an even number of parts, so that each finds the buffers in turn from the first on.
         let buffer = &mut 0;
-        let [upper, lower] = &accumulators;
-        self.epilogue.store::<C, N>(upper, [tile_row + row, col, matrix], buffer);
-        self.epilogue.store::<C, N>(lower, [tile_row + row + 64, col, matrix], buffer);
+        let [upper, lower] = &mut accumulators;
+        let (above, below) = ([tile_row + row, col, matrix], [tile_row + row + 64, col, matrix]);
+        C::finish(upper, self.source, above, &self.epilogue.gemm);
+        self.epilogue.store::<C, N>(upper, above, buffer);
+        C::finish(lower, self.source, below, &self.epilogue.gemm);
+        self.epilogue.store::<C, N>(lower, below, buffer);
     }
 }

@@ -2,20 +2,22 @@
 
 use half::{bf16, f16};
 use pastey::paste;
+use simt::float8::{E4m3, E5m2};
 use simt::prelude::*;
 use simt::tma::{TensorMap, TensorMapMut};
 use simt::wgmma::{Accumulators, Columns, Width};
 
 use super::config::{Config, Staged};
 use super::pipeline::{PipelineState, Smem};
-use super::{bf16x6, gemm, gemm_two_width, mainloop_wgmma_rs};
-use crate::gemm::args::{GemmArgs, Operands, TmaGemmArgs};
+use super::{bf16x6, gemm, gemm_two_width, mainloop_wgmma_promoted, mainloop_wgmma_rs, scales};
+use crate::gemm::args::{GemmArgs, Operands, Scales, TmaGemmArgs};
 #[cfg(not(target_arch = "nvptx64"))]
-use crate::gemm::args::{PlanesGemmKernel, TmaGemmKernel};
+use crate::gemm::args::{PlanesGemmKernel, ScaledGemmKernel, TmaGemmKernel};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::gemm::configs::WgmmaKernel;
 use crate::gemm::configs::{
-    Layout, PerfModel, WgmmaConfig, wgmma_16_configs, wgmma_bf16x6_configs, wgmma_tf32_configs,
+    Layout, PerfModel, WgmmaConfig, wgmma_16_configs, wgmma_bf16x6_configs, wgmma_fp8_configs, wgmma_fp8_fast_configs,
+    wgmma_i8_configs, wgmma_tf32_configs,
 };
 
 /// `has!([flags] flag)`: whether the flag is among them.
@@ -25,15 +27,33 @@ macro_rules! has {
     (@two_width two_width) => { true };
     (@stream_k stream_k) => { true };
     (@a_in_registers a_in_registers) => { true };
+    (@promotes promotes) => { true };
+    (@promotes_ahead promotes_ahead) => { true };
     (@$flag:ident $wanted:ident) => { false };
 }
 
-/// What differs in a [`Config`] where elements are multiplied as they are, and where their planes are.
+/// What differs in a [`Config`] where elements of 16 and 32 bits are multiplied as they are, those of 8 bits, and where
+/// planes are.
 macro_rules! operands {
     ([]) => {
         type Source<'a> = ();
     };
-    ([$source:ident]) => {
+    ([scales]) => {
+        type Source<'a> = Scales<'a>;
+
+        #[inline(always)]
+        fn finish<const N: usize>(
+            accumulator: &mut Accumulators<N>,
+            scales: Scales<'_>,
+            place: [u32; 3],
+            gemm: &GemmArgs<'_, Self::Element>,
+        ) where
+            Columns<N>: Width,
+        {
+            scales::scale(accumulator, scales, place, gemm);
+        }
+    };
+    ([source]) => {
         type Source<'a> = Operands<'a, f32>;
 
         #[inline(always)]
@@ -65,11 +85,11 @@ macro_rules! operands {
 
 /// The planes of an operand.
 macro_rules! planes {
-    ([]) => {
-        1
-    };
-    ([$source:ident]) => {
+    ([source: $($type:tt)+]) => {
         bf16x6::PLANES
+    };
+    ($none:tt) => {
+        1
     };
 }
 
@@ -90,13 +110,56 @@ macro_rules! mainloop {
             meanwhile();
         }
     };
+    (promotes) => {
+        #[inline(always)]
+        fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
+            smem: &Smem<Self::Operand, A, B, STAGES>,
+            accumulator: &mut [Accumulators<N>; 1],
+            state: &mut PipelineState<STAGES>,
+            range: (u32, u32),
+            meanwhile: impl FnOnce(),
+        ) where
+            Columns<N>: Width,
+        {
+            mainloop_wgmma_promoted::accumulate::<Self, N, A, B, STAGES>(
+                smem,
+                &mut accumulator[0],
+                state,
+                range,
+                meanwhile,
+            );
+        }
+    };
+    (promotes_ahead) => {
+        #[inline(always)]
+        fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
+            smem: &Smem<Self::Operand, A, B, STAGES>,
+            accumulator: &mut [Accumulators<N>; 1],
+            state: &mut PipelineState<STAGES>,
+            range: (u32, u32),
+            meanwhile: impl FnOnce(),
+        ) where
+            Columns<N>: Width,
+        {
+            mainloop_wgmma_promoted::accumulate_ahead::<Self, N, A, B, STAGES>(
+                smem,
+                &mut accumulator[0],
+                state,
+                range,
+                meanwhile,
+            );
+        }
+    };
     ($flag:ident) => {};
 }
 
 /// What a block does.
 macro_rules! run {
     ([two_width] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident []) => {
-        gemm_two_width::gemm::<$config, _, _, _>($smem, $maps, $args)
+        gemm_two_width::gemm::<$config, _, _, _>($smem, $maps, $args, ())
+    };
+    ([two_width] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident [$source:ident]) => {
+        gemm_two_width::gemm::<$config, _, _, _>($smem, $maps, $args, $source)
     };
     ([$($flag:ident)*] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident []) => {
         gemm::gemm::<$config, $n, _, _, _>($smem, $maps, $args, ())
@@ -107,8 +170,8 @@ macro_rules! run {
 }
 
 /// Kernels for C of `$t` and operands of `$x`, called `$prefix` in their names, and the list of them, `$list`, of
-/// signature `$kind`. If the operands are planes, the kernels have one more parameter, `$source`: what they were split
-/// from.
+/// signature `$kind`. There may be one more parameter, `$source`: what planes were split from, or the factors of
+/// rows and columns.
 macro_rules! kernels {
     ($t:ident of $x:ident $source:tt $prefix:ident $list:ident: $kind:ident; $(
         $name:literal: $m:literal x $n:literal, $cluster:literal, $stages:literal, $flags:tt, [$($layout:ident)+],
@@ -128,6 +191,7 @@ macro_rules! kernels {
                     two_width: has!($flags two_width),
                     stream_k: has!($flags stream_k),
                     a_in_registers: has!($flags a_in_registers),
+                    promotes: has!($flags promotes) || has!($flags promotes_ahead),
                     planes: planes!($source),
                     element_bytes: size_of::<$x>() as u32,
                     model: PerfModel {
@@ -150,7 +214,7 @@ macro_rules! kernels {
             },
         )+)+];
     } };
-    (@one $t:ident $x:ident [$($source:ident)?] $n:literal $stages:literal [$($flag:ident)*] $kernel:ident
+    (@one $t:ident $x:ident [$($source:ident: $($type:tt)+)?] $n:literal $stages:literal [$($flag:ident)*] $kernel:ident
         $layout:ident $m:literal $const:ident
         $config:ident
         $value:expr
@@ -187,7 +251,7 @@ macro_rules! kernels {
             b: &TensorMap<$x>,
             stored: &TensorMapMut<$t>,
             args: TmaGemmArgs<$t>,
-            $($source: Operands<$t>,)?
+            $($source: $($type)+,)?
         ) {
             run!([$($flag)*] $config, $n, smem (a, b, stored) args [$($source)?]);
         }
@@ -204,12 +268,32 @@ macro_rules! kernels_of_tf32 {
     ($($rows:tt)+) => { kernels! { f32 of f32 [] tf32 TF32: TmaGemmKernel; $($rows)+ } };
 }
 macro_rules! kernels_of_bf16x6 {
-    ($($rows:tt)+) => { kernels! { f32 of bf16 [source] bf16x6 BF16X6: PlanesGemmKernel; $($rows)+ } };
+    ($($rows:tt)+) => { kernels! { f32 of bf16 [source: Operands<f32>] bf16x6 BF16X6: PlanesGemmKernel; $($rows)+ } };
+}
+macro_rules! kernels_of_i8 {
+    ($($rows:tt)+) => { kernels! { i8 of i8 [scales: Scales] i8 I8: ScaledGemmKernel; $($rows)+ } };
+}
+macro_rules! kernels_of_e4m3 {
+    ($($rows:tt)+) => { kernels! { E4m3 of E4m3 [scales: Scales] e4m3 E4M3: ScaledGemmKernel; $($rows)+ } };
+}
+macro_rules! kernels_of_e5m2 {
+    ($($rows:tt)+) => { kernels! { E5m2 of E5m2 [scales: Scales] e5m2 E5M2: ScaledGemmKernel; $($rows)+ } };
+}
+macro_rules! fast_kernels_of_e4m3 {
+    ($($rows:tt)+) => { kernels! { E4m3 of E4m3 [scales: Scales] e4m3_fast E4M3_FAST: ScaledGemmKernel; $($rows)+ } };
+}
+macro_rules! fast_kernels_of_e5m2 {
+    ($($rows:tt)+) => { kernels! { E5m2 of E5m2 [scales: Scales] e5m2_fast E5M2_FAST: ScaledGemmKernel; $($rows)+ } };
 }
 wgmma_16_configs!(kernels_of_bf16);
 wgmma_16_configs!(kernels_of_f16);
 wgmma_tf32_configs!(kernels_of_tf32);
 wgmma_bf16x6_configs!(kernels_of_bf16x6);
+wgmma_i8_configs!(kernels_of_i8);
+wgmma_fp8_configs!(kernels_of_e4m3);
+wgmma_fp8_configs!(kernels_of_e5m2);
+wgmma_fp8_fast_configs!(fast_kernels_of_e4m3);
+wgmma_fp8_fast_configs!(fast_kernels_of_e5m2);
 
 #[cfg(test)]
 #[allow(unreachable_pub, reason = "the kernels of the tables are public")]

@@ -24,7 +24,9 @@
 //!
 //! - [`pipeline`]: the stages and their barriers.
 //! - `gemm`, `gemm_two_width`: what a block does, in order.
-//! - `mainloop_wgmma`, `mainloop_wgmma_rs`: the consumers' main loop, A from shared memory or from registers.
+//! - `mainloop_wgmma`, `mainloop_wgmma_rs`, `mainloop_wgmma_promoted`: the consumers' main loop, A from shared memory,
+//!   from registers, or sums that are added to others.
+//! - `scales`: sums of 8-bit operands.
 //! - [`grouped`]: groups of rows, each with a B of its own.
 //! - [`bf16x6`]: `f32` as sums of three `bf16`.
 //! - [`schedule`]: which tiles and which steps along k a block has: raster order, stream-K, two widths,
@@ -57,10 +59,13 @@ pub mod grouped;
 mod kernels;
 mod mainloop_wgmma;
 #[cfg(feature = "gemm_sm90")]
+mod mainloop_wgmma_promoted;
+#[cfg(feature = "gemm_sm90")]
 mod mainloop_wgmma_rs;
 #[cfg(feature = "gemm_sm90")]
 pub mod pack;
 pub mod pipeline;
+mod scales;
 pub mod schedule;
 
 // The PTX has the kernels alone, which nobody calls by name.
@@ -77,5 +82,7 @@ type TensorMaps<'a, X, T> = (&'a TensorMap<'a, X>, &'a TensorMap<'a, X>, &'a Ten
 const CONSUMER_REGISTERS: u32 = 232;
 /// Registers of the others: what is left of 65 536.
 const PRODUCER_REGISTERS: u32 = 40;
-/// The two where planes are multiplied: 192 accumulators.
-const PLANES_REGISTERS: [u32; 2] = [24, 240];
+/// The two where a consumer has 192 accumulators: [`WgmmaConfig::has_many_accumulators`].
+///
+/// [`WgmmaConfig::has_many_accumulators`]: super::configs::WgmmaConfig::has_many_accumulators
+const MANY_REGISTERS: [u32; 2] = [24, 240];

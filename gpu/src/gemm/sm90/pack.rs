@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A thread reads the elements of a vector of 16 bytes one by one, whatever their alignment, and writes the vector. The
-//! lanes of a warp read neighbouring vectors, so every sector of a row is requested from memory once, and 4 or 8 times
-//! from the L1 cache. Launches overlap with their predecessor and with the GEMM kernel after them.
+//! lanes of a warp read neighbouring vectors, so every sector of a row is requested from memory once, and 4, 8 or 16
+//! times from the L1 cache. Launches overlap with their predecessor and with the GEMM kernel after them.
 
 use simt::KernelArg;
 use simt::element::{Element, Vec4};
@@ -54,7 +54,7 @@ fn pack_vector<T: Element + Into<u32>, const LANES: usize>(x: PackArgs<'_, T>, z
     let (from, len) = (offset(x.from_strides) + col as u64, (cols - col).min(LANES as u32));
     let Some(elements) = x.from.part(from as usize, len as usize) else { return };
     let mut words = [0; 4];
-    unroll!(for k in 0..8 {
+    unroll!(for k in 0..16 {
         if k < LANES {
             let element: u32 = elements.get_or(k, zero).into();
             words[k * 4 / LANES] |= element << (k * 4 % LANES * (32 / LANES));
@@ -77,13 +77,19 @@ fn pack<T: Element + Into<u32>, const LANES: usize>(a: PackArgs<'_, T>, b: PackA
     }
 }
 
-/// Copies of A and B, of 2-byte elements.
+/// Copies of A and B, of 1-byte elements.
+#[kernel(pdl, block = (THREADS), registers = 40, barriers = 0, global_load_bytes = 1, global_store_bytes = 16)]
+pub fn gemm_sm90_pack_b8(a: PackArgs<u8>, b: PackArgs<u8>) {
+    pack::<u8, 16>(a, b, 0);
+}
+
+/// [`gemm_sm90_pack_b8`] for 2-byte elements.
 #[kernel(pdl, block = (THREADS), registers = 40, barriers = 0, global_load_bytes = 2, global_store_bytes = 16)]
 pub fn gemm_sm90_pack_b16(a: PackArgs<u16>, b: PackArgs<u16>) {
     pack::<u16, 8>(a, b, 0);
 }
 
-/// [`gemm_sm90_pack_b16`] for 4-byte elements.
+/// [`gemm_sm90_pack_b8`] for 4-byte elements.
 #[kernel(pdl, block = (THREADS), registers = 40, barriers = 0, global_load_bytes = 4, global_store_bytes = 16)]
 pub fn gemm_sm90_pack_b32(a: PackArgs<u32>, b: PackArgs<u32>) {
     pack::<u32, 4>(a, b, 0);

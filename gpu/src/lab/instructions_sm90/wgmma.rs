@@ -3,6 +3,7 @@
 use half::{bf16, f16};
 use simt::{
     element::Element,
+    float8::{E4m3, E5m2},
     matrix::{Kind, Tf32},
     prelude::*,
     sync::fence_proxy_async,
@@ -25,6 +26,8 @@ pub struct Operands<T: Element, const A: usize, const B: usize> {
 
 /// Operands of 16-bit numbers.
 pub type Halves<T> = Operands<T, 4096, 16384>;
+/// Operands of 8-bit numbers.
+pub type Bytes<T> = Operands<T, 8192, 32768>;
 /// Operands of 32-bit numbers.
 pub type Words = Operands<f32, 2048, 8192>;
 
@@ -63,14 +66,30 @@ where
     d
 }
 
-/// Writes D to `c`; elements outside `c` are skipped.
+/// What the accumulators are.
+trait Sums {
+    /// Whether they are the bits of `i32`.
+    const ARE_INTEGERS: bool = false;
+}
+impl Sums for f16 {}
+impl Sums for bf16 {}
+impl Sums for Tf32 {}
+impl Sums for E4m3 {}
+impl Sums for E5m2 {}
+impl Sums for i8 {
+    const ARE_INTEGERS: bool = true;
+}
+
+/// Writes D, the sums of products of `K`, to `c`; elements outside `c` are skipped.
 #[inline(always)]
-fn write<const COLS: usize>(d: &Accumulators<COLS>, c: MatMut<f32>)
+fn write<K: Sums, const COLS: usize>(d: &Accumulators<COLS>, c: MatMut<f32>)
 where
     Columns<COLS>: Width,
 {
     let (row, col) = Accumulators::<COLS>::position(0);
-    d.for_each_8_columns(|first, [a, b, e, f]| {
+    let value = |sum: f32| if K::ARE_INTEGERS { sum.to_bits() as i32 as f32 } else { sum };
+    d.for_each_8_columns(|first, sums| {
+        let [a, b, e, f] = sums.map(value);
         c.set_within(row, first + col, a);
         c.set_within(row, first + col + 1, b);
         c.set_within(row + 8, first + col, e);
@@ -100,7 +119,7 @@ macro_rules! products {
             let d = twice::<$kind, $t, _, _, $cols, $steps, $major_a<{ A.step() }>, $major_b<{ B.step() }>>(
                 operands, (A, B), a, b, zero,
             );
-            write(&d, c);
+            write::<$kind, _>(&d, c);
         }
     )+};
 }
@@ -114,6 +133,12 @@ products! {
     wgmma_f16_n128: f16, Halves<f16> => f16, 128 columns, 2 steps, A None MnMajor, B None MnMajor;
     wgmma_bf16_n192: bf16, Halves<bf16> => bf16, 192 columns, 4 steps, A B128 MnMajor, B B64 MnMajor;
     wgmma_tf32_n256: Tf32, Words => f32, 256 columns, 4 steps, A B128 KMajor, B B128 KMajor;
+    wgmma_i8_n16: i8, Bytes<i8> => i8, 16 columns, 1 steps, A None KMajor, B B32 KMajor;
+    wgmma_i8_n192: i8, Bytes<i8> => i8, 192 columns, 2 steps, A B64 KMajor, B B64 KMajor;
+    wgmma_i8_n256: i8, Bytes<i8> => i8, 256 columns, 4 steps, A B128 KMajor, B B128 KMajor;
+    wgmma_e4m3_n128: E4m3, Bytes<E4m3> => E4m3, 128 columns, 4 steps, A B128 KMajor, B B128 KMajor;
+    wgmma_e4m3_n136: E4m3, Bytes<E4m3> => E4m3, 136 columns, 2 steps, A B64 KMajor, B B64 KMajor;
+    wgmma_e5m2_n256: E5m2, Bytes<E5m2> => E5m2, 256 columns, 4 steps, A B128 KMajor, B B128 KMajor;
 }
 
 /// `c` (64 × 64) becomes the product of `a` (64 × 32) and `b` (32 × 64), with A in registers. One block.
@@ -134,7 +159,7 @@ pub fn wgmma_rs_f16(#[shared] operands: &Halves<f16>, a: MatRef<f16>, b: MatRef<
     let mut d = Accumulators::<64>::zeroed();
     let at = B.operand(&operands.b, 0);
     d.multiply_registers::<f16, 2, MnMajor<{ B.step() }>>([fragment(0), fragment(16)], at, true);
-    write(&d, c);
+    write::<f16, _>(&d, c);
 }
 
 /// `c` (64 × 128) becomes the product of `a` (64 × 8) and `b` (8 × 128), with A in registers, by one of two warpgroups,
@@ -155,6 +180,6 @@ pub fn wgmma_rs_tf32(#[shared] operands: &Words, a: MatRef<f32>, b: MatRef<f32>,
         let fragment = [number(row, col), number(row + 8, col), number(row, col + 4), number(row + 8, col + 4)];
         let mut d = Accumulators::<128>::zeroed();
         d.multiply_registers::<Tf32, 1, KMajor>([fragment], B.operand(&operands.b, 0), true);
-        write(&d, c);
+        write::<Tf32, _>(&d, c);
     }
 }

@@ -24,6 +24,8 @@ pub(super) enum Unsupported {
     Elements,
     /// It has the other [`Arithmetic`](super::Arithmetic).
     Arithmetic,
+    /// It has no factors of rows and columns.
+    Scales,
     /// It is for a longer k.
     ShortK,
     /// It is for one layout only: whether A and B are transposed.
@@ -49,6 +51,7 @@ impl fmt::Display for Unsupported {
         match self {
             Self::Elements => f.write_str("is for other element types"),
             Self::Arithmetic => f.write_str("is for another arithmetic"),
+            Self::Scales => f.write_str("has no factors of rows and columns: only the kernels for Hopper do"),
             Self::ShortK => write!(f, "is for k of at least {MIN_K_OF_PLANES}"),
             Self::Layout([a, b]) => {
                 let op = |transposed: &bool| if *transposed { 'T' } else { 'N' };
@@ -76,13 +79,18 @@ pub(super) fn check_kernel<T: Multiply>(
     configuration: &Configuration<T>,
     request: &Request<'_>,
 ) -> Result<(), Unsupported> {
-    // Full arithmetic is what bf16x6 promises.
-    let is_full_enough = configuration.arithmetic == Arithmetic::Full && request.arithmetic == Arithmetic::Bf16x6;
+    // Full arithmetic is what bf16x6 promises, and more than fast accumulation does.
+    let is_full_enough = configuration.arithmetic == Arithmetic::Full
+        && matches!(request.arithmetic, Arithmetic::Bf16x6 | Arithmetic::FastAccumulation);
     if configuration.arithmetic != request.arithmetic && !is_full_enough {
         return Err(Unsupported::Arithmetic);
     }
     if configuration.has_planes() && request.problem.k < MIN_K_OF_PLANES {
         return Err(if request.problem.k == 0 { Unsupported::NoProduct } else { Unsupported::ShortK });
+    }
+    // Without a product there is nothing to scale.
+    if request.epilogue.has_scales && request.problem.k > 0 && !configuration.has_scales() {
+        return Err(Unsupported::Scales);
     }
     if request.device.has_kernel(configuration.info()) { Ok(()) } else { Err(Unsupported::Device) }
 }
@@ -139,7 +147,9 @@ pub(super) fn work<T: Multiply>(
         return Err(Unsupported::Extents);
     }
     match configuration.entry {
-        Entry::Tma(_, tma) | Entry::Planes(_, tma) => check_tma(configuration, tma, &problem, &split)?,
+        Entry::Tma(_, tma) | Entry::Scaled(_, tma) | Entry::Planes(_, tma) => {
+            check_tma(configuration, tma, &problem, &split)?
+        }
         Entry::Product(_) if is_split => return Err(Unsupported::SplitK),
         Entry::Product(_) if problem.k == 0 => return Err(Unsupported::NoProduct),
         Entry::Product(_) if !counts_in_32_bits => return Err(Unsupported::Extents),

@@ -1,7 +1,9 @@
 //! The builder of a call.
 
+use simt::float8::{E4m3, E5m2};
+
 use super::algorithm::Algorithm;
-use super::element::Multiply;
+use super::element::{Multiply, Quantized};
 use super::options::{Activation, Arithmetic, Bias, Op};
 use crate::device::Device;
 use crate::memory::{BufferView, BufferViewMut, TensorView};
@@ -19,6 +21,8 @@ pub struct Gemm<'a, T: Multiply> {
     pub(super) alpha: T::Wide,
     pub(super) beta: T::Wide,
     pub(super) bias: Option<(Bias, BufferView<'a, T::Wide>)>,
+    /// Factors of the rows and of the columns of op(A)·op(B).
+    pub(super) scales: [Option<BufferView<'a, f32>>; 2],
     pub(super) activation: Activation,
     pub(super) arithmetic: Arithmetic,
     pub(super) algorithm: Option<Algorithm>,
@@ -56,6 +60,7 @@ impl Device {
             alpha: T::Wide::from(1.0),
             beta: T::Wide::from(0.0),
             bias: None,
+            scales: [None; 2],
             activation: Activation::None,
             arithmetic: Arithmetic::Full,
             algorithm: None,
@@ -139,6 +144,29 @@ impl<'a, T: Multiply> Gemm<'a, T> {
     }
 }
 
+impl<'a, T: Quantized> Gemm<'a, T> {
+    /// Multiplies each row of op(A)·op(B) by a factor: a vector of length m, the same for all matrices of a batch. Only
+    /// with the kernels for Hopper, and not for a C of `i32`.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// let device = warpwright::Device::simulator();
+    /// let a = device.upload(&array![[1_i8, 2], [3, 4]])?;
+    /// let (rows, columns) = (device.upload(&[0.5_f32, 2.0])?, device.upload(&[1.0_f32, 10.0])?);
+    /// let gemm = device.gemm(&a, &a).transpose_b().row_scales(&rows).column_scales(&columns);
+    /// assert_eq!(gemm.run_as::<f32>()?.download()?, array![[2.5, 55.0], [22.0, 500.0]]);
+    /// # Ok::<(), warpwright::Error>(())
+    /// ```
+    pub fn row_scales(self, factors: impl Into<BufferView<'a, f32>>) -> Self {
+        Self { scales: [Some(factors.into()), self.scales[1]], ..self }
+    }
+
+    /// Multiplies each column of op(A)·op(B) by a factor: a vector of length n. See [`Gemm::row_scales`].
+    pub fn column_scales(self, factors: impl Into<BufferView<'a, f32>>) -> Self {
+        Self { scales: [self.scales[0], Some(factors.into())], ..self }
+    }
+}
+
 impl<T: Multiply<Wide = f32>> Gemm<'_, T> {
     /// Applies x·Φ(x) to the result: see [`Activation::Gelu`].
     pub fn gelu(self) -> Self {
@@ -148,6 +176,20 @@ impl<T: Multiply<Wide = f32>> Gemm<'_, T> {
     /// Applies a function to the result before it is rounded to C's type.
     pub fn activation(self, activation: Activation) -> Self {
         Self { activation, ..self }
+    }
+}
+
+impl Gemm<'_, E4m3> {
+    /// How `E4m3` operands are multiplied: [`Arithmetic::Full`], the default, or [`Arithmetic::FastAccumulation`].
+    pub fn arithmetic(self, arithmetic: Arithmetic) -> Self {
+        Self { arithmetic, ..self }
+    }
+}
+
+impl Gemm<'_, E5m2> {
+    /// How `E5m2` operands are multiplied: [`Arithmetic::Full`], the default, or [`Arithmetic::FastAccumulation`].
+    pub fn arithmetic(self, arithmetic: Arithmetic) -> Self {
+        Self { arithmetic, ..self }
     }
 }
 

@@ -32,6 +32,25 @@ impl<T: Multiply> Gemm<'_, T> {
         self.allocate()
     }
 
+    /// As [`Gemm::run`], with C in any type that it may have.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// let device = warpwright::Device::simulator();
+    /// let a = device.upload(&array![[100_i8, -3], [0, 127]])?;
+    /// let c = device.gemm(&a, &a).transpose_b().run_as::<i32>()?;
+    /// assert_eq!(c.download()?, array![[10_009, -381], [-381, 16_129]]);
+    /// let scaled = device.gemm(&a, &a).transpose_b().alpha(0.5).run_as::<f32>()?;
+    /// assert_eq!(scaled.download()?[[0, 0]], 5004.5);
+    /// # Ok::<(), warpwright::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Gemm::run`].
+    pub fn run_as<C: Output<T>>(self) -> Result<Matrix<C>> {
+        self.allocate()
+    }
+
     /// As [`Gemm::run`] for a batch: C has the axes batch, rows and columns.
     ///
     /// ```
@@ -75,7 +94,8 @@ impl<T: Multiply> Gemm<'_, T> {
     /// # Errors
     /// - [`crate::Error::Argument`]: shapes, batch sizes or the length of the bias do not agree; a batch is empty; a
     ///   matrix is neither row-major nor column-major, or its leading dimension is too small; k > 2³² − 1; the
-    ///   algorithm is not applicable, or the workspace is too small for it; memory or the stream of another device.
+    ///   algorithm is not applicable, or the workspace is too small for it; memory or the stream of another device; C
+    ///   is `i32`, and there is an alpha, a beta, a bias or an activation.
     /// - As [`Device::launch`](crate::Device::launch).
     pub fn into<'c, C: Output<T>>(self, c: impl Into<TensorViewMut<'c, C>>) -> Result<()> {
         let grid = self.device.limits().grid;

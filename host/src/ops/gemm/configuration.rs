@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-use gpu::gemm::args::{GemmKernel, PlanesGemmKernel, TmaGemmKernel};
+use gpu::gemm::args::{GemmKernel, PlanesGemmKernel, ScaledGemmKernel, TmaGemmKernel};
 use gpu::gemm::configs::{
     FfmaConfig, FfmaKernel, Layout, MmaF64Config, MmaF64Kernel, PerfModel, ThreadKernel, WgmmaConfig, WgmmaKernel,
 };
@@ -12,6 +12,7 @@ use gpu::gemm::number::Number;
 use gpu::gemm::sm90::bf16x6;
 use gpu::gemm::{ffma, mma, reference, sm90, small};
 use half::{bf16, f16};
+use simt::float8::{E4m3, E5m2};
 use simt::global::{MatMut, MatRef};
 use simt::{Kernel, KernelInfo};
 
@@ -19,7 +20,7 @@ use super::options::Arithmetic;
 use crate::ops::blocks_per_sm;
 
 /// A kernel for C = A·B, all three row-major.
-pub(super) type Product<T> = Kernel<(MatRef<'static, T>, MatRef<'static, T>, MatMut<'static, T>)>;
+pub(super) type Product<T> = Kernel<(MatRef<'static, T>, MatRef<'static, T>, MatMut<'static, <T as Number>::Stored>)>;
 
 /// A kernel and its properties.
 #[doc(hidden)]
@@ -45,6 +46,8 @@ pub(super) enum Entry<T: Number> {
     Generic(&'static GemmKernel<T>),
     /// TMA loads the operands; has the whole epilogue.
     Tma(&'static TmaGemmKernel<T>, TmaConfig),
+    /// TMA loads the operands, of 8 bits; has the whole epilogue, and factors of rows and columns.
+    Scaled(&'static ScaledGemmKernel<T>, TmaConfig),
     /// TMA loads the planes that the operands were split into; has the whole epilogue.
     Planes(&'static PlanesGemmKernel<T>, TmaConfig),
     /// Writes the product only; the epilogue is another launch.
@@ -117,11 +120,11 @@ impl TmaConfig {
         }
     }
 
-    /// Rows of the boxes, 128 bytes wide, in which TMA stores C, if it can.
-    pub(super) fn store_box_rows(self) -> Option<u32> {
+    /// Rows of the boxes, 128 bytes wide, in which TMA stores a C of elements of so many bytes, if it can.
+    pub(super) fn store_box_rows(self, output_bytes: usize) -> Option<u32> {
         match self {
-            Self::Wgmma(config) => config.store_rows(),
-            Self::Ffma(_) | Self::MmaF64(_) => None,
+            Self::Wgmma(config) if config.stores(output_bytes as u32) => config.store_rows(),
+            Self::Wgmma(_) | Self::Ffma(_) | Self::MmaF64(_) => None,
         }
     }
 
@@ -140,6 +143,7 @@ impl<T: Number> Entry<T> {
         match self {
             Self::Generic(kernel) => kernel.info(),
             Self::Tma(kernel, _) => kernel.info(),
+            Self::Scaled(kernel, _) => kernel.info(),
             Self::Planes(kernel, _) => kernel.info(),
             Self::Product(kernel) => kernel.info(),
         }
@@ -169,6 +173,16 @@ impl<T: Number> Configuration<T> {
         Self { entry, arithmetic, layout: Some(layout), tile, k_granularity, model, is_sequential: false }
     }
 
+    fn scaled(kernel: &WgmmaKernel<ScaledGemmKernel<T>>, arithmetic: Arithmetic) -> Self {
+        let &WgmmaKernel { config, layout, kernel } = kernel;
+        Self::of_wgmma(config, layout, Entry::Scaled(kernel, TmaConfig::Wgmma(config)), arithmetic)
+    }
+
+    /// Whether it has factors of rows and columns.
+    pub(super) fn has_scales(&self) -> bool {
+        matches!(self.entry, Entry::Scaled(..))
+    }
+
     /// Whether it multiplies planes of the operands.
     pub(super) fn has_planes(&self) -> bool {
         matches!(self.entry, Entry::Planes(..))
@@ -186,7 +200,7 @@ impl<T: Number> Configuration<T> {
     /// The row of a TMA kernel.
     pub(super) fn tma(&self) -> Option<TmaConfig> {
         match self.entry {
-            Entry::Tma(_, config) | Entry::Planes(_, config) => Some(config),
+            Entry::Tma(_, config) | Entry::Scaled(_, config) | Entry::Planes(_, config) => Some(config),
             Entry::Generic(_) | Entry::Product(_) => None,
         }
     }
@@ -327,3 +341,33 @@ macro_rules! kernels_of_16_bits {
     )+};
 }
 kernels_of_16_bits! { f16 F16 bf16 BF16 }
+
+impl Kernels for i8 {
+    fn configurations() -> &'static [Configuration<i8>] {
+        static ALL: LazyLock<Vec<Configuration<i8>>> = LazyLock::new(|| {
+            let full = Arithmetic::Full;
+            std::iter::once(Configuration::thread(&reference::I8, full, true))
+                .chain(sm90::I8.iter().map(|kernel| Configuration::scaled(kernel, full)))
+                .collect()
+        });
+        &ALL
+    }
+}
+
+macro_rules! kernels_of_float8 {
+    ($($t:ident $list:ident $fast:ident)+) => {$(
+        impl Kernels for $t {
+            fn configurations() -> &'static [Configuration<$t>] {
+                static ALL: LazyLock<Vec<Configuration<$t>>> = LazyLock::new(|| {
+                    let (full, fast) = (Arithmetic::Full, Arithmetic::FastAccumulation);
+                    std::iter::once(Configuration::thread(&reference::$list, full, true))
+                        .chain(sm90::$fast.iter().map(|kernel| Configuration::scaled(kernel, fast)))
+                        .chain(sm90::$list.iter().map(|kernel| Configuration::scaled(kernel, full)))
+                        .collect()
+                });
+                &ALL
+            }
+        }
+    )+};
+}
+kernels_of_float8! { E4m3 E4M3 E4M3_FAST E5m2 E5M2 E5M2_FAST }

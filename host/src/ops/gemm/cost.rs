@@ -21,7 +21,7 @@ use gpu::gemm::number::Number;
 use gpu::gemm::sm90::schedule::two_width::TwoWidth;
 
 use super::algorithm::{FollowUp, Work};
-use super::configuration::{Configuration, Entry};
+use super::configuration::{Configuration, Entry, TmaConfig};
 use super::operands::OperandLayout;
 use super::problem::{Problem, Request};
 use super::stream_k::Schedule;
@@ -191,7 +191,11 @@ fn load<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, tile
 
 /// What a tile takes besides k, in elements of k.
 fn tile_overhead<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, work: &Work) -> f64 {
-    let stores_by_tma = work.split.parts == 1 && request.allows_tma_store(size_of::<T>());
+    let stores = |bytes: usize| match configuration.tma() {
+        Some(TmaConfig::Wgmma(config)) => config.stores(bytes as u32),
+        _ => bytes == size_of::<T>(),
+    };
+    let stores_by_tma = work.split.parts == 1 && request.allows_tma_store(stores);
     configuration.model.tile_overhead[usize::from(!stores_by_tma)]
 }
 

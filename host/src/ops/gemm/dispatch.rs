@@ -1,5 +1,6 @@
 //! From a builder to a checked problem, its plan and its launches.
 
+use gpu::gemm::args::{INTEGER_C, SCALES};
 use simt::element::Element;
 
 use super::algorithm::{Algorithm, Plan};
@@ -79,7 +80,8 @@ impl<T: Multiply> Gemm<'_, T> {
     }
 
     /// The problem, with all arguments checked.
-    pub(super) fn problem<C: Element>(&self, c: TensorView<'_, C>) -> Result<Problem> {
+    pub(super) fn problem<C: Output<T>>(&self, c: TensorView<'_, C>) -> Result<Problem> {
+        self.check_integers::<C>()?;
         let [a, b] = self.operands()?;
         let bias = self.bias.as_ref().map(|(kind, numbers)| (*kind, numbers.len()));
         let to = OperandLayout::of("c", c.axes(), Op::N)?.at(c.address());
@@ -89,6 +91,7 @@ impl<T: Multiply> Gemm<'_, T> {
         check_device(self.b.device(), "b")?;
         check_device(c.device(), "c")?;
         self.bias.as_ref().map_or(Ok(()), |(_, bias)| check_device(bias.device(), "bias"))?;
+        self.check_scales(&problem)?;
         self.workspace.as_ref().map_or(Ok(()), |workspace| check_device(workspace.device(), "workspace"))?;
         self.stream_queue()?;
         Ok(problem)
@@ -100,6 +103,7 @@ impl<T: Multiply> Gemm<'_, T> {
             problem,
             epilogue: Epilogue {
                 scales: self.alpha != T::Wide::from(1.0),
+                has_scales: self.scales.iter().any(Option::is_some),
                 transforms: self.bias.is_some() || self.activation != Activation::None,
                 accumulates: self.beta != T::Wide::from(0.0),
                 output_bytes: size_of::<C>(),
@@ -148,6 +152,43 @@ impl<T: Multiply> Gemm<'_, T> {
         })
     }
 
+    /// Whether there is a factor for each row, and for each column, of the caller's C.
+    fn check_scales(&self, problem: &Problem) -> Result<()> {
+        let [m, n] = problem.in_order([problem.m, problem.n]);
+        let arguments = [("row_scales", m, "rows"), ("column_scales", n, "columns")];
+        for ((argument, expected, of), factors) in arguments.into_iter().zip(&self.scales) {
+            let Some(factors) = factors else { continue };
+            self.device.check_same(factors.device(), CALL, argument)?;
+            if factors.len() != expected {
+                return Err(BadArgument::new(ArgumentRule::Length, CALL, argument)
+                    .expected(format_args!("{expected} factors, one for each of the {of} of C"))
+                    .found(factors.len())
+                    .remedy("give one factor for each; a factor of all is alpha")
+                    .into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses whatever is applied to sums of integers that C takes as they are.
+    fn check_integers<C: Output<T>>(&self) -> Result<()> {
+        let is_product = self.alpha == T::Wide::from(1.0)
+            && self.beta == T::Wide::from(0.0)
+            && self.bias.is_none()
+            && self.scales.iter().all(Option::is_none)
+            && self.activation == Activation::None;
+        if C::FLAGS & INTEGER_C == 0 || is_product {
+            return Ok(());
+        }
+        Err(BadArgument::new(ArgumentRule::Elements, CALL, "c")
+            .expected(
+                "elements of f32, bf16 or f16, since alpha, beta, factors, bias and activation are applied in f32",
+            )
+            .found("i32")
+            .remedy("give C another element type, or multiply with alpha = 1 and beta = 0 alone")
+            .into())
+    }
+
     pub(super) fn check_no_beta(&self) -> Result<()> {
         if self.beta == T::Wide::from(0.0) {
             return Ok(());
@@ -182,8 +223,11 @@ impl<T: Multiply> Gemm<'_, T> {
             b,
             source: None,
             bias: self.bias.map(|(_, numbers)| numbers),
+            scales: problem.in_order(self.scales),
             scale: [alpha, self.beta],
-            flags: problem.bias | self.activation.flag(),
+            flags: problem.bias
+                | self.activation.flag()
+                | if self.scales.iter().any(Option::is_some) { SCALES } else { 0 },
             limits,
         };
         let elements = c.view().axes().span().unwrap_or(0);

@@ -135,6 +135,7 @@ pub(super) fn plans<T: Multiply>(device: &Device, inputs: &[&str]) -> Vec<Plan> 
     planner::plans::<T>(&Request {
         problem: &problem,
         epilogue: Epilogue {
+            has_scales: false,
             scales: epilogue.contains('s'),
             transforms: epilogue.contains('f'),
             accumulates: epilogue.contains('c'),

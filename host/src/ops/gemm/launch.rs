@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GemmKernel, TMA_STORE, TRANSPOSE_A, TRANSPOSE_B};
+use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GemmKernel, SCALES, TMA_STORE, TRANSPOSE_A, TRANSPOSE_B};
 use gpu::gemm::{ffma, reduce_k};
 use half::bf16;
 use simt::element::Element;
@@ -35,6 +35,8 @@ pub(super) struct Task<'t, T: Multiply> {
     /// A and B as the caller gave them, and their problem, where `a`, `b` and `problem` are of copies.
     pub(super) source: Option<([TensorView<'t, T>; 2], &'t Problem)>,
     pub(super) bias: Option<BufferView<'t, T::Wide>>,
+    /// Factors of rows and of columns.
+    pub(super) scales: [Option<BufferView<'t, f32>>; 2],
     /// alpha and beta.
     pub(super) scale: [T::Wide; 2],
     /// The kernels' flags for bias and activation.
@@ -220,15 +222,19 @@ impl<T: Multiply> Task<'_, T> {
         stream_k: Option<(&Schedule, &mut BufferViewMut<'_, f32>)>,
     ) -> Result<()> {
         let Operands { c: to, batch, ref k, .. } = call.operands;
-        let config = launch_config(configuration, tma, &call.operands, self.limits);
-        let is_product = call.flags | c.flag == 0 && call.scale[1] == T::Wide::from(0.0);
+        let config = launch_config(configuration, tma, &call.operands, c.element_bytes(), self.limits);
+        let is_product = call.flags & !SCALES == 0 && call.scale[1] == T::Wide::from(0.0);
         let store = config.c.as_ref().filter(|_| is_product);
         let mut c = c.slice(0, to.extent(batch, to.rows, to.cols))?;
         let none = c.own.empty::<T>();
         // C is borrowed once: by its map or as a vector.
         let map_c = if let Some(map) = store {
-            let tensor = std::mem::replace(&mut c.own, none.empty()).as_tensor_strided(&map.shape, &map.strides)?;
-            Some(tensor.tma(&map.box_shape, map.swizzle)?)
+            let stored = if c.is_wide() {
+                std::mem::replace(&mut c.wide, none.empty()).divided::<T>()
+            } else {
+                std::mem::replace(&mut c.own, none.empty()).divided::<T>()
+            };
+            Some(stored.as_tensor_strided(&map.shape, &map.strides)?.tma(&map.box_shape, map.swizzle)?)
         } else {
             None
         };
@@ -258,6 +264,14 @@ impl<T: Multiply> Task<'_, T> {
                 };
                 let arguments = Fields((gemm, config.batch_advance, stream_k.fields()));
                 self.device.launch(kernel, launch, (a, b, map_c, arguments))?;
+            }
+            (Entry::Scaled(kernel, _), _) => {
+                let a = tma_tensor::<T, T>(self.a, &config.a)?;
+                let b = tma_tensor::<T, T>(self.b, &config.b)?;
+                let none = self.a.cast_range::<T>(0, 0).empty();
+                let [rows, columns] = self.scales.map(|factors| factors.unwrap_or(none));
+                let arguments = Fields((gemm, config.batch_advance, stream_k.fields()));
+                self.device.launch(kernel, launch, (a, b, map_c, arguments, Fields((rows, columns))))?;
             }
             (Entry::Planes(kernel, _), Some((source, problem))) => {
                 let a = tma_tensor::<T, bf16>(self.a, &config.a)?;
@@ -289,7 +303,7 @@ impl<T: Multiply> Task<'_, T> {
     }
 
     /// Launches a kernel for C = A·B on product `number` of the batch.
-    fn product(&self, kernel: &Product<T>, number: usize, c: MatrixViewMut<'_, T>) -> Result<()> {
+    fn product(&self, kernel: &Product<T>, number: usize, c: MatrixViewMut<'_, T::Stored>) -> Result<()> {
         let Problem { m, n, k, a, b, .. } = *self.problem;
         let matrix = |x: OperandLayout| (number * x.stride, x.extent(1, x.rows, x.cols), x.matrix(0));
         let ((a_start, a_len, a_layout), (b_start, b_len, b_layout)) = (matrix(a), matrix(b));

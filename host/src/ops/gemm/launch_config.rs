@@ -56,16 +56,16 @@ pub(super) struct LaunchConfig {
     pub(super) clusters: u32,
 }
 
-/// The launch configuration for a TMA kernel with this row.
+/// The launch configuration for a TMA kernel with this row, C having elements of `output_bytes` bytes.
 pub(super) fn launch_config<T: Number>(
     configuration: &Configuration<T>,
     tma: TmaConfig,
     operands: &Operands,
+    output_bytes: usize,
     limits: GridLimits,
 ) -> LaunchConfig {
     let Operands { a, b, c, batch, ref k } = *operands;
-    let (element_bytes, line) = (size_of::<T>(), |bytes| (SWIZZLE_BYTES / bytes) as u32);
-    let load_line = line(tma.operand_bytes());
+    let load_line = (SWIZZLE_BYTES / tma.operand_bytes()) as u32;
     let [a_edge, b_edge] = tma.box_edges();
     let load = |x: OperandLayout, start: usize, is_k_major: bool, edge: u32| {
         let (box_rows, box_cols, swizzle) = match tma {
@@ -77,11 +77,15 @@ pub(super) fn launch_config<T: Number>(
     };
     let row_len = tma.row_len(k.len());
     let (a_part, b_part) = (OperandLayout { cols: row_len, ..a }, OperandLayout { rows: row_len, ..b });
-    let store_rows = tma.store_box_rows().filter(|_| c.tma_storable(batch, element_bytes));
+    let store_rows = tma.store_box_rows(output_bytes).filter(|_| c.tma_storable(batch, output_bytes));
+    // The map of C has elements of `T`: bytes where these have 8 bits.
+    let times = output_bytes / size_of::<T>();
+    let stored = OperandLayout { cols: c.cols * times, ld: c.ld * times, stride: c.stride * times, ..c };
+    let store_line = (SWIZZLE_BYTES / size_of::<T>()) as u32;
     LaunchConfig {
         a: load(a_part, a.offset(0, k.start), !a.transposed, a_edge),
         b: load(b_part, b.offset(k.start, 0), b.transposed, b_edge),
-        c: store_rows.map(|box_rows| map(c, 0, batch, ([1, box_rows, line(element_bytes)], Swizzle::B128))),
+        c: store_rows.map(|box_rows| map(stored, 0, batch, ([1, box_rows, store_line], Swizzle::B128))),
         batch_advance: [a, b].map(|x| u32::from(x.stride != 0)),
         clusters: clusters(configuration, tma, operands, limits),
     }

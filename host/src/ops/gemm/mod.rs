@@ -17,6 +17,9 @@
 //! | `f16` | `f32` | `f16` or `f32` | |
 //! | `bf16` | `f32` | `bf16` or `f32` | |
 //! | `f64` | `f64` | `f64` | no GELU |
+//! | `i8` | `i32`, exactly modulo 2³² | `i32`, `f32`, `bf16` or `f16` | alpha and all else in `f32`; nothing else for
+//! `i32` |
+//! | `E4m3`, `E5m2` | `f32` | `f32`, `bf16` or `f16` | faster with [`Arithmetic::FastAccumulation`] |
 //!
 //! **Layouts.** A, B and C are matrices, or tensors of three axes: batch, rows and columns. They may be row-major, with
 //! any leading dimension, or column-major (Fortran order): such a matrix is `as_tensor_strided(&[m, n], &[1, ld])`. A
@@ -62,6 +65,6 @@ mod tests;
 
 pub use algorithm::{Algorithm, Plan};
 pub use builder::Gemm;
-pub use element::{Multiply, Output, Sequential};
+pub use element::{Multiply, Output, Quantized, Sequential};
 pub use grouped::{GroupOffset, GroupedGemm, GroupedMultiply};
 pub use options::{Activation, Arithmetic, Op};

@@ -66,6 +66,10 @@ pub enum Arithmetic {
     /// The planes are copies in the workspace: 6 bytes for each element of A and of B, with k rounded up to a multiple
     /// of 64. Without a workspace there is none of these kernels.
     Bf16x6,
+    /// Products of `E4m3` and `E5m2` are added by tensor cores alone, which have some 14 bits for a sum. (With
+    /// [`Self::Full`], sums of at most 128 products are added to others in `f32`.) For other elements it is
+    /// [`Self::Full`]. As `CUBLASLT_MATMUL_DESC_FAST_ACCUM`.
+    FastAccumulation,
 }
 
 /// Which elements of C share one element of the bias.

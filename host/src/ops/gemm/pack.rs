@@ -15,7 +15,7 @@
 use std::ops::Range;
 
 use gpu::gemm::sm90::bf16x6::split::{self, gemm_sm90_bf16x6_split};
-use gpu::gemm::sm90::pack::{self, Pack, gemm_sm90_pack_b16, gemm_sm90_pack_b32};
+use gpu::gemm::sm90::pack::{self, Pack, gemm_sm90_pack_b8, gemm_sm90_pack_b16, gemm_sm90_pack_b32};
 use half::bf16;
 use simt::element::{Element, Vec4};
 
@@ -206,6 +206,7 @@ impl Packing {
             permute::run(device, stream, CALL, (source, axes), target)?;
         }
         match size_of::<T>() {
+            1 => self.pack_rows(&gemm_sm90_pack_b8, (device, stream), problem, operands, (workspace, ranges)),
             2 => self.pack_rows(&gemm_sm90_pack_b16, (device, stream), problem, operands, (workspace, ranges)),
             // An element of 8 bytes is two.
             4 | 8 => self.pack_rows(&gemm_sm90_pack_b32, (device, stream), problem, operands, (workspace, ranges)),

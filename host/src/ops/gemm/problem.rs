@@ -42,6 +42,8 @@ pub(super) struct Request<'r> {
 pub(super) struct Epilogue {
     /// alpha is not 1.
     pub(super) scales: bool,
+    /// Rows or columns have factors of their own.
+    pub(super) has_scales: bool,
     /// There is a bias or an activation.
     pub(super) transforms: bool,
     /// beta is not 0.
@@ -51,11 +53,12 @@ pub(super) struct Epilogue {
 }
 
 impl Request<'_> {
-    /// Whether TMA can store C: it is the product, scaled at most, in the type of A and B, and TMA can address it.
-    pub(super) fn allows_tma_store(&self, element_bytes: usize) -> bool {
+    /// Whether TMA can store C: it is the product, scaled at most, the kernel stores elements of so many bytes, and TMA
+    /// can address them.
+    pub(super) fn allows_tma_store(&self, stores: impl Fn(usize) -> bool) -> bool {
         let Epilogue { transforms, accumulates, output_bytes, .. } = self.epilogue;
         let Problem { c, batch, .. } = self.problem;
-        !transforms && !accumulates && output_bytes == element_bytes && c.tma_storable(*batch, element_bytes)
+        !transforms && !accumulates && stores(output_bytes) && c.tma_storable(*batch, output_bytes)
     }
 }
 

@@ -161,7 +161,7 @@ impl Group {
                 None => of_a.copy_from_slice(&self.a[step * ROWS * depth..][..ROWS * depth]),
             }
             gather(memory, b, step, kind, cols, |n, k, x| of_b[k * cols + n] = x);
-            tensor::add_product(&mut self.d, &of_a, &of_b, depth, cols, fresh && step == 0);
+            tensor::add_product(kind, &mut self.d, (&of_a, &of_b), (depth, cols), fresh && step == 0);
         }
     }
 }

@@ -35,6 +35,7 @@ macro_rules! kernels {
                     stream_k: false,
                     a_in_registers: false,
                     planes: 1,
+                    promotes: false,
                     element_bytes: size_of::<$t>() as u32,
                     model: PerfModel {
                         efficiency: [$efficiency, $efficiency],

@@ -17,7 +17,7 @@ type Reference<T> = Kernel<(Operands<'static, T>, GroupedGemmArgs<'static, T>)>;
     message = "there is no grouped product of `{Self}`",
     note = "the elements of A and B are `f16` or `bf16`, the same for both"
 )]
-pub trait GroupedMultiply: Multiply<Wide = f32> {
+pub trait GroupedMultiply: Multiply<Wide = f32, Stored = Self> {
     /// The kernels on tensor cores.
     #[doc(hidden)]
     const KERNELS: &'static [WgmmaKernel<GroupedGemmKernel<Self>>];
