@@ -15,8 +15,6 @@
 /// The methods of some groups, for an `impl` block of a view of `T`:
 /// `accessors!(get set: shared "array"[i: u32], inside "`i < N`");`.
 ///
-/// Callers pass an index as any [`Index`](crate::index::Index); views count in the type that the list gives.
-///
 /// The strings are for the documentation: what the view is, and the condition under which an element is inside.
 macro_rules! accessors {
     ($($group:ident)+: global $view:literal $index:tt, inside $inside:literal) => {
@@ -42,8 +40,8 @@ macro_rules! accessors {
         /// simulator.
         #[inline(always)]
         #[track_caller]
-        pub fn get(&self, $($i: impl $crate::index::Index<$t>),+) -> T {
-            self.at::<1>($($crate::index::Index::index($i)),+).get()
+        pub fn get(&self, $($i: $t),+) -> T {
+            self.at::<1>($($i),+).get()
         }
 
         #[doc = concat!("Element ", $element, " without a bounds check on PTX; the simulator still checks.")]
@@ -52,9 +50,9 @@ macro_rules! accessors {
         #[doc = concat!($inside, ".")]
         #[inline(always)]
         #[track_caller]
-        pub unsafe fn get_unchecked(&self, $($i: impl $crate::index::Index<$t>),+) -> T {
+        pub unsafe fn get_unchecked(&self, $($i: $t),+) -> T {
             // SAFETY: the caller's promise.
-            unsafe { self.at::<1>($($crate::index::Index::index($i)),+).get_unchecked() }
+            unsafe { self.at::<1>($($i),+).get_unchecked() }
         }
 
         #[doc = concat!("Elements ", $elements, " in one access (`ld.", $space, ".v4.b32` for four `f32`).")]
@@ -63,20 +61,17 @@ macro_rules! accessors {
         #[doc = concat!("a report on the simulator. Outside the ", $view, ": as for [`Self::get`].")]
         #[inline(always)]
         #[track_caller]
-        pub fn get_vec<const LANES: usize>(
-            &self,
-            $($i: impl $crate::index::Index<$t>),+
-        ) -> $crate::element::Vector<T, LANES>
+        pub fn get_vec<const LANES: usize>(&self, $($i: $t),+) -> $crate::element::Vector<T, LANES>
         where
             T: $crate::element::Lanes<LANES>,
         {
-            self.vector_at::<LANES>($($crate::index::Index::index($i)),+).get()
+            self.vector_at::<LANES>($($i),+).get()
         }
 
         /// [`Self::get_vec`] of four elements.
         #[inline(always)]
         #[track_caller]
-        pub fn get_vec4(&self, $($i: impl $crate::index::Index<$t>),+) -> $crate::element::Vec4<T>
+        pub fn get_vec4(&self, $($i: $t),+) -> $crate::element::Vec4<T>
         where
             T: $crate::element::Lanes<4>,
         {
@@ -90,8 +85,8 @@ macro_rules! accessors {
         /// simulator.
         #[inline(always)]
         #[track_caller]
-        pub fn set(&self, $($i: impl $crate::index::Index<$t>,)+ value: T) {
-            self.at::<1>($($crate::index::Index::index($i)),+).set(value);
+        pub fn set(&self, $($i: $t,)+ value: T) {
+            self.at::<1>($($i),+).set(value);
         }
 
         #[doc = concat!("Writes element ", $element, " without a bounds check on PTX; the simulator still checks.")]
@@ -100,9 +95,9 @@ macro_rules! accessors {
         #[doc = concat!($inside, ".")]
         #[inline(always)]
         #[track_caller]
-        pub unsafe fn set_unchecked(&self, $($i: impl $crate::index::Index<$t>,)+ value: T) {
+        pub unsafe fn set_unchecked(&self, $($i: $t,)+ value: T) {
             // SAFETY: the caller's promise.
-            unsafe { self.at::<1>($($crate::index::Index::index($i)),+).set_unchecked(value) }
+            unsafe { self.at::<1>($($i),+).set_unchecked(value) }
         }
 
         #[doc = concat!("Writes elements ", $elements, " in one access (`st.", $space, ".v4.b32` for four `f32`).")]
@@ -111,21 +106,17 @@ macro_rules! accessors {
         #[doc = concat!("a report on the simulator. Outside the ", $view, ": as for [`Self::set`].")]
         #[inline(always)]
         #[track_caller]
-        pub fn set_vec<const LANES: usize>(
-            &self,
-            $($i: impl $crate::index::Index<$t>,)+
-            value: $crate::element::Vector<T, LANES>
-        )
+        pub fn set_vec<const LANES: usize>(&self, $($i: $t,)+ value: $crate::element::Vector<T, LANES>)
         where
             T: $crate::element::Lanes<LANES>,
         {
-            self.vector_at::<LANES>($($crate::index::Index::index($i)),+).set(value);
+            self.vector_at::<LANES>($($i),+).set(value);
         }
 
         /// [`Self::set_vec`] of four elements.
         #[inline(always)]
         #[track_caller]
-        pub fn set_vec4(&self, $($i: impl $crate::index::Index<$t>,)+ value: $crate::element::Vec4<T>)
+        pub fn set_vec4(&self, $($i: $t,)+ value: $crate::element::Vec4<T>)
         where
             T: $crate::element::Lanes<4>,
         {
@@ -135,11 +126,11 @@ macro_rules! accessors {
         #[doc = concat!("Element ", $element, " for atomic operations. Outside the ", $view, ": as for [`Self::set`].")]
         #[inline(always)]
         #[track_caller]
-        pub fn atomic(&self, $($i: impl $crate::index::Index<$t>),+) -> $crate::atomic::Atomic<'_, T>
+        pub fn atomic(&self, $($i: $t),+) -> $crate::atomic::Atomic<'_, T>
         where
             T: $crate::atomic::AtomicElement,
         {
-            $crate::atomic::Atomic::new(self.at::<1>($($crate::index::Index::index($i)),+))
+            $crate::atomic::Atomic::new(self.at::<1>($($i),+))
         }
     };
 
@@ -148,8 +139,8 @@ macro_rules! accessors {
         #[doc = concat!("Element ", $element, ", or `default` outside the ", $view, ".")]
         #[inline(always)]
         #[track_caller]
-        pub fn get_or(&self, $($i: impl $crate::index::Index<$t>,)+ default: T) -> T {
-            self.at::<1>($($crate::index::Index::index($i)),+).get_or(default)
+        pub fn get_or(&self, $($i: $t,)+ default: T) -> T {
+            self.at::<1>($($i),+).get_or(default)
         }
     };
 
@@ -158,8 +149,8 @@ macro_rules! accessors {
         #[doc = concat!("Writes element ", $element, " if it is inside the ", $view, "; returns whether it is.")]
         #[inline(always)]
         #[track_caller]
-        pub fn set_within(&self, $($i: impl $crate::index::Index<$t>,)+ value: T) -> bool {
-            self.at::<1>($($crate::index::Index::index($i)),+).set_within(value)
+        pub fn set_within(&self, $($i: $t,)+ value: T) -> bool {
+            self.at::<1>($($i),+).set_within(value)
         }
     };
 
@@ -168,20 +159,17 @@ macro_rules! accessors {
         /// [`Self::get_vec`] of data that is used once (`ld.global.cs`): it is the first to leave the cache.
         #[inline(always)]
         #[track_caller]
-        pub fn get_vec_cs<const LANES: usize>(
-            &self,
-            $($i: impl $crate::index::Index<$t>),+
-        ) -> $crate::element::Vector<T, LANES>
+        pub fn get_vec_cs<const LANES: usize>(&self, $($i: $t),+) -> $crate::element::Vector<T, LANES>
         where
             T: $crate::element::Lanes<LANES>,
         {
-            self.vector_at::<LANES>($($crate::index::Index::index($i)),+).get_streaming()
+            self.vector_at::<LANES>($($i),+).get_streaming()
         }
 
         /// [`Self::get_vec_cs`] of four elements.
         #[inline(always)]
         #[track_caller]
-        pub fn get_vec4_cs(&self, $($i: impl $crate::index::Index<$t>),+) -> $crate::element::Vec4<T>
+        pub fn get_vec4_cs(&self, $($i: $t),+) -> $crate::element::Vec4<T>
         where
             T: $crate::element::Lanes<4>,
         {
@@ -194,21 +182,17 @@ macro_rules! accessors {
         /// [`Self::set_vec`] of data that this kernel does not use again (`st.global.cs`).
         #[inline(always)]
         #[track_caller]
-        pub fn set_vec_cs<const LANES: usize>(
-            &self,
-            $($i: impl $crate::index::Index<$t>,)+
-            value: $crate::element::Vector<T, LANES>
-        )
+        pub fn set_vec_cs<const LANES: usize>(&self, $($i: $t,)+ value: $crate::element::Vector<T, LANES>)
         where
             T: $crate::element::Lanes<LANES>,
         {
-            self.vector_at::<LANES>($($crate::index::Index::index($i)),+).set_streaming(value);
+            self.vector_at::<LANES>($($i),+).set_streaming(value);
         }
 
         /// [`Self::set_vec_cs`] of four elements.
         #[inline(always)]
         #[track_caller]
-        pub fn set_vec4_cs(&self, $($i: impl $crate::index::Index<$t>,)+ value: $crate::element::Vec4<T>)
+        pub fn set_vec4_cs(&self, $($i: $t,)+ value: $crate::element::Vec4<T>)
         where
             T: $crate::element::Lanes<4>,
         {

@@ -1,6 +1,7 @@
-//! Types of the indices of elements.
+//! Types of the indices of vectors.
 
-/// An index of an element: `u32`, `usize` or, for literals, `i32`. A view counts its elements in `To`.
+/// An index of an element of a vector in global memory: `u32`, `usize` or, for literals, `i32`. Rows, columns and
+/// elements of shared memory are counted in `u32`.
 ///
 /// ```
 /// use simt::prelude::*;
@@ -14,32 +15,31 @@
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the type of an index",
-    label = "an index is `u32`, `usize` or a literal",
-    note = "convert the index to one of these; one that is too large for the view is out of bounds, never another element"
+    label = "an index is `u32`, `usize` or a literal"
 )]
-pub trait Index<To>: Copy {
-    /// This index in the type of the view. A `usize` that 32 bits cannot hold becomes the greatest number, which is
-    /// outside of every view; a negative literal becomes one of at least 2³¹.
+pub trait Index: Copy {
+    /// This index as the length of a vector is counted. A negative one is outside of every vector.
     #[doc(hidden)]
-    fn index(self) -> To;
+    fn index(self) -> usize;
 }
 
-macro_rules! indices {
-    ($($from:ty => $to:ty: |$i:ident| $index:expr;)+) => {$(
-        impl Index<$to> for $from {
-            #[inline(always)]
-            fn index(self) -> $to {
-                let $i = self;
-                $index
-            }
-        }
-    )+};
+impl Index for usize {
+    #[inline(always)]
+    fn index(self) -> usize {
+        self
+    }
 }
-indices! {
-    usize => usize: |i| i;
-    u32 => usize: |i| i as usize;
-    i32 => usize: |i| i as usize;
-    u32 => u32: |i| i;
-    usize => u32: |i| u32::try_from(i).unwrap_or(u32::MAX);
-    i32 => u32: |i| i as u32;
+
+impl Index for u32 {
+    #[inline(always)]
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl Index for i32 {
+    #[inline(always)]
+    fn index(self) -> usize {
+        self as usize
+    }
 }

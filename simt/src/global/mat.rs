@@ -8,7 +8,6 @@ use crate::{
     arg_type::{ArgPart, ArgType},
     async_copy::GlobalSlot,
     element::{Element, Lanes, Vector},
-    index::Index,
 };
 
 /// A read-only view of a row-major `rows` × `cols` matrix in global memory. Element (r, c) has offset `r · ld + c`; the
@@ -137,8 +136,8 @@ impl<'a, T: Element> MatRef<'a, T> {
     /// Outside the matrix: as for [`Self::get`].
     #[inline(always)]
     #[track_caller]
-    pub fn slot<const N: usize>(&self, row: impl Index<u32>, col: impl Index<u32>) -> GlobalSlot<'_, T, N> {
-        GlobalSlot::new(self.at::<N>(row.index(), col.index()), self.tag)
+    pub fn slot<const N: usize>(&self, row: u32, col: u32) -> GlobalSlot<'_, T, N> {
+        GlobalSlot::new(self.at::<N>(row, col), self.tag)
     }
 }
 

@@ -116,7 +116,8 @@ impl<'a, T: Element> VecRef<'a, T> {
     }
 
     #[inline(always)]
-    fn at<const LANES: usize>(&self, i: usize) -> Access<T, 1> {
+    fn at<const LANES: usize>(&self, i: impl Index) -> Access<T, 1> {
+        let i = i.index();
         Access {
             space: Space::Global { tag: self.tag },
             ptr: self.ptr.wrapping_add(i),
@@ -127,21 +128,21 @@ impl<'a, T: Element> VecRef<'a, T> {
     }
 
     #[inline(always)]
-    fn vector_at<const LANES: usize>(&self, i: usize) -> Access<Vector<T, LANES>, 1>
+    fn vector_at<const LANES: usize>(&self, i: impl Index) -> Access<Vector<T, LANES>, 1>
     where
         T: Lanes<LANES>,
     {
         self.at::<LANES>(i).cast()
     }
 
-    accessors!(get get_or get_cs: global "vector"[i: usize], inside "`i < self.len()`");
+    accessors!(get get_or get_cs: global "vector"[i: impl Index], inside "`i < self.len()`");
 
     /// Elements `i` to `i + N − 1` as the source of [`cp_async`](crate::async_copy::cp_async). Outside the vector: as
     /// for [`Self::get`].
     #[inline(always)]
     #[track_caller]
-    pub fn slot<const N: usize>(&self, i: impl Index<usize>) -> GlobalSlot<'_, T, N> {
-        GlobalSlot::new(self.at::<N>(i.index()), self.tag)
+    pub fn slot<const N: usize>(&self, i: impl Index) -> GlobalSlot<'_, T, N> {
+        GlobalSlot::new(self.at::<N>(i), self.tag)
     }
 }
 
@@ -196,7 +197,7 @@ impl<'a, T: Element> VecMut<'a, T> {
         self.0.part(start, len).map(VecMut)
     }
 
-    accessors!(set set_within set_cs: global "vector"[i: usize], inside "`i < self.len()`");
+    accessors!(set set_within set_cs: global "vector"[i: impl Index], inside "`i < self.len()`");
 }
 
 #[cfg(all(test, not(target_arch = "nvptx64")))]

@@ -9,7 +9,6 @@ use crate::{
     arch,
     async_copy::{SharedBox, SharedSlot},
     element::{Element, Lanes, Vector},
-    index::Index,
 };
 
 /// `N` elements, aligned to 16 bytes.
@@ -53,8 +52,8 @@ impl<T: Element, const N: usize> SharedArray<T, N> {
     /// as for [`Self::set`].
     #[inline(always)]
     #[track_caller]
-    pub fn slot<const L: usize>(&self, i: impl Index<u32>) -> SharedSlot<'_, T, L> {
-        SharedSlot::new(self.at::<L>(i.index()))
+    pub fn slot<const L: usize>(&self, i: u32) -> SharedSlot<'_, T, L> {
+        SharedSlot::new(self.at::<L>(i))
     }
 
     /// Elements `i` to `i + len − 1` as what TMA copies to or from. Outside the array: as for [`Self::set`].

@@ -8,7 +8,6 @@ use crate::{
     arch,
     async_copy::SharedSlot,
     element::{Element, Lanes, Vector},
-    index::Index,
 };
 
 /// All of the block's shared memory as an array, of as many elements as fit the bytes that the launch reserved.
@@ -78,7 +77,7 @@ impl<T: Element> DynShared<'_, T> {
     /// [`Self::set`].
     #[inline(always)]
     #[track_caller]
-    pub fn slot<const N: usize>(&self, i: impl Index<u32>) -> SharedSlot<'_, T, N> {
-        SharedSlot::new(self.at::<N>(i.index()))
+    pub fn slot<const N: usize>(&self, i: u32) -> SharedSlot<'_, T, N> {
+        SharedSlot::new(self.at::<N>(i))
     }
 }

@@ -9,7 +9,6 @@ use crate::{
     arch,
     async_copy::SharedSlot,
     element::{Element, Lanes, Vector},
-    index::Index,
 };
 
 /// `ROWS` × `COLS` elements in row-major order, aligned to 16 bytes.
@@ -55,8 +54,8 @@ impl<T: Element, const ROWS: usize, const COLS: usize> SharedTile<T, ROWS, COLS>
     /// [`cp_async`](crate::async_copy::cp_async). Outside the tile: as for [`Self::set`].
     #[inline(always)]
     #[track_caller]
-    pub fn slot<const N: usize>(&self, row: impl Index<u32>, col: impl Index<u32>) -> SharedSlot<'_, T, N> {
-        SharedSlot::new(self.at::<N>(row.index(), col.index()))
+    pub fn slot<const N: usize>(&self, row: u32, col: u32) -> SharedSlot<'_, T, N> {
+        SharedSlot::new(self.at::<N>(row, col))
     }
 }
 
