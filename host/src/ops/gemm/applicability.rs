@@ -148,7 +148,7 @@ pub(super) fn work<T: Multiply>(
     }
     match configuration.entry {
         Entry::Tma(_, tma) | Entry::Scaled(_, tma) | Entry::Planes(_, tma) => {
-            check_tma(configuration, tma, &problem, &split)?
+            check_tma(configuration, tma, &problem, &split)?;
         }
         Entry::Product(_) if is_split => return Err(Unsupported::SplitK),
         Entry::Product(_) if problem.k == 0 => return Err(Unsupported::NoProduct),

@@ -39,6 +39,7 @@ pub(super) struct Request<'r> {
 
 /// What follows the product.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "independent properties of a call")]
 pub(super) struct Epilogue {
     /// alpha is not 1.
     pub(super) scales: bool,
