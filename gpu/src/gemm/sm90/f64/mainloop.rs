@@ -233,7 +233,7 @@ impl<const A: usize, const B: usize, const C: usize, const STAGES: usize> Smem<A
             left = next;
             steps -= 1;
         }
-        if k % DEPTH != 0 {
+        if !k.is_multiple_of(DEPTH) {
             // A is +0 beyond k.
             unroll!(for nb in 0..2 {
                 unroll!(for i in 0..8 {
