@@ -22,8 +22,8 @@ pub(crate) const GROUP: Group = Group {
 /// Rows and columns of a tile of the first two cases.
 const EDGE: u32 = 8;
 
-/// Block g writes its number to the rows of group g, a tile of eight rows at a time. A group begins where the one before
-/// ends, whatever its own offset says.
+/// Block g writes its number to the rows of group g, a tile of eight rows at a time. A group begins where the one
+/// before ends, whatever its own offset says.
 #[kernel(block = 64)]
 fn rows_fixed(offsets: VecRef<u32>, y: VecMut<u32>) {
     let (t, g) = (thread_idx_x(), block_idx_x());

@@ -214,8 +214,9 @@ fn sum(period: &Period, n: usize, term: impl Fn(usize) -> f64 + Sync) -> f64 {
     repeated + part(n % period.period())
 }
 
-/// Element `index` of the GEMM: of a row and a column, of matrices that begin at these elements of A and B. Sums of integers are exact; a result, or each part of a sum that is split, may be
-/// rounded to the type of C, which makes at most its unit roundoff of Σ|a·b|.
+/// Element `index` of the GEMM: of a row and a column, of matrices that begin at these elements of A and B. Sums of
+/// integers are exact; a result, or each part of a sum that is split, may be rounded to the type of C, which makes at
+/// most its unit roundoff of Σ|a·b|.
 fn product(
     dtype: Dtype,
     period: &Period,

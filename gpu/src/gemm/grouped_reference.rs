@@ -2,8 +2,8 @@
 //! and shape.
 //!
 //! ```text
-//!              ┌─ op(B_g) ┐       A warp covers 32 columns of one row of C. Each thread looks for the row's group among
-//!              │    ║     │ k     the offsets, then adds products in order of k, as `reference` does.
+//!              ┌─ op(B_g) ┐       A warp covers 32 columns of one row of C. Each thread looks for the row's group
+//!              │    ║     │ k     among the offsets, then adds products in order of k, as `reference` does.
 //!              └────╫─────┘
 //!  ┌─── A ───┐ ┌────╫─────┐
 //!  │═════════│ │════╬     │ rows offsets[g] to offsets[g + 1]

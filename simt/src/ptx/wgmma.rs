@@ -96,7 +96,8 @@ macro_rules! shared {
         shared!(@asm registers! $i, $n $types [$($scale)+] $modifiers, $v $i $args $($ta $tb)?)
     };
     (@asm $list:ident ! $d:tt, $n:literal $types:literal [$($scale:literal)+] $modifiers:literal,
-     $v:ident [$($i:literal)+] ($a:ident $b:ident $fresh:ident $a_step:ident $b_step:ident $pending:ident) $($ta:ident $tb:ident)?) => {
+     $v:ident [$($i:literal)+] ($a:ident $b:ident $fresh:ident $a_step:ident $b_step:ident $pending:ident)
+     $($ta:ident $tb:ident)?) => {
         asm!(
             group!(
                 "mov.b64 a, {a}; ",

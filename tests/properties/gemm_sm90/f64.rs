@@ -112,7 +112,7 @@ fn sums_have_the_bits_of_sequential_multiply_adds() {
     }
 }
 
-/// Fewer blocks than tiles: each goes from tile to tile, and warps begin the next one before others have written theirs.
+/// Fewer blocks than tiles: each goes from tile to tile, and warps begin the next before others have written theirs.
 #[test]
 fn blocks_walk_through_all_tiles() {
     for kernel in F64 {

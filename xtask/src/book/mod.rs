@@ -1,4 +1,4 @@
-//! `cargo xtask book`: checks the pages of the book in book/, and renders them where mdBook is installed; CI installs it.
+//! `cargo xtask book`: checks the pages of the book in book/, and renders them where mdBook is installed, as in CI.
 //!
 //! mdBook shows a broken include or a link to a file that has gone without a word; the checks find both, and need no
 //! mdBook.

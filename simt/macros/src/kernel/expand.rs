@@ -437,7 +437,7 @@ fn shape(extents: &[Expr]) -> [TokenStream; 3] {
                 quote! {
                     const {
                         let __extent = #extent;
-                        ::core::assert!(__extent as u32 as u128 == __extent as u128, "an extent of a block has 32 bits");
+                        ::core::assert!(__extent as u32 as u128 == __extent as u128, "a block's extent has 32 bits");
                         __extent as u32
                     }
                 }
