@@ -1,5 +1,5 @@
 //! C = act(alpha · op(A)·op(B) + beta · C + bias) on Hopper: operands by TMA, products by `wgmma` on tensor cores or,
-//! for `f32`, by FFMA ([`ffma`]), for `f64` by `mma.sync` ([`f64`](self::f64)).
+//! for `f32`, by FFMA ([`ffma`]), for `f64` by `mma.sync` (module `f64`).
 //!
 //! ```text
 //!            TMA (async proxy)                    tensor cores
