@@ -1,0 +1,195 @@
+//! Kernels under a tool of compute-sanitizer: many in one process, several processes at a time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::MARK;
+
+/// The tools.
+pub(crate) const TOOLS: [&str; 4] = ["racecheck", "memcheck", "synccheck", "initcheck"];
+
+/// Kernels of one process.
+const BATCH: usize = 24;
+
+/// What a tool says of a kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Said {
+    /// The first lines of its reports.
+    pub(crate) reports: Vec<String>,
+    /// The entries of PTX that its reports name.
+    pub(crate) entries: BTreeSet<String>,
+    /// Whether the launch did not end in time, or did not begin.
+    pub(crate) is_late: bool,
+}
+
+/// How long kernels may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// One kernel: then it is ended.
+    pub(crate) kernel: Duration,
+    /// All of a tool: the others are not run.
+    pub(crate) tool: Duration,
+}
+
+/// Runs kernels by number under `tool`, in so many processes at a time.
+pub(crate) fn run(tool: &str, numbers: Vec<usize>, jobs: usize, limits: Limits) -> Result<BTreeMap<usize, Said>> {
+    let end = Instant::now() + limits.tool;
+    let arguments = arguments(tool)?;
+    let (left, said) = (Mutex::new(numbers), Mutex::new(BTreeMap::new()));
+    let work = || -> Result<()> {
+        loop {
+            let mut batch = {
+                let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
+                let count = left.len().min(BATCH);
+                left.drain(..count).collect::<Vec<_>>()
+            };
+            if batch.is_empty() || Instant::now() >= end {
+                return Ok(());
+            }
+            // A kernel that fails or hangs ends its process.
+            let mut failures = 0;
+            while !batch.is_empty() && Instant::now() < end {
+                let mut found = process(&arguments, &batch, limits.kernel)?;
+                if found.is_empty() {
+                    failures += 1;
+                    ensure!(failures < 3, "compute-sanitizer {} runs none of {batch:?}", arguments.join(" "));
+                    found.push((batch[0], Said { is_late: true, ..Said::default() }));
+                }
+                batch.drain(..found.len());
+                said.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().expect("a worker"))
+    })?;
+    Ok(said.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// The options of compute-sanitizer.
+fn arguments(tool: &str) -> Result<Vec<&str>> {
+    let help = Command::new("compute-sanitizer").arg("--help").output();
+    let help = help.context("cannot start compute-sanitizer: it comes with the CUDA toolkit")?;
+    // After an access out of bounds the next kernel runs all the same.
+    let goes_on = "destroy-on-device-error";
+    let has_it = tool == "memcheck" && String::from_utf8_lossy(&help.stdout).contains(goes_on);
+    let mut arguments = vec!["--tool", tool, "--show-backtrace", "no"];
+    arguments.extend(has_it.then_some(["--destroy-on-device-error", "kernel"]).into_iter().flatten());
+    Ok(arguments)
+}
+
+/// One process with kernels one after the other; gives what is said of those that were begun.
+fn process(arguments: &[&str], numbers: &[usize], limit: Duration) -> Result<Vec<(usize, Said)>> {
+    let mut command = Command::new("compute-sanitizer");
+    command.args(arguments).arg(env::current_exe()?).arg("run").args(numbers.iter().map(usize::to_string));
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).stdin(Stdio::null());
+    let mut child = child.spawn()?;
+    let output = child.stdout.take().context("its output")?;
+    let (sender, lines) = channel();
+    let reader = thread::spawn(move || {
+        for line in BufReader::new(output).split(b'\n') {
+            let Ok(line) = line else { return };
+            if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                return;
+            }
+        }
+    });
+    let mut said: Vec<(usize, Said)> = Vec::new();
+    // The first kernel waits for the driver, and for the tool.
+    let mut wait = limit + Duration::from_secs(20);
+    loop {
+        match lines.recv_timeout(wait) {
+            Ok(line) => {
+                if let Some(number) = line.strip_prefix(MARK).and_then(|number| number.trim().parse().ok()) {
+                    said.push((number, Said::default()));
+                    wait = limit;
+                } else if let Some((_, said)) = said.last_mut() {
+                    said.reports.extend(report(&line).map(str::to_owned));
+                    said.entries.extend(entries(&line).map(str::to_owned));
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some((_, said)) = said.last_mut() {
+                    said.is_late = true;
+                }
+                end(&mut child)?;
+                break;
+            }
+        }
+    }
+    child.wait()?;
+    drop(lines);
+    reader.join().expect("a reader");
+    Ok(said)
+}
+
+/// Ends the tool and what it runs.
+fn end(child: &mut Child) -> Result<()> {
+    let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", child.id())).unwrap_or_default();
+    for id in children.split_whitespace() {
+        Command::new("kill").args(["-9", id]).status()?;
+    }
+    child.kill()?;
+    Ok(())
+}
+
+/// The text of a line that begins a report on a kernel.
+fn report(line: &str) -> Option<&str> {
+    let text = line.strip_prefix("========= ")?;
+    let others = [
+        " ",
+        "COMPUTE-SANITIZER",
+        "ERROR SUMMARY",
+        "RACECHECK SUMMARY",
+        "LEAK SUMMARY",
+        "Target application",
+        "Program hit",
+        "Error: Target",
+        "Error: process",
+        "Error: No attachable",
+        "Warning: ",
+    ];
+    let is_hazard = text.starts_with("Warning: ") && text.contains("Race");
+    (is_hazard || !others.iter().any(|other| text.starts_with(other))).then_some(text)
+}
+
+/// The entries of PTX that a line of a report names, as `two_reductions+0x190`.
+fn entries(line: &str) -> impl Iterator<Item = &str> {
+    let words = line.starts_with("=========").then(|| line.split_whitespace()).into_iter().flatten();
+    words.filter_map(|word| word.split_once("+0x")).map(|(entry, _)| entry)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{entries, report};
+
+    #[test]
+    fn first_lines_of_reports_are_told_from_others() {
+        let race = "Error: Race reported between Write access at two_reductions+0x40 and Read access at f+0x80 [4 hazards]";
+        assert_eq!(report(&format!("========= {race}")), Some(race));
+        assert_eq!(entries(race).count(), 0);
+        assert!(entries(&format!("========= {race}")).eq(["two_reductions", "f"]));
+        let invalid = "Invalid __global__ read of size 4 bytes";
+        assert_eq!(report(&format!("========= {invalid}")), Some(invalid));
+        for other in [
+            "========= COMPUTE-SANITIZER",
+            "=========     at neighbor+0x100",
+            "========= ",
+            "========= ERROR SUMMARY: 1 error",
+            "========= Program hit CUDA_ERROR_LAUNCH_FAILED (error 719) on CUDA API call to cuStreamSynchronize.",
+            "kernel 3",
+        ] {
+            assert_eq!(report(other), None, "{other}");
+        }
+    }
+}
