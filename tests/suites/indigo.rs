@@ -41,8 +41,7 @@ fn judge(entry: &Entry, graphs: &[Graph]) -> [Verdicts; 2] {
         if outside.is_empty() || outside.iter().any(Vec::is_empty) {
             outside = outside_here.collect();
         }
-        let listed =
-            |reports: Vec<Report>| if entry.is_out_of_bounds() { only(&reports, false) } else { reports };
+        let listed = |reports: Vec<Report>| if entry.is_out_of_bounds() { only(&reports, false) } else { reports };
         let seen: Vec<_> = seen.into_iter().map(listed).collect();
         // With five vertices there need not be two threads that meet.
         let group = if graph.vertices() > 5 { "race" } else { "race, if two threads meet on 5 vertices" };

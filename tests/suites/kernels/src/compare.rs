@@ -20,8 +20,8 @@ pub(crate) struct Args {
     /// Seconds after which a kernel counts as one that does not end.
     #[arg(long, default_value_t = 5)]
     limit: u64,
-    /// Seconds after which the other kernels of a tool are left out.
-    #[arg(long, default_value_t = 60)]
+    /// Seconds for all tools together: each has its share of what is left, and then leaves its other kernels out.
+    #[arg(long, default_value_t = 240)]
     budget: u64,
     /// Only kernels whose suite or name contains this.
     #[arg(long)]
@@ -81,8 +81,11 @@ pub(crate) fn compare(args: &Args, subjects: &[Subject]) -> Result<()> {
     }
     let mut texts: BTreeMap<(&str, String), usize> = BTreeMap::new();
     let (mut lines, mut strange) = (String::new(), 0);
-    for tool in TOOLS.into_iter().filter(|_| !args.simulator) {
+    let end = Instant::now() + Duration::from_secs(args.budget);
+    let tools = if args.simulator { &[][..] } else { &TOOLS };
+    for (done, &tool) in tools.iter().enumerate() {
         let start = Instant::now();
+        let share = end.saturating_duration_since(start) / (tools.len() - done) as u32;
         // Neighbours in the list are kernels of one entry: far apart, so that a report of another entry is seen.
         let mut numbers = wanted.clone();
         if tool != "memcheck" {
@@ -92,9 +95,10 @@ pub(crate) fn compare(args: &Args, subjects: &[Subject]) -> Result<()> {
         }
         let all = numbers.len();
         numbers.sort_by_key(|number| (number % 61, *number));
-        let [kernel, budget] = [args.limit, args.budget].map(Duration::from_secs);
-        let said = sanitizer::run(tool, numbers, args.jobs, Limits { kernel, tool: budget })?;
-        println!("{tool}: {} of {all} launches, {:.1} s", said.len(), start.elapsed().as_secs_f64());
+        let limits = Limits { kernel: Duration::from_secs(args.limit), tool: share };
+        let said = sanitizer::run(tool, numbers, args.jobs, limits)?;
+        let late = said.values().filter(|said| said.is_late).count();
+        println!("{tool}: {} of {all} launches, {late} not ended, {:.1} s", said.len(), start.elapsed().as_secs_f64());
         for (&number, Said { reports, entries, is_late }) in &said {
             let subject = &subjects[number];
             note(number, tool, &|kind| is_of(tool, kind) && !reports.is_empty());
@@ -114,9 +118,9 @@ pub(crate) fn compare(args: &Args, subjects: &[Subject]) -> Result<()> {
                 reports.len()
             );
         }
-    }
-    if let Some(path) = &args.lines {
-        std::fs::write(path, lines)?;
+        if let Some(path) = &args.lines {
+            std::fs::write(path, &lines)?;
+        }
     }
     print(&found, &texts);
     println!("launches whose reports name another entry: {strange}");
@@ -134,11 +138,13 @@ fn digits(text: &str) -> String {
 }
 
 fn print(found: &Found<'_>, texts: &BTreeMap<(&str, String), usize>) {
-    let columns: Vec<&str> = ["all", "Warpwright", "compute-sanitizer"].into_iter().chain(TOOLS).chain(["not ended"]).collect();
+    let columns: Vec<&str> =
+        ["all", "Warpwright", "compute-sanitizer"].into_iter().chain(TOOLS).chain(["not ended"]).collect();
     println!("| suite | fault | {} |", columns.join(" | "));
     println!("|---|---|{}", "--:|".repeat(columns.len()));
     for (&(suite, fault), by) in found {
-        let counts: Vec<_> = columns.iter().map(|by_whom| by.get(by_whom).map_or(0, BTreeSet::len).to_string()).collect();
+        let counts: Vec<_> =
+            columns.iter().map(|by_whom| by.get(by_whom).map_or(0, BTreeSet::len).to_string()).collect();
         println!("| {suite} | {fault} | {} |", counts.join(" | "));
     }
     let empty = BTreeSet::new();

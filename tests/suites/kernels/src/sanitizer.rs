@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -57,8 +58,8 @@ pub(crate) fn run(tool: &str, numbers: Vec<usize>, jobs: usize, limits: Limits) 
             // A kernel that fails or hangs ends its process.
             let mut failures = 0;
             while !batch.is_empty() && Instant::now() < end {
-                let mut found = process(&arguments, &batch, limits.kernel)?;
-                if found.is_empty() {
+                let mut found = process(&arguments, &batch, limits.kernel, end)?;
+                if found.is_empty() && Instant::now() < end {
                     failures += 1;
                     ensure!(failures < 3, "compute-sanitizer {} runs none of {batch:?}", arguments.join(" "));
                     found.push((batch[0], Said { is_late: true, ..Said::default() }));
@@ -87,15 +88,16 @@ fn arguments(tool: &str) -> Result<Vec<&str>> {
     Ok(arguments)
 }
 
-/// One process with kernels one after the other; gives what is said of those that were begun.
-fn process(arguments: &[&str], numbers: &[usize], limit: Duration) -> Result<Vec<(usize, Said)>> {
+/// One process with kernels one after the other, up to `end`; gives what is said of those that were begun.
+fn process(arguments: &[&str], numbers: &[usize], limit: Duration, end: Instant) -> Result<Vec<(usize, Said)>> {
     let mut command = Command::new("compute-sanitizer");
     command.args(arguments).arg(env::current_exe()?).arg("run").args(numbers.iter().map(usize::to_string));
     let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).stdin(Stdio::null());
-    let mut child = child.spawn()?;
+    // A group of its own: the tool and what it runs are ended together.
+    let mut child = child.process_group(0).spawn()?;
     let output = child.stdout.take().context("its output")?;
     let (sender, lines) = channel();
-    let reader = thread::spawn(move || {
+    thread::spawn(move || {
         for line in BufReader::new(output).split(b'\n') {
             let Ok(line) = line else { return };
             if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
@@ -107,7 +109,8 @@ fn process(arguments: &[&str], numbers: &[usize], limit: Duration) -> Result<Vec
     // The first kernel waits for the driver, and for the tool.
     let mut wait = limit + Duration::from_secs(20);
     loop {
-        match lines.recv_timeout(wait) {
+        let left = end.saturating_duration_since(Instant::now());
+        match lines.recv_timeout(wait.min(left)) {
             Ok(line) => {
                 if let Some(number) = line.strip_prefix(MARK).and_then(|number| number.trim().parse().ok()) {
                     said.push((number, Said::default()));
@@ -119,28 +122,20 @@ fn process(arguments: &[&str], numbers: &[usize], limit: Duration) -> Result<Vec
             }
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
-                if let Some((_, said)) = said.last_mut() {
+                if left <= wait {
+                    // Nothing is known of the last one.
+                    said.pop();
+                } else if let Some((number, said)) = said.last_mut() {
                     said.is_late = true;
+                    eprintln!("{}: kernel {number} does not end", arguments[1]);
                 }
-                end(&mut child)?;
+                Command::new("kill").args(["-9", "--", &format!("-{}", child.id())]).status()?;
                 break;
             }
         }
     }
     child.wait()?;
-    drop(lines);
-    reader.join().expect("a reader");
     Ok(said)
-}
-
-/// Ends the tool and what it runs.
-fn end(child: &mut Child) -> Result<()> {
-    let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", child.id())).unwrap_or_default();
-    for id in children.split_whitespace() {
-        Command::new("kill").args(["-9", id]).status()?;
-    }
-    child.kill()?;
-    Ok(())
 }
 
 /// The text of a line that begins a report on a kernel.
@@ -175,7 +170,8 @@ mod tests {
 
     #[test]
     fn first_lines_of_reports_are_told_from_others() {
-        let race = "Error: Race reported between Write access at two_reductions+0x40 and Read access at f+0x80 [4 hazards]";
+        let race =
+            "Error: Race reported between Write access at two_reductions+0x40 and Read access at f+0x80 [4 hazards]";
         assert_eq!(report(&format!("========= {race}")), Some(race));
         assert_eq!(entries(race).count(), 0);
         assert!(entries(&format!("========= {race}")).eq(["two_reductions", "f"]));

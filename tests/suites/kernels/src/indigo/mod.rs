@@ -461,4 +461,3 @@ fn path_compression(
         }
     });
 }
-
