@@ -1,6 +1,7 @@
 //! The tables: what the simulator finds of each suite, and what the tools of compute-sanitizer.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -111,12 +112,13 @@ pub(crate) fn compare(args: &Args, subjects: &[Subject]) -> Result<()> {
                 *texts.entry((tool, digits(text))).or_default() += 1;
             }
             let (faults, first) = (&subject.faults, reports.first().map_or("", String::as_str));
-            lines += &format!(
-                "{number}\t{}\t{}\t{faults:?}\t{tool}\t{}\t{is_late}\t{first}\n",
+            writeln!(
+                lines,
+                "{number}\t{}\t{}\t{faults:?}\t{tool}\t{}\t{is_late}\t{first}",
                 subject.suite,
                 subject.name,
                 reports.len()
-            );
+            )?;
         }
         if let Some(path) = &args.lines {
             std::fs::write(path, &lines)?;

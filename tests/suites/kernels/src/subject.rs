@@ -3,6 +3,9 @@
 use simulator::{Kind, Report};
 use warpwright::{Device, Error, Result};
 
+/// Launches a kernel on a device; gives whether the result is right.
+type Run = dyn Fn(&Device) -> Result<bool> + Send + Sync;
+
 /// A kernel with its inputs, and what the suite says of it.
 pub struct Subject {
     /// The suite.
@@ -13,7 +16,7 @@ pub struct Subject {
     pub entry: &'static str,
     /// The kinds of its faults.
     pub faults: Vec<Kind>,
-    run: Box<dyn Fn(&Device) -> Result<bool> + Send + Sync>,
+    run: Box<Run>,
 }
 
 /// What a launch showed.

@@ -1,10 +1,14 @@
 //! The 590 kernels: which pattern with which options.
 
-use super::*;
+use super::{
+    ATOMIC_BUG, BLOCKS, BOUNDS_BUG, BREAK, COND, GUARD_BUG, Graph, LAST, OPTIONS, Operation, PERSISTENT, RACE_BUG,
+    REVERSE, SHUFFLE, SYNC_BUG, TRAVERSE, neighbor, neighbors, neighbors_block, neighbors_warp, path_compression,
+};
 use crate::Subject;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use simt::Kernel;
+use simt::global::{VecMut, VecRef};
 use simulator::Kind;
 use std::fmt::Write;
 use std::sync::Arc;

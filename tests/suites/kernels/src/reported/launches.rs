@@ -1,7 +1,15 @@
 //! How the kernels are launched.
 
-use super::asynchronous::*;
-use super::races::*;
+use super::asynchronous::{
+    TILE, accumulators_before_the_wait, exit_before_the_peer, loads_past_the_end, no_dependency_wait, no_proxy_fence,
+    one_arrival_for_a_warp, one_lane_releases, parity_of_a_ring, scales_not_waited_for, staging_written_again,
+    tail_not_filled,
+};
+use super::races::{
+    barrier_in_branch, counted_without_release, dropped_barrier, histogram_cleared, lanes_past_the_array,
+    mask_of_the_lower_half, next_loop, odd_samples, one_lane_sets_up, return_before_the_barrier, store_then_load,
+    two_reductions,
+};
 use crate::Subject;
 use simt::tma::Swizzle;
 use simulator::Kind;
