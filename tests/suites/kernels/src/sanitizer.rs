@@ -140,7 +140,7 @@ fn process(arguments: &[&str], numbers: &[usize], limit: Duration, end: Instant)
 
 /// The text of a line that begins a report on a kernel.
 fn report(line: &str) -> Option<&str> {
-    let text = line.strip_prefix("========= ")?;
+    let text = line.strip_prefix("========= ").filter(|text| !text.trim().is_empty())?;
     let others = [
         " ",
         "COMPUTE-SANITIZER",
