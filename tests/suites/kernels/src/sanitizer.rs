@@ -1,4 +1,6 @@
-//! Kernels under a tool of compute-sanitizer: many in one process, several processes at a time.
+//! Kernels under a tool of compute-sanitizer: one in a process, several processes at a time.
+//!
+//! In a process of several kernels the reports on one would fill the tool's buffer and hide those on the next.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -17,9 +19,6 @@ use crate::MARK;
 /// The tools.
 pub(crate) const TOOLS: [&str; 4] = ["racecheck", "memcheck", "synccheck", "initcheck"];
 
-/// Kernels of one process.
-const BATCH: usize = 24;
-
 /// What a tool says of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Said {
@@ -34,7 +33,7 @@ pub(crate) struct Said {
 /// How long kernels may take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// One kernel: then it is ended.
+    /// One kernel with the start of its process: then it is ended.
     pub(crate) kernel: Duration,
     /// All of a tool: the others are not run.
     pub(crate) tool: Duration,
@@ -44,30 +43,16 @@ pub(crate) struct Limits {
 pub(crate) fn run(tool: &str, numbers: Vec<usize>, jobs: usize, limits: Limits) -> Result<BTreeMap<usize, Said>> {
     let end = Instant::now() + limits.tool;
     let arguments = arguments(tool)?;
-    let (left, said) = (Mutex::new(numbers), Mutex::new(BTreeMap::new()));
+    let (left, said) = (Mutex::new(numbers.into_iter()), Mutex::new(BTreeMap::new()));
     let work = || -> Result<()> {
-        loop {
-            let mut batch = {
-                let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
-                let count = left.len().min(BATCH);
-                left.drain(..count).collect::<Vec<_>>()
-            };
-            if batch.is_empty() || Instant::now() >= end {
-                return Ok(());
-            }
-            // A kernel that fails or hangs ends its process.
-            let mut failures = 0;
-            while !batch.is_empty() && Instant::now() < end {
-                let mut found = process(&arguments, &batch, limits.kernel, end)?;
-                if found.is_empty() && Instant::now() < end {
-                    failures += 1;
-                    ensure!(failures < 3, "compute-sanitizer {} runs none of {batch:?}", arguments.join(" "));
-                    found.push((batch[0], Said { is_late: true, ..Said::default() }));
-                }
-                batch.drain(..found.len());
-                said.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
+        while Instant::now() < end {
+            let Some(number) = left.lock().unwrap_or_else(PoisonError::into_inner).next() else { break };
+            // A kernel of which nothing is known in time is not in the result.
+            if let Some(of_kernel) = process(&arguments, number, limits.kernel, end)? {
+                said.lock().unwrap_or_else(PoisonError::into_inner).insert(number, of_kernel);
             }
         }
+        Ok(())
     };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
@@ -78,20 +63,17 @@ pub(crate) fn run(tool: &str, numbers: Vec<usize>, jobs: usize, limits: Limits) 
 
 /// The options of compute-sanitizer.
 fn arguments(tool: &str) -> Result<Vec<&str>> {
-    let help = Command::new("compute-sanitizer").arg("--help").output();
-    let help = help.context("cannot start compute-sanitizer: it comes with the CUDA toolkit")?;
-    // After an access out of bounds the next kernel runs all the same.
-    let goes_on = "destroy-on-device-error";
-    let has_it = tool == "memcheck" && String::from_utf8_lossy(&help.stdout).contains(goes_on);
-    let mut arguments = vec!["--tool", tool, "--show-backtrace", "no"];
-    arguments.extend(has_it.then_some(["--destroy-on-device-error", "kernel"]).into_iter().flatten());
-    Ok(arguments)
+    Command::new("compute-sanitizer")
+        .arg("--version")
+        .output()
+        .context("cannot start compute-sanitizer: it comes with the CUDA toolkit")?;
+    Ok(vec!["--tool", tool, "--show-backtrace", "no"])
 }
 
-/// One process with kernels one after the other, up to `end`; gives what is said of those that were begun.
-fn process(arguments: &[&str], numbers: &[usize], limit: Duration, end: Instant) -> Result<Vec<(usize, Said)>> {
+/// One kernel in a process of its own, up to `end`; `None` if that came first.
+fn process(arguments: &[&str], number: usize, limit: Duration, end: Instant) -> Result<Option<Said>> {
     let mut command = Command::new("compute-sanitizer");
-    command.args(arguments).arg(env::current_exe()?).arg("run").args(numbers.iter().map(usize::to_string));
+    command.args(arguments).arg(env::current_exe()?).arg("run").arg(number.to_string());
     let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).stdin(Stdio::null());
     // A group of its own: the tool and what it runs are ended together.
     let mut child = child.process_group(0).spawn()?;
@@ -105,37 +87,29 @@ fn process(arguments: &[&str], numbers: &[usize], limit: Duration, end: Instant)
             }
         }
     });
-    let mut said: Vec<(usize, Said)> = Vec::new();
-    // The first kernel waits for the driver, and for the tool.
-    let mut wait = limit + Duration::from_secs(20);
+    let (mut said, mut has_begun) = (Said::default(), false);
+    let late = Instant::now() + limit;
     loop {
-        let left = end.saturating_duration_since(Instant::now());
-        match lines.recv_timeout(wait.min(left)) {
+        match lines.recv_timeout(late.min(end).saturating_duration_since(Instant::now())) {
             Ok(line) => {
-                if let Some(number) = line.strip_prefix(MARK).and_then(|number| number.trim().parse().ok()) {
-                    said.push((number, Said::default()));
-                    wait = limit;
-                } else if let Some((_, said)) = said.last_mut() {
-                    said.reports.extend(report(&line).map(str::to_owned));
-                    said.entries.extend(entries(&line).map(str::to_owned));
-                }
+                has_begun |= line.starts_with(MARK);
+                said.reports.extend(report(&line).map(str::to_owned));
+                said.entries.extend(entries(&line).map(str::to_owned));
             }
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
-                if left <= wait {
-                    // Nothing is known of the last one.
-                    said.pop();
-                } else if let Some((number, said)) = said.last_mut() {
-                    said.is_late = true;
-                    eprintln!("{}: kernel {number} does not end", arguments[1]);
-                }
                 Command::new("kill").args(["-9", "--", &format!("-{}", child.id())]).status()?;
+                said.is_late = true;
                 break;
             }
         }
     }
     child.wait()?;
-    Ok(said)
+    if said.is_late && late >= end {
+        return Ok(None);
+    }
+    ensure!(has_begun || said.is_late, "compute-sanitizer {} does not run kernel {number}", arguments.join(" "));
+    Ok(Some(said))
 }
 
 /// The text of a line that begins a report on a kernel.
@@ -155,6 +129,10 @@ fn report(line: &str) -> Option<&str> {
         "Warning: ",
     ];
     let is_hazard = text.starts_with("Warning: ") && text.contains("Race");
+    // Printed once at the end, beside the reports that found room.
+    if text.contains("errors were skipped") {
+        return None;
+    }
     (is_hazard || !others.iter().any(|other| text.starts_with(other))).then_some(text)
 }
 
@@ -182,6 +160,7 @@ mod tests {
             "=========     at neighbor+0x100",
             "========= ",
             "========= ERROR SUMMARY: 1 error",
+            "========= 111012 errors were skipped (error buffer overflow).",
             "========= Program hit CUDA_ERROR_LAUNCH_FAILED (error 719) on CUDA API call to cuStreamSynchronize.",
             "kernel 3",
         ] {
