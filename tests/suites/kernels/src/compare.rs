@@ -30,8 +30,11 @@ pub(crate) struct Args {
     /// Writes a line for each kernel and tool: number, suite, name, faults, tool, reports, the first of them.
     #[arg(long)]
     lines: Option<PathBuf>,
+    /// With these tools only.
+    #[arg(long, value_parser = TOOLS)]
+    tool: Vec<String>,
     /// On the simulator alone.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "tool")]
     simulator: bool,
 }
 
@@ -83,7 +86,8 @@ pub(crate) fn compare(args: &Args, subjects: &[Subject]) -> Result<()> {
     let mut texts: BTreeMap<(&str, String), usize> = BTreeMap::new();
     let (mut lines, mut strange) = (String::new(), 0);
     let end = Instant::now() + Duration::from_secs(args.budget);
-    let tools = if args.simulator { &[][..] } else { &TOOLS };
+    let is_chosen = |tool: &&str| !args.simulator && (args.tool.is_empty() || args.tool.iter().any(|t| t == tool));
+    let tools: Vec<&'static str> = TOOLS.into_iter().filter(|tool| is_chosen(tool)).collect();
     for (done, &tool) in tools.iter().enumerate() {
         let start = Instant::now();
         let share = end.saturating_duration_since(start) / (tools.len() - done) as u32;

@@ -67,7 +67,8 @@ fn arguments(tool: &str) -> Result<Vec<&str>> {
         .arg("--version")
         .output()
         .context("cannot start compute-sanitizer: it comes with the CUDA toolkit")?;
-    Ok(vec!["--tool", tool, "--show-backtrace", "no"])
+    // One report is enough, and thousands take longer to print than the kernel to run.
+    Ok(vec!["--tool", tool, "--show-backtrace", "no", "--print-limit", "4"])
 }
 
 /// One kernel in a process of its own, up to `end`; `None` if that came first.

@@ -238,7 +238,7 @@ micros! {
     Race "interwarp_none-lock_waw" Warps |m, a| beside_a_write(m, a, || m.locked(1, Device, DEVICE, Memory::write));
 }
 
-/// Runs microbenchmark `number`; `acquires` as in [`Memory`].
+/// Runs microbenchmark `number`; `acquires` as in `Memory`.
 #[kernel(max_threads = 64)]
 fn micro(number: u32, acquires: u32, data: VecMut<u32>, flag: VecMut<u32>, out: VecMut<u32>) {
     let actors = ACTORS[number as usize];
@@ -253,7 +253,7 @@ fn micro(number: u32, acquires: u32, data: VecMut<u32>, flag: VecMut<u32>, out: 
     }
 }
 
-/// The microbenchmarks; `acquires` as in [`Memory`].
+/// The microbenchmarks; `acquires` as in `Memory`.
 #[cfg(not(target_arch = "nvptx64"))]
 pub fn micros(acquires: bool) -> impl Iterator<Item = (Verdict, Subject)> {
     MICROS.iter().zip(ACTORS).enumerate().map(move |(number, (&(name, verdict), actors))| {

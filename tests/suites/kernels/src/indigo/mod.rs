@@ -6,7 +6,7 @@
 //! the suite's names. The kernels here are one body for each operation and shape, whose options are a parameter of the
 //! launch.
 //!
-//! Plain accesses have no check of the bounds on a GPU: kernels with [`BOUNDS_BUG`] access memory outside there, as the
+//! Plain accesses have no check of the bounds on a GPU: kernels with `BOUNDS_BUG` access memory outside there, as the
 //! suite's do. The simulator checks them.
 
 #[cfg(not(target_arch = "nvptx64"))]
