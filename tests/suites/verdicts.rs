@@ -1,6 +1,6 @@
 //! Verdicts of the simulator beside those of a suite.
 
-use simulator::{Config, Kind, Level, Outcome};
+use simulator::{Config, Kind, Level, Report};
 use std::collections::BTreeMap;
 
 /// Numbers of blocks that run interleaved.
@@ -39,21 +39,21 @@ pub(crate) struct Verdicts {
 }
 
 impl Verdicts {
-    /// Notes the outcomes of one kernel, one for each schedule. `faults` are those that the suite lists for it, each
+    /// Notes the reports of one kernel, a list for each schedule. `faults` are those that the suite lists for it, each
     /// with its group; reports of another kind are false alarms.
-    pub(crate) fn note(&mut self, kernel: &str, faults: &[(&'static str, Kind)], outcomes: &[Outcome]) {
+    pub(crate) fn note(&mut self, kernel: &str, faults: &[(&'static str, Kind)], reports: &[Vec<Report>]) {
         for &(group, kind) in faults {
-            let has = |outcome: &&Outcome| outcome.reports.iter().any(|report| report.kind == kind);
-            let found = match outcomes.iter().filter(has).count() {
+            let has = |reports: &&Vec<Report>| reports.iter().any(|report| report.kind == kind);
+            let found = match reports.iter().filter(has).count() {
                 0 => Found::Never,
-                some if some < outcomes.len() => Found::Sometimes,
+                some if some < reports.len() => Found::Sometimes,
                 _ => Found::Always,
             };
             self.found.entry(group).or_default().entry(found).or_default().push(kernel.to_owned());
         }
         self.clean += usize::from(faults.is_empty());
         let is_listed = |kind| faults.iter().any(|&(_, listed)| listed == kind);
-        let other = outcomes.iter().flat_map(|outcome| &outcome.reports).find(|report| !is_listed(report.kind));
+        let other = reports.iter().flatten().find(|report| !is_listed(report.kind));
         if let Some(report) = other {
             self.false_alarms.push((kernel.to_owned(), report.to_string()));
         }

@@ -97,6 +97,15 @@ impl Block {
         unsafe { &*block.cast::<Self>() }
     }
 
+    /// [`Block::of`], for a lane whose accesses are watched: it is in a launch.
+    #[inline(always)]
+    pub(crate) fn of_watched(lane: &Lane) -> &Self {
+        let block = lane.block.get();
+        debug_assert!(lane.watched() && !block.is_null(), "a lane is watched");
+        // SAFETY: as in `of`; the lane that stands for "outside a launch", whose pointer is null, is never watched.
+        unsafe { &*block.cast::<Self>() }
+    }
+
     /// Operations of a lane's warp.
     #[inline(always)]
     pub(crate) fn warp_ops(&self, lane: &Lane) -> &WarpOps {

@@ -370,6 +370,18 @@ impl BlockState {
         self.counters().count(lane.warp, lane.lane, Counted { location, what, address });
     }
 
+    /// Writes an access down for the counters, if that takes no more than writing it down. False: `count` it.
+    #[inline(always)]
+    pub(crate) fn count_at_once(
+        &self,
+        lane: &Lane,
+        location: &'static Location<'static>,
+        what: What,
+        address: usize,
+    ) -> bool {
+        self.counters().count_at_once(lane.warp, lane.lane, Counted { location, what, address })
+    }
+
     /// Counts an atomic operation, or an access out of bounds, and at times lets others run, because this one may wait
     /// for them. Gives whether the caller must suspend.
     #[inline]

@@ -22,6 +22,12 @@ impl BlockCounters {
         self.warps[usize::from(warp)].live = live;
     }
 
+    /// Writes one access of a lane of a warp down. False: it has not been counted.
+    #[inline(always)]
+    pub(crate) fn count_at_once(&mut self, warp: u16, lane: u8, counted: Counted) -> bool {
+        matches!(self.trace.write(warp, lane, counted), Written::Yes)
+    }
+
     /// Counts one access of a lane of a warp.
     #[inline(always)]
     pub(crate) fn count(&mut self, warp: u16, lane: u8, counted: Counted) {

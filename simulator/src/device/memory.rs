@@ -210,22 +210,25 @@ pub(super) fn is_inside(
 
 // Marked `cold` although a checked launch calls nothing more often: the compiler then keeps the kernel's values in
 // registers past the test, and saves them only around the call. Each hook for shared memory first tries the most
-// frequent kinds of access in a function without a stack frame, and leaves the rest to a second one. A lane that has
-// overflowed its stack is unwound before anything that needs more of it.
+// frequent kinds of access in a function without a stack frame, whose calls are its last instructions, and leaves the
+// rest to a second one. A lane that has overflowed its stack is unwound before anything that needs more of it.
 macro_rules! shared_hook {
-    ($name:ident, $closely:ident, $kind:ident, $access:ident) => {
+    ($name:ident, $closely:ident, $count:ident, $kind:ident, $access:ident) => {
         #[cold]
         #[inline(never)]
         fn $name(address: usize, size: usize, location: &'static Location<'static>) {
             let lane = current();
+            let state = &Block::of_watched(&lane).state;
             let accessed = Accessed { address, size, kind: AccessKind::$kind, location };
-            if AccessKind::$kind == AccessKind::Read && Block::of(&lane).state.is_sample_due() {
-                take_sample(address, location);
-            }
-            if !(accessed.is_aligned() && Block::of(&lane).state.check_shared_fast(&lane, accessed)) {
+            let is_sample = AccessKind::$kind == AccessKind::Read && state.is_sample_due();
+            if is_sample || !state.check_shared_fast(&lane, accessed) {
                 $closely(address, size, location);
             } else if lane.attention() & (COUNTERS | OVERFLOWED) != 0 {
-                count(address, size, location, Access::$access);
+                let is_counted = lane.attention() & OVERFLOWED == 0
+                    && state.count_at_once(&lane, location, What::new(Access::$access, size), address);
+                if !is_counted {
+                    $count(address, size, location);
+                }
             }
         }
 
@@ -233,18 +236,30 @@ macro_rules! shared_hook {
         fn $closely(address: usize, size: usize, location: &'static Location<'static>) {
             let lane = enter_at(location);
             let accessed = Accessed { address, size, kind: AccessKind::$kind, location };
+            if AccessKind::$kind == AccessKind::Read && Block::of(&lane).state.is_sample_due() {
+                take_sample(address, location);
+            }
             if !accessed.is_aligned() {
                 accessed.report_misaligned(&Block::of(&lane).state.threads, &lane);
             }
             Block::of(&lane).state.check_shared(&lane, accessed);
             if lane.watch.get() & COUNTERS != 0 {
-                count(address, size, location, Access::$access);
+                $count(address, size, location);
+            }
+        }
+
+        /// Counts the access, if accesses are counted.
+        #[inline(never)]
+        fn $count(address: usize, size: usize, location: &'static Location<'static>) {
+            let lane = enter_at(location);
+            if lane.watch.get() & COUNTERS != 0 {
+                Block::of(&lane).state.count(&lane, location, What::new(Access::$access, size), address);
             }
         }
     };
 }
-shared_hook!(shared_read, shared_read_closely, Read, SharedLoad);
-shared_hook!(shared_write, shared_write_closely, Write, SharedStore);
+shared_hook!(shared_read, shared_read_closely, count_shared_read, Read, SharedLoad);
+shared_hook!(shared_write, shared_write_closely, count_shared_write, Write, SharedStore);
 
 /// Lets others run if this lane only reads the same again and again: it may wait for them.
 #[cold]
@@ -253,15 +268,6 @@ fn take_sample(address: usize, location: &'static Location<'static>) {
     let lane = enter_at(location);
     if Block::of(&lane).state.poll_plainly(&lane, location, address) {
         suspend(&lane);
-    }
-}
-
-/// Counts an access to shared memory, if accesses are counted.
-#[inline(never)]
-fn count(address: usize, size: usize, location: &'static Location<'static>, access: Access) {
-    let lane = enter_at(location);
-    if lane.watch.get() & COUNTERS != 0 {
-        Block::of(&lane).state.count(&lane, location, What::new(access, size), address);
     }
 }
 

@@ -39,8 +39,9 @@ pub(crate) struct SharedShadow {
     sizes: AtomicSizes,
     /// Whether readers are recorded one by one.
     per_thread_clocks: bool,
-    /// Whether further readers need the full check: because of that, or because some readers were atomic loads.
-    full_check: bool,
+    /// The size of accesses whose further readers may skip the full check: that of a cell. 0 if none may, because
+    /// readers are recorded one by one, or because some were atomic loads.
+    quick_size: usize,
     pub(crate) unwritten: Unwritten,
     /// Accesses of TMA and the tensor cores.
     pub(super) bulk: Bulk,
@@ -59,7 +60,7 @@ impl SharedShadow {
             atomics: Listed::new(THREAD_BITS | FLAGS),
             sizes: AtomicSizes::new(THREAD_BITS | FLAGS),
             per_thread_clocks: false,
-            full_check: false,
+            quick_size: 4,
             unwritten: Unwritten::default(),
             bulk: Bulk::default(),
         }
@@ -73,14 +74,14 @@ impl SharedShadow {
         self.plain.clear();
         self.atomics.clear();
         self.sizes.clear();
-        (self.per_thread_clocks, self.full_check) = (false, false);
+        (self.per_thread_clocks, self.quick_size) = (false, 1 << self.shift);
         self.unwritten = Unwritten::default();
         self.bulk.reset();
     }
 
     /// From now on readers are recorded one by one.
     pub(crate) fn enable_per_thread_clocks(&mut self) {
-        (self.per_thread_clocks, self.full_check) = (true, true);
+        (self.per_thread_clocks, self.quick_size) = (true, 0);
     }
 
     /// Bytes of this shadow.
@@ -88,18 +89,24 @@ impl SharedShadow {
         (self.writes.len() + self.reads.len()) * size_of::<u64>()
     }
 
-    /// Number of the cell of an access that has exactly one.
+    /// Number of the cell of an access that has exactly one; a misaligned access has none, and a number beyond all.
     #[inline(always)]
     fn only_cell(&self, accessed: Accessed) -> Option<usize> {
-        (accessed.size == 1 << self.shift).then(|| (accessed.address - self.base) >> self.shift)
+        (accessed.size == 1 << self.shift).then(|| self.cell_at(accessed.address))
+    }
+
+    /// Number of the cell at an address. Of a misaligned address the lower bits become the topmost ones.
+    #[inline(always)]
+    fn cell_at(&self, address: usize) -> usize {
+        address.wrapping_sub(self.base).rotate_right(self.shift)
     }
 
     /// Checks a read of one cell that needs no record, because enough others have read it since the last barrier:
     /// nearly every read. False: it needs the full check.
     #[inline(always)]
     pub(crate) fn is_read_again(&self, lane: &Lane, accessed: Accessed, lanes_shift: u32) -> bool {
-        let Some(&stamp) = self.only_cell(accessed).and_then(|index| self.reads.get(index)) else { return false };
-        if stamp < SETTLED | u64::from(lane.clock.get()) << CLOCK_SHIFT || self.full_check {
+        let Some(&stamp) = self.reads.get(self.cell_at(accessed.address)) else { return false };
+        if accessed.size != self.quick_size || stamp < SETTLED | u64::from(lane.clock.get()) << CLOCK_SHIFT {
             return false;
         }
         let flags = stamp & FLAGS;
@@ -109,10 +116,10 @@ impl SharedShadow {
     /// Checks a further read of a cell since the last barrier, without a write since. False: it needs the full check.
     #[inline(always)]
     pub(crate) fn read_next(&mut self, lane: &Lane, accessed: Accessed, lanes_shift: u32) -> bool {
-        let full_check = self.full_check;
-        let Some(reads) = self.only_cell(accessed).and_then(|index| self.reads.get_mut(index)) else { return false };
+        let (index, quick_size) = (self.cell_at(accessed.address), self.quick_size);
+        let Some(reads) = self.reads.get_mut(index) else { return false };
         let stamp = *reads;
-        if stamp < SETTLED | u64::from(lane.clock.get()) << CLOCK_SHIFT || full_check {
+        if accessed.size != quick_size || stamp < SETTLED | u64::from(lane.clock.get()) << CLOCK_SHIFT {
             return false;
         }
         if thread(stamp) >> lanes_shift != lane.warp {
@@ -192,7 +199,7 @@ impl SharedShadow {
         self.atomics.refine(4);
         self.sizes.refine(4);
         self.unwritten.refine(4);
-        self.shift = 0;
+        (self.shift, self.quick_size) = (0, self.quick_size.min(1));
     }
 
     #[inline(always)]
@@ -240,7 +247,7 @@ impl SharedShadow {
             if reads == 0 || reads & FLAGS == LOAD || clock(reads) <= lane.epoch.get() {
                 self.reads[index] = stamp;
             }
-            self.full_check = true;
+            self.quick_size = 0;
             return;
         }
         if reads != 0 && reads & FLAGS != LOAD && (reads & FLAGS != 0 || !is_before(lane, thread(reads), clock(reads)))

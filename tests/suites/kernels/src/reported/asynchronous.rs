@@ -1,7 +1,6 @@
 //! Asynchronous copies, mbarriers, clusters, dependent launches, tensor cores.
 
 use super::races::Words;
-use gpu::lab::instructions_sm90::wgmma_layout::Layout;
 use simt::async_copy::{cp_async, cp_async_commit, cp_async_wait_all, cp_async_wait_group};
 use simt::cluster::{cluster_rank, cluster_sync};
 use simt::grid::dependency_wait;
@@ -11,7 +10,7 @@ use simt::shared::SharedArray;
 use simt::sync::fence_proxy_async;
 use simt::tma::{Swizzle, TensorMap, TensorMapMut, load_2d, store_2d, store_commit, store_wait_read};
 use simt::warp::sync_warp;
-use simt::wgmma::{Accumulators, KMajor};
+use simt::wgmma::{Accumulators, KMajor, Operand};
 use warpwright::half::f16;
 
 #[repr(C)]
@@ -251,10 +250,7 @@ pub(super) fn parity_of_a_ring(#[shared] ring: &Ring, faulty: u32, x: &TensorMap
     }
 }
 
-/// A is 64 × 16 and B is 16 × 8, with rows of 32 bytes along k.
-const A: Layout = Layout { swizzle: Swizzle::B32, mn_major: false, bytes: 2, extent: 64, depth: 16 };
-const B: Layout = Layout { extent: 8, ..A };
-
+/// A is 64 × 16 and B is 16 × 8, of ones.
 #[repr(C, align(1024))]
 #[derive(Shared)]
 pub(super) struct Operands {
@@ -262,16 +258,26 @@ pub(super) struct Operands {
     b: SharedArray<f16, 256>,
 }
 
+/// A matrix with rows of 32 bytes along k, which swizzles: eight of them repeat every 256 bytes.
+#[inline(always)]
+#[track_caller]
+fn rows_of_32_bytes<const N: usize>(tile: &SharedArray<f16, N>) -> Operand {
+    Operand::new(tile.slot::<1>(0), 0, 256, Swizzle::B32)
+}
+
 /// The epilogue reads accumulators of a product under way (triton-lang/triton #8964).
 #[kernel(block = 128)]
 pub(super) fn accumulators_before_the_wait(#[shared] operands: &Operands, faulty: u32, y: VecMut<u32>) {
-    let threads = (thread_idx_x(), 128);
-    A.write(&operands.a, 0, threads, |_, _| f16::ONE);
-    B.write(&operands.b, 0, threads, |_, _| f16::ONE);
+    for i in (thread_idx_x()..1024).step_by(128) {
+        operands.a.set(i, f16::ONE);
+    }
+    for i in (thread_idx_x()..128).step_by(128) {
+        operands.b.set(i, f16::ONE);
+    }
     fence_proxy_async();
     sync_threads();
     let mut d = Accumulators::<8>::zeroed();
-    d.multiply::<f16, 1, KMajor, KMajor, 1>(A.operand(&operands.a, 0), B.operand(&operands.b, 0), true);
+    d.multiply::<f16, 1, KMajor, KMajor, 1>(rows_of_32_bytes(&operands.a), rows_of_32_bytes(&operands.b), true);
     if faulty == 0 {
         d.wait::<0>();
     }
