@@ -148,7 +148,7 @@ mod tests {
     /// `Device::gemm` are for the property tests and the benchmark, whose ceiling is the kernel that only reads.
     #[test]
     fn every_kernel_has_a_job() {
-        const INSTANCES: [&str; 15] = [
+        const INSTANCES: [&str; 16] = [
             "read_f32",
             "reduce_",
             "rows_",
@@ -163,6 +163,7 @@ mod tests {
             "gemm_sm90_",
             "gemm_mma_",
             "gemm_small_",
+            "gemm_grouped_",
             "permute_nd_b",
         ];
         let is_instance = |name: &str| {

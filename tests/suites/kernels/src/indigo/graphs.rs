@@ -57,8 +57,8 @@ impl Graph {
     }
 }
 
-/// The six graphs of the suite, if `WARPWRIGHT_INDIGO` names the folder with its files (`*.egr`); otherwise graphs of the
-/// same sizes and kinds.
+/// The six graphs of the suite, if `WARPWRIGHT_INDIGO` names the folder with its files (`*.egr`); otherwise graphs of
+/// the same sizes and kinds.
 ///
 /// # Panics
 /// If such a file cannot be read.
