@@ -294,7 +294,7 @@ impl Compile<'_> {
         if !built {
             // The macros need no `core` for the GPU: both are compiled at the same time.
             thread::scope(|scope| {
-                scope.spawn(|| job.prepare("warpwright-simt-macros"));
+                scope.spawn(|| job.prepare());
                 sysroot::compile(nightly, source, arch, &sysroot)
             })?;
         }

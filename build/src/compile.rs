@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
 use anyhow::{Context as _, Result, bail};
 
@@ -102,9 +103,12 @@ impl Job<'_> {
         Ok(Compiled { text: Ok(directives::insert(&text)?), warnings: messages })
     }
 
-    /// Compiles a package that the kernels need on the host. A failure shows again when they are compiled.
-    pub fn prepare(&self, package: &str) -> Result<()> {
-        process::output(self.cargo("build")?.args(["--package", package])).map(drop)
+    /// Compiles the macros that the kernels need: what compiles without `core` for the GPU, which may be missing yet. A
+    /// failure shows again when the kernels are compiled.
+    pub fn prepare(&self) -> Result<()> {
+        // One processor is busy with `core`.
+        let jobs = thread::available_parallelism().map_or(1, |processors| processors.get().saturating_sub(1).max(1));
+        process::output(self.cargo("build")?.args(["--lib", "--keep-going"]).arg(format!("--jobs={jobs}"))).map(drop)
     }
 
     fn command(&self) -> Result<Command> {

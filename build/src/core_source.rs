@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::toolchain::Nightly;
-use crate::{aside, html};
+use crate::{aside, html, parallel};
 
 /// Source of `core`, ready to compile.
 pub struct CoreSource {
@@ -134,18 +134,18 @@ fn rebuild(pages: &Path, version: &str, library: &Path) -> Result<()> {
         "rust-docs at {} is not of {version}; `rustup component add rust-docs --toolchain nightly` renews it",
         pages.display()
     );
-    let mut sources = Vec::new();
-    for page in files_below(pages)? {
+    let sources = parallel::map(&files_below(pages)?, |page| -> Result<Option<(PathBuf, String)>> {
         let relative = page.strip_prefix(pages)?;
-        let Some(name) = relative.to_str().and_then(|name| name.strip_suffix(".html")) else { continue };
+        let Some(name) = relative.to_str().and_then(|name| name.strip_suffix(".html")) else { return Ok(None) };
         // stdarch/ and portable-simd/ are beside core/ in the source tree, under it in the documentation.
         let beside = ["stdarch", "portable-simd"].iter().any(|folder| relative.starts_with(folder));
         let path = if beside { library.join(name) } else { library.join("core/src").join(name) };
-        let text = fs::read_to_string(&page)?;
+        let text = fs::read_to_string(page)?;
         let text = html::source_text(&text).with_context(|| format!("{} is no source page", page.display()))?;
         write(&path, &text)?;
-        sources.push((path, text));
-    }
+        Ok(Some((path, text)))
+    });
+    let sources = sources.into_iter().filter_map(Result::transpose).collect::<Result<Vec<_>>>()?;
     // Documentation that the source includes is not in the pages, and no code depends on it: empty files do.
     for (path, text) in &sources {
         let folder = path.parent().expect("a file is in a folder");

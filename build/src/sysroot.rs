@@ -22,8 +22,8 @@ const FLAGS: &[&str] = &[
     "--cap-lints=allow",
     "-Cpanic=abort",
     "-Copt-level=3",
-    "-Cembed-bitcode=yes",
-    "-Ccodegen-units=1",
+    // The kernels' crate is optimised with what it uses of `core` (fat LTO), so that needs bitcode and no machine code.
+    "-Clinker-plugin-lto",
     "-Zforce-unstable-if-unmarked",
     "-Zlocation-detail=none",
 ];
