@@ -2,7 +2,7 @@
 //! kernel.
 //!
 //! A program embeds the PTX of hundreds of kernels and launches a few of them. PTX of related kernels is repetitive:
-//! compressed together, 46 MB take 3 MB. Compressed as one stream, a program would decode all of it for one kernel. An
+//! compressed together, 46 MB took 3 MB. Compressed as one stream, a program would decode all of it for one kernel. An
 //! archive is therefore a series of blocks of about [`BLOCK_BYTES`] of text, each compressed for itself; texts that
 //! resemble each other (one kernel for two architectures, one tile for several element types) are neighbours.
 //!

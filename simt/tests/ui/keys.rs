@@ -12,8 +12,8 @@ fn twice() {}
 #[kernel(block = (32), max_threads = 64)]
 fn contradiction() {}
 
-#[kernel(block = (32usize))]
-fn not_u32() {}
+#[kernel(block = (32.5))]
+fn a_fraction_of_a_thread() {}
 
 #[kernel(pdl = true)]
 fn no_value() {}

@@ -434,9 +434,12 @@ fn shape(extents: &[Expr]) -> [TokenStream; 3] {
         extents.get(axis).map_or_else(
             || quote!(1),
             |extent| {
+                // Integers alone have this operator: a number with a fraction is refused here.
+                let integer = quote_spanned!(Span::call_site().located_at(extent.span())=> __extent & !0);
                 quote! {
                     const {
                         let __extent = #extent;
+                        let __extent = #integer;
                         ::core::assert!(__extent as u32 as u128 == __extent as u128, "a block's extent has 32 bits");
                         __extent as u32
                     }
