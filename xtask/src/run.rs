@@ -18,5 +18,5 @@ pub(crate) struct Args {
 
 /// Builds and runs the program; its exit code is ours: 0 when every result agrees with the reference.
 pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
-    program::run(workspace, "warpwright-run", &args.arguments, &[])
+    program::run(workspace, program::MAIN_JOB, &args.arguments, &[])
 }

@@ -1,9 +1,9 @@
 //! The sum of a vector in one launch.
 
 use anyhow::{Context as _, Result};
+use gpu::reduce::whole::depth::reduction_depth;
 use gpu::reduce::whole::partition::{blocks, workspace_words};
 use gpu::reduce::whole::sums::reduce_sum_f32;
-use warpwright::reduce::reduction_depth;
 use warpwright::simulator::Counters;
 use warpwright::{Buffer, Device, Launch, reference};
 

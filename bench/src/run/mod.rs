@@ -132,7 +132,7 @@ fn run_all(device: &Device, jobs: Vec<Job>, workers: usize) -> Vec<Outcome> {
 mod tests {
     use anyhow::ensure;
     use clap::CommandFactory as _;
-    use gpu::lab::tutorial::vector_add::vector_add;
+    use gpu::elementwise::add::add_f32;
     use warpwright::reference;
     use warpwright::simulator::Counters;
 
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn a_wrong_result_and_a_failed_launch_are_rows_that_fail() {
         let idle = |refuses| Job {
-            kernel: vector_add.info(),
+            kernel: add_f32.info(),
             shape: "1".into(),
             work: Work::Bytes(1.0),
             prepare: Box::new(move |device| {

@@ -1,7 +1,7 @@
 //! The PTX in this build, and its selection for a device.
 //!
 //! It is embedded as one archive per kernel family ([`ptx_archive`]): a program carries 3 MB for 45 MB of text, and
-//! decodes a quarter of a megabyte for a kernel that it launches.
+//! decodes half a megabyte for a kernel that it launches.
 
 use std::sync::LazyLock;
 
@@ -25,8 +25,10 @@ macro_rules! embed {
 
 embed! {
     "elementwise", "../../ptx/": elementwise;
-    "gemm", "../../ptx/": gemm, gemm_grouped, gemm_mma, gemm_small, gemm_sm90;
-    "reduce", "../../ptx/": reduce, reduce_columns, reduce_rows, reduce_segments;
+    "kernels-gemm", "../../ptx/": gemm;
+    "gemm", "../../ptx/": gemm_grouped, gemm_mma, gemm_small, gemm_sm90;
+    "kernels-reduce", "../../ptx/": reduce;
+    "reduce", "../../ptx/": reduce_columns, reduce_rows, reduce_segments;
     "transpose", "../../ptx/": transpose;
     "lab", "../../ptx/lab/": instructions, instructions_sm90, tutorial;
 }

@@ -40,7 +40,7 @@ mod compare;
 mod elementwise;
 #[cfg(feature = "gemm")]
 mod gemm;
-#[cfg(feature = "gemm")]
+#[cfg(feature = "kernels-gemm")]
 mod matmul;
 pub mod reduce;
 mod sum;
@@ -51,6 +51,6 @@ pub use compare::{Mismatch, Reference, Verdict, same_bits};
 pub use elementwise::{add, transpose};
 #[cfg(feature = "gemm")]
 pub use gemm::{Format, Gemm, gemm, grouped_gemm};
-#[cfg(feature = "gemm")]
+#[cfg(feature = "kernels-gemm")]
 pub use matmul::{matmul, matmul_fast, matmul_plain};
 pub use sum::{neumaier, sum, sum_in_f64};

@@ -112,8 +112,8 @@ fn table(results: &[(&str, bool, Duration)]) -> Table {
     table
 }
 
-/// Clippy of the published crates with fewer features: none, the defaults, and each operation or kernel family
-/// alone. The step `clippy` has all of them.
+/// Clippy of the published crates, and of the main job, with fewer features: none, the defaults, and each operation or
+/// kernel family alone. The step `clippy` has all of them.
 fn features(workspace: &Workspace) -> Result<(bool, Tally)> {
     let mut passed = true;
     for (package, features) in [
@@ -122,6 +122,7 @@ fn features(workspace: &Workspace) -> Result<(bool, Tally)> {
             "warpwright-gpu",
             &["", "gemm", "gemm_grouped", "gemm_mma", "gemm_small", "gemm_sm90", "reduce_rows", "reduce_segments"],
         ),
+        ("warpwright-bench", &[""]),
     ] {
         for features in features {
             let mut cargo = workspace.cargo();

@@ -26,6 +26,8 @@ pub mod arg_extremes;
 pub mod block;
 pub mod compare;
 pub mod counts;
+#[cfg(not(target_arch = "nvptx64"))]
+pub mod depth;
 pub mod dots;
 mod entries;
 pub mod extremes;

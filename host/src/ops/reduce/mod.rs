@@ -27,7 +27,6 @@
 //! device: the result has the same bits everywhere, run after run.
 
 mod axis;
-mod depth;
 mod dot;
 mod named;
 mod reductions;
@@ -37,8 +36,8 @@ mod task;
 mod workspace;
 
 pub use axis::{AxisReduction, LinesWorkspace, axis_depth};
-pub use depth::{dot_depth, reduction_depth};
 pub use dot::Dot;
+pub use gpu::reduce::whole::depth::{dot_depth, reduction_depth};
 pub use reductions::{
     All, Any, ArgMax, ArgMin, CountNonzero, Max, Mean, Min, NanArgMax, NanArgMin, NanMax, NanMin, NanSum, Norm,
     PlainSum, Product, Reduction, Sum, SumOfSquares, Variance,

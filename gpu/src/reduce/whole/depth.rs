@@ -1,6 +1,6 @@
-//! The depth of the reduction tree, which determines the bounds of [`crate::reference`].
+//! The depth of the reduction tree, which determines the bound of a result's error.
 
-use gpu::reduce::whole::partition::{MAX_BLOCKS, THREADS, TILE_BYTES, blocks, blocks_of_pairs};
+use super::partition::{MAX_BLOCKS, THREADS, TILE_BYTES, blocks, blocks_of_pairs};
 
 /// Fewest blocks per SM among the kernels. Fewer blocks take more tiles each.
 const FEWEST_BLOCKS_PER_SM: u32 = 2;
@@ -8,7 +8,7 @@ const FEWEST_BLOCKS_PER_SM: u32 = 2;
 /// The depth of the reduction tree of `n` elements of `bytes` bytes each: the most merges on the path of an element.
 ///
 /// ```
-/// use warpwright::reduce::reduction_depth;
+/// use gpu::reduce::whole::depth::reduction_depth;
 /// // A 16-byte vector of 4 elements, 4 vectors, one tile, the misaligned head and tail; a warp, a block.
 /// assert_eq!(reduction_depth(1, 4), (3 + 2 + 1 + 2) + (5 + 4));
 /// // Several blocks: the last block merges their states, then as above.
@@ -21,7 +21,7 @@ pub fn reduction_depth(n: usize, bytes: usize) -> u64 {
 /// [`reduction_depth`] for a dot product of vectors of `n` elements: a tile has two 16-byte vectors of each operand.
 ///
 /// ```
-/// use warpwright::reduce::dot_depth;
+/// use gpu::reduce::whole::depth::dot_depth;
 /// assert_eq!(dot_depth(1, 4), (3 + 1 + 1 + 2) + (5 + 4));
 /// ```
 pub fn dot_depth(n: usize, bytes: usize) -> u64 {
