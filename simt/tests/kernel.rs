@@ -37,7 +37,7 @@ mod kernels {
     use super::*;
 
     /// Generic, with keys that depend on the parameters.
-    #[kernel(instances(<f32, 128>, <f64, 64>), block = N as u32, registers = size_of::<T>() as u32 * 8)]
+    #[kernel(instances(<f32, 128>, <f64, 64>), block = N, registers = size_of::<T>() as u32 * 8)]
     pub fn scale<T: Float, const N: usize>(x: VecRef<T>, y: VecMut<T>, factor: T, offset: [T; 2]) {
         assert!(x.is_empty() && y.is_empty() && offset[0] + offset[1] == factor, "{N}");
     }

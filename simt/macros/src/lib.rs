@@ -44,7 +44,7 @@ use proc_macro::TokenStream;
 ///
 /// ```
 /// # use simt::prelude::*;
-/// #[kernel(instances(<f32, 128>, <f64, 64>), block = N as u32)]
+/// #[kernel(instances(<f32, 128>, <f64, 64>), block = N)]
 /// pub fn scale<T: Float, const N: usize>(x: VecRef<T>, y: VecMut<T>, factor: T) {
 ///     let i = index_1d();
 ///     y.set_within(i, factor * x.get_or(i, factor));
@@ -80,8 +80,9 @@ use proc_macro::TokenStream;
 /// | `traps = n` | audit: maximum number of `trap` instructions, default 0 | |
 /// | `local_bytes = n` | audit: maximum bytes of local memory per thread, spills included, default 0 | |
 ///
-/// `pdl` has no value; `simt::grid` documents it. The other values but `instances` are constant expressions of type
-/// `u32`. The optimiser knows `block` and `max_threads`, and removes bounds checks that follow from them.
+/// `pdl` has no value; `simt::grid` documents it. The other values but `instances` are constant expressions, those of
+/// `block` of any integer type, the rest of type `u32`. The optimiser knows `block` and `max_threads`, and removes
+/// bounds checks that follow from them.
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     kernel::expand(attribute.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
