@@ -27,6 +27,9 @@ pub(crate) struct Args {
     /// Only kernels whose suite or name contains this.
     #[arg(long)]
     filter: Option<String>,
+    /// Only kernels without a fault.
+    #[arg(long)]
+    correct: bool,
     /// Writes a line for each kernel and tool: number, suite, name, faults, tool, reports, the first of them.
     #[arg(long)]
     lines: Option<PathBuf>,
@@ -65,7 +68,9 @@ type Found<'a> = BTreeMap<Row, BTreeMap<&'static str, BTreeSet<&'a str>>>;
 /// Runs all, and prints the tables.
 pub(crate) fn compare(args: &Args, subjects: &[Subject]) -> Result<()> {
     let is_wanted = |subject: &Subject| {
-        args.filter.as_ref().is_none_or(|text| subject.suite.contains(text) || subject.name.contains(text))
+        let is_named =
+            |text: &String| subject.suite.contains(text.as_str()) || subject.name.contains(text.as_str());
+        args.filter.as_ref().is_none_or(is_named) && (subject.faults.is_empty() || !args.correct)
     };
     let wanted: Vec<usize> = (0..subjects.len()).filter(|&number| is_wanted(&subjects[number])).collect();
     let mut found = Found::new();
