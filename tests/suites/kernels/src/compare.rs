@@ -68,8 +68,7 @@ type Found<'a> = BTreeMap<Row, BTreeMap<&'static str, BTreeSet<&'a str>>>;
 /// Runs all, and prints the tables.
 pub(crate) fn compare(args: &Args, subjects: &[Subject]) -> Result<()> {
     let is_wanted = |subject: &Subject| {
-        let is_named =
-            |text: &String| subject.suite.contains(text.as_str()) || subject.name.contains(text.as_str());
+        let is_named = |text: &String| subject.suite.contains(text.as_str()) || subject.name.contains(text.as_str());
         args.filter.as_ref().is_none_or(is_named) && (subject.faults.is_empty() || !args.correct)
     };
     let wanted: Vec<usize> = (0..subjects.len()).filter(|&number| is_wanted(&subjects[number])).collect();
