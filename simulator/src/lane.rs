@@ -97,6 +97,8 @@ static OUTSIDE: Outside = Outside(Lane::new(std::ptr::null(), &raw const OUTSIDE
 
 thread_local! {
     static CURRENT: Cell<*const Lane> = const { Cell::new(&raw const OUTSIDE.0) };
+    /// [`Lane::watched`] of the running lane: each access of a kernel looks here first.
+    static WATCHED: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Lane {
@@ -260,10 +262,18 @@ impl std::ops::Deref for Current {
     }
 }
 
+/// Whether accesses of the running lane are checked or counted.
+#[inline(always)]
+pub(crate) fn is_watched() -> bool {
+    WATCHED.with(Cell::get)
+}
+
 /// Makes `lane` the running one (null: none).
 #[inline(always)]
 pub(crate) fn set_current(lane: *const Lane) {
     CURRENT.with(|current| current.set(if lane.is_null() { &raw const OUTSIDE.0 } else { lane }));
+    // What a lane watches changes in one bit alone, and not whether it watches anything.
+    WATCHED.with(|watched| watched.set(current().watched()));
 }
 
 /// Lets others run until this lane is ready again.

@@ -49,6 +49,25 @@ pub trait Float {
     fn round_ties_even(self) -> Self;
 }
 
+/// The library's function, outside of the kernel's loop where the processor is likely to have the instruction.
+#[cfg(all(target_arch = "x86_64", not(target_feature = "fma")))]
+macro_rules! by_library {
+    ($t:ident $a:expr, $b:expr, $c:expr) => {{
+        #[cold]
+        #[inline(never)]
+        fn mul_add(a: $t, b: $t, c: $t) -> $t {
+            a.mul_add(b, c)
+        }
+        mul_add($a, $b, $c)
+    }};
+}
+#[cfg(not(all(target_arch = "x86_64", not(target_feature = "fma"))))]
+macro_rules! by_library {
+    ($t:ident $a:expr, $b:expr, $c:expr) => {
+        $a.mul_add($b, $c)
+    };
+}
+
 macro_rules! floats {
     ($($t:ident $instruction:literal)+) => {$(
         impl Float for $t {
@@ -56,19 +75,20 @@ macro_rules! floats {
             fn fma(self, b: Self, c: Self) -> Self {
                 #[cfg(all(target_arch = "x86_64", not(target_feature = "fma")))]
                 if has_instruction() {
-                    let mut result = self;
+                    // The addend's register takes the result: of a sum that grows, it is the same.
+                    let mut result = c;
                     // SAFETY: the processor has the instruction. It changes its first operand, and the exception flags
                     // of MXCSR, which belong to the flags that an `asm!` may change unless it says otherwise.
                     unsafe {
                         std::arch::asm!(
                             concat!($instruction, " {}, {}, {}"),
-                            inout(xmm_reg) result, in(xmm_reg) b, in(xmm_reg) c,
+                            inout(xmm_reg) result, in(xmm_reg) self, in(xmm_reg) b,
                             options(pure, nomem, nostack)
                         );
                     }
                     return result;
                 }
-                self.mul_add(b, c)
+                by_library!($t self, b, c)
             }
             #[inline(always)]
             fn sqrt(self) -> Self {
@@ -97,7 +117,7 @@ macro_rules! floats {
         }
     )+};
 }
-floats! { f32 "vfmadd213ss" f64 "vfmadd213sd" }
+floats! { f32 "vfmadd231ss" f64 "vfmadd231sd" }
 
 /// The NaN that PTX's `max` and `min` return.
 const NAN: f32 = f32::from_bits(0x7fff_ffff);

@@ -176,7 +176,7 @@ impl Barriers {
     /// Barrier of all threads. Inlined into the kernel up to the switch of stacks: see [`suspend`].
     #[inline(always)]
     pub(crate) fn sync(&self, state: &BlockState, lane: &Lane, location: &'static Location<'static>) {
-        if self.arrive(state, lane, 0, None, false, location) {
+        if self.arrive_at_all(state, lane, location) {
             suspend(lane);
         }
     }
@@ -214,6 +214,26 @@ impl Barriers {
         } else {
             self.arrive_only(state, lane, (id, threads), location);
         }
+    }
+
+    /// A thread arrives at the barrier of all threads. Gives whether it must wait.
+    ///
+    /// Nearly every thread is neither the first nor the last at the barrier where the others are: a function without a
+    /// stack frame.
+    #[inline(never)]
+    fn arrive_at_all(&self, state: &BlockState, lane: &Lane, location: &'static Location<'static>) -> bool {
+        let (barrier, all) = (&self.0[0], state.threads.lanes.len() as u32);
+        let arrived = barrier.arrived.get() + 1;
+        let is_here = barrier.site.get().is_some_and(|site| std::ptr::eq(site, location));
+        if arrived == 1 || arrived >= all || barrier.expected.get() != all || !is_here || lane.has_overflowed() {
+            return self.arrive(state, lane, 0, None, false, location);
+        }
+        let waiting = &barrier.waiting[usize::from(lane.warp)];
+        state.threads.count_step();
+        barrier.arrived.set(arrived);
+        barrier.epoch.set(barrier.epoch.get().max(lane.epoch.get()));
+        waiting.set(waiting.get() | lane.bit());
+        true
     }
 
     /// A thread arrives. Gives whether it must wait.

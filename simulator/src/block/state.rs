@@ -59,7 +59,10 @@ pub(crate) struct BlockState {
     pub(crate) threads: Threads,
     pub(super) warps: Box<[Warp]>,
     shared: SharedMemory,
-    shadow: UnsafeCell<Option<SharedShadow>>,
+    /// Whether accesses are checked.
+    is_checked: bool,
+    /// Without a cell if they are not.
+    shadow: UnsafeCell<SharedShadow>,
     counters: UnsafeCell<BlockCounters>,
     pub(crate) dependency: Dependency,
     /// Where a lane last polled, and which address.
@@ -99,11 +102,13 @@ impl BlockState {
         let threads = Threads::new(&run.state, base);
         let (lanes, size) = (threads.lanes.len(), config.warp_size as usize);
         let warps = (0..threads.warps()).map(|warp| Warp::new((lanes - warp * size).min(size) as u32));
-        let watched = config.level >= Level::Checks;
+        let is_checked = config.level >= Level::Checks;
+        let shadowed = if is_checked { launch.shared_bytes } else { 0 };
         Ok(Self {
             run: std::ptr::from_ref(run).cast(),
             warps: warps.collect(),
-            shadow: UnsafeCell::new(watched.then(|| SharedShadow::new(base as usize, launch.shared_bytes))),
+            is_checked,
+            shadow: UnsafeCell::new(SharedShadow::new(base as usize, shadowed, threads.warp_shift)),
             counters: UnsafeCell::new(BlockCounters::new(threads.warps(), Banks::new(config.bank_bytes))),
             shared,
             threads,
@@ -208,9 +213,9 @@ impl BlockState {
     /// Checks an access to shared memory if it is of the most frequent kinds. False: nothing was done.
     #[inline(always)]
     pub(crate) fn check_shared_fast(&self, lane: &Lane, accessed: Accessed) -> bool {
-        let Some(shadow) = self.shadow() else { return false };
+        let shadow = self.any_shadow();
         let is_done = match accessed.kind {
-            AccessKind::Read => shadow.is_read_again(lane, accessed, self.threads.warp_shift),
+            AccessKind::Read => shadow.is_read_again(lane, accessed),
             AccessKind::Write => shadow.write_in_order(lane, accessed),
             _ => false,
         };
@@ -226,8 +231,7 @@ impl BlockState {
         self.threads.count_step();
         let Some(shadow) = self.shadow() else { return };
         let is_read = accessed.kind == AccessKind::Read;
-        let warp_shift = self.threads.warp_shift;
-        if !(is_read && (shadow.read_next(lane, accessed, warp_shift) || shadow.read_first(lane, accessed))) {
+        if !(is_read && (shadow.read_next(lane, accessed) || shadow.read_first(lane, accessed))) {
             shadow.access(&self.threads, lane, accessed);
         }
     }
@@ -398,7 +402,7 @@ impl BlockState {
     /// Whether the next read is a sample of [`Self::poll_plainly`].
     #[inline(always)]
     pub(crate) fn is_sample_due(&self) -> bool {
-        self.threads.steps() & (PLAIN_POLL_STEPS - 1) == PLAIN_POLL_STEPS - 1
+        self.threads.steps().is_multiple_of(PLAIN_POLL_STEPS)
     }
 
     /// Counts reads of a lane that runs and runs. Gives whether it reads the same again and again, and the caller must
@@ -455,18 +459,25 @@ impl BlockState {
         unsafe { &*self.run }
     }
 
-    #[expect(clippy::mut_from_ref, reason = "one OS thread; no two of these borrows live at once")]
+    /// The shadow, if accesses are checked.
     #[inline(always)]
     pub(crate) fn shadow(&self) -> Option<&mut SharedShadow> {
-        // SAFETY: only this OS thread touches the block, and callers end the borrow before the next call or switch; the
-        // reports made meanwhile do not come back here.
-        unsafe { &mut *self.shadow.get() }.as_mut()
+        self.is_checked.then(|| self.any_shadow())
     }
 
-    #[expect(clippy::mut_from_ref, reason = "as `shadow`")]
+    /// The shadow, which has no cell if accesses are not checked.
+    #[expect(clippy::mut_from_ref, reason = "one OS thread; no two of these borrows live at once")]
+    #[inline(always)]
+    fn any_shadow(&self) -> &mut SharedShadow {
+        // SAFETY: only this OS thread touches the block, and callers end the borrow before the next call or switch; the
+        // reports made meanwhile do not come back here.
+        unsafe { &mut *self.shadow.get() }
+    }
+
+    #[expect(clippy::mut_from_ref, reason = "as `any_shadow`")]
     #[inline(always)]
     fn counters(&self) -> &mut BlockCounters {
-        // SAFETY: as `shadow`.
+        // SAFETY: as `any_shadow`.
         unsafe { &mut *self.counters.get() }
     }
 }

@@ -6,7 +6,7 @@
 use super::{Place, Plain};
 use crate::block::Block;
 use crate::counters::{Access, What};
-use crate::lane::{COUNTERS, OVERFLOWED, current, suspend};
+use crate::lane::{COUNTERS, OVERFLOWED, current, is_watched, suspend};
 use crate::overflow::{enter, enter_at};
 use crate::report::Kind;
 use crate::shadow::{AccessKind, Accessed};
@@ -43,8 +43,12 @@ pub fn name_shared_memory(names: SharedNames) {
 #[inline(always)]
 #[track_caller]
 pub unsafe fn read_shared<T: Plain>(ptr: *const T) -> T {
-    if current().watched() {
-        shared_read(ptr as usize, size_of::<T>(), Location::caller());
+    if is_watched() {
+        if size_of::<T>() == 4 {
+            shared_read_word(ptr.cast(), Location::caller());
+        } else {
+            shared_read(ptr.cast(), size_of::<T>(), Location::caller());
+        }
     }
     // SAFETY: as the caller promises; any bytes are a valid `T`, and only this OS thread touches shared memory.
     unsafe { ptr.read_unaligned() }
@@ -57,8 +61,12 @@ pub unsafe fn read_shared<T: Plain>(ptr: *const T) -> T {
 #[inline(always)]
 #[track_caller]
 pub unsafe fn write_shared<T: Plain>(ptr: *mut T, value: T) {
-    if current().watched() {
-        shared_write(ptr as usize, size_of::<T>(), Location::caller());
+    if is_watched() {
+        if size_of::<T>() == 4 {
+            shared_write_word(ptr.cast(), Location::caller());
+        } else {
+            shared_write(ptr.cast(), size_of::<T>(), Location::caller());
+        }
     }
     // SAFETY: as in `read_shared`.
     unsafe { ptr.write_unaligned(value) };
@@ -71,8 +79,8 @@ pub unsafe fn write_shared<T: Plain>(ptr: *mut T, value: T) {
 #[inline(always)]
 #[track_caller]
 pub unsafe fn read_global<T: Plain>(ptr: *const T, tag: u32) -> T {
-    if current().watched() {
-        global_read(ptr as usize, size_of::<T>(), tag, Location::caller());
+    if is_watched() {
+        global_read(ptr.cast(), size_of::<T>(), tag, Location::caller());
     }
     // SAFETY: as the caller promises.
     unsafe { load(ptr) }
@@ -85,8 +93,8 @@ pub unsafe fn read_global<T: Plain>(ptr: *const T, tag: u32) -> T {
 #[inline(always)]
 #[track_caller]
 pub unsafe fn write_global<T: Plain>(ptr: *mut T, tag: u32, value: T) {
-    if current().watched() {
-        global_write(ptr as usize, size_of::<T>(), tag, Location::caller());
+    if is_watched() {
+        global_write(ptr.cast(), size_of::<T>(), tag, Location::caller());
     }
     // SAFETY: as the caller promises.
     unsafe { store(ptr, value) };
@@ -105,8 +113,8 @@ pub fn read_unchecked<T: Plain>(place: Place, ptr: *const T) -> T {
         // SAFETY: inside, as just checked.
         Place::Shared => unsafe { read_shared(ptr) },
         Place::Global { tag } if !ptr.is_aligned() => {
-            if current().watched() {
-                global_read(ptr as usize, size_of::<T>(), tag, Location::caller());
+            if is_watched() {
+                global_read(ptr.cast(), size_of::<T>(), tag, Location::caller());
             }
             let mut value = MaybeUninit::<T>::uninit();
             // SAFETY: inside, as just checked; `value` has room, and any bytes are a valid `T`.
@@ -132,8 +140,8 @@ pub fn write_unchecked<T: Plain>(place: Place, ptr: *mut T, value: T) {
         // SAFETY: inside, as just checked.
         Place::Shared => unsafe { write_shared(ptr, value) },
         Place::Global { tag } if !ptr.is_aligned() => {
-            if current().watched() {
-                global_write(ptr as usize, size_of::<T>(), tag, Location::caller());
+            if is_watched() {
+                global_write(ptr.cast(), size_of::<T>(), tag, Location::caller());
             }
             // SAFETY: inside and writable, as just checked.
             unsafe { bytes_out((&raw const value).cast(), ptr.cast(), size_of::<T>()) };
@@ -209,14 +217,26 @@ pub(super) fn is_inside(
 }
 
 // Marked `cold` although a checked launch calls nothing more often: the compiler then keeps the kernel's values in
-// registers past the test, and saves them only around the call. Each hook for shared memory first tries the most
-// frequent kinds of access in a function without a stack frame, whose calls are its last instructions, and leaves the
-// rest to a second one. A lane that has overflowed its stack is unwound before anything that needs more of it.
+// registers past the test, and saves them only around the call. They take the pointer and not its address, so that a
+// loop need not keep both. Each hook for shared memory first tries the most frequent kinds of access in a function
+// without a stack frame, whose calls are its last instructions, and leaves the rest to a second one; for words it is
+// compiled once more. A lane that has overflowed its stack is unwound before anything that needs more of it.
 macro_rules! shared_hook {
-    ($name:ident, $closely:ident, $count:ident, $kind:ident, $access:ident) => {
+    ($name:ident, $word:ident, $quickly:ident, $closely:ident, $count:ident, $kind:ident, $access:ident) => {
         #[cold]
         #[inline(never)]
-        fn $name(address: usize, size: usize, location: &'static Location<'static>) {
+        fn $name(ptr: *const u8, size: usize, location: &'static Location<'static>) {
+            $quickly(ptr as usize, size, location);
+        }
+
+        #[cold]
+        #[inline(never)]
+        fn $word(ptr: *const u8, location: &'static Location<'static>) {
+            $quickly(ptr as usize, 4, location);
+        }
+
+        #[inline(always)]
+        fn $quickly(address: usize, size: usize, location: &'static Location<'static>) {
             let lane = current();
             let state = &Block::of_watched(&lane).state;
             let accessed = Accessed { address, size, kind: AccessKind::$kind, location };
@@ -258,8 +278,24 @@ macro_rules! shared_hook {
         }
     };
 }
-shared_hook!(shared_read, shared_read_closely, count_shared_read, Read, SharedLoad);
-shared_hook!(shared_write, shared_write_closely, count_shared_write, Write, SharedStore);
+shared_hook!(
+    shared_read,
+    shared_read_word,
+    shared_read_quickly,
+    shared_read_closely,
+    count_shared_read,
+    Read,
+    SharedLoad
+);
+shared_hook!(
+    shared_write,
+    shared_write_word,
+    shared_write_quickly,
+    shared_write_closely,
+    count_shared_write,
+    Write,
+    SharedStore
+);
 
 /// Lets others run if this lane only reads the same again and again: it may wait for them.
 #[cold]
@@ -275,8 +311,8 @@ macro_rules! global_hook {
     ($name:ident, $kind:ident, $access:ident) => {
         #[cold]
         #[inline(never)]
-        fn $name(address: usize, size: usize, tag: u32, location: &'static Location<'static>) {
-            let lane = current();
+        fn $name(ptr: *const u8, size: usize, tag: u32, location: &'static Location<'static>) {
+            let (lane, address) = (current(), ptr as usize);
             let accessed = Accessed { address, size, kind: AccessKind::$kind, location };
             if AccessKind::$kind == AccessKind::Read && Block::of(&lane).state.is_sample_due() {
                 take_sample(address, location);

@@ -10,8 +10,8 @@ use super::atomic_sizes::AtomicSizes;
 use super::bulk::Bulk;
 use super::listed::Listed;
 use super::shared_stamp::{
-    ASYNC, ATOMIC, CLOCK_SHIFT, FLAGS, LOAD, OVER, SETTLED, SEVERAL, SEVERAL_IN_WARP, THREAD_BITS, clock, horizon,
-    place, stamp, stamped, thread,
+    ASYNC, ATOMIC, CLOCK_SHIFT, FLAGS, LOAD, OVER, SETTLED, SEVERAL, SEVERAL_IN_WARP, THREAD_BITS, THREAD_SHIFT, clock,
+    horizon, place, stamp, stamped, thread,
 };
 use super::unwritten::Unwritten;
 use crate::happens_before::Stamp;
@@ -20,6 +20,12 @@ use crate::report::{Finding, Kind, MIXED_SIZES, Site};
 use crate::threads::{Threads, is_before};
 use std::collections::HashMap;
 use std::panic::Location;
+
+/// The cell of an offset, of `1 << shift` bytes. Of a misaligned offset the lower bits become the topmost ones.
+#[inline(always)]
+fn rotated(offset: usize, shift: u32) -> usize {
+    offset.rotate_right(shift)
+}
 
 /// The shadow of one resident block's shared memory.
 pub(crate) struct SharedShadow {
@@ -42,13 +48,17 @@ pub(crate) struct SharedShadow {
     /// The size of accesses whose further readers may skip the full check: that of a cell. 0 if none may, because
     /// readers are recorded one by one, or because some were atomic loads.
     quick_size: usize,
+    /// The cells if that size is 4, else 0.
+    quick_words: usize,
+    /// The bits of a stamp that tell the warps of threads apart.
+    warp_bits: u64,
     pub(crate) unwritten: Unwritten,
     /// Accesses of TMA and the tensor cores.
     pub(super) bulk: Bulk,
 }
 
 impl SharedShadow {
-    pub(crate) fn new(base: usize, bytes: usize) -> Self {
+    pub(crate) fn new(base: usize, bytes: usize, warp_shift: u32) -> Self {
         let cells = bytes.div_ceil(4);
         Self {
             writes: vec![0; cells],
@@ -61,6 +71,8 @@ impl SharedShadow {
             sizes: AtomicSizes::new(THREAD_BITS | FLAGS),
             per_thread_clocks: false,
             quick_size: 4,
+            quick_words: cells,
+            warp_bits: THREAD_BITS & THREAD_BITS << warp_shift,
             unwritten: Unwritten::default(),
             bulk: Bulk::default(),
         }
@@ -74,14 +86,21 @@ impl SharedShadow {
         self.plain.clear();
         self.atomics.clear();
         self.sizes.clear();
-        (self.per_thread_clocks, self.quick_size) = (false, 1 << self.shift);
+        self.per_thread_clocks = false;
+        self.set_quick_size(1 << self.shift);
         self.unwritten = Unwritten::default();
         self.bulk.reset();
     }
 
     /// From now on readers are recorded one by one.
     pub(crate) fn enable_per_thread_clocks(&mut self) {
-        (self.per_thread_clocks, self.quick_size) = (true, 0);
+        self.per_thread_clocks = true;
+        self.set_quick_size(0);
+    }
+
+    fn set_quick_size(&mut self, size: usize) {
+        self.quick_size = size;
+        self.quick_words = if size == 4 { self.reads.len() } else { 0 };
     }
 
     /// Bytes of this shadow.
@@ -98,34 +117,51 @@ impl SharedShadow {
     /// Number of the cell at an address. Of a misaligned address the lower bits become the topmost ones.
     #[inline(always)]
     fn cell_at(&self, address: usize) -> usize {
-        address.wrapping_sub(self.base).rotate_right(self.shift)
+        rotated(address.wrapping_sub(self.base), self.shift)
     }
 
     /// Checks a read of one cell that needs no record, because enough others have read it since the last barrier:
     /// nearly every read. False: it needs the full check.
     #[inline(always)]
-    pub(crate) fn is_read_again(&self, lane: &Lane, accessed: Accessed, lanes_shift: u32) -> bool {
-        let Some(&stamp) = self.reads.get(self.cell_at(accessed.address)) else { return false };
-        if accessed.size != self.quick_size || stamp < SETTLED | u64::from(lane.clock.get()) << CLOCK_SHIFT {
+    pub(crate) fn is_read_again(&self, lane: &Lane, accessed: Accessed) -> bool {
+        let stamp = if accessed.size == 4 {
+            let index = rotated(accessed.address.wrapping_sub(self.base), 2);
+            if index >= self.quick_words {
+                return false;
+            }
+            // SAFETY: `quick_words` is at most the number of cells.
+            unsafe { *self.reads.get_unchecked(index) }
+        } else {
+            match self.reads.get(self.cell_at(accessed.address)) {
+                Some(&stamp) if accessed.size == self.quick_size => stamp,
+                _ => return false,
+            }
+        };
+        if stamp < SETTLED | u64::from(lane.clock.get()) << CLOCK_SHIFT {
             return false;
         }
-        let flags = stamp & FLAGS;
-        flags == SEVERAL || flags == SEVERAL_IN_WARP && thread(stamp) >> lanes_shift == lane.warp
+        // No reader was an atomic load, whose flags are both.
+        stamp & SEVERAL != 0 || stamp & SEVERAL_IN_WARP != 0 && self.is_of_warp(lane, stamp)
+    }
+
+    /// Whether a stamp is of the lane's warp.
+    #[inline(always)]
+    fn is_of_warp(&self, lane: &Lane, stamp: u64) -> bool {
+        (stamp ^ u64::from(lane.linear) << THREAD_SHIFT) & self.warp_bits == 0
     }
 
     /// Checks a further read of a cell since the last barrier, without a write since. False: it needs the full check.
     #[inline(always)]
-    pub(crate) fn read_next(&mut self, lane: &Lane, accessed: Accessed, lanes_shift: u32) -> bool {
-        let (index, quick_size) = (self.cell_at(accessed.address), self.quick_size);
-        let Some(reads) = self.reads.get_mut(index) else { return false };
-        let stamp = *reads;
-        if accessed.size != quick_size || stamp < SETTLED | u64::from(lane.clock.get()) << CLOCK_SHIFT {
+    pub(crate) fn read_next(&mut self, lane: &Lane, accessed: Accessed) -> bool {
+        let index = self.cell_at(accessed.address);
+        let Some(&stamp) = self.reads.get(index) else { return false };
+        if accessed.size != self.quick_size || stamp < SETTLED | u64::from(lane.clock.get()) << CLOCK_SHIFT {
             return false;
         }
-        if thread(stamp) >> lanes_shift != lane.warp {
-            *reads = stamp & !FLAGS | SEVERAL;
+        if !self.is_of_warp(lane, stamp) {
+            self.reads[index] = stamp & !FLAGS | SEVERAL;
         } else if thread(stamp) != lane.linear {
-            *reads = stamp | SEVERAL_IN_WARP;
+            self.reads[index] = stamp | SEVERAL_IN_WARP;
         }
         true
     }
@@ -199,7 +235,8 @@ impl SharedShadow {
         self.atomics.refine(4);
         self.sizes.refine(4);
         self.unwritten.refine(4);
-        (self.shift, self.quick_size) = (0, self.quick_size.min(1));
+        self.shift = 0;
+        self.set_quick_size(self.quick_size.min(1));
     }
 
     #[inline(always)]
@@ -247,7 +284,7 @@ impl SharedShadow {
             if reads == 0 || reads & FLAGS == LOAD || clock(reads) <= lane.epoch.get() {
                 self.reads[index] = stamp;
             }
-            self.quick_size = 0;
+            self.set_quick_size(0);
             return;
         }
         if reads != 0 && reads & FLAGS != LOAD && (reads & FLAGS != 0 || !is_before(lane, thread(reads), clock(reads)))

@@ -7,7 +7,7 @@ use crate::threads::{MAX_CLOCK, Threads};
 use std::panic::Location;
 
 pub(super) const CLOCK_SHIFT: u32 = 42;
-const THREAD_SHIFT: u32 = 32;
+pub(super) const THREAD_SHIFT: u32 = 32;
 pub(super) const FLAGS: u64 = 3;
 const CLOCK_MASK: u32 = (1 << (63 - CLOCK_SHIFT)) - 1;
 
