@@ -4,6 +4,7 @@ use rand::distr::{Distribution, StandardUniform};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use rayon::prelude::*;
+use warpwright::half::bf16;
 use warpwright::{Buffer, Device, Element, Result};
 
 /// Elements that share one generator, so that the data does not depend on the number of cores.
@@ -55,6 +56,7 @@ pub trait Poisoned: Element {
 /// What outputs are filled with before a launch.
 pub struct Poison {
     f32: Buffer<f32>,
+    bf16: Buffer<bf16>,
     i32: Buffer<i32>,
     u32: Buffer<u32>,
     u8: Buffer<u8>,
@@ -66,7 +68,13 @@ impl Poison {
     /// # Errors
     /// As [`Device::upload`].
     pub fn new(device: &Device) -> Result<Self> {
-        Ok(Self { f32: filled(device)?, i32: filled(device)?, u32: filled(device)?, u8: filled(device)? })
+        Ok(Self {
+            f32: filled(device)?,
+            bf16: filled(device)?,
+            i32: filled(device)?,
+            u32: filled(device)?,
+            u8: filled(device)?,
+        })
     }
 
     /// Overwrites a buffer with poison, on the device.
@@ -100,7 +108,9 @@ macro_rules! poisoned {
 }
 
 // A NaN with a payload that no arithmetic gives, and integers far from what the kernels write.
-poisoned!(f32: f32::from_bits(0xffd0_150e), i32: -0x2ff1_2345, u32: 0xd0ed_cafe, u8: 0xa5);
+poisoned!(
+    f32: f32::from_bits(0xffd0_150e), bf16: bf16::from_bits(0xffd0), i32: -0x2ff1_2345, u32: 0xd0ed_cafe, u8: 0xa5
+);
 
 #[cfg(test)]
 mod tests {

@@ -7,6 +7,8 @@ use std::time::Duration;
 pub enum Work {
     /// Floating-point operations; a multiply-add is two.
     Operations(f64),
+    /// The same on tensor cores, with operands of 16 bits.
+    TensorOperations(f64),
     /// Bytes that must be read or written at least once.
     Bytes(f64),
     /// Elements written, where neither arithmetic nor memory bounds the speed.
@@ -22,14 +24,17 @@ impl Work {
     /// How much, in [`Work::unit`]s.
     pub fn amount(self) -> f64 {
         match self {
-            Self::Operations(amount) | Self::Bytes(amount) | Self::Elements(amount) => amount,
+            Self::Operations(amount)
+            | Self::TensorOperations(amount)
+            | Self::Bytes(amount)
+            | Self::Elements(amount) => amount,
         }
     }
 
     /// Of what.
     pub fn unit(self) -> &'static str {
         match self {
-            Self::Operations(_) => "FLOP",
+            Self::Operations(_) | Self::TensorOperations(_) => "FLOP",
             Self::Bytes(_) => "B",
             Self::Elements(_) => "elements",
         }

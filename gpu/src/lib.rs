@@ -21,10 +21,21 @@ pub mod elementwise;
     feature = "gemm_grouped",
     feature = "gemm_mma",
     feature = "gemm_sm90",
-    feature = "gemm_small"
+    feature = "gemm_small",
+    feature = "tutorial_sm90"
 ))]
+#[cfg_attr(
+    not(any(
+        feature = "gemm",
+        feature = "gemm_grouped",
+        feature = "gemm_mma",
+        feature = "gemm_sm90",
+        feature = "gemm_small"
+    )),
+    allow(dead_code, unused_imports, unused_macros, reason = "the tutorial uses the state of a pipeline alone")
+)]
 pub mod gemm;
-#[cfg(any(feature = "tutorial", feature = "instructions", feature = "instructions_sm90"))]
+#[cfg(any(feature = "tutorial", feature = "tutorial_sm90", feature = "instructions", feature = "instructions_sm90"))]
 pub mod lab;
 #[cfg(feature = "reduce")]
 #[cfg_attr(all(target_arch = "nvptx64", feature = "algebra"), allow(dead_code, unused_macros, unused_imports))]
@@ -94,6 +105,8 @@ pub const FAMILIES: &[Family] = &[
     Family::new("transpose", transpose::KERNELS),
     #[cfg(feature = "tutorial")]
     Family::new("tutorial", lab::tutorial::KERNELS),
+    #[cfg(feature = "tutorial_sm90")]
+    Family { arch: Some("sm_90a"), ..Family::new("tutorial_sm90", lab::tutorial_sm90::KERNELS) },
     #[cfg(feature = "instructions")]
     Family::new("instructions", lab::instructions::KERNELS),
     #[cfg(feature = "instructions_sm90")]

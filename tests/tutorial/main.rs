@@ -5,6 +5,7 @@
 
 mod banks;
 mod matmul;
+mod matmul_sm90;
 mod squares;
 mod transposes;
 mod warps;

@@ -37,7 +37,7 @@ const PANEL: usize = 256;
 
 /// Operands and the expected result, computed when first asked for: all kernels multiply the same matrices.
 pub(crate) struct Problem {
-    n: usize,
+    pub(crate) n: usize,
     seed: u64,
     factors: OnceLock<[Vec<f32>; 2]>,
     reference: OnceLock<Reference>,
@@ -71,12 +71,12 @@ impl Problem {
         Self { n, seed, factors: OnceLock::new(), reference: OnceLock::new() }
     }
 
-    fn factors(&self) -> &[Vec<f32>; 2] {
+    pub(crate) fn factors(&self) -> &[Vec<f32>; 2] {
         self.factors.get_or_init(|| [3, 4].map(|stream| uniform(self.n * self.n, self.seed, stream)))
     }
 
     /// The expected result, computed by panels of rows on all cores.
-    fn reference(&self) -> &Reference {
+    pub(crate) fn reference(&self) -> &Reference {
         self.reference.get_or_init(|| {
             let [a, b] = self.factors();
             let [a, b] = [a, b].map(|x| ArrayView2::from_shape((self.n, self.n), x).expect("n · n elements"));
@@ -87,14 +87,17 @@ impl Problem {
 
 /// [`reference::matmul`] of each panel of rows of `a`.
 fn product(a: ArrayView2<'_, f32>, b: ArrayView2<'_, f32>) -> Reference {
+    by_panels(a, |rows| reference::matmul(rows, b).expect("b has as many rows as a has columns"))
+}
+
+/// The results for all panels of rows of `a`, computed on all cores.
+pub(crate) fn by_panels<T: Sync>(
+    a: ArrayView2<'_, T>,
+    of: impl Fn(ArrayView2<'_, T>) -> Reference + Sync,
+) -> Reference {
     let starts: Vec<usize> = (0..a.len_of(Axis(0))).step_by(PANEL).collect();
-    let panels: Vec<Reference> = starts
-        .into_par_iter()
-        .map(|start| {
-            let rows = a.slice(s![start..a.nrows().min(start + PANEL), ..]);
-            reference::matmul(rows, b).expect("b has as many rows as a has columns")
-        })
-        .collect();
+    let panels: Vec<Reference> =
+        starts.into_par_iter().map(|start| of(a.slice(s![start..a.nrows().min(start + PANEL), ..]))).collect();
     let mut whole = Reference { value: Vec::new(), bound: Vec::new() };
     for panel in panels {
         whole.value.extend(panel.value);
@@ -121,7 +124,7 @@ impl Task for MatmulTask {
     }
 
     fn check(&self, output: &Output) -> Result<Finding> {
-        let verdict = self.problem.reference().check(output.reals()).context("the product")?;
+        let verdict = self.problem.reference().check(output.reals().iter()).context("the product")?;
         Ok(Finding { worst: verdict.worst, detail: verdict.to_string() })
     }
 }

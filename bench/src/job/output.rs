@@ -1,7 +1,9 @@
 //! What a kernel wrote, whatever the type of its elements.
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 
+use warpwright::half::bf16;
 use warpwright::reference;
 
 /// All outputs of a task, one after the other.
@@ -9,6 +11,8 @@ use warpwright::reference;
 pub enum Output {
     /// Reals.
     F32(Vec<f32>),
+    /// Reals of 16 bits.
+    Bf16(Vec<bf16>),
     /// Signed integers.
     I32(Vec<i32>),
     /// Unsigned integers.
@@ -28,13 +32,14 @@ macro_rules! from {
     };
 }
 
-from!(F32(f32), I32(i32), U32(u32), U8(u8));
+from!(F32(f32), Bf16(bf16), I32(i32), U32(u32), U8(u8));
 
 impl Output {
     /// Elements.
     pub fn len(&self) -> usize {
         match self {
             Self::F32(values) => values.len(),
+            Self::Bf16(values) => values.len(),
             Self::I32(values) => values.len(),
             Self::U32(values) => values.len(),
             Self::U8(values) => values.len(),
@@ -47,8 +52,12 @@ impl Output {
     }
 
     /// The elements, where they are reals; else none, which no check of reals takes for the right number of them.
-    pub fn reals(&self) -> &[f32] {
-        if let Self::F32(values) = self { values } else { &[] }
+    pub fn reals(&self) -> Cow<'_, [f32]> {
+        match self {
+            Self::F32(values) => values.into(),
+            Self::Bf16(values) => values.iter().map(|value| value.to_f32()).collect(),
+            _ => Cow::default(),
+        }
     }
 
     /// Compares bit by bit.
@@ -59,6 +68,11 @@ impl Output {
         match (self, got) {
             (Self::F32(expected), Self::F32(got)) => {
                 reference::same_bits(expected, got).map_err(|mismatch| mismatch.to_string())
+            }
+            (Self::Bf16(expected), Self::Bf16(got)) => {
+                let [expected, got] =
+                    [expected, got].map(|values| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>());
+                equal(&expected, &got)
             }
             (Self::I32(expected), Self::I32(got)) => equal(expected, got),
             (Self::U32(expected), Self::U32(got)) => equal(expected, got),
@@ -91,6 +105,7 @@ mod tests {
         pub(crate) fn is_poison(&self) -> bool {
             match self {
                 Self::F32(values) => values.iter().all(|x| x.to_bits() == f32::POISON.to_bits()),
+                Self::Bf16(values) => values.iter().all(|x| x.to_bits() == bf16::POISON.to_bits()),
                 Self::I32(values) => values.iter().all(|x| *x == i32::POISON),
                 Self::U32(values) => values.iter().all(|x| *x == u32::POISON),
                 Self::U8(values) => values.iter().all(|x| *x == u8::POISON),
@@ -102,6 +117,7 @@ mod tests {
             let mut spoilt = self.clone();
             match &mut spoilt {
                 Self::F32(values) => values[index] += 1.0,
+                Self::Bf16(values) => values[index] += bf16::ONE,
                 Self::I32(values) => values[index] = values[index].wrapping_add(1),
                 Self::U32(values) => values[index] = values[index].wrapping_add(1),
                 Self::U8(values) => values[index] = values[index].wrapping_add(1),
@@ -115,6 +131,7 @@ mod tests {
             let mut spoilt = self.clone();
             match &mut spoilt {
                 Self::F32(values) => values[index] = f32::POISON,
+                Self::Bf16(values) => values[index] = bf16::POISON,
                 Self::I32(values) => values[index] = i32::POISON,
                 Self::U32(values) => values[index] = u32::POISON,
                 Self::U8(values) if values[index] == u8::POISON => return self.spoilt_at(index),

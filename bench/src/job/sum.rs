@@ -80,6 +80,7 @@ impl Task for Sum {
     /// of T and ℓ·log₂ T additions deep.
     fn check(&self, output: &Output) -> Result<Finding> {
         let output = output.reals();
+        let output = &*output;
         let values: usize = self.levels.iter().map(Buffer::len).sum();
         ensure!(output.len() == values, "{} values instead of {values}", output.len());
         let (mut section, mut depth, mut rest) = (1, 0, output);

@@ -56,7 +56,7 @@ impl Task for Sum {
 
     fn check(&self, output: &Output) -> Result<Finding> {
         let reference = reference::sum_in_f64(&self.x, reduction_depth(self.x.len(), 4));
-        let verdict = reference.check(output.reals()).context("the sum")?;
+        let verdict = reference.check(output.reals().iter()).context("the sum")?;
         Ok(Finding { worst: verdict.worst, detail: verdict.to_string() })
     }
 }

@@ -1,8 +1,9 @@
 //! One job, from its input to the comparison with the reference.
 //!
-//! On a GPU: launches until the clocks have settled, then several timed ones, each between two events on the stream and
-//! after the output was poisoned again. On the simulator: one launch, whose simulation is timed.
+//! On a GPU: launches until the clocks have settled, then several timed ones, each between two events on the stream,
+//! after a pause and after the output was poisoned again. On the simulator: one launch, whose simulation is timed.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
@@ -16,6 +17,8 @@ use crate::units::Work;
 
 /// Launches before the timed ones take at least this long: a GPU raises its clocks only under load.
 const WARM_UP: Duration = Duration::from_millis(300);
+/// The GPU rests before each timed launch, as otherwise power limits its clocks; they stay high for longer than this.
+const PAUSE: Duration = Duration::from_millis(15);
 /// Timed launches on a GPU.
 pub(crate) const TIMED: usize = 9;
 
@@ -116,8 +119,8 @@ pub(crate) fn timed(device: &Device, task: &mut dyn Task, poison: &Poison) -> Re
     Ok(times)
 }
 
-/// Times `work` by events on the device's default stream: once the clocks have settled, [`TIMED`] times, each after
-/// `before`, which is not timed.
+/// Times `work` by events on the device's default stream: once the clocks have settled, [`TIMED`] times, each after a
+/// pause, once untimed, and `before`, which is not timed either.
 ///
 /// # Errors
 /// Those of `work` and `before`, and what the driver says.
@@ -135,6 +138,10 @@ pub(crate) fn events<S: ?Sized>(
     }
     let mut events: Vec<(Event, Event)> = Vec::new();
     for _ in 0..TIMED {
+        device.synchronize()?;
+        thread::sleep(PAUSE);
+        // Untimed: it wakes the GPU up.
+        work(state)?;
         before(state)?;
         let start = stream.record()?;
         work(state)?;

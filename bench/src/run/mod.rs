@@ -179,7 +179,7 @@ mod tests {
         }
 
         fn check(&self, output: &Output) -> Result<Finding> {
-            let verdict = reference::sum(&[1.0], 0).check(output.reals())?;
+            let verdict = reference::sum(&[1.0], 0).check(output.reals().iter())?;
             Ok(Finding { worst: verdict.worst, detail: verdict.to_string() })
         }
     }

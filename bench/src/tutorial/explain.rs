@@ -76,7 +76,7 @@ fn counted(text: &mut String, step: &Step, inputs: &Inputs) -> Result<()> {
         timed: None,
         error: None,
     };
-    let alone = FamilyReport { name: String::new(), about: String::new(), steps: vec![report] };
+    let alone = FamilyReport { name: String::new(), about: String::new(), tensor: false, steps: vec![report] };
     writeln!(text, "{}\n\n{}\n", terminal::counters(&alone), by_line(&counters))?;
     Ok(())
 }
@@ -119,6 +119,8 @@ fn words(access: Access, bytes: u32) -> String {
         Access::SharedAtomic => "shared atomic",
         Access::AsyncCopy => "asynchronous copy",
         Access::Branch => return "branch, lanes that enter".into(),
+        Access::TensorLoad => "TMA load, vectors",
+        Access::TensorStore => "TMA store, vectors",
         _ => "access",
     };
     format!("{kind}, {bytes} bytes")

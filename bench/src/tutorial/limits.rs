@@ -17,6 +17,15 @@ fn lanes((major, minor): (u32, u32)) -> u32 {
     if (major, minor) == (8, 0) { 64 } else { 128 }
 }
 
+/// Operations on `bf16` that the tensor cores of an SM do in a clock, where it is known (NVIDIA's architecture papers).
+fn tensor_operations((major, minor): (u32, u32)) -> Option<f64> {
+    match (major, minor) {
+        (8, 0) => Some(2048.0),
+        (9, 0) => Some(4096.0),
+        _ => None,
+    }
+}
+
 /// Elements of the copy that is timed: 1 GiB read and 1 GiB written, far more than any cache holds.
 const COPIED: usize = 1 << 28;
 
@@ -35,6 +44,7 @@ pub(super) fn of(device: &Device, seed: u64) -> Result<Option<GpuReport>> {
         clock_hz,
         l2_bytes: hardware.l2_bytes as u64,
         peak_flops: f64::from(hardware.sm_count) * f64::from(lanes(capability)) * 2.0 * clock_hz,
+        tensor_flops: tensor_operations(capability).map(|each| f64::from(hardware.sm_count) * each * clock_hz),
         copy_bytes_per_second: copy(device, seed)?,
     }))
 }
@@ -64,15 +74,20 @@ fn driver() -> Option<String> {
 /// The device of row A5, that the texts describe.
 pub(super) const OF_THE_TEXTS: Roofline = Roofline { peak: 346.5e9, bandwidth: 86.4e9 };
 
-/// The roofline of a GPU.
-pub(super) fn roofline(gpu: &GpuReport) -> Roofline {
-    Roofline { peak: gpu.peak_flops, bandwidth: gpu.copy_bytes_per_second }
+/// The H200 by its datasheet, for the steps on its tensor cores.
+pub(super) const H200: Roofline = Roofline { peak: 989e12, bandwidth: 4.8e12 };
+
+/// The roofline of a GPU, of its tensor cores or of its other units.
+pub(super) fn roofline(gpu: &GpuReport, tensor: bool) -> Roofline {
+    let peak = if tensor { gpu.tensor_flops.unwrap_or(H200.peak) } else { gpu.peak_flops };
+    Roofline { peak, bandwidth: gpu.copy_bytes_per_second }
 }
 
 /// The limit of work of this kind, in its unit a second.
 pub(super) fn limit(gpu: &GpuReport, work: Work) -> Option<f64> {
     match work {
         Work::Operations(_) => Some(gpu.peak_flops),
+        Work::TensorOperations(_) => gpu.tensor_flops,
         Work::Bytes(_) => Some(gpu.copy_bytes_per_second),
         Work::Elements(_) => None,
     }

@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use rayon::prelude::*;
+use simt::KernelInfo;
 use warpwright::Device;
 use warpwright::simulator::{Access, Config, Counters, Level};
 
@@ -36,6 +37,7 @@ pub(super) fn measure(device: &Device, seed: u64) -> Result<Report> {
     let families = FAMILIES.iter().map(|family| FamilyReport {
         name: family.name.into(),
         about: family.about.into(),
+        tensor: family.tensor,
         steps: reports.by_ref().take(family.steps.len()).collect(),
     });
     Ok(Report {
@@ -81,15 +83,21 @@ pub(super) fn count(job: Job, inputs: &Inputs) -> Result<(Counters, Counted)> {
     let counters = task.launch(&device)?.context("the simulator counts at this level")?;
     check(task.as_ref())?;
     let (stores, loads) = (counters.total(Access::SharedStore), counters.total(Access::SharedLoad));
-    let (global_load, global_store) = (counters.total(Access::GlobalLoad), counters.total(Access::GlobalStore));
+    let loads_of_global = [Access::GlobalLoad, Access::AsyncCopy, Access::TensorLoad];
+    let stores_to_global = [Access::GlobalStore, Access::TensorStore];
+    let bytes = |of: &[Access]| of.iter().map(|&access| counters.bytes(access)).sum();
+    let global = loads_of_global.iter().chain(&stores_to_global);
     let branches = counters.total(Access::Branch);
     let counted = Counted {
         shape,
-        global_load_bytes: counters.bytes(Access::GlobalLoad),
-        global_store_bytes: counters.bytes(Access::GlobalStore),
-        sector_bytes: 32 * (global_load.sectors + global_store.sectors),
+        global_load_bytes: bytes(&loads_of_global),
+        global_store_bytes: bytes(&stores_to_global),
+        sector_bytes: 32 * global.map(|&access| counters.total(access).sectors).sum::<u64>(),
         necessary_bytes: if let Work::Bytes(bytes) = work { Some(bytes) } else { None },
-        operations: if let Work::Operations(operations) = work { Some(operations) } else { None },
+        operations: match work {
+            Work::Operations(operations) | Work::TensorOperations(operations) => Some(operations),
+            Work::Bytes(_) | Work::Elements(_) => None,
+        },
         store_degree: (stores.requests > 0).then_some(stores.worst),
         load_degree: (loads.requests > 0).then_some(loads.worst),
         shared_width: counters
@@ -134,6 +142,9 @@ fn time_all(
         let before = before.filter(|before| before.operation == steps[at].operation);
         let before = before.and_then(|before| Some(before.timed.as_ref()?.per_second));
         let job = steps[at].job(&inputs);
+        if !runs_on(job.kernel, gpu.capability) {
+            continue;
+        }
         let shown = progress.start(format!("{} {}", job.kernel.name, job.shape));
         shown.now("timing");
         let timed = time(device, job, &gpu, before);
@@ -148,6 +159,12 @@ fn time_all(
         }
     }
     Ok(Some(gpu))
+}
+
+/// Whether a GPU has the instructions of a kernel: some families are for one architecture.
+fn runs_on(kernel: &KernelInfo, (major, minor): (u32, u32)) -> bool {
+    let arch = gpu::family_of(kernel).and_then(|family| family.arch);
+    arch.is_none_or(|arch| arch == format!("sm_{major}{minor}a"))
 }
 
 /// Times a job; its result must agree with the reference.
@@ -192,6 +209,7 @@ mod tests {
         clock_hz: 1e9,
         l2_bytes: 0,
         peak_flops: 2e9,
+        tensor_flops: None,
         copy_bytes_per_second: 4e9,
     };
 

@@ -48,6 +48,8 @@ pub struct GpuReport {
     pub l2_bytes: u64,
     /// f32 operations a second at that clock: SMs × 128 lanes × 2 (a multiply-add).
     pub peak_flops: f64,
+    /// `bf16` operations a second of its tensor cores at that clock, where their rate is known.
+    pub tensor_flops: Option<f64>,
     /// Bytes read and written a second by a device-to-device copy, measured in this run.
     pub copy_bytes_per_second: f64,
 }
@@ -59,6 +61,9 @@ pub struct FamilyReport {
     pub name: String,
     /// What there is to learn.
     pub about: String,
+    /// Whether the steps run on tensor cores: these set the limit then.
+    #[serde(default)]
+    pub tensor: bool,
     /// Smallest idea first.
     pub steps: Vec<StepReport>,
 }
@@ -89,9 +94,9 @@ pub struct StepReport {
 pub struct Counted {
     /// The input, in words.
     pub shape: String,
-    /// Bytes that all lanes together loaded from global memory.
+    /// Bytes that all lanes together, `cp.async` and TMA loaded from global memory.
     pub global_load_bytes: u64,
-    /// Bytes that they stored there.
+    /// Bytes that lanes and TMA stored there.
     pub global_store_bytes: u64,
     /// Bytes of the 32-byte sectors that the requests touched: what has to move, caches aside.
     pub sector_bytes: u64,

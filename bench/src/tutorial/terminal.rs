@@ -104,6 +104,7 @@ fn times(family: &FamilyReport) -> Table {
                 right(timed.times_over_before.map_or(String::new(), units::three_digits)),
                 right(timed.share_of_limit.map_or(String::new(), percent)),
             ]),
+            None if step.error.is_none() => row.push(Cell::new("not on this GPU")),
             None => row.push(Cell::new("FAILED")),
         }
         table.add_row(row);
@@ -147,11 +148,12 @@ fn legend(report: &Report) -> String {
         Some(gpu) => format!(
             "timed on {}: median by GPU events, random data, output poisoned before each launch, checked against the \
              reference\n\
-             limits: {}FLOP/s ({} SMs at {:.0} MHz); {}B/s (device-to-device copy, measured now)",
+             limits: {}FLOP/s ({} SMs at {:.0} MHz){}; {}B/s (device-to-device copy, measured now)",
             report.device.name,
             units::scaled(gpu.peak_flops),
             gpu.sm_count,
             gpu.clock_hz / 1e6,
+            gpu.tensor_flops.map_or(String::new(), |peak| format!(", {}FLOP/s on tensor cores", units::scaled(peak))),
             units::scaled(gpu.copy_bytes_per_second),
         ),
     };

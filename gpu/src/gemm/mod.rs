@@ -27,7 +27,7 @@ pub(crate) mod raster;
 pub mod reduce_k;
 #[cfg(feature = "gemm")]
 pub mod reference;
-#[cfg(any(feature = "gemm_grouped", feature = "gemm_sm90"))]
+#[cfg(any(feature = "gemm_grouped", feature = "gemm_sm90", feature = "tutorial_sm90"))]
 #[cfg_attr(not(feature = "gemm_sm90"), allow(dead_code, unused_macros, unused_imports))]
 pub mod sm90;
 #[cfg(feature = "gemm_small")]

@@ -9,3 +9,5 @@ pub mod instructions;
 pub mod instructions_sm90;
 #[cfg(feature = "tutorial")]
 pub mod tutorial;
+#[cfg(feature = "tutorial_sm90")]
+pub mod tutorial_sm90;

@@ -30,7 +30,7 @@ embed! {
     "kernels-reduce", "../../ptx/": reduce;
     "reduce", "../../ptx/": reduce_columns, reduce_rows, reduce_segments;
     "transpose", "../../ptx/": transpose;
-    "lab", "../../ptx/lab/": instructions, instructions_sm90, tutorial;
+    "lab", "../../ptx/lab/": instructions, instructions_sm90, tutorial, tutorial_sm90;
 }
 
 /// Opens an archive. The tests below read every one; a program with one that was damaged later is told at the launch

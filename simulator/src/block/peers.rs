@@ -167,6 +167,7 @@ impl Block {
         }
         if issued && lane.watched() && !invalid {
             state.check_global_box(lane, &map, request.first(), AccessKind::Read, location);
+            state.count_box(lane, &map, request.first(), AccessKind::Read, location);
         }
     }
 

@@ -289,6 +289,25 @@ impl BlockState {
         }
     }
 
+    /// Counts a box that TMA is told to copy, if accesses are counted.
+    pub(super) fn count_box(
+        &self,
+        lane: &Lane,
+        map: &TensorMap,
+        at: [i32; 5],
+        kind: AccessKind,
+        location: &'static Location<'static>,
+    ) {
+        if lane.watch.get() & COUNTERS == 0 {
+            return;
+        }
+        if kind == AccessKind::Read {
+            self.counters().count_box((location, Access::TensorLoad), rows(map, at));
+        } else {
+            self.counters().count_box((location, Access::TensorStore), stored_rows(map, at));
+        }
+    }
+
     /// The last writes of what a `cp.async` reads.
     pub(crate) fn source_writes(&self, tag: u32, address: usize, size: usize) -> Option<SourceWrites> {
         // SAFETY: one OS thread works on a watched run, and no borrow of the shadow lives across this call.

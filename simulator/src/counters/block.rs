@@ -2,19 +2,29 @@
 
 use super::trace::{Trace, Written};
 use super::{Access, Banks, Counted, SiteCounts, WarpCounters};
+use crate::bulk::Row;
+use std::collections::BTreeMap;
 use std::panic::Location;
+
+/// Bytes of the vectors in which TMA copies a box.
+const VECTOR: usize = 16;
+/// Bytes of a sector.
+const SECTOR: usize = 32;
 
 /// The counters of one resident block.
 pub(crate) struct BlockCounters {
     warps: Vec<WarpCounters>,
     trace: Trace,
     banks: Banks,
+    /// Of boxes that TMA copies, which are requests of their own.
+    boxes: BTreeMap<(&'static Location<'static>, Access), SiteCounts>,
 }
 
 impl BlockCounters {
     /// For a block of so many warps.
     pub(crate) fn new(warps: usize, banks: Banks) -> Self {
-        Self { warps: (0..warps).map(|_| WarpCounters::new()).collect(), trace: Trace::new(), banks }
+        let warps = (0..warps).map(|_| WarpCounters::new()).collect();
+        Self { warps, trace: Trace::new(), banks, boxes: BTreeMap::new() }
     }
 
     /// Sets which lanes of a warp have not exited.
@@ -52,6 +62,17 @@ impl BlockCounters {
         }
     }
 
+    /// Counts a box that TMA copies, by its rows in global memory.
+    pub(crate) fn count_box(&mut self, key: (&'static Location<'static>, Access), rows: impl Iterator<Item = Row>) {
+        let counts = self.boxes.entry(key).or_default();
+        counts.requests += 1;
+        for Row { address, bytes, .. } in rows {
+            let (address, end) = (address as usize, address as usize + bytes);
+            counts.lanes += bytes.div_ceil(VECTOR) as u64;
+            counts.sectors += (end.div_ceil(SECTOR) - address / SECTOR) as u64;
+        }
+    }
+
     /// Evaluates open requests: the block has completed a barrier, or ended.
     pub(crate) fn flush(&mut self) {
         let warp = self.trace.warp();
@@ -67,6 +88,9 @@ impl BlockCounters {
         for warp in &mut self.warps {
             warp.drain(&mut take);
         }
+        for ((location, access), counts) in std::mem::take(&mut self.boxes) {
+            take((location, access, VECTOR as u32), &counts);
+        }
     }
 }
 
@@ -76,7 +100,6 @@ mod tests {
     use super::*;
     use crate::counters::{Step, What};
     use rand::prelude::*;
-    use std::collections::BTreeMap;
 
     type Key = (usize, Access, u32);
 

@@ -39,12 +39,24 @@ pub enum Access {
     AsyncCopy,
     /// Branch named by `simt::branch`.
     Branch,
+    /// Box that TMA loads: the part inside the tensor, in vectors of 16 bytes, each counted as a lane.
+    TensorLoad,
+    /// Box that TMA stores, counted in the same way.
+    TensorStore,
 }
 
 impl Access {
     /// Whether it touches global memory, so that sectors are counted.
     pub fn is_global(self) -> bool {
-        matches!(self, Self::GlobalLoad | Self::GlobalStore | Self::GlobalAtomic | Self::AsyncCopy)
+        matches!(
+            self,
+            Self::GlobalLoad
+                | Self::GlobalStore
+                | Self::GlobalAtomic
+                | Self::AsyncCopy
+                | Self::TensorLoad
+                | Self::TensorStore
+        )
     }
 
     /// Whether it touches shared memory, so that wavefronts are counted.

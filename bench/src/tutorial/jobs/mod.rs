@@ -3,4 +3,5 @@
 pub(super) mod banks;
 pub(super) mod gray;
 pub(super) mod squares;
+pub(super) mod tensor;
 pub(super) mod threads;

@@ -36,8 +36,9 @@ pub(super) fn speed(family: &FamilyReport, gpu: Option<&GpuReport>) -> Markup {
         (
             family.steps.iter().filter_map(measured).collect(),
             "Speed by step, against the limit",
-            "Measured. The dashed line is the limit: for rates in FLOP/s the peak of the SMs, for rates in \
-             B/s the device-to-device copy of this run. A kernel that only reads or only writes may pass the copy.",
+            "Measured. The dashed line is the limit: for rates in FLOP/s the peak of the SMs or of their tensor cores, \
+             for rates in B/s the device-to-device copy of this run. A kernel that only reads or only writes may pass \
+             the copy.",
         )
     } else {
         (

@@ -128,7 +128,12 @@ fn method(report: &Report) -> Markup {
                         "Times are medians between two events on the stream, after the clocks settled, with the output \
                          poisoned before each launch. Limits: " (units::scaled(gpu.peak_flops)) "FLOP/s, which is "
                         (gpu.sm_count) " SMs at their highest clock of " (format!("{:.0}", gpu.clock_hz / 1e6))
-                        " MHz; and " (units::scaled(gpu.copy_bytes_per_second))
+                        " MHz; "
+                        @if let Some(peak) = gpu.tensor_flops {
+                            (units::scaled(peak)) "FLOP/s of bf16 on their tensor cores at that clock, which power \
+                             does not let them keep; "
+                        }
+                        "and " (units::scaled(gpu.copy_bytes_per_second))
                         "B/s, a device-to-device copy measured in the same run."
                     }
                     @if let Some(driver) = &gpu.driver { p class="muted" { (driver) } }

@@ -58,7 +58,8 @@ impl Axis {
 
 /// The figure for steps that have operations.
 pub(super) fn figure(family: &FamilyReport, gpu: Option<&GpuReport>) -> Markup {
-    let roof = gpu.map_or(limits::OF_THE_TEXTS, limits::roofline);
+    let without = if family.tensor { limits::H200 } else { limits::OF_THE_TEXTS };
+    let roof = gpu.map_or(without, |gpu| limits::roofline(gpu, family.tensor));
     let points: Vec<Point> = family
         .steps
         .iter()
@@ -72,8 +73,14 @@ pub(super) fn figure(family: &FamilyReport, gpu: Option<&GpuReport>) -> Markup {
     let (title, caption) = match gpu {
         Some(_) => (
             "Roofline",
-            "Filled points are measured; rings are the bound that the roof sets at the bytes that the lanes ask for. A \
-             point above its ring owes it to caches. The slope is the device-to-device copy, the flat part the peak.",
+            "Filled points are measured; rings are the bound that the roof sets at the bytes that lanes and TMA ask \
+             for. A point above its ring owes it to caches. The slope is the device-to-device copy, the flat part the \
+             peak.",
+        ),
+        None if family.tensor => (
+            "Where the steps stand under a roofline",
+            "Nothing was timed: the rings are bounds, placed by counted operations per byte under the roof of an H200 \
+             by its datasheet (989 TFLOP/s for bf16, 4.8 TB/s).",
         ),
         None => (
             "Where the steps stand under a roofline",
@@ -206,16 +213,24 @@ fn beside(label: &str, x: f64) -> (f64, Option<&'static str>) {
 
 /// Labels beside the marks; marks in one place share theirs.
 fn labels(points: &[Point], x: &Axis, y: &Axis) -> Vec<(String, f64, f64)> {
-    let mut labels: Vec<(String, f64, f64)> = Vec::new();
+    let mut labels: Vec<(Vec<&str>, f64, f64)> = Vec::new();
     for point in points {
         let (at_x, at_y) = (x.at(point.intensity), y.at(point.speed.unwrap_or(point.bound)));
-        let near = |(_, x, y): &&mut (String, f64, f64)| (at_x - *x).abs() < 20.0 && (at_y - *y).abs() < 16.0;
+        let near = |(_, x, y): &&mut (Vec<&str>, f64, f64)| (at_x - *x).abs() < 20.0 && (at_y - *y).abs() < 16.0;
         match labels.iter_mut().find(near) {
-            Some((label, ..)) => *label = format!("{label}, {}", point.label),
-            None => labels.push((point.label.clone(), at_x, at_y)),
+            Some((names, ..)) => names.push(&point.label),
+            None => labels.push((vec![&point.label], at_x, at_y)),
         }
     }
-    labels
+    labels.into_iter().map(|(names, x, y)| (together(&names), x, y)).collect()
+}
+
+/// One label for marks in one place: their names, or the first and the last where these are many letters.
+fn together(names: &[&str]) -> String {
+    match names {
+        [first, .., last] if names.iter().map(|name| name.len()).sum::<usize>() > 30 => format!("{first} … {last}"),
+        _ => names.join(", "),
+    }
 }
 
 #[cfg(test)]
@@ -228,5 +243,8 @@ mod tests {
         assert_eq!(beside("A5", RIGHT), (RIGHT - 10.0, Some("end")));
         assert_eq!(beside("A5", RIGHT - 20.0), (RIGHT - 10.0, None));
         assert_eq!(beside("A10, A11", RIGHT - 20.0), (RIGHT - 30.0, Some("end")));
+        assert_eq!(together(&["A10", "A11"]), "A10, A11");
+        let names = ["matmul_tma", "matmul_wgmma", "matmul_pipelined"];
+        assert_eq!(together(&names), "matmul_tma … matmul_pipelined");
     }
 }

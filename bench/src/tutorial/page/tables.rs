@@ -94,6 +94,7 @@ pub(super) fn times(family: &FamilyReport) -> Markup {
                                 }
                                 td class="number" { (timed.share_of_limit.map_or(String::new(), percent)) }
                             }
+                            None if step.error.is_none() => td colspan="5" { "not on this GPU" },
                             None => td colspan="5" class="bad" { "failed" },
                         }
                     }

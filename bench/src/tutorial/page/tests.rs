@@ -21,7 +21,7 @@ fn simulated() -> &'static Report {
 /// The same with made-up times, to test the page of a GPU.
 fn with_times() -> Report {
     let mut report = simulated().clone();
-    let (peak_flops, copy) = (66.9e12, 4.1e12);
+    let (peak_flops, tensor_flops, copy) = (66.9e12, 989e12, 4.1e12);
     report.device.gpu = Some(GpuReport {
         driver: Some("a driver <of> no GPU & none".into()),
         capability: (9, 0),
@@ -29,16 +29,21 @@ fn with_times() -> Report {
         clock_hz: 1.98e9,
         l2_bytes: 50 << 20,
         peak_flops,
+        tensor_flops: Some(tensor_flops),
         copy_bytes_per_second: copy,
     });
-    for (number, step) in report.families.iter_mut().flat_map(|family| &mut family.steps).enumerate() {
+    let steps = report.families.iter_mut().flat_map(|family| {
+        let peak = if family.tensor { tensor_flops } else { peak_flops };
+        family.steps.iter_mut().map(move |step| (peak, step))
+    });
+    for (number, (peak, step)) in steps.enumerate() {
         let counted = step.counted.as_ref().unwrap();
         let unit = match (counted.operations, counted.necessary_bytes) {
             (Some(_), _) => "FLOP",
             (_, Some(_)) => "B",
             _ => "elements",
         };
-        let limit = [("FLOP", peak_flops), ("B", copy)].into_iter().find(|(of, _)| *of == unit).map(|(_, limit)| limit);
+        let limit = [("FLOP", peak), ("B", copy)].into_iter().find(|(of, _)| *of == unit).map(|(_, limit)| limit);
         let (work, seconds) = (1e12, 0.5 + 0.1 * number as f64);
         step.timed = Some(Timed {
             shape: format!("input {number}"),

@@ -2,6 +2,7 @@
 
 use gpu::gemm::ffma::{self, gemm_ffma_f32_128x256};
 use gpu::gemm::naive::{self, matmul_naive};
+use gpu::gemm::sm90::{gemm_sm90_bf16_nn_128x256, gemm_sm90_bf16x6_nt_128x128};
 use gpu::gemm::tiled::{self, matmul_tiled};
 use gpu::lab::tutorial::banks::{rectangular as rect, square};
 use gpu::lab::tutorial::matmul::block_tiled::{self, matmul_block_tiled};
@@ -11,14 +12,44 @@ use gpu::lab::tutorial::vector_add::{self, vector_add};
 use gpu::lab::tutorial::warps::interleaved::reduce_interleaved;
 use gpu::lab::tutorial::warps::sequential::reduce_sequential;
 use gpu::lab::tutorial::warps::shuffle::reduce_shuffle;
+use gpu::lab::tutorial_sm90 as sm90;
+use gpu::lab::tutorial_sm90::consumers::{self, matmul_consumers};
+use gpu::lab::tutorial_sm90::mma::{self, matmul_mma};
+use gpu::lab::tutorial_sm90::overlapped::{self, matmul_overlapped};
+use gpu::lab::tutorial_sm90::persistent::matmul_persistent;
+use gpu::lab::tutorial_sm90::pipelined::{self, matmul_pipelined};
+use gpu::lab::tutorial_sm90::tma::{self, matmul_tma};
+use gpu::lab::tutorial_sm90::wgmma::{self, matmul_wgmma};
 use gpu::reduce::dynamic::reduce_sum_dynamic;
 use gpu::transpose::{padded, swizzled};
+use simt::tma::Swizzle;
 use warpwright::Launch;
 
 use super::{Family, Step};
 use crate::job::add;
 use crate::job::matmul::Plan;
-use crate::tutorial::jobs::{banks, gray, squares, threads};
+use crate::tutorial::jobs::{banks, gray, squares, tensor, threads};
+
+/// A step of a kernel with tensor maps of A and B, and a block for each tile.
+macro_rules! by_tma {
+    ($module:ident $kernel:ident, $idea:literal) => {
+        Step {
+            row: None,
+            operation: "product of bf16",
+            idea: $idea,
+            job: |inputs| {
+                tensor::of_bf16(
+                    $kernel.info(),
+                    |device, (a, b, c), _| {
+                        let blocks = sm90::grid(c.rows() as u32, c.cols() as u32, $module::COLS);
+                        tensor::launch(device, &$kernel, Launch::grid(blocks), (a, b, c))
+                    },
+                    &inputs.tensor_problem(),
+                )
+            },
+        }
+    };
+}
 
 /// All steps.
 pub const FAMILIES: &[Family] = &[
@@ -26,6 +57,7 @@ pub const FAMILIES: &[Family] = &[
         name: "Matrix multiplication",
         about: "C = A·B in f32. Each step fetches the same elements fewer times: into threads, into shared memory, \
                 into registers.",
+        tensor: false,
         steps: &[
             Step {
                 row: Some("A1"),
@@ -79,9 +111,97 @@ pub const FAMILIES: &[Family] = &[
         ],
     },
     Family {
+        name: "Matrix multiplication on tensor cores",
+        about: "C = A·B of bf16 on Hopper. Tensor cores multiply sixteen times as fast as all other units together; \
+                what each step removes is something that they wait for.",
+        tensor: true,
+        steps: &[
+            Step {
+                row: None,
+                operation: "product of bf16",
+                idea: "mma.sync: a warp multiplies 16 x 16 by 16 x 8 in one instruction",
+                job: |inputs| {
+                    tensor::of_bf16(
+                        matmul_mma.info(),
+                        |device, (a, b, c), _| {
+                            let blocks = sm90::grid(c.rows() as u32, c.cols() as u32, mma::COLS);
+                            Ok(device.launch(&matmul_mma, Launch::grid(blocks), (a, b, c))?.counters)
+                        },
+                        &inputs.tensor_problem(),
+                    )
+                },
+            },
+            by_tma!(tma matmul_tma, "TMA: one thread asks for whole tiles; an mbarrier counts their bytes"),
+            by_tma!(wgmma matmul_wgmma, "wgmma: four warps multiply 64 x 16 by 16 x 128 from shared memory"),
+            by_tma!(pipelined matmul_pipelined, "a producer warp fills a ring of stages that a warpgroup empties"),
+            by_tma!(consumers matmul_consumers, "two consumers of 64 x 256; registers move from the producer to them"),
+            Step {
+                row: None,
+                operation: "product of bf16",
+                idea: "one block an SM computes tile after tile; loads go on meanwhile",
+                job: |inputs| {
+                    tensor::of_bf16(
+                        matmul_persistent.info(),
+                        |device, operands, prepared| {
+                            tensor::launch(device, &matmul_persistent, Launch::grid(prepared.blocks), operands)
+                        },
+                        &inputs.tensor_problem(),
+                    )
+                },
+            },
+            Step {
+                row: None,
+                operation: "product of bf16",
+                idea: "stmatrix and TMA store a tile while the next one is computed",
+                job: |inputs| {
+                    tensor::of_bf16(
+                        matmul_overlapped.info(),
+                        |device, (a, b, c), prepared| {
+                            let extents = [c.rows(), c.cols(), a.cols()].map(|extent| extent as u32);
+                            let ([a, b], [rows, cols]) = (tensor::maps(a, b)?, overlapped::BOX_C);
+                            let arguments = (a, b, c.tma(rows, cols, Swizzle::B128)?, extents);
+                            Ok(device.launch(&matmul_overlapped, Launch::grid(prepared.blocks), arguments)?.counters)
+                        },
+                        &inputs.tensor_problem(),
+                    )
+                },
+            },
+            Step {
+                row: None,
+                operation: "product of bf16",
+                idea: "the shipped kernel: raster order, stream-K, overlapping launches",
+                job: |inputs| {
+                    tensor::of_bf16(
+                        gemm_sm90_bf16_nn_128x256.info(),
+                        |device, operands, prepared| {
+                            tensor::gemm(device, gemm_sm90_bf16_nn_128x256.info(), operands, prepared, |gemm| gemm)
+                        },
+                        &inputs.tensor_problem(),
+                    )
+                },
+            },
+            Step {
+                row: None,
+                operation: "product of f32",
+                idea: "f32 as sums of three bf16: six products, as accurate as fma",
+                job: |inputs| {
+                    tensor::of_f32(
+                        gemm_sm90_bf16x6_nt_128x128.info(),
+                        |device, operands, prepared| {
+                            let kernel = gemm_sm90_bf16x6_nt_128x128.info();
+                            tensor::gemm(device, kernel, operands, prepared, tensor::emulated)
+                        },
+                        &inputs.problem(inputs.tensor_edge()),
+                    )
+                },
+            },
+        ],
+    },
+    Family {
         name: "Sum of squares and reduction",
         about: "Many numbers to one. Memory sets the limit: every element is read once. What differs is how many \
                 values come back, and how many warps do useless steps on the way.",
+        tensor: false,
         steps: &[
             Step {
                 row: Some("B1"),
@@ -137,6 +257,7 @@ pub const FAMILIES: &[Family] = &[
         name: "Transposition",
         about: "B = Aᵀ. Each element is read once and written once, so a copy of the same size is the limit. Rows and \
                 columns cannot both be walked along sectors of 32 bytes, unless the turn happens in shared memory.",
+        tensor: false,
         steps: &[
             Step {
                 row: Some("D8"),
@@ -192,6 +313,7 @@ pub const FAMILIES: &[Family] = &[
         name: "Warps, branches and banks",
         about: "32 threads share one instruction and 32 banks. A branch that splits a warp takes the time of both \
                 sides; lanes that want different words of one bank wait for each other.",
+        tensor: false,
         steps: &[
             Step {
                 row: Some("C1"),

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use simt::KernelInfo;
 
-use super::jobs::squares;
+use super::jobs::{squares, tensor};
 use crate::job::matmul::{Gemm, Plan, Problem};
 use crate::job::sum::Reduce;
 use crate::job::transpose::{Grid, Transpose};
@@ -23,6 +23,8 @@ pub struct Family {
     pub name: &'static str,
     /// What there is to learn, in one or two sentences.
     pub about: &'static str,
+    /// Whether they run on tensor cores.
+    pub tensor: bool,
     /// Smallest idea first.
     pub steps: &'static [Step],
 }
@@ -67,11 +69,12 @@ pub(in crate::tutorial) struct Inputs {
     size: Size,
     seed: u64,
     matmuls: Mutex<BTreeMap<usize, Arc<Problem>>>,
+    of_bf16: Mutex<BTreeMap<usize, Arc<tensor::Problem>>>,
 }
 
 impl Inputs {
     pub(in crate::tutorial) fn new(size: Size, seed: u64) -> Self {
-        Self { size, seed, matmuls: Mutex::default() }
+        Self { size, seed, matmuls: Mutex::default(), of_bf16: Mutex::default() }
     }
 
     /// What chose them.
@@ -84,9 +87,24 @@ impl Inputs {
         if self.size == Size::Counted { counted } else { timed }
     }
 
-    fn gemm(&self, kernel: Gemm, plan: Plan, n: usize) -> Job {
+    fn problem(&self, n: usize) -> Arc<Problem> {
         let mut matmuls = self.matmuls.lock().unwrap_or_else(PoisonError::into_inner);
-        matmul::job(kernel, plan, matmuls.entry(n).or_insert_with(|| Arc::new(Problem::new(n, self.seed))))
+        Arc::clone(matmuls.entry(n).or_insert_with(|| Arc::new(Problem::new(n, self.seed))))
+    }
+
+    fn gemm(&self, kernel: Gemm, plan: Plan, n: usize) -> Job {
+        matmul::job(kernel, plan, &self.problem(n))
+    }
+
+    /// Edge of the products on tensor cores.
+    fn tensor_edge(&self) -> usize {
+        self.pick(256, 4096)
+    }
+
+    /// The product of `bf16` on tensor cores.
+    fn tensor_problem(&self) -> Arc<tensor::Problem> {
+        let (n, mut problems) = (self.tensor_edge(), self.of_bf16.lock().unwrap_or_else(PoisonError::into_inner));
+        Arc::clone(problems.entry(n).or_insert_with(|| Arc::new(tensor::Problem::new(n, self.seed))))
     }
 
     /// A sum in sections of 512 elements, as in the texts.

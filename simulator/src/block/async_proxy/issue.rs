@@ -21,6 +21,7 @@ impl AsyncProxy {
         invalid |= request.address == 0;
         if self.load_here(state, lane, lane.linear, request, mbarrier, (map, invalid)) && lane.watched() && !invalid {
             state.check_global_box(lane, &map, request.first(), AccessKind::Read, request.location);
+            state.count_box(lane, &map, request.first(), AccessKind::Read, request.location);
         }
     }
 
@@ -65,6 +66,7 @@ impl AsyncProxy {
             let now = lane.clock.replace(MAX_CLOCK);
             state.check_global_box(lane, &map, request.first(), AccessKind::Write, request.location);
             lane.clock.set(now);
+            state.count_box(lane, &map, request.first(), AccessKind::Write, request.location);
         }
         let number = self.inner().issued;
         self.issue((state.threads.index(), lane.linear), map, request, Stage::Read);
