@@ -257,8 +257,8 @@ fn a_non_finite_element_reaches_its_row_or_column(variant: Variant) {
     }
 }
 
-/// TMA's requests, vectors of 16 bytes and sectors: those of the boxes' parts inside the matrices. A profiler counts the
-/// same stores (of loads it counts whole boxes).
+/// TMA's requests, vectors of 16 bytes and sectors: those of the boxes' parts inside the matrices. A profiler counts
+/// the same stores (of loads it counts whole boxes).
 #[test]
 fn boxes_are_counted() {
     let ([m, n, k], gap, tile) = ([130, 272, 72], 8, [128, 256]);

@@ -6,9 +6,10 @@
 //!   40 registers                   └─▶ consumer 1: rows 64 to 127 of A · B        232
 //! ```
 //!
-//! An instruction of 256 columns reads 64 × 16 of A and 16 × 256 of B, 10 KiB, and multiplies for 128 clocks: 80 bytes a
-//! clock of the 128 that shared memory delivers. One of 128 columns reads 6 KiB in 64 clocks, 96 a clock; to either come
-//! the bytes that TMA writes. Tiles of 128 × 256 also need a quarter fewer bytes from the L2 cache than twice 128 × 128.
+//! An instruction of 256 columns reads 64 × 16 of A and 16 × 256 of B, 10 KiB, and multiplies for 128 clocks: 80 bytes
+//! a clock of the 128 that shared memory delivers. One of 128 columns reads 6 KiB in 64 clocks, 96 a clock; to either
+//! come the bytes that TMA writes. Tiles of 128 × 256 also need a quarter fewer bytes from the L2 cache than twice 128
+//! × 128.
 //!
 //! A thread has 128 sums of 64 × 256. An SM has 65 536 registers: 384 threads start with 168 each, then the producer's
 //! warpgroup, which needs few, gives back all but 40, and the consumers take 232 (*setmaxnreg*).

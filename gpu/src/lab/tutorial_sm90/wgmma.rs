@@ -12,8 +12,8 @@
 //! Per step 8 `wgmma` of 64 × 128 × 16 in the 128 threads of the block, where [`tma`](super::tma) has 24 `ldmatrix` and
 //! 64 `mma.sync` in each of 8 warps. A thread has 128 sums.
 //!
-//! Predicted on an H200 at 4096³: 500 TFLOP/s. An SM holds three blocks: while one waits for its loads, others multiply.
-//! Measured: 528.
+//! Predicted on an H200 at 4096³: 500 TFLOP/s. An SM holds three blocks: while one waits for its loads, others
+//! multiply. Measured: 528.
 
 use half::bf16;
 use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
