@@ -34,8 +34,8 @@ pub(crate) struct SharedShadow {
     pub(super) base: usize,
     /// log2 of the bytes per cell: 2, or 0 after a narrower access.
     pub(super) shift: u32,
-    /// Readers one by one, for cells with several, once clocks are kept per thread.
-    readers: HashMap<usize, Vec<(u16, u32, &'static Location<'static>)>>,
+    /// By cell the readers one by one where there are several, once clocks are kept per thread; no cells before.
+    readers: Vec<Vec<(u16, u32, &'static Location<'static>)>>,
     /// The last plain write of cells that atomic operations have written since: atomics that are not ordered behind it
     /// race with it.
     plain: HashMap<usize, u64>,
@@ -65,7 +65,7 @@ impl SharedShadow {
             reads: vec![0; cells],
             base,
             shift: 2,
-            readers: HashMap::new(),
+            readers: Vec::new(),
             plain: HashMap::new(),
             atomics: Listed::new(THREAD_BITS | FLAGS),
             sizes: AtomicSizes::new(THREAD_BITS | FLAGS),
@@ -82,7 +82,10 @@ impl SharedShadow {
     pub(crate) fn reset(&mut self) {
         self.writes.fill(0);
         self.reads.fill(0);
-        self.readers.clear();
+        if self.per_thread_clocks {
+            // Not the lists themselves: the next block fills them again.
+            self.readers.iter_mut().for_each(Vec::clear);
+        }
         self.plain.clear();
         self.atomics.clear();
         self.sizes.clear();
@@ -95,6 +98,7 @@ impl SharedShadow {
     /// From now on readers are recorded one by one.
     pub(crate) fn enable_per_thread_clocks(&mut self) {
         self.per_thread_clocks = true;
+        self.readers.resize_with(self.reads.len(), Vec::new);
         self.set_quick_size(0);
     }
 
@@ -227,10 +231,7 @@ impl SharedShadow {
         for cells in [&mut self.writes, &mut self.reads] {
             *cells = cells.iter().flat_map(|&cell| [cell; 4]).collect();
         }
-        self.readers = std::mem::take(&mut self.readers)
-            .into_iter()
-            .flat_map(|(cell, list)| (0..4).map(move |byte| (cell * 4 + byte, list.clone())))
-            .collect();
+        self.readers = self.readers.iter().flat_map(|list| vec![list.clone(); 4]).collect();
         self.plain = self.plain.iter().flat_map(|(cell, &at)| (0..4).map(move |byte| (cell * 4 + byte, at))).collect();
         self.atomics.refine(4);
         self.sizes.refine(4);
@@ -357,17 +358,15 @@ impl SharedShadow {
         let same_warp = threads.warp_of(thread(reads)) == threads.warp_of(reader);
         let flags = if same_warp && reads & FLAGS != SEVERAL { SEVERAL_IN_WARP } else { SEVERAL };
         if self.per_thread_clocks {
-            let list = self.readers.entry(index).or_default();
+            let list = &mut self.readers[index];
             if reads & FLAGS == 0 {
                 list.clear();
                 list.push((thread(reads), clock(reads), place(reads)));
             }
-            // No list that lacks the first of several readers: its absence means "unknown".
-            if list.is_empty() {
-                self.readers.remove(&index);
-            } else if let Some(own) = list.iter_mut().find(|(thread, ..)| *thread == reader) {
+            // No list that lacks the first of several readers: an empty one means "unknown".
+            if let Some(own) = list.iter_mut().find(|(thread, ..)| *thread == reader) {
                 *own = (reader, now, location);
-            } else {
+            } else if !list.is_empty() {
                 list.push((reader, now, location));
             }
         }
@@ -490,20 +489,22 @@ impl SharedShadow {
         let unordered = match reads & FLAGS {
             0 => (!threads.is_ordered(lane, stamped(threads, reads))).then(|| (first, place(reads))),
             SEVERAL_IN_WARP if threads.warp_of(first) == lane.warp && latest <= lane.warp_epoch.get() => None,
-            _ if self.per_thread_clocks => self.readers.get(&index).and_then(|list| {
+            _ if self.per_thread_clocks => {
                 let late = |&&(thread, clock, _): &&(u16, u32, &'static Location<'static>)| {
                     let stamp = Stamp { block: threads.number(), thread, warp: threads.warp_of(thread), clock };
                     !is_before(lane, thread, clock) && !threads.is_ordered(lane, stamp)
                 };
-                list.iter().find(late).map(|&(thread, _, at)| (thread, at))
-            }),
+                self.readers[index].iter().find(late).map(|&(thread, _, at)| (thread, at))
+            }
             _ => {
                 // With scalar clocks alone, every reader has at most the latest clock: if that is ordered, all are.
                 let covered = threads.are_ordered(lane, threads.number(), None, latest);
                 (!covered).then(|| (first, place(reads)))
             }
         };
-        self.readers.remove(&index);
+        if let Some(list) = self.readers.get_mut(index) {
+            list.clear();
+        }
         let Some((reader, at)) = unordered else { return };
         self.unwritten.race(index);
         let bulk = accessed.kind.is_bulk() || self.bulk.is_reading_at(at);

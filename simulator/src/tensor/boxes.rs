@@ -25,9 +25,15 @@ pub(crate) fn disagreement(
 ) -> Option<Disagreement> {
     // Row and vector of its box at which each atom begins.
     let mut begins: HashMap<(usize, usize), (i64, i64)> = HashMap::new();
+    // The atom of the vector before: nearly every vector is in the same one.
+    let mut latest = None;
     for vector in vectors {
         let Some(found) = written(vector.offset) else { continue };
         let here = (i64::from(found.0) - vector.row as i64, i64::from(found.1) - vector.chunk as i64);
+        if latest == Some((vector.atom, here)) {
+            continue;
+        }
+        latest = Some((vector.atom, here));
         let begin = *begins.entry(vector.atom).or_insert(here);
         let wrong = |(row, chunk): (i64, i64)| {
             let expected = (row + vector.row as i64, chunk + vector.chunk as i64);
