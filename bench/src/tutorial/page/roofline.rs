@@ -18,8 +18,9 @@ const LEFT: f64 = 90.0;
 const RIGHT: f64 = 780.0;
 const TOP: f64 = 20.0;
 const BOTTOM: f64 = 345.0;
-/// Width of a character of a label, at most.
+/// Width of a character of a label, at most, and the distance of lines.
 const CHARACTER: f64 = 10.0;
+const LINE: f64 = 15.0;
 
 struct Point {
     label: String,
@@ -183,8 +184,10 @@ fn plot(points: &[Point], roof: Roofline, title: &str) -> Markup {
 }
 
 fn decade(value: f64) -> String {
-    let (prefix, scale) =
-        [("T", 1e12), ("G", 1e9), ("M", 1e6)].into_iter().find(|(_, scale)| value >= *scale).unwrap_or(("", 1.0));
+    let (prefix, scale) = [("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6)]
+        .into_iter()
+        .find(|(_, scale)| value >= *scale)
+        .unwrap_or(("", 1.0));
     format!("{} {prefix}FLOP/s", value / scale)
 }
 
@@ -222,7 +225,23 @@ fn labels(points: &[Point], x: &Axis, y: &Axis) -> Vec<(String, f64, f64)> {
             None => labels.push((vec![&point.label], at_x, at_y)),
         }
     }
-    labels.into_iter().map(|(names, x, y)| (together(&names), x, y)).collect()
+    apart(labels.into_iter().map(|(names, x, y)| (together(&names), x, y)).collect())
+}
+
+/// The labels, of which those that another one would lie on are moved down.
+fn apart(mut labels: Vec<(String, f64, f64)>) -> Vec<(String, f64, f64)> {
+    labels.sort_by(|(.., a), (.., b)| a.total_cmp(b));
+    for number in 1..labels.len() {
+        let (above, rest) = labels.split_at_mut(number);
+        let (own, x, y) = &mut rest[0];
+        for (label, at, height) in above {
+            let width = label.chars().count().max(own.chars().count()) as f64 * CHARACTER;
+            if (*x - *at).abs() < width && *y - *height < LINE {
+                *y = *height + LINE;
+            }
+        }
+    }
+    labels
 }
 
 /// One label for marks in one place: their names, or the first and the last where these are many letters.
@@ -244,6 +263,10 @@ mod tests {
         assert_eq!(beside("A5", RIGHT - 20.0), (RIGHT - 10.0, None));
         assert_eq!(beside("A10, A11", RIGHT - 20.0), (RIGHT - 30.0, Some("end")));
         assert_eq!(together(&["A10", "A11"]), "A10, A11");
+        let at = |y| ("A1".to_owned(), 5.0, y);
+        assert_eq!(apart(vec![at(30.0), at(10.0), at(12.0)]), [at(10.0), at(25.0), at(40.0)]);
+        // The widest numbers of the axis are left of it.
+        assert_eq!([1e15, 1e14, 1e9].map(decade), ["1 PFLOP/s", "100 TFLOP/s", "1 GFLOP/s"]);
         let names = ["matmul_tma", "matmul_wgmma", "matmul_pipelined"];
         assert_eq!(together(&names), "matmul_tma … matmul_pipelined");
     }
