@@ -79,8 +79,7 @@ impl Task for Sum {
     /// Each value of each level against the sum of the elements of `x` below it: ℓ levels down, T^ℓ elements of blocks
     /// of T and ℓ·log₂ T additions deep.
     fn check(&self, output: &Output) -> Result<Finding> {
-        let output = output.reals();
-        let output = &*output;
+        let output = &*output.reals();
         let values: usize = self.levels.iter().map(Buffer::len).sum();
         ensure!(output.len() == values, "{} values instead of {values}", output.len());
         let (mut section, mut depth, mut rest) = (1, 0, output);

@@ -166,8 +166,7 @@ impl Block {
             };
         }
         if issued && lane.watched() && !invalid {
-            state.check_global_box(lane, &map, request.first(), AccessKind::Read, location);
-            state.count_box(lane, &map, request.first(), AccessKind::Read, location);
+            state.access_global_box(lane, &map, request.first(), AccessKind::Read, location);
         }
     }
 

@@ -52,6 +52,11 @@ impl PlainPolls {
     }
 }
 
+/// The rows of global memory that TMA reads or writes of the box at `at`.
+fn rows_of(map: &TensorMap, at: [i32; 5], kind: AccessKind) -> Box<dyn Iterator<Item = Row>> {
+    if kind == AccessKind::Read { Box::new(rows(map, at)) } else { Box::new(stored_rows(map, at)) }
+}
+
 /// Threads, warps and memory of one resident block.
 pub(crate) struct BlockState {
     /// Erased lifetime of the run: see [`BlockState::new`].
@@ -265,6 +270,22 @@ impl BlockState {
         }
     }
 
+    /// Counts a box at `at` that TMA is told to copy, where accesses are counted, and checks it.
+    pub(super) fn access_global_box(
+        &self,
+        lane: &Lane,
+        map: &TensorMap,
+        at: [i32; 5],
+        kind: AccessKind,
+        location: &'static Location<'static>,
+    ) {
+        if lane.watch.get() & COUNTERS != 0 {
+            let access = if kind == AccessKind::Read { Access::TensorLoad } else { Access::TensorStore };
+            self.counters().count_box((location, access), rows_of(map, at, kind));
+        }
+        self.check_global_box(lane, map, at, kind, location);
+    }
+
     /// Checks what the box at `at` reads or writes of global memory.
     pub(super) fn check_global_box(
         &self,
@@ -275,36 +296,12 @@ impl BlockState {
         location: &'static Location<'static>,
     ) {
         let Some(binding) = self.threads.bindings().get(map.tag as usize) else { return };
-        let check = |row: Row| {
+        for row in rows_of(map, at, kind) {
             let accessed = Accessed { address: row.address as usize, size: row.bytes, kind, location };
             Dependency::check(&self.threads, lane, accessed);
             // SAFETY: one OS thread works on a watched run, and no borrow of the shadow lives across this call.
             let global = unsafe { &mut *self.run().global.get() };
             global.access(map.tag, binding.memory, &self.threads, lane, accessed, None);
-        };
-        if kind == AccessKind::Read {
-            rows(map, at).for_each(check);
-        } else {
-            stored_rows(map, at).for_each(check);
-        }
-    }
-
-    /// Counts a box that TMA is told to copy, if accesses are counted.
-    pub(super) fn count_box(
-        &self,
-        lane: &Lane,
-        map: &TensorMap,
-        at: [i32; 5],
-        kind: AccessKind,
-        location: &'static Location<'static>,
-    ) {
-        if lane.watch.get() & COUNTERS == 0 {
-            return;
-        }
-        if kind == AccessKind::Read {
-            self.counters().count_box((location, Access::TensorLoad), rows(map, at));
-        } else {
-            self.counters().count_box((location, Access::TensorStore), stored_rows(map, at));
         }
     }
 
@@ -418,10 +415,10 @@ impl BlockState {
         due
     }
 
-    /// Whether the next read is a sample of [`Self::poll_plainly`].
+    /// Whether the next read is a sample of [`Self::poll_plainly`]: the last step of each [`PLAIN_POLL_STEPS`].
     #[inline(always)]
     pub(crate) fn is_sample_due(&self) -> bool {
-        self.threads.steps().is_multiple_of(PLAIN_POLL_STEPS)
+        (self.threads.steps() + 1).is_multiple_of(PLAIN_POLL_STEPS)
     }
 
     /// Counts reads of a lane that runs and runs. Gives whether it reads the same again and again, and the caller must

@@ -20,8 +20,7 @@ impl AsyncProxy {
         let (map, mut invalid) = request.map(state, lane, AccessKind::Read);
         invalid |= request.address == 0;
         if self.load_here(state, lane, lane.linear, request, mbarrier, (map, invalid)) && lane.watched() && !invalid {
-            state.check_global_box(lane, &map, request.first(), AccessKind::Read, request.location);
-            state.count_box(lane, &map, request.first(), AccessKind::Read, request.location);
+            state.access_global_box(lane, &map, request.first(), AccessKind::Read, request.location);
         }
     }
 
@@ -64,9 +63,8 @@ impl AsyncProxy {
             // Until its thread has waited for it the write comes before nothing that others do: a clock that they never
             // reach.
             let now = lane.clock.replace(MAX_CLOCK);
-            state.check_global_box(lane, &map, request.first(), AccessKind::Write, request.location);
+            state.access_global_box(lane, &map, request.first(), AccessKind::Write, request.location);
             lane.clock.set(now);
-            state.count_box(lane, &map, request.first(), AccessKind::Write, request.location);
         }
         let number = self.inner().issued;
         self.issue((state.threads.index(), lane.linear), map, request, Stage::Read);
