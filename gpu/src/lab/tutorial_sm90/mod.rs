@@ -36,6 +36,10 @@ pub const BOX_A: [u32; 2] = [ROWS, DEPTH];
 /// Rows and columns of a box of B.
 pub const BOX_B: [u32; 2] = [DEPTH, 64];
 
+/// Elements of a box of A, and of one of B.
+const OF_A: usize = (BOX_A[0] * BOX_A[1]) as usize;
+const OF_B: usize = (BOX_B[0] * BOX_B[1]) as usize;
+
 /// Blocks for an m × n matrix C in tiles of [`ROWS`] × `cols`.
 pub const fn grid(m: u32, n: u32, cols: u32) -> [u32; 3] {
     [n.div_ceil(cols), m.div_ceil(ROWS), 1]

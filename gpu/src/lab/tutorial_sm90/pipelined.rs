@@ -26,7 +26,7 @@ use simt::warpgroup::{WARPGROUP_SIZE, warpgroup_id};
 use simt::wgmma::{Accumulators, KMajor, MnMajor, Operand, Swizzle};
 
 use super::store::store;
-use super::{DEPTH, ROWS};
+use super::{DEPTH, OF_A, OF_B, ROWS};
 use crate::gemm::sm90::pipeline::PipelineState;
 
 /// Columns of C per block: two boxes of B.
@@ -36,9 +36,6 @@ pub const THREADS: u32 = WARPGROUP_SIZE + 32;
 /// Stages: 32 KiB each, so that an SM holds two blocks.
 const STAGES: usize = 3;
 
-/// Elements of a box of A, and of one of B.
-pub(super) const OF_A: usize = (ROWS * DEPTH) as usize;
-pub(super) const OF_B: usize = (DEPTH * 64) as usize;
 /// Bytes of 64 rows of A in a stage.
 pub(super) const HALF_OF_A: u32 = (OF_A * size_of::<bf16>() / 2) as u32;
 

@@ -25,7 +25,7 @@ use simt::prelude::*;
 use simt::tma::{TensorMap, load_2d};
 
 use super::warp_tile::WarpTile;
-use super::{DEPTH, ROWS};
+use super::{DEPTH, OF_A, OF_B, ROWS};
 use crate::unroll::unroll;
 
 /// Columns of C per block: two boxes of B.
@@ -33,17 +33,13 @@ pub const COLS: u32 = 128;
 /// Threads of a block.
 pub const THREADS: u32 = 256;
 
-/// Elements of a box of A, and of one of B.
-const OF_A: usize = (ROWS * DEPTH) as usize;
-const OF_B: usize = (DEPTH * 64) as usize;
-
 /// Shared memory: a tile of A, one of B, and the mbarrier on which they arrive.
 #[repr(C, align(1024))]
 #[derive(Shared)]
 pub struct Tiles {
-    a: SharedArray<bf16, OF_A>,
-    b: SharedArray<bf16, { 2 * OF_B }>,
-    full: Mbarriers<1>,
+    pub(super) a: SharedArray<bf16, OF_A>,
+    pub(super) b: SharedArray<bf16, { 2 * OF_B }>,
+    pub(super) full: Mbarriers<1>,
 }
 
 /// Where a vector of 8 elements lies in a box whose rows are 64 elements: by its row and its first column.

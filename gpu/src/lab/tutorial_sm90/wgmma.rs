@@ -16,34 +16,21 @@
 //! multiply. Measured: 528.
 
 use half::bf16;
-use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
+use simt::mbarrier::fence_mbarrier_init;
 use simt::prelude::*;
 use simt::tma::{TensorMap, load_2d};
 use simt::wgmma::{Accumulators, KMajor, MnMajor, Operand, Swizzle};
 
 use super::store::store;
-use super::{DEPTH, ROWS};
+pub use super::tma::{COLS, Tiles};
+use super::{DEPTH, OF_A, OF_B, ROWS};
 
-/// Columns of C per block: two boxes of B.
-pub const COLS: u32 = 128;
 /// Threads of a block: a warpgroup.
 pub const THREADS: u32 = 128;
 
-/// Elements of a box of A, and of one of B.
-const OF_A: usize = (ROWS * DEPTH) as usize;
-const OF_B: usize = (DEPTH * 64) as usize;
 /// Bytes of eight rows of 128 bytes, from which the next eight are as far away, and of a box of B.
 const EIGHT_ROWS: u32 = 1024;
 const BOX_BYTES: u32 = (OF_B * size_of::<bf16>()) as u32;
-
-/// Shared memory: a tile of A, one of B, and the mbarrier on which they arrive.
-#[repr(C, align(1024))]
-#[derive(Shared)]
-pub struct Tiles {
-    a: SharedArray<bf16, OF_A>,
-    b: SharedArray<bf16, { 2 * OF_B }>,
-    full: Mbarriers<1>,
-}
 
 /// C = A·B, in tiles of [`ROWS`] × [`COLS`]; `depth` is k.
 #[kernel(block = (THREADS), min_blocks = 3, registers = 168, barriers = 2)]
