@@ -8,14 +8,14 @@ use gpu::gemm::naive::{self, matmul_naive};
 use gpu::gemm::tiled::{self, matmul_tiled};
 use ndarray::{ArrayView2, Axis, s};
 use rayon::prelude::*;
-use simt::Kernel;
 use simt::global::{MatMut, MatRef};
+use simt::{Kernel, KernelInfo};
 use warpwright::reference::{self, Reference};
 use warpwright::simulator::Counters;
-use warpwright::{Buffer, Device, Launch, Layout};
+use warpwright::{Buffer, Device, Launch, Layout, MatrixView, MatrixViewMut};
 
 use super::{Finding, Job, Output, Task};
-use crate::data::{Poison, uniform};
+use crate::data::{Poison, Poisoned, uniform};
 use crate::units::Work;
 
 /// A kernel that multiplies.
@@ -35,59 +35,94 @@ pub(super) const KERNELS: [(Gemm, Plan); 5] = [
 /// Rows of C that one core computes at a time.
 const PANEL: usize = 256;
 
+/// An element of A, B and C.
+pub(crate) trait Factor: Poisoned + Send + Sync {
+    /// The elements of A and of B, `len` each.
+    fn operands(len: usize, seed: u64) -> [Vec<Self>; 2];
+    /// The expected result.
+    fn product(a: ArrayView2<'_, Self>, b: ArrayView2<'_, Self>) -> Reference;
+}
+
+impl Factor for f32 {
+    fn operands(len: usize, seed: u64) -> [Vec<Self>; 2] {
+        [3, 4].map(|stream| uniform(len, seed, stream))
+    }
+
+    /// [`reference::matmul`] of each panel of rows of `a`.
+    fn product(a: ArrayView2<'_, Self>, b: ArrayView2<'_, Self>) -> Reference {
+        by_panels(a, |rows| reference::matmul(rows, b).expect("b has as many rows as a has columns"))
+    }
+}
+
 /// Operands and the expected result, computed when first asked for: all kernels multiply the same matrices.
-pub(crate) struct Problem {
-    pub(crate) n: usize,
+pub(crate) struct Problem<T> {
+    n: usize,
     seed: u64,
-    factors: OnceLock<[Vec<f32>; 2]>,
+    factors: OnceLock<[Vec<T>; 2]>,
     reference: OnceLock<Reference>,
 }
 
-struct MatmulTask {
-    kernel: Gemm,
-    plan: Plan,
-    problem: Arc<Problem>,
-    on_device: [Buffer<f32>; 3],
+/// A, B and C.
+pub(crate) type Operands<'a, T> = (MatrixView<'a, T>, MatrixView<'a, T>, MatrixViewMut<'a, T>);
+/// Launches a kernel on them.
+pub(crate) type Call<T> = Box<dyn FnMut(&Device, Operands<'_, T>) -> warpwright::Result<Option<Counters>> + Send>;
+
+struct MatmulTask<T: Factor> {
+    call: Call<T>,
+    problem: Arc<Problem<T>>,
+    on_device: [Buffer<T>; 3],
 }
 
-/// Multiplies n × n matrices: n³ multiply-adds.
-pub(crate) fn job(kernel: Gemm, plan: Plan, problem: &Arc<Problem>) -> Job {
+/// Multiplies n × n matrices by a kernel for `f32`.
+pub(crate) fn job(kernel: Gemm, plan: Plan, problem: &Arc<Problem<f32>>) -> Job {
+    let call: Call<f32> = Box::new(move |device, operands| {
+        let (m, n) = (operands.2.rows() as u32, operands.2.cols() as u32);
+        Ok(device.launch(kernel, plan(m, n), operands)?.counters)
+    });
+    job_of(kernel.info(), Work::Operations, problem, call)
+}
+
+/// Multiplies n × n matrices: n³ multiply-adds, which are `work`.
+pub(crate) fn job_of<T: Factor>(
+    kernel: &'static KernelInfo,
+    work: fn(f64) -> Work,
+    problem: &Arc<Problem<T>>,
+    call: Call<T>,
+) -> Job
+where
+    Output: From<Vec<T>>,
+{
     let (n, problem) = (problem.n, Arc::clone(problem));
     Job {
-        kernel: kernel.info(),
+        kernel,
         shape: format!("{n} x {n} x {n}"),
-        work: Work::Operations(2.0 * (n as f64).powi(3)),
+        work: work(2.0 * (n as f64).powi(3)),
         prepare: Box::new(move |device| {
             let [a, b] = problem.factors();
             let on_device = [device.upload(a)?, device.upload(b)?, device.alloc(n * n)?];
-            Ok(Box::new(MatmulTask { kernel, plan, problem, on_device }))
+            Ok(Box::new(MatmulTask { call, problem, on_device }))
         }),
     }
 }
 
-impl Problem {
+impl<T: Factor> Problem<T> {
     /// Operands of `n` × `n` elements.
     pub(crate) fn new(n: usize, seed: u64) -> Self {
         Self { n, seed, factors: OnceLock::new(), reference: OnceLock::new() }
     }
 
-    pub(crate) fn factors(&self) -> &[Vec<f32>; 2] {
-        self.factors.get_or_init(|| [3, 4].map(|stream| uniform(self.n * self.n, self.seed, stream)))
+    fn factors(&self) -> &[Vec<T>; 2] {
+        self.factors.get_or_init(|| T::operands(self.n * self.n, self.seed))
     }
 
     /// The expected result, computed by panels of rows on all cores.
-    pub(crate) fn reference(&self) -> &Reference {
+    fn reference(&self) -> &Reference {
         self.reference.get_or_init(|| {
             let [a, b] = self.factors();
             let [a, b] = [a, b].map(|x| ArrayView2::from_shape((self.n, self.n), x).expect("n · n elements"));
-            product(a, b)
+            T::product(a, b)
         })
     }
-}
-
-/// [`reference::matmul`] of each panel of rows of `a`.
-fn product(a: ArrayView2<'_, f32>, b: ArrayView2<'_, f32>) -> Reference {
-    by_panels(a, |rows| reference::matmul(rows, b).expect("b has as many rows as a has columns"))
 }
 
 /// The results for all panels of rows of `a`, computed on all cores.
@@ -106,17 +141,19 @@ pub(crate) fn by_panels<T: Sync>(
     whole
 }
 
-impl Task for MatmulTask {
+impl<T: Factor> Task for MatmulTask<T>
+where
+    Output: From<Vec<T>>,
+{
     fn poison(&mut self, poison: &Poison) -> Result<()> {
         Ok(poison.fill(&mut self.on_device[2])?)
     }
 
     fn launch(&mut self, device: &Device) -> Result<Option<Counters>> {
-        let n = self.problem.n;
-        let layout = Layout::contiguous(n, n);
+        let layout = Layout::contiguous(self.problem.n, self.problem.n);
         let [a, b, c] = &mut self.on_device;
-        let arguments = (a.view().as_matrix(layout)?, b.view().as_matrix(layout)?, c.view_mut().as_matrix(layout)?);
-        Ok(device.launch(self.kernel, (self.plan)(n as u32, n as u32), arguments)?.counters)
+        let (a, b) = (a.view().as_matrix(layout)?, b.view().as_matrix(layout)?);
+        Ok((self.call)(device, (a, b, c.view_mut().as_matrix(layout)?))?)
     }
 
     fn output(&self) -> Result<Output> {
@@ -140,6 +177,6 @@ mod tests {
         let (m, k, n) = (2 * PANEL + 3, 5, 4);
         let a = Array2::from_shape_vec((m, k), uniform(m * k, 1, 0)).unwrap();
         let b = Array2::from_shape_vec((k, n), uniform(k * n, 1, 1)).unwrap();
-        assert_eq!(product(a.view(), b.view()), reference::matmul(a.view(), b.view()).unwrap());
+        assert_eq!(f32::product(a.view(), b.view()), reference::matmul(a.view(), b.view()).unwrap());
     }
 }

@@ -38,7 +38,7 @@ macro_rules! by_tma {
             operation: "product of bf16",
             idea: $idea,
             job: |inputs| {
-                tensor::of_bf16(
+                tensor::job(
                     $kernel.info(),
                     |device, (a, b, c), _| {
                         let blocks = sm90::grid(c.rows() as u32, c.cols() as u32, $module::COLS);
@@ -121,7 +121,7 @@ pub const FAMILIES: &[Family] = &[
                 operation: "product of bf16",
                 idea: "mma.sync: a warp multiplies 16 x 16 by 16 x 8 in one instruction",
                 job: |inputs| {
-                    tensor::of_bf16(
+                    tensor::job(
                         matmul_mma.info(),
                         |device, (a, b, c), _| {
                             let blocks = sm90::grid(c.rows() as u32, c.cols() as u32, mma::COLS);
@@ -140,7 +140,7 @@ pub const FAMILIES: &[Family] = &[
                 operation: "product of bf16",
                 idea: "one block an SM computes tile after tile; loads go on meanwhile",
                 job: |inputs| {
-                    tensor::of_bf16(
+                    tensor::job(
                         matmul_persistent.info(),
                         |device, operands, prepared| {
                             tensor::launch(device, &matmul_persistent, Launch::grid(prepared.blocks), operands)
@@ -154,7 +154,7 @@ pub const FAMILIES: &[Family] = &[
                 operation: "product of bf16",
                 idea: "stmatrix and TMA store a tile while the next one is computed",
                 job: |inputs| {
-                    tensor::of_bf16(
+                    tensor::job(
                         matmul_overlapped.info(),
                         |device, (a, b, c), prepared| {
                             let extents = [c.rows(), c.cols(), a.cols()].map(|extent| extent as u32);
@@ -171,7 +171,7 @@ pub const FAMILIES: &[Family] = &[
                 operation: "product of bf16",
                 idea: "the shipped kernel: raster order, stream-K, overlapping launches",
                 job: |inputs| {
-                    tensor::of_bf16(
+                    tensor::job(
                         gemm_sm90_bf16_nn_128x256.info(),
                         |device, operands, prepared| {
                             tensor::gemm(device, gemm_sm90_bf16_nn_128x256.info(), operands, prepared, |gemm| gemm)
@@ -185,7 +185,7 @@ pub const FAMILIES: &[Family] = &[
                 operation: "product of f32",
                 idea: "f32 as sums of three bf16: six products, as accurate as fma",
                 job: |inputs| {
-                    tensor::of_f32(
+                    tensor::job(
                         gemm_sm90_bf16x6_nt_128x128.info(),
                         |device, operands, prepared| {
                             let kernel = gemm_sm90_bf16x6_nt_128x128.info();

@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use simt::KernelInfo;
+use warpwright::half::bf16;
 
-use super::jobs::{squares, tensor};
+use super::jobs::squares;
 use crate::job::matmul::{Gemm, Plan, Problem};
 use crate::job::sum::Reduce;
 use crate::job::transpose::{Grid, Transpose};
@@ -68,8 +69,8 @@ pub(in crate::tutorial) enum Size {
 pub(in crate::tutorial) struct Inputs {
     size: Size,
     seed: u64,
-    matmuls: Mutex<BTreeMap<usize, Arc<Problem>>>,
-    of_bf16: Mutex<BTreeMap<usize, Arc<tensor::Problem>>>,
+    matmuls: Mutex<BTreeMap<usize, Arc<Problem<f32>>>>,
+    of_bf16: Mutex<BTreeMap<usize, Arc<Problem<bf16>>>>,
 }
 
 impl Inputs {
@@ -87,7 +88,7 @@ impl Inputs {
         if self.size == Size::Counted { counted } else { timed }
     }
 
-    fn problem(&self, n: usize) -> Arc<Problem> {
+    fn problem(&self, n: usize) -> Arc<Problem<f32>> {
         let mut matmuls = self.matmuls.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(matmuls.entry(n).or_insert_with(|| Arc::new(Problem::new(n, self.seed))))
     }
@@ -102,9 +103,9 @@ impl Inputs {
     }
 
     /// The product of `bf16` on tensor cores.
-    fn tensor_problem(&self) -> Arc<tensor::Problem> {
+    fn tensor_problem(&self) -> Arc<Problem<bf16>> {
         let (n, mut problems) = (self.tensor_edge(), self.of_bf16.lock().unwrap_or_else(PoisonError::into_inner));
-        Arc::clone(problems.entry(n).or_insert_with(|| Arc::new(tensor::Problem::new(n, self.seed))))
+        Arc::clone(problems.entry(n).or_insert_with(|| Arc::new(Problem::new(n, self.seed))))
     }
 
     /// A sum in sections of 512 elements, as in the texts.
