@@ -84,7 +84,9 @@ impl Operand {
     #[inline(always)]
     #[must_use]
     pub const fn advance(self, bytes: u32) -> Self {
-        Self(self.0 + (bytes >> 4) as u64)
+        // The start is in the lower half: no carry to compute.
+        let [low, high] = [self.0 as u32, (self.0 >> 32) as u32];
+        Self(low.wrapping_add(bytes >> 4) as u64 | (high as u64) << 32)
     }
 }
 
@@ -301,13 +303,54 @@ where
     #[inline(always)]
     #[track_caller]
     pub fn add(&mut self, other: &Self) {
+        self.add_columns::<COLS>(0, other);
+    }
+
+    /// Adds each value of `other` to that of the same place in the columns from `first` on, a multiple of 8.
+    #[inline(always)]
+    #[track_caller]
+    pub fn add_columns<const PART: usize>(&mut self, first: u32, other: &Accumulators<PART>)
+    where
+        Columns<PART>: Width,
+    {
+        self.add_each(first, other, |value, other, _| value + other);
+    }
+
+    /// [`Self::add_columns`] of values that are multiplied by a factor, `factors[0]` in the upper one of this thread's
+    /// two rows and `factors[1]` in the other one, by fused multiply-adds.
+    #[inline(always)]
+    #[track_caller]
+    pub fn add_scaled_columns<const PART: usize>(&mut self, first: u32, other: &Accumulators<PART>, factors: [f32; 2])
+    where
+        Columns<PART>: Width,
+    {
+        self.add_each(first, other, |value, other, row| crate::math::fma(other, factors[row], value));
+    }
+
+    /// Replaces values in the columns from `first` on by `add` of them, of those of `other` in the same place, and of
+    /// the number of their row among this thread's two.
+    #[inline(always)]
+    #[track_caller]
+    fn add_each<const PART: usize>(
+        &mut self,
+        first: u32,
+        other: &Accumulators<PART>,
+        add: impl Fn(f32, f32, usize) -> f32,
+    ) where
+        Columns<PART>: Width,
+    {
         // A report names the caller of this function; within the closure it would name the closure's line.
         other.flight.settled();
         let others = other.values.as_ref();
-        self.map_8_columns(|first, values| {
-            let [a, b, c, d] = [0, 1, 2, 3].map(|i| others[first as usize / 2 + i]);
-            [values[0] + a, values[1] + b, values[2] + c, values[3] + d]
+        self.map_8_columns(|column, values| {
+            if column < first || column >= first + PART as u32 {
+                return values;
+            }
+            let of = |i: usize| add(values[i], others[(column - first) as usize / 2 + i], i / 2);
+            [of(0), of(1), of(2), of(3)]
         });
+        // Additions that are done after the next product of `other` starts want its values copied.
+        self.values.pin();
     }
 
     /// For each 16 columns, calls `body` with the first column and this thread's 8 values, unrolled; the values of the

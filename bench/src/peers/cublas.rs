@@ -86,30 +86,36 @@ pub struct Arithmetic {
     pub(super) bytes: usize,
     /// `CUBLASLT_MATMUL_DESC_FAST_ACCUM`: sums of 8-bit floating point stay in the tensor cores.
     pub(super) fast: bool,
+    /// Factors of blocks: 1 × 128 of A, 128 × 128 of B.
+    pub(super) blocks: bool,
 }
 
 impl Arithmetic {
     /// f32 without tensor cores.
-    pub const F32: Self = Self { element: 0, output: 0, compute: 68, scale: 0, bytes: 4, fast: false };
+    pub const F32: Self = Self { element: 0, output: 0, compute: 68, scale: 0, bytes: 4, fast: false, blocks: false };
     /// f32 in and out, factors rounded to tf32 for the tensor cores.
-    pub const TF32: Self = Self { element: 0, output: 0, compute: 77, scale: 0, bytes: 4, fast: false };
+    pub const TF32: Self = Self { element: 0, output: 0, compute: 77, scale: 0, bytes: 4, fast: false, blocks: false };
     /// f16 in and out, f32 sums.
-    pub const F16: Self = Self { element: 2, output: 2, compute: 68, scale: 0, bytes: 2, fast: false };
+    pub const F16: Self = Self { element: 2, output: 2, compute: 68, scale: 0, bytes: 2, fast: false, blocks: false };
     /// bf16 in and out, f32 sums.
-    pub const BF16: Self = Self { element: 14, output: 14, compute: 68, scale: 0, bytes: 2, fast: false };
+    pub const BF16: Self =
+        Self { element: 14, output: 14, compute: 68, scale: 0, bytes: 2, fast: false, blocks: false };
     /// f64.
-    pub const F64: Self = Self { element: 1, output: 1, compute: 70, scale: 1, bytes: 8, fast: false };
+    pub const F64: Self = Self { element: 1, output: 1, compute: 70, scale: 1, bytes: 8, fast: false, blocks: false };
     /// i8 in, i32 out.
-    pub const I8: Self = Self { element: 3, output: 10, compute: 72, scale: 10, bytes: 1, fast: false };
+    pub const I8: Self = Self { element: 3, output: 10, compute: 72, scale: 10, bytes: 1, fast: false, blocks: false };
     /// E4M3 in, bf16 out, f32 sums.
-    pub const E4M3: Self = Self { element: 28, output: 14, compute: 68, scale: 0, bytes: 1, fast: false };
+    pub const E4M3: Self =
+        Self { element: 28, output: 14, compute: 68, scale: 0, bytes: 1, fast: false, blocks: false };
     /// The same with fast accumulation.
     pub const E4M3_FAST: Self = Self { fast: true, ..Self::E4M3 };
+    /// The same with factors of blocks.
+    pub const E4M3_BLOCKS: Self = Self { blocks: true, ..Self::E4M3 };
 
-    /// Whether C has the elements of A and B.
+    /// Whether `cublasGemmEx` takes it: all but 8-bit floating point.
     #[must_use]
-    pub fn is_of_one_type(self) -> bool {
-        self.element == self.output
+    pub fn is_in_cublas(self) -> bool {
+        self.element != Self::E4M3.element
     }
 }
 
@@ -230,7 +236,7 @@ impl Session<'_> {
         let [lda, ldb, ldc] = problem.leading().map(|ld| ld as i32);
         let factors = Factors::NEW;
         let [one, zero] = factors.of(arithmetic);
-        let element = arithmetic.element;
+        let (element, output) = (arithmetic.element, arithmetic.output);
         let (handle, [op_a, op_b]) = (self.handle, [transpose_a, transpose_b].map(i32::from));
         let (rows, cols, depth) = (n as i32, m as i32, k as i32);
         // SAFETY: as the caller promises; the factors are read before the call returns.
@@ -239,7 +245,7 @@ impl Session<'_> {
                 #[rustfmt::skip]
                 let status = (self.functions.gemm)(
                     handle, op_b, op_a, rows, cols, depth,
-                    one, b, element, ldb, a, element, lda, zero, c, element, ldc,
+                    one, b, element, ldb, a, element, lda, zero, c, output, ldc,
                     arithmetic.compute, GEMM_DEFAULT,
                 );
                 return check("cublasGemmEx", status);
@@ -248,7 +254,7 @@ impl Session<'_> {
             #[rustfmt::skip]
             let status = (self.functions.gemm_batch)(
                 handle, op_b, op_a, rows, cols, depth,
-                one, b, element, ldb, next_b, a, element, lda, next_a, zero, c, element, ldc, next_c,
+                one, b, element, ldb, next_b, a, element, lda, next_a, zero, c, output, ldc, next_c,
                 batch as i32, arithmetic.compute, GEMM_DEFAULT,
             );
             check("cublasGemmStridedBatchedEx", status)

@@ -61,7 +61,11 @@ const SEARCH: Search<'_> = Search {
 // Numbers of the header's enumerations.
 const DESC_TRANSA: i32 = 3;
 const DESC_TRANSB: i32 = 4;
+const DESC_SCALE_POINTERS: [i32; 2] = [17, 18];
 const DESC_FAST_ACCUM: i32 = 25;
+const DESC_SCALE_MODES: [i32; 2] = [31, 32];
+/// `CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F` of its first factor, our B, and `…_VEC128_32F` of the other.
+const BLOCK_SCALES: [i32; 2] = [5, 4];
 const LAYOUT_BATCH_COUNT: i32 = 5;
 const LAYOUT_BATCH_STRIDE: i32 = 6;
 const PREFERENCE_WORKSPACE: i32 = 1;
@@ -102,10 +106,11 @@ impl CublasLt {
     }
 
     /// A problem, with the candidates of the heuristics for [`WORKSPACE`] bytes of workspace, the most promising first.
+    /// Factors of blocks of both operands lie from address `scales` on.
     ///
     /// # Errors
     /// cuBLASLt cannot use the GPU, or has no candidate.
-    pub fn matmul(&self, problem: &Problem) -> Result<Matmul<'_>> {
+    pub fn matmul(&self, problem: &Problem, scales: Option<u64>) -> Result<Matmul<'_>> {
         let null = ptr::null_mut();
         let mut made = Matmul {
             functions: &self.functions,
@@ -116,7 +121,7 @@ impl CublasLt {
             preference: null,
             candidates: Vec::new(),
         };
-        made.describe()?;
+        made.describe(scales)?;
         made.ask()?;
         ensure!(!made.candidates.is_empty(), "cuBLASLt's heuristics name no candidate");
         Ok(made)
@@ -124,7 +129,7 @@ impl CublasLt {
 }
 
 impl Matmul<'_> {
-    fn describe(&mut self) -> Result<(), Status> {
+    fn describe(&mut self, scales: Option<u64>) -> Result<(), Status> {
         let functions = self.functions;
         let Problem { m, n, k, transpose_a, transpose_b, batch, arithmetic } = self.problem;
         let [lda, ldb, ldc] = self.problem.leading();
@@ -146,6 +151,15 @@ impl Matmul<'_> {
                 let value = 1_i8;
                 let set = (functions.desc_set)(self.desc, DESC_FAST_ACCUM, (&raw const value).cast(), size_of::<i8>());
                 check("cublasLtMatmulDescSetAttribute", set)?;
+            }
+            if let Some(scales) = scales.filter(|_| arithmetic.blocks) {
+                for (number, mode) in BLOCK_SCALES.into_iter().enumerate() {
+                    let (at, address) = (DESC_SCALE_MODES[number], DESC_SCALE_POINTERS[number]);
+                    let set = (functions.desc_set)(self.desc, at, (&raw const mode).cast(), size_of::<i32>());
+                    check("cublasLtMatmulDescSetAttribute", set)?;
+                    let set = (functions.desc_set)(self.desc, address, (&raw const scales).cast(), size_of::<u64>());
+                    check("cublasLtMatmulDescSetAttribute", set)?;
+                }
             }
             let elements = [arithmetic.element, arithmetic.element, arithmetic.output];
             for ((layout, ((rows, cols), ld, stride)), element) in self.layouts.iter_mut().zip(shapes).zip(elements) {

@@ -53,6 +53,7 @@ fn problem(case: &Case) -> Option<Problem> {
         Dtype::I8 => Arithmetic::I8,
         Dtype::E4m3 => Arithmetic::E4M3,
         Dtype::E4m3Fast => Arithmetic::E4M3_FAST,
+        Dtype::E4m3Blocks => Arithmetic::E4M3_BLOCKS,
         Dtype::I32 | Dtype::U8 | Dtype::C128 => return None,
     };
     Some(Problem { m, n, k, transpose_a, transpose_b, batch, arithmetic })
@@ -107,8 +108,7 @@ pub(super) fn cublas_grouped<'c>(context: &'c Context<'_>, case: &Case, _slot: &
 /// cuBLAS: GEMM, and `geam`'s transposes of elements of 4, 8 and 16 bytes.
 pub(super) fn cublas<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot) -> Result<Option<Call<'c>>> {
     let Some(session) = &context.cublas else { return Ok(None) };
-    // `cublasGemmEx` has no 8-bit floating point; of 8-bit integers cuBLASLt has the same kernels.
-    if let Some(problem) = problem(case).filter(|problem| problem.arithmetic.is_of_one_type()) {
+    if let Some(problem) = problem(case).filter(|problem| problem.arithmetic.is_in_cublas()) {
         return Ok(Some(plain(Box::new(move |slot| {
             // SAFETY: the slot holds the GEMM's matrices; for streams and drops see `copy`.
             Ok(unsafe { session.gemm(&problem, factors(slot)?) }?)
@@ -143,7 +143,8 @@ pub(super) fn cublaslt<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slo
     let (Ok(library), Some(driver), Some(problem)) = (&context.peers.cublaslt, &context.driver, problem(case)) else {
         return Ok(None);
     };
-    let matmul = library.matmul(&problem)?;
+    let scales = slot.block_scales.as_ref().map(|scales| scales.view().device_ptr() as u64);
+    let matmul = library.matmul(&problem, scales)?;
     let workspace = context.device.alloc::<u8>(WORKSPACE)?;
     let (best, failed) = fastest(driver, &matmul, &workspace, slot)?;
     let note = format!("candidate {best} of {} was fastest, {failed} failed", matmul.candidates());
@@ -195,7 +196,7 @@ fn cub_type(dtype: Dtype) -> Option<Type> {
         Dtype::F16 => Some(Type::F16),
         Dtype::Bf16 => Some(Type::Bf16),
         Dtype::I32 => Some(Type::I32),
-        Dtype::Tf32 | Dtype::F32Emulated | Dtype::U8 | Dtype::C128 | Dtype::I8 | Dtype::E4m3 | Dtype::E4m3Fast => None,
+        _ => None,
     }
 }
 

@@ -119,11 +119,13 @@ pub enum Dtype {
     E4m3,
     /// The same with `Arithmetic::FastAccumulation`.
     E4m3Fast,
+    /// The same with factors of blocks: 1 × 128 of A, 128 × 128 of B.
+    E4m3Blocks,
 }
 
 impl Dtype {
     /// Every type.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::F32,
         Self::Tf32,
         Self::F32Emulated,
@@ -136,6 +138,7 @@ impl Dtype {
         Self::I8,
         Self::E4m3,
         Self::E4m3Fast,
+        Self::E4m3Blocks,
     ];
 
     /// Its name in records.
@@ -153,13 +156,14 @@ impl Dtype {
             Self::I8 => "i8",
             Self::E4m3 => "e4m3",
             Self::E4m3Fast => "e4m3-fast",
+            Self::E4m3Blocks => "e4m3-blocks",
         }
     }
 
     /// Bytes of an element.
     pub fn bytes(self) -> usize {
         match self {
-            Self::U8 | Self::I8 | Self::E4m3 | Self::E4m3Fast => 1,
+            Self::U8 | Self::I8 | Self::E4m3 | Self::E4m3Fast | Self::E4m3Blocks => 1,
             Self::F16 | Self::Bf16 => 2,
             Self::F32 | Self::Tf32 | Self::F32Emulated | Self::I32 => 4,
             Self::F64 => 8,
@@ -172,7 +176,7 @@ impl Dtype {
     pub fn stored(self) -> Self {
         match self {
             Self::Tf32 | Self::F32Emulated => Self::F32,
-            Self::E4m3Fast => Self::E4m3,
+            Self::E4m3Fast | Self::E4m3Blocks => Self::E4m3,
             other => other,
         }
     }
@@ -182,7 +186,7 @@ impl Dtype {
     pub fn product(self) -> Self {
         match self {
             Self::I8 => Self::I32,
-            Self::E4m3 | Self::E4m3Fast => Self::Bf16,
+            Self::E4m3 | Self::E4m3Fast | Self::E4m3Blocks => Self::Bf16,
             other => other.stored(),
         }
     }

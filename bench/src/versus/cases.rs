@@ -2,7 +2,7 @@
 
 use super::case::{Case, Dtype, Lengths, Shape, Work};
 
-use Dtype::{Bf16, C128, E4m3, E4m3Fast, F16, F32, F32Emulated, F64, I8, I32, Tf32, U8};
+use Dtype::{Bf16, C128, E4m3, E4m3Blocks, E4m3Fast, F16, F32, F32Emulated, F64, I8, I32, Tf32, U8};
 
 /// Elements of the large vectors.
 const LARGE: usize = 1 << 28;
@@ -208,7 +208,7 @@ fn gemms() -> Vec<Case> {
     cases.extend(other_layouts.map(|layout| gemm(F64, [4096; 3], layout, 1)));
     cases.extend([[2000, 3000, 4000], [1999, 3001, 4003]].map(|mnk| gemm(F64, mnk, [false; 2], 1)));
     // cuBLASLt multiplies 8-bit matrices in this layout alone.
-    for dtype in [I8, E4m3, E4m3Fast] {
+    for dtype in [I8, E4m3, E4m3Fast, E4m3Blocks] {
         cases.extend([1024, 2048, 4096, 8192].map(|n| gemm(dtype, [n; 3], [false, true], 1)));
         cases.extend([[128, 8192, 8192], [4096, 7168, 16384]].map(|mnk| gemm(dtype, mnk, [false, true], 1)));
     }

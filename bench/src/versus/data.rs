@@ -81,7 +81,7 @@ pub fn number(dtype: Dtype, bits: Bits) -> f64 {
     match dtype {
         Dtype::U8 => bits as f64,
         Dtype::I8 => f64::from((bits as u8).cast_signed()),
-        Dtype::E4m3 | Dtype::E4m3Fast => E4m3::from_bits(bits as u8).to_f32().into(),
+        Dtype::E4m3 | Dtype::E4m3Fast | Dtype::E4m3Blocks => E4m3::from_bits(bits as u8).to_f32().into(),
         Dtype::I32 => f64::from((bits as u32).cast_signed()),
         Dtype::F16 => f16::from_bits(bits as u16).to_f64(),
         Dtype::Bf16 => bf16::from_bits(bits as u16).to_f64(),
@@ -107,7 +107,9 @@ macro_rules! by_type {
                         let draw = if small { <$t as Number>::small } else { <$t as Number>::random };
                         Self::$variant(random(vec![zero(); len], seed, 7, draw))
                     })+
-                    Dtype::Tf32 | Dtype::F32Emulated | Dtype::E4m3Fast => unreachable!("stored as another"),
+                    Dtype::Tf32 | Dtype::F32Emulated | Dtype::E4m3Fast | Dtype::E4m3Blocks => {
+                        unreachable!("stored as another")
+                    }
                 }
             }
 
@@ -128,7 +130,9 @@ macro_rules! by_type {
             pub fn alloc(device: &Device, dtype: Dtype, len: usize) -> Result<Self> {
                 Ok(match dtype.stored() {
                     $(Dtype::$variant => Self::$variant(device.alloc(len)?),)+
-                    Dtype::Tf32 | Dtype::F32Emulated | Dtype::E4m3Fast => unreachable!("stored as another"),
+                    Dtype::Tf32 | Dtype::F32Emulated | Dtype::E4m3Fast | Dtype::E4m3Blocks => {
+                        unreachable!("stored as another")
+                    }
                 })
             }
 

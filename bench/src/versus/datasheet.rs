@@ -25,6 +25,7 @@ const DATASHEETS: &[Datasheet] = &[Datasheet {
         ("i8", 1979e12),
         ("e4m3", 1979e12),
         ("e4m3-fast", 1979e12),
+        ("e4m3-blocks", 1979e12),
     ],
 }];
 

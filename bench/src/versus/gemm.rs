@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use anyhow::Result;
 use half::{bf16, f16};
 use warpwright::gemm::{Arithmetic, Gemm, Multiply, Op, Output};
-use warpwright::{Buffer, Device};
+use warpwright::{Buffer, Device, Layout, MatrixView};
 
 use super::case::{Case, Dtype, Shape, Work};
 use super::data::AnyBuffer::{Bf16, E4m3, F16, F32, F64, I8, I32};
@@ -20,14 +20,17 @@ struct Problem {
     batch: usize,
 }
 
-/// A, B and C of a slot.
-type Operands<'s, T, C> = (&'s Buffer<T>, &'s Buffer<T>, &'s mut Buffer<C>);
+/// A, B and C of a slot, and factors of blocks.
+type Operands<'s, T, C> = (&'s Buffer<T>, &'s Buffer<T>, &'s mut Buffer<C>, Option<&'s Buffer<f32>>);
+
+/// Factors of blocks of A and B.
+type BlockScales<'g> = Option<[MatrixView<'g, f32>; 2]>;
 
 /// How a GEMM of one element type is called, with a C of another or the same.
 #[derive(Clone, Copy)]
 struct Kind<T: Multiply, C: Output<T>> {
     operands: for<'s> fn(&'s mut Slot) -> Result<Operands<'s, T, C>>,
-    configured: for<'g> fn(Gemm<'g, T>) -> Gemm<'g, T>,
+    configured: for<'g> fn(Gemm<'g, T>, BlockScales<'g>) -> Gemm<'g, T>,
 }
 
 /// The operands of a slot that holds A and B as `$x`, and C as `$y` or the same.
@@ -37,8 +40,8 @@ macro_rules! operands {
     };
     ($x:ident $y:ident) => {
         |slot| {
-            let Slot { a: $x(a), b: Some($x(b)), out: $y(c), .. } = slot else { return wrong_type() };
-            Ok((a, b, c))
+            let Slot { a: $x(a), b: Some($x(b)), out: $y(c), block_scales, .. } = slot else { return wrong_type() };
+            Ok((a, b, c, block_scales.as_ref()))
         }
     };
 }
@@ -110,42 +113,64 @@ fn by<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot, choice: Choice
     let ops = transposed.map(|transposed| if transposed { Op::T } else { Op::N });
     let (device, problem) = (&context.device, Problem { mnk, ops, batch });
     match case.dtype {
-        Dtype::F32 => {
-            calls::<f32, f32>(device, problem, Kind { operands: operands!(F32), configured: |gemm| gemm }, slot, choice)
-        }
-        Dtype::Tf32 => {
-            let kind = Kind { operands: operands!(F32), configured: |gemm| gemm.arithmetic(Arithmetic::Tf32) };
-            calls::<f32, f32>(device, problem, kind, slot, choice)
-        }
-        Dtype::F32Emulated => {
-            let kind = Kind { operands: operands!(F32), configured: |gemm| gemm.arithmetic(Arithmetic::Bf16x6) };
-            calls::<f32, f32>(device, problem, kind, slot, choice)
-        }
-        Dtype::F16 => {
-            calls::<f16, f16>(device, problem, Kind { operands: operands!(F16), configured: |gemm| gemm }, slot, choice)
-        }
-        Dtype::Bf16 => calls::<bf16, bf16>(
+        Dtype::F32 => calls::<f32, f32>(
             device,
             problem,
-            Kind { operands: operands!(Bf16), configured: |gemm| gemm },
+            Kind { operands: operands!(F32), configured: |gemm, _| gemm },
             slot,
             choice,
         ),
-        Dtype::F64 => {
-            calls::<f64, f64>(device, problem, Kind { operands: operands!(F64), configured: |gemm| gemm }, slot, choice)
+        Dtype::Tf32 => {
+            let kind = Kind { operands: operands!(F32), configured: |gemm, _| gemm.arithmetic(Arithmetic::Tf32) };
+            calls::<f32, f32>(device, problem, kind, slot, choice)
         }
+        Dtype::F32Emulated => {
+            let kind = Kind { operands: operands!(F32), configured: |gemm, _| gemm.arithmetic(Arithmetic::Bf16x6) };
+            calls::<f32, f32>(device, problem, kind, slot, choice)
+        }
+        Dtype::F16 => calls::<f16, f16>(
+            device,
+            problem,
+            Kind { operands: operands!(F16), configured: |gemm, _| gemm },
+            slot,
+            choice,
+        ),
+        Dtype::Bf16 => calls::<bf16, bf16>(
+            device,
+            problem,
+            Kind { operands: operands!(Bf16), configured: |gemm, _| gemm },
+            slot,
+            choice,
+        ),
+        Dtype::F64 => calls::<f64, f64>(
+            device,
+            problem,
+            Kind { operands: operands!(F64), configured: |gemm, _| gemm },
+            slot,
+            choice,
+        ),
         Dtype::I8 => {
-            let kind = Kind { operands: operands!(I8 I32), configured: |gemm| gemm };
+            let kind = Kind { operands: operands!(I8 I32), configured: |gemm, _| gemm };
             calls::<i8, i32>(device, problem, kind, slot, choice)
         }
         Dtype::E4m3 => {
-            let kind = Kind { operands: operands!(E4m3 Bf16), configured: |gemm| gemm };
+            let kind = Kind { operands: operands!(E4m3 Bf16), configured: |gemm, _| gemm };
             calls::<warpwright::E4m3, bf16>(device, problem, kind, slot, choice)
         }
         Dtype::E4m3Fast => {
             let kind = Kind {
                 operands: operands!(E4m3 Bf16),
-                configured: |gemm| gemm.arithmetic(Arithmetic::FastAccumulation),
+                configured: |gemm, _| gemm.arithmetic(Arithmetic::FastAccumulation),
+            };
+            calls::<warpwright::E4m3, bf16>(device, problem, kind, slot, choice)
+        }
+        Dtype::E4m3Blocks => {
+            let kind = Kind {
+                operands: operands!(E4m3 Bf16),
+                configured: |gemm, factors| match factors {
+                    Some([a, b]) => gemm.block_scales(a, b),
+                    None => gemm,
+                },
             };
             calls::<warpwright::E4m3, bf16>(device, problem, kind, slot, choice)
         }
@@ -161,9 +186,9 @@ fn calls<'c, T: Multiply, C: Output<T>>(
     choice: Choice,
 ) -> Result<Vec<Call<'c>>> {
     let Problem { mnk: [m, n, _], batch, .. } = problem;
-    let (a, b, c) = (kind.operands)(slot)?;
-    let plans =
-        (kind.configured)(described(device, problem, a, b)?).plans(c.view().as_tensor(axes(&[batch, m, n]))?)?;
+    let (a, b, c, factors) = (kind.operands)(slot)?;
+    let plans = (kind.configured)(described(device, problem, a, b)?, block_scales(problem, factors)?)
+        .plans(c.view().as_tensor(axes(&[batch, m, n]))?)?;
     let mut kernels = HashSet::new();
     let chosen = plans.into_iter().filter(|plan| match choice {
         Choice::Family(family) => gpu::family_of(plan.algorithm().kernel()).is_some_and(|of| of.name == family),
@@ -177,22 +202,35 @@ fn calls<'c, T: Multiply, C: Output<T>>(
             let note = Some(plan.algorithm().to_string());
             if matches!(choice, Choice::Allocating) {
                 let run = Box::new(move |slot: &mut Slot| {
-                    let (a, b, c) = (kind.operands)(slot)?;
-                    *c = (kind.configured)(described(device, problem, a, b)?).run_as::<C>()?.into_buffer();
+                    let (a, b, c, factors) = (kind.operands)(slot)?;
+                    let factors = block_scales(problem, factors)?;
+                    *c = (kind.configured)(described(device, problem, a, b)?, factors).run_as::<C>()?.into_buffer();
                     Ok(())
                 });
                 return Ok(Call { run, captures: false, note });
             }
             let mut workspace = device.alloc::<f32>(plan.workspace_len())?;
             let run = Box::new(move |slot: &mut Slot| {
-                let (a, b, c) = (kind.operands)(slot)?;
-                let gemm = (kind.configured)(described(device, problem, a, b)?).workspace(&mut workspace);
+                let (a, b, c, factors) = (kind.operands)(slot)?;
+                let factors = block_scales(problem, factors)?;
+                let gemm = (kind.configured)(described(device, problem, a, b)?, factors).workspace(&mut workspace);
                 let gemm = if matches!(choice, Choice::Own) { gemm } else { gemm.algorithm(plan.algorithm()) };
                 Ok(gemm.into(c.view_mut().as_tensor(axes(&[batch, m, n]))?)?)
             });
             Ok(Call { run, captures: true, note })
         })
         .collect()
+}
+
+/// The factors of a problem, which begin where the slot's do.
+fn block_scales(problem: Problem, factors: Option<&Buffer<f32>>) -> Result<BlockScales<'_>> {
+    let Some(factors) = factors else { return Ok(None) };
+    let Problem { mnk: [m, n, k], .. } = problem;
+    let view = |rows: usize| {
+        let cols = k.div_ceil(128);
+        factors.view().as_matrix(Layout { rows, cols, ld: cols, offset: 0 })
+    };
+    Ok(Some([view(m)?, view(n.div_ceil(128))?]))
 }
 
 /// The GEMM of these operands.

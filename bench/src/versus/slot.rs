@@ -23,6 +23,8 @@ pub struct Slot {
     pub offsets: Option<Buffer<u64>>,
     /// Where groups of rows end.
     pub ends: Option<Buffer<u32>>,
+    /// Factors of blocks of A, and of B: enough for both, and for how cuBLASLt pads them; all 1.
+    pub block_scales: Option<Buffer<f32>>,
     /// The result of a call that hands it to the host instead of writing `out`.
     pub returned: Option<f64>,
 }
@@ -58,6 +60,13 @@ impl Slot {
             Shape::Groups { groups, rows, .. } => Some(device.upload(&group_ends(groups, rows))?),
             _ => None,
         };
+        let block_scales = match case.shape {
+            Shape::Gemm { mnk: [m, n, k], .. } if case.dtype == Dtype::E4m3Blocks => {
+                let [rows, blocks] = [m.max(n).next_multiple_of(128), k.div_ceil(128).next_multiple_of(4)];
+                Some(device.upload(&vec![1.0; rows * blocks])?)
+            }
+            _ => None,
+        };
         Ok(Self {
             a: period.buffer(device, a, 0)?,
             b: b.map(|len| period.buffer(device, len, Period::SECOND)).transpose()?,
@@ -66,6 +75,7 @@ impl Slot {
             wide: (case.work == Work::Sum && case.dtype == Dtype::I32).then(|| device.alloc(1)).transpose()?,
             offsets,
             ends,
+            block_scales,
             returned: None,
         })
     }

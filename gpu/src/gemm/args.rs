@@ -120,6 +120,20 @@ pub struct Scales<'a> {
     pub columns: VecRef<'a, f32>,
 }
 
+/// Rows and columns of op(A)·op(B), and steps of k, that share a factor of [`BlockScales`].
+pub const SCALE_BLOCK: u32 = 128;
+
+/// Factors of the products of each [`SCALE_BLOCK`] of k: their sum is multiplied by the product of both, and added to
+/// the whole sum by a fused multiply-add.
+#[repr(C)]
+#[derive(Clone, Copy, KernelArg)]
+pub struct BlockScales<'a> {
+    /// m × ⌈k / 128⌉: of each row of op(A).
+    pub a: MatRef<'a, f32>,
+    /// ⌈n / 128⌉ × ⌈k / 128⌉: of 128 columns of op(B) each.
+    pub b: MatRef<'a, f32>,
+}
+
 /// What a stream-K schedule needs: see `sm90::schedule::stream_k` and `sm90::fixup`.
 #[repr(C)]
 #[derive(Clone, Copy, KernelArg)]
@@ -171,6 +185,16 @@ pub type ScaledGemmKernel<T> = simt::Kernel<(
     simt::tma::TensorMapMut<'static, T>,
     TmaGemmArgs<'static, T>,
     Scales<'static>,
+)>;
+
+/// A [`TmaGemmKernel`] for operands of 8 bits with factors of blocks.
+#[cfg(not(target_arch = "nvptx64"))]
+pub type BlockScaledGemmKernel<T> = simt::Kernel<(
+    simt::tma::TensorMap<'static, T>,
+    simt::tma::TensorMap<'static, T>,
+    simt::tma::TensorMapMut<'static, T>,
+    TmaGemmArgs<'static, T>,
+    BlockScales<'static>,
 )>;
 
 /// A [`TmaGemmKernel`] that loads planes of `bf16`, with the operands that were split into them.

@@ -70,6 +70,7 @@ pub const GROUPED: &[&simt::KernelInfo] = kernel_infos!(sm90::grouped::BF16, sm9
 #[cfg(all(not(target_arch = "nvptx64"), feature = "gemm_sm90"))]
 pub const SM90: &[&simt::KernelInfo] = kernel_infos!(
     sm90::BF16, sm90::F16, sm90::TF32, sm90::BF16X6, sm90::I8, sm90::E4M3, sm90::E5M2, sm90::E4M3_FAST, sm90::E5M2_FAST,
+    sm90::E4M3_BLOCKS,
     sm90::f64::F64, sm90::ffma::F32;
     [
         sm90::pack::gemm_sm90_pack_b8.info(),

@@ -59,6 +59,9 @@ pub trait Fragment: Copy + AsRef<[f32]> {
     );
     #[doc(hidden)]
     fn wait<const PENDING: u32>(&mut self, flight: &mut Flight);
+    /// Computes the values here: LLVM moves no instruction that they come from further down.
+    #[doc(hidden)]
+    fn pin(&mut self);
     #[doc(hidden)]
     fn for_each(&self, body: impl FnMut(u32, f32));
     #[doc(hidden)]
@@ -74,7 +77,8 @@ pub trait Fragment: Copy + AsRef<[f32]> {
 macro_rules! group {
     ($($products:expr),+) => {
         concat!(
-            "{{ .reg .pred p, q; .reg .b64 a, b; mov.b64 b, {b}; setp.eq.u32 p, {fresh}, 0; setp.eq.u32 q, 0, 0; ",
+            "{{ .reg .pred p, q; .reg .b32 x, y; .reg .b64 a, b; mov.b32 y, {b}; ",
+            "setp.eq.u32 p, {fresh}, 0; setp.eq.u32 q, 0, 0; ",
             "wgmma.fence.sync.aligned; ",
             $($products,)+
             "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned {pending}; }}"
@@ -100,16 +104,18 @@ macro_rules! shared {
      $($ta:ident $tb:ident)?) => {
         asm!(
             group!(
-                "mov.b64 a, {a}; ",
+                "mov.b32 x, {a}; ",
                 $(concat!(
-                    "wgmma.mma_async.sync.aligned.m64", $n, $types, " ",
+                    "mov.b64 a, {{x, {a_high}}}; mov.b64 b, {{y, {b_high}}}; wgmma.mma_async.sync.aligned.m64", $n, $types, " ",
                     $list! $d, ", a, b, ", $scale, $modifiers, "; ",
-                    "add.s64 a, a, {a_step}; add.s64 b, b, {b_step}; "
+                    "add.s32 x, x, {a_step}; add.s32 y, y, {b_step}; "
                 )),+
             ),
             $(inout(reg32) $v[$i],)+
-            a = in(reg64) $a,
-            b = in(reg64) $b,
+            a = in(reg32) $a as u32,
+            a_high = in(reg32) ($a >> 32) as u32,
+            b = in(reg32) $b as u32,
+            b_high = in(reg32) ($b >> 32) as u32,
             fresh = in(reg32) $fresh,
             $(ta = const $ta::IS_MN as i32, tb = const $tb::IS_MN as i32,)?
             a_step = const $a_step::ADVANCE / 16,
@@ -135,15 +141,17 @@ macro_rules! registered {
         asm!(
             group!(
                 $(concat!(
+                    "mov.b64 b, {{y, {b_high}}}; ",
                     "wgmma.mma_async.sync.aligned.m64", $n, $types, " ", $list! $d, ", {{{",
                     stringify!($r0), "}, {", stringify!($r1), "}, {", stringify!($r2), "}, {", stringify!($r3),
-                    "}}}, b, ", $scale, $modifiers, "; add.s64 b, b, {b_step}; "
+                    "}}}, b, ", $scale, $modifiers, "; add.s32 y, y, {b_step}; "
                 )),+
             ),
             $(inout(reg32) $v[$i],)+
             $($r0 = in(reg32) $a[$step % STEPS][0], $r1 = in(reg32) $a[$step % STEPS][1],
               $r2 = in(reg32) $a[$step % STEPS][2], $r3 = in(reg32) $a[$step % STEPS][3],)+
-            b = in(reg64) $b,
+            b = in(reg32) $b as u32,
+            b_high = in(reg32) ($b >> 32) as u32,
             fresh = in(reg32) $fresh,
             $(tb = const $tb::IS_MN as i32,)?
             b_step = const $b_step::ADVANCE / 16,
@@ -213,6 +221,11 @@ macro_rules! fragment {
             }
 
             #[inline(always)]
+            fn pin(&mut self) {
+                fragment!(@pin self $i)
+            }
+
+            #[inline(always)]
             fn for_each(&self, mut body: impl FnMut(u32, f32)) {
                 let mut body = |i: u32, [value]: [f32; 1]| body(i, value);
                 each!(self, body, 1, [0], $i);
@@ -271,6 +284,10 @@ macro_rules! fragment {
                 options(nostack, preserves_flags)
             )
         }
+    };
+    (@pin $v:ident [$($i:literal)+]) => {
+        // SAFETY: no instruction.
+        unsafe { asm!(concat!("//", $(" {", $i, "}"),+), $(inout(reg32) $v[$i],)+ options(nostack, preserves_flags)) }
     };
 }
 

@@ -86,6 +86,10 @@ pub trait Fragment: Copy + AsRef<[f32]> + AsMut<[f32]> {
 
     #[doc(hidden)]
     #[inline(always)]
+    fn pin(&mut self) {}
+
+    #[doc(hidden)]
+    #[inline(always)]
     fn for_each(&self, mut body: impl FnMut(u32, f32)) {
         for (i, &value) in (0..).zip(self.as_ref()) {
             body(i, value);

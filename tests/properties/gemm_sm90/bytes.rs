@@ -1,12 +1,12 @@
 //! 8-bit operands: `i8`, whose sums are exact, and [`E4m3`] and [`E5m2`], of which small integers have exact sums.
 
-use gpu::gemm::args::ScaledGemmKernel;
+use gpu::gemm::args::{BlockScaledGemmKernel, ScaledGemmKernel};
 use gpu::gemm::configs::WgmmaKernel;
 use gpu::gemm::sm90 as kernels;
 use rand::Rng;
 use warpwright::gemm::{Algorithm, Arithmetic, Gemm, Op, Output, Quantized};
 use warpwright::half::{bf16, f16};
-use warpwright::{Device, E4m3, E5m2, Element};
+use warpwright::{Device, E4m3, E5m2, Element, Layout};
 
 use crate::support::device::under_test;
 use crate::support::values;
@@ -255,26 +255,84 @@ fn random_numbers_are_within_the_bound() {
     }
 }
 
-/// Tiles that several blocks share: sums of small integers are the same.
-#[test]
-fn promoted_sums_are_exact_with_stream_k() {
-    let device = under_test(6);
-    let [m, n, k] = [130, 208, 900];
-    let mut rng = values::rng(6);
+/// Factors of blocks, powers of two: tiles cut off on every side, more steps than stages, leading dimensions of the
+/// factors, and an epilogue.
+fn check_blocks<C: Output<E4m3> + Cell>(
+    (device, kernel): (&Device, &WgmmaKernel<BlockScaledGemmKernel<E4m3>>),
+    [m, n, k]: [usize; 3],
+    with_epilogue: bool,
+) {
+    let mut rng = values::rng((m * n + k) as u64);
     let mut numbers = |len: usize| (0..len).map(|_| E4m3::exact(&mut rng)).collect::<Vec<_>>();
-    let (a, b) = (device.upload(&numbers(m * ld(k))).unwrap(), device.upload(&numbers(n * ld(k))).unwrap());
-    let view_a = a.view().as_tensor_strided(&[m, k], &[ld(k), 1]).unwrap();
-    let view_b = b.view().as_tensor_strided(&[n, k], &[ld(k), 1]).unwrap();
-    let c = device.alloc_matrix::<bf16>(m, n).unwrap();
-    for kernel in kernels::E4M3.iter().filter(|kernel| kernel.config.stream_k) {
-        let algorithm = Algorithm::of(kernel.kernel.info());
-        let product = |algorithm: Algorithm| {
-            let gemm = device.gemm(view_a, view_b).transpose_b().algorithm(algorithm);
-            assert_eq!(gemm.plan(algorithm, &c).unwrap().algorithm().blocks(), algorithm.blocks());
-            gemm.run_as::<bf16>().unwrap().download().unwrap()
+    let (a, b) = (numbers(m * ld(k)), numbers(n * ld(k)));
+    let (blocks_n, blocks_k) = (n.div_ceil(128), k.div_ceil(128));
+    let ld_scales = blocks_k + 3;
+    let factor = |row: usize, block: usize| [0.5_f32, 2.0, 1.0, 4.0, 0.25][(row + 2 * block) % 5];
+    let factors = |rows: usize| {
+        let values = (0..rows * ld_scales).map(|i| {
+            let (row, block) = (i / ld_scales, i % ld_scales);
+            // Nothing reads the padding.
+            if block < blocks_k { factor(row, block) } else { f32::NAN }
+        });
+        device.upload(&values.collect::<Vec<_>>()).unwrap()
+    };
+    let (on_a, on_b, of_a, of_b) =
+        (device.upload(&a).unwrap(), device.upload(&b).unwrap(), factors(m), factors(blocks_n));
+    let view_a = on_a.view().as_tensor_strided(&[m, k], &[ld(k), 1]).unwrap();
+    let view_b = on_b.view().as_tensor_strided(&[n, k], &[ld(k), 1]).unwrap();
+    let layout = |rows: usize| Layout { offset: 0, rows, cols: blocks_k, ld: ld_scales };
+    let (of_a, of_b) = (of_a.view().as_matrix(layout(m)).unwrap(), of_b.view().as_matrix(layout(blocks_n)).unwrap());
+    let old = C::of(-77.0);
+    let mut c = device.upload(&ndarray::Array2::from_elem((m, n), old)).unwrap();
+    let gemm = device.gemm(view_a, view_b).transpose_b().block_scales(of_a, of_b);
+    let gemm = gemm.algorithm(Algorithm::of(kernel.kernel.info())).sm_count_target(2 * kernel.config.cluster);
+    if with_epilogue { gemm.alpha(0.5).beta(-1.0).relu().into(&mut c) } else { gemm.into(&mut c) }.unwrap();
+    let name = kernel.kernel.info().name;
+    for ((row, col), got) in c.download().unwrap().indexed_iter() {
+        let product = |l: usize| {
+            let factors = factor(row, l / 128) * factor(col / 128, l / 128);
+            a[row * ld(k) + l].value() * b[col * ld(k) + l].value() * f64::from(factors)
         };
-        assert_eq!(product(algorithm.stream_k(5)), product(algorithm), "{}", kernel.kernel.info().name);
+        let sum: f64 = (0..k).map(product).sum();
+        let expected = C::of(if with_epilogue { (0.5 * sum + 77.0).max(0.0) } else { sum });
+        assert_eq!(*got, expected, "{name}, {row}, {col} of {m} x {n} x {k}");
     }
+}
+
+#[test]
+fn factors_of_blocks_are_exact() {
+    for (number, kernel) in kernels::E4M3_BLOCKS.iter().enumerate() {
+        let [rows, cols] = kernel.config.tile().map(|edge| edge as usize);
+        let device = under_test(number as u64);
+        check_blocks::<f32>((&device, kernel), [70, 80, kernel.config.stages * 128 + 45], false);
+        check_blocks::<f32>((&device, kernel), [rows + 1, cols + 16, 260], false);
+        check_blocks::<bf16>((&device, kernel), [67, 264, 128], false);
+        check_blocks::<f16>((&device, kernel), [65, 144, 300], true);
+        check_blocks::<f32>((&device, kernel), [2, 3, 5], true);
+    }
+}
+
+#[test]
+fn factors_of_blocks_that_do_not_fit_are_refused() {
+    let device = under_test(7);
+    let a = device.upload(&ndarray::Array2::from_elem((16, 144), E4m3::from_f32(1.0))).unwrap();
+    let factors = |rows, cols| device.upload(&ndarray::Array2::from_elem((rows, cols), 1.0_f32)).unwrap();
+    let (of_a, of_b, one) = (factors(16, 2), factors(1, 2), device.upload(&[1.0_f32; 16]).unwrap());
+    let gemm = || device.gemm(&a, &a).transpose_b();
+    let refused = |gemm: Gemm<'_, E4m3>| gemm.run_as::<f32>().unwrap_err().to_string();
+    let error = refused(gemm().block_scales(&of_b, &of_b));
+    assert!(error.contains("`a_scales`: expected 16 x 2 factors") && error.contains("found 1 x 2"), "{error}");
+    let error = refused(gemm().block_scales(&of_a, &of_a));
+    assert!(error.contains("`b_scales`: expected 1 x 2 factors") && error.contains("found 16 x 2"), "{error}");
+    let error = refused(gemm().block_scales(&of_a, &of_b).row_scales(&one));
+    assert!(error.contains("`row_scales`: expected none beside factors of blocks"), "{error}");
+    let error = refused(gemm().block_scales(&of_a, &of_b).algorithm(Algorithm::of(kernels::E4M3[0].kernel.info())));
+    assert!(error.contains("has no factors of blocks"), "{error}");
+    let error = refused(gemm().algorithm(Algorithm::of(kernels::E4M3_BLOCKS[0].kernel.info())));
+    assert!(error.contains("needs factors of blocks"), "{error}");
+    // Without a product there is nothing to scale.
+    let c = gemm().block_scales(&of_a, &of_b).alpha(0.0).run_wide().unwrap().download().unwrap();
+    assert!(c.iter().all(|&x| x == 0.0));
 }
 
 /// Nothing is read where k or alpha is 0, and C of no rows stays as it is.

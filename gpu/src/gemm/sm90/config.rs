@@ -28,18 +28,25 @@ pub(super) trait Config: Sized {
     /// Whether C's rows belong to groups: a tile may end within 64 rows, and what is below is another's.
     const GROUPED: bool = false;
 
-    /// The main loop: see [`mainloop_wgmma::accumulate`].
+    /// The main loop: the sums of 64 rows from row `row` of the MMA tile on, over the stages `from` to `to` of k, at
+    /// least one. `place` finds the row and the column of C where these sums begin, and the matrix; it is called where
+    /// that costs no time, and its result is returned. See [`mainloop_wgmma::accumulate`].
     #[inline(always)]
     fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
         smem: &Smem<Self::Operand, A, B, STAGES>,
         accumulator: &mut [Accumulators<N>; 1],
         state: &mut PipelineState<STAGES>,
-        range: (u32, u32),
-        meanwhile: impl FnOnce(),
-    ) where
+        (row, [from, to]): (u32, [u32; 2]),
+        _source: Self::Source<'_>,
+        place: impl FnOnce() -> [u32; 3],
+    ) -> [u32; 3]
+    where
         Columns<N>: Width,
     {
-        mainloop_wgmma::accumulate::<Self, 1, N, A, B, STAGES>(smem, accumulator, state, range, meanwhile);
+        let mut at = [0; 3];
+        let range = (row, to - from);
+        mainloop_wgmma::accumulate::<Self, 1, N, A, B, STAGES>(smem, accumulator, state, range, || at = place());
+        at
     }
 
     /// What is done with the sums of a tile of the matrix `place[2]` before the epilogue: those of 64 rows from row

@@ -125,13 +125,13 @@ pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, co
     let mut buffer = 0;
     while let Some(WorkUnit { tile, from, to }) = schedule.next_unit() {
         let mut accumulator = [Accumulators::<N>::zeroed()];
-        let mut place = [0; 3];
         // Where the tile lies is computed while products are under way.
-        let meanwhile = || {
+        let place = || {
             let (matrix, row, col) = at(tile);
-            place = [opaque(row) + consumer * 64, opaque(col), opaque(matrix)];
+            [opaque(row) + consumer * 64, opaque(col), opaque(matrix)]
         };
-        C::accumulate(smem, &mut accumulator, &mut state, (consumer * 64, to - from), meanwhile);
+        let range = (consumer * 64, [from, to]);
+        let place = C::accumulate(smem, &mut accumulator, &mut state, range, source, place);
         if C::CONFIG.stream_k {
             if to < steps {
                 fixup.store_partials(&accumulator[0], consumer);

@@ -8,16 +8,17 @@ use simt::tma::{TensorMap, TensorMapMut};
 use simt::wgmma::{Accumulators, Columns, Width};
 
 use super::config::{Config, Staged};
+use super::mainloop_wgmma_promoted::{Blocks, Unscaled};
 use super::pipeline::{PipelineState, Smem};
 use super::{bf16x6, gemm, gemm_two_width, mainloop_wgmma_promoted, mainloop_wgmma_rs, scales};
-use crate::gemm::args::{GemmArgs, Operands, Scales, TmaGemmArgs};
 #[cfg(not(target_arch = "nvptx64"))]
-use crate::gemm::args::{PlanesGemmKernel, ScaledGemmKernel, TmaGemmKernel};
+use crate::gemm::args::{BlockScaledGemmKernel, PlanesGemmKernel, ScaledGemmKernel, TmaGemmKernel};
+use crate::gemm::args::{BlockScales, GemmArgs, Operands, Scales, TmaGemmArgs};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::gemm::configs::WgmmaKernel;
 use crate::gemm::configs::{
-    Layout, PerfModel, WgmmaConfig, wgmma_16_configs, wgmma_bf16x6_configs, wgmma_fp8_configs, wgmma_fp8_fast_configs,
-    wgmma_i8_configs, wgmma_tf32_configs,
+    Layout, PerfModel, WgmmaConfig, wgmma_16_configs, wgmma_bf16x6_configs, wgmma_fp8_blocks_configs,
+    wgmma_fp8_configs, wgmma_fp8_fast_configs, wgmma_i8_configs, wgmma_tf32_configs,
 };
 
 /// `has!([flags] flag)`: whether the flag is among them.
@@ -28,7 +29,7 @@ macro_rules! has {
     (@stream_k stream_k) => { true };
     (@a_in_registers a_in_registers) => { true };
     (@promotes promotes) => { true };
-    (@promotes_ahead promotes_ahead) => { true };
+    (@promotes_blocks promotes) => { true };
     (@$flag:ident $wanted:ident) => { false };
 }
 
@@ -53,6 +54,9 @@ macro_rules! operands {
             scales::scale(accumulator, scales, place, gemm);
         }
     };
+    ([blocks]) => {
+        type Source<'a> = BlockScales<'a>;
+    };
     ([source]) => {
         type Source<'a> = Operands<'a, f32>;
 
@@ -61,12 +65,17 @@ macro_rules! operands {
             smem: &Smem<bf16, A, B, STAGES>,
             accumulator: &mut [Accumulators<N>; 1],
             state: &mut PipelineState<STAGES>,
-            range: (u32, u32),
-            meanwhile: impl FnOnce(),
-        ) where
+            (row, [from, to]): (u32, [u32; 2]),
+            _source: Operands<'_, f32>,
+            place: impl FnOnce() -> [u32; 3],
+        ) -> [u32; 3]
+        where
             Columns<N>: Width,
         {
-            bf16x6::mainloop::accumulate::<Self, N, A, B, STAGES>(smem, &mut accumulator[0], state, range, meanwhile);
+            let sum = &mut accumulator[0];
+            bf16x6::mainloop::accumulate::<Self, N, A, B, STAGES>(smem, sum, state, (row, to - from));
+            // Before the products its result would take registers that they need.
+            place()
         }
 
         #[inline(always)]
@@ -101,13 +110,16 @@ macro_rules! mainloop {
             smem: &Smem<f32, A, B, STAGES>,
             accumulator: &mut [Accumulators<N>; 1],
             state: &mut PipelineState<STAGES>,
-            range: (u32, u32),
-            meanwhile: impl FnOnce(),
-        ) where
+            (row, [from, to]): (u32, [u32; 2]),
+            _source: (),
+            place: impl FnOnce() -> [u32; 3],
+        ) -> [u32; 3]
+        where
             Columns<N>: Width,
         {
-            mainloop_wgmma_rs::accumulate::<Self, N, A, B, STAGES>(smem, &mut accumulator[0], state, range);
-            meanwhile();
+            let sum = &mut accumulator[0];
+            mainloop_wgmma_rs::accumulate::<Self, N, A, B, STAGES>(smem, sum, state, (row, to - from));
+            place()
         }
     };
     (promotes) => {
@@ -116,38 +128,45 @@ macro_rules! mainloop {
             smem: &Smem<Self::Operand, A, B, STAGES>,
             accumulator: &mut [Accumulators<N>; 1],
             state: &mut PipelineState<STAGES>,
-            range: (u32, u32),
-            meanwhile: impl FnOnce(),
-        ) where
+            range: (u32, [u32; 2]),
+            _source: Scales<'_>,
+            place: impl FnOnce() -> [u32; 3],
+        ) -> [u32; 3]
+        where
             Columns<N>: Width,
         {
-            mainloop_wgmma_promoted::accumulate::<Self, N, A, B, STAGES>(
+            mainloop_wgmma_promoted::accumulate::<Self, _, N, A, B, STAGES>(
                 smem,
                 &mut accumulator[0],
                 state,
                 range,
-                meanwhile,
+                Unscaled,
             );
+            place()
         }
     };
-    (promotes_ahead) => {
+    (promotes_blocks) => {
         #[inline(always)]
         fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
             smem: &Smem<Self::Operand, A, B, STAGES>,
             accumulator: &mut [Accumulators<N>; 1],
             state: &mut PipelineState<STAGES>,
-            range: (u32, u32),
-            meanwhile: impl FnOnce(),
-        ) where
+            range: (u32, [u32; 2]),
+            source: BlockScales<'_>,
+            place: impl FnOnce() -> [u32; 3],
+        ) -> [u32; 3]
+        where
             Columns<N>: Width,
         {
-            mainloop_wgmma_promoted::accumulate_ahead::<Self, N, A, B, STAGES>(
+            let place = place();
+            mainloop_wgmma_promoted::accumulate::<Self, _, N, A, B, STAGES>(
                 smem,
                 &mut accumulator[0],
                 state,
                 range,
-                meanwhile,
+                Blocks::new(source, place),
             );
+            place
         }
     };
     ($flag:ident) => {};
@@ -191,7 +210,7 @@ macro_rules! kernels {
                     two_width: has!($flags two_width),
                     stream_k: has!($flags stream_k),
                     a_in_registers: has!($flags a_in_registers),
-                    promotes: has!($flags promotes) || has!($flags promotes_ahead),
+                    promotes: has!($flags promotes),
                     planes: planes!($source),
                     element_bytes: size_of::<$x>() as u32,
                     model: PerfModel {
@@ -276,6 +295,11 @@ macro_rules! kernels_of_i8 {
 macro_rules! kernels_of_e4m3 {
     ($($rows:tt)+) => { kernels! { E4m3 of E4m3 [scales: Scales] e4m3 E4M3: ScaledGemmKernel; $($rows)+ } };
 }
+macro_rules! kernels_of_e4m3_blocks {
+    ($($rows:tt)+) => {
+        kernels! { E4m3 of E4m3 [blocks: BlockScales] e4m3_blocks E4M3_BLOCKS: BlockScaledGemmKernel; $($rows)+ }
+    };
+}
 macro_rules! kernels_of_e5m2 {
     ($($rows:tt)+) => { kernels! { E5m2 of E5m2 [scales: Scales] e5m2 E5M2: ScaledGemmKernel; $($rows)+ } };
 }
@@ -292,6 +316,7 @@ wgmma_bf16x6_configs!(kernels_of_bf16x6);
 wgmma_i8_configs!(kernels_of_i8);
 wgmma_fp8_configs!(kernels_of_e4m3);
 wgmma_fp8_configs!(kernels_of_e5m2);
+wgmma_fp8_blocks_configs!(kernels_of_e4m3_blocks);
 wgmma_fp8_fast_configs!(fast_kernels_of_e4m3);
 wgmma_fp8_fast_configs!(fast_kernels_of_e5m2);
 

@@ -115,16 +115,17 @@ impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A,
     /// The operands of the MMA in a stage: of A the 64 rows from row `row` of the tile on.
     #[inline(always)]
     pub(super) fn operands<C: Config<Operand = T>>(&self, stage: u32, row: u32) -> (Operand, Operand) {
-        let a = self.a.slot::<4>(stage * Self::STAGE_A + row * Self::DEPTH);
-        (Operand::new(a, 0, 1024, Swizzle::B128), self.operand_b::<C>(stage))
+        let a = Operand::new(self.a.slot::<4>(row * Self::DEPTH), 0, 1024, Swizzle::B128);
+        (a.advance(stage * Self::STAGE_A * size_of::<T>() as u32), self.operand_b::<C>(stage))
     }
 
     /// The MMA's B alone.
     #[inline(always)]
     pub(super) fn operand_b<C: Config<Operand = T>>(&self, stage: u32) -> Operand {
-        let b = self.b.slot::<4>(stage * Self::STAGE_B);
         // The leading dimension counts where boxes lie side by side along n.
-        Operand::new(b, if C::MajorB::IS_MN { 128 * Self::DEPTH } else { 0 }, 1024, Swizzle::B128)
+        let leading = if C::MajorB::IS_MN { 128 * Self::DEPTH } else { 0 };
+        let b = Operand::new(self.b.slot::<4>(0), leading, 1024, Swizzle::B128);
+        b.advance(stage * Self::STAGE_B * size_of::<T>() as u32)
     }
 
     /// The first element of 64 rows of A in a stage.

@@ -26,6 +26,8 @@ pub(super) enum Unsupported {
     Arithmetic,
     /// It has no factors of rows and columns.
     Scales,
+    /// It has no factors of blocks, or needs them.
+    BlockScales(bool),
     /// It is for a longer k.
     ShortK,
     /// It is for one layout only: whether A and B are transposed.
@@ -52,6 +54,8 @@ impl fmt::Display for Unsupported {
             Self::Elements => f.write_str("is for other element types"),
             Self::Arithmetic => f.write_str("is for another arithmetic"),
             Self::Scales => f.write_str("has no factors of rows and columns: only the kernels for Hopper do"),
+            Self::BlockScales(true) => f.write_str("needs factors of blocks (Gemm::block_scales)"),
+            Self::BlockScales(false) => f.write_str("has no factors of blocks: only the kernels for Hopper do"),
             Self::ShortK => write!(f, "is for k of at least {MIN_K_OF_PLANES}"),
             Self::Layout([a, b]) => {
                 let op = |transposed: &bool| if *transposed { 'T' } else { 'N' };
@@ -91,6 +95,10 @@ pub(super) fn check_kernel<T: Multiply>(
     // Without a product there is nothing to scale.
     if request.epilogue.has_scales && request.problem.k > 0 && !configuration.has_scales() {
         return Err(Unsupported::Scales);
+    }
+    let has_blocks = configuration.has_block_scales();
+    if request.epilogue.has_block_scales != has_blocks && (request.problem.k > 0 || has_blocks) {
+        return Err(Unsupported::BlockScales(has_blocks));
     }
     if request.device.has_kernel(configuration.info()) { Ok(()) } else { Err(Unsupported::Device) }
 }
@@ -135,7 +143,8 @@ pub(super) fn work<T: Multiply>(
     let problem = packing.apply(request.problem);
     let split = SplitK::new(problem.k, parts, configuration.k_granularity);
     let is_split = split.parts > 1;
-    if is_split && (T::REDUCE.is_none() || problem.batch != 1 || configuration.has_planes()) {
+    let has_whole_k = configuration.has_planes() || configuration.has_block_scales();
+    if is_split && (T::REDUCE.is_none() || problem.batch != 1 || has_whole_k) {
         return Err(Unsupported::SplitK);
     }
     let c_len = problem.m.checked_mul(problem.n).ok_or(Unsupported::Extents)?;
@@ -147,7 +156,7 @@ pub(super) fn work<T: Multiply>(
         return Err(Unsupported::Extents);
     }
     match configuration.entry {
-        Entry::Tma(_, tma) | Entry::Scaled(_, tma) | Entry::Planes(_, tma) => {
+        Entry::Tma(_, tma) | Entry::Scaled(_, tma) | Entry::BlockScaled(_, tma) | Entry::Planes(_, tma) => {
             check_tma(configuration, tma, &problem, &split)?;
         }
         Entry::Product(_) if is_split => return Err(Unsupported::SplitK),

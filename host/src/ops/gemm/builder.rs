@@ -6,7 +6,7 @@ use super::algorithm::Algorithm;
 use super::element::{Multiply, Quantized};
 use super::options::{Activation, Arithmetic, Bias, Op};
 use crate::device::Device;
-use crate::memory::{BufferView, BufferViewMut, TensorView};
+use crate::memory::{BufferView, BufferViewMut, MatrixView, TensorView};
 use crate::stream::Stream;
 
 /// A builder for a matrix product: see [`Device::gemm`] and [the module](crate::gemm).
@@ -23,6 +23,8 @@ pub struct Gemm<'a, T: Multiply> {
     pub(super) bias: Option<(Bias, BufferView<'a, T::Wide>)>,
     /// Factors of the rows and of the columns of op(A)·op(B).
     pub(super) scales: [Option<BufferView<'a, f32>>; 2],
+    /// Factors of blocks of op(A) and of op(B).
+    pub(super) block_scales: Option<[MatrixView<'a, f32>; 2]>,
     pub(super) activation: Activation,
     pub(super) arithmetic: Arithmetic,
     pub(super) algorithm: Option<Algorithm>,
@@ -61,6 +63,7 @@ impl Device {
             beta: T::Wide::from(0.0),
             bias: None,
             scales: [None; 2],
+            block_scales: None,
             activation: Activation::None,
             arithmetic: Arithmetic::Full,
             algorithm: None,
@@ -179,7 +182,27 @@ impl<T: Multiply<Wide = f32>> Gemm<'_, T> {
     }
 }
 
-impl Gemm<'_, E4m3> {
+impl<'a> Gemm<'a, E4m3> {
+    /// Factors of blocks: `a` of each row of op(A) and 128 of k, m × ⌈k / 128⌉; `b` of 128 columns of op(B) and 128 of
+    /// k, ⌈n / 128⌉ × ⌈k / 128⌉. The products of 128 of k are added, then multiplied by both factors, then added to the
+    /// sum of the others. Only with the kernels for Hopper, for a single product with a row-major C, and without
+    /// [`Gemm::row_scales`] and [`Gemm::column_scales`].
+    ///
+    /// ```
+    /// use ndarray::Array2;
+    /// use warpwright::E4m3;
+    /// let device = warpwright::Device::simulator();
+    /// let ones = device.upload(&Array2::from_elem((16, 256), E4m3::from_f32(1.0)))?;
+    /// let a_scales = device.upload(&Array2::from_shape_fn((16, 2), |(_, block)| [1.0_f32, 10.0][block]))?;
+    /// let b_scales = device.upload(&Array2::from_elem((1, 2), 0.5_f32))?;
+    /// let c = device.gemm(&ones, &ones).transpose_b().block_scales(&a_scales, &b_scales).run_as::<f32>()?;
+    /// assert_eq!(c.download()?[[0, 0]], 128.0 * 0.5 + 1280.0 * 0.5);
+    /// # Ok::<(), warpwright::Error>(())
+    /// ```
+    pub fn block_scales(self, a: impl Into<MatrixView<'a, f32>>, b: impl Into<MatrixView<'a, f32>>) -> Self {
+        Self { block_scales: Some([a.into(), b.into()]), ..self }
+    }
+
     /// How `E4m3` operands are multiplied: [`Arithmetic::Full`], the default, or [`Arithmetic::FastAccumulation`].
     pub fn arithmetic(self, arithmetic: Arithmetic) -> Self {
         Self { arithmetic, ..self }

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-use gpu::gemm::args::{GemmKernel, PlanesGemmKernel, ScaledGemmKernel, TmaGemmKernel};
+use gpu::gemm::args::{BlockScaledGemmKernel, GemmKernel, PlanesGemmKernel, ScaledGemmKernel, TmaGemmKernel};
 use gpu::gemm::configs::{
     FfmaConfig, FfmaKernel, Layout, MmaF64Config, MmaF64Kernel, PerfModel, ThreadKernel, WgmmaConfig, WgmmaKernel,
 };
@@ -48,6 +48,8 @@ pub(super) enum Entry<T: Number> {
     Tma(&'static TmaGemmKernel<T>, TmaConfig),
     /// TMA loads the operands, of 8 bits; has the whole epilogue, and factors of rows and columns.
     Scaled(&'static ScaledGemmKernel<T>, TmaConfig),
+    /// TMA loads the operands, of 8 bits; has the whole epilogue, and needs factors of blocks.
+    BlockScaled(&'static BlockScaledGemmKernel<T>, TmaConfig),
     /// TMA loads the planes that the operands were split into; has the whole epilogue.
     Planes(&'static PlanesGemmKernel<T>, TmaConfig),
     /// Writes the product only; the epilogue is another launch.
@@ -144,6 +146,7 @@ impl<T: Number> Entry<T> {
             Self::Generic(kernel) => kernel.info(),
             Self::Tma(kernel, _) => kernel.info(),
             Self::Scaled(kernel, _) => kernel.info(),
+            Self::BlockScaled(kernel, _) => kernel.info(),
             Self::Planes(kernel, _) => kernel.info(),
             Self::Product(kernel) => kernel.info(),
         }
@@ -183,6 +186,11 @@ impl<T: Number> Configuration<T> {
         matches!(self.entry, Entry::Scaled(..))
     }
 
+    /// Whether it needs factors of blocks.
+    pub(super) fn has_block_scales(&self) -> bool {
+        matches!(self.entry, Entry::BlockScaled(..))
+    }
+
     /// Whether it multiplies planes of the operands.
     pub(super) fn has_planes(&self) -> bool {
         matches!(self.entry, Entry::Planes(..))
@@ -200,7 +208,10 @@ impl<T: Number> Configuration<T> {
     /// The row of a TMA kernel.
     pub(super) fn tma(&self) -> Option<TmaConfig> {
         match self.entry {
-            Entry::Tma(_, config) | Entry::Scaled(_, config) | Entry::Planes(_, config) => Some(config),
+            Entry::Tma(_, config)
+            | Entry::Scaled(_, config)
+            | Entry::BlockScaled(_, config)
+            | Entry::Planes(_, config) => Some(config),
             Entry::Generic(_) | Entry::Product(_) => None,
         }
     }
@@ -266,6 +277,13 @@ impl Configuration<f32> {
             model: &config.model,
             is_sequential: true,
         }
+    }
+}
+
+impl Configuration<E4m3> {
+    fn block_scaled(kernel: &WgmmaKernel<BlockScaledGemmKernel<E4m3>>) -> Self {
+        let &WgmmaKernel { config, layout, kernel } = kernel;
+        Self::of_wgmma(config, layout, Entry::BlockScaled(kernel, TmaConfig::Wgmma(config)), Arithmetic::Full)
     }
 }
 
@@ -355,7 +373,7 @@ impl Kernels for i8 {
 }
 
 macro_rules! kernels_of_float8 {
-    ($($t:ident $list:ident $fast:ident)+) => {$(
+    ($($t:ident $list:ident $fast:ident $blocks:expr;)+) => {$(
         impl Kernels for $t {
             fn configurations() -> &'static [Configuration<$t>] {
                 static ALL: LazyLock<Vec<Configuration<$t>>> = LazyLock::new(|| {
@@ -363,6 +381,7 @@ macro_rules! kernels_of_float8 {
                     std::iter::once(Configuration::thread(&reference::$list, full, true))
                         .chain(sm90::$fast.iter().map(|kernel| Configuration::scaled(kernel, fast)))
                         .chain(sm90::$list.iter().map(|kernel| Configuration::scaled(kernel, full)))
+                        .chain($blocks)
                         .collect()
                 });
                 &ALL
@@ -370,4 +389,7 @@ macro_rules! kernels_of_float8 {
         }
     )+};
 }
-kernels_of_float8! { E4m3 E4M3 E4M3_FAST E5m2 E5M2 E5M2_FAST }
+kernels_of_float8! {
+    E4m3 E4M3 E4M3_FAST sm90::E4M3_BLOCKS.iter().map(Configuration::block_scaled);
+    E5m2 E5M2 E5M2_FAST [];
+}

@@ -1,6 +1,6 @@
 //! From a builder to a checked problem, its plan and its launches.
 
-use gpu::gemm::args::{INTEGER_C, SCALES};
+use gpu::gemm::args::{INTEGER_C, SCALE_BLOCK, SCALES};
 use simt::element::Element;
 
 use super::algorithm::{Algorithm, Plan};
@@ -92,6 +92,7 @@ impl<T: Multiply> Gemm<'_, T> {
         check_device(c.device(), "c")?;
         self.bias.as_ref().map_or(Ok(()), |(_, bias)| check_device(bias.device(), "bias"))?;
         self.check_scales(&problem)?;
+        self.check_block_scales(&problem)?;
         self.workspace.as_ref().map_or(Ok(()), |workspace| check_device(workspace.device(), "workspace"))?;
         self.stream_queue()?;
         Ok(problem)
@@ -104,6 +105,7 @@ impl<T: Multiply> Gemm<'_, T> {
             epilogue: Epilogue {
                 scales: self.alpha != T::Wide::from(1.0),
                 has_scales: self.scales.iter().any(Option::is_some),
+                has_block_scales: self.block_scales.is_some(),
                 transforms: self.bias.is_some() || self.activation != Activation::None,
                 accumulates: self.beta != T::Wide::from(0.0),
                 output_bytes: size_of::<C>(),
@@ -170,6 +172,39 @@ impl<T: Multiply> Gemm<'_, T> {
         Ok(())
     }
 
+    /// Whether there is a factor for each block, and nothing that is not computed with them.
+    fn check_block_scales(&self, problem: &Problem) -> Result<()> {
+        let Some(factors) = &self.block_scales else { return Ok(()) };
+        let bad = |rule, argument| BadArgument::new(rule, CALL, argument);
+        let blocks = |extent: usize| extent.div_ceil(SCALE_BLOCK as usize);
+        let [m, n] = problem.in_order([problem.m, problem.n]);
+        // With alpha = 0 the problem has no k.
+        let k = self.operands()?[0].cols;
+        let expected = [("a_scales", [m, blocks(k)]), ("b_scales", [blocks(n), blocks(k)])];
+        for ((argument, [rows, cols]), factors) in expected.into_iter().zip(factors) {
+            self.device.check_same(factors.device(), CALL, argument)?;
+            if (factors.rows(), factors.cols()) != (rows, cols) {
+                return Err(bad(ArgumentRule::Shape, argument)
+                    .expected(format_args!("{rows} x {cols} factors for a product of {m} x {n} x {k}"))
+                    .found(format_args!("{} x {}", factors.rows(), factors.cols()))
+                    .remedy("give a factor for each row of op(A), or 128 columns of op(B), and each 128 of k")
+                    .into());
+            }
+        }
+        let other = if self.scales.iter().any(Option::is_some) {
+            Some(("row_scales", "none beside factors of blocks", "give factors of rows, or those of blocks"))
+        } else if problem.batch != 1 {
+            Some(("c", "one matrix with factors of blocks", "multiply the matrices of the batch one by one"))
+        } else if problem.exchanged {
+            Some(("c", "a row-major matrix with factors of blocks", "transpose C, or compute a row-major one"))
+        } else {
+            None
+        };
+        other.map_or(Ok(()), |(argument, expected, remedy)| {
+            Err(bad(ArgumentRule::Shape, argument).expected(expected).found("another").remedy(remedy).into())
+        })
+    }
+
     /// Refuses whatever is applied to sums of integers that C takes as they are.
     fn check_integers<C: Output<T>>(&self) -> Result<()> {
         let is_product = self.alpha == T::Wide::from(1.0)
@@ -224,6 +259,7 @@ impl<T: Multiply> Gemm<'_, T> {
             source: None,
             bias: self.bias.map(|(_, numbers)| numbers),
             scales: problem.in_order(self.scales),
+            block_scales: self.block_scales,
             scale: [alpha, self.beta],
             flags: problem.bias
                 | self.activation.flag()

@@ -136,6 +136,7 @@ pub(super) fn plans<T: Multiply>(device: &Device, inputs: &[&str]) -> Vec<Plan> 
         problem: &problem,
         epilogue: Epilogue {
             has_scales: false,
+            has_block_scales: false,
             scales: epilogue.contains('s'),
             transforms: epilogue.contains('f'),
             accumulates: epilogue.contains('c'),

@@ -19,7 +19,7 @@ use super::stream_k::{Schedule, StreamKArgs};
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::{Fields, Launch};
-use crate::memory::{BufferView, BufferViewMut, MatrixViewMut, TensorView, TmaTensor};
+use crate::memory::{BufferView, BufferViewMut, MatrixView, MatrixViewMut, TensorView, TmaTensor};
 use crate::ops::{grid_parts, on};
 use crate::stream::Stream;
 
@@ -37,6 +37,8 @@ pub(super) struct Task<'t, T: Multiply> {
     pub(super) bias: Option<BufferView<'t, T::Wide>>,
     /// Factors of rows and of columns.
     pub(super) scales: [Option<BufferView<'t, f32>>; 2],
+    /// Factors of blocks of A and of B.
+    pub(super) block_scales: Option<[MatrixView<'t, f32>; 2]>,
     /// alpha and beta.
     pub(super) scale: [T::Wide; 2],
     /// The kernels' flags for bias and activation.
@@ -272,6 +274,13 @@ impl<T: Multiply> Task<'_, T> {
                 let [rows, columns] = self.scales.map(|factors| factors.unwrap_or(none));
                 let arguments = Fields((gemm, config.batch_advance, stream_k.fields()));
                 self.device.launch(kernel, launch, (a, b, map_c, arguments, Fields((rows, columns))))?;
+            }
+            (Entry::BlockScaled(kernel, _), _) => {
+                let Some([rows, blocks]) = self.block_scales else { return Ok(()) };
+                let a = tma_tensor::<T, T>(self.a, &config.a)?;
+                let b = tma_tensor::<T, T>(self.b, &config.b)?;
+                let arguments = Fields((gemm, config.batch_advance, stream_k.fields()));
+                self.device.launch(kernel, launch, (a, b, map_c, arguments, Fields((rows, blocks))))?;
             }
             (Entry::Planes(kernel, _), Some((source, problem))) => {
                 let a = tma_tensor::<T, bf16>(self.a, &config.a)?;

@@ -45,6 +45,8 @@ pub(super) struct Epilogue {
     pub(super) scales: bool,
     /// Rows or columns have factors of their own.
     pub(super) has_scales: bool,
+    /// Blocks of the operands have factors.
+    pub(super) has_block_scales: bool,
     /// There is a bias or an activation.
     pub(super) transforms: bool,
     /// beta is not 0.

@@ -262,3 +262,21 @@ fn costs_are_finite_for_extreme_extents_and_devices() {
     let no_sms = Request { sm_count: 0, ..request::<f32>(&problem, &device) };
     assert!(plans::<f32>(&no_sms).iter().all(|plan| plan.cost().is_finite()));
 }
+
+/// A kernel that no family has runs on the simulator, and on no GPU.
+#[test]
+fn every_kernel_is_one_of_a_family() {
+    fn check<T: Multiply>() {
+        for configuration in T::configurations() {
+            let info = configuration.info();
+            assert!(gpu::family_of(info).is_some(), "{} is in no list of gpu::gemm", info.name);
+        }
+    }
+    check::<f32>();
+    check::<f64>();
+    check::<f16>();
+    check::<half::bf16>();
+    check::<i8>();
+    check::<simt::float8::E4m3>();
+    check::<simt::float8::E5m2>();
+}

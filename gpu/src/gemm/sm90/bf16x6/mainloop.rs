@@ -20,8 +20,7 @@ use crate::gemm::sm90::pipeline::{PipelineState, Smem};
 /// Steps of 64 of k whose sums are added up before they are added to the whole.
 const GROUP: u32 = 8;
 
-/// Sums `steps` times 64 of k, at least one, into `sum`: the 64 rows from `row` of the tile on. `meanwhile` is called
-/// after the last product.
+/// Sums `steps` times 64 of k, at least one, into `sum`: the 64 rows from `row` of the tile on.
 #[inline(always)]
 pub(in crate::gemm::sm90) fn accumulate<
     C: Config<Operand = bf16>,
@@ -34,7 +33,6 @@ pub(in crate::gemm::sm90) fn accumulate<
     sum: &mut Accumulators<N>,
     state: &mut PipelineState<STAGES>,
     (row, steps): (u32, u32),
-    meanwhile: impl FnOnce(),
 ) where
     Columns<N>: Width,
 {
@@ -68,6 +66,4 @@ pub(in crate::gemm::sm90) fn accumulate<
             group = Accumulators::zeroed();
         }
     }
-    // Before the products its result would take registers that they need.
-    meanwhile();
 }

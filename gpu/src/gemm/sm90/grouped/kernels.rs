@@ -92,7 +92,7 @@ macro_rules! kernels {
             stored: &TensorMapMut<$t>,
             args: GroupedGemmArgs<$t>,
         ) {
-            gemm::<$config, $n, _, _, _>(smem, (a, b, stored), args);
+            gemm::<$config, $n, _, _, _>(smem, (a, b, stored), args, ());
         }
     };
 }

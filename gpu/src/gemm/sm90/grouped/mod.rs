@@ -53,6 +53,7 @@ fn gemm<
     smem: &Smem<C::Operand, A, B, STAGES>,
     (a, b, c): TensorMaps<'_, C::Operand, C::Element>,
     args: GroupedGemmArgs<'_, C::Element>,
+    source: C::Source<'_>,
 ) where
     Columns<N>: Width,
 {
@@ -115,7 +116,7 @@ fn gemm<
             continue;
         }
         let mut accumulator = [Accumulators::<N>::zeroed()];
-        C::accumulate(smem, &mut accumulator, &mut state, (consumer * 64, steps), || {});
+        C::accumulate(smem, &mut accumulator, &mut state, (consumer * 64, [0, steps]), source, || [0; 3]);
         // For the epilogue C ends with the group.
         let epilogue = Epilogue { staging: &smem.c, map: c, gemm: GemmArgs { m: end, ..gemm } };
         epilogue.store::<C, N>(&accumulator[0], [row, col * cols, 0], &mut buffer);
