@@ -12,22 +12,20 @@ use simt::KernelInfo;
 use warpwright::gemm::{Activation, GroupedMultiply, Output};
 use warpwright::half::{bf16, f16};
 use warpwright::reference::{Format, Gemm, U_F32, grouped_gemm};
-use warpwright::{ArgumentRule, Device, Error};
+use warpwright::{ArgumentRule, Device, E4m3, Element, Error};
 
 use crate::support::device::{is_gpu, under_test};
 use crate::support::values;
 
-/// A type of 16 bits, and its numbers.
-trait From16: GroupedMultiply + Output<Self> {
-    const FORMAT: Format;
+/// An element type, and its numbers.
+trait Numbers: Element {
     fn of(x: f32) -> Self;
     fn to(self) -> f32;
 }
 
-macro_rules! from_16 {
-    ($($t:ident: $format:ident;)+) => {$(
-        impl From16 for $t {
-            const FORMAT: Format = Format::$format;
+macro_rules! numbers {
+    ($($t:ident)+) => {$(
+        impl Numbers for $t {
             fn of(x: f32) -> Self {
                 Self::from_f32(x)
             }
@@ -37,7 +35,7 @@ macro_rules! from_16 {
         }
     )+};
 }
-from_16! { bf16: BF16; f16: F16; }
+numbers! { bf16 f16 E4m3 }
 
 /// What becomes of the sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +46,8 @@ enum Epilogue {
     Accumulates,
     /// The same in `f32`.
     Wide,
+    /// As the first, with powers of two as factors of rows and of columns.
+    Scaled,
 }
 
 /// A call.
@@ -65,14 +65,15 @@ struct Case {
 }
 
 /// Elements from row to row: a multiple of 16 bytes and of nothing more, or of nothing.
-fn ld(cols: usize, aligned: bool) -> usize {
-    if aligned { cols.next_multiple_of(8) + 8 } else { cols + 3 }
+fn ld<T>(cols: usize, aligned: bool) -> usize {
+    let vector = 16 / size_of::<T>();
+    if aligned { cols.next_multiple_of(vector) + vector } else { cols + 3 }
 }
 
 const CANARY: f32 = -77.0;
 
 /// Rows of integers, with NaN behind each, and the NaN rows for which `is_row` is false.
-fn operand<T: From16>(
+fn operand<T: Numbers>(
     rows: usize,
     cols: usize,
     ld: usize,
@@ -86,8 +87,12 @@ fn operand<T: From16>(
     (0..rows * ld).map(|at| element(at / ld, at % ld)).collect()
 }
 
-fn check<T: From16>(device: &Device, kernel: &'static KernelInfo, transposed: bool, case: &Case)
-where
+fn check<T: GroupedMultiply + Numbers, C: Output<T> + Numbers>(
+    device: &Device,
+    kernel: &'static KernelInfo,
+    transposed: bool,
+    case: &Case,
+) where
     f32: Output<T>,
 {
     let &Case { ref sizes, around: [before, after], n, k, epilogue, blocks, seed } = case;
@@ -105,20 +110,23 @@ where
     }));
     let in_groups = before..*offsets.last().unwrap() as usize;
     let m = in_groups.end + after;
-    let (ld_a, ld_c) = (ld(k, aligned), ld(n, aligned));
+    let (ld_a, ld_c) = (ld::<T>(k, aligned), ld::<C>(n, aligned));
     let a: Vec<T> = operand(m, k, ld_a, &mut rng, |row| in_groups.contains(&row));
     let [rows_b, cols_b] = if transposed { [n, k] } else { [k, n] };
-    let ld_b = ld(cols_b, aligned);
+    let ld_b = ld::<T>(cols_b, aligned);
     let b: Vec<T> = operand(groups * rows_b, cols_b, ld_b, &mut rng, |_| true);
     let (on_a, on_b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
     let view_a = on_a.view().as_tensor_strided(&[m, k], &[ld_a, 1]).unwrap();
     let view_b = on_b.view().as_tensor_strided(&[groups, rows_b, cols_b], &[rows_b * ld_b, ld_b, 1]).unwrap();
     let on_offsets = device.upload(if before == 0 { &offsets[1..] } else { &offsets[..] }).unwrap();
     // A row around C.
-    let mut c = device.upload(&vec![T::of(CANARY); (m + 2) * ld_c]).unwrap();
+    let mut c = device.upload(&vec![C::of(CANARY); (m + 2) * ld_c]).unwrap();
     let mut wide = device.upload(&vec![CANARY; (m + 2) * ld_c]).unwrap();
     let gemm = device.grouped_gemm(view_a, view_b, &on_offsets).kernel(kernel).sm_count_target(blocks);
     let gemm = if transposed { gemm.transpose_b() } else { gemm };
+    let (of_row, of_column) = (|row: usize| [0.5, 2.0, 1.0][row % 3], |col: usize| [1.0, 0.25, 4.0, 2.0, 0.5][col % 5]);
+    let of_rows = device.upload(&(0..m).map(of_row).collect::<Vec<f32>>()).unwrap();
+    let of_columns = device.upload(&(0..groups * n).map(of_column).collect::<Vec<f32>>()).unwrap();
     let place = ld_c..(m + 1) * ld_c;
     let (shape, strides) = ([m, n], [ld_c, 1]);
     if epilogue == Epilogue::Wide {
@@ -126,8 +134,12 @@ where
         gemm.alpha(2.0).beta(-1.0).into(to).unwrap();
     } else {
         let to = c.slice_mut(place).unwrap().as_tensor_strided(&shape, &strides).unwrap();
-        let gemm = if epilogue == Epilogue::Accumulates { gemm.alpha(0.5).beta(-1.0) } else { gemm };
-        gemm.into(to).unwrap();
+        match epilogue {
+            Epilogue::Accumulates => gemm.alpha(0.5).beta(-1.0).into(to),
+            Epilogue::Scaled => gemm.row_scales(&of_rows).column_scales(&of_columns).into(to),
+            Epilogue::Stored | Epilogue::Wide => gemm.into(to),
+        }
+        .unwrap();
     }
     let (c, wide) = (c.download().unwrap(), wide.download().unwrap());
     let name = kernel.name;
@@ -141,8 +153,11 @@ where
         };
         let expected = match (group.filter(|_| col < n), epilogue) {
             (None, _) => (CANARY, CANARY),
-            (Some(group), Epilogue::Stored) => (T::of(sum(group)).to(), CANARY),
-            (Some(group), Epilogue::Accumulates) => (T::of(0.5 * sum(group) - CANARY).to(), CANARY),
+            (Some(group), Epilogue::Stored) => (C::of(sum(group)).to(), CANARY),
+            (Some(group), Epilogue::Accumulates) => (C::of(0.5 * sum(group) - CANARY).to(), CANARY),
+            (Some(group), Epilogue::Scaled) => {
+                (C::of(sum(group) * of_row(row) * of_column(group * n + col)).to(), CANARY)
+            }
             (Some(group), Epilogue::Wide) => (CANARY, 2.0 * sum(group) - CANARY),
         };
         assert_eq!((c[at].to(), wide[at]), expected, "{name}, {case:?}: group {group:?}, row {row}, column {col}");
@@ -151,8 +166,10 @@ where
 
 /// Every kernel with its cases: groups without rows and with one, at the edges of tiles, of the rows of a warpgroup and
 /// of one line of a box; rows around them; fewer groups than tiles and more.
-fn every_kernel<T: From16>(list: &[WgmmaKernel<GroupedGemmKernel<T>>], epilogue: Epilogue)
-where
+fn every_kernel<T: GroupedMultiply + Numbers, C: Output<T> + Numbers>(
+    list: &[WgmmaKernel<GroupedGemmKernel<T>>],
+    epilogue: Epilogue,
+) where
     f32: Output<T>,
 {
     for (number, entry) in list.iter().enumerate() {
@@ -163,47 +180,63 @@ where
             vec![0, 0, 5],
         ];
         // TMA stores rows of whole vectors of 16 bytes.
-        let cut = if epilogue == Epilogue::Stored || number % 2 == 0 { 0 } else { 3 };
+        let cut = if matches!(epilogue, Epilogue::Stored | Epilogue::Scaled) || number % 2 == 0 { 0 } else { 3 };
         let extents = [[cols + 8 - cut, 3 * 64 + 8], [72 - cut, 64 * entry.config.stages + 72], [cols, 8]];
         for (which, (sizes, [n, k])) in sizes.into_iter().zip(extents).enumerate() {
             let seed = 300 + 10 * number as u64 + which as u64;
             let around = [[0, 0], [5, 70], [9, 0]][which];
             let blocks = [3, 2, 7][(which + number) % 3];
             let case = Case { sizes, around, n, k, epilogue, blocks, seed };
-            check::<T>(&under_test(seed), entry.kernel.info(), entry.layout.transpose_b, &case);
+            check::<T, C>(&under_test(seed), entry.kernel.info(), entry.layout.transpose_b, &case);
         }
     }
 }
 
 #[test]
 fn bf16_is_exact() {
-    every_kernel(kernels::BF16, Epilogue::Stored);
+    every_kernel::<bf16, bf16>(kernels::BF16, Epilogue::Stored);
 }
 
 #[test]
 fn f16_is_exact() {
-    every_kernel(kernels::F16, Epilogue::Stored);
+    every_kernel::<f16, f16>(kernels::F16, Epilogue::Stored);
+}
+
+#[test]
+fn e4m3_is_exact() {
+    every_kernel::<E4m3, bf16>(kernels::E4M3, Epilogue::Stored);
+    every_kernel::<E4m3, f16>(kernels::E4M3, Epilogue::Accumulates);
+    every_kernel::<E4m3, bf16>(kernels::E4M3, Epilogue::Wide);
+}
+
+#[test]
+fn factors_of_rows_and_columns_are_exact() {
+    every_kernel::<E4m3, f16>(kernels::E4M3, Epilogue::Scaled);
+    every_kernel::<bf16, bf16>(&kernels::BF16[..2], Epilogue::Scaled);
 }
 
 #[test]
 fn bf16_is_exact_with_beta() {
-    every_kernel(kernels::BF16, Epilogue::Accumulates);
+    every_kernel::<bf16, bf16>(kernels::BF16, Epilogue::Accumulates);
 }
 
 #[test]
 fn f16_is_exact_in_f32() {
-    every_kernel(kernels::F16, Epilogue::Wide);
+    every_kernel::<f16, f16>(kernels::F16, Epilogue::Wide);
 }
 
 /// The kernel for everything: any address, any k.
 #[test]
 fn the_reference_is_exact() {
     let kernel = grouped_reference::gemm_grouped_reference_bf16.info();
-    for (seed, epilogue) in [Epilogue::Stored, Epilogue::Accumulates, Epilogue::Wide].into_iter().enumerate() {
+    let of_e4m3 = grouped_reference::gemm_grouped_reference_e4m3.info();
+    let epilogues = [Epilogue::Stored, Epilogue::Accumulates, Epilogue::Wide, Epilogue::Scaled];
+    for (seed, epilogue) in epilogues.into_iter().enumerate() {
         for (transposed, around) in [(false, [0, 0]), (true, [3, 9])] {
             let sizes = vec![7, 0, 1, 8, 9, 0, 33];
             let case = Case { sizes, around, n: 45, k: 37, epilogue, blocks: 1, seed: seed as u64 };
-            check::<bf16>(&under_test(seed as u64), kernel, transposed, &case);
+            check::<bf16, bf16>(&under_test(seed as u64), kernel, transposed, &case);
+            check::<E4m3, f16>(&under_test(seed as u64), of_e4m3, transposed, &case);
         }
     }
 }
@@ -225,7 +258,7 @@ fn any_number_of_groups() {
                 blocks: 1 + count as u32 % 5,
                 seed: count as u64,
             };
-            check::<bf16>(&device, entry.kernel.info(), entry.layout.transpose_b, &case);
+            check::<bf16, bf16>(&device, entry.kernel.info(), entry.layout.transpose_b, &case);
         }
     }
     let nothing = device.alloc_zeros::<bf16>(0).unwrap();
@@ -304,7 +337,7 @@ fn real_products_are_within_the_bound_and_the_same_in_every_run() {
             activation: Activation::None,
             // Tensor cores truncate.
             unit: 2.0 * U_F32,
-            output: bf16::FORMAT,
+            output: Format::BF16,
         };
         let offsets: Vec<usize> = std::iter::once(0).chain(ends.iter().copied()).collect();
         let reference = grouped_gemm(&call, &groups, &offsets).unwrap();
@@ -420,6 +453,12 @@ fn wrong_arguments_are_named() {
     ] {
         assert!(error.starts_with(&format!("grouped_gemm: {text}")), "{error}");
     }
+    let short = device.upload(&[1.0_f32; 5]).unwrap();
+    let gemm = || device.grouped_gemm(tensor(&[8, 8]), tensor(&[2, 8, 8]), &offsets);
+    let error = gemm().row_scales(&short).run().unwrap_err().to_string();
+    assert!(error.contains("argument `row_scales`: expected 8 factors"), "{error}");
+    let error = gemm().column_scales(&short).run().unwrap_err().to_string();
+    assert!(error.contains("argument `column_scales`: expected 16 factors"), "{error}");
     // A kernel for the other layout of B.
     let gemm = device.grouped_gemm(tensor(&[8, 8]), tensor(&[2, 8, 8]), &offsets);
     let error = gemm.kernel(kernels::gemm_grouped_bf16_nt_64x128.info()).run().unwrap_err().to_string();

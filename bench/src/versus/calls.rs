@@ -65,15 +65,17 @@ fn groups(case: &Case) -> Option<Vec<(Problem, [u64; 3])>> {
     let arithmetic = match case.dtype {
         Dtype::F16 => Arithmetic::F16,
         Dtype::Bf16 => Arithmetic::BF16,
+        Dtype::E4m3 => Arithmetic::E4M3,
         _ => return None,
     };
+    let bytes = [case.dtype.bytes(), case.dtype.bytes(), case.dtype.product().bytes()];
     let mut start = 0;
     let of_group = |(group, end): (usize, u32)| {
         let m = end as usize - start;
         let problem = Problem { m, n, k, transpose_a: false, transpose_b: transposed, batch: 1, arithmetic };
         let elements = [start * k, group * n * k, start * n];
         start = end as usize;
-        (problem, elements.map(|elements| (elements * case.dtype.bytes()) as u64))
+        (problem, [0, 1, 2].map(|of| (elements[of] * bytes[of]) as u64))
     };
     Some(group_ends(groups, rows).into_iter().enumerate().map(of_group).filter(|(problem, _)| problem.m > 0).collect())
 }
@@ -82,7 +84,7 @@ fn groups(case: &Case) -> Option<Vec<(Problem, [u64; 3])>> {
 /// device.
 pub(super) fn cublas_grouped<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot) -> Result<Option<Call<'c>>> {
     let (Some(session), Some(groups)) = (&context.cublas, groups(case)) else { return Ok(None) };
-    if !session.has_groups() {
+    if !session.has_groups() || case.dtype == Dtype::E4m3 {
         return Ok(None);
     }
     // The addresses of each slot's matrices, written in the first call.
@@ -114,7 +116,7 @@ pub(super) fn cublas<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot
             Ok(unsafe { session.gemm(&problem, factors(slot)?) }?)
         }))));
     }
-    if let Some(groups) = groups(case) {
+    if let Some(groups) = groups(case).filter(|_| case.dtype != Dtype::E4m3) {
         // The sizes are known on the host.
         return Ok(Some(plain(Box::new(move |slot| {
             let [a, b, c] = factors(slot)?;
@@ -138,8 +140,12 @@ pub(super) fn cublas<'c>(context: &'c Context<'_>, case: &Case, _slot: &mut Slot
     }
 }
 
-/// cuBLASLt: GEMM, by the fastest algorithm that its heuristics propose for the case.
+/// cuBLASLt: GEMM, by the fastest algorithm that its heuristics propose for the case; a loop over the groups of a
+/// grouped product of 8-bit floating point, by the first one for each.
 pub(super) fn cublaslt<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slot) -> Result<Option<Call<'c>>> {
+    if case.dtype == Dtype::E4m3 && case.work == Work::GroupedGemm {
+        return cublaslt_groups(context, case);
+    }
     let (Ok(library), Some(driver), Some(problem)) = (&context.peers.cublaslt, &context.driver, problem(case)) else {
         return Ok(None);
     };
@@ -154,6 +160,25 @@ pub(super) fn cublaslt<'c>(context: &'c Context<'_>, case: &Case, slot: &mut Slo
         Ok(unsafe { matmul.queue(best, factors(slot)?, workspace, driver.raw()) }?)
     });
     Ok(Some(Call { run, captures: true, note: Some(note) }))
+}
+
+/// A loop over the groups, whose sizes are known on the host.
+fn cublaslt_groups<'c>(context: &'c Context<'_>, case: &Case) -> Result<Option<Call<'c>>> {
+    let (Ok(library), Some(driver), Some(groups)) = (&context.peers.cublaslt, &context.driver, groups(case)) else {
+        return Ok(None);
+    };
+    let workspace = context.device.alloc::<u8>(WORKSPACE)?;
+    let products = groups.into_iter().map(|(problem, bytes)| Ok((library.matmul(&problem, None)?, bytes)));
+    let products = products.collect::<Result<Vec<_>>>()?;
+    let run: Run<'_> = Box::new(move |slot| {
+        let ([a, b, c], workspace) = (factors(slot)?, workspace.view().device_ptr() as u64);
+        for (matmul, [at_a, at_b, at_c]) in &products {
+            // SAFETY: the slot holds the groups' matrices, the workspace has its size; for streams and drops see `copy`.
+            unsafe { matmul.queue(0, [a + at_a, b + at_b, c + at_c], workspace, driver.raw()) }?;
+        }
+        Ok(())
+    });
+    Ok(Some(Call { run, captures: true, note: None }))
 }
 
 /// The fastest candidate, and how many cannot run.

@@ -234,6 +234,9 @@ fn grouped_gemms() -> Vec<Case> {
         grouped(Bf16, 128, [1, 255], [1536, 2048], true),
         grouped(Bf16, 128, [96, 96], [128, 2048], true),
         grouped(Bf16, 32, [256, 1792], [2048, 4096], true),
+        grouped(E4m3, 128, [16, 512], [1536, 2048], true),
+        grouped(E4m3, 8, [4096, 4096], [4096, 7168], true),
+        grouped(E4m3, 128, [64, 64], [1536, 2048], true),
     ]
 }
 

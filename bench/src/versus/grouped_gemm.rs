@@ -7,18 +7,21 @@ use warpwright::gemm::{GroupedGemm, GroupedMultiply, Output};
 use warpwright::{Buffer, Device};
 
 use super::case::{Case, Dtype, Shape, Work, group_rows};
-use super::data::AnyBuffer::{Bf16, F16};
+use super::data::AnyBuffer::{Bf16, E4m3, F16};
 use super::implementations::{Call, Context, wrong_type};
 use super::slot::Slot;
 
 /// A, B, C and the groups' ends of a slot.
-type Operands<'s, T> = (&'s Buffer<T>, &'s Buffer<T>, &'s mut Buffer<T>, &'s Buffer<u32>);
+type Operands<'s, T, C> = (&'s Buffer<T>, &'s Buffer<T>, &'s mut Buffer<C>, &'s Buffer<u32>);
 
-/// Those of a slot that holds them as `$x`.
+/// Those of a slot that holds A and B as `$x`, and C as `$y` or the same.
 macro_rules! operands {
     ($x:ident) => {
+        operands!($x $x)
+    };
+    ($x:ident $y:ident) => {
         |slot| {
-            let Slot { a: $x(a), b: Some($x(b)), out: $x(c), ends: Some(ends), .. } = slot else {
+            let Slot { a: $x(a), b: Some($x(b)), out: $y(c), ends: Some(ends), .. } = slot else {
                 return wrong_type();
             };
             Ok((a, b, c, ends))
@@ -47,17 +50,21 @@ fn by<'c>(
     slot: &mut Slot,
     tile: Option<&'static str>,
 ) -> Result<Option<Call<'c>>> {
+    let (device, shape) = (&context.device, &case.shape);
     match (case.work, case.dtype) {
-        (Work::GroupedGemm, Dtype::Bf16) => call::<bf16>(&context.device, &case.shape, operands!(Bf16), slot, tile),
-        (Work::GroupedGemm, Dtype::F16) => call::<f16>(&context.device, &case.shape, operands!(F16), slot, tile),
+        (Work::GroupedGemm, Dtype::Bf16) => call::<bf16, bf16>(device, shape, operands!(Bf16), slot, tile),
+        (Work::GroupedGemm, Dtype::F16) => call::<f16, f16>(device, shape, operands!(F16), slot, tile),
+        (Work::GroupedGemm, Dtype::E4m3) => {
+            call::<warpwright::E4m3, bf16>(device, shape, operands!(E4m3 Bf16), slot, tile)
+        }
         _ => Ok(None),
     }
 }
 
-fn call<'c, T: GroupedMultiply + Output<T>>(
+fn call<'c, T: GroupedMultiply, C: Output<T>>(
     device: &'c Device,
     shape: &Shape,
-    operands: for<'s> fn(&'s mut Slot) -> Result<Operands<'s, T>>,
+    operands: for<'s> fn(&'s mut Slot) -> Result<Operands<'s, T, C>>,
     slot: &mut Slot,
     tile: Option<&'static str>,
 ) -> Result<Option<Call<'c>>> {

@@ -300,6 +300,7 @@ mod tests {
             case(Work::Gemm, Dtype::Bf16, gemm([true, false], 3)),
             case(Work::GroupedGemm, Dtype::Bf16, groups(true)),
             case(Work::GroupedGemm, Dtype::F16, groups(false)),
+            case(Work::GroupedGemm, Dtype::E4m3, groups(true)),
             case(Work::Gemm, Dtype::Bf16, Shape::Gemm { mnk: [64, 64, 64], transposed: [false; 2], batch: 1 }),
         ] {
             let mut variants = session.variants(&case, implementations::ALL).unwrap();

@@ -107,6 +107,8 @@ pub struct GroupedGemmArgs<'a, T: Number> {
     pub gemm: GemmArgs<'a, T>,
     /// The row after the last of each group, in front of which may be the first row of group 0.
     pub offsets: VecRef<'a, u32>,
+    /// Factors of the rows of all groups, and of n columns for each group.
+    pub scales: Scales<'a>,
 }
 
 /// Factors of the rows and of the columns of op(A)·op(B), the same for all matrices of a batch: the sum is multiplied

@@ -45,6 +45,7 @@ pub const KERNELS: &[&simt::KernelInfo] = kernel_infos!(
     [reference::I8], [reference::E4M3], [reference::E5M2];
     [
         grouped_reference::gemm_grouped_reference_bf16.info(),
+        grouped_reference::gemm_grouped_reference_e4m3.info(),
         grouped_reference::gemm_grouped_reference_f16.info(),
         naive::matmul_naive.info(),
         reduce_k::gemm_reduce_k_bf16.info(),
@@ -64,7 +65,7 @@ pub const SMALL: &[&simt::KernelInfo] = kernel_infos!(small::F16, small::BF16, s
 
 /// The kernels of the family `gemm_grouped`.
 #[cfg(all(not(target_arch = "nvptx64"), feature = "gemm_grouped"))]
-pub const GROUPED: &[&simt::KernelInfo] = kernel_infos!(sm90::grouped::BF16, sm90::grouped::F16);
+pub const GROUPED: &[&simt::KernelInfo] = kernel_infos!(sm90::grouped::BF16, sm90::grouped::F16, sm90::grouped::E4M3);
 
 /// The kernels of the family `gemm_sm90`.
 #[cfg(all(not(target_arch = "nvptx64"), feature = "gemm_sm90"))]

@@ -186,19 +186,20 @@ impl<'a, T: Element> TensorViewMut<'a, T> {
 }
 
 impl<'a, T: Element> BufferViewMut<'a, T> {
-    /// These elements as they are, and a tensor among them as [`TensorViewMut::tma`]: two arguments of one launch, for
-    /// a kernel that writes some elements by TMA and some by threads.
+    /// These elements as they are, and a tensor among them as [`TensorViewMut::tma`], of elements of a divisor's size:
+    /// two arguments of one launch, for a kernel that writes some elements by TMA and some by threads.
     ///
     /// # Errors
     /// The tensor does not lie within the view; else as [`TensorViewMut::tma`].
-    pub(crate) fn with_tma(
-        self,
+    pub(crate) fn with_tma<U: Element>(
+        mut self,
         extents: &[usize],
         strides: &[usize],
         shape: &[u32],
         swizzle: Swizzle,
-    ) -> Result<(Self, TmaTensorMut<'a, T>)> {
-        let base = self.view().as_tensor_strided(extents, strides)?.address() as u64;
+    ) -> Result<(Self, TmaTensorMut<'a, U>)> {
+        let elements = self.view_mut().divided::<U>();
+        let base = elements.view().as_tensor_strided(extents, strides)?.address() as u64;
         let tensor = TmaTensor::new(self.allocation(), base, extents, strides, shape, swizzle)?;
         check_rows(&tensor.map)?;
         Ok((self, TmaTensorMut { tensor, elements: PhantomData }))

@@ -81,3 +81,105 @@ impl Staged<false> for bf16 {
 impl Staged<false> for f32 {
     type Major = KMajor;
 }
+
+/// What a flag changes in a [`Config`].
+macro_rules! mainloop {
+    (a_in_registers) => {
+        #[inline(always)]
+        fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
+            smem: &Smem<f32, A, B, STAGES>,
+            accumulator: &mut [Accumulators<N>; 1],
+            state: &mut PipelineState<STAGES>,
+            (row, [from, to]): (u32, [u32; 2]),
+            _source: (),
+            place: impl FnOnce() -> [u32; 3],
+        ) -> [u32; 3]
+        where
+            Columns<N>: Width,
+        {
+            let sum = &mut accumulator[0];
+            mainloop_wgmma_rs::accumulate::<Self, N, A, B, STAGES>(smem, sum, state, (row, to - from));
+            place()
+        }
+    };
+    (promotes) => {
+        #[inline(always)]
+        fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
+            smem: &Smem<Self::Operand, A, B, STAGES>,
+            accumulator: &mut [Accumulators<N>; 1],
+            state: &mut PipelineState<STAGES>,
+            range: (u32, [u32; 2]),
+            _source: Scales<'_>,
+            place: impl FnOnce() -> [u32; 3],
+        ) -> [u32; 3]
+        where
+            Columns<N>: Width,
+        {
+            mainloop_wgmma_promoted::accumulate::<Self, _, N, A, B, STAGES>(
+                smem,
+                &mut accumulator[0],
+                state,
+                range,
+                Unscaled,
+            );
+            place()
+        }
+    };
+    (promotes_blocks) => {
+        #[inline(always)]
+        fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
+            smem: &Smem<Self::Operand, A, B, STAGES>,
+            accumulator: &mut [Accumulators<N>; 1],
+            state: &mut PipelineState<STAGES>,
+            range: (u32, [u32; 2]),
+            source: BlockScales<'_>,
+            place: impl FnOnce() -> [u32; 3],
+        ) -> [u32; 3]
+        where
+            Columns<N>: Width,
+        {
+            let place = place();
+            mainloop_wgmma_promoted::accumulate::<Self, _, N, A, B, STAGES>(
+                smem,
+                &mut accumulator[0],
+                state,
+                range,
+                Blocks::new(source, place),
+            );
+            place
+        }
+    };
+    ($flag:ident) => {};
+}
+pub(super) use mainloop;
+
+/// `has!([flags] flag)`: whether the flag is among them.
+macro_rules! has {
+    ([$($flag:ident)*] $wanted:ident) => { false $(|| has!(@$flag $wanted))* };
+    (@swap_ab swap_ab) => { true };
+    (@two_width two_width) => { true };
+    (@stream_k stream_k) => { true };
+    (@a_in_registers a_in_registers) => { true };
+    (@promotes promotes) => { true };
+    (@promotes_blocks promotes) => { true };
+    (@$flag:ident $wanted:ident) => { false };
+}
+pub(super) use has;
+
+/// Sums of which rows and columns have factors in a [`Config`].
+macro_rules! scaled {
+    () => {
+        #[inline(always)]
+        fn finish<const N: usize>(
+            accumulator: &mut Accumulators<N>,
+            scales: Scales<'_>,
+            place: [u32; 3],
+            gemm: &GemmArgs<'_, Self::Element>,
+        ) where
+            Columns<N>: Width,
+        {
+            crate::gemm::sm90::scales::scale(accumulator, scales, place, gemm);
+        }
+    };
+}
+pub(super) use scaled;

@@ -239,11 +239,11 @@ impl<T: MmaElement> Epilogue<'_, T> {
             let base = own + (*buffer & 1) * BOX;
             stmatrix::<4, false, _, 4>(self.staging.slot::<4>(base + named * LINE + chunk * 4), pairs);
             if first % 64 == 48 {
-                let at = [(col + first - 48) * ELEMENT, row, matrix];
+                let col = col + first - 48;
                 if C::GROUPED && row + 64 > self.gemm.m {
-                    self.copy_box([half, t], base, at);
+                    self.copy_box([half, t], base, [col, row, matrix]);
                 } else {
-                    self.store_box([half, t], base, 64, at);
+                    self.store_box([half, t], base, 64, [col * ELEMENT, row, matrix]);
                 }
                 *buffer ^= 1;
             }

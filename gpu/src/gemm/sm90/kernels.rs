@@ -7,10 +7,10 @@ use simt::prelude::*;
 use simt::tma::{TensorMap, TensorMapMut};
 use simt::wgmma::{Accumulators, Columns, Width};
 
-use super::config::{Config, Staged};
+use super::config::{Config, Staged, has, mainloop, scaled};
 use super::mainloop_wgmma_promoted::{Blocks, Unscaled};
 use super::pipeline::{PipelineState, Smem};
-use super::{bf16x6, gemm, gemm_two_width, mainloop_wgmma_promoted, mainloop_wgmma_rs, scales};
+use super::{bf16x6, gemm, gemm_two_width, mainloop_wgmma_promoted, mainloop_wgmma_rs};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::gemm::args::{BlockScaledGemmKernel, PlanesGemmKernel, ScaledGemmKernel, TmaGemmKernel};
 use crate::gemm::args::{BlockScales, GemmArgs, Operands, Scales, TmaGemmArgs};
@@ -21,18 +21,6 @@ use crate::gemm::configs::{
     wgmma_fp8_configs, wgmma_fp8_fast_configs, wgmma_i8_configs, wgmma_tf32_configs,
 };
 
-/// `has!([flags] flag)`: whether the flag is among them.
-macro_rules! has {
-    ([$($flag:ident)*] $wanted:ident) => { false $(|| has!(@$flag $wanted))* };
-    (@swap_ab swap_ab) => { true };
-    (@two_width two_width) => { true };
-    (@stream_k stream_k) => { true };
-    (@a_in_registers a_in_registers) => { true };
-    (@promotes promotes) => { true };
-    (@promotes_blocks promotes) => { true };
-    (@$flag:ident $wanted:ident) => { false };
-}
-
 /// What differs in a [`Config`] where elements of 16 and 32 bits are multiplied as they are, those of 8 bits, and where
 /// planes are.
 macro_rules! operands {
@@ -42,17 +30,7 @@ macro_rules! operands {
     ([scales]) => {
         type Source<'a> = Scales<'a>;
 
-        #[inline(always)]
-        fn finish<const N: usize>(
-            accumulator: &mut Accumulators<N>,
-            scales: Scales<'_>,
-            place: [u32; 3],
-            gemm: &GemmArgs<'_, Self::Element>,
-        ) where
-            Columns<N>: Width,
-        {
-            scales::scale(accumulator, scales, place, gemm);
-        }
+        scaled!();
     };
     ([blocks]) => {
         type Source<'a> = BlockScales<'a>;
@@ -100,76 +78,6 @@ macro_rules! planes {
     ($none:tt) => {
         1
     };
-}
-
-/// What a flag changes in a [`Config`].
-macro_rules! mainloop {
-    (a_in_registers) => {
-        #[inline(always)]
-        fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
-            smem: &Smem<f32, A, B, STAGES>,
-            accumulator: &mut [Accumulators<N>; 1],
-            state: &mut PipelineState<STAGES>,
-            (row, [from, to]): (u32, [u32; 2]),
-            _source: (),
-            place: impl FnOnce() -> [u32; 3],
-        ) -> [u32; 3]
-        where
-            Columns<N>: Width,
-        {
-            let sum = &mut accumulator[0];
-            mainloop_wgmma_rs::accumulate::<Self, N, A, B, STAGES>(smem, sum, state, (row, to - from));
-            place()
-        }
-    };
-    (promotes) => {
-        #[inline(always)]
-        fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
-            smem: &Smem<Self::Operand, A, B, STAGES>,
-            accumulator: &mut [Accumulators<N>; 1],
-            state: &mut PipelineState<STAGES>,
-            range: (u32, [u32; 2]),
-            _source: Scales<'_>,
-            place: impl FnOnce() -> [u32; 3],
-        ) -> [u32; 3]
-        where
-            Columns<N>: Width,
-        {
-            mainloop_wgmma_promoted::accumulate::<Self, _, N, A, B, STAGES>(
-                smem,
-                &mut accumulator[0],
-                state,
-                range,
-                Unscaled,
-            );
-            place()
-        }
-    };
-    (promotes_blocks) => {
-        #[inline(always)]
-        fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
-            smem: &Smem<Self::Operand, A, B, STAGES>,
-            accumulator: &mut [Accumulators<N>; 1],
-            state: &mut PipelineState<STAGES>,
-            range: (u32, [u32; 2]),
-            source: BlockScales<'_>,
-            place: impl FnOnce() -> [u32; 3],
-        ) -> [u32; 3]
-        where
-            Columns<N>: Width,
-        {
-            let place = place();
-            mainloop_wgmma_promoted::accumulate::<Self, _, N, A, B, STAGES>(
-                smem,
-                &mut accumulator[0],
-                state,
-                range,
-                Blocks::new(source, place),
-            );
-            place
-        }
-    };
-    ($flag:ident) => {};
 }
 
 /// What a block does.

@@ -58,7 +58,7 @@ pub mod grouped;
 #[cfg(feature = "gemm_sm90")]
 mod kernels;
 mod mainloop_wgmma;
-#[cfg(feature = "gemm_sm90")]
+#[cfg(any(feature = "gemm_grouped", feature = "gemm_sm90"))]
 mod mainloop_wgmma_promoted;
 #[cfg(feature = "gemm_sm90")]
 mod mainloop_wgmma_rs;

@@ -2,28 +2,31 @@
 
 use half::{bf16, f16};
 use pastey::paste;
+use simt::float8::E4m3;
 use simt::prelude::*;
 use simt::tma::{TensorMap, TensorMapMut};
+use simt::wgmma::{Accumulators, Columns, Width};
 
 use super::gemm;
-use crate::gemm::args::GroupedGemmArgs;
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::gemm::args::GroupedGemmKernel;
+use crate::gemm::args::{GemmArgs, GroupedGemmArgs, Scales};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::gemm::configs::WgmmaKernel;
-use crate::gemm::configs::{Layout, PerfModel, WgmmaConfig, grouped_configs};
-use crate::gemm::sm90::config::{Config, Staged};
-use crate::gemm::sm90::pipeline::Smem;
+use crate::gemm::configs::{Layout, PerfModel, WgmmaConfig, grouped_configs, grouped_fp8_configs};
+use crate::gemm::sm90::config::{Config, Staged, has, mainloop, scaled};
+use crate::gemm::sm90::mainloop_wgmma_promoted::{self, Unscaled};
+use crate::gemm::sm90::pipeline::{PipelineState, Smem};
 
 /// Kernels for elements `$t`, called `$prefix` in their names, and the list of them, `$list`.
 macro_rules! kernels {
     ($t:ident $prefix:ident $list:ident; $(
-        $name:literal: $m:literal x $n:literal, $stages:literal, [$($layout:ident)+], $efficiency:literal,
+        $name:literal: $m:literal x $n:literal, $stages:literal, $flags:tt, [$($layout:ident)+], $efficiency:literal,
         [$rounded:literal $other:literal], $pm:literal x $pn:literal x $pk:literal;
     )+) => { paste! {
         $($(
             kernels!(
-                @one $t $n $stages [<gemm_grouped_ $prefix _ $layout _ $name>] [<$layout:upper>] $m
+                @one $t $n $stages $flags [<gemm_grouped_ $prefix _ $layout _ $name>] [<$layout:upper>] $m
                 [<CONFIG_ $prefix:upper _ $layout:upper _ $name:upper>] [<$prefix:camel $layout:camel $name:camel>]
                 WgmmaConfig {
                     name: $name,
@@ -35,7 +38,7 @@ macro_rules! kernels {
                     stream_k: false,
                     a_in_registers: false,
                     planes: 1,
-                    promotes: false,
+                    promotes: has!($flags promotes),
                     element_bytes: size_of::<$t>() as u32,
                     model: PerfModel {
                         efficiency: [$efficiency, $efficiency],
@@ -57,7 +60,7 @@ macro_rules! kernels {
             },
         )+)+];
     } };
-    (@one $t:ident $n:literal $stages:literal $kernel:ident $layout:ident $m:literal $const:ident $config:ident
+    (@one $t:ident $n:literal $stages:literal [$($flag:ident)?] $kernel:ident $layout:ident $m:literal $const:ident $config:ident
         $value:expr
     ) => {
         const $const: WgmmaConfig = $value;
@@ -66,12 +69,14 @@ macro_rules! kernels {
         impl Config for $config {
             type Element = $t;
             type Operand = $t;
-            type Source<'a> = ();
+            type Source<'a> = Scales<'a>;
             type MajorA = <$t as Staged<{ $const.k_major(Layout::$layout)[0] }>>::Major;
             type MajorB = <$t as Staged<{ $const.k_major(Layout::$layout)[1] }>>::Major;
             const CONFIG: WgmmaConfig = $const;
             const K_MAJOR: [bool; 2] = $const.k_major(Layout::$layout);
             const GROUPED: bool = true;
+            scaled!();
+            $(mainloop!($flag);)?
         }
 
         /// `C_g = alpha · A_g·op(B_g) + beta · C_g`: see [the module](super).
@@ -92,7 +97,7 @@ macro_rules! kernels {
             stored: &TensorMapMut<$t>,
             args: GroupedGemmArgs<$t>,
         ) {
-            gemm::<$config, $n, _, _, _>(smem, (a, b, stored), args, ());
+            gemm::<$config, $n, _, _, _>(smem, (a, b, stored), args);
         }
     };
 }
@@ -103,5 +108,9 @@ macro_rules! kernels_of_bf16 {
 macro_rules! kernels_of_f16 {
     ($($rows:tt)+) => { kernels! { f16 f16 F16; $($rows)+ } };
 }
+macro_rules! kernels_of_e4m3 {
+    ($($rows:tt)+) => { kernels! { E4m3 e4m3 E4M3; $($rows)+ } };
+}
 grouped_configs!(kernels_of_bf16);
 grouped_configs!(kernels_of_f16);
+grouped_fp8_configs!(kernels_of_e4m3);

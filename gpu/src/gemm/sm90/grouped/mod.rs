@@ -27,6 +27,7 @@ mod kernels;
 pub use kernels::*;
 
 use simt::grid::dependency_wait;
+use simt::opaque;
 use simt::prelude::*;
 use simt::tma::prefetch;
 use simt::warp::lane_id;
@@ -38,13 +39,13 @@ use super::epilogue::Epilogue;
 use super::pipeline::{PipelineState, Smem, init_pipeline};
 use super::schedule::grouped::{GroupTile, GroupTiles, Groups};
 use super::{CONSUMER_REGISTERS, PRODUCER_REGISTERS, TensorMaps};
-use crate::gemm::args::{GemmArgs, GroupedGemmArgs, TMA_STORE};
+use crate::gemm::args::{GemmArgs, GroupedGemmArgs, Scales, TMA_STORE};
 
 /// The tiles that this block computes. `a` and `b` are the maps of the operands, `c` is that of C, which counts only
 /// with [`TMA_STORE`].
 #[inline(always)]
 fn gemm<
-    C: Config<Operand = <C as Config>::Element>,
+    C: Config<Operand = <C as Config>::Element> + for<'s> Config<Source<'s> = Scales<'s>>,
     const N: usize,
     const A: usize,
     const B: usize,
@@ -53,11 +54,10 @@ fn gemm<
     smem: &Smem<C::Operand, A, B, STAGES>,
     (a, b, c): TensorMaps<'_, C::Operand, C::Element>,
     args: GroupedGemmArgs<'_, C::Element>,
-    source: C::Source<'_>,
 ) where
     Columns<N>: Width,
 {
-    let GroupedGemmArgs { gemm, offsets } = args;
+    let GroupedGemmArgs { gemm, offsets, scales } = args;
     if gemm.k == 0 {
         dependency_wait();
         return;
@@ -108,18 +108,23 @@ fn gemm<
     let mut tiles = GroupTiles::new(groups, rows, gemm.n.div_ceil(cols));
     let mut state = PipelineState::<STAGES>::CONSUMER;
     let mut buffer = 0;
-    while let Some(GroupTile { row, end, col, .. }) = tiles.seek(tile) {
-        tile += grid_dim_x();
-        let row = row + consumer * 64;
-        if row >= end {
+    while let Some(GroupTile { row, end, .. }) = tiles.seek(tile) {
+        let below = consumer * 64;
+        if row + below >= end {
             skip::<C, A, B, STAGES>(smem, &mut state, steps);
-            continue;
+        } else {
+            let mut accumulator = [Accumulators::<N>::zeroed()];
+            C::accumulate(smem, &mut accumulator, &mut state, (below, [0, steps]), scales, || [0; 3]);
+            // Found again: where the tile lies takes no registers while it is computed.
+            if let Some(GroupTile { group, row, end, col }) = tiles.seek(opaque(tile)) {
+                let (row, col) = (row + below, col * cols);
+                C::finish(&mut accumulator[0], scales, [row, group * gemm.n + col, 0], &gemm);
+                // For the epilogue C ends with the group.
+                let epilogue = Epilogue { staging: &smem.c, map: c, gemm: GemmArgs { m: end, ..gemm } };
+                epilogue.store::<C, N>(&accumulator[0], [row, col, 0], &mut buffer);
+            }
         }
-        let mut accumulator = [Accumulators::<N>::zeroed()];
-        C::accumulate(smem, &mut accumulator, &mut state, (consumer * 64, [0, steps]), source, || [0; 3]);
-        // For the epilogue C ends with the group.
-        let epilogue = Epilogue { staging: &smem.c, map: c, gemm: GemmArgs { m: end, ..gemm } };
-        epilogue.store::<C, N>(&accumulator[0], [row, col * cols, 0], &mut buffer);
+        tile += grid_dim_x();
     }
     Epilogue { staging: &smem.c, map: c, gemm }.drain();
 }

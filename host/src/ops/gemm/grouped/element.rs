@@ -6,18 +6,19 @@ use gpu::gemm::{grouped_reference, sm90};
 use half::{bf16, f16};
 use simt::Kernel;
 use simt::element::Element;
+use simt::float8::E4m3;
 
 use crate::ops::gemm::element::Multiply;
 
 /// A kernel whose threads load the operands.
 type Reference<T> = Kernel<(Operands<'static, T>, GroupedGemmArgs<'static, T>)>;
 
-/// Element types of A and B of a grouped product: `f16` and `bf16`.
+/// Element types of A and B of a grouped product: `f16`, `bf16` and [`E4m3`].
 #[diagnostic::on_unimplemented(
     message = "there is no grouped product of `{Self}`",
-    note = "the elements of A and B are `f16` or `bf16`, the same for both"
+    note = "the elements of A and B are `f16`, `bf16` or `E4m3`, the same for both"
 )]
-pub trait GroupedMultiply: Multiply<Wide = f32, Stored = Self> {
+pub trait GroupedMultiply: Multiply<Wide = f32> {
     /// The kernels on tensor cores.
     #[doc(hidden)]
     const KERNELS: &'static [WgmmaKernel<GroupedGemmKernel<Self>>];
@@ -26,14 +27,18 @@ pub trait GroupedMultiply: Multiply<Wide = f32, Stored = Self> {
     const REFERENCE: &'static Reference<Self>;
 }
 
-impl GroupedMultiply for f16 {
-    const KERNELS: &'static [WgmmaKernel<GroupedGemmKernel<Self>>] = sm90::grouped::F16;
-    const REFERENCE: &'static Reference<Self> = &grouped_reference::gemm_grouped_reference_f16;
+macro_rules! grouped {
+    ($($t:ident $list:ident $reference:ident;)+) => {$(
+        impl GroupedMultiply for $t {
+            const KERNELS: &'static [WgmmaKernel<GroupedGemmKernel<Self>>] = sm90::grouped::$list;
+            const REFERENCE: &'static Reference<Self> = &grouped_reference::$reference;
+        }
+    )+};
 }
-
-impl GroupedMultiply for bf16 {
-    const KERNELS: &'static [WgmmaKernel<GroupedGemmKernel<Self>>] = sm90::grouped::BF16;
-    const REFERENCE: &'static Reference<Self> = &grouped_reference::gemm_grouped_reference_bf16;
+grouped! {
+    f16 F16 gemm_grouped_reference_f16;
+    bf16 BF16 gemm_grouped_reference_bf16;
+    E4m3 E4M3 gemm_grouped_reference_e4m3;
 }
 
 mod sealed {

@@ -1,6 +1,6 @@
 //! The launch of a grouped product.
 
-use gpu::gemm::args::{TMA_STORE, TRANSPOSE_A, TRANSPOSE_B};
+use gpu::gemm::args::{SCALES, TMA_STORE, TRANSPOSE_A, TRANSPOSE_B};
 use gpu::gemm::reference;
 use simt::tma::Swizzle;
 
@@ -9,7 +9,7 @@ use super::problem::GroupedProblem;
 use super::{CALL, GroupedGemm, GroupedMultiply};
 use crate::error::{ArgumentRule, BadArgument, Result};
 use crate::launch::{Fields, Launch};
-use crate::memory::TensorViewMut;
+use crate::memory::{BufferView, TensorViewMut};
 use crate::ops::gemm::arguments::GemmArguments;
 use crate::ops::gemm::element::{Output, OutputBuffers};
 use crate::ops::gemm::launch::tma_tensor;
@@ -49,9 +49,16 @@ impl<T: GroupedMultiply> GroupedGemm<'_, T> {
             stride_c: 0,
             extents: [m, n, k, groups].map(|extent| extent as u32),
             scale: if k == 0 { [0.0, self.scale[1]] } else { self.scale },
-            flags: flags | c.flag,
+            flags: flags | c.flag | if self.scales.iter().any(Option::is_some) { SCALES } else { 0 },
             c,
         }
+    }
+
+    /// Factors of rows and columns; those that are not given are empty.
+    fn scales(&self) -> Fields<(BufferView<'_, f32>, BufferView<'_, f32>)> {
+        let none = self.a.cast_range::<T>(0, 0).empty();
+        let [rows, columns] = self.scales.map(|factors| factors.unwrap_or(none));
+        Fields((rows, columns))
     }
 
     fn tma(&self, entry: &Entry<T>, problem: &GroupedProblem, mut c: OutputBuffers<'_, T>) -> Result<()> {
@@ -61,13 +68,20 @@ impl<T: GroupedMultiply> GroupedGemm<'_, T> {
         let from_a = tma_tensor::<T, T>(self.a, &map(a, 0, 1, ([1, edge_a, line], Swizzle::B128)))?;
         let rows = if b.transposed { edge_b } else { line };
         let from_b = tma_tensor::<T, T>(self.b, &map(b, 0, groups, ([1, rows, line], Swizzle::B128)))?;
-        let is_product = c.flag == 0 && self.scale[1] == 0.0 && to.tma_storable(1, bytes);
+        let is_product = !c.is_wide() && self.scale[1] == 0.0 && to.tma_storable(1, c.element_bytes());
         let map_c = if let Some(rows) = config.store_rows().filter(|_| is_product) {
-            let map = map(to, 0, 1, ([1, rows, line], Swizzle::B128));
+            // The map has elements of `T`: bytes where these have 8 bits.
+            let times = c.element_bytes() / bytes;
+            let stored = OperandLayout { cols: to.cols * times, ld: to.ld * times, ..to };
+            let map = map(stored, 0, 1, ([1, rows, line], Swizzle::B128));
             let none = c.own.empty();
             // Threads store what TMA does not.
-            let (own, stored) =
-                std::mem::replace(&mut c.own, none).with_tma(&map.shape, &map.strides, &map.box_shape, map.swizzle)?;
+            let (own, stored) = std::mem::replace(&mut c.own, none).with_tma::<T>(
+                &map.shape,
+                &map.strides,
+                &map.box_shape,
+                map.swizzle,
+            )?;
             c.own = own;
             Some(stored)
         } else {
@@ -75,7 +89,7 @@ impl<T: GroupedMultiply> GroupedGemm<'_, T> {
         };
         let flags = if map_c.is_some() { TMA_STORE } else { 0 };
         let blocks = choice::most_tiles(entry, [m, n], groups).min(self.sm_count() as usize) as u32;
-        let arguments = Fields((self.arguments(problem, c, flags), self.offsets));
+        let arguments = Fields((self.arguments(problem, c, flags), self.offsets, self.scales()));
         let launch = on(self.stream, Launch::grid(blocks));
         self.device.launch(entry.kernel, launch, (from_a, from_b, map_c, arguments))?;
         Ok(())
@@ -100,7 +114,7 @@ impl<T: GroupedMultiply> GroupedGemm<'_, T> {
         let transposed = |x: OperandLayout, flag| if x.transposed { flag } else { 0 };
         let flags = transposed(a, TRANSPOSE_A) | transposed(b, TRANSPOSE_B);
         let operands = Fields((from_a, from_b, [a.ld as u64, b.ld as u64], [0, b.stride as u64]));
-        let arguments = Fields((self.arguments(problem, c, flags), self.offsets));
+        let arguments = Fields((self.arguments(problem, c, flags), self.offsets, self.scales()));
         let launch = on(self.stream, Launch::grid(blocks as u32));
         self.device.launch(T::REFERENCE, launch, (operands, arguments))?;
         Ok(())

@@ -32,6 +32,8 @@ pub struct GroupedGemm<'a, T: GroupedMultiply> {
     offsets: BufferView<'a, u32>,
     /// alpha and beta.
     scale: [f32; 2],
+    /// Factors of rows and of columns.
+    scales: [Option<BufferView<'a, f32>>; 2],
     kernel: Option<&'static KernelInfo>,
     sm_count_target: Option<u32>,
     /// Whether the simulator refuses wrong offsets.
@@ -61,8 +63,8 @@ impl Device {
     /// rows are multiplied by which B, and nothing outside C is written. The simulator has the offsets at hand, and
     /// refuses such a call.
     ///
-    /// Elements are `f16` or `bf16`, added up in `f32`. The kernels for Hopper need A by rows, and A and B at addresses
-    /// and strides of multiples of 16 bytes. Everything else, other GPUs too, is computed by a kernel with one thread
+    /// Elements are `f16`, `bf16` or [`E4m3`](crate::E4m3), added up in `f32`. The kernels for Hopper need A by rows, and
+    /// A and B at addresses and strides of multiples of 16 bytes; those of `E4m3` also [`GroupedGemm::transpose_b`]. Everything else, other GPUs too, is computed by a kernel with one thread
     /// for each element of C, which is slow: [`GroupedGemm::chosen`] says which it is, and
     /// [docs/gemm.md](https://github.com/warpwright/warpwright/blob/main/docs/gemm.md) how it is chosen.
     ///
@@ -93,6 +95,7 @@ impl Device {
             op_b: Op::N,
             offsets: offsets.into().cast(),
             scale: [1.0, 0.0],
+            scales: [None; 2],
             kernel: None,
             sm_count_target: None,
             checks_offsets: true,
@@ -114,6 +117,33 @@ impl<'a, T: GroupedMultiply> GroupedGemm<'a, T> {
     /// The factor of C's old value; 0 by default. With 0 C is not read.
     pub fn beta(self, beta: f32) -> Self {
         Self { scale: [self.scale[0], beta], ..self }
+    }
+
+    /// Multiplies each row of the products by a factor, before alpha: as many as A has rows. Of `E4m3` the factors with
+    /// which rows were quantized; of a mixture of experts also the weights of the router.
+    pub fn row_scales(self, factors: impl Into<BufferView<'a, f32>>) -> Self {
+        Self { scales: [Some(factors.into()), self.scales[1]], ..self }
+    }
+
+    /// Multiplies each column of each group's product by a factor, before alpha: n factors for each group, one group
+    /// after the other.
+    ///
+    /// ```
+    /// use ndarray::Array2;
+    /// use warpwright::{E4m3, half::bf16};
+    /// let device = warpwright::Device::simulator();
+    /// // Three rows, two experts of 16 x 16.
+    /// let a = device.upload(&Array2::from_elem((3, 16), E4m3::from_f32(1.0)))?;
+    /// let b = device.upload(&vec![E4m3::from_f32(0.5); 2 * 16 * 16])?;
+    /// let (rows, ends) = (device.upload(&[1.0_f32, 10.0, 100.0])?, device.upload(&[1_u32, 3])?);
+    /// let columns = device.upload(&[[1.0_f32; 16], [2.0; 16]].concat())?;
+    /// let gemm = device.grouped_gemm(&a, b.view().as_tensor(&[2, 16, 16])?, &ends).transpose_b();
+    /// let c = gemm.row_scales(&rows).column_scales(&columns).run_as::<bf16>()?.download()?;
+    /// assert_eq!(c.column(0).mapv(f32::from), ndarray::arr1(&[8.0, 160.0, 1600.0]));
+    /// # Ok::<(), warpwright::Error>(())
+    /// ```
+    pub fn column_scales(self, factors: impl Into<BufferView<'a, f32>>) -> Self {
+        Self { scales: [self.scales[0], Some(factors.into())], ..self }
     }
 
     /// Queues the work on this stream instead of the device's default stream.
@@ -146,6 +176,14 @@ impl<'a, T: GroupedMultiply> GroupedGemm<'a, T> {
     where
         T: Output<T>,
     {
+        self.run_as()
+    }
+
+    /// [`GroupedGemm::run`] with a C of another type: `f32`, and of `E4m3` also `bf16` and `f16`.
+    ///
+    /// # Errors
+    /// As [`GroupedGemm::run`].
+    pub fn run_as<C: Output<T>>(self) -> Result<Matrix<C>> {
         let [m, n] = problem::product_shape(&self)?;
         self.check_no_beta()?;
         let mut c = self.device.alloc_matrix_on(self.stream_queue()?, m, n)?;
@@ -153,7 +191,7 @@ impl<'a, T: GroupedMultiply> GroupedGemm<'a, T> {
         Ok(c)
     }
 
-    /// Queues the products into C, a matrix by rows, in the type of A and B or in `f32`. It allocates nothing and does
+    /// Queues the products into C, a matrix by rows, in the type of A and B, in `f32`, or of `E4m3` in `bf16` or `f16`. It allocates nothing and does
     /// not wait.
     ///
     /// ```

@@ -101,6 +101,21 @@ impl GroupedProblem {
         check_device(gemm.offsets.device(), "offsets")?;
         check_device(c.device(), "c")?;
         gemm.stream_queue()?;
+        let expected =
+            [("row_scales", Some(m), "rows of A"), ("column_scales", n.checked_mul(groups), "columns of each group")];
+        for ((argument, expected, of), factors) in expected.into_iter().zip(&gemm.scales) {
+            let Some(factors) = factors else { continue };
+            check_device(factors.device(), argument)?;
+            // Kernels count them with 32 bits.
+            let fits = expected.is_some_and(|len| len == factors.len() && u32::try_from(len).is_ok());
+            if !fits {
+                return Err(bad(argument, ArgumentRule::Length)
+                    .expected(format_args!("{} factors, one for each of the {of}", expected.unwrap_or(usize::MAX)))
+                    .found(factors.len())
+                    .remedy("give one factor for each; a factor of all is alpha")
+                    .into());
+            }
+        }
         let k = if gemm.scale[0] == 0.0 { 0 } else { k };
         Ok(Self { m, n, k, groups, a, b, c: to })
     }
