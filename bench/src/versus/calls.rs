@@ -173,7 +173,8 @@ fn cublaslt_groups<'c>(context: &'c Context<'_>, case: &Case) -> Result<Option<C
     let run: Run<'_> = Box::new(move |slot| {
         let ([a, b, c], workspace) = (factors(slot)?, workspace.view().device_ptr() as u64);
         for (matmul, [at_a, at_b, at_c]) in &products {
-            // SAFETY: the slot holds the groups' matrices, the workspace has its size; for streams and drops see `copy`.
+            // SAFETY: the slot holds the groups' matrices, the workspace has its size; for streams and drops see
+            // `copy`.
             unsafe { matmul.queue(0, [a + at_a, b + at_b, c + at_c], workspace, driver.raw()) }?;
         }
         Ok(())

@@ -106,7 +106,8 @@ macro_rules! shared {
             group!(
                 "mov.b32 x, {a}; ",
                 $(concat!(
-                    "mov.b64 a, {{x, {a_high}}}; mov.b64 b, {{y, {b_high}}}; wgmma.mma_async.sync.aligned.m64", $n, $types, " ",
+                    "mov.b64 a, {{x, {a_high}}}; mov.b64 b, {{y, {b_high}}}; ",
+                    "wgmma.mma_async.sync.aligned.m64", $n, $types, " ",
                     $list! $d, ", a, b, ", $scale, $modifiers, "; ",
                     "add.s32 x, x, {a_step}; add.s32 y, y, {b_step}; "
                 )),+

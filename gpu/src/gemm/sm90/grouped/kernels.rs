@@ -60,8 +60,8 @@ macro_rules! kernels {
             },
         )+)+];
     } };
-    (@one $t:ident $n:literal $stages:literal [$($flag:ident)?] $kernel:ident $layout:ident $m:literal $const:ident $config:ident
-        $value:expr
+    (@one $t:ident $n:literal $stages:literal [$($flag:ident)?] $kernel:ident $layout:ident $m:literal $const:ident
+        $config:ident $value:expr
     ) => {
         const $const: WgmmaConfig = $value;
 

@@ -63,9 +63,10 @@ impl Device {
     /// rows are multiplied by which B, and nothing outside C is written. The simulator has the offsets at hand, and
     /// refuses such a call.
     ///
-    /// Elements are `f16`, `bf16` or [`E4m3`](crate::E4m3), added up in `f32`. The kernels for Hopper need A by rows, and
-    /// A and B at addresses and strides of multiples of 16 bytes; those of `E4m3` also [`GroupedGemm::transpose_b`]. Everything else, other GPUs too, is computed by a kernel with one thread
-    /// for each element of C, which is slow: [`GroupedGemm::chosen`] says which it is, and
+    /// Elements are `f16`, `bf16` or [`E4m3`](crate::E4m3), added up in `f32`. The kernels for Hopper need A by rows,
+    /// and A and B at addresses and strides of multiples of 16 bytes; those of `E4m3` also
+    /// [`GroupedGemm::transpose_b`]. Everything else, other GPUs too, is computed by a kernel with one thread for each
+    /// element of C, which is slow: [`GroupedGemm::chosen`] says which it is, and
     /// [docs/gemm.md](https://github.com/warpwright/warpwright/blob/main/docs/gemm.md) how it is chosen.
     ///
     /// ```
@@ -191,8 +192,8 @@ impl<'a, T: GroupedMultiply> GroupedGemm<'a, T> {
         Ok(c)
     }
 
-    /// Queues the products into C, a matrix by rows, in the type of A and B, in `f32`, or of `E4m3` in `bf16` or `f16`. It allocates nothing and does
-    /// not wait.
+    /// Queues the products into C, a matrix by rows, in the type of A and B, in `f32`, or of `E4m3` in `bf16` or `f16`.
+    /// It allocates nothing and does not wait.
     ///
     /// ```
     /// use warpwright::half::f16;
