@@ -82,72 +82,53 @@ impl Staged<false> for f32 {
     type Major = KMajor;
 }
 
+/// [`Config::accumulate`] of operands `$operand`, with `$source`. The body has, by the names given: the memory,
+/// the sum, the pipeline's state, the range of rows and stages, the source, and the function for the place.
+macro_rules! accumulate {
+    (
+        $operand:ty, $source:ty,
+        |$smem:ident, $sum:ident, $state:ident, $range:pat, $given:ident, $place:ident| $body:block
+    ) => {
+        #[inline(always)]
+        fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
+            $smem: &Smem<$operand, A, B, STAGES>,
+            accumulator: &mut [Accumulators<N>; 1],
+            $state: &mut PipelineState<STAGES>,
+            $range: (u32, [u32; 2]),
+            $given: $source,
+            $place: impl FnOnce() -> [u32; 3],
+        ) -> [u32; 3]
+        where
+            Columns<N>: Width,
+        {
+            let $sum = &mut accumulator[0];
+            $body
+        }
+    };
+}
+pub(super) use accumulate;
+
 /// What a flag changes in a [`Config`].
 macro_rules! mainloop {
     (a_in_registers) => {
-        #[inline(always)]
-        fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
-            smem: &Smem<f32, A, B, STAGES>,
-            accumulator: &mut [Accumulators<N>; 1],
-            state: &mut PipelineState<STAGES>,
-            (row, [from, to]): (u32, [u32; 2]),
-            _source: (),
-            place: impl FnOnce() -> [u32; 3],
-        ) -> [u32; 3]
-        where
-            Columns<N>: Width,
-        {
-            let sum = &mut accumulator[0];
+        accumulate!(f32, (), |smem, sum, state, (row, [from, to]), _source, place| {
             mainloop_wgmma_rs::accumulate::<Self, N, A, B, STAGES>(smem, sum, state, (row, to - from));
             place()
-        }
+        });
     };
     (promotes) => {
-        #[inline(always)]
-        fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
-            smem: &Smem<Self::Operand, A, B, STAGES>,
-            accumulator: &mut [Accumulators<N>; 1],
-            state: &mut PipelineState<STAGES>,
-            range: (u32, [u32; 2]),
-            _source: Scales<'_>,
-            place: impl FnOnce() -> [u32; 3],
-        ) -> [u32; 3]
-        where
-            Columns<N>: Width,
-        {
-            mainloop_wgmma_promoted::accumulate::<Self, _, N, A, B, STAGES>(
-                smem,
-                &mut accumulator[0],
-                state,
-                range,
-                Unscaled,
-            );
+        accumulate!(Self::Operand, Scales<'_>, |smem, sum, state, range, _source, place| {
+            mainloop_wgmma_promoted::accumulate::<Self, _, N, A, B, STAGES>(smem, sum, state, range, Unscaled);
             place()
-        }
+        });
     };
     (promotes_blocks) => {
-        #[inline(always)]
-        fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
-            smem: &Smem<Self::Operand, A, B, STAGES>,
-            accumulator: &mut [Accumulators<N>; 1],
-            state: &mut PipelineState<STAGES>,
-            range: (u32, [u32; 2]),
-            source: BlockScales<'_>,
-            place: impl FnOnce() -> [u32; 3],
-        ) -> [u32; 3]
-        where
-            Columns<N>: Width,
-        {
+        accumulate!(Self::Operand, BlockScales<'_>, |smem, sum, state, range, source, place| {
             let place = place();
-            mainloop_wgmma_promoted::accumulate::<Self, _, N, A, B, STAGES>(
-                smem,
-                &mut accumulator[0],
-                state,
-                range,
-                Blocks::new(source, place),
-            );
+            let blocks = Blocks::new(source, place);
+            mainloop_wgmma_promoted::accumulate::<Self, _, N, A, B, STAGES>(smem, sum, state, range, blocks);
             place
-        }
+        });
     };
     ($flag:ident) => {};
 }

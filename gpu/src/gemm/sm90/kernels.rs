@@ -7,7 +7,7 @@ use simt::prelude::*;
 use simt::tma::{TensorMap, TensorMapMut};
 use simt::wgmma::{Accumulators, Columns, Width};
 
-use super::config::{Config, Staged, has, mainloop, scaled};
+use super::config::{Config, Staged, accumulate, has, mainloop, scaled};
 use super::mainloop_wgmma_promoted::{Blocks, Unscaled};
 use super::pipeline::{PipelineState, Smem};
 use super::{bf16x6, gemm, gemm_two_width, mainloop_wgmma_promoted, mainloop_wgmma_rs};
@@ -38,23 +38,11 @@ macro_rules! operands {
     ([source]) => {
         type Source<'a> = Operands<'a, f32>;
 
-        #[inline(always)]
-        fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
-            smem: &Smem<bf16, A, B, STAGES>,
-            accumulator: &mut [Accumulators<N>; 1],
-            state: &mut PipelineState<STAGES>,
-            (row, [from, to]): (u32, [u32; 2]),
-            _source: Operands<'_, f32>,
-            place: impl FnOnce() -> [u32; 3],
-        ) -> [u32; 3]
-        where
-            Columns<N>: Width,
-        {
-            let sum = &mut accumulator[0];
+        accumulate!(bf16, Operands<'_, f32>, |smem, sum, state, (row, [from, to]), _source, place| {
             bf16x6::mainloop::accumulate::<Self, N, A, B, STAGES>(smem, sum, state, (row, to - from));
             // Before the products its result would take registers that they need.
             place()
-        }
+        });
 
         #[inline(always)]
         fn finish<const N: usize>(

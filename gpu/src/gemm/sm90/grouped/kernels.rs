@@ -14,7 +14,7 @@ use crate::gemm::args::{GemmArgs, GroupedGemmArgs, Scales};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::gemm::configs::WgmmaKernel;
 use crate::gemm::configs::{Layout, PerfModel, WgmmaConfig, grouped_configs, grouped_fp8_configs};
-use crate::gemm::sm90::config::{Config, Staged, has, mainloop, scaled};
+use crate::gemm::sm90::config::{Config, Staged, accumulate, has, mainloop, scaled};
 use crate::gemm::sm90::mainloop_wgmma_promoted::{self, Unscaled};
 use crate::gemm::sm90::pipeline::{PipelineState, Smem};
 
