@@ -86,31 +86,25 @@ pub struct Arithmetic {
     pub(super) bytes: usize,
     /// `CUBLASLT_MATMUL_DESC_FAST_ACCUM`: sums of 8-bit floating point stay in the tensor cores.
     pub(super) fast: bool,
-    /// Factors of blocks: 1 × 128 of A, 128 × 128 of B.
-    pub(super) blocks: bool,
 }
 
 impl Arithmetic {
     /// f32 without tensor cores.
-    pub const F32: Self = Self { element: 0, output: 0, compute: 68, scale: 0, bytes: 4, fast: false, blocks: false };
+    pub const F32: Self = Self { element: 0, output: 0, compute: 68, scale: 0, bytes: 4, fast: false };
     /// f32 in and out, factors rounded to tf32 for the tensor cores.
-    pub const TF32: Self = Self { element: 0, output: 0, compute: 77, scale: 0, bytes: 4, fast: false, blocks: false };
+    pub const TF32: Self = Self { element: 0, output: 0, compute: 77, scale: 0, bytes: 4, fast: false };
     /// f16 in and out, f32 sums.
-    pub const F16: Self = Self { element: 2, output: 2, compute: 68, scale: 0, bytes: 2, fast: false, blocks: false };
+    pub const F16: Self = Self { element: 2, output: 2, compute: 68, scale: 0, bytes: 2, fast: false };
     /// bf16 in and out, f32 sums.
-    pub const BF16: Self =
-        Self { element: 14, output: 14, compute: 68, scale: 0, bytes: 2, fast: false, blocks: false };
+    pub const BF16: Self = Self { element: 14, output: 14, compute: 68, scale: 0, bytes: 2, fast: false };
     /// f64.
-    pub const F64: Self = Self { element: 1, output: 1, compute: 70, scale: 1, bytes: 8, fast: false, blocks: false };
+    pub const F64: Self = Self { element: 1, output: 1, compute: 70, scale: 1, bytes: 8, fast: false };
     /// i8 in, i32 out.
-    pub const I8: Self = Self { element: 3, output: 10, compute: 72, scale: 10, bytes: 1, fast: false, blocks: false };
+    pub const I8: Self = Self { element: 3, output: 10, compute: 72, scale: 10, bytes: 1, fast: false };
     /// E4M3 in, bf16 out, f32 sums.
-    pub const E4M3: Self =
-        Self { element: 28, output: 14, compute: 68, scale: 0, bytes: 1, fast: false, blocks: false };
+    pub const E4M3: Self = Self { element: 28, output: 14, compute: 68, scale: 0, bytes: 1, fast: false };
     /// The same with fast accumulation.
     pub const E4M3_FAST: Self = Self { fast: true, ..Self::E4M3 };
-    /// The same with factors of blocks.
-    pub const E4M3_BLOCKS: Self = Self { blocks: true, ..Self::E4M3 };
 
     /// Whether `cublasGemmEx` takes it: all but 8-bit floating point.
     #[must_use]

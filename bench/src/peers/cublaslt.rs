@@ -106,7 +106,7 @@ impl CublasLt {
     }
 
     /// A problem, with the candidates of the heuristics for [`WORKSPACE`] bytes of workspace, the most promising first.
-    /// Factors of blocks of both operands lie from address `scales` on.
+    /// Factors of blocks of both operands, 1 × 128 of A and 128 × 128 of B, lie from address `scales` on, if there are.
     ///
     /// # Errors
     /// cuBLASLt cannot use the GPU, or has no candidate.
@@ -152,7 +152,7 @@ impl Matmul<'_> {
                 let set = (functions.desc_set)(self.desc, DESC_FAST_ACCUM, (&raw const value).cast(), size_of::<i8>());
                 check("cublasLtMatmulDescSetAttribute", set)?;
             }
-            if let Some(scales) = scales.filter(|_| arithmetic.blocks) {
+            if let Some(scales) = scales {
                 for (number, mode) in BLOCK_SCALES.into_iter().enumerate() {
                     let (at, address) = (DESC_SCALE_MODES[number], DESC_SCALE_POINTERS[number]);
                     let set = (functions.desc_set)(self.desc, at, (&raw const mode).cast(), size_of::<i32>());

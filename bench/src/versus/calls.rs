@@ -51,9 +51,8 @@ fn problem(case: &Case) -> Option<Problem> {
         Dtype::Bf16 => Arithmetic::BF16,
         Dtype::F64 => Arithmetic::F64,
         Dtype::I8 => Arithmetic::I8,
-        Dtype::E4m3 => Arithmetic::E4M3,
+        Dtype::E4m3 | Dtype::E4m3Blocks => Arithmetic::E4M3,
         Dtype::E4m3Fast => Arithmetic::E4M3_FAST,
-        Dtype::E4m3Blocks => Arithmetic::E4M3_BLOCKS,
         Dtype::I32 | Dtype::U8 | Dtype::C128 => return None,
     };
     Some(Problem { m, n, k, transpose_a, transpose_b, batch, arithmetic })
