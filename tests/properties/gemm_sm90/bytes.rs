@@ -326,6 +326,17 @@ fn factors_of_blocks_that_do_not_fit_are_refused() {
     assert!(error.contains("`b_scales`: expected 1 x 2 factors") && error.contains("found 16 x 2"), "{error}");
     let error = refused(gemm().block_scales(&of_a, &of_b).row_scales(&one));
     assert!(error.contains("`row_scales`: expected none beside factors of blocks"), "{error}");
+    let error = refused(gemm().block_scales(&of_a, &of_b).column_scales(&one));
+    assert!(error.contains("`column_scales`: expected none beside factors of blocks, found 16"), "{error}");
+    let mut c = device.alloc::<f32>(2 * 16 * 16).unwrap();
+    let mut into = |shape: &[usize], strides: &[usize]| {
+        let c = c.view_mut().as_tensor_strided(shape, strides).unwrap();
+        gemm().block_scales(&of_a, &of_b).into(c).unwrap_err().to_string()
+    };
+    let error = into(&[2, 16, 16], &[256, 16, 1]);
+    assert!(error.contains("`c`: expected one matrix with factors of blocks, found 2"), "{error}");
+    let error = into(&[16, 16], &[1, 16]);
+    assert!(error.contains("`c`: expected a row-major matrix with factors of blocks, found a column-major"), "{error}");
     let error = refused(gemm().block_scales(&of_a, &of_b).algorithm(Algorithm::of(kernels::E4M3[0].kernel.info())));
     assert!(error.contains("has no factors of blocks"), "{error}");
     let error = refused(gemm().algorithm(Algorithm::of(kernels::E4M3_BLOCKS[0].kernel.info())));

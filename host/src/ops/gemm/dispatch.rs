@@ -15,7 +15,7 @@ use super::{choice, planner, problem};
 use crate::backend::Queue;
 use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Error, Result};
-use crate::memory::{BufferViewMut, Matrix, TensorView, TensorViewMut};
+use crate::memory::{BufferView, BufferViewMut, Matrix, TensorView, TensorViewMut};
 
 impl<T: Multiply> Gemm<'_, T> {
     pub(super) fn allocate<C: Output<T>>(self) -> Result<Matrix<C>> {
@@ -91,7 +91,8 @@ impl<T: Multiply> Gemm<'_, T> {
         check_device(self.b.device(), "b")?;
         check_device(c.device(), "c")?;
         self.bias.as_ref().map_or(Ok(()), |(_, bias)| check_device(bias.device(), "bias"))?;
-        self.check_scales(&problem)?;
+        let [m, n] = problem.in_order([problem.m, problem.n]);
+        check_scales((self.device, CALL), [(m, "rows of C"), (n, "columns of C")], &self.scales)?;
         self.check_block_scales(&problem)?;
         self.workspace.as_ref().map_or(Ok(()), |workspace| check_device(workspace.device(), "workspace"))?;
         self.stream_queue()?;
@@ -154,24 +155,6 @@ impl<T: Multiply> Gemm<'_, T> {
         })
     }
 
-    /// Whether there is a factor for each row, and for each column, of the caller's C.
-    fn check_scales(&self, problem: &Problem) -> Result<()> {
-        let [m, n] = problem.in_order([problem.m, problem.n]);
-        let arguments = [("row_scales", m, "rows"), ("column_scales", n, "columns")];
-        for ((argument, expected, of), factors) in arguments.into_iter().zip(&self.scales) {
-            let Some(factors) = factors else { continue };
-            self.device.check_same(factors.device(), CALL, argument)?;
-            if factors.len() != expected {
-                return Err(BadArgument::new(ArgumentRule::Length, CALL, argument)
-                    .expected(format_args!("{expected} factors, one for each of the {of} of C"))
-                    .found(factors.len())
-                    .remedy("give one factor for each; a factor of all is alpha")
-                    .into());
-            }
-        }
-        Ok(())
-    }
-
     /// Whether there is a factor for each block, and nothing that is not computed with them.
     fn check_block_scales(&self, problem: &Problem) -> Result<()> {
         let Some(factors) = &self.block_scales else { return Ok(()) };
@@ -191,18 +174,24 @@ impl<T: Multiply> Gemm<'_, T> {
                     .into());
             }
         }
-        let other = if self.scales.iter().any(Option::is_some) {
-            Some(("row_scales", "none beside factors of blocks", "give factors of rows, or those of blocks"))
-        } else if problem.batch != 1 {
-            Some(("c", "one matrix with factors of blocks", "multiply the matrices of the batch one by one"))
-        } else if problem.exchanged {
-            Some(("c", "a row-major matrix with factors of blocks", "transpose C, or compute a row-major one"))
-        } else {
-            None
+        let refuse = |argument, expected, found: String, remedy| {
+            Err(bad(ArgumentRule::Shape, argument).expected(expected).found(found).remedy(remedy).into())
         };
-        other.map_or(Ok(()), |(argument, expected, remedy)| {
-            Err(bad(ArgumentRule::Shape, argument).expected(expected).found("another").remedy(remedy).into())
-        })
+        for (argument, factors) in SCALES_ARGUMENTS.into_iter().zip(&self.scales) {
+            if let Some(factors) = factors {
+                let expected = "none beside factors of blocks";
+                return refuse(argument, expected, factors.len().to_string(), "give these factors, or those of blocks");
+            }
+        }
+        if problem.batch != 1 {
+            let expected = "one matrix with factors of blocks";
+            return refuse("c", expected, problem.batch.to_string(), "multiply the matrices of the batch one by one");
+        }
+        if problem.exchanged {
+            let (expected, found) = ("a row-major matrix with factors of blocks", "a column-major one".into());
+            return refuse("c", expected, found, "compute a row-major C, and transpose it afterwards");
+        }
+        Ok(())
     }
 
     /// Refuses whatever is applied to sums of integers that C takes as they are.
@@ -269,6 +258,29 @@ impl<T: Multiply> Gemm<'_, T> {
         let elements = c.view().axes().span().unwrap_or(0);
         task.run(OutputBuffers::of(c.cast_range_mut::<C>(0, elements)), self.workspace.as_mut())
     }
+}
+
+/// The arguments of factors of rows and of columns.
+const SCALES_ARGUMENTS: [&str; 2] = ["row_scales", "column_scales"];
+
+/// Whether there are as many factors of rows, and of columns, as `expected` says, and what of.
+pub(super) fn check_scales(
+    (device, call): (&Device, &'static str),
+    expected: [(usize, &str); 2],
+    scales: &[Option<BufferView<'_, f32>>; 2],
+) -> Result<()> {
+    for ((argument, (expected, of)), factors) in SCALES_ARGUMENTS.into_iter().zip(expected).zip(scales) {
+        let Some(factors) = factors else { continue };
+        device.check_same(factors.device(), call, argument)?;
+        if factors.len() != expected {
+            return Err(BadArgument::new(ArgumentRule::Length, call, argument)
+                .expected(format_args!("{expected} factors, one for each of the {of}"))
+                .found(factors.len())
+                .remedy("give one factor for each; a factor of all is alpha")
+                .into());
+        }
+    }
+    Ok(())
 }
 
 fn not_applicable(expected: &str, found: &str) -> Error {

@@ -7,6 +7,7 @@ use crate::backend::Queue;
 use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Error, Result};
 use crate::memory::TensorView;
+use crate::ops::gemm::dispatch::check_scales;
 use crate::ops::gemm::operands::OperandLayout;
 use crate::ops::gemm::options::Op;
 
@@ -101,20 +102,15 @@ impl GroupedProblem {
         check_device(gemm.offsets.device(), "offsets")?;
         check_device(c.device(), "c")?;
         gemm.stream_queue()?;
-        let expected =
-            [("row_scales", Some(m), "rows of A"), ("column_scales", n.checked_mul(groups), "columns of each group")];
-        for ((argument, expected, of), factors) in expected.into_iter().zip(&gemm.scales) {
-            let Some(factors) = factors else { continue };
-            check_device(factors.device(), argument)?;
-            // Kernels count them with 32 bits.
-            let fits = expected.is_some_and(|len| len == factors.len() && u32::try_from(len).is_ok());
-            if !fits {
-                return Err(bad(argument, ArgumentRule::Length)
-                    .expected(format_args!("{} factors, one for each of the {of}", expected.unwrap_or(usize::MAX)))
-                    .found(factors.len())
-                    .remedy("give one factor for each; a factor of all is alpha")
-                    .into());
-            }
+        // The extents are below 2³².
+        let columns = n * groups;
+        check_scales((gemm.device, CALL), [(m, "rows of A"), (columns, "columns of each group")], &gemm.scales)?;
+        if gemm.scales[1].is_some() && columns > u32::MAX as usize {
+            return Err(bad("column_scales", ArgumentRule::Extent)
+                .expected(format_args!("at most {} factors, which kernels count with 32 bits", u32::MAX))
+                .found(columns)
+                .remedy("multiply parts of the groups")
+                .into());
         }
         let k = if gemm.scale[0] == 0.0 { 0 } else { k };
         Ok(Self { m, n, k, groups, a, b, c: to })
