@@ -60,12 +60,8 @@ impl Layout {
     /// The 16-byte vectors of one instruction, row by row in memory: `extent` numbers along m or n, 32 bytes (K-major)
     /// or 16 numbers (MN-major) along k. For each the operand's row (along m or n if K-major, else along k) and
     /// position in it.
-    pub(crate) fn vectors(self, extent: usize) -> impl Iterator<Item = (usize, usize, Vector)> {
-        let (rows, vectors) = if self.mn_major { (16, extent / 8) } else { (extent, 2) };
-        (0..rows).flat_map(move |row| (0..vectors).map(move |at| (row, at, self.vector(row, at))))
-    }
-
-    fn vector(self, row: usize, at: usize) -> Vector {
+    pub(crate) fn vectors(self, extent: usize) -> Vectors {
+        let (rows, in_row) = if self.mn_major { (16, extent / 8) } else { (extent, 2) };
         // Vectors in a row of an atom, and the strides to the next atom along the rows and along the columns.
         let (wide, along, across) = match (self.mn_major, self.bits) {
             (false, 0) => (1, self.stride, self.leading),
@@ -74,9 +70,43 @@ impl Layout {
             (true, 0) => (1, self.leading, self.stride),
             (true, _) => (self.span() / 16, self.stride, self.leading),
         };
-        let (atom, chunk) = ((row / 8, at / wide), at % wide);
-        let line = self.start + atom.0 * along + atom.1 * across + row % 8 * self.span() + chunk * 16;
-        Vector { offset: swizzled(line, self.bits), atom, row: row % 8, chunk }
+        Vectors { layout: self, rows, in_row, wide, along, across, row: 0, at: 0 }
+    }
+}
+
+/// See [`Layout::vectors`].
+pub(crate) struct Vectors {
+    layout: Layout,
+    rows: usize,
+    /// Vectors in a row of the operand.
+    in_row: usize,
+    /// Vectors in a row of an atom.
+    wide: usize,
+    /// Bytes to the next atom along the rows, and along the columns.
+    along: usize,
+    across: usize,
+    /// The next vector.
+    row: usize,
+    at: usize,
+}
+
+impl Iterator for Vectors {
+    type Item = (usize, usize, Vector);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.row == self.rows || self.in_row == 0 {
+            return None;
+        }
+        let (row, at, layout) = (self.row, self.at, self.layout);
+        let (atom, chunk) = ((row / 8, at / self.wide), at % self.wide);
+        let line = layout.start + atom.0 * self.along + atom.1 * self.across + row % 8 * layout.span() + chunk * 16;
+        let vector = Vector { offset: swizzled(line, layout.bits), atom, row: row % 8, chunk };
+        self.at += 1;
+        if self.at == self.in_row {
+            (self.row, self.at) = (row + 1, 0);
+        }
+        Some((row, at, vector))
     }
 }
 

@@ -5,7 +5,9 @@
 //! rounded to `f32` towards zero once per instruction: more exact than the hardware by a few bits, and equal to it
 //! where the sums are exact. Sums of 8-bit integers are `i32`, whose bits the accumulators hold, and wrap around.
 
+use half::slice::HalfFloatSliceExt as _;
 use half::{bf16, f16};
+use std::sync::LazyLock;
 
 /// Kinds of numbers that tensor cores multiply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,13 +54,40 @@ impl TensorKind {
         }
     }
 
-    /// The numbers in these bytes.
-    pub(crate) fn numbers(self, bytes: &[u8]) -> impl Iterator<Item = f64> {
-        bytes.chunks_exact(self.bytes()).map(move |bytes| {
-            let mut word = [0; 4];
-            word[..bytes.len()].copy_from_slice(bytes);
-            self.number(u32::from_le_bytes(word))
-        })
+    /// The numbers in these bytes, 16 divided by [`Self::bytes`]; what follows them in the array is 0.
+    pub(crate) fn numbers(self, bytes: &[u8; 16]) -> [f64; 16] {
+        let mut numbers = [0.0; 16];
+        let halves = || std::array::from_fn::<_, 8, _>(|i| u16::from_le_bytes([bytes[2 * i], bytes[2 * i + 1]]));
+        match self {
+            Self::F16 => halves().map(f16::from_bits).convert_to_f64_slice(&mut numbers[..8]),
+            Self::Bf16 => {
+                // Half of an `f32`.
+                for (number, bits) in numbers.iter_mut().zip(halves()) {
+                    *number = f64::from(f32::from_bits(u32::from(bits) << 16));
+                }
+            }
+            Self::Tf32 => {
+                for (number, &word) in numbers.iter_mut().zip(bytes.as_chunks().0) {
+                    *number = self.number(u32::from_le_bytes(word));
+                }
+            }
+            Self::I8 => {
+                for (number, &byte) in numbers.iter_mut().zip(bytes) {
+                    *number = f64::from(byte as i8);
+                }
+            }
+            Self::E4m3 | Self::E5m2 => {
+                static TABLES: LazyLock<[[f64; 256]; 2]> = LazyLock::new(|| {
+                    [TensorKind::E4m3, TensorKind::E5m2]
+                        .map(|kind| std::array::from_fn(|bits| kind.number(bits as u32)))
+                });
+                let table = &TABLES[usize::from(self == Self::E5m2)];
+                for (number, &byte) in numbers.iter_mut().zip(bytes) {
+                    *number = table[usize::from(byte)];
+                }
+            }
+        }
+        numbers
     }
 }
 
@@ -73,66 +102,74 @@ fn e4m3(bits: u8) -> f64 {
     if bits & 0x80 == 0 { magnitude } else { -magnitude }
 }
 
-/// D += A · B for row-major A of `depth` and D of `cols` columns: one instruction.
+/// D += A · B for row-major A of `depth` and D of `cols` columns, at most [`MAX_COLS`]: one instruction. With vectors
+/// where the processor has them, and the same bits.
 pub(crate) fn add_product(
     kind: TensorKind,
     d: &mut [f32],
-    (a, b): (&[f64], &[f64]),
-    (depth, cols): (usize, usize),
+    operands: (&[f64], &[f64]),
+    extents: (usize, usize),
     fresh: bool,
 ) {
     let is_integer = kind == TensorKind::I8;
-    let mut sums = vec![0.0; cols];
-    for (d, a) in d.chunks_exact_mut(cols).zip(a.chunks_exact(depth)) {
-        for (sum, &d) in sums.iter_mut().zip(&*d) {
-            *sum = match (fresh, is_integer) {
-                (true, _) => 0.0,
-                (false, true) => f64::from(d.to_bits() as i32),
-                (false, false) => f64::from(d),
-            };
-        }
-        add_row(&mut sums, a, b);
-        for (d, &sum) in d.iter_mut().zip(&sums) {
-            // An integer sum is exact in `f64`.
-            *d = if is_integer { f32::from_bits(sum as i64 as u32) } else { towards_zero(sum) };
-        }
-    }
-}
-
-/// Adds a row of A times B to a row of D: with vectors of four numbers where the processor has them, and the same bits.
-fn add_row(sums: &mut [f64], a: &[f64], b: &[f64]) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         #[target_feature(enable = "avx2")]
-        fn by_avx2(sums: &mut [f64], a: &[f64], b: &[f64]) {
-            add_row_plainly(sums, a, b);
+        fn by_avx2(is_integer: bool, d: &mut [f32], operands: (&[f64], &[f64]), extents: (usize, usize), fresh: bool) {
+            add_rows(is_integer, d, operands, extents, fresh);
         }
         // SAFETY: the processor has AVX2.
-        return unsafe { by_avx2(sums, a, b) };
+        return unsafe { by_avx2(is_integer, d, operands, extents, fresh) };
     }
-    add_row_plainly(sums, a, b);
+    add_rows(is_integer, d, operands, extents, fresh);
 }
 
+/// Most columns of D.
+const MAX_COLS: usize = 256;
+
 #[inline(always)]
-fn add_row_plainly(sums: &mut [f64], a: &[f64], b: &[f64]) {
-    for (&a, b) in a.iter().zip(b.chunks_exact(sums.len())) {
-        for (sum, &b) in sums.iter_mut().zip(b) {
-            *sum += a * b;
+fn add_rows(is_integer: bool, d: &mut [f32], (a, b): (&[f64], &[f64]), (depth, cols): (usize, usize), fresh: bool) {
+    let mut sums = [0.0; MAX_COLS];
+    let sums = &mut sums[..cols];
+    for (d, a) in d.chunks_exact_mut(cols).zip(a.chunks_exact(depth)) {
+        if fresh {
+            sums.fill(0.0);
+        } else if is_integer {
+            for (sum, &d) in sums.iter_mut().zip(&*d) {
+                *sum = f64::from(d.to_bits() as i32);
+            }
+        } else {
+            for (sum, &d) in sums.iter_mut().zip(&*d) {
+                *sum = f64::from(d);
+            }
+        }
+        for (&a, b) in a.iter().zip(b.chunks_exact(cols)) {
+            for (sum, &b) in sums.iter_mut().zip(b) {
+                *sum += a * b;
+            }
+        }
+        if is_integer {
+            // An integer sum is exact in `f64`.
+            for (d, &sum) in d.iter_mut().zip(&*sums) {
+                *d = f32::from_bits(sum as i64 as u32);
+            }
+        } else {
+            for (d, &sum) in d.iter_mut().zip(&*sums) {
+                *d = towards_zero(sum);
+            }
         }
     }
 }
 
 /// The `f32` next to `sum` that is not further from zero. A NaN becomes the one that tensor cores return.
+#[inline(always)]
 fn towards_zero(sum: f64) -> f32 {
     const INFINITE: f64 = 2.0 * (1_u128 << 127) as f64;
-    if sum.is_nan() {
-        return f32::from_bits(0x7fff_ffff);
-    }
-    if sum.abs() >= INFINITE {
-        return if sum > 0.0 { f32::INFINITY } else { f32::NEG_INFINITY };
-    }
+    // Without branches, so that vectors compute it.
     let nearest = sum as f32;
-    if f64::from(nearest).abs() > sum.abs() { f32::from_bits(nearest.to_bits() - 1) } else { nearest }
+    let is_further = f64::from(nearest).abs() > sum.abs() && sum.abs() < INFINITE;
+    let bits = nearest.to_bits().wrapping_sub(u32::from(is_further));
+    f32::from_bits(if sum.is_nan() { 0x7fff_ffff } else { bits })
 }
 
 #[cfg(test)]
@@ -143,11 +180,33 @@ mod tests {
     fn vectors_give_the_same_bits() {
         let numbers = |n: usize, by: usize| -> Vec<f64> { (0..n).map(|i| ((i * by % 97) as f64).sin()).collect() };
         for (depth, cols) in [(16, 8), (8, 136), (32, 256), (3, 5)] {
-            let (a, b) = (numbers(depth, 31), numbers(depth * cols, 17));
-            let (mut sums, mut plain) = (numbers(cols, 7), numbers(cols, 7));
-            add_row(&mut sums, &a, &b);
-            add_row_plainly(&mut plain, &a, &b);
-            assert!(sums.iter().zip(&plain).all(|(x, y)| x.to_bits() == y.to_bits()), "{depth} x {cols}");
+            let (a, b) = (numbers(3 * depth, 31), numbers(depth * cols, 17));
+            for fresh in [false, true] {
+                let mut d: Vec<f32> = numbers(3 * cols, 7).into_iter().map(|x| x as f32).collect();
+                let mut plain = d.clone();
+                add_product(TensorKind::Bf16, &mut d, (&a, &b), (depth, cols), fresh);
+                add_rows(false, &mut plain, (&a, &b), (depth, cols), fresh);
+                assert!(d.iter().zip(&plain).all(|(x, y)| x.to_bits() == y.to_bits()), "{depth} x {cols}");
+            }
+        }
+    }
+
+    #[test]
+    fn vectors_of_16_bytes_have_the_numbers_of_their_parts() {
+        for kind in
+            [TensorKind::F16, TensorKind::Bf16, TensorKind::Tf32, TensorKind::I8, TensorKind::E4m3, TensorKind::E5m2]
+        {
+            for first in 0..=u8::MAX {
+                let bytes: [u8; 16] = std::array::from_fn(|i| first.wrapping_add((i * 37) as u8));
+                let numbers = kind.numbers(&bytes);
+                for (part, number) in bytes.chunks(kind.bytes()).zip(numbers) {
+                    let mut word = [0; 4];
+                    word[..part.len()].copy_from_slice(part);
+                    let expected = kind.number(u32::from_le_bytes(word));
+                    let is_equal = number.to_bits() == expected.to_bits() || number.is_nan() && expected.is_nan();
+                    assert!(is_equal, "{kind:?} {part:?}: {number}, expected {expected}");
+                }
+            }
         }
     }
 
@@ -179,13 +238,11 @@ mod tests {
 
     #[test]
     fn numbers_of_8_bits() {
-        let numbers = |kind: TensorKind, bits: [u8; 4]| kind.numbers(&bits).collect::<Vec<_>>();
+        let numbers = |kind: TensorKind, bits: [u8; 4]| bits.map(|bits| kind.number(bits.into()));
         assert_eq!(numbers(TensorKind::I8, [0, 0x7f, 0x80, 0xff]), [0.0, 127.0, -128.0, -1.0]);
         assert_eq!(numbers(TensorKind::E4m3, [0x01, 0x38, 0xfe, 0x0f]), [0.001_953_125, 1.0, -448.0, 0.029_296_875]);
-        assert_eq!(
-            numbers(TensorKind::E5m2, [0x01, 0x3c, 0xfb, 0x7c]),
-            [2.0_f64.powi(-16), 1.0, -57344.0, f64::INFINITY]
-        );
+        let expected = [2.0_f64.powi(-16), 1.0, -57344.0, f64::INFINITY];
+        assert_eq!(numbers(TensorKind::E5m2, [0x01, 0x3c, 0xfb, 0x7c]), expected);
         assert!(TensorKind::E4m3.number(0xff).is_nan() && TensorKind::E5m2.number(0x7d).is_nan());
     }
 

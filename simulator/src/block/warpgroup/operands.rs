@@ -5,6 +5,7 @@ use crate::block::state::BlockState;
 use crate::lane::Lane;
 use crate::report::Kind;
 use crate::tensor::{self, Disagreement};
+use std::ops::Range;
 use std::panic::Location;
 
 /// Whether an operand lies where its descriptor says it can; reports what is wrong with it.
@@ -83,11 +84,51 @@ pub(super) fn begin_reads(
     location: &'static Location<'static>,
 ) {
     let base = state.threads.shared_base();
-    let vectors = (0..steps).flat_map(|step| operand.layout(step).vectors(extent));
-    let mut offsets: Vec<usize> = vectors.map(|(.., vector)| vector.offset).collect();
-    offsets.sort_unstable();
-    offsets.dedup();
-    for run in offsets.chunk_by(|a, b| a + 16 == *b) {
-        reads.push(state.begin_async_read(reader, base + run[0], 16 * run.len(), location));
+    // Which vectors of shared memory are read, a bit each: steps read parts of the same rows.
+    let mut read = vec![0_u64; state.threads.geometry.get().shared_len.div_ceil(16 * 64)];
+    for step in 0..steps {
+        for (.., vector) in operand.layout(step).vectors(extent) {
+            read[vector.offset / (16 * 64)] |= 1 << (vector.offset / 16 % 64);
+        }
+    }
+    for run in runs(&read) {
+        reads.push(state.begin_async_read(reader, base + 16 * run.start, 16 * run.len(), location));
+    }
+}
+
+/// The runs of bits that are set.
+fn runs(words: &[u64]) -> impl Iterator<Item = Range<usize>> {
+    // The first bit from `from` on that is `set`, or the number of bits.
+    let next = |from: usize, set: bool| {
+        let wanted = |word: &u64| if set { *word } else { !*word };
+        let mut within = u64::MAX << (from % 64);
+        for (i, word) in words.iter().enumerate().skip(from / 64) {
+            let found = wanted(word) & within;
+            if found != 0 {
+                return 64 * i + found.trailing_zeros() as usize;
+            }
+            within = u64::MAX;
+        }
+        64 * words.len()
+    };
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let start = next(from, true);
+        from = next(start, false);
+        (start < 64 * words.len()).then_some(start..from)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::runs;
+
+    #[test]
+    fn runs_of_bits_cross_words() {
+        let found = |words: &[u64]| runs(words).collect::<Vec<_>>();
+        assert_eq!(found(&[]), []);
+        assert_eq!(found(&[0, 0]), []);
+        assert_eq!(found(&[0b1101, 1 << 63, u64::MAX, 1]), [0..1, 2..4, 127..193]);
+        assert_eq!(found(&[u64::MAX]), [0..64]);
     }
 }

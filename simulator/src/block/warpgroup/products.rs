@@ -157,29 +157,32 @@ impl Group {
         let (mut of_a, mut of_b) = (vec![0.0; ROWS * depth], vec![0.0; depth * cols]);
         for step in 0..steps {
             match a {
-                Some(a) => gather(memory, a, step, kind, ROWS, |m, k, x| of_a[m * depth + k] = x),
+                Some(a) => gather(memory, a, step, kind, ROWS, (depth, 1), &mut of_a),
                 None => of_a.copy_from_slice(&self.a[step * ROWS * depth..][..ROWS * depth]),
             }
-            gather(memory, b, step, kind, cols, |n, k, x| of_b[k * cols + n] = x);
+            gather(memory, b, step, kind, cols, (1, cols), &mut of_b);
             tensor::add_product(kind, &mut self.d, (&of_a, &of_b), (depth, cols), fresh && step == 0);
         }
     }
 }
-
-/// Reads an operand; `set` takes the index along m or n, that along k, and the number.
+/// Reads an operand: A's rows, or B's columns, which B's rows are made of. The number at place i along m or n, and k,
+/// becomes element i · `strides.0` + k · `strides.1` of `numbers`.
 fn gather(
     memory: &[u8],
     operand: Operand,
     step: usize,
     kind: TensorKind,
     extent: usize,
-    mut set: impl FnMut(usize, usize, f64),
+    strides: (usize, usize),
+    numbers: &mut [f64],
 ) {
     let each = 16 / kind.bytes();
+    let (by_row, along) = if operand.mn_major { (strides.1, strides.0) } else { strides };
     for (row, at, vector) in operand.layout(step).vectors(extent) {
-        for (i, x) in kind.numbers(&memory[vector.offset..vector.offset + 16]).enumerate() {
-            let along = at * each + i;
-            if operand.mn_major { set(along, row, x) } else { set(row, along, x) }
+        let Some(bytes) = memory[vector.offset..].first_chunk() else { continue };
+        let first = row * by_row + at * each * along;
+        for (i, &number) in kind.numbers(bytes)[..each].iter().enumerate() {
+            numbers[first + i * along] = number;
         }
     }
 }
