@@ -53,3 +53,32 @@ macro_rules! unroll {
 
 #[allow(unused_imports, reason = "some families unroll no loop")]
 pub(crate) use unroll;
+
+/// `map` of an array that is not empty: unrolled in PTX, and a loop on the host, where the standard library's makes
+/// three functions of each use.
+#[cfg(target_arch = "nvptx64")]
+macro_rules! each {
+    ($array:expr, $of:expr) => {
+        $array.map($of)
+    };
+}
+#[cfg(not(target_arch = "nvptx64"))]
+macro_rules! each {
+    ($array:expr, $of:expr) => {
+        $crate::unroll::in_loop($array, $of)
+    };
+}
+
+#[allow(unused_imports, reason = "some families have no array to map")]
+pub(crate) use each;
+
+#[cfg(not(target_arch = "nvptx64"))]
+#[inline(always)]
+#[allow(dead_code, reason = "some families have no array to map")]
+pub(crate) fn in_loop<T: Copy, U: Copy, const N: usize>(array: [T; N], mut of: impl FnMut(T) -> U) -> [U; N] {
+    let mut results = [of(array[0]); N];
+    for i in 1..N {
+        results[i] = of(array[i]);
+    }
+    results
+}

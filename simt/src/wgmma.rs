@@ -290,6 +290,22 @@ where
         self.values.for_each_8_columns(body);
     }
 
+    /// These accumulators without their number of columns in the type, where that saves code: on the simulator, where
+    /// they are in memory. On a GPU the result is a reference to them.
+    #[inline(always)]
+    #[track_caller]
+    pub fn read(&self) -> impl ReadColumns + use<'_, COLS> {
+        self.flight.settled();
+        #[cfg(target_arch = "nvptx64")]
+        {
+            self
+        }
+        #[cfg(not(target_arch = "nvptx64"))]
+        {
+            self.values.as_ref()
+        }
+    }
+
     /// For each 8 columns, replaces this thread's 4 values by the result of `body`, with the arguments of
     /// [`Self::for_each_8_columns`].
     #[inline(always)]
@@ -360,6 +376,36 @@ where
     pub fn for_each_16_columns(&self, body: impl FnMut(u32, [f32; 8])) {
         const { assert!(COLS >= 16, "there are 8 columns") }
         self.flight.settled();
+        self.values.for_each_16_columns(body);
+    }
+}
+
+/// Accumulators of any number of columns, to read: for functions that need not be compiled for each number. See
+/// [`Accumulators::read`].
+pub trait ReadColumns: Copy {
+    /// The number of columns.
+    fn width(self) -> u32;
+    /// [`Accumulators::for_each_8_columns`].
+    fn for_each_8_columns(self, body: impl FnMut(u32, [f32; 4]));
+    /// [`Accumulators::for_each_16_columns`].
+    fn for_each_16_columns(self, body: impl FnMut(u32, [f32; 8]));
+}
+
+#[cfg(target_arch = "nvptx64")]
+impl<const COLS: usize> ReadColumns for &Accumulators<COLS>
+where
+    Columns<COLS>: Width,
+{
+    #[inline(always)]
+    fn width(self) -> u32 {
+        COLS as u32
+    }
+    #[inline(always)]
+    fn for_each_8_columns(self, body: impl FnMut(u32, [f32; 4])) {
+        self.values.for_each_8_columns(body);
+    }
+    #[inline(always)]
+    fn for_each_16_columns(self, body: impl FnMut(u32, [f32; 8])) {
         self.values.for_each_16_columns(body);
     }
 }

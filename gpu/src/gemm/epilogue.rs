@@ -26,7 +26,7 @@ impl<T: Number> GemmArgs<'_, T> {
     }
 
     /// [`Self::finish`], and its result stored to element `at` of C.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn store(&self, accumulator: T::Wide, at: u64, place: (u32, u32)) {
         let at = at as usize;
         if self.flags & WIDE_C == 0 {
@@ -68,7 +68,7 @@ impl<T: Number<Wide = f32, Stored: Lanes<4>>> GemmArgs<'_, T> {
     }
 
     /// [`Self::store`] of four neighbours in a row, the first of them element `at` of C, a multiple of 4.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn store_quad(&self, accumulators: [f32; 4], at: u64, (row, col): (u32, u32)) {
         let (at, is_wide) = ((at / 4) as usize, self.flags & WIDE_C != 0);
         if self.has_integers() {

@@ -8,6 +8,7 @@ use simt::prelude::*;
 use simt::warp::{FULL_MASK, lane_id, warp_reduce_xor};
 
 use super::whole::partition::{IN_FLIGHT, THREADS, TILE};
+use crate::unroll::each;
 
 /// `parity[0]` ^= the exclusive or of the bits of all elements of `x`, whose address and length are multiples of 16
 /// bytes (remaining elements are not read). Any number of blocks.
@@ -21,7 +22,7 @@ pub fn read_f32(x: VecRef<f32>, parity: VecMut<u64>) {
     let mut bits = 0;
     let mut tile = block_idx_x() as usize * TILE;
     while let Some(whole) = x.part(tile, TILE) {
-        let [a, b, c, d] = [0, 1, 2, 3].map(|i| whole.get(i * THREADS as usize + t));
+        let [a, b, c, d] = each!([0, 1, 2, 3], |i| whole.get(i * THREADS as usize + t));
         bits ^= (of(a) ^ of(b)) ^ (of(c) ^ of(d));
         tile += grid_dim_x() as usize * TILE;
     }
@@ -37,6 +38,6 @@ pub fn read_f32(x: VecRef<f32>, parity: VecMut<u64>) {
 /// The exclusive or of a vector's elements.
 #[inline(always)]
 fn of(vector: Vec4<f32>) -> u32 {
-    let [a, b, c, d] = vector.lanes.map(f32::to_bits);
+    let [a, b, c, d] = each!(vector.lanes, f32::to_bits);
     a ^ b ^ c ^ d
 }

@@ -4,7 +4,7 @@ use simulator::device::{self, TensorOperand, WarpOp, WarpgroupProduct, warp_op};
 
 use super::matrix::kind;
 use crate::matrix::Code;
-use crate::wgmma::Major;
+use crate::wgmma::{Major, ReadColumns};
 
 /// The group in flight that will change an accumulator; 0: none.
 #[derive(Clone, Copy, Default)]
@@ -98,10 +98,8 @@ pub trait Fragment: Copy + AsRef<[f32]> + AsMut<[f32]> {
 
     #[doc(hidden)]
     #[inline(always)]
-    fn for_each_8_columns(&self, mut body: impl FnMut(u32, [f32; 4])) {
-        for (i, &values) in (0..).zip(self.as_ref().as_chunks().0) {
-            body(8 * i, values);
-        }
+    fn for_each_8_columns(&self, body: impl FnMut(u32, [f32; 4])) {
+        self.as_ref().for_each_8_columns(body);
     }
 
     #[doc(hidden)]
@@ -114,11 +112,27 @@ pub trait Fragment: Copy + AsRef<[f32]> + AsMut<[f32]> {
 
     #[doc(hidden)]
     #[inline(always)]
-    fn for_each_16_columns(&self, mut body: impl FnMut(u32, [f32; 8])) {
-        for (i, &values) in (0..).zip(self.as_ref().as_chunks().0) {
-            body(16 * i, values);
-        }
+    fn for_each_16_columns(&self, body: impl FnMut(u32, [f32; 8])) {
+        self.as_ref().for_each_16_columns(body);
     }
 }
 
 impl<const N: usize> Fragment for [f32; N] {}
+
+impl ReadColumns for &[f32] {
+    fn width(self) -> u32 {
+        2 * self.len() as u32
+    }
+    #[inline(always)]
+    fn for_each_8_columns(self, mut body: impl FnMut(u32, [f32; 4])) {
+        for (i, &values) in (0..).zip(self.as_chunks().0) {
+            body(8 * i, values);
+        }
+    }
+    #[inline(always)]
+    fn for_each_16_columns(self, mut body: impl FnMut(u32, [f32; 8])) {
+        for (i, &values) in (0..).zip(self.as_chunks().0) {
+            body(16 * i, values);
+        }
+    }
+}

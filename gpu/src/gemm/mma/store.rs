@@ -130,7 +130,7 @@ impl<T: MmaElement, const LEN: usize, const MT: usize, const NT: usize> Store<'_
 }
 
 /// Four neighbours in a row of C.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn quad<T: Number<Wide = f32> + Lanes<4>>(c: &Window<T>, row: u32, col: u32) -> [f32; 4] {
     if c.has_aligned_rows::<4>() && c.part(row, col, 1, 4).is_some() {
         c.get_vec_or::<4>(row, col, Vec4::new([T::ZERO; 4])).lanes.map(T::wide)
@@ -140,7 +140,7 @@ fn quad<T: Number<Wide = f32> + Lanes<4>>(c: &Window<T>, row: u32, col: u32) -> 
 }
 
 /// Writes those of four neighbours in a row that C has.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn set_quad<T: Number<Wide = f32> + Lanes<4>>(c: &WindowMut<T>, row: u32, col: u32, new: [f32; 4]) {
     let new = new.map(T::narrow);
     if !(c.has_aligned_rows::<4>() && c.set_vec_within::<4>(row, col, Vec4::new(new))) {

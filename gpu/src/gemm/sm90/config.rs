@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 use simt::wgmma::{Accumulators, Columns, KMajor, Major, MnMajor, Width};
 
-use super::epilogue::MmaElement;
+use super::epilogue::{Form, MmaElement};
 use super::mainloop_wgmma;
 use super::pipeline::{PipelineState, Smem};
 use crate::gemm::args::GemmArgs;
@@ -15,6 +15,8 @@ pub(super) trait Config: Sized {
     type Element: MmaElement;
     /// What tensor cores multiply: the elements of A and B, or their planes.
     type Operand: MmaElement;
+    /// What the epilogue must know of it.
+    type Form: Form;
     /// What [`Self::finish`] needs.
     type Source<'a>: Copy;
     /// How the MMA reads its A from shared memory.
@@ -25,8 +27,6 @@ pub(super) trait Config: Sized {
     const CONFIG: WgmmaConfig;
     /// Whether the MMA's A and its B are K-major in memory.
     const K_MAJOR: [bool; 2];
-    /// Whether C's rows belong to groups: a tile may end within 64 rows, and what is below is another's.
-    const GROUPED: bool = false;
 
     /// The main loop: the sums of 64 rows from row `row` of the MMA tile on, over the stages `from` to `to` of k, at
     /// least one. `place` finds the row and the column of C where these sums begin, and the matrix; it is called where

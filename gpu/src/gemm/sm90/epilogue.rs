@@ -20,7 +20,7 @@ use simt::prelude::*;
 use simt::sync::{fence_proxy_async, named_barrier};
 use simt::tma::{TensorMapMut, store_3d, store_commit, store_wait_read};
 use simt::warpgroup::WARPGROUP_SIZE;
-use simt::wgmma::{Accumulators, Columns, Width};
+use simt::wgmma::{Accumulators, Columns, ReadColumns, Width};
 
 use super::config::Config;
 use super::fragments;
@@ -55,14 +55,13 @@ pub(super) trait MmaElement: Number<Wide = f32, Stored: Lanes<4>> {
 
     /// The TMA-store epilogue of warpgroup `half`, for its thread `t`: see [`Epilogue::store`].
     #[doc(hidden)]
-    fn store_by_tma<C: Config<Element = Self>, const N: usize>(
+    fn store_by_tma<F: Form>(
         epilogue: &Epilogue<'_, Self>,
-        accumulators: &Accumulators<N>,
+        sums: impl ReadColumns,
         at: [u32; 3],
         buffer: &mut u32,
         thread: [u32; 2],
-    ) where
-        Columns<N>: Width;
+    );
 }
 
 macro_rules! elements_of_16_bits {
@@ -71,19 +70,17 @@ macro_rules! elements_of_16_bits {
             type Kind = Self;
 
             #[inline(always)]
-            fn store_by_tma<C: Config<Element = Self>, const N: usize>(
+            fn store_by_tma<F: Form>(
                 epilogue: &Epilogue<'_, Self>,
-                accumulators: &Accumulators<N>,
+                sums: impl ReadColumns,
                 at: [u32; 3],
                 buffer: &mut u32,
                 thread: [u32; 2],
-            ) where
-                Columns<N>: Width,
-            {
-                if C::CONFIG.swap_ab {
-                    epilogue.store_16_transposed($pair, accumulators, at, buffer, thread);
+            ) {
+                if F::SWAP_AB {
+                    epilogue.store_16_transposed($pair, sums, at, buffer, thread);
                 } else {
-                    epilogue.store_16::<C, N, 1>($pair, accumulators, at, buffer, thread);
+                    epilogue.store_16::<F, 1>($pair, sums, at, buffer, thread);
                 }
             }
         }
@@ -95,19 +92,17 @@ impl MmaElement for f32 {
     type Kind = Tf32;
 
     #[inline(always)]
-    fn store_by_tma<C: Config<Element = Self>, const N: usize>(
+    fn store_by_tma<F: Form>(
         epilogue: &Epilogue<'_, Self>,
-        accumulators: &Accumulators<N>,
+        sums: impl ReadColumns,
         at: [u32; 3],
         buffer: &mut u32,
         thread: [u32; 2],
-    ) where
-        Columns<N>: Width,
-    {
-        if C::CONFIG.swap_ab {
-            epilogue.store_32_transposed(accumulators, at, thread);
+    ) {
+        if F::SWAP_AB {
+            epilogue.store_32_transposed(sums, at, thread);
         } else {
-            epilogue.store_32::<C, N, 1>(accumulators, at, buffer, thread);
+            epilogue.store_32::<F, 1>(sums, at, buffer, thread);
         }
     }
 }
@@ -118,23 +113,21 @@ macro_rules! elements_of_8_bits {
             type Kind = Self;
 
             #[inline(always)]
-            fn store_by_tma<C: Config<Element = Self>, const N: usize>(
+            fn store_by_tma<F: Form>(
                 epilogue: &Epilogue<'_, Self>,
-                accumulators: &Accumulators<N>,
+                sums: impl ReadColumns,
                 at: [u32; 3],
                 buffer: &mut u32,
                 thread: [u32; 2],
-            ) where
-                Columns<N>: Width,
-            {
+            ) {
                 let flags = epilogue.gemm.flags;
                 if flags & WIDE_C != 0 {
-                    epilogue.store_32::<C, N, 4>(accumulators, at, buffer, thread);
+                    epilogue.store_32::<F, 4>(sums, at, buffer, thread);
                 } else {
                     let pair = |low, high| {
                         if flags & F16_C == 0 { bf16_pair_from_f32(low, high) } else { f16_pair_from_f32(low, high) }
                     };
-                    epilogue.store_16::<C, N, 2>(pair, accumulators, at, buffer, thread);
+                    epilogue.store_16::<F, 2>(pair, sums, at, buffer, thread);
                 }
             }
         }
@@ -142,10 +135,35 @@ macro_rules! elements_of_8_bits {
 }
 elements_of_8_bits! { i8 E4m3 E5m2 }
 
-/// The row of the accumulators of thread `t` of a warpgroup, and how far below it its other one is.
-#[inline(always)]
-const fn rows<C: Config>(t: u32) -> (u32, u32) {
-    if C::CONFIG.a_in_registers { (fragments::row(t), 4) } else { (t / 32 * 16 + t % 32 / 4, 8) }
+/// What the epilogue must know of a [`Config`]: fewer types than there are kernels, so that the host compiles fewer
+/// epilogues.
+pub(super) trait Form {
+    /// Cᵀ is computed.
+    const SWAP_AB: bool;
+    /// A is in registers.
+    const A_IN_REGISTERS: bool;
+    /// C's rows belong to groups: a tile may end within 64 rows, and what is below is another's.
+    const GROUPED: bool;
+    /// Whether tiles are whole boxes, which TMA can store.
+    const HAS_BOXES: bool;
+
+    /// The row of the accumulators of thread `t` of a warpgroup, and how far below it its other one is.
+    #[inline(always)]
+    fn rows(t: u32) -> (u32, u32) {
+        if Self::A_IN_REGISTERS { (fragments::row(t), 4) } else { (t / 32 * 16 + t % 32 / 4, 8) }
+    }
+}
+
+/// The [`Form`] with these constants, in their order.
+pub(super) enum Of<const SWAP_AB: bool, const A_IN_REGISTERS: bool, const GROUPED: bool, const HAS_BOXES: bool> {}
+
+impl<const SWAP_AB: bool, const A_IN_REGISTERS: bool, const GROUPED: bool, const HAS_BOXES: bool> Form
+    for Of<SWAP_AB, A_IN_REGISTERS, GROUPED, HAS_BOXES>
+{
+    const SWAP_AB: bool = SWAP_AB;
+    const A_IN_REGISTERS: bool = A_IN_REGISTERS;
+    const GROUPED: bool = GROUPED;
+    const HAS_BOXES: bool = HAS_BOXES;
 }
 
 /// What is the same for all tiles.
@@ -168,13 +186,18 @@ impl<T: MmaElement> Epilogue<'_, T> {
     ) where
         Columns<N>: Width,
     {
+        self.store_sums::<C::Form>(accumulators.read(), at, buffer);
+    }
+
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn store_sums<F: Form>(&self, sums: impl ReadColumns, at: [u32; 3], buffer: &mut u32) {
         // No address of what follows is worth a register while the tile is computed.
         let t = opaque(thread_idx_x());
         let thread = [(t / WARPGROUP_SIZE - 1) & 1, t % WARPGROUP_SIZE];
-        if C::CONFIG.store_rows().is_some() && self.gemm.flags & TMA_STORE != 0 {
-            T::store_by_tma::<C, N>(self, accumulators, at, buffer, thread);
+        if F::HAS_BOXES && self.gemm.flags & TMA_STORE != 0 {
+            T::store_by_tma::<F>(self, sums, at, buffer, thread);
         } else {
-            self.store_generic::<C, N>(accumulators, at, thread);
+            self.store_generic::<F>(sums, at, thread);
         }
     }
 
@@ -215,22 +238,21 @@ impl<T: MmaElement> Epilogue<'_, T> {
 
     /// 16-bit elements by `stmatrix`, 64 columns at a time, each of them `ELEMENT` elements of the map.
     #[inline(always)]
-    fn store_16<C: Config<Element = T>, const N: usize, const ELEMENT: u32>(
+    fn store_16<F: Form, const ELEMENT: u32>(
         &self,
         pair: impl Fn(f32, f32) -> u32,
-        accumulators: &Accumulators<N>,
+        sums: impl ReadColumns,
         [row, col, matrix]: [u32; 3],
         buffer: &mut u32,
         [half, t]: [u32; 2],
     ) where
-        Columns<N>: Width,
         T::Stored: Lanes<8>,
     {
         let (own, lane) = (half * STAGING as u32, t % 32);
         // The row that this lane names for `stmatrix`: of the upper or the lower 8 × 8 of two, in the left or the right
         // pair.
         let named = t / 32 * 16 + lane / 8 % 2 * 8 + lane % 8;
-        accumulators.for_each_16_columns(|first, values| {
+        sums.for_each_16_columns(|first, values| {
             if first % 64 == 0 {
                 Self::acquire_box::<1>([half, t]);
             }
@@ -240,7 +262,7 @@ impl<T: MmaElement> Epilogue<'_, T> {
             stmatrix::<4, false, _, 4>(self.staging.slot::<4>(base + named * LINE + chunk * 4), pairs);
             if first % 64 == 48 {
                 let col = col + first - 48;
-                if C::GROUPED && row + 64 > self.gemm.m {
+                if F::GROUPED && row + 64 > self.gemm.m {
                     self.copy_box([half, t], base, [col, row, matrix]);
                 } else {
                     self.store_box([half, t], base, 64, [col * ELEMENT, row, matrix]);
@@ -252,21 +274,19 @@ impl<T: MmaElement> Epilogue<'_, T> {
 
     /// 16-bit accumulators of Cᵀ by transposing `stmatrix`, 48 columns at a time, which are rows of C.
     #[inline(always)]
-    fn store_16_transposed<const N: usize>(
+    fn store_16_transposed(
         &self,
         pair: impl Fn(f32, f32) -> u32,
-        accumulators: &Accumulators<N>,
+        sums: impl ReadColumns,
         [row, col, matrix]: [u32; 3],
         buffer: &mut u32,
         [half, t]: [u32; 2],
-    ) where
-        Columns<N>: Width,
-    {
+    ) {
         let (own, lane) = (half * STAGING as u32, t % 32);
         // What this lane names for `stmatrix`: a row of the left or the right pair of 8 × 8, which are below each other
         // once they are transposed, and of which the upper and the lower one lie side by side then.
         let (named, chunk) = (lane / 16 * 8 + lane % 8, (t / 32 * 2 + lane / 8 % 2) ^ (lane % 8));
-        accumulators.for_each_16_columns(|first, values| {
+        sums.for_each_16_columns(|first, values| {
             let within = first % 48;
             if within == 0 {
                 Self::acquire_box::<1>([half, t]);
@@ -283,17 +303,15 @@ impl<T: MmaElement> Epilogue<'_, T> {
 
     /// `f32` or `i32`, 32 columns at a time, each of them `ELEMENT` elements of the map.
     #[inline(always)]
-    fn store_32<C: Config, const N: usize, const ELEMENT: u32>(
+    fn store_32<F: Form, const ELEMENT: u32>(
         &self,
-        accumulators: &Accumulators<N>,
+        sums: impl ReadColumns,
         [row, col, matrix]: [u32; 3],
         buffer: &mut u32,
         [half, t]: [u32; 2],
-    ) where
-        Columns<N>: Width,
-    {
-        let (own, left, (top, down)) = (half * STAGING as u32, t % 4 * 2, rows::<C>(t));
-        accumulators.for_each_8_columns(|first, values| {
+    ) {
+        let (own, left, (top, down)) = (half * STAGING as u32, t % 4 * 2, F::rows(t));
+        sums.for_each_8_columns(|first, values| {
             if first % LINE == 0 {
                 Self::acquire_box::<1>([half, t]);
             }
@@ -310,18 +328,11 @@ impl<T: MmaElement> Epilogue<'_, T> {
 
     /// `f32` accumulators of Cᵀ with A in registers, 64 columns at a time, which are rows of C: two boxes side by side.
     #[inline(always)]
-    fn store_32_transposed<const N: usize>(
-        &self,
-        accumulators: &Accumulators<N>,
-        [row, col, matrix]: [u32; 3],
-        [half, t]: [u32; 2],
-    ) where
-        Columns<N>: Width,
-    {
+    fn store_32_transposed(&self, sums: impl ReadColumns, [row, col, matrix]: [u32; 3], [half, t]: [u32; 2]) {
         let (own, across, down) = (half * STAGING as u32, fragments::row(t), t % 4 * 2);
         // The box of the columns that this warp has.
         let base = own + across / LINE * BOX;
-        accumulators.for_each_8_columns(|first, values| {
+        sums.for_each_8_columns(|first, values| {
             if first % 64 == 0 {
                 Self::acquire_box::<0>([half, t]);
             }
@@ -345,29 +356,22 @@ impl<T: MmaElement> Epilogue<'_, T> {
 
     /// The generic epilogue: 64 columns at a time through shared memory, so that a warp writes neighbours of C.
     #[inline(always)]
-    fn store_generic<C: Config, const N: usize>(
-        &self,
-        accumulators: &Accumulators<N>,
-        [row, col, matrix]: [u32; 3],
-        [half, t]: [u32; 2],
-    ) where
-        Columns<N>: Width,
-    {
+    fn store_generic<F: Form>(&self, sums: impl ReadColumns, [row, col, matrix]: [u32; 3], [half, t]: [u32; 2]) {
         let own = half * STAGING as u32;
         // A tile that is no multiple of PART wide ends within one.
-        let end = (if C::CONFIG.swap_ab { self.gemm.m } else { self.gemm.n }).min(col + N as u32);
+        let end = (if F::SWAP_AB { self.gemm.m } else { self.gemm.n }).min(col + sums.width());
         // Each part is the same code but for the registers that are staged: a loop that is not unrolled.
         let mut part = opaque(0);
-        while part < (N as u32).div_ceil(PART) {
+        while part < sums.width().div_ceil(PART) {
             // All of it is computed again for each part: there are no registers for it beside the accumulators.
             let (t, row, end) = (opaque(t) % WARPGROUP_SIZE, opaque(row), opaque(end));
-            let ((top, down), left) = (rows::<C>(t), t % 4 * 2);
-            accumulators.for_each_8_columns(|first, [a, b, c, d]| {
+            let ((top, down), left) = (F::rows(t), t % 4 * 2);
+            sums.for_each_8_columns(|first, [a, b, c, d]| {
                 if first / PART != part {
                     return;
                 }
                 let left = first % PART + left;
-                if C::CONFIG.swap_ab {
+                if F::SWAP_AB {
                     let places = [(left, top), (left + 1, top), (left, top + down), (left + 1, top + down)];
                     for ((line, column), value) in places.into_iter().zip([a, b, c, d]) {
                         self.staging.set(own + staged(line, column), value);
@@ -386,7 +390,7 @@ impl<T: MmaElement> Epilogue<'_, T> {
             });
             named_barrier(half + 1, WARPGROUP_SIZE);
             let col = col + part * PART;
-            if C::CONFIG.swap_ab {
+            if F::SWAP_AB {
                 self.store_part([half, t], [col, row, matrix], [end, self.gemm.n]);
             } else {
                 self.store_part([half, t], [row, col, matrix], [self.gemm.m, end]);

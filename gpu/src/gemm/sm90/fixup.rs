@@ -55,7 +55,7 @@ impl<'a> Fixup<'a> {
     }
 
     /// Stores the accumulators of this warpgroup for the block that finishes their tile.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn store_partials<const N: usize>(&self, accumulators: &Accumulators<N>, warpgroup: u32)
     where
         Columns<N>: Width,
@@ -73,7 +73,7 @@ impl<'a> Fixup<'a> {
 
     /// Adds the partials of the tile whose first step is step `first` of all, from block to block downwards: of each
     /// cluster those of the block with this block's rank, which computes the same part of the tile.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn load_partials<const N: usize>(&self, accumulators: &mut Accumulators<N>, warpgroup: u32, first: u32)
     where
         Columns<N>: Width,

@@ -8,6 +8,7 @@ use simt::tma::{TensorMap, TensorMapMut};
 use simt::wgmma::{Accumulators, Columns, Width};
 
 use super::config::{Config, Staged, accumulate, has, mainloop, scaled};
+use super::epilogue::Of;
 use super::mainloop_wgmma_promoted::{Blocks, Unscaled};
 use super::pipeline::{PipelineState, Smem};
 use super::{bf16x6, gemm, gemm_two_width, mainloop_wgmma_promoted, mainloop_wgmma_rs};
@@ -140,6 +141,8 @@ macro_rules! kernels {
         impl Config for $config {
             type Element = $t;
             type Operand = $x;
+            type Form =
+                Of<{ $const.swap_ab }, { $const.a_in_registers }, false, { $const.store_rows().is_some() }>;
             type MajorA = <$x as Staged<{ $const.k_major(Layout::$layout)[0] }>>::Major;
             type MajorB = <$x as Staged<{ $const.k_major(Layout::$layout)[1] }>>::Major;
             const CONFIG: WgmmaConfig = $const;

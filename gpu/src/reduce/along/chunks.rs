@@ -25,7 +25,7 @@ pub struct Scratch<const W: usize> {
 
 /// The merged state of the chunks of line `line`, in thread 0 of the block that finishes last; `None` in the other
 /// blocks. `state` is that of chunk `chunk`, in thread 0. Resets the line's ticket to 0.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(crate) fn reduce_chunks<M: Merge, const W: usize>(
     scratch: &Scratch<W>,
     state: M::State,

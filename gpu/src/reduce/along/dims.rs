@@ -6,7 +6,7 @@ pub const DIMS: usize = 5;
 
 /// Offset in elements of the start of line `number`. Dimensions are ordered from the fastest to the slowest, whose
 /// extent is not used. Unused dimensions have extent 1.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(crate) fn start<const D: usize>(number: u32, extents: [u32; D], strides: [u64; D]) -> u64 {
     let (mut rest, mut start) = (number, 0_u64);
     for dimension in 0..D - 1 {

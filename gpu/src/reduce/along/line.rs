@@ -12,6 +12,7 @@ use simt::element::{Lanes, Vector};
 use simt::global::{VecRef, Window};
 
 use super::{IN_FLIGHT, LineReduction};
+use crate::unroll::each;
 
 /// The merged state of four vectors. Vector i is at (`rows[i]`, 0); its first element has index `first` + i·`step` in
 /// the line.
@@ -27,7 +28,7 @@ where
     R::Element: Lanes<N>,
 {
     let nothing = simt::element::zeroed::<Vector<R::Element, N>>();
-    let [v0, v1, v2, v3] = rows.map(|row| own.get_cs_or(row, 0, nothing));
+    let [v0, v1, v2, v3] = each!(rows, |row| own.get_cs_or(row, 0, nothing));
     let of = |vector: Vector<R::Element, N>, i: usize| {
         let state = R::of_vector(vector.lanes, first + i as u64 * step, parameter);
         if within(i) { state } else { R::identity() }
@@ -36,7 +37,7 @@ where
 }
 
 /// The state of the elements of lane `lane` of `1 << shift` in `x`, whose first element has index `first` in the line.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(crate) fn reduce_line<R: LineReduction, const N: usize>(
     x: VecRef<R::Element>,
     first: u64,
@@ -73,7 +74,7 @@ where
             // A missing vector is read from the position of the last one and not merged, so the loads are issued
             // together.
             let last = count - 1;
-            let rows = [0, 1, 2, 3].map(|i| (row + i).min(last));
+            let rows = each!([0, 1, 2, 3], |i| (row + i).min(last));
             let within = |i: usize| row + i as u32 <= last;
             state = R::merge(state, reduce_four::<R, N>(&own, rows, within, (number(row), step), parameter));
         }

@@ -4,7 +4,7 @@ use simt::element::{Element, zeroed};
 use simt::prelude::*;
 
 use crate::reduce::along::LineReduction;
-use crate::unroll::unroll;
+use crate::unroll::{each, unroll};
 
 /// Rows that a thread has in flight.
 pub(super) const BATCH: u32 = 8;
@@ -40,7 +40,7 @@ pub(super) fn reduce_rows<R: LineReduction, E: Element, const N: usize>(
     };
     let mut row = rows.thread * BATCH;
     while let Some(batch) = own.part(row, 0, BATCH, 1) {
-        let [a, b, c, d, e, f, g, h] = [0, 1, 2, 3, 4, 5, 6, 7].map(|i| lanes(batch.get_cs_or(i, 0, zeroed())));
+        let [a, b, c, d, e, f, g, h] = each!([0, 1, 2, 3, 4, 5, 6, 7], |i| lanes(batch.get_cs_or(i, 0, zeroed())));
         unroll!(for line in 0..N {
             let down = [a[line], b[line], c[line], d[line], e[line], f[line], g[line], h[line]];
             states[line] = R::merge(states[line], R::of_vector(down, rows.first + u64::from(row), parameter));
@@ -88,7 +88,7 @@ pub(super) fn reduce_striped_rows<R: LineReduction, const K: usize>(
         });
         let mut down = [[zeroed(); STRIPED_BATCH as usize]; K];
         unroll!(for line in 0..K {
-            down[line] = [0, 1, 2, 3].map(|i| batch[line].get_cs_or(i, 0, zeroed()));
+            down[line] = each!([0, 1, 2, 3], |i| batch[line].get_cs_or(i, 0, zeroed()));
         });
         unroll!(for line in 0..K {
             states[line] = R::merge(states[line], R::of_vector(down[line], rows.first + u64::from(row), parameter));

@@ -15,7 +15,7 @@ use simt::prelude::*;
 use super::{RowArgs, plan};
 use crate::reduce::along::{IN_FLIGHT, LineReduction, THREADS};
 use crate::reduce::whole::reduction::State;
-use crate::unroll::unroll;
+use crate::unroll::{each, unroll};
 
 /// Reduces the block's evenly spaced lines: by vectors if all lines are aligned whole vectors, otherwise by elements.
 #[inline(always)]
@@ -65,7 +65,7 @@ fn each<R: LineReduction, E: Element>(
         let mut at = 0;
         while at < cols {
             let col = at + lane;
-            let loaded = [0, 1, 2, 3].map(|i| window.get_cs_or(row(i).min(rows - 1), col.min(cols - 1), zeroed()));
+            let loaded = each!([0, 1, 2, 3], |i| window.get_cs_or(row(i).min(rows - 1), col.min(cols - 1), zeroed()));
             unroll!(for i in 0..IN_FLIGHT {
                 let merged = R::merge(states[i], of(loaded[i], col));
                 states[i] = if col < cols { merged } else { states[i] };

@@ -7,7 +7,7 @@ use simt::warp::{FULL_MASK, lane_id, warp_shuffle_idx, warp_vote_ballot};
 use super::carry::Carry;
 use crate::reduce::along::line::reduce_line;
 use crate::reduce::along::{IN_FLIGHT, LineReduction, THREADS};
-use crate::unroll::unroll;
+use crate::unroll::{each, unroll};
 
 /// The longest part of a segment that one lane reduces is chosen between these limits, so that the parts of 32 segments
 /// take the least time.
@@ -33,7 +33,7 @@ impl<'a> Offsets<'a> {
     }
 
     /// Offset `index`, clamped to the number of elements.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn at(&self, index: u32) -> u64 {
         let index = index as usize;
         let offset = if self.wide {
@@ -47,13 +47,13 @@ impl<'a> Offsets<'a> {
 
     /// How many segments end before each of two positions in the list. For each of them the lanes of the warp test 32
     /// ends at once. Both searches together wait for memory as often as one.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn ends_before(&self, positions: [u64; 2], origin: u64) -> [u32; 2] {
         let (mut low, mut high) = ([0; 2], [self.count; 2]);
         while low[0] < high[0] || low[1] < high[1] {
-            let step = [0, 1].map(|i| (high[i] - low[i]).div_ceil(32).max(1));
-            let probe = [0, 1].map(|i| low[i].saturating_add((lane_id() + 1).saturating_mul(step[i])) - 1);
-            let end = probe.map(|probe| self.at(probe.min(self.count - 1) + 1).saturating_sub(origin));
+            let step = each!([0, 1], |i| (high[i] - low[i]).div_ceil(32).max(1));
+            let probe = each!([0, 1], |i| low[i].saturating_add((lane_id() + 1).saturating_mul(step[i])) - 1);
+            let end = each!(probe, |probe| self.at(probe.min(self.count - 1) + 1).saturating_sub(origin));
             for i in 0..2 {
                 let first_end = probe[i] < high[i] && end[i] + u64::from(probe[i]) < positions[i];
                 let count = warp_vote_ballot(FULL_MASK, first_end).count_ones();
@@ -68,7 +68,7 @@ impl<'a> Offsets<'a> {
 
 /// The state of elements `begin` to `end` − 1, by one lane with four loads in flight; the first has index `first` in
 /// its segment.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn reduce_by_lane<R: LineReduction>(
     x: VecRef<R::Element>,
     begin: u64,
@@ -79,7 +79,7 @@ fn reduce_by_lane<R: LineReduction>(
     let mut state = R::identity();
     let mut at = begin;
     while at < end {
-        let loaded = [0, 1, 2, 3].map(|i| x.get_or((at + i).min(end - 1) as usize, zeroed()));
+        let loaded = each!([0, 1, 2, 3], |i| x.get_or((at + i).min(end - 1) as usize, zeroed()));
         unroll!(for i in 0..IN_FLIGHT {
             let seen = R::merge(state, R::of(loaded[i], first + (at - begin) + i as u64, parameter));
             state = if at + (i as u64) < end { seen } else { state };
@@ -90,7 +90,7 @@ fn reduce_by_lane<R: LineReduction>(
 }
 
 /// The state of the same elements by the whole warp, in lane 0.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn reduce_by_warp<R: LineReduction, const N: usize>(
     x: VecRef<R::Element>,
     begin: u64,
@@ -109,7 +109,7 @@ where
 }
 
 /// The longest part of a segment that one lane should reduce; this lane's part has `length` elements.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn max_by_lane(length: u64) -> u64 {
     let (mut longest, mut least) = (MIN_BY_LANE, u64::MAX);
     let mut reduce_by_lane = MIN_BY_LANE;

@@ -25,6 +25,7 @@ use super::number::{ExactInF64, Integer};
 use super::partition::{IN_FLIGHT, THREADS};
 use super::reduction::{Merge, PairReduction, State};
 use super::sums::{AddCompensated, AddF64, AddWrapping, merges_as};
+use crate::unroll::each;
 
 /// Vectors of each operand in a tile.
 const TILE: usize = THREADS as usize * IN_FLIGHT / 2;
@@ -153,8 +154,8 @@ where
         // A missing vector is read from the position of the last one and not merged: see `thread`.
         let last = x.len() - 1;
         let at = |i: usize| tile + i * THREADS as usize + t;
-        let xs = [0, 1].map(|i| x.get(at(i).min(last)).lanes);
-        let ys = [0, 1].map(|i| y(at(i).min(last)));
+        let xs = each!([0, 1], |i| x.get(at(i).min(last)).lanes);
+        let ys = each!([0, 1], |i| y(at(i).min(last)));
         let of = |i: usize| {
             let state = of(xs[i], ys[i]);
             if at(i) <= last { state } else { P::identity() }

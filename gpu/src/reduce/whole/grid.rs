@@ -54,7 +54,7 @@ pub(crate) fn reduce_grid<M: Merge, const W: usize>(
 }
 
 /// Stores the state of block `block` with ready bits, for the last block.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn publish<const W: usize>(words: [u64; MAX_STATE_WORDS], workspace: VecMut<u64>, block: usize) {
     let Some(own) = workspace.part_mut(2 * W * block, 2 * W) else {
         return too_short(&workspace);
@@ -66,7 +66,7 @@ fn publish<const W: usize>(words: [u64; MAX_STATE_WORDS], workspace: VecMut<u64>
 }
 
 /// Waits for the state of block `block`, reads it and resets its words to 0.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn take_state<const W: usize>(workspace: VecMut<u64>, block: usize) -> [u64; MAX_STATE_WORDS] {
     let mut words = [0; MAX_STATE_WORDS];
     let Some(their_words) = workspace.part_mut(2 * W * block, 2 * W) else {
@@ -92,7 +92,7 @@ fn take_state<const W: usize>(workspace: VecMut<u64>, block: usize) -> [u64; MAX
 }
 
 /// If the workspace is too short, makes an access outside it, which traps, instead of waiting forever.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn too_short(workspace: &VecMut<u64>) {
     workspace.set(workspace.len(), 0);
 }

@@ -21,6 +21,7 @@ use half::{bf16, f16};
 use super::entries::entries;
 use super::number::ExactInF64;
 use super::reduction::{Merge, Reduction};
+use crate::unroll::each;
 
 /// A count, the mean, and the sum of squared deviations from it.
 type State = (f64, f64, f64);
@@ -85,7 +86,7 @@ impl<T: ExactInF64> Reduction for Variance<T> {
     }
     #[inline(always)]
     fn of_vector<const N: usize>(lanes: [T; N], _: u64) -> State {
-        moments_of(lanes.map(T::to_f64))
+        moments_of(each!(lanes, T::to_f64))
     }
     #[inline(always)]
     fn finish((_, _, squares): State, divisor: u64) -> f32 {

@@ -18,6 +18,7 @@ use simt::thread::thread_idx_x;
 
 use super::partition::{THREADS, TILE};
 use super::reduction::Reduction;
+use crate::unroll::each;
 
 /// The state of the elements of `x` of this thread in block `block` of `blocks`, loaded `N` at a time.
 #[inline(always)]
@@ -67,7 +68,7 @@ where
     let mut state = R::identity();
     let mut tile = block * TILE;
     while let Some(whole) = body.part(tile, TILE) {
-        let [v0, v1, v2, v3] = [0, 1, 2, 3].map(|i| whole.get(at(i)));
+        let [v0, v1, v2, v3] = each!([0, 1, 2, 3], |i| whole.get(at(i)));
         let (first, second) = (
             R::merge(of(v0, tile + at(0)), of(v1, tile + at(1))),
             R::merge(of(v2, tile + at(2)), of(v3, tile + at(3))),
@@ -77,7 +78,7 @@ where
     }
     if tile < body.len() {
         let last = body.len() - 1;
-        let [v0, v1, v2, v3] = [0, 1, 2, 3].map(|i| body.get((tile + at(i)).min(last)));
+        let [v0, v1, v2, v3] = each!([0, 1, 2, 3], |i| body.get((tile + at(i)).min(last)));
         let of = |vector, i: usize| {
             let state = of(vector, tile + at(i));
             if tile + at(i) <= last { state } else { R::identity() }

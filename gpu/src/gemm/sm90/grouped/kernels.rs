@@ -15,6 +15,7 @@ use crate::gemm::args::{GemmArgs, GroupedGemmArgs, Scales};
 use crate::gemm::configs::WgmmaKernel;
 use crate::gemm::configs::{Layout, PerfModel, WgmmaConfig, grouped_configs, grouped_fp8_configs};
 use crate::gemm::sm90::config::{Config, Staged, accumulate, has, mainloop, scaled};
+use crate::gemm::sm90::epilogue::Of;
 use crate::gemm::sm90::mainloop_wgmma_promoted::{self, Unscaled};
 use crate::gemm::sm90::pipeline::{PipelineState, Smem};
 
@@ -70,11 +71,12 @@ macro_rules! kernels {
             type Element = $t;
             type Operand = $t;
             type Source<'a> = Scales<'a>;
+            type Form =
+                Of<{ $const.swap_ab }, { $const.a_in_registers }, true, { $const.store_rows().is_some() }>;
             type MajorA = <$t as Staged<{ $const.k_major(Layout::$layout)[0] }>>::Major;
             type MajorB = <$t as Staged<{ $const.k_major(Layout::$layout)[1] }>>::Major;
             const CONFIG: WgmmaConfig = $const;
             const K_MAJOR: [bool; 2] = $const.k_major(Layout::$layout);
-            const GROUPED: bool = true;
             scaled!();
             $(mainloop!($flag);)?
         }

@@ -73,7 +73,7 @@ pub struct GroupTiles<'a> {
 
 impl<'a> GroupTiles<'a> {
     /// The tiles of `height` rows, `cols` of them side by side.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     #[must_use]
     pub fn new(groups: Groups<'a>, height: u32, cols: u32) -> Self {
         let Groups { offsets, count, rows } = groups;
@@ -82,7 +82,7 @@ impl<'a> GroupTiles<'a> {
     }
 
     /// Tile number `tile`, no less than the one before; none if there are fewer.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn seek(&mut self, tile: u32) -> Option<GroupTile> {
         loop {
             let later = warp_vote_ballot(ALL, tile < self.last);

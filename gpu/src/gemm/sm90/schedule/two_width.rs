@@ -125,7 +125,7 @@ impl TwoWidth {
     /// assert_eq!(tiles[8], Tile { panel: 0, col: 3 * 192, is_wide: false });
     /// assert_eq!(tiles[11], Tile { panel: 2, col: 2 * 192 + 128, is_wide: false });
     /// ```
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     #[must_use]
     pub fn at(&self, tile: u32) -> Tile {
         let even = self.panels * self.wide;
