@@ -1,9 +1,11 @@
 //! Runs a property on many cases.
 
+use std::any::Any;
 use std::env;
 use std::fmt::Debug;
+use std::rc::Rc;
 
-use proptest::strategy::Strategy;
+use proptest::strategy::{BoxedStrategy, Strategy};
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
 /// The number of cases: that of `WARPWRIGHT_CASES`, if it is set.
@@ -32,9 +34,29 @@ fn number(variable: &str) -> Option<u64> {
 /// The property fails for a case: with the smallest one found.
 pub fn check<S>(cases: u32, strategy: S, property: impl Fn(&S::Value) -> Result<(), String>)
 where
-    S: Strategy,
-    S::Value: Debug,
+    S: Strategy + 'static,
+    S::Value: Debug + 'static,
 {
+    // What follows is large, and is compiled once: for cases of any type.
+    let strategy = strategy.prop_map(|case| Rc::new(case) as Rc<dyn Case>).boxed();
+    run(cases, &strategy, &|case| match case.as_any().downcast_ref() {
+        Some(case) => property(case),
+        None => Err("a case of another type".to_owned()),
+    });
+}
+
+/// A case of any type.
+trait Case: Debug + 'static {
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<T: Debug + 'static> Case for T {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+fn run(cases: u32, strategy: &BoxedStrategy<Rc<dyn Case>>, property: &dyn Fn(&dyn Case) -> Result<(), String>) {
     // PROPTEST_MAX_SHRINK_ITERS may lower it.
     let defaults = Config::default();
     let config = Config {
@@ -45,7 +67,7 @@ where
         max_shrink_iters: defaults.max_shrink_iters.min(2000),
         ..defaults
     };
-    let result = TestRunner::new(config).run(&strategy, |case| property(&case).map_err(TestCaseError::fail));
+    let result = TestRunner::new(config).run(strategy, |case| property(&*case).map_err(TestCaseError::fail));
     match result {
         Ok(()) => {}
         Err(TestError::Fail(reason, case)) => {

@@ -48,7 +48,7 @@ samples! {
 }
 
 /// Element types of A and B and of C, and the arithmetic.
-pub(crate) trait Kind {
+pub(crate) trait Kind: 'static {
     /// Elements of A and B.
     type Operand: Multiply<Wide: Sample> + Sample;
     /// Elements of C.

@@ -17,8 +17,8 @@ fn cases() -> u32 {
 /// result of the property, which is the worst error over bound.
 pub(crate) fn check<S>(strategy: S, property: impl Fn(&S::Value) -> Result<f64, String>) -> f64
 where
-    S: Strategy,
-    S::Value: Debug,
+    S: Strategy + 'static,
+    S::Value: Debug + 'static,
 {
     let worst = Cell::new(0.0_f64);
     runner::check(cases(), strategy, |case| {
@@ -32,8 +32,8 @@ where
 /// which shows that values were compared.
 pub(crate) fn check_within<S>(what: &str, strategy: S, property: impl Fn(&S::Value) -> Result<f64, String>)
 where
-    S: Strategy,
-    S::Value: Debug,
+    S: Strategy + 'static,
+    S::Value: Debug + 'static,
 {
     let worst = check(strategy, property);
     assert!(worst > 0.0, "{what}: not one rounding error in {} cases", cases());
