@@ -26,6 +26,50 @@ pub(crate) struct Shape {
 type Part = (usize, Window);
 type MatrixPart = (usize, Shape);
 
+/// The operands of a grouped product, in `bf16`: they are uploaded for the call and dropped behind it.
+#[derive(Clone, Debug)]
+pub(crate) struct Groups {
+    /// Rows of each group.
+    pub(crate) sizes: Vec<u32>,
+    pub(crate) n: usize,
+    pub(crate) k: usize,
+    pub(crate) transposed: bool,
+    /// What the elements follow from.
+    pub(crate) seed: u32,
+}
+
+impl Groups {
+    /// Rows of all groups.
+    pub(crate) fn rows(&self) -> usize {
+        self.sizes.iter().sum::<u32>() as usize
+    }
+
+    /// Where each group ends.
+    pub(crate) fn ends(&self) -> Vec<u32> {
+        let add = |end: &mut u32, &rows: &u32| {
+            *end += rows;
+            Some(*end)
+        };
+        self.sizes.iter().scan(0, add).collect()
+    }
+
+    /// The elements of A, and of B of all groups, as they lie in memory.
+    pub(crate) fn elements(&self) -> [Vec<i8>; 2] {
+        let lengths = [self.rows() * self.k, self.sizes.len() * self.k * self.n];
+        [(lengths[0], self.seed), (lengths[1], !self.seed)].map(|(len, seed)| small(len, seed))
+    }
+}
+
+/// Elements from -4 to 4 that follow from a seed.
+fn small(len: usize, seed: u32) -> Vec<i8> {
+    let mut state = seed;
+    let next = || {
+        state = state.wrapping_mul(1_664_525);
+        (state >> 20) as i8 % 5
+    };
+    std::iter::repeat_with(next).take(len).collect()
+}
+
 /// A call of the safe interface.
 #[derive(Clone, Debug)]
 pub(crate) enum Call {
@@ -78,6 +122,15 @@ pub(crate) enum Call {
         transposed: [bool; 2],
         scale: [i8; 2],
         workspace: Option<usize>,
+    },
+    Grouped {
+        device: usize,
+        stream: Option<usize>,
+        groups: Groups,
+        /// Factors of the rows.
+        factors: Option<Part>,
+        c: MatrixPart,
+        scale: [i8; 2],
     },
     StartUpload {
         stream: usize,
@@ -134,14 +187,7 @@ fn device() -> impl Strategy<Value = usize> {
 /// Elements from -4 to 4. A failing program has as few as possible, all 0: to change each by itself would take more
 /// attempts than there are.
 fn data(len: Range<usize>) -> impl Strategy<Value = Vec<i8>> {
-    (len, any::<u32>()).prop_map(|(len, seed)| {
-        let mut state = seed;
-        let next = || {
-            state = state.wrapping_mul(1_664_525);
-            (state >> 20) as i8 % 5
-        };
-        std::iter::repeat_with(next).take(len).collect()
-    })
+    (len, any::<u32>()).prop_map(|(len, seed)| small(len, seed))
 }
 
 fn upload() -> impl Strategy<Value = Call> {
@@ -179,6 +225,15 @@ fn call() -> impl Strategy<Value = Call> {
             (a, b, of(m, n, 4), transposed)
         },
     );
+    // With a C and factors that mostly agree.
+    let grouped = (vec(0..9_u32, 0..4), edge(), edge(), any::<bool>(), any::<u32>(), 0..16_u8, vec(0..2_usize, 2))
+        .prop_map(|(sizes, n, k, transposed, seed, wrong, gaps)| {
+            let groups = Groups { sizes, n, k, transposed, seed };
+            let rows = groups.rows() + usize::from(wrong == 0);
+            let c = Shape { rows, cols: n, ld: n + gaps[0], offset: gaps[1] };
+            let factors = Window { start: gaps[1], len: groups.rows() + usize::from(wrong == 1) };
+            (groups, factors, c)
+        });
     let on = || proptest::option::of(handle());
     prop_oneof![
         2 => upload(),
@@ -209,6 +264,10 @@ fn call() -> impl Strategy<Value = Call> {
               proptest::option::of(0..5000_usize)).prop_map(
             |(device, stream, [a_in, b_in, c_in], (a, b, c, transposed), scale, workspace)| Call::Gemm {
                 device, stream, a: (a_in, a), b: (b_in, b), c: (c_in, c), transposed, scale, workspace,
+            }),
+        4 => (device(), on(), grouped, (on(), handle()), [-2..=2_i8, -1..=1_i8]).prop_map(
+            |(device, stream, (groups, window, shape), (factors, c), scale)| Call::Grouped {
+                device, stream, groups, factors: factors.map(|factors| (factors, window)), c: (c, shape), scale,
             }),
         3 => (handle(), data(), part(), 0..8_u8).prop_map(|(stream, data, (buffer, window), wrong)| {
             let len = if wrong == 0 { window.len } else { data.len() };
@@ -306,6 +365,7 @@ impl Call {
             Self::Sum { .. } => ("Sum", true),
             Self::Transpose { .. } => ("Transpose", true),
             Self::Gemm { .. } => ("Gemm", true),
+            Self::Grouped { .. } => ("Grouped", true),
             Self::StartUpload { .. } => ("StartUpload", true),
             Self::StartDownload { .. } => ("StartDownload", true),
             Self::Wait { .. } => ("Wait", false),
@@ -369,6 +429,19 @@ impl Call {
                     matrix(*b, "view"),
                     ops[0],
                     ops[1],
+                    matrix(*c, "view_mut")
+                )
+            }
+            Self::Grouped { device, stream: on, groups, factors, c, scale: [alpha, beta] } => {
+                let Groups { sizes, n, k, transposed, seed } = groups;
+                let on = on.map_or_else(String::new, |on| format!(".stream(&{})", stream(on)));
+                let factors = factors.map_or_else(String::new, |of| format!(".row_scales({})", part(of)));
+                let transposed = if *transposed { ".transpose_b()" } else { "" };
+                writeln!(
+                    f,
+                    "d{device}.grouped_gemm(/* a and b: {sizes:?} rows, n = {n}, k = {k}, seed {seed} */, \
+                     &{:?}){transposed}.alpha({alpha}.0).beta({beta}.0){factors}{on}.into({})?;",
+                    groups.ends(),
                     matrix(*c, "view_mut")
                 )
             }

@@ -10,9 +10,10 @@ use std::rc::Rc;
 
 use ndarray::Array2;
 use warpwright::gemm::Op;
+use warpwright::half::bf16;
 use warpwright::{Buffer, Device, Event, PinnedBuffer, Result, Stream, Transfer};
 
-use super::call::{Call, Kind, Made, Shape, Window};
+use super::call::{Call, Groups, Kind, Made, Shape, Window};
 
 /// Elements stay below, so that sums of products are exact in `f32`: a call that reads larger ones is left out.
 const LARGEST: f32 = 1e4;
@@ -146,7 +147,11 @@ impl Shape {
     }
 
     fn read(self, owned: &Owned) -> Array2<f32> {
-        Array2::from_shape_fn((self.rows, self.cols), |(row, col)| owned.elements[self.at(row, col)])
+        self.read_elements(&owned.elements)
+    }
+
+    fn read_elements(self, elements: &[f32]) -> Array2<f32> {
+        Array2::from_shape_fn((self.rows, self.cols), |(row, col)| elements[self.at(row, col)])
     }
 
     fn write(self, owned: &mut Owned, values: &Array2<f32>) {
@@ -321,6 +326,10 @@ impl<'d> World<'d> {
                 let stream = stream.map(|number| self.stream(number).ok_or(())).transpose().ok()?;
                 self.gemm(stream.as_deref(), call)?;
             }
+            Call::Grouped { stream, .. } => {
+                let stream = stream.map(|number| self.stream(number).ok_or(())).transpose().ok()?;
+                self.grouped(stream.as_deref(), call)?;
+            }
             Call::StartUpload { stream, ref data, to: (to, at) } => {
                 let (on, elements) = (self.stream(stream)?, floats(data));
                 let (stream, device) = &*on;
@@ -439,6 +448,72 @@ impl<'d> World<'d> {
         }
         check(gemm.into(target), must(agree && one_device, agree && of_c.is_empty()))?;
         let result = x.dot(&y) * alpha + old * beta;
+        of_c.write(c, &if run_kernels { result } else { result.mapv(|_| UNKNOWN) });
+        Some(())
+    }
+
+    fn grouped(&mut self, stream: Option<&(Stream, usize)>, call: &Call) -> Option<()> {
+        let &Call::Grouped { device, ref groups, factors, c: (c, of_c), scale, .. } = call else { return None };
+        let (handle, run_kernels) = (self.devices[device], self.run_kernels);
+        let &Groups { n, k, transposed, ref sizes, .. } = groups;
+        let (c, factors) = match factors {
+            Some((number, window)) => {
+                let (c, [owned]) = self.distinct(c, [number])?;
+                (c, Some((owned, window)))
+            }
+            None => (self.distinct(c, [])?.0, None),
+        };
+        let is_within = of_c.is_within(c);
+        let target = check(c.buffer.view_mut().as_matrix(of_c.layout()), must(is_within, false))?;
+        let factors = match factors {
+            Some((owned, window)) => {
+                let view = check(owned.buffer.slice(window.range()), must(window.is_within(owned), false))?;
+                Some((view, owned.device, &owned.elements[window.range()]))
+            }
+            None => None,
+        };
+        let (m, count, old) = (groups.rows(), sizes.len(), of_c.read_elements(&c.elements));
+        let given = factors.iter().flat_map(|(.., elements)| *elements);
+        if old.iter().chain(given).any(|element| element.abs() > LARGEST) {
+            return None;
+        }
+        let [of_a, of_b] = groups.elements();
+        let upload = |elements: &[i8]| {
+            let elements: Vec<_> = elements.iter().map(|&x| bf16::from_f32(f32::from(x))).collect();
+            check(handle.upload(&elements), Must::Succeed)
+        };
+        let (a, b) = (upload(&of_a)?, upload(&of_b)?);
+        let ends = check(handle.upload(&groups.ends()), Must::Succeed)?;
+        let b_shape = if transposed { [count, n, k] } else { [count, k, n] };
+        let left = check(a.view().as_tensor(&[m, k]), Must::Succeed)?;
+        let right = check(b.view().as_tensor(&b_shape), Must::Succeed)?;
+        let [alpha, beta] = scale.map(f32::from);
+        let mut gemm = handle.grouped_gemm(left, right, &ends).alpha(alpha).beta(beta);
+        if transposed {
+            gemm = gemm.transpose_b();
+        }
+        if let Some((stream, _)) = stream {
+            gemm = gemm.stream(stream);
+        }
+        if let Some((view, ..)) = factors {
+            gemm = gemm.row_scales(view);
+        }
+        let agree = (of_c.rows, of_c.cols) == (m, n) && factors.is_none_or(|(.., elements)| elements.len() == m);
+        let one_device = c.device == device
+            && factors.is_none_or(|(_, number, _)| number == device)
+            && stream.is_none_or(|&(_, number)| number == device);
+        check(gemm.into(target), must(agree && one_device, of_c.is_empty() || m == 0 || n == 0))?;
+        if !agree {
+            return Some(());
+        }
+        let group_of: Vec<usize> = (0..count).flat_map(|g| vec![g; sizes[g] as usize]).collect();
+        let product = Array2::from_shape_fn((m, n), |(row, col)| {
+            let at = |step: usize| if transposed { col * k + step } else { step * n + col };
+            let b = &of_b[group_of[row] * k * n..];
+            let sum: i32 = (0..k).map(|step| i32::from(of_a[row * k + step]) * i32::from(b[at(step)])).sum();
+            sum as f32 * factors.map_or(1.0, |(.., elements)| elements[row])
+        });
+        let result = product * alpha + old * beta;
         of_c.write(c, &if run_kernels { result } else { result.mapv(|_| UNKNOWN) });
         Some(())
     }
