@@ -129,6 +129,6 @@ mod tests {
         assert_eq!(found(&[]), []);
         assert_eq!(found(&[0, 0]), []);
         assert_eq!(found(&[0b1101, 1 << 63, u64::MAX, 1]), [0..1, 2..4, 127..193]);
-        assert_eq!(found(&[u64::MAX]), [0..64]);
+        assert_eq!(found(&[u64::MAX, 0, 1]), [0..64, 128..129]);
     }
 }
