@@ -15,7 +15,7 @@ pub struct Scratch<const W: usize, const N: usize = WARPS> {
 }
 
 /// The merged state of the block's threads, in thread 0. One barrier; another must follow before the next call.
-#[cfg_attr(target_arch = "nvptx64", inline(always))]
+#[inline(always)]
 pub(crate) fn reduce_block<M: Merge, const W: usize, const N: usize>(
     scratch: &Scratch<W, N>,
     state: M::State,

@@ -36,7 +36,7 @@ pub trait Merge {
     fn merge(a: Self::State, b: Self::State) -> Self::State;
     /// The merged state of the first `lanes` lanes, a power of two, in lane 0. If `lanes` is less than 32, the other
     /// lanes hold copies of the same states.
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[inline(always)]
     fn reduce_lanes(state: Self::State, lanes: u32) -> Self::State {
         let mut state = state;
         let mut distance = lanes / 2;
@@ -93,11 +93,11 @@ macro_rules! words {
             fn unpack(words: [u64; MAX_STATE_WORDS]) -> Self {
                 <$t as WarpValue>::from_bits(words[0])
             }
-            #[cfg_attr(target_arch = "nvptx64", inline(always))]
+            #[inline(always)]
             fn shuffle_down(self, distance: u32) -> Self {
                 warp_shuffle_down(FULL_MASK, self, distance, 32).0
             }
-            #[cfg_attr(target_arch = "nvptx64", inline(always))]
+            #[inline(always)]
             fn shuffle_xor(self, distance: u32) -> Self {
                 warp_shuffle_xor(FULL_MASK, self, distance, 32).0
             }
@@ -116,11 +116,11 @@ impl<A: State + WarpValue, B: State + WarpValue> State for (A, B) {
     fn unpack([a, b, _]: [u64; MAX_STATE_WORDS]) -> Self {
         (WarpValue::from_bits(a), WarpValue::from_bits(b))
     }
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[inline(always)]
     fn shuffle_down(self, distance: u32) -> Self {
         (self.0.shuffle_down(distance), self.1.shuffle_down(distance))
     }
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[inline(always)]
     fn shuffle_xor(self, distance: u32) -> Self {
         (self.0.shuffle_xor(distance), self.1.shuffle_xor(distance))
     }
@@ -136,11 +136,11 @@ impl<A: State + WarpValue, B: State + WarpValue, C: State + WarpValue> State for
     fn unpack([a, b, c]: [u64; MAX_STATE_WORDS]) -> Self {
         (WarpValue::from_bits(a), WarpValue::from_bits(b), WarpValue::from_bits(c))
     }
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[inline(always)]
     fn shuffle_down(self, distance: u32) -> Self {
         (self.0.shuffle_down(distance), self.1.shuffle_down(distance), self.2.shuffle_down(distance))
     }
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[inline(always)]
     fn shuffle_xor(self, distance: u32) -> Self {
         (self.0.shuffle_xor(distance), self.1.shuffle_xor(distance), self.2.shuffle_xor(distance))
     }
