@@ -42,6 +42,7 @@ impl TensorKind {
     }
 
     /// The number with these bits.
+    #[inline]
     pub(crate) fn number(self, bits: u32) -> f64 {
         match self {
             Self::F16 => f16::from_bits(bits as u16).to_f64(),
@@ -57,25 +58,15 @@ impl TensorKind {
     /// The numbers in these bytes, 16 divided by [`Self::bytes`]; what follows them in the array is 0.
     pub(crate) fn numbers(self, bytes: &[u8; 16]) -> [f64; 16] {
         let mut numbers = [0.0; 16];
-        let halves = || std::array::from_fn::<_, 8, _>(|i| u16::from_le_bytes([bytes[2 * i], bytes[2 * i + 1]]));
+        // The kind is a constant of each loop.
         match self {
-            Self::F16 => halves().map(f16::from_bits).convert_to_f64_slice(&mut numbers[..8]),
-            Self::Bf16 => {
-                // Half of an `f32`.
-                for (number, bits) in numbers.iter_mut().zip(halves()) {
-                    *number = f64::from(f32::from_bits(u32::from(bits) << 16));
-                }
+            Self::F16 => {
+                let halves: [f16; 8] = std::array::from_fn(|i| f16::from_le_bytes([bytes[2 * i], bytes[2 * i + 1]]));
+                halves.convert_to_f64_slice(&mut numbers[..8]);
             }
-            Self::Tf32 => {
-                for (number, &word) in numbers.iter_mut().zip(bytes.as_chunks().0) {
-                    *number = self.number(u32::from_le_bytes(word));
-                }
-            }
-            Self::I8 => {
-                for (number, &byte) in numbers.iter_mut().zip(bytes) {
-                    *number = f64::from(byte as i8);
-                }
-            }
+            Self::Bf16 => Self::Bf16.each_number::<2>(bytes, &mut numbers),
+            Self::Tf32 => Self::Tf32.each_number::<4>(bytes, &mut numbers),
+            Self::I8 => Self::I8.each_number::<1>(bytes, &mut numbers),
             Self::E4m3 | Self::E5m2 => {
                 static TABLES: LazyLock<[[f64; 256]; 2]> = LazyLock::new(|| {
                     [TensorKind::E4m3, TensorKind::E5m2]
@@ -88,6 +79,16 @@ impl TensorKind {
             }
         }
         numbers
+    }
+
+    /// [`Self::number`] of every `BYTES` bytes.
+    #[inline(always)]
+    fn each_number<const BYTES: usize>(self, bytes: &[u8; 16], numbers: &mut [f64; 16]) {
+        for (number, part) in numbers.iter_mut().zip(bytes.as_chunks::<BYTES>().0) {
+            let mut word = [0; 4];
+            word[..BYTES].copy_from_slice(part);
+            *number = self.number(u32::from_le_bytes(word));
+        }
     }
 }
 

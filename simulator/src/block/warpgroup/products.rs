@@ -165,8 +165,9 @@ impl Group {
         }
     }
 }
-/// Reads an operand: A's rows, or B's columns, which B's rows are made of. The number at place i along m or n, and k,
-/// becomes element i · `strides.0` + k · `strides.1` of `numbers`.
+
+/// Reads an operand, of `extent` along m or n. The number at place i along m or n, and at step k, becomes element
+/// i · `strides.0` + k · `strides.1` of `numbers`.
 fn gather(
     memory: &[u8],
     operand: Operand,
