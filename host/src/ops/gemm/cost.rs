@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! time     = overhead + max(compute + fix-up, load + fix-up beside loads)
-//! overhead = launches · LAUNCH, copies · COPY_LAUNCH, MISALIGNED_TRANSPOSITION, REDUCE; memory traffic of copies and
+//! overhead = launches · LAUNCH, copies · COPY_LAUNCH, TRANSPOSITION, REDUCE; memory traffic of copies and
 //!            partial products
 //! compute  = tiles per SM · tile rows · tile columns · (k + tile overhead) / efficiency
 //! load     = max(A and B once from memory and then from L2, what an SM loads for its tiles)
@@ -16,7 +16,8 @@
 //! counts as one block, on as many SMs, that loads a shared operand once. Split-K multiplies the blocks and divides k.
 //!
 //! The constants were fitted to the times of 23 925 algorithms for 1116 problems of `f32`, tf32 and `bf16` on an H200
-//! (132 SMs, 4.8 TB/s): docs/lab/gemm-trials.md. A rate r in GB/s per SM is 253.44 / r multiply-adds per byte.
+//! (132 SMs, 4.8 TB/s), those for copies and for a C of few rows or columns to 720 problems on an H100:
+//! docs/lab/gemm-trials.md. A rate r in GB/s per SM is 253.44 / r multiply-adds per byte.
 
 use gpu::gemm::number::Number;
 use gpu::gemm::sm90::schedule::two_width::TwoWidth;
@@ -29,11 +30,11 @@ use super::stream_k::Schedule;
 
 /// A kernel launch: 1.97 µs.
 const LAUNCH: f64 = 500_000.0;
-/// Launches that a launch which copies operands counts as, besides its memory traffic: 2.8 µs.
-const COPY_LAUNCH: f64 = 1.4;
-/// Launches that the transposition of a 16-bit operand whose rows do not begin at multiples of 16 bytes counts as, too:
-/// 6 µs. 341 × 112 × 832 of `bf16` TT takes 11.6 µs with A transposed, 5.3 with A copied as it is.
-const MISALIGNED_TRANSPOSITION: f64 = 3.0;
+/// Launches that a launch which copies operands counts as, besides its memory traffic: 2 µs.
+const COPY_LAUNCH: f64 = 1.0;
+/// Launches that the transposition of a 16-bit operand counts as, too: 4 µs. 341 × 112 × 832 of `bf16` TT takes 11.6 µs
+/// with A transposed, 5.3 with A copied as it is.
+const TRANSPOSITION: f64 = 2.0;
 /// The split-K reduction, besides its launch and memory traffic: 2.6 µs.
 const REDUCE: f64 = 660_000.0;
 /// A byte of memory traffic, divided among all SMs: 36 GB/s per SM, 4.8 TB/s for 132, the peak of the H200.
@@ -90,9 +91,8 @@ fn overhead<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, 
         FollowUp::Reduce => (products + batch, 8 * work.split.parts as usize),
     };
     let bytes = bytes_of_c as f64 * m as f64 * n as f64 * batch as f64 + 2.0 * work.packing.bytes() as f64;
-    let misaligned = work.packing.misaligned_transpositions(request.problem) as f64;
-    let launches =
-        launches as f64 + COPY_LAUNCH * work.packing.launches() as f64 + MISALIGNED_TRANSPOSITION * misaligned;
+    let transpositions = work.packing.transpositions_of_16_bits() as f64;
+    let launches = launches as f64 + COPY_LAUNCH * work.packing.launches() as f64 + TRANSPOSITION * transpositions;
     let reduce = if work.follow_up == FollowUp::Reduce { REDUCE } else { 0.0 };
     launches * LAUNCH + memory_traffic(request, bytes) + reduce
 }
@@ -215,12 +215,16 @@ fn efficiency<T: Number>(configuration: &Configuration<T>, operands: [OperandLay
     } else {
         one
     };
+    let is_fetched_by_tma = configuration.tma().is_some();
     // TMA reads cache lines of 128 bytes, threads vectors of 16.
-    let alignment = if configuration.tma().is_some() { 128 } else { 16 };
+    let alignment = if is_fetched_by_tma { 128 } else { 16 };
     let is_misaligned = |operand: OperandLayout| {
         !(operand.ld * size_of::<T>()).is_multiple_of(alignment) && operand.stored_shape()[0] > 1
     };
-    let is_misaligned = operands.into_iter().any(is_misaligned);
+    // Of a narrow tile's operands threads load the longer one all the time, and the other once.
+    let [rows, cols] = configuration.tile;
+    let matters = [is_fetched_by_tma || rows * 4 > cols, is_fetched_by_tma || cols * 4 > rows];
+    let is_misaligned = operands.into_iter().zip(matters).any(|(operand, matters)| matters && is_misaligned(operand));
     if is_misaligned { efficiency * configuration.model.misaligned } else { efficiency }
 }
 

@@ -135,13 +135,9 @@ impl Packing {
         (self.launches(), self.single_launches())
     }
 
-    /// Operands of 16 bits that are transposed from rows which do not begin at multiples of 16 bytes.
-    pub(super) fn misaligned_transpositions(&self, problem: &Problem) -> usize {
-        let is_misaligned = |(copy, from): (&Option<Copy>, OperandLayout)| {
-            let is_transposed = copy.is_some_and(|copy| copy.vectors.is_none());
-            is_transposed && self.element_bytes == 2 && !(from.ld * 2).is_multiple_of(VECTOR)
-        };
-        self.copies.iter().zip([problem.a, problem.b]).filter(|&x| is_misaligned(x)).count()
+    /// Operands of 16 bits that are transposed.
+    pub(super) fn transpositions_of_16_bits(&self) -> usize {
+        if self.element_bytes == 2 { self.single_launches() } else { 0 }
     }
 
     fn single_launches(&self) -> usize {

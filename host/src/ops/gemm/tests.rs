@@ -91,8 +91,9 @@ const CHOICES: &[(&str, [Op; 2], [usize; 3], &str)] = &[
     ("f16", NN, [4096, 4096, 64], "gemm_sm90_f16_nn_128x256"),
     ("f16", NN, [1, 8192, 8192], "gemm_sm90_f16_nn_16x64"),
     ("f16", NN, [16, 8192, 8192], "gemm_sm90_f16_nn_16x64"),
-    // The small operand is transposed.
-    ("f16", NN, [8192, 16, 8192], "gemm_sm90_f16_nt_64x16, B packed"),
+    // Wider tiles, rather than a transposition of the small operand.
+    ("f16", NN, [8192, 16, 8192], "gemm_sm90_f16_nn_64x64"),
+    ("f16", NT, [8192, 16, 8192], "gemm_sm90_f16_nt_64x16"),
     // 64 tiles, two blocks for each.
     ("f16", NN, [257, 4096, 65_536], "gemm_sm90_f16_nn_136x128, stream-K on 128 blocks"),
     // Low tiles for few rows, and enough SMs that load.
@@ -106,7 +107,7 @@ const CHOICES: &[(&str, [Op; 2], [usize; 3], &str)] = &[
     ("f16", NN, [64, 4096, 4096], "gemm_sm90_f16_nn_64x64, stream-K on 128 blocks"),
     ("f16", NT, [64, 4096, 14_336], "gemm_sm90_f16_nt_64x64, stream-K on 128 blocks"),
     // A copy rather than loads of single elements.
-    ("f16", NN, [24, 3773, 5744], "gemm_sm90_f16_nn_32x64, B packed, stream-K on 118 blocks"),
+    ("f16", NN, [24, 3773, 5744], "gemm_sm90_f16_nn_64x64, B packed, stream-K on 118 blocks"),
 
     ("tf32", NN, [8, 14_336, 4096], "gemm_sm90_tf32_nn_64x128"),
     ("tf32", NN, [512, 512, 512], "gemm_sm90_tf32_nn_64x128"),
