@@ -16,7 +16,8 @@ pub struct PerfModel {
     /// wide ones. A cluster counts as one SM.
     pub efficiency: [f64; 2],
     /// The factor on it where rows of an operand are no multiples of 128 bytes apart, so that a row of a box lies in
-    /// two lines; of kernels whose threads load, no multiples of 16 bytes, so that they load fewer bytes at a time.
+    /// two lines; of kernels whose threads load, no multiples of 16 bytes, so that they load fewer bytes at a time. A
+    /// tile four times as wide as high, or as high as wide, has one operand that they load once: it does not count.
     pub misaligned: f64,
     /// Time of a tile before the first multiply-add and after the last, in elements along k: where C is the rounded
     /// product and where the epilogue does more.

@@ -221,10 +221,11 @@ fn efficiency<T: Number>(configuration: &Configuration<T>, operands: [OperandLay
     let is_misaligned = |operand: OperandLayout| {
         !(operand.ld * size_of::<T>()).is_multiple_of(alignment) && operand.stored_shape()[0] > 1
     };
-    // Of a narrow tile's operands threads load the longer one all the time, and the other once.
-    let [rows, cols] = configuration.tile;
-    let matters = [is_fetched_by_tma || rows * 4 > cols, is_fetched_by_tma || cols * 4 > rows];
-    let is_misaligned = operands.into_iter().zip(matters).any(|(operand, matters)| matters && is_misaligned(operand));
+    // Threads load the operand along a narrow tile's long edge all the time, that along its short edge once.
+    let is_loaded_once = |edge: u32, other: u32| !is_fetched_by_tma && edge * 4 <= other;
+    let ([a, b], [rows, cols]) = (operands, configuration.tile);
+    let is_misaligned =
+        is_misaligned(a) && !is_loaded_once(rows, cols) || is_misaligned(b) && !is_loaded_once(cols, rows);
     if is_misaligned { efficiency * configuration.model.misaligned } else { efficiency }
 }
 
