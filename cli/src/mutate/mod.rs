@@ -37,6 +37,9 @@ pub struct Args {
     /// Seconds of tests after which a mutant counts as unnoticed.
     #[arg(long, default_value = "120")]
     pub budget: u64,
+    /// Tests whose names contain this are not run, as with `cargo test -- --skip`.
+    #[arg(long)]
+    pub skip: Vec<String>,
     /// Arguments of `cargo test` that choose the tests.
     #[arg(last = true)]
     pub tests: Vec<String>,
@@ -57,7 +60,7 @@ struct Mutant<'a> {
 /// # Errors
 /// The tests cannot be built, or fail without a mutant; the file of verdicts cannot be read or written.
 pub fn command(args: &Args) -> Result<ExitCode> {
-    let tests = Tests::build(&args.tests)?;
+    let tests = Tests::build(&args.tests, &args.skip)?;
     match args.every {
         Some(every) => check(args, &tests, every.into()),
         None => run(args, &tests),

@@ -55,8 +55,9 @@ pub(super) struct Tests {
 }
 
 impl Tests {
-    /// Builds the test programs that `cargo test` with these arguments would run, and lists their tests.
-    pub(super) fn build(arguments: &[String]) -> Result<Self> {
+    /// Builds the test programs that `cargo test` with these arguments would run, and lists their tests but for those
+    /// whose names contain one of `skip`.
+    pub(super) fn build(arguments: &[String], skip: &[String]) -> Result<Self> {
         let mut cargo = process::cargo();
         cargo.args(["test", "--no-run", "--message-format=json-render-diagnostics"]).args(arguments);
         println!("{}", process::line(&cargo));
@@ -73,7 +74,8 @@ impl Tests {
             };
             if message["profile"]["test"] == true {
                 let folder = Path::new(manifest).parent().context("a manifest is in a folder")?;
-                for name in list(Path::new(program))? {
+                let names = list(Path::new(program))?.into_iter();
+                for name in names.filter(|name| !skip.iter().any(|part| name.contains(part))) {
                     all.push(Test { program: program.into(), folder: folder.to_owned(), name });
                 }
             }
