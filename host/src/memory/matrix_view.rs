@@ -10,6 +10,7 @@ use simt::element::Element;
 use super::host_data::elements_in_order;
 use super::layout::{check_range, layout_methods};
 use super::span::Span;
+use super::untyped::{Untyped, UntypedMut};
 use super::view_pair::view_pair;
 use super::{Allocation, BufferView, BufferViewMut, Layout, bytes};
 use crate::contract::Region;
@@ -24,9 +25,14 @@ view_pair! {
     layout: Layout
 }
 
+/// A [`MatrixView`] without the type of its elements.
+pub(crate) type UntypedMatrix<'a> = Untyped<'a, Layout>;
+/// A [`MatrixViewMut`] without the type of its elements.
+pub(crate) type UntypedMatrixMut<'a> = UntypedMut<'a, Layout>;
+
 /// Methods of both views.
 macro_rules! common {
-    ($View:ident, $BufferView:ident) => {
+    ($View:ident, $BufferView:ident, $Untyped:ident) => {
         impl<'a, T: Element> $View<'a, T> {
             layout_methods!();
 
@@ -38,10 +44,17 @@ macro_rules! common {
                 Ok(Self::new(self.allocation, self.layout.block(rows, cols)?))
             }
 
-            /// The same bytes as elements of another type of the same size: any bytes are a valid element.
-            pub(crate) fn cast<U: Element>(self) -> $View<'a, U> {
-                debug_assert_eq!(size_of::<T>(), size_of::<U>());
-                $View::new(self.allocation, self.layout)
+            /// The same matrix without the type of its elements.
+            pub(crate) fn untyped(self) -> $Untyped<'a, Layout> {
+                $Untyped::new::<T>(self.allocation, self.layout)
+            }
+        }
+
+        impl<'a> $Untyped<'a, Layout> {
+            /// As elements of a type of the same size: any bytes are a valid element.
+            pub(crate) fn typed<T: Element>(self) -> $View<'a, T> {
+                debug_assert_eq!(self.element_bytes(), size_of::<T>());
+                $View::new(self.allocation(), self.place())
             }
         }
 
@@ -58,8 +71,8 @@ macro_rules! common {
         }
     };
 }
-common!(MatrixView, BufferView);
-common!(MatrixViewMut, BufferViewMut);
+common!(MatrixView, BufferView, Untyped);
+common!(MatrixViewMut, BufferViewMut, UntypedMut);
 
 impl<'a, T: Element> MatrixView<'a, T> {
     /// Address of element (0, 0), in the address space of the kernels.

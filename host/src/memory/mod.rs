@@ -9,8 +9,8 @@
 //! Memory is freed when its owner is dropped; on a GPU the drop waits for the work that uses it. Elements are numbers
 //! or short vectors of them, for which every bit pattern is valid.
 //!
-//! Imports: `allocation`, `layout`, `axes`, `bytes` ← `buffer_view` ← `buffer`; `buffer_view` ← `matrix_view` ←
-//! `tensor_view`; each view ← its owner (`matrix`, `tensor`) ← `upload`, `host_data`.
+//! Imports: `allocation`, `layout`, `axes`, `bytes`, `untyped` ← `buffer_view` ← `buffer`; `buffer_view` ←
+//! `matrix_view` ← `tensor_view`; each view ← its owner (`matrix`, `tensor`) ← `upload`, `host_data`.
 
 mod allocation;
 mod axes;
@@ -26,6 +26,7 @@ mod tensor;
 mod tensor_view;
 mod tma_tensor;
 mod transfer;
+mod untyped;
 mod upload;
 mod view_pair;
 
@@ -37,8 +38,10 @@ pub use host_data::HostData;
 pub use layout::Layout;
 pub use matrix::Matrix;
 pub use matrix_view::{MatrixView, MatrixViewMut};
+pub(crate) use matrix_view::{UntypedMatrix, UntypedMatrixMut};
 pub use tensor::Tensor;
 pub use tensor_view::{TensorView, TensorViewMut};
+pub(crate) use tensor_view::{UntypedTensor, UntypedTensorMut};
 pub use tma_tensor::{TmaTensor, TmaTensorMut};
 pub(crate) use transfer::release;
 pub use transfer::{PinnedBuffer, Transfer};

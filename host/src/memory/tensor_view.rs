@@ -7,8 +7,11 @@ use simt::element::Element;
 
 use super::axes::Axes;
 use super::span::Span;
+use super::untyped::{Untyped, UntypedMut};
 use super::view_pair::view_pair;
-use super::{Allocation, BufferView, BufferViewMut, Layout, MatrixView, MatrixViewMut};
+use super::{
+    Allocation, BufferView, BufferViewMut, Layout, MatrixView, MatrixViewMut, UntypedMatrix, UntypedMatrixMut,
+};
 use crate::device::Device;
 use crate::error::Result;
 
@@ -34,10 +37,15 @@ view_pair! {
     layout: TensorLayout
 }
 
+/// A [`TensorView`] without the type of its elements.
+pub(crate) type UntypedTensor<'a> = Untyped<'a, TensorLayout>;
+/// A [`TensorViewMut`] without the type of its elements.
+pub(crate) type UntypedTensorMut<'a> = UntypedMut<'a, TensorLayout>;
+
 /// Methods of both views.
 macro_rules! common {
-    ($View:ident) => {
-        impl<T: Element> $View<'_, T> {
+    ($View:ident, $Untyped:ident) => {
+        impl<'a, T: Element> $View<'a, T> {
             /// Extents of the axes, of which the last varies fastest in memory unless the strides say otherwise.
             pub fn shape(&self) -> &[usize] {
                 self.layout.axes.shape()
@@ -69,18 +77,49 @@ macro_rules! common {
                 Ok(Self::new(self.allocation, TensorLayout { axes, ..self.layout }))
             }
 
+            /// The same tensor without the type of its elements.
+            pub(crate) fn untyped(self) -> $Untyped<'a, TensorLayout> {
+                $Untyped::new::<T>(self.allocation, self.layout)
+            }
+        }
+
+        impl $Untyped<'_, TensorLayout> {
+            pub(crate) fn axes(&self) -> Axes {
+                self.place().axes
+            }
+
+            /// Address of the first element, in the address space of the kernels.
+            pub(crate) fn address(&self) -> usize {
+                self.allocation().memory().base().addr() + self.place().offset * self.element_bytes()
+            }
+
             /// `len` elements of type `U` from the `offset`th on, counted from the tensor's start, which is at a
             /// multiple of their size. They lie within the tensor's extent in memory.
-            fn cast_span<U: Element>(&self, offset: usize, len: usize) -> Span {
-                let bytes = self.layout.axes.span().unwrap_or(0) * size_of::<T>();
-                debug_assert!((offset + len) * size_of::<U>() <= bytes);
-                Span { offset: self.layout.offset * size_of::<T>() / size_of::<U>() + offset, len }
+            fn span<U: Element>(&self, offset: usize, len: usize) -> Span {
+                let (place, size) = (self.place(), self.element_bytes());
+                debug_assert!((offset + len) * size_of::<U>() <= place.axes.span().unwrap_or(0) * size);
+                Span { offset: place.offset * size / size_of::<U>() + offset, len }
             }
         }
     };
 }
-common!(TensorView);
-common!(TensorViewMut);
+common!(TensorView, Untyped);
+common!(TensorViewMut, UntypedMut);
+
+impl<'a> UntypedTensor<'a> {
+    /// `len` elements of a type from the `offset`th on. The tensor starts at a multiple of their size, and they lie
+    /// within its extent in memory.
+    pub(crate) fn range<U: Element>(&self, offset: usize, len: usize) -> BufferView<'a, U> {
+        BufferView::new(self.allocation(), self.span::<U>(offset, len))
+    }
+}
+
+impl UntypedTensorMut<'_> {
+    /// [`UntypedTensor::range`], for writing.
+    pub(crate) fn range_mut<U: Element>(&mut self, offset: usize, len: usize) -> BufferViewMut<'_, U> {
+        BufferViewMut::new(self.allocation(), self.span::<U>(offset, len))
+    }
+}
 
 impl<'a, T: Element> TensorView<'a, T> {
     pub(crate) fn axes(&self) -> &Axes {
@@ -89,20 +128,21 @@ impl<'a, T: Element> TensorView<'a, T> {
 
     /// Address of the first element, in the address space of the kernels.
     pub(crate) fn address(&self) -> usize {
-        self.allocation.memory().base().addr() + self.layout.offset * size_of::<T>()
+        self.untyped().address()
     }
 
     /// `len` elements of another type from the `offset`th on. The tensor starts at a multiple of their size, and they
     /// lie within its extent in memory.
     pub(crate) fn cast_range<U: Element>(&self, offset: usize, len: usize) -> BufferView<'a, U> {
-        BufferView::new(self.allocation, self.cast_span::<U>(offset, len))
+        self.untyped().range(offset, len)
     }
 }
 
 impl<T: Element> TensorViewMut<'_, T> {
     /// [`TensorView::cast_range`], for writing.
     pub(crate) fn cast_range_mut<U: Element>(&mut self, offset: usize, len: usize) -> BufferViewMut<'_, U> {
-        BufferViewMut::new(self.allocation, self.cast_span::<U>(offset, len))
+        let span = self.view_mut().untyped().span::<U>(offset, len);
+        BufferViewMut::new(self.allocation, span)
     }
 }
 
@@ -164,6 +204,18 @@ impl<'a, T: Element> BufferViewMut<'a, T> {
 /// A matrix as a tensor of two axes.
 fn tensor_layout(matrix: Layout) -> TensorLayout {
     TensorLayout { offset: matrix.offset, axes: Axes::of_matrix(matrix.rows, matrix.cols, matrix.ld) }
+}
+
+impl<'a> From<UntypedMatrix<'a>> for UntypedTensor<'a> {
+    fn from(matrix: UntypedMatrix<'a>) -> Self {
+        matrix.map(tensor_layout)
+    }
+}
+
+impl<'a> From<UntypedMatrixMut<'a>> for UntypedTensorMut<'a> {
+    fn from(matrix: UntypedMatrixMut<'a>) -> Self {
+        matrix.map(tensor_layout)
+    }
 }
 
 impl<'a, T: Element> From<MatrixView<'a, T>> for TensorView<'a, T> {

@@ -8,7 +8,9 @@ use super::{grid_parts, on, permute, shape};
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::Launch;
-use crate::memory::{Matrix, MatrixView, MatrixViewMut, Tensor, TensorView, TensorViewMut};
+use crate::memory::{
+    Layout, Matrix, MatrixView, MatrixViewMut, Tensor, TensorView, TensorViewMut, UntypedMatrix, UntypedMatrixMut,
+};
 use crate::stream::Stream;
 
 impl Device {
@@ -41,7 +43,7 @@ impl Device {
         a: impl Into<MatrixView<'a, T>>,
         b: impl Into<MatrixViewMut<'b, T>>,
     ) -> Result<()> {
-        into(self, None, a.into(), b.into())
+        into(self, None, a.into().untyped(), b.into().untyped())
     }
 
     /// A = Aᵀ for a square matrix, without additional memory.
@@ -58,7 +60,7 @@ impl Device {
     /// # Errors
     /// `a` is not square; as [`Device::launch`].
     pub fn transpose_in_place<'a, T: Element>(&self, a: impl Into<MatrixViewMut<'a, T>>) -> Result<()> {
-        in_place_square(self, None, a.into())
+        in_place_square(self, None, a.into().untyped())
     }
 
     /// Transposes a batch of matrices: exchanges the last two axes of `a`.
@@ -101,7 +103,7 @@ impl Stream {
         a: impl Into<MatrixView<'a, T>>,
         b: impl Into<MatrixViewMut<'b, T>>,
     ) -> Result<()> {
-        into(self.device(), Some(self), a.into(), b.into())
+        into(self.device(), Some(self), a.into().untyped(), b.into().untyped())
     }
 
     /// [`Device::transpose_in_place`] as work of this stream.
@@ -109,7 +111,7 @@ impl Stream {
     /// # Errors
     /// As [`Device::transpose_in_place`].
     pub fn transpose_in_place<'a, T: Element>(&self, a: impl Into<MatrixViewMut<'a, T>>) -> Result<()> {
-        in_place_square(self.device(), Some(self), a.into())
+        in_place_square(self.device(), Some(self), a.into().untyped())
     }
 
     /// [`Device::transpose_batch_into`] as work of this stream.
@@ -136,23 +138,24 @@ fn last_two(call: &str, rank: usize) -> Result<Vec<usize>> {
     Ok(axes)
 }
 
-/// B = Aᵀ.
-pub(super) fn into<T: Element>(
+/// B = Aᵀ; elements of both have the same size.
+pub(super) fn into(
     device: &Device,
     stream: Option<&Stream>,
-    a: MatrixView<'_, T>,
-    b: MatrixViewMut<'_, T>,
+    a: UntypedMatrix<'_>,
+    b: UntypedMatrixMut<'_>,
 ) -> Result<()> {
-    let (m, n) = (a.rows(), a.cols());
-    if (b.rows(), b.cols()) != (n, m) {
-        let (expected, found) =
-            (format!("{n} x {m}, columns of a by rows of a"), format!("{} x {}", b.rows(), b.cols()));
+    let Layout { rows: m, cols: n, .. } = a.place();
+    let Layout { rows, cols, .. } = b.place();
+    if (rows, cols) != (n, m) {
+        let (expected, found) = (format!("{n} x {m}, columns of a by rows of a"), format!("{rows} x {cols}"));
         return Err(shape("transpose_into", "b", &expected, &found, "pass a matrix b of the transposed shape"));
     }
-    if permute::is_short(m.min(n), size_of::<T>()) {
-        return permute::run(device, stream, "transpose_into", (a.into(), &[1, 0]), b.into());
+    let size = a.element_bytes();
+    if permute::is_short(m.min(n), size) {
+        return permute::run_untyped(device, stream, "transpose_into", (a.into(), &[1, 0]), b.into());
     }
-    by_size!(size_of::<T>(), U => matrices::<T, U>(device, stream, a, b))
+    by_size!(size, U => matrices::<U>(device, stream, a.typed(), b.typed()))
 }
 
 fn batch<T: Element>(
@@ -162,7 +165,7 @@ fn batch<T: Element>(
     b: TensorViewMut<'_, T>,
 ) -> Result<()> {
     let axes = last_two("transpose_batch_into", a.shape().len())?;
-    permute::run(device, stream, "transpose_batch_into", (a, &axes), b)
+    permute::run_untyped(device, stream, "transpose_batch_into", (a.untyped(), &axes), b.untyped())
 }
 
 /// Whether every row of a matrix starts at a multiple of `bytes` bytes.
@@ -171,14 +174,13 @@ fn is_aligned<T>(bytes: usize, address: *const T, ld: usize) -> bool {
 }
 
 /// Transposes by the kernel for aligned rows if each row of `a` starts at a multiple of 16 bytes, the widest load, and
-/// each row of `b` at a sector; else by the kernel for misaligned rows. `U` is an element of the size of `T`.
-fn matrices<T: Element, U: MoveKernels>(
+/// each row of `b` at a sector; else by the kernel for misaligned rows.
+fn matrices<U: MoveKernels>(
     device: &Device,
     stream: Option<&Stream>,
-    a: MatrixView<'_, T>,
-    b: MatrixViewMut<'_, T>,
+    a: MatrixView<'_, U>,
+    mut b: MatrixViewMut<'_, U>,
 ) -> Result<()> {
-    let (a, mut b) = (a.cast::<U>(), b.cast::<U>());
     let (m, n, size) = (a.rows(), a.cols(), size_of::<U>());
     let aligned = is_aligned(16, a.address(), a.ld()) && is_aligned(32, b.view().address(), b.ld());
     let cols = if aligned { swizzled::COLS } else { misaligned::COLS };
@@ -195,17 +197,18 @@ fn matrices<T: Element, U: MoveKernels>(
     Ok(())
 }
 
-fn in_place_square<T: Element>(device: &Device, stream: Option<&Stream>, a: MatrixViewMut<'_, T>) -> Result<()> {
-    if a.rows() != a.cols() {
-        let (expected, found) =
-            (format!("a square matrix, {0} x {0}", a.rows()), format!("{} x {}", a.rows(), a.cols()));
+fn in_place_square(device: &Device, stream: Option<&Stream>, a: UntypedMatrixMut<'_>) -> Result<()> {
+    let Layout { rows, cols, .. } = a.place();
+    if rows != cols {
+        let (expected, found) = (format!("a square matrix, {rows} x {rows}"), format!("{rows} x {cols}"));
         let remedy = "use transpose or transpose_into for a matrix that is not square";
         return Err(shape("transpose_in_place", "a", &expected, &found, remedy));
     }
-    if a.is_empty() {
+    if rows == 0 {
         return Ok(());
     }
-    let launch = on(stream, Launch::grid(in_place::grid(size_of::<T>(), a.rows() as u32)));
-    by_size!(size_of::<T>(), U => device.launch(&U::TRANSPOSE_IN_PLACE, launch, (a.cast::<U>(),)))?;
+    let size = a.element_bytes();
+    let launch = on(stream, Launch::grid(in_place::grid(size, rows as u32)));
+    by_size!(size, U => device.launch(&U::TRANSPOSE_IN_PLACE, launch, (a.typed::<U>(),)))?;
     Ok(())
 }

@@ -64,7 +64,8 @@ impl<T: Multiply> Task<'_, T> {
         let (copies_len, operands) = (packing.workspace_len(), [self.a, self.b]);
         let (mut partials, rest) = workspace.view_mut().split_at(self.plan.workspace_len() - copies_len)?;
         let (mut copies, _) = rest.split_at(copies_len)?;
-        packing.pack((self.device, self.stream), self.problem, operands, &mut copies)?;
+        let untyped = operands.map(TensorView::untyped);
+        packing.pack((self.device, self.stream), self.problem, untyped, &mut copies)?;
         let [a, b] = packing.packed_operands(operands, copies.view())?;
         let source = Some((operands, self.problem));
         Task { a, b, problem: &packing.apply(self.problem), source, ..*self }.multiply(c, Some(&mut partials))

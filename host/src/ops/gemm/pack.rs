@@ -25,7 +25,8 @@ use super::problem::Problem;
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::{Fields, Launch};
-use crate::memory::{BufferView, BufferViewMut, Layout, TensorView, TensorViewMut};
+use crate::memory::{BufferView, BufferViewMut, Layout, TensorView, TensorViewMut, UntypedTensor};
+use crate::ops::move_kernels::by_size;
 use crate::ops::{on, permute, transpose};
 use crate::stream::Stream;
 
@@ -175,11 +176,11 @@ impl Packing {
     }
 
     /// Copies the operands to be packed to `workspace`, of [`Packing::workspace_len`] elements.
-    pub(super) fn pack<T: Element>(
+    pub(super) fn pack(
         &self,
         (device, stream): (&Device, Option<&Stream>),
         problem: &Problem,
-        operands: [TensorView<'_, T>; 2],
+        operands: [UntypedTensor<'_>; 2],
         workspace: &mut BufferViewMut<'_, f32>,
     ) -> Result<()> {
         let ranges = self.ranges(workspace.view());
@@ -191,26 +192,28 @@ impl Packing {
                 continue;
             };
             let (from, to) = ([problem.a, problem.b][number], self.operands[number]);
-            let range = ranges[number].clone();
-            let mut target = workspace.view_mut().slice(range.clone())?.as_tensor(&[range.len()])?;
-            let (target, count) = (target.cast_range_mut::<T>(0, copy.elements), matrices(from, problem));
-            let source = operands[number].cast_range::<T>(0, from.extent(count, from.rows, from.cols));
-            let ([from_rows, from_cols], [rows, cols]) = (from.stored_shape(), to.stored_shape());
-            let transposes = to.transposed != from.transposed;
-            if transposes && count == 1 {
-                let source = source.as_matrix(Layout::contiguous(from_rows, from_cols).ld(from.ld))?;
-                let target = target.as_matrix(Layout::contiguous(rows, cols).ld(to.ld))?;
-                transpose::into(device, stream, source, target)?;
-                continue;
-            }
-            let source = source.as_tensor_strided(&[count, from_rows, from_cols], &[from.stride, from.ld, 1])?;
-            // A single matrix may have a stride of 0, which a tensor to be written must not have.
-            let stride = if count == 1 { copy.elements } else { to.stride };
-            let target = target.as_tensor_strided(&[count, rows, cols], &[stride, to.ld, 1])?;
-            let axes = if transposes { &[0, 2, 1] } else { &[0, 1, 2] };
-            permute::run(device, stream, CALL, (source, axes), target)?;
+            let mut target = as_line(workspace.view_mut(), ranges[number].clone())?;
+            let source = operands[number];
+            by_size!(source.element_bytes(), U => {
+                let (target, count) = (target.cast_range_mut::<U>(0, copy.elements), matrices(from, problem));
+                let source = source.range::<U>(0, from.extent(count, from.rows, from.cols));
+                let ([from_rows, from_cols], [rows, cols]) = (from.stored_shape(), to.stored_shape());
+                let transposes = to.transposed != from.transposed;
+                if transposes && count == 1 {
+                    let source = source.as_matrix(Layout::contiguous(from_rows, from_cols).ld(from.ld))?;
+                    let target = target.as_matrix(Layout::contiguous(rows, cols).ld(to.ld))?;
+                    transpose::into(device, stream, source.untyped(), target.untyped())?;
+                } else {
+                    let source = source.as_tensor_strided(&[count, from_rows, from_cols], &[from.stride, from.ld, 1])?;
+                    // A single matrix may have a stride of 0, which a tensor to be written must not have.
+                    let stride = if count == 1 { copy.elements } else { to.stride };
+                    let target = target.as_tensor_strided(&[count, rows, cols], &[stride, to.ld, 1])?;
+                    let axes = if transposes { &[0, 2, 1] } else { &[0, 1, 2] };
+                    permute::run_untyped(device, stream, CALL, (source.untyped(), axes), target.untyped())?;
+                }
+            });
         }
-        match size_of::<T>() {
+        match operands[0].element_bytes() {
             1 => self.pack_rows(&gemm_sm90_pack_b8, (device, stream), problem, operands, (workspace, ranges)),
             2 => self.pack_rows(&gemm_sm90_pack_b16, (device, stream), problem, operands, (workspace, ranges)),
             // An element of 8 bytes is two.
@@ -221,17 +224,18 @@ impl Packing {
     }
 
     /// Copies the operands that are not transposed, in one launch, by a kernel whose elements are as large or smaller.
-    fn pack_rows<T: Element, U: Element>(
+    fn pack_rows<U: Element>(
         &self,
         kernel: &Pack<U>,
         (device, stream): (&Device, Option<&Stream>),
         problem: &Problem,
-        operands: [TensorView<'_, T>; 2],
+        operands: [UntypedTensor<'_>; 2],
         (workspace, [of_a, of_b]): (&mut BufferViewMut<'_, f32>, [Range<usize>; 2]),
     ) -> Result<()> {
         let vectors = self.copies.map(|copy| copy.and_then(|copy| copy.vectors).unwrap_or(0));
         // Elements `U` in one of the operand, and operand's elements in a vector.
-        let (words, lanes) = (size_of::<T>() / size_of::<U>(), VECTOR / size_of::<T>());
+        let size = operands[0].element_bytes();
+        let (words, lanes) = (size / size_of::<U>(), VECTOR / size);
         if vectors == [0; 2] {
             return Ok(());
         }
@@ -246,7 +250,7 @@ impl Packing {
             let len = if is_copied[number] { from.extent(matrices(from, problem), from.rows, from.cols) } else { 0 };
             let [rows, cols] = from.stored_shape();
             Fields((
-                operands[number].cast_range::<U>(0, len * words),
+                operands[number].range::<U>(0, len * words),
                 copy,
                 [from.ld * words, from.stride * words].map(|stride| stride as u64),
                 [to.ld / lanes, to.stride / lanes].map(|stride| stride as u64),
@@ -260,11 +264,11 @@ impl Packing {
     }
 
     /// Splits both operands into planes, in one launch.
-    fn split_operands<T: Element>(
+    fn split_operands(
         &self,
         (device, stream): (&Device, Option<&Stream>),
         problem: &Problem,
-        operands: [TensorView<'_, T>; 2],
+        operands: [UntypedTensor<'_>; 2],
         (workspace, [of_a, of_b]): (&mut BufferViewMut<'_, f32>, [Range<usize>; 2]),
     ) -> Result<()> {
         let blocks = self.copies.map(|copy| copy.and_then(|copy| copy.vectors).unwrap_or(0));
@@ -277,7 +281,7 @@ impl Packing {
             let (from, rows) = ([problem.a, problem.b][number], [problem.m, problem.n][number]);
             let len = from.extent(matrices(from, problem), from.rows, from.cols);
             Fields((
-                operands[number].cast_range::<f32>(0, len),
+                operands[number].range::<f32>(0, len),
                 planes,
                 [from.ld, from.stride].map(|stride| stride as u64),
                 rows as u32,

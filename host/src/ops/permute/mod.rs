@@ -17,7 +17,7 @@ use super::{on, shape};
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::Launch;
-use crate::memory::{BufferView, BufferViewMut, Tensor, TensorView, TensorViewMut};
+use crate::memory::{BufferView, BufferViewMut, Tensor, TensorView, TensorViewMut, UntypedTensor, UntypedTensorMut};
 use crate::stream::Stream;
 
 impl Device {
@@ -87,46 +87,56 @@ impl<T: Element> TensorViewMut<'_, T> {
 }
 
 /// `b` = `a` with its axes in the order `axes`.
-pub(super) fn run<T: Element>(
+fn run<T: Element>(
     device: &Device,
     stream: Option<&Stream>,
     call: &str,
     (a, axes): (TensorView<'_, T>, &[usize]),
-    mut b: TensorViewMut<'_, T>,
+    b: TensorViewMut<'_, T>,
 ) -> Result<()> {
-    let from = *a.axes();
-    let from = from.permuted(call, axes)?;
-    if from.shape() != b.shape() {
-        let (expected, found) = (format!("the permuted shape of a, {:?}", from.shape()), format!("{:?}", b.shape()));
+    run_untyped(device, stream, call, (a.untyped(), axes), b.untyped())
+}
+
+/// `b` = `a` with its axes in the order `axes`; elements of both have the same size.
+pub(super) fn run_untyped(
+    device: &Device,
+    stream: Option<&Stream>,
+    call: &str,
+    (a, axes): (UntypedTensor<'_>, &[usize]),
+    mut b: UntypedTensorMut<'_>,
+) -> Result<()> {
+    let (from, to) = (a.axes().permuted(call, axes)?, b.axes());
+    if from.shape() != to.shape() {
+        let (expected, found) = (format!("the permuted shape of a, {:?}", from.shape()), format!("{:?}", to.shape()));
         let argument = if call == "copy_from" { "source" } else { "b" };
         return Err(shape(call, argument, &expected, &found, "pass tensors of the same shape"));
     }
     device.check_same(a.device(), call, "a")?;
     device.check_same(b.device(), call, "b")?;
     stream.map_or(Ok(()), |stream| device.check_same(stream.device(), call, "stream"))?;
-    if b.is_empty() {
+    if to.is_empty() {
         return Ok(());
     }
-    let axes = from.shape().iter().zip(from.strides()).zip(b.strides());
+    let axes = from.shape().iter().zip(from.strides()).zip(to.strides());
     let dims = axes.map(|((&extent, &a), &b)| Dim { extent, a, b }).collect();
-    let plan = Plan::new(dims, size_of::<T>(), [a.address(), b.view().address()]);
-    by_size!(plan.size, U => plan.run::<T, U>(device, stream, &a, &mut b))
+    let plan = Plan::new(dims, a.element_bytes(), [a.address(), b.address()]);
+    by_size!(plan.size, U => plan.run::<U>(device, stream, &a, &mut b))
 }
 
 impl Plan {
     /// Queues the planned work; `U` is an element of the plan's size.
-    fn run<T: Element, U: MoveKernels>(
+    fn run<U: MoveKernels>(
         &self,
         device: &Device,
         stream: Option<&Stream>,
-        a: &TensorView<'_, T>,
-        b: &mut TensorViewMut<'_, T>,
+        a: &UntypedTensor<'_>,
+        b: &mut UntypedTensorMut<'_>,
     ) -> Result<()> {
         let limits = device.limits().grid;
         match self.strategy {
             Strategy::Contiguous => {
                 let len = self.dims.first().map_or(1, |dim| dim.extent);
-                let (from, to) = (a.cast_range::<U>(0, len), b.cast_range_mut::<U>(0, len));
+                let (from, to) = (a.range::<U>(0, len), b.range_mut::<U>(0, len));
                 let queue = stream.map_or_else(|| device.queue(), Stream::queue);
                 to.allocation().memory().copy(queue, to.view().region(), from.allocation().memory(), from.region())
             }
@@ -147,7 +157,7 @@ impl Plan {
                 })
             }
             Strategy::TilesNd => {
-                let address = b.view().address();
+                let address = b.address();
                 let tile = |dims: &[Dim], aligned| {
                     let tile = TileNd::new(dims, self.size, aligned)?;
                     Some((tile, tile.blocks()?))
@@ -180,14 +190,14 @@ impl Plan {
 }
 
 /// The elements from the first to the last, in A and in B.
-fn spans<'a, 'b, T: Element, U: Element>(
+fn spans<'a, 'b, U: Element>(
     dims: &[Dim],
     start: (usize, usize),
-    a: &TensorView<'a, T>,
-    b: &'b mut TensorViewMut<'_, T>,
+    a: &UntypedTensor<'a>,
+    b: &'b mut UntypedTensorMut<'_>,
 ) -> (BufferView<'a, U>, BufferViewMut<'b, U>) {
     let len = |stride: fn(&Dim) -> usize| 1 + dims.iter().map(|dim| (dim.extent - 1) * stride(dim)).sum::<usize>();
-    (a.cast_range(start.0, len(|dim| dim.a)), b.cast_range_mut(start.1, len(|dim| dim.b)))
+    (a.range(start.0, len(|dim| dim.a)), b.range_mut(start.1, len(|dim| dim.b)))
 }
 
 #[cfg(test)]
