@@ -54,7 +54,7 @@ macro_rules! unroll {
 #[allow(unused_imports, reason = "some families unroll no loop")]
 pub(crate) use unroll;
 
-/// `map` of an array that is not empty: unrolled in PTX, and a loop on the host, where the standard library's makes
+/// `map` of an array: unrolled in PTX, and a loop on the host, where the standard library's makes
 /// three functions of each use.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! each {
@@ -76,9 +76,10 @@ pub(crate) use each;
 #[inline(always)]
 #[allow(dead_code, reason = "some families have no array to map")]
 pub(crate) fn in_loop<T: Copy, U: Copy, const N: usize>(array: [T; N], mut of: impl FnMut(T) -> U) -> [U; N] {
-    let mut results = [of(array[0]); N];
-    for i in 1..N {
-        results[i] = of(array[i]);
+    let mut results = [const { core::mem::MaybeUninit::uninit() }; N];
+    for i in 0..N {
+        results[i].write(of(array[i]));
     }
-    results
+    // SAFETY: the loop has written all elements.
+    unsafe { results.as_ptr().cast::<[U; N]>().read() }
 }

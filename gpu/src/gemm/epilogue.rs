@@ -5,6 +5,7 @@ use simt::prelude::*;
 
 use super::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GemmArgs, INTEGER_C, WIDE_C};
 use super::number::{Number, Real};
+use crate::unroll::each;
 
 impl<T: Number> GemmArgs<'_, T> {
     /// Element (`row`, `col`) of C from its accumulator and its old value `old`, which is not read unless beta is not
@@ -80,17 +81,17 @@ impl<T: Number<Wide = f32, Stored: Lanes<4>>> GemmArgs<'_, T> {
             old = if is_wide {
                 self.c_wide.vectors::<4>().get_or(at, zeroed()).lanes
             } else {
-                self.c.vectors::<4>().get_or(at, zeroed()).lanes.map(|old| T::loaded(old, self.flags))
+                each!(self.c.vectors::<4>().get_or(at, zeroed()).lanes, |old| T::loaded(old, self.flags))
             };
         }
-        let done = [0, 1, 2, 3].map(|i: u32| {
+        let done = each!([0, 1, 2, 3], |i: u32| {
             let of = i as usize;
             self.finish(accumulators[of], || old[of], (row, col + i))
         });
         if is_wide {
             self.c_wide.vectors_mut::<4>().set_within(at, Vec4::new(done));
         } else {
-            self.c.vectors_mut::<4>().set_within(at, Vec4::new(done.map(|new| T::stored(new, self.flags))));
+            self.c.vectors_mut::<4>().set_within(at, Vec4::new(each!(done, |new| T::stored(new, self.flags))));
         }
     }
 }

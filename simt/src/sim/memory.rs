@@ -1,5 +1,7 @@
 //! Plain accesses. Elements are passed as their `Bits`, types that the simulator supports.
 
+use core::alloc::Layout;
+
 use simulator::device::{self, Place};
 
 use crate::{access::Space, element::Element, shared::Shared};
@@ -129,15 +131,22 @@ pub(crate) fn shared_elements<T>() -> (*mut u8, usize) {
 pub(crate) fn shared_layout<T: Shared>() -> *const T {
     device::name_shared_memory(|offset, out| T::PARTS.write_name(offset, out));
     let (base, bytes) = device::shared_memory();
-    let base = base.cast_const().cast::<T>();
-    assert!(
-        bytes >= size_of::<T>() && base.is_aligned(),
-        "the launch reserved {bytes} bytes of shared memory at {base:p}; `{}` needs {} bytes aligned to {}",
-        std::any::type_name::<T>(),
-        size_of::<T>(),
-        align_of::<T>()
+    let layout = Layout::new::<T>();
+    if bytes < layout.size() || !base.addr().is_multiple_of(layout.align()) {
+        too_little_shared_memory(base.addr(), bytes, layout, std::any::type_name::<T>());
+    }
+    base.cast_const().cast::<T>()
+}
+
+/// Not a part of [`shared_layout`], which is compiled for each layout.
+#[cold]
+#[inline(never)]
+fn too_little_shared_memory(base: usize, bytes: usize, layout: Layout, name: &str) -> ! {
+    panic!(
+        "the launch reserved {bytes} bytes of shared memory at {base:#x}; `{name}` needs {} bytes aligned to {}",
+        layout.size(),
+        layout.align()
     );
-    base
 }
 
 /// No effect: [`read`] and [`write`] check the alignment of the address.

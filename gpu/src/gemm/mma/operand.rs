@@ -28,7 +28,7 @@ use simt::prelude::*;
 
 use super::STAGES;
 use super::element::MmaElement;
-use crate::unroll::unroll;
+use crate::unroll::{each, unroll};
 
 /// Which operand it is: an extent and an order in memory.
 pub(super) trait Side {
@@ -186,7 +186,7 @@ where
                 self.columns(step, half, first + 16 * tile as u32, lane);
             [upper_left, lower_left, upper_right, lower_right]
         };
-        fragment.map(T::rounded)
+        each!(fragment, T::rounded)
     }
 
     /// Of a B: the fragments of twice 8 columns, pair number `pair` of a warp's `pairs`.

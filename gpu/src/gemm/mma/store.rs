@@ -15,7 +15,7 @@ use simt::warp::sync_warp;
 use super::element::MmaElement;
 use crate::gemm::args::{ACTIVATION, BIAS_PER_COLUMN, BIAS_PER_ROW, GemmArgs, WIDE_C};
 use crate::gemm::number::Number;
-use crate::unroll::unroll;
+use crate::unroll::{each, unroll};
 
 /// What stores a warp's tile. `LEN` elements of shared memory have room for 32 rows of every warp's tile.
 pub(super) struct Store<'a, T: MmaElement, const LEN: usize, const MT: usize, const NT: usize> {
@@ -86,7 +86,7 @@ impl<T: MmaElement, const LEN: usize, const MT: usize, const NT: usize> Store<'_
             let row = row + step as u32 * (32 / lanes);
             if step as u32 * (32 / lanes) < 32 {
                 let accumulators = self.staging.cast::<f32>().get_vec4(self.at(row, col)).lanes;
-                let new = accumulators.map(|accumulator| T::narrow(alpha * accumulator));
+                let new = each!(accumulators, |accumulator| T::narrow(alpha * accumulator));
                 c.set_vec_within::<4>(row, col, Vec4::new(new));
             }
         });
@@ -142,7 +142,7 @@ fn quad<T: Number<Wide = f32> + Lanes<4>>(c: &Window<T>, row: u32, col: u32) -> 
 /// Writes those of four neighbours in a row that C has.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn set_quad<T: Number<Wide = f32> + Lanes<4>>(c: &WindowMut<T>, row: u32, col: u32, new: [f32; 4]) {
-    let new = new.map(T::narrow);
+    let new = each!(new, T::narrow);
     if !(c.has_aligned_rows::<4>() && c.set_vec_within::<4>(row, col, Vec4::new(new))) {
         unroll!(for j in 0..4 {
             c.set_within(row, col.saturating_add(j as u32), new[j]);

@@ -27,6 +27,7 @@ use super::fragments;
 use super::pipeline::STAGING;
 use crate::gemm::args::{F16_C, GemmArgs, TMA_STORE, WIDE_C};
 use crate::gemm::number::Number;
+use crate::unroll::each;
 
 /// Columns that the generic epilogue stages at a time.
 const PART: u32 = 64;
@@ -224,7 +225,7 @@ impl<T: MmaElement> Epilogue<'_, T> {
         fence_proxy_async();
         named_barrier(half + 1, WARPGROUP_SIZE);
         if t == 0 {
-            store_3d(self.map, at.map(|x| x as i32), self.staging.tma_box(base, rows * LINE).cast::<T>());
+            store_3d(self.map, each!(at, |x| x as i32), self.staging.tma_box(base, rows * LINE).cast::<T>());
             store_commit();
         }
     }
@@ -257,7 +258,8 @@ impl<T: MmaElement> Epilogue<'_, T> {
                 Self::acquire_box::<1>([half, t]);
             }
             let chunk = (first % 64 / 8 + lane / 16) ^ (named % 8);
-            let pairs = [0, 2, 4, 6].map(|i| pair(self.gemm.alpha * values[i], self.gemm.alpha * values[i + 1]));
+            let pairs =
+                each!([0, 2, 4, 6], |i: usize| pair(self.gemm.alpha * values[i], self.gemm.alpha * values[i + 1]));
             let base = own + (*buffer & 1) * BOX;
             stmatrix::<4, false, _, 4>(self.staging.slot::<4>(base + named * LINE + chunk * 4), pairs);
             if first % 64 == 48 {
@@ -291,7 +293,8 @@ impl<T: MmaElement> Epilogue<'_, T> {
             if within == 0 {
                 Self::acquire_box::<1>([half, t]);
             }
-            let pairs = [0, 2, 4, 6].map(|i| pair(self.gemm.alpha * values[i], self.gemm.alpha * values[i + 1]));
+            let pairs =
+                each!([0, 2, 4, 6], |i: usize| pair(self.gemm.alpha * values[i], self.gemm.alpha * values[i + 1]));
             let base = own + (*buffer & 1) * BOX;
             stmatrix::<4, true, _, 4>(self.staging.slot::<4>(base + (within + named) * LINE + chunk * 4), pairs);
             if within == 32 {
@@ -316,7 +319,7 @@ impl<T: MmaElement> Epilogue<'_, T> {
                 Self::acquire_box::<1>([half, t]);
             }
             let base = own + (*buffer & 1) * BOX;
-            let [a, b, c, d] = values.map(|value| self.scaled(value));
+            let [a, b, c, d] = each!(values, |value| self.scaled(value));
             self.staging.set_vec::<2>(base + swizzled(top, first % LINE + left), Vec2::new([a, b]));
             self.staging.set_vec::<2>(base + swizzled(top + down, first % LINE + left), Vec2::new([c, d]));
             if first % LINE == LINE - 8 {
@@ -345,7 +348,7 @@ impl<T: MmaElement> Epilogue<'_, T> {
                 named_barrier(half + 1, WARPGROUP_SIZE);
                 if t == 0 {
                     for side in 0..2 {
-                        let at = [row + side * LINE, col + first - 56, matrix].map(|x| x as i32);
+                        let at = each!([row + side * LINE, col + first - 56, matrix], |x| x as i32);
                         store_3d(self.map, at, self.staging.tma_box(own + side * BOX, BOX).cast::<T>());
                     }
                     store_commit();

@@ -23,6 +23,7 @@ use simt::wgmma::{Accumulators, Columns, Width};
 
 use super::schedule::stream_k::start;
 use crate::gemm::args::StreamKArgs;
+use crate::unroll::each;
 
 /// The partials of a launch.
 #[derive(Clone, Copy)]
@@ -89,7 +90,7 @@ impl<'a> Fixup<'a> {
             named_barrier(warpgroup + 1, WARPGROUP_SIZE);
             accumulators.map_8_columns(|first, values| {
                 let partial = slot.get((first / 8 * WARPGROUP_SIZE + t) as usize).lanes;
-                [0, 1, 2, 3].map(|i: usize| values[i] + partial[i])
+                each!([0, 1, 2, 3], |i: usize| values[i] + partial[i])
             });
         }
     }

@@ -10,6 +10,7 @@
 //!
 //! Any assignment of rows of A to the 16 of a fragment will do, if the accumulators are stored accordingly: `row`.
 
+use crate::unroll::each;
 use simt::prelude::*;
 
 /// `f32` in a row of a box, 128 bytes, and steps along k in a stage.
@@ -32,10 +33,10 @@ pub(super) const fn row(t: u32) -> u32 {
 pub(super) fn load<const N: usize>(x: &SharedArray<f32, N>, start: u32, t: u32) -> [[u32; 4]; 4] {
     let (row, q) = (row(t % 128), t % 4);
     let (in_box, vector) = (start + row / LINE * BOX as u32, row % LINE / 4);
-    let places = [(vector, q), (vector + 1, q), (vector, q + 4), (vector + 1, q + 4)]
-        .map(|(vector, step)| in_box + step * LINE + (vector ^ step) * 4 + row % 4);
-    [0, 1, 2, 3].map(|eight| {
-        places.map(|place| {
+    let steps = [(vector, q), (vector + 1, q), (vector, q + 4), (vector + 1, q + 4)];
+    let places = each!(steps, |(vector, step)| in_box + step * LINE + (vector ^ step) * 4 + row % 4);
+    each!([0, 1, 2, 3], |eight: u32| {
+        each!(places, |place| {
             // SAFETY: two boxes begin at `start`, a stage of the pipeline: the row is below 64, vector and
             // step are below 8.
             unsafe { x.get_unchecked(place + eight * 8 * LINE) }.to_bits()

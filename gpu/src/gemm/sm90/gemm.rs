@@ -16,6 +16,7 @@ use super::schedule::raster::Tiles;
 use super::schedule::stream_k::{StreamK, WorkUnit};
 use super::{CONSUMER_REGISTERS, MANY_REGISTERS, PRODUCER_REGISTERS, TensorMaps};
 use crate::gemm::args::{TMA_STORE, TmaGemmArgs};
+use crate::unroll::each;
 
 /// Gives the registers back that the producer does not need.
 #[inline(always)]
@@ -97,7 +98,7 @@ pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, co
             let mut state = PipelineState::<STAGES>::PRODUCER;
             while let Some(WorkUnit { from, to, .. }) = unit {
                 let (matrix, row, col) = place;
-                let matrices = batch_step.map(|step| (matrix * step) as i32);
+                let matrices = each!(batch_step, |step| (matrix * step) as i32);
                 for stage in from * planes..to * planes {
                     let place = [row as i32, col as i32, (stage * depth) as i32, matrices[0], matrices[1]];
                     smem.load_stage::<C>(state, (a, b), place, (cols, rank));

@@ -14,6 +14,7 @@ use super::pipeline::{PipelineState, Smem, init_pipeline};
 use super::schedule::two_width::{NARROW, ROWS, TwoWidth, WIDE};
 use super::{CONSUMER_REGISTERS, PRODUCER_REGISTERS, TensorMaps};
 use crate::gemm::args::{TMA_STORE, TmaGemmArgs};
+use crate::unroll::each;
 
 /// The tiles whose number is that of this block modulo the grid's size.
 #[inline(always)]
@@ -56,12 +57,12 @@ pub(super) fn gemm<'a, C: Config, const A: usize, const B: usize, const STAGES: 
         decrease_registers::<PRODUCER_REGISTERS>();
         if t == 0 {
             // The first place is known before the predecessor ends.
-            let mut place = at(tile).map(opaque);
+            let mut place = each!(at(tile), opaque);
             dependency_wait();
             let mut state = PipelineState::<STAGES>::PRODUCER;
             while tile < schedule().count() {
                 let [row, col, matrix] = place;
-                let matrices = args.batch_step.map(|step| (matrix * step) as i32);
+                let matrices = each!(args.batch_step, |step| (matrix * step) as i32);
                 let width = if tile < schedule().count_wide() { WIDE } else { NARROW };
                 for step in 0..k.div_ceil(depth) {
                     let place = [row as i32, col as i32, (step * depth) as i32, matrices[0], matrices[1]];
@@ -90,7 +91,7 @@ pub(super) fn gemm<'a, C: Config, const A: usize, const B: usize, const STAGES: 
         if tile >= schedule().count() {
             break;
         }
-        let place = || at(tile).map(opaque);
+        let place = || each!(at(tile), opaque);
         if tile < schedule().count_wide() {
             consumer.tile::<{ WIDE as usize }>(done, place);
         } else {

@@ -20,7 +20,7 @@ use simt::prelude::*;
 
 use super::mainloop::Accumulators;
 use super::{CHUNK_BYTES, LOADS};
-use crate::unroll::unroll;
+use crate::unroll::{each, unroll};
 
 /// 16 × 64 sums: of 8 instructions' C.
 #[derive(Clone, Copy)]
@@ -44,7 +44,7 @@ impl<T: Lanes<8> + Lanes<4> + Kind> Accumulators<T, 8> for Fragments {
     ) {
         let (g, q) = (lane / 4, lane % 4);
         let piece = own + g * PITCH + 8 * q;
-        let [upper, lower] = [piece, piece + 8 * PITCH].map(|at| words(small.get_vec::<8>(at)));
+        let [upper, lower] = each!([piece, piece + 8 * PITCH], |at| words(small.get_vec::<8>(at)));
         unroll!(for r in 0..8 {
             let b = words(large[r]);
             self.0[r] = mma_sync::<T>([upper[0], lower[0], upper[1], lower[1]], [b[0], b[1]], self.0[r]);
@@ -67,9 +67,9 @@ impl<T: Lanes<8> + Lanes<4> + Kind> Accumulators<T, 8> for Fragments {
         unroll!(for j in 0..STEPS {
             let piece = own + g * PITCH + 16 * j as u32 + 4 * q;
             let [upper, lower] =
-                [piece, piece + 8 * PITCH].map(|at| bits_as::<_, Vector<u32, 2>>(small.get_vec::<4>(at)).lanes);
+                each!([piece, piece + 8 * PITCH], |at| bits_as::<_, Vector<u32, 2>>(small.get_vec::<4>(at)).lanes);
             let a = [upper[0], lower[0], upper[1], lower[1]];
-            let [first, second, third, fourth] = [0, 1, 2, 3].map(|i| words(large[4 * j + i]));
+            let [first, second, third, fourth] = each!([0, 1, 2, 3], |i: usize| words(large[4 * j + i]));
             unroll!(for col in 0..8 {
                 let (word, upper) = (col / 2, col % 2 == 1);
                 let b = [pair(first[word], second[word], upper), pair(third[word], fourth[word], upper)];

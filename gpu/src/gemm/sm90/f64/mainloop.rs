@@ -16,7 +16,7 @@ use super::{BLOCK, DEPTH};
 use crate::gemm::args::TmaGemmArgs;
 use crate::gemm::sm90::pipeline::{PipelineState, init_pipeline};
 use crate::gemm::sm90::schedule::raster::Tiles;
-use crate::unroll::unroll;
+use crate::unroll::{each, unroll};
 
 /// Registers of a thread of the producer and of a consumer: 128 accumulators, 64 for fragments, addresses.
 const REGISTERS: [u32; 2] = [40, 232];
@@ -139,7 +139,7 @@ impl<const A: usize, const B: usize, const C: usize, const STAGES: usize> Smem<A
         self.empty.wait(stage, state.parity);
         self.full.arrive_expect_tx(stage, (Self::STAGE_A + Self::STAGE_B) * size_of::<f64>() as u32);
         let bar = self.full.at(stage);
-        let [of_a, of_b] = batch_step.map(|step| (matrix * step) as i32);
+        let [of_a, of_b] = each!(batch_step, |step| (matrix * step) as i32);
         let (row, col, depth) = (row as i32, col as i32, depth as i32);
         // K-major: one box. MN-major: a box for every 16 lines.
         let to = stage * Self::STAGE_A;

@@ -11,7 +11,7 @@ use simt::warp::sync_warp;
 use super::config::Config;
 use super::operand::line;
 use crate::gemm::args::GemmArgs;
-use crate::unroll::unroll;
+use crate::unroll::{each, unroll};
 
 /// Elements from row to row in shared memory, of `blocks` blocks of 16 columns: a multiple of 2, for accesses of 16
 /// bytes, that puts rows into different banks.
@@ -106,7 +106,7 @@ impl GemmArgs<'_, f64> {
         if self.beta != 0.0 {
             old = self.c.vectors::<2>().get_or(at, Vec2::new([0.0; 2])).lanes;
         }
-        let done = [0, 1].map(|i: u32| self.finish(accumulators[i as usize], || old[i as usize], (row, col + i)));
+        let done = each!([0, 1], |i: u32| self.finish(accumulators[i as usize], || old[i as usize], (row, col + i)));
         self.c.vectors_mut::<2>().set_within(at, Vec2::new(done));
     }
 }

@@ -19,7 +19,7 @@ use simt::prelude::*;
 use super::config::Config;
 use super::store::PERMUTED;
 use crate::gemm::args::StreamKArgs;
-use crate::unroll::unroll;
+use crate::unroll::{each, unroll};
 
 /// The partials of block `block`, by fours, and their flag.
 #[inline(always)]
@@ -44,7 +44,7 @@ pub(super) fn store_partials<C: Config, const MQ: usize, const NQ: usize>(
                 unroll!(for j in 0..4 {
                     if j < NQ {
                         let four = ((quad * 4 + i) * NQ + j) * C::CONFIG.threads as usize;
-                        slot.set(four + t as usize, Vec4::new(PERMUTED.map(|of| accumulators[quad][i][j][of])));
+                        slot.set(four + t as usize, Vec4::new(each!(PERMUTED, |of| accumulators[quad][i][j][of])));
                     }
                 });
             });
@@ -76,7 +76,7 @@ pub(super) fn load_partials<C: Config, const MQ: usize, const NQ: usize>(
                     if j < NQ {
                         let four = ((quad * 4 + i) * NQ + j) * C::CONFIG.threads as usize;
                         let lanes = slot.get(four + t as usize).lanes;
-                        accumulators[quad][i][j] = PERMUTED.map(|of| lanes[of]);
+                        accumulators[quad][i][j] = each!(PERMUTED, |of| lanes[of]);
                     }
                 });
             });

@@ -8,7 +8,7 @@ use simt::prelude::*;
 use super::config::Config;
 use crate::gemm::args::GemmArgs;
 use crate::gemm::microtile::Microtile;
-use crate::unroll::unroll;
+use crate::unroll::{each, unroll};
 
 /// The permuted order in which four accumulators are staged. Accumulators of one access lie in four consecutive
 /// registers. In this order they are an even and an odd one where four neighbours of B are an odd and an even one, so
@@ -28,7 +28,7 @@ pub(super) fn stage<const MQ: usize, const NQ: usize, const LEN: usize>(
             unroll!(for i in 0..4 {
                 unroll!(for j in 0..4 {
                     if j < NQ {
-                        let four = PERMUTED.map(|of| accumulators[quad][i][j][of]);
+                        let four = each!(PERMUTED, |of| accumulators[quad][i][j][of]);
                         staging.set_vec4(at((16 * quad + i) as u32, 32 * j as u32), four.into());
                     }
                 });
@@ -79,7 +79,7 @@ pub(super) fn store_rows<C: Config>(
         while line < rows && col + column < gemm.n {
             let four = quad(line % tile_m * width + column);
             let at = gemm.index(matrix, row + line, col + column);
-            gemm.store_quad(PERMUTED.map(|of| four[of]), at, (row + line, col + column));
+            gemm.store_quad(each!(PERMUTED, |of| four[of]), at, (row + line, col + column));
             line += 4 * threads / width;
         }
     } else {
