@@ -9,6 +9,12 @@ use simt::{Kernel, KernelArg, SharedSpec};
 use simulator::{Binding, Config, LaunchError, Memory, Outcome, TensorMap};
 use std::marker::PhantomData;
 
+/// The bytes of elements.
+pub fn bytes_of<T: Element>(values: &[T]) -> &[u8] {
+    // SAFETY: an `Element` is plain bytes without padding; they are borrowed as long as the elements.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
 /// Elements in simulated device memory.
 pub struct Buffer<T> {
     memory: Memory,
@@ -46,10 +52,8 @@ impl<T: Element> Buffer<T> {
     /// # Panics
     /// If they are not inside the buffer.
     pub fn write(&mut self, first: usize, values: &[T]) {
-        // SAFETY: an `Element` is plain bytes without padding.
-        let bytes = unsafe { std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), size_of_val(values)) };
         // SAFETY: the borrow is exclusive, so no launch uses the buffer now.
-        unsafe { self.memory.write(first * size_of::<T>(), bytes) };
+        unsafe { self.memory.write(first * size_of::<T>(), bytes_of(values)) };
     }
 
     /// The elements; uninitialised ones have unspecified values.

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::launch::Launch;
 use crate::memory::{
     Layout, Matrix, MatrixView, MatrixViewMut, Tensor, TensorView, TensorViewMut, UntypedMatrix, UntypedMatrixMut,
+    UntypedTensor, UntypedTensorMut,
 };
 use crate::stream::Stream;
 
@@ -89,7 +90,7 @@ impl Device {
         a: impl Into<TensorView<'a, T>>,
         b: impl Into<TensorViewMut<'b, T>>,
     ) -> Result<()> {
-        batch(self, None, a.into(), b.into())
+        batch(self, None, a.into().untyped(), b.into().untyped())
     }
 }
 
@@ -123,7 +124,7 @@ impl Stream {
         a: impl Into<TensorView<'a, T>>,
         b: impl Into<TensorViewMut<'b, T>>,
     ) -> Result<()> {
-        batch(self.device(), Some(self), a.into(), b.into())
+        batch(self.device(), Some(self), a.into().untyped(), b.into().untyped())
     }
 }
 
@@ -153,19 +154,15 @@ pub(super) fn into(
     }
     let size = a.element_bytes();
     if permute::is_short(m.min(n), size) {
-        return permute::run_untyped(device, stream, "transpose_into", (a.into(), &[1, 0]), b.into());
+        return permute::run(device, stream, "transpose_into", (a.into(), &[1, 0]), b.into());
     }
     by_size!(size, U => matrices::<U>(device, stream, a.typed(), b.typed()))
 }
 
-fn batch<T: Element>(
-    device: &Device,
-    stream: Option<&Stream>,
-    a: TensorView<'_, T>,
-    b: TensorViewMut<'_, T>,
-) -> Result<()> {
-    let axes = last_two("transpose_batch_into", a.shape().len())?;
-    permute::run_untyped(device, stream, "transpose_batch_into", (a.untyped(), &axes), b.untyped())
+/// B = Aᵀ for each matrix of a batch; elements of both have the same size.
+fn batch(device: &Device, stream: Option<&Stream>, a: UntypedTensor<'_>, b: UntypedTensorMut<'_>) -> Result<()> {
+    let axes = last_two("transpose_batch_into", a.axes().shape().len())?;
+    permute::run(device, stream, "transpose_batch_into", (a, &axes), b)
 }
 
 /// Whether every row of a matrix starts at a multiple of `bytes` bytes.

@@ -5,8 +5,9 @@ use proptest::prelude::*;
 use warpwright::reduce::{AxisReduction, LinesWorkspace, axis_depth};
 use warpwright::reference::reduce::lines;
 use warpwright::{Device, Result as WarpwrightResult};
+use warpwright_tests::sim::bytes_of;
 
-use super::case::{Bits, as_bytes, is_nan};
+use super::case::{Bits, is_nan};
 use crate::support::device::{counterpart, under_test};
 
 /// Layout of a tensor, the axis to be reduced, and seeds of data and schedule.
@@ -131,7 +132,7 @@ where
             assert_eq!([first.bits(), last.bits()], [R::Output::CANARY.bits(); 2], "canaries around the results");
             *result = out;
         }
-        assert!(as_bytes(&on.download()?) == as_bytes(&image), "the input changed");
+        assert!(bytes_of(&on.download()?) == bytes_of(&image), "the input changed");
         Ok(results)
     };
     let [first, second] = run(&under_test(case.schedule)).map_err(|error| error.to_string())?;

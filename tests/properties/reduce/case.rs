@@ -6,6 +6,7 @@ use warpwright::gpu::reduce::whole::partition::TILE_BYTES;
 use warpwright::half;
 use warpwright::reduce::{Dot, Reduction, Workspace};
 use warpwright::{Buffer, BufferViewMut, Device, Element, Result as WarpwrightResult};
+use warpwright_tests::sim::bytes_of;
 
 use crate::support::device::{counterpart, under_test};
 
@@ -44,12 +45,6 @@ bits! {
 /// Whether it is a NaN, whose payload depends on the processor.
 pub(super) fn is_nan<T: Bits>(x: T) -> bool {
     x.partial_cmp(&x).is_none()
-}
-
-/// The bytes of numbers, to be compared as fast as memory: a test of a reduction reads more than the reduction.
-pub(super) fn as_bytes<T: Bits>(numbers: &[T]) -> &[u8] {
-    // SAFETY: an initialised slice of numbers, which have no padding; the bytes are borrowed as long as it.
-    unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), size_of_val(numbers)) }
 }
 
 /// Position and length of a vector, and seeds of data and schedule.
@@ -132,7 +127,7 @@ where
         let on = device.upload(&image)?;
         let view = on.slice(case.around[0]..case.around[0] + x.len())?;
         let results = twice(device, |out, workspace| device.reduce_into(reduction, view, out, workspace, None))?;
-        assert!(as_bytes(&on.download()?) == as_bytes(&image), "the input changed");
+        assert!(bytes_of(&on.download()?) == bytes_of(&image), "the input changed");
         Ok(results)
     })
 }

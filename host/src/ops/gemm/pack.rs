@@ -188,30 +188,13 @@ impl Packing {
             return self.split_operands((device, stream), problem, operands, (workspace, ranges));
         }
         for number in 0..2 {
-            let Some(copy) = self.copies[number].filter(|copy| copy.elements > 0 && copy.vectors.is_none()) else {
+            if !self.copies[number].is_some_and(|copy| copy.elements > 0 && copy.vectors.is_none()) {
                 continue;
-            };
-            let (from, to) = ([problem.a, problem.b][number], self.operands[number]);
-            let mut target = as_line(workspace.view_mut(), ranges[number].clone())?;
-            let source = operands[number];
+            }
+            let (source, target) = (operands[number], as_line(workspace.view_mut(), ranges[number].clone())?);
             by_size!(source.element_bytes(), U => {
-                let (target, count) = (target.cast_range_mut::<U>(0, copy.elements), matrices(from, problem));
-                let source = source.range::<U>(0, from.extent(count, from.rows, from.cols));
-                let ([from_rows, from_cols], [rows, cols]) = (from.stored_shape(), to.stored_shape());
-                let transposes = to.transposed != from.transposed;
-                if transposes && count == 1 {
-                    let source = source.as_matrix(Layout::contiguous(from_rows, from_cols).ld(from.ld))?;
-                    let target = target.as_matrix(Layout::contiguous(rows, cols).ld(to.ld))?;
-                    transpose::into(device, stream, source.untyped(), target.untyped())?;
-                } else {
-                    let source = source.as_tensor_strided(&[count, from_rows, from_cols], &[from.stride, from.ld, 1])?;
-                    // A single matrix may have a stride of 0, which a tensor to be written must not have.
-                    let stride = if count == 1 { copy.elements } else { to.stride };
-                    let target = target.as_tensor_strided(&[count, rows, cols], &[stride, to.ld, 1])?;
-                    let axes = if transposes { &[0, 2, 1] } else { &[0, 1, 2] };
-                    permute::run_untyped(device, stream, CALL, (source.untyped(), axes), target.untyped())?;
-                }
-            });
+                self.pack_alone::<U>((device, stream), problem, number, source, target)
+            })?;
         }
         match operands[0].element_bytes() {
             1 => self.pack_rows(&gemm_sm90_pack_b8, (device, stream), problem, operands, (workspace, ranges)),
@@ -221,6 +204,34 @@ impl Packing {
             // No other elements are loaded by TMA.
             _ => Ok(()),
         }
+    }
+
+    /// Copies or transposes operand `number` by launches of its own; `U` is an element of its size.
+    fn pack_alone<U: Element>(
+        &self,
+        (device, stream): (&Device, Option<&Stream>),
+        problem: &Problem,
+        number: usize,
+        source: UntypedTensor<'_>,
+        mut target: TensorViewMut<'_, f32>,
+    ) -> Result<()> {
+        let (from, to) = ([problem.a, problem.b][number], self.operands[number]);
+        let (elements, count) = (self.elements()[number], matrices(from, problem));
+        let target = target.cast_range_mut::<U>(0, elements);
+        let source = source.range::<U>(0, from.extent(count, from.rows, from.cols));
+        let ([from_rows, from_cols], [rows, cols]) = (from.stored_shape(), to.stored_shape());
+        let transposes = to.transposed != from.transposed;
+        if transposes && count == 1 {
+            let source = source.as_matrix(Layout::contiguous(from_rows, from_cols).ld(from.ld))?;
+            let target = target.as_matrix(Layout::contiguous(rows, cols).ld(to.ld))?;
+            return transpose::into(device, stream, source.untyped(), target.untyped());
+        }
+        let source = source.as_tensor_strided(&[count, from_rows, from_cols], &[from.stride, from.ld, 1])?;
+        // A single matrix may have a stride of 0, which a tensor to be written must not have.
+        let stride = if count == 1 { elements } else { to.stride };
+        let target = target.as_tensor_strided(&[count, rows, cols], &[stride, to.ld, 1])?;
+        let axes = if transposes { &[0, 2, 1] } else { &[0, 1, 2] };
+        permute::run(device, stream, CALL, (source.untyped(), axes), target.untyped())
     }
 
     /// Copies the operands that are not transposed, in one launch, by a kernel whose elements are as large or smaller.

@@ -39,7 +39,7 @@ impl Device {
         let a = a.into();
         let permuted = a.axes().permuted("permute", axes)?;
         let mut b = Tensor::alloc(self, self.queue(), "permute", permuted.shape())?;
-        run(self, None, "permute", (a, axes), b.view_mut())?;
+        run(self, None, "permute", (a.untyped(), axes), b.view_mut().untyped())?;
         Ok(b)
     }
 
@@ -53,7 +53,7 @@ impl Device {
         axes: &[usize],
         b: impl Into<TensorViewMut<'b, T>>,
     ) -> Result<()> {
-        run(self, None, "permute_into", (a.into(), axes), b.into())
+        run(self, None, "permute_into", (a.into().untyped(), axes), b.into().untyped())
     }
 }
 
@@ -68,7 +68,7 @@ impl Stream {
         axes: &[usize],
         b: impl Into<TensorViewMut<'b, T>>,
     ) -> Result<()> {
-        run(self.device(), Some(self), "permute_into", (a.into(), axes), b.into())
+        run(self.device(), Some(self), "permute_into", (a.into().untyped(), axes), b.into().untyped())
     }
 }
 
@@ -82,23 +82,13 @@ impl<T: Element> TensorViewMut<'_, T> {
         T: 's,
     {
         let (source, identity) = (source.into(), [0, 1, 2, 3, 4, 5]);
-        run(self.device(), None, "copy_from", (source, &identity[..source.shape().len()]), self.view_mut())
+        let axes = &identity[..source.shape().len()];
+        run(self.device(), None, "copy_from", (source.untyped(), axes), self.view_mut().untyped())
     }
 }
 
-/// `b` = `a` with its axes in the order `axes`.
-fn run<T: Element>(
-    device: &Device,
-    stream: Option<&Stream>,
-    call: &str,
-    (a, axes): (TensorView<'_, T>, &[usize]),
-    b: TensorViewMut<'_, T>,
-) -> Result<()> {
-    run_untyped(device, stream, call, (a.untyped(), axes), b.untyped())
-}
-
 /// `b` = `a` with its axes in the order `axes`; elements of both have the same size.
-pub(super) fn run_untyped(
+pub(super) fn run(
     device: &Device,
     stream: Option<&Stream>,
     call: &str,
@@ -214,6 +204,7 @@ mod tests {
             let mut b = device.upload(&[7_u32; 6]).unwrap();
             let from = a.view().as_tensor(&[2, 3]).unwrap();
             let to = b.view_mut().as_tensor(&axes.map(|axis| [2, 3][axis])).unwrap();
+            let (from, to) = (from.untyped(), to.untyped());
             let refused = run(&device, Some(&stream), "permute_into", (from, &axes), to).unwrap_err();
             let Error::Argument(bad) = &refused else { panic!("{refused}") };
             assert_eq!((bad.rule, bad.argument.as_str()), (ArgumentRule::Device, "stream"), "{refused}");
