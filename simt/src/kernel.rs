@@ -39,8 +39,7 @@ impl<P> Kernel<P> {
     }
 
     /// The code for the simulator.
-    pub fn entry(&self) -> fn(P) {
-        crate::arch::math::detect();
+    pub const fn entry(&self) -> fn(P) {
         self.run
     }
 }

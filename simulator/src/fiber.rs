@@ -6,6 +6,7 @@
 #[cfg(unix)]
 use crate::stack::FiberStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
+use std::cell::Cell;
 use std::io;
 use std::marker::PhantomData;
 
@@ -23,10 +24,16 @@ pub(crate) enum Pause {
     Lost,
 }
 
-/// The inner end of a fiber. The fiber is resumed with a pointer to its source of lanes.
-pub(crate) type Switch = Yielder<*const (), Pause>;
+/// The inner end of a fiber.
+pub(crate) type Switch = Yielder<(), Pause>;
 
-type Fiber = Coroutine<*const (), Pause, (), FiberStack>;
+/// It is resumed with nothing, so that all that a switch passes on is in a register.
+type Fiber = Coroutine<(), Pause, (), FiberStack>;
+
+thread_local! {
+    /// What an idle fiber takes lanes from when it is resumed.
+    static LANES: Cell<*const ()> = const { Cell::new(std::ptr::null()) };
+}
 
 /// What fibers take lanes from: a resident block.
 pub(crate) trait Lanes {
@@ -79,11 +86,21 @@ impl<L> Pool<L> {
 }
 
 impl<L: Lanes> Pool<L> {
-    /// An idle fiber's number.
-    pub(crate) fn take(&mut self) -> io::Result<u16> {
-        if let Some(fiber) = self.idle.pop() {
-            return Ok(fiber);
-        }
+    /// Starts lanes of `lanes` on an idle fiber.
+    pub(crate) fn start(&mut self, lanes: &L) -> io::Result<Pause> {
+        let number = match self.idle.pop() {
+            Some(number) => number,
+            None => self.add()?,
+        };
+        LANES.set((&raw const *lanes).cast());
+        // SAFETY: the fiber has just been taken from the pool, and waits for a source of lanes.
+        let pause = unsafe { self.fibers().resume(number) };
+        self.note(number, pause);
+        Ok(pause)
+    }
+
+    /// Makes a fiber. Gives its number.
+    fn add(&mut self) -> io::Result<u16> {
         let number = u16::try_from(self.fibers.len()).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
         #[cfg(unix)]
         let stack = FiberStack::new()?;
@@ -93,20 +110,17 @@ impl<L: Lanes> Pool<L> {
         Ok(number)
     }
 
-    /// Resumes fiber `number` for `lanes`; it is idle again when no lane is left to start.
-    #[inline(always)]
-    pub(crate) fn resume(&mut self, number: u16, lanes: &L) -> Pause {
-        match self.fibers[usize::from(number)].resume((&raw const *lanes).cast()) {
-            CoroutineResult::Yield(Pause::Blocked) => Pause::Blocked,
-            CoroutineResult::Yield(Pause::Idle) => {
-                self.idle.push(number);
-                Pause::Idle
-            }
-            CoroutineResult::Yield(Pause::Lost) => {
-                self.lost.push(number);
-                Pause::Lost
-            }
-            CoroutineResult::Return(()) => unreachable!("a fiber never ends"),
+    /// The fibers, until one is made or abandoned.
+    pub(crate) fn fibers(&mut self) -> Fibers {
+        Fibers(self.fibers.as_mut_ptr())
+    }
+
+    /// Fiber `number` has come back: it is idle again when no lane is left to start.
+    pub(crate) fn note(&mut self, number: u16, pause: Pause) {
+        match pause {
+            Pause::Blocked => {}
+            Pause::Idle => self.idle.push(number),
+            Pause::Lost => self.lost.push(number),
         }
     }
 
@@ -126,12 +140,34 @@ impl<L: Lanes> Pool<L> {
     }
 }
 
+/// Where the fibers of a [`Pool`] are.
+#[derive(Clone, Copy)]
+pub(crate) struct Fibers(*mut Fiber);
+
+impl Fibers {
+    /// No fibers.
+    pub(crate) const NONE: Self = Self(std::ptr::null_mut());
+
+    /// Resumes fiber `number`. [`Pool::note`] must be told how it came back, unless its lane waits.
+    ///
+    /// # Safety
+    /// The pool has this fiber, has not changed since [`Pool::fibers`], and the fiber is suspended.
+    #[inline(always)]
+    pub(crate) unsafe fn resume(self, number: u16) -> Pause {
+        // SAFETY: as the caller promises; fibers run one at a time, so nothing else refers to this one.
+        match unsafe { &mut *self.0.add(usize::from(number)) }.resume(()) {
+            CoroutineResult::Yield(pause) => pause,
+            CoroutineResult::Return(()) => unreachable!("a fiber never ends"),
+        }
+    }
+}
+
 fn fiber<L: Lanes>(stack: FiberStack, number: u16) -> Fiber {
-    Coroutine::with_stack(stack, move |switch: &Switch, mut lanes: *const ()| {
+    Coroutine::with_stack(stack, move |switch: &Switch, ()| {
         loop {
-            // SAFETY: `Pool::resume` passes an `L`, which the scheduler keeps alive until the fiber is idle again.
-            unsafe { &*lanes.cast::<L>() }.run_on(switch, number);
-            lanes = switch.suspend(Pause::Idle);
+            // SAFETY: `Pool::start` sets it to an `L`, which the scheduler keeps alive until the fiber is idle again.
+            unsafe { &*LANES.get().cast::<L>() }.run_on(switch, number);
+            switch.suspend(Pause::Idle);
         }
     })
 }

@@ -61,6 +61,11 @@ fn check(launch: &Launch<'_>, config: &Config) -> Result<u64, LaunchError> {
     if threads > u64::from(MAX_THREADS) {
         return Err(LaunchError::TooManyThreads { threads });
     }
+    // `simt` compiles `fma` to the instruction.
+    #[cfg(all(target_arch = "x86_64", not(any(target_feature = "fma", warpwright_software_fma))))]
+    if !std::arch::is_x86_feature_detected!("fma") {
+        return Err(LaunchError::Processor);
+    }
     if !(1..=MAX_CLUSTER).contains(&launch.cluster) || !grid[0].is_multiple_of(launch.cluster) {
         return Err(LaunchError::Cluster { cluster: launch.cluster, blocks: grid[0] });
     }

@@ -3,6 +3,7 @@
 use crate::async_queues::{Copies, Products, Stores};
 use crate::fiber::{Pause, Switch};
 use crate::happens_before::ThreadOrder;
+use crate::shadow::quick;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -56,7 +57,7 @@ pub(crate) struct Lane {
     /// Linear index in the block.
     pub(crate) linear: u16,
     /// This thread's scalar clock: accesses are stamped with it.
-    pub(crate) clock: Cell<u32>,
+    clock: Cell<u32>,
     /// Everything that threads of this block did up to this clock came before.
     pub(crate) epoch: Cell<u32>,
     /// The same for the threads of this warp.
@@ -135,6 +136,21 @@ impl Lane {
         self.watch.get() != 0
     }
 
+    /// This thread's scalar clock.
+    #[inline(always)]
+    pub(crate) fn clock(&self) -> u32 {
+        self.clock.get()
+    }
+
+    /// Sets this thread's clock.
+    #[inline(always)]
+    pub(crate) fn set_clock(&self, clock: u32) {
+        self.clock.set(clock);
+        if std::ptr::eq(self, CURRENT.with(Cell::get)) {
+            quick::enter_lane(self);
+        }
+    }
+
     /// What an access has to look at: `watch`, and [`OVERFLOWED`].
     #[inline(always)]
     pub(crate) fn attention(&self) -> u8 {
@@ -149,6 +165,7 @@ impl Lane {
 
     /// Marks this lane as one that has overflowed its stack. Gives whether it was.
     pub(crate) fn overflow(&self) -> bool {
+        quick::refuse();
         self.attention.fetch_or(OVERFLOWED, Relaxed) & OVERFLOWED != 0
     }
 
@@ -274,6 +291,16 @@ pub(crate) fn set_current(lane: *const Lane) {
     CURRENT.with(|current| current.set(if lane.is_null() { &raw const OUTSIDE.0 } else { lane }));
     // What a lane watches changes in one bit alone, and not whether it watches anything.
     WATCHED.with(|watched| watched.set(current().watched()));
+    quick::enter_lane(&current());
+}
+
+/// [`set_current`] where a lane of the same block ran last.
+#[inline(always)]
+pub(crate) fn set_next(lane: &Lane) {
+    CURRENT.with(|current| current.set(lane));
+    if is_watched() {
+        quick::enter_lane(lane);
+    }
 }
 
 /// Lets others run until this lane is ready again.

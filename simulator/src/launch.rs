@@ -128,6 +128,8 @@ pub enum LaunchError {
     },
     /// The launch was made from inside a kernel.
     Nested,
+    /// The processor has no instruction for fused multiply-add, which kernels are compiled to.
+    Processor,
     /// The host has no memory for stacks, shared memory or shadow memory.
     Memory {
         /// The system's message.
@@ -161,6 +163,11 @@ impl fmt::Display for LaunchError {
             }
             Self::Config { problem } => write!(f, "simulator configuration: {problem}"),
             Self::Nested => write!(f, "a kernel cannot launch another one"),
+            Self::Processor => write!(
+                f,
+                "simulated kernels use the processor's instruction for fused multiply-add (FMA), and this processor \
+                 has none: build with RUSTFLAGS=\"--cfg warpwright_software_fma\""
+            ),
             Self::Memory { reason } => write!(f, "no memory for the simulated launch: {reason}"),
             Self::Internal { reason } => write!(f, "the simulator itself panicked, please report it: {reason}"),
         }

@@ -47,26 +47,53 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// Permutation of the lanes of one warp in one interval: lane `(i + rotate) mod size`, then exclusive-or with `flip`.
+/// Permutation of the lanes of one warp in one interval: that at position `i` is lane `(i + rotate) mod size`, then
+/// exclusive-or with `flip`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LaneOrder {
+    /// Lanes of the warp less one.
+    last: u32,
     rotate: u32,
     flip: u32,
 }
 
 impl LaneOrder {
+    /// One lane.
+    pub(crate) const IDENTITY: Self = Self { last: 0, rotate: 0, flip: 0 };
+
     /// The order that `seed` and `salt` choose for warps of `size` lanes (a power of two).
     pub(crate) fn new(size: u32, seed: u64, salt: u64) -> Self {
+        let last = size - 1;
         if seed == 0 {
-            return Self { rotate: 0, flip: 0 };
+            return Self { last, ..Self::IDENTITY };
         }
         let hash = mix(seed.rotate_left(17) ^ mix(salt));
-        Self { rotate: (hash as u32) & (size - 1), flip: ((hash >> 32) as u32) & (size - 1) }
+        Self { last, rotate: (hash as u32) & last, flip: ((hash >> 32) as u32) & last }
     }
 
-    /// The lane that comes at position `i`.
-    pub(crate) fn at(self, i: u32, size: u32) -> u32 {
-        ((i + self.rotate) & (size - 1)) ^ self.flip
+    /// All lanes, in this order.
+    pub(crate) fn all(self) -> impl Iterator<Item = u32> {
+        (self.rotate..=self.rotate + self.last).map(move |place| self.lane_at(place))
+    }
+
+    /// The lane at a place: places count positions from `rotate` on.
+    #[inline(always)]
+    pub(crate) fn lane_at(self, place: u32) -> u32 {
+        (place & self.last) ^ self.flip
+    }
+
+    /// The places of the lanes in a mask, as a mask.
+    pub(crate) fn places(self, lanes: u32) -> u64 {
+        /// Of each pair of groups of 1, 2, 4, 8 and 16 lanes the first.
+        const FIRST: [u32; 5] = [0x5555_5555, 0x3333_3333, 0x0f0f_0f0f, 0x00ff_00ff, 0x0000_ffff];
+        let swapped = FIRST.iter().enumerate().fold(lanes, |mask, (bit, first)| {
+            let by = self.flip & 1 << bit;
+            if by == 0 { mask } else { (mask & first) << by | mask >> by & first }
+        });
+        // Lanes below `rotate` come after all others.
+        let twice = u64::from(swapped) | u64::from(swapped) << (self.last + 1);
+        let window = ((1 << self.last << 1) - 1) << self.rotate;
+        twice & window
     }
 }
 
@@ -94,8 +121,20 @@ mod tests {
         for size in [1_u32, 2, 8, 32] {
             for seed in 0..50 {
                 let order = LaneOrder::new(size, seed, 3);
-                let mask = (0..size).fold(0_u64, |mask, i| mask | 1 << order.at(i, size));
-                assert_eq!(mask, (1_u64 << size) - 1, "size = {size}, seed = {seed}");
+                let all: Vec<u32> = order.all().collect();
+                let mask = all.iter().fold(0_u64, |mask, lane| mask | 1 << lane);
+                assert_eq!((all.len(), mask), (size as usize, (1_u64 << size) - 1), "size = {size}, seed = {seed}");
+                for lanes in [0x9e37_79b9_u32, u32::MAX, 0, 1, 0x8000_0001] {
+                    let lanes = lanes & u32::MAX >> (32 - size);
+                    let mut places = order.places(lanes);
+                    let mut chosen = Vec::new();
+                    while places != 0 {
+                        chosen.push(order.lane_at(places.trailing_zeros()));
+                        places &= places - 1;
+                    }
+                    let expected: Vec<u32> = all.iter().copied().filter(|lane| lanes >> lane & 1 != 0).collect();
+                    assert_eq!(chosen, expected, "size = {size}, seed = {seed}, lanes {lanes:#x}");
+                }
             }
         }
     }

@@ -1,28 +1,9 @@
-//! Arithmetic by the standard library, and the instruction for fused multiply-add where the processor has it.
+//! Arithmetic by the standard library, and the processor's instruction for fused multiply-add.
 //!
 //! Kernels are compiled once, for every x86-64, and there `mul_add` calls the C library. To compile them a second time
-//! for processors with the instruction doubled the build.
-
-#[cfg(all(target_arch = "x86_64", not(target_feature = "fma")))]
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
-/// Whether the processor is known to have the instruction. `is_x86_feature_detected` at each use costs a quarter of the
-/// time of a product.
-#[cfg(all(target_arch = "x86_64", not(target_feature = "fma")))]
-static HAS_INSTRUCTION: AtomicBool = AtomicBool::new(false);
-
-/// Looks for the instruction: before a launch.
-pub(crate) fn detect() {
-    #[cfg(all(target_arch = "x86_64", not(target_feature = "fma")))]
-    HAS_INSTRUCTION.store(std::arch::is_x86_feature_detected!("fma"), Relaxed);
-}
-
-/// Whether [`detect`] has found the instruction.
-#[cfg(all(target_arch = "x86_64", not(target_feature = "fma")))]
-#[inline(always)]
-fn has_instruction() -> bool {
-    HAS_INSTRUCTION.load(Relaxed)
-}
+//! for processors with the instruction doubled the build, and to ask at each use whether there is one made a product
+//! take a fifth longer. So there must be one: the simulator refuses launches where there is not. With
+//! `--cfg warpwright_software_fma` the library is called.
 
 /// Floating-point arithmetic.
 pub trait Float {
@@ -49,46 +30,29 @@ pub trait Float {
     fn round_ties_even(self) -> Self;
 }
 
-/// The library's function, outside of the kernel's loop where the processor is likely to have the instruction.
-#[cfg(all(target_arch = "x86_64", not(target_feature = "fma")))]
-macro_rules! by_library {
-    ($t:ident $a:expr, $b:expr, $c:expr) => {{
-        #[cold]
-        #[inline(never)]
-        fn mul_add(a: $t, b: $t, c: $t) -> $t {
-            a.mul_add(b, c)
-        }
-        mul_add($a, $b, $c)
-    }};
-}
-#[cfg(not(all(target_arch = "x86_64", not(target_feature = "fma"))))]
-macro_rules! by_library {
-    ($t:ident $a:expr, $b:expr, $c:expr) => {
-        $a.mul_add($b, $c)
-    };
-}
-
 macro_rules! floats {
     ($($t:ident $instruction:literal)+) => {$(
         impl Float for $t {
+            #[cfg(all(target_arch = "x86_64", not(any(target_feature = "fma", warpwright_software_fma))))]
             #[inline(always)]
             fn fma(self, b: Self, c: Self) -> Self {
-                #[cfg(all(target_arch = "x86_64", not(target_feature = "fma")))]
-                if has_instruction() {
-                    // The addend's register takes the result: of a sum that grows, it is the same.
-                    let mut result = c;
-                    // SAFETY: the processor has the instruction. It changes its first operand, and the exception flags
-                    // of MXCSR, which belong to the flags that an `asm!` may change unless it says otherwise.
-                    unsafe {
-                        std::arch::asm!(
-                            concat!($instruction, " {}, {}, {}"),
-                            inout(xmm_reg) result, in(xmm_reg) self, in(xmm_reg) b,
-                            options(pure, nomem, nostack)
-                        );
-                    }
-                    return result;
+                // The addend's register takes the result: of a sum that grows, it is the same.
+                let mut result = c;
+                // SAFETY: it changes its first operand, and the exception flags of MXCSR, which belong to the flags
+                // that an `asm!` may change unless it says otherwise. A processor without it ends the process.
+                unsafe {
+                    std::arch::asm!(
+                        concat!($instruction, " {}, {}, {}"),
+                        inout(xmm_reg) result, in(xmm_reg) self, in(xmm_reg) b,
+                        options(pure, nomem, nostack)
+                    );
                 }
-                by_library!($t self, b, c)
+                result
+            }
+            #[cfg(not(all(target_arch = "x86_64", not(any(target_feature = "fma", warpwright_software_fma)))))]
+            #[inline(always)]
+            fn fma(self, b: Self, c: Self) -> Self {
+                self.mul_add(b, c)
             }
             #[inline(always)]
             fn sqrt(self) -> Self {

@@ -15,6 +15,9 @@ const BARRIERS: usize = 16;
 pub(super) struct Barrier {
     arrived: Cell<u32>,
     expected: Cell<u32>,
+    /// So many more threads only need to be counted if they arrive at `site`: all threads are expected there, the
+    /// first has arrived, and the last is not among these.
+    quick: Cell<u32>,
     /// Where the first thread arrived, and a thread that arrived elsewhere.
     pub(super) site: Cell<Option<&'static Location<'static>>>,
     other: Cell<Option<(&'static Location<'static>, u16)>>,
@@ -22,7 +25,7 @@ pub(super) struct Barrier {
     waiting: Box<[Cell<u32>]>,
     /// The clocks of those that arrived, unless all threads of the block are expected.
     members: RefCell<Vec<Member>>,
-    /// The latest epoch of those that arrived.
+    /// The latest epoch of those that arrived, unless all threads of the block are expected.
     epoch: Cell<u32>,
     /// Those that arrived with a predicate that holds.
     holds: Cell<u32>,
@@ -36,6 +39,7 @@ impl Barrier {
         Self {
             arrived: Cell::new(0),
             expected: Cell::new(0),
+            quick: Cell::new(0),
             site: Cell::new(None),
             other: Cell::new(None),
             waiting: (0..warps).map(|_| Cell::new(0)).collect(),
@@ -49,6 +53,7 @@ impl Barrier {
 
     pub(super) fn clear(&self) {
         self.arrived.set(0);
+        self.quick.set(0);
         self.site.set(None);
         self.other.set(None);
         self.holds.set(0);
@@ -94,17 +99,18 @@ impl Barrier {
             }
         }
         self.holds.set(self.holds.get() + u32::from(holds));
-        if lane.watched() {
-            if threads.is_some() {
-                self.members.borrow_mut().push(state.threads.member(lane));
-            }
+        if lane.watched() && threads.is_some() {
+            self.members.borrow_mut().push(state.threads.member(lane));
             self.epoch.set(self.epoch.get().max(lane.epoch.get()));
         }
         // The hardware counts warps: the missing lanes of a last, partial warp count when its first lane arrives.
         let (warp, size) = (state.warp(lane), state.threads.launch().config.warp_size);
         let missing = if threads.is_some() && lane.lane == 0 { size - warp.lanes } else { 0 };
-        self.arrived.set(self.arrived.get() + 1 + missing);
-        self.arrived.get() >= self.expected.get()
+        let arrived = self.arrived.get() + 1 + missing;
+        self.arrived.set(arrived);
+        let is_plain = threads.is_none() && self.expected.get() == expected;
+        self.quick.set(if is_plain { expected.saturating_sub(arrived + 1) } else { 0 });
+        arrived >= self.expected.get()
     }
 
     /// Releases the threads that wait here.
@@ -138,11 +144,13 @@ impl Barrier {
         let threads = &state.threads;
         let mut members = self.members.take();
         let waiters = threads.lanes.iter().filter(|lane| self.waiting(usize::from(lane.warp)) & lane.bit() != 0);
-        if members.is_empty() {
-            members.extend(waiters.clone().map(|lane| threads.member(lane)));
-        }
         let lanes: Vec<&Lane> = waiters.collect();
-        threads.synchronise_some(&members, self.epoch.get(), &lanes);
+        let mut epoch = self.epoch.get();
+        if members.is_empty() {
+            members.extend(lanes.iter().map(|lane| threads.member(lane)));
+            epoch = lanes.iter().map(|lane| lane.epoch.get()).max().unwrap_or(0);
+        }
+        threads.synchronise_some(&members, epoch, &lanes);
     }
 }
 
@@ -222,16 +230,16 @@ impl Barriers {
     /// stack frame.
     #[inline(never)]
     fn arrive_at_all(&self, state: &BlockState, lane: &Lane, location: &'static Location<'static>) -> bool {
-        let (barrier, all) = (&self.0[0], state.threads.lanes.len() as u32);
-        let arrived = barrier.arrived.get() + 1;
+        let barrier = &self.0[0];
+        let quick = barrier.quick.get();
         let is_here = barrier.site.get().is_some_and(|site| std::ptr::eq(site, location));
-        if arrived == 1 || arrived >= all || barrier.expected.get() != all || !is_here || lane.has_overflowed() {
+        if quick == 0 || !is_here || lane.has_overflowed() {
             return self.arrive(state, lane, 0, None, false, location);
         }
+        barrier.quick.set(quick - 1);
         let waiting = &barrier.waiting[usize::from(lane.warp)];
         state.threads.count_step();
-        barrier.arrived.set(arrived);
-        barrier.epoch.set(barrier.epoch.get().max(lane.epoch.get()));
+        barrier.arrived.set(barrier.arrived.get() + 1);
         waiting.set(waiting.get() | lane.bit());
         true
     }

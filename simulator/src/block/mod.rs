@@ -11,6 +11,7 @@ mod peers;
 mod resident;
 mod run;
 mod state;
+mod turns;
 mod warp;
 mod warp_ops;
 mod warpgroup;

@@ -81,7 +81,7 @@ impl Block {
         let size = threads.launch().config.warp_size as u16;
         let remote = Lane::new(lane.block.get(), threads.geometry.as_ptr(), lane.thread, MAX_THREAD as u16, size);
         remote.watch.set(lane.watch.get());
-        remote.clock.set(lane.clock.get());
+        remote.set_clock(lane.clock());
         if lane.watched() {
             let mut acquired = threads.acquired().clone();
             if let Some(extension) = lane.extension_if_any() {

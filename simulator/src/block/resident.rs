@@ -5,6 +5,7 @@ use super::barrier::Barriers;
 use super::cluster_barrier::ClusterBarrier;
 use super::run::Run;
 use super::state::BlockState;
+use super::turns::TURNS;
 use super::warp_ops::WarpOps;
 use super::warpgroup::Warpgroup;
 use crate::config::Level;
@@ -150,7 +151,7 @@ impl Block {
         for position in 0..threads.warps() {
             let warp = order.at(position as u64) as u32;
             let lanes = LaneOrder::new(size, seed, salt ^ u64::from(warp));
-            let all = (0..size).map(|i| warp * size + lanes.at(i, size));
+            let all = lanes.all().map(|lane| warp * size + lane);
             starts.extend(all.filter(|&lane| (lane as usize) < threads.lanes.len()).map(|lane| lane as u16));
         }
     }
@@ -173,11 +174,17 @@ impl Block {
     /// Lets lanes run until all have exited, or none can run, or only spinning ones can; if the block shares its OS
     /// thread with others, only until every lane waits for something.
     pub(crate) fn turn(&self, pool: &mut Pool<Self>) -> io::Result<Progress> {
+        self.state.enter();
+        let progress = self.run_lanes(pool);
+        self.state.leave();
+        progress
+    }
+
+    fn run_lanes(&self, pool: &mut Pool<Self>) -> io::Result<Progress> {
         let launch = self.state.threads.launch();
         let shares = || launch.config.resident > 1 || launch.interleave.get() || self.state.is_in_cluster();
         while !self.has_started_all() {
-            let fiber = pool.take()?;
-            let pause = pool.resume(fiber, self);
+            let pause = pool.start(self)?;
             let lane = lane::current();
             lane::set_current(std::ptr::null());
             if pause == Pause::Lost {
@@ -230,22 +237,35 @@ impl Block {
             }
             progressed = true;
             let first = index * size as usize;
-            for i in 0..size {
-                let at = lanes.at(i, size);
-                if ready >> at & 1 != 0 {
-                    let lane = &threads.lanes[first + at as usize];
-                    lane::set_current(lane);
-                    match pool.resume(lane.fiber.get(), self) {
-                        Pause::Blocked => {}
-                        Pause::Idle => debug_assert!(self.has_started_all()),
-                        // The fiber may have gone on to another lane.
-                        Pause::Lost => return Err(self.lost(&lane::current())),
+            lane::set_current(&raw const threads.lanes[first]);
+            TURNS.with(|turns| {
+                turns.set(pool.fibers(), &threads.lanes[first..], ready, lanes);
+                while let Some(lane) = turns.next() {
+                    // SAFETY: the block's own lane.
+                    let lane = unsafe { &*lane };
+                    lane::set_next(lane);
+                    let fiber = lane.fiber.get();
+                    // SAFETY: a lane that is ready waits in its fiber, and the pool does not change in a sweep.
+                    let pause = unsafe { turns.fibers().resume(fiber) };
+                    if pause != Pause::Blocked {
+                        self.came_back(pool, fiber, pause)?;
                     }
                 }
-            }
+                Ok::<_, io::Error>(())
+            })?;
         }
         lane::set_current(std::ptr::null());
         Ok(progressed)
+    }
+
+    /// A fiber has no lane any more, or one that is lost.
+    #[cold]
+    #[inline(never)]
+    fn came_back(&self, pool: &mut Pool<Self>, fiber: u16, pause: Pause) -> io::Result<()> {
+        pool.note(fiber, pause);
+        debug_assert!(pause == Pause::Lost || self.has_started_all());
+        // The fiber may have gone on to another lane than the one that was resumed.
+        if pause == Pause::Lost { Err(self.lost(&lane::current())) } else { Ok(()) }
     }
 
     /// A lane is suspended for ever: reports it. The error ends the launch.
@@ -327,6 +347,7 @@ impl Block {
         self.schedule.abandoned.set(true);
         let unwinding = &self.state.threads.launch().unwinding;
         unwinding.set(true);
+        self.state.enter();
         for lane in &self.state.threads.lanes {
             let is_live = self.state.warp(lane).live.get() & lane.bit() != 0;
             if is_live && lane.has_started() {
@@ -335,6 +356,7 @@ impl Block {
                 pool.abandon(lane.fiber.get());
             }
         }
+        self.state.leave();
         unwinding.set(false);
         lane::set_current(std::ptr::null());
         self.schedule.live.set(0);

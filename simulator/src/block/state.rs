@@ -12,7 +12,7 @@ use crate::idle;
 use crate::lane::{COUNTERS, Geometry, Lane, OVERFLOWED, UNWAITED};
 use crate::ordering::{Order, Scope};
 use crate::overflow;
-use crate::shadow::{AccessKind, Accessed, SharedShadow, SourceWrites};
+use crate::shadow::{AccessKind, Accessed, SharedShadow, SourceWrites, quick};
 use crate::tensor_map::TensorMap;
 use crate::threads::Threads;
 use std::cell::{Cell, UnsafeCell};
@@ -30,8 +30,8 @@ const POLLS: u16 = 16;
 const PAUSES: u16 = 64;
 /// A loop of plain reads counts as so many turns each time it is noticed, every [`PLAIN_POLL_STEPS`] steps.
 const PLAIN_POLL_TURNS: u64 = 64;
-/// Steps of a block after which a read is taken as a sample. A power of two.
-const PLAIN_POLL_STEPS: u64 = 1 << 14;
+/// Steps of a block after which a read is taken as a sample.
+const PLAIN_POLL_STEPS: u64 = quick::SAMPLE;
 /// Samples that are compared with one of them: loops of so many reads are noticed.
 const SAMPLES: u32 = 64;
 
@@ -145,6 +145,19 @@ impl BlockState {
         }
     }
 
+    /// Lanes of the block run from now on.
+    pub(super) fn enter(&self) {
+        if let Some(shadow) = self.shadow() {
+            quick::enter_block(shadow, self.run().state.config.level == Level::Counters);
+        }
+    }
+
+    /// No lane of the block runs any more.
+    pub(super) fn leave(&self) {
+        self.threads.take_quick_reads();
+        quick::leave_block();
+    }
+
     /// The block has ended: reports what the shadow has held back, and adds the counters to the launch's.
     pub(super) fn finish(&self) {
         let run = self.run();
@@ -230,13 +243,23 @@ impl BlockState {
         is_done
     }
 
+    /// Checks a read of shared memory if it is one of the first since the last barrier, of the most frequent kinds.
+    /// False: nothing was done.
+    #[inline(always)]
+    pub(crate) fn check_first_shared_read(&self, lane: &Lane, accessed: Accessed) -> bool {
+        let shadow = self.any_shadow();
+        let is_done = shadow.read_next(lane, accessed) || shadow.read_first(lane, accessed);
+        if is_done {
+            self.threads.count_step();
+        }
+        is_done
+    }
+
     /// Checks any access to shared memory.
     #[inline(never)]
     pub(crate) fn check_shared(&self, lane: &Lane, accessed: Accessed) {
         self.threads.count_step();
-        let Some(shadow) = self.shadow() else { return };
-        let is_read = accessed.kind == AccessKind::Read;
-        if !(is_read && (shadow.read_next(lane, accessed) || shadow.read_first(lane, accessed))) {
+        if let Some(shadow) = self.shadow() {
             shadow.access(&self.threads, lane, accessed);
         }
     }
@@ -415,10 +438,11 @@ impl BlockState {
         due
     }
 
-    /// Whether the next read is a sample of [`Self::poll_plainly`]: the last step of each [`PLAIN_POLL_STEPS`].
+    /// Whether the next read is a sample of [`Self::poll_plainly`]: the last of [`PLAIN_POLL_STEPS`] steps, without the
+    /// reads of [`quick`], of which samples are taken, too.
     #[inline(always)]
     pub(crate) fn is_sample_due(&self) -> bool {
-        (self.threads.steps() + 1).is_multiple_of(PLAIN_POLL_STEPS)
+        (self.threads.slow_steps() + 1).is_multiple_of(PLAIN_POLL_STEPS)
     }
 
     /// Counts reads of a lane that runs and runs. Gives whether it reads the same again and again, and the caller must
@@ -426,6 +450,7 @@ impl BlockState {
     #[cold]
     #[inline(never)]
     pub(crate) fn poll_plainly(&self, lane: &Lane, location: &'static Location<'static>, at: usize) -> bool {
+        self.threads.take_quick_reads();
         let polls = self.plain_polls.is_repeated(lane.linear, at);
         if polls {
             self.spin(lane, location, Some(at), PLAIN_POLL_TURNS);

@@ -9,6 +9,7 @@ use crate::counters::{Access, What};
 use crate::lane::{COUNTERS, OVERFLOWED, current, is_watched, suspend};
 use crate::overflow::{enter, enter_at};
 use crate::report::Kind;
+use crate::shadow::quick::{self, Read};
 use crate::shadow::{AccessKind, Accessed};
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -45,7 +46,8 @@ pub fn name_shared_memory(names: SharedNames) {
 pub unsafe fn read_shared<T: Plain>(ptr: *const T) -> T {
     if is_watched() {
         if size_of::<T>() == 4 {
-            shared_read_word(ptr.cast(), Location::caller());
+            // SAFETY: as the caller promises.
+            unsafe { shared_read_word(ptr.cast(), Location::caller()) };
         } else {
             shared_read(ptr.cast(), size_of::<T>(), Location::caller());
         }
@@ -222,17 +224,11 @@ pub(super) fn is_inside(
 // without a stack frame, whose calls are its last instructions, and leaves the rest to a second one; for words it is
 // compiled once more. A lane that has overflowed its stack is unwound before anything that needs more of it.
 macro_rules! shared_hook {
-    ($name:ident, $word:ident, $quickly:ident, $closely:ident, $count:ident, $kind:ident, $access:ident) => {
+    ($name:ident, $quickly:ident, $closely:ident, $count:ident, $kind:ident, $access:ident) => {
         #[cold]
         #[inline(never)]
         fn $name(ptr: *const u8, size: usize, location: &'static Location<'static>) {
             $quickly(ptr as usize, size, location);
-        }
-
-        #[cold]
-        #[inline(never)]
-        fn $word(ptr: *const u8, location: &'static Location<'static>) {
-            $quickly(ptr as usize, 4, location);
         }
 
         #[inline(always)]
@@ -255,14 +251,18 @@ macro_rules! shared_hook {
         #[inline(never)]
         fn $closely(address: usize, size: usize, location: &'static Location<'static>) {
             let lane = enter_at(location);
+            let state = &Block::of_watched(&lane).state;
             let accessed = Accessed { address, size, kind: AccessKind::$kind, location };
-            if AccessKind::$kind == AccessKind::Read && Block::of(&lane).state.is_sample_due() {
+            let is_read = AccessKind::$kind == AccessKind::Read;
+            if is_read && state.is_sample_due() {
                 take_sample(address, location);
             }
-            if !accessed.is_aligned() {
-                accessed.report_misaligned(&Block::of(&lane).state.threads, &lane);
+            if !(is_read && state.check_first_shared_read(&lane, accessed)) {
+                if !accessed.is_aligned() {
+                    accessed.report_misaligned(&state.threads, &lane);
+                }
+                state.check_shared(&lane, accessed);
             }
-            Block::of(&lane).state.check_shared(&lane, accessed);
             if lane.watch.get() & COUNTERS != 0 {
                 $count(address, size, location);
             }
@@ -278,24 +278,46 @@ macro_rules! shared_hook {
         }
     };
 }
-shared_hook!(
-    shared_read,
-    shared_read_word,
-    shared_read_quickly,
-    shared_read_closely,
-    count_shared_read,
-    Read,
-    SharedLoad
-);
-shared_hook!(
-    shared_write,
-    shared_write_word,
-    shared_write_quickly,
-    shared_write_closely,
-    count_shared_write,
-    Write,
-    SharedStore
-);
+shared_hook!(shared_read, shared_read_quickly, shared_read_closely, count_shared_read, Read, SharedLoad);
+shared_hook!(shared_write, shared_write_quickly, shared_write_closely, count_shared_write, Write, SharedStore);
+
+/// [`shared_read`] of a word.
+///
+/// # Safety
+/// The word lies in the block's shared memory.
+#[cold]
+#[inline(never)]
+unsafe fn shared_read_word(ptr: *const u8, location: &'static Location<'static>) {
+    let address = ptr as usize;
+    // SAFETY: as the caller promises.
+    match unsafe { quick::check(address) } {
+        Read::Done => {}
+        Read::Uncounted => {
+            let lane = current();
+            let state = &Block::of_watched(&lane).state;
+            if !state.count_at_once(&lane, location, What::new(Access::SharedLoad, 4), address) {
+                count_shared_read(address, 4, location);
+            }
+        }
+        Read::Sample => shared_read_sample(address, location),
+        Read::Unchecked => shared_read_closely(address, 4, location),
+    }
+}
+
+/// A read of a word that is a sample.
+#[cold]
+#[inline(never)]
+fn shared_read_sample(address: usize, location: &'static Location<'static>) {
+    take_sample(address, location);
+    shared_read_closely(address, 4, location);
+}
+
+/// [`shared_write`] of a word.
+#[cold]
+#[inline(never)]
+fn shared_write_word(ptr: *const u8, location: &'static Location<'static>) {
+    shared_write_quickly(ptr as usize, 4, location);
+}
 
 /// Lets others run if this lane only reads the same again and again: it may wait for them.
 #[cold]

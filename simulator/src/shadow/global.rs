@@ -351,7 +351,7 @@ impl Buffer {
 /// The stamp of an access.
 #[inline(always)]
 pub(super) fn stamp_of(places: &mut Numbers, threads: &Threads, lane: &Lane, accessed: Accessed) -> u64 {
-    u64::from(lane.clock.get()) << CLOCK_SHIFT
+    u64::from(lane.clock()) << CLOCK_SHIFT
         | u64::from(threads.number()) << BLOCK_SHIFT
         | u64::from(lane.linear) << THREAD_SHIFT
         | places.number(accessed.location, PLACE_BITS) << PLACE_SHIFT

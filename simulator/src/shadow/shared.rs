@@ -9,6 +9,7 @@ use super::access::{AccessKind, Accessed};
 use super::atomic_sizes::AtomicSizes;
 use super::bulk::Bulk;
 use super::listed::Listed;
+use super::quick;
 use super::shared_stamp::{
     ASYNC, ATOMIC, CLOCK_SHIFT, FLAGS, LOAD, OVER, SETTLED, SEVERAL, SEVERAL_IN_WARP, THREAD_BITS, THREAD_SHIFT, clock,
     horizon, place, stamp, stamped, thread,
@@ -18,6 +19,7 @@ use crate::happens_before::Stamp;
 use crate::lane::Lane;
 use crate::report::{Finding, Kind, MIXED_SIZES, Site};
 use crate::threads::{Threads, is_before};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::panic::Location;
 
@@ -31,6 +33,8 @@ fn rotated(offset: usize, shift: u32) -> usize {
 pub(crate) struct SharedShadow {
     pub(super) writes: Vec<u64>,
     pub(super) reads: Vec<u64>,
+    /// Marks for [`quick`], by word, and one more.
+    marks: Vec<Cell<u32>>,
     pub(super) base: usize,
     /// log2 of the bytes per cell: 2, or 0 after a narrower access.
     pub(super) shift: u32,
@@ -48,10 +52,9 @@ pub(crate) struct SharedShadow {
     /// The size of accesses whose further readers may skip the full check: that of a cell. 0 if none may, because
     /// readers are recorded one by one, or because some were atomic loads.
     quick_size: usize,
-    /// The cells if that size is 4, else 0.
-    quick_words: usize,
     /// The bits of a stamp that tell the warps of threads apart.
     warp_bits: u64,
+    warp_shift: u32,
     pub(crate) unwritten: Unwritten,
     /// Accesses of TMA and the tensor cores.
     pub(super) bulk: Bulk,
@@ -63,6 +66,7 @@ impl SharedShadow {
         Self {
             writes: vec![0; cells],
             reads: vec![0; cells],
+            marks: vec![Cell::new(0); cells + 1],
             base,
             shift: 2,
             readers: Vec::new(),
@@ -71,8 +75,8 @@ impl SharedShadow {
             sizes: AtomicSizes::new(THREAD_BITS | FLAGS),
             per_thread_clocks: false,
             quick_size: 4,
-            quick_words: cells,
             warp_bits: THREAD_BITS & THREAD_BITS << warp_shift,
+            warp_shift,
             unwritten: Unwritten::default(),
             bulk: Bulk::default(),
         }
@@ -82,6 +86,7 @@ impl SharedShadow {
     pub(crate) fn reset(&mut self) {
         self.writes.fill(0);
         self.reads.fill(0);
+        self.marks.iter().for_each(|mark| mark.set(0));
         if self.per_thread_clocks {
             // Not the lists themselves: the next block fills them again.
             self.readers.iter_mut().for_each(Vec::clear);
@@ -104,12 +109,38 @@ impl SharedShadow {
 
     fn set_quick_size(&mut self, size: usize) {
         self.quick_size = size;
-        self.quick_words = if size == 4 { self.reads.len() } else { 0 };
+        quick::update(self);
+    }
+
+    /// Whether further readers of a word may skip the full check.
+    pub(super) fn is_quick(&self) -> bool {
+        self.quick_size == 4
+    }
+
+    /// Where the mark for [`quick`] of a word at address 0 would be: that at another address of shared memory is as
+    /// many bytes further on. They stay there until [`quick::update`].
+    pub(super) fn marks(&self) -> *const u8 {
+        self.marks.as_ptr().cast::<u8>().wrapping_sub(self.base)
+    }
+
+    /// Records the reads of a cell.
+    #[inline(always)]
+    pub(super) fn set_reads(&mut self, index: usize, reads: u64) {
+        self.reads[index] = reads;
+        if self.shift == 2 {
+            // Of an atomic load the flags are both.
+            self.marks[index].set(match reads & FLAGS {
+                _ if reads < SETTLED => 0,
+                SEVERAL => quick::mark(clock(reads), None),
+                SEVERAL_IN_WARP => quick::mark(clock(reads), Some(thread(reads) >> self.warp_shift)),
+                _ => 0,
+            });
+        }
     }
 
     /// Bytes of this shadow.
     pub(crate) fn bytes(&self) -> usize {
-        (self.writes.len() + self.reads.len()) * size_of::<u64>()
+        (self.writes.len() + self.reads.len()) * size_of::<u64>() + self.marks.len() * size_of::<u32>()
     }
 
     /// Number of the cell of an access that has exactly one; a misaligned access has none, and a number beyond all.
@@ -128,20 +159,11 @@ impl SharedShadow {
     /// nearly every read. False: it needs the full check.
     #[inline(always)]
     pub(crate) fn is_read_again(&self, lane: &Lane, accessed: Accessed) -> bool {
-        let stamp = if accessed.size == 4 {
-            let index = rotated(accessed.address.wrapping_sub(self.base), 2);
-            if index >= self.quick_words {
-                return false;
-            }
-            // SAFETY: `quick_words` is at most the number of cells.
-            unsafe { *self.reads.get_unchecked(index) }
-        } else {
-            match self.reads.get(self.cell_at(accessed.address)) {
-                Some(&stamp) if accessed.size == self.quick_size => stamp,
-                _ => return false,
-            }
+        let stamp = match self.reads.get(self.cell_at(accessed.address)) {
+            Some(&stamp) if accessed.size == self.quick_size => stamp,
+            _ => return false,
         };
-        if stamp < SETTLED | u64::from(lane.clock.get()) << CLOCK_SHIFT {
+        if stamp < SETTLED | u64::from(lane.clock()) << CLOCK_SHIFT {
             return false;
         }
         // No reader was an atomic load, whose flags are both.
@@ -159,13 +181,13 @@ impl SharedShadow {
     pub(crate) fn read_next(&mut self, lane: &Lane, accessed: Accessed) -> bool {
         let index = self.cell_at(accessed.address);
         let Some(&stamp) = self.reads.get(index) else { return false };
-        if accessed.size != self.quick_size || stamp < SETTLED | u64::from(lane.clock.get()) << CLOCK_SHIFT {
+        if accessed.size != self.quick_size || stamp < SETTLED | u64::from(lane.clock()) << CLOCK_SHIFT {
             return false;
         }
         if !self.is_of_warp(lane, stamp) {
-            self.reads[index] = stamp & !FLAGS | SEVERAL;
+            self.set_reads(index, stamp & !FLAGS | SEVERAL);
         } else if thread(stamp) != lane.linear {
-            self.reads[index] = stamp | SEVERAL_IN_WARP;
+            self.set_reads(index, stamp | SEVERAL_IN_WARP);
         }
         true
     }
@@ -179,7 +201,7 @@ impl SharedShadow {
         if self.writes[index].wrapping_sub(1) >= horizon - 1 || self.reads[index] & !SETTLED >= horizon {
             return false;
         }
-        self.reads[index] = stamp(lane, accessed.location, SETTLED);
+        self.set_reads(index, stamp(lane, accessed.location, SETTLED));
         true
     }
 
@@ -191,7 +213,8 @@ impl SharedShadow {
         if self.bulk.is_used() || self.writes[index] >= horizon || self.reads[index] & !SETTLED >= horizon {
             return false;
         }
-        (self.writes[index], self.reads[index]) = (stamp(lane, accessed.location, 0), 0);
+        self.writes[index] = stamp(lane, accessed.location, 0);
+        self.set_reads(index, 0);
         true
     }
 
@@ -283,7 +306,7 @@ impl SharedShadow {
             let stamp = stamp(lane, accessed.location, LOAD);
             self.atomics.note(index, stamp);
             if reads == 0 || reads & FLAGS == LOAD || clock(reads) <= lane.epoch.get() {
-                self.reads[index] = stamp;
+                self.set_reads(index, stamp);
             }
             self.set_quick_size(0);
             return;
@@ -314,19 +337,20 @@ impl SharedShadow {
             _ => 0,
         };
         let write = stamp(lane, accessed.location, flags);
-        (self.writes[index], self.reads[index]) = (write, 0);
+        self.writes[index] = write;
+        self.set_reads(index, 0);
     }
 
     /// Records a read, unless the recorded ones imply it.
     #[inline(always)]
     pub(super) fn note_read(&mut self, index: usize, threads: &Threads, lane: &Lane, accessed: Accessed) {
-        let (reads, now) = (self.reads[index], lane.clock.get());
+        let (reads, now) = (self.reads[index], lane.clock());
         if reads == 0
             || is_before(lane, thread(reads), clock(reads)) && reads & FLAGS == 0
             || clock(reads) <= lane.epoch.get()
             || reads & FLAGS == LOAD
         {
-            self.reads[index] = stamp(lane, accessed.location, 0);
+            self.set_reads(index, stamp(lane, accessed.location, 0));
         } else {
             self.several(index, reads, (lane.linear, now), threads, accessed.location);
         }
@@ -373,7 +397,7 @@ impl SharedShadow {
         if clock(reads) < now || reads & FLAGS != flags {
             let latest = u64::from(clock(reads).max(now));
             let rest = reads & (SETTLED | ((1 << CLOCK_SHIFT) - 1)) & !FLAGS;
-            self.reads[index] = latest << CLOCK_SHIFT | rest | flags;
+            self.set_reads(index, latest << CLOCK_SHIFT | rest | flags);
         }
     }
 

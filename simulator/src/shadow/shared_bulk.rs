@@ -20,7 +20,7 @@ impl SharedShadow {
         let Accessed { address, size, location, .. } = accessed;
         let cells = self.cells(address, size);
         self.access(threads, lane, Accessed { size: cells.len() << self.shift, ..accessed });
-        let stamp = stamp_of(writer, lane.clock.get(), location, ASYNC);
+        let stamp = stamp_of(writer, lane.clock(), location, ASYNC);
         self.writes[cells].fill(stamp);
         stamp
     }
@@ -79,7 +79,7 @@ impl SharedShadow {
             let reads = self.reads[index];
             let own = thread(reads) == reader && reads & FLAGS == 0;
             if reads == 0 || own || self::clock(reads) <= epoch || reads & FLAGS == LOAD {
-                self.reads[index] = stamp_of(reader, clock, site, 0);
+                self.set_reads(index, stamp_of(reader, clock, site, 0));
             } else {
                 self.several(index, reads, (reader, clock), threads, site);
             }

@@ -36,7 +36,7 @@ pub(super) const THREAD_BITS: u64 = (1 << CLOCK_SHIFT) - (1 << THREAD_SHIFT);
 
 #[inline(always)]
 pub(super) fn stamp(lane: &Lane, location: &'static Location<'static>, flags: u64) -> u64 {
-    stamp_of(lane.linear, lane.clock.get(), location, flags)
+    stamp_of(lane.linear, lane.clock(), location, flags)
 }
 
 #[inline(always)]

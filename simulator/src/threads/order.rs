@@ -82,7 +82,7 @@ impl Threads {
             block: self.number(),
             thread: lane.linear,
             warp: lane.warp,
-            clock: lane.clock.get(),
+            clock: lane.clock(),
             epoch: lane.epoch.get(),
             warp_epoch: lane.warp_epoch.get(),
         }
@@ -90,12 +90,12 @@ impl Threads {
 
     /// Advances a lane's clock: what it does from now on is later than what it has just published.
     pub(crate) fn tick(&self, lane: &Lane) {
-        lane.clock.set(self.bounded(lane.clock.get() + 1));
+        lane.set_clock(self.bounded(lane.clock() + 1));
     }
 
     /// The latest clock of any thread of the block.
     pub(crate) fn latest_clock(&self) -> u32 {
-        self.lanes.iter().map(|lane| lane.clock.get()).max().unwrap_or(0)
+        self.lanes.iter().map(Lane::clock).max().unwrap_or(0)
     }
 
     /// What a lane contributes to a [`join`].
@@ -103,7 +103,7 @@ impl Threads {
         let first = self.first_of(lane.warp);
         Member {
             thread: lane.linear,
-            clock: lane.clock.get(),
+            clock: lane.clock(),
             warp_epoch: lane.warp_epoch.get(),
             warp: first..(first + (1 << self.warp_shift)).min(self.lanes.len()),
             vector: lane.extension_if_any().and_then(|extension| extension.order.vector.clone()),
@@ -121,7 +121,7 @@ impl Threads {
         let next = self.bounded(latest + 1);
         for lane in &self.lanes {
             lane.epoch.set(latest);
-            lane.clock.set(next);
+            lane.set_clock(next);
             if let Some(extension) = lane.extension_if_any() {
                 extension.order.vector = None;
                 if !extension.order.acquired.is_empty() {
@@ -133,7 +133,7 @@ impl Threads {
 
     /// A `sync_warp` of the whole warp, while no clocks are kept per thread.
     pub(crate) fn synchronise_warp<'a>(&self, lanes: impl Iterator<Item = &'a Lane> + Clone) {
-        let latest = lanes.clone().map(|lane| lane.clock.get()).max().unwrap_or(0);
+        let latest = lanes.clone().map(Lane::clock).max().unwrap_or(0);
         let epoch = lanes.clone().map(|lane| lane.epoch.get()).max().unwrap_or(0);
         let next = self.bounded(latest + 1);
         let mut acquired = Acquired::default();
@@ -143,7 +143,7 @@ impl Threads {
         for lane in lanes {
             lane.warp_epoch.set(latest);
             lane.epoch.set(epoch);
-            lane.clock.set(next);
+            lane.set_clock(next);
             if !acquired.is_empty() {
                 lane.extension().order.acquired.join(&acquired);
             }

@@ -6,6 +6,7 @@ use crate::happens_before::Acquired;
 use crate::lane::{Geometry, Lane};
 use crate::launch::{Binding, Launch};
 use crate::report::Reports;
+use crate::shadow::quick;
 use std::cell::{Cell, RefCell, UnsafeCell};
 
 /// Largest clock that the stamps of shadow memory can hold.
@@ -69,7 +70,7 @@ pub(crate) struct Threads {
     pub(crate) shared_names: Cell<Option<SharedNames>>,
     /// The thread that was the last to release through an atomic, and the epoch of the block then.
     pub(super) releaser: Cell<(u32, u16)>,
-    /// Accesses, barriers, atomics and warp operations so far.
+    /// Accesses, barriers, atomics and warp operations so far, without the reads of a turn that has not ended.
     steps: Cell<u64>,
 }
 
@@ -194,9 +195,20 @@ impl Threads {
         self.lanes.iter().filter(is_in).map(|lane| lane.linear).collect()
     }
 
-    /// Steps so far.
+    /// Steps so far, of the running block or of any while none runs.
     pub(crate) fn steps(&self) -> u64 {
+        self.steps.get() + quick::passed()
+    }
+
+    /// Steps without the reads that have passed quickly since the last [`Self::take_quick_reads`].
+    #[inline(always)]
+    pub(crate) fn slow_steps(&self) -> u64 {
         self.steps.get()
+    }
+
+    /// Adds the reads that have passed quickly, all of this block.
+    pub(crate) fn take_quick_reads(&self) {
+        self.steps.set(self.steps.get() + quick::take_passed());
     }
 
     /// Counts a step.

@@ -62,9 +62,10 @@ impl AsyncProxy {
             token = state.begin_async_read(lane, request.address, map.box_bytes() as usize, request.location);
             // Until its thread has waited for it the write comes before nothing that others do: a clock that they never
             // reach.
-            let now = lane.clock.replace(MAX_CLOCK);
+            let now = lane.clock();
+            lane.set_clock(MAX_CLOCK);
             state.access_global_box(lane, &map, request.first(), AccessKind::Write, request.location);
-            lane.clock.set(now);
+            lane.set_clock(now);
         }
         let number = self.inner().issued;
         self.issue((state.threads.index(), lane.linear), map, request, Stage::Read);
@@ -94,7 +95,7 @@ impl AsyncProxy {
     pub(crate) fn fence_proxy(&self, state: &BlockState, lane: &Lane) {
         self.fence_mbarriers(state, lane);
         if lane.watched() {
-            lane.extension().proxy_fences.push(lane.clock.get());
+            lane.extension().proxy_fences.push(lane.clock());
             state.threads.tick(lane);
         }
     }

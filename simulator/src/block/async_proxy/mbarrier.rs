@@ -49,7 +49,7 @@ impl AsyncProxy {
             arrivals,
             pending: arrivals,
             by: lane.linear,
-            at: lane.clock.get(),
+            at: lane.clock(),
             released,
             ..Mbarrier::new(address, location)
         };

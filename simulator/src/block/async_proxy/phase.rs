@@ -92,7 +92,7 @@ impl AsyncProxy {
         }
         // A barrier of the whole block covers all clocks up to the latest: where the lane takes part, that must be this
         // one.
-        lane.clock.set(state.threads.bounded(clock + 1));
+        lane.set_clock(state.threads.bounded(clock + 1));
         let mbarrier = &mut self.inner().mbarriers[index];
         let mut released = mbarrier.released.to_vec();
         if let Some(own) = released.get_mut(usize::from(thread)) {

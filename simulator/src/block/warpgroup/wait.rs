@@ -21,7 +21,7 @@ impl Warpgroup {
             }
             // A barrier of the whole block covers all clocks up to the latest: where the lane takes part, that must be
             // this one.
-            lane.clock.set(threads.bounded(clock + 1));
+            lane.set_clock(threads.bounded(clock + 1));
         }
         products.forget();
     }
