@@ -1,9 +1,9 @@
-//! Shadow of a block's shared memory: 16 bytes for each word of 4.
+//! Shadow of a block's shared memory: 20 bytes for each word of 4.
 //!
 //! A cell is a last write and the reads since, each a stamp of clock, thread and place; "uninitialised" is a cell
-//! without a write. Writes and reads are two arrays: most checks of a read need only the second, which for a tile fits
-//! into the first-level cache. The 4 bytes of a word share a cell until the first narrower access; from then on each
-//! byte has one.
+//! without a write. Writes and reads are two arrays, and the marks of [`quick`] a third: most checks of a read need
+//! only that, which for a tile fits into the first-level cache. The 4 bytes of a word share a cell until the first
+//! narrower access; from then on each byte has one.
 
 use super::access::{AccessKind, Accessed};
 use super::atomic_sizes::AtomicSizes;
