@@ -26,6 +26,8 @@ const SLOTS: usize = 1024;
 const REGIONS: usize = 64;
 /// Stack tops take this many different cache-line offsets.
 const COLOURS: usize = 48;
+/// From one slot to the next, in cache lines: prime to [`COLOURS`], and longer than the hot end of a stack.
+const COLOUR_STEP: usize = 11;
 const LINE: usize = 64;
 
 /// Start of each mapping, 0 if there is none: read by the signal handler, so it is no lock.
@@ -61,7 +63,11 @@ impl FiberStack {
         let slot = slots.free.pop().ok_or_else(exhausted)?;
         let start = BASES[slot / SLOTS].load(Ordering::Acquire) + slot % SLOTS * STRIDE;
         let end = |address| StackPointer::new(address).expect("a mapped address is not 0");
-        Ok(Self { slot, base: end(start + STRIDE - slot * 11 % COLOURS * LINE), limit: end(start + PAGE + RESERVE) })
+        Ok(Self {
+            slot,
+            base: end(start + STRIDE - slot * COLOUR_STEP % COLOURS * LINE),
+            limit: end(start + PAGE + RESERVE),
+        })
     }
 }
 

@@ -143,8 +143,8 @@ impl Barrier {
         state.enable_per_thread_clocks();
         let threads = &state.threads;
         let mut members = self.members.take();
-        let waiters = threads.lanes.iter().filter(|lane| self.waiting(usize::from(lane.warp)) & lane.bit() != 0);
-        let lanes: Vec<&Lane> = waiters.collect();
+        let waits = |lane: &&Lane| self.waiting(usize::from(lane.warp)) & lane.bit() != 0;
+        let lanes: Vec<&Lane> = threads.lanes.iter().filter(waits).collect();
         let mut epoch = self.epoch.get();
         if members.is_empty() {
             members.extend(lanes.iter().map(|lane| threads.member(lane)));

@@ -9,9 +9,8 @@ thread_local! {
     /// Of the block that has its turn on this OS thread.
     ///
     /// Not on the scheduler's stack: its stack pointer comes back through the memory of the fiber that was suspended,
-    /// and whatever lies there can only be read once that fiber is known, which depends on the lane before it. The
-    /// processor then cannot begin with the next lane while this one still waits for its sums, and a switch takes three
-    /// times as long: measured.
+    /// and whatever lies there can only be read once that fiber is known. The processor then finds the next lane later:
+    /// a kernel of barriers alone took 0.79 ns where it takes 0.63, in order, and 0.88 where it takes 0.81, shuffled.
     pub(super) static TURNS: Turns = const {
         Turns {
             fibers: Cell::new(Fibers::NONE),

@@ -11,8 +11,8 @@ use super::bulk::Bulk;
 use super::listed::Listed;
 use super::quick;
 use super::shared_stamp::{
-    ASYNC, ATOMIC, CLOCK_SHIFT, FLAGS, LOAD, OVER, SETTLED, SEVERAL, SEVERAL_IN_WARP, THREAD_BITS, THREAD_SHIFT, clock,
-    horizon, place, stamp, stamped, thread,
+    ASYNC, ATOMIC, CLOCK_SHIFT, FLAGS, LOAD, OVER, SETTLED, SEVERAL, SEVERAL_IN_WARP, THREAD_BITS, clock, horizon,
+    place, stamp, stamped, thread,
 };
 use super::unwritten::Unwritten;
 use crate::happens_before::Stamp;
@@ -52,8 +52,7 @@ pub(crate) struct SharedShadow {
     /// The size of accesses whose further readers may skip the full check: that of a cell. 0 if none may, because
     /// readers are recorded one by one, or because some were atomic loads.
     quick_size: usize,
-    /// The bits of a stamp that tell the warps of threads apart.
-    warp_bits: u64,
+    /// log2 of the threads per warp.
     warp_shift: u32,
     pub(crate) unwritten: Unwritten,
     /// Accesses of TMA and the tensor cores.
@@ -75,7 +74,6 @@ impl SharedShadow {
             sizes: AtomicSizes::new(THREAD_BITS | FLAGS),
             per_thread_clocks: false,
             quick_size: 4,
-            warp_bits: THREAD_BITS & THREAD_BITS << warp_shift,
             warp_shift,
             unwritten: Unwritten::default(),
             bulk: Bulk::default(),
@@ -132,7 +130,7 @@ impl SharedShadow {
             self.marks[index].set(match reads & FLAGS {
                 _ if reads < SETTLED => 0,
                 SEVERAL => quick::mark(clock(reads), None),
-                SEVERAL_IN_WARP => quick::mark(clock(reads), Some(thread(reads) >> self.warp_shift)),
+                SEVERAL_IN_WARP => quick::mark(clock(reads), Some(self.warp_of(reads))),
                 _ => 0,
             });
         }
@@ -170,10 +168,16 @@ impl SharedShadow {
         stamp & SEVERAL != 0 || stamp & SEVERAL_IN_WARP != 0 && self.is_of_warp(lane, stamp)
     }
 
+    /// The warp of a stamp's thread.
+    #[inline(always)]
+    fn warp_of(&self, stamp: u64) -> u16 {
+        thread(stamp) >> self.warp_shift
+    }
+
     /// Whether a stamp is of the lane's warp.
     #[inline(always)]
     fn is_of_warp(&self, lane: &Lane, stamp: u64) -> bool {
-        (stamp ^ u64::from(lane.linear) << THREAD_SHIFT) & self.warp_bits == 0
+        self.warp_of(stamp) == lane.warp
     }
 
     /// Checks a further read of a cell since the last barrier, without a write since. False: it needs the full check.
