@@ -14,16 +14,20 @@ pub struct Limits {
     pub shared_bytes: usize,
     /// Number of SMs.
     pub sm_count: u32,
+    /// Peak bandwidth of the device's memory in bytes per second: twice its clock times the width of its bus. 0 if the
+    /// driver does not say.
+    pub memory_bandwidth: u64,
 }
 
 impl Limits {
     /// Limits of the simulator: those of compute capability 9.0 (CUDA C++ Programming Guide, "Compute Capabilities"),
-    /// so that what it accepts runs on the GPU, with the SM count of an H200.
+    /// so that what it accepts runs on the GPU, with the SM count and the memory of an H200.
     pub const SIMULATED: Self = Self {
         threads_per_block: 1024,
         block: [1024, 1024, 64],
         grid: [i32::MAX as u32, 65_535, 65_535],
         shared_bytes: 227 * 1024,
         sm_count: 132,
+        memory_bandwidth: 4_916_736_000_000,
     };
 }

@@ -55,6 +55,10 @@ impl Backend {
             ],
             shared_bytes: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)? as usize,
             sm_count: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            memory_bandwidth: memory_bandwidth(
+                attribute(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?,
+                attribute(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?,
+            ),
         };
         let capability = (
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
@@ -216,4 +220,9 @@ fn no_ptx(info: &KernelInfo) -> (String, String) {
             format!("add to the package {script}; PTX from elsewhere: Module::from_ptx and Launch::module"),
         ),
     }
+}
+
+/// Peak bandwidth of memory in bytes per second: two transfers a clock.
+fn memory_bandwidth(clock_khz: u32, bus_bits: u32) -> u64 {
+    u64::from(clock_khz) * 1000 * 2 * u64::from(bus_bits) / 8
 }

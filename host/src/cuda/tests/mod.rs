@@ -50,4 +50,5 @@ fn hardware_figures_come_from_the_driver() {
     let hardware = device(0).hardware().unwrap().expect("a GPU");
     assert_eq!((hardware.sm_count, hardware.clock_khz, hardware.l2_bytes), (132, 1_980_000, 50 << 20));
     assert_eq!((hardware.memory_clock_khz, hardware.memory_bus_bits), (3_201_000, 6144));
+    assert_eq!(device(0).limits().memory_bandwidth, Device::simulator().limits().memory_bandwidth);
 }

@@ -88,7 +88,8 @@ fn kept<T: Multiply, E>(
     wanted: Wanted,
     make: impl FnOnce() -> Result<Vec<Plan>, E>,
 ) -> Result<Arc<[Plan]>, E> {
-    let Request { problem, epilogue, arithmetic, device, sm_count } = *request;
+    // The memory is the device's, as the plans are.
+    let Request { problem, epilogue, arithmetic, device, sm_count, memory_bandwidth: _ } = *request;
     let elements = TypeId::of::<T>();
     let key = Key { elements, problem: *problem, epilogue, arithmetic, sm_count, wanted };
     let cache = device.cache::<PlanCache>();

@@ -27,6 +27,7 @@ use super::configuration::{Configuration, Entry, TmaConfig};
 use super::operands::OperandLayout;
 use super::problem::{Problem, Request};
 use super::stream_k::Schedule;
+use crate::contract::Limits;
 
 /// A kernel launch: 1.97 µs.
 const LAUNCH: f64 = 500_000.0;
@@ -37,8 +38,11 @@ const COPY_LAUNCH: f64 = 1.0;
 const TRANSPOSITION: f64 = 2.0;
 /// The split-K reduction, besides its launch and memory traffic: 2.6 µs.
 const REDUCE: f64 = 660_000.0;
-/// A byte of memory traffic, divided among all SMs: 36 GB/s per SM, 4.8 TB/s for 132, the peak of the H200.
+/// A byte of memory traffic, divided among all SMs: 36 GB/s per SM, 4.8 TB/s for 132, on a GPU of
+/// [`FITTED_BANDWIDTH`].
 const BYTE: f64 = 7.0;
+/// Peak bandwidth of an H200's memory in bytes per second.
+const FITTED_BANDWIDTH: f64 = Limits::SIMULATED.memory_bandwidth as f64;
 /// A and B take this factor longer than at peak bandwidth: 4.4 TB/s.
 const OPERAND_TRAFFIC: f64 = 1.1;
 /// A byte of A or B that another tile loads from memory, too, in bytes of memory: it comes from L2. 32 × 4096 × 4096 in
@@ -161,7 +165,11 @@ fn stream_k<T: Number>(
 
 /// Reading or writing this many bytes by all SMs together.
 fn memory_traffic(request: &Request<'_>, bytes: f64) -> f64 {
-    bytes * BYTE / f64::from(request.sm_count.max(1))
+    let bandwidth = match request.memory_bandwidth {
+        0 => FITTED_BANDWIDTH,
+        known => known as f64,
+    };
+    bytes * BYTE * (FITTED_BANDWIDTH / bandwidth) / f64::from(request.sm_count.max(1))
 }
 
 /// Loading A and B: from memory once, by this many blocks; into an SM as often as its tiles need them. `tiles_per_sm`

@@ -149,5 +149,6 @@ pub(super) fn plans<T: Multiply>(device: &Device, inputs: &[&str]) -> Vec<Plan> 
         },
         device,
         sm_count: sms.parse().unwrap(),
+        memory_bandwidth: device.limits().memory_bandwidth,
     })
 }
