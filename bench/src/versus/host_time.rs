@@ -52,6 +52,8 @@ pub(super) fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = gemms.map(gemm).into();
     cases.push(case(Work::Sum, Dtype::F32, Shape::Vector { n: 4096, offset: 0 }));
     cases.extend([Work::SumAxis1, Work::Transpose].map(matrix));
+    // By N-dimensional tiles, the longest to plan.
+    cases.push(case(Work::Transpose, Dtype::F32, Shape::Matrix { rows: 4096, cols: 8, ld: 8 }));
     cases
 }
 

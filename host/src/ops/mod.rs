@@ -29,6 +29,8 @@ mod move_kernels;
 mod operand;
 #[cfg(feature = "transpose")]
 mod permute;
+#[cfg(feature = "transpose")]
+mod plan_cache;
 #[cfg(feature = "reduce")]
 pub mod reduce;
 #[cfg(feature = "transpose")]

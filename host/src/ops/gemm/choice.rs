@@ -5,12 +5,8 @@
 
 use std::any::TypeId;
 use std::convert::Infallible;
-use std::num::NonZeroUsize;
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
-
-use foldhash::fast::RandomState;
-use lru::LruCache;
+use std::sync::Arc;
 
 use super::algorithm::{Algorithm, Plan};
 use super::applicability::Unsupported;
@@ -18,9 +14,7 @@ use super::element::Multiply;
 use super::options::Arithmetic;
 use super::planner;
 use super::problem::{Epilogue, Problem, Request};
-
-/// Problems that a device keeps the plans of: a few hundred bytes each.
-const CAPACITY: NonZeroUsize = NonZeroUsize::new(1024).expect("not 0");
+use crate::ops::plan_cache;
 
 /// Everything that the plans depend on besides the device.
 #[derive(PartialEq, Eq, Hash)]
@@ -43,22 +37,8 @@ enum Wanted {
     Algorithm { kernel: usize, parts: u32, blocks: u32, packed: [bool; 2] },
 }
 
-/// The plans of a device.
-pub(super) struct PlanCache(Mutex<LruCache<Key, Arc<[Plan]>, RandomState>>);
-
-impl Default for PlanCache {
-    fn default() -> Self {
-        Self(Mutex::new(LruCache::with_hasher(CAPACITY, RandomState::default())))
-    }
-}
-
-impl PlanCache {
-    /// Number of problems.
-    #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
-        self.0.lock().unwrap().len()
-    }
-}
+/// The plans of a device, by what they depend on.
+type PlanCache = plan_cache::PlanCache<Key, [Plan]>;
 
 /// The plans that may be chosen, the cheapest first: each needs less workspace than those before it. With `sequential`
 /// those that accumulate in order of k.
@@ -92,15 +72,7 @@ fn kept<T: Multiply, E>(
     let Request { problem, epilogue, arithmetic, device, sm_count, memory_bandwidth: _ } = *request;
     let elements = TypeId::of::<T>();
     let key = Key { elements, problem: *problem, epilogue, arithmetic, sm_count, wanted };
-    let cache = device.cache::<PlanCache>();
-    // Kept whole by a panic elsewhere: it is changed by the two calls below alone.
-    let lock = || cache.0.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(plans) = lock().get(&key) {
-        return Ok(Arc::clone(plans));
-    }
-    let plans: Arc<[Plan]> = make()?.into();
-    lock().put(key, Arc::clone(&plans));
-    Ok(plans)
+    device.cache::<PlanCache>().get_or_make(key, || Ok(make()?.into()))
 }
 
 /// Each plan that needs less workspace than all before it.

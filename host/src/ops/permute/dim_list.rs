@@ -5,7 +5,7 @@ use gpu::transpose::permute::DIMS;
 use crate::ops::move_kernels::Strides;
 
 /// One dimension: its extent, and its strides in the input A and the output B, in elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Dim {
     pub(super) extent: usize,
     pub(super) a: usize,
@@ -51,27 +51,28 @@ pub(super) fn widen(dims: &mut Vec<Dim>, size: usize, addresses: [usize; 2]) -> 
     factor
 }
 
-/// Splits the work into parts that `fits` accepts. Calls `part` with the dimensions of each part and its start in A and
-/// in B.
-pub(super) fn split<E>(
+/// Splits the elements into parts for which there is `work`, as there is for one element. Calls `part` with the
+/// dimensions of each part, its start in A and in B, and its work.
+pub(super) fn split<W>(
     dims: &[Dim],
     start: (usize, usize),
-    fits: &impl Fn(&[Dim]) -> bool,
-    part: &mut impl FnMut(&[Dim], (usize, usize)) -> Result<(), E>,
-) -> Result<(), E> {
+    work: &impl Fn(&[Dim], (usize, usize)) -> Option<W>,
+    part: &mut impl FnMut(&[Dim], (usize, usize), W),
+) {
+    if let Some(work) = work(dims, start) {
+        return part(dims, start, work);
+    }
     let longest = (0..dims.len()).max_by_key(|&dim| dims[dim].extent);
-    let Some(longest) = longest.filter(|&dim| dims[dim].extent > 1 && !fits(dims)) else {
-        return part(dims, start);
-    };
+    let longest = longest.filter(|&dim| dims[dim].extent > 1).expect("one element can be moved");
     let Dim { extent, a, b } = dims[longest];
     // A half that starts at a multiple of a tile keeps the alignment.
     let half = extent / 2;
     let half = if half >= 4096 { half.next_multiple_of(4096) } else { half };
     let mut dims = dims.to_vec();
     dims[longest].extent = half;
-    split(&dims, start, fits, part)?;
+    split(&dims, start, work, part);
     dims[longest].extent = extent - half;
-    split(&dims, (start.0 + half * a, start.1 + half * b), fits, part)
+    split(&dims, (start.0 + half * a, start.1 + half * b), work, part);
 }
 
 /// One number for each dimension of a kernel, `fill` for missing dimensions.
@@ -92,9 +93,10 @@ mod tests {
     fn parts_cover_everything_once() {
         let whole = [(5, 1, 21), (7, 5, 3), (3, 35, 1)].map(|(extent, a, b)| Dim { extent, a, b });
         let mut seen = Vec::new();
-        let fits = |part: &[Dim]| part.iter().map(|dim| dim.extent).product::<usize>() <= 4;
-        split(&whole, (0, 0), &fits, &mut |part, (a, b)| {
-            assert!(fits(part), "{part:?}");
+        let elements = |part: &[Dim]| part.iter().map(|dim| dim.extent).product::<usize>();
+        let work = |part: &[Dim], _| Some(elements(part)).filter(|&elements| elements <= 4);
+        split(&whole, (0, 0), &work, &mut |part, (a, b), work| {
+            assert_eq!(work, elements(part), "{part:?}");
             for i in 0..part[0].extent {
                 for j in 0..part[1].extent {
                     for k in 0..part[2].extent {
@@ -102,9 +104,7 @@ mod tests {
                     }
                 }
             }
-            Ok::<(), ()>(())
-        })
-        .unwrap();
+        });
         seen.sort_unstable();
         let all = (0..105).map(|a| (a, 21 * (a % 5) + 3 * (a / 5 % 7) + a / 35));
         assert!(seen.into_iter().eq(all));

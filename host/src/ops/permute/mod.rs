@@ -1,23 +1,22 @@
 //! Permutation of axes, and copies between strided tensors.
 
 mod dim_list;
+mod plan;
 mod strategy;
 mod tile_nd;
 
-use gpu::transpose::permute as tiles_2d;
 use gpu::transpose::strided::{self, reciprocals};
 use simt::element::Element;
 
-use self::dim_list::{Dim, array, split, strides};
+use self::dim_list::Dim;
+use self::plan::{Part, Plan, Work};
 pub(super) use self::strategy::is_short;
-use self::strategy::{Plan, Strategy};
-use self::tile_nd::TileNd;
 use super::move_kernels::{MoveKernels, by_size};
 use super::{on, shape};
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::Launch;
-use crate::memory::{BufferView, BufferViewMut, Tensor, TensorView, TensorViewMut, UntypedTensor, UntypedTensorMut};
+use crate::memory::{Tensor, TensorView, TensorViewMut, UntypedTensor, UntypedTensorMut};
 use crate::stream::Stream;
 
 impl Device {
@@ -108,13 +107,13 @@ pub(super) fn run(
         return Ok(());
     }
     let axes = from.shape().iter().zip(from.strides()).zip(to.strides());
-    let dims = axes.map(|((&extent, &a), &b)| Dim { extent, a, b }).collect();
-    let plan = Plan::new(dims, a.element_bytes(), [a.address(), b.address()]);
-    by_size!(plan.size, U => plan.run::<U>(device, stream, &a, &mut b))
+    let dims = axes.map(|((&extent, &a), &b)| Dim { extent, a, b });
+    let plan = Plan::of(device, dims, a.element_bytes(), [a.address(), b.address()]);
+    plan.parts.iter().try_for_each(|part| by_size!(plan.size, U => part.run::<U>(device, stream, &a, &mut b)))
 }
 
-impl Plan {
-    /// Queues the planned work; `U` is an element of the plan's size.
+impl Part {
+    /// Queues the work; `U` is an element of the plan's size.
     fn run<U: MoveKernels>(
         &self,
         device: &Device,
@@ -122,72 +121,33 @@ impl Plan {
         a: &UntypedTensor<'_>,
         b: &mut UntypedTensorMut<'_>,
     ) -> Result<()> {
-        let limits = device.limits().grid;
-        match self.strategy {
-            Strategy::Contiguous => {
-                let len = self.dims.first().map_or(1, |dim| dim.extent);
-                let (from, to) = (a.range::<U>(0, len), b.range_mut::<U>(0, len));
+        let Self { start, len, strides, .. } = *self;
+        let (from, to) = (a.range::<U>(start[0], len[0]), b.range_mut::<U>(start[1], len[1]));
+        match self.work {
+            Work::Copy => {
                 let queue = stream.map_or_else(|| device.queue(), Stream::queue);
-                to.allocation().memory().copy(queue, to.view().region(), from.allocation().memory(), from.region())
+                return to.allocation().memory().copy(
+                    queue,
+                    to.view().region(),
+                    from.allocation().memory(),
+                    from.region(),
+                );
             }
-            Strategy::Tiles2d => {
-                let grid = |dims: &[Dim]| {
-                    let fits = dims.iter().all(|dim| u32::try_from(dim.extent).is_ok());
-                    let grid = tiles_2d::grid(self.size, array(dims, 1, |dim| dim.extent as u32));
-                    (fits && grid[0] <= u64::from(limits[0]) && grid[1] <= u64::from(limits[1])).then_some(grid)
-                };
-                split(&self.dims, (0, 0), &|dims| grid(dims).is_some(), &mut |dims, start| {
-                    let (from, to) = spans(dims, start, a, b);
-                    let [x, y] = grid(dims).unwrap_or_default().map(|extent| extent as u32);
-                    let strides = strides(dims);
-                    let extents = array(dims, 1, |dim| dim.extent as u32);
-                    let launch = on(stream, Launch::grid((x, y)));
-                    device.launch(&U::PERMUTE, launch, (from, to, extents, strides.0, strides.1))?;
-                    Ok(())
-                })
+            Work::Tiles2d { grid: [x, y], extents } => {
+                let launch = on(stream, Launch::grid((x, y)));
+                device.launch(&U::PERMUTE, launch, (from, to, extents, strides.0, strides.1))?;
             }
-            Strategy::TilesNd => {
-                let address = b.address();
-                let tile = |dims: &[Dim], aligned| {
-                    let tile = TileNd::new(dims, self.size, aligned)?;
-                    Some((tile, tile.blocks()?))
-                };
-                let fits = |dims: &[Dim]| tile(dims, false).is_some() && tile(dims, true).is_some();
-                split(&self.dims, (0, 0), &fits, &mut |dims, start| {
-                    let aligned = (address + start.1 * self.size).is_multiple_of(4);
-                    let (tile, blocks) = tile(dims, aligned).expect("the part fits");
-                    let (from, to) = spans(dims, start, a, b);
-                    let launch = on(stream, Launch::grid((blocks, 1)));
-                    device.launch(&U::PERMUTE_ND, launch, tile.arguments(from, to, dims))?;
-                    Ok(())
-                })
+            Work::TilesNd { tile, blocks } => {
+                let launch = on(stream, Launch::grid((blocks, 1)));
+                device.launch(&U::PERMUTE_ND, launch, tile.arguments(from, to, strides))?;
             }
-            Strategy::Elements => {
-                let count = |dims: &[Dim]| dims.iter().map(|dim| dim.extent).try_fold(1, usize::checked_mul);
-                let fits = |dims: &[Dim]| count(dims).is_some_and(|count| count <= strided::MOST as usize);
-                split(&self.dims, (0, 0), &fits, &mut |dims, start| {
-                    let (from, to) = spans(dims, start, a, b);
-                    let count = count(dims).unwrap_or(0) as u32;
-                    let strides = strides(dims);
-                    let extents = array(dims, 1, |dim| dim.extent as u32);
-                    let arguments = (from, to, count, extents, reciprocals(extents), strides.0, strides.1);
-                    device.launch(&U::COPY_STRIDED, on(stream, Launch::grid(strided::grid(count))), arguments)?;
-                    Ok(())
-                })
+            Work::Elements { count, extents } => {
+                let arguments = (from, to, count, extents, reciprocals(extents), strides.0, strides.1);
+                device.launch(&U::COPY_STRIDED, on(stream, Launch::grid(strided::grid(count))), arguments)?;
             }
         }
+        Ok(())
     }
-}
-
-/// The elements from the first to the last, in A and in B.
-fn spans<'a, 'b, U: Element>(
-    dims: &[Dim],
-    start: (usize, usize),
-    a: &UntypedTensor<'a>,
-    b: &'b mut UntypedTensorMut<'_>,
-) -> (BufferView<'a, U>, BufferViewMut<'b, U>) {
-    let len = |stride: fn(&Dim) -> usize| 1 + dims.iter().map(|dim| (dim.extent - 1) * stride(dim)).sum::<usize>();
-    (a.range(start.0, len(|dim| dim.a)), b.range_mut(start.1, len(|dim| dim.b)))
 }
 
 #[cfg(test)]

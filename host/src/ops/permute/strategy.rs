@@ -38,7 +38,7 @@ pub(super) enum Strategy {
 
 /// A strategy with the dimensions in its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct Choice {
     pub(super) strategy: Strategy,
     /// Bytes of an element, the unit of extents and strides.
     pub(super) size: usize,
@@ -46,8 +46,8 @@ pub(super) struct Plan {
     pub(super) dims: Vec<Dim>,
 }
 
-impl Plan {
-    /// The plan for elements of `size` bytes and extents above 0; `addresses` are those of the first elements.
+impl Choice {
+    /// The choice for elements of `size` bytes and extents above 0; `addresses` are those of the first elements.
     pub(super) fn new(dims: Vec<Dim>, size: usize, addresses: [usize; 2]) -> Self {
         let mut dims = merged(dims);
         let size = size * widen(&mut dims, size, addresses);
@@ -84,8 +84,8 @@ mod tests {
         dims.iter().map(|&(extent, a, b)| Dim { extent, a, b }).collect()
     }
 
-    fn plan(list: &[(usize, usize, usize)], size: usize) -> (Strategy, usize, Vec<Dim>) {
-        let Plan { strategy, size, dims } = Plan::new(dims(list), size, [256, 512]);
+    fn choice(list: &[(usize, usize, usize)], size: usize) -> (Strategy, usize, Vec<Dim>) {
+        let Choice { strategy, size, dims } = Choice::new(dims(list), size, [256, 512]);
         (strategy, size, dims)
     }
 
@@ -93,13 +93,16 @@ mod tests {
     fn dimensions_contiguous_in_both_are_merged() {
         // N C H W to N H W C: H and W stay together.
         let nchw = [(8, 80_000, 80_000), (40, 2000, 1), (40, 50, 2000), (50, 1, 40)];
-        assert_eq!(plan(&nchw, 4), (Strategy::Tiles2d, 4, dims(&[(2000, 1, 40), (40, 2000, 1), (8, 80_000, 80_000)])));
+        assert_eq!(
+            choice(&nchw, 4),
+            (Strategy::Tiles2d, 4, dims(&[(2000, 1, 40), (40, 2000, 1), (8, 80_000, 80_000)]))
+        );
         // All are contiguous in both: one copy, of elements of 16 bytes.
         assert_eq!(
-            plan(&[(8, 600, 600), (30, 20, 20), (1, 7, 9), (20, 1, 1)], 4),
+            choice(&[(8, 600, 600), (30, 20, 20), (1, 7, 9), (20, 1, 1)], 4),
             (Strategy::Contiguous, 16, dims(&[(1200, 1, 1)]))
         );
-        assert_eq!(plan(&[(1, 7, 9)], 4), (Strategy::Contiguous, 4, vec![]));
+        assert_eq!(choice(&[(1, 7, 9)], 4), (Strategy::Contiguous, 4, vec![]));
     }
 
     #[test]
@@ -107,40 +110,40 @@ mod tests {
         // Attention's 0 2 1 3: rows of 64 floats are reordered.
         let heads = [(2, 1 << 16, 1 << 16), (16, 4096, 64), (64, 64, 1024), (64, 1, 1)];
         assert_eq!(
-            plan(&heads, 4),
+            choice(&heads, 4),
             (Strategy::Elements, 16, dims(&[(16, 1, 1), (16, 1024, 16), (64, 16, 256), (2, 1 << 14, 1 << 14)]))
         );
         // Rows of 4 floats are widened to single elements: a transposition of these.
         let short = [(32, 4 * 64, 4), (64, 4, 4 * 32), (4, 1, 1)];
-        assert_eq!(plan(&short, 4), (Strategy::Tiles2d, 16, dims(&[(64, 1, 32), (32, 64, 1)])));
+        assert_eq!(choice(&short, 4), (Strategy::Tiles2d, 16, dims(&[(64, 1, 32), (32, 64, 1)])));
         // An odd extent, stride or address prevents widening.
-        assert_eq!(plan(&[(32, 7, 7 * 3), (3, 7 * 32, 7), (7, 1, 1)], 4).1, 4);
-        assert_eq!(plan(&[(32, 10, 20), (4, 1, 1)], 4).1, 8);
-        assert_eq!(Plan::new(dims(&[(32, 8, 16), (4, 1, 1)]), 4, [256, 260]).size, 4);
+        assert_eq!(choice(&[(32, 7, 7 * 3), (3, 7 * 32, 7), (7, 1, 1)], 4).1, 4);
+        assert_eq!(choice(&[(32, 10, 20), (4, 1, 1)], 4).1, 8);
+        assert_eq!(Choice::new(dims(&[(32, 8, 16), (4, 1, 1)]), 4, [256, 260]).size, 4);
     }
 
     #[test]
     fn short_dimensions_are_moved_by_nd_tiles() {
         // Three channels, in both directions; 128 bytes are no longer short.
-        assert_eq!(plan(&[(3, 1, 1000), (1000, 3, 1)], 4).0, Strategy::TilesNd);
-        assert_eq!(plan(&[(1000, 1, 3), (3, 1000, 1)], 1).0, Strategy::TilesNd);
-        assert_eq!(plan(&[(31, 1, 1000), (1000, 31, 1)], 4).0, Strategy::TilesNd);
-        assert_eq!(plan(&[(32, 1, 1000), (1000, 32, 1)], 4).0, Strategy::Tiles2d);
-        assert_eq!(plan(&[(127, 1, 1000), (1000, 127, 1)], 1).0, Strategy::TilesNd);
-        assert_eq!(plan(&[(128, 1, 1000), (1000, 128, 1)], 1).0, Strategy::Tiles2d);
+        assert_eq!(choice(&[(3, 1, 1000), (1000, 3, 1)], 4).0, Strategy::TilesNd);
+        assert_eq!(choice(&[(1000, 1, 3), (3, 1000, 1)], 1).0, Strategy::TilesNd);
+        assert_eq!(choice(&[(31, 1, 1000), (1000, 31, 1)], 4).0, Strategy::TilesNd);
+        assert_eq!(choice(&[(32, 1, 1000), (1000, 32, 1)], 4).0, Strategy::Tiles2d);
+        assert_eq!(choice(&[(127, 1, 1000), (1000, 127, 1)], 1).0, Strategy::TilesNd);
+        assert_eq!(choice(&[(128, 1, 1000), (1000, 128, 1)], 1).0, Strategy::Tiles2d);
         // One dimension is the fastest of both: rows of 3, of 60 and of 64 bytes.
-        assert_eq!(plan(&[(3, 1, 1), (100, 3, 600), (200, 300, 3)], 1).0, Strategy::TilesNd);
-        assert_eq!(plan(&[(15, 1, 1), (100, 15, 3000), (200, 1500, 15)], 4).0, Strategy::TilesNd);
-        assert_eq!(plan(&[(16, 1, 1), (100, 16, 3200), (200, 1600, 16)], 4), {
+        assert_eq!(choice(&[(3, 1, 1), (100, 3, 600), (200, 300, 3)], 1).0, Strategy::TilesNd);
+        assert_eq!(choice(&[(15, 1, 1), (100, 15, 3000), (200, 1500, 15)], 4).0, Strategy::TilesNd);
+        assert_eq!(choice(&[(16, 1, 1), (100, 16, 3200), (200, 1600, 16)], 4), {
             (Strategy::Elements, 16, dims(&[(4, 1, 1), (200, 400, 4), (100, 4, 800)]))
         });
     }
 
     #[test]
     fn an_input_or_output_without_contiguous_dimension_is_copied_by_elements() {
-        assert_eq!(plan(&[(100, 2, 200), (100, 200, 2)], 4).0, Strategy::Elements);
+        assert_eq!(choice(&[(100, 2, 200), (100, 200, 2)], 4).0, Strategy::Elements);
         // A stride of 0: one element for all indices.
-        assert_eq!(plan(&[(100, 0, 1), (50, 1, 100)], 4).0, Strategy::Tiles2d);
-        assert_eq!(plan(&[(100, 0, 1)], 4).0, Strategy::Elements);
+        assert_eq!(choice(&[(100, 0, 1), (50, 1, 100)], 4).0, Strategy::Tiles2d);
+        assert_eq!(choice(&[(100, 0, 1)], 4).0, Strategy::Elements);
     }
 }

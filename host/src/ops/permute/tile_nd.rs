@@ -11,7 +11,7 @@ use gpu::transpose::permute::DIMS;
 use gpu::transpose::permute_nd::{BYTES, NO_PADDING, SEGMENTS, SIDE, THREADS, per_word};
 use gpu::transpose::strided::reciprocals;
 
-use super::dim_list::{Dim, array, strides};
+use super::dim_list::{Dim, array};
 use crate::launch::Fields;
 use crate::ops::move_kernels::{PermuteNdFields, Strides};
 
@@ -55,10 +55,15 @@ impl TileNd {
         blocks.filter(|&blocks| i32::try_from(blocks).is_ok())
     }
 
-    /// The arguments of the kernel for input `from` and output `to`, with the dimensions of [`TileNd::new`].
-    pub(super) fn arguments<A, B>(self, from: A, to: B, dims: &[Dim]) -> (A, B, Strides, Strides, PermuteNdFields) {
+    /// The arguments of the kernel for input `from` and output `to`, with the strides of the dimensions of
+    /// [`TileNd::new`].
+    pub(super) fn arguments<A, B>(
+        self,
+        from: A,
+        to: B,
+        (a, b): (Strides, Strides),
+    ) -> (A, B, Strides, Strides, PermuteNdFields) {
         let Self { extents, tile_extents, counts, reciprocals, positions, tuning, read, write } = self;
-        let (a, b) = strides(dims);
         let args = (extents, tile_extents, counts, reciprocals, positions, tuning, read, write);
         (from, to, a, b, Fields(args))
     }
@@ -252,6 +257,7 @@ mod tests {
     use simt::element::Element;
     use simulator::{Access, Config, Level};
 
+    use super::super::dim_list::strides;
     use super::*;
     use crate::device::Device;
     use crate::launch::Launch;
@@ -318,7 +324,7 @@ mod tests {
         let a = device.upload(&vec![T::default(); len]).expect("a");
         let mut b = device.upload(&vec![T::default(); len]).expect("b");
         let dims: Vec<_> = dims.iter().map(|&(extent, a, b)| Dim { extent, a, b }).collect();
-        let arguments = it.arguments(a.view(), b.view_mut(), &dims);
+        let arguments = it.arguments(a.view(), b.view_mut(), strides(&dims));
         let launch = Launch::grid((it.blocks().expect("a grid"), 1));
         let counters = device.launch(kernel, launch, arguments).expect("a launch").counters.expect("counters");
         for access in [Access::GlobalLoad, Access::GlobalStore] {
