@@ -4,7 +4,8 @@
 //! 1.98 GHz.
 //!
 //! ```text
-//! time     = overhead + max(compute + fix-up, load + fix-up beside loads)
+//! time     = overhead + max(compute + fix-up, load + fix-up beside loads); with several launches, no less than the
+//!            host takes for them: launches · HOST_LAUNCH
 //! overhead = launches · LAUNCH, copies · COPY_LAUNCH, TRANSPOSITION, REDUCE; memory traffic of copies and
 //!            partial products
 //! compute  = tiles per SM · tile rows · tile columns · (k + tile overhead) / efficiency
@@ -16,8 +17,8 @@
 //! counts as one block, on as many SMs, that loads a shared operand once. Split-K multiplies the blocks and divides k.
 //!
 //! The constants were fitted to the times of 23 925 algorithms for 1116 problems of `f32`, tf32 and `bf16` on an H200
-//! (132 SMs, 4.8 TB/s), those for copies and for a C of few rows or columns to 720 problems on an H100:
-//! docs/lab/gemm-trials.md. A rate r in GB/s per SM is 253.44 / r multiply-adds per byte.
+//! (132 SMs, 4.8 TB/s), those for copies and for a C of few rows or columns to 720 problems on an H100, that for the
+//! host to 520 on another: docs/lab/gemm-trials.md. A rate r in GB/s per SM is 253.44 / r multiply-adds per byte.
 
 use gpu::gemm::number::Number;
 use gpu::gemm::sm90::schedule::two_width::TwoWidth;
@@ -31,6 +32,9 @@ use crate::contract::Limits;
 
 /// A kernel launch: 1.97 µs.
 const LAUNCH: f64 = 500_000.0;
+/// What the host takes for a launch: 4.25 µs. Calls one after the other that launch twice wait for it, unless the GPU
+/// takes longer. (A single launch takes as long, whatever the kernel.)
+const HOST_LAUNCH: f64 = 1_080_000.0;
 /// Launches that a launch which copies operands counts as, besides its memory traffic: 2 µs.
 const COPY_LAUNCH: f64 = 1.0;
 /// Launches that the transposition of a 16-bit operand counts as, too: 4 µs. 341 × 112 × 832 of `bf16` TT takes 11.6 µs
@@ -67,32 +71,49 @@ const FIXUP: [f64; 2] = [350_000.0, 2.4];
 const FIXUP_BESIDE_LOADS: [f64; 2] = [90_000.0, 6.0];
 /// With stream-K, tiles of more than one wave, or shared unevenly, take this factor longer: no SM idles in the last
 /// wave, so power limits the clock (without stream-K such a wave costs nothing at 4096³ and 8192³), and blocks at
-/// different steps do not share loads through L2.
+/// different steps do not share loads through L2. Not where rows are misaligned: there loads limit the tensor cores,
+/// not power.
 const STREAM_K_PENALTY: f64 = 1.2;
 
 /// The estimated time of `work`.
 pub(super) fn estimate<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, work: &Work) -> f64 {
-    overhead(configuration, request, work)
-        + match &work.stream_k {
-            None => data_parallel(configuration, request, work),
-            Some(schedule) => stream_k(configuration, request, work, schedule),
-        }
+    let launches = launches(configuration, request, work);
+    let multiplies = match &work.stream_k {
+        None => data_parallel(configuration, request, work),
+        Some(schedule) => stream_k(configuration, request, work, schedule),
+    };
+    let time = overhead(request, work, launches) + multiplies;
+    match launches + work.packing.launches() {
+        0 | 1 => time,
+        // Of those that wait for the host the one comes first that takes the GPU least.
+        several => time.max(HOST_LAUNCH * several as f64 + time / 1024.0),
+    }
 }
 
-/// Launches, and memory traffic besides that of the kernel that multiplies.
-fn overhead<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, work: &Work) -> f64 {
-    let Problem { m, n, batch, .. } = *request.problem;
+/// Launches, without those that copy operands.
+fn launches<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, work: &Work) -> usize {
+    let batch = request.problem.batch;
     let products = match configuration.entry {
         Entry::Product(_) => batch,
         // A shorter last part is a launch of its own.
         _ if work.split.remainder > 0 => 2,
         _ => 1,
     };
-    let (launches, bytes_of_c) = match work.follow_up {
-        FollowUp::None => (products, 0),
-        FollowUp::Epilogue => (products + 1, 2 * request.epilogue.output_bytes),
+    match work.follow_up {
+        FollowUp::None => products,
+        FollowUp::Epilogue => products + 1,
         // One reduction per product of a batch, or one for the parts of a split.
-        FollowUp::Reduce => (products + batch, 8 * work.split.parts as usize),
+        FollowUp::Reduce => products + batch,
+    }
+}
+
+/// Launches, and memory traffic besides that of the kernel that multiplies.
+fn overhead(request: &Request<'_>, work: &Work, launches: usize) -> f64 {
+    let Problem { m, n, batch, .. } = *request.problem;
+    let bytes_of_c = match work.follow_up {
+        FollowUp::None => 0,
+        FollowUp::Epilogue => 2 * request.epilogue.output_bytes,
+        FollowUp::Reduce => 8 * work.split.parts as usize,
     };
     let bytes = bytes_of_c as f64 * m as f64 * n as f64 * batch as f64 + 2.0 * work.packing.bytes() as f64;
     let transpositions = work.packing.transpositions_of_16_bits() as f64;
@@ -152,7 +173,12 @@ fn stream_k<T: Number>(
     let depth =
         schedule.max_steps() * f64::from(configuration.k_step()) + tiles * tile_overhead(configuration, request, work);
     let is_shared = !has_waves && schedule.is_even();
-    let penalty = if is_shared || configuration.is_sequential { 1.0 } else { STREAM_K_PENALTY };
+    let is_limited_otherwise = is_shared || configuration.is_sequential;
+    let penalty = if is_limited_otherwise || is_misaligned(configuration, work.packing.operands) {
+        1.0
+    } else {
+        STREAM_K_PENALTY
+    };
     let compute = penalty * f64::from(blocks_per_sm) * rows * cols * depth / efficiency;
     let tiles_per_sm = f64::from(blocks_per_sm) * schedule.max_steps() / f64::from(schedule.steps.max(1));
     let blocks = f64::from(schedule.clusters * configuration.cluster());
@@ -223,6 +249,12 @@ fn efficiency<T: Number>(configuration: &Configuration<T>, operands: [OperandLay
     } else {
         one
     };
+    if is_misaligned(configuration, operands) { efficiency * configuration.model.misaligned } else { efficiency }
+}
+
+/// Whether rows of an operand that the kernel loads all the time lie across more cache lines, or vectors, than they
+/// must.
+fn is_misaligned<T: Number>(configuration: &Configuration<T>, operands: [OperandLayout; 2]) -> bool {
     let is_fetched_by_tma = configuration.tma().is_some();
     // TMA reads cache lines of 128 bytes, threads vectors of 16.
     let alignment = if is_fetched_by_tma { 128 } else { 16 };
@@ -232,9 +264,7 @@ fn efficiency<T: Number>(configuration: &Configuration<T>, operands: [OperandLay
     // Threads load the operand along a narrow tile's long edge all the time, that along its short edge once.
     let is_loaded_once = |edge: u32, other: u32| !is_fetched_by_tma && edge * 4 <= other;
     let ([a, b], [rows, cols]) = (operands, configuration.tile);
-    let is_misaligned =
-        is_misaligned(a) && !is_loaded_once(rows, cols) || is_misaligned(b) && !is_loaded_once(cols, rows);
-    if is_misaligned { efficiency * configuration.model.misaligned } else { efficiency }
+    is_misaligned(a) && !is_loaded_once(rows, cols) || is_misaligned(b) && !is_loaded_once(cols, rows)
 }
 
 /// The time of this many tiles on an SM, in units of one tile at an efficiency of 1: full waves of as many blocks as
