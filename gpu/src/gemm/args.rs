@@ -148,6 +148,8 @@ pub struct StreamKArgs<'a> {
     pub epoch: u64,
     /// Tiles that are split; 0: every tile is one block's.
     pub tiles: u32,
+    /// Blocks, or clusters, for each of them, where all have equally many; else 0.
+    pub parts: u32,
 }
 
 /// Elements from one row of op(X) to the next, and from one column to the next.

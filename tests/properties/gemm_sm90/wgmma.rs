@@ -382,7 +382,7 @@ fn nothing_along_k_writes_nothing() {
     let stored = y.view_mut().as_tensor(&[1, 64, 64]).unwrap().tma(&[1, 64, 64], Swizzle::B128).unwrap();
     let gemm =
         Fields((&mut none, &mut wide, &bias, 64_u64, 0_u64, 64_u32, 64_u32, 0_u32, 1_u32, 1.0_f32, 0.0_f32, TMA_STORE));
-    let stream_k = Fields((&mut sums, &mut up, 1_u64, 0_u32));
+    let stream_k = Fields((&mut sums, &mut up, 1_u64, 0_u32, 0_u32));
     let arguments = (boxes(&[1, 128, 64]), boxes(&[1, 64, 64]), stored, Fields((gemm, [0_u32, 0], stream_k)));
     device.launch(&kernels::gemm_sm90_bf16_nn_128x256, Launch::grid(2), arguments).unwrap();
     assert_eq!(y.download().unwrap(), vec![bf16::ONE; 64 * 64]);

@@ -21,7 +21,7 @@ use simt::sync::named_barrier;
 use simt::warpgroup::WARPGROUP_SIZE;
 use simt::wgmma::{Accumulators, Columns, Width};
 
-use super::schedule::stream_k::start;
+use super::schedule::stream_k::Blocks;
 use crate::gemm::args::StreamKArgs;
 use crate::unroll::each;
 
@@ -29,18 +29,17 @@ use crate::unroll::each;
 #[derive(Clone, Copy)]
 pub(super) struct Fixup<'a> {
     args: StreamKArgs<'a>,
-    /// Steps of all split tiles.
-    steps: u32,
+    blocks: Blocks,
     /// Consumer warpgroups of a block, and blocks of a cluster.
     consumers: u32,
     cluster: u32,
 }
 
 impl<'a> Fixup<'a> {
-    /// Of tiles of so many steps.
+    /// Of tiles that these blocks, or clusters, share.
     #[inline(always)]
-    pub(super) const fn new(args: StreamKArgs<'a>, steps: u32, consumers: u32, cluster: u32) -> Self {
-        Self { steps: args.tiles * steps, args, consumers, cluster }
+    pub(super) const fn new(args: StreamKArgs<'a>, blocks: Blocks, consumers: u32, cluster: u32) -> Self {
+        Self { args, blocks, consumers, cluster }
     }
 
     /// The partials of a warpgroup of a block, by fours, and their flag.
@@ -81,8 +80,9 @@ impl<'a> Fixup<'a> {
     {
         let t = opaque(thread_idx_x()) % WARPGROUP_SIZE;
         let (cluster, mut block) = (self.cluster, block_idx_x());
-        while block >= cluster && start(block / cluster, grid_dim_x() / cluster, self.steps) > first {
-            block -= cluster;
+        let back = cluster * self.blocks.distance();
+        while block >= back && self.blocks.range(block / cluster)[0] > first {
+            block -= back;
             let Some((slot, flag)) = self.slot::<N>(block, warpgroup) else { return };
             if t == 0 {
                 self.args.wait_for_flag(flag);

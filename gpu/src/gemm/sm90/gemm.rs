@@ -13,7 +13,7 @@ use super::epilogue::Epilogue;
 use super::fixup::Fixup;
 use super::pipeline::{PipelineState, Smem, init_pipeline};
 use super::schedule::raster::Tiles;
-use super::schedule::stream_k::{StreamK, WorkUnit};
+use super::schedule::stream_k::{Blocks, StreamK, WorkUnit};
 use super::{CONSUMER_REGISTERS, MANY_REGISTERS, PRODUCER_REGISTERS, TensorMaps};
 use crate::gemm::args::{TMA_STORE, TmaGemmArgs};
 use crate::unroll::each;
@@ -80,7 +80,9 @@ pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, co
         (matrix, (row * cluster + rank) * rows, col * cols)
     };
     let split = if C::CONFIG.stream_k { args.stream_k.tiles } else { 0 };
-    let mut schedule = StreamK::new([block_idx_x() / cluster, grid_dim_x() / cluster], count, split, steps);
+    let parts = if C::CONFIG.stream_k { args.stream_k.parts } else { 0 };
+    let blocks = Blocks { count: grid_dim_x() / cluster, parts, tiles: split, steps };
+    let mut schedule = StreamK::new(block_idx_x() / cluster, blocks, count);
     // Warpgroup 0 is the producer. With a branch on the consumers' condition ptxas places the producer's code next,
     // with one on the producer's at the end of the kernel, where the instruction cache does not have it yet: 0.1 µs.
     let consumer = warpgroup_id().wrapping_sub(1);
@@ -120,7 +122,7 @@ pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, co
         increase_for_consumer::<C>();
     }
     dependency_wait();
-    let fixup = Fixup::new(args.stream_k, steps, consumers, cluster);
+    let fixup = Fixup::new(args.stream_k, blocks, consumers, cluster);
     let epilogue = Epilogue { staging: &smem.c, map: c, gemm: args.gemm };
     let mut state = PipelineState::<STAGES>::CONSUMER;
     let mut buffer = 0;

@@ -81,6 +81,11 @@ impl Schedule {
         self.clusters.is_multiple_of(self.split_tiles.max(1))
     }
 
+    /// Clusters for each of the split tiles, if all have equally many; else 0.
+    fn parts(&self) -> u32 {
+        if self.split_tiles > 0 && self.is_even() { self.clusters / self.split_tiles } else { 0 }
+    }
+
     /// `f32` of workspace.
     pub(super) fn workspace_len(&self, [rows, cols]: [u32; 2]) -> usize {
         self.clusters as usize * (FLAGS + rows as usize * cols as usize) + SLACK
@@ -115,6 +120,7 @@ fn counts<T: Number>(problem: &Problem, configuration: &Configuration<T>) -> Opt
 #[derive(Debug)]
 pub(super) struct StreamKArgs<'w> {
     split_tiles: u32,
+    parts: u32,
     partials: BufferViewMut<'w, f32>,
     flags: BufferViewMut<'w, u64>,
     epoch: u64,
@@ -123,7 +129,7 @@ pub(super) struct StreamKArgs<'w> {
 impl<'w> StreamKArgs<'w> {
     /// No tile is split. The empty views are made from `memory`.
     pub(super) fn none<X: Element>(memory: &BufferViewMut<'w, X>) -> Self {
-        Self { split_tiles: 0, partials: memory.empty(), flags: memory.empty(), epoch: 0 }
+        Self { split_tiles: 0, parts: 0, partials: memory.empty(), flags: memory.empty(), epoch: 0 }
     }
 
     /// Flags and partial sums in a workspace of [`Schedule::workspace_len`] elements.
@@ -135,13 +141,13 @@ impl<'w> StreamKArgs<'w> {
         let mut flags = flags.into_u64_words();
         // Any old value is not the epoch.
         flags.assume_init();
-        Ok(Self { split_tiles: schedule.split_tiles, partials, flags, epoch: next_epoch() })
+        Ok(Self { split_tiles: schedule.split_tiles, parts: schedule.parts(), partials, flags, epoch: next_epoch() })
     }
 
     /// In the order of [`gpu::gemm::args::StreamKArgs`].
-    #[allow(clippy::type_complexity, reason = "a tuple of four")]
-    pub(super) fn fields(self) -> Fields<(BufferViewMut<'w, f32>, BufferViewMut<'w, u64>, u64, u32)> {
-        Fields((self.partials, self.flags, self.epoch, self.split_tiles))
+    #[allow(clippy::type_complexity, reason = "a tuple of five")]
+    pub(super) fn fields(self) -> Fields<(BufferViewMut<'w, f32>, BufferViewMut<'w, u64>, u64, u32, u32)> {
+        Fields((self.partials, self.flags, self.epoch, self.split_tiles, self.parts))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::gemm::args::TmaGemmArgs;
 use crate::gemm::microtile::{Microtile, accumulate};
 use crate::gemm::sm90::pipeline::{PipelineState, init_pipeline};
 use crate::gemm::sm90::schedule::raster::Tiles;
-use crate::gemm::sm90::schedule::stream_k::{StreamK, WorkUnit};
+use crate::gemm::sm90::schedule::stream_k::{Blocks, StreamK, WorkUnit};
 use crate::unroll::unroll;
 
 /// Shared memory: stages of a box of A and one of B, with `ELEMENTS` elements in all `STAGES` stages.
@@ -76,8 +76,8 @@ pub(super) fn gemm<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: 
     };
     let tiles = Tiles { rows: m.div_ceil(tile_m), cols: n.div_ceil(tile_n) };
     let steps = k.div_ceil(depth);
-    let blocks = [block_idx_x(), grid_dim_x()];
-    let mut schedule = StreamK::new(blocks, tiles.per_matrix() * batch, args.stream_k.tiles, steps);
+    let blocks = Blocks { count: grid_dim_x(), parts: 0, tiles: args.stream_k.tiles, steps };
+    let mut schedule = StreamK::new(block_idx_x(), blocks, tiles.per_matrix() * batch);
     let mut state = PipelineState::<STAGES>::CONSUMER;
     while let Some(WorkUnit { tile, from, to }) = schedule.next_unit() {
         let (matrix, row, col) = tiles.at(tile);

@@ -7,6 +7,9 @@
 //!  other tiles: block b has tile split + b, split + b + blocks, …
 //! ```
 //!
+//! The picture is of blocks that share tiles unevenly; where each tile has equally many, [`Blocks`] orders them
+//! otherwise.
+//!
 //! Tiles that fill no wave of blocks then leave none idle (*stream-K*, Osama, Merrill, Cecka, Garland and Owens 2023).
 //! The block that has the last steps of a tile finishes it, and needs the partials of those before. A block goes
 //! through its range from the end to the beginning: first the tile whose end it lacks, whose partials it stores
@@ -54,6 +57,53 @@ pub const fn start(block: u32, blocks: u32, steps: u32) -> u32 {
     block * each + if block < more { block } else { more }
 }
 
+/// The blocks that share the steps of split tiles.
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks {
+    /// How many there are.
+    pub count: u32,
+    /// How many each tile has, if all have equally many; else 0.
+    ///
+    /// Then neighbouring blocks have the same part of neighbouring tiles: they load the same rows or columns at the
+    /// same time, and those that add up a tile are the last to start.
+    pub parts: u32,
+    /// Tiles that are split.
+    pub tiles: u32,
+    /// Steps of a tile.
+    pub steps: u32,
+}
+
+impl Blocks {
+    /// The steps of block `block`, from the first to the one after the last.
+    ///
+    /// ```
+    /// use gpu::gemm::sm90::schedule::stream_k::Blocks;
+    /// // Two tiles of five steps: in three parts each, first the beginnings of both; among five blocks.
+    /// let even = Blocks { count: 6, parts: 3, tiles: 2, steps: 5 };
+    /// let ranges = [0, 1, 2, 3, 4, 5].map(|block| even.range(block));
+    /// assert_eq!(ranges, [[0, 2], [5, 7], [2, 4], [7, 9], [4, 5], [9, 10]]);
+    /// let uneven = Blocks { count: 5, parts: 0, ..even };
+    /// assert_eq!([0, 1, 2, 3, 4].map(|block| uneven.range(block)), [[0, 2], [2, 4], [4, 6], [6, 8], [8, 10]]);
+    /// ```
+    #[inline(always)]
+    #[must_use]
+    pub const fn range(self, block: u32) -> [u32; 2] {
+        if self.parts == 0 || self.tiles == 0 {
+            let all = self.tiles * self.steps;
+            return [start(block, self.count, all), start(block + 1, self.count, all)];
+        }
+        let (first, part) = (block % self.tiles * self.steps, block / self.tiles);
+        [first + start(part, self.parts, self.steps), first + start(part + 1, self.parts, self.steps)]
+    }
+
+    /// How many blocks before a block the one is that has the steps before its own.
+    #[inline(always)]
+    #[must_use]
+    pub const fn distance(self) -> u32 {
+        if self.parts == 0 { 1 } else { self.tiles }
+    }
+}
+
 /// A work unit: steps `from..to` of one tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkUnit {
@@ -80,21 +130,20 @@ pub struct StreamK {
 }
 
 impl StreamK {
-    /// The work of block `block` of `blocks` on `tiles` tiles of `steps` steps, of which the first `split` are split.
+    /// The work of block `block` on `tiles` tiles, of which the first ones are split among `blocks`.
     #[inline(always)]
     #[must_use]
-    pub const fn new([block, blocks]: [u32; 2], tiles: u32, split: u32, steps: u32) -> Self {
-        let all = split * steps;
-        let (first, end) = (start(block, blocks, all), start(block + 1, blocks, all));
-        Self { first, end, whole: split + block, blocks, tiles, steps }
+    pub const fn new(block: u32, blocks: Blocks, tiles: u32) -> Self {
+        let [first, end] = blocks.range(block);
+        Self { first, end, whole: blocks.tiles + block, blocks: blocks.count, tiles, steps: blocks.steps }
     }
 
     /// The next work unit.
     ///
     /// ```
-    /// use gpu::gemm::sm90::schedule::stream_k::{StreamK, WorkUnit};
+    /// use gpu::gemm::sm90::schedule::stream_k::{Blocks, StreamK, WorkUnit};
     /// // Block 1 of the picture: 3 tiles of 5 steps for 5 blocks.
-    /// let mut schedule = StreamK::new([1, 5], 3, 3, 5);
+    /// let mut schedule = StreamK::new(1, Blocks { count: 5, parts: 0, tiles: 3, steps: 5 }, 3);
     /// assert_eq!(schedule.next_unit(), Some(WorkUnit { tile: 1, from: 0, to: 1 }));
     /// assert_eq!(schedule.next_unit(), Some(WorkUnit { tile: 0, from: 3, to: 5 }));
     /// assert_eq!(schedule.next_unit(), None);
@@ -127,21 +176,26 @@ mod tests {
     /// index alone, each of which stores them once, before it finishes anything.
     #[test]
     fn every_step_is_done_once_without_a_circular_wait() {
-        for blocks in 1..12 {
+        for count in 1..12 {
             for tiles in 0..30 {
                 for steps in 1..8 {
-                    for split in [split_tiles(tiles, blocks), tiles] {
-                        check(blocks, tiles, split, steps);
+                    for split in [split_tiles(tiles, count), tiles] {
+                        let blocks = Blocks { count, parts: 0, tiles: split, steps };
+                        check(blocks, tiles);
+                        if split > 0 && count.is_multiple_of(split) {
+                            check(Blocks { parts: count / split, ..blocks }, tiles);
+                        }
                     }
                 }
             }
         }
     }
 
-    fn check(blocks: u32, tiles: u32, split: u32, steps: u32) {
+    fn check(blocks: Blocks, tiles: u32) {
+        let steps = blocks.steps;
         let mut seen = vec![0; (tiles * steps) as usize];
-        for block in 0..blocks {
-            let mut schedule = StreamK::new([block, blocks], tiles, split, steps);
+        for block in 0..blocks.count {
+            let mut schedule = StreamK::new(block, blocks, tiles);
             let (mut stored, mut number) = (0, 0);
             while let Some(WorkUnit { tile, from, to }) = schedule.next_unit() {
                 assert!(from < to && to <= steps && tile < tiles);
@@ -151,12 +205,17 @@ mod tests {
                     stored += 1;
                 } else if from > 0 {
                     // Block for block down to the first step.
-                    let first = (0..block).rev().find(|&other| start(other, blocks, split * steps) <= tile * steps);
-                    assert!(first.is_some());
+                    let mut of = block;
+                    while blocks.range(of)[0] > tile * steps {
+                        let before = of.checked_sub(blocks.distance()).expect("a block of lower index");
+                        let [first, end] = blocks.range(before);
+                        assert!(first < end && end == blocks.range(of)[0], "the steps before");
+                        of = before;
+                    }
                 }
                 number += 1;
             }
         }
-        assert!(seen.iter().all(|&times| times == 1), "{blocks} blocks, {tiles} tiles, {split} split, {steps} steps");
+        assert!(seen.iter().all(|&times| times == 1), "{blocks:?}, {tiles} tiles");
     }
 }
