@@ -21,13 +21,13 @@ impl<K: Eq + Hash, P: ?Sized> Default for PlanCache<K, P> {
 
 impl<K: Eq + Hash, P: ?Sized> PlanCache<K, P> {
     /// What `make` has made for this problem at an earlier call, or makes now. An error is not kept.
-    pub(super) fn get_or_make<E>(&self, problem: K, make: impl FnOnce() -> Result<Arc<P>, E>) -> Result<Arc<P>, E> {
+    pub(super) fn get_or_make<E>(&self, problem: K, make: impl FnOnce(&K) -> Result<Arc<P>, E>) -> Result<Arc<P>, E> {
         // Kept whole by a panic elsewhere: it is changed by the two calls below alone.
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(plan) = lock().get(&problem) {
             return Ok(Arc::clone(plan));
         }
-        let plan = make()?;
+        let plan = make(&problem)?;
         lock().put(problem, Arc::clone(&plan));
         Ok(plan)
     }

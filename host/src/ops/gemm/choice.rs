@@ -68,11 +68,10 @@ fn kept<T: Multiply, E>(
     wanted: Wanted,
     make: impl FnOnce() -> Result<Vec<Plan>, E>,
 ) -> Result<Arc<[Plan]>, E> {
-    // The memory is the device's, as the plans are.
-    let Request { problem, epilogue, arithmetic, device, sm_count, memory_bandwidth: _ } = *request;
+    let Request { problem, epilogue, arithmetic, device, sm_count } = *request;
     let elements = TypeId::of::<T>();
     let key = Key { elements, problem: *problem, epilogue, arithmetic, sm_count, wanted };
-    device.cache::<PlanCache>().get_or_make(key, || Ok(make()?.into()))
+    device.cache::<PlanCache>().get_or_make(key, |_| Ok(make()?.into()))
 }
 
 /// Each plan that needs less workspace than all before it.

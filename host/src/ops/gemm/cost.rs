@@ -173,12 +173,8 @@ fn stream_k<T: Number>(
     let depth =
         schedule.max_steps() * f64::from(configuration.k_step()) + tiles * tile_overhead(configuration, request, work);
     let is_shared = !has_waves && schedule.is_even();
-    let is_limited_otherwise = is_shared || configuration.is_sequential;
-    let penalty = if is_limited_otherwise || is_misaligned(configuration, work.packing.operands) {
-        1.0
-    } else {
-        STREAM_K_PENALTY
-    };
+    let is_exempt = is_shared || configuration.is_sequential || is_misaligned(configuration, work.packing.operands);
+    let penalty = if is_exempt { 1.0 } else { STREAM_K_PENALTY };
     let compute = penalty * f64::from(blocks_per_sm) * rows * cols * depth / efficiency;
     let tiles_per_sm = f64::from(blocks_per_sm) * schedule.max_steps() / f64::from(schedule.steps.max(1));
     let blocks = f64::from(schedule.clusters * configuration.cluster());
@@ -191,7 +187,7 @@ fn stream_k<T: Number>(
 
 /// Reading or writing this many bytes by all SMs together.
 fn memory_traffic(request: &Request<'_>, bytes: f64) -> f64 {
-    let bandwidth = match request.memory_bandwidth {
+    let bandwidth = match request.device.limits().memory_bandwidth {
         0 => FITTED_BANDWIDTH,
         known => known as f64,
     };

@@ -114,7 +114,6 @@ impl<T: Multiply> Gemm<'_, T> {
             arithmetic: self.arithmetic,
             device: self.device,
             sm_count: self.sm_count(),
-            memory_bandwidth: self.device.limits().memory_bandwidth,
         }
     }
 

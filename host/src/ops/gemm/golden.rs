@@ -149,6 +149,5 @@ pub(super) fn plans<T: Multiply>(device: &Device, inputs: &[&str]) -> Vec<Plan> 
         },
         device,
         sm_count: sms.parse().unwrap(),
-        memory_bandwidth: device.limits().memory_bandwidth,
     })
 }

@@ -35,8 +35,6 @@ pub(super) struct Request<'r> {
     pub(super) device: &'r Device,
     /// SMs that the cost is estimated for.
     pub(super) sm_count: u32,
-    /// Peak bandwidth of memory in bytes per second, 0 if unknown.
-    pub(super) memory_bandwidth: u64,
 }
 
 /// What follows the product.

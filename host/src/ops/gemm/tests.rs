@@ -11,7 +11,6 @@ use super::operands::OperandLayout;
 use super::options::{Arithmetic, Op};
 use super::planner::{plan_for, plans};
 use super::problem::{Epilogue, Problem, Request};
-use crate::contract::Limits;
 use crate::device::Device;
 use crate::memory::Axes;
 
@@ -32,8 +31,7 @@ fn problem([m, n, k]: [usize; 3], [a, b]: [Op; 2]) -> Problem {
 /// C = A·B on 132 SMs, C in the type of A and B.
 fn request<'r, T: Multiply>(problem: &'r Problem, device: &'r Device) -> Request<'r> {
     let epilogue = Epilogue { output_bytes: size_of::<T>(), ..Epilogue::default() };
-    let Limits { sm_count, memory_bandwidth, .. } = Limits::SIMULATED;
-    Request { problem, epilogue, arithmetic: Arithmetic::Full, device, sm_count, memory_bandwidth }
+    Request { problem, epilogue, arithmetic: Arithmetic::Full, device, sm_count: 132 }
 }
 
 fn all<T: Multiply>(extents: [usize; 3], ops: [Op; 2]) -> Vec<Plan> {

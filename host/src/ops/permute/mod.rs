@@ -126,12 +126,8 @@ impl Part {
         match self.work {
             Work::Copy => {
                 let queue = stream.map_or_else(|| device.queue(), Stream::queue);
-                return to.allocation().memory().copy(
-                    queue,
-                    to.view().region(),
-                    from.allocation().memory(),
-                    from.region(),
-                );
+                let (memory, source) = (to.allocation().memory(), from.allocation().memory());
+                memory.copy(queue, to.view().region(), source, from.region())?;
             }
             Work::Tiles2d { grid: [x, y], extents } => {
                 let launch = on(stream, Launch::grid((x, y)));

@@ -67,15 +67,14 @@ impl Plan {
         addresses: [usize; 2],
     ) -> Arc<Self> {
         let key = Key { dims: dims.collect(), size, addresses: addresses.map(|address| address % WIDEST) };
-        let dims = key.dims.to_vec();
-        let addresses = key.addresses;
-        let make = || Ok::<_, Infallible>(Arc::new(Self::new(dims, size, addresses, device.limits().grid)));
+        let limits = device.limits().grid;
+        let make = |key: &Key| Ok::<_, Infallible>(Arc::new(Self::new(key, limits)));
         let Ok(plan) = device.cache::<PlanCache>().get_or_make(key, make);
         plan
     }
 
-    fn new(dims: Vec<Dim>, size: usize, addresses: [usize; 2], limits: [u32; 3]) -> Self {
-        let Choice { strategy, size, dims } = Choice::new(dims, size, addresses);
+    fn new(&Key { ref dims, size, addresses }: &Key, limits: [u32; 3]) -> Self {
+        let Choice { strategy, size, dims } = Choice::new(dims.to_vec(), size, addresses);
         let work = |dims: &[Dim], (_, start): (usize, usize)| match strategy {
             Strategy::Contiguous => Some(Work::Copy),
             Strategy::Tiles2d => {
