@@ -95,11 +95,97 @@ warp_values! {
     f64: x => x.to_bits(), b => f64::from_bits(b);
 }
 
+/// What a shuffle exchanges between lanes: a [`WarpValue`], or several as a tuple or an array, at most 48 in all. Each
+/// 4 bytes take one instruction.
+///
+/// ```
+/// use simt::{prelude::*, warp::*};
+///
+/// /// The greatest of each block's 32 elements of `x`, and where it is.
+/// #[kernel(block = 32)]
+/// pub fn warp_argmax(x: VecRef<f32>, best: VecMut<f32>, at: VecMut<u32>) {
+///     let mut own = (x.get_or(index_1d(), f32::NEG_INFINITY), lane_id());
+///     for lane_mask in [16, 8, 4, 2, 1] {
+///         let (other, _) = warp_shuffle_xor(FULL_MASK, own, lane_mask, WARP_SIZE);
+///         own = if other.0 > own.0 { other } else { own };
+///     }
+///     if branch(lane_id() == 0) {
+///         best.set(block_idx_x() as usize, own.0);
+///         at.set(block_idx_x() as usize, own.1);
+///     }
+/// }
+/// ```
+///
+/// More do not compile:
+///
+/// ```compile_fail
+/// use simt::warp::{FULL_MASK, warp_shuffle_idx};
+/// warp_shuffle_idx(FULL_MASK, [0_u32; 49], 0, 32);
+/// ```
+pub trait ShuffleValue: Copy {
+    /// How many numbers there are.
+    #[doc(hidden)]
+    const COUNT: usize;
+    /// The value with each of its numbers exchanged.
+    #[doc(hidden)]
+    #[track_caller]
+    #[must_use]
+    fn exchange(self, with: &mut impl Exchange) -> Self;
+}
+
+/// Most numbers of a [`ShuffleValue`].
+pub(crate) const MOST_SHUFFLED: usize = 48;
+
+/// Refuses more, when the shuffle is compiled.
+const fn check_count<T: ShuffleValue>() {
+    assert!(T::COUNT > 0 && T::COUNT <= MOST_SHUFFLED, "a shuffle exchanges 1 to 48 numbers");
+}
+
+/// What happens to each number of a [`ShuffleValue`].
+#[doc(hidden)]
+pub trait Exchange {
+    /// The number that takes the place of `value`.
+    fn number<T: WarpValue>(&mut self, value: T) -> T;
+}
+
+impl<T: WarpValue> ShuffleValue for T {
+    const COUNT: usize = 1;
+    #[inline(always)]
+    fn exchange(self, with: &mut impl Exchange) -> Self {
+        with.number(self)
+    }
+}
+
+impl<A: ShuffleValue, B: ShuffleValue> ShuffleValue for (A, B) {
+    const COUNT: usize = A::COUNT + B::COUNT;
+    #[inline(always)]
+    fn exchange(self, with: &mut impl Exchange) -> Self {
+        (self.0.exchange(with), self.1.exchange(with))
+    }
+}
+
+impl<A: ShuffleValue, B: ShuffleValue, C: ShuffleValue> ShuffleValue for (A, B, C) {
+    const COUNT: usize = A::COUNT + B::COUNT + C::COUNT;
+    #[inline(always)]
+    fn exchange(self, with: &mut impl Exchange) -> Self {
+        (self.0.exchange(with), self.1.exchange(with), self.2.exchange(with))
+    }
+}
+
+impl<T: ShuffleValue, const N: usize> ShuffleValue for [T; N] {
+    const COUNT: usize = N * T::COUNT;
+    #[inline(always)]
+    fn exchange(self, with: &mut impl Exchange) -> Self {
+        self.map(|value| value.exchange(with))
+    }
+}
+
 /// The value of lane `lane` of the caller's segment of `width` lanes; `width` is a power of two up to the warp size,
 /// and `lane` is taken modulo `width`. The flag is always true: the source is inside the segment.
 #[inline(always)]
 #[track_caller]
-pub fn warp_shuffle_idx<T: WarpValue>(mask: u32, value: T, lane: u32, width: u32) -> (T, bool) {
+pub fn warp_shuffle_idx<T: ShuffleValue>(mask: u32, value: T, lane: u32, width: u32) -> (T, bool) {
+    const { check_count::<T>() };
     arch::warp::shuffle_idx(mask, value, lane, width)
 }
 
@@ -107,7 +193,8 @@ pub fn warp_shuffle_idx<T: WarpValue>(mask: u32, value: T, lane: u32, width: u32
 /// lanes; if not, the caller gets its own value. `delta` is less than the warp size.
 #[inline(always)]
 #[track_caller]
-pub fn warp_shuffle_up<T: WarpValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
+pub fn warp_shuffle_up<T: ShuffleValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
+    const { check_count::<T>() };
     arch::warp::shuffle_up(mask, value, delta, width)
 }
 
@@ -115,7 +202,8 @@ pub fn warp_shuffle_up<T: WarpValue>(mask: u32, value: T, delta: u32, width: u32
 /// lanes; if not, the caller gets its own value. `delta` is less than the warp size.
 #[inline(always)]
 #[track_caller]
-pub fn warp_shuffle_down<T: WarpValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
+pub fn warp_shuffle_down<T: ShuffleValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
+    const { check_count::<T>() };
     arch::warp::shuffle_down(mask, value, delta, width)
 }
 
@@ -123,7 +211,8 @@ pub fn warp_shuffle_down<T: WarpValue>(mask: u32, value: T, delta: u32, width: u
 /// caller's segment of `width` lanes; the caller then gets its own value. Lanes of lower segments can be read.
 #[inline(always)]
 #[track_caller]
-pub fn warp_shuffle_xor<T: WarpValue>(mask: u32, value: T, lane_mask: u32, width: u32) -> (T, bool) {
+pub fn warp_shuffle_xor<T: ShuffleValue>(mask: u32, value: T, lane_mask: u32, width: u32) -> (T, bool) {
+    const { check_count::<T>() };
     arch::warp::shuffle_xor(mask, value, lane_mask, width)
 }
 

@@ -17,6 +17,8 @@ pub(crate) const GROUP: Group = Group {
         Case::new("mask of the other half", Kind::WarpMask, halves),
         Case::new("full mask in a branch of half of the lanes", Kind::WarpMask, lower),
         Case::new("shuffle from lanes outside the mask", Kind::WarpMask, outside),
+        Case::new("shuffle of several numbers from lanes outside the mask", Kind::WarpMask, several),
+        Case::new("shuffles of one and of several numbers in two branches", Kind::WarpMask, unequal),
         Case::new("one vote as two calls in two branches", Kind::WarpMask, votes),
         Case::new("shuffles after an early return", Kind::WarpExited, early),
         Case::new("broadcast from a lane that has exited", Kind::WarpExited, leader),
@@ -108,6 +110,62 @@ fn outside(bench: &mut Bench) -> bool {
     bench.launch((outside_faulty, outside_fixed), Grid::line(1, 32), (&x, &mut y));
     let x = ramp(32);
     y.to_vec() == (0..16).map(|i| if i < 8 { x[i] + x[i + 8] } else { x[i] }).collect::<Vec<_>>()
+}
+
+/// The same of an element and its square.
+#[kernel(block = 32)]
+fn several_faulty(x: VecRef<u32>, y: VecMut<u32>) {
+    let (lane, v) = (lane_id(), x.get(index_1d()));
+    if lane < 16 {
+        let ((other, square), inside) = warp_shuffle_down(0xffff, (v, u64::from(v * v)), 8, 32); // FAULT: as above
+        y.set(lane as usize, if inside { other + square as u32 } else { v });
+    }
+    sync_threads();
+}
+
+#[kernel(block = 32)]
+fn several_fixed(x: VecRef<u32>, y: VecMut<u32>) {
+    let (lane, v) = (lane_id(), x.get(index_1d()));
+    if lane < 16 {
+        let ((other, square), inside) = warp_shuffle_down(0xffff, (v, u64::from(v * v)), 8, 16);
+        y.set(lane as usize, if inside { other + square as u32 } else { v });
+    }
+    sync_threads();
+}
+
+fn several(bench: &mut Bench) -> bool {
+    let (x, mut y) = (Buffer::new(&ramp(32)), Buffer::unwritten(16));
+    bench.launch((several_faulty, several_fixed), Grid::line(1, 32), (&x, &mut y));
+    let x = ramp(32);
+    y.to_vec() == (0..16).map(|i| if i < 8 { x[i + 8] + x[i + 8] * x[i + 8] } else { x[i] }).collect::<Vec<_>>()
+}
+
+/// Even lanes get the element of their right neighbour, odd lanes also its square from their left one.
+#[kernel(block = 32)]
+fn unequal_faulty(x: VecRef<u32>, y: VecMut<u32>) {
+    let v = x.get(index_1d());
+    let taken = if lane_id().is_multiple_of(2) {
+        warp_shuffle_xor(FULL_MASK, v, 1, 32).0 // FAULT: odd lanes are elsewhere
+    } else {
+        let (other, square) = warp_shuffle_xor(FULL_MASK, (v, u64::from(v * v)), 1, 32).0; // FAULT: even lanes are
+        other + square as u32
+    };
+    y.set(index_1d(), taken);
+}
+
+#[kernel(block = 32)]
+fn unequal_fixed(x: VecRef<u32>, y: VecMut<u32>) {
+    let v = x.get(index_1d());
+    let (other, square) = warp_shuffle_xor(FULL_MASK, (v, u64::from(v * v)), 1, 32).0;
+    y.set(index_1d(), if lane_id().is_multiple_of(2) { other } else { other + square as u32 });
+}
+
+fn unequal(bench: &mut Bench) -> bool {
+    let (x, mut y) = (Buffer::new(&ramp(32)), Buffer::unwritten(32));
+    bench.launch((unequal_faulty, unequal_fixed), Grid::line(1, 32), (&x, &mut y));
+    let x = ramp(32);
+    let expected = |i: usize| if i.is_multiple_of(2) { x[i + 1] } else { x[i - 1] + x[i - 1] * x[i - 1] };
+    y.to_vec() == (0..32).map(expected).collect::<Vec<_>>()
 }
 
 /// Whether some element is 0: tested by the even lanes' squares and the odd lanes' doubles.

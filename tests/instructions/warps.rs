@@ -7,6 +7,7 @@ use crate::case::{CANARY, Case, Outcome, noise, same};
 
 pub(crate) const CASES: &[Case] = &[
     Case { kernel: kernels::warp_shuffles.info(), run: shuffles },
+    Case { kernel: kernels::warp_shuffle_several.info(), run: several },
     Case { kernel: kernels::warp_sum_f64.info(), run: sum_f64 },
     Case { kernel: kernels::warp_votes.info(), run: votes },
     Case { kernel: kernels::warp_matches.info(), run: matches },
@@ -46,6 +47,25 @@ fn shuffles(device: &Device) -> Outcome {
             let what = format!("width {width}, argument {arg}");
             all.extend(same(&out.into_buffer().download()?, &shuffled(&x, width, arg), &what));
         }
+    }
+    Ok(all)
+}
+
+fn several(device: &Device) -> Outcome {
+    let x = noise(N);
+    let input = device.upload(&x[..])?;
+    let mut all = Vec::new();
+    for apart in [0, 1, 6, 31] {
+        let received = |thread: usize| x[thread ^ apart as usize];
+        let row = |thread: usize| {
+            let (value, from_3) = (received(thread), received(thread / 32 * 32 + 3));
+            let half = (f64::from(value) / 2.0).to_bits();
+            [value, half as u32, (half >> 32) as u32, !value, value ^ 1, value.wrapping_mul(3), from_3, !from_3]
+        };
+        let expected: Vec<u32> = (0..N).flat_map(row).collect();
+        let mut out = rows(device, 8)?;
+        device.launch(&kernels::warp_shuffle_several, Launch::grid(1), (&input, apart, &mut out))?;
+        all.extend(same(&out.into_buffer().download()?, &expected, &format!("{apart} apart")));
     }
     Ok(all)
 }

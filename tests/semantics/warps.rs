@@ -4,27 +4,45 @@ use crate::silent;
 use proptest::prelude::*;
 use simt::prelude::*;
 use simt::warp::{
-    lane_id, warp_match_all, warp_match_any, warp_reduce_add, warp_reduce_and, warp_reduce_max, warp_reduce_min,
-    warp_reduce_or, warp_reduce_xor, warp_shuffle_down, warp_shuffle_idx, warp_shuffle_up, warp_shuffle_xor, warp_size,
-    warp_vote_all, warp_vote_any, warp_vote_ballot,
+    ShuffleValue, lane_id, warp_match_all, warp_match_any, warp_reduce_add, warp_reduce_and, warp_reduce_max,
+    warp_reduce_min, warp_reduce_or, warp_reduce_xor, warp_shuffle_down, warp_shuffle_idx, warp_shuffle_up,
+    warp_shuffle_xor, warp_size, warp_vote_all, warp_vote_any, warp_vote_ballot,
 };
 use simulator::{Config, Kind};
 use warpwright_tests::sim::{Buffer, Grid, launch};
 
 const MODES: [&str; 4] = ["idx", "up", "down", "xor"];
 
-/// One shuffle by the lanes of a mask; `how` is mode, width, mask. `y` gets value and flag of each lane.
+/// One shuffle of any mode.
+fn shuffle_by<T: ShuffleValue>(mode: u32, mask: u32, value: T, arg: u32, width: u32) -> (T, bool) {
+    match mode {
+        0 => warp_shuffle_idx(mask, value, arg, width),
+        1 => warp_shuffle_up(mask, value, arg, width),
+        2 => warp_shuffle_down(mask, value, arg, width),
+        _ => warp_shuffle_xor(mask, value, arg, width),
+    }
+}
+
+/// One shuffle by the lanes of a mask; `how` is mode, width, mask, and how many numbers each lane derives from its
+/// value: 1, 4 or 18. `y` gets value and flag of each lane; 0 for a value whose other numbers do not come from it.
 #[kernel(max_threads = 32)]
 fn shuffle(x: VecRef<u64>, args: VecRef<u32>, how: VecRef<u32>, y: VecMut<u64>) {
     let i = index_1d();
     let (mode, width, mask) = (how.get(0), how.get(1), how.get(2));
     if mask >> lane_id() & 1 == 1 {
         let (v, arg) = (x.get(i), args.get(i));
-        let (value, inside) = match mode {
-            0 => warp_shuffle_idx(mask, v, arg, width),
-            1 => warp_shuffle_up(mask, v, arg, width),
-            2 => warp_shuffle_down(mask, v, arg, width),
-            _ => warp_shuffle_xor(mask, v, arg, width),
+        let (value, inside) = match how.get(3) {
+            1 => shuffle_by(mode, mask, v, arg, width),
+            4 => {
+                let four = |v: u64| (v, v as u32, [v as i64 ^ 5, -(v as i64 >> 1)]);
+                let (received, inside) = shuffle_by(mode, mask, four(v), arg, width);
+                (if received == four(received.0) { received.0 } else { 0 }, inside)
+            }
+            _ => {
+                let many = |v: u64| ([v; 6], [[f64::from(v as u32); 3]; 4]);
+                let (received, inside) = shuffle_by(mode, mask, many(v), arg, width);
+                (if received == many(received.0[0]) { received.0[0] } else { 0 }, inside)
+            }
         };
         y.set(2 * i, value);
         y.set(2 * i + 1, u64::from(inside));
@@ -52,6 +70,7 @@ proptest! {
     fn shuffles_move_what_ptx_says(
         (size, width) in (0_u32..6).prop_flat_map(|log| (Just(1_u32 << log), (0..=log).prop_map(|w| 1_u32 << w))),
         mode in 0_usize..4,
+        count in prop::sample::select(vec![1_u32, 4, 18]),
         mask in any::<u32>(),
         full in any::<bool>(),
         args in prop::collection::vec(0_u32..32, 32),
@@ -62,7 +81,7 @@ proptest! {
         let mask = if full { all } else { (mask & all).max(1) };
         let args: Vec<u32> = args.into_iter().map(|arg| arg % size).collect();
         let (x, a, mut y) = (Buffer::new(&values), Buffer::new(&args), Buffer::zeroed(64));
-        let how = Buffer::new(&[mode as u32, width, mask]);
+        let how = Buffer::new(&[mode as u32, width, mask, count]);
         let config = Config::default().seed(seed).warp_size(size);
         let outcome = launch(&config, shuffle, Grid::line(1, size), (&x, &a, &how, &mut y)).unwrap();
         let takes_part = |lane: usize| mask >> lane & 1 == 1;

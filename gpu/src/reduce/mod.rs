@@ -9,7 +9,8 @@
 //! | [`dynamic`] | one sum per block, in shared memory of a size chosen at launch | `reduce` |
 //! | [`read`] | reads a vector: the upper bound for the speed of all others | `reduce` |
 //!
-//! `along` is what the kernels of rows, columns and segments share.
+//! [`reducer`] passes a reduction to the body of a kernel; `along` is what the kernels of rows, columns and segments
+//! share.
 
 #[cfg(feature = "algebra")]
 #[cfg_attr(
@@ -23,6 +24,7 @@ pub mod columns;
 pub mod dynamic;
 #[cfg(not(all(target_arch = "nvptx64", feature = "algebra")))]
 pub mod read;
+pub mod reducer;
 #[cfg(feature = "reduce_rows")]
 pub mod rows;
 #[cfg(feature = "reduce_segments")]

@@ -89,6 +89,13 @@ impl<'a, T: Element> VecRef<'a, T> {
         VecRef { ptr: self.ptr.cast(), len: self.len / N as u64, tag: self.tag, pad: 0, memory: PhantomData }
     }
 
+    /// The same memory as elements of another type of the same size, as [`bits_as`](crate::element::bits_as) reads one.
+    #[inline(always)]
+    pub const fn bits_as<U: Element>(&self) -> VecRef<'a, U> {
+        const { assert!(size_of::<T>() == size_of::<U>() && align_of::<T>() == align_of::<U>()) };
+        VecRef { ptr: self.ptr.cast(), len: self.len, tag: self.tag, pad: 0, memory: PhantomData }
+    }
+
     /// The elements `start` to `start + len − 1`, or `None` if they are not all in the vector. Where `len` is a
     /// constant, the compiler removes bounds checks of indices that it knows to be below `len`.
     #[inline(always)]
@@ -189,6 +196,12 @@ impl<'a, T: Element> VecMut<'a, T> {
         T: Lanes<N>,
     {
         VecMut(self.0.vectors())
+    }
+
+    /// [`VecRef::bits_as`], for writing.
+    #[inline(always)]
+    pub const fn bits_as<U: Element>(&self) -> VecMut<'a, U> {
+        VecMut(self.0.bits_as())
     }
 
     /// [`VecRef::part`], for writing.

@@ -1,7 +1,7 @@
 //! Warp operations by LLVM intrinsics, which are convergent.
 
 use super::llvm;
-use crate::warp::WarpValue;
+use crate::warp::{Exchange, ShuffleValue, WarpValue};
 
 #[inline(always)]
 pub(crate) fn warp_size() -> u32 {
@@ -36,39 +36,45 @@ fn first_lane(width: u32) -> u32 {
     lane_id() & 0u32.wrapping_sub(width)
 }
 
-/// Shuffles a value of 4 bytes by one instruction, one of 8 bytes by two.
+/// Shuffles each number of 4 bytes by one instruction, each of 8 bytes by two.
 macro_rules! shuffle {
     ($instruction:ident, $mask:expr, $value:expr, $arg:expr, $segment:expr) => {{
-        let bits = $value.to_bits();
-        // SAFETY: exchanges registers; memory safety does not depend on the mask.
-        let bits = unsafe {
-            let low = llvm::$instruction($mask, bits as u32, $arg, $segment) as u64;
-            if size_of::<T>() == 8 {
-                low | (llvm::$instruction($mask, (bits >> 32) as u32, $arg, $segment) as u64) << 32
-            } else {
-                low
+        struct Shuffle(u32, u32, u32);
+        impl Exchange for Shuffle {
+            #[inline(always)]
+            fn number<T: WarpValue>(&mut self, value: T) -> T {
+                let (Self(mask, argument, segment), bits) = (self, value.to_bits());
+                // SAFETY: exchanges registers; memory safety does not depend on the mask.
+                T::from_bits(unsafe {
+                    let low = llvm::$instruction(*mask, bits as u32, *argument, *segment) as u64;
+                    if size_of::<T>() == 8 {
+                        low | (llvm::$instruction(*mask, (bits >> 32) as u32, *argument, *segment) as u64) << 32
+                    } else {
+                        low
+                    }
+                })
             }
-        };
-        T::from_bits(bits)
+        }
+        $value.exchange(&mut Shuffle($mask, $arg, $segment))
     }};
 }
 
 #[inline(always)]
-pub(crate) fn shuffle_idx<T: WarpValue>(mask: u32, value: T, lane: u32, width: u32) -> (T, bool) {
+pub(crate) fn shuffle_idx<T: ShuffleValue>(mask: u32, value: T, lane: u32, width: u32) -> (T, bool) {
     (shuffle!(shuffle_idx, mask, value, lane, segment(width, 31)), true)
 }
 #[inline(always)]
-pub(crate) fn shuffle_up<T: WarpValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
+pub(crate) fn shuffle_up<T: ShuffleValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
     let inside = lane_id() - first_lane(width) >= delta;
     (shuffle!(shuffle_up, mask, value, delta, segment(width, 0)), inside)
 }
 #[inline(always)]
-pub(crate) fn shuffle_down<T: WarpValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
+pub(crate) fn shuffle_down<T: ShuffleValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
     let inside = lane_id() - first_lane(width) + delta < width;
     (shuffle!(shuffle_down, mask, value, delta, segment(width, 31)), inside)
 }
 #[inline(always)]
-pub(crate) fn shuffle_xor<T: WarpValue>(mask: u32, value: T, lane_mask: u32, width: u32) -> (T, bool) {
+pub(crate) fn shuffle_xor<T: ShuffleValue>(mask: u32, value: T, lane_mask: u32, width: u32) -> (T, bool) {
     let inside = lane_id() ^ lane_mask < first_lane(width) + width;
     (shuffle!(shuffle_xor, mask, value, lane_mask, segment(width, 31)), inside)
 }

@@ -1,8 +1,8 @@
 //! Warp operations: each is one call of the simulator, with the operation as a value.
 
-use simulator::device::{self, WarpOp, warp_op};
+use simulator::device::{self, WarpOp, warp_op, warp_shuffle};
 
-use crate::warp::WarpValue;
+use crate::warp::{Exchange, ShuffleValue, WarpValue};
 
 #[inline(always)]
 pub(crate) fn warp_size() -> u32 {
@@ -19,11 +19,57 @@ pub(crate) fn sync_warp(mask: u32) {
     warp_op(WarpOp::Sync, mask, 0, 0);
 }
 
+/// Takes the numbers of a value.
+struct Take<const N: usize> {
+    numbers: [u64; N],
+    count: usize,
+}
+
+impl<const N: usize> Exchange for Take<N> {
+    #[inline(always)]
+    fn number<T: WarpValue>(&mut self, value: T) -> T {
+        self.numbers[self.count] = value.to_bits();
+        self.count += 1;
+        value
+    }
+}
+
+/// Replaces the numbers of a value by those that were received.
+struct Replace<'a>(core::slice::Iter<'a, u64>);
+
+impl Exchange for Replace<'_> {
+    #[inline(always)]
+    fn number<T: WarpValue>(&mut self, value: T) -> T {
+        self.0.next().map_or(value, |bits| T::from_bits(*bits))
+    }
+}
+
+/// All numbers of a value at once: the lanes meet once.
 #[inline(always)]
 #[track_caller]
-fn shuffle<T: WarpValue>(op: WarpOp, mask: u32, value: T, arg: u32) -> (T, bool) {
-    let (bits, inside) = warp_op(op, mask, value.to_bits(), arg);
-    (T::from_bits(bits), inside)
+fn shuffle<T: ShuffleValue>(op: WarpOp, mask: u32, value: T, arg: u32) -> (T, bool) {
+    match T::COUNT {
+        0..=4 => exchange::<T, 4>(op, mask, value, arg),
+        5..=16 => exchange::<T, 16>(op, mask, value, arg),
+        _ => exchange::<T, { crate::warp::MOST_SHUFFLED }>(op, mask, value, arg),
+    }
+}
+
+/// [`shuffle`] for at most `N` numbers.
+#[inline(always)]
+#[track_caller]
+fn exchange<T: ShuffleValue, const N: usize>(op: WarpOp, mask: u32, value: T, arg: u32) -> (T, bool) {
+    let mut own = Take { numbers: [0; N], count: 0 };
+    let _ = value.exchange(&mut own);
+    let Take { mut numbers, count } = own;
+    let inside = if let [number] = &mut numbers[..count] {
+        let (bits, inside) = warp_op(op, mask, *number, arg);
+        *number = bits;
+        inside
+    } else {
+        warp_shuffle(op, mask, &mut numbers[..count], arg)
+    };
+    (value.exchange(&mut Replace(numbers[..count].iter())), inside)
 }
 /// Checks that PTX can express the width.
 #[inline(always)]
@@ -34,22 +80,22 @@ fn valid(width: u32) -> u32 {
 }
 #[inline(always)]
 #[track_caller]
-pub(crate) fn shuffle_idx<T: WarpValue>(mask: u32, value: T, lane: u32, width: u32) -> (T, bool) {
+pub(crate) fn shuffle_idx<T: ShuffleValue>(mask: u32, value: T, lane: u32, width: u32) -> (T, bool) {
     shuffle(WarpOp::ShuffleIdx { width: valid(width) }, mask, value, lane)
 }
 #[inline(always)]
 #[track_caller]
-pub(crate) fn shuffle_up<T: WarpValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
+pub(crate) fn shuffle_up<T: ShuffleValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
     shuffle(WarpOp::ShuffleUp { width: valid(width) }, mask, value, delta)
 }
 #[inline(always)]
 #[track_caller]
-pub(crate) fn shuffle_down<T: WarpValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
+pub(crate) fn shuffle_down<T: ShuffleValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
     shuffle(WarpOp::ShuffleDown { width: valid(width) }, mask, value, delta)
 }
 #[inline(always)]
 #[track_caller]
-pub(crate) fn shuffle_xor<T: WarpValue>(mask: u32, value: T, lane_mask: u32, width: u32) -> (T, bool) {
+pub(crate) fn shuffle_xor<T: ShuffleValue>(mask: u32, value: T, lane_mask: u32, width: u32) -> (T, bool) {
     shuffle(WarpOp::ShuffleXor { width: valid(width) }, mask, value, lane_mask)
 }
 

@@ -82,6 +82,17 @@ pub fn warp_op(op: WarpOp, mask: u32, value: u64, arg: u32) -> (u64, bool) {
     block.warp_ops(&lane).run(&block.state, &lane, op, (value, arg), location)
 }
 
+/// A shuffle of all `numbers` at once. Gives whether the source lane lay in range.
+#[inline(always)]
+#[track_caller]
+pub fn warp_shuffle(op: WarpOp, mask: u32, numbers: &mut [u64], arg: u32) -> bool {
+    let (lane, location) = (current(), Location::caller());
+    let block = Block::of(&lane);
+    let address = numbers.as_mut_ptr().expose_provenance() as u64;
+    let op = (Op::Numbers(op, numbers.len()), mutation::mask(location, mask));
+    block.warp_ops(&lane).run(&block.state, &lane, op, (address, arg), location).1
+}
+
 /// Records a branch of the kernel for the divergence counter; returns the condition.
 #[inline(always)]
 #[track_caller]

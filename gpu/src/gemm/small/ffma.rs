@@ -65,23 +65,34 @@ impl<const ROWS: usize> Accumulators<f32, 4> for Rows<ROWS> {
 
     #[inline(always)]
     fn each<const K_MAJOR: bool>(self, lane: u32, mut put: impl FnMut(u32, u32, f32)) {
-        let with = |sum: f32, other: u32| sum + warp_shuffle_xor(u32::MAX, sum, other, 32).0;
         unroll!(for row in 0..ROWS {
             if K_MAJOR {
+                let sums = add_lane(add_lane(self.0[row], 1), 2);
                 unroll!(for r in 0..8 {
-                    let sum = with(with(self.0[row][r], 1), 2);
                     if lane.is_multiple_of(4) {
-                        put(row as u32, 8 * r as u32 + lane / 4, sum);
+                        put(row as u32, 8 * r as u32 + lane / 4, sums[r]);
                     }
                 });
             } else {
+                let [a, b, c, d, ..] = self.0[row];
+                let sums = add_lane([a, b, c, d], 1);
                 unroll!(for col in 0..4 {
-                    let sum = with(self.0[row][col], 1);
                     if lane.is_multiple_of(2) {
-                        put(row as u32, lane / 2 * 4 + col as u32, sum);
+                        put(row as u32, lane / 2 * 4 + col as u32, sums[col]);
                     }
                 });
             }
         });
     }
+}
+
+/// Adds the sums of the lane whose index is this one's exclusive or `other`.
+#[inline(always)]
+fn add_lane<const N: usize>(sums: [f32; N], other: u32) -> [f32; N] {
+    let theirs = warp_shuffle_xor(u32::MAX, sums, other, 32).0;
+    let mut both = sums;
+    unroll!(for i in 0..N {
+        both[i] += theirs[i];
+    });
+    both
 }

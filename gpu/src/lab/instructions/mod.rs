@@ -70,6 +70,7 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     warps::warp_matches.info(),
     warps::warp_reductions.info(),
     warps::warp_shuffles.info(),
+    warps::warp_shuffle_several.info(),
     warps::warp_sum_f64.info(),
     warps::warp_votes.info(),
 ];

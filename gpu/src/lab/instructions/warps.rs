@@ -33,6 +33,26 @@ pub fn warp_shuffles(x: VecRef<u32>, width: u32, arg: u32, out: MatMut<u32>) {
     out.set_within(row, 7, in_xor as u32);
 }
 
+/// Each thread `i` shuffles `x[i]`, half of it as an `f64`, and three more numbers at once: to the lane `apart` away by
+/// exclusive or, and then from lane 3. Row `i` of `out` has the bits of what it received, words of 4 bytes.
+#[kernel(block = (BLOCK))]
+pub fn warp_shuffle_several(x: VecRef<u32>, apart: u32, out: MatMut<u32>) {
+    let i = index_1d();
+    let value = x.get_or(i, 0);
+    let own = (value, value as f64 / 2.0, [!value, value ^ 1, value.wrapping_mul(3)]);
+    let (word, half, [a, b, c]) = warp_shuffle_xor(FULL_MASK, own, apart, WARP_SIZE).0;
+    let of_lane_3 = warp_shuffle_idx(FULL_MASK, [word, a], 3, WARP_SIZE).0;
+    let (row, half) = (i as u32, half.to_bits());
+    out.set_within(row, 0, word);
+    out.set_within(row, 1, half as u32);
+    out.set_within(row, 2, (half >> 32) as u32);
+    out.set_within(row, 3, a);
+    out.set_within(row, 4, b);
+    out.set_within(row, 5, c);
+    out.set_within(row, 6, of_lane_3[0]);
+    out.set_within(row, 7, of_lane_3[1]);
+}
+
 /// `out[i]` = sum of `x` over the warp of thread `i`, by exchanging 8-byte values between lanes 16, 8, 4, 2, 1 apart.
 /// All lanes compute the sum in the same order up to commutation, so all get the same bits.
 #[kernel(block = (BLOCK))]

@@ -7,10 +7,9 @@
 
 use core::marker::PhantomData;
 
-use super::LineReduction;
 use crate::reduce::whole::arg_extremes::{ArgExtreme, NO_INDEX};
 use crate::reduce::whole::compare::{Key, Maximum, NanPolicy, Ordered, Propagate};
-use crate::reduce::whole::reduction::{Merge, State};
+use crate::reduce::whole::reduction::{Merge, Reduction, State};
 
 /// Keys whose order a mask reverses.
 pub trait Flip: Key {
@@ -54,7 +53,8 @@ impl<T: Ordered, P: NanPolicy> Merge for Best<T, P> {
     }
 }
 
-impl<T: Ordered<Key: Flip>, P: NanPolicy> LineReduction for Best<T, P> {
+impl<T: Ordered<Key: Flip>, P: NanPolicy> Reduction for Best<T, P> {
+    type Merges = Best<T::Key, P>;
     type Element = T;
     type Output = T;
     #[inline(always)]
@@ -82,10 +82,11 @@ where
     }
 }
 
-impl<T: Ordered<Key: Flip>, P: NanPolicy> LineReduction for BestAt<T, P>
+impl<T: Ordered<Key: Flip>, P: NanPolicy> Reduction for BestAt<T, P>
 where
     (T::Key, u64): State,
 {
+    type Merges = BestAt<T::Key, P>;
     type Element = T;
     type Output = u64;
     #[inline(always)]

@@ -8,9 +8,9 @@
 use simt::prelude::*;
 
 use super::{IN_FLIGHT, THREADS, TICKETS};
+use crate::reduce::reducer::Merger;
 use crate::reduce::whole::block::{self, reduce_block};
 use crate::reduce::whole::partition::MAX_STATE_WORDS;
-use crate::reduce::whole::reduction::{Merge, State};
 use crate::unroll::unroll;
 
 const WARPS: usize = THREADS as usize / 32;
@@ -26,17 +26,18 @@ pub struct Scratch<const W: usize> {
 /// The merged state of the chunks of line `line`, in thread 0 of the block that finishes last; `None` in the other
 /// blocks. `state` is that of chunk `chunk`, in thread 0. Resets the line's ticket to 0.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
-pub(crate) fn reduce_chunks<M: Merge, const W: usize>(
+pub(crate) fn reduce_chunks<R: Merger, const W: usize>(
+    r: R,
     scratch: &Scratch<W>,
-    state: M::State,
+    state: R::State,
     workspace: VecMut<u64>,
     line: usize,
     (chunk, chunks): (usize, usize),
-) -> Option<M::State> {
+) -> Option<R::State> {
     let t = thread_idx_x() as usize;
     let states = TICKETS + line * chunks * W;
     if t == 0 {
-        let words = state.pack();
+        let words = r.pack(state);
         for word in 0..W {
             workspace.set(states + word * chunks + chunk, words[word]);
         }
@@ -47,7 +48,7 @@ pub(crate) fn reduce_chunks<M: Merge, const W: usize>(
     if scratch.last.get(0) == 0 {
         return None;
     }
-    let mut state = M::identity();
+    let mut state = r.identity();
     let mut from = t;
     while from < chunks {
         let at = |i: usize| from + i * THREADS as usize;
@@ -61,12 +62,12 @@ pub(crate) fn reduce_chunks<M: Merge, const W: usize>(
             }
         }
         unroll!(for i in 0..IN_FLIGHT {
-            let merged = M::merge(state, M::State::unpack(words[i]));
+            let merged = r.merge(state, r.unpack(words[i]));
             state = if at(i) < chunks { merged } else { state };
         });
         from += IN_FLIGHT * THREADS as usize;
     }
-    let state = reduce_block::<M, W, _>(&scratch.threads, state);
+    let state = reduce_block(r, &scratch.threads, state);
     if t == 0 {
         workspace.atomic(line).store(0, Order::Relaxed, Scope::Device);
     }

@@ -11,13 +11,15 @@
 use simt::element::{Lanes, Vector};
 use simt::global::{VecRef, Window};
 
-use super::{IN_FLIGHT, LineReduction};
+use super::IN_FLIGHT;
+use crate::reduce::reducer::Reducer;
 use crate::unroll::each;
 
 /// The merged state of four vectors. Vector i is at (`rows[i]`, 0); its first element has index `first` + i·`step` in
 /// the line.
 #[inline(always)]
-fn reduce_four<R: LineReduction, const N: usize>(
+fn reduce_four<R: Reducer, const N: usize>(
+    r: R,
     own: &Window<Vector<R::Element, N>>,
     rows: [u32; IN_FLIGHT],
     within: impl Fn(usize) -> bool,
@@ -30,15 +32,16 @@ where
     let nothing = simt::element::zeroed::<Vector<R::Element, N>>();
     let [v0, v1, v2, v3] = each!(rows, |row| own.get_cs_or(row, 0, nothing));
     let of = |vector: Vector<R::Element, N>, i: usize| {
-        let state = R::of_vector(vector.lanes, first + i as u64 * step, parameter);
-        if within(i) { state } else { R::identity() }
+        let state = r.of_vector(vector.lanes, first + i as u64 * step, parameter);
+        if within(i) { state } else { r.identity() }
     };
-    R::merge(R::merge(of(v0, 0), of(v1, 1)), R::merge(of(v2, 2), of(v3, 3)))
+    r.merge(r.merge(of(v0, 0), of(v1, 1)), r.merge(of(v2, 2), of(v3, 3)))
 }
 
 /// The state of the elements of lane `lane` of `1 << shift` in `x`, whose first element has index `first` in the line.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
-pub(crate) fn reduce_line<R: LineReduction, const N: usize>(
+pub(crate) fn reduce_line<R: Reducer, const N: usize>(
+    r: R,
     x: VecRef<R::Element>,
     first: u64,
     lane: u32,
@@ -55,9 +58,9 @@ where
         let edge = edge as usize;
         if edge < head.len() { edge } else { edge + body.len() * N }
     };
-    let of_edge = |x: R::Element, edge: u32| R::of(x, first + at(edge) as u64, parameter);
+    let of_edge = |x: R::Element, edge: u32| r.of(x, first + at(edge) as u64, parameter);
     let early = x.get_or(at(lane), simt::element::zeroed());
-    let mut state = R::identity();
+    let mut state = r.identity();
     // The lane's vectors: lane, lane + lanes, … of the body, as rows of a window one vector wide.
     let count = (body.len() as u32).saturating_sub(lane).div_ceil(lanes);
     if count > 0
@@ -67,7 +70,8 @@ where
         let step = u64::from(lanes) * N as u64;
         let mut row = 0;
         while let Some(four) = own.part(row, 0, IN_FLIGHT as u32, 1) {
-            state = R::merge(state, reduce_four::<R, N>(&four, [0, 1, 2, 3], |_| true, (number(row), step), parameter));
+            state =
+                r.merge(state, reduce_four::<R, N>(r, &four, [0, 1, 2, 3], |_| true, (number(row), step), parameter));
             row += IN_FLIGHT as u32;
         }
         if row < count {
@@ -76,15 +80,15 @@ where
             let last = count - 1;
             let rows = each!([0, 1, 2, 3], |i| (row + i).min(last));
             let within = |i: usize| row + i as u32 <= last;
-            state = R::merge(state, reduce_four::<R, N>(&own, rows, within, (number(row), step), parameter));
+            state = r.merge(state, reduce_four::<R, N>(r, &own, rows, within, (number(row), step), parameter));
         }
     }
     if at(lane) < x.len() {
-        state = R::merge(state, of_edge(early, lane));
+        state = r.merge(state, of_edge(early, lane));
     }
     let mut edge = lane + lanes;
     while at(edge) < x.len() {
-        state = R::merge(state, of_edge(x.get_or(at(edge), simt::element::zeroed()), edge));
+        state = r.merge(state, of_edge(x.get_or(at(edge), simt::element::zeroed()), edge));
         edge += lanes;
     }
     state

@@ -22,56 +22,12 @@ pub(crate) mod line;
 pub(crate) mod list;
 pub mod totals;
 
-use simt::element::Element;
-
-use super::whole::reduction::{Merge, Reduction};
-
 /// Threads of a block.
 pub const THREADS: u32 = 256;
 /// Loads of 16 bytes that a thread has in flight.
 pub const IN_FLIGHT: usize = 4;
 /// Most lines that are shared by several blocks. A workspace starts with so many words, a ticket counter for each.
 pub const TICKETS: usize = 4224;
-
-/// A reduction whose states and result depend on a parameter.
-///
-/// Every [`Reduction`] is one; the states of its elements do not depend on the parameter.
-pub trait LineReduction: Merge {
-    /// Elements of a line.
-    type Element: Element;
-    /// Type of the result.
-    type Output: Element;
-    /// The state of `x`, element `index` of the line.
-    fn of(x: Self::Element, index: u64, parameter: u64) -> Self::State;
-    /// The state of these elements, the first of which has index `first`.
-    #[inline(always)]
-    fn of_vector<const N: usize>(lanes: [Self::Element; N], first: u64, parameter: u64) -> Self::State {
-        let mut state = Self::of(lanes[0], first, parameter);
-        for lane in 1..N {
-            state = Self::merge(state, Self::of(lanes[lane], first + lane as u64, parameter));
-        }
-        state
-    }
-    /// The result.
-    fn finish(state: Self::State, parameter: u64) -> Self::Output;
-}
-
-impl<R: Reduction> LineReduction for R {
-    type Element = R::Element;
-    type Output = R::Output;
-    #[inline(always)]
-    fn of(x: R::Element, index: u64, _: u64) -> R::State {
-        R::of(x, index)
-    }
-    #[inline(always)]
-    fn of_vector<const N: usize>(lanes: [R::Element; N], first: u64, _: u64) -> R::State {
-        R::of_vector(lanes, first)
-    }
-    #[inline(always)]
-    fn finish(state: R::State, parameter: u64) -> R::Output {
-        R::finish(state, parameter)
-    }
-}
 
 /// Registers per thread with which `blocks` blocks fit in an SM of 65536, allocated in units of eight.
 pub(crate) const fn registers(blocks: u32) -> u32 {

@@ -8,11 +8,10 @@ use core::marker::PhantomData;
 
 use simt::math::sqrt;
 
-use super::LineReduction;
 use crate::reduce::whole::compare::{NanPolicy, Propagate};
 use crate::reduce::whole::number::{ExactInF64, Integer};
-use crate::reduce::whole::reduction::Merge;
-use crate::reduce::whole::sums::{AddCompensated, AddF64, AddWrapping, merges_as};
+use crate::reduce::whole::reduction::Reduction;
+use crate::reduce::whole::sums::{AddCompensated, AddF64, AddWrapping};
 
 /// Σ x or Σ x / d in `f64`, rounded to `f32`; NaNs count as 0 if the policy is to ignore them.
 pub struct Total<T, P = Propagate>(PhantomData<(T, P)>);
@@ -22,13 +21,6 @@ pub struct TotalOfF64<P = Propagate>(PhantomData<P>);
 pub struct TotalOfIntegers<T>(PhantomData<T>);
 /// Σ x² or √Σ x² in `f64`, rounded to `f32`.
 pub struct SquareTotal<T>(PhantomData<T>);
-
-merges_as! {
-    [T: ExactInF64, P: NanPolicy] Total<T, P>: AddF64;
-    [P: NanPolicy] TotalOfF64<P>: AddCompensated;
-    [T: Integer] TotalOfIntegers<T>: AddWrapping;
-    [T: ExactInF64] SquareTotal<T>: AddF64;
-}
 
 /// `x`, or 0 for a NaN if NaNs are ignored.
 #[inline(always)]
@@ -42,7 +34,8 @@ fn divided(sum: f64, parameter: u64) -> f64 {
     if parameter == 0 { sum } else { sum / (parameter - 1) as f64 }
 }
 
-impl<T: ExactInF64, P: NanPolicy> LineReduction for Total<T, P> {
+impl<T: ExactInF64, P: NanPolicy> Reduction for Total<T, P> {
+    type Merges = AddF64;
     type Element = T;
     type Output = f32;
     #[inline(always)]
@@ -55,7 +48,8 @@ impl<T: ExactInF64, P: NanPolicy> LineReduction for Total<T, P> {
     }
 }
 
-impl<P: NanPolicy> LineReduction for TotalOfF64<P> {
+impl<P: NanPolicy> Reduction for TotalOfF64<P> {
+    type Merges = AddCompensated;
     type Element = f64;
     type Output = f64;
     #[inline(always)]
@@ -68,7 +62,8 @@ impl<P: NanPolicy> LineReduction for TotalOfF64<P> {
     }
 }
 
-impl<T: Integer> LineReduction for TotalOfIntegers<T> {
+impl<T: Integer> Reduction for TotalOfIntegers<T> {
+    type Merges = AddWrapping;
     type Element = T;
     type Output = u64;
     #[inline(always)]
@@ -81,7 +76,8 @@ impl<T: Integer> LineReduction for TotalOfIntegers<T> {
     }
 }
 
-impl<T: ExactInF64> LineReduction for SquareTotal<T> {
+impl<T: ExactInF64> Reduction for SquareTotal<T> {
+    type Merges = AddF64;
     type Element = T;
     type Output = f32;
     #[inline(always)]

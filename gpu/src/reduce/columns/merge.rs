@@ -10,9 +10,9 @@ use simt::prelude::*;
 use simt::warp::lane_id;
 
 use crate::reduce::along::dims::DIMS;
-use crate::reduce::along::{IN_FLIGHT, LineReduction, THREADS, TICKETS};
+use crate::reduce::along::{IN_FLIGHT, THREADS, TICKETS};
+use crate::reduce::reducer::Reducer;
 use crate::reduce::whole::partition::MAX_STATE_WORDS;
-use crate::reduce::whole::reduction::State;
 use crate::unroll::unroll;
 
 /// Shared memory: a state for each line of each group of threads, and whether the block is the last of its tile.
@@ -66,7 +66,8 @@ pub(super) fn last(extents: [u32; DIMS]) -> u32 {
 
 /// Merges the states of a thread's lines within the warp and stores them in shared memory.
 #[inline(always)]
-pub(super) fn store_states<R: LineReduction, const N: usize, const S: usize>(
+pub(super) fn store_states<R: Reducer, const N: usize, const S: usize>(
+    r: R,
     scratch: &Scratch<S>,
     position: BlockPosition,
     states: [R::State; N],
@@ -75,8 +76,9 @@ pub(super) fn store_states<R: LineReduction, const N: usize, const S: usize>(
     let mut states = states;
     let mut distance = 16;
     while distance >= threads_x {
+        let others = r.shuffle_down(states, distance);
         unroll!(for line in 0..N {
-            states[line] = R::merge(states[line], states[line].shuffle_down(distance));
+            states[line] = r.merge(states[line], others[line]);
         });
         distance /= 2;
     }
@@ -86,9 +88,9 @@ pub(super) fn store_states<R: LineReduction, const N: usize, const S: usize>(
         let (first, step) = if position.striped > 0 { (x, threads_x) } else { (x * N as u32, 1) };
         let at = group * position.lines() + first;
         unroll!(for line in 0..N {
-            let words = states[line].pack();
-            for word in 0..R::State::WORDS {
-                scratch.states.set(word as u32 * (S / R::State::WORDS) as u32 + at + line as u32 * step, words[word]);
+            let words = r.pack(states[line]);
+            for word in 0..r.words() {
+                scratch.states.set(word as u32 * (S / r.words()) as u32 + at + line as u32 * step, words[word]);
             }
         });
     }
@@ -96,17 +98,18 @@ pub(super) fn store_states<R: LineReduction, const N: usize, const S: usize>(
 
 /// The state of line `line` of group `group`, where a group has `lines` lines.
 #[inline(always)]
-fn load_state<R: LineReduction, const S: usize>(scratch: &Scratch<S>, group: u32, lines: u32, line: u32) -> R::State {
+fn load_state<R: Reducer, const S: usize>(r: R, scratch: &Scratch<S>, group: u32, lines: u32, line: u32) -> R::State {
     let mut words = [0; MAX_STATE_WORDS];
-    for word in 0..R::State::WORDS {
-        words[word] = scratch.states.get(word as u32 * (S / R::State::WORDS) as u32 + group * lines + line);
+    for word in 0..r.words() {
+        words[word] = scratch.states.get(word as u32 * (S / r.words()) as u32 + group * lines + line);
     }
-    R::State::unpack(words)
+    r.unpack(words)
 }
 
 /// Merges the states of [`store_states`] and passes each line's state to `write`: item, line of the item, state.
 #[inline(always)]
-pub(super) fn reduce<R: LineReduction, const S: usize>(
+pub(super) fn reduce<R: Reducer, const S: usize>(
+    r: R,
     scratch: &Scratch<S>,
     workspace: VecMut<u64>,
     position: BlockPosition,
@@ -117,20 +120,20 @@ pub(super) fn reduce<R: LineReduction, const S: usize>(
         write(position.first() + (line >> position.lines_per_item), line & ((1 << position.lines_per_item) - 1), state);
     };
     let groups = THREADS / (1_u32 << position.shift).max(32);
-    let states = TICKETS + position.tile as usize * chunks * R::State::WORDS * lines as usize;
-    let at = |chunk: usize, word: usize| states + (chunk * R::State::WORDS + word) * lines as usize;
+    let states = TICKETS + position.tile as usize * chunks * r.words() * lines as usize;
+    let at = |chunk: usize, word: usize| states + (chunk * r.words() + word) * lines as usize;
     sync_threads();
     let mut line = t;
     while line < lines {
-        let mut state = load_state::<R, S>(scratch, 0, lines, line);
+        let mut state = load_state(r, scratch, 0, lines, line);
         for group in 1..groups {
-            state = R::merge(state, load_state::<R, S>(scratch, group, lines, line));
+            state = r.merge(state, load_state(r, scratch, group, lines, line));
         }
         if chunks == 1 {
             write(line, state);
         } else {
-            let words = state.pack();
-            for word in 0..R::State::WORDS {
+            let words = r.pack(state);
+            for word in 0..r.words() {
                 workspace.set(at(position.chunk as usize, word) + line as usize, words[word]);
             }
         }
@@ -155,30 +158,30 @@ pub(super) fn reduce<R: LineReduction, const S: usize>(
     let mut first = 0;
     while first < lines {
         let line = first + (t & (width - 1));
-        let mut state = R::identity();
+        let mut state = r.identity();
         let mut from = (t >> by) as usize;
         while from < chunks {
             let chunk = |i: usize| from + i * sharers;
             let mut words = [[0; MAX_STATE_WORDS]; IN_FLIGHT];
             unroll!(for i in 0..IN_FLIGHT {
-                for word in 0..R::State::WORDS {
+                for word in 0..r.words() {
                     words[i][word] = workspace.get(at(chunk(i).min(chunks - 1), word) + line as usize);
                 }
             });
             unroll!(for i in 0..IN_FLIGHT {
-                let merged = R::merge(state, R::State::unpack(words[i]));
+                let merged = r.merge(state, r.unpack(words[i]));
                 state = if chunk(i) < chunks { merged } else { state };
             });
             from += IN_FLIGHT * sharers;
         }
-        let words = state.pack();
-        for word in 0..R::State::WORDS {
-            scratch.states.set(word as u32 * (S / R::State::WORDS) as u32 + t, words[word]);
+        let words = r.pack(state);
+        for word in 0..r.words() {
+            scratch.states.set(word as u32 * (S / r.words()) as u32 + t, words[word]);
         }
         sync_threads();
         if t < width {
             for part in 1..sharers as u32 {
-                state = R::merge(state, load_state::<R, S>(scratch, part, width, t));
+                state = r.merge(state, load_state(r, scratch, part, width, t));
             }
             write(line, state);
         }

@@ -30,9 +30,10 @@ use simt::prelude::*;
 use self::merge::{BlockPosition, Scratch};
 use crate::reduce::along::dims::{DIMS, start};
 use crate::reduce::along::list::reductions;
-use crate::reduce::along::{LineReduction, THREADS, best, totals};
+use crate::reduce::along::{THREADS, best, totals};
+use crate::reduce::reducer::{Reducer, reducer};
 use crate::reduce::whole::compare::Ignore;
-use crate::reduce::whole::reduction::{Merge, State};
+use crate::reduce::whole::reduction::state_words;
 use crate::reduce::whole::{counts, moments, products, squares};
 use crate::unroll::unroll;
 
@@ -54,15 +55,14 @@ pub struct ColumnArgs {
 }
 
 /// The body of a kernel.
-#[inline(always)]
-fn columns<R: LineReduction, const N: usize, const K: usize, const S: usize>(
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
+fn columns<R: Reducer, const N: usize, const K: usize, const S: usize>(
+    r: R,
     scratch: &Scratch<S>,
     x: VecRef<R::Element>,
     workspace: VecMut<u64>,
     out: VecMut<R::Output>,
-    args: ColumnArgs,
-    extents: [u32; DIMS],
-    [kind, shift, tiles, chunks]: [u32; 4],
+    (args, extents, [kind, shift, tiles, chunks]): (ColumnArgs, [u32; DIMS], [u32; 4]),
 ) where
     R::Element: Lanes<N>,
 {
@@ -91,23 +91,23 @@ fn columns<R: LineReduction, const N: usize, const K: usize, const S: usize>(
         threads: THREADS >> shift,
     };
     if kind == plan::VECTORS {
-        let states = thread::reduce_rows::<R, _, N>(x.vectors::<N>(), rows, |vector| vector.lanes, args.parameter);
-        merge::store_states::<R, N, S>(scratch, position, states);
+        let states = thread::reduce_rows::<R, _, N>(r, x.vectors::<N>(), rows, |vector| vector.lanes, args.parameter);
+        merge::store_states(r, scratch, position, states);
     } else if kind == plan::STRIPED {
         let mut begins = [rows.begin; K];
         unroll!(for which in 0..K {
             begins[which] = begin(which as u32);
         });
-        let states = thread::reduce_striped_rows::<R, K>(x, rows, begins, args.parameter);
-        merge::store_states::<R, K, S>(scratch, position, states);
+        let states = thread::reduce_striped_rows(r, x, rows, begins, args.parameter);
+        merge::store_states(r, scratch, position, states);
     } else {
-        let states = thread::reduce_rows::<R, _, 1>(x, rows, |x| [x], args.parameter);
-        merge::store_states::<R, 1, S>(scratch, position, states);
+        let states = thread::reduce_rows::<R, _, 1>(r, x, rows, |x| [x], args.parameter);
+        merge::store_states(r, scratch, position, states);
     }
-    merge::reduce::<R, S>(scratch, workspace, position, |item, line, state| {
+    merge::reduce(r, scratch, workspace, position, |item, line, state| {
         if item <= merge::last(extents) {
             let at = start(item, extents, args.out_strides).wrapping_add(u64::from(line).wrapping_mul(args.out_step));
-            out.set_within(at as usize, R::finish(state, args.parameter));
+            out.set_within(at as usize, r.finish(state, args.parameter));
         }
     });
 }
@@ -134,7 +134,7 @@ macro_rules! kernels {
                 global_store_bytes = size_of::<$out>() as u32
             )]
             pub fn $name(
-                #[shared] scratch: &Scratch<{ <<$reduction as Merge>::State as State>::WORDS * 256 * $n }>,
+                #[shared] scratch: &Scratch<{ state_words::<$reduction>() * 256 * $n }>,
                 x: VecRef<$t>,
                 workspace: VecMut<u64>,
                 out: VecMut<$out>,
@@ -143,7 +143,8 @@ macro_rules! kernels {
                 config: [u32; 4],
             ) {
                 const STRIPED: usize = plan::striped_items(size_of::<$t>() as u64) as usize;
-                columns::<$reduction, $n, STRIPED, _>(scratch, x, workspace, out, args, extents, config);
+                let (r, x, out) = (reducer::<$reduction>(), x.bits_as(), out.bits_as());
+                columns::<_, $n, STRIPED, _>(r, scratch, x, workspace, out, (args, extents, config));
             }
         )+
 

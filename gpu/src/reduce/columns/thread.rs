@@ -3,7 +3,7 @@
 use simt::element::{Element, zeroed};
 use simt::prelude::*;
 
-use crate::reduce::along::LineReduction;
+use crate::reduce::reducer::Reducer;
 use crate::unroll::{each, unroll};
 
 /// Rows that a thread has in flight.
@@ -28,13 +28,14 @@ pub(super) struct Rows {
 
 /// The states of the `N` lines of an item.
 #[inline(always)]
-pub(super) fn reduce_rows<R: LineReduction, E: Element, const N: usize>(
+pub(super) fn reduce_rows<R: Reducer, E: Element, const N: usize>(
+    r: R,
     x: VecRef<E>,
     rows: Rows,
     lanes: impl Fn(E) -> [R::Element; N],
     parameter: u64,
 ) -> [R::State; N] {
-    let mut states = [R::identity(); N];
+    let mut states = [r.identity(); N];
     let Some(own) = x.window(rows.begin, rows.count, 1, rows.stride) else {
         return states;
     };
@@ -43,7 +44,7 @@ pub(super) fn reduce_rows<R: LineReduction, E: Element, const N: usize>(
         let [a, b, c, d, e, f, g, h] = each!([0, 1, 2, 3, 4, 5, 6, 7], |i| lanes(batch.get_cs_or(i, 0, zeroed())));
         unroll!(for line in 0..N {
             let down = [a[line], b[line], c[line], d[line], e[line], f[line], g[line], h[line]];
-            states[line] = R::merge(states[line], R::of_vector(down, rows.first + u64::from(row), parameter));
+            states[line] = r.merge(states[line], r.of_vector(down, rows.first + u64::from(row), parameter));
         });
         row = row.saturating_add(rows.threads * BATCH);
     }
@@ -52,8 +53,8 @@ pub(super) fn reduce_rows<R: LineReduction, E: Element, const N: usize>(
     while row < rows.count {
         let loaded = lanes(own.get_cs_or(row, 0, zeroed()));
         unroll!(for line in 0..N {
-            let seen = R::of(loaded[line], rows.first + u64::from(row), parameter);
-            states[line] = R::merge(states[line], seen);
+            let seen = r.of(loaded[line], rows.first + u64::from(row), parameter);
+            states[line] = r.merge(states[line], seen);
         });
         row += rows.threads;
     }
@@ -62,13 +63,14 @@ pub(super) fn reduce_rows<R: LineReduction, E: Element, const N: usize>(
 
 /// The states of `K` lines, line k starting at element `begins[k]` of `x`.
 #[inline(always)]
-pub(super) fn reduce_striped_rows<R: LineReduction, const K: usize>(
+pub(super) fn reduce_striped_rows<R: Reducer, const K: usize>(
+    r: R,
     x: VecRef<R::Element>,
     rows: Rows,
     begins: [u64; K],
     parameter: u64,
 ) -> [R::State; K] {
-    let mut states = [R::identity(); K];
+    let mut states = [r.identity(); K];
     let Some(first) = x.window(rows.begin, rows.count, 1, rows.stride) else {
         return states;
     };
@@ -91,7 +93,7 @@ pub(super) fn reduce_striped_rows<R: LineReduction, const K: usize>(
             down[line] = each!([0, 1, 2, 3], |i| batch[line].get_cs_or(i, 0, zeroed()));
         });
         unroll!(for line in 0..K {
-            states[line] = R::merge(states[line], R::of_vector(down[line], rows.first + u64::from(row), parameter));
+            states[line] = r.merge(states[line], r.of_vector(down[line], rows.first + u64::from(row), parameter));
         });
         row = row.saturating_add(rows.threads * STRIPED_BATCH);
     }
@@ -102,8 +104,8 @@ pub(super) fn reduce_striped_rows<R: LineReduction, const K: usize>(
             loaded[line] = own[line].get_cs_or(row, 0, zeroed());
         });
         unroll!(for line in 0..K {
-            let seen = R::of(loaded[line], rows.first + u64::from(row), parameter);
-            states[line] = R::merge(states[line], seen);
+            let seen = r.of(loaded[line], rows.first + u64::from(row), parameter);
+            states[line] = r.merge(states[line], seen);
         });
         row += rows.threads;
     }

@@ -30,9 +30,10 @@ use simt::prelude::*;
 use crate::reduce::along::chunks::Scratch;
 use crate::reduce::along::dims::DIMS;
 use crate::reduce::along::list::reductions;
-use crate::reduce::along::{LineReduction, THREADS, best, totals};
+use crate::reduce::along::{THREADS, best, totals};
+use crate::reduce::reducer::{Reducer, reducer};
 use crate::reduce::whole::compare::Ignore;
-use crate::reduce::whole::reduction::{Merge, State};
+use crate::reduce::whole::reduction::state_words;
 use crate::reduce::whole::{counts, moments, products, squares};
 
 /// Arguments of a kernel besides memory, those of 64 bits: rustc passes a struct as words of its alignment, and would
@@ -49,23 +50,22 @@ pub struct RowArgs {
 }
 
 /// The body of a kernel.
-#[inline(always)]
-fn rows<R: LineReduction, const N: usize, const W: usize>(
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
+fn rows<R: Reducer, const N: usize, const W: usize>(
+    r: R,
     scratch: &Scratch<W>,
     x: VecRef<R::Element>,
     workspace: VecMut<u64>,
     out: VecMut<R::Output>,
-    args: RowArgs,
-    extents: [u32; DIMS],
-    config: [u32; 4],
+    (args, extents, config): (RowArgs, [u32; DIMS], [u32; 4]),
 ) where
     R::Element: Lanes<N>,
 {
     match config[0] {
         plan::LONG_LINES | plan::MEDIUM_LINES => {
-            streamed::reduce::<R, N, W>(scratch, x, workspace, out, args, extents, config);
+            streamed::reduce::<R, N, W>(r, scratch, x, workspace, out, (args, extents, config));
         }
-        _ => short::reduce::<R, N>(x, out, args, config),
+        _ => short::reduce::<R, N>(r, x, out, args, config),
     }
 }
 
@@ -90,7 +90,7 @@ macro_rules! kernels {
                 global_store_bytes = size_of::<$out>() as u32
             )]
             pub fn $name(
-                #[shared] scratch: &Scratch<{ <<$reduction as Merge>::State as State>::WORDS }>,
+                #[shared] scratch: &Scratch<{ state_words::<$reduction>() }>,
                 x: VecRef<$t>,
                 workspace: VecMut<u64>,
                 out: VecMut<$out>,
@@ -98,7 +98,8 @@ macro_rules! kernels {
                 extents: [u32; DIMS],
                 config: [u32; 4],
             ) {
-                rows::<$reduction, $n, _>(scratch, x, workspace, out, args, extents, config);
+                let r = reducer::<$reduction>();
+                rows::<_, $n, _>(r, scratch, x.bits_as(), workspace, out.bits_as(), (args, extents, config));
             }
         )+
 

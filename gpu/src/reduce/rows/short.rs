@@ -13,13 +13,14 @@ use simt::global::Window;
 use simt::prelude::*;
 
 use super::{RowArgs, plan};
-use crate::reduce::along::{IN_FLIGHT, LineReduction, THREADS};
-use crate::reduce::whole::reduction::State;
+use crate::reduce::along::{IN_FLIGHT, THREADS};
+use crate::reduce::reducer::Reducer;
 use crate::unroll::{each, unroll};
 
 /// Reduces the block's evenly spaced lines: by vectors if all lines are aligned whole vectors, otherwise by elements.
 #[inline(always)]
-pub(super) fn reduce<R: LineReduction, const N: usize>(
+pub(super) fn reduce<R: Reducer, const N: usize>(
+    r: R,
     x: VecRef<R::Element>,
     out: VecMut<R::Output>,
     args: RowArgs,
@@ -31,18 +32,19 @@ pub(super) fn reduce<R: LineReduction, const N: usize>(
     let (count, length) = (out.len() as u32, length as u32);
     if config[0] == plan::SHORT_LINES_VECTORS {
         let of =
-            |vector: Vector<R::Element, N>, col: u32| R::of_vector(vector.lanes, u64::from(col) * N as u64, parameter);
+            |vector: Vector<R::Element, N>, col: u32| r.of_vector(vector.lanes, u64::from(col) * N as u64, parameter);
         if let Some(window) = x.vectors::<N>().window(0, count, length / N as u32, distance / N as u64) {
-            each::<R, _>(window, out, parameter, config, of);
+            each(r, window, out, parameter, config, of);
         }
     } else if let Some(window) = x.window(0, count, length, distance) {
-        each::<R, _>(window, out, parameter, config, |x, col| R::of(x, u64::from(col), parameter));
+        each(r, window, out, parameter, config, |x, col| r.of(x, u64::from(col), parameter));
     }
 }
 
 /// Reduces the block's rows of `window`; `of` is the state of an entry, given its column.
 #[inline(always)]
-fn each<R: LineReduction, E: Element>(
+fn each<R: Reducer, E: Element>(
+    r: R,
     window: Window<E>,
     out: VecMut<R::Output>,
     parameter: u64,
@@ -61,22 +63,22 @@ fn each<R: LineReduction, E: Element>(
     // not merge it.
     while base < end {
         let row = |i: usize| (base + i as u32 * groups).saturating_add(group);
-        let mut states = [R::identity(); IN_FLIGHT];
+        let mut states = [r.identity(); IN_FLIGHT];
         let mut at = 0;
         while at < cols {
             let col = at + lane;
             let loaded = each!([0, 1, 2, 3], |i| window.get_cs_or(row(i).min(rows - 1), col.min(cols - 1), zeroed()));
             unroll!(for i in 0..IN_FLIGHT {
-                let merged = R::merge(states[i], of(loaded[i], col));
+                let merged = r.merge(states[i], of(loaded[i], col));
                 states[i] = if col < cols { merged } else { states[i] };
             });
             at += lanes;
         }
-        let (first, held) = exchange::<R>(&mut states, lane, lanes);
+        let (first, held) = exchange(r, &mut states, lane, lanes);
         unroll!(for i in 0..IN_FLIGHT {
             let row = row(first + i);
             if i < held && row < end {
-                out.set_within(row as usize, R::finish(states[i], parameter));
+                out.set_within(row as usize, r.finish(states[i], parameter));
             }
         });
         base = base.saturating_add(IN_FLIGHT as u32 * groups);
@@ -89,15 +91,17 @@ const HALF: usize = IN_FLIGHT / 2;
 /// Merges the states of the group's four lines over its lanes. Returns which line is then in `states[0]`, and how many
 /// lines the lane holds: one if there are four lanes or more, none in lanes whose states were merged into others.
 #[inline(always)]
-fn exchange<R: LineReduction>(states: &mut [R::State; IN_FLIGHT], lane: u32, lanes: u32) -> (usize, usize) {
+fn exchange<R: Reducer>(r: R, states: &mut [R::State; IN_FLIGHT], lane: u32, lanes: u32) -> (usize, usize) {
     if lanes == 1 {
         return (0, IN_FLIGHT);
     }
     let mut distance = lanes / 2;
     let upper = lane & distance != 0;
+    let ([a, b], [c, d]) = ([states[0], states[1]], [states[2], states[3]]);
+    let (kept, given) = if upper { ([c, d], [a, b]) } else { ([a, b], [c, d]) };
+    let theirs = r.shuffle_xor(given, distance);
     unroll!(for i in 0..HALF {
-        let (kept, given) = if upper { (states[i + HALF], states[i]) } else { (states[i], states[i + HALF]) };
-        states[i] = R::merge(kept, given.shuffle_xor(distance));
+        states[i] = r.merge(kept[i], theirs[i]);
     });
     let pair = if upper { HALF } else { 0 };
     if lanes == 2 {
@@ -106,12 +110,14 @@ fn exchange<R: LineReduction>(states: &mut [R::State; IN_FLIGHT], lane: u32, lan
     distance /= 2;
     let upper = lane & distance != 0;
     let (kept, given) = if upper { (states[1], states[0]) } else { (states[0], states[1]) };
-    states[0] = R::merge(kept, given.shuffle_xor(distance));
+    let [theirs] = r.shuffle_xor([given], distance);
+    states[0] = r.merge(kept, theirs);
     let first = if upper { pair + 1 } else { pair };
     let writes = lane & (distance - 1) == 0;
     while distance > 1 {
         distance /= 2;
-        states[0] = R::merge(states[0], states[0].shuffle_down(distance));
+        let [other] = r.shuffle_down([states[0]], distance);
+        states[0] = r.merge(states[0], other);
     }
     (first, usize::from(writes))
 }

@@ -5,23 +5,23 @@ use simt::element::Lanes;
 use simt::prelude::*;
 
 use super::{RowArgs, plan};
+use crate::reduce::along::THREADS;
 use crate::reduce::along::chunks::{Scratch, reduce_chunks};
 use crate::reduce::along::dims::{DIMS, start};
 use crate::reduce::along::line::reduce_line;
-use crate::reduce::along::{LineReduction, THREADS};
+use crate::reduce::reducer::Reducer;
 use crate::reduce::whole::block::reduce_block;
 
 /// Reduces the block's medium lines, one after the other in each group of lanes; or the block's chunk of a long line
 /// and, in the block that finishes last, the states of all chunks.
 #[inline(always)]
-pub(super) fn reduce<R: LineReduction, const N: usize, const W: usize>(
+pub(super) fn reduce<R: Reducer, const N: usize, const W: usize>(
+    r: R,
     scratch: &Scratch<W>,
     x: VecRef<R::Element>,
     workspace: VecMut<u64>,
     out: VecMut<R::Output>,
-    args: RowArgs,
-    extents: [u32; DIMS],
-    [algorithm, second, third, fourth]: [u32; 4],
+    (args, extents, [algorithm, second, third, fourth]): (RowArgs, [u32; DIMS], [u32; 4]),
 ) where
     R::Element: Lanes<N>,
 {
@@ -42,27 +42,27 @@ pub(super) fn reduce<R: LineReduction, const N: usize, const W: usize>(
     while base < end {
         let number = base.saturating_add(group);
         let part = x.part(start(number, extents, strides).wrapping_add(from) as usize, len as usize);
-        let mut state = R::identity();
+        let mut state = r.identity();
         if number < end
             && let Some(part) = part
         {
-            state = reduce_line::<R, N>(part, from, lane, shift, parameter);
+            state = reduce_line::<R, N>(r, part, from, lane, shift, parameter);
         }
         if long {
-            state = reduce_block::<R, W, _>(&scratch.threads, state);
+            state = reduce_block(r, &scratch.threads, state);
             if chunks > 1 {
                 let position = (chunk as usize, chunks as usize);
-                let Some(merged) = reduce_chunks::<R, W>(scratch, state, workspace, number as usize, position) else {
+                let Some(merged) = reduce_chunks(r, scratch, state, workspace, number as usize, position) else {
                     return;
                 };
                 state = merged;
             }
         } else {
             // All lanes of a warp iterate together, for the shuffles.
-            state = R::reduce_lanes(state, 1 << shift);
+            state = r.reduce_lanes(state, 1 << shift);
         }
         if lane == 0 && number < end {
-            out.set_within(number as usize, R::finish(state, parameter));
+            out.set_within(number as usize, r.finish(state, parameter));
         }
         base = base.saturating_add(THREADS >> shift);
     }

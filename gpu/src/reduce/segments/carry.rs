@@ -11,9 +11,9 @@
 use simt::prelude::*;
 use simt::warp::lane_id;
 
-use crate::reduce::along::{LineReduction, THREADS, TICKETS};
+use crate::reduce::along::{THREADS, TICKETS};
+use crate::reduce::reducer::Reducer;
 use crate::reduce::whole::partition::MAX_STATE_WORDS;
-use crate::reduce::whole::reduction::State;
 use crate::unroll::unroll;
 
 const WARPS: usize = THREADS as usize / 32;
@@ -41,8 +41,8 @@ impl<S: Copy> Carry<S> {
 
     /// Appends the next range. Writes the first segment that ends there if it begins in this range.
     #[inline(always)]
-    fn add<R: LineReduction<State = S>>(&mut self, next: Self, write: impl Fn(u32, S)) {
-        let joined = R::merge(self.tail, if next.first_end.is_some() { next.head } else { next.tail });
+    fn add<R: Reducer<State = S>>(&mut self, r: R, next: Self, write: impl Fn(u32, S)) {
+        let joined = r.merge(self.tail, if next.first_end.is_some() { next.head } else { next.tail });
         match (next.first_end, self.first_end) {
             (None, _) => self.tail = joined,
             (Some(segment), None) => *self = Self { first_end: Some(segment), head: joined, tail: next.tail },
@@ -77,17 +77,17 @@ fn of_word(word: u32) -> Option<u32> {
 }
 
 #[inline(always)]
-fn get<S: State, const W: usize, const C: usize>(tile: &SharedTile<u64, W, C>, col: u32) -> S {
+fn get<R: Reducer, const W: usize, const C: usize>(r: R, tile: &SharedTile<u64, W, C>, col: u32) -> R::State {
     let mut words = [0; MAX_STATE_WORDS];
     for word in 0..W {
         words[word] = tile.get(word as u32, col);
     }
-    S::unpack(words)
+    r.unpack(words)
 }
 
 #[inline(always)]
-fn set<S: State, const W: usize, const C: usize>(tile: &SharedTile<u64, W, C>, col: u32, state: S) {
-    let words = state.pack();
+fn set<R: Reducer, const W: usize, const C: usize>(r: R, tile: &SharedTile<u64, W, C>, col: u32, state: R::State) {
+    let words = r.pack(state);
     for word in 0..W {
         tile.set(word as u32, col, words[word]);
     }
@@ -95,7 +95,8 @@ fn set<S: State, const W: usize, const C: usize>(tile: &SharedTile<u64, W, C>, c
 
 /// The carry of the block, in thread 0, from those of its warps, in their lanes 0. One barrier.
 #[inline(always)]
-pub(super) fn combine_warps<R: LineReduction, const W: usize>(
+pub(super) fn combine_warps<R: Reducer, const W: usize>(
+    r: R,
     scratch: &Scratch<W>,
     carry_out: Carry<R::State>,
     write: impl Fn(u32, R::State),
@@ -103,20 +104,20 @@ pub(super) fn combine_warps<R: LineReduction, const W: usize>(
     let t = thread_idx_x();
     if lane_id() == 0 {
         scratch.first_end.set(t / 32, word_of(carry_out.first_end));
-        set(&scratch.heads, t / 32, carry_out.head);
-        set(&scratch.tails, t / 32, carry_out.tail);
+        set(r, &scratch.heads, t / 32, carry_out.head);
+        set(r, &scratch.tails, t / 32, carry_out.tail);
     }
     sync_threads();
-    let mut all = Carry::empty(R::identity());
+    let mut all = Carry::empty(r.identity());
     if t == 0 {
         // The number of warps from the hardware: with a constant, the compiler would unroll the loop eightfold.
         for warp in 0..block_dim_x() / 32 {
             let next = Carry {
                 first_end: of_word(scratch.first_end.get(warp)),
-                head: get(&scratch.heads, warp),
-                tail: get(&scratch.tails, warp),
+                head: get(r, &scratch.heads, warp),
+                tail: get(r, &scratch.tails, warp),
             };
-            all.add::<R>(next, &write);
+            all.add(r, next, &write);
         }
     }
     all
@@ -125,7 +126,8 @@ pub(super) fn combine_warps<R: LineReduction, const W: usize>(
 /// Combines the carries of all blocks in the block that finishes last: each thread combines a run of blocks, then
 /// completes the first segment that ends in its run with the tails of the runs before.
 #[inline(always)]
-pub(super) fn combine_blocks<R: LineReduction, const W: usize>(
+pub(super) fn combine_blocks<R: Reducer, const W: usize>(
+    r: R,
     scratch: &Scratch<W>,
     carry_out: Carry<R::State>,
     workspace: VecMut<u64>,
@@ -144,7 +146,7 @@ pub(super) fn combine_blocks<R: LineReduction, const W: usize>(
     let at = |word: usize, block: usize| TICKETS + word * blocks + block;
     if t == 0 {
         workspace.set(at(0, block), u64::from(word_of(carry_out.first_end)));
-        let (head, tail) = (carry_out.head.pack(), carry_out.tail.pack());
+        let (head, tail) = (r.pack(carry_out.head), r.pack(carry_out.tail));
         for word in 0..W {
             workspace.set(at(1 + word, block), head[word]);
             workspace.set(at(1 + W + word, block), tail[word]);
@@ -158,10 +160,10 @@ pub(super) fn combine_blocks<R: LineReduction, const W: usize>(
     }
     let run = blocks.div_ceil(RUNS);
     let end = ((t as usize + 1) * run).min(blocks);
-    let mut all = Carry::empty(R::identity());
+    let mut all = Carry::empty(r.identity());
     let mut from = t as usize * run;
     while from < end {
-        let mut loaded = [(0, R::identity(), R::identity()); IN_FLIGHT];
+        let mut loaded = [(0, r.identity(), r.identity()); IN_FLIGHT];
         unroll!(for i in 0..IN_FLIGHT {
             let block = (from + i).min(end - 1);
             let (mut head, mut tail) = ([0; MAX_STATE_WORDS], [0; MAX_STATE_WORDS]);
@@ -169,25 +171,25 @@ pub(super) fn combine_blocks<R: LineReduction, const W: usize>(
                 head[word] = workspace.get(at(1 + word, block));
                 tail[word] = workspace.get(at(1 + W + word, block));
             }
-            loaded[i] = (workspace.get(at(0, block)) as u32, State::unpack(head), State::unpack(tail));
+            loaded[i] = (workspace.get(at(0, block)) as u32, r.unpack(head), r.unpack(tail));
         });
         unroll!(for i in 0..IN_FLIGHT {
             if from + i < end {
                 let (first_end, head, tail) = loaded[i];
-                all.add::<R>(Carry { first_end: of_word(first_end), head, tail }, &write);
+                all.add(r, Carry { first_end: of_word(first_end), head, tail }, &write);
             }
         });
         from += IN_FLIGHT;
     }
     scratch.first_end.set(t, word_of(all.first_end));
-    set(&scratch.tails, t, all.tail);
+    set(r, &scratch.tails, t, all.tail);
     sync_threads();
     if let Some(segment) = all.first_end {
         let mut state = all.head;
         let mut before = t;
         while before > 0 {
             before -= 1;
-            state = R::merge(get(&scratch.tails, before), state);
+            state = r.merge(get(r, &scratch.tails, before), state);
             if scratch.first_end.get(before) != 0 {
                 break;
             }

@@ -33,9 +33,10 @@ use simt::prelude::*;
 use self::carry::Scratch;
 use self::warp::Offsets;
 use crate::reduce::along::list::reductions;
-use crate::reduce::along::{LineReduction, THREADS, best, totals};
+use crate::reduce::along::{THREADS, best, totals};
+use crate::reduce::reducer::{Reducer, reducer};
 use crate::reduce::whole::compare::Ignore;
-use crate::reduce::whole::reduction::{Merge, State};
+use crate::reduce::whole::reduction::state_words;
 use crate::reduce::whole::{counts, moments, products, squares};
 
 /// All segments have the same parameter.
@@ -68,25 +69,25 @@ impl SegmentArgs {
 }
 
 /// The body of a kernel.
-#[inline(always)]
-fn segments<R: LineReduction, const N: usize, const W: usize>(
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
+fn segments<R: Reducer, const N: usize, const W: usize>(
+    r: R,
     scratch: &Scratch<W>,
     x: VecRef<R::Element>,
     offsets: Offsets,
     workspace: VecMut<u64>,
     out: VecMut<R::Output>,
-    args: SegmentArgs,
-    parameter: u64,
+    (args, parameter): (SegmentArgs, u64),
 ) where
     R::Element: Lanes<N>,
 {
     let write = |segment: u32, state: R::State| {
         let length = offsets.at(segment + 1).saturating_sub(offsets.at(segment));
-        out.set_within(segment as usize, R::finish(state, args.parameter(parameter, length)));
+        out.set_within(segment as usize, r.finish(state, args.parameter(parameter, length)));
     };
-    let carry_out = warp::reduce::<R, N>(x, offsets, args.items, parameter, write);
-    let carry_out = carry::combine_warps::<R, W>(scratch, carry_out, write);
-    carry::combine_blocks::<R, W>(scratch, carry_out, workspace, write);
+    let carry_out = warp::reduce::<R, N>(r, x, offsets, args.items, parameter, write);
+    let carry_out = carry::combine_warps(r, scratch, carry_out, write);
+    carry::combine_blocks(r, scratch, carry_out, workspace, write);
 }
 
 macro_rules! kernels {
@@ -112,7 +113,7 @@ macro_rules! kernels {
                 global_store_bytes = size_of::<$out>() as u32
             )]
             pub fn $name(
-                #[shared] scratch: &Scratch<{ <<$reduction as Merge>::State as State>::WORDS }>,
+                #[shared] scratch: &Scratch<{ state_words::<$reduction>() }>,
                 x: VecRef<$t>,
                 offsets: VecRef<u32>,
                 workspace: VecMut<u64>,
@@ -121,7 +122,8 @@ macro_rules! kernels {
                 parameter: u64,
             ) {
                 let offsets = Offsets::new(offsets, args.wide == 1, out.len() as u32, x.len() as u64);
-                segments::<$reduction, $n, _>(scratch, x, offsets, workspace, out, args, parameter);
+                let (r, x, out) = (reducer::<$reduction>(), x.bits_as(), out.bits_as());
+                segments::<_, $n, _>(r, scratch, x, offsets, workspace, out, (args, parameter));
             }
         )+
 

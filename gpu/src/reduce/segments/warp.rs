@@ -6,7 +6,8 @@ use simt::warp::{FULL_MASK, lane_id, warp_shuffle_idx, warp_vote_ballot};
 
 use super::carry::Carry;
 use crate::reduce::along::line::reduce_line;
-use crate::reduce::along::{IN_FLIGHT, LineReduction, THREADS};
+use crate::reduce::along::{IN_FLIGHT, THREADS};
+use crate::reduce::reducer::Reducer;
 use crate::unroll::{each, unroll};
 
 /// The longest part of a segment that one lane reduces is chosen between these limits, so that the parts of 32 segments
@@ -69,19 +70,20 @@ impl<'a> Offsets<'a> {
 /// The state of elements `begin` to `end` − 1, by one lane with four loads in flight; the first has index `first` in
 /// its segment.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
-fn reduce_by_lane<R: LineReduction>(
+fn reduce_by_lane<R: Reducer>(
+    r: R,
     x: VecRef<R::Element>,
     begin: u64,
     end: u64,
     first: u64,
     parameter: u64,
 ) -> R::State {
-    let mut state = R::identity();
+    let mut state = r.identity();
     let mut at = begin;
     while at < end {
         let loaded = each!([0, 1, 2, 3], |i| x.get_or((at + i).min(end - 1) as usize, zeroed()));
         unroll!(for i in 0..IN_FLIGHT {
-            let seen = R::merge(state, R::of(loaded[i], first + (at - begin) + i as u64, parameter));
+            let seen = r.merge(state, r.of(loaded[i], first + (at - begin) + i as u64, parameter));
             state = if at + (i as u64) < end { seen } else { state };
         });
         at += IN_FLIGHT as u64;
@@ -91,7 +93,8 @@ fn reduce_by_lane<R: LineReduction>(
 
 /// The state of the same elements by the whole warp, in lane 0.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
-fn reduce_by_warp<R: LineReduction, const N: usize>(
+fn reduce_by_warp<R: Reducer, const N: usize>(
+    r: R,
     x: VecRef<R::Element>,
     begin: u64,
     end: u64,
@@ -101,11 +104,11 @@ fn reduce_by_warp<R: LineReduction, const N: usize>(
 where
     R::Element: Lanes<N>,
 {
-    let mut state = R::identity();
+    let mut state = r.identity();
     if let Some(part) = x.part(begin as usize, (end - begin) as usize) {
-        state = reduce_line::<R, N>(part, first, lane_id(), 5, parameter);
+        state = reduce_line::<R, N>(r, part, first, lane_id(), 5, parameter);
     }
-    R::reduce_lanes(state, 32)
+    r.reduce_lanes(state, 32)
 }
 
 /// The longest part of a segment that one lane should reduce; this lane's part has `length` elements.
@@ -126,7 +129,8 @@ fn max_by_lane(length: u64) -> u64 {
 /// Reduces the warp's range: writes the segments that begin and end in it. Returns, in lane 0, the state of the segment
 /// that ends in it and may have begun before, and the state of the segment that continues after it.
 #[inline(always)]
-pub(super) fn reduce<R: LineReduction, const N: usize>(
+pub(super) fn reduce<R: Reducer, const N: usize>(
+    r: R,
     x: VecRef<R::Element>,
     offsets: Offsets,
     items: u32,
@@ -148,7 +152,7 @@ where
     let begin = origin + from.saturating_sub(u64::from(first)).min(span);
     let end = origin + to.saturating_sub(u64::from(last)).min(span);
     let end = end.max(begin);
-    let mut head = R::identity();
+    let mut head = r.identity();
     let mut base = first;
     while base < last {
         let segment = base.saturating_add(lane);
@@ -158,7 +162,7 @@ where
         let to = if here { offsets.at(segment.saturating_add(1).min(count)).clamp(from, end) } else { from };
         let short = to - from <= max_by_lane(to - from);
         if here && short {
-            let state = reduce_by_lane::<R>(x, from, to, from - start.min(from), parameter);
+            let state = reduce_by_lane(r, x, from, to, from - start.min(from), parameter);
             if segment == first {
                 head = state;
             } else {
@@ -171,7 +175,7 @@ where
             long &= long - 1;
             let of = |value: u64| warp_shuffle_idx(FULL_MASK, value, which, 32).0;
             let (start, from, to) = (of(start), of(from), of(to));
-            let state = reduce_by_warp::<R, N>(x, from, to, from - start.min(from), parameter);
+            let state = reduce_by_warp::<R, N>(r, x, from, to, from - start.min(from), parameter);
             if lane == 0 {
                 if base + which == first {
                     head = state;
@@ -184,6 +188,6 @@ where
     }
     let start = offsets.at(last.min(count));
     let from = if last > first { start.clamp(begin, end) } else { begin };
-    let tail = reduce_by_warp::<R, N>(x, from, end, from - start.min(from), parameter);
+    let tail = reduce_by_warp::<R, N>(r, x, from, end, from - start.min(from), parameter);
     Carry { first_end: if last > first { Some(first) } else { None }, head, tail }
 }

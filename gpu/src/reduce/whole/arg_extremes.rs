@@ -37,14 +37,15 @@ where
 }
 
 impl<T: Ordered, W: Extremum, P: NanPolicy> Reduction for ArgExtreme<T, W, P> {
+    type Merges = ArgExtreme<T::Key, W, P>;
     type Element = T;
     type Output = u64;
     #[inline(always)]
-    fn of(x: T, index: u64) -> (T::Key, u64) {
+    fn of(x: T, index: u64, _: u64) -> (T::Key, u64) {
         (x.key(), index)
     }
     #[inline(always)]
-    fn of_vector<const N: usize>(lanes: [T; N], first: u64) -> (T::Key, u64) {
+    fn of_vector<const N: usize>(lanes: [T; N], first: u64, _: u64) -> (T::Key, u64) {
         let (mut best, mut offset) = (lanes[0].key(), 0_u32);
         for lane in 1..N {
             let key = lanes[lane].key();

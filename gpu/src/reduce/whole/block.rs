@@ -5,7 +5,7 @@ use simt::prelude::*;
 use simt::warp::lane_id;
 
 use super::partition::{MAX_STATE_WORDS, WARPS};
-use super::reduction::{Merge, State};
+use crate::reduce::reducer::Merger;
 
 /// Shared memory: the states of the `N` warps of a block, `W` words each.
 #[repr(C)]
@@ -16,14 +16,15 @@ pub struct Scratch<const W: usize, const N: usize = WARPS> {
 
 /// The merged state of the block's threads, in thread 0. One barrier; another must follow before the next call.
 #[inline(always)]
-pub(crate) fn reduce_block<M: Merge, const W: usize, const N: usize>(
+pub(crate) fn reduce_block<R: Merger, const W: usize, const N: usize>(
+    r: R,
     scratch: &Scratch<W, N>,
-    state: M::State,
-) -> M::State {
+    state: R::State,
+) -> R::State {
     let t = thread_idx_x();
-    let state = M::reduce_lanes(state, 32);
+    let state = r.reduce_lanes(state, 32);
     if lane_id() == 0 {
-        let words = state.pack();
+        let words = r.pack(state);
         for word in 0..W {
             scratch.states.set(word as u32, t / 32, words[word]);
         }
@@ -36,5 +37,5 @@ pub(crate) fn reduce_block<M: Merge, const W: usize, const N: usize>(
     for word in 0..W {
         words[word] = scratch.states.get(word as u32, t % N as u32);
     }
-    M::reduce_lanes(M::State::unpack(words), N as u32)
+    r.reduce_lanes(r.unpack(words), N as u32)
 }

@@ -29,7 +29,7 @@ pub trait Key: State + WarpValue + PartialOrd {
 /// Elements that are compared by a key.
 pub trait Ordered: Element {
     /// The key.
-    type Key: Key;
+    type Key: Key + Ordered<Key = Self::Key>;
     /// The key of the element; the conversion is exact.
     fn key(self) -> Self::Key;
     /// The element of a key.

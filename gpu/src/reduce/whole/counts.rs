@@ -8,8 +8,8 @@ use core::marker::PhantomData;
 use simt::element::Element;
 
 use super::entries::entries;
-use super::reduction::{Merge, Reduction};
-use super::sums::{AddWrapping, merges_as};
+use super::reduction::Reduction;
+use super::sums::AddWrapping;
 
 /// Elements that are compared with zero.
 pub trait Nonzero: Element {
@@ -40,19 +40,16 @@ nonzero_tests! {
 /// The number of nonzero elements if `parameter` is 0; otherwise 1 or 0: whether at least `parameter` − 1 are nonzero.
 pub struct Count<T>(PhantomData<T>);
 
-merges_as! {
-    [T: Nonzero] Count<T>: AddWrapping;
-}
-
 impl<T: Nonzero> Reduction for Count<T> {
+    type Merges = AddWrapping;
     type Element = T;
     type Output = u64;
     #[inline(always)]
-    fn of(x: T, _: u64) -> u64 {
+    fn of(x: T, _: u64, _: u64) -> u64 {
         u64::from(x.is_nonzero())
     }
     #[inline(always)]
-    fn of_vector<const N: usize>(lanes: [T; N], _: u64) -> u64 {
+    fn of_vector<const N: usize>(lanes: [T; N], _: u64, _: u64) -> u64 {
         let mut count = 0_u32;
         for lane in 0..N {
             count += u32::from(lanes[lane].is_nonzero());

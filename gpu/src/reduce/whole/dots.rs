@@ -23,8 +23,9 @@ use super::block::{Scratch, reduce_block};
 use super::grid::reduce_grid;
 use super::number::{ExactInF64, Integer};
 use super::partition::{IN_FLIGHT, THREADS};
-use super::reduction::{Merge, PairReduction, State};
-use super::sums::{AddCompensated, AddF64, AddWrapping, merges_as};
+use super::reduction::{Merge, PairReduction, PairStateOf, State};
+use super::sums::{AddCompensated, AddF64, AddWrapping};
+use crate::reduce::reducer::Static;
 use crate::unroll::each;
 
 /// Vectors of each operand in a tile.
@@ -37,13 +38,8 @@ pub struct DotOfF64;
 /// Σ x·y of integers, modulo 2⁶⁴.
 pub struct DotOfIntegers<T>(PhantomData<T>);
 
-merges_as! {
-    [T: ExactInF64] Dot<T>: AddF64;
-    [] DotOfF64: AddCompensated;
-    [T: Integer] DotOfIntegers<T>: AddWrapping;
-}
-
 impl<T: ExactInF64> PairReduction for Dot<T> {
+    type Merges = AddF64;
     type Element = T;
     type Output = f32;
     #[inline(always)]
@@ -57,6 +53,7 @@ impl<T: ExactInF64> PairReduction for Dot<T> {
 }
 
 impl PairReduction for DotOfF64 {
+    type Merges = AddCompensated;
     type Element = f64;
     type Output = f64;
     #[inline(always)]
@@ -71,6 +68,7 @@ impl PairReduction for DotOfF64 {
 }
 
 impl<T: Integer> PairReduction for DotOfIntegers<T> {
+    type Merges = AddWrapping;
     type Element = T;
     type Output = T::Wide;
     #[inline(always)]
@@ -112,14 +110,14 @@ fn whole<P: PairReduction, const N: usize, const W: usize>(
     if block_idx_x() == 0 {
         let t = thread_idx_x() as usize;
         if t < x_head.len() {
-            state = P::merge(state, P::of_pair(x_head.get(t), y.get(t)));
+            state = P::Merges::merge(state, P::of_pair(x_head.get(t), y.get(t)));
         }
         if t < x_tail.len() {
-            state = P::merge(state, P::of_pair(x_tail.get(t), y_tail.get(t)));
+            state = P::Merges::merge(state, P::of_pair(x_tail.get(t), y_tail.get(t)));
         }
     }
-    let state = reduce_block::<P, W, _>(scratch, state);
-    let Some(state) = reduce_grid::<P, W>(scratch, state, workspace) else {
+    let state = reduce_block(Static::<P::Merges>::NEW, scratch, state);
+    let Some(state) = reduce_grid(Static::<P::Merges>::NEW, scratch, state, workspace) else {
         return;
     };
     if thread_idx_x() == 0 {
@@ -132,7 +130,7 @@ fn whole<P: PairReduction, const N: usize, const W: usize>(
 fn reduce_tiles<P: PairReduction, const N: usize>(
     x: VecRef<simt::element::Vector<P::Element, N>>,
     y: impl Fn(usize) -> [P::Element; N],
-) -> P::State
+) -> PairStateOf<P>
 where
     P::Element: Lanes<N>,
 {
@@ -140,11 +138,11 @@ where
     let of = |x: [P::Element; N], y: [P::Element; N]| {
         let mut state = P::of_pair(x[0], y[0]);
         for lane in 1..N {
-            state = P::merge(state, P::of_pair(x[lane], y[lane]));
+            state = P::Merges::merge(state, P::of_pair(x[lane], y[lane]));
         }
         state
     };
-    let mut state = P::identity();
+    let mut state = P::Merges::identity();
     if x.len() <= blocks * THREADS as usize {
         let own = block * THREADS as usize + t;
         return if own < x.len() { of(x.get(own).lanes, y(own)) } else { state };
@@ -158,9 +156,9 @@ where
         let ys = each!([0, 1], |i| y(at(i).min(last)));
         let of = |i: usize| {
             let state = of(xs[i], ys[i]);
-            if at(i) <= last { state } else { P::identity() }
+            if at(i) <= last { state } else { P::Merges::identity() }
         };
-        state = P::merge(state, P::merge(of(0), of(1)));
+        state = P::Merges::merge(state, P::Merges::merge(of(0), of(1)));
         tile += blocks * TILE;
     }
     state
@@ -184,7 +182,7 @@ macro_rules! dots {
                 global_store_bytes = size_of::<$out>() as u32
             )]
             pub fn $name(
-                #[shared] scratch: &Scratch<{ <<$pairing as Merge>::State as State>::WORDS }>,
+                #[shared] scratch: &Scratch<{ <PairStateOf<$pairing> as State>::WORDS }>,
                 x: VecRef<$t>,
                 y: VecRef<$t>,
                 workspace: VecMut<u64>,

@@ -6,12 +6,13 @@ use simt::thread::{block_idx_x, grid_dim_x, thread_idx_x};
 
 use super::block::{Scratch, reduce_block};
 use super::grid::reduce_grid;
-use super::reduction::Reduction;
 use super::thread::reduce_thread;
+use crate::reduce::reducer::Reducer;
 
 /// The body of a kernel: thread, block, grid.
-#[inline(always)]
-pub(super) fn whole<R: Reduction, const N: usize, const W: usize>(
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
+pub(super) fn whole<R: Reducer, const N: usize, const W: usize>(
+    r: R,
     scratch: &Scratch<W>,
     x: VecRef<R::Element>,
     workspace: VecMut<u64>,
@@ -20,13 +21,13 @@ pub(super) fn whole<R: Reduction, const N: usize, const W: usize>(
 ) where
     R::Element: Lanes<N>,
 {
-    let state = reduce_thread::<R, N>(x, block_idx_x() as usize, grid_dim_x() as usize);
-    let state = reduce_block::<R, W, _>(scratch, state);
-    let Some(state) = reduce_grid::<R, W>(scratch, state, workspace) else {
+    let state = reduce_thread::<R, N>(r, x, block_idx_x() as usize, grid_dim_x() as usize, parameter);
+    let state = reduce_block(r, scratch, state);
+    let Some(state) = reduce_grid(r, scratch, state, workspace) else {
         return;
     };
     if thread_idx_x() == 0 {
-        out.set_within(0, R::finish(state, parameter));
+        out.set_within(0, r.finish(state, parameter));
     }
 }
 
@@ -63,15 +64,14 @@ macro_rules! entries {
             global_store_bytes = size_of::<$out>() as u32
         )]
         pub fn $name(
-                        #[shared] scratch: &super::block::Scratch<{
-                <<$reduction as super::reduction::Merge>::State as super::reduction::State>::WORDS
-            }>,
+                        #[shared] scratch: &super::block::Scratch<{ super::reduction::state_words::<$reduction>() }>,
             x: simt::global::VecRef<$t>,
             workspace: simt::global::VecMut<u64>,
             out: simt::global::VecMut<$out>,
             $($parameter: u64,)?
         ) {
-            super::entries::whole::<$reduction, $n, _>(scratch, x, workspace, out, 0 $(+ $parameter)?);
+            let r = crate::reduce::reducer::reducer::<$reduction>();
+            super::entries::whole::<_, $n, _>(r, scratch, x.bits_as(), workspace, out.bits_as(), 0 $(+ $parameter)?);
         }
     };
 }

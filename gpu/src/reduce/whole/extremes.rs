@@ -7,6 +7,7 @@
 use core::marker::PhantomData;
 
 use half::{bf16, f16};
+use simt::warp::{FULL_MASK, warp_shuffle_down};
 
 use super::compare::{Extremum, Ignore, Key, Maximum, Minimum, NanPolicy, Ordered, Propagate};
 use super::entries::entries;
@@ -34,7 +35,7 @@ impl<T: Ordered, W: Extremum, P: NanPolicy> Merge for Extreme<T, W, P> {
         let mut state = state;
         let mut distance = lanes / 2;
         while distance > 0 {
-            state = Self::merge(state, super::reduction::State::shuffle_down(state, distance));
+            state = Self::merge(state, warp_shuffle_down(FULL_MASK, state, distance, 32).0);
             distance /= 2;
         }
         state
@@ -42,10 +43,11 @@ impl<T: Ordered, W: Extremum, P: NanPolicy> Merge for Extreme<T, W, P> {
 }
 
 impl<T: Ordered, W: Extremum, P: NanPolicy> Reduction for Extreme<T, W, P> {
+    type Merges = Extreme<T::Key, W, P>;
     type Element = T;
     type Output = T;
     #[inline(always)]
-    fn of(x: T, _: u64) -> T::Key {
+    fn of(x: T, _: u64, _: u64) -> T::Key {
         x.key()
     }
     #[inline(always)]

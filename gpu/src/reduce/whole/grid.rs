@@ -18,7 +18,7 @@ use simt::prelude::*;
 
 use super::block::{Scratch, reduce_block};
 use super::partition::{MAX_STATE_WORDS, THREADS};
-use super::reduction::{Merge, State};
+use crate::reduce::reducer::Merger;
 
 /// Ready bit of a half.
 const READY: u64 = 1 << 32;
@@ -26,11 +26,12 @@ const READY: u64 = 1 << 32;
 /// The merged state of the grid's blocks in thread 0 of the last block, unspecified values in its other threads, and
 /// `None` in the other blocks. `state` is the block's state, in thread 0.
 #[inline(always)]
-pub(crate) fn reduce_grid<M: Merge, const W: usize>(
+pub(crate) fn reduce_grid<R: Merger, const W: usize>(
+    r: R,
     scratch: &Scratch<W>,
-    state: M::State,
+    state: R::State,
     workspace: VecMut<u64>,
-) -> Option<M::State> {
+) -> Option<R::State> {
     let (t, block, blocks) = (thread_idx_x() as usize, block_idx_x() as usize, grid_dim_x());
     if blocks == 1 {
         return Some(state);
@@ -38,19 +39,19 @@ pub(crate) fn reduce_grid<M: Merge, const W: usize>(
     let others = blocks as usize - 1;
     if block < others {
         if t == 0 {
-            publish::<W>(state.pack(), workspace, block);
+            publish::<W>(r.pack(state), workspace, block);
         }
         return None;
     }
-    let mut merged = M::identity();
+    let mut merged = r.identity();
     let mut from = t;
     while from < others {
-        merged = M::merge(merged, M::State::unpack(take_state::<W>(workspace, from)));
+        merged = r.merge(merged, r.unpack(take_state::<W>(workspace, from)));
         from += THREADS as usize;
     }
     // All warps have read the states of the first `reduce_block`.
     sync_threads();
-    Some(M::merge(reduce_block::<M, W, _>(scratch, merged), state))
+    Some(r.merge(reduce_block(r, scratch, merged), state))
 }
 
 /// Stores the state of block `block` with ready bits, for the last block.

@@ -72,20 +72,16 @@ pub struct Variance<T>(PhantomData<T>);
 /// Σ (x − mean)² / `parameter` of `f64`.
 pub struct VarianceOfF64;
 
-super::sums::merges_as! {
-    [T: ExactInF64] Variance<T>: Moments;
-    [] VarianceOfF64: Moments;
-}
-
 impl<T: ExactInF64> Reduction for Variance<T> {
+    type Merges = Moments;
     type Element = T;
     type Output = f32;
     #[inline(always)]
-    fn of(x: T, _: u64) -> State {
+    fn of(x: T, _: u64, _: u64) -> State {
         moments_of([x.to_f64()])
     }
     #[inline(always)]
-    fn of_vector<const N: usize>(lanes: [T; N], _: u64) -> State {
+    fn of_vector<const N: usize>(lanes: [T; N], _: u64, _: u64) -> State {
         moments_of(each!(lanes, T::to_f64))
     }
     #[inline(always)]
@@ -95,14 +91,15 @@ impl<T: ExactInF64> Reduction for Variance<T> {
 }
 
 impl Reduction for VarianceOfF64 {
+    type Merges = Moments;
     type Element = f64;
     type Output = f64;
     #[inline(always)]
-    fn of(x: f64, _: u64) -> State {
+    fn of(x: f64, _: u64, _: u64) -> State {
         moments_of([x])
     }
     #[inline(always)]
-    fn of_vector<const N: usize>(lanes: [f64; N], _: u64) -> State {
+    fn of_vector<const N: usize>(lanes: [f64; N], _: u64, _: u64) -> State {
         moments_of(lanes)
     }
     #[inline(always)]

@@ -10,7 +10,6 @@ use half::{bf16, f16};
 use super::entries::entries;
 use super::number::{ExactInF64, Integer};
 use super::reduction::{Merge, Reduction};
-use super::sums::merges_as;
 
 /// Merges that multiply in `f64`.
 pub struct MultiplyF64;
@@ -26,19 +25,9 @@ impl Merge for MultiplyF64 {
     }
 }
 
-/// ∏ x in `f64`, rounded to `f32`.
-pub struct Product<T>(PhantomData<T>);
-/// ∏ x of `f64`.
-pub struct ProductOfF64;
-/// ∏ x of integers, modulo 2⁶⁴.
-pub struct ProductOfIntegers<T>(PhantomData<T>);
-
-merges_as! {
-    [T: ExactInF64] Product<T>: MultiplyF64;
-    [] ProductOfF64: MultiplyF64;
-}
-
-impl<T: Integer> Merge for ProductOfIntegers<T> {
+/// Merges that multiply modulo 2⁶⁴.
+pub struct MultiplyWrapping;
+impl Merge for MultiplyWrapping {
     type State = u64;
     #[inline(always)]
     fn identity() -> u64 {
@@ -50,11 +39,19 @@ impl<T: Integer> Merge for ProductOfIntegers<T> {
     }
 }
 
+/// ∏ x in `f64`, rounded to `f32`.
+pub struct Product<T>(PhantomData<T>);
+/// ∏ x of `f64`.
+pub struct ProductOfF64;
+/// ∏ x of integers, modulo 2⁶⁴.
+pub struct ProductOfIntegers<T>(PhantomData<T>);
+
 impl<T: ExactInF64> Reduction for Product<T> {
+    type Merges = MultiplyF64;
     type Element = T;
     type Output = f32;
     #[inline(always)]
-    fn of(x: T, _: u64) -> f64 {
+    fn of(x: T, _: u64, _: u64) -> f64 {
         x.to_f64()
     }
     #[inline(always)]
@@ -64,10 +61,11 @@ impl<T: ExactInF64> Reduction for Product<T> {
 }
 
 impl Reduction for ProductOfF64 {
+    type Merges = MultiplyF64;
     type Element = f64;
     type Output = f64;
     #[inline(always)]
-    fn of(x: f64, _: u64) -> f64 {
+    fn of(x: f64, _: u64, _: u64) -> f64 {
         x
     }
     #[inline(always)]
@@ -77,10 +75,11 @@ impl Reduction for ProductOfF64 {
 }
 
 impl<T: Integer> Reduction for ProductOfIntegers<T> {
+    type Merges = MultiplyWrapping;
     type Element = T;
     type Output = T::Wide;
     #[inline(always)]
-    fn of(x: T, _: u64) -> u64 {
+    fn of(x: T, _: u64, _: u64) -> u64 {
         x.residue()
     }
     #[inline(always)]

@@ -5,25 +5,18 @@
 //! order of elements: a reduction that depends on it keeps the index.
 
 use simt::element::Element;
-use simt::warp::{FULL_MASK, WarpValue, warp_shuffle_down, warp_shuffle_xor};
+use simt::warp::{FULL_MASK, ShuffleValue, WarpValue, warp_shuffle_down};
 
 use super::partition::MAX_STATE_WORDS;
 
 /// The value that threads merge; it passes between lanes by shuffles and through memory as 8-byte words.
-pub trait State: Copy {
+pub trait State: ShuffleValue {
     /// Its number of words.
     const WORDS: usize;
     /// Its words; those from [`State::WORDS`] on are 0.
     fn pack(self) -> [u64; MAX_STATE_WORDS];
     /// The state with these words.
     fn unpack(words: [u64; MAX_STATE_WORDS]) -> Self;
-    /// The state of the lane `distance` above this one. All lanes of the warp take part.
-    #[must_use]
-    fn shuffle_down(self, distance: u32) -> Self;
-    /// The state of the lane whose index is this one's exclusive or `distance`, a power of two. All lanes of the warp
-    /// take part.
-    #[must_use]
-    fn shuffle_xor(self, distance: u32) -> Self;
 }
 
 /// How states merge.
@@ -41,45 +34,61 @@ pub trait Merge {
         let mut state = state;
         let mut distance = lanes / 2;
         while distance > 0 {
-            state = Self::merge(state, state.shuffle_down(distance));
+            state = Self::merge(state, warp_shuffle_down(FULL_MASK, state, distance, 32).0);
             distance /= 2;
         }
         state
     }
 }
 
-/// A reduction of one vector.
-pub trait Reduction: Merge {
-    /// Elements of the vector.
+/// The reduction of a line, the elements that are reduced to one result. What the parameter means, each one defines;
+/// most ignore it, or use it for the result alone.
+pub trait Reduction {
+    /// Its states, and how they merge.
+    type Merges: Merge;
+    /// Elements of the line.
     type Element: Element;
     /// Type of the result.
     type Output: Element;
-    /// The state of `x`, element `index` of the vector.
-    fn of(x: Self::Element, index: u64) -> Self::State;
+    /// The state of `x`, element `index` of the line.
+    fn of(x: Self::Element, index: u64, parameter: u64) -> StateOf<Self>;
     /// The state of these elements, the first of which has index `first`.
     #[inline(always)]
-    fn of_vector<const N: usize>(lanes: [Self::Element; N], first: u64) -> Self::State {
-        let mut state = Self::of(lanes[0], first);
+    fn of_vector<const N: usize>(lanes: [Self::Element; N], first: u64, parameter: u64) -> StateOf<Self> {
+        let mut state = Self::of(lanes[0], first, parameter);
         for lane in 1..N {
-            state = Self::merge(state, Self::of(lanes[lane], first + lane as u64));
+            state = Self::Merges::merge(state, Self::of(lanes[lane], first + lane as u64, parameter));
         }
         state
     }
-    /// The result. Each reduction defines what `parameter` means.
-    fn finish(state: Self::State, parameter: u64) -> Self::Output;
+    /// The result.
+    fn finish(state: StateOf<Self>, parameter: u64) -> Self::Output;
+}
+
+/// The states of a reduction.
+pub type StateOf<R> = <<R as Reduction>::Merges as Merge>::State;
+
+/// 8-byte words of a state of the reduction.
+pub const fn state_words<R: Reduction>() -> usize {
+    <StateOf<R> as State>::WORDS
 }
 
 /// A reduction of two vectors of the same length, pair by pair.
-pub trait PairReduction: Merge {
+pub trait PairReduction {
+    /// Its states, and how they merge.
+    type Merges: Merge;
     /// Elements of the vectors.
     type Element: Element;
     /// Type of the result.
     type Output: Element;
     /// The state of one pair.
-    fn of_pair(x: Self::Element, y: Self::Element) -> Self::State;
+    fn of_pair(x: Self::Element, y: Self::Element) -> PairStateOf<Self>;
     /// The result.
-    fn finish(state: Self::State) -> Self::Output;
+    fn finish(state: PairStateOf<Self>) -> Self::Output;
 }
+
+/// The states of a [`PairReduction`].
+pub type PairStateOf<P> = <<P as PairReduction>::Merges as Merge>::State;
 
 macro_rules! words {
     ($($t:ty)+) => {$(
@@ -92,14 +101,6 @@ macro_rules! words {
             #[inline(always)]
             fn unpack(words: [u64; MAX_STATE_WORDS]) -> Self {
                 <$t as WarpValue>::from_bits(words[0])
-            }
-            #[inline(always)]
-            fn shuffle_down(self, distance: u32) -> Self {
-                warp_shuffle_down(FULL_MASK, self, distance, 32).0
-            }
-            #[inline(always)]
-            fn shuffle_xor(self, distance: u32) -> Self {
-                warp_shuffle_xor(FULL_MASK, self, distance, 32).0
             }
         }
     )+};
@@ -116,14 +117,6 @@ impl<A: State + WarpValue, B: State + WarpValue> State for (A, B) {
     fn unpack([a, b, _]: [u64; MAX_STATE_WORDS]) -> Self {
         (WarpValue::from_bits(a), WarpValue::from_bits(b))
     }
-    #[inline(always)]
-    fn shuffle_down(self, distance: u32) -> Self {
-        (self.0.shuffle_down(distance), self.1.shuffle_down(distance))
-    }
-    #[inline(always)]
-    fn shuffle_xor(self, distance: u32) -> Self {
-        (self.0.shuffle_xor(distance), self.1.shuffle_xor(distance))
-    }
 }
 
 impl<A: State + WarpValue, B: State + WarpValue, C: State + WarpValue> State for (A, B, C) {
@@ -135,13 +128,5 @@ impl<A: State + WarpValue, B: State + WarpValue, C: State + WarpValue> State for
     #[inline(always)]
     fn unpack([a, b, c]: [u64; MAX_STATE_WORDS]) -> Self {
         (WarpValue::from_bits(a), WarpValue::from_bits(b), WarpValue::from_bits(c))
-    }
-    #[inline(always)]
-    fn shuffle_down(self, distance: u32) -> Self {
-        (self.0.shuffle_down(distance), self.1.shuffle_down(distance), self.2.shuffle_down(distance))
-    }
-    #[inline(always)]
-    fn shuffle_xor(self, distance: u32) -> Self {
-        (self.0.shuffle_xor(distance), self.1.shuffle_xor(distance), self.2.shuffle_xor(distance))
     }
 }

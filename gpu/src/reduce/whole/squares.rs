@@ -15,7 +15,7 @@ use simt::math::{fma, sqrt};
 use super::entries::entries;
 use super::number::{ExactInF64, Integer};
 use super::reduction::{Merge, Reduction};
-use super::sums::{AddCompensated, AddF64, AddWrapping, merges_as};
+use super::sums::{AddCompensated, AddF64, AddWrapping};
 
 /// Σ x² in `f64`, rounded to `f32`.
 pub struct Squares<T>(PhantomData<T>);
@@ -28,13 +28,6 @@ pub struct NormOfF64;
 /// Σ x² of integers, modulo 2⁶⁴.
 pub struct SquaresOfIntegers<T>(PhantomData<T>);
 
-merges_as! {
-    [T: ExactInF64] Squares<T>: AddF64;
-    [T: ExactInF64] Norm<T>: AddF64;
-    [] SquaresOfF64: AddCompensated;
-    [T: Integer] SquaresOfIntegers<T>: AddWrapping;
-}
-
 /// Below this, the square of an `f64` may underflow: it is multiplied by 2⁶⁰⁰ first.
 const SMALL: f64 = f64::from_bits((1023 - 480) << 52);
 /// From this on, the sum of 2⁵³ squares may overflow: elements are multiplied by 2⁻⁶⁰⁰ first.
@@ -43,10 +36,11 @@ const SCALE_UP: f64 = f64::from_bits((1023 + 600) << 52);
 const SCALE_DOWN: f64 = f64::from_bits((1023 - 600) << 52);
 
 impl<T: ExactInF64> Reduction for Squares<T> {
+    type Merges = AddF64;
     type Element = T;
     type Output = f32;
     #[inline(always)]
-    fn of(x: T, _: u64) -> f64 {
+    fn of(x: T, _: u64, _: u64) -> f64 {
         x.to_f64() * x.to_f64()
     }
     #[inline(always)]
@@ -56,10 +50,11 @@ impl<T: ExactInF64> Reduction for Squares<T> {
 }
 
 impl<T: ExactInF64> Reduction for Norm<T> {
+    type Merges = AddF64;
     type Element = T;
     type Output = f32;
     #[inline(always)]
-    fn of(x: T, _: u64) -> f64 {
+    fn of(x: T, _: u64, _: u64) -> f64 {
         x.to_f64() * x.to_f64()
     }
     #[inline(always)]
@@ -69,10 +64,11 @@ impl<T: ExactInF64> Reduction for Norm<T> {
 }
 
 impl Reduction for SquaresOfF64 {
+    type Merges = AddCompensated;
     type Element = f64;
     type Output = f64;
     #[inline(always)]
-    fn of(x: f64, _: u64) -> (f64, f64) {
+    fn of(x: f64, _: u64, _: u64) -> (f64, f64) {
         let square = x * x;
         (square, fma(x, x, -square))
     }
@@ -95,10 +91,11 @@ impl Merge for NormOfF64 {
 }
 
 impl Reduction for NormOfF64 {
+    type Merges = Self;
     type Element = f64;
     type Output = f64;
     #[inline(always)]
-    fn of(x: f64, _: u64) -> (f64, f64, f64) {
+    fn of(x: f64, _: u64, _: u64) -> (f64, f64, f64) {
         let size = x.abs();
         let (small, large) = (size < SMALL, size >= LARGE);
         let scaled = x * if small {
@@ -127,10 +124,11 @@ impl Reduction for NormOfF64 {
 }
 
 impl<T: Integer> Reduction for SquaresOfIntegers<T> {
+    type Merges = AddWrapping;
     type Element = T;
     type Output = u64;
     #[inline(always)]
-    fn of(x: T, _: u64) -> u64 {
+    fn of(x: T, _: u64, _: u64) -> u64 {
         x.residue().wrapping_mul(x.residue())
     }
     #[inline(always)]

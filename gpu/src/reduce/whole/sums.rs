@@ -74,24 +74,6 @@ impl AddCompensated {
     }
 }
 
-/// Implements [`Merge`] for a reduction by that of another type.
-macro_rules! merges_as {
-    ($([$($param:tt)*] $t:ty: $base:ty;)+) => {$(
-        impl<$($param)*> Merge for $t {
-            type State = <$base as Merge>::State;
-            #[inline(always)]
-            fn identity() -> Self::State {
-                <$base>::identity()
-            }
-            #[inline(always)]
-            fn merge(a: Self::State, b: Self::State) -> Self::State {
-                <$base>::merge(a, b)
-            }
-        }
-    )+};
-}
-pub(crate) use merges_as;
-
 /// Σ x in `f64`, rounded to `f32`.
 pub struct Sum<T>(PhantomData<T>);
 /// Σ x without NaNs in `f64`, rounded to `f32`.
@@ -111,17 +93,6 @@ pub struct SumOfIntegers<T>(PhantomData<T>);
 /// Σ x / `parameter` of integers, the sum exact (below 2³² elements of 32 bits).
 pub struct MeanOfIntegers<T>(PhantomData<T>);
 
-merges_as! {
-    [T: ExactInF64] Sum<T>: AddF64;
-    [T: ExactInF64] NanSum<T>: AddF64;
-    [] NanSumOfF64: AddCompensated;
-    [T: ExactInF64] Mean<T>: AddF64;
-    [] SumOfF64: AddCompensated;
-    [] MeanOfF64: AddCompensated;
-    [T: Integer] SumOfIntegers<T>: AddWrapping;
-    [T: Integer] MeanOfIntegers<T>: AddWrapping;
-}
-
 impl Merge for SumInF32 {
     type State = f32;
     #[inline(always)]
@@ -135,10 +106,11 @@ impl Merge for SumInF32 {
 }
 
 impl<T: ExactInF64> Reduction for Sum<T> {
+    type Merges = AddF64;
     type Element = T;
     type Output = f32;
     #[inline(always)]
-    fn of(x: T, _: u64) -> f64 {
+    fn of(x: T, _: u64, _: u64) -> f64 {
         x.to_f64()
     }
     #[inline(always)]
@@ -148,10 +120,11 @@ impl<T: ExactInF64> Reduction for Sum<T> {
 }
 
 impl<T: ExactInF64> Reduction for NanSum<T> {
+    type Merges = AddF64;
     type Element = T;
     type Output = f32;
     #[inline(always)]
-    fn of(x: T, _: u64) -> f64 {
+    fn of(x: T, _: u64, _: u64) -> f64 {
         let x = x.to_f64();
         if x.is_nan() { 0.0 } else { x }
     }
@@ -162,10 +135,11 @@ impl<T: ExactInF64> Reduction for NanSum<T> {
 }
 
 impl Reduction for NanSumOfF64 {
+    type Merges = AddCompensated;
     type Element = f64;
     type Output = f64;
     #[inline(always)]
-    fn of(x: f64, _: u64) -> (f64, f64) {
+    fn of(x: f64, _: u64, _: u64) -> (f64, f64) {
         (if x.is_nan() { 0.0 } else { x }, 0.0)
     }
     #[inline(always)]
@@ -175,10 +149,11 @@ impl Reduction for NanSumOfF64 {
 }
 
 impl<T: ExactInF64> Reduction for Mean<T> {
+    type Merges = AddF64;
     type Element = T;
     type Output = f32;
     #[inline(always)]
-    fn of(x: T, _: u64) -> f64 {
+    fn of(x: T, _: u64, _: u64) -> f64 {
         x.to_f64()
     }
     #[inline(always)]
@@ -188,10 +163,11 @@ impl<T: ExactInF64> Reduction for Mean<T> {
 }
 
 impl Reduction for SumInF32 {
+    type Merges = Self;
     type Element = f32;
     type Output = f32;
     #[inline(always)]
-    fn of(x: f32, _: u64) -> f32 {
+    fn of(x: f32, _: u64, _: u64) -> f32 {
         x
     }
     #[inline(always)]
@@ -201,10 +177,11 @@ impl Reduction for SumInF32 {
 }
 
 impl Reduction for SumOfF64 {
+    type Merges = AddCompensated;
     type Element = f64;
     type Output = f64;
     #[inline(always)]
-    fn of(x: f64, _: u64) -> (f64, f64) {
+    fn of(x: f64, _: u64, _: u64) -> (f64, f64) {
         (x, 0.0)
     }
     #[inline(always)]
@@ -214,10 +191,11 @@ impl Reduction for SumOfF64 {
 }
 
 impl Reduction for MeanOfF64 {
+    type Merges = AddCompensated;
     type Element = f64;
     type Output = f64;
     #[inline(always)]
-    fn of(x: f64, _: u64) -> (f64, f64) {
+    fn of(x: f64, _: u64, _: u64) -> (f64, f64) {
         (x, 0.0)
     }
     #[inline(always)]
@@ -227,10 +205,11 @@ impl Reduction for MeanOfF64 {
 }
 
 impl<T: Integer> Reduction for SumOfIntegers<T> {
+    type Merges = AddWrapping;
     type Element = T;
     type Output = T::Wide;
     #[inline(always)]
-    fn of(x: T, _: u64) -> u64 {
+    fn of(x: T, _: u64, _: u64) -> u64 {
         x.residue()
     }
     #[inline(always)]
@@ -240,10 +219,11 @@ impl<T: Integer> Reduction for SumOfIntegers<T> {
 }
 
 impl<T: Integer> Reduction for MeanOfIntegers<T> {
+    type Merges = AddWrapping;
     type Element = T;
     type Output = f64;
     #[inline(always)]
-    fn of(x: T, _: u64) -> u64 {
+    fn of(x: T, _: u64, _: u64) -> u64 {
         x.residue()
     }
     #[inline(always)]

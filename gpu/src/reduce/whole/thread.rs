@@ -17,44 +17,48 @@ use simt::global::VecRef;
 use simt::thread::thread_idx_x;
 
 use super::partition::{THREADS, TILE};
-use super::reduction::Reduction;
+use crate::reduce::reducer::Reducer;
 use crate::unroll::each;
 
 /// The state of the elements of `x` of this thread in block `block` of `blocks`, loaded `N` at a time.
 #[inline(always)]
-pub(crate) fn reduce_thread<R: Reduction, const N: usize>(
+pub(crate) fn reduce_thread<R: Reducer, const N: usize>(
+    r: R,
     x: VecRef<R::Element>,
     block: usize,
     blocks: usize,
+    parameter: u64,
 ) -> R::State
 where
     R::Element: Lanes<N>,
 {
     let t = thread_idx_x() as usize;
     let (head, body, tail) = x.align_to::<N>();
-    let mut state = R::identity();
-    let of = |vector: Vector<R::Element, N>, at: usize| R::of_vector(vector.lanes, (head.len() + at * N) as u64);
+    let mut state = r.identity();
+    let of =
+        |vector: Vector<R::Element, N>, at: usize| r.of_vector(vector.lanes, (head.len() + at * N) as u64, parameter);
     if body.len() <= blocks * THREADS as usize {
         let own = block * THREADS as usize + t;
         if own < body.len() {
-            state = R::merge(state, of(body.get(own), own));
+            state = r.merge(state, of(body.get(own), own));
         }
     } else {
-        state = R::merge(state, reduce_tiles::<R, N>(body, of, block, blocks));
+        state = r.merge(state, reduce_tiles::<R, N>(r, body, of, block, blocks));
     }
     // Last, so that the loads of the vectors are issued before.
     if block == 0 && t < head.len() {
-        state = R::merge(state, R::of(head.get(t), t as u64));
+        state = r.merge(state, r.of(head.get(t), t as u64, parameter));
     }
     if block == 0 && t < tail.len() {
-        state = R::merge(state, R::of(tail.get(t), (x.len() - tail.len() + t) as u64));
+        state = r.merge(state, r.of(tail.get(t), (x.len() - tail.len() + t) as u64, parameter));
     }
     state
 }
 
 /// The state of this thread's vectors in the tiles of block `block`; `of` is the state of a vector at an index.
 #[inline(always)]
-fn reduce_tiles<R: Reduction, const N: usize>(
+fn reduce_tiles<R: Reducer, const N: usize>(
+    r: R,
     body: VecRef<Vector<R::Element, N>>,
     of: impl Fn(Vector<R::Element, N>, usize) -> R::State,
     block: usize,
@@ -65,15 +69,13 @@ where
 {
     let t = thread_idx_x() as usize;
     let at = |i: usize| i * THREADS as usize + t;
-    let mut state = R::identity();
+    let mut state = r.identity();
     let mut tile = block * TILE;
     while let Some(whole) = body.part(tile, TILE) {
         let [v0, v1, v2, v3] = each!([0, 1, 2, 3], |i| whole.get(at(i)));
-        let (first, second) = (
-            R::merge(of(v0, tile + at(0)), of(v1, tile + at(1))),
-            R::merge(of(v2, tile + at(2)), of(v3, tile + at(3))),
-        );
-        state = R::merge(state, R::merge(first, second));
+        let (first, second) =
+            (r.merge(of(v0, tile + at(0)), of(v1, tile + at(1))), r.merge(of(v2, tile + at(2)), of(v3, tile + at(3))));
+        state = r.merge(state, r.merge(first, second));
         tile += blocks * TILE;
     }
     if tile < body.len() {
@@ -81,10 +83,10 @@ where
         let [v0, v1, v2, v3] = each!([0, 1, 2, 3], |i| body.get((tile + at(i)).min(last)));
         let of = |vector, i: usize| {
             let state = of(vector, tile + at(i));
-            if tile + at(i) <= last { state } else { R::identity() }
+            if tile + at(i) <= last { state } else { r.identity() }
         };
-        let (first, second) = (R::merge(of(v0, 0), of(v1, 1)), R::merge(of(v2, 2), of(v3, 3)));
-        state = R::merge(state, R::merge(first, second));
+        let (first, second) = (r.merge(of(v0, 0), of(v1, 1)), r.merge(of(v2, 2), of(v3, 3)));
+        state = r.merge(state, r.merge(first, second));
     }
     state
 }

@@ -70,6 +70,8 @@ pub(crate) enum TensorOp {
 pub(crate) enum Op {
     /// An operation on values.
     Values(WarpOp),
+    /// A shuffle of several numbers. The values are addresses of the lanes' arrays of numbers.
+    Numbers(WarpOp, usize),
     /// One of the tensor cores. The values are addresses of the lanes' `Fragments`, or `DoubleFragments`.
     Tensor(TensorOp),
 }

@@ -84,7 +84,9 @@ impl WarpOps {
         group.values[usize::from(lane.lane) & 31] = value;
         group.arguments[usize::from(lane.lane) & 31] = argument;
         group.mixed |= group.op != op;
-        if group.op != op || group.location != location {
+        // Nearly always the same address: equal locations are compared by name.
+        let elsewhere = !std::ptr::eq(group.location, location) && group.location != location;
+        if group.op != op || elsewhere {
             let first = group.location;
             state.threads.fault(lane, Kind::WarpMask, location, Some(first), || {
                 format!("lane {} is here while other lanes of mask {mask:#010x} carry out another operation", lane.lane)
@@ -146,8 +148,26 @@ impl WarpOps {
                 | WarpOp::ShuffleDown { width }
                 | WarpOp::ShuffleXor { width }),
             ) => {
-                self.shuffle(state, group, op, width);
+                let sources = self.sources(state, group, op, width);
+                for lane in lanes(group.arrived) {
+                    self.results[lane].set(group.values[sources[lane]]);
+                }
             }
+            Op::Numbers(
+                op @ (WarpOp::ShuffleIdx { width }
+                | WarpOp::ShuffleUp { width }
+                | WarpOp::ShuffleDown { width }
+                | WarpOp::ShuffleXor { width }),
+                count,
+            ) => {
+                let sources = self.sources(state, group, op, width);
+                // Otherwise the values are not all addresses, which was reported.
+                if !group.mixed {
+                    // SAFETY: the operation is the same for all.
+                    unsafe { exchange(group, &sources, count) };
+                }
+            }
+            Op::Numbers(..) => unreachable!("several numbers are shuffled"),
             Op::Values(op) => {
                 for lane in lanes(group.arrived) {
                     let (value, flag) = combine(op, group, lane);
@@ -160,21 +180,23 @@ impl WarpOps {
         state.warps[usize::from(self.warp)].wake(group.arrived);
     }
 
-    /// A lane whose source is out of range keeps its own value.
-    fn shuffle(&self, state: &BlockState, group: &Group, op: WarpOp, width: u32) {
+    /// The lane from which each lane takes its value: itself if the source is out of range.
+    fn sources(&self, state: &BlockState, group: &Group, op: WarpOp, width: u32) -> [usize; 32] {
         let mut flags = self.flags.get();
+        let mut sources = [0; 32];
         for lane in lanes(group.arrived) {
             let own = lane as u32;
             let source = shuffle_source(op, width, own, group.arguments[lane]);
             let bit = 1 << lane;
             flags = flags & !bit | if source.is_some() { bit } else { 0 };
-            let source = source.unwrap_or(own);
+            let source = source.unwrap_or(own) & 31;
             if group.arrived >> source & 1 == 0 {
                 self.report_source(state, group, lane, source);
             }
-            self.results[lane].set(group.values[source as usize & 31]);
+            sources[lane] = source as usize;
         }
         self.flags.set(flags);
+        sources
     }
 
     #[cold]
@@ -209,5 +231,27 @@ impl WarpOps {
         let epoch = lanes.iter().map(|lane| lane.epoch.get()).max().unwrap_or(0);
         let members: Vec<_> = lanes.iter().map(|lane| threads.member(lane)).collect();
         threads.synchronise_some(&members, epoch, &lanes);
+    }
+}
+
+/// Replaces the numbers of each lane by those of its source.
+///
+/// # Safety
+/// Each value of a lane that has arrived is the address of `count` numbers on the stack of that lane, which waits.
+unsafe fn exchange(group: &Group, sources: &[usize; 32], count: usize) {
+    // SAFETY: the caller's promise.
+    let number = |lane: usize, at: usize| unsafe {
+        std::ptr::with_exposed_provenance_mut::<u64>(group.values[lane] as usize).add(at)
+    };
+    for at in 0..count {
+        let mut numbers = [0; 32];
+        for lane in lanes(group.arrived) {
+            // SAFETY: as above. Nothing else accesses it while the lane waits.
+            numbers[lane] = unsafe { number(lane, at).read() };
+        }
+        for lane in lanes(group.arrived) {
+            // SAFETY: as above.
+            unsafe { number(lane, at).write(numbers[sources[lane]]) };
+        }
     }
 }
