@@ -33,9 +33,11 @@ pub trait Merger: Copy {
     /// [`State::unpack`].
     fn unpack(self, words: [u64; MAX_STATE_WORDS]) -> Self::State;
     /// The states of the lane `distance` above this one. All lanes of the warp take part.
+    #[track_caller]
     fn shuffle_down<const N: usize>(self, states: [Self::State; N], distance: u32) -> [Self::State; N];
     /// The states of the lane whose index is this one's exclusive or `distance`, a power of two. All lanes of the warp
     /// take part.
+    #[track_caller]
     fn shuffle_xor<const N: usize>(self, states: [Self::State; N], distance: u32) -> [Self::State; N];
 }
 
@@ -97,10 +99,12 @@ impl<M: Merge, R> Merger for Static<M, R> {
         M::State::unpack(words)
     }
     #[inline(always)]
+    #[track_caller]
     fn shuffle_down<const N: usize>(self, states: [M::State; N], distance: u32) -> [M::State; N] {
         warp_shuffle_down(FULL_MASK, states, distance, 32).0
     }
     #[inline(always)]
+    #[track_caller]
     fn shuffle_xor<const N: usize>(self, states: [M::State; N], distance: u32) -> [M::State; N] {
         warp_shuffle_xor(FULL_MASK, states, distance, 32).0
     }

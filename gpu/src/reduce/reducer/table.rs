@@ -28,6 +28,18 @@ fn words_of<const W: usize, const N: usize>(words: [[u64; W]; N]) -> [Words; N] 
     states
 }
 
+#[inline(never)]
+#[track_caller]
+fn down<const W: usize, const N: usize>(words: [[u64; W]; N], distance: u32) -> [[u64; W]; N] {
+    warp_shuffle_down(FULL_MASK, words, distance, 32).0
+}
+
+#[inline(never)]
+#[track_caller]
+fn xor<const W: usize, const N: usize>(words: [[u64; W]; N], distance: u32) -> [[u64; W]; N] {
+    warp_shuffle_xor(FULL_MASK, words, distance, 32).0
+}
+
 /// Numbers, and the unsigned integers of the same size.
 pub trait Number: Element {
     /// The unsigned integer.
@@ -167,19 +179,21 @@ impl<E, O> Merger for Table<E, O> {
         words
     }
     #[inline(always)]
+    #[track_caller]
     fn shuffle_down<const N: usize>(self, states: [Words; N], distance: u32) -> [Words; N] {
         match self.words() {
-            1 => words_of(warp_shuffle_down(FULL_MASK, first_words::<1, N>(states), distance, 32).0),
-            2 => words_of(warp_shuffle_down(FULL_MASK, first_words::<2, N>(states), distance, 32).0),
-            _ => warp_shuffle_down(FULL_MASK, states, distance, 32).0,
+            1 => words_of(down(first_words::<1, N>(states), distance)),
+            2 => words_of(down(first_words::<2, N>(states), distance)),
+            _ => down(states, distance),
         }
     }
     #[inline(always)]
+    #[track_caller]
     fn shuffle_xor<const N: usize>(self, states: [Words; N], distance: u32) -> [Words; N] {
         match self.words() {
-            1 => words_of(warp_shuffle_xor(FULL_MASK, first_words::<1, N>(states), distance, 32).0),
-            2 => words_of(warp_shuffle_xor(FULL_MASK, first_words::<2, N>(states), distance, 32).0),
-            _ => warp_shuffle_xor(FULL_MASK, states, distance, 32).0,
+            1 => words_of(xor(first_words::<1, N>(states), distance)),
+            2 => words_of(xor(first_words::<2, N>(states), distance)),
+            _ => xor(states, distance),
         }
     }
 }
