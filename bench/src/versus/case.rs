@@ -271,11 +271,6 @@ pub enum Shape {
 
 /// Where each of `groups` groups ends whose numbers of rows are evenly spread from `rows[0]` to `rows[1]`, in an order
 /// that is not that of their lengths.
-///
-/// ```
-/// use warpwright_bench::versus::case::group_ends;
-/// assert_eq!((group_ends(2, [3, 3]), group_ends(4, [1, 4])), (vec![3, 6], vec![1, 5, 8, 10]));
-/// ```
 pub fn group_ends(groups: usize, rows: [usize; 2]) -> Vec<u32> {
     let size = |group: usize| rows[0] + group * 7919 % groups * (rows[1] - rows[0]) / (groups - 1).max(1);
     let ends = (0..groups).scan(0, |end, group| {
@@ -462,6 +457,11 @@ mod tests {
 
     fn case(work: Work, dtype: Dtype, shape: Shape) -> Case {
         Case { work, dtype, shape, quick: false }
+    }
+
+    #[test]
+    fn rows_of_groups_are_spread_evenly() {
+        assert_eq!((group_ends(2, [3, 3]), group_ends(4, [1, 4])), (vec![3, 6], vec![1, 5, 8, 10]));
     }
 
     #[test]
