@@ -52,6 +52,19 @@ pub enum WarpOp {
     Xor,
 }
 
+impl WarpOp {
+    /// Lanes per segment of a shuffle; none of another operation.
+    pub(super) fn shuffle_width(self) -> Option<u32> {
+        match self {
+            Self::ShuffleIdx { width }
+            | Self::ShuffleUp { width }
+            | Self::ShuffleDown { width }
+            | Self::ShuffleXor { width } => Some(width),
+            _ => None,
+        }
+    }
+}
+
 /// An operation of a warp's tensor cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TensorOp {

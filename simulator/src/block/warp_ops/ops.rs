@@ -142,46 +142,38 @@ impl WarpOps {
         match group.op {
             Op::Tensor(op) => mma::complete(state, self.warp, group, op),
             Op::Values(WarpOp::Sync) => self.synchronise(state, group),
-            Op::Values(
-                op @ (WarpOp::ShuffleIdx { width }
-                | WarpOp::ShuffleUp { width }
-                | WarpOp::ShuffleDown { width }
-                | WarpOp::ShuffleXor { width }),
-            ) => {
-                let sources = self.sources(state, group, op, width);
-                for lane in lanes(group.arrived) {
-                    self.results[lane].set(group.values[sources[lane]]);
-                }
-            }
-            Op::Numbers(
-                op @ (WarpOp::ShuffleIdx { width }
-                | WarpOp::ShuffleUp { width }
-                | WarpOp::ShuffleDown { width }
-                | WarpOp::ShuffleXor { width }),
-                count,
-            ) => {
-                let sources = self.sources(state, group, op, width);
-                // Otherwise the values are not all addresses, which was reported.
-                if !group.mixed {
+            Op::Numbers(op, count) => {
+                // If they are mixed, the values are not all addresses, which was reported.
+                if let Some(sources) = self.sources(state, group, op)
+                    && !group.mixed
+                {
                     // SAFETY: the operation is the same for all.
                     unsafe { exchange(group, &sources, count) };
                 }
             }
-            Op::Numbers(..) => unreachable!("several numbers are shuffled"),
-            Op::Values(op) => {
-                for lane in lanes(group.arrived) {
-                    let (value, flag) = combine(op, group, lane);
-                    self.results[lane].set(value);
-                    let bit = 1 << lane;
-                    self.flags.set(self.flags.get() & !bit | if flag { bit } else { 0 });
+            Op::Values(op) => match self.sources(state, group, op) {
+                Some(sources) => {
+                    for lane in lanes(group.arrived) {
+                        self.results[lane].set(group.values[sources[lane]]);
+                    }
                 }
-            }
+                None => {
+                    for lane in lanes(group.arrived) {
+                        let (value, flag) = combine(op, group, lane);
+                        self.results[lane].set(value);
+                        let bit = 1 << lane;
+                        self.flags.set(self.flags.get() & !bit | if flag { bit } else { 0 });
+                    }
+                }
+            },
         }
         state.warps[usize::from(self.warp)].wake(group.arrived);
     }
 
-    /// The lane from which each lane takes its value: itself if the source is out of range.
-    fn sources(&self, state: &BlockState, group: &Group, op: WarpOp, width: u32) -> [usize; 32] {
+    /// The lane from which each lane takes its value in a shuffle, itself if the source is out of range; none if `op`
+    /// is another operation. Sets the flags.
+    fn sources(&self, state: &BlockState, group: &Group, op: WarpOp) -> Option<[usize; 32]> {
+        let width = op.shuffle_width()?;
         let mut flags = self.flags.get();
         let mut sources = [0; 32];
         for lane in lanes(group.arrived) {
@@ -196,7 +188,7 @@ impl WarpOps {
             sources[lane] = source as usize;
         }
         self.flags.set(flags);
-        sources
+        Some(sources)
     }
 
     #[cold]
