@@ -20,7 +20,6 @@ mod gemm;
 mod gemm_grouped;
 mod gemm_mma;
 mod gemm_sm90;
-mod graphs;
 mod huge;
 mod matmul;
 mod reduce;

@@ -1,19 +1,20 @@
 //! Asynchronous operations in a CUDA graph: captured once, launched repeatedly on different data. On a GPU only, since
 //! the simulator has no graphs.
 
-use warpwright::Stream;
 use warpwright::half::f16;
 use warpwright::reduce::{ArgMax, Sum, Workspace};
+use warpwright::{Device, Stream};
 use warpwright_bench::peers::driver::Driver;
 
-use crate::support::device::{is_gpu, under_test};
+/// The GPU that `WARPWRIGHT_DEVICE` names; none if it names the simulator.
+fn gpu() -> Option<Device> {
+    let device = Device::best().unwrap_or_else(|error| panic!("no device to test: {error}"));
+    (!device.is_simulator()).then_some(device)
+}
 
 #[test]
 fn a_captured_reduction_reads_new_data_at_every_launch() {
-    if !is_gpu() {
-        return;
-    }
-    let device = under_test(0);
+    let Some(device) = gpu() else { return };
     let n = 300_000;
     let mut x = device.alloc_zeros::<f32>(n).expect("x");
     let (mut sum, mut place) = (device.alloc::<f32>(1).expect("sum"), device.alloc::<u64>(1).expect("place"));
@@ -45,10 +46,7 @@ fn a_captured_reduction_reads_new_data_at_every_launch() {
 /// GEMM by every plan, with workspace and tensor maps: without allocation and synchronisation.
 #[test]
 fn a_captured_gemm_reads_new_data_at_every_launch() {
-    if !is_gpu() {
-        return;
-    }
-    let device = under_test(0);
+    let Some(device) = gpu() else { return };
     let (m, n, k) = (200, 312, 1000);
     let a = device.upload(&vec![f16::ONE; m * k]).expect("a");
     let (a, mut b) = (a.view().as_tensor(&[m, k]).expect("a"), device.alloc_zeros::<f16>(k * n).expect("b"));
