@@ -87,6 +87,7 @@
 //! | `warp::warp_vote_ballot()` | [`warp::warp_vote_ballot`] | `vote.sync.ballot` |
 //! | `warp::warp_match_any()`, `_all` | [`warp::warp_match_any`], [`warp::warp_match_all`] | `match.sync` |
 //! | `warp::warp_reduce_add()` … | [`warp::warp_reduce_add`] … | `redux.sync` |
+//! | – | [`warp::warp_reduce`], [`warp::warp_reduce_strided`] | a tree of `shfl.sync.down` |
 //! | `warp::activemask()` | none: its result is not determined by the program | |
 //!
 //! **Memory and arithmetic**

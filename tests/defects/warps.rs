@@ -4,8 +4,8 @@
 use crate::case::{Bench, Case, Group};
 use simt::prelude::*;
 use simt::warp::{
-    FULL_MASK, lane_id, warp_id, warp_reduce_add, warp_shuffle_down, warp_shuffle_idx, warp_shuffle_xor, warp_size,
-    warp_vote_any,
+    FULL_MASK, lane_id, warp_id, warp_reduce, warp_reduce_add, warp_shuffle_down, warp_shuffle_idx, warp_shuffle_xor,
+    warp_size, warp_vote_any,
 };
 use simulator::Kind;
 use warpwright_tests::sim::{Buffer, Grid};
@@ -21,6 +21,8 @@ pub(crate) const GROUP: Group = Group {
         Case::new("shuffles of one and of several numbers in two branches", Kind::WarpMask, unequal),
         Case::new("one vote as two calls in two branches", Kind::WarpMask, votes),
         Case::new("shuffles after an early return", Kind::WarpExited, early),
+        Case::new("reduction after an early return", Kind::WarpExited, tree),
+        Case::new("a reduction and a shuffle in two branches", Kind::WarpMask, branches),
         Case::new("broadcast from a lane that has exited", Kind::WarpExited, leader),
         Case::new("butterfly in a block of one and a half warps", Kind::WarpExited, partial),
         Case::new("butterfly over 32 lanes, on warps of 16", Kind::WarpExited, width).on_warps_of(16),
@@ -227,6 +229,61 @@ fn early(bench: &mut Bench) -> bool {
     let (x, mut sums) = (Buffer::new(&ramp(100)), Buffer::unwritten(4));
     bench.launch((early_faulty, early_fixed), Grid::line(2, 64), (&x, &mut sums));
     sums.to_vec() == ramp(100).chunks(32).map(|part| part.iter().sum()).collect::<Vec<u32>>()
+}
+
+/// As above, by one reduction.
+#[kernel(block = 64)]
+fn tree_faulty(x: VecRef<u32>, sums: VecMut<u32>) {
+    let i = index_1d();
+    if i >= x.len() {
+        return;
+    }
+    let sum = warp_reduce(FULL_MASK, x.get(i), 32, |a, b| a + b); // FAULT: of lanes that have returned
+    if lane_id() == 0 {
+        sums.set(i / 32, sum);
+    }
+}
+
+#[kernel(block = 64)]
+fn tree_fixed(x: VecRef<u32>, sums: VecMut<u32>) {
+    let i = index_1d();
+    let sum = warp_reduce(FULL_MASK, x.get_or(i, 0), 32, |a, b| a + b);
+    if lane_id() == 0 && i < x.len() {
+        sums.set(i / 32, sum);
+    }
+}
+
+fn tree(bench: &mut Bench) -> bool {
+    let (x, mut sums) = (Buffer::new(&ramp(100)), Buffer::unwritten(4));
+    bench.launch((tree_faulty, tree_fixed), Grid::line(2, 64), (&x, &mut sums));
+    sums.to_vec() == ramp(100).chunks(32).map(|part| part.iter().sum()).collect::<Vec<u32>>()
+}
+
+/// Lane 0 gets the sum, the others the first element.
+#[kernel(block = 32)]
+fn branches_faulty(x: VecRef<u32>, y: VecMut<u32>) {
+    let (lane, v) = (lane_id(), x.get(index_1d()));
+    let mine = if lane == 0 {
+        warp_reduce(FULL_MASK, v, 32, |a, b| a + b) // FAULT: the others are elsewhere
+    } else {
+        warp_shuffle_idx(FULL_MASK, v, 0, 32).0 // FAULT: lane 0 is elsewhere
+    };
+    y.set(index_1d(), mine);
+}
+
+#[kernel(block = 32)]
+fn branches_fixed(x: VecRef<u32>, y: VecMut<u32>) {
+    let v = x.get(index_1d());
+    let sum = warp_reduce(FULL_MASK, v, 32, |a, b| a + b);
+    let first = warp_shuffle_idx(FULL_MASK, v, 0, 32).0;
+    y.set(index_1d(), if lane_id() == 0 { sum } else { first });
+}
+
+fn branches(bench: &mut Bench) -> bool {
+    let (x, mut y) = (Buffer::new(&ramp(32)), Buffer::unwritten(32));
+    bench.launch((branches_faulty, branches_fixed), Grid::line(1, 32), (&x, &mut y));
+    let sum = ramp(32).iter().sum();
+    y.to_vec() == (0..32).map(|i| if i == 0 { sum } else { 1 }).collect::<Vec<u32>>()
 }
 
 /// Each element minus the first of its warp; the first becomes 0 without a subtraction.

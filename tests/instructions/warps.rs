@@ -9,6 +9,7 @@ pub(crate) const CASES: &[Case] = &[
     Case { kernel: kernels::warp_shuffles.info(), run: shuffles },
     Case { kernel: kernels::warp_shuffle_several.info(), run: several },
     Case { kernel: kernels::warp_sum_f64.info(), run: sum_f64 },
+    Case { kernel: kernels::warp_trees.info(), run: trees },
     Case { kernel: kernels::warp_votes.info(), run: votes },
     Case { kernel: kernels::warp_matches.info(), run: matches },
     Case { kernel: kernels::warp_reductions.info(), run: reductions },
@@ -79,6 +80,49 @@ fn sum_f64(device: &Device) -> Outcome {
     let (input, mut out) = (device.upload(&x[..])?, device.upload(&[-1.0_f64; N])?);
     device.launch(&kernels::warp_sum_f64, Launch::grid(1), (&input, &mut out))?;
     Ok(same(&out.download()?, &expected, "sums"))
+}
+
+/// What the first of a warp's lanes from `first` on, `stride` apart and `count` in all, gets: lane i merges with lane
+/// i + `count` / 2, then with i + `count` / 4, and so on.
+fn tree<T: Copy>(of_warp: &[T], (first, stride, count): (usize, usize, usize), merge: impl Fn(T, T) -> T) -> T {
+    let mut values: Vec<T> = (0..count).map(|i| of_warp[first + i * stride]).collect();
+    while values.len() > 1 {
+        let upper = values.split_off(values.len() / 2);
+        values = values.into_iter().zip(upper).map(|(a, b)| merge(a, b)).collect();
+    }
+    values[0]
+}
+
+fn trees(device: &Device) -> Outcome {
+    let x = noise(N);
+    let input = device.upload(&x[..])?;
+    let reals: Vec<f64> = x.iter().map(|&x| f64::from(x) / 3.0).collect();
+    let mut all = Vec::new();
+    for width in [32, 16, 8, 4, 2, 1] {
+        for stride in [1, 2, 4, 8, 16, 32] {
+            let row = |i: usize| {
+                let (warp, lane) = (i / 32 * 32..i / 32 * 32 + 32, i % 32);
+                let mut row = [CANARY; 4];
+                if lane % width < stride {
+                    let lanes = (lane, stride, (width / stride).max(1));
+                    row[0] = tree(&x[warp.clone()], lanes, |a, b| a.wrapping_mul(31) ^ b);
+                    let real = tree(&reals[warp.clone()], lanes, |a, b| a * 0.5 + b).to_bits();
+                    [row[1], row[2]] = [real as u32, (real >> 32) as u32];
+                }
+                if lane % width == 0 {
+                    row[3] = tree(&x[warp], (lane, 1, width), |a, b| a.wrapping_mul(31) ^ b);
+                }
+                row
+            };
+            let expected: Vec<_> = (0..N).flat_map(row).collect();
+            let mut out = rows(device, 4)?;
+            let arguments = (&input, width as u32, stride as u32, &mut out);
+            device.launch(&kernels::warp_trees, Launch::grid(1), arguments)?;
+            let what = format!("lanes {stride} apart in segments of {width}");
+            all.extend(same(&out.into_buffer().download()?, &expected, &what));
+        }
+    }
+    Ok(all)
 }
 
 fn votes(device: &Device) -> Outcome {

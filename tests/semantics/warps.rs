@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use simt::prelude::*;
 use simt::warp::{
     ShuffleValue, lane_id, warp_match_all, warp_match_any, warp_reduce_add, warp_reduce_and, warp_reduce_max,
-    warp_reduce_min, warp_reduce_or, warp_reduce_xor, warp_shuffle_down, warp_shuffle_idx, warp_shuffle_up,
-    warp_shuffle_xor, warp_size, warp_vote_all, warp_vote_any, warp_vote_ballot,
+    warp_reduce_min, warp_reduce_or, warp_reduce_strided, warp_reduce_xor, warp_shuffle_down, warp_shuffle_idx,
+    warp_shuffle_up, warp_shuffle_xor, warp_size, warp_vote_all, warp_vote_any, warp_vote_ballot,
 };
 use simulator::{Config, Kind};
 use warpwright_tests::sim::{Buffer, Grid, launch};
@@ -95,6 +95,71 @@ proptest! {
             } else {
                 outside += 1;
             }
+        }
+        let reports = outcome.reports.iter();
+        let reported: Vec<(Kind, u64)> = reports.map(|report| (report.kind, report.occurrences)).collect();
+        prop_assert_eq!(reported, if outside > 0 { vec![(Kind::WarpMask, outside)] } else { vec![] });
+    }
+}
+
+/// Lanes of `mask` merge their elements, and twice each as an `f64`; `how` is width, stride and mask. `y` gets both of
+/// the first lanes.
+#[kernel(max_threads = 32)]
+fn merge_lanes(x: VecRef<u32>, how: VecRef<u32>, y: VecMut<u64>) {
+    let (i, width, stride, mask) = (index_1d(), how.get(0), how.get(1), how.get(2));
+    if mask >> lane_id() & 1 == 1 {
+        let own = (x.get(i), f64::from(x.get(i)) * 2.0);
+        let (a, b) = warp_reduce_strided(mask, own, width, stride, |a, b| (merged(a.0, b.0), a.1 / 2.0 + b.1));
+        if lane_id() % width < stride {
+            y.set(2 * i, u64::from(a));
+            y.set(2 * i + 1, b.to_bits());
+        }
+    }
+    sync_threads();
+}
+
+/// Neither associative nor commutative.
+fn merged(a: u32, b: u32) -> u32 {
+    a.wrapping_mul(7) ^ b
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn reductions_merge_in_a_tree(
+        (size, width) in (0_u32..6).prop_flat_map(|log| (Just(1_u32 << log), (0..=log).prop_map(|w| 1_u32 << w))),
+        stride in (0_u32..6).prop_map(|log| 1_u32 << log),
+        mask in any::<u32>(),
+        full in any::<bool>(),
+        values in prop::collection::vec(any::<u32>(), 32),
+        seed in 0_u64..1000,
+    ) {
+        let all = u32::MAX >> (32 - size);
+        let mask = if full { all } else { (mask & all).max(1) };
+        let (x, how, mut y) = (Buffer::new(&values), Buffer::new(&[width, stride, mask]), Buffer::zeroed(64));
+        let config = Config::default().seed(seed).warp_size(size);
+        let outcome = launch(&config, merge_lanes, Grid::line(1, size), (&x, &how, &mut y)).unwrap();
+        let takes_part = |lane: usize| mask >> lane & 1 == 1;
+        let (results, mut outside) = (y.to_vec(), 0);
+        let (width, stride) = (width as usize, stride as usize);
+        for lane in (0..size as usize).filter(|&lane| takes_part(lane) && lane % width < stride) {
+            let lanes = (lane..lane / width * width + width).step_by(stride);
+            let missing = lanes.filter(|&lane| !takes_part(lane)).count();
+            if missing > 0 {
+                outside += missing as u64;
+                continue;
+            }
+            // By shuffles down, for all lanes: what a lane outside the tree gets reaches none of its first lanes.
+            let mut state: Vec<(u32, f64)> = values.iter().map(|&x| (x, f64::from(x) * 2.0)).collect();
+            let mut distance = width / 2;
+            while distance >= stride {
+                let merge = |a: (u32, f64), b: (u32, f64)| (merged(a.0, b.0), a.1 / 2.0 + b.1);
+                state = (0..32).map(|i| merge(state[i], state[(i + distance).min(31)])).collect();
+                distance /= 2;
+            }
+            prop_assert_eq!(results[2 * lane], u64::from(state[lane].0), "lane {}", lane);
+            prop_assert_eq!(results[2 * lane + 1], state[lane].1.to_bits(), "lane {}", lane);
         }
         let reports = outcome.reports.iter();
         let reported: Vec<(Kind, u64)> = reports.map(|report| (report.kind, report.occurrences)).collect();

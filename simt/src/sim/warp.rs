@@ -1,6 +1,8 @@
 //! Warp operations: each is one call of the simulator, with the operation as a value.
 
-use simulator::device::{self, WarpOp, warp_op, warp_shuffle};
+use core::mem::MaybeUninit;
+
+use simulator::device::{self, WarpOp, warp_gather, warp_op, warp_shuffle};
 
 use crate::warp::{Exchange, ShuffleValue, WarpValue};
 
@@ -97,6 +99,37 @@ pub(crate) fn shuffle_down<T: ShuffleValue>(mask: u32, value: T, delta: u32, wid
 #[track_caller]
 pub(crate) fn shuffle_xor<T: ShuffleValue>(mask: u32, value: T, lane_mask: u32, width: u32) -> (T, bool) {
     shuffle(WarpOp::ShuffleXor { width: valid(width) }, mask, value, lane_mask)
+}
+
+#[inline(always)]
+#[track_caller]
+pub(crate) fn reduce<T: ShuffleValue>(mask: u32, value: T, width: u32, merge: impl Fn(T, T) -> T) -> T {
+    reduce_strided(mask, value, (width, 1), merge)
+}
+/// The lanes meet once, and the first lane of each tree merges its values: on a GPU all lanes do, but what the others
+/// get is unspecified.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn reduce_strided<T: ShuffleValue>(
+    mask: u32,
+    value: T,
+    (width, stride): (u32, u32),
+    merge: impl Fn(T, T) -> T,
+) -> T {
+    assert!(stride.is_power_of_two(), "the stride of a reduction is a power of two, not {stride}");
+    if stride >= valid(width) {
+        return value;
+    }
+    let mut values = [const { MaybeUninit::uninit() }; 32];
+    let values = warp_gather(mask, value, (width, stride), &mut values);
+    let mut count = values.len();
+    while count > 1 {
+        count /= 2;
+        for i in 0..count {
+            values[i] = merge(values[i], values[i + count]);
+        }
+    }
+    values[0]
 }
 
 #[inline(always)]

@@ -20,5 +20,5 @@ pub(crate) use async_proxy::{AsyncProxy, TmaRequest};
 pub(crate) use resident::{Block, Progress};
 pub(crate) use run::Run;
 pub use warp_ops::WarpOp;
-pub(crate) use warp_ops::{Op, TensorOp};
+pub(crate) use warp_ops::{Gathered, Op, TensorOp};
 pub(crate) use warpgroup::{Operand, Product, Shape};

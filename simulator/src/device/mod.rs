@@ -24,8 +24,8 @@ pub use memory::{
     write_global, write_shared, write_unchecked,
 };
 pub use sync::{
-    BlockVote, WarpOp, branch, dependency_wait, end_of_kernel, named_barrier, sync_threads, sync_threads_vote, warp_op,
-    warp_shuffle, yield_now,
+    BlockVote, WarpOp, branch, dependency_wait, end_of_kernel, named_barrier, sync_threads, sync_threads_vote,
+    warp_gather, warp_op, warp_shuffle, yield_now,
 };
 pub use tensor::{
     async_shared_read, async_shared_read_done, fence_proxy_async, tensor_load, tensor_store, tensor_store_commit,

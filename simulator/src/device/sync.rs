@@ -1,11 +1,12 @@
 //! Barriers, warp operations and branches.
 
 pub use crate::block::WarpOp;
-use crate::block::{Block, Op};
+use crate::block::{Block, Gathered, Op};
 use crate::counters::{Access, What};
 use crate::lane::{COUNTERS, UNWAITED, current, suspend};
 use crate::mutation::{self, Change, mutated};
 use crate::overflow::{enter, enter_at};
+use std::mem::MaybeUninit;
 use std::panic::Location;
 
 /// Barrier of all threads of the block.
@@ -91,6 +92,34 @@ pub fn warp_shuffle(op: WarpOp, mask: u32, numbers: &mut [u64], arg: u32) -> boo
     let address = numbers.as_mut_ptr().expose_provenance() as u64;
     let op = (Op::Numbers(op, numbers.len()), mutation::mask(location, mask));
     block.warp_ops(&lane).run(&block.state, &lane, op, (address, arg), location).1
+}
+
+/// The values of the lanes that are `stride` apart in this lane's segment of `width` lanes, if it is the first of them;
+/// its own alone if not. Its own is the first.
+///
+/// # Panics
+/// `width` and `stride` are not powers of two, `width` is more than 32, or `stride` is not less than `width`.
+#[inline(always)]
+#[track_caller]
+pub fn warp_gather<T: Copy>(
+    mask: u32,
+    value: T,
+    (width, stride): (u32, u32),
+    values: &mut [MaybeUninit<T>; 32],
+) -> &mut [T] {
+    const { assert!(size_of::<T>() <= u16::MAX as usize, "a lane's value is small") };
+    let are_powers = width.is_power_of_two() && stride.is_power_of_two();
+    assert!(are_powers && stride < width && width <= 32, "there are no lanes {stride} apart in segments of {width}");
+    let (lane, location) = (current(), Location::caller());
+    let block = Block::of(&lane);
+    values[0].write(value);
+    let mut gathered = Gathered { values: values.as_mut_ptr().cast(), count: 1 };
+    let address = (&raw mut gathered).expose_provenance() as u64;
+    let op = Op::Gather { width: width as u8, stride: stride as u8, bytes: size_of::<T>() as u16 };
+    let op = (op, mutation::mask(location, mask));
+    block.warp_ops(&lane).run(&block.state, &lane, op, (address, 0), location);
+    // SAFETY: so many values are written: the first above, others by the lane that completed the operation.
+    unsafe { std::slice::from_raw_parts_mut(gathered.values.cast(), gathered.count) }
 }
 
 /// Records a branch of the kernel for the divergence counter; returns the condition.

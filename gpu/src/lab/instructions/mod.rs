@@ -72,5 +72,6 @@ pub const KERNELS: &[&simt::KernelInfo] = &[
     warps::warp_shuffles.info(),
     warps::warp_shuffle_several.info(),
     warps::warp_sum_f64.info(),
+    warps::warp_trees.info(),
     warps::warp_votes.info(),
 ];

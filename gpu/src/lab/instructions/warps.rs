@@ -3,9 +3,9 @@
 use simt::{
     prelude::*,
     warp::{
-        FULL_MASK, WARP_SIZE, lane_id, warp_match_all, warp_match_any, warp_reduce_add, warp_reduce_and,
-        warp_reduce_max, warp_reduce_min, warp_reduce_or, warp_reduce_xor, warp_shuffle_down, warp_shuffle_idx,
-        warp_shuffle_up, warp_shuffle_xor, warp_vote_all, warp_vote_any, warp_vote_ballot,
+        FULL_MASK, WARP_SIZE, lane_id, warp_match_all, warp_match_any, warp_reduce, warp_reduce_add, warp_reduce_and,
+        warp_reduce_max, warp_reduce_min, warp_reduce_or, warp_reduce_strided, warp_reduce_xor, warp_shuffle_down,
+        warp_shuffle_idx, warp_shuffle_up, warp_shuffle_xor, warp_vote_all, warp_vote_any, warp_vote_ballot,
     },
 };
 
@@ -51,6 +51,27 @@ pub fn warp_shuffle_several(x: VecRef<u32>, apart: u32, out: MatMut<u32>) {
     out.set_within(row, 5, c);
     out.set_within(row, 6, of_lane_3[0]);
     out.set_within(row, 7, of_lane_3[1]);
+}
+
+/// Row `i` of `out`: what thread `i` gets if the `x` of lanes that are `stride` apart in segments of `width` lanes are
+/// merged, together with a third of each as an `f64`, its bits in two words; then what it gets for whole segments. The
+/// merges tell which value is on which side. Lanes whose result is unspecified write nothing.
+#[kernel(block = (BLOCK))]
+pub fn warp_trees(x: VecRef<u32>, width: u32, stride: u32, out: MatMut<u32>) {
+    let (row, lane) = (index_1d() as u32, lane_id() & width.wrapping_sub(1));
+    let value = x.get_or(index_1d(), 0);
+    let merge = |a: u32, b: u32| a.wrapping_mul(31) ^ b;
+    let both = |a: (u32, f64), b: (u32, f64)| (merge(a.0, b.0), a.1 * 0.5 + b.1);
+    let (word, real) = warp_reduce_strided(FULL_MASK, (value, value as f64 / 3.0), width, stride, both);
+    let of_segment = warp_reduce(FULL_MASK, value, width, merge);
+    if lane < stride {
+        out.set_within(row, 0, word);
+        out.set_within(row, 1, real.to_bits() as u32);
+        out.set_within(row, 2, (real.to_bits() >> 32) as u32);
+    }
+    if lane == 0 {
+        out.set_within(row, 3, of_segment);
+    }
 }
 
 /// `out[i]` = sum of `x` over the warp of thread `i`, by exchanging 8-byte values between lanes 16, 8, 4, 2, 1 apart.

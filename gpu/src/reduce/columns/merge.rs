@@ -73,15 +73,7 @@ pub(super) fn store_states<R: Reducer, const N: usize, const S: usize>(
     states: [R::State; N],
 ) {
     let (t, threads_x) = (thread_idx_x(), 1_u32 << position.shift);
-    let mut states = states;
-    let mut distance = 16;
-    while distance >= threads_x {
-        let others = r.shuffle_down(states, distance);
-        unroll!(for line in 0..N {
-            states[line] = r.merge(states[line], others[line]);
-        });
-        distance /= 2;
-    }
+    let states = r.reduce_strided(states, 32, threads_x);
     if lane_id() < threads_x {
         let group = t / threads_x.max(32);
         let x = t & (threads_x - 1);

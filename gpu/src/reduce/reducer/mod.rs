@@ -11,10 +11,11 @@ mod table;
 use core::marker::PhantomData;
 
 use simt::element::Element;
-use simt::warp::{FULL_MASK, warp_shuffle_down, warp_shuffle_xor};
+use simt::warp::{FULL_MASK, warp_reduce_strided, warp_shuffle_xor};
 
 use super::whole::partition::MAX_STATE_WORDS;
 use super::whole::reduction::{Merge, Reduction, State};
+use crate::unroll::unroll;
 
 /// A [`Merge`] as a value.
 pub trait Merger: Copy {
@@ -32,9 +33,10 @@ pub trait Merger: Copy {
     fn pack(self, state: Self::State) -> [u64; MAX_STATE_WORDS];
     /// [`State::unpack`].
     fn unpack(self, words: [u64; MAX_STATE_WORDS]) -> Self::State;
-    /// The states of the lane `distance` above this one. All lanes of the warp take part.
+    /// The merged states of the lanes that are `stride` apart in each segment of `width` lanes, in the first `stride`
+    /// lanes of the segment: [`warp_reduce_strided`]. All lanes of the warp take part.
     #[track_caller]
-    fn shuffle_down<const N: usize>(self, states: [Self::State; N], distance: u32) -> [Self::State; N];
+    fn reduce_strided<const N: usize>(self, states: [Self::State; N], width: u32, stride: u32) -> [Self::State; N];
     /// The states of the lane whose index is this one's exclusive or `distance`, a power of two. All lanes of the warp
     /// take part.
     #[track_caller]
@@ -100,8 +102,13 @@ impl<M: Merge, R> Merger for Static<M, R> {
     }
     #[inline(always)]
     #[track_caller]
-    fn shuffle_down<const N: usize>(self, states: [M::State; N], distance: u32) -> [M::State; N] {
-        warp_shuffle_down(FULL_MASK, states, distance, 32).0
+    fn reduce_strided<const N: usize>(self, states: [M::State; N], width: u32, stride: u32) -> [M::State; N] {
+        warp_reduce_strided(FULL_MASK, states, width, stride, |mut a, b| {
+            unroll!(for i in 0..N {
+                a[i] = M::merge(a[i], b[i]);
+            });
+            a
+        })
     }
     #[inline(always)]
     #[track_caller]

@@ -1,7 +1,7 @@
 //! Reductions as tables of functions, for the simulator.
 
 use simt::element::{Element, bits_as, zeroed};
-use simt::warp::{FULL_MASK, warp_shuffle_down, warp_shuffle_xor};
+use simt::warp::{FULL_MASK, warp_reduce_strided, warp_shuffle_xor};
 
 use super::{Merger, Reducer};
 use crate::reduce::whole::partition::MAX_STATE_WORDS;
@@ -30,8 +30,15 @@ fn words_of<const W: usize, const N: usize>(words: [[u64; W]; N]) -> [Words; N] 
 
 #[inline(never)]
 #[track_caller]
-fn down<const W: usize, const N: usize>(words: [[u64; W]; N], distance: u32) -> [[u64; W]; N] {
-    warp_shuffle_down(FULL_MASK, words, distance, 32).0
+fn strided<const W: usize, const N: usize>(merges: &Merges, states: [Words; N], width: u32, stride: u32) -> [Words; N] {
+    let merge = |a, b| {
+        let (mut a, b) = (words_of(a), words_of(b));
+        for i in 0..N {
+            a[i] = (merges.merge)(a[i], b[i]);
+        }
+        first_words::<W, N>(a)
+    };
+    words_of(warp_reduce_strided(FULL_MASK, first_words::<W, N>(states), width, stride, merge))
 }
 
 #[inline(never)]
@@ -180,11 +187,11 @@ impl<E, O> Merger for Table<E, O> {
     }
     #[inline(always)]
     #[track_caller]
-    fn shuffle_down<const N: usize>(self, states: [Words; N], distance: u32) -> [Words; N] {
+    fn reduce_strided<const N: usize>(self, states: [Words; N], width: u32, stride: u32) -> [Words; N] {
         match self.words() {
-            1 => words_of(down(first_words::<1, N>(states), distance)),
-            2 => words_of(down(first_words::<2, N>(states), distance)),
-            _ => down(states, distance),
+            1 => strided::<1, N>(self.0.merges, states, width, stride),
+            2 => strided::<2, N>(self.0.merges, states, width, stride),
+            _ => strided::<MAX_STATE_WORDS, N>(self.0.merges, states, width, stride),
         }
     }
     #[inline(always)]

@@ -114,10 +114,6 @@ fn exchange<R: Reducer>(r: R, states: &mut [R::State; IN_FLIGHT], lane: u32, lan
     states[0] = r.merge(kept, theirs);
     let first = if upper { pair + 1 } else { pair };
     let writes = lane & (distance - 1) == 0;
-    while distance > 1 {
-        distance /= 2;
-        let [other] = r.shuffle_down([states[0]], distance);
-        states[0] = r.merge(states[0], other);
-    }
+    [states[0]] = r.reduce_strided([states[0]], distance, 1);
     (first, usize::from(writes))
 }

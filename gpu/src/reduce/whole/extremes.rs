@@ -7,7 +7,7 @@
 use core::marker::PhantomData;
 
 use half::{bf16, f16};
-use simt::warp::{FULL_MASK, warp_shuffle_down};
+use simt::warp::{FULL_MASK, warp_reduce};
 
 use super::compare::{Extremum, Ignore, Key, Maximum, Minimum, NanPolicy, Ordered, Propagate};
 use super::entries::entries;
@@ -32,13 +32,7 @@ impl<T: Ordered, W: Extremum, P: NanPolicy> Merge for Extreme<T, W, P> {
         if let Some(best) = W::extreme_of_warp(state) {
             return best;
         }
-        let mut state = state;
-        let mut distance = lanes / 2;
-        while distance > 0 {
-            state = Self::merge(state, warp_shuffle_down(FULL_MASK, state, distance, 32).0);
-            distance /= 2;
-        }
-        state
+        warp_reduce(FULL_MASK, state, lanes, Self::merge)
     }
 }
 

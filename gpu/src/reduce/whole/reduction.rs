@@ -5,7 +5,7 @@
 //! order of elements: a reduction that depends on it keeps the index.
 
 use simt::element::Element;
-use simt::warp::{FULL_MASK, ShuffleValue, WarpValue, warp_shuffle_down};
+use simt::warp::{FULL_MASK, ShuffleValue, WarpValue, warp_reduce};
 
 use super::partition::MAX_STATE_WORDS;
 
@@ -31,13 +31,7 @@ pub trait Merge {
     /// lanes hold copies of the same states.
     #[inline(always)]
     fn reduce_lanes(state: Self::State, lanes: u32) -> Self::State {
-        let mut state = state;
-        let mut distance = lanes / 2;
-        while distance > 0 {
-            state = Self::merge(state, warp_shuffle_down(FULL_MASK, state, distance, 32).0);
-            distance /= 2;
-        }
-        state
+        warp_reduce(FULL_MASK, state, lanes, Self::merge)
     }
 }
 

@@ -85,6 +85,9 @@ pub(crate) enum Op {
     Values(WarpOp),
     /// A shuffle of several numbers. The values are addresses of the lanes' arrays of numbers.
     Numbers(WarpOp, usize),
+    /// The values of lanes that are `stride` apart within segments of `width` lanes, of so many bytes, come to the
+    /// first of them. The values are addresses of the lanes' [`Gathered`](super::gather::Gathered).
+    Gather { width: u8, stride: u8, bytes: u16 },
     /// One of the tensor cores. The values are addresses of the lanes' `Fragments`, or `DoubleFragments`.
     Tensor(TensorOp),
 }

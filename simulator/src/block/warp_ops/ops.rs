@@ -151,6 +151,12 @@ impl WarpOps {
                     unsafe { exchange(group, &sources, count) };
                 }
             }
+            Op::Gather { width, stride, bytes } => {
+                if !group.mixed {
+                    // SAFETY: the operation is the same for all.
+                    unsafe { self.gather(state, group, (width.into(), stride.into()), bytes.into()) };
+                }
+            }
             Op::Values(op) => match self.sources(state, group, op) {
                 Some(sources) => {
                     for lane in lanes(group.arrived) {
@@ -192,7 +198,7 @@ impl WarpOps {
     }
 
     #[cold]
-    fn report_source(&self, state: &BlockState, group: &Group, lane: usize, source: u32) {
+    pub(super) fn report_source(&self, state: &BlockState, group: &Group, lane: usize, source: u32) {
         let warp = &state.warps[usize::from(self.warp)];
         let (kind, why) = if warp.existing() >> source & 1 == 0 {
             (Kind::WarpExited, "the block has no such lane")
