@@ -229,7 +229,7 @@ pub fn warp_shuffle_xor<T: ShuffleValue>(mask: u32, value: T, lane_mask: u32, wi
 ///
 /// /// The sum of each block's 32 elements of `x`.
 /// #[kernel(block = 32)]
-/// pub fn sums(x: VecRef<f32>, sums: VecMut<f32>) {
+/// pub fn block_sums(x: VecRef<f32>, sums: VecMut<f32>) {
 ///     let sum = warp_reduce(FULL_MASK, x.get_or(index_1d(), 0.0), WARP_SIZE, |a, b| a + b);
 ///     if branch(lane_id() == 0) {
 ///         sums.set(block_idx_x() as usize, sum);
