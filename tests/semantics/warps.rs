@@ -143,20 +143,20 @@ proptest! {
         let takes_part = |lane: usize| mask >> lane & 1 == 1;
         let (results, mut outside) = (y.to_vec(), 0);
         let (width, stride) = (width as usize, stride as usize);
+        // By shuffles down, for all lanes: what a lane outside a tree gets reaches none of the first lanes.
+        let mut state: Vec<(u32, f64)> = values.iter().map(|&x| (x, f64::from(x) * 2.0)).collect();
+        let mut distance = width / 2;
+        while distance >= stride {
+            let merge = |a: (u32, f64), b: (u32, f64)| (merged(a.0, b.0), a.1 / 2.0 + b.1);
+            state = (0..32).map(|i| merge(state[i], state[(i + distance).min(31)])).collect();
+            distance /= 2;
+        }
         for lane in (0..size as usize).filter(|&lane| takes_part(lane) && lane % width < stride) {
             let lanes = (lane..lane / width * width + width).step_by(stride);
             let missing = lanes.filter(|&lane| !takes_part(lane)).count();
             if missing > 0 {
                 outside += missing as u64;
                 continue;
-            }
-            // By shuffles down, for all lanes: what a lane outside the tree gets reaches none of its first lanes.
-            let mut state: Vec<(u32, f64)> = values.iter().map(|&x| (x, f64::from(x) * 2.0)).collect();
-            let mut distance = width / 2;
-            while distance >= stride {
-                let merge = |a: (u32, f64), b: (u32, f64)| (merged(a.0, b.0), a.1 / 2.0 + b.1);
-                state = (0..32).map(|i| merge(state[i], state[(i + distance).min(31)])).collect();
-                distance /= 2;
             }
             prop_assert_eq!(results[2 * lane], u64::from(state[lane].0), "lane {}", lane);
             prop_assert_eq!(results[2 * lane + 1], state[lane].1.to_bits(), "lane {}", lane);

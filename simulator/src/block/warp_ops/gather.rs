@@ -26,10 +26,9 @@ impl WarpOps {
         (width, stride): (usize, usize),
         bytes: usize,
     ) {
+        let of = |lane: usize| std::ptr::with_exposed_provenance_mut::<Gathered>(group.values[lane] as usize);
         // SAFETY: the caller's promise. Nothing else accesses it while the lane waits.
-        let values = |lane: usize| unsafe {
-            (*std::ptr::with_exposed_provenance::<Gathered>(group.values[lane] as usize)).values
-        };
+        let values = |lane: usize| unsafe { (*of(lane)).values };
         for first in lanes(group.arrived).filter(|lane| lane % width < stride) {
             for at in 1..width / stride {
                 let mut source = first + at * stride;
@@ -41,10 +40,7 @@ impl WarpOps {
                 unsafe { values(source).copy_to_nonoverlapping(values(first).add(at * bytes), bytes) };
             }
             // SAFETY: the caller's promise.
-            unsafe {
-                (*std::ptr::with_exposed_provenance_mut::<Gathered>(group.values[first] as usize)).count =
-                    width / stride;
-            }
+            unsafe { (*of(first)).count = width / stride };
         }
     }
 }
