@@ -9,6 +9,7 @@ mod global_atomics;
 mod global_stamp;
 mod listed;
 mod locations;
+mod ordered;
 pub(crate) mod quick;
 mod readers;
 mod shared;

@@ -198,7 +198,7 @@ mod tests {
                 (6, read_by(40, 5, several) & !SETTLED, Read::Unchecked),
                 (7, read_by(3, 5, several | SEVERAL_IN_WARP), Read::Unchecked),
             ] {
-                shadow.set_reads(word, reads);
+                shadow.set_reads(word..word + 1, reads);
                 assert_eq!(check(address(word)), expected, "word {word}");
             }
             assert_eq!(take_passed(), 2);
@@ -207,7 +207,7 @@ mod tests {
             assert_eq!(check(address(1)), Read::Unchecked, "refused");
             enter_lane(&lane);
             assert_eq!(check(address(1)), passed);
-            shadow.set_reads(1, 0);
+            shadow.set_reads(1..2, 0);
             assert_eq!(check(address(1)), Read::Unchecked, "written since");
             leave_block();
         }
@@ -227,7 +227,7 @@ mod tests {
         let lane = Lane::new(std::ptr::null(), std::ptr::null(), [0; 3], 0, WARP);
         enter_block(&shadow, false);
         enter_lane(&lane);
-        shadow.set_reads(0, read_by(1, 1, SEVERAL_IN_WARP));
+        shadow.set_reads(0..1, read_by(1, 1, SEVERAL_IN_WARP));
         take_passed();
         for i in 1..=SAMPLE {
             // SAFETY: as above.

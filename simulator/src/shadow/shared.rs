@@ -9,6 +9,7 @@ use super::access::{AccessKind, Accessed};
 use super::atomic_sizes::AtomicSizes;
 use super::bulk::Bulk;
 use super::listed::Listed;
+use super::ordered::{Reader, after_several};
 use super::quick;
 use super::shared_stamp::{
     ASYNC, ATOMIC, CLOCK_SHIFT, FLAGS, LOAD, OVER, SETTLED, SEVERAL, SEVERAL_IN_WARP, THREAD_BITS, clock, horizon,
@@ -21,6 +22,7 @@ use crate::report::{Finding, Kind, MIXED_SIZES, Site};
 use crate::threads::{Threads, is_before};
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::panic::Location;
 
 /// The cell of an offset, of `1 << shift` bytes. Of a misaligned offset the lower bits become the topmost ones.
@@ -45,10 +47,10 @@ pub(crate) struct SharedShadow {
     plain: HashMap<usize, u64>,
     /// Atomic operations that the last write of their cell does not stand for, as for global memory: updates,
     /// with [`ATOMIC`] alone, and loads, with [`LOAD`].
-    atomics: Listed,
+    pub(super) atomics: Listed,
     sizes: AtomicSizes,
     /// Whether readers are recorded one by one.
-    per_thread_clocks: bool,
+    pub(super) per_thread_clocks: bool,
     /// The size of accesses whose further readers may skip the full check: that of a cell. 0 if none may, because
     /// readers are recorded one by one, or because some were atomic loads.
     quick_size: usize,
@@ -123,16 +125,32 @@ impl SharedShadow {
 
     /// Records the reads of a cell.
     #[inline(always)]
-    pub(super) fn set_reads(&mut self, index: usize, reads: u64) {
+    fn set_read(&mut self, index: usize, reads: u64) {
         self.reads[index] = reads;
         if self.shift == 2 {
-            // Of an atomic load the flags are both.
-            self.marks[index].set(match reads & FLAGS {
-                _ if reads < SETTLED => 0,
-                SEVERAL => quick::mark(clock(reads), None),
-                SEVERAL_IN_WARP => quick::mark(clock(reads), Some(self.warp_of(reads))),
-                _ => 0,
-            });
+            self.marks[index].set(self.mark(reads));
+        }
+    }
+
+    /// Records the reads of cells that have the same.
+    #[inline(always)]
+    pub(super) fn set_reads(&mut self, cells: Range<usize>, reads: u64) {
+        self.reads[cells.clone()].fill(reads);
+        if self.shift == 2 {
+            let mark = self.mark(reads);
+            self.marks[cells].iter().for_each(|cell| cell.set(mark));
+        }
+    }
+
+    /// The mark of a word with these reads.
+    #[inline(always)]
+    fn mark(&self, reads: u64) -> u32 {
+        // Of an atomic load the flags are both.
+        match reads & FLAGS {
+            _ if reads < SETTLED => 0,
+            SEVERAL => quick::mark(clock(reads), None),
+            SEVERAL_IN_WARP => quick::mark(clock(reads), Some(self.warp_of(reads))),
+            _ => 0,
         }
     }
 
@@ -189,9 +207,9 @@ impl SharedShadow {
             return false;
         }
         if !self.is_of_warp(lane, stamp) {
-            self.set_reads(index, stamp & !FLAGS | SEVERAL);
+            self.set_read(index, stamp & !FLAGS | SEVERAL);
         } else if thread(stamp) != lane.linear {
-            self.set_reads(index, stamp | SEVERAL_IN_WARP);
+            self.set_read(index, stamp | SEVERAL_IN_WARP);
         }
         true
     }
@@ -205,7 +223,7 @@ impl SharedShadow {
         if self.writes[index].wrapping_sub(1) >= horizon - 1 || self.reads[index] & !SETTLED >= horizon {
             return false;
         }
-        self.set_reads(index, stamp(lane, accessed.location, SETTLED));
+        self.set_read(index, stamp(lane, accessed.location, SETTLED));
         true
     }
 
@@ -218,7 +236,7 @@ impl SharedShadow {
             return false;
         }
         self.writes[index] = stamp(lane, accessed.location, 0);
-        self.set_reads(index, 0);
+        self.set_read(index, 0);
         true
     }
 
@@ -239,17 +257,11 @@ impl SharedShadow {
                 atomics.all().chain(last.map(|(index, write)| (index, write & !OVER)))
             });
         }
-        let first = offset >> self.shift;
-        if accessed.kind == AccessKind::BulkRead {
-            for index in first..first + (accessed.size >> self.shift) {
-                self.bulk_read_cell(index, threads, lane, accessed);
-            }
-        } else if accessed.size >> self.shift == 1 {
-            self.cell(first, threads, lane, accessed);
+        let cells = offset >> self.shift..(offset >> self.shift) + (accessed.size >> self.shift);
+        if accessed.kind.is_atomic() {
+            cells.for_each(|cell| self.cell(cell, threads, lane, accessed));
         } else {
-            for index in first..first + (accessed.size >> self.shift) {
-                self.cell(index, threads, lane, accessed);
-            }
+            self.access_cells(cells, threads, lane, accessed);
         }
     }
 
@@ -267,8 +279,8 @@ impl SharedShadow {
         self.set_quick_size(self.quick_size.min(1));
     }
 
-    #[inline(always)]
-    fn cell(&mut self, index: usize, threads: &Threads, lane: &Lane, accessed: Accessed) {
+    #[inline(never)]
+    pub(super) fn cell(&mut self, index: usize, threads: &Threads, lane: &Lane, accessed: Accessed) {
         if index >= self.writes.len() {
             return;
         }
@@ -284,7 +296,7 @@ impl SharedShadow {
             if write & ATOMIC != 0 && clock(write) > lane.epoch.get() {
                 self.check_atomics(index, threads, lane, accessed);
             }
-            self.note_read(index, threads, lane, accessed);
+            self.note_reads(index..index + 1, threads, Reader::new(lane, accessed.location));
             return;
         }
         // Writer after writer, writer after readers.
@@ -310,7 +322,7 @@ impl SharedShadow {
             let stamp = stamp(lane, accessed.location, LOAD);
             self.atomics.note(index, stamp);
             if reads == 0 || reads & FLAGS == LOAD || clock(reads) <= lane.epoch.get() {
-                self.set_reads(index, stamp);
+                self.set_read(index, stamp);
             }
             self.set_quick_size(0);
             return;
@@ -342,22 +354,7 @@ impl SharedShadow {
         };
         let write = stamp(lane, accessed.location, flags);
         self.writes[index] = write;
-        self.set_reads(index, 0);
-    }
-
-    /// Records a read, unless the recorded ones imply it.
-    #[inline(always)]
-    pub(super) fn note_read(&mut self, index: usize, threads: &Threads, lane: &Lane, accessed: Accessed) {
-        let (reads, now) = (self.reads[index], lane.clock());
-        if reads == 0
-            || is_before(lane, thread(reads), clock(reads)) && reads & FLAGS == 0
-            || clock(reads) <= lane.epoch.get()
-            || reads & FLAGS == LOAD
-        {
-            self.set_reads(index, stamp(lane, accessed.location, 0));
-        } else {
-            self.several(index, reads, (lane.linear, now), threads, accessed.location);
-        }
+        self.set_read(index, 0);
     }
 
     /// The `cp.async` copies of this lane to `address..address + size` have landed.
@@ -375,34 +372,22 @@ impl SharedShadow {
 
     /// Records a reader that is not ordered behind the recorded ones.
     #[cold]
-    pub(super) fn several(
-        &mut self,
-        index: usize,
-        reads: u64,
-        (reader, now): (u16, u32),
-        threads: &Threads,
-        location: &'static Location<'static>,
-    ) {
-        let same_warp = threads.warp_of(thread(reads)) == threads.warp_of(reader);
-        let flags = if same_warp && reads & FLAGS != SEVERAL { SEVERAL_IN_WARP } else { SEVERAL };
+    pub(super) fn several(&mut self, index: usize, reads: u64, threads: &Threads, reader: Reader) {
         if self.per_thread_clocks {
+            let Reader { thread: number, clock: now, location, .. } = reader;
             let list = &mut self.readers[index];
             if reads & FLAGS == 0 {
                 list.clear();
                 list.push((thread(reads), clock(reads), place(reads)));
             }
             // No list that lacks the first of several readers: an empty one means "unknown".
-            if let Some(own) = list.iter_mut().find(|(thread, ..)| *thread == reader) {
-                *own = (reader, now, location);
+            if let Some(own) = list.iter_mut().find(|(thread, ..)| *thread == number) {
+                *own = (number, now, location);
             } else if !list.is_empty() {
-                list.push((reader, now, location));
+                list.push((number, now, location));
             }
         }
-        if clock(reads) < now || reads & FLAGS != flags {
-            let latest = u64::from(clock(reads).max(now));
-            let rest = reads & (SETTLED | ((1 << CLOCK_SHIFT) - 1)) & !FLAGS;
-            self.set_reads(index, latest << CLOCK_SHIFT | rest | flags);
-        }
+        self.set_read(index, after_several(reads, threads, reader));
     }
 
     #[cold]

@@ -4,10 +4,11 @@
 //! for its phase makes it an ordinary one ([`SharedShadow::settle`]). Reads under way are few and are kept in a list
 //! that every write searches; when they end they become reads of their issuer.
 
-use super::access::{AccessKind, Accessed};
+use super::access::Accessed;
 use super::bulk::{Reading, VECTOR_USED};
+use super::ordered::Reader;
 use super::shared::SharedShadow;
-use super::shared_stamp::{ASYNC, FLAGS, LOAD, clock, place, stamp_of, stamped, thread};
+use super::shared_stamp::{ASYNC, clock, place, stamp_of, stamped, thread};
 use crate::bulk::Landing;
 use crate::lane::Lane;
 use crate::report::Kind;
@@ -66,24 +67,15 @@ impl SharedShadow {
     /// An asynchronous read has ended, for its issuer.
     pub(crate) fn end_read(&mut self, threads: &Threads, lane: &Lane, token: u64) {
         let Some(Reading { range, site, .. }) = self.bulk.end(token) else { return };
-        let accessed = Accessed { address: range.start, size: range.len(), kind: AccessKind::BulkRead, location: site };
-        for index in self.cells(range.start, range.len()) {
-            self.note_read(index, threads, lane, accessed);
-        }
+        let cells = self.cells(range.start, range.len());
+        self.note_reads(cells, threads, Reader::new(lane, site));
     }
 
     /// An asynchronous read has ended, for all who acquire `reader`'s clock. `epoch` is that of the block.
-    pub(crate) fn end_read_by(&mut self, threads: &Threads, (reader, clock): (u16, u32), epoch: u32, token: u64) {
+    pub(crate) fn end_read_by(&mut self, threads: &Threads, (thread, clock): (u16, u32), epoch: u32, token: u64) {
         let Some(Reading { range, site, .. }) = self.bulk.end(token) else { return };
-        for index in self.cells(range.start, range.len()) {
-            let reads = self.reads[index];
-            let own = thread(reads) == reader && reads & FLAGS == 0;
-            if reads == 0 || own || self::clock(reads) <= epoch || reads & FLAGS == LOAD {
-                self.set_reads(index, stamp_of(reader, clock, site, 0));
-            } else {
-                self.several(index, reads, (reader, clock), threads, site);
-            }
-        }
+        let cells = self.cells(range.start, range.len());
+        self.note_reads(cells, threads, Reader { thread, clock, epoch, location: site });
     }
 
     /// The cells of a range of addresses, as far as it lies in shared memory.
@@ -152,18 +144,22 @@ impl SharedShadow {
         });
     }
 
-    /// Checks that an ordinary write is visible to the async proxy: its thread has fenced after it, and the lane is
-    /// ordered behind that fence.
-    pub(super) fn check_fenced(write: u64, threads: &Threads, lane: &Lane, accessed: Accessed) {
+    /// Whether a write is visible to the async proxy: its thread has fenced after it, and the lane is ordered behind
+    /// that fence.
+    pub(super) fn is_fenced(write: u64, threads: &Threads, lane: &Lane) -> bool {
         let (writer, at) = (thread(write), clock(write));
-        if threads.is_async_proxy(writer)
+        threads.is_async_proxy(writer)
             || threads.proxy_fence_after(writer, at).is_some_and(|fence| threads.has_acquired(lane, writer, fence))
-        {
+    }
+
+    /// Reports an ordinary write that is not visible to the async proxy.
+    pub(super) fn check_fenced(write: u64, threads: &Threads, lane: &Lane, accessed: Accessed) {
+        if Self::is_fenced(write, threads, lane) {
             return;
         }
         threads.fault(lane, Kind::ProxyFence, accessed.location, Some(place(write)), || {
             let (what, name) = (accessed.kind.verb(), threads.name_shared(accessed.address));
-            let writer = threads.name_thread(writer);
+            let writer = threads.name_thread(thread(write));
             format!("{what} of {name}, which {writer} wrote without a proxy fence between its write and the barrier")
         });
     }
