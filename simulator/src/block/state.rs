@@ -243,12 +243,16 @@ impl BlockState {
         is_done
     }
 
-    /// Checks a read of shared memory if it is one of the first since the last barrier, of the most frequent kinds.
-    /// False: nothing was done.
+    /// Checks an access to shared memory if it is of the second most frequent kinds: a read that is one of the first
+    /// since the last barrier, a write of several words. False: nothing was done.
     #[inline(always)]
-    pub(crate) fn check_first_shared_read(&self, lane: &Lane, accessed: Accessed) -> bool {
+    pub(crate) fn check_shared_simply(&self, lane: &Lane, accessed: Accessed) -> bool {
         let shadow = self.any_shadow();
-        let is_done = shadow.read_next(lane, accessed) || shadow.read_first(lane, accessed);
+        let is_done = match accessed.kind {
+            AccessKind::Read => shadow.read_next(lane, accessed) || shadow.read_first(lane, accessed),
+            AccessKind::Write => shadow.write_all_in_order(lane, accessed),
+            _ => false,
+        };
         if is_done {
             self.threads.count_step();
         }

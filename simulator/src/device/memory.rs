@@ -253,11 +253,10 @@ macro_rules! shared_hook {
             let lane = enter_at(location);
             let state = &Block::of_watched(&lane).state;
             let accessed = Accessed { address, size, kind: AccessKind::$kind, location };
-            let is_read = AccessKind::$kind == AccessKind::Read;
-            if is_read && state.is_sample_due() {
+            if AccessKind::$kind == AccessKind::Read && state.is_sample_due() {
                 take_sample(address, location);
             }
-            if !(is_read && state.check_first_shared_read(&lane, accessed)) {
+            if !state.check_shared_simply(&lane, accessed) {
                 if !accessed.is_aligned() {
                     accessed.report_misaligned(&state.threads, &lane);
                 }

@@ -3,7 +3,7 @@
 //! A cell is a last write and the reads since, each a stamp of clock, thread and place; "uninitialised" is a cell
 //! without a write. Writes and reads are two arrays, and the marks of [`quick`] a third: most checks of a read need
 //! only that, which for a tile fits into the first-level cache. The 4 bytes of a word share a cell until the first
-//! narrower access; from then on each byte has one.
+//! narrower access; from then on there is a cell for each 2 bytes, or for each byte.
 
 use super::access::{AccessKind, Accessed};
 use super::atomic_sizes::AtomicSizes;
@@ -38,7 +38,7 @@ pub(crate) struct SharedShadow {
     /// Marks for [`quick`], by word, and one more.
     marks: Vec<Cell<u32>>,
     pub(super) base: usize,
-    /// log2 of the bytes per cell: 2, or 0 after a narrower access.
+    /// log2 of the bytes per cell: 2, or less after a narrower access.
     pub(super) shift: u32,
     /// By cell the readers one by one where there are several, once clocks are kept per thread; no cells before.
     readers: Vec<Vec<(u16, u32, &'static Location<'static>)>>,
@@ -165,6 +165,14 @@ impl SharedShadow {
         (accessed.size == 1 << self.shift).then(|| self.cell_at(accessed.address))
     }
 
+    /// The cells of an aligned access to at least one.
+    #[inline(always)]
+    fn whole_cells(&self, accessed: Accessed) -> Option<Range<usize>> {
+        let (offset, size) = (accessed.address.checked_sub(self.base)?, accessed.size);
+        let cells = offset >> self.shift..(offset + size) >> self.shift;
+        (accessed.is_aligned() && size >= 1 << self.shift && cells.end <= self.writes.len()).then_some(cells)
+    }
+
     /// Number of the cell at an address. Of a misaligned address the lower bits become the topmost ones.
     #[inline(always)]
     fn cell_at(&self, address: usize) -> usize {
@@ -214,16 +222,32 @@ impl SharedShadow {
         true
     }
 
-    /// Checks the first read of a cell since the last barrier, without a write since. False: it needs the full check.
+    /// Checks the first read of cells since the last barrier, without a write since. False: it needs the full check.
     #[inline(always)]
     pub(crate) fn read_first(&mut self, lane: &Lane, accessed: Accessed) -> bool {
-        let Some(index) = self.only_cell(accessed).filter(|&index| index < self.writes.len()) else { return false };
-        let horizon = horizon(lane);
+        let (Some(cells), horizon) = (self.whole_cells(accessed), horizon(lane)) else { return false };
         // 0, nothing written, becomes the largest number.
-        if self.writes[index].wrapping_sub(1) >= horizon - 1 || self.reads[index] & !SETTLED >= horizon {
+        if self.writes[cells.clone()].iter().any(|write| write.wrapping_sub(1) >= horizon - 1)
+            || self.reads[cells.clone()].iter().any(|reads| reads & !SETTLED >= horizon)
+        {
             return false;
         }
-        self.set_read(index, stamp(lane, accessed.location, SETTLED));
+        self.set_reads(cells, stamp(lane, accessed.location, SETTLED));
+        true
+    }
+
+    /// Checks a write of cells whose last writes and reads are in the lane's epoch. False: it needs the full check.
+    #[inline(always)]
+    pub(crate) fn write_all_in_order(&mut self, lane: &Lane, accessed: Accessed) -> bool {
+        let (Some(cells), horizon) = (self.whole_cells(accessed), horizon(lane)) else { return false };
+        if self.bulk.is_used()
+            || self.writes[cells.clone()].iter().any(|&write| write >= horizon)
+            || self.reads[cells.clone()].iter().any(|reads| reads & !SETTLED >= horizon)
+        {
+            return false;
+        }
+        self.writes[cells.clone()].fill(stamp(lane, accessed.location, 0));
+        self.set_reads(cells, 0);
         true
     }
 
@@ -245,7 +269,7 @@ impl SharedShadow {
     pub(crate) fn access(&mut self, threads: &Threads, lane: &Lane, accessed: Accessed) {
         let offset = accessed.address - self.base;
         if accessed.size < 1 << self.shift {
-            self.refine();
+            self.refine(accessed.size);
         }
         if self.bulk.is_used() && accessed.kind.writes() {
             self.check_readings(threads, lane, accessed);
@@ -265,18 +289,21 @@ impl SharedShadow {
         }
     }
 
+    /// From now on there is a cell for each `size` bytes, 1 or 2.
     #[cold]
-    fn refine(&mut self) {
+    fn refine(&mut self, size: usize) {
+        let parts = (1 << self.shift) / size;
         for cells in [&mut self.writes, &mut self.reads] {
-            *cells = cells.iter().flat_map(|&cell| [cell; 4]).collect();
+            *cells = cells.iter().flat_map(|&cell| std::iter::repeat_n(cell, parts)).collect();
         }
-        self.readers = self.readers.iter().flat_map(|list| vec![list.clone(); 4]).collect();
-        self.plain = self.plain.iter().flat_map(|(cell, &at)| (0..4).map(move |byte| (cell * 4 + byte, at))).collect();
-        self.atomics.refine(4);
-        self.sizes.refine(4);
-        self.unwritten.refine(4);
-        self.shift = 0;
-        self.set_quick_size(self.quick_size.min(1));
+        self.readers = self.readers.iter().flat_map(|list| std::iter::repeat_n(list.clone(), parts)).collect();
+        let plain = self.plain.iter().flat_map(|(cell, &at)| (0..parts).map(move |part| (cell * parts + part, at)));
+        self.plain = plain.collect();
+        self.atomics.refine(parts);
+        self.sizes.refine(parts);
+        self.unwritten.refine(parts);
+        self.shift = size.ilog2();
+        self.set_quick_size(self.quick_size.min(size));
     }
 
     #[inline(never)]
