@@ -29,7 +29,7 @@ fn each<T: Bits, R: AxisReduction<T>>(
 where
     R::Output: Bits,
 {
-    equal(what, &case.lines(x), &reduce_axis(case, reduction, x)?, expected)
+    equal(what, &case.lines(x), &reduce_axis(case, reduction, x)?, &expected)
 }
 
 /// The worst error over bound of all lines.

@@ -4,11 +4,11 @@
 use proptest::prelude::*;
 use warpwright::reduce::{AxisReduction, LinesWorkspace, axis_depth};
 use warpwright::reference::reduce::lines;
-use warpwright::{Device, Result as WarpwrightResult};
 use warpwright_tests::sim::bytes_of;
 
-use super::case::{Bits, is_nan};
-use crate::support::device::{counterpart, under_test};
+use super::agreement::{agreed, twice};
+use super::case::Bits;
+use crate::support::device::under_test;
 
 /// Layout of a tensor, the axis to be reduced, and seeds of data and schedule.
 #[derive(Clone, Debug)]
@@ -115,35 +115,17 @@ where
     let mut image = vec![T::CANARY; case.before];
     image.extend(x.iter().zip(&within).map(|(&x, &within)| if within { x } else { T::CANARY }));
     image.extend([T::CANARY; 5]);
-    let run = |device: &Device| -> WarpwrightResult<[Vec<R::Output>; 2]> {
+    agreed(case.schedule, &|device| {
         let on = device.upload(&image)?;
         let view = on.slice(case.before..on.len())?.as_tensor_strided(&case.shape, &case.strides)?;
         let count = view.len() / case.length().max(1);
-        let bytes = device.reduce_axis_bytes(reduction, view, case.axis)?;
-        let mut workspace = LinesWorkspace::new(device, bytes)?;
-        let mut results = [Vec::new(), Vec::new()];
-        for result in &mut results {
-            let mut out = device.upload(&vec![R::Output::CANARY; count + 2])?;
-            let place = out.slice_mut(1..count + 1)?;
-            device.reduce_axis_into(reduction, view, case.axis, place, &mut workspace, None)?;
-            let mut out = out.download()?;
-            let last = out.pop().expect("a canary");
-            let first = out.remove(0);
-            assert_eq!([first.bits(), last.bits()], [R::Output::CANARY.bits(); 2], "canaries around the results");
-            *result = out;
-        }
+        let mut workspace = LinesWorkspace::new(device, device.reduce_axis_bytes(reduction, view, case.axis)?)?;
+        let results = twice(device, count, &mut |_, out| {
+            device.reduce_axis_into(reduction, view, case.axis, out, &mut workspace, None)
+        })?;
         assert!(bytes_of(&on.download()?) == bytes_of(&image), "the input changed");
         Ok(results)
-    };
-    let [first, second] = run(&under_test(case.schedule)).map_err(|error| error.to_string())?;
-    let [third, fourth] = run(&counterpart(case.schedule)).map_err(|error| format!("on the counterpart: {error}"))?;
-    for (which, other) in [("a second launch", &second), ("the counterpart", &third), ("its second launch", &fourth)] {
-        let same = |a: R::Output, b: R::Output| a.bits() == b.bits() || (is_nan(a) && is_nan(b));
-        if let Some(line) = (0..first.len()).find(|&line| !same(first[line], other[line])) {
-            return Err(format!("line {line}: {:?}, and {:?} by {which}", first[line], other[line]));
-        }
-    }
-    Ok(first)
+    })
 }
 
 /// The depth of the tree of merges on the device under test.

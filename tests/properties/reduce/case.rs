@@ -5,10 +5,10 @@ use proptest::prelude::*;
 use warpwright::gpu::reduce::whole::partition::TILE_BYTES;
 use warpwright::half;
 use warpwright::reduce::{Dot, Reduction, Workspace};
-use warpwright::{Buffer, BufferViewMut, Device, Element, Result as WarpwrightResult};
+use warpwright::{Buffer, Element};
 use warpwright_tests::sim::bytes_of;
 
-use crate::support::device::{counterpart, under_test};
+use super::agreement::{agreed, twice};
 
 /// Elements that are compared by their bits and have a canary value.
 pub(super) trait Bits: Element + PartialOrd + std::fmt::Debug {
@@ -86,50 +86,20 @@ fn surrounded<T: Bits>([before, after]: [usize; 2], x: &[T]) -> Vec<T> {
     whole
 }
 
-/// Runs `queue` twice with one workspace; returns both results after checking the canaries around them.
-fn twice<U: Bits>(
-    device: &Device,
-    queue: impl Fn(BufferViewMut<'_, U>, &mut Workspace) -> WarpwrightResult<()>,
-) -> WarpwrightResult<[U; 2]> {
-    let mut workspace = Workspace::new(device)?;
-    let mut results = [U::CANARY; 2];
-    for result in &mut results {
-        let mut out: Buffer<U> = device.upload(&[U::CANARY; 3])?;
-        queue(out.slice_mut(1..2)?, &mut workspace)?;
-        let out = out.download()?;
-        assert_eq!([out[0].bits(), out[2].bits()], [U::CANARY.bits(); 2], "canaries around the result");
-        *result = out[1];
-    }
-    Ok(results)
-}
-
-/// The result, if it is the same twice on the device under test and twice on its counterpart.
-fn agreed<U: Bits>(schedule: u64, run: impl Fn(&Device) -> WarpwrightResult<[U; 2]>) -> Result<U, String> {
-    let [first, second] = run(&under_test(schedule)).map_err(|error| error.to_string())?;
-    let others = run(&counterpart(schedule)).map_err(|error| format!("on the unchecked simulator: {error}"))?;
-    let same = |other: U| other.bits() == first.bits() || (is_nan(other) && is_nan(first));
-    if !same(second) {
-        return Err(format!("{first:?}, and {second:?} by a second launch with the same workspace"));
-    }
-    if let Some(other) = others.into_iter().find(|&other| !same(other)) {
-        return Err(format!("{first:?}, and {other:?} on the unchecked simulator"));
-    }
-    Ok(first)
-}
-
 /// A reduction of `x` at the case's position.
 pub(super) fn reduce<T: Bits, R: Reduction<T>>(case: &Case, reduction: R, x: &[T]) -> Result<R::Output, String>
 where
     R::Output: Bits,
 {
     let image = surrounded(case.around, x);
-    agreed(case.schedule, |device| {
-        let on = device.upload(&image)?;
+    let results = agreed(case.schedule, &|device| {
+        let (on, mut workspace) = (device.upload(&image)?, Workspace::new(device)?);
         let view = on.slice(case.around[0]..case.around[0] + x.len())?;
-        let results = twice(device, |out, workspace| device.reduce_into(reduction, view, out, workspace, None))?;
+        let results = twice(device, 1, &mut |_, out| device.reduce_into(reduction, view, out, &mut workspace, None))?;
         assert!(bytes_of(&on.download()?) == bytes_of(&image), "the input changed");
         Ok(results)
-    })
+    })?;
+    Ok(results[0])
 }
 
 /// The dot product of `x` and `y`, the latter at another offset.
@@ -138,10 +108,12 @@ where
     T::Output: Bits,
 {
     let images = [surrounded(case.around, x), surrounded([before, case.around[1]], y)];
-    agreed(case.schedule, |device| {
-        let [x, y] = [device.upload(&images[0])?, device.upload(&images[1])?];
+    let results = agreed(case.schedule, &|device| {
+        let ([x, y], mut workspace) =
+            ([device.upload(&images[0])?, device.upload(&images[1])?], Workspace::new(device)?);
         let view = |on, before| Buffer::slice(on, before..before + case.n);
         let (x, y) = (view(&x, case.around[0])?, view(&y, before)?);
-        twice(device, |out, workspace| device.dot_into(x, y, out, workspace, None))
-    })
+        twice(device, 1, &mut |_, out| device.dot_into(x, y, out, &mut workspace, None))
+    })?;
+    Ok(results[0])
 }

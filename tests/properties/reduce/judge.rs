@@ -18,7 +18,7 @@ pub(super) fn equal<T, L: AsRef<[T]>, U: Bits>(
     what: &str,
     lines: &[L],
     got: &[U],
-    expected: impl Fn(&[T]) -> U,
+    expected: &dyn Fn(&[T]) -> U,
 ) -> Result<(), String> {
     counted(what, lines, got)?;
     for (number, (line, &got)) in lines.iter().zip(got).enumerate() {

@@ -4,6 +4,7 @@
 //! Each case launches twice with one workspace, on the device under test and on its counterpart, and requires the same
 //! bits all four times; the vector and the result are surrounded by canaries.
 
+mod agreement;
 mod axis;
 mod axis_case;
 mod axis_operation;

@@ -10,12 +10,12 @@ use warpwright::reduce::{
     SegmentReduction, Sum, SumOfSquares, Variance, segments_depth,
 };
 use warpwright::reference::reduce::{self as reference, Added, Format, Nan, Scalar, best, segments};
-use warpwright::{Buffer, Device, Result as WarpwrightResult};
 
+use super::agreement::{agreed, twice};
 use super::case::{Bits, is_nan};
 use super::judge::{equal, within};
 use super::values::{Real, small, uniform, wide};
-use crate::support::device::{counterpart, under_test};
+use crate::support::device::under_test;
 use crate::support::runner::{check, check_within};
 use crate::support::values;
 
@@ -64,8 +64,7 @@ fn any_segments() -> impl Strategy<Value = Case> {
         .prop_map(|(lengths, first, before, data, schedule)| Case::new(first, &lengths, before, data, schedule))
 }
 
-/// The results, if they are the same twice on the device under test, with 32- and 64-bit offsets, and twice on its
-/// counterpart.
+/// The results, if they are the same with 64-bit offsets and, in a second launch, 32-bit ones, on two devices.
 fn reduce<T: Bits, R: SegmentReduction<T>>(case: &Case, reduction: R, x: &[T]) -> Result<Vec<R::Output>, String>
 where
     R::Output: Bits,
@@ -73,39 +72,18 @@ where
     let mut image = vec![T::CANARY; case.before];
     image.extend_from_slice(x);
     let count = case.offsets.len() - 1;
-    let run = |device: &Device| -> WarpwrightResult<[Vec<R::Output>; 2]> {
+    agreed(case.schedule, &|device| {
         let on = device.upload(&image)?;
         let x = on.slice(case.before..image.len())?;
         let wide = device.upload(&case.offsets)?;
-        let narrow: Buffer<u32> =
-            device.upload(&case.offsets.iter().map(|&offset| offset as u32).collect::<Vec<_>>())?;
-        let bytes = device.reduce_segments_bytes(reduction, x, count);
-        let mut workspace = LinesWorkspace::new(device, bytes)?;
-        let mut results = [Vec::new(), Vec::new()];
-        for (which, result) in results.iter_mut().enumerate() {
-            let mut out = device.upload(&vec![R::Output::CANARY; count + 2])?;
-            let place = out.slice_mut(1..count + 1)?;
-            if which == 0 {
-                device.reduce_segments_into(reduction, x, &wide, place, &mut workspace, None)?;
-            } else {
-                device.reduce_segments_into(reduction, x, &narrow, place, &mut workspace, None)?;
-            }
-            let mut out = out.download()?;
-            let last = out.pop().expect("a canary");
-            assert_eq!([out.remove(0).bits(), last.bits()], [R::Output::CANARY.bits(); 2], "beside the results");
-            *result = out;
-        }
-        Ok(results)
-    };
-    let [first, second] = run(&under_test(case.schedule)).map_err(|error| error.to_string())?;
-    let [third, fourth] = run(&counterpart(case.schedule)).map_err(|error| format!("on the counterpart: {error}"))?;
-    for (which, other) in [("32-bit offsets", &second), ("the counterpart", &third), ("its second launch", &fourth)] {
-        let same = |a: R::Output, b: R::Output| a.bits() == b.bits() || (is_nan(a) && is_nan(b));
-        if let Some(at) = (0..count).find(|&at| !same(first[at], other[at])) {
-            return Err(format!("segment {at}: {:?}, and {:?} by {which}", first[at], other[at]));
-        }
-    }
-    Ok(first)
+        let narrow: Vec<u32> = case.offsets.iter().map(|&offset| offset as u32).collect();
+        let narrow = device.upload(&narrow)?;
+        let mut workspace = LinesWorkspace::new(device, device.reduce_segments_bytes(reduction, x, count))?;
+        twice(device, count, &mut |launch, out| match launch {
+            0 => device.reduce_segments_into(reduction, x, &wide, out, &mut workspace, None),
+            _ => device.reduce_segments_into(reduction, x, &narrow, out, &mut workspace, None),
+        })
+    })
 }
 
 /// Checks that each segment's result equals that of the reference.
@@ -119,7 +97,7 @@ fn each<T: Bits, R: SegmentReduction<T>>(
 where
     R::Output: Bits,
 {
-    equal(what, &segments(x, &case.offsets), &reduce(case, reduction, x)?, expected)
+    equal(what, &segments(x, &case.offsets), &reduce(case, reduction, x)?, &expected)
 }
 
 /// The number of nonzero elements, and whether any or all are nonzero.

@@ -9,11 +9,12 @@ pub use lines_workspace::LinesWorkspace;
 
 use simt::element::Element;
 
+use self::axis_kernels::Kernels;
 use self::axis_lines::{Lines, Strategy};
 use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Result};
 use crate::launch::{Fields, Launch};
-use crate::memory::{BufferViewMut, Tensor, TensorView};
+use crate::memory::{BufferView, BufferViewMut, Tensor, TensorView};
 use crate::ops::on;
 use crate::stream::Stream;
 
@@ -77,13 +78,14 @@ impl Device {
         axis: usize,
     ) -> Result<Tensor<R::Output>> {
         let x = x.into();
-        let (lines, strategy) = plan("reduce_axis", reduction, &x, axis)?;
+        let plan = plan("reduce_axis", reduction, &x, axis)?;
+        let (lines, strategy) = &plan;
         let words = strategy.as_ref().map_or(0, |strategy| strategy.workspace_words(lines.count, R::STATE_WORDS));
-        let mut workspace = LinesWorkspace::with_words(self, words)?;
+        let (mut workspace, shape) = (LinesWorkspace::with_words(self, words)?, lines.shape.clone());
         let mut out = self.alloc_on(self.queue(), lines.count)?;
         let call = LinesCall { device: self, name: "reduce_axis", stream: None };
-        call.queue((reduction, x), (&lines, strategy), out.view_mut(), &mut workspace)?;
-        Tensor::from_buffer(out, &lines.shape)
+        call.queue((reduction, x), plan, out.view_mut(), &mut workspace)?;
+        Tensor::from_buffer(out, &shape)
     }
 
     /// Bytes of the [`LinesWorkspace`] for a reduction of `x` along `axis`; often 0. They depend on how `x` is aligned
@@ -131,8 +133,7 @@ impl Device {
     ) -> Result<()> {
         let x = x.into();
         let call = LinesCall { device: self, name: "reduce_axis_into", stream };
-        let (lines, strategy) = plan(call.name, reduction, &x, axis)?;
-        call.queue((reduction, x), (&lines, strategy), out.into(), workspace)
+        call.queue((reduction, x), plan(call.name, reduction, &x, axis)?, out.into(), workspace)
     }
 }
 
@@ -149,8 +150,24 @@ impl LinesCall<'_> {
     fn queue<T: Element, R: AxisReduction<T>>(
         &self,
         (reduction, x): (R, TensorView<'_, T>),
-        (lines, strategy): (&Lines, Option<Strategy>),
+        plan: Plan,
         out: BufferViewMut<'_, R::Output>,
+        workspace: &mut LinesWorkspace,
+    ) -> Result<()> {
+        let (lines, strategy) = &plan;
+        let words = strategy.as_ref().map_or(0, |strategy| strategy.workspace_words(lines.count, R::STATE_WORDS));
+        let parameter = if strategy.is_some() { reduction.parameter(lines.length) } else { 0 };
+        // The constructor of the view checked that the extent does not overflow.
+        let x = x.cast_range::<R::Read>(0, x.axes().span().unwrap_or(0));
+        self.launch(&R::KERNELS, (x, out.cast::<R::Written>()), (plan, words, parameter), workspace)
+    }
+
+    /// Launches a kernel, many reductions' own.
+    fn launch<T: Element, U: Element>(
+        &self,
+        (rows, columns): &Kernels<T, U>,
+        (x, out): (BufferView<'_, T>, BufferViewMut<'_, U>),
+        ((lines, strategy), words, parameter): (Plan, usize, u64),
         workspace: &mut LinesWorkspace,
     ) -> Result<()> {
         let Self { device, name, stream } = *self;
@@ -164,23 +181,19 @@ impl LinesCall<'_> {
         device.check_same(x.device(), name, "x")?;
         device.check_same(out.device(), name, "out")?;
         let Some(strategy) = strategy else { return Ok(()) };
-        let workspace = workspace.view_mut(name, strategy.workspace_words(lines.count, R::STATE_WORDS))?;
+        let workspace = workspace.view_mut(name, words)?;
         let grid = |blocks: u32| on(stream, Launch::grid(blocks));
-        // The constructor of the view checked that the extent does not overflow.
-        let x = x.cast_range::<R::Read>(0, x.axes().span().unwrap_or(0));
-        let out = out.cast::<R::Written>();
-        let (length, parameter) = (lines.length as u64, reduction.parameter(lines.length));
-        let (rows, columns) = R::KERNELS;
+        let length = lines.length as u64;
         match strategy {
             Strategy::Rows { plan, extents, strides } => {
                 let arguments = (x, workspace, out, Fields((length, strides, parameter)), extents, plan.config);
-                device.launch(&rows, grid(plan.blocks), arguments)?;
+                device.launch(rows, grid(plan.blocks), arguments)?;
             }
             Strategy::Columns { plan, extents, strides, out_strides, stride, out_step } => {
                 let length = [length, stride, plan.per_chunk];
                 let args = Fields((length, strides, out_strides, out_step, parameter));
                 let arguments = (x, workspace, out, args, extents, plan.config);
-                device.launch(&columns, grid(plan.blocks), arguments)?;
+                device.launch(columns, grid(plan.blocks), arguments)?;
             }
         }
         Ok(())

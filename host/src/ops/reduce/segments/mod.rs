@@ -7,6 +7,7 @@ pub use segment_kernels::{Offset, SegmentReduction};
 use gpu::reduce::segments::plan::Plan;
 use simt::element::Element;
 
+use self::segment_kernels::Segments;
 use super::axis::LinesWorkspace;
 use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Result};
@@ -140,27 +141,61 @@ impl Device {
         workspace: &mut LinesWorkspace,
         stream: Option<&Stream>,
     ) -> Result<()> {
-        let segments = count(call, offsets.len())?;
+        let call = SegmentsCall {
+            device: self,
+            name: call,
+            stream,
+            state_words: R::STATE_WORDS,
+            args: (R::PARAMETER_KIND, u32::from(size_of::<F>() == 8)),
+            parameter: reduction.segment_parameter(),
+            offsets: offsets.len(),
+        };
+        let memory = (x.cast::<R::Read>(), offsets.into_u32_words(), out.cast::<R::Written>());
+        call.launch(&R::SEGMENTS, memory, workspace)
+    }
+}
+
+/// One call of a reduction of segments.
+struct SegmentsCall<'a> {
+    device: &'a Device,
+    /// Its name in error messages.
+    name: &'a str,
+    stream: Option<&'a Stream>,
+    /// 8-byte words of a segment's state.
+    state_words: usize,
+    /// The kind of the kernel's parameter, and whether offsets have 64 bits.
+    args: (u32, u32),
+    parameter: u64,
+    offsets: usize,
+}
+
+impl SegmentsCall<'_> {
+    /// Launches a kernel, many reductions' own, with the elements, the words of the offsets, and the results.
+    fn launch<T: Element, U: Element>(
+        &self,
+        kernel: &Segments<T, U>,
+        (x, offsets, out): (BufferView<'_, T>, BufferView<'_, u32>, BufferViewMut<'_, U>),
+        workspace: &mut LinesWorkspace,
+    ) -> Result<()> {
+        let Self { device, name, stream, state_words, args: (kind, wide), parameter, .. } = *self;
+        let segments = count(name, self.offsets)?;
         if out.len() != segments {
-            return Err(BadArgument::new(ArgumentRule::Length, call, "out")
+            return Err(BadArgument::new(ArgumentRule::Length, name, "out")
                 .expected(format_args!("{segments} elements, one for each segment"))
                 .found(out.len())
                 .remedy("pass a slice of that length; there is one offset more than segments")
                 .into());
         }
-        self.check_same(x.device(), call, "x")?;
-        self.check_same(offsets.device(), call, "offsets")?;
-        self.check_same(out.device(), call, "out")?;
+        device.check_same(x.device(), name, "x")?;
+        device.check_same(offsets.device(), name, "offsets")?;
+        device.check_same(out.device(), name, "out")?;
         if segments == 0 {
             return Ok(());
         }
         let plan = Plan::new(x.len() as u64, segments as u32);
-        let workspace = workspace.view_mut(call, plan.workspace_words(R::STATE_WORDS))?;
-        let wide = u32::from(size_of::<F>() == 8);
-        let args = Fields((plan.items, R::PARAMETER_KIND, wide));
-        let (x, out) = (x.cast::<R::Read>(), out.cast::<R::Written>());
-        let arguments = (x, offsets.into_u32_words(), workspace, out, args, reduction.segment_parameter());
-        self.launch(&R::SEGMENTS, on(stream, Launch::grid(plan.blocks)), arguments)?;
+        let workspace = workspace.view_mut(name, plan.workspace_words(state_words))?;
+        let arguments = (x, offsets, workspace, out, Fields((plan.items, kind, wide)), parameter);
+        device.launch(kernel, on(stream, Launch::grid(plan.blocks)), arguments)?;
         Ok(())
     }
 }
