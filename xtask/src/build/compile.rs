@@ -10,12 +10,13 @@ use warpwright_build::toolchain::Nightly;
 use crate::selection::PtxFile;
 use crate::workspace::Workspace;
 
-/// Compiles `file` with the `core` in `sysroot`. The result depends on the sources and on rustc alone.
+/// Compiles `file` with the `core` in `sysroot`, as the `lane`th of several that compile at the same time. The result
+/// depends on the sources and on rustc alone.
 pub(super) fn compile(
     workspace: &Workspace,
     nightly: &Nightly,
     sysroot: &Path,
-    file: &PtxFile,
+    (file, lane): (&PtxFile, usize),
     progress: &ProgressBar,
 ) -> Result<String> {
     let features = format!("--features={}", file.family);
@@ -24,7 +25,7 @@ pub(super) fn compile(
         sysroot,
         arch: &file.arch,
         directory: workspace.root(),
-        target_dir: &workspace.ptx_build_dir().join("cargo").join(&file.arch),
+        target_dir: &workspace.ptx_build_dir().join("cargo").join(lane.to_string()),
         asm: &workspace.ptx_build_dir().join("asm").join(file.name() + ".ptx"),
         cargo: &["--locked", "--package=warpwright-gpu", "--no-default-features", &features].map(AsRef::as_ref),
         rustc: &[],

@@ -16,11 +16,14 @@ mod compile;
 mod manifest;
 mod sources;
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
 use std::collections::btree_map::Entry::{Occupied, Vacant};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Mutex;
+use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result};
@@ -141,35 +144,86 @@ fn write_archives(
     parallel::map(&archives, |(path, (family, archs))| archives::write(path, family, archs)).into_iter().collect()
 }
 
-/// Compiles `files`, the architectures at the same time; the kernels of each in the same order.
+/// Compiles `files` on all processors. Each gives its kernels, in the order of the files.
 fn compile_all(workspace: &Workspace, nightly: &Nightly, files: &[PtxFile]) -> Result<Vec<Kernels>> {
     let source = core_source::find(&workspace.ptx_build_dir(), nightly)?;
-    let mut by_arch: BTreeMap<&str, Vec<&PtxFile>> = BTreeMap::new();
-    for file in files {
-        by_arch.entry(&file.arch).or_default().push(file);
-    }
-    check_archs(nightly, by_arch.keys().copied())?;
-    let progress = progress::bar(by_arch.len() + files.len());
-    let compile_arch = |arch: &str, files: &[&PtxFile]| -> Result<Vec<(String, Kernels)>> {
+    let archs: BTreeSet<&str> = files.iter().map(|file| file.arch.as_str()).collect();
+    check_archs(nightly, archs.iter().copied())?;
+    let progress = progress::bar(archs.len() + files.len());
+    let archs: Vec<&str> = archs.into_iter().collect();
+    let sysroots = parallel::map(&archs, |&arch| -> Result<(&str, PathBuf)> {
         let (sysroot, built) = sysroot::path(&workspace.ptx_build_dir(), nightly, &source, arch);
         if !built {
             progress.set_message(format!("core for {arch}, from {} (once)", source.kind.name()));
             sysroot::compile(nightly, &source, arch, &sysroot)?;
         }
         progress.inc(1);
-        let mut texts = Vec::new();
-        for file in files {
-            progress.set_message(format!("{} for {arch}", file.family));
-            let text = compile::compile(workspace, nightly, &sysroot, file, &progress)?;
-            texts.push((file.name(), archives::split(&text)));
+        Ok((arch, sysroot))
+    });
+    let sysroots: BTreeMap<&str, PathBuf> = sysroots.into_iter().collect::<Result<_>>()?;
+    // The largest first, so that no processor is left with one of them at the end.
+    let mut queue = Queue::default();
+    let mut by_size: Vec<_> = files.iter().enumerate().collect();
+    by_size.sort_by_key(|(_, file)| Reverse(fs::metadata(file.archive(workspace)).map_or(0, |data| data.len())));
+    for (number, file) in by_size {
+        queue.by_arch.entry(&file.arch).or_default().push_back((number, file));
+    }
+    let queue = Mutex::new(queue);
+    let processors = thread::available_parallelism().map_or(1, Into::into).min(files.len());
+    let lanes: Vec<usize> = (0..processors).collect();
+    let compiled = parallel::map(&lanes, |&lane| -> Result<Vec<(usize, Kernels)>> {
+        let (mut arch, mut made) = (archs.iter().copied().cycle().nth(lane), Vec::new());
+        let next = |arch: &mut Option<_>| queue.lock().expect("nothing panics with it").next(arch);
+        while let Some((number, file)) = next(&mut arch) {
+            progress.set_message(format!("{} for {}", file.family, file.arch));
+            let text = compile::compile(workspace, nightly, &sysroots[file.arch.as_str()], (file, lane), &progress)?;
+            made.push((number, archives::split(&text)));
             progress.inc(1);
         }
-        Ok(texts)
-    };
-    let by_arch: Vec<_> = by_arch.into_iter().collect();
-    let compiled = parallel::map(&by_arch, |(arch, files)| compile_arch(arch, files));
-    let compiled: Vec<Vec<_>> = compiled.into_iter().collect::<Result<_>>()?;
-    let mut texts: BTreeMap<String, Kernels> = compiled.into_iter().flatten().collect();
+        Ok(made)
+    });
+    let mut compiled: Vec<_> = compiled.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
     progress.finish_and_clear();
-    Ok(files.iter().map(|file| texts.remove(&file.name()).expect("each was compiled")).collect())
+    compiled.sort_unstable_by_key(|&(number, _)| number);
+    Ok(compiled.into_iter().map(|(_, kernels)| kernels).collect())
+}
+
+/// Files to compile, each with its number.
+#[derive(Default)]
+struct Queue<'f> {
+    by_arch: BTreeMap<&'f str, VecDeque<(usize, &'f PtxFile)>>,
+}
+
+impl<'f> Queue<'f> {
+    /// The next file for `arch`, for which the crates that the kernels use are compiled already; when there is none
+    /// left, for the architecture with most files.
+    fn next(&mut self, arch: &mut Option<&'f str>) -> Option<(usize, &'f PtxFile)> {
+        if let Some(file) = arch.and_then(|arch| self.by_arch.get_mut(arch)?.pop_front()) {
+            return Some(file);
+        }
+        let (other, files) = self.by_arch.iter_mut().max_by_key(|(_, files)| files.len())?;
+        *arch = Some(other);
+        files.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Queue;
+    use crate::selection::PtxFile;
+
+    #[test]
+    fn a_lane_keeps_its_architecture_while_there_are_files_for_it() {
+        let file = |family: &str, arch: &str| PtxFile { family: family.into(), arch: arch.into(), is_lab: false };
+        let files = [file("a", "sm_80"), file("b", "sm_90a"), file("c", "sm_90a"), file("d", "sm_80")];
+        let mut queue = Queue::default();
+        for (number, file) in files.iter().enumerate() {
+            queue.by_arch.entry(&file.arch).or_default().push_back((number, file));
+        }
+        let mut take = |arch: &mut Option<_>| queue.next(arch).map(|(number, _)| number);
+        let (mut one, mut other) = (Some("sm_80"), Some("sm_90a"));
+        assert_eq!([take(&mut one), take(&mut one), take(&mut other)], [Some(0), Some(3), Some(1)]);
+        assert_eq!((take(&mut one), one), (Some(2), Some("sm_90a")));
+        assert_eq!([take(&mut one), take(&mut other)], [None, None]);
+    }
 }
