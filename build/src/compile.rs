@@ -42,7 +42,7 @@ pub struct Job<'a> {
     pub arch: &'a str,
     /// Where cargo starts, so that it reads the config files above it.
     pub directory: &'a Path,
-    /// Cargo's target directory, one per architecture: cargo keeps crates of one set of rustflags only.
+    /// Cargo's target directory. What runs at the same time has each its own.
     pub target_dir: &'a Path,
     /// Where rustc writes the PTX.
     pub asm: &'a Path,

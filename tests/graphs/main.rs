@@ -59,7 +59,8 @@ fn a_captured_gemm_reads_new_data_at_every_launch() {
     let stream = device.stream().expect("a stream");
     let (first, driver) = (device.default_stream(), Driver::new(stream.clone()).expect("the driver"));
     for plan in plans {
-        let mut workspace = device.alloc::<f32>(plan.workspace_len()).expect("a workspace");
+        // Zeroed for compute-sanitizer's initcheck, as the documentation of `Gemm::workspace` says.
+        let mut workspace = device.alloc_zeros::<f32>(plan.workspace_len()).expect("a workspace");
         let mut multiply = |stream: &Stream| {
             let (b, c) = (b.view().as_tensor(&[k, n])?, c.view_mut().as_tensor(&[m, n])?);
             device.gemm(a, b).algorithm(plan.algorithm()).workspace(&mut workspace).stream(stream).into(c)

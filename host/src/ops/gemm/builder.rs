@@ -142,6 +142,9 @@ impl<'a, T: Multiply> Gemm<'a, T> {
     /// [`Plan::workspace_len`](crate::gemm::Plan::workspace_len) says how much an algorithm needs. Its content does not
     /// matter before, and means nothing after. Memory beyond what is needed is not changed; with too little for the
     /// cheapest algorithm, one that needs less is chosen.
+    ///
+    /// Stream-K kernels read flags in it that nothing need have written. compute-sanitizer's initcheck reports that,
+    /// unless the workspace was zeroed once: [`Device::alloc_zeros`].
     pub fn workspace(self, workspace: impl Into<BufferViewMut<'a, f32>>) -> Self {
         Self { workspace: Some(workspace.into()), ..self }
     }
