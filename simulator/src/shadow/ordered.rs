@@ -6,10 +6,10 @@
 use super::access::{AccessKind, Accessed};
 use super::shared::SharedShadow;
 use super::shared_stamp::{
-    ASYNC, ATOMIC, CLOCK_SHIFT, FLAGS, LOAD, SETTLED, SEVERAL, SEVERAL_IN_WARP, clock, stamp, stamp_of, stamped, thread,
+    ASYNC, ATOMIC, CLOCK_SHIFT, FLAGS, LOAD, SETTLED, SEVERAL, SEVERAL_IN_WARP, clock, stamp, stamp_of, thread,
 };
 use crate::lane::Lane;
-use crate::threads::{Threads, is_before};
+use crate::threads::Threads;
 use std::ops::Range;
 use std::panic::Location;
 
@@ -85,8 +85,7 @@ impl SharedShadow {
     fn after(&self, before: Stamps, threads: &Threads, lane: &Lane, accessed: Accessed) -> Option<Stamps> {
         let Stamps { write, reads } = before;
         let kind = accessed.kind;
-        let is_ordered =
-            |at: u64| is_before(lane, thread(at), clock(at)) || threads.is_ordered(lane, stamped(threads, at));
+        let is_ordered = |at: u64| threads.has_acquired(lane, thread(at), clock(at));
         if write & (ASYNC | ATOMIC) != 0
             || reads & FLAGS == LOAD
             || write != 0 && !is_ordered(write)

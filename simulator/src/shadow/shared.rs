@@ -434,8 +434,7 @@ impl SharedShadow {
             self.unordered_bulk(index, write, threads, lane, accessed);
             return;
         }
-        let issued_before =
-            || is_before(lane, writer, clock(write)) || threads.is_ordered(lane, stamped(threads, write));
+        let issued_before = || threads.has_acquired(lane, writer, clock(write));
         if copying && issued_before() {
             threads.fault(lane, Kind::AsyncNotWaited, accessed.location, Some(at), || {
                 let whose = if writer == lane.linear { "this thread".to_owned() } else { threads.name_thread(writer) };
@@ -476,9 +475,7 @@ impl SharedShadow {
         let flags = if accessed.kind.writes() { ATOMIC } else { LOAD };
         let others = self.sizes.note(index, accessed.size, stamp(lane, accessed.location, flags));
         let weak = |&other: &u64| {
-            (flags == ATOMIC || other & FLAGS == ATOMIC)
-                && !is_before(lane, thread(other), clock(other))
-                && !threads.is_ordered(lane, stamped(threads, other))
+            (flags == ATOMIC || other & FLAGS == ATOMIC) && !threads.has_acquired(lane, thread(other), clock(other))
         };
         let Some(other) = others.iter().copied().find(weak) else { return };
         self.unwritten.race(index);
@@ -505,9 +502,7 @@ impl SharedShadow {
     fn check_atomics(&mut self, index: usize, threads: &Threads, lane: &Lane, accessed: Accessed) {
         let writes = accessed.kind.writes();
         let unordered = self.atomics.at(index).iter().copied().find(|&other| {
-            (writes || other & FLAGS == ATOMIC)
-                && !is_before(lane, thread(other), clock(other))
-                && !threads.is_ordered(lane, stamped(threads, other))
+            (writes || other & FLAGS == ATOMIC) && !threads.has_acquired(lane, thread(other), clock(other))
         });
         let Some(other) = unordered else { return };
         self.unwritten.race(index);

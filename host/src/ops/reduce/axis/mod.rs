@@ -32,6 +32,11 @@ fn plan<T: Element, R: AxisReduction<T>>(call: &str, reduction: R, x: &TensorVie
     Ok((lines, Some(strategy)))
 }
 
+/// 8-byte words of workspace for lines whose states have `state_words` each.
+fn words(lines: &Lines, strategy: Option<&Strategy>, state_words: usize) -> usize {
+    strategy.map_or(0, |strategy| strategy.workspace_words(lines.count, state_words))
+}
+
 /// The depth of the reduction tree of `x` along `axis`, for the bounds of [`crate::reference`].
 ///
 /// # Errors
@@ -78,14 +83,12 @@ impl Device {
         axis: usize,
     ) -> Result<Tensor<R::Output>> {
         let x = x.into();
-        let plan = plan("reduce_axis", reduction, &x, axis)?;
-        let (lines, strategy) = &plan;
-        let words = strategy.as_ref().map_or(0, |strategy| strategy.workspace_words(lines.count, R::STATE_WORDS));
-        let (mut workspace, shape) = (LinesWorkspace::with_words(self, words)?, lines.shape.clone());
+        let (lines, strategy) = plan("reduce_axis", reduction, &x, axis)?;
+        let mut workspace = LinesWorkspace::with_words(self, words(&lines, strategy.as_ref(), R::STATE_WORDS))?;
         let mut out = self.alloc_on(self.queue(), lines.count)?;
         let call = LinesCall { device: self, name: "reduce_axis", stream: None };
-        call.queue((reduction, x), plan, out.view_mut(), &mut workspace)?;
-        Tensor::from_buffer(out, &shape)
+        call.queue((reduction, x), (&lines, strategy), out.view_mut(), &mut workspace)?;
+        Tensor::from_buffer(out, &lines.shape)
     }
 
     /// Bytes of the [`LinesWorkspace`] for a reduction of `x` along `axis`; often 0. They depend on how `x` is aligned
@@ -100,7 +103,7 @@ impl Device {
         axis: usize,
     ) -> Result<usize> {
         let (lines, strategy) = plan("reduce_axis_bytes", reduction, &x.into(), axis)?;
-        Ok(strategy.map_or(0, |strategy| 8 * strategy.workspace_words(lines.count, R::STATE_WORDS)))
+        Ok(8 * words(&lines, strategy.as_ref(), R::STATE_WORDS))
     }
 
     /// [`Device::reduce_axis`] into `out`: one launch, no allocation, no waiting, for use on a stream or in a CUDA
@@ -133,7 +136,8 @@ impl Device {
     ) -> Result<()> {
         let x = x.into();
         let call = LinesCall { device: self, name: "reduce_axis_into", stream };
-        call.queue((reduction, x), plan(call.name, reduction, &x, axis)?, out.into(), workspace)
+        let (lines, strategy) = plan(call.name, reduction, &x, axis)?;
+        call.queue((reduction, x), (&lines, strategy), out.into(), workspace)
     }
 }
 
@@ -150,16 +154,15 @@ impl LinesCall<'_> {
     fn queue<T: Element, R: AxisReduction<T>>(
         &self,
         (reduction, x): (R, TensorView<'_, T>),
-        plan: Plan,
+        (lines, strategy): (&Lines, Option<Strategy>),
         out: BufferViewMut<'_, R::Output>,
         workspace: &mut LinesWorkspace,
     ) -> Result<()> {
-        let (lines, strategy) = &plan;
-        let words = strategy.as_ref().map_or(0, |strategy| strategy.workspace_words(lines.count, R::STATE_WORDS));
+        let words = words(lines, strategy.as_ref(), R::STATE_WORDS);
         let parameter = if strategy.is_some() { reduction.parameter(lines.length) } else { 0 };
         // The constructor of the view checked that the extent does not overflow.
         let x = x.cast_range::<R::Read>(0, x.axes().span().unwrap_or(0));
-        self.launch(&R::KERNELS, (x, out.cast::<R::Written>()), (plan, words, parameter), workspace)
+        self.launch(&R::KERNELS, (x, out.cast::<R::Written>()), (lines, strategy, words, parameter), workspace)
     }
 
     /// Launches a kernel, many reductions' own.
@@ -167,7 +170,7 @@ impl LinesCall<'_> {
         &self,
         (rows, columns): &Kernels<T, U>,
         (x, out): (BufferView<'_, T>, BufferViewMut<'_, U>),
-        ((lines, strategy), words, parameter): (Plan, usize, u64),
+        (lines, strategy, words, parameter): (&Lines, Option<Strategy>, usize, u64),
         workspace: &mut LinesWorkspace,
     ) -> Result<()> {
         let Self { device, name, stream } = *self;
