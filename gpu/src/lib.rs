@@ -20,6 +20,7 @@ pub mod elementwise;
     feature = "gemm",
     feature = "gemm_grouped",
     feature = "gemm_mma",
+    feature = "gemm_mma_f64",
     feature = "gemm_sm90",
     feature = "gemm_small",
     feature = "tutorial_sm90"
@@ -29,6 +30,7 @@ pub mod elementwise;
         feature = "gemm",
         feature = "gemm_grouped",
         feature = "gemm_mma",
+        feature = "gemm_mma_f64",
         feature = "gemm_sm90",
         feature = "gemm_small"
     )),
@@ -89,6 +91,8 @@ pub const FAMILIES: &[Family] = &[
     Family { arch: Some("sm_90a"), ..Family::new("gemm_grouped", gemm::GROUPED) },
     #[cfg(feature = "gemm_mma")]
     Family::new("gemm_mma", gemm::MMA),
+    #[cfg(feature = "gemm_mma_f64")]
+    Family::new("gemm_mma_f64", gemm::MMA_F64),
     #[cfg(feature = "gemm_small")]
     Family::new("gemm_small", gemm::SMALL),
     #[cfg(feature = "gemm_sm90")]

@@ -51,7 +51,7 @@ macro_rules! operands {
 enum Choice {
     /// The one that `Device::gemm` chooses.
     Own,
-    /// The cheapest with kernels of this family.
+    /// The cheapest with kernels of the families that begin so.
     Family(&'static str),
     /// This many of the cheapest.
     Cheapest(usize),
@@ -191,7 +191,9 @@ fn calls<'c, T: Multiply, C: Output<T>>(
         .plans(c.view().as_tensor(axes(&[batch, m, n]))?)?;
     let mut kernels = HashSet::new();
     let chosen = plans.into_iter().filter(|plan| match choice {
-        Choice::Family(family) => gpu::family_of(plan.algorithm().kernel()).is_some_and(|of| of.name == family),
+        Choice::Family(family) => {
+            gpu::family_of(plan.algorithm().kernel()).is_some_and(|of| of.name.starts_with(family))
+        }
         Choice::CheapestOfKernels(_) => kernels.insert(plan.algorithm().kernel().name),
         Choice::Own | Choice::Cheapest(_) | Choice::Allocating => true,
     });

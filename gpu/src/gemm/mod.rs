@@ -18,10 +18,12 @@ mod lists;
 pub(crate) mod microtile;
 #[cfg(feature = "gemm_mma")]
 pub mod mma;
+#[cfg(feature = "gemm_mma_f64")]
+pub mod mma_f64;
 #[cfg(feature = "gemm")]
 pub mod naive;
 pub mod number;
-#[cfg(any(feature = "gemm", feature = "gemm_mma"))]
+#[cfg(any(feature = "gemm", feature = "gemm_mma", feature = "gemm_mma_f64"))]
 pub(crate) mod raster;
 #[cfg(feature = "gemm")]
 pub mod reduce_k;
@@ -57,7 +59,11 @@ pub const KERNELS: &[&simt::KernelInfo] = kernel_infos!(
 
 /// The kernels of the family `gemm_mma`.
 #[cfg(all(not(target_arch = "nvptx64"), feature = "gemm_mma"))]
-pub const MMA: &[&simt::KernelInfo] = kernel_infos!(mma::F16, mma::BF16, mma::F64, mma::TF32);
+pub const MMA: &[&simt::KernelInfo] = kernel_infos!(mma::F16, mma::BF16, mma::TF32);
+
+/// The kernels of the family `gemm_mma_f64`.
+#[cfg(all(not(target_arch = "nvptx64"), feature = "gemm_mma_f64"))]
+pub const MMA_F64: &[&simt::KernelInfo] = kernel_infos!(mma_f64::F64);
 
 /// The kernels of the family `gemm_small`.
 #[cfg(all(not(target_arch = "nvptx64"), feature = "gemm_small"))]

@@ -26,7 +26,7 @@ macro_rules! embed {
 embed! {
     "elementwise", "../../ptx/": elementwise;
     "kernels-gemm", "../../ptx/": gemm;
-    "gemm", "../../ptx/": gemm_grouped, gemm_mma, gemm_small, gemm_sm90;
+    "gemm", "../../ptx/": gemm_grouped, gemm_mma, gemm_mma_f64, gemm_small, gemm_sm90;
     "kernels-reduce", "../../ptx/": reduce;
     "reduce", "../../ptx/": reduce_columns, reduce_rows, reduce_segments;
     "transpose", "../../ptx/": transpose;

@@ -120,7 +120,17 @@ fn features(workspace: &Workspace) -> Result<(bool, Tally)> {
         ("warpwright", &["", "default", "cuda", "elementwise", "gemm", "reduce", "transpose"][..]),
         (
             "warpwright-gpu",
-            &["", "gemm", "gemm_grouped", "gemm_mma", "gemm_small", "gemm_sm90", "reduce_rows", "reduce_segments"],
+            &[
+                "",
+                "gemm",
+                "gemm_grouped",
+                "gemm_mma",
+                "gemm_mma_f64",
+                "gemm_small",
+                "gemm_sm90",
+                "reduce_rows",
+                "reduce_segments",
+            ],
         ),
         ("warpwright-bench", &[""]),
     ] {

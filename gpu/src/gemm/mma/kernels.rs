@@ -5,11 +5,10 @@ use pastey::paste;
 use simt::prelude::*;
 
 use super::mainloop::{Block, Config};
-use super::mainloop_f64;
 use super::operand::Rows;
-use super::{Stages, StagesF64, elements};
+use super::{Stages, elements};
 use crate::gemm::args::{GemmArgs, Operands};
-use crate::gemm::configs::{Layout, mma_16_configs, mma_f64_configs, mma_tf32_configs};
+use crate::gemm::configs::{Layout, mma_16_configs, mma_tf32_configs};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::gemm::configs::{PerfModel, ThreadConfig, ThreadKernel};
 
@@ -76,52 +75,3 @@ macro_rules! kernels_of_tf32 { ($($rows:tt)+) => { kernels! { f32 4 tf32 TF32: $
 mma_16_configs!(kernels_of_f16);
 mma_16_configs!(kernels_of_bf16);
 mma_tf32_configs!(kernels_of_tf32);
-
-/// Kernels of `f64`, and the list of them.
-macro_rules! kernels_of_f64 {
-    ($(
-        $name:literal: $m:literal x $n:literal, $mt:literal x $nt:literal, $threads:literal, $blocks:literal,
-        $registers:literal, [$one:literal $more:literal], $overhead:literal, $pm:literal x $pn:literal x $pk:literal;
-    )+) => { paste! {
-        $(
-            /// C = act(alpha · op(A)·op(B) + beta · C + bias): see [the module](super). Sums have the bits of
-            /// [`gemm_reference_f64`](crate::gemm::reference).
-            #[kernel(
-                block = ($threads), min_blocks = $blocks, registers = $registers, barriers = 10,
-                global_load_bytes = 8, global_store_bytes = 8
-            )]
-            pub fn [<gemm_mma_f64_ $name>](
-                #[shared] stages: &StagesF64<
-                    { mainloop_f64::elements($m) }, { mainloop_f64::elements($n) },
-                >,
-                operands: Operands<f64>,
-                gemm: GemmArgs<f64>,
-            ) {
-                mainloop_f64::gemm::<
-                    $m, $n, $mt, $nt, $threads, { mainloop_f64::elements($m) }, { mainloop_f64::elements($n) },
-                >(stages, operands, gemm);
-            }
-        )+
-
-        /// The kernels of this element type.
-        #[cfg(not(target_arch = "nvptx64"))]
-        pub const F64: &[ThreadKernel<f64>] = &[$(
-            ThreadKernel {
-                config: &ThreadConfig {
-                    name: $name,
-                    tile: [$m, $n],
-                    k_granularity: 16,
-                    model: PerfModel {
-                        efficiency: [$one, $more],
-                        misaligned: 1.0,
-                        tile_overhead: [$overhead, $overhead],
-                    },
-                    needed_by: [$pm, $pn, $pk],
-                },
-                layout: None,
-                kernel: &[<gemm_mma_f64_ $name>],
-            },
-        )+];
-    } };
-}
-mma_f64_configs!(kernels_of_f64);

@@ -31,12 +31,12 @@
 //! - `operand`: an operand in shared memory, from copy to fragment.
 //! - `mainloop`: what a block does, in order.
 //! - `store`: from accumulators to C.
-//! - `mainloop_f64`: all of this for `f64`, whose instruction has fragments of its own.
+//!
+//! `f64`, whose instruction has fragments of its own, is a family apart: [`mma_f64`](super::mma_f64).
 
 mod element;
 mod kernels;
 mod mainloop;
-mod mainloop_f64;
 mod operand;
 mod store;
 
@@ -56,14 +56,6 @@ pub const STAGES: u32 = 4;
 pub struct Stages<T: Element, const A: usize, const B: usize> {
     a: SharedArray<T, A>,
     b: SharedArray<T, B>,
-}
-
-/// Shared memory of a block for `f64`: as [`Stages`]. Sums go through where A's stages were.
-#[repr(C)]
-#[derive(Shared)]
-pub struct StagesF64<const A: usize, const B: usize> {
-    a: SharedArray<f64, A>,
-    b: SharedArray<f64, B>,
 }
 
 /// Elements of an operand in all stages: 64 bytes of every row or column in a step.

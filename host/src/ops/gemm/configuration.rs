@@ -10,7 +10,7 @@ use gpu::gemm::configs::{
 };
 use gpu::gemm::number::Number;
 use gpu::gemm::sm90::bf16x6;
-use gpu::gemm::{ffma, mma, reference, sm90, small};
+use gpu::gemm::{ffma, mma, mma_f64, reference, sm90, small};
 use half::{bf16, f16};
 use simt::float8::{E4m3, E5m2};
 use simt::global::{MatMut, MatRef};
@@ -333,7 +333,7 @@ impl Kernels for f32 {
 impl Kernels for f64 {
     fn configurations() -> &'static [Configuration<f64>] {
         static ALL: LazyLock<Vec<Configuration<f64>>> = LazyLock::new(|| {
-            let kernels = std::iter::once(&reference::F64).chain(mma::F64);
+            let kernels = std::iter::once(&reference::F64).chain(mma_f64::F64);
             let by_threads = kernels.map(|kernel| Configuration::thread(kernel, Arithmetic::Full, true));
             by_threads.chain(sm90::f64::F64.iter().map(Configuration::tma_mma)).collect()
         });

@@ -464,7 +464,7 @@ mod tests {
             }
         }
         check(gpu::gemm::mma::TF32, Arithmetic::Tf32);
-        check(gpu::gemm::mma::F64, Arithmetic::Full);
+        check(gpu::gemm::mma_f64::F64, Arithmetic::Full);
     }
 
     /// A few persistent blocks compute all tiles of all matrices, of many steps and of one. Sums of integers are exact.

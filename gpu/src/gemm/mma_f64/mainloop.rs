@@ -23,7 +23,7 @@ use simt::opaque;
 use simt::prelude::*;
 use simt::warp::sync_warp;
 
-use super::StagesF64;
+use super::Stages;
 use crate::gemm::args::{GemmArgs, Operands, TRANSPOSE_A, TRANSPOSE_B};
 use crate::gemm::raster::tile_of;
 use crate::unroll::unroll;
@@ -55,7 +55,7 @@ pub(super) fn gemm<
     const LEN_A: usize,
     const LEN_B: usize,
 >(
-    stages: &StagesF64<LEN_A, LEN_B>,
+    stages: &Stages<LEN_A, LEN_B>,
     operands: Operands<f64>,
     args: GemmArgs<f64>,
 ) {
@@ -120,7 +120,7 @@ const fn place<const N: usize, const MT: usize>(thread: u32) -> (u32, u32) {
 /// A block's tile of one matrix.
 #[derive(Clone, Copy)]
 struct Block<'a, const LEN_A: usize, const LEN_B: usize> {
-    stages: &'a StagesF64<LEN_A, LEN_B>,
+    stages: &'a Stages<LEN_A, LEN_B>,
     /// A and B.
     windows: [Window<'a, f64>; 2],
     /// First row and column of the tile.
