@@ -53,7 +53,8 @@ mod unroll;
 pub struct Family {
     /// Its name, which is that of the file and of the cargo feature.
     pub name: &'static str,
-    /// The one architecture that it is compiled for, where its instructions exist on no other.
+    /// The one architecture that it is compiled for, where its instructions exist on no other. `None`: `sm_80`, whose
+    /// PTX later GPUs run, too, and others where their code differs.
     pub arch: Option<&'static str>,
     /// Its kernels.
     pub kernels: &'static [&'static simt::KernelInfo],
@@ -121,7 +122,7 @@ pub const FAMILIES: &[Family] = &[
 mod tests {
     use super::{FAMILIES, family_of};
 
-    /// A line of `[package.metadata.ptx]` in Cargo.toml, such as `hopper = { module = "hopper", arch = "sm_90a" }`.
+    /// A line of `[package.metadata.ptx]` in Cargo.toml, such as `hopper = { module = "hopper", archs = ["sm_90a"] }`.
     struct Entry {
         name: &'static str,
         module: &'static str,
@@ -136,7 +137,10 @@ mod tests {
         let entries = lines.filter_map(|line| line.split_once(" = {")).map(|(name, fields)| {
             let field = |key: &str| fields.split_once(&format!("{key} = \""))?.1.split('"').next();
             let module = field("module").expect("each family has a module");
-            Entry { name, module, arch: field("arch"), is_lab: fields.contains("lab = true") }
+            let archs =
+                fields.split_once("archs = [").and_then(|(_, rest)| rest.split_once(']')).map(|(archs, _)| archs);
+            let arch = archs.filter(|archs| !archs.contains("sm_80")).map(|archs| archs.trim_matches('"'));
+            Entry { name, module, arch, is_lab: fields.contains("lab = true") }
         });
         entries.collect()
     }

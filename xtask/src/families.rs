@@ -12,6 +12,13 @@ use crate::workspace::Workspace;
 /// Where the list is.
 pub(crate) const FILE: &str = "gpu/Cargo.toml";
 
+/// The oldest architecture that kernels are written for.
+const PORTABLE: &str = "sm_80";
+
+fn portable() -> Vec<String> {
+    vec![PORTABLE.to_owned()]
+}
+
 /// Kernels that are compiled to one PTX file per architecture. The family's name is that of the file and of the
 /// feature.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
@@ -19,8 +26,10 @@ pub(crate) const FILE: &str = "gpu/Cargo.toml";
 pub(crate) struct Family {
     /// Where its source is, below gpu/src: `gemm`, `lab/tutorial`.
     pub(crate) module: String,
-    /// The one architecture that it is compiled for, where its instructions exist on no other.
-    pub(crate) arch: Option<String>,
+    /// The architectures that it is compiled for. Where the list names none, [`PORTABLE`]: every later GPU runs that
+    /// PTX, and PTX made for one of them would be the same.
+    #[serde(default = "portable")]
+    pub(crate) archs: Vec<String>,
     /// Whether its kernels are not embedded in the product: its PTX is in host/ptx/lab.
     #[serde(default)]
     pub(crate) lab: bool,
@@ -65,11 +74,24 @@ impl Families {
             if !features.contains_key(name) {
                 bail!("{name} has no feature of its name");
             }
+            if let Some(bad) = family.archs.iter().find(|name| !is_arch(name)) {
+                bail!("{name} is for {bad:?}; an architecture is sm_80, sm_90a and so on");
+            }
             if let Some(unknown) = family.uses.iter().find(|used| !list.contains_key(*used)) {
                 bail!("{name} uses {unknown}, which is no family");
             }
         }
         Ok(Self { list, features })
+    }
+
+    /// All architectures that some family is compiled for.
+    pub(crate) fn archs(&self) -> BTreeSet<&str> {
+        self.list.values().flat_map(|family| &family.archs).map(String::as_str).collect()
+    }
+
+    /// Whether `family` is compiled for `arch`.
+    pub(crate) fn is_listed(&self, family: &str, arch: &str) -> bool {
+        self.list.get(family).is_some_and(|family| family.archs.iter().any(|listed| listed == arch))
     }
 
     /// Their names, for messages.
@@ -103,6 +125,12 @@ impl Families {
     }
 }
 
+/// Whether it is `sm_` and digits, then perhaps `a` or `f`: what rustc's `-C target-cpu` takes for nvptx64.
+fn is_arch(text: &str) -> bool {
+    let digits = text.strip_prefix("sm_").map(|rest| rest.strip_suffix(['a', 'f']).unwrap_or(rest));
+    digits.is_some_and(|digits| !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit()))
+}
+
 /// Whether `file` is the source of `module` of gpu or lies in its folder.
 fn is_in_module(file: &Path, module: &str) -> bool {
     let Ok(rest) = file.strip_prefix("gpu/src") else { return false };
@@ -113,12 +141,12 @@ fn is_in_module(file: &Path, module: &str) -> bool {
 mod tests {
     use std::path::Path;
 
-    use super::{Families, is_in_module};
+    use super::{Families, is_arch, is_in_module};
 
     const TEXT: &str = r#"
         [package.metadata.ptx]
         plain = { module = "matmul" }
-        fast = { module = "matmul/sm90", arch = "sm_90a", uses = ["plain"] }
+        fast = { module = "matmul/sm90", archs = ["sm_90a"], uses = ["plain"] }
         sums = { module = "sums" }
         rows = { module = "sums/rows" }
         first = { module = "lab/first", lab = true }
@@ -164,11 +192,22 @@ mod tests {
     }
 
     #[test]
+    fn architectures_are_checked() {
+        for good in ["sm_80", "sm_90a", "sm_120f"] {
+            assert!(is_arch(good), "{good}");
+        }
+        for bad in ["90a", "sm_", "sm_a", "sm_9 0", "sm_90b", "../sm_80"] {
+            assert!(!is_arch(bad), "{bad}");
+        }
+    }
+
+    #[test]
     fn a_list_that_names_what_is_not_there_is_refused() {
         for (from, to, expected) in [
             ("first = []", "", "first has no feature"),
             ("uses = [\"plain\"]", "uses = [\"gone\"]", "fast uses gone"),
             ("lab = true", "laboratory = true", "laboratory"),
+            ("[\"sm_90a\"]", "[\"../sm_90\"]", "fast is for \"../sm_90\""),
         ] {
             let error = format!("{:#}", Families::parse(&TEXT.replace(from, to)).unwrap_err());
             assert!(error.contains(expected), "{error}");

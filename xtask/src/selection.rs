@@ -1,18 +1,19 @@
 //! Which PTX a command is about: that of one kernel family for one architecture, and so on.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
 use crate::archives;
 use crate::families::{FILE, Families, Family};
-use crate::workspace::{ARCHS, Workspace};
+use crate::workspace::Workspace;
 
 /// `--arch` and `--family`, shared by `build` and `audit`.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub(crate) struct Selection {
-    /// Architectures, such as `sm_80,sm_90a`.
-    #[arg(long, value_delimiter = ',', value_parser = arch, default_values = ARCHS)]
+    /// Architectures, such as `sm_80,sm_90a`; all where none is named.
+    #[arg(long, value_delimiter = ',')]
     arch: Vec<String>,
     /// Kernel families, such as `gemm,reduce`; all where none is named.
     #[arg(long, value_delimiter = ',')]
@@ -28,35 +29,47 @@ pub(crate) struct PtxFile {
     pub(crate) is_lab: bool,
     /// `sm_80`.
     pub(crate) arch: String,
+    /// Other architectures that run it, since the family has nothing else for them.
+    pub(crate) also_for: Vec<String>,
 }
 
 impl Selection {
     /// What is meant where neither option is given: all that is committed.
     pub(crate) fn everything() -> Self {
-        Self { arch: ARCHS.iter().map(ToString::to_string).collect(), family: Vec::new() }
+        Self::default()
     }
 
-    /// The files meant. A family that is tied to one architecture has a file for that one alone.
+    /// The files meant: those of the families for the architectures that they are compiled for.
     pub(crate) fn files(&self, workspace: &Workspace) -> Result<Vec<PtxFile>> {
         self.files_of(&Families::load(workspace)?)
     }
 
     fn files_of(&self, families: &Families) -> Result<Vec<PtxFile>> {
+        let archs = families.archs();
         if let Some(unknown) = self.family.iter().find(|name| !families.list.contains_key(*name)) {
             bail!("--family {unknown}: no such family; {FILE} lists {}", families.names());
         }
-        let selected = families.list.iter().filter(|(name, _)| self.family.is_empty() || self.family.contains(name));
+        if let Some(unknown) = self.arch.iter().find(|arch| !archs.contains(arch.as_str())) {
+            let archs = archs.into_iter().collect::<Vec<_>>().join(", ");
+            bail!("--arch {unknown}: no family is compiled for it; {FILE} lists {archs}");
+        }
+        let is_selected = |names: &[String], name: &String| names.is_empty() || names.contains(name);
+        let selected = families.list.iter().filter(|(name, _)| is_selected(&self.family, name));
         let files = selected.flat_map(|(name, family)| {
-            let archs = self.arch.iter().filter(|arch| family.arch.as_ref().is_none_or(|only| only == *arch));
-            archs.map(|arch| PtxFile::new(name, family, arch))
+            let selected = family.archs.iter().filter(|arch| is_selected(&self.arch, arch));
+            selected.map(|arch| PtxFile::new(name, family, arch, &archs))
         });
         Ok(files.collect())
     }
 }
 
 impl PtxFile {
-    fn new(name: &str, family: &Family, arch: &str) -> Self {
-        Self { family: name.to_owned(), is_lab: family.lab, arch: arch.to_owned() }
+    fn new(name: &str, family: &Family, arch: &str, archs: &BTreeSet<&str>) -> Self {
+        // PTX for an architecture with a suffix runs on no other.
+        let is_portable = arch.ends_with(|last: char| last.is_ascii_digit());
+        let also_for = archs.iter().filter(|&&other| is_portable && family.archs.iter().all(|own| own != other));
+        let also_for = also_for.map(ToString::to_string).collect();
+        Self { family: name.to_owned(), is_lab: family.lab, arch: arch.to_owned(), also_for }
     }
 
     /// `gemm.sm_80`
@@ -71,46 +84,37 @@ impl PtxFile {
     }
 }
 
-/// `sm_` and digits, then perhaps `a` or `f`: what rustc's `-C target-cpu` takes for nvptx64.
-fn arch(text: &str) -> Result<String, String> {
-    let digits = text.strip_prefix("sm_").map(|rest| rest.strip_suffix(['a', 'f']).unwrap_or(rest));
-    match digits {
-        Some(digits) if !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit()) => Ok(text.to_owned()),
-        _ => Err("expected an architecture such as sm_80 or sm_90a".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Selection, arch};
+    use super::{PtxFile, Selection};
     use crate::families::Families;
 
     #[test]
-    fn a_family_may_have_one_architecture() {
+    fn a_family_has_the_architectures_of_the_list() {
         let families = Families::parse(
-            "[features]\na = []\nb = []\n\
-            [package.metadata.ptx]\na = { module = \"a\" }\nb = { module = \"b\", arch = \"sm_90a\", lab = true }\n",
+            "[features]\na = []\nb = []\nc = []\n[package.metadata.ptx]\n\
+            a = { module = \"a\" }\n\
+            b = { module = \"b\", archs = [\"sm_90a\"], lab = true }\n\
+            c = { module = \"c\", archs = [\"sm_80\", \"sm_90a\"] }\n",
         )
         .unwrap();
-        let files = |selection: Selection| -> Vec<(String, bool)> {
-            let files = selection.files_of(&families).unwrap();
-            files.iter().map(|file| (file.name(), file.is_lab)).collect()
+        let select = |family: &[&str], arch: &[&str]| {
+            let [family, arch] = [family, arch].map(|names| names.iter().map(ToString::to_string).collect());
+            Selection { arch, family }.files_of(&families)
         };
-        let all = [("a.sm_80", false), ("a.sm_90a", false), ("b.sm_90a", true)];
-        assert_eq!(files(Selection::everything()), all.map(|(name, is_lab)| (name.to_owned(), is_lab)));
-        let only = Selection { family: vec!["b".into()], ..Selection::everything() };
-        assert_eq!(files(only), [("b.sm_90a".to_owned(), true)]);
-        let unknown = Selection { family: vec!["c".into()], ..Selection::everything() };
-        assert!(unknown.files_of(&families).err().unwrap().to_string().contains("gpu/Cargo.toml lists a, b"));
-    }
-
-    #[test]
-    fn architectures_are_checked() {
-        for good in ["sm_80", "sm_90a", "sm_120f"] {
-            assert_eq!(arch(good).as_deref(), Ok(good));
-        }
-        for bad in ["90a", "sm_", "sm_a", "sm_9 0", "sm_90b", "../sm_80"] {
-            assert!(arch(bad).is_err(), "{bad}");
-        }
+        let names = |family: &[&str], arch: &[&str]| -> Vec<String> {
+            select(family, arch).unwrap().iter().map(PtxFile::name).collect()
+        };
+        let all = select(&[], &[]).unwrap();
+        let of = |file: &PtxFile| (file.name(), file.is_lab, file.also_for.join(" "));
+        let expected =
+            [("a.sm_80", false, "sm_90a"), ("b.sm_90a", true, ""), ("c.sm_80", false, ""), ("c.sm_90a", false, "")];
+        let expected = expected.map(|(name, is_lab, also_for)| (name.to_owned(), is_lab, also_for.to_owned()));
+        assert_eq!(all.iter().map(of).collect::<Vec<_>>(), expected);
+        assert_eq!(names(&["b"], &[]), ["b.sm_90a"]);
+        assert_eq!(names(&[], &["sm_80"]), ["a.sm_80", "c.sm_80"]);
+        let refused = |family: &[&str], arch: &[&str]| select(family, arch).err().unwrap().to_string();
+        assert!(refused(&["d"], &[]).contains("gpu/Cargo.toml lists a, b, c"));
+        assert!(refused(&[], &["sm_75"]).contains("gpu/Cargo.toml lists sm_80, sm_90a"));
     }
 }

@@ -12,9 +12,6 @@ use crate::process;
 /// Folder of the committed PTX, relative to the checkout.
 pub(crate) const PTX_DIR: &str = "host/ptx";
 
-/// Architectures that are built and committed where `--arch` names no others.
-pub(crate) const ARCHS: &[&str] = &["sm_80", "sm_90a"];
-
 /// The checkout that `cargo xtask` runs in.
 pub(crate) struct Workspace {
     root: PathBuf,

@@ -176,7 +176,7 @@ mod tests {
                 "Figures of the texts",
                 "gpu/src/lab/tutorial/banks/square.rs, line",
                 "tile.set(ty, tx, thread as i32);",
-                "PTX of set_row_read_col, sm_90a",
+                "PTX of set_row_read_col, sm_80",
                 ".visible .entry set_row_read_col(",
             ] {
                 assert!(text.contains(part), "{id}: no `{part}` in\n{text}");

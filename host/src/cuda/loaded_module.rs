@@ -190,7 +190,7 @@ fn remedy(code: i32) -> &'static str {
         }
         codes::NO_BINARY_FOR_GPU | codes::INVALID_PTX => {
             "the PTX is for another GPU, or invalid: compare its `.target` with the device's compute capability, and \
-             build it for that with `cargo xtask build --arch`"
+             compile it for that"
         }
         _ => "rebuild the PTX with `cargo xtask build`; if that does not help, report the driver's message",
     }

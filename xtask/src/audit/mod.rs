@@ -44,10 +44,9 @@ pub(crate) fn audit_everything(workspace: &Workspace) -> Result<bool> {
 /// Audits the committed PTX, prints the resource table and every rule broken; whether there was none.
 pub(crate) fn audit(workspace: &Workspace, files: &[PtxFile]) -> Result<bool> {
     let ptxas = Ptxas::find(&workspace.venvs());
+    let (mut rows, mut findings, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
+    let mut kernels = 0;
     let progress = progress::bar(files.len());
-    let mut rows = Vec::new();
-    let mut findings = Vec::new();
-    let mut warnings = Vec::new();
     let audited = parallel::map(files, |file| {
         progress.set_message(format!("audit {}", file.name()));
         let audited = audit_file(workspace, file, ptxas.as_ref());
@@ -56,6 +55,7 @@ pub(crate) fn audit(workspace: &Workspace, files: &[PtxFile]) -> Result<bool> {
     });
     for (file, audited) in files.iter().zip(audited) {
         let audited = audited?;
+        kernels += audited.kernels;
         rows.extend(audited.rows);
         let path = text_path(workspace, file);
         findings.extend(audited.findings.into_iter().map(|finding| (path.clone(), finding)));
@@ -79,7 +79,7 @@ pub(crate) fn audit(workspace: &Workspace, files: &[PtxFile]) -> Result<bool> {
         0 => "all within their limits".to_owned(),
         broken => format!("{} broken", checks::count(broken, "rule")),
     };
-    println!("audit: {} in {}, {verdict}", checks::count(rows.len(), "kernel"), checks::count(files.len(), "set"));
+    println!("audit: {} in {}, {verdict}", checks::count(kernels, "kernel"), checks::count(files.len(), "set"));
     Ok(findings.is_empty())
 }
 
@@ -89,12 +89,14 @@ fn text_path(workspace: &Workspace, file: &PtxFile) -> PathBuf {
 }
 
 struct Audited {
+    kernels: usize,
     rows: Vec<Row>,
     findings: Vec<Finding>,
     warnings: Vec<String>,
 }
 
-/// Audits the PTX of one family for one architecture. Its text is left where findings point, for ptxas and for people.
+/// Audits the PTX of one family for one architecture, assembled for that and for every other that runs it. Its text is
+/// left where findings point, for ptxas and for people.
 fn audit_file(workspace: &Workspace, file: &PtxFile, ptxas: Option<&Ptxas>) -> Result<Audited> {
     let kernels = archives::read_file(workspace, file)?;
     let archive = file.archive(workspace);
@@ -103,21 +105,27 @@ fn audit_file(workspace: &Workspace, file: &PtxFile, ptxas: Option<&Ptxas>) -> R
     fs::create_dir_all(path.parent().expect("a file is in a folder"))?;
     fs::write(path, &text).with_context(|| format!("cannot write {}", path.display()))?;
     let module = ptx::read(&text).with_context(|| format!("{} is no complete PTX", path.display()))?;
-    let report = ptxas.map(|ptxas| ptxas.assemble(path, &file.arch)).transpose()?;
 
     let place = format!("{FILE}, [package.metadata.ptx] {}", file.family);
+    let (mut rows, mut warnings) = (Vec::new(), Vec::new());
     let mut findings = checks::check_file(&module, &place, &file.arch);
-    let mut rows = Vec::new();
-    for function in module.kernels() {
-        let Some(declared) = module.declared(&function.name) else { continue };
-        let usage = Usage::of(function);
-        let resources = report.as_ref().and_then(|report| report.functions.get(&function.name).copied());
-        findings.extend(checks::check_kernel(declared, function, &usage, Rules::Strict));
-        findings.extend(
-            resources.into_iter().flat_map(|resources| checks::check_resources(declared, resources, Rules::Strict)),
-        );
-        rows.push(Row { file: file.name(), declared: declared.clone(), usage, resources });
+    let kernels: Vec<_> =
+        module.kernels().filter_map(|kernel| Some((kernel, module.declared(&kernel.name)?))).collect();
+    for (kernel, declared) in &kernels {
+        findings.extend(checks::check_kernel(declared, kernel, &Usage::of(kernel), Rules::Strict));
     }
-    findings.extend(report.iter().flat_map(|report| checks::check_assembly(&place, report)));
-    Ok(Audited { rows, findings, warnings: report.map_or_else(Vec::new, |report| report.warnings) })
+    let others = file.also_for.iter().filter(|_| ptxas.is_some());
+    for arch in std::iter::once(&file.arch).chain(others) {
+        let report = ptxas.map(|ptxas| ptxas.assemble(path, arch)).transpose()?;
+        let name = if *arch == file.arch { file.name() } else { format!("{} on {arch}", file.name()) };
+        for &(kernel, declared) in &kernels {
+            let resources = report.as_ref().and_then(|report| report.functions.get(&kernel.name).copied());
+            let check = |resources| checks::check_resources(declared, resources, Rules::Strict);
+            findings.extend(resources.into_iter().flat_map(check));
+            rows.push(Row { file: name.clone(), declared: declared.clone(), usage: Usage::of(kernel), resources });
+        }
+        findings.extend(report.iter().flat_map(|report| checks::check_assembly(&place, report)));
+        warnings.extend(report.map_or_else(Vec::new, |report| report.warnings));
+    }
+    Ok(Audited { kernels: kernels.len(), rows, findings, warnings })
 }

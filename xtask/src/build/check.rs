@@ -12,7 +12,7 @@ use warpwright_build::toolchain::Nightly;
 use super::manifest::{self, Manifest, State};
 use super::{compile_all, sources};
 use crate::archives::{self, Kernels};
-use crate::families::Families;
+use crate::families::{FILE, Families};
 use crate::selection::PtxFile;
 use crate::toolchain;
 use crate::workspace::{PTX_DIR, Workspace};
@@ -26,7 +26,7 @@ pub(super) fn check(workspace: &Workspace, files: &[PtxFile]) -> Result<bool> {
             faults.push(reason);
         }
     }
-    faults.extend(strays(workspace, &manifest)?);
+    faults.extend(strays(workspace)?);
     if faults.is_empty() {
         match toolchain::find(workspace) {
             Ok(nightly) => faults.extend(rebuild(workspace, &nightly, &manifest, files)?),
@@ -46,8 +46,8 @@ pub(super) fn check(workspace: &Workspace, files: &[PtxFile]) -> Result<bool> {
     Ok(faults.is_empty())
 }
 
-/// Archives that no family makes any more, and PTX in others that the manifest does not know.
-fn strays(workspace: &Workspace, manifest: &Manifest) -> Result<Vec<String>> {
+/// Archives that no family makes any more, and PTX in others for an architecture that the family is not compiled for.
+fn strays(workspace: &Workspace) -> Result<Vec<String>> {
     let families = Families::load(workspace)?;
     let entries =
         workspace.ptx_dirs().into_iter().flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten());
@@ -57,13 +57,11 @@ fn strays(workspace: &Workspace, manifest: &Manifest) -> Result<Vec<String>> {
         if name == manifest::NAME {
             continue;
         }
-        match name.strip_suffix(archives::SUFFIX).filter(|family| families.list.contains_key(*family)) {
+        match name.strip_suffix(archives::SUFFIX).and_then(|family| families.list.get(family)) {
             None => strays.push(format!("{name} is made by no kernel family; delete it")),
             Some(family) => {
-                let archs = archives::read(&path)?.into_keys();
-                let unknown = archs.filter(|arch| !manifest.files.contains_key(&format!("{family}.{arch}")));
-                let fault = |arch| format!("{name} has kernels for {arch} that MANIFEST.json does not know; delete it");
-                strays.extend(unknown.map(fault));
+                let unknown = archives::read(&path)?.into_keys().filter(|arch| !family.archs.contains(arch));
+                strays.extend(unknown.map(|arch| format!("{name} has kernels for {arch}, which {FILE} does not list")));
             }
         }
     }

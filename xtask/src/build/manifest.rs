@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sources;
 use crate::archives::{self, Kernels};
+use crate::families::Families;
 use crate::selection::PtxFile;
 use crate::workspace::Workspace;
 
@@ -74,14 +75,10 @@ impl Manifest {
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Drops the entries of archives that are gone; whether there were any.
-    pub(crate) fn forget_deleted(&mut self, workspace: &Workspace) -> bool {
+    /// Drops the entries of families and architectures that are in the build list no more; whether there were any.
+    pub(crate) fn forget_unlisted(&mut self, families: &Families) -> bool {
         let before = self.files.len();
-        let exists = |entry: &Entry| {
-            let name = format!("{}{}", entry.family, archives::SUFFIX);
-            workspace.ptx_dirs().iter().any(|folder| folder.join(&name).is_file())
-        };
-        self.files.retain(|_, entry| exists(entry));
+        self.files.retain(|_, entry| families.is_listed(&entry.family, &entry.arch));
         self.files.len() < before
     }
 
@@ -114,6 +111,7 @@ mod tests {
 
     use super::{Entry, Manifest, State, hashes};
     use crate::archives::{self, split};
+    use crate::families::Families;
     use crate::selection::PtxFile;
     use crate::workspace::Workspace;
 
@@ -121,7 +119,7 @@ mod tests {
     fn ptx_is_fresh_only_if_it_is_the_recorded_one_from_these_sources() {
         let dir = tempfile::tempdir().unwrap();
         let workspace = Workspace::made_up(dir.path());
-        let file = PtxFile { family: "gemm".into(), is_lab: false, arch: "sm_80".into() };
+        let file = PtxFile { family: "gemm".into(), is_lab: false, arch: "sm_80".into(), also_for: Vec::new() };
         let mut manifest = Manifest::load(&workspace).unwrap();
         let stale = |manifest: &Manifest, sources: &str| match manifest.state(&workspace, &file, sources) {
             State::Stale(reason) => reason,
@@ -156,21 +154,16 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_dropped_with_their_archives_of_either_folder() {
-        let dir = tempfile::tempdir().unwrap();
-        let workspace = Workspace::made_up(dir.path());
+    fn entries_are_dropped_with_the_lines_of_the_list() {
+        let families = Families::parse("[features]\na = []\n[package.metadata.ptx]\na = { module = \"a\" }\n").unwrap();
         let mut manifest = Manifest::default();
-        for (folder, name) in workspace.ptx_dirs().iter().zip(["here", "lab"]) {
-            fs::create_dir_all(folder).unwrap();
-            fs::write(folder.join(format!("{name}{}", archives::SUFFIX)), "").unwrap();
-        }
-        for family in ["here", "lab", "gone"] {
+        for (family, arch) in [("a", "sm_80"), ("a", "sm_90a"), ("gone", "sm_80")] {
             let (text, kernels) = (String::new, std::collections::BTreeMap::new());
-            let entry = Entry { family: family.into(), arch: text(), rustc: text(), sources: text(), kernels };
-            manifest.files.insert(format!("{family}.sm_80"), entry);
+            let entry = Entry { family: family.into(), arch: arch.into(), rustc: text(), sources: text(), kernels };
+            manifest.files.insert(format!("{family}.{arch}"), entry);
         }
-        assert!(manifest.forget_deleted(&workspace));
-        assert_eq!(manifest.files.keys().collect::<Vec<_>>(), ["here.sm_80", "lab.sm_80"]);
-        assert!(!manifest.forget_deleted(&workspace));
+        assert!(manifest.forget_unlisted(&families));
+        assert_eq!(manifest.files.keys().collect::<Vec<_>>(), ["a.sm_80"]);
+        assert!(!manifest.forget_unlisted(&families));
     }
 }

@@ -33,6 +33,7 @@ use warpwright_build::{compile::check_archs, core_source, sysroot};
 use self::manifest::{Entry, Manifest, State};
 use crate::archives::{self, Kernels};
 use crate::audit;
+use crate::families::Families;
 use crate::parallel;
 use crate::progress;
 use crate::selection::{PtxFile, Selection};
@@ -82,7 +83,8 @@ pub(crate) fn stale(workspace: &Workspace) -> Result<Vec<String>> {
 /// Builds all that is stale or was made by another rustc. Where nothing is stale a missing nightly is no fault.
 fn build_stale(workspace: &Workspace, files: &[PtxFile]) -> Result<()> {
     let mut manifest = Manifest::load(workspace)?;
-    if manifest.forget_deleted(workspace) {
+    let families = Families::load(workspace)?;
+    if manifest.forget_unlisted(&families) {
         manifest.save(workspace)?;
     }
     let nightly = toolchain::find(workspace);
@@ -120,7 +122,8 @@ fn build_stale(workspace: &Workspace, files: &[PtxFile]) -> Result<()> {
         let (_, archs) = match archives.entry(path) {
             // A damaged archive is replaced.
             Vacant(slot) => {
-                let archs = archives::read(slot.key()).unwrap_or_default();
+                let mut archs = archives::read(slot.key()).unwrap_or_default();
+                archs.retain(|arch, _| families.is_listed(&file.family, arch));
                 slot.insert((file.family, archs))
             }
             Occupied(slot) => slot.into_mut(),
@@ -214,7 +217,12 @@ mod tests {
 
     #[test]
     fn a_lane_keeps_its_architecture_while_there_are_files_for_it() {
-        let file = |family: &str, arch: &str| PtxFile { family: family.into(), arch: arch.into(), is_lab: false };
+        let file = |family: &str, arch: &str| PtxFile {
+            family: family.into(),
+            arch: arch.into(),
+            is_lab: false,
+            also_for: Vec::new(),
+        };
         let files = [file("a", "sm_80"), file("b", "sm_90a"), file("c", "sm_90a"), file("d", "sm_80")];
         let mut queue = Queue::default();
         for (number, file) in files.iter().enumerate() {

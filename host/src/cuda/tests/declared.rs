@@ -175,5 +175,6 @@ fn embedded_ptx_declares_what_this_program_has() {
             kernels += 1;
         }
     }
-    assert!(kernels > 900, "{kernels} kernels");
+    let listed: usize = gpu::FAMILIES.iter().map(|family| family.kernels.len()).sum();
+    assert!(kernels >= listed, "{kernels} kernels");
 }
