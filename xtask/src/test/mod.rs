@@ -1,7 +1,11 @@
 //! `cargo xtask test`: everything CI runs, as named steps with the time of each and one summary.
 //!
 //! A step that fails does not stop the others (`--fail-fast` does): one run shows all that is wrong.
+//!
+//! Cargo locks a target directory. The steps that use the workspace's run one after the other; those that have their
+//! own run beside them ([`background`]).
 
+mod background;
 mod embedding;
 mod packages;
 mod tally;
@@ -12,6 +16,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
+use self::background::Background;
 use self::tally::Tally;
 use crate::process;
 use crate::workspace::Workspace;
@@ -20,51 +25,82 @@ use crate::{audit, book, build, mutate, terms};
 /// Arguments of `test`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Stop at the first step that fails.
+    /// Stop at the first step that fails; no steps run at the same time.
     #[arg(long)]
     fail_fast: bool,
     /// Run these steps only, such as `clippy,audit`.
     #[arg(long, value_delimiter = ',')]
     step: Vec<String>,
+    /// Print what the steps print, without a summary.
+    #[arg(long)]
+    no_summary: bool,
 }
 
 /// A step: its name, and what it does. It gives whether it passed and how many tests it ran.
 struct Step {
     name: &'static str,
+    /// Whether it may run beside others: it counts no tests, and uses target directories of its own.
+    is_background: bool,
     run: fn(&Workspace) -> Result<(bool, Tally)>,
+}
+
+/// What became of a step.
+struct Outcome {
+    name: &'static str,
+    passed: bool,
+    time: Duration,
 }
 
 /// In the order of what is quickest to fail.
 const STEPS: &[Step] = &[
-    Step { name: "terms", run: |workspace| Ok((terms::check(workspace)?, Tally::default())) },
-    Step { name: "book", run: |workspace| Ok((book::check(workspace)?, Tally::default())) },
-    Step { name: "fmt", run: |workspace| cargo(workspace, &["fmt", "--all", "--check"]) },
+    Step { name: "terms", is_background: false, run: |workspace| Ok((terms::check(workspace)?, Tally::default())) },
+    Step { name: "book", is_background: false, run: |workspace| Ok((book::check(workspace)?, Tally::default())) },
+    Step { name: "fmt", is_background: false, run: |workspace| cargo(workspace, &["fmt", "--all", "--check"]) },
     Step {
         name: "clippy",
+        is_background: false,
         run: |workspace| {
             cargo(workspace, &["clippy", "--workspace", "--all-targets", "--all-features", "--", "-Dwarnings"])
         },
     },
-    Step { name: "features", run: features },
+    Step { name: "features", is_background: false, run: features },
     Step {
         name: "doc",
+        is_background: false,
         run: |workspace| {
             let mut cargo = workspace.cargo();
             cargo.args(["doc", "--workspace", "--no-deps", "--all-features"]).env("RUSTDOCFLAGS", "-Dwarnings");
             plain(&mut cargo)
         },
     },
-    Step { name: "build --check", run: |workspace| Ok((build::check_everything(workspace)?, Tally::default())) },
-    Step { name: "audit", run: |workspace| Ok((audit::audit_everything(workspace)?, Tally::default())) },
+    Step {
+        name: "build --check",
+        is_background: true,
+        run: |workspace| Ok((build::check_everything(workspace)?, Tally::default())),
+    },
+    Step {
+        name: "audit",
+        is_background: true,
+        run: |workspace| Ok((audit::audit_everything(workspace)?, Tally::default())),
+    },
     Step {
         name: "tests",
+        is_background: false,
         run: |workspace| {
             tally::run(workspace.cargo().args(["test", "--workspace", "--all-features", "--no-fail-fast"]))
         },
     },
-    Step { name: "mutants", run: |_| Ok((mutate::check()?, Tally::default())) },
-    Step { name: "embedding", run: |workspace| Ok((embedding::check(workspace)?, Tally::default())) },
-    Step { name: "own kernels", run: |workspace| Ok((embedding::check_own_kernels(workspace)?, Tally::default())) },
+    Step { name: "mutants", is_background: false, run: |_| Ok((mutate::check()?, Tally::default())) },
+    Step {
+        name: "embedding",
+        is_background: true,
+        run: |workspace| Ok((embedding::check(workspace)?, Tally::default())),
+    },
+    Step {
+        name: "own kernels",
+        is_background: true,
+        run: |workspace| Ok((embedding::check_own_kernels(workspace)?, Tally::default())),
+    },
 ];
 
 /// Runs the steps and prints the summary; exit code 1 where one failed.
@@ -73,9 +109,32 @@ pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
     if let Some(unknown) = args.step.iter().find(|name| !STEPS.iter().any(|step| step.name == name.as_str())) {
         bail!("--step {unknown}: no such step; there are {}", known());
     }
-    let mut results: Vec<(&str, bool, Duration)> = Vec::new();
-    let mut tests = Tally::default();
-    for step in STEPS.iter().filter(|step| args.step.is_empty() || args.step.iter().any(|name| name == step.name)) {
+    let steps: Vec<&Step> =
+        STEPS.iter().filter(|step| args.step.is_empty() || args.step.iter().any(|name| name == step.name)).collect();
+    let (beside, own): (Vec<&Step>, Vec<&Step>) = steps.iter().partition(|step| step.is_background);
+    let (mut outcomes, tests) = if args.fail_fast || own.is_empty() || beside.is_empty() {
+        run_here(workspace, &steps, args.fail_fast)
+    } else {
+        let background = Background::start(beside.iter().map(|step| step.name).collect());
+        let (mut outcomes, tests) = run_here(workspace, &own, false);
+        outcomes.extend(background.finish()?);
+        (outcomes, tests)
+    };
+    let passed = outcomes.iter().filter(|outcome| outcome.passed).count();
+    let failed = outcomes.len() - passed;
+    if !args.no_summary {
+        outcomes.sort_by_key(|outcome| STEPS.iter().position(|step| step.name == outcome.name));
+        println!("\n{}", table(&outcomes));
+        println!("steps: {passed} passed, {failed} failed; tests: {tests}");
+        println!("{} passed, {} failed", passed as u64 + tests.passed, failed as u64 + tests.failed);
+    }
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Runs the steps one after the other, and says what became of them and how many tests they ran.
+fn run_here(workspace: &Workspace, steps: &[&Step], fail_fast: bool) -> (Vec<Outcome>, Tally) {
+    let (mut outcomes, mut tests) = (Vec::new(), Tally::default());
+    for step in steps {
         println!("\n=== {} ===", step.name);
         let started = Instant::now();
         let passed = match (step.run)(workspace) {
@@ -88,24 +147,19 @@ pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
                 false
             }
         };
-        results.push((step.name, passed, started.elapsed()));
-        if args.fail_fast && !passed {
+        outcomes.push(Outcome { name: step.name, passed, time: started.elapsed() });
+        if fail_fast && !passed {
             break;
         }
     }
-    println!("\n{}", table(&results));
-    let passed = results.iter().filter(|(_, passed, _)| *passed).count();
-    let failed = results.len() - passed;
-    println!("steps: {passed} passed, {failed} failed; tests: {tests}");
-    println!("{} passed, {} failed", passed as u64 + tests.passed, failed as u64 + tests.failed);
-    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    (outcomes, tests)
 }
 
-fn table(results: &[(&str, bool, Duration)]) -> Table {
+fn table(outcomes: &[Outcome]) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_FULL_CONDENSED);
     table.set_header(["step", "result", "seconds"]);
-    for (name, passed, time) in results {
+    for Outcome { name, passed, time } in outcomes {
         let seconds = Cell::new(format!("{:.1}", time.as_secs_f64())).set_alignment(CellAlignment::Right);
         table.add_row([Cell::new(name), Cell::new(if *passed { "passed" } else { "FAILED" }), seconds]);
     }
