@@ -16,6 +16,15 @@ const TMA_THREADS: usize = 32;
 /// Threads of a warpgroup.
 const WARPGROUP: usize = 128;
 
+/// A clock that a lane has acquired, and its vector before and after. The lanes of a warpgroup acquire the same clock
+/// one after the other, mostly with the same vector, and then have the same again.
+pub(super) struct AcquiredClock {
+    thread: u16,
+    clock: u32,
+    before: Option<VectorClock>,
+    after: VectorClock,
+}
+
 /// Whether an action of a thread of the lane's block came before: the two answers that cost next to nothing.
 #[inline(always)]
 pub(crate) fn is_before(lane: &Lane, thread: u16, clock: u32) -> bool {
@@ -176,11 +185,21 @@ impl Threads {
             return;
         }
         let vector = &mut lane.extension().order.vector;
+        let mut last = self.last_acquired.borrow_mut();
+        if let Some(last) = &*last
+            && (last.thread, last.clock) == (thread, clock)
+            && last.before.as_ref().map(Rc::as_ptr) == vector.as_ref().map(Rc::as_ptr)
+        {
+            *vector = Some(Rc::clone(&last.after));
+            return;
+        }
         let mut clocks = vector.as_deref().map_or_else(|| vec![0; self.clocks()], <[u32]>::to_vec);
         if let Some(entry) = clocks.get_mut(usize::from(thread)) {
             *entry = (*entry).max(clock);
         }
-        *vector = Some(clocks.into());
+        let after: VectorClock = clocks.into();
+        let before = vector.replace(Rc::clone(&after));
+        *last = Some(AcquiredClock { thread, clock, before, after });
     }
 
     /// The order that an atomic operation makes.

@@ -1,5 +1,6 @@
 //! The threads of one resident block, and what they share with the launch.
 
+use super::order::AcquiredClock;
 use crate::config::Config;
 use crate::device::SharedNames;
 use crate::happens_before::Acquired;
@@ -70,6 +71,8 @@ pub(crate) struct Threads {
     pub(crate) shared_names: Cell<Option<SharedNames>>,
     /// The thread that was the last to release through an atomic, and the epoch of the block then.
     pub(super) releaser: Cell<(u32, u16)>,
+    /// The last clock that a lane acquired on its own.
+    pub(super) last_acquired: RefCell<Option<AcquiredClock>>,
     /// Accesses, barriers, atomics and warp operations so far, without the reads of a turn that has not ended.
     steps: Cell<u64>,
 }
@@ -101,6 +104,7 @@ impl Threads {
             acquired: UnsafeCell::default(),
             shared_names: Cell::new(None),
             releaser: Cell::new((u32::MAX, 0)),
+            last_acquired: RefCell::default(),
             steps: Cell::new(0),
         }
     }
