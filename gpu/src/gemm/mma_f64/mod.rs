@@ -1,7 +1,7 @@
 //! Products of `f64` on tensor cores by `mma.sync`, for every GPU from compute capability 8.0 on.
 //!
 //! A family of their own, because Hopper has an instruction for `f64` that GPUs before it lack: they are compiled for
-//! both. Its fragments are not those of the other types, so neither is the [`mainloop`].
+//! both. Its fragments are not those of the other types, so neither is the main loop.
 
 mod mainloop;
 
