@@ -1,6 +1,6 @@
 //! Cases: shapes, placements in memory, and epilogues.
 
-use ndarray::Array3;
+use ndarray::{Array3, s};
 use proptest::prelude::*;
 use proptest::sample::select;
 use rand::Rng;
@@ -166,16 +166,16 @@ impl Case {
     /// The definition, by loops in `f64`: the result of every algorithm where all sums are exact.
     pub(crate) fn expected<K: Kind>(&self, data: &Data) -> Vec<f64> {
         let mut expected = Vec::new();
+        let (a, b) = (data.a.mapv(K::rounded), data.b.mapv(K::rounded));
         for (matrix, row, col) in ndarray::indices((self.batch, self.m, self.n)) {
-            let of = |x: &Array3<f64>, index: [usize; 2]| x[[matrix % x.dim().0, index[0], index[1]]];
+            let of = |x: &Array3<f64>| matrix % x.dim().0;
             let mut sum = 0.0;
             if self.alpha != 0.0 && self.k > 0 {
-                let products =
-                    (0..self.k).map(|k| K::rounded(of(&data.a, [row, k])) * K::rounded(of(&data.b, [k, col])));
-                sum = self.alpha * products.sum::<f64>();
+                let (row, col) = (a.slice(s![of(&a), row, ..]), b.slice(s![of(&b), .., col]));
+                sum = self.alpha * row.iter().zip(col).map(|(a, b)| a * b).sum::<f64>();
             }
             if self.beta != 0.0 {
-                sum += self.beta * of(&data.c, [row, col]);
+                sum += self.beta * data.c[[of(&data.c), row, col]];
             }
             sum += self.bias_at(data, row, col);
             expected.push(K::Result::of(activated(sum, self.activation)).value());

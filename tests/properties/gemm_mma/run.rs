@@ -233,6 +233,8 @@ where
         };
         let bias: Vec<f32> = (0..biases).map(|i| (i % 7) as f32 - 3.0).collect();
         let mut expected = c.image.clone();
+        let wide = |held: &Held<T>| held.image.iter().map(|&x| x.wide()).collect::<Vec<_>>();
+        let (wide_a, wide_b) = (wide(&a), wide(&b));
         for matrix in 0..batches {
             for (row, col) in (0..m).flat_map(|row| (0..n).map(move |col| (row, col))) {
                 let at = c.at(matrix, row, col);
@@ -240,12 +242,12 @@ where
                     c.image[at] = U::narrow(rng.random_range(-9..10) as f32);
                 }
                 let sum = (0..k).fold(0.0, |sum, along| {
-                    let of = |held: &Held<T>, of: usize, i: usize| {
+                    let of = |held: &Held<T>, wide: &[f32], of: usize, i: usize| {
                         let matrix = if case.shared[of] { 0 } else { matrix };
                         let (row, col) = if self.lies_along_rows(of) { (i, along) } else { (along, i) };
-                        held.image[held.at(matrix, row, col)].wide()
+                        wide[held.at(matrix, row, col)]
                     };
-                    sum + of(&a, 0, row) * of(&b, 1, col)
+                    sum + of(&a, &wide_a, 0, row) * of(&b, &wide_b, 1, col)
                 });
                 let old = c.image[at].wide();
                 expected[at] = U::narrow(epilogue(case, sum, old, &bias, row, col));

@@ -114,11 +114,12 @@ fn check<T: Byte, C: Output<T> + Cell>(
     .unwrap();
     let got = c.download().unwrap();
     let name = kernel.kernel.info().name;
+    let [a, b] = [a, b].map(values_of);
     for (at, got) in got.iter().enumerate() {
         let (matrix, row, col) = (at / (m * ld_c), at / ld_c % m, at % ld_c);
         let sum = || -> f64 {
             let rows = (&a[row * ld(k)..][..k], &b[(matrix * n + col) * ld(k)..][..k]);
-            rows.0.iter().zip(rows.1).map(|(a, b)| a.value() * b.value()).sum()
+            rows.0.iter().zip(rows.1).map(|(a, b)| a * b).sum()
         };
         let expected = match epilogue {
             _ if col >= n => old,
@@ -128,6 +129,11 @@ fn check<T: Byte, C: Output<T> + Cell>(
         };
         assert_eq!(*got, expected, "{name}, {epilogue:?}, matrix {matrix}, {row}, {col} of {m} x {n} x {k}");
     }
+}
+
+/// The numbers of an operand, converted once.
+fn values_of<T: Byte>(operand: Vec<T>) -> Vec<f64> {
+    operand.into_iter().map(T::value).collect()
 }
 
 /// Every kernel: tiles cut off on every side, more steps than stages, and C in rows that TMA can store, or not.
@@ -237,6 +243,7 @@ fn random_numbers_are_within_the_bound() {
     let view_a = on_a.view().as_tensor_strided(&[m, k], &[ld(k), 1]).unwrap();
     let view_b = on_b.view().as_tensor_strided(&[n, k], &[ld(k), 1]).unwrap();
     let (instruction, single) = (33.0 / 8192.0, f64::from(f32::EPSILON));
+    let [a, b] = [a, b].map(values_of);
     for (list, arithmetic, instructions) in
         [(kernels::E4M3, Arithmetic::Full, 4.0), (kernels::E4M3_FAST, Arithmetic::FastAccumulation, 32.0)]
     {
@@ -245,7 +252,7 @@ fn random_numbers_are_within_the_bound() {
             let gemm = device.gemm(view_a, view_b).transpose_b().arithmetic(arithmetic);
             let c = gemm.algorithm(Algorithm::of(kernel.kernel.info())).run_wide().unwrap().download().unwrap();
             for ((row, col), &got) in c.indexed_iter() {
-                let terms = (0..k).map(|l| a[row * ld(k) + l].value() * b[col * ld(k) + l].value());
+                let terms = (0..k).map(|l| a[row * ld(k) + l] * b[col * ld(k) + l]);
                 let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()));
                 let bound = (instructions * instruction + 9.0 * single) * size;
                 let error = (f64::from(got) - sum).abs();
@@ -288,10 +295,11 @@ fn check_blocks<C: Output<E4m3> + Cell>(
     let gemm = gemm.algorithm(Algorithm::of(kernel.kernel.info())).sm_count_target(2 * kernel.config.cluster);
     if with_epilogue { gemm.alpha(0.5).beta(-1.0).relu().into(&mut c) } else { gemm.into(&mut c) }.unwrap();
     let name = kernel.kernel.info().name;
+    let [a, b] = [a, b].map(values_of);
     for ((row, col), got) in c.download().unwrap().indexed_iter() {
         let product = |l: usize| {
             let factors = factor(row, l / 128) * factor(col / 128, l / 128);
-            a[row * ld(k) + l].value() * b[col * ld(k) + l].value() * f64::from(factors)
+            a[row * ld(k) + l] * b[col * ld(k) + l] * f64::from(factors)
         };
         let sum: f64 = (0..k).map(product).sum();
         let expected = C::of(if with_epilogue { (0.5 * sum + 77.0).max(0.0) } else { sum });

@@ -129,9 +129,10 @@ where
         assert!(bits(flag) == bits(before) || bits(flag) == [0, 0], "{case:?}: a flag is left set");
     }
     let (c, wide) = (c.download().unwrap(), wide.download().unwrap());
-    let at_a = |row: usize, step: usize| if ta { a[step * ld(m) + row] } else { a[row * ld(k) + step] }.to();
+    let [a, b] = [a, b].map(|numbers| numbers.into_iter().map(T::to).collect::<Vec<f32>>());
+    let at_a = |row: usize, step: usize| if ta { a[step * ld(m) + row] } else { a[row * ld(k) + step] };
     let at_b = |matrix: usize, step: usize, col: usize| {
-        b[matrix * step_b + if tb { col * ld(k) + step } else { step * ld(n) + col }].to()
+        b[matrix * step_b + if tb { col * ld(k) + step } else { step * ld(n) + col }]
     };
     #[allow(clippy::needless_range_loop, reason = "indices of a matrix, some of them beyond the bias")]
     for matrix in 0..count {
