@@ -21,6 +21,11 @@ use std::rc::Rc;
 /// A clock for each thread of a block.
 pub(crate) type VectorClock = Rc<[u32]>;
 
+/// Whether both are one vector, or both are missing. Vectors do not change: the same one has the same clocks.
+pub(crate) fn is_same(a: Option<&VectorClock>, b: Option<&VectorClock>) -> bool {
+    a.map(Rc::as_ptr) == b.map(Rc::as_ptr)
+}
+
 /// Order of one thread that its scalar clocks cannot express.
 #[derive(Default)]
 pub(crate) struct ThreadOrder {

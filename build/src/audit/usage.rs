@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::ptx::{Action, Function, Space, decode};
 
 /// A place in the PTX worth naming.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Site {
     /// Line in the file, from 1.
     pub line: usize,
@@ -17,7 +17,7 @@ pub struct Site {
 pub type Widths = BTreeMap<u32, Vec<usize>>;
 
 /// Counts of one kernel.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Usage {
     /// Loads from global memory, asynchronous copies included.
     pub global_loads: Widths,

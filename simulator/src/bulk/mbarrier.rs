@@ -1,6 +1,6 @@
 //! The state of one mbarrier.
 
-use crate::happens_before::{Acquired, Member, VectorClock};
+use crate::happens_before::{Acquired, Member, VectorClock, is_same};
 use std::panic::Location;
 use std::rc::Rc;
 
@@ -124,12 +124,7 @@ impl Mbarrier {
 
     /// `vector` joined with what completed phases have released.
     pub(crate) fn merge(&mut self, vector: Option<&VectorClock>) -> VectorClock {
-        let same = |known: &Option<VectorClock>| match (known, vector) {
-            (None, None) => true,
-            (Some(known), Some(vector)) => Rc::ptr_eq(known, vector),
-            _ => false,
-        };
-        if let Some((_, merged)) = self.merged.iter().find(|(known, _)| same(known)) {
+        if let Some((_, merged)) = self.merged.iter().find(|(known, _)| is_same(known.as_ref(), vector)) {
             return Rc::clone(merged);
         }
         let merged: VectorClock = match vector {

@@ -2,7 +2,7 @@
 
 use super::state::{MAX_THREAD, Threads};
 use crate::happens_before::{
-    Acquired, AtomicOp, Effect, Logs, MULTIPLE, Member, Stamp, ThreadEpoch, VectorClock, join,
+    Acquired, AtomicOp, Effect, Logs, MULTIPLE, Member, Stamp, ThreadEpoch, VectorClock, is_same, join,
 };
 use crate::lane::Lane;
 use crate::ordering::{Order, Scope};
@@ -188,7 +188,7 @@ impl Threads {
         let mut last = self.last_acquired.borrow_mut();
         if let Some(last) = &*last
             && (last.thread, last.clock) == (thread, clock)
-            && last.before.as_ref().map(Rc::as_ptr) == vector.as_ref().map(Rc::as_ptr)
+            && is_same(last.before.as_ref(), vector.as_ref())
         {
             *vector = Some(Rc::clone(&last.after));
             return;

@@ -109,20 +109,21 @@ fn audit_file(workspace: &Workspace, file: &PtxFile, ptxas: Option<&Ptxas>) -> R
     let place = format!("{FILE}, [package.metadata.ptx] {}", file.family);
     let (mut rows, mut warnings) = (Vec::new(), Vec::new());
     let mut findings = checks::check_file(&module, &place, &file.arch);
-    let kernels: Vec<_> =
-        module.kernels().filter_map(|kernel| Some((kernel, module.declared(&kernel.name)?))).collect();
-    for (kernel, declared) in &kernels {
-        findings.extend(checks::check_kernel(declared, kernel, &Usage::of(kernel), Rules::Strict));
+    let kernels = module.kernels();
+    let kernels = kernels.filter_map(|kernel| Some((kernel, module.declared(&kernel.name)?, Usage::of(kernel))));
+    let kernels: Vec<_> = kernels.collect();
+    for (kernel, declared, usage) in &kernels {
+        findings.extend(checks::check_kernel(declared, kernel, usage, Rules::Strict));
     }
     let others = file.also_for.iter().filter(|_| ptxas.is_some());
     for arch in std::iter::once(&file.arch).chain(others) {
         let report = ptxas.map(|ptxas| ptxas.assemble(path, arch)).transpose()?;
         let name = if *arch == file.arch { file.name() } else { format!("{} on {arch}", file.name()) };
-        for &(kernel, declared) in &kernels {
+        for (kernel, declared, usage) in &kernels {
             let resources = report.as_ref().and_then(|report| report.functions.get(&kernel.name).copied());
             let check = |resources| checks::check_resources(declared, resources, Rules::Strict);
             findings.extend(resources.into_iter().flat_map(check));
-            rows.push(Row { file: name.clone(), declared: declared.clone(), usage: Usage::of(kernel), resources });
+            rows.push(Row { file: name.clone(), declared: (*declared).clone(), usage: usage.clone(), resources });
         }
         findings.extend(report.iter().flat_map(|report| checks::check_assembly(&place, report)));
         warnings.extend(report.map_or_else(Vec::new, |report| report.warnings));

@@ -44,6 +44,16 @@ struct Step {
     run: fn(&Workspace) -> Result<(bool, Tally)>,
 }
 
+impl Step {
+    const fn new(name: &'static str, run: fn(&Workspace) -> Result<(bool, Tally)>) -> Self {
+        Self { name, is_background: false, run }
+    }
+
+    const fn in_background(self) -> Self {
+        Self { is_background: true, ..self }
+    }
+}
+
 /// What became of a step.
 struct Outcome {
     name: &'static str,
@@ -53,54 +63,27 @@ struct Outcome {
 
 /// In the order of what is quickest to fail.
 const STEPS: &[Step] = &[
-    Step { name: "terms", is_background: false, run: |workspace| Ok((terms::check(workspace)?, Tally::default())) },
-    Step { name: "book", is_background: false, run: |workspace| Ok((book::check(workspace)?, Tally::default())) },
-    Step { name: "fmt", is_background: false, run: |workspace| cargo(workspace, &["fmt", "--all", "--check"]) },
-    Step {
-        name: "clippy",
-        is_background: false,
-        run: |workspace| {
-            cargo(workspace, &["clippy", "--workspace", "--all-targets", "--all-features", "--", "-Dwarnings"])
-        },
-    },
-    Step { name: "features", is_background: false, run: features },
-    Step {
-        name: "doc",
-        is_background: false,
-        run: |workspace| {
-            let mut cargo = workspace.cargo();
-            cargo.args(["doc", "--workspace", "--no-deps", "--all-features"]).env("RUSTDOCFLAGS", "-Dwarnings");
-            plain(&mut cargo)
-        },
-    },
-    Step {
-        name: "build --check",
-        is_background: true,
-        run: |workspace| Ok((build::check_everything(workspace)?, Tally::default())),
-    },
-    Step {
-        name: "audit",
-        is_background: true,
-        run: |workspace| Ok((audit::audit_everything(workspace)?, Tally::default())),
-    },
-    Step {
-        name: "tests",
-        is_background: false,
-        run: |workspace| {
-            tally::run(workspace.cargo().args(["test", "--workspace", "--all-features", "--no-fail-fast"]))
-        },
-    },
-    Step { name: "mutants", is_background: false, run: |_| Ok((mutate::check()?, Tally::default())) },
-    Step {
-        name: "embedding",
-        is_background: true,
-        run: |workspace| Ok((embedding::check(workspace)?, Tally::default())),
-    },
-    Step {
-        name: "own kernels",
-        is_background: true,
-        run: |workspace| Ok((embedding::check_own_kernels(workspace)?, Tally::default())),
-    },
+    Step::new("terms", |workspace| Ok((terms::check(workspace)?, Tally::default()))),
+    Step::new("book", |workspace| Ok((book::check(workspace)?, Tally::default()))),
+    Step::new("fmt", |workspace| cargo(workspace, &["fmt", "--all", "--check"])),
+    Step::new("clippy", |workspace| {
+        cargo(workspace, &["clippy", "--workspace", "--all-targets", "--all-features", "--", "-Dwarnings"])
+    }),
+    Step::new("features", features),
+    Step::new("doc", |workspace| {
+        let mut cargo = workspace.cargo();
+        cargo.args(["doc", "--workspace", "--no-deps", "--all-features"]).env("RUSTDOCFLAGS", "-Dwarnings");
+        plain(&mut cargo)
+    }),
+    Step::new("build --check", |workspace| Ok((build::check_everything(workspace)?, Tally::default()))).in_background(),
+    Step::new("audit", |workspace| Ok((audit::audit_everything(workspace)?, Tally::default()))).in_background(),
+    Step::new("tests", |workspace| {
+        tally::run(workspace.cargo().args(["test", "--workspace", "--all-features", "--no-fail-fast"]))
+    }),
+    Step::new("mutants", |_| Ok((mutate::check()?, Tally::default()))),
+    Step::new("embedding", |workspace| Ok((embedding::check(workspace)?, Tally::default()))).in_background(),
+    Step::new("own kernels", |workspace| Ok((embedding::check_own_kernels(workspace)?, Tally::default())))
+        .in_background(),
 ];
 
 /// Runs the steps and prints the summary; exit code 1 where one failed.
