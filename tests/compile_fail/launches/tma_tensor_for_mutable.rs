@@ -1,8 +1,13 @@
 //! A tensor borrowed for reading, for a tensor map that the kernel stores through.
 
-use warpwright::gpu::lab::instructions_sm90::tma_copy::tma_copy;
-use warpwright::simt::tma::Swizzle;
+use simt::prelude::*;
+use simt::tma::{Swizzle, TensorMap, TensorMapMut, prefetch};
 use warpwright::{Device, Launch};
+
+#[kernel(block = 64)]
+pub fn tma_copy(x: &TensorMap<f32>, _y: &TensorMapMut<f32>, _cols_in_box: u32, _rows_in_box: u32) {
+    prefetch(x);
+}
 
 fn main() -> Result<(), warpwright::Error> {
     let device = Device::simulator();
