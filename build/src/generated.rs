@@ -11,8 +11,12 @@ use anyhow::{Context as _, Result};
 use crate::package::{Package, SIMT};
 
 /// What `warpwright` is for the GPU: of its names those that kernels use.
-const WARPWRIGHT: &str =
-    "#![no_std]\npub use half;\npub use simt;\npub use simt::element::Element;\npub use simt::{prelude, println};\n";
+const WARPWRIGHT: &str = "#![no_std]
+pub use half;
+pub use ::simt::element::Element;
+pub use ::simt::println;
+pub use ::simt::through_warpwright::{self as simt, prelude};
+";
 
 /// Writes the package into `folder`. `root` is the file with the kernels, `crate_name` the name of the crate.
 pub(crate) fn write(folder: &Path, package: &Package, crate_name: &str, root: &Path) -> Result<()> {

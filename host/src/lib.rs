@@ -178,13 +178,15 @@ pub use ops::gemm;
 pub use ops::reduce;
 pub use stream::{Event, Stream};
 
+#[doc(no_inline)]
+pub use ::simt::element::Element;
+#[doc(no_inline)]
+pub use ::simt::float8::{E4m3, E5m2};
+pub use ::simt::println;
+#[doc(no_inline)]
+pub use ::simt::through_warpwright as simt;
 #[cfg(feature = "kernels")]
 #[doc(no_inline)]
 pub use gpu;
 #[doc(no_inline)]
-pub use simt::element::Element;
-#[doc(no_inline)]
-pub use simt::float8::{E4m3, E5m2};
-pub use simt::println;
-#[doc(no_inline)]
-pub use {half, ndarray, simt, simulator};
+pub use {half, ndarray, simulator};

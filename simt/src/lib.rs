@@ -197,6 +197,8 @@ pub mod shared;
 mod sim;
 pub mod sync;
 pub mod thread;
+#[doc(hidden)]
+pub mod through_warpwright;
 pub mod tma;
 pub mod warp;
 pub mod warpgroup;

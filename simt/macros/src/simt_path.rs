@@ -1,43 +1,41 @@
 //! Under which path the code that the macros write finds the crate `simt`.
 
-use std::sync::OnceLock;
+use std::cell::Cell;
 
-use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::{Span, TokenStream};
-use quote::ToTokens;
-use syn::Ident;
+use quote::quote_spanned;
 
-/// The two ways to depend on the crate, as paths of identifiers.
-static FOUND: OnceLock<Vec<String>> = OnceLock::new();
+/// The crate on which the user's crate depends.
+#[derive(Clone, Copy)]
+pub(crate) enum Dependency {
+    Simt,
+    /// It re-exports `simt`.
+    Warpwright,
+}
 
-/// `::simt`, whatever the crate calls it: its dependency on `warpwright-simt`, else on `warpwright`, which re-exports
-/// it.
+thread_local! {
+    static DEPENDENCY: Cell<Dependency> = const { Cell::new(Dependency::Simt) };
+}
+
+/// Expands a macro that the user's crate has from this dependency. A macro does not learn where it was imported from:
+/// there is one of each for each dependency.
+pub(crate) fn through(
+    dependency: Dependency,
+    expand: impl FnOnce() -> syn::Result<TokenStream>,
+) -> proc_macro::TokenStream {
+    DEPENDENCY.set(dependency);
+    expand().unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// The path of `simt`. A crate that calls the dependency otherwise says `extern crate its_name as warpwright;`.
 pub(crate) fn simt() -> TokenStream {
     simt_at(Span::call_site())
 }
 
 /// The same, at a place that messages of the compiler name.
 pub(crate) fn simt_at(span: Span) -> TokenStream {
-    let names = FOUND.get_or_init(find).iter().map(|name| Ident::new(name, span));
-    let colons = syn::Token![::](span);
-    names.flat_map(|name| [colons.to_token_stream(), name.to_token_stream()]).collect()
-}
-
-fn find() -> Vec<String> {
-    match (crate_name("warpwright-simt"), crate_name("warpwright")) {
-        // The library is called `simt`, unless the dependency is renamed.
-        (Ok(FoundCrate::Name(name)), _) if name == "warpwright_simt" => vec!["simt".to_owned()],
-        (Ok(FoundCrate::Name(name)), _) => vec![name],
-        (Err(_), Ok(FoundCrate::Name(name))) => vec![name, "simt".to_owned()],
-        // The crate itself, which names itself so; a compiler that was not started by cargo.
-        _ => vec!["simt".to_owned()],
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn a_renamed_dependency_is_found() {
-        assert_eq!(super::simt().to_string(), ":: simt");
+    match DEPENDENCY.get() {
+        Dependency::Simt => quote_spanned!(span=> ::simt),
+        Dependency::Warpwright => quote_spanned!(span=> ::warpwright::simt),
     }
 }
