@@ -18,9 +18,8 @@ const TESTED: &[&str] = &[
     // The step `own kernels`.
     "examples/own-kernels/src/",
     "examples/own-kernels/tests/",
-    // cli/tests/new.rs.
     "cli/templates/",
-    // xtask/tests/book.rs.
+    // The step `listings`.
     "book/listings/",
 ];
 

@@ -7,6 +7,8 @@
 
 mod background;
 mod embedding;
+mod listings;
+mod outside;
 mod packages;
 mod tally;
 
@@ -84,6 +86,7 @@ const STEPS: &[Step] = &[
     Step::new("embedding", |workspace| Ok((embedding::check(workspace)?, Tally::default()))).in_background(),
     Step::new("own kernels", |workspace| Ok((embedding::check_own_kernels(workspace)?, Tally::default())))
         .in_background(),
+    Step::new("listings", |workspace| Ok((listings::check(workspace)?, Tally::default()))).in_background(),
 ];
 
 /// Runs the steps and prints the summary; exit code 1 where one failed.

@@ -42,9 +42,14 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<Vec<Package>> {
     if !package(workspace, &private, &["--offline"])? && !package(workspace, &private, &[])? {
         bail!("cargo package failed");
     }
-    let folder = workspace.target().join("embedding/packages");
+    let folder = folder(workspace);
     fs::create_dir_all(&folder)?;
     published.iter().map(|member| unpack_one(workspace, &folder, member)).collect()
+}
+
+/// Where they are.
+pub(super) fn folder(workspace: &Workspace) -> PathBuf {
+    workspace.target().join("embedding/packages")
 }
 
 fn members(workspace: &Workspace) -> Result<Vec<Member>> {
