@@ -60,6 +60,10 @@ const PROGRAMS: &[Program] = &[
     },
 ];
 
+/// The profile of the simulator, and checks of Rust's that it leaves out elsewhere.
+const SIMULATOR: &str = "profile.dev.package.warpwright-simulator";
+const CHECKS: [&str; 2] = ["debug-assertions", "overflow-checks"];
+
 /// Leaks that are meant: what a panic throws, if its destructor panics in turn.
 const SUPPRESSIONS: &str = "leak:begin_panic\n";
 
@@ -90,7 +94,8 @@ pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
         let begin = Instant::now();
         // Built with a target, flags are not those of build scripts and macros.
         let mut cargo = nightly.cargo();
-        cargo.args(["test", "--target", host]).args(program.cargo).arg("--").args(program.options);
+        cargo.args(["test", "--target", host]).args(CHECKS.map(|check| format!("--config={SIMULATOR}.{check}=true")));
+        cargo.args(program.cargo).arg("--").args(program.options);
         cargo
             .current_dir(workspace.root())
             .env("CARGO_TARGET_DIR", &target)
