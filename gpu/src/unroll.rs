@@ -65,7 +65,7 @@ macro_rules! each {
 #[cfg(not(target_arch = "nvptx64"))]
 macro_rules! each {
     ($array:expr, $of:expr) => {
-        $crate::unroll::in_loop($array, $of)
+        $crate::unroll::map($array, $of)
     };
 }
 
@@ -75,11 +75,27 @@ pub(crate) use each;
 #[cfg(not(target_arch = "nvptx64"))]
 #[inline(always)]
 #[allow(dead_code, reason = "some families have no array to map")]
-pub(crate) fn in_loop<T: Copy, U: Copy, const N: usize>(array: [T; N], mut of: impl FnMut(T) -> U) -> [U; N] {
+pub(crate) fn map<T: Copy, U: Copy, const N: usize>(array: [T; N], mut of: impl FnMut(T) -> U) -> [U; N] {
+    from_fn(|i| of(array[i]))
+}
+
+/// The array of the values at each index.
+///
+/// On the host a loop in its shortest form, because it is in hundreds of kernels.
+#[cfg(not(target_arch = "nvptx64"))]
+#[inline(always)]
+#[allow(dead_code, reason = "some families have no array to make")]
+pub(crate) fn from_fn<T: Copy, const N: usize>(mut at: impl FnMut(usize) -> T) -> [T; N] {
     let mut results = [const { core::mem::MaybeUninit::uninit() }; N];
-    for i in 0..N {
-        results[i].write(of(array[i]));
+    let mut i = 0;
+    while i < N {
+        results[i].write(at(i));
+        i += 1;
     }
     // SAFETY: the loop has written all elements.
-    unsafe { results.as_ptr().cast::<[U; N]>().read() }
+    unsafe { results.as_ptr().cast::<[T; N]>().read() }
 }
+
+#[cfg(target_arch = "nvptx64")]
+#[allow(unused_imports, reason = "some families have no array to make")]
+pub(crate) use core::array::from_fn;

@@ -176,7 +176,7 @@ impl<T: ShuffleValue, const N: usize> ShuffleValue for [T; N] {
     const COUNT: usize = N * T::COUNT;
     #[inline(always)]
     fn exchange(self, with: &mut impl Exchange) -> Self {
-        self.map(|value| value.exchange(with))
+        arch::warp::each(self, |value| value.exchange(with))
     }
 }
 

@@ -12,6 +12,7 @@ use simt::math::byte_perm;
 use simt::prelude::*;
 
 use super::tile_layout::{TileElement, VectorBits, transpose_bytes_4x4, transpose_halves_2x2};
+use crate::unroll::{each, from_fn};
 
 /// Shared memory for `C` columns of A by `P` words of rows of A, the last of which is padding.
 pub type Tile<T, const C: usize, const P: usize> = SharedTile<<T as TileElement>::Word, C, P>;
@@ -85,7 +86,7 @@ macro_rules! narrow {
                         let ($tile, $word, $col) = (tile, down / $lanes, right + $lanes * at);
                         $put
                     };
-                    let past = [0, 1, 2, 3].map(|i| a.misalignment::<$all>(row.wrapping_add(i), col));
+                    let past = each!([0, 1, 2, 3], |i| a.misalignment::<$all>(row.wrapping_add(i), col));
                     let next = |i: usize| if past[i] == 0 { 0 } else { $all };
                     let mut whole = col < a.cols();
                     for i in 0..4 {
@@ -98,16 +99,18 @@ macro_rules! narrow {
                             let vector = unsafe { a.get_vec_unchecked::<$all>(row + i as u32, col - past[i] + on) };
                             bits_as::<_, Vec4<u32>>(vector).lanes
                         };
-                        let rows = [0, 1, 2, 3].map(|i| (load(i, 0), load(i, next(i))));
-                        let rows = [0, 1, 2, 3].map(|i| funnel_shift_16(rows[i].0, rows[i].1, past[i] * (16 / $all)));
+                        let rows = each!([0, 1, 2, 3], |i| (load(i, 0), load(i, next(i))));
+                        let rows = each!([0, 1, 2, 3], |i: usize| {
+                            funnel_shift_16(rows[i].0, rows[i].1, past[i] * (16 / $all))
+                        });
                         for word in 0..4 {
-                            put(word as u32, rows.map(|row| row[word]));
+                            put(word as u32, each!(rows, |row| row[word]));
                         }
                     } else {
                         for word in 0..4 {
                             put(
                                 word,
-                                [0, 1, 2, 3].map(|i| {
+                                each!([0, 1, 2, 3], |i| {
                                     let mut elements = 0;
                                     for k in 0..$lanes {
                                         let element =
@@ -130,7 +133,7 @@ macro_rules! narrow {
                 past: u32,
             ) -> VectorBits {
                 let first = (Self::SECTOR + right) / $lanes - past / $lanes;
-                let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(|i| tile.get(row, first + i - 1));
+                let [a, b, c, d, e] = each!([0, 1, 2, 3, 4], |i| tile.get(row, first + i - 1));
                 let selector = 0x7654 - $digits * (past % $lanes);
                 [
                     byte_perm(a, b, selector),
@@ -187,7 +190,7 @@ macro_rules! wide {
                     let row = row.wrapping_add(down + i as u32 * step);
                     Self::load_words(a, row, col.saturating_add(right))
                 };
-                let words: [_; $batch] = core::array::from_fn(load);
+                let words: [_; $batch] = from_fn(load);
                 #[allow(
                     clippy::needless_range_loop,
                     reason = "an iterator over the array would keep it in local memory"
@@ -226,7 +229,7 @@ macro_rules! wide {
     };
 }
 
-wide!(f32: 17, |at| [at(0), at(1), at(2), at(3)], |vector| vector.map(f32::from_bits));
+wide!(f32: 17, |at| [at(0), at(1), at(2), at(3)], |vector| each!(vector, f32::from_bits));
 wide!(u64: 17, |at| bits_as::<_, Vec4<u32>>(Vec2::new([at(0), at(1)])).lanes, |vector| {
     bits_as::<_, Vec2<u64>>(Vec4::new(vector)).lanes
 });

@@ -19,6 +19,7 @@ use simt::prelude::*;
 use super::swizzled::COLS;
 use super::tile::{Tile, drain, fill, threads};
 use super::tile_layout::TileElement;
+use crate::unroll::each;
 
 /// Rows of A in a tile of elements of 1, 2, 4, 8 and 16 bytes: as in [`super::swizzled`], but fewer for 1 byte, because
 /// images often have few channels.
@@ -58,7 +59,7 @@ fn permute<T: TileElement, const C: usize, const W: usize, const BATCH: usize>(
     let [cols, rows, ..] = extents;
     let mut rest = block_idx_x();
     let (row, col) = (block_idx_y() * W as u32 * T::PER_WORD, digit(&mut rest, cols.div_ceil(C as u32)) * C as u32);
-    let index = [2, 3, 4, 5].map(|dimension: usize| digit(&mut rest, extents[dimension]) as u64);
+    let index = each!([2, 3, 4, 5], |dimension: usize| digit(&mut rest, extents[dimension]) as u64);
     let start = |strides: [u64; DIMS]| {
         let along = |i: usize| index[i].wrapping_mul(strides[i + 2]);
         along(0).wrapping_add(along(1)).wrapping_add(along(2)).wrapping_add(along(3))

@@ -38,6 +38,7 @@ use simt::prelude::*;
 use super::permute::DIMS;
 use super::strided::quotient;
 use super::word_access::{WordAccess, padded};
+use crate::unroll::{each, from_fn};
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;
@@ -164,7 +165,7 @@ fn fill<T: WordAccess, const N: usize, const BATCH: usize>(
             whole_words &= table(segment + i as u32 * step)[3];
         }
         if whole_words > 0 {
-            let words: [(T::Word, u32); BATCH] = core::array::from_fn(|i| {
+            let words: [(T::Word, u32); BATCH] = from_fn(|i| {
                 let [start, position, ..] = table(segment + i as u32 * step);
                 (T::load_word(a, start.wrapping_add(j)), padded::<T>(position + j, m))
             });
@@ -182,7 +183,7 @@ fn fill<T: WordAccess, const N: usize, const BATCH: usize>(
             }
         }
         if whole {
-            let words: [T::Word; BATCH] = core::array::from_fn(|i| T::load(a, entry(segment + i as u32 * step).0));
+            let words: [T::Word; BATCH] = from_fn(|i| T::load(a, entry(segment + i as u32 * step).0));
             #[allow(clippy::needless_range_loop, reason = "an iterator over the array would keep it in local memory")]
             for i in 0..BATCH {
                 T::put(&scratch.tile, entry(segment + i as u32 * step).1, words[i]);
@@ -209,7 +210,7 @@ fn positions(j: i32, args: &PermuteNdArgs) -> [u32; 4] {
     let (mut right, mut position) =
         (on % x, (on / x).wrapping_sub(4).wrapping_mul(row_step.wrapping_add((x - 1) * step)));
     position = position.wrapping_add(right * step);
-    [0; 4].map(|_: u32| {
+    each!([0; 4], |_: u32| {
         let here = position;
         let ends = right + 1 == x;
         position = position.wrapping_add(if ends { row_step } else { step });
@@ -235,7 +236,7 @@ fn drain<T: WordAccess, const N: usize>(
     let straight = positions(j as i32, args);
     let (mut past, mut shifted) = (0, straight);
     let at = |position: u32, relative: [u32; 4]| {
-        relative.map(|relative| padded::<T>(position.wrapping_add(relative), args.tuning[0]))
+        each!(relative, |relative| padded::<T>(position.wrapping_add(relative), args.tuning[0]))
     };
     while segment < segments {
         let [start, position, left, number] = scratch.segments[1].get(segment % SEGMENTS as u32).lanes;
@@ -281,8 +282,8 @@ fn permute<T: WordAccess, const N: usize, const BATCH: usize>(
     let left = [left(0), left(1), left(2), left(3), left(4), left(5)];
     // Half of the threads write the table of A, half that of B.
     let (first, segment) = (t < SEGMENTS as u32, t % SEGMENTS as u32);
-    let side = core::array::from_fn(|i| if first { read[i] } else { write[i] });
-    let strides = core::array::from_fn(|k| if first { a_strides[k] } else { b_strides[k] });
+    let side = from_fn(|i| if first { read[i] } else { write[i] });
+    let strides = from_fn(|k| if first { a_strides[k] } else { b_strides[k] });
     let all = |start: u64, len: usize| (len as u64).saturating_sub(start).min(u32::MAX as u64) as u32;
     let windows = (a.window(from, 1, all(from, a.len()), 0), b.window_mut(to, 1, all(to, b.len()), 0));
     let (Some(a), Some(b)) = windows else { return };

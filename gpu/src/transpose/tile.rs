@@ -24,6 +24,7 @@ use simt::global::{Window, WindowMut};
 use simt::prelude::*;
 
 use super::tile_layout::TileElement;
+use crate::unroll::from_fn;
 
 /// Shared memory for `C` columns of A by `W` words of rows of A.
 pub type Tile<T, const C: usize, const W: usize> = SharedTile<<T as TileElement>::Word, C, W>;
@@ -71,7 +72,7 @@ pub fn fill<T: TileElement, const C: usize, const W: usize, const BATCH: usize>(
             whole &= T::words_in_bounds(a, row, col);
         }
         if whole {
-            let squares: [T::Square; BATCH] = core::array::from_fn(|i| {
+            let squares: [T::Square; BATCH] = from_fn(|i| {
                 let (row, col) = outside(i);
                 T::load_words(a, row, col)
             });

@@ -25,6 +25,8 @@ use simt::global::{Window, WindowMut};
 use simt::math::byte_perm;
 use simt::prelude::*;
 
+use crate::unroll::each;
+
 /// A 16-byte vector in registers.
 pub type VectorBits = [u32; 4];
 
@@ -280,7 +282,7 @@ impl TileElement for u8 {
         rows: [VectorBits; 4],
     ) {
         for word in 0..4 {
-            Self::put_square(tile, row, col + 4 * word, transpose_bytes_4x4(rows.map(|row| row[word as usize])));
+            Self::put_square(tile, row, col + 4 * word, transpose_bytes_4x4(each!(rows, |row| row[word as usize])));
         }
     }
 }
@@ -384,7 +386,7 @@ impl TileElement for f32 {
         rows: [VectorBits; 4],
     ) {
         for i in 0..4 {
-            let words = ordered::<Self, _>(rows.map(|row| row[i as usize]), i);
+            let words = ordered::<Self, _>(each!(rows, |row| row[i as usize]), i);
             tile.set_vec4(col + i, vector_position::<Self>(col + i, row, W), Vec4::new(words));
         }
     }
@@ -406,7 +408,7 @@ impl TileElement for u64 {
         col: u32,
         rows: [VectorBits; 4],
     ) {
-        let [a, b, c, d] = rows.map(|row| bits_as::<_, Vec2<u64>>(Vec4::new(row)).lanes);
+        let [a, b, c, d] = each!(rows, |row| bits_as::<_, Vec2<u64>>(Vec4::new(row)).lanes);
         let two = |row, upper: [u64; 2], lower: [u64; 2]| {
             tile.set_vec(col, vector_position::<Self>(col, row, W), Vec2::new([upper[0], lower[0]]));
             tile.set_vec(col + 1, vector_position::<Self>(col + 1, row, W), Vec2::new([lower[1], upper[1]]));

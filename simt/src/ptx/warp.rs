@@ -3,6 +3,12 @@
 use super::llvm;
 use crate::warp::{Exchange, ShuffleValue, WarpValue};
 
+/// `map` of an array.
+#[inline(always)]
+pub(crate) fn each<T, const N: usize>(array: [T; N], of: impl FnMut(T) -> T) -> [T; N] {
+    array.map(of)
+}
+
 #[inline(always)]
 pub(crate) fn warp_size() -> u32 {
     crate::warp::WARP_SIZE

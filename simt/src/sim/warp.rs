@@ -46,11 +46,23 @@ impl Exchange for Replace<'_> {
     }
 }
 
+/// `map` of an array, as a loop: the standard library's makes five functions of each use.
+#[inline(always)]
+pub(crate) fn each<T: Copy, const N: usize>(mut array: [T; N], mut of: impl FnMut(T) -> T) -> [T; N] {
+    let mut i = 0;
+    while i < N {
+        array[i] = of(array[i]);
+        i += 1;
+    }
+    array
+}
+
 /// All numbers of a value at once: the lanes meet once.
 #[inline(always)]
 #[track_caller]
 fn shuffle<T: ShuffleValue>(op: WarpOp, mask: u32, value: T, arg: u32) -> (T, bool) {
-    match T::COUNT {
+    // A constant, so that one of them is compiled.
+    match const { T::COUNT } {
         0..=4 => exchange::<T, 4>(op, mask, value, arg),
         5..=16 => exchange::<T, 16>(op, mask, value, arg),
         _ => exchange::<T, { crate::warp::MOST_SHUFFLED }>(op, mask, value, arg),

@@ -28,7 +28,7 @@ use simt::prelude::*;
 
 use super::STAGES;
 use super::element::MmaElement;
-use crate::unroll::{each, unroll};
+use crate::unroll::{each, from_fn, unroll};
 
 /// Which operand it is: an extent and an order in memory.
 pub(super) trait Side {
@@ -145,7 +145,7 @@ where
                     T::copy_word(&rest, (row, col + along), self.stages, to + along);
                 });
             } else {
-                let chunk = core::array::from_fn(|i| rest.get_or(row, col + i as u32, T::ZERO));
+                let chunk = from_fn(|i| rest.get_or(row, col + i as u32, T::ZERO));
                 self.stages.set_vec::<CHUNK>(to, Vector::new(chunk));
             }
             i += threads as u32;
@@ -208,7 +208,7 @@ where
             let [[upper, next_upper], [lower, next_lower]] = self.columns(step, half, first + 16 * pair as u32, lane);
             [upper, lower, next_upper, next_lower]
         };
-        [[a, b], [c, d]].map(|of_8| of_8.map(T::rounded))
+        each!([[a, b], [c, d]], |of_8| each!(of_8, T::rounded))
     }
 
     /// K-major: `chunk` of row `row` + 16 · `tile`, where `row` is in the first of `tiles` that start at a multiple of

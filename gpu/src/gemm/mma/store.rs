@@ -15,7 +15,7 @@ use simt::warp::sync_warp;
 use super::element::MmaElement;
 use crate::gemm::args::{ACTIVATION, BIAS_PER_COLUMN, BIAS_PER_ROW, GemmArgs, WIDE_C};
 use crate::gemm::number::Number;
-use crate::unroll::{each, unroll};
+use crate::unroll::{each, from_fn, unroll};
 
 /// What stores a warp's tile. `LEN` elements of shared memory have room for 32 rows of every warp's tile.
 pub(super) struct Store<'a, T: MmaElement, const LEN: usize, const MT: usize, const NT: usize> {
@@ -116,9 +116,7 @@ impl<T: MmaElement, const LEN: usize, const MT: usize, const NT: usize> Store<'_
                     _ => old,
                 };
             }
-            let new = core::array::from_fn(|j| {
-                self.gemm.finish(accumulators[j], || old[j], (row, col.saturating_add(j as u32)))
-            });
+            let new = from_fn(|j| self.gemm.finish(accumulators[j], || old[j], (row, col.saturating_add(j as u32))));
             match (&wide, &c) {
                 (Some(wide), _) => set_quad(wide, row, col, new),
                 (_, Some(c)) => set_quad(c, row, col, new),
@@ -133,9 +131,9 @@ impl<T: MmaElement, const LEN: usize, const MT: usize, const NT: usize> Store<'_
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn quad<T: Number<Wide = f32> + Lanes<4>>(c: &Window<T>, row: u32, col: u32) -> [f32; 4] {
     if c.has_aligned_rows::<4>() && c.part(row, col, 1, 4).is_some() {
-        c.get_vec_or::<4>(row, col, Vec4::new([T::ZERO; 4])).lanes.map(T::wide)
+        each!(c.get_vec_or::<4>(row, col, Vec4::new([T::ZERO; 4])).lanes, T::wide)
     } else {
-        core::array::from_fn(|j| c.get_or(row, col.saturating_add(j as u32), T::ZERO).wide())
+        from_fn(|j| c.get_or(row, col.saturating_add(j as u32), T::ZERO).wide())
     }
 }
 

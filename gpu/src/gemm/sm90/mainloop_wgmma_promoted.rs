@@ -15,7 +15,7 @@ use super::config::Config;
 use super::epilogue::MmaElement;
 use super::pipeline::{PipelineState, Smem};
 use crate::gemm::args::{BlockScales, SCALE_BLOCK};
-use crate::unroll::unroll;
+use crate::unroll::{each, unroll};
 
 /// Columns of a part.
 const PART: usize = 128;
@@ -80,8 +80,8 @@ impl Promotion for Blocks<'_> {
     #[inline(always)]
     fn factors(self, stage: u32) -> [[f32; 2]; 2] {
         let BlockScales { a, b } = self.scales;
-        let rows = [0, 8].map(|down| a.get_or(self.row + down, stage, 0.0));
-        [0, 1].map(|part| b.get_or(self.block + part, stage, 0.0)).map(|block| rows.map(|row| row * block))
+        let rows = each!([0, 8], |down| a.get_or(self.row + down, stage, 0.0));
+        each!(each!([0, 1], |part| b.get_or(self.block + part, stage, 0.0)), |block| each!(rows, |row| row * block))
     }
     #[inline(always)]
     fn add<const N: usize>(sum: &mut Accumulators<N>, first: u32, part: &Accumulators<PART>, factors: [f32; 2])

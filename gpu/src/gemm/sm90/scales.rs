@@ -4,6 +4,7 @@ use simt::wgmma::{Accumulators, Columns, Width};
 
 use crate::gemm::args::{GemmArgs, SCALES, Scales};
 use crate::gemm::number::Number;
+use crate::unroll::each;
 
 /// The sums of 64 rows from row `row`, column `col` of C on, times their factors. Those of `i8` are `i32`, whose bits
 /// the accumulators hold: they are rounded to the nearest `f32` first, and stay as they are if C takes integers.
@@ -20,13 +21,13 @@ pub(super) fn scale<T: Number<Wide = f32>, const N: usize>(
         return;
     }
     if T::IS_INTEGER {
-        sums.map_8_columns(|_, values| values.map(|bits| bits.to_bits() as i32 as f32));
+        sums.map_8_columns(|_, values| each!(values, |bits| bits.to_bits() as i32 as f32));
     }
     if gemm.flags & SCALES != 0 {
         let (down, across) = Accumulators::<N>::position(0);
-        let [upper, lower] = [0, 8].map(|i| scales.rows.get_or((row + down + i) as usize, 1.0));
+        let [upper, lower] = each!([0, 8], |i| scales.rows.get_or((row + down + i) as usize, 1.0));
         sums.map_8_columns(|first, [a, b, c, d]| {
-            let [left, right] = [0, 1].map(|i| scales.columns.get_or((col + across + first + i) as usize, 1.0));
+            let [left, right] = each!([0, 1], |i| scales.columns.get_or((col + across + first + i) as usize, 1.0));
             [a * upper * left, b * upper * right, c * lower * left, d * lower * right]
         });
     }

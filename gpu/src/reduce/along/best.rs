@@ -94,9 +94,9 @@ where
         (x.key().flip(mask), index)
     }
     #[inline(always)]
-    fn of_vector<const N: usize>(lanes: [T; N], first: u64, mask: u64) -> (T::Key, u64) {
+    fn of_vector(lanes: &[T], first: u64, mask: u64) -> (T::Key, u64) {
         let (mut best, mut offset) = (lanes[0].key().flip(mask), 0_u32);
-        for lane in 1..N {
+        for lane in 1..lanes.len() {
             let key = lanes[lane].key().flip(mask);
             let better = P::beats::<Maximum, _>(key, best);
             best = if better { key } else { best };

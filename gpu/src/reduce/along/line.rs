@@ -32,7 +32,7 @@ where
     let nothing = simt::element::zeroed::<Vector<R::Element, N>>();
     let [v0, v1, v2, v3] = each!(rows, |row| own.get_cs_or(row, 0, nothing));
     let of = |vector: Vector<R::Element, N>, i: usize| {
-        let state = r.of_vector(vector.lanes, first + i as u64 * step, parameter);
+        let state = r.of_vector(&vector.lanes, first + i as u64 * step, parameter);
         if within(i) { state } else { r.identity() }
     };
     r.merge(r.merge(of(v0, 0), of(v1, 1)), r.merge(of(v2, 2), of(v3, 3)))

@@ -44,7 +44,7 @@ pub(super) fn reduce_rows<R: Reducer, E: Element, const N: usize>(
         let [a, b, c, d, e, f, g, h] = each!([0, 1, 2, 3, 4, 5, 6, 7], |i| lanes(batch.get_cs_or(i, 0, zeroed())));
         unroll!(for line in 0..N {
             let down = [a[line], b[line], c[line], d[line], e[line], f[line], g[line], h[line]];
-            states[line] = r.merge(states[line], r.of_vector(down, rows.first + u64::from(row), parameter));
+            states[line] = r.merge(states[line], r.of_vector(&down, rows.first + u64::from(row), parameter));
         });
         row = row.saturating_add(rows.threads * BATCH);
     }
@@ -93,7 +93,7 @@ pub(super) fn reduce_striped_rows<R: Reducer, const K: usize>(
             down[line] = each!([0, 1, 2, 3], |i| batch[line].get_cs_or(i, 0, zeroed()));
         });
         unroll!(for line in 0..K {
-            states[line] = r.merge(states[line], r.of_vector(down[line], rows.first + u64::from(row), parameter));
+            states[line] = r.merge(states[line], r.of_vector(&down[line], rows.first + u64::from(row), parameter));
         });
         row = row.saturating_add(rows.threads * STRIPED_BATCH);
     }

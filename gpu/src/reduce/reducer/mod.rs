@@ -52,7 +52,7 @@ pub trait Reducer: Merger {
     /// [`Reduction::of`].
     fn of(self, x: Self::Element, index: u64, parameter: u64) -> Self::State;
     /// [`Reduction::of_vector`].
-    fn of_vector<const N: usize>(self, lanes: [Self::Element; N], first: u64, parameter: u64) -> Self::State;
+    fn of_vector(self, lanes: &[Self::Element], first: u64, parameter: u64) -> Self::State;
     /// [`Reduction::finish`].
     fn finish(self, state: Self::State, parameter: u64) -> Self::Output;
 }
@@ -125,7 +125,7 @@ impl<M: Merge, R: Reduction<Merges = M>> Reducer for Static<M, R> {
         R::of(x, index, parameter)
     }
     #[inline(always)]
-    fn of_vector<const N: usize>(self, lanes: [R::Element; N], first: u64, parameter: u64) -> M::State {
+    fn of_vector(self, lanes: &[R::Element], first: u64, parameter: u64) -> M::State {
         R::of_vector(lanes, first, parameter)
     }
     #[inline(always)]

@@ -10,6 +10,9 @@ use crate::reduce::whole::reduction::{Merge, Reduction, State};
 /// The words of a state; those that it does not have are 0.
 type Words = [u64; MAX_STATE_WORDS];
 
+/// Elements that a thread has at a time, at most: a load has 16 bytes, and a thread reads 8 rows down a column.
+const MAX_LANES: usize = 16;
+
 /// The first words of each state.
 fn first_words<const W: usize, const N: usize>(states: [Words; N]) -> [[u64; W]; N] {
     let mut words = [[0; W]; N];
@@ -130,19 +133,9 @@ impl<R: Reduction<Element: Number, Output: Number>> Of<R> {
         R::of(bits_as(x), index, parameter).pack()
     }
 
-    fn of_vector(lanes: &[Bits<R>], first: u64, parameter: u64) -> Words {
-        // As many as one load has, or one thread reads down a column.
-        match lanes.len() {
-            2 if size_of::<R::Element>() == 8 => Self::of_array::<2>(lanes, first, parameter),
-            4 => Self::of_array::<4>(lanes, first, parameter),
-            8 => Self::of_array::<8>(lanes, first, parameter),
-            16 if size_of::<R::Element>() == 1 => Self::of_array::<16>(lanes, first, parameter),
-            other => unreachable!("no kernel has {other} elements at a time"),
-        }
-    }
-
-    fn of_array<const N: usize>(bits: &[Bits<R>], first: u64, parameter: u64) -> Words {
-        let mut lanes = [zeroed(); N];
+    fn of_vector(bits: &[Bits<R>], first: u64, parameter: u64) -> Words {
+        let mut lanes = [zeroed(); MAX_LANES];
+        let lanes = &mut lanes[..bits.len()];
         for (lane, bits) in lanes.iter_mut().zip(bits) {
             *lane = bits_as(*bits);
         }
@@ -213,8 +206,8 @@ impl<E: Element, O: Element> Reducer for Table<E, O> {
         (self.0.of)(x, index, parameter)
     }
     #[inline(always)]
-    fn of_vector<const N: usize>(self, lanes: [E; N], first: u64, parameter: u64) -> Words {
-        (self.0.of_vector)(&lanes, first, parameter)
+    fn of_vector(self, lanes: &[E], first: u64, parameter: u64) -> Words {
+        (self.0.of_vector)(lanes, first, parameter)
     }
     #[inline(always)]
     fn finish(self, state: Words, parameter: u64) -> O {

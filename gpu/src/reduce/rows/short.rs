@@ -32,7 +32,7 @@ pub(super) fn reduce<R: Reducer, const N: usize>(
     let (count, length) = (out.len() as u32, length as u32);
     if config[0] == plan::SHORT_LINES_VECTORS {
         let of =
-            |vector: Vector<R::Element, N>, col: u32| r.of_vector(vector.lanes, u64::from(col) * N as u64, parameter);
+            |vector: Vector<R::Element, N>, col: u32| r.of_vector(&vector.lanes, u64::from(col) * N as u64, parameter);
         if let Some(window) = x.vectors::<N>().window(0, count, length / N as u32, distance / N as u64) {
             each(r, window, out, parameter, config, of);
         }

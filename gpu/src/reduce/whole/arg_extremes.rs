@@ -45,9 +45,9 @@ impl<T: Ordered, W: Extremum, P: NanPolicy> Reduction for ArgExtreme<T, W, P> {
         (x.key(), index)
     }
     #[inline(always)]
-    fn of_vector<const N: usize>(lanes: [T; N], first: u64, _: u64) -> (T::Key, u64) {
+    fn of_vector(lanes: &[T], first: u64, _: u64) -> (T::Key, u64) {
         let (mut best, mut offset) = (lanes[0].key(), 0_u32);
-        for lane in 1..N {
+        for lane in 1..lanes.len() {
             let key = lanes[lane].key();
             let better = P::beats::<W, _>(key, best);
             best = if better { key } else { best };

@@ -49,9 +49,9 @@ impl<T: Nonzero> Reduction for Count<T> {
         u64::from(x.is_nonzero())
     }
     #[inline(always)]
-    fn of_vector<const N: usize>(lanes: [T; N], _: u64, _: u64) -> u64 {
+    fn of_vector(lanes: &[T], _: u64, _: u64) -> u64 {
         let mut count = 0_u32;
-        for lane in 0..N {
+        for lane in 0..lanes.len() {
             count += u32::from(lanes[lane].is_nonzero());
         }
         u64::from(count)

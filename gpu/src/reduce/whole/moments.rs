@@ -21,7 +21,6 @@ use half::{bf16, f16};
 use super::entries::entries;
 use super::number::ExactInF64;
 use super::reduction::{Merge, Reduction};
-use crate::unroll::each;
 
 /// A count, the mean, and the sum of squared deviations from it.
 type State = (f64, f64, f64);
@@ -54,17 +53,18 @@ impl Merge for Moments {
 }
 
 #[inline(always)]
-fn moments_of<const N: usize>(lanes: [f64; N]) -> State {
-    let mut sum = lanes[0];
-    for lane in 1..N {
-        sum += lanes[lane];
+fn moments_of<T: Copy>(lanes: &[T], to_f64: fn(T) -> f64) -> State {
+    let n = lanes.len() as f64;
+    let mut sum = to_f64(lanes[0]);
+    for lane in 1..lanes.len() {
+        sum += to_f64(lanes[lane]);
     }
-    let mean = sum / N as f64;
+    let mean = sum / n;
     let mut squares = 0.0;
-    for lane in 0..N {
-        squares += (lanes[lane] - mean) * (lanes[lane] - mean);
+    for lane in 0..lanes.len() {
+        squares += (to_f64(lanes[lane]) - mean) * (to_f64(lanes[lane]) - mean);
     }
-    (N as f64, mean, squares)
+    (n, mean, squares)
 }
 
 /// Σ (x − mean)² / `parameter` in `f64`, rounded to `f32`.
@@ -78,11 +78,11 @@ impl<T: ExactInF64> Reduction for Variance<T> {
     type Output = f32;
     #[inline(always)]
     fn of(x: T, _: u64, _: u64) -> State {
-        moments_of([x.to_f64()])
+        moments_of(&[x], T::to_f64)
     }
     #[inline(always)]
-    fn of_vector<const N: usize>(lanes: [T; N], _: u64, _: u64) -> State {
-        moments_of(each!(lanes, T::to_f64))
+    fn of_vector(lanes: &[T], _: u64, _: u64) -> State {
+        moments_of(lanes, T::to_f64)
     }
     #[inline(always)]
     fn finish((_, _, squares): State, divisor: u64) -> f32 {
@@ -96,11 +96,11 @@ impl Reduction for VarianceOfF64 {
     type Output = f64;
     #[inline(always)]
     fn of(x: f64, _: u64, _: u64) -> State {
-        moments_of([x])
+        moments_of(&[x], |x| x)
     }
     #[inline(always)]
-    fn of_vector<const N: usize>(lanes: [f64; N], _: u64, _: u64) -> State {
-        moments_of(lanes)
+    fn of_vector(lanes: &[f64], _: u64, _: u64) -> State {
+        moments_of(lanes, |x| x)
     }
     #[inline(always)]
     fn finish((_, _, squares): State, divisor: u64) -> f64 {

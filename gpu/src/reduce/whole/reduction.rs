@@ -46,11 +46,11 @@ pub trait Reduction {
     type Output: Element;
     /// The state of `x`, element `index` of the line.
     fn of(x: Self::Element, index: u64, parameter: u64) -> StateOf<Self>;
-    /// The state of these elements, the first of which has index `first`.
+    /// The state of these elements, at least one, the first of which has index `first`.
     #[inline(always)]
-    fn of_vector<const N: usize>(lanes: [Self::Element; N], first: u64, parameter: u64) -> StateOf<Self> {
+    fn of_vector(lanes: &[Self::Element], first: u64, parameter: u64) -> StateOf<Self> {
         let mut state = Self::of(lanes[0], first, parameter);
-        for lane in 1..N {
+        for lane in 1..lanes.len() {
             state = Self::Merges::merge(state, Self::of(lanes[lane], first + lane as u64, parameter));
         }
         state

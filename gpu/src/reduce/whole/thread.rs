@@ -36,7 +36,7 @@ where
     let (head, body, tail) = x.align_to::<N>();
     let mut state = r.identity();
     let of =
-        |vector: Vector<R::Element, N>, at: usize| r.of_vector(vector.lanes, (head.len() + at * N) as u64, parameter);
+        |vector: Vector<R::Element, N>, at: usize| r.of_vector(&vector.lanes, (head.len() + at * N) as u64, parameter);
     if body.len() <= blocks * THREADS as usize {
         let own = block * THREADS as usize + t;
         if own < body.len() {

@@ -28,6 +28,7 @@ use simt::grid::{dependency_wait, launch_dependents};
 use simt::prelude::*;
 
 use super::{DEPTH, PLANES, SCALE};
+use crate::unroll::each;
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;
@@ -111,10 +112,10 @@ pub fn split(x: f32) -> [bf16; 3] {
 /// The planes of 8 elements along k, in their order in memory.
 #[inline(always)]
 fn split_eight(elements: [f32; 8]) -> [Vec4<u32>; 3] {
-    let [zero, one, two, three, four, five, six, seven] = elements.map(split);
+    let [zero, one, two, three, four, five, six, seven] = each!(elements, split);
     let eight = [[zero, one], [two, three], [four, five], [six, seven]];
     let plane = |read: fn([bf16; 3]) -> bf16| {
-        Vec4::new(eight.map(|[low, high]| read(low).to_bits() as u32 | (read(high).to_bits() as u32) << 16))
+        Vec4::new(each!(eight, |[low, high]| read(low).to_bits() as u32 | (read(high).to_bits() as u32) << 16))
     };
     [plane(|[high, _, _]| high), plane(|[_, _, low]| low), plane(|[_, middle, _]| middle)]
 }

@@ -19,7 +19,7 @@
 use simt::prelude::*;
 
 use super::{BLOCK, DEPTH};
-use crate::unroll::unroll;
+use crate::unroll::{each, unroll};
 
 /// Which operand, and whether it is K-major.
 pub(super) trait Operand {
@@ -65,7 +65,7 @@ impl Fragments {
     #[inline(always)]
     pub(super) fn new<O: Operand>(lane: u32, block: u32) -> Self {
         let (g, t) = (lane / 4, lane % 4);
-        let first = [0, 1, 2, 3].map(|i| {
+        let first = each!([0, 1, 2, 3], |i| {
             let (j, half) = if O::K_MAJOR { (i, 0) } else { (i % 2, i / 2) };
             let (k, line) = (4 * j + t, line::<O>(g, half));
             let (row, column) = if O::K_MAJOR { (line, k) } else { (k, line) };

@@ -18,7 +18,7 @@ use simt::prelude::*;
 use simt::warp::{lane_id, warp_shuffle_idx, warp_shuffle_up, warp_vote_ballot};
 
 use super::raster::place;
-use crate::unroll::unroll;
+use crate::unroll::{each, unroll};
 
 /// Groups that a warp has in its lanes.
 const WINDOW: u32 = 32;
@@ -89,7 +89,7 @@ impl<'a> GroupTiles<'a> {
             if later != 0 {
                 let lane = later.trailing_zeros();
                 let [start, end, last] =
-                    [self.start, self.end, self.last].map(|of_lane| warp_shuffle_idx(ALL, of_lane, lane, WINDOW).0);
+                    each!([self.start, self.end, self.last], |of_lane| warp_shuffle_idx(ALL, of_lane, lane, WINDOW).0);
                 let rows = (end - start).div_ceil(self.height);
                 let (row, col) = place(tile - (last - rows * self.cols), rows, self.cols);
                 let group = self.next - WINDOW + lane;
