@@ -9,21 +9,19 @@ pub use bad_input::{ArgumentRule, BadArgument, BadLaunch, LaunchRule};
 pub use driver_error::{DeviceLost, DriverError, KernelPanic, PtxError};
 pub use faults::FaultReport;
 
-use std::fmt;
+use std::{error, fmt};
+
+use ndarray::ShapeError;
 
 use crate::families::FAMILIES;
+use crate::reference::Mismatch;
 
 /// Every error of this crate. Nothing in it panics on a caller's input.
 ///
 /// `Debug` prints the message, too, so that `main` and `unwrap` show it.
-#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The NVIDIA driver's library could not be loaded.
-    #[error(
-        "no NVIDIA driver: {library} could not be loaded ({reason}); install the driver, or use Device::simulator(), \
-         or Device::best(), which uses the simulator if there is no GPU"
-    )]
     NoDriver {
         /// The requested library.
         library: String,
@@ -32,10 +30,6 @@ pub enum Error {
     },
 
     /// There is a driver, but no GPU of this number.
-    #[error(
-        "no CUDA device {asked}: the driver lists {found}; use a smaller number (the environment variable \
-         CUDA_VISIBLE_DEVICES hides devices), or Device::simulator()"
-    )]
     NoSuchDevice {
         /// The requested number.
         asked: u32,
@@ -44,29 +38,16 @@ pub enum Error {
     },
 
     /// This build of the crate has no CUDA back end.
-    #[error(
-        "warpwright was built without its feature `cuda`; in Cargo.toml write warpwright = {{ …, features = \
-         [\"cuda\"] }}, or use Device::simulator()"
-    )]
     CudaNotBuilt,
 
     /// No device has the name that was given to [`Device::named`](crate::Device::named), or in the environment
     /// variable `WARPWRIGHT_DEVICE`.
-    #[error(
-        "there is no device `{name}`; expected best, simulator, cuda or cuda:N with N the device's number, as argument \
-         of Device::named or in WARPWRIGHT_DEVICE"
-    )]
     UnknownDevice {
         /// The name.
         name: String,
     },
 
     /// No PTX in this build runs on the device.
-    #[error(
-        "{device} has compute capability {}.{}; the PTX of `{family}` is built for {built}; {}, or use \
-         Device::simulator()",
-        capability.0, capability.1, other_gpu(family)
-    )]
     TooOld {
         /// The device's name and number.
         device: String,
@@ -79,19 +60,15 @@ pub enum Error {
     },
 
     /// The device's CUDA context was lost by an earlier failure.
-    #[error(transparent)]
     DeviceLost(Box<DeviceLost>),
 
     /// The driver rejected PTX.
-    #[error(transparent)]
     Ptx(Box<PtxError>),
 
     /// Any other failure of the driver.
-    #[error(transparent)]
     Driver(Box<DriverError>),
 
     /// The device or the host has too little memory.
-    #[error("{device}: no memory for {bytes} bytes ({available}); drop unused buffers, or work on parts of the data")]
     OutOfMemory {
         /// The device.
         device: String,
@@ -102,34 +79,90 @@ pub enum Error {
     },
 
     /// An invalid argument.
-    #[error(transparent)]
     Argument(Box<BadArgument>),
 
     /// A launch that the kernel or the device does not allow.
-    #[error(transparent)]
     Launch(Box<BadLaunch>),
 
     /// The simulator ran the kernel and reports its faults. Device and buffers stay usable; the buffers contain what
     /// the kernel wrote.
-    #[error(transparent)]
     Faults(Box<FaultReport>),
 
     /// Operands of a [`reference`](crate::reference) whose shapes do not agree.
-    #[error("the shapes of a reference's operands do not agree: {0}")]
-    ReferenceShapes(#[from] ndarray::ShapeError),
+    ReferenceShapes(ShapeError),
 
     /// A result that differs from its [`reference`](crate::reference).
-    #[error("the result differs from its reference: {0}")]
-    Mismatch(#[from] crate::reference::Mismatch),
+    Mismatch(Mismatch),
 
     /// The simulator could not run the kernel.
-    #[error("kernel `{kernel}`: the simulator could not run it: {reason}")]
     Simulator {
         /// The kernel.
         kernel: String,
         /// The simulator's reason.
         reason: String,
     },
+}
+
+// Written out: a macro for it would be a twentieth of the time that a user's build takes.
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoDriver { library, reason } => write!(
+                f,
+                "no NVIDIA driver: {library} could not be loaded ({reason}); install the driver, or use \
+                 Device::simulator(), or Device::best(), which uses the simulator if there is no GPU"
+            ),
+            Self::NoSuchDevice { asked, found } => write!(
+                f,
+                "no CUDA device {asked}: the driver lists {found}; use a smaller number (the environment variable \
+                 CUDA_VISIBLE_DEVICES hides devices), or Device::simulator()"
+            ),
+            Self::CudaNotBuilt => f.write_str(
+                "warpwright was built without its feature `cuda`; in Cargo.toml write warpwright = { …, features = \
+                 [\"cuda\"] }, or use Device::simulator()",
+            ),
+            Self::UnknownDevice { name } => write!(
+                f,
+                "there is no device `{name}`; expected best, simulator, cuda or cuda:N with N the device's number, as \
+                 argument of Device::named or in WARPWRIGHT_DEVICE"
+            ),
+            Self::TooOld { device, capability: (major, minor), family, built } => write!(
+                f,
+                "{device} has compute capability {major}.{minor}; the PTX of `{family}` is built for {built}; {}, or \
+                 use Device::simulator()",
+                other_gpu(family)
+            ),
+            Self::DeviceLost(lost) => lost.fmt(f),
+            Self::Ptx(error) => error.fmt(f),
+            Self::Driver(error) => error.fmt(f),
+            Self::OutOfMemory { device, bytes, available } => write!(
+                f,
+                "{device}: no memory for {bytes} bytes ({available}); drop unused buffers, or work on parts of the data"
+            ),
+            Self::Argument(bad) => bad.fmt(f),
+            Self::Launch(bad) => bad.fmt(f),
+            Self::Faults(report) => report.fmt(f),
+            Self::ReferenceShapes(error) => {
+                write!(f, "the shapes of a reference's operands do not agree: {error}")
+            }
+            Self::Mismatch(mismatch) => write!(f, "the result differs from its reference: {mismatch}"),
+            Self::Simulator { kernel, reason } => {
+                write!(f, "kernel `{kernel}`: the simulator could not run it: {reason}")
+            }
+        }
+    }
+}
+
+impl error::Error for Error {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match self {
+            Self::DeviceLost(lost) => lost.source(),
+            Self::Ptx(error) => error.source(),
+            Self::ReferenceShapes(error) => Some(error),
+            Self::Mismatch(mismatch) => Some(mismatch),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Debug for Error {
@@ -150,6 +183,18 @@ impl From<BadArgument> for Error {
 impl From<BadLaunch> for Error {
     fn from(bad: BadLaunch) -> Self {
         Self::Launch(Box::new(bad))
+    }
+}
+
+impl From<ShapeError> for Error {
+    fn from(error: ShapeError) -> Self {
+        Self::ReferenceShapes(error)
+    }
+}
+
+impl From<Mismatch> for Error {
+    fn from(mismatch: Mismatch) -> Self {
+        Self::Mismatch(mismatch)
     }
 }
 

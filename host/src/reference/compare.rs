@@ -1,6 +1,6 @@
 //! Comparison of results with references.
 
-use std::fmt;
+use std::{error, fmt};
 
 /// The expected result of an operation: for each element its value, and the error bound of a correct result.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,11 +101,10 @@ fn error_over_bound(got: f32, value: f64, bound: f64) -> f64 {
 }
 
 /// How a result differs from the reference.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Mismatch {
     /// The lengths differ.
-    #[error("expected {expected} elements, got {got}")]
     Length {
         /// Elements of the reference.
         expected: usize,
@@ -113,11 +112,6 @@ pub enum Mismatch {
         got: usize,
     },
     /// Bits differ.
-    #[error(
-        "element {index}: expected {expected:e} (bits {:#010x}), got {got:e} (bits {:#010x}); {count} elements differ",
-        expected.to_bits(),
-        got.to_bits()
-    )]
     Bits {
         /// The first element that differs.
         index: usize,
@@ -129,6 +123,23 @@ pub enum Mismatch {
         count: usize,
     },
 }
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length { expected, got } => write!(f, "expected {expected} elements, got {got}"),
+            Self::Bits { index, expected, got, count } => write!(
+                f,
+                "element {index}: expected {expected:e} (bits {:#010x}), got {got:e} (bits {:#010x}); {count} elements \
+                 differ",
+                expected.to_bits(),
+                got.to_bits()
+            ),
+        }
+    }
+}
+
+impl error::Error for Mismatch {}
 
 /// Compares bits: for copies, and for data whose sums are exact in any order.
 ///
