@@ -81,9 +81,12 @@
 //! ```toml
 //! [profile.dev]
 //! opt-level = 1
+//! debug = "line-tables-only"
+//! lto = "off"
 //!
 //! [profile.dev.package.warpwright-simulator]
 //! opt-level = 3
+//! codegen-units = 1
 //! ```
 //!
 //! # The feature `cuda`
