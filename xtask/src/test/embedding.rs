@@ -30,7 +30,7 @@ pub(super) fn check_own_kernels(workspace: &Workspace) -> Result<bool> {
     let mut passed = succeeds(outside.cargo(&project).args(["test", "--quiet", "--features=cuda"]))?;
     passed &= succeeds(outside.cargo(&project).args(["run", "--quiet", "--features=cuda"]))?;
     passed &= starts_without_driver(&outside.target().join("debug/own-kernels"))?;
-    for (name, workspace) in [("one-crate", false), ("zwei", true)] {
+    for (name, workspace) in [("one-crate", false), ("two-crates", true)] {
         let project = outside.create(name, workspace)?;
         passed &= succeeds(outside.cargo(&project).args(["fmt", "--all", "--check"]))?;
         let tests = process::capture(outside.cargo(&project).args(["test", "--workspace"]))?;
