@@ -112,8 +112,8 @@ impl Book<'_> {
             Some(output[start..=end].split_once('\n')?.1)
         });
         let step = step.with_context(|| format!("the PTX has no step of the loop:\n{output}"))?;
-        let packages = self.outside.packages();
-        let step = step.replace(&format!("{}", packages.display()), "…").replace("\n\t", "\n    ");
+        let packages = self.outside.packages().display().to_string();
+        let step = step.replace(&packages, "…").replace("\n\t", "\n    ");
         Ok(self.shows("first-hour/inspect.txt", &step)? && same)
     }
 
