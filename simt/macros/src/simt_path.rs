@@ -39,3 +39,15 @@ pub(crate) fn simt_at(span: Span) -> TokenStream {
         Dependency::Warpwright => quote_spanned!(span=> ::warpwright::simt),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{DEPENDENCY, Dependency, simt};
+
+    #[test]
+    fn the_path_is_that_of_the_dependency() {
+        assert_eq!(simt().to_string(), ":: simt");
+        DEPENDENCY.set(Dependency::Warpwright);
+        assert_eq!(simt().to_string(), ":: warpwright :: simt");
+    }
+}
