@@ -128,6 +128,9 @@
 //! | [`tma::TensorMap`], [`tma::TensorMapMut`], taken by reference | `.param .align 64` (Hopper) |
 //! | [`tma::prefetch`] | `prefetch.tensormap` (Hopper) |
 //! | [`tma::load_2d`], [`tma::load_3d`], [`tma::store_2d`], [`tma::store_3d`] | `cp.async.bulk.tensor` (Hopper) |
+//! | [`tma::load_2d_with_policy`], [`tma::load_3d_with_policy`] | `cp.async.bulk.tensor….L2::cache_hint` (Hopper) |
+//! | [`tma::CachePolicy`] | `createpolicy.fractional` |
+//! | [`tma::prefetch_2d`], [`tma::prefetch_3d`] | `cp.async.bulk.prefetch.tensor` (Hopper) |
 //! | [`tma::load_2d_multicast`], [`tma::load_3d_multicast`] | `cp.async.bulk.tensor….multicast::cluster` (Hopper) |
 //! | [`tma::store_commit`] | `cp.async.bulk.commit_group` (Hopper) |
 //! | [`tma::store_wait_read`], [`tma::store_wait`] | `cp.async.bulk.wait_group` (Hopper) |

@@ -139,8 +139,28 @@ impl<'a, T> Deref for TensorMapMut<'a, T> {
     }
 }
 
+/// Which lines of the L2 cache give way first to others (`createpolicy.fractional.L2::…`). It changes no result.
+#[derive(Clone, Copy, Debug)]
+pub struct CachePolicy(u64);
+
+impl CachePolicy {
+    /// These lines before others: for data that is read once, of which the cache has no use.
+    #[inline(always)]
+    #[must_use]
+    pub fn evict_first() -> Self {
+        Self(arch::tma::evict_first())
+    }
+
+    /// As without a policy.
+    #[inline(always)]
+    #[must_use]
+    pub fn evict_normal() -> Self {
+        Self(arch::tma::evict_normal())
+    }
+}
+
 macro_rules! loads {
-    ($($(#[$doc:meta])* $name:ident: $rank:literal, $load:ident($($mask:ident)?);)+) => {$(
+    ($($(#[$doc:meta])* $name:ident: $rank:literal, $load:ident($($more:ident: $type:ty $(= $inner:tt)?)?);)+) => {$(
         $(#[$doc])*
         #[inline(always)]
         #[track_caller]
@@ -149,7 +169,7 @@ macro_rules! loads {
             map: &TensorMap<T>,
             at: [i32; $rank],
             bar: MbarrierSlot<'_>,
-            $($mask: u16)?
+            $($more: $type)?
         ) {
             // SAFETY: the map is as `from_raw` requires; destination and mbarrier are in the block's shared memory, or
             // null after a report. All blocks of a multicast have the same layout of shared memory. A box larger than
@@ -157,7 +177,7 @@ macro_rules! loads {
             unsafe {
                 let bytes = dst.elements() * size_of::<T>();
                 let (dst, bar) = (dst.address().cast(), bar.address());
-                arch::tma::$load::<$rank>(dst, bytes, map.raw(), size_of::<T>(), at, bar $(, $mask)?)
+                arch::tma::$load::<$rank>(dst, bytes, map.raw(), size_of::<T>(), at, bar $(, $more $(.$inner)?)?)
             }
         }
     )+};
@@ -173,6 +193,10 @@ loads! {
     load_2d: 2, load();
     /// [`load_2d`] of a map of three dimensions (`cp.async.bulk.tensor.3d`).
     load_3d: 3, load();
+    /// [`load_2d`] with a policy for the L2 cache (`cp.async.bulk.tensor.2d….L2::cache_hint`).
+    load_2d_with_policy: 2, load_with_policy(policy: CachePolicy = 0);
+    /// [`load_2d_with_policy`] of a map of three dimensions (`cp.async.bulk.tensor.3d….L2::cache_hint`).
+    load_3d_with_policy: 3, load_with_policy(policy: CachePolicy = 0);
     /// [`load_2d`] to several blocks of the [cluster](crate::cluster): to the slot `dst` in each block whose bit is set
     /// in `mask`, bit r for rank r. The bytes of the whole box count on the mbarrier `bar` of each of them
     /// (`cp.async.bulk.tensor.2d….multicast::cluster`).
@@ -180,9 +204,9 @@ loads! {
     /// Each of those blocks must have released the slot to this thread
     /// ([`arrive_at`](crate::mbarrier::Mbarriers::arrive_at)), and none may have exited. A bit beyond the cluster ends
     /// the launch with an error.
-    load_2d_multicast: 2, load_multicast(mask);
+    load_2d_multicast: 2, load_multicast(mask: u16);
     /// [`load_2d_multicast`] of a map of three dimensions (`cp.async.bulk.tensor.3d….multicast::cluster`).
-    load_3d_multicast: 3, load_multicast(mask);
+    load_3d_multicast: 3, load_multicast(mask: u16);
 }
 
 macro_rules! stores {
@@ -238,4 +262,18 @@ pub fn store_wait<const PENDING: u32>() {
 #[inline(always)]
 pub fn prefetch<T: Element>(map: &TensorMap<T>) {
     arch::tma::prefetch(map.raw());
+}
+
+/// Prefetches to the L2 cache the box whose first element is at `at`, innermost dimension first, of a map of two
+/// dimensions (`cp.async.bulk.prefetch.tensor.2d`). A load that follows reads what is in memory then: so a block may
+/// prefetch what an earlier launch has still to write, before [`dependency_wait`](crate::grid::dependency_wait).
+#[inline(always)]
+pub fn prefetch_2d<T: Element>(map: &TensorMap<T>, at: [i32; 2]) {
+    arch::tma::prefetch_box(map.raw(), at);
+}
+
+/// [`prefetch_2d`] of a map of three dimensions (`cp.async.bulk.prefetch.tensor.3d`).
+#[inline(always)]
+pub fn prefetch_3d<T: Element>(map: &TensorMap<T>, at: [i32; 3]) {
+    arch::tma::prefetch_box(map.raw(), at);
 }

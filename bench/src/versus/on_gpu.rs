@@ -5,8 +5,8 @@
 //! - Where that is more than one call, each variant is captured once in a CUDA graph, which is then launched: otherwise
 //!   the host would be timed, as the mode `stream` intends. A variant that cannot be captured (it waits, or allocates)
 //!   is called from the host, and the record says so.
-//! - Calls rotate through the slots, so that data comes from memory: together they are at least [`ROTATED`] bytes, or,
-//!   where that would be too many slots, the L2 cache is overwritten before each sample.
+//! - Calls rotate through the slots, so that data comes from memory: together they are at least [`ROTATED`] bytes, or
+//!   as many as there may be; where they fit the L2 cache nevertheless, it is overwritten before each sample.
 //! - Work is queued ahead of the GPU, so that it never waits for a launch.
 
 use std::rc::Rc;
@@ -29,8 +29,11 @@ const SAMPLE_US: f64 = 300.0;
 /// Most calls of a sample, rounded up to use every slot equally often. No more than the most slots, so that where the
 /// cache is overwritten before a sample, each of its calls finds its data in memory.
 const CALLS: usize = SLOTS;
-/// Bytes of all slots together, at least: twice the L2 cache of an H200.
-pub const ROTATED: f64 = 2.0 * 60e6;
+/// Bytes of all slots together, at least: ten times the L2 cache of an H200, of which a launch may leave a tenth as
+/// what the cache gives up last.
+pub const ROTATED: f64 = 500e6;
+/// Bytes that fill the L2 cache twice.
+const OVERWRITTEN: f64 = 2.0 * 60e6;
 /// Calls so long need no lead-in: launching takes a hundredth of it.
 const LONG_US: f64 = 1000.0;
 /// Asking the GPU for its clocks takes time, and interrupts it.
@@ -130,9 +133,9 @@ impl<'c, 'm> Gpu<'c, 'm> {
         }
         gpu.fastest = fastest;
         gpu.calls = calls(fastest, gpu.slots.len());
-        if gpu.slots.len() as f64 * bytes < ROTATED {
+        if gpu.slots.len() as f64 * bytes < OVERWRITTEN {
             let device = gpu.slots[0].a.device();
-            gpu.flushed = Some(device.alloc(ROTATED as usize)?);
+            gpu.flushed = Some(device.alloc(OVERWRITTEN as usize)?);
         }
         if gpu.calls > 1 {
             for variant in 0..gpu.variants.len() {
@@ -276,10 +279,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slots_fill_twice_the_cache_or_are_many() {
+    fn slots_fill_the_cache_ten_times_or_are_many() {
         assert_eq!(how_many(4e9), 1);
-        assert_eq!(how_many(100e6), 2);
-        assert_eq!(how_many(4e6), 30);
+        assert_eq!(how_many(100e6), 5);
+        assert_eq!(how_many(4e6), 125);
         assert_eq!(how_many(16.0), SLOTS);
     }
 

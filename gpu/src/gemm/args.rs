@@ -39,6 +39,14 @@ pub const GELU: u32 = 2 << 8;
 /// TMA stores C, whose rows are multiples of 16 bytes long: the flags ask for nothing else, and beta is 0.
 pub const TMA_STORE: u32 = 1 << 16;
 
+/// Each element of A is loaded once, and they are more than the L2 cache keeps until the next launch: they give way
+/// first to what is used again.
+pub const STREAMS_A: u32 = 1 << 17;
+/// The same of B.
+pub const STREAMS_B: u32 = 1 << 18;
+/// The next launch may begin once all blocks of this one have loaded their operands; else from the beginning.
+pub const LAUNCHES_LATE: u32 = 1 << 19;
+
 /// Everything but the operands.
 #[repr(C)]
 #[derive(Clone, Copy, KernelArg)]

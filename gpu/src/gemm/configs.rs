@@ -106,6 +106,9 @@ pub struct WgmmaKernel<K: 'static> {
     pub kernel: &'static K,
 }
 
+/// Elements of `f32` by which a warpgroup stages C in shared memory: 16 KiB.
+pub const STAGING: usize = 4096;
+
 impl WgmmaConfig {
     /// Rows of an MMA tile that one warpgroup computes at a time: `wgmma.m64`.
     pub const MMA_ROWS: u32 = 64;
@@ -172,6 +175,23 @@ impl WgmmaConfig {
         [self.mma[0], if self.two_width { 64 } else { multicast_slice(self.mma[1], self.cluster) }]
     }
 
+    /// Elements of `f32` by which C is staged in shared memory: [`STAGING`] for each warpgroup that multiplies, or what
+    /// a narrow tile of Cᵀ has.
+    #[must_use]
+    pub const fn staging(&self) -> usize {
+        if self.swap_ab && self.mma[1] < 64 { self.mma[1] as usize * 64 } else { self.consumers() as usize * STAGING }
+    }
+
+    /// Whether a block leaves room on its SM for one of the next launch, which then begins to load before this launch
+    /// has ended.
+    #[must_use]
+    pub const fn leaves_room(&self) -> bool {
+        // Half of 228 KiB, 1 KiB of it the driver's; the mbarriers and what aligns them are at most another.
+        let pipeline = self.stages * (self.mma[0] + self.mma[1]) as usize * 128;
+        let fits = pipeline + 4 * self.staging() <= (114 - 2) * 1024;
+        fits && 2 * self.threads() * self.registers() <= 65_536
+    }
+
     /// Registers of a thread at launch: a third of what there is where two warpgroups multiply, who then take some from
     /// the producer; else what the accumulators, and as many loads of partials, want.
     ///
@@ -180,7 +200,7 @@ impl WgmmaConfig {
     #[must_use]
     pub const fn registers(&self) -> u32 {
         let registers = match (self.consumers(), self.mma[1]) {
-            (1, 16) => 96,
+            (1, 16 | 32) => 96,
             (1, _) if self.has_many_accumulators() => 240,
             (1, _) => 192,
             _ => 168,
@@ -251,6 +271,7 @@ macro_rules! wgmma_16_configs {
         "16x64": 64 x 16, 1, 16, [swap_ab stream_k], [nn nt], [2.55 1.45], 0.6, [300.0 300.0], 16 x 8192 x 8192;
         "64x16": 64 x 16, 1, 16, [stream_k], [nt tt], [2.6 1.45], 0.6, [500.0 500.0], 8192 x 16 x 8192;
         "32x64": 64 x 32, 1, 16, [swap_ab stream_k], [nn nt], [5.0 2.9], 0.3, [450.0 450.0], 32 x 8192 x 8192;
+        "32x64_s8": 64 x 32, 1, 8, [swap_ab], [nn nt], [5.0 2.9], 0.3, [450.0 450.0], 32 x 5120 x 5120;
         "64x32": 64 x 32, 1, 16, [stream_k], [nt tt], [5.0 2.9], 0.5, [500.0 500.0], 8192 x 32 x 8192;
         "128x256": 128 x 256, 1, 4, [stream_k], [nn nt tn tt], [11.0 11.0], 0.8, [80.0 700.0], 4096 x 4096 x 64;
         "256x192": 256 x 192, 1, 3, [two_width], [nn nt tn tt], [10.8 11.4], 0.86, [85.0 700.0], 8192 x 8192 x 8192;

@@ -4,19 +4,22 @@ use core::arch::asm;
 
 use super::memory::shared_address;
 
-/// `cp.async.bulk.tensor` of `RANK` dimensions: `$op $before[map, {coordinates}]$after`.
+/// `cp.async.bulk.$copy` of `RANK` dimensions: `$op $before[map, {coordinates}]$after`.
 macro_rules! copy {
     ($op:literal, $before:literal, $after:literal, $at:ident, $($operands:tt)+) => {
+        copy!("tensor", $op, $before, $after, $at, $($operands)+)
+    };
+    ($copy:literal, $op:literal, $before:literal, $after:literal, $at:ident, $($operands:tt)+) => {
         if RANK == 2 {
             asm!(
-                concat!("cp.async.bulk.tensor.2d.", $op, " ", $before, "[{map}, {{{x}, {y}}}]", $after, ";"),
+                concat!("cp.async.bulk.", $copy, ".2d.", $op, " ", $before, "[{map}, {{{x}, {y}}}]", $after, ";"),
                 $($operands)+,
                 x = in(reg32) $at[0], y = in(reg32) $at[1],
                 options(nostack, preserves_flags)
             );
         } else {
             asm!(
-                concat!("cp.async.bulk.tensor.3d.", $op, " ", $before, "[{map}, {{{x}, {y}, {z}}}]", $after, ";"),
+                concat!("cp.async.bulk.", $copy, ".3d.", $op, " ", $before, "[{map}, {{{x}, {y}, {z}}}]", $after, ";"),
                 $($operands)+,
                 x = in(reg32) $at[0], y = in(reg32) $at[1], z = in(reg32) $at[RANK - 1],
                 options(nostack, preserves_flags)
@@ -42,6 +45,29 @@ pub(crate) unsafe fn load<const RANK: usize>(
         copy!(
             "shared::cluster.global.mbarrier::complete_tx::bytes", "[{dst}], ", ", [{bar}]", at,
             dst = in(reg32) dst, map = in(reg64) map, bar = in(reg32) bar
+        );
+    }
+}
+
+/// # Safety
+/// As for [`load`]; `policy` is one of those below.
+#[inline(always)]
+pub(crate) unsafe fn load_with_policy<const RANK: usize>(
+    dst: *mut u8,
+    _bytes: usize,
+    map: *const [u64; 16],
+    _element: usize,
+    at: [i32; RANK],
+    bar: *mut u64,
+    policy: u64,
+) {
+    let (dst, bar) = (shared_address(dst), shared_address(bar));
+    // SAFETY: the caller's promise.
+    unsafe {
+        copy!(
+            "shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint",
+            "[{dst}], ", ", [{bar}], {policy}", at,
+            dst = in(reg32) dst, map = in(reg64) map, bar = in(reg32) bar, policy = in(reg64) policy
         );
     }
 }
@@ -104,4 +130,30 @@ pub(crate) fn wait_group<const PENDING: u32>() {
 pub(crate) fn prefetch(map: *const [u64; 16]) {
     // SAFETY: a hint.
     unsafe { asm!("prefetch.tensormap [{}];", in(reg64) map, options(nostack, preserves_flags)) }
+}
+#[inline(always)]
+pub(crate) fn prefetch_box<const RANK: usize>(map: *const [u64; 16], at: [i32; RANK]) {
+    // SAFETY: a hint.
+    unsafe { copy!("prefetch.tensor", "L2.global", "", "", at, map = in(reg64) map) }
+}
+
+macro_rules! policies {
+    ($($name:ident: $priority:literal;)+) => {$(
+        #[inline(always)]
+        pub(crate) fn $name() -> u64 {
+            let policy;
+            // SAFETY: writes a register.
+            unsafe {
+                asm!(
+                    concat!("createpolicy.fractional.L2::", $priority, ".b64 {};"), out(reg64) policy,
+                    options(pure, nomem, nostack, preserves_flags)
+                );
+            }
+            policy
+        }
+    )+};
+}
+policies! {
+    evict_first: "evict_first";
+    evict_normal: "evict_normal";
 }

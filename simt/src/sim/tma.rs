@@ -23,6 +23,23 @@ pub(crate) unsafe fn load<const RANK: usize>(
 /// As for [`load`].
 #[inline(always)]
 #[track_caller]
+pub(crate) unsafe fn load_with_policy<const RANK: usize>(
+    dst: *mut u8,
+    bytes: usize,
+    map: *const [u64; 16],
+    element: usize,
+    at: [i32; RANK],
+    bar: *mut u64,
+    _policy: u64,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { load(dst, bytes, map, element, at, bar) }
+}
+
+/// # Safety
+/// As for [`load`].
+#[inline(always)]
+#[track_caller]
 pub(crate) unsafe fn load_multicast<const RANK: usize>(
     dst: *mut u8,
     bytes: usize,
@@ -67,6 +84,17 @@ pub(crate) fn wait_group<const PENDING: u32>() {
     device::tensor_store_wait(PENDING, false);
 }
 
-/// Caches are not simulated.
+// Caches are not simulated.
+
 #[inline(always)]
 pub(crate) fn prefetch(_map: *const [u64; 16]) {}
+#[inline(always)]
+pub(crate) fn prefetch_box<const RANK: usize>(_map: *const [u64; 16], _at: [i32; RANK]) {}
+#[inline(always)]
+pub(crate) fn evict_first() -> u64 {
+    0
+}
+#[inline(always)]
+pub(crate) fn evict_normal() -> u64 {
+    0
+}

@@ -10,6 +10,7 @@ mod planes;
 mod run;
 pub(crate) mod sample;
 mod stream_k;
+mod streamed;
 
 use ndarray::{Array2, Axis};
 use proptest::sample::select;

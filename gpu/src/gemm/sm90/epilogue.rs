@@ -24,8 +24,8 @@ use simt::wgmma::{Accumulators, Columns, ReadColumns, Width};
 
 use super::config::Config;
 use super::fragments;
-use super::pipeline::STAGING;
 use crate::gemm::args::{F16_C, GemmArgs, TMA_STORE, WIDE_C};
+use crate::gemm::configs::STAGING;
 use crate::gemm::number::Number;
 use crate::unroll::each;
 
@@ -56,8 +56,8 @@ pub(super) trait MmaElement: Number<Wide = f32, Stored: Lanes<4>> {
 
     /// The TMA-store epilogue of warpgroup `half`, for its thread `t`: see [`Epilogue::store`].
     #[doc(hidden)]
-    fn store_by_tma<F: Form>(
-        epilogue: &Epilogue<'_, Self>,
+    fn store_by_tma<F: Form, const E: usize>(
+        epilogue: &Epilogue<'_, Self, E>,
         sums: impl ReadColumns,
         at: [u32; 3],
         buffer: &mut u32,
@@ -71,8 +71,8 @@ macro_rules! elements_of_16_bits {
             type Kind = Self;
 
             #[inline(always)]
-            fn store_by_tma<F: Form>(
-                epilogue: &Epilogue<'_, Self>,
+            fn store_by_tma<F: Form, const E: usize>(
+                epilogue: &Epilogue<'_, Self, E>,
                 sums: impl ReadColumns,
                 at: [u32; 3],
                 buffer: &mut u32,
@@ -93,8 +93,8 @@ impl MmaElement for f32 {
     type Kind = Tf32;
 
     #[inline(always)]
-    fn store_by_tma<F: Form>(
-        epilogue: &Epilogue<'_, Self>,
+    fn store_by_tma<F: Form, const E: usize>(
+        epilogue: &Epilogue<'_, Self, E>,
         sums: impl ReadColumns,
         at: [u32; 3],
         buffer: &mut u32,
@@ -114,8 +114,8 @@ macro_rules! elements_of_8_bits {
             type Kind = Self;
 
             #[inline(always)]
-            fn store_by_tma<F: Form>(
-                epilogue: &Epilogue<'_, Self>,
+            fn store_by_tma<F: Form, const E: usize>(
+                epilogue: &Epilogue<'_, Self, E>,
                 sums: impl ReadColumns,
                 at: [u32; 3],
                 buffer: &mut u32,
@@ -169,13 +169,13 @@ impl<const SWAP_AB: bool, const A_IN_REGISTERS: bool, const GROUPED: bool, const
 
 /// What is the same for all tiles.
 #[derive(Clone, Copy)]
-pub(super) struct Epilogue<'a, T: MmaElement> {
-    pub(super) staging: &'a SharedArray<f32, { 2 * STAGING }>,
+pub(super) struct Epilogue<'a, T: MmaElement, const E: usize> {
+    pub(super) staging: &'a SharedArray<f32, E>,
     pub(super) map: &'a TensorMapMut<'a, T>,
     pub(super) gemm: GemmArgs<'a, T>,
 }
 
-impl<T: MmaElement> Epilogue<'_, T> {
+impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
     /// Stores the accumulators of this warpgroup, `at` being row and column of the MMA's result, and the matrix.
     /// `buffer` is the half of its staging memory that comes next.
     #[inline(always)]
@@ -194,9 +194,10 @@ impl<T: MmaElement> Epilogue<'_, T> {
     fn store_sums<F: Form>(&self, sums: impl ReadColumns, at: [u32; 3], buffer: &mut u32) {
         // No address of what follows is worth a register while the tile is computed.
         let t = opaque(thread_idx_x());
-        let thread = [(t / WARPGROUP_SIZE - 1) & 1, t % WARPGROUP_SIZE];
+        let half = if E > STAGING { (t / WARPGROUP_SIZE - 1) & 1 } else { 0 };
+        let thread = [half, t % WARPGROUP_SIZE];
         if F::HAS_BOXES && self.gemm.flags & TMA_STORE != 0 {
-            T::store_by_tma::<F>(self, sums, at, buffer, thread);
+            T::store_by_tma::<F, E>(self, sums, at, buffer, thread);
         } else {
             self.store_generic::<F>(sums, at, thread);
         }

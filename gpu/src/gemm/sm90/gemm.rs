@@ -1,21 +1,21 @@
 //! What a block does: raster order and stream-K.
 
 use simt::cluster::cluster_rank;
-use simt::grid::dependency_wait;
+use simt::grid::{dependency_wait, launch_dependents};
 use simt::opaque;
 use simt::prelude::*;
-use simt::tma::prefetch;
+use simt::tma::{CachePolicy, prefetch};
 use simt::warpgroup::{decrease_registers, increase_registers, warpgroup_id};
 use simt::wgmma::{Accumulators, Columns, Width};
 
 use super::config::Config;
 use super::epilogue::Epilogue;
 use super::fixup::Fixup;
-use super::pipeline::{PipelineState, Smem, init_pipeline};
+use super::pipeline::{BlockSmem, PipelineState, Smem, init_pipeline};
 use super::schedule::raster::Tiles;
 use super::schedule::stream_k::{Blocks, StreamK, WorkUnit};
 use super::{CONSUMER_REGISTERS, MANY_REGISTERS, PRODUCER_REGISTERS, TensorMaps};
-use crate::gemm::args::{TMA_STORE, TmaGemmArgs};
+use crate::gemm::args::{LAUNCHES_LATE, STREAMS_A, STREAMS_B, TMA_STORE, TmaGemmArgs};
 use crate::unroll::each;
 
 /// Gives the registers back that the producer does not need.
@@ -38,12 +38,23 @@ fn increase_for_consumer<C: Config>() {
     }
 }
 
+/// Steps along k of which a streamed operand is prefetched to L2 while the predecessor ends.
+const PREFETCHED: u32 = 4;
+
+/// The policies for the loads of the MMA's A and of its B, where it is not the usual one.
+#[inline(always)]
+fn policies(flags: u32, swap_ab: bool) -> [Option<CachePolicy>; 2] {
+    let first = CachePolicy::evict_first();
+    let streams = if swap_ab { [STREAMS_B, STREAMS_A] } else { [STREAMS_A, STREAMS_B] };
+    each!(streams, |streams| if flags & streams != 0 { Some(first) } else { None })
+}
+
 /// The tiles and parts of tiles that this block computes: see [`stream_k`](super::schedule::stream_k).
 ///
 /// `a` and `b` are the maps of the operands, `c` is that of C, which counts only with [`TMA_STORE`].
 #[inline(always)]
-pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, const STAGES: usize>(
-    smem: &Smem<C::Operand, A, B, STAGES>,
+pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, const STAGES: usize, const E: usize>(
+    BlockSmem { staging, pipeline: smem }: &BlockSmem<C::Operand, A, B, STAGES, E>,
     (a, b, c): TensorMaps<'_, C::Operand, C::Element>,
     args: TmaGemmArgs<'_, C::Element>,
     source: C::Source<'_>,
@@ -69,6 +80,9 @@ pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, co
         }
     }
     init_pipeline!(smem, STAGES, t, cluster * consumers * 4, cluster);
+    if args.gemm.flags & LAUNCHES_LATE == 0 {
+        launch_dependents();
+    }
     let rank = if cluster > 1 { cluster_rank() } else { 0 };
     let [rows, cols] = C::CONFIG.mma;
     // Tiles of a cluster.
@@ -96,20 +110,31 @@ pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, co
         // The first place is known before the predecessor ends, for which the others of this warpgroup need not wait.
         let mut place = (opaque(first.0), opaque(first.1), opaque(first.2));
         if t == 0 {
+            let boxes = |(matrix, row, col): (u32, u32, u32), stage: u32| {
+                let matrices = each!(batch_step, |step| (matrix * step) as i32);
+                [row as i32, col as i32, (stage * depth) as i32, matrices[0], matrices[1]]
+            };
+            // Large tiles leave no registers for policies.
+            let streams = if consumers == 1 { policies(args.gemm.flags, C::CONFIG.swap_ab) } else { [None; 2] };
+            if let Some(WorkUnit { from, to, .. }) = unit {
+                for stage in from * planes..to.min(from + PREFETCHED) * planes {
+                    Smem::<_, A, B, STAGES>::prefetch_stage::<C>((a, b), boxes(place, stage), (cols, rank), streams);
+                }
+            }
             dependency_wait();
             let mut state = PipelineState::<STAGES>::PRODUCER;
             while let Some(WorkUnit { from, to, .. }) = unit {
-                let (matrix, row, col) = place;
-                let matrices = each!(batch_step, |step| (matrix * step) as i32);
                 for stage in from * planes..to * planes {
-                    let place = [row as i32, col as i32, (stage * depth) as i32, matrices[0], matrices[1]];
-                    smem.load_stage::<C>(state, (a, b), place, (cols, rank));
+                    smem.load_stage::<C>(state, (a, b), boxes(place, stage), (cols, rank), streams);
                     state.advance();
                 }
                 unit = schedule.next_unit();
                 if let Some(unit) = unit {
                     place = at(unit.tile);
                 }
+            }
+            if args.gemm.flags & LAUNCHES_LATE != 0 {
+                launch_dependents();
             }
             if cluster > 1 {
                 smem.drain(state);
@@ -123,7 +148,7 @@ pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, co
     }
     dependency_wait();
     let fixup = Fixup::new(args.stream_k, blocks, consumers, cluster);
-    let epilogue = Epilogue { staging: &smem.c, map: c, gemm: args.gemm };
+    let epilogue = Epilogue { staging, map: c, gemm: args.gemm };
     let mut state = PipelineState::<STAGES>::CONSUMER;
     let mut buffer = 0;
     while let Some(WorkUnit { tile, from, to }) = schedule.next_unit() {

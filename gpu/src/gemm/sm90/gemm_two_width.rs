@@ -1,6 +1,6 @@
 //! What a block does in a two-width schedule.
 
-use simt::grid::dependency_wait;
+use simt::grid::{dependency_wait, launch_dependents};
 use simt::opaque;
 use simt::prelude::*;
 use simt::tma::prefetch;
@@ -10,7 +10,7 @@ use simt::wgmma::{Accumulators, Columns, Width};
 use super::config::Config;
 use super::epilogue::Epilogue;
 use super::mainloop_wgmma::accumulate;
-use super::pipeline::{PipelineState, Smem, init_pipeline};
+use super::pipeline::{BlockSmem, PipelineState, Smem, init_pipeline};
 use super::schedule::two_width::{NARROW, ROWS, TwoWidth, WIDE};
 use super::{CONSUMER_REGISTERS, PRODUCER_REGISTERS, TensorMaps};
 use crate::gemm::args::{TMA_STORE, TmaGemmArgs};
@@ -18,8 +18,8 @@ use crate::unroll::each;
 
 /// The tiles whose number is that of this block modulo the grid's size.
 #[inline(always)]
-pub(super) fn gemm<'a, C: Config, const A: usize, const B: usize, const STAGES: usize>(
-    smem: &'a Smem<C::Operand, A, B, STAGES>,
+pub(super) fn gemm<'a, C: Config, const A: usize, const B: usize, const STAGES: usize, const E: usize>(
+    BlockSmem { staging, pipeline: smem }: &'a BlockSmem<C::Operand, A, B, STAGES, E>,
     (a, b, c): TensorMaps<'a, C::Operand, C::Element>,
     args: TmaGemmArgs<'a, C::Element>,
     source: C::Source<'a>,
@@ -43,6 +43,7 @@ pub(super) fn gemm<'a, C: Config, const A: usize, const B: usize, const STAGES: 
         smem.schedule.set(TwoWidth::WORDS as u32, block_idx_x());
     }
     init_pipeline!(smem, STAGES, t, 2 * 4, 1);
+    launch_dependents();
     let schedule = || TwoWidth::from_words(|i| smem.schedule.get(i));
     // First row, first column and matrix of a tile.
     let at = |tile: u32| {
@@ -66,7 +67,7 @@ pub(super) fn gemm<'a, C: Config, const A: usize, const B: usize, const STAGES: 
                 let width = if tile < schedule().count_wide() { WIDE } else { NARROW };
                 for step in 0..k.div_ceil(depth) {
                     let place = [row as i32, col as i32, (step * depth) as i32, matrices[0], matrices[1]];
-                    smem.load_stage::<C>(state, (a, b), place, (width, 0));
+                    smem.load_stage::<C>(state, (a, b), place, (width, 0), [None; 2]);
                     state.advance();
                 }
                 tile += grid_dim_x();
@@ -80,9 +81,9 @@ pub(super) fn gemm<'a, C: Config, const A: usize, const B: usize, const STAGES: 
 
     increase_registers::<CONSUMER_REGISTERS>();
     dependency_wait();
-    let epilogue = Epilogue { staging: &smem.c, map: c, gemm: args.gemm };
+    let epilogue = Epilogue { staging, map: c, gemm: args.gemm };
     let consumer =
-        Consumer::<C, A, B, STAGES> { smem, warpgroup: (warpgroup - 1).min(1), k, epilogue: &epilogue, source };
+        Consumer::<C, A, B, STAGES, E> { smem, warpgroup: (warpgroup - 1).min(1), k, epilogue: &epilogue, source };
     // Tiles done so far: all else that goes on from tile to tile follows from it, and takes no registers in the
     // epilogue.
     let mut done = 0;
@@ -104,16 +105,18 @@ pub(super) fn gemm<'a, C: Config, const A: usize, const B: usize, const STAGES: 
 
 /// A consumer warpgroup.
 #[derive(Clone, Copy)]
-struct Consumer<'e, 'a, C: Config, const A: usize, const B: usize, const STAGES: usize> {
+struct Consumer<'e, 'a, C: Config, const A: usize, const B: usize, const STAGES: usize, const E: usize> {
     smem: &'a Smem<C::Operand, A, B, STAGES>,
     /// 0 or 1.
     warpgroup: u32,
     k: u32,
-    epilogue: &'e Epilogue<'a, C::Element>,
+    epilogue: &'e Epilogue<'a, C::Element, E>,
     source: C::Source<'a>,
 }
 
-impl<C: Config, const A: usize, const B: usize, const STAGES: usize> Consumer<'_, '_, C, A, B, STAGES> {
+impl<C: Config, const A: usize, const B: usize, const STAGES: usize, const E: usize>
+    Consumer<'_, '_, C, A, B, STAGES, E>
+{
     /// This warpgroup's 128 rows of the tile at `place`, the block's tile number `done`: two accumulators of 64 rows.
     #[inline(always)]
     fn tile<const N: usize>(&self, done: u32, place: impl Fn() -> [u32; 3])

@@ -10,7 +10,7 @@ use simt::wgmma::{Accumulators, Columns, Width};
 use super::config::{Config, Staged, accumulate, has, mainloop, scaled};
 use super::epilogue::Of;
 use super::mainloop_wgmma_promoted::{Blocks, Unscaled};
-use super::pipeline::{PipelineState, Smem};
+use super::pipeline::{BlockSmem, PipelineState, Smem};
 use super::{bf16x6, gemm, gemm_two_width, mainloop_wgmma_promoted, mainloop_wgmma_rs};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::gemm::args::{BlockScaledGemmKernel, PlanesGemmKernel, ScaledGemmKernel, TmaGemmKernel};
@@ -72,16 +72,16 @@ macro_rules! planes {
 /// What a block does.
 macro_rules! run {
     ([two_width] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident []) => {
-        gemm_two_width::gemm::<$config, _, _, _>($smem, $maps, $args, ())
+        gemm_two_width::gemm::<$config, _, _, _, _>($smem, $maps, $args, ())
     };
     ([two_width] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident [$source:ident]) => {
-        gemm_two_width::gemm::<$config, _, _, _>($smem, $maps, $args, $source)
+        gemm_two_width::gemm::<$config, _, _, _, _>($smem, $maps, $args, $source)
     };
     ([$($flag:ident)*] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident []) => {
-        gemm::gemm::<$config, $n, _, _, _>($smem, $maps, $args, ())
+        gemm::gemm::<$config, $n, _, _, _, _>($smem, $maps, $args, ())
     };
     ([$($flag:ident)*] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident [$source:ident]) => {
-        gemm::gemm::<$config, $n, _, _, _>($smem, $maps, $args, $source)
+        gemm::gemm::<$config, $n, _, _, _, _>($smem, $maps, $args, $source)
     };
 }
 
@@ -162,8 +162,9 @@ macro_rules! kernels {
             traps = 4
         )]
         pub fn $kernel(
-            #[shared] smem: &Smem<
+            #[shared] smem: &BlockSmem<
                 $x, { $m * 128 / size_of::<$x>() * $stages }, { $n * 128 / size_of::<$x>() * $stages }, $stages,
+                { $const.staging() },
             >,
             a: &TensorMap<$x>,
             b: &TensorMap<$x>,

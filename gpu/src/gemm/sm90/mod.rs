@@ -20,7 +20,9 @@
 //! that multicast A; tiles of two widths.
 //!
 //! Launches overlap (programmatic dependent launch): until the launch before is done, barriers are initialised, tensor
-//! maps prefetched and the first tile's coordinates computed.
+//! maps prefetched and the first tile's coordinates computed. An operand that each launch loads once from memory, such
+//! as the weights of a product with few rows ([`STREAMS_B`](super::args::STREAMS_B)), is what the L2 cache gives up
+//! first, and its first steps are prefetched to there.
 //!
 //! - [`pipeline`]: the stages and their barriers.
 //! - `gemm`, `gemm_two_width`: what a block does, in order.

@@ -9,27 +9,32 @@
 use simt::element::Element;
 use simt::mbarrier::Mbarriers;
 use simt::prelude::*;
-use simt::tma::{TensorMap, load_3d, load_3d_multicast};
+use simt::tma::{CachePolicy, TensorMap, load_3d, load_3d_multicast, load_3d_with_policy, prefetch_3d};
 use simt::warp::lane_id;
 use simt::wgmma::{Major, Operand, Swizzle};
 
 use super::config::Config;
 
-/// Elements of `f32` by which a warpgroup stages C in shared memory: 16 KiB.
-pub(super) const STAGING: usize = 4096;
 /// Rows of the boxes of an MN-major operand along m or n: 128 bytes of 16-bit elements, 32 of tf32.
 #[inline(always)]
 const fn mn_box<T>() -> u32 {
     (128 / size_of::<T>()) as u32
 }
 
-/// Shared memory: `A` and `B` elements of the operands in all `STAGES` stages, and where C is staged.
+/// Shared memory: the pipeline, and where C is staged, of `E` elements.
+#[repr(C, align(1024))]
+#[derive(Shared)]
+pub struct BlockSmem<T: Element, const A: usize, const B: usize, const STAGES: usize, const E: usize> {
+    pub(super) pipeline: Smem<T, A, B, STAGES>,
+    pub(super) staging: SharedArray<f32, E>,
+}
+
+/// `A` and `B` elements of the operands in all `STAGES` stages, and their mbarriers.
 #[repr(C, align(1024))]
 #[derive(Shared)]
 pub struct Smem<T: Element, const A: usize, const B: usize, const STAGES: usize> {
     pub(super) a: SharedArray<T, A>,
     pub(super) b: SharedArray<T, B>,
-    pub(super) c: SharedArray<f32, { 2 * STAGING }>,
     /// A two-width schedule and the block's first tile: here they take no registers while a tile is computed.
     pub(super) schedule: SharedArray<u32, 8>,
     pub(super) full: Mbarriers<STAGES>,
@@ -38,7 +43,7 @@ pub struct Smem<T: Element, const A: usize, const B: usize, const STAGES: usize>
 
 /// Initialises the mbarriers of `$smem.full` and `$smem.empty`, `$stages` of each, with all threads of the block, of
 /// which this is number `$t`, and of the others of its cluster: a stage is full when TMA has brought the bytes that one
-/// thread announced, and empty when `$readers` warps have released it. Then the next launch may begin.
+/// thread announced, and empty when `$readers` warps have released it.
 ///
 /// Up to here a launch may run beside its predecessor (`pdl`): what follows waits for that before it touches global
 /// memory.
@@ -59,7 +64,6 @@ macro_rules! init_pipeline {
         } else {
             simt::prelude::sync_threads();
         }
-        simt::grid::launch_dependents();
     };
 }
 pub(super) use init_pipeline;
@@ -72,42 +76,76 @@ impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A,
     pub(super) const DEPTH: u32 = (128 / size_of::<T>()) as u32;
 
     /// Loads stage `state` of the pipeline once it is empty: of A the MMA tile's rows from `row` on, of B `width`
-    /// columns from `col` on, of which the blocks of a cluster load equal parts for each other.
+    /// columns from `col` on, of which the blocks of a cluster load equal parts for each other. Policies are for the
+    /// loads that are not for other blocks.
     #[inline(always)]
     pub(super) fn load_stage<C: Config<Operand = T>>(
         &self,
         state: PipelineState<STAGES>,
         (a, b): (&TensorMap<T>, &TensorMap<T>),
+        place: [i32; 5],
+        part: (u32, u32),
+        streams: [Option<CachePolicy>; 2],
+    ) {
+        let ([rows, _], stage) = (C::CONFIG.mma, state.stage());
+        self.empty.wait(stage, state.parity);
+        self.full.arrive_expect_tx(stage, (rows + part.0) * Self::DEPTH * size_of::<T>() as u32);
+        let full = self.full.at(stage);
+        Self::for_each_box::<C>(place, part, |is_b, [from, len], at| {
+            let (map, slot) = if is_b {
+                (b, self.b.tma_box(stage * Self::STAGE_B + from, len))
+            } else {
+                (a, self.a.tma_box(stage * Self::STAGE_A + from, len))
+            };
+            if is_b && C::CONFIG.cluster > 1 {
+                load_3d_multicast(slot, map, at, full, (1 << C::CONFIG.cluster) - 1);
+            } else if let Some(policy) = streams[usize::from(is_b)] {
+                load_3d_with_policy(slot, map, at, full, policy);
+            } else {
+                load_3d(slot, map, at, full);
+            }
+        });
+    }
+
+    /// Prefetches to L2 what [`Self::load_stage`] loads with a policy.
+    #[inline(always)]
+    pub(super) fn prefetch_stage<C: Config<Operand = T>>(
+        (a, b): (&TensorMap<T>, &TensorMap<T>),
+        place: [i32; 5],
+        part: (u32, u32),
+        streams: [Option<CachePolicy>; 2],
+    ) {
+        Self::for_each_box::<C>(place, part, |is_b, _, at| {
+            if streams[usize::from(is_b)].is_some() {
+                prefetch_3d(if is_b { b } else { a }, at);
+            }
+        });
+    }
+
+    /// Calls `visit` for each box of a stage that this block loads: whether it is one of B, where it begins in the
+    /// stage and how many elements it has, and its place in memory.
+    #[inline(always)]
+    fn for_each_box<C: Config<Operand = T>>(
         [row, col, depth, matrix_a, matrix_b]: [i32; 5],
         (width, rank): (u32, u32),
+        mut visit: impl FnMut(bool, [u32; 2], [i32; 3]),
     ) {
-        let ([rows, _], cluster) = (C::CONFIG.mma, C::CONFIG.cluster);
-        let (stage, narrow) = (state.stage(), mn_box::<T>());
-        self.empty.wait(stage, state.parity);
-        self.full.arrive_expect_tx(stage, (rows + width) * Self::DEPTH * size_of::<T>() as u32);
-        let full = self.full.at(stage);
+        let ([rows, _], cluster, narrow) = (C::CONFIG.mma, C::CONFIG.cluster, mn_box::<T>());
         if C::K_MAJOR[0] {
-            let slot = self.a.tma_box(stage * Self::STAGE_A, rows * Self::DEPTH);
-            load_3d(slot, a, [depth, row, matrix_a], full);
+            visit(false, [0, rows * Self::DEPTH], [depth, row, matrix_a]);
         } else {
             for part in 0..rows / narrow {
                 let len = narrow * Self::DEPTH;
-                let slot = self.a.tma_box(stage * Self::STAGE_A + part * len, len);
-                load_3d(slot, a, [row + (part * narrow) as i32, depth, matrix_a], full);
+                visit(false, [part * len, len], [row + (part * narrow) as i32, depth, matrix_a]);
             }
         }
         let edge = if C::K_MAJOR[1] { C::CONFIG.k_major_rows()[1] } else { narrow };
         let mut part = rank;
         while part < width / edge {
             let len = edge * Self::DEPTH;
-            let slot = self.b.tma_box(stage * Self::STAGE_B + part * len, len);
             let col = col + (part * edge) as i32;
             let at = if C::K_MAJOR[1] { [depth, col, matrix_b] } else { [col, depth, matrix_b] };
-            if cluster > 1 {
-                load_3d_multicast(slot, b, at, full, (1 << cluster) - 1);
-            } else {
-                load_3d(slot, b, at, full);
-            }
+            visit(true, [part * len, len], at);
             part += cluster;
         }
     }

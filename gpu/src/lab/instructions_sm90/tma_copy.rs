@@ -5,8 +5,8 @@ use simt::{
     prelude::*,
     sync::fence_proxy_async,
     tma::{
-        TensorMap, TensorMapMut, load_2d, load_3d, prefetch, store_2d, store_3d, store_commit, store_wait,
-        store_wait_read,
+        CachePolicy, TensorMap, TensorMapMut, load_2d, load_2d_with_policy, load_3d_with_policy, prefetch, prefetch_2d,
+        prefetch_3d, store_2d, store_3d, store_commit, store_wait, store_wait_read,
     },
 };
 
@@ -85,7 +85,8 @@ pub fn tma_copy_3d(
     init_barrier(buffers);
     if thread_idx_x() == 0 {
         buffers.full.expect_tx(0, (BOX * 4) as u32);
-        load_3d(buffers.loaded.slot::<BOX>(0), x, at, buffers.full.at(0));
+        prefetch_3d(x, at);
+        load_3d_with_policy(buffers.loaded.slot::<BOX>(0), x, at, buffers.full.at(0), CachePolicy::evict_first());
         buffers.full.arrive(0);
     }
     while !buffers.full.test(0, 0) {}
@@ -106,7 +107,9 @@ pub fn tma_layout(#[shared] buffers: &Buffers, x: &TensorMap<f32>, left: i32, to
     for round in 0..2 {
         if thread_idx_x() == 0 {
             buffers.full.arrive_expect_tx(0, (BOX * 4) as u32);
-            load_2d(buffers.loaded.slot::<BOX>(0), x, [left, top], buffers.full.at(0));
+            prefetch_2d(x, [left, top]);
+            let policy = CachePolicy::evict_normal();
+            load_2d_with_policy(buffers.loaded.slot::<BOX>(0), x, [left, top], buffers.full.at(0), policy);
         }
         buffers.full.wait(0, 0);
         for i in (thread_idx_x()..BOX as u32).step_by(BLOCK as usize) {

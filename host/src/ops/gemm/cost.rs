@@ -60,6 +60,15 @@ const SM_LOAD_BYTE: [f64; 2] = [3.5, 2.4];
 const L2_RESIDENCY_LIMIT: f64 = 35e6;
 /// Rows or columns of a tile beyond A or B, which are filled with zeros, take this factor longer to load than others.
 const OUT_OF_BOUNDS_PENALTY: f64 = 2.5;
+/// A and B take this factor longer where threads load them, since fewer bytes are under way then than with TMA: of
+/// 4096 × 14336 `bf16`, beside 64 rows 51 instead of 41 µs (on an H100).
+const LOADED_BY_THREADS: f64 = 1.2;
+/// The same of a TMA kernel that leaves room for a block of the next launch, whose pipeline is half as long: 17 × 8192
+/// × 8192 takes 48 instead of 45 µs.
+const SHORT_PIPELINE: f64 = 1.05;
+/// What of the shorter one of two that go on at once is not hidden behind the longer one: of loading into SMs behind
+/// memory, and of computing behind loading. So small that it tells apart only kernels that memory limits alike.
+const NOT_HIDDEN: [f64; 2] = [1.0 / 32.0, 1.0 / 256.0];
 /// The fraction of SMs that must load to saturate memory. The two of a TPC share its way to L2, so that one of each is
 /// as good: of 5120² elements, 66 blocks with an even share load as fast as 132, 80 blocks of 64 rows 12 % slower.
 const SATURATING_SMS: f64 = 0.77;
@@ -154,7 +163,7 @@ fn data_parallel<T: Number>(configuration: &Configuration<T>, request: &Request<
     let tiles_per_sm =
         consecutive * (tiles_per_slot(parts) * part + tiles_per_slot(1.0) * remainder) / (k as f64).max(1.0);
     let blocks = tiles(parts) * f64::from(configuration.cluster());
-    (consecutive * compute).max(load(configuration, request, tiles_per_sm, blocks))
+    beside(consecutive * compute, load(configuration, request, tiles_per_sm, blocks), NOT_HIDDEN[1])
 }
 
 /// The kernel that multiplies, with a stream-K schedule.
@@ -182,7 +191,12 @@ fn stream_k<T: Number>(
     let fix_up = |[each, per_byte]: [f64; 2]| schedule.max_clusters_per_tile() * (each + rows * cols * 4.0 * per_byte);
     let load = load(configuration, request, tiles_per_sm, blocks);
     let beside_loads = if configuration.is_sequential { FIXUP } else { FIXUP_BESIDE_LOADS };
-    (compute + fix_up(FIXUP)).max(load + fix_up(beside_loads))
+    beside(compute + fix_up(FIXUP), load + fix_up(beside_loads), NOT_HIDDEN[1])
+}
+
+/// The time of both at once, with so much of the shorter one not hidden.
+fn beside(left: f64, right: f64, not_hidden: f64) -> f64 {
+    left.max(right) + not_hidden * left.min(right)
 }
 
 /// Reading or writing this many bytes by all SMs together.
@@ -203,8 +217,24 @@ fn load<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, tile
     let bytes = |lines: f64| lines * k as f64 * configuration.bytes_per_k() as f64;
     let once = bytes(m + n) * batch as f64;
     let sms = f64::from(request.sm_count);
-    let loading = if blocks <= sms / 2.0 { sms / 2.0 } else { sms };
-    let unsaturated = (SATURATING_SMS * loading / blocks.max(1.0)).max(1.0);
+    // How much longer so many blocks take than all SMs would.
+    let unsaturated = |blocks: f64| {
+        let loading = if blocks <= sms / 2.0 { sms / 2.0 } else { sms };
+        (SATURATING_SMS * loading / blocks.max(1.0)).max(1.0)
+    };
+    // Blocks of the next launch load meanwhile on SMs that have none of this one. (Fewer than half leave room anyway.)
+    let leaves_room =
+        blocks > sms / 2.0 && matches!(configuration.tma(), Some(TmaConfig::Wgmma(config)) if config.leaves_room());
+    let slowed = match configuration.tma() {
+        None => LOADED_BY_THREADS * unsaturated(blocks),
+        Some(_) if leaves_room => SHORT_PIPELINE,
+        // The last wave, if less than half of one, alone.
+        Some(_) if blocks > sms && (1.0..=sms / 2.0).contains(&(blocks % sms)) => {
+            let last = blocks % sms;
+            1.0 + (unsaturated(last) - 1.0) * last / blocks
+        }
+        Some(_) => unsaturated(blocks),
+    };
     // For the average tile, weighted rows of A or columns of B.
     let lines = |extent: f64, edge: f64| {
         let tiles = (extent / edge).ceil().max(1.0);
@@ -215,14 +245,15 @@ fn load<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, tile
     // Blocks of a cluster load shared rows once. They save little with a single column of tiles: at 8192, 128, 8192 a
     // cluster takes 41 µs, a block with tiles of 64 × 128 38 µs.
     let multicast = if n > cols { f64::from(configuration.cluster()) } else { 1.0 };
+    let tiles_per_sm = if leaves_room { tiles_per_sm * (blocks / sms).min(1.0) } else { tiles_per_sm };
     let per_sm = tiles_per_sm * bytes(lines(m, rows) + lines(n, cols)) / multicast;
     let again_of = |extent: f64, tiles: f64| match bytes(extent) {
         all if all < AGAIN_FROM => 0.0,
         all => all * (tiles.ceil() - 1.0),
     };
     let again = (again_of(m, n / cols) + again_of(n, m / rows)) * batch as f64 / multicast;
-    let from_memory = OPERAND_TRAFFIC * memory_traffic(request, once) * unsaturated;
-    (from_memory + AGAIN * memory_traffic(request, again)).max(per_sm)
+    let from_memory = OPERAND_TRAFFIC * memory_traffic(request, once) * slowed;
+    beside(from_memory + AGAIN * memory_traffic(request, again), per_sm, NOT_HIDDEN[0])
 }
 
 /// What a tile takes besides k, in elements of k.

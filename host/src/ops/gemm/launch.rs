@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use gpu::gemm::args::{BIAS_PER_COLUMN, BIAS_PER_ROW, GemmKernel, SCALES, TMA_STORE, TRANSPOSE_A, TRANSPOSE_B};
+use gpu::gemm::args::{
+    BIAS_PER_COLUMN, BIAS_PER_ROW, GemmKernel, LAUNCHES_LATE, SCALES, TMA_STORE, TRANSPOSE_A, TRANSPOSE_B,
+};
 use gpu::gemm::{ffma, reduce_k};
 use half::bf16;
 use simt::element::Element;
@@ -242,6 +244,9 @@ impl<T: Multiply> Task<'_, T> {
             None
         };
         let clusters = stream_k.as_ref().map_or(config.clusters, |(schedule, _)| schedule.clusters);
+        // Blocks that fill more than half of the SMs leave no room for all of the next launch, some of which would then
+        // begin late, two on the SMs of one TPC.
+        let is_late = config.flags != 0 && clusters * configuration.cluster() > self.limits.sm_count / 2;
         let stream_k = match stream_k {
             Some((schedule, workspace)) => StreamKArgs::new(schedule, configuration.tile, workspace.view_mut())?,
             None => StreamKArgs::none(&none),
@@ -252,7 +257,11 @@ impl<T: Multiply> Task<'_, T> {
             stride_c: to.stride as u64,
             extents: [to.rows, to.cols, k.len(), batch].map(|extent| extent as u32),
             scale: call.scale,
-            flags: call.flags | c.flag | if store.is_some() { TMA_STORE } else { 0 },
+            flags: call.flags
+                | c.flag
+                | config.flags
+                | if is_late { LAUNCHES_LATE } else { 0 }
+                | if store.is_some() { TMA_STORE } else { 0 },
             c,
         };
         let launch = on(self.stream, Launch::grid(clusters * configuration.cluster()));

@@ -101,7 +101,7 @@ const CHOICES: &[(&str, [Op; 2], [usize; 3], &str)] = &[
     ("f16", NT, [8, 14_336, 4096], "gemm_sm90_f16_nt_16x64"),
     ("f16", NT, [8, 4096, 4096], "gemm_sm90_f16_nt_16x64"),
     // 80 tiles, of which 14 TPCs would have two.
-    ("f16", NN, [17, 5120, 5120], "gemm_sm90_f16_nn_32x64, stream-K on 132 blocks"),
+    ("f16", NN, [17, 5120, 5120], "gemm_sm90_f16_nn_32x64_s8"),
     ("f16", NN, [32, 8192, 8192], "gemm_sm90_f16_nn_32x64"),
     // One row of tiles: no other loads B again.
     ("f16", NN, [32, 4096, 4096], "gemm_sm90_f16_nn_32x64"),

@@ -1,6 +1,6 @@
 //! What a block does.
 
-use simt::grid::dependency_wait;
+use simt::grid::{dependency_wait, launch_dependents};
 use simt::matrix::mma_sync_f64;
 use simt::mbarrier::Mbarriers;
 use simt::opaque;
@@ -79,6 +79,7 @@ pub(super) fn gemm<
     }
     // Eight warps read each stage.
     init_pipeline!(smem, STAGES, t, 8, 1);
+    launch_dependents();
     let tiles = Tiles { rows: m.div_ceil(tile_m), cols: n.div_ceil(tile_n) };
     let (steps, all) = (k.div_ceil(DEPTH), tiles.per_matrix() * batch);
     let at = |tile: u32| {

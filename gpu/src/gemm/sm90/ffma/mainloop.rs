@@ -1,6 +1,6 @@
 //! What a block does: sequential accumulation.
 
-use simt::grid::dependency_wait;
+use simt::grid::{dependency_wait, launch_dependents};
 use simt::mbarrier::Mbarriers;
 use simt::opaque;
 use simt::prelude::*;
@@ -63,6 +63,7 @@ pub(super) fn gemm<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: 
     let (m, n, k, batch) = (args.gemm.m, args.gemm.n, args.gemm.k, args.gemm.batch);
     let t = thread_idx_x() % C::CONFIG.threads;
     init_pipeline!(smem, STAGES, t, warps, 1);
+    launch_dependents();
     dependency_wait();
     if k == 0 {
         return;

@@ -1,6 +1,6 @@
 //! What a block does: intra-block split-K.
 
-use simt::grid::dependency_wait;
+use simt::grid::{dependency_wait, launch_dependents};
 use simt::opaque;
 use simt::prelude::*;
 use simt::sync::{fence_proxy_async, named_barrier};
@@ -56,6 +56,7 @@ pub(super) fn gemm<C: Config, const MQ: usize, const OWN: usize, const ELEMENTS:
         prefetch(b);
     }
     init_pipeline!(smem, STAGES, t, warps, 1);
+    launch_dependents();
     let within = t % (warps * 32);
     let group = opaque(t / (warps * 32)).min(groups - 1);
     let tiles = Tiles { rows: m.div_ceil(tile_m), cols: n.div_ceil(tile_n) };

@@ -17,7 +17,7 @@ use crate::gemm::configs::{Layout, PerfModel, WgmmaConfig, grouped_configs, grou
 use crate::gemm::sm90::config::{Config, Staged, accumulate, has, mainloop, scaled};
 use crate::gemm::sm90::epilogue::Of;
 use crate::gemm::sm90::mainloop_wgmma_promoted::{self, Unscaled};
-use crate::gemm::sm90::pipeline::{PipelineState, Smem};
+use crate::gemm::sm90::pipeline::{BlockSmem, PipelineState, Smem};
 
 /// Kernels for elements `$t`, called `$prefix` in their names, and the list of them, `$list`.
 macro_rules! kernels {
@@ -91,15 +91,16 @@ macro_rules! kernels {
             traps = 4
         )]
         pub fn $kernel(
-            #[shared] smem: &Smem<
+            #[shared] smem: &BlockSmem<
                 $t, { $m * 128 / size_of::<$t>() * $stages }, { $n * 128 / size_of::<$t>() * $stages }, $stages,
+                { $const.staging() },
             >,
             a: &TensorMap<$t>,
             b: &TensorMap<$t>,
             stored: &TensorMapMut<$t>,
             args: GroupedGemmArgs<$t>,
         ) {
-            gemm::<$config, $n, _, _, _>(smem, (a, b, stored), args);
+            gemm::<$config, $n, _, _, _, _>(smem, (a, b, stored), args);
         }
     };
 }

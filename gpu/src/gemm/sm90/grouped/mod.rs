@@ -26,7 +26,7 @@ mod kernels;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use kernels::*;
 
-use simt::grid::dependency_wait;
+use simt::grid::{dependency_wait, launch_dependents};
 use simt::opaque;
 use simt::prelude::*;
 use simt::tma::prefetch;
@@ -36,7 +36,7 @@ use simt::wgmma::{Accumulators, Columns, Width};
 
 use super::config::Config;
 use super::epilogue::Epilogue;
-use super::pipeline::{PipelineState, Smem, init_pipeline};
+use super::pipeline::{BlockSmem, PipelineState, Smem, init_pipeline};
 use super::schedule::grouped::{GroupTile, GroupTiles, Groups};
 use super::{CONSUMER_REGISTERS, PRODUCER_REGISTERS, TensorMaps};
 use crate::gemm::args::{GemmArgs, GroupedGemmArgs, Scales, TMA_STORE};
@@ -50,8 +50,9 @@ fn gemm<
     const A: usize,
     const B: usize,
     const STAGES: usize,
+    const E: usize,
 >(
-    smem: &Smem<C::Operand, A, B, STAGES>,
+    BlockSmem { staging, pipeline: smem }: &BlockSmem<C::Operand, A, B, STAGES, E>,
     (a, b, c): TensorMaps<'_, C::Operand, C::Element>,
     args: GroupedGemmArgs<'_, C::Element>,
 ) where
@@ -72,6 +73,7 @@ fn gemm<
     }
     let consumers = C::CONFIG.consumers();
     init_pipeline!(smem, STAGES, t, consumers * 4, 1);
+    launch_dependents();
     let ([rows, cols], depth) = (C::CONFIG.mma, Smem::<C::Operand, A, B, STAGES>::DEPTH);
     let steps = gemm.k.div_ceil(depth);
     let groups = Groups { offsets, count: gemm.batch, rows: gemm.m };
@@ -91,7 +93,7 @@ fn gemm<
                 if t == 0 {
                     for step in 0..steps {
                         let place = [row as i32, (col * cols) as i32, (step * depth) as i32, 0, group as i32];
-                        smem.load_stage::<C>(state, (a, b), place, (cols, 0));
+                        smem.load_stage::<C>(state, (a, b), place, (cols, 0), [None; 2]);
                         state.advance();
                     }
                 }
@@ -120,13 +122,13 @@ fn gemm<
                 let (row, col) = (row + below, col * cols);
                 C::finish(&mut accumulator[0], scales, [row, group * gemm.n + col, 0], &gemm);
                 // For the epilogue C ends with the group.
-                let epilogue = Epilogue { staging: &smem.c, map: c, gemm: GemmArgs { m: end, ..gemm } };
+                let epilogue = Epilogue { staging, map: c, gemm: GemmArgs { m: end, ..gemm } };
                 epilogue.store::<C, N>(&accumulator[0], [row, col, 0], &mut buffer);
             }
         }
         tile += grid_dim_x();
     }
-    Epilogue { staging: &smem.c, map: c, gemm }.drain();
+    Epilogue { staging, map: c, gemm }.drain();
 }
 
 /// Releases `steps` stages of the pipeline from `state` on as soon as they are full, without multiplying.
