@@ -159,6 +159,10 @@ fn check(args: &Args, tests: &Tests, every: usize) -> Result<ExitCode> {
         bail!("{} has no mutants: `mutate` without --every writes it", args.file.display());
     }
     let mut selected = Vec::new();
+    // A line that is gone is an error where its mutant is not run, too.
+    for row in &record.rows {
+        sources.find(&row.place)?;
+    }
     for row in record.rows.iter().step_by(every) {
         let Verdict::Noticed { test, .. } = &row.verdict else { continue };
         let at = sources.find(&row.place)?;
