@@ -176,10 +176,10 @@ impl WgmmaConfig {
     }
 
     /// Elements of `f32` by which C is staged in shared memory: [`STAGING`] for each warpgroup that multiplies, or what
-    /// a narrow tile of Cᵀ has.
+    /// a tile of Cᵀ has that is no wider than 32.
     #[must_use]
     pub const fn staging(&self) -> usize {
-        if self.swap_ab && self.mma[1] < 64 { self.mma[1] as usize * 64 } else { self.consumers() as usize * STAGING }
+        if self.swap_ab && self.mma[1] <= 32 { 32 * 64 } else { self.consumers() as usize * STAGING }
     }
 
     /// Whether a block leaves room on its SM for one of the next launch, which then begins to load before this launch

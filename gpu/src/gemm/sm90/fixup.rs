@@ -98,13 +98,13 @@ impl<'a> Fixup<'a> {
 
 impl StreamKArgs<'_> {
     /// Sets a flag: what this thread has stored, and others before a barrier, is visible to the thread that sees it.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn set_flag(&self, flag: VecMut<'_, u64>) {
         flag.atomic(0).store(self.epoch, Order::Release, Scope::Device);
     }
 
     /// Waits until the flag is set, and resets it.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn wait_for_flag(&self, flag: VecMut<'_, u64>) {
         let flag = flag.atomic(0);
         while flag.load(Order::Acquire, Scope::Device) != self.epoch {}

@@ -11,7 +11,7 @@ use simt::wgmma::{Accumulators, Columns, Width};
 use super::config::Config;
 use super::epilogue::Epilogue;
 use super::fixup::Fixup;
-use super::pipeline::{BlockSmem, PipelineState, Smem, init_pipeline};
+use super::pipeline::{BlockSmem, PipelineState, Smem, StageLoads, init_pipeline};
 use super::schedule::raster::Tiles;
 use super::schedule::stream_k::{Blocks, StreamK, WorkUnit};
 use super::{CONSUMER_REGISTERS, MANY_REGISTERS, PRODUCER_REGISTERS, TensorMaps};
@@ -42,7 +42,7 @@ fn increase_for_consumer<C: Config>() {
 const PREFETCHED: u32 = 4;
 
 /// The policies for the loads of the MMA's A and of its B, where it is not the usual one.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn policies(flags: u32, swap_ab: bool) -> [Option<CachePolicy>; 2] {
     let first = CachePolicy::evict_first();
     let streams = if swap_ab { [STREAMS_B, STREAMS_A] } else { [STREAMS_A, STREAMS_B] };
@@ -118,7 +118,7 @@ pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, co
             let streams = if consumers == 1 { policies(args.gemm.flags, C::CONFIG.swap_ab) } else { [None; 2] };
             if let Some(WorkUnit { from, to, .. }) = unit {
                 for stage in from * planes..to.min(from + PREFETCHED) * planes {
-                    Smem::<_, A, B, STAGES>::prefetch_stage::<C>((a, b), boxes(place, stage), (cols, rank), streams);
+                    StageLoads::of::<C>().prefetch((a, b), (boxes(place, stage), (cols, rank)), streams);
                 }
             }
             dependency_wait();

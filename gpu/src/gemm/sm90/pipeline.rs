@@ -6,20 +6,16 @@
 //!                └───────────── release ◀── multiply ◀── wait until full : consumers
 //! ```
 
+use simt::async_copy::SharedBox;
 use simt::element::Element;
-use simt::mbarrier::Mbarriers;
+use simt::mbarrier::{MbarrierSlot, Mbarriers};
 use simt::prelude::*;
 use simt::tma::{CachePolicy, TensorMap, load_3d, load_3d_multicast, load_3d_with_policy, prefetch_3d};
 use simt::warp::lane_id;
 use simt::wgmma::{Major, Operand, Swizzle};
 
 use super::config::Config;
-
-/// Rows of the boxes of an MN-major operand along m or n: 128 bytes of 16-bit elements, 32 of tf32.
-#[inline(always)]
-const fn mn_box<T>() -> u32 {
-    (128 / size_of::<T>()) as u32
-}
+use crate::gemm::configs::WgmmaConfig;
 
 /// Shared memory: the pipeline, and where C is staged, of `E` elements.
 #[repr(C, align(1024))]
@@ -82,72 +78,22 @@ impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A,
     pub(super) fn load_stage<C: Config<Operand = T>>(
         &self,
         state: PipelineState<STAGES>,
-        (a, b): (&TensorMap<T>, &TensorMap<T>),
+        maps: (&TensorMap<T>, &TensorMap<T>),
         place: [i32; 5],
         part: (u32, u32),
         streams: [Option<CachePolicy>; 2],
     ) {
-        let ([rows, _], stage) = (C::CONFIG.mma, state.stage());
+        let stage = state.stage();
         self.empty.wait(stage, state.parity);
-        self.full.arrive_expect_tx(stage, (rows + part.0) * Self::DEPTH * size_of::<T>() as u32);
-        let full = self.full.at(stage);
-        Self::for_each_box::<C>(place, part, |is_b, [from, len], at| {
-            let (map, slot) = if is_b {
-                (b, self.b.tma_box(stage * Self::STAGE_B + from, len))
+        self.full.arrive_expect_tx(stage, (C::CONFIG.mma[0] + part.0) * Self::DEPTH * size_of::<T>() as u32);
+        let slot = |is_b, [from, len]: [u32; 2]| {
+            if is_b {
+                self.b.tma_box(stage * Self::STAGE_B + from, len)
             } else {
-                (a, self.a.tma_box(stage * Self::STAGE_A + from, len))
-            };
-            if is_b && C::CONFIG.cluster > 1 {
-                load_3d_multicast(slot, map, at, full, (1 << C::CONFIG.cluster) - 1);
-            } else if let Some(policy) = streams[usize::from(is_b)] {
-                load_3d_with_policy(slot, map, at, full, policy);
-            } else {
-                load_3d(slot, map, at, full);
+                self.a.tma_box(stage * Self::STAGE_A + from, len)
             }
-        });
-    }
-
-    /// Prefetches to L2 what [`Self::load_stage`] loads with a policy.
-    #[inline(always)]
-    pub(super) fn prefetch_stage<C: Config<Operand = T>>(
-        (a, b): (&TensorMap<T>, &TensorMap<T>),
-        place: [i32; 5],
-        part: (u32, u32),
-        streams: [Option<CachePolicy>; 2],
-    ) {
-        Self::for_each_box::<C>(place, part, |is_b, _, at| {
-            if streams[usize::from(is_b)].is_some() {
-                prefetch_3d(if is_b { b } else { a }, at);
-            }
-        });
-    }
-
-    /// Calls `visit` for each box of a stage that this block loads: whether it is one of B, where it begins in the
-    /// stage and how many elements it has, and its place in memory.
-    #[inline(always)]
-    fn for_each_box<C: Config<Operand = T>>(
-        [row, col, depth, matrix_a, matrix_b]: [i32; 5],
-        (width, rank): (u32, u32),
-        mut visit: impl FnMut(bool, [u32; 2], [i32; 3]),
-    ) {
-        let ([rows, _], cluster, narrow) = (C::CONFIG.mma, C::CONFIG.cluster, mn_box::<T>());
-        if C::K_MAJOR[0] {
-            visit(false, [0, rows * Self::DEPTH], [depth, row, matrix_a]);
-        } else {
-            for part in 0..rows / narrow {
-                let len = narrow * Self::DEPTH;
-                visit(false, [part * len, len], [row + (part * narrow) as i32, depth, matrix_a]);
-            }
-        }
-        let edge = if C::K_MAJOR[1] { C::CONFIG.k_major_rows()[1] } else { narrow };
-        let mut part = rank;
-        while part < width / edge {
-            let len = edge * Self::DEPTH;
-            let col = col + (part * edge) as i32;
-            let at = if C::K_MAJOR[1] { [depth, col, matrix_b] } else { [col, depth, matrix_b] };
-            visit(true, [part * len, len], at);
-            part += cluster;
-        }
+        };
+        StageLoads::of::<C>().load(maps, (place, part), streams, self.full.at(stage), &slot);
     }
 
     /// The operands of the MMA in a stage: of A the 64 rows from row `row` of the tile on.
@@ -192,6 +138,95 @@ impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A,
         for _ in 0..STAGES {
             self.empty.wait(state.stage(), state.parity);
             state.advance();
+        }
+    }
+}
+
+/// The TMA loads of a stage by a block. Of the [`Config`] it has numbers alone, so that the host compiles it once.
+#[derive(Clone, Copy)]
+pub(super) struct StageLoads {
+    /// Rows of the MMA tile.
+    rows: u32,
+    cluster: u32,
+    k_major: [bool; 2],
+    /// Rows of a box of a K-major B.
+    edge: u32,
+    /// Elements along k; rows of a box of an MN-major operand along m or n, too: 128 bytes.
+    depth: u32,
+}
+
+impl StageLoads {
+    /// Those of this configuration.
+    #[inline(always)]
+    pub(super) const fn of<C: Config>() -> Self {
+        let WgmmaConfig { mma: [rows, _], cluster, .. } = C::CONFIG;
+        let depth = (128 / size_of::<C::Operand>()) as u32;
+        Self { rows, cluster, k_major: C::K_MAJOR, edge: C::CONFIG.k_major_rows()[1], depth }
+    }
+
+    /// Loads them to the slots that `slot` gives: of which operand, where it begins in the stage, and how many elements.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn load<'s, T: Element>(
+        self,
+        (a, b): (&TensorMap<T>, &TensorMap<T>),
+        (place, part): ([i32; 5], (u32, u32)),
+        streams: [Option<CachePolicy>; 2],
+        full: MbarrierSlot<'_>,
+        slot: &dyn Fn(bool, [u32; 2]) -> SharedBox<'s, T>,
+    ) {
+        self.for_each(place, part, &mut |is_b, range, at| {
+            let (map, slot) = (if is_b { b } else { a }, slot(is_b, range));
+            if is_b && self.cluster > 1 {
+                load_3d_multicast(slot, map, at, full, (1 << self.cluster) - 1);
+            } else if let Some(policy) = streams[usize::from(is_b)] {
+                load_3d_with_policy(slot, map, at, full, policy);
+            } else {
+                load_3d(slot, map, at, full);
+            }
+        });
+    }
+
+    /// Prefetches to L2 those that are loaded with a policy.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    pub(super) fn prefetch<T: Element>(
+        self,
+        (a, b): (&TensorMap<T>, &TensorMap<T>),
+        (place, part): ([i32; 5], (u32, u32)),
+        streams: [Option<CachePolicy>; 2],
+    ) {
+        self.for_each(place, part, &mut |is_b, _, at| {
+            if streams[usize::from(is_b)].is_some() {
+                prefetch_3d(if is_b { b } else { a }, at);
+            }
+        });
+    }
+
+    /// Calls `visit` for each: whether it is one of B, where it begins in the stage and how many elements it has, and
+    /// its place in memory.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn for_each(
+        self,
+        [row, col, step, matrix_a, matrix_b]: [i32; 5],
+        (width, rank): (u32, u32),
+        visit: &mut dyn FnMut(bool, [u32; 2], [i32; 3]),
+    ) {
+        let Self { rows, cluster, k_major, edge, depth } = self;
+        if k_major[0] {
+            visit(false, [0, rows * depth], [step, row, matrix_a]);
+        } else {
+            for part in 0..rows / depth {
+                let len = depth * depth;
+                visit(false, [part * len, len], [row + (part * depth) as i32, step, matrix_a]);
+            }
+        }
+        let edge = if k_major[1] { edge } else { depth };
+        let mut part = rank;
+        while part < width / edge {
+            let len = edge * depth;
+            let col = col + (part * edge) as i32;
+            let at = if k_major[1] { [step, col, matrix_b] } else { [col, step, matrix_b] };
+            visit(true, [part * len, len], at);
+            part += cluster;
         }
     }
 }

@@ -103,7 +103,7 @@ impl<'a> GroupTiles<'a> {
     }
 
     /// Takes the next groups into the lanes.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn advance(&mut self) {
         let Groups { offsets, count, rows } = self.groups;
         let group = self.next + lane_id();

@@ -36,7 +36,7 @@ impl Tiles {
     /// let tiles = Tiles { rows: 20, cols: 3 };
     /// assert_eq!((tiles.at(59), tiles.at(60), tiles.at(61)), ((0, 19, 2), (1, 0, 0), (1, 1, 0)));
     /// ```
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     #[must_use]
     pub fn at(self, tile: u32) -> (u32, u32, u32) {
         let per_matrix = self.per_matrix();
@@ -54,7 +54,7 @@ impl Tiles {
 /// // The last group has 4 rows.
 /// assert_eq!((place(48, 20, 3), place(52, 20, 3), place(59, 20, 3)), ((16, 0), (16, 1), (19, 2)));
 /// ```
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn place(index: u32, rows: u32, cols: u32) -> (u32, u32) {
     let of_group = at_least_1(RASTER_GROUP.saturating_mul(cols));
     let first = index / of_group * RASTER_GROUP;

@@ -49,7 +49,7 @@ pub const fn split_tiles_in_order(tiles: u32, blocks: u32) -> u32 {
 
 /// The first step of block `block` of `blocks` among which `steps` steps are divided evenly, the first ones having one
 /// more where that does not come out even.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 #[must_use]
 pub const fn start(block: u32, blocks: u32, steps: u32) -> u32 {
     let blocks = if blocks == 0 { 1 } else { blocks };
@@ -85,7 +85,7 @@ impl Blocks {
     /// let uneven = Blocks { count: 5, parts: 0, ..even };
     /// assert_eq!([0, 1, 2, 3, 4].map(|block| uneven.range(block)), [[0, 2], [2, 4], [4, 6], [6, 8], [8, 10]]);
     /// ```
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     #[must_use]
     pub const fn range(self, block: u32) -> [u32; 2] {
         if self.parts == 0 || self.tiles == 0 {
@@ -131,7 +131,7 @@ pub struct StreamK {
 
 impl StreamK {
     /// The work of block `block` on `tiles` tiles, of which the first ones are split among `blocks`.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     #[must_use]
     pub const fn new(block: u32, blocks: Blocks, tiles: u32) -> Self {
         let [first, end] = blocks.range(block);
@@ -148,7 +148,7 @@ impl StreamK {
     /// assert_eq!(schedule.next_unit(), Some(WorkUnit { tile: 0, from: 3, to: 5 }));
     /// assert_eq!(schedule.next_unit(), None);
     /// ```
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn next_unit(&mut self) -> Option<WorkUnit> {
         let steps = if self.steps == 0 { 1 } else { self.steps };
         if self.end > self.first {

@@ -74,7 +74,7 @@ impl TwoWidth {
     /// // A round of wide tiles alone.
     /// assert_eq!(TwoWidth::new(11, 2304, 132).columns(132), [192, 0]);
     /// ```
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     #[must_use]
     pub const fn new(panels: u32, n: u32, blocks: u32) -> Self {
         let (panels_or_1, blocks) = (if panels == 0 { 1 } else { panels }, if blocks == 0 { 1 } else { blocks });
@@ -105,7 +105,7 @@ impl TwoWidth {
 
     /// Columns of tiles that the block with most work has, where so many blocks go from tile to tile: in wide ones, and
     /// in narrow ones.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     #[must_use]
     pub const fn columns(&self, blocks: u32) -> [u32; 2] {
         let blocks = if blocks == 0 { 1 } else { blocks };
