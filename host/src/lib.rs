@@ -81,8 +81,10 @@
 //! ```toml
 //! [profile.dev]
 //! opt-level = 1
-//! debug = "line-tables-only"
 //! lto = "off"
+//!
+//! [profile.dev.package."*"]
+//! debug = false
 //!
 //! [profile.dev.package.warpwright-simulator]
 //! opt-level = 3

@@ -18,7 +18,6 @@ use simt::element::{Element, Vec4};
 use simt::prelude::*;
 
 use super::permute::DIMS;
-use crate::unroll::from_fn;
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;
@@ -42,7 +41,7 @@ const fn reciprocal(divisor: u32) -> (u32, u32) {
 /// Multipliers for division by each extent, from 1 to 2³¹, then the shifts.
 #[cfg(not(target_arch = "nvptx64"))]
 pub fn reciprocals(extents: [u32; DIMS]) -> [u32; 2 * DIMS] {
-    from_fn(|k| {
+    crate::unroll::from_fn(|k| {
         let (multiplier, shift) = reciprocal(extents[k % DIMS]);
         if k < DIMS { multiplier } else { shift }
     })

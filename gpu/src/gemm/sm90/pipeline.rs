@@ -164,7 +164,7 @@ impl StageLoads {
         Self { rows, cluster, k_major: C::K_MAJOR, edge: C::CONFIG.k_major_rows()[1], depth }
     }
 
-    /// Loads them to the slots that `slot` gives: of which operand, where it begins in the stage, and how many elements.
+    /// Loads them to the slots that `slot` gives: whether of B, where it begins in the stage, how many elements.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn load<'s, T: Element>(
         self,

@@ -10,6 +10,7 @@
 //!            partial products
 //! compute  = tiles per SM · tile rows · tile columns · (k + tile overhead) / efficiency
 //! load     = max(A and B once from memory and then from L2, what an SM loads for its tiles)
+//! max      = the longest, and a small part of the others (`NOT_HIDDEN`)
 //! fix-up   = clusters per tile · (FIXUP[0] + FIXUP[1] · bytes of an f32 tile), with stream-K, else 0
 //! ```
 //!
