@@ -159,13 +159,13 @@ fn check(args: &Args, tests: &Tests, every: usize) -> Result<ExitCode> {
         bail!("{} has no mutants: `mutate` without --every writes it", args.file.display());
     }
     let mut selected = Vec::new();
-    // A line that is gone is an error where its mutant is not run, too.
-    for row in &record.rows {
-        sources.find(&row.place)?;
-    }
-    for row in record.rows.iter().step_by(every) {
-        let Verdict::Noticed { test, .. } = &row.verdict else { continue };
+    for (number, row) in record.rows.iter().enumerate() {
+        // A line that is gone is an error where its mutant is not run, too.
         let at = sources.find(&row.place)?;
+        let Verdict::Noticed { test, .. } = &row.verdict else { continue };
+        if !number.is_multiple_of(every) {
+            continue;
+        }
         let test = tests.all().iter().find(|known| known.name == *test);
         let test = test.with_context(|| format!("there is no test that noticed {at} {}", row.change))?;
         selected.push((format!("{at} {}", row.change), test));

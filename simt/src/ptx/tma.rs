@@ -28,71 +28,38 @@ macro_rules! copy {
     };
 }
 
-/// # Safety
-/// `dst` and `bar` are in the block's shared memory, `map` is a tensor map of `RANK` dimensions.
-#[inline(always)]
-pub(crate) unsafe fn load<const RANK: usize>(
-    dst: *mut u8,
-    _bytes: usize,
-    map: *const [u64; 16],
-    _element: usize,
-    at: [i32; RANK],
-    bar: *mut u64,
-) {
-    let (dst, bar) = (shared_address(dst), shared_address(bar));
-    // SAFETY: the caller's promise.
-    unsafe {
-        copy!(
-            "shared::cluster.global.mbarrier::complete_tx::bytes", "[{dst}], ", ", [{bar}]", at,
-            dst = in(reg32) dst, map = in(reg64) map, bar = in(reg32) bar
-        );
-    }
+macro_rules! loads {
+    ($($name:ident($($more:ident: $type:ty, $class:ident)?): $op:literal, $after:literal;)+) => {$(
+        /// # Safety
+        /// `dst` and `bar` are in the block's shared memory, `map` is a tensor map of `RANK` dimensions; a policy is
+        /// one of those below.
+        #[inline(always)]
+        pub(crate) unsafe fn $name<const RANK: usize>(
+            dst: *mut u8,
+            _bytes: usize,
+            map: *const [u64; 16],
+            _element: usize,
+            at: [i32; RANK],
+            bar: *mut u64,
+            $($more: $type)?
+        ) {
+            let (dst, bar) = (shared_address(dst), shared_address(bar));
+            // SAFETY: the caller's promise.
+            unsafe {
+                copy!(
+                    $op, "[{dst}], ", $after, at,
+                    dst = in(reg32) dst, map = in(reg64) map, bar = in(reg32) bar $(, $more = in($class) $more)?
+                );
+            }
+        }
+    )+};
 }
-
-/// # Safety
-/// As for [`load`]; `policy` is one of those below.
-#[inline(always)]
-pub(crate) unsafe fn load_with_policy<const RANK: usize>(
-    dst: *mut u8,
-    _bytes: usize,
-    map: *const [u64; 16],
-    _element: usize,
-    at: [i32; RANK],
-    bar: *mut u64,
-    policy: u64,
-) {
-    let (dst, bar) = (shared_address(dst), shared_address(bar));
-    // SAFETY: the caller's promise.
-    unsafe {
-        copy!(
-            "shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint",
-            "[{dst}], ", ", [{bar}], {policy}", at,
-            dst = in(reg32) dst, map = in(reg64) map, bar = in(reg32) bar, policy = in(reg64) policy
-        );
-    }
-}
-
-/// # Safety
-/// As for [`load`].
-#[inline(always)]
-pub(crate) unsafe fn load_multicast<const RANK: usize>(
-    dst: *mut u8,
-    _bytes: usize,
-    map: *const [u64; 16],
-    _element: usize,
-    at: [i32; RANK],
-    bar: *mut u64,
-    mask: u16,
-) {
-    let (dst, bar) = (shared_address(dst), shared_address(bar));
-    // SAFETY: the caller's promise.
-    unsafe {
-        copy!(
-            "shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster",
-            "[{dst}], ", ", [{bar}], {mask}", at,
-            dst = in(reg32) dst, map = in(reg64) map, bar = in(reg32) bar, mask = in(reg16) mask
-        );
-    }
+loads! {
+    load(): "shared::cluster.global.mbarrier::complete_tx::bytes", ", [{bar}]";
+    load_with_policy(policy: u64, reg64):
+        "shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint", ", [{bar}], {policy}";
+    load_multicast(mask: u16, reg16):
+        "shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster", ", [{bar}], {mask}";
 }
 
 /// # Safety
