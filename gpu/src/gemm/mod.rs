@@ -23,6 +23,8 @@ pub mod mma_f64;
 #[cfg(feature = "gemm")]
 pub mod naive;
 pub mod number;
+#[cfg(feature = "gemm_mma")]
+pub(crate) mod order;
 #[cfg(any(feature = "gemm", feature = "gemm_mma", feature = "gemm_mma_f64"))]
 pub(crate) mod raster;
 #[cfg(feature = "gemm")]

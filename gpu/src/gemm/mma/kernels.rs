@@ -4,13 +4,13 @@ use half::{bf16, f16};
 use pastey::paste;
 use simt::prelude::*;
 
-use super::mainloop::{Block, Config};
-use super::operand::Rows;
+use super::mainloop::Block;
 use super::{Stages, elements};
 use crate::gemm::args::{GemmArgs, Operands};
 use crate::gemm::configs::{Layout, mma_16_configs, mma_tf32_configs};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::gemm::configs::{PerfModel, ThreadConfig, ThreadKernel};
+use crate::gemm::order::orders;
 
 /// Kernels of the element type `$t`, of which 16 bytes hold `$chunk`, called `$prefix` in their names, and the list of
 /// them.
@@ -21,14 +21,6 @@ macro_rules! kernels {
         [$rounded:literal $other:literal], $pm:literal x $pn:literal x $pk:literal;
     )+) => { paste! {
         $($(
-            enum [<$prefix:camel $layout:camel $name:camel>] {}
-            impl Config for [<$prefix:camel $layout:camel $name:camel>] {
-                type Element = $t;
-                type A = Rows<$m, { Layout::[<$layout:upper>].k_major()[0] }>;
-                type B = Rows<$n, { Layout::[<$layout:upper>].k_major()[1] }>;
-                const THREADS: usize = $threads;
-            }
-
             /// C = act(alpha · op(A)·op(B) + beta · C + bias): see [the module](super). Operands begin anywhere,
             /// aligned to 16 bytes for speed.
             #[kernel(
@@ -40,10 +32,10 @@ macro_rules! kernels {
                 operands: Operands<$t>,
                 gemm: GemmArgs<$t>,
             ) {
-                Block::<
-                    [<$prefix:camel $layout:camel $name:camel>], $chunk,
-                    { elements($m, $chunk) }, { elements($n, $chunk) }, $mt, $nt,
-                >::run(stages, operands, gemm);
+                const { assert!($threads * $mt * $nt * 4 == $m * $n) }
+                Block::<$t, _, _, $chunk, $m, $n, { elements($m, $chunk) }, { elements($n, $chunk) }, $mt, $nt>::run(
+                    orders!([<$layout:upper>]), stages, operands, gemm,
+                );
             }
         )+)+
 

@@ -7,73 +7,74 @@ use simt::prelude::*;
 use simt::warp::{lane_id, warp_shuffle_idx};
 
 use super::element::MmaElement;
-use super::operand::{Panel, Side};
+use super::operand::Panel;
 use super::store::Store;
 use super::{STAGES, Stages};
 use crate::gemm::args::{GemmArgs, Operands};
+use crate::gemm::order::{Order, is_k_major};
 use crate::gemm::raster::tile_of;
 use crate::unroll::unroll;
 
-/// A configuration for an element type and a layout.
-pub(super) trait Config {
-    /// The elements of A, B and C.
-    type Element: MmaElement;
-    /// A and B.
-    type A: Side;
-    type B: Side;
-    /// Threads of a block.
-    const THREADS: usize;
-}
-
-/// A block: `MT` · 16 × `NT` · 8 elements of C per warp.
+/// A block of `M` × `N` elements of C: `MT` · 16 × `NT` · 8 per warp.
 pub(super) struct Block<
     'a,
-    C: Config,
+    T: MmaElement + Lanes<CHUNK>,
+    OA: Order,
+    OB: Order,
     const CHUNK: usize,
+    const M: usize,
+    const N: usize,
     const LEN_A: usize,
     const LEN_B: usize,
     const MT: usize,
     const NT: usize,
-> where
-    C::Element: Lanes<CHUNK>,
-{
-    a: Panel<'a, C::Element, C::A, CHUNK, LEN_A>,
-    b: Panel<'a, C::Element, C::B, CHUNK, LEN_B>,
+> {
+    a: Panel<'a, T, OA, M, CHUNK, LEN_A>,
+    b: Panel<'a, T, OB, N, CHUNK, LEN_B>,
     k: u32,
 }
 
-impl<'a, C: Config, const CHUNK: usize, const LEN_A: usize, const LEN_B: usize, const MT: usize, const NT: usize>
-    Block<'a, C, CHUNK, LEN_A, LEN_B, MT, NT>
-where
-    C::Element: Lanes<CHUNK>,
+impl<
+    'a,
+    T: MmaElement + Lanes<CHUNK>,
+    OA: Order,
+    OB: Order,
+    const CHUNK: usize,
+    const M: usize,
+    const N: usize,
+    const LEN_A: usize,
+    const LEN_B: usize,
+    const MT: usize,
+    const NT: usize,
+> Block<'a, T, OA, OB, CHUNK, M, N, LEN_A, LEN_B, MT, NT>
 {
+    /// Threads of a block.
+    const THREADS: usize = M * N / (MT * NT * 4);
     /// Extent of a step along k.
     const DEPTH: u32 = 4 * CHUNK as u32;
 
-    /// C's tile of this block, in every matrix of the batch that is its.
-    #[inline(always)]
+    /// C's tile of this block, in every matrix of the batch that is its. `k_major`: whether rows of op(A) and columns
+    /// of op(B) are rows in memory.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn run(
-        stages: &'a Stages<C::Element, LEN_A, LEN_B>,
-        operands: Operands<'a, C::Element>,
-        gemm: GemmArgs<'a, C::Element>,
+        (order_a, order_b): (OA, OB),
+        stages: &'a Stages<T, LEN_A, LEN_B>,
+        operands: Operands<'a, T>,
+        gemm: GemmArgs<'a, T>,
     ) {
-        const {
-            assert!(
-                C::THREADS * MT * NT * 4 == C::A::EXTENT * C::B::EXTENT && MT <= 4 && NT <= 8 && NT.is_multiple_of(2)
-            );
-        }
+        const { assert!(MT <= 4 && NT <= 8 && NT.is_multiple_of(2)) }
         let (m, n, k) = (gemm.m, gemm.n, gemm.k);
         let mut matrix = block_idx_z();
         while matrix < gemm.batch {
-            let (row0, col0) = tile_of(block_idx_x(), [C::A::EXTENT as u32, C::B::EXTENT as u32], m, n);
+            let (row0, col0) = tile_of(block_idx_x(), [M as u32, N as u32], m, n);
             let mut accumulators = const { [[[0.0_f32; 4]; NT]; MT] };
             if k > 0 {
-                let (rows_a, cols_a) = if C::A::K_MAJOR { (m, k) } else { (k, m) };
-                let (rows_b, cols_b) = if C::B::K_MAJOR { (n, k) } else { (k, n) };
+                let (rows_a, cols_a) = if is_k_major!(OA: order_a) { (m, k) } else { (k, m) };
+                let (rows_b, cols_b) = if is_k_major!(OB: order_b) { (n, k) } else { (k, n) };
                 let from = |i: usize| (matrix as u64).wrapping_mul(operands.stride[i]);
                 let Some(a) = operands.a.window(from(0), rows_a, cols_a, operands.ld[0]) else { return };
                 let Some(b) = operands.b.window(from(1), rows_b, cols_b, operands.ld[1]) else { return };
-                let (a, b) = (Panel::new(&stages.a, a, row0), Panel::new(&stages.b, b, col0));
+                let (a, b) = (Panel::new(order_a, &stages.a, a, row0), Panel::new(order_b, &stages.b, b, col0));
                 let block = Self { a, b, k };
                 let inside = block.a.is_inside() && block.b.is_inside();
                 let whole = if inside { k / Self::DEPTH } else { 0 };
@@ -86,12 +87,8 @@ where
             }
             let thread = Self::thread();
             let (row, col) = Self::place(thread);
-            let store = Store::<C::Element, LEN_B, MT, NT> {
-                staging: &stages.b,
-                gemm: &gemm,
-                warp: thread / 32,
-                lane: thread % 32,
-            };
+            let store =
+                Store::<T, LEN_B, MT, NT> { staging: &stages.b, gemm: &gemm, warp: thread / 32, lane: thread % 32 };
             store.tile(&accumulators, matrix, (row0.saturating_add(row), col0.saturating_add(col)));
             matrix = matrix.saturating_add(grid_dim_z());
             // The next matrix comes to the memory that this one was written through.
@@ -104,13 +101,13 @@ where
     #[inline(always)]
     fn thread() -> u32 {
         // The remainder tells the compiler what the launch has made sure of.
-        warp_shuffle_idx(u32::MAX, thread_idx_x(), lane_id(), 32).0 % C::THREADS as u32
+        warp_shuffle_idx(u32::MAX, thread_idx_x(), lane_id(), 32).0 % Self::THREADS as u32
     }
 
     /// Row and column in the block's tile of a warp's.
     #[inline(always)]
     const fn place(thread: u32) -> (u32, u32) {
-        let (warp, across) = (thread / 32, (C::B::EXTENT / (8 * NT)) as u32);
+        let (warp, across) = (thread / 32, (N / (8 * NT)) as u32);
         (warp / across * (16 * MT as u32), warp % across * (8 * NT as u32))
     }
 
@@ -150,8 +147,8 @@ where
     /// counts groups.
     #[inline(always)]
     fn copy(&self, step: u32, thread: u32) {
-        self.a.copy(C::THREADS, step, thread);
-        self.b.copy(C::THREADS, step, thread);
+        self.a.copy(Self::THREADS, step, thread);
+        self.b.copy(Self::THREADS, step, thread);
         cp_async_commit();
     }
 
@@ -182,7 +179,7 @@ where
             });
             step += 1;
         }
-        second.add_all::<C::Element>(accumulators);
+        second.add_all::<T>(accumulators);
         // Zeros, where there was no step any more: to what is used for something else now.
         cp_async_wait_group::<0>();
     }
@@ -206,7 +203,7 @@ where
                 then();
             }
             if part < Fragments::<MT, NT>::PARTS {
-                before.add::<C::Element>(part, accumulators);
+                before.add::<T>(part, accumulators);
             }
         });
     }
@@ -218,8 +215,8 @@ where
         let thread = Self::thread();
         let copy = |step| {
             if step < self.steps() {
-                self.a.copy_edges(C::THREADS, step, thread);
-                self.b.copy_edges(C::THREADS, step, thread);
+                self.a.copy_edges(Self::THREADS, step, thread);
+                self.b.copy_edges(Self::THREADS, step, thread);
             }
             cp_async_commit();
         };
@@ -237,7 +234,7 @@ where
             copy(step + STAGES - 1);
             let mut half = 0;
             while half < 2 {
-                self.load_all((step, half), thread).add_all::<C::Element>(accumulators);
+                self.load_all((step, half), thread).add_all::<T>(accumulators);
                 half += 1;
             }
             step += 1;

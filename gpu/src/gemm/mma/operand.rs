@@ -18,8 +18,6 @@
 //!
 //! Elements outside an operand count as +0.
 
-use core::marker::PhantomData;
-
 use simt::async_copy::{SharedSlot, cp_async_or_zero};
 use simt::element::{Lanes, Vector};
 use simt::global::Window;
@@ -28,26 +26,13 @@ use simt::prelude::*;
 
 use super::STAGES;
 use super::element::MmaElement;
+use crate::gemm::order::{Order, is_k_major};
 use crate::unroll::{each, from_fn, unroll};
 
-/// Which operand it is: an extent and an order in memory.
-pub(super) trait Side {
-    /// Rows of op(A), or columns of op(B), of a block.
-    const EXTENT: usize;
-    /// Whether they are rows in memory.
-    const K_MAJOR: bool;
-}
-
-/// A [`Side`] with these values.
-pub(super) enum Rows<const EXTENT: usize, const K_MAJOR: bool> {}
-impl<const EXTENT: usize, const K_MAJOR: bool> Side for Rows<EXTENT, K_MAJOR> {
-    const EXTENT: usize = EXTENT;
-    const K_MAJOR: bool = K_MAJOR;
-}
-
-/// An operand of a block. `LEN` is the number of elements in all stages, `CHUNK` that in 16 bytes.
-pub(super) struct Panel<'a, T: MmaElement, S: Side, const CHUNK: usize, const LEN: usize> {
-    side: PhantomData<S>,
+/// An operand of a block: `EXTENT` rows of op(A), or columns of op(B). `LEN` is the number of elements in all stages,
+/// `CHUNK` that in 16 bytes.
+pub(super) struct Panel<'a, T: MmaElement, O: Order, const EXTENT: usize, const CHUNK: usize, const LEN: usize> {
+    order: O,
     stages: &'a SharedArray<T, LEN>,
     window: Window<'a, T>,
     /// The first of its rows or columns.
@@ -56,56 +41,60 @@ pub(super) struct Panel<'a, T: MmaElement, S: Side, const CHUNK: usize, const LE
     unit: u32,
 }
 
-impl<'a, T, S: Side, const CHUNK: usize, const LEN: usize> Panel<'a, T, S, CHUNK, LEN>
+impl<'a, T, O: Order, const EXTENT: usize, const CHUNK: usize, const LEN: usize> Panel<'a, T, O, EXTENT, CHUNK, LEN>
 where
     T: MmaElement + Lanes<CHUNK>,
 {
     /// Extent of a step along k.
     pub(super) const DEPTH: u32 = 4 * CHUNK as u32;
-    /// Chunks in a row.
-    const ACROSS: u32 = if S::K_MAJOR { 4 } else { (S::EXTENT / CHUNK) as u32 };
 
     /// The operand in `window`, whose rows are K-major or MN-major, from row or column `first` on.
     #[inline(always)]
-    pub(super) fn new(stages: &'a SharedArray<T, LEN>, window: Window<'a, T>, first: u32) -> Self {
+    pub(super) fn new(order: O, stages: &'a SharedArray<T, LEN>, window: Window<'a, T>, first: u32) -> Self {
         const {
-            assert!(CHUNK * size_of::<T>() == 16 && LEN == STAGES as usize * S::EXTENT * 4 * CHUNK);
-            assert!(S::EXTENT.is_power_of_two() && S::EXTENT >= 64);
+            assert!(CHUNK * size_of::<T>() == 16 && LEN == STAGES as usize * EXTENT * 4 * CHUNK);
+            assert!(EXTENT.is_power_of_two() && EXTENT >= 64);
         }
         let chunks = window.has_aligned_rows::<CHUNK>() && window.cols().is_multiple_of(CHUNK as u32);
         let unit = if chunks { 16 } else { 4 * u32::from(T::has_words(&window)) };
-        Self { side: PhantomData, stages, window, first, unit }
+        Self { order, stages, window, first, unit }
+    }
+
+    /// Chunks in a row.
+    #[inline(always)]
+    fn across(&self) -> u32 {
+        is_k_major!(O: self.order, 4, (EXTENT / CHUNK) as u32)
     }
 
     /// The first element of the stage of a step.
     #[inline(always)]
     const fn stage(step: u32) -> u32 {
-        step % STAGES * (S::EXTENT as u32 * Self::DEPTH)
+        step % STAGES * (EXTENT as u32 * Self::DEPTH)
     }
 
     /// The element of a stage at which a chunk of a row starts.
     #[inline(always)]
-    const fn in_stage(row: u32, chunk: u32) -> u32 {
-        let permuted = match (S::K_MAJOR, CHUNK) {
+    fn in_stage(&self, row: u32, chunk: u32) -> u32 {
+        let permuted = match (is_k_major!(O: self.order), CHUNK) {
             (true, _) => row / 2 % 4,
             (false, 8) => row % 8,
             (false, _) => row % 4 * 2,
         };
-        (row * Self::ACROSS + (chunk ^ permuted)) * CHUNK as u32
+        (row * self.across() + (chunk ^ permuted)) * CHUNK as u32
     }
 
     /// The element at which a chunk of a row starts, in the stage of a step.
     #[inline(always)]
-    const fn at(step: u32, row: u32, chunk: u32) -> u32 {
+    fn at(&self, step: u32, row: u32, chunk: u32) -> u32 {
         // What it is, for a compiler that has lost sight of a factor's bounds.
-        (Self::stage(step) + Self::in_stage(row, chunk)) % LEN as u32 / CHUNK as u32 * CHUNK as u32
+        (Self::stage(step) + self.in_stage(row, chunk)) % LEN as u32 / CHUNK as u32 * CHUNK as u32
     }
 
     /// Whether all rows or columns are there, and rows in memory start at multiples of 16 bytes.
     #[inline(always)]
     pub(super) fn is_inside(&self) -> bool {
-        let extent = if S::K_MAJOR { self.window.rows() } else { self.window.cols() };
-        self.window.has_aligned_rows::<CHUNK>() && self.first <= extent && S::EXTENT as u32 <= extent - self.first
+        let extent = if is_k_major!(O: self.order) { self.window.rows() } else { self.window.cols() };
+        self.window.has_aligned_rows::<CHUNK>() && self.first <= extent && EXTENT as u32 <= extent - self.first
     }
 
     /// Starts to copy a thread's share of a step, or zeros where not all of it is there. Rows must start at multiples
@@ -113,11 +102,11 @@ where
     #[inline(always)]
     pub(super) fn copy(&self, threads: usize, step: u32, thread: u32) {
         // A multiple of 8, so that a chunk is permuted as that of the row `rows` further down.
-        let (rows, count) = (threads / Self::ACROSS as usize, 4 * S::EXTENT / threads);
-        let ((row0, col0), (row, chunk)) = (self.place(step), Self::share(thread));
+        let (rows, count) = (threads / self.across() as usize, 4 * EXTENT / threads);
+        let ((row0, col0), (row, chunk)) = (self.place(step), self.share(thread));
         let from = (row0.wrapping_add(row), col0.wrapping_add(chunk * CHUNK as u32));
         let from = self.window.slots_or_zero::<CHUNK>(from, count as u32, rows as u32);
-        let to = Self::in_stage(row, chunk) & ((threads - 1) * CHUNK) as u32;
+        let to = self.in_stage(row, chunk) & ((threads - 1) * CHUNK) as u32;
         unroll!(for i in 0..8 {
             if i < count {
                 let to = Self::stage(step) + to + (i * threads * CHUNK) as u32;
@@ -134,9 +123,9 @@ where
         let (row0, col0) = self.place(step);
         let rest = self.window.rest(row0, col0);
         let mut i = thread;
-        while i < 4 * S::EXTENT as u32 {
-            let (row, chunk) = Self::share(i);
-            let (to, col) = (Self::at(step, row, chunk), chunk * CHUNK as u32);
+        while i < 4 * EXTENT as u32 {
+            let (row, chunk) = self.share(i);
+            let (to, col) = (self.at(step, row, chunk), chunk * CHUNK as u32);
             if self.unit == 16 {
                 cp_async_or_zero(self.stages.slot::<CHUNK>(to), rest.slot_or_zero(row, col));
             } else if self.unit == 4 {
@@ -155,15 +144,15 @@ where
     /// Row and column in the window of a step's first element. Steps behind the end of a k close to 2³² start from 0
     /// again: nobody reads what is copied for them.
     #[inline(always)]
-    const fn place(&self, step: u32) -> (u32, u32) {
+    fn place(&self, step: u32) -> (u32, u32) {
         let k0 = step.wrapping_mul(Self::DEPTH);
-        if S::K_MAJOR { (self.first, k0) } else { (k0, self.first) }
+        if is_k_major!(O: self.order) { (self.first, k0) } else { (k0, self.first) }
     }
 
     /// Row and chunk number `i` of a step.
     #[inline(always)]
-    const fn share(i: u32) -> (u32, u32) {
-        (i / Self::ACROSS, i % Self::ACROSS)
+    fn share(&self, i: u32) -> (u32, u32) {
+        (i / self.across(), i % self.across())
     }
 
     /// Of an A: the fragment of 16 rows, number `tile` of a warp's `tiles`, which start at row `first`, in the half
@@ -176,7 +165,7 @@ where
         (tile, tiles): (usize, usize),
         lane: u32,
     ) -> [u32; 4] {
-        let fragment = if S::K_MAJOR {
+        let fragment = if is_k_major!(O: self.order) {
             ldmatrix::<4, false, _, CHUNK>(self.row(step, first + lane % 16, 2 * half + lane / 16, (tile, tiles)))
         } else if CHUNK == 8 {
             let (k, chunk) = (lane / 16 * 8 + lane % 8, first / 8 + 2 * tile as u32 + lane / 8 % 2);
@@ -198,7 +187,7 @@ where
         (pair, pairs): (usize, usize),
         lane: u32,
     ) -> [[u32; 2]; 2] {
-        let [a, b, c, d] = if S::K_MAJOR {
+        let [a, b, c, d] = if is_k_major!(O: self.order) {
             let row = first + lane / 16 * 8 + lane % 8;
             ldmatrix::<4, false, _, CHUNK>(self.row(step, row, 2 * half + lane / 8 % 2, (pair, pairs)))
         } else if CHUNK == 8 {
@@ -218,22 +207,22 @@ where
         let line = 4 * CHUNK;
         // The bits that the place can have, for a compiler that has lost sight of them: the rest is added after it, by
         // the load.
-        let bits = (S::EXTENT - 1 - 16 * (tiles - 1)) * line + 3 * CHUNK;
-        let place = Self::in_stage(row, chunk) & bits as u32;
+        let bits = (EXTENT - 1 - 16 * (tiles - 1)) * line + 3 * CHUNK;
+        let place = self.in_stage(row, chunk) & bits as u32;
         self.stages.slot_by_number(Self::stage(step) + place + (tile * 16 * line) as u32)
     }
 
     /// MN-major: `chunk` of row `k` + 16 · `half`, `k` below 16.
     #[inline(always)]
     fn depth(&self, step: u32, k: u32, chunk: u32, half: u32) -> SharedSlot<'a, T, CHUNK> {
-        let place = Self::in_stage(k, chunk) & const { (16 * S::EXTENT - CHUNK) as u32 };
-        self.stages.slot_by_number(Self::stage(step) + place + half * (16 * S::EXTENT) as u32)
+        let place = self.in_stage(k, chunk) & const { (16 * EXTENT - CHUNK) as u32 };
+        self.stages.slot_by_number(Self::stage(step) + place + half * (16 * EXTENT) as u32)
     }
 
     /// 32-bit elements, MN-major: at k = lane % 4 and 4 further, column lane / 4 from `first` on and 8 further.
     #[inline(always)]
     fn columns(&self, step: u32, half: u32, first: u32, lane: u32) -> [[u32; 2]; 2] {
-        let number = |k, col| self.stages.get(Self::at(step, k, col / 4) + col % 4).wide().to_bits();
+        let number = |k, col| self.stages.get(self.at(step, k, col / 4) + col % 4).wide().to_bits();
         let (k, col) = (8 * half + lane % 4, first + lane / 4);
         [[number(k, col), number(k, col + 8)], [number(k + 4, col), number(k + 4, col + 8)]]
     }
