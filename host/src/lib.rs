@@ -78,18 +78,7 @@
 //! Without optimisation kernels take some fifteen times longer on the simulator. These lines in your Cargo.toml
 //! optimise it, and kernels of your own:
 //!
-//! ```toml
-//! [profile.dev]
-//! opt-level = 1
-//! lto = "off"
-//!
-//! [profile.dev.package."*"]
-//! debug = false
-//!
-//! [profile.dev.package.warpwright-simulator]
-//! opt-level = 3
-//! codegen-units = 1
-//! ```
+#![doc = concat!("```toml\n", include_str!("simulated/profile.toml"), "```")]
 //!
 //! # The feature `cuda`
 //!

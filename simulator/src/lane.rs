@@ -3,6 +3,7 @@
 use crate::async_queues::{Copies, Products, Stores};
 use crate::fiber::{Pause, Switch};
 use crate::happens_before::ThreadOrder;
+use crate::local;
 use crate::shadow::quick;
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -146,7 +147,7 @@ impl Lane {
     #[inline(always)]
     pub(crate) fn set_clock(&self, clock: u32) {
         self.clock.set(clock);
-        if std::ptr::eq(self, CURRENT.with(Cell::get)) {
+        if std::ptr::eq(self, local::with(&CURRENT, Cell::get)) {
             quick::enter_lane(self);
         }
     }
@@ -259,7 +260,7 @@ impl Drop for Lane {
 /// The lane that runs on this OS thread; outside a launch, one that belongs to no block.
 #[inline(always)]
 pub(crate) fn current() -> Current {
-    Current { lane: CURRENT.with(Cell::get), here: PhantomData }
+    Current { lane: local::with(&CURRENT, Cell::get), here: PhantomData }
 }
 
 /// Reference to the running lane; must not leave the OS thread.
@@ -282,22 +283,22 @@ impl std::ops::Deref for Current {
 /// Whether accesses of the running lane are checked or counted.
 #[inline(always)]
 pub(crate) fn is_watched() -> bool {
-    WATCHED.with(Cell::get)
+    local::with(&WATCHED, Cell::get)
 }
 
 /// Makes `lane` the running one (null: none).
 #[inline(always)]
 pub(crate) fn set_current(lane: *const Lane) {
-    CURRENT.with(|current| current.set(if lane.is_null() { &raw const OUTSIDE.0 } else { lane }));
+    local::with(&CURRENT, |current| current.set(if lane.is_null() { &raw const OUTSIDE.0 } else { lane }));
     // What a lane watches changes in one bit alone, and not whether it watches anything.
-    WATCHED.with(|watched| watched.set(current().watched()));
+    local::with(&WATCHED, |watched| watched.set(current().watched()));
     quick::enter_lane(&current());
 }
 
 /// [`set_current`] where a lane of the same block ran last.
 #[inline(always)]
 pub(crate) fn set_next(lane: &Lane) {
-    CURRENT.with(|current| current.set(lane));
+    local::with(&CURRENT, |current| current.set(lane));
     if is_watched() {
         quick::enter_lane(lane);
     }

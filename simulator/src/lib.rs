@@ -35,6 +35,7 @@ mod happens_before;
 mod idle;
 mod lane;
 mod launch;
+mod local;
 mod memory;
 mod mutation;
 mod ordering;

@@ -117,6 +117,20 @@ fn the_readme_shows_the_first_example() {
 }
 
 #[test]
+fn the_profile_for_the_simulator_is_the_same_everywhere() {
+    let profile = read("host/src/simulated/profile.toml");
+    for path in [
+        "README.md",
+        "book/src/ci.md",
+        "cli/templates/single/Cargo.toml.in",
+        "cli/templates/workspace/Cargo.toml.in",
+        "examples/own-kernels/Cargo.toml",
+    ] {
+        assert!(read(path).contains(&profile), "{path} does not have the lines of host/src/simulated/profile.toml");
+    }
+}
+
+#[test]
 fn links_lead_somewhere() {
     let mut pages = Vec::new();
     files(root(), &["md"], &mut pages);

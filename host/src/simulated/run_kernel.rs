@@ -87,10 +87,9 @@ fn hint(kernel: &str, took: Duration) {
         SAID.call_once(|| {
             eprintln!(
                 "warpwright: `{kernel}` took {:.1} s on the simulator, in a build without optimisation. These lines \
-                 in Cargo.toml make it ten times faster:\n\n[profile.dev]\nopt-level = 1\n\
-                 lto = \"off\"\n\n[profile.dev.package.\"*\"]\ndebug = false\n\n\
-                 [profile.dev.package.warpwright-simulator]\nopt-level = 3\ncodegen-units = 1\n",
-                took.as_secs_f64()
+                 in Cargo.toml make it ten times faster:\n\n{}",
+                took.as_secs_f64(),
+                include_str!("profile.toml")
             );
         });
     }

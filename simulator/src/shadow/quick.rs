@@ -6,6 +6,7 @@
 
 use super::shared::SharedShadow;
 use crate::lane::Lane;
+use crate::local;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -83,7 +84,7 @@ pub(crate) enum Read {
 /// They lie in the shared memory of the running block.
 #[inline(always)]
 pub(crate) unsafe fn check(address: usize) -> Read {
-    QUICK.with(|quick| {
+    local::with(&QUICK, |quick| {
         // SAFETY: `SharedShadow::marks` says that there is one for each word, and one more; only this OS thread writes
         // them. A block that is checked has a shadow.
         let mark = unsafe { quick.marks.get().wrapping_add(address).cast::<u32>().read_unaligned() };
@@ -105,7 +106,7 @@ pub(crate) unsafe fn check(address: usize) -> Read {
 
 /// Lanes of the block with this shadow run from now on.
 pub(crate) fn enter_block(shadow: &SharedShadow, is_counted: bool) {
-    QUICK.with(|quick| {
+    local::with(&QUICK, |quick| {
         quick.shadow.set(shadow);
         quick.is_counted.set(is_counted);
     });
@@ -114,7 +115,7 @@ pub(crate) fn enter_block(shadow: &SharedShadow, is_counted: bool) {
 
 /// The reads that may pass of this shadow have changed.
 pub(super) fn update(shadow: &SharedShadow) {
-    QUICK.with(|quick| {
+    local::with(&QUICK, |quick| {
         if std::ptr::eq(quick.shadow.get(), shadow) {
             quick.marks.set(shadow.marks());
             quick.is_open.set(shadow.is_quick());
@@ -127,7 +128,7 @@ pub(super) fn update(shadow: &SharedShadow) {
 
 /// No lane of the block runs any more.
 pub(crate) fn leave_block() {
-    QUICK.with(|quick| {
+    local::with(&QUICK, |quick| {
         quick.shadow.set(std::ptr::null());
         quick.is_open.set(false);
         refuse();
@@ -137,7 +138,7 @@ pub(crate) fn leave_block() {
 /// This lane runs from now on, or its clock has changed.
 #[inline(always)]
 pub(crate) fn enter_lane(lane: &Lane) {
-    QUICK.with(|quick| {
+    local::with(&QUICK, |quick| {
         if quick.is_open.get() {
             let at = lane.clock() << CLOCK_SHIFT;
             quick.allow(at | SEVERAL, at | (u32::from(lane.warp) + 1));
@@ -147,17 +148,17 @@ pub(crate) fn enter_lane(lane: &Lane) {
 
 /// Until another lane runs, no read passes. A signal handler may call it.
 pub(crate) fn refuse() {
-    QUICK.with(|quick| quick.allow(NONE, NONE));
+    local::with(&QUICK, |quick| quick.allow(NONE, NONE));
 }
 
 /// Reads that have passed since they were last taken.
 pub(crate) fn passed() -> u64 {
-    QUICK.with(|quick| SAMPLE - quick.left.get())
+    local::with(&QUICK, |quick| SAMPLE - quick.left.get())
 }
 
 /// Takes the reads that have passed.
 pub(crate) fn take_passed() -> u64 {
-    QUICK.with(|quick| SAMPLE - quick.left.replace(SAMPLE))
+    local::with(&QUICK, |quick| SAMPLE - quick.left.replace(SAMPLE))
 }
 
 #[cfg(test)]

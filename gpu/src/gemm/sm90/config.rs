@@ -1,15 +1,15 @@
 //! A row of the table as a type.
 
-use half::{bf16, f16};
-use simt::wgmma::{Accumulators, Columns, KMajor, Major, MnMajor, Width};
+use simt::wgmma::{Accumulators, Columns, Major, Width};
 
 use super::epilogue::{Form, MmaElement};
+use super::layout::MmaLayout;
 use super::mainloop_wgmma;
 use super::pipeline::{PipelineState, Smem};
 use crate::gemm::args::GemmArgs;
 use crate::gemm::configs::WgmmaConfig;
 
-/// A configuration for an element type and a layout.
+/// A configuration for an element type, and in PTX for a layout: see [`MmaLayout`].
 pub(super) trait Config: Sized {
     /// The elements of C.
     type Element: MmaElement;
@@ -19,13 +19,13 @@ pub(super) trait Config: Sized {
     type Form: Form;
     /// What [`Self::finish`] needs.
     type Source<'a>: Copy;
-    /// How the MMA reads its A from shared memory.
+    /// How the MMA reads its A from shared memory, in the layout of which this is the type.
     type MajorA: Major;
     /// How it reads its B.
     type MajorB: Major;
     /// The row of the table.
     const CONFIG: WgmmaConfig;
-    /// Whether the MMA's A and its B are K-major in memory.
+    /// Whether the MMA's A and its B are K-major in memory in that layout.
     const K_MAJOR: [bool; 2];
 
     /// The main loop: the sums of 64 rows from row `row` of the MMA tile on, over the stages `from` to `to` of k, at
@@ -34,6 +34,7 @@ pub(super) trait Config: Sized {
     #[inline(always)]
     fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
         smem: &Smem<Self::Operand, A, B, STAGES>,
+        layout: MmaLayout,
         accumulator: &mut [Accumulators<N>; 1],
         state: &mut PipelineState<STAGES>,
         (row, [from, to]): (u32, [u32; 2]),
@@ -44,8 +45,8 @@ pub(super) trait Config: Sized {
         Columns<N>: Width,
     {
         let mut at = [0; 3];
-        let range = (row, to - from);
-        mainloop_wgmma::accumulate::<Self, 1, N, A, B, STAGES>(smem, accumulator, state, range, || at = place());
+        let (range, meanwhile) = ((row, to - from), || at = place());
+        mainloop_wgmma::accumulate::<Self, 1, N, A, B, STAGES>(smem, layout, accumulator, state, range, meanwhile);
         at
     }
 
@@ -63,25 +64,6 @@ pub(super) trait Config: Sized {
     }
 }
 
-/// How the MMA reads an operand of these elements from shared memory, whether it is K-major in memory or not.
-pub(super) trait Staged<const K_MAJOR: bool> {
-    type Major: Major;
-}
-
-impl<T> Staged<true> for T {
-    type Major = KMajor;
-}
-impl Staged<false> for f16 {
-    type Major = MnMajor;
-}
-impl Staged<false> for bf16 {
-    type Major = MnMajor;
-}
-// Tensor cores read tf32 from shared memory K-major alone: an MN-major A goes through registers.
-impl Staged<false> for f32 {
-    type Major = KMajor;
-}
-
 /// [`Config::accumulate`] of operands `$operand`, with `$source`. The body has, by the names given: the memory,
 /// the sum, the pipeline's state, the range of rows and stages, the source, and the function for the place.
 macro_rules! accumulate {
@@ -92,6 +74,7 @@ macro_rules! accumulate {
         #[inline(always)]
         fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
             $smem: &Smem<$operand, A, B, STAGES>,
+            _layout: MmaLayout,
             accumulator: &mut [Accumulators<N>; 1],
             $state: &mut PipelineState<STAGES>,
             $range: (u32, [u32; 2]),

@@ -20,7 +20,7 @@ use simt::prelude::*;
 use simt::sync::{fence_proxy_async, named_barrier};
 use simt::tma::{TensorMapMut, store_3d, store_commit, store_wait_read};
 use simt::warpgroup::WARPGROUP_SIZE;
-use simt::wgmma::{Accumulators, Columns, ReadColumns, Width};
+use simt::wgmma::{Accumulators, Columns, KMajor, Major, MnMajor, ReadColumns, Width};
 
 use super::config::Config;
 use super::fragments;
@@ -53,6 +53,8 @@ const fn swizzled(row: u32, col: u32) -> u32 {
 pub(super) trait MmaElement: Number<Wide = f32, Stored: Lanes<4>> {
     /// What it is to the tensor cores.
     type Kind: Kind;
+    /// How they read it from shared memory where it is MN-major in memory.
+    type MnMajor: Major;
 
     /// The TMA-store epilogue of warpgroup `half`, for its thread `t`: see [`Epilogue::store`].
     #[doc(hidden)]
@@ -69,6 +71,7 @@ macro_rules! elements_of_16_bits {
     ($($t:ident $pair:ident)+) => {$(
         impl MmaElement for $t {
             type Kind = Self;
+            type MnMajor = MnMajor;
 
             #[inline(always)]
             fn store_by_tma<F: Form, const E: usize>(
@@ -91,6 +94,8 @@ elements_of_16_bits! { f16 f16_pair_from_f32 bf16 bf16_pair_from_f32 }
 
 impl MmaElement for f32 {
     type Kind = Tf32;
+    // They read K-major numbers alone: an MN-major A goes through registers, an MN-major B is packed.
+    type MnMajor = KMajor;
 
     #[inline(always)]
     fn store_by_tma<F: Form, const E: usize>(
@@ -112,6 +117,8 @@ macro_rules! elements_of_8_bits {
     ($($t:ident)+) => {$(
         impl MmaElement for $t {
             type Kind = Self;
+            // They read K-major numbers alone: others are packed.
+            type MnMajor = KMajor;
 
             #[inline(always)]
             fn store_by_tma<F: Form, const E: usize>(

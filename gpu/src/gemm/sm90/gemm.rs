@@ -11,6 +11,7 @@ use simt::wgmma::{Accumulators, Columns, Width};
 use super::config::Config;
 use super::epilogue::Epilogue;
 use super::fixup::Fixup;
+use super::layout::MmaLayout;
 use super::pipeline::{BlockSmem, PipelineState, Smem, StageLoads, init_pipeline};
 use super::schedule::raster::Tiles;
 use super::schedule::stream_k::{Blocks, StreamK, WorkUnit};
@@ -52,12 +53,13 @@ fn policies(flags: u32, swap_ab: bool) -> [Option<CachePolicy>; 2] {
 /// The tiles and parts of tiles that this block computes: see [`stream_k`](super::schedule::stream_k).
 ///
 /// `a` and `b` are the maps of the operands, `c` is that of C, which counts only with [`TMA_STORE`].
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, const STAGES: usize, const E: usize>(
     BlockSmem { staging, pipeline: smem }: &BlockSmem<C::Operand, A, B, STAGES, E>,
     (a, b, c): TensorMaps<'_, C::Operand, C::Element>,
     args: TmaGemmArgs<'_, C::Element>,
     source: C::Source<'_>,
+    layout: MmaLayout,
 ) where
     Columns<N>: Width,
 {
@@ -118,14 +120,14 @@ pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, co
             let streams = if consumers == 1 { policies(args.gemm.flags, C::CONFIG.swap_ab) } else { [None; 2] };
             if let Some(WorkUnit { from, to, .. }) = unit {
                 for stage in from * planes..to.min(from + PREFETCHED) * planes {
-                    StageLoads::of::<C>().prefetch((a, b), (boxes(place, stage), (cols, rank)), streams);
+                    StageLoads::of::<C>(layout).prefetch((a, b), (boxes(place, stage), (cols, rank)), streams);
                 }
             }
             dependency_wait();
             let mut state = PipelineState::<STAGES>::PRODUCER;
             while let Some(WorkUnit { from, to, .. }) = unit {
                 for stage in from * planes..to * planes {
-                    smem.load_stage::<C>(state, (a, b), boxes(place, stage), (cols, rank), streams);
+                    smem.load_stage::<C>(layout, state, (a, b), boxes(place, stage), (cols, rank), streams);
                     state.advance();
                 }
                 unit = schedule.next_unit();
@@ -159,7 +161,7 @@ pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, co
             [opaque(row) + consumer * 64, opaque(col), opaque(matrix)]
         };
         let range = (consumer * 64, [from, to]);
-        let place = C::accumulate(smem, &mut accumulator, &mut state, range, source, place);
+        let place = C::accumulate(smem, layout, &mut accumulator, &mut state, range, source, place);
         if C::CONFIG.stream_k {
             if to < steps {
                 fixup.store_partials(&accumulator[0], consumer);

@@ -9,6 +9,7 @@ use simt::wgmma::{Accumulators, Columns, Width};
 
 use super::config::Config;
 use super::epilogue::Epilogue;
+use super::layout::MmaLayout;
 use super::mainloop_wgmma::accumulate;
 use super::pipeline::{BlockSmem, PipelineState, Smem, init_pipeline};
 use super::schedule::two_width::{NARROW, ROWS, TwoWidth, WIDE};
@@ -17,12 +18,13 @@ use crate::gemm::args::{TMA_STORE, TmaGemmArgs};
 use crate::unroll::each;
 
 /// The tiles whose number is that of this block modulo the grid's size.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(super) fn gemm<'a, C: Config, const A: usize, const B: usize, const STAGES: usize, const E: usize>(
     BlockSmem { staging, pipeline: smem }: &'a BlockSmem<C::Operand, A, B, STAGES, E>,
     (a, b, c): TensorMaps<'a, C::Operand, C::Element>,
     args: TmaGemmArgs<'a, C::Element>,
     source: C::Source<'a>,
+    layout: MmaLayout,
 ) {
     const { assert!(C::CONFIG.mma[0] == ROWS && C::CONFIG.mma[1] == WIDE && !C::CONFIG.swap_ab) }
     let (m, n, k, batch) = (args.gemm.m, args.gemm.n, args.gemm.k, args.gemm.batch);
@@ -67,7 +69,7 @@ pub(super) fn gemm<'a, C: Config, const A: usize, const B: usize, const STAGES: 
                 let width = if tile < schedule().count_wide() { WIDE } else { NARROW };
                 for step in 0..k.div_ceil(depth) {
                     let place = [row as i32, col as i32, (step * depth) as i32, matrices[0], matrices[1]];
-                    smem.load_stage::<C>(state, (a, b), place, (width, 0), [None; 2]);
+                    smem.load_stage::<C>(layout, state, (a, b), place, (width, 0), [None; 2]);
                     state.advance();
                 }
                 tile += grid_dim_x();
@@ -82,8 +84,14 @@ pub(super) fn gemm<'a, C: Config, const A: usize, const B: usize, const STAGES: 
     increase_registers::<CONSUMER_REGISTERS>();
     dependency_wait();
     let epilogue = Epilogue { staging, map: c, gemm: args.gemm };
-    let consumer =
-        Consumer::<C, A, B, STAGES, E> { smem, warpgroup: (warpgroup - 1).min(1), k, epilogue: &epilogue, source };
+    let consumer = Consumer::<C, A, B, STAGES, E> {
+        smem,
+        layout,
+        warpgroup: (warpgroup - 1).min(1),
+        k,
+        epilogue: &epilogue,
+        source,
+    };
     // Tiles done so far: all else that goes on from tile to tile follows from it, and takes no registers in the
     // epilogue.
     let mut done = 0;
@@ -107,6 +115,7 @@ pub(super) fn gemm<'a, C: Config, const A: usize, const B: usize, const STAGES: 
 #[derive(Clone, Copy)]
 struct Consumer<'e, 'a, C: Config, const A: usize, const B: usize, const STAGES: usize, const E: usize> {
     smem: &'a Smem<C::Operand, A, B, STAGES>,
+    layout: MmaLayout,
     /// 0 or 1.
     warpgroup: u32,
     k: u32,
@@ -128,7 +137,14 @@ impl<C: Config, const A: usize, const B: usize, const STAGES: usize, const E: us
         let mut state = PipelineState::<STAGES>::after(done as u64 * steps as u64);
         let mut accumulators = [Accumulators::<N>::zeroed(), Accumulators::<N>::zeroed()];
         let mut at = [0; 3];
-        accumulate::<C, 2, N, A, B, STAGES>(self.smem, &mut accumulators, &mut state, (row, steps), || at = place());
+        accumulate::<C, 2, N, A, B, STAGES>(
+            self.smem,
+            self.layout,
+            &mut accumulators,
+            &mut state,
+            (row, steps),
+            || at = place(),
+        );
         let [tile_row, col, matrix] = at;
         // A tile is staged in an even number of parts, so that each finds the buffers in turn from the first on.
         let buffer = &mut 0;

@@ -7,8 +7,9 @@ use simt::prelude::*;
 use simt::tma::{TensorMap, TensorMapMut};
 use simt::wgmma::{Accumulators, Columns, Width};
 
-use super::config::{Config, Staged, accumulate, has, mainloop, scaled};
+use super::config::{Config, accumulate, has, mainloop, scaled};
 use super::epilogue::Of;
+use super::layout::{MmaLayout, Staged, of_layout};
 use super::mainloop_wgmma_promoted::{Blocks, Unscaled};
 use super::pipeline::{BlockSmem, PipelineState, Smem};
 use super::{bf16x6, gemm, gemm_two_width, mainloop_wgmma_promoted, mainloop_wgmma_rs};
@@ -71,17 +72,21 @@ macro_rules! planes {
 
 /// What a block does.
 macro_rules! run {
-    ([two_width] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident []) => {
-        gemm_two_width::gemm::<$config, _, _, _, _>($smem, $maps, $args, ())
+    ([two_width] $config:ty, $n:literal, $($argument:expr),+) => {
+        gemm_two_width::gemm::<$config, _, _, _, _>($($argument),+)
     };
-    ([two_width] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident [$source:ident]) => {
-        gemm_two_width::gemm::<$config, _, _, _, _>($smem, $maps, $args, $source)
+    ([$($flag:ident)*] $config:ty, $n:literal, $($argument:expr),+) => {
+        gemm::gemm::<$config, $n, _, _, _, _>($($argument),+)
     };
-    ([$($flag:ident)*] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident []) => {
-        gemm::gemm::<$config, $n, _, _, _, _>($smem, $maps, $args, ())
+}
+
+/// The value of the parameter `$source`, if there is one.
+macro_rules! source {
+    ([]) => {
+        ()
     };
-    ([$($flag:ident)*] $config:ty, $n:literal, $smem:ident $maps:tt $args:ident [$source:ident]) => {
-        gemm::gemm::<$config, $n, _, _, _, _>($smem, $maps, $args, $source)
+    ([$source:ident]) => {
+        $source
     };
 }
 
@@ -94,10 +99,14 @@ macro_rules! kernels {
         [$one:literal $more:literal], $misaligned:literal, [$rounded:literal $other:literal],
         $pm:literal x $pn:literal x $pk:literal;
     )+) => { paste! {
-        $($(
+        $(
             kernels!(
-                @one $t $x $source $n $stages $flags [<gemm_sm90_ $prefix _ $layout _ $name>] [<$layout:upper>] $m
-                [<CONFIG_ $prefix:upper _ $layout:upper _ $name:upper>] [<$prefix:camel $layout:camel $name:camel>]
+                @row $t $x $source $m $n $stages $flags
+                [<ROW_ $prefix:upper $(_ $layout:upper)+ _ $name:upper>] [<$prefix:camel $($layout:camel)+ $name:camel>]
+                [$(
+                    [<gemm_sm90_ $prefix _ $layout _ $name>] [<CONFIG_ $prefix:upper _ $layout:upper _ $name:upper>]
+                    [<$layout:upper>],
+                )+]
                 WgmmaConfig {
                     name: $name,
                     mma: [$m, $n],
@@ -118,7 +127,7 @@ macro_rules! kernels {
                     needed_by: [$pm, $pn, $pk],
                 }
             );
-        )+)+
+        )+
 
         /// The kernels of this element type.
         #[cfg(not(target_arch = "nvptx64"))]
@@ -130,27 +139,40 @@ macro_rules! kernels {
             },
         )+)+];
     } };
-    (@one $t:ident $x:ident [$($source:ident: $($type:tt)+)?] $n:literal $stages:literal [$($flag:ident)*] $kernel:ident
-        $layout:ident $m:literal $const:ident
-        $config:ident
+    (@row $t:ident $x:ident $source:tt $m:literal $n:literal $stages:literal $flags:tt
+        $const:ident $config:ident [$($kernel:ident $of_layout:ident $layout:ident,)+] $value:expr
+    ) => {
+        kernels!(@config $t $x $source $flags $const $config $value);
+        $(
+            const $of_layout: WgmmaConfig = $const;
+            kernels!(@kernel $t $x $source $m $n $stages $flags $const $config $kernel $layout);
+        )+
+    };
+    (@config $t:ident $x:ident [$($source:ident: $($type:tt)+)?] [$($flag:ident)*] $const:ident $config:ident
         $value:expr
     ) => {
         const $const: WgmmaConfig = $value;
 
-        enum $config {}
-        impl Config for $config {
+        enum $config<const A_K_MAJOR: bool, const B_K_MAJOR: bool> {}
+        impl<const A_K_MAJOR: bool, const B_K_MAJOR: bool> Config for $config<A_K_MAJOR, B_K_MAJOR>
+        where
+            $x: Staged<A_K_MAJOR> + Staged<B_K_MAJOR>,
+        {
             type Element = $t;
             type Operand = $x;
             type Form =
                 Of<{ $const.swap_ab }, { $const.a_in_registers }, false, { $const.store_rows().is_some() }>;
-            type MajorA = <$x as Staged<{ $const.k_major(Layout::$layout)[0] }>>::Major;
-            type MajorB = <$x as Staged<{ $const.k_major(Layout::$layout)[1] }>>::Major;
+            type MajorA = <$x as Staged<A_K_MAJOR>>::Major;
+            type MajorB = <$x as Staged<B_K_MAJOR>>::Major;
             const CONFIG: WgmmaConfig = $const;
-            const K_MAJOR: [bool; 2] = $const.k_major(Layout::$layout);
+            const K_MAJOR: [bool; 2] = [A_K_MAJOR, B_K_MAJOR];
             operands!([$($source)?]);
             $(mainloop!($flag);)*
         }
-
+    };
+    (@kernel $t:ident $x:ident [$($source:ident: $($type:tt)+)?] $m:literal $n:literal $stages:literal [$($flag:ident)*]
+        $const:ident $config:ident $kernel:ident $layout:ident
+    ) => {
         /// C = act(alpha · op(A)·op(B) + beta · C + bias): see [the module](super).
         #[kernel(
             pdl,
@@ -172,7 +194,10 @@ macro_rules! kernels {
             args: TmaGemmArgs<$t>,
             $($source: $($type)+,)?
         ) {
-            run!([$($flag)*] $config, $n, smem (a, b, stored) args [$($source)?]);
+            run!(
+                [$($flag)*] of_layout!($config $const $layout), $n, smem, (a, b, stored), args, source!([$($source)?]),
+                MmaLayout::new($const.k_major(Layout::$layout))
+            );
         }
     };
 }

@@ -7,7 +7,7 @@
 use simt::wgmma::{Accumulators, Columns, Width};
 
 use super::config::Config;
-use super::epilogue::MmaElement;
+use super::layout::MmaLayout;
 use super::pipeline::{PipelineState, Smem};
 use crate::unroll::unroll;
 
@@ -23,6 +23,7 @@ pub(super) fn accumulate<
     const STAGES: usize,
 >(
     smem: &Smem<C::Operand, A, B, STAGES>,
+    layout: MmaLayout,
     accumulators: &mut [Accumulators<N>; COUNT],
     state: &mut PipelineState<STAGES>,
     (row, steps): (u32, u32),
@@ -34,8 +35,8 @@ pub(super) fn accumulate<
     smem.full.wait(state.stage(), state.parity);
     unroll!(for i in 0..2 {
         if i < COUNT {
-            let (a, b) = smem.operands::<C>(state.stage(), row + 64 * i as u32);
-            accumulators[i].multiply::<<C::Operand as MmaElement>::Kind, 4, C::MajorA, C::MajorB, 1>(a, b, true);
+            let (a, b) = smem.operands::<C>(layout, state.stage(), row + 64 * i as u32);
+            layout.multiply::<C, N>(&mut accumulators[i], (a, b), true);
         }
     });
     meanwhile();
@@ -45,8 +46,8 @@ pub(super) fn accumulate<
         smem.full.wait(state.stage(), state.parity);
         unroll!(for i in 0..2 {
             if i < COUNT {
-                let (a, b) = smem.operands::<C>(state.stage(), row + 64 * i as u32);
-                accumulators[i].multiply::<<C::Operand as MmaElement>::Kind, 4, C::MajorA, C::MajorB, 1>(a, b, false);
+                let (a, b) = smem.operands::<C>(layout, state.stage(), row + 64 * i as u32);
+                layout.multiply::<C, N>(&mut accumulators[i], (a, b), false);
                 if i == 0 {
                     // All groups but the one just started are done: the stage before can be loaded again.
                     smem.release::<C>(before);

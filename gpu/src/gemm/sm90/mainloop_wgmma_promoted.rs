@@ -13,6 +13,7 @@ use simt::wgmma::{Accumulators, Columns, Width};
 
 use super::config::Config;
 use super::epilogue::MmaElement;
+use super::layout::MmaLayout;
 use super::pipeline::{PipelineState, Smem};
 use crate::gemm::args::{BlockScales, SCALE_BLOCK};
 use crate::unroll::{each, unroll};
@@ -114,7 +115,7 @@ pub(super) fn accumulate<C: Config, P: Promotion, const N: usize, const A: usize
         let next = promotion.factors(step);
         let stage = state.stage();
         smem.full.wait(stage, state.parity);
-        let (a, b) = smem.operands::<C>(stage, row);
+        let (a, b) = smem.operands::<C>(MmaLayout::of::<C>(), stage, row);
         unroll!(for i in 0..2 {
             if i < N / PART {
                 // The part before, at first zeros: between the addition and the product there is no branch, so that

@@ -11,6 +11,7 @@ use simt::wgmma::{Accumulators, Columns, Width};
 use super::config::Config;
 use super::epilogue::MmaElement;
 use super::fragments;
+use super::layout::MmaLayout;
 use super::pipeline::{PipelineState, Smem};
 
 /// Multiplies `steps` stages of the pipeline from `state` on, at least one: the accumulator has the 64 rows from `row`
@@ -39,7 +40,7 @@ pub(super) fn accumulate<
     for step in 1..steps {
         smem.full.wait(state.stage(), state.parity);
         let next = load(state.stage());
-        let b = smem.operand_b::<C>(before);
+        let b = smem.operand_b::<C>(MmaLayout::of::<C>(), before);
         accumulator.multiply_registers::<<f32 as MmaElement>::Kind, 4, C::MajorB>(fragment, b, step == 1);
         // TMA may write again what all lanes have read.
         sync_warp(FULL_MASK);
@@ -48,7 +49,7 @@ pub(super) fn accumulate<
         before = state.stage();
         state.advance();
     }
-    let b = smem.operand_b::<C>(before);
+    let b = smem.operand_b::<C>(MmaLayout::of::<C>(), before);
     accumulator.multiply_registers::<<f32 as MmaElement>::Kind, 4, C::MajorB>(fragment, b, steps == 1);
     sync_warp(FULL_MASK);
     smem.release::<C>(before);

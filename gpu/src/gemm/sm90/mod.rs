@@ -59,6 +59,7 @@ mod gemm_two_width;
 pub mod grouped;
 #[cfg(feature = "gemm_sm90")]
 mod kernels;
+mod layout;
 mod mainloop_wgmma;
 #[cfg(any(feature = "gemm_grouped", feature = "gemm_sm90"))]
 mod mainloop_wgmma_promoted;

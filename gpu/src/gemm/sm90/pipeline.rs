@@ -12,9 +12,10 @@ use simt::mbarrier::{MbarrierSlot, Mbarriers};
 use simt::prelude::*;
 use simt::tma::{CachePolicy, TensorMap, load_3d, load_3d_multicast, load_3d_with_policy, prefetch_3d};
 use simt::warp::lane_id;
-use simt::wgmma::{Major, Operand, Swizzle};
+use simt::wgmma::{Operand, Swizzle};
 
 use super::config::Config;
+use super::layout::MmaLayout;
 use crate::gemm::configs::WgmmaConfig;
 
 /// Shared memory: the pipeline, and where C is staged, of `E` elements.
@@ -77,6 +78,7 @@ impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A,
     #[inline(always)]
     pub(super) fn load_stage<C: Config<Operand = T>>(
         &self,
+        layout: MmaLayout,
         state: PipelineState<STAGES>,
         maps: (&TensorMap<T>, &TensorMap<T>),
         place: [i32; 5],
@@ -93,21 +95,26 @@ impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A,
                 self.a.tma_box(stage * Self::STAGE_A + from, len)
             }
         };
-        StageLoads::of::<C>().load(maps, (place, part), streams, self.full.at(stage), &slot);
+        StageLoads::of::<C>(layout).load(maps, (place, part), streams, self.full.at(stage), &slot);
     }
 
     /// The operands of the MMA in a stage: of A the 64 rows from row `row` of the tile on.
     #[inline(always)]
-    pub(super) fn operands<C: Config<Operand = T>>(&self, stage: u32, row: u32) -> (Operand, Operand) {
+    pub(super) fn operands<C: Config<Operand = T>>(
+        &self,
+        layout: MmaLayout,
+        stage: u32,
+        row: u32,
+    ) -> (Operand, Operand) {
         let a = Operand::new(self.a.slot::<4>(row * Self::DEPTH), 0, 1024, Swizzle::B128);
-        (a.advance(stage * Self::STAGE_A * size_of::<T>() as u32), self.operand_b::<C>(stage))
+        (a.advance(stage * Self::STAGE_A * size_of::<T>() as u32), self.operand_b::<C>(layout, stage))
     }
 
     /// The MMA's B alone.
     #[inline(always)]
-    pub(super) fn operand_b<C: Config<Operand = T>>(&self, stage: u32) -> Operand {
+    pub(super) fn operand_b<C: Config<Operand = T>>(&self, layout: MmaLayout, stage: u32) -> Operand {
         // The leading dimension counts where boxes lie side by side along n.
-        let leading = if C::MajorB::IS_MN { 128 * Self::DEPTH } else { 0 };
+        let leading = if layout.is_b_mn_major::<C>() { 128 * Self::DEPTH } else { 0 };
         let b = Operand::new(self.b.slot::<4>(0), leading, 1024, Swizzle::B128);
         b.advance(stage * Self::STAGE_B * size_of::<T>() as u32)
     }
@@ -158,10 +165,10 @@ pub(super) struct StageLoads {
 impl StageLoads {
     /// Those of this configuration.
     #[inline(always)]
-    pub(super) const fn of<C: Config>() -> Self {
+    pub(super) fn of<C: Config>(layout: MmaLayout) -> Self {
         let WgmmaConfig { mma: [rows, _], cluster, .. } = C::CONFIG;
         let depth = (128 / size_of::<C::Operand>()) as u32;
-        Self { rows, cluster, k_major: C::K_MAJOR, edge: C::CONFIG.k_major_rows()[1], depth }
+        Self { rows, cluster, k_major: layout.k_major::<C>(), edge: C::CONFIG.k_major_rows()[1], depth }
     }
 
     /// Loads them to the slots that `slot` gives: whether of B, where it begins in the stage, how many elements.

@@ -15,6 +15,7 @@ use half::bf16;
 use simt::wgmma::{Accumulators, Columns, Width};
 
 use crate::gemm::sm90::config::Config;
+use crate::gemm::sm90::layout::MmaLayout;
 use crate::gemm::sm90::pipeline::{PipelineState, Smem};
 
 /// Steps of 64 of k whose sums are added up before they are added to the whole.
@@ -43,7 +44,7 @@ pub(in crate::gemm::sm90) fn accumulate<
             let (stage, parity) = (state.stage(), state.parity);
             state.advance();
             smem.full.wait(stage, parity);
-            (stage, smem.operands::<C>(stage, row))
+            (stage, smem.operands::<C>(MmaLayout::of::<C>(), stage, row))
         };
         let (first, (a0, b0)) = next();
         let (second, (a2, b2)) = next();

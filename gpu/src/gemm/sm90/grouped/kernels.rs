@@ -14,8 +14,9 @@ use crate::gemm::args::{GemmArgs, GroupedGemmArgs, Scales};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::gemm::configs::WgmmaKernel;
 use crate::gemm::configs::{Layout, PerfModel, WgmmaConfig, grouped_configs, grouped_fp8_configs};
-use crate::gemm::sm90::config::{Config, Staged, accumulate, has, mainloop, scaled};
+use crate::gemm::sm90::config::{Config, accumulate, has, mainloop, scaled};
 use crate::gemm::sm90::epilogue::Of;
+use crate::gemm::sm90::layout::{MmaLayout, Staged, of_layout};
 use crate::gemm::sm90::mainloop_wgmma_promoted::{self, Unscaled};
 use crate::gemm::sm90::pipeline::{BlockSmem, PipelineState, Smem};
 
@@ -25,10 +26,9 @@ macro_rules! kernels {
         $name:literal: $m:literal x $n:literal, $stages:literal, $flags:tt, [$($layout:ident)+], $efficiency:literal,
         [$rounded:literal $other:literal], $pm:literal x $pn:literal x $pk:literal;
     )+) => { paste! {
-        $($(
+        $(
             kernels!(
-                @one $t $n $stages $flags [<gemm_grouped_ $prefix _ $layout _ $name>] [<$layout:upper>] $m
-                [<CONFIG_ $prefix:upper _ $layout:upper _ $name:upper>] [<$prefix:camel $layout:camel $name:camel>]
+                @row $t $flags [<CONFIG_ $prefix:upper _ $name:upper>] [<$prefix:camel $name:camel>]
                 WgmmaConfig {
                     name: $name,
                     mma: [$m, $n],
@@ -49,38 +49,44 @@ macro_rules! kernels {
                     needed_by: [$pm, $pn, $pk],
                 }
             );
-        )+)+
+            $(kernels!(
+                @kernel $t $m $n $stages [<gemm_grouped_ $prefix _ $layout _ $name>] [<$layout:upper>]
+                [<CONFIG_ $prefix:upper _ $name:upper>] [<$prefix:camel $name:camel>]
+            );)+
+        )+
 
         /// The kernels of this element type.
         #[cfg(not(target_arch = "nvptx64"))]
         pub const $list: &[WgmmaKernel<GroupedGemmKernel<$t>>] = &[$($(
             WgmmaKernel {
-                config: &[<CONFIG_ $prefix:upper _ $layout:upper _ $name:upper>],
+                config: &[<CONFIG_ $prefix:upper _ $name:upper>],
                 layout: Layout::[<$layout:upper>],
                 kernel: &[<gemm_grouped_ $prefix _ $layout _ $name>],
             },
         )+)+];
     } };
-    (@one $t:ident $n:literal $stages:literal [$($flag:ident)?] $kernel:ident $layout:ident $m:literal $const:ident
-        $config:ident $value:expr
-    ) => {
+    (@row $t:ident [$($flag:ident)?] $const:ident $config:ident $value:expr) => {
         const $const: WgmmaConfig = $value;
 
-        enum $config {}
-        impl Config for $config {
+        enum $config<const A_K_MAJOR: bool, const B_K_MAJOR: bool> {}
+        impl<const A_K_MAJOR: bool, const B_K_MAJOR: bool> Config for $config<A_K_MAJOR, B_K_MAJOR>
+        where
+            $t: Staged<A_K_MAJOR> + Staged<B_K_MAJOR>,
+        {
             type Element = $t;
             type Operand = $t;
             type Source<'a> = Scales<'a>;
             type Form =
                 Of<{ $const.swap_ab }, { $const.a_in_registers }, true, { $const.store_rows().is_some() }>;
-            type MajorA = <$t as Staged<{ $const.k_major(Layout::$layout)[0] }>>::Major;
-            type MajorB = <$t as Staged<{ $const.k_major(Layout::$layout)[1] }>>::Major;
+            type MajorA = <$t as Staged<A_K_MAJOR>>::Major;
+            type MajorB = <$t as Staged<B_K_MAJOR>>::Major;
             const CONFIG: WgmmaConfig = $const;
-            const K_MAJOR: [bool; 2] = $const.k_major(Layout::$layout);
+            const K_MAJOR: [bool; 2] = [A_K_MAJOR, B_K_MAJOR];
             scaled!();
             $(mainloop!($flag);)?
         }
-
+    };
+    (@kernel $t:ident $m:literal $n:literal $stages:literal $kernel:ident $layout:ident $const:ident $config:ident) => {
         /// `C_g = alpha · A_g·op(B_g) + beta · C_g`: see [the module](super).
         #[kernel(
             pdl,
@@ -100,7 +106,8 @@ macro_rules! kernels {
             stored: &TensorMapMut<$t>,
             args: GroupedGemmArgs<$t>,
         ) {
-            gemm::<$config, $n, _, _, _, _>(smem, (a, b, stored), args);
+            let layout = MmaLayout::new($const.k_major(Layout::$layout));
+            gemm::<of_layout!($config $const $layout), $n, _, _, _, _>(smem, (a, b, stored), args, layout);
         }
     };
 }

@@ -36,6 +36,7 @@ use simt::wgmma::{Accumulators, Columns, Width};
 
 use super::config::Config;
 use super::epilogue::Epilogue;
+use super::layout::MmaLayout;
 use super::pipeline::{BlockSmem, PipelineState, Smem, init_pipeline};
 use super::schedule::grouped::{GroupTile, GroupTiles, Groups};
 use super::{CONSUMER_REGISTERS, PRODUCER_REGISTERS, TensorMaps};
@@ -43,7 +44,7 @@ use crate::gemm::args::{GemmArgs, GroupedGemmArgs, Scales, TMA_STORE};
 
 /// The tiles that this block computes. `a` and `b` are the maps of the operands, `c` is that of C, which counts only
 /// with [`TMA_STORE`].
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn gemm<
     C: Config<Operand = <C as Config>::Element> + for<'s> Config<Source<'s> = Scales<'s>>,
     const N: usize,
@@ -55,6 +56,7 @@ fn gemm<
     BlockSmem { staging, pipeline: smem }: &BlockSmem<C::Operand, A, B, STAGES, E>,
     (a, b, c): TensorMaps<'_, C::Operand, C::Element>,
     args: GroupedGemmArgs<'_, C::Element>,
+    layout: MmaLayout,
 ) where
     Columns<N>: Width,
 {
@@ -93,7 +95,7 @@ fn gemm<
                 if t == 0 {
                     for step in 0..steps {
                         let place = [row as i32, (col * cols) as i32, (step * depth) as i32, 0, group as i32];
-                        smem.load_stage::<C>(state, (a, b), place, (cols, 0), [None; 2]);
+                        smem.load_stage::<C>(layout, state, (a, b), place, (cols, 0), [None; 2]);
                         state.advance();
                     }
                 }
@@ -116,7 +118,7 @@ fn gemm<
             skip::<C, A, B, STAGES>(smem, &mut state, steps);
         } else {
             let mut accumulator = [Accumulators::<N>::zeroed()];
-            C::accumulate(smem, &mut accumulator, &mut state, (below, [0, steps]), scales, || [0; 3]);
+            C::accumulate(smem, layout, &mut accumulator, &mut state, (below, [0, steps]), scales, || [0; 3]);
             // Found again: where the tile lies takes no registers while it is computed.
             if let Some(GroupTile { group, row, end, col }) = tiles.seek(opaque(tile)) {
                 let (row, col) = (row + below, col * cols);
