@@ -75,7 +75,7 @@
 //!
 //! # Speed of the simulator
 //!
-//! Without optimisation kernels take some fifteen times longer on the simulator. These lines in your Cargo.toml
+//! Without optimisation kernels take some twenty times longer on the simulator. These lines in your Cargo.toml
 //! optimise it, and kernels of your own:
 //!
 #![doc = concat!("```toml\n", include_str!("simulated/profile.toml"), "```")]
