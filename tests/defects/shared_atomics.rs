@@ -3,6 +3,7 @@
 use crate::case::{Bench, Case, Group};
 use simt::prelude::*;
 use simt::shared::SharedArray;
+use simt::warp::sync_warp;
 use simulator::Kind;
 use warpwright_tests::sim::{Buffer, Grid};
 
@@ -13,6 +14,7 @@ pub(crate) const GROUP: Group = Group {
         Case::new("histogram by plain increments", Kind::Race, histogram),
         Case::new("shared counter reset while other threads count", Kind::Race, count),
         Case::new("end of a search signalled by a plain store", Kind::Race, search),
+        Case::new("word increased after reads by warps with different clocks", Kind::Race, late_increment),
     ],
 };
 
@@ -132,4 +134,63 @@ fn search(bench: &mut Bench) -> bool {
     let (x, mut y) = (Buffer::new(&ramp(512)), Buffer::unwritten(64));
     bench.launch((search_faulty, search_fixed), Grid::line(1, 64), (&x, 3 * 300 + 1, &mut y));
     y.to_vec() == [1; 64]
+}
+
+/// Waits for the thread before this one in a sequence, which a relaxed flag does not order.
+fn wait_for_turn(turns: VecMut<u32>, turn: u32) {
+    while turns.atomic(0).load(Order::Relaxed, Scope::Device) != turn {}
+}
+
+fn end_turn(turns: VecMut<u32>, turn: u32) {
+    turns.atomic(0).store(turn + 1, Order::Relaxed, Scope::Device);
+}
+
+/// Reads by two warps, of which one has had a barrier of its own, one after the other in a fixed sequence; then an
+/// atomic operation.
+#[kernel(block = 64)]
+fn late_increment_faulty(#[shared] line: &Line, turns: VecMut<u32>, y: VecMut<u32>) {
+    let t = thread_idx_x();
+    line.words.set(t, 7);
+    sync_threads();
+    if t >= 32 {
+        sync_warp(u32::MAX);
+    }
+    if t % 32 < 2 {
+        let turn = t % 32 * 2 + t / 32;
+        wait_for_turn(turns, turn);
+        if turn < 3 {
+            y.set(turn as usize, line.words.get(0)); // FAULT
+        } else {
+            y.set(3, line.words.atomic(0).fetch_add(1, Order::Relaxed, Scope::Block)); // FAULT
+        }
+        end_turn(turns, turn);
+    }
+}
+
+#[kernel(block = 64)]
+fn late_increment_fixed(#[shared] line: &Line, turns: VecMut<u32>, y: VecMut<u32>) {
+    let t = thread_idx_x();
+    line.words.set(t, 7);
+    sync_threads();
+    if t >= 32 {
+        sync_warp(u32::MAX);
+    }
+    if t % 32 < 2 {
+        let turn = t % 32 * 2 + t / 32;
+        if turn < 3 {
+            wait_for_turn(turns, turn);
+            y.set(turn as usize, line.words.get(0));
+            end_turn(turns, turn);
+        }
+    }
+    sync_threads();
+    if t == 33 {
+        y.set(3, line.words.atomic(0).fetch_add(1, Order::Relaxed, Scope::Block));
+    }
+}
+
+fn late_increment(bench: &mut Bench) -> bool {
+    let (mut turns, mut y) = (Buffer::new(&[0_u32]), Buffer::unwritten(4));
+    bench.launch((late_increment_faulty, late_increment_fixed), Grid::line(1, 64), (&mut turns, &mut y));
+    y.to_vec() == [7_u32; 4]
 }

@@ -243,6 +243,17 @@ impl BlockState {
         is_done
     }
 
+    /// Checks a read of a word of shared memory that is one of the first since the last barrier. False: nothing was
+    /// done.
+    #[inline(always)]
+    pub(crate) fn check_shared_word(&self, lane: &Lane, address: usize, location: &'static Location<'static>) -> bool {
+        let is_done = self.any_shadow().read_word(lane, address, location);
+        if is_done {
+            self.threads.count_step();
+        }
+        is_done
+    }
+
     /// Checks an access to shared memory if it is of the second most frequent kinds: a read that is one of the first
     /// since the last barrier, a write of several words. False: nothing was done.
     #[inline(always)]

@@ -299,7 +299,20 @@ unsafe fn shared_read_word(ptr: *const u8, location: &'static Location<'static>)
             }
         }
         Read::Sample => shared_read_sample(address, location),
-        Read::Unchecked => shared_read_closely(address, 4, location),
+        Read::Unchecked => shared_read_first(address, location),
+    }
+}
+
+/// A read of a word that is one of the first since the last barrier, or else needs a closer look.
+#[inline(never)]
+fn shared_read_first(address: usize, location: &'static Location<'static>) {
+    let lane = current();
+    let state = &Block::of_watched(&lane).state;
+    let attention = lane.attention() & (COUNTERS | OVERFLOWED);
+    if attention & OVERFLOWED != 0 || state.is_sample_due() || !state.check_shared_word(&lane, address, location) {
+        shared_read_closely(address, 4, location);
+    } else if attention != 0 {
+        count_shared_read(address, 4, location);
     }
 }
 

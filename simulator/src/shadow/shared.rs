@@ -206,18 +206,56 @@ impl SharedShadow {
         self.warp_of(stamp) == lane.warp
     }
 
-    /// Checks a further read of a cell since the last barrier, without a write since. False: it needs the full check.
+    /// Checks a read of a word that is one of the first since the last barrier. False: it needs the full check.
     #[inline(always)]
-    pub(crate) fn read_next(&mut self, lane: &Lane, accessed: Accessed) -> bool {
-        let index = self.cell_at(accessed.address);
-        let Some(&stamp) = self.reads.get(index) else { return false };
-        if accessed.size != self.quick_size || stamp < SETTLED | u64::from(lane.clock()) << CLOCK_SHIFT {
+    pub(crate) fn read_word(&mut self, lane: &Lane, address: usize, location: &'static Location<'static>) -> bool {
+        let index = rotated(address.wrapping_sub(self.base), 2);
+        let (true, Some(reads), Some(&write), Some(mark)) =
+            (self.is_quick(), self.reads.get_mut(index), self.writes.get(index), self.marks.get(index))
+        else {
+            return false;
+        };
+        let before = *reads;
+        if before >= SETTLED | u64::from(lane.clock()) << CLOCK_SHIFT {
+            // Others have read it, without a write since.
+            let (first, warp) = (thread(before), thread(before) >> self.warp_shift);
+            if warp != lane.warp {
+                *reads = before & !FLAGS | SEVERAL;
+                mark.set(quick::mark(clock(before), None));
+            } else if first != lane.linear && before & FLAGS == 0 {
+                *reads = before | SEVERAL_IN_WARP;
+                mark.set(quick::mark(clock(before), Some(warp)));
+            }
+            return true;
+        }
+        let horizon = horizon(lane);
+        // 0, nothing written, becomes the largest number.
+        if write.wrapping_sub(1) >= horizon - 1 || before & !SETTLED >= horizon {
             return false;
         }
-        if !self.is_of_warp(lane, stamp) {
-            self.set_read(index, stamp & !FLAGS | SEVERAL);
-        } else if thread(stamp) != lane.linear {
-            self.set_read(index, stamp | SEVERAL_IN_WARP);
+        *reads = stamp(lane, location, SETTLED);
+        mark.set(0);
+        true
+    }
+
+    /// Checks a further read of cells since the last barrier, without a write since. False: it needs the full check.
+    #[inline(always)]
+    pub(crate) fn read_next(&mut self, lane: &Lane, accessed: Accessed) -> bool {
+        let (Some(cells), now) = (self.whole_cells(accessed), SETTLED | u64::from(lane.clock()) << CLOCK_SHIFT) else {
+            return false;
+        };
+        if self.quick_size == 0 || self.reads[cells.clone()].iter().any(|&reads| reads < now) {
+            return false;
+        }
+        for index in cells {
+            let reads = self.reads[index];
+            if !self.is_of_warp(lane, reads) {
+                if reads & SEVERAL == 0 {
+                    self.set_read(index, reads & !FLAGS | SEVERAL);
+                }
+            } else if thread(reads) != lane.linear && reads & FLAGS == 0 {
+                self.set_read(index, reads | SEVERAL_IN_WARP);
+            }
         }
         true
     }
