@@ -40,6 +40,35 @@ fn every_thread_has_its_index() {
     }
 }
 
+/// Times its first argument, whose name it has.
+#[kernel]
+fn factor(factor: u32, y: VecMut<u32>) {
+    for i in 0..y.len() {
+        y.set(i, factor * y.get(i));
+    }
+}
+
+/// With a variable of its own name.
+#[kernel]
+fn total(x: VecRef<u32>, y: VecMut<u32>) {
+    let mut total = 0;
+    for i in 0..x.len() {
+        total += x.get(i);
+    }
+    y.set(0, total);
+}
+
+#[test]
+fn a_parameter_or_a_variable_may_have_the_kernels_name() {
+    let config = Config::default();
+    let mut y = Buffer::new(&[1_u32, 2, 3]);
+    silent(&launch(&config, factor, Grid::line(1, 1), (5, &mut y)).unwrap(), &config);
+    assert_eq!(y.to_vec(), [5, 10, 15]);
+    let mut sum = Buffer::unwritten(1);
+    silent(&launch(&config, total, Grid::line(1, 1), (&y, &mut sum)).unwrap(), &config);
+    assert_eq!(sum.to_vec(), [30]);
+}
+
 fn error(config: &Config, grid: Grid) -> LaunchError {
     launch(config, places, grid, (Buffer::unwritten(0).matrix_mut(0, 0),)).expect_err("a launch that cannot begin")
 }

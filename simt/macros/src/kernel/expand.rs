@@ -222,11 +222,16 @@ fn host(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, body: &TokenS
     let (run, info) = (run(function, keys, signature, None), info(name, keys, signature));
     // `__body` and the entries are in the constant's block: they see the module's names and are private. Names of the
     // block begin with two underscores, so that they hide none of the module.
+    //
+    // But for the kernel's own: a parameter or a variable of this name would be taken for the constant.
     quote! {
         #(#kept)*
         #[cfg(not(target_arch = "nvptx64"))]
         #[allow(non_upper_case_globals)]
         #vis const #name: #simt::Kernel<(#(#types,)*)> = {
+            #[allow(dead_code)]
+            const fn #name() {}
+
             #body
 
             #run
