@@ -22,6 +22,7 @@ const SEVERAL: u32 = (1 << CLOCK_SHIFT) - 1;
 /// The mark of a word that several threads have read at `clock`, those of `warp` or of several warps, and that others
 /// may read at this clock without a record. It is not in the stamps of the shadow because it takes half as much of the
 /// processor's cache. All other words have mark 0.
+#[inline(always)]
 pub(super) fn mark(clock: u32, warp: Option<u16>) -> u32 {
     let mark = clock << CLOCK_SHIFT | warp.map_or(SEVERAL, |warp| u32::from(warp) + 1);
     if mark == NONE { 0 } else { mark }
