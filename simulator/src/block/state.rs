@@ -279,6 +279,23 @@ impl BlockState {
         }
     }
 
+    /// Checks and counts an aligned read of the buffer `tag` if there is nothing to check, as in most inputs. False:
+    /// nothing was done.
+    #[inline(always)]
+    pub(crate) fn check_input(&self, lane: &Lane, tag: u32, accessed: Accessed) -> bool {
+        let attention = lane.attention() & (COUNTERS | UNWAITED | OVERFLOWED);
+        // SAFETY: one OS thread works on a watched run, and no borrow of the shadow lives across this call.
+        let global = unsafe { &*self.run().global.get() };
+        let what = What::new(Access::GlobalLoad, accessed.size);
+        let is_done = attention & !COUNTERS == 0
+            && global.is_input(tag)
+            && (attention == 0 || self.count_at_once(lane, accessed.location, what, accessed.address));
+        if is_done {
+            self.threads.count_step();
+        }
+        is_done
+    }
+
     /// Checks and counts an access to the buffer `tag`, in which the address lies.
     #[inline(always)]
     pub(crate) fn check_global(&self, lane: &Lane, tag: u32, accessed: Accessed, access: Access) {

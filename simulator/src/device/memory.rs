@@ -341,6 +341,18 @@ fn take_sample(address: usize, location: &'static Location<'static>) {
     }
 }
 
+/// A read of global memory, most often of an input.
+#[cold]
+#[inline(never)]
+fn global_read(ptr: *const u8, size: usize, tag: u32, location: &'static Location<'static>) {
+    let lane = current();
+    let state = &Block::of_watched(&lane).state;
+    let accessed = Accessed { address: ptr as usize, size, kind: AccessKind::Read, location };
+    if state.is_sample_due() || !accessed.is_aligned() || !state.check_input(&lane, tag, accessed) {
+        global_read_closely(ptr, size, tag, location);
+    }
+}
+
 macro_rules! global_hook {
     ($name:ident, $kind:ident, $access:ident) => {
         #[cold]
@@ -358,7 +370,7 @@ macro_rules! global_hook {
         }
     };
 }
-global_hook!(global_read, Read, GlobalLoad);
+global_hook!(global_read_closely, Read, GlobalLoad);
 global_hook!(global_write, Write, GlobalStore);
 
 #[cold]

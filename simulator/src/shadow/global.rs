@@ -106,6 +106,12 @@ impl GlobalShadow {
         self.buffers.get(tag as usize)
     }
 
+    /// Whether the buffer `tag` is written by nobody during the launch, and was before it: there is nothing to check.
+    #[inline(always)]
+    pub(crate) fn is_input(&self, tag: u32) -> bool {
+        self.buffers.get(tag as usize).is_some_and(|buffer| buffer.full && !buffer.writable)
+    }
+
     /// The location of a stamp's number.
     pub(super) fn location(&self, number: u64) -> &'static Location<'static> {
         self.places.location(number)
