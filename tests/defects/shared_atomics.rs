@@ -145,18 +145,22 @@ fn end_turn(turns: VecMut<u32>, turn: u32) {
     turns.atomic(0).store(turn + 1, Order::Relaxed, Scope::Device);
 }
 
-/// Reads by two warps, of which one has had a barrier of its own, one after the other in a fixed sequence; then an
-/// atomic operation.
-#[kernel(block = 64)]
-fn late_increment_faulty(#[shared] line: &Line, turns: VecMut<u32>, y: VecMut<u32>) {
+/// Writes the words, and gives the second warp a barrier of its own. The turns of the first two threads of each warp.
+fn begin(line: &Line) -> Option<u32> {
     let t = thread_idx_x();
     line.words.set(t, 7);
     sync_threads();
     if t >= 32 {
         sync_warp(u32::MAX);
     }
-    if t % 32 < 2 {
-        let turn = t % 32 * 2 + t / 32;
+    (t % 32 < 2).then_some(t % 32 * 2 + t / 32)
+}
+
+/// Reads by two warps, of which one has had a barrier of its own, one after the other in a fixed sequence; then an
+/// atomic operation.
+#[kernel(block = 64)]
+fn late_increment_faulty(#[shared] line: &Line, turns: VecMut<u32>, y: VecMut<u32>) {
+    if let Some(turn) = begin(line) {
         wait_for_turn(turns, turn);
         if turn < 3 {
             y.set(turn as usize, line.words.get(0)); // FAULT
@@ -169,22 +173,16 @@ fn late_increment_faulty(#[shared] line: &Line, turns: VecMut<u32>, y: VecMut<u3
 
 #[kernel(block = 64)]
 fn late_increment_fixed(#[shared] line: &Line, turns: VecMut<u32>, y: VecMut<u32>) {
-    let t = thread_idx_x();
-    line.words.set(t, 7);
-    sync_threads();
-    if t >= 32 {
-        sync_warp(u32::MAX);
-    }
-    if t % 32 < 2 {
-        let turn = t % 32 * 2 + t / 32;
-        if turn < 3 {
-            wait_for_turn(turns, turn);
-            y.set(turn as usize, line.words.get(0));
-            end_turn(turns, turn);
-        }
+    let turn = begin(line);
+    if let Some(turn) = turn
+        && turn < 3
+    {
+        wait_for_turn(turns, turn);
+        y.set(turn as usize, line.words.get(0));
+        end_turn(turns, turn);
     }
     sync_threads();
-    if t == 33 {
+    if turn == Some(3) {
         y.set(3, line.words.atomic(0).fetch_add(1, Order::Relaxed, Scope::Block));
     }
 }

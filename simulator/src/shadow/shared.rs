@@ -31,6 +31,25 @@ fn rotated(offset: usize, shift: u32) -> usize {
     offset.rotate_right(shift)
 }
 
+/// Reads since the lane's last barrier, without a write since, have stamps from this one on.
+#[inline(always)]
+fn now(lane: &Lane) -> u64 {
+    SETTLED | u64::from(lane.clock()) << CLOCK_SHIFT
+}
+
+/// Whether there is a write, and it came before what the lane does now: its stamp is below [`horizon`].
+#[inline(always)]
+fn is_written_before(write: u64, horizon: u64) -> bool {
+    // 0, nothing written, becomes the largest number.
+    write.wrapping_sub(1) < horizon - 1
+}
+
+/// Whether the reads, if any, came before what the lane does now.
+#[inline(always)]
+fn is_read_before(reads: u64, horizon: u64) -> bool {
+    reads & !SETTLED < horizon
+}
+
 /// The shadow of one resident block's shared memory.
 pub(crate) struct SharedShadow {
     pub(super) writes: Vec<u64>,
@@ -187,7 +206,7 @@ impl SharedShadow {
             Some(&stamp) if accessed.size == self.quick_size => stamp,
             _ => return false,
         };
-        if stamp < SETTLED | u64::from(lane.clock()) << CLOCK_SHIFT {
+        if stamp < now(lane) {
             return false;
         }
         // No reader was an atomic load, whose flags are both.
@@ -210,53 +229,41 @@ impl SharedShadow {
     #[inline(always)]
     pub(crate) fn read_word(&mut self, lane: &Lane, address: usize, location: &'static Location<'static>) -> bool {
         let index = rotated(address.wrapping_sub(self.base), 2);
-        let (true, Some(reads), Some(&write), Some(mark)) =
-            (self.is_quick(), self.reads.get_mut(index), self.writes.get(index), self.marks.get(index))
+        let (true, Some(&reads), Some(&write)) = (self.is_quick(), self.reads.get(index), self.writes.get(index))
         else {
             return false;
         };
-        let before = *reads;
-        if before >= SETTLED | u64::from(lane.clock()) << CLOCK_SHIFT {
-            // Others have read it, without a write since.
-            let (first, warp) = (thread(before), thread(before) >> self.warp_shift);
-            if warp != lane.warp {
-                *reads = before & !FLAGS | SEVERAL;
-                mark.set(quick::mark(clock(before), None));
-            } else if first != lane.linear && before & FLAGS == 0 {
-                *reads = before | SEVERAL_IN_WARP;
-                mark.set(quick::mark(clock(before), Some(warp)));
-            }
-            return true;
-        }
-        let horizon = horizon(lane);
-        // 0, nothing written, becomes the largest number.
-        if write.wrapping_sub(1) >= horizon - 1 || before & !SETTLED >= horizon {
+        if reads >= now(lane) {
+            self.note_next(index, lane);
+        } else if is_written_before(write, horizon(lane)) && is_read_before(reads, horizon(lane)) {
+            self.set_read(index, stamp(lane, location, SETTLED));
+        } else {
             return false;
         }
-        *reads = stamp(lane, location, SETTLED);
-        mark.set(0);
         true
+    }
+
+    /// Records a further read of a cell since the last barrier, without a write since.
+    #[inline(always)]
+    fn note_next(&mut self, index: usize, lane: &Lane) {
+        let reads = self.reads[index];
+        if !self.is_of_warp(lane, reads) {
+            if reads & SEVERAL == 0 {
+                self.set_read(index, reads & !FLAGS | SEVERAL);
+            }
+        } else if thread(reads) != lane.linear && reads & FLAGS == 0 {
+            self.set_read(index, reads | SEVERAL_IN_WARP);
+        }
     }
 
     /// Checks a further read of cells since the last barrier, without a write since. False: it needs the full check.
     #[inline(always)]
     pub(crate) fn read_next(&mut self, lane: &Lane, accessed: Accessed) -> bool {
-        let (Some(cells), now) = (self.whole_cells(accessed), SETTLED | u64::from(lane.clock()) << CLOCK_SHIFT) else {
-            return false;
-        };
+        let (Some(cells), now) = (self.whole_cells(accessed), now(lane)) else { return false };
         if self.quick_size == 0 || self.reads[cells.clone()].iter().any(|&reads| reads < now) {
             return false;
         }
-        for index in cells {
-            let reads = self.reads[index];
-            if !self.is_of_warp(lane, reads) {
-                if reads & SEVERAL == 0 {
-                    self.set_read(index, reads & !FLAGS | SEVERAL);
-                }
-            } else if thread(reads) != lane.linear && reads & FLAGS == 0 {
-                self.set_read(index, reads | SEVERAL_IN_WARP);
-            }
-        }
+        cells.for_each(|index| self.note_next(index, lane));
         true
     }
 
@@ -264,9 +271,8 @@ impl SharedShadow {
     #[inline(always)]
     pub(crate) fn read_first(&mut self, lane: &Lane, accessed: Accessed) -> bool {
         let (Some(cells), horizon) = (self.whole_cells(accessed), horizon(lane)) else { return false };
-        // 0, nothing written, becomes the largest number.
-        if self.writes[cells.clone()].iter().any(|write| write.wrapping_sub(1) >= horizon - 1)
-            || self.reads[cells.clone()].iter().any(|reads| reads & !SETTLED >= horizon)
+        if !self.writes[cells.clone()].iter().all(|&write| is_written_before(write, horizon))
+            || !self.reads[cells.clone()].iter().all(|&reads| is_read_before(reads, horizon))
         {
             return false;
         }
@@ -280,7 +286,7 @@ impl SharedShadow {
         let (Some(cells), horizon) = (self.whole_cells(accessed), horizon(lane)) else { return false };
         if self.bulk.is_used()
             || self.writes[cells.clone()].iter().any(|&write| write >= horizon)
-            || self.reads[cells.clone()].iter().any(|reads| reads & !SETTLED >= horizon)
+            || !self.reads[cells.clone()].iter().all(|&reads| is_read_before(reads, horizon))
         {
             return false;
         }
@@ -294,7 +300,7 @@ impl SharedShadow {
     pub(crate) fn write_in_order(&mut self, lane: &Lane, accessed: Accessed) -> bool {
         let Some(index) = self.only_cell(accessed).filter(|&index| index < self.writes.len()) else { return false };
         let horizon = horizon(lane);
-        if self.bulk.is_used() || self.writes[index] >= horizon || self.reads[index] & !SETTLED >= horizon {
+        if self.bulk.is_used() || self.writes[index] >= horizon || !is_read_before(self.reads[index], horizon) {
             return false;
         }
         self.writes[index] = stamp(lane, accessed.location, 0);

@@ -53,8 +53,7 @@ impl<
     /// Extent of a step along k.
     const DEPTH: u32 = 4 * CHUNK as u32;
 
-    /// C's tile of this block, in every matrix of the batch that is its. `k_major`: whether rows of op(A) and columns
-    /// of op(B) are rows in memory.
+    /// C's tile of this block, in every matrix of the batch that is its, for operands of these orders.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn run(
         (order_a, order_b): (OA, OB),

@@ -22,30 +22,38 @@ impl MmaLayout {
     pub(super) const fn of<C: Config>() -> Self {
         Self::new(C::K_MAJOR)
     }
-}
 
-#[cfg(target_arch = "nvptx64")]
-impl MmaLayout {
     /// The layout in which the MMA's A and its B are K-major, or not.
     #[inline(always)]
-    pub(super) const fn new(_k_major: [bool; 2]) -> Self {
-        Self {}
+    #[cfg_attr(target_arch = "nvptx64", allow(unused_variables))]
+    pub(super) const fn new(k_major: [bool; 2]) -> Self {
+        Self {
+            #[cfg(not(target_arch = "nvptx64"))]
+            k_major,
+        }
     }
 
     /// Whether they are.
     #[inline(always)]
     pub(super) const fn k_major<C: Config>(self) -> [bool; 2] {
-        C::K_MAJOR
+        #[cfg(target_arch = "nvptx64")]
+        return C::K_MAJOR;
+        #[cfg(not(target_arch = "nvptx64"))]
+        self.k_major
     }
 
     /// Whether tensor cores read the B in shared memory MN-major.
     #[inline(always)]
     pub(super) const fn is_b_mn_major<C: Config>(self) -> bool {
-        C::MajorB::IS_MN
+        #[cfg(target_arch = "nvptx64")]
+        return C::MajorB::IS_MN;
+        #[cfg(not(target_arch = "nvptx64"))]
+        return Mn::<C>::IS_MN && !self.k_major[1];
     }
 
     /// [`Accumulators::multiply`] of 128 bytes of k, of whose groups one may be in flight.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub(super) fn multiply<C: Config, const N: usize>(
         self,
         accumulators: &mut Accumulators<N>,
@@ -54,33 +62,9 @@ impl MmaLayout {
     ) where
         Columns<N>: Width,
     {
+        #[cfg(target_arch = "nvptx64")]
         accumulators.multiply::<Kind<C>, 4, C::MajorA, C::MajorB, 1>(a, b, fresh);
-    }
-}
-
-#[cfg(not(target_arch = "nvptx64"))]
-impl MmaLayout {
-    pub(super) const fn new(k_major: [bool; 2]) -> Self {
-        Self { k_major }
-    }
-
-    pub(super) const fn k_major<C: Config>(self) -> [bool; 2] {
-        self.k_major
-    }
-
-    pub(super) const fn is_b_mn_major<C: Config>(self) -> bool {
-        Mn::<C>::IS_MN && !self.k_major[1]
-    }
-
-    #[track_caller]
-    pub(super) fn multiply<C: Config, const N: usize>(
-        self,
-        accumulators: &mut Accumulators<N>,
-        (a, b): (Operand, Operand),
-        fresh: bool,
-    ) where
-        Columns<N>: Width,
-    {
+        #[cfg(not(target_arch = "nvptx64"))]
         match self.k_major {
             [true, true] => accumulators.multiply::<Kind<C>, 4, KMajor, KMajor, 1>(a, b, fresh),
             [true, false] => accumulators.multiply::<Kind<C>, 4, KMajor, Mn<C>, 1>(a, b, fresh),
