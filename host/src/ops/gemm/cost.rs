@@ -19,7 +19,8 @@
 //!
 //! The constants were fitted to the times of 23 925 algorithms for 1116 problems of `f32`, tf32 and `bf16` on an H200
 //! (132 SMs, 4.8 TB/s), those for copies and for a C of few rows or columns to 720 problems on an H100, that for the
-//! host to 520 on another: docs/lab/gemm-trials.md. A rate r in GB/s per SM is 253.44 / r multiply-adds per byte.
+//! host to 520 on another, those for a launch and for split-K to 546 on an H200, called one by one:
+//! docs/lab/gemm-trials.md. A rate r in GB/s per SM is 253.44 / r multiply-adds per byte.
 
 use gpu::gemm::number::Number;
 use gpu::gemm::sm90::schedule::two_width::TwoWidth;
@@ -31,18 +32,18 @@ use super::problem::{Problem, Request};
 use super::stream_k::Schedule;
 use crate::contract::Limits;
 
-/// A kernel launch: 1.97 µs.
-const LAUNCH: f64 = 500_000.0;
+/// A kernel launch: 2.5 µs.
+const LAUNCH: f64 = 640_000.0;
 /// What the host takes for a launch: 4.25 µs. Calls one after the other that launch twice wait for it, unless the GPU
 /// takes longer. (A single launch takes as long, whatever the kernel.)
 const HOST_LAUNCH: f64 = 1_080_000.0;
-/// Launches that a launch which copies operands counts as, besides its memory traffic: 2 µs.
+/// Launches that a launch which copies operands counts as, besides its memory traffic.
 const COPY_LAUNCH: f64 = 1.0;
-/// Launches that the transposition of a 16-bit operand counts as, too: 4 µs. 341 × 112 × 832 of `bf16` TT takes 11.6 µs
+/// Launches that the transposition of a 16-bit operand counts as, too. 341 × 112 × 832 of `bf16` TT takes 11.6 µs
 /// with A transposed, 5.3 with A copied as it is.
 const TRANSPOSITION: f64 = 2.0;
-/// The split-K reduction, besides its launch and memory traffic: 2.6 µs.
-const REDUCE: f64 = 660_000.0;
+/// The split-K reduction, besides its launch and memory traffic: 3.9 µs.
+const REDUCE: f64 = 990_000.0;
 /// A byte of memory traffic, divided among all SMs: 36 GB/s per SM, 4.8 TB/s for 132, on a GPU of
 /// [`FITTED_BANDWIDTH`].
 const BYTE: f64 = 7.0;
