@@ -8,6 +8,7 @@ pub mod mutate;
 pub mod new;
 mod occupancy;
 pub mod table;
+mod test_programs;
 
 use std::process::ExitCode;
 

@@ -6,7 +6,6 @@
 
 mod place;
 mod record;
-mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -20,7 +19,7 @@ use warpwright_build::parallel;
 
 use self::place::{Place, Sources};
 use self::record::{Record, Row, Verdict};
-use self::tests::{Test, Tests};
+use crate::test_programs::{Test, Tests};
 
 /// Arguments of `mutate`.
 #[derive(clap::Args, Debug)]

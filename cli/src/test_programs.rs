@@ -15,27 +15,27 @@ use warpwright_build::process;
 
 /// A test of a test program.
 #[derive(Debug)]
-pub(super) struct Test {
+pub(crate) struct Test {
     program: PathBuf,
     /// The folder in which cargo runs it.
     folder: PathBuf,
-    pub(super) name: String,
+    pub(crate) name: String,
 }
 
 /// What a run of a test gave.
-pub(super) struct Run {
-    pub(super) passed: bool,
+pub(crate) struct Run {
+    pub(crate) passed: bool,
     /// It took longer than its limit.
     ended_late: bool,
-    pub(super) output: String,
-    pub(super) time: Duration,
+    pub(crate) output: String,
+    pub(crate) time: Duration,
     /// The mutants that it reached, as the simulator names them.
-    pub(super) reached: BTreeSet<String>,
+    pub(crate) reached: BTreeSet<String>,
 }
 
 impl Run {
     /// What the failed test saw: the kind of the simulator's first report, or a wrong result.
-    pub(super) fn found(&self) -> String {
+    pub(crate) fn found(&self) -> String {
         if self.ended_late {
             return "no end".to_owned();
         }
@@ -48,7 +48,7 @@ impl Run {
 }
 
 /// The tests, and a folder for what their runs write.
-pub(super) struct Tests {
+pub(crate) struct Tests {
     all: Vec<Test>,
     folder: TempDir,
     files: AtomicUsize,
@@ -57,7 +57,7 @@ pub(super) struct Tests {
 impl Tests {
     /// Builds the test programs that `cargo test` with these arguments would run, and lists their tests but for those
     /// whose names contain one of `skip`.
-    pub(super) fn build(arguments: &[String], skip: &[String]) -> Result<Self> {
+    pub(crate) fn build(arguments: &[String], skip: &[String]) -> Result<Self> {
         let mut cargo = process::cargo();
         cargo.args(["test", "--no-run", "--message-format=json-render-diagnostics"]).args(arguments);
         println!("{}", process::line(&cargo));
@@ -87,12 +87,12 @@ impl Tests {
         Ok(Self { all, folder, files: AtomicUsize::new(0) })
     }
 
-    pub(super) fn all(&self) -> &[Test] {
+    pub(crate) fn all(&self) -> &[Test] {
         &self.all
     }
 
     /// Runs a test on the simulator, with a mutant if one is named. It fails if it takes longer than `limit`.
-    pub(super) fn run(&self, test: &Test, mutant: Option<&str>, limit: Duration) -> Result<Run> {
+    pub(crate) fn run(&self, test: &Test, mutant: Option<&str>, limit: Duration) -> Result<Run> {
         let number = self.files.fetch_add(1, Ordering::Relaxed);
         let [printed, mutants] = ["output", "mutants"].map(|name| self.folder.path().join(format!("{number}.{name}")));
         let output = File::create(&printed).with_context(|| format!("cannot create {}", printed.display()))?;
