@@ -7,7 +7,8 @@
 //!   is called from the host, and the record says so.
 //! - Calls rotate through the slots, so that data comes from memory: together they are at least [`ROTATED`] bytes, or
 //!   as many as there may be; where they fit the L2 cache nevertheless, it is overwritten before each sample.
-//! - Work is queued ahead of the GPU, so that it never waits for a launch.
+//! - Work is queued ahead of the GPU, so that it never waits for a launch. In the mode `stream` a sample begins on an
+//!   idle GPU, after calls of the same variant.
 
 use std::rc::Rc;
 use std::thread;
@@ -211,7 +212,7 @@ pub(super) fn queue(call: &mut Call<'_>, slots: &mut [Slot], calls: usize) -> Re
 
 impl Machine for Gpu<'_, '_> {
     fn sample(&mut self, variant: usize) -> Result<()> {
-        if self.drained {
+        if self.drained && !self.each {
             self.lead_in(variant)?;
         }
         let events = match self.free.pop() {
@@ -223,6 +224,9 @@ impl Machine for Gpu<'_, '_> {
             // SAFETY: the buffer has so many bytes, is used on this stream alone, and is dropped after it was waited
             // for.
             unsafe { self.driver.fill(at, self.queued.len() as u8, bytes) }?;
+        }
+        if self.each {
+            self.driver.synchronize()?;
         }
         self.driver.record(&events[0])?;
         self.work(variant)?;
@@ -236,7 +240,8 @@ impl Machine for Gpu<'_, '_> {
         self.drained = false;
         // As much as a sample, which keeps the GPU busy for longer than a launch takes. Where single calls are long,
         // the gap before the first is negligible. A variant that waits for the GPU gains nothing by it.
-        if self.fastest < LONG_US && self.variants[variant].call.captures { self.work(variant) } else { Ok(()) }
+        let gains = self.each || self.variants[variant].call.captures;
+        if self.fastest < LONG_US && gains { self.work(variant) } else { Ok(()) }
     }
 
     fn collect(&mut self) -> Result<Vec<f64>> {
