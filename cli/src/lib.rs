@@ -7,9 +7,11 @@ mod kernels;
 pub mod mutate;
 pub mod new;
 mod occupancy;
+pub mod schedules;
 pub mod table;
 mod test_programs;
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -27,6 +29,8 @@ pub enum Command {
     Inspect(inspect::Args),
     /// Whether the tests notice a missing barrier: each synchronisation left out or weakened while they run.
     Mutate(mutate::Args),
+    /// Whether the tests pass under other schedules: many seeds, one and several resident blocks, for each kernel.
+    Schedules(schedules::Args),
     /// What is installed, what is missing, and the command that installs it.
     Doctor,
 }
@@ -42,6 +46,7 @@ pub fn run(command: &Command) -> Result<ExitCode> {
         Command::Audit(args) => kernels::audit(args),
         Command::Inspect(args) => inspect::command(args),
         Command::Mutate(args) => mutate::command(args),
+        Command::Schedules(args) => schedules::command(args, &BTreeSet::new()),
         Command::Doctor => Ok(doctor::command()),
     }
 }

@@ -29,8 +29,8 @@ pub(crate) struct Run {
     ended_late: bool,
     pub(crate) output: String,
     pub(crate) time: Duration,
-    /// The mutants that it reached, as the simulator names them.
-    pub(crate) reached: BTreeSet<String>,
+    /// The lines of the file that a variable named, each once.
+    pub(crate) recorded: BTreeSet<String>,
 }
 
 impl Run {
@@ -91,18 +91,27 @@ impl Tests {
         &self.all
     }
 
-    /// Runs a test on the simulator, with a mutant if one is named. It fails if it takes longer than `limit`.
-    pub(crate) fn run(&self, test: &Test, mutant: Option<&str>, limit: Duration) -> Result<Run> {
+    /// Runs a test on the simulator, which fails if it takes longer than `limit`: with another variable, and one that
+    /// names the file that the simulator is to append to. Without either, the simulator changes nothing.
+    pub(crate) fn run(
+        &self,
+        test: &Test,
+        recorded: &str,
+        variable: Option<(&str, &str)>,
+        limit: Duration,
+    ) -> Result<Run> {
         let number = self.files.fetch_add(1, Ordering::Relaxed);
-        let [printed, mutants] = ["output", "mutants"].map(|name| self.folder.path().join(format!("{number}.{name}")));
+        let [printed, lines] = ["output", "lines"].map(|name| self.folder.path().join(format!("{number}.{name}")));
         let output = File::create(&printed).with_context(|| format!("cannot create {}", printed.display()))?;
         let mut command = Command::new(&test.program);
         command.args(["--exact", &test.name, "--test-threads=1"]).current_dir(&test.folder);
-        command.env("WARPWRIGHT_DEVICE", "simulator").env("WARPWRIGHT_MUTANTS", &mutants).env("RUST_BACKTRACE", "0");
+        command.env("WARPWRIGHT_DEVICE", "simulator").env("RUST_BACKTRACE", "0");
         // The first failure is enough: no smaller case is looked for.
         command.env("PROPTEST_MAX_SHRINK_ITERS", "0");
-        command.env_remove("WARPWRIGHT_MUTANT");
-        command.envs(mutant.map(|mutant| ("WARPWRIGHT_MUTANT", mutant)));
+        for changing in ["WARPWRIGHT_MUTANT", "WARPWRIGHT_SCHEDULE"] {
+            command.env_remove(changing);
+        }
+        command.envs(variable).env(recorded, &lines);
         command.stdin(Stdio::null()).stderr(output.try_clone()?).stdout(output);
         let started = Instant::now();
         let mut child = command.spawn().with_context(|| format!("cannot start {}", test.program.display()))?;
@@ -120,10 +129,10 @@ impl Tests {
         let time = started.elapsed();
         let read =
             |path: &Path| fs::read(path).map_or_else(|_| String::new(), |text| String::from_utf8_lossy(&text).into());
-        let reached = read(&mutants).lines().map(str::to_owned).collect();
-        let run = Run { passed, ended_late, output: read(&printed), time, reached };
-        for path in [printed, mutants] {
-            // A test that reaches no mutant writes no file.
+        let recorded = read(&lines).lines().map(str::to_owned).collect();
+        let run = Run { passed, ended_late, output: read(&printed), time, recorded };
+        for path in [printed, lines] {
+            // A test for which there is nothing to append writes no file.
             let _ = fs::remove_file(path);
         }
         Ok(run)

@@ -9,7 +9,7 @@ use crate::launch::{Binding, Launch, LaunchError, MAX_CLUSTER, MAX_THREADS, Outc
 use crate::report::{Kind, Reports};
 use crate::schedule::Permutation;
 use crate::shadow::MAX_BLOCKS;
-use crate::{fiber, lane, mutation, overflow, panics, workers};
+use crate::{fiber, lane, mutation, overflow, panics, variables, workers};
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -27,6 +27,7 @@ use std::sync::{Mutex, PoisonError};
 /// writable ones. The views that `body` hands to the kernel lie in the bindings' memories and carry their tags; `body`
 /// itself does nothing else that is unsafe.
 pub unsafe fn launch(launch: &Launch<'_>, config: &Config, body: &(dyn Fn() + Sync)) -> Result<Outcome, LaunchError> {
+    let config = &*variables::configure(config)?;
     let blocks = check(launch, config)?;
     panics::install();
     mutation::begin_launch();
@@ -38,6 +39,7 @@ pub unsafe fn launch(launch: &Launch<'_>, config: &Config, body: &(dyn Fn() + Sy
     let mut outcome =
         if queue.workers > 1 { spread(launch, config, body, &queue)? } else { work(launch, config, body, &queue)? };
     mutation::end_launch();
+    variables::end_launch(launch, config, &outcome);
     if config.level == Level::Off {
         for binding in launch.bindings.iter().filter(|binding| binding.writable) {
             // SAFETY: the launch is over, and the memory is still this call's alone. Writes were not recorded: any byte

@@ -49,6 +49,7 @@ mod stack;
 mod tensor;
 mod tensor_map;
 mod threads;
+mod variables;
 mod workers;
 
 pub use config::{Config, Level};

@@ -13,8 +13,7 @@
 //! | [`support::runner`] | number of cases, and random numbers |
 //! | [`selftest`] | tests that the check detects wrong results |
 //!
-//! `WARPWRIGHT_CASES=1000` runs more cases, `WARPWRIGHT_SEED=7` different ones, `WARPWRIGHT_SCHEDULE=7,32` another
-//! schedule of the simulator, with 32 resident blocks.
+//! `WARPWRIGHT_CASES=1000` runs more cases, `WARPWRIGHT_SEED=7` different ones.
 
 mod add;
 mod gemm;

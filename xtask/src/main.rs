@@ -1,9 +1,9 @@
 //! xtask exists so that everything a contributor does here is one `cargo xtask …` away, with no tool to install first.
 //!
 //! One module per command: [`build`], [`audit`], [`run`], [`tutorial`], [`mod@bench`], [`terms`], [`book`],
-//! [`coverage`], [`mutate`], [`mod@test`], [`sanitize`], [`bundle`], [`doctor`]; `new` and `warpwright` are
-//! `cargo_warpwright`. They share the build list ([`families`]) and small modules for paths and progress. How PTX is
-//! compiled, read and audited, and where tools are found, is in `warpwright_build`, which the build scripts of other
+//! [`coverage`], [`mutate`], [`schedules`], [`mod@test`], [`sanitize`], [`bundle`], [`doctor`]; `new` and `warpwright`
+//! are `cargo_warpwright`. They share the build list ([`families`]) and small modules for paths and progress. How PTX
+//! is compiled, read and audited, and where tools are found, is in `warpwright_build`, which the build scripts of other
 //! projects use.
 //!
 //! xtask depends on no crate that has or runs kernels: what it has to know of the kernels is in their PTX.
@@ -22,6 +22,7 @@ mod program;
 mod progress;
 mod run;
 mod sanitize;
+mod schedules;
 mod selection;
 mod terms;
 mod test;
@@ -64,6 +65,8 @@ enum Command {
     Coverage,
     /// Whether the property tests notice each synchronisation of the kernels left out or weakened.
     Mutate(mutate::Args),
+    /// Whether the tests pass under other schedules: many seeds, one and several resident blocks, for each kernel.
+    Schedules(schedules::Args),
     /// Everything CI runs.
     Test(test::Args),
     /// The simulator's and the host's tests with the address sanitizer; needs a nightly.
@@ -94,6 +97,7 @@ fn main() -> ExitCode {
         Command::Book => book::command(&workspace),
         Command::Coverage => coverage::command(&workspace),
         Command::Mutate(args) => mutate::command(&args),
+        Command::Schedules(args) => schedules::command(&workspace, &args),
         Command::Test(args) => test::command(&workspace, &args),
         Command::Sanitize(args) => sanitize::command(&workspace, &args),
         Command::Bundle(args) => bundle::command(&workspace, &args),

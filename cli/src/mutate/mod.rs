@@ -19,7 +19,7 @@ use warpwright_build::parallel;
 
 use self::place::{Place, Sources};
 use self::record::{Record, Row, Verdict};
-use crate::test_programs::{Test, Tests};
+use crate::test_programs::{Run, Test, Tests};
 
 /// Arguments of `mutate`.
 #[derive(clap::Args, Debug)]
@@ -109,14 +109,14 @@ fn places(mutants: &[Mutant<'_>]) -> usize {
 /// The mutants that the tests reach, each with its tests.
 fn reached<'a>(args: &Args, tests: &'a Tests, sources: &mut Sources) -> Result<Vec<Mutant<'a>>> {
     println!("{} tests run without a change", tests.all().len());
-    let runs = parallel::map(tests.all(), |test| tests.run(test, None, Duration::from_hours(1)));
+    let runs = parallel::map(tests.all(), |test| run_test(tests, test, None, Duration::from_hours(1)));
     let mut mutants = BTreeMap::<String, Vec<(Duration, &Test)>>::new();
     for (test, run) in tests.all().iter().zip(runs) {
         let run = run?;
         if !run.passed {
             bail!("the test `{}` fails without a change:\n{}", test.name, run.output);
         }
-        for name in run.reached {
+        for name in run.recorded {
             mutants.entry(name).or_default().push((run.time, test));
         }
     }
@@ -132,12 +132,17 @@ fn reached<'a>(args: &Args, tests: &'a Tests, sources: &mut Sources) -> Result<V
     Ok(all)
 }
 
+/// Runs a test, with a mutant if one is named; the mutants that it reaches are recorded, as the simulator names them.
+fn run_test(tests: &Tests, test: &Test, mutant: Option<&str>, limit: Duration) -> Result<Run> {
+    tests.run(test, "WARPWRIGHT_MUTANTS", mutant.map(|mutant| ("WARPWRIGHT_MUTANT", mutant)), limit)
+}
+
 /// Runs the tests that reach the mutant until one notices it.
 fn judge(mutant: &Mutant<'_>, tests: &Tests, budget: Duration) -> Result<Verdict> {
     let mut spent = Duration::ZERO;
     for &(time, test) in &mutant.tests {
         // A mutant that polls where the original waits is slower; one that hangs is reported.
-        let run = tests.run(test, Some(&mutant.name), time * 20 + Duration::from_mins(2))?;
+        let run = run_test(tests, test, Some(&mutant.name), time * 20 + Duration::from_mins(2))?;
         if !run.passed {
             let found = run.found();
             return Ok(Verdict::Noticed { found, test: test.name.clone() });
@@ -169,11 +174,11 @@ fn check(args: &Args, tests: &Tests, every: usize) -> Result<ExitCode> {
         let test = test.with_context(|| format!("there is no test that noticed {at} {}", row.change))?;
         selected.push((format!("{at} {}", row.change), test));
     }
-    let runs = parallel::map(&selected, |(name, test)| tests.run(test, Some(name), Duration::from_mins(5)));
+    let runs = parallel::map(&selected, |(name, test)| run_test(tests, test, Some(name), Duration::from_mins(5)));
     let mut unnoticed = 0;
     for ((name, test), run) in selected.iter().zip(runs) {
         let run = run?;
-        let problem = if run.passed && run.reached.is_empty() {
+        let problem = if run.passed && run.recorded.is_empty() {
             "does not reach"
         } else if run.passed {
             "does not notice"

@@ -40,7 +40,7 @@ pub const GELU: u32 = 2 << 8;
 pub const TMA_STORE: u32 = 1 << 16;
 
 /// Each element of A is loaded once, and they are more than the L2 cache keeps until the next launch: they give way
-/// first to what is used again.
+/// first to what is used again. Only kernels with one consumer and without clusters look at it.
 pub const STREAMS_A: u32 = 1 << 17;
 /// The same of B.
 pub const STREAMS_B: u32 = 1 << 18;

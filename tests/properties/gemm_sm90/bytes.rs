@@ -2,6 +2,7 @@
 
 use gpu::gemm::args::{BlockScaledGemmKernel, ScaledGemmKernel};
 use gpu::gemm::configs::WgmmaKernel;
+use gpu::gemm::reference;
 use gpu::gemm::sm90 as kernels;
 use ndarray::Array2;
 use rand::Rng;
@@ -86,6 +87,19 @@ fn ld(cols: usize) -> usize {
 fn check<T: Byte, C: Output<T> + Cell>(
     (device, kernel): (&Device, &WgmmaKernel<ScaledGemmKernel<T>>),
     arithmetic: fn(Gemm<'_, T>) -> Gemm<'_, T>,
+    extents: [usize; 4],
+    epilogue: Epilogue,
+) {
+    // Two clusters, each of which may compute several tiles.
+    let algorithm = (Algorithm::of(kernel.kernel.info()), 2 * kernel.config.cluster);
+    check_algorithm::<T, C>(device, algorithm, arithmetic, extents, epilogue);
+}
+
+/// [`check`] for an algorithm, on so many SMs.
+fn check_algorithm<T: Byte, C: Output<T> + Cell>(
+    device: &Device,
+    (algorithm, sms): (Algorithm, u32),
+    arithmetic: fn(Gemm<'_, T>) -> Gemm<'_, T>,
     [m, n, k, count]: [usize; 4],
     epilogue: Epilogue,
 ) {
@@ -102,8 +116,7 @@ fn check<T: Byte, C: Output<T> + Cell>(
     let view_b = on_b.view().as_tensor_strided(&[count, n, k], &[n * ld(k), ld(k), 1]).unwrap();
     let to_c = c.view_mut().as_tensor_strided(&[count, m, n], &[m * ld_c, ld_c, 1]).unwrap();
     let gemm = arithmetic(device.gemm(view_a, view_b).transpose_b());
-    // Two clusters, each of which may compute several tiles.
-    let gemm = gemm.algorithm(Algorithm::of(kernel.kernel.info())).sm_count_target(2 * kernel.config.cluster);
+    let gemm = gemm.algorithm(algorithm).sm_count_target(sms);
     let (of_row, of_column) = (|row: usize| [0.5, 2.0, 1.0][row % 3], |col: usize| [1.0, 0.25, 4.0, 2.0, 0.5][col % 5]);
     let rows = device.upload(&(0..m).map(|row| of_row(row) as f32).collect::<Vec<_>>()).unwrap();
     let columns = device.upload(&(0..n).map(|col| of_column(col) as f32).collect::<Vec<_>>()).unwrap();
@@ -114,7 +127,6 @@ fn check<T: Byte, C: Output<T> + Cell>(
     }
     .unwrap();
     let got = c.download().unwrap();
-    let name = kernel.kernel.info().name;
     let [a, b] = [a, b].map(values_of);
     for (at, got) in got.iter().enumerate() {
         let (matrix, row, col) = (at / (m * ld_c), at / ld_c % m, at % ld_c);
@@ -128,7 +140,7 @@ fn check<T: Byte, C: Output<T> + Cell>(
             Epilogue::Scaled => C::of(f64::from(sum() as f32) * of_row(row) * of_column(col)),
             Epilogue::Everything => C::of((0.5 * f64::from(sum() as f32) + 77.0 + f64::from(bias[col])).max(0.0)),
         };
-        assert_eq!(*got, expected, "{name}, {epilogue:?}, matrix {matrix}, {row}, {col} of {m} x {n} x {k}");
+        assert_eq!(*got, expected, "{algorithm}, {epilogue:?}, matrix {matrix}, {row}, {col} of {m} x {n} x {k}");
     }
 }
 
@@ -194,6 +206,22 @@ fn e5m2_is_exact() {
 fn e4m3_is_exact_with_epilogues() {
     every_epilogue!(E4m3, E4M3, |gemm| gemm);
     every_epilogue!(E4m3, E4M3_FAST, |gemm| gemm.arithmetic(Arithmetic::FastAccumulation));
+}
+
+#[test]
+fn the_reference_is_exact() {
+    fn check<T: Byte>(algorithm: Algorithm)
+    where
+        f32: Output<T>,
+        bf16: Output<T>,
+    {
+        let device = under_test(6);
+        check_algorithm::<T, f32>(&device, (algorithm, 4), |gemm| gemm, [33, 70, 300, 1], Epilogue::Product);
+        check_algorithm::<T, bf16>(&device, (algorithm, 4), |gemm| gemm, [9, 31, 77, 2], Epilogue::Everything);
+    }
+    check::<i8>(Algorithm::of(reference::I8.kernel.info()));
+    check::<E4m3>(Algorithm::of(reference::E4M3.kernel.info()));
+    check::<E5m2>(Algorithm::of(reference::E5M2.kernel.info()));
 }
 
 /// Every layout, with rows that begin anywhere: operands are copied first, transposed where they must be.

@@ -106,6 +106,20 @@ fn axis_integers_wrap_in_64_bits() {
 }
 
 #[test]
+fn axis_products_of_32_bits_wrap_in_64() {
+    check(any_tensor(4), |case| {
+        let mut rng = values::rng(case.data);
+        let x: Vec<i32> = (0..case.span()).map(|_| rng.random::<i32>() | 1).collect();
+        let signed = |line: &[i32]| line.iter().fold(1, |product: i64, &x| product.wrapping_mul(x.into()));
+        each("product", case, Product, &x, signed)?;
+        let x: Vec<u32> = x.iter().map(|&x| x as u32).collect();
+        let unsigned = |line: &[u32]| line.iter().fold(1, |product: u64, &x| product.wrapping_mul(x.into()));
+        each("product", case, Product, &x, unsigned)?;
+        Ok(0.0)
+    });
+}
+
+#[test]
 fn axis_means_of_integers_are_rounded_once() {
     check(any_tensor(4), |case| {
         let mut rng = values::rng(case.data);

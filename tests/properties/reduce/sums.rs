@@ -4,7 +4,7 @@
 use rand::Rng;
 use warpwright::half::{bf16, f16};
 use warpwright::reduce::{
-    Dot, Mean, Norm, PlainSum, Product, Reduction, Sum, SumOfSquares, dot_depth, reduction_depth,
+    Dot, Mean, NanSum, Norm, PlainSum, Product, Reduction, Sum, SumOfSquares, dot_depth, reduction_depth,
 };
 use warpwright::reference::reduce::{self as reference, Added, Format, Scalar};
 
@@ -99,6 +99,7 @@ fn within<T: Real + Dot<Output = U>, U: Bits + Into<f64>>(what: &str, added: Add
 where
     Sum: Reduction<T, Output = U>,
     SumOfSquares: Reduction<T, Output = U>,
+    NanSum: Reduction<T, Output = U>,
     Mean: Reduction<T, Output = U>,
     Norm: Reduction<T, Output = U>,
     Product: Reduction<T, Output = U>,
@@ -122,6 +123,13 @@ where
             for before in [case.around[0], rng.random_range(0..9)] {
                 worst = worst.max(judge("scalar product", expected, dot(case, before, &x, &y)?)?);
             }
+            let mut holed = x;
+            for _ in 0..=case.n / 7 {
+                holed[rng.random_range(0..case.n)] = T::from_f64(f64::NAN);
+            }
+            let numbers: Vec<f64> = wide(&holed).into_iter().filter(|x| !x.is_nan()).collect();
+            let expected = reference::sum(&numbers, depth, added);
+            worst = worst.max(judge("nan_sum", expected, reduce(case, NanSum, &holed)?)?);
         }
         // Numbers around 1, so that the product stays in range.
         let x: Vec<T> = (0..case.n).map(|_| T::from_f64(rng.random_range(0.99..1.01))).collect();

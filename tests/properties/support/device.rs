@@ -1,6 +1,5 @@
 //! The devices that the tests use.
 
-use std::env;
 use std::sync::OnceLock;
 
 use warpwright::Device;
@@ -19,16 +18,7 @@ pub(crate) fn is_gpu() -> bool {
 
 /// The device under test; the simulator has all checks enabled and is scheduled by `seed`.
 pub(crate) fn under_test(seed: u64) -> Device {
-    if is_gpu() { named().clone() } else { Device::simulator_with(schedule(seed)) }
-}
-
-/// The schedule for a test's seed. `WARPWRIGHT_SCHEDULE=7,32` is another one for each test, with 32 resident blocks.
-fn schedule(seed: u64) -> Config {
-    let config = Config::new(Level::Checks);
-    let Ok(text) = env::var("WARPWRIGHT_SCHEDULE") else { return config.seed(seed) };
-    let (other, resident) = text.split_once(',').expect("WARPWRIGHT_SCHEDULE=SEED,RESIDENT");
-    let other: u64 = other.parse().expect("WARPWRIGHT_SCHEDULE: the seed");
-    config.seed(seed ^ other << 32).resident(resident.parse().expect("WARPWRIGHT_SCHEDULE: the resident blocks"))
+    if is_gpu() { named().clone() } else { Device::simulator_with(Config::new(Level::Checks).seed(seed)) }
 }
 
 /// A second device that must give the same bits, since the kernel determines the order of the arithmetic: the simulator

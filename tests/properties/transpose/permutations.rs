@@ -193,6 +193,18 @@ fn short_dimensions_on_both_sides() {
     }
 }
 
+/// Orders that exchange two long dimensions: of 128 elements and more, whatever their size.
+#[test]
+fn long_dimensions_on_both_sides() {
+    for (shape, axes) in [(vec![3, 129, 131], vec![0, 2, 1]), (vec![128, 2, 140], vec![2, 1, 0])] {
+        for (size, (offset, gap)) in (0..5).flat_map(|size| [(0, 0), (3, 1)].map(|at| (size, at))) {
+            let at = |offset| Where { offset, gaps: vec![gap; shape.len()] };
+            let case = Case { shape: shape.clone(), axes: axes.clone(), from: at(offset), to: at(offset + 1), seed: 8 };
+            of_size(size, &case).unwrap_or_else(|error| panic!("{case:?}, size {size}: {error}"));
+        }
+    }
+}
+
 /// Tiles of the largest size, which needs many of them. Without checks on the simulator, because of its many threads.
 #[test]
 fn the_largest_tiles() {
