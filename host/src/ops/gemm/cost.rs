@@ -244,9 +244,12 @@ fn load<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, tile
         let is_l2_resident = batch as f64 * bytes(extent) < L2_RESIDENCY_LIMIT;
         SM_LOAD_BYTE[usize::from(is_l2_resident)] * (in_bounds + OUT_OF_BOUNDS_PENALTY * (edge - in_bounds))
     };
-    // Blocks of a cluster load shared rows once. They save little with a single column of tiles: at 8192, 128, 8192 a
-    // cluster takes 41 µs, a block with tiles of 64 × 128 38 µs.
-    let multicast = if n > cols { f64::from(configuration.cluster()) } else { 1.0 };
+    // Blocks of a cluster, one below the other, or side by side where A and B change places, load what they share once.
+    // They save little where no other cluster needs it: at 8192, 128, 8192 a cluster takes 41 µs, a block with tiles of
+    // 64 × 128 38 µs.
+    let swaps = matches!(configuration.tma(), Some(TmaConfig::Wgmma(config)) if config.swap_ab);
+    let is_needed_again = if swaps { m > rows } else { n > cols };
+    let multicast = if is_needed_again { f64::from(configuration.cluster()) } else { 1.0 };
     let tiles_per_sm = if leaves_room { tiles_per_sm * (blocks / sms).min(1.0) } else { tiles_per_sm };
     let per_sm = tiles_per_sm * bytes(lines(m, rows) + lines(n, cols)) / multicast;
     let again_of = |extent: f64, tiles: f64| match bytes(extent) {

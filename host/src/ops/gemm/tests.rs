@@ -108,7 +108,7 @@ const CHOICES: &[(&str, [Op; 2], [usize; 3], &str)] = &[
     ("f16", NN, [64, 4096, 4096], "gemm_sm90_f16_nn_64x64, stream-K on 128 blocks"),
     ("f16", NT, [64, 4096, 14_336], "gemm_sm90_f16_nt_64x64, stream-K on 128 blocks"),
     // A copy rather than loads of single elements.
-    ("f16", NN, [24, 3773, 5744], "gemm_sm90_f16_nn_64x64, B packed, stream-K on 118 blocks"),
+    ("f16", NN, [24, 3773, 5744], "gemm_sm90_f16_nn_32x64, B packed, stream-K on 118 blocks"),
 
     ("tf32", NN, [8, 14_336, 4096], "gemm_sm90_tf32_nn_64x128"),
     ("tf32", NN, [512, 512, 512], "gemm_sm90_tf32_nn_64x128"),
