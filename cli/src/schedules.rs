@@ -89,9 +89,9 @@ pub fn command(args: &Args, kernels: &BTreeSet<String>) -> Result<ExitCode> {
 fn with_resident(args: &Args, tests: &Tests, known: &mut [Known], resident: u32) -> Result<usize> {
     let mut seeds = Seeds::new();
     let (mut runs, mut failures) = (0, 0);
-    loop {
+    while failures == 0 {
         let next = plan(known, &seeds, args.seeds);
-        if next.is_empty() || failures > 0 {
+        if next.is_empty() {
             break;
         }
         for (&(test, other), run) in next.iter().zip(parallel::map(&next, |&(test, other)| {

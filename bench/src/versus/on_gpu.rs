@@ -239,7 +239,8 @@ impl Machine for Gpu<'_, '_> {
     fn lead_in(&mut self, variant: usize) -> Result<()> {
         self.drained = false;
         // As much as a sample, which keeps the GPU busy for longer than a launch takes. Where single calls are long,
-        // the gap before the first is negligible. A variant that waits for the GPU gains nothing by it.
+        // the gap before the first is negligible. A variant that waits for the GPU gains nothing by it, unless calls
+        // are launched one by one: then it is the host that is warmed up.
         let gains = self.each || self.variants[variant].call.captures;
         if self.fastest < LONG_US && gains { self.work(variant) } else { Ok(()) }
     }
