@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
@@ -14,15 +15,23 @@ use warpwright_build::parallel;
 
 use crate::test_programs::{Run, Test, Tests};
 
-/// Arguments of `schedules`.
-#[derive(clap::Args, Debug)]
-pub struct Args {
+/// Which schedules.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Extent {
     /// Seeds for each kernel and number of resident blocks.
     #[arg(long, value_name = "N", default_value = "100")]
     pub seeds: usize,
     /// Numbers of resident blocks.
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,4,32")]
     pub resident: Vec<u32>,
+}
+
+/// Arguments of `schedules`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Which schedules.
+    #[command(flatten)]
+    pub extent: Extent,
     /// Tests whose names contain this are not run, as with `cargo test -- --skip`.
     #[arg(long)]
     pub skip: Vec<String>,
@@ -74,44 +83,54 @@ pub fn command(args: &Args, kernels: &BTreeSet<String>) -> Result<ExitCode> {
     }
     let count = launched.len();
     let mut failures = 0;
-    for &resident in &args.resident {
-        failures += with_resident(args, &tests, &mut known, resident)?;
+    for &resident in &args.extent.resident {
+        failures += with_resident(&tests, &mut known, args.extent.seeds, resident)?;
     }
-    let resident = args.resident.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    let resident = args.extent.resident.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     println!(
         "{count} kernels, each under {} seeds with {resident} resident blocks: {failures} tests failed",
-        args.seeds
+        args.extent.seeds
     );
     Ok(if failures > 0 || !missing.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Runs tests until each kernel has had its seeds with so many resident blocks. Gives the number of runs that failed.
-fn with_resident(args: &Args, tests: &Tests, known: &mut [Known], resident: u32) -> Result<usize> {
+/// Runs tests until each kernel has had `wanted` seeds with so many resident blocks, or one fails. Gives the number of
+/// runs that failed.
+fn with_resident(tests: &Tests, known: &mut [Known], wanted: usize, resident: u32) -> Result<usize> {
     let mut seeds = Seeds::new();
-    let (mut runs, mut failures) = (0, 0);
-    while failures == 0 {
-        let next = plan(known, &seeds, args.seeds);
+    let (mut runs, failures) = (0, AtomicUsize::new(0));
+    while failures.load(Ordering::Relaxed) == 0 {
+        let next = plan(known, &seeds, wanted);
         if next.is_empty() {
             break;
         }
-        for (&(test, other), run) in next.iter().zip(parallel::map(&next, |&(test, other)| {
-            run(tests, &tests.all()[test], Some(&format!("{other},{resident}")))
-        })) {
-            let run = run?;
-            runs += 1;
-            if !run.passed {
-                let name = &tests.all()[test].name;
-                println!("WARPWRIGHT_SCHEDULE={other},{resident}: the test `{name}` fails:\n{}", run.output);
-                failures += 1;
-                continue;
+        let minutes = next.iter().map(|&(test, _)| known[test].seconds).sum::<f64>() / 60.0;
+        println!("{resident} resident: {} runs of tests, {minutes:.0} minutes of a core", next.len());
+        let recorded = parallel::map(&next, |&(test, other)| {
+            // Whoever reads the first failure need not wait for the rest.
+            if failures.load(Ordering::Relaxed) > 0 {
+                return Ok(None);
             }
-            for (kernel, _, seed) in launches(&run)?.into_iter().filter(|launch| launch.1 == resident) {
+            let test = &tests.all()[test];
+            let run = run(tests, test, Some(&format!("{other},{resident}")))?;
+            if run.passed {
+                return launches(&run).map(Some);
+            }
+            failures.fetch_add(1, Ordering::Relaxed);
+            println!("WARPWRIGHT_SCHEDULE={other},{resident}: the test `{}` fails:\n{}", test.name, run.output);
+            Ok(None)
+        });
+        for launches in recorded {
+            let Some(launches) = launches? else { continue };
+            runs += 1;
+            for (kernel, _, seed) in launches.into_iter().filter(|launch| launch.1 == resident) {
                 seeds.entry(kernel).or_default().insert(seed);
             }
         }
     }
+    let failures = failures.into_inner();
     println!(
-        "{resident} resident: {runs} runs of tests, {} kernels under {} seeds, {failures} failed",
+        "{resident} resident: {runs} runs of tests passed, {} kernels under {} seeds, {failures} failed",
         seeds.len(),
         seeds.values().map(BTreeSet::len).sum::<usize>()
     );

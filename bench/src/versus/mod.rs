@@ -241,19 +241,17 @@ fn folder() -> PathBuf {
     env::var_os(FOLDER).map_or_else(|| PathBuf::from("docs/benchmarks"), PathBuf::from)
 }
 
-/// Whether `--only` leaves a case in.
+/// Whether `--only` and `--shape` leave a case in.
 fn is_named(args: &Args, case: &Case) -> bool {
-    args.only.is_empty() || args.only.iter().any(|own| own.takes(case.work.name(), case.dtype.name()))
+    let has_shape = args.shape.as_ref().is_none_or(|text| case.shape.to_string().contains(text.as_str()));
+    has_shape && (args.only.is_empty() || args.only.iter().any(|own| own.takes(case.work.name(), case.dtype.name())))
 }
 
 /// The cases that the command line asks for.
 fn chosen(args: &Args) -> Result<Vec<Case>> {
     let mut cases = if args.host_time { host_time::cases() } else { cases::all() };
     let all = cases.len();
-    cases.retain(|case| {
-        let shaped = args.shape.as_ref().is_none_or(|text| case.shape.to_string().contains(text.as_str()));
-        is_named(args, case) && shaped && (case.quick || !args.quick)
-    });
+    cases.retain(|case| is_named(args, case) && (case.quick || !args.quick));
     if cases.is_empty() {
         let names = if args.host_time { "--only and --shape leave none" } else { "`--list` shows them" };
         bail!("none of the {all} cases is asked for; {names}");
