@@ -1,9 +1,9 @@
 //! How well `Device::gemm` chooses an algorithm: on random GEMMs, the algorithms that its model ranks first are timed
 //! in one round with each other and with cuBLAS, called one by one from the host.
 //!
-//! Those that come out ahead of the chosen one are timed again beside it, in more samples. The least of a dozen times
-//! is too small by chance: of small GEMMs, for which all algorithms take what the host takes, it was up to a fifth less
-//! than the others.
+//! Those that come out ahead of the chosen one are timed again beside it, in more samples: the least of a dozen times
+//! is too small by chance. A time is the least of its samples, because small GEMMs take what the host takes, whatever
+//! the algorithm, and a host whose processor other programs use takes 4 or 6 µs for the same call by turns.
 
 use std::fmt;
 use std::time::Duration;
@@ -19,12 +19,11 @@ use super::gemm;
 use super::implementations::Context;
 use super::interleave::{Mode, Plan, interleave, interleave_some};
 use super::on_gpu::{Gpu, Variant, slots};
-use super::statistics::median;
 
 /// Algorithms that are timed for a GEMM.
 const ALGORITHMS: usize = 12;
 /// Samples of each of them.
-const SAMPLES: usize = 5;
+const SAMPLES: usize = 7;
 /// Algorithms that are timed again: the chosen one, and the fastest that were ahead of it by more than [`AHEAD`].
 const AGAIN: usize = 5;
 /// Samples of each of these.
@@ -120,17 +119,22 @@ pub(super) fn measure(context: &Context<'_>, case: &Case, period: &Period, of_ke
     // As a program calls them: the choice counts what the host takes for several launches, too.
     let plan = |samples| Plan { mode: Mode::Stream, samples, sustained: Duration::ZERO };
     let times = interleave(&plan(SAMPLES), gpu.variants().len(), &mut gpu)?;
-    let mut medians: Vec<f64> = times.iter().map(|samples| median(samples)).collect();
-    let again = ahead(&medians[..names.len()]);
+    let mut times: Vec<f64> = times.iter().map(|samples| least(samples)).collect();
+    let again = ahead(&times[..names.len()]);
     if again.len() > 1 {
-        let times = interleave_some(&plan(SAMPLES_AGAIN), &again, &mut gpu)?;
-        for (variant, samples) in again.into_iter().zip(times) {
-            medians[variant] = median(&samples);
+        let samples = interleave_some(&plan(SAMPLES_AGAIN), &again, &mut gpu)?;
+        for (variant, samples) in again.into_iter().zip(samples) {
+            times[variant] = least(&samples);
         }
     }
-    let mut medians = medians.into_iter();
-    let algorithms = names.into_iter().zip(&mut medians).collect();
-    Ok(Outcome { algorithms, cublas: medians.next() })
+    let mut times = times.into_iter();
+    let algorithms = names.into_iter().zip(&mut times).collect();
+    Ok(Outcome { algorithms, cublas: times.next() })
+}
+
+/// The least of these times.
+fn least(samples: &[f64]) -> f64 {
+    samples.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 /// Which algorithms to time again: the first, which is the chosen one, and the fastest of those ahead of it.

@@ -128,7 +128,7 @@ pub struct Args {
     #[arg(
         long,
         value_name = "GEMMS",
-        conflicts_with_all = ["list", "render", "compare", "shape", "implementations", "out"]
+        conflicts_with_all = ["list", "render", "compare", "implementations", "out"]
     )]
     algorithms: Option<u32>,
     /// With --algorithms: time the best algorithm of each kernel, and print how much longer the GEMMs take without the
