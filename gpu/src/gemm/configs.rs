@@ -201,7 +201,7 @@ impl WgmmaConfig {
     pub const fn registers(&self) -> u32 {
         let registers = match (self.consumers(), self.mma[1]) {
             (1, 16 | 32) => 96,
-            (1, _) if self.has_many_accumulators() => 240,
+            (1, _) if self.has_many_accumulators() || self.mma[1] >= 192 => 240,
             (1, _) => 192,
             _ => 168,
         };
@@ -239,10 +239,11 @@ impl WgmmaConfig {
         let [rows, cols] = self.tile();
         if !cols.is_multiple_of(64) {
             None
+        } else if self.swap_ab && self.element_bytes == 2 {
+            // As many as the narrow sides of these tiles are multiples of.
+            if rows.is_multiple_of(48) { Some(48) } else { None }
         } else if rows.is_multiple_of(64) {
             Some(64)
-        } else if rows.is_multiple_of(48) {
-            Some(48)
         } else {
             None
         }
@@ -268,8 +269,8 @@ pub const fn multicast_slice(rows: u32, cluster: u32) -> u32 {
 /// product that needs it.
 macro_rules! wgmma_16_configs {
     ($then:ident) => { $then! {
-        "16x64": 64 x 16, 1, 16, [swap_ab stream_k], [nn nt], [2.55 1.45], 0.6, [300.0 300.0], 16 x 8192 x 8192;
-        "64x16": 64 x 16, 1, 16, [stream_k], [nt tt], [2.6 1.45], 0.46, [500.0 500.0], 8192 x 16 x 8192;
+        "16x64": 64 x 16, 1, 16, [swap_ab stream_k], [nn nt], [2.55 1.45], 0.5, [300.0 300.0], 16 x 8192 x 8192;
+        "64x16": 64 x 16, 1, 16, [stream_k], [nt tt], [2.6 1.45], 0.42, [500.0 500.0], 8192 x 16 x 8192;
         "32x64": 64 x 32, 1, 16, [swap_ab stream_k], [nn nt], [5.0 2.9], 0.45, [450.0 450.0], 32 x 8192 x 8192;
         "32x64_s8": 64 x 32, 1, 8, [swap_ab], [nn nt], [5.0 2.9], 0.43, [450.0 450.0], 32 x 5120 x 5120;
         "64x32": 64 x 32, 1, 16, [stream_k], [nt tt], [5.0 2.9], 0.5, [500.0 500.0], 8192 x 32 x 8192;
@@ -279,7 +280,10 @@ macro_rules! wgmma_16_configs {
         "136x128": 128 x 136, 1, 5, [swap_ab stream_k], [nn nt], [9.8 9.8], 0.76, [400.0 400.0], 257 x 4096 x 65536;
         "128x136": 128 x 136, 1, 5, [stream_k], [nt tt], [9.7 9.7], 0.76, [400.0 400.0], 4096 x 257 x 65536;
         "2x128x256": 128 x 256, 2, 4, [stream_k], [nn nt tn tt], [21.6 21.6], 1.0, [100.0 700.0], 3000 x 5000 x 4104;
-        "4x144x64": 64 x 144, 4, 7, [swap_ab stream_k], [nn nt], [39.0 36.0], 0.96, [125.0 770.0], 1000 x 1000 x 1000;
+        "4x128x128": 128 x 128, 4, 6, [stream_k], [nn nt tn tt], [46.0 44.0], 0.85, [130.0 400.0], 5104 x 288 x 2368;
+        "4x64x128": 64 x 128, 4, 8, [stream_k], [nn nt tn tt], [35.0 27.0], 0.94, [60.0 530.0], 2016 x 336 x 4688;
+        "4x192x64": 64 x 192, 4, 6, [swap_ab stream_k], [nn nt tn tt], [39.0 36.0], 1.0, [125.0 620.0], 168 x 6816 x 96;
+        "4x144x64": 64 x 144, 4, 7, [swap_ab stream_k], [nn nt], [41.0 38.0], 0.86, [125.0 500.0], 1000 x 1000 x 1000;
         "2x64x128": 64 x 128, 2, 8, [stream_k], [nn nt tn tt], [17.5 13.5], 0.78, [70.0 270.0], 128 x 8192 x 8192;
         "64x128": 64 x 128, 1, 8, [stream_k], [nn nt tn tt], [9.9 7.8], 0.57, [60.0 300.0], 1024 x 1024 x 1024;
         "64x64": 64 x 64, 1, 8, [stream_k], [nn nt tn tt], [8.2 4.65], 0.43, [40.0 200.0], 512 x 512 x 512;

@@ -97,7 +97,7 @@ where
     let algorithm = Algorithm::of(kernel.info());
     let algorithm = if case.shares { algorithm.stream_k(clusters * config.cluster) } else { algorithm };
     // Clusters of four do not find a place on every SM: see `Configuration::cluster_slots`.
-    let sms = if config.cluster > 2 { (clusters * 8).div_ceil(7) } else { clusters } * config.cluster;
+    let sms = if config.cluster > 2 { (clusters * 11).div_ceil(10) } else { clusters } * config.cluster;
     let gemm = device.gemm(view_a, view_b).algorithm(algorithm).sm_count_target(sms);
     let gemm = if ta { gemm.transpose_a() } else { gemm };
     let gemm = if tb { gemm.transpose_b() } else { gemm };
@@ -122,7 +122,7 @@ where
     .unwrap();
 
     // Before a tile of partial sums for each cluster lie its flags.
-    let flags = 8 * (before.len() / (8 + config.tile().iter().product::<u32>() as usize));
+    let flags = 16 * (before.len() / (16 + config.tile().iter().product::<u32>() as usize));
     let after = workspace.download().unwrap();
     for (flag, before) in after[..flags].chunks_exact(2).zip(before.chunks_exact(2)) {
         let bits = |flag: &[f32]| [flag[0].to_bits(), flag[1].to_bits()];
@@ -354,7 +354,7 @@ fn a_workspace_for_shared_tiles_begins_anywhere() {
     let (a, b) = (a.view().as_tensor(&[m, k]).unwrap(), b.view().as_tensor(&[k, n]).unwrap());
     // Written by a copy from the host, of which compute-sanitizer's initcheck does not know.
     let mut c = device.upload(&vec![bf16::ZERO; m * n]).unwrap();
-    let len = 4 * (8 + 128 * 128) + 3;
+    let len = 4 * (16 + 128 * 128) + 3;
     for offset in 0..5 {
         let mut memory = device.upload(&vec![-77.0_f32; len + 16]).unwrap();
         let to = c.view_mut().as_tensor(&[m, n]).unwrap();

@@ -15,9 +15,9 @@
 //! producer goes on with the next tile during the epilogue.
 //!
 //! What differs is in the table, [`configs`](super::configs): blocks with one consumer for small C (tiles 64 high);
-//! clusters of two blocks, whose tiles lie one below the other and which multicast B; tiles of Cᵀ, 16 or 136 wide, for
-//! a C of few rows (`swap_ab`: A and B change places and the epilogue transposes); clusters of four tiles of 144 × 64
-//! that multicast A; tiles of two widths.
+//! clusters of two or four blocks, whose tiles lie one below the other and which multicast B; tiles of Cᵀ, 16 or 136
+//! wide, for a C of few rows (`swap_ab`: A and B change places and the epilogue transposes); clusters of four such
+//! tiles, of 144 or 192 rows of C, that multicast A; tiles of two widths.
 //!
 //! Launches overlap (programmatic dependent launch): until the launch before is done, barriers are initialised, tensor
 //! maps prefetched and the first tile's coordinates computed. An operand that each launch loads once from memory, such

@@ -237,10 +237,10 @@ impl<T: Number> Configuration<T> {
     }
 
     /// Clusters that run at the same time with one block per SM. A cluster runs within a GPC, of 16 or 18 SMs or fewer:
-    /// on an H200, 28 clusters of four blocks run together, not 33.
+    /// on an H200, 30 clusters of four blocks run together, not 33, as `cuOccupancyMaxActiveClusters` says, too.
     pub(super) fn cluster_slots(&self, sm_count: u32) -> u32 {
         let all = sm_count / self.cluster();
-        (if self.cluster() > 2 { all * 7 / 8 } else { all }).max(1)
+        (if self.cluster() > 2 { all * 10 / 11 } else { all }).max(1)
     }
 
     /// Clusters that run at the same time.

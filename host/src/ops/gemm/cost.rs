@@ -68,6 +68,9 @@ const LOADED_BY_THREADS: f64 = 1.2;
 /// The same of a TMA kernel that leaves room for a block of the next launch, whose pipeline is half as long: 17 × 8192
 /// × 8192 takes 48 instead of 45 µs.
 const SHORT_PIPELINE: f64 = 1.05;
+/// The same of clusters where no other one loads the operand that their blocks share: they then wait for each other,
+/// and save nothing from memory. 8192 × 128 × 8192 takes 41 µs in clusters, 38 in blocks with tiles of 64 × 128.
+const CLUSTER_ALONE: f64 = 1.12;
 /// What of the shorter one of two that go on at once is not hidden behind the longer one: of loading into SMs behind
 /// memory, and of computing behind loading. So small that it tells apart only kernels that memory limits alike.
 const NOT_HIDDEN: [f64; 2] = [1.0 / 32.0, 1.0 / 256.0];
@@ -245,18 +248,17 @@ fn load<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, tile
         SM_LOAD_BYTE[usize::from(is_l2_resident)] * (in_bounds + OUT_OF_BOUNDS_PENALTY * (edge - in_bounds))
     };
     // Blocks of a cluster, one below the other, or side by side where A and B change places, load what they share once.
-    // They save little where no other cluster needs it: at 8192, 128, 8192 a cluster takes 41 µs, a block with tiles of
-    // 64 × 128 38 µs.
+    let cluster = f64::from(configuration.cluster());
     let swaps = matches!(configuration.tma(), Some(TmaConfig::Wgmma(config)) if config.swap_ab);
-    let is_needed_again = if swaps { m > rows } else { n > cols };
-    let multicast = if is_needed_again { f64::from(configuration.cluster()) } else { 1.0 };
+    let is_loaded_once = if swaps { m <= rows } else { n <= cols };
+    let slowed = if cluster > 1.0 && is_loaded_once { slowed * CLUSTER_ALONE } else { slowed };
     let tiles_per_sm = if leaves_room { tiles_per_sm * (blocks / sms).min(1.0) } else { tiles_per_sm };
-    let per_sm = tiles_per_sm * bytes(lines(m, rows) + lines(n, cols)) / multicast;
+    let per_sm = tiles_per_sm * bytes(lines(m, rows) + lines(n, cols)) / cluster;
     let again_of = |extent: f64, tiles: f64| match bytes(extent) {
         all if all < AGAIN_FROM => 0.0,
         all => all * (tiles.ceil() - 1.0),
     };
-    let again = (again_of(m, n / cols) + again_of(n, m / rows)) * batch as f64 / multicast;
+    let again = (again_of(m, n / cols) + again_of(n, m / rows)) * batch as f64 / cluster;
     let from_memory = OPERAND_TRAFFIC * memory_traffic(request, once) * slowed;
     beside(from_memory + AGAIN * memory_traffic(request, again), per_sm, NOT_HIDDEN[0])
 }

@@ -24,7 +24,7 @@ use crate::launch::Fields;
 use crate::memory::BufferViewMut;
 
 /// `f32` for the flags of a cluster: 8 bytes for each warpgroup that multiplies.
-const FLAGS: usize = 8;
+const FLAGS: usize = 16;
 /// `f32` for aligning the flags to 16 bytes.
 const SLACK: usize = 3;
 /// Fewest steps per cluster that are worth a fix-up.

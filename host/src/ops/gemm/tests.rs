@@ -180,7 +180,7 @@ fn first_plans_are_the_expected_ones() {
         if algorithm.packed() == [false; 2] {
             let tile = plan.tile().iter().product::<u32>() as usize;
             let clusters = (algorithm.blocks() / algorithm.kernel().cluster) as usize;
-            assert_eq!(plan.workspace_len(), if clusters == 0 { 0 } else { clusters * (tile + 8) + 3 }, "{algorithm}");
+            assert_eq!(plan.workspace_len(), if clusters == 0 { 0 } else { clusters * (tile + 16) + 3 }, "{algorithm}");
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
