@@ -47,6 +47,10 @@ pub const STREAMS_B: u32 = 1 << 18;
 /// The next launch may begin once all blocks of this one have loaded their operands; else from the beginning.
 pub const LAUNCHES_LATE: u32 = 1 << 19;
 
+/// Threads copy C from staged boxes, since TMA cannot store it: the flags ask for nothing else, and beta is 0. Only of
+/// kernels that do so ([`copies_boxes`](super::configs::WgmmaConfig::copies_boxes)), and of types that they stage.
+pub const COPY_STORE: u32 = 1 << 20;
+
 /// Everything but the operands.
 #[repr(C)]
 #[derive(Clone, Copy, KernelArg)]

@@ -220,17 +220,26 @@ impl WgmmaConfig {
 
     /// Those of the epilogue of an accumulator with so many columns.
     const fn epilogue_barriers(&self, cols: u32) -> u32 {
-        let mut barriers = 2;
+        let mut boxes = 0;
         if let Some(rows) = self.store_rows() {
-            // TMA boxes of 64 columns of 16 bits and of 32 of 32 bits, or of so many rows where Cᵀ is computed.
+            // Of 64 columns of 16 bits and of 32 of 32 bits, or of so many rows where Cᵀ is computed.
             if self.stores(2) {
-                barriers += 2 * (cols / if self.swap_ab { rows } else { 64 });
+                boxes += cols / if self.swap_ab { rows } else { 64 };
             }
             if self.stores(4) {
-                barriers += 2 * (cols / if self.swap_ab { 64 } else { 32 });
+                boxes += cols / if self.swap_ab { 64 } else { 32 };
             }
         }
-        barriers
+        2 + 2 * boxes * if self.copies_boxes() { 2 } else { 1 }
+    }
+
+    /// Whether threads copy the boxes of C that TMA cannot store. Not of operands of 8 bits, of which C has several
+    /// types, nor in pairs of blocks with 256 columns: there are no registers for it. Not in tiles of two widths, which
+    /// have four epilogues: they would take the driver 0.9 s to compile.
+    #[must_use]
+    pub const fn copies_boxes(&self) -> bool {
+        let is_full = self.element_bytes == 1 || self.cluster == 2 && self.mma[1] == 256;
+        self.store_rows().is_some() && !is_full && !self.two_width
     }
 
     /// Rows of the boxes, 128 bytes wide, by which TMA stores C; none where it cannot.
@@ -276,7 +285,7 @@ macro_rules! wgmma_16_configs {
         "64x32": 64 x 32, 1, 16, [stream_k], [nt tt], [5.0 2.9], 0.5, [500.0 500.0], 8192 x 32 x 8192;
         "128x256": 128 x 256, 1, 4, [stream_k], [nn nt tn tt], [11.0 11.0], 0.92, [80.0 700.0], 4096 x 4096 x 64;
         "256x192": 256 x 192, 1, 3, [two_width], [nn nt tn tt], [10.8 11.4], 0.93, [110.0 700.0], 8192 x 8192 x 8192;
-        "128x128": 128 x 128, 1, 6, [stream_k], [nn nt tn tt], [12.0 10.4], 0.75, [160.0 500.0], 1024 x 2048 x 1024;
+        "128x128": 128 x 128, 1, 6, [stream_k], [nn nt tn tt], [12.0 9.6], 0.75, [160.0 500.0], 1024 x 2048 x 1024;
         "136x128": 128 x 136, 1, 5, [swap_ab stream_k], [nn nt], [9.8 9.8], 0.76, [400.0 400.0], 257 x 4096 x 65536;
         "128x136": 128 x 136, 1, 5, [stream_k], [nt tt], [9.7 9.7], 0.76, [400.0 400.0], 4096 x 257 x 65536;
         "2x128x256": 128 x 256, 2, 4, [stream_k], [nn nt tn tt], [21.6 21.6], 1.0, [100.0 700.0], 3000 x 5000 x 4104;
@@ -367,6 +376,7 @@ macro_rules! wgmma_fp8_configs {
             "2x128x256": 128 x 256, 2, 4, [promotes], [nt], [43.6 44.4], 1.0, [200.0 1400.0], 8192 x 8192 x 8192;
             "128x256": 128 x 256, 1, 4, [promotes], [nt], [22.0 21.9], 1.0, [200.0 1400.0], 2048 x 2048 x 2048;
             "128x128": 128 x 128, 1, 6, [promotes], [nt], [17.7 18.2], 1.0, [160.0 1000.0], 1024 x 2048 x 1024;
+            "2x64x128": 64 x 128, 2, 8, [promotes], [nt], [25.0 27.0], 1.0, [80.0 600.0], 128 x 8192 x 8192;
             "64x128": 64 x 128, 1, 8, [promotes], [nt], [12.0 13.9], 1.0, [80.0 600.0], 1024 x 1024 x 1024;
         }
     };

@@ -1,8 +1,7 @@
 //! The kernels on Hopper's tensor cores: small integers, whose sums are exact in every order, so that C must be equal.
 //! On the simulator they run as they are: TMA, mbarriers and `wgmma` with all checks.
 
-use gpu::gemm::args::TMA_STORE;
-use gpu::gemm::args::TmaGemmKernel;
+use gpu::gemm::args::{TMA_STORE, TmaGemmKernel};
 use gpu::gemm::configs::WgmmaKernel;
 use gpu::gemm::sm90 as kernels;
 use gpu::gemm::sm90::schedule::stream_k::split_tiles;
@@ -22,6 +21,8 @@ use crate::support::values;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Epilogue {
     TmaStore,
+    /// The same to a C whose rows are not aligned: threads copy.
+    Copied,
     /// With max(x, 0).
     Generic,
     /// With the old C, which is the canary.
@@ -90,8 +91,10 @@ where
     let step_b = b_shape[0] * ld(b_shape[1]);
     let view_a = on_a.view().as_tensor_strided(&a_shape, &[ld(a_shape[1]), 1]).unwrap();
     let view_b = on_b.view().as_tensor_strided(&[count, b_shape[0], b_shape[1]], &[step_b, ld(b_shape[1]), 1]).unwrap();
-    let (shape_c, strides_c) = ([count, m, n], [m * ld(n), ld(n), 1]);
-    let mut c = device.upload(&vec![T::of(-77.0); count * strides_c[0]]).unwrap();
+    // No row of a copied C begins at a multiple of four elements for all kernels.
+    let (start, ldc) = if epilogue == Epilogue::Copied { (1, n + 3) } else { (0, ld(n)) };
+    let (shape_c, strides_c) = ([count, m, n], [m * ldc, ldc, 1]);
+    let mut c = device.upload(&vec![T::of(-77.0); start + count * strides_c[0]]).unwrap();
     let mut wide = device.upload(&vec![-77.0_f32; count * strides_c[0]]).unwrap();
 
     let algorithm = Algorithm::of(kernel.info());
@@ -102,14 +105,16 @@ where
     let gemm = if ta { gemm.transpose_a() } else { gemm };
     let gemm = if tb { gemm.transpose_b() } else { gemm };
     // Anything may be in the workspace.
-    let plan = gemm.plan(algorithm, c.view().as_tensor_strided(&shape_c, &strides_c).unwrap()).unwrap();
+    let whole = c.view().slice(start..c.len()).unwrap();
+    let plan = gemm.plan(algorithm, whole.as_tensor_strided(&shape_c, &strides_c).unwrap()).unwrap();
     let before: Vec<f32> = (0..plan.workspace_len()).map(|_| f32::from_bits(rng.random())).collect();
     assert_eq!(before.is_empty(), !case.shares, "{case:?}");
     let mut workspace = device.upload(&before).unwrap();
     let gemm = gemm.workspace(&mut workspace);
-    let to_c = c.view_mut().as_tensor_strided(&shape_c, &strides_c).unwrap();
+    let len = c.len();
+    let to_c = c.slice_mut(start..len).unwrap().as_tensor_strided(&shape_c, &strides_c).unwrap();
     match epilogue {
-        Epilogue::TmaStore => gemm.into(to_c),
+        Epilogue::TmaStore | Epilogue::Copied => gemm.into(to_c),
         Epilogue::Generic => gemm.relu().into(to_c),
         Epilogue::Accumulates => gemm.beta(-1.0).into(to_c),
         Epilogue::WideWithBias => gemm
@@ -137,7 +142,7 @@ where
     #[allow(clippy::needless_range_loop, reason = "indices of a matrix, some of them beyond the bias")]
     for matrix in 0..count {
         for row in 0..m {
-            for col in 0..ld(n) {
+            for col in 0..ldc {
                 let at = matrix * strides_c[0] + row * strides_c[1] + col;
                 let inside = col < n;
                 let sum = || (0..k).map(|step| at_a(row, step) * at_b(matrix, step, col)).sum::<f32>();
@@ -146,9 +151,9 @@ where
                     Epilogue::WideWithBias => (-77.0, (2.0 * sum() + 77.0 + bias[col]).max(0.0)),
                     Epilogue::Accumulates => (T::of(sum() + 77.0).to(), -77.0),
                     Epilogue::Generic => (T::of(sum().max(0.0)).to(), -77.0),
-                    Epilogue::TmaStore => (T::of(sum()).to(), -77.0),
+                    Epilogue::TmaStore | Epilogue::Copied => (T::of(sum()).to(), -77.0),
                 };
-                assert_eq!((c[at].to(), wide[at]), (in_c, in_wide), "{case:?}: matrix {matrix}, {row}, {col}");
+                assert_eq!((c[start + at].to(), wide[at]), (in_c, in_wide), "{case:?}: matrix {matrix}, {row}, {col}");
             }
         }
     }
@@ -189,6 +194,16 @@ fn f16_is_exact_by_tma_store() {
 }
 
 #[test]
+fn bf16_is_exact_where_threads_copy() {
+    every_kernel(kernels::BF16, Epilogue::Copied);
+}
+
+#[test]
+fn f16_is_exact_where_threads_copy() {
+    every_kernel(kernels::F16, Epilogue::Copied);
+}
+
+#[test]
 fn bf16_is_exact_by_generic_epilogue() {
     every_kernel(kernels::BF16, Epilogue::Generic);
 }
@@ -217,10 +232,11 @@ where
         ([260, 264, 4 * 64 + 1, 2], 2, [4, 8]),
         ([600, 400, 64, 1], 4, [4, 9]),
     ];
-    let epilogues = [Epilogue::TmaStore, Epilogue::Generic, Epilogue::Accumulates, Epilogue::WideWithBias];
+    let epilogues =
+        [Epilogue::TmaStore, Epilogue::Copied, Epilogue::Generic, Epilogue::Accumulates, Epilogue::WideWithBias];
     for (number, kernel) in kernels.iter().filter(|kernel| kernel.config.two_width).enumerate() {
         for (which, (mut extents, blocks, tiles)) in cases.into_iter().enumerate() {
-            let (epilogue, seed) = (epilogues[(number + which) % 4], 80 + 4 * number as u64 + which as u64);
+            let (epilogue, seed) = (epilogues[(number + which) % 5], 80 + 4 * number as u64 + which as u64);
             // TMA stores whole vectors of 16 bytes; threads need not.
             extents[1] -= if epilogue == Epilogue::TmaStore { 0 } else { which };
             let [m, n, _, count] = extents.map(|extent| extent as u32);
@@ -304,10 +320,10 @@ fn blocks_share_tiles() {
         let [rows, cols] = kernel.config.tile().map(|edge| edge as usize);
         let tiles = (m.div_ceil(rows) * n.div_ceil(cols) * count) as u32;
         assert_ne!(split_tiles(tiles, blocks), 0, "{extents:?}");
-        for (epilogue, seed) in
-            [(Epilogue::TmaStore, 0), (Epilogue::Generic, 1), (Epilogue::Accumulates, 2), (Epilogue::WideWithBias, 3)]
-        {
-            let seed = 60 + 10 * number as u64 + seed;
+        let epilogues =
+            [Epilogue::TmaStore, Epilogue::Generic, Epilogue::Accumulates, Epilogue::WideWithBias, Epilogue::Copied];
+        for (which, epilogue) in epilogues.into_iter().enumerate() {
+            let seed = 60 + 10 * number as u64 + which as u64;
             // TMA stores whole vectors of 16 bytes.
             if epilogue == Epilogue::TmaStore && (kernel.config.store_rows().is_none() || n % 8 != 0) {
                 continue;

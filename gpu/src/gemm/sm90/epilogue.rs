@@ -1,18 +1,19 @@
 //! From a warpgroup's accumulators to C.
 //!
 //! ```text
-//!                          ┌─ stmatrix or st.shared ─▶ boxes of 128 bytes a row, swizzled ─▶ TMA ─▶ C   TMA_STORE
-//!   64 × N accumulators ───┤
-//!                          └────────────▶ 64 × 64 of f32 ─▶ four elements a thread ──────────────▶ C   everything else
+//!                          ┌─ stmatrix or st.shared ─▶ boxes of 128 bytes a row ─┬─▶ TMA ──────────▶ C   TMA_STORE
+//!   64 × N accumulators ───┤                                                     └─▶ one element ──▶ C   COPY_STORE
+//!                          └────────────▶ 64 × 64 of f32 ─▶ four elements a thread ────────────────▶ C   all else
 //! ```
 //!
-//! The TMA-store epilogue applies alpha alone, to a C that TMA can write, in tiles of whole boxes. Of operands of 8
-//! bits C has several types, and its map has bytes for elements. The generic epilogue
-//! does all that [`GemmArgs`] asks for, at any address: four neighbours at a time where they are aligned, else one.
+//! The epilogue by boxes applies alpha alone, in tiles of whole boxes, which are swizzled. TMA stores them where it can
+//! write C, else threads copy element by element, but not of operands of 8 bits: C has several types then, and its map
+//! has bytes for elements. The generic epilogue does all that [`GemmArgs`] asks for, at any address: four neighbours at
+//! a time where they are aligned, else one.
 
 use half::{bf16, f16};
 use simt::convert::{bf16_pair_from_f32, f16_pair_from_f32};
-use simt::element::{Lanes, Vec2, Vec8, bits_as};
+use simt::element::{Element, Lanes, Vec2, Vec8, bits_as};
 use simt::float8::{E4m3, E5m2};
 use simt::matrix::{Kind, Tf32, stmatrix};
 use simt::opaque;
@@ -24,10 +25,10 @@ use simt::wgmma::{Accumulators, Columns, KMajor, Major, MnMajor, ReadColumns, Wi
 
 use super::config::Config;
 use super::fragments;
-use crate::gemm::args::{F16_C, GemmArgs, TMA_STORE, WIDE_C};
+use crate::gemm::args::{COPY_STORE, F16_C, GemmArgs, TMA_STORE, WIDE_C};
 use crate::gemm::configs::STAGING;
 use crate::gemm::number::Number;
-use crate::unroll::each;
+use crate::unroll::{each, unroll};
 
 /// Columns that the generic epilogue stages at a time.
 const PART: u32 = 64;
@@ -56,9 +57,10 @@ pub(super) trait MmaElement: Number<Wide = f32, Stored: Lanes<4>> {
     /// How they read it from shared memory where it is MN-major in memory.
     type MnMajor: Major;
 
-    /// The TMA-store epilogue of warpgroup `half`, for its thread `t`: see [`Epilogue::store`].
+    /// The epilogue by boxes of warpgroup `half`, for its thread `t`: see [`Epilogue::store`]. TMA stores them, or
+    /// threads copy them.
     #[doc(hidden)]
-    fn store_by_tma<F: Form, const E: usize>(
+    fn store_boxes<F: Form, const COPIES: bool, const E: usize>(
         epilogue: &Epilogue<'_, Self, E>,
         sums: impl ReadColumns,
         at: [u32; 3],
@@ -74,7 +76,7 @@ macro_rules! elements_of_16_bits {
             type MnMajor = MnMajor;
 
             #[inline(always)]
-            fn store_by_tma<F: Form, const E: usize>(
+            fn store_boxes<F: Form, const COPIES: bool, const E: usize>(
                 epilogue: &Epilogue<'_, Self, E>,
                 sums: impl ReadColumns,
                 at: [u32; 3],
@@ -82,9 +84,9 @@ macro_rules! elements_of_16_bits {
                 thread: [u32; 2],
             ) {
                 if F::SWAP_AB {
-                    epilogue.store_16_transposed($pair, sums, at, buffer, thread);
+                    epilogue.store_16_transposed::<COPIES>($pair, sums, at, buffer, thread);
                 } else {
-                    epilogue.store_16::<F, 1>($pair, sums, at, buffer, thread);
+                    epilogue.store_16::<F, COPIES, 1>($pair, sums, at, buffer, thread);
                 }
             }
         }
@@ -98,7 +100,7 @@ impl MmaElement for f32 {
     type MnMajor = KMajor;
 
     #[inline(always)]
-    fn store_by_tma<F: Form, const E: usize>(
+    fn store_boxes<F: Form, const COPIES: bool, const E: usize>(
         epilogue: &Epilogue<'_, Self, E>,
         sums: impl ReadColumns,
         at: [u32; 3],
@@ -106,9 +108,9 @@ impl MmaElement for f32 {
         thread: [u32; 2],
     ) {
         if F::SWAP_AB {
-            epilogue.store_32_transposed(sums, at, thread);
+            epilogue.store_32_transposed::<COPIES>(&epilogue.gemm.c, sums, at, thread);
         } else {
-            epilogue.store_32::<F, 1>(sums, at, buffer, thread);
+            epilogue.store_32::<F, COPIES, 1>(&epilogue.gemm.c, sums, at, buffer, thread);
         }
     }
 }
@@ -121,7 +123,7 @@ macro_rules! elements_of_8_bits {
             type MnMajor = KMajor;
 
             #[inline(always)]
-            fn store_by_tma<F: Form, const E: usize>(
+            fn store_boxes<F: Form, const COPIES: bool, const E: usize>(
                 epilogue: &Epilogue<'_, Self, E>,
                 sums: impl ReadColumns,
                 at: [u32; 3],
@@ -130,12 +132,12 @@ macro_rules! elements_of_8_bits {
             ) {
                 let flags = epilogue.gemm.flags;
                 if flags & WIDE_C != 0 {
-                    epilogue.store_32::<F, 4>(sums, at, buffer, thread);
+                    epilogue.store_32::<F, COPIES, 4>(&epilogue.gemm.c_wide, sums, at, buffer, thread);
                 } else {
                     let pair = |low, high| {
                         if flags & F16_C == 0 { bf16_pair_from_f32(low, high) } else { f16_pair_from_f32(low, high) }
                     };
-                    epilogue.store_16::<F, 2>(pair, sums, at, buffer, thread);
+                    epilogue.store_16::<F, COPIES, 2>(pair, sums, at, buffer, thread);
                 }
             }
         }
@@ -154,6 +156,8 @@ pub(super) trait Form {
     const GROUPED: bool;
     /// Whether tiles are whole boxes, which TMA can store.
     const HAS_BOXES: bool;
+    /// Whether threads copy the boxes that TMA cannot store.
+    const COPIES: bool;
 
     /// The row of the accumulators of thread `t` of a warpgroup, and how far below it its other one is.
     #[inline(always)]
@@ -163,15 +167,22 @@ pub(super) trait Form {
 }
 
 /// The [`Form`] with these constants, in their order.
-pub(super) enum Of<const SWAP_AB: bool, const A_IN_REGISTERS: bool, const GROUPED: bool, const HAS_BOXES: bool> {}
+pub(super) enum Of<
+    const SWAP_AB: bool,
+    const A_IN_REGISTERS: bool,
+    const GROUPED: bool,
+    const HAS_BOXES: bool,
+    const COPIES: bool,
+> {}
 
-impl<const SWAP_AB: bool, const A_IN_REGISTERS: bool, const GROUPED: bool, const HAS_BOXES: bool> Form
-    for Of<SWAP_AB, A_IN_REGISTERS, GROUPED, HAS_BOXES>
+impl<const SWAP_AB: bool, const A_IN_REGISTERS: bool, const GROUPED: bool, const HAS_BOXES: bool, const COPIES: bool>
+    Form for Of<SWAP_AB, A_IN_REGISTERS, GROUPED, HAS_BOXES, COPIES>
 {
     const SWAP_AB: bool = SWAP_AB;
     const A_IN_REGISTERS: bool = A_IN_REGISTERS;
     const GROUPED: bool = GROUPED;
     const HAS_BOXES: bool = HAS_BOXES;
+    const COPIES: bool = COPIES;
 }
 
 /// What is the same for all tiles.
@@ -204,7 +215,9 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
         let half = if E > STAGING { (t / WARPGROUP_SIZE - 1) & 1 } else { 0 };
         let thread = [half, t % WARPGROUP_SIZE];
         if F::HAS_BOXES && self.gemm.flags & TMA_STORE != 0 {
-            T::store_by_tma::<F, E>(self, sums, at, buffer, thread);
+            T::store_boxes::<F, false, E>(self, sums, at, buffer, thread);
+        } else if F::COPIES && self.gemm.flags & COPY_STORE != 0 {
+            T::store_boxes::<F, true, E>(self, sums, at, buffer, thread);
         } else {
             self.store_generic::<F>(sums, at, thread);
         }
@@ -227,14 +240,59 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
         named_barrier(half + 1, WARPGROUP_SIZE);
     }
 
-    /// Stores a box that the warpgroup has staged from `base` on, of so many rows of 128 bytes.
+    /// Stores a box that the warpgroup has staged from `base` on, of so many rows of 128 bytes, to C, its first
+    /// element at `[column, row, matrix]`. An element is `ELEMENT` elements of the map.
     #[inline(always)]
-    fn store_box(&self, [half, t]: [u32; 2], base: u32, rows: u32, at: [u32; 3]) {
-        fence_proxy_async();
+    fn store_box<U: Element, const COPIES: bool, const ELEMENT: u32>(
+        &self,
+        to: &VecMut<'_, U>,
+        [half, t]: [u32; 2],
+        (base, rows): (u32, u32),
+        [col, row, matrix]: [u32; 3],
+    ) {
+        if !COPIES {
+            fence_proxy_async();
+        }
         named_barrier(half + 1, WARPGROUP_SIZE);
-        if t == 0 {
-            store_3d(self.map, each!(at, |x| x as i32), self.staging.tma_box(base, rows * LINE).cast::<T>());
+        if COPIES {
+            self.copy_elements(to, t, (base, rows), [col, row, matrix]);
+        } else if t == 0 {
+            let at = each!([col * ELEMENT, row, matrix], |x| x as i32);
+            store_3d(self.map, at, self.staging.tma_box(base, rows * LINE).cast::<T>());
             store_commit();
+        }
+    }
+
+    /// Copies the elements of a box that C has, at any address: neighbours by threads of a warp, four by each thread at
+    /// a time.
+    #[inline(always)]
+    fn copy_elements<U: Element>(
+        &self,
+        to: &VecMut<'_, U>,
+        t: u32,
+        (base, rows): (u32, u32),
+        [col, row, matrix]: [u32; 3],
+    ) {
+        let (chunk, width) = const { (16 / size_of::<U>() as u32, 128 / size_of::<U>() as u32) };
+        // All of it is computed again for each box: there are no registers for it beside the accumulators.
+        let (t, row) = (opaque(t) % WARPGROUP_SIZE, opaque(row));
+        let (at, step) = (t % width, WARPGROUP_SIZE / width);
+        let extent = [self.gemm.m.saturating_sub(row).min(rows), self.gemm.n.saturating_sub(col)];
+        // One check of bounds for all elements.
+        let Some(to) = to.window_mut(self.gemm.index(matrix, row, col), extent[0], extent[1], self.gemm.ldc) else {
+            return;
+        };
+        let staged = self.staging.cast::<U>();
+        let mut line = t / width;
+        while line < extent[0] {
+            let lines = each!([0, 1, 2, 3], |i: u32| line + i * step);
+            let values = each!(lines, |line: u32| {
+                staged.get((base + line % 64 * LINE) * (chunk / 4) + (at / chunk ^ line % 8) * chunk + at % chunk)
+            });
+            unroll!(for i in 0..4 {
+                to.set_within(lines[i], at, values[i]);
+            });
+            line += 4 * step;
         }
     }
 
@@ -247,7 +305,7 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
 
     /// 16-bit elements by `stmatrix`, 64 columns at a time, each of them `ELEMENT` elements of the map.
     #[inline(always)]
-    fn store_16<F: Form, const ELEMENT: u32>(
+    fn store_16<F: Form, const COPIES: bool, const ELEMENT: u32>(
         &self,
         pair: impl Fn(f32, f32) -> u32,
         sums: impl ReadColumns,
@@ -272,10 +330,10 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
             stmatrix::<4, false, _, 4>(self.staging.slot::<4>(base + named * LINE + chunk * 4), pairs);
             if first % 64 == 48 {
                 let col = col + first - 48;
-                if F::GROUPED && row + 64 > self.gemm.m {
+                if F::GROUPED && !COPIES && row + 64 > self.gemm.m {
                     self.copy_box([half, t], base, [col, row, matrix]);
                 } else {
-                    self.store_box([half, t], base, 64, [col * ELEMENT, row, matrix]);
+                    self.store_box::<_, COPIES, ELEMENT>(&self.gemm.c, [half, t], (base, 64), [col, row, matrix]);
                 }
                 *buffer ^= 1;
             }
@@ -284,7 +342,7 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
 
     /// 16-bit accumulators of Cᵀ by transposing `stmatrix`, 48 columns at a time, which are rows of C.
     #[inline(always)]
-    fn store_16_transposed(
+    fn store_16_transposed<const COPIES: bool>(
         &self,
         pair: impl Fn(f32, f32) -> u32,
         sums: impl ReadColumns,
@@ -306,7 +364,7 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
             let base = own + (*buffer & 1) * BOX;
             stmatrix::<4, true, _, 4>(self.staging.slot::<4>(base + (within + named) * LINE + chunk * 4), pairs);
             if within == 32 {
-                self.store_box([half, t], base, 48, [row, col + first - 32, matrix]);
+                self.store_box::<_, COPIES, 1>(&self.gemm.c, [half, t], (base, 48), [row, col + first - 32, matrix]);
                 *buffer ^= 1;
             }
         });
@@ -314,8 +372,9 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
 
     /// `f32` or `i32`, 32 columns at a time, each of them `ELEMENT` elements of the map.
     #[inline(always)]
-    fn store_32<F: Form, const ELEMENT: u32>(
+    fn store_32<F: Form, const COPIES: bool, const ELEMENT: u32>(
         &self,
+        to: &VecMut<'_, f32>,
         sums: impl ReadColumns,
         [row, col, matrix]: [u32; 3],
         buffer: &mut u32,
@@ -331,7 +390,12 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
             self.staging.set_vec::<2>(base + swizzled(top, first % LINE + left), Vec2::new([a, b]));
             self.staging.set_vec::<2>(base + swizzled(top + down, first % LINE + left), Vec2::new([c, d]));
             if first % LINE == LINE - 8 {
-                self.store_box([half, t], base, 64, [(col + first - (LINE - 8)) * ELEMENT, row, matrix]);
+                self.store_box::<_, COPIES, ELEMENT>(
+                    to,
+                    [half, t],
+                    (base, 64),
+                    [col + first - (LINE - 8), row, matrix],
+                );
                 *buffer ^= 1;
             }
         });
@@ -339,7 +403,13 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
 
     /// `f32` accumulators of Cᵀ with A in registers, 64 columns at a time, which are rows of C: two boxes side by side.
     #[inline(always)]
-    fn store_32_transposed(&self, sums: impl ReadColumns, [row, col, matrix]: [u32; 3], [half, t]: [u32; 2]) {
+    fn store_32_transposed<const COPIES: bool>(
+        &self,
+        to: &VecMut<'_, f32>,
+        sums: impl ReadColumns,
+        [row, col, matrix]: [u32; 3],
+        [half, t]: [u32; 2],
+    ) {
         let (own, across, down) = (half * STAGING as u32, fragments::row(t), t % 4 * 2);
         // The box of the columns that this warp has.
         let base = own + across / LINE * BOX;
@@ -352,11 +422,18 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
                 self.staging.set(base + swizzled(first % 64 + down + i, (across + j) % LINE), self.gemm.alpha * value);
             }
             if first % 64 == 56 {
-                fence_proxy_async();
+                if !COPIES {
+                    fence_proxy_async();
+                }
                 named_barrier(half + 1, WARPGROUP_SIZE);
-                if t == 0 {
+                let col = col + first - 56;
+                if COPIES {
                     for side in 0..2 {
-                        let at = each!([row + side * LINE, col + first - 56, matrix], |x| x as i32);
+                        self.copy_elements(to, t, (own + side * BOX, 64), [row + side * LINE, col, matrix]);
+                    }
+                } else if t == 0 {
+                    for side in 0..2 {
+                        let at = each!([row + side * LINE, col, matrix], |x| x as i32);
                         store_3d(self.map, at, self.staging.tma_box(own + side * BOX, BOX).cast::<T>());
                     }
                     store_commit();
@@ -417,13 +494,15 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
     fn store_part(&self, [half, t]: [u32; 2], [row, columns, matrix]: [u32; 3], ends: [u32; 2]) {
         let own = half * STAGING as u32;
         let lines = ends[0].saturating_sub(row).min(64);
-        if self.gemm.has_quads(ends[1]) {
+        // What the flags ask for is not decided before the tiles are computed: there are no registers for it then.
+        let gemm = GemmArgs { flags: opaque(self.gemm.flags), ..self.gemm };
+        if gemm.has_quads(ends[1]) {
             let quad = t % (PART / 4) * 4;
             let mut line = t / (PART / 4);
             while line < lines && columns + quad < ends[1] {
                 let values = self.staging.get_vec4(own + staged(line % 64, quad)).lanes;
-                let at = self.gemm.index(matrix, row + line, columns + quad);
-                self.gemm.store_quad(values, at, (row + line, columns + quad));
+                let at = gemm.index(matrix, row + line, columns + quad);
+                gemm.store_quad(values, at, (row + line, columns + quad));
                 line += WARPGROUP_SIZE / (PART / 4);
             }
         } else {
@@ -431,7 +510,7 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
             let mut line = t / PART;
             while line < lines && column < ends[1] {
                 let value = self.staging.get(own + staged(line % 64, t % PART));
-                self.gemm.store(value, self.gemm.index(matrix, row + line, column), (row + line, column));
+                gemm.store(value, gemm.index(matrix, row + line, column), (row + line, column));
                 line += WARPGROUP_SIZE / PART;
             }
         }

@@ -161,7 +161,13 @@ macro_rules! kernels {
             type Element = $t;
             type Operand = $x;
             type Form =
-                Of<{ $const.swap_ab }, { $const.a_in_registers }, false, { $const.store_rows().is_some() }>;
+                Of<
+                    { $const.swap_ab },
+                    { $const.a_in_registers },
+                    false,
+                    { $const.store_rows().is_some() },
+                    { $const.copies_boxes() },
+                >;
             type MajorA = <$x as Staged<A_K_MAJOR>>::Major;
             type MajorB = <$x as Staged<B_K_MAJOR>>::Major;
             const CONFIG: WgmmaConfig = $const;

@@ -130,6 +130,14 @@ impl TmaConfig {
         }
     }
 
+    /// Whether threads copy these boxes where TMA cannot store them.
+    pub(super) fn copies_boxes(self, output_bytes: usize) -> bool {
+        match self {
+            Self::Wgmma(config) => config.stores(output_bytes as u32) && config.copies_boxes(),
+            Self::Ffma(_) | Self::MmaF64(_) => false,
+        }
+    }
+
     /// Consumer warpgroups of a block, each of which passes partials of its own.
     #[cfg(test)]
     pub(super) fn consumers(self) -> u32 {

@@ -89,6 +89,10 @@ const FIXUP_BESIDE_LOADS: [f64; 2] = [90_000.0, 6.0];
 /// not power.
 const STREAM_K_PENALTY: f64 = 1.2;
 
+/// Where threads copy boxes of C that TMA does not store, the epilogue takes this part of what the generic one takes
+/// beyond the TMA-store epilogue.
+const COPIED: f64 = 0.15;
+
 /// The estimated time of `work`.
 pub(super) fn estimate<T: Number>(configuration: &Configuration<T>, request: &Request<'_>, work: &Work) -> f64 {
     let launches = launches(configuration, request, work);
@@ -269,8 +273,16 @@ fn tile_overhead<T: Number>(configuration: &Configuration<T>, request: &Request<
         Some(TmaConfig::Wgmma(config)) => config.stores(bytes as u32),
         _ => bytes == size_of::<T>(),
     };
-    let stores_by_tma = work.split.parts == 1 && request.allows_tma_store(stores);
-    configuration.model.tile_overhead[usize::from(!stores_by_tma)]
+    let is_whole = work.split.parts == 1;
+    let copies = |tma: TmaConfig| request.is_scaled_only() && tma.copies_boxes(request.epilogue.output_bytes);
+    let [by_tma, generic] = configuration.model.tile_overhead;
+    if is_whole && request.allows_tma_store(stores) {
+        by_tma
+    } else if is_whole && configuration.tma().is_some_and(copies) {
+        by_tma + COPIED * (generic - by_tma)
+    } else {
+        generic
+    }
 }
 
 /// The kernel's efficiency with this many blocks on an SM: at the same time, or one after the other if only one fits.

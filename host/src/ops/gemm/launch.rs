@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use gpu::gemm::args::{
-    BIAS_PER_COLUMN, BIAS_PER_ROW, GemmKernel, LAUNCHES_LATE, SCALES, TMA_STORE, TRANSPOSE_A, TRANSPOSE_B,
+    BIAS_PER_COLUMN, BIAS_PER_ROW, COPY_STORE, GemmKernel, LAUNCHES_LATE, SCALES, TMA_STORE, TRANSPOSE_A, TRANSPOSE_B,
 };
 use gpu::gemm::{ffma, reduce_k};
 use half::bf16;
@@ -230,6 +230,7 @@ impl<T: Multiply> Task<'_, T> {
         let config = launch_config(configuration, tma, &call.operands, c.element_bytes(), self.limits);
         let is_product = call.flags & !SCALES == 0 && call.scale[1] == T::Wide::from(0.0);
         let store = config.c.as_ref().filter(|_| is_product);
+        let copies = is_product && tma.copies_boxes(c.element_bytes());
         let mut c = c.slice(0, to.extent(batch, to.rows, to.cols))?;
         let none = c.own.empty::<T>();
         // C is borrowed once: by its map or as a vector.
@@ -261,7 +262,11 @@ impl<T: Multiply> Task<'_, T> {
                 | c.flag
                 | config.flags
                 | if is_late { LAUNCHES_LATE } else { 0 }
-                | if store.is_some() { TMA_STORE } else { 0 },
+                | match store {
+                    Some(_) => TMA_STORE,
+                    None if copies => COPY_STORE,
+                    None => 0,
+                },
             c,
         };
         let launch = on(self.stream, Launch::grid(clusters * configuration.cluster()));

@@ -59,9 +59,14 @@ impl Request<'_> {
     /// Whether TMA can store C: it is the product, scaled at most, the kernel stores elements of so many bytes, and TMA
     /// can address them.
     pub(super) fn allows_tma_store(&self, stores: impl Fn(usize) -> bool) -> bool {
-        let Epilogue { transforms, accumulates, output_bytes, .. } = self.epilogue;
         let Problem { c, batch, .. } = self.problem;
-        !transforms && !accumulates && stores(output_bytes) && c.tma_storable(*batch, output_bytes)
+        let bytes = self.epilogue.output_bytes;
+        self.is_scaled_only() && stores(bytes) && c.tma_storable(*batch, bytes)
+    }
+
+    /// Whether C is alpha times the product.
+    pub(super) fn is_scaled_only(&self) -> bool {
+        !self.epilogue.transforms && !self.epilogue.accumulates
     }
 }
 

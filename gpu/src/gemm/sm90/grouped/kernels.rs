@@ -77,7 +77,13 @@ macro_rules! kernels {
             type Operand = $t;
             type Source<'a> = Scales<'a>;
             type Form =
-                Of<{ $const.swap_ab }, { $const.a_in_registers }, true, { $const.store_rows().is_some() }>;
+                Of<
+                    { $const.swap_ab },
+                    { $const.a_in_registers },
+                    true,
+                    { $const.store_rows().is_some() },
+                    { $const.copies_boxes() },
+                >;
             type MajorA = <$t as Staged<A_K_MAJOR>>::Major;
             type MajorB = <$t as Staged<B_K_MAJOR>>::Major;
             const CONFIG: WgmmaConfig = $const;

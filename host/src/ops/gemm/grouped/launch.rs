@@ -1,6 +1,6 @@
 //! The launch of a grouped product.
 
-use gpu::gemm::args::{SCALES, TMA_STORE, TRANSPOSE_A, TRANSPOSE_B};
+use gpu::gemm::args::{COPY_STORE, SCALES, TMA_STORE, TRANSPOSE_A, TRANSPOSE_B};
 use gpu::gemm::reference;
 use simt::tma::Swizzle;
 
@@ -68,8 +68,9 @@ impl<T: GroupedMultiply> GroupedGemm<'_, T> {
         let from_a = tma_tensor::<T, T>(self.a, &map(a, 0, 1, ([1, edge_a, line], Swizzle::B128)))?;
         let rows = if b.transposed { edge_b } else { line };
         let from_b = tma_tensor::<T, T>(self.b, &map(b, 0, groups, ([1, rows, line], Swizzle::B128)))?;
-        let is_product = !c.is_wide() && self.scale[1] == 0.0 && to.tma_storable(1, c.element_bytes());
-        let map_c = if let Some(rows) = config.store_rows().filter(|_| is_product) {
+        let box_rows = config.store_rows().filter(|_| !c.is_wide() && self.scale[1] == 0.0);
+        let copies = box_rows.is_some() && config.copies_boxes();
+        let map_c = if let Some(rows) = box_rows.filter(|_| to.tma_storable(1, c.element_bytes())) {
             // The map has elements of `T`: bytes where these have 8 bits.
             let times = c.element_bytes() / bytes;
             let stored = OperandLayout { cols: to.cols * times, ld: to.ld * times, ..to };
@@ -87,7 +88,11 @@ impl<T: GroupedMultiply> GroupedGemm<'_, T> {
         } else {
             None
         };
-        let flags = if map_c.is_some() { TMA_STORE } else { 0 };
+        let flags = match map_c {
+            Some(_) => TMA_STORE,
+            None if copies => COPY_STORE,
+            None => 0,
+        };
         let blocks = choice::most_tiles(entry, [m, n], groups).min(self.sm_count() as usize) as u32;
         let arguments = Fields((self.arguments(problem, c, flags), self.offsets, self.scales()));
         let launch = on(self.stream, Launch::grid(blocks));
