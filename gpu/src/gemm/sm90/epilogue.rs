@@ -287,7 +287,8 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
         while line < extent[0] {
             let lines = each!([0, 1, 2, 3], |i: u32| line + i * step);
             let values = each!(lines, |line: u32| {
-                staged.get((base + line % 64 * LINE) * (chunk / 4) + (at / chunk ^ line % 8) * chunk + at % chunk)
+                let place = ((at / chunk) ^ (line % 8)) * chunk + at % chunk;
+                staged.get((base + line % 64 * LINE) * (chunk / 4) + place)
             });
             unroll!(for i in 0..4 {
                 to.set_within(lines[i], at, values[i]);
