@@ -1,9 +1,10 @@
 //! How well `Device::gemm` chooses an algorithm: on random GEMMs, the algorithms that its model ranks first are timed
 //! in one round with each other and with cuBLAS, called one by one from the host.
 //!
-//! Those that come out ahead of the chosen one are timed again beside it, in more samples: the least of a dozen times
-//! is too small by chance. A time is the least of its samples, because small GEMMs take what the host takes, whatever
-//! the algorithm, and a host whose processor other programs use takes 4 or 6 µs for the same call by turns.
+//! A time is the least of its samples, because small GEMMs take what the host takes, whatever the algorithm, and a host
+//! whose processor other programs use takes 4 or 6 µs for the same call by turns, for seconds. The least of a dozen
+//! times is too small by chance. So those that come out ahead of the chosen one are timed again beside it, in more
+//! rounds: the median of how much longer the chosen one takes in a round says by how much they are ahead.
 
 use std::fmt;
 use std::time::Duration;
@@ -19,15 +20,14 @@ use super::gemm;
 use super::implementations::Context;
 use super::interleave::{Mode, Plan, interleave, interleave_some};
 use super::on_gpu::{Gpu, Variant, slots};
+use super::statistics::median;
 
 /// Algorithms that are timed for a GEMM.
 const ALGORITHMS: usize = 12;
 /// Samples of each of them.
 const SAMPLES: usize = 7;
-/// Algorithms that are timed again: the chosen one, and the fastest that were ahead of it by more than [`AHEAD`].
-const AGAIN: usize = 5;
-/// Samples of each of these.
-const SAMPLES_AGAIN: usize = 15;
+/// Rounds in which the chosen one is timed again, beside those that were ahead of it by more than [`AHEAD`].
+const ROUNDS_AGAIN: usize = 15;
 /// A factor of time.
 const AHEAD: f64 = 1.02;
 /// The types of each GEMM.
@@ -122,9 +122,10 @@ pub(super) fn measure(context: &Context<'_>, case: &Case, period: &Period, of_ke
     let mut times: Vec<f64> = times.iter().map(|samples| least(samples)).collect();
     let again = ahead(&times[..names.len()]);
     if again.len() > 1 {
-        let samples = interleave_some(&plan(SAMPLES_AGAIN), &again, &mut gpu)?;
-        for (variant, samples) in again.into_iter().zip(samples) {
-            times[variant] = least(&samples);
+        let samples = interleave_some(&plan(ROUNDS_AGAIN), &again, &mut gpu)?;
+        times[0] = times[0].min(least(&samples[0]));
+        for (variant, of) in again.into_iter().zip(&samples).skip(1) {
+            times[variant] = times[0] / ratio(&samples[0], of);
         }
     }
     let mut times = times.into_iter();
@@ -137,13 +138,15 @@ fn least(samples: &[f64]) -> f64 {
     samples.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// Which algorithms to time again: the first, which is the chosen one, and the fastest of those ahead of it.
+/// How much longer the first of two takes: the median of all rounds.
+fn ratio(first: &[f64], second: &[f64]) -> f64 {
+    median(&first.iter().zip(second).map(|(first, second)| first / second).collect::<Vec<_>>())
+}
+
+/// Which algorithms to time again: the first, which is the chosen one, and those ahead of it.
 fn ahead(times: &[f64]) -> Vec<usize> {
     let Some(chosen) = times.first() else { return Vec::new() };
-    let mut ahead: Vec<usize> = (1..times.len()).filter(|&other| times[other] * AHEAD < *chosen).collect();
-    ahead.sort_by(|&left, &right| times[left].total_cmp(&times[right]));
-    ahead.truncate(AGAIN - 1);
-    std::iter::once(0).chain(ahead).collect()
+    std::iter::once(0).chain((1..times.len()).filter(|&other| times[other] * AHEAD < *chosen)).collect()
 }
 
 /// The summary of all outcomes.
@@ -198,11 +201,17 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_of_those_ahead_are_timed_again() {
+    fn those_ahead_are_timed_again() {
         assert_eq!(ahead(&[]), [0; 0]);
         assert_eq!(ahead(&[10.0, 9.9, 12.0]), [0]);
-        assert_eq!(ahead(&[10.0, 9.0, 12.0, 8.0]), [0, 3, 1]);
-        assert_eq!(ahead(&[10.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0]), [0, 6, 5, 4, 3]);
+        assert_eq!(ahead(&[10.0, 9.0, 12.0, 8.0]), [0, 1, 3]);
+    }
+
+    /// The host is slower in two of five rounds, and in the fourth it changes between the two.
+    #[test]
+    fn a_ratio_is_that_of_most_rounds() {
+        assert!((ratio(&[4.4, 4.4, 6.6, 6.6, 6.6], &[4.0, 4.0, 6.0, 4.0, 6.0]) - 1.1).abs() < 1e-9);
+        assert!(ratio(&[], &[]).is_nan());
     }
 
     #[test]
