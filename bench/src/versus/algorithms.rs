@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(ahead(&[10.0, 9.0, 12.0, 8.0]), [0, 1, 3]);
     }
 
-    /// The host is slower in two of five rounds, and in the fourth it changes between the two.
+    /// The host is slower in three of five rounds, and in the fourth of all it changes between the two.
     #[test]
     fn a_ratio_is_that_of_most_rounds() {
         assert!((ratio(&[4.4, 4.4, 6.6, 6.6, 6.6], &[4.0, 4.0, 6.0, 4.0, 6.0]) - 1.1).abs() < 1e-9);

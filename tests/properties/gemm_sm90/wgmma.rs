@@ -91,7 +91,7 @@ where
     let step_b = b_shape[0] * ld(b_shape[1]);
     let view_a = on_a.view().as_tensor_strided(&a_shape, &[ld(a_shape[1]), 1]).unwrap();
     let view_b = on_b.view().as_tensor_strided(&[count, b_shape[0], b_shape[1]], &[step_b, ld(b_shape[1]), 1]).unwrap();
-    // No row of a copied C begins at a multiple of four elements for all kernels.
+    // A copied C begins one element after an aligned address, which TMA cannot store to, whatever its rows.
     let (start, ldc) = if epilogue == Epilogue::Copied { (1, n + 3) } else { (0, ld(n)) };
     let (shape_c, strides_c) = ([count, m, n], [m * ldc, ldc, 1]);
     let mut c = device.upload(&vec![T::of(-77.0); start + count * strides_c[0]]).unwrap();

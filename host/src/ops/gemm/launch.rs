@@ -262,11 +262,7 @@ impl<T: Multiply> Task<'_, T> {
                 | c.flag
                 | config.flags
                 | if is_late { LAUNCHES_LATE } else { 0 }
-                | match store {
-                    Some(_) => TMA_STORE,
-                    None if copies => COPY_STORE,
-                    None => 0,
-                },
+                | store_flag(store.is_some(), copies),
             c,
         };
         let launch = on(self.stream, Launch::grid(clusters * configuration.cluster()));
@@ -395,6 +391,16 @@ fn sections([m, n]: [usize; 2], [rows, cols]: [u32; 2], max_blocks: u32) -> impl
         let per_row = columns.len().div_ceil(cols as usize) as u32;
         grid_parts(m, rows, (max_blocks / per_row).clamp(1, u32::MAX / rows)).map(move |rows| [rows, columns.clone()])
     })
+}
+
+/// The flag for how a kernel stores a C that is alpha times the product: by TMA, where it can, or box by box, where the
+/// kernel does so.
+pub(super) const fn store_flag(by_tma: bool, copies: bool) -> u32 {
+    match (by_tma, copies) {
+        (true, _) => TMA_STORE,
+        (false, true) => COPY_STORE,
+        (false, false) => 0,
+    }
 }
 
 #[cfg(test)]

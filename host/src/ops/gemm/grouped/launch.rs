@@ -1,6 +1,6 @@
 //! The launch of a grouped product.
 
-use gpu::gemm::args::{COPY_STORE, SCALES, TMA_STORE, TRANSPOSE_A, TRANSPOSE_B};
+use gpu::gemm::args::{SCALES, TRANSPOSE_A, TRANSPOSE_B};
 use gpu::gemm::reference;
 use simt::tma::Swizzle;
 
@@ -12,7 +12,7 @@ use crate::launch::{Fields, Launch};
 use crate::memory::{BufferView, TensorViewMut};
 use crate::ops::gemm::arguments::GemmArguments;
 use crate::ops::gemm::element::{Output, OutputBuffers};
-use crate::ops::gemm::launch::tma_tensor;
+use crate::ops::gemm::launch::{store_flag, tma_tensor};
 use crate::ops::gemm::launch_config::map;
 use crate::ops::gemm::operands::OperandLayout;
 use crate::ops::on;
@@ -88,11 +88,7 @@ impl<T: GroupedMultiply> GroupedGemm<'_, T> {
         } else {
             None
         };
-        let flags = match map_c {
-            Some(_) => TMA_STORE,
-            None if copies => COPY_STORE,
-            None => 0,
-        };
+        let flags = store_flag(map_c.is_some(), copies);
         let blocks = choice::most_tiles(entry, [m, n], groups).min(self.sm_count() as usize) as u32;
         let arguments = Fields((self.arguments(problem, c, flags), self.offsets, self.scales()));
         let launch = on(self.stream, Launch::grid(blocks));
