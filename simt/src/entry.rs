@@ -1,13 +1,18 @@
-//! What a kernel's PTX entry asserts to the optimiser. For `#[kernel]` only.
+//! What a kernel's entry says of the block to the optimiser. For `#[kernel]` only.
 
+#[cfg(target_arch = "nvptx64")]
 use core::hint::assert_unchecked;
 
+#[cfg(target_arch = "nvptx64")]
 use crate::thread::{block_dim, thread_idx};
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::thread::{thread_idx_x, thread_idx_y, thread_idx_z};
 
 /// The block has this shape.
 ///
 /// # Safety
 /// That is true of the launch.
+#[cfg(target_arch = "nvptx64")]
 #[inline(always)]
 pub unsafe fn assume_block([x, y, z]: [u32; 3]) {
     let (thread, block) = (thread_idx(), block_dim());
@@ -22,6 +27,7 @@ pub unsafe fn assume_block([x, y, z]: [u32; 3]) {
 ///
 /// # Safety
 /// That is true of the launch.
+#[cfg(target_arch = "nvptx64")]
 #[inline(always)]
 pub unsafe fn assume_at_most(threads: u32) {
     let (thread, block) = (thread_idx(), block_dim());
@@ -30,4 +36,31 @@ pub unsafe fn assume_at_most(threads: u32) {
         assert_unchecked(block.x <= threads && block.y <= threads && block.z <= threads);
         assert_unchecked(thread.x < block.x && thread.y < block.y && thread.z < block.z);
     }
+}
+
+/// The block has no more threads along an axis than here. On the simulator, so that accesses by the thread's index need
+/// no check of the bounds, as in PTX.
+///
+/// # Panics
+/// It has more: a launch that did not compare its block with what the kernel declares.
+#[cfg(not(target_arch = "nvptx64"))]
+#[inline(always)]
+pub fn check_block(declared @ [x, y, z]: [u32; 3]) {
+    // One after the other: of a combination of the three the compiler learns the ranges too late for the body's loops.
+    if thread_idx_x() >= x {
+        other_block(declared);
+    }
+    if thread_idx_y() >= y {
+        other_block(declared);
+    }
+    if thread_idx_z() >= z {
+        other_block(declared);
+    }
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+#[cold]
+#[inline(never)]
+fn other_block([x, y, z]: [u32; 3]) -> ! {
+    panic!("the kernel declares blocks of {x} × {y} × {z} threads; launch it with blocks of that shape");
 }

@@ -177,7 +177,6 @@ mod branch;
 pub mod cluster;
 pub mod convert;
 pub mod element;
-#[cfg(target_arch = "nvptx64")]
 #[doc(hidden)]
 pub mod entry;
 pub mod float8;

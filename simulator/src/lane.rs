@@ -280,10 +280,45 @@ impl std::ops::Deref for Current {
     }
 }
 
-/// Whether accesses of the running lane are checked or counted.
+/// Whether accesses of the lane that runs the calling function are checked or counted. For the kernel's side of an
+/// access: the compiler reads it once in a kernel, and may compile a loop twice, for both answers. Read at each access
+/// it would take two instructions, and keep a loop that is not watched from being unrolled.
+///
+/// It tells the compiler that a function gets the same answer whenever it asks. That holds for a kernel, which one lane
+/// runs from its beginning to its end: what a lane watches changes in one bit alone, and not whether it watches
+/// anything. The scheduler, which goes from lane to lane, must not ask.
+#[expect(clippy::pointers_in_nomem_asm_block, reason = "the byte stays the same for those who ask, as explained above")]
 #[inline(always)]
 pub(crate) fn is_watched() -> bool {
-    local::with(&WATCHED, Cell::get)
+    let watched = local::with(&WATCHED, Cell::as_ptr);
+    let value: u8;
+    // SAFETY: reads a byte that this OS thread alone accesses. `pure` and `nomem` say that the answer depends on the
+    // address alone, as explained above.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        std::arch::asm!(
+            "mov {}, byte ptr [{}]",
+            out(reg_byte) value,
+            in(reg) watched,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    // SAFETY: as above.
+    #[cfg(target_arch = "aarch64")]
+    unsafe {
+        std::arch::asm!(
+            "ldrb {:w}, [{}]",
+            out(reg) value,
+            in(reg) watched,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        // SAFETY: as above.
+        value = u8::from(unsafe { watched.read() });
+    }
+    value != 0
 }
 
 /// Makes `lane` the running one (null: none).
@@ -299,7 +334,7 @@ pub(crate) fn set_current(lane: *const Lane) {
 #[inline(always)]
 pub(crate) fn set_next(lane: &Lane) {
     local::with(&CURRENT, |current| current.set(lane));
-    if is_watched() {
+    if local::with(&WATCHED, Cell::get) {
         quick::enter_lane(lane);
     }
 }

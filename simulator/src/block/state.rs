@@ -6,7 +6,7 @@ use super::warp::Warp;
 use crate::async_queues::Source;
 use crate::bulk::{Row, rows, stored_rows};
 use crate::config::Level;
-use crate::counters::{Access, Banks, BlockCounters, Counted, What};
+use crate::counters::{Access, Banks, BlockCounters, Counted, Thread, What};
 use crate::happens_before::{AtomicOp, Effect};
 use crate::idle;
 use crate::lane::{COUNTERS, Geometry, Lane, OVERFLOWED, UNWAITED};
@@ -31,7 +31,7 @@ const PAUSES: u16 = 64;
 /// A loop of plain reads counts as so many turns each time it is noticed, every [`PLAIN_POLL_STEPS`] steps.
 const PLAIN_POLL_TURNS: u64 = 64;
 /// Steps of a block after which a read is taken as a sample.
-const PLAIN_POLL_STEPS: u64 = quick::SAMPLE;
+const PLAIN_POLL_STEPS: u64 = quick::SAMPLE as u64;
 /// Samples that are compared with one of them: loops of so many reads are noticed.
 const SAMPLES: u32 = 64;
 
@@ -442,7 +442,7 @@ impl BlockState {
     /// Counts one instruction of a lane.
     #[inline(always)]
     pub(crate) fn count(&self, lane: &Lane, location: &'static Location<'static>, what: What, address: usize) {
-        self.counters().count(lane.warp, lane.lane, Counted { location, what, address });
+        self.counters().count(Thread::of(lane), Counted { location, what, address });
     }
 
     /// Writes an access down for the counters, if that takes no more than writing it down. False: `count` it.
@@ -454,7 +454,7 @@ impl BlockState {
         what: What,
         address: usize,
     ) -> bool {
-        self.counters().count_at_once(lane.warp, lane.lane, Counted { location, what, address })
+        self.counters().count_at_once(Thread::of(lane), Counted { location, what, address })
     }
 
     /// Counts an atomic operation, or an access out of bounds, and at times lets others run, because this one may wait

@@ -1,6 +1,6 @@
 //! The counters of a resident block: its warps', and the trace of the one that runs.
 
-use super::trace::{Trace, Written};
+use super::trace::{Thread, Trace};
 use super::{Access, Banks, Counted, SiteCounts, WarpCounters};
 use crate::bulk::Row;
 use std::collections::BTreeMap;
@@ -32,33 +32,42 @@ impl BlockCounters {
         self.warps[usize::from(warp)].live = live;
     }
 
-    /// Writes one access of a lane of a warp down. False: it has not been counted.
+    /// Writes one access of a thread down. False: it has not been counted.
     #[inline(always)]
-    pub(crate) fn count_at_once(&mut self, warp: u16, lane: u8, counted: Counted) -> bool {
-        matches!(self.trace.write(warp, lane, counted), Written::Yes)
+    pub(crate) fn count_at_once(&mut self, thread: Thread, counted: Counted) -> bool {
+        self.trace.write(thread, counted)
     }
 
-    /// Counts one access of a lane of a warp.
+    /// The same for a thread that is not the last that has written, most often the next one of its warp.
+    #[inline(never)]
+    fn count_next(&mut self, thread: Thread, counted: Counted) -> bool {
+        self.trace.warp() == thread.warp && self.trace.take_over(thread) && self.trace.write(thread, counted)
+    }
+
+    /// Counts one access of a thread.
     #[inline(always)]
-    pub(crate) fn count(&mut self, warp: u16, lane: u8, counted: Counted) {
-        match self.trace.write(warp, lane, counted) {
-            Written::Yes => {}
-            refusal => self.count_after(&refusal, warp, lane, counted),
+    pub(crate) fn count(&mut self, thread: Thread, counted: Counted) {
+        if !self.trace.write(thread, counted) && !self.count_next(thread, counted) {
+            self.count_after(thread, counted);
         }
     }
 
     /// The same where the trace must be closed or grown first.
     #[cold]
     #[inline(never)]
-    fn count_after(&mut self, refusal: &Written, warp: u16, lane: u8, counted: Counted) {
-        if *refusal == Written::OtherWarp {
-            self.trace.close(&mut self.warps[usize::from(self.trace.warp())], self.banks, false);
-            self.trace.begin(warp, self.warps[usize::from(warp)].live);
-            self.count(warp, lane, counted);
-        } else if self.trace.grow(&mut self.warps[usize::from(warp)], self.banks) {
-            self.count(warp, lane, counted);
+    fn count_after(&mut self, thread: Thread, counted: Counted) {
+        let (warp, last) = (usize::from(thread.warp), usize::from(self.trace.warp()));
+        let has_room = if warp == last {
+            self.trace.grow(&mut self.warps[warp], self.banks)
         } else {
-            self.warps[usize::from(warp)].record(usize::from(lane), counted, self.banks);
+            self.trace.close(&mut self.warps[last], self.banks, false);
+            self.trace.begin(thread.warp, self.warps[warp].live);
+            true
+        };
+        if has_room {
+            self.count(thread, counted);
+        } else {
+            self.warps[warp].record(thread.lane.into(), counted, self.banks);
         }
     }
 
@@ -97,6 +106,7 @@ impl BlockCounters {
 #[cfg(test)]
 mod tests {
     use super::super::measure::{sectors, wavefronts};
+    use super::super::trace::MOST;
     use super::*;
     use crate::counters::{Step, What};
     use rand::prelude::*;
@@ -200,14 +210,20 @@ mod tests {
         let banks = Banks::new(4);
         for seed in 0..400 {
             let random = &mut StdRng::seed_from_u64(seed);
-            let warps: u16 = random.random_range(1..4);
-            let lanes = if random.random_bool(0.5) { 32 } else { random.random_range(1..32) };
+            // One warp that does what a trace can hold, to the last entry.
+            let fills_a_trace = seed % 50 == 8;
+            let warps: u16 = if fills_a_trace { 1 } else { random.random_range(1..4) };
+            let lanes = if fills_a_trace || random.random_bool(0.5) { 32 } else { random.random_range(1..32) };
             let stray = [0.0, 0.0, 0.02, 0.3][seed as usize % 4];
             let (mut counters, mut definition) = (BlockCounters::new(warps.into(), banks), Definition::default());
             let mut live = vec![u32::MAX >> (32 - lanes); warps.into()];
             (0..warps).for_each(|warp| counters.set_live(warp, live[usize::from(warp)]));
             for _ in 0..random.random_range(1..4) {
-                let length = if seed % 50 == 7 { 3000 } else { random.random_range(0..60) };
+                let length = match seed % 50 {
+                    7 => 3000,
+                    8 => MOST as usize,
+                    _ => random.random_range(0..60),
+                };
                 let common: Vec<_> = (0..length)
                     .map(|_| (random.random_range(0..5), [0, 4, 16, 128, 36][random.random_range(0..5)]))
                     .collect();
@@ -226,7 +242,8 @@ mod tests {
                             let program: &mut Vec<_> = &mut left[usize::from(warp)][lane];
                             for (site, address) in program.drain(..most.min(program.len())) {
                                 let (location, what) = sites()[site];
-                                counters.count(warp, lane as u8, Counted { location, what, address });
+                                let thread = Thread { number: 32 * warp + lane as u16, warp, lane: lane as u8 };
+                                counters.count(thread, Counted { location, what, address });
                                 definition.count(warp, lane, site, address);
                             }
                             if program.is_empty() && random.random_bool(stray / 4.0) {

@@ -12,6 +12,7 @@ mod warp;
 
 pub(crate) use block::BlockCounters;
 pub(crate) use measure::Banks;
+pub(crate) use trace::Thread;
 use warp::WarpCounters;
 pub(crate) use warp::{Counted, What};
 

@@ -47,7 +47,11 @@ pub unsafe fn read_shared<T: Plain>(ptr: *const T) -> T {
     if is_watched() {
         if size_of::<T>() == 4 {
             // SAFETY: as the caller promises.
-            unsafe { shared_read_word(ptr.cast(), Location::caller()) };
+            match unsafe { quick::check(ptr as usize) } {
+                Read::Done => {}
+                Read::Noted => note_shared_read(ptr.cast(), Location::caller()),
+                Read::Unchecked => shared_read_word(ptr.cast(), Location::caller()),
+            }
         } else {
             shared_read(ptr.cast(), size_of::<T>(), Location::caller());
         }
@@ -280,38 +284,31 @@ macro_rules! shared_hook {
 shared_hook!(shared_read, shared_read_quickly, shared_read_closely, count_shared_read, Read, SharedLoad);
 shared_hook!(shared_write, shared_write_quickly, shared_write_closely, count_shared_write, Write, SharedStore);
 
-/// [`shared_read`] of a word.
-///
-/// # Safety
-/// The word lies in the block's shared memory.
+/// A read of a word that is one of the first since the last barrier, or else needs a closer look.
 #[cold]
 #[inline(never)]
-unsafe fn shared_read_word(ptr: *const u8, location: &'static Location<'static>) {
-    let address = ptr as usize;
-    // SAFETY: as the caller promises.
-    match unsafe { quick::check(address) } {
-        Read::Done => {}
-        Read::Uncounted => {
-            let lane = current();
-            let state = &Block::of_watched(&lane).state;
-            if !state.count_at_once(&lane, location, What::new(Access::SharedLoad, 4), address) {
-                count_shared_read(address, 4, location);
-            }
-        }
-        Read::Sample => shared_read_sample(address, location),
-        Read::Unchecked => shared_read_first(address, location),
-    }
-}
-
-/// A read of a word that is one of the first since the last barrier, or else needs a closer look.
-#[inline(never)]
-fn shared_read_first(address: usize, location: &'static Location<'static>) {
-    let lane = current();
+fn shared_read_word(ptr: *const u8, location: &'static Location<'static>) {
+    let (lane, address) = (current(), ptr as usize);
     let state = &Block::of_watched(&lane).state;
     let attention = lane.attention() & (COUNTERS | OVERFLOWED);
     if attention & OVERFLOWED != 0 || state.is_sample_due() || !state.check_shared_word(&lane, address, location) {
         shared_read_closely(address, 4, location);
     } else if attention != 0 {
+        count_shared_read(address, 4, location);
+    }
+}
+
+/// A read of a word that is checked, and is to be counted or taken as a sample.
+#[cold]
+#[inline(never)]
+fn note_shared_read(ptr: *const u8, location: &'static Location<'static>) {
+    let address = ptr as usize;
+    if quick::is_sample() {
+        return shared_read_sample(address, location);
+    }
+    let lane = current();
+    let state = &Block::of_watched(&lane).state;
+    if !state.count_at_once(&lane, location, What::new(Access::SharedLoad, 4), address) {
         count_shared_read(address, 4, location);
     }
 }

@@ -1,31 +1,47 @@
 //! The check of a read of shared memory that needs no record, because enough others have read the word since the last
 //! barrier: nearly every read.
 //!
-//! What it looks at lies at fixed addresses of the OS thread, and it has two branches: looking it up through the lane,
-//! its block and the shadow takes three times as many instructions, and a processor's branches are soon its limit here.
+//! It is compiled into the kernel: a dozen instructions and three branches that are rarely taken. As a function that
+//! the kernel calls it takes twice as long on Zen 4, most of it for calls and jumps. What it looks at lies at fixed
+//! addresses of the OS thread: looking it up through the lane, its block and the shadow takes three times as many
+//! instructions.
 
 use super::shared::SharedShadow;
 use crate::lane::Lane;
 use crate::local;
+use crate::threads::MAX_CLOCK;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// So many reads pass before one is taken as a sample of what a lane reads. A power of two.
-pub(crate) const SAMPLE: u64 = 1 << 14;
+pub(crate) const SAMPLE: i64 = 1 << 14;
+/// Less by this is left where reads are counted: one comparison tells a read with nothing more to do.
+const COUNTED: i64 = 1 << 32;
 /// The mark of no word.
 const NONE: u32 = u32::MAX;
-/// Where the clock is in a mark.
-const CLOCK_SHIFT: u32 = 12;
+/// Set in the lowest byte of a mark, and in no other: four bytes that do not begin where a word does are no mark, so
+/// that a misaligned address needs no test.
+const TAG: u32 = 0x80;
 /// In the place of the warp: threads of several warps have read the word.
-const SEVERAL: u32 = (1 << CLOCK_SHIFT) - 1;
+const SEVERAL: u32 = 0x7f;
 
 /// The mark of a word that several threads have read at `clock`, those of `warp` or of several warps, and that others
 /// may read at this clock without a record. It is not in the stamps of the shadow because it takes half as much of the
-/// processor's cache. All other words have mark 0.
+/// processor's cache. All other words have mark 0, as have those of warps from number 127 on.
 #[inline(always)]
 pub(super) fn mark(clock: u32, warp: Option<u16>) -> u32 {
-    let mark = clock << CLOCK_SHIFT | warp.map_or(SEVERAL, |warp| u32::from(warp) + 1);
-    if mark == NONE { 0 } else { mark }
+    match warp.map(u32::from) {
+        None => at_clock(clock) | SEVERAL,
+        Some(warp) if warp < SEVERAL => at_clock(clock) | warp,
+        Some(_) => 0,
+    }
+}
+
+/// A mark without its warp. The clock is in the upper three bytes, seven bits in each.
+#[inline(always)]
+fn at_clock(clock: u32) -> u32 {
+    const { assert!(MAX_CLOCK < 1 << 21) };
+    (clock & 0x7f) << 8 | (clock & 0x3f80) << 9 | (clock & 0x1f_c000) << 10 | TAG
 }
 
 struct Quick {
@@ -37,8 +53,8 @@ struct Quick {
     of_warp: AtomicU32,
     /// Whether reads of the block may pass at all.
     is_open: Cell<bool>,
-    /// Reads that pass before one is a sample.
-    left: Cell<u64>,
+    /// Reads that pass before one is a sample; less by [`COUNTED`] if reads are counted.
+    left: Cell<i64>,
     is_counted: Cell<bool>,
     /// Whose reads these are.
     shadow: Cell<*const SharedShadow>,
@@ -64,6 +80,12 @@ impl Quick {
         self.several.store(several, Relaxed);
         self.of_warp.store(of_warp, Relaxed);
     }
+
+    /// What is left behind a sample.
+    #[inline(always)]
+    fn all(&self) -> i64 {
+        if self.is_counted.get() { SAMPLE - COUNTED } else { SAMPLE }
+    }
 }
 
 /// What becomes of a read.
@@ -71,10 +93,8 @@ impl Quick {
 pub(crate) enum Read {
     /// It needs the full check.
     Unchecked,
-    /// It is checked, and is to be taken as a sample.
-    Sample,
-    /// It is checked, and is to be counted.
-    Uncounted,
+    /// It is checked, and is to be counted, or taken as a sample: [`is_sample`].
+    Noted,
     /// That is all.
     Done,
 }
@@ -82,27 +102,27 @@ pub(crate) enum Read {
 /// Checks a read of four bytes.
 ///
 /// # Safety
-/// They lie in the shared memory of the running block.
+/// They lie in the shared memory of the running block, which is checked.
 #[inline(always)]
 pub(crate) unsafe fn check(address: usize) -> Read {
     local::with(&QUICK, |quick| {
         // SAFETY: `SharedShadow::marks` says that there is one for each word, and one more; only this OS thread writes
         // them. A block that is checked has a shadow.
         let mark = unsafe { quick.marks.get().wrapping_add(address).cast::<u32>().read_unaligned() };
-        let misaligned = address as u32 & 3;
-        let is_several = (mark ^ quick.several.load(Relaxed)) | misaligned == 0;
-        let is_of_warp = (mark ^ quick.of_warp.load(Relaxed)) | misaligned == 0;
-        if !(is_several | is_of_warp) {
+        if mark != quick.several.load(Relaxed) && mark != quick.of_warp.load(Relaxed) {
             return Read::Unchecked;
         }
         let left = quick.left.get() - 1;
         quick.left.set(left);
-        match (left, quick.is_counted.get()) {
-            (0, _) => Read::Sample,
-            (_, true) => Read::Uncounted,
-            (_, false) => Read::Done,
-        }
+        if left > 0 { Read::Done } else { Read::Noted }
     })
+}
+
+/// Whether a read that has just become [`Read::Noted`] is to be taken as a sample.
+#[inline(always)]
+pub(crate) fn is_sample() -> bool {
+    // 0, or less by `COUNTED`.
+    local::with(&QUICK, |quick| quick.left.get() as u32 == 0)
 }
 
 /// Lanes of the block with this shadow run from now on.
@@ -110,6 +130,7 @@ pub(crate) fn enter_block(shadow: &SharedShadow, is_counted: bool) {
     local::with(&QUICK, |quick| {
         quick.shadow.set(shadow);
         quick.is_counted.set(is_counted);
+        quick.left.set(quick.all());
     });
     update(shadow);
 }
@@ -141,8 +162,8 @@ pub(crate) fn leave_block() {
 pub(crate) fn enter_lane(lane: &Lane) {
     local::with(&QUICK, |quick| {
         if quick.is_open.get() {
-            let at = lane.clock() << CLOCK_SHIFT;
-            quick.allow(at | SEVERAL, at | (u32::from(lane.warp) + 1));
+            let at = at_clock(lane.clock());
+            quick.allow(at | SEVERAL, at | u32::from(lane.warp).min(SEVERAL));
         }
     });
 }
@@ -154,12 +175,12 @@ pub(crate) fn refuse() {
 
 /// Reads that have passed since they were last taken.
 pub(crate) fn passed() -> u64 {
-    local::with(&QUICK, |quick| SAMPLE - quick.left.get())
+    local::with(&QUICK, |quick| (quick.all() - quick.left.get()) as u64)
 }
 
 /// Takes the reads that have passed.
 pub(crate) fn take_passed() -> u64 {
-    local::with(&QUICK, |quick| SAMPLE - quick.left.replace(SAMPLE))
+    local::with(&QUICK, |quick| (quick.all() - quick.left.replace(quick.all())) as u64)
 }
 
 #[cfg(test)]
@@ -184,7 +205,7 @@ mod tests {
         // SAFETY: as shared memory, `memory` is what the shadow stands for.
         let check = |address| unsafe { check(address) };
         for is_counted in [false, true] {
-            let passed = if is_counted { Read::Uncounted } else { Read::Done };
+            let passed = if is_counted { Read::Noted } else { Read::Done };
             enter_block(&shadow, is_counted);
             lane.set_clock(5);
             enter_lane(&lane);
@@ -227,24 +248,36 @@ mod tests {
         let memory = [0_u64; 1];
         let mut shadow = SharedShadow::new(memory.as_ptr() as usize, 8, WARP.trailing_zeros());
         let lane = Lane::new(std::ptr::null(), std::ptr::null(), [0; 3], 0, WARP);
-        enter_block(&shadow, false);
-        enter_lane(&lane);
-        shadow.set_reads(0..1, read_by(1, 1, SEVERAL_IN_WARP));
-        take_passed();
-        for i in 1..=SAMPLE {
-            // SAFETY: as above.
-            let read = unsafe { check(memory.as_ptr() as usize) };
-            assert_eq!(read, if i < SAMPLE { Read::Done } else { Read::Sample }, "read {i}");
+        for is_counted in [false, true] {
+            enter_block(&shadow, is_counted);
+            enter_lane(&lane);
+            shadow.set_reads(0..1, read_by(1, 1, SEVERAL_IN_WARP));
+            take_passed();
+            for i in 1..=SAMPLE {
+                // SAFETY: as above.
+                let read = unsafe { check(memory.as_ptr() as usize) };
+                assert_eq!(read == Read::Noted, is_counted || i == SAMPLE, "read {i}");
+                assert_eq!(is_sample(), i == SAMPLE, "read {i}");
+            }
+            assert_eq!(take_passed(), SAMPLE as u64);
+            leave_block();
         }
-        assert_eq!(take_passed(), SAMPLE);
-        leave_block();
     }
 
+    /// Every mark differs from every other, and from the bytes between two.
     #[test]
     fn marks_differ() {
-        let marks = [mark(1, None), mark(1, Some(0)), mark(1, Some(1)), mark(2, None), mark(2, Some(0)), 0];
-        let distinct: std::collections::HashSet<u32> = marks.into();
-        assert_eq!(distinct.len(), marks.len());
-        assert_eq!(mark(crate::threads::MAX_CLOCK, None), 0, "no read passes by the mark of no word");
+        let clocks = [1, 2, 0x7f, 0x80, 0x3fff, 0x4000, 0x8_0000, MAX_CLOCK];
+        let warps = [None, Some(0), Some(1), Some(31), Some(126)];
+        let marks: Vec<u32> = clocks.iter().flat_map(|&clock| warps.map(|warp| mark(clock, warp))).collect();
+        let distinct: std::collections::HashSet<u32> = marks.iter().copied().chain([0, NONE]).collect();
+        assert_eq!(distinct.len(), marks.len() + 2);
+        for (low, high) in marks.iter().flat_map(|&low| marks.iter().map(move |&high| (low, high))) {
+            for bytes in 1..4 {
+                let between = (u64::from(high) << 32 | u64::from(low)) >> (8 * bytes);
+                assert!(!distinct.contains(&(between as u32)) || between as u32 == 0, "{low:#x}, {high:#x}, {bytes}");
+            }
+        }
+        assert_eq!([mark(1, Some(127)), mark(1, Some(1023))], [0; 2], "warps that a mark cannot name");
     }
 }

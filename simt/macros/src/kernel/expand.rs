@@ -58,21 +58,24 @@ fn body(function: &ItemFn, signature: &Signature<'_>, generic: Option<&Generic>)
     }
 }
 
-/// The call of the body with these launch arguments.
-fn call(signature: &Signature<'_>, generic: Option<&Generic>, arguments: &[TokenStream]) -> TokenStream {
-    let shared = signature.shared.as_ref().map(|param| {
-        let ty = param.ty;
-        let simt = simt_at(ty.span());
-        quote_spanned! { ty.span() =>
-            // SAFETY: this is the kernel's entry; launches reserve what `SharedParam::SPEC` requests.
-            unsafe { <#ty as #simt::shared::SharedParam>::take() },
-        }
-    });
+/// The block's shared memory, if the kernel has any.
+fn take_shared(signature: &Signature<'_>) -> Option<TokenStream> {
+    let ty = signature.shared.as_ref()?.ty;
+    let simt = simt_at(ty.span());
+    Some(quote_spanned! { ty.span() =>
+        // SAFETY: this is the kernel's entry; launches reserve what `SharedParam::SPEC` requests.
+        unsafe { <#ty as #simt::shared::SharedParam>::take() }
+    })
+}
+
+/// The call of the body with this shared memory, if it has any, and these launch arguments.
+fn call(generic: Option<&Generic>, shared: Option<TokenStream>, arguments: &[TokenStream]) -> TokenStream {
+    let shared = shared.into_iter();
     let parameters = generic.map(|generic| {
         let parameters = generic.arguments();
         quote!(::#parameters)
     });
-    quote! { __body #parameters (#shared #(#arguments),*) }
+    quote! { __body #parameters (#(#shared,)* #(#arguments),*) }
 }
 
 /// The PTX entries: one, or one for each instance.
@@ -121,7 +124,7 @@ fn entry(name: &Ident, keys: &Keys, signature: &Signature<'_>, instance: Option<
         quote! { #simt::entry::assume_at_most(#threads) }
     };
     let arguments: Vec<_> = names.iter().map(ToTokens::to_token_stream).collect();
-    let call = call(signature, instance.map(|(generic, _)| generic), &arguments);
+    let call = call(instance.map(|(generic, _)| generic), take_shared(signature), &arguments);
     let declaration = declaration(name, keys, signature, instance.map(|(_, instance)| instance));
     quote! {
         #declaration
@@ -324,7 +327,11 @@ fn run(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, generic: Optio
         quote!(#reference arguments.#i)
     });
     let arguments: Vec<_> = arguments.collect();
-    let call = call(signature, generic, &arguments);
+    let shared = take_shared(signature).map(|shared| quote!(let __shared = #shared;));
+    let call = call(generic, shared.as_ref().map(|_| quote!(__shared)), &arguments);
+    // Directly before the body, where the compiler can tell that the body reads the same indices.
+    let simt = simt();
+    let geometry = keys.block.as_deref().map(shape).map(|[x, y, z]| quote!(#simt::entry::check_block([#x, #y, #z]);));
     // The span is the kernel's name, so that reports have a source line.
     let span = function.sig.ident.span();
     let end_at = simt_at(span);
@@ -337,6 +344,8 @@ fn run(function: &ItemFn, keys: &Keys, signature: &Signature<'_>, generic: Optio
     quote! {
         #[allow(clippy::multiple_bound_locations)]
         fn __run #params (arguments: (#(#types,)*)) #conditions {
+            #shared
+            #geometry
             #call
             #end
         }
