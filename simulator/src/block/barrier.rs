@@ -3,6 +3,7 @@
 use super::state::BlockState;
 use crate::happens_before::Member;
 use crate::lane::{Lane, suspend};
+use crate::mutation::{Change, mutated};
 use crate::overflow;
 use crate::report::Kind;
 use std::cell::{Cell, RefCell};
@@ -15,9 +16,10 @@ const BARRIERS: usize = 16;
 pub(super) struct Barrier {
     arrived: Cell<u32>,
     expected: Cell<u32>,
-    /// So many more threads only need to be counted if they arrive at `site`: all threads are expected there, the
-    /// first has arrived, and the last is not among these.
+    /// So many more threads only need to be counted if they arrive at `quick_site`: all threads are expected there, the
+    /// first has arrived, and the last is not among these. Null if there are none.
     quick: Cell<u32>,
+    quick_site: Cell<*const Location<'static>>,
     /// Where the first thread arrived, and a thread that arrived elsewhere.
     pub(super) site: Cell<Option<&'static Location<'static>>>,
     other: Cell<Option<(&'static Location<'static>, u16)>>,
@@ -40,6 +42,7 @@ impl Barrier {
             arrived: Cell::new(0),
             expected: Cell::new(0),
             quick: Cell::new(0),
+            quick_site: Cell::new(std::ptr::null()),
             site: Cell::new(None),
             other: Cell::new(None),
             waiting: (0..warps).map(|_| Cell::new(0)).collect(),
@@ -53,7 +56,7 @@ impl Barrier {
 
     pub(super) fn clear(&self) {
         self.arrived.set(0);
-        self.quick.set(0);
+        self.quick_site.set(std::ptr::null());
         self.site.set(None);
         self.other.set(None);
         self.holds.set(0);
@@ -109,7 +112,9 @@ impl Barrier {
         let arrived = self.arrived.get() + 1 + missing;
         self.arrived.set(arrived);
         let is_plain = threads.is_none() && self.expected.get() == expected;
-        self.quick.set(if is_plain { expected.saturating_sub(arrived + 1) } else { 0 });
+        self.quick.set(expected.saturating_sub(arrived + 1));
+        let site = self.site.get().filter(|_| is_plain && self.quick.get() != 0);
+        self.quick_site.set(site.map_or(std::ptr::null(), std::ptr::from_ref));
         arrived >= self.expected.get()
     }
 
@@ -231,17 +236,25 @@ impl Barriers {
     #[inline(never)]
     fn arrive_at_all(&self, state: &BlockState, lane: &Lane, location: &'static Location<'static>) -> bool {
         let barrier = &self.0[0];
-        let quick = barrier.quick.get();
-        let is_here = barrier.site.get().is_some_and(|site| std::ptr::eq(site, location));
-        if quick == 0 || !is_here || lane.has_overflowed() {
-            return self.arrive(state, lane, 0, None, false, location);
+        if !std::ptr::eq(barrier.quick_site.get(), location) || lane.has_overflowed() {
+            return self.arrive_unless_removed(state, lane, location);
         }
-        barrier.quick.set(quick - 1);
+        let quick = barrier.quick.get() - 1;
+        barrier.quick.set(quick);
+        if quick == 0 {
+            barrier.quick_site.set(std::ptr::null());
+        }
         let waiting = &barrier.waiting[usize::from(lane.warp)];
         state.threads.count_step();
         barrier.arrived.set(barrier.arrived.get() + 1);
         waiting.set(waiting.get() | lane.bit());
         true
+    }
+
+    /// The same for any thread. The first to arrive asks for all whether the barrier is left out.
+    #[inline(never)]
+    fn arrive_unless_removed(&self, state: &BlockState, lane: &Lane, location: &'static Location<'static>) -> bool {
+        !mutated(location, Change::Remove) && self.arrive(state, lane, 0, None, false, location)
     }
 
     /// A thread arrives. Gives whether it must wait.

@@ -31,9 +31,9 @@ pub type SharedNames = fn(usize, &mut dyn fmt::Write) -> fmt::Result;
 /// Reports of this launch name places of shared memory by `names`. Without checks they name bytes.
 #[inline(always)]
 pub fn name_shared_memory(names: SharedNames) {
-    let lane = current();
-    if lane.watched() {
-        Block::of(&lane).state.threads.shared_names.set(Some(names));
+    // A kernel with shared memory begins here, so that all of its accesses have this answer.
+    if is_watched() {
+        Block::of_watched(&current()).state.threads.shared_names.set(Some(names));
     }
 }
 

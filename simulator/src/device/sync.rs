@@ -13,9 +13,6 @@ use std::panic::Location;
 #[inline(always)]
 #[track_caller]
 pub fn sync_threads() {
-    if mutated(Location::caller(), Change::Remove) {
-        return;
-    }
     let lane = current();
     let Block { state, barriers, .. } = Block::of(&lane);
     barriers.sync(state, &lane, Location::caller());
