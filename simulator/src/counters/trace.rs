@@ -82,7 +82,7 @@ pub(crate) struct Trace {
     warp: u16,
     /// Lanes of the warp that had not exited when the trace began.
     live: u32,
-    /// The thread that writes, or [`NOBODY`].
+    /// The thread that writes, or [`NO_THREAD`].
     writer: u32,
     /// Its place in the warp.
     lane: u8,
@@ -94,7 +94,7 @@ pub(crate) struct Trace {
 /// Rows that are compared at once. The room is a multiple.
 const AT_ONCE: usize = 4;
 /// No thread's number.
-const NOBODY: u32 = u32::MAX;
+const NO_THREAD: u32 = u32::MAX;
 /// Entries behind those of a lane, so that the same entry of each lane is in another set of the first-level cache.
 const PADDING: u32 = 4;
 
@@ -107,7 +107,7 @@ impl Trace {
             is_full: false,
             warp: 0,
             live: 0,
-            writer: NOBODY,
+            writer: NO_THREAD,
             lane: 0,
             next: 0,
             end: 0,
@@ -166,9 +166,9 @@ impl Trace {
     /// Nobody writes from now on.
     #[inline(always)]
     fn note_passed(&mut self) {
-        if self.writer != NOBODY {
+        if self.writer != NO_THREAD {
             self.passed[usize::from(self.lane & 31)] = self.next - self.start(self.lane);
-            self.writer = NOBODY;
+            self.writer = NO_THREAD;
         }
     }
 
@@ -216,8 +216,7 @@ impl Trace {
         counters.live = live;
     }
 
-    /// Counts rows, each as one request, up to the first in which the lanes of `mask` did not all do the same. Gives how
-    /// many.
+    /// Counts rows, each as one request, up to the first in which not all lanes of `mask` did the same. Gives how many.
     fn count_rows(&self, rows: usize, mask: u32, counters: &mut WarpCounters, banks: Banks) -> usize {
         let mut affine = [None; AT_ONCE];
         for row in 0..rows {
