@@ -24,35 +24,21 @@ use std::panic::Location;
 pub(super) const MOST: u32 = 2048;
 
 /// What a lane did, and its address: two words, so that several entries are an array of words.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Entry([u64; 2]);
+type Entry = [u64; 2];
 
-impl Entry {
-    #[inline(always)]
-    fn new(counted: Counted) -> Self {
-        let place = std::ptr::from_ref(counted.location).expose_provenance() as u64;
-        debug_assert!(place >> (64 - What::BITS) == 0, "addresses of user space leave the topmost byte free");
-        Self([place << What::BITS | u64::from(counted.what.bits()), counted.address as u64])
-    }
+#[inline(always)]
+fn entry(counted: Counted) -> Entry {
+    let place = std::ptr::from_ref(counted.location).expose_provenance() as u64;
+    debug_assert!(place >> (64 - What::BITS) == 0, "addresses of user space leave the topmost byte free");
+    [place << What::BITS | u64::from(counted.what.bits()), counted.address as u64]
+}
 
-    fn key(self) -> u64 {
-        self.0[0]
-    }
-
-    fn address(self) -> usize {
-        self.0[1] as usize
-    }
-
-    fn counted(self) -> Counted {
-        let place = std::ptr::with_exposed_provenance::<Location<'static>>((self.key() >> What::BITS) as usize);
-        // SAFETY: `new` made the key from a reference that lives for ever, and lost no bit of it.
-        let location = unsafe { &*place };
-        Counted {
-            location,
-            what: What::from_bits(self.key() as u32 & ((1 << What::BITS) - 1)),
-            address: self.address(),
-        }
-    }
+#[inline]
+fn counted([what, address]: Entry) -> Counted {
+    let place = std::ptr::with_exposed_provenance::<Location<'static>>((what >> What::BITS) as usize);
+    // SAFETY: `entry` made the word from a reference that lives for ever, and lost no bit of it.
+    let location = unsafe { &*place };
+    Counted { location, what: What::from_bits(what as u32 & ((1 << What::BITS) - 1)), address: address as usize }
 }
 
 /// A thread that does something: its number in the block, its warp and its place there.
@@ -101,7 +87,7 @@ const PADDING: u32 = 4;
 impl Trace {
     pub(crate) fn new() -> Self {
         Self {
-            entries: vec![Entry::default(); 32 * PADDING as usize],
+            entries: vec![[0; 2]; 32 * PADDING as usize],
             room: 0,
             passed: [0; 32],
             is_full: false,
@@ -133,7 +119,7 @@ impl Trace {
             return false;
         }
         // SAFETY: less than `end`, which is at most the length while there is a writer.
-        unsafe { *self.entries.get_unchecked_mut(self.next as usize) = Entry::new(counted) };
+        unsafe { *self.entries.get_unchecked_mut(self.next as usize) = entry(counted) };
         self.next += 1;
         true
     }
@@ -182,7 +168,7 @@ impl Trace {
             let mut entries = Vec::with_capacity(32 * stride);
             for lane in 0..32 {
                 entries.extend_from_slice(self.entries(lane));
-                entries.resize(usize::from(lane + 1) * stride, Entry::default());
+                entries.resize(usize::from(lane + 1) * stride, [0; 2]);
             }
             (self.entries, self.room) = (entries, room);
         } else if !self.is_full {
@@ -209,8 +195,8 @@ impl Trace {
     fn replay(&self, first: u32, counters: &mut WarpCounters, banks: Banks) {
         let live = std::mem::replace(&mut counters.live, self.live);
         for lane in 0..32 {
-            for entry in self.entries(lane).iter().skip(first as usize) {
-                counters.record(lane.into(), entry.counted(), banks);
+            for &entry in self.entries(lane).iter().skip(first as usize) {
+                counters.record(lane.into(), counted(entry), banks);
             }
         }
         counters.live = live;
@@ -224,19 +210,20 @@ impl Trace {
                 affine = self.strides(row);
             }
             let first = self.entries(mask.trailing_zeros() as u8)[row];
+            let [what, origin] = first;
             let mut addresses = [0; 32];
             let lanes = if let Some(stride) = affine[row % AT_ONCE] {
-                Lanes { mask, origin: first.address(), stride, scattered: None }
+                Lanes { mask, origin: origin as usize, stride, scattered: None }
             } else {
                 for (lane, entries) in self.lanes().enumerate() {
-                    if mask >> lane & 1 != 0 && entries[row].key() != first.key() {
+                    if mask >> lane & 1 != 0 && entries[row][0] != what {
                         return row;
                     }
-                    addresses[lane] = entries[row].address();
+                    addresses[lane] = entries[row][1] as usize;
                 }
                 Lanes { mask, origin: 0, stride: 0, scattered: Some(&addresses) }
             };
-            counters.whole(first.counted(), lanes, banks);
+            counters.whole(counted(first), lanes, banks);
         }
         rows
     }
@@ -249,16 +236,17 @@ impl Trace {
     /// The strides of some rows in which all lanes did the same, at addresses that are affine in the lane: what most
     /// requests are.
     fn strides(&self, row: usize) -> [Option<isize>; AT_ONCE] {
-        let words = |lane: &[Entry]| -> [u64; 2 * AT_ONCE] {
-            let entries: &[Entry; AT_ONCE] = lane[row..].first_chunk().expect("the room is a multiple");
-            let words = entries.map(|entry| entry.0);
-            *words.as_flattened().first_chunk().expect("two words each")
-        };
-        let [steps, differs] = second_differences(self.lanes().map(words));
-        std::array::from_fn(|i| {
-            let is_affine = steps[2 * i] | differs[2 * i] | differs[2 * i + 1] == 0;
-            is_affine.then_some(steps[2 * i + 1] as isize)
-        })
+        let [steps, differs] = second_differences::<{ 2 * AT_ONCE }>(
+            self.lanes().map(|lane| lane[row..].as_flattened().first_chunk().expect("the room is a multiple")),
+        );
+        let mut strides = [None; AT_ONCE];
+        for (i, stride) in strides.iter_mut().enumerate() {
+            let [what, address] = [2 * i, 2 * i + 1];
+            if steps[what] | differs[what] | differs[address] == 0 {
+                *stride = Some(steps[address] as isize);
+            }
+        }
+        strides
     }
 }
 
@@ -266,15 +254,18 @@ impl Trace {
 /// the others follow at the same distance. A function of its own, so that the compiler takes the sequences for a vector
 /// instead of regrouping them as the caller will.
 #[inline(never)]
-fn second_differences<const N: usize>(mut rows: impl Iterator<Item = [u64; N]>) -> [[u64; N]; 2] {
-    let [first, mut before] = [(); 2].map(|()| rows.next().unwrap_or([0; N]));
-    let step: [u64; N] = std::array::from_fn(|i| before[i].wrapping_sub(first[i]));
-    let mut differs = [0; N];
+fn second_differences<'a, const N: usize>(mut rows: impl Iterator<Item = &'a [u64; N]>) -> [[u64; N]; 2] {
+    let (mut steps, mut differs) = ([0; N], [0; N]);
+    let (Some(first), Some(second)) = (rows.next(), rows.next()) else { return [steps, differs] };
+    for i in 0..N {
+        steps[i] = second[i].wrapping_sub(first[i]);
+    }
+    let mut before = *second;
     for row in rows {
         for i in 0..N {
-            differs[i] |= row[i].wrapping_sub(before[i]) ^ step[i];
+            differs[i] |= row[i].wrapping_sub(before[i]) ^ steps[i];
         }
-        before = row;
+        before = *row;
     }
-    [step, differs]
+    [steps, differs]
 }
