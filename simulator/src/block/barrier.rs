@@ -17,8 +17,9 @@ pub(super) struct Barrier {
     arrived: Cell<u32>,
     expected: Cell<u32>,
     /// So many more threads only need to be counted if they arrive at `quick_site`: all threads are expected there, the
-    /// first has arrived, and the last is not among these. Null if there are none.
+    /// first has arrived, and the last is not among these.
     quick: Cell<u32>,
+    /// Null if there are none.
     quick_site: Cell<*const Location<'static>>,
     /// Where the first thread arrived, and a thread that arrived elsewhere.
     pub(super) site: Cell<Option<&'static Location<'static>>>,
