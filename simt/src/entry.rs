@@ -64,3 +64,25 @@ pub fn check_block(declared @ [x, y, z]: [u32; 3]) {
 fn other_block([x, y, z]: [u32; 3]) -> ! {
     panic!("the kernel declares blocks of {x} × {y} × {z} threads; launch it with blocks of that shape");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::check_block;
+
+    /// Outside a launch there is thread 0 of each axis.
+    #[test]
+    fn a_thread_of_the_declared_block_goes_on() {
+        check_block([1; 3]);
+        check_block([8, 4, 2]);
+    }
+
+    #[test]
+    fn a_thread_beyond_the_declared_block_panics_with_its_shape() {
+        for declared in [[0, 4, 2], [8, 0, 2], [8, 4, 0]] {
+            let payload = std::panic::catch_unwind(|| check_block(declared)).expect_err("no thread is in such a block");
+            let [x, y, z] = declared;
+            let text = payload.downcast::<String>().expect("a text");
+            assert!(text.contains(&format!("declares blocks of {x} × {y} × {z} threads")), "{text}");
+        }
+    }
+}

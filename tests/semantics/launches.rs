@@ -40,27 +40,6 @@ fn every_thread_has_its_index() {
     }
 }
 
-#[kernel(block = (8, 4))]
-fn in_declared_blocks(y: VecMut<u32>) {
-    y.set(index_in_block() as usize, thread_idx_x());
-}
-
-/// The host crate refuses such a launch.
-#[test]
-fn a_thread_beyond_the_declared_block_ends_with_a_report() {
-    for (threads, fits) in
-        [([8, 4, 1], true), ([4, 2, 1], true), ([9, 4, 1], false), ([8, 5, 1], false), ([8, 4, 2], false)]
-    {
-        let config = Config::default();
-        let mut y = Buffer::<u32>::unwritten(128);
-        let outcome = launch(&config, in_declared_blocks, Grid::new([1; 3], threads), (&mut y,)).unwrap();
-        let texts: Vec<String> = outcome.reports.iter().map(ToString::to_string).collect();
-        assert_eq!(texts.is_empty(), fits, "{threads:?}\n{}", texts.join("\n"));
-        let says_shape = |text: &String| text.contains("the kernel declares blocks of 8 × 4 × 1 threads");
-        assert!(texts.iter().all(says_shape), "{threads:?}\n{}", texts.join("\n"));
-    }
-}
-
 /// Times its first argument, whose name it has.
 #[kernel]
 fn factor(factor: u32, y: VecMut<u32>) {
