@@ -291,33 +291,25 @@ impl std::ops::Deref for Current {
 #[inline(always)]
 pub(crate) fn is_watched() -> bool {
     let watched = local::with(&WATCHED, Cell::as_ptr);
-    let value: u8;
     // SAFETY: reads a byte that this OS thread alone accesses. `pure` and `nomem` say that the answer depends on the
     // address alone, as explained above.
-    #[cfg(target_arch = "x86_64")]
-    unsafe {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    let value = unsafe {
+        let value: u32;
         std::arch::asm!(
-            "mov {}, byte ptr [{}]",
-            out(reg_byte) value,
-            in(reg) watched,
-            options(pure, nomem, nostack, preserves_flags)
-        );
-    }
-    // SAFETY: as above.
-    #[cfg(target_arch = "aarch64")]
-    unsafe {
-        std::arch::asm!(
+            #[cfg(target_arch = "x86_64")]
+            "movzx {:e}, byte ptr [{}]",
+            #[cfg(target_arch = "aarch64")]
             "ldrb {:w}, [{}]",
             out(reg) value,
             in(reg) watched,
             options(pure, nomem, nostack, preserves_flags)
         );
-    }
+        value
+    };
+    // SAFETY: as above.
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    {
-        // SAFETY: as above.
-        value = u8::from(unsafe { watched.read() });
-    }
+    let value = u32::from(unsafe { watched.read() });
     value != 0
 }
 

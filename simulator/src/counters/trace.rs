@@ -211,10 +211,11 @@ impl Trace {
             }
             let first = self.entries(mask.trailing_zeros() as u8)[row];
             let [what, origin] = first;
-            let mut addresses = [0; 32];
+            let mut addresses;
             let lanes = if let Some(stride) = affine[row % AT_ONCE] {
                 Lanes { mask, origin: origin as usize, stride, scattered: None }
             } else {
+                addresses = [0; 32];
                 for (lane, entries) in self.lanes().enumerate() {
                     if mask >> lane & 1 != 0 && entries[row][0] != what {
                         return row;
