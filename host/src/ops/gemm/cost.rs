@@ -5,13 +5,13 @@
 //!
 //! ```text
 //! time     = overhead + max(compute + fix-up, load + fix-up beside loads); with several launches, no less than the
-//!            host takes for them: launches · HOST_LAUNCH
+//!            host takes for them: launches · HOST_LAUNCH, copies that are launches of their own · HOST_COPY_ALONE
 //! overhead = launches · LAUNCH, copies · COPY_LAUNCH, TRANSPOSITION, REDUCE; memory traffic of copies and
 //!            partial products
 //! compute  = tiles per SM · tile rows · tile columns · (k + tile overhead) / efficiency
 //! load     = max(A and B once from memory and then from L2, what an SM loads for its tiles)
 //! max      = the longest, and a small part of the others (`NOT_HIDDEN`)
-//! fix-up   = clusters per tile · (FIXUP[0] + FIXUP[1] · bytes of an f32 tile), with stream-K, else 0
+//! fix-up   = clusters per tile · (FIXUP[0] + FIXUP[1] · bytes of a block's f32 tile), with stream-K, else 0
 //! ```
 //!
 //! Tile overhead and efficiency are the kernel's ([`PerfModel`](super::configuration::PerfModel)). A cluster of blocks
@@ -19,8 +19,9 @@
 //!
 //! The constants were fitted to the times of 23 925 algorithms for 1116 problems of `f32`, tf32 and `bf16` on an H200
 //! (132 SMs, 4.8 TB/s), those for copies and for a C of few rows or columns to 720 problems on an H100, that for the
-//! host to 520 on another, those for a launch and for split-K to 546 on an H200, called one by one:
-//! docs/lab/gemm-trials.md. A rate r in GB/s per SM is 253.44 / r multiply-adds per byte.
+//! host to 520 on another, those for a launch and for split-K to 546 on an H200, those for copies that are launches and
+//! for stream-K's fix-up to 485, called one by one: docs/lab/gemm-trials.md. A rate r in GB/s per SM is 253.44 / r
+//! multiply-adds per byte.
 
 use gpu::gemm::number::Number;
 use gpu::gemm::sm90::schedule::two_width::TwoWidth;
@@ -37,8 +38,11 @@ const LAUNCH: f64 = 640_000.0;
 /// What the host takes for a launch: 4.25 µs. Calls one after the other that launch twice wait for it, unless the GPU
 /// takes longer. (A single launch takes as long, whatever the kernel.)
 const HOST_LAUNCH: f64 = 1_080_000.0;
+/// Calls in which the copy of an operand is a launch of its own, a transposition for example, take so much longer than
+/// others with as many launches: 2 µs. 88 × 1080 × 64 of tf32 TN takes 10.8 µs with B transposed first.
+const HOST_COPY_ALONE: f64 = 507_000.0;
 /// Launches that a launch which copies operands counts as, besides its memory traffic.
-const COPY_LAUNCH: f64 = 1.0;
+const COPY_LAUNCH: f64 = 0.75;
 /// Launches that the transposition of a 16-bit operand counts as, too. 341 × 112 × 832 of `bf16` TT takes 11.6 µs
 /// with A transposed, 5.3 with A copied as it is.
 const TRANSPOSITION: f64 = 2.0;
@@ -77,9 +81,9 @@ const NOT_HIDDEN: [f64; 2] = [1.0 / 32.0, 1.0 / 256.0];
 /// The fraction of SMs that must load to saturate memory. The two of a TPC share its way to L2, so that one of each is
 /// as good: of 5120² elements, 66 blocks with an even share load as fast as 132, 80 blocks of 64 rows 12 % slower.
 const SATURATING_SMS: f64 = 0.77;
-/// Storing or loading partial sums of a stream-K tile, and each byte of them: 1.38 µs, 106 GB/s. Measured: 3 µs for two
-/// blocks per tile of 128 × 128, 8 µs for four blocks per tile of 128 × 256.
-const FIXUP: [f64; 2] = [350_000.0, 2.4];
+/// Storing or loading partial sums of a stream-K tile, and each byte of them in a block: 1.1 µs, 106 GB/s. Measured:
+/// 3 µs for two blocks per tile of 128 × 128, 8 µs for four blocks per tile of 128 × 256.
+const FIXUP: [f64; 2] = [280_000.0, 2.4];
 /// The same where memory limits: others load meanwhile, but partial sums take the same way. Measured: at most 1.8 µs
 /// for three blocks per tile of 16 × 64 or 32 × 64.
 const FIXUP_BESIDE_LOADS: [f64; 2] = [90_000.0, 6.0];
@@ -103,8 +107,11 @@ pub(super) fn estimate<T: Number>(configuration: &Configuration<T>, request: &Re
     let time = overhead(request, work, launches) + multiplies;
     match launches + work.packing.launches() {
         0 | 1 => time,
-        // Of those that wait for the host the one comes first that takes the GPU least.
-        several => time.max(HOST_LAUNCH * several as f64 + time / 1024.0),
+        several => {
+            let host = HOST_LAUNCH * several as f64 + HOST_COPY_ALONE * work.packing.single_launches() as f64;
+            // Of those that wait for the host the one comes first that takes the GPU least.
+            time.max(host + time / 1024.0)
+        }
     }
 }
 
@@ -196,8 +203,9 @@ fn stream_k<T: Number>(
     let compute = penalty * f64::from(blocks_per_sm) * rows * cols * depth / efficiency;
     let tiles_per_sm = f64::from(blocks_per_sm) * schedule.max_steps() / f64::from(schedule.steps.max(1));
     let blocks = f64::from(schedule.clusters * configuration.cluster());
-    // The last cluster of a tile loads the partial sums of all others, one after the other.
-    let fix_up = |[each, per_byte]: [f64; 2]| schedule.max_clusters_per_tile() * (each + rows * cols * 4.0 * per_byte);
+    // The last cluster of a tile loads the partial sums of all others, one after the other; each block its own part.
+    let bytes = rows * cols * 4.0 / f64::from(configuration.cluster());
+    let fix_up = |[each, per_byte]: [f64; 2]| schedule.max_clusters_per_tile() * (each + bytes * per_byte);
     let load = load(configuration, request, tiles_per_sm, blocks);
     let beside_loads = if configuration.is_sequential { FIXUP } else { FIXUP_BESIDE_LOADS };
     beside(compute + fix_up(FIXUP), load + fix_up(beside_loads), NOT_HIDDEN[1])

@@ -141,7 +141,8 @@ impl Packing {
         if self.element_bytes == 2 { self.single_launches() } else { 0 }
     }
 
-    fn single_launches(&self) -> usize {
+    /// Launches that copy one operand alone.
+    pub(super) fn single_launches(&self) -> usize {
         self.copies.iter().flatten().filter(|copy| copy.vectors.is_none()).count()
     }
 
