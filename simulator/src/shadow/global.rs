@@ -11,7 +11,7 @@ use super::global_stamp::{
     stamped, thread,
 };
 use super::locations::Numbers;
-use super::readers::{LOADS, Readers, come_before};
+use super::readers::{LISTED, LOADS, Readers, come_before};
 use super::unwritten::Unwritten;
 use crate::lane::Lane;
 use crate::memory::Memory;
@@ -268,6 +268,10 @@ impl Buffer {
                 return;
             }
             let (reads, loads) = (self.reads[index] & !LOADS, self.reads[index] & LOADS);
+            if matches!(reads ^ stamp, 0 | LISTED) {
+                // The latest reader again.
+                return;
+            }
             self.reads[index] = loads
                 | if reads == 0 || come_before(reads, threads, lane) {
                     stamp
