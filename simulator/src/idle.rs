@@ -2,9 +2,9 @@
 //! it hangs.
 //!
 //! Progress is the exit of a thread, or what TMA and the tensor cores complete. A launch without it hangs if the memory
-//! that its threads can see is the same after many polls: barriers and warp operations alone change nothing. Everything
-//! is counted in polls and not in time, so that a seed repeats itself; only at [`Level::Off`], where other OS threads
-//! may be at work, must some time pass, too.
+//! that its threads can see is the same after many polls, and plain reads were of the same places: barriers and warp
+//! operations alone change nothing. Everything is counted in polls and not in time, so that a seed repeats itself; only
+//! at [`Level::Off`], where other OS threads may be at work, must some time pass, too.
 
 use crate::config::Level;
 use crate::threads::LaunchState;

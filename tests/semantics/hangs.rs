@@ -78,6 +78,34 @@ fn a_hang_at_an_element_out_of_bounds_is_reported_in_time() {
     }
 }
 
+/// Each thread adds up `n` elements of a table, all of them scaled by the same number: a long loop of plain reads.
+#[kernel(block = 8)]
+fn scaled_sum(n: u32, table: VecRef<u32>, scale: VecMut<u32>) {
+    let mut sum = 0;
+    for i in 0..n {
+        let at = (thread_idx_x() + 7 * i) as usize % table.len();
+        sum += table.get(at) * scale.get(0);
+    }
+    scale.set(1 + thread_idx_x() as usize, sum);
+}
+
+#[test]
+fn a_long_loop_of_plain_reads_is_no_hang() {
+    const N: u32 = 50_000;
+    let table: Vec<u32> = (0..1024).collect();
+    let mut written = vec![0; 9];
+    written[0] = 2;
+    for mut config in schedules(2) {
+        // Each thread is sampled six times, and by the default limit would be thousands of times.
+        config.hang_turns = 500;
+        let mut scale = Buffer::new(&written);
+        let outcome = launch(&config, scaled_sum, Grid::line(1, 8), (N, &Buffer::new(&table), &mut scale)).unwrap();
+        silent(&outcome, &config);
+        let sum = |t: u32| (0..N).map(|i| 2 * ((t + 7 * i) % 1024)).sum::<u32>();
+        assert_eq!(scale.to_vec()[1..], (0..8).map(sum).collect::<Vec<_>>());
+    }
+}
+
 #[test]
 fn a_hang_that_counts_its_polls_ends_too() {
     let (mut flag, mut polls) = (Buffer::zeroed(2), Buffer::zeroed(1));

@@ -8,6 +8,7 @@ mod cluster_barrier;
 mod deadlock;
 mod dependency;
 mod peers;
+mod plain_polls;
 mod resident;
 mod run;
 mod state;

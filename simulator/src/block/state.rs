@@ -1,6 +1,7 @@
 //! What every part of a resident block works on: its threads, its warps, its memory and the checks of it.
 
 use super::dependency::Dependency;
+use super::plain_polls::PlainPolls;
 use super::run::Run;
 use super::warp::Warp;
 use crate::async_queues::Source;
@@ -28,30 +29,8 @@ const POISON: u8 = 0xa5;
 const POLLS: u16 = 16;
 /// Releases of a thread after each of which others run: more than the stages of a usual ring.
 const PAUSES: u16 = 64;
-/// A loop of plain reads counts as so many turns each time it is noticed, every [`PLAIN_POLL_STEPS`] steps.
+/// A loop of plain reads counts as so many turns each time it is noticed.
 const PLAIN_POLL_TURNS: u64 = 64;
-/// Steps of a block after which a read is taken as a sample.
-const PLAIN_POLL_STEPS: u64 = quick::SAMPLE as u64;
-/// Samples that are compared with one of them: loops of so many reads are noticed.
-const SAMPLES: u32 = 64;
-
-/// Samples of the reads of a lane that has not let others run.
-#[derive(Default)]
-struct PlainPolls {
-    /// The lane, an address that it read, and how many samples have been taken since.
-    sample: Cell<(u16, usize, u32)>,
-}
-
-impl PlainPolls {
-    /// Takes a sample. Gives whether the lane has read this address before.
-    fn is_repeated(&self, lane: u16, address: usize) -> bool {
-        let (before, first, samples) = self.sample.get();
-        let goes_on = before == lane && samples < SAMPLES;
-        self.sample.set(if goes_on { (lane, first, samples + 1) } else { (lane, address, 0) });
-        goes_on && first == address
-    }
-}
-
 /// The rows of global memory that TMA reads or writes of the box at `at`.
 fn rows_of(map: &TensorMap, at: [i32; 5], kind: AccessKind) -> Box<dyn Iterator<Item = Row>> {
     if kind == AccessKind::Read { Box::new(rows(map, at)) } else { Box::new(stored_rows(map, at)) }
@@ -470,11 +449,10 @@ impl BlockState {
         due
     }
 
-    /// Whether the next read is a sample of [`Self::poll_plainly`]: the last of [`PLAIN_POLL_STEPS`] steps, without the
-    /// reads of [`quick`], of which samples are taken, too.
+    /// Whether the next read is a sample of [`Self::poll_plainly`].
     #[inline(always)]
     pub(crate) fn is_sample_due(&self) -> bool {
-        (self.threads.slow_steps() + 1).is_multiple_of(PLAIN_POLL_STEPS)
+        self.threads.is_sample_due()
     }
 
     /// Counts reads of a lane that runs and runs. Gives whether it reads the same again and again, and the caller must
@@ -482,8 +460,9 @@ impl BlockState {
     #[cold]
     #[inline(never)]
     pub(crate) fn poll_plainly(&self, lane: &Lane, location: &'static Location<'static>, at: usize) -> bool {
-        self.threads.take_quick_reads();
-        let polls = self.plain_polls.is_repeated(lane.linear, at);
+        self.threads.begin_sample();
+        let polled = self.last_poll.get().and_then(|(_, at)| at);
+        let polls = self.plain_polls.is_repeated(lane.linear, at, polled);
         if polls {
             self.spin(lane, location, Some(at), PLAIN_POLL_TURNS);
         }
@@ -510,9 +489,10 @@ impl BlockState {
         Some((location, at.map(|address| self.threads.name_address(address)), threads))
     }
 
-    /// A hash of the block's shared memory.
+    /// A hash of the block's shared memory, and of how often plain reads were of other places than before.
     pub(crate) fn hash_shared(&self, hash: u64) -> u64 {
         let Geometry { shared, shared_len, .. } = self.threads.geometry.get();
+        let hash = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(self.plain_polls.others());
         // SAFETY: the block's own memory, which only this OS thread accesses.
         unsafe { idle::hash(hash, shared, shared_len) }
     }

@@ -13,8 +13,9 @@ use crate::threads::MAX_CLOCK;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// So many reads pass before one is taken as a sample of what a lane reads. A power of two.
-pub(crate) const SAMPLE: i64 = 1 << 14;
+/// So many reads pass before one is taken as a sample of what a lane reads. A prime: samples of a loop are of all its
+/// reads by turns.
+pub(crate) const SAMPLE: i64 = 16_381;
 /// Less by this is left where reads are counted: one comparison tells a read with nothing more to do.
 const COUNTED: i64 = 1 << 32;
 /// The mark of no word.

@@ -75,6 +75,8 @@ pub(crate) struct Threads {
     pub(super) last_acquired: RefCell<Option<AcquiredClock>>,
     /// Accesses, barriers, atomics and warp operations so far, without the reads of a turn that has not ended.
     steps: Cell<u64>,
+    /// Steps at which a read is taken as a sample.
+    next_sample: Cell<u64>,
 }
 
 impl Threads {
@@ -106,6 +108,7 @@ impl Threads {
             releaser: Cell::new((u32::MAX, 0)),
             last_acquired: RefCell::default(),
             steps: Cell::new(0),
+            next_sample: Cell::new(quick::SAMPLE as u64),
         }
     }
 
@@ -204,10 +207,17 @@ impl Threads {
         self.steps.get() + quick::passed()
     }
 
-    /// Steps without the reads that have passed quickly since the last [`Self::take_quick_reads`].
+    /// Whether a read is to be taken as a sample: [`quick::SAMPLE`] steps after the last one, without the reads of
+    /// [`quick`], of which samples are taken, too.
     #[inline(always)]
-    pub(crate) fn slow_steps(&self) -> u64 {
-        self.steps.get()
+    pub(crate) fn is_sample_due(&self) -> bool {
+        self.steps.get() >= self.next_sample.get()
+    }
+
+    /// A sample is taken: the next one is due after so many steps, or reads of [`quick`].
+    pub(crate) fn begin_sample(&self) {
+        self.take_quick_reads();
+        self.next_sample.set(self.steps.get() + quick::SAMPLE as u64);
     }
 
     /// Adds the reads that have passed quickly, all of this block.
