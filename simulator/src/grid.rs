@@ -276,7 +276,7 @@ impl Worker<'_> {
                 }
             }
             let finished = self.queue.finished.load(Ordering::Relaxed);
-            let next = idle.after_round(&self.run.state, finished, || self.hash_memory());
+            let next = idle.after_round(&self.run.state, finished, || self.hash_seen());
             if self.is_stalled && !idle.is_stalled {
                 self.is_stalled = false;
                 self.queue.stalled.fetch_sub(1, Ordering::SeqCst);
@@ -305,10 +305,11 @@ impl Worker<'_> {
         self.run.state.launch.co_resident(self.run.state.config.sm_count).min(stacks.max(1) * cluster)
     }
 
-    /// A hash of the memory that the resident blocks can see and the launch may write.
-    fn hash_memory(&self) -> u64 {
+    /// A hash of the memory that the resident blocks can see and the launch may write, and of how often their plain
+    /// reads were of other places than before.
+    fn hash_seen(&self) -> u64 {
         let blocks = self.resident.iter().flat_map(Cluster::blocks);
-        let shared = blocks.fold(0, |hash, block| block.state.hash_shared(hash));
+        let shared = blocks.fold(0, |hash, block| block.state.hash_seen(hash));
         let written = self.run.state.launch.bindings.iter().filter(|binding| binding.writable);
         // SAFETY: the launch's own memory, which its threads access by relaxed atomics.
         written.fold(shared, |hash, Binding { memory, .. }| unsafe { idle::hash(hash, memory.as_ptr(), memory.len()) })

@@ -48,7 +48,7 @@ impl Idle {
     }
 
     /// After a round of turns. `finished` counts what other OS threads have finished, `memory` gives a hash of all that
-    /// threads of these blocks can see.
+    /// threads of these blocks can see, and of whether they read on in other places.
     pub(crate) fn after_round(&mut self, state: &LaunchState<'_>, finished: u64, memory: impl FnOnce() -> u64) -> Next {
         let (spins, activity) = (state.spins.get(), state.activity.get());
         let progress = state.progress.get().wrapping_add(finished);
@@ -90,6 +90,11 @@ impl Idle {
     }
 }
 
+/// A hash of what `hash` is of, and of one word more.
+pub(crate) fn mix(hash: u64, word: u64) -> u64 {
+    (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
 /// A hash of memory that other OS threads may write by atomics meanwhile.
 ///
 /// # Safety
@@ -97,16 +102,15 @@ impl Idle {
 #[expect(clippy::cast_ptr_alignment, reason = "words are read only where they are aligned")]
 pub(crate) unsafe fn hash(mut hash: u64, start: *mut u8, bytes: usize) -> u64 {
     use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
-    let mut mix = |word: u64| hash = (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     // Allocations begin at a multiple of 256 bytes, shared memory at one of 1024.
     let words = if start.cast::<u64>().is_aligned() { bytes / 8 } else { 0 };
     for word in 0..words {
         // SAFETY: aligned, and inside the allocation, as the caller promises.
-        mix(unsafe { AtomicU64::from_ptr(start.cast::<u64>().add(word)) }.load(Relaxed));
+        hash = mix(hash, unsafe { AtomicU64::from_ptr(start.cast::<u64>().add(word)) }.load(Relaxed));
     }
     for byte in words * 8..bytes {
         // SAFETY: as above.
-        mix(u64::from(unsafe { AtomicU8::from_ptr(start.add(byte)) }.load(Relaxed)));
+        hash = mix(hash, u64::from(unsafe { AtomicU8::from_ptr(start.add(byte)) }.load(Relaxed)));
     }
     hash
 }

@@ -96,7 +96,7 @@ fn a_long_loop_of_plain_reads_is_no_hang() {
     let mut written = vec![0; 9];
     written[0] = 2;
     for mut config in schedules(2) {
-        // Each thread is sampled six times, and by the default limit would be thousands of times.
+        // By the default limit each thread would have to be sampled thousands of times. Six times are enough for this.
         config.hang_turns = 500;
         let mut scale = Buffer::new(&written);
         let outcome = launch(&config, scaled_sum, Grid::line(1, 8), (N, &Buffer::new(&table), &mut scale)).unwrap();

@@ -15,6 +15,7 @@ const SAMPLES: usize = 64;
 pub(super) struct PlainPolls {
     /// The last addresses of each lane that has been sampled, the oldest first.
     addresses: RefCell<HashMap<u16, VecDeque<usize>>>,
+    /// As [`Self::others`] says.
     others: Cell<u64>,
 }
 

@@ -31,6 +31,7 @@ const POLLS: u16 = 16;
 const PAUSES: u16 = 64;
 /// A loop of plain reads counts as so many turns each time it is noticed.
 const PLAIN_POLL_TURNS: u64 = 64;
+
 /// The rows of global memory that TMA reads or writes of the box at `at`.
 fn rows_of(map: &TensorMap, at: [i32; 5], kind: AccessKind) -> Box<dyn Iterator<Item = Row>> {
     if kind == AccessKind::Read { Box::new(rows(map, at)) } else { Box::new(stored_rows(map, at)) }
@@ -490,11 +491,10 @@ impl BlockState {
     }
 
     /// A hash of the block's shared memory, and of how often plain reads were of other places than before.
-    pub(crate) fn hash_shared(&self, hash: u64) -> u64 {
+    pub(crate) fn hash_seen(&self, hash: u64) -> u64 {
         let Geometry { shared, shared_len, .. } = self.threads.geometry.get();
-        let hash = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(self.plain_polls.others());
         // SAFETY: the block's own memory, which only this OS thread accesses.
-        unsafe { idle::hash(hash, shared, shared_len) }
+        unsafe { idle::hash(idle::mix(hash, self.plain_polls.others()), shared, shared_len) }
     }
 
     /// The block's shared memory.
