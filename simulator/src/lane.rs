@@ -1,6 +1,7 @@
 //! One simulated GPU thread, in one cache line, and the pointer to the running one.
 
 use crate::async_queues::{Copies, Products, Stores};
+use crate::counters::trace;
 use crate::fiber::{Pause, Switch};
 use crate::happens_before::ThreadOrder;
 use crate::local;
@@ -319,7 +320,7 @@ pub(crate) fn set_current(lane: *const Lane) {
     local::with(&CURRENT, |current| current.set(if lane.is_null() { &raw const OUTSIDE.0 } else { lane }));
     // What a lane watches changes in one bit alone, and not whether it watches anything.
     local::with(&WATCHED, |watched| watched.set(current().watched()));
-    quick::enter_lane(&current());
+    enter(&current());
 }
 
 /// [`set_current`] where a lane of the same block ran last.
@@ -327,8 +328,15 @@ pub(crate) fn set_current(lane: *const Lane) {
 pub(crate) fn set_next(lane: &Lane) {
     local::with(&CURRENT, |current| current.set(lane));
     if local::with(&WATCHED, Cell::get) {
-        quick::enter_lane(lane);
+        enter(lane);
     }
+}
+
+/// A lane whose accesses may be watched runs from now on.
+#[inline(always)]
+fn enter(lane: &Lane) {
+    quick::enter_lane(lane);
+    trace::change_thread();
 }
 
 /// Lets others run until this lane is ready again.

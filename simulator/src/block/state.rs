@@ -7,7 +7,7 @@ use super::warp::Warp;
 use crate::async_queues::Source;
 use crate::bulk::{Row, rows, stored_rows};
 use crate::config::Level;
-use crate::counters::{Access, Banks, BlockCounters, Counted, Thread, What};
+use crate::counters::{Access, Banks, BlockCounters, Counted, Thread, What, trace};
 use crate::happens_before::{AtomicOp, Effect};
 use crate::idle;
 use crate::lane::{COUNTERS, Geometry, Lane, OVERFLOWED, UNWAITED};
@@ -134,6 +134,7 @@ impl BlockState {
 
     /// No lane of the block runs any more.
     pub(super) fn leave(&self) {
+        self.counters().leave();
         self.threads.take_quick_reads();
         quick::leave_block();
     }
@@ -269,7 +270,8 @@ impl BlockState {
         let what = What::new(Access::GlobalLoad, accessed.size);
         let is_done = attention & !COUNTERS == 0
             && global.is_input(tag)
-            && (attention == 0 || self.count_at_once(lane, accessed.location, what, accessed.address));
+            && (attention == 0
+                || trace::write(Counted { location: accessed.location, what, address: accessed.address }));
         if is_done {
             self.threads.count_step();
         }
@@ -419,22 +421,18 @@ impl BlockState {
         pauses
     }
 
-    /// Counts one instruction of a lane.
-    #[inline(always)]
-    pub(crate) fn count(&self, lane: &Lane, location: &'static Location<'static>, what: What, address: usize) {
-        self.counters().count(Thread::of(lane), Counted { location, what, address });
+    /// Counts one instruction of a lane that is not the running one.
+    pub(crate) fn count_for(&self, lane: &Lane, location: &'static Location<'static>, what: What, address: usize) {
+        trace::change_thread();
+        self.count(lane, location, what, address);
+        trace::change_thread();
     }
 
-    /// Writes an access down for the counters, if that takes no more than writing it down. False: `count` it.
+    /// Counts one instruction of the running lane.
     #[inline(always)]
-    pub(crate) fn count_at_once(
-        &self,
-        lane: &Lane,
-        location: &'static Location<'static>,
-        what: What,
-        address: usize,
-    ) -> bool {
-        self.counters().count_at_once(Thread::of(lane), Counted { location, what, address })
+    pub(crate) fn count(&self, lane: &Lane, location: &'static Location<'static>, what: What, address: usize) {
+        let thread = Thread { warp: lane.warp, lane: lane.lane };
+        self.counters().count(thread, Counted { location, what, address });
     }
 
     /// Counts an atomic operation, or an access out of bounds, and at times lets others run, because this one may wait

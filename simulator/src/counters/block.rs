@@ -1,6 +1,6 @@
 //! The counters of a resident block: its warps', and the trace of the one that runs.
 
-use super::trace::{Thread, Trace};
+use super::trace::{self, Thread, Trace};
 use super::{Access, Banks, Counted, SiteCounts, WarpCounters};
 use crate::bulk::Row;
 use std::collections::BTreeMap;
@@ -32,42 +32,33 @@ impl BlockCounters {
         self.warps[usize::from(warp)].live = live;
     }
 
-    /// Writes one access of a thread down. False: it has not been counted.
-    #[inline(always)]
-    pub(crate) fn count_at_once(&mut self, thread: Thread, counted: Counted) -> bool {
-        self.trace.write(thread, counted)
-    }
-
-    /// The same for a thread that is not the last that has written, most often the next one of its warp.
+    /// Counts one access of a thread that is not what is expected of the one that wrote last: most often the next one
+    /// of its warp has its turn.
     #[inline(never)]
     fn count_next(&mut self, thread: Thread, counted: Counted) -> bool {
-        self.trace.warp() == thread.warp && self.trace.take_over(thread) && self.trace.write(thread, counted)
+        self.trace.warp() == thread.warp && self.trace.write_next(thread, counted)
     }
 
     /// Counts one access of a thread.
     #[inline(always)]
     pub(crate) fn count(&mut self, thread: Thread, counted: Counted) {
-        if !self.trace.write(thread, counted) && !self.count_next(thread, counted) {
+        if !trace::write(counted) && !self.count_next(thread, counted) {
             self.count_after(thread, counted);
         }
     }
 
-    /// The same where the trace must be closed or grown first.
+    /// The same where the trace must be closed or given up first.
     #[cold]
     #[inline(never)]
     fn count_after(&mut self, thread: Thread, counted: Counted) {
         let (warp, last) = (usize::from(thread.warp), usize::from(self.trace.warp()));
-        let has_room = if warp == last {
-            self.trace.grow(&mut self.warps[warp], self.banks)
+        if warp == last {
+            self.trace.give_up(&mut self.warps[warp], self.banks);
+            self.warps[warp].record(thread.lane.into(), counted, self.banks);
         } else {
             self.trace.close(&mut self.warps[last], self.banks, false);
             self.trace.begin(thread.warp, self.warps[warp].live);
-            true
-        };
-        if has_room {
             self.count(thread, counted);
-        } else {
-            self.warps[warp].record(thread.lane.into(), counted, self.banks);
         }
     }
 
@@ -80,6 +71,11 @@ impl BlockCounters {
             counts.lanes += bytes.div_ceil(VECTOR) as u64;
             counts.sectors += (end.div_ceil(SECTOR) - address / SECTOR) as u64;
         }
+    }
+
+    /// No thread of the block runs from now on.
+    pub(crate) fn leave(&mut self) {
+        self.trace.pause();
     }
 
     /// Evaluates open requests: the block has completed a barrier, or ended.
@@ -216,6 +212,8 @@ mod tests {
             let lanes = if fills_a_trace || random.random_bool(0.5) { 32 } else { random.random_range(1..32) };
             let stray = [0.0, 0.0, 0.02, 0.3][seed as usize % 4];
             let (mut counters, mut definition) = (BlockCounters::new(warps.into(), banks), Definition::default());
+            // A block on the same OS thread.
+            let (mut other, mut of_other) = (BlockCounters::new(1, banks), 0);
             let mut live = vec![u32::MAX >> (32 - lanes); warps.into()];
             (0..warps).for_each(|warp| counters.set_live(warp, live[usize::from(warp)]));
             for _ in 0..random.random_range(1..4) {
@@ -239,12 +237,20 @@ mod tests {
                         for lane in
                             (0..32).filter(|lane| (live[usize::from(warp)] & some) >> lane & 1 != 0).collect::<Vec<_>>()
                         {
+                            trace::change_thread();
                             let program: &mut Vec<_> = &mut left[usize::from(warp)][lane];
                             for (site, address) in program.drain(..most.min(program.len())) {
                                 let (location, what) = sites()[site];
-                                let thread = Thread { number: 32 * warp + lane as u16, warp, lane: lane as u8 };
+                                let thread = Thread { warp, lane: lane as u8 };
                                 counters.count(thread, Counted { location, what, address });
                                 definition.count(warp, lane, site, address);
+                            }
+                            if random.random_bool(0.02) {
+                                counters.leave();
+                                let (location, what) = sites()[0];
+                                other.count(Thread { warp: 0, lane: 0 }, Counted { location, what, address: 1 << 20 });
+                                of_other += 1;
+                                other.leave();
                             }
                             if program.is_empty() && random.random_bool(stray / 4.0) {
                                 live[usize::from(warp)] &= !(1 << lane);
@@ -263,6 +269,8 @@ mod tests {
                 }
             });
             assert_eq!(got, definition.counts, "seed {seed}");
+            other.flush();
+            other.drain(|_, counts| assert_eq!(counts.requests, of_other, "seed {seed}"));
         }
     }
 }

@@ -7,7 +7,7 @@
 
 mod block;
 mod measure;
-mod trace;
+pub(crate) mod trace;
 mod warp;
 
 pub(crate) use block::BlockCounters;

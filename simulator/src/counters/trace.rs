@@ -1,126 +1,158 @@
 //! A trace of what the lanes of one warp do, grouped into requests when another warp takes over.
 //!
 //! ```text
-//!             lane 0        lane 1       …  lane 31
-//!  entry 0   what, where   what, where  …  what, where    every lane did the same thing here: a request
-//!  entry 1   what, where   what, where  …
+//!          what            addresses
+//!  row 0   place, access   origin + stride · lane    the first thing that every lane did: a request
+//!  row 1   place, access   origin + stride · lane
 //!    ⋮
 //! ```
 //!
-//! Writing an entry takes a tenth of the instructions that finding its request takes. Where all lanes have done the
-//! same things in the same order, which is nearly always, each row is a request of the whole warp and is evaluated at
-//! once; else the lanes are replayed one by one through [`WarpCounters::record`].
-//!
-//! Memory has the entries of a lane, a column of the picture, one after another: a lane writes its own before the next
-//! one has its turn, four to a cache line.
+//! The lanes of a warp have their turns one after another, and nearly always do the same things in the same order. So a
+//! row says what is expected of a lane, from the lanes before it and from the last time: the next lane only compares,
+//! and its access costs a third of what finding its request would. If the lanes of a warp do not do the same things,
+//! what they did is replayed through [`WarpCounters::record`], and so is what follows until another warp takes over.
 
 use super::measure::Banks;
-use super::warp::{Counted, Lanes, WarpCounters, What};
-use crate::lane::Lane;
+use super::warp::{Addresses, Counted, Lanes, WarpCounters, What};
+use crate::local;
+use std::cell::Cell;
 use std::panic::Location;
 
-/// Most entries per lane: 1 MiB in all, the size of a second-level cache. If a lane does more before another warp takes
-/// over, the warp is counted access by access.
+/// Most rows: 64 KiB in all, a fraction of a second-level cache. If a lane does more before another warp takes over,
+/// the warp is counted access by access.
 pub(super) const MOST: u32 = 2048;
 
-/// What a lane did, and its address: two words, so that several entries are an array of words.
-type Entry = [u64; 2];
-
-#[inline(always)]
-fn entry(counted: Counted) -> Entry {
-    let place = std::ptr::from_ref(counted.location).expose_provenance() as u64;
-    debug_assert!(place >> (64 - What::BITS) == 0, "addresses of user space leave the topmost byte free");
-    [place << What::BITS | u64::from(counted.what.bits()), counted.address as u64]
+/// What all lanes do as their n-th thing.
+#[derive(Default)]
+struct Row {
+    /// Place in the source, and [`What`].
+    what: u64,
+    addresses: Addresses,
 }
 
-#[inline]
-fn counted([what, address]: Entry) -> Counted {
-    let place = std::ptr::with_exposed_provenance::<Location<'static>>((what >> What::BITS) as usize);
-    // SAFETY: `entry` made the word from a reference that lives for ever, and lost no bit of it.
-    let location = unsafe { &*place };
-    Counted { location, what: What::from_bits(what as u32 & ((1 << What::BITS) - 1)), address: address as usize }
+impl Row {
+    #[inline(always)]
+    fn what(counted: Counted) -> u64 {
+        let place = std::ptr::from_ref(counted.location).expose_provenance() as u64;
+        debug_assert!(place >> (64 - What::BITS) == 0, "addresses of user space leave the topmost byte free");
+        place << What::BITS | u64::from(counted.what.bits())
+    }
+
+    /// What a lane did here.
+    #[inline]
+    fn counted(&self, lane: usize) -> Counted {
+        let place = std::ptr::with_exposed_provenance::<Location<'static>>((self.what >> What::BITS) as usize);
+        // SAFETY: `Row::what` made the word from a reference that lives for ever, and lost no bit of it. A row that
+        // a lane has passed has such a word.
+        let location = unsafe { &*place };
+        let what = What::from_bits(self.what as u32 & ((1 << What::BITS) - 1));
+        Counted { location, what, address: self.addresses.at(lane) }
+    }
 }
 
-/// A thread that does something: its number in the block, its warp and its place there.
+/// A thread that does something: its warp and its place there.
 #[derive(Clone, Copy)]
 pub(crate) struct Thread {
-    pub(crate) number: u16,
     pub(crate) warp: u16,
     pub(crate) lane: u8,
 }
 
-impl Thread {
-    #[inline(always)]
-    pub(crate) fn of(lane: &Lane) -> Self {
-        Self { number: lane.linear, warp: lane.warp, lane: lane.lane }
-    }
+/// The rows in front of the thread that writes, at fixed addresses of the OS thread: [`write`] is compiled into what
+/// each access calls.
+struct Ahead {
+    next: Cell<*const Row>,
+    /// Behind the last one; null if nobody writes.
+    end: Cell<*const Row>,
+    /// The thread's place in its warp.
+    lane: Cell<usize>,
+}
+
+thread_local! {
+    static AHEAD: Ahead = const {
+        Ahead { next: Cell::new(std::ptr::null()), end: Cell::new(std::ptr::null()), lane: Cell::new(0) }
+    };
+}
+
+/// Writes down one access of the running thread, if it is what is expected. False: it has not been counted.
+#[inline(always)]
+pub(crate) fn write(counted: Counted) -> bool {
+    local::with(&AHEAD, |ahead| {
+        let next = ahead.next.get();
+        if next >= ahead.end.get() {
+            return false;
+        }
+        // SAFETY: in front of the end there are rows of a trace of this OS thread, which does not move or drop them
+        // without setting the end again.
+        let row = unsafe { &*next };
+        // A branch: the next access does not wait for this comparison.
+        if row.what != Row::what(counted) || row.addresses.expected(ahead.lane.get()) != counted.address {
+            return false;
+        }
+        ahead.next.set(next.wrapping_add(1));
+        true
+    })
+}
+
+/// Another thread runs from now on.
+#[inline(always)]
+pub(crate) fn change_thread() {
+    local::with(&AHEAD, |ahead| ahead.end.set(std::ptr::null()));
 }
 
 /// The trace of the warp that runs at present.
 pub(crate) struct Trace {
-    /// As many for each lane, `room` of them and [`PADDING`].
-    entries: Vec<Entry>,
-    room: u32,
-    /// Entries per lane, without those that [`Self::writer`] has written since it took over.
+    /// Those that a lane has passed since the trace began, and behind them what is expected.
+    rows: Vec<Row>,
+    /// How many each lane has passed; of the one that writes, how many it had when its turn began.
     passed: [u32; 32],
     /// This warp is counted access by access.
-    is_full: bool,
+    is_given_up: bool,
     warp: u16,
     /// Lanes of the warp that had not exited when the trace began.
     live: u32,
-    /// The thread that writes, or [`NO_THREAD`].
-    writer: u32,
+    /// A thread writes, or wrote last, whose next row is in [`AHEAD`].
+    is_written: bool,
     /// Its place in the warp.
-    lane: u8,
-    /// Where its next entry and the end of its room are.
-    next: u32,
-    end: u32,
+    lane: usize,
 }
-
-/// Rows that are compared at once. The room is a multiple.
-const AT_ONCE: usize = 4;
-/// No thread's number.
-const NO_THREAD: u32 = u32::MAX;
-/// Entries behind those of a lane, so that the same entry of each lane is in another set of the first-level cache.
-const PADDING: u32 = 4;
 
 impl Trace {
     pub(crate) fn new() -> Self {
-        Self {
-            entries: vec![[0; 2]; 32 * PADDING as usize],
-            room: 0,
-            passed: [0; 32],
-            is_full: false,
-            warp: 0,
-            live: 0,
-            writer: NO_THREAD,
-            lane: 0,
-            next: 0,
-            end: 0,
-        }
+        Self { rows: Vec::new(), passed: [0; 32], is_given_up: false, warp: 0, live: 0, is_written: false, lane: 0 }
     }
 
-    /// Where the entries of a lane begin.
-    #[inline(always)]
-    fn start(&self, lane: u8) -> u32 {
-        (self.room + PADDING) * u32::from(lane)
-    }
-
-    /// What a lane has done.
-    fn entries(&self, lane: u8) -> &[Entry] {
-        let lane = lane & 31;
-        &self.entries[self.start(lane) as usize..][..self.passed[usize::from(lane)] as usize]
-    }
-
-    /// Writes down one access. False: another thread has written last, or there is no room.
-    #[inline(always)]
-    pub(crate) fn write(&mut self, thread: Thread, counted: Counted) -> bool {
-        if self.writer != u32::from(thread.number) || self.next >= self.end {
+    /// Writes down one access of a thread of this warp. False: it is not what other lanes did, or there is no room, or
+    /// the warp is counted access by access.
+    pub(crate) fn write_next(&mut self, thread: Thread, counted: Counted) -> bool {
+        self.pause();
+        if self.is_given_up {
             return false;
         }
-        // SAFETY: less than `end`, which is at most the length while there is a writer.
-        unsafe { *self.entries.get_unchecked_mut(self.next as usize) = entry(counted) };
-        self.next += 1;
+        self.lane = usize::from(thread.lane & 31);
+        self.go_on();
+        write(counted) || self.expect(counted)
+    }
+
+    /// Has the next row say what the thread that writes has done.
+    fn expect(&mut self, counted: Counted) -> bool {
+        let next = self.passed[self.lane];
+        if next == MOST {
+            return false;
+        }
+        if next as usize == self.rows.len() {
+            self.rows.push(Row::default());
+        }
+        let others = (0..32).fold(0, |mask, lane| mask | u32::from(self.passed[lane] > next) << lane);
+        let (row, what) = (&mut self.rows[next as usize], Row::what(counted));
+        if row.what != what {
+            if others != 0 {
+                return false;
+            }
+            *row = Row { what, addresses: Addresses::default() };
+        }
+        row.addresses.set(self.lane, counted.address, others);
+        self.passed[self.lane] += 1;
+        self.go_on();
         true
     }
 
@@ -134,139 +166,67 @@ impl Trace {
         (self.warp, self.live) = (warp, live);
     }
 
-    /// A thread of the warp writes from now on. Gives whether it has room.
-    #[inline(always)]
-    pub(crate) fn take_over(&mut self, thread: Thread) -> bool {
-        self.note_passed();
-        let lane = thread.lane & 31;
-        let passed = self.passed[usize::from(lane)];
-        let has_room = passed < self.room && !self.is_full;
-        if has_room {
-            let start = self.start(lane);
-            (self.writer, self.lane) = (thread.number.into(), lane);
-            (self.next, self.end) = (start + passed, start + self.room);
-        }
-        has_room
+    /// Has a thread write behind what it has passed.
+    fn go_on(&mut self) {
+        let rows = self.rows.as_ptr_range();
+        local::with(&AHEAD, |ahead| {
+            ahead.next.set(rows.start.wrapping_add(self.passed[self.lane] as usize));
+            ahead.end.set(rows.end);
+            ahead.lane.set(self.lane);
+        });
+        self.is_written = true;
     }
 
     /// Nobody writes from now on.
     #[inline(always)]
-    fn note_passed(&mut self) {
-        if self.writer != NO_THREAD {
-            self.passed[usize::from(self.lane & 31)] = self.next - self.start(self.lane);
-            self.writer = NO_THREAD;
+    pub(crate) fn pause(&mut self) {
+        if std::mem::take(&mut self.is_written) {
+            let passed = local::with(&AHEAD, |ahead| {
+                ahead.end.set(std::ptr::null());
+                (ahead.next.get() as usize - self.rows.as_ptr() as usize) / size_of::<Row>()
+            });
+            self.passed[self.lane] = passed as u32;
         }
     }
 
-    /// Makes room for more entries. If there are too many, replays them instead, and has the rest of this warp's
-    /// accesses counted one by one. Gives whether there is room.
-    pub(crate) fn grow(&mut self, counters: &mut WarpCounters, banks: Banks) -> bool {
-        self.note_passed();
-        if self.room < MOST {
-            let room = self.room + self.room.clamp(16, MOST - self.room);
-            let stride = (room + PADDING) as usize;
-            let mut entries = Vec::with_capacity(32 * stride);
-            for lane in 0..32 {
-                entries.extend_from_slice(self.entries(lane));
-                entries.resize(usize::from(lane + 1) * stride, [0; 2]);
-            }
-            (self.entries, self.room) = (entries, room);
-        } else if !self.is_full {
-            self.replay(0, counters, banks);
-            (self.passed, self.is_full) = ([0; 32], true);
+    /// Replays what the lanes have done, and has what they do from now on counted access by access.
+    pub(crate) fn give_up(&mut self, counters: &mut WarpCounters, banks: Banks) {
+        if !self.is_given_up {
+            self.pause();
+            self.replay(counters, banks);
+            self.is_given_up = true;
         }
-        !self.is_full
     }
 
     /// Hands everything over to the warp's counters. `met`: no lane of the warp will add to the requests that are open.
     pub(crate) fn close(&mut self, counters: &mut WarpCounters, banks: Banks, met: bool) {
-        self.note_passed();
-        let taken = (0..32).fold(0, |mask, lane| mask | u32::from(self.passed[lane] != 0) << lane);
-        let entries = self.passed[taken.trailing_zeros() as usize & 31];
-        let same = (0..32).all(|lane| self.passed[lane] == if taken >> lane & 1 == 0 { 0 } else { entries });
-        let whole = same && (met || taken == self.live) && counters.is_settled();
-        let rows = if whole { entries as usize } else { 0 };
-        let done = self.count_rows(rows, taken, counters, banks);
-        self.replay(done as u32, counters, banks);
-        (self.passed, self.is_full) = ([0; 32], false);
+        self.pause();
+        let mask = (0..32).fold(0, |mask, lane| mask | u32::from(self.passed[lane] != 0) << lane);
+        let rows = self.passed[mask.trailing_zeros() as usize & 31];
+        let same = (0..32).all(|lane| self.passed[lane] == if mask >> lane & 1 == 0 { 0 } else { rows });
+        if same && (met || mask == self.live) && counters.is_settled() {
+            let first = mask.trailing_zeros() as usize & 31;
+            for row in &mut self.rows[..rows as usize] {
+                counters.whole(row.counted(first), Lanes { mask, addresses: &row.addresses }, banks);
+                row.addresses.reset();
+            }
+            self.passed = [0; 32];
+        } else {
+            self.replay(counters, banks);
+        }
+        self.is_given_up = false;
     }
 
-    /// Counts the entries from `first` on lane by lane. Lanes that have exited since had not when they wrote theirs.
-    fn replay(&self, first: u32, counters: &mut WarpCounters, banks: Banks) {
+    /// Counts what the lanes have done one by one. Lanes that have exited since had not when they did it.
+    fn replay(&mut self, counters: &mut WarpCounters, banks: Banks) {
         let live = std::mem::replace(&mut counters.live, self.live);
         for lane in 0..32 {
-            for &entry in self.entries(lane).iter().skip(first as usize) {
-                counters.record(lane.into(), counted(entry), banks);
+            for row in &self.rows[..self.passed[lane] as usize] {
+                counters.record(lane, row.counted(lane), banks);
             }
         }
         counters.live = live;
+        let most = std::mem::take(&mut self.passed).into_iter().max().unwrap_or(0);
+        self.rows[..most as usize].iter_mut().for_each(|row| row.addresses.reset());
     }
-
-    /// Counts rows, each as one request, up to the first in which not all lanes of `mask` did the same. Gives how many.
-    fn count_rows(&self, rows: usize, mask: u32, counters: &mut WarpCounters, banks: Banks) -> usize {
-        let mut affine = [None; AT_ONCE];
-        for row in 0..rows {
-            if row % AT_ONCE == 0 && mask == u32::MAX {
-                affine = self.strides(row);
-            }
-            let first = self.entries(mask.trailing_zeros() as u8)[row];
-            let [what, origin] = first;
-            let mut addresses;
-            let lanes = if let Some(stride) = affine[row % AT_ONCE] {
-                Lanes { mask, origin: origin as usize, stride, scattered: None }
-            } else {
-                addresses = [0; 32];
-                for (lane, entries) in self.lanes().enumerate() {
-                    if mask >> lane & 1 != 0 && entries[row][0] != what {
-                        return row;
-                    }
-                    addresses[lane] = entries[row][1] as usize;
-                }
-                Lanes { mask, origin: 0, stride: 0, scattered: Some(&addresses) }
-            };
-            counters.whole(counted(first), lanes, banks);
-        }
-        rows
-    }
-
-    /// The entries of each lane.
-    fn lanes(&self) -> impl Iterator<Item = &[Entry]> {
-        self.entries.chunks_exact((self.room + PADDING) as usize)
-    }
-
-    /// The strides of some rows in which all lanes did the same, at addresses that are affine in the lane: what most
-    /// requests are.
-    fn strides(&self, row: usize) -> [Option<isize>; AT_ONCE] {
-        let [steps, differs] = second_differences::<{ 2 * AT_ONCE }>(
-            self.lanes().map(|lane| lane[row..].as_flattened().first_chunk().expect("the room is a multiple")),
-        );
-        let mut strides = [None; AT_ONCE];
-        for (i, stride) in strides.iter_mut().enumerate() {
-            let [what, address] = [2 * i, 2 * i + 1];
-            if steps[what] | differs[what] | differs[address] == 0 {
-                *stride = Some(steps[address] as isize);
-            }
-        }
-        strides
-    }
-}
-
-/// For each of several sequences, given side by side, the difference between the first two of its numbers, and 0 if all
-/// the others follow at the same distance. A function of its own, so that the compiler takes the sequences for a vector
-/// instead of regrouping them as the caller will.
-#[inline(never)]
-fn second_differences<'a, const N: usize>(mut rows: impl Iterator<Item = &'a [u64; N]>) -> [[u64; N]; 2] {
-    let (mut steps, mut differs) = ([0; N], [0; N]);
-    let (Some(first), Some(second)) = (rows.next(), rows.next()) else { return [steps, differs] };
-    for i in 0..N {
-        steps[i] = second[i].wrapping_sub(first[i]);
-    }
-    let mut before = *second;
-    for row in rows {
-        for i in 0..N {
-            differs[i] |= row[i].wrapping_sub(before[i]) ^ steps[i];
-        }
-        before = *row;
-    }
-    [steps, differs]
 }

@@ -58,100 +58,116 @@ impl What {
 
 /// The addresses of a request's lanes.
 ///
-/// Nearly every request is affine in the lane: a broadcast, a row, a column, a diagonal.
-#[derive(Clone, Copy)]
-pub(super) struct Lanes<'a> {
-    /// The lanes that take part.
-    pub(super) mask: u32,
+/// Nearly every request is affine in the lane: a broadcast, a row, a column, a diagonal. So it is an address and a
+/// stride as long as its lanes are affine, and 32 addresses only once one is not.
+#[derive(Default)]
+pub(super) struct Addresses {
     /// Address that lane 0 has, or would have.
-    pub(super) origin: usize,
+    origin: usize,
     /// Distance from a lane's address to the next one's.
-    pub(super) stride: isize,
-    /// All addresses, where they follow no such rule.
-    pub(super) scattered: Option<&'a [usize; 32]>,
+    stride: isize,
+    /// All addresses, where they follow no such rule; what it gives for lanes that have none yet.
+    scattered: Option<Box<[usize; 32]>>,
 }
 
-impl Lanes<'_> {
-    /// Address of a lane of an affine request.
+impl Addresses {
+    /// What the rule gives for a lane.
     #[inline(always)]
-    fn at(&self, lane: usize) -> usize {
+    pub(super) fn expected(&self, lane: usize) -> usize {
         self.origin.wrapping_add_signed(self.stride.wrapping_mul(lane as isize))
     }
 
-    /// Addresses by lane.
-    fn addresses(&self) -> [usize; 32] {
-        self.scattered.copied().unwrap_or_else(|| std::array::from_fn(|lane| self.at(lane)))
+    /// The address of a lane that takes part.
+    #[inline]
+    pub(super) fn at(&self, lane: usize) -> usize {
+        self.scattered.as_ref().map_or_else(|| self.expected(lane), |addresses| addresses[lane])
     }
 
+    /// All of them.
+    fn all(&self) -> [usize; 32] {
+        std::array::from_fn(|lane| self.at(lane))
+    }
+
+    /// Sets the address of a lane that is not what is expected of it. The lanes of the mask have theirs.
+    #[inline(never)]
+    pub(super) fn set(&mut self, lane: usize, address: usize, others: u32) {
+        if let Some(addresses) = &mut self.scattered {
+            addresses[lane] = address;
+            return;
+        }
+        if others != 0 {
+            let first = others.trailing_zeros() as usize;
+            let (lanes, distance) =
+                (lane as isize - first as isize, address.wrapping_sub(self.expected(first)) as isize);
+            if !others.is_power_of_two() || distance % lanes != 0 {
+                let mut addresses = Box::new(self.all());
+                addresses[lane] = address;
+                self.scattered = Some(addresses);
+                return;
+            }
+            self.stride = distance / lanes;
+        }
+        self.origin = address.wrapping_sub_signed(self.stride.wrapping_mul(lane as isize));
+    }
+
+    /// Forgets what was no rule. The rule is kept: a warp most often does the same again.
+    #[inline]
+    pub(super) fn reset(&mut self) {
+        self.scattered = None;
+    }
+}
+
+/// A request: the lanes that take part, and their addresses.
+#[derive(Clone, Copy)]
+pub(super) struct Lanes<'a> {
+    pub(super) mask: u32,
+    pub(super) addresses: &'a Addresses,
+}
+
+impl Lanes<'_> {
     /// The stride of an affine request of all 32 lanes.
     fn full_stride(&self) -> Option<isize> {
-        (self.mask == u32::MAX && self.scattered.is_none()).then_some(self.stride)
+        (self.mask == u32::MAX && self.addresses.scattered.is_none()).then_some(self.addresses.stride)
     }
 
     fn sectors(&self, size: usize) -> u32 {
+        let origin = self.addresses.origin;
         match self.full_stride() {
-            Some(stride) if stride == size as isize => {
-                ((self.origin + 32 * size - 1) / 32 - self.origin / 32 + 1) as u32
-            }
-            Some(0) => sectors(1, &[self.origin; 32], size),
-            _ => sectors(self.mask, &self.addresses(), size),
+            Some(stride) if stride == size as isize => ((origin + 32 * size - 1) / 32 - origin / 32 + 1) as u32,
+            Some(0) => sectors(1, &[origin; 32], size),
+            _ => sectors(self.mask, &self.addresses.all(), size),
         }
     }
 
     fn wavefronts(&self, size: usize, banks: Banks) -> u32 {
         match self.full_stride() {
             Some(0 | 4) if size == 4 => 1,
-            _ => wavefronts(self.mask, &self.addresses(), size, banks),
+            _ => wavefronts(self.mask, &self.addresses.all(), size, banks),
         }
     }
 }
 
-/// A request that collects lanes: an address and a stride as long as its lanes are affine, and 32 addresses only once
-/// one is not, so that the requests of a whole loop stay in the first-level cache.
+/// A request that collects lanes.
 #[derive(Default)]
 struct Request {
-    origin: usize,
-    stride: isize,
+    addresses: Addresses,
     mask: u32,
-    addresses: Option<Box<[usize; 32]>>,
 }
 
 impl Request {
     fn lanes(&self) -> Lanes<'_> {
-        Lanes { mask: self.mask, origin: self.origin, stride: self.stride, scattered: self.addresses.as_deref() }
+        Lanes { mask: self.mask, addresses: &self.addresses }
     }
 
     /// Adds a lane's address; gives the mask.
     #[inline(always)]
     fn add(&mut self, lane: usize, address: usize) -> u32 {
-        let fits = self.mask != 0 && self.addresses.is_none() && self.lanes().at(lane) == address;
+        let others = self.mask;
         self.mask |= 1 << lane;
-        if !fits {
-            self.bend(lane, address);
+        if others == 0 || self.addresses.expected(lane) != address {
+            self.addresses.set(lane, address, others);
         }
         self.mask
-    }
-
-    /// A lane, already in the mask, that is the first, or the second, or breaks the rule.
-    #[inline(never)]
-    fn bend(&mut self, lane: usize, address: usize) {
-        let others = self.mask & !(1 << lane);
-        if let Some(addresses) = &mut self.addresses {
-            addresses[lane] = address;
-        } else if others == 0 {
-            (self.origin, self.stride) = (address, 0);
-        } else {
-            let first = others.trailing_zeros() as isize;
-            let (lanes, distance) = (lane as isize - first, address.wrapping_sub(self.origin) as isize);
-            if others.is_power_of_two() && distance % lanes == 0 {
-                self.stride = distance / lanes;
-                self.origin = self.origin.wrapping_add_signed(self.stride.wrapping_mul(-first));
-            } else {
-                let mut addresses = Box::new(self.lanes().addresses());
-                addresses[lane] = address;
-                self.addresses = Some(addresses);
-            }
-        }
     }
 }
 
@@ -311,7 +327,7 @@ impl Slot {
             counts.wavefronts += u64::from(wavefronts);
             counts.worst = counts.worst.max(wavefronts);
         } else {
-            let addresses = request.addresses();
+            let addresses = request.addresses.all();
             let taken = (0..32).filter(|&lane| request.mask >> lane & 1 != 0 && addresses[lane] != 0).count() as u32;
             let divergent = u64::from(taken != 0 && taken != lanes);
             counts.divergent += divergent;
@@ -339,7 +355,7 @@ mod tests {
             request.add(lane, address(lane));
         }
         for &lane in lanes {
-            assert_eq!(request.lanes().addresses()[lane], address(lane), "lane {lane} of {lanes:?}");
+            assert_eq!(request.addresses.at(lane), address(lane), "lane {lane} of {lanes:?}");
         }
         assert_eq!(request.mask, lanes.iter().fold(0, |mask, lane| mask | 1 << lane));
         request
@@ -350,10 +366,10 @@ mod tests {
         let orders: [Vec<usize>; 4] =
             [(0..32).collect(), (0..32).rev().collect(), (0..32).map(|i| ((i + 5) % 32) ^ 3).collect(), vec![7, 3, 30]];
         for order in &orders {
-            assert!(through(order, |_| 4096).addresses.is_none(), "a broadcast is affine");
-            assert!(through(order, |lane| 4096 + 4 * lane).addresses.is_none(), "a row is affine");
+            assert!(through(order, |_| 4096).addresses.scattered.is_none(), "a broadcast is affine");
+            assert!(through(order, |lane| 4096 + 4 * lane).addresses.scattered.is_none(), "a row is affine");
             assert!(
-                through(order, |lane| 1 << 40 | (31 - lane) << 34).addresses.is_none(),
+                through(order, |lane| 1 << 40 | (31 - lane) << 34).addresses.scattered.is_none(),
                 "a falling column is affine"
             );
             through(order, |lane| 4096 + lane * lane * 4);

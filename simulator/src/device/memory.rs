@@ -5,7 +5,7 @@
 
 use super::{Place, Plain};
 use crate::block::Block;
-use crate::counters::{Access, What};
+use crate::counters::{Access, Counted, What, trace};
 use crate::lane::{COUNTERS, OVERFLOWED, current, is_watched, suspend};
 use crate::overflow::{enter, enter_at};
 use crate::report::Kind;
@@ -49,7 +49,13 @@ pub unsafe fn read_shared<T: Plain>(ptr: *const T) -> T {
             // SAFETY: as the caller promises.
             match unsafe { quick::check(ptr as usize) } {
                 Read::Done => {}
-                Read::Noted => note_shared_read(ptr.cast(), Location::caller()),
+                Read::Noted => {
+                    let what = What::new(Access::SharedLoad, 4);
+                    let counted = Counted { location: Location::caller(), what, address: ptr as usize };
+                    if quick::is_sample() || !trace::write(counted) {
+                        note_shared_read(ptr.cast(), Location::caller());
+                    }
+                }
                 Read::Unchecked => shared_read_word(ptr.cast(), Location::caller()),
             }
         } else {
@@ -245,7 +251,7 @@ macro_rules! shared_hook {
                 $closely(address, size, location);
             } else if lane.attention() & (COUNTERS | OVERFLOWED) != 0 {
                 let is_counted = lane.attention() & OVERFLOWED == 0
-                    && state.count_at_once(&lane, location, What::new(Access::$access, size), address);
+                    && trace::write(Counted { location, what: What::new(Access::$access, size), address });
                 if !is_counted {
                     $count(address, size, location);
                 }
@@ -298,27 +304,17 @@ fn shared_read_word(ptr: *const u8, location: &'static Location<'static>) {
     }
 }
 
-/// A read of a word that is checked, and is to be counted or taken as a sample.
+/// A read of a word that is checked, and is a sample, or is counted and not what is expected.
 #[cold]
 #[inline(never)]
 fn note_shared_read(ptr: *const u8, location: &'static Location<'static>) {
     let address = ptr as usize;
     if quick::is_sample() {
-        return shared_read_sample(address, location);
-    }
-    let lane = current();
-    let state = &Block::of_watched(&lane).state;
-    if !state.count_at_once(&lane, location, What::new(Access::SharedLoad, 4), address) {
+        take_sample(address, location);
+        shared_read_closely(address, 4, location);
+    } else {
         count_shared_read(address, 4, location);
     }
-}
-
-/// A read of a word that is a sample.
-#[cold]
-#[inline(never)]
-fn shared_read_sample(address: usize, location: &'static Location<'static>) {
-    take_sample(address, location);
-    shared_read_closely(address, 4, location);
 }
 
 /// [`shared_write`] of a word.

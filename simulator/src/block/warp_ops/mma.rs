@@ -118,7 +118,7 @@ fn check_rows(
             state.check_shared(lane, accessed);
         }
         if lane.watch.get() & COUNTERS != 0 {
-            state.count(lane, group.location, What::new(access, 16), accessed.address);
+            state.count_for(lane, group.location, What::new(access, 16), accessed.address);
         }
         // SAFETY: 16 bytes of the block's shared memory, as their container checked.
         unsafe { fragments.row.cast::<[u8; 16]>().read() }
