@@ -16,6 +16,9 @@ macro_rules! unroll {
     (for $i:ident in 0..8 $body:block) => {
         unroll!(@each $i $body 0 1 2 3 4 5 6 7)
     };
+    (for $i:ident in 1..4 $body:block) => {
+        unroll!(@each $i $body 1 2 3)
+    };
     (for $i:ident in 1..17 $body:block) => {
         unroll!(@each $i $body 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
     };

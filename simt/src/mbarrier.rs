@@ -95,6 +95,10 @@ impl<const N: usize> Mbarriers<N> {
     }
 
     /// Arrives at mbarrier `i`, releasing what this thread wrote (`mbarrier.arrive`).
+    ///
+    /// It does not wait for loads: a TMA copy that it permits may overwrite what a load before it has still to read. So
+    /// each thread that has read a pipeline stage by ordinary loads first calls
+    /// [`fence_proxy_async`](crate::sync::fence_proxy_async).
     #[inline(always)]
     #[track_caller]
     pub fn arrive(&self, i: u32) {

@@ -59,7 +59,8 @@ pub fn fence(scope: Scope) {
 /// async proxy (`fence.proxy.async.shared::cta`, compute capability 9.0).
 ///
 /// Each thread that wrote data for a [TMA store](crate::tma) or a `wgmma` operand calls it before the barrier after
-/// which one thread starts the store or the warpgroup the multiplication.
+/// which one thread starts the store or the warpgroup the multiplication. So does each thread that read, by ordinary
+/// loads, what a TMA copy overwrites after that barrier.
 #[inline(always)]
 #[track_caller]
 pub fn fence_proxy_async() {

@@ -28,6 +28,8 @@ pub(crate) struct Extension {
     pub(crate) products: Products,
     /// Clocks at which this thread executed a proxy fence, ascending.
     pub(crate) proxy_fences: Vec<u32>,
+    /// Clocks at which this thread began a matrix product of registers, ascending.
+    pub(crate) products_of_registers: Vec<u32>,
 }
 
 /// Indices and extents that a kernel may ask for.

@@ -36,7 +36,8 @@ pub enum Kind {
     WrongOperand,
     /// An access to shared memory in no order with a read or write of TMA or the tensor cores.
     AsyncRace,
-    /// TMA or the tensor cores access what an ordinary write wrote, without a proxy fence after it.
+    /// TMA or the tensor cores access what an ordinary write wrote, or TMA overwrites what an ordinary read read,
+    /// without a proxy fence between.
     ProxyFence,
     /// An mbarrier used against its rules: initialisation, arrivals, bytes.
     Mbarrier,
@@ -125,7 +126,8 @@ impl Kind {
                  the last read, all lanes together; `store_wait_read` before a buffer is written again"
             }
             Self::ProxyFence => {
-                "`fence_proxy_async` in each thread that wrote, then a barrier; `fence_mbarrier_init` after `init`"
+                "`fence_proxy_async` in each thread that wrote or read, then a barrier; \
+                 `fence_mbarrier_init` after `init`"
             }
             Self::Mbarrier => {
                 "initialise once, by one thread, before a barrier; count arrivals, and the bytes of whole boxes"

@@ -4,6 +4,7 @@ use crate::case::{Bench, Case, Group};
 use simt::cluster::{cluster_rank, cluster_size, cluster_sync};
 use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
 use simt::prelude::*;
+use simt::sync::fence_proxy_async;
 use simt::tma::{Swizzle, TensorMap, load_2d_multicast};
 use simt::warp::sync_warp;
 use simulator::Kind;
@@ -111,6 +112,8 @@ fn add(pipeline: &Pipeline, step: u32, col: u32) -> f32 {
     for row in 0..2 * ROWS {
         sum += stage.get(row * COLS + col);
     }
+    // TMA will write there again.
+    fence_proxy_async();
     sum
 }
 

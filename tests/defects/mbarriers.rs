@@ -4,6 +4,7 @@
 use crate::case::{Bench, Case, Group};
 use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
 use simt::prelude::*;
+use simt::sync::fence_proxy_async;
 use simt::tma::{Swizzle, TensorMap, load_2d};
 use simt::warp::sync_warp;
 use simulator::Kind;
@@ -23,6 +24,7 @@ pub(crate) const GROUP: Group = Group {
         Case::new("stage loaded again without a wait", Kind::AsyncRace, |b| sums(b, refill_faulty)),
         Case::new("stage released before it is read", Kind::AsyncRace, |b| sums(b, early_release_faulty)),
         Case::new("stage released while other lanes still read", Kind::AsyncRace, |b| sums(b, drift_faulty)),
+        Case::new("stage released while loads may be under way", Kind::ProxyFence, |b| sums(b, unfenced_faulty)),
         Case::new("write after the arrival", Kind::Race, |b| pass_message(b, late_faulty)),
         Case::new("read without a wait", Kind::Race, |b| pass_message(b, unwaited_faulty)),
     ],
@@ -87,6 +89,8 @@ fn add(pipeline: &Pipeline, step: u32, col: u32) -> f32 {
     for row in 0..ROWS {
         sum += stage.get(row * COLS + col);
     }
+    // TMA will write there again.
+    fence_proxy_async();
     sum
 }
 
@@ -261,6 +265,30 @@ fn drift_faulty(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, y: VecMut<f32
         } else if t >= 32 {
             wait_full(pipeline, step);
             sum += add(pipeline, step, t - 32); // FAULT: no sync_warp before the arrival
+            release(pipeline, step);
+        }
+    }
+    if t >= 32 {
+        y.set((t - 32) as usize, sum);
+    }
+}
+
+/// As `gemm_sm90_f64_…` once was: in a warp whose loads had to wait, the arrival came before them.
+#[kernel(block = BLOCK)]
+fn unfenced_faulty(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, y: VecMut<f32>) {
+    init_barriers(pipeline, 2);
+    let t = thread_idx_x();
+    let mut sum = 0.0;
+    for step in 0..STEPS {
+        if t == 0 {
+            wait_empty(pipeline, step);
+            load(pipeline, x, step); // FAULT
+        } else if t >= 32 {
+            wait_full(pipeline, step);
+            for row in 0..ROWS {
+                sum += pipeline.stages[(step % STAGES) as usize].get(row * COLS + t - 32); // FAULT: no proxy fence
+            }
+            sync_warp(u32::MAX);
             release(pipeline, step);
         }
     }

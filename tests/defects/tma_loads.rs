@@ -3,6 +3,7 @@
 use crate::case::{Bench, Case, Group};
 use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
 use simt::prelude::*;
+use simt::sync::fence_proxy_async;
 use simt::tma::{Swizzle, TensorMap, load_2d, load_3d};
 use simulator::Kind;
 use warpwright_tests::sim::{Buffer, Grid};
@@ -157,6 +158,7 @@ fn reload_faulty(#[shared] stage: &Stage, x: &TensorMap<f32>, y: VecMut<f32>) {
     load(stage, x, 0);
     stage.full.wait(0, 0);
     let last = stage.tile.get(TILE as u32 - 1 - thread_idx_x()); // FAULT: the other warp may still be here
+    fence_proxy_async();
     load(stage, x, 1); // FAULT
     stage.full.wait(0, 1);
     y.set(thread_idx_x() as usize, last + stage.tile.get(thread_idx_x()));
@@ -168,6 +170,7 @@ fn reload_fixed(#[shared] stage: &Stage, x: &TensorMap<f32>, y: VecMut<f32>) {
     load(stage, x, 0);
     stage.full.wait(0, 0);
     let last = stage.tile.get(TILE as u32 - 1 - thread_idx_x());
+    fence_proxy_async();
     sync_threads();
     load(stage, x, 1);
     stage.full.wait(0, 1);
@@ -186,30 +189,26 @@ fn reload(bench: &mut Bench) -> bool {
 fn overwrite_faulty(#[shared] stage: &Stage, x: &TensorMap<f32>, y: VecMut<f32>) {
     stage.tile.set(thread_idx_x(), thread_idx_x() as f32); // FAULT: no proxy fence after it
     init_barrier(stage);
-    let other = stage.tile.get(63 - thread_idx_x());
-    sync_threads();
     load(stage, x, 0); // FAULT
     stage.full.wait(0, 0);
-    y.set(thread_idx_x() as usize, other + stage.tile.get(thread_idx_x()));
+    y.set(thread_idx_x() as usize, stage.tile.get(thread_idx_x()));
 }
 
 #[kernel(block = 64)]
 fn overwrite_fixed(#[shared] stage: &Stage, x: &TensorMap<f32>, y: VecMut<f32>) {
     stage.tile.set(thread_idx_x(), thread_idx_x() as f32);
-    simt::sync::fence_proxy_async();
+    fence_proxy_async();
     init_barrier(stage);
-    let other = stage.tile.get(63 - thread_idx_x());
-    sync_threads();
     load(stage, x, 0);
     stage.full.wait(0, 0);
-    y.set(thread_idx_x() as usize, other + stage.tile.get(thread_idx_x()));
+    y.set(thread_idx_x() as usize, stage.tile.get(thread_idx_x()));
 }
 
 fn overwrite(bench: &mut Bench) -> bool {
     let (x, mut y) = (Buffer::new(&ramp(TILE)), Buffer::unwritten(64));
     let map = x.matrix(SIDE, SIDE).tma(SIDE, SIDE, Swizzle::None);
     bench.launch((overwrite_faulty, overwrite_fixed), Grid::line(1, 64), (map, &mut y));
-    y.to_vec() == [63.5; 64]
+    y.to_vec() == ramp(64)
 }
 
 /// The defect is in the launch: the box of its map.

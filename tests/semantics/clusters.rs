@@ -156,7 +156,11 @@ fn begin(ring: &Ring, filling: u32, freeing: u32) {
 
 /// A thread's column in the tile of a stage of so many rows.
 fn column(ring: &Ring, stage: u32, rows: u32) -> f32 {
-    (0..rows).fold(0.0, |sum, row| sum + ring.stages[stage as usize].get(row * COLS + thread_idx_x() - 32))
+    let at = |row| row * COLS + thread_idx_x() - 32;
+    let sum = (0..rows).fold(0.0, |sum, row| sum + ring.stages[stage as usize].get(at(row)));
+    // TMA will write there again.
+    fence_proxy_async();
+    sum
 }
 
 /// Each of 4 blocks multicasts a quarter of each tile. Every warp that has read a tile arrives at all blocks.

@@ -494,6 +494,8 @@ pub struct MmaF64Config {
     pub warp: [u32; 2],
     /// Stages of the pipeline.
     pub stages: usize,
+    /// Whether it has a stream-K schedule. Finding its units takes a launch 0.9 µs.
+    pub stream_k: bool,
     /// Its speed.
     pub model: PerfModel,
     /// m, n and k of a product that needs it.
@@ -521,14 +523,14 @@ pub struct MmaF64Kernel {
 
 /// Calls `$then!` with the rows for `f64` by `mma.sync` fed by TMA.
 ///
-/// C tile: its extents, blocks of 16 × 16 of a warp, stages, `[layouts]`, efficiency, misaligned, tile overhead, m, n
-/// and k of a product that needs it.
+/// C tile: its extents, blocks of 16 × 16 of a warp, stages, whether it has a stream-K schedule, `[layouts]`,
+/// efficiency, misaligned, tile overhead, m, n and k of a product that needs it.
 macro_rules! mma_f64_sm90_configs {
     ($then:ident) => {
         $then! {
-            "128x128": 128 x 128, 4 x 2, 5, [nn nt tn tt], [0.93 0.93], 1.0, 50.0, 4096 x 4096 x 4096;
-            "128x64": 128 x 64, 2 x 2, 6, [nn nt tn tt], [0.87 0.87], 1.0, 70.0, 1024 x 1024 x 1024;
-            "64x32": 64 x 32, 1 x 1, 12, [nn nt tn tt], [0.6 0.6], 1.0, 100.0, 512 x 512 x 512;
+            "128x128": 128 x 128, 4 x 2, 5, stream_k = true, [nn nt tn tt], [0.93 0.93], 1.0, 50.0, 4096 x 4096 x 4096;
+            "128x64": 128 x 64, 2 x 2, 6, stream_k = false, [nn nt tn tt], [0.87 0.87], 1.0, 70.0, 1024 x 1024 x 1024;
+            "64x32": 64 x 32, 1 x 1, 12, stream_k = false, [nn nt tn tt], [0.6 0.6], 1.0, 100.0, 512 x 512 x 512;
         }
     };
 }

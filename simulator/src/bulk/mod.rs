@@ -13,6 +13,7 @@
 //! - A multicast load is an operation of its own in each block of the cluster, and lands there by itself.
 //!   `block/peers.rs` has the order that it needs.
 //! - After an ordinary write its thread must execute a proxy fence before TMA reads or overwrites the location.
+//! - After an ordinary read, too, before TMA overwrites the location, unless it begins a `wgmma` of registers between.
 
 mod bytes;
 mod mbarrier;

@@ -55,8 +55,8 @@ pub fn tensor_store_wait(pending: u32, only_read: bool) {
     async_proxy.wait_stores(state, &lane, pending, only_read);
 }
 
-/// `fence.proxy.async.shared::cta`: this thread's ordinary writes before it are visible to TMA and the tensor cores,
-/// for threads that are ordered behind this fence.
+/// `fence.proxy.async.shared::cta`: this thread's ordinary accesses come before those of TMA and the tensor cores, for
+/// threads that are ordered behind this fence.
 #[track_caller]
 pub fn fence_proxy_async() {
     if mutated(Location::caller(), Change::Remove) {

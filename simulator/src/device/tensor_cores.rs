@@ -125,6 +125,10 @@ pub fn warpgroup_multiply(product: &WarpgroupProduct<'_>, d: &mut [f32], ticket:
     let WarpgroupProduct { kind, steps, a, registers, b, fresh } = *product;
     let shape = Shape { kind, steps, cols: 2 * d.len(), a: a.map(TensorOperand::inner), b: b.inner(), fresh };
     let lane = enter();
+    if !registers.is_empty() && lane.watched() {
+        // It does not begin before they are there.
+        lane.extension().products_of_registers.push(lane.clock());
+    }
     let (block, product) = (Block::of(&lane), Product { a: registers, d, ticket });
     block.warpgroup(&lane).start(&block.state, &lane, shape, product, Location::caller());
 }

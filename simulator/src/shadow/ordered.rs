@@ -90,6 +90,7 @@ impl SharedShadow {
             || reads & FLAGS == LOAD
             || write != 0 && !is_ordered(write)
             || write != 0 && kind.is_bulk() && !Self::is_fenced(write, threads, lane)
+            || kind == AccessKind::BulkWrite && reads != 0 && !self.is_settled(reads, threads, lane)
         {
             return None;
         }

@@ -60,7 +60,7 @@ pub(crate) struct SharedShadow {
     /// log2 of the bytes per cell: 2, or less after a narrower access.
     pub(super) shift: u32,
     /// By cell the readers one by one where there are several, once clocks are kept per thread; no cells before.
-    readers: Vec<Vec<(u16, u32, &'static Location<'static>)>>,
+    pub(super) readers: Vec<Vec<(u16, u32, &'static Location<'static>)>>,
     /// The last plain write of cells that atomic operations have written since: atomics that are not ordered behind it
     /// race with it.
     plain: HashMap<usize, u64>,
@@ -397,6 +397,9 @@ impl SharedShadow {
             }
             self.set_quick_size(0);
             return;
+        }
+        if reads != 0 && reads & FLAGS != LOAD && kind == AccessKind::BulkWrite {
+            self.check_settled(index, threads, lane, accessed);
         }
         if reads != 0 && reads & FLAGS != LOAD && (reads & FLAGS != 0 || !is_before(lane, thread(reads), clock(reads)))
         {

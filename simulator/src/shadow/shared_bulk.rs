@@ -8,12 +8,16 @@ use super::access::Accessed;
 use super::bulk::{Reading, VECTOR_USED};
 use super::ordered::Reader;
 use super::shared::SharedShadow;
-use super::shared_stamp::{ASYNC, clock, place, stamp_of, stamped, thread};
+use super::shared_stamp::{ASYNC, FLAGS, clock, place, stamp_of, stamped, thread};
 use crate::bulk::Landing;
 use crate::lane::Lane;
 use crate::report::Kind;
 use crate::threads::{Threads, is_before};
 use std::ops::Range;
+use std::panic::Location;
+
+/// Thread, clock and place of a read.
+type Read = (u16, u32, &'static Location<'static>);
 
 impl SharedShadow {
     /// A TMA load begins to write, as thread number `writer`; gives the stamp that [`Self::settle`] looks for.
@@ -150,6 +154,34 @@ impl SharedShadow {
         let (writer, at) = (thread(write), clock(write));
         threads.is_async_proxy(writer)
             || threads.proxy_fence_after(writer, at).is_some_and(|fence| threads.has_acquired(lane, writer, fence))
+    }
+
+    /// Whether the read of a cell is by one thread, and TMA may write there as far as that is concerned.
+    pub(super) fn is_settled(&self, reads: u64, threads: &Threads, lane: &Lane) -> bool {
+        reads & FLAGS == 0 && !self.is_unsettled((thread(reads), clock(reads), place(reads)), threads, lane)
+    }
+
+    /// Whether an ordinary read comes before what a lane does, but its value may not yet be in a register.
+    fn is_unsettled(&self, (reader, at, site): Read, threads: &Threads, lane: &Lane) -> bool {
+        !threads.is_async_proxy(reader)
+            && !self.bulk.is_reading_at(site)
+            && threads.has_acquired(lane, reader, at)
+            && !threads.is_read_settled(lane, reader, at)
+    }
+
+    /// Reports an ordinary read of a cell that TMA writes, if its value may not yet be in a register. (Where clocks are
+    /// not kept per thread, several readers are not known one by one.)
+    pub(super) fn check_settled(&self, index: usize, threads: &Threads, lane: &Lane, accessed: Accessed) {
+        let reads = self.reads[index];
+        let one = [(thread(reads), clock(reads), place(reads))];
+        let all = if reads & FLAGS == 0 { &one[..] } else { self.readers.get(index).map_or(&[][..], Vec::as_slice) };
+        let unsettled = all.iter().find(|&&read| self.is_unsettled(read, threads, lane));
+        let Some(&(reader, _, site)) = unsettled else { return };
+        threads.fault(lane, Kind::ProxyFence, accessed.location, Some(site), || {
+            let (what, name) = (accessed.kind.verb(), threads.name_shared(accessed.address));
+            let reader = threads.name_thread(reader);
+            format!("{what} of {name}, which {reader} read without a proxy fence between its read and the barrier")
+        });
     }
 
     /// Reports an ordinary write that is not visible to the async proxy.

@@ -238,6 +238,17 @@ impl Threads {
         fences.get(fences.partition_point(|&fence| fence < clock)).copied()
     }
 
+    /// Whether what a thread read at `clock` was in its registers before what a lane has acquired: by a proxy fence, or
+    /// as an operand of a matrix product.
+    pub(crate) fn is_read_settled(&self, lane: &Lane, thread: u16, clock: u32) -> bool {
+        let used = || {
+            let products = &self.lane(thread).extension_if_any()?.products_of_registers;
+            products.get(products.partition_point(|&product| product < clock)).copied()
+        };
+        let is_acquired = |at: u32| self.has_acquired(lane, thread, at);
+        self.proxy_fence_after(thread, clock).is_some_and(is_acquired) || used().is_some_and(is_acquired)
+    }
+
     /// The first number that is no thread's: a whole number of warps.
     fn tma_base(&self) -> usize {
         self.warps() << self.warp_shift

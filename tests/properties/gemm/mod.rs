@@ -5,6 +5,7 @@ mod case;
 mod corrupted;
 mod errors;
 mod framed;
+mod large;
 mod packed;
 mod planes;
 mod run;

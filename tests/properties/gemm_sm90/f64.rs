@@ -22,6 +22,15 @@ struct Product {
     b: Array2<f64>,
 }
 
+/// Where a product is computed.
+#[derive(Clone, Copy)]
+enum On {
+    AllSms,
+    Sms(u32),
+    /// Tiles are shared by so many blocks.
+    SharedTiles(u32),
+}
+
 impl Product {
     fn new(extents @ [m, n, k]: [usize; 3], mut value: impl FnMut() -> f64) -> Self {
         let mut matrix = |shape| Array2::from_shape_simple_fn(shape, &mut value);
@@ -35,8 +44,8 @@ impl Product {
         (0..m * n).map(|i| sum(i / n, i % n)).collect()
     }
 
-    /// By a kernel on so many SMs, on all of them for none; C between NaNs, which nobody may touch.
-    fn run(&self, device: &Device, kernel: &MmaF64Kernel, sms: Option<u32>) -> Vec<f64> {
+    /// By a kernel; C between NaNs, which nobody may touch.
+    fn run(&self, device: &Device, kernel: &MmaF64Kernel, on: On) -> Vec<f64> {
         let [m, n, _] = self.extents;
         let upload = |matrix: &Array2<f64>, transposed: bool| {
             let matrix = if transposed { matrix.t() } else { matrix.view() };
@@ -57,22 +66,29 @@ impl Product {
                 a.as_tensor_strided(&shape_a, &strides_a).unwrap(),
                 b.as_tensor_strided(&shape_b, &strides_b).unwrap(),
             )
-            .op(op(ta), op(tb))
-            .algorithm(Algorithm::of(kernel.kernel.info()));
-        let gemm = match sms {
-            Some(sms) => gemm.sm_count_target(sms),
-            None => gemm,
+            .op(op(ta), op(tb));
+        let algorithm = Algorithm::of(kernel.kernel.info());
+        let mut workspace = device.alloc_zeros(1 << 20).unwrap();
+        let gemm = match on {
+            On::AllSms => gemm.algorithm(algorithm),
+            On::Sms(sms) => gemm.algorithm(algorithm).sm_count_target(sms),
+            On::SharedTiles(blocks) => gemm.algorithm(algorithm.stream_k(blocks)).workspace(&mut workspace),
         };
         let ldc = n + 3;
         let mut c = device.upload(&vec![f64::NAN; m * ldc]).unwrap();
+        if let On::SharedTiles(blocks) = on {
+            let to = c.slice(0..(m - 1) * ldc + n).unwrap();
+            let plan = gemm.plan(algorithm.stream_k(blocks), to.as_tensor_strided(&[m, n], &[ldc, 1]).unwrap());
+            assert!(plan.unwrap().workspace_len() > 0, "nothing is shared");
+        }
         gemm.into(c.slice_mut(0..(m - 1) * ldc + n).unwrap().as_tensor_strided(&[m, n], &[ldc, 1]).unwrap()).unwrap();
         let c = c.download().unwrap();
         assert!((0..m * ldc).all(|i| i % ldc < n || c[i].is_nan()), "{}: written beside C", kernel.kernel.info().name);
         (0..m * n).map(|i| c[i / n * ldc + i % n]).collect()
     }
 
-    fn check(&self, device: &Device, kernel: &MmaF64Kernel, sms: Option<u32>, what: &str) {
-        let (expected, got) = (self.expected(), self.run(device, kernel, sms));
+    fn check(&self, device: &Device, kernel: &MmaF64Kernel, on: On, what: &str) {
+        let (expected, got) = (self.expected(), self.run(device, kernel, on));
         let n = self.extents[1];
         for (i, (expected, got)) in expected.iter().zip(&got).enumerate() {
             assert!(
@@ -106,7 +122,7 @@ fn sums_have_the_bits_of_sequential_multiply_adds() {
             for power in [0, -540] {
                 let mut rng = values::rng(m as u64 * 31 + k as u64);
                 let product = Product::new([m, n, k], || rng.random_range(-1.0..=1.0_f64) * 2_f64.powi(power));
-                product.check(&device, kernel, None, &format!("times 2^{power}"));
+                product.check(&device, kernel, On::AllSms, &format!("times 2^{power}"));
             }
         }
     }
@@ -120,7 +136,22 @@ fn blocks_walk_through_all_tiles() {
         let mut rng = values::rng(11);
         let product = Product::new([2 * rows + 4, cols + 6, 2 * DEPTH + 1], || f64::from(rng.random_range(-9..=9_i32)));
         for sms in [1, 4] {
-            product.check(&under_test(u64::from(sms)), kernel, Some(sms), &format!("{sms} SMs"));
+            product.check(&under_test(u64::from(sms)), kernel, On::Sms(sms), &format!("{sms} SMs"));
+        }
+    }
+}
+
+/// Six tiles that blocks share along k: the same chains, which go on in another block, with depths that are no whole
+/// steps, and with so few steps that a block has none of a tile's beginning.
+#[test]
+fn sums_of_shared_tiles_have_the_bits_of_sequential_multiply_adds() {
+    for kernel in F64.iter().filter(|kernel| kernel.config.stream_k) {
+        let [rows, cols] = kernel.config.tile.map(|edge| edge as usize);
+        for (blocks, k) in [(4, 5 * DEPTH + 3), (5, 7 * DEPTH), (4, 2 * DEPTH), (5, DEPTH + 1)] {
+            let mut rng = values::rng(k as u64);
+            let product = Product::new([2 * rows + 3, cols + 4, k], || rng.random_range(-1.0..=1.0_f64));
+            let device = under_test(u64::from(blocks));
+            product.check(&device, kernel, On::SharedTiles(blocks), &format!("shared by {blocks} blocks"));
         }
     }
 }
@@ -135,7 +166,7 @@ fn steps_are_free_of_conflicts() {
             let device = Device::simulator_with(Config::new(Level::Counters));
             let product = Product::new([rows, cols, steps * DEPTH], || 1.0);
             device.take_counters();
-            product.run(&device, kernel, Some(1));
+            product.run(&device, kernel, On::Sms(1));
             device.take_counters().expect("counted")
         });
         let wavefronts = counters.map(|counters| counters.total(Access::SharedLoad).wavefronts);

@@ -4,6 +4,7 @@ use simt::{
     cluster::{cluster_rank, cluster_sync},
     mbarrier::{Mbarriers, fence_mbarrier_init},
     prelude::*,
+    sync::fence_proxy_async,
     tma::{TensorMap, load_2d_multicast, load_3d_multicast},
     warp::sync_warp,
 };
@@ -83,7 +84,8 @@ pub fn multicast_pipeline_sums(
             for row in 0..2 * ROWS {
                 sum += pipeline.stages[stage as usize].get(row * COLS + col);
             }
-            // All lanes have read before one of them arrives, in both blocks.
+            // All lanes have read before one of them arrives, in both blocks: TMA must not overtake a load.
+            fence_proxy_async();
             sync_warp(u32::MAX);
             if col.is_multiple_of(32) {
                 pipeline.empty.arrive_at(stage, 0);

@@ -3,6 +3,7 @@
 use simt::{
     mbarrier::{Mbarriers, fence_mbarrier_init},
     prelude::*,
+    sync::fence_proxy_async,
     tma::{TensorMap, load_2d},
     warp::sync_warp,
 };
@@ -72,7 +73,8 @@ pub fn tma_pipeline_sums(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, rows
         for row in 0..ROWS {
             sum += pipeline.stages[stage as usize].get(row * COLS + col);
         }
-        // All lanes have read before one of them arrives.
+        // All lanes have read before one of them arrives: TMA must not overtake a load.
+        fence_proxy_async();
         sync_warp(u32::MAX);
         if col.is_multiple_of(32) {
             pipeline.empty.arrive(stage);

@@ -22,6 +22,7 @@
 use half::bf16;
 use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
 use simt::prelude::*;
+use simt::sync::fence_proxy_async;
 use simt::tma::{TensorMap, load_2d};
 
 use super::warp_tile::WarpTile;
@@ -78,6 +79,8 @@ pub fn matmul_tma(#[shared] tiles: &Tiles, a: &TensorMap<bf16>, b: &TensorMap<bf
                 |row, col| tiles.b.slot::<8>(col / 64 * OF_B as u32 + swizzled(row, col % 64)),
             );
         });
+        // TMA, which writes there next, must not overtake a load.
+        fence_proxy_async();
         sync_threads();
     }
     sums.store(c, (row0, col0));

@@ -101,7 +101,15 @@ impl TmaConfig {
         match self {
             Self::Wgmma(config) => config.stream_k,
             Self::Ffma(config) => config.is_stream_k(),
-            Self::MmaF64(_) => false,
+            Self::MmaF64(config) => config.stream_k,
+        }
+    }
+
+    /// Bytes of a partial sum of a stream-K schedule.
+    pub(super) fn partial_bytes(self) -> usize {
+        match self {
+            Self::Wgmma(_) | Self::Ffma(_) => size_of::<f32>(),
+            Self::MmaF64(_) => size_of::<f64>(),
         }
     }
 
@@ -138,12 +146,13 @@ impl TmaConfig {
         }
     }
 
-    /// Consumer warpgroups of a block, each of which passes partials of its own.
+    /// Flags of a block: of each consumer warpgroup, or warp, that passes partials of its own.
     #[cfg(test)]
-    pub(super) fn consumers(self) -> u32 {
+    pub(super) fn flags(self) -> u32 {
         match self {
             Self::Wgmma(config) => config.consumers(),
-            Self::Ffma(_) | Self::MmaF64(_) => 1,
+            Self::Ffma(_) => 1,
+            Self::MmaF64(_) => 8,
         }
     }
 }
@@ -227,6 +236,11 @@ impl<T: Number> Configuration<T> {
     /// Whether it has a stream-K schedule.
     pub(super) fn has_stream_k(&self) -> bool {
         self.tma().is_some_and(TmaConfig::has_stream_k)
+    }
+
+    /// Bytes of a partial sum of a stream-K schedule.
+    pub(super) fn partial_bytes(&self) -> usize {
+        self.tma().map_or(0, TmaConfig::partial_bytes)
     }
 
     /// Elements of k per step of the main loop, for stream-K.

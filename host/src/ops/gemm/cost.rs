@@ -204,7 +204,7 @@ fn stream_k<T: Number>(
     let tiles_per_sm = f64::from(blocks_per_sm) * schedule.max_steps() / f64::from(schedule.steps.max(1));
     let blocks = f64::from(schedule.clusters * configuration.cluster());
     // The last cluster of a tile loads the partial sums of all others, one after the other; each block its own part.
-    let bytes = rows * cols * 4.0 / f64::from(configuration.cluster());
+    let bytes = rows * cols * configuration.partial_bytes() as f64 / f64::from(configuration.cluster());
     let fix_up = |[each, per_byte]: [f64; 2]| schedule.max_clusters_per_tile() * (each + bytes * per_byte);
     let load = load(configuration, request, tiles_per_sm, blocks);
     let beside_loads = if configuration.is_sequential { FIXUP } else { FIXUP_BESIDE_LOADS };

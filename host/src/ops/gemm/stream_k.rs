@@ -2,11 +2,12 @@
 //! `gpu::gemm::sm90::schedule::stream_k`.
 //!
 //! ```text
-//! workspace   │ up to 3 to reach 16 bytes │ 4 flags of 8 bytes per cluster │ a tile of f32 per cluster │
+//! workspace   │ up to 3 to reach 16 bytes │ 8 flags of 8 bytes per cluster │ a tile of partial sums per cluster │
 //! ```
 //!
 //! A block that has the beginning of a tile stores its partial sums and sets its flag to the epoch of the launch; the
-//! block that has the end waits for the flag and adds them (fix-up).
+//! block that has the end waits for the flag and adds them, or goes on from them (fix-up). The workspace is counted in
+//! `f32`.
 
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
@@ -23,7 +24,7 @@ use crate::error::Result;
 use crate::launch::Fields;
 use crate::memory::BufferViewMut;
 
-/// `f32` for the flags of a cluster: 8 bytes for each warpgroup that multiplies.
+/// `f32` for the flags of a cluster: 8 bytes for each warpgroup, or warp, that passes partial sums.
 const FLAGS: usize = 16;
 /// `f32` for aligning the flags to 16 bytes.
 const SLACK: usize = 3;
@@ -87,8 +88,10 @@ impl Schedule {
     }
 
     /// `f32` of workspace.
-    pub(super) fn workspace_len(&self, [rows, cols]: [u32; 2]) -> usize {
-        self.clusters as usize * (FLAGS + rows as usize * cols as usize) + SLACK
+    pub(super) fn workspace_len<T: Number>(&self, configuration: &Configuration<T>) -> usize {
+        let [rows, cols] = configuration.tile.map(|edge| edge as usize);
+        let partials = rows * cols * configuration.partial_bytes() / size_of::<f32>();
+        self.clusters as usize * (FLAGS + partials) + SLACK
     }
 
     /// `f32` at the beginning of the workspace that include all flags.
@@ -133,10 +136,14 @@ impl<'w> StreamKArgs<'w> {
     }
 
     /// Flags and partial sums in a workspace of [`Schedule::workspace_len`] elements.
-    pub(super) fn new(schedule: &Schedule, tile: [u32; 2], workspace: BufferViewMut<'w, f32>) -> Result<Self> {
+    pub(super) fn new<T: Number>(
+        schedule: &Schedule,
+        configuration: &Configuration<T>,
+        workspace: BufferViewMut<'w, f32>,
+    ) -> Result<Self> {
         let misalignment = workspace.view().device_ptr().addr() / size_of::<f32>() % (SLACK + 1);
         let start = if misalignment == 0 { 0 } else { SLACK + 1 - misalignment };
-        let Range { start, end } = start..start + schedule.workspace_len(tile) - SLACK;
+        let Range { start, end } = start..start + schedule.workspace_len(configuration) - SLACK;
         let (flags, partials) = workspace.slice(start..end)?.split_at(schedule.clusters as usize * FLAGS)?;
         let mut flags = flags.into_u64_words();
         // Any old value is not the epoch.
@@ -166,19 +173,20 @@ mod tests {
     use super::super::configuration::Kernels;
     use super::*;
 
-    /// A tensor-core kernel has a flag for each warpgroup but the producer, others one per block.
+    /// A tensor-core kernel has a flag for each warpgroup or warp that multiplies, others one per block.
     #[test]
     fn there_are_enough_flags_per_cluster() {
         fn check<T: Kernels>() {
             for configuration in T::configurations() {
                 if let Some(tma) = configuration.tma().filter(|tma| tma.has_stream_k()) {
                     let info = configuration.info();
-                    assert!(2 * tma.consumers() * info.cluster <= FLAGS as u32, "{}", info.name);
+                    assert!(2 * tma.flags() * info.cluster <= FLAGS as u32, "{}", info.name);
                 }
             }
         }
         check::<f16>();
         check::<bf16>();
         check::<f32>();
+        check::<f64>();
     }
 }

@@ -91,7 +91,7 @@ impl AsyncProxy {
         inner.issued += 1;
     }
 
-    /// `fence.proxy.async`: this thread's ordinary writes so far are visible to the async proxy after this.
+    /// `fence.proxy.async`: this thread's ordinary accesses so far come before those of the async proxy after this.
     pub(crate) fn fence_proxy(&self, state: &BlockState, lane: &Lane) {
         self.fence_mbarriers(state, lane);
         if lane.watched() {

@@ -5,7 +5,7 @@ use simt::prelude::*;
 use simt::tma::{TensorMap, TensorMapMut};
 
 use super::config::Config;
-use super::mainloop::{Smem, elements, gemm, staging};
+use super::mainloop::{Smem, elements, gemm};
 use super::operand::{A, B};
 use crate::gemm::args::TmaGemmArgs;
 #[cfg(not(target_arch = "nvptx64"))]
@@ -14,7 +14,8 @@ use crate::gemm::configs::{Layout, MmaF64Config, PerfModel, mma_f64_sm90_configs
 
 macro_rules! kernels {
     ($(
-        $name:literal: $m:literal x $n:literal, $mb:literal x $nb:literal, $stages:literal, [$($layout:ident)+],
+        $name:literal: $m:literal x $n:literal, $mb:literal x $nb:literal, $stages:literal,
+        stream_k = $stream_k:literal, [$($layout:ident)+],
         [$one:literal $more:literal], $misaligned:literal, $overhead:literal, $pm:literal x $pn:literal x $pk:literal;
     )+) => { paste! {
         $($(
@@ -27,6 +28,7 @@ macro_rules! kernels {
                     tile: [$m, $n],
                     warp: [$mb, $nb],
                     stages: $stages,
+                    stream_k: $stream_k,
                     model: PerfModel {
                         efficiency: [$one, $more],
                         misaligned: $misaligned,
@@ -39,9 +41,7 @@ macro_rules! kernels {
             /// C = act(alpha · op(A)·op(B) + beta · C + bias) of `f64`: see [the module](super).
             #[kernel(pdl, block = (MmaF64Config::THREADS), min_blocks = 1, registers = 168, barriers = 1)]
             pub fn [<gemm_sm90_f64_ $layout _ $name>](
-                #[shared] smem: &Smem<
-                    { elements($m, $stages) }, { elements($n, $stages) }, { staging($nb) }, $stages,
-                >,
+                #[shared] smem: &Smem<{ elements($m, $stages) }, { elements($n, $stages) }, $stages>,
                 a: &TensorMap<f64>,
                 b: &TensorMap<f64>,
                 stored: &TensorMapMut<f64>,
@@ -49,7 +49,7 @@ macro_rules! kernels {
             ) {
                 // Threads store C.
                 let _ = stored;
-                gemm::<[<$layout:camel $name:camel>], $mb, $nb, _, _, _, _>(smem, (a, b), args);
+                gemm::<[<$layout:camel $name:camel>], $mb, $nb, _, _, _>(smem, (a, b), args);
             }
         )+)+
 

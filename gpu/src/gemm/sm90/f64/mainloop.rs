@@ -5,30 +5,31 @@ use simt::matrix::mma_sync_f64;
 use simt::mbarrier::Mbarriers;
 use simt::opaque;
 use simt::prelude::*;
+use simt::sync::fence_proxy_async;
 use simt::tma::{TensorMap, load_3d, prefetch};
 use simt::warp::sync_warp;
 use simt::warpgroup::{WARPGROUP_SIZE, decrease_registers, increase_registers, warpgroup_id};
 
 use super::config::Config;
+use super::fixup::{load_partials, store_partials};
 use super::operand::{Fragments, Operand};
-use super::store::{pitch, store};
+use super::store::store;
 use super::{BLOCK, DEPTH};
 use crate::gemm::args::TmaGemmArgs;
 use crate::gemm::sm90::pipeline::{PipelineState, init_pipeline};
 use crate::gemm::sm90::schedule::raster::Tiles;
+use crate::gemm::sm90::schedule::stream_k::{Blocks, StreamK, WorkUnit};
 use crate::unroll::{each, unroll};
 
 /// Registers of a thread of the producer and of a consumer: 128 accumulators, 64 for fragments, addresses.
 const REGISTERS: [u32; 2] = [40, 232];
 
-/// Shared memory: `A` and `B` elements of the operands in all `STAGES` stages, and where the warps put rows of C
-/// together.
+/// Shared memory: `A` and `B` elements of the operands in all `STAGES` stages.
 #[repr(C, align(1024))]
 #[derive(Shared)]
-pub(super) struct Smem<const A: usize, const B: usize, const C: usize, const STAGES: usize> {
+pub(super) struct Smem<const A: usize, const B: usize, const STAGES: usize> {
     a: SharedArray<f64, A>,
     b: SharedArray<f64, B>,
-    c: SharedArray<f64, C>,
     full: Mbarriers<STAGES>,
     empty: Mbarriers<STAGES>,
 }
@@ -38,24 +39,11 @@ pub(super) const fn elements(lines: usize, stages: usize) -> usize {
     lines * DEPTH as usize * stages
 }
 
-/// Elements of C that the warps put together at once, of `blocks` blocks of 16 columns each: 16 rows for each warp.
-pub(super) const fn staging(blocks: usize) -> usize {
-    8 * 16 * pitch(blocks) as usize
-}
-
-/// The tiles of C whose number is that of this block modulo the grid's size. A warp has `MB` × `NB` blocks of 16 × 16
-/// of each.
+/// The tiles and parts of tiles that this block computes: see [`stream_k`](crate::gemm::sm90::schedule::stream_k) and
+/// [`fixup`](super::fixup). A warp has `MB` × `NB` blocks of 16 × 16 of each.
 #[inline(always)]
-pub(super) fn gemm<
-    K: Config,
-    const MB: usize,
-    const NB: usize,
-    const A: usize,
-    const B: usize,
-    const C: usize,
-    const STAGES: usize,
->(
-    smem: &Smem<A, B, C, STAGES>,
+pub(super) fn gemm<K: Config, const MB: usize, const NB: usize, const A: usize, const B: usize, const STAGES: usize>(
+    smem: &Smem<A, B, STAGES>,
     (a, b): (&TensorMap<f64>, &TensorMap<f64>),
     args: TmaGemmArgs<'_, f64>,
 ) {
@@ -63,7 +51,7 @@ pub(super) fn gemm<
         let ([m, n], stages) = (K::CONFIG.tile, STAGES);
         assert!(m * n == 8 * (16 * MB * 16 * NB) as u32 && n.is_multiple_of(16 * NB as u32));
         assert!(K::CONFIG.warp[0] as usize == MB && K::CONFIG.warp[1] as usize == NB && K::CONFIG.stages == STAGES);
-        assert!(A == elements(m as usize, stages) && B == elements(n as usize, stages) && C == staging(NB));
+        assert!(A == elements(m as usize, stages) && B == elements(n as usize, stages));
         assert!(MB <= 4 && NB <= 2 && MB >= 1 && NB >= 1);
     }
     let [tile_m, tile_n] = K::CONFIG.tile;
@@ -86,6 +74,16 @@ pub(super) fn gemm<
         let (matrix, row, col) = tiles.at(tile);
         [row * tile_m, col * tile_n, matrix]
     };
+    // Found again before and after the products of a unit: kept, it would not fit into the registers.
+    let unit = |number: u32| {
+        if !K::CONFIG.stream_k {
+            let tile = number * grid_dim_x() + block_idx_x();
+            return (tile < all).then_some(WorkUnit { tile, from: 0, to: steps });
+        }
+        let blocks = Blocks { count: grid_dim_x(), parts: 0, tiles: args.stream_k.tiles, steps };
+        StreamK::new(opaque(block_idx_x()), blocks, all).unit(opaque(number))
+    };
+    let mut number = 0;
     let consumer = warpgroup_id().wrapping_sub(1);
     let is_consumer = consumer < 2;
     if !is_consumer {
@@ -93,14 +91,13 @@ pub(super) fn gemm<
         if t == 0 {
             dependency_wait();
             let mut state = PipelineState::PRODUCER;
-            let mut tile = block_idx_x();
-            while tile < all {
+            while let Some(WorkUnit { tile, from, to }) = unit(number) {
                 let place = at(tile);
-                for step in 0..steps {
+                for step in from..to {
                     smem.load_stage::<K>(state, (a, b), (place, step * DEPTH), args.batch_step);
                     state.advance();
                 }
-                tile += grid_dim_x();
+                number += 1;
             }
         }
         return;
@@ -111,18 +108,26 @@ pub(super) fn gemm<
     let across = tile_n / (16 * NB as u32);
     let place = [warp / across * MB as u32, warp % across * NB as u32];
     let mut state = PipelineState::CONSUMER;
-    let mut tile = block_idx_x();
-    while tile < all {
+    while let Some(WorkUnit { from, to, .. }) = unit(number) {
         let mut sums = const { [[[0.0_f64; 4]; 4]; 4] };
-        state = smem.accumulate::<K, MB, NB>(&mut sums, state, place, k);
-        let [row, col, matrix] = at(opaque(tile));
+        if from > 0 {
+            load_partials::<MB, NB>(&args.stream_k, &mut sums);
+        }
+        let is_last = || unit(number).is_some_and(|unit| unit.to == steps);
+        state = smem.accumulate::<K, MB, NB>(&mut sums, state, place, (to - from, k, is_last));
+        let Some(WorkUnit { tile, to, .. }) = unit(number) else { return };
+        number += 1;
+        if to < steps {
+            store_partials::<MB, NB>(&args.stream_k, &sums);
+            continue;
+        }
+        let [row, col, matrix] = at(tile);
         let first = [row + place[0] * 16, col + place[1] * 16, matrix];
-        store::<K, MB, NB, C>(&smem.c, &sums, first, &args.gemm);
-        tile += grid_dim_x();
+        store::<K, MB, NB>(&sums, first, &args.gemm);
     }
 }
 
-impl<const A: usize, const B: usize, const C: usize, const STAGES: usize> Smem<A, B, C, STAGES> {
+impl<const A: usize, const B: usize, const STAGES: usize> Smem<A, B, STAGES> {
     /// Elements of a stage of A and of B.
     const STAGE_A: u32 = (A / STAGES) as u32;
     const STAGE_B: u32 = (B / STAGES) as u32;
@@ -163,17 +168,19 @@ impl<const A: usize, const B: usize, const C: usize, const STAGES: usize> Smem<A
         }
     }
 
-    /// Releases a stage: all of it is in registers. Every lane has read before one says so.
+    /// Releases a stage: all of it is in registers, or on its way there, where TMA must not overtake it. Every lane has
+    /// read before one says so.
     #[inline(always)]
     fn release(&self, state: PipelineState<STAGES>, lane: u32) {
+        fence_proxy_async();
         sync_warp(u32::MAX);
         if lane == 0 {
             self.empty.arrive(state.stage());
         }
     }
 
-    /// Adds the products of all steps to a warp's sums, which begin with block `place` of the tile. `state` is that of
-    /// the first step; returns that after the last.
+    /// Adds the products of so many steps of `k` to a warp's sums, which begin with block `place` of the tile. `state`
+    /// is that of the first step; returns that after the last. `is_last`: the last of these steps is the last of all.
     ///
     /// A warp's instructions are issued in order, and one of its products takes the tensor core 64 clocks: whatever
     /// stands between two products and takes no longer costs nothing. So the fragment of the next block of A is loaded
@@ -185,7 +192,7 @@ impl<const A: usize, const B: usize, const C: usize, const STAGES: usize> Smem<A
         sums: &mut [[[f64; 4]; 4]; 4],
         mut state: PipelineState<STAGES>,
         place: [u32; 2],
-        k: u32,
+        (mut steps, k, is_last): (u32, u32, impl Fn() -> bool),
     ) -> PipelineState<STAGES> {
         let lane = opaque(thread_idx_x()) % 32;
         let (of_a, of_b) = (Fragments::new::<K::A>(lane, place[0]), Fragments::new::<K::B>(lane, place[1]));
@@ -193,7 +200,6 @@ impl<const A: usize, const B: usize, const C: usize, const STAGES: usize> Smem<A
             |of: PipelineState<STAGES>, block: usize| of_a.load::<K::A, A>(&self.a, of.stage() * Self::STAGE_A, block);
         let cols =
             |of: PipelineState<STAGES>, block: usize| of_b.load::<K::B, B>(&self.b, of.stage() * Self::STAGE_B, block);
-        let mut steps = k.div_ceil(DEPTH);
         self.full.wait(state.stage(), state.parity);
         let mut left = rows(state, 0);
         let mut right = const { [[0.0; 8]; NB] };
@@ -222,19 +228,25 @@ impl<const A: usize, const B: usize, const C: usize, const STAGES: usize> Smem<A
             if !is_full {
                 self.full.wait(following.stage(), following.parity);
             }
+            // The fence waits for loads: of one block of rows the first products do so anyway.
+            if MB == 1 {
+                multiply(&mut sums[0], 0, &left, &right[0]);
+            }
             self.release(state, lane);
             state = following;
             let next = rows(state, 0);
             unroll!(for nb in 0..2 {
                 if nb < NB {
-                    multiply(&mut sums[MB - 1], nb, &left, &right[nb]);
+                    if MB > 1 || nb > 0 {
+                        multiply(&mut sums[MB - 1], nb, &left, &right[nb]);
+                    }
                     right[nb] = cols(state, nb);
                 }
             });
             left = next;
             steps -= 1;
         }
-        if !k.is_multiple_of(DEPTH) {
+        if !k.is_multiple_of(DEPTH) && is_last() {
             // A is +0 beyond k.
             unroll!(for nb in 0..2 {
                 unroll!(for i in 0..8 {

@@ -26,11 +26,16 @@
 //! Each element of C is one chain of fused multiply-adds in order of k, from +0, as in
 //! [`reference`](crate::gemm::reference). What lies beyond k multiplies +0 by −0, and adding −0 changes nothing.
 //!
+//! Tiles that fill no wave of blocks are split along k ([`stream_k`](super::schedule::stream_k)): the chain of an
+//! element then goes on in another block.
+//!
 //! - `mainloop`: what a block does, in order.
+//! - `fixup`: from accumulators to those of the next block.
 //! - `operand`: from shared memory to fragments.
 //! - `store`: from accumulators to C.
 
 mod config;
+mod fixup;
 mod kernels;
 mod mainloop;
 mod operand;

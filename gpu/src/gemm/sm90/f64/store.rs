@@ -1,94 +1,111 @@
 //! From a warp's accumulators to C.
 //!
-//! 16 rows at a time go through shared memory that is the warp's own: so a warp writes neighbours of C, needs no
-//! barrier of the block, and the epilogue stands in the program four times and not for each accumulator.
+//! Lane 4·g + t has of a block of 16 rows two rows and of each of them two columns in eight. Of an MN-major B these are
+//! neighbours ([`line`]); of a K-major one lanes exchange one of the two for that: t with t + 2.
+//!
+//! ```text
+//!   K-major: columns of lane t        exchanged
+//!      t = 0 │ 0 2                     0 1
+//!          1 │ 4 6                     4 5
+//!          2 │ 1 3                     2 3
+//!          3 │ 5 7                     6 7
+//! ```
+//!
+//! So a lane writes 16 bytes at once, four lanes two whole sectors of 32.
 
 use simt::element::Vec2;
 use simt::opaque;
 use simt::prelude::*;
-use simt::warp::sync_warp;
+use simt::warp::{FULL_MASK, WARP_SIZE, warp_shuffle_xor};
 
 use super::config::Config;
-use super::operand::line;
-use crate::gemm::args::GemmArgs;
+use super::operand::{Operand, line};
+use crate::gemm::args::{ACTIVATION, BIAS_PER_COLUMN, BIAS_PER_ROW, GemmArgs};
 use crate::unroll::{each, unroll};
 
-/// Elements from row to row in shared memory, of `blocks` blocks of 16 columns: a multiple of 2, for accesses of 16
-/// bytes, that puts rows into different banks.
-pub(super) const fn pitch(blocks: usize) -> u32 {
-    16 * blocks as u32 + 4
+/// The first of two neighbouring columns of a block of B that lane t of a group writes, for `half` 0 and 1.
+#[inline(always)]
+const fn column<B: Operand>(t: u32, half: u32) -> u32 {
+    let [by_t, by_half] = if B::K_MAJOR { [4, 8] } else { [8, 4] };
+    t % 2 * by_t + t / 2 * 2 + half * by_half
+}
+
+/// What lane t of a group writes from there on, of the accumulators that it has.
+#[inline(always)]
+fn neighbours<B: Operand>(own: [f64; 2], t: u32) -> [f64; 2] {
+    if !B::K_MAJOR {
+        return own;
+    }
+    let is_first = t < 2;
+    let (sent, kept) = if is_first { (own[1], own[0]) } else { (own[0], own[1]) };
+    let (received, _) = warp_shuffle_xor(FULL_MASK, sent, 2, WARP_SIZE);
+    if is_first { [kept, received] } else { [received, kept] }
 }
 
 /// Writes the warp's part of a tile, from row and column `first` of a matrix on.
 #[inline(always)]
-pub(super) fn store<K: Config, const MB: usize, const NB: usize, const LEN: usize>(
-    staging: &SharedArray<f64, LEN>,
+pub(super) fn store<K: Config, const MB: usize, const NB: usize>(
     sums: &[[[f64; 4]; 4]; 4],
-    [row, col, matrix]: [u32; 3],
-    gemm: &GemmArgs<'_, f64>,
-) {
-    // Places are computed again for each tile: kept, they would not fit into the registers.
-    let thread = opaque(thread_idx_x());
-    let (warp, lane) = (thread / 32 % 8, thread % 32);
-    let at = |row: u32, col: u32| {
-        let at = (warp * 16 + row) * pitch(NB) + col;
-        // SAFETY: the staging memory has 16 rows of this pitch for each of 8 warps; callers name a column of the row.
-        unsafe { core::hint::assert_unchecked((at as usize) < LEN) }
-        at
-    };
-    let (g, t) = (lane / 4, lane % 4);
-    unroll!(for mb in 0..4 {
-        if mb < MB {
-            unroll!(for i in 0..4 {
-                if i < 2 * NB {
-                    unroll!(for place in 0..4 {
-                        let (down, right) = (place as u32 / 2, place as u32 % 2);
-                        let (nb, half) = (i as u32 / 2, i as u32 % 2);
-                        let (row, col) = (line::<K::A>(g, down), line::<K::B>(2 * t + right, half));
-                        staging.set(at(row, nb * 16 + col), sums[mb][i][place]);
-                    });
-                }
-            });
-            sync_warp(u32::MAX);
-            let from = [row + 16 * mb as u32, col, matrix];
-            if gemm.has_pairs(gemm.n) {
-                store_rows::<2, NB, LEN>(staging, at, lane, from, gemm);
-            } else {
-                store_rows::<1, NB, LEN>(staging, at, lane, from, gemm);
-            }
-            sync_warp(u32::MAX);
-        }
-    });
-}
-
-/// Writes 16 rows from shared memory, `LANES` elements by each lane.
-#[inline(always)]
-fn store_rows<const LANES: usize, const NB: usize, const LEN: usize>(
-    staging: &SharedArray<f64, LEN>,
-    at: impl Fn(u32, u32) -> u32,
-    lane: u32,
     [row0, col0, matrix]: [u32; 3],
     gemm: &GemmArgs<'_, f64>,
 ) {
-    let across = const { (16 * NB / LANES) as u32 };
-    let (down, right) = (lane / across, lane % across * LANES as u32);
-    let col = col0 + right;
-    let mut line = down;
-    while line < 16 {
-        let row = row0 + line;
-        if row < gemm.m && col < gemm.n {
-            let (index, from) = (gemm.index(matrix, row, col), at(line, right));
-            if LANES == 2 {
-                gemm.store_pair(staging.get_vec::<2>(from / 2 * 2).lanes, index, (row, col));
-            } else {
-                gemm.store(staging.get(from), index, (row, col));
+    // Places are computed again for each tile: kept, they would not fit into the registers.
+    let lane = opaque(thread_idx_x()) % 32;
+    let (g, t) = (lane / 4, lane % 4);
+    let (has_pairs, is_plain) = (gemm.has_pairs(gemm.n), gemm.is_plain());
+    // A loop at run time: its body stands in the program once.
+    let mut block = opaque(0);
+    while block < MB as u32 {
+        let of_block = |i: usize, place: usize| {
+            let all = each!([0, 1, 2, 3], |mb: usize| sums[mb][i][place]);
+            let mut sum = all[0];
+            unroll!(for mb in 1..4 {
+                if mb < MB {
+                    sum = if block == mb as u32 { all[mb] } else { sum };
+                }
+            });
+            sum
+        };
+        unroll!(for down in 0..2 {
+            let row = row0 + block * 16 + line::<K::A>(g, down as u32);
+            let first = gemm.index(matrix, row, 0);
+            let col = |i: usize| col0 + i as u32 / 2 * 16 + column::<K::B>(t, i as u32 % 2);
+            let mut pairs = [[0.0; 2]; 4];
+            unroll!(for i in 0..4 {
+                if i < 2 * NB {
+                    pairs[i] = neighbours::<K::B>([of_block(i, 2 * down), of_block(i, 2 * down + 1)], t);
+                }
+            });
+            if row < gemm.m {
+                if !is_plain {
+                    let mut old = [[0.0; 2]; 4];
+                    if gemm.beta != 0.0 {
+                        gemm.load_pairs::<NB>(&mut old, first, col, has_pairs);
+                    }
+                    unroll!(for i in 0..4 {
+                        if i < 2 * NB {
+                            pairs[i] = each!([0, 1], |of: usize| {
+                                gemm.finish(pairs[i][of], || old[i][of], (row, col(i) + of as u32))
+                            });
+                        }
+                    });
+                }
+                gemm.store_pairs::<NB>(&pairs, first, col, has_pairs);
             }
-        }
-        line += if across > 32 { 1 } else { 32 / across };
+        });
+        block += 1;
     }
 }
 
 impl GemmArgs<'_, f64> {
+    /// Whether C is the product itself.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        self.alpha.to_bits() == 1.0_f64.to_bits()
+            && self.beta == 0.0
+            && self.flags & (BIAS_PER_COLUMN | BIAS_PER_ROW | ACTIVATION) == 0
+    }
+
     /// Whether two elements of C, whose columns begin at an even one, are both among the first `cols` columns or none
     /// is, and are one access.
     #[inline(always)]
@@ -98,15 +115,60 @@ impl GemmArgs<'_, f64> {
             && (self.ldc | self.stride_c).is_multiple_of(2)
     }
 
-    /// [`Self::store`] of two neighbours in a row, the first of them element `at` of C, an even number.
+    /// Loads what is in the matrix of `NB` × 2 pairs of a row of C, which begins with element `first`: pair i is in
+    /// columns `col(i)` and the next.
     #[inline(always)]
-    fn store_pair(&self, accumulators: [f64; 2], at: u64, (row, col): (u32, u32)) {
-        let at = (at / 2) as usize;
-        let mut old = [0.0; 2];
-        if self.beta != 0.0 {
-            old = self.c.vectors::<2>().get_or(at, Vec2::new([0.0; 2])).lanes;
+    fn load_pairs<const NB: usize>(
+        &self,
+        pairs: &mut [[f64; 2]; 4],
+        first: u64,
+        col: impl Fn(usize) -> u32,
+        has_pairs: bool,
+    ) {
+        let (first, n) = (first as usize, self.n as usize);
+        if has_pairs {
+            let Some(row) = self.c.vectors::<2>().part(first / 2, n / 2) else { return };
+            unroll!(for i in 0..4 {
+                if i < 2 * NB {
+                    pairs[i] = row.get_or(col(i) as usize / 2, Vec2::new([0.0; 2])).lanes;
+                }
+            });
+        } else {
+            let Some(row) = self.c.part(first, n) else { return };
+            unroll!(for i in 0..4 {
+                if i < 2 * NB {
+                    pairs[i] = each!([0, 1], |of: usize| row.get_or(col(i) as usize + of, 0.0));
+                }
+            });
         }
-        let done = each!([0, 1], |i: u32| self.finish(accumulators[i as usize], || old[i as usize], (row, col + i)));
-        self.c.vectors_mut::<2>().set_within(at, Vec2::new(done));
+    }
+
+    /// Stores what is in the matrix of them.
+    #[inline(always)]
+    fn store_pairs<const NB: usize>(
+        &self,
+        pairs: &[[f64; 2]; 4],
+        first: u64,
+        col: impl Fn(usize) -> u32,
+        has_pairs: bool,
+    ) {
+        let (first, n) = (first as usize, self.n as usize);
+        if has_pairs {
+            let Some(row) = self.c.vectors_mut::<2>().part_mut(first / 2, n / 2) else { return };
+            unroll!(for i in 0..4 {
+                if i < 2 * NB {
+                    row.set_within(col(i) as usize / 2, Vec2::new(pairs[i]));
+                }
+            });
+        } else {
+            let Some(row) = self.c.part_mut(first, n) else { return };
+            unroll!(for i in 0..4 {
+                unroll!(for of in 0..2 {
+                    if i < 2 * NB {
+                        row.set_within(col(i) as usize + of, pairs[i][of]);
+                    }
+                });
+            });
+        }
     }
 }

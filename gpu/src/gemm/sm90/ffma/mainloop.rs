@@ -134,6 +134,7 @@ pub(super) fn gemm<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: 
                 let (x, y) = fragments(stage, line % depth);
                 accumulate(&mut accumulators, &x, &y);
             }
+            fence_proxy_async();
             sync_warp(u32::MAX);
             if t.is_multiple_of(32) {
                 smem.empty.arrive(stage);
@@ -198,7 +199,9 @@ fn whole_steps<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: usiz
                 (x, y) = next;
             }
         });
-        // All of the stage is in registers. Every lane has read before one says so.
+        // All of the stage is in registers, or on its way there, where TMA must not overtake it. Every lane has read
+        // before one says so.
+        fence_proxy_async();
         sync_warp(u32::MAX);
         if t.is_multiple_of(32) {
             smem.empty.arrive(stage);

@@ -189,7 +189,9 @@ fn steps_of_group<C: Config, const MQ: usize, const OWN: usize, const ELEMENTS: 
                 (x, y) = next;
             }
         });
-        // All of the stage is in registers. Every lane has read before one says so.
+        // All of the stage is in registers, or on its way there, where TMA must not overtake it. Every lane has read
+        // before one says so.
+        fence_proxy_async();
         sync_warp(u32::MAX);
         if within.is_multiple_of(32) {
             smem.empty.arrive(stage);

@@ -88,7 +88,10 @@ impl Blocks {
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     #[must_use]
     pub const fn range(self, block: u32) -> [u32; 2] {
-        if self.parts == 0 || self.tiles == 0 {
+        if self.tiles == 0 {
+            return [0, 0];
+        }
+        if self.parts == 0 {
             let all = self.tiles * self.steps;
             return [start(block, self.count, all), start(block + 1, self.count, all)];
         }
@@ -166,6 +169,28 @@ impl StreamK {
         self.whole = tile + self.blocks;
         Some(WorkUnit { tile, from: 0, to: steps })
     }
+
+    /// Work unit number `number` of those that are left, from 0 on: for a kernel that has no registers for what comes
+    /// after the present one.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[must_use]
+    pub const fn unit(&self, number: u32) -> Option<WorkUnit> {
+        let steps = if self.steps == 0 { 1 } else { self.steps };
+        let mut shared = 0;
+        if self.end > self.first {
+            let last = (self.end - 1) / steps;
+            shared = last + 1 - self.first / steps;
+            if number < shared {
+                let tile = last - number;
+                let start = tile * steps;
+                let from = self.first.saturating_sub(start);
+                let to = if self.end - start < steps { self.end - start } else { steps };
+                return Some(WorkUnit { tile, from, to });
+            }
+        }
+        let tile = self.whole + (number - shared) * self.blocks;
+        if tile < self.tiles { Some(WorkUnit { tile, from: 0, to: steps }) } else { None }
+    }
 }
 
 #[cfg(all(test, not(target_arch = "nvptx64")))]
@@ -196,8 +221,9 @@ mod tests {
         let mut seen = vec![0; (tiles * steps) as usize];
         for block in 0..blocks.count {
             let mut schedule = StreamK::new(block, blocks, tiles);
-            let (mut stored, mut number) = (0, 0);
+            let (all, mut stored, mut number) = (schedule, 0, 0);
             while let Some(WorkUnit { tile, from, to }) = schedule.next_unit() {
+                assert_eq!(all.unit(number), Some(WorkUnit { tile, from, to }));
                 assert!(from < to && to <= steps && tile < tiles);
                 (tile * steps + from..tile * steps + to).for_each(|step| seen[step as usize] += 1);
                 if to < steps {
@@ -215,6 +241,7 @@ mod tests {
                 }
                 number += 1;
             }
+            assert_eq!(all.unit(number), None);
         }
         assert!(seen.iter().all(|&times| times == 1), "{blocks:?}, {tiles} tiles");
     }

@@ -195,6 +195,7 @@ pub(super) fn one_lane_releases(#[shared] ring: &Ring, faulty: u32, x: &TensorMa
         } else if t < 32 {
             ring.full.wait(0, k % 2);
             sum += ring.tiles[0].get(t);
+            fence_proxy_async();
             if faulty == 0 {
                 sync_warp(u32::MAX);
             }
@@ -220,6 +221,7 @@ pub(super) fn loads_past_the_end(#[shared] ring: &Ring, faulty: u32, x: &TensorM
     for k in 0..tiles {
         ring.full.wait(k % 2, k / 2 % 2);
         sum += ring.tiles[k as usize % 2].get(t);
+        fence_proxy_async();
         sync_warp(u32::MAX);
         if t == 0 && (faulty != 0 || k + 2 < tiles) {
             ring.load(x, k % 2, k + 2);
@@ -242,6 +244,7 @@ pub(super) fn parity_of_a_ring(#[shared] ring: &Ring, faulty: u32, x: &TensorMap
         }
         ring.full.wait(0, if faulty == 0 { k % 2 } else { k / 2 % 2 });
         sum += ring.tiles[0].get(t);
+        fence_proxy_async();
         sync_warp(u32::MAX);
     }
     ring.full.wait(0, 1);
