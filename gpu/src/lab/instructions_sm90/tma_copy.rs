@@ -115,6 +115,8 @@ pub fn tma_layout(#[shared] buffers: &Buffers, x: &TensorMap<f32>, left: i32, to
         for i in (thread_idx_x()..BOX as u32).step_by(BLOCK as usize) {
             y.set_within(round * BOX + i as usize, buffers.loaded.get(i));
         }
+        // TMA, which writes there next, must not overtake a load.
+        fence_proxy_async();
         sync_threads();
         if thread_idx_x() == 0 {
             buffers.full.invalidate(0);
