@@ -398,7 +398,7 @@ impl SharedShadow {
             self.set_quick_size(0);
             return;
         }
-        if reads != 0 && reads & FLAGS != LOAD && kind == AccessKind::BulkWrite {
+        if kind == AccessKind::BulkWrite && reads != 0 && reads & FLAGS != LOAD {
             self.check_settled(index, threads, lane, accessed);
         }
         if reads != 0 && reads & FLAGS != LOAD && (reads & FLAGS != 0 || !is_before(lane, thread(reads), clock(reads)))

@@ -176,23 +176,32 @@ impl SharedShadow {
         let one = [(thread(reads), clock(reads), place(reads))];
         let all = if reads & FLAGS == 0 { &one[..] } else { self.readers.get(index).map_or(&[][..], Vec::as_slice) };
         let unsettled = all.iter().find(|&&read| self.is_unsettled(read, threads, lane));
-        let Some(&(reader, _, site)) = unsettled else { return };
-        threads.fault(lane, Kind::ProxyFence, accessed.location, Some(site), || {
-            let (what, name) = (accessed.kind.verb(), threads.name_shared(accessed.address));
-            let reader = threads.name_thread(reader);
-            format!("{what} of {name}, which {reader} read without a proxy fence between its read and the barrier")
-        });
+        if let Some(&(reader, _, site)) = unsettled {
+            report_unfenced(threads, lane, accessed, (reader, site), ["read", "read"]);
+        }
     }
 
     /// Reports an ordinary write that is not visible to the async proxy.
     pub(super) fn check_fenced(write: u64, threads: &Threads, lane: &Lane, accessed: Accessed) {
-        if Self::is_fenced(write, threads, lane) {
-            return;
+        if !Self::is_fenced(write, threads, lane) {
+            report_unfenced(threads, lane, accessed, (thread(write), place(write)), ["wrote", "write"]);
         }
-        threads.fault(lane, Kind::ProxyFence, accessed.location, Some(place(write)), || {
-            let (what, name) = (accessed.kind.verb(), threads.name_shared(accessed.address));
-            let writer = threads.name_thread(thread(write));
-            format!("{what} of {name}, which {writer} wrote without a proxy fence between its write and the barrier")
-        });
     }
+}
+
+/// Reports an access by the async proxy after an ordinary one by a thread at a place, without a proxy fence between:
+/// what that thread did, as a verb and as a noun.
+#[cold]
+fn report_unfenced(
+    threads: &Threads,
+    lane: &Lane,
+    accessed: Accessed,
+    (other, site): (u16, &'static Location<'static>),
+    [did, how]: [&str; 2],
+) {
+    threads.fault(lane, Kind::ProxyFence, accessed.location, Some(site), || {
+        let (what, name, other) =
+            (accessed.kind.verb(), threads.name_shared(accessed.address), threads.name_thread(other));
+        format!("{what} of {name}, which {other} {did} without a proxy fence between its {how} and the barrier")
+    });
 }

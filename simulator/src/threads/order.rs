@@ -31,6 +31,11 @@ pub(crate) fn is_before(lane: &Lane, thread: u16, clock: u32) -> bool {
     clock <= lane.epoch.get() || thread == lane.linear
 }
 
+/// The first of ascending clocks that is `clock` or later.
+fn first_from(clock: u32, clocks: &[u32]) -> Option<u32> {
+    clocks.get(clocks.partition_point(|&other| other < clock)).copied()
+}
+
 impl Threads {
     /// Whether what a thread of this block did up to a clock came before what the lane does now.
     pub(crate) fn has_acquired(&self, lane: &Lane, thread: u16, clock: u32) -> bool {
@@ -234,17 +239,13 @@ impl Threads {
 
     /// The clock of the first proxy fence that a thread executed at `clock` or later.
     pub(crate) fn proxy_fence_after(&self, thread: u16, clock: u32) -> Option<u32> {
-        let fences = &self.lane(thread).extension_if_any()?.proxy_fences;
-        fences.get(fences.partition_point(|&fence| fence < clock)).copied()
+        first_from(clock, &self.lane(thread).extension_if_any()?.proxy_fences)
     }
 
     /// Whether what a thread read at `clock` was in its registers before what a lane has acquired: by a proxy fence, or
     /// as an operand of a matrix product.
     pub(crate) fn is_read_settled(&self, lane: &Lane, thread: u16, clock: u32) -> bool {
-        let used = || {
-            let products = &self.lane(thread).extension_if_any()?.products_of_registers;
-            products.get(products.partition_point(|&product| product < clock)).copied()
-        };
+        let used = || first_from(clock, &self.lane(thread).extension_if_any()?.products_of_registers);
         let is_acquired = |at: u32| self.has_acquired(lane, thread, at);
         self.proxy_fence_after(thread, clock).is_some_and(is_acquired) || used().is_some_and(is_acquired)
     }
