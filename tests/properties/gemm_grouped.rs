@@ -5,6 +5,7 @@
 
 use gpu::gemm::args::GroupedGemmKernel;
 use gpu::gemm::configs::WgmmaKernel;
+use gpu::gemm::sm90::schedule::grouped::worth_splitting;
 use gpu::gemm::{grouped_reference, sm90::grouped as kernels};
 use ndarray::Array2;
 use rand::Rng;
@@ -63,6 +64,8 @@ struct Case {
     k: usize,
     epilogue: Epilogue,
     blocks: u32,
+    /// Whether blocks may share tiles.
+    splits: bool,
     seed: u64,
 }
 
@@ -97,7 +100,7 @@ fn check<T: GroupedMultiply + Numbers, C: Output<T> + Numbers>(
 ) where
     f32: Output<T>,
 {
-    let &Case { ref sizes, around: [before, after], n, k, epilogue, blocks, seed } = case;
+    let &Case { ref sizes, around: [before, after], n, k, epilogue, blocks, splits, seed } = case;
     if !device.has_kernel(kernel) {
         return;
     }
@@ -131,6 +134,11 @@ fn check<T: GroupedMultiply + Numbers, C: Output<T> + Numbers>(
     let of_columns = device.upload(&(0..groups * n).map(of_column).collect::<Vec<f32>>()).unwrap();
     let place = ld_c..(m + 1) * ld_c;
     let (shape, strides) = ([m, n], [ld_c, 1]);
+    let to = c.view().slice(place.clone()).unwrap();
+    let len = if splits { gemm.workspace_len(to.as_tensor_strided(&shape, &strides).unwrap()).unwrap() } else { 0 };
+    // At any address, with any content.
+    let mut workspace = device.upload(&vec![CANARY; len + 3]).unwrap();
+    let gemm = if splits { gemm.workspace(workspace.slice_mut(1..len + 1).unwrap()) } else { gemm };
     if epilogue == Epilogue::Wide {
         let to = wide.slice_mut(place).unwrap().as_tensor_strided(&shape, &strides).unwrap();
         gemm.alpha(2.0).beta(-1.0).into(to).unwrap();
@@ -145,6 +153,8 @@ fn check<T: GroupedMultiply + Numbers, C: Output<T> + Numbers>(
     }
     let (c, wide) = (c.download().unwrap(), wide.download().unwrap());
     let name = kernel.name;
+    let around = workspace.download().unwrap();
+    assert_eq!([around[0], around[len + 1], around[len + 2]], [CANARY; 3], "{name}, {case:?}: around the workspace");
     for at in 0..c.len() {
         let (row, col) = ((at / ld_c).wrapping_sub(1), at % ld_c);
         let group = offsets.windows(2).position(|ends| (ends[0] as usize..ends[1] as usize).contains(&row));
@@ -188,7 +198,7 @@ fn every_kernel<T: GroupedMultiply + Numbers, C: Output<T> + Numbers>(
             let seed = 300 + 10 * number as u64 + which as u64;
             let around = [[0, 0], [5, 70], [9, 0]][which];
             let blocks = [3, 2, 7][(which + number) % 3];
-            let case = Case { sizes, around, n, k, epilogue, blocks, seed };
+            let case = Case { sizes, around, n, k, epilogue, blocks, splits: false, seed };
             check::<T, C>(&under_test(seed), entry.kernel.info(), entry.layout.transpose_b, &case);
         }
     }
@@ -241,11 +251,45 @@ fn the_reference_is_exact() {
     for (seed, epilogue) in epilogues.into_iter().enumerate() {
         for (transposed, around) in [(false, [0, 0]), (true, [3, 9])] {
             let sizes = vec![7, 0, 1, 8, 9, 0, 33];
-            let case = Case { sizes, around, n: 45, k: 37, epilogue, blocks: 1, seed: seed as u64 };
+            let case = Case { sizes, around, n: 45, k: 37, epilogue, blocks: 1, splits: false, seed: seed as u64 };
             check::<bf16, bf16>(&under_test(seed as u64), kernel, transposed, &case);
             check::<E4m3, f16>(&under_test(seed as u64), of_e4m3, transposed, &case);
         }
     }
+}
+
+/// Tiles that blocks share along k, of up to 32 groups: more than a wave of them and less, some with warpgroups without
+/// rows.
+#[test]
+fn split_tiles_are_exact() {
+    fn check_list<T>(list: &[WgmmaKernel<GroupedGemmKernel<T>>], epilogues: [Epilogue; 3])
+    where
+        f32: Output<T>,
+        T: GroupedMultiply + Numbers + Output<T>,
+    {
+        for (number, entry) in list.iter().enumerate().filter(|(_, entry)| entry.config.stream_k) {
+            let [rows, cols] = entry.config.tile().map(|edge| edge as usize);
+            let cases = [
+                // One or two more than there are blocks: all are split.
+                (vec![rows + 1, 0, 1, 64, 65, rows - 1, 3, 2], cols - 8, 7),
+                // 12 for 8 blocks: 4 are split, and each block has another.
+                (vec![3, 40, 1, 9, rows, 2, 0], cols + 8, 8),
+                // 3 for 5 blocks, of 32 groups.
+                ([vec![0; 29], vec![5, rows - 6, 1]].concat(), 40, 5),
+            ];
+            for (which, (sizes, n, blocks)) in cases.into_iter().enumerate() {
+                let k = 64 * 44 - 8 * which;
+                let tiles = sizes.iter().map(|size| size.div_ceil(rows)).sum::<usize>() * n.div_ceil(cols);
+                let steps = k.div_ceil(entry.config.depth() as usize) as u32;
+                assert!(worth_splitting(tiles as u32, blocks, steps) > 0, "{tiles} tiles among {blocks} blocks");
+                let (epilogue, seed) = (epilogues[(which + number) % 3], 500 + 10 * number as u64 + which as u64);
+                let case = Case { sizes, around: [4 * which, 9], n, k, epilogue, blocks, splits: true, seed };
+                check::<T, T>(&under_test(seed), entry.kernel.info(), entry.layout.transpose_b, &case);
+            }
+        }
+    }
+    check_list(kernels::BF16, [Epilogue::Stored, Epilogue::Accumulates, Epilogue::Scaled]);
+    check_list(&kernels::F16[..2], [Epilogue::Wide, Epilogue::Copied, Epilogue::Stored]);
 }
 
 /// No group, one, and more than a warp has lanes.
@@ -263,6 +307,7 @@ fn any_number_of_groups() {
                 k: 16,
                 epilogue: Epilogue::Stored,
                 blocks: 1 + count as u32 % 5,
+                splits: count % 2 == 0,
                 seed: count as u64,
             };
             check::<bf16, bf16>(&device, entry.kernel.info(), entry.layout.transpose_b, &case);
@@ -283,7 +328,9 @@ fn any_number_of_groups() {
 #[test]
 fn every_shape_has_a_kernel() {
     let device = under_test(3);
-    for [m, n, k] in [[20, 9, 11], [20, 16, 0], [0, 16, 16], [20, 0, 16], [20, 16, 16], [20, 8, 24], [20, 17, 8]] {
+    let shapes = [[20, 9, 11], [20, 16, 0], [0, 16, 16], [20, 0, 16], [20, 16, 16], [20, 8, 24], [20, 17, 8]];
+    // The last one has a workspace of its own, and tiles that are split.
+    for [m, n, k] in shapes.into_iter().chain([[20, 8, 8192]]) {
         for alpha in [1.0, 0.0] {
             let (a, b) = (device.upload(&vec![f16::ONE; m * k]), device.upload(&vec![f16::from_f32(0.5); 3 * k * n]));
             let (a, b) = (a.unwrap(), b.unwrap());
@@ -299,7 +346,7 @@ fn every_shape_has_a_kernel() {
 /// Real numbers within the error bound, and with the same bits in every run, however the blocks are scheduled.
 #[test]
 fn real_products_are_within_the_bound_and_the_same_in_every_run() {
-    let (sizes, n, k) = ([70, 0, 129, 1, 64], 136, 328);
+    let (sizes, n, k) = ([70, 0, 129, 1, 64], 136, 3208);
     let ends: Vec<usize> = sizes
         .iter()
         .scan(0, |end, size| {
@@ -324,7 +371,13 @@ fn real_products_are_within_the_bound_and_the_same_in_every_run() {
             let offsets: Vec<u32> = ends.iter().map(|&end| end as u32).collect();
             let offsets = device.upload(&offsets).unwrap();
             let gemm = device.grouped_gemm(&on_a, on_b, &offsets).transpose_b().kernel(entry.kernel.info());
-            Some(gemm.run().unwrap().download().unwrap())
+            // So few that some tiles are split.
+            let gemm = gemm.sm_count_target(4);
+            // Uploaded, because compute-sanitizer's initcheck does not see what TMA stores.
+            let mut c = device.upload(&Array2::from_elem((m, n), bf16::NAN)).unwrap();
+            let mut workspace = device.alloc_zeros(gemm.workspace_len(&c).unwrap()).unwrap();
+            gemm.workspace(&mut workspace).into(&mut c).unwrap();
+            Some(c.download().unwrap())
         };
         let Some(first) = run(0) else { continue };
         for seed in 1..runs {

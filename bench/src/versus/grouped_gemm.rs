@@ -71,8 +71,10 @@ fn call<'c, T: GroupedMultiply, C: Output<T>>(
     let &Shape::Groups { groups, rows, nk: [n, k], transposed } = shape else { return Ok(None) };
     let m = group_rows(groups, rows);
     let (a, b, c, ends) = operands(slot)?;
-    let product = described(device, [groups, m, n, k], transposed, (a, b, ends))?;
-    let chosen = product.chosen(c.view().as_tensor(&[m, n])?)?;
+    let c = c.view().as_tensor(&[m, n])?;
+    let describe = || described(device, [groups, m, n, k], transposed, (a, b, ends));
+    let mut workspace = device.alloc::<f32>(describe()?.workspace_len(c)?)?;
+    let chosen = describe()?.workspace(&mut workspace).chosen(c)?;
     let layout = if transposed { "_nt" } else { "_nn" };
     let named = |kernel: &&&'static KernelInfo| {
         // All names begin with type and layout.
@@ -81,11 +83,12 @@ fn call<'c, T: GroupedMultiply, C: Output<T>>(
     };
     let kernel = if tile.is_none() { Some(chosen) } else { gpu::gemm::GROUPED.iter().find(named).copied() };
     let Some(kernel) = kernel else { return Ok(None) };
+    let mut workspace = device.alloc::<f32>(describe()?.kernel(kernel).workspace_len(c)?)?;
     let run = Box::new(move |slot: &mut Slot| {
         let (a, b, c, ends) = operands(slot)?;
         let product = described(device, [groups, m, n, k], transposed, (a, b, ends))?;
         let product = if tile.is_some() { product.kernel(kernel) } else { product };
-        Ok(product.into(c.view_mut().as_tensor(&[m, n])?)?)
+        Ok(product.workspace(&mut workspace).into(c.view_mut().as_tensor(&[m, n])?)?)
     });
     Ok(Some(Call { run, captures: true, note: Some(kernel.name.into()) }))
 }

@@ -121,6 +121,8 @@ pub struct GroupedGemmArgs<'a, T: Number> {
     pub offsets: VecRef<'a, u32>,
     /// Factors of the rows of all groups, and of n columns for each group.
     pub scales: Scales<'a>,
+    /// Memory for tiles that are split among blocks. The device counts them; none are if `tiles` is 0.
+    pub stream_k: StreamKArgs<'a>,
 }
 
 /// Factors of the rows and of the columns of op(A)·op(B), the same for all matrices of a batch: the sum is multiplied

@@ -35,7 +35,7 @@ fn group_of(row: u32, offsets: VecRef<'_, u32>, count: u32) -> Option<u32> {
 #[inline(always)]
 fn gemm<T: Number<Wide = f32>>(
     operands: Operands<'_, T>,
-    GroupedGemmArgs { gemm, offsets, scales }: GroupedGemmArgs<'_, T>,
+    GroupedGemmArgs { gemm, offsets, scales, .. }: GroupedGemmArgs<'_, T>,
 ) {
     let Operands { a, b, ld, stride } = operands;
     let across = gemm.n.div_ceil(TILE[1]).max(1);

@@ -81,7 +81,8 @@ impl<'a> Fixup<'a> {
         let t = opaque(thread_idx_x()) % WARPGROUP_SIZE;
         let (cluster, mut block) = (self.cluster, block_idx_x());
         let back = cluster * self.blocks.distance();
-        while block >= back && self.blocks.range(block / cluster)[0] > first {
+        // Counted first: a loop that ends in two places makes ptxas copy all accumulators.
+        for _ in 0..self.blocks.before(block / cluster, first) {
             block -= back;
             let Some((slot, flag)) = self.slot::<N>(block, warpgroup) else { return };
             if t == 0 {

@@ -48,7 +48,6 @@ mod epilogue;
 pub mod f64;
 #[cfg(feature = "gemm_sm90")]
 pub mod ffma;
-#[cfg(feature = "gemm_sm90")]
 mod fixup;
 mod fragments;
 #[cfg(feature = "gemm_sm90")]

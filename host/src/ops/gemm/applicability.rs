@@ -167,7 +167,7 @@ pub(super) fn work<T: Multiply>(
     let stream_k = schedule(configuration, &problem, &split, blocks)?;
     let follow_up = follow_up(configuration, request.epilogue, &split);
     let partials_len = match (stream_k, follow_up) {
-        (Some(schedule), _) => schedule.workspace_len(configuration),
+        (Some(schedule), _) => schedule.memory(configuration).workspace_len(),
         (None, FollowUp::Reduce) => c_len.checked_mul(split.parts as usize).ok_or(Unsupported::Extents)?,
         (None, FollowUp::None | FollowUp::Epilogue) => 0,
     };

@@ -53,7 +53,8 @@ impl<T: Multiply> Gemm<'_, T> {
         };
         if let Some(schedule) = plan.work.stream_k {
             // Any old flags would do, but reading uninitialised memory is an error for checking tools.
-            workspace.slice_mut(0..schedule.flags_len())?.zero()?;
+            let memory = schedule.memory(&T::configurations()[plan.configuration]);
+            workspace.slice_mut(0..memory.flags_len())?.zero()?;
         }
         let gemm = Gemm { workspace: Some(workspace.view_mut()), ..self };
         gemm.queue(&problem, &plan, &mut c, device.limits().grid)

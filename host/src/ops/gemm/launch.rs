@@ -249,7 +249,10 @@ impl<T: Multiply> Task<'_, T> {
         // begin late, two on the SMs of one TPC.
         let is_late = config.flags != 0 && clusters * configuration.cluster() > self.limits.sm_count / 2;
         let stream_k = match stream_k {
-            Some((schedule, workspace)) => StreamKArgs::new(schedule, configuration, workspace.view_mut())?,
+            Some((schedule, workspace)) => {
+                let split = [schedule.split_tiles, schedule.parts()];
+                StreamKArgs::new(split, schedule.memory(configuration), workspace.view_mut())?
+            }
             None => StreamKArgs::none(&none),
         };
         let gemm = GemmArguments {

@@ -31,6 +31,32 @@ const SLACK: usize = 3;
 /// Fewest steps per cluster that are worth a fix-up.
 const MIN_STEPS: u64 = 4;
 
+/// The workspace for the fix-up of tiles that are split among clusters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FixupMemory {
+    clusters: usize,
+    /// `f32` of a tile's partial sums.
+    partials: usize,
+}
+
+impl FixupMemory {
+    /// Of so many clusters with tiles of these rows and columns, whose partial sums have so many bytes each.
+    pub(super) fn new(clusters: u32, [rows, cols]: [u32; 2], partial_bytes: usize) -> Self {
+        let partials = rows as usize * cols as usize * partial_bytes / size_of::<f32>();
+        Self { clusters: clusters as usize, partials }
+    }
+
+    /// `f32` of workspace.
+    pub(super) fn workspace_len(self) -> usize {
+        self.flags_len() + self.clusters * self.partials
+    }
+
+    /// `f32` at the beginning of the workspace that include all flags.
+    pub(super) fn flags_len(self) -> usize {
+        self.clusters * FLAGS + SLACK
+    }
+}
+
 /// Which tiles are split among how many clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Schedule {
@@ -83,20 +109,13 @@ impl Schedule {
     }
 
     /// Clusters for each of the split tiles, if all have equally many; else 0.
-    fn parts(&self) -> u32 {
+    pub(super) fn parts(&self) -> u32 {
         if self.split_tiles > 0 && self.is_even() { self.clusters / self.split_tiles } else { 0 }
     }
 
-    /// `f32` of workspace.
-    pub(super) fn workspace_len<T: Number>(&self, configuration: &Configuration<T>) -> usize {
-        let [rows, cols] = configuration.tile.map(|edge| edge as usize);
-        let partials = rows * cols * configuration.partial_bytes() / size_of::<f32>();
-        self.clusters as usize * (FLAGS + partials) + SLACK
-    }
-
-    /// `f32` at the beginning of the workspace that include all flags.
-    pub(super) fn flags_len(&self) -> usize {
-        self.clusters as usize * FLAGS + SLACK
+    /// What the fix-up needs.
+    pub(super) fn memory<T: Number>(&self, configuration: &Configuration<T>) -> FixupMemory {
+        FixupMemory::new(self.clusters, configuration.tile, configuration.partial_bytes())
     }
 
     /// Steps of the cluster with most work.
@@ -135,20 +154,20 @@ impl<'w> StreamKArgs<'w> {
         Self { split_tiles: 0, parts: 0, partials: memory.empty(), flags: memory.empty(), epoch: 0 }
     }
 
-    /// Flags and partial sums in a workspace of [`Schedule::workspace_len`] elements.
-    pub(super) fn new<T: Number>(
-        schedule: &Schedule,
-        configuration: &Configuration<T>,
+    /// Flags and partial sums in a workspace of [`FixupMemory::workspace_len`] elements.
+    pub(super) fn new(
+        [split_tiles, parts]: [u32; 2],
+        memory: FixupMemory,
         workspace: BufferViewMut<'w, f32>,
     ) -> Result<Self> {
         let misalignment = workspace.view().device_ptr().addr() / size_of::<f32>() % (SLACK + 1);
         let start = if misalignment == 0 { 0 } else { SLACK + 1 - misalignment };
-        let Range { start, end } = start..start + schedule.workspace_len(configuration) - SLACK;
-        let (flags, partials) = workspace.slice(start..end)?.split_at(schedule.clusters as usize * FLAGS)?;
+        let Range { start, end } = start..start + memory.workspace_len() - SLACK;
+        let (flags, partials) = workspace.slice(start..end)?.split_at(memory.flags_len() - SLACK)?;
         let mut flags = flags.into_u64_words();
         // Any old value is not the epoch.
         flags.assume_init();
-        Ok(Self { split_tiles: schedule.split_tiles, parts: schedule.parts(), partials, flags, epoch: next_epoch() })
+        Ok(Self { split_tiles, parts, partials, flags, epoch: next_epoch() })
     }
 
     /// In the order of [`gpu::gemm::args::StreamKArgs`].

@@ -134,7 +134,7 @@ pub(super) fn gemm<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: 
                 let (x, y) = fragments(stage, line % depth);
                 accumulate(&mut accumulators, &x, &y);
             }
-            fence_proxy_async();
+            // The stage is loaded again behind the fence that follows the store.
             sync_warp(u32::MAX);
             if t.is_multiple_of(32) {
                 smem.empty.arrive(stage);

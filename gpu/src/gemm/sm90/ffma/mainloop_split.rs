@@ -148,8 +148,6 @@ fn steps_of_group<C: Config, const MQ: usize, const OWN: usize, const ELEMENTS: 
             transpose(&smem.stages, in_b, tile_n, warps, within);
         }
         if C::K_MAJOR[0] || C::K_MAJOR[1] {
-            // TMA will overwrite what has been written.
-            fence_proxy_async();
             // Barrier 0 is the block's.
             if warps == 1 { sync_warp(u32::MAX) } else { named_barrier(group + 1, warps * 32) }
         }

@@ -36,7 +36,7 @@ macro_rules! kernels {
                     stages: $stages,
                     swap_ab: false,
                     two_width: false,
-                    stream_k: false,
+                    stream_k: has!($flags stream_k),
                     a_in_registers: false,
                     planes: 1,
                     promotes: has!($flags promotes),
@@ -65,7 +65,7 @@ macro_rules! kernels {
             },
         )+)+];
     } };
-    (@row $t:ident [$($flag:ident)?] $const:ident $config:ident $value:expr) => {
+    (@row $t:ident [$($flag:ident)*] $const:ident $config:ident $value:expr) => {
         const $const: WgmmaConfig = $value;
 
         enum $config<const A_K_MAJOR: bool, const B_K_MAJOR: bool> {}
@@ -89,7 +89,7 @@ macro_rules! kernels {
             const CONFIG: WgmmaConfig = $const;
             const K_MAJOR: [bool; 2] = [A_K_MAJOR, B_K_MAJOR];
             scaled!();
-            $(mainloop!($flag);)?
+            $(mainloop!($flag);)*
         }
     };
     (@kernel $t:ident $m:literal $n:literal $stages:literal $kernel:ident $layout:ident $const:ident $config:ident) => {

@@ -17,6 +17,7 @@
 //! [`grouped`](super::schedule::grouped). One tensor map describes all of A, so a tile that reaches beyond its group
 //! loads rows of the next one, whose products are not stored: of such a tile, threads store the group's rows from where
 //! they are staged for TMA. A warpgroup whose 64 rows are all beyond the group releases its stages without multiplying.
+//! Partial sums of split tiles pass from block to block as in other products ([`fixup`](super::fixup)).
 //!
 //! The twin is [`grouped_reference`](crate::gemm::grouped_reference).
 
@@ -36,14 +37,16 @@ use simt::wgmma::{Accumulators, Columns, Width};
 
 use super::config::Config;
 use super::epilogue::Epilogue;
+use super::fixup::Fixup;
 use super::layout::MmaLayout;
 use super::pipeline::{BlockSmem, PipelineState, Smem, init_pipeline};
-use super::schedule::grouped::{GroupTile, GroupTiles, Groups};
+use super::schedule::grouped::{self, GroupTile, GroupTiles, Groups};
+use super::schedule::stream_k::WorkUnit;
 use super::{CONSUMER_REGISTERS, PRODUCER_REGISTERS, TensorMaps};
 use crate::gemm::args::{GemmArgs, GroupedGemmArgs, Scales, TMA_STORE};
 
-/// The tiles that this block computes. `a` and `b` are the maps of the operands, `c` is that of C, which counts only
-/// with [`TMA_STORE`].
+/// The tiles and parts of tiles that this block computes. `a` and `b` are the maps of the operands, `c` is that of C,
+/// which counts only with [`TMA_STORE`].
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn gemm<
     C: Config<Operand = <C as Config>::Element> + for<'s> Config<Source<'s> = Scales<'s>>,
@@ -60,7 +63,7 @@ fn gemm<
 ) where
     Columns<N>: Width,
 {
-    let GroupedGemmArgs { gemm, offsets, scales } = args;
+    let GroupedGemmArgs { gemm, offsets, scales, stream_k } = args;
     if gemm.k == 0 {
         dependency_wait();
         return;
@@ -79,7 +82,10 @@ fn gemm<
     let ([rows, cols], depth) = (C::CONFIG.mma, Smem::<C::Operand, A, B, STAGES>::DEPTH);
     let steps = gemm.k.div_ceil(depth);
     let groups = Groups { offsets, count: gemm.batch, rows: gemm.m };
-    let mut tile = block_idx_x();
+    let work = |tiles: &mut GroupTiles<'_>| {
+        let splits = C::CONFIG.stream_k && stream_k.tiles > 0;
+        grouped::work(tiles, splits, block_idx_x(), grid_dim_x(), steps)
+    };
     let consumer = warpgroup_id().wrapping_sub(1);
     let is_consumer = consumer < consumers;
     if !is_consumer {
@@ -90,16 +96,19 @@ fn gemm<
         if t < 32 {
             dependency_wait();
             let mut tiles = GroupTiles::new(groups, rows, gemm.n.div_ceil(cols));
+            let (mut schedule, _) = work(&mut tiles);
             let mut state = PipelineState::<STAGES>::PRODUCER;
-            while let Some(GroupTile { group, row, col, .. }) = tiles.seek(tile) {
+            while let Some(WorkUnit { tile, from, to }) = schedule.next_unit() {
+                let Some(GroupTile { group, row, col, .. }) = tiles.seek(tile) else { break };
                 if t == 0 {
-                    for step in 0..steps {
+                    // Opaque, so that no test but that of the thread stands before the loads: with another one in it
+                    // ptxas does not see that one lane is left, and makes each load a loop over lanes.
+                    for step in opaque(from)..to {
                         let place = [row as i32, (col * cols) as i32, (step * depth) as i32, 0, group as i32];
                         smem.load_stage::<C>(layout, state, (a, b), place, (cols, 0), [None; 2]);
                         state.advance();
                     }
                 }
-                tile += grid_dim_x();
             }
         }
         return;
@@ -110,25 +119,34 @@ fn gemm<
     }
     dependency_wait();
     let mut tiles = GroupTiles::new(groups, rows, gemm.n.div_ceil(cols));
+    let (mut schedule, blocks) = work(&mut tiles);
+    let fixup = Fixup::new(stream_k, blocks, consumers, 1);
     let mut state = PipelineState::<STAGES>::CONSUMER;
     let mut buffer = 0;
-    while let Some(GroupTile { row, end, .. }) = tiles.seek(tile) {
+    while let Some(WorkUnit { tile, from, to }) = schedule.next_unit() {
+        let Some(GroupTile { row, end, .. }) = tiles.seek(tile) else { break };
         let below = consumer * 64;
         if row + below >= end {
-            skip::<C, A, B, STAGES>(smem, &mut state, steps);
-        } else {
-            let mut accumulator = [Accumulators::<N>::zeroed()];
-            C::accumulate(smem, layout, &mut accumulator, &mut state, (below, [0, steps]), scales, || [0; 3]);
-            // Found again: where the tile lies takes no registers while it is computed.
-            if let Some(GroupTile { group, row, end, col }) = tiles.seek(opaque(tile)) {
-                let (row, col) = (row + below, col * cols);
-                C::finish(&mut accumulator[0], scales, [row, group * gemm.n + col, 0], &gemm);
-                // For the epilogue C ends with the group.
-                let epilogue = Epilogue { staging, map: c, gemm: GemmArgs { m: end, ..gemm } };
-                epilogue.store::<C, N>(&accumulator[0], [row, col, 0], &mut buffer);
-            }
+            skip::<C, A, B, STAGES>(smem, &mut state, to - from);
+            continue;
         }
-        tile += grid_dim_x();
+        let mut accumulator = [Accumulators::<N>::zeroed()];
+        C::accumulate(smem, layout, &mut accumulator, &mut state, (below, [from, to]), scales, || [0; 3]);
+        if C::CONFIG.stream_k {
+            if to < steps {
+                fixup.store_partials(&accumulator[0], consumer);
+                continue;
+            }
+            fixup.load_partials(&mut accumulator[0], consumer, tile * steps);
+        }
+        // Found again: where the tile lies takes no registers while it is computed.
+        if let Some(GroupTile { group, row, end, col }) = tiles.seek(opaque(tile)) {
+            let (row, col) = (row + below, col * cols);
+            C::finish(&mut accumulator[0], scales, [row, group * gemm.n + col, 0], &gemm);
+            // For the epilogue C ends with the group.
+            let epilogue = Epilogue { staging, map: c, gemm: GemmArgs { m: end, ..gemm } };
+            epilogue.store::<C, N>(&accumulator[0], [row, col, 0], &mut buffer);
+        }
     }
     Epilogue { staging, map: c, gemm }.drain();
 }

@@ -105,6 +105,25 @@ impl Blocks {
     pub const fn distance(self) -> u32 {
         if self.parts == 0 { 1 } else { self.tiles }
     }
+
+    /// How many blocks have steps of a tile, whose first is step `first`, before those of block `block`.
+    ///
+    /// ```
+    /// use gpu::gemm::sm90::schedule::stream_k::Blocks;
+    /// // Three tiles of five steps among five blocks, three each: of tile 1 blocks 1, 2 and 3 have one, three and one.
+    /// let blocks = Blocks { count: 5, parts: 0, tiles: 3, steps: 5 };
+    /// assert_eq!([1, 2, 3].map(|block| blocks.before(block, 5)), [0, 1, 2]);
+    /// ```
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[must_use]
+    pub const fn before(self, block: u32, first: u32) -> u32 {
+        let (mut block, mut count) = (block, 0);
+        while block >= self.distance() && self.range(block)[0] > first {
+            block -= self.distance();
+            count += 1;
+        }
+        count
+    }
 }
 
 /// A work unit: steps `from..to` of one tile.

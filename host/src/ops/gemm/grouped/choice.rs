@@ -2,10 +2,12 @@
 
 use gpu::gemm::args::GroupedGemmKernel;
 use gpu::gemm::configs::WgmmaKernel;
+use gpu::gemm::sm90::schedule::grouped::{FIXUP_STEPS, WINDOW, worth_splitting};
 
 use super::problem::GroupedProblem;
 use super::{CALL, GroupedGemm, GroupedMultiply};
 use crate::error::{ArgumentRule, BadArgument, Result};
+use crate::ops::gemm::stream_k::FixupMemory;
 
 /// Tiles that blocks count in 32 bits, the number of blocks added.
 const MOST_TILES: usize = 1 << 31;
@@ -13,23 +15,67 @@ const MOST_TILES: usize = 1 << 31;
 /// A kernel on tensor cores with its row of the table.
 pub(super) type Entry<T> = WgmmaKernel<GroupedGemmKernel<T>>;
 
-/// The kernel that was named, or the one that is estimated to be the fastest; none for the reference.
+/// What is launched.
+pub(super) struct Choice<T: GroupedMultiply> {
+    pub(super) entry: &'static Entry<T>,
+    pub(super) blocks: u32,
+    /// The workspace with which the blocks share tiles, if they may.
+    pub(super) fixup: Option<FixupMemory>,
+}
+
+impl<T: GroupedMultiply> Choice<T> {
+    /// With at most so many `f32` of workspace.
+    fn new(entry: &'static Entry<T>, problem: &GroupedProblem, sm_count: u32, available: usize) -> Self {
+        let &GroupedProblem { m, n, groups, .. } = problem;
+        let blocks = most_tiles(entry, [m, n], groups).min(sm_count as usize) as u32;
+        let steps = steps(entry, problem);
+        // No more than two waves of tiles are split, whose steps the kernel counts in 32 bits.
+        let counts = groups <= WINDOW as usize && u32::try_from(2 * u64::from(blocks) * u64::from(steps)).is_ok();
+        let memory = FixupMemory::new(blocks, entry.config.tile(), size_of::<f32>());
+        let splits = entry.config.stream_k && counts && steps > FIXUP_STEPS && memory.workspace_len() <= available;
+        Self { entry, blocks, fixup: splits.then_some(memory) }
+    }
+
+    /// The estimated time in FFMAs of an SM, if all groups had the mean number of rows: how long they are only the
+    /// device knows.
+    fn cost(&self, problem: &GroupedProblem, sm_count: u32) -> f64 {
+        let &GroupedProblem { m, n, k, groups, .. } = problem;
+        let [rows, cols] = self.entry.config.tile();
+        let tiles = groups * m.div_ceil(groups).div_ceil(rows as usize) * n.div_ceil(cols as usize);
+        let steps = steps(self.entry, problem);
+        let splits = self.fixup.is_some() && worth_splitting(tiles as u32, sm_count, steps) > 0;
+        let waves = if splits {
+            tiles as f64 / f64::from(sm_count) + f64::from(FIXUP_STEPS) / f64::from(steps)
+        } else {
+            tiles.div_ceil(sm_count as usize) as f64
+        };
+        let model = &self.entry.config.model;
+        waves * f64::from(rows * cols) * (k as f64 + model.tile_overhead[0]) / model.efficiency[1]
+    }
+}
+
+/// The kernel that was named, or the one that is estimated to be the fastest, with at most so many `f32` of workspace;
+/// none for the reference.
 pub(super) fn choose<T: GroupedMultiply>(
     gemm: &GroupedGemm<'_, T>,
     problem: &GroupedProblem,
-) -> Result<Option<&'static Entry<T>>> {
+    available: usize,
+) -> Result<Option<Choice<T>>> {
     let applies = |entry: &&Entry<T>| {
         gemm.device.has_kernel(entry.kernel.info()) && applies(entry, problem) && !problem.is_empty()
     };
+    let sm_count = gemm.sm_count();
+    let choice = |entry| Choice::new(entry, problem, sm_count, available);
     let Some(named) = gemm.kernel else {
-        let cost = |entry: &&Entry<T>| cost(entry, problem, gemm.sm_count());
-        return Ok(T::KERNELS.iter().filter(applies).min_by(|x, y| cost(x).total_cmp(&cost(y))));
+        let cost = |choice: &Choice<T>| choice.cost(problem, sm_count);
+        let choices = T::KERNELS.iter().filter(applies).map(choice);
+        return Ok(choices.min_by(|x, y| cost(x).total_cmp(&cost(y))));
     };
     if *named == *T::REFERENCE.info() {
         return Ok(None);
     }
     if let Some(entry) = T::KERNELS.iter().find(|entry| *entry.kernel.info() == *named).filter(applies) {
-        return Ok(Some(entry));
+        return Ok(Some(choice(entry)));
     }
     let names: Vec<_> = T::KERNELS.iter().filter(applies).map(|entry| entry.kernel.info().name).collect();
     Err(BadArgument::new(ArgumentRule::Algorithm, CALL, "kernel")
@@ -52,17 +98,12 @@ fn applies<T: GroupedMultiply>(entry: &Entry<T>, problem: &GroupedProblem) -> bo
 }
 
 /// Tiles, whatever the offsets: a group's last tile may have one row.
-pub(super) fn most_tiles<T: GroupedMultiply>(entry: &Entry<T>, [m, n]: [usize; 2], groups: usize) -> usize {
+fn most_tiles<T: GroupedMultiply>(entry: &Entry<T>, [m, n]: [usize; 2], groups: usize) -> usize {
     let [rows, cols] = entry.config.tile().map(|edge| edge as usize);
     (m.div_ceil(rows) + groups.min(m)).saturating_mul(n.div_ceil(cols))
 }
 
-/// The estimated time in FFMAs of an SM, if all groups had the mean number of rows: how long they are only the device
-/// knows.
-fn cost<T: GroupedMultiply>(entry: &Entry<T>, problem: &GroupedProblem, sm_count: u32) -> f64 {
-    let &GroupedProblem { m, n, k, groups, .. } = problem;
-    let [rows, cols] = entry.config.tile();
-    let tiles = groups * m.div_ceil(groups).div_ceil(rows as usize) * n.div_ceil(cols as usize);
-    let (waves, model) = (tiles.div_ceil(sm_count as usize) as f64, &entry.config.model);
-    waves * f64::from(rows * cols) * (k as f64 + model.tile_overhead[0]) / model.efficiency[1]
+/// Steps of the main loop for a tile.
+fn steps<T: GroupedMultiply>(entry: &Entry<T>, problem: &GroupedProblem) -> u32 {
+    problem.k.div_ceil(entry.config.depth() as usize) as u32
 }

@@ -4,17 +4,18 @@ use gpu::gemm::args::{SCALES, TRANSPOSE_A, TRANSPOSE_B};
 use gpu::gemm::reference;
 use simt::tma::Swizzle;
 
-use super::choice::{self, Entry};
+use super::choice::{self, Choice};
 use super::problem::GroupedProblem;
 use super::{CALL, GroupedGemm, GroupedMultiply};
 use crate::error::{ArgumentRule, BadArgument, Result};
 use crate::launch::{Fields, Launch};
-use crate::memory::{BufferView, TensorViewMut};
+use crate::memory::{BufferView, BufferViewMut, TensorViewMut};
 use crate::ops::gemm::arguments::GemmArguments;
 use crate::ops::gemm::element::{Output, OutputBuffers};
 use crate::ops::gemm::launch::{store_flag, tma_tensor};
 use crate::ops::gemm::launch_config::map;
 use crate::ops::gemm::operands::OperandLayout;
+use crate::ops::gemm::stream_k::StreamKArgs;
 use crate::ops::on;
 
 impl<T: GroupedMultiply> GroupedGemm<'_, T> {
@@ -25,15 +26,19 @@ impl<T: GroupedMultiply> GroupedGemm<'_, T> {
     }
 
     /// Launches the kernel that is chosen.
-    pub(super) fn queue<C: Output<T>>(self, problem: &GroupedProblem, c: &mut TensorViewMut<'_, C>) -> Result<()> {
-        let entry = choice::choose(&self, problem)?;
+    pub(super) fn queue<C: Output<T>>(mut self, problem: &GroupedProblem, c: &mut TensorViewMut<'_, C>) -> Result<()> {
+        let available = self.workspace.as_ref().map_or(0, BufferViewMut::len);
+        let choice = choice::choose(&self, problem, available)?;
         if problem.is_empty() {
             return Ok(());
         }
         let elements = problem.c.extent(1, problem.m, problem.n);
         let c = OutputBuffers::of(c.cast_range_mut::<C>(0, elements));
-        match entry {
-            Some(entry) => self.tma(entry, problem, c),
+        match choice {
+            Some(choice) => {
+                let workspace = self.workspace.take();
+                self.tma(&choice, problem, c, workspace)
+            }
             None => self.reference(problem, c),
         }
     }
@@ -61,9 +66,21 @@ impl<T: GroupedMultiply> GroupedGemm<'_, T> {
         Fields((rows, columns))
     }
 
-    fn tma(&self, entry: &Entry<T>, problem: &GroupedProblem, mut c: OutputBuffers<'_, T>) -> Result<()> {
-        let &GroupedProblem { m, n, groups, a, b, c: to, .. } = problem;
+    fn tma(
+        &self,
+        &Choice { entry, blocks, fixup }: &Choice<T>,
+        problem: &GroupedProblem,
+        mut c: OutputBuffers<'_, T>,
+        workspace: Option<BufferViewMut<'_, f32>>,
+    ) -> Result<()> {
+        let &GroupedProblem { groups, a, b, c: to, .. } = problem;
         let (config, bytes) = (entry.config, size_of::<T>());
+        let none = c.own.empty::<T>();
+        let stream_k = match fixup.zip(workspace) {
+            // The device counts the tiles, and how many of them are split.
+            Some((memory, workspace)) => StreamKArgs::new([u32::MAX, 0], memory, workspace)?,
+            None => StreamKArgs::none(&none),
+        };
         let ([edge_a, edge_b], line) = (config.k_major_rows(), config.depth());
         let from_a = tma_tensor::<T, T>(self.a, &map(a, 0, 1, ([1, edge_a, line], Swizzle::B128)))?;
         let rows = if b.transposed { edge_b } else { line };
@@ -89,8 +106,7 @@ impl<T: GroupedMultiply> GroupedGemm<'_, T> {
             None
         };
         let flags = store_flag(map_c.is_some(), copies);
-        let blocks = choice::most_tiles(entry, [m, n], groups).min(self.sm_count() as usize) as u32;
-        let arguments = Fields((self.arguments(problem, c, flags), self.offsets, self.scales()));
+        let arguments = Fields((self.arguments(problem, c, flags), self.offsets, self.scales(), stream_k.fields()));
         let launch = on(self.stream, Launch::grid(blocks));
         self.device.launch(entry.kernel, launch, (from_a, from_b, map_c, arguments))?;
         Ok(())
@@ -115,7 +131,8 @@ impl<T: GroupedMultiply> GroupedGemm<'_, T> {
         let transposed = |x: OperandLayout, flag| if x.transposed { flag } else { 0 };
         let flags = transposed(a, TRANSPOSE_A) | transposed(b, TRANSPOSE_B);
         let operands = Fields((from_a, from_b, [a.ld as u64, b.ld as u64], [0, b.stride as u64]));
-        let arguments = Fields((self.arguments(problem, c, flags), self.offsets, self.scales()));
+        let stream_k = StreamKArgs::none(&c.own.empty::<T>()).fields();
+        let arguments = Fields((self.arguments(problem, c, flags), self.offsets, self.scales(), stream_k));
         let launch = on(self.stream, Launch::grid(blocks as u32));
         self.device.launch(T::REFERENCE, launch, (operands, arguments))?;
         Ok(())

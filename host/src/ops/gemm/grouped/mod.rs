@@ -12,9 +12,10 @@ use simt::KernelInfo;
 use self::problem::GroupedProblem;
 use super::element::Output;
 use super::options::Op;
+use super::stream_k::FixupMemory;
 use crate::device::Device;
-use crate::error::Result;
-use crate::memory::{BufferView, Matrix, TensorView, TensorViewMut};
+use crate::error::{Error, Result};
+use crate::memory::{BufferView, BufferViewMut, Matrix, TensorView, TensorViewMut};
 use crate::stream::Stream;
 
 /// The operation's name in error messages.
@@ -36,6 +37,7 @@ pub struct GroupedGemm<'a, T: GroupedMultiply> {
     scales: [Option<BufferView<'a, f32>>; 2],
     kernel: Option<&'static KernelInfo>,
     sm_count_target: Option<u32>,
+    workspace: Option<BufferViewMut<'a, f32>>,
     /// Whether the simulator refuses wrong offsets.
     checks_offsets: bool,
 }
@@ -99,6 +101,7 @@ impl Device {
             scales: [None; 2],
             kernel: None,
             sm_count_target: None,
+            workspace: None,
             checks_offsets: true,
         }
     }
@@ -163,13 +166,44 @@ impl<'a, T: GroupedMultiply> GroupedGemm<'a, T> {
         Self { sm_count_target: Some(sm_count.max(1)), ..self }
     }
 
+    /// Memory for partial sums of tiles that several blocks compute, so that the last of them leave no SM idle:
+    /// [`GroupedGemm::workspace_len`] says how much. With less, or none, each tile is one block's. Otherwise as
+    /// [`Gemm::workspace`](super::Gemm::workspace).
+    ///
+    /// ```
+    /// use warpwright::half::bf16;
+    /// let device = warpwright::Device::simulator();
+    /// let ones = device.upload(&vec![bf16::ONE; 2 * 64 * 2048])?;
+    /// let (a, b) = (ones.view().as_tensor(&[64, 2048])?, ones.view().as_tensor(&[2, 64, 2048])?);
+    /// let ends = device.upload(&[40_u32, 64])?;
+    /// let mut c = device.alloc_matrix::<bf16>(64, 64)?;
+    /// let gemm = device.grouped_gemm(a, b, &ends).transpose_b();
+    /// let mut workspace = device.alloc(gemm.workspace_len(&c)?)?;
+    /// gemm.workspace(&mut workspace).into(&mut c)?;
+    /// # Ok::<(), warpwright::Error>(())
+    /// ```
+    pub fn workspace(self, workspace: impl Into<BufferViewMut<'a, f32>>) -> Self {
+        Self { workspace: Some(workspace.into()), ..self }
+    }
+
+    /// The elements of [`GroupedGemm::workspace`] that are of use for such a C: 0 with more than 32 groups or a short
+    /// k, where tiles are never split.
+    ///
+    /// # Errors
+    /// As [`GroupedGemm::into`], before anything is launched.
+    pub fn workspace_len<'c, C: Output<T>>(&self, c: impl Into<TensorView<'c, C>>) -> Result<usize> {
+        let problem = GroupedProblem::new(self, c.into())?;
+        let choice = choice::choose(self, &problem, usize::MAX)?;
+        Ok(choice.and_then(|choice| choice.fixup).map_or(0, FixupMemory::workspace_len))
+    }
+
     /// Has the simulator take offsets as a GPU does: wrong ones are not refused.
     #[doc(hidden)]
     pub fn offsets_unchecked(self) -> Self {
         Self { checks_offsets: false, ..self }
     }
 
-    /// Allocates C, in the type of A and B. Rows of no group have any content.
+    /// Allocates C, in the type of A and B, and a workspace if none was given. Rows of no group have any content.
     ///
     /// # Errors
     /// As [`GroupedGemm::into`]; beta is not 0; as [`Device::alloc_matrix`].
@@ -188,8 +222,22 @@ impl<'a, T: GroupedMultiply> GroupedGemm<'a, T> {
         let [m, n] = problem::product_shape(&self)?;
         self.check_no_beta()?;
         let mut c = self.device.alloc_matrix_on(self.stream_queue()?, m, n)?;
-        self.into(c.view_mut())?;
+        self.into_with_workspace(c.view_mut().into())?;
         Ok(c)
+    }
+
+    /// [`GroupedGemm::into`], with a workspace of its own if tiles may be split and none was given.
+    fn into_with_workspace<C: Output<T>>(self, c: TensorViewMut<'_, C>) -> Result<()> {
+        let problem = GroupedProblem::new(&self, c.view())?;
+        let fixup = choice::choose(&self, &problem, usize::MAX)?.and_then(|choice| choice.fixup);
+        let Some(memory) = fixup.filter(|_| self.workspace.is_none()) else { return self.into(c) };
+        let mut workspace = match self.device.alloc_on(self.stream_queue()?, memory.workspace_len()) {
+            Err(Error::OutOfMemory { .. }) => return self.into(c),
+            workspace => workspace?,
+        };
+        // Any old flags would do, but reading uninitialised memory is an error for checking tools.
+        workspace.slice_mut(0..memory.flags_len())?.zero()?;
+        GroupedGemm { workspace: Some(workspace.view_mut()), ..self }.into(c)
     }
 
     /// Queues the products into C, a matrix by rows, in the type of A and B, in `f32`, or of `E4m3` in `bf16` or `f16`.
@@ -222,12 +270,13 @@ impl<'a, T: GroupedMultiply> GroupedGemm<'a, T> {
         self.queue(&problem, &mut c)
     }
 
-    /// The kernel that [`GroupedGemm::into`] launches for such a C.
+    /// The kernel that [`GroupedGemm::into`] launches for such a C, with the workspace that was given.
     ///
     /// # Errors
     /// As [`GroupedGemm::into`], before anything is launched.
     pub fn chosen<'c, C: Output<T>>(&self, c: impl Into<TensorView<'c, C>>) -> Result<&'static KernelInfo> {
         let problem = GroupedProblem::new(self, c.into())?;
-        Ok(choice::choose(self, &problem)?.map_or(T::REFERENCE.info(), |kernel| kernel.kernel.info()))
+        let available = self.workspace.as_ref().map_or(0, BufferViewMut::len);
+        Ok(choice::choose(self, &problem, available)?.map_or(T::REFERENCE.info(), |choice| choice.entry.kernel.info()))
     }
 }

@@ -101,6 +101,7 @@ impl GroupedProblem {
         check_device(gemm.b.device(), "b")?;
         check_device(gemm.offsets.device(), "offsets")?;
         check_device(c.device(), "c")?;
+        gemm.workspace.as_ref().map_or(Ok(()), |workspace| check_device(workspace.device(), "workspace"))?;
         gemm.stream_queue()?;
         // The extents are below 2³².
         let columns = n * groups;
