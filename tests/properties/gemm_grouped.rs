@@ -519,6 +519,9 @@ fn wrong_arguments_are_named() {
     assert!(error.contains("argument `row_scales`: expected 8 factors"), "{error}");
     let error = gemm().column_scales(&short).run().unwrap_err().to_string();
     assert!(error.contains("argument `column_scales`: expected 16 factors"), "{error}");
+    let mut of_another = Device::simulator().alloc_zeros::<f32>(5).unwrap();
+    let error = gemm().workspace(&mut of_another).run().unwrap_err().to_string();
+    assert!(error.starts_with("grouped_gemm: argument `workspace`: "), "{error}");
     // A kernel for the other layout of B.
     let gemm = device.grouped_gemm(tensor(&[8, 8]), tensor(&[2, 8, 8]), &offsets);
     let error = gemm.kernel(kernels::gemm_grouped_bf16_nt_64x128.info()).run().unwrap_err().to_string();
