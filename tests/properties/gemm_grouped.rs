@@ -271,14 +271,14 @@ fn split_tiles_are_exact() {
             let [rows, cols] = entry.config.tile().map(|edge| edge as usize);
             let cases = [
                 // One or two more than there are blocks: all are split.
-                (vec![rows + 1, 0, 1, 64, 65, rows - 1, 3, 2], cols - 8, 7),
+                (vec![rows + 1, 0, 1, 64, 65, rows - 1, 3, 2], cols - 8, 7, 24),
                 // 12 for 8 blocks: 4 are split, and each block has another.
-                (vec![3, 40, 1, 9, rows, 2, 0], cols + 8, 8),
+                (vec![3, 40, 1, 9, rows, 2, 0], cols + 8, 8, 36),
                 // 3 for 5 blocks, of 32 groups.
-                ([vec![0; 29], vec![5, rows - 6, 1]].concat(), 40, 5),
+                ([vec![0; 29], vec![5, rows - 6, 1]].concat(), 40, 5, 44),
             ];
-            for (which, (sizes, n, blocks)) in cases.into_iter().enumerate() {
-                let k = 64 * 44 - 8 * which;
+            for (which, (sizes, n, blocks, most_steps)) in cases.into_iter().enumerate() {
+                let k = 64 * most_steps - 8 * which;
                 let tiles = sizes.iter().map(|size| size.div_ceil(rows)).sum::<usize>() * n.div_ceil(cols);
                 let steps = k.div_ceil(entry.config.depth() as usize) as u32;
                 assert!(worth_splitting(tiles as u32, blocks, steps) > 0, "{tiles} tiles among {blocks} blocks");
