@@ -13,11 +13,11 @@
 //! ```
 //!
 //! The rows of all groups lie one below the other, and only the device knows where each begins: nothing waits for the
-//! host. Pipeline and main loop are those of [the module above](super), the schedule is
-//! [`grouped`](super::schedule::grouped). One tensor map describes all of A, so a tile that reaches beyond its group
-//! loads rows of the next one, whose products are not stored: of such a tile, threads store the group's rows from where
-//! they are staged for TMA. A warpgroup whose 64 rows are all beyond the group releases its stages without multiplying.
-//! Partial sums of split tiles pass from block to block as in other products ([`fixup`](super::fixup)).
+//! host. Pipeline, main loop and fix-up are those of [the module above](super), the schedule is
+//! [`schedule::grouped`](super::schedule::grouped). One tensor map describes all of A, so a tile that reaches beyond
+//! its group loads rows of the next one, whose products are not stored: of such a tile, threads store the group's rows
+//! from where they are staged for TMA. A warpgroup whose 64 rows are all beyond the group releases its stages without
+//! multiplying.
 //!
 //! The twin is [`grouped_reference`](crate::gemm::grouped_reference).
 
