@@ -52,9 +52,7 @@ impl<T: Multiply> Gemm<'_, T> {
             workspace => workspace?,
         };
         if let Some(schedule) = plan.work.stream_k {
-            // Any old flags would do, but reading uninitialised memory is an error for checking tools.
-            let memory = schedule.memory(&T::configurations()[plan.configuration]);
-            workspace.slice_mut(0..memory.flags_len())?.zero()?;
+            schedule.memory(&T::configurations()[plan.configuration]).zero_flags(&mut workspace)?;
         }
         let gemm = Gemm { workspace: Some(workspace.view_mut()), ..self };
         gemm.queue(&problem, &plan, &mut c, device.limits().grid)

@@ -22,7 +22,7 @@ use super::configuration::Configuration;
 use super::problem::Problem;
 use crate::error::Result;
 use crate::launch::Fields;
-use crate::memory::BufferViewMut;
+use crate::memory::{Buffer, BufferViewMut};
 
 /// `f32` for the flags of a cluster: 8 bytes for each warpgroup, or warp, that passes partial sums.
 const FLAGS: usize = 16;
@@ -52,8 +52,14 @@ impl FixupMemory {
     }
 
     /// `f32` at the beginning of the workspace that include all flags.
-    pub(super) fn flags_len(self) -> usize {
+    fn flags_len(self) -> usize {
         self.clusters * FLAGS + SLACK
+    }
+
+    /// Zeroes the flags in a new workspace: any old ones would do, but reading uninitialised memory is an error for
+    /// checking tools.
+    pub(super) fn zero_flags(self, workspace: &mut Buffer<f32>) -> Result<()> {
+        workspace.slice_mut(0..self.flags_len())?.zero()
     }
 }
 

@@ -4,7 +4,7 @@ use gpu::gemm::args::{SCALES, TRANSPOSE_A, TRANSPOSE_B};
 use gpu::gemm::reference;
 use simt::tma::Swizzle;
 
-use super::choice::{self, Choice};
+use super::choice::Choice;
 use super::problem::GroupedProblem;
 use super::{CALL, GroupedGemm, GroupedMultiply};
 use crate::error::{ArgumentRule, BadArgument, Result};
@@ -26,9 +26,12 @@ impl<T: GroupedMultiply> GroupedGemm<'_, T> {
     }
 
     /// Launches the kernel that is chosen.
-    pub(super) fn queue<C: Output<T>>(mut self, problem: &GroupedProblem, c: &mut TensorViewMut<'_, C>) -> Result<()> {
-        let available = self.workspace.as_ref().map_or(0, BufferViewMut::len);
-        let choice = choice::choose(&self, problem, available)?;
+    pub(super) fn queue<C: Output<T>>(
+        mut self,
+        problem: &GroupedProblem,
+        choice: Option<Choice<T>>,
+        c: &mut TensorViewMut<'_, C>,
+    ) -> Result<()> {
         if problem.is_empty() {
             return Ok(());
         }

@@ -227,17 +227,31 @@ impl<'a, T: GroupedMultiply> GroupedGemm<'a, T> {
     }
 
     /// [`GroupedGemm::into`], with a workspace of its own if tiles may be split and none was given.
-    fn into_with_workspace<C: Output<T>>(self, c: TensorViewMut<'_, C>) -> Result<()> {
+    fn into_with_workspace<C: Output<T>>(self, mut c: TensorViewMut<'_, C>) -> Result<()> {
         let problem = GroupedProblem::new(&self, c.view())?;
-        let fixup = choice::choose(&self, &problem, usize::MAX)?.and_then(|choice| choice.fixup);
+        let choice = choice::choose(&self, &problem, usize::MAX)?;
+        let fixup = choice.as_ref().and_then(|choice| choice.fixup);
         let Some(memory) = fixup.filter(|_| self.workspace.is_none()) else { return self.into(c) };
+        self.check_offsets(&problem)?;
         let mut workspace = match self.device.alloc_on(self.stream_queue()?, memory.workspace_len()) {
             Err(Error::OutOfMemory { .. }) => return self.into(c),
             workspace => workspace?,
         };
-        // Any old flags would do, but reading uninitialised memory is an error for checking tools.
-        workspace.slice_mut(0..memory.flags_len())?.zero()?;
-        GroupedGemm { workspace: Some(workspace.view_mut()), ..self }.into(c)
+        memory.zero_flags(&mut workspace)?;
+        GroupedGemm { workspace: Some(workspace.view_mut()), ..self }.queue(&problem, choice, &mut c)
+    }
+
+    /// Refuses wrong offsets, where the host has them at hand.
+    fn check_offsets(&self, problem: &GroupedProblem) -> Result<()> {
+        if self.checks_offsets && self.device.is_simulator() {
+            problem::check_offsets(&self.offsets.download()?, problem)?;
+        }
+        Ok(())
+    }
+
+    /// `f32` of the workspace that was given.
+    fn available(&self) -> usize {
+        self.workspace.as_ref().map_or(0, BufferViewMut::len)
     }
 
     /// Queues the products into C, a matrix by rows, in the type of A and B, in `f32`, or of `E4m3` in `bf16` or `f16`.
@@ -264,10 +278,9 @@ impl<'a, T: GroupedMultiply> GroupedGemm<'a, T> {
     pub fn into<'c, C: Output<T>>(self, c: impl Into<TensorViewMut<'c, C>>) -> Result<()> {
         let mut c = c.into();
         let problem = GroupedProblem::new(&self, c.view())?;
-        if self.checks_offsets && self.device.is_simulator() {
-            problem::check_offsets(&self.offsets.download()?, &problem)?;
-        }
-        self.queue(&problem, &mut c)
+        self.check_offsets(&problem)?;
+        let choice = choice::choose(&self, &problem, self.available())?;
+        self.queue(&problem, choice, &mut c)
     }
 
     /// The kernel that [`GroupedGemm::into`] launches for such a C, with the workspace that was given.
@@ -276,7 +289,7 @@ impl<'a, T: GroupedMultiply> GroupedGemm<'a, T> {
     /// As [`GroupedGemm::into`], before anything is launched.
     pub fn chosen<'c, C: Output<T>>(&self, c: impl Into<TensorView<'c, C>>) -> Result<&'static KernelInfo> {
         let problem = GroupedProblem::new(self, c.into())?;
-        let available = self.workspace.as_ref().map_or(0, BufferViewMut::len);
-        Ok(choice::choose(self, &problem, available)?.map_or(T::REFERENCE.info(), |choice| choice.entry.kernel.info()))
+        Ok(choice::choose(self, &problem, self.available())?
+            .map_or(T::REFERENCE.info(), |choice| choice.entry.kernel.info()))
     }
 }
