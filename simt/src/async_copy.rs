@@ -187,6 +187,18 @@ pub fn cp_async_or_zero<T: Element, const N: usize>(dst: SharedSlot<T, N>, src: 
     unsafe { arch::async_copy::copy_or_zero::<T, N>(dst.ptr, src.ptr, src.tag, src.is_inside) }
 }
 
+/// [`cp_async`] that does nothing if the source is outside its view: a predicated instruction, no branch.
+#[inline(always)]
+#[track_caller]
+pub fn cp_async_if_inside<T: Element, const N: usize>(dst: SharedSlot<T, N>, src: SlotOrZero<T, N>) {
+    const {
+        assert!(matches!(N * size_of::<T>(), 4 | 8 | 16), "an asynchronous copy moves 4, 8 or 16 bytes");
+    }
+    // SAFETY: the source, if inside, and the destination, unless null, are inside views, whose constructors guarantee
+    // their memory.
+    unsafe { arch::async_copy::copy_if::<T, N>(dst.ptr, src.ptr, src.tag, src.is_inside) }
+}
+
 /// Commits the copies that this thread has started since the last commit to a group (`cp.async.commit_group`).
 #[inline(always)]
 #[track_caller]

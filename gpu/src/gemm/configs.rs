@@ -83,6 +83,8 @@ pub struct WgmmaConfig {
     pub a_in_registers: bool,
     /// The sums of a stage are added to others in registers: `mainloop_wgmma_promoted`.
     pub promotes: bool,
+    /// The same with factors of blocks.
+    pub promotes_blocks: bool,
     /// Planes of `bf16` that an element of A or B, an `f32`, is the sum of; 1 where elements are multiplied as they
     /// are: see [`bf16x6`](crate::gemm::sm90::bf16x6).
     pub planes: u32,
@@ -108,6 +110,10 @@ pub struct WgmmaKernel<K: 'static> {
 
 /// Elements of `f32` by which a warpgroup stages C in shared memory: 16 KiB.
 pub const STAGING: usize = 4096;
+/// Stages of which a warp has the factors of blocks in shared memory.
+pub const FACTOR_STAGES: usize = 3;
+/// Factors of a stage that a warp needs: of its 16 rows and of two blocks of columns.
+pub const WARP_FACTORS: usize = 18;
 
 impl WgmmaConfig {
     /// Rows of an MMA tile that one warpgroup computes at a time: `wgmma.m64`.
@@ -180,6 +186,12 @@ impl WgmmaConfig {
     #[must_use]
     pub const fn staging(&self) -> usize {
         if self.swap_ab && self.mma[1] <= 32 { 32 * 64 } else { self.consumers() as usize * STAGING }
+    }
+
+    /// Factors of blocks in shared memory: [`WARP_FACTORS`] of [`FACTOR_STAGES`] stages for each warp that multiplies.
+    #[must_use]
+    pub const fn factors(&self) -> usize {
+        if self.promotes_blocks { 4 * self.consumers() as usize * FACTOR_STAGES * WARP_FACTORS } else { 0 }
     }
 
     /// Whether a block leaves room on its SM for one of the next launch, which then begins to load before this launch

@@ -59,6 +59,37 @@ pub(crate) unsafe fn copy_or_zero<T, const N: usize>(dst: *mut T, src: *const T,
     }
 }
 
+macro_rules! copy_if {
+    ($dst:ident, $src:ident, $is_inside:ident, $op:literal) => {
+        asm!(
+            concat!(
+                "{{ .reg .b64 g; .reg .pred p; cvta.to.global.u64 g, {src}; setp.ne.b32 p, {inside}, 0; ",
+                "@p cp.async.", $op, "; }}"
+            ),
+            dst = in(reg32) $dst,
+            src = in(reg64) $src,
+            inside = in(reg32) $is_inside,
+            options(nostack, preserves_flags)
+        )
+    };
+}
+
+/// # Safety
+/// If `is_inside`, `dst` is inside the block's shared memory, and `src` is inside global memory. Misaligned addresses
+/// are a hardware fault.
+#[inline(always)]
+pub(crate) unsafe fn copy_if<T, const N: usize>(dst: *mut T, src: *const T, _tag: u32, is_inside: bool) {
+    let (dst, is_inside) = (shared_address(dst), u32::from(is_inside));
+    // SAFETY: the caller's promise.
+    unsafe {
+        match N * size_of::<T>() {
+            4 => copy_if!(dst, src, is_inside, "ca.shared.global [{dst}], [g], 4"),
+            8 => copy_if!(dst, src, is_inside, "ca.shared.global [{dst}], [g], 8"),
+            _ => copy_if!(dst, src, is_inside, "cg.shared.global [{dst}], [g], 16"),
+        }
+    }
+}
+
 #[inline(always)]
 pub(crate) fn commit() {
     // SAFETY: commits a group.

@@ -56,6 +56,17 @@ impl<T: Element, const N: usize> SharedArray<T, N> {
         SharedSlot::new(self.at::<L>(i))
     }
 
+    /// [`Self::slot`] without a bounds check on PTX; the simulator still checks.
+    ///
+    /// # Safety
+    /// `i + L <= N`.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn slot_unchecked<const L: usize>(&self, i: u32) -> SharedSlot<'_, T, L> {
+        let access = self.at::<L>(i);
+        SharedSlot::new(Access { inside: access.inside || cfg!(target_arch = "nvptx64"), ..access })
+    }
+
     /// Elements `i` to `i + len − 1` as what TMA copies to or from. Outside the array: as for [`Self::set`].
     #[inline(always)]
     #[track_caller]

@@ -31,6 +31,17 @@ pub(crate) unsafe fn copy_or_zero<T: Element, const N: usize>(dst: *mut T, src: 
     }
 }
 
+/// # Safety
+/// If `is_inside`, `dst` is null or inside shared memory, and `N` elements at `src` are inside allocated global memory.
+#[inline(always)]
+#[track_caller]
+pub(crate) unsafe fn copy_if<T: Element, const N: usize>(dst: *mut T, src: *const T, tag: u32, is_inside: bool) {
+    if is_inside {
+        // SAFETY: the caller's promise.
+        unsafe { copy::<T, N>(dst, src, tag) }
+    }
+}
+
 #[inline(always)]
 #[track_caller]
 pub(crate) fn commit() {

@@ -346,6 +346,8 @@ fn factors_of_blocks_are_exact() {
         let device = under_test(number as u64);
         check_blocks::<f32>((&device, kernel), [70, 80, kernel.config.stages * 128 + 45], false);
         check_blocks::<f32>((&device, kernel), [rows + 1, cols + 16, 260], false);
+        // Several tiles for each block, one after the other.
+        check_blocks::<bf16>((&device, kernel), [rows + 1, 2 * cols + 16, 900], false);
         check_blocks::<bf16>((&device, kernel), [67, 264, 128], false);
         check_blocks::<f16>((&device, kernel), [65, 144, 300], true);
         check_blocks::<f32>((&device, kernel), [2, 3, 5], true);

@@ -5,7 +5,7 @@ use simt::wgmma::{Accumulators, Columns, Major, Width};
 use super::epilogue::{Form, MmaElement};
 use super::layout::MmaLayout;
 use super::mainloop_wgmma;
-use super::pipeline::{PipelineState, Smem};
+use super::pipeline::{BlockSmem, PipelineState};
 use crate::gemm::args::GemmArgs;
 use crate::gemm::configs::WgmmaConfig;
 
@@ -32,8 +32,8 @@ pub(super) trait Config: Sized {
     /// least one. `place` finds the row and the column of C where these sums begin, and the matrix; it is called where
     /// that costs no time, and its result is returned. See [`mainloop_wgmma::accumulate`].
     #[inline(always)]
-    fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
-        smem: &Smem<Self::Operand, A, B, STAGES>,
+    fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize, const E: usize, const F: usize>(
+        BlockSmem { pipeline: smem, .. }: &BlockSmem<Self::Operand, A, B, STAGES, E, F>,
         layout: MmaLayout,
         accumulator: &mut [Accumulators<N>; 1],
         state: &mut PipelineState<STAGES>,
@@ -69,11 +69,18 @@ pub(super) trait Config: Sized {
 macro_rules! accumulate {
     (
         $operand:ty, $source:ty,
-        |$smem:ident, $sum:ident, $state:ident, $range:pat, $given:ident, $place:ident| $body:block
+        |$block:ident, $sum:ident, $state:ident, $range:pat, $given:ident, $place:ident| $body:block
     ) => {
         #[inline(always)]
-        fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize>(
-            $smem: &Smem<$operand, A, B, STAGES>,
+        fn accumulate<
+            const N: usize,
+            const A: usize,
+            const B: usize,
+            const STAGES: usize,
+            const E: usize,
+            const F: usize,
+        >(
+            $block: &BlockSmem<$operand, A, B, STAGES, E, F>,
             _layout: MmaLayout,
             accumulator: &mut [Accumulators<N>; 1],
             $state: &mut PipelineState<STAGES>,
@@ -94,22 +101,23 @@ pub(super) use accumulate;
 /// What a flag changes in a [`Config`].
 macro_rules! mainloop {
     (a_in_registers) => {
-        accumulate!(f32, (), |smem, sum, state, (row, [from, to]), _source, place| {
-            mainloop_wgmma_rs::accumulate::<Self, N, A, B, STAGES>(smem, sum, state, (row, to - from));
+        accumulate!(f32, (), |block, sum, state, (row, [from, to]), _source, place| {
+            mainloop_wgmma_rs::accumulate::<Self, N, A, B, STAGES>(&block.pipeline, sum, state, (row, to - from));
             place()
         });
     };
     (promotes) => {
-        accumulate!(Self::Operand, Scales<'_>, |smem, sum, state, range, _source, place| {
-            mainloop_wgmma_promoted::accumulate::<Self, _, N, A, B, STAGES>(smem, sum, state, range, Unscaled);
+        accumulate!(Self::Operand, Scales<'_>, |block, sum, state, (row, [from, to]), _source, place| {
+            let range = (row, to - from);
+            mainloop_wgmma_promoted::accumulate::<Self, N, A, B, STAGES>(&block.pipeline, sum, state, range);
             place()
         });
     };
     (promotes_blocks) => {
-        accumulate!(Self::Operand, BlockScales<'_>, |smem, sum, state, range, source, place| {
+        accumulate!(Self::Operand, BlockScales<'_>, |block, sum, state, range, source, place| {
             let place = place();
-            let blocks = Blocks::new(source, place);
-            mainloop_wgmma_promoted::accumulate::<Self, _, N, A, B, STAGES>(smem, sum, state, range, blocks);
+            let blocks = Blocks::new(source, place, &block.factors);
+            mainloop_wgmma_blocks::accumulate::<Self, N, A, B, STAGES, F>(&block.pipeline, sum, state, range, blocks);
             place
         });
     };
@@ -126,6 +134,7 @@ macro_rules! has {
     (@a_in_registers a_in_registers) => { true };
     (@promotes promotes) => { true };
     (@promotes_blocks promotes) => { true };
+    (@promotes_blocks promotes_blocks) => { true };
     (@$flag:ident $wanted:ident) => { false };
 }
 pub(super) use has;

@@ -54,8 +54,16 @@ fn policies(flags: u32, swap_ab: bool) -> [Option<CachePolicy>; 2] {
 ///
 /// `a` and `b` are the maps of the operands, `c` is that of C, which counts only with [`TMA_STORE`].
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
-pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, const STAGES: usize, const E: usize>(
-    BlockSmem { staging, pipeline: smem }: &BlockSmem<C::Operand, A, B, STAGES, E>,
+pub(super) fn gemm<
+    C: Config,
+    const N: usize,
+    const A: usize,
+    const B: usize,
+    const STAGES: usize,
+    const E: usize,
+    const F: usize,
+>(
+    block: &BlockSmem<C::Operand, A, B, STAGES, E, F>,
     (a, b, c): TensorMaps<'_, C::Operand, C::Element>,
     args: TmaGemmArgs<'_, C::Element>,
     source: C::Source<'_>,
@@ -63,6 +71,7 @@ pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, co
 ) where
     Columns<N>: Width,
 {
+    let BlockSmem { staging, pipeline: smem, .. } = block;
     let (cluster, consumers) = (C::CONFIG.cluster, C::CONFIG.consumers());
     // Operands, extents and batches of the MMA.
     let ([m, n], [of_a, of_b]) = ([args.gemm.m, args.gemm.n], args.batch_step);
@@ -163,7 +172,7 @@ pub(super) fn gemm<C: Config, const N: usize, const A: usize, const B: usize, co
             [opaque(row) + consumer * 64, opaque(col), opaque(matrix)]
         };
         let range = (consumer * 64, [from, to]);
-        let place = C::accumulate(smem, layout, &mut accumulator, &mut state, range, source, place);
+        let place = C::accumulate(block, layout, &mut accumulator, &mut state, range, source, place);
         if C::CONFIG.stream_k {
             if to < steps {
                 fixup.store_partials(&accumulator[0], consumer);

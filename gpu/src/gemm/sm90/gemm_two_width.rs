@@ -20,7 +20,7 @@ use crate::unroll::each;
 /// The tiles whose number is that of this block modulo the grid's size.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(super) fn gemm<'a, C: Config, const A: usize, const B: usize, const STAGES: usize, const E: usize>(
-    BlockSmem { staging, pipeline: smem }: &'a BlockSmem<C::Operand, A, B, STAGES, E>,
+    BlockSmem { staging, pipeline: smem, .. }: &'a BlockSmem<C::Operand, A, B, STAGES, E, 0>,
     (a, b, c): TensorMaps<'a, C::Operand, C::Element>,
     args: TmaGemmArgs<'a, C::Element>,
     source: C::Source<'a>,

@@ -10,9 +10,9 @@ use simt::wgmma::{Accumulators, Columns, Width};
 use super::config::{Config, accumulate, has, mainloop, scaled};
 use super::epilogue::Of;
 use super::layout::{MmaLayout, Staged, of_layout};
-use super::mainloop_wgmma_promoted::{Blocks, Unscaled};
-use super::pipeline::{BlockSmem, PipelineState, Smem};
-use super::{bf16x6, gemm, gemm_two_width, mainloop_wgmma_promoted, mainloop_wgmma_rs};
+use super::mainloop_wgmma_blocks::Blocks;
+use super::pipeline::{BlockSmem, PipelineState};
+use super::{bf16x6, gemm, gemm_two_width, mainloop_wgmma_blocks, mainloop_wgmma_promoted, mainloop_wgmma_rs};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::gemm::args::{BlockScaledGemmKernel, PlanesGemmKernel, ScaledGemmKernel, TmaGemmKernel};
 use crate::gemm::args::{BlockScales, GemmArgs, Operands, Scales, TmaGemmArgs};
@@ -40,8 +40,8 @@ macro_rules! operands {
     ([source]) => {
         type Source<'a> = Operands<'a, f32>;
 
-        accumulate!(bf16, Operands<'_, f32>, |smem, sum, state, (row, [from, to]), _source, place| {
-            bf16x6::mainloop::accumulate::<Self, N, A, B, STAGES>(smem, sum, state, (row, to - from));
+        accumulate!(bf16, Operands<'_, f32>, |block, sum, state, (row, [from, to]), _source, place| {
+            bf16x6::mainloop::accumulate::<Self, N, A, B, STAGES>(&block.pipeline, sum, state, (row, to - from));
             // Before the products its result would take registers that they need.
             place()
         });
@@ -76,7 +76,7 @@ macro_rules! run {
         gemm_two_width::gemm::<$config, _, _, _, _>($($argument),+)
     };
     ([$($flag:ident)*] $config:ty, $n:literal, $($argument:expr),+) => {
-        gemm::gemm::<$config, $n, _, _, _, _>($($argument),+)
+        gemm::gemm::<$config, $n, _, _, _, _, _>($($argument),+)
     };
 }
 
@@ -117,6 +117,7 @@ macro_rules! kernels {
                     stream_k: has!($flags stream_k),
                     a_in_registers: has!($flags a_in_registers),
                     promotes: has!($flags promotes),
+                    promotes_blocks: has!($flags promotes_blocks),
                     planes: planes!($source),
                     element_bytes: size_of::<$x>() as u32,
                     model: PerfModel {
@@ -144,6 +145,7 @@ macro_rules! kernels {
     ) => {
         kernels!(@config $t $x $source $flags $const $config $value);
         $(
+            #[cfg(not(target_arch = "nvptx64"))]
             const $of_layout: WgmmaConfig = $const;
             kernels!(@kernel $t $x $source $m $n $stages $flags $const $config $kernel $layout);
         )+
@@ -192,7 +194,7 @@ macro_rules! kernels {
         pub fn $kernel(
             #[shared] smem: &BlockSmem<
                 $x, { $m * 128 / size_of::<$x>() * $stages }, { $n * 128 / size_of::<$x>() * $stages }, $stages,
-                { $const.staging() },
+                { $const.staging() }, { $const.factors() },
             >,
             a: &TensorMap<$x>,
             b: &TensorMap<$x>,

@@ -26,8 +26,8 @@
 //!
 //! - [`pipeline`]: the stages and their barriers.
 //! - `gemm`, `gemm_two_width`: what a block does, in order.
-//! - `mainloop_wgmma`, `mainloop_wgmma_rs`, `mainloop_wgmma_promoted`: the consumers' main loop, A from shared memory,
-//!   from registers, or sums that are added to others.
+//! - `mainloop_wgmma`, `mainloop_wgmma_rs`, `mainloop_wgmma_promoted`, `mainloop_wgmma_blocks`: the consumers' main
+//!   loop, A from shared memory, from registers, or sums that are added to others, as they are or times factors.
 //! - `scales`: sums of 8-bit operands.
 //! - [`grouped`]: groups of rows, each with a B of its own.
 //! - [`bf16x6`]: `f32` as sums of three `bf16`.
@@ -60,6 +60,8 @@ pub mod grouped;
 mod kernels;
 mod layout;
 mod mainloop_wgmma;
+#[cfg(feature = "gemm_sm90")]
+mod mainloop_wgmma_blocks;
 #[cfg(any(feature = "gemm_grouped", feature = "gemm_sm90"))]
 mod mainloop_wgmma_promoted;
 #[cfg(feature = "gemm_sm90")]

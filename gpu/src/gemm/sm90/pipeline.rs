@@ -18,12 +18,13 @@ use super::config::Config;
 use super::layout::MmaLayout;
 use crate::gemm::configs::WgmmaConfig;
 
-/// Shared memory: the pipeline, and where C is staged, of `E` elements.
+/// Shared memory: the pipeline, where C is staged, of `E` elements, and `F` factors of blocks.
 #[repr(C, align(1024))]
 #[derive(Shared)]
-pub struct BlockSmem<T: Element, const A: usize, const B: usize, const STAGES: usize, const E: usize> {
+pub struct BlockSmem<T: Element, const A: usize, const B: usize, const STAGES: usize, const E: usize, const F: usize> {
     pub(super) pipeline: Smem<T, A, B, STAGES>,
     pub(super) staging: SharedArray<f32, E>,
+    pub(super) factors: SharedArray<f32, F>,
 }
 
 /// `A` and `B` elements of the operands in all `STAGES` stages, and their mbarriers.

@@ -17,8 +17,8 @@ use crate::gemm::configs::{Layout, PerfModel, WgmmaConfig, grouped_configs, grou
 use crate::gemm::sm90::config::{Config, accumulate, has, mainloop, scaled};
 use crate::gemm::sm90::epilogue::Of;
 use crate::gemm::sm90::layout::{MmaLayout, Staged, of_layout};
-use crate::gemm::sm90::mainloop_wgmma_promoted::{self, Unscaled};
-use crate::gemm::sm90::pipeline::{BlockSmem, PipelineState, Smem};
+use crate::gemm::sm90::mainloop_wgmma_promoted;
+use crate::gemm::sm90::pipeline::{BlockSmem, PipelineState};
 
 /// Kernels for elements `$t`, called `$prefix` in their names, and the list of them, `$list`.
 macro_rules! kernels {
@@ -40,6 +40,7 @@ macro_rules! kernels {
                     a_in_registers: false,
                     planes: 1,
                     promotes: has!($flags promotes),
+                    promotes_blocks: false,
                     element_bytes: size_of::<$t>() as u32,
                     model: PerfModel {
                         efficiency: [$efficiency, $efficiency],
@@ -105,7 +106,7 @@ macro_rules! kernels {
         pub fn $kernel(
             #[shared] smem: &BlockSmem<
                 $t, { $m * 128 / size_of::<$t>() * $stages }, { $n * 128 / size_of::<$t>() * $stages }, $stages,
-                { $const.staging() },
+                { $const.staging() }, 0,
             >,
             a: &TensorMap<$t>,
             b: &TensorMap<$t>,

@@ -56,13 +56,14 @@ fn gemm<
     const STAGES: usize,
     const E: usize,
 >(
-    BlockSmem { staging, pipeline: smem }: &BlockSmem<C::Operand, A, B, STAGES, E>,
+    block: &BlockSmem<C::Operand, A, B, STAGES, E, 0>,
     (a, b, c): TensorMaps<'_, C::Operand, C::Element>,
     args: GroupedGemmArgs<'_, C::Element>,
     layout: MmaLayout,
 ) where
     Columns<N>: Width,
 {
+    let BlockSmem { staging, pipeline: smem, .. } = block;
     let GroupedGemmArgs { gemm, offsets, scales, stream_k } = args;
     if gemm.k == 0 {
         dependency_wait();
@@ -131,7 +132,7 @@ fn gemm<
             continue;
         }
         let mut accumulator = [Accumulators::<N>::zeroed()];
-        C::accumulate(smem, layout, &mut accumulator, &mut state, (below, [from, to]), scales, || [0; 3]);
+        C::accumulate(block, layout, &mut accumulator, &mut state, (below, [from, to]), scales, || [0; 3]);
         if C::CONFIG.stream_k {
             if to < steps {
                 fixup.store_partials(&accumulator[0], consumer);
