@@ -56,6 +56,24 @@ impl<T: Element, const N: usize> SharedArray<T, N> {
         SharedSlot::new(self.at::<L>(i))
     }
 
+    /// [`Self::get_vec`] without checks on PTX; the simulator still checks.
+    ///
+    /// # Safety
+    /// `i + LANES <= N`, and the element's address is a multiple of the vector's size.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn get_vec_unchecked<const LANES: usize>(&self, i: u32) -> Vector<T, LANES>
+    where
+        T: Lanes<LANES>,
+    {
+        #[cfg(target_arch = "nvptx64")]
+        let access = self.at::<LANES>(i).cast();
+        #[cfg(not(target_arch = "nvptx64"))]
+        let access = self.vector_at::<LANES>(i);
+        // SAFETY: the caller's promise.
+        unsafe { access.get_unchecked() }
+    }
+
     /// [`Self::slot`] without a bounds check on PTX; the simulator still checks.
     ///
     /// # Safety

@@ -25,7 +25,8 @@ use crate::gemm::args::{BlockScales, SCALE_BLOCK};
 use crate::gemm::configs::{FACTOR_STAGES, WARP_FACTORS};
 use crate::unroll::{each, unroll};
 
-/// Elements of a stage in the ring of [`Blocks`]: factors of a warp's 16 rows, then those of both blocks.
+/// Elements of a stage in the ring of [`Blocks`]: factors of a warp's 16 rows, rows 8 apart side by side, then those of
+/// both blocks.
 const STAGE: u32 = WARP_FACTORS as u32;
 /// Those of all stages.
 const RING: u32 = FACTOR_STAGES as u32 * STAGE;
@@ -39,12 +40,11 @@ pub(super) struct Blocks<'a, const F: usize> {
     /// What this lane copies: a row, or a block's, of these factors.
     from: Window<'a, f32>,
     row: u32,
-    /// The rings of all warps; where this warp's begins, the first place that this lane copies to, and where the factor
-    /// of the upper one of its rows is in the first stage.
+    /// The rings of all warps; where this lane copies to in the first place, and where the factors of its rows and
+    /// those of the blocks are.
     rings: &'a SharedArray<f32, F>,
-    first: u32,
     to: u32,
-    upper: u32,
+    pairs: [u32; 2],
     /// The places of the next stage and of the one before.
     places: [u32; 2],
     /// The end of the tile's stages.
@@ -68,8 +68,9 @@ impl<'a, const F: usize> Blocks<'a, F> {
         let row = if lane < STAGE { row } else { u32::MAX };
         // Consumers are the warpgroups from 1 on.
         let first = (warp_id() - 4) * RING;
-        let (to, upper) = (first + lane.min(STAGE - 1), first + lane / 4);
-        Self { from, row, rings, first, to, upper, places: [0; 2], end: 0 }
+        // Pairs: the factors of rows r and r + 8, and those of both blocks.
+        let to = first + if lane < 16 { lane % 8 * 2 + lane / 8 } else { lane.min(STAGE - 1) };
+        Self { from, row, rings, to, pairs: [first + lane / 4 * 2, first + 16], places: [0; 2], end: 0 }
     }
 
     /// Starts to copy the factors of a stage; of none beyond the tile's, since the next tile's copies go there.
@@ -101,13 +102,8 @@ impl<'a, const F: usize> Blocks<'a, F> {
         cp_async_wait_group::<1>();
         sync_warp(FULL_MASK);
         let [place, before] = self.places;
-        // SAFETY: `F` has a ring for each warp of the consumers, and the places are in this warp's.
-        let (rows, blocks) = unsafe {
-            (
-                each!([0, 8], |below| self.rings.get_unchecked(self.upper + place + below)),
-                each!([16, 17], |block| self.rings.get_unchecked(self.first + place + block)),
-            )
-        };
+        // SAFETY: `F` has a ring for each warp of the consumers, and the places are in this warp's; all are even.
+        let [rows, blocks] = unsafe { each!(self.pairs, |pair| self.rings.get_vec_unchecked::<2>(pair + place).lanes) };
         // All lanes have read those of the stage before.
         self.copy(stage + 2, before);
         self.places = [if place == RING - STAGE { 0 } else { place + STAGE }, place];
