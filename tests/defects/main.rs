@@ -63,6 +63,7 @@ mod uninitialised;
 mod vector_reductions;
 mod warp_races;
 mod warps;
+mod work_units;
 
 use case::{Case, Group, Schedule, Version};
 use simulator::{Kind, Level, Report};
@@ -100,6 +101,7 @@ const GROUPS: &[Group] = &[
     uninitialised::GROUP,
     warp_races::GROUP,
     warps::GROUP,
+    work_units::GROUP,
 ];
 
 /// Numbers of blocks that run interleaved.

@@ -262,10 +262,11 @@ fn the_reference_is_exact() {
 /// rows.
 #[test]
 fn split_tiles_are_exact() {
-    fn check_list<T>(list: &[WgmmaKernel<GroupedGemmKernel<T>>], epilogues: [Epilogue; 3])
+    fn check_list<T, C>(list: &[WgmmaKernel<GroupedGemmKernel<T>>], epilogues: [Epilogue; 3])
     where
         f32: Output<T>,
-        T: GroupedMultiply + Numbers + Output<T>,
+        T: GroupedMultiply + Numbers,
+        C: Output<T> + Numbers,
     {
         for (number, entry) in list.iter().enumerate().filter(|(_, entry)| entry.config.stream_k) {
             let [rows, cols] = entry.config.tile().map(|edge| edge as usize);
@@ -278,18 +279,19 @@ fn split_tiles_are_exact() {
                 ([vec![0; 29], vec![5, rows - 6, 1]].concat(), 40, 5, 44),
             ];
             for (which, (sizes, n, blocks, most_steps)) in cases.into_iter().enumerate() {
-                let k = 64 * most_steps - 8 * which;
+                let k = entry.config.depth() as usize * most_steps - 16 * which;
                 let tiles = sizes.iter().map(|size| size.div_ceil(rows)).sum::<usize>() * n.div_ceil(cols);
                 let steps = k.div_ceil(entry.config.depth() as usize) as u32;
                 assert!(worth_splitting(tiles as u32, blocks, steps) > 0, "{tiles} tiles among {blocks} blocks");
                 let (epilogue, seed) = (epilogues[(which + number) % 3], 500 + 10 * number as u64 + which as u64);
                 let case = Case { sizes, around: [4 * which, 9], n, k, epilogue, blocks, splits: true, seed };
-                check::<T, T>(&under_test(seed), entry.kernel.info(), entry.layout.transpose_b, &case);
+                check::<T, C>(&under_test(seed), entry.kernel.info(), entry.layout.transpose_b, &case);
             }
         }
     }
-    check_list(kernels::BF16, [Epilogue::Stored, Epilogue::Accumulates, Epilogue::Scaled]);
-    check_list(&kernels::F16[..2], [Epilogue::Wide, Epilogue::Copied, Epilogue::Stored]);
+    check_list::<_, bf16>(kernels::BF16, [Epilogue::Stored, Epilogue::Accumulates, Epilogue::Scaled]);
+    check_list::<_, f16>(&kernels::F16[..2], [Epilogue::Wide, Epilogue::Copied, Epilogue::Stored]);
+    check_list::<_, bf16>(kernels::E4M3, [Epilogue::Scaled, Epilogue::Accumulates, Epilogue::Wide]);
 }
 
 /// No group, one, and more than a warp has lanes.
@@ -488,6 +490,7 @@ fn the_mean_number_of_rows_decides() {
     assert_eq!(chosen(128 * 16, 1536, 64, 128), "gemm_grouped_bf16_nt_64x128");
     assert_eq!(chosen(128 * 96, 128, 512, 128), "gemm_grouped_bf16_nt_128x128");
     assert_eq!(chosen(8 * 1024, 4096, 64, 8), "gemm_grouped_bf16_nt_128x256");
+    assert_eq!(chosen(8 * 4096, 512, 64, 8), "gemm_grouped_bf16_nt_2x128x256");
     assert_eq!(chosen(128 * 264, 256, 512, 128), "gemm_grouped_bf16_nt_128x256");
     assert_eq!(chosen(16, 1536, 12, 2), "gemm_grouped_reference_bf16");
 }

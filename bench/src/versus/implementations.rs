@@ -74,6 +74,10 @@ pub const ALL: &[Implementation] = &[
     Implementation { name: "warpwright-64x64", prepare: |context, case, _| tiles(context, case, &GEMMS[2]) },
     Implementation { name: "warpwright-mma", prepare: gemm::mma },
     Implementation {
+        name: "warpwright-grouped-2x128x256",
+        prepare: |c, case, slot| grouped_gemm::tile(c, case, slot, "_2x128x256"),
+    },
+    Implementation {
         name: "warpwright-grouped-128x256",
         prepare: |c, case, slot| grouped_gemm::tile(c, case, slot, "_128x256"),
     },

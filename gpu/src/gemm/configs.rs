@@ -343,14 +343,15 @@ pub(crate) use wgmma_bf16x6_configs;
 
 /// Calls `$then!` with the rows for products of groups of rows: [`sm90::grouped`](super::sm90::grouped).
 ///
-/// C tile: MMA tile, stages, flags, `[layouts]`, efficiency with many tiles per block, tile overhead, and rows of each
-/// group, n and k of a product that needs it.
+/// C tile: MMA tile, cluster, stages, flags, `[layouts]`, efficiency with many tiles per block, tile overhead, and rows
+/// of each group, n and k of a product that needs it.
 macro_rules! grouped_configs {
     ($then:ident) => {
         $then! {
-            "128x256": 128 x 256, 4, [stream_k], [nn nt], 11.0, [80.0 700.0], 4096 x 4096 x 7168;
-            "128x128": 128 x 128, 6, [], [nn nt], 10.4, [160.0 500.0], 96 x 128 x 2048;
-            "64x128": 64 x 128, 8, [], [nn nt], 7.8, [60.0 300.0], 16 x 1536 x 2048;
+            "2x128x256": 128 x 256, 2, 4, [stream_k], [nn nt], 22.4, [80.0 700.0], 4096 x 4096 x 7168;
+            "128x256": 128 x 256, 1, 4, [stream_k], [nn nt], 11.0, [80.0 700.0], 264 x 1536 x 2048;
+            "128x128": 128 x 128, 1, 6, [], [nn nt], 10.4, [160.0 500.0], 96 x 128 x 2048;
+            "64x128": 64 x 128, 1, 8, [], [nn nt], 7.8, [60.0 300.0], 16 x 1536 x 2048;
         }
     };
 }
@@ -360,8 +361,9 @@ pub(crate) use grouped_configs;
 macro_rules! grouped_fp8_configs {
     ($then:ident) => {
         $then! {
-            "128x256": 128 x 256, 4, [promotes], [nt], 21.0, [200.0 1400.0], 4096 x 4096 x 7168;
-            "64x128": 64 x 128, 8, [promotes], [nt], 13.0, [80.0 600.0], 16 x 1536 x 2048;
+            "2x128x256": 128 x 256, 2, 4, [promotes stream_k], [nt], 44.4, [200.0 1400.0], 4096 x 4096 x 7168;
+            "128x256": 128 x 256, 1, 4, [promotes stream_k], [nt], 21.0, [200.0 1400.0], 264 x 1536 x 2048;
+            "64x128": 64 x 128, 1, 8, [promotes], [nt], 13.0, [80.0 600.0], 16 x 1536 x 2048;
         }
     };
 }

@@ -8,6 +8,7 @@ use simt::tma::{TensorMap, TensorMapMut};
 use simt::wgmma::{Accumulators, Columns, Width};
 
 use super::gemm;
+use super::units::GroupedSmem;
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::gemm::args::GroupedGemmKernel;
 use crate::gemm::args::{GemmArgs, GroupedGemmArgs, Scales};
@@ -23,8 +24,8 @@ use crate::gemm::sm90::pipeline::{BlockSmem, PipelineState};
 /// Kernels for elements `$t`, called `$prefix` in their names, and the list of them, `$list`.
 macro_rules! kernels {
     ($t:ident $prefix:ident $list:ident; $(
-        $name:literal: $m:literal x $n:literal, $stages:literal, $flags:tt, [$($layout:ident)+], $efficiency:literal,
-        [$rounded:literal $other:literal], $pm:literal x $pn:literal x $pk:literal;
+        $name:literal: $m:literal x $n:literal, $cluster:literal, $stages:literal, $flags:tt, [$($layout:ident)+],
+        $efficiency:literal, [$rounded:literal $other:literal], $pm:literal x $pn:literal x $pk:literal;
     )+) => { paste! {
         $(
             kernels!(
@@ -32,7 +33,7 @@ macro_rules! kernels {
                 WgmmaConfig {
                     name: $name,
                     mma: [$m, $n],
-                    cluster: 1,
+                    cluster: $cluster,
                     stages: $stages,
                     swap_ab: false,
                     two_width: false,
@@ -99,14 +100,15 @@ macro_rules! kernels {
             pdl,
             block = ($const.threads()),
             min_blocks = 1,
+            cluster = $const.cluster,
             registers = $const.registers(),
             barriers = $const.barriers() + $n / 64,
             traps = 4
         )]
         pub fn $kernel(
-            #[shared] smem: &BlockSmem<
+            #[shared] smem: &GroupedSmem<
                 $t, { $m * 128 / size_of::<$t>() * $stages }, { $n * 128 / size_of::<$t>() * $stages }, $stages,
-                { $const.staging() }, 0,
+                { $const.staging() },
             >,
             a: &TensorMap<$t>,
             b: &TensorMap<$t>,

@@ -19,29 +19,35 @@
 //! from where they are staged for TMA. A warpgroup whose 64 rows are all beyond the group releases its stages without
 //! multiplying.
 //!
+//! The producer's warp finds the tiles, and passes them to the consumers through shared memory ([`units`]): the search
+//! takes registers that consumers lack.
+//!
 //! The twin is [`grouped_reference`](crate::gemm::grouped_reference).
 
 mod kernels;
+pub mod units;
 
 // The PTX has the kernels alone, which nobody calls by name.
 #[cfg(not(target_arch = "nvptx64"))]
 pub use kernels::*;
 
+use simt::cluster::cluster_rank;
 use simt::grid::{dependency_wait, launch_dependents};
 use simt::opaque;
 use simt::prelude::*;
 use simt::tma::prefetch;
-use simt::warp::lane_id;
+use simt::warp::{lane_id, sync_warp};
 use simt::warpgroup::{decrease_registers, increase_registers, warpgroup_id};
 use simt::wgmma::{Accumulators, Columns, Width};
 
+use self::units::{GroupedSmem, Unit, Units};
 use super::config::Config;
 use super::epilogue::Epilogue;
 use super::fixup::Fixup;
 use super::layout::MmaLayout;
 use super::pipeline::{BlockSmem, PipelineState, Smem, init_pipeline};
 use super::schedule::grouped::{self, GroupTile, GroupTiles, Groups};
-use super::schedule::stream_k::WorkUnit;
+use super::schedule::stream_k::{Blocks, WorkUnit};
 use super::{CONSUMER_REGISTERS, PRODUCER_REGISTERS, TensorMaps};
 use crate::gemm::args::{GemmArgs, GroupedGemmArgs, Scales, TMA_STORE};
 
@@ -56,7 +62,7 @@ fn gemm<
     const STAGES: usize,
     const E: usize,
 >(
-    block: &BlockSmem<C::Operand, A, B, STAGES, E, 0>,
+    GroupedSmem { block, units }: &GroupedSmem<C::Operand, A, B, STAGES, E>,
     (a, b, c): TensorMaps<'_, C::Operand, C::Element>,
     args: GroupedGemmArgs<'_, C::Element>,
     layout: MmaLayout,
@@ -76,17 +82,15 @@ fn gemm<
         if gemm.flags & TMA_STORE != 0 {
             prefetch(c);
         }
+        Units::init(units, C::CONFIG.consumers() * 4);
     }
-    let consumers = C::CONFIG.consumers();
-    init_pipeline!(smem, STAGES, t, consumers * 4, 1);
+    let (cluster, consumers) = (C::CONFIG.cluster, C::CONFIG.consumers());
+    init_pipeline!(smem, STAGES, t, cluster * consumers * 4, cluster);
     launch_dependents();
+    // Of a cluster's tile each block has so many rows.
+    let rank = if cluster > 1 { cluster_rank() } else { 0 };
     let ([rows, cols], depth) = (C::CONFIG.mma, Smem::<C::Operand, A, B, STAGES>::DEPTH);
     let steps = gemm.k.div_ceil(depth);
-    let groups = Groups { offsets, count: gemm.batch, rows: gemm.m };
-    let work = |tiles: &mut GroupTiles<'_>| {
-        let splits = C::CONFIG.stream_k && stream_k.tiles > 0;
-        grouped::work(tiles, splits, block_idx_x(), grid_dim_x(), steps)
-    };
     let consumer = warpgroup_id().wrapping_sub(1);
     let is_consumer = consumer < consumers;
     if !is_consumer {
@@ -96,19 +100,34 @@ fn gemm<
         // A warp finds the tiles, one thread of it loads.
         if t < 32 {
             dependency_wait();
-            let mut tiles = GroupTiles::new(groups, rows, gemm.n.div_ceil(cols));
-            let (mut schedule, _) = work(&mut tiles);
-            let mut state = PipelineState::<STAGES>::PRODUCER;
+            let groups = Groups { offsets, count: gemm.batch, rows: gemm.m };
+            let mut tiles = GroupTiles::new(groups, cluster * rows, gemm.n.div_ceil(cols));
+            let splits = C::CONFIG.stream_k && stream_k.tiles > 0;
+            let (mut schedule, blocks) =
+                grouped::work(&mut tiles, splits, block_idx_x() / cluster, grid_dim_x() / cluster, steps);
+            let (mut state, mut units) = (PipelineState::<STAGES>::PRODUCER, Units::producer(units));
             while let Some(WorkUnit { tile, from, to }) = schedule.next_unit() {
-                let Some(GroupTile { group, row, col, .. }) = tiles.seek(tile) else { break };
+                let Some(place) = tiles.seek(tile) else { break };
+                let place = GroupTile { row: place.row + rank * rows, ..place };
                 if t == 0 {
+                    units.store(Unit { place, tile, to, steps: to - from, split: blocks.tiles });
                     // Opaque, so that no test but that of the thread stands before the loads: with another one in it
                     // ptxas does not see that one lane is left, and makes each load a loop over lanes.
+                    let GroupTile { group, row, col, .. } = place;
                     for step in opaque(from)..to {
                         let place = [row as i32, (col * cols) as i32, (step * depth) as i32, 0, group as i32];
-                        smem.load_stage::<C>(layout, state, (a, b), place, (cols, 0), [None; 2]);
+                        smem.load_stage::<C>(layout, state, (a, b), place, (cols, rank), [None; 2]);
                         state.advance();
                     }
+                }
+            }
+            if t == 0 {
+                units.finish();
+                smem.empty.wait(state.stage(), state.parity);
+                smem.full.arrive(state.stage());
+                if cluster > 1 {
+                    state.advance();
+                    smem.drain(state);
                 }
             }
         }
@@ -119,35 +138,41 @@ fn gemm<
         increase_registers::<CONSUMER_REGISTERS>();
     }
     dependency_wait();
-    let mut tiles = GroupTiles::new(groups, rows, gemm.n.div_ceil(cols));
-    let (mut schedule, blocks) = work(&mut tiles);
-    let fixup = Fixup::new(stream_k, blocks, consumers, 1);
-    let mut state = PipelineState::<STAGES>::CONSUMER;
+    let (mut state, mut units) = (PipelineState::<STAGES>::CONSUMER, Units::consumer(units));
     let mut buffer = 0;
-    while let Some(WorkUnit { tile, from, to }) = schedule.next_unit() {
-        let Some(GroupTile { row, end, .. }) = tiles.seek(tile) else { break };
-        let below = consumer * 64;
+    let below = consumer * 64;
+    loop {
+        smem.full.wait(state.stage(), state.parity);
+        let [of_unit, row, end] = units.range();
+        if of_unit == 0 {
+            if cluster > 1 {
+                smem.release::<C>(state.stage());
+            }
+            break;
+        }
         if row + below >= end {
-            skip::<C, A, B, STAGES>(smem, &mut state, to - from);
+            let _ = units.take();
+            skip::<C, A, B, STAGES>(smem, &mut state, of_unit);
             continue;
         }
         let mut accumulator = [Accumulators::<N>::zeroed()];
-        C::accumulate(block, layout, &mut accumulator, &mut state, (below, [from, to]), scales, || [0; 3]);
+        C::accumulate(block, layout, &mut accumulator, &mut state, (below, [0, of_unit]), scales, || [0; 3]);
+        // Loaded again: it takes no registers while the tile is computed.
+        let Unit { place: GroupTile { group, row, end, col }, tile, to, split, .. } = units.take();
         if C::CONFIG.stream_k {
+            let blocks = Blocks { count: grid_dim_x() / cluster, parts: 0, tiles: split, steps };
+            let fixup = Fixup::new(stream_k, blocks, consumers, cluster);
             if to < steps {
                 fixup.store_partials(&accumulator[0], consumer);
                 continue;
             }
             fixup.load_partials(&mut accumulator[0], consumer, tile * steps);
         }
-        // Found again: where the tile lies takes no registers while it is computed.
-        if let Some(GroupTile { group, row, end, col }) = tiles.seek(opaque(tile)) {
-            let (row, col) = (row + below, col * cols);
-            C::finish(&mut accumulator[0], scales, [row, group * gemm.n + col, 0], &gemm);
-            // For the epilogue C ends with the group.
-            let epilogue = Epilogue { staging, map: c, gemm: GemmArgs { m: end, ..gemm } };
-            epilogue.store::<C, N>(&accumulator[0], [row, col, 0], &mut buffer);
-        }
+        let (row, col) = (row + below, col * cols);
+        C::finish(&mut accumulator[0], scales, [row, group * gemm.n + col, 0], &gemm);
+        // For the epilogue C ends with the group.
+        let epilogue = Epilogue { staging, map: c, gemm: GemmArgs { m: end, ..gemm } };
+        epilogue.store::<C, N>(&accumulator[0], [row, col, 0], &mut buffer);
     }
     Epilogue { staging, map: c, gemm }.drain();
 }
@@ -159,12 +184,14 @@ fn skip<C: Config, const A: usize, const B: usize, const STAGES: usize>(
     state: &mut PipelineState<STAGES>,
     steps: u32,
 ) {
+    // The lanes that release wait alone: another could find that a phase later than the one it waits for began. After
+    // that all wait for the phase that follows those which these lanes have seen.
     for _ in 0..steps {
-        // The lane that releases waits alone: another could find that a phase later than the one it waits for began.
-        if lane_id() == 0 {
+        if lane_id() < C::CONFIG.cluster {
             smem.full.wait(state.stage(), state.parity);
-            smem.empty.arrive(state.stage());
+            smem.release::<C>(state.stage());
         }
         state.advance();
     }
+    sync_warp(u32::MAX);
 }

@@ -18,7 +18,8 @@ pub(super) type Entry<T> = WgmmaKernel<GroupedGemmKernel<T>>;
 /// What is launched.
 pub(super) struct Choice<T: GroupedMultiply> {
     pub(super) entry: &'static Entry<T>,
-    pub(super) blocks: u32,
+    /// Clusters of blocks.
+    pub(super) clusters: u32,
     /// The workspace with which the blocks share tiles, if they may.
     pub(super) fixup: Option<FixupMemory>,
 }
@@ -27,30 +28,33 @@ impl<T: GroupedMultiply> Choice<T> {
     /// With at most so many `f32` of workspace.
     fn new(entry: &'static Entry<T>, problem: &GroupedProblem, sm_count: u32, available: usize) -> Self {
         let &GroupedProblem { m, n, groups, .. } = problem;
-        let blocks = most_tiles(entry, [m, n], groups).min(sm_count as usize) as u32;
+        let clusters = most_tiles(entry, [m, n], groups).min(slots(entry, sm_count) as usize) as u32;
         let steps = steps(entry, problem);
         // No more than two waves of tiles are split, whose steps the kernel counts in 32 bits.
-        let counts = groups <= WINDOW as usize && u32::try_from(2 * u64::from(blocks) * u64::from(steps)).is_ok();
-        let memory = FixupMemory::new(blocks, entry.config.tile(), size_of::<f32>());
+        let counts = groups <= WINDOW as usize && u32::try_from(2 * u64::from(clusters) * u64::from(steps)).is_ok();
+        let memory = FixupMemory::new(clusters, entry.config.tile(), size_of::<f32>());
         let splits = entry.config.stream_k && counts && steps > FIXUP_STEPS && memory.workspace_len() <= available;
-        Self { entry, blocks, fixup: splits.then_some(memory) }
+        Self { entry, clusters, fixup: splits.then_some(memory) }
     }
 
     /// The estimated time in FFMAs of an SM, if all groups had the mean number of rows: how long they are only the
-    /// device knows.
+    /// device knows. But of a cluster of two with the last rows of a group one block has none half of the time, if
+    /// sizes are random.
     fn cost(&self, problem: &GroupedProblem, sm_count: u32) -> f64 {
         let &GroupedProblem { m, n, k, groups, .. } = problem;
         let [rows, cols] = self.entry.config.tile();
-        let tiles = groups * m.div_ceil(groups).div_ceil(rows as usize) * n.div_ceil(cols as usize);
-        let steps = steps(self.entry, problem);
-        let splits = self.fixup.is_some() && worth_splitting(tiles as u32, sm_count, steps) > 0;
+        let rows_of_tiles = m.div_ceil(groups).div_ceil(rows as usize);
+        let tiles = groups * rows_of_tiles * n.div_ceil(cols as usize);
+        let (steps, slots) = (steps(self.entry, problem), slots(self.entry, sm_count));
+        let splits = self.fixup.is_some() && worth_splitting(tiles as u32, slots, steps) > 0;
         let waves = if splits {
-            tiles as f64 / f64::from(sm_count) + f64::from(FIXUP_STEPS) / f64::from(steps)
+            tiles as f64 / f64::from(slots) + f64::from(FIXUP_STEPS) / f64::from(steps)
         } else {
-            tiles.div_ceil(sm_count as usize) as f64
+            tiles.div_ceil(slots as usize) as f64
         };
+        let idle = if self.entry.config.cluster > 1 { 0.25 / rows_of_tiles as f64 } else { 0.0 };
         let model = &self.entry.config.model;
-        waves * f64::from(rows * cols) * (k as f64 + model.tile_overhead[0]) / model.efficiency[1]
+        (1.0 + idle) * waves * f64::from(rows * cols) * (k as f64 + model.tile_overhead[0]) / model.efficiency[1]
     }
 }
 
@@ -101,6 +105,11 @@ fn applies<T: GroupedMultiply>(entry: &Entry<T>, problem: &GroupedProblem) -> bo
 fn most_tiles<T: GroupedMultiply>(entry: &Entry<T>, [m, n]: [usize; 2], groups: usize) -> usize {
     let [rows, cols] = entry.config.tile().map(|edge| edge as usize);
     (m.div_ceil(rows) + groups.min(m)).saturating_mul(n.div_ceil(cols))
+}
+
+/// Clusters that run at the same time.
+fn slots<T: GroupedMultiply>(entry: &Entry<T>, sm_count: u32) -> u32 {
+    (sm_count / entry.config.cluster).max(1)
 }
 
 /// Steps of the main loop for a tile.

@@ -71,7 +71,7 @@ impl<T: GroupedMultiply> GroupedGemm<'_, T> {
 
     fn tma(
         &self,
-        &Choice { entry, blocks, fixup }: &Choice<T>,
+        &Choice { entry, clusters, fixup }: &Choice<T>,
         problem: &GroupedProblem,
         mut c: OutputBuffers<'_, T>,
         workspace: Option<BufferViewMut<'_, f32>>,
@@ -110,7 +110,7 @@ impl<T: GroupedMultiply> GroupedGemm<'_, T> {
         };
         let flags = store_flag(map_c.is_some(), copies);
         let arguments = Fields((self.arguments(problem, c, flags), self.offsets, self.scales(), stream_k.fields()));
-        let launch = on(self.stream, Launch::grid(blocks));
+        let launch = on(self.stream, Launch::grid(clusters * config.cluster));
         self.device.launch(entry.kernel, launch, (from_a, from_b, map_c, arguments))?;
         Ok(())
     }
