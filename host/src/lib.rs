@@ -98,6 +98,7 @@
 //! |---|---|
 //! | `WARPWRIGHT_DEVICE` | the device that [`Device::best`] opens: `best`, `simulator`, `cuda`, `cuda:N` |
 //! | `WARPWRIGHT_LIBCUDA` | the driver's library, if it is not the `libcuda.so.1` that the dynamic linker finds |
+//! | `WARPWRIGHT_GRAPH_LAUNCHES` | `0`: no launch becomes a graph ([queued work](#queued-work)) |
 //!
 //! # Queued work
 //!
@@ -106,6 +107,10 @@
 //! streams, so no explicit synchronisation is needed. Buffers, streams and devices may be used and dropped on any
 //! thread, at any time: dropping a buffer waits for the work that uses it. On the simulator every call is done when it
 //! returns.
+//!
+//! After a few launches in a stream, kernels without programmatic dependent launch become CUDA graphs of one kernel,
+//! for which the host takes about 1 µs less. Under Nsight Systems, which would show graphs in place of kernels, they do
+//! not.
 //!
 //! # Safety and errors
 //!

@@ -2,7 +2,7 @@
 
 use std::mem::ManuallyDrop;
 use std::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cust::stream::{Stream, StreamFlags};
@@ -16,18 +16,79 @@ use crate::error::Result;
 pub(crate) struct Queue {
     stream: ManuallyDrop<Stream>,
     primary: Arc<Primary>,
+    launches: Mutex<Launches>,
 }
+
+/// How a queue launches kernels that do not use PDL.
+enum Launches {
+    /// So many until now: a graph takes the time of a dozen launches to make.
+    Few(u32),
+    /// As a graph.
+    Graph(driver::KernelGraph),
+    /// Without one: the driver has none, or it is not wanted.
+    Kernels,
+}
+
+/// Launches after which a queue has a graph for the next ones.
+pub(super) const FEW_LAUNCHES: u32 = 8;
 
 impl Queue {
     pub(super) fn new(primary: &Arc<Primary>) -> Result<Self> {
         let stream = primary.call("creating a stream", || {
             driver::check_cust("cuStreamCreateWithPriority", Stream::new(StreamFlags::NON_BLOCKING, None))
         })?;
-        Ok(Self { stream: ManuallyDrop::new(stream), primary: Arc::clone(primary) })
+        let launches = if driver::graphs_are_wanted() { Launches::Few(0) } else { Launches::Kernels };
+        Ok(Self { stream: ManuallyDrop::new(stream), primary: Arc::clone(primary), launches: Mutex::new(launches) })
     }
 
     pub(crate) fn raw(&self) -> sys::CUstream {
         self.stream.as_inner()
+    }
+
+    /// Launches a kernel in this stream, in the current context: as a graph after [`FEW_LAUNCHES`] launches, if `graph`
+    /// allows it.
+    ///
+    /// # Safety
+    /// The contract of [`driver::launch`]; with `graph`, the kernel has neither PDL nor clusters.
+    pub(super) unsafe fn launch(&self, launch: &driver::Launch, graph: bool) -> Result<(), Failure> {
+        if graph {
+            let mut launches = self.launches.lock().unwrap_or_else(PoisonError::into_inner);
+            // SAFETY: the caller's promise.
+            match unsafe { self.launch_graph(&mut launches, launch) } {
+                Ok(true) => return Ok(()),
+                Err(failure) if failure.is_sticky() => return Err(failure),
+                // What a graph cannot launch, the driver may launch without it, or gives the reason.
+                Ok(false) | Err(_) => {}
+            }
+        }
+        // SAFETY: the caller's promise.
+        unsafe { driver::launch(launch) }
+    }
+
+    /// Launches the kernel as a graph, if there is one and the stream is not being captured; else makes one, when it is
+    /// time. Whether the kernel was launched.
+    ///
+    /// # Safety
+    /// As [`Self::launch`].
+    unsafe fn launch_graph(&self, launches: &mut Launches, launch: &driver::Launch) -> Result<bool, Failure> {
+        match launches {
+            Launches::Kernels => return Ok(false),
+            Launches::Few(count) if *count < FEW_LAUNCHES => {
+                *count += 1;
+                return Ok(false);
+            }
+            Launches::Few(_) | Launches::Graph(_) if self.captured()? => return Ok(false),
+            Launches::Graph(_) => {}
+            Launches::Few(_) => {
+                *launches = Launches::Kernels;
+                // SAFETY: the caller's promise.
+                *launches = Launches::Graph(unsafe { driver::KernelGraph::new(launch) }?);
+            }
+        }
+        let Launches::Graph(graph) = launches else { return Ok(false) };
+        // SAFETY: the caller's promise; the stream is not being captured.
+        unsafe { graph.launch(launch) }?;
+        Ok(true)
     }
 
     /// Waits for the work queued so far.
@@ -133,6 +194,10 @@ impl Drop for Queue {
     fn drop(&mut self) {
         // The driver finishes the queued work before it destroys the stream; a lost context has lost its streams.
         if let Some(_entered) = self.primary.enter_to_clean_up() {
+            if let Launches::Graph(graph) = self.launches.get_mut().unwrap_or_else(PoisonError::into_inner) {
+                // SAFETY: the context is current, and nothing uses the graph any more.
+                unsafe { graph.destroy() };
+            }
             // SAFETY: dropped once, here.
             unsafe { ManuallyDrop::drop(&mut self.stream) };
         }

@@ -60,7 +60,7 @@ impl Backend {
             // the parameters before the call returns; the caller promises that they are what the function takes. The
             // memory they point to is registered with the queue, so it lives until the queue has passed this launch.
             // For kernels with programmatic dependent launch see the module documentation of `cuda`.
-            unsafe { driver::launch(&launch) }
+            unsafe { queue.launch(&launch, !info.pdl && info.cluster <= 1) }
         })?;
         Ok(Execution::default())
     }

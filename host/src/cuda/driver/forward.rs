@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_void};
 use std::sync::atomic::Ordering;
 
 use super::functions::driver_functions;
+use super::kernel_graph::KernelNode;
 use super::launch_attribute::Config;
 use super::library::load;
 use super::slots::{self, Slot};

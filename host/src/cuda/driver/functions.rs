@@ -57,6 +57,20 @@ macro_rules! driver_functions {
             cuEventSynchronize(event: Handle);
             cuEventQuery(event: Handle);
             cuEventElapsedTime(milliseconds: *mut f32, start: Handle, end: Handle);
+            // Graphs.
+            cuGraphCreate(graph: *mut Handle, flags: u32);
+            cuGraphDestroy(graph: Handle);
+            cuGraphAddKernelNode_v2(
+                node: *mut Handle,
+                graph: Handle,
+                dependencies: *const Handle,
+                count: usize,
+                parameters: *const KernelNode
+            );
+            cuGraphInstantiateWithFlags(executable: *mut Handle, graph: Handle, flags: u64);
+            cuGraphExecKernelNodeSetParams_v2(executable: Handle, node: Handle, parameters: *const KernelNode);
+            cuGraphLaunch(executable: Handle, stream: Handle);
+            cuGraphExecDestroy(executable: Handle);
             // Tensor maps.
             cuTensorMapEncodeTiled(
                 map: *mut c_void,

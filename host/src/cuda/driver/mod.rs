@@ -15,12 +15,13 @@
 //!   `cust` beside this crate.
 //!
 //! Imports: `status`, `functions` ← `slots` ← `trampoline` ← `library` ← `forward` ← `encode`, `launch_ex`,
-//! `failure_text`.
+//! `failure_text`; `launch_ex` ← `kernel_graph`.
 
 mod encode;
 mod failure_text;
 mod forward;
 mod functions;
+mod kernel_graph;
 mod launch_attribute;
 mod launch_ex;
 mod library;
@@ -29,10 +30,13 @@ mod status;
 mod trampoline;
 
 pub(crate) use encode::{Encode, encode_tensor_map};
+pub(crate) use kernel_graph::{KernelGraph, are_wanted as graphs_are_wanted};
 pub(crate) use launch_ex::{Launch, launch};
 pub(crate) use library::load;
 pub(crate) use status::{Failure, check, check_cust, codes};
 
+#[cfg(test)]
+pub(crate) use kernel_graph::KernelNode;
 #[cfg(test)]
 pub(crate) use launch_attribute::Config;
 #[cfg(test)]

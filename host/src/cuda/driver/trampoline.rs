@@ -82,7 +82,7 @@ trampolines! {
     cuCtxSetCacheConfig cuCtxSetLimit cuCtxSetSharedMemConfig
     cuDestroyExternalMemory cuDevicePrimaryCtxReset_v2 cuDevicePrimaryCtxSetFlags_v2
     cuExternalMemoryGetMappedBuffer cuFuncSetCacheConfig cuFuncSetSharedMemConfig
-    cuGraphAddKernelNode cuGraphCreate cuGraphDebugDotPrint cuGraphDestroy cuGraphGetEdges cuGraphGetNodes
+    cuGraphAddKernelNode cuGraphDebugDotPrint cuGraphGetEdges cuGraphGetNodes
     cuGraphKernelNodeGetParams cuGraphNodeGetType cuImportExternalMemory
     cuLaunchHostFunc cuLinkAddData_v2 cuLinkComplete cuLinkCreate_v2 cuLinkDestroy
     cuMemAdvise cuMemAllocAsync cuMemAllocManaged cuMemAllocPitch_v2 cuMemPrefetchAsync

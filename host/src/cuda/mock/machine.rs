@@ -10,7 +10,7 @@ use super::super::driver::codes;
 
 /// One item of queued work.
 #[derive(Clone, Debug)]
-pub(super) enum Work {
+pub(in crate::cuda) enum Work {
     /// Copies bytes; host addresses and device addresses alike are addresses of this process.
     Copy { to: u64, from: u64, bytes: usize },
     /// Clears bytes.
@@ -99,6 +99,10 @@ pub(in crate::cuda) struct Machine {
     pub(in crate::cuda) launches: Vec<([u32; 3], [u32; 3], u32)>,
     /// For each launch, whether it uses programmatic dependent launch.
     pub(in crate::cuda) pdl: Vec<bool>,
+    /// Graphs and executable graphs that were not destroyed; those have the launch of their kernel.
+    pub(in crate::cuda) graphs: HashMap<usize, Option<KernelLaunch>>,
+    /// Launches of graphs so far.
+    pub(in crate::cuda) graph_launches: usize,
     /// Waits of one queue for another so far.
     pub(in crate::cuda) waits: usize,
     /// The stream that is being captured in a graph. Its work is queued nevertheless.
@@ -115,8 +119,11 @@ pub(in crate::cuda) struct Machine {
     pub(in crate::cuda) violations: Vec<String>,
 }
 
+/// A launch: grid, block and shared bytes, and what the kernel does.
+pub(in crate::cuda) type KernelLaunch = (([u32; 3], [u32; 3], u32), Work);
+
 impl Machine {
-    fn handle() -> usize {
+    pub(super) fn handle() -> usize {
         LAST_HANDLE.fetch_add(1, Ordering::Relaxed) + 1
     }
 

@@ -9,8 +9,8 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use cust::sys::CUDA_MEMCPY2D;
 use simt::{ArgPart, ArgType, KernelInfo};
 
-use super::super::driver::Config;
-use super::machine::Work;
+use super::super::driver::{Config, KernelNode};
+use super::machine::{KernelLaunch, Work};
 use super::{CHARACTERS, Character, Machine};
 
 /// The state of each device.
@@ -390,12 +390,65 @@ functions! {
         arguments: *mut *mut c_void,
         _extra: *mut *mut c_void
     ) {
-        if CHARACTERS.get(CURRENT.get()) == Some(&Character::NoLaunchEx) {
+        if is_old() {
             return 801;
         }
         // SAFETY: the caller passes a configuration.
         let it = unsafe { &*config };
         launch(function, (it.grid, it.block, it.shared_bytes), it.stream, arguments, it.is_pdl())
+    }
+    fn cuGraphCreate(graph: *mut *mut c_void, _flags: u32) {
+        if is_old() {
+            return 801;
+        }
+        here(|machine, _| {
+            let number = Machine::handle();
+            machine.graphs.insert(number, None);
+            store(graph, handle(number))
+        })
+    }
+    fn cuGraphDestroy(graph: *mut c_void) {
+        here(|machine, _| { assert!(machine.graphs.remove(&(graph as usize)).is_some()); 0 })
+    }
+    fn cuGraphAddKernelNode_v2(
+        node: *mut *mut c_void,
+        graph: *mut c_void,
+        _dependencies: *const *mut c_void,
+        count: usize,
+        parameters: *const KernelNode
+    ) {
+        assert_eq!(count, 0, "the mock's graphs have one node");
+        // The node is the graph.
+        set_node(graph, parameters).max(store(node, graph))
+    }
+    fn cuGraphInstantiateWithFlags(executable: *mut *mut c_void, graph: *mut c_void, _flags: u64) {
+        here(|machine, _| {
+            let launch = machine.graphs.get(&(graph as usize)).cloned().flatten();
+            assert!(launch.is_some(), "a graph with its node");
+            let number = Machine::handle();
+            machine.graphs.insert(number, launch);
+            store(executable, handle(number))
+        })
+    }
+    fn cuGraphExecKernelNodeSetParams_v2(
+        executable: *mut c_void,
+        _node: *mut c_void,
+        parameters: *const KernelNode
+    ) {
+        set_node(executable, parameters)
+    }
+    fn cuGraphLaunch(executable: *mut c_void, stream: *mut c_void) {
+        here(|machine, _| {
+            if machine.captured == Some(stream as usize) {
+                machine.violations.push("a graph is launched in a stream that is being captured".to_owned());
+            }
+            machine.graph_launches += 1;
+            let launch = machine.graphs.get(&(executable as usize)).cloned().flatten();
+            machine.launch(stream as usize, launch.expect("an executable graph"), false)
+        })
+    }
+    fn cuGraphExecDestroy(executable: *mut c_void) {
+        here(|machine, _| { assert!(machine.graphs.remove(&(executable as usize)).is_some()); 0 })
     }
 }
 
@@ -414,6 +467,22 @@ fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
     kernels.filter(|info| !info.name.starts_with("add"))
 }
 
+/// Whether the driver is older than launch attributes and kernels in graphs.
+fn is_old() -> bool {
+    CHARACTERS.get(CURRENT.get()) == Some(&Character::OldDriver)
+}
+
+/// Sets the launch of a graph's node.
+fn set_node(graph: *mut c_void, parameters: *const KernelNode) -> i32 {
+    // SAFETY: the caller passes the parameters.
+    let it = unsafe { &*parameters };
+    here(|machine, character| {
+        let launch = ((it.grid, it.block, it.shared_bytes), work(it.function, it.arguments, character));
+        machine.graphs.insert(graph as usize, Some(launch));
+        0
+    })
+}
+
 fn launch(
     function: *mut c_void,
     geometry: ([u32; 3], [u32; 3], u32),
@@ -424,28 +493,37 @@ fn launch(
     if CHARACTERS.get(CURRENT.get()) == Some(&Character::Slow) {
         std::thread::sleep(std::time::Duration::from_micros(300));
     }
-    here(|machine, character| {
-        machine.launches.push(geometry);
-        machine.pdl.push(pdl);
-        let work = if let Some(info) = (function as usize / KERNEL).checked_sub(1).and_then(|at| kernels().nth(at)) {
-            let mut uses = Vec::new();
-            for (i, ty) in info.arg_types.iter().enumerate() {
-                // SAFETY: the caller passes the address of each argument, which has this type.
-                unsafe { collect_uses(ty, *arguments.add(i), &mut uses) };
-            }
-            Work::Kernel { name: info.name, uses }
-        } else {
-            // SAFETY: every other kernel that these tests launch takes three vectors.
-            let [x, y, z] = [0, 1, 2].map(|i| unsafe { (*arguments.add(i)).cast::<Vector>().read() });
-            match character {
-                Character::Failing => Work::Fault,
-                Character::Panicking => Work::Panic,
-                _ => Work::Add { x: x.address, y: y.address, z: z.address, len: z.len as usize },
-            }
-        };
-        machine.push(stream as usize, work);
+    here(|machine, character| machine.launch(stream as usize, (geometry, work(function, arguments, character)), pdl))
+}
+
+impl Machine {
+    /// Queues a kernel; success.
+    fn launch(&mut self, stream: usize, (geometry, work): KernelLaunch, pdl: bool) -> i32 {
+        self.launches.push(geometry);
+        self.pdl.push(pdl);
+        self.push(stream, work);
         0
-    })
+    }
+}
+
+/// What a kernel does with these arguments.
+fn work(function: *mut c_void, arguments: *mut *mut c_void, character: Character) -> Work {
+    if let Some(info) = (function as usize / KERNEL).checked_sub(1).and_then(|at| kernels().nth(at)) {
+        let mut uses = Vec::new();
+        for (i, ty) in info.arg_types.iter().enumerate() {
+            // SAFETY: the caller passes the address of each argument, which has this type.
+            unsafe { collect_uses(ty, *arguments.add(i), &mut uses) };
+        }
+        Work::Kernel { name: info.name, uses }
+    } else {
+        // SAFETY: every other kernel that these tests launch takes three vectors.
+        let [x, y, z] = [0, 1, 2].map(|i| unsafe { (*arguments.add(i)).cast::<Vector>().read() });
+        match character {
+            Character::Failing => Work::Fault,
+            Character::Panicking => Work::Panic,
+            _ => Work::Add { x: x.address, y: y.address, z: z.address, len: z.len as usize },
+        }
+    }
 }
 
 fn copy(to: u64, from: u64, bytes: usize, stream: *mut c_void) -> i32 {

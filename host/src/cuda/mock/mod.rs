@@ -48,8 +48,8 @@ pub(super) enum Character {
     Slow,
     /// None; for the test of programmatic dependent launch.
     Pdl,
-    /// An old driver without `cuLaunchKernelEx`.
-    NoLaunchEx,
+    /// A driver without launch attributes and without kernels in graphs.
+    OldDriver,
     /// None; for the test in which waits fail.
     Interrupted,
     /// None; for the test that counts streams.
@@ -66,6 +66,9 @@ pub(super) enum Character {
     Declared,
     /// None; for the tests of random calls.
     Random,
+    /// None; for the tests of launches as graphs.
+    Graphs,
+    GraphsThatFail,
     /// Every kernel panics, and reports it.
     Panicking,
     /// None; for the test of lines that kernels print.
@@ -97,7 +100,7 @@ impl Character {
 pub(super) const CAPACITY: usize = 1 << 24;
 
 /// The devices: plain ones first.
-const CHARACTERS: [Character; 41] = [
+const CHARACTERS: [Character; 43] = [
     Character::Plain,
     Character::Plain,
     Character::Plain,
@@ -119,7 +122,7 @@ const CHARACTERS: [Character; 41] = [
     Character::Prepared,
     Character::Ampere,
     Character::Pdl,
-    Character::NoLaunchEx,
+    Character::OldDriver,
     Character::Clustered,
     Character::Interrupted,
     Character::Counted,
@@ -139,6 +142,8 @@ const CHARACTERS: [Character; 41] = [
     Character::Random,
     Character::Panicking,
     Character::Printing,
+    Character::Graphs,
+    Character::GraphsThatFail,
 ];
 
 /// Installs the mock in place of the driver. Panics if a driver is loaded already.

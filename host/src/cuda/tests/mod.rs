@@ -5,6 +5,7 @@ mod clusters;
 mod declared;
 mod failures;
 mod fault_injection;
+mod graph_launches;
 mod order;
 mod own_kernels;
 mod pdl;

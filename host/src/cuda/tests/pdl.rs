@@ -41,7 +41,7 @@ fn a_pdl_kernel_is_launched_with_the_attribute_and_no_other() {
 
 #[test]
 fn a_driver_without_launch_attributes_launches_without_pdl() {
-    let ordinal = mock::ordinal(Character::NoLaunchEx);
+    let ordinal = mock::ordinal(Character::OldDriver);
     assert_eq!(run(&device(ordinal)), [4.0, 8.0, 12.0]);
     assert_eq!(mock::machine(ordinal).pdl, [false; 3]);
 }
