@@ -9,6 +9,7 @@ use cust::stream::{Stream, StreamFlags};
 use cust::sys;
 
 use super::driver::{self, Failure, codes};
+use super::loaded_module::Module;
 use super::primary::Primary;
 use crate::error::Result;
 
@@ -23,8 +24,8 @@ pub(crate) struct Queue {
 enum Launches {
     /// So many until now: a graph takes the time of a dozen launches to make.
     Few(u32),
-    /// As a graph.
-    Graph(driver::KernelGraph),
+    /// As a graph, which refers to the kernels of these modules: the first one and the last one that it launched.
+    Graph(driver::KernelGraph, [Arc<Module>; 2]),
     /// Without one: the driver has none, or it is not wanted.
     Kernels,
 }
@@ -45,16 +46,16 @@ impl Queue {
         self.stream.as_inner()
     }
 
-    /// Launches a kernel in this stream, in the current context: as a graph after [`FEW_LAUNCHES`] launches, if `graph`
-    /// allows it.
+    /// Launches a kernel in this stream, in the current context: after [`FEW_LAUNCHES`] launches as a graph, if there
+    /// is `of_graph`, the kernel's module. A graph keeps it, but it must not be the last to do so.
     ///
     /// # Safety
-    /// The contract of [`driver::launch`]; with `graph`, the kernel has neither PDL nor clusters.
-    pub(super) unsafe fn launch(&self, launch: &driver::Launch, graph: bool) -> Result<(), Failure> {
-        if graph {
+    /// The contract of [`driver::launch`]; with `of_graph`, the kernel has neither PDL nor clusters.
+    pub(super) unsafe fn launch(&self, launch: &driver::Launch, of_graph: Option<&Arc<Module>>) -> Result<(), Failure> {
+        if let Some(module) = of_graph {
             let mut launches = self.launches.lock().unwrap_or_else(PoisonError::into_inner);
             // SAFETY: the caller's promise.
-            match unsafe { self.launch_graph(&mut launches, launch) } {
+            match unsafe { self.launch_graph(&mut launches, launch, module) } {
                 Ok(true) => return Ok(()),
                 Err(failure) if failure.is_sticky() => return Err(failure),
                 // What a graph cannot launch, the driver may launch without it, or gives the reason.
@@ -70,22 +71,33 @@ impl Queue {
     ///
     /// # Safety
     /// As [`Self::launch`].
-    unsafe fn launch_graph(&self, launches: &mut Launches, launch: &driver::Launch) -> Result<bool, Failure> {
+    unsafe fn launch_graph(
+        &self,
+        launches: &mut Launches,
+        launch: &driver::Launch,
+        module: &Arc<Module>,
+    ) -> Result<bool, Failure> {
         match launches {
             Launches::Kernels => return Ok(false),
             Launches::Few(count) if *count < FEW_LAUNCHES => {
                 *count += 1;
                 return Ok(false);
             }
-            Launches::Few(_) | Launches::Graph(_) if self.captured()? => return Ok(false),
-            Launches::Graph(_) => {}
+            Launches::Few(_) | Launches::Graph(..) if self.captured()? => return Ok(false),
+            Launches::Graph(..) => {}
             Launches::Few(_) => {
                 *launches = Launches::Kernels;
+                // Another stream may be being captured, which forbids what may allocate memory.
+                let _making = Relaxed::begin()?;
                 // SAFETY: the caller's promise.
-                *launches = Launches::Graph(unsafe { driver::KernelGraph::new(launch) }?);
+                let graph = unsafe { driver::KernelGraph::new(launch) }?;
+                *launches = Launches::Graph(graph, [0; 2].map(|_| Arc::clone(module)));
             }
         }
-        let Launches::Graph(graph) = launches else { return Ok(false) };
+        let Launches::Graph(graph, [_, last]) = launches else { return Ok(false) };
+        if !Arc::ptr_eq(last, module) {
+            *last = Arc::clone(module);
+        }
         // SAFETY: the caller's promise; the stream is not being captured.
         unsafe { graph.launch(launch) }?;
         Ok(true)
@@ -167,7 +179,8 @@ impl Queue {
     }
 }
 
-/// While it exists, this thread may wait for the device, or query it, although one of its streams is being captured.
+/// While it exists, this thread may wait for the device, query it or allocate memory, although one of its streams is
+/// being captured.
 struct Relaxed {
     before: sys::CUstreamCaptureMode,
 }
@@ -194,7 +207,7 @@ impl Drop for Queue {
     fn drop(&mut self) {
         // The driver finishes the queued work before it destroys the stream; a lost context has lost its streams.
         if let Some(_entered) = self.primary.enter_to_clean_up() {
-            if let Launches::Graph(graph) = self.launches.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            if let Launches::Graph(graph, _) = self.launches.get_mut().unwrap_or_else(PoisonError::into_inner) {
                 // SAFETY: the context is current, and nothing uses the graph any more.
                 unsafe { graph.destroy() };
             }

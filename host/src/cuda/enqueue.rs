@@ -25,6 +25,8 @@ impl Backend {
     ) -> Result<Execution> {
         let KernelLaunch { info, geometry, parameters, .. } = *launch;
         let name = info.name;
+        // A module of the user's may be unloaded; those of kernels in the program are not.
+        let of_graph = module.is_none() && !info.pdl && info.cluster <= 1;
         let module = module.map_or_else(|| self.embedded(info), |module| Ok(Arc::clone(module)))?;
         let function = module.function(info, geometry.shared_bytes)?;
         let threads = geometry.threads_per_block();
@@ -60,7 +62,7 @@ impl Backend {
             // the parameters before the call returns; the caller promises that they are what the function takes. The
             // memory they point to is registered with the queue, so it lives until the queue has passed this launch.
             // For kernels with programmatic dependent launch see the module documentation of `cuda`.
-            unsafe { queue.launch(&launch, !info.pdl && info.cluster <= 1) }
+            unsafe { queue.launch(&launch, of_graph.then_some(&module)) }
         })?;
         Ok(Execution::default())
     }

@@ -5,18 +5,20 @@ use gpu::elementwise::add::add_f32;
 use super::super::driver::codes;
 use super::super::driver_stream::FEW_LAUNCHES;
 use super::{Character, add, device, mock, module};
-use crate::{Buffer, Device, Launch, Stream};
+use crate::{Buffer, BufferView, Device, Launch, Stream};
+
+/// z = x + x in a stream, by the kernel in the program.
+fn double(stream: &Stream, x: BufferView<'_, f32>, z: &mut Buffer<f32>) {
+    stream.device().launch(&add_f32, Launch::grid(1).stream(stream), (x, x, z)).unwrap();
+}
 
 /// x + x by so many launches in one stream, each into a vector of its own and with a length of its own.
 fn run(device: &Device, stream: &Stream, launches: usize) {
-    let module = module(device);
     let x = device.upload(&[1.0_f32, 2.0, 3.0]).unwrap();
     let results: Vec<Buffer<f32>> = (0..launches)
         .map(|i| {
             let (length, mut z) = (1 + i % 3, device.alloc::<f32>(1 + i % 3).unwrap());
-            let part = x.slice(0..length).unwrap();
-            let launch = Launch::grid(1).module(&module).stream(stream);
-            device.launch(&add_f32, launch, (part, part, &mut z)).unwrap();
+            double(stream, x.slice(0..length).unwrap(), &mut z);
             z
         })
         .collect();
@@ -40,17 +42,17 @@ fn a_stream_launches_kernels_as_graphs_after_some_time() {
     assert_eq!(graphs(ordinal), (0, 0));
     run(&device, &stream, 5);
     assert_eq!(graphs(ordinal), (5, 2));
-    // A stream that is being captured takes none.
+    // A stream that is being captured takes none, nor does a kernel whose module may be unloaded.
     let before = mock::machine(ordinal).launches.len();
-    let module = module(&device);
     let x = device.upload(&[1.0_f32, 2.0, 3.0]).unwrap();
     let mut z = device.alloc::<f32>(3).unwrap();
-    add(&stream, &module, &x, &x, &mut z);
+    double(&stream, x.view(), &mut z);
     mock::machine(ordinal).captured = stream.as_raw().map(|raw| raw as usize);
-    add(&stream, &module, &x, &x, &mut z);
+    double(&stream, x.view(), &mut z);
     mock::machine(ordinal).captured = None;
+    add(&stream, &module(&device), &x, &x, &mut z);
     assert_eq!(graphs(ordinal), (6, 2));
-    assert_eq!(mock::machine(ordinal).launches.len(), before + 2);
+    assert_eq!(mock::machine(ordinal).launches.len(), before + 3);
     drop((x, z, stream));
     let machine = mock::machine(ordinal);
     assert_eq!(machine.graphs.len(), 0, "destroyed with the stream");
@@ -86,11 +88,10 @@ fn kernels_are_launched_without_a_graph_that_fails() {
     let device = device(ordinal);
     let stream = device.stream().unwrap();
     run(&device, &stream, FEW_LAUNCHES as usize);
-    let module = module(&device);
     let x = device.upload(&[1.0_f32]).unwrap();
     let mut z = device.alloc::<f32>(1).unwrap();
     mock::machine(ordinal).fail_next = Some(("cuGraphLaunch", 700));
-    let launch = Launch::grid(1).module(&module).stream(&stream);
+    let launch = Launch::grid(1).stream(&stream);
     let error = device.launch(&add_f32, launch, (&x, &x, &mut z)).unwrap_err();
     assert!(matches!(&error, crate::Error::DeviceLost(lost) if lost.cause.call == "cuGraphLaunch"), "{error}");
 }
