@@ -3,7 +3,7 @@
 use std::ptr;
 
 use super::forward::typed;
-use super::status::Failure;
+use super::status::{Failure, result};
 
 /// The arguments of `cuTensorMapEncodeTiled`.
 pub(crate) struct Encode<'a> {
@@ -50,5 +50,5 @@ pub(crate) fn encode_tensor_map(args: &Encode<'_>) -> Result<[u64; 16], Failure>
             0,
         )
     };
-    if status == 0 { Ok(map.0) } else { Err(Failure { call: "cuTensorMapEncodeTiled", code: status }) }
+    result("cuTensorMapEncodeTiled", status).map(|()| map.0)
 }

@@ -2,7 +2,7 @@
 //! 1 µs less than with `cuLaunchKernel`.
 //!
 //! Graphs have no programmatic dependent launch across their borders, and Nsight Systems shows a graph where it would
-//! show a kernel: [`are_wanted`].
+//! show a kernel: [`graphs_are_wanted`].
 
 use std::env;
 use std::ffi::c_void;
@@ -11,11 +11,11 @@ use std::sync::LazyLock;
 
 use super::forward::typed;
 use super::launch_ex::Launch;
-use super::status::{Failure, Handle};
+use super::status::{Failure, Handle, result};
 
 /// Whether launches may be graphs: not under Nsight Systems, which sets the first variable for the program that it
 /// profiles, nor if the user says 0.
-pub(crate) fn are_wanted() -> bool {
+pub(crate) fn graphs_are_wanted() -> bool {
     static WANTED: LazyLock<bool> = LazyLock::new(|| {
         let off = env::var_os("WARPWRIGHT_GRAPH_LAUNCHES").is_some_and(|value| value == "0");
         env::var_os("NSYS_PROFILING_SESSION_ID").is_none() && !off
@@ -56,11 +56,6 @@ pub(crate) struct KernelGraph {
 
 // SAFETY: the handles may be used from any thread, one at a time, as the exclusive references of the methods ensure.
 unsafe impl Send for KernelGraph {}
-
-/// Converts the status of a call.
-fn result(call: &'static str, code: i32) -> Result<(), Failure> {
-    if code == 0 { Ok(()) } else { Err(Failure { call, code }) }
-}
 
 impl KernelGraph {
     /// A graph for the kernel of this launch, in the current context. Drivers older than CUDA 12 do not have it.

@@ -5,7 +5,7 @@ use std::ptr;
 
 use super::forward::typed;
 use super::launch_attribute::{Attribute, Config};
-use super::status::{Failure, Handle, codes};
+use super::status::{Failure, Handle, codes, result};
 
 /// The arguments of a launch.
 pub(crate) struct Launch {
@@ -28,7 +28,6 @@ pub(crate) struct Launch {
 /// global memory and before it exits.
 pub(crate) unsafe fn launch(args: &Launch) -> Result<(), Failure> {
     let &Launch { function, grid, block, shared_bytes, stream, arguments, pdl } = args;
-    let result = |call, code| if code == 0 { Ok(()) } else { Err(Failure { call, code }) };
     if pdl {
         let attribute = Attribute::pdl();
         let config = Config { grid, block, shared_bytes, stream, attributes: &raw const attribute, count: 1 };

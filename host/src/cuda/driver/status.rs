@@ -65,6 +65,11 @@ impl Failure {
     }
 }
 
+/// Converts the status that a call of this crate's own returned into a result.
+pub(super) fn result(call: &'static str, code: i32) -> Result<(), Failure> {
+    if code == 0 { Ok(()) } else { Err(Failure { call, code }) }
+}
+
 /// Converts the status of a call made through `cust::sys` into a result.
 pub(crate) fn check(call: &'static str, status: CUresult) -> Result<(), Failure> {
     if status == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(Failure { call, code: LAST.get() }) }
