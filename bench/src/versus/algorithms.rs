@@ -1,5 +1,5 @@
 //! How well `Device::gemm` chooses an algorithm: on random GEMMs, the algorithms that its model ranks first are timed
-//! in one round with each other and with cuBLAS, called one by one from the host.
+//! in one round with each other and with cuBLAS, called one by one from the host unless another mode is asked for.
 //!
 //! A time is the least of its samples, because small GEMMs take what the host takes, whatever the algorithm, and a host
 //! whose processor other programs use takes 4 or 6 µs for the same call by turns, for seconds. The least of a dozen
@@ -28,6 +28,8 @@ const ALGORITHMS: usize = 12;
 const SAMPLES: usize = 7;
 /// Rounds in which the chosen one is timed again, beside those that were ahead of it by more than [`AHEAD`].
 const ROUNDS_AGAIN: usize = 15;
+/// Work before sustained samples.
+const SUSTAINED: Duration = Duration::from_millis(500);
 /// A factor of time.
 const AHEAD: f64 = 1.02;
 /// The types of each GEMM.
@@ -107,7 +109,13 @@ impl fmt::Display for Outcome {
 ///
 /// # Errors
 /// A call fails; there is no memory.
-pub(super) fn measure(context: &Context<'_>, case: &Case, period: &Period, of_kernels: bool) -> Result<Outcome> {
+pub(super) fn measure(
+    context: &Context<'_>,
+    case: &Case,
+    period: &Period,
+    mode: Mode,
+    of_kernels: bool,
+) -> Result<Outcome> {
     let Some(driver) = &context.driver else { anyhow::bail!("time means nothing on the simulator") };
     let mut slots = slots(&context.device, case, period)?;
     let cheapest = if of_kernels { gemm::cheapest_of_kernels } else { gemm::cheapest };
@@ -116,8 +124,7 @@ pub(super) fn measure(context: &Context<'_>, case: &Case, period: &Period, of_ke
     let mut variants: Vec<Variant<'_>> = calls.into_iter().map(|call| Variant::new("algorithm", call)).collect();
     variants.extend(calls::cublas(context, case, &mut slots[0])?.map(|call| Variant::new("cublas", call)));
     let mut gpu = Gpu::new(driver, variants, slots, case.bytes(), None)?;
-    // As a program calls them: the choice counts what the host takes for several launches, too.
-    let plan = |samples| Plan { mode: Mode::Stream, samples, sustained: Duration::ZERO };
+    let plan = |samples| Plan { mode, samples, sustained: SUSTAINED };
     let times = interleave(&plan(SAMPLES), gpu.variants().len(), &mut gpu)?;
     let mut times: Vec<f64> = times.iter().map(|samples| least(samples)).collect();
     let again = ahead(&times[..names.len()]);

@@ -184,6 +184,9 @@ const CALLED: [(Dtype, [usize; 3]); 4] =
 const FEW_ROWS: [[usize; 3]; 5] =
     [[1, 14336, 4096], [8, 4096, 14336], [32, 4096, 4096], [32, 8192, 8192], [64, 5120, 5120]];
 
+/// Large k, which blocks share: no cost model was fitted to these.
+const LARGE_K: [[usize; 3]; 2] = [[7168, 2048, 16384], [1024, 1024, 131_072]];
+
 fn gemms() -> Vec<Case> {
     let gemm = |dtype, mnk, transposed, batch| case(Work::Gemm, dtype, Shape::Gemm { mnk, transposed, batch });
     let square = |dtype, n: usize| gemm(dtype, [n; 3], [false; 2], 1);
@@ -196,6 +199,7 @@ fn gemms() -> Vec<Case> {
     }
     cases.extend(CALLED.map(|(dtype, mnk)| gemm(dtype, mnk, [false; 2], 1)));
     cases.extend(FEW_ROWS.map(|mnk| gemm(Bf16, mnk, [false, true], 1)));
+    cases.extend(LARGE_K.map(|mnk| gemm(Bf16, mnk, [false; 2], 1)));
     for dtype in [Tf32, F32, F32Emulated] {
         cases.extend([512, 1024, 2048, 4096, 8192].map(|n| square(dtype, n)));
     }

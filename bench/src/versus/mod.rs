@@ -50,7 +50,7 @@ use warpwright::{Device, Error};
 
 use crate::peers::Peers;
 use crate::peers::nvml::Nvml;
-use case::{Case, Pattern};
+use case::{Case, Pattern, Work};
 use data::Period;
 use first_calls::Operation;
 use implementations::Context;
@@ -124,7 +124,8 @@ pub struct Args {
     #[arg(long, hide = true)]
     first_call: Option<String>,
     /// Instead of the cases, time the algorithms that `Device::gemm` ranks first on this many random GEMMs of `f32`,
-    /// tf32 and `bf16` each, and print how far the chosen one is from the fastest. Nothing is recorded.
+    /// tf32 and `bf16` each, 0: on the GEMMs of the cases, and print how far the chosen one is from the fastest; called
+    /// one by one unless --mode says otherwise. Nothing is recorded.
     #[arg(
         long,
         value_name = "GEMMS",
@@ -220,10 +221,17 @@ fn rank(args: &Args, gemms: u32) -> Result<()> {
     let peers = Peers::load();
     let context = Context::new(&device, &peers)?;
     let (mut periods, mut outcomes) = (HashMap::new(), Vec::new());
-    for case in algorithms::cases(gemms, args.seed).into_iter().filter(|case| is_named(args, case)) {
+    let cases = if gemms == 0 { cases::all() } else { algorithms::cases(gemms, args.seed) };
+    let mode = match args.mode {
+        Modes::Burst => Mode::Burst,
+        Modes::Sustained => Mode::Sustained,
+        // As a program calls them: the choice counts what the host takes for several launches, too.
+        Modes::Auto | Modes::Stream | Modes::Both => Mode::Stream,
+    };
+    for case in cases.into_iter().filter(|case| case.work == Work::Gemm && is_named(args, case)) {
         let period = session::period(&mut periods, &device, case.dtype, false, Period::LONG, args.seed)?;
-        let outcome =
-            algorithms::measure(&context, &case, period, !args.without.is_empty()).with_context(|| case.to_string())?;
+        let outcome = algorithms::measure(&context, &case, period, mode, !args.without.is_empty())
+            .with_context(|| case.to_string())?;
         println!("{case}: {outcome}");
         if !args.without.is_empty() {
             println!("  {}", outcome.list());
