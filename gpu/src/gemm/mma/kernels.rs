@@ -7,9 +7,9 @@ use simt::prelude::*;
 use super::mainloop::Block;
 use super::{Stages, elements};
 use crate::gemm::args::{GemmArgs, Operands};
-use crate::gemm::configs::{Layout, mma_16_configs, mma_tf32_configs};
 #[cfg(not(target_arch = "nvptx64"))]
-use crate::gemm::configs::{PerfModel, ThreadConfig, ThreadKernel};
+use crate::gemm::configs::{Layout, PerfModel, ThreadConfig, ThreadKernel};
+use crate::gemm::configs::{mma_16_configs, mma_tf32_configs};
 use crate::gemm::order::orders;
 
 /// Kernels of the element type `$t`, of which 16 bytes hold `$chunk`, called `$prefix` in their names, and the list of

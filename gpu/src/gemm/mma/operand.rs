@@ -32,6 +32,7 @@ use crate::unroll::{each, from_fn, unroll};
 /// An operand of a block: `EXTENT` rows of op(A), or columns of op(B). `LEN` is the number of elements in all stages,
 /// `CHUNK` that in 16 bytes.
 pub(super) struct Panel<'a, T: MmaElement, O: Order, const EXTENT: usize, const CHUNK: usize, const LEN: usize> {
+    #[cfg_attr(target_arch = "nvptx64", expect(dead_code, reason = "in PTX its type alone is looked at"))]
     order: O,
     stages: &'a SharedArray<T, LEN>,
     window: Window<'a, T>,
