@@ -155,14 +155,18 @@ fn check<T: GroupedMultiply + Numbers, C: Output<T> + Numbers>(
     let name = kernel.name;
     let around = workspace.download().unwrap();
     assert_eq!([around[0], around[len + 1], around[len + 2]], [CANARY; 3], "{name}, {case:?}: around the workspace");
+    let sums: Vec<Array2<f32>> = (0..groups)
+        .map(|group| {
+            let (first, b) = (offsets[group] as usize, &b[group * rows_b * ld_b..]);
+            let at_b = |[step, col]: [usize; 2]| if transposed { col * ld_b + step } else { step * ld_b + col };
+            let a = Array2::from_shape_fn((sizes[group], k), |(row, step)| a[(first + row) * ld_a + step].to());
+            a.dot(&Array2::from_shape_fn((k, n), |(step, col)| b[at_b([step, col])].to()))
+        })
+        .collect();
     for at in 0..c.len() {
         let (row, col) = ((at / ld_c).wrapping_sub(1), at % ld_c);
         let group = offsets.windows(2).position(|ends| (ends[0] as usize..ends[1] as usize).contains(&row));
-        let sum = |group: usize| {
-            let b = &b[group * rows_b * ld_b..];
-            let at_b = |step: usize| b[if transposed { col * ld_b + step } else { step * ld_b + col }].to();
-            (0..k).map(|step| a[row * ld_a + step].to() * at_b(step)).sum::<f32>()
-        };
+        let sum = |group: usize| sums[group][[row - offsets[group] as usize, col]];
         let expected = match (group.filter(|_| col < n), epilogue) {
             (None, _) => (CANARY, CANARY),
             (Some(group), Epilogue::Stored | Epilogue::Copied) => (C::of(sum(group)).to(), CANARY),
