@@ -28,6 +28,7 @@
 //! | `pdl` | programmatic dependent launch: accesses to global memory before the wait, or no wait |
 //! | `clusters` | accesses to another block's shared memory too early, too late, or beyond the cluster |
 //! | `tensor_cores` | `wgmma`, `mma.sync`: missing waits, descriptors that do not match, missing threads |
+//! | `product_types` | products of `i8`, `f64` and planes of `f32`: sums or operands that are used too early |
 //! | `panics`, `hangs` | kernels that panic, and kernels that never end |
 
 mod alignment;
@@ -50,6 +51,7 @@ mod panics;
 mod partial_tiles;
 mod pdl;
 mod permute_nd;
+mod product_types;
 mod report_texts;
 mod scopes;
 mod shared_atomics;
@@ -88,6 +90,7 @@ const GROUPS: &[Group] = &[
     panics::GROUP,
     partial_tiles::GROUP,
     tensor_cores::GROUP,
+    product_types::GROUP,
     last_block::GROUP,
     earlier_atomics::GROUP,
     scopes::GROUP,
