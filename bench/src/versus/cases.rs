@@ -184,7 +184,7 @@ const CALLED: [(Dtype, [usize; 3]); 4] =
 const FEW_ROWS: [[usize; 3]; 5] =
     [[1, 14336, 4096], [8, 4096, 14336], [32, 4096, 4096], [32, 8192, 8192], [64, 5120, 5120]];
 
-/// Large k, which blocks share: no cost model was fitted to these.
+/// So large a k that blocks share it.
 const LARGE_K: [[usize; 3]; 2] = [[7168, 2048, 16384], [1024, 1024, 131_072]];
 
 fn gemms() -> Vec<Case> {
