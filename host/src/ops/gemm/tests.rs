@@ -81,11 +81,12 @@ const CHOICES: &[(&str, [Op; 2], [usize; 3], &str)] = &[
     ("f16", NN, [3000, 5000, 4104], "gemm_sm90_f16_nn_2x128x256, stream-K on 132 blocks"),
     // 128 tiles, one wave.
     ("f16", NN, [2048, 2048, 2048], "gemm_sm90_f16_nn_128x256"),
-    // Tiles of two widths fill the last wave.
-    ("f16", NN, [2048, 11008, 4096], "gemm_sm90_f16_nn_256x192"),
+    // Tiles of two widths fill the last wave,
     ("f16", NN, [4096, 4096, 4096], "gemm_sm90_f16_nn_256x192"),
-    ("f16", NN, [8192, 8192, 8192], "gemm_sm90_f16_nn_256x192"),
     ("f16", NN, [16_384, 16_384, 16_384], "gemm_sm90_f16_nn_256x192"),
+    // or stream-K in clusters.
+    ("f16", NN, [2048, 11008, 4096], "gemm_sm90_f16_nn_2x128x256, stream-K on 132 blocks"),
+    ("f16", NN, [8192, 8192, 8192], "gemm_sm90_f16_nn_2x128x256, stream-K on 132 blocks"),
     ("f16", NN, [128, 8192, 8192], "gemm_sm90_f16_nn_2x64x128"),
     ("f16", NN, [8192, 128, 8192], "gemm_sm90_f16_nn_64x128"),
     ("f16", NN, [8192, 8192, 128], "gemm_sm90_f16_nn_128x256"),
