@@ -23,7 +23,7 @@ use simt::tma::TensorMap;
 use simt::warpgroup::{WARPGROUP_SIZE, decrease_registers, increase_registers, warpgroup_id};
 use simt::wgmma::{Accumulators, KMajor, MnMajor};
 
-use super::pipelined::{HALF_OF_A, Ring};
+use super::ring::{HALF_OF_A, Ring};
 use super::store::store;
 use super::{DEPTH, OF_B, ROWS};
 use crate::gemm::sm90::pipeline::PipelineState;

@@ -17,11 +17,13 @@
 //! multiples of 16 bytes. Sums are in `f32` and are rounded to `bf16` once, at the end. TMA loads `a` in boxes of 128
 //! rows of 64 elements, `b` in boxes of 64 rows of 64, both with a swizzle of 128 bytes: [`BOX_A`], [`BOX_B`].
 
+pub mod boxes;
 pub mod consumers;
 pub mod mma;
 pub mod overlapped;
 pub mod persistent;
 pub mod pipelined;
+pub mod ring;
 mod store;
 pub mod tma;
 mod warp_tile;
