@@ -1,4 +1,4 @@
-//! The ring of stages between a producer and its consumers: its mbarriers, the loads into a stage, and what is read of it.
+//! The ring of stages between a producer and its consumers: its mbarriers, loads into a stage, and its operands.
 
 use half::bf16;
 use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
