@@ -2,6 +2,7 @@
 //! while a product still needs them.
 
 use crate::case::{Bench, Case, Group};
+use crate::tensor_cores::{A, B, BLOCK, number, write};
 use gpu::lab::instructions_sm90::wgmma_layout::Layout;
 use simt::matrix::mma_sync_f64;
 use simt::mbarrier::{Mbarriers, fence_mbarrier_init};
@@ -23,8 +24,6 @@ pub(crate) const GROUP: Group = Group {
         Case::new("planes overwritten while the last of their products are in flight", Kind::AsyncRace, planes),
     ],
 };
-
-const BLOCK: u32 = 128;
 
 /// A of 64 × 32 and B of 32 × 32 integers, with rows of 32 bytes along k.
 const BYTES_A: Layout = Layout { swizzle: Swizzle::B32, mn_major: false, bytes: 1, extent: 64, depth: 32 };
@@ -202,10 +201,7 @@ fn doubles(bench: &mut Bench) -> bool {
     c.to_vec() == (0..128).map(|i| dot(i / 8, i % 8)).collect::<Vec<_>>()
 }
 
-/// A plane of A is 64 × 16 and one of B 16 × 8, with rows of 32 bytes along k.
-const PLANE_A: Layout = Layout { swizzle: Swizzle::B32, mn_major: false, bytes: 2, extent: 64, depth: 16 };
-const PLANE_B: Layout = Layout { extent: 8, ..PLANE_A };
-
+/// Planes of an A of 64 × 16 and of a B of 16 × 8.
 #[repr(C, align(1024))]
 #[derive(Shared)]
 struct Planes {
@@ -230,8 +226,8 @@ fn write_planes(planes: &Planes, a: MatRef<f32>, b: MatRef<f32>, step: u32) {
     let threads = (thread_idx_x(), BLOCK);
     for number in 0..3 {
         let (to_a, to_b) = (&planes.a[number as usize], &planes.b[number as usize]);
-        PLANE_A.write(to_a, 0, threads, |m, k| plane(a.get(m, 16 * step + k), number));
-        PLANE_B.write(to_b, 0, threads, |n, k| plane(b.get(16 * step + k, n), number));
+        A.write(to_a, 0, threads, |m, k| plane(a.get(m, 16 * step + k), number));
+        B.write(to_b, 0, threads, |n, k| plane(b.get(16 * step + k, n), number));
     }
     fence_proxy_async();
     sync_threads();
@@ -241,16 +237,8 @@ fn write_planes(planes: &Planes, a: MatRef<f32>, b: MatRef<f32>, step: u32) {
 #[track_caller]
 fn multiply_planes(planes: &Planes, sums: &mut Accumulators<8>, step: u32) {
     for (number, (a, b)) in [(0, 2), (1, 1), (2, 0), (0, 1), (1, 0), (0, 0)].into_iter().enumerate() {
-        let (a, b) = (PLANE_A.operand(&planes.a[a], 0), PLANE_B.operand(&planes.b[b], 0));
+        let (a, b) = (A.operand(&planes.a[a], 0), B.operand(&planes.b[b], 0));
         sums.multiply::<bf16, 1, KMajor, KMajor, 6>(a, b, step == 0 && number == 0);
-    }
-}
-
-#[track_caller]
-fn write_sums(sums: &Accumulators<8>, c: MatMut<f32>) {
-    for i in 0..4 {
-        let (row, col) = Accumulators::<8>::position(i);
-        c.set(row, col, sums.get(i));
     }
 }
 
@@ -263,7 +251,7 @@ fn planes_fixed(#[shared] planes: &Planes, a: MatRef<f32>, b: MatRef<f32>, c: Ma
         sums.wait::<0>();
         sync_threads();
     }
-    write_sums(&sums, c);
+    write(&sums, c);
 }
 
 #[kernel(block = BLOCK)]
@@ -276,7 +264,7 @@ fn planes_faulty(#[shared] planes: &Planes, a: MatRef<f32>, b: MatRef<f32>, c: M
         sync_threads();
     }
     sums.wait::<0>();
-    write_sums(&sums, c);
+    write(&sums, c);
 }
 
 fn planes(bench: &mut Bench) -> bool {
@@ -288,8 +276,4 @@ fn planes(bench: &mut Bench) -> bool {
     bench.launch(kernels, Grid::line(1, BLOCK), (a.matrix(64, 32), b.matrix(32, 8), c.matrix_mut(64, 8)));
     let dot = |row: usize, col: usize| -> f32 { (0..32).map(|k| x[row * 32 + k] * y[k * 8 + col]).sum() };
     c.to_vec() == (0..512).map(|i| dot(i / 8, i % 8)).collect::<Vec<_>>()
-}
-
-fn number(i: usize) -> f32 {
-    (i * 7 % 11) as f32 - 5.0
 }

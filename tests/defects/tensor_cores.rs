@@ -53,10 +53,10 @@ pub(crate) const GROUP: Group = Group {
     ],
 };
 
-const BLOCK: u32 = 128;
+pub(crate) const BLOCK: u32 = 128;
 /// A is 64 × 16 and B is 16 × 8, with rows of 32 bytes along k.
-const A: Layout = Layout { swizzle: Swizzle::B32, mn_major: false, bytes: 2, extent: 64, depth: 16 };
-const B: Layout = Layout { extent: 8, ..A };
+pub(crate) const A: Layout = Layout { swizzle: Swizzle::B32, mn_major: false, bytes: 2, extent: 64, depth: 16 };
+pub(crate) const B: Layout = Layout { extent: 8, ..A };
 
 #[repr(C, align(1024))]
 #[derive(Shared)]
@@ -84,7 +84,7 @@ fn start<const PENDING: u32>(operands: &Operands, d: &mut Accumulators<8>, overw
 
 /// Writes D.
 #[track_caller]
-fn write(d: &Accumulators<8>, c: MatMut<f32>) {
+pub(crate) fn write(d: &Accumulators<8>, c: MatMut<f32>) {
     for i in 0..4 {
         let (row, col) = Accumulators::<8>::position(i);
         c.set(row, col, d.get(i));
@@ -268,7 +268,7 @@ fn odd_stride_faulty(#[shared] operands: &Operands, a: MatRef<f16>, b: MatRef<f1
     write(&d, c);
 }
 
-fn number(i: usize) -> f32 {
+pub(crate) fn number(i: usize) -> f32 {
     (i * 7 % 11) as f32 - 5.0
 }
 

@@ -217,17 +217,18 @@ pub fn main(args: &Args) -> Result<ExitCode> {
 
 /// Prints how good the choice of algorithms is.
 fn rank(args: &Args, gemms: u32) -> Result<()> {
+    let mode = match args.mode {
+        Modes::Burst => Mode::Burst,
+        Modes::Sustained => Mode::Sustained,
+        // As a program calls them: the choice counts what the host takes for several launches, too.
+        Modes::Auto | Modes::Stream => Mode::Stream,
+        Modes::Both => bail!("--algorithms takes one mode: burst, sustained or stream, found both"),
+    };
     let device = gpu(args.gpu)?;
     let peers = Peers::load();
     let context = Context::new(&device, &peers)?;
     let (mut periods, mut outcomes) = (HashMap::new(), Vec::new());
     let cases = if gemms == 0 { cases::all() } else { algorithms::cases(gemms, args.seed) };
-    let mode = match args.mode {
-        Modes::Burst => Mode::Burst,
-        Modes::Sustained => Mode::Sustained,
-        // As a program calls them: the choice counts what the host takes for several launches, too.
-        Modes::Auto | Modes::Stream | Modes::Both => Mode::Stream,
-    };
     for case in cases.into_iter().filter(|case| case.work == Work::Gemm && is_named(args, case)) {
         let period = session::period(&mut periods, &device, case.dtype, false, Period::LONG, args.seed)?;
         let outcome = algorithms::measure(&context, &case, period, mode, !args.without.is_empty())
@@ -435,6 +436,12 @@ mod tests {
         assert!(first_calls(&args(&["--only", "gemm"])).unwrap().is_empty());
         let error = first_calls(&args(&["--first-calls", "--only", "argmax"])).unwrap_err().to_string();
         assert!(error.starts_with("--only leaves no first call"), "{error}");
+    }
+
+    #[test]
+    fn algorithms_are_timed_in_one_mode() {
+        let error = main(&args(&["--algorithms", "1", "--mode", "both"])).unwrap_err().to_string();
+        assert!(error.contains("takes one mode") && error.ends_with("found both"), "{error}");
     }
 
     /// No machine has so many GPUs.

@@ -13,8 +13,6 @@ pub(crate) mod sample;
 mod stream_k;
 mod streamed;
 
-use std::any::TypeId;
-
 use ndarray::{Array2, Axis};
 use proptest::sample::select;
 use rand::Rng;
@@ -165,9 +163,8 @@ fn small_m_and_small_n_are_exact<K: Kind>() {
             let lines = [if ops[0] == Op::N { k } else { m }, if ops[1] == Op::N { n } else { k }, n];
             let padded = lines.map(|line: usize| Placement { gap: line.next_multiple_of(8) - line, ..aligned[0] });
             // Each shape in one layout also by kernels of larger tiles, which take most of the time: other tests run
-            // them with all layouts. Not where C alone has another type: along k they are the kernels of A's type.
-            let is_wide = TypeId::of::<K::Operand>() != TypeId::of::<K::Result>();
-            let algorithms = if layout == number && !is_wide { Algorithms::All } else { Algorithms::Narrow };
+            // them with all layouts.
+            let algorithms = if layout == number { Algorithms::All } else { Algorithms::Narrow };
             for placements in [aligned, padded, sample::<K>(m, k, n).placements] {
                 let case = Case { ops, placements, data: number as u64, ..sample::<K>(m, k, n) };
                 let verdict = exact::<K>(&case, &case.integers::<K>(), algorithms);
