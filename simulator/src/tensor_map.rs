@@ -53,13 +53,6 @@ impl TensorMap {
         words
     }
 
-    /// The map that [`TensorMap::encode`] wrote, of memory with another tag.
-    #[must_use]
-    pub fn tagged(mut words: [u64; 16], tag: u32) -> [u64; 16] {
-        words[1] = u64::from(tag);
-        words
-    }
-
     /// What [`TensorMap::encode`] wrote; none for other bytes.
     pub(crate) fn decode(words: &[u64; 16]) -> Option<Self> {
         let kind = words[2];
@@ -95,7 +88,6 @@ mod tests {
             tf32: true,
         };
         assert_eq!(TensorMap::decode(&map.encode()), Some(map));
-        assert_eq!(TensorMap::decode(&TensorMap::tagged(map.encode(), 9)).map(|map| map.tag), Some(9));
         assert_eq!(TensorMap::decode(&[0; 16]), None);
     }
 }

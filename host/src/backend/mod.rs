@@ -186,21 +186,12 @@ impl Backend {
         }
     }
 
-    /// A tensor map as a kernel argument; [`Backend::with_tag`] adds the tag of its memory.
+    /// A tensor map as a kernel argument.
     pub(crate) fn tensor_map(&self, map: &TensorMap) -> Result<[u64; 16]> {
         match self {
             Self::Simulated(..) => Ok(map.encode()),
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => cuda.tensor_map(map),
-        }
-    }
-
-    /// The tensor map `words` of memory that the launch binds under `tag`. Tensor maps of a GPU have no tag.
-    pub(crate) fn with_tag(&self, words: [u64; 16], tag: u32) -> [u64; 16] {
-        match self {
-            Self::Simulated(..) => TensorMap::tagged(words, tag),
-            #[cfg(feature = "cuda")]
-            Self::Cuda(_) => words,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Display;
+use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cust::sys::CUdevice_attribute as Attribute;
@@ -9,7 +10,7 @@ use foldhash::fast::RandomState;
 use simt::{KernelInfo, KernelPtx};
 
 use super::driver_stream::Queue;
-use super::loaded_module::Module;
+use super::loaded_module::{Function, Module};
 use super::ordered_memory::Memory;
 use super::pinned::Pinned;
 use super::primary::Primary;
@@ -34,6 +35,8 @@ pub(crate) struct Backend {
     runs: Vec<&'static str>,
     /// The embedded kernels that were asked for so far, each a module of its own.
     kernels: Mutex<HashMap<KernelKey, ModuleSlot, RandomState>>,
+    /// Those that were launched, by the address of their description, which is quicker to compare.
+    launched: Mutex<HashMap<usize, (Arc<Module>, Function), RandomState>>,
 }
 
 impl Backend {
@@ -66,7 +69,7 @@ impl Backend {
         );
         let families = FAMILIES.iter().map(|family| family.name);
         let runs = families.filter(|family| ptx::best(&ptx::archs(family), capability).is_some()).collect();
-        Ok(Self { primary, limits, capability, runs, kernels: Mutex::default() })
+        Ok(Self { primary, limits, capability, runs, kernels: Mutex::default(), launched: Mutex::default() })
     }
 
     pub(crate) fn describe(&self) -> &str {
@@ -144,6 +147,21 @@ impl Backend {
             Some(own) => ptx::best(&own.archs(), self.capability).is_some(),
             None => false,
         }
+    }
+
+    /// A kernel whose PTX is in this build, with its attribute set for `shared_bytes` of dynamic shared memory.
+    pub(super) fn kernel(&self, info: &'static KernelInfo, shared_bytes: usize) -> Result<(Arc<Module>, Function)> {
+        let address = ptr::from_ref(info).addr();
+        let launched = || self.launched.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((module, function)) = launched().get(&address)
+            && function.allows(shared_bytes)
+        {
+            return Ok((Arc::clone(module), *function));
+        }
+        let module = self.embedded(info)?;
+        let function = module.function(info, shared_bytes)?;
+        launched().insert(address, (Arc::clone(&module), function));
+        Ok((module, function))
     }
 
     /// The module of a kernel whose PTX is in this build, compiled at its first use.

@@ -27,8 +27,10 @@ impl Backend {
         let name = info.name;
         // A module of the user's may be unloaded; those of kernels in the program are not.
         let of_graph = module.is_none() && !info.pdl && info.cluster <= 1;
-        let module = module.map_or_else(|| self.embedded(info), |module| Ok(Arc::clone(module)))?;
-        let function = module.function(info, geometry.shared_bytes)?;
+        let (module, function) = match module {
+            Some(module) => (Arc::clone(module), module.function(info, geometry.shared_bytes)?),
+            None => self.kernel(info, geometry.shared_bytes)?,
+        };
         let threads = geometry.threads_per_block();
         if threads > u64::from(function.max_threads) {
             return Err(BadLaunch::new(

@@ -49,6 +49,16 @@ pub(super) struct Function {
     shared_bytes: usize,
 }
 
+// SAFETY: the driver's handle may be used from any thread with the context current.
+unsafe impl Send for Function {}
+
+impl Function {
+    /// Whether it may be launched with so much dynamic shared memory, in bytes.
+    pub(super) fn allows(&self, shared_bytes: usize) -> bool {
+        shared_bytes <= self.shared_bytes
+    }
+}
+
 impl Module {
     /// Lets the driver compile `text` for the device.
     pub(super) fn load(primary: &Arc<Primary>, name: &str, text: &str) -> Result<Self> {
@@ -114,14 +124,14 @@ impl Module {
                 // A kernel may have several equal descriptions. The last one is the likeliest next one, and addresses
                 // are quicker to compare.
                 function.info = info;
-                if shared_bytes <= function.shared_bytes {
+                if function.allows(shared_bytes) {
                     return Ok(*function);
                 }
                 *function
             }
             None => self.find(info)?,
         };
-        if shared_bytes > function.shared_bytes {
+        if !function.allows(shared_bytes) {
             let doing = format!("allowing kernel `{name}` {shared_bytes} bytes of shared memory");
             let bytes = i32::try_from(shared_bytes).unwrap_or(i32::MAX);
             self.primary.call(doing, || {

@@ -216,9 +216,10 @@ macro_rules! maps {
                 Self: 'a,
             {
                 let tag = binder.memory(self.allocation(), $tensor::<T>::WRITE)?;
+                let words = binder.tensor_map(self.map(), tag)?;
                 // SAFETY: the device encoded the words for elements `T` in this allocation, which the launch binds
                 // under this tag, for writing if the tensor is borrowed mutably.
-                Ok(unsafe { $map::from_raw(binder.with_tag(self.words(), tag)) })
+                Ok(unsafe { $map::from_raw(words) })
             }
         }
     )+)+};

@@ -1,6 +1,7 @@
 //! Binds the arguments of a kernel and launches it.
 
 use simt::{Kernel, KernelInfo};
+use simulator::TensorMap;
 use smallvec::SmallVec;
 
 use super::{Arg, BindEach, KernelArgs, Launch, validate};
@@ -63,8 +64,8 @@ impl<'a> Binder<'a> {
     }
 
     /// The words of a tensor map of memory with this tag.
-    pub(super) fn with_tag(&self, words: [u64; 16], tag: u32) -> [u64; 16] {
-        self.device.backend().with_tag(words, tag)
+    pub(super) fn tensor_map(&self, map: &TensorMap, tag: u32) -> Result<[u64; 16]> {
+        self.device.backend().tensor_map(&TensorMap { tag, ..*map })
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use smallvec::SmallVec;
+
 use crate::error::{ArgumentRule, BadArgument, Error, Result};
 
 /// Maximum number of axes of a tensor.
@@ -99,7 +101,8 @@ impl Axes {
         if self.is_empty() {
             return Ok(());
         }
-        let mut along: Vec<_> = self.shape().iter().zip(self.strides()).filter(|(extent, _)| **extent > 1).collect();
+        let along = self.shape().iter().zip(self.strides()).filter(|(extent, _)| **extent > 1);
+        let mut along: SmallVec<[_; MOST_AXES]> = along.collect();
         along.sort_by_key(|(_, stride)| **stride);
         let mut span = 1_usize;
         for (&extent, &stride) in along {

@@ -42,6 +42,8 @@ pub(crate) use matrix_view::{UntypedMatrix, UntypedMatrixMut};
 pub use tensor::Tensor;
 pub use tensor_view::{TensorView, TensorViewMut};
 pub(crate) use tensor_view::{UntypedTensor, UntypedTensorMut};
+#[cfg(feature = "gemm")]
+pub(crate) use tma_tensor::{TmaShape, TmaShapeMut};
 pub use tma_tensor::{TmaTensor, TmaTensorMut};
 pub(crate) use transfer::release;
 pub use transfer::{PinnedBuffer, Transfer};

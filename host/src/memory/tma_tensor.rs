@@ -7,7 +7,7 @@ use simt::element::Element;
 use simt::tma::Swizzle;
 use simulator::TensorMap;
 
-use super::{Allocation, BufferViewMut, MatrixView, MatrixViewMut, TensorView, TensorViewMut};
+use super::{Allocation, Axes, BufferView, BufferViewMut, MatrixView, MatrixViewMut, TensorView, TensorViewMut};
 use crate::error::{ArgumentRule, BadArgument, Result};
 
 /// A tensor that a kernel loads by TMA, box by box: the argument for a parameter `&TensorMap<T>`.
@@ -26,7 +26,6 @@ use crate::error::{ArgumentRule, BadArgument, Result};
 pub struct TmaTensor<'a, T: Element> {
     allocation: &'a Allocation,
     map: TensorMap,
-    words: [u64; 16],
     elements: PhantomData<&'a T>,
 }
 
@@ -36,28 +35,30 @@ pub struct TmaTensorMut<'a, T: Element> {
     elements: PhantomData<&'a mut T>,
 }
 
+/// A tensor and its boxes as TMA takes them, wherever in memory the tensor begins: checked once for many launches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TmaShape {
+    /// With 0 in place of the address and of the tag.
+    map: TensorMap,
+    /// Elements from the first to the last one in memory.
+    span: usize,
+}
+
+/// A [`TmaShape`] to which TMA may store: no two elements share memory, and it writes nothing but elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TmaShapeMut(TmaShape);
+
 /// Ranks for which the crate `simt` has loads and stores.
 const RANKS: std::ops::RangeInclusive<usize> = 2..=3;
 
-impl<'a, T: Element> TmaTensor<'a, T> {
-    pub(crate) const WRITE: bool = false;
-
-    /// A tensor with these extents and strides (in elements) in boxes of `shape` elements; outermost dimension first.
-    fn new(
-        allocation: &'a Allocation,
-        base: u64,
-        extents: &[usize],
-        strides: &[usize],
-        shape: &[u32],
-        swizzle: Swizzle,
-    ) -> Result<Self> {
-        const {
-            assert!(size_of::<T>() <= 8, "TMA copies elements of at most 8 bytes");
-        }
-        let element = size_of::<T>() as u64;
+impl TmaShape {
+    /// A tensor with these axes, of elements of so many bytes, in boxes of `shape` elements; outermost dimension first.
+    pub(crate) fn new(element_bytes: usize, axes: &Axes, shape: &[u32], swizzle: Swizzle) -> Result<Self> {
+        let (extents, strides) = (axes.shape(), axes.strides());
         check_shape(extents, strides, shape)?;
+        let element = element_bytes as u64;
         let mut map = TensorMap {
-            base,
+            base: 0,
             tag: 0,
             element: element as u32,
             rank: extents.len() as u32,
@@ -81,11 +82,76 @@ impl<'a, T: Element> TmaTensor<'a, T> {
             };
             (map.extents[i], map.strides[i], map.boxes[i]) = (extent as u64, stride, box_extent);
         }
-        check_memory(&map)?;
+        check_strides(&map)?;
         check_box(&map, swizzle)?;
-        let words = allocation.device().backend().tensor_map(&map)?;
-        Ok(Self { allocation, map, words, elements: PhantomData })
+        // More elements than the address space has are in no view.
+        // More elements than the address space has are in no view.
+        Ok(Self { map, span: axes.span().unwrap_or(usize::MAX) })
     }
+
+    /// The same tensor, with elements rounded to tf32 on load: see [`TmaTensor::rounded_to_tf32`].
+    pub(crate) fn rounded_to_tf32(self) -> Self {
+        Self { map: TensorMap { tf32: true, ..self.map }, ..self }
+    }
+
+    /// Elements from the first to the last one in memory.
+    pub(crate) fn span(&self) -> usize {
+        self.span
+    }
+
+    /// The tensor that begins with the first of these elements.
+    pub(crate) fn of<'a, T: Element>(&self, elements: BufferView<'a, T>) -> Result<TmaTensor<'a, T>> {
+        assert_eq!(self.map.element as usize, size_of::<T>(), "the shape is of elements of this size");
+        if elements.len() < self.span {
+            return Err(bad(ArgumentRule::Length, "self")
+                .expected(format_args!("at least {} elements", self.span))
+                .found(elements.len())
+                .remedy("use a longer buffer, smaller extents or smaller strides")
+                .into());
+        }
+        self.begin(elements.allocation(), elements.address().addr())
+    }
+
+    /// The tensor that begins at this address, in `allocation`, where it ends, too.
+    fn begin<'a, T: Element>(&self, allocation: &'a Allocation, address: usize) -> Result<TmaTensor<'a, T>> {
+        const {
+            assert!(size_of::<T>() <= 8, "TMA copies elements of at most 8 bytes");
+        }
+        check_base(address)?;
+        Ok(TmaTensor { allocation, map: TensorMap { base: address as u64, ..self.map }, elements: PhantomData })
+    }
+}
+
+impl TmaShapeMut {
+    /// As [`TmaShape::new`].
+    pub(crate) fn new(element_bytes: usize, axes: &Axes, shape: &[u32], swizzle: Swizzle) -> Result<Self> {
+        let shape = TmaShape::new(element_bytes, axes, shape, swizzle)?;
+        check_rows(&shape.map)?;
+        axes.check_distinct(CALL)?;
+        Ok(Self(shape))
+    }
+
+    /// The tensor that begins with the first of these elements.
+    pub(crate) fn of<'a, T: Element>(&self, elements: BufferViewMut<'a, T>) -> Result<TmaTensorMut<'a, T>> {
+        let allocation = elements.allocation();
+        let address = self.0.of(elements.view())?.map.base as usize;
+        Ok(TmaTensorMut { tensor: self.0.begin(allocation, address)?, elements: PhantomData })
+    }
+
+    /// [`Self::of`], and the elements as they are, whose size is a multiple of the tensor's: two arguments of one
+    /// launch, for a kernel that writes some elements by TMA and some by threads.
+    pub(crate) fn within<'a, T: Element, U: Element>(
+        &self,
+        mut elements: BufferViewMut<'a, U>,
+    ) -> Result<(BufferViewMut<'a, U>, TmaTensorMut<'a, T>)> {
+        let allocation = elements.allocation();
+        let address = self.0.of(elements.view_mut().divided::<T>().view())?.map.base as usize;
+        Ok((elements, TmaTensorMut { tensor: self.0.begin(allocation, address)?, elements: PhantomData }))
+    }
+}
+
+impl<'a, T: Element> TmaTensor<'a, T> {
+    pub(crate) const WRITE: bool = false;
 
     /// Bytes of a box in shared memory, the transaction count for its mbarrier.
     #[must_use]
@@ -97,20 +163,17 @@ impl<'a, T: Element> TmaTensor<'a, T> {
         self.allocation
     }
 
-    pub(crate) fn words(&self) -> [u64; 16] {
-        self.words
+    pub(crate) fn map(&self) -> &TensorMap {
+        &self.map
     }
 }
 
 impl TmaTensor<'_, f32> {
     /// The same tensor, with elements rounded to `tf32` on load: to 10 bits of mantissa, to nearest, ties to even.
     /// Without it tensor cores truncate, which has 2.6 times the error.
-    ///
-    /// # Errors
-    /// A driver call fails.
-    pub fn rounded_to_tf32(self) -> Result<Self> {
-        let map = TensorMap { tf32: true, ..self.map };
-        Ok(Self { map, words: self.allocation.device().backend().tensor_map(&map)?, ..self })
+    #[must_use]
+    pub fn rounded_to_tf32(self) -> Self {
+        Self { map: TensorMap { tf32: true, ..self.map }, ..self }
     }
 }
 
@@ -127,8 +190,8 @@ impl<'a, T: Element> TmaTensorMut<'a, T> {
         self.tensor.allocation
     }
 
-    pub(crate) fn words(&self) -> [u64; 16] {
-        self.tensor.words
+    pub(crate) fn map(&self) -> &TensorMap {
+        &self.tensor.map
     }
 }
 
@@ -138,10 +201,10 @@ impl<'a, T: Element> MatrixView<'a, T> {
     /// # Errors
     /// The matrix is empty; it or one of its rows does not start at a multiple of 16 bytes; the box has an extent of 0
     /// or above 256; the bytes of its rows are not a multiple of 16, or not the swizzle's span (TMA accepts shorter
-    /// rows, but stores them with gaps that no intrinsic here addresses); a driver call fails.
+    /// rows, but stores them with gaps that no intrinsic here addresses).
     pub fn tma(self, rows: u32, cols: u32, swizzle: Swizzle) -> Result<TmaTensor<'a, T>> {
-        let (extents, strides) = ([self.rows(), self.cols()], [self.ld(), 1]);
-        TmaTensor::new(self.allocation(), self.address().addr() as u64, &extents, &strides, &[rows, cols], swizzle)
+        let axes = Axes::of_matrix(self.rows(), self.cols(), self.ld());
+        TmaShape::new(size_of::<T>(), &axes, &[rows, cols], swizzle)?.begin(self.allocation(), self.address().addr())
     }
 }
 
@@ -152,10 +215,9 @@ impl<'a, T: Element> MatrixViewMut<'a, T> {
     /// As [`MatrixView::tma`]; the bytes of the matrix's rows are not a multiple of 16: TMA writes whole 16-byte
     /// vectors, and would write past the end of each row.
     pub fn tma(self, rows: u32, cols: u32, swizzle: Swizzle) -> Result<TmaTensorMut<'a, T>> {
-        let base = self.view().address().addr() as u64;
-        let (extents, strides) = ([self.rows(), self.cols()], [self.ld(), 1]);
-        let tensor = TmaTensor::new(self.allocation(), base, &extents, &strides, &[rows, cols], swizzle)?;
-        check_rows(&tensor.map)?;
+        let axes = Axes::of_matrix(self.rows(), self.cols(), self.ld());
+        let TmaShapeMut(shape) = TmaShapeMut::new(size_of::<T>(), &axes, &[rows, cols], swizzle)?;
+        let tensor = shape.begin(self.allocation(), self.view().address().addr())?;
         Ok(TmaTensorMut { tensor, elements: PhantomData })
     }
 }
@@ -167,7 +229,7 @@ impl<'a, T: Element> TensorView<'a, T> {
     /// # Errors
     /// Another number of axes, a stride other than 1 along the last one; else as [`MatrixView::tma`].
     pub fn tma(self, shape: &[u32], swizzle: Swizzle) -> Result<TmaTensor<'a, T>> {
-        TmaTensor::new(self.allocation(), self.address() as u64, self.shape(), self.strides(), shape, swizzle)
+        TmaShape::new(size_of::<T>(), self.axes(), shape, swizzle)?.begin(self.allocation(), self.address())
     }
 }
 
@@ -178,36 +240,17 @@ impl<'a, T: Element> TensorViewMut<'a, T> {
     /// As [`TensorView::tma`]; the bytes of rows along the last axis are not a multiple of 16, as for
     /// [`MatrixViewMut::tma`].
     pub fn tma(self, shape: &[u32], swizzle: Swizzle) -> Result<TmaTensorMut<'a, T>> {
-        let base = self.view().address() as u64;
-        let tensor = TmaTensor::new(self.allocation(), base, self.shape(), self.strides(), shape, swizzle)?;
-        check_rows(&tensor.map)?;
+        let TmaShapeMut(of_tma) = TmaShapeMut::new(size_of::<T>(), self.view().axes(), shape, swizzle)?;
+        let tensor = of_tma.begin(self.allocation(), self.view().address())?;
         Ok(TmaTensorMut { tensor, elements: PhantomData })
     }
 }
 
-impl<'a, T: Element> BufferViewMut<'a, T> {
-    /// These elements as they are, and a tensor among them as [`TensorViewMut::tma`], of elements of a divisor's size:
-    /// two arguments of one launch, for a kernel that writes some elements by TMA and some by threads.
-    ///
-    /// # Errors
-    /// The tensor does not lie within the view; else as [`TensorViewMut::tma`].
-    pub(crate) fn with_tma<U: Element>(
-        mut self,
-        extents: &[usize],
-        strides: &[usize],
-        shape: &[u32],
-        swizzle: Swizzle,
-    ) -> Result<(Self, TmaTensorMut<'a, U>)> {
-        let elements = self.view_mut().divided::<U>();
-        let base = elements.view().as_tensor_strided(extents, strides)?.address() as u64;
-        let tensor = TmaTensor::new(self.allocation(), base, extents, strides, shape, swizzle)?;
-        check_rows(&tensor.map)?;
-        Ok((self, TmaTensorMut { tensor, elements: PhantomData }))
-    }
-}
+/// The call that errors name.
+const CALL: &str = "tma";
 
 fn bad(rule: ArgumentRule, argument: &str) -> BadArgument {
-    BadArgument::new(rule, "tma", argument)
+    BadArgument::new(rule, CALL, argument)
 }
 
 /// Checks rank and extents, and that the last dimension is contiguous.
@@ -243,15 +286,20 @@ fn check_shape(extents: &[usize], strides: &[usize], shape: &[u32]) -> Result<()
     }
 }
 
-/// Checks that TMA supports the start and the strides.
-fn check_memory(map: &TensorMap) -> Result<()> {
-    if !map.base.is_multiple_of(16) {
-        return Err(bad(ArgumentRule::TmaTensor, "self")
-            .expected("a first element at a multiple of 16 bytes")
-            .found(format_args!("one {} bytes past such an address", map.base % 16))
-            .remedy("start the view at such an element, or copy it with to_contiguous")
-            .into());
+/// Checks that TMA supports a start at this address.
+fn check_base(address: usize) -> Result<()> {
+    if address.is_multiple_of(16) {
+        return Ok(());
     }
+    Err(bad(ArgumentRule::TmaTensor, "self")
+        .expected("a first element at a multiple of 16 bytes")
+        .found(format_args!("one {} bytes past such an address", address % 16))
+        .remedy("start the view at such an element, or copy it with to_contiguous")
+        .into())
+}
+
+/// Checks that TMA supports the strides.
+fn check_strides(map: &TensorMap) -> Result<()> {
     let outer = &map.strides[1..map.rank as usize];
     match outer.iter().find(|stride| !stride.is_multiple_of(16) || **stride >= 1 << 40) {
         Some(stride) => Err(bad(ArgumentRule::TmaTensor, "self")
@@ -278,8 +326,9 @@ fn check_rows(map: &TensorMap) -> Result<()> {
 
 /// Checks that TMA supports the box.
 fn check_box(map: &TensorMap, swizzle: Swizzle) -> Result<()> {
-    let shape: Vec<u32> = map.boxes[..map.rank as usize].iter().rev().copied().collect();
-    if shape.iter().any(|extent| !(1..=256).contains(extent)) {
+    let boxes = &map.boxes[..map.rank as usize];
+    if boxes.iter().any(|extent| !(1..=256).contains(extent)) {
+        let shape: Vec<u32> = boxes.iter().rev().copied().collect();
         return Err(bad(ArgumentRule::TmaTensor, "shape")
             .expected("1 to 256 elements along each axis of the box")
             .found(format_args!("{shape:?}"))

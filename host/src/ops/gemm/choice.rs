@@ -5,12 +5,14 @@
 
 use std::any::TypeId;
 use std::convert::Infallible;
+use std::ops::Deref;
 use std::ptr;
 use std::sync::Arc;
 
 use super::algorithm::{Algorithm, Plan};
 use super::applicability::Unsupported;
 use super::element::Multiply;
+use super::launch_config::KeptConfig;
 use super::options::Arithmetic;
 use super::planner;
 use super::problem::{Epilogue, Problem, Request};
@@ -37,21 +39,44 @@ enum Wanted {
     Algorithm { kernel: usize, parts: u32, blocks: u32, packed: [bool; 2] },
 }
 
-/// The plans of a device, by what they depend on.
-type PlanCache = plan_cache::PlanCache<Key, [Plan]>;
+/// A plan that is kept.
+#[derive(Debug)]
+pub(super) struct KeptPlan {
+    pub(super) plan: Plan,
+    pub(super) config: KeptConfig,
+}
 
-/// The plans that may be chosen, the cheapest first: each needs less workspace than those before it. With `sequential`
-/// those that accumulate in order of k.
-pub(super) fn choices<T: Multiply>(request: &Request<'_>, sequential: bool) -> Arc<[Plan]> {
+/// One of the plans that are kept for a problem.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    plans: Arc<[KeptPlan]>,
+    number: usize,
+}
+
+impl Deref for Chosen {
+    type Target = KeptPlan;
+
+    fn deref(&self) -> &KeptPlan {
+        &self.plans[self.number]
+    }
+}
+
+/// The plans of a device, by what they depend on.
+type PlanCache = plan_cache::PlanCache<Key, [KeptPlan]>;
+
+/// The cheapest plan that needs a workspace of at most so many elements; with `sequential`, of those that accumulate in
+/// order of k.
+pub(super) fn cheapest<T: Multiply>(request: &Request<'_>, sequential: bool, workspace: usize) -> Option<Chosen> {
     let Ok(plans) = kept::<T, Infallible>(request, Wanted::Choices { sequential }, || {
         let is_allowed = |plan: &Plan| !sequential || T::configurations()[plan.configuration].is_sequential;
         Ok(with_less_and_less_workspace(planner::plans::<T>(request).into_iter().filter(is_allowed)))
     });
-    plans
+    let number = plans.iter().position(|kept| kept.plan.workspace_len() <= workspace)?;
+    Some(Chosen { plans, number })
 }
 
 /// The plan for one algorithm.
-pub(super) fn plan_for<T: Multiply>(request: &Request<'_>, algorithm: Algorithm) -> Result<Plan, Unsupported> {
+pub(super) fn plan_for<T: Multiply>(request: &Request<'_>, algorithm: Algorithm) -> Result<Chosen, Unsupported> {
     let wanted = Wanted::Algorithm {
         kernel: ptr::from_ref(algorithm.kernel()).addr(),
         parts: algorithm.parts(),
@@ -59,7 +84,7 @@ pub(super) fn plan_for<T: Multiply>(request: &Request<'_>, algorithm: Algorithm)
         packed: algorithm.packed(),
     };
     let plans = kept::<T, _>(request, wanted, || Ok(vec![planner::plan_for::<T>(request, algorithm)?]))?;
-    Ok(plans[0])
+    Ok(Chosen { plans, number: 0 })
 }
 
 /// What `make` has made for this problem at an earlier call, or makes now. An error is not kept.
@@ -67,11 +92,13 @@ fn kept<T: Multiply, E>(
     request: &Request<'_>,
     wanted: Wanted,
     make: impl FnOnce() -> Result<Vec<Plan>, E>,
-) -> Result<Arc<[Plan]>, E> {
+) -> Result<Arc<[KeptPlan]>, E> {
     let Request { problem, epilogue, arithmetic, device, sm_count } = *request;
     let elements = TypeId::of::<T>();
     let key = Key { elements, problem: *problem, epilogue, arithmetic, sm_count, wanted };
-    device.cache::<PlanCache>().get_or_make(key, |_| Ok(make()?.into()))
+    device.cache::<PlanCache>().get_or_make(key, |_| {
+        Ok(make()?.into_iter().map(|plan| KeptPlan { plan, config: KeptConfig::default() }).collect())
+    })
 }
 
 /// Each plan that needs less workspace than all before it.

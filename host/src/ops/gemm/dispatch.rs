@@ -3,8 +3,9 @@
 use gpu::gemm::args::{INTEGER_C, SCALE_BLOCK, SCALES};
 use simt::element::Element;
 
-use super::algorithm::{Algorithm, Plan};
+use super::algorithm::Algorithm;
 use super::builder::Gemm;
+use super::choice::{Chosen, KeptPlan};
 use super::element::{Multiply, Output, OutputBuffers};
 use super::launch::Task;
 use super::launch_config::GridLimits;
@@ -40,12 +41,12 @@ impl<T: Multiply> Gemm<'_, T> {
         let request = self.request::<C>(&problem);
         let plan = match self.algorithm {
             Some(algorithm) => choice::plan_for::<T>(&request, algorithm).ok(),
-            None => choice::choices::<T>(&request, self.sequential).first().copied(),
+            None => choice::cheapest::<T>(&request, self.sequential, usize::MAX),
         };
-        let Some(plan) = plan.filter(|plan| self.workspace.is_none() && plan.workspace_len() > 0) else {
+        let Some(kept) = plan.filter(|kept| self.workspace.is_none() && kept.plan.workspace_len() > 0) else {
             return self.into(c);
         };
-        let device = self.device;
+        let (device, plan) = (self.device, &kept.plan);
         let mut workspace = match device.alloc_on(self.stream_queue()?, plan.workspace_len()) {
             // Some algorithms need none.
             Err(Error::OutOfMemory { .. }) if self.algorithm.is_none() => return self.into(c),
@@ -55,14 +56,14 @@ impl<T: Multiply> Gemm<'_, T> {
             schedule.memory(&T::configurations()[plan.configuration]).zero_flags(&mut workspace)?;
         }
         let gemm = Gemm { workspace: Some(workspace.view_mut()), ..self };
-        gemm.queue(&problem, &plan, &mut c, device.limits().grid)
+        gemm.queue(&problem, &kept, &mut c, device.limits().grid)
     }
 
     /// [`Gemm::into`] with grids of at most so many blocks along x, y and z.
     pub(super) fn into_with_grid<C: Output<T>>(self, c: &mut TensorViewMut<'_, C>, grid: [u32; 3]) -> Result<()> {
         let problem = self.problem(c.view())?;
-        let plan = self.choose(&self.request::<C>(&problem))?;
-        self.queue(&problem, &plan, c, grid)
+        let kept = self.choose(&self.request::<C>(&problem))?;
+        self.queue(&problem, &kept, c, grid)
     }
 
     pub(super) fn operands(&self) -> Result<[OperandLayout; 2]> {
@@ -123,18 +124,18 @@ impl<T: Multiply> Gemm<'_, T> {
     }
 
     /// The plan for the algorithm that was named, or the cheapest for which there is workspace.
-    fn choose(&self, request: &Request<'_>) -> Result<Plan> {
+    fn choose(&self, request: &Request<'_>) -> Result<Chosen> {
         let available = self.workspace.as_ref().map_or(0, BufferViewMut::len);
         // Without a product any algorithm is accepted, and the epilogue alone is planned.
         let is_product = request.problem.k > 0 && !request.problem.is_empty();
         let Some(algorithm) = self.algorithm.filter(|_| is_product) else {
-            let plans = choice::choices::<T>(request, self.sequential);
-            let plan = plans.iter().find(|plan| plan.workspace_len() <= available);
-            return plan.copied().ok_or_else(|| not_applicable("any", "none"));
+            let cheapest = choice::cheapest::<T>(request, self.sequential, available);
+            return cheapest.ok_or_else(|| not_applicable("any", "none"));
         };
-        let plan = Self::plan_for(request, algorithm)?;
+        let kept = Self::plan_for(request, algorithm)?;
+        let plan = &kept.plan;
         if plan.workspace_len() <= available {
-            return Ok(plan);
+            return Ok(kept);
         }
         Err(BadArgument::new(ArgumentRule::Length, CALL, "workspace")
             .expected(format_args!("at least {} elements for {}", plan.workspace_len(), plan.algorithm()))
@@ -144,7 +145,7 @@ impl<T: Multiply> Gemm<'_, T> {
     }
 
     /// The plan for an algorithm.
-    pub(super) fn plan_for(request: &Request<'_>, algorithm: Algorithm) -> Result<Plan> {
+    pub(super) fn plan_for(request: &Request<'_>, algorithm: Algorithm) -> Result<Chosen> {
         choice::plan_for::<T>(request, algorithm).map_err(|unsupported| {
             let plans = planner::plans::<T>(request);
             let mut names: Vec<_> = plans.iter().map(|plan| plan.algorithm().kernel().name).collect();
@@ -227,7 +228,7 @@ impl<T: Multiply> Gemm<'_, T> {
     pub(super) fn queue<C: Output<T>>(
         mut self,
         problem: &Problem,
-        plan: &Plan,
+        KeptPlan { plan, config }: &KeptPlan,
         c: &mut TensorViewMut<'_, C>,
         grid: [u32; 3],
     ) -> Result<()> {
@@ -242,6 +243,7 @@ impl<T: Multiply> Gemm<'_, T> {
             stream: self.stream,
             problem,
             plan,
+            config,
             a,
             b,
             source: None,

@@ -11,7 +11,7 @@ use simt::float8::{E4m3, E5m2};
 
 use super::configuration::Kernels;
 use crate::error::Result;
-use crate::memory::{BufferViewMut, TmaTensor};
+use crate::memory::BufferViewMut;
 
 mod sealed {
     pub trait Sealed {}
@@ -30,10 +30,6 @@ pub trait Multiply:
     /// The kernel that adds the partial products of split-K.
     #[doc(hidden)]
     const REDUCE: Option<&'static ReduceK<Self>>;
-
-    /// The tensor with its elements rounded to tf32 as they are loaded, for `f32`.
-    #[doc(hidden)]
-    fn rounded(tensor: TmaTensor<'_, Self>) -> Result<TmaTensor<'_, Self>>;
 
     /// Partial products in a workspace as an output; empty without split-K.
     #[doc(hidden)]
@@ -58,14 +54,10 @@ fn no_partials<T: Multiply>(workspace: BufferViewMut<'_, f32>) -> OutputBuffers<
 }
 
 macro_rules! multiply {
-    ($($t:ident: $reduce:expr, $partials:path, $rounded:path;)+) => {$(
+    ($($t:ident: $reduce:expr, $partials:path;)+) => {$(
         impl Sealed for $t {}
         impl Multiply for $t {
             const REDUCE: Option<&'static ReduceK<$t>> = $reduce;
-            fn rounded(tensor: TmaTensor<'_, $t>) -> Result<TmaTensor<'_, $t>> {
-                $rounded(tensor)
-            }
-
             fn partials(workspace: BufferViewMut<'_, f32>) -> OutputBuffers<'_, $t> {
                 $partials(workspace)
             }
@@ -73,13 +65,13 @@ macro_rules! multiply {
     )+};
 }
 multiply! {
-    f32: Some(&reduce_k::gemm_reduce_k_f32), OutputBuffers::of, TmaTensor::rounded_to_tf32;
-    f16: Some(&reduce_k::gemm_reduce_k_f16), OutputBuffers::of, Ok;
-    bf16: Some(&reduce_k::gemm_reduce_k_bf16), OutputBuffers::of, Ok;
-    f64: None, no_partials, Ok;
-    i8: None, no_partials, Ok;
-    E4m3: None, no_partials, Ok;
-    E5m2: None, no_partials, Ok;
+    f32: Some(&reduce_k::gemm_reduce_k_f32), OutputBuffers::of;
+    f16: Some(&reduce_k::gemm_reduce_k_f16), OutputBuffers::of;
+    bf16: Some(&reduce_k::gemm_reduce_k_bf16), OutputBuffers::of;
+    f64: None, no_partials;
+    i8: None, no_partials;
+    E4m3: None, no_partials;
+    E5m2: None, no_partials;
 }
 
 impl Sealed for i32 {}

@@ -13,9 +13,8 @@ use super::algorithm::{FollowUp, Plan, SplitK};
 use super::arguments::GemmArguments;
 use super::configuration::{Configuration, Entry, Product, TmaConfig};
 use super::element::{Multiply, OutputBuffers};
-use super::launch_config::{GridLimits, MapConfig, Operands, launch_config, tiles};
+use super::launch_config::{GridLimits, KeptConfig, OperandMap, Operands, launch_config, tiles};
 use super::operands::OperandLayout;
-use super::options::Arithmetic;
 use super::problem::Problem;
 use super::stream_k::{Schedule, StreamKArgs};
 use crate::device::Device;
@@ -32,6 +31,8 @@ pub(super) struct Task<'t, T: Multiply> {
     pub(super) stream: Option<&'t Stream>,
     pub(super) problem: &'t Problem,
     pub(super) plan: &'t Plan,
+    /// The launch configuration of the plan's kernel, if that takes tensor maps and multiplies all of k at once.
+    pub(super) config: &'t KeptConfig,
     pub(super) a: TensorView<'t, T>,
     pub(super) b: TensorView<'t, T>,
     /// A and B as the caller gave them, and their problem, where `a`, `b` and `problem` are of copies.
@@ -49,8 +50,10 @@ pub(super) struct Task<'t, T: Multiply> {
 }
 
 /// One call of a kernel: its operands and its epilogue.
-struct Call<W> {
+struct Call<'t, W> {
     operands: Operands,
+    /// Where its launch configuration is kept, if it is.
+    config: Option<&'t KeptConfig>,
     scale: [W; 2],
     flags: u32,
 }
@@ -88,22 +91,23 @@ impl<T: Multiply> Task<'_, T> {
             }
             (_, _, workspace) => {
                 let stream_k = work.stream_k.as_ref().zip(workspace);
-                self.call(configuration, &self.whole(0..self.problem.k, self.scale), &mut c, stream_k)
+                let whole = Call { config: Some(self.config), ..self.whole(0..self.problem.k, self.scale) };
+                self.call(configuration, &whole, &mut c, stream_k)
             }
         }
     }
 
     /// The whole C, of a range of k.
-    fn whole(&self, k: Range<usize>, scale: [T::Wide; 2]) -> Call<T::Wide> {
+    fn whole(&self, k: Range<usize>, scale: [T::Wide; 2]) -> Call<'_, T::Wide> {
         let Problem { a, b, c, batch, .. } = *self.problem;
-        Call { operands: Operands { a, b, c, batch, k }, scale, flags: self.flags }
+        Call { operands: Operands { a, b, c, batch, k }, config: None, scale, flags: self.flags }
     }
 
     /// Launches a kernel that has the epilogue.
     fn call(
         &self,
         configuration: &Configuration<T>,
-        call: &Call<T::Wide>,
+        call: &Call<'_, T::Wide>,
         c: &mut OutputBuffers<'_, T>,
         stream_k: Option<(&Schedule, &mut BufferViewMut<'_, f32>)>,
     ) -> Result<()> {
@@ -162,6 +166,7 @@ impl<T: Multiply> Task<'_, T> {
             let c = OperandLayout::row_major(m, n).at(to.view().address().addr());
             let call = Call {
                 operands: Operands { a, b, c, batch, k },
+                config: None,
                 scale: [T::Wide::from(1.0), T::Wide::from(0.0)],
                 flags: 0,
             };
@@ -178,7 +183,7 @@ impl<T: Multiply> Task<'_, T> {
         &self,
         kernel: &GemmKernel<T>,
         tile: [u32; 2],
-        call: &Call<T::Wide>,
+        call: &Call<'_, T::Wide>,
         c: &mut OutputBuffers<'_, T>,
     ) -> Result<()> {
         let Operands { a, b, c: to, batch, ref k } = call.operands;
@@ -222,12 +227,22 @@ impl<T: Multiply> Task<'_, T> {
     fn tma(
         &self,
         (configuration, tma): (&Configuration<T>, TmaConfig),
-        call: &Call<T::Wide>,
+        call: &Call<'_, T::Wide>,
         c: &mut OutputBuffers<'_, T>,
         stream_k: Option<(&Schedule, &mut BufferViewMut<'_, f32>)>,
     ) -> Result<()> {
         let Operands { c: to, batch, ref k, .. } = call.operands;
-        let config = launch_config(configuration, tma, &call.operands, c.element_bytes(), self.limits);
+        let made;
+        let config = match call.config.and_then(|kept| kept.get(self.limits)) {
+            Some(config) => config,
+            None => {
+                made = launch_config(configuration, tma, &call.operands, c.element_bytes(), self.limits)?;
+                if let Some(kept) = call.config {
+                    kept.keep(self.limits, &made);
+                }
+                &made
+            }
+        };
         let is_product = call.flags & !SCALES == 0 && call.scale[1] == T::Wide::from(0.0);
         let store = config.c.as_ref().filter(|_| is_product);
         let copies = is_product && tma.copies_boxes(c.element_bytes());
@@ -240,7 +255,7 @@ impl<T: Multiply> Task<'_, T> {
             } else {
                 std::mem::replace(&mut c.own, none.empty()).divided::<T>()
             };
-            Some(stored.as_tensor_strided(&map.shape, &map.strides)?.tma(&map.box_shape, map.swizzle)?)
+            Some(map.of(stored)?)
         } else {
             None
         };
@@ -273,11 +288,6 @@ impl<T: Multiply> Task<'_, T> {
             (Entry::Tma(kernel, _), _) => {
                 let a = tma_tensor::<T, T>(self.a, &config.a)?;
                 let b = tma_tensor::<T, T>(self.b, &config.b)?;
-                let [a, b] = if configuration.arithmetic == Arithmetic::Tf32 {
-                    [T::rounded(a)?, T::rounded(b)?]
-                } else {
-                    [a, b]
-                };
                 let arguments = Fields((gemm, config.batch_advance, stream_k.fields()));
                 self.device.launch(kernel, launch, (a, b, map_c, arguments))?;
             }
@@ -372,13 +382,12 @@ impl<T: Multiply> Task<'_, T> {
     }
 }
 
-/// The tensor that `map` describes in the memory of `view`, of elements `X`.
+/// The operand in the memory of `view`, of elements `X`.
 pub(super) fn tma_tensor<'v, T: Element, X: Element>(
     view: TensorView<'v, T>,
-    map: &MapConfig,
+    map: &OperandMap,
 ) -> Result<TmaTensor<'v, X>> {
-    let elements = view.cast_range::<X>(map.elements.start, map.elements.len());
-    elements.as_tensor_strided(&map.shape, &map.strides)?.tma(&map.box_shape, map.swizzle)
+    map.shape.of(view.cast_range::<X>(map.start, map.shape.span()))
 }
 
 /// The kernels' flags that say which operands are transposed.
@@ -411,7 +420,7 @@ mod tests {
     use gpu::gemm::configs::{Layout, ThreadKernel};
 
     use super::*;
-    use crate::gemm::{Gemm, Output};
+    use crate::gemm::{Arithmetic, Gemm, Output};
     use crate::ops::gemm::algorithm::Algorithm;
 
     #[test]

@@ -1,6 +1,7 @@
 //! The launch configuration of a TMA kernel: tensor maps and grid, from the kernel's configuration and the operands.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use gpu::gemm::args::{STREAMS_A, STREAMS_B};
 use gpu::gemm::number::Number;
@@ -9,6 +10,9 @@ use simt::tma::Swizzle;
 
 use super::configuration::{Configuration, TmaConfig};
 use super::operands::OperandLayout;
+use super::options::{Arithmetic, CALL};
+use crate::error::{Error, Result};
+use crate::memory::{Axes, TmaShape, TmaShapeMut};
 
 /// Bytes of a row of a swizzled box.
 const SWIZZLE_BYTES: usize = 128;
@@ -29,7 +33,7 @@ pub(super) struct Operands {
 }
 
 /// How many blocks a launch may have.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GridLimits {
     pub(super) sm_count: u32,
     /// Whether no more blocks may be launched than run on so many SMs at once.
@@ -38,30 +42,43 @@ pub(super) struct GridLimits {
     pub(super) grid: [u32; 3],
 }
 
-/// A tensor map: a tensor of three axes (matrix, row and column in memory) and the box that one load or store moves.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct MapConfig {
-    /// The tensor's elements in the operand's buffer.
-    pub(super) elements: Range<usize>,
-    pub(super) shape: [usize; 3],
-    pub(super) strides: [usize; 3],
-    pub(super) box_shape: [u32; 3],
-    pub(super) swizzle: Swizzle,
+/// An operand as TMA loads it: a tensor of three axes (matrix, row and column in memory).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OperandMap {
+    /// Its first element in the operand's buffer.
+    pub(super) start: usize,
+    pub(super) shape: TmaShape,
 }
 
 /// Tensor maps and grid of a TMA kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LaunchConfig {
-    pub(super) a: MapConfig,
-    pub(super) b: MapConfig,
+    pub(super) a: OperandMap,
+    pub(super) b: OperandMap,
     /// The map by which TMA stores C, if the kernel and C's layout allow it.
-    pub(super) c: Option<MapConfig>,
+    pub(super) c: Option<TmaShapeMut>,
     /// For A and B: 1 if the batch has matrices of its own, 0 if it has one for all.
     pub(super) batch_advance: [u32; 2],
     /// Clusters of the grid, without stream-K.
     pub(super) clusters: u32,
     /// [`STREAMS_A`] and [`STREAMS_B`].
     pub(super) flags: u32,
+}
+
+/// The launch configuration that a plan had at its first call, for the next ones.
+#[derive(Debug, Default)]
+pub(super) struct KeptConfig(OnceLock<Box<(GridLimits, LaunchConfig)>>);
+
+impl KeptConfig {
+    /// The configuration, if it was for these limits.
+    pub(super) fn get(&self, limits: GridLimits) -> Option<&LaunchConfig> {
+        self.0.get().filter(|kept| kept.0 == limits).map(|kept| &kept.1)
+    }
+
+    /// Keeps the configuration, if it is the first.
+    pub(super) fn keep(&self, limits: GridLimits, config: &LaunchConfig) {
+        self.0.get_or_init(|| Box::new((limits, *config)));
+    }
 }
 
 /// The launch configuration for a TMA kernel with this row, C having elements of `output_bytes` bytes.
@@ -71,7 +88,7 @@ pub(super) fn launch_config<T: Number>(
     operands: &Operands,
     output_bytes: usize,
     limits: GridLimits,
-) -> LaunchConfig {
+) -> Result<LaunchConfig> {
     let Operands { a, b, c, batch, ref k } = *operands;
     let load_line = (SWIZZLE_BYTES / tma.operand_bytes()) as u32;
     let [a_edge, b_edge] = tma.box_edges();
@@ -81,7 +98,10 @@ pub(super) fn launch_config<T: Number>(
             _ if is_k_major => (edge, load_line, Swizzle::B128),
             _ => (load_line, load_line, Swizzle::B128),
         };
-        map(x, start, if x.stride == 0 { 1 } else { batch }, ([1, box_rows, box_cols], swizzle))
+        let matrices = if x.stride == 0 { 1 } else { batch };
+        let shape = TmaShape::new(tma.operand_bytes(), &axes(x, matrices)?, &[1, box_rows, box_cols], swizzle)?;
+        let is_tf32 = configuration.arithmetic == Arithmetic::Tf32;
+        Ok::<_, Error>(OperandMap { start, shape: if is_tf32 { shape.rounded_to_tf32() } else { shape } })
     };
     let row_len = tma.row_len(k.len());
     let (a_part, b_part) = (OperandLayout { cols: row_len, ..a }, OperandLayout { rows: row_len, ..b });
@@ -90,38 +110,28 @@ pub(super) fn launch_config<T: Number>(
     let times = output_bytes / size_of::<T>();
     let stored = OperandLayout { cols: c.cols * times, ld: c.ld * times, stride: c.stride * times, ..c };
     let store_line = (SWIZZLE_BYTES / size_of::<T>()) as u32;
-    let from_a = load(a_part, a.offset(0, k.start), !a.transposed, a_edge);
-    let from_b = load(b_part, b.offset(k.start, 0), b.transposed, b_edge);
+    let from_a = load(a_part, a.offset(0, k.start), !a.transposed, a_edge)?;
+    let from_b = load(b_part, b.offset(k.start, 0), b.transposed, b_edge)?;
     let [rows, cols] = configuration.tile.map(|edge| edge as usize);
-    let streams = |x: OperandLayout, map: &MapConfig, (extent, edge): (usize, usize), flag: u32| {
+    let streams = |x: OperandLayout, map: &OperandMap, (extent, edge): (usize, usize), flag: u32| {
         let is_loaded_once = extent <= edge.min(STREAMED_BESIDE) && (batch == 1 || x.stride != 0);
-        if is_loaded_once && map.elements.len() * tma.operand_bytes() > STREAMED_FROM { flag } else { 0 }
+        if is_loaded_once && map.shape.span() * tma.operand_bytes() > STREAMED_FROM { flag } else { 0 }
     };
-    LaunchConfig {
+    let to_c = |rows| TmaShapeMut::new(size_of::<T>(), &axes(stored, batch)?, &[1, rows, store_line], Swizzle::B128);
+    Ok(LaunchConfig {
         flags: streams(a, &from_a, (c.cols, cols), STREAMS_A) | streams(b, &from_b, (c.rows, rows), STREAMS_B),
         a: from_a,
         b: from_b,
-        c: store_rows.map(|box_rows| map(stored, 0, batch, ([1, box_rows, store_line], Swizzle::B128))),
+        c: store_rows.map(to_c).transpose()?,
         batch_advance: [a, b].map(|x| u32::from(x.stride != 0)),
         clusters: clusters(configuration, tma, operands, limits),
-    }
+    })
 }
 
-/// The tensor map of `count` matrices that begin with element `start`.
-pub(super) fn map(
-    x: OperandLayout,
-    start: usize,
-    count: usize,
-    (box_shape, swizzle): ([u32; 3], Swizzle),
-) -> MapConfig {
+/// The axes of `count` matrices as they are stored: matrix, row and column in memory.
+pub(super) fn axes(x: OperandLayout, count: usize) -> Result<Axes> {
     let [rows, cols] = x.stored_shape();
-    MapConfig {
-        elements: start..start + x.extent(count, x.rows, x.cols),
-        shape: [count, rows, cols],
-        strides: [x.stride, x.ld, 1],
-        box_shape,
-        swizzle,
-    }
+    Axes::strided(CALL, &[count, rows, cols], &[x.stride, x.ld, 1])
 }
 
 /// A cluster for each tile, but no more of a persistent kernel than run at the same time.

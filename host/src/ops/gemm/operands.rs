@@ -1,5 +1,7 @@
 //! Memory layouts of A, B and C.
 
+use std::hash::{Hash, Hasher};
+
 use super::options::{CALL, Op};
 use crate::error::{ArgumentRule, BadArgument, Error, Result};
 use crate::memory::{Axes, Layout};
@@ -13,7 +15,7 @@ const MAX_TMA_STRIDE: usize = 1 << 40;
 
 /// A matrix, or a batch of them: `rows` × `cols`, element (r, c) at `r · ld + c`, or at `c · ld + r` where it is
 /// transposed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OperandLayout {
     pub(super) rows: usize,
     pub(super) cols: usize,
@@ -25,6 +27,15 @@ pub(super) struct OperandLayout {
     pub(super) stride: usize,
     /// Address of the first element modulo 16.
     pub(super) misalignment: u8,
+}
+
+/// Of what may differ where the problem's extents are the same, which are hashed once.
+impl Hash for OperandLayout {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_usize(self.ld);
+        state.write_usize(self.stride);
+        state.write_u8(self.misalignment << 1 | u8::from(self.transposed));
+    }
 }
 
 impl OperandLayout {

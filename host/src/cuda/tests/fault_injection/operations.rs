@@ -115,7 +115,7 @@ fn allocations(ordinal: u32) -> Result<Kept> {
     let (x, y, z) = (device.alloc::<f32>(10)?, device.alloc_zeros::<f32>(10)?, device.alloc_matrix::<f32>(3, 5)?);
     assert_eq!(download(&y)?, [0.0; 10]);
     let tensor = device.alloc_matrix::<f32>(32, 32)?;
-    let map = tensor.view().tma(8, 8, Swizzle::None)?.words();
+    let map = device.backend().tensor_map(tensor.view().tma(8, 8, Swizzle::None)?.map())?;
     device.release_unused_memory()?;
     stream.synchronize()?;
     Ok(Box::new((x, y, z, tensor, map, stream)))

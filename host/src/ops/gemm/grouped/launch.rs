@@ -7,13 +7,13 @@ use simt::tma::Swizzle;
 use super::choice::Choice;
 use super::problem::GroupedProblem;
 use super::{CALL, GroupedGemm, GroupedMultiply};
-use crate::error::{ArgumentRule, BadArgument, Result};
+use crate::error::{ArgumentRule, BadArgument, Error, Result};
 use crate::launch::{Fields, Launch};
-use crate::memory::{BufferView, BufferViewMut, TensorViewMut};
+use crate::memory::{BufferView, BufferViewMut, TensorViewMut, TmaShape, TmaShapeMut};
 use crate::ops::gemm::arguments::GemmArguments;
 use crate::ops::gemm::element::{Output, OutputBuffers};
 use crate::ops::gemm::launch::{store_flag, tma_tensor};
-use crate::ops::gemm::launch_config::map;
+use crate::ops::gemm::launch_config::{OperandMap, axes};
 use crate::ops::gemm::operands::OperandLayout;
 use crate::ops::gemm::stream_k::StreamKArgs;
 use crate::ops::on;
@@ -85,24 +85,23 @@ impl<T: GroupedMultiply> GroupedGemm<'_, T> {
             None => StreamKArgs::none(&none),
         };
         let ([edge_a, edge_b], line) = (config.k_major_rows(), config.depth());
-        let from_a = tma_tensor::<T, T>(self.a, &map(a, 0, 1, ([1, edge_a, line], Swizzle::B128)))?;
         let rows = if b.transposed { edge_b } else { line };
-        let from_b = tma_tensor::<T, T>(self.b, &map(b, 0, groups, ([1, rows, line], Swizzle::B128)))?;
+        let load = |layout, matrices, rows| {
+            let shape = TmaShape::new(bytes, &axes(layout, matrices)?, &[1, rows, line], Swizzle::B128)?;
+            Ok::<_, Error>(OperandMap { start: 0, shape })
+        };
+        let from_a = tma_tensor::<T, T>(self.a, &load(a, 1, edge_a)?)?;
+        let from_b = tma_tensor::<T, T>(self.b, &load(b, groups, rows)?)?;
         let box_rows = config.store_rows().filter(|_| !c.is_wide() && self.scale[1] == 0.0);
         let copies = box_rows.is_some() && config.copies_boxes();
         let map_c = if let Some(rows) = box_rows.filter(|_| to.tma_storable(1, c.element_bytes())) {
             // The map has elements of `T`: bytes where these have 8 bits.
             let times = c.element_bytes() / bytes;
             let stored = OperandLayout { cols: to.cols * times, ld: to.ld * times, ..to };
-            let map = map(stored, 0, 1, ([1, rows, line], Swizzle::B128));
+            let shape = TmaShapeMut::new(bytes, &axes(stored, 1)?, &[1, rows, line], Swizzle::B128)?;
             let none = c.own.empty();
             // Threads store what TMA does not.
-            let (own, stored) = std::mem::replace(&mut c.own, none).with_tma::<T>(
-                &map.shape,
-                &map.strides,
-                &map.box_shape,
-                map.swizzle,
-            )?;
+            let (own, stored) = shape.within::<T, _>(std::mem::replace(&mut c.own, none))?;
             c.own = own;
             Some(stored)
         } else {
