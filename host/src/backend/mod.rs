@@ -10,10 +10,12 @@ mod backend_queue;
 pub(crate) use backend_memory::{HostMemory, Memory};
 pub(crate) use backend_queue::{Marker, Queue};
 
+use std::marker::PhantomData;
+
 use simt::KernelInfo;
 use simulator::TensorMap;
 
-use crate::contract::{Binding, Execution, Hardware, KernelLaunch, Limits};
+use crate::contract::{Binding, Execution, Hardware, KernelLaunch, Limits, Role};
 #[cfg(feature = "cuda")]
 use crate::cuda;
 use crate::error::Result;
@@ -35,6 +37,26 @@ pub(crate) type LoadedModule = std::sync::Arc<cuda::Module>;
 /// Without the CUDA back end nothing is ever loaded.
 #[cfg(not(feature = "cuda"))]
 pub(crate) type LoadedModule = std::convert::Infallible;
+
+/// Two launches in one queue, of which a GPU queues the first one when the second comes.
+#[cfg_attr(feature = "cuda", allow(clippy::large_enum_variant, reason = "one at a time, on the stack"))]
+pub(crate) enum Pair<'p> {
+    /// The simulator runs each at once.
+    Simulated(PhantomData<&'p ()>),
+    #[cfg(feature = "cuda")]
+    Cuda(cuda::Pair<'p>),
+}
+
+impl Pair<'_> {
+    /// Queues the first launch if the second has not come.
+    pub(crate) fn finish(self) -> Result<()> {
+        match self {
+            Self::Simulated(_) => Ok(()),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(pair) => pair.finish(),
+        }
+    }
+}
 
 /// Why both sides of a call always belong to one back end.
 #[cfg(feature = "cuda")]
@@ -186,6 +208,15 @@ impl Backend {
         }
     }
 
+    /// Begins a pair of launches. While it exists, this thread queues no other work.
+    pub(crate) fn pair(&self) -> Pair<'_> {
+        match self {
+            Self::Simulated(..) => Pair::Simulated(PhantomData),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => Pair::Cuda(cuda.pair()),
+        }
+    }
+
     /// A tensor map as a kernel argument.
     pub(crate) fn tensor_map(&self, map: &TensorMap) -> Result<[u64; 16]> {
         match self {
@@ -207,6 +238,7 @@ impl Backend {
         bindings: &[Binding<'_, Memory>],
         queue: &Queue,
         module: Option<&LoadedModule>,
+        pair: Option<(&Pair<'_>, Role)>,
     ) -> Result<Execution> {
         match self {
             Self::Simulated(config, printer) => {
@@ -222,8 +254,12 @@ impl Backend {
             Self::Cuda(cuda) => {
                 let Queue::Cuda(queue) = queue else { unreachable!("{SAME_DEVICE}") };
                 let memory = bindings.iter().map(|binding| (binding.memory.cuda(), binding.write));
+                let pair = pair.map(|(pair, role)| match pair {
+                    Pair::Cuda(pair) => (pair, role),
+                    Pair::Simulated(_) => unreachable!("{SAME_DEVICE}"),
+                });
                 // SAFETY: as the caller promises.
-                unsafe { cuda.launch(launch, memory, queue, module) }
+                unsafe { cuda.launch(launch, memory, queue, module, pair) }
             }
         }
     }

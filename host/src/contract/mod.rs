@@ -8,7 +8,7 @@ mod region;
 
 pub use execution::Execution;
 pub use hardware::Hardware;
-pub(crate) use kernel_launch::{Binding, Geometry, KernelLaunch};
+pub(crate) use kernel_launch::{Binding, Geometry, KernelLaunch, Role};
 pub use limits::Limits;
 pub(crate) use region::Region;
 

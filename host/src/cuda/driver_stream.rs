@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use cust::stream::{Stream, StreamFlags};
 use cust::sys;
+use smallvec::SmallVec;
 
-use super::driver::{self, Failure, codes};
+use super::driver::{self, Failure, MOST_KERNELS, codes};
 use super::loaded_module::Module;
 use super::primary::Primary;
 use crate::error::Result;
@@ -17,17 +18,27 @@ use crate::error::Result;
 pub(crate) struct Queue {
     stream: ManuallyDrop<Stream>,
     primary: Arc<Primary>,
-    launches: Mutex<Launches>,
+    /// For a kernel that does not use PDL.
+    singles: Mutex<Launches>,
+    /// For two kernels, by the blocks of the second one's clusters: see [`driver::KernelGraph::launch`].
+    pairs: Mutex<SmallVec<[(u32, Launches); 3]>>,
 }
 
-/// How a queue launches kernels that do not use PDL.
+/// How a queue launches kernels that may be a graph.
 enum Launches {
     /// So many until now: a graph takes the time of a dozen launches to make.
     Few(u32),
-    /// As a graph, which refers to the kernels of these modules: the first one and the last one that it launched.
-    Graph(driver::KernelGraph, [Arc<Module>; 2]),
+    /// As a graph, which refers to the kernels of these modules: for each node the first one and the last one that it
+    /// launched.
+    Graph(driver::KernelGraph, SmallVec<[[Arc<Module>; 2]; MOST_KERNELS]>),
     /// Without one: the driver has none, or it is not wanted.
     Kernels,
+}
+
+impl Launches {
+    fn new() -> Self {
+        if driver::graphs_are_wanted() { Self::Few(0) } else { Self::Kernels }
+    }
 }
 
 /// Launches after which a queue has a graph for the next ones.
@@ -38,12 +49,16 @@ impl Queue {
         let stream = primary.call("creating a stream", || {
             driver::check_cust("cuStreamCreateWithPriority", Stream::new(StreamFlags::NON_BLOCKING, None))
         })?;
-        let launches = if driver::graphs_are_wanted() { Launches::Few(0) } else { Launches::Kernels };
-        Ok(Self { stream: ManuallyDrop::new(stream), primary: Arc::clone(primary), launches: Mutex::new(launches) })
+        let (stream, primary) = (ManuallyDrop::new(stream), Arc::clone(primary));
+        Ok(Self { stream, primary, singles: Mutex::new(Launches::new()), pairs: Mutex::default() })
     }
 
     pub(crate) fn raw(&self) -> sys::CUstream {
         self.stream.as_inner()
+    }
+
+    pub(super) fn primary(&self) -> &Arc<Primary> {
+        &self.primary
     }
 
     /// Launches a kernel in this stream, in the current context: after [`FEW_LAUNCHES`] launches as a graph, if there
@@ -53,31 +68,82 @@ impl Queue {
     /// The contract of [`driver::launch`]; with `of_graph`, the kernel has neither PDL nor clusters.
     pub(super) unsafe fn launch(&self, launch: &driver::Launch, of_graph: Option<&Arc<Module>>) -> Result<(), Failure> {
         if let Some(module) = of_graph {
-            let mut launches = self.launches.lock().unwrap_or_else(PoisonError::into_inner);
-            // SAFETY: the caller's promise.
-            match unsafe { self.launch_graph(&mut launches, launch, module) } {
-                Ok(true) => return Ok(()),
-                Err(failure) if failure.is_sticky() => return Err(failure),
-                // What a graph cannot launch, the driver may launch without it, or gives the reason.
-                Ok(false) | Err(_) => {}
+            let is_launched = {
+                let mut singles = self.singles.lock().unwrap_or_else(PoisonError::into_inner);
+                // SAFETY: the caller's promise.
+                unsafe { self.launch_graph(&mut singles, &[launch], &[module]) }?
+            };
+            if is_launched {
+                return Ok(());
             }
         }
         // SAFETY: the caller's promise.
         unsafe { driver::launch(launch) }
     }
 
-    /// Launches the kernel as a graph, if there is one and the stream is not being captured; else makes one, when it is
-    /// time. Whether the kernel was launched.
+    /// Launches two kernels in this stream, in the current context, the second one after the first: after
+    /// [`FEW_LAUNCHES`] calls as a graph, which keeps their modules as that of [`Self::launch`]. A graph begins when
+    /// all work before it is done, whether its kernels use PDL or not. The second kernel has clusters of `cluster`
+    /// blocks.
+    ///
+    /// # Safety
+    /// The contract of [`driver::launch`] for both; the first kernel has no clusters.
+    pub(super) unsafe fn launch_pair(
+        &self,
+        launches: [&driver::Launch; 2],
+        modules: [&Arc<Module>; 2],
+        cluster: u32,
+    ) -> Result<(), Failure> {
+        let is_launched = {
+            let mut pairs = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = pairs.iter().position(|(known, _)| *known == cluster);
+            let number = known.unwrap_or_else(|| {
+                pairs.push((cluster, Launches::new()));
+                pairs.len() - 1
+            });
+            // SAFETY: the caller's promise.
+            unsafe { self.launch_graph(&mut pairs[number].1, &launches, &modules) }?
+        };
+        if is_launched {
+            return Ok(());
+        }
+        // SAFETY: as above.
+        unsafe { driver::launch(launches[0]) }?;
+        // SAFETY: as above.
+        unsafe { driver::launch(launches[1]) }
+    }
+
+    /// Launches the kernels as a graph, if there is one and the stream is not being captured; else makes one, when it
+    /// is time. Whether they were launched: what a graph cannot launch, the driver may launch without it, or gives the
+    /// reason.
     ///
     /// # Safety
     /// As [`Self::launch`].
     unsafe fn launch_graph(
         &self,
-        launches: &mut Launches,
-        launch: &driver::Launch,
-        module: &Arc<Module>,
+        state: &mut Launches,
+        launches: &[&driver::Launch],
+        modules: &[&Arc<Module>],
     ) -> Result<bool, Failure> {
-        match launches {
+        // SAFETY: the caller's promise.
+        match unsafe { self.try_graph(state, launches, modules) } {
+            Err(failure) if failure.is_sticky() => Err(failure),
+            Ok(is_launched) => Ok(is_launched),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// As [`Self::launch_graph`], with the failure of a graph.
+    ///
+    /// # Safety
+    /// As [`Self::launch`].
+    unsafe fn try_graph(
+        &self,
+        state: &mut Launches,
+        launches: &[&driver::Launch],
+        modules: &[&Arc<Module>],
+    ) -> Result<bool, Failure> {
+        match state {
             Launches::Kernels => return Ok(false),
             Launches::Few(count) if *count < FEW_LAUNCHES => {
                 *count += 1;
@@ -86,20 +152,23 @@ impl Queue {
             Launches::Few(_) | Launches::Graph(..) if self.captured()? => return Ok(false),
             Launches::Graph(..) => {}
             Launches::Few(_) => {
-                *launches = Launches::Kernels;
+                *state = Launches::Kernels;
                 // Another stream may be being captured, which forbids what may allocate memory.
                 let _making = Relaxed::begin()?;
                 // SAFETY: the caller's promise.
-                let graph = unsafe { driver::KernelGraph::new(launch) }?;
-                *launches = Launches::Graph(graph, [0; 2].map(|_| Arc::clone(module)));
+                let graph = unsafe { driver::KernelGraph::new(launches) }?;
+                let kept = modules.iter().map(|&module| [module, module].map(Arc::clone)).collect();
+                *state = Launches::Graph(graph, kept);
             }
         }
-        let Launches::Graph(graph, [_, last]) = launches else { return Ok(false) };
-        if !Arc::ptr_eq(last, module) {
-            *last = Arc::clone(module);
+        let Launches::Graph(graph, kept) = state else { return Ok(false) };
+        for ([_, last], &module) in kept.iter_mut().zip(modules) {
+            if !Arc::ptr_eq(last, module) {
+                *last = Arc::clone(module);
+            }
         }
         // SAFETY: the caller's promise; the stream is not being captured.
-        unsafe { graph.launch(launch) }?;
+        unsafe { graph.launch(launches) }?;
         Ok(true)
     }
 
@@ -207,9 +276,13 @@ impl Drop for Queue {
     fn drop(&mut self) {
         // The driver finishes the queued work before it destroys the stream; a lost context has lost its streams.
         if let Some(_entered) = self.primary.enter_to_clean_up() {
-            if let Launches::Graph(graph, _) = self.launches.get_mut().unwrap_or_else(PoisonError::into_inner) {
-                // SAFETY: the context is current, and nothing uses the graph any more.
-                unsafe { graph.destroy() };
+            let singles = self.singles.get_mut().unwrap_or_else(PoisonError::into_inner);
+            let pairs = self.pairs.get_mut().unwrap_or_else(PoisonError::into_inner);
+            for launches in pairs.iter_mut().map(|(_, launches)| launches).chain([singles]) {
+                if let Launches::Graph(graph, _) = launches {
+                    // SAFETY: the context is current, and nothing uses the graph any more.
+                    unsafe { graph.destroy() };
+                }
             }
             // SAFETY: dropped once, here.
             unsafe { ManuallyDrop::drop(&mut self.stream) };

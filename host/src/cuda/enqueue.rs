@@ -1,32 +1,106 @@
 //! Queues kernel launches on a GPU.
 
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::sync::Arc;
+
+use smallvec::SmallVec;
 
 use super::backend::Backend;
 use super::driver;
 use super::driver_stream::Queue;
 use super::loaded_module::Module;
 use super::ordered_memory::Memory;
-use crate::contract::{Execution, KernelLaunch};
+use super::primary::Enqueue;
+use crate::contract::{Execution, KernelLaunch, Role};
 use crate::error::{BadLaunch, LaunchRule, Result};
 
+/// Two launches of kernels in the program, in one queue, that are queued at once: no other work of the device is queued
+/// between them.
+pub(crate) struct Pair<'p> {
+    /// Held from the first to the second: the first is registered as a use of its memory, but not queued.
+    held: Enqueue<'p>,
+    first: RefCell<Option<First>>,
+}
+
+/// A launch that waits for the second one of its pair.
+struct First {
+    launch: driver::Launch,
+    module: Arc<Module>,
+    queue: Arc<Queue>,
+    name: &'static str,
+    /// A copy of the arguments.
+    values: SmallVec<[MaybeUninit<u64>; 32]>,
+    /// Where in the copy each argument begins, in bytes.
+    starts: SmallVec<[usize; 6]>,
+}
+
+impl First {
+    /// # Safety
+    /// `launch.values` contains what `launch.parameters` point to, and both are alive.
+    unsafe fn new(
+        launch: &KernelLaunch<'_>,
+        of_driver: driver::Launch,
+        module: Arc<Module>,
+        queue: &Arc<Queue>,
+    ) -> Self {
+        let base = launch.values.cast::<MaybeUninit<u8>>();
+        let words = launch.values.len().div_ceil(size_of::<u64>());
+        let mut values: SmallVec<[MaybeUninit<u64>; 32]> = SmallVec::from_elem(MaybeUninit::uninit(), words);
+        // SAFETY: the caller's promise; the copy has at least as many bytes.
+        unsafe { values.as_mut_ptr().cast::<MaybeUninit<u8>>().copy_from_nonoverlapping(base, launch.values.len()) };
+        let starts = launch.parameters.iter().map(|parameter| parameter.addr() - base.addr()).collect();
+        Self { launch: of_driver, module, queue: Arc::clone(queue), name: launch.info.name, values, starts }
+    }
+
+    /// Calls `work` with the launch, and with its arguments.
+    fn with<R>(&mut self, work: impl FnOnce(&driver::Launch, &Arc<Module>) -> R) -> R {
+        let base = self.values.as_mut_ptr().cast::<c_void>();
+        let mut arguments: SmallVec<[*mut c_void; 6]> =
+            self.starts.iter().map(|&start| base.wrapping_byte_add(start)).collect();
+        work(&driver::Launch { arguments: arguments.as_mut_ptr(), ..self.launch }, &self.module)
+    }
+}
+
+impl Pair<'_> {
+    /// Queues the first launch if the second has not come.
+    pub(crate) fn finish(self) -> Result<()> {
+        let Some(mut first) = self.first.take() else { return Ok(()) };
+        let (queue, name) = (Arc::clone(&first.queue), first.name);
+        let primary = Arc::clone(queue.primary());
+        // SAFETY: as in `Backend::launch`, which made it.
+        primary.call(format_args!("launching kernel `{name}`"), || unsafe {
+            first.with(|launch, _| queue.launch(launch, None))
+        })
+    }
+}
+
 impl Backend {
-    /// Queues the kernel. `memory` is the memory that it uses, and whether it writes it.
+    /// Begins a pair of launches. While it exists, this thread queues no other work.
+    pub(crate) fn pair(&self) -> Pair<'_> {
+        Pair { held: self.primary().enqueue(), first: RefCell::default() }
+    }
+
+    /// Queues the kernel; the first one of a pair when the second comes. `memory` is the memory that it uses, and
+    /// whether it writes it.
     ///
     /// # Safety
-    /// `launch.parameters` are the addresses of the arguments of `launch.info`'s kernel, with views of `memory`;
-    /// geometry and shared memory were checked against the kernel.
+    /// `launch.parameters` are the addresses of the arguments of `launch.info`'s kernel, with views of `memory`, in
+    /// `launch.values`; geometry and shared memory were checked against the kernel.
     pub(crate) unsafe fn launch<'a>(
         &self,
         launch: &KernelLaunch<'_>,
         memory: impl Iterator<Item = (&'a Memory, bool)>,
         queue: &Arc<Queue>,
         module: Option<&Arc<Module>>,
+        pair: Option<(&Pair<'_>, Role)>,
     ) -> Result<Execution> {
         let KernelLaunch { info, geometry, parameters, .. } = *launch;
         let name = info.name;
         // A module of the user's may be unloaded; those of kernels in the program are not.
-        let of_graph = module.is_none() && !info.pdl && info.cluster <= 1;
+        let may_be_first = module.is_none() && info.cluster <= 1;
+        let of_graph = may_be_first && !info.pdl;
         let (module, function) = match module {
             Some(module) => (Arc::clone(module), module.function(info, geometry.shared_bytes)?),
             None => self.kernel(info, geometry.shared_bytes)?,
@@ -45,12 +119,18 @@ impl Backend {
             )
             .into());
         }
-        let held = self.primary().enqueue();
+        let own;
+        let held = if let Some((pair, _)) = pair {
+            &pair.held
+        } else {
+            own = self.primary().enqueue();
+            &own
+        };
         for (memory, write) in memory {
-            memory.order(&held, queue, write)?;
+            memory.order(held, queue, write)?;
         }
         self.primary().launched(name);
-        let launch = driver::Launch {
+        let of_driver = driver::Launch {
             function: function.raw.cast(),
             grid: geometry.grid,
             block: geometry.block,
@@ -59,13 +139,33 @@ impl Backend {
             arguments: parameters.as_ptr().cast_mut(),
             pdl: info.pdl,
         };
+        if let Some((pair, Role::First)) = pair
+            && may_be_first
+        {
+            // SAFETY: the caller's promise.
+            let first = unsafe { First::new(launch, of_driver, module, queue) };
+            pair.first.replace(Some(first));
+            return Ok(Execution::default());
+        }
         self.primary().call(format_args!("launching kernel `{name}` ({geometry})"), || {
+            let mut first = pair.map(|(pair, _)| pair.first.borrow_mut());
+            let first = first.as_mut().and_then(|first| first.as_mut());
             // SAFETY: the function belongs to a module that stays loaded until its kernels are done. The driver reads
             // the parameters before the call returns; the caller promises that they are what the function takes. The
             // memory they point to is registered with the queue, so it lives until the queue has passed this launch.
             // For kernels with programmatic dependent launch see the module documentation of `cuda`.
-            unsafe { queue.launch(&launch, of_graph.then_some(&module)) }
+            unsafe {
+                match first {
+                    Some(first) => first.with(|launch, of_first| {
+                        queue.launch_pair([launch, &of_driver], [of_first, &module], info.cluster)
+                    }),
+                    None => queue.launch(&of_driver, of_graph.then_some(&module)),
+                }
+            }
         })?;
+        if let Some((pair, _)) = pair {
+            pair.first.take();
+        }
         Ok(Execution::default())
     }
 }

@@ -17,8 +17,9 @@
 //!   stream) is done and visible. A kernel that breaks this rule, which the simulator checks, has a data race with its
 //!   predecessor: again a wrong number in device memory. Only a kernel begins early, and only after a kernel, so host
 //!   calls on a stream are unaffected.
-//! - *A launch as a graph of one kernel* ([`driver_stream`]) is one in the stream's order as any other. The graph keeps
-//!   the modules of its kernels, and has those alone that are loaded as long as the device.
+//! - *A launch as a graph of one kernel, or of two* ([`driver_stream`]) is one in the stream's order as any other. The
+//!   graph keeps the modules of its kernels, and has those alone that are loaded as long as the device. The lock under
+//!   which work is queued is held from the registration of the first kernel until both are queued ([`enqueue`]).
 //! - *Host memory outlives its copy.* Copies from and to borrowed slices are waited for before the borrow ends;
 //!   asynchronous copies own their page-locked memory until they are done ([`pinned`]).
 //! - *Contexts and threads.* Every call makes the device's primary context current on the calling thread first
@@ -56,6 +57,7 @@ mod tests;
 
 pub(crate) use backend::Backend;
 pub(crate) use driver_stream::{Marker, Queue};
+pub(crate) use enqueue::Pair;
 pub(crate) use loaded_module::Module;
 pub(crate) use ordered_memory::Memory;
 pub(crate) use pinned::Pinned;

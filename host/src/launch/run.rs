@@ -1,12 +1,14 @@
 //! Binds the arguments of a kernel and launches it.
 
+use std::ptr;
+
 use simt::{Kernel, KernelInfo};
 use simulator::TensorMap;
 use smallvec::SmallVec;
 
 use super::{Arg, BindEach, KernelArgs, Launch, validate};
-use crate::backend::Memory;
-use crate::contract::{Binding, Execution, KernelLaunch};
+use crate::backend::{Memory, Pair};
+use crate::contract::{Binding, Execution, KernelLaunch, Role};
 use crate::device::Device;
 use crate::error::{BadLaunch, LaunchRule, Result};
 use crate::memory::Allocation;
@@ -110,6 +112,17 @@ impl Device {
         launch: Launch<'_>,
         args: A,
     ) -> Result<Execution> {
+        self.launch_of_pair(None, kernel, launch, args)
+    }
+
+    /// [`Device::launch`] of one of a pair of kernels in the program.
+    pub(crate) fn launch_of_pair<P: Copy + Send + Sync, A: KernelArgs<P>>(
+        &self,
+        pair: Option<(&Pair<'_>, Role)>,
+        kernel: &Kernel<P>,
+        launch: Launch<'_>,
+        args: A,
+    ) -> Result<Execution> {
         let info = kernel.info();
         let geometry = validate::geometry(&launch, info, self.limits())?;
         let queue = match launch.stream {
@@ -125,13 +138,14 @@ impl Device {
         let mut binder = Binder { device: self, info, names: info.args, argument: "", bindings: SmallVec::new() };
         let mut values = args.bind(&mut binder)?;
         let entry = kernel.entry();
-        let body = move || entry(values);
         let parameters = A::addresses(&mut values);
-        let launch = KernelLaunch { info, geometry, parameters: &parameters, body: &body };
+        let bytes = ptr::slice_from_raw_parts((&raw const values).cast(), size_of::<P>());
+        let body = || entry(values);
+        let launch = KernelLaunch { info, geometry, parameters: &parameters, values: bytes, body: &body };
         // SAFETY: parameters and body hold the values of the arguments, of the types that the kernel takes; their views
         // have the tags of `bindings`; the geometry was checked. The borrows in `args` last until after this call: they
         // exclude writers of what is read, and any other access to what is written.
-        let execution = unsafe { self.backend().launch(&launch, &binder.bindings, queue, module) }?;
+        let execution = unsafe { self.backend().launch(&launch, &binder.bindings, queue, module, pair) }?;
         if let Some(counters) = &execution.counters {
             self.add_counters(counters);
         }

@@ -32,6 +32,8 @@ mod view_pair;
 
 pub(crate) use allocation::Allocation;
 pub(crate) use axes::Axes;
+#[cfg(feature = "reduce")]
+pub(crate) use axes::MOST_AXES;
 pub use buffer::Buffer;
 pub use buffer_view::{BufferView, BufferViewMut};
 pub use host_data::HostData;

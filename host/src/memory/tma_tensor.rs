@@ -132,6 +132,7 @@ impl TmaShapeMut {
     }
 
     /// The tensor that begins with the first of these elements.
+    #[allow(clippy::needless_pass_by_value, reason = "the tensor has the exclusive borrow from now on")]
     pub(crate) fn of<'a, T: Element>(&self, elements: BufferViewMut<'a, T>) -> Result<TmaTensorMut<'a, T>> {
         let allocation = elements.allocation();
         let address = self.0.of(elements.view())?.map.base as usize;

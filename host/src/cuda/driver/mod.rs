@@ -30,7 +30,7 @@ mod status;
 mod trampoline;
 
 pub(crate) use encode::{Encode, encode_tensor_map};
-pub(crate) use kernel_graph::{KernelGraph, graphs_are_wanted};
+pub(crate) use kernel_graph::{KernelGraph, MOST_KERNELS, graphs_are_wanted};
 pub(crate) use launch_ex::{Launch, launch};
 pub(crate) use library::load;
 pub(crate) use status::{Failure, check, check_cust, codes};

@@ -99,8 +99,8 @@ pub(in crate::cuda) struct Machine {
     pub(in crate::cuda) launches: Vec<([u32; 3], [u32; 3], u32)>,
     /// For each launch, whether it uses programmatic dependent launch.
     pub(in crate::cuda) pdl: Vec<bool>,
-    /// Graphs and executable graphs that were not destroyed; those have the launch of their kernel.
-    pub(in crate::cuda) graphs: HashMap<usize, Option<KernelLaunch>>,
+    /// Graphs and executable graphs that were not destroyed, with the launches of their kernels, in order.
+    pub(in crate::cuda) graphs: HashMap<usize, Vec<KernelLaunch>>,
     /// Launches of graphs so far.
     pub(in crate::cuda) graph_launches: usize,
     /// Waits of one queue for another so far.

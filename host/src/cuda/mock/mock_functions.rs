@@ -20,6 +20,8 @@ pub(super) static MACHINES: LazyLock<Vec<Mutex<Machine>>> =
 thread_local! {
     /// The device whose context is current on this thread.
     static CURRENT: Cell<usize> = const { Cell::new(usize::MAX) };
+    /// Whether this thread is in a function of the mock.
+    static DRIVING: Cell<bool> = const { Cell::new(false) };
     /// The device that counts the calls of this thread, whatever context is current.
     static WATCHED: Cell<Option<u32>> = const { Cell::new(None) };
 }
@@ -27,6 +29,11 @@ thread_local! {
 /// Lets a device count the calls of this thread from now on ([`Machine::calls`]).
 pub(in crate::cuda) fn watch(ordinal: u32) {
     WATCHED.set(Some(ordinal));
+}
+
+/// Whether this thread is in a function of the mock.
+pub(in crate::cuda) fn is_driving() -> bool {
+    DRIVING.get()
 }
 
 /// Makes no context current on this thread, as in a new thread.
@@ -82,10 +89,10 @@ macro_rules! functions {
         $(
             #[allow(non_snake_case, clippy::too_many_arguments, reason = "name and signature are the driver's")]
             extern "C" fn $name($($argument: $type),*) -> i32 {
-                if let Some(status) = injected(stringify!($name)) {
-                    return status;
-                }
-                $body
+                let outside = DRIVING.replace(true);
+                let status = injected(stringify!($name)).unwrap_or_else(|| $body);
+                DRIVING.set(outside);
+                status
             }
         )*
 
@@ -403,7 +410,7 @@ functions! {
         }
         here(|machine, _| {
             let number = Machine::handle();
-            machine.graphs.insert(number, None);
+            machine.graphs.insert(number, Vec::new());
             store(graph, handle(number))
         })
     }
@@ -413,29 +420,32 @@ functions! {
     fn cuGraphAddKernelNode_v2(
         node: *mut *mut c_void,
         graph: *mut c_void,
-        _dependencies: *const *mut c_void,
+        dependencies: *const *mut c_void,
         count: usize,
         parameters: *const KernelNode
     ) {
-        assert_eq!(count, 0, "the mock's graphs have one node");
-        // The node is the graph.
-        set_node(graph, parameters).max(store(node, graph))
+        // SAFETY: the caller passes as many nodes.
+        let before = (count > 0).then(|| unsafe { *dependencies });
+        let index = here(|machine, _| machine.graphs[&(graph as usize)].len() as i32) as usize;
+        // A line of nodes.
+        assert_eq!((count, before), (index.min(1), index.checked_sub(1).map(|index| handle(NODES + index))));
+        store(node, handle(NODES + index)).max(set_node(graph, index, parameters))
     }
     fn cuGraphInstantiateWithFlags(executable: *mut *mut c_void, graph: *mut c_void, _flags: u64) {
         here(|machine, _| {
-            let launch = machine.graphs.get(&(graph as usize)).cloned().flatten();
-            assert!(launch.is_some(), "a graph with its node");
+            let launches = machine.graphs[&(graph as usize)].clone();
+            assert!(!launches.is_empty(), "a graph with nodes");
             let number = Machine::handle();
-            machine.graphs.insert(number, launch);
+            machine.graphs.insert(number, launches);
             store(executable, handle(number))
         })
     }
     fn cuGraphExecKernelNodeSetParams_v2(
         executable: *mut c_void,
-        _node: *mut c_void,
+        node: *mut c_void,
         parameters: *const KernelNode
     ) {
-        set_node(executable, parameters)
+        set_node(executable, node as usize - NODES, parameters)
     }
     fn cuGraphLaunch(executable: *mut c_void, stream: *mut c_void) {
         here(|machine, _| {
@@ -443,8 +453,8 @@ functions! {
                 machine.violations.push("a graph is launched in a stream that is being captured".to_owned());
             }
             machine.graph_launches += 1;
-            let launch = machine.graphs.get(&(executable as usize)).cloned().flatten();
-            machine.launch(stream as usize, launch.expect("an executable graph"), false)
+            let launches = machine.graphs[&(executable as usize)].clone();
+            launches.into_iter().map(|launch| machine.launch(stream as usize, launch, false)).max().unwrap_or(0)
         })
     }
     fn cuGraphExecDestroy(executable: *mut c_void) {
@@ -472,13 +482,24 @@ fn is_old() -> bool {
     CHARACTERS.get(CURRENT.get()) == Some(&Character::OldDriver)
 }
 
-/// Sets the launch of a graph's node.
-fn set_node(graph: *mut c_void, parameters: *const KernelNode) -> i32 {
+/// The handle of a graph's first node; those of the next ones follow.
+const NODES: usize = 1 << 40;
+
+/// Sets the launch of a graph's node, or adds it.
+fn set_node(graph: *mut c_void, index: usize, parameters: *const KernelNode) -> i32 {
     // SAFETY: the caller passes the parameters.
     let it = unsafe { &*parameters };
     here(|machine, character| {
         let launch = ((it.grid, it.block, it.shared_bytes), work(it.function, it.arguments, character));
-        machine.graphs.insert(graph as usize, Some(launch));
+        let launches = machine.graphs.get_mut(&(graph as usize)).expect("a graph");
+        let [before, now] = [launches.get(index), Some(&launch)].map(|launch| launch.map(|(_, work)| cluster(work)));
+        if before.is_some_and(|before| Some(before) != now) {
+            machine.violations.push(format!("a node for clusters of {before:?} gets a kernel with {now:?}"));
+        }
+        match launches.get_mut(index) {
+            Some(known) => *known = launch,
+            None => launches.push(launch),
+        }
         0
     })
 }
@@ -504,6 +525,12 @@ impl Machine {
         self.push(stream, work);
         0
     }
+}
+
+/// Blocks of a cluster.
+fn cluster(work: &Work) -> u32 {
+    let info = |name| kernels().find(|info| info.name == name);
+    if let Work::Kernel { name, .. } = *work { info(name).map_or(1, |info| info.cluster) } else { 1 }
 }
 
 /// What a kernel does with these arguments.

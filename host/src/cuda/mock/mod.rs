@@ -13,7 +13,7 @@ mod mock_functions;
 use std::sync::{MutexGuard, PoisonError};
 
 pub(super) use machine::Machine;
-pub(super) use mock_functions::{current, leave_context, set_current, watch};
+pub(super) use mock_functions::{current, is_driving, leave_context, set_current, watch};
 
 /// The special behaviour of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +69,11 @@ pub(super) enum Character {
     /// None; for the tests of launches as graphs.
     Graphs,
     GraphsThatFail,
+    Pairs,
+    PairsThatFail,
+    Packed,
+    /// None; for the test that counts allocations.
+    Repeated,
     /// Every kernel panics, and reports it.
     Panicking,
     /// None; for the test of lines that kernels print.
@@ -100,7 +105,7 @@ impl Character {
 pub(super) const CAPACITY: usize = 1 << 24;
 
 /// The devices: plain ones first.
-const CHARACTERS: [Character; 43] = [
+const CHARACTERS: [Character; 47] = [
     Character::Plain,
     Character::Plain,
     Character::Plain,
@@ -144,6 +149,10 @@ const CHARACTERS: [Character; 43] = [
     Character::Printing,
     Character::Graphs,
     Character::GraphsThatFail,
+    Character::Pairs,
+    Character::PairsThatFail,
+    Character::Packed,
+    Character::Repeated,
 ];
 
 /// Installs the mock in place of the driver. Panics if a driver is loaded already.

@@ -1,11 +1,14 @@
-//! Launches as graphs of one kernel.
+//! Launches as graphs, of one kernel and of two.
 
 use gpu::elementwise::add::add_f32;
+use half::f16;
 
 use super::super::driver::codes;
 use super::super::driver_stream::FEW_LAUNCHES;
 use super::{Character, add, device, mock, module};
-use crate::{Buffer, BufferView, Device, Launch, Stream};
+use crate::contract::Role;
+use crate::gemm::{Algorithm, Plan};
+use crate::{Buffer, BufferView, Device, Launch, Result, Stream};
 
 /// z = x + x in a stream, by the kernel in the program.
 fn double(stream: &Stream, x: BufferView<'_, f32>, z: &mut Buffer<f32>) {
@@ -94,4 +97,105 @@ fn kernels_are_launched_without_a_graph_that_fails() {
     let launch = Launch::grid(1).stream(&stream);
     let error = device.launch(&add_f32, launch, (&x, &x, &mut z)).unwrap_err();
     assert!(matches!(&error, crate::Error::DeviceLost(lost) if lost.cause.call == "cuGraphLaunch"), "{error}");
+}
+
+/// y = x + x and z = y + y, by a pair of launches in a stream.
+fn pair(stream: &Stream, x: &Buffer<f32>, y: &mut Buffer<f32>, z: &mut Buffer<f32>) -> Result<()> {
+    let (device, launch) = (stream.device(), Launch::grid(1).stream(stream));
+    let pair = device.backend().pair();
+    device.launch_of_pair(Some((&pair, Role::First)), &add_f32, launch, (x, x, &mut *y))?;
+    device.launch_of_pair(Some((&pair, Role::Second)), &add_f32, launch, (&*y, &*y, &mut *z))?;
+    pair.finish()
+}
+
+/// So many pairs, each of vectors of its own; returns how many results are right.
+fn pairs(device: &Device, stream: &Stream, count: usize) -> usize {
+    let results: Vec<_> = (0..count)
+        .map(|i| {
+            let x = device.upload(&vec![i as f32; 1 + i % 3]).unwrap();
+            let [mut y, mut z] = [0; 2].map(|_| device.alloc::<f32>(1 + i % 3).unwrap());
+            pair(stream, &x, &mut y, &mut z).unwrap();
+            (x, y, z)
+        })
+        .collect();
+    let is_right =
+        |(i, (_, _, z)): &(usize, (_, _, Buffer<f32>))| z.download().unwrap() == vec![4.0 * *i as f32; 1 + i % 3];
+    results.into_iter().enumerate().filter(is_right).count()
+}
+
+#[test]
+fn two_kernels_are_one_graph_after_some_time() {
+    let ordinal = mock::ordinal(Character::Pairs);
+    let device = device(ordinal);
+    let (stream, few) = (device.stream().unwrap(), FEW_LAUNCHES as usize);
+    assert_eq!(pairs(&device, &stream, few), few);
+    assert_eq!(graphs(ordinal), (0, 0));
+    assert_eq!(pairs(&device, &stream, 5), 5);
+    // In a stream that is being captured they are kernels.
+    mock::machine(ordinal).captured = stream.as_raw().map(|raw| raw as usize);
+    let x = device.upload(&[1.0_f32]).unwrap();
+    let [mut y, mut z] = [0; 2].map(|_| device.alloc::<f32>(1).unwrap());
+    let before = mock::machine(ordinal).launches.len();
+    pair(&stream, &x, &mut y, &mut z).unwrap();
+    mock::machine(ordinal).captured = None;
+    assert_eq!(graphs(ordinal), (5, 2));
+    assert_eq!(mock::machine(ordinal).launches.len(), before + 2);
+    drop((x, y, z, stream));
+    let machine = mock::machine(ordinal);
+    assert_eq!(machine.graphs.len(), 0, "destroyed with the stream");
+    assert!(machine.violations.is_empty(), "{:?}", machine.violations);
+}
+
+/// Whichever call of a graph fails, both kernels are launched without it.
+#[test]
+fn two_kernels_are_launched_without_a_graph_that_fails() {
+    let ordinal = mock::ordinal(Character::PairsThatFail);
+    for call in ["cuGraphAddKernelNode_v2", "cuGraphExecKernelNodeSetParams_v2", "cuGraphLaunch"] {
+        let device = device(ordinal);
+        let stream = device.stream().unwrap();
+        pairs(&device, &stream, FEW_LAUNCHES as usize);
+        mock::machine(ordinal).fail_next = Some((call, codes::NOT_SUPPORTED));
+        assert_eq!(pairs(&device, &stream, 3), 3, "{call}");
+        assert_eq!(mock::machine(ordinal).fail_next, None, "{call} is called");
+    }
+}
+
+/// A first launch to which no second one comes.
+#[test]
+fn a_launch_alone_is_queued_at_the_end() {
+    let device = device(mock::ordinal(Character::PairsThatFail));
+    let (x, mut y) = (device.upload(&[3.0_f32]).unwrap(), device.alloc::<f32>(1).unwrap());
+    let pair = device.backend().pair();
+    device.launch_of_pair(Some((&pair, Role::First)), &add_f32, Launch::grid(1), (&x, &x, &mut y)).unwrap();
+    pair.finish().unwrap();
+    assert_eq!(y.download().unwrap(), [6.0]);
+}
+
+/// A product whose operands are packed is one launch of a graph: one for each size of clusters.
+#[test]
+fn packed_operands_and_their_product_are_one_graph() {
+    let ordinal = mock::ordinal(Character::Packed);
+    let device = device(ordinal);
+    let (a, b) = (device.alloc_matrix::<f16>(333, 555).unwrap(), device.alloc_matrix::<f16>(555, 777).unwrap());
+    let mut c = device.alloc_matrix::<f16>(333, 777).unwrap();
+    let plans = device.gemm(&a, &b).plans(&c).unwrap();
+    let algorithms = [1, 2].map(|cluster| {
+        // Neither operand is transposed, and k is not split.
+        let is_one = |algorithm: &Algorithm| {
+            let (kernel, is_whole) = (algorithm.kernel(), algorithm.parts() == 1);
+            algorithm.packed() == [true; 2] && is_whole && kernel.cluster == cluster && kernel.name.contains("_nn_")
+        };
+        plans.iter().map(Plan::algorithm).find(is_one).unwrap()
+    });
+    let lengths = plans.iter().filter(|plan| algorithms.contains(&plan.algorithm())).map(Plan::workspace_len);
+    let mut workspace = device.alloc(lengths.max().unwrap()).unwrap();
+    for _ in 0..FEW_LAUNCHES + 3 {
+        for algorithm in algorithms {
+            device.gemm(&a, &b).algorithm(algorithm).workspace(&mut workspace).into(&mut c).unwrap();
+        }
+    }
+    assert_eq!(graphs(ordinal), (2 * 3, 2 * 2));
+    let machine = mock::machine(ordinal);
+    assert_eq!(machine.launches.len(), 2 * 2 * (FEW_LAUNCHES as usize + 3));
+    assert!(machine.violations.is_empty(), "{:?}", machine.violations);
 }

@@ -1,6 +1,7 @@
 //! The CUDA back end on the mock driver.
 
 mod algorithms;
+mod allocations;
 mod clusters;
 mod declared;
 mod failures;

@@ -255,6 +255,7 @@ impl<T: Multiply> Gemm<'_, T> {
                 | self.activation.flag()
                 | if self.scales.iter().any(Option::is_some) { SCALES } else { 0 },
             limits,
+            pair: None,
         };
         let elements = c.view().axes().span().unwrap_or(0);
         task.run(OutputBuffers::of(c.cast_range_mut::<C>(0, elements)), self.workspace.as_mut())

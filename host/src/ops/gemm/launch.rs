@@ -7,6 +7,7 @@ use gpu::gemm::args::{
 };
 use gpu::gemm::{ffma, reduce_k};
 use half::bf16;
+use simt::Kernel;
 use simt::element::Element;
 
 use super::algorithm::{FollowUp, Plan, SplitK};
@@ -17,12 +18,19 @@ use super::launch_config::{GridLimits, KeptConfig, OperandMap, Operands, launch_
 use super::operands::OperandLayout;
 use super::problem::Problem;
 use super::stream_k::{Schedule, StreamKArgs};
+use crate::backend::Pair;
+use crate::contract::Role;
 use crate::device::Device;
 use crate::error::Result;
-use crate::launch::{Fields, Launch};
+use crate::launch::{Fields, KernelArgs, Launch};
 use crate::memory::{BufferView, BufferViewMut, MatrixView, MatrixViewMut, TensorView, TmaTensor};
 use crate::ops::{grid_parts, on};
 use crate::stream::Stream;
+
+/// Estimated time of a product ([`Plan::cost`]) below which its launch and that of the copies are queued at once: 10
+/// µs, as long as the host is busy with two launches. That saves the host 3 µs, but such a pair has no programmatic
+/// dependent launch, which longer products are better off with.
+const PAIRED_BELOW: f64 = 10.0 * 253_440.0;
 
 /// A problem with its plan and its memory. C is not empty.
 #[derive(Clone, Copy)]
@@ -47,6 +55,8 @@ pub(super) struct Task<'t, T: Multiply> {
     /// The kernels' flags for bias and activation.
     pub(super) flags: u32,
     pub(super) limits: GridLimits,
+    /// The launch that copies operands, and waits for that which multiplies.
+    pub(super) pair: Option<&'t Pair<'t>>,
 }
 
 /// One call of a kernel: its operands and its epilogue.
@@ -70,10 +80,25 @@ impl<T: Multiply> Task<'_, T> {
         let (mut partials, rest) = workspace.view_mut().split_at(self.plan.workspace_len() - copies_len)?;
         let (mut copies, _) = rest.split_at(copies_len)?;
         let untyped = operands.map(TensorView::untyped);
-        packing.pack((self.device, self.stream), self.problem, untyped, &mut copies)?;
+        let is_pair = packing.is_one_launch() && self.plan.cost < PAIRED_BELOW;
+        let pair = is_pair.then(|| self.device.backend().pair());
+        packing.pack((self.device, self.stream, pair.as_ref()), self.problem, untyped, &mut copies)?;
         let [a, b] = packing.packed_operands(operands, copies.view())?;
-        let source = Some((operands, self.problem));
-        Task { a, b, problem: &packing.apply(self.problem), source, ..*self }.multiply(c, Some(&mut partials))
+        let (source, problem) = (Some((operands, self.problem)), &packing.apply(self.problem));
+        let task = Task { a, b, problem, source, pair: pair.as_ref(), ..*self };
+        task.multiply(c, Some(&mut partials))?;
+        pair.map_or(Ok(()), Pair::finish)
+    }
+
+    /// Launches a kernel after the copies.
+    fn launch<P: Copy + Send + Sync, A: KernelArgs<P>>(
+        &self,
+        kernel: &Kernel<P>,
+        launch: Launch<'_>,
+        args: A,
+    ) -> Result<()> {
+        let pair = self.pair.map(|pair| (pair, Role::Second));
+        self.device.launch_of_pair(pair, kernel, launch, args).map(drop)
     }
 
     /// All launches but the copies.
@@ -217,7 +242,7 @@ impl<T: Multiply> Task<'_, T> {
                     flags,
                 };
                 let grid = (tiles([height, width], tile), 1, (count as u32).min(max_batch));
-                self.device.launch(kernel, on(self.stream, Launch::grid(grid)), (operands, gemm))?;
+                self.launch(kernel, on(self.stream, Launch::grid(grid)), (operands, gemm))?;
             }
         }
         Ok(())
@@ -233,15 +258,14 @@ impl<T: Multiply> Task<'_, T> {
     ) -> Result<()> {
         let Operands { c: to, batch, ref k, .. } = call.operands;
         let made;
-        let config = match call.config.and_then(|kept| kept.get(self.limits)) {
-            Some(config) => config,
-            None => {
-                made = launch_config(configuration, tma, &call.operands, c.element_bytes(), self.limits)?;
-                if let Some(kept) = call.config {
-                    kept.keep(self.limits, &made);
-                }
-                &made
+        let config = if let Some(config) = call.config.and_then(|kept| kept.get(self.limits)) {
+            config
+        } else {
+            made = launch_config(configuration, tma, &call.operands, c.element_bytes(), self.limits)?;
+            if let Some(kept) = call.config {
+                kept.keep(self.limits, &made);
             }
+            &made
         };
         let is_product = call.flags & !SCALES == 0 && call.scale[1] == T::Wide::from(0.0);
         let store = config.c.as_ref().filter(|_| is_product);
@@ -289,7 +313,7 @@ impl<T: Multiply> Task<'_, T> {
                 let a = tma_tensor::<T, T>(self.a, &config.a)?;
                 let b = tma_tensor::<T, T>(self.b, &config.b)?;
                 let arguments = Fields((gemm, config.batch_advance, stream_k.fields()));
-                self.device.launch(kernel, launch, (a, b, map_c, arguments))?;
+                self.launch(kernel, launch, (a, b, map_c, arguments))?;
             }
             (Entry::Scaled(kernel, _), _) => {
                 let a = tma_tensor::<T, T>(self.a, &config.a)?;
@@ -297,14 +321,14 @@ impl<T: Multiply> Task<'_, T> {
                 let none = self.a.cast_range::<T>(0, 0).empty();
                 let [rows, columns] = self.scales.map(|factors| factors.unwrap_or(none));
                 let arguments = Fields((gemm, config.batch_advance, stream_k.fields()));
-                self.device.launch(kernel, launch, (a, b, map_c, arguments, Fields((rows, columns))))?;
+                self.launch(kernel, launch, (a, b, map_c, arguments, Fields((rows, columns))))?;
             }
             (Entry::BlockScaled(kernel, _), _) => {
                 let Some([rows, blocks]) = self.block_scales else { return Ok(()) };
                 let a = tma_tensor::<T, T>(self.a, &config.a)?;
                 let b = tma_tensor::<T, T>(self.b, &config.b)?;
                 let arguments = Fields((gemm, config.batch_advance, stream_k.fields()));
-                self.device.launch(kernel, launch, (a, b, map_c, arguments, Fields((rows, blocks))))?;
+                self.launch(kernel, launch, (a, b, map_c, arguments, Fields((rows, blocks))))?;
             }
             (Entry::Planes(kernel, _), Some((source, problem))) => {
                 let a = tma_tensor::<T, bf16>(self.a, &config.a)?;
@@ -319,7 +343,7 @@ impl<T: Multiply> Task<'_, T> {
                 let (ld, stride) = (layouts.map(|x| x.ld as u64), layouts.map(|x| x.stride as u64));
                 let arguments = Fields((gemm, config.batch_advance, stream_k.fields()));
                 let source = Fields((from_a, from_b, ld, stride));
-                self.device.launch(kernel, launch, (a, b, map_c, arguments, source))?;
+                self.launch(kernel, launch, (a, b, map_c, arguments, source))?;
             }
             _ => {}
         }
@@ -349,7 +373,7 @@ impl<T: Multiply> Task<'_, T> {
         for rows in grid_parts(m, tile[0], (self.limits.grid[0] / tiles_per_row).max(1)) {
             let grid = ffma::grid(rows.len() as u32, n as u32, tile);
             let (band, below) = rest.split_at_row(rows.len())?;
-            self.device.launch(kernel, on(self.stream, Launch::grid(grid)), (a.block(rows, 0..k)?, b, band))?;
+            self.launch(kernel, on(self.stream, Launch::grid(grid)), (a.block(rows, 0..k)?, b, band))?;
             rest = below;
         }
         Ok(())
@@ -377,7 +401,7 @@ impl<T: Multiply> Task<'_, T> {
             c,
         };
         let launch = on(self.stream, Launch::grid(tiles([m, n], reduce_k::TILE)));
-        self.device.launch(kernel, launch, (partials, parts, gemm))?;
+        self.launch(kernel, launch, (partials, parts, gemm))?;
         Ok(())
     }
 }

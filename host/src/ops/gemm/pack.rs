@@ -22,6 +22,8 @@ use simt::element::{Element, Vec4};
 use super::operands::OperandLayout;
 use super::options::CALL;
 use super::problem::Problem;
+use crate::backend::Pair;
+use crate::contract::Role;
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::{Fields, Launch};
@@ -131,6 +133,11 @@ impl Packing {
         self.single_launches() + usize::from(self.copies.iter().flatten().any(|copy| copy.vectors.is_some()))
     }
 
+    /// Whether one launch makes the copies, and none of them alone.
+    pub(super) fn is_one_launch(&self) -> bool {
+        self.effort() == (1, 0)
+    }
+
     /// Launches that copy, and those among them that are for one operand alone: an order of preference.
     pub(super) fn effort(&self) -> (usize, usize) {
         (self.launches(), self.single_launches())
@@ -176,17 +183,18 @@ impl Packing {
         })
     }
 
-    /// Copies the operands to be packed to `workspace`, of [`Packing::workspace_len`] elements.
+    /// Copies the operands to be packed to `workspace`, of [`Packing::workspace_len`] elements. If it is one launch
+    /// ([`Packing::is_one_launch`]), there may be a pair, of which it is the first one.
     pub(super) fn pack(
         &self,
-        (device, stream): (&Device, Option<&Stream>),
+        (device, stream, pair): (&Device, Option<&Stream>, Option<&Pair<'_>>),
         problem: &Problem,
         operands: [UntypedTensor<'_>; 2],
         workspace: &mut BufferViewMut<'_, f32>,
     ) -> Result<()> {
         let ranges = self.ranges(workspace.view());
         if self.is_split {
-            return self.split_operands((device, stream), problem, operands, (workspace, ranges));
+            return self.split_operands((device, stream, pair), problem, operands, (workspace, ranges));
         }
         for number in 0..2 {
             if !self.copies[number].is_some_and(|copy| copy.elements > 0 && copy.vectors.is_none()) {
@@ -198,10 +206,12 @@ impl Packing {
             })?;
         }
         match operands[0].element_bytes() {
-            1 => self.pack_rows(&gemm_sm90_pack_b8, (device, stream), problem, operands, (workspace, ranges)),
-            2 => self.pack_rows(&gemm_sm90_pack_b16, (device, stream), problem, operands, (workspace, ranges)),
+            1 => self.pack_rows(&gemm_sm90_pack_b8, (device, stream, pair), problem, operands, (workspace, ranges)),
+            2 => self.pack_rows(&gemm_sm90_pack_b16, (device, stream, pair), problem, operands, (workspace, ranges)),
             // An element of 8 bytes is two.
-            4 | 8 => self.pack_rows(&gemm_sm90_pack_b32, (device, stream), problem, operands, (workspace, ranges)),
+            4 | 8 => {
+                self.pack_rows(&gemm_sm90_pack_b32, (device, stream, pair), problem, operands, (workspace, ranges))
+            }
             // No other elements are loaded by TMA.
             _ => Ok(()),
         }
@@ -239,7 +249,7 @@ impl Packing {
     fn pack_rows<U: Element>(
         &self,
         kernel: &Pack<U>,
-        (device, stream): (&Device, Option<&Stream>),
+        (device, stream, pair): (&Device, Option<&Stream>, Option<&Pair<'_>>),
         problem: &Problem,
         operands: [UntypedTensor<'_>; 2],
         (workspace, [of_a, of_b]): (&mut BufferViewMut<'_, f32>, [Range<usize>; 2]),
@@ -271,14 +281,15 @@ impl Packing {
             ))
         };
         let launch = on(stream, Launch::grid(pack::grid(vectors)));
-        device.launch(kernel, launch, (arguments(0, of_a), arguments(1, of_b)))?;
+        let pair = pair.map(|pair| (pair, Role::First));
+        device.launch_of_pair(pair, kernel, launch, (arguments(0, of_a), arguments(1, of_b)))?;
         Ok(())
     }
 
     /// Splits both operands into planes, in one launch.
     fn split_operands(
         &self,
-        (device, stream): (&Device, Option<&Stream>),
+        (device, stream, pair): (&Device, Option<&Stream>, Option<&Pair<'_>>),
         problem: &Problem,
         operands: [UntypedTensor<'_>; 2],
         (workspace, [of_a, of_b]): (&mut BufferViewMut<'_, f32>, [Range<usize>; 2]),
@@ -304,7 +315,8 @@ impl Packing {
             ))
         };
         let launch = on(stream, Launch::grid(blocks[0] + blocks[1]));
-        device.launch(&gemm_sm90_bf16x6_split, launch, (arguments(0, of_a), arguments(1, of_b)))?;
+        let pair = pair.map(|pair| (pair, Role::First));
+        device.launch_of_pair(pair, &gemm_sm90_bf16x6_split, launch, (arguments(0, of_a), arguments(1, of_b)))?;
         Ok(())
     }
 

@@ -2,9 +2,10 @@
 
 use gpu::reduce::along::dims::DIMS;
 use gpu::reduce::{columns, rows};
+use smallvec::SmallVec;
 
 use crate::error::{ArgumentRule, BadArgument, Result};
-use crate::memory::Axes;
+use crate::memory::{Axes, MOST_AXES};
 
 /// Maximum lines of a launch: kernels count them in 32 bits, and round up.
 const MAX_LINES: usize = u32::MAX as usize - (1 << 12);
@@ -17,6 +18,8 @@ struct Dim {
     out: usize,
 }
 
+type Dims = SmallVec<[Dim; MOST_AXES]>;
+
 /// The lines along an axis, and their layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Lines {
@@ -26,9 +29,9 @@ pub(super) struct Lines {
     /// Number of lines.
     pub(super) count: usize,
     /// Extents of the result.
-    pub(super) shape: Vec<usize>,
+    pub(super) shape: SmallVec<[usize; MOST_AXES]>,
     /// From the slowest to the fastest of the result, without dimensions of extent 1, contiguous ones merged.
-    dims: Vec<Dim>,
+    dims: Dims,
 }
 
 /// The kernel family, with its arguments.
@@ -59,8 +62,7 @@ impl Lines {
                 .remedy("axes are numbered from the slowest, starting with 0; a tensor without axes has none")
                 .into());
         }
-        let mut shape = axes.shape().to_vec();
-        let mut strides = axes.strides().to_vec();
+        let [mut shape, mut strides] = [axes.shape(), axes.strides()].map(SmallVec::<[usize; MOST_AXES]>::from_slice);
         let (length, stride) = (shape.remove(axis), strides.remove(axis));
         // A tensor without elements along the axis may have more lines than the address space.
         let count = if shape.contains(&0) {
@@ -75,7 +77,7 @@ impl Lines {
                 .remedy("work on slices along another axis")
                 .into());
         }
-        let mut dims: Vec<Dim> = Vec::new();
+        let mut dims = Dims::new();
         let mut out = count;
         for (&extent, &x) in shape.iter().zip(&strides).filter(|(extent, _)| **extent > 1 && count > 0) {
             out /= extent;
@@ -111,7 +113,7 @@ impl Lines {
             },
             vector,
         );
-        let dims: Vec<Dim> = self.dims.iter().rev().copied().collect();
+        let dims: Dims = self.dims.iter().rev().copied().collect();
         Strategy::Rows {
             plan,
             extents: slots(&dims, 1, |dim| dim.extent as u32),
@@ -190,7 +192,7 @@ mod tests {
         Lines::new("test", &Axes::strided("test", shape, strides).unwrap(), axis).unwrap()
     }
 
-    fn dims(dims: &[(usize, usize, usize)]) -> Vec<Dim> {
+    fn dims(dims: &[(usize, usize, usize)]) -> Dims {
         dims.iter().map(|&(extent, x, out)| Dim { extent, x, out }).collect()
     }
 
@@ -203,7 +205,7 @@ mod tests {
         assert_eq!((whole(1).length, whole(1).stride, whole(1).count), (3, 20, 40));
         // Dimensions with gaps are not merged; those of extent 1 are dropped.
         assert_eq!(lines(&[2, 1, 4, 5], &[60, 7, 10, 1], 3).dims, dims(&[(2, 60, 4), (4, 10, 1)]));
-        assert_eq!(lines(&[7], &[3], 0).dims, []);
+        assert_eq!(lines(&[7], &[3], 0).dims, dims(&[]));
     }
 
     #[test]
