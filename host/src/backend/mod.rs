@@ -208,7 +208,7 @@ impl Backend {
         }
     }
 
-    /// Begins a pair of launches. While it exists, this thread queues no other work.
+    /// Begins a pair of launches. While it exists, this thread must not queue other work, which would wait for its end.
     pub(crate) fn pair(&self) -> Pair<'_> {
         match self {
             Self::Simulated(..) => Pair::Simulated(PhantomData),

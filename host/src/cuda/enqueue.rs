@@ -77,7 +77,7 @@ impl Pair<'_> {
 }
 
 impl Backend {
-    /// Begins a pair of launches. While it exists, this thread queues no other work.
+    /// Begins a pair of launches. While it exists, this thread must not queue other work, which would wait for its end.
     pub(crate) fn pair(&self) -> Pair<'_> {
         Pair { held: self.primary().enqueue(), first: RefCell::default() }
     }

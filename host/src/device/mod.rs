@@ -3,11 +3,9 @@
 mod open;
 
 use std::any::{Any, TypeId};
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use foldhash::fast::RandomState;
 use simt::KernelInfo;
 use simulator::Counters;
 
@@ -38,7 +36,7 @@ pub(crate) struct Inner {
     /// What launches counted: see [`Device::take_counters`].
     counters: Mutex<Counters>,
     /// What operations keep for their next calls, by type.
-    caches: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>, RandomState>>,
+    caches: Mutex<Vec<(TypeId, Arc<dyn Any + Send + Sync>)>>,
 }
 
 impl Device {
@@ -184,8 +182,13 @@ impl Device {
     /// What an operation keeps on this device, empty at first.
     pub(crate) fn cache<C: Default + Send + Sync + 'static>(&self) -> Arc<C> {
         let mut caches = self.inner.caches.lock().unwrap_or_else(PoisonError::into_inner);
-        let cache = Arc::clone(caches.entry(TypeId::of::<C>()).or_insert_with(|| Arc::<C>::default()));
-        cache.downcast().unwrap_or_default()
+        let own = TypeId::of::<C>();
+        if let Some((_, cache)) = caches.iter().find(|(of, _)| *of == own) {
+            return Arc::clone(cache).downcast().unwrap_or_default();
+        }
+        let cache = Arc::<C>::default();
+        caches.push((own, Arc::<C>::clone(&cache)));
+        cache
     }
 
     pub(crate) fn backend(&self) -> &Backend {

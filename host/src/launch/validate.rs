@@ -34,7 +34,8 @@ fn grid(Dims(asked): Dims, info: &KernelInfo, limits: &Limits) -> Result<[u32; 3
             "put the longest extent along x, or launch several times on parts of the data",
         ));
     }
-    if asked[0] % i128::from(info.cluster) != 0 {
+    let grid = asked.map(|extent| extent as u32);
+    if !grid[0].is_multiple_of(info.cluster) {
         return Err(BadLaunch::new(
             LaunchRule::Cluster,
             info.name,
@@ -43,7 +44,7 @@ fn grid(Dims(asked): Dims, info: &KernelInfo, limits: &Limits) -> Result<[u32; 3
             "round the blocks along x up (the kernel skips blocks beyond its data), or use a kernel without clusters",
         ));
     }
-    Ok(asked.map(|extent| extent as u32))
+    Ok(grid)
 }
 
 fn block(asked: Option<Dims>, info: &KernelInfo, limits: &Limits) -> Result<[u32; 3], BadLaunch> {

@@ -50,8 +50,13 @@ impl AxisCase {
     /// For each element of the span, whether it belongs to the tensor.
     fn contains(&self) -> Vec<bool> {
         let mut within = vec![false; self.span()];
-        let places: Vec<usize> = (0..self.span()).collect();
-        self.lines(&places).into_iter().flatten().for_each(|place| within[place] = true);
+        let mut places = vec![0];
+        for (&extent, &stride) in self.shape.iter().zip(&self.strides) {
+            places = places.iter().flat_map(|place| (0..extent).map(move |i| place + i * stride)).collect();
+        }
+        for place in places {
+            within[place] = true;
+        }
         within
     }
 }

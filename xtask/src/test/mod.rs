@@ -12,6 +12,7 @@ mod outside;
 mod packages;
 mod tally;
 
+use std::fs;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
@@ -82,6 +83,7 @@ const STEPS: &[Step] = &[
     Step::new("tests", |workspace| {
         tally::run(workspace.cargo().args(["test", "--workspace", "--all-features", "--no-fail-fast"]))
     }),
+    Step::new("examples", examples),
     Step::new("mutants", |_| Ok((mutate::check()?, Tally::default()))),
     Step::new("embedding", |workspace| Ok((embedding::check(workspace)?, Tally::default()))).in_background(),
     Step::new("own kernels", |workspace| Ok((embedding::check_own_kernels(workspace)?, Tally::default())))
@@ -181,6 +183,21 @@ fn features(workspace: &Workspace) -> Result<(bool, Tally)> {
         }
     }
     Ok((passed, Tally::default()))
+}
+
+/// Runs the examples of the host crate on the simulator. The step `tests` has built them.
+fn examples(workspace: &Workspace) -> Result<(bool, Tally)> {
+    let (mut passed, tally) = cargo(workspace, &["build", "--workspace", "--all-features", "--examples"])?;
+    let mut names = Vec::new();
+    for example in fs::read_dir(workspace.root().join("host/examples"))? {
+        names.extend(example?.path().file_stem().map(ToOwned::to_owned));
+    }
+    names.sort();
+    for name in names {
+        let mut program = Command::new(workspace.target().join("debug/examples").join(name));
+        passed &= plain(program.env("WARPWRIGHT_DEVICE", "simulator"))?.0;
+    }
+    Ok((passed, tally))
 }
 
 fn cargo(workspace: &Workspace, args: &[&str]) -> Result<(bool, Tally)> {

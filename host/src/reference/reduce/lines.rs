@@ -23,7 +23,10 @@ pub fn lines<T: Copy>(x: &[T], shape: &[usize], strides: &[usize], axis: usize) 
         }
         start
     };
-    let line = |number| (0..shape[axis]).map(|i| x[start(number) + i * strides[axis]]).collect();
+    let line = |number| {
+        let start = start(number);
+        (0..shape[axis]).map(|i| x[start + i * strides[axis]]).collect()
+    };
     (0..count).map(line).collect()
 }
 
