@@ -101,15 +101,25 @@ impl TmaShape {
 
     /// The tensor that begins with the first of these elements.
     pub(crate) fn of<'a, T: Element>(&self, elements: BufferView<'a, T>) -> Result<TmaTensor<'a, T>> {
+        self.among(elements.allocation(), elements.address().addr(), elements.len())
+    }
+
+    /// The tensor that begins with the first of `len` elements at this address, in `allocation`.
+    fn among<'a, T: Element>(
+        &self,
+        allocation: &'a Allocation,
+        address: usize,
+        len: usize,
+    ) -> Result<TmaTensor<'a, T>> {
         assert_eq!(self.map.element as usize, size_of::<T>(), "the shape is of elements of this size");
-        if elements.len() < self.span {
+        if len < self.span {
             return Err(bad(ArgumentRule::Length, "self")
                 .expected(format_args!("at least {} elements", self.span))
-                .found(elements.len())
+                .found(len)
                 .remedy("use a longer buffer, smaller extents or smaller strides")
                 .into());
         }
-        self.begin(elements.allocation(), elements.address().addr())
+        self.begin(allocation, address)
     }
 
     /// The tensor that begins at this address, in `allocation`, where it ends, too.
@@ -134,9 +144,8 @@ impl TmaShapeMut {
     /// The tensor that begins with the first of these elements.
     #[allow(clippy::needless_pass_by_value, reason = "the tensor has the exclusive borrow from now on")]
     pub(crate) fn of<'a, T: Element>(&self, elements: BufferViewMut<'a, T>) -> Result<TmaTensorMut<'a, T>> {
-        let allocation = elements.allocation();
-        let address = self.0.of(elements.view())?.map.base as usize;
-        Ok(TmaTensorMut { tensor: self.0.begin(allocation, address)?, elements: PhantomData })
+        let tensor = self.0.among(elements.allocation(), elements.view().address().addr(), elements.len())?;
+        Ok(TmaTensorMut { tensor, elements: PhantomData })
     }
 
     /// [`Self::of`], and the elements as they are, whose size is a multiple of the tensor's: two arguments of one
@@ -146,8 +155,9 @@ impl TmaShapeMut {
         mut elements: BufferViewMut<'a, U>,
     ) -> Result<(BufferViewMut<'a, U>, TmaTensorMut<'a, T>)> {
         let allocation = elements.allocation();
-        let address = self.0.of(elements.view_mut().divided::<T>().view())?.map.base as usize;
-        Ok((elements, TmaTensorMut { tensor: self.0.begin(allocation, address)?, elements: PhantomData }))
+        let parts = elements.view_mut().divided::<T>();
+        let tensor = self.0.among(allocation, parts.view().address().addr(), parts.len())?;
+        Ok((elements, TmaTensorMut { tensor, elements: PhantomData }))
     }
 }
 

@@ -1,12 +1,12 @@
 //! A strided tensor at any position in a buffer, with axes in any order, reduced along one axis twice with one
-//! workspace, and on another device.
+//! workspace, on two devices.
 
 use proptest::prelude::*;
 use warpwright::reduce::{AxisReduction, LinesWorkspace, axis_depth};
 use warpwright::reference::reduce::lines;
 use warpwright_tests::sim::bytes_of;
 
-use super::agreement::{agreed, launched};
+use super::agreement::{agreed, twice};
 use super::case::Bits;
 use crate::support::device::under_test;
 
@@ -106,8 +106,8 @@ pub(super) fn any_tensor(bytes: usize) -> impl Strategy<Value = AxisCase> {
     )
 }
 
-/// The results of a reduction of the tensor in `x`, if they are the same twice on the device under test and on its
-/// counterpart. Tensor, gaps and results are surrounded by canaries.
+/// The results of a reduction of the tensor in `x`, if they are the same twice on the device under test and twice on
+/// its counterpart. Tensor, gaps and results are surrounded by canaries.
 pub(super) fn reduce_axis<T: Bits, R: AxisReduction<T>>(
     case: &AxisCase,
     reduction: R,
@@ -120,12 +120,12 @@ where
     let mut image = vec![T::CANARY; case.before];
     image.extend(x.iter().zip(&within).map(|(&x, &within)| if within { x } else { T::CANARY }));
     image.extend([T::CANARY; 5]);
-    agreed(case.schedule, &|device, launches| {
+    agreed(case.schedule, &|device| {
         let on = device.upload(&image)?;
         let view = on.slice(case.before..on.len())?.as_tensor_strided(&case.shape, &case.strides)?;
         let count = view.len() / case.length().max(1);
         let mut workspace = LinesWorkspace::new(device, device.reduce_axis_bytes(reduction, view, case.axis)?)?;
-        let results = launched(device, launches, count, &mut |_, out| {
+        let results = twice(device, count, &mut |_, out| {
             device.reduce_axis_into(reduction, view, case.axis, out, &mut workspace, None)
         })?;
         assert!(bytes_of(&on.download()?) == bytes_of(&image), "the input changed");

@@ -1,4 +1,4 @@
-//! A vector at any position in a buffer, reduced twice with one workspace, and on another device.
+//! A vector at any position in a buffer, reduced twice with one workspace, on two devices.
 
 use half::{bf16, f16};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use warpwright::reduce::{Dot, Reduction, Workspace};
 use warpwright::{Buffer, Element};
 use warpwright_tests::sim::bytes_of;
 
-use super::agreement::{agreed, launched};
+use super::agreement::{agreed, twice};
 
 /// Elements that are compared by their bits and have a canary value.
 pub(super) trait Bits: Element + PartialOrd + std::fmt::Debug {
@@ -92,12 +92,10 @@ where
     R::Output: Bits,
 {
     let image = surrounded(case.around, x);
-    let results = agreed(case.schedule, &|device, launches| {
+    let results = agreed(case.schedule, &|device| {
         let (on, mut workspace) = (device.upload(&image)?, Workspace::new(device)?);
         let view = on.slice(case.around[0]..case.around[0] + x.len())?;
-        let results = launched(device, launches, 1, &mut |_, out| {
-            device.reduce_into(reduction, view, out, &mut workspace, None)
-        })?;
+        let results = twice(device, 1, &mut |_, out| device.reduce_into(reduction, view, out, &mut workspace, None))?;
         assert!(bytes_of(&on.download()?) == bytes_of(&image), "the input changed");
         Ok(results)
     })?;
@@ -110,12 +108,12 @@ where
     T::Output: Bits,
 {
     let images = [surrounded(case.around, x), surrounded([before, case.around[1]], y)];
-    let results = agreed(case.schedule, &|device, launches| {
+    let results = agreed(case.schedule, &|device| {
         let ([x, y], mut workspace) =
             ([device.upload(&images[0])?, device.upload(&images[1])?], Workspace::new(device)?);
         let view = |on, before| Buffer::slice(on, before..before + case.n);
         let (x, y) = (view(&x, case.around[0])?, view(&y, before)?);
-        launched(device, launches, 1, &mut |_, out| device.dot_into(x, y, out, &mut workspace, None))
+        twice(device, 1, &mut |_, out| device.dot_into(x, y, out, &mut workspace, None))
     })?;
     Ok(results[0])
 }

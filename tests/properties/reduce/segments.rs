@@ -11,7 +11,7 @@ use warpwright::reduce::{
 };
 use warpwright::reference::reduce::{self as reference, Added, Format, Nan, Scalar, best, segments};
 
-use super::agreement::{agreed, launched};
+use super::agreement::{agreed, twice};
 use super::case::{Bits, is_nan};
 use super::judge::{equal, within};
 use super::values::{Real, small, uniform, wide};
@@ -64,7 +64,7 @@ fn any_segments() -> impl Strategy<Value = Case> {
         .prop_map(|(lengths, first, before, data, schedule)| Case::new(first, &lengths, before, data, schedule))
 }
 
-/// The results, if they are the same with 64-bit offsets and, in a second launch, 32-bit ones, and on two devices.
+/// The results, if they are the same with 64-bit offsets and, in a second launch, 32-bit ones, on two devices.
 fn reduce<T: Bits, R: SegmentReduction<T>>(case: &Case, reduction: R, x: &[T]) -> Result<Vec<R::Output>, String>
 where
     R::Output: Bits,
@@ -72,14 +72,14 @@ where
     let mut image = vec![T::CANARY; case.before];
     image.extend_from_slice(x);
     let count = case.offsets.len() - 1;
-    agreed(case.schedule, &|device, launches| {
+    agreed(case.schedule, &|device| {
         let on = device.upload(&image)?;
         let x = on.slice(case.before..image.len())?;
         let wide = device.upload(&case.offsets)?;
         let narrow: Vec<u32> = case.offsets.iter().map(|&offset| offset as u32).collect();
         let narrow = device.upload(&narrow)?;
         let mut workspace = LinesWorkspace::new(device, device.reduce_segments_bytes(reduction, x, count))?;
-        launched(device, launches, count, &mut |launch, out| match launch {
+        twice(device, count, &mut |launch, out| match launch {
             0 => device.reduce_segments_into(reduction, x, &wide, out, &mut workspace, None),
             _ => device.reduce_segments_into(reduction, x, &narrow, out, &mut workspace, None),
         })

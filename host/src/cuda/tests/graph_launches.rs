@@ -36,6 +36,13 @@ fn graphs(ordinal: u32) -> (usize, usize) {
     (machine.graph_launches, machine.graphs.len())
 }
 
+/// Checks the device of a stream that had a graph, after its end.
+fn nothing_is_left(ordinal: u32) {
+    let machine = mock::machine(ordinal);
+    assert_eq!(machine.graphs.len(), 0, "destroyed with the stream");
+    assert!(machine.violations.is_empty(), "{:?}", machine.violations);
+}
+
 #[test]
 fn a_stream_launches_kernels_as_graphs_after_some_time() {
     let ordinal = mock::ordinal(Character::Graphs);
@@ -57,9 +64,7 @@ fn a_stream_launches_kernels_as_graphs_after_some_time() {
     assert_eq!(graphs(ordinal), (6, 2));
     assert_eq!(mock::machine(ordinal).launches.len(), before + 3);
     drop((x, z, stream));
-    let machine = mock::machine(ordinal);
-    assert_eq!(machine.graphs.len(), 0, "destroyed with the stream");
-    assert!(machine.violations.is_empty(), "{:?}", machine.violations);
+    nothing_is_left(ordinal);
 }
 
 /// Whichever call of a graph fails, the kernel is launched without it, but for a lost device.
@@ -141,9 +146,7 @@ fn two_kernels_are_one_graph_after_some_time() {
     assert_eq!(graphs(ordinal), (5, 2));
     assert_eq!(mock::machine(ordinal).launches.len(), before + 2);
     drop((x, y, z, stream));
-    let machine = mock::machine(ordinal);
-    assert_eq!(machine.graphs.len(), 0, "destroyed with the stream");
-    assert!(machine.violations.is_empty(), "{:?}", machine.violations);
+    nothing_is_left(ordinal);
 }
 
 /// Whichever call of a graph fails, both kernels are launched without it.
