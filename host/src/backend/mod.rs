@@ -19,6 +19,7 @@ use crate::contract::{Binding, Execution, Hardware, KernelLaunch, Limits, Role};
 #[cfg(feature = "cuda")]
 use crate::cuda;
 use crate::error::Result;
+use crate::memory::EncodedMap;
 use crate::printer::Printer;
 use crate::simulated;
 
@@ -223,6 +224,23 @@ impl Backend {
             Self::Simulated(..) => Ok(map.encode()),
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => cuda.tensor_map(map),
+        }
+    }
+
+    /// [`Self::tensor_map`] of `map` at this address. A GPU keeps what it encodes in `encoded`.
+    #[cfg_attr(not(feature = "cuda"), allow(unused_variables, reason = "the simulator encodes each time"))]
+    pub(crate) fn kept_tensor_map(
+        &self,
+        map: &TensorMap,
+        encoded: &EncodedMap,
+        address: usize,
+        tag: u32,
+    ) -> Result<[u64; 16]> {
+        let base = address as u64;
+        match self {
+            Self::Simulated(..) => Ok(TensorMap { base, tag, ..*map }.encode()),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => cuda.kept_tensor_map(map, encoded, base),
         }
     }
 

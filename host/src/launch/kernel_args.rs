@@ -21,7 +21,10 @@ use smallvec::{SmallVec, smallvec};
 
 use super::run::Binder;
 use crate::error::Result;
-use crate::memory::{Buffer, BufferView, BufferViewMut, Matrix, MatrixView, MatrixViewMut, TmaTensor, TmaTensorMut};
+use crate::memory::{
+    Buffer, BufferView, BufferViewMut, KeptTensor, KeptTensorMut, Matrix, MatrixView, MatrixViewMut, TmaTensor,
+    TmaTensorMut,
+};
 
 pub(crate) mod sealed {
     pub trait Sealed {}
@@ -216,7 +219,7 @@ macro_rules! maps {
                 Self: 'a,
             {
                 let tag = binder.memory(self.allocation(), $tensor::<T>::WRITE)?;
-                let words = binder.tensor_map(self.map(), tag)?;
+                let words = self.encode(binder.backend(), tag)?;
                 // SAFETY: the device encoded the words for elements `T` in this allocation, which the launch binds
                 // under this tag, for writing if the tensor is borrowed mutably.
                 Ok(unsafe { $map::from_raw(words) })
@@ -227,11 +230,13 @@ macro_rules! maps {
 maps! {
     TmaTensor => TensorMap, TmaTensor<'_, T>, &TmaTensor<'_, T>;
     TmaTensorMut => TensorMapMut, TmaTensorMut<'_, T>, &mut TmaTensorMut<'_, T>;
+    KeptTensor => TensorMap, KeptTensor<'_, T>;
+    KeptTensorMut => TensorMapMut, KeptTensorMut<'_, T>;
 }
 
-impl<T: Element> Sealed for Option<TmaTensorMut<'_, T>> {}
+impl<A: Sealed> Sealed for Option<A> {}
 #[diagnostic::do_not_recommend]
-impl<T: Element> Arg<TensorMapMut<'static, T>> for Option<TmaTensorMut<'_, T>> {
+impl<T: Element, A: Arg<TensorMapMut<'static, T>>> Arg<TensorMapMut<'static, T>> for Option<A> {
     fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<TensorMapMut<'static, T>>
     where
         Self: 'a,

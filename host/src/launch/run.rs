@@ -3,11 +3,10 @@
 use std::ptr;
 
 use simt::{Kernel, KernelInfo};
-use simulator::TensorMap;
 use smallvec::SmallVec;
 
 use super::{Arg, BindEach, KernelArgs, Launch, validate};
-use crate::backend::{Memory, Pair};
+use crate::backend::{Backend, Memory, Pair};
 use crate::contract::{Binding, Execution, KernelLaunch, Role};
 use crate::device::Device;
 use crate::error::{BadLaunch, LaunchRule, Result};
@@ -65,9 +64,9 @@ impl<'a> Binder<'a> {
         Ok(tag as u32)
     }
 
-    /// The words of a tensor map of memory with this tag.
-    pub(super) fn tensor_map(&self, map: &TensorMap, tag: u32) -> Result<[u64; 16]> {
-        self.device.backend().tensor_map(&TensorMap { tag, ..*map })
+    /// What encodes tensor maps.
+    pub(super) fn backend(&self) -> &Backend {
+        self.device.backend()
     }
 }
 

@@ -2,12 +2,14 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::OnceLock;
 
 use simt::element::Element;
 use simt::tma::Swizzle;
 use simulator::TensorMap;
 
 use super::{Allocation, Axes, BufferView, BufferViewMut, MatrixView, MatrixViewMut, TensorView, TensorViewMut};
+use crate::backend::Backend;
 use crate::error::{ArgumentRule, BadArgument, Result};
 
 /// A tensor that a kernel loads by TMA, box by box: the argument for a parameter `&TensorMap<T>`.
@@ -35,18 +37,37 @@ pub struct TmaTensorMut<'a, T: Element> {
     elements: PhantomData<&'a mut T>,
 }
 
-/// A tensor and its boxes as TMA takes them, wherever in memory the tensor begins: checked once for many launches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A tensor and its boxes as TMA takes them, wherever in memory the tensor begins: checked and encoded once for many
+/// launches.
+#[derive(Debug)]
 pub(crate) struct TmaShape {
     /// With 0 in place of the address and of the tag.
     map: TensorMap,
     /// Elements from the first to the last one in memory.
     span: usize,
+    encoded: EncodedMap,
 }
 
+/// A tensor map as a GPU takes it, and the address of its first element; empty before the first launch.
+pub(crate) type EncodedMap = OnceLock<(u64, [u64; 16])>;
+
 /// A [`TmaShape`] to which TMA may store: no two elements share memory, and it writes nothing but elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct TmaShapeMut(TmaShape);
+
+/// A [`TmaTensor`] of a shape that is kept for many launches.
+pub(crate) struct KeptTensor<'a, T: Element> {
+    allocation: &'a Allocation,
+    address: usize,
+    shape: &'a TmaShape,
+    elements: PhantomData<&'a T>,
+}
+
+/// A [`TmaTensorMut`] of a shape that is kept for many launches.
+pub(crate) struct KeptTensorMut<'a, T: Element> {
+    tensor: KeptTensor<'a, T>,
+    elements: PhantomData<&'a mut T>,
+}
 
 /// Ranks for which the crate `simt` has loads and stores.
 const RANKS: std::ops::RangeInclusive<usize> = 2..=3;
@@ -85,13 +106,12 @@ impl TmaShape {
         check_strides(&map)?;
         check_box(&map, swizzle)?;
         // More elements than the address space has are in no view.
-        // More elements than the address space has are in no view.
-        Ok(Self { map, span: axes.span().unwrap_or(usize::MAX) })
+        Ok(Self { map, span: axes.span().unwrap_or(usize::MAX), encoded: EncodedMap::new() })
     }
 
     /// The same tensor, with elements rounded to tf32 on load: see [`TmaTensor::rounded_to_tf32`].
     pub(crate) fn rounded_to_tf32(self) -> Self {
-        Self { map: TensorMap { tf32: true, ..self.map }, ..self }
+        Self { map: TensorMap { tf32: true, ..self.map }, encoded: EncodedMap::new(), ..self }
     }
 
     /// Elements from the first to the last one in memory.
@@ -100,17 +120,17 @@ impl TmaShape {
     }
 
     /// The tensor that begins with the first of these elements.
-    pub(crate) fn of<'a, T: Element>(&self, elements: BufferView<'a, T>) -> Result<TmaTensor<'a, T>> {
+    pub(crate) fn of<'a, T: Element>(&'a self, elements: BufferView<'a, T>) -> Result<KeptTensor<'a, T>> {
         self.among(elements.allocation(), elements.address().addr(), elements.len())
     }
 
     /// The tensor that begins with the first of `len` elements at this address, in `allocation`.
     fn among<'a, T: Element>(
-        &self,
+        &'a self,
         allocation: &'a Allocation,
         address: usize,
         len: usize,
-    ) -> Result<TmaTensor<'a, T>> {
+    ) -> Result<KeptTensor<'a, T>> {
         assert_eq!(self.map.element as usize, size_of::<T>(), "the shape is of elements of this size");
         if len < self.span {
             return Err(bad(ArgumentRule::Length, "self")
@@ -119,15 +139,13 @@ impl TmaShape {
                 .remedy("use a longer buffer, smaller extents or smaller strides")
                 .into());
         }
-        self.begin(allocation, address)
+        check_start::<T>(address)?;
+        Ok(KeptTensor { allocation, address, shape: self, elements: PhantomData })
     }
 
     /// The tensor that begins at this address, in `allocation`, where it ends, too.
     fn begin<'a, T: Element>(&self, allocation: &'a Allocation, address: usize) -> Result<TmaTensor<'a, T>> {
-        const {
-            assert!(size_of::<T>() <= 8, "TMA copies elements of at most 8 bytes");
-        }
-        check_base(address)?;
+        check_start::<T>(address)?;
         Ok(TmaTensor { allocation, map: TensorMap { base: address as u64, ..self.map }, elements: PhantomData })
     }
 }
@@ -143,21 +161,21 @@ impl TmaShapeMut {
 
     /// The tensor that begins with the first of these elements.
     #[allow(clippy::needless_pass_by_value, reason = "the tensor has the exclusive borrow from now on")]
-    pub(crate) fn of<'a, T: Element>(&self, elements: BufferViewMut<'a, T>) -> Result<TmaTensorMut<'a, T>> {
+    pub(crate) fn of<'a, T: Element>(&'a self, elements: BufferViewMut<'a, T>) -> Result<KeptTensorMut<'a, T>> {
         let tensor = self.0.among(elements.allocation(), elements.view().address().addr(), elements.len())?;
-        Ok(TmaTensorMut { tensor, elements: PhantomData })
+        Ok(KeptTensorMut { tensor, elements: PhantomData })
     }
 
     /// [`Self::of`], and the elements as they are, whose size is a multiple of the tensor's: two arguments of one
     /// launch, for a kernel that writes some elements by TMA and some by threads.
-    pub(crate) fn within<'a, T: Element, U: Element>(
-        &self,
+    pub(crate) fn within<'s, 'a: 's, T: Element, U: Element>(
+        &'s self,
         mut elements: BufferViewMut<'a, U>,
-    ) -> Result<(BufferViewMut<'a, U>, TmaTensorMut<'a, T>)> {
+    ) -> Result<(BufferViewMut<'a, U>, KeptTensorMut<'s, T>)> {
         let allocation = elements.allocation();
         let parts = elements.view_mut().divided::<T>();
         let tensor = self.0.among(allocation, parts.view().address().addr(), parts.len())?;
-        Ok((elements, TmaTensorMut { tensor, elements: PhantomData }))
+        Ok((elements, KeptTensorMut { tensor, elements: PhantomData }))
     }
 }
 
@@ -174,8 +192,9 @@ impl<'a, T: Element> TmaTensor<'a, T> {
         self.allocation
     }
 
-    pub(crate) fn map(&self) -> &TensorMap {
-        &self.map
+    /// Its words as a kernel's argument, with memory of this tag.
+    pub(crate) fn encode(&self, backend: &Backend, tag: u32) -> Result<[u64; 16]> {
+        backend.tensor_map(&TensorMap { tag, ..self.map })
     }
 }
 
@@ -201,8 +220,32 @@ impl<'a, T: Element> TmaTensorMut<'a, T> {
         self.tensor.allocation
     }
 
-    pub(crate) fn map(&self) -> &TensorMap {
-        &self.tensor.map
+    pub(crate) fn encode(&self, backend: &Backend, tag: u32) -> Result<[u64; 16]> {
+        self.tensor.encode(backend, tag)
+    }
+}
+
+impl<'a, T: Element> KeptTensor<'a, T> {
+    pub(crate) const WRITE: bool = false;
+
+    pub(crate) fn allocation(&self) -> &'a Allocation {
+        self.allocation
+    }
+
+    pub(crate) fn encode(&self, backend: &Backend, tag: u32) -> Result<[u64; 16]> {
+        backend.kept_tensor_map(&self.shape.map, &self.shape.encoded, self.address, tag)
+    }
+}
+
+impl<'a, T: Element> KeptTensorMut<'a, T> {
+    pub(crate) const WRITE: bool = true;
+
+    pub(crate) fn allocation(&self) -> &'a Allocation {
+        self.tensor.allocation
+    }
+
+    pub(crate) fn encode(&self, backend: &Backend, tag: u32) -> Result<[u64; 16]> {
+        self.tensor.encode(backend, tag)
     }
 }
 
@@ -297,8 +340,11 @@ fn check_shape(extents: &[usize], strides: &[usize], shape: &[u32]) -> Result<()
     }
 }
 
-/// Checks that TMA supports a start at this address.
-fn check_base(address: usize) -> Result<()> {
+/// Checks that TMA supports a tensor of elements `T` that starts at this address.
+fn check_start<T: Element>(address: usize) -> Result<()> {
+    const {
+        assert!(size_of::<T>() <= 8, "TMA copies elements of at most 8 bytes");
+    }
     if address.is_multiple_of(16) {
         return Ok(());
     }

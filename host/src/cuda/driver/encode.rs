@@ -1,4 +1,4 @@
-//! Encoding of tensor maps: `cust` does not wrap `cuTensorMapEncodeTiled`.
+//! Encoding of tensor maps: `cust` does not wrap `cuTensorMapEncodeTiled` and `cuTensorMapReplaceAddress`.
 
 use std::ptr;
 
@@ -23,12 +23,12 @@ pub(crate) struct Encode<'a> {
     pub(crate) promotion: i32,
 }
 
+/// A tensor map, with the alignment that the driver requires.
+#[repr(C, align(64))]
+struct Map([u64; 16]);
+
 /// Encodes a tensor map; returns its 128 bytes.
 pub(crate) fn encode_tensor_map(args: &Encode<'_>) -> Result<[u64; 16], Failure> {
-    /// The driver requires this alignment.
-    #[repr(C, align(64))]
-    struct Map([u64; 16]);
-
     let rank = args.extents.len();
     assert!((1..=5).contains(&rank) && args.strides.len() + 1 == rank && args.boxes.len() == rank);
     let mut map = Map([0; 16]);
@@ -51,4 +51,15 @@ pub(crate) fn encode_tensor_map(args: &Encode<'_>) -> Result<[u64; 16], Failure>
         )
     };
     result("cuTensorMapEncodeTiled", status).map(|()| map.0)
+}
+
+/// The tensor map with the address `base` in place of its own.
+pub(crate) fn with_address(words: [u64; 16], base: u64) -> Result<[u64; 16], Failure> {
+    let mut map = Map(words);
+    // SAFETY: the map is writable and aligned, and was encoded by the driver, which does not access memory at the
+    // address.
+    let status = unsafe {
+        typed::cuTensorMapReplaceAddress((&raw mut map).cast(), ptr::without_provenance_mut(base as usize))
+    };
+    result("cuTensorMapReplaceAddress", status).map(|()| map.0)
 }

@@ -86,6 +86,7 @@ macro_rules! driver_functions {
                 promotion: i32,
                 fill: i32
             );
+            cuTensorMapReplaceAddress(map: *mut c_void, base: *mut c_void);
             // Modules and launches.
             cuModuleLoadDataEx(
                 module: *mut Handle,

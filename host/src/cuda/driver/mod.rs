@@ -29,7 +29,7 @@ mod slots;
 mod status;
 mod trampoline;
 
-pub(crate) use encode::{Encode, encode_tensor_map};
+pub(crate) use encode::{Encode, encode_tensor_map, with_address};
 pub(crate) use kernel_graph::{KernelGraph, MOST_KERNELS, graphs_are_wanted};
 pub(crate) use launch_ex::{Launch, launch};
 pub(crate) use library::load;

@@ -315,6 +315,14 @@ functions! {
         }
         0
     }
+    fn cuTensorMapReplaceAddress(map: *mut c_void, base: *mut c_void) {
+        if !(map as usize).is_multiple_of(64) || !(base as usize).is_multiple_of(16) {
+            return 1;
+        }
+        // SAFETY: the caller passes a writable map.
+        unsafe { map.cast::<u64>().write(base as u64) };
+        0
+    }
     fn cuModuleLoadDataEx(
         module: *mut *mut c_void,
         image: *const c_void,

@@ -6,6 +6,7 @@ use ndarray::Array2;
 use simt::tma::Swizzle;
 
 use super::{Character, device, mock};
+use crate::memory::{Axes, TmaShape};
 use crate::{Device, Launch, TmaTensor};
 
 /// Data type, swizzle, extents, strides and box of a map, innermost dimension first, as the mock encodes them.
@@ -15,7 +16,7 @@ fn decode(words: [u64; 16]) -> (u64, u64, [u64; 3], [u64; 2], [u64; 3]) {
 }
 
 fn map<T: simt::element::Element>(tensor: &TmaTensor<'_, T>) -> [u64; 16] {
-    tensor.allocation().device().backend().tensor_map(tensor.map()).unwrap()
+    tensor.encode(tensor.allocation().device().backend(), 0).unwrap()
 }
 
 #[test]
@@ -43,6 +44,20 @@ fn the_driver_receives_the_layout_of_the_view() {
     let wide = device.alloc::<f64>(64).unwrap();
     let wide = wide.view().as_tensor(&[4, 16]).unwrap().tma(&[4, 16], Swizzle::None).unwrap();
     assert_eq!(map(&wide)[1], 4);
+}
+
+/// A shape that is kept is encoded once, also for other memory.
+#[test]
+fn a_kept_shape_is_encoded_for_any_address() {
+    let device: Device = device(0);
+    let (x, y) = (device.alloc::<f32>(20 * 24).unwrap(), device.alloc::<f32>(20 * 24).unwrap());
+    let axes = Axes::contiguous("test", &[20, 24]).unwrap();
+    let shape = TmaShape::new(4, &axes, &[8, 16], Swizzle::B64).unwrap();
+    for buffer in [&x, &x, &y, &x] {
+        let kept = shape.of(buffer.view()).unwrap().encode(device.backend(), 0).unwrap();
+        let tensor = buffer.view().as_tensor(&[20, 24]).unwrap().tma(&[8, 16], Swizzle::B64).unwrap();
+        assert_eq!(kept, map(&tensor));
+    }
 }
 
 #[test]

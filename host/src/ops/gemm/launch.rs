@@ -23,7 +23,7 @@ use crate::contract::Role;
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::{Fields, KernelArgs, Launch};
-use crate::memory::{BufferView, BufferViewMut, MatrixView, MatrixViewMut, TensorView, TmaTensor};
+use crate::memory::{BufferView, BufferViewMut, KeptTensor, MatrixView, MatrixViewMut, TensorView};
 use crate::ops::{grid_parts, on};
 use crate::stream::Stream;
 
@@ -257,14 +257,13 @@ impl<T: Multiply> Task<'_, T> {
         stream_k: Option<(&Schedule, &mut BufferViewMut<'_, f32>)>,
     ) -> Result<()> {
         let Operands { c: to, batch, ref k, .. } = call.operands;
+        let make = || launch_config(configuration, tma, &call.operands, c.element_bytes(), self.limits);
+        let kept = call.config.map_or(Ok(None), |kept| kept.get_or_make(self.limits, make))?;
         let made;
-        let config = if let Some(config) = call.config.and_then(|kept| kept.get(self.limits)) {
+        let config = if let Some(config) = kept {
             config
         } else {
-            made = launch_config(configuration, tma, &call.operands, c.element_bytes(), self.limits)?;
-            if let Some(kept) = call.config {
-                kept.keep(self.limits, &made);
-            }
+            made = make()?;
             &made
         };
         let is_product = call.flags & !SCALES == 0 && call.scale[1] == T::Wide::from(0.0);
@@ -409,8 +408,8 @@ impl<T: Multiply> Task<'_, T> {
 /// The operand in the memory of `view`, of elements `X`.
 pub(super) fn tma_tensor<'v, T: Element, X: Element>(
     view: TensorView<'v, T>,
-    map: &OperandMap,
-) -> Result<TmaTensor<'v, X>> {
+    map: &'v OperandMap,
+) -> Result<KeptTensor<'v, X>> {
     map.shape.of(view.cast_range::<X>(map.start, map.shape.span()))
 }
 

@@ -43,7 +43,7 @@ pub(super) struct GridLimits {
 }
 
 /// An operand as TMA loads it: a tensor of three axes (matrix, row and column in memory).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct OperandMap {
     /// Its first element in the operand's buffer.
     pub(super) start: usize,
@@ -51,7 +51,7 @@ pub(super) struct OperandMap {
 }
 
 /// Tensor maps and grid of a TMA kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct LaunchConfig {
     pub(super) a: OperandMap,
     pub(super) b: OperandMap,
@@ -70,14 +70,17 @@ pub(super) struct LaunchConfig {
 pub(super) struct KeptConfig(OnceLock<Box<(GridLimits, LaunchConfig)>>);
 
 impl KeptConfig {
-    /// The configuration, if it was for these limits.
-    pub(super) fn get(&self, limits: GridLimits) -> Option<&LaunchConfig> {
-        self.0.get().filter(|kept| kept.0 == limits).map(|kept| &kept.1)
-    }
-
-    /// Keeps the configuration, if it is the first.
-    pub(super) fn keep(&self, limits: GridLimits, config: &LaunchConfig) {
-        self.0.get_or_init(|| Box::new((limits, *config)));
+    /// The configuration, if it is for these limits. The first time it is what `make` makes for them.
+    pub(super) fn get_or_make(
+        &self,
+        limits: GridLimits,
+        make: impl FnOnce() -> Result<LaunchConfig>,
+    ) -> Result<Option<&LaunchConfig>> {
+        if self.0.get().is_none() {
+            let made = Box::new((limits, make()?));
+            self.0.get_or_init(|| made);
+        }
+        Ok(self.0.get().filter(|kept| kept.0 == limits).map(|kept| &kept.1))
     }
 }
 

@@ -8,6 +8,7 @@ use ndarray::{Array2, s};
 use simt::tma::Swizzle;
 
 use super::super::{Character, mock, ptx};
+use crate::memory::{Axes, TmaShape};
 use crate::reduce::{Sum, Workspace};
 use crate::{Buffer, Device, Error, Launch, Module, Result, Stream};
 
@@ -115,7 +116,12 @@ fn allocations(ordinal: u32) -> Result<Kept> {
     let (x, y, z) = (device.alloc::<f32>(10)?, device.alloc_zeros::<f32>(10)?, device.alloc_matrix::<f32>(3, 5)?);
     assert_eq!(download(&y)?, [0.0; 10]);
     let tensor = device.alloc_matrix::<f32>(32, 32)?;
-    let map = device.backend().tensor_map(tensor.view().tma(8, 8, Swizzle::None)?.map())?;
+    let map = tensor.view().tma(8, 8, Swizzle::None)?.encode(device.backend(), 0)?;
+    let shape = TmaShape::new(4, &Axes::contiguous("test", &[2, 4])?, &[2, 4], Swizzle::None)?;
+    for buffer in [&x, &y] {
+        let words = shape.of(buffer.view())?.encode(device.backend(), 0)?;
+        assert_eq!(words[0], buffer.view().address().addr() as u64);
+    }
     device.release_unused_memory()?;
     stream.synchronize()?;
     Ok(Box::new((x, y, z, tensor, map, stream)))

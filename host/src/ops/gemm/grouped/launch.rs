@@ -90,15 +90,16 @@ impl<T: GroupedMultiply> GroupedGemm<'_, T> {
             let shape = TmaShape::new(bytes, &axes(layout, matrices)?, &[1, rows, line], Swizzle::B128)?;
             Ok::<_, Error>(OperandMap { start: 0, shape })
         };
-        let from_a = tma_tensor::<T, T>(self.a, &load(a, 1, edge_a)?)?;
-        let from_b = tma_tensor::<T, T>(self.b, &load(b, groups, rows)?)?;
+        let (map_a, map_b) = (load(a, 1, edge_a)?, load(b, groups, rows)?);
+        let (from_a, from_b) = (tma_tensor::<T, T>(self.a, &map_a)?, tma_tensor::<T, T>(self.b, &map_b)?);
         let box_rows = config.store_rows().filter(|_| !c.is_wide() && self.scale[1] == 0.0);
         let copies = box_rows.is_some() && config.copies_boxes();
+        let shape;
         let map_c = if let Some(rows) = box_rows.filter(|_| to.tma_storable(1, c.element_bytes())) {
             // The map has elements of `T`: bytes where these have 8 bits.
             let times = c.element_bytes() / bytes;
             let stored = OperandLayout { cols: to.cols * times, ld: to.ld * times, ..to };
-            let shape = TmaShapeMut::new(bytes, &axes(stored, 1)?, &[1, rows, line], Swizzle::B128)?;
+            shape = TmaShapeMut::new(bytes, &axes(stored, 1)?, &[1, rows, line], Swizzle::B128)?;
             let none = c.own.empty();
             // Threads store what TMA does not.
             let (own, stored) = shape.within::<T, _>(std::mem::replace(&mut c.own, none))?;
