@@ -149,19 +149,25 @@ impl Backend {
         }
     }
 
-    /// A kernel whose PTX is in this build, with its attribute set for `shared_bytes` of dynamic shared memory.
-    pub(super) fn kernel(&self, info: &'static KernelInfo, shared_bytes: usize) -> Result<(Arc<Module>, Function)> {
+    /// A kernel whose PTX is in this build, with its attribute set for `shared_bytes` of dynamic shared memory; its
+    /// module, too, if it is wanted.
+    pub(super) fn kernel(
+        &self,
+        info: &'static KernelInfo,
+        shared_bytes: usize,
+        wants_module: bool,
+    ) -> Result<(Option<Arc<Module>>, Function)> {
         let address = ptr::from_ref(info).addr();
         let launched = || self.launched.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((module, function)) = launched().get(&address)
             && function.allows(shared_bytes)
         {
-            return Ok((Arc::clone(module), *function));
+            return Ok((wants_module.then(|| Arc::clone(module)), *function));
         }
         let module = self.embedded(info)?;
         let function = module.function(info, shared_bytes)?;
         launched().insert(address, (Arc::clone(&module), function));
-        Ok((module, function))
+        Ok((wants_module.then_some(module), function))
     }
 
     /// The module of a kernel whose PTX is in this build, compiled at its first use.

@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
+use qcell::QCellOwner;
 use smallvec::SmallVec;
 
 use super::backend::Backend;
@@ -20,7 +21,7 @@ use crate::error::{BadLaunch, LaunchRule, Result};
 /// between them.
 pub(crate) struct Pair<'p> {
     /// Held from the first to the second: the first is registered as a use of its memory, but not queued.
-    held: Enqueue<'p>,
+    held: RefCell<Enqueue<'p>>,
     first: RefCell<Option<First>>,
 }
 
@@ -79,7 +80,7 @@ impl Pair<'_> {
 impl Backend {
     /// Begins a pair of launches. While it exists, this thread must not queue other work, which would wait for its end.
     pub(crate) fn pair(&self) -> Pair<'_> {
-        Pair { held: self.primary().enqueue(), first: RefCell::default() }
+        Pair { held: self.primary().enqueue().into(), first: RefCell::default() }
     }
 
     /// Queues the kernel; the first one of a pair when the second comes. `memory` is the memory that it uses, and
@@ -101,9 +102,10 @@ impl Backend {
         // A module of the user's may be unloaded; those of kernels in the program are not.
         let may_be_first = module.is_none() && info.cluster <= 1;
         let of_graph = may_be_first && !info.pdl;
+        let wants_module = of_graph || pair.is_some();
         let (module, function) = match module {
-            Some(module) => (Arc::clone(module), module.function(info, geometry.shared_bytes)?),
-            None => self.kernel(info, geometry.shared_bytes)?,
+            Some(module) => (wants_module.then(|| Arc::clone(module)), module.function(info, geometry.shared_bytes)?),
+            None => self.kernel(info, geometry.shared_bytes, wants_module)?,
         };
         let threads = geometry.threads_per_block();
         if threads > u64::from(function.max_threads) {
@@ -119,17 +121,18 @@ impl Backend {
             )
             .into());
         }
-        let own;
-        let held = if let Some((pair, _)) = pair {
-            &pair.held
+        let (mut own, mut of_pair);
+        let held: &mut QCellOwner = if let Some((pair, _)) = pair {
+            of_pair = pair.held.borrow_mut();
+            &mut of_pair
         } else {
             own = self.primary().enqueue();
-            &own
+            &mut own
         };
         for (memory, write) in memory {
             memory.order(held, queue, write)?;
         }
-        self.primary().launched(name);
+        self.primary().launched(info);
         let of_driver = driver::Launch {
             function: function.raw.cast(),
             grid: geometry.grid,
@@ -141,9 +144,10 @@ impl Backend {
         };
         if let Some((pair, Role::First)) = pair
             && may_be_first
+            && let Some(module) = &module
         {
             // SAFETY: the caller's promise.
-            let first = unsafe { First::new(launch, of_driver, module, queue) };
+            let first = unsafe { First::new(launch, of_driver, Arc::clone(module), queue) };
             pair.first.replace(Some(first));
             return Ok(Execution::default());
         }
@@ -155,11 +159,11 @@ impl Backend {
             // memory they point to is registered with the queue, so it lives until the queue has passed this launch.
             // For kernels with programmatic dependent launch see the module documentation of `cuda`.
             unsafe {
-                match first {
-                    Some(first) => first.with(|launch, of_first| {
-                        queue.launch_pair([launch, &of_driver], [of_first, &module], info.cluster)
+                match (first, &module) {
+                    (Some(first), Some(module)) => first.with(|launch, of_first| {
+                        queue.launch_pair([launch, &of_driver], [of_first, module], info.cluster)
                     }),
-                    None => queue.launch(&of_driver, of_graph.then_some(&module)),
+                    (_, module) => queue.launch(&of_driver, module.as_ref().filter(|_| of_graph)),
                 }
             }
         })?;

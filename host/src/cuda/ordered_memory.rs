@@ -5,16 +5,17 @@
 //! work in the other queue at that moment, which may be more than the use itself, never less. With one queue, the
 //! common case, there are no waits. Allocating and freeing are uses, too ([`super::memory_pool`]).
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use cust::context::CurrentContext;
 use cust::sys;
+use qcell::{QCell, QCellOwner};
 
 use super::copy::{self, Side};
 use super::driver::{self, codes};
 use super::driver_stream::Queue;
 use super::pinned::Pinned;
-use super::primary::{Enqueue, Primary};
+use super::primary::Primary;
 use crate::contract::Region;
 use crate::error::{Error, Result};
 
@@ -23,7 +24,7 @@ pub(crate) struct Memory {
     address: sys::CUdeviceptr,
     /// Host memory in place of device memory.
     host: Option<Pinned>,
-    users: Mutex<Users>,
+    users: QCell<Users>,
     primary: Arc<Primary>,
 }
 
@@ -64,7 +65,9 @@ impl Users {
     /// Registers a write by `queue`, which waits for all others.
     fn write(&mut self, queue: &Arc<Queue>) {
         self.readers.clear();
-        self.writer = Some(Arc::clone(queue));
+        if !self.writer.iter().any(|writer| Arc::ptr_eq(writer, queue)) {
+            self.writer = Some(Arc::clone(queue));
+        }
         self.writer_reads = false;
     }
 
@@ -98,7 +101,7 @@ impl Memory {
         let queue = queue.filter(|queue| bytes > 0 && primary.pool().is_some() && !queue.is_captured());
         let users = Users { writer: queue.cloned(), ..Users::default() };
         let address = if bytes == 0 { 0 } else { Self::allocate(primary, bytes, queue)? };
-        Ok(Self { address, host: None, users: users.into(), primary: Arc::clone(primary) })
+        Ok(Self { address, host: None, users: primary.enqueue().cell(users), primary: Arc::clone(primary) })
     }
 
     /// Page-locked host memory of `bytes` bytes, at least one, all zero. Kernels write it across the bus; the host then
@@ -106,7 +109,8 @@ impl Memory {
     pub(super) fn on_host(primary: &Arc<Primary>, bytes: usize) -> Result<Self> {
         let host = Pinned::new(primary, bytes)?;
         let address = host.base() as sys::CUdeviceptr;
-        Ok(Self { address, host: Some(host), users: Mutex::default(), primary: Arc::clone(primary) })
+        let users = primary.enqueue().cell(Users::default());
+        Ok(Self { address, host: Some(host), users, primary: Arc::clone(primary) })
     }
 
     fn allocate(primary: &Primary, bytes: usize, queue: Option<&Arc<Queue>>) -> Result<sys::CUdeviceptr> {
@@ -144,12 +148,12 @@ impl Memory {
         self.address as *mut u8
     }
 
-    /// Makes the next work of `queue` wait for the uses so far, and registers it as a use. The caller holds the lock of
-    /// [`Primary::enqueue`] until the work is queued.
+    /// Makes the next work of `queue` wait for the uses so far, and registers it as a use. `held` is from [`Primary::enqueue`],
+    /// which the caller keeps until the work is queued.
     ///
     /// If a wait fails, the users so far are kept, since nothing is ordered behind them, and `queue` is one more.
-    pub(super) fn order(&self, _held: &Enqueue<'_>, queue: &Arc<Queue>, write: bool) -> Result<()> {
-        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn order(&self, held: &mut QCellOwner, queue: &Arc<Queue>, write: bool) -> Result<()> {
+        let users = held.rw(&self.users);
         let ordered = users.before(queue, write).try_for_each(|other| queue.wait_for(other));
         if write && ordered.is_ok() {
             users.write(queue);
@@ -182,7 +186,7 @@ impl Memory {
         if region.is_empty() {
             return Ok(());
         }
-        self.order(&self.primary.enqueue(), queue, false)?;
+        self.order(&mut self.primary.enqueue(), queue, false)?;
         queue.synchronize()?;
         for (start, row) in region.starts().zip(out.chunks_exact_mut(region.row)) {
             // SAFETY: the row lies in the allocation. All work that was queued on it is done, and the caller's borrow
@@ -218,8 +222,8 @@ impl Memory {
         if region.is_empty() {
             return Ok(());
         }
-        let held = self.primary.enqueue();
-        self.order(&held, queue, true)?;
+        let mut held = self.primary.enqueue();
+        self.order(&mut held, queue, true)?;
         let (to, from) = (Side::device(self.address, region), Side::host(data.cast_mut(), region));
         // SAFETY: the region lies in the allocation; the caller promises the rest.
         self.primary.call(copy::doing("to", region), || unsafe { copy::rows(queue, to, from) })
@@ -233,8 +237,8 @@ impl Memory {
         if region.is_empty() {
             return Ok(());
         }
-        let held = self.primary.enqueue();
-        self.order(&held, queue, false)?;
+        let mut held = self.primary.enqueue();
+        self.order(&mut held, queue, false)?;
         let (to, from) = (Side::host(out, region), Side::device(self.address, region));
         // SAFETY: the region lies in the allocation; the caller promises the rest.
         self.primary.call(copy::doing("from", region), || unsafe { copy::rows(queue, to, from) })
@@ -245,8 +249,8 @@ impl Memory {
         if region.is_empty() {
             return Ok(());
         }
-        let held = self.primary.enqueue();
-        self.order(&held, queue, true)?;
+        let mut held = self.primary.enqueue();
+        self.order(&mut held, queue, true)?;
         self.primary.call(format_args!("clearing {} bytes", region.len()), || {
             for start in region.starts() {
                 // SAFETY: the row lies in the allocation, which outlives the queued work.
@@ -263,9 +267,9 @@ impl Memory {
         if to.is_empty() {
             return Ok(());
         }
-        let held = self.primary.enqueue();
-        source.order(&held, queue, false)?;
-        self.order(&held, queue, true)?;
+        let mut held = self.primary.enqueue();
+        source.order(&mut held, queue, false)?;
+        self.order(&mut held, queue, true)?;
         let (to_side, from_side) = (Side::device(self.address, to), Side::device(source.address, from));
         // SAFETY: both regions lie in their allocations, which outlive the queued work.
         self.primary.call(copy::doing("within the device,", to), || unsafe { copy::rows(queue, to_side, from_side) })
@@ -299,7 +303,7 @@ impl Drop for Memory {
             host.into_iter().for_each(Pinned::leak);
             return;
         };
-        let users = std::mem::take(self.users.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let users = std::mem::take(self.users.get_mut());
         let mut users = users.writer.into_iter().chain(users.readers.into_iter().map(|reader| reader.queue));
         if let Some(host) = host {
             if !users.all(|queue| queue.synchronize_to_clean_up()) {

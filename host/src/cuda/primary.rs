@@ -2,11 +2,14 @@
 
 use std::fmt::Display;
 use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cust::context::{Context, CurrentContext};
 use cust::device::Device;
 use cust::sys;
+use qcell::QCellOwner;
+use simt::KernelInfo;
 
 use super::driver::{self, Failure, codes};
 use super::memory_pool::Pool;
@@ -22,14 +25,16 @@ pub(crate) struct Primary {
     pool: Option<Pool>,
     name: String,
     lost: OnceLock<DeviceLost>,
-    enqueue: Mutex<()>,
-    last_kernel: Mutex<Option<&'static str>>,
+    /// Who holds the owner may access the users of memory.
+    enqueue: Mutex<QCellOwner>,
+    /// The kernel launched last; null before the first one.
+    last_kernel: AtomicPtr<KernelInfo>,
     panic_report: PanicReport,
     lines: Lines,
 }
 
 /// The lock that is held while a use of memory is registered and the work is queued.
-pub(super) type Enqueue<'a> = MutexGuard<'a, ()>;
+pub(super) type Enqueue<'a> = MutexGuard<'a, QCellOwner>;
 
 impl Primary {
     /// Loads the driver and retains the context of device `ordinal`.
@@ -57,7 +62,7 @@ impl Primary {
             name,
             lost: OnceLock::new(),
             enqueue: Mutex::default(),
-            last_kernel: Mutex::default(),
+            last_kernel: AtomicPtr::default(),
             panic_report: PanicReport::default(),
             lines: Lines::default(),
         };
@@ -135,8 +140,8 @@ impl Primary {
     }
 
     /// Remembers the kernel launched last, for [`DeviceLost`].
-    pub(super) fn launched(&self, kernel: &'static str) {
-        *self.last_kernel.lock().unwrap_or_else(PoisonError::into_inner) = Some(kernel);
+    pub(super) fn launched(&self, kernel: &'static KernelInfo) {
+        self.last_kernel.store(ptr::from_ref(kernel).cast_mut(), Ordering::Relaxed);
     }
 
     /// The error for a failure; a fatal one is kept for all later calls.
@@ -147,10 +152,11 @@ impl Primary {
         }
         // What was printed before the failure may say why.
         self.lines.print();
-        let last_kernel = *self.last_kernel.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: null, or from a reference that is valid for ever.
+        let last_kernel = unsafe { self.last_kernel.load(Ordering::Relaxed).as_ref() };
         let lost = self.lost.get_or_init(|| DeviceLost {
             cause: error,
-            last_kernel: last_kernel.map(ToOwned::to_owned),
+            last_kernel: last_kernel.map(|kernel| kernel.name.to_owned()),
             panic: self.panic_report.read(),
         });
         Error::DeviceLost(Box::new(lost.clone()))

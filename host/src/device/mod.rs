@@ -1,14 +1,15 @@
 //! Devices: a GPU, or the simulator, behind one type.
 
+mod caches;
 mod open;
 
-use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use simt::KernelInfo;
 use simulator::Counters;
 
+use self::caches::Caches;
 use crate::backend::{Backend, Queue};
 use crate::contract::{Hardware, Limits};
 use crate::error::{ArgumentRule, BadArgument, Result};
@@ -35,13 +36,13 @@ pub(crate) struct Inner {
     queue: Queue,
     /// What launches counted: see [`Device::take_counters`].
     counters: Mutex<Counters>,
-    /// What operations keep for their next calls, by type.
-    caches: Mutex<Vec<(TypeId, Arc<dyn Any + Send + Sync>)>>,
+    /// What operations keep for their next calls.
+    caches: Caches,
 }
 
 impl Device {
     fn new(backend: Backend, queue: Queue) -> Self {
-        Self { inner: Arc::new(Inner { backend, queue, counters: Mutex::default(), caches: Mutex::default() }) }
+        Self { inner: Arc::new(Inner { backend, queue, counters: Mutex::default(), caches: Caches::default() }) }
     }
 
     /// Kind, number and name, as `CUDA device 0 (NVIDIA H200)` or `the simulator`.
@@ -180,15 +181,8 @@ impl Device {
     }
 
     /// What an operation keeps on this device, empty at first.
-    pub(crate) fn cache<C: Default + Send + Sync + 'static>(&self) -> Arc<C> {
-        let mut caches = self.inner.caches.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = TypeId::of::<C>();
-        if let Some((_, cache)) = caches.iter().find(|(of, _)| *of == own) {
-            return Arc::clone(cache).downcast().unwrap_or_default();
-        }
-        let cache = Arc::<C>::default();
-        caches.push((own, Arc::<C>::clone(&cache)));
-        cache
+    pub(crate) fn cache<C: Default + Send + Sync + 'static>(&self) -> &C {
+        self.inner.caches.get()
     }
 
     pub(crate) fn backend(&self) -> &Backend {

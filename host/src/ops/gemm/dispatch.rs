@@ -7,13 +7,13 @@ use super::algorithm::Algorithm;
 use super::builder::Gemm;
 use super::choice::{Chosen, KeptPlan};
 use super::element::{Multiply, Output, OutputBuffers};
-use super::launch::Task;
+use super::launch::{Task, is_paired};
 use super::launch_config::GridLimits;
 use super::operands::OperandLayout;
 use super::options::{Activation, CALL, Op};
 use super::problem::{Epilogue, Problem, Request};
 use super::{choice, planner, problem};
-use crate::backend::Queue;
+use crate::backend::{Pair, Queue};
 use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Error, Result};
 use crate::memory::{BufferView, BufferViewMut, Matrix, TensorView, TensorViewMut};
@@ -238,6 +238,7 @@ impl<T: Multiply> Gemm<'_, T> {
         let (a, b) = if problem.exchanged { (self.b, self.a) } else { (self.a, self.b) };
         let limits = GridLimits { sm_count: self.sm_count(), is_sm_target: self.sm_count_target.is_some(), grid };
         let alpha = if problem.k == 0 { T::Wide::from(0.0) } else { self.alpha };
+        let pair = is_paired(plan).then(|| self.device.backend().pair());
         let task = Task {
             device: self.device,
             stream: self.stream,
@@ -255,10 +256,11 @@ impl<T: Multiply> Gemm<'_, T> {
                 | self.activation.flag()
                 | if self.scales.iter().any(Option::is_some) { SCALES } else { 0 },
             limits,
-            pair: None,
+            pair: pair.as_ref(),
         };
         let elements = c.view().axes().span().unwrap_or(0);
-        task.run(OutputBuffers::of(c.cast_range_mut::<C>(0, elements)), self.workspace.as_mut())
+        task.run(OutputBuffers::of(c.cast_range_mut::<C>(0, elements)), self.workspace.as_mut())?;
+        pair.map_or(Ok(()), Pair::finish)
     }
 }
 

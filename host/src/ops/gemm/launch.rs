@@ -32,9 +32,14 @@ use crate::stream::Stream;
 /// dependent launch, which longer products are better off with.
 const PAIRED_BELOW: f64 = 10.0 * 253_440.0;
 
+/// Whether the copies of operands and the product are queued at once.
+pub(super) fn is_paired(plan: &Plan) -> bool {
+    plan.work.packing.is_one_launch() && plan.cost < PAIRED_BELOW
+}
+
 /// A problem with its plan and its memory. C is not empty.
 #[derive(Clone, Copy)]
-pub(super) struct Task<'t, T: Multiply> {
+pub(super) struct Task<'t, 'p, T: Multiply> {
     pub(super) device: &'t Device,
     pub(super) stream: Option<&'t Stream>,
     pub(super) problem: &'t Problem,
@@ -55,8 +60,8 @@ pub(super) struct Task<'t, T: Multiply> {
     /// The kernels' flags for bias and activation.
     pub(super) flags: u32,
     pub(super) limits: GridLimits,
-    /// The launch that copies operands, and waits for that which multiplies.
-    pub(super) pair: Option<&'t Pair<'t>>,
+    /// For a plan that [`is_paired`]: the launch that copies operands waits here for that which multiplies.
+    pub(super) pair: Option<&'t Pair<'p>>,
 }
 
 /// One call of a kernel: its operands and its epilogue.
@@ -68,7 +73,7 @@ struct Call<'t, W> {
     flags: u32,
 }
 
-impl<T: Multiply> Task<'_, T> {
+impl<T: Multiply> Task<'_, '_, T> {
     /// Launches everything.
     pub(super) fn run(&self, c: OutputBuffers<'_, T>, workspace: Option<&mut BufferViewMut<'_, f32>>) -> Result<()> {
         let packing = &self.plan.work.packing;
@@ -80,14 +85,10 @@ impl<T: Multiply> Task<'_, T> {
         let (mut partials, rest) = workspace.view_mut().split_at(self.plan.workspace_len() - copies_len)?;
         let (mut copies, _) = rest.split_at(copies_len)?;
         let untyped = operands.map(TensorView::untyped);
-        let is_pair = packing.is_one_launch() && self.plan.cost < PAIRED_BELOW;
-        let pair = is_pair.then(|| self.device.backend().pair());
-        packing.pack((self.device, self.stream, pair.as_ref()), self.problem, untyped, &mut copies)?;
+        packing.pack((self.device, self.stream, self.pair), self.problem, untyped, &mut copies)?;
         let [a, b] = packing.packed_operands(operands, copies.view())?;
         let (source, problem) = (Some((operands, self.problem)), &packing.apply(self.problem));
-        let task = Task { a, b, problem, source, pair: pair.as_ref(), ..*self };
-        task.multiply(c, Some(&mut partials))?;
-        pair.map_or(Ok(()), Pair::finish)
+        Task { a, b, problem, source, ..*self }.multiply(c, Some(&mut partials))
     }
 
     /// Launches a kernel after the copies.
