@@ -24,9 +24,9 @@ impl Backend {
     pub(crate) fn kept_tensor_map(&self, map: &TensorMap, encoded: &EncodedMap, base: u64) -> Result<[u64; 16]> {
         match encoded.get() {
             Some((at, words)) if *at == base => Ok(*words),
-            Some((_, words)) => self.primary().call("replacing the address of a tensor map", || {
-                driver::with_address(*words, base)
-            }),
+            Some((_, words)) => {
+                self.primary().call("replacing the address of a tensor map", || driver::with_address(*words, base))
+            }
             None => {
                 let words = self.tensor_map(&TensorMap { base, ..*map })?;
                 encoded.get_or_init(|| (base, words));

@@ -20,7 +20,6 @@ use simt::tma::{TensorMap, TensorMapMut};
 use smallvec::{SmallVec, smallvec};
 
 use super::run::Binder;
-use crate::error::Result;
 use crate::memory::{
     Buffer, BufferView, BufferViewMut, KeptTensor, KeptTensorMut, Matrix, MatrixView, MatrixViewMut, TmaTensor,
     TmaTensorMut,
@@ -41,9 +40,9 @@ use sealed::Sealed;
     note = "a tensor map takes `TmaTensor<T>` or `TmaTensorMut<T>`, a struct `Fields((…))`, a number its own type"
 )]
 pub trait Arg<V>: Sealed {
-    /// The parameter's value; its memory is noted in the binder.
+    /// The parameter's value; its memory is noted in the binder. So is a failure: then the value is not used.
     #[doc(hidden)]
-    fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<V>
+    fn bind<'a>(self, binder: &mut Binder<'a>) -> V
     where
         Self: 'a;
 }
@@ -62,8 +61,8 @@ pub trait KernelArgs<P>: Bind<P> {}
 /// What [`KernelArgs`] does.
 #[doc(hidden)]
 pub trait Bind<P>: Sealed {
-    /// The parameters' values.
-    fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<P>
+    /// The parameters' values, as [`Arg::bind`] gives them.
+    fn bind<'a>(self, binder: &mut Binder<'a>) -> P
     where
         Self: 'a;
 
@@ -84,11 +83,11 @@ pub struct Fields<A>(pub A);
 impl<A> Sealed for Fields<A> {}
 #[diagnostic::do_not_recommend]
 impl<S: StructArg, A: KernelArgs<S::Fields>> Arg<S> for Fields<A> {
-    fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<S>
+    fn bind<'a>(self, binder: &mut Binder<'a>) -> S
     where
         Self: 'a,
     {
-        binder.fields(S::NAMES, |binder| self.0.bind(binder)).map(S::from_fields)
+        S::from_fields(binder.fields(S::NAMES, |binder| self.0.bind(binder)))
     }
 }
 
@@ -105,14 +104,14 @@ macro_rules! tuples {
 
         impl<$($argument: Arg<$parameter>, $parameter),*> Bind<($($parameter,)*)> for ($($argument,)*) {
             #[allow(unused_variables, clippy::unused_unit, reason = "the empty tuple")]
-            fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<($($parameter,)*)>
+            fn bind<'a>(self, binder: &mut Binder<'a>) -> ($($parameter,)*)
             where
                 Self: 'a,
             {
-                Ok(($({
+                ($({
                     binder.next_argument($index);
-                    self.$index.bind(binder)?
-                },)*))
+                    self.$index.bind(binder)
+                },)*)
             }
 
             #[allow(unused_variables, reason = "the empty tuple")]
@@ -160,11 +159,11 @@ tuples! {
 pub trait ByValue: Sealed {}
 #[diagnostic::do_not_recommend]
 impl<N: ByValue> Arg<N> for N {
-    fn bind<'a>(self, _: &mut Binder<'a>) -> Result<Self>
+    fn bind<'a>(self, _: &mut Binder<'a>) -> Self
     where
         Self: 'a,
     {
-        Ok(self)
+        self
     }
 }
 
@@ -184,7 +183,7 @@ macro_rules! views {
         impl<T: Element> Sealed for $argument {}
         #[diagnostic::do_not_recommend]
         impl<T: Element> Arg<$parameter<'static, T>> for $argument {
-            fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<$parameter<'static, T>>
+            fn bind<'a>(self, binder: &mut Binder<'a>) -> $parameter<'static, T>
             where
                 Self: 'a,
             {
@@ -214,15 +213,18 @@ macro_rules! maps {
         impl<T: Element> Sealed for $argument {}
         #[diagnostic::do_not_recommend]
         impl<T: Element> Arg<$map<'static, T>> for $argument {
-            fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<$map<'static, T>>
+            fn bind<'a>(self, binder: &mut Binder<'a>) -> $map<'static, T>
             where
                 Self: 'a,
             {
-                let tag = binder.memory(self.allocation(), $tensor::<T>::WRITE)?;
-                let words = self.encode(binder.backend(), tag)?;
+                let tag = binder.memory(self.allocation(), $tensor::<T>::WRITE);
+                let words = self.encode(binder.backend(), tag).unwrap_or_else(|failure| {
+                    binder.failed(failure);
+                    [0; 16]
+                });
                 // SAFETY: the device encoded the words for elements `T` in this allocation, which the launch binds
-                // under this tag, for writing if the tensor is borrowed mutably.
-                Ok(unsafe { $map::from_raw(words) })
+                // under this tag, for writing if the tensor is borrowed mutably; or there is no launch.
+                unsafe { $map::from_raw(words) }
             }
         }
     )+)+};
@@ -237,51 +239,51 @@ maps! {
 impl<A: Sealed> Sealed for Option<A> {}
 #[diagnostic::do_not_recommend]
 impl<T: Element, A: Arg<TensorMapMut<'static, T>>> Arg<TensorMapMut<'static, T>> for Option<A> {
-    fn bind<'a>(self, binder: &mut Binder<'a>) -> Result<TensorMapMut<'static, T>>
+    fn bind<'a>(self, binder: &mut Binder<'a>) -> TensorMapMut<'static, T>
     where
         Self: 'a,
     {
         match self {
             Some(tensor) => tensor.bind(binder),
             // SAFETY: a map of no memory: a copy through it is a fault, on the GPU as on the simulator.
-            None => Ok(unsafe { TensorMapMut::from_raw([0; 16]) }),
+            None => unsafe { TensorMapMut::from_raw([0; 16]) },
         }
     }
 }
 
 impl<'a, T: Element> BufferView<'a, T> {
-    fn bind_view(self, binder: &mut Binder<'a>) -> Result<VecRef<'static, T>> {
-        let tag = binder.memory(self.allocation(), false)?;
+    fn bind_view(self, binder: &mut Binder<'a>) -> VecRef<'static, T> {
+        let tag = binder.memory(self.allocation(), false);
         // SAFETY: the elements lie in the allocation, at a multiple of their size from its aligned start; the launch
         // binds the allocation under this tag and excludes writers meanwhile.
-        Ok(unsafe { VecRef::from_raw_parts(self.address(), self.len() as u64, tag) })
+        unsafe { VecRef::from_raw_parts(self.address(), self.len() as u64, tag) }
     }
 }
 
 impl<'a, T: Element> BufferViewMut<'a, T> {
-    fn bind_view(self, binder: &mut Binder<'a>) -> Result<VecMut<'static, T>> {
-        let tag = binder.memory(self.allocation(), true)?;
+    fn bind_view(self, binder: &mut Binder<'a>) -> VecMut<'static, T> {
+        let tag = binder.memory(self.allocation(), true);
         // SAFETY: as for `BufferView`; the elements are borrowed for writing.
-        Ok(unsafe { VecMut::from_raw_parts(self.view().address().cast_mut(), self.len() as u64, tag) })
+        unsafe { VecMut::from_raw_parts(self.view().address().cast_mut(), self.len() as u64, tag) }
     }
 }
 
 impl<'a, T: Element> MatrixView<'a, T> {
-    fn bind_view(self, binder: &mut Binder<'a>) -> Result<MatRef<'static, T>> {
-        let tag = binder.memory(self.allocation(), false)?;
+    fn bind_view(self, binder: &mut Binder<'a>) -> MatRef<'static, T> {
+        let tag = binder.memory(self.allocation(), false);
         // Each extent was checked to fit 32 bits when the layout was.
         let [rows, cols, ld] = [self.rows(), self.cols(), self.ld()].map(|extent| extent as u32);
         // SAFETY: the elements lie in the allocation, at a multiple of their size from its aligned start; the launch
         // binds the allocation under this tag and excludes writers meanwhile.
-        Ok(unsafe { MatRef::from_raw_parts(self.address(), rows, cols, ld, tag) })
+        unsafe { MatRef::from_raw_parts(self.address(), rows, cols, ld, tag) }
     }
 }
 
 impl<'a, T: Element> MatrixViewMut<'a, T> {
-    fn bind_view(self, binder: &mut Binder<'a>) -> Result<MatMut<'static, T>> {
-        let tag = binder.memory(self.allocation(), true)?;
+    fn bind_view(self, binder: &mut Binder<'a>) -> MatMut<'static, T> {
+        let tag = binder.memory(self.allocation(), true);
         let [rows, cols, ld] = [self.rows(), self.cols(), self.ld()].map(|extent| extent as u32);
         // SAFETY: as for `MatrixView`; the elements are borrowed for writing, and no two coincide since ld >= cols.
-        Ok(unsafe { MatMut::from_raw_parts(self.view().address().cast_mut(), rows, cols, ld, tag) })
+        unsafe { MatMut::from_raw_parts(self.view().address().cast_mut(), rows, cols, ld, tag) }
     }
 }

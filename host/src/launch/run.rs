@@ -9,7 +9,7 @@ use super::{Arg, BindEach, KernelArgs, Launch, validate};
 use crate::backend::{Backend, Memory, Pair};
 use crate::contract::{Binding, Execution, KernelLaunch, Role};
 use crate::device::Device;
-use crate::error::{BadLaunch, LaunchRule, Result};
+use crate::error::{BadLaunch, Error, LaunchRule, Result};
 use crate::memory::Allocation;
 
 /// Collects the memory of a launch's arguments.
@@ -22,6 +22,8 @@ pub struct Binder<'a> {
     /// Name of the one that is being bound.
     argument: &'static str,
     bindings: SmallVec<[Binding<'a, Memory>; 6]>,
+    /// Why the first argument that cannot be passed cannot.
+    failure: Option<Error>,
 }
 
 impl<'a> Binder<'a> {
@@ -31,11 +33,7 @@ impl<'a> Binder<'a> {
     }
 
     /// Binds the fields of the current argument, which have these names.
-    pub(crate) fn fields<V>(
-        &mut self,
-        names: &'static [&'static str],
-        bind: impl FnOnce(&mut Self) -> Result<V>,
-    ) -> Result<V> {
+    pub(crate) fn fields<V>(&mut self, names: &'static [&'static str], bind: impl FnOnce(&mut Self) -> V) -> V {
         let outer = std::mem::replace(&mut self.names, names);
         let bound = bind(self);
         self.names = outer;
@@ -43,16 +41,19 @@ impl<'a> Binder<'a> {
     }
 
     /// Binds field `index`.
-    pub(crate) fn field<V>(&mut self, index: usize, value: impl Arg<V> + 'a) -> Result<V> {
+    pub(crate) fn field<V>(&mut self, index: usize, value: impl Arg<V> + 'a) -> V {
         self.next_argument(index);
         value.bind(self)
     }
 
     /// Records that the current argument uses `allocation`; returns the tag for its view. Views of one allocation share
     /// one tag, since the simulator tracks memory, not arguments.
-    pub(super) fn memory(&mut self, allocation: &'a Allocation, write: bool) -> Result<u32> {
+    pub(super) fn memory(&mut self, allocation: &'a Allocation, write: bool) -> u32 {
         if !self.device.is(allocation.device()) {
-            self.device.check_same(allocation.device(), &format!("kernel `{}`", self.info.name), self.argument)?;
+            let call = format!("kernel `{}`", self.info.name);
+            let refused = self.device.check_same(allocation.device(), &call, self.argument);
+            refused.err().into_iter().for_each(|failure| self.failed(failure));
+            return 0;
         }
         let memory = allocation.memory();
         let known = self.bindings.iter().position(|binding| std::ptr::eq(binding.memory, memory));
@@ -61,7 +62,13 @@ impl<'a> Binder<'a> {
             self.bindings.len() - 1
         });
         self.bindings[tag].write |= write;
-        Ok(tag as u32)
+        tag as u32
+    }
+
+    /// An argument cannot be passed.
+    #[cold]
+    pub(super) fn failed(&mut self, failure: Error) {
+        self.failure.get_or_insert(failure);
     }
 
     /// What encodes tensor maps.
@@ -134,8 +141,12 @@ impl Device {
             Some(module) if module.device().is(self) => module.loaded(),
             Some(module) => return Err(self.of_another_device(info, LaunchRule::Module, "a module", module.device())),
         };
-        let mut binder = Binder { device: self, info, names: info.args, argument: "", bindings: SmallVec::new() };
-        let mut values = args.bind(&mut binder)?;
+        let bindings = SmallVec::new();
+        let mut binder = Binder { device: self, info, names: info.args, argument: "", bindings, failure: None };
+        let mut values = args.bind(&mut binder);
+        if let Some(failure) = binder.failure {
+            return Err(failure);
+        }
         let entry = kernel.entry();
         let parameters = A::addresses(&mut values);
         let bytes = ptr::slice_from_raw_parts((&raw const values).cast(), size_of::<P>());
@@ -151,7 +162,7 @@ impl Device {
         Ok(execution)
     }
 
-    fn of_another_device(&self, info: &KernelInfo, rule: LaunchRule, what: &str, device: &Device) -> crate::Error {
+    fn of_another_device(&self, info: &KernelInfo, rule: LaunchRule, what: &str, device: &Device) -> Error {
         let (expected, found) =
             (format!("{what} of this device, {}", self.name()), format!("one of {}", device.name()));
         BadLaunch::new(rule, info.name, expected, found, "create it with the device that launches").into()

@@ -58,8 +58,7 @@ pub(crate) fn with_address(words: [u64; 16], base: u64) -> Result<[u64; 16], Fai
     let mut map = Map(words);
     // SAFETY: the map is writable and aligned, and was encoded by the driver, which does not access memory at the
     // address.
-    let status = unsafe {
-        typed::cuTensorMapReplaceAddress((&raw mut map).cast(), ptr::without_provenance_mut(base as usize))
-    };
+    let status =
+        unsafe { typed::cuTensorMapReplaceAddress((&raw mut map).cast(), ptr::without_provenance_mut(base as usize)) };
     result("cuTensorMapReplaceAddress", status).map(|()| map.0)
 }

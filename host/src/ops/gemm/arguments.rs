@@ -4,7 +4,6 @@ use gpu::gemm::args::GemmArgs;
 use simt::StructArg;
 
 use super::element::{Multiply, OutputBuffers};
-use crate::error::Result;
 use crate::launch::{Arg, Binder, Sealed};
 use crate::memory::BufferView;
 
@@ -24,26 +23,24 @@ pub(super) struct GemmArguments<'a, T: Multiply> {
 
 impl<T: Multiply> Sealed for GemmArguments<'_, T> {}
 impl<T: Multiply> Arg<GemmArgs<'static, T>> for GemmArguments<'_, T> {
-    fn bind<'b>(self, binder: &mut Binder<'b>) -> Result<GemmArgs<'static, T>>
+    fn bind<'b>(self, binder: &mut Binder<'b>) -> GemmArgs<'static, T>
     where
         Self: 'b,
     {
         let ([m, n, k, batch], [alpha, beta]) = (self.extents, self.scale);
-        binder.fields(GemmArgs::<T>::NAMES, |binder| {
-            Ok(GemmArgs {
-                c: binder.field(0, self.c.own)?,
-                c_wide: binder.field(1, self.c.wide)?,
-                bias: binder.field(2, self.bias)?,
-                ldc: self.ldc,
-                stride_c: self.stride_c,
-                m,
-                n,
-                k,
-                batch,
-                alpha,
-                beta,
-                flags: self.flags,
-            })
+        binder.fields(GemmArgs::<T>::NAMES, |binder| GemmArgs {
+            c: binder.field(0, self.c.own),
+            c_wide: binder.field(1, self.c.wide),
+            bias: binder.field(2, self.bias),
+            ldc: self.ldc,
+            stride_c: self.stride_c,
+            m,
+            n,
+            k,
+            batch,
+            alpha,
+            beta,
+            flags: self.flags,
         })
     }
 }
