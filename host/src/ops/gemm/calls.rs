@@ -128,6 +128,6 @@ impl<T: Multiply> Gemm<'_, T> {
     /// # Errors
     /// As [`Gemm::into`], before anything is launched.
     pub fn plan<'c, C: Output<T>>(&self, algorithm: Algorithm, c: impl Into<TensorView<'c, C>>) -> Result<Plan> {
-        Ok(Self::plan_for(&self.request::<C>(&self.problem(c.into())?), algorithm)?.plan)
+        Self::plan_for(&self.request::<C>(&self.problem(c.into())?), algorithm)
     }
 }

@@ -1,42 +1,40 @@
-//! The plans that a call chooses from, or that for the algorithm that it names, made once for each problem.
+//! The plans that a call chooses from, or that for the algorithm that it names, made once for each kind of call.
 //!
 //! Planning estimates some hundred algorithms, which takes longer than a launch. A device keeps what was planned for
-//! the problems that it met last.
+//! the calls that it met last. They are compared as they were given: to compare takes less time than to check and to
+//! put in order, which is kept, too.
 
 use std::any::TypeId;
-use std::convert::Infallible;
-use std::ops::Deref;
 use std::ptr;
 use std::sync::Arc;
 
-use super::algorithm::{Algorithm, Plan};
-use super::applicability::Unsupported;
-use super::element::Multiply;
+use super::algorithm::Plan;
+use super::builder::Gemm;
+use super::element::{Multiply, Output};
 use super::launch_config::KeptConfig;
-use super::options::Arithmetic;
-use super::planner;
-use super::problem::{Epilogue, Problem, Request};
+use super::operands::TMA_ALIGNMENT;
+use super::options::{Activation, Bias, Op};
+use super::problem::Problem;
+use crate::error::Result;
+use crate::memory::{Axes, TensorView};
 use crate::ops::plan_cache;
 
-/// Everything that the plans depend on besides the device.
+/// Everything that the problem and its plans depend on besides the device.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     elements: TypeId,
-    problem: Problem,
-    epilogue: Epilogue,
-    arithmetic: Arithmetic,
-    sm_count: u32,
-    wanted: Wanted,
+    /// Elements of C.
+    output: TypeId,
+    words: [u64; 25],
 }
 
-/// Which plans are wanted.
-#[derive(PartialEq, Eq, Hash)]
-enum Wanted {
-    /// Those that may be chosen, or those of them that accumulate in order of k.
-    Choices { sequential: bool },
-    /// That for an algorithm. Its kernel is the address of the `KernelInfo`, which is quicker to compare; the plan of a
-    /// kernel that has two of them is kept twice.
-    Algorithm { kernel: usize, parts: u32, blocks: u32, packed: [bool; 2] },
+/// A problem that was checked, and plans for it.
+#[derive(Debug)]
+pub(super) struct Planned {
+    pub(super) problem: Problem,
+    /// That for the algorithm that the call names, or those that may be chosen, each of which needs less workspace than
+    /// all before it.
+    plans: Box<[KeptPlan]>,
 }
 
 /// A plan that is kept.
@@ -46,59 +44,88 @@ pub(super) struct KeptPlan {
     pub(super) config: KeptConfig,
 }
 
-/// One of the plans that are kept for a problem.
-#[derive(Debug)]
-pub(super) struct Chosen {
-    plans: Arc<[KeptPlan]>,
-    number: usize,
-}
+/// The plans of a device, by what they depend on.
+type PlanCache = plan_cache::PlanCache<Key, Planned>;
 
-impl Deref for Chosen {
-    type Target = KeptPlan;
+impl Planned {
+    /// The plan for one algorithm.
+    pub(super) fn one(problem: Problem, plan: Plan) -> Self {
+        Self::new(problem, [plan].into_iter())
+    }
 
-    fn deref(&self) -> &KeptPlan {
-        &self.plans[self.number]
+    /// Plans to choose from, the cheapest first.
+    pub(super) fn choices(problem: Problem, plans: impl Iterator<Item = Plan>) -> Self {
+        Self::new(problem, with_less_and_less_workspace(plans).into_iter())
+    }
+
+    fn new(problem: Problem, plans: impl Iterator<Item = Plan>) -> Self {
+        let keep = |plan| KeptPlan { plan, config: KeptConfig::default() };
+        Self { problem, plans: plans.map(keep).collect() }
+    }
+
+    /// The cheapest plan that needs a workspace of at most so many elements.
+    pub(super) fn cheapest(&self, workspace: usize) -> Option<&KeptPlan> {
+        self.plans.iter().find(|kept| kept.plan.workspace_len() <= workspace)
+    }
+
+    /// The cheapest plan.
+    pub(super) fn first(&self) -> Option<&KeptPlan> {
+        self.plans.first()
     }
 }
 
-/// The plans of a device, by what they depend on.
-type PlanCache = plan_cache::PlanCache<Key, [KeptPlan]>;
-
-/// The cheapest plan that needs a workspace of at most so many elements; with `sequential`, of those that accumulate in
-/// order of k.
-pub(super) fn cheapest<T: Multiply>(request: &Request<'_>, sequential: bool, workspace: usize) -> Option<Chosen> {
-    let Ok(plans) = kept::<T, Infallible>(request, Wanted::Choices { sequential }, || {
-        let is_allowed = |plan: &Plan| !sequential || T::configurations()[plan.configuration].is_sequential;
-        Ok(with_less_and_less_workspace(planner::plans::<T>(request).into_iter().filter(is_allowed)))
-    });
-    let number = plans.iter().position(|kept| kept.plan.workspace_len() <= workspace)?;
-    Some(Chosen { plans, number })
+/// What `make` has made for such a call earlier, or makes now. An error is not kept.
+pub(super) fn kept<T: Multiply, C: Output<T>>(
+    gemm: &Gemm<'_, T>,
+    c: TensorView<'_, C>,
+    make: impl FnOnce() -> Result<Planned>,
+) -> Result<Arc<Planned>> {
+    let Some(key) = key(gemm, c) else { return make().map(Arc::new) };
+    gemm.device.cache::<PlanCache>().get_or_make(key, |_| make().map(Arc::new))
 }
 
-/// The plan for one algorithm.
-pub(super) fn plan_for<T: Multiply>(request: &Request<'_>, algorithm: Algorithm) -> Result<Chosen, Unsupported> {
-    let wanted = Wanted::Algorithm {
-        kernel: ptr::from_ref(algorithm.kernel()).addr(),
-        parts: algorithm.parts(),
-        blocks: algorithm.blocks(),
-        packed: algorithm.packed(),
+/// The key of a call; none if an operand is no matrix or batch of matrices.
+fn key<T: Multiply, C: Output<T>>(gemm: &Gemm<'_, T>, c: TensorView<'_, C>) -> Option<Key> {
+    let is = |condition: bool, bit: u32| u64::from(condition) << bit;
+    let operand = |axes: &Axes, address: usize, op: Op| {
+        let (rank, extents, strides) = match (axes.shape(), axes.strides()) {
+            (&[rows, cols], &[down, across]) => (2, [1, rows, cols], [0, down, across]),
+            (&[batch, rows, cols], &[stride, down, across]) => (3, [batch, rows, cols], [stride, down, across]),
+            _ => return None,
+        };
+        let kind = rank | is(op == Op::T, 8) | ((address % TMA_ALIGNMENT) as u64) << 16;
+        let ([e0, e1, e2], [s0, s1, s2]) = (extents.map(|x| x as u64), strides.map(|x| x as u64));
+        Some([kind, e0, e1, e2, s0, s1, s2])
     };
-    let plans = kept::<T, _>(request, wanted, || Ok(vec![planner::plan_for::<T>(request, algorithm)?]))?;
-    Ok(Chosen { plans, number: 0 })
-}
-
-/// What `make` has made for this problem at an earlier call, or makes now. An error is not kept.
-fn kept<T: Multiply, E>(
-    request: &Request<'_>,
-    wanted: Wanted,
-    make: impl FnOnce() -> Result<Vec<Plan>, E>,
-) -> Result<Arc<[KeptPlan]>, E> {
-    let Request { problem, epilogue, arithmetic, device, sm_count } = *request;
-    let elements = TypeId::of::<T>();
-    let key = Key { elements, problem: *problem, epilogue, arithmetic, sm_count, wanted };
-    device.cache::<PlanCache>().get_or_make(key, |_| {
-        Ok(make()?.into_iter().map(|plan| KeptPlan { plan, config: KeptConfig::default() }).collect())
-    })
+    let [op_a, op_b] = gemm.ops;
+    let mut words = [0; 25];
+    words[..7].copy_from_slice(&operand(gemm.a.axes(), gemm.a.address(), op_a)?);
+    words[7..14].copy_from_slice(&operand(gemm.b.axes(), gemm.b.address(), op_b)?);
+    words[14..21].copy_from_slice(&operand(c.axes(), c.address(), Op::N)?);
+    let (bias, bias_len) = match &gemm.bias {
+        None => (0, 0),
+        Some((Bias::PerColumn, numbers)) => (1, numbers.len()),
+        Some((Bias::PerRow, numbers)) => (2, numbers.len()),
+    };
+    // The kernel is the address of its `KernelInfo`; the plan of a kernel that has two of them is kept twice.
+    let (kernel, parts, blocks, [packs_a, packs_b]) = match &gemm.algorithm {
+        None => (0, 0, 0, [false; 2]),
+        Some(by) => (ptr::from_ref(by.kernel()).addr() as u64, by.parts(), by.blocks(), by.packed()),
+    };
+    let flags = is(gemm.alpha == T::Wide::from(0.0), 0)
+        | is(gemm.alpha == T::Wide::from(1.0), 1)
+        | is(gemm.beta == T::Wide::from(0.0), 2)
+        | is(gemm.scales.iter().any(Option::is_some), 3)
+        | is(gemm.block_scales.is_some(), 4)
+        | is(gemm.activation == Activation::None, 5)
+        | is(gemm.sequential, 6)
+        | is(packs_a, 7)
+        | is(packs_b, 8)
+        | bias << 9
+        | (gemm.arithmetic as u64) << 16
+        | u64::from(gemm.sm_count()) << 32;
+    words[21..].copy_from_slice(&[flags, bias_len as u64, kernel, u64::from(parts) << 32 | u64::from(blocks)]);
+    Some(Key { elements: TypeId::of::<T>(), output: TypeId::of::<C>(), words })
 }
 
 /// Each plan that needs less workspace than all before it.
@@ -117,6 +144,8 @@ mod tests {
     use super::super::golden;
     use super::*;
     use crate::device::Device;
+    use crate::gemm::Algorithm;
+    use crate::gemm::Arithmetic;
 
     #[test]
     fn the_choice_is_that_among_all_plans() {

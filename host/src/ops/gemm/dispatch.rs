@@ -1,11 +1,13 @@
 //! From a builder to a checked problem, its plan and its launches.
 
+use std::sync::Arc;
+
 use gpu::gemm::args::{INTEGER_C, SCALE_BLOCK, SCALES};
 use simt::element::Element;
 
-use super::algorithm::Algorithm;
+use super::algorithm::{Algorithm, Plan};
 use super::builder::Gemm;
-use super::choice::{Chosen, KeptPlan};
+use super::choice::{KeptPlan, Planned};
 use super::element::{Multiply, Output, OutputBuffers};
 use super::launch::{Task, is_paired};
 use super::launch_config::GridLimits;
@@ -37,16 +39,13 @@ impl<T: Multiply> Gemm<'_, T> {
 
     /// [`Gemm::into`], with a workspace of its own if the cheapest algorithm needs one and none was given.
     pub(super) fn into_with_workspace<C: Output<T>>(self, mut c: TensorViewMut<'_, C>) -> Result<()> {
-        let problem = self.problem(c.view())?;
-        let request = self.request::<C>(&problem);
-        let plan = match self.algorithm {
-            Some(algorithm) => choice::plan_for::<T>(&request, algorithm).ok(),
-            None => choice::cheapest::<T>(&request, self.sequential, usize::MAX),
+        let planned = self.planned(c.view())?;
+        let (device, grid) = (self.device, self.device.limits().grid);
+        let first = planned.first().filter(|kept| self.workspace.is_none() && kept.plan.workspace_len() > 0);
+        let Some(kept @ KeptPlan { plan, .. }) = first else {
+            let kept = self.choose(&planned)?;
+            return self.queue(&planned.problem, kept, &mut c, grid);
         };
-        let Some(kept) = plan.filter(|kept| self.workspace.is_none() && kept.plan.workspace_len() > 0) else {
-            return self.into(c);
-        };
-        let (device, plan) = (self.device, &kept.plan);
         let mut workspace = match device.alloc_on(self.stream_queue()?, plan.workspace_len()) {
             // Some algorithms need none.
             Err(Error::OutOfMemory { .. }) if self.algorithm.is_none() => return self.into(c),
@@ -56,14 +55,14 @@ impl<T: Multiply> Gemm<'_, T> {
             schedule.memory(&T::configurations()[plan.configuration]).zero_flags(&mut workspace)?;
         }
         let gemm = Gemm { workspace: Some(workspace.view_mut()), ..self };
-        gemm.queue(&problem, &kept, &mut c, device.limits().grid)
+        gemm.queue(&planned.problem, kept, &mut c, grid)
     }
 
     /// [`Gemm::into`] with grids of at most so many blocks along x, y and z.
     pub(super) fn into_with_grid<C: Output<T>>(self, c: &mut TensorViewMut<'_, C>, grid: [u32; 3]) -> Result<()> {
-        let problem = self.problem(c.view())?;
-        let kept = self.choose(&self.request::<C>(&problem))?;
-        self.queue(&problem, &kept, c, grid)
+        let planned = self.planned(c.view())?;
+        let kept = self.choose(&planned)?;
+        self.queue(&planned.problem, kept, c, grid)
     }
 
     pub(super) fn operands(&self) -> Result<[OperandLayout; 2]> {
@@ -82,10 +81,42 @@ impl<T: Multiply> Gemm<'_, T> {
     /// The problem, with all arguments checked.
     pub(super) fn problem<C: Output<T>>(&self, c: TensorView<'_, C>) -> Result<Problem> {
         self.check_integers::<C>()?;
+        let problem = self.shapes(c)?;
+        self.check_arguments(c, &problem)?;
+        Ok(problem)
+    }
+
+    /// The problem and its plans, with all arguments checked.
+    fn planned<C: Output<T>>(&self, c: TensorView<'_, C>) -> Result<Arc<Planned>> {
+        self.check_integers::<C>()?;
+        let planned = choice::kept(self, c, || {
+            let problem = self.shapes(c)?;
+            self.check_arguments(c, &problem)?;
+            let request = self.request::<C>(&problem);
+            // Without a product any algorithm is accepted, and the epilogue alone is planned.
+            let is_product = problem.k > 0 && !problem.is_empty();
+            if let Some(algorithm) = self.algorithm.filter(|_| is_product) {
+                let plan = Self::plan_for(&request, algorithm)?;
+                return Ok(Planned::one(problem, plan));
+            }
+            let is_allowed = |plan: &Plan| !self.sequential || T::configurations()[plan.configuration].is_sequential;
+            let plans = planner::plans::<T>(&request).into_iter().filter(is_allowed);
+            Ok(Planned::choices(problem, plans))
+        })?;
+        self.check_arguments(c, &planned.problem)?;
+        Ok(planned)
+    }
+
+    /// The problem, with shapes, strides and batch sizes checked.
+    fn shapes<C: Output<T>>(&self, c: TensorView<'_, C>) -> Result<Problem> {
         let [a, b] = self.operands()?;
         let bias = self.bias.as_ref().map(|(kind, numbers)| (*kind, numbers.len()));
         let to = OperandLayout::of("c", c.axes(), Op::N)?.at(c.address());
-        let problem = Problem::new(a, b, to, bias, self.alpha != T::Wide::from(0.0))?;
+        Problem::new(a, b, to, bias, self.alpha != T::Wide::from(0.0))
+    }
+
+    /// Checks what is not a matter of shapes, and the factors.
+    fn check_arguments<C: Output<T>>(&self, c: TensorView<'_, C>, problem: &Problem) -> Result<()> {
         let check_device = |device: &Device, argument| self.device.check_same(device, CALL, argument);
         check_device(self.a.device(), "a")?;
         check_device(self.b.device(), "b")?;
@@ -93,10 +124,9 @@ impl<T: Multiply> Gemm<'_, T> {
         self.bias.as_ref().map_or(Ok(()), |(_, bias)| check_device(bias.device(), "bias"))?;
         let [m, n] = problem.in_order([problem.m, problem.n]);
         check_scales((self.device, CALL), [(m, "rows of C"), (n, "columns of C")], &self.scales)?;
-        self.check_block_scales(&problem)?;
+        self.check_block_scales(problem)?;
         self.workspace.as_ref().map_or(Ok(()), |workspace| check_device(workspace.device(), "workspace"))?;
-        self.stream_queue()?;
-        Ok(problem)
+        self.stream_queue().map(drop)
     }
 
     /// What the plan for `problem` depends on.
@@ -118,25 +148,20 @@ impl<T: Multiply> Gemm<'_, T> {
     }
 
     /// SMs that the work may occupy.
-    fn sm_count(&self) -> u32 {
+    pub(super) fn sm_count(&self) -> u32 {
         let all = self.device.limits().sm_count;
         self.sm_count_target.map_or(all, |target| target.min(all))
     }
 
     /// The plan for the algorithm that was named, or the cheapest for which there is workspace.
-    fn choose(&self, request: &Request<'_>) -> Result<Chosen> {
+    fn choose<'p>(&self, planned: &'p Planned) -> Result<&'p KeptPlan> {
         let available = self.workspace.as_ref().map_or(0, BufferViewMut::len);
-        // Without a product any algorithm is accepted, and the epilogue alone is planned.
-        let is_product = request.problem.k > 0 && !request.problem.is_empty();
-        let Some(algorithm) = self.algorithm.filter(|_| is_product) else {
-            let cheapest = choice::cheapest::<T>(request, self.sequential, available);
-            return cheapest.ok_or_else(|| not_applicable("any", "none"));
-        };
-        let kept = Self::plan_for(request, algorithm)?;
-        let plan = &kept.plan;
-        if plan.workspace_len() <= available {
+        if let Some(kept) = planned.cheapest(available) {
             return Ok(kept);
         }
+        let Some(KeptPlan { plan, .. }) = planned.first().filter(|_| self.algorithm.is_some()) else {
+            return Err(not_applicable("any", "none"));
+        };
         Err(BadArgument::new(ArgumentRule::Length, CALL, "workspace")
             .expected(format_args!("at least {} elements for {}", plan.workspace_len(), plan.algorithm()))
             .found(available)
@@ -145,8 +170,8 @@ impl<T: Multiply> Gemm<'_, T> {
     }
 
     /// The plan for an algorithm.
-    pub(super) fn plan_for(request: &Request<'_>, algorithm: Algorithm) -> Result<Chosen> {
-        choice::plan_for::<T>(request, algorithm).map_err(|unsupported| {
+    pub(super) fn plan_for(request: &Request<'_>, algorithm: Algorithm) -> Result<Plan> {
+        planner::plan_for::<T>(request, algorithm).map_err(|unsupported| {
             let plans = planner::plans::<T>(request);
             let mut names: Vec<_> = plans.iter().map(|plan| plan.algorithm().kernel().name).collect();
             names.sort_unstable();

@@ -9,7 +9,7 @@ use crate::memory::{Axes, Layout};
 /// Largest extent of an axis of a tensor map: coordinates are `i32`, and a tile may extend beyond the end.
 const MAX_TMA_EXTENT: usize = 1 << 30;
 /// Alignment in bytes of everything that TMA addresses.
-const TMA_ALIGNMENT: usize = 16;
+pub(super) const TMA_ALIGNMENT: usize = 16;
 /// Strides of a tensor map are smaller than this many bytes.
 const MAX_TMA_STRIDE: usize = 1 << 40;
 
