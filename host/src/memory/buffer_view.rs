@@ -8,6 +8,7 @@ use simt::element::Element;
 
 use super::layout::check_range;
 use super::span::Span;
+use super::untyped::Untyped;
 use super::view_pair::view_pair;
 use super::{Allocation, bytes};
 use crate::contract::Region;
@@ -20,6 +21,17 @@ view_pair! {
     /// Elements of a buffer, borrowed for writing.
     BufferViewMut;
     span: Span
+}
+
+/// A [`BufferView`] without the type of its elements.
+pub(crate) type UntypedBuffer<'a> = Untyped<'a, Span>;
+
+impl<'a> UntypedBuffer<'a> {
+    /// `len` elements of a type from the `offset`th on. The view starts at a multiple of their size, and they lie
+    /// within it.
+    pub(crate) fn range<U: Element>(&self, offset: usize, len: usize) -> BufferView<'a, U> {
+        BufferView::new(self.allocation(), self.place().cast::<U>(self.element_bytes(), offset, len))
+    }
 }
 
 /// Methods of both views.
@@ -78,6 +90,16 @@ impl<'a, T: Element> BufferView<'a, T> {
     /// Address of the first element, in the address space of the kernels.
     pub(crate) fn address(&self) -> *const T {
         self.allocation.memory().base().cast::<T>().wrapping_add(self.span.offset)
+    }
+
+    /// The same elements without their type.
+    pub(crate) fn untyped(self) -> UntypedBuffer<'a> {
+        Untyped::new::<T>(self.allocation, self.span)
+    }
+
+    /// As [`UntypedBuffer::range`].
+    pub(crate) fn cast_range<U: Element>(&self, offset: usize, len: usize) -> BufferView<'a, U> {
+        self.untyped().range(offset, len)
     }
 
     pub(crate) fn region(&self) -> Region {
@@ -200,6 +222,11 @@ pub(super) fn check_len(call: &str, argument: &str, expected: usize, found: usiz
 }
 
 impl<'a, T: Element> BufferViewMut<'a, T> {
+    /// The first `len` elements of another type. The view starts at a multiple of their size, and they lie within it.
+    pub(crate) fn cast_start<U: Element>(self, len: usize) -> BufferViewMut<'a, U> {
+        BufferViewMut::new(self.allocation, self.span.cast::<U>(size_of::<T>(), 0, len))
+    }
+
     /// The same bytes as elements of a type whose size divides that of these: any bytes are a valid element.
     pub(crate) fn divided<U: Element>(self) -> BufferViewMut<'a, U> {
         const { assert!(size_of::<T>().is_multiple_of(size_of::<U>()), "elements of a divisor's size") };

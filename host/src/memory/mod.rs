@@ -35,6 +35,7 @@ pub(crate) use axes::Axes;
 #[cfg(feature = "reduce")]
 pub(crate) use axes::MOST_AXES;
 pub use buffer::Buffer;
+pub(crate) use buffer_view::UntypedBuffer;
 pub use buffer_view::{BufferView, BufferViewMut};
 pub use host_data::HostData;
 pub use layout::Layout;

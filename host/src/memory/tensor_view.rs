@@ -136,6 +136,11 @@ impl<'a, T: Element> TensorView<'a, T> {
     pub(crate) fn cast_range<U: Element>(&self, offset: usize, len: usize) -> BufferView<'a, U> {
         self.untyped().range(offset, len)
     }
+
+    /// What is in memory from the first element to the last one.
+    pub(crate) fn elements(&self) -> BufferView<'a, T> {
+        self.cast_range(0, self.axes().span().unwrap_or(0))
+    }
 }
 
 impl<T: Element> TensorViewMut<'_, T> {

@@ -270,8 +270,8 @@ impl<T: Multiply> Gemm<'_, T> {
             problem,
             plan,
             config,
-            a,
-            b,
+            a: a.elements(),
+            b: b.elements(),
             source: None,
             bias: self.bias.map(|(_, numbers)| numbers),
             scales: problem.in_order(self.scales),
@@ -283,7 +283,7 @@ impl<T: Multiply> Gemm<'_, T> {
             limits,
             pair: pair.as_ref(),
         };
-        let elements = c.view().axes().span().unwrap_or(0);
+        let elements = c.view().elements().len();
         task.run(OutputBuffers::of(c.cast_range_mut::<C>(0, elements)), self.workspace.as_mut())?;
         pair.map_or(Ok(()), Pair::finish)
     }

@@ -23,7 +23,7 @@ use crate::contract::Role;
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::{Fields, KernelArgs, Launch};
-use crate::memory::{BufferView, BufferViewMut, KeptTensor, MatrixView, MatrixViewMut, TensorView};
+use crate::memory::{BufferView, BufferViewMut, KeptTensor, MatrixView, MatrixViewMut};
 use crate::ops::{grid_parts, on};
 use crate::stream::Stream;
 
@@ -46,10 +46,10 @@ pub(super) struct Task<'t, 'p, T: Multiply> {
     pub(super) plan: &'t Plan,
     /// The launch configuration of the plan's kernel, if that takes tensor maps and multiplies all of k at once.
     pub(super) config: &'t KeptConfig,
-    pub(super) a: TensorView<'t, T>,
-    pub(super) b: TensorView<'t, T>,
+    pub(super) a: BufferView<'t, T>,
+    pub(super) b: BufferView<'t, T>,
     /// A and B as the caller gave them, and their problem, where `a`, `b` and `problem` are of copies.
-    pub(super) source: Option<([TensorView<'t, T>; 2], &'t Problem)>,
+    pub(super) source: Option<([BufferView<'t, T>; 2], &'t Problem)>,
     pub(super) bias: Option<BufferView<'t, T::Wide>>,
     /// Factors of rows and of columns.
     pub(super) scales: [Option<BufferView<'t, f32>>; 2],
@@ -84,7 +84,7 @@ impl<T: Multiply> Task<'_, '_, T> {
         let (copies_len, operands) = (packing.workspace_len(), [self.a, self.b]);
         let (mut partials, rest) = workspace.view_mut().split_at(self.plan.workspace_len() - copies_len)?;
         let (mut copies, _) = rest.split_at(copies_len)?;
-        let untyped = operands.map(TensorView::untyped);
+        let untyped = operands.map(BufferView::untyped);
         packing.pack((self.device, self.stream, self.pair), self.problem, untyped, &mut copies)?;
         let [a, b] = packing.packed_operands(operands, copies.view())?;
         let (source, problem) = (Some((operands, self.problem)), &packing.apply(self.problem));
@@ -408,7 +408,7 @@ impl<T: Multiply> Task<'_, '_, T> {
 
 /// The operand in the memory of `view`, of elements `X`.
 pub(super) fn tma_tensor<'v, T: Element, X: Element>(
-    view: TensorView<'v, T>,
+    view: BufferView<'v, T>,
     map: &'v OperandMap,
 ) -> Result<KeptTensor<'v, X>> {
     map.shape.of(view.cast_range::<X>(map.start, map.shape.span()))

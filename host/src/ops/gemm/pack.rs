@@ -27,7 +27,7 @@ use crate::contract::Role;
 use crate::device::Device;
 use crate::error::Result;
 use crate::launch::{Fields, Launch};
-use crate::memory::{BufferView, BufferViewMut, Layout, TensorView, TensorViewMut, UntypedTensor};
+use crate::memory::{BufferView, BufferViewMut, Layout, UntypedBuffer};
 use crate::ops::move_kernels::by_size;
 use crate::ops::{on, permute, transpose};
 use crate::stream::Stream;
@@ -189,7 +189,7 @@ impl Packing {
         &self,
         (device, stream, pair): (&Device, Option<&Stream>, Option<&Pair<'_>>),
         problem: &Problem,
-        operands: [UntypedTensor<'_>; 2],
+        operands: [UntypedBuffer<'_>; 2],
         workspace: &mut BufferViewMut<'_, f32>,
     ) -> Result<()> {
         let ranges = self.ranges(workspace.view());
@@ -200,7 +200,7 @@ impl Packing {
             if !self.copies[number].is_some_and(|copy| copy.elements > 0 && copy.vectors.is_none()) {
                 continue;
             }
-            let (source, target) = (operands[number], as_line(workspace.view_mut(), ranges[number].clone())?);
+            let (source, target) = (operands[number], workspace.view_mut().slice(ranges[number].clone())?);
             by_size!(source.element_bytes(), U => {
                 self.pack_alone::<U>((device, stream), problem, number, source, target)
             })?;
@@ -223,12 +223,12 @@ impl Packing {
         (device, stream): (&Device, Option<&Stream>),
         problem: &Problem,
         number: usize,
-        source: UntypedTensor<'_>,
-        mut target: TensorViewMut<'_, f32>,
+        source: UntypedBuffer<'_>,
+        target: BufferViewMut<'_, f32>,
     ) -> Result<()> {
         let (from, to) = ([problem.a, problem.b][number], self.operands[number]);
         let (elements, count) = (self.elements()[number], matrices(from, problem));
-        let target = target.cast_range_mut::<U>(0, elements);
+        let target = target.cast_start::<U>(elements);
         let source = source.range::<U>(0, from.extent(count, from.rows, from.cols));
         let ([from_rows, from_cols], [rows, cols]) = (from.stored_shape(), to.stored_shape());
         let transposes = to.transposed != from.transposed;
@@ -251,7 +251,7 @@ impl Packing {
         kernel: &Pack<U>,
         (device, stream, pair): (&Device, Option<&Stream>, Option<&Pair<'_>>),
         problem: &Problem,
-        operands: [UntypedTensor<'_>; 2],
+        operands: [UntypedBuffer<'_>; 2],
         (workspace, [of_a, of_b]): (&mut BufferViewMut<'_, f32>, [Range<usize>; 2]),
     ) -> Result<()> {
         let vectors = self.copies.map(|copy| copy.and_then(|copy| copy.vectors).unwrap_or(0));
@@ -264,9 +264,8 @@ impl Packing {
         let is_copied = vectors.map(|vectors| vectors > 0);
         let copied = [0, 1].map(|number| if is_copied[number] { self.elements()[number] / lanes } else { 0 });
         let (first, second) = workspace.view_mut().split_at(of_b.start)?;
-        let (mut of_a, mut of_b) = (as_line(first, of_a)?, as_line(second, 0..of_b.len())?);
-        let of_a = of_a.cast_range_mut::<Vec4<u32>>(0, copied[0]);
-        let of_b = of_b.cast_range_mut::<Vec4<u32>>(0, copied[1]);
+        let of_a = first.slice(of_a)?.cast_start::<Vec4<u32>>(copied[0]);
+        let of_b = second.slice(0..of_b.len())?.cast_start::<Vec4<u32>>(copied[1]);
         let arguments = |number: usize, copy| {
             let (from, to) = ([problem.a, problem.b][number], self.operands[number]);
             let len = if is_copied[number] { from.extent(matrices(from, problem), from.rows, from.cols) } else { 0 };
@@ -291,15 +290,14 @@ impl Packing {
         &self,
         (device, stream, pair): (&Device, Option<&Stream>, Option<&Pair<'_>>),
         problem: &Problem,
-        operands: [UntypedTensor<'_>; 2],
+        operands: [UntypedBuffer<'_>; 2],
         (workspace, [of_a, of_b]): (&mut BufferViewMut<'_, f32>, [Range<usize>; 2]),
     ) -> Result<()> {
         let blocks = self.copies.map(|copy| copy.and_then(|copy| copy.vectors).unwrap_or(0));
         let vectors = self.elements().map(|elements| elements * self.element_bytes() / VECTOR);
         let (first, second) = workspace.view_mut().split_at(of_b.start)?;
-        let (mut of_a, mut of_b) = (as_line(first, of_a)?, as_line(second, 0..of_b.len())?);
-        let of_a = of_a.cast_range_mut::<Vec4<u32>>(0, vectors[0]);
-        let of_b = of_b.cast_range_mut::<Vec4<u32>>(0, vectors[1]);
+        let of_a = first.slice(of_a)?.cast_start::<Vec4<u32>>(vectors[0]);
+        let of_b = second.slice(0..of_b.len())?.cast_start::<Vec4<u32>>(vectors[1]);
         let arguments = |number: usize, planes| {
             let (from, rows) = ([problem.a, problem.b][number], [problem.m, problem.n][number]);
             let len = from.extent(matrices(from, problem), from.rows, from.cols);
@@ -323,25 +321,17 @@ impl Packing {
     /// The operands that the kernel reads: those given, or their copies in `workspace`.
     pub(super) fn packed_operands<'t, T: Element>(
         &self,
-        mut operands: [TensorView<'t, T>; 2],
+        mut operands: [BufferView<'t, T>; 2],
         workspace: BufferView<'t, f32>,
-    ) -> Result<[TensorView<'t, T>; 2]> {
+    ) -> Result<[BufferView<'t, T>; 2]> {
         for (number, range) in self.ranges(workspace).into_iter().enumerate() {
             if let Some(Copy { elements, .. }) = self.copies[number] {
-                let len = range.len();
-                let copy = workspace.slice(range)?.as_tensor(&[len])?;
                 let elements = elements * self.element_bytes() / size_of::<T>();
-                operands[number] = copy.cast_range::<T>(0, elements).as_tensor(&[elements])?;
+                operands[number] = workspace.slice(range)?.cast_range(0, elements);
             }
         }
         Ok(operands)
     }
-}
-
-/// A range of a workspace as a tensor of one axis.
-fn as_line(workspace: BufferViewMut<'_, f32>, range: Range<usize>) -> Result<TensorViewMut<'_, f32>> {
-    let len = range.len();
-    workspace.slice(range)?.as_tensor(&[len])
 }
 
 /// The number of different matrices of an operand.

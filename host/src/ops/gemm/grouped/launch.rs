@@ -91,7 +91,7 @@ impl<T: GroupedMultiply> GroupedGemm<'_, T> {
             Ok::<_, Error>(OperandMap { start: 0, shape })
         };
         let (map_a, map_b) = (load(a, 1, edge_a)?, load(b, groups, rows)?);
-        let (from_a, from_b) = (tma_tensor::<T, T>(self.a, &map_a)?, tma_tensor::<T, T>(self.b, &map_b)?);
+        let (from_a, from_b) = (tma_tensor(self.a.elements(), &map_a)?, tma_tensor(self.b.elements(), &map_b)?);
         let box_rows = config.store_rows().filter(|_| !c.is_wide() && self.scale[1] == 0.0);
         let copies = box_rows.is_some() && config.copies_boxes();
         let shape;
