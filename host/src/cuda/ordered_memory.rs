@@ -148,8 +148,8 @@ impl Memory {
         self.address as *mut u8
     }
 
-    /// Makes the next work of `queue` wait for the uses so far, and registers it as a use. `held` is from [`Primary::enqueue`],
-    /// which the caller keeps until the work is queued.
+    /// Makes the next work of `queue` wait for the uses so far, and registers it as a use. `held` is from
+    /// [`Primary::enqueue`], which the caller keeps until the work is queued.
     ///
     /// If a wait fails, the users so far are kept, since nothing is ordered behind them, and `queue` is one more.
     pub(super) fn order(&self, held: &mut QCellOwner, queue: &Arc<Queue>, write: bool) -> Result<()> {

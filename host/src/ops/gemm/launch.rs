@@ -88,7 +88,7 @@ impl<T: Multiply> Task<'_, '_, T> {
         packing.pack((self.device, self.stream, self.pair), self.problem, untyped, &mut copies)?;
         let [a, b] = packing.packed_operands(operands, copies.view())?;
         let (source, problem) = (Some((operands, self.problem)), &packing.apply(self.problem));
-        Task { a, b, problem, source, ..*self }.multiply(c, Some(&mut partials))
+        Task { problem, a, b, source, ..*self }.multiply(c, Some(&mut partials))
     }
 
     /// Launches a kernel after the copies.
