@@ -45,8 +45,9 @@ pub(crate) use matrix_view::{UntypedMatrix, UntypedMatrixMut};
 pub use tensor::Tensor;
 pub use tensor_view::{TensorView, TensorViewMut};
 pub(crate) use tensor_view::{UntypedTensor, UntypedTensorMut};
+pub(crate) use tma_tensor::{EncodedMap, KeptTensor, KeptTensorMut};
 #[cfg(feature = "gemm")]
-pub(crate) use tma_tensor::{EncodedMap, KeptTensor, KeptTensorMut, TmaShape, TmaShapeMut};
+pub(crate) use tma_tensor::{TmaShape, TmaShapeMut};
 pub use tma_tensor::{TmaTensor, TmaTensorMut};
 pub(crate) use transfer::release;
 pub use transfer::{PinnedBuffer, Transfer};
