@@ -101,7 +101,7 @@ impl Memory {
         let queue = queue.filter(|queue| bytes > 0 && primary.pool().is_some() && !queue.is_captured());
         let users = Users { writer: queue.cloned(), ..Users::default() };
         let address = if bytes == 0 { 0 } else { Self::allocate(primary, bytes, queue)? };
-        Ok(Self { address, host: None, users: primary.enqueue().cell(users), primary: Arc::clone(primary) })
+        Ok(Self { address, host: None, users: primary.cell(users), primary: Arc::clone(primary) })
     }
 
     /// Page-locked host memory of `bytes` bytes, at least one, all zero. Kernels write it across the bus; the host then
@@ -109,8 +109,7 @@ impl Memory {
     pub(super) fn on_host(primary: &Arc<Primary>, bytes: usize) -> Result<Self> {
         let host = Pinned::new(primary, bytes)?;
         let address = host.base() as sys::CUdeviceptr;
-        let users = primary.enqueue().cell(Users::default());
-        Ok(Self { address, host: Some(host), users, primary: Arc::clone(primary) })
+        Ok(Self { address, host: Some(host), users: primary.cell(Users::default()), primary: Arc::clone(primary) })
     }
 
     fn allocate(primary: &Primary, bytes: usize, queue: Option<&Arc<Queue>>) -> Result<sys::CUdeviceptr> {

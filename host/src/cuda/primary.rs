@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use cust::context::{Context, CurrentContext};
 use cust::device::Device;
 use cust::sys;
-use qcell::QCellOwner;
+use qcell::{QCell, QCellOwner, QCellOwnerID};
 use simt::KernelInfo;
 
 use super::driver::{self, Failure, codes};
@@ -25,8 +25,9 @@ pub(crate) struct Primary {
     pool: Option<Pool>,
     name: String,
     lost: OnceLock<DeviceLost>,
-    /// Who holds the owner may access the users of memory.
+    /// Who holds the owner may access what is in its cells: the users of memory.
     enqueue: Mutex<QCellOwner>,
+    owner: QCellOwnerID,
     /// The kernel launched last; null before the first one.
     last_kernel: AtomicPtr<KernelInfo>,
     panic_report: PanicReport,
@@ -55,13 +56,15 @@ impl Primary {
         let _callers = CallersContext { context: current_context().map_err(opening)? };
         let context = driver::check_cust("cuDevicePrimaryCtxRetain", Context::new(device))
             .map_err(|failure| Error::Driver(Box::new(describe(&name, "opening the device", &failure))))?;
+        let owner = QCellOwner::new();
         let mut primary = Self {
+            owner: owner.id(),
+            enqueue: owner.into(),
             context,
             device,
             pool: None,
             name,
             lost: OnceLock::new(),
-            enqueue: Mutex::default(),
             last_kernel: AtomicPtr::default(),
             panic_report: PanicReport::default(),
             lines: Lines::default(),
@@ -137,6 +140,11 @@ impl Primary {
     /// The lock under which work is queued.
     pub(super) fn enqueue(&self) -> Enqueue<'_> {
         self.enqueue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A cell for what may be accessed under that lock.
+    pub(super) fn cell<T>(&self, value: T) -> QCell<T> {
+        self.owner.cell(value)
     }
 
     /// Remembers the kernel launched last, for [`DeviceLost`].

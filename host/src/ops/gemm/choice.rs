@@ -117,7 +117,7 @@ fn key<T: Multiply, C: Output<T>>(gemm: &Gemm<'_, T>, c: TensorView<'_, C>) -> O
         | is(gemm.beta == T::Wide::from(0.0), 2)
         | is(gemm.scales.iter().any(Option::is_some), 3)
         | is(gemm.block_scales.is_some(), 4)
-        | is(gemm.activation == Activation::None, 5)
+        | is(gemm.bias.is_some() || gemm.activation != Activation::None, 5)
         | is(gemm.sequential, 6)
         | is(packs_a, 7)
         | is(packs_b, 8)
@@ -144,8 +144,7 @@ mod tests {
     use super::super::golden;
     use super::*;
     use crate::device::Device;
-    use crate::gemm::Algorithm;
-    use crate::gemm::Arithmetic;
+    use crate::gemm::{Algorithm, Arithmetic};
 
     #[test]
     fn the_choice_is_that_among_all_plans() {
@@ -170,6 +169,7 @@ mod tests {
         let (a, b) = (device.upload(&[1.0_f32; 64]).unwrap(), device.upload(&[2.0_f32; 65]).unwrap());
         let [a, b, shifted] =
             [a.view(), b.slice(0..64).unwrap(), b.slice(1..65).unwrap()].map(|view| view.as_tensor(&[8, 8]).unwrap());
+        let bias = device.upload(&[3.0_f32; 8]).unwrap();
         let known = || device.cache::<PlanCache>().len();
         let [reference, split] =
             [1, 2].map(|parts| Algorithm::of(gpu::gemm::reference::gemm_reference_f32.info()).split_k(parts));
@@ -180,7 +180,12 @@ mod tests {
             // The value of alpha does not matter, only that it is not 1.
             (device.gemm(a, b).alpha(2.0), true),
             (device.gemm(a, b).alpha(3.0), false),
+            (device.gemm(a, b).alpha(0.0), true),
             (device.gemm(a, b).transpose_a(), true),
+            (device.gemm(a, b).transpose_b(), true),
+            (device.gemm(a, b).bias(&bias), true),
+            (device.gemm(a, b).bias_per_row(&bias), true),
+            (device.gemm(a, b).bias(&bias).relu(), false),
             (device.gemm(a, shifted), true),
             (device.gemm(a, b).relu(), true),
             (device.gemm(a, b).arithmetic(Arithmetic::Tf32), true),
@@ -196,6 +201,22 @@ mod tests {
             gemm.run().unwrap();
             expected += usize::from(is_new);
             assert_eq!(known(), expected);
+        }
+    }
+
+    /// C has other elements of the same size, other strides, or begins elsewhere.
+    #[test]
+    fn other_operands_are_another_problem() {
+        let device = Device::simulator();
+        let (x, mut c) = (device.upload(&[1_i8; 64]).unwrap(), device.alloc::<f32>(200).unwrap());
+        let a = x.view().as_tensor(&[8, 8]).unwrap();
+        let known = || device.cache::<PlanCache>().len();
+        device.gemm(a, a).run_as::<i32>().unwrap();
+        assert_eq!(known(), 1);
+        for (start, ld, expected) in [(0, 8, 2), (0, 9, 3), (1, 8, 4), (4, 8, 4)] {
+            let c = c.view_mut().slice(start..start + 8 * ld).unwrap().as_tensor_strided(&[8, 8], &[ld, 1]).unwrap();
+            device.gemm(a, a).into(c).unwrap();
+            assert_eq!(known(), expected, "{start}, {ld}");
         }
     }
 }
