@@ -230,15 +230,15 @@ impl<'a, T: Element> BufferViewMut<'a, T> {
     /// The same bytes as elements of a type whose size divides that of these: any bytes are a valid element.
     pub(crate) fn divided<U: Element>(self) -> BufferViewMut<'a, U> {
         const { assert!(size_of::<T>().is_multiple_of(size_of::<U>()), "elements of a divisor's size") };
-        let Span { offset, len } = self.span;
         let times = size_of::<T>() / size_of::<U>();
-        BufferViewMut::new(self.allocation, Span { offset: offset * times, len: len * times })
+        let len = self.len() * times;
+        self.cast_start(len)
     }
 
     /// The same bytes, which start at a multiple of 8, as 8-byte words; an incomplete last word is left out.
     pub(crate) fn into_u64_words(self) -> BufferViewMut<'a, u64> {
         const { assert!(size_of::<T>() == 4, "two elements to a word") }
-        debug_assert!(self.span.offset.is_multiple_of(2), "words are aligned");
-        BufferViewMut::new(self.allocation, Span { offset: self.span.offset / 2, len: self.span.len / 2 })
+        let len = self.len() / 2;
+        self.cast_start(len)
     }
 }

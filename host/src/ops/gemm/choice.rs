@@ -48,29 +48,15 @@ pub(super) struct KeptPlan {
 type PlanCache = plan_cache::PlanCache<Key, Planned>;
 
 impl Planned {
-    /// The plan for one algorithm.
-    pub(super) fn one(problem: Problem, plan: Plan) -> Self {
-        Self::new(problem, [plan].into_iter())
-    }
-
     /// Plans to choose from, the cheapest first.
-    pub(super) fn choices(problem: Problem, plans: impl Iterator<Item = Plan>) -> Self {
-        Self::new(problem, with_less_and_less_workspace(plans).into_iter())
-    }
-
-    fn new(problem: Problem, plans: impl Iterator<Item = Plan>) -> Self {
+    pub(super) fn new(problem: Problem, plans: impl Iterator<Item = Plan>) -> Self {
         let keep = |plan| KeptPlan { plan, config: KeptConfig::default() };
-        Self { problem, plans: plans.map(keep).collect() }
+        Self { problem, plans: with_less_and_less_workspace(plans).into_iter().map(keep).collect() }
     }
 
     /// The cheapest plan that needs a workspace of at most so many elements.
     pub(super) fn cheapest(&self, workspace: usize) -> Option<&KeptPlan> {
         self.plans.iter().find(|kept| kept.plan.workspace_len() <= workspace)
-    }
-
-    /// The cheapest plan.
-    pub(super) fn first(&self) -> Option<&KeptPlan> {
-        self.plans.first()
     }
 }
 

@@ -41,8 +41,9 @@ impl<T: Multiply> Gemm<'_, T> {
     pub(super) fn into_with_workspace<C: Output<T>>(self, mut c: TensorViewMut<'_, C>) -> Result<()> {
         let planned = self.planned(c.view())?;
         let (device, grid) = (self.device, self.device.limits().grid);
-        let first = planned.first().filter(|kept| self.workspace.is_none() && kept.plan.workspace_len() > 0);
-        let Some(kept @ KeptPlan { plan, .. }) = first else {
+        let cheapest = planned.cheapest(usize::MAX);
+        let with_workspace = cheapest.filter(|kept| self.workspace.is_none() && kept.plan.workspace_len() > 0);
+        let Some(kept @ KeptPlan { plan, .. }) = with_workspace else {
             let kept = self.choose(&planned)?;
             return self.queue(&planned.problem, kept, &mut c, grid);
         };
@@ -81,41 +82,34 @@ impl<T: Multiply> Gemm<'_, T> {
     /// The problem, with all arguments checked.
     pub(super) fn problem<C: Output<T>>(&self, c: TensorView<'_, C>) -> Result<Problem> {
         self.check_integers::<C>()?;
-        let problem = self.shapes(c)?;
+        let [a, b] = self.operands()?;
+        let bias = self.bias.as_ref().map(|(kind, numbers)| (*kind, numbers.len()));
+        let to = OperandLayout::of("c", c.axes(), Op::N)?.at(c.address());
+        let problem = Problem::new(a, b, to, bias, self.alpha != T::Wide::from(0.0))?;
         self.check_arguments(c, &problem)?;
         Ok(problem)
     }
 
     /// The problem and its plans, with all arguments checked.
     fn planned<C: Output<T>>(&self, c: TensorView<'_, C>) -> Result<Arc<Planned>> {
-        self.check_integers::<C>()?;
         let planned = choice::kept(self, c, || {
-            let problem = self.shapes(c)?;
-            self.check_arguments(c, &problem)?;
+            let problem = self.problem(c)?;
             let request = self.request::<C>(&problem);
             // Without a product any algorithm is accepted, and the epilogue alone is planned.
             let is_product = problem.k > 0 && !problem.is_empty();
             if let Some(algorithm) = self.algorithm.filter(|_| is_product) {
                 let plan = Self::plan_for(&request, algorithm)?;
-                return Ok(Planned::one(problem, plan));
+                return Ok(Planned::new(problem, [plan].into_iter()));
             }
             let is_allowed = |plan: &Plan| !self.sequential || T::configurations()[plan.configuration].is_sequential;
             let plans = planner::plans::<T>(&request).into_iter().filter(is_allowed);
-            Ok(Planned::choices(problem, plans))
+            Ok(Planned::new(problem, plans))
         })?;
         self.check_arguments(c, &planned.problem)?;
         Ok(planned)
     }
 
-    /// The problem, with shapes, strides and batch sizes checked.
-    fn shapes<C: Output<T>>(&self, c: TensorView<'_, C>) -> Result<Problem> {
-        let [a, b] = self.operands()?;
-        let bias = self.bias.as_ref().map(|(kind, numbers)| (*kind, numbers.len()));
-        let to = OperandLayout::of("c", c.axes(), Op::N)?.at(c.address());
-        Problem::new(a, b, to, bias, self.alpha != T::Wide::from(0.0))
-    }
-
-    /// Checks what is not a matter of shapes, and the factors.
+    /// Checks what calls with the same problem and options may differ in: devices, and the factors.
     fn check_arguments<C: Output<T>>(&self, c: TensorView<'_, C>, problem: &Problem) -> Result<()> {
         let check_device = |device: &Device, argument| self.device.check_same(device, CALL, argument);
         check_device(self.a.device(), "a")?;
@@ -159,7 +153,7 @@ impl<T: Multiply> Gemm<'_, T> {
         if let Some(kept) = planned.cheapest(available) {
             return Ok(kept);
         }
-        let Some(KeptPlan { plan, .. }) = planned.first().filter(|_| self.algorithm.is_some()) else {
+        let Some(KeptPlan { plan, .. }) = planned.cheapest(usize::MAX).filter(|_| self.algorithm.is_some()) else {
             return Err(not_applicable("any", "none"));
         };
         Err(BadArgument::new(ArgumentRule::Length, CALL, "workspace")

@@ -1,7 +1,5 @@
 //! Memory layouts of A, B and C.
 
-use std::hash::{Hash, Hasher};
-
 use super::options::{CALL, Op};
 use crate::error::{ArgumentRule, BadArgument, Error, Result};
 use crate::memory::{Axes, Layout};
@@ -27,15 +25,6 @@ pub(super) struct OperandLayout {
     pub(super) stride: usize,
     /// Address of the first element modulo 16.
     pub(super) misalignment: u8,
-}
-
-/// Of what may differ where the problem's extents are the same, which are hashed once.
-impl Hash for OperandLayout {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_usize(self.ld);
-        state.write_usize(self.stride);
-        state.write_u8(self.misalignment << 1 | u8::from(self.transposed));
-    }
 }
 
 impl OperandLayout {

@@ -8,7 +8,7 @@ use crate::device::Device;
 use crate::error::{ArgumentRule, BadArgument, Result};
 
 /// C = A·B, with the ops applied: A is m × k, B is k × n, C is m × n and row-major.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Problem {
     pub(super) m: usize,
     pub(super) n: usize,
@@ -38,7 +38,7 @@ pub(super) struct Request<'r> {
 }
 
 /// What follows the product.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent properties of a call")]
 pub(super) struct Epilogue {
     /// alpha is not 1.
