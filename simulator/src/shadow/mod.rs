@@ -14,6 +14,7 @@ pub(crate) mod quick;
 mod readers;
 mod shared;
 mod shared_bulk;
+mod shared_readers;
 mod shared_stamp;
 mod source;
 mod unwritten;

@@ -11,6 +11,7 @@ use super::bulk::Bulk;
 use super::listed::Listed;
 use super::ordered::{Reader, after_several};
 use super::quick;
+use super::shared_readers::{CellReader, ReaderLists};
 use super::shared_stamp::{
     ASYNC, ATOMIC, CLOCK_SHIFT, FLAGS, LOAD, OVER, SETTLED, SEVERAL, SEVERAL_IN_WARP, THREAD_BITS, clock, horizon,
     place, stamp, stamped, thread,
@@ -59,8 +60,8 @@ pub(crate) struct SharedShadow {
     pub(super) base: usize,
     /// log2 of the bytes per cell: 2, or less after a narrower access.
     pub(super) shift: u32,
-    /// By cell the readers one by one where there are several, once clocks are kept per thread; no cells before.
-    pub(super) readers: Vec<Vec<(u16, u32, &'static Location<'static>)>>,
+    /// The readers one by one where there are several, once clocks are kept per thread.
+    pub(super) readers: ReaderLists,
     /// The last plain write of cells that atomic operations have written since: atomics that are not ordered behind it
     /// race with it.
     plain: HashMap<usize, u64>,
@@ -78,6 +79,8 @@ pub(crate) struct SharedShadow {
     pub(crate) unwritten: Unwritten,
     /// Accesses of TMA and the tensor cores.
     pub(super) bulk: Bulk,
+    /// Whether nothing has been recorded yet.
+    is_new: bool,
 }
 
 impl SharedShadow {
@@ -89,7 +92,7 @@ impl SharedShadow {
             marks: vec![Cell::new(0); cells + 1],
             base,
             shift: 2,
-            readers: Vec::new(),
+            readers: ReaderLists::default(),
             plain: HashMap::new(),
             atomics: Listed::new(THREAD_BITS | FLAGS),
             sizes: AtomicSizes::new(THREAD_BITS | FLAGS),
@@ -98,18 +101,19 @@ impl SharedShadow {
             warp_shift,
             unwritten: Unwritten::default(),
             bulk: Bulk::default(),
+            is_new: true,
         }
     }
 
     /// For the next block.
     pub(crate) fn reset(&mut self) {
+        if std::mem::take(&mut self.is_new) {
+            return;
+        }
         self.writes.fill(0);
         self.reads.fill(0);
         self.marks.iter().for_each(|mark| mark.set(0));
-        if self.per_thread_clocks {
-            // Not the lists themselves: the next block fills them again.
-            self.readers.iter_mut().for_each(Vec::clear);
-        }
+        self.readers.clear();
         self.plain.clear();
         self.atomics.clear();
         self.sizes.clear();
@@ -122,7 +126,7 @@ impl SharedShadow {
     /// From now on readers are recorded one by one.
     pub(crate) fn enable_per_thread_clocks(&mut self) {
         self.per_thread_clocks = true;
-        self.readers.resize_with(self.reads.len(), Vec::new);
+        self.readers.enable(self.reads.len());
         self.set_quick_size(0);
     }
 
@@ -340,7 +344,7 @@ impl SharedShadow {
         for cells in [&mut self.writes, &mut self.reads] {
             *cells = cells.iter().flat_map(|&cell| std::iter::repeat_n(cell, parts)).collect();
         }
-        self.readers = self.readers.iter().flat_map(|list| std::iter::repeat_n(list.clone(), parts)).collect();
+        self.readers.refine(parts);
         let plain = self.plain.iter().flat_map(|(cell, &at)| (0..parts).map(move |part| (cell * parts + part, at)));
         self.plain = plain.collect();
         self.atomics.refine(parts);
@@ -449,7 +453,7 @@ impl SharedShadow {
     pub(super) fn several(&mut self, index: usize, reads: u64, threads: &Threads, reader: Reader) {
         if self.per_thread_clocks {
             let Reader { thread: number, clock: now, location, .. } = reader;
-            let list = &mut self.readers[index];
+            let list = self.readers.list(index);
             if reads & FLAGS == 0 {
                 list.clear();
                 list.push((thread(reads), clock(reads), place(reads)));
@@ -572,11 +576,11 @@ impl SharedShadow {
             0 => (!threads.is_ordered(lane, stamped(threads, reads))).then(|| (first, place(reads))),
             SEVERAL_IN_WARP if threads.warp_of(first) == lane.warp && latest <= lane.warp_epoch.get() => None,
             _ if self.per_thread_clocks => {
-                let late = |&&(thread, clock, _): &&(u16, u32, &'static Location<'static>)| {
+                let late = |&&(thread, clock, _): &&CellReader| {
                     let stamp = Stamp { block: threads.number(), thread, warp: threads.warp_of(thread), clock };
                     !is_before(lane, thread, clock) && !threads.is_ordered(lane, stamp)
                 };
-                self.readers[index].iter().find(late).map(|&(thread, _, at)| (thread, at))
+                self.readers.of(index).iter().find(late).map(|&(thread, _, at)| (thread, at))
             }
             _ => {
                 // With scalar clocks alone, every reader has at most the latest clock: if that is ordered, all are.
@@ -584,9 +588,7 @@ impl SharedShadow {
                 (!covered).then(|| (first, place(reads)))
             }
         };
-        if let Some(list) = self.readers.get_mut(index) {
-            list.clear();
-        }
+        self.readers.forget(index);
         let Some((reader, at)) = unordered else { return };
         self.unwritten.race(index);
         let bulk = accessed.kind.is_bulk() || self.bulk.is_reading_at(at);

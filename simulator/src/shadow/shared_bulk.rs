@@ -8,6 +8,7 @@ use super::access::Accessed;
 use super::bulk::{Reading, VECTOR_USED};
 use super::ordered::Reader;
 use super::shared::SharedShadow;
+use super::shared_readers::CellReader;
 use super::shared_stamp::{ASYNC, FLAGS, clock, place, stamp_of, stamped, thread};
 use crate::bulk::Landing;
 use crate::lane::Lane;
@@ -15,9 +16,6 @@ use crate::report::Kind;
 use crate::threads::{Threads, is_before};
 use std::ops::Range;
 use std::panic::Location;
-
-/// Thread, clock and place of a read.
-type Read = (u16, u32, &'static Location<'static>);
 
 impl SharedShadow {
     /// A TMA load begins to write, as thread number `writer`; gives the stamp that [`Self::settle`] looks for.
@@ -162,7 +160,7 @@ impl SharedShadow {
     }
 
     /// Whether an ordinary read comes before what a lane does, but its value may not yet be in a register.
-    fn is_unsettled(&self, (reader, at, site): Read, threads: &Threads, lane: &Lane) -> bool {
+    fn is_unsettled(&self, (reader, at, site): CellReader, threads: &Threads, lane: &Lane) -> bool {
         !threads.is_async_proxy(reader)
             && !self.bulk.is_reading_at(site)
             && threads.has_acquired(lane, reader, at)
@@ -174,7 +172,7 @@ impl SharedShadow {
     pub(super) fn check_settled(&self, index: usize, threads: &Threads, lane: &Lane, accessed: Accessed) {
         let reads = self.reads[index];
         let one = [(thread(reads), clock(reads), place(reads))];
-        let all = if reads & FLAGS == 0 { &one[..] } else { self.readers.get(index).map_or(&[][..], Vec::as_slice) };
+        let all = if reads & FLAGS == 0 { &one[..] } else { self.readers.of(index) };
         let unsettled = all.iter().find(|&&read| self.is_unsettled(read, threads, lane));
         if let Some(&(reader, _, site)) = unsettled {
             report_unfenced(threads, lane, accessed, (reader, site), ["read", "read"]);

@@ -12,10 +12,11 @@ pub(crate) struct Fragments {
     pub(crate) c: [f32; 4],
 }
 
-/// Row and column in A (16 × depth) of the number that lane `lane` holds in part `part` of register `register`.
-pub(crate) fn a_position(kind: TensorKind, lane: usize, register: usize, part: usize) -> (usize, usize) {
+/// Row and column in A (16 × depth) of the first number in register `register` of lane `lane`; the others follow it in
+/// its row.
+pub(crate) fn a_position(kind: TensorKind, lane: usize, register: usize) -> (usize, usize) {
     let parts = 4 / kind.bytes();
-    (lane / 4 + register % 2 * 8, parts * (lane % 4) + part + register / 2 * (kind.depth() / 2))
+    (lane / 4 + register % 2 * 8, parts * (lane % 4) + register / 2 * (kind.depth() / 2))
 }
 
 /// Row and column in a warp's 16 rows of D of value `i` of lane `lane`.
@@ -23,26 +24,27 @@ pub(crate) fn d_position(lane: usize, i: usize) -> (usize, usize) {
     (lane / 4 + i / 2 % 2 * 8, i / 4 * 8 + 2 * (lane % 4) + i % 2)
 }
 
-/// Part `part` of a register: the whole of it for 32-bit numbers, else a half or a quarter.
-pub(crate) fn part_of_row(kind: TensorKind, register: u32, part: usize) -> f64 {
-    let bits = 8 * kind.bytes() as u32;
-    kind.number(register >> (bits * part as u32) & (u32::MAX >> (32 - bits)))
-}
+/// Most numbers along k of one instruction.
+const MAX_DEPTH: usize = 32;
 
 /// `mma.sync`: each lane's C becomes its part of A · B + C.
 pub(crate) fn multiply_fragments(kind: TensorKind, lanes: &mut [Fragments; 32]) {
-    let depth = kind.depth();
-    let (mut a, mut b, mut d) = (vec![0.0; 16 * depth], vec![0.0; depth * 8], [0.0; 16 * 8]);
+    let (depth, parts) = (kind.depth(), 4 / kind.bytes());
+    let (mut a, mut b, mut d) = ([0.0; 16 * MAX_DEPTH], [0.0; MAX_DEPTH * 8], [0.0; 16 * 8]);
+    let (a, b) = (&mut a[..16 * depth], &mut b[..depth * 8]);
     for (lane, fragments) in lanes.iter().enumerate() {
-        for part in 0..4 / kind.bytes() {
-            for (register, &bits) in fragments.a.iter().enumerate() {
-                let (row, col) = a_position(kind, lane, register, part);
-                a[row * depth + col] = part_of_row(kind, bits, part);
-            }
-            // B is as the upper 8 rows of A, transposed.
-            for (register, &bits) in fragments.b.iter().enumerate() {
-                let (col, row) = a_position(kind, lane, 2 * register, part);
-                b[row * 8 + col] = part_of_row(kind, bits, part);
+        let numbers = kind.numbers_in(fragments.a);
+        for (register, numbers) in numbers.chunks_exact(parts).take(4).enumerate() {
+            let (row, col) = a_position(kind, lane, register);
+            a[row * depth + col..][..parts].copy_from_slice(numbers);
+        }
+        // B is as the upper 8 rows of A, transposed.
+        let [first, second] = fragments.b;
+        let numbers = kind.numbers_in([first, second, 0, 0]);
+        for (register, numbers) in numbers.chunks_exact(parts).take(2).enumerate() {
+            let (col, row) = a_position(kind, lane, 2 * register);
+            for (part, &number) in numbers.iter().enumerate() {
+                b[(row + part) * 8 + col] = number;
             }
         }
         for (i, &value) in fragments.c.iter().enumerate() {
@@ -50,7 +52,7 @@ pub(crate) fn multiply_fragments(kind: TensorKind, lanes: &mut [Fragments; 32]) 
             d[row * 8 + col] = value;
         }
     }
-    add_product(kind, &mut d, (&a, &b), (depth, 8), false);
+    add_product(kind, &mut d, (a, b), (depth, 8), false);
     for (lane, fragments) in lanes.iter_mut().enumerate() {
         for (i, value) in fragments.c.iter_mut().enumerate() {
             let (row, col) = d_position(lane, i);

@@ -62,13 +62,13 @@ impl Layout {
     /// position in it.
     pub(crate) fn vectors(self, extent: usize) -> Vectors {
         let (rows, in_row) = if self.mn_major { (16, extent / 8) } else { (extent, 2) };
-        // Vectors in a row of an atom, and the strides to the next atom along the rows and along the columns.
+        // log2 of the vectors in a row of an atom, and the strides to the next atom along the rows and along the columns.
         let (wide, along, across) = match (self.mn_major, self.bits) {
-            (false, 0) => (1, self.stride, self.leading),
+            (false, 0) => (0, self.stride, self.leading),
             // 32 bytes along k lie in one row, wherever in it they start.
-            (false, _) => (2, self.stride, 0),
-            (true, 0) => (1, self.leading, self.stride),
-            (true, _) => (self.span() / 16, self.stride, self.leading),
+            (false, _) => (1, self.stride, 0),
+            (true, 0) => (0, self.leading, self.stride),
+            (true, bits) => (bits, self.stride, self.leading),
         };
         Vectors { layout: self, rows, in_row, wide, along, across, row: 0, at: 0 }
     }
@@ -80,8 +80,8 @@ pub(crate) struct Vectors {
     rows: usize,
     /// Vectors in a row of the operand.
     in_row: usize,
-    /// Vectors in a row of an atom.
-    wide: usize,
+    /// log2 of the vectors in a row of an atom.
+    wide: u32,
     /// Bytes to the next atom along the rows, and along the columns.
     along: usize,
     across: usize,
@@ -99,7 +99,7 @@ impl Iterator for Vectors {
             return None;
         }
         let (row, at, layout) = (self.row, self.at, self.layout);
-        let (atom, chunk) = ((row / 8, at / self.wide), at % self.wide);
+        let (atom, chunk) = ((row / 8, at >> self.wide), at & ((1 << self.wide) - 1));
         let line = layout.start + atom.0 * self.along + atom.1 * self.across + row % 8 * layout.span() + chunk * 16;
         let vector = Vector { offset: swizzled(line, layout.bits), atom, row: row % 8, chunk };
         self.at += 1;

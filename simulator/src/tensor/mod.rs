@@ -6,9 +6,7 @@ mod layout;
 mod numbers;
 
 pub(crate) use boxes::{Disagreement, disagreement};
-pub(crate) use fragments::{
-    DoubleFragments, Fragments, a_position, d_position, multiply_doubles, multiply_fragments, part_of_row,
-};
+pub(crate) use fragments::{DoubleFragments, Fragments, a_position, d_position, multiply_doubles, multiply_fragments};
 pub(crate) use layout::Layout;
 pub use numbers::TensorKind;
 pub(crate) use numbers::add_product;

@@ -6,7 +6,6 @@
 //! where the sums are exact. Sums of 8-bit integers are `i32`, whose bits the accumulators hold, and wrap around.
 
 use half::f16;
-use half::slice::HalfFloatSliceExt as _;
 use std::sync::LazyLock;
 
 /// Kinds of numbers that tensor cores multiply.
@@ -62,8 +61,13 @@ impl TensorKind {
         // The kind is a constant of each loop.
         match self {
             Self::F16 => {
-                let halves: [f16; 8] = std::array::from_fn(|i| f16::from_le_bytes([bytes[2 * i], bytes[2 * i + 1]]));
-                halves.convert_to_f64_slice(&mut numbers[..8]);
+                #[cfg(target_arch = "x86_64")]
+                if std::arch::is_x86_feature_detected!("f16c") {
+                    // SAFETY: the processor has the instruction.
+                    unsafe { halves_by_f16c(bytes, &mut numbers) };
+                    return numbers;
+                }
+                Self::F16.each_number::<2>(bytes, &mut numbers);
             }
             Self::Bf16 => Self::Bf16.each_number::<2>(bytes, &mut numbers),
             Self::Tf32 => Self::Tf32.each_number::<4>(bytes, &mut numbers),
@@ -82,6 +86,15 @@ impl TensorKind {
         numbers
     }
 
+    /// The numbers in four registers: [`Self::numbers`].
+    pub(crate) fn numbers_in(self, registers: [u32; 4]) -> [f64; 16] {
+        let mut bytes = [0; 16];
+        for (bytes, register) in bytes.as_chunks_mut().0.iter_mut().zip(registers) {
+            *bytes = register.to_le_bytes();
+        }
+        self.numbers(&bytes)
+    }
+
     /// [`Self::number`] of every `BYTES` bytes.
     #[inline(always)]
     fn each_number<const BYTES: usize>(self, bytes: &[u8; 16], numbers: &mut [f64; 16]) {
@@ -90,6 +103,19 @@ impl TensorKind {
             word[..BYTES].copy_from_slice(part);
             *number = self.number(u32::from_le_bytes(word));
         }
+    }
+}
+
+/// The 8 numbers of `f16` in these bytes.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "f16c")]
+fn halves_by_f16c(bytes: &[u8; 16], numbers: &mut [f64; 16]) {
+    use std::arch::x86_64::{_mm_loadu_si128, _mm256_cvtph_ps, _mm256_storeu_ps};
+    let mut singles = [0.0_f32; 8];
+    // SAFETY: reads and writes the arrays.
+    unsafe { _mm256_storeu_ps(singles.as_mut_ptr(), _mm256_cvtph_ps(_mm_loadu_si128(bytes.as_ptr().cast()))) };
+    for (number, single) in numbers.iter_mut().zip(singles) {
+        *number = f64::from(single);
     }
 }
 
@@ -104,8 +130,8 @@ fn e4m3(bits: u8) -> f64 {
     if bits & 0x80 == 0 { magnitude } else { -magnitude }
 }
 
-/// D += A · B for row-major A of `depth` and D of `cols` columns, at most [`MAX_COLS`]: one instruction. With vectors
-/// where the processor has them, and the same bits.
+/// D += A · B for row-major A of `depth` and D of `cols` columns: one instruction. With vectors where the processor has
+/// them, and the same bits: products are exact, so that it does not matter whether a sum is fused with one.
 pub(crate) fn add_product(
     kind: TensorKind,
     d: &mut [f32],
@@ -113,54 +139,113 @@ pub(crate) fn add_product(
     extents: (usize, usize),
     fresh: bool,
 ) {
-    let is_integer = kind == TensorKind::I8;
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        #[target_feature(enable = "avx2")]
-        fn by_avx2(is_integer: bool, d: &mut [f32], operands: (&[f64], &[f64]), extents: (usize, usize), fresh: bool) {
-            add_rows(is_integer, d, operands, extents, fresh);
-        }
-        // SAFETY: the processor has AVX2.
-        return unsafe { by_avx2(is_integer, d, operands, extents, fresh) };
+    if kind == TensorKind::I8 {
+        add::<true>(d, operands, extents, fresh);
+    } else {
+        add::<false>(d, operands, extents, fresh);
     }
-    add_rows(is_integer, d, operands, extents, fresh);
+}
+
+fn add<const INTEGERS: bool>(d: &mut [f32], operands: (&[f64], &[f64]), (depth, cols): (usize, usize), fresh: bool) {
+    #[cfg(target_arch = "x86_64")]
+    if cols.is_multiple_of(8) && d.len().is_multiple_of(ROWS * cols) {
+        if std::arch::is_x86_feature_detected!("avx512f") {
+            // SAFETY: the processor has AVX-512.
+            return unsafe { add_by_avx512::<INTEGERS>(d, operands, (depth, cols), fresh) };
+        }
+        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+            // SAFETY: the processor has AVX2 and FMA.
+            return unsafe { add_by_avx2::<INTEGERS>(d, operands, (depth, cols), fresh) };
+        }
+    }
+    add_rows::<INTEGERS>(d, operands, (depth, cols), fresh);
+}
+
+/// Rows of D whose sums are in registers at the same time.
+#[cfg(target_arch = "x86_64")]
+const ROWS: usize = 8;
+
+/// [`add_rows`] for vectors of so many numbers, which divides the columns. [`ROWS`] divides the rows.
+#[cfg(target_arch = "x86_64")]
+macro_rules! by_vectors {
+    ($($name:ident, $features:literal: $width:literal, $repeat:ident, $load:ident, $store:ident, $multiply_add:ident;)+) => {$(
+        #[target_feature(enable = $features)]
+        fn $name<const INTEGERS: bool>(
+            d: &mut [f32],
+            (a, b): (&[f64], &[f64]),
+            (depth, cols): (usize, usize),
+            fresh: bool,
+        ) {
+            use std::arch::x86_64::{$load, $multiply_add, $repeat, $store};
+            for (d, a) in d.chunks_exact_mut(ROWS * cols).zip(a.chunks_exact(ROWS * depth)) {
+                for col in (0..cols).step_by($width) {
+                    let mut sums = [$repeat(0.0); ROWS];
+                    if !fresh {
+                        for (sum, d) in sums.iter_mut().zip(d.chunks_exact(cols)) {
+                            let Some(d) = d[col..].first_chunk::<$width>() else { continue };
+                            let start: [f64; $width] = std::array::from_fn(|i| started::<INTEGERS>(d[i]));
+                            // SAFETY: reads the array.
+                            *sum = unsafe { $load(start.as_ptr()) };
+                        }
+                    }
+                    for (k, b) in b.chunks_exact(cols).enumerate() {
+                        let b = &b[col..][..$width];
+                        // SAFETY: reads the slice, which is so long.
+                        let b = unsafe { $load(b.as_ptr()) };
+                        for (row, sum) in sums.iter_mut().enumerate() {
+                            *sum = $multiply_add($repeat(a[row * depth + k]), b, *sum);
+                        }
+                    }
+                    for (sum, d) in sums.into_iter().zip(d.chunks_exact_mut(cols)) {
+                        let mut numbers = [0.0; $width];
+                        // SAFETY: writes the array.
+                        unsafe { $store(numbers.as_mut_ptr(), sum) };
+                        if let Some(d) = d[col..].first_chunk_mut::<$width>() {
+                            *d = std::array::from_fn(|i| rounded::<INTEGERS>(numbers[i]));
+                        }
+                    }
+                }
+            }
+        }
+    )+};
+}
+#[cfg(target_arch = "x86_64")]
+by_vectors! {
+    add_by_avx2, "avx2,fma": 4, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_fmadd_pd;
+    add_by_avx512, "avx512f": 8, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_fmadd_pd;
 }
 
 /// Most columns of D.
 const MAX_COLS: usize = 256;
 
-#[inline(always)]
-fn add_rows(is_integer: bool, d: &mut [f32], (a, b): (&[f64], &[f64]), (depth, cols): (usize, usize), fresh: bool) {
+fn add_rows<const INTEGERS: bool>(d: &mut [f32], (a, b): (&[f64], &[f64]), (depth, cols): (usize, usize), fresh: bool) {
     let mut sums = [0.0; MAX_COLS];
     let sums = &mut sums[..cols];
     for (d, a) in d.chunks_exact_mut(cols).zip(a.chunks_exact(depth)) {
-        if fresh {
-            sums.fill(0.0);
-        } else if is_integer {
-            for (sum, &d) in sums.iter_mut().zip(&*d) {
-                *sum = f64::from(d.to_bits() as i32);
-            }
-        } else {
-            for (sum, &d) in sums.iter_mut().zip(&*d) {
-                *sum = f64::from(d);
-            }
+        for (sum, &d) in sums.iter_mut().zip(&*d) {
+            *sum = if fresh { 0.0 } else { started::<INTEGERS>(d) };
         }
         for (&a, b) in a.iter().zip(b.chunks_exact(cols)) {
             for (sum, &b) in sums.iter_mut().zip(b) {
                 *sum += a * b;
             }
         }
-        if is_integer {
-            // An integer sum is exact in `f64`.
-            for (d, &sum) in d.iter_mut().zip(&*sums) {
-                *d = f32::from_bits(sum as i64 as u32);
-            }
-        } else {
-            for (d, &sum) in d.iter_mut().zip(&*sums) {
-                *d = towards_zero(sum);
-            }
+        for (d, &sum) in d.iter_mut().zip(&*sums) {
+            *d = rounded::<INTEGERS>(sum);
         }
     }
+}
+
+/// The sum that an accumulator is.
+#[inline(always)]
+fn started<const INTEGERS: bool>(d: f32) -> f64 {
+    if INTEGERS { f64::from(d.to_bits() as i32) } else { f64::from(d) }
+}
+
+/// The accumulator that a sum becomes. A sum of integers is exact in `f64`.
+#[inline(always)]
+fn rounded<const INTEGERS: bool>(sum: f64) -> f32 {
+    if INTEGERS { f32::from_bits(sum as i64 as u32) } else { towards_zero(sum) }
 }
 
 /// The `f32` next to `sum` that is not further from zero. A NaN becomes the one that tensor cores return.
@@ -180,15 +265,33 @@ mod tests {
 
     #[test]
     fn vectors_give_the_same_bits() {
-        let numbers = |n: usize, by: usize| -> Vec<f64> { (0..n).map(|i| ((i * by % 97) as f64).sin()).collect() };
-        for (depth, cols) in [(16, 8), (8, 136), (32, 256), (3, 5)] {
-            let (a, b) = (numbers(3 * depth, 31), numbers(depth * cols, 17));
+        // Products of two of them are exact in `f64`.
+        let number = |i: usize| f64::from((i as f32).sin());
+        let numbers = |n: usize, by: usize| -> Vec<f64> { (0..n).map(|i| number(i * by % 97)).collect() };
+        let integers = |n: usize, by: usize| -> Vec<f64> { (0..n).map(|i| (i * by % 255) as f64 - 127.0).collect() };
+        for (rows, depth, cols) in [(16, 16, 8), (64, 8, 136), (64, 32, 256), (3, 3, 5)] {
+            let operands = (numbers(rows * depth, 31), numbers(depth * cols, 17));
+            let of_integers = (integers(rows * depth, 31), integers(depth * cols, 17));
+            let start: Vec<f32> = numbers(rows * cols, 7).into_iter().map(|x| x as f32).collect();
             for fresh in [false, true] {
-                let mut d: Vec<f32> = numbers(3 * cols, 7).into_iter().map(|x| x as f32).collect();
-                let mut plain = d.clone();
-                add_product(TensorKind::Bf16, &mut d, (&a, &b), (depth, cols), fresh);
-                add_rows(false, &mut plain, (&a, &b), (depth, cols), fresh);
-                assert!(d.iter().zip(&plain).all(|(x, y)| x.to_bits() == y.to_bits()), "{depth} x {cols}");
+                let (extents, what) = ((depth, cols), format!("{rows} x {depth} x {cols}, {fresh}"));
+                let run = |add: &dyn Fn(&mut [f32])| {
+                    let mut d = start.clone();
+                    add(&mut d);
+                    d.iter().map(|d| d.to_bits()).collect::<Vec<_>>()
+                };
+                let (a, b) = (&operands.0[..], &operands.1[..]);
+                let vectors = run(&|d| add_product(TensorKind::Bf16, d, (a, b), extents, fresh));
+                assert_eq!(vectors, run(&|d| add_rows::<false>(d, (a, b), extents, fresh)), "{what}");
+                let (a, b) = (&of_integers.0[..], &of_integers.1[..]);
+                let vectors = run(&|d| add_product(TensorKind::I8, d, (a, b), extents, fresh));
+                assert_eq!(vectors, run(&|d| add_rows::<true>(d, (a, b), extents, fresh)), "integers, {what}");
+                #[cfg(target_arch = "x86_64")]
+                if rows % ROWS == 0 && std::arch::is_x86_feature_detected!("avx2") {
+                    // SAFETY: the processor has AVX2, and FMA with it.
+                    let narrow = run(&|d| unsafe { add_by_avx2::<true>(d, (a, b), extents, fresh) });
+                    assert_eq!(vectors, narrow, "integers by AVX2, {what}");
+                }
             }
         }
     }

@@ -125,8 +125,8 @@ impl Products {
     pub(super) fn take(&mut self, number: u64, thread: usize, d: &mut [f32], memory: &[u8]) {
         let Some(group) = self.group(number) else { return };
         group.compute(memory);
-        for (i, d) in d.iter_mut().enumerate() {
-            *d = group.d[place(thread, i, group.shape.cols)];
+        for (pair, at) in d.as_chunks_mut::<2>().0.iter_mut().zip(pairs(thread, group.shape.cols)) {
+            pair.copy_from_slice(&group.d[at..at + 2]);
         }
         group.remaining -= 1;
         self.forget();
@@ -140,10 +140,12 @@ impl Products {
     }
 }
 
-/// Where value `i` of a thread is in D.
-pub(super) fn place(thread: usize, i: usize, cols: usize) -> usize {
-    let (row, col) = tensor::d_position(thread % 32, i);
-    (thread / 32 * 16 + row) * cols + col
+/// Where the pairs of a thread's values are in D: two neighbours in a row.
+pub(super) fn pairs(thread: usize, cols: usize) -> impl Iterator<Item = usize> {
+    (0..cols / 4).map(move |pair| {
+        let (row, col) = tensor::d_position(thread % 32, 2 * pair);
+        (thread / 32 * 16 + row) * cols + col
+    })
 }
 
 impl Group {

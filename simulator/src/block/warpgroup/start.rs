@@ -1,7 +1,7 @@
 //! The start of a product: threads arrive, the last one starts it.
 
 use super::operands::{begin_reads, check_layout, check_operand};
-use super::products::{Group, Joining, POISON, Product, ROWS, Shape, THREADS, Warpgroup, place};
+use super::products::{Group, Joining, POISON, Product, ROWS, Shape, THREADS, Warpgroup, pairs};
 use crate::block::state::BlockState;
 use crate::lane::{Lane, suspend};
 use crate::report::Kind;
@@ -68,16 +68,16 @@ impl Warpgroup {
         joining.arrived |= 1 << thread;
         let other = joining.location;
         if joining.shape == shape {
-            for (i, &value) in product.d.iter().enumerate() {
-                joining.d[place(thread, i, shape.cols)] = value;
+            for (pair, at) in product.d.as_chunks::<2>().0.iter().zip(pairs(thread, shape.cols)) {
+                joining.d[at..at + 2].copy_from_slice(pair);
             }
-            for (step, registers) in product.a.iter().enumerate() {
-                for (register, &bits) in registers.iter().enumerate() {
-                    for part in 0..4 / shape.kind.bytes() {
-                        let (row, col) = tensor::a_position(shape.kind, thread % 32, register, part);
-                        let row = (step * ROWS + thread / 32 * 16 + row) * depth;
-                        joining.a[row + col] = tensor::part_of_row(shape.kind, bits, part);
-                    }
+            let parts = 4 / shape.kind.bytes();
+            for (step, &registers) in product.a.iter().enumerate() {
+                let numbers = shape.kind.numbers_in(registers);
+                for (register, numbers) in numbers.chunks_exact(parts).take(4).enumerate() {
+                    let (row, col) = tensor::a_position(shape.kind, thread % 32, register);
+                    let row = (step * ROWS + thread / 32 * 16 + row) * depth;
+                    joining.a[row + col..][..parts].copy_from_slice(numbers);
                 }
             }
         }
