@@ -20,6 +20,15 @@ struct Stamps {
     reads: u64,
 }
 
+/// What becomes of a cell.
+enum After {
+    Stamps(Stamps),
+    /// Nothing is to be reported: one more reader is to be listed.
+    Reader,
+    /// There is something to report, or the stamps are not all that is recorded.
+    Other,
+}
+
 /// A thread that reads, or the async proxy in its place.
 #[derive(Clone, Copy)]
 pub(super) struct Reader {
@@ -47,7 +56,7 @@ impl SharedShadow {
             let cells = start..start + same;
             start = cells.end;
             match self.after(before, threads, lane, accessed) {
-                Some(Stamps { write, reads }) => {
+                After::Stamps(Stamps { write, reads }) => {
                     if write != before.write {
                         self.writes[cells.clone()].fill(write);
                     }
@@ -55,10 +64,14 @@ impl SharedShadow {
                         self.set_reads(cells, reads);
                     }
                 }
-                None if accessed.kind == AccessKind::BulkRead => {
+                After::Reader => {
+                    let reader = Reader::new(lane, accessed.location);
+                    cells.for_each(|cell| self.several(cell, before.reads, threads, reader));
+                }
+                After::Other if accessed.kind == AccessKind::BulkRead => {
                     cells.for_each(|cell| self.bulk_read_cell(cell, threads, lane, accessed));
                 }
-                None => cells.for_each(|cell| self.cell(cell, threads, lane, accessed)),
+                After::Other => cells.for_each(|cell| self.cell(cell, threads, lane, accessed)),
             }
         }
     }
@@ -79,10 +92,9 @@ impl SharedShadow {
         }
     }
 
-    /// The stamps of a cell after an access, other than an atomic one. `None` if there is something to report, or if
-    /// the stamps are not all that is recorded.
+    /// What becomes of a cell in an access, other than an atomic one.
     #[inline]
-    fn after(&self, before: Stamps, threads: &Threads, lane: &Lane, accessed: Accessed) -> Option<Stamps> {
+    fn after(&self, before: Stamps, threads: &Threads, lane: &Lane, accessed: Accessed) -> After {
         let Stamps { write, reads } = before;
         let kind = accessed.kind;
         let is_ordered = |at: u64| threads.has_acquired(lane, thread(at), clock(at));
@@ -92,24 +104,26 @@ impl SharedShadow {
             || write != 0 && kind.is_bulk() && !Self::is_fenced(write, threads, lane)
             || kind == AccessKind::BulkWrite && reads != 0 && !self.is_settled(reads, threads, lane)
         {
-            return None;
+            return After::Other;
         }
         if kind.writes() {
             let is_read = reads != 0 && clock(reads) > lane.epoch.get();
             if !self.atomics.is_empty() || is_read && (reads & FLAGS != 0 || !is_ordered(reads)) {
-                return None;
+                return After::Other;
             }
             let flags = if kind == AccessKind::AsyncWrite { ASYNC } else { 0 };
-            return Some(Stamps { write: stamp(lane, accessed.location, flags), reads: 0 });
+            return After::Stamps(Stamps { write: stamp(lane, accessed.location, flags), reads: 0 });
         }
         if write == 0 {
-            return None;
+            return After::Other;
         }
         if kind == AccessKind::BulkRead {
-            return Some(before);
+            return After::Stamps(before);
         }
-        let reads = self.after_read(reads, threads, Reader::new(lane, accessed.location))?;
-        Some(Stamps { write, reads })
+        match self.after_read(reads, threads, Reader::new(lane, accessed.location)) {
+            Some(reads) => After::Stamps(Stamps { write, reads }),
+            None => After::Reader,
+        }
     }
 
     /// The stamp of a cell's reads after another one. `None` if the readers are recorded one by one.

@@ -11,13 +11,12 @@ use super::bulk::Bulk;
 use super::listed::Listed;
 use super::ordered::{Reader, after_several};
 use super::quick;
-use super::shared_readers::{CellReader, ReaderLists};
+use super::shared_readers::ReaderLists;
 use super::shared_stamp::{
     ASYNC, ATOMIC, CLOCK_SHIFT, FLAGS, LOAD, OVER, SETTLED, SEVERAL, SEVERAL_IN_WARP, THREAD_BITS, clock, horizon,
-    place, stamp, stamped, thread,
+    place, stamp, stamp_of, stamped, thread,
 };
 use super::unwritten::Unwritten;
-use crate::happens_before::Stamp;
 use crate::lane::Lane;
 use crate::report::{Finding, Kind, MIXED_SIZES, Site};
 use crate::threads::{Threads, is_before};
@@ -449,20 +448,20 @@ impl SharedShadow {
     }
 
     /// Records a reader that is not ordered behind the recorded ones.
-    #[cold]
+    #[inline(never)]
     pub(super) fn several(&mut self, index: usize, reads: u64, threads: &Threads, reader: Reader) {
         if self.per_thread_clocks {
-            let Reader { thread: number, clock: now, location, .. } = reader;
+            let own = stamp_of(reader.thread, reader.clock, reader.location, 0);
             let list = self.readers.list(index);
             if reads & FLAGS == 0 {
                 list.clear();
-                list.push((thread(reads), clock(reads), place(reads)));
+                list.push(reads & !SETTLED);
             }
             // No list that lacks the first of several readers: an empty one means "unknown".
-            if let Some(own) = list.iter_mut().find(|(thread, ..)| *thread == number) {
-                *own = (number, now, location);
+            if let Some(other) = list.iter_mut().find(|other| **other & THREAD_BITS == own & THREAD_BITS) {
+                *other = own;
             } else if !list.is_empty() {
-                list.push((number, now, location));
+                list.push(own);
             }
         }
         self.set_read(index, after_several(reads, threads, reader));
@@ -576,11 +575,8 @@ impl SharedShadow {
             0 => (!threads.is_ordered(lane, stamped(threads, reads))).then(|| (first, place(reads))),
             SEVERAL_IN_WARP if threads.warp_of(first) == lane.warp && latest <= lane.warp_epoch.get() => None,
             _ if self.per_thread_clocks => {
-                let late = |&&(thread, clock, _): &&CellReader| {
-                    let stamp = Stamp { block: threads.number(), thread, warp: threads.warp_of(thread), clock };
-                    !is_before(lane, thread, clock) && !threads.is_ordered(lane, stamp)
-                };
-                self.readers.of(index).iter().find(late).map(|&(thread, _, at)| (thread, at))
+                let late = |&&read: &&u64| !threads.has_acquired(lane, thread(read), clock(read));
+                self.readers.of(index).iter().find(late).map(|&read| (thread(read), place(read)))
             }
             _ => {
                 // With scalar clocks alone, every reader has at most the latest clock: if that is ordered, all are.

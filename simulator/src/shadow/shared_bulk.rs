@@ -8,7 +8,6 @@ use super::access::Accessed;
 use super::bulk::{Reading, VECTOR_USED};
 use super::ordered::Reader;
 use super::shared::SharedShadow;
-use super::shared_readers::CellReader;
 use super::shared_stamp::{ASYNC, FLAGS, clock, place, stamp_of, stamped, thread};
 use crate::bulk::Landing;
 use crate::lane::Lane;
@@ -156,13 +155,14 @@ impl SharedShadow {
 
     /// Whether the read of a cell is by one thread, and TMA may write there as far as that is concerned.
     pub(super) fn is_settled(&self, reads: u64, threads: &Threads, lane: &Lane) -> bool {
-        reads & FLAGS == 0 && !self.is_unsettled((thread(reads), clock(reads), place(reads)), threads, lane)
+        reads & FLAGS == 0 && !self.is_unsettled(reads, threads, lane)
     }
 
     /// Whether an ordinary read comes before what a lane does, but its value may not yet be in a register.
-    fn is_unsettled(&self, (reader, at, site): CellReader, threads: &Threads, lane: &Lane) -> bool {
+    fn is_unsettled(&self, read: u64, threads: &Threads, lane: &Lane) -> bool {
+        let (reader, at) = (thread(read), clock(read));
         !threads.is_async_proxy(reader)
-            && !self.bulk.is_reading_at(site)
+            && !self.bulk.is_reading_at(place(read))
             && threads.has_acquired(lane, reader, at)
             && !threads.is_read_settled(lane, reader, at)
     }
@@ -171,11 +171,10 @@ impl SharedShadow {
     /// not kept per thread, several readers are not known one by one.)
     pub(super) fn check_settled(&self, index: usize, threads: &Threads, lane: &Lane, accessed: Accessed) {
         let reads = self.reads[index];
-        let one = [(thread(reads), clock(reads), place(reads))];
+        let one = [reads];
         let all = if reads & FLAGS == 0 { &one[..] } else { self.readers.of(index) };
-        let unsettled = all.iter().find(|&&read| self.is_unsettled(read, threads, lane));
-        if let Some(&(reader, _, site)) = unsettled {
-            report_unfenced(threads, lane, accessed, (reader, site), ["read", "read"]);
+        if let Some(&read) = all.iter().find(|&&read| self.is_unsettled(read, threads, lane)) {
+            report_unfenced(threads, lane, accessed, (thread(read), place(read)), ["read", "read"]);
         }
     }
 

@@ -1,9 +1,7 @@
-//! The readers of a cell of shared memory one by one, where there are several.
+//! The readers of a cell of shared memory one by one, where there are several: for each the stamp of its last read.
 
-use std::panic::Location;
-
-/// A thread, its clock when it last read the cell, and where.
-pub(super) type CellReader = (u16, u32, &'static Location<'static>);
+/// Room of a new list.
+const FEW: usize = 16;
 
 /// Lists of readers by cell. Few cells have one, so that a cell has its number alone.
 #[derive(Default)]
@@ -11,7 +9,7 @@ pub(super) struct ReaderLists {
     /// By cell the number of its list; 0 if it has none.
     numbers: Vec<u32>,
     /// List `number` is at `number - 1`. Those from `used` on are to be used again.
-    lists: Vec<Vec<CellReader>>,
+    lists: Vec<Vec<u64>>,
     used: usize,
 }
 
@@ -22,16 +20,16 @@ impl ReaderLists {
     }
 
     /// The readers of a cell; none if it has no list.
-    pub(super) fn of(&self, cell: usize) -> &[CellReader] {
+    pub(super) fn of(&self, cell: usize) -> &[u64] {
         let number = self.numbers.get(cell).copied().unwrap_or(0);
         (number as usize).checked_sub(1).map_or(&[], |at| &self.lists[at])
     }
 
     /// The list of a cell that may have one.
-    pub(super) fn list(&mut self, cell: usize) -> &mut Vec<CellReader> {
+    pub(super) fn list(&mut self, cell: usize) -> &mut Vec<u64> {
         if self.numbers[cell] == 0 {
             if self.used == self.lists.len() {
-                self.lists.push(Vec::new());
+                self.lists.push(Vec::with_capacity(FEW));
             }
             self.lists[self.used].clear();
             self.used += 1;
@@ -71,23 +69,18 @@ mod tests {
 
     #[test]
     fn lists_are_those_of_their_cells() {
-        let reader = |thread: u16| (thread, u32::from(thread) + 5, Location::caller());
-        let threads = |lists: &ReaderLists, cell| lists.of(cell).iter().map(|reader| reader.0).collect::<Vec<_>>();
         let mut lists = ReaderLists::default();
         assert!(lists.of(3).is_empty());
         lists.forget(3);
         lists.enable(4);
-        lists.list(3).push(reader(1));
-        lists.list(0).extend([reader(2), reader(3)]);
-        lists.list(3).push(reader(4));
-        assert_eq!([0, 1, 3, 9].map(|cell| threads(&lists, cell)), [vec![2, 3], vec![], vec![1, 4], vec![]]);
+        lists.list(3).push(1);
+        lists.list(0).extend([2, 3]);
+        lists.list(3).push(4);
+        assert_eq!([0, 1, 3, 9].map(|cell| lists.of(cell)), [&[2, 3][..], &[], &[1, 4], &[]]);
         lists.refine(2);
-        assert_eq!(
-            [0, 1, 2, 6, 7].map(|cell| threads(&lists, cell)),
-            [vec![2, 3], vec![2, 3], vec![], vec![1, 4], vec![1, 4]]
-        );
+        assert_eq!([0, 1, 2, 6, 7].map(|cell| lists.of(cell)), [&[2, 3][..], &[2, 3], &[], &[1, 4], &[1, 4]]);
         lists.forget(6);
-        assert_eq!([6, 7].map(|cell| threads(&lists, cell)), [vec![], vec![1, 4]]);
+        assert_eq!([6, 7].map(|cell| lists.of(cell)), [&[][..], &[1, 4]]);
         lists.clear();
         assert!((0..8).all(|cell| lists.of(cell).is_empty()));
         assert!(lists.list(7).is_empty(), "a list that is used again has no readers");
