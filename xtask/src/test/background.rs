@@ -16,26 +16,29 @@ use super::Outcome;
 
 /// Steps that are under way.
 pub(super) struct Background {
-    steps: JoinHandle<Vec<(Outcome, String)>>,
+    /// Each runs its steps one after the other.
+    queues: Vec<JoinHandle<Vec<(Outcome, String)>>>,
 }
 
 impl Background {
-    /// Starts the steps, one after the other.
-    pub(super) fn start(names: Vec<&'static str>) -> Self {
-        println!("beside the other steps, at low priority: {}", names.join(", "));
-        Self { steps: thread::spawn(|| names.into_iter().map(run).collect()) }
+    /// Starts the steps: those of a queue one after the other, the queues at the same time.
+    pub(super) fn start(queues: Vec<Vec<&'static str>>) -> Self {
+        println!("beside the other steps, at low priority: {}", queues.concat().join(", "));
+        let start = |names: Vec<_>| thread::spawn(|| names.into_iter().map(run).collect());
+        Self { queues: queues.into_iter().map(start).collect() }
     }
 
     /// Waits for the steps, prints what they printed, and says what became of them.
     pub(super) fn finish(self) -> Result<Vec<Outcome>> {
-        let done = self.steps.join().map_err(|_| anyhow!("a step beside the others panicked"))?;
-        Ok(done
-            .into_iter()
-            .map(|(outcome, output)| {
+        let mut outcomes = Vec::new();
+        for queue in self.queues {
+            let done = queue.join().map_err(|_| anyhow!("a step beside the others panicked"))?;
+            for (outcome, output) in done {
                 print!("{output}");
-                outcome
-            })
-            .collect())
+                outcomes.push(outcome);
+            }
+        }
+        Ok(outcomes)
     }
 }
 

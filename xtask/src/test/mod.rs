@@ -3,7 +3,7 @@
 //! A step that fails does not stop the others (`--fail-fast` does): one run shows all that is wrong.
 //!
 //! Cargo locks a target directory. The steps that use the workspace's run one after the other; those that have their
-//! own run beside them ([`background`]).
+//! own run beside them ([`background`]), in a queue for each of these directories.
 
 mod background;
 mod embedding;
@@ -39,21 +39,30 @@ pub(crate) struct Args {
     no_summary: bool,
 }
 
+/// Target directories of steps that run beside others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    /// Those of PTX.
+    Ptx,
+    /// That of projects outside the checkout.
+    Outside,
+}
+
 /// A step: its name, and what it does. It gives whether it passed and how many tests it ran.
 struct Step {
     name: &'static str,
-    /// Whether it may run beside others: it counts no tests, and uses target directories of its own.
-    is_background: bool,
+    /// The target directory that it has instead of the workspace's, if it may run beside others; it counts no tests.
+    beside: Option<Beside>,
     run: fn(&Workspace) -> Result<(bool, Tally)>,
 }
 
 impl Step {
     const fn new(name: &'static str, run: fn(&Workspace) -> Result<(bool, Tally)>) -> Self {
-        Self { name, is_background: false, run }
+        Self { name, beside: None, run }
     }
 
-    const fn in_background(self) -> Self {
-        Self { is_background: true, ..self }
+    const fn beside(self, beside: Beside) -> Self {
+        Self { beside: Some(beside), ..self }
     }
 }
 
@@ -78,17 +87,18 @@ const STEPS: &[Step] = &[
         cargo.args(["doc", "--workspace", "--no-deps", "--all-features"]).env("RUSTDOCFLAGS", "-Dwarnings");
         plain(&mut cargo)
     }),
-    Step::new("build --check", |workspace| Ok((build::check_everything(workspace)?, Tally::default()))).in_background(),
-    Step::new("audit", |workspace| Ok((audit::audit_everything(workspace)?, Tally::default()))).in_background(),
+    Step::new("build --check", |workspace| Ok((build::check_everything(workspace)?, Tally::default())))
+        .beside(Beside::Ptx),
+    Step::new("audit", |workspace| Ok((audit::audit_everything(workspace)?, Tally::default()))).beside(Beside::Ptx),
     Step::new("tests", |workspace| {
         tally::run(workspace.cargo().args(["test", "--workspace", "--all-features", "--no-fail-fast"]))
     }),
     Step::new("examples", examples),
     Step::new("mutants", |_| Ok((mutate::check()?, Tally::default()))),
-    Step::new("embedding", |workspace| Ok((embedding::check(workspace)?, Tally::default()))).in_background(),
+    Step::new("embedding", |workspace| Ok((embedding::check(workspace)?, Tally::default()))).beside(Beside::Outside),
     Step::new("own kernels", |workspace| Ok((embedding::check_own_kernels(workspace)?, Tally::default())))
-        .in_background(),
-    Step::new("listings", |workspace| Ok((listings::check(workspace)?, Tally::default()))).in_background(),
+        .beside(Beside::Outside),
+    Step::new("listings", |workspace| Ok((listings::check(workspace)?, Tally::default()))).beside(Beside::Outside),
 ];
 
 /// Runs the steps and prints the summary; exit code 1 where one failed.
@@ -99,11 +109,13 @@ pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
     }
     let steps: Vec<&Step> =
         STEPS.iter().filter(|step| args.step.is_empty() || args.step.iter().any(|name| name == step.name)).collect();
-    let (beside, own): (Vec<&Step>, Vec<&Step>) = steps.iter().partition(|step| step.is_background);
+    let (beside, own): (Vec<&Step>, Vec<&Step>) = steps.iter().partition(|step| step.beside.is_some());
     let (mut outcomes, tests) = if args.fail_fast || own.is_empty() || beside.is_empty() {
         run_here(workspace, &steps, args.fail_fast)
     } else {
-        let background = Background::start(beside.iter().map(|step| step.name).collect());
+        let queue =
+            |directory| beside.iter().filter(|step| step.beside == Some(directory)).map(|step| step.name).collect();
+        let background = Background::start([Beside::Ptx, Beside::Outside].map(queue).into());
         let (mut outcomes, tests) = run_here(workspace, &own, false);
         outcomes.extend(background.finish()?);
         (outcomes, tests)
