@@ -37,10 +37,29 @@ impl WarpOps {
                     source = first;
                 }
                 // SAFETY: a value of a lane, and room for one in another array or in another place of the same.
-                unsafe { values(source).copy_to_nonoverlapping(values(first).add(at * bytes), bytes) };
+                unsafe { copy(values(source), values(first).add(at * bytes), bytes) };
             }
             // SAFETY: the caller's promise.
             unsafe { (*of(first)).count = width / stride };
+        }
+    }
+}
+
+/// Copies a value of `bytes` bytes. Those of the usual sizes without a call.
+///
+/// # Safety
+/// So many bytes may be read and written, and do not overlap.
+#[inline(always)]
+unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match bytes {
+            4 => from.copy_to_nonoverlapping(to, 4),
+            8 => from.copy_to_nonoverlapping(to, 8),
+            16 => from.copy_to_nonoverlapping(to, 16),
+            24 => from.copy_to_nonoverlapping(to, 24),
+            32 => from.copy_to_nonoverlapping(to, 32),
+            _ => from.copy_to_nonoverlapping(to, bytes),
         }
     }
 }

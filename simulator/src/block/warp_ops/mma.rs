@@ -12,7 +12,9 @@ use crate::report::Kind;
 use crate::shadow::{AccessKind, Accessed};
 use crate::tensor::{DoubleFragments, Fragments, multiply_doubles, multiply_fragments};
 
-/// Executes an operation at which all lanes have arrived that can.
+/// Executes an operation at which all lanes have arrived that can. Not inlined: its matrices would be on the stack of
+/// every operation.
+#[inline(never)]
 pub(super) fn complete(state: &BlockState, index: u16, group: &Group, op: TensorOp) {
     let first = &state.threads.lanes[state.threads.first_of(index)..];
     if group.mixed {

@@ -94,8 +94,8 @@ impl WarpOps {
         }
         let complete = group.arrived == mask & warp.live.get();
         if complete {
-            let group = groups.swap_remove(at);
-            self.complete(state, &group);
+            self.complete(state, group);
+            groups.swap_remove(at);
             warp.keep_running(lane);
         }
         !complete
@@ -136,7 +136,8 @@ impl WarpOps {
         &state.threads.lanes[state.threads.first_of(self.warp) + lane]
     }
 
-    /// Computes the results of all lanes that arrived and wakes them.
+    /// Computes the results of all lanes that arrived and wakes them. No other operation of the warp begins or ends
+    /// meanwhile.
     fn complete(&self, state: &BlockState, group: &Group) {
         state.threads.note_activity();
         match group.op {
@@ -164,8 +165,12 @@ impl WarpOps {
                     }
                 }
                 None => {
+                    let mut combined = None;
                     for lane in lanes(group.arrived) {
-                        let (value, flag) = combine(op, group, lane);
+                        let (value, flag) = match combined {
+                            Some(same) if !op.differs_by_lane() => same,
+                            _ => *combined.insert(combine(op, group, lane)),
+                        };
                         self.results[lane].set(value);
                         let bit = 1 << lane;
                         self.flags.set(self.flags.get() & !bit | if flag { bit } else { 0 });
