@@ -1,7 +1,16 @@
 //! The readers of a cell of shared memory one by one, where there are several: for each the stamp of its last read.
 
+use std::cell::Cell;
+
 /// Room of a new list.
 const FEW: usize = 16;
+/// Most lists that an OS thread keeps for its next launch.
+const MOST_SPARE: usize = 1 << 15;
+
+thread_local! {
+    /// Lists of an earlier launch, to be used again.
+    static SPARE: Cell<Vec<Vec<u64>>> = const { Cell::new(Vec::new()) };
+}
 
 /// Lists of readers by cell. Few cells have one, so that a cell has its number alone.
 #[derive(Default)]
@@ -28,6 +37,9 @@ impl ReaderLists {
     /// The list of a cell that may have one.
     pub(super) fn list(&mut self, cell: usize) -> &mut Vec<u64> {
         if self.numbers[cell] == 0 {
+            if self.lists.is_empty() {
+                self.lists = SPARE.take();
+            }
             if self.used == self.lists.len() {
                 self.lists.push(Vec::with_capacity(FEW));
             }
@@ -59,6 +71,16 @@ impl ReaderLists {
             for part in 0..parts {
                 self.list(cell * parts + part).extend_from_slice(old.of(cell));
             }
+        }
+    }
+}
+
+impl Drop for ReaderLists {
+    fn drop(&mut self) {
+        if !self.lists.is_empty() {
+            self.lists.truncate(MOST_SPARE);
+            // An OS thread that ends keeps none.
+            let _ = SPARE.try_with(|spare| spare.set(std::mem::take(&mut self.lists)));
         }
     }
 }
