@@ -62,7 +62,7 @@ impl Layout {
     /// position in it.
     pub(crate) fn vectors(self, extent: usize) -> Vectors {
         let (rows, in_row) = if self.mn_major { (16, extent / 8) } else { (extent, 2) };
-        // log2 of the vectors in a row of an atom, and the strides to the next atom along the rows and along the columns.
+        // log2 of the vectors in a row of an atom; the strides to the next atom along the rows and along the columns.
         let (wide, along, across) = match (self.mn_major, self.bits) {
             (false, 0) => (0, self.stride, self.leading),
             // 32 bytes along k lie in one row, wherever in it they start.

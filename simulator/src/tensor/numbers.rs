@@ -168,7 +168,10 @@ const ROWS: usize = 8;
 /// [`add_rows`] for vectors of so many numbers, which divides the columns. [`ROWS`] divides the rows.
 #[cfg(target_arch = "x86_64")]
 macro_rules! by_vectors {
-    ($($name:ident, $features:literal: $width:literal, $repeat:ident, $load:ident, $store:ident, $multiply_add:ident;)+) => {$(
+    ($(
+        $name:ident, $features:literal:
+        $width:literal, $repeat:ident, $load:ident, $store:ident, $multiply_add:ident;
+    )+) => {$(
         #[target_feature(enable = $features)]
         fn $name<const INTEGERS: bool>(
             d: &mut [f32],
