@@ -158,27 +158,31 @@ impl WarpOps {
                     unsafe { self.gather(state, group, (width.into(), stride.into()), bytes.into()) };
                 }
             }
-            Op::Values(op) => match self.sources(state, group, op) {
-                Some(sources) => {
+            Op::Values(op) => {
+                if let Some(sources) = self.sources(state, group, op) {
                     for lane in lanes(group.arrived) {
                         self.results[lane].set(group.values[sources[lane]]);
                     }
+                } else {
+                    self.combine(group, op);
                 }
-                None => {
-                    let mut combined = None;
-                    for lane in lanes(group.arrived) {
-                        let (value, flag) = match combined {
-                            Some(same) if !op.differs_by_lane() => same,
-                            _ => *combined.insert(combine(op, group, lane)),
-                        };
-                        self.results[lane].set(value);
-                        let bit = 1 << lane;
-                        self.flags.set(self.flags.get() & !bit | if flag { bit } else { 0 });
-                    }
-                }
-            },
+            }
         }
         state.warps[usize::from(self.warp)].wake(group.arrived);
+    }
+
+    /// The results of a vote, match or reduction, found once where they are the same for all lanes.
+    fn combine(&self, group: &Group, op: WarpOp) {
+        let mut combined = None;
+        for lane in lanes(group.arrived) {
+            let (value, flag) = match combined {
+                Some(same) if !op.differs_by_lane() => same,
+                _ => *combined.insert(combine(op, group, lane)),
+            };
+            self.results[lane].set(value);
+            let bit = 1 << lane;
+            self.flags.set(self.flags.get() & !bit | if flag { bit } else { 0 });
+        }
     }
 
     /// The lane from which each lane takes its value in a shuffle, itself if the source is out of range; none if `op`
