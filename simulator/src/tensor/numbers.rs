@@ -273,7 +273,11 @@ mod tests {
         let numbers = |n: usize, by: usize| -> Vec<f64> { (0..n).map(|i| number(i * by % 97)).collect() };
         let integers = |n: usize, by: usize| -> Vec<f64> { (0..n).map(|i| (i * by % 255) as f64 - 127.0).collect() };
         for (rows, depth, cols) in [(16, 16, 8), (64, 8, 136), (64, 32, 256), (3, 3, 5)] {
-            let operands = (numbers(rows * depth, 31), numbers(depth * cols, 17));
+            let mut operands = (numbers(rows * depth, 31), numbers(depth * cols, 17));
+            if cols == 136 {
+                // Of row 3 and column 5.
+                (operands.0[3 * depth], operands.1[5]) = (f64::NAN, f64::INFINITY);
+            }
             let of_integers = (integers(rows * depth, 31), integers(depth * cols, 17));
             let start: Vec<f32> = numbers(rows * cols, 7).into_iter().map(|x| x as f32).collect();
             for fresh in [false, true] {
@@ -283,17 +287,27 @@ mod tests {
                     add(&mut d);
                     d.iter().map(|d| d.to_bits()).collect::<Vec<_>>()
                 };
-                let (a, b) = (&operands.0[..], &operands.1[..]);
-                let vectors = run(&|d| add_product(TensorKind::Bf16, d, (a, b), extents, fresh));
-                assert_eq!(vectors, run(&|d| add_rows::<false>(d, (a, b), extents, fresh)), "{what}");
-                let (a, b) = (&of_integers.0[..], &of_integers.1[..]);
-                let vectors = run(&|d| add_product(TensorKind::I8, d, (a, b), extents, fresh));
-                assert_eq!(vectors, run(&|d| add_rows::<true>(d, (a, b), extents, fresh)), "integers, {what}");
+                let (reals, integers) = ((&operands.0[..], &operands.1[..]), (&of_integers.0[..], &of_integers.1[..]));
+                let expected = [
+                    run(&|d| add_rows::<false>(d, reals, extents, fresh)),
+                    run(&|d| add_rows::<true>(d, integers, extents, fresh)),
+                ];
+                let vectors = [
+                    run(&|d| add_product(TensorKind::Bf16, d, reals, extents, fresh)),
+                    run(&|d| add_product(TensorKind::I8, d, integers, extents, fresh)),
+                ];
+                assert_eq!(vectors, expected, "{what}");
+                // Processors with larger vectors have these, too.
                 #[cfg(target_arch = "x86_64")]
-                if rows % ROWS == 0 && std::arch::is_x86_feature_detected!("avx2") {
-                    // SAFETY: the processor has AVX2, and FMA with it.
-                    let narrow = run(&|d| unsafe { add_by_avx2::<true>(d, (a, b), extents, fresh) });
-                    assert_eq!(vectors, narrow, "integers by AVX2, {what}");
+                if rows % ROWS == 0 && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                    // SAFETY: the processor has both.
+                    let narrow = unsafe {
+                        [
+                            run(&|d| add_by_avx2::<false>(d, reals, extents, fresh)),
+                            run(&|d| add_by_avx2::<true>(d, integers, extents, fresh)),
+                        ]
+                    };
+                    assert_eq!(narrow, expected, "AVX2, {what}");
                 }
             }
         }
