@@ -14,9 +14,18 @@ pub(crate) struct Fragments {
 
 /// Row and column in A (16 × depth) of the first number in register `register` of lane `lane`; the others follow it in
 /// its row.
-pub(crate) fn a_position(kind: TensorKind, lane: usize, register: usize) -> (usize, usize) {
+fn a_position(kind: TensorKind, lane: usize, register: usize) -> (usize, usize) {
     let parts = 4 / kind.bytes();
     (lane / 4 + register % 2 * 8, parts * (lane % 4) + register / 2 * (kind.depth() / 2))
+}
+
+/// Writes the numbers in a lane's registers to their places in A.
+pub(crate) fn store_a(kind: TensorKind, lane: usize, registers: [u32; 4], a: &mut [f64]) {
+    let (depth, parts) = (kind.depth(), 4 / kind.bytes());
+    for (register, numbers) in kind.numbers_in(registers).chunks_exact(parts).take(4).enumerate() {
+        let (row, col) = a_position(kind, lane, register);
+        a[row * depth + col..][..parts].copy_from_slice(numbers);
+    }
 }
 
 /// Row and column in a warp's 16 rows of D of value `i` of lane `lane`.
@@ -33,11 +42,7 @@ pub(crate) fn multiply_fragments(kind: TensorKind, lanes: &mut [Fragments; 32]) 
     let (mut a, mut b, mut d) = ([0.0; 16 * MAX_DEPTH], [0.0; MAX_DEPTH * 8], [0.0; 16 * 8]);
     let (a, b) = (&mut a[..16 * depth], &mut b[..depth * 8]);
     for (lane, fragments) in lanes.iter().enumerate() {
-        let numbers = kind.numbers_in(fragments.a);
-        for (register, numbers) in numbers.chunks_exact(parts).take(4).enumerate() {
-            let (row, col) = a_position(kind, lane, register);
-            a[row * depth + col..][..parts].copy_from_slice(numbers);
-        }
+        store_a(kind, lane, fragments.a, a);
         // B is as the upper 8 rows of A, transposed.
         let [first, second] = fragments.b;
         let numbers = kind.numbers_in([first, second, 0, 0]);

@@ -6,7 +6,7 @@ mod layout;
 mod numbers;
 
 pub(crate) use boxes::{Disagreement, disagreement};
-pub(crate) use fragments::{DoubleFragments, Fragments, a_position, d_position, multiply_doubles, multiply_fragments};
+pub(crate) use fragments::{DoubleFragments, Fragments, d_position, multiply_doubles, multiply_fragments, store_a};
 pub(crate) use layout::Layout;
 pub use numbers::TensorKind;
 pub(crate) use numbers::add_product;

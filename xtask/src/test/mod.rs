@@ -113,9 +113,8 @@ pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
     let (mut outcomes, tests) = if args.fail_fast || own.is_empty() || beside.is_empty() {
         run_here(workspace, &steps, args.fail_fast)
     } else {
-        let queue =
-            |directory| beside.iter().filter(|step| step.beside == Some(directory)).map(|step| step.name).collect();
-        let background = Background::start([Beside::Ptx, Beside::Outside].map(queue).into());
+        let queues = beside.chunk_by(|a, b| a.beside == b.beside);
+        let background = Background::start(queues.map(|steps| steps.iter().map(|step| step.name).collect()).collect());
         let (mut outcomes, tests) = run_here(workspace, &own, false);
         outcomes.extend(background.finish()?);
         (outcomes, tests)

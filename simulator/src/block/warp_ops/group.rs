@@ -53,11 +53,6 @@ pub enum WarpOp {
 }
 
 impl WarpOp {
-    /// Whether lanes may get different results of a vote, match or reduction.
-    pub(super) fn differs_by_lane(self) -> bool {
-        self == Self::MatchAny
-    }
-
     /// Lanes per segment of a shuffle; none of another operation.
     pub(super) fn shuffle_width(self) -> Option<u32> {
         match self {

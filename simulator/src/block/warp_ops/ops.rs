@@ -171,14 +171,12 @@ impl WarpOps {
         state.warps[usize::from(self.warp)].wake(group.arrived);
     }
 
-    /// The results of a vote, match or reduction, found once where they are the same for all lanes.
+    /// The results of a vote, match or reduction: the same for all lanes, but where each looks for its own value.
     fn combine(&self, group: &Group, op: WarpOp) {
-        let mut combined = None;
+        let first = group.arrived.trailing_zeros() as usize;
+        let same = (op != WarpOp::MatchAny).then(|| combine(op, group, first));
         for lane in lanes(group.arrived) {
-            let (value, flag) = match combined {
-                Some(same) if !op.differs_by_lane() => same,
-                _ => *combined.insert(combine(op, group, lane)),
-            };
+            let (value, flag) = same.unwrap_or_else(|| combine(op, group, lane));
             self.results[lane].set(value);
             let bit = 1 << lane;
             self.flags.set(self.flags.get() & !bit | if flag { bit } else { 0 });

@@ -71,14 +71,9 @@ impl Warpgroup {
             for (pair, at) in product.d.as_chunks::<2>().0.iter().zip(pairs(thread, shape.cols)) {
                 joining.d[at..at + 2].copy_from_slice(pair);
             }
-            let parts = 4 / shape.kind.bytes();
             for (step, &registers) in product.a.iter().enumerate() {
-                let numbers = shape.kind.numbers_in(registers);
-                for (register, numbers) in numbers.chunks_exact(parts).take(4).enumerate() {
-                    let (row, col) = tensor::a_position(shape.kind, thread % 32, register);
-                    let row = (step * ROWS + thread / 32 * 16 + row) * depth;
-                    joining.a[row + col..][..parts].copy_from_slice(numbers);
-                }
+                let rows = (step * ROWS + thread / 32 * 16) * depth;
+                tensor::store_a(shape.kind, thread % 32, registers, &mut joining.a[rows..]);
             }
         }
         let differs = joining.shape != shape;
