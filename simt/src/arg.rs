@@ -30,6 +30,11 @@ pub unsafe trait KernelArg: Copy + Send + Sync {
 
     /// The type's name and layout, by which a launch knows whether PTX was compiled from the same kernel.
     const TYPE: ArgType;
+
+    /// The hash of [`TYPE`](Self::TYPE), for `#[kernel]`; implementations leave it as it is. A constant of the type is
+    /// computed once, not in each kernel.
+    #[doc(hidden)]
+    const HASH: u64 = Self::TYPE.hash();
 }
 
 /// A struct of arguments with `#[derive(KernelArg)]`: how a launch builds it.

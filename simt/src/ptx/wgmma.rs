@@ -162,15 +162,25 @@ macro_rules! registered {
     };
 }
 
-/// Calls `$body` for every index, unrolled.
+/// Calls `$body` for each 1, 4 or 8 values of `$v`, unrolled; of fewer that are left over there is no call.
 macro_rules! each {
-    ($v:expr, $body:ident, $stride:literal, $parts:tt, [$($i:literal)+]) => {
-        $(each!(@one $v, $body, $stride, $parts, $i);)+
+    (1, $v:expr, $body:ident, [$($i:literal)+]) => {
+        $($body($i, [$v[$i]]);)+
     };
-    (@one $v:expr, $body:ident, $stride:literal, [$($part:literal)+], $i:literal) => {
-        if $i % $stride == 0 && $i + $stride <= $v.len() {
-            $body($i / $stride, [$($v[($i + $part) % $v.len()]),+]);
-        }
+    (4, $v:expr, $body:ident, [$i:literal $i1:literal $i2:literal $i3:literal $($rest:literal)*]) => {
+        $body($i / 4, [$v[$i], $v[$i1], $v[$i2], $v[$i3]]);
+        each!(4, $v, $body, [$($rest)*]);
+    };
+    (8, $v:expr, $body:ident, [
+        $i:literal $i1:literal $i2:literal $i3:literal $i4:literal $i5:literal $i6:literal $i7:literal
+        $($rest:literal)*
+    ]) => {
+        $body($i / 8, [$v[$i], $v[$i1], $v[$i2], $v[$i3], $v[$i4], $v[$i5], $v[$i6], $v[$i7]]);
+        each!(8, $v, $body, [$($rest)*]);
+    };
+    ($count:literal, $v:expr, $body:ident, [$($left:literal)*]) => {
+        // Of 4 values there are no 8.
+        let _ = &mut $body;
     };
 }
 
@@ -229,12 +239,12 @@ macro_rules! fragment {
             #[inline(always)]
             fn for_each(&self, mut body: impl FnMut(u32, f32)) {
                 let mut body = |i: u32, [value]: [f32; 1]| body(i, value);
-                each!(self, body, 1, [0], $i);
+                each!(1, self, body, $i);
             }
             #[inline(always)]
             fn for_each_8_columns(&self, mut body: impl FnMut(u32, [f32; 4])) {
                 let mut body = |i: u32, values: [f32; 4]| body(8 * i, values);
-                each!(self, body, 4, [0 1 2 3], $i);
+                each!(4, self, body, $i);
             }
             #[inline(always)]
             fn map_8_columns(&mut self, mut body: impl FnMut(u32, [f32; 4]) -> [f32; 4]) {
@@ -243,12 +253,12 @@ macro_rules! fragment {
                     let at = 4 * i as usize;
                     [self[at], self[at + 1], self[at + 2], self[at + 3]] = body(8 * i, before);
                 };
-                each!(values, body, 4, [0 1 2 3], $i);
+                each!(4, values, body, $i);
             }
             #[inline(always)]
             fn for_each_16_columns(&self, mut body: impl FnMut(u32, [f32; 8])) {
                 let mut body = |i: u32, values: [f32; 8]| body(16 * i, values);
-                each!(self, body, 8, [0 1 2 3 4 5 6 7], $i);
+                each!(8, self, body, $i);
             }
         }
     };

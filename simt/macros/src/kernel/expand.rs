@@ -173,15 +173,14 @@ fn declaration(name: &Ident, keys: &Keys, signature: &Signature<'_>, instance: O
     if let Some(param) = &signature.shared {
         let ty = param.ty;
         for (field, bytes) in [("shared_bytes", quote!(fixed_bytes)), ("shared_element", quote!(element_bytes))] {
-            let spec = quote! { <#ty as #simt::shared::SharedParam>::SPEC };
-            let value = quote! { { const __SPEC: #simt::SharedSpec = #spec; __SPEC.#bytes() } };
-            fields.push(format!("{field}={}", operand(value)));
+            let value = operand(quote!(<#ty as #simt::shared::SharedParam>::SPEC.#bytes()));
+            fields.push(format!("{field}={value}"));
         }
     }
     for param in &signature.args {
         let (ty, text) = (param.argument(), type_text(param.ty, instance));
-        let hash = quote! { { const __HASH: u64 = <#ty as #simt::KernelArg>::TYPE.hash(); __HASH } };
-        fields.push(format!("arg={}:{}:{text}", param.name(), operand(hash)));
+        let hash = operand(quote!(<#ty as #simt::KernelArg>::HASH));
+        fields.push(format!("arg={}:{hash}:{text}", param.name()));
     }
     let text = fields.join(" ") + " at=";
     quote! {
@@ -419,9 +418,9 @@ fn cluster(keys: &Keys) -> TokenStream {
     let Some(blocks) = keys.number("cluster") else { return quote!(1) };
     quote_spanned! { blocks.span() =>
         {
-            const __BLOCKS: u32 = #blocks;
-            ::core::assert!(1 <= __BLOCKS && __BLOCKS <= 8, "a cluster has 1 to 8 blocks");
-            __BLOCKS
+            let __blocks: u32 = #blocks;
+            ::core::assert!(1 <= __blocks && __blocks <= 8, "a cluster has 1 to 8 blocks");
+            __blocks
         }
     }
 }
