@@ -71,12 +71,29 @@ impl Built {
 
     /// The PTX of `kernel` for one architecture: a text of its own, so that the driver compiles nothing else.
     pub(super) fn text(&self, kernel: &str, arch: &str) -> Option<String> {
-        let archive = match self {
-            Self::Family(family) => archive(family)?,
-            Self::Own(archive) => archive,
-        };
-        archive.text(kernel, arch).ok().flatten()
+        match self {
+            Self::Family(family) => text_of_family(family, kernel, arch),
+            Self::Own(archive) => archive.text(kernel, arch).ok().flatten(),
+        }
     }
+}
+
+/// The PTX of a kernel of the crate `gpu` for one architecture.
+#[cfg(not(test))]
+fn text_of_family(family: &str, kernel: &str, arch: &str) -> Option<String> {
+    archive(family)?.text(kernel, arch).ok().flatten()
+}
+
+/// The same. Tests load a kernel hundreds of times: its PTX is decoded once.
+#[cfg(test)]
+fn text_of_family(family: &str, kernel: &str, arch: &str) -> Option<String> {
+    use std::collections::BTreeMap;
+    use std::sync::{Mutex, PoisonError};
+
+    static DECODED: Mutex<BTreeMap<[String; 3], Option<String>>> = Mutex::new(BTreeMap::new());
+    let mut decoded = DECODED.lock().unwrap_or_else(PoisonError::into_inner);
+    let entry = decoded.entry([family, kernel, arch].map(str::to_owned));
+    entry.or_insert_with(|| archive(family)?.text(kernel, arch).ok().flatten()).clone()
 }
 
 /// The architectures for which there is PTX of a family, such as `sm_90a`.

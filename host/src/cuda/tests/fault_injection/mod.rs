@@ -10,7 +10,7 @@ mod tolerated;
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use self::operations::{GEMM, GEMM_INTO, Kept, OPEN, OPERATIONS, Operation, TRANSFERS};
+use self::operations::{Kept, OPEN, OPERATIONS, Operation, TRANSFERS};
 use self::tolerated::{Tolerated, purpose, tolerated};
 use super::super::driver::codes;
 use super::{Character, mock};
@@ -161,10 +161,6 @@ fn every_driver_call_fails_once() {
         let ordinal = mock::ordinal(character);
         mock::watch(ordinal);
         for operation in &OPERATIONS {
-            if [GEMM, GEMM_INTO].contains(&operation.name) && character != Character::Faulty {
-                // Decoding their PTX takes most of the time of this test, and other operations allocate alike.
-                continue;
-            }
             let name = format!("{}, {character:?}", operation.name);
             let Outcome { calls, calls_of_operation, problems: of_good } = run(operation, ordinal, None);
             assert_eq!(of_good, Vec::<String>::new(), "{name}, without a failure");

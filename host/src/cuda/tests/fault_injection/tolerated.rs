@@ -57,6 +57,9 @@ pub(super) fn tolerated(name: &str, calls: &[&str], at: usize, status: i32) -> O
         "cuMemGetInfo_v2" | "cuGetErrorName" | "cuGetErrorString" => Some(Tolerated::OtherWay),
         // Without memory for a workspace an algorithm that needs none is taken.
         "cuMemAllocFromPoolAsync" | "cuMemAlloc_v2" if no_memory && name == GEMM => Some(Tolerated::OtherWay),
+        // Its workspace is released within the call, without a pool by waiting.
+        "cuStreamSynchronize" if name == GEMM && after == "cuMemFree_v2" => Some(Tolerated::CleansUp),
+        "cuMemFree_v2" if name == GEMM => Some(Tolerated::CleansUp),
         // The allocation fails for this reason in any case.
         _ if no_memory && name == TOO_LARGE => Some(Tolerated::OtherWay),
         _ => None,
