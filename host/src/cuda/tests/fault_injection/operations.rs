@@ -40,7 +40,7 @@ pub(super) const OPERATIONS: [Operation; 22] = [
     Operation { name: "reduce_into", run: reduce_into },
     Operation { name: "transpose", run: transpose },
     Operation { name: GEMM, run: gemm },
-    Operation { name: GEMM_INTO, run: gemm_into },
+    Operation { name: "gemm into", run: gemm_into },
     Operation { name: "captured stream", run: captured_stream },
     Operation { name: "host result", run: host_result },
     Operation { name: "two threads", run: two_threads },
@@ -51,7 +51,6 @@ pub(super) const OPERATIONS: [Operation; 22] = [
 pub(super) const OPEN: &str = "open";
 pub(super) const TOO_LARGE: &str = "too large an allocation";
 pub(super) const GEMM: &str = "gemm";
-pub(super) const GEMM_INTO: &str = "gemm into";
 pub(super) const TRANSFERS: &str = "transfers";
 
 /// The result of a call that borrowed host memory: no copy from or to it may be in progress.
