@@ -71,29 +71,17 @@ impl Built {
 
     /// The PTX of `kernel` for one architecture: a text of its own, so that the driver compiles nothing else.
     pub(super) fn text(&self, kernel: &str, arch: &str) -> Option<String> {
-        match self {
-            Self::Family(family) => text_of_family(family, kernel, arch),
-            Self::Own(archive) => archive.text(kernel, arch).ok().flatten(),
+        let archive = match self {
+            Self::Family(family) => archive(family)?,
+            Self::Own(archive) => archive,
+        };
+        let decode = || archive.text(kernel, arch).ok().flatten();
+        #[cfg(test)]
+        if let Self::Family(family) = self {
+            return tests::decoded_once([family, kernel, arch], decode);
         }
+        decode()
     }
-}
-
-/// The PTX of a kernel of the crate `gpu` for one architecture.
-#[cfg(not(test))]
-fn text_of_family(family: &str, kernel: &str, arch: &str) -> Option<String> {
-    archive(family)?.text(kernel, arch).ok().flatten()
-}
-
-/// The same. Tests load a kernel hundreds of times: its PTX is decoded once.
-#[cfg(test)]
-fn text_of_family(family: &str, kernel: &str, arch: &str) -> Option<String> {
-    use std::collections::BTreeMap;
-    use std::sync::{Mutex, PoisonError};
-
-    static DECODED: Mutex<BTreeMap<[String; 3], Option<String>>> = Mutex::new(BTreeMap::new());
-    let mut decoded = DECODED.lock().unwrap_or_else(PoisonError::into_inner);
-    let entry = decoded.entry([family, kernel, arch].map(str::to_owned));
-    entry.or_insert_with(|| archive(family)?.text(kernel, arch).ok().flatten()).clone()
 }
 
 /// The architectures for which there is PTX of a family, such as `sm_90a`.
@@ -180,8 +168,18 @@ impl Architecture {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::{Mutex, PoisonError};
+
     use super::*;
     use crate::families::FAMILIES;
+
+    /// The text of this family, kernel and architecture, decoded once: tests load the same kernel hundreds of times.
+    pub(super) fn decoded_once(key: [&str; 3], decode: impl FnOnce() -> Option<String>) -> Option<String> {
+        static DECODED: Mutex<BTreeMap<[String; 3], Option<String>>> = Mutex::new(BTreeMap::new());
+        let mut decoded = DECODED.lock().unwrap_or_else(PoisonError::into_inner);
+        decoded.entry(key.map(str::to_owned)).or_insert_with(decode).clone()
+    }
 
     #[test]
     fn the_highest_architecture_that_runs_is_selected() {
