@@ -17,13 +17,13 @@ impl Exact {
     }
 
     pub(super) fn add(&mut self, value: f64) {
+        if value == 0.0 {
+            return;
+        }
         let mut carry = value;
         let mut kept = 0;
         for i in 0..self.0.len() {
-            let term = self.0[i];
-            let sum = carry + term;
-            let of_term = sum - carry;
-            let lost = (carry - (sum - of_term)) + (term - of_term);
+            let [sum, lost] = sum(carry, self.0[i]);
             if lost != 0.0 {
                 self.0[kept] = lost;
                 kept += 1;
@@ -36,11 +36,20 @@ impl Exact {
 
     /// The sum rounded to a number, and the remainder: together they have a relative error below 2⁻¹⁰⁰.
     pub(super) fn parts(&self) -> (f64, f64) {
-        let high: f64 = self.0.iter().sum();
+        // The sum of no terms is −0.
+        let high = self.0.iter().sum::<f64>() + 0.0;
         let mut rest = self.clone();
         rest.add(-high);
         (high, rest.0.iter().sum())
     }
+}
+
+/// a + b rounded, and its rounding error; exact if nothing overflows (D. E. Knuth, *The Art of Computer Programming*,
+/// volume 2, 4.2.2).
+pub(super) fn sum(a: f64, b: f64) -> [f64; 2] {
+    let sum = a + b;
+    let of_b = sum - a;
+    [sum, (a - (sum - of_b)) + (b - of_b)]
 }
 
 /// a·b rounded, and its rounding error; exact if nothing underflows.
@@ -62,6 +71,15 @@ mod tests {
         let thirds = Exact::of([0.1; 10]);
         assert_eq!(thirds.parts().0, 1.0, "the sum of ten times the f64 0.1 is nearest to 1");
         assert_eq!(thirds.parts().1, 5.551_115_123_125_783e-17, "which is 2⁻⁵⁴ above it");
+    }
+
+    #[test]
+    fn a_sum_and_its_error_are_exact() {
+        let (large, small) = (2_f64.powi(60), 1.0 + 2_f64.powi(-30));
+        for [a, b] in [[large, small], [small, large], [-large, small]] {
+            let [high, low] = sum(a, b);
+            assert_eq!((high, low), (a + b, small), "{a} + {b}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Variance.
 
-use super::exact::{Exact, product};
+use super::exact::{self, Exact, product};
 use super::scalar::{Format, Scalar};
 use super::{U_F64, gamma};
 
@@ -32,7 +32,7 @@ pub fn variance(x: &[f64], ddof: u32, depth: u64, format: Format) -> Scalar {
     let mut shifted = Exact::default();
     for &x in x {
         // x − m = high + low, exactly.
-        let (high, low) = Exact::of([x, -m]).parts();
+        let [high, low] = exact::sum(x, -m);
         shifted.add(high);
         shifted.add(low);
         for (a, b) in [(high, high), (high, 2.0 * low), (low, low)] {
