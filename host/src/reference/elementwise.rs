@@ -1,7 +1,8 @@
 //! References that results must match bit by bit.
 
 use ndarray::{Array2, ArrayView2, Axis};
-use rayon::iter::{ParallelBridge, ParallelIterator};
+
+use super::parallel;
 
 /// Rows of the result that one core copies at a time: four cache lines of each row of the source.
 const PANEL: usize = 64;
@@ -18,7 +19,7 @@ pub fn add(x: &[f32], y: &[f32]) -> Vec<f32> {
 pub fn transpose(a: ArrayView2<f32>) -> Array2<f32> {
     let mut transposed = Array2::zeros((a.ncols(), a.nrows()));
     let panels = transposed.axis_chunks_iter_mut(Axis(0), PANEL).zip(a.axis_chunks_iter(Axis(1), PANEL));
-    panels.par_bridge().for_each(|(mut rows, columns)| rows.assign(&columns.t()));
+    parallel::for_each(panels, |(mut rows, columns)| rows.assign(&columns.t()));
     transposed
 }
 

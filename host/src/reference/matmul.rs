@@ -2,9 +2,8 @@
 
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, Axis};
-use rayon::iter::{ParallelBridge, ParallelIterator};
 
-use super::{ETA_F32, Reference, U_F32, U_F64, bounds, gamma};
+use super::{ETA_F32, Reference, U_F32, U_F64, bounds, gamma, parallel};
 
 /// Rows of the product that one core computes at a time: enough to amortise packing `b` for each.
 const PANEL: usize = 128;
@@ -45,7 +44,7 @@ pub fn matmul_fast(a: ArrayView2<f32>, b: ArrayView2<f32>) -> Result<Array2<f64>
     let b = b.mapv(f64::from);
     let mut c = Array2::zeros((a.nrows(), b.ncols()));
     let panels = c.axis_chunks_iter_mut(Axis(0), PANEL).zip(a.axis_chunks_iter(Axis(0), PANEL));
-    panels.par_bridge().for_each(|(mut c, a)| general_mat_mul(1.0, &a.mapv(f64::from), &b, 0.0, &mut c));
+    parallel::for_each(panels, |(mut c, a)| general_mat_mul(1.0, &a.mapv(f64::from), &b, 0.0, &mut c));
     Ok(c)
 }
 

@@ -42,6 +42,8 @@ mod elementwise;
 mod gemm;
 #[cfg(feature = "kernels-gemm")]
 mod matmul;
+#[cfg(feature = "kernels")]
+mod parallel;
 pub mod reduce;
 mod sum;
 
