@@ -1,5 +1,5 @@
-//! Work on all cores. `rayon` would do it as well, but a program compiles it and four crates with it, a twentieth of
-//! all that it compiles of this crate.
+//! Work on all cores. `rayon` would do it as well, but a program would compile it and five crates with it, a twentieth
+//! of its debug build.
 
 use std::num::NonZero;
 use std::sync::{Mutex, PoisonError};
