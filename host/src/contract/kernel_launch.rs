@@ -2,7 +2,6 @@
 
 use std::ffi::c_void;
 use std::fmt;
-use std::mem::MaybeUninit;
 
 use simt::KernelInfo;
 
@@ -41,9 +40,6 @@ pub(crate) struct KernelLaunch<'a> {
     /// Addresses of the argument values.
     #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "the simulator calls the body"))]
     pub(crate) parameters: &'a [*mut c_void],
-    /// What these addresses point into, from its first byte to its last.
-    #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "the simulator calls the body"))]
-    pub(crate) values: *const [MaybeUninit<u8>],
     /// Runs the kernel for the simulator's current thread.
     pub(crate) body: &'a (dyn Fn() + Sync),
 }

@@ -9,7 +9,9 @@ use cust::stream::{Stream, StreamFlags};
 use cust::sys;
 use smallvec::SmallVec;
 
-use super::driver::{self, Failure, MOST_KERNELS, codes};
+use super::capture::Relaxed;
+use super::driver::{self, Failure, codes};
+use super::graphs::Graphs;
 use super::loaded_module::Module;
 use super::primary::Primary;
 use crate::error::Result;
@@ -19,30 +21,10 @@ pub(crate) struct Queue {
     stream: ManuallyDrop<Stream>,
     primary: Arc<Primary>,
     /// For a kernel that does not use PDL.
-    singles: Mutex<Launches>,
-    /// For two kernels, by the blocks of the second one's clusters: see [`driver::KernelGraph::launch`].
-    pairs: Mutex<SmallVec<[(u32, Launches); 3]>>,
+    singles: Mutex<Graphs>,
+    /// For two kernels, by the blocks of the second one's clusters: see [`driver::KernelGraph::set`].
+    pairs: Mutex<SmallVec<[(u32, Graphs); 3]>>,
 }
-
-/// How a queue launches kernels that may be a graph.
-enum Launches {
-    /// So many until now: a graph takes the time of a dozen launches to make.
-    Few(u32),
-    /// As a graph, which refers to the kernels of these modules: for each node the first one and the last one that it
-    /// launched.
-    Graph(driver::KernelGraph, SmallVec<[[Arc<Module>; 2]; MOST_KERNELS]>),
-    /// Without one: the driver has none, or it is not wanted.
-    Kernels,
-}
-
-impl Launches {
-    fn new() -> Self {
-        if driver::graphs_are_wanted() { Self::Few(0) } else { Self::Kernels }
-    }
-}
-
-/// Launches after which a queue has a graph for the next ones.
-pub(super) const FEW_LAUNCHES: u32 = 8;
 
 impl Queue {
     pub(super) fn new(primary: &Arc<Primary>) -> Result<Self> {
@@ -50,7 +32,7 @@ impl Queue {
             driver::check_cust("cuStreamCreateWithPriority", Stream::new(StreamFlags::NON_BLOCKING, None))
         })?;
         let (stream, primary) = (ManuallyDrop::new(stream), Arc::clone(primary));
-        Ok(Self { stream, primary, singles: Mutex::new(Launches::new()), pairs: Mutex::default() })
+        Ok(Self { stream, primary, singles: Mutex::new(Graphs::new()), pairs: Mutex::default() })
     }
 
     pub(crate) fn raw(&self) -> sys::CUstream {
@@ -61,7 +43,7 @@ impl Queue {
         &self.primary
     }
 
-    /// Launches a kernel in this stream, in the current context: after [`FEW_LAUNCHES`] launches as a graph, if there
+    /// Launches a kernel in this stream, in the current context: after some launches as a graph ([`Graphs`]), if there
     /// is `of_graph`, the kernel's module. A graph keeps it, but it must not be the last to do so.
     ///
     /// # Safety
@@ -81,10 +63,9 @@ impl Queue {
         unsafe { driver::launch(launch) }
     }
 
-    /// Launches two kernels in this stream, in the current context, the second one after the first: after
-    /// [`FEW_LAUNCHES`] calls as a graph, which keeps their modules as that of [`Self::launch`]. A graph begins when
-    /// all work before it is done, whether its kernels use PDL or not. The second kernel has clusters of `cluster`
-    /// blocks.
+    /// Launches two kernels in this stream, in the current context, the second one after the first: after some calls
+    /// as a graph, which keeps their modules as that of [`Self::launch`]. A graph begins when all work before it is
+    /// done, whether its kernels use PDL or not. The second kernel has clusters of `cluster` blocks.
     ///
     /// # Safety
     /// The contract of [`driver::launch`] for both; the first kernel has no clusters.
@@ -98,7 +79,7 @@ impl Queue {
             let mut pairs = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
             let known = pairs.iter().position(|(known, _)| *known == cluster);
             let number = known.unwrap_or_else(|| {
-                pairs.push((cluster, Launches::new()));
+                pairs.push((cluster, Graphs::new()));
                 pairs.len() - 1
             });
             // SAFETY: the caller's promise.
@@ -113,63 +94,31 @@ impl Queue {
         unsafe { driver::launch(launches[1]) }
     }
 
-    /// Launches the kernels as a graph, if there is one and the stream is not being captured; else makes one, when it
-    /// is time. Whether they were launched: what a graph cannot launch, the driver may launch without it, or gives the
-    /// reason.
+    /// Launches the kernels as a graph, if it is time for one and the stream is not being captured. Whether they were
+    /// launched: what a graph cannot launch, the driver may launch without it, or gives the reason.
     ///
     /// # Safety
-    /// As [`Self::launch`].
+    /// That of [`Graphs::launch`], but for the capture.
     unsafe fn launch_graph(
         &self,
-        state: &mut Launches,
+        graphs: &mut Graphs,
         launches: &[&driver::Launch],
         modules: &[&Arc<Module>],
     ) -> Result<bool, Failure> {
-        // SAFETY: the caller's promise.
-        match unsafe { self.try_graph(state, launches, modules) } {
-            Err(failure) if failure.is_sticky() => Err(failure),
-            Ok(is_launched) => Ok(is_launched),
-            Err(_) => Ok(false),
+        if !graphs.take_part() {
+            return Ok(false);
         }
-    }
-
-    /// As [`Self::launch_graph`], with the failure of a graph.
-    ///
-    /// # Safety
-    /// As [`Self::launch`].
-    unsafe fn try_graph(
-        &self,
-        state: &mut Launches,
-        launches: &[&driver::Launch],
-        modules: &[&Arc<Module>],
-    ) -> Result<bool, Failure> {
-        match state {
-            Launches::Kernels => return Ok(false),
-            Launches::Few(count) if *count < FEW_LAUNCHES => {
-                *count += 1;
+        let is_launched = self.captured().and_then(|is_captured| {
+            if is_captured {
                 return Ok(false);
             }
-            Launches::Few(_) | Launches::Graph(..) if self.captured()? => return Ok(false),
-            Launches::Graph(..) => {}
-            Launches::Few(_) => {
-                *state = Launches::Kernels;
-                // Another stream may be being captured, which forbids what may allocate memory.
-                let _making = Relaxed::begin()?;
-                // SAFETY: the caller's promise.
-                let graph = unsafe { driver::KernelGraph::new(launches) }?;
-                let kept = modules.iter().map(|&module| [module, module].map(Arc::clone)).collect();
-                *state = Launches::Graph(graph, kept);
-            }
+            // SAFETY: the caller's promise.
+            unsafe { graphs.launch(launches, modules) }.map(|()| true)
+        });
+        match is_launched {
+            Err(failure) if !failure.is_sticky() => Ok(false),
+            is_launched => is_launched,
         }
-        let Launches::Graph(graph, kept) = state else { return Ok(false) };
-        for ([_, last], &module) in kept.iter_mut().zip(modules) {
-            if !Arc::ptr_eq(last, module) {
-                *last = Arc::clone(module);
-            }
-        }
-        // SAFETY: the caller's promise; the stream is not being captured.
-        unsafe { graph.launch(launches) }?;
-        Ok(true)
     }
 
     /// Waits for the work queued so far.
@@ -248,41 +197,15 @@ impl Queue {
     }
 }
 
-/// While it exists, this thread may wait for the device, query it or allocate memory, although one of its streams is
-/// being captured.
-struct Relaxed {
-    before: sys::CUstreamCaptureMode,
-}
-
-impl Relaxed {
-    fn begin() -> Result<Self, Failure> {
-        let mut before = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
-        // SAFETY: `before` holds the new mode and receives the previous one.
-        driver::check("cuThreadExchangeStreamCaptureMode", unsafe {
-            sys::cuThreadExchangeStreamCaptureMode(&raw mut before)
-        })?;
-        Ok(Self { before })
-    }
-}
-
-impl Drop for Relaxed {
-    fn drop(&mut self) {
-        // SAFETY: as in `begin`. There is no handling of a failure.
-        let _ = unsafe { sys::cuThreadExchangeStreamCaptureMode(&raw mut self.before) };
-    }
-}
-
 impl Drop for Queue {
     fn drop(&mut self) {
         // The driver finishes the queued work before it destroys the stream; a lost context has lost its streams.
         if let Some(_entered) = self.primary.enter_to_clean_up() {
             let singles = self.singles.get_mut().unwrap_or_else(PoisonError::into_inner);
             let pairs = self.pairs.get_mut().unwrap_or_else(PoisonError::into_inner);
-            for launches in pairs.iter_mut().map(|(_, launches)| launches).chain([singles]) {
-                if let Launches::Graph(graph, _) = launches {
-                    // SAFETY: the context is current, and nothing uses the graph any more.
-                    unsafe { graph.destroy() };
-                }
+            for graphs in pairs.iter_mut().map(|(_, graphs)| graphs).chain([singles]) {
+                // SAFETY: the context is current.
+                unsafe { graphs.destroy() };
             }
             // SAFETY: dropped once, here.
             unsafe { ManuallyDrop::drop(&mut self.stream) };

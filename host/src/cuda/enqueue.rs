@@ -1,12 +1,9 @@
 //! Queues kernel launches on a GPU.
 
 use std::cell::RefCell;
-use std::ffi::c_void;
-use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use qcell::QCellOwner;
-use smallvec::SmallVec;
 
 use super::backend::Backend;
 use super::driver;
@@ -31,35 +28,22 @@ struct First {
     module: Arc<Module>,
     queue: Arc<Queue>,
     name: &'static str,
-    /// A copy of the arguments.
-    values: SmallVec<[MaybeUninit<u64>; 32]>,
-    /// Where in the copy each argument begins, in bytes.
-    starts: SmallVec<[usize; 6]>,
+    arguments: driver::Arguments,
 }
 
 impl First {
     /// # Safety
-    /// `launch.values` contains what `launch.parameters` point to, and both are alive.
-    unsafe fn new(
-        launch: &KernelLaunch<'_>,
-        of_driver: driver::Launch,
-        module: Arc<Module>,
-        queue: &Arc<Queue>,
-    ) -> Self {
-        let base = launch.values.cast::<MaybeUninit<u8>>();
-        let words = launch.values.len().div_ceil(size_of::<u64>());
-        let mut values: SmallVec<[MaybeUninit<u64>; 32]> = SmallVec::from_elem(MaybeUninit::uninit(), words);
-        // SAFETY: the caller's promise; the copy has at least as many bytes.
-        unsafe { values.as_mut_ptr().cast::<MaybeUninit<u8>>().copy_from_nonoverlapping(base, launch.values.len()) };
-        let starts = launch.parameters.iter().map(|parameter| parameter.addr() - base.addr()).collect();
-        Self { launch: of_driver, module, queue: Arc::clone(queue), name: launch.info.name, values, starts }
+    /// `launch.arguments` are the addresses of values of `launch.types`.
+    unsafe fn new(launch: driver::Launch, module: Arc<Module>, queue: &Arc<Queue>, name: &'static str) -> Self {
+        let mut arguments = driver::Arguments::default();
+        // SAFETY: the caller's promise.
+        unsafe { arguments.set(&launch) };
+        Self { launch, module, queue: Arc::clone(queue), name, arguments }
     }
 
-    /// Calls `work` with the launch, and with its arguments.
+    /// Calls `work` with the launch, whose arguments are the copies, and with its module.
     fn with<R>(&mut self, work: impl FnOnce(&driver::Launch, &Arc<Module>) -> R) -> R {
-        let base = self.values.as_mut_ptr().cast::<c_void>();
-        let mut arguments: SmallVec<[*mut c_void; 6]> =
-            self.starts.iter().map(|&start| base.wrapping_byte_add(start)).collect();
+        let mut arguments = self.arguments.addresses();
         work(&driver::Launch { arguments: arguments.as_mut_ptr(), ..self.launch }, &self.module)
     }
 }
@@ -87,8 +71,8 @@ impl Backend {
     /// whether it writes it.
     ///
     /// # Safety
-    /// `launch.parameters` are the addresses of the arguments of `launch.info`'s kernel, with views of `memory`, in
-    /// `launch.values`; geometry and shared memory were checked against the kernel.
+    /// `launch.parameters` are the addresses of the arguments of `launch.info`'s kernel, with views of `memory`;
+    /// geometry and shared memory were checked against the kernel.
     pub(crate) unsafe fn launch<'a>(
         &self,
         launch: &KernelLaunch<'_>,
@@ -140,6 +124,7 @@ impl Backend {
             shared_bytes: geometry.shared_bytes as u32,
             stream: queue.raw().cast(),
             arguments: parameters.as_ptr().cast_mut(),
+            types: info.arg_types,
             pdl: info.pdl,
         };
         if let Some((pair, Role::First)) = pair
@@ -147,7 +132,7 @@ impl Backend {
             && let Some(module) = &module
         {
             // SAFETY: the caller's promise.
-            let first = unsafe { First::new(launch, of_driver, Arc::clone(module), queue) };
+            let first = unsafe { First::new(of_driver, Arc::clone(module), queue, name) };
             pair.first.replace(Some(first));
             return Ok(Execution::default());
         }

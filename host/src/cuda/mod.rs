@@ -17,7 +17,7 @@
 //!   stream) is done and visible. A kernel that breaks this rule, which the simulator checks, has a data race with its
 //!   predecessor: again a wrong number in device memory. Only a kernel begins early, and only after a kernel, so host
 //!   calls on a stream are unaffected.
-//! - *A launch as a graph of one kernel, or of two* ([`driver_stream`]) is one in the stream's order as any other. The
+//! - *A launch as a graph of one kernel, or of two* ([`graphs`]) is one in the stream's order as any other. The
 //!   graph keeps the modules of its kernels, and has those alone that are loaded as long as the device. The lock under
 //!   which work is queued is held from the registration of the first kernel until both are queued ([`enqueue`]).
 //! - *Host memory outlives its copy.* Copies from and to borrowed slices are waited for before the borrow ends;
@@ -33,11 +33,13 @@
 //!   bounds of their launches, which are compared with those of the program ([`declared`]).
 
 mod backend;
+mod capture;
 mod copy;
 mod declared;
 mod driver;
 mod driver_stream;
 mod enqueue;
+mod graphs;
 mod loaded_module;
 mod memory_pool;
 mod message;

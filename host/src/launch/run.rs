@@ -1,7 +1,5 @@
 //! Binds the arguments of a kernel and launches it.
 
-use std::ptr;
-
 use simt::{Kernel, KernelInfo};
 use smallvec::SmallVec;
 
@@ -149,9 +147,8 @@ impl Device {
         }
         let entry = kernel.entry();
         let parameters = A::addresses(&mut values);
-        let bytes = ptr::slice_from_raw_parts((&raw const values).cast(), size_of::<P>());
         let body = || entry(values);
-        let launch = KernelLaunch { info, geometry, parameters: &parameters, values: bytes, body: &body };
+        let launch = KernelLaunch { info, geometry, parameters: &parameters, body: &body };
         // SAFETY: parameters and body hold the values of the arguments, of the types that the kernel takes; their views
         // have the tags of `bindings`; the geometry was checked. The borrows in `args` last until after this call: they
         // exclude writers of what is read, and any other access to what is written.

@@ -3,6 +3,8 @@
 use std::ffi::c_void;
 use std::ptr;
 
+use simt::ArgType;
+
 use super::forward::typed;
 use super::launch_attribute::{Attribute, Config};
 use super::status::{Failure, Handle, codes, result};
@@ -16,6 +18,8 @@ pub(crate) struct Launch {
     pub(crate) stream: Handle,
     /// Addresses of the arguments.
     pub(crate) arguments: *mut *mut c_void,
+    /// Their types.
+    pub(crate) types: &'static [ArgType],
     /// Whether the kernel uses programmatic dependent launch (PDL).
     pub(crate) pdl: bool,
 }
@@ -27,7 +31,7 @@ pub(crate) struct Launch {
 /// The contract of `cuLaunchKernel`. With `pdl` each thread of the kernel waits for its predecessor before it accesses
 /// global memory and before it exits.
 pub(crate) unsafe fn launch(args: &Launch) -> Result<(), Failure> {
-    let &Launch { function, grid, block, shared_bytes, stream, arguments, pdl } = args;
+    let &Launch { function, grid, block, shared_bytes, stream, arguments, pdl, .. } = args;
     if pdl {
         let attribute = Attribute::pdl();
         let config = Config { grid, block, shared_bytes, stream, attributes: &raw const attribute, count: 1 };

@@ -15,8 +15,9 @@
 //!   `cust` beside this crate.
 //!
 //! Imports: `status`, `functions` ← `slots` ← `trampoline` ← `library` ← `forward` ← `encode`, `launch_ex`,
-//! `failure_text`; `launch_ex` ← `kernel_graph`.
+//! `failure_text`; `launch_ex` ← `arguments` ← `kernel_graph`.
 
+mod arguments;
 mod encode;
 mod failure_text;
 mod forward;
@@ -29,6 +30,7 @@ mod slots;
 mod status;
 mod trampoline;
 
+pub(crate) use arguments::Arguments;
 pub(crate) use encode::{Encode, encode_tensor_map, with_address};
 pub(crate) use kernel_graph::{KernelGraph, MOST_KERNELS, graphs_are_wanted};
 pub(crate) use launch_ex::{Launch, launch};

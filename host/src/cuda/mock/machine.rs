@@ -103,6 +103,8 @@ pub(in crate::cuda) struct Machine {
     pub(in crate::cuda) graphs: HashMap<usize, Vec<KernelLaunch>>,
     /// Launches of graphs so far.
     pub(in crate::cuda) graph_launches: usize,
+    /// Times so far that the launch of a graph's node was set after it was added.
+    pub(in crate::cuda) node_changes: usize,
     /// Waits of one queue for another so far.
     pub(in crate::cuda) waits: usize,
     /// The stream that is being captured in a graph. Its work is queued nevertheless.

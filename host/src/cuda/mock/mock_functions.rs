@@ -505,7 +505,10 @@ fn set_node(graph: *mut c_void, index: usize, parameters: *const KernelNode) -> 
             machine.violations.push(format!("a node for clusters of {before:?} gets a kernel with {now:?}"));
         }
         match launches.get_mut(index) {
-            Some(known) => *known = launch,
+            Some(known) => {
+                *known = launch;
+                machine.node_changes += 1;
+            }
             None => launches.push(launch),
         }
         0

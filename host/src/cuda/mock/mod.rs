@@ -68,6 +68,8 @@ pub(super) enum Character {
     Random,
     /// None; for the tests of launches as graphs.
     Graphs,
+    GraphsAgain,
+    GraphsOfOthers,
     GraphsThatFail,
     Pairs,
     PairsThatFail,
@@ -105,7 +107,7 @@ impl Character {
 pub(super) const CAPACITY: usize = 1 << 24;
 
 /// The devices: plain ones first.
-const CHARACTERS: [Character; 47] = [
+const CHARACTERS: [Character; 49] = [
     Character::Plain,
     Character::Plain,
     Character::Plain,
@@ -148,6 +150,8 @@ const CHARACTERS: [Character; 47] = [
     Character::Panicking,
     Character::Printing,
     Character::Graphs,
+    Character::GraphsAgain,
+    Character::GraphsOfOthers,
     Character::GraphsThatFail,
     Character::Pairs,
     Character::PairsThatFail,

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use half::{bf16, f16};
 
-use super::super::driver_stream::FEW_LAUNCHES;
+use super::super::graphs::FEW_LAUNCHES;
 use super::{Character, device, mock};
 use crate::gemm::Arithmetic;
 use crate::reduce::{LinesWorkspace, Sum, Workspace};

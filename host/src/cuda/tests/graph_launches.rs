@@ -4,7 +4,7 @@ use gpu::elementwise::add::add_f32;
 use half::f16;
 
 use super::super::driver::codes;
-use super::super::driver_stream::FEW_LAUNCHES;
+use super::super::graphs::{FEW_LAUNCHES, MOST_GRAPHS};
 use super::{Character, add, device, mock, module};
 use crate::contract::Role;
 use crate::gemm::{Algorithm, Plan};
@@ -65,6 +65,66 @@ fn a_stream_launches_kernels_as_graphs_after_some_time() {
     assert_eq!(mock::machine(ordinal).launches.len(), before + 3);
     drop((x, z, stream));
     nothing_is_left(ordinal);
+}
+
+/// Work that is repeated in a few sets of buffers has a graph for each, and sets nothing. In more sets than there may
+/// be graphs each launch sets what it launches.
+#[test]
+fn a_launch_as_before_sets_nothing() {
+    let ordinal = mock::ordinal(Character::GraphsAgain);
+    let device = device(ordinal);
+    for sets in [1, 3, MOST_GRAPHS, MOST_GRAPHS + 1, 3 * MOST_GRAPHS] {
+        let stream = device.stream().unwrap();
+        let x: Vec<_> = (0..sets).map(|i| device.upload(&[i as f32; 2]).unwrap()).collect();
+        let mut z: Vec<_> = (0..sets).map(|_| device.alloc::<f32>(2).unwrap()).collect();
+        let mut all = || {
+            for (x, z) in x.iter().zip(&mut z) {
+                double(&stream, x.view(), z);
+            }
+        };
+        // Until each set has a graph, or there are as many as there may be.
+        let until_made = (MOST_GRAPHS + 1) * (FEW_LAUNCHES as usize + 1);
+        for _ in 0..=until_made.div_ceil(sets) {
+            all();
+        }
+        let changes = mock::machine(ordinal).node_changes;
+        let launches = graphs(ordinal).0;
+        all();
+        assert_eq!(graphs(ordinal), (launches + sets, 2 * sets.min(MOST_GRAPHS)), "{sets} sets");
+        let set = mock::machine(ordinal).node_changes - changes;
+        assert_eq!(set, if sets <= MOST_GRAPHS { 0 } else { sets }, "{sets} sets");
+        for (i, z) in z.iter().enumerate() {
+            assert_eq!(z.download().unwrap(), [2.0 * i as f32; 2], "{i} of {sets} sets");
+        }
+    }
+}
+
+/// A launch that differs in one argument, or in its grid, from one that a graph has.
+#[test]
+fn each_difference_is_set() {
+    let device = device(mock::ordinal(Character::GraphsOfOthers));
+    let stream = device.stream().unwrap();
+    let [x, y] = [[1.0_f32; 300], [10.0; 300]].map(|values| device.upload(&values).unwrap());
+    let mut z = device.alloc::<f32>(300).unwrap();
+    let mut launch = |a: &Buffer<f32>, b: &Buffer<f32>, grid: u32, len: usize| {
+        z.write(&[0.0; 300]).unwrap();
+        let z_view = z.slice_mut(0..len).unwrap();
+        let (a, b) = (a.slice(0..len).unwrap(), b.slice(0..len).unwrap());
+        device.launch(&add_f32, Launch::grid(grid).stream(&stream), (a, b, z_view)).unwrap();
+        z.download().unwrap()
+    };
+    for _ in 0..=FEW_LAUNCHES {
+        launch(&x, &x, 1, 200);
+    }
+    let of = |value: f32, len: usize| [vec![value; len], vec![0.0; 300 - len]].concat();
+    for _ in 0..3 {
+        assert_eq!(launch(&x, &x, 1, 200), of(2.0, 200));
+        assert_eq!(launch(&x, &y, 1, 200), of(11.0, 200));
+        assert_eq!(launch(&y, &x, 1, 200), of(11.0, 200));
+        assert_eq!(launch(&y, &y, 1, 200), of(20.0, 200));
+        assert_eq!(launch(&y, &y, 1, 199), of(20.0, 199));
+        assert_eq!(launch(&y, &y, 2, 300), of(20.0, 300));
+    }
 }
 
 /// Whichever call of a graph fails, the kernel is launched without it, but for a lost device.
