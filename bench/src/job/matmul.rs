@@ -6,8 +6,7 @@ use anyhow::{Context as _, Result};
 use gpu::gemm::ffma::{self, gemm_ffma_f32_64x64, gemm_ffma_f32_128x128, gemm_ffma_f32_128x256};
 use gpu::gemm::naive::{self, matmul_naive};
 use gpu::gemm::tiled::{self, matmul_tiled};
-use ndarray::{ArrayView2, Axis, s};
-use rayon::prelude::*;
+use ndarray::ArrayView2;
 use simt::global::{MatMut, MatRef};
 use simt::{Kernel, KernelInfo};
 use warpwright::reference::{self, Reference};
@@ -32,14 +31,11 @@ pub(super) const KERNELS: [(Gemm, Plan); 5] = [
     (&gemm_ffma_f32_64x64, |m, n| Launch::grid(ffma::grid(m, n, [64, 64]))),
 ];
 
-/// Rows of C that one core computes at a time.
-const PANEL: usize = 256;
-
 /// An element of A, B and C.
 pub(crate) trait Factor: Poisoned + Send + Sync {
     /// The elements of A and of B, `len` each.
     fn operands(len: usize, seed: u64) -> [Vec<Self>; 2];
-    /// The expected result.
+    /// The expected result, computed on all cores.
     fn product(a: ArrayView2<'_, Self>, b: ArrayView2<'_, Self>) -> Reference;
 }
 
@@ -48,9 +44,8 @@ impl Factor for f32 {
         [3, 4].map(|stream| uniform(len, seed, stream))
     }
 
-    /// [`reference::matmul`] of each panel of rows of `a`.
     fn product(a: ArrayView2<'_, Self>, b: ArrayView2<'_, Self>) -> Reference {
-        by_panels(a, |rows| reference::matmul(rows, b).expect("b has as many rows as a has columns"))
+        reference::matmul(a, b).expect("b has as many rows as a has columns")
     }
 }
 
@@ -115,7 +110,7 @@ impl<T: Factor> Problem<T> {
         self.factors.get_or_init(|| T::operands(self.n * self.n, self.seed))
     }
 
-    /// The expected result, computed by panels of rows on all cores.
+    /// The expected result.
     fn reference(&self) -> &Reference {
         self.reference.get_or_init(|| {
             let [a, b] = self.factors();
@@ -123,22 +118,6 @@ impl<T: Factor> Problem<T> {
             T::product(a, b)
         })
     }
-}
-
-/// The results for all panels of rows of `a`, computed on all cores.
-pub(crate) fn by_panels<T: Sync>(
-    a: ArrayView2<'_, T>,
-    of: impl Fn(ArrayView2<'_, T>) -> Reference + Sync,
-) -> Reference {
-    let starts: Vec<usize> = (0..a.len_of(Axis(0))).step_by(PANEL).collect();
-    let panels: Vec<Reference> =
-        starts.into_par_iter().map(|start| of(a.slice(s![start..a.nrows().min(start + PANEL), ..]))).collect();
-    let mut whole = Reference { value: Vec::new(), bound: Vec::new() };
-    for panel in panels {
-        whole.value.extend(panel.value);
-        whole.bound.extend(panel.bound);
-    }
-    whole
 }
 
 impl<T: Factor> Task for MatmulTask<T>
@@ -163,20 +142,5 @@ where
     fn check(&self, output: &Output) -> Result<Finding> {
         let verdict = self.problem.reference().check(output.reals().iter()).context("the product")?;
         Ok(Finding { worst: verdict.worst, detail: verdict.to_string() })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use ndarray::Array2;
-
-    use super::*;
-
-    #[test]
-    fn panels_give_the_whole_product() {
-        let (m, k, n) = (2 * PANEL + 3, 5, 4);
-        let a = Array2::from_shape_vec((m, k), uniform(m * k, 1, 0)).unwrap();
-        let b = Array2::from_shape_vec((k, n), uniform(k * n, 1, 1)).unwrap();
-        assert_eq!(f32::product(a.view(), b.view()), reference::matmul(a.view(), b.view()).unwrap());
     }
 }

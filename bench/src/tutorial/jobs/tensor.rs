@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use gpu::lab::tutorial_sm90::consumers::COLS;
 use gpu::lab::tutorial_sm90::{BOX_A, BOX_B, grid};
-use ndarray::ArrayView2;
+use ndarray::{ArrayView2, Axis, s};
 use rand::Rng as _;
 use rand::rngs::StdRng;
+use rayon::prelude::*;
 use simt::tma::{Swizzle, TensorMap};
 use simt::{Kernel, KernelInfo};
 use warpwright::gemm::{Activation, Algorithm, Arithmetic, Gemm, Multiply, Output as GemmOutput};
@@ -16,7 +17,7 @@ use warpwright::simulator::Counters;
 use warpwright::{Buffer, Device, Launch, MatrixView, TmaTensor};
 
 use crate::data::random;
-use crate::job::matmul::{self, Call, Factor, Operands, Problem, by_panels};
+use crate::job::matmul::{self, Call, Factor, Operands, Problem};
 use crate::job::{Job, Output};
 use crate::units::Work;
 
@@ -36,6 +37,22 @@ impl Factor for bf16 {
             reference::gemm(&call).expect("b has as many rows as a has columns")
         })
     }
+}
+
+/// Rows of C that one core computes at a time.
+const PANEL: usize = 256;
+
+/// The results for all panels of rows of `a`, computed on all cores.
+fn by_panels(a: ArrayView2<'_, f64>, of: impl Fn(ArrayView2<'_, f64>) -> Reference + Sync) -> Reference {
+    let starts: Vec<usize> = (0..a.len_of(Axis(0))).step_by(PANEL).collect();
+    let panels: Vec<Reference> =
+        starts.into_par_iter().map(|start| of(a.slice(s![start..a.nrows().min(start + PANEL), ..]))).collect();
+    let mut whole = Reference { value: Vec::new(), bound: Vec::new() };
+    for panel in panels {
+        whole.value.extend(panel.value);
+        whole.bound.extend(panel.bound);
+    }
+    whole
 }
 
 /// What launches have prepared, so that they take no time for it.
@@ -124,4 +141,26 @@ pub(in crate::tutorial) fn gemm<T: Multiply + GemmOutput<T>>(
 /// For [`gemm`] of `f32`: by tensor cores.
 pub(in crate::tutorial) fn emulated(gemm: Gemm<'_, f32>) -> Gemm<'_, f32> {
     gemm.arithmetic(Arithmetic::Bf16x6)
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array2;
+
+    use super::*;
+
+    #[test]
+    fn panels_give_the_whole_product() {
+        let (m, k, n) = (2 * PANEL + 3, 5, 4);
+        let [a, _] = bf16::operands(m * k, 1);
+        let [_, b] = bf16::operands(k * n, 1);
+        let (a, b) = (Array2::from_shape_vec((m, k), a).unwrap(), Array2::from_shape_vec((k, n), b).unwrap());
+        let whole = bf16::product(a.view(), b.view());
+        for row in [0, PANEL - 1, PANEL, 2 * PANEL, m - 1] {
+            let of_row = bf16::product(a.slice(s![row..=row, ..]), b.view());
+            assert_eq!(whole.value[row * n..(row + 1) * n], of_row.value, "row {row}");
+            assert_eq!(whole.bound[row * n..(row + 1) * n], of_row.bound, "row {row}");
+        }
+        assert_eq!(whole.value.len(), m * n);
+    }
 }
