@@ -68,35 +68,58 @@ macro_rules! each {
 #[cfg(not(target_arch = "nvptx64"))]
 macro_rules! each {
     ($array:expr, $of:expr) => {
-        $crate::unroll::map($array, $of)
+        $crate::unroll::map($array, &mut $of)
     };
 }
 
 #[allow(unused_imports, reason = "some families have no array to map")]
 pub(crate) use each;
 
+/// An array that is written element by element.
+#[cfg(not(target_arch = "nvptx64"))]
+union Results<T: Copy, const N: usize> {
+    none: (),
+    all: [T; N],
+}
+
+/// The results for each element.
+///
+/// On the host a loop in its shortest form, because it is in hundreds of kernels: a closure by value would be dropped,
+/// also if it panics, and what drops it is half of the code in a debug build.
 #[cfg(not(target_arch = "nvptx64"))]
 #[inline(always)]
 #[allow(dead_code, reason = "some families have no array to map")]
-pub(crate) fn map<T: Copy, U: Copy, const N: usize>(array: [T; N], mut of: impl FnMut(T) -> U) -> [U; N] {
-    from_fn(|i| of(array[i]))
+pub(crate) fn map<T: Copy, U: Copy, const N: usize>(array: [T; N], of: &mut impl FnMut(T) -> U) -> [U; N] {
+    let mut results = Results { none: () };
+    let mut i = 0;
+    while i < N {
+        let result = of(array[i]);
+        // SAFETY: a place of any bytes is written.
+        unsafe { results.all[i] = result };
+        i += 1;
+    }
+    // SAFETY: the loop has written all elements.
+    unsafe { results.all }
 }
 
-/// The array of the values at each index.
-///
-/// On the host a loop in its shortest form, because it is in hundreds of kernels.
+/// The array of the values at each index, on the host as short as [`map`].
 #[cfg(not(target_arch = "nvptx64"))]
 #[inline(always)]
 #[allow(dead_code, reason = "some families have no array to make")]
 pub(crate) fn from_fn<T: Copy, const N: usize>(mut at: impl FnMut(usize) -> T) -> [T; N] {
-    let mut results = [const { core::mem::MaybeUninit::uninit() }; N];
+    map(const { indices() }, &mut at)
+}
+
+/// The numbers from 0 on.
+#[cfg(not(target_arch = "nvptx64"))]
+const fn indices<const N: usize>() -> [usize; N] {
+    let mut indices = [0; N];
     let mut i = 0;
     while i < N {
-        results[i].write(at(i));
+        indices[i] = i;
         i += 1;
     }
-    // SAFETY: the loop has written all elements.
-    unsafe { results.as_ptr().cast::<[T; N]>().read() }
+    indices
 }
 
 #[cfg(target_arch = "nvptx64")]

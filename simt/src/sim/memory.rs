@@ -1,8 +1,9 @@
 //! Plain accesses. Elements are passed as their `Bits`, types that the simulator supports.
 
 use core::alloc::Layout;
+use core::fmt;
 
-use simulator::device::{self, Place};
+use simulator::device::{self, Place, SharedNames};
 
 use crate::{access::Space, element::Element, shared::Shared};
 
@@ -129,24 +130,26 @@ pub(crate) fn shared_elements<T>() -> (*mut u8, usize) {
 /// launches, so that kernels launched through it never panic here.
 #[inline(always)]
 pub(crate) fn shared_layout<T: Shared>() -> *const T {
-    device::name_shared_memory(|offset, out| T::PARTS.write_name(offset, out));
-    let (base, bytes) = device::shared_memory();
-    let layout = Layout::new::<T>();
-    if bytes < layout.size() || !base.addr().is_multiple_of(layout.align()) {
-        too_little_shared_memory(base.addr(), bytes, layout, std::any::type_name::<T>());
-    }
-    base.cast_const().cast::<T>()
+    shared_memory(write_name::<T>, Layout::new::<T>(), std::any::type_name::<T>).cast::<T>()
+}
+
+/// The name of the part of a layout at an offset.
+fn write_name<T: Shared>(offset: usize, out: &mut dyn fmt::Write) -> fmt::Result {
+    T::PARTS.write_name(offset, out)
 }
 
 /// Not a part of [`shared_layout`], which is compiled for each layout.
-#[cold]
-#[inline(never)]
-fn too_little_shared_memory(base: usize, bytes: usize, layout: Layout, name: &str) -> ! {
-    panic!(
-        "the launch reserved {bytes} bytes of shared memory at {base:#x}; `{name}` needs {} bytes aligned to {}",
+fn shared_memory(names: SharedNames, layout: Layout, name: fn() -> &'static str) -> *const u8 {
+    device::name_shared_memory(names);
+    let (base, bytes) = device::shared_memory();
+    assert!(
+        bytes >= layout.size() && base.addr().is_multiple_of(layout.align()),
+        "the launch reserved {bytes} bytes of shared memory at {base:p}; `{}` needs {} bytes aligned to {}",
+        name(),
         layout.size(),
         layout.align()
     );
+    base.cast_const()
 }
 
 /// No effect: [`read`] and [`write`] check the alignment of the address.

@@ -89,14 +89,7 @@ impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A,
         let stage = state.stage();
         self.empty.wait(stage, state.parity);
         self.full.arrive_expect_tx(stage, (C::CONFIG.mma[0] + part.0) * Self::DEPTH * size_of::<T>() as u32);
-        let slot = |is_b, [from, len]: [u32; 2]| {
-            if is_b {
-                self.b.tma_box(stage * Self::STAGE_B + from, len)
-            } else {
-                self.a.tma_box(stage * Self::STAGE_A + from, len)
-            }
-        };
-        StageLoads::of::<C>(layout).load(maps, (place, part), streams, self.full.at(stage), &slot);
+        StageLoads::of::<C>(layout).load(maps, (place, part), streams, self.full.at(stage), (self, stage));
     }
 
     /// The operands of the MMA in a stage: of A the 64 rows from row `row` of the tile on.
@@ -150,6 +143,23 @@ impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A,
     }
 }
 
+/// The stages of a pipeline, however large they are.
+trait Stages<T: Element> {
+    /// The memory for a box of A, or of B, in a stage: where it begins there, and how many elements it has.
+    fn slot(&self, stage: u32, is_b: bool, range: [u32; 2]) -> SharedBox<'_, T>;
+}
+
+impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Stages<T> for Smem<T, A, B, STAGES> {
+    #[inline(always)]
+    fn slot(&self, stage: u32, is_b: bool, [from, len]: [u32; 2]) -> SharedBox<'_, T> {
+        if is_b {
+            self.b.tma_box(stage * Self::STAGE_B + from, len)
+        } else {
+            self.a.tma_box(stage * Self::STAGE_A + from, len)
+        }
+    }
+}
+
 /// The TMA loads of a stage by a block. Of the [`Config`] it has numbers alone, so that the host compiles it once.
 #[derive(Clone, Copy)]
 pub(super) struct StageLoads {
@@ -172,18 +182,18 @@ impl StageLoads {
         Self { rows, cluster, k_major: layout.k_major::<C>(), edge: C::CONFIG.k_major_rows()[1], depth }
     }
 
-    /// Loads them to the slots that `slot` gives: whether of B, where it begins in the stage, how many elements.
+    /// Loads them.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn load<'s, T: Element>(
+    fn load<T: Element>(
         self,
         (a, b): (&TensorMap<T>, &TensorMap<T>),
         (place, part): ([i32; 5], (u32, u32)),
         streams: [Option<CachePolicy>; 2],
         full: MbarrierSlot<'_>,
-        slot: &dyn Fn(bool, [u32; 2]) -> SharedBox<'s, T>,
+        (stages, stage): (&dyn Stages<T>, u32),
     ) {
         self.for_each(place, part, &mut |is_b, range, at| {
-            let (map, slot) = (if is_b { b } else { a }, slot(is_b, range));
+            let (map, slot) = (if is_b { b } else { a }, stages.slot(stage, is_b, range));
             if is_b && self.cluster > 1 {
                 load_3d_multicast(slot, map, at, full, (1 << self.cluster) - 1);
             } else if let Some(policy) = streams[usize::from(is_b)] {
