@@ -10,9 +10,10 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::LazyLock;
 
+use simt::ArgType;
 use smallvec::SmallVec;
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, Field, fields};
 use super::forward::typed;
 use super::launch_ex::Launch;
 use super::status::{Failure, Handle, result};
@@ -70,11 +71,15 @@ struct Node {
     /// Grid and block, and bytes of shared memory.
     geometry: ([u32; 3], [u32; 3], u32),
     arguments: Arguments,
+    /// Their types, and what counts in arguments of these types.
+    types: &'static [ArgType],
+    fields: SmallVec<[Field; 8]>,
 }
 
 impl Node {
     fn new(handle: Handle) -> Self {
-        Self { handle, function: ptr::null_mut(), geometry: <_>::default(), arguments: Arguments::default() }
+        let (function, geometry, arguments) = (ptr::null_mut(), <_>::default(), Arguments::default());
+        Self { handle, function, geometry, arguments, types: &[], fields: SmallVec::new() }
     }
 
     /// # Safety
@@ -82,6 +87,9 @@ impl Node {
     unsafe fn set(&mut self, launch: &Launch) {
         self.function = launch.function;
         self.geometry = (launch.grid, launch.block, launch.shared_bytes);
+        if !ptr::eq(self.types, launch.types) {
+            (self.types, self.fields) = (launch.types, fields(launch.types));
+        }
         // SAFETY: the caller's promise.
         unsafe { self.arguments.set(launch) };
     }
@@ -93,8 +101,8 @@ impl Node {
     unsafe fn is(&self, launch: &Launch) -> bool {
         self.function == launch.function
             && self.geometry == (launch.grid, launch.block, launch.shared_bytes)
-            // SAFETY: the caller's promise.
-            && unsafe { self.arguments.are_those_of(launch) }
+            // SAFETY: the caller's promise; arguments of one kernel have the same types.
+            && unsafe { self.arguments.are_those_of(launch, &self.fields) }
     }
 }
 
