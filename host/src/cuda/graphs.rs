@@ -18,7 +18,7 @@ pub(super) const MOST_GRAPHS: usize = 8;
 
 /// The graphs of a stream for launches of one kernel, or for those of two.
 pub(super) struct Graphs {
-    kept: SmallVec<[Kept; 1]>,
+    kept: Vec<Kept>,
     /// How many there may be: none if the driver has none, or if they are not wanted.
     most: usize,
     /// Launches, since the last graph was made, of which none had the parameters.
@@ -39,7 +39,7 @@ struct Kept {
 impl Graphs {
     pub(super) fn new() -> Self {
         let most = if driver::graphs_are_wanted() { MOST_GRAPHS } else { 0 };
-        Self { kept: SmallVec::new(), most, others: 0, launched: 0 }
+        Self { kept: Vec::new(), most, others: 0, launched: 0 }
     }
 
     /// Whether a launch is to be one of a graph: not at the beginning, and never where there are none.
