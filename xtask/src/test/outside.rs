@@ -89,7 +89,7 @@ impl<'w> Outside<'w> {
         let toolchain = env::var_os("RUSTUP_TOOLCHAIN");
         process::forget_package(&mut command);
         process::forget_toolchain(&mut command);
-        command.current_dir(project).env_remove("CUDA_LIBRARY_PATH");
+        command.current_dir(project).env_remove("CUDA_LIBRARY_PATH").env_remove("MALLOC_CONF");
         command.env("WARPWRIGHT_DEVICE", "simulator").env("RUST_BACKTRACE", "0");
         if let Some(toolchain) = toolchain {
             command.env("RUSTUP_TOOLCHAIN", toolchain);
