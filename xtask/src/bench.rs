@@ -22,7 +22,7 @@ pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
     let records = workspace.root().join("docs/benchmarks");
     let variables =
         [("WARPWRIGHT_BENCHMARKS", records.display().to_string()), ("WARPWRIGHT_COMMIT", commit(workspace))];
-    program::run(workspace, "warpwright-bench", &[], &args.arguments, &variables)
+    program::run(workspace, "warpwright-bench", &["--release"], &args.arguments, &variables)
 }
 
 /// The commit that is checked out, with `-dirty` where files differ from it; `unknown` outside git.

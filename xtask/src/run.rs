@@ -1,4 +1,4 @@
-//! `cargo xtask run`: the main job, in release, with every argument passed on.
+//! `cargo xtask run`: the main job, with every argument passed on.
 
 use std::process::ExitCode;
 
@@ -18,6 +18,6 @@ pub(crate) struct Args {
 
 /// Builds and runs the program; its exit code is ours: 0 when every result agrees with the reference.
 pub(crate) fn command(workspace: &Workspace, args: &Args) -> Result<ExitCode> {
-    // Without what the other programs need: this is what a first run waits for.
-    program::run(workspace, "warpwright-run", &["--no-default-features"], &args.arguments, &[])
+    // In a profile that is quick to build, and without what the other programs need: a first run waits for the build.
+    program::run(workspace, "warpwright-run", &["--profile=main-job", "--no-default-features"], &args.arguments, &[])
 }
