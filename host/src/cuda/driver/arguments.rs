@@ -42,6 +42,11 @@ impl Arguments {
         }
     }
 
+    /// Their types.
+    pub(crate) fn types(&self) -> &'static [ArgType] {
+        self.types
+    }
+
     /// Whether the launch, of the same kernel, has the same arguments. `fields` is what [`fields`] gives for their
     /// types.
     ///

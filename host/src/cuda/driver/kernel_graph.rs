@@ -10,7 +10,6 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::LazyLock;
 
-use simt::ArgType;
 use smallvec::SmallVec;
 
 use super::arguments::{Arguments, Field, fields};
@@ -71,15 +70,14 @@ struct Node {
     /// Grid and block, and bytes of shared memory.
     geometry: ([u32; 3], [u32; 3], u32),
     arguments: Arguments,
-    /// Their types, and what counts in arguments of these types.
-    types: &'static [ArgType],
+    /// What counts in arguments of their types.
     fields: SmallVec<[Field; 8]>,
 }
 
 impl Node {
     fn new(handle: Handle) -> Self {
         let (function, geometry, arguments) = (ptr::null_mut(), <_>::default(), Arguments::default());
-        Self { handle, function, geometry, arguments, types: &[], fields: SmallVec::new() }
+        Self { handle, function, geometry, arguments, fields: SmallVec::new() }
     }
 
     /// # Safety
@@ -87,8 +85,8 @@ impl Node {
     unsafe fn set(&mut self, launch: &Launch) {
         self.function = launch.function;
         self.geometry = (launch.grid, launch.block, launch.shared_bytes);
-        if !ptr::eq(self.types, launch.types) {
-            (self.types, self.fields) = (launch.types, fields(launch.types));
+        if !ptr::eq(self.arguments.types(), launch.types) {
+            self.fields = fields(launch.types);
         }
         // SAFETY: the caller's promise.
         unsafe { self.arguments.set(launch) };
