@@ -5,9 +5,9 @@ use std::{env, fs};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rustc-check-cfg=cfg(unoptimised)");
-    if env::var("OPT_LEVEL").is_ok_and(|level| level == "0") {
-        println!("cargo::rustc-cfg=unoptimised");
+    println!("cargo::rustc-check-cfg=cfg(optimised)");
+    if env::var("OPT_LEVEL").is_ok_and(|level| level != "0") {
+        println!("cargo::rustc-cfg=optimised");
     }
     if env::var_os("CARGO_FEATURE_CUDA").is_some() {
         provide_libcuda();

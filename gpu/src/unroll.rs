@@ -87,7 +87,7 @@ union Results<T: Copy, const N: usize> {
 /// On the host a loop in its shortest form, because it is in hundreds of kernels: a closure by value would be dropped,
 /// also if it panics, and what drops it is half of the code in a debug build.
 #[cfg(not(target_arch = "nvptx64"))]
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[allow(dead_code, reason = "some families have no array to map")]
 pub(crate) fn map<T: Copy, U: Copy, const N: usize>(array: [T; N], of: &mut impl FnMut(T) -> U) -> [U; N] {
     let mut results = Results { none: () };
@@ -104,7 +104,7 @@ pub(crate) fn map<T: Copy, U: Copy, const N: usize>(array: [T; N], of: &mut impl
 
 /// The array of the values at each index, on the host as short as [`map`].
 #[cfg(not(target_arch = "nvptx64"))]
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[allow(dead_code, reason = "some families have no array to make")]
 pub(crate) fn from_fn<T: Copy, const N: usize>(mut at: impl FnMut(usize) -> T) -> [T; N] {
     map(const { indices() }, &mut at)

@@ -30,7 +30,7 @@ pub(crate) struct Access<T, const D: usize> {
 /// Checked accesses. Outside the view `get` and `set` report (trap on PTX); the others do not.
 macro_rules! accesses {
     ($($get:ident, $get_or:ident, $set:ident, $set_within:ident: $read:ident, $write:ident;)+) => {$(
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub(crate) fn $get(self) -> T {
             if self.inside {
@@ -42,7 +42,7 @@ macro_rules! accesses {
             }
         }
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub(crate) fn $get_or(self, default: T) -> T {
             if self.inside {
@@ -53,7 +53,7 @@ macro_rules! accesses {
             }
         }
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub(crate) fn $set(self, value: T) {
             if self.inside {
@@ -64,7 +64,7 @@ macro_rules! accesses {
             }
         }
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub(crate) fn $set_within(self, value: T) -> bool {
             if self.inside {
@@ -78,7 +78,7 @@ macro_rules! accesses {
 
 impl<T: Element> Access<T, 1> {
     /// Elements `i` to `i + LANES − 1` of an array of `len` elements in shared memory.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(crate) fn shared<const LANES: usize>(base: *mut T, i: u32, len: u32) -> Self {
         Self {
             space: Space::Shared,
@@ -92,7 +92,7 @@ impl<T: Element> Access<T, 1> {
 
 impl<T: Element, const D: usize> Access<T, D> {
     /// The same address seen as an element of another type, such as a vector that starts there.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(crate) fn cast<U: Element>(self) -> Access<U, D> {
         let Self { space, ptr, inside, index, extent } = self;
         Access { space, ptr: ptr.cast(), inside, index, extent }
@@ -105,7 +105,7 @@ impl<T: Element, const D: usize> Access<T, D> {
 
     /// # Safety
     /// The element is inside its view. (The simulator checks.)
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub(crate) unsafe fn get_unchecked(self) -> T {
         // SAFETY: the caller's promise.
@@ -114,7 +114,7 @@ impl<T: Element, const D: usize> Access<T, D> {
 
     /// # Safety
     /// The element is inside its view. (The simulator checks.)
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub(crate) unsafe fn set_unchecked(self, value: T) {
         // SAFETY: the caller's promise.
@@ -122,7 +122,7 @@ impl<T: Element, const D: usize> Access<T, D> {
     }
 
     /// The address; outside the view null, after a report. (On PTX an access outside has trapped.)
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub(crate) fn address(self, write: bool) -> *mut T {
         if self.inside {
@@ -135,20 +135,20 @@ impl<T: Element, const D: usize> Access<T, D> {
 }
 
 /// The element whose bytes are zero.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn zero<T: Element>() -> T {
     // SAFETY: any bytes are a valid `Element`.
     unsafe { core::mem::zeroed() }
 }
 
 /// Whether `lanes` elements starting at `index` lie inside an extent.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn fits<const LANES: usize>(index: u64, extent: u64) -> bool {
     if LANES == 1 { index < extent } else { index < extent && extent - index >= LANES as u64 }
 }
 
 /// [`fits`] in 32 bits, the width in which rows, columns and shared memory are counted.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn fits32<const LANES: usize>(index: u32, extent: u32) -> bool {
     if LANES == 1 { index < extent } else { index < extent && extent - index >= LANES as u32 }
 }

@@ -38,7 +38,7 @@ macro_rules! accessors {
      $element:literal $elements:literal $inside:literal) => {
         #[doc = concat!("Element ", $element, ". Outside the ", $view, ": a trap on PTX; a report, and zero, on the")]
         /// simulator.
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub fn get(&self, $($i: $t),+) -> T {
             self.at::<1>($($i),+).get()
@@ -48,7 +48,7 @@ macro_rules! accessors {
         ///
         /// # Safety
         #[doc = concat!($inside, ".")]
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub unsafe fn get_unchecked(&self, $($i: $t),+) -> T {
             // SAFETY: the caller's promise.
@@ -59,7 +59,7 @@ macro_rules! accessors {
         ///
         #[doc = concat!("Their address must be a multiple of their size: ", $fault, " on PTX otherwise,")]
         #[doc = concat!("a report on the simulator. Outside the ", $view, ": as for [`Self::get`].")]
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub fn get_vec<const LANES: usize>(&self, $($i: $t),+) -> $crate::element::Vector<T, LANES>
         where
@@ -69,7 +69,7 @@ macro_rules! accessors {
         }
 
         /// [`Self::get_vec`] of four elements.
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub fn get_vec4(&self, $($i: $t),+) -> $crate::element::Vec4<T>
         where
@@ -83,7 +83,7 @@ macro_rules! accessors {
      $element:literal $elements:literal $inside:literal) => {
         #[doc = concat!("Writes element ", $element, ". Outside the ", $view, ": a trap on PTX; a report on the")]
         /// simulator.
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub fn set(&self, $($i: $t,)+ value: T) {
             self.at::<1>($($i),+).set(value);
@@ -93,7 +93,7 @@ macro_rules! accessors {
         ///
         /// # Safety
         #[doc = concat!($inside, ".")]
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub unsafe fn set_unchecked(&self, $($i: $t,)+ value: T) {
             // SAFETY: the caller's promise.
@@ -104,7 +104,7 @@ macro_rules! accessors {
         ///
         #[doc = concat!("Their address must be a multiple of their size: ", $fault, " on PTX otherwise,")]
         #[doc = concat!("a report on the simulator. Outside the ", $view, ": as for [`Self::set`].")]
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub fn set_vec<const LANES: usize>(&self, $($i: $t,)+ value: $crate::element::Vector<T, LANES>)
         where
@@ -114,7 +114,7 @@ macro_rules! accessors {
         }
 
         /// [`Self::set_vec`] of four elements.
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub fn set_vec4(&self, $($i: $t,)+ value: $crate::element::Vec4<T>)
         where
@@ -124,7 +124,7 @@ macro_rules! accessors {
         }
 
         #[doc = concat!("Element ", $element, " for atomic operations. Outside the ", $view, ": as for [`Self::set`].")]
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub fn atomic(&self, $($i: $t),+) -> $crate::atomic::Atomic<'_, T>
         where
@@ -137,7 +137,7 @@ macro_rules! accessors {
     (@get_or $space:literal $fault:literal $view:literal ($($i:ident: $t:ty),+)
      $element:literal $elements:literal $inside:literal) => {
         #[doc = concat!("Element ", $element, ", or `default` outside the ", $view, ".")]
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub fn get_or(&self, $($i: $t,)+ default: T) -> T {
             self.at::<1>($($i),+).get_or(default)
@@ -147,7 +147,7 @@ macro_rules! accessors {
     (@set_within $space:literal $fault:literal $view:literal ($($i:ident: $t:ty),+)
      $element:literal $elements:literal $inside:literal) => {
         #[doc = concat!("Writes element ", $element, " if it is inside the ", $view, "; returns whether it is.")]
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub fn set_within(&self, $($i: $t,)+ value: T) -> bool {
             self.at::<1>($($i),+).set_within(value)
@@ -157,7 +157,7 @@ macro_rules! accessors {
     (@get_cs $space:literal $fault:literal $view:literal ($($i:ident: $t:ty),+)
      $element:literal $elements:literal $inside:literal) => {
         /// [`Self::get_vec`] of data that is used once (`ld.global.cs`): it is the first to leave the cache.
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub fn get_vec_cs<const LANES: usize>(&self, $($i: $t),+) -> $crate::element::Vector<T, LANES>
         where
@@ -167,7 +167,7 @@ macro_rules! accessors {
         }
 
         /// [`Self::get_vec_cs`] of four elements.
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub fn get_vec4_cs(&self, $($i: $t),+) -> $crate::element::Vec4<T>
         where
@@ -180,7 +180,7 @@ macro_rules! accessors {
     (@set_cs $space:literal $fault:literal $view:literal ($($i:ident: $t:ty),+)
      $element:literal $elements:literal $inside:literal) => {
         /// [`Self::set_vec`] of data that this kernel does not use again (`st.global.cs`).
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub fn set_vec_cs<const LANES: usize>(&self, $($i: $t,)+ value: $crate::element::Vector<T, LANES>)
         where
@@ -190,7 +190,7 @@ macro_rules! accessors {
         }
 
         /// [`Self::set_vec_cs`] of four elements.
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub fn set_vec4_cs(&self, $($i: $t,)+ value: $crate::element::Vec4<T>)
         where

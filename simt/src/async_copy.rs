@@ -43,13 +43,13 @@ pub struct GlobalSlot<'a, T, const N: usize> {
 }
 
 impl<T: Element, const N: usize> SharedSlot<'_, T, N> {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub(crate) fn new<const D: usize>(access: Access<T, D>) -> Self {
         Self { ptr: access.address(true), memory: PhantomData }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(crate) fn address(self) -> *mut T {
         self.ptr
     }
@@ -65,7 +65,7 @@ pub struct SharedBox<'a, T> {
 }
 
 impl<T: Element> SharedBox<'_, T> {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub(crate) fn new<const D: usize>(access: Access<T, D>, len: u32) -> Self {
         Self { ptr: access.address(true), len, memory: PhantomData }
@@ -74,7 +74,7 @@ impl<T: Element> SharedBox<'_, T> {
 
 impl<'a, T: Element> SharedBox<'a, T> {
     /// The same bytes as elements of another type.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[must_use]
     pub fn cast<U: Element>(self) -> SharedBox<'a, U> {
         SharedBox {
@@ -101,11 +101,11 @@ pub trait TmaSlot<T>: sealed::Sealed + Copy {
 
 impl<T, const N: usize> sealed::Sealed for SharedSlot<'_, T, N> {}
 impl<T: Element, const N: usize> TmaSlot<T> for SharedSlot<'_, T, N> {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn address(self) -> *mut T {
         self.ptr
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn elements(self) -> usize {
         N
     }
@@ -113,11 +113,11 @@ impl<T: Element, const N: usize> TmaSlot<T> for SharedSlot<'_, T, N> {
 
 impl<T> sealed::Sealed for SharedBox<'_, T> {}
 impl<T: Element> TmaSlot<T> for SharedBox<'_, T> {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn address(self) -> *mut T {
         self.ptr
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn elements(self) -> usize {
         self.len as usize
     }
@@ -125,7 +125,7 @@ impl<T: Element> TmaSlot<T> for SharedBox<'_, T> {
 
 impl<'a, T: Element, const N: usize> SharedSlot<'a, T, N> {
     /// The same bytes as `M` elements of another type.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[must_use]
     pub fn cast<U: Element, const M: usize>(self) -> SharedSlot<'a, U, M> {
         const { assert!(N * size_of::<T>() == M * size_of::<U>(), "the same bytes") }
@@ -134,7 +134,7 @@ impl<'a, T: Element, const N: usize> SharedSlot<'a, T, N> {
 }
 
 impl<T: Element, const N: usize> GlobalSlot<'_, T, N> {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub(crate) fn new<const D: usize>(access: Access<T, D>, tag: u32) -> Self {
         Self { ptr: access.address(false), tag, memory: PhantomData }
@@ -144,7 +144,7 @@ impl<T: Element, const N: usize> GlobalSlot<'_, T, N> {
 /// Starts to copy `N` elements, 4, 8 or 16 bytes, from global to shared memory. Both addresses must be multiples of
 /// that size: a hardware fault on PTX otherwise, a report on the simulator. 16 bytes bypass the L1 cache (`.cg`), fewer
 /// do not (`.ca`).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn cp_async<T: Element, const N: usize>(dst: SharedSlot<T, N>, src: GlobalSlot<T, N>) {
     const {
@@ -165,7 +165,7 @@ pub struct SlotOrZero<'a, T, const N: usize> {
 
 impl<T: Element, const N: usize> SlotOrZero<'_, T, N> {
     /// The `N` elements at `ptr`. If `is_inside`, they are inside a view, whose constructor guarantees their memory.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(crate) fn new(ptr: *const T, is_inside: bool, tag: u32) -> Self {
         Self { ptr, is_inside, tag, memory: PhantomData }
     }
@@ -176,7 +176,7 @@ impl<T: Element, const N: usize> SlotOrZero<'_, T, N> {
 ///
 /// The instruction also takes source sizes between 0 and `N`. They are not used here: compute-sanitizer checks the
 /// whole `N` elements and would report a source at the end of an allocation.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn cp_async_or_zero<T: Element, const N: usize>(dst: SharedSlot<T, N>, src: SlotOrZero<T, N>) {
     const {
@@ -188,7 +188,7 @@ pub fn cp_async_or_zero<T: Element, const N: usize>(dst: SharedSlot<T, N>, src: 
 }
 
 /// [`cp_async`] that does nothing if the source is outside its view: a predicated instruction, no branch.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn cp_async_if_inside<T: Element, const N: usize>(dst: SharedSlot<T, N>, src: SlotOrZero<T, N>) {
     const {
@@ -200,21 +200,21 @@ pub fn cp_async_if_inside<T: Element, const N: usize>(dst: SharedSlot<T, N>, src
 }
 
 /// Commits the copies that this thread has started since the last commit to a group (`cp.async.commit_group`).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn cp_async_commit() {
     arch::async_copy::commit();
 }
 
 /// Waits until at most the `PENDING` latest groups of this thread are in flight (`cp.async.wait_group`).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn cp_async_wait_group<const PENDING: u32>() {
     arch::async_copy::wait_group::<PENDING>();
 }
 
 /// Waits for all copies of this thread, committed or not (`cp.async.wait_all`).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn cp_async_wait_all() {
     arch::async_copy::wait_all();

@@ -55,7 +55,7 @@ pub struct Atomic<'a, T> {
 }
 
 impl<T: AtomicElement> Atomic<'_, T> {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub(crate) fn new<const D: usize>(access: Access<T, D>) -> Self {
         Self { space: access.space, ptr: access.address(true), memory: PhantomData }
@@ -63,7 +63,7 @@ impl<T: AtomicElement> Atomic<'_, T> {
 
     /// Reads the value (`ld.relaxed` or `ld.acquire`). A load cannot release: `Release` is treated as `Relaxed`,
     /// `AcqRel` as `Acquire`.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn load(&self, order: Order, scope: Scope) -> T {
         let order = match order {
@@ -76,7 +76,7 @@ impl<T: AtomicElement> Atomic<'_, T> {
 
     /// Writes the value (`st.relaxed` or `st.release`). A store cannot acquire: `Acquire` is treated as `Relaxed`,
     /// `AcqRel` as `Release`.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn store(&self, value: T, order: Order, scope: Scope) {
         let order = match order {
@@ -88,7 +88,7 @@ impl<T: AtomicElement> Atomic<'_, T> {
     }
 
     /// Writes `value`, returns the old value (`atom.exch`).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn swap(&self, value: T, order: Order, scope: Scope) -> T {
         // SAFETY: null or inside a view, whose constructor guarantees its memory.
@@ -98,7 +98,7 @@ impl<T: AtomicElement> Atomic<'_, T> {
 
 impl<T: AtomicAdd> Atomic<'_, T> {
     /// Adds `value` (integers wrap), returns the old value (`atom.add`).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn fetch_add(&self, value: T, order: Order, scope: Scope) -> T {
         // SAFETY: null or inside a view, whose constructor guarantees its memory.
@@ -108,7 +108,7 @@ impl<T: AtomicAdd> Atomic<'_, T> {
 
 impl<T: AtomicInteger> Atomic<'_, T> {
     /// Writes the smaller of both values, returns the old value (`atom.min`).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn fetch_min(&self, value: T, order: Order, scope: Scope) -> T {
         // SAFETY: null or inside a view, whose constructor guarantees its memory.
@@ -116,7 +116,7 @@ impl<T: AtomicInteger> Atomic<'_, T> {
     }
 
     /// Writes the greater of both values, returns the old value (`atom.max`).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn fetch_max(&self, value: T, order: Order, scope: Scope) -> T {
         // SAFETY: null or inside a view, whose constructor guarantees its memory.
@@ -127,7 +127,7 @@ impl<T: AtomicInteger> Atomic<'_, T> {
     ///
     /// # Errors
     /// `Err(found)` if the value is `found`, not `expected`; nothing is written then. `Ok(expected)` otherwise.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn compare_exchange(&self, expected: T, new: T, order: Order, scope: Scope) -> Result<T, T> {
         // SAFETY: null or inside a view, whose constructor guarantees its memory.
@@ -137,7 +137,7 @@ impl<T: AtomicInteger> Atomic<'_, T> {
 
 impl<T: AtomicBits> Atomic<'_, T> {
     /// Writes the bitwise and of both values, returns the old value (`atom.and`).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn fetch_and(&self, value: T, order: Order, scope: Scope) -> T {
         // SAFETY: null or inside a view, whose constructor guarantees its memory.
@@ -145,7 +145,7 @@ impl<T: AtomicBits> Atomic<'_, T> {
     }
 
     /// Writes the bitwise or of both values, returns the old value (`atom.or`).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn fetch_or(&self, value: T, order: Order, scope: Scope) -> T {
         // SAFETY: null or inside a view, whose constructor guarantees its memory.
@@ -153,7 +153,7 @@ impl<T: AtomicBits> Atomic<'_, T> {
     }
 
     /// Writes the bitwise exclusive or of both values, returns the old value (`atom.xor`).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn fetch_xor(&self, value: T, order: Order, scope: Scope) -> T {
         // SAFETY: null or inside a view, whose constructor guarantees its memory.

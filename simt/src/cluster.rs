@@ -54,14 +54,14 @@
 use crate::arch;
 
 /// This block's rank in its cluster (`%cluster_ctarank`); 0 in a kernel without clusters.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[must_use]
 pub fn cluster_rank() -> u32 {
     arch::cluster::rank()
 }
 
 /// Number of blocks of the cluster (`%cluster_nctarank`); 1 in a kernel without clusters.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[must_use]
 pub fn cluster_size() -> u32 {
     arch::cluster::size()
@@ -70,7 +70,7 @@ pub fn cluster_size() -> u32 {
 /// Waits until every thread of every block of the cluster has arrived; what each wrote to global and shared memory
 /// before is visible to all of them afterwards (`barrier.cluster.arrive`, `.wait`). All threads must reach the same
 /// call.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn cluster_sync() {
     arch::cluster::sync();

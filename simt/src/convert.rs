@@ -22,42 +22,42 @@ use half::{bf16, f16};
 use crate::arch;
 
 /// `x` as binary16: overflow gives ∞, results below 2⁻¹⁴ are subnormal (`cvt.rn.f16.f32`).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[must_use]
 pub fn f16_from_f32(x: f32) -> f16 {
     f16::from_bits(arch::convert::f16_bits_from_f32(x))
 }
 
 /// The exact value of a binary16 (`cvt.f32.f16`).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[must_use]
 pub fn f32_from_f16(x: f16) -> f32 {
     arch::convert::f32_from_f16_bits(x.to_bits())
 }
 
 /// `x` as bfloat16 (`cvt.rn.bf16.f32`).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[must_use]
 pub fn bf16_from_f32(x: f32) -> bf16 {
     bf16::from_bits(arch::convert::bf16_bits_from_f32(x))
 }
 
 /// Two numbers as binary16, the first in the lower half (`cvt.rn.f16x2.f32`).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[must_use]
 pub fn f16_pair_from_f32(low: f32, high: f32) -> u32 {
     arch::convert::f16_pair_from_f32(low, high)
 }
 
 /// Two numbers as bfloat16, the first in the lower half (`cvt.rn.bf16x2.f32`).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[must_use]
 pub fn bf16_pair_from_f32(low: f32, high: f32) -> u32 {
     arch::convert::bf16_pair_from_f32(low, high)
 }
 
 /// The exact value of a bfloat16: its bits are the upper half of the `f32`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[must_use]
 pub fn f32_from_bf16(x: bf16) -> f32 {
     f32::from_bits((x.to_bits() as u32) << 16)

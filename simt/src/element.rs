@@ -71,7 +71,7 @@ pub struct Vector<T: Lanes<N>, const N: usize> {
 /// let bits: u32 = bits_as(Vec4::<u8>::new([1, 2, 3, 4]));
 /// assert_eq!(bits, 0x0403_0201);
 /// ```
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub fn bits_as<T: Element, U: Element>(element: T) -> U {
     const { assert!(size_of::<T>() == size_of::<U>()) };
     // SAFETY: the sizes are equal, and any bits are a valid `Element`.
@@ -84,7 +84,7 @@ pub fn bits_as<T: Element, U: Element>(element: T) -> U {
 /// use simt::element::{Vec4, zeroed};
 /// assert_eq!(zeroed::<Vec4<f32>>().lanes, [0.0; 4]);
 /// ```
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub fn zeroed<T: Element>() -> T {
     crate::access::zero()
 }
@@ -108,7 +108,7 @@ impl<T: Lanes<N>, const N: usize> Vector<T, N> {
     };
 
     /// The vector of these numbers.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn new(lanes: [T; N]) -> Self {
         const { assert!(Self::LANE_BYTES > 0) };
         Self { align: [], lanes }
@@ -116,14 +116,14 @@ impl<T: Lanes<N>, const N: usize> Vector<T, N> {
 }
 
 impl<T: Lanes<N>, const N: usize> From<[T; N]> for Vector<T, N> {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn from(lanes: [T; N]) -> Self {
         Self::new(lanes)
     }
 }
 
 impl<T: Lanes<N> + PartialEq, const N: usize> PartialEq for Vector<T, N> {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn eq(&self, other: &Self) -> bool {
         self.lanes == other.lanes
     }

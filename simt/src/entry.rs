@@ -13,7 +13,7 @@ use crate::thread::{thread_idx_x, thread_idx_y, thread_idx_z};
 /// # Safety
 /// That is true of the launch.
 #[cfg(target_arch = "nvptx64")]
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub unsafe fn assume_block([x, y, z]: [u32; 3]) {
     let (thread, block) = (thread_idx(), block_dim());
     // SAFETY: the caller's promise; a thread's index is less than the extent of its block.
@@ -28,7 +28,7 @@ pub unsafe fn assume_block([x, y, z]: [u32; 3]) {
 /// # Safety
 /// That is true of the launch.
 #[cfg(target_arch = "nvptx64")]
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub unsafe fn assume_at_most(threads: u32) {
     let (thread, block) = (thread_idx(), block_dim());
     // SAFETY: the caller's promise; a thread's index is less than the extent of its block.
@@ -44,7 +44,7 @@ pub unsafe fn assume_at_most(threads: u32) {
 /// # Panics
 /// It has more: a launch that did not compare its block with what the kernel declares.
 #[cfg(not(target_arch = "nvptx64"))]
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub fn check_block(declared @ [x, y, z]: [u32; 3]) {
     // One after the other: of a combination of the three the compiler learns the ranges too late for the body's loops.
     if thread_idx_x() >= x {

@@ -13,7 +13,7 @@ use core::fmt;
 
 /// The bits of the number of a format that is nearest to `x`, ties to even; beyond the largest finite number, with the
 /// bits `max`, that one: `cvt.rn.satfinite`. A NaN becomes `0x7f`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 const fn nearest<const FRACTION: u32, const BIAS: u32>(x: f32, max: u32) -> u8 {
     let bits = x.to_bits();
     let (sign, magnitude) = (bits >> 24 & 0x80, bits & 0x7fff_ffff);
@@ -36,7 +36,7 @@ const fn nearest<const FRACTION: u32, const BIAS: u32>(x: f32, max: u32) -> u8 {
 }
 
 /// The number with these bits of a format.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 const fn widened<const FRACTION: u32, const BIAS: u32>(bits: u8) -> f32 {
     let (sign, magnitude) = ((bits as u32 & 0x80) << 24, bits as u32 & 0x7f);
     let exponent = magnitude >> FRACTION;
@@ -63,14 +63,14 @@ macro_rules! formats {
             pub const MAX: Self = Self($max);
 
             /// The number with these bits.
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             #[must_use]
             pub const fn from_bits(bits: u8) -> Self {
                 Self(bits)
             }
 
             /// Its bits.
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             #[must_use]
             pub const fn to_bits(self) -> u8 {
                 self.0
@@ -78,14 +78,14 @@ macro_rules! formats {
 
             /// The nearest number, ties to even; [`Self::MAX`] or its negative for everything beyond, infinities
             /// included (`cvt.rn.satfinite`). A NaN becomes one.
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             #[must_use]
             pub const fn from_f32(x: f32) -> Self {
                 Self(nearest::<$fraction, $bias>(x, $max))
             }
 
             /// The same number.
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             #[must_use]
             pub const fn to_f32(self) -> f32 {
                 let special: Option<f32> = $special(self.0);
@@ -96,7 +96,7 @@ macro_rules! formats {
             }
 
             /// Whether it is a NaN.
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             #[must_use]
             pub const fn is_nan(self) -> bool {
                 self.to_f32().is_nan()
@@ -105,7 +105,7 @@ macro_rules! formats {
 
         /// As IEEE 754 compares: a NaN equals nothing, the zeros each other.
         impl PartialEq for $name {
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn eq(&self, other: &Self) -> bool {
                 self.to_f32() == other.to_f32()
             }
@@ -121,13 +121,13 @@ macro_rules! formats {
 }
 
 /// The special values of [`E4m3`].
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 const fn special_of_e4m3(bits: u8) -> Option<f32> {
     if bits & 0x7f == 0x7f { Some(f32::NAN) } else { None }
 }
 
 /// The special values of [`E5m2`].
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 const fn special_of_e5m2(bits: u8) -> Option<f32> {
     match bits {
         0x7c => Some(f32::INFINITY),

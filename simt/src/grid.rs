@@ -33,7 +33,7 @@
 use crate::arch;
 
 /// Waits until all that precedes this grid in its stream is complete and visible to this grid (`griddepcontrol.wait`).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn dependency_wait() {
     arch::grid::dependency_wait();
@@ -44,7 +44,7 @@ pub fn dependency_wait() {
 ///
 /// The next grid never takes the place of a block of this grid, and its [`dependency_wait`] waits for all writes of
 /// this grid, before this call or after. So the call orders nothing and may be the first statement of a kernel.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub fn launch_dependents() {
     arch::grid::launch_dependents();
 }
@@ -52,7 +52,7 @@ pub fn launch_dependents() {
 /// End of a thread in a kernel that is declared `pdl`. For `#[kernel]` only.
 #[cfg(not(target_arch = "nvptx64"))]
 #[doc(hidden)]
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn end() {
     arch::grid::end();

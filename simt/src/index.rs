@@ -26,21 +26,21 @@ pub trait Index: Copy {
 }
 
 impl Index for usize {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn index(self) -> usize {
         self
     }
 }
 
 impl Index for u32 {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn index(self) -> usize {
         self as usize
     }
 }
 
 impl Index for i32 {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn index(self) -> usize {
         self as usize
     }

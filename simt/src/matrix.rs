@@ -113,7 +113,7 @@ const fn check<T, const N: usize, const COUNT: usize>() {
 ///     ldmatrix::<4, false, _, 8>(tile.slot::<8>(lane % 16, lane / 16 * 8))
 /// }
 /// ```
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn ldmatrix<const COUNT: usize, const TRANSPOSE: bool, T: Element, const N: usize>(
     row: SharedSlot<'_, T, N>,
@@ -128,7 +128,7 @@ pub fn ldmatrix<const COUNT: usize, const TRANSPOSE: bool, T: Element, const N: 
 ///
 /// Lane 8·i + r passes the address of row r of matrix i: 16 bytes, aligned to 16. The rows of lanes from 8·`COUNT` on
 /// are not written.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn stmatrix<const COUNT: usize, const TRANSPOSE: bool, T: Element, const N: usize>(
     row: SharedSlot<'_, T, N>,
@@ -141,7 +141,7 @@ pub fn stmatrix<const COUNT: usize, const TRANSPOSE: bool, T: Element, const N: 
 
 /// A · B + C of 16 × k, k × 8 and 16 × 8, k = [`Kind::DEPTH`] (`mma.sync.aligned.m16n8k16.row.col`, for [`Tf32`]
 /// `m16n8k8`). The [module](self) defines the fragments. Not for 8-bit numbers.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 #[must_use]
 pub fn mma_sync<K: Kind>(a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32; 4] {
@@ -157,7 +157,7 @@ pub fn mma_sync<K: Kind>(a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32; 4] {
 ///
 /// Each sum begins with C and goes on by fused multiply-adds in the order of k, so it has the bits of a loop over
 /// [`fma`](crate::math::fma). NVIDIA does not document that; the instruction test compares the bits.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 #[must_use]
 pub fn mma_sync_f64(a: [f64; 8], b: [f64; 4], c: [f64; 4]) -> [f64; 4] {

@@ -68,7 +68,7 @@ pub struct MbarrierSlot<'a> {
 }
 
 impl MbarrierSlot<'_> {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(crate) fn address(self) -> *mut u64 {
         self.ptr
     }
@@ -76,7 +76,7 @@ impl MbarrierSlot<'_> {
 
 impl<const N: usize> Mbarriers<N> {
     /// Mbarrier `i`.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn at(&self, i: u32) -> MbarrierSlot<'_> {
         let access = Access::shared::<1>(self.barriers.as_ptr().cast::<u64>().cast_mut(), i, N as u32);
@@ -87,7 +87,7 @@ impl<const N: usize> Mbarriers<N> {
     ///
     /// Called by one thread, which then calls [`fence_mbarrier_init`]. Other threads use it after a barrier of the
     /// block.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn init(&self, i: u32, arrivals: u32) {
         // SAFETY: an mbarrier of this struct, or null after a report; any bytes are valid in shared memory.
@@ -99,7 +99,7 @@ impl<const N: usize> Mbarriers<N> {
     /// It does not wait for loads: a TMA copy that it permits may overwrite what a load before it has still to read. So
     /// each thread that has read a pipeline stage by ordinary loads first calls
     /// [`fence_proxy_async`](crate::sync::fence_proxy_async).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn arrive(&self, i: u32) {
         // SAFETY: as for `init`; if these 8 bytes are not an mbarrier, the result is unspecified, but no other memory
@@ -113,7 +113,7 @@ impl<const N: usize> Mbarriers<N> {
     /// thread has read may be loaded again. The block must not have exited, and its mbarrier must have been initialised
     /// before a [`cluster_sync`](crate::cluster::cluster_sync) that this thread has passed. A rank outside the cluster
     /// ends the launch with an error.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn arrive_at(&self, i: u32, rank: u32) {
         // SAFETY: as for `arrive`, at the same place of another block's shared memory.
@@ -121,7 +121,7 @@ impl<const N: usize> Mbarriers<N> {
     }
 
     /// Makes the current phase of mbarrier `i` expect `bytes` more bytes of copies (`mbarrier.expect_tx`).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn expect_tx(&self, i: u32, bytes: u32) {
         // SAFETY: as for `arrive`.
@@ -129,7 +129,7 @@ impl<const N: usize> Mbarriers<N> {
     }
 
     /// [`Self::expect_tx`] and [`Self::arrive`] in one instruction (`mbarrier.arrive.expect_tx`).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn arrive_expect_tx(&self, i: u32, bytes: u32) {
         // SAFETY: as for `arrive`.
@@ -137,7 +137,7 @@ impl<const N: usize> Mbarriers<N> {
     }
 
     /// Whether the phase of parity `parity`, 0 or 1, is complete, without waiting (`mbarrier.test_wait.parity`).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn test(&self, i: u32, parity: u32) -> bool {
         // SAFETY: as for `arrive`.
@@ -149,7 +149,7 @@ impl<const N: usize> Mbarriers<N> {
     ///
     /// The threads of a warp may leave the wait at different times: before one lane arrives on behalf of the warp, a
     /// [`sync_warp`](crate::warp::sync_warp) must follow.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn wait(&self, i: u32, parity: u32) {
         // SAFETY: as for `arrive`.
@@ -158,7 +158,7 @@ impl<const N: usize> Mbarriers<N> {
 
     /// Invalidates mbarrier `i`, so that its 8 bytes may be reused (`mbarrier.inval`). No thread may be waiting on it,
     /// and no copy that completes on it may be in flight.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn invalidate(&self, i: u32) {
         // SAFETY: as for `arrive`.
@@ -168,7 +168,7 @@ impl<const N: usize> Mbarriers<N> {
 
 /// Makes this thread's [`Mbarriers::init`] visible to TMA and to other blocks of the cluster
 /// (`fence.mbarrier_init.release.cluster`).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn fence_mbarrier_init() {
     arch::mbarrier::fence_init();

@@ -38,7 +38,7 @@ macro_rules! println {
 
 /// For `println!` only.
 #[doc(hidden)]
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub fn line(message: Arguments<'_>) {
     arch::print::line(message);
 }

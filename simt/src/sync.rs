@@ -49,7 +49,7 @@ pub enum Scope {
 
 /// Orders this thread's memory accesses before the fence before those after it, for the threads of `scope` that
 /// synchronise with it through an atomic operation (`fence.acq_rel`).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn fence(scope: Scope) {
     arch::sync::fence(scope);
@@ -61,7 +61,7 @@ pub fn fence(scope: Scope) {
 /// Each thread that wrote data for a [TMA store](crate::tma) or a `wgmma` operand calls it before the barrier after
 /// which one thread starts the store or the warpgroup the multiplication. So does each thread that read, by ordinary
 /// loads, what a TMA copy overwrites after that barrier.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn fence_proxy_async() {
     arch::sync::fence_proxy_async();
@@ -72,7 +72,7 @@ pub fn fence_proxy_async() {
 ///
 /// `id` is 0 to 15; [`sync_threads`](crate::thread::sync_threads) uses barrier 0. `threads` is a multiple of the warp
 /// size. All lanes of a warp must call it together.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn named_barrier(id: u32, threads: u32) {
     arch::sync::named_barrier(id, threads);
@@ -82,7 +82,7 @@ pub fn named_barrier(id: u32, threads: u32) {
 ///
 /// A producer arrives, its consumers wait: what the producer wrote before is visible to threads that call
 /// [`named_barrier`] with the same `id` and `threads`. The rules of [`named_barrier`] apply.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn named_barrier_arrive(id: u32, threads: u32) {
     arch::sync::named_barrier_arrive(id, threads);

@@ -34,25 +34,25 @@ pub struct Dim3 {
 macro_rules! geometry {
     ($($what:literal: $x:ident $y:ident $z:ident $all:ident;)*) => {$(
         #[doc = concat!($what, ", along x.")]
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         pub fn $x() -> u32 {
             arch::thread::$x()
         }
 
         #[doc = concat!($what, ", along y.")]
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         pub fn $y() -> u32 {
             arch::thread::$y()
         }
 
         #[doc = concat!($what, ", along z.")]
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         pub fn $z() -> u32 {
             arch::thread::$z()
         }
 
         #[doc = concat!($what, ".")]
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         pub fn $all() -> Dim3 {
             Dim3 { x: $x(), y: $y(), z: $z() }
         }
@@ -69,25 +69,25 @@ geometry! {
 /// Index of the thread in a grid of one dimension: `block_idx_x · block_dim_x + thread_idx_x`.
 ///
 /// 64 bits wide, where `cuda_std` has 32: a grid of more than 2³² threads does not wrap.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub fn index_1d() -> usize {
     block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize
 }
 
 /// Indices of the thread in a grid of two dimensions, as (x, y).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub fn index_2d() -> (usize, usize) {
     (index_1d(), block_idx_y() as usize * block_dim_y() as usize + thread_idx_y() as usize)
 }
 
 /// Linear index of the thread in its block, x fastest, then y, then z.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub fn index_in_block() -> u32 {
     arch::thread::index_in_block()
 }
 
 /// Whether this is thread (0, 0, 0) of block (0, 0, 0).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub fn first() -> bool {
     let (thread, block) = (thread_idx(), block_idx());
     (thread.x | thread.y | thread.z | block.x | block.y | block.z) == 0
@@ -95,49 +95,49 @@ pub fn first() -> bool {
 
 /// Waits until every thread of the block has arrived; what each wrote to memory before is visible to all of them
 /// afterwards (`bar.sync 0`). All threads of the block must reach the same call.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn sync_threads() {
     arch::thread::sync_threads();
 }
 
 /// [`sync_threads`] that returns the number of threads of the block for which `predicate` holds.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn sync_threads_count(predicate: bool) -> u32 {
     arch::thread::sync_threads_count(predicate)
 }
 
 /// [`sync_threads`] that returns whether `predicate` holds for all threads of the block.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn sync_threads_and(predicate: bool) -> bool {
     arch::thread::sync_threads_and(predicate)
 }
 
 /// [`sync_threads`] that returns whether `predicate` holds for any thread of the block.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn sync_threads_or(predicate: bool) -> bool {
     arch::thread::sync_threads_or(predicate)
 }
 
 /// [`fence`] with [`Scope::Device`].
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn device_fence() {
     fence(Scope::Device);
 }
 
 /// [`device_fence`] under its second name in `cuda_std`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn grid_fence() {
     fence(Scope::Device);
 }
 
 /// [`fence`] with [`Scope::System`].
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn system_fence() {
     fence(Scope::System);
@@ -145,14 +145,14 @@ pub fn system_fence() {
 
 /// Sleeps for about `nanoseconds`, at most 1 ms: for loops that wait for another block. On the simulator it lets other
 /// threads run.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn nanosleep(nanoseconds: u32) {
     arch::thread::nanosleep(nanoseconds);
 }
 
 /// Clock of the SM, in cycles since an arbitrary start. On the simulator: the block's logical clock.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn clock() -> u64 {
     arch::thread::clock()
@@ -160,7 +160,7 @@ pub fn clock() -> u64 {
 
 /// Clock of the whole GPU, in nanoseconds; its resolution depends on the GPU (about 1 µs is common). On the simulator:
 /// the block's logical clock.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn global_timer() -> u64 {
     arch::thread::global_timer()

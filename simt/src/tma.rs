@@ -68,7 +68,7 @@ impl Swizzle {
     /// // Row 3, segment 2 of 128-byte rows.
     /// assert_eq!(Swizzle::B128.place(3 * 128 + 2 * 16), 3 * 128 + (2 ^ 3) * 16);
     /// ```
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[must_use]
     pub const fn place(self, offset: u32) -> u32 {
         offset ^ (((offset >> 7) & ((1 << self as u32) - 1)) << 4)
@@ -110,7 +110,7 @@ impl<T: Element> TensorMap<'_, T> {
         Self { raw, element: PhantomData }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn raw(&self) -> *const [u64; 16] {
         &raw const self.raw
     }
@@ -133,7 +133,7 @@ impl<T: Element> TensorMapMut<'_, T> {
 impl<'a, T> Deref for TensorMapMut<'a, T> {
     type Target = TensorMap<'a, T>;
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn deref(&self) -> &TensorMap<'a, T> {
         &self.0
     }
@@ -145,14 +145,14 @@ pub struct CachePolicy(u64);
 
 impl CachePolicy {
     /// These lines before others: for data that is read once, of which the cache has no use.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[must_use]
     pub fn evict_first() -> Self {
         Self(arch::tma::evict_first())
     }
 
     /// No line before others. A load without a policy is not slower: for operands of GEMM it was up to 15 % faster.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[must_use]
     pub fn evict_normal() -> Self {
         Self(arch::tma::evict_normal())
@@ -162,7 +162,7 @@ impl CachePolicy {
 macro_rules! loads {
     ($($(#[$doc:meta])* $name:ident: $rank:literal, $load:ident($($more:ident: $type:ty $(= $inner:tt)?)?);)+) => {$(
         $(#[$doc])*
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub fn $name<T: Element>(
             dst: impl TmaSlot<T>,
@@ -212,7 +212,7 @@ loads! {
 macro_rules! stores {
     ($($(#[$doc:meta])* $name:ident: $rank:literal;)+) => {$(
         $(#[$doc])*
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub fn $name<T: Element>(map: &TensorMapMut<T>, at: [i32; $rank], src: impl TmaSlot<T>) {
             // SAFETY: the map is as `from_raw` requires; the source is in the block's shared memory, or null after a
@@ -236,7 +236,7 @@ stores! {
 }
 
 /// Commits the stores that this thread has started since the last commit to a group (`cp.async.bulk.commit_group`).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn store_commit() {
     arch::tma::commit();
@@ -244,7 +244,7 @@ pub fn store_commit() {
 
 /// Waits until all but the `PENDING` latest groups of this thread have read their shared memory, which may then be
 /// reused (`cp.async.bulk.wait_group.read`).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn store_wait_read<const PENDING: u32>() {
     arch::tma::wait_group_read::<PENDING>();
@@ -252,14 +252,14 @@ pub fn store_wait_read<const PENDING: u32>() {
 
 /// Waits until all but the `PENDING` latest groups of this thread are complete, their data visible to this thread
 /// (`cp.async.bulk.wait_group`).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn store_wait<const PENDING: u32>() {
     arch::tma::wait_group::<PENDING>();
 }
 
 /// Prefetches the map to the cache from which TMA reads it (`prefetch.tensormap`).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub fn prefetch<T: Element>(map: &TensorMap<T>) {
     arch::tma::prefetch(map.raw());
 }
@@ -267,13 +267,13 @@ pub fn prefetch<T: Element>(map: &TensorMap<T>) {
 /// Prefetches to the L2 cache the box whose first element is at `at`, innermost dimension first, of a map of two
 /// dimensions (`cp.async.bulk.prefetch.tensor.2d`). A load that follows reads what is in memory then: so a block may
 /// prefetch what an earlier launch has still to write, before [`dependency_wait`](crate::grid::dependency_wait).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub fn prefetch_2d<T: Element>(map: &TensorMap<T>, at: [i32; 2]) {
     arch::tma::prefetch_box(map.raw(), at);
 }
 
 /// [`prefetch_2d`] of a map of three dimensions (`cp.async.bulk.prefetch.tensor.3d`).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub fn prefetch_3d<T: Element>(map: &TensorMap<T>, at: [i32; 3]) {
     arch::tma::prefetch_box(map.raw(), at);
 }

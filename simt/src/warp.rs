@@ -30,26 +30,26 @@ pub const WARP_SIZE: u32 = 32;
 pub const FULL_MASK: u32 = u32::MAX;
 
 /// Lanes of a warp: 32 on a GPU, a parameter on the simulator.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub fn warp_size() -> u32 {
     arch::warp::warp_size()
 }
 
 /// Index of the thread in its warp.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub fn lane_id() -> u32 {
     arch::warp::lane_id()
 }
 
 /// Index of the thread's warp in its block: threads are assigned to warps in order of
 /// [`index_in_block`](crate::thread::index_in_block).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub fn warp_id() -> u32 {
     crate::thread::index_in_block() / warp_size()
 }
 
 /// Waits for the lanes of `mask` and orders their memory accesses (`bar.warp.sync`).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn sync_warp(mask: u32) {
     arch::warp::sync_warp(mask);
@@ -73,12 +73,12 @@ macro_rules! warp_values {
     ($($t:ident: $x:ident => $bits:expr, $b:ident => $value:expr;)*) => {$(
         impl sealed::Sealed for $t {}
         impl WarpValue for $t {
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn to_bits(self) -> u64 {
                 let $x = self;
                 $bits
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn from_bits($b: u64) -> Self {
                 $value
             }
@@ -150,7 +150,7 @@ pub trait Exchange {
 
 impl<T: WarpValue> ShuffleValue for T {
     const COUNT: usize = 1;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn exchange(self, with: &mut impl Exchange) -> Self {
         with.number(self)
     }
@@ -158,7 +158,7 @@ impl<T: WarpValue> ShuffleValue for T {
 
 impl<A: ShuffleValue, B: ShuffleValue> ShuffleValue for (A, B) {
     const COUNT: usize = A::COUNT + B::COUNT;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn exchange(self, with: &mut impl Exchange) -> Self {
         (self.0.exchange(with), self.1.exchange(with))
     }
@@ -166,7 +166,7 @@ impl<A: ShuffleValue, B: ShuffleValue> ShuffleValue for (A, B) {
 
 impl<A: ShuffleValue, B: ShuffleValue, C: ShuffleValue> ShuffleValue for (A, B, C) {
     const COUNT: usize = A::COUNT + B::COUNT + C::COUNT;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn exchange(self, with: &mut impl Exchange) -> Self {
         (self.0.exchange(with), self.1.exchange(with), self.2.exchange(with))
     }
@@ -174,7 +174,7 @@ impl<A: ShuffleValue, B: ShuffleValue, C: ShuffleValue> ShuffleValue for (A, B, 
 
 impl<T: ShuffleValue, const N: usize> ShuffleValue for [T; N] {
     const COUNT: usize = N * T::COUNT;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn exchange(self, with: &mut impl Exchange) -> Self {
         arch::warp::each(self, |value| value.exchange(with))
     }
@@ -182,7 +182,7 @@ impl<T: ShuffleValue, const N: usize> ShuffleValue for [T; N] {
 
 /// The value of lane `lane` of the caller's segment of `width` lanes; `width` is a power of two up to the warp size,
 /// and `lane` is taken modulo `width`. The flag is always true: the source is inside the segment.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn warp_shuffle_idx<T: ShuffleValue>(mask: u32, value: T, lane: u32, width: u32) -> (T, bool) {
     const { check_count::<T>() };
@@ -191,7 +191,7 @@ pub fn warp_shuffle_idx<T: ShuffleValue>(mask: u32, value: T, lane: u32, width: 
 
 /// The value of the lane `delta` below the caller. The flag is whether that lane is in the caller's segment of `width`
 /// lanes; if not, the caller gets its own value. `delta` is less than the warp size.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn warp_shuffle_up<T: ShuffleValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
     const { check_count::<T>() };
@@ -200,7 +200,7 @@ pub fn warp_shuffle_up<T: ShuffleValue>(mask: u32, value: T, delta: u32, width: 
 
 /// The value of the lane `delta` above the caller. The flag is whether that lane is in the caller's segment of `width`
 /// lanes; if not, the caller gets its own value. `delta` is less than the warp size.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn warp_shuffle_down<T: ShuffleValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
     const { check_count::<T>() };
@@ -209,7 +209,7 @@ pub fn warp_shuffle_down<T: ShuffleValue>(mask: u32, value: T, delta: u32, width
 
 /// The value of the lane whose index is the caller's XOR `lane_mask`. The flag is false if that lane is above the
 /// caller's segment of `width` lanes; the caller then gets its own value. Lanes of lower segments can be read.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn warp_shuffle_xor<T: ShuffleValue>(mask: u32, value: T, lane_mask: u32, width: u32) -> (T, bool) {
     const { check_count::<T>() };
@@ -236,7 +236,7 @@ pub fn warp_shuffle_xor<T: ShuffleValue>(mask: u32, value: T, lane_mask: u32, wi
 ///     }
 /// }
 /// ```
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn warp_reduce<T: ShuffleValue>(mask: u32, value: T, width: u32, merge: impl Fn(T, T) -> T) -> T {
     const { check_count::<T>() };
@@ -246,7 +246,7 @@ pub fn warp_reduce<T: ShuffleValue>(mask: u32, value: T, width: u32, merge: impl
 /// The same for lanes that are `stride` apart, a power of two: the first `stride` lanes of each segment get the merged
 /// values of the lanes `stride`, 2 · `stride`, … further on in the segment, and what other lanes get is unspecified.
 /// Where `stride` is not less than `width`, each lane keeps its value.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn warp_reduce_strided<T: ShuffleValue>(
     mask: u32,
@@ -260,35 +260,35 @@ pub fn warp_reduce_strided<T: ShuffleValue>(
 }
 
 /// Whether `predicate` holds for all lanes of `mask`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn warp_vote_all(mask: u32, predicate: bool) -> bool {
     arch::warp::vote_all(mask, predicate)
 }
 
 /// Whether `predicate` holds for any lane of `mask`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn warp_vote_any(mask: u32, predicate: bool) -> bool {
     arch::warp::vote_any(mask, predicate)
 }
 
 /// The lanes of `mask` for which `predicate` holds, bit i for lane i.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
     arch::warp::vote_ballot(mask, predicate)
 }
 
 /// The lanes of `mask` whose value has the same bits as the caller's.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn warp_match_any<T: WarpValue>(mask: u32, value: T) -> u32 {
     arch::warp::match_any(mask, value)
 }
 
 /// `(mask, true)` if the value has the same bits in all lanes of `mask`, else `(0, false)`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn warp_match_all<T: WarpValue>(mask: u32, value: T) -> (u32, bool) {
     arch::warp::match_all(mask, value)
@@ -300,42 +300,42 @@ impl WarpReduce for u32 {}
 impl WarpReduce for i32 {}
 
 /// Sum of the values of the lanes of `mask`, wrapping.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn warp_reduce_add<T: WarpReduce>(mask: u32, value: T) -> T {
     value.add(mask)
 }
 
 /// Minimum of the values of the lanes of `mask`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn warp_reduce_min<T: WarpReduce>(mask: u32, value: T) -> T {
     value.min(mask)
 }
 
 /// Maximum of the values of the lanes of `mask`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn warp_reduce_max<T: WarpReduce>(mask: u32, value: T) -> T {
     value.max(mask)
 }
 
 /// Bitwise and of the values of the lanes of `mask`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn warp_reduce_and(mask: u32, value: u32) -> u32 {
     arch::warp::reduce_and(mask, value)
 }
 
 /// Bitwise or of the values of the lanes of `mask`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn warp_reduce_or(mask: u32, value: u32) -> u32 {
     arch::warp::reduce_or(mask, value)
 }
 
 /// Bitwise exclusive or of the values of the lanes of `mask`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn warp_reduce_xor(mask: u32, value: u32) -> u32 {
     arch::warp::reduce_xor(mask, value)

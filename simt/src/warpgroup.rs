@@ -24,7 +24,7 @@ pub const WARPGROUP_SIZE: u32 = 128;
 
 /// Index of this thread's warpgroup in the block. It is uniform over a warp, as the compiler knows: a branch on it does
 /// not diverge. All threads of a warp call together.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 #[must_use]
 pub fn warpgroup_id() -> u32 {
@@ -39,7 +39,7 @@ const fn check(registers: u32) {
 /// have released enough (`setmaxnreg.inc.sync.aligned`). All threads of the warpgroup call together.
 ///
 /// The kernel must declare the registers it starts with: `registers` and `max_threads` or `block` in `#[kernel(…)]`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn increase_registers<const REGISTERS: u32>() {
     const { check(REGISTERS) }
@@ -48,7 +48,7 @@ pub fn increase_registers<const REGISTERS: u32>() {
 
 /// Lowers the registers of each thread to `REGISTERS`, 24 to 256, a multiple of 8 (`setmaxnreg.dec.sync.aligned`). All
 /// threads of the warpgroup call together.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub fn decrease_registers<const REGISTERS: u32>() {
     const { check(REGISTERS) }

@@ -60,7 +60,7 @@ impl Operand {
     /// The matrix that starts at `tile`; the extent of the slot is not used. Start, `leading` and `stride` are
     /// multiples of 16 bytes below 256 KiB; the [module](self) defines them. A GPU ignores their lower 4 bits; the
     /// simulator reports them.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     #[must_use]
     pub fn new<T: Element, const N: usize>(
@@ -81,7 +81,7 @@ impl Operand {
     }
 
     /// The matrix that starts `bytes` later, a multiple of 16.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[must_use]
     pub const fn advance(self, bytes: u32) -> Self {
         // The start is in the lower half: no carry to compute.
@@ -193,7 +193,7 @@ where
     Columns<COLS>: Width,
 {
     /// Zeros.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn zeroed() -> Self {
         // SAFETY: an array of `f32`. Not `[0.0; N]`, which is a loop and would put the array into local memory.
         Self { values: unsafe { core::mem::zeroed() }, flight: arch::wgmma::Flight::default() }
@@ -206,7 +206,7 @@ where
     /// Operands of 8-bit numbers and of [`Tf32`](crate::matrix::Tf32) cannot be [`MnMajor`].
     ///
     /// PTX: one `wgmma.fence`, the `wgmma.mma_async`, `wgmma.commit_group` and `wgmma.wait_group`.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn multiply<K: Kind, const STEPS: usize, A: Major, B: Major, const PENDING: u32>(
         &mut self,
@@ -229,7 +229,7 @@ where
 
     /// [`Self::multiply`] with A in registers, and a wait for all groups, since the registers cannot be reused before.
     /// Instruction s takes `a[s]`, the fragment of A of [`mma_sync`](crate::matrix::mma_sync) with this warp's 16 rows.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn multiply_registers<K: Kind, const STEPS: usize, B: Major>(
         &mut self,
@@ -247,7 +247,7 @@ where
     }
 
     /// Waits until at most `PENDING` groups of this warpgroup are in flight.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn wait<const PENDING: u32>(&mut self) {
         const { assert!(PENDING < 8, "at most 7 groups may be in flight") }
@@ -255,7 +255,7 @@ where
     }
 
     /// Value `i` of this thread, `i` < `COLS` / 2.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     #[must_use]
     pub fn get(&self, i: u32) -> f32 {
@@ -265,7 +265,7 @@ where
 
     /// Row and column in D of value `i` of this thread. A warp has 16 rows. Of each 8 columns a thread has 4 values:
     /// two neighbours in one row, and two neighbours 8 rows below.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[must_use]
     pub fn position(i: u32) -> (u32, u32) {
         let thread = crate::thread::index_in_block() % crate::warpgroup::WARPGROUP_SIZE;
@@ -274,7 +274,7 @@ where
     }
 
     /// Calls `body` with the index and value of each value of this thread, unrolled.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn for_each(&self, body: impl FnMut(u32, f32)) {
         self.flight.settled();
@@ -283,7 +283,7 @@ where
 
     /// For each 8 columns, calls `body` with the first column and this thread's 4 values, unrolled. `[0]` and `[1]` are
     /// in one row, `[2]` and `[3]` 8 rows below: fragments of two 8 × 8 matrices.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn for_each_8_columns(&self, body: impl FnMut(u32, [f32; 4])) {
         self.flight.settled();
@@ -292,7 +292,7 @@ where
 
     /// These accumulators without their number of columns in the type, where that saves code: on the simulator, where
     /// they are in memory. On a GPU the result is a reference to them.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn read(&self) -> impl ReadColumns + use<'_, COLS> {
         self.flight.settled();
@@ -308,7 +308,7 @@ where
 
     /// For each 8 columns, replaces this thread's 4 values by the result of `body`, with the arguments of
     /// [`Self::for_each_8_columns`].
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn map_8_columns(&mut self, body: impl FnMut(u32, [f32; 4]) -> [f32; 4]) {
         self.flight.settled();
@@ -316,14 +316,14 @@ where
     }
 
     /// Adds each value of `other` to that of the same place.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn add(&mut self, other: &Self) {
         self.add_columns::<COLS>(0, other);
     }
 
     /// Adds each value of `other` to that of the same place in the columns from `first` on, a multiple of 8.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn add_columns<const PART: usize>(&mut self, first: u32, other: &Accumulators<PART>)
     where
@@ -334,7 +334,7 @@ where
 
     /// [`Self::add_columns`] of values that are multiplied by a factor, `factors[0]` in the upper one of this thread's
     /// two rows and `factors[1]` in the other one, by fused multiply-adds.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn add_scaled_columns<const PART: usize>(&mut self, first: u32, other: &Accumulators<PART>, factors: [f32; 2])
     where
@@ -345,7 +345,7 @@ where
 
     /// Replaces values in the columns from `first` on by `add` of them, of those of `other` in the same place, and of
     /// the number of their row among this thread's two.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     fn add_each<const PART: usize>(
         &mut self,
@@ -371,7 +371,7 @@ where
 
     /// For each 16 columns, calls `body` with the first column and this thread's 8 values, unrolled; the values of the
     /// left 8 columns come first. `COLS` is at least 16; the last 8 columns of an odd multiple of 8 are left out.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn for_each_16_columns(&self, body: impl FnMut(u32, [f32; 8])) {
         const { assert!(COLS >= 16, "there are 8 columns") }
@@ -396,15 +396,15 @@ impl<const COLS: usize> ReadColumns for &Accumulators<COLS>
 where
     Columns<COLS>: Width,
 {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn width(self) -> u32 {
         COLS as u32
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn for_each_8_columns(self, body: impl FnMut(u32, [f32; 4])) {
         self.values.for_each_8_columns(body);
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn for_each_16_columns(self, body: impl FnMut(u32, [f32; 8])) {
         self.values.for_each_16_columns(body);
     }

@@ -167,7 +167,7 @@ pub struct StreamKArgs<'a> {
 }
 
 /// Elements from one row of op(X) to the next, and from one column to the next.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub const fn strides(ld: u64, transposed: bool) -> (u64, u64) {
     if transposed { (1, ld) } else { (ld, 1) }
 }

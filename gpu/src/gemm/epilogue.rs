@@ -13,7 +13,7 @@ impl<T: Number> GemmArgs<'_, T> {
     ///
     /// alpha · accumulator is rounded, beta · C added by a fused multiply-add, the bias added and rounded; then comes
     /// the activation.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn finish(&self, accumulator: T::Wide, old: impl FnOnce() -> T::Wide, (row, col): (u32, u32)) -> T::Wide {
         let mut value = self.alpha * accumulator;
         if self.beta != T::Wide::ZERO {
@@ -42,13 +42,13 @@ impl<T: Number> GemmArgs<'_, T> {
     }
 
     /// Whether C takes the accumulators' bits, which are integers.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn has_integers(&self) -> bool {
         T::IS_INTEGER && self.flags & INTEGER_C != 0
     }
 
     /// The index of element (`row`, `col`) of a matrix C.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn index(&self, matrix: u32, row: u32, col: u32) -> u64 {
         matrix as u64 * self.stride_c + row as u64 * self.ldc + col as u64
     }
@@ -57,7 +57,7 @@ impl<T: Number> GemmArgs<'_, T> {
 impl<T: Number<Wide = f32, Stored: Lanes<4>>> GemmArgs<'_, T> {
     /// Whether four elements of C, whose columns begin at a multiple of 4, are all among the first `cols` columns or
     /// none is, and are one access.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn has_quads(&self, cols: u32) -> bool {
         let aligned = |address: usize, bytes: usize| address.is_multiple_of(4 * bytes);
         let base = if self.flags & WIDE_C == 0 {

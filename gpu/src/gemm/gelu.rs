@@ -33,7 +33,7 @@ const R: [f32; 10] = [
 ];
 
 /// x·Φ(x), within [`ERROR`]. GELU(−∞) is −0, the limit.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[must_use]
 pub fn gelu(x: f32) -> f32 {
     // At −15 and left of it the result underflows to −0; so does it for −∞, which must not meet a factor 0.
@@ -53,7 +53,7 @@ pub fn gelu(x: f32) -> f32 {
 }
 
 /// 2 to the power `x`, which is a NaN or from −200 to 0. In exact arithmetic its relative error is 0.03·2⁻²⁴.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn exp2(x: f32) -> f32 {
     // Adding 1.5·2²³ leaves no bit after the point: what is added to its bits is the nearest integer.
     const SHIFT: f32 = 12_582_912.0;
@@ -72,7 +72,7 @@ fn exp2(x: f32) -> f32 {
 }
 
 /// 2 to the power `n`, from −126 to 127.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn power(n: i32) -> f32 {
     f32::from_bits((n.wrapping_add(127) as u32) << 23)
 }

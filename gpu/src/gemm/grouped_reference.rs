@@ -22,7 +22,7 @@ use super::reference::TILE;
 
 /// The group of a row: the first that ends after it, unless the row lies before the first group. What a group is if
 /// offsets decrease is in [`sm90::schedule::grouped`](super::sm90::schedule::grouped::Groups).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn group_of(row: u32, offsets: VecRef<'_, u32>, count: u32) -> Option<u32> {
     let first = offsets.len().saturating_sub(count as usize);
     let mut at = 0;
@@ -32,7 +32,7 @@ fn group_of(row: u32, offsets: VecRef<'_, u32>, count: u32) -> Option<u32> {
     if at < first || at >= offsets.len() { None } else { Some((at - first) as u32) }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn gemm<T: Number<Wide = f32>>(
     operands: Operands<'_, T>,
     GroupedGemmArgs { gemm, offsets, scales, .. }: GroupedGemmArgs<'_, T>,

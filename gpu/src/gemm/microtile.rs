@@ -16,7 +16,7 @@ impl Microtile {
     /// That of a thread of a block whose tile has `across` microtiles in a row. The bits of a lane, highest first: row
     /// bit 1, column bits 2 and 1, row bit 0, column bit 0. Loads of 16 bytes then take two wavefronts, the least there
     /// is: see [`block_tiled`](crate::lab::tutorial::matmul::block_tiled).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(crate) const fn of<const MQ: usize, const NQ: usize>(across: u32, thread: u32) -> Self {
         let (warp, lane) = (thread / 32, thread % 32);
         let ty = lane / 16 * 2 + lane / 2 % 2;
@@ -29,7 +29,7 @@ impl Microtile {
 /// Adds the outer product of a column of A and a row of B. Every second row is done from right to left, so that each
 /// FFMA has an operand in common with the one before: the registers have two ports, and the third operand comes from
 /// the operand cache.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn accumulate<const MQ: usize, const NQ: usize>(
     accumulators: &mut [[[[f32; 4]; NQ]; 4]; MQ],
     a: &[[f32; 4]; MQ],

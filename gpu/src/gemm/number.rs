@@ -26,7 +26,7 @@ pub trait Real:
 impl Real for f32 {
     const ZERO: Self = 0.0;
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn activated(self, flags: u32) -> Self {
         match flags & ACTIVATION {
             RELU => maximum(self, 0.0),
@@ -39,7 +39,7 @@ impl Real for f32 {
 impl Real for f64 {
     const ZERO: Self = 0.0;
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn activated(self, flags: u32) -> Self {
         // A comparison with a NaN is false: it stays what it is.
         if flags & ACTIVATION == RELU && self <= 0.0 { 0.0 } else { self }
@@ -74,22 +74,22 @@ macro_rules! numbers {
             type Wide = $wide;
             const ZERO: Self = $zero;
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn wide(self) -> $wide {
                 $to(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn narrow(wide: $wide) -> Self {
                 $from(wide)
             }
 
             type Stored = Self;
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn stored(wide: $wide, _: u32) -> Self {
                 $from(wide)
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn loaded(stored: Self, _: u32) -> $wide {
                 $to(stored)
             }
@@ -109,11 +109,11 @@ macro_rules! numbers_of_8_bits {
             type Wide = f32;
             const ZERO: Self = $zero;
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn wide(self) -> f32 {
                 $to(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn narrow(wide: f32) -> Self {
                 $from(wide)
             }
@@ -121,11 +121,11 @@ macro_rules! numbers_of_8_bits {
             type Stored = bf16;
             const IS_INTEGER: bool = $is_integer;
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn stored(wide: f32, flags: u32) -> bf16 {
                 if flags & F16_C == 0 { bf16_from_f32(wide) } else { bf16::from_bits(f16_from_f32(wide).to_bits()) }
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn loaded(stored: bf16, flags: u32) -> f32 {
                 if flags & F16_C == 0 { f32_from_bf16(stored) } else { f32_from_f16(f16::from_bits(stored.to_bits())) }
             }
@@ -146,7 +146,7 @@ numbers_of_8_bits! {
 /// assert_eq!(tf32(1.0 + 3.0 / 2048.0), 1.0 + 2.0 / 1024.0);
 /// assert_eq!(tf32(-1.0 - 1.0 / 2048.0), -1.0);
 /// ```
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[must_use]
 pub fn tf32(x: f32) -> f32 {
     const LAST: u32 = 1 << 13;

@@ -16,7 +16,7 @@ use super::args::GemmArgs;
 use super::number::{Number, Real};
 pub use super::reference::TILE;
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn reduce_k<T: Number>(partials: VecRef<T::Wide>, parts: u32, args: GemmArgs<'_, T>) {
     let GemmArgs { m, n, .. } = args;
     let across = n.div_ceil(TILE[1]).max(1);

@@ -26,13 +26,13 @@ use super::number::{Number, Real, tf32};
 pub const TILE: [u32; 2] = [8, 32];
 
 /// `read` converts an element to what is multiplied.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn gemm<T: Number>(read: impl Fn(T) -> T::Wide, operands: Operands<'_, T>, args: GemmArgs<'_, T>) {
     sum_each(operands, args, T::Wide::ZERO, |sum, x, y| fma(read(x), read(y), sum), |sum| sum);
 }
 
 /// Each element of C from its sum, which begins with `zero` and to which `add` adds the product of two elements.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn sum_each<T: Number, S: Copy>(
     Operands { a, b, ld, stride }: Operands<'_, T>,
     args: GemmArgs<'_, T>,

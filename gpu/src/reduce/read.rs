@@ -36,7 +36,7 @@ pub fn read_f32(x: VecRef<f32>, parity: VecMut<u64>) {
 }
 
 /// The exclusive or of a vector's elements.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn of(vector: Vec4<f32>) -> u32 {
     let [a, b, c, d] = each!(vector.lanes, f32::to_bits);
     a ^ b ^ c ^ d

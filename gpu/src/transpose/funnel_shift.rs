@@ -18,7 +18,7 @@ use crate::unroll::{each, from_fn};
 pub type Tile<T, const C: usize, const P: usize> = SharedTile<<T as TileElement>::Word, C, P>;
 
 /// The position of row `row` in a tile of `rows` rows.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub const fn bank_order(row: u32, rows: usize) -> u32 {
     row ^ (row / (rows as u32 / 4) % 4)
 }
@@ -42,7 +42,7 @@ pub trait FunnelShift: TileElement {
 }
 
 /// 16 of 32 bytes, starting at byte `past`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn funnel_shift_16(low: VectorBits, high: VectorBits, past: u32) -> VectorBits {
     let [a, b, c, d] = low;
     let [e, f, g, h] = high;
@@ -63,7 +63,7 @@ macro_rules! narrow {
             /// A lane loads 16 bytes of each of four rows, with all eight vectors in flight at once. The lanes of a
             /// warp load 128 or 256 bytes of rows at four or two positions in the tile: the fewest bank conflicts of
             /// the variants tried.
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn fill<const C: usize, const P: usize, const THREADS: usize>(
                 tile: &Tile<Self, C, P>,
                 a: &Window<Self>,
@@ -125,7 +125,7 @@ macro_rules! narrow {
                 }
             }
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn take<const C: usize, const P: usize>(
                 tile: &Tile<Self, C, P>,
                 row: u32,
@@ -143,7 +143,7 @@ macro_rules! narrow {
                 ]
             }
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn store_partial(to: &WindowMut<Self>, row: u32, (start, past): (u32, u32), vector: VectorBits) {
                 for word in 0..4 {
                     for k in 0..$lanes {
@@ -177,7 +177,7 @@ narrow!(u16: 2, 8, 0x2222, |tile, word, col, words| {
 macro_rules! wide {
     ($t:ty: $batch:literal, |$at:ident| $take:expr, |$vector:ident| $elements:expr) => {
         impl FunnelShift for $t {
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn fill<const C: usize, const P: usize, const THREADS: usize>(
                 tile: &Tile<Self, C, P>,
                 a: &Window<Self>,
@@ -203,7 +203,7 @@ macro_rules! wide {
                 }
             }
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn take<const C: usize, const P: usize>(
                 tile: &Tile<Self, C, P>,
                 row: u32,
@@ -215,7 +215,7 @@ macro_rules! wide {
                 $take
             }
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn store_partial(to: &WindowMut<Self>, row: u32, (start, past): (u32, u32), $vector: VectorBits) {
                 let elements = $elements;
                 for i in 0..Self::PER_VECTOR {

@@ -31,7 +31,7 @@ pub const fn grid(bytes: usize, n: u32) -> [u32; 3] {
 }
 
 /// Row and column of the tile, on or above the diagonal, of block (`x`, `y`) in a matrix of `tiles` × `tiles`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn pair(x: u32, y: u32, tiles: u32) -> Option<(u32, u32)> {
     let long = tiles.saturating_sub(y);
     if x < long {
@@ -42,7 +42,7 @@ fn pair(x: u32, y: u32, tiles: u32) -> Option<(u32, u32)> {
     (y < row).then(|| (row, row + (x - long)))
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn transpose<T: TileElement, const C: usize, const W: usize, const BATCH: usize>(
     tiles: &[Tile<T, C, W>; 2],
     a: MatMut<T>,

@@ -62,7 +62,7 @@ const fn height<T: FunnelShift>(pitch: usize) -> u32 {
 
 /// Writes the tile to B: row `col + i` of B is row [`bank_order`]`(i)` of the tile; `row` is the first column of B
 /// before the shift.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn drain<T: FunnelShift, const C: usize, const P: usize, const THREADS: usize>(
     tile: &Tile<T, C, P>,
     b: &WindowMut<T>,
@@ -89,7 +89,7 @@ fn drain<T: FunnelShift, const C: usize, const P: usize, const THREADS: usize>(
     }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn transpose<T: FunnelShift, const C: usize, const P: usize, const THREADS: usize>(
     tile: &Tile<T, C, P>,
     a: &Window<T>,

@@ -45,7 +45,7 @@ pub fn transpose_smem_pad2(#[shared] tile: &Tile<34>, a: MatRef<f32>, b: MatMut<
 }
 
 /// Load and store are guarded separately, so every thread reaches the barrier between them, whatever the shape.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn transpose_smem_pad<const PITCH: usize>(tile: &Tile<PITCH>, a: MatRef<f32>, b: MatMut<f32>) {
     let (tx, ty) = (thread_idx_x(), thread_idx_y());
     let (row0, col0) = (block_idx_y() * ROWS, block_idx_x() * COLS);

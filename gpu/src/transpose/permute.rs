@@ -37,7 +37,7 @@ pub const fn grid(bytes: usize, extents: [u32; DIMS]) -> [u64; 2] {
 }
 
 /// Removes and returns the lowest digit of a mixed-radix number.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn digit(rest: &mut u32, extent: u32) -> u32 {
     if extent <= 1 {
         return 0;
@@ -47,7 +47,7 @@ fn digit(rest: &mut u32, extent: u32) -> u32 {
     digit
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn permute<T: TileElement, const C: usize, const W: usize, const BATCH: usize>(
     tile: &Tile<T, C, W>,
     a: VecRef<T>,

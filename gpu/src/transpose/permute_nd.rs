@@ -99,7 +99,7 @@ pub struct PermuteNdArgs {
 
 /// The table entry of segment `segment` of A or B with these strides, in a tile that has `left[k]` elements along
 /// dimension k.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn entry(segment: u32, side: [u32; SIDE], strides: [u64; DIMS], left: [u32; DIMS], args: &PermuteNdArgs) -> Vec4<u32> {
     let [_, _, segments, length, step, x, y, _] = side;
     let number = segment % segments.max(1);
@@ -128,7 +128,7 @@ fn entry(segment: u32, side: [u32; SIDE], strides: [u64; DIMS], left: [u32; DIMS
 }
 
 /// Reads the tile: the thread's word of each of its segments, with `BATCH` words in flight.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn fill<T: WordAccess, const N: usize, const BATCH: usize>(
     scratch: &Scratch<T, N>,
     a: &Window<T>,
@@ -202,7 +202,7 @@ fn fill<T: WordAccess, const N: usize, const BATCH: usize>(
 }
 
 /// Positions of elements `j` to `j + 3` of a row of B in the tile, relative to element 0; `j` is −3 or more.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn positions(j: i32, args: &PermuteNdArgs) -> [u32; 4] {
     let (x, step, row_step) = (args.tile_extents[0].max(1), args.positions[0], args.tuning[1]);
     // Moved up by four rows, where nothing is negative, and back again.
@@ -220,7 +220,7 @@ fn positions(j: i32, args: &PermuteNdArgs) -> [u32; 4] {
 }
 
 /// Writes the tile: the thread's word of each of its segments.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn drain<T: WordAccess, const N: usize>(
     scratch: &Scratch<T, N>,
     b: &WindowMut<T>,
@@ -258,7 +258,7 @@ fn drain<T: WordAccess, const N: usize>(
     }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn permute<T: WordAccess, const N: usize, const BATCH: usize>(
     scratch: &Scratch<T, N>,
     (a, b): (VecRef<T>, VecMut<T>),

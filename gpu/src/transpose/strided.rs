@@ -48,12 +48,12 @@ pub fn reciprocals(extents: [u32; DIMS]) -> [u32; 2 * DIMS] {
 }
 
 /// ⌊`n` / d⌋ for n < 2³¹, from the multiplier and shift of d.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) const fn quotient(n: u32, multiplier: u32, shift: u32) -> u32 {
     (((n as u64 * multiplier as u64) >> 32) as u32).wrapping_add(n) >> (shift & 31)
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn copy<T: Element>(
     (a, b, zero): (VecRef<T>, VecMut<T>, T),
     count: u32,

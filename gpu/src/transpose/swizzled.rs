@@ -41,7 +41,7 @@ pub const fn grid_of(bytes: usize, rows: u32, cols: u32) -> [u32; 3] {
     [rows.div_ceil(ROWS[size]), cols.div_ceil(COLS[size]), 1]
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn transpose<T: TileElement, const C: usize, const W: usize, const BATCH: usize>(
     tile: &Tile<T, C, W>,
     a: MatRef<T>,

@@ -36,7 +36,7 @@ pub const fn threads<T: TileElement>(cols: usize, words: usize) -> u32 {
 
 /// Reads the tile of A at (`row`, `col`), of which `rows` rows are needed; elements outside A are 0. Where a thread
 /// does not load vectors, it has `BATCH` squares of elements in flight.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub fn fill<T: TileElement, const C: usize, const W: usize, const BATCH: usize>(
     tile: &Tile<T, C, W>,
     a: &Window<T>,
@@ -92,7 +92,7 @@ pub fn fill<T: TileElement, const C: usize, const W: usize, const BATCH: usize>(
 }
 
 /// Writes the tile to B at (`row`, `col`); elements outside B are skipped.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub fn drain<T: TileElement, const C: usize, const W: usize>(
     tile: &Tile<T, C, W>,
     b: &WindowMut<T>,

@@ -103,20 +103,20 @@ pub trait TileElement: Element {
 }
 
 /// The swizzled position of word `word` of row `row`, where rows have `width` words.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn position<T: TileElement>(row: u32, word: u32, width: usize) -> u32 {
     let vector = ((word / T::WORDS) ^ (row / T::PER_VECTOR)) % (width as u32 / T::WORDS);
     vector * T::WORDS + (word ^ (row / T::PER_WORD)) % T::WORDS
 }
 
 /// The swizzled position of the first word of the vector that word `word` of row `row` is in.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn vector_position<T: TileElement>(row: u32, word: u32, width: usize) -> u32 {
     ((word / T::WORDS) ^ (row / T::PER_VECTOR)) % (width as u32 / T::WORDS) * T::WORDS
 }
 
 /// Reorders the words of a vector of row `row` from the tile's swizzled order to the row's, or back.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn ordered<T: TileElement, U: Copy>([a, b, c, d]: [U; 4], row: u32) -> [U; 4] {
     let swap = row / T::PER_WORD;
     let [a, b, c, d] = if swap & 1 == 0 { [a, b, c, d] } else { [b, a, d, c] };
@@ -124,7 +124,7 @@ fn ordered<T: TileElement, U: Copy>([a, b, c, d]: [U; 4], row: u32) -> [U; 4] {
 }
 
 /// Transposes 4 × 4 bytes.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn transpose_bytes_4x4([a, b, c, d]: [u32; 4]) -> [u32; 4] {
     let (low, high) =
         ([byte_perm(a, b, 0x5140), byte_perm(a, b, 0x7362)], [byte_perm(c, d, 0x5140), byte_perm(c, d, 0x7362)]);
@@ -137,7 +137,7 @@ pub(super) fn transpose_bytes_4x4([a, b, c, d]: [u32; 4]) -> [u32; 4] {
 }
 
 /// Transposes 2 × 2 elements of 16 bits.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn transpose_halves_2x2([a, b]: [u32; 2]) -> [u32; 2] {
     [byte_perm(a, b, 0x5410), byte_perm(a, b, 0x7632)]
 }
@@ -145,18 +145,18 @@ pub(super) fn transpose_halves_2x2([a, b]: [u32; 2]) -> [u32; 2] {
 /// Implements the methods on vectors in global memory, for elements of which several fill a vector.
 macro_rules! vectors {
     ($lanes:literal) => {
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn has_aligned_vectors(window: &Window<Self>) -> bool {
             window.has_aligned_rows::<$lanes>()
         }
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn load_vector(from: &Window<Self>, row: u32, col: u32) -> VectorBits {
             let zero = bits_as(Vec4::new([0_u32; 4]));
             bits_as::<_, Vec4<u32>>(from.get_vec_cs_or::<$lanes>(row, col, zero)).lanes
         }
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn store_vector(to: &WindowMut<Self>, row: u32, col: u32, vector: VectorBits) {
             to.set_vec_cs_within::<$lanes>(row, col, bits_as(Vec4::new(vector)));
         }
@@ -174,7 +174,7 @@ macro_rules! narrow {
 
         vectors!($all);
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn take_vector<const C: usize, const W: usize>(
             tile: &SharedTile<u32, C, W>,
             row: u32,
@@ -183,7 +183,7 @@ macro_rules! narrow {
             ordered::<Self, _>(tile.get_vec4(row, vector_position::<Self>(row, 4 * vector, W)).lanes, row)
         }
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn words_in_bounds(from: &Window<Self>, row: u32, col: u32) -> bool {
             let mut whole = row < from.rows() && from.rows() - row >= $lanes && col < from.cols();
             $({
@@ -193,7 +193,7 @@ macro_rules! narrow {
             whole
         }
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn load_words(from: &Window<Self>, row: u32, col: u32) -> Self::Square {
             $transpose([$({
                 let row = row.wrapping_add($i);
@@ -204,7 +204,7 @@ macro_rules! narrow {
             }),+])
         }
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn load_elements(from: &Window<Self>, row: u32, col: u32) -> Self::Square {
             let word = |row: u32| {
                 let mut word = 0;
@@ -216,7 +216,7 @@ macro_rules! narrow {
             $transpose([$(word(row.saturating_add($i))),+])
         }
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn put_square<const C: usize, const W: usize>(
             tile: &SharedTile<u32, C, W>,
             row: u32,
@@ -226,7 +226,7 @@ macro_rules! narrow {
             $(tile.set(col + $i, position::<Self>(col + $i, row / $lanes, W), square[$i]);)+
         }
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn store_word<const C: usize, const W: usize>(
             tile: &SharedTile<u32, C, W>,
             to: &WindowMut<Self>,
@@ -241,7 +241,7 @@ macro_rules! narrow {
             }
         }
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn store_edge<const C: usize, const W: usize>(
             tile: &SharedTile<u32, C, W>,
             to: &WindowMut<Self>,
@@ -257,7 +257,7 @@ macro_rules! narrow {
             }
         }
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn store_elements<const C: usize, const W: usize>(
             tile: &SharedTile<u32, C, W>,
             (row, word): (u32, u32),
@@ -274,7 +274,7 @@ macro_rules! narrow {
 impl TileElement for u8 {
     narrow!(4: 0 1 2 3, 16, 0x1111, transpose_bytes_4x4);
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn put_vectors<const C: usize, const W: usize>(
         tile: &SharedTile<u32, C, W>,
         row: u32,
@@ -290,7 +290,7 @@ impl TileElement for u8 {
 impl TileElement for u16 {
     narrow!(2: 0 1, 8, 0x2222, transpose_halves_2x2);
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn put_vectors<const C: usize, const W: usize>(
         tile: &SharedTile<u32, C, W>,
         row: u32,
@@ -317,22 +317,22 @@ macro_rules! wide {
         const PER_WORD: u32 = 1;
         const WORDS: u32 = $words;
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn words_in_bounds(_: &Window<Self>, _: u32, _: u32) -> bool {
             true
         }
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn load_words(from: &Window<Self>, row: u32, col: u32) -> Self::Square {
             bits_as(from.get_or(row, col, $zero))
         }
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn load_elements(from: &Window<Self>, row: u32, col: u32) -> Self::Square {
             Self::load_words(from, row, col)
         }
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn put_square<const C: usize, const W: usize>(
             tile: &SharedTile<$word, C, W>,
             row: u32,
@@ -342,7 +342,7 @@ macro_rules! wide {
             tile.set(col, position::<Self>(col, row, W), word);
         }
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn store_word<const C: usize, const W: usize>(
             tile: &SharedTile<$word, C, W>,
             to: &WindowMut<Self>,
@@ -352,7 +352,7 @@ macro_rules! wide {
             to.set_within(row, word, bits_as(tile.get(row, position::<Self>(row, word, W))));
         }
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn store_edge<const C: usize, const W: usize>(
             _: &SharedTile<$word, C, W>,
             _: &WindowMut<Self>,
@@ -361,7 +361,7 @@ macro_rules! wide {
         ) {
         }
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn store_elements<const C: usize, const W: usize>(
             tile: &SharedTile<$word, C, W>,
             (row, word): (u32, u32),
@@ -378,7 +378,7 @@ impl TileElement for f32 {
     wide!(u32, 4, 0.0);
     vectors!(4);
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn put_vectors<const C: usize, const W: usize>(
         tile: &SharedTile<u32, C, W>,
         row: u32,
@@ -391,7 +391,7 @@ impl TileElement for f32 {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn take_vector<const C: usize, const W: usize>(tile: &SharedTile<u32, C, W>, row: u32, vector: u32) -> VectorBits {
         ordered::<Self, _>(tile.get_vec4(row, vector_position::<Self>(row, 4 * vector, W)).lanes, row)
     }
@@ -401,7 +401,7 @@ impl TileElement for u64 {
     wide!(u64, 2, 0);
     vectors!(2);
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn put_vectors<const C: usize, const W: usize>(
         tile: &SharedTile<u64, C, W>,
         row: u32,
@@ -417,7 +417,7 @@ impl TileElement for u64 {
         two(row + 2, c, d);
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn take_vector<const C: usize, const W: usize>(tile: &SharedTile<u64, C, W>, row: u32, vector: u32) -> VectorBits {
         let [a, b] = tile.get_vec::<2>(row, vector_position::<Self>(row, 2 * vector, W)).lanes;
         let ordered = if row & 1 == 0 { [a, b] } else { [b, a] };
@@ -428,22 +428,22 @@ impl TileElement for u64 {
 impl TileElement for Vec4<u32> {
     wide!(Self, 1, Self::new([0; 4]));
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn has_aligned_vectors(_: &Window<Self>) -> bool {
         true
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn load_vector(from: &Window<Self>, row: u32, col: u32) -> VectorBits {
         from.get_cs_or(row, col, Self::new([0; 4])).lanes
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn store_vector(to: &WindowMut<Self>, row: u32, col: u32, vector: VectorBits) {
         to.set_cs_within(row, col, Self::new(vector));
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn put_vectors<const C: usize, const W: usize>(
         tile: &SharedTile<Self, C, W>,
         row: u32,
@@ -455,7 +455,7 @@ impl TileElement for Vec4<u32> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn take_vector<const C: usize, const W: usize>(tile: &SharedTile<Self, C, W>, row: u32, vector: u32) -> VectorBits {
         tile.get(row, position::<Self>(row, vector, W)).lanes
     }

@@ -40,18 +40,18 @@ pub trait WordAccess: TileElement {
 macro_rules! narrow {
     ($t:ty: $lanes:literal: $($k:literal)+, $digits:literal) => {
         impl WordAccess for $t {
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn has_words(a: &Window<Self>, at: u32, before: bool, left: i32) -> bool {
                 let past = Self::past_word(a, at) as i32;
                 if past == 0 { left >= $lanes } else { before && left >= 2 * $lanes - past }
             }
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn load_word(a: &Window<Self>, at: u32) -> u32 {
                 bits_as(a.get_vec_or::<$lanes>(0, at, bits_as(0_u32)))
             }
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn load(a: &Window<Self>, at: u32) -> u32 {
                 let past = Self::past_word(a, at);
                 let low = at.wrapping_sub(past);
@@ -60,7 +60,7 @@ macro_rules! narrow {
                 byte_perm(Self::load_word(a, low), Self::load_word(a, high), 0x3210 + $digits * past)
             }
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn load_some(a: &Window<Self>, at: u32, left: i32) -> u32 {
                 let mut elements = 0;
                 for k in 0..$lanes {
@@ -71,12 +71,12 @@ macro_rules! narrow {
                 elements
             }
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn put<const N: usize>(tile: &SharedArray<Self, N>, position: u32, value: u32) {
                 tile.set_vec::<$lanes>($lanes * (position / $lanes).min(N as u32 / $lanes - 1), bits_as(value));
             }
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn store<const N: usize>(
                 tile: &SharedArray<Self, N>,
                 b: &WindowMut<Self>,
@@ -94,7 +94,7 @@ macro_rules! narrow {
                 }
             }
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn past_word(window: &Window<Self>, at: u32) -> u32 {
                 window.misalignment::<$lanes>(0, at)
             }
@@ -108,32 +108,32 @@ narrow!(u16: 2: 0 1, 0x2222);
 macro_rules! wide {
     ($t:ty = $zero:expr) => {
         impl WordAccess for $t {
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn has_words(_: &Window<Self>, _: u32, _: bool, _: i32) -> bool {
                 true
             }
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn load_word(a: &Window<Self>, at: u32) -> Self::Word {
                 bits_as(a.get_or(0, at, $zero))
             }
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn load(a: &Window<Self>, at: u32) -> Self::Word {
                 Self::load_word(a, at)
             }
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn load_some(a: &Window<Self>, at: u32, _: i32) -> Self::Word {
                 Self::load(a, at)
             }
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn put<const N: usize>(tile: &SharedArray<Self, N>, position: u32, value: Self::Word) {
                 tile.set(position.min(N as u32 - 1), bits_as(value));
             }
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn store<const N: usize>(
                 tile: &SharedArray<Self, N>,
                 b: &WindowMut<Self>,
@@ -146,7 +146,7 @@ macro_rules! wide {
                 }
             }
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn past_word(_: &Window<Self>, _: u32) -> u32 {
                 0
             }
@@ -160,7 +160,7 @@ wide!(Vec4<u32> = Self::new([0; 4]));
 
 /// An element's position in shared memory with padding: one word of padding after every 2ᵐ words, with m at most
 /// [`NO_PADDING`](super::permute_nd::NO_PADDING). For an element outside its row the result is arbitrary.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) const fn padded<T: TileElement>(position: u32, m: u32) -> u32 {
     let log = T::PER_WORD.trailing_zeros();
     position.wrapping_add(position >> ((m + log) & 31) << log)

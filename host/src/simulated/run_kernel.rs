@@ -61,7 +61,7 @@ pub(crate) unsafe fn launch<'a>(
     // SAFETY: the guards give this launch exclusive access to the memory it writes, and exclude writers from what it
     // reads; the views in the body point into these bindings, as the caller promises.
     let outcome = unsafe { simulator::launch(&launch, config, body) };
-    if cfg!(unoptimised) {
+    if cfg!(not(optimised)) {
         hint(info.name, started.elapsed());
     }
     let kernel = || info.name.to_owned();

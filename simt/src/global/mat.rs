@@ -52,44 +52,44 @@ impl<'a, T: Element> MatRef<'a, T> {
     /// - every element is allocated in memory of the machine that runs the kernel, aligned to the element's alignment;
     /// - either nobody writes them, or only kernels access them, through views (on the simulator: in launches whose
     ///   binding `tag` is this memory).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const unsafe fn from_raw_parts(ptr: *const T, rows: u32, cols: u32, ld: u32, tag: u32) -> Self {
         Self { ptr: ptr.cast_mut(), rows, cols, ld, tag, memory: PhantomData }
     }
 
     /// Address of element (0, 0).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn as_ptr(&self) -> *const T {
         self.ptr
     }
 
     /// Address, rows, columns, leading dimension, tag.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) const fn parts(&self) -> (*mut T, u32, u32, u32, u32) {
         (self.ptr, self.rows, self.cols, self.ld, self.tag)
     }
 
     /// Number of rows.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn rows(&self) -> u32 {
         self.rows
     }
 
     /// Number of columns.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn cols(&self) -> u32 {
         self.cols
     }
 
     /// Leading dimension: elements from the start of one row to the start of the next.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn ld(&self) -> u32 {
         self.ld
     }
 
     /// The `rows` × `cols` elements from (`row`, `col`) on, or `None` if they are not all in the matrix. Where the
     /// extents are constants, the compiler removes bounds checks of indices that it knows to be below them.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn part(&self, row: u32, col: u32, rows: u32, cols: u32) -> Option<MatRef<'a, T>> {
         let rows_fit = row <= self.rows && rows <= self.rows - row;
         let cols_fit = col <= self.cols && cols <= self.cols - col;
@@ -99,7 +99,7 @@ impl<'a, T: Element> MatRef<'a, T> {
 
     /// Whether the address of every row is a multiple of the size of `N` elements: vector accesses of `N` elements are
     /// then aligned at every column that is a multiple of `N`.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn has_aligned_rows<const N: usize>(&self) -> bool
     where
         T: Lanes<N>,
@@ -107,7 +107,7 @@ impl<'a, T: Element> MatRef<'a, T> {
         self.ptr.addr().is_multiple_of(size_of::<T>() * N) && self.ld.is_multiple_of(N as u32)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn at<const LANES: usize>(&self, row: u32, col: u32) -> Access<T, 2> {
         let offset = row as u64 * self.ld as u64 + col as u64;
         Access {
@@ -119,7 +119,7 @@ impl<'a, T: Element> MatRef<'a, T> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn vector_at<const LANES: usize>(&self, row: u32, col: u32) -> Access<Vector<T, LANES>, 2>
     where
         T: Lanes<LANES>,
@@ -134,7 +134,7 @@ impl<'a, T: Element> MatRef<'a, T> {
 
     /// Elements (`row`, `col`) to (`row`, `col + N − 1`) as the source of [`cp_async`](crate::async_copy::cp_async).
     /// Outside the matrix: as for [`Self::get`].
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn slot<const N: usize>(&self, row: u32, col: u32) -> GlobalSlot<'_, T, N> {
         GlobalSlot::new(self.at::<N>(row, col), self.tag)
@@ -154,7 +154,7 @@ impl<T: Element> MatMut<'_, T> {
 impl<'a, T: Element> Deref for MatMut<'a, T> {
     type Target = MatRef<'a, T>;
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn deref(&self) -> &MatRef<'a, T> {
         &self.0
     }
@@ -166,20 +166,20 @@ impl<'a, T: Element> MatMut<'a, T> {
     /// # Safety
     /// As for [`MatRef::from_raw_parts`]; the elements may be written, and rows do not overlap (`ld >= cols` or
     /// `rows <= 1`).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const unsafe fn from_raw_parts(ptr: *mut T, rows: u32, cols: u32, ld: u32, tag: u32) -> Self {
         // SAFETY: the caller's promise.
         Self(unsafe { MatRef::from_raw_parts(ptr, rows, cols, ld, tag) })
     }
 
     /// Address of element (0, 0).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn as_mut_ptr(&self) -> *mut T {
         self.0.ptr
     }
 
     /// [`MatRef::part`], for writing.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn part_mut(&self, row: u32, col: u32, rows: u32, cols: u32) -> Option<MatMut<'a, T>> {
         self.0.part(row, col, rows, cols).map(MatMut)
     }

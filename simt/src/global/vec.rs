@@ -49,31 +49,31 @@ impl<'a, T: Element> VecRef<'a, T> {
     /// - the elements are allocated in memory of the machine that runs the kernel, aligned to the element's alignment;
     /// - either nobody writes them, or only kernels access them, through views (on the simulator: in launches whose
     ///   binding `tag` is this memory).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const unsafe fn from_raw_parts(ptr: *const T, len: u64, tag: u32) -> Self {
         Self { ptr: ptr.cast_mut(), len, tag, pad: 0, memory: PhantomData }
     }
 
     /// Address of the first element.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn as_ptr(&self) -> *const T {
         self.ptr
     }
 
     /// Number of elements.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn len(&self) -> usize {
         self.len as usize
     }
 
     /// Index of the buffer among the launch's bindings.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) const fn tag(&self) -> u32 {
         self.tag
     }
 
     /// Whether there is no element.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -81,7 +81,7 @@ impl<'a, T: Element> VecRef<'a, T> {
     /// The elements in groups of `N`, without the remainder at the end. One access moves a group (`ld.global.v4.b32`
     /// for four `f32`). The address must be a multiple of the group's size: a hardware fault on PTX otherwise, a report
     /// on the simulator.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn vectors<const N: usize>(&self) -> VecRef<'a, Vector<T, N>>
     where
         T: Lanes<N>,
@@ -90,7 +90,7 @@ impl<'a, T: Element> VecRef<'a, T> {
     }
 
     /// The same memory as elements of another type of the same size, as [`bits_as`](crate::element::bits_as) reads one.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn bits_as<U: Element>(&self) -> VecRef<'a, U> {
         const { assert!(size_of::<T>() == size_of::<U>() && align_of::<T>() == align_of::<U>()) };
         VecRef { ptr: self.ptr.cast(), len: self.len, tag: self.tag, pad: 0, memory: PhantomData }
@@ -98,7 +98,7 @@ impl<'a, T: Element> VecRef<'a, T> {
 
     /// The elements `start` to `start + len − 1`, or `None` if they are not all in the vector. Where `len` is a
     /// constant, the compiler removes bounds checks of indices that it knows to be below `len`.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn part(&self, start: usize, len: usize) -> Option<VecRef<'a, T>> {
         let (start, len) = (start as u64, len as u64);
         let inside = start <= self.len && len <= self.len - start;
@@ -107,7 +107,7 @@ impl<'a, T: Element> VecRef<'a, T> {
 
     /// Splits a vector of any alignment, like `align_to` of a slice, into a head, groups of `N` elements whose
     /// addresses are multiples of their size, and a tail. Head and tail have fewer than `N` elements each.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn align_to<const N: usize>(&self) -> (VecRef<'a, T>, VecRef<'a, Vector<T, N>>, VecRef<'a, T>)
     where
         T: Lanes<N>,
@@ -122,7 +122,7 @@ impl<'a, T: Element> VecRef<'a, T> {
         (part(0, head), body.vectors(), part(self.len - tail, tail))
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn at<const LANES: usize>(&self, i: impl Index) -> Access<T, 1> {
         let i = i.index();
         Access {
@@ -134,7 +134,7 @@ impl<'a, T: Element> VecRef<'a, T> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn vector_at<const LANES: usize>(&self, i: impl Index) -> Access<Vector<T, LANES>, 1>
     where
         T: Lanes<LANES>,
@@ -146,7 +146,7 @@ impl<'a, T: Element> VecRef<'a, T> {
 
     /// Elements `i` to `i + N − 1` as the source of [`cp_async`](crate::async_copy::cp_async). Outside the vector: as
     /// for [`Self::get`].
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn slot<const N: usize>(&self, i: impl Index) -> GlobalSlot<'_, T, N> {
         GlobalSlot::new(self.at::<N>(i), self.tag)
@@ -166,7 +166,7 @@ impl<T: Element> VecMut<'_, T> {
 impl<'a, T: Element> Deref for VecMut<'a, T> {
     type Target = VecRef<'a, T>;
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn deref(&self) -> &VecRef<'a, T> {
         &self.0
     }
@@ -177,20 +177,20 @@ impl<'a, T: Element> VecMut<'a, T> {
     ///
     /// # Safety
     /// As for [`VecRef::from_raw_parts`]; the memory may be written.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const unsafe fn from_raw_parts(ptr: *mut T, len: u64, tag: u32) -> Self {
         // SAFETY: the caller's promise.
         Self(unsafe { VecRef::from_raw_parts(ptr, len, tag) })
     }
 
     /// Address of the first element.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn as_mut_ptr(&self) -> *mut T {
         self.0.ptr
     }
 
     /// [`VecRef::vectors`], for writing.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn vectors_mut<const N: usize>(&self) -> VecMut<'a, Vector<T, N>>
     where
         T: Lanes<N>,
@@ -199,13 +199,13 @@ impl<'a, T: Element> VecMut<'a, T> {
     }
 
     /// [`VecRef::bits_as`], for writing.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn bits_as<U: Element>(&self) -> VecMut<'a, U> {
         VecMut(self.0.bits_as())
     }
 
     /// [`VecRef::part`], for writing.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn part_mut(&self, start: usize, len: usize) -> Option<VecMut<'a, T>> {
         self.0.part(start, len).map(VecMut)
     }

@@ -26,7 +26,7 @@ pub struct Window<'a, T: Element> {
 
 impl<'a, T: Element> MatRef<'a, T> {
     /// The whole matrix as a window.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn window(&self) -> Window<'a, T> {
         let (ptr, rows, cols, ld, tag) = self.parts();
         Window { ptr, rows, cols, ld: ld as u64, tag, memory: PhantomData }
@@ -35,7 +35,7 @@ impl<'a, T: Element> MatRef<'a, T> {
 
 impl<'a, T: Element> MatMut<'a, T> {
     /// The whole matrix as a window for writing.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn window_mut(&self) -> WindowMut<'a, T> {
         WindowMut(MatRef::window(self))
     }
@@ -44,7 +44,7 @@ impl<'a, T: Element> MatMut<'a, T> {
 impl<'a, T: Element> VecRef<'a, T> {
     /// `rows` × `cols` elements, the first of them element `start`, with leading dimension `ld`; `None` if they are not
     /// all in the vector.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn window(&self, start: u64, rows: u32, cols: u32, ld: u64) -> Option<Window<'a, T>> {
         // Below 2⁹⁶ + 2³² + 2⁶⁴: no overflow in 128 bits.
         let end = rows.saturating_sub(1) as u128 * ld as u128 + cols as u128 + start as u128;
@@ -55,7 +55,7 @@ impl<'a, T: Element> VecRef<'a, T> {
 
 impl<'a, T: Element> VecMut<'a, T> {
     /// [`VecRef::window`], for writing.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn window_mut(&self, start: u64, rows: u32, cols: u32, ld: u64) -> Option<WindowMut<'a, T>> {
         self.window(start, rows, cols, ld).map(WindowMut)
     }
@@ -63,19 +63,19 @@ impl<'a, T: Element> VecMut<'a, T> {
 
 impl<'a, T: Element> Window<'a, T> {
     /// Number of rows.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn rows(&self) -> u32 {
         self.rows
     }
 
     /// Number of columns.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn cols(&self) -> u32 {
         self.cols
     }
 
     /// The same bytes as elements of another type of the same size and alignment.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn cast<U: Element>(self) -> Window<'a, U> {
         const { assert!(size_of::<T>() == size_of::<U>() && align_of::<T>() == align_of::<U>()) };
         let Self { ptr, rows, cols, ld, tag, .. } = self;
@@ -84,7 +84,7 @@ impl<'a, T: Element> Window<'a, T> {
 
     /// The `rows` × `cols` elements from (`row`, `col`) on, or `None` if they are not all in the window: see
     /// [`MatRef::part`].
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn part(&self, row: u32, col: u32, rows: u32, cols: u32) -> Option<Self> {
         let rows_fit = row <= self.rows && rows <= self.rows - row;
         let cols_fit = col <= self.cols && cols <= self.cols - col;
@@ -92,7 +92,7 @@ impl<'a, T: Element> Window<'a, T> {
     }
 
     /// All elements to the right of and below (`row`, `col`), itself included; empty where that is outside.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[must_use]
     pub fn rest(&self, row: u32, col: u32) -> Self {
         let (rows, cols) = (self.rows.saturating_sub(row), self.cols.saturating_sub(col));
@@ -100,7 +100,7 @@ impl<'a, T: Element> Window<'a, T> {
     }
 
     /// Whether the address of every row is a multiple of the size of `N` elements: see [`MatRef::has_aligned_rows`].
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn has_aligned_rows<const N: usize>(&self) -> bool
     where
         T: Lanes<N>,
@@ -110,7 +110,7 @@ impl<'a, T: Element> Window<'a, T> {
 
     /// The number of elements, 0 to `N − 1`, from the last address that is a multiple of the size of `N` elements to
     /// (`row`, `col`).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn misalignment<const N: usize>(&self, row: u32, col: u32) -> u32
     where
         T: Lanes<N>,
@@ -119,17 +119,17 @@ impl<'a, T: Element> Window<'a, T> {
     }
 
     /// The number of elements from the start of the 32-byte sector to (`row`, `col`). Memory is written in sectors.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn sector_misalignment(&self, row: u32, col: u32) -> u32 {
         (self.ptr.wrapping_add(self.offset(row, col)).addr() % 32 / size_of::<T>()) as u32
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     const fn offset(&self, row: u32, col: u32) -> usize {
         (row as u64).wrapping_mul(self.ld).wrapping_add(col as u64) as usize
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn at<const LANES: usize>(&self, row: u32, col: u32) -> Access<T, 2> {
         Access {
             space: Space::Global { tag: self.tag },
@@ -146,7 +146,7 @@ impl<'a, T: Element> Window<'a, T> {
     );
 
     /// [`Self::get_or`] of data that is used once (`ld.global.cs`).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn get_cs_or(&self, row: u32, col: u32, default: T) -> T {
         self.at::<1>(row, col).get_or_streaming(default)
@@ -154,7 +154,7 @@ impl<'a, T: Element> Window<'a, T> {
 
     /// Elements (`row`, `col`) to (`row`, `col + N − 1`) in one access, or `default` if they are not all in the window.
     /// Their address must be a multiple of their size: see [`MatRef::get_vec`].
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn get_vec_or<const N: usize>(&self, row: u32, col: u32, default: Vector<T, N>) -> Vector<T, N>
     where
@@ -164,7 +164,7 @@ impl<'a, T: Element> Window<'a, T> {
     }
 
     /// [`Self::get_vec_or`] of data that is used once (`ld.global.cs`).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn get_vec_cs_or<const N: usize>(&self, row: u32, col: u32, default: Vector<T, N>) -> Vector<T, N>
     where
@@ -175,7 +175,7 @@ impl<'a, T: Element> Window<'a, T> {
 
     /// Elements (`row`, `col`) to (`row`, `col + N − 1`) as the source of
     /// [`cp_async_or_zero`](crate::async_copy::cp_async_or_zero): zeros if they are not all in the window.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn slot_or_zero<const N: usize>(&self, row: u32, col: u32) -> SlotOrZero<'a, T, N> {
         let is_inside = row < self.rows && self.cols.saturating_sub(col) >= N as u32;
         SlotOrZero::new(self.ptr.wrapping_add(self.offset(row, col)), is_inside, self.tag)
@@ -183,7 +183,7 @@ impl<'a, T: Element> Window<'a, T> {
 
     /// [`Self::slot_or_zero`] of `count` rows, every `stride`-th from `row` on, as a function of 0 to `count − 1`. One
     /// bounds check serves all of them: all are zeros if they are not all in the window.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[expect(clippy::needless_bitwise_bool, reason = "a branch costs more than both comparisons")]
     pub fn slots_or_zero<const N: usize>(
         &self,
@@ -202,7 +202,7 @@ impl<'a, T: Element> Window<'a, T> {
     ///
     /// # Safety
     /// `row < self.rows()` and `col + N <= self.cols()`.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub unsafe fn get_vec_unchecked<const N: usize>(&self, row: u32, col: u32) -> Vector<T, N>
     where
@@ -221,7 +221,7 @@ pub struct WindowMut<'a, T: Element>(Window<'a, T>);
 impl<'a, T: Element> Deref for WindowMut<'a, T> {
     type Target = Window<'a, T>;
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn deref(&self) -> &Window<'a, T> {
         &self.0
     }
@@ -229,13 +229,13 @@ impl<'a, T: Element> Deref for WindowMut<'a, T> {
 
 impl<'a, T: Element> WindowMut<'a, T> {
     /// [`Window::cast`], for writing.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn cast_mut<U: Element>(self) -> WindowMut<'a, U> {
         WindowMut(self.0.cast())
     }
 
     /// [`Window::part`], for writing.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn part_mut(&self, row: u32, col: u32, rows: u32, cols: u32) -> Option<Self> {
         self.0.part(row, col, rows, cols).map(Self)
     }
@@ -246,7 +246,7 @@ impl<'a, T: Element> WindowMut<'a, T> {
     );
 
     /// [`Self::set_within`] of data that this kernel does not use again (`st.global.cs`).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn set_cs_within(&self, row: u32, col: u32, value: T) -> bool {
         self.0.at::<1>(row, col).set_within_streaming(value)
@@ -254,7 +254,7 @@ impl<'a, T: Element> WindowMut<'a, T> {
 
     /// Writes elements (`row`, `col`) to (`row`, `col + N − 1`) in one access if all of them are in the window; returns
     /// whether they are. Their address must be a multiple of their size: see [`MatRef::get_vec`].
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn set_vec_within<const N: usize>(&self, row: u32, col: u32, value: Vector<T, N>) -> bool
     where
@@ -264,7 +264,7 @@ impl<'a, T: Element> WindowMut<'a, T> {
     }
 
     /// [`Self::set_vec_within`] of data that this kernel does not use again (`st.global.cs`).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn set_vec_cs_within<const N: usize>(&self, row: u32, col: u32, value: Vector<T, N>) -> bool
     where

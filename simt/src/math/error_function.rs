@@ -34,18 +34,18 @@ pub trait Coefficients: Exponential {
 impl Coefficients for f32 {
     const CENTER: Self = 2.0;
     const ERFC_END: Self = 10.25;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn tanh_tail(z: Self) -> Self {
         polynomial!(z, [-3.333332e-01, 1.3332601e-01, -5.3853758e-02, 2.1077309e-02, -6.2817927e-03])
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn erf_tail(z: Self) -> Self {
         polynomial!(
             z,
             [1.2837917e-01, -3.7612626e-01, 1.1283588e-01, -2.685401e-02, 5.188813e-03, -8.015065e-04, 7.871347e-05]
         )
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn erfcx(t: Self) -> Self {
         polynomial!(
             t,
@@ -68,7 +68,7 @@ impl Coefficients for f32 {
 impl Coefficients for f64 {
     const CENTER: Self = 4.0;
     const ERFC_END: Self = 27.25;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn tanh_tail(z: Self) -> Self {
         polynomial!(
             z,
@@ -87,7 +87,7 @@ impl Coefficients for f64 {
             ]
         )
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn erf_tail(z: Self) -> Self {
         polynomial!(
             z,
@@ -108,7 +108,7 @@ impl Coefficients for f64 {
             ]
         )
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn erfcx(t: Self) -> Self {
         polynomial!(
             t,
@@ -140,7 +140,7 @@ impl Coefficients for f64 {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn tanh<T: Coefficients>(x: T) -> T {
     let one = T::number(1.0);
     let size = x.abs();
@@ -155,14 +155,14 @@ pub(crate) fn tanh<T: Coefficients>(x: T) -> T {
 }
 
 /// erf x for |x| < 1.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn erf_near_zero<T: Coefficients>(x: T) -> T {
     let erf = fma(x, T::erf_tail(x * x), x);
     if x == T::number(0.0) { x } else { erf }
 }
 
 /// erfc x for x from 0.4 up.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn erfc_positive<T: Coefficients>(x: T) -> T {
     let (one, two) = (T::number(1.0), T::number(2.0));
     let x = clamp(x, T::number(0.4), T::ERFC_END);
@@ -183,14 +183,14 @@ fn erfc_positive<T: Coefficients>(x: T) -> T {
     scale(product, n)
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn erf<T: Coefficients>(x: T) -> T {
     let one = T::number(1.0);
     let size = x.abs();
     if size < one { erf_near_zero(x) } else { (one - erfc_positive(size)).copysign(x) }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn erfc<T: Coefficients>(x: T) -> T {
     let size = x.abs();
     if size < T::number(0.4) {

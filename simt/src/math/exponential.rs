@@ -51,15 +51,15 @@ impl Coefficients for f32 {
     const EXP2_RANGE: (Self, Self) = (-151.0, 129.0);
     const EXP10_RANGE: (Self, Self) = (-46.0, 39.0);
     const EXPM1_RANGE: (Self, Self) = (-18.0, 89.0);
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn exp_tail(f: Self) -> Self {
         polynomial!(f, [5.000000e-01, 1.6666667e-01, 4.1666355e-02, 8.333273e-03, 1.394110e-03, 1.991430e-04])
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn exp2_tail(f: Self) -> Self {
         polynomial!(f, [2.402265e-01, 5.5503614e-02, 9.6180225e-03, 1.3390551e-03, 1.5471975e-04])
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn exp10_tail(f: Self) -> Self {
         polynomial!(f, [2.650949e+00, 2.0346606e+00, 1.1712421e+00, 5.416895e-01, 2.0791604e-01])
     }
@@ -75,7 +75,7 @@ impl Coefficients for f64 {
     const EXP2_RANGE: (Self, Self) = (-1076.0, 1025.0);
     const EXP10_RANGE: (Self, Self) = (-324.0, 309.0);
     const EXPM1_RANGE: (Self, Self) = (-38.0, 710.0);
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn exp_tail(f: Self) -> Self {
         polynomial!(
             f,
@@ -94,7 +94,7 @@ impl Coefficients for f64 {
             ]
         )
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn exp2_tail(f: Self) -> Self {
         polynomial!(
             f,
@@ -112,7 +112,7 @@ impl Coefficients for f64 {
             ]
         )
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn exp10_tail(f: Self) -> Self {
         polynomial!(
             f,
@@ -133,7 +133,7 @@ impl Coefficients for f64 {
 }
 
 /// f and n of x = n·ln 2 + f.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn reduce<T: Coefficients>(x: T) -> (T, i32) {
     let (n, integer) = T::nearest(x * T::LOG2_E);
     let f = fma(-n, T::LN_2.0, x);
@@ -141,26 +141,26 @@ fn reduce<T: Coefficients>(x: T) -> (T, i32) {
 }
 
 /// m as high + low, and n, of eˣ = m·2ⁿ, m about 1, for x within the range of exp.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn exp_parts<T: Coefficients>(x: T) -> (T, T, i32) {
     let (f, n) = reduce(x);
     let (high, low) = fast_two_sum(T::number(1.0), fma(f * f, T::exp_tail(f), f));
     (high, low, n)
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn exp<T: Coefficients>(x: T) -> T {
     let (m, _, n) = exp_parts(clamp(x, T::EXP_RANGE.0, T::EXP_RANGE.1));
     scale(m, n)
 }
 
 /// baseᶠ with the base's logarithm and tail.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn power<T: Real>(f: T, log: (T, T), tail: T) -> T {
     T::number(1.0) + fma(f, log.0, f * fma(f, tail, log.1))
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn exp2<T: Coefficients>(x: T) -> T {
     let x = clamp(x, T::EXP2_RANGE.0, T::EXP2_RANGE.1);
     let (n, integer) = T::nearest(x);
@@ -168,12 +168,12 @@ pub(crate) fn exp2<T: Coefficients>(x: T) -> T {
 }
 
 /// 2ᶠ for |f| ≤ ½.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn exp2_fraction<T: Coefficients>(f: T) -> T {
     power(f, T::LN_2, T::exp2_tail(f))
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn exp10<T: Coefficients>(x: T) -> T {
     let x = clamp(x, T::EXP10_RANGE.0, T::EXP10_RANGE.1);
     let (n, integer) = T::nearest(x * T::LOG2_10);
@@ -182,7 +182,7 @@ pub(crate) fn exp10<T: Coefficients>(x: T) -> T {
     scale(power(f, T::LN_10, T::exp10_tail(f)), integer)
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn expm1<T: Coefficients>(x: T) -> T {
     let clamped = clamp(x, T::EXPM1_RANGE.0, T::EXPM1_RANGE.1);
     let (n, integer) = T::nearest(clamped * T::LOG2_E);

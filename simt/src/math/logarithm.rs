@@ -34,7 +34,7 @@ impl Coefficients for f32 {
     const LOG10_E_PARTS: (Self, Self) = (4.342945e-01, -1.010305e-08);
     const LN_2_SHORT: (Self, Self) = (6.9314575e-01, 1.4286068e-06);
     const LOG10_2_SHORT: (Self, Self) = (3.010254e-01, 4.605039e-06);
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn log1p_tail(f: Self) -> Self {
         let p = polynomial!(
             f,
@@ -59,7 +59,7 @@ impl Coefficients for f64 {
     const LOG10_E_PARTS: (Self, Self) = (0.4342944819032518, 1.098319650216765e-17);
     const LN_2_SHORT: (Self, Self) = (0.6931471805592082, 7.371002565167799e-13);
     const LOG10_2_SHORT: (Self, Self) = (0.301029995663157, 8.241712586023572e-13);
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn log1p_tail(f: Self) -> Self {
         let s = f / (2.0 + f);
         let z = s * s;
@@ -82,7 +82,7 @@ impl Coefficients for f64 {
 }
 
 /// f and e of x = (1 + f)·2ᵉ, for positive finite x.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn reduce<T: Real>(x: T) -> (T, T) {
     let (x, raised) = if x < T::MIN_POSITIVE { (x * T::RAISE, T::RAISE_EXPONENT) } else { (x, 0) };
     let (m, e) = T::split(x);
@@ -90,7 +90,7 @@ fn reduce<T: Real>(x: T) -> (T, T) {
 }
 
 /// The result for an argument that is not positive and finite, else `log`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn or_special<T: Real>(x: T, log: T) -> T {
     let zero = T::number(0.0);
     if x > zero && x < T::INFINITY {
@@ -106,7 +106,7 @@ fn or_special<T: Real>(x: T, log: T) -> T {
 }
 
 /// e·unit + ln(1 + f)·scale, all constants in two parts.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn scaled_sum<T: Coefficients>(f: T, e: T, unit: (T, T), scale: (T, T)) -> T {
     let (product, product_low) = two_product(f, scale.0);
     let (high, low) = fast_two_sum(e * unit.0, product);
@@ -114,26 +114,26 @@ fn scaled_sum<T: Coefficients>(f: T, e: T, unit: (T, T), scale: (T, T)) -> T {
     high + (low + fma(e, unit.1, small))
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn log<T: Coefficients>(x: T) -> T {
     let (f, e) = reduce(x);
     let (high, low) = fast_two_sum(e * T::LN_2_SHORT.0, f);
     or_special(x, high + (low + fma(e, T::LN_2_SHORT.1, T::log1p_tail(f))))
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn log2<T: Coefficients>(x: T) -> T {
     let (f, e) = reduce(x);
     or_special(x, scaled_sum(f, e, (T::number(1.0), T::number(0.0)), T::LOG2_E_PARTS))
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn log10<T: Coefficients>(x: T) -> T {
     let (f, e) = reduce(x);
     or_special(x, scaled_sum(f, e, T::LOG10_2_SHORT, T::LOG10_E_PARTS))
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn log1p<T: Coefficients>(x: T) -> T {
     let (zero, one) = (T::number(0.0), T::number(1.0));
     // 1 + x = u + rest exactly.

@@ -83,14 +83,14 @@ impl Float for f32 {}
 impl Float for f64 {}
 
 /// `a · b + c`, rounded once, to nearest even (`fma.rn`).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[must_use]
 pub fn fma<T: Float>(a: T, b: T, c: T) -> T {
     arch::math::Float::fma(a, b, c)
 }
 
 /// Square root, rounded to nearest even (`sqrt.rn`).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[must_use]
 pub fn sqrt<T: Float>(x: T) -> T {
     arch::math::Float::sqrt(x)
@@ -99,7 +99,7 @@ pub fn sqrt<T: Float>(x: T) -> T {
 macro_rules! roundings {
     ($($(#[$doc:meta])+ $name:ident;)+) => {$(
         $(#[$doc])+
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[must_use]
         pub fn $name<T: Float>(x: T) -> T {
             arch::math::Float::$name(x)
@@ -122,7 +122,7 @@ roundings! {
 macro_rules! functions {
     ($($(#[$doc:meta])+ $name:ident($($x:ident),+) in $module:ident;)+) => {$(
         $(#[$doc])+
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[must_use]
         pub fn $name<T: Float>($($x: T),+) -> T {
             $module::$name($($x),+)
@@ -174,7 +174,7 @@ functions! {
 }
 
 /// [`sin`] and [`cos`] of `x`, for little more than the price of one.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[must_use]
 pub fn sincos<T: Float>(x: T) -> (T, T) {
     trigonometric::sincos(x)
@@ -183,7 +183,7 @@ pub fn sincos<T: Float>(x: T) -> (T, T) {
 macro_rules! choices {
     ($($(#[$doc:meta])+ $name:ident;)+) => {$(
         $(#[$doc])+
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[must_use]
         pub fn $name(a: f32, b: f32) -> f32 {
             arch::math::$name(a, b)
@@ -219,7 +219,7 @@ choices! {
 /// assert_eq!(byte_perm(0x3322_1100, 0x8866_5544, 0x6543), 0x6655_4433);
 /// assert_eq!(byte_perm(0x3322_1100, 0x8866_5544, 0x0f80), 0x00ff_0000);
 /// ```
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[must_use]
 pub fn byte_perm(low: u32, high: u32, selector: u32) -> u32 {
     arch::math::byte_perm(low, high, selector)

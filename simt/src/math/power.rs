@@ -30,7 +30,7 @@ impl Coefficients for f32 {
     const THIRD: (Self, Self) = (9.617967e-01, -7.028462e-09);
     const EVEN: Self = 16_777_216.0;
     const GREAT: Self = 4_294_967_296.0;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn log2_tail(z: Self) -> Self {
         polynomial!(z, [5.770779e-01, 4.1221523e-01, 3.1957984e-01, 2.8801736e-01])
     }
@@ -41,7 +41,7 @@ impl Coefficients for f64 {
     const THIRD: (Self, Self) = (0.9617966939259756, 5.0577616648125907e-17);
     const EVEN: Self = 9_007_199_254_740_992.0;
     const GREAT: Self = 18_446_744_073_709_551_616.0;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn log2_tail(z: Self) -> Self {
         polynomial!(
             z,
@@ -63,7 +63,7 @@ impl Coefficients for f64 {
 ///
 /// With x = m·2ᵉ and s = (m − 1)/(m + 1), log₂ m = 2/ln 2 · artanh s = s·(c + z·(c/3 + z·tail(z))), z = s². Everything
 /// but the tail is computed in twice the precision.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn log2_parts<T: Coefficients>(x: T) -> (T, T) {
     let one = T::number(1.0);
     let (x, raised) = if x < T::MIN_POSITIVE { (x * T::RAISE, T::RAISE_EXPONENT) } else { (x, 0) };
@@ -89,7 +89,7 @@ fn log2_parts<T: Coefficients>(x: T) -> (T, T) {
     (high, low + log_low)
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn pow<T: Coefficients>(x: T, y: T) -> T {
     let (zero, one) = (T::number(0.0), T::number(1.0));
     let base = x.abs();
@@ -126,7 +126,7 @@ pub(crate) fn pow<T: Coefficients>(x: T, y: T) -> T {
 }
 
 /// Whether |y| is an integer (or ∞), and whether it is odd.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn parity<T: Coefficients>(y: T) -> (bool, bool) {
     if y >= T::EVEN {
         return (true, false);
@@ -137,7 +137,7 @@ fn parity<T: Coefficients>(y: T) -> (bool, bool) {
     (integral, integral && T::trunc(half) != half)
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn hypot<T: Real>(x: T, y: T) -> T {
     let (x, y) = (x.abs(), y.abs());
     let (large, small) = if x > y { (x, y) } else { (y, x) };
@@ -149,7 +149,7 @@ pub(crate) fn hypot<T: Real>(x: T, y: T) -> T {
     if x == T::INFINITY || y == T::INFINITY { T::INFINITY } else { root }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn rsqrt<T: Real>(x: T) -> T {
     T::number(1.0) / T::sqrt(x)
 }
@@ -159,7 +159,7 @@ pub(crate) fn rsqrt<T: Real>(x: T) -> T {
 /// Newton's iteration of third order for 1/y³ = x, with the residual e = 1 − x·y³: y ← y + y·e·(1/3 + 2/9·e). It turns
 /// a relative error d of y into about 14/3·d³: 3 %, 10⁻⁴, below 10⁻¹¹. The last step has a residual in twice the
 /// precision.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn inverse_cube_root<T: Real>(x: T) -> T {
     let (third, two_ninths) = (T::number(1.0) / T::number(3.0), T::number(2.0) / T::number(9.0));
     let mut y = T::inverse_cube_root_estimate(x);
@@ -176,13 +176,13 @@ fn inverse_cube_root<T: Real>(x: T) -> T {
 }
 
 /// A number whose cube root has no subnormal residual, and k: size = number · 2⁻³ᵏ.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn raised<T: Real>(size: T) -> (T, i32) {
     let square = T::RAISE * T::RAISE;
     if size < T::MIN_POSITIVE * square { (size * (square * T::RAISE), T::RAISE_EXPONENT) } else { (size, 0) }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn cbrt<T: Real>(x: T) -> T {
     let (size, k) = raised(x.abs());
     let y = inverse_cube_root(size);
@@ -195,7 +195,7 @@ pub(crate) fn cbrt<T: Real>(x: T) -> T {
     if size > T::number(0.0) && size < T::INFINITY { root.copysign(x) } else { x }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn rcbrt<T: Real>(x: T) -> T {
     let (size, k) = raised(x.abs());
     let y = inverse_cube_root(size) * T::power_of_two(k);

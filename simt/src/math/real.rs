@@ -71,25 +71,25 @@ macro_rules! real {
             const LEAST_MANTISSA: Self = $least;
             const GREATEST_EXPONENT: i32 = $t::MAX_EXP - 2;
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn number(x: f32) -> Self {
                 x as Self
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn integer(n: i32) -> Self {
                 n as Self
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn power_of_two(n: i32) -> Self {
                 const BIAS: i32 = $t::MAX_EXP - 1;
                 Self::from_bits((n.wrapping_add(BIAS) as $bits) << ($t::MANTISSA_DIGITS - 1))
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn nearest(x: Self) -> (Self, i32) {
                 let shifted = x + Self::SHIFT;
                 (shifted - Self::SHIFT, shifted.to_bits().wrapping_sub(Self::SHIFT.to_bits()) as i32)
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn split(x: Self) -> (Self, i32) {
                 const DIGITS: u32 = $t::MANTISSA_DIGITS - 1;
                 let above = x.to_bits().wrapping_sub(Self::LEAST_MANTISSA.to_bits()) as $signed;
@@ -97,30 +97,30 @@ macro_rules! real {
                 let mantissa = x.to_bits().wrapping_sub((exponent << DIGITS) as $bits);
                 (Self::from_bits(mantissa), exponent as i32)
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn exponent(x: Self) -> i32 {
                 const BIAS: i32 = $t::MAX_EXP - 1;
                 let biased = x.to_bits() >> ($t::MANTISSA_DIGITS - 1);
                 (biased as i32 & (2 * BIAS + 1)) - BIAS
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn is_nan(self) -> bool {
                 $t::is_nan(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn is_negative(self) -> bool {
                 $t::is_sign_negative(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn abs(self) -> Self {
                 $t::abs(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn copysign(self, sign: Self) -> Self {
                 const SIGN: $bits = 1 << ($bits::BITS - 1);
                 Self::from_bits(self.to_bits() & !SIGN | sign.to_bits() & SIGN)
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn inverse_cube_root_estimate(x: Self) -> Self {
                 const START: $bits = $cube_root;
                 Self::from_bits(START.wrapping_sub(x.to_bits() / 3))
@@ -132,34 +132,34 @@ real!(f32, u32, i32, 24, 12_582_912.0, 0.666_666_7, 0x54a1_f598);
 real!(f64, u64, i64, 54, 6_755_399_441_055_744.0, 0.707_106_781_186_547_5, 0x553e_e947_ae14_7aca);
 
 /// [`fma`](super::fma) for any [`Real`].
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn fma<T: Real>(a: T, b: T, c: T) -> T {
     arch::math::Float::fma(a, b, c)
 }
 
 /// `x` · 2ⁿ, rounded once; `x` is about 1, and n may be an exponent of subnormal numbers, or of ∞.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn scale<T: Real>(x: T, n: i32) -> T {
     let half = n >> 1;
     x * T::power_of_two(half) * T::power_of_two(n - half)
 }
 
 /// `x` between bounds; a NaN stays a NaN.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn clamp<T: Real>(x: T, least: T, greatest: T) -> T {
     let x = if x < least { least } else { x };
     if x > greatest { greatest } else { x }
 }
 
 /// a + b as sum and exact error, if |a| ≥ |b| or a = 0.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn fast_two_sum<T: Real>(a: T, b: T) -> (T, T) {
     let sum = a + b;
     (sum, (a - sum) + b)
 }
 
 /// a − b as difference and exact error.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn two_difference<T: Real>(a: T, b: T) -> (T, T) {
     let difference = a - b;
     let part = difference - a;
@@ -167,7 +167,7 @@ pub(super) fn two_difference<T: Real>(a: T, b: T) -> (T, T) {
 }
 
 /// a · b as product and exact error.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn two_product<T: Real>(a: T, b: T) -> (T, T) {
     let product = a * b;
     (product, fma(a, b, -product))

@@ -39,19 +39,19 @@ impl Coefficients for f32 {
     const HALF_PI: (Self, Self, Self) = (1.5707964e+00, -4.371139e-08, -1.7151245e-15);
     const TWO_OVER_PI: Self = 6.3661975e-01;
     const LARGE: Self = 65536.0;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn sin_tail(z: Self) -> Self {
         polynomial!(z, [-1.6666667e-01, 8.333329e-03, -1.9839327e-04, 2.718239e-06])
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn cos_tail(z: Self) -> Self {
         polynomial!(z, [4.1666646e-02, -1.3887362e-03, 2.4437746e-05])
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn tan_tail(z: Self) -> Self {
         polynomial!(z, [3.3333138e-01, 1.333927e-01, 5.337536e-02, 2.4549367e-02, 2.9404236e-03, 9.485856e-03])
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn reduce_large(x: Self) -> (i32, Self, Self) {
         // 32 zeros and the first 224 bits of 2/π behind the point.
         const ZERO: [u32; 8] =
@@ -130,7 +130,7 @@ impl Coefficients for f64 {
     const HALF_PI: (Self, Self, Self) = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33);
     const TWO_OVER_PI: Self = 0.6366197723675814;
     const LARGE: Self = 536_870_912.0;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn sin_tail(z: Self) -> Self {
         polynomial!(
             z,
@@ -145,7 +145,7 @@ impl Coefficients for f64 {
             ]
         )
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn cos_tail(z: Self) -> Self {
         polynomial!(
             z,
@@ -159,7 +159,7 @@ impl Coefficients for f64 {
             ]
         )
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn tan_tail(z: Self) -> Self {
         polynomial!(
             z,
@@ -182,7 +182,7 @@ impl Coefficients for f64 {
             ]
         )
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn reduce_large(x: Self) -> (i32, Self, Self) {
         let bits = x.to_bits();
         let mantissa = u128::from(bits & 0x000f_ffff_ffff_ffff | 0x0010_0000_0000_0000);
@@ -219,7 +219,7 @@ impl Coefficients for f64 {
 }
 
 /// n mod 4 in the lowest bits, and r as high + low. r is a NaN for ±∞ and NaN.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn reduce<T: Coefficients>(x: T) -> (i32, T, T) {
     let size = x.abs();
     if size < T::LARGE {
@@ -238,13 +238,13 @@ fn reduce<T: Coefficients>(x: T) -> (i32, T, T) {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn sin_near_zero<T: Coefficients>(r: T, low: T) -> T {
     let z = r * r;
     r + fma(r * z, T::sin_tail(z), fma(low * z, T::number(-0.5), low))
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn cos_near_zero<T: Coefficients>(r: T, low: T) -> T {
     let z = r * r;
     // 1 − z/2 loses the last bits of z/2, which are added with the smaller terms.
@@ -255,25 +255,25 @@ fn cos_near_zero<T: Coefficients>(r: T, low: T) -> T {
 }
 
 /// sin(r + n·π/2).
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn sin_of<T: Coefficients>(n: i32, r: T, low: T) -> T {
     let size = if n & 1 == 0 { sin_near_zero(r, low) } else { cos_near_zero(r, low) };
     if n & 2 == 0 { size } else { -size }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn sin<T: Coefficients>(x: T) -> T {
     let (n, r, low) = reduce(x);
     if x == T::number(0.0) { x } else { sin_of(n, r, low) }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn cos<T: Coefficients>(x: T) -> T {
     let (n, r, low) = reduce(x);
     sin_of(n.wrapping_add(1), r, low)
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn sincos<T: Coefficients>(x: T) -> (T, T) {
     let (n, r, low) = reduce(x);
     let (sin, cos) = (sin_near_zero(r, low), cos_near_zero(r, low));
@@ -282,7 +282,7 @@ pub(crate) fn sincos<T: Coefficients>(x: T) -> (T, T) {
     (if x == T::number(0.0) { x } else { sin }, cos)
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn tan<T: Coefficients>(x: T) -> T {
     let one = T::number(1.0);
     let (n, r, low) = reduce(x);

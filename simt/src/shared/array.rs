@@ -24,19 +24,19 @@ unsafe impl<T: Element, const N: usize> Shared for SharedArray<T, N> {
 
 impl<T: Element, const N: usize> SharedArray<T, N> {
     /// The same bytes as elements of another type, for a kernel that reuses the memory for another purpose.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn cast<U: Element>(&self) -> DynShared<'_, U> {
         let elements = const { N * size_of::<T>() / size_of::<U>() };
         // SAFETY: no more bytes than the array has, which is in the block's shared memory and aligned to 16.
         unsafe { DynShared::from_raw_parts(self.cells.as_ptr().cast_mut().cast(), elements as u32) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn at<const LANES: usize>(&self, i: u32) -> Access<T, 1> {
         Access::shared::<LANES>(self.cells.as_ptr().cast::<T>().cast_mut(), i, N as u32)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     fn vector_at<const LANES: usize>(&self, i: u32) -> Access<Vector<T, LANES>, 1>
     where
@@ -50,7 +50,7 @@ impl<T: Element, const N: usize> SharedArray<T, N> {
 
     /// Elements `i` to `i + L − 1` as the destination of [`cp_async`](crate::async_copy::cp_async). Outside the array:
     /// as for [`Self::set`].
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn slot<const L: usize>(&self, i: u32) -> SharedSlot<'_, T, L> {
         SharedSlot::new(self.at::<L>(i))
@@ -60,7 +60,7 @@ impl<T: Element, const N: usize> SharedArray<T, N> {
     ///
     /// # Safety
     /// `i + LANES <= N`, and the element's address is a multiple of the vector's size.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub unsafe fn get_vec_unchecked<const LANES: usize>(&self, i: u32) -> Vector<T, LANES>
     where
@@ -78,7 +78,7 @@ impl<T: Element, const N: usize> SharedArray<T, N> {
     ///
     /// # Safety
     /// `i + L <= N`.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub unsafe fn slot_unchecked<const L: usize>(&self, i: u32) -> SharedSlot<'_, T, L> {
         let access = self.at::<L>(i);
@@ -86,7 +86,7 @@ impl<T: Element, const N: usize> SharedArray<T, N> {
     }
 
     /// Elements `i` to `i + len − 1` as what TMA copies to or from. Outside the array: as for [`Self::set`].
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn tma_box(&self, i: u32, len: u32) -> SharedBox<'_, T> {
         let inside = i <= (N as u32).wrapping_sub(len) && len <= N as u32;
@@ -95,7 +95,7 @@ impl<T: Element, const N: usize> SharedArray<T, N> {
 
     /// [`Self::slot`] for an index that changes in every iteration of a loop. On PTX the address is integer arithmetic,
     /// which LLVM reduces to one 32-bit addition; an offset from a pointer costs four instructions.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn slot_by_number<const L: usize>(&self, i: u32) -> SharedSlot<'_, T, L> {
         let ptr = arch::memory::offset_by_number(self.cells.as_ptr().cast::<T>().cast_mut(), i);

@@ -29,13 +29,13 @@ impl<T: Element> DynShared<'_, T> {
     }
 
     /// Number of elements.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn len(&self) -> u32 {
         self.len
     }
 
     /// Whether there is no element.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -44,7 +44,7 @@ impl<T: Element> DynShared<'_, T> {
     /// report, and all elements.
     ///
     /// The compiler then removes bounds checks of indices that it knows to be below `len`.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     #[must_use]
     pub fn first(self, len: u32) -> Self {
@@ -56,12 +56,12 @@ impl<T: Element> DynShared<'_, T> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn at<const LANES: usize>(&self, i: u32) -> Access<T, 1> {
         Access::shared::<LANES>(self.base, i, self.len)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     fn vector_at<const LANES: usize>(&self, i: u32) -> Access<Vector<T, LANES>, 1>
     where
@@ -75,7 +75,7 @@ impl<T: Element> DynShared<'_, T> {
 
     /// Elements `i` to `i + N − 1` as the destination of [`cp_async`](crate::async_copy::cp_async). Outside: as for
     /// [`Self::set`].
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn slot<const N: usize>(&self, i: u32) -> SharedSlot<'_, T, N> {
         SharedSlot::new(self.at::<N>(i))

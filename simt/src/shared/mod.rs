@@ -106,7 +106,7 @@ unsafe impl<T: Shared> SharedParam for &T {
         align: if align_of::<T>() > BASE_ALIGN { align_of::<T>() } else { BASE_ALIGN },
     };
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     unsafe fn take<'launch>() -> &'launch T {
         // SAFETY: the launch made it large enough and aligned (the simulator checks); any bytes are valid; all contents
         // are in `UnsafeCell`s, so that the threads' references may coexist.
@@ -120,7 +120,7 @@ unsafe impl<T: Element> SharedParam for DynShared<'_, T> {
 
     const SPEC: SharedSpec = SharedSpec::PerLaunch { element: size_of::<T>(), align: BASE_ALIGN };
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     unsafe fn take<'launch>() -> DynShared<'launch, T> {
         let (base, bytes) = arch::memory::shared_elements::<T>();
         // SAFETY: `bytes` bytes aligned to 16 belong to this block for as long as its threads run.
@@ -131,7 +131,7 @@ unsafe impl<T: Element> SharedParam for DynShared<'_, T> {
 /// Start of the block's shared memory, aligned to 16 bytes and as large as the launch reserved: the same memory as that
 /// of a `#[shared]` parameter. The name is that of `cuda_std`; kernels without `unsafe` use a `#[shared]` parameter.
 ///
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub fn dynamic_shared_mem<T: Element>() -> *mut T {
     arch::memory::shared_bytes().0.cast()
 }

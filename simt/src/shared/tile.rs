@@ -26,7 +26,7 @@ unsafe impl<T: Element, const ROWS: usize, const COLS: usize> Shared for SharedT
 }
 
 impl<T: Element, const ROWS: usize, const COLS: usize> SharedTile<T, ROWS, COLS> {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn at<const LANES: usize>(&self, row: u32, col: u32) -> Access<T, 2> {
         let offset = row as usize * COLS + col as usize;
         Access {
@@ -38,7 +38,7 @@ impl<T: Element, const ROWS: usize, const COLS: usize> SharedTile<T, ROWS, COLS>
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     fn vector_at<const LANES: usize>(&self, row: u32, col: u32) -> Access<Vector<T, LANES>, 2>
     where
@@ -52,7 +52,7 @@ impl<T: Element, const ROWS: usize, const COLS: usize> SharedTile<T, ROWS, COLS>
 
     /// Elements (`row`, `col`) to (`row`, `col + N − 1`) as the destination of
     /// [`cp_async`](crate::async_copy::cp_async). Outside the tile: as for [`Self::set`].
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn slot<const N: usize>(&self, row: u32, col: u32) -> SharedSlot<'_, T, N> {
         SharedSlot::new(self.at::<N>(row, col))

@@ -6,7 +6,7 @@ use crate::element::Element;
 
 /// # Safety
 /// Both addresses are null, or inside allocated memory of their space.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) unsafe fn copy<T, const N: usize>(dst: *mut T, src: *const T, tag: u32) {
     if dst.is_null() || src.is_null() {
@@ -18,7 +18,7 @@ pub(crate) unsafe fn copy<T, const N: usize>(dst: *mut T, src: *const T, tag: u3
 
 /// # Safety
 /// `dst` is null or inside shared memory; if `is_inside`, `N` elements at `src` are inside allocated global memory.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) unsafe fn copy_or_zero<T: Element, const N: usize>(dst: *mut T, src: *const T, tag: u32, is_inside: bool) {
     if is_inside {
@@ -33,7 +33,7 @@ pub(crate) unsafe fn copy_or_zero<T: Element, const N: usize>(dst: *mut T, src: 
 
 /// # Safety
 /// If `is_inside`, `dst` is null or inside shared memory, and `N` elements at `src` are inside allocated global memory.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) unsafe fn copy_if<T: Element, const N: usize>(dst: *mut T, src: *const T, tag: u32, is_inside: bool) {
     if is_inside {
@@ -42,17 +42,17 @@ pub(crate) unsafe fn copy_if<T: Element, const N: usize>(dst: *mut T, src: *cons
     }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn commit() {
     device::cp_async_commit();
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn wait_group<const PENDING: u32>() {
     device::cp_async_wait_group(PENDING);
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn wait_all() {
     device::cp_async_wait_all();

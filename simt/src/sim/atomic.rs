@@ -40,7 +40,7 @@ implement! {
 macro_rules! sums {
     ($($t:ty: $a:ident, $b:ident => $sum:expr;)*) => {$(
         impl Add for $t {
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn plus(self, other: Self) -> Self {
                 let ($a, $b) = (self, other);
                 $sum
@@ -58,7 +58,7 @@ sums! {
 
 /// # Safety
 /// `ptr` is null or inside allocated memory of `space`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) unsafe fn load<T: Cell>(space: Space, ptr: *const T, sem: Order, of: Scope) -> T {
     if ptr.is_null() {
@@ -70,7 +70,7 @@ pub(crate) unsafe fn load<T: Cell>(space: Space, ptr: *const T, sem: Order, of: 
 
 /// # Safety
 /// `ptr` is null or inside allocated, writable memory of `space`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) unsafe fn store<T: Cell>(space: Space, ptr: *mut T, new: T, sem: Order, of: Scope) {
     if !ptr.is_null() {
@@ -83,7 +83,7 @@ macro_rules! updates {
     ($($name:ident: $bound:ident, $old:ident, $arg:ident => $new:expr;)*) => {$(
         /// # Safety
         /// `ptr` is null or inside allocated, writable memory of `space`.
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         #[track_caller]
         pub(crate) unsafe fn $name<T: $bound>(space: Space, ptr: *mut T, $arg: T, sem: Order, of: Scope) -> T {
             if ptr.is_null() {
@@ -106,7 +106,7 @@ updates! {
 
 /// # Safety
 /// `ptr` is null or inside allocated, writable memory of `space`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) unsafe fn compare_exchange<T: Integer>(
     space: Space,

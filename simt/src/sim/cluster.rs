@@ -2,15 +2,15 @@
 
 use simulator::device;
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn rank() -> u32 {
     device::cluster_rank()
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn size() -> u32 {
     device::cluster_size()
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn sync() {
     device::cluster_sync();

@@ -34,7 +34,7 @@ macro_rules! floats {
     ($($t:ident $instruction:literal)+) => {$(
         impl Float for $t {
             #[cfg(all(target_arch = "x86_64", not(any(target_feature = "fma", warpwright_software_fma))))]
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn fma(self, b: Self, c: Self) -> Self {
                 // The addend's register takes the result: of a sum that grows, it is the same.
                 let mut result = c;
@@ -50,31 +50,31 @@ macro_rules! floats {
                 result
             }
             #[cfg(not(all(target_arch = "x86_64", not(any(target_feature = "fma", warpwright_software_fma)))))]
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn fma(self, b: Self, c: Self) -> Self {
                 self.mul_add(b, c)
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn sqrt(self) -> Self {
                 $t::sqrt(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn floor(self) -> Self {
                 $t::floor(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn ceil(self) -> Self {
                 $t::ceil(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn trunc(self) -> Self {
                 $t::trunc(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn round(self) -> Self {
                 $t::round(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn round_ties_even(self) -> Self {
                 $t::round_ties_even(self)
             }
@@ -86,15 +86,15 @@ floats! { f32 "vfmadd231ss" f64 "vfmadd231sd" }
 /// The NaN that PTX's `max` and `min` return.
 const NAN: f32 = f32::from_bits(0x7fff_ffff);
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn maximum(a: f32, b: f32) -> f32 {
     if a.is_nan() || b.is_nan() { NAN } else { maximum_number(a, b) }
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn minimum(a: f32, b: f32) -> f32 {
     if a.is_nan() || b.is_nan() { NAN } else { minimum_number(a, b) }
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn maximum_number(a: f32, b: f32) -> f32 {
     match (a.is_nan(), b.is_nan()) {
         (true, true) => NAN,
@@ -110,20 +110,20 @@ pub(crate) fn maximum_number(a: f32, b: f32) -> f32 {
         }
     }
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn minimum_number(a: f32, b: f32) -> f32 {
     if a.is_nan() || b.is_nan() { maximum_number(a, b) } else { -maximum_number(-a, -b) }
 }
 
 /// A subnormal number as 0 of the same sign, as instructions with `.ftz` read and write it.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn flush(x: f32) -> f32 {
     if x.abs() < f32::MIN_POSITIVE { 0.0_f32.copysign(x) } else { x }
 }
 
 macro_rules! approximations {
     ($($name:ident: $of:ident;)+) => {$(
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         pub(crate) fn $name(x: f32) -> f32 {
             flush(f64::from(flush(x)).$of() as f32)
         }
@@ -137,17 +137,17 @@ approximations! {
     fast_recip: recip;
     fast_sqrt: sqrt;
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn fast_tanh(x: f32) -> f32 {
     f64::from(x).tanh() as f32
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn fast_rsqrt(x: f32) -> f32 {
     f64::from(flush(x)).sqrt().recip() as f32
 }
 
 /// Selects four of eight bytes.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn byte_perm(low: u32, high: u32, selector: u32) -> u32 {
     let bytes = u64::from(high) << 32 | u64::from(low);
     (0..4).fold(0, |result, place| {

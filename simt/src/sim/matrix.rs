@@ -4,7 +4,7 @@ use simulator::device::{self, TensorKind};
 
 use crate::matrix::Code;
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) const fn kind(code: Code) -> TensorKind {
     match code {
         Code::F16 => TensorKind::F16,
@@ -18,7 +18,7 @@ pub(super) const fn kind(code: Code) -> TensorKind {
 
 /// # Safety
 /// `row` is null, or the start of 16 bytes of the block's shared memory.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) unsafe fn load<const COUNT: usize, const TRANSPOSE: bool>(row: *const u8) -> [u32; COUNT] {
     // SAFETY: the caller's promise.
@@ -28,7 +28,7 @@ pub(crate) unsafe fn load<const COUNT: usize, const TRANSPOSE: bool>(row: *const
 
 /// # Safety
 /// As for [`load`].
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) unsafe fn store<const COUNT: usize, const TRANSPOSE: bool>(row: *mut u8, fragments: [u32; COUNT]) {
     let all = core::array::from_fn(|i| fragments.get(i).copied().unwrap_or(0));
@@ -36,13 +36,13 @@ pub(crate) unsafe fn store<const COUNT: usize, const TRANSPOSE: bool>(row: *mut 
     unsafe { device::matrix_store(row, all, COUNT, TRANSPOSE) }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn multiply(code: Code, a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32; 4] {
     device::matrix_multiply(kind(code), a, b, c)
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn multiply_f64(a: [f64; 8], b: [f64; 4], c: [f64; 4]) -> [f64; 4] {
     device::matrix_multiply_f64(a, b, c)

@@ -7,7 +7,7 @@ use simulator::device::{self, Place, SharedNames};
 
 use crate::{access::Space, element::Element, shared::Shared};
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) const fn place(space: Space) -> Place {
     match space {
         Space::Shared => Place::Shared,
@@ -15,13 +15,13 @@ pub(super) const fn place(space: Space) -> Place {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn bits<T: Element>(value: T) -> T::Bits {
     // SAFETY: `Element` promises the same size, and that any bytes are valid for both.
     unsafe { core::mem::transmute_copy::<T, T::Bits>(&value) }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn value<T: Element>(bits: T::Bits) -> T {
     // SAFETY: as above.
     unsafe { core::mem::transmute_copy::<T::Bits, T>(&bits) }
@@ -29,14 +29,14 @@ fn value<T: Element>(bits: T::Bits) -> T {
 
 /// Whether a vector access is misaligned, although every lane is aligned. Such an access uses the simulator's unchecked
 /// functions, which report it.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn misaligned<T: Element>(ptr: *const T) -> bool {
     T::LANE < size_of::<T>() && !ptr.is_aligned()
 }
 
 /// # Safety
 /// `ptr` is inside allocated memory of `space`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) unsafe fn read<T: Element>(space: Space, ptr: *const T) -> T {
     if misaligned(ptr) {
@@ -52,7 +52,7 @@ pub(crate) unsafe fn read<T: Element>(space: Space, ptr: *const T) -> T {
 
 /// # Safety
 /// `ptr` is inside allocated, writable memory of `space`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) unsafe fn write<T: Element>(space: Space, ptr: *mut T, new: T) {
     if misaligned(ptr) {
@@ -68,7 +68,7 @@ pub(crate) unsafe fn write<T: Element>(space: Space, ptr: *mut T, new: T) {
 
 /// # Safety
 /// As for [`read`]. Caches are not simulated.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) unsafe fn read_streaming<T: Element>(space: Space, ptr: *const T) -> T {
     // SAFETY: the caller's promise.
@@ -77,7 +77,7 @@ pub(crate) unsafe fn read_streaming<T: Element>(space: Space, ptr: *const T) -> 
 
 /// # Safety
 /// As for [`write`]. Caches are not simulated.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) unsafe fn write_streaming<T: Element>(space: Space, ptr: *mut T, new: T) {
     // SAFETY: the caller's promise.
@@ -86,7 +86,7 @@ pub(crate) unsafe fn write_streaming<T: Element>(space: Space, ptr: *mut T, new:
 
 /// # Safety
 /// None: the simulator checks the address. Unsafe like its PTX twin.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) unsafe fn read_unchecked<T: Element>(space: Space, ptr: *const T) -> T {
     value(device::read_unchecked(place(space), ptr.cast::<T::Bits>()))
@@ -94,7 +94,7 @@ pub(crate) unsafe fn read_unchecked<T: Element>(space: Space, ptr: *const T) -> 
 
 /// # Safety
 /// None: the simulator checks the address. Unsafe like its PTX twin.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) unsafe fn write_unchecked<T: Element>(space: Space, ptr: *mut T, new: T) {
     device::write_unchecked(place(space), ptr.cast::<T::Bits>(), bits(new));
@@ -111,13 +111,13 @@ pub(crate) fn outside<const D: usize>(space: Space, write: bool, index: [u64; D]
 }
 
 /// Start and length in bytes of the block's shared memory.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn shared_bytes() -> (*mut u8, usize) {
     device::shared_memory()
 }
 
 /// [`shared_bytes`] of a kernel that takes it as elements, which have no name but their number.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn shared_elements<T>() -> (*mut u8, usize) {
     device::name_shared_memory(|offset, out| write!(out, "{}", offset / size_of::<T>()));
     shared_bytes()
@@ -128,7 +128,7 @@ pub(crate) fn shared_elements<T>() -> (*mut u8, usize) {
 /// # Panics
 /// The launch reserved too little shared memory, or aligned it too coarsely. The crate `warpwright` checks its
 /// launches, so that kernels launched through it never panic here.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn shared_layout<T: Shared>() -> *const T {
     shared_memory(write_name::<T>, Layout::new::<T>(), std::any::type_name::<T>).cast::<T>()
 }
@@ -153,11 +153,11 @@ fn shared_memory(names: SharedNames, layout: Layout, name: fn() -> &'static str)
 }
 
 /// No effect: [`read`] and [`write`] check the alignment of the address.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn expect_aligned(_offset: u32, _lanes: u32) {}
 
 /// The address `offset` elements after `start`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn offset_by_number<T>(start: *mut T, offset: u32) -> *mut T {
     start.wrapping_add(offset as usize)
 }

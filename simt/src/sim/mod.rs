@@ -19,7 +19,7 @@ pub(crate) mod wgmma;
 
 pub(crate) use simulator::device::{Plain, branch};
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn opaque(x: u32) -> u32 {
     x
 }

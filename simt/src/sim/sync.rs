@@ -4,7 +4,7 @@ use simulator::device;
 
 use crate::sync::{Order, Scope};
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) const fn order(order: Order) -> device::Order {
     match order {
         Order::Relaxed => device::Order::Relaxed,
@@ -14,7 +14,7 @@ pub(super) const fn order(order: Order) -> device::Order {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) const fn scope(scope: Scope) -> device::Scope {
     match scope {
         Scope::Block => device::Scope::Block,
@@ -23,22 +23,22 @@ pub(super) const fn scope(scope: Scope) -> device::Scope {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn fence(of: Scope) {
     device::fence(scope(of));
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn fence_proxy_async() {
     device::fence_proxy_async();
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn named_barrier(id: u32, threads: u32) {
     device::named_barrier(id, threads, true);
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn named_barrier_arrive(id: u32, threads: u32) {
     device::named_barrier(id, threads, false);

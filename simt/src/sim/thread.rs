@@ -4,7 +4,7 @@ use simulator::device;
 
 macro_rules! indices {
     ($($name:ident = $of:ident[$axis:literal];)*) => {$(
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         pub(crate) fn $name() -> u32 {
             device::$of()[$axis]
         }
@@ -25,42 +25,42 @@ indices! {
     grid_dim_z = grid_dim[2];
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn index_in_block() -> u32 {
     device::linear_thread()
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn sync_threads() {
     device::sync_threads();
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn sync_threads_count(predicate: bool) -> u32 {
     device::sync_threads_vote(predicate).count
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn sync_threads_and(predicate: bool) -> bool {
     device::sync_threads_vote(predicate).all
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn sync_threads_or(predicate: bool) -> bool {
     device::sync_threads_vote(predicate).any
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn nanosleep(_nanoseconds: u32) {
     device::yield_now();
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn clock() -> u64 {
     device::clock()
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn global_timer() -> u64 {
     device::clock()
 }

@@ -5,7 +5,7 @@ use simulator::device;
 /// # Safety
 /// `dst` and `bar` are null or in the block's shared memory, `map` is a map that the simulator encoded, of memory that
 /// the launch binds under the map's tag.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) unsafe fn load<const RANK: usize>(
     dst: *mut u8,
@@ -21,7 +21,7 @@ pub(crate) unsafe fn load<const RANK: usize>(
 
 /// # Safety
 /// As for [`load`].
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) unsafe fn load_with_policy<const RANK: usize>(
     dst: *mut u8,
@@ -38,7 +38,7 @@ pub(crate) unsafe fn load_with_policy<const RANK: usize>(
 
 /// # Safety
 /// As for [`load`].
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) unsafe fn load_multicast<const RANK: usize>(
     dst: *mut u8,
@@ -55,7 +55,7 @@ pub(crate) unsafe fn load_multicast<const RANK: usize>(
 
 /// # Safety
 /// As for [`load`]; the memory may be written.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) unsafe fn store<const RANK: usize>(
     map: *const [u64; 16],
@@ -68,17 +68,17 @@ pub(crate) unsafe fn store<const RANK: usize>(
     unsafe { device::tensor_store(&*map, element, &at, src, bytes) }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn commit() {
     device::tensor_store_commit();
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn wait_group_read<const PENDING: u32>() {
     device::tensor_store_wait(PENDING, true);
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn wait_group<const PENDING: u32>() {
     device::tensor_store_wait(PENDING, false);
@@ -86,15 +86,15 @@ pub(crate) fn wait_group<const PENDING: u32>() {
 
 // Caches are not simulated.
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn prefetch(_map: *const [u64; 16]) {}
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn prefetch_box<const RANK: usize>(_map: *const [u64; 16], _at: [i32; RANK]) {}
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn evict_first() -> u64 {
     0
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn evict_normal() -> u64 {
     0
 }

@@ -6,16 +6,16 @@ use simulator::device::{self, WarpOp, warp_gather, warp_op, warp_shuffle};
 
 use crate::warp::{Exchange, ShuffleValue, WarpValue};
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn warp_size() -> u32 {
     device::warp_size()
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn lane_id() -> u32 {
     device::lane_id()
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn sync_warp(mask: u32) {
     warp_op(WarpOp::Sync, mask, 0, 0);
@@ -28,7 +28,7 @@ struct Take<const N: usize> {
 }
 
 impl<const N: usize> Exchange for Take<N> {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn number<T: WarpValue>(&mut self, value: T) -> T {
         self.numbers[self.count] = value.to_bits();
         self.count += 1;
@@ -40,14 +40,14 @@ impl<const N: usize> Exchange for Take<N> {
 struct Replace<'a>(core::slice::Iter<'a, u64>);
 
 impl Exchange for Replace<'_> {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn number<T: WarpValue>(&mut self, value: T) -> T {
         self.0.next().map_or(value, |bits| T::from_bits(*bits))
     }
 }
 
 /// `map` of an array, as a loop: the standard library's makes five functions of each use.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn each<T: Copy, const N: usize>(mut array: [T; N], mut of: impl FnMut(T) -> T) -> [T; N] {
     let mut i = 0;
     while i < N {
@@ -58,7 +58,7 @@ pub(crate) fn each<T: Copy, const N: usize>(mut array: [T; N], mut of: impl FnMu
 }
 
 /// All numbers of a value at once: the lanes meet once.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 fn shuffle<T: ShuffleValue>(op: WarpOp, mask: u32, value: T, arg: u32) -> (T, bool) {
     // A constant, so that one of them is compiled.
@@ -70,7 +70,7 @@ fn shuffle<T: ShuffleValue>(op: WarpOp, mask: u32, value: T, arg: u32) -> (T, bo
 }
 
 /// [`shuffle`] for at most `N` numbers.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 fn exchange<T: ShuffleValue, const N: usize>(op: WarpOp, mask: u32, value: T, arg: u32) -> (T, bool) {
     let mut own = Take { numbers: [0; N], count: 0 };
@@ -86,41 +86,41 @@ fn exchange<T: ShuffleValue, const N: usize>(op: WarpOp, mask: u32, value: T, ar
     (value.exchange(&mut Replace(numbers[..count].iter())), inside)
 }
 /// Checks that PTX can express the width.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 fn valid(width: u32) -> u32 {
     assert!(width.is_power_of_two() && width <= 32, "a shuffle's width is a power of two from 1 to 32, not {width}");
     width
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn shuffle_idx<T: ShuffleValue>(mask: u32, value: T, lane: u32, width: u32) -> (T, bool) {
     shuffle(WarpOp::ShuffleIdx { width: valid(width) }, mask, value, lane)
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn shuffle_up<T: ShuffleValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
     shuffle(WarpOp::ShuffleUp { width: valid(width) }, mask, value, delta)
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn shuffle_down<T: ShuffleValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
     shuffle(WarpOp::ShuffleDown { width: valid(width) }, mask, value, delta)
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn shuffle_xor<T: ShuffleValue>(mask: u32, value: T, lane_mask: u32, width: u32) -> (T, bool) {
     shuffle(WarpOp::ShuffleXor { width: valid(width) }, mask, value, lane_mask)
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn reduce<T: ShuffleValue>(mask: u32, value: T, width: u32, merge: impl Fn(T, T) -> T) -> T {
     reduce_strided(mask, value, (width, 1), merge)
 }
 /// The lanes meet once, and the first lane of each tree merges its values: on a GPU all lanes do, but what the others
 /// get is unspecified.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn reduce_strided<T: ShuffleValue>(
     mask: u32,
@@ -144,27 +144,27 @@ pub(crate) fn reduce_strided<T: ShuffleValue>(
     values[0]
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn vote_all(mask: u32, predicate: bool) -> bool {
     vote_ballot(mask, predicate) == mask
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn vote_any(mask: u32, predicate: bool) -> bool {
     vote_ballot(mask, predicate) != 0
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn vote_ballot(mask: u32, predicate: bool) -> u32 {
     warp_op(WarpOp::Ballot, mask, predicate as u64, 0).0 as u32
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn match_any<T: WarpValue>(mask: u32, value: T) -> u32 {
     warp_op(WarpOp::MatchAny, mask, value.to_bits(), 0).0 as u32
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn match_all<T: WarpValue>(mask: u32, value: T) -> (u32, bool) {
     let (lanes, all) = warp_op(WarpOp::MatchAll, mask, value.to_bits(), 0);
@@ -187,17 +187,17 @@ pub trait Redux: WarpValue {
 macro_rules! redux {
     ($($t:ty: $add:ident $min:ident $max:ident;)*) => {$(
         impl Redux for $t {
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             #[track_caller]
             fn add(self, mask: u32) -> Self {
                 shuffle(WarpOp::$add, mask, self, 0).0
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             #[track_caller]
             fn min(self, mask: u32) -> Self {
                 shuffle(WarpOp::$min, mask, self, 0).0
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             #[track_caller]
             fn max(self, mask: u32) -> Self {
                 shuffle(WarpOp::$max, mask, self, 0).0
@@ -210,17 +210,17 @@ redux! {
     i32: AddU32 MinI32 MaxI32;
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn reduce_and(mask: u32, value: u32) -> u32 {
     shuffle(WarpOp::And, mask, value, 0).0
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn reduce_or(mask: u32, value: u32) -> u32 {
     shuffle(WarpOp::Or, mask, value, 0).0
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn reduce_xor(mask: u32, value: u32) -> u32 {
     shuffle(WarpOp::Xor, mask, value, 0).0

@@ -12,7 +12,7 @@ pub struct Flight(u64);
 
 impl Flight {
     /// Reports if the accumulators are used while a group is in flight.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub(crate) fn settled(self) {
         if self.0 != 0 {
@@ -22,19 +22,19 @@ impl Flight {
 }
 
 /// The start of an operand, in bytes from the start of shared memory.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn start(tile: *const u8, leading: u32, stride: u32) -> u32 {
     device::operand_start(tile, leading, stride)
 }
 
 /// No effect on registers, but all threads of the warp must call together.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn increase_registers<const REGISTERS: u32>() {
     warp_op(WarpOp::Ballot, u32::MAX, 1, 0);
 }
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[track_caller]
 pub(crate) fn decrease_registers<const REGISTERS: u32>() {
     warp_op(WarpOp::Ballot, u32::MAX, 1, 0);
@@ -43,7 +43,7 @@ pub(crate) fn decrease_registers<const REGISTERS: u32>() {
 /// The values of D that a thread holds.
 pub trait Fragment: Copy + AsRef<[f32]> + AsMut<[f32]> {
     #[doc(hidden)]
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     fn multiply<const STEPS: usize, A: Major, B: Major, const PENDING: u32>(
         &mut self,
@@ -61,7 +61,7 @@ pub trait Fragment: Copy + AsRef<[f32]> + AsMut<[f32]> {
     }
 
     #[doc(hidden)]
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     fn multiply_registers<const STEPS: usize, B: Major>(
         &mut self,
@@ -78,18 +78,18 @@ pub trait Fragment: Copy + AsRef<[f32]> + AsMut<[f32]> {
     }
 
     #[doc(hidden)]
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     fn wait<const PENDING: u32>(&mut self, flight: &mut Flight) {
         device::warpgroup_wait(PENDING, self.as_mut(), &mut flight.0);
     }
 
     #[doc(hidden)]
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn pin(&mut self) {}
 
     #[doc(hidden)]
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn for_each(&self, mut body: impl FnMut(u32, f32)) {
         for (i, &value) in (0..).zip(self.as_ref()) {
             body(i, value);
@@ -97,13 +97,13 @@ pub trait Fragment: Copy + AsRef<[f32]> + AsMut<[f32]> {
     }
 
     #[doc(hidden)]
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn for_each_8_columns(&self, body: impl FnMut(u32, [f32; 4])) {
         self.as_ref().for_each_8_columns(body);
     }
 
     #[doc(hidden)]
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn map_8_columns(&mut self, mut body: impl FnMut(u32, [f32; 4]) -> [f32; 4]) {
         for (i, values) in (0..).zip(self.as_mut().as_chunks_mut().0) {
             *values = body(8 * i, *values);
@@ -111,7 +111,7 @@ pub trait Fragment: Copy + AsRef<[f32]> + AsMut<[f32]> {
     }
 
     #[doc(hidden)]
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn for_each_16_columns(&self, body: impl FnMut(u32, [f32; 8])) {
         self.as_ref().for_each_16_columns(body);
     }
@@ -123,13 +123,13 @@ impl ReadColumns for &[f32] {
     fn width(self) -> u32 {
         2 * self.len() as u32
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn for_each_8_columns(self, mut body: impl FnMut(u32, [f32; 4])) {
         for (i, &values) in (0..).zip(self.as_chunks().0) {
             body(8 * i, values);
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn for_each_16_columns(self, mut body: impl FnMut(u32, [f32; 8])) {
         for (i, &values) in (0..).zip(self.as_chunks().0) {
             body(16 * i, values);

@@ -28,7 +28,7 @@ use simt::prelude::*;
 use crate::unroll::unroll;
 
 /// 1 in the columns of A, 4 to 7 of every 8, in which bit 4 of the row is inverted, else 0.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) const fn permuted(k: usize) -> usize {
     k / 4 % 2
 }
@@ -48,14 +48,14 @@ impl<const ROWS: usize, const M: usize, const THREADS: usize> ShareOfA<ROWS, M, 
     const QUADS: usize = Self::DEPTH * M / 4 / THREADS;
 
     /// Row and column in the piece of quad `i` of a thread.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     const fn place(thread: u32, i: usize) -> (u32, u32) {
         let (down, across) = (i / Self::ACROSS, i % Self::ACROSS);
         (thread / 2 + (down * THREADS / 2) as u32, thread % 2 * 4 + across as u32 * 8)
     }
 
     /// The share of the piece at (`row0`, `k0`), for the stage that starts at row `stage`.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn fetch(
         tile: &SharedTile<f32, ROWS, M>,
         stage: u32,
@@ -92,7 +92,7 @@ impl<const ROWS: usize, const M: usize, const THREADS: usize> ShareOfA<ROWS, M, 
     }
 
     /// Writes it to the stage that starts at row `stage`.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn store(&self, tile: &SharedTile<f32, ROWS, M>, stage: u32, thread: u32) {
         if !self.here {
             return;
@@ -109,7 +109,7 @@ impl<const ROWS: usize, const M: usize, const THREADS: usize> ShareOfA<ROWS, M, 
 }
 
 /// Starts to copy a thread's share of the piece of B at (`k0`, `col0`) to the stage that starts at row `stage`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn copy_b<const ROWS: usize, const N: usize, const THREADS: usize>(
     tile: &SharedTile<f32, ROWS, N>,
     stage: u32,
@@ -143,7 +143,7 @@ pub(super) fn copy_b<const ROWS: usize, const N: usize, const THREADS: usize>(
 
 /// Does something for every `by`-th number from `first` to below `end`. Nothing is kept in registers from one to the
 /// next: the path that is seldom taken must not take registers from the other.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn each(first: u32, end: usize, by: usize, mut body: impl FnMut(u32)) {
     let mut i = first;
     while i < end as u32 {

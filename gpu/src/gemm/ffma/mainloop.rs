@@ -11,7 +11,7 @@ use crate::unroll::unroll;
 
 /// C's tile of this block: `M` × `N` elements, `MQ` · 4 × `NQ` · 4 of them per thread, in steps of
 /// `ROWS` / 2 along k: there are two stages.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn multiply<
     const ROWS: usize,
     const M: usize,
@@ -82,7 +82,7 @@ pub(super) fn multiply<
 
 /// Writes a thread's elements, the first of which is (`row`, `col`) of C: 16 bytes at a time where they all are in C
 /// and rows start at multiples of 16 bytes. Eight lanes write 128 bytes of a row.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn write<const MQ: usize, const NQ: usize>(sums: &[[[[f32; 4]; NQ]; 4]; MQ], c: MatMut<f32>, row: u32, col: u32) {
     // From the first element to the last.
     let (height, width) = (16 * MQ as u32 - 12, 32 * NQ as u32 - 28);
@@ -116,7 +116,7 @@ fn write<const MQ: usize, const NQ: usize>(sums: &[[[[f32; 4]; NQ]; 4]; MQ], c: 
 
 impl Microtile {
     /// The thread's elements of column `k` of A, in the stage that starts at row `stage`.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn column_of_a<const ROWS: usize, const M: usize, const MQ: usize>(
         self,
         tile: &SharedTile<f32, ROWS, M>,
@@ -133,7 +133,7 @@ impl Microtile {
     }
 
     /// The thread's elements of row `k` of B.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn row_of_b<const ROWS: usize, const N: usize, const NQ: usize>(
         self,
         tile: &SharedTile<f32, ROWS, N>,

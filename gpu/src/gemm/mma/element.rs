@@ -26,7 +26,7 @@ pub(super) trait MmaElement: Number<Wide = f32, Stored = Self> + Lanes<4> {
 }
 
 /// [`MmaElement::has_words`] of 16 bits.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn has_pairs<T: Lanes<2>>(window: &Window<T>) -> bool {
     window.has_aligned_rows::<2>() && window.cols().is_multiple_of(2)
 }
@@ -36,17 +36,17 @@ macro_rules! operands {
         impl MmaElement for $t {
             type Kind = $kind;
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn rounded(register: u32) -> u32 {
                 $rounded(register)
             }
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn has_words(window: &Window<Self>) -> bool {
                 $has_words(window)
             }
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn copy_word<const LEN: usize>(
                 window: &Window<Self>,
                 (row, col): (u32, u32),
@@ -66,7 +66,7 @@ operands! {
 
 /// [`tf32`](crate::gemm::number::tf32) but for the 13 bits that tensor cores ignore: an instruction less, for every
 /// register of every fragment.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn tf32(bits: u32) -> u32 {
     const HALF: u32 = 1 << 12;
     let up = bits.wrapping_add(HALF - 1 + (bits >> 13 & 1));

@@ -97,27 +97,27 @@ impl<
 
     /// The thread's number, by a shuffle, which no compiler moves: each part of the kernel then computes again what
     /// follows from it. All of it, computed before the loop over matrices, would not fit into the registers.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn thread() -> u32 {
         // The remainder tells the compiler what the launch has made sure of.
         warp_shuffle_idx(u32::MAX, thread_idx_x(), lane_id(), 32).0 % Self::THREADS as u32
     }
 
     /// Row and column in the block's tile of a warp's.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     const fn place(thread: u32) -> (u32, u32) {
         let (warp, across) = (thread / 32, (N / (8 * NT)) as u32);
         (warp / across * (16 * MT as u32), warp % across * (8 * NT as u32))
     }
 
     /// Steps along k.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     const fn steps(&self) -> u32 {
         self.k.div_ceil(Self::DEPTH)
     }
 
     /// Loads one of a warp's fragments of half a step, in the order in which [`Fragments::add`] needs them.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn load(&self, into: &mut Fragments<MT, NT>, number: usize, place: (u32, u32), thread: u32) {
         let ((row, col), lane, pairs) = (Self::place(thread), thread % 32, NT / 2);
         if number == 0 || number > pairs {
@@ -131,7 +131,7 @@ impl<
     }
 
     /// [`Self::load`] of all.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn load_all(&self, place: (u32, u32), thread: u32) -> Fragments<MT, NT> {
         let mut fragments = Fragments::new();
         unroll!(for number in 0..8 {
@@ -144,7 +144,7 @@ impl<
 
     /// Starts to copy a step that [is inside](Panel::is_inside), or zeros where there is none, as a group: waiting
     /// counts groups.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn copy(&self, step: u32, thread: u32) {
         self.a.copy(Self::THREADS, step, thread);
         self.b.copy(Self::THREADS, step, thread);
@@ -157,7 +157,7 @@ impl<
     ///
     /// The loop has no branch, and its only barrier stands at its start: there are always products between a load and
     /// what waits for it, and none that the assembler can move before the barrier.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn accumulate_whole(&self, accumulators: &mut [[[f32; 4]; NT]; MT], steps: u32) {
         let thread = Self::thread();
         let mut step = 0;
@@ -185,7 +185,7 @@ impl<
 
     /// Loads a warp's fragments of half a step while those of the half before are multiplied; then, before the rest of
     /// the products, does what `then` does.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn load_and_add(
         &self,
         into: &mut Fragments<MT, NT>,
@@ -209,7 +209,7 @@ impl<
 
     /// Adds the product of the steps from `from` on, which may reach over the edges of the panels or lie at any
     /// address. What is copied through registers takes them from the fragments.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn accumulate_edges(&self, accumulators: &mut [[[f32; 4]; NT]; MT], from: u32) {
         let thread = Self::thread();
         let copy = |step| {
@@ -254,14 +254,14 @@ impl<const MT: usize, const NT: usize> Fragments<MT, NT> {
     const PARTS: usize = MT * NT / 2;
 
     /// Zeros.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     const fn new() -> Self {
         Self { a: [[0; 4]; MT], b: [[0; 2]; NT] }
     }
 
     /// Adds part `part` of their product. Every second row of it is done from right to left: each instruction has an
     /// operand in common with the one before.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn add<T: MmaElement>(&self, part: usize, accumulators: &mut [[[f32; 4]; NT]; MT]) {
         let i = 2 * part / NT;
         unroll!(for j in 0..2 {
@@ -272,7 +272,7 @@ impl<const MT: usize, const NT: usize> Fragments<MT, NT> {
     }
 
     /// Adds their product.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn add_all<T: MmaElement>(&self, accumulators: &mut [[[f32; 4]; NT]; MT]) {
         unroll!(for part in 0..16 {
             if part < Self::PARTS {

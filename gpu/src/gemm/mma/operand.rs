@@ -50,7 +50,7 @@ where
     pub(super) const DEPTH: u32 = 4 * CHUNK as u32;
 
     /// The operand in `window`, whose rows are K-major or MN-major, from row or column `first` on.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn new(order: O, stages: &'a SharedArray<T, LEN>, window: Window<'a, T>, first: u32) -> Self {
         const {
             assert!(CHUNK * size_of::<T>() == 16 && LEN == STAGES as usize * EXTENT * 4 * CHUNK);
@@ -62,19 +62,19 @@ where
     }
 
     /// Chunks in a row.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn across(&self) -> u32 {
         is_k_major!(O: self.order, 4, (EXTENT / CHUNK) as u32)
     }
 
     /// The first element of the stage of a step.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     const fn stage(step: u32) -> u32 {
         step % STAGES * (EXTENT as u32 * Self::DEPTH)
     }
 
     /// The element of a stage at which a chunk of a row starts.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn in_stage(&self, row: u32, chunk: u32) -> u32 {
         let permuted = match (is_k_major!(O: self.order), CHUNK) {
             (true, _) => row / 2 % 4,
@@ -85,14 +85,14 @@ where
     }
 
     /// The element at which a chunk of a row starts, in the stage of a step.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn at(&self, step: u32, row: u32, chunk: u32) -> u32 {
         // What it is, for a compiler that has lost sight of a factor's bounds.
         (Self::stage(step) + self.in_stage(row, chunk)) % LEN as u32 / CHUNK as u32 * CHUNK as u32
     }
 
     /// Whether all rows or columns are there, and rows in memory start at multiples of 16 bytes.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn is_inside(&self) -> bool {
         let extent = if is_k_major!(O: self.order) { self.window.rows() } else { self.window.cols() };
         self.window.has_aligned_rows::<CHUNK>() && self.first <= extent && EXTENT as u32 <= extent - self.first
@@ -100,7 +100,7 @@ where
 
     /// Starts to copy a thread's share of a step, or zeros where not all of it is there. Rows must start at multiples
     /// of 16 bytes.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn copy(&self, threads: usize, step: u32, thread: u32) {
         // A multiple of 8, so that a chunk is permuted as that of the row `rows` further down.
         let (rows, count) = (threads / self.across() as usize, 4 * EXTENT / threads);
@@ -119,7 +119,7 @@ where
     /// Starts to copy what there is of a thread's share of a step: by 16 bytes where rows start and end at multiples of
     /// that, else by 4, else at once, by elements through registers. One chunk after the other: it takes no more
     /// registers than one.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn copy_edges(&self, threads: usize, step: u32, thread: u32) {
         let (row0, col0) = self.place(step);
         let rest = self.window.rest(row0, col0);
@@ -144,21 +144,21 @@ where
 
     /// Row and column in the window of a step's first element. Steps behind the end of a k close to 2³² start from 0
     /// again: nobody reads what is copied for them.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn place(&self, step: u32) -> (u32, u32) {
         let k0 = step.wrapping_mul(Self::DEPTH);
         if is_k_major!(O: self.order) { (self.first, k0) } else { (k0, self.first) }
     }
 
     /// Row and chunk number `i` of a step.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn share(&self, i: u32) -> (u32, u32) {
         (i / self.across(), i % self.across())
     }
 
     /// Of an A: the fragment of 16 rows, number `tile` of a warp's `tiles`, which start at row `first`, in the half
     /// `half` of the step.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn rows(
         &self,
         (step, half): (u32, u32),
@@ -180,7 +180,7 @@ where
     }
 
     /// Of a B: the fragments of twice 8 columns, pair number `pair` of a warp's `pairs`.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn cols(
         &self,
         (step, half): (u32, u32),
@@ -203,7 +203,7 @@ where
 
     /// K-major: `chunk` of row `row` + 16 · `tile`, where `row` is in the first of `tiles` that start at a multiple of
     /// their rows.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn row(&self, step: u32, row: u32, chunk: u32, (tile, tiles): (usize, usize)) -> SharedSlot<'a, T, CHUNK> {
         let line = 4 * CHUNK;
         // The bits that the place can have, for a compiler that has lost sight of them: the rest is added after it, by
@@ -214,14 +214,14 @@ where
     }
 
     /// MN-major: `chunk` of row `k` + 16 · `half`, `k` below 16.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn depth(&self, step: u32, k: u32, chunk: u32, half: u32) -> SharedSlot<'a, T, CHUNK> {
         let place = self.in_stage(k, chunk) & const { (16 * EXTENT - CHUNK) as u32 };
         self.stages.slot_by_number(Self::stage(step) + place + half * (16 * EXTENT) as u32)
     }
 
     /// 32-bit elements, MN-major: at k = lane % 4 and 4 further, column lane / 4 from `first` on and 8 further.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn columns(&self, step: u32, half: u32, first: u32, lane: u32) -> [[u32; 2]; 2] {
         let number = |k, col| self.stages.get(self.at(step, k, col / 4) + col % 4).wide().to_bits();
         let (k, col) = (8 * half + lane % 4, first + lane / 4);

@@ -30,7 +30,7 @@ impl<T: MmaElement, const LEN: usize, const MT: usize, const NT: usize> Store<'_
     const WIDTH: u32 = 8 * NT as u32;
 
     /// Writes the warp's tile of a matrix of the batch, whose first element is (`row0`, `col0`) of C.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn tile(&self, accumulators: &[[[f32; 4]; NT]; MT], matrix: u32, (row0, col0): (u32, u32)) {
         // Nobody needs the stages any more.
         sync_threads();
@@ -57,19 +57,19 @@ impl<T: MmaElement, const LEN: usize, const MT: usize, const NT: usize> Store<'_
     }
 
     /// The place of accumulator (`row`, `col`) of 32 rows.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn at(&self, row: u32, col: u32) -> u32 {
         (self.warp * 32 + row) * Self::WIDTH + (col ^ (row % 4 * 8))
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn set(&self, row: u32, col: u32, pair: [f32; 2]) {
         self.staging.cast::<f32>().set_vec(self.at(row, col), Vec2::new(pair));
     }
 
     /// Writes alpha times 32 rows to C from (`row0`, `col0`) on, if that is all there is to do to them and C has them
     /// all, aligned for four at once; and tells whether it did. It takes a tenth of the time of [`Self::rows`].
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn rows_scaled_only(&self, matrix: u32, (row0, col0): (u32, u32)) -> bool {
         let GemmArgs { c, m, n, ldc, stride_c, alpha, beta, flags, .. } = *self.gemm;
         if beta != 0.0 || flags & (WIDE_C | BIAS_PER_COLUMN | BIAS_PER_ROW | ACTIVATION) != 0 {
@@ -94,7 +94,7 @@ impl<T: MmaElement, const LEN: usize, const MT: usize, const NT: usize> Store<'_
     }
 
     /// Finishes 32 rows and writes them to C from (`row0`, `col0`) on.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn rows(&self, matrix: u32, (row0, col0): (u32, u32)) {
         let GemmArgs { c, c_wide, m, n, ldc, stride_c, beta, flags, .. } = *self.gemm;
         let start = (matrix as u64).wrapping_mul(stride_c);

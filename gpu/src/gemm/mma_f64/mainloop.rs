@@ -45,7 +45,7 @@ pub(super) const fn elements(extent: usize) -> usize {
 }
 
 /// C's tile of `M` × `N` of this block, in every matrix of the batch that is its: `MT` · 16 × `NT` · 8 of it per warp.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn gemm<
     const M: usize,
     const N: usize,
@@ -99,19 +99,19 @@ pub(super) fn gemm<
 
 /// First row and column of the block's tile. This, and [`thread`], are computed again where they are needed: kept, they
 /// would not fit into the registers.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn tile<const M: usize, const N: usize>(args: &GemmArgs<f64>) -> [u32; 2] {
     tile_of(opaque(block_idx_x()), [M as u32, N as u32], args.m, args.n).into()
 }
 
 /// Number of the thread.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn thread<const THREADS: usize>() -> u32 {
     opaque(thread_idx_x()) % THREADS as u32
 }
 
 /// Row and column in the block's tile of a warp's, which is 32 columns wide.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 const fn place<const N: usize, const MT: usize>(thread: u32) -> (u32, u32) {
     let (warp, across) = (thread / 32, (N / 32) as u32);
     (warp / across * (16 * MT as u32), warp % across * 32)
@@ -137,7 +137,7 @@ impl<const LEN_A: usize, const LEN_B: usize> Block<'_, LEN_A, LEN_B> {
     /// A warp's instructions are issued in order, and only two or three warps share a tensor core: so whatever else
     /// there is to do, copies for three steps ahead and fragments for the next 16 rows, stands between the products,
     /// each of which takes the tensor core 64 clocks.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn accumulate<
         const M: usize,
         const N: usize,
@@ -217,7 +217,7 @@ impl<const LEN_A: usize, const LEN_B: usize> Block<'_, LEN_A, LEN_B> {
     ///
     /// A warp copies 32 neighbours along m or n, or, if rows in memory run along k, 4 neighbours of 8 rows each: whole
     /// sectors of global memory either way, and different banks of shared memory.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn copy<const EXTENT: usize, const THREADS: usize, const K_MAJOR: bool, const LEN: usize>(
         &self,
         stages: &SharedArray<f64, LEN>,
@@ -239,7 +239,7 @@ impl<const LEN_A: usize, const LEN_B: usize> Block<'_, LEN_A, LEN_B> {
     }
 
     /// The warp's fragment of 16 rows of A, number `tile` of them, in a stage.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn rows<const M: usize>(&self, stage: u32, tile: usize) -> [f64; 8] {
         let (group, t) = (self.thread % 32 / 4, self.thread % 4);
         let pitch = const { (M + PADDING) as u32 };
@@ -253,7 +253,7 @@ impl<const LEN_A: usize, const LEN_B: usize> Block<'_, LEN_A, LEN_B> {
     }
 
     /// The warp's fragment of 8 columns of B, number `tile` of them, in a stage.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn cols<const N: usize>(&self, stage: u32, tile: usize) -> [f64; 4] {
         let (group, t) = (self.thread % 32 / 4, self.thread % 4);
         let pitch = const { (N + PADDING) as u32 };
@@ -268,7 +268,7 @@ impl<const LEN_A: usize, const LEN_B: usize> Block<'_, LEN_A, LEN_B> {
 
 /// Writes a warp's tile, whose first element is (`row0`, `col0`), of a matrix of the batch. 16 rows at a time go
 /// through shared memory: a warp writes 32 neighbours of a row.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn store<const MT: usize, const NT: usize, const LEN: usize>(
     staging: &SharedArray<f64, LEN>,
     args: &GemmArgs<f64>,

@@ -31,7 +31,7 @@ pub(super) trait Config: Sized {
     /// The main loop: the sums of 64 rows from row `row` of the MMA tile on, over the stages `from` to `to` of k, at
     /// least one. `place` finds the row and the column of C where these sums begin, and the matrix; it is called where
     /// that costs no time, and its result is returned. See [`mainloop_wgmma::accumulate`].
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn accumulate<const N: usize, const A: usize, const B: usize, const STAGES: usize, const E: usize, const F: usize>(
         BlockSmem { pipeline: smem, .. }: &BlockSmem<Self::Operand, A, B, STAGES, E, F>,
         layout: MmaLayout,
@@ -52,7 +52,7 @@ pub(super) trait Config: Sized {
 
     /// What is done with the sums of a tile of the matrix `place[2]` before the epilogue: those of 64 rows from row
     /// `place[0]`, column `place[1]` of C on.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish<const N: usize>(
         _accumulator: &mut Accumulators<N>,
         _source: Self::Source<'_>,
@@ -71,7 +71,7 @@ macro_rules! accumulate {
         $operand:ty, $source:ty,
         |$block:ident, $sum:ident, $state:ident, $range:pat, $given:ident, $place:ident| $body:block
     ) => {
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn accumulate<
             const N: usize,
             const A: usize,
@@ -142,7 +142,7 @@ pub(super) use has;
 /// Sums of which rows and columns have factors in a [`Config`].
 macro_rules! scaled {
     () => {
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn finish<const N: usize>(
             accumulator: &mut Accumulators<N>,
             scales: Scales<'_>,

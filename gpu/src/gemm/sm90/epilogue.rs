@@ -39,13 +39,13 @@ const LINE: u32 = 32;
 
 /// Where element (`row`, `col`) of [`PART`] columns is staged: its column is changed so that the rows that a warp
 /// writes at once start in different banks. Eight neighbours stay neighbours.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 const fn staged(row: u32, col: u32) -> u32 {
     row * PART + (col ^ (row % 4 * 8))
 }
 
 /// Where `f32` (`row`, `col`) of a box lies, with TMA's swizzle of 128 bytes.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 const fn swizzled(row: u32, col: u32) -> u32 {
     row * LINE + ((col / 4) ^ (row % 8)) * 4 + col % 4
 }
@@ -75,7 +75,7 @@ macro_rules! elements_of_16_bits {
             type Kind = Self;
             type MnMajor = MnMajor;
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn store_boxes<F: Form, const COPIES: bool, const E: usize>(
                 epilogue: &Epilogue<'_, Self, E>,
                 sums: impl ReadColumns,
@@ -99,7 +99,7 @@ impl MmaElement for f32 {
     // They read K-major numbers alone: an MN-major A goes through registers, an MN-major B is packed.
     type MnMajor = KMajor;
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn store_boxes<F: Form, const COPIES: bool, const E: usize>(
         epilogue: &Epilogue<'_, Self, E>,
         sums: impl ReadColumns,
@@ -122,7 +122,7 @@ macro_rules! elements_of_8_bits {
             // They read K-major numbers alone: others are packed.
             type MnMajor = KMajor;
 
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn store_boxes<F: Form, const COPIES: bool, const E: usize>(
                 epilogue: &Epilogue<'_, Self, E>,
                 sums: impl ReadColumns,
@@ -160,7 +160,7 @@ pub(super) trait Form {
     const COPIES: bool;
 
     /// The row of the accumulators of thread `t` of a warpgroup, and how far below it its other one is.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn rows(t: u32) -> (u32, u32) {
         if Self::A_IN_REGISTERS { (fragments::row(t), 4) } else { (t / 32 * 16 + t % 32 / 4, 8) }
     }
@@ -196,7 +196,7 @@ pub(super) struct Epilogue<'a, T: MmaElement, const E: usize> {
 impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
     /// Stores the accumulators of this warpgroup, `at` being row and column of the MMA's result, and the matrix.
     /// `buffer` is the half of its staging memory that comes next.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn store<C: Config<Element = T>, const N: usize>(
         &self,
         accumulators: &Accumulators<N>,
@@ -224,7 +224,7 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
     }
 
     /// Waits until TMA has read all that this thread told it to store.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn drain(&self) {
         if self.gemm.flags & TMA_STORE != 0 && thread_idx_x().is_multiple_of(WARPGROUP_SIZE) {
             store_wait_read::<0>();
@@ -232,7 +232,7 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
     }
 
     /// Waits for the buffer of the next box: TMA has read what it stored from there two boxes ago.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn acquire_box<const PENDING: u32>([half, t]: [u32; 2]) {
         if t == 0 {
             store_wait_read::<PENDING>();
@@ -242,7 +242,7 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
 
     /// Stores a box that the warpgroup has staged from `base` on, of so many rows of 128 bytes, to C, its first
     /// element at `[column, row, matrix]`. An element is `ELEMENT` elements of the map.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn store_box<U: Element, const COPIES: bool, const ELEMENT: u32>(
         &self,
         to: &VecMut<'_, U>,
@@ -265,7 +265,7 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
 
     /// Copies the elements of a box that C has, at any address: neighbours by threads of a warp, four by each thread at
     /// a time.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn copy_elements<U: Element>(
         &self,
         to: &VecMut<'_, U>,
@@ -298,14 +298,14 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
     }
 
     /// Alpha times an accumulator, or an integer as it is.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn scaled(&self, value: f32) -> f32 {
         let scaled = self.gemm.alpha * value;
         if self.gemm.has_integers() { value } else { scaled }
     }
 
     /// 16-bit elements by `stmatrix`, 64 columns at a time, each of them `ELEMENT` elements of the map.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn store_16<F: Form, const COPIES: bool, const ELEMENT: u32>(
         &self,
         pair: impl Fn(f32, f32) -> u32,
@@ -342,7 +342,7 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
     }
 
     /// 16-bit accumulators of Cᵀ by transposing `stmatrix`, 48 columns at a time, which are rows of C.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn store_16_transposed<const COPIES: bool>(
         &self,
         pair: impl Fn(f32, f32) -> u32,
@@ -372,7 +372,7 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
     }
 
     /// `f32` or `i32`, 32 columns at a time, each of them `ELEMENT` elements of the map.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn store_32<F: Form, const COPIES: bool, const ELEMENT: u32>(
         &self,
         to: &VecMut<'_, f32>,
@@ -403,7 +403,7 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
     }
 
     /// `f32` accumulators of Cᵀ with A in registers, 64 columns at a time, which are rows of C: two boxes side by side.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn store_32_transposed<const COPIES: bool>(
         &self,
         to: &VecMut<'_, f32>,
@@ -444,7 +444,7 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
     }
 
     /// The generic epilogue: 64 columns at a time through shared memory, so that a warp writes neighbours of C.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn store_generic<F: Form>(&self, sums: impl ReadColumns, [row, col, matrix]: [u32; 3], [half, t]: [u32; 2]) {
         let own = half * STAGING as u32;
         // A tile that is no multiple of PART wide ends within one.
@@ -491,7 +491,7 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
 
     /// Stores the part of C at `[row, column, matrix]`, 64 rows and [`PART`] columns, from this warpgroup's staging
     /// memory; it ends at row and column `ends`.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn store_part(&self, [half, t]: [u32; 2], [row, columns, matrix]: [u32; 3], ends: [u32; 2]) {
         let own = half * STAGING as u32;
         let lines = ends[0].saturating_sub(row).min(64);
@@ -518,7 +518,7 @@ impl<T: MmaElement, const E: usize> Epilogue<'_, T, E> {
     }
 
     /// Stores of a box of 16-bit elements, staged as for TMA, the rows that C has: threads copy 16 bytes at a time.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn copy_box(&self, [half, t]: [u32; 2], base: u32, [col, row, matrix]: [u32; 3])
     where
         T::Stored: Lanes<8>,

@@ -37,13 +37,13 @@ pub(super) struct Fixup<'a> {
 
 impl<'a> Fixup<'a> {
     /// Of tiles that these blocks, or clusters, share.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) const fn new(args: StreamKArgs<'a>, blocks: Blocks, consumers: u32, cluster: u32) -> Self {
         Self { args, blocks, consumers, cluster }
     }
 
     /// The partials of a warpgroup of a block, by fours, and their flag.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn slot<const N: usize>(
         &self,
         block: u32,

@@ -21,7 +21,7 @@ const DEPTH: u32 = 32;
 const BOX: usize = (LINE * DEPTH) as usize;
 
 /// The row, of the 64 of a warpgroup, whose accumulators thread `t` of it has; its other one is 4 further down.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) const fn row(t: u32) -> u32 {
     let (warp, i) = (t / 32, t % 32 / 4);
     warp / 2 * LINE + warp % 2 * 8 + i / 4 * 16 + i % 4
@@ -29,7 +29,7 @@ pub(super) const fn row(t: u32) -> u32 {
 
 /// The fragments of thread `t` of the warpgroup whose boxes begin at element `start`, for four instructions: for each 8
 /// steps of k, its two rows at step q and at q + 4.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn load<const N: usize>(x: &SharedArray<f32, N>, start: u32, t: u32) -> [[u32; 4]; 4] {
     let (row, q) = (row(t % 128), t % 4);
     let (in_box, vector) = (start + row / LINE * BOX as u32, row % LINE / 4);

@@ -20,7 +20,7 @@ use crate::gemm::args::{LAUNCHES_LATE, STREAMS_A, STREAMS_B, TMA_STORE, TmaGemmA
 use crate::unroll::each;
 
 /// Gives the registers back that the producer does not need.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn decrease_for_producer<C: Config>() {
     if const { C::CONFIG.has_many_accumulators() } {
         decrease_registers::<{ MANY_REGISTERS[0] }>();
@@ -30,7 +30,7 @@ fn decrease_for_producer<C: Config>() {
 }
 
 /// Takes them for a consumer.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn increase_for_consumer<C: Config>() {
     if const { C::CONFIG.has_many_accumulators() } {
         increase_registers::<{ MANY_REGISTERS[1] }>();

@@ -127,7 +127,7 @@ impl<C: Config, const A: usize, const B: usize, const STAGES: usize, const E: us
     Consumer<'_, '_, C, A, B, STAGES, E>
 {
     /// This warpgroup's 128 rows of the tile at `place`, the block's tile number `done`: two accumulators of 64 rows.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn tile<const N: usize>(&self, done: u32, place: impl Fn() -> [u32; 3])
     where
         Columns<N>: Width,

@@ -46,7 +46,7 @@ macro_rules! operands {
             place()
         });
 
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         fn finish<const N: usize>(
             accumulator: &mut Accumulators<N>,
             source: Operands<'_, f32>,

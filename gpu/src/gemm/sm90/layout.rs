@@ -18,13 +18,13 @@ pub(super) struct MmaLayout {
 
 impl MmaLayout {
     /// The layout of which `C` is the type, which is that of all kernels with some main loops.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) const fn of<C: Config>() -> Self {
         Self::new(C::K_MAJOR)
     }
 
     /// The layout in which the MMA's A and its B are K-major, or not.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[cfg_attr(target_arch = "nvptx64", allow(unused_variables))]
     pub(super) const fn new(k_major: [bool; 2]) -> Self {
         Self {
@@ -34,7 +34,7 @@ impl MmaLayout {
     }
 
     /// Whether they are.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) const fn k_major<C: Config>(self) -> [bool; 2] {
         #[cfg(target_arch = "nvptx64")]
         return C::K_MAJOR;
@@ -43,7 +43,7 @@ impl MmaLayout {
     }
 
     /// Whether tensor cores read the B in shared memory MN-major.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) const fn is_b_mn_major<C: Config>(self) -> bool {
         #[cfg(target_arch = "nvptx64")]
         return C::MajorB::IS_MN;

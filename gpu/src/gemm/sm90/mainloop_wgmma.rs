@@ -13,7 +13,7 @@ use crate::unroll::unroll;
 
 /// Multiplies `steps` stages of the pipeline from `state` on, at least one: accumulator i has the 64 rows from `row` +
 /// 64·i of the tile on. `meanwhile` is called once products are under way.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn accumulate<
     C: Config,
     const COUNT: usize,

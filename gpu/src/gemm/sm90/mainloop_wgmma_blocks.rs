@@ -53,7 +53,7 @@ pub(super) struct Blocks<'a, const F: usize> {
 
 impl<'a, const F: usize> Blocks<'a, F> {
     /// The factors of the sums that begin at a row and a column of C.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn new(scales: BlockScales<'a>, [row, col, _]: [u32; 3], rings: &'a SharedArray<f32, F>) -> Self {
         const { assert!(PART == SCALE_BLOCK as usize) }
         let (lane, (down, _)) = (lane_id(), Accumulators::<PART>::position(0));
@@ -74,7 +74,7 @@ impl<'a, const F: usize> Blocks<'a, F> {
     }
 
     /// Starts to copy the factors of a stage; of none beyond the tile's, since the next tile's copies go there.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn copy(&self, stage: u32, place: u32) {
         // Outside of the matrix.
         let stage = if stage < self.end { stage } else { u32::MAX };
@@ -85,7 +85,7 @@ impl<'a, const F: usize> Blocks<'a, F> {
     }
 
     /// Begins a tile with the stages `from` to `to` of k.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn begin(&mut self, [from, to]: [u32; 2]) {
         (self.end, self.places) = (to, [0, RING - STAGE]);
         // The lanes have read the last factors of the tile before.
@@ -97,7 +97,7 @@ impl<'a, const F: usize> Blocks<'a, F> {
     /// The factors of both parts of stage `stage`, of the upper and of the lower one of this thread's rows: of all
     /// stages of the tile in their order. Without a branch: this is called while a product is under way, where ptxas
     /// allows none.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn next(&mut self, stage: u32) -> [[f32; 2]; 2] {
         cp_async_wait_group::<1>();
         sync_warp(FULL_MASK);
@@ -113,7 +113,7 @@ impl<'a, const F: usize> Blocks<'a, F> {
 
 /// Sums the stages `from` to `to` of k, at least one, from stage `state` of the pipeline on, into `sum`: the 64 rows
 /// from `row` of the tile on.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn accumulate<
     C: Config,
     const N: usize,

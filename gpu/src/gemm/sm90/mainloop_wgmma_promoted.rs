@@ -22,7 +22,7 @@ pub(super) const PART: usize = 128;
 
 /// Sums `steps` stages, at least one, from stage `state` of the pipeline on, into `sum`: the 64 rows from `row` of the
 /// tile on.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn accumulate<C: Config, const N: usize, const A: usize, const B: usize, const STAGES: usize>(
     smem: &Smem<C::Operand, A, B, STAGES>,
     sum: &mut Accumulators<N>,

@@ -16,7 +16,7 @@ use super::pipeline::{PipelineState, Smem};
 
 /// Multiplies `steps` stages of the pipeline from `state` on, at least one: the accumulator has the 64 rows from `row`
 /// of the tile on, in the order of [`fragments::row`].
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn accumulate<
     C: Config<Operand = f32>,
     const N: usize,

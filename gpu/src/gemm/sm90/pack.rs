@@ -43,7 +43,7 @@ pub const fn grid(vectors: [u32; 2]) -> u32 {
 }
 
 /// Writes vector `i` of the copy, of elements of which `LANES` make a vector.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn pack_vector<T: Element + Into<u32>, const LANES: usize>(x: PackArgs<'_, T>, zero: T, i: u32) {
     let [rows, cols] = x.shape.map(|extent| extent.max(1));
     let across = cols.div_ceil(LANES as u32);
@@ -63,7 +63,7 @@ fn pack_vector<T: Element + Into<u32>, const LANES: usize>(x: PackArgs<'_, T>, z
     x.to.set_within((offset(x.to_strides) + vector as u64) as usize, Vec4::new(words));
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn pack<T: Element + Into<u32>, const LANES: usize>(a: PackArgs<'_, T>, b: PackArgs<'_, T>, zero: T) {
     launch_dependents();
     dependency_wait();

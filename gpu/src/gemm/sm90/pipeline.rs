@@ -76,7 +76,7 @@ impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A,
     /// Loads stage `state` of the pipeline once it is empty: of A the MMA tile's rows from `row` on, of B `width`
     /// columns from `col` on, of which the blocks of a cluster load equal parts for each other. Policies are for the
     /// loads that are not for other blocks.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn load_stage<C: Config<Operand = T>>(
         &self,
         layout: MmaLayout,
@@ -93,7 +93,7 @@ impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A,
     }
 
     /// The operands of the MMA in a stage: of A the 64 rows from row `row` of the tile on.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn operands<C: Config<Operand = T>>(
         &self,
         layout: MmaLayout,
@@ -105,7 +105,7 @@ impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A,
     }
 
     /// The MMA's B alone.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn operand_b<C: Config<Operand = T>>(&self, layout: MmaLayout, stage: u32) -> Operand {
         // The leading dimension counts where boxes lie side by side along n.
         let leading = if layout.is_b_mn_major::<C>() { 128 * Self::DEPTH } else { 0 };
@@ -114,13 +114,13 @@ impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A,
     }
 
     /// The first element of 64 rows of A in a stage.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) const fn a_at(stage: u32, row: u32) -> u32 {
         stage * Self::STAGE_A + row * Self::DEPTH
     }
 
     /// Releases a stage: this warp has read it. Every block of the cluster loads a part of it.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn release<C: Config<Operand = T>>(&self, stage: u32) {
         let (lane, cluster) = (lane_id(), C::CONFIG.cluster);
         if cluster > 1 {
@@ -134,7 +134,7 @@ impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Smem<T, A,
 
     /// Waits until every stage is empty: no block of the cluster arrives at this one's mbarriers any more, so it may
     /// exit.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn drain(&self, mut state: PipelineState<STAGES>) {
         for _ in 0..STAGES {
             self.empty.wait(state.stage(), state.parity);
@@ -150,7 +150,7 @@ trait Stages<T: Element> {
 }
 
 impl<T: Element, const A: usize, const B: usize, const STAGES: usize> Stages<T> for Smem<T, A, B, STAGES> {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn slot(&self, stage: u32, is_b: bool, [from, len]: [u32; 2]) -> SharedBox<'_, T> {
         if is_b {
             self.b.tma_box(stage * Self::STAGE_B + from, len)
@@ -175,7 +175,7 @@ pub(super) struct StageLoads {
 
 impl StageLoads {
     /// Those of this configuration.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn of<C: Config>(layout: MmaLayout) -> Self {
         let WgmmaConfig { mma: [rows, _], cluster, .. } = C::CONFIG;
         let depth = (128 / size_of::<C::Operand>()) as u32;
@@ -264,7 +264,7 @@ impl<const STAGES: usize> PipelineState<STAGES> {
     pub const PRODUCER: Self = Self { stage: 0, parity: 1 };
 
     /// That of a consumer after so many steps.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[must_use]
     pub const fn after(steps: u64) -> Self {
         Self { stage: (steps % STAGES as u64) as u32, parity: (steps / STAGES as u64 % 2) as u32 }
@@ -285,7 +285,7 @@ impl<const STAGES: usize> PipelineState<STAGES> {
     ///     empty.advance();
     /// }
     /// ```
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[must_use]
     pub const fn producer_after(self, later: u32) -> Self {
         let stage = self.stage + later;
@@ -297,13 +297,13 @@ impl<const STAGES: usize> PipelineState<STAGES> {
     }
 
     /// The stage. (The minimum tells the compiler that it is one, so that no access to it needs a check of its own.)
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn stage(self) -> u32 {
         if self.stage < STAGES as u32 { self.stage } else { STAGES as u32 - 1 }
     }
 
     /// Goes on to the next stage.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub const fn advance(&mut self) {
         self.stage += 1;
         if self.stage >= STAGES as u32 {

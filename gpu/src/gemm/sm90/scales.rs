@@ -8,7 +8,7 @@ use crate::unroll::each;
 
 /// The sums of 64 rows from row `row`, column `col` of C on, times their factors. Those of `i8` are `i32`, whose bits
 /// the accumulators hold: they are rounded to the nearest `f32` first, and stay as they are if C takes integers.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn scale<T: Number<Wide = f32>, const N: usize>(
     sums: &mut Accumulators<N>,
     scales: Scales<'_>,

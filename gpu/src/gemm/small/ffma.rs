@@ -23,7 +23,7 @@ const HALVES: usize = PITCH as usize / 8;
 impl<const ROWS: usize> Accumulators<f32, 4> for Rows<ROWS> {
     const ZERO: Self = Self([[0.0; 8]; ROWS]);
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn add_k_major<const STAGE: usize>(
         &mut self,
         small: &SharedArray<f32, STAGE>,
@@ -42,7 +42,7 @@ impl<const ROWS: usize> Accumulators<f32, 4> for Rows<ROWS> {
         });
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn add_mn_major<const STAGE: usize>(
         &mut self,
         small: &SharedArray<f32, STAGE>,
@@ -63,7 +63,7 @@ impl<const ROWS: usize> Accumulators<f32, 4> for Rows<ROWS> {
         });
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn each<const K_MAJOR: bool>(self, lane: u32, mut put: impl FnMut(u32, u32, f32)) {
         unroll!(for row in 0..ROWS {
             if K_MAJOR {
@@ -87,7 +87,7 @@ impl<const ROWS: usize> Accumulators<f32, 4> for Rows<ROWS> {
 }
 
 /// Adds the sums of the lane whose index is this one's exclusive or `other`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn add_lane<const N: usize>(sums: [f32; N], other: u32) -> [f32; N] {
     let theirs = warp_shuffle_xor(u32::MAX, sums, other, 32).0;
     let mut both = sums;

@@ -14,7 +14,7 @@ use crate::unroll::unroll;
 
 /// This lane's vectors of the chunk that begins at `k0`, as [`Accumulators`](super::mainloop::Accumulators) says; zeros
 /// beyond the end of k, and anything in rows or columns that there are not.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn chunk<
     T: Number + Lanes<V>,
     const V: usize,
@@ -68,7 +68,7 @@ pub(super) fn chunk<
 }
 
 /// Row and column in the window of vector `i` of a lane.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 const fn place<const V: usize, const K_MAJOR: bool>(i: u32, k0: u32, lane: u32) -> (u32, u32) {
     let per_vector = V as u32;
     if K_MAJOR {
@@ -80,7 +80,7 @@ const fn place<const V: usize, const K_MAJOR: bool>(i: u32, k0: u32, lane: u32) 
 }
 
 /// Where this thread's vector `i` lies in shared memory: side by side with its neighbours'.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 const fn slot<const THREADS: u32>(i: u32, thread: u32) -> u32 {
     (i * THREADS + thread) * 4
 }

@@ -41,7 +41,7 @@ pub(super) trait Accumulators<T: Lanes<V>, const V: usize>: Copy {
 }
 
 /// The tile of C of this block, in all matrices of its share of the batch.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn gemm<
     T: Number<Wide = f32> + Lanes<V>,
     S: Accumulators<T, V>,
@@ -107,13 +107,13 @@ pub(super) fn gemm<
 }
 
 /// Where a sum of a warp lies in shared memory.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 const fn place<const ROWS: usize>(warp: u32, few: u32, many: u32) -> u32 {
     (warp * ROWS as u32 + few) * ACCUMULATOR_PITCH + many
 }
 
 /// The sums of this warp's chunks.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn sum<
     T: Number + Lanes<V>,
     S: Accumulators<T, V>,
@@ -153,7 +153,7 @@ fn sum<
 }
 
 /// Puts a warp's sums into shared memory, once nobody has vectors there.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn write<
     S: Accumulators<T, V>,
     T: Lanes<V>,

@@ -34,7 +34,7 @@ const STEPS: usize = PITCH as usize / 16;
 impl<T: Lanes<8> + Lanes<4> + Kind> Accumulators<T, 8> for Fragments {
     const ZERO: Self = Self([[0.0; 4]; 8]);
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn add_k_major<const STAGE: usize>(
         &mut self,
         small: &SharedArray<T, STAGE>,
@@ -55,7 +55,7 @@ impl<T: Lanes<8> + Lanes<4> + Kind> Accumulators<T, 8> for Fragments {
         });
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn add_mn_major<const STAGE: usize>(
         &mut self,
         small: &SharedArray<T, STAGE>,
@@ -78,7 +78,7 @@ impl<T: Lanes<8> + Lanes<4> + Kind> Accumulators<T, 8> for Fragments {
         });
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn each<const K_MAJOR: bool>(self, lane: u32, mut put: impl FnMut(u32, u32, f32)) {
         let (g, q) = (lane / 4, lane % 4);
         unroll!(for number in 0..8 {
@@ -93,13 +93,13 @@ impl<T: Lanes<8> + Lanes<4> + Kind> Accumulators<T, 8> for Fragments {
 }
 
 /// A vector's registers.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn words<T: Lanes<8>>(vector: Vector<T, 8>) -> [u32; 4] {
     bits_as::<_, Vector<u32, 4>>(vector).lanes
 }
 
 /// The lower, or upper, halves of two registers as one.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 const fn pair(first: u32, second: u32, upper: bool) -> u32 {
     if upper { first >> 16 | second & 0xFFFF_0000 } else { first & 0xFFFF | second << 16 }
 }

@@ -28,13 +28,13 @@ pub(super) struct Strip<'a, T: Element> {
 
 impl<'a, T: Element> Operand<'a, T> {
     /// How many rows the block has, at most `most`.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn count(&self, most: u32) -> u32 {
         (self.extent - self.first).min(most)
     }
 
     /// The first `count` of them, in a matrix of the batch.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn strip(&self, matrix: u32, count: u32, k: u32) -> Strip<'a, T> {
         let first = (self.first as u64).wrapping_mul(self.across);
         let start = (matrix as u64).wrapping_mul(self.batch).wrapping_add(first);

@@ -13,7 +13,7 @@ const PIECES: usize = 2;
 
 /// Puts the chunk that begins at `k0` into shared memory from `own` on, `ROWS` rows along k; zeros beyond the edges.
 /// All lanes of the warp share the work.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn stage<T: Number + Lanes<V>, const V: usize, const ROWS: usize, const STAGE: usize>(
     small: Strip<T>,
     stage: &SharedArray<T, STAGE>,

@@ -15,7 +15,7 @@ macro_rules! functions {
         pub const $names: &[&str] = &[$(stringify!($name)),+];
 
         /// Function `number` of `x`; 0 for other numbers.
-        #[inline(always)]
+        #[cfg_attr(optimised, inline(always))]
         pub fn $apply<T: Float>(number: u32, x: T, zero: T) -> T {
             match number {
                 $($number => math::$name(x),)+

@@ -39,7 +39,7 @@ pub struct Operands<T: Element, const K: usize> {
 }
 
 /// Loads the operands.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn fetch<T: Element, const K: usize>(operands: &Operands<T, K>, a: MatRef<T>, b: MatRef<T>, zero: T) {
     let lane = lane_id();
     for k in 0..K as u32 {
@@ -55,7 +55,7 @@ fn fetch<T: Element, const K: usize>(operands: &Operands<T, K>, a: MatRef<T>, b:
 }
 
 /// Writes C.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn write(sums: [f32; 4], c: MatMut<f32>) {
     let (row, col) = (lane_id() / 4, lane_id() % 4 * 2);
     c.set_within(row, col, sums[0]);
@@ -65,7 +65,7 @@ fn write(sums: [f32; 4], c: MatMut<f32>) {
 }
 
 /// Twice the product: with B's fragment once from its transpose, once by a transposed load.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn twice<K: Kind, T: Element>(operands: &Operands<T, 16>) -> [f32; 4] {
     let lane = lane_id();
     let a = ldmatrix::<4, false, _, 8>(operands.a.slot::<8>(lane % 16, lane / 16 * 8));

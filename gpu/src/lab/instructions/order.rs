@@ -112,7 +112,7 @@ pub fn last_block_by_order(partial: VecMut<u32>, ticket: VecMut<u32>, out: VecMu
     }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn total(partial: VecMut<u32>) -> u32 {
     let mut sum = 0;
     for b in 0..partial.len() {

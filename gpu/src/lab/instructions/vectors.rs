@@ -16,7 +16,7 @@ pub const fn grid(n: usize, lanes: usize) -> [u32; 3] {
     [(n / lanes).div_ceil(BLOCK as usize) as u32, 1, 1]
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn copy_element<T: Element>(x: VecRef<T>, y: VecMut<T>) {
     let i = index_1d();
     if i < x.len().min(y.len()) {
@@ -24,7 +24,7 @@ fn copy_element<T: Element>(x: VecRef<T>, y: VecMut<T>) {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn copy_vector<T: Lanes<N>, const N: usize>(x: VecRef<T>, y: VecMut<T>) {
     copy_element(x.vectors::<N>(), y.vectors_mut::<N>());
 }

@@ -26,7 +26,7 @@ pub struct Buffers {
 }
 
 /// Initialises the mbarrier and makes it visible to the async proxy and to the block.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn init_barrier(buffers: &Buffers) {
     if thread_idx_x() == 0 {
         buffers.full.init(0, 1);
@@ -36,7 +36,7 @@ fn init_barrier(buffers: &Buffers) {
 }
 
 /// Writes element i of the loaded box plus 1 to element i of the box to store.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn add_one(buffers: &Buffers) {
     for i in (thread_idx_x()..BOX as u32).step_by(BLOCK as usize) {
         buffers.outgoing.set(i, buffers.loaded.get(i) + 1.0);

@@ -85,7 +85,7 @@ pub fn tma_pipeline_sums(#[shared] pipeline: &Pipeline, x: &TensorMap<f32>, rows
 }
 
 /// The next stage, and the parity of the phase to wait for there.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn next(stage: u32, parity: u32) -> (u32, u32) {
     if stage + 1 == STAGES { (0, parity ^ 1) } else { (stage + 1, parity) }
 }

@@ -33,7 +33,7 @@ pub type Words = Operands<f32, 2048, 8192>;
 
 /// Twice the product of `a` (64 × k) and `b` (k × `COLS`), in two `wgmma` groups, the first of which is in flight when
 /// the second starts.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn twice<
     K: Kind,
     T: Element,
@@ -81,7 +81,7 @@ impl Sums for i8 {
 }
 
 /// Writes D, the sums of products of `K`, to `c`; elements outside `c` are skipped.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn write<K: Sums, const COLS: usize>(d: &Accumulators<COLS>, c: MatMut<f32>)
 where
     Columns<COLS>: Width,

@@ -64,7 +64,7 @@ impl Layout {
     }
 
     /// Byte offset of number (`mn`, `k`).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[must_use]
     pub const fn offset(self, mn: u32, k: u32) -> u32 {
         let (row, byte) = if self.mn_major { (k, mn * self.bytes) } else { (mn, k * self.bytes) };
@@ -81,7 +81,7 @@ impl Layout {
 
     /// Writes the matrix with number (`mn`, `k`) = `number(mn, k)`, by `threads` threads of which this is `thread`,
     /// from byte `start` of `memory` on, a multiple of 1024.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     pub fn write<T: simt::element::Element, const N: usize>(
         self,
@@ -99,7 +99,7 @@ impl Layout {
     }
 
     /// The descriptor of the matrix at byte `start` of `memory`.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     #[must_use]
     pub fn operand<T: simt::element::Element, const N: usize>(self, memory: &SharedArray<T, N>, start: u32) -> Operand {

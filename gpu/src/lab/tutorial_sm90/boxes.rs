@@ -25,7 +25,7 @@ pub struct Memory {
 
 impl Memory {
     /// Stores the sums of a consumer to C from (`row`, `col`) on.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn store(
         &self,
         c: &TensorMapMut<bf16>,

@@ -68,7 +68,7 @@ pub fn matmul_consumers(
 }
 
 /// Multiplies `steps` stages, at least one: `sums` becomes the product of this consumer's 64 rows of A and all of B.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn multiply(
     ring: &Stages,
     sums: &mut Accumulators<256>,

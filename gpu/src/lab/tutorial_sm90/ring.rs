@@ -25,7 +25,7 @@ pub struct Ring<const B: usize, const STAGES: usize> {
 
 impl<const B: usize, const STAGES: usize> Ring<B, STAGES> {
     /// Initialises the mbarriers, for so many warps that read each stage. All threads of the block call.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn init(&self, readers: u32) {
         if thread_idx_x() == 0 {
             for stage in 0..STAGES as u32 {
@@ -38,7 +38,7 @@ impl<const B: usize, const STAGES: usize> Ring<B, STAGES> {
     }
 
     /// Producer: loads a step of the tile whose first element is (`row`, `col`), from `k` on, once the stage is empty.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn load(
         &self,
         state: PipelineState<STAGES>,
@@ -56,7 +56,7 @@ impl<const B: usize, const STAGES: usize> Ring<B, STAGES> {
     }
 
     /// Consumer: A and B of a full stage.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn operands(&self, state: PipelineState<STAGES>) -> (Operand, Operand) {
         let stage = state.stage() as usize;
         let of_b = Operand::new(self.b[stage].slot::<8>(0), (OF_B * size_of::<bf16>()) as u32, 1024, Swizzle::B128);
@@ -64,7 +64,7 @@ impl<const B: usize, const STAGES: usize> Ring<B, STAGES> {
     }
 
     /// Consumer: this warp has read the stage.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn release(&self, state: PipelineState<STAGES>) {
         if lane_id() == 0 {
             self.empty.arrive(state.stage());

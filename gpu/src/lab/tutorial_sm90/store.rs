@@ -7,14 +7,14 @@ use simt::prelude::*;
 use simt::wgmma::{Accumulators, Columns, Width};
 
 /// Stores two neighbours, if C has them.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn store_pair(c: MatMut<bf16>, (row, col): (u32, u32), values: [f32; 2]) {
     c.window_mut().set_vec_within::<2>(row, col, Vec2::new(values.map(bf16_from_f32)));
 }
 
 /// Stores the sums of a warpgroup, 64 × `N`, to C from (`row`, `col`) on. Four lanes write 16 neighbouring bytes: half
 /// of each sector of 32 bytes is written by another instruction.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn store<const N: usize>(c: MatMut<bf16>, sums: &Accumulators<N>, (row, col): (u32, u32))
 where
     Columns<N>: Width,

@@ -44,7 +44,7 @@ pub struct Tiles {
 }
 
 /// Where a vector of 8 elements lies in a box whose rows are 64 elements: by its row and its first column.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 const fn swizzled(row: u32, col: u32) -> u32 {
     row * 64 + ((col / 8) ^ (row % 8)) * 8
 }

@@ -19,13 +19,13 @@ pub(super) struct WarpTile {
 }
 
 impl WarpTile {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn zeroed() -> Self {
         Self { sums: const { [[[0.0; 4]; 4]; 4] } }
     }
 
     /// Row and column of the warp's part in the block's tile.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn place() -> (u32, u32) {
         let warp = thread_idx_x() / 32 % 8;
         (warp / 4 * 64, warp % 4 * 32)
@@ -33,7 +33,7 @@ impl WarpTile {
 
     /// Adds the products of 16 steps along k, from `k` on. `a` and `b` give the eight elements of the tiles from a row
     /// and a column on.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn multiply<'s>(
         &mut self,
         k: u32,
@@ -54,7 +54,7 @@ impl WarpTile {
     }
 
     /// Stores the sums to the tile of C whose first element is (`row`, `col`).
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn store(&self, c: MatMut<bf16>, (row, col): (u32, u32)) {
         let ((down, right), lane) = (Self::place(), lane_id());
         let (row, col) = (row + down + lane / 4, col + right + lane % 4 * 2);

@@ -21,7 +21,7 @@ pub trait Flip: Key {
 macro_rules! flips {
     ($($t:ty: $x:ident, $mask:ident => $flipped:expr;)+) => {$(
         impl Flip for $t {
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn flip(self, $mask: u64) -> Self {
                 let $x = self;
                 $flipped
@@ -43,11 +43,11 @@ pub struct BestAt<T, P = Propagate>(PhantomData<(T, P)>);
 
 impl<T: Ordered, P: NanPolicy> Merge for Best<T, P> {
     type State = T::Key;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn identity() -> T::Key {
         P::identity::<Maximum, _>()
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn merge(a: T::Key, b: T::Key) -> T::Key {
         Key::extreme_of_two(a, b, true, P::IGNORES).unwrap_or(if P::beats::<Maximum, _>(b, a) { b } else { a })
     }
@@ -57,11 +57,11 @@ impl<T: Ordered<Key: Flip>, P: NanPolicy> Reduction for Best<T, P> {
     type Merges = Best<T::Key, P>;
     type Element = T;
     type Output = T;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: T, _: u64, mask: u64) -> T::Key {
         x.key().flip(mask)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(best: T::Key, mask: u64) -> T {
         T::of_key(best.flip(mask))
     }
@@ -72,11 +72,11 @@ where
     (T::Key, u64): State,
 {
     type State = (T::Key, u64);
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn identity() -> (T::Key, u64) {
         ArgExtreme::<T, Maximum, P>::identity()
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn merge(a: (T::Key, u64), b: (T::Key, u64)) -> (T::Key, u64) {
         ArgExtreme::<T, Maximum, P>::merge(a, b)
     }
@@ -89,11 +89,11 @@ where
     type Merges = BestAt<T::Key, P>;
     type Element = T;
     type Output = u64;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: T, index: u64, mask: u64) -> (T::Key, u64) {
         (x.key().flip(mask), index)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of_vector(lanes: &[T], first: u64, mask: u64) -> (T::Key, u64) {
         let (mut best, mut offset) = (lanes[0].key().flip(mask), 0_u32);
         for lane in 1..lanes.len() {
@@ -104,7 +104,7 @@ where
         }
         (best, first + u64::from(offset))
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish((best, index): (T::Key, u64), _: u64) -> u64 {
         // A NaN here is the identity: no element was seen.
         if best.is_nan() && P::identity::<Maximum, T::Key>().is_nan() { NO_INDEX } else { index }

@@ -17,7 +17,7 @@ use crate::unroll::each;
 
 /// The merged state of four vectors. Vector i is at (`rows[i]`, 0); its first element has index `first` + i·`step` in
 /// the line.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn reduce_four<R: Reducer, const N: usize>(
     r: R,
     own: &Window<Vector<R::Element, N>>,

@@ -23,13 +23,13 @@ pub struct TotalOfIntegers<T>(PhantomData<T>);
 pub struct SquareTotal<T>(PhantomData<T>);
 
 /// `x`, or 0 for a NaN if NaNs are ignored.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn counted<P: NanPolicy>(x: f64) -> f64 {
     if P::IGNORES && x.is_nan() { 0.0 } else { x }
 }
 
 /// The sum, or the mean.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn divided(sum: f64, parameter: u64) -> f64 {
     if parameter == 0 { sum } else { sum / (parameter - 1) as f64 }
 }
@@ -38,11 +38,11 @@ impl<T: ExactInF64, P: NanPolicy> Reduction for Total<T, P> {
     type Merges = AddF64;
     type Element = T;
     type Output = f32;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: T, _: u64, _: u64) -> f64 {
         counted::<P>(x.to_f64())
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(sum: f64, parameter: u64) -> f32 {
         divided(sum, parameter) as f32
     }
@@ -52,11 +52,11 @@ impl<P: NanPolicy> Reduction for TotalOfF64<P> {
     type Merges = AddCompensated;
     type Element = f64;
     type Output = f64;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: f64, _: u64, _: u64) -> (f64, f64) {
         (counted::<P>(x), 0.0)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(state: (f64, f64), parameter: u64) -> f64 {
         divided(AddCompensated::total(state), parameter)
     }
@@ -66,11 +66,11 @@ impl<T: Integer> Reduction for TotalOfIntegers<T> {
     type Merges = AddWrapping;
     type Element = T;
     type Output = u64;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: T, _: u64, _: u64) -> u64 {
         x.residue()
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(sum: u64, parameter: u64) -> u64 {
         if parameter == 0 { sum } else { (T::to_f64(sum) / (parameter - 1) as f64).to_bits() }
     }
@@ -80,11 +80,11 @@ impl<T: ExactInF64> Reduction for SquareTotal<T> {
     type Merges = AddF64;
     type Element = T;
     type Output = f32;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: T, _: u64, _: u64) -> f64 {
         x.to_f64() * x.to_f64()
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(sum: f64, parameter: u64) -> f32 {
         (if parameter == 0 { sum } else { sqrt(sum) }) as f32
     }

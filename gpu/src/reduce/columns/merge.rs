@@ -39,33 +39,33 @@ pub(super) struct BlockPosition {
 
 impl BlockPosition {
     /// The first item of the tile.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn first(&self) -> u32 {
         self.tile << (self.shift + self.striped)
     }
 
     /// Item `which` of thread `t`.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn item(&self, t: u32, which: u32) -> u32 {
         self.first().saturating_add((t & ((1 << self.shift) - 1)) + (which << self.shift))
     }
 
     /// Lines of a tile.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn lines(&self) -> u32 {
         1 << (self.lines_per_item + self.shift + self.striped)
     }
 }
 
 /// The last item.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn last(extents: [u32; DIMS]) -> u32 {
     let [a, b, c, d, e] = extents;
     a.wrapping_mul(b).wrapping_mul(c).wrapping_mul(d).wrapping_mul(e).wrapping_sub(1)
 }
 
 /// Merges the states of a thread's lines within the warp and stores them in shared memory.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn store_states<R: Reducer, const N: usize, const S: usize>(
     r: R,
     scratch: &Scratch<S>,
@@ -89,7 +89,7 @@ pub(super) fn store_states<R: Reducer, const N: usize, const S: usize>(
 }
 
 /// The state of line `line` of group `group`, where a group has `lines` lines.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn load_state<R: Reducer, const S: usize>(r: R, scratch: &Scratch<S>, group: u32, lines: u32, line: u32) -> R::State {
     let mut words = [0; MAX_STATE_WORDS];
     for word in 0..r.words() {
@@ -99,7 +99,7 @@ fn load_state<R: Reducer, const S: usize>(r: R, scratch: &Scratch<S>, group: u32
 }
 
 /// Merges the states of [`store_states`] and passes each line's state to `write`: item, line of the item, state.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn reduce<R: Reducer, const S: usize>(
     r: R,
     scratch: &Scratch<S>,

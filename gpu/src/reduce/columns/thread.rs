@@ -27,7 +27,7 @@ pub(super) struct Rows {
 }
 
 /// The states of the `N` lines of an item.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn reduce_rows<R: Reducer, E: Element, const N: usize>(
     r: R,
     x: VecRef<E>,
@@ -62,7 +62,7 @@ pub(super) fn reduce_rows<R: Reducer, E: Element, const N: usize>(
 }
 
 /// The states of `K` lines, line k starting at element `begins[k]` of `x`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn reduce_striped_rows<R: Reducer, const K: usize>(
     r: R,
     x: VecRef<R::Element>,

@@ -66,7 +66,7 @@ impl<M, R> Static<M, R> {
 }
 
 impl<M, R> Clone for Static<M, R> {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn clone(&self) -> Self {
         *self
     }
@@ -76,31 +76,31 @@ impl<M, R> Copy for Static<M, R> {}
 
 impl<M: Merge, R> Merger for Static<M, R> {
     type State = M::State;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn words(self) -> usize {
         M::State::WORDS
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn identity(self) -> M::State {
         M::identity()
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn merge(self, a: M::State, b: M::State) -> M::State {
         M::merge(a, b)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn reduce_lanes(self, state: M::State, lanes: u32) -> M::State {
         M::reduce_lanes(state, lanes)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn pack(self, state: M::State) -> [u64; MAX_STATE_WORDS] {
         state.pack()
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn unpack(self, words: [u64; MAX_STATE_WORDS]) -> M::State {
         M::State::unpack(words)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     fn reduce_strided<const N: usize>(self, states: [M::State; N], width: u32, stride: u32) -> [M::State; N] {
         warp_reduce_strided(FULL_MASK, states, width, stride, |mut a, b| {
@@ -110,7 +110,7 @@ impl<M: Merge, R> Merger for Static<M, R> {
             a
         })
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     fn shuffle_xor<const N: usize>(self, states: [M::State; N], distance: u32) -> [M::State; N] {
         warp_shuffle_xor(FULL_MASK, states, distance, 32).0
@@ -120,15 +120,15 @@ impl<M: Merge, R> Merger for Static<M, R> {
 impl<M: Merge, R: Reduction<Merges = M>> Reducer for Static<M, R> {
     type Element = R::Element;
     type Output = R::Output;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(self, x: R::Element, index: u64, parameter: u64) -> M::State {
         R::of(x, index, parameter)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of_vector(self, lanes: &[R::Element], first: u64, parameter: u64) -> M::State {
         R::of_vector(lanes, first, parameter)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(self, state: M::State, parameter: u64) -> R::Output {
         R::finish(state, parameter)
     }
@@ -136,7 +136,7 @@ impl<M: Merge, R: Reduction<Merges = M>> Reducer for Static<M, R> {
 
 /// The reducer that the kernels of `R` are compiled for; its elements and results have the bits of those of `R`.
 #[cfg(target_arch = "nvptx64")]
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub fn reducer<R: Reduction>() -> Static<R::Merges, R> {
     Static::NEW
 }

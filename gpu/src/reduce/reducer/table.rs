@@ -154,31 +154,31 @@ pub fn reducer<R: Reduction<Element: Number, Output: Number>>() -> Table<Bits<R>
 
 impl<E, O> Merger for Table<E, O> {
     type State = Words;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn words(self) -> usize {
         self.0.merges.words
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn identity(self) -> Words {
         (self.0.merges.identity)()
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn merge(self, a: Words, b: Words) -> Words {
         (self.0.merges.merge)(a, b)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn reduce_lanes(self, state: Words, lanes: u32) -> Words {
         (self.0.merges.reduce_lanes)(state, lanes)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn pack(self, state: Words) -> Words {
         state
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn unpack(self, words: Words) -> Words {
         words
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     fn reduce_strided<const N: usize>(self, states: [Words; N], width: u32, stride: u32) -> [Words; N] {
         match self.words() {
@@ -187,7 +187,7 @@ impl<E, O> Merger for Table<E, O> {
             _ => strided::<MAX_STATE_WORDS, N>(self.0.merges, states, width, stride),
         }
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[track_caller]
     fn shuffle_xor<const N: usize>(self, states: [Words; N], distance: u32) -> [Words; N] {
         match self.words() {
@@ -201,15 +201,15 @@ impl<E, O> Merger for Table<E, O> {
 impl<E: Element, O: Element> Reducer for Table<E, O> {
     type Element = E;
     type Output = O;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(self, x: E, index: u64, parameter: u64) -> Words {
         (self.0.of)(x, index, parameter)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of_vector(self, lanes: &[E], first: u64, parameter: u64) -> Words {
         (self.0.of_vector)(lanes, first, parameter)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(self, state: Words, parameter: u64) -> O {
         (self.0.finish)(state, parameter)
     }

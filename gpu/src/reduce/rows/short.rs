@@ -18,7 +18,7 @@ use crate::reduce::reducer::Reducer;
 use crate::unroll::{each, unroll};
 
 /// Reduces the block's evenly spaced lines: by vectors if all lines are aligned whole vectors, otherwise by elements.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn reduce<R: Reducer, const N: usize>(
     r: R,
     x: VecRef<R::Element>,
@@ -42,7 +42,7 @@ pub(super) fn reduce<R: Reducer, const N: usize>(
 }
 
 /// Reduces the block's rows of `window`; `of` is the state of an entry, given its column.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn each<R: Reducer, E: Element>(
     r: R,
     window: Window<E>,
@@ -90,7 +90,7 @@ const HALF: usize = IN_FLIGHT / 2;
 
 /// Merges the states of the group's four lines over its lanes. Returns which line is then in `states[0]`, and how many
 /// lines the lane holds: one if there are four lanes or more, none in lanes whose states were merged into others.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn exchange<R: Reducer>(r: R, states: &mut [R::State; IN_FLIGHT], lane: u32, lanes: u32) -> (usize, usize) {
     if lanes == 1 {
         return (0, IN_FLIGHT);

@@ -14,7 +14,7 @@ use crate::reduce::whole::block::reduce_block;
 
 /// Reduces the block's medium lines, one after the other in each group of lanes; or the block's chunk of a long line
 /// and, in the block that finishes last, the states of all chunks.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn reduce<R: Reducer, const N: usize, const W: usize>(
     r: R,
     scratch: &Scratch<W>,

@@ -34,13 +34,13 @@ pub struct Carry<S> {
 
 impl<S: Copy> Carry<S> {
     /// An empty range.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn empty(identity: S) -> Self {
         Self { first_end: None, head: identity, tail: identity }
     }
 
     /// Appends the next range. Writes the first segment that ends there if it begins in this range.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn add<R: Reducer<State = S>>(&mut self, r: R, next: Self, write: impl Fn(u32, S)) {
         let joined = r.merge(self.tail, if next.first_end.is_some() { next.head } else { next.tail });
         match (next.first_end, self.first_end) {
@@ -66,17 +66,17 @@ pub struct Scratch<const W: usize> {
 }
 
 /// A segment's number + 1, or 0 for none.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn word_of(first_end: Option<u32>) -> u32 {
     first_end.map_or(0, |segment| segment.wrapping_add(1))
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn of_word(word: u32) -> Option<u32> {
     if word == 0 { None } else { Some(word - 1) }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn get<R: Reducer, const W: usize, const C: usize>(r: R, tile: &SharedTile<u64, W, C>, col: u32) -> R::State {
     let mut words = [0; MAX_STATE_WORDS];
     for word in 0..W {
@@ -85,7 +85,7 @@ fn get<R: Reducer, const W: usize, const C: usize>(r: R, tile: &SharedTile<u64, 
     r.unpack(words)
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn set<R: Reducer, const W: usize, const C: usize>(r: R, tile: &SharedTile<u64, W, C>, col: u32, state: R::State) {
     let words = r.pack(state);
     for word in 0..W {
@@ -94,7 +94,7 @@ fn set<R: Reducer, const W: usize, const C: usize>(r: R, tile: &SharedTile<u64, 
 }
 
 /// The carry of the block, in thread 0, from those of its warps, in their lanes 0. One barrier.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn combine_warps<R: Reducer, const W: usize>(
     r: R,
     scratch: &Scratch<W>,
@@ -125,7 +125,7 @@ pub(super) fn combine_warps<R: Reducer, const W: usize>(
 
 /// Combines the carries of all blocks in the block that finishes last: each thread combines a run of blocks, then
 /// completes the first segment that ends in its run with the tails of the runs before.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn combine_blocks<R: Reducer, const W: usize>(
     r: R,
     scratch: &Scratch<W>,

@@ -60,7 +60,7 @@ pub struct SegmentArgs {
 
 impl SegmentArgs {
     /// The parameter for a segment of `length` elements.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn parameter(self, parameter: u64, length: u64) -> u64 {
         // Without a branch, across which the compiler would keep two more registers.
         let joined = parameter | (length + 1) & u64::from(self.by_length == LENGTH_PLUS_ONE).wrapping_neg();

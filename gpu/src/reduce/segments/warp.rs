@@ -128,7 +128,7 @@ fn max_by_lane(length: u64) -> u64 {
 
 /// Reduces the warp's range: writes the segments that begin and end in it. Returns, in lane 0, the state of the segment
 /// that ends in it and may have begun before, and the state of the segment that continues after it.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn reduce<R: Reducer, const N: usize>(
     r: R,
     x: VecRef<R::Element>,

@@ -25,11 +25,11 @@ where
     (T::Key, u64): super::reduction::State,
 {
     type State = (T::Key, u64);
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn identity() -> (T::Key, u64) {
         (P::identity::<W, _>(), NO_INDEX)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn merge(a: (T::Key, u64), b: (T::Key, u64)) -> (T::Key, u64) {
         let (better, worse) = (P::beats::<W, _>(b.0, a.0), P::beats::<W, _>(a.0, b.0));
         if better || (!worse && b.1 < a.1) { b } else { a }
@@ -40,11 +40,11 @@ impl<T: Ordered, W: Extremum, P: NanPolicy> Reduction for ArgExtreme<T, W, P> {
     type Merges = ArgExtreme<T::Key, W, P>;
     type Element = T;
     type Output = u64;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: T, index: u64, _: u64) -> (T::Key, u64) {
         (x.key(), index)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of_vector(lanes: &[T], first: u64, _: u64) -> (T::Key, u64) {
         let (mut best, mut offset) = (lanes[0].key(), 0_u32);
         for lane in 1..lanes.len() {
@@ -55,7 +55,7 @@ impl<T: Ordered, W: Extremum, P: NanPolicy> Reduction for ArgExtreme<T, W, P> {
         }
         (best, first + u64::from(offset))
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish((best, index): (T::Key, u64), _: u64) -> u64 {
         // A NaN here is the identity: no element was seen.
         if best.is_nan() && P::identity::<W, T::Key>().is_nan() { NO_INDEX } else { index }

@@ -15,7 +15,7 @@ pub struct Scratch<const W: usize, const N: usize = WARPS> {
 }
 
 /// The merged state of the block's threads, in thread 0. One barrier; another must follow before the next call.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn reduce_block<R: Merger, const W: usize, const N: usize>(
     r: R,
     scratch: &Scratch<W, N>,

@@ -55,15 +55,15 @@ pub struct Minimum;
 
 impl Extremum for Maximum {
     const IS_MAXIMUM: bool = true;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn identity<K: Key>() -> K {
         K::LOWEST
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn no_better<K: Key>(b: K, a: K) -> bool {
         b <= a
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn extreme_of_warp<K: Key>(key: K) -> Option<K> {
         key.warp_maximum()
     }
@@ -71,15 +71,15 @@ impl Extremum for Maximum {
 
 impl Extremum for Minimum {
     const IS_MAXIMUM: bool = false;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn identity<K: Key>() -> K {
         K::HIGHEST
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn no_better<K: Key>(b: K, a: K) -> bool {
         b >= a
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn extreme_of_warp<K: Key>(key: K) -> Option<K> {
         key.warp_minimum()
     }
@@ -102,11 +102,11 @@ pub struct Ignore;
 
 impl NanPolicy for Propagate {
     const IGNORES: bool = false;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn identity<W: Extremum, K: Key>() -> K {
         W::identity()
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn beats<W: Extremum, K: Key>(b: K, a: K) -> bool {
         !a.is_nan() && !W::no_better(b, a)
     }
@@ -114,11 +114,11 @@ impl NanPolicy for Propagate {
 
 impl NanPolicy for Ignore {
     const IGNORES: bool = true;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn identity<W: Extremum, K: Key>() -> K {
         K::ABSENT.unwrap_or(W::identity())
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn beats<W: Extremum, K: Key>(b: K, a: K) -> bool {
         !b.is_nan() && !W::no_better(b, a)
     }
@@ -130,20 +130,20 @@ macro_rules! reals {
             const LOWEST: Self = $t::NEG_INFINITY;
             const HIGHEST: Self = $t::INFINITY;
             const ABSENT: Option<Self> = Some($t::NAN);
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn is_nan(self) -> bool {
                 self.is_nan()
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn extreme_of_two(a: Self, b: Self, greatest: bool, ignore_nan: bool) -> Option<Self> {
                 let extreme_of_two: fn(Self, Self, bool, bool) -> Option<Self> = $extreme_of_two;
                 extreme_of_two(a, b, greatest, ignore_nan)
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn warp_maximum(self) -> Option<Self> {
                 None
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn warp_minimum(self) -> Option<Self> {
                 None
             }
@@ -166,20 +166,20 @@ macro_rules! integers {
             const LOWEST: Self = $t::MIN;
             const HIGHEST: Self = $t::MAX;
             const ABSENT: Option<Self> = None;
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn is_nan(self) -> bool {
                 false
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn extreme_of_two(_: Self, _: Self, _: bool, _: bool) -> Option<Self> {
                 None
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn warp_maximum(self) -> Option<Self> {
                 let of: fn(Self) -> Option<Self> = $greatest;
                 of(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn warp_minimum(self) -> Option<Self> {
                 let of: fn(Self) -> Option<Self> = $least;
                 of(self)
@@ -198,12 +198,12 @@ macro_rules! ordered {
     ($($t:ty as $key:ty: $to:expr, $from:expr;)+) => {$(
         impl Ordered for $t {
             type Key = $key;
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn key(self) -> $key {
                 let to: fn($t) -> $key = $to;
                 to(self)
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn of_key(key: $key) -> $t {
                 let from: fn($key) -> $t = $from;
                 from(key)

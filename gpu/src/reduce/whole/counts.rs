@@ -20,7 +20,7 @@ pub trait Nonzero: Element {
 macro_rules! nonzero_tests {
     ($($t:ty: $x:ident => $some:expr;)+) => {$(
         impl Nonzero for $t {
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn is_nonzero(self) -> bool {
                 let $x = self;
                 $some
@@ -44,11 +44,11 @@ impl<T: Nonzero> Reduction for Count<T> {
     type Merges = AddWrapping;
     type Element = T;
     type Output = u64;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: T, _: u64, _: u64) -> u64 {
         u64::from(x.is_nonzero())
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of_vector(lanes: &[T], _: u64, _: u64) -> u64 {
         let mut count = 0_u32;
         for lane in 0..lanes.len() {
@@ -56,7 +56,7 @@ impl<T: Nonzero> Reduction for Count<T> {
         }
         u64::from(count)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(count: u64, parameter: u64) -> u64 {
         if parameter == 0 { count } else { u64::from(count >= parameter - 1) }
     }

@@ -42,11 +42,11 @@ impl<T: ExactInF64> PairReduction for Dot<T> {
     type Merges = AddF64;
     type Element = T;
     type Output = f32;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of_pair(x: T, y: T) -> f64 {
         x.to_f64() * y.to_f64()
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(sum: f64) -> f32 {
         sum as f32
     }
@@ -56,12 +56,12 @@ impl PairReduction for DotOfF64 {
     type Merges = AddCompensated;
     type Element = f64;
     type Output = f64;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of_pair(x: f64, y: f64) -> (f64, f64) {
         let product = x * y;
         (product, fma(x, y, -product))
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(state: (f64, f64)) -> f64 {
         AddCompensated::total(state)
     }
@@ -71,18 +71,18 @@ impl<T: Integer> PairReduction for DotOfIntegers<T> {
     type Merges = AddWrapping;
     type Element = T;
     type Output = T::Wide;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of_pair(x: T, y: T) -> u64 {
         x.residue().wrapping_mul(y.residue())
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(sum: u64) -> T::Wide {
         T::of_residue(sum)
     }
 }
 
 /// The body of a kernel. If the lengths differ, elements beyond the shorter vector are ignored.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn whole<P: PairReduction, const N: usize, const W: usize>(
     scratch: &Scratch<W>,
     x: VecRef<P::Element>,
@@ -126,7 +126,7 @@ fn whole<P: PairReduction, const N: usize, const W: usize>(
 }
 
 /// The state of this thread's vectors in its tiles. `y` gives the elements that belong to a vector of x.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn reduce_tiles<P: PairReduction, const N: usize>(
     x: VecRef<simt::element::Vector<P::Element, N>>,
     y: impl Fn(usize) -> [P::Element; N],

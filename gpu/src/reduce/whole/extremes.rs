@@ -18,15 +18,15 @@ pub struct Extreme<T, W, P = Propagate>(PhantomData<(T, W, P)>);
 
 impl<T: Ordered, W: Extremum, P: NanPolicy> Merge for Extreme<T, W, P> {
     type State = T::Key;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn identity() -> T::Key {
         P::identity::<W, _>()
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn merge(a: T::Key, b: T::Key) -> T::Key {
         Key::extreme_of_two(a, b, W::IS_MAXIMUM, P::IGNORES).unwrap_or(if P::beats::<W, _>(b, a) { b } else { a })
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn reduce_lanes(state: T::Key, lanes: u32) -> T::Key {
         // Duplicate keys do not change the result, so the whole warp may take part.
         if let Some(best) = W::extreme_of_warp(state) {
@@ -40,11 +40,11 @@ impl<T: Ordered, W: Extremum, P: NanPolicy> Reduction for Extreme<T, W, P> {
     type Merges = Extreme<T::Key, W, P>;
     type Element = T;
     type Output = T;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: T, _: u64, _: u64) -> T::Key {
         x.key()
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(best: T::Key, _: u64) -> T {
         T::of_key(best)
     }

@@ -25,7 +25,7 @@ const READY: u64 = 1 << 32;
 
 /// The merged state of the grid's blocks in thread 0 of the last block, unspecified values in its other threads, and
 /// `None` in the other blocks. `state` is the block's state, in thread 0.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn reduce_grid<R: Merger, const W: usize>(
     r: R,
     scratch: &Scratch<W>,

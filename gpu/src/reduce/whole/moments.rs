@@ -30,11 +30,11 @@ pub struct Moments;
 
 impl Merge for Moments {
     type State = State;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn identity() -> State {
         (0.0, 0.0, 0.0)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn merge(a: State, b: State) -> State {
         let ((n_a, mean_a, squares_a), (n_b, mean_b, squares_b)) = (a, b);
         let n = n_a + n_b;
@@ -52,7 +52,7 @@ impl Merge for Moments {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn moments_of<T: Copy>(lanes: &[T], to_f64: fn(T) -> f64) -> State {
     let n = lanes.len() as f64;
     let mut sum = to_f64(lanes[0]);
@@ -76,15 +76,15 @@ impl<T: ExactInF64> Reduction for Variance<T> {
     type Merges = Moments;
     type Element = T;
     type Output = f32;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: T, _: u64, _: u64) -> State {
         moments_of(&[x], T::to_f64)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of_vector(lanes: &[T], _: u64, _: u64) -> State {
         moments_of(lanes, T::to_f64)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish((_, _, squares): State, divisor: u64) -> f32 {
         (squares / divisor as f64) as f32
     }
@@ -94,15 +94,15 @@ impl Reduction for VarianceOfF64 {
     type Merges = Moments;
     type Element = f64;
     type Output = f64;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: f64, _: u64, _: u64) -> State {
         moments_of(&[x], |x| x)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of_vector(lanes: &[f64], _: u64, _: u64) -> State {
         moments_of(lanes, |x| x)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish((_, _, squares): State, divisor: u64) -> f64 {
         squares / divisor as f64
     }

@@ -11,19 +11,19 @@ pub trait ExactInF64: Element {
 }
 
 impl ExactInF64 for f32 {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn to_f64(self) -> f64 {
         f64::from(self)
     }
 }
 impl ExactInF64 for f16 {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn to_f64(self) -> f64 {
         f64::from(f32_from_f16(self))
     }
 }
 impl ExactInF64 for bf16 {
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn to_f64(self) -> f64 {
         f64::from(f32_from_bf16(self))
     }
@@ -45,15 +45,15 @@ macro_rules! integers {
     ($($t:ty => $to_f64:ty;)+) => {$(
         impl Integer for $t {
             type Wide = $to_f64;
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn residue(self) -> u64 {
                 self as $to_f64 as u64
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn of_residue(residue: u64) -> $to_f64 {
                 residue as $to_f64
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn to_f64(residue: u64) -> f64 {
                 residue as $to_f64 as f64
             }

@@ -15,11 +15,11 @@ use super::reduction::{Merge, Reduction};
 pub struct MultiplyF64;
 impl Merge for MultiplyF64 {
     type State = f64;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn identity() -> f64 {
         1.0
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn merge(a: f64, b: f64) -> f64 {
         a * b
     }
@@ -29,11 +29,11 @@ impl Merge for MultiplyF64 {
 pub struct MultiplyWrapping;
 impl Merge for MultiplyWrapping {
     type State = u64;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn identity() -> u64 {
         1
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn merge(a: u64, b: u64) -> u64 {
         a.wrapping_mul(b)
     }
@@ -50,11 +50,11 @@ impl<T: ExactInF64> Reduction for Product<T> {
     type Merges = MultiplyF64;
     type Element = T;
     type Output = f32;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: T, _: u64, _: u64) -> f64 {
         x.to_f64()
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(product: f64, _: u64) -> f32 {
         product as f32
     }
@@ -64,11 +64,11 @@ impl Reduction for ProductOfF64 {
     type Merges = MultiplyF64;
     type Element = f64;
     type Output = f64;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: f64, _: u64, _: u64) -> f64 {
         x
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(product: f64, _: u64) -> f64 {
         product
     }
@@ -78,11 +78,11 @@ impl<T: Integer> Reduction for ProductOfIntegers<T> {
     type Merges = MultiplyWrapping;
     type Element = T;
     type Output = T::Wide;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: T, _: u64, _: u64) -> u64 {
         x.residue()
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(product: u64, _: u64) -> T::Wide {
         T::of_residue(product)
     }

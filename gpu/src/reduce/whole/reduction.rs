@@ -29,7 +29,7 @@ pub trait Merge {
     fn merge(a: Self::State, b: Self::State) -> Self::State;
     /// The merged state of the first `lanes` lanes, a power of two, in lane 0. If `lanes` is less than 32, the other
     /// lanes hold copies of the same states.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn reduce_lanes(state: Self::State, lanes: u32) -> Self::State {
         warp_reduce(FULL_MASK, state, lanes, Self::merge)
     }
@@ -47,7 +47,7 @@ pub trait Reduction {
     /// The state of `x`, element `index` of the line.
     fn of(x: Self::Element, index: u64, parameter: u64) -> StateOf<Self>;
     /// The state of these elements, at least one, the first of which has index `first`.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of_vector(lanes: &[Self::Element], first: u64, parameter: u64) -> StateOf<Self> {
         let mut state = Self::of(lanes[0], first, parameter);
         for lane in 1..lanes.len() {
@@ -88,11 +88,11 @@ macro_rules! words {
     ($($t:ty)+) => {$(
         impl State for $t {
             const WORDS: usize = 1;
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn pack(self) -> [u64; MAX_STATE_WORDS] {
                 [WarpValue::to_bits(self), 0, 0]
             }
-            #[inline(always)]
+            #[cfg_attr(optimised, inline(always))]
             fn unpack(words: [u64; MAX_STATE_WORDS]) -> Self {
                 <$t as WarpValue>::from_bits(words[0])
             }
@@ -103,11 +103,11 @@ words! { u32 i32 f32 u64 i64 f64 }
 
 impl<A: State + WarpValue, B: State + WarpValue> State for (A, B) {
     const WORDS: usize = 2;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn pack(self) -> [u64; MAX_STATE_WORDS] {
         [WarpValue::to_bits(self.0), WarpValue::to_bits(self.1), 0]
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn unpack([a, b, _]: [u64; MAX_STATE_WORDS]) -> Self {
         (WarpValue::from_bits(a), WarpValue::from_bits(b))
     }
@@ -115,11 +115,11 @@ impl<A: State + WarpValue, B: State + WarpValue> State for (A, B) {
 
 impl<A: State + WarpValue, B: State + WarpValue, C: State + WarpValue> State for (A, B, C) {
     const WORDS: usize = 3;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn pack(self) -> [u64; MAX_STATE_WORDS] {
         [WarpValue::to_bits(self.0), WarpValue::to_bits(self.1), WarpValue::to_bits(self.2)]
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn unpack([a, b, c]: [u64; MAX_STATE_WORDS]) -> Self {
         (WarpValue::from_bits(a), WarpValue::from_bits(b), WarpValue::from_bits(c))
     }

@@ -39,11 +39,11 @@ impl<T: ExactInF64> Reduction for Squares<T> {
     type Merges = AddF64;
     type Element = T;
     type Output = f32;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: T, _: u64, _: u64) -> f64 {
         x.to_f64() * x.to_f64()
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(sum: f64, _: u64) -> f32 {
         sum as f32
     }
@@ -53,11 +53,11 @@ impl<T: ExactInF64> Reduction for Norm<T> {
     type Merges = AddF64;
     type Element = T;
     type Output = f32;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: T, _: u64, _: u64) -> f64 {
         x.to_f64() * x.to_f64()
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(sum: f64, _: u64) -> f32 {
         sqrt(sum) as f32
     }
@@ -67,12 +67,12 @@ impl Reduction for SquaresOfF64 {
     type Merges = AddCompensated;
     type Element = f64;
     type Output = f64;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: f64, _: u64, _: u64) -> (f64, f64) {
         let square = x * x;
         (square, fma(x, x, -square))
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(state: (f64, f64), _: u64) -> f64 {
         AddCompensated::total(state)
     }
@@ -80,11 +80,11 @@ impl Reduction for SquaresOfF64 {
 
 impl Merge for NormOfF64 {
     type State = (f64, f64, f64);
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn identity() -> (f64, f64, f64) {
         (0.0, 0.0, 0.0)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn merge(a: (f64, f64, f64), b: (f64, f64, f64)) -> (f64, f64, f64) {
         (a.0 + b.0, a.1 + b.1, a.2 + b.2)
     }
@@ -94,7 +94,7 @@ impl Reduction for NormOfF64 {
     type Merges = Self;
     type Element = f64;
     type Output = f64;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: f64, _: u64, _: u64) -> (f64, f64, f64) {
         let size = x.abs();
         let (small, large) = (size < SMALL, size >= LARGE);
@@ -110,7 +110,7 @@ impl Reduction for NormOfF64 {
         // A NaN is neither small nor large.
         (within(small), within(!small && !large), within(large))
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish((small, medium, large): (f64, f64, f64), _: u64) -> f64 {
         if large > 0.0 {
             // Small elements are negligible here; a NaN in the medium sum is not.
@@ -127,11 +127,11 @@ impl<T: Integer> Reduction for SquaresOfIntegers<T> {
     type Merges = AddWrapping;
     type Element = T;
     type Output = u64;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: T, _: u64, _: u64) -> u64 {
         x.residue().wrapping_mul(x.residue())
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(sum: u64, _: u64) -> u64 {
         sum
     }

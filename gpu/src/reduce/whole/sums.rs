@@ -22,11 +22,11 @@ use super::reduction::{Merge, Reduction};
 pub struct AddF64;
 impl Merge for AddF64 {
     type State = f64;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn identity() -> f64 {
         0.0
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn merge(a: f64, b: f64) -> f64 {
         a + b
     }
@@ -36,11 +36,11 @@ impl Merge for AddF64 {
 pub struct AddWrapping;
 impl Merge for AddWrapping {
     type State = u64;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn identity() -> u64 {
         0
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn merge(a: u64, b: u64) -> u64 {
         a.wrapping_add(b)
     }
@@ -53,11 +53,11 @@ impl Merge for AddWrapping {
 pub struct AddCompensated;
 impl Merge for AddCompensated {
     type State = (f64, f64);
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn identity() -> (f64, f64) {
         (0.0, 0.0)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn merge((a, lost_a): (f64, f64), (b, lost_b): (f64, f64)) -> (f64, f64) {
         let sum = a + b;
         let of_b = sum - a;
@@ -68,7 +68,7 @@ impl Merge for AddCompensated {
 
 impl AddCompensated {
     /// The sum plus its error; only the sum if it is infinite or NaN, where the error is NaN.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(crate) fn total((sum, lost): (f64, f64)) -> f64 {
         if lost.is_nan() { sum } else { sum + lost }
     }
@@ -95,11 +95,11 @@ pub struct MeanOfIntegers<T>(PhantomData<T>);
 
 impl Merge for SumInF32 {
     type State = f32;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn identity() -> f32 {
         0.0
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn merge(a: f32, b: f32) -> f32 {
         a + b
     }
@@ -109,11 +109,11 @@ impl<T: ExactInF64> Reduction for Sum<T> {
     type Merges = AddF64;
     type Element = T;
     type Output = f32;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: T, _: u64, _: u64) -> f64 {
         x.to_f64()
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(sum: f64, _: u64) -> f32 {
         sum as f32
     }
@@ -123,12 +123,12 @@ impl<T: ExactInF64> Reduction for NanSum<T> {
     type Merges = AddF64;
     type Element = T;
     type Output = f32;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: T, _: u64, _: u64) -> f64 {
         let x = x.to_f64();
         if x.is_nan() { 0.0 } else { x }
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(sum: f64, _: u64) -> f32 {
         sum as f32
     }
@@ -138,11 +138,11 @@ impl Reduction for NanSumOfF64 {
     type Merges = AddCompensated;
     type Element = f64;
     type Output = f64;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: f64, _: u64, _: u64) -> (f64, f64) {
         (if x.is_nan() { 0.0 } else { x }, 0.0)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(state: (f64, f64), _: u64) -> f64 {
         AddCompensated::total(state)
     }
@@ -152,11 +152,11 @@ impl<T: ExactInF64> Reduction for Mean<T> {
     type Merges = AddF64;
     type Element = T;
     type Output = f32;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: T, _: u64, _: u64) -> f64 {
         x.to_f64()
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(sum: f64, divisor: u64) -> f32 {
         (sum / divisor as f64) as f32
     }
@@ -166,11 +166,11 @@ impl Reduction for SumInF32 {
     type Merges = Self;
     type Element = f32;
     type Output = f32;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: f32, _: u64, _: u64) -> f32 {
         x
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(sum: f32, _: u64) -> f32 {
         sum
     }
@@ -180,11 +180,11 @@ impl Reduction for SumOfF64 {
     type Merges = AddCompensated;
     type Element = f64;
     type Output = f64;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: f64, _: u64, _: u64) -> (f64, f64) {
         (x, 0.0)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(state: (f64, f64), _: u64) -> f64 {
         AddCompensated::total(state)
     }
@@ -194,11 +194,11 @@ impl Reduction for MeanOfF64 {
     type Merges = AddCompensated;
     type Element = f64;
     type Output = f64;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: f64, _: u64, _: u64) -> (f64, f64) {
         (x, 0.0)
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(state: (f64, f64), divisor: u64) -> f64 {
         AddCompensated::total(state) / divisor as f64
     }
@@ -208,11 +208,11 @@ impl<T: Integer> Reduction for SumOfIntegers<T> {
     type Merges = AddWrapping;
     type Element = T;
     type Output = T::Wide;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: T, _: u64, _: u64) -> u64 {
         x.residue()
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(sum: u64, _: u64) -> T::Wide {
         T::of_residue(sum)
     }
@@ -222,11 +222,11 @@ impl<T: Integer> Reduction for MeanOfIntegers<T> {
     type Merges = AddWrapping;
     type Element = T;
     type Output = f64;
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn of(x: T, _: u64, _: u64) -> u64 {
         x.residue()
     }
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn finish(sum: u64, divisor: u64) -> f64 {
         T::to_f64(sum) / divisor as f64
     }

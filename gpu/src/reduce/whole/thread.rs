@@ -21,7 +21,7 @@ use crate::reduce::reducer::Reducer;
 use crate::unroll::each;
 
 /// The state of the elements of `x` of this thread in block `block` of `blocks`, loaded `N` at a time.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(crate) fn reduce_thread<R: Reducer, const N: usize>(
     r: R,
     x: VecRef<R::Element>,
@@ -56,7 +56,7 @@ where
 }
 
 /// The state of this thread's vectors in the tiles of block `block`; `of` is the state of a vector at an index.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn reduce_tiles<R: Reducer, const N: usize>(
     r: R,
     body: VecRef<Vector<R::Element, N>>,

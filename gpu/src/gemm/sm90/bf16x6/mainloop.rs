@@ -22,7 +22,7 @@ use crate::gemm::sm90::pipeline::{PipelineState, Smem};
 const GROUP: u32 = 8;
 
 /// Sums `steps` times 64 of k, at least one, into `sum`: the 64 rows from `row` of the tile on.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(in crate::gemm::sm90) fn accumulate<
     C: Config<Operand = bf16>,
     const N: usize,

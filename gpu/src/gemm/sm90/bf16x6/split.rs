@@ -95,7 +95,7 @@ pub const fn row_len(k: usize) -> usize {
 /// }
 /// assert!(split(f32::INFINITY)[0].is_nan() && split(2.6e33)[0].is_nan());
 /// ```
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 #[must_use]
 pub fn split(x: f32) -> [bf16; 3] {
     let x = x * SCALE;
@@ -110,7 +110,7 @@ pub fn split(x: f32) -> [bf16; 3] {
 }
 
 /// The planes of 8 elements along k, in their order in memory.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn split_eight(elements: [f32; 8]) -> [Vec4<u32>; 3] {
     let [zero, one, two, three, four, five, six, seven] = each!(elements, split);
     let eight = [[zero, one], [two, three], [four, five], [six, seven]];
@@ -121,7 +121,7 @@ fn split_eight(elements: [f32; 8]) -> [Vec4<u32>; 3] {
 }
 
 /// The 8 elements from element `at` of `from` on, `step` apart, as many as there are of a row from `k` on: then zeros.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn load_eight(x: &SplitArgs<'_>, at: u64, step: u64, k: u32) -> [f32; 8] {
     [0, 1, 2, 3, 4, 5, 6, 7].map(
         |i: u32| {
@@ -131,7 +131,7 @@ fn load_eight(x: &SplitArgs<'_>, at: u64, step: u64, k: u32) -> [f32; 8] {
 }
 
 /// [`load_eight`] of neighbours, by 16 bytes at a time.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn load_quads(x: &SplitArgs<'_>, at: u64, k: u32) -> [f32; 8] {
     let [low, high] = [0, 4].map(|i: u32| {
         if k + i < x.k {
@@ -144,13 +144,13 @@ fn load_quads(x: &SplitArgs<'_>, at: u64, k: u32) -> [f32; 8] {
 }
 
 /// The first vector of `to` for [`DEPTH`] of k from `k` on; rows count through all matrices.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn planes_at(x: &SplitArgs<'_>, row: u64, k: u32) -> u64 {
     row * (x.k.div_ceil(DEPTH) * OF_ROW) as u64 + (k / DEPTH * OF_ROW) as u64
 }
 
 /// 8 elements for each thread, along rows.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn split_rows(x: &SplitArgs<'_>, block: u32) {
     let (rows, eights) = (x.rows.max(1), (x.k.div_ceil(DEPTH) * VECTORS).max(1));
     let [line, matrix] = x.strides;
@@ -172,7 +172,7 @@ fn split_rows(x: &SplitArgs<'_>, block: u32) {
 }
 
 /// [`DEPTH`] of k of [`ROWS`] rows, which are neighbours in memory.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn split_columns(x: &SplitArgs<'_>, smem: &SharedArray<u32, WORDS>, block: u32) {
     let (depths, bands) = (x.k.div_ceil(DEPTH).max(1), x.rows.div_ceil(ROWS).max(1));
     let (band, matrix) = (block % bands, block / bands / depths);

@@ -11,7 +11,7 @@ use crate::gemm::args::{GemmArgs, Operands, TRANSPOSE_A, TRANSPOSE_B, strides};
 const UNSCALE: f32 = 1.0 / SCALE / SCALE;
 
 /// The sums of 64 rows from row `row`, column `col` of matrix `matrix` on, of the products of `source`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(in crate::gemm::sm90) fn unscale<const N: usize>(
     sums: &mut Accumulators<N>,
     source: Operands<'_, f32>,
@@ -58,7 +58,7 @@ pub(in crate::gemm::sm90) fn unscale<const N: usize>(
 }
 
 /// Element (`row`, `col`) of op(A)·op(B), accumulated in `f64` in order of k. A sum that is NaN stays one.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn dot(
     Operands { a, b, ld, stride }: Operands<'_, f32>,
     [row, col, matrix]: [u32; 3],

@@ -21,7 +21,7 @@ use crate::unroll::unroll;
 const WARPS: u32 = 8;
 
 /// The partials of this warp in block `block`, by pairs, and their flag.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn slot<'a, const MB: usize, const NB: usize>(
     args: &StreamKArgs<'a>,
     block: u32,
@@ -38,7 +38,7 @@ const fn pairs(mb: usize, nb: usize) -> usize {
 }
 
 /// Stores the warp's partials for the next block.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn store_partials<const MB: usize, const NB: usize>(args: &StreamKArgs<'_>, sums: &[[[f64; 4]; 4]; 4]) {
     let lane = opaque(thread_idx_x()) % 32;
     let Some((slot, flag)) = slot::<MB, NB>(args, block_idx_x()) else { return };
@@ -60,7 +60,7 @@ pub(super) fn store_partials<const MB: usize, const NB: usize>(args: &StreamKArg
 }
 
 /// Loads the partials of the same warp of the block before.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn load_partials<const MB: usize, const NB: usize>(args: &StreamKArgs<'_>, sums: &mut [[[f64; 4]; 4]; 4]) {
     let lane = opaque(thread_idx_x()) % 32;
     let Some((slot, flag)) = slot::<MB, NB>(args, block_idx_x().saturating_sub(1)) else { return };

@@ -41,7 +41,7 @@ pub(super) const fn elements(lines: usize, stages: usize) -> usize {
 
 /// The tiles and parts of tiles that this block computes: see [`stream_k`](crate::gemm::sm90::schedule::stream_k) and
 /// [`fixup`](super::fixup). A warp has `MB` × `NB` blocks of 16 × 16 of each.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn gemm<K: Config, const MB: usize, const NB: usize, const A: usize, const B: usize, const STAGES: usize>(
     smem: &Smem<A, B, STAGES>,
     (a, b): (&TensorMap<f64>, &TensorMap<f64>),
@@ -133,7 +133,7 @@ impl<const A: usize, const B: usize, const STAGES: usize> Smem<A, B, STAGES> {
     const STAGE_B: u32 = (B / STAGES) as u32;
 
     /// Loads stage `state` once it is empty: of tile `[row, column, matrix]` the elements from `depth` of k on.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn load_stage<K: Config>(
         &self,
         state: PipelineState<STAGES>,
@@ -170,7 +170,7 @@ impl<const A: usize, const B: usize, const STAGES: usize> Smem<A, B, STAGES> {
 
     /// Releases a stage: all of it is in registers, or on its way there, where TMA must not overtake it. Every lane has
     /// read before one says so.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn release(&self, state: PipelineState<STAGES>, lane: u32) {
         fence_proxy_async();
         sync_warp(u32::MAX);
@@ -186,7 +186,7 @@ impl<const A: usize, const B: usize, const STAGES: usize> Smem<A, B, STAGES> {
     /// stands between two products and takes no longer costs nothing. So the fragment of the next block of A is loaded
     /// among the products of this one, those of the next step among the last ones of this step, and whether the next
     /// stage is full is asked long before the answer is needed.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn accumulate<K: Config, const MB: usize, const NB: usize>(
         &self,
         sums: &mut [[[f64; 4]; 4]; 4],
@@ -269,7 +269,7 @@ impl<const A: usize, const B: usize, const STAGES: usize> Smem<A, B, STAGES> {
 }
 
 /// The products of a block of rows with all blocks of columns.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn multiply_row<const NB: usize>(sums: &mut [[f64; 4]; 4], left: &[f64; 8], right: &[[f64; 8]; NB]) {
     unroll!(for nb in 0..2 {
         if nb < NB {
@@ -279,7 +279,7 @@ fn multiply_row<const NB: usize>(sums: &mut [[f64; 4]; 4], left: &[f64; 8], righ
 }
 
 /// The products of a block of rows with block `nb` of columns.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn multiply(sums: &mut [[f64; 4]; 4], nb: usize, left: &[f64; 8], right: &[f64; 8]) {
     unroll!(for half in 0..2 {
         let columns = [right[half], right[2 + half], right[4 + half], right[6 + half]];

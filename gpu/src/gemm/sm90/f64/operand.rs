@@ -44,7 +44,7 @@ impl<const K_MAJOR: bool> Operand for B<K_MAJOR> {
 }
 
 /// The line in a block that lanes of group g have for `half`, 0 or 1.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) const fn line<O: Operand>(g: u32, half: u32) -> u32 {
     match (O::K_MAJOR, O::IS_A) {
         (true, _) => g % 4 * 2 + g / 4 + 8 * half,
@@ -62,7 +62,7 @@ pub(super) struct Fragments {
 
 impl Fragments {
     /// Those of a lane of the warp whose first block is this one.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn new<O: Operand>(lane: u32, block: u32) -> Self {
         let (g, t) = (lane / 4, lane % 4);
         let first = each!([0, 1, 2, 3], |i| {
@@ -76,7 +76,7 @@ impl Fragments {
 
     /// Elements (`half`, j) of the warp's block `block`, in places 2·j + `half`, from the stage that begins at element
     /// `start`.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn load<O: Operand, const LEN: usize>(
         &self,
         stages: &SharedArray<f64, LEN>,

@@ -24,14 +24,14 @@ use crate::gemm::args::{ACTIVATION, BIAS_PER_COLUMN, BIAS_PER_ROW, GemmArgs};
 use crate::unroll::{each, unroll};
 
 /// The first of two neighbouring columns of a block of B that lane t of a group writes, for `half` 0 and 1.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 const fn column<B: Operand>(t: u32, half: u32) -> u32 {
     let [by_t, by_half] = if B::K_MAJOR { [4, 8] } else { [8, 4] };
     t % 2 * by_t + t / 2 * 2 + half * by_half
 }
 
 /// What lane t of a group writes from there on, of the accumulators that it has.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn neighbours<B: Operand>(own: [f64; 2], t: u32) -> [f64; 2] {
     if !B::K_MAJOR {
         return own;
@@ -43,7 +43,7 @@ fn neighbours<B: Operand>(own: [f64; 2], t: u32) -> [f64; 2] {
 }
 
 /// Writes the warp's part of a tile, from row and column `first` of a matrix on.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn store<K: Config, const MB: usize, const NB: usize>(
     sums: &[[[f64; 4]; 4]; 4],
     [row0, col0, matrix]: [u32; 3],
@@ -99,7 +99,7 @@ pub(super) fn store<K: Config, const MB: usize, const NB: usize>(
 
 impl GemmArgs<'_, f64> {
     /// Whether C is the product itself.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn is_plain(&self) -> bool {
         self.alpha.to_bits() == 1.0_f64.to_bits()
             && self.beta == 0.0
@@ -108,7 +108,7 @@ impl GemmArgs<'_, f64> {
 
     /// Whether two elements of C, whose columns begin at an even one, are both among the first `cols` columns or none
     /// is, and are one access.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn has_pairs(&self, cols: u32) -> bool {
         self.c.as_ptr().addr().is_multiple_of(16)
             && cols.is_multiple_of(2)
@@ -117,7 +117,7 @@ impl GemmArgs<'_, f64> {
 
     /// Loads what is in the matrix of `NB` × 2 pairs of a row of C, which begins with element `first`: pair i is in
     /// columns `col(i)` and the next.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn load_pairs<const NB: usize>(
         &self,
         pairs: &mut [[f64; 2]; 4],
@@ -144,7 +144,7 @@ impl GemmArgs<'_, f64> {
     }
 
     /// Stores what is in the matrix of them.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn store_pairs<const NB: usize>(
         &self,
         pairs: &[[f64; 2]; 4],

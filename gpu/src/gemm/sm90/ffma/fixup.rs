@@ -22,7 +22,7 @@ use crate::gemm::args::StreamKArgs;
 use crate::unroll::{each, unroll};
 
 /// The partials of block `block`, by fours, and their flag.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn slot<'a, C: Config>(args: &StreamKArgs<'a>, block: u32) -> Option<(VecMut<'a, Vector<f32, 4>>, VecMut<'a, u64>)> {
     let [m, n] = C::CONFIG.tile;
     let (vectors, number) = ((m * n / 4) as usize, block as usize);
@@ -31,7 +31,7 @@ fn slot<'a, C: Config>(args: &StreamKArgs<'a>, block: u32) -> Option<(VecMut<'a,
 }
 
 /// Stores the block's partials for the next one.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn store_partials<C: Config, const MQ: usize, const NQ: usize>(
     args: &StreamKArgs<'_>,
     accumulators: &[[[[f32; 4]; NQ]; 4]; MQ],
@@ -57,7 +57,7 @@ pub(super) fn store_partials<C: Config, const MQ: usize, const NQ: usize>(
 }
 
 /// Loads the partials of the block before.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn load_partials<C: Config, const MQ: usize, const NQ: usize>(
     args: &StreamKArgs<'_>,
     accumulators: &mut [[[[f32; 4]; NQ]; 4]; MQ],

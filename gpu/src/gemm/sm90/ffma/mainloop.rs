@@ -41,7 +41,7 @@ pub(super) struct SplitSmem<const ELEMENTS: usize, const STAGES: usize> {
 ///
 /// A lies as k × m, B as k × n. A thread has `MQ` · 4 × `NQ` · 4 elements of a tile. The warps take turns in loading
 /// stages, by one thread each.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn gemm<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: usize, const STAGES: usize>(
     smem: &Smem<ELEMENTS, STAGES>,
     (a, b): (&TensorMap<f32>, &TensorMap<f32>),
@@ -156,7 +156,7 @@ pub(super) fn gemm<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: 
 /// The main loop: adds the products of the steps `from..whole` of a unit that ends at `to`, while it loads those up to
 /// `to`. `(x, y)` are the elements of the first step's first line, and `state` is that of its stage. Returns the state
 /// after them.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn whole_steps<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: usize, const STAGES: usize>(
     smem: &Smem<ELEMENTS, STAGES>,
     accumulators: &mut [[[[f32; 4]; NQ]; 4]; MQ],
@@ -225,7 +225,7 @@ fn whole_steps<C: Config, const MQ: usize, const NQ: usize, const ELEMENTS: usiz
 
 impl Microtile {
     /// The thread's elements of a line of A and one of B, which start at these elements of the stages.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn fragments<const MQ: usize, const NQ: usize, const ELEMENTS: usize>(
         self,
         stages: &SharedArray<f32, ELEMENTS>,

@@ -25,7 +25,7 @@ const UNROLLED: usize = 2;
 ///
 /// Each group of warps has `OWN` stages of its own; a thread has `MQ` · 4 × 8 elements of a tile. An operand that is
 /// K-major in memory is transposed in shared memory. Stage s is that of group s modulo the number of groups.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn gemm<C: Config, const MQ: usize, const OWN: usize, const ELEMENTS: usize, const STAGES: usize>(
     smem: &SplitSmem<ELEMENTS, STAGES>,
     (a, b): (&TensorMap<f32>, &TensorMap<f32>),
@@ -120,7 +120,7 @@ pub(super) fn gemm<C: Config, const MQ: usize, const OWN: usize, const ELEMENTS:
 /// The main loop: adds the products of the steps `start`, `start + groups`, … below `steps` by the warps of group
 /// `group`. `state` is that of the first of them, `within` the thread's number in its group. `load` loads the group's
 /// step of a number. Returns the state after them.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn steps_of_group<C: Config, const MQ: usize, const OWN: usize, const ELEMENTS: usize, const STAGES: usize>(
     smem: &SplitSmem<ELEMENTS, STAGES>,
     accumulators: &mut [[[[f32; 4]; 2]; 4]; MQ],
@@ -205,7 +205,7 @@ fn steps_of_group<C: Config, const MQ: usize, const OWN: usize, const ELEMENTS: 
 }
 
 /// Four elements of a box: `at` is in a stage.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn four<const LEN: usize>(stages: &SharedArray<f32, LEN>, at: u32) -> [f32; 4] {
     // SAFETY: the stages hold whole boxes, all callers name a stage below STAGES, and in it a line and a multiple of
     // four of it that the box has. The compiler does not see that through the places of threads, and would check each

@@ -17,7 +17,7 @@ pub(super) const PERMUTED: [usize; 4] = [1, 0, 3, 2];
 
 /// Stages a thread's accumulators, whose microtile begins at element `at` of rows of `width` elements. `inside` tells
 /// the compiler that a place is inside.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn stage<const MQ: usize, const NQ: usize, const LEN: usize>(
     accumulators: &[[[[f32; 4]; NQ]; 4]; MQ],
     staging: &SharedArray<f32, LEN>,
@@ -38,7 +38,7 @@ pub(super) fn stage<const MQ: usize, const NQ: usize, const LEN: usize>(
 }
 
 /// Stores the tile of C at `[row, column, matrix]` from the accumulators of this block's threads.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn store<C: Config, const MQ: usize, const NQ: usize, const LEN: usize>(
     accumulators: &[[[[f32; 4]; NQ]; 4]; MQ],
     staging: &SharedArray<f32, LEN>,
@@ -63,7 +63,7 @@ pub(super) fn store<C: Config, const MQ: usize, const NQ: usize, const LEN: usiz
 
 /// Stores the tile of C at `[row, column, matrix]` by thread `t` of all: `quad` and `one` give staged values, four in
 /// their permuted order and one.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn store_rows<C: Config>(
     t: u32,
     [row, col, matrix]: [u32; 3],

@@ -11,7 +11,7 @@ use crate::unroll::unroll;
 
 /// Stages the accumulators of this thread, whose group has the steps that are `group` modulo the number of groups, in
 /// that tile of `staging`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn stage_group<C: Config, const MQ: usize, const LEN: usize>(
     accumulators: &[[[[f32; 4]; 2]; 4]; MQ],
     staging: &SharedArray<f32, LEN>,
@@ -23,7 +23,7 @@ pub(super) fn stage_group<C: Config, const MQ: usize, const LEN: usize>(
 }
 
 /// Adds up the groups' tiles in their order and stores the tile of C at `[row, column, matrix]`, by thread `t` of all.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn store<C: Config, const LEN: usize>(
     staging: &SharedArray<f32, LEN>,
     t: u32,

@@ -15,7 +15,7 @@ const DEPTH: u32 = 32;
 ///
 /// Lanes read the same 16-byte vector of 32 rows, which the swizzle has put into different banks, and write 32
 /// neighbours.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 pub(super) fn transpose<const LEN: usize>(
     stages: &SharedArray<f32, LEN>,
     from: u32,

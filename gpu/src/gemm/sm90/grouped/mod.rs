@@ -178,7 +178,7 @@ fn gemm<
 }
 
 /// Releases `steps` stages of the pipeline from `state` on as soon as they are full, without multiplying.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn skip<C: Config, const A: usize, const B: usize, const STAGES: usize>(
     smem: &Smem<C::Operand, A, B, STAGES>,
     state: &mut PipelineState<STAGES>,

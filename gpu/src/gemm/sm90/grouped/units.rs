@@ -60,31 +60,31 @@ pub(super) struct Units<'a> {
 
 impl<'a> Units<'a> {
     /// Initialises the mbarriers, by one thread: `readers` warps read a unit.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn init(slots: &UnitSlots, readers: u32) {
         for slot in 0..SLOTS as u32 {
             slots.read.init(slot, readers);
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) const fn producer(slots: &'a UnitSlots) -> Self {
         Self { slots, state: PipelineState::PRODUCER }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) const fn consumer(slots: &'a UnitSlots) -> Self {
         Self { slots, state: PipelineState::CONSUMER }
     }
 
     /// Where the slot begins.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     const fn at(&self) -> u32 {
         self.state.stage() * WORDS as u32
     }
 
     /// Stores a unit once the slot is free, by one thread.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn store(&mut self, unit: Unit) {
         let Unit { place: GroupTile { group, row, end, col }, tile, to, steps, split } = unit;
         self.slots.read.wait(self.state.stage(), self.state.parity);
@@ -94,21 +94,21 @@ impl<'a> Units<'a> {
     }
 
     /// Stores that there are no more, by one thread.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn finish(&mut self) {
         let place = GroupTile { group: 0, row: 0, end: 0, col: 0 };
         self.store(Unit { place, tile: 0, to: 0, steps: 0, split: 0 });
     }
 
     /// Steps of the present unit, the first row of its tile and where the group's rows end; 0 steps after the last.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn range(&self) -> [u32; 3] {
         let [steps, row, end, _] = self.slots.words.get_vec4(self.at()).lanes;
         [steps, row, end]
     }
 
     /// The present unit, which this warp reads no more.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub(super) fn take(&mut self) -> Unit {
         let [steps, row, end, col] = self.slots.words.get_vec4(self.at()).lanes;
         let [group, tile, to, split] = self.slots.words.get_vec4(self.at() + 4).lanes;

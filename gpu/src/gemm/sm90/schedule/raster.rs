@@ -23,7 +23,7 @@ pub struct Tiles {
 
 impl Tiles {
     /// Tiles of a matrix.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[must_use]
     pub const fn per_matrix(self) -> u32 {
         self.rows * self.cols
@@ -64,7 +64,7 @@ pub fn place(index: u32, rows: u32, cols: u32) -> (u32, u32) {
 }
 
 /// What divides without a check.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn at_least_1(x: u32) -> NonZeroU32 {
     NonZeroU32::new(x).unwrap_or(NonZeroU32::MIN)
 }

@@ -100,7 +100,7 @@ impl Blocks {
     }
 
     /// How many blocks before a block the one is that has the steps before its own.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[must_use]
     pub const fn distance(self) -> u32 {
         if self.parts == 0 { 1 } else { self.tiles }

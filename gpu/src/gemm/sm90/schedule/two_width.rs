@@ -48,7 +48,7 @@ impl TwoWidth {
     pub const WORDS: usize = 5;
 
     /// Calls `put` with each of its words and the number of that.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     pub fn into_words(self, mut put: impl FnMut(u32, u32)) {
         let [first, second] = self.narrow;
         for (i, word) in (0..).zip([self.panels, self.wide, self.more, first, second]) {
@@ -57,7 +57,7 @@ impl TwoWidth {
     }
 
     /// The one that has these words.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[must_use]
     pub fn from_words(get: impl Fn(u32) -> u32) -> Self {
         Self { panels: get(0), wide: get(1), more: get(2), narrow: [get(3), get(4)] }
@@ -90,14 +90,14 @@ impl TwoWidth {
     }
 
     /// Wide tiles.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[must_use]
     pub const fn count_wide(&self) -> u32 {
         self.panels * self.wide + self.more
     }
 
     /// Tiles.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     #[must_use]
     pub const fn count(&self) -> u32 {
         self.count_wide() + self.more * self.narrow[0] + (self.panels - self.more) * self.narrow[1]

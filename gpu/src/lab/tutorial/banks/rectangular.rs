@@ -53,7 +53,7 @@ pub fn set_row_read_col_rect_pad2(#[shared] tile: &Tile<34>, out: VecMut<i32>) {
     write_rows_read_columns(tile, out);
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn write_rows_read_columns<const PITCH: usize>(tile: &Tile<PITCH>, out: VecMut<i32>) {
     let (tx, ty) = (thread_idx_x(), thread_idx_y());
     let thread = ty * COLS + tx;
@@ -77,7 +77,7 @@ pub fn set_row_read_col_rect_dyn_pad2(#[shared] words: DynShared<i32>, out: VecM
 }
 
 /// The kernel computes the layout itself; the thread's number does not include the padding.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn write_rows_read_columns_at_pitch<const PITCH: u32>(words: DynShared<i32>, out: VecMut<i32>) {
     let (tx, ty) = (thread_idx_x(), thread_idx_y());
     let words = words.first(ROWS * PITCH);

@@ -44,7 +44,7 @@ pub fn set_row_read_col_pad(#[shared] tile: &Tile<33>, out: VecMut<i32>) {
     write_rows_read_columns(tile, out);
 }
 
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn write_rows_read_columns<const PITCH: usize>(tile: &Tile<PITCH>, out: VecMut<i32>) {
     let (tx, ty) = (thread_idx_x(), thread_idx_y());
     let thread = ty * SIDE + tx;
@@ -67,7 +67,7 @@ pub fn set_row_read_col_dyn_pad(#[shared] words: DynShared<i32>, out: VecMut<i32
 }
 
 /// Three indices: along a row of the tile, along a column, and the thread's number, which does not include the padding.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn write_rows_read_columns_at_pitch<const PITCH: u32>(words: DynShared<i32>, out: VecMut<i32>) {
     let (tx, ty) = (thread_idx_x(), thread_idx_y());
     let words = words.first(SIDE * PITCH);

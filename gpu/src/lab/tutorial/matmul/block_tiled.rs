@@ -120,7 +120,7 @@ struct Place {
 impl Place {
     /// The bits of `thread`, highest first: two select the warp's row of the 4 × 2 warps, one its column; then the
     /// lane's row bit 1, column bits 2 and 1, row bit 0, column bit 0.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     const fn of(thread: u32) -> Self {
         let (warp, lane) = (thread / 32, thread % 32);
         let ty = lane / 16 * 2 + lane / 2 % 2;
@@ -137,7 +137,7 @@ struct Fetched {
 
 impl Fetched {
     /// A warp reads 4 rows of A, 8 elements (a sector of 32 bytes) each, and one row of B, 4 times 32 elements.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn from(a: MatRef<f32>, b: MatRef<f32>, row0: u32, col0: u32, k0: u32, thread: u32) -> Self {
         let mut fetched = Self { a: [0.0; FETCHED], b: [0.0; FETCHED] };
         for i in 0..FETCHED {
@@ -148,7 +148,7 @@ impl Fetched {
     }
 
     /// Writes the elements to shared memory.
-    #[inline(always)]
+    #[cfg_attr(optimised, inline(always))]
     fn stage(&self, tiles: &Tiles, thread: u32) {
         for i in 0..FETCHED {
             tiles.a.set(thread % DEPTH, thread / DEPTH + 32 * i as u32, self.a[i]);
@@ -158,7 +158,7 @@ impl Fetched {
 }
 
 /// Two quads as one row of eight.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn join(low: Vec4<f32>, high: Vec4<f32>) -> [f32; EDGE] {
     let ([a, b, c, d], [e, f, g, h]) = (low.lanes, high.lanes);
     [a, b, c, d, e, f, g, h]

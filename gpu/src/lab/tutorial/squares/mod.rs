@@ -20,7 +20,7 @@ pub mod tree_mask;
 use simt::prelude::*;
 
 /// Sum of the squares of the elements of this thread, wrapping.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn own_squares(x: VecRef<i32>) -> i32 {
     let stride = grid_dim_x() as usize * block_dim_x() as usize;
     let mut sum = 0_i32;
@@ -34,7 +34,7 @@ fn own_squares(x: VecRef<i32>) -> i32 {
 }
 
 /// Thread 0 of block b records the clock in `time[b]`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn note_start(time: VecMut<u64>) {
     if thread_idx_x() == 0 {
         time.set_within(block_idx_x() as usize, clock());
@@ -42,7 +42,7 @@ fn note_start(time: VecMut<u64>) {
 }
 
 /// Thread 0 of block b of B records the clock in `time[B + b]`.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn note_end(time: VecMut<u64>) {
     if thread_idx_x() == 0 {
         time.set_within(grid_dim_x() as usize + block_idx_x() as usize, clock());

@@ -54,7 +54,7 @@ pub fn transpose_smem_unroll_pad2(#[shared] tile: &Tile<66>, a: MatRef<f32>, b: 
 }
 
 /// Every access is guarded separately, and all threads reach the barrier, whatever the shape.
-#[inline(always)]
+#[cfg_attr(optimised, inline(always))]
 fn transpose_smem_unroll_pad<const PITCH: usize>(tile: &Tile<PITCH>, a: MatRef<f32>, b: MatMut<f32>) {
     let (tx, ty) = (thread_idx_x(), thread_idx_y());
     let (row0, col0) = (block_idx_y() * ROWS, block_idx_x() * (TILES * COLS));
