@@ -156,7 +156,7 @@ impl Fibers {
     ///
     /// # Safety
     /// The pool has this fiber, has not changed since [`Pool::fibers`], and the fiber is suspended.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) unsafe fn resume(self, number: u16) -> Pause {
         // SAFETY: as the caller promises; fibers run one at a time, so nothing else refers to this one.
         match unsafe { &mut *self.0.add(usize::from(number)) }.resume(()) {

@@ -135,19 +135,19 @@ impl Lane {
     }
 
     /// Whether accesses are checked or counted.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn watched(&self) -> bool {
         self.watch.get() != 0
     }
 
     /// This thread's scalar clock.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn clock(&self) -> u32 {
         self.clock.get()
     }
 
     /// Sets this thread's clock.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn set_clock(&self, clock: u32) {
         self.clock.set(clock);
         if std::ptr::eq(self, local::with(&CURRENT, Cell::get)) {
@@ -156,13 +156,13 @@ impl Lane {
     }
 
     /// What an access has to look at: `watch`, and [`OVERFLOWED`].
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn attention(&self) -> u8 {
         self.attention.load(Relaxed)
     }
 
     /// Whether this lane has overflowed its stack.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn has_overflowed(&self) -> bool {
         self.attention() & OVERFLOWED != 0
     }
@@ -185,13 +185,13 @@ impl Lane {
     }
 
     /// Whether this is a thread of a launch.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn is_in_launch(&self) -> bool {
         !self.block.get().is_null()
     }
 
     /// Indices and extents.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn geometry(&self) -> &Geometry {
         // SAFETY: set to the geometry of the lane's block, which outlives the lane's run, or to the static one outside.
         unsafe { &*self.geometry.get() }
@@ -261,7 +261,7 @@ impl Drop for Lane {
 }
 
 /// The lane that runs on this OS thread; outside a launch, one that belongs to no block.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(crate) fn current() -> Current {
     Current { lane: local::with(&CURRENT, Cell::get), here: PhantomData }
 }
@@ -275,7 +275,7 @@ pub(crate) struct Current {
 
 impl std::ops::Deref for Current {
     type Target = Lane;
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn deref(&self) -> &Lane {
         // SAFETY: made by `current` of a pointer to `OUTSIDE`, or to a lane of a resident block, which the scheduler
         // keeps alive while it runs. It is dereferenced only by functions of that lane and of its scheduler.
@@ -291,7 +291,7 @@ impl std::ops::Deref for Current {
 /// runs from its beginning to its end: what a lane watches changes in one bit alone, and not whether it watches
 /// anything. The scheduler, which goes from lane to lane, must not ask.
 #[expect(clippy::pointers_in_nomem_asm_block, reason = "the byte stays the same for those who ask, as explained above")]
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(crate) fn is_watched() -> bool {
     let watched = local::with(&WATCHED, Cell::as_ptr);
     // SAFETY: reads a byte that this OS thread alone accesses. `pure` and `nomem` say that the answer depends on the
@@ -317,7 +317,7 @@ pub(crate) fn is_watched() -> bool {
 }
 
 /// Makes `lane` the running one (null: none).
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(crate) fn set_current(lane: *const Lane) {
     local::with(&CURRENT, |current| current.set(if lane.is_null() { &raw const OUTSIDE.0 } else { lane }));
     // What a lane watches changes in one bit alone, and not whether it watches anything.
@@ -326,7 +326,7 @@ pub(crate) fn set_current(lane: *const Lane) {
 }
 
 /// [`set_current`] where a lane of the same block ran last.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(crate) fn set_next(lane: &Lane) {
     local::with(&CURRENT, |current| current.set(lane));
     if local::with(&WATCHED, Cell::get) {
@@ -335,7 +335,7 @@ pub(crate) fn set_next(lane: &Lane) {
 }
 
 /// A lane whose accesses may be watched runs from now on.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 fn enter(lane: &Lane) {
     quick::enter_lane(lane);
     trace::change_thread();
@@ -345,7 +345,7 @@ fn enter(lane: &Lane) {
 ///
 /// Inlined into the kernel: the processor predicts no return address across a change of stacks, so every function
 /// between here and the kernel would cost a misprediction.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(crate) fn suspend(lane: &Lane) {
     // SAFETY: `switch` was set when this lane was started, by the fiber that is running now. It is null once the lane
     // is abandoned: a destructor that waits while the stack is unwound does not.

@@ -122,7 +122,7 @@ pub(crate) fn end_launch() {
 }
 
 /// Whether the operation at `location` is to be changed so.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(crate) fn mutated(location: &'static Location<'static>, change: Change) -> bool {
     ACTIVE.load(Ordering::Relaxed) && decide(location, change)
 }
@@ -188,13 +188,13 @@ pub(crate) fn pending(location: &'static Location<'static>, pending: u32) -> u32
 }
 
 /// The parity of the phase that is waited for at `location`.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(crate) fn parity(location: &'static Location<'static>, parity: u32) -> u32 {
     if mutated(location, Change::Parity) { parity ^ 1 } else { parity }
 }
 
 /// The lanes of a warp operation at `location`.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(crate) fn mask(location: &'static Location<'static>, mask: u32) -> u32 {
     let without_last = mask & (u32::MAX >> 1 >> mask.leading_zeros().min(31));
     if without_last != 0 && mutated(location, Change::Mask) { without_last } else { mask }

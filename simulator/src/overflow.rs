@@ -21,14 +21,14 @@ pub(crate) struct Overflow {
 
 /// The lane that runs on this OS thread, at the beginning of an intrinsic: where one that has overflowed its stack is
 /// unwound.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 #[track_caller]
 pub(crate) fn enter() -> Current {
     enter_at(Location::caller())
 }
 
 /// [`enter`] for an intrinsic that was called at `location`.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(crate) fn enter_at(location: &'static Location<'static>) -> Current {
     let lane = current();
     enter_as(&lane, location);
@@ -36,7 +36,7 @@ pub(crate) fn enter_at(location: &'static Location<'static>) -> Current {
 }
 
 /// [`enter`] for the running lane, where that is known.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(crate) fn enter_as(lane: &Lane, location: &'static Location<'static>) {
     if lane.has_overflowed() {
         unwind(lane, location);

@@ -77,7 +77,7 @@ impl LaneOrder {
     }
 
     /// The lane at a place: places count positions from `rotate` on.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn lane_at(self, place: u32) -> u32 {
         (place & self.last) ^ self.flip
     }

@@ -196,12 +196,12 @@ impl Place {
 // SAFETY: `limit..base` is mapped read-write, belongs to this slot alone until it is dropped, has a guard page below
 // it (and before that a closed reserve), and both ends are multiples of 64.
 unsafe impl Stack for FiberStack {
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn base(&self) -> StackPointer {
         self.base
     }
 
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn limit(&self) -> StackPointer {
         self.limit
     }

@@ -188,7 +188,7 @@ impl Barriers {
     }
 
     /// Barrier of all threads. Inlined into the kernel up to the switch of stacks: see [`suspend`].
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn sync(&self, state: &BlockState, lane: &Lane, location: &'static Location<'static>) {
         if self.arrive_at_all(state, lane, location) {
             suspend(lane);
@@ -196,7 +196,7 @@ impl Barriers {
     }
 
     /// Barrier of all threads that also counts those whose `holds` is true.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn sync_vote(
         &self,
         state: &BlockState,
@@ -212,7 +212,7 @@ impl Barriers {
     }
 
     /// Barrier `id` for `threads` threads; without `wait` the thread only arrives.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn sync_some(
         &self,
         state: &BlockState,

@@ -171,7 +171,7 @@ impl Block {
     }
 
     /// The barrier of the cluster. Inlined up to the switch of stacks: see [`suspend`].
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn cluster_sync(&self, lane: &Lane, location: &'static Location<'static>) {
         if self.arrive_at_cluster(lane, location) {
             suspend(lane);

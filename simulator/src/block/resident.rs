@@ -99,7 +99,7 @@ impl Block {
     }
 
     /// [`Block::of`], for a lane whose accesses are watched: it is in a launch.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn of_watched(lane: &Lane) -> &Self {
         let block = lane.block.get();
         debug_assert!(lane.watched() && !block.is_null(), "a lane is watched");
@@ -108,13 +108,13 @@ impl Block {
     }
 
     /// Operations of a lane's warp.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn warp_ops(&self, lane: &Lane) -> &WarpOps {
         &self.warp_ops[usize::from(lane.warp)]
     }
 
     /// The warpgroup of a lane.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn warpgroup(&self, lane: &Lane) -> &Warpgroup {
         &self.warpgroups[usize::from(lane.linear) / 128]
     }
@@ -289,7 +289,7 @@ impl Block {
     }
 
     /// Runs the kernel for one lane, to its end.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn run_lane(&self, lane: &Lane, switch: &Switch, fiber: u16) {
         lane.switch.set(switch);
         lane.fiber.set(fiber);

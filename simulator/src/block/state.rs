@@ -186,7 +186,7 @@ impl BlockState {
     }
 
     /// The warp of a lane.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(super) fn warp(&self, lane: &Lane) -> &Warp {
         &self.warps[usize::from(lane.warp)]
     }
@@ -210,7 +210,7 @@ impl BlockState {
     }
 
     /// Checks an access to shared memory if it is of the most frequent kinds. False: nothing was done.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn check_shared_fast(&self, lane: &Lane, accessed: Accessed) -> bool {
         let shadow = self.any_shadow();
         let is_done = match accessed.kind {
@@ -226,7 +226,7 @@ impl BlockState {
 
     /// Checks a read of a word of shared memory that is one of the first since the last barrier. False: nothing was
     /// done.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn check_shared_word(&self, lane: &Lane, address: usize, location: &'static Location<'static>) -> bool {
         let is_done = self.any_shadow().read_word(lane, address, location);
         if is_done {
@@ -237,7 +237,7 @@ impl BlockState {
 
     /// Checks an access to shared memory if it is of the second most frequent kinds: a read that is one of the first
     /// since the last barrier, a write of several words. False: nothing was done.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn check_shared_simply(&self, lane: &Lane, accessed: Accessed) -> bool {
         let shadow = self.any_shadow();
         let is_done = match accessed.kind {
@@ -262,7 +262,7 @@ impl BlockState {
 
     /// Checks and counts an aligned read of the buffer `tag` if there is nothing to check, as in most inputs. False:
     /// nothing was done.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn check_input(&self, lane: &Lane, tag: u32, accessed: Accessed) -> bool {
         let attention = lane.attention() & (COUNTERS | UNWAITED | OVERFLOWED);
         // SAFETY: one OS thread works on a watched run, and no borrow of the shadow lives across this call.
@@ -279,7 +279,7 @@ impl BlockState {
     }
 
     /// Checks and counts an access to the buffer `tag`, in which the address lies.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn check_global(&self, lane: &Lane, tag: u32, accessed: Accessed, access: Access) {
         self.check_global_scoped(lane, tag, accessed, access, None);
     }
@@ -290,7 +290,7 @@ impl BlockState {
         self.check_global_scoped(lane, tag, accessed, Access::GlobalAtomic, Some(scope));
     }
 
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn check_global_scoped(&self, lane: &Lane, tag: u32, accessed: Accessed, access: Access, scope: Option<Scope>) {
         self.threads.count_step();
         if lane.attention() & (COUNTERS | UNWAITED | OVERFLOWED) != 0 {
@@ -429,7 +429,7 @@ impl BlockState {
     }
 
     /// Counts one instruction of the running lane.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn count(&self, lane: &Lane, location: &'static Location<'static>, what: What, address: usize) {
         let thread = Thread { warp: lane.warp, lane: lane.lane };
         self.counters().count(thread, Counted { location, what, address });
@@ -449,7 +449,7 @@ impl BlockState {
     }
 
     /// Whether the next read is a sample of [`Self::poll_plainly`].
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn is_sample_due(&self) -> bool {
         self.threads.is_sample_due()
     }
@@ -503,7 +503,7 @@ impl BlockState {
         unsafe { std::slice::from_raw_parts(geometry.shared, geometry.shared_len) }
     }
 
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(super) fn run(&self) -> &Run<'static> {
         // SAFETY: `new`'s contract: the run outlives the block. The lifetime inside is erased, and no reference taken
         // through it is kept.
@@ -511,14 +511,14 @@ impl BlockState {
     }
 
     /// The shadow, if accesses are checked.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn shadow(&self) -> Option<&mut SharedShadow> {
         self.is_checked.then(|| self.any_shadow())
     }
 
     /// The shadow, which has no cell if accesses are not checked.
     #[expect(clippy::mut_from_ref, reason = "one OS thread; no two of these borrows live at once")]
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn any_shadow(&self) -> &mut SharedShadow {
         // SAFETY: only this OS thread touches the block, and callers end the borrow before the next call or switch; the
         // reports made meanwhile do not come back here.
@@ -526,7 +526,7 @@ impl BlockState {
     }
 
     #[expect(clippy::mut_from_ref, reason = "as `any_shadow`")]
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn counters(&self) -> &mut BlockCounters {
         // SAFETY: as `any_shadow`.
         unsafe { &mut *self.counters.get() }

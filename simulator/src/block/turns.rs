@@ -41,7 +41,7 @@ impl Turns {
     }
 
     /// The next lane. It is valid while the block is.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(super) fn next(&self) -> Option<*const Lane> {
         let left = self.left.get();
         if left == 0 {
@@ -53,7 +53,7 @@ impl Turns {
     }
 
     /// The fibers that the lanes are on.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(super) fn fibers(&self) -> Fibers {
         self.fibers.get()
     }

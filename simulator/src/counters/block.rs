@@ -40,7 +40,7 @@ impl BlockCounters {
     }
 
     /// Counts one access of a thread.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn count(&mut self, thread: Thread, counted: Counted) {
         if !trace::write(counted) && !self.count_next(thread, counted) {
             self.count_after(thread, counted);

@@ -31,7 +31,7 @@ struct Row {
 }
 
 impl Row {
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn what(counted: Counted) -> u64 {
         let place = std::ptr::from_ref(counted.location).expose_provenance() as u64;
         debug_assert!(place >> (64 - What::BITS) == 0, "addresses of user space leave the topmost byte free");
@@ -74,7 +74,7 @@ thread_local! {
 }
 
 /// Writes down one access of the running thread, if it is what is expected. False: it has not been counted.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(crate) fn write(counted: Counted) -> bool {
     local::with(&AHEAD, |ahead| {
         let next = ahead.next.get();
@@ -94,7 +94,7 @@ pub(crate) fn write(counted: Counted) -> bool {
 }
 
 /// Another thread runs from now on.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(crate) fn change_thread() {
     local::with(&AHEAD, |ahead| ahead.end.set(std::ptr::null()));
 }
@@ -178,7 +178,7 @@ impl Trace {
     }
 
     /// Nobody writes from now on.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn pause(&mut self) {
         if std::mem::take(&mut self.is_written) {
             let passed = local::with(&AHEAD, |ahead| {

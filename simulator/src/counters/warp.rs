@@ -22,13 +22,13 @@ impl What {
     pub(super) const BITS: u32 = 8;
 
     /// An access of `size` bytes, at most 16.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) const fn new(access: Access, size: usize) -> Self {
         debug_assert!(size <= 16);
         Self((access as u32) << 5 | size as u32)
     }
 
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(super) const fn bits(self) -> u32 {
         self.0
     }
@@ -72,7 +72,7 @@ pub(super) struct Addresses {
 
 impl Addresses {
     /// What the rule gives for a lane.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(super) fn expected(&self, lane: usize) -> usize {
         self.origin.wrapping_add_signed(self.stride.wrapping_mul(lane as isize))
     }
@@ -160,7 +160,7 @@ impl Request {
     }
 
     /// Adds a lane's address; gives the mask.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn add(&mut self, lane: usize, address: usize) -> u32 {
         let others = self.mask;
         self.mask |= 1 << lane;
@@ -230,7 +230,7 @@ impl WarpCounters {
         self.slots.iter().all(|slot| slot.requests.is_empty())
     }
 
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn slot(&mut self, counted: Counted) -> usize {
         // Locations are 24 bytes apart, or multiples of that.
         let entry = std::ptr::from_ref(counted.location) as usize / 8 % TABLE;

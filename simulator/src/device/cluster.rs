@@ -7,7 +7,7 @@ use crate::overflow::enter;
 use std::panic::Location;
 
 /// The block's number in its cluster.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub fn cluster_rank() -> u32 {
     let lane = current();
     let geometry = lane.geometry();
@@ -15,13 +15,13 @@ pub fn cluster_rank() -> u32 {
 }
 
 /// Blocks of the cluster.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub fn cluster_size() -> u32 {
     current().geometry().cluster
 }
 
 /// `barrier.cluster`, arrival and wait.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 #[track_caller]
 pub fn cluster_sync() {
     if mutated(Location::caller(), Change::Remove) {

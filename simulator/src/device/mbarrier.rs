@@ -52,7 +52,7 @@ pub fn mbarrier_test(mbarrier: *mut u64, parity: u32) -> bool {
 }
 
 /// `mbarrier.try_wait.parity`, until it holds.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 #[track_caller]
 pub fn mbarrier_wait(mbarrier: *mut u64, parity: u32) {
     let location = Location::caller();

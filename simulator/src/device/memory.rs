@@ -17,7 +17,7 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Start and length in bytes of the block's shared memory.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub fn shared_memory() -> (*mut u8, usize) {
     let lane = current();
     let geometry = lane.geometry();
@@ -29,7 +29,7 @@ pub fn shared_memory() -> (*mut u8, usize) {
 pub type SharedNames = fn(usize, &mut dyn fmt::Write) -> fmt::Result;
 
 /// Reports of this launch name places of shared memory by `names`. Without checks they name bytes.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub fn name_shared_memory(names: SharedNames) {
     // A kernel with shared memory begins here, so that all of its accesses have this answer.
     if is_watched() {
@@ -41,7 +41,7 @@ pub fn name_shared_memory(names: SharedNames) {
 ///
 /// # Safety
 /// The value lies in the block's shared memory.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 #[track_caller]
 pub unsafe fn read_shared<T: Plain>(ptr: *const T) -> T {
     if is_watched() {
@@ -70,7 +70,7 @@ pub unsafe fn read_shared<T: Plain>(ptr: *const T) -> T {
 ///
 /// # Safety
 /// The place lies in the block's shared memory.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 #[track_caller]
 pub unsafe fn write_shared<T: Plain>(ptr: *mut T, value: T) {
     if is_watched() {
@@ -88,7 +88,7 @@ pub unsafe fn write_shared<T: Plain>(ptr: *mut T, value: T) {
 ///
 /// # Safety
 /// The value lies in the memory bound as `tag`.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 #[track_caller]
 pub unsafe fn read_global<T: Plain>(ptr: *const T, tag: u32) -> T {
     if is_watched() {
@@ -102,7 +102,7 @@ pub unsafe fn read_global<T: Plain>(ptr: *const T, tag: u32) -> T {
 ///
 /// # Safety
 /// The place lies in the memory bound as `tag`, which the launch may write.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 #[track_caller]
 pub unsafe fn write_global<T: Plain>(ptr: *mut T, tag: u32, value: T) {
     if is_watched() {
@@ -241,7 +241,7 @@ macro_rules! shared_hook {
             $quickly(ptr as usize, size, location);
         }
 
-        #[cfg_attr(optimised, inline(always))]
+        #[inline(always)]
         fn $quickly(address: usize, size: usize, location: &'static Location<'static>) {
             let lane = current();
             let state = &Block::of_watched(&lane).state;
@@ -377,7 +377,7 @@ fn report_misaligned(accessed: Accessed) {
 ///
 /// # Safety
 /// The value lies in memory that others access at most by relaxed atomics now.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 unsafe fn load<T: Plain>(ptr: *const T) -> T {
     let (mut value, from) = (MaybeUninit::<T>::uninit(), ptr.cast_mut());
     let to = value.as_mut_ptr();
@@ -404,7 +404,7 @@ unsafe fn load<T: Plain>(ptr: *const T) -> T {
 ///
 /// # Safety
 /// As [`load`].
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 unsafe fn store<T: Plain>(ptr: *mut T, value: T) {
     let from = &raw const value;
     // SAFETY: as in `load`.

@@ -68,43 +68,43 @@ macro_rules! plain {
 plain!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 f32 f64);
 
 /// Thread index in its block.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub fn thread_idx() -> [u32; 3] {
     current().thread.map(u32::from)
 }
 
 /// Block index in the grid.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub fn block_idx() -> [u32; 3] {
     current().geometry().block_idx
 }
 
 /// Threads per block.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub fn block_dim() -> [u32; 3] {
     current().geometry().block_dim
 }
 
 /// Blocks in the grid.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub fn grid_dim() -> [u32; 3] {
     current().geometry().grid_dim
 }
 
 /// Linear index of the thread in its block, x fastest.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub fn linear_thread() -> u32 {
     u32::from(current().linear)
 }
 
 /// Index of the thread in its warp.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub fn lane_id() -> u32 {
     u32::from(current().lane)
 }
 
 /// Threads per warp.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub fn warp_size() -> u32 {
     current().geometry().warp_size
 }

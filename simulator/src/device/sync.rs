@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 use std::panic::Location;
 
 /// Barrier of all threads of the block.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 #[track_caller]
 pub fn sync_threads() {
     let lane = current();
@@ -30,7 +30,7 @@ pub struct BlockVote {
 }
 
 /// Barrier of all threads of the block that counts those whose predicate holds.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 #[track_caller]
 pub fn sync_threads_vote(predicate: bool) -> BlockVote {
     if mutated(Location::caller(), Change::Remove) {
@@ -47,7 +47,7 @@ pub fn sync_threads_vote(predicate: bool) -> BlockVote {
 ///
 /// # Panics
 /// If there is no barrier `id`, or `threads` is 0 or no multiple of the warp size.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 #[track_caller]
 pub fn named_barrier(id: u32, threads: u32, wait: bool) {
     let lane = current();
@@ -68,7 +68,7 @@ pub fn named_barrier(id: u32, threads: u32, wait: bool) {
 
 /// Executes `op` with this lane's `value` (bits) and `arg` (lane, delta or xor mask). Gives result and flag; for
 /// shuffles the flag says whether the source lane lay in range.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 #[track_caller]
 pub fn warp_op(op: WarpOp, mask: u32, value: u64, arg: u32) -> (u64, bool) {
     let (lane, location) = (current(), Location::caller());
@@ -81,7 +81,7 @@ pub fn warp_op(op: WarpOp, mask: u32, value: u64, arg: u32) -> (u64, bool) {
 }
 
 /// A shuffle of all `numbers` at once. Gives whether the source lane lay in range.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 #[track_caller]
 pub fn warp_shuffle(op: WarpOp, mask: u32, numbers: &mut [u64], arg: u32) -> bool {
     let (lane, location) = (current(), Location::caller());
@@ -96,7 +96,7 @@ pub fn warp_shuffle(op: WarpOp, mask: u32, numbers: &mut [u64], arg: u32) -> boo
 ///
 /// # Panics
 /// `width` and `stride` are not powers of two, `width` is more than 32, or `stride` is not less than `width`.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 #[track_caller]
 pub fn warp_gather<T: Copy>(
     mask: u32,
@@ -120,7 +120,7 @@ pub fn warp_gather<T: Copy>(
 }
 
 /// Records a branch of the kernel for the divergence counter; returns the condition.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 #[track_caller]
 pub fn branch(condition: bool) -> bool {
     if current().watch.get() & COUNTERS != 0 {

@@ -12,7 +12,7 @@ use std::panic::Location;
 const ALL: u32 = u32::MAX;
 
 /// Executes `op` with this lane's registers: [`DoubleFragments`] for [`TensorOp::MultiplyDoubles`], else [`Fragments`].
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 fn together<F>(op: TensorOp, fragments: &mut F, location: &'static Location<'static>) {
     let lane = current();
     let address = std::ptr::from_mut(fragments).expose_provenance() as u64;
@@ -23,7 +23,7 @@ fn together<F>(op: TensorOp, fragments: &mut F, location: &'static Location<'sta
 const NOTHING: Fragments = Fragments { row: std::ptr::null_mut(), a: [0; 4], b: [0; 2], c: [0.0; 4] };
 
 /// `mma.sync` of 16 × 8 × 32 bytes: A · B + C.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 #[must_use]
 #[track_caller]
 pub fn matrix_multiply(kind: TensorKind, a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32; 4] {
@@ -33,7 +33,7 @@ pub fn matrix_multiply(kind: TensorKind, a: [u32; 4], b: [u32; 2], c: [f32; 4]) 
 }
 
 /// `mma.sync` of `f64`, 16 × 16 by 16 × 8: A · B + C.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 #[must_use]
 #[track_caller]
 pub fn matrix_multiply_f64(a: [f64; 8], b: [f64; 4], c: [f64; 4]) -> [f64; 4] {
@@ -46,7 +46,7 @@ pub fn matrix_multiply_f64(a: [f64; 8], b: [f64; 4], c: [f64; 4]) -> [f64; 4] {
 ///
 /// # Safety
 /// `row` is null, or the start of 16 bytes of the block's shared memory.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 #[must_use]
 #[track_caller]
 pub unsafe fn matrix_load(row: *const u8, count: usize, transpose: bool) -> [u32; 4] {
@@ -59,7 +59,7 @@ pub unsafe fn matrix_load(row: *const u8, count: usize, transpose: bool) -> [u32
 ///
 /// # Safety
 /// As for [`matrix_load`].
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 #[track_caller]
 pub unsafe fn matrix_store(row: *mut u8, a: [u32; 4], count: usize, transpose: bool) {
     let mut fragments = Fragments { row, a, ..NOTHING };
@@ -119,7 +119,7 @@ pub struct WarpgroupProduct<'a> {
 
 /// Starts a group of products, whose D is 64 × 2 · `d.len()`. `ticket` is 0 where D is complete, and becomes the number
 /// of the group.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 #[track_caller]
 pub fn warpgroup_multiply(product: &WarpgroupProduct<'_>, d: &mut [f32], ticket: &mut u64) {
     let WarpgroupProduct { kind, steps, a, registers, b, fresh } = *product;

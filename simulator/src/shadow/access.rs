@@ -63,7 +63,7 @@ pub(crate) struct Accessed {
 
 impl Accessed {
     /// Whether the address is a multiple of the size.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn is_aligned(self) -> bool {
         self.address & (self.size - 1) == 0
     }

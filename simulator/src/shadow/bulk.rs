@@ -28,7 +28,7 @@ pub(super) const VECTOR_USED: u64 = 1 << 63;
 
 impl Bulk {
     /// Whether writes must be checked against it.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(super) fn is_used(&self) -> bool {
         self.used
     }

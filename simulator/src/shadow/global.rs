@@ -107,7 +107,7 @@ impl GlobalShadow {
     }
 
     /// Whether the buffer `tag` is written by nobody during the launch, and was before it: there is nothing to check.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn is_input(&self, tag: u32) -> bool {
         self.buffers.get(tag as usize).is_some_and(|buffer| buffer.full && !buffer.writable)
     }
@@ -119,7 +119,7 @@ impl GlobalShadow {
 
     /// Checks and records one access to the buffer `tag`, in which the address lies; an atomic operation if it has a
     /// scope.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn access(
         &mut self,
         tag: u32,
@@ -199,7 +199,7 @@ impl Buffer {
     }
 
     /// Makes room for the stamps of readers, at the first read of a writable buffer. False: the host has none.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(super) fn has_reads(&mut self, threads: &Threads, lane: &Lane, accessed: Accessed) -> bool {
         if self.reads.is_empty() {
             match zeroed(self.writes.len()) {
@@ -222,7 +222,7 @@ impl Buffer {
     }
 
     /// Holds back a read of an element that nothing has written.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(super) fn hold_unwritten(
         &mut self,
         index: usize,
@@ -238,7 +238,7 @@ impl Buffer {
         }
     }
 
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn cell(
         &mut self,
         index: usize,
@@ -290,7 +290,7 @@ impl Buffer {
     }
 
     /// Checks a write against the plain reads of its element.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(super) fn check_readers(
         &mut self,
         index: usize,
@@ -359,7 +359,7 @@ impl Buffer {
 }
 
 /// The stamp of an access.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(super) fn stamp_of(places: &mut Numbers, threads: &Threads, lane: &Lane, accessed: Accessed) -> u64 {
     u64::from(lane.clock()) << CLOCK_SHIFT
         | u64::from(threads.number()) << BLOCK_SHIFT
@@ -368,7 +368,7 @@ pub(super) fn stamp_of(places: &mut Numbers, threads: &Threads, lane: &Lane, acc
 }
 
 /// Whether two comparisons show that the access of one thread comes before what `lane` does now.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(super) fn is_trivially_before(stamp: u64, threads: &Threads, lane: &Lane) -> bool {
     block_number(stamp) == threads.number() && is_before(lane, thread(stamp), clock(stamp))
 }

@@ -184,7 +184,7 @@ impl Buffer {
     }
 
     /// Notes the size of an atomic operation.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(super) fn see_atomic_size(&mut self, size: usize) {
         let Self { writes, atomics: Atomics { others, sizes, .. }, .. } = self;
         sizes.see(size, || {

@@ -20,7 +20,7 @@ fn base() -> isize {
 
 /// The location as a signed distance from [`BASE`] in units of 8 bytes. All locations lie in the program's read-only
 /// data; one that is further away than 4 GiB (in a plug-in loaded at run time) becomes "unknown".
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(super) fn distance(location: &'static Location<'static>) -> u64 {
     let distance = (std::ptr::from_ref(location) as isize - base()) / 8;
     let limit = 1_isize << (DISTANCE_BITS - 1);

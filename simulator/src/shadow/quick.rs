@@ -29,7 +29,7 @@ const SEVERAL: u32 = 0x7f;
 /// The mark of a word that several threads have read at `clock`, those of `warp` or of several warps, and that others
 /// may read at this clock without a record. It is not in the stamps of the shadow because it takes half as much of the
 /// processor's cache. All other words have mark 0, as have those of warps from number 127 on.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(super) fn mark(clock: u32, warp: Option<u16>) -> u32 {
     match warp.map(u32::from) {
         None => at_clock(clock) | SEVERAL,
@@ -39,7 +39,7 @@ pub(super) fn mark(clock: u32, warp: Option<u16>) -> u32 {
 }
 
 /// A mark without its warp. The clock is in the upper three bytes, seven bits in each.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 fn at_clock(clock: u32) -> u32 {
     const { assert!(MAX_CLOCK < 1 << 21) };
     (clock & 0x7f) << 8 | (clock & 0x3f80) << 9 | (clock & 0x1f_c000) << 10 | TAG
@@ -76,14 +76,14 @@ thread_local! {
 }
 
 impl Quick {
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn allow(&self, several: u32, of_warp: u32) {
         self.several.store(several, Relaxed);
         self.of_warp.store(of_warp, Relaxed);
     }
 
     /// What is left behind a sample.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn all(&self) -> i64 {
         if self.is_counted.get() { SAMPLE - COUNTED } else { SAMPLE }
     }
@@ -104,7 +104,7 @@ pub(crate) enum Read {
 ///
 /// # Safety
 /// They lie in the shared memory of the running block, which is checked.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(crate) unsafe fn check(address: usize) -> Read {
     local::with(&QUICK, |quick| {
         // SAFETY: `SharedShadow::marks` says that there is one for each word, and one more; only this OS thread writes
@@ -120,7 +120,7 @@ pub(crate) unsafe fn check(address: usize) -> Read {
 }
 
 /// Whether a read that has just become [`Read::Noted`] is to be taken as a sample.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(crate) fn is_sample() -> bool {
     // 0, or less by `COUNTED`.
     local::with(&QUICK, |quick| quick.left.get() as u32 == 0)
@@ -159,7 +159,7 @@ pub(crate) fn leave_block() {
 }
 
 /// This lane runs from now on, or its clock has changed.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(crate) fn enter_lane(lane: &Lane) {
     local::with(&QUICK, |quick| {
         if quick.is_open.get() {

@@ -31,7 +31,7 @@ pub(super) struct Readers {
 }
 
 /// Whether two comparisons show that all readers of `reads` come before what `lane` does now.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(super) fn come_before(reads: u64, threads: &Threads, lane: &Lane) -> bool {
     block_number(reads) == threads.number()
         && (reads & FLAGS != LISTED && clock(reads) <= lane.epoch.get()

@@ -26,26 +26,26 @@ use std::ops::Range;
 use std::panic::Location;
 
 /// The cell of an offset, of `1 << shift` bytes. Of a misaligned offset the lower bits become the topmost ones.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 fn rotated(offset: usize, shift: u32) -> usize {
     offset.rotate_right(shift)
 }
 
 /// Reads since the lane's last barrier, without a write since, have stamps from this one on.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 fn now(lane: &Lane) -> u64 {
     SETTLED | u64::from(lane.clock()) << CLOCK_SHIFT
 }
 
 /// Whether there is a write, and it came before what the lane does now: its stamp is below [`horizon`].
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 fn is_written_before(write: u64, horizon: u64) -> bool {
     // 0, nothing written, becomes the largest number.
     write.wrapping_sub(1) < horizon - 1
 }
 
 /// Whether the reads, if any, came before what the lane does now.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 fn is_read_before(reads: u64, horizon: u64) -> bool {
     reads & !SETTLED < horizon
 }
@@ -146,7 +146,7 @@ impl SharedShadow {
     }
 
     /// Records the reads of a cell.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn set_read(&mut self, index: usize, reads: u64) {
         self.reads[index] = reads;
         if self.shift == 2 {
@@ -155,7 +155,7 @@ impl SharedShadow {
     }
 
     /// Records the reads of cells that have the same.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(super) fn set_reads(&mut self, cells: Range<usize>, reads: u64) {
         self.reads[cells.clone()].fill(reads);
         if self.shift == 2 {
@@ -165,7 +165,7 @@ impl SharedShadow {
     }
 
     /// The mark of a word with these reads.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn mark(&self, reads: u64) -> u32 {
         // Of an atomic load the flags are both.
         match reads & FLAGS {
@@ -182,13 +182,13 @@ impl SharedShadow {
     }
 
     /// Number of the cell of an access that has exactly one; a misaligned access has none, and a number beyond all.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn only_cell(&self, accessed: Accessed) -> Option<usize> {
         (accessed.size == 1 << self.shift).then(|| self.cell_at(accessed.address))
     }
 
     /// The cells of an aligned access to at least one.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn whole_cells(&self, accessed: Accessed) -> Option<Range<usize>> {
         let (offset, size) = (accessed.address.checked_sub(self.base)?, accessed.size);
         let cells = offset >> self.shift..(offset + size) >> self.shift;
@@ -196,14 +196,14 @@ impl SharedShadow {
     }
 
     /// Number of the cell at an address. Of a misaligned address the lower bits become the topmost ones.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn cell_at(&self, address: usize) -> usize {
         rotated(address.wrapping_sub(self.base), self.shift)
     }
 
     /// Checks a read of one cell that needs no record, because enough others have read it since the last barrier:
     /// nearly every read. False: it needs the full check.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn is_read_again(&self, lane: &Lane, accessed: Accessed) -> bool {
         let stamp = match self.reads.get(self.cell_at(accessed.address)) {
             Some(&stamp) if accessed.size == self.quick_size => stamp,
@@ -217,19 +217,19 @@ impl SharedShadow {
     }
 
     /// The warp of a stamp's thread.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn warp_of(&self, stamp: u64) -> u16 {
         thread(stamp) >> self.warp_shift
     }
 
     /// Whether a stamp is of the lane's warp.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn is_of_warp(&self, lane: &Lane, stamp: u64) -> bool {
         self.warp_of(stamp) == lane.warp
     }
 
     /// Checks a read of a word that is one of the first since the last barrier. False: it needs the full check.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn read_word(&mut self, lane: &Lane, address: usize, location: &'static Location<'static>) -> bool {
         let index = rotated(address.wrapping_sub(self.base), 2);
         let (true, Some(&reads), Some(&write)) = (self.is_quick(), self.reads.get(index), self.writes.get(index))
@@ -247,7 +247,7 @@ impl SharedShadow {
     }
 
     /// Records a further read of a cell since the last barrier, without a write since.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn note_next(&mut self, index: usize, lane: &Lane) {
         let reads = self.reads[index];
         if !self.is_of_warp(lane, reads) {
@@ -260,7 +260,7 @@ impl SharedShadow {
     }
 
     /// Checks a further read of cells since the last barrier, without a write since. False: it needs the full check.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn read_next(&mut self, lane: &Lane, accessed: Accessed) -> bool {
         let (Some(cells), now) = (self.whole_cells(accessed), now(lane)) else { return false };
         if self.quick_size == 0 || self.reads[cells.clone()].iter().any(|&reads| reads < now) {
@@ -271,7 +271,7 @@ impl SharedShadow {
     }
 
     /// Checks the first read of cells since the last barrier, without a write since. False: it needs the full check.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn read_first(&mut self, lane: &Lane, accessed: Accessed) -> bool {
         let (Some(cells), horizon) = (self.whole_cells(accessed), horizon(lane)) else { return false };
         if !self.writes[cells.clone()].iter().all(|&write| is_written_before(write, horizon))
@@ -284,7 +284,7 @@ impl SharedShadow {
     }
 
     /// Checks a write of cells whose last writes and reads are in the lane's epoch. False: it needs the full check.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn write_all_in_order(&mut self, lane: &Lane, accessed: Accessed) -> bool {
         let (Some(cells), horizon) = (self.whole_cells(accessed), horizon(lane)) else { return false };
         if self.bulk.is_used()
@@ -299,7 +299,7 @@ impl SharedShadow {
     }
 
     /// Checks a write of one cell whose last write and reads are in the lane's epoch. False: it needs the full check.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn write_in_order(&mut self, lane: &Lane, accessed: Accessed) -> bool {
         let Some(index) = self.only_cell(accessed).filter(|&index| index < self.writes.len()) else { return false };
         let horizon = horizon(lane);

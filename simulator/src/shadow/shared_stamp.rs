@@ -34,28 +34,28 @@ const _: () = assert!(THREAD_SHIFT == DISTANCE_BITS + 2 && CLOCK_SHIFT == THREAD
 /// The bits that tell the accesses of one thread from those of others.
 pub(super) const THREAD_BITS: u64 = (1 << CLOCK_SHIFT) - (1 << THREAD_SHIFT);
 
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(super) fn stamp(lane: &Lane, location: &'static Location<'static>, flags: u64) -> u64 {
     stamp_of(lane.linear, lane.clock(), location, flags)
 }
 
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(super) fn stamp_of(thread: u16, clock: u32, location: &'static Location<'static>, flags: u64) -> u64 {
     u64::from(clock) << CLOCK_SHIFT | u64::from(thread) << THREAD_SHIFT | distance(location) << 2 | flags
 }
 
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(super) fn clock(stamp: u64) -> u32 {
     (stamp >> CLOCK_SHIFT) as u32 & CLOCK_MASK
 }
 
 /// Stamps below this one are of accesses in the lane's epoch: they came before.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(super) fn horizon(lane: &Lane) -> u64 {
     (u64::from(lane.epoch.get()) + 1) << CLOCK_SHIFT
 }
 
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(super) fn thread(stamp: u64) -> u16 {
     (stamp >> THREAD_SHIFT) as u16 & 0x3ff
 }

@@ -96,7 +96,7 @@ impl TensorKind {
     }
 
     /// [`Self::number`] of every `BYTES` bytes.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     fn each_number<const BYTES: usize>(self, bytes: &[u8; 16], numbers: &mut [f64; 16]) {
         for (number, part) in numbers.iter_mut().zip(bytes.as_chunks::<BYTES>().0) {
             let mut word = [0; 4];
@@ -240,19 +240,19 @@ fn add_rows<const INTEGERS: bool>(d: &mut [f32], (a, b): (&[f64], &[f64]), (dept
 }
 
 /// The sum that an accumulator is.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 fn started<const INTEGERS: bool>(d: f32) -> f64 {
     if INTEGERS { f64::from(d.to_bits() as i32) } else { f64::from(d) }
 }
 
 /// The accumulator that a sum becomes. A sum of integers is exact in `f64`.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 fn rounded<const INTEGERS: bool>(sum: f64) -> f32 {
     if INTEGERS { f32::from_bits(sum as i64 as u32) } else { towards_zero(sum) }
 }
 
 /// The `f32` next to `sum` that is not further from zero. A NaN becomes the one that tensor cores return.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 fn towards_zero(sum: f64) -> f32 {
     const INFINITE: f64 = 2.0 * (1_u128 << 127) as f64;
     // Without branches, so that vectors compute it.

@@ -26,7 +26,7 @@ pub(super) struct AcquiredClock {
 }
 
 /// Whether an action of a thread of the lane's block came before: the two answers that cost next to nothing.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 pub(crate) fn is_before(lane: &Lane, thread: u16, clock: u32) -> bool {
     clock <= lane.epoch.get() || thread == lane.linear
 }

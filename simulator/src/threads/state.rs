@@ -134,7 +134,7 @@ impl Threads {
         }
     }
 
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn launch(&self) -> &LaunchState<'static> {
         // SAFETY: `new`'s contract: the launch outlives the threads. The lifetime inside is erased, and no reference
         // taken through it is kept.
@@ -209,7 +209,7 @@ impl Threads {
 
     /// Whether a read is to be taken as a sample: [`quick::SAMPLE`] steps after the last one, without the reads of
     /// [`quick`], of which samples are taken, too.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn is_sample_due(&self) -> bool {
         self.steps.get() >= self.next_sample.get()
     }
@@ -226,7 +226,7 @@ impl Threads {
     }
 
     /// Counts a step.
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn count_step(&self) {
         self.steps.set(self.steps.get() + 1);
     }

@@ -32,7 +32,10 @@ pub(super) fn hash(workspace: &Workspace, family: &str) -> Result<String> {
     let mut files: BTreeSet<PathBuf> = BUILDER.iter().map(PathBuf::from).collect();
     for package in PACKAGES {
         files.insert(Path::new(package).join("Cargo.toml"));
-        files.extend(Some(Path::new(package).join("build.rs")).filter(|script| root.join(script).exists()));
+        let script = Path::new(package).join("build.rs");
+        if root.join(&script).exists() {
+            files.insert(script);
+        }
         collect(root, &Path::new(package).join("src"), &mut files)?;
     }
     let families = Families::load(workspace)?;

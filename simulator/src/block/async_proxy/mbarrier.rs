@@ -225,7 +225,7 @@ impl AsyncProxy {
     }
 
     /// Waits until the phase of this parity is over. Inlined up to the switch of stacks: see [`suspend`].
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn mbarrier_wait(
         &self,
         state: &BlockState,

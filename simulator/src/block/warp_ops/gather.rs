@@ -49,7 +49,7 @@ impl WarpOps {
 ///
 /// # Safety
 /// So many bytes may be read and written, and do not overlap.
-#[cfg_attr(optimised, inline(always))]
+#[inline(always)]
 unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     // SAFETY: the caller's promise.
     unsafe {

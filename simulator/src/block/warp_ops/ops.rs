@@ -36,7 +36,7 @@ impl WarpOps {
     }
 
     /// Executes a warp-wide operation for one lane. Inlined up to the switch of stacks: see [`suspend`].
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn run(
         &self,
         state: &BlockState,

@@ -13,7 +13,7 @@ use std::panic::Location;
 impl Warpgroup {
     /// Starts a group of products, once the other threads of the warpgroup are here. Inlined up to the switch of
     /// stacks: see [`suspend`].
-    #[cfg_attr(optimised, inline(always))]
+    #[inline(always)]
     pub(crate) fn start(
         &self,
         state: &BlockState,
